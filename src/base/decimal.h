@@ -1,0 +1,63 @@
+/// Exact numbers of scenarios, profiles, traces and prices. No double decides a comparison, a rounding or money.
+#pragma once
+
+#include <gmpxx.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/instant.h"
+#include "base/result.h"
+
+namespace berth {
+
+/// An exact rational number that was read as a decimal, or computed from such ones. Regular value; arithmetic never rounds.
+class Decimal {
+ public:
+  Decimal() = default;
+  explicit Decimal(std::int64_t value) : value_(static_cast<long>(value)) {}
+  /// numerator / denominator. Requires: denominator > 0.
+  Decimal(std::int64_t numerator, std::int64_t denominator);
+
+  /// Reads "12", "-0.5", "1e-3", "+4.": at most 40 characters, an exponent from -30 to 30. No spaces, no hex, no inf or nan.
+  /// The error says what was wanted and found, without a place: the caller knows the place.
+  [[nodiscard]] static Result<Decimal> parse(std::string_view text);
+
+  [[nodiscard]] bool is_integer() const { return value_.get_den() == 1; }
+  [[nodiscard]] int sign() const { return sgn(value_); }
+  [[nodiscard]] double to_double() const { return value_.get_d(); }
+  /// Shortest exact text where the value is a decimal ("0.45"), else numerator/denominator.
+  [[nodiscard]] std::string to_string() const;
+
+  /// floor(value + 1/2). Requires: the result fits 64 bits (see `fits_int64`).
+  [[nodiscard]] std::int64_t round_half_up() const;
+  /// To the nearest integer, ties to the even one (money). Requires as above.
+  [[nodiscard]] std::int64_t round_half_even() const;
+  [[nodiscard]] std::int64_t floor() const;
+  /// |value| < 2^62.
+  [[nodiscard]] bool fits_int64() const;
+
+  friend bool operator==(const Decimal& a, const Decimal& b) { return a.value_ == b.value_; }
+  friend bool operator<(const Decimal& a, const Decimal& b) { return a.value_ < b.value_; }
+  friend bool operator>(const Decimal& a, const Decimal& b) { return b < a; }
+  friend bool operator<=(const Decimal& a, const Decimal& b) { return !(b < a); }
+  friend bool operator>=(const Decimal& a, const Decimal& b) { return !(a < b); }
+  friend Decimal operator+(const Decimal& a, const Decimal& b) { return Decimal(mpq_class(a.value_ + b.value_)); }
+  friend Decimal operator-(const Decimal& a, const Decimal& b) { return Decimal(mpq_class(a.value_ - b.value_)); }
+  friend Decimal operator*(const Decimal& a, const Decimal& b) { return Decimal(mpq_class(a.value_ * b.value_)); }
+  /// Requires: b is not zero.
+  friend Decimal operator/(const Decimal& a, const Decimal& b);
+  Decimal& operator+=(const Decimal& other) { return *this = *this + other; }
+
+ private:
+  explicit Decimal(mpq_class value) : value_(std::move(value)) {}
+  mpq_class value_ = 0;
+};
+
+/// A duration given in seconds, as whole microseconds rounded half up. Requires: `seconds.fits_int64()` after the scaling.
+[[nodiscard]] Micros micros_from_seconds(const Decimal& seconds);
+/// A duration given in milliseconds, likewise.
+[[nodiscard]] Micros micros_from_millis(const Decimal& millis);
+
+}  // namespace berth

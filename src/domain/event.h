@@ -1,0 +1,54 @@
+/// Events: what a world (simulated or real) tells the engine. State changes only by applying one.
+#pragma once
+
+#include <cstdint>
+#include <variant>
+
+#include "base/instant.h"
+#include "domain/slice.h"
+
+namespace berth {
+
+/// What one service saw in one second. Requests themselves never reach the engine.
+struct ServiceSecond {
+  ServiceId service;
+  std::int64_t second = 0;  ///< of the run; negative ones are history
+  std::int64_t arrivals = 0;
+  std::int64_t in_time = 0;
+  std::int64_t late = 0;
+  std::int64_t dropped = 0;
+  std::int64_t queued = 0;  ///< waiting at the end of the second
+  friend bool operator==(const ServiceSecond&, const ServiceSecond&) = default;
+};
+
+/// A slice stands and does its holders' work.
+struct SliceReady {
+  Slice slice;
+  friend bool operator==(const SliceReady&, const SliceReady&) = default;
+};
+
+/// A slice is gone.
+struct SliceGone {
+  Slice slice;
+  friend bool operator==(const SliceGone&, const SliceGone&) = default;
+};
+
+/// A service's model is stale: its retraining should run.
+struct RetrainingDue {
+  ServiceId service;
+  friend bool operator==(const RetrainingDue&, const RetrainingDue&) = default;
+};
+
+/// A service's retraining is done.
+struct RetrainingDone {
+  ServiceId service;
+  friend bool operator==(const RetrainingDone&, const RetrainingDone&) = default;
+};
+
+struct Event {
+  Instant at;  ///< when it happened; it may be delivered later (observation delay)
+  std::variant<ServiceSecond, SliceReady, SliceGone, RetrainingDue, RetrainingDone> what;
+  friend bool operator==(const Event&, const Event&) = default;
+};
+
+}  // namespace berth

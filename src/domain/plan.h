@@ -1,0 +1,66 @@
+/// The plan: what a policy wants done, why, and what it promises. A value; an independent checker accepts it before anything acts.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/instant.h"
+#include "domain/slice.h"
+
+namespace berth {
+
+/// Cut a slice. It waits until the room is free.
+struct CreateSlice {
+  Slice slice;
+  friend bool operator==(const CreateSlice&, const CreateSlice&) = default;
+};
+
+/// Remove a slice after the batches under way.
+struct DestroySlice {
+  Slice slice;
+  friend bool operator==(const DestroySlice&, const DestroySlice&) = default;
+};
+
+/// How a service runs on a slice, where the default operating point is not wanted.
+struct PointChoice {
+  int variant = 0;  ///< 0: the model itself
+  int batch = 1;
+  int processes = 1;
+  friend bool operator==(const PointChoice&, const PointChoice&) = default;
+};
+
+/// Give a slice to services (none: to nobody) in a role.
+struct AssignSlice {
+  Holding holding;
+  std::optional<PointChoice> point;  ///< absent: the default of profile/operating_point.h
+  friend bool operator==(const AssignSlice&, const AssignSlice&) = default;
+};
+
+/// Why an action is in the plan: a sentence and the numbers in it.
+struct Reason {
+  std::string text;
+  std::vector<std::pair<std::string, double>> numbers;
+  friend bool operator==(const Reason&, const Reason&) = default;
+};
+
+struct Action {
+  std::variant<CreateSlice, DestroySlice, AssignSlice> what;
+  Reason reason;
+  friend bool operator==(const Action&, const Action&) = default;
+};
+
+struct Plan {
+  std::uint64_t base_version = 0;  ///< the state version that it was made for
+  Instant made_at;
+  std::optional<Instant> expires_at;  ///< absent: stands until replaced
+  std::vector<Action> actions;        ///< in the order in which they begin
+  std::optional<double> objective;    ///< reached, in the policy's own unit; absent where it optimises nothing
+  std::optional<double> bound;        ///< no plan can exceed it; absent: not proven
+  friend bool operator==(const Plan&, const Plan&) = default;
+};
+
+}  // namespace berth

@@ -1,0 +1,50 @@
+#include "domain/scenario.h"
+
+#include <algorithm>
+
+#include "base/ensure.h"
+
+namespace berth {
+
+std::uint32_t Scenario::gpu_count() const {
+  std::int64_t count = 0;
+  for (const FleetEntry& entry : fleet) count += entry.count;
+  return static_cast<std::uint32_t>(count);
+}
+
+const FleetEntry& Scenario::entry_of(GpuId gpu) const {
+  std::int64_t before = 0;
+  for (const FleetEntry& entry : fleet) {
+    before += entry.count;
+    if (gpu.index < before) return entry;
+  }
+  ENSURE(false && "a GPU of the fleet");
+  return fleet.front();
+}
+
+std::int64_t Scenario::simulated_seconds() const {
+  std::int64_t longest = 0;
+  for (const ServiceSpec& service : services) longest = std::max(longest, service.arrivals.seconds);
+  return longest;
+}
+
+std::string profile_name(const GpuModel& model, ProfileId profile) {
+  if (profile.is_full()) return kFullProfileName;
+  ENSURE(profile.index < model.profiles.size());
+  return model.profiles[profile.index].name;
+}
+
+int profile_sms(const GpuModel& model, ProfileId profile) {
+  if (profile.is_full()) return model.sms;
+  ENSURE(profile.index < model.profiles.size());
+  const MigProfile& wanted = model.profiles[profile.index];
+  if (wanted.sms) return *wanted.sms;
+  for (const MigProfile& smallest : model.profiles) {
+    if (smallest.compute_slices == 1 && smallest.is_plain() && smallest.sms) {
+      return std::min(model.sms, *smallest.sms * wanted.compute_slices);
+    }
+  }
+  return model.sms * wanted.compute_slices / std::max(1, model.compute_slices);
+}
+
+}  // namespace berth

@@ -1,0 +1,73 @@
+/// The scenario: fleet, services and rules of one simulated world (see docs/scenario.md for every word).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/decimal.h"
+#include "base/instant.h"
+#include "domain/gpu.h"
+#include "domain/service.h"
+#include "domain/slice.h"
+
+namespace berth {
+
+/// A group of equal GPUs.
+struct FleetEntry {
+  GpuModel model;
+  std::int64_t count = 1;                    ///< > 0
+  std::optional<Decimal> usd_per_gpu_hour;   ///< >= 0; absent: cost is not known
+};
+
+/// Time that parts of a change take.
+struct ChangeCosts {
+  Micros destroy = Micros(500'000);
+  Micros create = Micros(500'000);
+  Micros plumbing = Micros(0);  ///< telling the world
+  friend bool operator==(const ChangeCosts&, const ChangeCosts&) = default;
+};
+
+/// A stretch of time in which no change begins: [from, until).
+struct FrozenWindow {
+  Instant from;
+  Instant until;
+  friend bool operator==(const FrozenWindow&, const FrozenWindow&) = default;
+};
+
+enum class Fidelity { kRequests, kRates };
+/// What the objective averages over.
+enum class Objective { kServices, kRequests };
+
+struct Scenario {
+  std::string name;  ///< as given on the command line; shown, never opened
+  std::vector<FleetEntry> fleet;
+  std::int64_t window_seconds = 200;
+  std::int64_t history_seconds = 3600;
+  Micros observation_delay;
+  Micros planning;
+  std::vector<Decimal> interference = {Decimal(1)};  ///< [k]: factor on latency with k other busy slices on the GPU; >= 1 entry
+  Fidelity fidelity = Fidelity::kRequests;
+  Objective objective = Objective::kServices;
+  ChangeCosts changes;
+  std::vector<FrozenWindow> frozen;
+  std::optional<std::vector<Holding>> layout;  ///< sorted by slice, legal
+  std::vector<ServiceSpec> services;
+
+  [[nodiscard]] std::uint32_t gpu_count() const;
+  /// The fleet entry that a GPU belongs to. Requires: gpu.index < gpu_count().
+  [[nodiscard]] const FleetEntry& entry_of(GpuId gpu) const;
+  [[nodiscard]] const GpuModel& model_of(GpuId gpu) const { return entry_of(gpu).model; }
+  /// The longest window: the run ends there.
+  [[nodiscard]] std::int64_t simulated_seconds() const;
+};
+
+/// The name of a profile of a model: "3g.40gb", or "full".
+[[nodiscard]] std::string profile_name(const GpuModel& model, ProfileId profile);
+
+/// SMs of a profile. Where no source tells them (`unverified`), compute slices x the SMs of the smallest plain profile: an
+/// estimate that the output marks. `full` has the model's.
+[[nodiscard]] int profile_sms(const GpuModel& model, ProfileId profile);
+
+}  // namespace berth

@@ -1,0 +1,52 @@
+/// Slices: intervals of GPUs, and who holds them.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <vector>
+
+namespace berth {
+
+/// A GPU of the fleet: its number, counted through the fleet's entries in the order of the file.
+struct GpuId {
+  std::uint32_t index = 0;
+  friend auto operator<=>(GpuId, GpuId) = default;
+};
+
+/// A service: its number in the order of the file.
+struct ServiceId {
+  std::uint32_t index = 0;
+  friend auto operator<=>(ServiceId, ServiceId) = default;
+};
+
+/// A profile of a GPU model: its number in `GpuModel::profiles`, or the whole uncut GPU.
+struct ProfileId {
+  std::uint16_t index = 0;
+  [[nodiscard]] static constexpr ProfileId full() { return {UINT16_MAX}; }
+  [[nodiscard]] constexpr bool is_full() const { return index == UINT16_MAX; }
+  friend auto operator<=>(ProfileId, ProfileId) = default;
+};
+
+/// The name of a whole GPU that is not cut, in scenarios, profile tables and journals.
+inline constexpr const char* kFullProfileName = "full";
+
+/// A stretch of one GPU: a profile at a start. Ordered by GPU, then start, which is the order in which replicas are served.
+struct Slice {
+  GpuId gpu;
+  int start = 0;
+  ProfileId profile;
+  friend auto operator<=>(const Slice&, const Slice&) = default;
+};
+
+/// What a slice does for those who hold it.
+enum class Role { kInference, kRetraining };
+
+/// A slice and those who hold it. No holder: it stands unused. Several: they share it (software sharing of a whole GPU).
+struct Holding {
+  Slice slice;
+  Role role = Role::kInference;
+  std::vector<ServiceId> services;  ///< ascending
+  friend bool operator==(const Holding&, const Holding&) = default;
+};
+
+}  // namespace berth
