@@ -1,0 +1,61 @@
+# Finds the third-party libraries and gives each one target name. An absent one is told with its Debian package.
+
+# berth_need(FOUND variable LIBRARY what PACKAGE debian-package)
+function(berth_need)
+  cmake_parse_arguments(ARG "" "FOUND;LIBRARY;PACKAGE" "" ${ARGN})
+  if(NOT ${ARG_FOUND})
+    message(FATAL_ERROR
+      "${ARG_LIBRARY} is not installed. On Debian: apt-get install ${ARG_PACKAGE} (scripts/setup installs all that is missing)")
+  endif()
+endfunction()
+
+find_package(PkgConfig QUIET)
+berth_need(FOUND PKG_CONFIG_FOUND LIBRARY pkg-config PACKAGE pkg-config)
+
+find_package(fmt CONFIG QUIET)
+berth_need(FOUND fmt_FOUND LIBRARY fmt PACKAGE libfmt-dev)
+
+find_package(tl-expected CONFIG QUIET)
+berth_need(FOUND tl-expected_FOUND LIBRARY tl-expected PACKAGE libexpected-dev)
+
+find_package(nlohmann_json CONFIG QUIET)
+berth_need(FOUND nlohmann_json_FOUND LIBRARY nlohmann-json PACKAGE nlohmann-json3-dev)
+
+find_package(CLI11 CONFIG QUIET)
+berth_need(FOUND CLI11_FOUND LIBRARY CLI11 PACKAGE libcli11-dev)
+
+find_package(ZLIB QUIET)
+berth_need(FOUND ZLIB_FOUND LIBRARY zlib PACKAGE zlib1g-dev)
+
+pkg_check_modules(LIBYAML QUIET IMPORTED_TARGET GLOBAL yaml-0.1)
+berth_need(FOUND LIBYAML_FOUND LIBRARY libyaml PACKAGE libyaml-dev)
+add_library(libyaml::libyaml ALIAS PkgConfig::LIBYAML)
+
+pkg_check_modules(GMPXX QUIET IMPORTED_TARGET GLOBAL gmpxx gmp)
+berth_need(FOUND GMPXX_FOUND LIBRARY "GMP for C++" PACKAGE libgmp-dev)
+add_library(gmp::gmpxx ALIAS PkgConfig::GMPXX)
+
+# The report page carries d3 with it, so that it opens without a network.
+find_file(BERTH_D3_FILE d3.min.js PATHS /usr/share/javascript/d3 NO_DEFAULT_PATH)
+berth_need(FOUND BERTH_D3_FILE LIBRARY d3 PACKAGE libjs-d3)
+
+if(BERTH_TESTS)
+  find_package(GTest CONFIG QUIET)
+  find_package(rapidcheck CONFIG QUIET)
+  # python3-yaml belongs to the system's Python, which need not be the first one on the path.
+  find_program(BERTH_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
+  find_program(BERTH_PYTHON python3)
+  if(BERTH_TESTS STREQUAL "AUTO" AND NOT (GTest_FOUND AND rapidcheck_FOUND AND BERTH_PYTHON))
+    message(STATUS "Tests are left out: GoogleTest, RapidCheck or Python 3 is not installed (scripts/setup test)")
+    set(BERTH_TESTS OFF)
+  else()
+    berth_need(FOUND GTest_FOUND LIBRARY GoogleTest PACKAGE "libgtest-dev libgmock-dev")
+    berth_need(FOUND rapidcheck_FOUND LIBRARY RapidCheck PACKAGE librapidcheck-dev)
+    berth_need(FOUND BERTH_PYTHON LIBRARY "Python 3" PACKAGE python3)
+  endif()
+endif()
+
+if(BERTH_BENCH)
+  find_package(benchmark CONFIG QUIET)
+  berth_need(FOUND benchmark_FOUND LIBRARY "Google Benchmark" PACKAGE libbenchmark-dev)
+endif()

@@ -1,0 +1,148 @@
+# The one verb that declares a module of src/.
+#
+#   berth_module(NAME mig FLOOR 2 DEPS base domain [LIBS fmt::fmt ...])
+#
+# From the files of the calling folder and its detail/:
+#   *.cc            static library berth_<name> (an INTERFACE library while there is none; main.cc becomes the program berth)
+#   *_test.cc       one GoogleTest program of the module      ctest unit.<name>           label unit
+#   *_property.cc   one RapidCheck program of the module      ctest property.<name>       label property
+#   *_fuzz.cc       one libFuzzer program each (BERTH_FUZZ)   ctest fuzz.<name>.<concept> label fuzz
+#   *_bench.cc      one Google Benchmark program (BERTH_BENCH)
+#   *_test.py       one test each, exit status 77 skips       ctest script.<name>.<concept> label script
+# A fuzzer of <concept>_fuzz.cc starts from the files in corpus/<concept>/ and uses corpus/<concept>.dict where they exist.
+#
+# A dependency must stand on a lower floor; one that does not stops the configuration.
+
+function(berth_module)
+  cmake_parse_arguments(ARG "" "NAME;FLOOR" "DEPS;LIBS" ${ARGN})
+  if(ARG_UNPARSED_ARGUMENTS OR NOT ARG_NAME OR NOT ARG_FLOOR MATCHES "^[0-9]+$")
+    message(FATAL_ERROR "berth_module: wanted NAME name FLOOR number [DEPS ...] [LIBS ...], found: ${ARGN}")
+  endif()
+  berth_check_floors(${ARG_NAME} ${ARG_FLOOR} "${ARG_DEPS}")
+  set_property(GLOBAL PROPERTY BERTH_FLOOR_${ARG_NAME} ${ARG_FLOOR})
+
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc ${CMAKE_CURRENT_SOURCE_DIR}/detail/*.cc)
+  file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_test.py)
+  foreach(kind IN ITEMS test property fuzz bench)
+    set(${kind}_sources ${sources})
+    list(FILTER ${kind}_sources INCLUDE REGEX "_${kind}\\.cc$")
+    list(FILTER sources EXCLUDE REGEX "_${kind}\\.cc$")
+  endforeach()
+  set(main_source ${sources})
+  list(FILTER main_source INCLUDE REGEX "/main\\.cc$")
+  list(FILTER sources EXCLUDE REGEX "/main\\.cc$")
+
+  list(TRANSFORM ARG_DEPS PREPEND berth_ OUTPUT_VARIABLE dep_targets)
+  berth_library(berth_${ARG_NAME} "${sources}" ${dep_targets} ${ARG_LIBS})
+  if(main_source)
+    add_executable(berth ${main_source})
+    target_link_libraries(berth PRIVATE berth_${ARG_NAME})
+    set_target_properties(berth PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+  endif()
+
+  if(BERTH_TESTS)
+    berth_test_program(${ARG_NAME} test unit "${test_sources}" GTest::gmock)
+    berth_test_program(${ARG_NAME} property property "${property_sources}" rapidcheck)
+    berth_script_tests(${ARG_NAME} "${scripts}")
+  endif()
+  if(BERTH_FUZZ)
+    foreach(source IN LISTS fuzz_sources)
+      berth_fuzzer(${ARG_NAME} ${source})
+    endforeach()
+  endif()
+  if(BERTH_BENCH AND bench_sources)
+    add_executable(berth_${ARG_NAME}_bench ${bench_sources})
+    target_link_libraries(berth_${ARG_NAME}_bench PRIVATE berth_${ARG_NAME} benchmark::benchmark_main)
+    target_compile_definitions(berth_${ARG_NAME}_bench PRIVATE BERTH_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    set_target_properties(berth_${ARG_NAME}_bench PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
+  endif()
+endfunction()
+
+# Refuses a dependency that is unknown or does not stand on a lower floor.
+function(berth_check_floors name floor deps)
+  foreach(dep IN LISTS deps)
+    get_property(dep_floor GLOBAL PROPERTY BERTH_FLOOR_${dep})
+    if(dep_floor STREQUAL "")
+      message(FATAL_ERROR "Module ${name} (floor ${floor}) depends on ${dep}, which no folder above it in the list of the root "
+        "CMakeLists.txt declares: the name is unknown, or it stands on the same or a higher floor")
+    endif()
+    if(NOT dep_floor LESS floor)
+      message(FATAL_ERROR
+        "Module ${name} (floor ${floor}) depends on ${dep} (floor ${dep_floor}): only lower floors may be used")
+    endif()
+  endforeach()
+endfunction()
+
+function(berth_library target sources)
+  if(sources)
+    add_library(${target} STATIC ${sources})
+    set(scope PUBLIC)
+  else()
+    add_library(${target} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  target_include_directories(${target} ${scope} ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(${target} ${scope} ${ARGN})
+endfunction()
+
+# One program for all tests of a kind in a module, and one entry in ctest.
+function(berth_test_program name suffix label sources)
+  if(NOT sources)
+    return()
+  endif()
+  set(target berth_${name}_${suffix})
+  add_executable(${target} ${sources})
+  target_link_libraries(${target} PRIVATE berth_${name} ${ARGN} GTest::gtest_main)
+  target_compile_definitions(${target} PRIVATE BERTH_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  add_test(NAME ${label}.${name} COMMAND ${target} --gtest_brief=1)
+  berth_test_properties(${label}.${name} ${label})
+endfunction()
+
+function(berth_script_tests name scripts)
+  foreach(script IN LISTS scripts)
+    get_filename_component(concept ${script} NAME_WE)
+    string(REGEX REPLACE "_test$" "" concept ${concept})
+    add_test(NAME script.${name}.${concept} COMMAND ${BERTH_PYTHON} ${script})
+    berth_test_properties(script.${name}.${concept} script)
+  endforeach()
+endfunction()
+
+function(berth_fuzzer name source)
+  get_filename_component(concept ${source} NAME_WE)
+  string(REGEX REPLACE "_fuzz$" "" concept ${concept})
+  set(target berth_${name}_${concept}_fuzz)
+  add_executable(${target} ${source})
+  target_link_libraries(${target} PRIVATE berth_${name})
+  target_link_options(${target} PRIVATE -fsanitize=fuzzer)
+  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz UNITY_BUILD OFF)
+
+  # What the fuzzer finds stays in the build folder; the corpus beside the source is only read.
+  set(found ${CMAKE_BINARY_DIR}/fuzz/found/${name}.${concept})
+  set(corpus ${CMAKE_CURRENT_SOURCE_DIR}/corpus/${concept})
+  file(MAKE_DIRECTORY ${found})
+  set(arguments -timeout=10 -rss_limit_mb=2048 -artifact_prefix=${CMAKE_BINARY_DIR}/fuzz/${name}.${concept}.)
+  if(EXISTS ${corpus}.dict)
+    list(APPEND arguments -dict=${corpus}.dict)
+  endif()
+  list(APPEND arguments ${found})
+  if(IS_DIRECTORY ${corpus})
+    list(APPEND arguments ${corpus})
+  endif()
+  add_test(NAME fuzz.${name}.${concept}
+    COMMAND ${target} -max_total_time=${BERTH_FUZZ_SECONDS} -verbosity=0 -print_final_stats=1 ${arguments})
+  berth_test_properties(fuzz.${name}.${concept} fuzz)
+
+  # scripts/soak reads the command of each fuzzer from here.
+  list(JOIN arguments " " command)
+  file(WRITE ${CMAKE_BINARY_DIR}/fuzz/${name}.${concept}.command "${CMAKE_BINARY_DIR}/fuzz/${target} ${command}\n")
+endfunction()
+
+# BERTH_DATA, the folder with the public traces, comes through from the caller's environment.
+function(berth_test_properties test label)
+  set_tests_properties(${test} PROPERTIES
+    LABELS ${label}
+    TIMEOUT 300
+    SKIP_RETURN_CODE 77
+    ENVIRONMENT "BERTH_PROGRAM=${CMAKE_BINARY_DIR}/berth;BERTH_SOURCE_DIR=${PROJECT_SOURCE_DIR};ASAN_OPTIONS=halt_on_error=1:abort_on_error=1:detect_stack_use_after_return=1;UBSAN_OPTIONS=halt_on_error=1:abort_on_error=1:print_stacktrace=1;TSAN_OPTIONS=halt_on_error=1")
+endfunction()
