@@ -62,7 +62,7 @@ endfunction()
 function(berth_check_floors name floor deps)
   foreach(dep IN LISTS deps)
     get_property(dep_floor GLOBAL PROPERTY BERTH_FLOOR_${dep})
-    if(dep_floor STREQUAL "")
+    if("${dep_floor}" STREQUAL "")
       message(FATAL_ERROR "Module ${name} (floor ${floor}) depends on ${dep}, which no folder above it in the list of the root "
         "CMakeLists.txt declares: the name is unknown, or it stands on the same or a higher floor")
     endif()
@@ -144,5 +144,5 @@ function(berth_test_properties test label)
     LABELS ${label}
     TIMEOUT 300
     SKIP_RETURN_CODE 77
-    ENVIRONMENT "BERTH_PROGRAM=${CMAKE_BINARY_DIR}/berth;BERTH_SOURCE_DIR=${PROJECT_SOURCE_DIR};ASAN_OPTIONS=halt_on_error=1:abort_on_error=1:detect_stack_use_after_return=1;UBSAN_OPTIONS=halt_on_error=1:abort_on_error=1:print_stacktrace=1;TSAN_OPTIONS=halt_on_error=1")
+    ENVIRONMENT "BERTH_PROGRAM=${CMAKE_BINARY_DIR}/berth;BERTH_SOURCE_DIR=${PROJECT_SOURCE_DIR};ASAN_OPTIONS=halt_on_error=1:abort_on_error=1:detect_stack_use_after_return=1;UBSAN_OPTIONS=halt_on_error=1:abort_on_error=1:print_stacktrace=1;TSAN_OPTIONS=halt_on_error=1;RC_PARAMS=seed=1")
 endfunction()

@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+"""Proves that each rule of tools/tidy can fail, on small trees made for it."""
+
+import importlib.machinery
+import importlib.util
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+
+def load_tidy():
+    sys.dont_write_bytecode = True
+    loader = importlib.machinery.SourceFileLoader("tidy", str(Path(__file__).parent / "tidy"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("tidy", loader))
+    sys.modules["tidy"] = module  # dataclasses look their module up
+    loader.exec_module(module)
+    return module
+
+
+tidy = load_tidy()
+
+SOUND = {
+    "src/base/CMakeLists.txt": "berth_module(NAME base FLOOR 0)\n",
+    "src/base/README.md": "# base\n",
+    "src/base/result.h": "#pragma once\n#include <gmpxx.h>\n",
+    "src/mig/CMakeLists.txt": "berth_module(NAME mig FLOOR 2 DEPS base)\n",
+    "src/mig/README.md": "# mig\n",
+    "src/mig/catalogue.h": '#pragma once\n#include <vector>\n#include "base/result.h"\n',
+    "src/mig/detail/rows.h": "#pragma once\n",
+    "src/mig/catalogue.cc": '#include "mig/catalogue.h"\n#include "mig/detail/rows.h"\n',
+    "src/mig/catalogue_test.cc": '#include <gtest/gtest.h>\n#include <sys/wait.h>\n#include "mig/catalogue.h"\n',
+    "src/trace/CMakeLists.txt": "berth_module(NAME trace FLOOR 2\n  DEPS base)\n",
+    "src/trace/README.md": "# trace\n",
+    "src/trace/reader.h": "#pragma once\n",
+    "src/sim/CMakeLists.txt": "berth_module(NAME sim FLOOR 5 DEPS base mig)\n",
+    "src/sim/README.md": "# sim\n",
+    "src/sim/world.cc": '#include "mig/catalogue.h"\n',
+    "src/edges/files/CMakeLists.txt": "berth_module(NAME edges_files FLOOR 5 DEPS base LIBS ZLIB::ZLIB)\n",
+    "src/edges/files/README.md": "# edges/files\n",
+    "src/edges/files/disk.cc": "#include <fcntl.h>\n#include <zlib.h>\n",
+}
+
+
+def findings_of(changes, exceptions=None, count_max=0):
+    """"rule path text" of each finding in the sound tree with these files changed."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder).resolve()
+        for name, text in {**SOUND, **changes}.items():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_text(text)
+        path = root / "exceptions.txt"
+        if exceptions is not None:
+            path.write_text(exceptions)
+        return [f"{f.rule} {f.path}:{f.line} {f.text}" for f in tidy.excuse(tidy.check(root), path, count_max)]
+
+
+class TidyTest(unittest.TestCase):
+    def assert_one(self, findings, *parts):
+        self.assertEqual(len(findings), 1, findings)
+        for part in parts:
+            self.assertIn(part, findings[0])
+
+    def test_a_sound_tree_has_no_findings(self):
+        self.assertEqual(findings_of({}), [])
+
+    def test_a_declared_dependency_on_the_same_floor(self):
+        found = findings_of({"src/mig/CMakeLists.txt": "berth_module(NAME mig FLOOR 2 DEPS base trace)\n"})
+        self.assert_one(found, "floor src/mig/CMakeLists.txt:1", "mig (floor 2) may not use trace (floor 2)")
+
+    def test_an_unknown_dependency(self):
+        found = findings_of({"src/mig/CMakeLists.txt": "berth_module(NAME mig FLOOR 2 DEPS base nowhere)\n"})
+        self.assert_one(found, "floor", "nowhere, which no folder declares")
+
+    def test_includes(self):
+        cases = [
+            ("src/mig/extra.cc", '#include "trace/reader.h"\n', "mig (floor 2) may not use trace"),
+            ("src/trace/extra.cc", '\n#include "mig/catalogue.h"\n', "src/trace/extra.cc:2"),
+            ("src/sim/extra.cc", '#include "trace/reader.h"\n', "sim does not name trace in its DEPS"),
+            ("src/sim/extra.cc", '#include "mig/detail/rows.h"\n', "mig/detail/rows.h is private to mig"),
+            ("src/mig/extra.cc", '#include "catalogue.h"\n', "is no header of src/"),
+        ]
+        for path, text, wanted in cases:
+            with self.subTest(text=text):
+                self.assert_one(findings_of({path: text}), "floor", wanted)
+
+    def test_an_include_in_a_comment_does_not_count(self):
+        self.assertEqual(findings_of({"src/mig/extra.cc": '// #include "sim/x.h"\n/* #include "sim/x.h" */\n'}), [])
+
+    def test_a_ring_of_headers(self):
+        found = findings_of({"src/mig/a.h": '#pragma once\n#include "mig/b.h"\n',
+                             "src/mig/b.h": '#pragma once\n#include "mig/a.h"\n'})
+        self.assert_one(found, "cycle", "mig/a.h -> mig/b.h -> mig/a.h")
+
+    def test_libraries(self):
+        cases = [
+            ("src/mig/extra.cc", "#include <zlib.h>\n", "src/edges/files/ alone"),
+            ("src/mig/extra.cc", "#include <nlohmann/json.hpp>\n", "src/surface/ alone"),
+            ("src/mig/extra.cc", "#include <gmpxx.h>\n", "src/base/ alone"),
+            ("src/mig/extra.cc", "#include <gtest/gtest.h>\n", "files of tests"),
+            ("src/mig/extra_test.cc", "#include <rapidcheck.h>\n", "files of tests"),
+            ("src/mig/extra.cc", "#include <boost/any.hpp>\n", "no folder is named for it"),
+            ("src/mig/extra.cc", "#include <unistd.h>\n", "no folder is named for it"),
+        ]
+        for path, text, wanted in cases:
+            with self.subTest(text=text):
+                self.assert_one(findings_of({path: text}), "library", wanted)
+
+    def test_banned_words(self):
+        core = ["std::rand();", "x = std::chrono::system_clock::now();", "auto t = steady_clock::now();", "sleep(1);",
+                "std::this_thread::sleep_for(x);", "auto* p = new int(3);", "delete p;", "delete[] p;", 'getenv("X");',
+                "std::cout << 1;", 'fopen("x", "r");', "std::ifstream in(path);", "std::thread t;", "std::mutex m;",
+                "std::random_device d;", 'printf("x");', "#include <thread>", "#include <fstream>", "virtual void f();"]
+        for code in core:
+            with self.subTest(code=code):
+                self.assert_one(findings_of({"src/mig/extra.cc": code + "\n"}), "banned src/mig/extra.cc:1")
+
+    def test_what_only_looks_banned(self):
+        innocent = ["X(const X&) = delete;", "int renew = 1;  // a new one", 'fail("sleep (1) and new");', "#include <new>",
+                    "int brand(int); int y = brand(3);", "int z = 1'000 + f('\"') + 2'000;  // delete",
+                    'auto s = R"(new int)";', 'snprintf(b, n, "x");', "int threads = 2;"]
+        for code in innocent:
+            with self.subTest(code=code):
+                self.assertEqual(findings_of({"src/mig/extra.cc": code + "\n"}), [])
+
+    def test_where_the_bans_end(self):
+        self.assertEqual(findings_of({"src/edges/files/extra.cc": "std::thread t;\nauto n = steady_clock::now();\n"}), [])
+        self.assertEqual(findings_of({"src/mig/extra_test.cc": 'std::ifstream in(getenv("X"));\n'}), [])
+        self.assertEqual(findings_of({"src/mig/extra_bench.cc": "auto t = steady_clock::now();\n"}), [])
+        self.assert_one(findings_of({"src/mig/extra_test.cc": "sleep(1);\n"}), "banned", "sleep")
+        self.assert_one(findings_of({"src/sim/extra.cc": "auto t = steady_clock::now();\n"}), "banned", "a clock")
+        self.assert_one(findings_of({"src/edges/files/extra.cc": "int* p = new int;\n"}), "banned", "new")
+
+    def test_names(self):
+        self.assert_one(findings_of({"src/mig/gpu_util.cc": "int x;\n"}), "name", "util says nothing")
+        self.assert_one(findings_of({"src/mig/GpuTable.cc": "int x;\n"}), "name", "not snake_case")
+        self.assert_one(findings_of({"src/mig/extra.h": "int x;\n"}), "name", "#pragma once")
+
+    def test_readmes(self):
+        self.assert_one(findings_of({"src/mig/README.md": "line\n" * 41}), "readme", "more than 40 lines")
+        found = findings_of({"src/new/CMakeLists.txt": "berth_module(NAME new FLOOR 1)\n", "src/new/x.cc": "int x;\n"})
+        self.assert_one(found, "readme src/new/README.md", "missing")
+
+    def test_format(self):
+        cases = [("int\tx;\n", "a tab"), ("int x; \n", "white space"), ("int x;", "newline"), ("int x;\n\n", "newline"),
+                 ("// " + "x" * 118 + "\n", "121 columns")]
+        for text, wanted in cases:
+            with self.subTest(text=text):
+                self.assert_one(findings_of({"src/mig/extra.cc": text}), "format", wanted)
+        self.assert_one(findings_of({"docs/page.md": "a \n"}), "format docs/page.md:1", "white space")
+        self.assertEqual(findings_of({"src/mig/corpus/reader/one.txt": "a \t"}), [])
+
+    def test_exceptions(self):
+        tree = {"src/mig/extra.cc": 'getenv("A");\ngetenv("B");\n'}
+        entry = "# why\nsrc/mig/extra.cc: banned: getenv\n"
+        self.assertEqual(findings_of(tree, entry, 1), [])
+        self.assert_one(findings_of(tree, entry, 0), "exception", "1 entries, at most 0")
+        self.assert_one(findings_of(tree, entry, 2), "exception", "set EXCEPTION_COUNT_MAX to 1")
+        self.assert_one(findings_of({}, entry, 1), "exception", "excuses nothing any more")
+        self.assert_one(findings_of({}, "src/mig/extra.cc\n", 1), "exception", "wanted path: rule: part of the text")
+
+
+if __name__ == "__main__":
+    unittest.main()
