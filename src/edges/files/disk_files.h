@@ -1,0 +1,26 @@
+/// Files of this machine, behind the port `Files`. zlib stands behind this folder only.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "base/result.h"
+#include "ports/files.h"
+
+namespace berth::edges {
+
+/// Reads regular files whole; gzip (told by its first two bytes) comes unpacked. Errors: "FILE: why".
+class DiskFiles : public Files {
+ public:
+  static constexpr std::size_t kBytesMaxDefault = std::size_t{1} << 30U;
+
+  /// No file may be larger than that, packed or unpacked.
+  explicit DiskFiles(std::size_t bytes_max = kBytesMaxDefault) : bytes_max_(bytes_max) {}
+
+  [[nodiscard]] Result<std::string> read(const std::string& path) const override;
+
+ private:
+  std::size_t bytes_max_;
+};
+
+}  // namespace berth::edges

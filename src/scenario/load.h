@@ -1,0 +1,18 @@
+/// Reads a scenario file with everything that it names. The words of the file: docs/scenario.md.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "domain/scenario.h"
+#include "ports/files.h"
+
+namespace berth::scenario {
+
+/// The scenario in the file `path`; its traces and profiles are read through `files`, their paths relative to the file.
+/// Every field is checked, so that what comes back keeps the invariants of domain/scenario.h. The error is one message:
+/// file, line and column (rows) or key path (YAML), what was wanted, what was found. `Scenario::name` is `path` as
+/// given.
+[[nodiscard]] Result<Scenario> load_scenario(const std::string& path, const Files& files);
+
+}  // namespace berth::scenario

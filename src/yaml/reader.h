@@ -1,0 +1,111 @@
+/// Typed reading of a YAML tree. Each value knows its key path, so that every message has one form:
+/// `scenario.yaml:12:16: services[0].slo.latency_ms: wanted a number above 0, found "abc"`.
+///
+/// The first failure is kept and the rest ignored: after it every reading gives a harmless value, so the code that
+/// reads a whole file asks once at its end (and before anything costly).
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/decimal.h"
+#include "base/result.h"
+#include "yaml/document.h"
+
+namespace berth::yaml {
+
+/// Remembers the file's name and the first failure.
+class Report {
+ public:
+  explicit Report(std::string file) : file_(std::move(file)) {}
+
+  [[nodiscard]] bool has_failed() const { return failure_.has_value(); }
+  /// Requires: has_failed().
+  [[nodiscard]] const Error& failure() const { return *failure_; }
+  /// Keeps the error unless there is one.
+  void fail_with(Error error);
+  void fail_at(TextPlace place, std::string_view path, std::string_view message);
+
+ private:
+  std::string file_;
+  std::optional<Error> failure_;
+};
+
+/// Which numbers are wanted. `wanted` says it in the message: "a number above 0".
+struct NumberRule {
+  Decimal min;
+  bool is_min_allowed = true;
+  Decimal max;
+  std::string wanted;
+};
+
+/// min <= x <= max; 0 < x <= max.
+[[nodiscard]] NumberRule number_from(const Decimal& min, const Decimal& max);
+[[nodiscard]] NumberRule number_above_zero(const Decimal& max);
+
+/// Bounds of a whole number, both allowed.
+struct WholeRange {
+  std::int64_t min = 0;
+  std::int64_t max = INT64_MAX;
+};
+
+/// A place in the tree where a value is, or should be. Cheap to copy but for its path; valid as long as tree and
+/// report.
+class Value {
+ public:
+  Value(const Node& root, Report& report);
+
+  /// Written and not null.
+  [[nodiscard]] bool is_present() const;
+  /// Written, be it as null.
+  [[nodiscard]] bool is_written() const { return node_ != nullptr; }
+  [[nodiscard]] bool is_map() const;
+  [[nodiscard]] bool has_failed() const { return report_->has_failed(); }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+  /// States the keys of a map; any other one fails, with the nearest known one. Not a map fails too; `what` names it.
+  void check_keys(std::string_view what, std::span<const std::string_view> known) const;
+  void check_keys(std::string_view what, std::initializer_list<std::string_view> known) const {
+    check_keys(what, std::span(known.begin(), known.size()));
+  }
+  /// The value of a key; absent when this is no map or has no such key.
+  [[nodiscard]] Value at(std::string_view key) const;
+  /// The keys of a map in the order of the file.
+  [[nodiscard]] std::vector<std::string> keys() const;
+  /// The items of a list; not a list, or an empty one where that is not allowed, fails. `what` names them: "a list of
+  /// GPUs".
+  [[nodiscard]] std::vector<Value> items(std::string_view what, bool is_empty_allowed = true) const;
+
+  /// The bytes of a scalar.
+  [[nodiscard]] std::string text(std::string_view wanted) const;
+  /// A name: 1 to `length_max` bytes, printable, not only spaces.
+  [[nodiscard]] std::string name(std::size_t length_max = 200) const;
+  [[nodiscard]] Decimal number(const NumberRule& rule) const;
+  [[nodiscard]] std::int64_t whole(WholeRange range) const;
+  /// The index of the word in `words`.
+  [[nodiscard]] std::size_t choice(std::span<const std::string_view> words) const;
+  [[nodiscard]] std::size_t choice(std::initializer_list<std::string_view> words) const {
+    return choice(std::span(words.begin(), words.size()));
+  }
+
+  /// Fails here: "wanted W, found F", where F is what stands here.
+  void refuse(std::string_view wanted) const;
+  /// Fails here with a message of the caller's.
+  void fail(std::string_view message) const;
+
+ private:
+  Value(const Node* node, TextPlace place, std::string path, Report* report)
+      : node_(node), place_(place), path_(std::move(path)), report_(report) {}
+
+  const Node* node_;  ///< null: absent
+  TextPlace place_;   ///< of the node, or of the map that should hold it
+  std::string path_;
+  Report* report_;
+};
+
+}  // namespace berth::yaml
