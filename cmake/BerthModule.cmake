@@ -138,11 +138,17 @@ function(berth_fuzzer name source)
   file(WRITE ${CMAKE_BINARY_DIR}/fuzz/${name}.${concept}.command "${CMAKE_BINARY_DIR}/fuzz/${target} ${command}\n")
 endfunction()
 
-# BERTH_DATA, the folder with the public traces, comes through from the caller's environment.
+# BERTH_DATA, the folder with the public traces, comes through from the caller's environment. Properties start from one
+# seed, so that a run can be repeated; scripts/soak property takes other seeds.
 function(berth_test_properties test label)
+  if(BERTH_SANITIZE)
+    set(seconds_max 900)
+  else()
+    set(seconds_max 300)
+  endif()
   set_tests_properties(${test} PROPERTIES
     LABELS ${label}
-    TIMEOUT 300
+    TIMEOUT ${seconds_max}
     SKIP_RETURN_CODE 77
     ENVIRONMENT "BERTH_PROGRAM=${CMAKE_BINARY_DIR}/berth;BERTH_SOURCE_DIR=${PROJECT_SOURCE_DIR};ASAN_OPTIONS=halt_on_error=1:abort_on_error=1:detect_stack_use_after_return=1;UBSAN_OPTIONS=halt_on_error=1:abort_on_error=1:print_stacktrace=1;TSAN_OPTIONS=halt_on_error=1;RC_PARAMS=seed=1")
 endfunction()
