@@ -76,6 +76,9 @@ def profiles():
              ("bent", "A100-80GB", "1g.10gb", 8, 1, 80, "44.0025"), ("bent", "A100-80GB", "1g.10gb", 8, 2, 80, "43.9"),
              ("bent", "A100-80GB", "3g.40gb", 1, 1, 30, 45), ("bent", "A100-80GB", "3g.40gb", 8, 1, 300, "44.9999"),
              ("bent", "A100-80GB", "3g.40gb", 16, 1, 400, 45)]
+    # equal throughput and batch: fewer processes
+    rows += [("ties", "A100-80GB", "1g.10gb", 4, 2, 80, 44), ("ties", "A100-80GB", "1g.10gb", 4, 1, 80, 42),
+             ("ties", "A100-80GB", "1g.10gb", 1, 1, 30, 20)]
     # usable on 3g only under 200 ms x 0.45 = 90 ms; the least SM-seconds a request lie on 4g
     rows += [("choosy", "A100-80GB", "1g.10gb", 1, 1, 9, 90), ("choosy", "A100-80GB", "3g.40gb", 1, 1, 20, "89.999"),
              ("choosy", "A100-80GB", "4g.40gb", 1, 1, 40, 25)]

@@ -284,6 +284,25 @@ class ArrivalsTest(Case):
         self.assertEqual(inputs.azure_llm(path), ([999999, 2250000], 3))
 
 
+    def test_counts_of_random_formats(self):
+        # the trace has 3, 0, 5, 1 requests; the window begins at second 1 and reaches beyond the end
+        with tempfile.TemporaryDirectory() as folder:
+            self.write(folder, "t.txt", "3\n0\n5\n1\n\n")
+            self.write(folder, "t.csv", "second,requests\n0,3\n2,5\n3,1\n")
+            for form, name in (("rps-text", "t.txt"), ("csv", "t.csv")):
+                spec = inputs.Service(name="s", target_us=1, slo_factor=1, max_processes=1, drop="never", weight=1, before=1,
+                                      after=1, retraining=None, table={}, folder=folder,
+                                      arrivals={"format": form, "path": name, "from_second": "1", "seconds": "9"})
+                self.assertEqual(inputs.second_counts(spec), {1: 5, 2: 1})
+                journal = [{"policy": "fixed", "type": "second", "service": "s", "second": 1, "requests": 4}]
+                scenario = inputs.Scenario([], [], [spec], [])
+                self.assertTrue(compare.check_counts(scenario, journal))
+                journal[0]["requests"] = 5
+                journal.append(dict(journal[0], second=2, requests=1))
+                self.assertEqual(compare.check_counts(scenario, journal), [])
+                self.assertRaises(inputs.RandomArrivals, inputs.arrivals_of, spec)
+
+
 class FolderTest(unittest.TestCase):
     def test_generated_files_are_up_to_date(self):
         for name, text in make_inputs.files().items():
@@ -291,7 +310,7 @@ class FolderTest(unittest.TestCase):
                 self.assertEqual(file.read(), text, name)
 
     def test_gpu_models_are_those_of_the_reference(self):
-        path = os.path.join(os.environ.get("BERTH_DATA", os.path.join(HERE, "../../../shared/data")), "..", "reference", "mig_profiles.json")
+        path = os.path.join(compare.DATA, "..", "reference", "mig_profiles.json")
         if not os.path.exists(path):
             self.skipTest("no reference/mig_profiles.json beside the data folder")
         with open(path, encoding="utf-8") as file:
@@ -322,7 +341,7 @@ class FolderTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             for template in sorted(glob.glob(os.path.join(HERE, "scenarios", "*.yaml.in"))):
                 try:
-                    path = compare.rendered(template, None, folder)
+                    path = compare.rendered(template, compare.DATA, folder)
                 except compare.NoData:
                     continue
                 report, _ = replay_oracle.replay(path)
