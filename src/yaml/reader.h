@@ -68,18 +68,18 @@ class Value {
   [[nodiscard]] bool has_failed() const { return report_->has_failed(); }
   [[nodiscard]] const std::string& path() const { return path_; }
 
-  /// States the keys of a map; any other one fails, with the nearest known one. Not a map fails too; `what` names it.
-  void check_keys(std::string_view what, std::span<const std::string_view> known) const;
-  void check_keys(std::string_view what, std::initializer_list<std::string_view> known) const {
-    check_keys(what, std::span(known.begin(), known.size()));
+  /// States the keys that a map may have: any other one fails, with the nearest known one. No map fails too.
+  void check_keys(std::span<const std::string_view> known) const;
+  void check_keys(std::initializer_list<std::string_view> known) const {
+    check_keys(std::span(known.begin(), known.size()));
   }
   /// The value of a key; absent when this is no map or has no such key.
   [[nodiscard]] Value at(std::string_view key) const;
   /// The keys of a map in the order of the file.
   [[nodiscard]] std::vector<std::string> keys() const;
-  /// The items of a list; not a list, or an empty one where that is not allowed, fails. `what` names them: "a list of
+  /// The items of a list. No list, or an empty one where that is not allowed, fails; `wanted` says it: "a list of
   /// GPUs".
-  [[nodiscard]] std::vector<Value> items(std::string_view what, bool is_empty_allowed = true) const;
+  [[nodiscard]] std::vector<Value> items(std::string_view wanted, bool is_empty_allowed = true) const;
 
   /// The bytes of a scalar.
   [[nodiscard]] std::string text(std::string_view wanted) const;

@@ -1,0 +1,176 @@
+#include "yaml/reader.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <variant>
+
+#include "base/ensure.h"
+
+namespace berth::yaml {
+namespace {
+
+/// Levenshtein distance. O(a x b) on short words.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j < row.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+/// "; did you mean latency_ms?", or nothing when no known word is near.
+std::string hint_for(std::string_view found, std::span<const std::string_view> known) {
+  constexpr std::size_t kLengthMax = 60;
+  if (found.size() > kLengthMax) return "";
+  std::string_view nearest;
+  std::size_t distance_min = std::max<std::size_t>(found.size() / 2, 1) + 1;
+  for (const std::string_view word : known) {
+    const std::size_t distance = edit_distance(found, word);
+    if (distance >= distance_min) continue;
+    distance_min = distance;
+    nearest = word;
+  }
+  return nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest);
+}
+
+std::string shown(const Node* node) {
+  if (node == nullptr || node->is_null()) return "nothing";
+  if (const auto* list = std::get_if<List>(&node->value)) return list->empty() ? "an empty list" : "a list";
+  if (std::holds_alternative<Map>(node->value)) return "a map";
+  return quoted(std::get<Scalar>(node->value).text);
+}
+
+/// Whether a name can be shown on one line: no control characters (C0, DEL, C1), something other than spaces.
+bool is_printable_name(std::string_view text) {
+  bool has_ink = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if (byte < 0x20 || byte == 0x7F) return false;
+    if (byte == 0xC2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xA0) return false;
+    has_ink = has_ink || byte != ' ';
+  }
+  return has_ink;
+}
+
+}  // namespace
+
+void Report::fail_with(Error error) {
+  if (!failure_) failure_ = std::move(error);
+}
+
+void Report::fail_at(TextPlace place, std::string_view path, std::string_view message) {
+  if (failure_) return;
+  failure_ = error_at(file_, place, path.empty() ? std::string(message) : fmt::format("{}: {}", path, message));
+}
+
+NumberRule number_from(const Decimal& min, const Decimal& max) {
+  return {min, true, max, fmt::format("a number from {} to {}", min.to_string(), max.to_string())};
+}
+
+NumberRule number_above_zero(const Decimal& max) {
+  return {Decimal(0), false, max, fmt::format("a number above 0, at most {}", max.to_string())};
+}
+
+Value::Value(const Node& root, Report& report) : node_(&root), place_(root.place), report_(&report) {}
+
+bool Value::is_present() const { return node_ != nullptr && !node_->is_null(); }
+
+bool Value::is_map() const { return node_ != nullptr && std::holds_alternative<Map>(node_->value); }
+
+void Value::check_keys(std::span<const std::string_view> known) const {
+  if (!is_map()) return refuse("a map");
+  for (const Entry& entry : std::get<Map>(node_->value)) {
+    if (std::find(known.begin(), known.end(), entry.key) != known.end()) continue;
+    return report_->fail_at(entry.place, path_,
+                            fmt::format("unknown key {}{} (known: {})", quoted(entry.key), hint_for(entry.key, known),
+                                        fmt::join(known, ", ")));
+  }
+}
+
+Value Value::at(std::string_view key) const {
+  std::string path = path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key);
+  if (is_map()) {
+    for (const Entry& entry : std::get<Map>(node_->value)) {
+      if (entry.key == key) return {&entry.value, entry.value.place, std::move(path), report_};
+    }
+  }
+  return {nullptr, place_, std::move(path), report_};
+}
+
+std::vector<std::string> Value::keys() const {
+  std::vector<std::string> keys;
+  if (!is_map()) return keys;
+  for (const Entry& entry : std::get<Map>(node_->value)) keys.push_back(entry.key);
+  return keys;
+}
+
+std::vector<Value> Value::items(std::string_view wanted, bool is_empty_allowed) const {
+  std::vector<Value> items;
+  const List* list = node_ == nullptr ? nullptr : std::get_if<List>(&node_->value);
+  if (list == nullptr || (list->empty() && !is_empty_allowed)) {
+    refuse(wanted);
+    return items;
+  }
+  for (std::size_t i = 0; i < list->size(); ++i) {
+    items.push_back(Value(&(*list)[i], (*list)[i].place, fmt::format("{}[{}]", path_, i), report_));
+  }
+  return items;
+}
+
+std::string Value::text(std::string_view wanted) const {
+  if (is_present()) {
+    if (const auto* scalar = std::get_if<Scalar>(&node_->value)) return scalar->text;
+  }
+  refuse(wanted);
+  return "";
+}
+
+std::string Value::name(std::size_t length_max) const {
+  const std::string wanted = fmt::format("a name of 1 to {} printable bytes", length_max);
+  std::string name = text(wanted);
+  if (!has_failed() && (name.size() > length_max || !is_printable_name(name))) refuse(wanted);
+  return name;
+}
+
+Decimal Value::number(const NumberRule& rule) const {
+  const auto number = Decimal::parse(text(rule.wanted));
+  if (number && *number <= rule.max && (rule.is_min_allowed ? *number >= rule.min : *number > rule.min)) return *number;
+  refuse(rule.wanted);
+  return rule.max;
+}
+
+std::int64_t Value::whole(WholeRange range) const {
+  const std::string wanted = fmt::format("a whole number from {} to {}", range.min, range.max);
+  const auto number = Decimal::parse(text(wanted));
+  const bool is_whole = number && number->is_integer();
+  if (is_whole && *number >= Decimal(range.min) && *number <= Decimal(range.max)) return number->floor();
+  refuse(wanted);
+  return range.min;
+}
+
+std::size_t Value::choice(std::span<const std::string_view> words) const {
+  ENSURE(!words.empty());
+  const std::string wanted =
+      words.size() == 1 ? std::string(words.front())
+                        : fmt::format("{} or {}", fmt::join(words.first(words.size() - 1), ", "), words.back());
+  const std::string found = text(wanted);
+  const auto match = std::find(words.begin(), words.end(), found);
+  if (match != words.end()) return static_cast<std::size_t>(match - words.begin());
+  refuse(wanted);
+  return 0;
+}
+
+void Value::refuse(std::string_view wanted) const { fail(fmt::format("wanted {}, found {}", wanted, shown(node_))); }
+
+void Value::fail(std::string_view message) const { report_->fail_at(place_, path_, message); }
+
+}  // namespace berth::yaml
