@@ -1,0 +1,49 @@
+/// Readers of public traces: the text of a file in, a trace or the first error out. `file` is the name that errors
+/// begin with: FILE:LINE:COLUMN, what was wanted and what was found.
+///
+/// All formats: a byte-order mark and CRLF are fine, blank lines at the end too, inside they are errors; so are a trace
+/// without a row, more than kRequestsPerSecondMax requests in a second, and a trace longer than kRecordedSecondsMax.
+/// One pass; memory is bounded by the text and that length.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "domain/arrivals.h"
+
+namespace berth {
+
+/// The longest recorded trace in seconds (2 years): 256 MiB of counts, whatever a row of a small file says.
+inline constexpr std::int64_t kRecordedSecondsMax = std::int64_t{1} << 26;
+
+/// `rps-text`: one count a line.
+[[nodiscard]] Result<CountTrace> read_rps_text(std::string_view text, std::string_view file);
+
+/// `csv`: the header second,requests; seconds strictly increase, a missing one is zero, the trace begins at the number
+/// 0.
+[[nodiscard]] Result<CountTrace> read_count_csv(std::string_view text, std::string_view file);
+
+/// `azure-llm`: the header TIMESTAMP,ContextTokens,GeneratedTokens; a timestamp is YYYY-MM-DD HH:MM:SS with a fraction
+/// of 1 to 9 digits or none, `T` or a space between, `Z`, `+00:00` or nothing behind. Times must not decrease (compared
+/// in nanoseconds) and are cut to microseconds. The trace's second 0 is the first one, rounded down.
+[[nodiscard]] Result<TimedTrace> read_azure_llm(std::string_view text, std::string_view file);
+
+/// What to take from a file of many functions: one application (its functions summed) or one function.
+struct FunctionSelector {
+  bool is_app = false;
+  std::string hash;
+};
+
+/// `azure-functions`: the header HashOwner,HashApp,HashFunction,Trigger, then one column a minute, numbered without a
+/// gap; the first is minute 0 of the trace. Rows of the selected hash are summed; a function that stands in several
+/// applications is refused, as the hash alone does not say which is meant. Every row is checked, used or not. An
+/// unknown hash is an error.
+[[nodiscard]] Result<MinuteTrace> read_azure_functions(std::string_view text, std::string_view file,
+                                                       const FunctionSelector& selector);
+
+/// Length of the trace in seconds: that of what was recorded, or from_second + seconds of a generator.
+[[nodiscard]] std::int64_t trace_seconds(const Arrivals& arrivals);
+
+}  // namespace berth
