@@ -109,7 +109,8 @@ class TidyTest(unittest.TestCase):
     def test_banned_words(self):
         core = ["std::rand();", "x = std::chrono::system_clock::now();", "auto t = steady_clock::now();", "sleep(1);",
                 "std::this_thread::sleep_for(x);", "auto* p = new int(3);", "delete p;", "delete[] p;", 'getenv("X");',
-                "std::cout << 1;", 'fopen("x", "r");', "std::ifstream in(path);", "std::thread t;", "std::mutex m;",
+                "std::cout << 1;", 'fopen("x", "r");', "std::ifstream in(path);",
+                "bool b = std::filesystem::exists(p);", "std::thread t;", "std::mutex m;",
                 "std::random_device d;", 'printf("x");', "#include <thread>", "#include <fstream>", "virtual void f();"]
         for code in core:
             with self.subTest(code=code):
@@ -118,7 +119,8 @@ class TidyTest(unittest.TestCase):
     def test_what_only_looks_banned(self):
         innocent = ["X(const X&) = delete;", "int renew = 1;  // a new one", 'fail("sleep (1) and new");', "#include <new>",
                     "int brand(int); int y = brand(3);", "int z = 1'000 + f('\"') + 2'000;  // delete",
-                    'auto s = R"(new int)";', 'snprintf(b, n, "x");', "int threads = 2;"]
+                    'auto s = R"(new int)";', 'snprintf(b, n, "x");', "int threads = 2;",
+                    "#include <filesystem>", "auto p = std::filesystem::path(folder) / name;"]
         for code in innocent:
             with self.subTest(code=code):
                 self.assertEqual(findings_of({"src/mig/extra.cc": code + "\n"}), [])
