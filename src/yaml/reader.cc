@@ -67,9 +67,10 @@ void Report::fail_with(Error error) {
   if (!failure_) failure_ = std::move(error);
 }
 
-void Report::fail_at(TextPlace place, std::string_view path, std::string_view message) {
+void Report::fail_at(TextPlace place, std::string_view path, const Error& error) {
   if (failure_) return;
-  failure_ = error_at(file_, place, path.empty() ? std::string(message) : fmt::format("{}: {}", path, message));
+  failure_ = error_at(file_, place, path.empty() ? error.message : fmt::format("{}: {}", path, error.message));
+  failure_->code = error.code;
 }
 
 NumberRule number_from(const Decimal& min, const Decimal& max) {
@@ -90,9 +91,9 @@ void Value::check_keys(std::span<const std::string_view> known) const {
   if (!is_map()) return refuse("a map");
   for (const Entry& entry : std::get<Map>(node_->value)) {
     if (std::find(known.begin(), known.end(), entry.key) != known.end()) continue;
-    return report_->fail_at(entry.place, path_,
-                            fmt::format("unknown key {}{} (known: {})", quoted(entry.key), hint_for(entry.key, known),
-                                        fmt::join(known, ", ")));
+    const std::string message = fmt::format("unknown key {}{} (known: {})", quoted(entry.key),
+                                            hint_for(entry.key, known), fmt::join(known, ", "));
+    return report_->fail_at(entry.place, path_, Error{ErrorCode::kInvalidInput, message});
   }
 }
 
@@ -171,6 +172,8 @@ std::size_t Value::choice(std::span<const std::string_view> words) const {
 
 void Value::refuse(std::string_view wanted) const { fail(fmt::format("wanted {}, found {}", wanted, shown(node_))); }
 
-void Value::fail(std::string_view message) const { report_->fail_at(place_, path_, message); }
+void Value::fail(std::string_view message) const { fail_with(Error{ErrorCode::kInvalidInput, std::string(message)}); }
+
+void Value::fail_with(const Error& error) const { report_->fail_at(place_, path_, error); }
 
 }  // namespace berth::yaml

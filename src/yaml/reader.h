@@ -29,7 +29,7 @@ class Report {
   [[nodiscard]] const Error& failure() const { return *failure_; }
   /// Keeps the error unless there is one.
   void fail_with(Error error);
-  void fail_at(TextPlace place, std::string_view path, std::string_view message);
+  void fail_at(TextPlace place, std::string_view path, const Error& error);
 
  private:
   std::string file_;
@@ -95,8 +95,11 @@ class Value {
 
   /// Fails here: "wanted W, found F", where F is what stands here.
   void refuse(std::string_view wanted) const;
-  /// Fails here with a message of the caller's.
+  /// Fails here with a message of the caller's, or with another error, whose code stays.
   void fail(std::string_view message) const;
+  void fail_with(const Error& error) const;
+  /// Keeps an error as it is: it names its own place.
+  void pass_on(Error error) const { report_->fail_with(std::move(error)); }
 
  private:
   Value(const Node* node, TextPlace place, std::string path, Report* report)

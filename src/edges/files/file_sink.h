@@ -1,4 +1,4 @@
-/// Writing files so that a reader finds the old one or the whole new one, never a part: PATH.PID.part is written,
+/// Writing files so that a reader finds the old one or the whole new one, never a part: PATH.PID.N.part is written,
 /// synced, renamed.
 #pragma once
 

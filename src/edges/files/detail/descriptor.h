@@ -1,0 +1,36 @@
+/// A file descriptor that closes itself, and the words for the system's errors.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/result.h"
+
+namespace berth::edges::detail {
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor& operator=(Descriptor&&) = delete;
+  ~Descriptor();
+
+  [[nodiscard]] bool is_open() const { return number_ >= 0; }
+  [[nodiscard]] int number() const { return number_; }
+  /// Closes it now; false when the system tells a failed write only then.
+  [[nodiscard]] bool close();
+
+ private:
+  int number_;
+};
+
+/// "PATH: why" for an errno: kNotFound where it does not exist, kInvalidInput where the path is wrong or not permitted,
+/// else kUnavailable.
+[[nodiscard]] tl::unexpected<Error> system_error(const std::string& path, std::string_view doing, int number);
+
+/// Writes all bytes, whatever pieces the system takes; gives errno or 0.
+[[nodiscard]] int write_all(const Descriptor& file, std::string_view bytes);
+
+}  // namespace berth::edges::detail

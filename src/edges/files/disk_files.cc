@@ -1,0 +1,65 @@
+#include "edges/files/disk_files.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "edges/files/detail/descriptor.h"
+#include "edges/files/gunzip.h"
+
+namespace berth::edges {
+namespace {
+
+using detail::Descriptor;
+using detail::system_error;
+
+/// Opens what is a regular file. Anything else is refused before it is read: a pipe or /dev/zero would never end.
+Result<Descriptor> open_regular(const std::string& path, std::size_t bytes_max) {
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!file.is_open()) return system_error(path, "read", errno);
+  struct stat status{};
+  if (::fstat(file.number(), &status) != 0) return system_error(path, "read", errno);
+  if (S_ISDIR(status.st_mode)) return invalid(fmt::format("{}: wanted a file, found a directory", path));
+  if (!S_ISREG(status.st_mode)) return invalid(fmt::format("{}: wanted a regular file, found a device or pipe", path));
+  if (std::cmp_greater(status.st_size, bytes_max)) {
+    return invalid(fmt::format("{}: wanted at most {} bytes, found {}", path, bytes_max, status.st_size));
+  }
+  return file;
+}
+
+/// The bytes as they are on the disk.
+Result<std::string> read_packed(const std::string& path, std::size_t bytes_max) {
+  const auto file = open_regular(path, bytes_max);
+  if (!file) return pass_on(file.error());
+  std::string bytes;
+  std::array<char, 65'536> piece{};
+  while (true) {
+    const ssize_t count = ::read(file->number(), piece.data(), piece.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return system_error(path, "read", errno);
+    if (count == 0) return bytes;
+    bytes.append(piece.data(), static_cast<std::size_t>(count));
+    // A file may grow while it is read, and those of /proc state no size.
+    if (bytes.size() > bytes_max)
+      return invalid(fmt::format("{}: wanted at most {} bytes, found more", path, bytes_max));
+  }
+}
+
+}  // namespace
+
+Result<std::string> DiskFiles::read(const std::string& path) const {
+  if (path.find('\0') != std::string::npos) return invalid("wanted a path, found one with a zero byte");
+  auto bytes = read_packed(path, bytes_max_);
+  if (!bytes || !is_gzip(*bytes)) return bytes;
+  auto text = gunzip(*bytes, bytes_max_);
+  if (!text) return fail(text.error().code, fmt::format("{}: {}", path, text.error().message));
+  return text;
+}
+
+}  // namespace berth::edges

@@ -1,0 +1,19 @@
+/// Unpacking gzip (RFC 1952) that is in memory.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace berth::edges {
+
+/// Whether the bytes begin as gzip does.
+[[nodiscard]] bool is_gzip(std::string_view bytes);
+
+/// The members of a gzip file, unpacked and joined. Errors, without a file name: damaged or cut short, bytes behind the
+/// last member, more than `bytes_max` unpacked. Memory is bounded by that.
+[[nodiscard]] Result<std::string> gunzip(std::string_view packed, std::size_t bytes_max);
+
+}  // namespace berth::edges

@@ -1,0 +1,173 @@
+#include "scenario/detail/arrivals.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <vector>
+
+#include "base/overloaded.h"
+#include "scenario/detail/rules.h"
+#include "trace/arrival_stream.h"
+#include "trace/readers.h"
+
+namespace berth::scenario::detail {
+namespace {
+
+/// Traces of all services together, in memory.
+constexpr std::size_t kArrivalBytesMax = std::size_t{2} << 30U;
+
+constexpr std::array<std::string_view, 8> kFormats = {"azure-llm", "azure-functions", "rps-text", "csv",
+                                                      "constant",  "poisson",         "bursty",   "diurnal"};
+enum class Format { kAzureLlm, kAzureFunctions, kRpsText, kCsv, kConstant, kPoisson, kBursty, kDiurnal };
+
+bool is_generator(Format format) { return format >= Format::kConstant; }
+
+std::vector<std::string_view> keys_of(Format format) {
+  std::vector<std::string_view> keys = {"format", "from_second", "seconds", "scale", "smooth_seconds"};
+  if (is_generator(format)) {
+    keys.push_back("requests_per_second");
+  } else {
+    keys.push_back("path");
+  }
+  if (format == Format::kAzureFunctions) keys.insert(keys.end(), {"app", "function"});
+  return keys;
+}
+
+Generator generator(const yaml::Value& value, Format format) {
+  const Decimal rate =
+      value.at("requests_per_second").number(yaml::number_from(Decimal(0), Decimal(kRequestsPerSecondMax)));
+  switch (format) {
+    case Format::kPoisson:
+      return {Generator::Kind::kPoisson, rate};
+    case Format::kBursty:
+      return {Generator::Kind::kBursty, rate};
+    case Format::kDiurnal:
+      return {Generator::Kind::kDiurnal, rate};
+    case Format::kConstant:
+    case Format::kAzureLlm:
+    case Format::kAzureFunctions:
+    case Format::kRpsText:
+    case Format::kCsv:
+      break;
+  }
+  return {Generator::Kind::kConstant, rate};
+}
+
+/// `app:` or `function:`, exactly one of them.
+FunctionSelector selector(const yaml::Value& value) {
+  constexpr std::size_t kHashLengthMax = 200;
+  const bool is_app = value.at("app").is_written();
+  if (is_app == value.at("function").is_written()) {
+    value.fail(fmt::format("wanted either app or function, found {}", is_app ? "both" : "neither"));
+    return {};
+  }
+  return {is_app, value.at(is_app ? "app" : "function").name(kHashLengthMax)};
+}
+
+template <class T>
+Result<ArrivalSource> as_source(Result<T> trace) {
+  if (!trace) return pass_on(trace.error());
+  return ArrivalSource(std::move(*trace));
+}
+
+Result<ArrivalSource> parse(const SourceFile& file, Format format, const FunctionSelector& wanted) {
+  switch (format) {
+    case Format::kAzureLlm:
+      return as_source(read_azure_llm(*file.text, file.path));
+    case Format::kAzureFunctions:
+      return as_source(read_azure_functions(*file.text, file.path, wanted));
+    case Format::kRpsText:
+      return as_source(read_rps_text(*file.text, file.path));
+    case Format::kCsv:
+      return as_source(read_count_csv(*file.text, file.path));
+    case Format::kConstant:
+    case Format::kPoisson:
+    case Format::kBursty:
+    case Format::kDiurnal:
+      break;
+  }
+  ENSURE(false && "a generator has no file");
+  return ArrivalSource();
+}
+
+std::size_t bytes_of(const ArrivalSource& source) {
+  return std::visit(
+      Overloaded{[](const CountTrace& trace) { return trace.counts.size() * sizeof(trace.counts[0]); },
+                 [](const MinuteTrace& trace) { return trace.counts.size() * sizeof(trace.counts[0]); },
+                 [](const TimedTrace& trace) { return trace.requests.size() * sizeof(trace.requests[0]); },
+                 [](const Generator&) { return std::size_t{0}; }},
+      source);
+}
+
+ArrivalSource recorded(const yaml::Value& value, Format format, Sources& sources) {
+  const FunctionSelector wanted = format == Format::kAzureFunctions ? selector(value) : FunctionSelector{};
+  const std::string path = sources.resolve(value.at("path"));
+  if (value.has_failed()) return {};
+  const std::string key =
+      fmt::format("{}\n{}\n{}\n{}", kFormats[static_cast<std::size_t>(format)], wanted.is_app, wanted.hash, path);
+  if (const ArrivalSource* known = sources.arrivals.find(key)) return *known;
+  const auto file = sources.read(value.at("path"));
+  if (!file) return {};
+  auto source = parse(*file, format, wanted);
+  if (!source) {
+    value.pass_on(source.error());
+    return {};
+  }
+  sources.arrivals.keep(key, *source, bytes_of(*source));
+  return std::move(*source);
+}
+
+/// The window: from_second inside the trace, seconds to its end unless stated. Requires: the source is read.
+void read_window(const yaml::Value& value, Arrivals& arrivals) {
+  const bool is_made_up = std::holds_alternative<Generator>(arrivals.source);
+  const std::int64_t length = is_made_up ? kTraceSecondsMax : trace_seconds(arrivals);
+  const yaml::Value from = value.at("from_second");
+  if (from.is_written()) arrivals.from_second = from.whole({0, kTraceSecondsMax - 1});
+  if (arrivals.from_second >= length) {
+    return from.fail(fmt::format("wanted a second of the trace, which has {}, found {}", length, arrivals.from_second));
+  }
+  const yaml::Value seconds = value.at("seconds");
+  if (is_made_up || seconds.is_written()) {
+    arrivals.seconds = seconds.whole({1, kTraceSecondsMax - arrivals.from_second});
+  } else {
+    arrivals.seconds = length - arrivals.from_second;
+  }
+}
+
+void check_size(const yaml::Value& value, const Arrivals& arrivals, Sources& sources) {
+  sources.arrival_bytes += bytes_of(arrivals.source);
+  if (sources.arrival_bytes > kArrivalBytesMax) {
+    value.fail(
+        fmt::format("wanted traces of at most {} bytes in memory for all services, found more", kArrivalBytesMax));
+  }
+  if (value.has_failed()) return;
+  if (const auto overload = find_overload(arrivals)) value.fail(*overload);
+}
+
+}  // namespace
+
+Arrivals read_arrivals(const yaml::Value& value, Sources& sources) {
+  Arrivals arrivals;
+  if (!value.is_map()) {
+    value.refuse("a map");
+    return arrivals;
+  }
+  const auto format = static_cast<Format>(value.at("format").choice(kFormats));
+  if (value.has_failed()) return arrivals;
+  value.check_keys(keys_of(format));
+  const yaml::Value scale = value.at("scale");
+  if (scale.is_written()) arrivals.scale = scale.number(yaml::number_above_zero(Decimal(kPlainNumberMax)));
+  const yaml::Value smooth = value.at("smooth_seconds");
+  if (smooth.is_written()) arrivals.smooth_seconds = smooth.whole({1, kTraceSecondsMax});
+  if (is_generator(format)) {
+    arrivals.source = generator(value, format);
+  } else {
+    arrivals.source = recorded(value, format, sources);
+  }
+  if (value.has_failed()) return arrivals;
+  read_window(value, arrivals);
+  check_size(value, arrivals, sources);
+  return arrivals;
+}
+
+}  // namespace berth::scenario::detail

@@ -1,0 +1,71 @@
+/// The files that a scenario names. Traces and tables that several services name are read once while a bounded store
+/// holds them.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "domain/arrivals.h"
+#include "domain/performance.h"
+#include "ports/files.h"
+#include "yaml/reader.h"
+
+namespace berth::scenario::detail {
+
+/// Values that were read, by what names them; it forgets all rather than exceed its limit.
+template <class T>
+class Store {
+ public:
+  [[nodiscard]] const T* find(const std::string& key) const {
+    const auto found = values_.find(key);
+    return found == values_.end() ? nullptr : &found->second;
+  }
+  void keep(const std::string& key, const T& value, std::size_t bytes) {
+    constexpr std::size_t kBytesMax = 256U << 20U;
+    if (bytes > kBytesMax) return;
+    if (bytes_ + bytes > kBytesMax) {
+      values_.clear();
+      bytes_ = 0;
+    }
+    values_.emplace(key, value);
+    bytes_ += bytes;
+  }
+
+ private:
+  std::map<std::string, T> values_;
+  std::size_t bytes_ = 0;
+};
+
+using ArrivalSource = decltype(Arrivals::source);
+
+struct SourceFile {
+  std::string path;         ///< as it is opened and shown
+  const std::string* text;  ///< valid until the next file is read
+};
+
+class Sources {
+ public:
+  /// Paths are relative to the folder of the scenario file.
+  Sources(const std::string& scenario_path, const Files& files);
+
+  /// The path that a value names, relative to here; "" after a failure.
+  [[nodiscard]] std::string resolve(const yaml::Value& path) const;
+  /// The content of the file; nothing after a failure. The file read last is kept.
+  [[nodiscard]] std::optional<SourceFile> read(const yaml::Value& path);
+
+  Store<ArrivalSource> arrivals;
+  Store<PerformanceTable> tables;
+  std::size_t arrival_bytes = 0;  ///< of all services together
+
+ private:
+  std::string folder_;
+  const Files* files_;
+  std::string last_path_;
+  std::string last_text_;
+};
+
+}  // namespace berth::scenario::detail

@@ -1,0 +1,115 @@
+#include "scenario/detail/tables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "mig/catalogue.h"
+#include "profile/readers.h"
+#include "scenario/detail/rules.h"
+
+namespace berth::scenario::detail {
+namespace {
+
+/// The names of `seconds_on` and the compute slices that they mean.
+constexpr std::array<std::pair<std::string_view, int>, 6> kSizes = {
+    {{"1g", 1}, {"2g", 2}, {"3g", 3}, {"4g", 4}, {"7g", 7}, {"full", 0}}};
+
+/// Resolves names through the catalogue; the rows of a file repeat few GPUs, so what was found is kept.
+class CatalogueResolver {
+ public:
+  tl::expected<profile::ResolvedProfile, profile::UnresolvedProfile> operator()(std::string_view gpu,
+                                                                                std::string_view profile) {
+    using profile::UnresolvedProfile;
+    auto known = models_.find(gpu);
+    if (known == models_.end()) {
+      auto model = mig::find_gpu_model(gpu);
+      if (!model) return tl::unexpected(UnresolvedProfile{true, "gpu: " + model.error().message});
+      known = models_.emplace(gpu, std::move(*model)).first;
+    }
+    const GpuModel& model = known->second;
+    if (mig::find_profile(model, profile)) return profile::ResolvedProfile{model.name, std::string(profile)};
+    return tl::unexpected(UnresolvedProfile{
+        false, fmt::format("profile: wanted a profile of {}, found {}", model.name, quoted(profile))});
+  }
+
+ private:
+  std::map<std::string, GpuModel, std::less<>> models_;
+};
+
+Result<PerformanceTable> parse_profile(const SourceFile& file, bool is_csv, const std::string& model) {
+  if (!is_csv) return profile::read_parvagpu(*file.text, file.path);
+  return profile::read_profile_csv(*file.text, file.path, model, CatalogueResolver());
+}
+
+std::map<int, Micros> plain_seconds_on(const yaml::Value& value) {
+  std::vector<std::string_view> names;
+  for (const auto& [name, unused] : kSizes) names.push_back(name);
+  value.check_keys(names);
+  std::map<int, Micros> time_on;
+  for (const auto& [name, slices] : kSizes) {
+    if (value.at(name).is_written()) time_on.emplace(slices, duration_above_zero(value.at(name)));
+  }
+  return time_on;
+}
+
+std::map<int, Micros> miso_seconds_on(const yaml::Value& value, Sources& sources) {
+  value.check_keys({"format", "path", "model", "batch", "seconds_7g"});
+  (void)value.at("format").choice({"miso"});
+  const profile::MisoJob job = {value.at("model").name(),
+                                static_cast<int>(value.at("batch").whole({1, profile::kBatchMax}))};
+  const Decimal seconds_7g = value.at("seconds_7g").number(yaml::number_above_zero(Decimal(kDurationSecondsMax)));
+  const auto file = sources.read(value.at("path"));
+  if (!file || value.has_failed()) return {};
+  const auto means = profile::read_miso(*file->text, file->path, job);
+  if (!means) {
+    value.pass_on(means.error());
+    return {};
+  }
+  const auto whole = means->find(7);
+  if (whole == means->end()) {
+    value.fail(fmt::format("wanted a row of the model {} at batch {} on a 7g slice in {}, found none",
+                           quoted(job.model), job.batch, file->path));
+    return {};
+  }
+  std::map<int, Micros> time_on;
+  for (const auto& [slices, mean] : *means) {
+    time_on.emplace(slices, checked_duration(value, seconds_7g * mean / whole->second));
+  }
+  return time_on;
+}
+
+}  // namespace
+
+PerformanceTable read_profile(const yaml::Value& value, Sources& sources) {
+  value.check_keys({"format", "path", "model"});
+  const bool is_csv = value.at("format").choice({"parvagpu", "csv"}) == 1;
+  // A file of ParvaGPU's holds one model, whatever the scenario calls it.
+  const std::string model = is_csv ? value.at("model").name() : "";
+  const std::string path = sources.resolve(value.at("path"));
+  if (value.has_failed()) return {};
+  const std::string key = fmt::format("{}\n{}\n{}", is_csv, model, path);
+  if (const PerformanceTable* known = sources.tables.find(key)) return *known;
+  const auto file = sources.read(value.at("path"));
+  if (!file) return {};
+  auto table = parse_profile(*file, is_csv, model);
+  if (!table) {
+    value.pass_on(table.error());
+    return {};
+  }
+  constexpr std::size_t kPointBytes = 256;  // with its names and numbers, about
+  sources.tables.keep(key, *table, table->points.size() * kPointBytes);
+  return std::move(*table);
+}
+
+std::map<int, Micros> read_seconds_on(const yaml::Value& value, Sources& sources) {
+  if (!value.is_map()) {
+    value.refuse("a map of seconds by slice size, or the format miso");
+    return {};
+  }
+  return value.at("format").is_written() ? miso_seconds_on(value, sources) : plain_seconds_on(value);
+}
+
+}  // namespace berth::scenario::detail

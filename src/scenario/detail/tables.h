@@ -1,0 +1,19 @@
+/// A service's measured tables: `profile:` and the training times of `retraining.seconds_on`.
+#pragma once
+
+#include <map>
+
+#include "base/instant.h"
+#include "domain/performance.h"
+#include "scenario/detail/sources.h"
+#include "yaml/reader.h"
+
+namespace berth::scenario::detail {
+
+/// `{format: parvagpu, path}` or `{format: csv, path, model}`.
+[[nodiscard]] PerformanceTable read_profile(const yaml::Value& value, Sources& sources);
+
+/// `{1g: 180, .., full: 40}` or `{format: miso, path, model, batch, seconds_7g}`, by compute slices; 0 is `full`.
+[[nodiscard]] std::map<int, Micros> read_seconds_on(const yaml::Value& value, Sources& sources);
+
+}  // namespace berth::scenario::detail
