@@ -1,0 +1,54 @@
+/// The engine: a deterministic state machine. Events and a time go in, a verified plan with reasons comes out. It does no I/O,
+/// reads no clock and knows nothing of the world that carries its plans out.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/instant.h"
+#include "domain/event.h"
+#include "domain/plan.h"
+#include "domain/scenario.h"
+#include "domain/snapshot.h"
+#include "state/cluster_state.h"
+
+namespace berth {
+
+/// One named pass over the snapshot that may add actions to the plan. It must be a pure function of the snapshot (and of what it
+/// was built from). What it returns, if anything, is why no plan can exist.
+struct Stage {
+  std::string name;
+  std::function<std::optional<std::string>(const Snapshot&, Plan&)> run;
+};
+
+/// What a step answers.
+struct StepAnswer {
+  Plan plan;                             ///< may have no actions
+  std::optional<std::string> infeasible; ///< a stage found that no plan can exist
+  std::optional<std::string> refused;    ///< the verifier's objection; the plan is then empty and nothing was recorded
+};
+
+class Engine {
+ public:
+  /// `scenario` must outlive the engine. The stages run in their order in every step: the one table.
+  Engine(const Scenario& scenario, std::vector<Stage> stages);
+
+  /// Takes an event in; it is applied by the next step.
+  void observe(const Event& event) { inbox_.push_back(event); }
+
+  /// Drains the events, runs the stages in order, verifies the plan and records it. Plans act `scenario.planning` later, but
+  /// the first layout at once. Requires: `now` never goes back.
+  [[nodiscard]] StepAnswer step(Instant now);
+
+  [[nodiscard]] const Snapshot& snapshot() const { return state_.snapshot(); }
+
+ private:
+  const Scenario& scenario_;
+  std::vector<Stage> stages_;
+  ClusterState state_;
+  std::vector<Event> inbox_;
+};
+
+}  // namespace berth

@@ -1,0 +1,24 @@
+/// The stages that exist: each turns a pure decision of floor 3 into actions of the plan.
+#pragma once
+
+#include <functional>
+
+#include "domain/scenario.h"
+#include "domain/snapshot.h"
+#include "engine/engine.h"
+#include "partition/layout.h"
+
+namespace berth {
+
+/// Decides the first layout from what is known before second 0, then leaves it alone.
+[[nodiscard]] Stage first_layout_stage(std::string policy,
+                                       std::function<partition::LayoutOrInfeasible(const Snapshot&)> decide);
+
+/// Lends slices to retrainings that are due and takes them back when they are done, by the rule of partition/retraining_rule.h.
+/// Waits where a window is frozen. `scenario` must outlive the stage.
+[[nodiscard]] Stage retraining_stage(const Scenario& scenario);
+
+/// Requests of each service in each second of history that the snapshot holds, oldest first (seconds before 0 only).
+[[nodiscard]] std::vector<std::vector<std::uint32_t>> history_counts(const Snapshot& snapshot);
+
+}  // namespace berth

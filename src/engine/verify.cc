@@ -1,0 +1,103 @@
+#include "engine/verify.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <variant>
+#include <vector>
+
+#include "mig/geometry.h"
+
+namespace berth {
+namespace {
+
+/// What each GPU would hold once the plan is carried out.
+using FutureFleet = std::map<GpuId, std::set<Slice>>;
+
+std::string shown(const Scenario& scenario, const Slice& slice) {
+  return fmt::format("{}@{} on GPU {}", profile_name(scenario.model_of(slice.gpu), slice.profile), slice.start,
+                     slice.gpu.index);
+}
+
+bool is_known(const Scenario& scenario, const Slice& slice) {
+  if (slice.gpu.index >= scenario.gpu_count()) return false;
+  return slice.profile.is_full() || slice.profile.index < scenario.model_of(slice.gpu).profiles.size();
+}
+
+std::optional<std::string> find_clash_on(const Scenario& scenario, GpuId gpu, const std::set<Slice>& slices) {
+  const GpuModel& model = scenario.model_of(gpu);
+  mig::State state;
+  for (const Slice& slice : slices) {
+    if (slice.profile.is_full()) {
+      if (slices.size() > 1 || slice.start != 0) {
+        return fmt::format("{} must stand alone at start 0", shown(scenario, slice));
+      }
+      return std::nullopt;
+    }
+    state.push_back({.start = slice.start, .profile = slice.profile});
+  }
+  std::sort(state.begin(), state.end());
+  if (const auto clash = mig::find_clash(model, state)) return fmt::format("GPU {}: {}", gpu.index, *clash);
+  return std::nullopt;
+}
+
+std::optional<std::string> check_holding(const Scenario& scenario, const Holding& holding) {
+  for (const ServiceId service : holding.services) {
+    if (service.index >= scenario.services.size()) return fmt::format("service {} does not exist", service.index);
+  }
+  if (!std::is_sorted(holding.services.begin(), holding.services.end())) return std::string("holders are not in order");
+  const bool is_shared = holding.services.size() > 1;
+  if (is_shared && holding.role == Role::kRetraining) return std::string("a retraining slice has one holder");
+  return std::nullopt;
+}
+
+/// Applies one action to the future fleet, or says why it cannot be.
+std::optional<std::string> check_action(const Scenario& scenario, const Action& action, FutureFleet& fleet) {
+  if (const auto* create = std::get_if<CreateSlice>(&action.what)) {
+    if (!is_known(scenario, create->slice)) return fmt::format("GPU {} or its profile does not exist", create->slice.gpu.index);
+    if (!fleet[create->slice.gpu].insert(create->slice).second) return shown(scenario, create->slice) + " stands already";
+    return std::nullopt;
+  }
+  if (const auto* destroy = std::get_if<DestroySlice>(&action.what)) {
+    if (fleet[destroy->slice.gpu].erase(destroy->slice) == 0) return std::string("a slice to destroy does not stand");
+    return std::nullopt;
+  }
+  const Holding& holding = std::get<AssignSlice>(action.what).holding;
+  if (!fleet[holding.slice.gpu].contains(holding.slice)) return std::string("a slice to assign does not stand");
+  return check_holding(scenario, holding);
+}
+
+}  // namespace
+
+bool is_frozen(const Scenario& scenario, Instant at) {
+  return std::any_of(scenario.frozen.begin(), scenario.frozen.end(),
+                     [&](const FrozenWindow& window) { return window.from <= at && at < window.until; });
+}
+
+std::optional<std::string> find_objection(const Scenario& scenario, const Snapshot& snapshot, const Plan& plan,
+                                          Instant acts_at) {
+  if (plan.actions.empty()) return std::nullopt;
+  if (plan.base_version != snapshot.version) {
+    return fmt::format("made for version {}, the state is at {}", plan.base_version, snapshot.version);
+  }
+  const bool is_first_layout = snapshot.slices.empty() && snapshot.now == Instant();
+  if (!is_first_layout && is_frozen(scenario, acts_at)) return std::string("a change would begin in a frozen window");
+
+  FutureFleet fleet;
+  for (const StandingSlice& standing : snapshot.slices) {
+    if (!standing.is_leaving) fleet[standing.holding.slice.gpu].insert(standing.holding.slice);
+  }
+  std::set<GpuId> touched;
+  for (const Action& action : plan.actions) {
+    if (auto objection = check_action(scenario, action, fleet)) return objection;
+    if (const auto* create = std::get_if<CreateSlice>(&action.what)) touched.insert(create->slice.gpu);
+  }
+  for (const GpuId gpu : touched) {
+    if (auto clash = find_clash_on(scenario, gpu, fleet[gpu])) return clash;
+  }
+  return std::nullopt;
+}
+
+}  // namespace berth

@@ -1,0 +1,92 @@
+/// Which slices run something (a batch, a retraining) right now: interference reads it, utilisation integrates it.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "base/ensure.h"
+#include "domain/slice.h"
+
+namespace berth::sim {
+
+/// A slice of the simulated world, numbered in the order of its making; numbers are never used again.
+struct SliceIndex {
+  std::uint32_t value = 0;
+  friend auto operator<=>(SliceIndex, SliceIndex) = default;
+};
+
+/// SM-time is summed in doubles: exact while SMs x microseconds stay below 2^53, else to 16 digits.
+class BusyTable {
+ public:
+  BusyTable(std::uint32_t gpu_count, std::size_t service_count)
+      : busy_slices_(gpu_count, 0), sm_us_by_service_(service_count, 0) {}
+
+  /// A new slice, of that many SMs.
+  void add(SliceIndex slice, GpuId gpu, int sms) {
+    ENSURE(slice.value == slices_.size());
+    slices_.push_back({.gpu = gpu, .sms = static_cast<double>(sms), .runs = {}, .since_us = 0});
+  }
+
+  /// A service begins (ends) to run something on the slice. Requires: it did not (did).
+  void begin(SliceIndex slice, ServiceId service, std::int64_t now_us) {
+    Entry& entry = slices_[slice.value];
+    if (entry.runs.empty()) {
+      entry.since_us = now_us;
+      ++busy_slices_[entry.gpu.index];
+    }
+    entry.runs.emplace_back(service, now_us);
+  }
+  void end(SliceIndex slice, ServiceId service, std::int64_t now_us) {
+    Entry& entry = slices_[slice.value];
+    std::size_t run = 0;
+    while (run < entry.runs.size() && entry.runs[run].first != service) ++run;
+    ENSURE(run < entry.runs.size());
+    sm_us_by_service_[service.index] += entry.sms * static_cast<double>(now_us - entry.runs[run].second);
+    entry.runs[run] = entry.runs.back();
+    entry.runs.pop_back();
+    if (entry.runs.empty()) {
+      sm_us_ += entry.sms * static_cast<double>(now_us - entry.since_us);
+      --busy_slices_[entry.gpu.index];
+    }
+  }
+  /// A share (0 to 1) of a span was busy: for worlds that do not tell single batches. Does not count as running.
+  void add_share(SliceIndex slice, ServiceId service, double share, std::int64_t span_us) {
+    const double sm_us = share * slices_[slice.value].sms * static_cast<double>(span_us);
+    sm_us_ += sm_us;
+    sm_us_by_service_[service.index] += sm_us;
+  }
+  /// Ends everything that runs at the end of the run.
+  void finish(std::int64_t end_us) {
+    for (std::uint32_t slice = 0; slice < slices_.size(); ++slice) {
+      while (!slices_[slice].runs.empty()) end({slice}, slices_[slice].runs.back().first, end_us);
+    }
+  }
+
+  /// How many other slices of its GPU are busy.
+  [[nodiscard]] int others_busy(SliceIndex slice) const {
+    const Entry& entry = slices_[slice.value];
+    return busy_slices_[entry.gpu.index] - (entry.runs.empty() ? 0 : 1);
+  }
+  /// How many services run something on it.
+  [[nodiscard]] int running(SliceIndex slice) const { return static_cast<int>(slices_[slice.value].runs.size()); }
+
+  /// SM-microseconds in which something ran, of what has ended; a slice counts once however many run on it.
+  [[nodiscard]] double sm_us() const { return sm_us_; }
+  /// Likewise in which this service ran something; on shared slices the services' times overlap.
+  [[nodiscard]] double sm_us_of(ServiceId service) const { return sm_us_by_service_[service.index]; }
+
+ private:
+  struct Entry {
+    GpuId gpu;
+    double sms = 0;
+    std::vector<std::pair<ServiceId, std::int64_t>> runs;  ///< and since when
+    std::int64_t since_us = 0;
+  };
+  std::vector<Entry> slices_;
+  std::vector<int> busy_slices_;  ///< by GPU
+  std::vector<double> sm_us_by_service_;
+  double sm_us_ = 0;
+};
+
+}  // namespace berth::sim

@@ -1,0 +1,45 @@
+/// The journal of a simulated run: what happened, in order of time. It alone is enough to recount every count, goodput and
+/// changes.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <variant>
+#include <vector>
+
+#include "base/instant.h"
+#include "domain/slice.h"
+
+namespace berth::sim {
+
+enum class SliceEvent { kCreated, kDestroyed, kDraining, kServing, kRetrainingStarted, kRetrainingDone };
+
+/// Something happened to a slice.
+struct SliceRecord {
+  Instant at;
+  SliceEvent event = SliceEvent::kCreated;
+  Slice slice;
+  Role role = Role::kInference;
+  std::vector<ServiceId> services;  ///< none: nobody's; several: shared
+  friend bool operator==(const SliceRecord&, const SliceRecord&) = default;
+};
+
+/// All requests that arrived for a service in one second are settled (or the run has ended).
+struct SecondRecord {
+  Instant at;
+  ServiceId service;
+  std::int64_t second = 0;
+  std::int64_t requests = 0;
+  std::int64_t in_time = 0;
+  std::int64_t late = 0;
+  std::int64_t dropped = 0;
+  std::int64_t unfinished = 0;
+  std::int64_t accuracy_sum_micro = 0;  ///< of the answers in time, in millionths
+  friend bool operator==(const SecondRecord&, const SecondRecord&) = default;
+};
+
+using JournalRecord = std::variant<SliceRecord, SecondRecord>;
+/// Takes each record in order of time; must not keep references.
+using JournalSink = std::function<void(const JournalRecord&)>;
+
+}  // namespace berth::sim

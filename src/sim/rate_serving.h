@@ -1,0 +1,91 @@
+/// Serving by rates (`fidelity: rates`): a second of a service is a few sums instead of its requests, for very large fleets.
+///
+/// Model: between two changes a service is a fluid queue. Its replicas together serve c = sum of processes x b / latency(b), b the
+/// largest usable batch that can still be in time; a backlog q waits q / c. With `drop: early` what would wait longer than
+/// target - latency(b) is dropped, and the rest is in time; with `never` an arrival is late when the backlog that it meets makes
+/// it so. Whole requests are settled, in order of arrival. It agrees with serving request by request within 2 % on goodput
+/// (rate_serving_test.cc); latencies are estimates, and a drain takes no time.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "domain/scenario.h"
+#include "sim/busy_table.h"
+#include "sim/latency_table.h"
+#include "sim/service_meter.h"
+#include "trace/arrival_stream.h"
+
+namespace berth::sim {
+
+class RateServing {
+ public:
+  /// References must outlive it; `streams` and `meters` by service.
+  RateServing(const Scenario& scenario, const std::vector<ArrivalStream>& streams, std::vector<ServiceMeter>& meters,
+              BusyTable& busy);
+
+  // The same verbs as RequestServing, see there.
+  void open_second(std::int64_t second);
+  std::int64_t advance(std::int64_t until_us);
+  [[nodiscard]] std::vector<SliceIndex> take_idle() { return {}; }
+  void start(SliceIndex index, const Slice& slice, ServiceId service, std::shared_ptr<const LatencyTable> table,
+             bool is_shared, std::int64_t now_us);
+  [[nodiscard]] bool stop(SliceIndex index, std::int64_t now_us);
+  void set_table(SliceIndex index, ServiceId service, std::shared_ptr<const LatencyTable> table);
+  void set_stale(ServiceId service, bool is_stale) { services_[service.index].is_stale = is_stale; }
+  void take_all(std::int64_t /*now_us*/) {}
+  void finish(std::int64_t /*end_us*/) {}
+  [[nodiscard]] std::int64_t queued(ServiceId service, std::int64_t now_us) const;
+
+ private:
+  struct Replica {
+    SliceIndex slice;
+    GpuId gpu;
+    ServiceId service;
+    std::shared_ptr<const LatencyTable> table;
+    bool is_shared = false;
+    double busy_share = 0;  ///< in the last span
+  };
+  /// Requests of one second that wait, in order of arrival.
+  struct Cohort {
+    std::int64_t second = 0;
+    std::int64_t in_time = 0;
+    std::int64_t late = 0;
+  };
+  struct Service {
+    std::vector<Replica> replicas;
+    std::deque<Cohort> waiting;
+    std::int64_t waiting_count = 0;
+    std::int64_t arrivals_in_second = 0;
+    std::int64_t arrived_in_second = 0;
+    double served_carry = 0;   ///< parts of requests
+    double dropped_carry = 0;
+    bool is_stale = false;
+  };
+  /// What the replicas of a service can do together right now.
+  struct Capacity {
+    double per_us = 0;           ///< requests a microsecond
+    double latency_us = 0;       ///< of the largest usable batch, the worst replica that takes part
+    double mean_accuracy = 0;    ///< in millionths, by share of capacity
+  };
+
+  void run_service(std::size_t index, std::int64_t until_us);
+  [[nodiscard]] Capacity capacity_of(std::size_t index) const;
+  void arrive(std::size_t index, const Capacity& capacity, std::int64_t until_us);
+  void serve(std::size_t index, const Capacity& capacity, std::int64_t span_us, std::int64_t at_us);
+  void drop(std::size_t index, const Capacity& capacity, std::int64_t at_us);
+  [[nodiscard]] double latency_at_load(const Service& service, double per_us) const;
+
+  const Scenario& scenario_;
+  const std::vector<ArrivalStream>& streams_;
+  std::vector<ServiceMeter>& meters_;
+  BusyTable& busy_;
+  std::vector<Service> services_;
+  std::vector<double> busy_by_gpu_;  ///< sum of the busy shares of a GPU's replicas in the last span
+  std::int64_t now_us_ = 0;
+  std::int64_t second_ = -1;
+};
+
+}  // namespace berth::sim

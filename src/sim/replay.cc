@@ -1,0 +1,260 @@
+#include "sim/replay.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "base/ensure.h"
+#include "engine/stages.h"
+#include "partition/ignored_fields.h"
+#include "partition/layout.h"
+#include "sim/figures.h"
+#include "sim/run.h"
+#include "sim/timeline.h"
+
+namespace berth::sim {
+namespace {
+
+/// Everything that the policies' runs have in common.
+struct Request {
+  const Scenario& scenario;
+  std::string_view policy;
+  std::uint64_t seed;
+  const ReplayHooks& hooks;
+};
+
+using Decide = std::function<partition::LayoutOrInfeasible(const Snapshot&)>;
+
+std::vector<Stage> stages_of(const Request& request, Decide decide) {
+  std::vector<Stage> stages;
+  stages.push_back(first_layout_stage(std::string(request.policy), std::move(decide)));
+  // In `fixed` the file says which slices retrain.
+  if (request.policy != "fixed") stages.push_back(retraining_stage(request.scenario));
+  return stages;
+}
+
+/// How far the work of a policy that runs several times has come: this run's part of it.
+struct Part {
+  double from = 0;
+  double size = 1;
+};
+
+RunOptions options_of(const Request& request, const WorldOptions& world, Part part) {
+  RunOptions options;
+  options.seed = request.seed;
+  options.world = world;
+  if (request.hooks.progress) {
+    options.progress = [&request, part](double done) {
+      return request.hooks.progress(request.policy, part.from + part.size * done);
+    };
+  }
+  return options;
+}
+
+/// Runs and measures, with a timeline, and the journal if somebody takes it.
+Result<PolicyResult> run_measured(const Request& request, const Decide& decide, const WorldOptions& world, Part part,
+                                  bool is_journaled) {
+  TimelineBuilder timeline(request.scenario, world.sharing);
+  RunOptions options = options_of(request, world, part);
+  const bool is_told = is_journaled && request.hooks.journal;
+  options.journal = [&](const JournalRecord& record) {
+    timeline.add(record);
+    if (is_told) request.hooks.journal(request.policy, record);
+  };
+  partition::Layout layout;
+  const Decide remembered = [&](const Snapshot& snapshot) {
+    auto decided = decide(snapshot);
+    if (const auto* feasible = std::get_if<partition::Layout>(&decided)) layout = *feasible;
+    return decided;
+  };
+  PolicyResult result;
+  result.name = request.policy;
+  const auto outcome = run_scenario(request.scenario, stages_of(request, remembered), options);
+  if (!outcome) return pass_on(outcome.error());
+  if (outcome->infeasible) {
+    result.infeasible = outcome->infeasible;
+    return result;
+  }
+  measure(request.scenario, *outcome->world, result);
+  result.timeline = timeline.finish();
+  result.ignores = partition::ignored_fields(request.scenario, layout);
+  return result;
+}
+
+/// Requests of each service over the run, known in hindsight.
+std::vector<double> total_requests(const Request& request) {
+  const World world(request.scenario, request.seed, {}, {});
+  std::vector<double> totals;
+  for (std::uint32_t index = 0; index < request.scenario.services.size(); ++index) {
+    double total = 0;
+    for (std::int64_t second = 0; second < request.scenario.services[index].arrivals.seconds; ++second) {
+      total += static_cast<double>(world.arrivals(ServiceId{index}, second));
+    }
+    totals.push_back(total);
+  }
+  return totals;
+}
+
+Result<PolicyResult> replay_shared(const Request& request) {
+  const Decide decide = [&](const Snapshot&) { return partition::shared_layout(request.scenario); };
+  const bool is_journaled = static_cast<bool>(request.hooks.journal);
+  const double third = is_journaled ? 1.0 / 3 : 1.0 / 2;
+  std::optional<PolicyResult> best;
+  Sharing best_sharing = Sharing::kTimeSlices;
+  for (const Sharing sharing : {Sharing::kTimeSlices, Sharing::kMps}) {
+    const WorldOptions world{.sharing = sharing, .dispatch = Dispatch::kPull, .only = std::nullopt};
+    const Part part{.from = sharing == Sharing::kTimeSlices ? 0 : third, .size = third};
+    auto result = run_measured(request, decide, world, part, false);
+    if (!result || result->infeasible) return result;
+    const double value = objective_value(request.scenario, result->figures).value_or(0);
+    if (best && objective_value(request.scenario, best->figures).value_or(0) >= value) continue;
+    best = std::move(*result);
+    best_sharing = sharing;
+  }
+  if (is_journaled) {
+    // Only the better form is told.
+    const WorldOptions world{.sharing = best_sharing, .dispatch = Dispatch::kPull, .only = std::nullopt};
+    auto again = run_measured(request, decide, world, {.from = 2 * third, .size = third}, true);
+    if (!again) return again;
+  }
+  best->how = best_sharing == Sharing::kTimeSlices ? "time slices (better than MPS here)" : "MPS (better than time slices here)";
+  return std::move(*best);
+}
+
+/// The search of static-best: replays services alone where they do not influence each other, else whole layouts.
+class Hindsight {
+ public:
+  explicit Hindsight(const Request& request) : request_(request) {}
+
+  partition::StaticBest search() {
+    const Scenario& scenario = request_.scenario;
+    partition::StaticBestSearch search;
+    search.score_service = [this](ServiceId service, const std::vector<Slice>& slices) { return score(service, slices); };
+    search.score_layout = [this](const partition::Layout& layout) { return score(layout); };
+    search.weights = weights();
+    search.is_separable = std::all_of(scenario.interference.begin(), scenario.interference.end(),
+                                      [](const Decimal& factor) { return factor == Decimal(1); });
+    search.evaluations_max = kEvaluationsMax;
+    return partition::static_best_layout(scenario, search);
+  }
+
+  [[nodiscard]] bool is_stopped() const { return is_stopped_; }
+
+ private:
+  static constexpr int kEvaluationsMax = 2000;
+
+  [[nodiscard]] std::vector<double> weights() const {
+    std::vector<double> weights;
+    if (request_.scenario.objective == Objective::kRequests) return total_requests(request_);
+    for (const ServiceSpec& service : request_.scenario.services) weights.push_back(service.weight.to_double());
+    return weights;
+  }
+
+  double score(ServiceId service, const std::vector<Slice>& slices) {
+    partition::Layout layout;
+    for (const Slice& slice : slices) layout.push_back({.slice = slice, .role = Role::kInference, .services = {service}});
+    const auto result = run(layout, service);
+    if (!result) return 0;
+    return result->services[service.index].figures.goodput.value_or(0);
+  }
+
+  double score(const partition::Layout& layout) {
+    const auto result = run(layout, std::nullopt);
+    if (!result) return 0;
+    return objective_value(request_.scenario, result->figures).value_or(0);
+  }
+
+  std::optional<PolicyResult> run(const partition::Layout& layout, std::optional<ServiceId> only) {
+    if (is_stopped_) return std::nullopt;
+    const WorldOptions world{.sharing = Sharing::kTimeSlices, .dispatch = Dispatch::kPull, .only = only};
+    const double done = std::min(kSearchShare, kSearchShare * ++run_count_ / kEvaluationsMax);
+    const auto decide = [&](const Snapshot&) -> partition::LayoutOrInfeasible { return layout; };
+    const auto outcome =
+        run_scenario(request_.scenario, stages_of(request_, decide), options_of(request_, world, {.from = done, .size = 0}));
+    is_stopped_ = !outcome;
+    if (is_stopped_) return std::nullopt;
+    PolicyResult result;
+    measure(request_.scenario, *outcome->world, result);
+    return result;
+  }
+
+  static constexpr double kSearchShare = 0.9;
+  const Request& request_;
+  int run_count_ = 0;
+  bool is_stopped_ = false;
+};
+
+Result<PolicyResult> replay_static_best(const Request& request) {
+  Hindsight hindsight(request);
+  const partition::StaticBest best = hindsight.search();
+  if (hindsight.is_stopped()) return fail(ErrorCode::kInterrupted, "interrupted");
+  const Decide decide = [&](const Snapshot&) { return best.layout; };
+  auto result = run_measured(request, decide, {}, {.from = 0.9, .size = 0.1}, true);
+  if (result) {
+    result->how = fmt::format("{}: {} layouts from {} replays", best.is_exhaustive ? "exhaustive" : "a search",
+                              best.layouts_tried, best.evaluations);
+  }
+  return result;
+}
+
+Result<PolicyResult> replay_layout(const Request& request) {
+  const Scenario& scenario = request.scenario;
+  WorldOptions world;
+  Decide decide;
+  if (request.policy == "fixed") {
+    decide = [&](const Snapshot&) { return partition::fixed_layout(scenario); };
+  } else if (request.policy == "whole") {
+    decide = [&](const Snapshot&) { return partition::whole_layout(scenario, total_requests(request)); };
+  } else if (request.policy == "static-even") {
+    decide = [&](const Snapshot&) { return partition::static_even_layout(scenario); };
+  } else {
+    ENSURE(request.policy == "paris");
+    world.dispatch = Dispatch::kPush;
+    decide = [&](const Snapshot& snapshot) { return partition::paris_layout(scenario, history_counts(snapshot)); };
+  }
+  return run_measured(request, decide, world, {}, true);
+}
+
+std::vector<std::string> notes_of(const Scenario& scenario) {
+  std::vector<std::string> notes;
+  for (const FleetEntry& entry : scenario.fleet) {
+    const auto& profiles = entry.model.profiles;
+    const bool is_estimated = std::any_of(profiles.begin(), profiles.end(), [](const MigProfile& profile) { return !profile.sms; });
+    if (is_estimated || entry.model.is_sms_unverified) {
+      notes.push_back(fmt::format("SM counts of {} are partly estimated: utilisation is approximate", entry.model.name));
+    }
+  }
+  return notes;
+}
+
+}  // namespace
+
+const std::vector<std::string>& policy_names() {
+  static const std::vector<std::string> names = {"fixed", "shared", "whole", "static-even", "static-best", "paris"};
+  return names;
+}
+
+Result<PolicyResult> replay_policy(const Scenario& scenario, std::string_view policy, std::uint64_t seed,
+                                   const ReplayHooks& hooks) {
+  const Request request{.scenario = scenario, .policy = policy, .seed = seed, .hooks = hooks};
+  auto result = policy == "shared"        ? replay_shared(request)
+                : policy == "static-best" ? replay_static_best(request)
+                                          : replay_layout(request);
+  if (!result) return result;
+  result->is_hindsight = policy == "whole" || policy == "static-best";
+  result->notes = notes_of(scenario);
+  return result;
+}
+
+std::optional<std::int64_t> fleet_cost_micro_usd(const Scenario& scenario) {
+  Decimal usd_per_hour;
+  for (const FleetEntry& entry : scenario.fleet) {
+    if (!entry.usd_per_gpu_hour) return std::nullopt;
+    usd_per_hour += *entry.usd_per_gpu_hour * Decimal(entry.count);
+  }
+  return (usd_per_hour * Decimal(scenario.simulated_seconds()) * Decimal(1'000'000) / Decimal(3600)).round_half_even();
+}
+
+}  // namespace berth::sim

@@ -1,0 +1,37 @@
+/// Replays a scenario under policies: the engine decides, the simulated world acts and measures.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "domain/scenario.h"
+#include "sim/journal.h"
+#include "sim/result.h"
+
+namespace berth::sim {
+
+/// What a caller may watch and stop while a replay runs.
+struct ReplayHooks {
+  /// Called now and then: which policy, and the share of its work done (0 to 1; a search may stay at one value for a while).
+  /// Returns false to stop the replay, which then ends with ErrorCode::kInterrupted.
+  std::function<bool(std::string_view policy, double done)> progress;
+  /// Takes the journal of a policy, in order of time; policies come one after the other. May be empty.
+  std::function<void(std::string_view policy, const JournalRecord&)> journal;
+};
+
+/// The policies that there are, in the order in which they are shown.
+[[nodiscard]] const std::vector<std::string>& policy_names();
+
+/// Runs one policy. The result depends on scenario, policy and seed alone. Error only when stopped by a hook.
+/// Requires: `policy` is one of policy_names().
+[[nodiscard]] Result<PolicyResult> replay_policy(const Scenario& scenario, std::string_view policy, std::uint64_t seed,
+                                                 const ReplayHooks& hooks);
+
+/// What the whole fleet costs over the run, exact, half to even; absent where an entry has no price.
+[[nodiscard]] std::optional<std::int64_t> fleet_cost_micro_usd(const Scenario& scenario);
+
+}  // namespace berth::sim

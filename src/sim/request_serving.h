@@ -1,0 +1,132 @@
+/// Serving, request by request: queues, replicas with their processes, batches, drops.
+///
+/// A slice that serves is a replica with its point's processes. A free process takes what waits, up to the batch, lowest GPU,
+/// start and process first, and answers after the latency of the batch that it took. With `Dispatch::kPull` a service has one
+/// queue; with `kPush` each request goes on arrival to the replica chosen by ELSA's rule (docs/policies.md) and waits there.
+///
+/// Cost: O(log processes) an answer, O(services) an arrival that meets a free process; arrivals at a service whose processes
+/// are all busy cost nothing until one of them answers.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "domain/scenario.h"
+#include "sim/busy_table.h"
+#include "sim/latency_table.h"
+#include "sim/request_queue.h"
+#include "sim/service_meter.h"
+
+namespace berth::sim {
+
+enum class Dispatch { kPull, kPush };
+
+class RequestServing {
+ public:
+  /// References must outlive it; `streams` and `meters` by service.
+  RequestServing(const Scenario& scenario, const std::vector<ArrivalStream>& streams, std::vector<ServiceMeter>& meters,
+                 BusyTable& busy, Dispatch dispatch);
+
+  /// Requests of the next second may arrive. Requires: advanced to its beginning.
+  void open_second(std::int64_t second);
+
+  /// Runs all answers and arrivals before `until_us`. Stops earlier, behind the answer that leaves a stopped slice idle; the
+  /// slices that have become so are in `idle()`. Returns the time reached.
+  std::int64_t advance(std::int64_t until_us);
+  [[nodiscard]] std::vector<SliceIndex> take_idle() { return std::exchange(idle_, {}); }
+
+  /// A replica of `service` begins (ends) to take on a slice. `stop` says whether the slice is idle already.
+  void start(SliceIndex index, const Slice& slice, ServiceId service, std::shared_ptr<const LatencyTable> table,
+             bool is_shared, std::int64_t now_us);
+  [[nodiscard]] bool stop(SliceIndex index, std::int64_t now_us);
+  void set_table(SliceIndex index, ServiceId service, std::shared_ptr<const LatencyTable> table);
+  /// Which accuracy is in force for answers from now on.
+  void set_stale(ServiceId service, bool is_stale) { services_[service.index].is_stale = is_stale; }
+
+  /// Free processes take what waits, after slices have changed.
+  void take_all(std::int64_t now_us);
+
+  /// The run ends: answers of this very instant count, nothing is taken any more.
+  void finish(std::int64_t end_us);
+
+  [[nodiscard]] std::int64_t queued(ServiceId service, std::int64_t now_us);
+
+ private:
+  struct Process {
+    std::uint32_t replica = 0;
+    std::uint64_t rank = 0;  ///< orders by GPU, start, process, service
+    bool is_busy = false;
+    std::int64_t answer_us = 0;
+    std::vector<std::int64_t> batch;  ///< arrival times
+  };
+  struct Replica {
+    SliceIndex slice;
+    ServiceId service;
+    std::shared_ptr<const LatencyTable> table;
+    bool is_shared = false;
+    bool is_taking = true;
+    int sms = 0;
+    int busy_processes = 0;
+    std::uint32_t first_process = 0;
+    std::uint32_t process_count = 0;
+    std::deque<std::int64_t> pushed;  ///< its own queue (kPush)
+  };
+  struct FreeProcess {
+    std::uint64_t rank = 0;
+    std::uint32_t process = 0;
+    friend bool operator>(const FreeProcess& a, const FreeProcess& b) { return a.rank > b.rank; }
+  };
+  struct Answer {
+    std::int64_t at_us = 0;
+    std::uint64_t rank = 0;
+    std::uint32_t process = 0;
+    friend bool operator>(const Answer& a, const Answer& b) {
+      return a.at_us != b.at_us ? a.at_us > b.at_us : a.rank > b.rank;
+    }
+  };
+  struct Service {
+    explicit Service(const ArrivalStream& stream) : queue(stream) {}
+    RequestQueue queue;
+    std::vector<FreeProcess> free;        ///< a heap, lowest rank first (kPull)
+    std::vector<std::uint32_t> replicas;  ///< that take, by rank
+    std::deque<std::int64_t> unrouted;    ///< came while no replica took (kPush)
+    std::int64_t target_us = 0;
+    bool drops_early = true;
+    bool is_stale = false;
+  };
+
+  // Both forms of dispatch.
+  void answer(const Answer& answer);
+  void settle(const Service& service, Process& process, std::int64_t at_us);
+  void set_next_arrival(std::size_t service);
+  void begin_batch(std::uint32_t process, const std::int64_t* latency_us, std::int64_t now_us);
+  [[nodiscard]] const std::int64_t* latencies(const Replica& replica) const;
+  [[nodiscard]] std::int64_t accuracy_micro(const Service& service, const Replica& replica) const;
+
+  // Pull.
+  void pull(std::size_t service, std::int64_t now_us);
+  [[nodiscard]] bool take_pulled(Service& service, std::uint32_t process, std::int64_t now_us);
+  void add_free(Service& service, std::uint32_t process);
+
+  // Push.
+  void route(std::size_t service, std::int64_t arrival_us, std::int64_t now_us);
+  void route_waiting(std::size_t service, std::int64_t now_us);
+  void serve_pushed(std::uint32_t replica, std::int64_t now_us);
+  [[nodiscard]] std::int64_t predicted_answer(const Replica& replica, std::int64_t now_us) const;
+
+  const Scenario& scenario_;
+  std::vector<ServiceMeter>& meters_;
+  BusyTable& busy_;
+  Dispatch dispatch_;
+  std::vector<Service> services_;
+  std::vector<std::int64_t> next_arrival_us_;  ///< by service: when its next arrival is an event, or kNever
+  std::vector<Process> processes_;
+  std::vector<Replica> replicas_;
+  std::vector<std::vector<std::uint32_t>> replicas_of_slice_;  ///< the taking or draining ones, by SliceIndex
+  std::vector<Answer> answers_;                                ///< a heap, earliest first
+  std::vector<SliceIndex> idle_;
+};
+
+}  // namespace berth::sim

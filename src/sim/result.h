@@ -1,0 +1,102 @@
+/// The figures of a replay: what each policy gave and cost. A figure over nothing is absent.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/instant.h"
+#include "domain/slice.h"
+
+namespace berth::sim {
+
+/// SM-time, each as a share of the fleet's.
+struct Utilisation {
+  double allocated = 0;  ///< slices that belong to somebody
+  double busy = 0;       ///< running a batch or a retraining
+  double effective = 0;  ///< what was served, at the best point that its service has on any slice
+};
+
+/// The figures of a policy, or of one service under it.
+struct Figures {
+  std::int64_t requests = 0;
+  std::int64_t in_time = 0;
+  std::int64_t late = 0;
+  std::int64_t dropped = 0;
+  std::int64_t unfinished = 0;
+  std::optional<double> goodput;
+  std::optional<double> goodput_mean_of_services;
+  std::optional<double> goodput_worst_service;
+  std::optional<double> slo_attainment;
+  std::optional<double> mean_accuracy;
+  double gpu_seconds = 0;        ///< of a service: its share, by SMs, of the GPUs that it holds
+  double gpu_seconds_fleet = 0;
+  std::optional<std::int64_t> cost_micro_usd;
+  std::optional<std::int64_t> cost_micro_usd_per_million_in_time;
+  Utilisation utilisation;
+  std::int64_t changes = 0;
+  double lost_slice_seconds = 0;
+  std::optional<double> latency_mean_ms;
+  std::optional<double> latency_p50_ms;
+  std::optional<double> latency_p99_ms;
+};
+
+struct ServiceFigures {
+  std::string name;
+  Figures figures;
+};
+
+/// What happened over time, in at most `kTimelineBinsMax` equal bins, for pictures.
+inline constexpr int kTimelineBinsMax = 600;
+
+/// One service over time; vectors are by bin.
+struct ServiceTimeline {
+  std::vector<double> arrivals_per_second;
+  std::vector<double> capacity_per_second;  ///< of the slices that serve it, at their points' measured throughput
+  std::vector<std::optional<double>> goodput;  ///< of the requests that arrived in the bin
+};
+
+/// What one slice did from `from` until `until`.
+struct SliceSpan {
+  enum class State { kIdle, kChanging, kServing, kRetraining };
+  Slice slice;
+  std::vector<ServiceId> services;
+  Role role = Role::kInference;
+  State state = State::kIdle;
+  Instant from;
+  Instant until;
+};
+
+struct Timeline {
+  Micros bin;
+  std::vector<std::optional<double>> goodput;                   ///< over all requests, by bin
+  std::vector<std::optional<double>> goodput_mean_of_services;  ///< by bin
+  std::vector<ServiceTimeline> services;
+  std::vector<SliceSpan> spans;      ///< sorted by slice, then time; at most kSpansMax
+  bool are_spans_cut = false;
+};
+inline constexpr std::size_t kSpansMax = 20'000;
+
+struct PolicyResult {
+  std::string name;
+  std::string how;                    ///< which form was taken ("time slices", "MPS"), what a search tried; may be empty
+  bool is_hindsight = false;
+  std::optional<std::string> infeasible;  ///< why it cannot run; then there are no figures
+  std::vector<std::string> ignores;   ///< fields of the scenario that it does not obey
+  std::vector<std::string> notes;     ///< e.g. estimated SM counts
+  Figures figures;
+  std::vector<ServiceFigures> services;
+  Timeline timeline;
+  double wall_seconds = 0;            ///< filled by the caller who has a clock
+};
+
+struct ReplayResult {
+  std::string scenario;
+  std::uint64_t seed = 0;
+  std::int64_t simulated_seconds = 0;
+  std::optional<std::int64_t> cost_micro_usd_fleet;
+  std::vector<PolicyResult> policies;
+};
+
+}  // namespace berth::sim

@@ -1,0 +1,76 @@
+/// Retraining of one service over time: due, running, done, the accuracy in force.
+///
+/// States and legal transitions:
+///   fresh  --due-->  stale (progress 0 or kept)  --slice up-->  running  --done-->  swapping  --swap time over-->  fresh
+///   stale, running, swapping --due--> stale or running again (abandoned progress restarts, a pending swap is void)
+///   running --slice gone--> stale (progress kept)
+/// At one microsecond: due, then done, then swapped.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+
+#include "base/decimal.h"
+#include "base/instant.h"
+#include "domain/gpu.h"
+#include "domain/service.h"
+#include "sim/busy_table.h"
+
+namespace berth::sim {
+
+/// What the world must do after the clock moved.
+struct RetrainingNews {
+  bool became_due = false;
+  bool became_done = false;
+  std::optional<SliceIndex> stopped;  ///< it no longer runs there (done, moved or restarted elsewhere)
+  std::optional<SliceIndex> started;  ///< it now runs there (again, if it was abandoned and restarted)
+};
+
+class RetrainingClock {
+ public:
+  /// Keeps a reference to `spec`. `end`: nothing becomes due after the end of the run.
+  RetrainingClock(const Retraining& spec, Instant end) : spec_(spec), end_(end), next_due_(Instant() + spec.offset) {}
+
+  /// The next instant at which something happens by itself.
+  [[nodiscard]] Instant next_time() const;
+  /// Lets happen what happens at `now`. Requires: now == next_time().
+  [[nodiscard]] RetrainingNews tick(Instant now);
+
+  /// A slice is given to it (taken from it). `time_on` is the whole retraining's time there, absent where it cannot run.
+  /// Slices are ordered by GPU and start through `order`.
+  [[nodiscard]] RetrainingNews add_slice(const Slice& order, SliceIndex slice, std::optional<Micros> time_on, Instant now);
+  [[nodiscard]] RetrainingNews remove_slice(const Slice& order, SliceIndex slice, Instant now);
+
+  /// Whether the accuracy `before` is in force.
+  [[nodiscard]] bool is_stale() const { return is_stale_; }
+
+ private:
+  struct Place {
+    Slice order;
+    SliceIndex slice;
+    Micros time_on;
+    friend auto operator<=>(const Place&, const Place&) = default;
+  };
+
+  void begin_if_possible(Instant now, RetrainingNews& news);
+  void halt(Instant now, RetrainingNews& news);
+
+  const Retraining& spec_;
+  Instant end_;
+  Instant next_due_;
+  bool is_stale_ = false;     ///< accuracy `before` in force
+  bool is_wanted_ = false;    ///< due and not done
+  Decimal done_share_;        ///< of the work, kept when it moves
+  std::set<Place> places_;
+  std::optional<Place> running_;
+  Instant running_since_;
+  Instant done_at_ = Instant::never();
+  Instant swap_at_ = Instant::never();
+};
+
+/// How long the whole retraining takes on a profile of a model; absent where its size is not listed. A whole GPU counts as
+/// listed under `full`, else, where the model can be cut, as its largest size.
+[[nodiscard]] std::optional<Micros> retraining_time_on(const Retraining& spec, const GpuModel& model, ProfileId profile);
+
+}  // namespace berth::sim

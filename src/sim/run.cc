@@ -1,0 +1,124 @@
+#include "sim/run.h"
+
+#include <algorithm>
+#include <deque>
+#include <utility>
+
+#include "base/ensure.h"
+
+namespace berth::sim {
+namespace {
+
+/// Carries events to the engine and plans to the world, each with its delay.
+class Loop {
+ public:
+  Loop(const Scenario& scenario, std::vector<Stage> stages, const RunOptions& options)
+      : scenario_(scenario),
+        options_(options),
+        world_(std::make_unique<World>(scenario, options.seed, options.world, options.journal)),
+        engine_(scenario, std::move(stages)) {}
+
+  Result<RunOutcome> run() {
+    observe_history();
+    if (const auto infeasible = step(Instant())) return RunOutcome{.world = nullptr, .infeasible = infeasible};
+    Instant now;
+    while (true) {
+      now = world_->advance(next_stop(now));
+      for (Event& event : world_->take_events()) delay(std::move(event));
+      if (now == world_->end()) break;
+      deliver(now);
+      if (const auto infeasible = step(now)) return RunOutcome{.world = nullptr, .infeasible = infeasible};
+      act(now);
+      if (options_.progress && !options_.progress(done_share(now))) {
+        return fail(ErrorCode::kInterrupted, "interrupted");
+      }
+    }
+    world_->finish();
+    return RunOutcome{.world = std::move(world_), .infeasible = std::nullopt};
+  }
+
+ private:
+  struct PendingPlan {
+    Instant acts_at;
+    Plan plan;
+  };
+
+  void observe_history() {
+    for (std::int64_t second = -scenario_.history_seconds; second < 0; ++second) {
+      for (std::uint32_t index = 0; index < scenario_.services.size(); ++index) {
+        const auto arrivals = world_->history(ServiceId{index}, second);
+        if (!arrivals) continue;
+        ServiceSecond seen;
+        seen.service = ServiceId{index};
+        seen.second = second;
+        seen.arrivals = *arrivals;
+        delay({.at = Instant::at_second(second + 1), .what = seen});
+      }
+    }
+    deliver(Instant());
+  }
+
+  /// The next whole second, or the next plan that begins.
+  [[nodiscard]] Instant next_stop(Instant now) const {
+    Instant stop = std::min(Instant::at_second(now.second() + 1), world_->end());
+    if (!plans_.empty()) stop = std::min(stop, plans_.front().acts_at);
+    return stop;
+  }
+
+  void delay(Event event) {
+    const bool is_observation = std::holds_alternative<ServiceSecond>(event.what);
+    if (is_observation && scenario_.observation_delay > Micros()) {
+      observations_.push_back(std::move(event));
+    } else {
+      engine_.observe(event);
+    }
+  }
+
+  void deliver(Instant now) {
+    while (!observations_.empty() && observations_.front().at + scenario_.observation_delay <= now) {
+      engine_.observe(observations_.front());
+      observations_.pop_front();
+    }
+  }
+
+  /// Asks the engine; its first layout acts at once, later plans when planning is done. Returns why no plan can exist.
+  std::optional<std::string> step(Instant now) {
+    const bool is_first = engine_.snapshot().slices.empty();
+    StepAnswer answer = engine_.step(now);
+    ENSURE(!answer.refused);
+    if (answer.infeasible) return answer.infeasible;
+    if (answer.plan.actions.empty()) return std::nullopt;
+    if (is_first) {
+      world_->act(answer.plan, now);
+    } else {
+      plans_.push_back({.acts_at = now + scenario_.planning, .plan = std::move(answer.plan)});
+    }
+    return std::nullopt;
+  }
+
+  void act(Instant now) {
+    while (!plans_.empty() && plans_.front().acts_at <= now) {
+      world_->act(plans_.front().plan, now);
+      plans_.pop_front();
+    }
+  }
+
+  [[nodiscard]] double done_share(Instant now) const {
+    return static_cast<double>(now.micros()) / static_cast<double>(world_->end().micros());
+  }
+
+  const Scenario& scenario_;
+  const RunOptions& options_;
+  std::unique_ptr<World> world_;
+  Engine engine_;
+  std::deque<Event> observations_;  ///< that the engine does not see yet
+  std::deque<PendingPlan> plans_;   ///< that do not act yet
+};
+
+}  // namespace
+
+Result<RunOutcome> run_scenario(const Scenario& scenario, std::vector<Stage> stages, const RunOptions& options) {
+  return Loop(scenario, std::move(stages), options).run();
+}
+
+}  // namespace berth::sim

@@ -1,0 +1,140 @@
+/// The simulated slices: what stands where, for whom, and how long each part of a change takes.
+///
+/// Legal transitions of a slice:
+///   waiting for room -> creating -> starting (has holders) or up (has none)
+///   starting -> up -> draining -> starting (new holders, other processes or variant) or up (no holders) or destroying -> gone
+///   starting -> starting (other holders), starting -> destroying
+/// Draining ends when nothing runs on the slice any more; a retraining stops at once and keeps its progress.
+/// Times: creating costs `create`; starting costs `plumbing`, and for inference the service's `start` (the longest of its holders').
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <queue>
+#include <vector>
+
+#include "base/decimal.h"
+#include "base/instant.h"
+#include "domain/event.h"
+#include "domain/plan.h"
+#include "domain/scenario.h"
+#include "sim/busy_table.h"
+#include "sim/journal.h"
+
+namespace berth::sim {
+
+/// What a slice's change means for those who serve or retrain on it.
+struct SliceEffect {
+  enum class Kind { kStart, kStop, kNewBatchLimit };
+  Kind kind = Kind::kStart;
+  SliceIndex slice;
+};
+
+/// One simulated slice.
+struct SimSlice {
+  enum class Phase { kWaitingForRoom, kCreating, kStarting, kUp, kDraining, kDestroying, kGone };
+  Slice slice;
+  Phase phase = Phase::kWaitingForRoom;
+  Holding holding;                     ///< who it works for now (while draining: until now)
+  std::optional<PointChoice> point;
+  std::optional<AssignSlice> next;     ///< what comes after the drain
+  bool is_unwanted = false;            ///< goes after the drain
+  std::uint32_t generation = 0;        ///< timers of older generations are void
+  int sms = 0;
+  bool can_serve = true;               ///< a replica stands on it (set by the world after kStart)
+};
+
+/// Sums over time, up to the last call of `account`.
+struct SliceSums {
+  std::vector<std::int64_t> gpu_us_by_entry;  ///< GPUs that hold a slice, by fleet entry
+  double allocated_sm_us = 0;
+  std::vector<double> allocated_sm_us_by_service;
+  std::vector<std::int64_t> lost_us_by_service;
+  std::vector<std::vector<Decimal>> gpu_us_by_service;  ///< [service][fleet entry]: its share, by SMs, of GPUs it holds
+  std::vector<std::int64_t> changes_by_service;
+  std::int64_t changes = 0;
+};
+
+class SliceTable {
+ public:
+  /// References must outlive the table. `journal` may be empty.
+  SliceTable(const Scenario& scenario, const JournalSink& journal, BusyTable& busy);
+
+  /// Carries a plan's actions out; at second 0 (`is_first_layout`) at once and for free. Effects are appended to `effects`.
+  void act(const Plan& plan, Instant now, bool is_first_layout);
+  /// The next instant at which a change goes on by itself.
+  [[nodiscard]] Instant next_time() const;
+  /// Goes on with what is due at `now`.
+  void tick(Instant now);
+  /// Nothing runs on a draining slice any more.
+  void drained(SliceIndex slice, Instant now);
+
+  /// Effects and events since the last call, in order.
+  [[nodiscard]] std::vector<SliceEffect> take_effects() { return std::exchange(effects_, {}); }
+  [[nodiscard]] std::vector<Event> take_events() { return std::exchange(events_, {}); }
+
+  [[nodiscard]] const SimSlice& at(SliceIndex slice) const { return slices_[slice.value]; }
+  /// Tells whether the slice has a replica of each holder; a slice that cannot serve counts as lost.
+  void set_can_serve(SliceIndex slice, bool can_serve, Instant now);
+
+  /// Integrates up to `now`.
+  void account(Instant now);
+  [[nodiscard]] const SliceSums& sums() const { return sums_; }
+
+ private:
+  struct Timer {
+    Instant at;
+    std::uint64_t sequence = 0;
+    SliceIndex slice;
+    std::uint32_t generation = 0;
+    friend bool operator>(const Timer& a, const Timer& b) {
+      return std::tie(a.at, a.sequence) > std::tie(b.at, b.sequence);
+    }
+  };
+
+  void create(const CreateSlice& action, Instant now, bool is_at_once);
+  void destroy(const DestroySlice& action, Instant now);
+  void assign(const AssignSlice& action, Instant now, bool is_at_once);
+  void begin_waiting(Instant now);
+  void created(SliceIndex slice, Instant now);
+  void begin_start(SliceIndex slice, Instant now);
+  void up(SliceIndex slice, Instant now);
+  void begin_drain(SliceIndex slice, Instant now);
+  void begin_destroy(SliceIndex slice, Instant now);
+  void gone(SliceIndex slice, Instant now);
+
+  [[nodiscard]] SimSlice& of(SliceIndex slice) { return slices_[slice.value]; }
+  [[nodiscard]] std::optional<SliceIndex> find(const Slice& slice) const;
+  [[nodiscard]] bool has_room(const Slice& slice) const;
+  [[nodiscard]] int length_of(const Slice& slice) const;
+  [[nodiscard]] bool needs_restart(const SimSlice& slice, const AssignSlice& action) const;
+  void set_timer(SliceIndex slice, Micros after, Instant now);
+  void journal(SliceEvent event, SliceIndex slice, Instant now);
+  void count_change(const SimSlice& slice, Instant now);
+  void refresh_rates();
+
+  const Scenario& scenario_;
+  const JournalSink& journal_;
+  BusyTable& busy_;
+  std::vector<SimSlice> slices_;                       ///< by SliceIndex, gone ones too
+  std::vector<std::map<int, SliceIndex>> by_gpu_;      ///< standing ones (not waiting, not gone), by start
+  std::vector<SliceIndex> waiting_;                    ///< for room, in the order of their plans
+  std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;
+  std::uint64_t timer_sequence_ = 0;
+  std::vector<SliceEffect> effects_;
+  std::vector<Event> events_;
+
+  // What grows at which rate, since `accounted_until_`.
+  Instant accounted_until_;
+  bool are_rates_stale_ = true;
+  std::vector<std::int64_t> gpus_by_entry_;
+  double allocated_sms_ = 0;
+  std::vector<double> allocated_sms_by_service_;
+  std::vector<std::int64_t> lost_by_service_;
+  std::vector<std::vector<Decimal>> gpus_by_service_;
+  std::vector<std::uint32_t> entry_of_gpu_;
+  SliceSums sums_;
+};
+
+}  // namespace berth::sim

@@ -1,0 +1,215 @@
+#include "sim/world.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/ensure.h"
+
+namespace berth::sim {
+namespace {
+
+/// A service that gets nothing.
+Arrivals silence(std::int64_t seconds) {
+  Arrivals arrivals;
+  arrivals.source = Generator{.kind = Generator::Kind::kConstant, .requests_per_second = Decimal(0)};
+  arrivals.seconds = seconds;
+  return arrivals;
+}
+
+}  // namespace
+
+World::World(const Scenario& scenario, std::uint64_t seed, const WorldOptions& options, JournalSink journal)
+    : scenario_(scenario),
+      journal_(std::move(journal)),
+      end_(Instant::at_second(scenario.simulated_seconds())),
+      only_(options.only),
+      busy_(scenario.gpu_count(), scenario.services.size()),
+      tables_(scenario, options.sharing),
+      slices_(scenario, journal_, busy_),
+      serving_(std::in_place_type<RateServing>, scenario, streams_, meters_, busy_) {
+  const Rng rng(seed);
+  const std::size_t count = scenario.services.size();
+  silenced_.assign(count, silence(scenario.simulated_seconds()));
+  streams_.reserve(count);
+  meters_.reserve(count);
+  for (std::uint32_t index = 0; index < count; ++index) {
+    const ServiceSpec& spec = scenario.services[index];
+    const Arrivals& arrivals = is_silent(index) ? silenced_[index] : spec.arrivals;
+    streams_.emplace_back(arrivals, rng.split("arrivals", index));
+    meters_.emplace_back(ServiceId{index}, journal_);
+    const bool retrains = spec.retraining && !is_silent(index);
+    retrainings_.push_back(retrains ? std::optional(RetrainingClock(*spec.retraining, end_)) : std::nullopt);
+  }
+  if (scenario.fidelity == Fidelity::kRequests) {
+    serving_.emplace<RequestServing>(scenario, streams_, meters_, busy_, options.dispatch);
+  }
+}
+
+std::optional<std::int64_t> World::history(ServiceId service, std::int64_t second) const {
+  const ArrivalStream& stream = streams_[service.index];
+  if (!stream.has_history(second)) return std::nullopt;
+  return stream.count(second);
+}
+
+void World::act(const Plan& plan, Instant now) {
+  ENSURE(now == now_);
+  const bool is_first_layout = now == Instant() && open_second_ < 0;
+  slices_.act(plan, now, is_first_layout);
+  settle_effects(now);
+  std::visit([&](auto& serving) { serving.take_all(now.micros()); }, serving_);
+}
+
+// ---- the clock
+
+Instant World::advance(Instant until) {
+  ENSURE(until <= end_);
+  while (true) {
+    open_second_at(now_);
+    if (next_change() == now_) do_changes(now_);
+    if (!events_.empty() || now_ == until) return now_;
+    const Instant boundary = Instant::at_second(open_second_ + 1);
+    const Instant target = std::min({until, boundary, next_change()});
+    now_ = Instant(std::visit([&](auto& serving) { return serving.advance(target.micros()); }, serving_));
+    for (const SliceIndex idle : std::visit([](auto& serving) { return serving.take_idle(); }, serving_)) {
+      slices_.drained(idle, now_);
+      settle_effects(now_);
+    }
+    if (now_ == boundary) close_second(open_second_);
+  }
+}
+
+void World::open_second_at(Instant now) {
+  if (now == end_ || now.micros() % kMicrosPerSecond != 0 || now.second() == open_second_) return;
+  open_second_ = now.second();
+  std::visit([&](auto& serving) { serving.open_second(open_second_); }, serving_);
+}
+
+void World::close_second(std::int64_t second) {
+  for (std::uint32_t index = 0; index < meters_.size(); ++index) {
+    const std::int64_t queued =
+        std::visit([&](auto& serving) { return serving.queued(ServiceId{index}, now_.micros()); }, serving_);
+    events_.push_back({.at = now_, .what = meters_[index].take_second(second, streams_[index].count(second), queued)});
+  }
+}
+
+Instant World::next_change() const {
+  Instant next = slices_.next_time();
+  for (const auto& clock : retrainings_) {
+    if (clock) next = std::min(next, clock->next_time());
+  }
+  return next;
+}
+
+void World::do_changes(Instant now) {
+  while (next_change() == now) {
+    for (std::uint32_t index = 0; index < retrainings_.size(); ++index) {
+      auto& clock = retrainings_[index];
+      if (clock && clock->next_time() == now) tell_retraining(ServiceId{index}, clock->tick(now), now);
+    }
+    if (slices_.next_time() == now) slices_.tick(now);
+    settle_effects(now);
+  }
+  // At the end of the run nothing is taken or dropped any more.
+  if (now != end_) std::visit([&](auto& serving) { serving.take_all(now.micros()); }, serving_);
+}
+
+void World::finish() {
+  ENSURE(now_ == end_);
+  std::visit([&](auto& serving) { serving.finish(end_.micros()); }, serving_);
+  for (ServiceMeter& meter : meters_) meter.finish(end_);
+  slices_.account(end_);
+  busy_.finish(end_.micros());
+}
+
+// ---- slices and those who use them
+
+void World::settle_effects(Instant now) {
+  for (auto effects = slices_.take_effects(); !effects.empty(); effects = slices_.take_effects()) {
+    for (const SliceEffect& effect : effects) {
+      switch (effect.kind) {
+        case SliceEffect::Kind::kStart:
+          start_slice(effect.slice, now);
+          break;
+        case SliceEffect::Kind::kStop:
+          stop_slice(effect.slice, now);
+          break;
+        case SliceEffect::Kind::kNewBatchLimit:
+          renew_tables(effect.slice);
+          break;
+      }
+    }
+  }
+  for (Event& event : slices_.take_events()) events_.push_back(std::move(event));
+}
+
+void World::start_slice(SliceIndex index, Instant now) {
+  const SimSlice slice = slices_.at(index);
+  const std::vector<ServiceId>& services = slice.holding.services;
+  if (slice.holding.role == Role::kRetraining) {
+    auto& clock = retrainings_[services.front().index];
+    if (!clock) return;
+    const Retraining& spec = *scenario_.services[services.front().index].retraining;
+    const auto time_on = retraining_time_on(spec, scenario_.model_of(slice.slice.gpu), slice.slice.profile);
+    tell_retraining(services.front(), clock->add_slice(slice.slice, index, time_on, now), now);
+    return;
+  }
+  bool can_serve = false;
+  for (const ServiceId service : services) {
+    auto table = tables_.find(service, slice.slice, services.size(), slice.point);
+    if (!table) continue;
+    can_serve = true;
+    std::visit(
+        [&](auto& serving) {
+          serving.start(index, slice.slice, service, std::move(table), services.size() > 1, now.micros());
+        },
+        serving_);
+  }
+  if (!can_serve) slices_.set_can_serve(index, false, now);
+}
+
+void World::stop_slice(SliceIndex index, Instant now) {
+  const Holding holding = slices_.at(index).holding;
+  if (holding.role == Role::kRetraining) {
+    auto& clock = retrainings_[holding.services.front().index];
+    if (clock) tell_retraining(holding.services.front(), clock->remove_slice(holding.slice, index, now), now);
+    slices_.drained(index, now);
+    return;
+  }
+  const bool is_idle = std::visit([&](auto& serving) { return serving.stop(index, now.micros()); }, serving_);
+  if (is_idle) slices_.drained(index, now);
+}
+
+void World::renew_tables(SliceIndex index) {
+  const SimSlice& slice = slices_.at(index);
+  for (const ServiceId service : slice.holding.services) {
+    auto table = tables_.find(service, slice.slice, slice.holding.services.size(), slice.point);
+    if (!table) continue;
+    std::visit([&](auto& serving) { serving.set_table(index, service, std::move(table)); }, serving_);
+  }
+}
+
+// ---- retraining
+
+void World::tell_retraining(ServiceId service, const RetrainingNews& news, Instant now) {
+  if (news.stopped) busy_.end(*news.stopped, service, now.micros());
+  if (news.became_done) {
+    note_retraining(SliceEvent::kRetrainingDone, *news.stopped, now);
+    events_.push_back({.at = now, .what = RetrainingDone{service}});
+  }
+  if (news.became_due) events_.push_back({.at = now, .what = RetrainingDue{service}});
+  if (news.started) {
+    busy_.begin(*news.started, service, now.micros());
+    note_retraining(SliceEvent::kRetrainingStarted, *news.started, now);
+  }
+  const bool is_stale = retrainings_[service.index]->is_stale();
+  std::visit([&](auto& serving) { serving.set_stale(service, is_stale); }, serving_);
+}
+
+void World::note_retraining(SliceEvent event, SliceIndex index, Instant now) {
+  if (!journal_) return;
+  const Holding& holding = slices_.at(index).holding;
+  journal_(SliceRecord{
+      .at = now, .event = event, .slice = holding.slice, .role = holding.role, .services = holding.services});
+}
+
+}  // namespace berth::sim

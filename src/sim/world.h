@@ -1,0 +1,98 @@
+/// The simulated world: virtual clock, slices that change, services that serve and retrain. It carries out plans and tells events;
+/// it decides nothing.
+///
+/// Events of one microsecond go in this order: retraining and accuracy, slices, answers, arrivals.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "base/rng.h"
+#include "domain/event.h"
+#include "domain/plan.h"
+#include "domain/scenario.h"
+#include "sim/busy_table.h"
+#include "sim/latency_table.h"
+#include "sim/rate_serving.h"
+#include "sim/request_serving.h"
+#include "sim/retraining_clock.h"
+#include "sim/service_meter.h"
+#include "sim/slice_table.h"
+#include "trace/arrival_stream.h"
+
+namespace berth::sim {
+
+struct WorldOptions {
+  Sharing sharing = Sharing::kTimeSlices;
+  Dispatch dispatch = Dispatch::kPull;
+  /// Only this service gets requests and retraining (hindsight searches replay services one by one).
+  std::optional<ServiceId> only;
+};
+
+class World {
+ public:
+  /// `scenario` must outlive the world. `journal` may be empty.
+  World(const Scenario& scenario, std::uint64_t seed, const WorldOptions& options, JournalSink journal);
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  /// Carries out a plan now. The first one, at second 0, stands at once.
+  void act(const Plan& plan, Instant now);
+
+  /// Runs until `until` or the first instant before it at which something happened that the engine should know at once (a
+  /// slice, a retraining), and returns that instant; its changes are done, its answers and arrivals are not.
+  [[nodiscard]] Instant advance(Instant until);
+  /// Events since the last call, in order of time.
+  [[nodiscard]] std::vector<Event> take_events() { return std::exchange(events_, {}); }
+
+  /// Requests of a service in a second of history (before second 0), or nothing where the trace has none.
+  [[nodiscard]] std::optional<std::int64_t> history(ServiceId service, std::int64_t second) const;
+  /// Requests of a service in a second of the run; hindsight policies may ask.
+  [[nodiscard]] std::int64_t arrivals(ServiceId service, std::int64_t second) const {
+    return streams_[service.index].count(second);
+  }
+
+  /// Ends the run. Requires: advanced to `end`.
+  void finish();
+
+  [[nodiscard]] Instant end() const { return end_; }
+  [[nodiscard]] const std::vector<ServiceMeter>& meters() const { return meters_; }
+  [[nodiscard]] const SliceSums& slice_sums() const { return slices_.sums(); }
+  /// What ran when; complete after finish().
+  [[nodiscard]] const BusyTable& busy() const { return busy_; }
+
+ private:
+  using Serving = std::variant<RequestServing, RateServing>;
+
+  void open_second_at(Instant now);
+  void close_second(std::int64_t second);
+  [[nodiscard]] Instant next_change() const;
+  void do_changes(Instant now);
+  void settle_effects(Instant now);
+  void start_slice(SliceIndex index, Instant now);
+  void stop_slice(SliceIndex index, Instant now);
+  void renew_tables(SliceIndex index);
+  void tell_retraining(ServiceId service, const RetrainingNews& news, Instant now);
+  void note_retraining(SliceEvent event, SliceIndex index, Instant now);
+  [[nodiscard]] bool is_silent(std::size_t service) const { return only_ && only_->index != service; }
+
+  const Scenario& scenario_;
+  JournalSink journal_;
+  Instant end_;
+  Instant now_;
+  std::optional<ServiceId> only_;
+  std::vector<Arrivals> silenced_;  ///< empty stand-ins of the services that get nothing
+  std::vector<ArrivalStream> streams_;
+  std::vector<ServiceMeter> meters_;
+  BusyTable busy_;
+  LatencyTables tables_;
+  SliceTable slices_;
+  Serving serving_;
+  std::vector<std::optional<RetrainingClock>> retrainings_;
+  std::vector<Event> events_;
+  std::int64_t open_second_ = -1;
+};
+
+}  // namespace berth::sim
