@@ -1,0 +1,490 @@
+// Draws the report from the JSON in #figures with d3 (version 3). Everything that comes from the scenario enters the page as
+// text, never as markup.
+(function () {
+  "use strict";
+  var root = document.documentElement;
+  window.onerror = function (message) { root.setAttribute("data-error", String(message)); };
+
+  var page = JSON.parse(document.getElementById("figures").textContent);
+  var ran = page.policies.filter(function (p) { return !p.infeasible; });
+  var ABSENT = "\u2013", TENANT_COLOURS = 8, LABEL_WIDTH = 6.1;
+
+  // ---- Words and numbers --------------------------------------------------------------------------------------------
+
+  function isAbsent(x) { return x === null || x === undefined; }
+  function fixed(x, digits) {
+    var parts = x.toFixed(digits).split(".");
+    parts[0] = parts[0].replace(/\B(?=(\d{3})+(?!\d))/g, ",");
+    return parts.join(".");
+  }
+  function whole(x) { return fixed(x, 0); }
+  function ratio(x) { return fixed(x, 3); }
+  function percent(x) { return fixed(x * 100, x > 0.9995 || x === 0 ? 0 : 1) + "\u202f%"; }
+  function percentShort(x) { return fixed(x * 100, 0); }
+  function significant(x) {
+    var size = Math.abs(x);
+    return fixed(x, size === 0 || size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3);
+  }
+  function dollars(micro) {
+    var usd = micro / 1e6;
+    return "$" + fixed(usd, usd === 0 || usd >= 1 ? 2 : usd >= 0.01 ? 4 : 6);
+  }
+  function clock(seconds) {
+    var s = Math.round(seconds), h = Math.floor(s / 3600), m = Math.floor(s / 60) % 60;
+    function two(n) { return (n < 10 ? "0" : "") + n; }
+    return h > 0 ? h + ":" + two(m) + ":" + two(s % 60) : m + ":" + two(s % 60);
+  }
+  function duration(seconds) {
+    var parts = [["h", 3600], ["min", 60], ["s", 1]].map(function (unit) {
+      var n = Math.floor(seconds / unit[1]);
+      seconds -= n * unit[1];
+      return n > 0 ? whole(n) + "\u202f" + unit[0] : "";
+    });
+    return parts.filter(Boolean).join(" ") || "0\u202fs";
+  }
+  function plural(n, word) { return whole(n) + " " + word + (n === 1 ? "" : "s"); }
+  function mean(list) {
+    var kept = list.filter(function (x) { return !isAbsent(x); });
+    return kept.length ? d3.sum(kept) / kept.length : null;
+  }
+  // Where a figure over nothing would stand: a dash that says so, never a zero.
+  function put(node, value, format) {
+    if (!isAbsent(value)) return node.text(format(value));
+    return node.append("span").attr("class", "absent").attr("title", "no figure: nothing to measure").text(ABSENT);
+  }
+
+  // ---- Colours of tenants -------------------------------------------------------------------------------------------
+
+  function fillOf(tenant) { return "var(--t" + tenant % TENANT_COLOURS + ")"; }
+  function inkOn(tenant) { return "var(--on" + tenant % TENANT_COLOURS + ")"; }
+  // Tenants beyond the eighth have the same colours with a pattern over them.
+  function patternOf(tenant) {
+    var round = Math.floor(tenant / TENANT_COLOURS);
+    return round === 0 ? null : "url(#" + ["dots", "bars", "cross"][(round - 1) % 3] + ")";
+  }
+  function tenantOf(service) { return page.services[service].tenant; }
+
+  function definePatterns() {
+    var defs = d3.select("body").append("svg").attr("width", 0).attr("height", 0).attr("aria-hidden", "true")
+      .style("position", "absolute").append("defs");
+    function pattern(id, size, draw) {
+      draw(defs.append("pattern").attr("id", id).attr("width", size).attr("height", size).attr("patternUnits", "userSpaceOnUse"));
+    }
+    pattern("hatch", 6, function (p) {
+      p.attr("patternTransform", "rotate(45)");
+      p.append("rect").attr("width", 2.4).attr("height", 6).style("fill", "var(--card)").style("opacity", 0.75);
+    });
+    pattern("dots", 7, function (p) { p.append("circle").attr("cx", 3).attr("cy", 3).attr("r", 1.3).style("fill", "var(--card)"); });
+    pattern("bars", 6, function (p) { p.append("rect").attr("width", 6).attr("height", 1.4).style("fill", "var(--card)"); });
+    pattern("cross", 8, function (p) { p.append("path").attr("d", "M4 1V7M1 4H7").style("stroke", "var(--card)").style("stroke-width", 1.3); });
+  }
+  function swatch(node, fill, overlay) {
+    var svg = node.append("svg").attr("class", "swatch").attr("viewBox", "0 0 16 12").attr("aria-hidden", "true");
+    svg.append("rect").attr("width", 16).attr("height", 12).style("fill", fill);
+    if (overlay) svg.append("rect").attr("width", 16).attr("height", 12).style("fill", overlay);
+  }
+
+  // ---- Tooltip ------------------------------------------------------------------------------------------------------
+
+  var tip = d3.select("#tip");
+  function showTip(title, rows) {
+    tip.html("").attr("hidden", null);
+    tip.append("b").text(title);
+    var body = tip.append("table").append("tbody");
+    rows.forEach(function (row) {
+      var tr = body.append("tr");
+      tr.append("td").text(row[0]);
+      tr.append("td").text(row[1]);
+    });
+    var box = tip.node().getBoundingClientRect(), x = d3.event.clientX + 14, y = d3.event.clientY + 14;
+    if (x + box.width > window.innerWidth - 6) x = Math.max(6, d3.event.clientX - box.width - 14);
+    if (y + box.height > window.innerHeight - 6) y = Math.max(6, d3.event.clientY - box.height - 14);
+    tip.style("left", x + "px").style("top", y + "px");
+  }
+  function hideTip() { tip.attr("hidden", ""); }
+
+  // ---- The head and the table of policies ---------------------------------------------------------------------------
+
+  function drawFacts() {
+    var list = d3.select("#facts");
+    function fact(term, text) {
+      var item = list.append("div");
+      item.append("dt").text(term);
+      item.append("dd").text(text);
+    }
+    var shown = page.fleet.slice(0, 4).map(function (entry) { return whole(entry.count) + " \u00d7 " + entry.gpu; });
+    if (page.fleet.length > shown.length) shown.push((page.fleet.length - shown.length) + " more");
+    fact("Scenario", page.scenario);
+    fact("Fleet", shown.join(", "));
+    fact("Services", plural(page.services.length, "service") + " of " + plural(page.tenants.length, "tenant"));
+    fact("Simulated", duration(page.seconds));
+    if (ran.length) fact("Requests", whole(ran[0].figures.requests));
+    fact("The fleet costs", isAbsent(page.fleet_cost) ? "not known: no price" : dollars(page.fleet_cost));
+    fact("Seed", String(page.seed));
+  }
+
+  function objectiveOf(policy) { return page.objective === "services" ? policy.figures.mean : policy.figures.goodput; }
+  function bestOf() {
+    return ran.reduce(function (best, p) {
+      return isAbsent(objectiveOf(p)) || (best && objectiveOf(best) >= objectiveOf(p)) ? best : p;
+    }, null);
+  }
+
+  function barCell(format) {
+    return function (td, value) {
+      if (isAbsent(value)) return put(td, value, format);
+      var cell = td.append("span").attr("class", "cell");
+      cell.append("i").style("width", Math.min(100, Math.max(0, value * 100)) + "%");
+      return cell.append("b").text(format(value));
+    };
+  }
+  function plainCell(format) { return function (td, value) { return put(td, value, format); }; }
+  function funnelCell(td, f) {
+    var cell = td.append("span").attr("class", "funnel"), track = cell.append("span").attr("class", "track");
+    [f.allocated, f.busy, f.effective].forEach(function (share, i) {
+      track.append("i").attr("class", "f" + i).style("width", Math.min(100, share * 100) + "%");
+    });
+    cell.append("small").text([f.allocated, f.busy, f.effective].map(percentShort).join(" \u203a ") + "\u202f%");
+  }
+
+  var COLUMNS = {
+    mean: ["Goodput", "mean of services", barCell(ratio), function (f) { return f.mean; }],
+    all: ["Goodput", "", barCell(ratio), function (f) { return f.goodput; }],
+    allRequests: ["Goodput", "all requests", plainCell(ratio), function (f) { return f.goodput; }],
+    worst: ["Worst", "service", plainCell(ratio), function (f) { return f.worst; }],
+    attainment: ["In time", "of requests", barCell(percent), function (f) { return f.attainment; }],
+    requests: ["Requests", "", plainCell(whole), function (f) { return f.requests; }],
+    inTime: ["In time", "requests", plainCell(whole), function (f) { return f.in_time; }],
+    late: ["Late", "", plainCell(whole), function (f) { return f.late; }],
+    dropped: ["Dropped", "", plainCell(whole), function (f) { return f.dropped; }],
+    accuracy: ["Accuracy", "in time", plainCell(ratio), function (f) { return f.accuracy; }],
+    p50: ["p50", "ms", plainCell(significant), function (f) { return f.p50; }],
+    p99: ["p99", "ms", plainCell(significant), function (f) { return f.p99; }],
+    hours: ["GPU-hours", "", plainCell(significant), function (f) { return f.gpu_seconds / 3600; }],
+    cost: ["Cost", "", plainCell(dollars), function (f) { return f.cost; }],
+    million: ["Cost", "a million in time", plainCell(dollars), function (f) { return f.cost_per_million; }],
+    funnel: ["SM-time", "allocated \u203a busy \u203a effective", funnelCell, function (f) { return f; }],
+    changes: ["Changes", "", plainCell(whole), function (f) { return f.changes; }]
+  };
+  function headRow(table, first, columns) {
+    var row = table.append("thead").append("tr");
+    row.append("th").attr("scope", "col").text(first);
+    columns.forEach(function (column) {
+      var th = row.append("th").attr("scope", "col").text(column[0]);
+      if (column[1]) { th.append("br"); th.append("span").text(column[1]); }
+    });
+  }
+  function cells(row, columns, figures) {
+    columns.forEach(function (column) {
+      var td = row.append("td").attr("data-label", column[1] ? column[0] + ", " + column[1] : column[0]);
+      column[2](td, column[3](figures));
+    });
+  }
+
+  function drawPolicies() {
+    var columns = ["mean", "allRequests", "worst", "attainment", "p50", "p99", "hours", "cost", "million", "funnel", "changes"]
+      .map(function (name) { return COLUMNS[name]; });
+    var table = d3.select("#policies"), best = bestOf();
+    table.append("caption").attr("class", "absent").style("display", "none").text("Figures of each policy");
+    headRow(table, "Policy", columns);
+    var body = table.append("tbody");
+    page.policies.forEach(function (policy) {
+      var row = body.append("tr").attr("data-policy", policy.name).classed("best", policy === best);
+      var head = row.append("th").attr("scope", "row").text(policy.name);
+      if (policy.hindsight) head.append("small").attr("title", "works in hindsight").text("\u202f*");
+      if (policy.infeasible) {
+        row.append("td").attr("class", "infeasible").attr("colspan", columns.length).text("cannot run: " + policy.infeasible);
+      } else {
+        cells(row, columns, policy.figures);
+      }
+    });
+    drawNotes();
+  }
+
+  function drawNotes() {
+    var notes = d3.select("#policy-notes");
+    function note(text) { notes.append("p").text(text); }
+    if (page.policies.some(function (p) { return p.hindsight; })) note("* works in hindsight: it knows the whole trace beforehand.");
+    page.policies.forEach(function (p) { if (p.how) note(p.name + ": " + p.how); });
+    grouped(function (p) { return p.ignores; }).forEach(function (g) { note(g.names + " ignores " + g.text); });
+    grouped(function (p) { return p.notes; }).forEach(function (g) { note(g.names + ": " + g.text); });
+  }
+  // One line for what several policies have in common.
+  function grouped(listOf) {
+    var groups = d3.map();
+    page.policies.forEach(function (p) {
+      var text = listOf(p).join(", ");
+      if (text) groups.set(text, (groups.get(text) || []).concat(p.name));
+    });
+    return groups.entries().map(function (e) { return { names: e.value.join(", "), text: e.key }; });
+  }
+
+  // ---- Charts -------------------------------------------------------------------------------------------------------
+
+  function figure(parent, title, aside, tenant) {
+    var fig = parent.append("figure"), caption = fig.append("figcaption"), name = caption.append("b").attr("title", title);
+    if (tenant !== undefined) swatch(name, fillOf(tenant), patternOf(tenant));
+    name.append("span").style("color", "inherit").style("font-size", "inherit").text(title);
+    caption.append("span").text(aside);
+    return fig;
+  }
+  function frame(fig, height, margin, label) {
+    var width = Math.max(240, Math.floor(fig.node().clientWidth - 24));
+    var svg = fig.append("svg").attr("viewBox", "0 0 " + width + " " + height).attr("role", "img").attr("aria-label", label);
+    return { svg: svg, left: margin.left, right: width - margin.right, top: margin.top, bottom: height - margin.bottom, width: width };
+  }
+  function timeScale(box) { return d3.scale.linear().domain([0, page.seconds]).range([box.left, box.right]); }
+  function timeTicks(count) {
+    var steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400];
+    var step = steps.filter(function (s) { return page.seconds / s <= count; })[0] || Math.ceil(page.seconds / count / 86400) * 86400;
+    return d3.range(0, page.seconds + 1e-9, step);
+  }
+  function timeAxis(box, x) {
+    timeTicks(Math.max(3, Math.floor(box.width / 85))).forEach(function (t) {
+      box.svg.append("line").attr("class", "tick").attr("x1", x(t)).attr("x2", x(t)).attr("y1", box.bottom).attr("y2", box.bottom + 3);
+      var end = x(t) > box.right - 14;
+      box.svg.append("text").attr("x", end ? box.right : x(t)).attr("y", box.bottom + 14)
+        .attr("text-anchor", end ? "end" : t === 0 ? "start" : "middle").text(clock(t));
+    });
+  }
+  function valueAxis(box, y, values, format) {
+    values.forEach(function (v) {
+      box.svg.append("line").attr("class", "gridline").attr("x1", box.left).attr("x2", box.right).attr("y1", y(v)).attr("y2", y(v));
+      box.svg.append("text").attr("x", box.left - 6).attr("y", y(v) + 4).attr("text-anchor", "end").text(format(v));
+    });
+  }
+  // Calls `show(bin)` for the bin under the pointer, with a dashed line there.
+  function hover(box, x, bins, show) {
+    var cursor = box.svg.append("line").attr("class", "cursor").attr("y1", box.top).attr("y2", box.bottom).style("display", "none");
+    box.svg.on("mousemove", function () {
+      var at = x.invert(d3.mouse(box.svg.node())[0]);
+      var bin = Math.max(0, Math.min(bins - 1, Math.floor(at / page.bin_seconds)));
+      cursor.attr("x1", x((bin + 0.5) * page.bin_seconds)).attr("x2", x((bin + 0.5) * page.bin_seconds)).style("display", null);
+      show(bin);
+    }).on("mouseleave", function () { cursor.style("display", "none"); hideTip(); });
+  }
+  function binTime(bin) { return clock(bin * page.bin_seconds) + " to " + clock(Math.min(page.seconds, (bin + 1) * page.bin_seconds)); }
+
+  // Fewer points than pixels: the mean of neighbours, so that a curve of 600 bins stays readable in a small panel.
+  function thinned(list, count) {
+    var step = Math.max(1, Math.ceil(list.length / count));
+    return d3.range(0, list.length, step).map(function (i) {
+      return { t: (i + Math.min(step, list.length - i) / 2) * page.bin_seconds, v: mean(list.slice(i, i + step)) };
+    });
+  }
+
+  function drawGoodput() {
+    var over = page.objective === "services" ? "mean of services" : "over all requests", best = bestOf();
+    d3.select("#goodput-lead").text("Of the requests that arrived at each moment, " + over + ". Each panel shows one policy; the others stand behind it in grey.");
+    var grid = d3.select("#goodput").html("");
+    ran.forEach(function (policy) {
+      var value = objectiveOf(policy);
+      var fig = figure(grid, policy.name + (policy.hindsight ? " *" : ""), isAbsent(value) ? ABSENT : ratio(value)).classed("best", policy === best);
+      var box = frame(fig, 150, { left: 30, right: 6, top: 8, bottom: 20 }, "Goodput of " + policy.name + " over time, " + over + ": " + (isAbsent(value) ? "no figure" : ratio(value)));
+      var x = timeScale(box), y = d3.scale.linear().domain([0, 1]).range([box.bottom, box.top]);
+      var points = Math.floor((box.right - box.left) / 3);
+      valueAxis(box, y, [0, 0.5, 1], function (v) { return v === 0.5 ? "0.5" : String(v); });
+      timeAxis(box, x);
+      var line = d3.svg.line().defined(function (d) { return !isAbsent(d.v); }).x(function (d) { return x(d.t); }).y(function (d) { return y(d.v); });
+      ran.filter(function (other) { return other !== policy; }).concat([policy]).forEach(function (other) {
+        box.svg.append("path").attr("class", other === policy ? "own" : "other").attr("d", line(thinned(other.timeline.goodput, points)));
+      });
+      hover(box, x, policy.timeline.goodput.length, function (bin) {
+        showTip(binTime(bin), ran.map(function (p) {
+          var v = p.timeline.goodput[bin];
+          return [p.name, isAbsent(v) ? "no requests" : ratio(v)];
+        }));
+      });
+    });
+  }
+
+  function drawLoad(policy) {
+    var count = policy.timeline.capacity.length;
+    d3.select("#load-lead").text("Requests a second that arrive (filled, the tenant's colour) and that the slices serving them can take (line)." +
+      " Red: more than fits." + (count < page.services.length ? " The first " + count + " of " + page.services.length + " services are shown." : ""));
+    var grid = d3.select("#load").html("");
+    policy.timeline.capacity.forEach(function (capacity, i) { drawServiceLoad(grid, policy, i, capacity); });
+  }
+
+  function drawServiceLoad(grid, policy, i, capacity) {
+    var service = page.services[i], figures = policy.services[i], arrivals = service.arrivals;
+    var aside = "goodput " + (isAbsent(figures.goodput) ? ABSENT : ratio(figures.goodput)) + " \u00b7 p99 " +
+      (isAbsent(figures.p99) ? ABSENT : significant(figures.p99)) + " of " + significant(service.target_ms) + " ms";
+    var fig = figure(grid, service.name, aside, service.tenant);
+    var box = frame(fig, 168, { left: 42, right: 6, top: 16, bottom: 20 }, "Arrivals and capacity of " + service.name + " under " + policy.name + ", " + aside);
+    var peak = d3.max(arrivals) || 1, most = d3.max(capacity) || 0;
+    var top = Math.max(peak, Math.min(most, peak * 2)) * 1.05;
+    var x = timeScale(box), y = d3.scale.linear().domain([0, top]).range([box.bottom, box.top]).clamp(true);
+    valueAxis(box, y, y.ticks(3), function (v) { return v >= 10000 ? d3.format("s")(v) : significant(v).replace(/\.0+$/, ""); });
+    timeAxis(box, x);
+    var bins = d3.range(arrivals.length);
+    function areaOf(low, high) {
+      return d3.svg.area().interpolate("step-after").x(function (b) { return x(Math.min(page.seconds, b * page.bin_seconds)); })
+        .y0(function (b) { return y(low(b)); }).y1(function (b) { return y(high(b)); })(bins.concat(bins.length));
+    }
+    function at(list, b) { return list[Math.min(b, list.length - 1)] || 0; }
+    box.svg.append("path").attr("class", "arrivals").style("fill", fillOf(service.tenant))
+      .attr("d", areaOf(function () { return 0; }, function (b) { return Math.min(at(arrivals, b), at(capacity, b)); }));
+    box.svg.append("path").attr("class", "short")
+      .attr("d", areaOf(function (b) { return Math.min(at(arrivals, b), at(capacity, b)); }, function (b) { return at(arrivals, b); }));
+    box.svg.append("path").attr("class", "capacity").attr("d", d3.svg.line().interpolate("step-after")
+      .x(function (b) { return x(Math.min(page.seconds, b * page.bin_seconds)); }).y(function (b) { return y(at(capacity, b)); })(bins.concat(bins.length)));
+    if (most > top) {
+      box.svg.append("text").attr("class", "above").attr("x", box.right).attr("y", 11).attr("text-anchor", "end")
+        .text("capacity up to " + whole(most) + "/s, above the scale");
+    }
+    hover(box, x, arrivals.length, function (bin) {
+      var goodput = policy.timeline.service_goodput[i][bin];
+      showTip(binTime(bin), [["arrivals", significant(arrivals[bin]) + "/s"], ["capacity", significant(capacity[bin]) + "/s"],
+        ["goodput", isAbsent(goodput) ? "no requests" : ratio(goodput)]]);
+    });
+  }
+
+  // ---- Layout strips ------------------------------------------------------------------------------------------------
+
+  function drawLegend(policy) {
+    var list = d3.select("#legend").html("");
+    function entry(text, fill, overlay) {
+      var item = list.append("li");
+      swatch(item, fill, overlay);
+      item.append("span").text(text);
+    }
+    page.tenants.slice(0, 40).forEach(function (name, i) { entry(name, fillOf(i), patternOf(i)); });
+    if (page.tenants.length > 40) list.append("li").text("and " + (page.tenants.length - 40) + " more tenants");
+    function has(state) { return policy.timeline.spans.some(function (s) { return s[4] === state; }); }
+    if (has("retraining")) entry("retraining", "var(--muted)", "url(#hatch)");
+    if (policy.timeline.spans.some(function (s) { return s[4] === "idle" && s[5].length > 0; })) {
+      entry("held, nothing to do", "color-mix(in srgb, var(--muted) 35%, var(--card))");
+    }
+    if (has("changing")) entry("changing", "var(--changing)");
+    entry("free", "var(--idle)");
+  }
+
+  function drawStrips(policy) {
+    var lead = "Up: placement units of the GPU, as the driver counts them. Along: time. Each rectangle is a slice where it stands.";
+    if (page.gpu_count > page.gpus.length) lead += " The first " + page.gpus.length + " of " + whole(page.gpu_count) + " GPUs are shown.";
+    if (policy.timeline.spans_cut) lead += " There were more changes than are drawn here: the strips are incomplete.";
+    d3.select("#layout-lead").text(lead);
+    drawLegend(policy);
+    var byGpu = d3.nest().key(function (s) { return s[0]; }).map(policy.timeline.spans, d3.map);
+    var grid = d3.select("#strips").html("");
+    page.gpus.forEach(function (gpu, index) { drawStrip(grid, policy, gpu, index, byGpu.get(index) || []); });
+  }
+
+  function drawStrip(grid, policy, gpu, index, spans) {
+    var slices = d3.set(spans.map(function (s) { return s[1] + " " + s[3]; })).size();
+    var fig = figure(grid, "GPU " + index, gpu.model + (spans.length ? "" : " \u00b7 stands unused"));
+    var unit = gpu.units === 1 ? 90 : page.gpus.length > 8 ? 12 : 18;
+    var box = frame(fig, gpu.units * unit + 28, { left: gpu.units === 1 ? 4 : 20, right: 4, top: 6, bottom: 22 },
+      "Layout of GPU " + index + " (" + gpu.model + ") under " + policy.name + ": " + plural(slices, "slice"));
+    box.svg.attr("data-gpu", index);
+    var x = timeScale(box), y = d3.scale.linear().domain([0, gpu.units]).range([box.bottom, box.top]);
+    box.svg.append("rect").attr("class", "lane").attr("x", box.left).attr("y", box.top)
+      .attr("width", box.right - box.left).attr("height", box.bottom - box.top);
+    if (gpu.units > 1) d3.range(gpu.units).forEach(function (u) {
+      box.svg.append("line").attr("class", "axisline").attr("x1", box.left).attr("x2", box.right).attr("y1", y(u)).attr("y2", y(u));
+      box.svg.append("text").attr("x", box.left - 6).attr("y", y(u + 0.5) + 4).attr("text-anchor", "end").text(u);
+    });
+    timeAxis(box, x);
+    spans.forEach(function (span) { drawSpan(box, x, y, span); });
+    drawLabels(box, x, y, spans);
+  }
+
+  // A shared slice is drawn as one lane for each service on it.
+  function drawSpan(box, x, y, span) {
+    var left = x(span[6]), width = Math.max(0.6, x(span[7]) - left), top = y(span[1] + span[2]), height = y(span[1]) - top;
+    var state = span[4], services = state === "changing" || span[5].length === 0 ? [null] : span[5], lane = height / services.length;
+    services.forEach(function (service, i) {
+      function rect(fill) {
+        return box.svg.append("rect").attr("x", left).attr("y", top + i * lane).attr("width", width).attr("height", lane).style("fill", fill);
+      }
+      var body = rect(service === null ? null : fillOf(tenantOf(service)))
+        .attr("class", "slice " + (service === null && state !== "changing" ? "idle" : state));
+      if (service !== null && state === "idle") body.style("opacity", 0.35);
+      if (service !== null && patternOf(tenantOf(service))) rect(patternOf(tenantOf(service))).attr("class", "dots");
+      if (state === "retraining") rect("url(#hatch)").attr("class", "hatch");
+      body.on("mousemove", function () { tipOfSpan(span); }).on("mouseleave", hideTip);
+    });
+  }
+  function tipOfSpan(span) {
+    var names = span[5].map(function (s) { return page.services[s].name; });
+    var units = span[2] === 1 ? "unit " + span[1] : "units " + span[1] + " to " + (span[1] + span[2] - 1);
+    showTip(names.join(", ") || "nobody's", [["slice", span[3] + " at " + span[1] + ", " + units],
+      ["tenant", d3.set(span[5].map(function (s) { return page.tenants[tenantOf(s)]; })).values().join(", ") || ABSENT],
+      ["state", span[4]], ["from", clock(span[6])], ["to", clock(span[7])], ["lasts", duration(Math.round(span[7] - span[6])) ]]);
+  }
+
+  // The name of a holder stands in its rectangle where there is room, once for neighbours that differ only in state.
+  function drawLabels(box, x, y, spans) {
+    var last = {};
+    spans.forEach(function (span) {
+      if (span[4] === "changing" || span[5].length === 0) return;
+      var width = x(span[7]) - x(span[6]), height = (y(span[1]) - y(span[1] + span[2])) / span[5].length;
+      var key = span[1] + " " + span[3] + " " + span[5].join();
+      if (height < 11 || (last[key] !== undefined && x(span[6]) - last[key] < 260)) return;
+      span[5].forEach(function (service, i) {
+        var name = page.services[service].name, room = Math.floor((width - 10) / LABEL_WIDTH), full = name + "  " + span[3];
+        if (room < Math.min(name.length, 4)) return;
+        var text = room >= name.length ? name : name.slice(0, room - 1) + "\u2026";
+        var mid = y(span[1] + span[2]) + (i + 0.5) * height + 4;
+        var hatched = span[4] !== "serving" || patternOf(tenantOf(service)) !== null;
+        var label = box.svg.append("text").attr("class", "label").attr("x", x(span[6]) + 6).attr("y", mid)
+          .style("fill", hatched ? "var(--ink)" : inkOn(tenantOf(service))).text(text);
+        if (hatched) label.style("paint-order", "stroke").style("stroke", "var(--card)").style("stroke-width", 3);
+        if (!hatched && room >= full.length) label.append("tspan").attr("dx", 6).text(span[3]);
+        last[key] = x(span[6]);
+      });
+    });
+  }
+
+  // ---- One policy ---------------------------------------------------------------------------------------------------
+
+  function drawServices(policy) {
+    d3.select("#services-lead").text("Each service under " + policy.name + ".");
+    var columns = ["all", "attainment", "requests", "inTime", "late", "dropped", "accuracy", "p50", "p99", "hours", "cost"]
+      .map(function (name) { return COLUMNS[name]; });
+    var table = d3.select("#services").html("");
+    headRow(table, "Service", columns);
+    var body = table.append("tbody");
+    policy.services.forEach(function (figures, i) {
+      var row = body.append("tr"), head = row.append("th").attr("scope", "row");
+      head.append("span").text(page.services[i].name + " ");
+      head.append("small").text(page.tenants[tenantOf(i)] + ", " + significant(page.services[i].target_ms) + " ms");
+      cells(row, columns, figures);
+    });
+  }
+
+  function drawChoice(policy) {
+    d3.select("#choice-how").text(policy.how || "");
+    drawStrips(policy);
+    drawLoad(policy);
+    drawServices(policy);
+  }
+
+  function draw() {
+    drawGoodput();
+    drawChoice(ran[document.getElementById("choice").value]);
+  }
+
+  definePatterns();
+  drawFacts();
+  drawPolicies();
+  if (ran.length === 0) {
+    d3.selectAll("#inside, [aria-labelledby=h-goodput]").remove();
+  } else {
+    var choice = d3.select("#choice");
+    ran.forEach(function (policy, i) {
+      choice.append("option").attr("value", i).property("selected", policy === bestOf()).text(policy.name + (policy.hindsight ? " *" : ""));
+    });
+    choice.on("change", function () { drawChoice(ran[this.value]); });
+    var width = window.innerWidth, waiting = null;
+    window.addEventListener("resize", function () {
+      if (window.innerWidth === width) return;
+      width = window.innerWidth;
+      clearTimeout(waiting);
+      waiting = setTimeout(draw, 120);
+    });
+    draw();
+  }
+  root.setAttribute("data-state", "drawn");
+})();

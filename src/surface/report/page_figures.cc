@@ -1,0 +1,222 @@
+#include "surface/report/page_figures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <vector>
+
+#include "surface/report/report.h"
+
+namespace berth::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <class T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
+}
+
+/// Five significant digits: more cannot be seen.
+double rounded(double value) {
+  if (!std::isfinite(value)) return 0;
+  return std::strtod(fmt::format("{:.5g}", value).c_str(), nullptr);
+}
+
+Json series(const std::vector<double>& values) {
+  Json list = Json::array();
+  for (const double value : values) list.push_back(rounded(value));
+  return list;
+}
+
+Json series(const std::vector<std::optional<double>>& values) {
+  Json list = Json::array();
+  for (const std::optional<double>& value : values) list.push_back(value ? Json(rounded(*value)) : Json());
+  return list;
+}
+
+std::vector<std::string> tenants_of(const Scenario& scenario) {
+  std::vector<std::string> tenants;
+  for (const ServiceSpec& service : scenario.services) {
+    if (std::find(tenants.begin(), tenants.end(), service.tenant) == tenants.end()) tenants.push_back(service.tenant);
+  }
+  return tenants;
+}
+
+std::size_t index_in(const std::vector<std::string>& names, const std::string& name) {
+  return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+}
+
+std::size_t shown_services(const Scenario& scenario) { return std::min(scenario.services.size(), kReportServicesMax); }
+
+Json fleet_json(const Scenario& scenario) {
+  Json fleet = Json::array();
+  for (const FleetEntry& entry : scenario.fleet) {
+    fleet.push_back(
+        {{"gpu", entry.model.name},
+         {"count", entry.count},
+         {"usd_per_gpu_hour", entry.usd_per_gpu_hour ? Json(entry.usd_per_gpu_hour->to_double()) : Json()}});
+  }
+  return fleet;
+}
+
+Json gpus_json(const Scenario& scenario) {
+  Json gpus = Json::array();
+  const std::uint32_t count = std::min(scenario.gpu_count(), kReportGpusMax);
+  for (std::uint32_t index = 0; index < count; ++index) {
+    const GpuModel& model = scenario.model_of(GpuId{index});
+    gpus.push_back({{"model", model.name}, {"units", std::max(1, model.units)}});
+  }
+  return gpus;
+}
+
+/// Arrivals are the same under every policy: those of the first one that ran.
+const sim::Timeline* any_timeline(const sim::ReplayResult& result) {
+  for (const sim::PolicyResult& policy : result.policies) {
+    if (!policy.infeasible) return &policy.timeline;
+  }
+  return nullptr;
+}
+
+Json services_json(const Scenario& scenario, const sim::ReplayResult& result) {
+  const std::vector<std::string> tenants = tenants_of(scenario);
+  const sim::Timeline* timeline = any_timeline(result);
+  Json services = Json::array();
+  for (std::size_t i = 0; i < scenario.services.size(); ++i) {
+    const ServiceSpec& service = scenario.services[i];
+    Json entry = {{"name", service.name},
+                  {"tenant", index_in(tenants, service.tenant)},
+                  {"target_ms", rounded(service.target_ms.to_double())}};
+    const bool has_arrivals = i < shown_services(scenario) && timeline != nullptr && i < timeline->services.size();
+    if (has_arrivals) entry["arrivals"] = series(timeline->services[i].arrivals_per_second);
+    services.push_back(std::move(entry));
+  }
+  return services;
+}
+
+Json figures_json(const sim::Figures& f) {
+  return {{"requests", f.requests},
+          {"in_time", f.in_time},
+          {"late", f.late},
+          {"dropped", f.dropped},
+          {"unfinished", f.unfinished},
+          {"goodput", or_null(f.goodput)},
+          {"mean", or_null(f.goodput_mean_of_services)},
+          {"worst", or_null(f.goodput_worst_service)},
+          {"attainment", or_null(f.slo_attainment)},
+          {"accuracy", or_null(f.mean_accuracy)},
+          {"gpu_seconds", f.gpu_seconds},
+          {"cost", or_null(f.cost_micro_usd)},
+          {"cost_per_million", or_null(f.cost_micro_usd_per_million_in_time)},
+          {"allocated", f.utilisation.allocated},
+          {"busy", f.utilisation.busy},
+          {"effective", f.utilisation.effective},
+          {"changes", f.changes},
+          {"lost_slice_seconds", f.lost_slice_seconds},
+          {"p50", or_null(f.latency_p50_ms)},
+          {"p99", or_null(f.latency_p99_ms)}};
+}
+
+const char* state_name(sim::SliceSpan::State state) {
+  switch (state) {
+    case sim::SliceSpan::State::kIdle:
+      return "idle";
+    case sim::SliceSpan::State::kChanging:
+      return "changing";
+    case sim::SliceSpan::State::kServing:
+      return "serving";
+    case sim::SliceSpan::State::kRetraining:
+      return "retraining";
+  }
+  return "idle";
+}
+
+/// [gpu, start, length, profile, state, [service, ..], from_s, until_s]
+Json span_json(const Scenario& scenario, const sim::SliceSpan& span) {
+  const GpuModel& model = scenario.model_of(span.slice.gpu);
+  const ProfileId profile = span.slice.profile;
+  const int length = profile.is_full() ? std::max(1, model.units) : model.profiles[profile.index].length;
+  Json services = Json::array();
+  for (const ServiceId service : span.services) services.push_back(service.index);
+  return Json::array({span.slice.gpu.index, span.slice.start, length, profile_name(model, profile),
+                      state_name(span.state), std::move(services), (span.from - Instant()).to_seconds(),
+                      (span.until - Instant()).to_seconds()});
+}
+
+Json timeline_json(const Scenario& scenario, const sim::Timeline& timeline) {
+  Json spans = Json::array();
+  bool is_cut = timeline.are_spans_cut;
+  for (const sim::SliceSpan& span : timeline.spans) {
+    if (span.slice.gpu.index >= kReportGpusMax) continue;
+    if (spans.size() == kReportSpansMax) {
+      is_cut = true;
+      break;
+    }
+    spans.push_back(span_json(scenario, span));
+  }
+  Json capacity = Json::array();
+  Json goodput = Json::array();
+  for (std::size_t i = 0; i < std::min(timeline.services.size(), shown_services(scenario)); ++i) {
+    capacity.push_back(series(timeline.services[i].capacity_per_second));
+    goodput.push_back(series(timeline.services[i].goodput));
+  }
+  const bool by_service = scenario.objective == Objective::kServices;
+  return {{"goodput", series(by_service ? timeline.goodput_mean_of_services : timeline.goodput)},
+          {"capacity", std::move(capacity)},
+          {"service_goodput", std::move(goodput)},
+          {"spans", std::move(spans)},
+          {"spans_cut", is_cut}};
+}
+
+Json policy_json(const Scenario& scenario, const sim::PolicyResult& policy) {
+  Json entry = {{"name", policy.name},       {"how", policy.how},     {"hindsight", policy.is_hindsight},
+                {"ignores", policy.ignores}, {"notes", policy.notes}, {"infeasible", or_null(policy.infeasible)}};
+  if (policy.infeasible) return entry;
+  entry["figures"] = figures_json(policy.figures);
+  Json services = Json::array();
+  for (const sim::ServiceFigures& service : policy.services) services.push_back(figures_json(service.figures));
+  entry["services"] = std::move(services);
+  entry["timeline"] = timeline_json(scenario, policy.timeline);
+  return entry;
+}
+
+/// Inside a script element only "<" can begin a tag that ends it.
+std::string without_tags(const std::string& json) {
+  std::string text;
+  text.reserve(json.size());
+  for (const char c : json) {
+    if (c == '<') {
+      text += "\\u003c";
+    } else {
+      text += c;
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string page_figures(const Scenario& scenario, const sim::ReplayResult& result) {
+  const sim::Timeline* timeline = any_timeline(result);
+  Json policies = Json::array();
+  for (const sim::PolicyResult& policy : result.policies) policies.push_back(policy_json(scenario, policy));
+  const Json page = {{"scenario", result.scenario},
+                     {"seed", result.seed},
+                     {"seconds", result.simulated_seconds},
+                     {"objective", scenario.objective == Objective::kServices ? "services" : "requests"},
+                     {"fleet_cost", or_null(result.cost_micro_usd_fleet)},
+                     {"fleet", fleet_json(scenario)},
+                     {"gpu_count", scenario.gpu_count()},
+                     {"gpus", gpus_json(scenario)},
+                     {"tenants", tenants_of(scenario)},
+                     {"services", services_json(scenario, result)},
+                     {"bin_seconds", timeline != nullptr ? timeline->bin.to_seconds() : 0.0},
+                     {"policies", std::move(policies)}};
+  return without_tags(page.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+}  // namespace berth::report

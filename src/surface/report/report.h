@@ -1,0 +1,22 @@
+/// The report of a replay: one self-contained HTML page. It needs no network and no other file.
+#pragma once
+
+#include <string>
+
+#include "domain/scenario.h"
+#include "sim/result.h"
+
+namespace berth::report {
+
+/// The page, UTF-8. Names from the scenario are escaped; figures that do not exist stay visibly absent. The layout
+/// strips show the first `kReportGpusMax` GPUs, the load charts the first `kReportServicesMax` services, and the page
+/// says so. The same arguments give the same bytes. Requires: `result` comes from a replay of `scenario` (services and
+/// slices name its services and GPUs).
+[[nodiscard]] std::string render_report(const Scenario& scenario, const sim::ReplayResult& result);
+
+inline constexpr std::uint32_t kReportGpusMax = 32;
+inline constexpr std::size_t kReportServicesMax = 48;
+/// Stretches of slices shown for one policy.
+inline constexpr std::size_t kReportSpansMax = 8'000;
+
+}  // namespace berth::report
