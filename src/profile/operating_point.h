@@ -21,25 +21,26 @@ struct OperatingPoint {
   int processes = 1;
   Decimal requests_per_second;  ///< of the slice, as measured
   Decimal latency_ms;           ///< of a full batch
-  /// Exact latency in ms of a batch of n at these processes: index n - 1, for n = 1 .. batch. Linear between profiled batches,
-  /// the smallest profiled one below it.
+  /// Exact latency in ms of a batch of n at these processes: index n - 1, for n = 1 .. batch. Linear between profiled
+  /// batches, the smallest profiled one below it.
   std::vector<Decimal> latency_ms_by_batch;
   friend bool operator==(const OperatingPoint&, const OperatingPoint&) = default;
 };
 
-/// The rows of a table for one profile of one GPU model, in the table's order. `full` without rows of its own has those of the
-/// model's largest profile.
+/// The rows of a table for one profile of one GPU model, in the table's order. `full` without rows of its own has those
+/// of the model's largest profile.
 [[nodiscard]] std::vector<PerformancePoint> points_on(const PerformanceTable& table, const GpuModel& model,
                                                       ProfileId profile);
 
-/// The default point of a service: among its points there with processes <= processes_max and latency < slo_factor x target
-/// (exactly), the one with most throughput; ties: smaller batch, then fewer processes. Nothing: the slice cannot serve it.
+/// The default point of a service: among its points there with processes <= processes_max and latency < slo_factor x
+/// target (exactly), the one with most throughput; ties: smaller batch, then fewer processes. Nothing: the slice cannot
+/// serve it.
 [[nodiscard]] std::optional<OperatingPoint> choose_point(const ServiceSpec& service, const GpuModel& model,
                                                          ProfileId profile);
 
 /// The point that a plan names, if the table has it there.
-[[nodiscard]] std::optional<OperatingPoint> find_point(const ServiceSpec& service, const GpuModel& model, ProfileId profile,
-                                                       int variant, int batch, int processes);
+[[nodiscard]] std::optional<OperatingPoint> find_point(const ServiceSpec& service, const GpuModel& model,
+                                                       ProfileId profile, int variant, int batch, int processes);
 
 /// Latencies in microseconds by batch size (index n - 1), each exact latency x factor rounded half up.
 [[nodiscard]] std::vector<std::int64_t> latencies_us(const OperatingPoint& point, const Decimal& factor);

@@ -130,7 +130,7 @@ Result<PerformanceTable> read_parvagpu(std::string_view text, std::string_view f
     }
     if (point->requests_per_second.sign() > 0) table.points.push_back(*point);
   }
-  if (table.points.empty()) return invalid(fmt::format("{}: wanted at least one measurement, found none", file));
+  if (table.points.empty()) return rows.fail_file("wanted at least one measurement, found none");
   sort_points(table);
   return table;
 }
@@ -155,8 +155,9 @@ Result<PerformanceTable> read_profile_csv(std::string_view text, std::string_vie
     }
     if (row->model == model) table.points.push_back(point);
   }
-  if (table.points.empty())
-    return invalid(fmt::format("{}: wanted rows of the model {}, found none", file, quoted(model)));
+  if (table.points.empty()) {
+    return fail(ErrorCode::kNotFound, fmt::format("{}: wanted rows of the model {}, found none", file, quoted(model)));
+  }
   sort_points(table);
   return table;
 }
@@ -179,8 +180,8 @@ Result<std::map<int, Decimal>> read_miso(std::string_view text, std::string_view
     if (row->model == job.model && row->batch == job.batch) mean_seconds.emplace(row->slices, row->mean_seconds);
   }
   if (mean_seconds.empty()) {
-    return invalid(
-        fmt::format("{}: wanted rows of the model {} at batch {}, found none", file, quoted(job.model), job.batch));
+    return fail(ErrorCode::kNotFound, fmt::format("{}: wanted rows of the model {} at batch {}, found none", file,
+                                                  quoted(job.model), job.batch));
   }
   return mean_seconds;
 }

@@ -39,7 +39,7 @@ using ProfileResolver =
     std::function<tl::expected<ResolvedProfile, UnresolvedProfile>(std::string_view gpu, std::string_view profile)>;
 
 /// Berth's own format: `model,gpu,profile,batch,processes,requests_per_second,latency_ms`, requests_per_second of the
-/// whole slice. Gives the rows of `model`; an error when there are none.
+/// whole slice. Gives the rows of `model`; kNotFound, without a line, when there are none.
 [[nodiscard]] Result<PerformanceTable> read_profile_csv(std::string_view text, std::string_view file,
                                                         std::string_view model, const ProfileResolver& resolve);
 
@@ -50,7 +50,8 @@ struct MisoJob {
 };
 
 /// MISO's iteration times (SoCC'22): `model,batch,mig_slice,median_s_per_iter,mean_s_per_iter,n_iters`. Gives the mean
-/// seconds of an iteration by compute slices (1, 2, 3, 4, 7); an error when the job is not in the file.
+/// seconds of an iteration by compute slices (1, 2, 3, 4, 7); kNotFound, without a line, when the job is not in the
+/// file.
 [[nodiscard]] Result<std::map<int, Decimal>> read_miso(std::string_view text, std::string_view file,
                                                        const MisoJob& job);
 

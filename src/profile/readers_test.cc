@@ -65,7 +65,7 @@ TEST(Parvagpu, MalformedFilesSayWhereAndWhat) {
       {head + "1,1,1,1,1\n\n1,2,1,1,1\n", "p.csv:3:1: wanted a row, found a blank line"},
       {head + "1,1,1,1,1\n01,1,1,0,0\n",
        "p.csv:3:1: a second row of the same instance, batch size and number of workloads"},
-      {head + "1,1,1,0,0\n", "p.csv: wanted at least one measurement, found none"},
+      {head + "1,1,1,0,0\n", "p.csv:1:1: wanted at least one measurement, found none"},
       {head + "1,1,1,1,\xff\n", "p.csv:2:9: wanted text in UTF-8, found the byte 0xff"},
       {head + "1,1,1,1," + std::string(50, '9') + "\n",
        "p.csv:2:9: Latency: wanted a number from 0 to 1000000, found \"" + std::string(48, '9') + "...\""},

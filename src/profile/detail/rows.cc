@@ -90,4 +90,8 @@ tl::unexpected<Error> Rows::fail_row(std::string_view message) const {
   return tl::unexpected(error_at(file_, {lines_.number(), 1}, message));
 }
 
+tl::unexpected<Error> Rows::fail_file(std::string_view message) const {
+  return tl::unexpected(error_at(file_, {1, 1}, message));
+}
+
 }  // namespace berth::profile::detail

@@ -37,9 +37,10 @@ class Rows {
 
   /// Refuses a field: "wanted ..., found ..." with the name of its column.
   [[nodiscard]] tl::unexpected<Error> refuse(std::size_t column, std::string_view wanted) const;
-  /// Fails at a field, or at the row, with a message of the caller's.
+  /// Fails at a field, at the row, or at the file's beginning, with a message of the caller's.
   [[nodiscard]] tl::unexpected<Error> fail_at(std::size_t column, std::string_view message) const;
   [[nodiscard]] tl::unexpected<Error> fail_row(std::string_view message) const;
+  [[nodiscard]] tl::unexpected<Error> fail_file(std::string_view message) const;
 
  private:
   [[nodiscard]] Result<void> split();

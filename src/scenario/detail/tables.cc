@@ -44,6 +44,12 @@ Result<PerformanceTable> parse_profile(const SourceFile& file, bool is_csv, cons
   return profile::read_profile_csv(*file.text, file.path, model, CatalogueResolver());
 }
 
+/// A model that the file does not hold is a mistake of the scenario; other errors name their row.
+void keep_failure(const yaml::Value& value, const Error& error) {
+  if (error.code == ErrorCode::kNotFound) return value.at("model").fail_with(error);
+  value.pass_on(error);
+}
+
 std::map<int, Micros> plain_seconds_on(const yaml::Value& value) {
   std::vector<std::string_view> names;
   for (const auto& [name, unused] : kSizes) names.push_back(name);
@@ -65,7 +71,7 @@ std::map<int, Micros> miso_seconds_on(const yaml::Value& value, Sources& sources
   if (!file || value.has_failed()) return {};
   const auto means = profile::read_miso(*file->text, file->path, job);
   if (!means) {
-    value.pass_on(means.error());
+    keep_failure(value, means.error());
     return {};
   }
   const auto whole = means->find(7);
@@ -96,7 +102,7 @@ PerformanceTable read_profile(const yaml::Value& value, Sources& sources) {
   if (!file) return {};
   auto table = parse_profile(*file, is_csv, model);
   if (!table) {
-    value.pass_on(table.error());
+    keep_failure(value, table.error());
     return {};
   }
   constexpr std::size_t kPointBytes = 256;  // with its names and numbers, about
