@@ -106,6 +106,9 @@ class TidyTest(unittest.TestCase):
             with self.subTest(text=text):
                 self.assert_one(findings_of({path: text}), "library", wanted)
 
+    def test_a_header_that_tests_share(self):
+        self.assertEqual(findings_of({"src/mig/detail/test_gpu.h": "#pragma once\n#include <gtest/gtest.h>\n"}), [])
+
     def test_banned_words(self):
         core = ["std::rand();", "x = std::chrono::system_clock::now();", "auto t = steady_clock::now();", "sleep(1);",
                 "std::this_thread::sleep_for(x);", "auto* p = new int(3);", "delete p;", "delete[] p;", 'getenv("X");',
@@ -150,7 +153,7 @@ class TidyTest(unittest.TestCase):
             with self.subTest(text=text):
                 self.assert_one(findings_of({"src/mig/extra.cc": text}), "format", wanted)
         self.assert_one(findings_of({"docs/page.md": "a \n"}), "format docs/page.md:1", "white space")
-        self.assertEqual(findings_of({"src/mig/corpus/reader/one.txt": "a \t"}), [])
+        self.assertEqual(findings_of({"src/mig/corpus/reader/one.txt": "a \t", "tests/data/bad.txt": "a"}), [])
 
     def test_exceptions(self):
         tree = {"src/mig/extra.cc": 'getenv("A");\ngetenv("B");\n'}
