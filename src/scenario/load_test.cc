@@ -182,6 +182,18 @@ TEST(Scenario, EveryFormatOfArrivalsIsRead) {
   }
 }
 
+TEST(Scenario, WhatNoSecondOfTheWindowSeesIsForgotten) {
+  const auto counts_of = [](std::string_view window) {
+    const Scenario scenario = loaded(changed({{"{format: rps-text, path: r.txt}", window}}));
+    return std::get<CountTrace>(scenario.services.at(0).arrivals.source).counts;
+  };
+  EXPECT_EQ(counts_of("{format: rps-text, path: r.txt, seconds: 1, smooth_seconds: 1}"),
+            (std::vector<std::uint32_t>{1, 2}));
+  EXPECT_EQ(counts_of("{format: rps-text, path: r.txt, from_second: 1, seconds: 1, smooth_seconds: 1}"),
+            (std::vector<std::uint32_t>{1, 2, 3}));
+  EXPECT_EQ(counts_of("{format: rps-text, path: r.txt, seconds: 1}").size(), 4U);
+}
+
 TEST(Scenario, TrainingTimesOfMisoAreScaledBySevenG) {
   const Scenario scenario =
       loaded(changed({{"slo: {latency_ms: 100}",

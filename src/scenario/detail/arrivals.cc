@@ -134,6 +134,28 @@ void read_window(const yaml::Value& value, Arrivals& arrivals) {
   }
 }
 
+/// Forgets what lies so far behind the window that no second of it can see it: a service keeps what it replays of a
+/// long trace.
+void cut_behind_window(Arrivals& arrivals) {
+  constexpr std::int64_t kMinuteSeconds = 60;
+  const std::int64_t end = arrivals.from_second + arrivals.seconds + arrivals.smooth_seconds;
+  const auto cut = [](std::vector<std::uint32_t>& counts, std::int64_t count) {
+    if (std::ssize(counts) <= count) return;
+    counts.resize(static_cast<std::size_t>(count));
+    counts.shrink_to_fit();
+  };
+  const auto cut_timed = [&](TimedTrace& trace) {
+    if (trace.seconds <= end) return;
+    trace.seconds = end;
+    std::erase_if(trace.requests, [&](const auto& request) { return request.at_us >= end * kMicrosPerSecond; });
+    trace.requests.shrink_to_fit();
+  };
+  std::visit(Overloaded{[&](CountTrace& trace) { cut(trace.counts, end); },
+                        [&](MinuteTrace& trace) { cut(trace.counts, end / kMinuteSeconds + 1); }, cut_timed,
+                        [](Generator&) {}},
+             arrivals.source);
+}
+
 void check_size(const yaml::Value& value, const Arrivals& arrivals, Sources& sources) {
   sources.arrival_bytes += bytes_of(arrivals.source);
   if (sources.arrival_bytes > kArrivalBytesMax) {
@@ -166,6 +188,8 @@ Arrivals read_arrivals(const yaml::Value& value, Sources& sources) {
   }
   if (value.has_failed()) return arrivals;
   read_window(value, arrivals);
+  if (value.has_failed()) return arrivals;
+  cut_behind_window(arrivals);
   check_size(value, arrivals, sources);
   return arrivals;
 }
