@@ -119,11 +119,20 @@ std::vector<Config> read_configs(const yaml::Value& configs, const yaml::Node& n
   return found;
 }
 
+/// Whether YAML certainly reads an unquoted word as a text: a letter first, and none of its names for other things.
+bool is_plain_word(std::string_view text) {
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  constexpr std::string_view kOthers = "0123456789.-_";
+  constexpr std::size_t kReservedLengthMax = 5;  // "false"
+  return text.size() > kReservedLengthMax && kLetters.find(text.front()) != std::string_view::npos &&
+         std::ranges::all_of(text, [&](char c) {
+           return kLetters.find(c) != std::string_view::npos || kOthers.find(c) != std::string_view::npos;
+         });
+}
+
 /// A scalar for YAML: plain where that is certainly a text, else in double quotes.
 std::string yaml_scalar(std::string_view text) {
-  constexpr std::string_view kWord = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
-  const bool is_word = text.starts_with("all-") || text == "current";
-  if (is_word && text.find_first_not_of(kWord) == std::string_view::npos) return std::string(text);
+  if (is_plain_word(text)) return std::string(text);
   static constexpr char kHex[] = "0123456789abcdef";
   std::string quoted_text = "\"";
   for (const char c : text) {

@@ -16,6 +16,13 @@ std::string join(const std::vector<std::string>& words) {
   return text;
 }
 
+/// "1c.3g.20gb".
+bool is_compute_instance(std::string_view name) { return name.substr(1).starts_with("c."); }
+
+bool has_compute_instances(const ConfigEntry& entry) {
+  return std::ranges::any_of(entry.instances, is_compute_instance, &InstanceCount::profile);
+}
+
 /// The labels of a file, cut after a dozen.
 std::string labels_of(const std::vector<Config>& configs) {
   constexpr std::size_t kShownMax = 12;
@@ -78,7 +85,7 @@ class Importer {
       has_profiles = true;
       if (auto state = mig::place_multiset(model, *wanted)) placed.layouts.push_back({model, std::move(*state)});
     }
-    if (!has_profiles && options_.skips_other_gpus && is_known_elsewhere(entry)) {
+    if (!has_profiles && options_.skips_other_gpus && !has_compute_instances(entry)) {
       placed.is_for_other_gpus = true;
     } else if (!has_profiles) {
       refuse_profiles(entry, models, counts);
@@ -97,11 +104,6 @@ class Importer {
     return models;
   }
 
-  [[nodiscard]] static bool is_known_elsewhere(const ConfigEntry& entry) {
-    return std::ranges::none_of(entry.instances,
-                                [](const InstanceCount& item) { return mig::gpus_with_profile(item.profile).empty(); });
-  }
-
   /// Refuses the first profile that none of the models has, at its place.
   void refuse_profiles(const ConfigEntry& entry, const std::vector<GpuModel>& models, const yaml::Value& counts) const {
     if (models.empty()) counts.fail("the device filter names no GPU whose placements are known");
@@ -118,7 +120,7 @@ class Importer {
   [[nodiscard]] std::string unknown_profile(std::string_view name) const {
     const std::vector<std::string> owners = mig::gpus_with_profile(name);
     const std::string found = ", found " + quoted(name);
-    if (name.find("c.") != std::string_view::npos) {
+    if (is_compute_instance(name)) {
       return "wanted whole GPU instances" + found + ", which is a compute instance";
     }
     if (owners.empty()) return "wanted a profile of " + (options_.gpu ? options_.gpu->name : "a known GPU") + found;

@@ -16,7 +16,7 @@ namespace berth::migparted {
 struct ImportOptions {
   std::optional<GpuModel> gpu;    ///< nothing: every GPU whose profiles and PCI ids fit
   std::string label;              ///< the one that is wanted; empty: all
-  bool skips_other_gpus = false;  ///< entries with a profile that only other GPUs have are left out instead of refused
+  bool skips_other_gpus = false;  ///< entries with profiles that the GPU lacks are left out instead of refused
 };
 
 /// An entry's instances on one GPU model.
