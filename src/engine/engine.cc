@@ -26,7 +26,8 @@ StepAnswer Engine::step(Instant now) {
     if (answer.infeasible) return answer;
   }
   if (answer.plan.actions.empty()) return answer;
-  const Instant acts_at = state_.snapshot().slices.empty() ? now : now + scenario_.planning;
+  const bool is_first_layout = state_.snapshot().slices.empty() && now == Instant();
+  const Instant acts_at = is_first_layout ? now : now + scenario_.planning;
   answer.refused = find_objection(scenario_, state_.snapshot(), answer.plan, acts_at);
   if (answer.refused) {
     answer.plan.actions.clear();

@@ -84,6 +84,7 @@ void RequestServing::answer(const Answer& due) {
   process.is_busy = false;
   if (--replica.busy_processes == 0) busy_.end(replica.slice, replica.service, due.at_us);
   if (!replica.is_taking) {
+    if (replica.busy_processes == 0) retired_[replica.process_count].push_back(process.replica);
     if (busy_.running(replica.slice) == 0) idle_.push_back(replica.slice);
     return;
   }
@@ -256,23 +257,20 @@ void RequestServing::serve_pushed(std::uint32_t replica_index, std::int64_t now_
 
 void RequestServing::start(SliceIndex slice_index, const Slice& slice, ServiceId service_id,
                            std::shared_ptr<const LatencyTable> table, bool is_shared, std::int64_t now_us) {
-  const auto replica_index = static_cast<std::uint32_t>(replicas_.size());
-  Replica replica;
+  const std::uint32_t replica_index = place_for(static_cast<std::uint32_t>(table->point.processes));
+  Replica& replica = replicas_[replica_index];
   replica.slice = slice_index;
   replica.service = service_id;
   replica.is_shared = is_shared;
+  replica.is_taking = true;
   replica.sms = profile_sms(scenario_.model_of(slice.gpu), slice.profile);
-  replica.first_process = static_cast<std::uint32_t>(processes_.size());
-  replica.process_count = static_cast<std::uint32_t>(table->point.processes);
   replica.table = std::move(table);
   Service& service = services_[service_id.index];
   for (std::uint32_t i = 0; i < replica.process_count; ++i) {
-    Process& process = processes_.emplace_back();
-    process.replica = replica_index;
+    Process& process = processes_[replica.first_process + i];
     process.rank = rank_of(slice, i, service_id);
     process.batch.reserve(static_cast<std::size_t>(replica.table->point.batch));
   }
-  replicas_.push_back(std::move(replica));
   if (replicas_of_slice_.size() <= slice_index.value) replicas_of_slice_.resize(slice_index.value + 1);
   replicas_of_slice_[slice_index.value].push_back(replica_index);
   const auto by_rank = [&](std::uint32_t a, std::uint32_t b) {
@@ -288,6 +286,22 @@ void RequestServing::start(SliceIndex slice_index, const Slice& slice, ServiceId
   static_cast<void>(now_us);
 }
 
+std::uint32_t RequestServing::place_for(std::uint32_t process_count) {
+  std::vector<std::uint32_t>& retired = retired_[process_count];
+  if (!retired.empty()) {
+    const std::uint32_t place = retired.back();
+    retired.pop_back();
+    return place;
+  }
+  const auto place = static_cast<std::uint32_t>(replicas_.size());
+  Replica& replica = replicas_.emplace_back();
+  replica.first_process = static_cast<std::uint32_t>(processes_.size());
+  replica.process_count = process_count;
+  processes_.resize(processes_.size() + process_count);
+  for (std::uint32_t i = 0; i < process_count; ++i) processes_[replica.first_process + i].replica = place;
+  return place;
+}
+
 bool RequestServing::stop(SliceIndex slice_index, std::int64_t now_us) {
   if (slice_index.value >= replicas_of_slice_.size()) return true;
   for (const std::uint32_t replica_index : replicas_of_slice_[slice_index.value]) {
@@ -300,6 +314,7 @@ bool RequestServing::stop(SliceIndex slice_index, std::int64_t now_us) {
     // What waited for this replica goes to the others, before those who came later.
     service.unrouted.insert(service.unrouted.begin(), replica.pushed.begin(), replica.pushed.end());
     replica.pushed.clear();
+    if (replica.busy_processes == 0) retired_[replica.process_count].push_back(replica_index);
     set_next_arrival(replica.service.index);
   }
   replicas_of_slice_[slice_index.value].clear();

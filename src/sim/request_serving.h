@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -110,6 +111,9 @@ class RequestServing {
   [[nodiscard]] bool take_pulled(Service& service, std::uint32_t process, std::int64_t now_us);
   void add_free(Service& service, std::uint32_t process);
 
+  /// A replica that nobody uses any more, or a new one, with that many processes: changes do not make memory grow.
+  [[nodiscard]] std::uint32_t place_for(std::uint32_t process_count);
+
   // Push.
   void route(std::size_t service, std::int64_t arrival_us, std::int64_t now_us);
   void route_waiting(std::size_t service, std::int64_t now_us);
@@ -124,6 +128,7 @@ class RequestServing {
   std::vector<std::int64_t> next_arrival_us_;  ///< by service: when its next arrival is an event, or kNever
   std::vector<Process> processes_;
   std::vector<Replica> replicas_;
+  std::map<std::uint32_t, std::vector<std::uint32_t>> retired_;  ///< idle stopped replicas, by processes
   std::vector<std::vector<std::uint32_t>> replicas_of_slice_;  ///< the taking or draining ones, by SliceIndex
   std::vector<Answer> answers_;                                ///< a heap, earliest first
   std::vector<SliceIndex> idle_;

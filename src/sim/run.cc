@@ -44,7 +44,11 @@ class Loop {
   };
 
   void observe_history() {
-    for (std::int64_t second = -scenario_.history_seconds; second < 0; ++second) {
+    std::int64_t known_seconds = 0;
+    for (const ServiceSpec& service : scenario_.services) {
+      known_seconds = std::max(known_seconds, service.arrivals.from_second);
+    }
+    for (std::int64_t second = -std::min(scenario_.history_seconds, known_seconds); second < 0; ++second) {
       for (std::uint32_t index = 0; index < scenario_.services.size(); ++index) {
         const auto arrivals = world_->history(ServiceId{index}, second);
         if (!arrivals) continue;
@@ -83,12 +87,12 @@ class Loop {
 
   /// Asks the engine; its first layout acts at once, later plans when planning is done. Returns why no plan can exist.
   std::optional<std::string> step(Instant now) {
-    const bool is_first = engine_.snapshot().slices.empty();
+    const bool is_first_layout = engine_.snapshot().slices.empty() && now == Instant();
     StepAnswer answer = engine_.step(now);
     ENSURE(!answer.refused);
     if (answer.infeasible) return answer.infeasible;
     if (answer.plan.actions.empty()) return std::nullopt;
-    if (is_first) {
+    if (is_first_layout) {
       world_->act(answer.plan, now);
     } else {
       plans_.push_back({.acts_at = now + scenario_.planning, .plan = std::move(answer.plan)});

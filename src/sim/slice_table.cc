@@ -5,6 +5,8 @@
 
 #include "base/ensure.h"
 #include "base/overloaded.h"
+#include "mig/geometry.h"
+#include "profile/operating_point.h"
 
 namespace berth::sim {
 
@@ -33,8 +35,18 @@ void SliceTable::act(const Plan& plan, Instant now, bool is_first_layout) {
                },
                action.what);
   }
+  if (is_first_layout) tell_unheld(now);
   begin_waiting(now);
   are_rates_stale_ = true;
+}
+
+void SliceTable::tell_unheld(Instant now) {
+  // The others were told with their holders.
+  for (std::uint32_t index = 0; index < slices_.size(); ++index) {
+    if (!slices_[index].holding.services.empty()) continue;
+    journal(SliceEvent::kCreated, {index}, now);
+    events_.push_back({.at = now, .what = SliceReady{slices_[index].slice}});
+  }
 }
 
 void SliceTable::create(const CreateSlice& action, Instant now, bool is_at_once) {
@@ -64,6 +76,7 @@ void SliceTable::destroy(const DestroySlice& action, Instant now) {
     case SimSlice::Phase::kWaitingForRoom:
       std::erase(waiting_, *index);
       slice.phase = SimSlice::Phase::kGone;
+      events_.push_back({.at = now, .what = SliceGone{slice.slice}});
       return;
     case SimSlice::Phase::kStarting:
       begin_destroy(*index, now);
@@ -92,10 +105,12 @@ void SliceTable::assign(const AssignSlice& action, Instant now, bool is_at_once)
     case SimSlice::Phase::kCreating:
       take_over();
       return;
-    case SimSlice::Phase::kStarting:
+    case SimSlice::Phase::kStarting: {
+      const bool is_restart = needs_restart(slice, action);
       take_over();
-      begin_start(*index, now);
+      if (is_restart) begin_start(*index, now);
       return;
+    }
     case SimSlice::Phase::kDraining:
       slice.next = action;
       return;
@@ -120,8 +135,20 @@ void SliceTable::assign(const AssignSlice& action, Instant now, bool is_at_once)
 
 bool SliceTable::needs_restart(const SimSlice& slice, const AssignSlice& action) const {
   if (slice.holding != action.holding) return true;
-  if (!slice.point || !action.point) return slice.point != action.point;
-  return slice.point->variant != action.point->variant || slice.point->processes != action.point->processes;
+  if (slice.point == action.point) return false;
+  for (const ServiceId service : action.holding.services) {
+    if (setup_of(service, slice.slice, slice.point) != setup_of(service, slice.slice, action.point)) return true;
+  }
+  return false;
+}
+
+std::optional<SliceTable::Setup> SliceTable::setup_of(ServiceId service, const Slice& slice,
+                                                      const std::optional<PointChoice>& choice) const {
+  if (choice) return Setup{.variant = choice->variant, .processes = choice->processes};
+  const GpuModel& model = scenario_.model_of(slice.gpu);
+  const auto point = profile::choose_point(scenario_.services[service.index], model, slice.profile);
+  if (!point) return std::nullopt;
+  return Setup{.variant = point->variant, .processes = point->processes};
 }
 
 // ---- how a change goes on
@@ -240,17 +267,17 @@ std::optional<SliceIndex> SliceTable::find(const Slice& slice) const {
   return it->second;
 }
 
-int SliceTable::length_of(const Slice& slice) const {
-  const GpuModel& model = scenario_.model_of(slice.gpu);
-  return slice.profile.is_full() ? std::max(model.units, 1) : model.profiles[slice.profile.index].length;
-}
-
 bool SliceTable::has_room(const Slice& slice) const {
   const auto& standing = by_gpu_[slice.gpu.index];
-  return std::none_of(standing.begin(), standing.end(), [&](const auto& start_and_index) {
-    const Slice& other = slices_[start_and_index.second.value].slice;
-    return other.start < slice.start + length_of(slice) && slice.start < other.start + length_of(other);
-  });
+  if (slice.profile.is_full()) return standing.empty();
+  mig::State state{{.start = slice.start, .profile = slice.profile}};
+  for (const auto& [start, index] : standing) {
+    const Slice& other = slices_[index.value].slice;
+    if (other.profile.is_full()) return false;
+    state.push_back({.start = other.start, .profile = other.profile});
+  }
+  std::sort(state.begin(), state.end());
+  return !mig::find_clash(scenario_.model_of(slice.gpu), state).has_value();
 }
 
 void SliceTable::set_timer(SliceIndex index, Micros after, Instant now) {

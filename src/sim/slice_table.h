@@ -93,6 +93,7 @@ class SliceTable {
     }
   };
 
+  void tell_unheld(Instant now);
   void create(const CreateSlice& action, Instant now, bool is_at_once);
   void destroy(const DestroySlice& action, Instant now);
   void assign(const AssignSlice& action, Instant now, bool is_at_once);
@@ -107,7 +108,15 @@ class SliceTable {
   [[nodiscard]] SimSlice& of(SliceIndex slice) { return slices_[slice.value]; }
   [[nodiscard]] std::optional<SliceIndex> find(const Slice& slice) const;
   [[nodiscard]] bool has_room(const Slice& slice) const;
-  [[nodiscard]] int length_of(const Slice& slice) const;
+  /// What a change of operating point must restart: all of it but the batch limit.
+  struct Setup {
+    int variant = 0;
+    int processes = 1;
+    friend bool operator==(const Setup&, const Setup&) = default;
+  };
+  /// Absent where the slice cannot serve it.
+  [[nodiscard]] std::optional<Setup> setup_of(ServiceId service, const Slice& slice,
+                                              const std::optional<PointChoice>& choice) const;
   [[nodiscard]] bool needs_restart(const SimSlice& slice, const AssignSlice& action) const;
   void set_timer(SliceIndex slice, Micros after, Instant now);
   void journal(SliceEvent event, SliceIndex slice, Instant now);

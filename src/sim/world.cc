@@ -191,12 +191,12 @@ void World::renew_tables(SliceIndex index) {
 // ---- retraining
 
 void World::tell_retraining(ServiceId service, const RetrainingNews& news, Instant now) {
+  if (news.became_due) events_.push_back({.at = now, .what = RetrainingDue{service}});
   if (news.stopped) busy_.end(*news.stopped, service, now.micros());
   if (news.became_done) {
     note_retraining(SliceEvent::kRetrainingDone, *news.stopped, now);
     events_.push_back({.at = now, .what = RetrainingDone{service}});
   }
-  if (news.became_due) events_.push_back({.at = now, .what = RetrainingDue{service}});
   if (news.started) {
     busy_.begin(*news.started, service, now.micros());
     note_retraining(SliceEvent::kRetrainingStarted, *news.started, now);

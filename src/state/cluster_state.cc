@@ -1,6 +1,7 @@
 #include "state/cluster_state.h"
 
 #include <algorithm>
+#include <iterator>
 #include <variant>
 
 #include "base/overloaded.h"
@@ -19,28 +20,46 @@ ClusterState::ClusterState(std::size_t service_count, std::int64_t history_secon
   snapshot_.services.resize(service_count);
 }
 
-StandingSlice* ClusterState::find(const Slice& slice) {
-  const auto it = lower_bound_slice(snapshot_.slices, slice);
-  return it != snapshot_.slices.end() && it->holding.slice == slice ? &*it : nullptr;
+StandingSlice* ClusterState::find_staying(const Slice& slice) {
+  // A slice that leaves and its successor at the same place stand side by side until the first is gone.
+  for (auto it = lower_bound_slice(snapshot_.slices, slice); it != snapshot_.slices.end(); ++it) {
+    if (it->holding.slice != slice) break;
+    if (!it->is_leaving) return &*it;
+  }
+  return nullptr;
+}
+
+void ClusterState::remove(const Slice& slice) {
+  const auto first = lower_bound_slice(snapshot_.slices, slice);
+  auto gone = first;
+  while (gone != snapshot_.slices.end() && gone->holding.slice == slice && !gone->is_leaving) ++gone;
+  if (gone == snapshot_.slices.end() || gone->holding.slice != slice) gone = first;
+  if (gone != snapshot_.slices.end() && gone->holding.slice == slice) snapshot_.slices.erase(gone);
+}
+
+ServiceState* ClusterState::find(ServiceId service) {
+  return service.index < snapshot_.services.size() ? &snapshot_.services[service.index] : nullptr;
 }
 
 void ClusterState::apply(const Event& event) {
   ++snapshot_.version;
   std::visit(Overloaded{
                  [&](const ServiceSecond& second) {
-                   std::deque<ServiceSecond>& seconds = snapshot_.services.at(second.service.index).seconds;
-                   seconds.push_back(second);
-                   if (static_cast<std::int64_t>(seconds.size()) > history_seconds_) seconds.pop_front();
+                   ServiceState* service = find(second.service);
+                   if (service == nullptr) return;
+                   service->seconds.push_back(second);
+                   if (std::ssize(service->seconds) > history_seconds_) service->seconds.pop_front();
                  },
                  [&](const SliceReady& ready) {
-                   if (StandingSlice* slice = find(ready.slice)) slice->is_ready = true;
+                   if (StandingSlice* slice = find_staying(ready.slice)) slice->is_ready = true;
                  },
-                 [&](const SliceGone& gone) {
-                   const auto it = lower_bound_slice(snapshot_.slices, gone.slice);
-                   if (it != snapshot_.slices.end() && it->holding.slice == gone.slice) snapshot_.slices.erase(it);
+                 [&](const SliceGone& gone) { remove(gone.slice); },
+                 [&](const RetrainingDue& due) {
+                   if (ServiceState* service = find(due.service)) service->is_retraining_due = true;
                  },
-                 [&](const RetrainingDue& due) { snapshot_.services.at(due.service.index).is_retraining_due = true; },
-                 [&](const RetrainingDone& done) { snapshot_.services.at(done.service.index).is_retraining_due = false; },
+                 [&](const RetrainingDone& done) {
+                   if (ServiceState* service = find(done.service)) service->is_retraining_due = false;
+                 },
              },
              event.what);
 }
@@ -53,13 +72,13 @@ void ClusterState::apply(const Plan& plan) {
                      snapshot_.slices.insert(lower_bound_slice(snapshot_.slices, create.slice), standing);
                    },
                    [&](const DestroySlice& destroy) {
-                     if (StandingSlice* slice = find(destroy.slice)) {
+                     if (StandingSlice* slice = find_staying(destroy.slice)) {
                        slice->is_leaving = true;
                        slice->is_ready = false;
                      }
                    },
                    [&](const AssignSlice& assign) {
-                     if (StandingSlice* slice = find(assign.holding.slice)) {
+                     if (StandingSlice* slice = find_staying(assign.holding.slice)) {
                        slice->holding = assign.holding;
                        slice->is_ready = false;
                      }

@@ -26,7 +26,11 @@ class ClusterState {
   [[nodiscard]] const Snapshot& snapshot() const { return snapshot_; }
 
  private:
-  [[nodiscard]] StandingSlice* find(const Slice& slice);
+  /// The slice that stands there and was not asked to go, if any.
+  [[nodiscard]] StandingSlice* find_staying(const Slice& slice);
+  /// Forgets a slice; of two at one place the one that was asked to go.
+  void remove(const Slice& slice);
+  [[nodiscard]] ServiceState* find(ServiceId service);
 
   std::int64_t history_seconds_;
   Snapshot snapshot_;
