@@ -3,7 +3,7 @@
 
     compare.py SCENARIO.yaml[.in] ... --program PATH_TO_BERTH [--arrivals-from-journal] [--data FOLDER] [--seed N]
 
-Templates (.yaml.in) are written to a temporary folder with @DATA@ (--data, else $BERTH_DATA, else ../shared/data from the root) and @HERE@ (the folder of
+Templates (.yaml.in) are written to a temporary folder with @DATA@ (--data, else $BERTH_DATA) and @HERE@ (the folder of
 the template) as absolute paths. Without a SCENARIO all templates in scenarios/ are compared, and those in
 scenarios_random/ as with --arrivals-from-journal: there arrivals are drawn by chance, so that only the requests of each
 second (taken from the journal) are held against the trace, and the journal against the report. Exits with 1 and a
@@ -24,7 +24,7 @@ import inputs
 import replay_oracle
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-DATA = os.environ.get("BERTH_DATA") or os.path.join(HERE, "..", "..", "..", "shared", "data")
+DATA = os.environ.get("BERTH_DATA")
 SHOWN_MAX = 12
 TIMEOUT_S = 600
 CLOSE = 1e-12
