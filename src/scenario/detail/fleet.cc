@@ -31,6 +31,7 @@ FleetEntry read_entry(const yaml::Value& value) {
 
 std::string profile_names(const GpuModel& model) {
   std::vector<std::string> names;
+  names.reserve(model.profiles.size() + 1);
   for (const MigProfile& profile : model.profiles) names.push_back(profile.name);
   names.emplace_back(kFullProfileName);
   return fmt::format("{}", fmt::join(names, ", "));

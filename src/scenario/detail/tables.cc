@@ -52,6 +52,7 @@ void keep_failure(const yaml::Value& value, const Error& error) {
 
 std::map<int, Micros> plain_seconds_on(const yaml::Value& value) {
   std::vector<std::string_view> names;
+  names.reserve(kSizes.size());
   for (const auto& [name, unused] : kSizes) names.push_back(name);
   value.check_keys(names);
   std::map<int, Micros> time_on;
