@@ -11,7 +11,6 @@
 namespace berth {
 namespace {
 
-constexpr std::int64_t kMinuteSeconds = 60;
 __extension__ using Wide = __int128;
 
 bool is_unscaled(const Arrivals& arrivals) { return arrivals.scale == Decimal(1); }
@@ -175,7 +174,7 @@ std::optional<std::string> find_overload(const Arrivals& arrivals) {
     const Decimal peak =
         generator->requests_per_second * arrivals.scale * Decimal(is_level ? 1 : detail::kShapeFactorMax);
     if (peak <= limit) return std::nullopt;
-    return fmt::format("wanted at most {} requests in a second, found up to {:.10g} after scaling by {:.10g}",
+    return fmt::format("wanted at most {} requests in a second, found up to {:.15g} after scaling by {:.15g}",
                        kRequestsPerSecondMax, peak.to_double(), arrivals.scale.to_double());
   }
   if (is_unscaled(arrivals)) return std::nullopt;
@@ -186,7 +185,7 @@ std::optional<std::string> find_overload(const Arrivals& arrivals) {
   const Decimal mean = arrivals.scale * Decimal(largest.window.parts) / Decimal(sums.parts() * largest.window.seconds);
   if (mean <= limit) return std::nullopt;
   return fmt::format(
-      "wanted at most {} requests in a second, found a mean of {:.10g} around second {} after scaling by {:.10g}",
+      "wanted at most {} requests in a second, found a mean of {:.15g} around second {} after scaling by {:.15g}",
       kRequestsPerSecondMax, mean.to_double(), largest.second, arrivals.scale.to_double());
 }
 

@@ -39,7 +39,8 @@ class ArrivalStream {
   [[nodiscard]] bool has_history(std::int64_t second) const;
 
   /// Puts the offsets of a second's requests from its beginning into `out`: microseconds in [0, 10^6), ascending, in
-  /// the trace's order, as many as `count` says. O(count), about 10 ns a request.
+  /// the trace's order, as many as `count` says. O(count), about 10 ns a request; the first second asked of a
+  /// MinuteTrace's minute costs O(calls of the minute).
   void offsets(std::int64_t second, std::vector<std::uint32_t>& out) const;
 
  private:

@@ -16,7 +16,6 @@ using detail::TraceLines;
 constexpr std::array<std::string_view, 4> kNameColumns = {"HashOwner", "HashApp", "HashFunction", "Trigger"};
 constexpr std::size_t kAppColumn = 1;
 constexpr std::size_t kFunctionColumn = 2;
-constexpr std::int64_t kMinuteSeconds = 60;
 constexpr std::int64_t kMinuteNumberMax = 1'000'000'000;
 constexpr std::size_t kFieldsMax = kNameColumns.size() + kRecordedSecondsMax / kMinuteSeconds;
 constexpr std::int64_t kRequestsPerMinuteMax = kMinuteSeconds * kRequestsPerSecondMax;

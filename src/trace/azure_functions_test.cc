@@ -8,8 +8,9 @@ namespace {
 
 using testing::ElementsAre;
 
-const std::string kHeader = "HashOwner,HashApp,HashFunction,Trigger,480,481,482\n";
-const std::string kRows =
+std::string function_header() { return "HashOwner,HashApp,HashFunction,Trigger,480,481,482\n"; }
+
+constexpr const char* kFunctionRows =
     "owner,app1,f1,http,1,2,3\n"
     "owner,app2,f2,timer,10,20,30\n"
     "owner,app1,f3,queue,100,200,300\n"
@@ -17,20 +18,21 @@ const std::string kRows =
     "owner,app1,f4,http,0,0,0\n";
 
 TEST(ReadAzureFunctions, TakesOneFunction) {
-  const auto trace = read_azure_functions(kHeader + kRows, "t.csv", {.is_app = false, .hash = "f2"});
+  const auto trace = read_azure_functions(function_header() + kFunctionRows, "t.csv", {.is_app = false, .hash = "f2"});
   ASSERT_TRUE(trace.has_value()) << trace.error().message;
   EXPECT_THAT(trace->counts, ElementsAre(10, 20, 30));
 }
 
 TEST(ReadAzureFunctions, SumsAnApp) {
-  const auto trace = read_azure_functions(kHeader + kRows + "\r\n\r\n", "t.csv", {.is_app = true, .hash = "app1"});
+  const auto trace =
+      read_azure_functions(function_header() + kFunctionRows + "\r\n\r\n", "t.csv", {.is_app = true, .hash = "app1"});
   ASSERT_TRUE(trace.has_value()) << trace.error().message;
   EXPECT_THAT(trace->counts, ElementsAre(101, 202, 303));
 }
 
 TEST(ReadAzureFunctions, SumsRowsOfOneFunctionInOneApp) {
-  const auto trace =
-      read_azure_functions(kHeader + "o,a,f,http,1,2,3\no,a,f,timer,1,1,1\n", "t.csv", {.is_app = false, .hash = "f"});
+  const auto trace = read_azure_functions(function_header() + "o,a,f,http,1,2,3\no,a,f,timer,1,1,1\n", "t.csv",
+                                          {.is_app = false, .hash = "f"});
   ASSERT_TRUE(trace.has_value()) << trace.error().message;
   EXPECT_THAT(trace->counts, ElementsAre(2, 3, 4));
 }
@@ -49,27 +51,28 @@ TEST(ReadAzureFunctions, SaysWhatIsWrong) {
       {"HashOwner,HashApp,HashFunction,Trigger,1,3\n", "t.csv:1:42: wanted the minute 2, found 3"},
       {"HashOwner,HashApp,HashFunction,Trigger,x\n",
        "t.csv:1:40: wanted a whole number from 0 to 1000000000, found \"x\""},
-      {kHeader, "t.csv:2:1: wanted at least one row, found none"},
-      {kHeader + "o,a,f,http,1,2\n", "t.csv:2:15: wanted 7 fields, found 6"},
-      {kHeader + "o,a,f,http,1,2,3,4\n", "t.csv:2:1: wanted at most 7 fields, found more"},
-      {kHeader + "o,,f,http,1,2,3\n", "t.csv:2:3: wanted a HashApp, found \"\""},
-      {kHeader + "o,a\xFF,f,http,1,2,3\n", "t.csv:2:3: wanted a HashApp, found \"a?\""},
-      {kHeader + "o,a,f,http,1,2,3\nother,b,g,http,1,2.5,3\n", "t.csv:3:18: " + count + "\"2.5\""},
-      {kHeader + "o,a,f,http,1,2,600000001\n", "t.csv:2:16: " + count + "\"600000001\""},
-      {kHeader + "o,a,f,http,600000000,2,3\no,a,f,http,1,2,3\n",
+      {function_header(), "t.csv:2:1: wanted at least one row, found none"},
+      {function_header() + "o,a,f,http,1,2\n", "t.csv:2:15: wanted 7 fields, found 6"},
+      {function_header() + "o,a,f,http,1,2,3,4\n", "t.csv:2:1: wanted at most 7 fields, found more"},
+      {function_header() + "o,,f,http,1,2,3\n", "t.csv:2:3: wanted a HashApp, found \"\""},
+      {function_header() + "o,a\xFF,f,http,1,2,3\n", "t.csv:2:3: wanted a HashApp, found \"a?\""},
+      {function_header() + "o,a,f,http,1,2,3\nother,b,g,http,1,2.5,3\n", "t.csv:3:18: " + count + "\"2.5\""},
+      {function_header() + "o,a,f,http,1,2,600000001\n", "t.csv:2:16: " + count + "\"600000001\""},
+      {function_header() + "o,a,f,http,600000000,2,3\no,a,f,http,1,2,3\n",
        "t.csv:3:12: wanted at most 600000000 calls in a minute, found 600000001"},
-      {kHeader + "o,a,g,http,1,2,3\n\no,a,f,http,1,2,3\n",
+      {function_header() + "o,a,g,http,1,2,3\n\no,a,f,http,1,2,3\n",
        "t.csv:3:1: wanted a row, found a blank line inside the file"},
-      {kHeader + "o,a,f,http,1,2,3\no,b,f,http,1,2,3\n",
+      {function_header() + "o,a,f,http,1,2,3\no,b,f,http,1,2,3\n",
        "t.csv:3:3: wanted the function \"f\" in one app, found it in \"a\" and \"b\""},
-      {kHeader + "o,a,g,http,1,2,3\n", "t.csv:1:1: wanted a row whose HashFunction is \"f\", found none in 1 rows"},
+      {function_header() + "o,a,g,http,1,2,3\n",
+       "t.csv:1:1: wanted a row whose HashFunction is \"f\", found none in 1 rows"},
   };
   for (const BadText& bad : cases) {
     const auto trace = read_azure_functions(bad.text, "t.csv", {.is_app = false, .hash = "f"});
     ASSERT_FALSE(trace.has_value()) << bad.text;
     EXPECT_EQ(trace.error().message, bad.message);
   }
-  const auto trace = read_azure_functions(kHeader + kRows, "t.csv", {.is_app = true, .hash = "f1"});
+  const auto trace = read_azure_functions(function_header() + kFunctionRows, "t.csv", {.is_app = true, .hash = "f1"});
   ASSERT_FALSE(trace.has_value());
   EXPECT_EQ(trace.error().message, "t.csv:1:1: wanted a row whose HashApp is \"f1\", found none in 5 rows");
 }

@@ -13,7 +13,7 @@ namespace {
 using detail::Timestamp;
 using detail::TraceLines;
 
-constexpr std::string_view kHeader = "TIMESTAMP,ContextTokens,GeneratedTokens";
+constexpr std::string_view kAzureLlmHeader = "TIMESTAMP,ContextTokens,GeneratedTokens";
 
 /// Requests of an azure-llm file, checked one by one.
 class TimedTraceBuilder {
@@ -41,7 +41,9 @@ Result<Timestamp> TimedTraceBuilder::checked_timestamp(const Field& field) const
                          fmt::format("wanted a time like 2023-11-16 18:15:46.6805900, found {}", quoted(field.text)));
   }
   if (!first_second_) return *timestamp;
-  if (*timestamp < last_) {
+  // Finer than the microseconds that are kept, rows may stand in any order.
+  const auto kept = [](const Timestamp& time) { return std::pair(time.second, time.nanos / 1000); };
+  if (kept(*timestamp) < kept(last_)) {
     return lines_->error(field.column, fmt::format("wanted a time not before that of the row above, {}, found {}",
                                                    quoted(last_text_), quoted(field.text)));
   }
@@ -79,7 +81,7 @@ Result<void> TimedTraceBuilder::add(const std::vector<Field>& fields) {
 
 Result<TimedTrace> read_azure_llm(std::string_view text, std::string_view file) {
   TraceLines lines(text, file);
-  if (const auto header = detail::read_header(lines, kHeader); !header) return pass_on(header.error());
+  if (const auto header = detail::read_header(lines, kAzureLlmHeader); !header) return pass_on(header.error());
   TimedTraceBuilder builder(lines);
   while (true) {
     const auto has_line = lines.next();

@@ -10,10 +10,10 @@ using testing::ElementsAre;
 
 using Request = TimedTrace::Request;
 
-const std::string kHeader = "TIMESTAMP,ContextTokens,GeneratedTokens\n";
+std::string llm_header() { return "TIMESTAMP,ContextTokens,GeneratedTokens\n"; }
 
 TEST(ReadAzureLlm, CutsTimesToMicrosecondsFromTheFirstWholeSecond) {
-  const auto trace = read_azure_llm("\xEF\xBB\xBF" + kHeader +
+  const auto trace = read_azure_llm("\xEF\xBB\xBF" + llm_header() +
                                         "2023-11-16 18:15:46.6805999,374,44\r\n"
                                         "2023-11-16T18:15:50Z,0,4294967295\r\n"
                                         "2023-11-16 18:15:50.000000999+00:00, 7 ,8",
@@ -25,7 +25,7 @@ TEST(ReadAzureLlm, CutsTimesToMicrosecondsFromTheFirstWholeSecond) {
 }
 
 TEST(ReadAzureLlm, GoesOverMidnightLeapDaysAndYears) {
-  const auto trace = read_azure_llm(kHeader +
+  const auto trace = read_azure_llm(llm_header() +
                                         "2023-12-31 23:59:59.5,1,1\n"
                                         "2024-01-01 00:00:00,1,1\n"
                                         "2024-03-01 00:00:00,1,1\n\n \n",
@@ -46,19 +46,20 @@ TEST(ReadAzureLlm, SaysWhatIsWrong) {
       {"", "t.csv:1:1: wanted the header \"TIMESTAMP,ContextTokens,GeneratedTokens\", found an empty file"},
       {"second,requests\n",
        "t.csv:1:1: wanted the header \"TIMESTAMP,ContextTokens,GeneratedTokens\", found \"second,requests\""},
-      {kHeader, "t.csv:2:1: wanted at least one row, found none"},
-      {kHeader + row + "\n" + row, "t.csv:3:1: wanted a row, found a blank line inside the file"},
-      {kHeader + "2023-11-16 18:15:46,1\n", "t.csv:2:22: wanted 3 fields, found 2"},
-      {kHeader + "2023-11-16 18:15:46,1,2,3\n", "t.csv:2:1: wanted at most 3 fields, found more"},
-      {kHeader + "2023-02-29 18:15:46,1,2\n", "t.csv:2:1: " + time + "\"2023-02-29 18:15:46\""},
-      {kHeader + row + " yesterday,1,2\n", "t.csv:3:2: " + time + "\"yesterday\""},
-      {kHeader + row + "2023-11-16 18:15:46.4999999,1,2\n",
+      {llm_header(), "t.csv:2:1: wanted at least one row, found none"},
+      {llm_header() + row + "\n" + row, "t.csv:3:1: wanted a row, found a blank line inside the file"},
+      {llm_header() + "2023-11-16 18:15:46,1\n", "t.csv:2:22: wanted 3 fields, found 2"},
+      {llm_header() + "2023-11-16 18:15:46,1,2,3\n", "t.csv:2:1: wanted at most 3 fields, found more"},
+      {llm_header() + "2023-02-29 18:15:46,1,2\n", "t.csv:2:1: " + time + "\"2023-02-29 18:15:46\""},
+      {llm_header() + row + " yesterday,1,2\n", "t.csv:3:2: " + time + "\"yesterday\""},
+      {llm_header() + row + "2023-11-16 18:15:46.4999999,1,2\n",
        "t.csv:3:1: wanted a time not before that of the row above, \"2023-11-16 18:15:46.5\", found "
        "\"2023-11-16 18:15:46.4999999\""},
-      {kHeader + row + "9999-12-31 23:59:59,1,2\n",
+      {llm_header() + row + "9999-12-31 23:59:59,1,2\n",
        "t.csv:3:1: wanted a time within 67108864 seconds of the first row's, found \"9999-12-31 23:59:59\""},
-      {kHeader + "2023-11-16 18:15:46,-1,2\n", "t.csv:2:21: wanted a whole number from 0 to 4294967295, found \"-1\""},
-      {kHeader + "2023-11-16 18:15:46,1,4294967296\n",
+      {llm_header() + "2023-11-16 18:15:46,-1,2\n",
+       "t.csv:2:21: wanted a whole number from 0 to 4294967295, found \"-1\""},
+      {llm_header() + "2023-11-16 18:15:46,1,4294967296\n",
        "t.csv:2:23: wanted a whole number from 0 to 4294967295, found \"4294967296\""},
   };
   for (const BadText& bad : cases) {

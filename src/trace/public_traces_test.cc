@@ -15,7 +15,9 @@ namespace {
 std::string read_to_end(std::FILE* file) {
   std::string text;
   std::array<char, 65'536> part{};
-  while (const std::size_t size = std::fread(part.data(), 1, part.size(), file)) text.append(part.data(), size);
+  while (std::feof(file) == 0 && std::ferror(file) == 0) {
+    text.append(part.data(), std::fread(part.data(), 1, part.size(), file));
+  }
   return text;
 }
 

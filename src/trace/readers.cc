@@ -10,7 +10,6 @@ namespace {
 using detail::TraceLines;
 
 constexpr std::string_view kCountHeader = "second,requests";
-constexpr std::int64_t kMinuteSeconds = 60;
 
 }  // namespace
 

@@ -18,6 +18,9 @@ namespace berth {
 /// The longest recorded trace in seconds (2 years): 256 MiB of counts, whatever a row of a small file says.
 inline constexpr std::int64_t kRecordedSecondsMax = std::int64_t{1} << 26;
 
+/// What one count of a MinuteTrace stands for.
+inline constexpr std::int64_t kMinuteSeconds = 60;
+
 /// `rps-text`: one count a line.
 [[nodiscard]] Result<CountTrace> read_rps_text(std::string_view text, std::string_view file);
 

@@ -10,7 +10,6 @@ namespace berth::detail {
 namespace {
 
 constexpr std::int64_t kBlockSeconds = 64;
-constexpr std::int64_t kMinuteSeconds = 60;
 
 std::int64_t sum_of(const std::vector<std::uint32_t>& counts, std::int64_t begin, std::int64_t end) {
   return std::accumulate(counts.begin() + begin, counts.begin() + end, std::int64_t{0});
