@@ -1,0 +1,91 @@
+/// The fleet as the static policies see it: per GPU model the kinds of slices, the ways to cut a GPU, and which service
+/// runs how fast on which kind. Built once a policy; everything else works on small indices.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/decimal.h"
+#include "domain/scenario.h"
+#include "domain/slice.h"
+#include "partition/layout.h"
+
+namespace berth::partition::detail {
+
+/// A piece's owner: the index of a service, or nobody.
+inline constexpr int kNobody = -1;
+
+/// A kind of slice of one model: a plain profile, or the whole uncut GPU.
+struct Kind {
+  ProfileId profile;
+  int sms = 0;
+};
+
+/// One slice of a cut: `kind` is an index into ModelView::kinds.
+struct Piece {
+  int start = 0;
+  int kind = 0;
+  friend bool operator==(const Piece&, const Piece&) = default;
+};
+
+/// A maximal way to cut one GPU, pieces by start.
+struct Cut {
+  std::vector<Piece> pieces;
+  std::vector<int> counts;  ///< by kind
+};
+
+/// One GPU model of the fleet.
+struct ModelView {
+  const GpuModel* model = nullptr;
+  std::vector<Kind> kinds;  ///< plain profiles by id, then `full`
+  std::vector<Cut> cuts;    ///< every maximal placed layout in mig's order, then the uncut GPU
+  std::vector<int> shapes;  ///< the cuts that differ in their counts: the first one of each
+  std::vector<std::vector<std::optional<Decimal>>>
+      throughput;         ///< [kind][service], requests per second; nothing: cannot serve
+  std::vector<int> gpus;  ///< the GPUs of this model, ascending
+
+  [[nodiscard]] int full_kind() const { return static_cast<int>(kinds.size()) - 1; }
+  [[nodiscard]] bool can_serve(int kind, int service) const { return throughput[kind][service].has_value(); }
+};
+
+/// Requires: the scenario outlives the view.
+struct FleetView {
+  const Scenario* scenario = nullptr;
+  std::vector<ModelView> models;  ///< in the order of the file, each model once
+  std::vector<int> model_of;      ///< [gpu] -> index into models
+  int service_count = 0;
+
+  [[nodiscard]] int gpu_count() const { return static_cast<int>(model_of.size()); }
+  [[nodiscard]] const ModelView& of_gpu(int gpu) const { return models[model_of[gpu]]; }
+};
+
+/// O(models x services x kinds) choices of an operating point.
+[[nodiscard]] FleetView view_fleet(const Scenario& scenario);
+
+/// How one GPU is cut and who owns each piece of the cut.
+struct GpuPlan {
+  int cut = 0;              ///< index into ModelView::cuts
+  std::vector<int> owners;  ///< by piece
+  friend bool operator==(const GpuPlan&, const GpuPlan&) = default;
+};
+
+/// A plan for every GPU.
+using FleetPlan = std::vector<GpuPlan>;
+
+/// A plan in which nobody owns anything.
+[[nodiscard]] FleetPlan empty_plan(const FleetView& fleet);
+/// The holdings of a plan.
+[[nodiscard]] Layout layout_of(const FleetView& fleet, const FleetPlan& plan);
+/// How many pieces have an owner.
+[[nodiscard]] int owned_count(const FleetPlan& plan);
+
+/// Why a service cannot be served by any kind of any GPU of the fleet, for the first such service, or nothing. With
+/// `only_whole`, by any uncut GPU.
+[[nodiscard]] std::optional<Infeasible> find_unservable(const FleetView& fleet, bool only_whole);
+
+/// "1 GPU", "2 GPUs".
+[[nodiscard]] std::string counted(std::int64_t count, std::string_view noun);
+
+}  // namespace berth::partition::detail

@@ -1,0 +1,22 @@
+/// What a static policy leaves out of account: fields that only a planner can use.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "domain/scenario.h"
+#include "partition/layout.h"
+
+namespace berth::partition {
+
+/// The fields of the scenario that are set and that a static policy with this layout does not keep, as "resnet.floor",
+/// services in the file's order, each in the order floor, pins, isolation, trust_domain.
+///
+/// A floor is always ignored: no static policy plans for it. Pins are ignored unless the layout happens to hold each of
+/// them for its owner alone. Isolation is ignored where the layout breaks it: `gpu` by any other service on a GPU of
+/// the service, `mig` by another service in one of its slices (`mps` and `timeslice` accept that). A trust domain is
+/// ignored where a GPU of the service also holds one of another domain, or of none. Frozen windows and changes_per_hour
+/// are kept: nothing is ever re-cut.
+[[nodiscard]] std::vector<std::string> ignored_fields(const Scenario& scenario, const Layout& layout);
+
+}  // namespace berth::partition

@@ -1,0 +1,78 @@
+#include "partition/ignored_fields.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "partition/detail/test_scenario.h"
+
+namespace berth::partition {
+namespace {
+
+using testing::gpus;
+using testing::scenario_of;
+using testing::service_everywhere;
+using Names = std::vector<std::string>;
+
+Scenario two_services() {
+  return scenario_of({gpus("A100-80GB", 2)}, {service_everywhere("a"), service_everywhere("b")});
+}
+
+const Layout kApart = {{{{0}, 0, ProfileId::full()}, Role::kInference, {{0}}},
+                       {{{1}, 0, ProfileId::full()}, Role::kInference, {{1}}}};
+const Layout kTogether = {{{{0}, 0, ProfileId::full()}, Role::kInference, {{0}, {1}}}};
+
+Layout beside() {
+  const ProfileId small = *mig::find_profile(gpus("A100-80GB", 1).model, "1g.10gb");
+  return {{{{0}, 0, small}, Role::kInference, {{0}}}, {{{0}, 1, small}, Role::kInference, {{1}}}};
+}
+
+TEST(IgnoredFields, FloorsAlways) {
+  Scenario scenario = two_services();
+  EXPECT_EQ(ignored_fields(scenario, kApart), Names{});
+  scenario.services[1].floor_attainment = Decimal(9, 10);
+  EXPECT_EQ(ignored_fields(scenario, kApart), Names{"b.floor"});
+}
+
+TEST(IgnoredFields, PinsUnlessTheLayoutKeepsThem) {
+  Scenario scenario = two_services();
+  scenario.services[0].pins = {{beside()[0].slice}};
+  EXPECT_EQ(ignored_fields(scenario, beside()), Names{});
+  EXPECT_EQ(ignored_fields(scenario, kApart), Names{"a.pins"});
+  scenario.services[0].pins = {{beside()[1].slice}};
+  EXPECT_EQ(ignored_fields(scenario, beside()), Names{"a.pins"});
+}
+
+TEST(IgnoredFields, IsolationWhereTheLayoutBreaksIt) {
+  const struct {
+    Isolation isolation;
+    bool is_kept_beside;
+    bool is_kept_together;
+  } cases[] = {{Isolation::kGpu, false, false},
+               {Isolation::kMig, true, false},
+               {Isolation::kMps, true, true},
+               {Isolation::kTimeslice, true, true}};
+  for (const auto& [isolation, is_kept_beside, is_kept_together] : cases) {
+    Scenario scenario = two_services();
+    scenario.services[0].isolation = isolation;
+    scenario.services[1].isolation = Isolation::kTimeslice;
+    EXPECT_EQ(ignored_fields(scenario, kApart), Names{});
+    EXPECT_EQ(ignored_fields(scenario, beside()).empty(), is_kept_beside);
+    EXPECT_EQ(ignored_fields(scenario, kTogether).empty(), is_kept_together);
+  }
+}
+
+TEST(IgnoredFields, TrustDomainsThatShareAGpu) {
+  Scenario scenario = two_services();
+  scenario.services[0].trust_domain = "red";
+  EXPECT_EQ(ignored_fields(scenario, beside()), Names{"a.trust_domain"});
+  EXPECT_EQ(ignored_fields(scenario, kApart), Names{});
+  scenario.services[1].trust_domain = "red";
+  EXPECT_EQ(ignored_fields(scenario, beside()), Names{});
+  scenario.services[1].trust_domain = "blue";
+  EXPECT_EQ(ignored_fields(scenario, beside()), (Names{"a.trust_domain", "b.trust_domain"}));
+}
+
+}  // namespace
+}  // namespace berth::partition

@@ -1,0 +1,26 @@
+/// The common rule for retraining: of all policies but `fixed` (the file gives the slices) and `shared`.
+#pragma once
+
+#include <optional>
+
+#include "domain/scenario.h"
+#include "domain/slice.h"
+#include "partition/layout.h"
+
+namespace berth::partition {
+
+/// The slice that a service lends to its retraining when one is due; nothing: the retraining does not run.
+///
+/// It lends one of the inference slices that it holds alone, provided that another one that can serve it remains. The
+/// slice's size must be one that the retraining can run on, and the whole retraining must take less than `every` there
+/// (a retraining done at the very moment when the next is due is lost); where no slice is quick enough and unfinished
+/// work is kept, any size that it runs on will do. Among those the one with the least throughput at the default point
+/// (a slice that cannot serve has none), ties: lower GPU, then start. Afterwards the slice returns to inference.
+[[nodiscard]] std::optional<Slice> slice_to_lend(const Scenario& scenario, const Layout& standing, ServiceId service);
+
+/// How long a whole retraining takes on a slice; nothing: it cannot run there. An uncut GPU has the time of `full` (key
+/// 0), else, where its model can be cut, that of the model's compute slices.
+[[nodiscard]] std::optional<Micros> retraining_time_on(const Retraining& retraining, const GpuModel& model,
+                                                       ProfileId profile);
+
+}  // namespace berth::partition
