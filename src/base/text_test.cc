@@ -1,0 +1,130 @@
+#include "base/text.h"
+
+#include <gtest/gtest.h>
+
+namespace berth {
+namespace {
+
+TEST(Text, ErrorsSayWhere) {
+  const Error error = error_at("a.csv", {.line = 3, .column = 7}, "wanted x");
+  EXPECT_EQ(error.message, "a.csv:3:7: wanted x");
+  EXPECT_EQ(error.code, ErrorCode::kInvalidInput);
+}
+
+TEST(Text, QuotesWhatIsNotPrintable) {
+  EXPECT_EQ(berth::quoted("plain"), "\"plain\"");
+  EXPECT_EQ(berth::quoted(""), "\"\"");
+  EXPECT_EQ(berth::quoted(std::string_view("a\0b\x1b\n\x7f", 6)), "\"a\\x00b\\x1b\\x0a\\x7f\"");
+  EXPECT_EQ(berth::quoted("gr\xC3\xBC\xC3\x9F"), "\"gr\xC3\xBC\xC3\x9F\"");
+  EXPECT_EQ(berth::quoted("\xFFz"), "\"?z\"");
+}
+
+TEST(Text, QuotesCutLongText) {
+  const std::string just_fits(48, 'x');
+  EXPECT_EQ(berth::quoted(just_fits), "\"" + just_fits + "\"");
+  EXPECT_EQ(berth::quoted(just_fits + "y"), "\"" + just_fits + "...\"");
+  // A cut inside a sequence must not leave half of it.
+  EXPECT_EQ(find_bad_utf8(berth::quoted(std::string(47, 'x') + "\xC3\xBC")), std::string::npos);
+}
+
+std::vector<std::string> lines_of(std::string_view text) {
+  LineReader reader(text);
+  std::vector<std::string> lines;
+  while (reader.next()) lines.emplace_back(reader.line());
+  return lines;
+}
+
+TEST(LineReader, WalksOverLines) {
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(lines_of(""), Lines{});
+  EXPECT_EQ(lines_of("a"), Lines{"a"});
+  EXPECT_EQ(lines_of("a\n"), Lines{"a"});
+  EXPECT_EQ(lines_of("\n"), Lines{""});
+  EXPECT_EQ(lines_of("a\r\nb\n\nc"), (Lines{"a", "b", "", "c"}));
+  EXPECT_EQ(lines_of("\xEF\xBB\xBF" "a\nb"), (Lines{"a", "b"}));
+  EXPECT_EQ(lines_of("a\rb\n"), Lines{"a\rb"});
+}
+
+TEST(LineReader, KnowsWhatIsLeft) {
+  LineReader reader("a\nb\n \t\r\n\n");
+  EXPECT_EQ(reader.number(), 0U);
+  ASSERT_TRUE(reader.next());
+  EXPECT_EQ(reader.number(), 1U);
+  EXPECT_FALSE(reader.is_rest_blank());
+  ASSERT_TRUE(reader.next());
+  EXPECT_TRUE(reader.is_rest_blank());
+  EXPECT_TRUE(is_blank(" \t"));
+  EXPECT_FALSE(is_blank(" x"));
+}
+
+struct RowCase {
+  std::string_view row;
+  std::vector<std::pair<std::string_view, std::size_t>> fields;
+};
+
+TEST(SplitRow, GivesFieldsWithTheirColumns) {
+  const std::vector<RowCase> cases = {
+      {"", {{"", 1}}},
+      {"a", {{"a", 1}}},
+      {"a,b", {{"a", 1}, {"b", 3}}},
+      {"a, b ,c", {{"a", 1}, {"b", 4}, {"c", 7}}},
+      {",", {{"", 1}, {"", 2}}},
+      {"\"a,b\",c", {{"a,b", 2}, {"c", 7}}},
+      {" \"x\" ,y", {{"x", 3}, {"y", 7}}},
+      {"\"\"", {{"", 2}}},
+  };
+  for (const RowCase& each : cases) {
+    const auto fields = split_row(each.row, 4);
+    ASSERT_TRUE(fields.has_value()) << each.row;
+    ASSERT_EQ(fields->size(), each.fields.size()) << each.row;
+    for (std::size_t i = 0; i < fields->size(); ++i) {
+      EXPECT_EQ((*fields)[i].text, each.fields[i].first) << each.row;
+      EXPECT_EQ((*fields)[i].column, each.fields[i].second) << each.row;
+    }
+  }
+}
+
+TEST(SplitRow, SaysWhatIsWrong) {
+  EXPECT_EQ(split_row("a,b,c", 2).error().message, "wanted at most 2 fields, found more");
+  EXPECT_EQ(split_row("a,\"b", 4).error().message, "column 3: a quote that is not closed");
+  EXPECT_EQ(split_row("\"a\"b,c", 4).error().message, "column 4: wanted a comma after the closing quote");
+  EXPECT_EQ(split_row("\"a\"\"b\"", 4).error().message, "column 4: wanted a comma after the closing quote");
+}
+
+TEST(Utf8, FindsTheFirstBadByte) {
+  const std::vector<std::pair<std::string_view, std::size_t>> cases = {
+      {"", std::string::npos},
+      {"ascii", std::string::npos},
+      {"\xC3\xBC", std::string::npos},
+      {"\xE2\x82\xAC", std::string::npos},
+      {"\xF0\x9F\x98\x80", std::string::npos},
+      {"\xF4\x8F\xBF\xBF", std::string::npos},
+      {std::string_view("a\0", 2), 1},
+      {"a\x80", 1},
+      {"\xC0\x80", 0},               // overlong
+      {"\xC1\xBF", 0},               // overlong
+      {"\xE0\x80\x80", 0},           // overlong
+      {"\xF0\x80\x80\x80", 0},       // overlong
+      {"\xED\xA0\x80", 0},           // a surrogate
+      {"\xF4\x90\x80\x80", 0},       // above U+10FFFF
+      {"\xF5\x80\x80\x80", 0},
+      {"ab\xE2\x82", 2},             // cut
+      {"\xE2\x28\xA1", 0},
+  };
+  for (const auto& [text, wanted] : cases) EXPECT_EQ(find_bad_utf8(text), wanted) << berth::quoted(text);
+}
+
+TEST(ParseCount, ReadsDigitsUpToALimit) {
+  EXPECT_EQ(parse_count("0", 10), 0);
+  EXPECT_EQ(parse_count("10", 10), 10);
+  EXPECT_EQ(parse_count("000", 10), 0);
+  EXPECT_EQ(parse_count("9223372036854775807", INT64_MAX), INT64_MAX);
+  for (const std::string_view text : {"", "11", "-1", "+1", "1.0", " 1", "9223372036854775808", "99999999999999999999", "a"}) {
+    const auto result = parse_count(text, 10);
+    ASSERT_FALSE(result.has_value()) << text;
+    EXPECT_EQ(result.error().message, "wanted a whole number from 0 to 10, found \"" + std::string(text) + "\"");
+  }
+}
+
+}  // namespace
+}  // namespace berth
