@@ -26,11 +26,9 @@ bool has_compute_instances(const ConfigEntry& entry) {
 /// The labels of a file, cut after a dozen.
 std::string labels_of(const std::vector<Config>& configs) {
   constexpr std::size_t kShownMax = 12;
-  std::vector<std::string> labels;
-  for (const Config& config : configs) labels.push_back(config.label);
-  const bool is_cut = labels.size() > kShownMax;
-  if (is_cut) labels.resize(kShownMax);
-  return join(labels) + (is_cut ? ", ..." : "");
+  std::vector<std::string> labels(std::min(configs.size(), kShownMax));
+  std::ranges::transform(configs.begin(), configs.begin() + std::ssize(labels), labels.begin(), &Config::label);
+  return join(labels) + (configs.size() > kShownMax ? ", ..." : "");
 }
 
 /// "0x20B210DE" -> 0x20B2: the device stands in the upper half, NVIDIA's vendor id in the lower.

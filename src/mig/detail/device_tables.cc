@@ -30,17 +30,17 @@ constexpr Shape kTwelve1g = {3, kStarts0369};
 constexpr Shape kTwelve2g = {6, kStarts06};
 constexpr Shape kTwelve4g = {12, kStarts0};
 
-// name, enum of NVML, id, compute slices, memory GiB x 100, SMs, most instances, shape, unverified fields
+// name, enum of NVML, shape, id, compute slices, memory GiB x 100, SMs, most instances, unverified fields
 
 // A100-40GB: guide, go-nvml.
 constexpr ProfileRow kA100Gb40[] = {
-    {"1g.5gb", "1_SLICE", 19, 1, 475, 14, 7, &kEight1g, 0},
-    {"1g.5gb+me", "1_SLICE_REV1", 20, 1, 475, 14, 1, &kEight1g, 0},
-    {"1g.10gb", "1_SLICE_REV2", 15, 1, 962, 14, 4, &kEight1gDouble, 0},
-    {"2g.10gb", "2_SLICE", 14, 2, 962, 28, 3, &kEight2g, 0},
-    {"3g.20gb", "3_SLICE", 9, 3, 1950, 42, 2, &kEight3g, 0},
-    {"4g.20gb", "4_SLICE", 5, 4, 1950, 56, 1, &kEight4g, 0},
-    {"7g.40gb", "7_SLICE", 0, 7, 3925, 98, 1, &kEight7g, 0},
+    {"1g.5gb", "1_SLICE", &kEight1g, 19, 1, 475, 14, 7, 0},
+    {"1g.5gb+me", "1_SLICE_REV1", &kEight1g, 20, 1, 475, 14, 1, 0},
+    {"1g.10gb", "1_SLICE_REV2", &kEight1gDouble, 15, 1, 962, 14, 4, 0},
+    {"2g.10gb", "2_SLICE", &kEight2g, 14, 2, 962, 28, 3, 0},
+    {"3g.20gb", "3_SLICE", &kEight3g, 9, 3, 1950, 42, 2, 0},
+    {"4g.20gb", "4_SLICE", &kEight4g, 5, 4, 1950, 56, 1, 0},
+    {"7g.40gb", "7_SLICE", &kEight7g, 0, 7, 3925, 98, 1, 0},
 };
 constexpr std::uint16_t kA100Gb40PciIds[] = {0x20B0, 0x20B1, 0x20F1, 0x20F6};
 constexpr const char* kA100Gb40Notes[] = {
@@ -55,13 +55,13 @@ constexpr const char* kA100Gb40Notes[] = {
 
 // A100-80GB: guide, go-nvml, three transcripts.
 constexpr ProfileRow kA100Gb80[] = {
-    {"1g.10gb", "1_SLICE", 19, 1, 950, 14, 7, &kEight1g, 0},
-    {"1g.10gb+me", "1_SLICE_REV1", 20, 1, 950, 14, 1, &kEight1g, 0},
-    {"1g.20gb", "1_SLICE_REV2", 15, 1, 1950, 14, 4, &kEight1gDouble, 0},
-    {"2g.20gb", "2_SLICE", 14, 2, 1950, 28, 3, &kEight2g, 0},
-    {"3g.40gb", "3_SLICE", 9, 3, 3925, 42, 2, &kEight3g, 0},
-    {"4g.40gb", "4_SLICE", 5, 4, 3925, 56, 1, &kEight4g, 0},
-    {"7g.80gb", "7_SLICE", 0, 7, 7850, 98, 1, &kEight7g, 0},
+    {"1g.10gb", "1_SLICE", &kEight1g, 19, 1, 950, 14, 7, 0},
+    {"1g.10gb+me", "1_SLICE_REV1", &kEight1g, 20, 1, 950, 14, 1, 0},
+    {"1g.20gb", "1_SLICE_REV2", &kEight1gDouble, 15, 1, 1950, 14, 4, 0},
+    {"2g.20gb", "2_SLICE", &kEight2g, 14, 2, 1950, 28, 3, 0},
+    {"3g.40gb", "3_SLICE", &kEight3g, 9, 3, 3925, 42, 2, 0},
+    {"4g.40gb", "4_SLICE", &kEight4g, 5, 4, 3925, 56, 1, 0},
+    {"7g.80gb", "7_SLICE", &kEight7g, 0, 7, 7850, 98, 1, 0},
 };
 constexpr std::uint16_t kA100Gb80PciIds[] = {0x20B2, 0x20B5, 0x20F3, 0x20F5};
 constexpr const char* kA100Gb80Notes[] = {
@@ -74,11 +74,11 @@ constexpr const char* kA100Gb80Notes[] = {
 
 // A30-24GB: guide, transcript.
 constexpr ProfileRow kA30[] = {
-    {"1g.6gb", "1_SLICE", 14, 1, 581, 14, 4, &kFour1g, kDecoders},
-    {"1g.6gb+me", "1_SLICE_REV1", 21, 1, 581, 14, 1, &kFour1g, 0},
-    {"2g.12gb", "2_SLICE", 5, 2, 1169, 28, 2, &kFour2g, 0},
-    {"2g.12gb+me", "2_SLICE_REV1", 6, 2, 1169, 28, 1, &kFour2g, 0},
-    {"4g.24gb", "4_SLICE", 0, 4, 2344, 56, 1, &kFour4g, 0},
+    {"1g.6gb", "1_SLICE", &kFour1g, 14, 1, 581, 14, 4, kDecoders},
+    {"1g.6gb+me", "1_SLICE_REV1", &kFour1g, 21, 1, 581, 14, 1, 0},
+    {"2g.12gb", "2_SLICE", &kFour2g, 5, 2, 1169, 28, 2, 0},
+    {"2g.12gb+me", "2_SLICE_REV1", &kFour2g, 6, 2, 1169, 28, 1, 0},
+    {"4g.24gb", "4_SLICE", &kFour4g, 0, 4, 2344, 56, 1, 0},
 };
 constexpr std::uint16_t kA30PciIds[] = {0x20B7};
 constexpr const char* kA30Notes[] = {
@@ -92,13 +92,13 @@ constexpr const char* kA30Notes[] = {
 
 // H100-80GB-SXM5: guide, two transcripts, initialization.
 constexpr ProfileRow kH100Sxm5[] = {
-    {"1g.10gb", "1_SLICE", 19, 1, 975, 16, 7, &kEight1g, 0},
-    {"1g.10gb+me", "1_SLICE_REV1", 20, 1, 975, 16, 1, &kEight1g, 0},
-    {"1g.20gb", "1_SLICE_REV2", 15, 1, 1962, 26, 4, &kEight1gDouble, 0},
-    {"2g.20gb", "2_SLICE", 14, 2, 1962, 32, 3, &kEight2g, 0},
-    {"3g.40gb", "3_SLICE", 9, 3, 3950, 60, 2, &kEight3g, 0},
-    {"4g.40gb", "4_SLICE", 5, 4, 3950, 64, 1, &kEight4g, 0},
-    {"7g.80gb", "7_SLICE", 0, 7, 7925, 132, 1, &kEight7g, 0},
+    {"1g.10gb", "1_SLICE", &kEight1g, 19, 1, 975, 16, 7, 0},
+    {"1g.10gb+me", "1_SLICE_REV1", &kEight1g, 20, 1, 975, 16, 1, 0},
+    {"1g.20gb", "1_SLICE_REV2", &kEight1gDouble, 15, 1, 1962, 26, 4, 0},
+    {"2g.20gb", "2_SLICE", &kEight2g, 14, 2, 1962, 32, 3, 0},
+    {"3g.40gb", "3_SLICE", &kEight3g, 9, 3, 3950, 60, 2, 0},
+    {"4g.40gb", "4_SLICE", &kEight4g, 5, 4, 3950, 64, 1, 0},
+    {"7g.80gb", "7_SLICE", &kEight7g, 0, 7, 7925, 132, 1, 0},
 };
 constexpr std::uint16_t kH100Sxm5PciIds[] = {0x2330, 0x2324};
 constexpr const char* kH100Sxm5Notes[] = {
@@ -112,13 +112,13 @@ constexpr const char* kH100Sxm5Notes[] = {
 
 // H100-80GB-PCIe: guide, transcript with its top rows cut off, DRA driver.
 constexpr ProfileRow kH100Pcie[] = {
-    {"1g.10gb", "1_SLICE", 19, 1, 975, 14, 7, &kEight1g, kPlaces | kSms | kMemory},
-    {"1g.10gb+me", "1_SLICE_REV1", 20, 1, 975, 14, 1, &kEight1g, kPlaces | kSms | kMemory},
-    {"1g.20gb", "1_SLICE_REV2", 15, 1, 1962, 14, 4, &kEight1gDouble, 0},
-    {"2g.20gb", "2_SLICE", 14, 2, 1962, 30, 3, &kEight2g, kPlaces},
-    {"3g.40gb", "3_SLICE", 9, 3, 3950, 46, 2, &kEight3g, kPlaces | kCopyEngines},
-    {"4g.40gb", "4_SLICE", 5, 4, 3950, 62, 1, &kEight4g, kPlaces | kCopyEngines},
-    {"7g.80gb", "7_SLICE", 0, 7, 7925, 114, 1, &kEight7g, kPlaces},
+    {"1g.10gb", "1_SLICE", &kEight1g, 19, 1, 975, 14, 7, kPlaces | kSms | kMemory},
+    {"1g.10gb+me", "1_SLICE_REV1", &kEight1g, 20, 1, 975, 14, 1, kPlaces | kSms | kMemory},
+    {"1g.20gb", "1_SLICE_REV2", &kEight1gDouble, 15, 1, 1962, 14, 4, 0},
+    {"2g.20gb", "2_SLICE", &kEight2g, 14, 2, 1962, 30, 3, kPlaces},
+    {"3g.40gb", "3_SLICE", &kEight3g, 9, 3, 3950, 46, 2, kPlaces | kCopyEngines},
+    {"4g.40gb", "4_SLICE", &kEight4g, 5, 4, 3950, 62, 1, kPlaces | kCopyEngines},
+    {"7g.80gb", "7_SLICE", &kEight7g, 0, 7, 7925, 114, 1, kPlaces},
 };
 constexpr std::uint16_t kH100PciePciIds[] = {0x2331, 0x2322};
 constexpr const char* kH100PcieNotes[] = {
@@ -130,13 +130,13 @@ constexpr const char* kH100PcieNotes[] = {
 
 // H100-94GB-NVL: guide, three transcripts.
 constexpr ProfileRow kH100Nvl[] = {
-    {"1g.12gb", "1_SLICE", 19, 1, 1062, 16, 7, &kEight1g, 0},
-    {"1g.12gb+me", "1_SLICE_REV1", 20, 1, 1062, 16, 1, &kEight1g, 0},
-    {"1g.24gb", "1_SLICE_REV2", 15, 1, 2150, 26, 4, &kEight1gDouble, 0},
-    {"2g.24gb", "2_SLICE", 14, 2, 2150, 32, 3, &kEight2g, 0},
-    {"3g.47gb", "3_SLICE", 9, 3, 4612, 60, 2, &kEight3g, 0},
-    {"4g.47gb", "4_SLICE", 5, 4, 4612, 64, 1, &kEight4g, 0},
-    {"7g.94gb", "7_SLICE", 0, 7, 9262, 132, 1, &kEight7g, 0},
+    {"1g.12gb", "1_SLICE", &kEight1g, 19, 1, 1062, 16, 7, 0},
+    {"1g.12gb+me", "1_SLICE_REV1", &kEight1g, 20, 1, 1062, 16, 1, 0},
+    {"1g.24gb", "1_SLICE_REV2", &kEight1gDouble, 15, 1, 2150, 26, 4, 0},
+    {"2g.24gb", "2_SLICE", &kEight2g, 14, 2, 2150, 32, 3, 0},
+    {"3g.47gb", "3_SLICE", &kEight3g, 9, 3, 4612, 60, 2, 0},
+    {"4g.47gb", "4_SLICE", &kEight4g, 5, 4, 4612, 64, 1, 0},
+    {"7g.94gb", "7_SLICE", &kEight7g, 0, 7, 9262, 132, 1, 0},
 };
 constexpr std::uint16_t kH100NvlPciIds[] = {0x2321, 0x233A};
 constexpr const char* kH100NvlNotes[] = {
@@ -149,13 +149,13 @@ constexpr const char* kH100NvlNotes[] = {
 
 // GH200-96GB: guide, transcript.
 constexpr ProfileRow kGh200Gb96[] = {
-    {"1g.12gb", "1_SLICE", 19, 1, kUnknown, 16, 7, &kEight1g, kPlaces | kSms | kMemory},
-    {"1g.12gb+me", "1_SLICE_REV1", 20, 1, kUnknown, 16, 1, &kEight1g, kPlaces | kSms | kMemory},
-    {"1g.24gb", "1_SLICE_REV2", 15, 1, 2300, 26, 4, &kEight1gDouble, kPlaces},
-    {"2g.24gb", "2_SLICE", 14, 2, 2300, 32, 3, &kEight2g, kPlaces},
-    {"3g.48gb", "3_SLICE", 9, 3, 4650, 60, 2, &kEight3g, kPlaces},
-    {"4g.48gb", "4_SLICE", 5, 4, 4650, 64, 1, &kEight4g, kPlaces},
-    {"7g.96gb", "7_SLICE", 0, 7, 9300, 132, 1, &kEight7g, kPlaces},
+    {"1g.12gb", "1_SLICE", &kEight1g, 19, 1, kUnknown, 16, 7, kPlaces | kSms | kMemory},
+    {"1g.12gb+me", "1_SLICE_REV1", &kEight1g, 20, 1, kUnknown, 16, 1, kPlaces | kSms | kMemory},
+    {"1g.24gb", "1_SLICE_REV2", &kEight1gDouble, 15, 1, 2300, 26, 4, kPlaces},
+    {"2g.24gb", "2_SLICE", &kEight2g, 14, 2, 2300, 32, 3, kPlaces},
+    {"3g.48gb", "3_SLICE", &kEight3g, 9, 3, 4650, 60, 2, kPlaces},
+    {"4g.48gb", "4_SLICE", &kEight4g, 5, 4, 4650, 64, 1, kPlaces},
+    {"7g.96gb", "7_SLICE", &kEight7g, 0, 7, 9300, 132, 1, kPlaces},
 };
 constexpr std::uint16_t kGh200Gb96PciIds[] = {0x233D, 0x2342};
 constexpr const char* kGh200Gb96Notes[] = {
@@ -166,13 +166,13 @@ constexpr const char* kGh200Gb96Notes[] = {
 
 // GH200-144GB: mig-parted pull 139, initialization.
 constexpr ProfileRow kGh200Gb144[] = {
-    {"1g.18gb", "1_SLICE", 19, 1, 1750, 16, 7, &kEight1g, kPlaces},
-    {"1g.18gb+me", "1_SLICE_REV1", 20, 1, 1750, 16, 1, &kEight1g, kPlaces},
-    {"1g.36gb", "1_SLICE_REV2", 15, 1, 3525, 26, 4, &kEight1gDouble, kPlaces},
-    {"2g.36gb", "2_SLICE", 14, 2, 3525, 32, 3, &kEight2g, kPlaces},
-    {"3g.72gb", "3_SLICE", 9, 3, kUnknown, 60, 2, &kEight3g, kPlaces | kSms | kMemory | kCopyEngines},
-    {"4g.72gb", "4_SLICE", 5, 4, kUnknown, 64, 1, &kEight4g, kPlaces | kSms | kMemory | kCopyEngines},
-    {"7g.144gb", "7_SLICE", 0, 7, kUnknown, 132, 1, &kEight7g, kPlaces | kSms | kMemory | kCopyEngines},
+    {"1g.18gb", "1_SLICE", &kEight1g, 19, 1, 1750, 16, 7, kPlaces},
+    {"1g.18gb+me", "1_SLICE_REV1", &kEight1g, 20, 1, 1750, 16, 1, kPlaces},
+    {"1g.36gb", "1_SLICE_REV2", &kEight1gDouble, 15, 1, 3525, 26, 4, kPlaces},
+    {"2g.36gb", "2_SLICE", &kEight2g, 14, 2, 3525, 32, 3, kPlaces},
+    {"3g.72gb", "3_SLICE", &kEight3g, 9, 3, kUnknown, 60, 2, kPlaces | kSms | kMemory | kCopyEngines},
+    {"4g.72gb", "4_SLICE", &kEight4g, 5, 4, kUnknown, 64, 1, kPlaces | kSms | kMemory | kCopyEngines},
+    {"7g.144gb", "7_SLICE", &kEight7g, 0, 7, kUnknown, 132, 1, kPlaces | kSms | kMemory | kCopyEngines},
 };
 constexpr std::uint16_t kGh200Gb144PciIds[] = {0x2348};
 constexpr const char* kGh200Gb144Notes[] = {
@@ -183,13 +183,13 @@ constexpr const char* kGh200Gb144Notes[] = {
 
 // H200-141GB: guide, mig-parted issue 120, transcript.
 constexpr ProfileRow kH200[] = {
-    {"1g.18gb", "1_SLICE", 19, 1, 1600, 16, 7, &kEight1g, kPlaces},
-    {"1g.18gb+me", "1_SLICE_REV1", 20, 1, 1600, 16, 1, &kEight1g, kPlaces},
-    {"1g.35gb", "1_SLICE_REV2", 15, 1, 3225, 26, 4, &kEight1gDouble, kPlaces},
-    {"2g.35gb", "2_SLICE", 14, 2, 3225, 32, 3, &kEight2g, kPlaces},
-    {"3g.71gb", "3_SLICE", 9, 3, 6950, 60, 2, &kEight3g, kPlaces},
-    {"4g.71gb", "4_SLICE", 5, 4, 6950, 64, 1, &kEight4g, kPlaces},
-    {"7g.141gb", "7_SLICE", 0, 7, 14000, 132, 1, &kEight7g, kPlaces},
+    {"1g.18gb", "1_SLICE", &kEight1g, 19, 1, 1600, 16, 7, kPlaces},
+    {"1g.18gb+me", "1_SLICE_REV1", &kEight1g, 20, 1, 1600, 16, 1, kPlaces},
+    {"1g.35gb", "1_SLICE_REV2", &kEight1gDouble, 15, 1, 3225, 26, 4, kPlaces},
+    {"2g.35gb", "2_SLICE", &kEight2g, 14, 2, 3225, 32, 3, kPlaces},
+    {"3g.71gb", "3_SLICE", &kEight3g, 9, 3, 6950, 60, 2, kPlaces},
+    {"4g.71gb", "4_SLICE", &kEight4g, 5, 4, 6950, 64, 1, kPlaces},
+    {"7g.141gb", "7_SLICE", &kEight7g, 0, 7, 14000, 132, 1, kPlaces},
 };
 constexpr std::uint16_t kH200PciIds[] = {0x2335, 0x233B};
 constexpr const char* kH200Notes[] = {
@@ -202,14 +202,14 @@ constexpr const char* kH200Notes[] = {
 
 // B200-180GB: guide, mig-parted pulls 166 and 187, DRA driver.
 constexpr ProfileRow kB200[] = {
-    {"1g.23gb", "1_SLICE", 19, 1, 2050, 18, 7, &kEight1g, kPlaces},
-    {"1g.23gb+me", "1_SLICE_REV1", 20, 1, 2050, 18, 1, &kEight1g, kPlaces},
-    {"1g.45gb", "1_SLICE_REV2", 15, 1, 4425, 30, 4, &kEight1gDouble, kPlaces},
-    {"2g.45gb", "2_SLICE", 14, 2, 4425, 36, 3, &kEight2g, kPlaces},
-    {"3g.90gb", "3_SLICE", 9, 3, kUnknown, kUnknown, 2, &kEight3g, kSms | kMemory | kCopyEngines | kDecoders | kJpeg},
-    {"4g.90gb", "4_SLICE", 5, 4, kUnknown, kUnknown, 1, &kEight4g,
+    {"1g.23gb", "1_SLICE", &kEight1g, 19, 1, 2050, 18, 7, kPlaces},
+    {"1g.23gb+me", "1_SLICE_REV1", &kEight1g, 20, 1, 2050, 18, 1, kPlaces},
+    {"1g.45gb", "1_SLICE_REV2", &kEight1gDouble, 15, 1, 4425, 30, 4, kPlaces},
+    {"2g.45gb", "2_SLICE", &kEight2g, 14, 2, 4425, 36, 3, kPlaces},
+    {"3g.90gb", "3_SLICE", &kEight3g, 9, 3, kUnknown, kUnknown, 2, kSms | kMemory | kCopyEngines | kDecoders | kJpeg},
+    {"4g.90gb", "4_SLICE", &kEight4g, 5, 4, kUnknown, kUnknown, 1,
      kPlaces | kSms | kMemory | kCopyEngines | kDecoders | kJpeg},
-    {"7g.180gb", "7_SLICE", 0, 7, kUnknown, kUnknown, 1, &kEight7g,
+    {"7g.180gb", "7_SLICE", &kEight7g, 0, 7, kUnknown, kUnknown, 1,
      kPlaces | kSms | kMemory | kCopyEngines | kDecoders | kJpeg},
 };
 constexpr std::uint16_t kB200PciIds[] = {0x2901};
@@ -224,15 +224,15 @@ constexpr const char* kB200Notes[] = {
 
 // GB200-186GB: mig-parted issue 227, gpu-operator pull 1303, DRA driver.
 constexpr ProfileRow kGb200[] = {
-    {"1g.23gb", "1_SLICE", 19, 1, 2200, 18, 7, &kEight1g, kPlaces},
-    {"1g.23gb+me", "1_SLICE_REV1", 20, 1, 2200, 18, 1, &kEight1g, kPlaces},
-    {"1g.47gb", "1_SLICE_REV2", 15, 1, 4550, 32, 4, &kEight1gDouble, kPlaces},
-    {"2g.47gb", "2_SLICE", 14, 2, 4550, 38, 3, &kEight2g, kPlaces},
-    {"3g.93gb", "3_SLICE", 9, 3, kUnknown, kUnknown, 2, &kEight3g,
+    {"1g.23gb", "1_SLICE", &kEight1g, 19, 1, 2200, 18, 7, kPlaces},
+    {"1g.23gb+me", "1_SLICE_REV1", &kEight1g, 20, 1, 2200, 18, 1, kPlaces},
+    {"1g.47gb", "1_SLICE_REV2", &kEight1gDouble, 15, 1, 4550, 32, 4, kPlaces},
+    {"2g.47gb", "2_SLICE", &kEight2g, 14, 2, 4550, 38, 3, kPlaces},
+    {"3g.93gb", "3_SLICE", &kEight3g, 9, 3, kUnknown, kUnknown, 2,
      kPlaces | kSms | kMemory | kCopyEngines | kDecoders | kJpeg},
-    {"4g.93gb", "4_SLICE", 5, 4, kUnknown, kUnknown, 1, &kEight4g,
+    {"4g.93gb", "4_SLICE", &kEight4g, 5, 4, kUnknown, kUnknown, 1,
      kPlaces | kSms | kMemory | kCopyEngines | kDecoders | kJpeg},
-    {"7g.186gb", "7_SLICE", 0, 7, kUnknown, kUnknown, 1, &kEight7g,
+    {"7g.186gb", "7_SLICE", &kEight7g, 0, 7, kUnknown, kUnknown, 1,
      kPlaces | kSms | kMemory | kCopyEngines | kDecoders | kJpeg},
 };
 constexpr std::uint16_t kGb200PciIds[] = {0x2941};
@@ -249,17 +249,17 @@ constexpr const char* kGb200Notes[] = {
 
 // RTX-PRO-6000-Blackwell-96GB: guide, two transcripts.
 constexpr ProfileRow kRtxPro6000[] = {
-    {"1g.24gb", "1_SLICE", 14, 1, 2362, 46, 4, &kTwelve1g, 0},
-    {"1g.24gb+me", "1_SLICE_REV1", 21, 1, 2362, 46, 1, &kTwelve1g, 0},
-    {"1g.24gb+gfx", "1_SLICE_GFX", 47, 1, 2362, 46, 4, &kTwelve1g, 0},
-    {"1g.24gb+me.all", "1_SLICE_ALL_ME", 65, 1, 2362, 46, 1, &kTwelve1g, 0},
-    {"1g.24gb-me", "1_SLICE_NO_ME", 67, 1, 2362, 46, 4, &kTwelve1g, 0},
-    {"2g.48gb", "2_SLICE", 5, 2, 4738, 94, 2, &kTwelve2g, 0},
-    {"2g.48gb+gfx", "2_SLICE_GFX", 35, 2, 4738, 94, 2, &kTwelve2g, 0},
-    {"2g.48gb+me.all", "2_SLICE_ALL_ME", 64, 2, 4738, 94, 1, &kTwelve2g, 0},
-    {"2g.48gb-me", "2_SLICE_NO_ME", 66, 2, 4738, 94, 2, &kTwelve2g, 0},
-    {"4g.96gb", "4_SLICE", 0, 4, 9512, 188, 1, &kTwelve4g, 0},
-    {"4g.96gb+gfx", "4_SLICE_GFX", 32, 4, 9512, 188, 1, &kTwelve4g, 0},
+    {"1g.24gb", "1_SLICE", &kTwelve1g, 14, 1, 2362, 46, 4, 0},
+    {"1g.24gb+me", "1_SLICE_REV1", &kTwelve1g, 21, 1, 2362, 46, 1, 0},
+    {"1g.24gb+gfx", "1_SLICE_GFX", &kTwelve1g, 47, 1, 2362, 46, 4, 0},
+    {"1g.24gb+me.all", "1_SLICE_ALL_ME", &kTwelve1g, 65, 1, 2362, 46, 1, 0},
+    {"1g.24gb-me", "1_SLICE_NO_ME", &kTwelve1g, 67, 1, 2362, 46, 4, 0},
+    {"2g.48gb", "2_SLICE", &kTwelve2g, 5, 2, 4738, 94, 2, 0},
+    {"2g.48gb+gfx", "2_SLICE_GFX", &kTwelve2g, 35, 2, 4738, 94, 2, 0},
+    {"2g.48gb+me.all", "2_SLICE_ALL_ME", &kTwelve2g, 64, 2, 4738, 94, 1, 0},
+    {"2g.48gb-me", "2_SLICE_NO_ME", &kTwelve2g, 66, 2, 4738, 94, 2, 0},
+    {"4g.96gb", "4_SLICE", &kTwelve4g, 0, 4, 9512, 188, 1, 0},
+    {"4g.96gb+gfx", "4_SLICE_GFX", &kTwelve4g, 32, 4, 9512, 188, 1, 0},
 };
 constexpr std::uint16_t kRtxPro6000PciIds[] = {0x2BB5};
 constexpr const char* kRtxPro6000Notes[] = {

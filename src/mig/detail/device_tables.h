@@ -41,12 +41,12 @@ struct Shape {
 struct ProfileRow {
   const char* name;
   const char* nvml_enum;
+  const Shape* shape;
   int device_profile_id;
   int compute_slices;
   int centigib;  ///< the memory column x 100, or kUnknown; one driver's value, others differ by up to 3 %
   int sms;       ///< or kUnknown
   int instances_max;
-  const Shape* shape;
   unsigned unverified;
 };
 

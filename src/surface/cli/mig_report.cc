@@ -40,7 +40,7 @@ bool is_unverified(const MigProfile& profile, std::string_view field) {
 }
 
 /// The text with a question mark when the field is not confirmed.
-std::string marked(const MigProfile& profile, std::string_view field, std::string text) {
+std::string marked(const MigProfile& profile, std::string_view field, const std::string& text) {
   return is_unverified(profile, field) ? text + "?" : text;
 }
 
@@ -191,8 +191,8 @@ Result<mig::Rules> rules_of(const GpuModel& model, const MigRulesOptions& option
 }
 
 std::vector<std::string> names_of(const GpuModel& model, const mig::Rules& rules) {
-  std::vector<std::string> names;
-  for (const ProfileId id : rules.profiles) names.push_back(profile_name(model, id));
+  std::vector<std::string> names(rules.profiles.size());
+  std::ranges::transform(rules.profiles, names.begin(), [&model](ProfileId id) { return profile_name(model, id); });
   return names;
 }
 

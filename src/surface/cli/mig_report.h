@@ -17,8 +17,8 @@ struct MigProfilesOptions {
 /// Which profiles take part: the plain ones, all, or those named.
 struct MigRulesOptions {
   bool has_all_profiles = false;
-  std::vector<std::string> profiles = {};  ///< wins over both when not empty
-  bool is_before_r510 = false;             ///< A100 only
+  std::vector<std::string> profiles;  ///< wins over both when not empty
+  bool is_before_r510 = false;        ///< A100 only
 };
 
 struct MigLayoutsOptions {
@@ -29,7 +29,7 @@ struct MigLayoutsOptions {
 
 struct MigFitsOptions {
   std::string gpu;
-  std::string state = {};  ///< empty: an empty GPU
+  std::string state;  ///< empty: an empty GPU
   MigRulesOptions rules = {};
   OutputFormat format = OutputFormat::kTable;
 };

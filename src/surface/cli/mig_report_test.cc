@@ -20,6 +20,24 @@ ordered_json parsed(const Result<std::string>& text) {
 
 std::string error_of(const Result<std::string>& text) { return text ? "no error" : text.error().message; }
 
+MigRulesOptions before_r510() {
+  MigRulesOptions rules;
+  rules.is_before_r510 = true;
+  return rules;
+}
+
+MigRulesOptions all_profiles() {
+  MigRulesOptions rules;
+  rules.has_all_profiles = true;
+  return rules;
+}
+
+MigRulesOptions only(std::vector<std::string> profiles) {
+  MigRulesOptions rules;
+  rules.profiles = std::move(profiles);
+  return rules;
+}
+
 std::vector<std::string> keys_of(const ordered_json& json) {
   std::vector<std::string> keys;
   for (const auto& [key, value] : json.items()) keys.push_back(key);
@@ -99,16 +117,16 @@ TEST(MigLayoutsReport, CountsByRules) {
     return std::pair(json["states"].get<int>(), json["maximal"].size());
   };
   EXPECT_EQ(counts({}), std::pair(298, std::size_t{19}));
-  EXPECT_EQ(counts({.is_before_r510 = true}), std::pair(297, std::size_t{18}));
-  EXPECT_EQ(counts({.has_all_profiles = true}), std::pair(2319, std::size_t{239}));
+  EXPECT_EQ(counts(before_r510()), std::pair(297, std::size_t{18}));
+  EXPECT_EQ(counts(all_profiles()), std::pair(2319, std::size_t{239}));
   const std::vector<std::string> with_double = {"1g.5gb", "1g.10gb", "2g.10gb", "3g.20gb", "4g.20gb", "7g.40gb"};
-  EXPECT_EQ(counts({.profiles = with_double}), std::pair(723, std::size_t{78}));
+  EXPECT_EQ(counts(only(with_double)), std::pair(723, std::size_t{78}));
 }
 
 TEST(MigLayoutsReport, RefusesRulesThatDoNotApply) {
-  EXPECT_EQ(error_of(mig_layouts_report({.gpu = "A30", .rules = {.profiles = {"full"}}})),
+  EXPECT_EQ(error_of(mig_layouts_report({.gpu = "A30", .rules = only({"full"})})),
             "--profiles: wanted profiles of A30-24GB (see berth mig profiles), found \"full\"");
-  EXPECT_THAT(error_of(mig_layouts_report({.gpu = "H200", .rules = {.is_before_r510 = true}})),
+  EXPECT_THAT(error_of(mig_layouts_report({.gpu = "H200", .rules = before_r510()})),
               HasSubstr("--before-r510: wanted an A100, found H200-141GB"));
 }
 
@@ -138,7 +156,7 @@ TEST(MigFitsReport, JsonHasTheAgreedKeysInOrder) {
 }
 
 TEST(MigFitsReport, TellsWhatFitsOrThatNothingDoes) {
-  const MigFitsOptions all = {.gpu = "RTX", .state = "1g.24gb+me@0,2g.48gb@6", .rules = {.has_all_profiles = true}};
+  const MigFitsOptions all = {.gpu = "RTX", .state = "1g.24gb+me@0,2g.48gb@6", .rules = all_profiles()};
   EXPECT_EQ(*mig_fits_report(all),
             "RTX-PRO-6000-Blackwell-96GB, 1g.24gb+me@0,2g.48gb@6: units 1--...2-----, 3 free, fragmentation 0.75\n"
             "\n"
@@ -156,8 +174,7 @@ TEST(MigFitsReport, RefusesIllegalStates) {
             "--state: 3g.40gb@4 (units 4 to 7) and 1g.10gb@6 (unit 6) overlap");
   EXPECT_EQ(error_of(mig_fits_report({.gpu = "A100-80GB", .state = "1g.10gb@7"})),
             "--state, column 9: 1g.10gb can start at 0, 1, 2, 3, 4, 5, 6 on A100-80GB, found 7");
-  EXPECT_EQ(error_of(mig_fits_report(
-                {.gpu = "A100-40GB", .state = "4g.20gb@0,3g.20gb@4", .rules = {.is_before_r510 = true}})),
+  EXPECT_EQ(error_of(mig_fits_report({.gpu = "A100-40GB", .state = "4g.20gb@0,3g.20gb@4", .rules = before_r510()})),
             "--state: 4g.20gb@0 and 3g.20gb@4 clash: drivers before R510 refuse 4g beside 3g");
 }
 

@@ -11,15 +11,15 @@ namespace berth::cli {
 
 struct MigImportOptions {
   std::string path;
-  std::string gpu = {};           ///< empty: every GPU that an entry fits
-  std::string label = {};         ///< empty: all
+  std::string gpu;                ///< empty: every GPU that an entry fits
+  std::string label;              ///< empty: all
   bool skips_other_gpus = false;  ///< leave out what only other GPUs have, instead of refusing it
   OutputFormat format = OutputFormat::kTable;
 };
 
 struct MigExportOptions {
   std::string gpu;
-  std::string state = {};
+  std::string state;
   std::string label = "current";  ///< as mig-parted's own export calls it
   bool has_all_labels = false;    ///< the labels that mig-parted generates, instead of a state
 };

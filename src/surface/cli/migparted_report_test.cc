@@ -41,7 +41,7 @@ std::string imported(const MigImportOptions& options) {
 }
 
 TEST(MigImportReport, TableHasALineForEachLayout) {
-  EXPECT_EQ(imported({.path = "mig.yaml", .gpu = "A100-80GB"}),
+  EXPECT_EQ(imported({.path = "mig.yaml", .gpu = "A100-80GB", .label = ""}),
             "label         devices        GPU     units  layout\n"
             "all-disabled      all                       MIG is off\n"
             "\"b\\x1b\"           0,1  A100-80GB  112-3---  1g.10gb@0,1g.10gb@1,2g.20gb@2,3g.40gb@4\n"
@@ -50,7 +50,7 @@ TEST(MigImportReport, TableHasALineForEachLayout) {
 }
 
 TEST(MigImportReport, JsonHasStatesForEachGpu) {
-  const std::string text = imported({.path = "mig.yaml", .format = OutputFormat::kJson});
+  const std::string text = imported({.path = "mig.yaml", .gpu = "", .label = "", .format = OutputFormat::kJson});
   const auto json = nlohmann::json::parse(text);
   EXPECT_TRUE(json["gpu"].is_null());
   const auto& entries = json["configs"][1]["entries"];
@@ -62,11 +62,11 @@ TEST(MigImportReport, JsonHasStatesForEachGpu) {
 }
 
 TEST(MigImportReport, ErrorsNameTheirPlace) {
-  EXPECT_EQ(imported({.path = "absent.yaml"}), "error: absent.yaml: not found");
-  EXPECT_THAT(imported({.path = "mig.yaml", .gpu = "H200"}), HasSubstr("error: mig.yaml:6:"));
+  EXPECT_EQ(imported({.path = "absent.yaml", .gpu = "", .label = ""}), "error: absent.yaml: not found");
+  EXPECT_THAT(imported({.path = "mig.yaml", .gpu = "H200", .label = ""}), HasSubstr("error: mig.yaml:6:"));
   EXPECT_EQ(imported({.path = "mig.yaml", .gpu = "H200", .label = "none"}).find("error: mig.yaml: wanted the label"),
             0U);
-  EXPECT_THAT(imported({.path = "mig.yaml", .gpu = "K80"}), HasSubstr("error: --gpu: wanted a GPU"));
+  EXPECT_THAT(imported({.path = "mig.yaml", .gpu = "K80", .label = ""}), HasSubstr("error: --gpu: wanted a GPU"));
 }
 
 std::string exported(const MigExportOptions& options) {
@@ -87,11 +87,11 @@ mig-configs:
         "3g.40gb": 1
 )");
   EXPECT_THAT(exported({.gpu = "A30", .state = "full@0"}), HasSubstr("mig-enabled: false"));
-  EXPECT_THAT(exported({.gpu = "A30"}), HasSubstr("mig-devices: {}"));
+  EXPECT_THAT(exported({.gpu = "A30", .state = ""}), HasSubstr("mig-devices: {}"));
 }
 
 TEST(MigExportReport, IsReadBack) {
-  const MigExportOptions all = {.gpu = "RTX", .has_all_labels = true};
+  const MigExportOptions all = {.gpu = "RTX", .state = "", .has_all_labels = true};
   const StandInFile files("all.yaml", exported(all));
   const auto table = mig_import_report({.path = "all.yaml", .gpu = "RTX", .label = "all-balanced"}, files);
   ASSERT_TRUE(table.has_value()) << table.error().message;
@@ -99,9 +99,10 @@ TEST(MigExportReport, IsReadBack) {
 }
 
 TEST(MigExportReport, RefusesBadOptions) {
-  EXPECT_EQ(exported({.gpu = "A30", .label = "a b"}),
+  EXPECT_EQ(exported({.gpu = "A30", .state = "", .label = "a b"}),
             "error: --name: wanted 1 to 63 letters, digits, dots, dashes and underlines, found \"a b\"");
-  EXPECT_EQ(exported({.gpu = "T4"}), "error: --gpu: wanted a GPU with MIG, found T4-16GB, which cannot be cut");
+  EXPECT_EQ(exported({.gpu = "T4", .state = ""}),
+            "error: --gpu: wanted a GPU with MIG, found T4-16GB, which cannot be cut");
   EXPECT_THAT(exported({.gpu = "A30", .state = "1g.6gb@0,1g.6gb@0"}), HasSubstr("error: --state: 1g.6gb@0"));
 }
 
