@@ -1,0 +1,137 @@
+#include "surface/cli/cli.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <exception>
+#include <new>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "surface/cli/mig_verb.h"
+#include "surface/cli/replay_options.h"
+#include "surface/cli/verb.h"
+
+namespace berth::cli {
+namespace {
+
+constexpr int kStatusFailed = 1;
+constexpr int kStatusBadInput = 2;
+
+constexpr const char* kProgramHelp =
+    "Decides how the GPUs of a fleet are cut, who gets which piece and what it costs; replays what would have been.";
+
+constexpr const char* kReplayHelp =
+    "Replays the arrivals of a scenario under several policies, and shows what each gives and costs.";
+
+constexpr const char* kReplayExamples = R"(Examples:
+  berth replay scenario.yaml
+  berth replay scenario.yaml --policies shared,static-best --report out
+  berth replay scenario.yaml --format json --journal journal.jsonl > figures.json
+
+Exit status: 0 done, 1 an output cannot be written, 2 bad input (nothing is written), 130 interrupted.)";
+
+void print(std::FILE* stream, std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stream);
+  std::fflush(stream);
+}
+
+/// Whether a stream is a terminal that understands colours and moving about, and its user wants them.
+bool is_fancy_terminal(std::FILE* stream) {
+  const int descriptor = ::fileno(stream);
+  const char* term = std::getenv("TERM");
+  return descriptor >= 0 && ::isatty(descriptor) == 1 && term != nullptr && std::string_view(term) != "dumb";
+}
+
+bool is_colour_wanted() {
+  const char* no_colour = std::getenv("NO_COLOR");
+  return no_colour == nullptr || *no_colour == '\0';
+}
+
+void run_replay_verb(const ReplayOptions& options, const CliParts& parts, VerbContext& context) {
+  const Result<ReplayRequest> request = check_replay_options(options);
+  if (!request) {
+    finish(context, pass_on(request.error()));
+    return;
+  }
+  finish(context, run_replay(*request, {.files = *parts.files,
+                                        .render_report = parts.render_report,
+                                        .progress = is_fancy_terminal(parts.err) ? parts.err : nullptr,
+                                        .has_colour = is_fancy_terminal(parts.out) && is_colour_wanted()}));
+}
+
+void add_replay_verb(CLI::App& app, ReplayOptions& options) {
+  CLI::App* verb = app.add_subcommand("replay", kReplayHelp);
+  verb->footer(kReplayExamples);
+  verb->add_option("SCENARIO", options.scenario, "The scenario file (YAML; its words: docs/scenario.md)")->required();
+  verb->add_option("--policies", options.policies, "Which policies, such as shared,static-best; all unless given")
+      ->type_name("A,B");
+  verb->add_option("--seed", options.seed, "Seed of all that is random, 0 to 2^63-1")
+      ->type_name("N")
+      ->capture_default_str();
+  verb->add_option("--format", options.format, "table or json")->type_name("WORD")->capture_default_str();
+  verb->add_option("--report", options.report, "Write a page with pictures, DIR/index.html")->type_name("DIR");
+  verb->add_option("--journal", options.journal, "Write every event, one JSON object a line")->type_name("FILE");
+  verb->add_flag("--timings", options.has_timings, "Also show wall-clock times (they differ from run to run)");
+}
+
+/// The verbs and what stays of their options between parsing and running.
+struct Program {
+  CLI::App app{kProgramHelp, "berth"};
+  ReplayOptions replay;
+};
+
+void add_verbs(Program& program, VerbContext& context) {
+  program.app.require_subcommand(0, 1);
+  program.app.set_version_flag("--version", "berth " BERTH_VERSION);
+  program.app.footer("berth VERB --help tells more about a verb.");
+  add_replay_verb(program.app, program.replay);
+  add_mig_verb(program.app, context);
+}
+
+/// The status when parsing already decides it (help, version, bad options); nothing when a verb is to run.
+std::optional<int> parse(CLI::App& app, int argc, const char* const* argv, const CliParts& parts) {
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForVersion& version) {
+    print(parts.out, std::string(version.what()) + "\n");
+    return 0;
+  } catch (const CLI::CallForHelp&) {
+    print(parts.out, app.help());
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    const auto verbs = app.get_subcommands();
+    const std::string verb = verbs.empty() ? "" : " " + verbs.front()->get_name();
+    print(parts.err, std::string("berth: ") + error.what() + "\nSee: berth" + verb + " --help\n");
+    return kStatusBadInput;
+  }
+  if (!app.get_subcommands().empty()) return std::nullopt;
+  print(parts.err, "berth: wanted a verb, found none\n\n" + app.help());
+  return kStatusBadInput;
+}
+
+int run_verbs(int argc, const char* const* argv, const CliParts& parts) {
+  Program program;
+  VerbContext context{.out = parts.out, .err = parts.err, .status = 0, .files = parts.files};
+  add_verbs(program, context);
+  if (const std::optional<int> status = parse(program.app, argc, argv, parts)) return *status;
+  if (program.app.got_subcommand("replay")) run_replay_verb(program.replay, parts, context);
+  return context.status;
+}
+
+}  // namespace
+
+int run_cli(int argc, const char* const* argv, const CliParts& parts) {
+  try {
+    return run_verbs(argc, argv, parts);
+  } catch (const std::bad_alloc&) {
+    print(parts.err, "berth: out of memory\n");
+  } catch (const std::exception& error) {
+    print(parts.err, std::string("berth: ") + error.what() + "\n");
+  }
+  return kStatusFailed;
+}
+
+}  // namespace berth::cli

@@ -1,0 +1,24 @@
+/// The command line: every verb of the program `berth`.
+#pragma once
+
+#include <cstdio>
+
+#include "ports/files.h"
+#include "surface/cli/replay_verb.h"
+
+namespace berth::cli {
+
+/// What the composition root hands in.
+struct CliParts {
+  std::FILE* out = stdout;
+  std::FILE* err = stderr;
+  const Files* files = nullptr;  ///< borrowed; required
+  ReportRenderer render_report;  ///< required
+};
+
+/// Runs the verb that the arguments name and returns the exit status: 0 done, 1 the outside world failed, 2 bad input
+/// (also on the command line), 130 interrupted. Data goes to `out`; messages ("berth: ...") and progress go to `err`.
+/// Lets no exception out.
+[[nodiscard]] int run_cli(int argc, const char* const* argv, const CliParts& parts);
+
+}  // namespace berth::cli

@@ -1,0 +1,49 @@
+/// Writes the journal of a replay: one JSON object a line, as docs/replay.md says. Made for millions of lines.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "domain/scenario.h"
+#include "sim/journal.h"
+
+namespace berth::cli {
+
+/// Takes the next bytes of the journal.
+using ByteSink = std::function<Result<void>(std::string_view)>;
+
+/// Turns records into lines and hands them on in large pieces. After a failure of the sink it keeps the error and
+/// writes nothing more, so that a caller may look at it now and then.
+class JournalWriter {
+ public:
+  /// `scenario` is borrowed and must outlive the writer.
+  JournalWriter(const Scenario& scenario, ByteSink sink);
+
+  /// Appends one line.
+  void write(std::string_view policy, const sim::JournalRecord& record);
+  /// Hands on what is left; the first error of the sink, if there was one.
+  [[nodiscard]] Result<void> finish();
+  [[nodiscard]] bool has_failed() const { return error_.has_value(); }
+
+ private:
+  void begin_policy(std::string_view policy);
+  void write_slice(const sim::SliceRecord& record);
+  void write_second(const sim::SecondRecord& record);
+  void hand_on();
+
+  const Scenario& scenario_;
+  ByteSink sink_;
+  std::vector<std::string> service_names_;  ///< as JSON, by ServiceId
+  std::string policy_;
+  std::string policy_part_;                ///< ,"policy":"..","type":"
+  std::vector<std::string> second_parts_;  ///< ,"policy":..,"service":"..","second": by ServiceId
+  std::string buffer_;
+  std::optional<Error> error_;
+};
+
+}  // namespace berth::cli

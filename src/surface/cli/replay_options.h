@@ -1,0 +1,44 @@
+/// The options of `berth replay`: as typed, and checked.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "domain/scenario.h"
+#include "surface/cli/verb.h"
+
+namespace berth::cli {
+
+/// As typed.
+struct ReplayOptions {
+  std::string scenario;
+  std::optional<std::string> policies;
+  std::string seed = "1";
+  std::string format = "table";
+  std::optional<std::string> report;
+  std::optional<std::string> journal;
+  bool has_timings = false;
+};
+
+/// Checked, as far as that goes without the scenario.
+struct ReplayRequest {
+  std::string scenario_path;
+  std::optional<std::vector<std::string>> policies;  ///< absent: all that the scenario allows
+  std::uint64_t seed = 1;
+  OutputFormat format = OutputFormat::kTable;
+  std::optional<std::string> report_dir;
+  std::optional<std::string> journal_path;
+  bool has_timings = false;
+};
+
+/// Refuses unknown and repeated policies (naming those that there are), a seed outside 0 to 2^63-1, an unknown format
+/// and empty paths.
+[[nodiscard]] Result<ReplayRequest> check_replay_options(const ReplayOptions& options);
+
+/// The policies to run, in order: those asked for, or all, `fixed` only where the scenario has a layout.
+[[nodiscard]] std::vector<std::string> policies_to_run(const ReplayRequest& request, const Scenario& scenario);
+
+}  // namespace berth::cli

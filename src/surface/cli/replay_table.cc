@@ -1,0 +1,152 @@
+#include "surface/cli/replay_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "surface/cli/text_table.h"
+
+namespace berth::cli {
+namespace {
+
+using sim::PolicyResult;
+using Row = std::vector<std::string>;
+
+std::string goodput_text(double goodput) { return fmt::format("{:.4f}", goodput); }
+
+std::string shown_name(const PolicyResult& policy) { return policy.name + (policy.is_hindsight ? "*" : ""); }
+
+std::vector<Row> head_rows() {
+  return {{"", "goodput", "worst", "share", "requests", "p50", "p99", "GPU-", "cost", "cost a", "SM-time, %", ""},
+          {"policy", "(mean)", "service", "in time", "in time", "ms", "ms", "hours", "", "million", "alloc>busy>eff",
+           "changes"}};
+}
+
+Row figures_row(const PolicyResult& policy) {
+  const sim::Figures& f = policy.figures;
+  return {shown_name(policy),
+          shown(f.goodput_mean_of_services, goodput_text),
+          shown(f.goodput_worst_service, goodput_text),
+          shown(f.slo_attainment, percent),
+          with_separators(f.in_time),
+          shown(f.latency_p50_ms, significant),
+          shown(f.latency_p99_ms, significant),
+          significant(f.gpu_seconds / 3600),
+          shown(f.cost_micro_usd, dollars),
+          shown(f.cost_micro_usd_per_million_in_time, dollars),
+          fmt::format("{:.0f} > {:.0f} > {:.0f}", f.utilisation.allocated * 100, f.utilisation.busy * 100,
+                      f.utilisation.effective * 100),
+          with_separators(f.changes)};
+}
+
+Row infeasible_row(const PolicyResult& policy) {
+  Row row(head_rows().front().size(), std::string(kAbsentText));
+  row.front() = shown_name(policy);
+  return row;
+}
+
+const PolicyResult* first_that_ran(const sim::ReplayResult& result) {
+  const auto ran = std::find_if(result.policies.begin(), result.policies.end(),
+                                [](const PolicyResult& policy) { return !policy.infeasible; });
+  return ran == result.policies.end() ? nullptr : &*ran;
+}
+
+std::string opening(const sim::ReplayResult& result) {
+  std::string text = fmt::format("{}: {} s simulated", result.scenario, with_separators(result.simulated_seconds));
+  if (const PolicyResult* ran = first_that_ran(result)) {
+    text += fmt::format(", {} requests", with_separators(ran->figures.requests));
+  }
+  text += fmt::format(", seed {}; the fleet costs {}", result.seed,
+                      shown(result.cost_micro_usd_fleet, [](std::int64_t cost) { return dollars(cost); }));
+  if (!result.cost_micro_usd_fleet) text += " (no price given)";
+  return text;
+}
+
+/// "a, b: what they have in common", one line for each different text; `pattern` takes the names, then the text.
+template <class TextOf>
+std::vector<std::string> grouped(const sim::ReplayResult& result, std::string_view pattern, TextOf text_of) {
+  std::vector<std::pair<std::string, std::string>> groups;  // text, names
+  for (const PolicyResult& policy : result.policies) {
+    const std::string text = text_of(policy);
+    if (text.empty()) continue;
+    const auto same =
+        std::find_if(groups.begin(), groups.end(), [&](const auto& group) { return group.first == text; });
+    if (same == groups.end()) {
+      groups.emplace_back(text, policy.name);
+    } else {
+      same->second += ", " + policy.name;
+    }
+  }
+  std::vector<std::string> lines;
+  for (const auto& [text, names] : groups) lines.push_back(fmt::format(fmt::runtime(pattern), names, text));
+  return lines;
+}
+
+std::string joined(const std::vector<std::string>& texts, std::string_view between) {
+  return fmt::format("{}", fmt::join(texts, between));
+}
+
+std::vector<std::string> remarks(const sim::ReplayResult& result, bool has_timings) {
+  std::vector<std::string> lines;
+  const auto add = [&lines](const std::vector<std::string>& more) {
+    lines.insert(lines.end(), more.begin(), more.end());
+  };
+  const bool has_hindsight = std::any_of(result.policies.begin(), result.policies.end(),
+                                         [](const PolicyResult& policy) { return policy.is_hindsight; });
+  if (has_hindsight) lines.emplace_back("* works in hindsight: it knows the whole trace beforehand");
+  add(grouped(result, "{} cannot run: {}", [](const PolicyResult& policy) { return policy.infeasible.value_or(""); }));
+  add(grouped(result, "{}: {}", [](const PolicyResult& policy) { return policy.how; }));
+  add(grouped(result, "not obeyed by {}: {}", [](const PolicyResult& policy) { return joined(policy.ignores, ", "); }));
+  add(grouped(result, "{}: {}", [](const PolicyResult& policy) { return joined(policy.notes, "; "); }));
+  if (has_timings) {
+    std::vector<std::string> times;
+    for (const PolicyResult& policy : result.policies) {
+      times.push_back(fmt::format("{} {:.2f} s", policy.name, policy.wall_seconds));
+    }
+    lines.push_back("took: " + joined(times, ", "));
+  }
+  return lines;
+}
+
+/// The policy with the highest mean goodput, which stands out in bold.
+const PolicyResult* best_of(const sim::ReplayResult& result) {
+  const PolicyResult* best = nullptr;
+  for (const PolicyResult& policy : result.policies) {
+    if (policy.infeasible || !policy.figures.goodput_mean_of_services) continue;
+    if (best == nullptr || *policy.figures.goodput_mean_of_services > *best->figures.goodput_mean_of_services)
+      best = &policy;
+  }
+  return best;
+}
+
+}  // namespace
+
+std::string replay_table(const sim::ReplayResult& result, TableStyle style) {
+  const auto in_style = [style](std::string_view code, const std::string& text) {
+    return style.has_colour ? fmt::format("\033[{}m{}\033[0m\n", code, text) : text + "\n";
+  };
+  std::vector<Row> rows = head_rows();
+  const std::size_t head_count = rows.size();
+  for (const PolicyResult& policy : result.policies) {
+    rows.push_back(policy.infeasible ? infeasible_row(policy) : figures_row(policy));
+  }
+
+  std::string text = wrapped(opening(result)) + "\n\n";
+  const std::vector<std::string> lines = aligned(rows);
+  const PolicyResult* best = best_of(result);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const bool is_head = i < head_count;
+    const bool is_best = !is_head && &result.policies[i - head_count] == best;
+    text += is_head ? in_style("2", lines[i]) : is_best ? in_style("1", lines[i]) : lines[i] + "\n";
+  }
+  text += "\n";
+  for (const std::string& line : remarks(result, style.has_timings)) text += wrapped(line) + "\n";
+  text += in_style(
+      "2", "More: --report DIR (a page with pictures), --format json (every figure), --journal FILE (every event)");
+  return text;
+}
+
+}  // namespace berth::cli

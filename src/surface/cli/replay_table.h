@@ -1,0 +1,19 @@
+/// The figures of a replay as a table for people.
+#pragma once
+
+#include <string>
+
+#include "sim/result.h"
+
+namespace berth::cli {
+
+struct TableStyle {
+  bool has_colour = false;   ///< bold and dim, on a terminal only
+  bool has_timings = false;  ///< say how long each policy took
+};
+
+/// One row a policy; below it what cannot run, what was left out of account, and how to see more. At most kLineWidthMax
+/// columns unless figures are of astronomical size.
+[[nodiscard]] std::string replay_table(const sim::ReplayResult& result, TableStyle style);
+
+}  // namespace berth::cli

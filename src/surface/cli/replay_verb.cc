@@ -1,0 +1,189 @@
+#include "surface/cli/replay_verb.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "edges/files/file_sink.h"
+#include "scenario/load.h"
+#include "sim/replay.h"
+#include "surface/cli/interrupt.h"
+#include "surface/cli/journal_writer.h"
+#include "surface/cli/progress_bar.h"
+#include "surface/cli/replay_json.h"
+#include "surface/cli/replay_table.h"
+
+namespace berth::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::chrono::milliseconds now_ms() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch());
+}
+
+fs::path page_path(const std::string& report_dir) { return fs::path(report_dir) / "index.html"; }
+
+bool is_same_file(const fs::path& a, const fs::path& b) {
+  std::error_code ignored;
+  if (fs::equivalent(a, b, ignored)) return true;
+  const fs::path whole_a = fs::weakly_canonical(a, ignored);
+  return !whole_a.empty() && whole_a == fs::weakly_canonical(b, ignored);
+}
+
+/// No output may stand in the way of the input or of another output.
+Result<void> check_paths(const ReplayRequest& request) {
+  if (!request.journal_path) return {};
+  const std::string& journal = *request.journal_path;
+  if (is_same_file(journal, request.scenario_path)) {
+    return invalid(fmt::format("--journal: wanted another file than the scenario, found {}", berth::quoted(journal)));
+  }
+  if (request.report_dir && is_same_file(journal, page_path(*request.report_dir))) {
+    return invalid(
+        fmt::format("--journal: wanted another file than the page of --report, found {}", berth::quoted(journal)));
+  }
+  return {};
+}
+
+/// A folder that is made with its parents, and unmade again unless it is kept: what was not there before a failed run
+/// is not there after it.
+class MadeFolder {
+ public:
+  MadeFolder() = default;
+  MadeFolder(const MadeFolder&) = delete;
+  MadeFolder& operator=(const MadeFolder&) = delete;
+  ~MadeFolder() {
+    std::error_code ignored;
+    for (const fs::path& folder : made_) fs::remove(folder, ignored);  // only while it is empty
+  }
+
+  Result<void> make(const std::string& dir) {
+    std::error_code error;
+    const fs::path whole = fs::absolute(dir, error).lexically_normal();
+    for (fs::path missing = whole; !fs::exists(missing, error) && missing.has_relative_path();) {
+      made_.push_back(missing);
+      missing = missing.parent_path();
+    }
+    fs::create_directories(whole, error);
+    if (error) return fail(ErrorCode::kUnavailable, fmt::format("--report {}: {}", dir, error.message()));
+    if (::access(whole.c_str(), W_OK | X_OK) != 0) {
+      return fail(ErrorCode::kUnavailable, fmt::format("--report {}: no permission to write there", dir));
+    }
+    return {};
+  }
+  void keep() { made_.clear(); }
+
+ private:
+  std::vector<fs::path> made_;  ///< deepest first
+};
+
+/// An output that cannot be written is trouble of the outside world, whatever its path looks like.
+tl::unexpected<Error> unwritable(const Error& error) { return fail(ErrorCode::kUnavailable, error.message); }
+
+/// The journal's file and its writer; both absent where no journal was asked for.
+struct JournalOutput {
+  std::unique_ptr<edges::FileSink> file;
+  std::unique_ptr<JournalWriter> writer;
+};
+
+Result<JournalOutput> open_journal(const std::optional<std::string>& path, const Scenario& scenario) {
+  JournalOutput output;
+  if (!path) return output;
+  Result<edges::FileSink> file = edges::FileSink::open(*path);
+  if (!file) return unwritable(file.error());
+  output.file = std::make_unique<edges::FileSink>(std::move(*file));
+  output.writer = std::make_unique<JournalWriter>(
+      scenario, [sink = output.file.get()](std::string_view bytes) { return sink->append(bytes); });
+  return output;
+}
+
+Result<sim::ReplayResult> run_policies(const ReplayRequest& request, const Scenario& scenario, std::FILE* progress,
+                                       JournalWriter* journal, const InterruptWatch& interrupt) {
+  const std::vector<std::string> names = policies_to_run(request, scenario);
+  ProgressBar bar(progress, static_cast<int>(names.size()), now_ms);
+  sim::ReplayResult result{.scenario = request.scenario_path,
+                           .seed = request.seed,
+                           .simulated_seconds = scenario.simulated_seconds(),
+                           .cost_micro_usd_fleet = sim::fleet_cost_micro_usd(scenario),
+                           .policies = {}};
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    sim::ReplayHooks hooks;
+    hooks.progress = [&](std::string_view policy, double done) {
+      bar.show(policy, static_cast<int>(i), done);
+      return !interrupt.is_interrupted() && (journal == nullptr || !journal->has_failed());
+    };
+    if (journal != nullptr) {
+      hooks.journal = [journal](std::string_view policy, const sim::JournalRecord& record) {
+        journal->write(policy, record);
+      };
+    }
+    const auto began = std::chrono::steady_clock::now();
+    Result<sim::PolicyResult> policy = sim::replay_policy(scenario, names[i], request.seed, hooks);
+    if (!policy) return pass_on(policy.error());
+    policy->wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    result.policies.push_back(std::move(*policy));
+  }
+  return result;
+}
+
+std::string printed(const ReplayRequest& request, const sim::ReplayResult& result, bool has_colour) {
+  switch (request.format) {
+    case OutputFormat::kJson:
+      return replay_json(result, request.has_timings);
+    case OutputFormat::kTable:
+      return replay_table(result, {.has_colour = has_colour, .has_timings = request.has_timings});
+  }
+  return {};
+}
+
+Error interrupted() { return {ErrorCode::kInterrupted, "interrupted; nothing was written"}; }
+
+}  // namespace
+
+Result<std::string> run_replay(const ReplayRequest& request, const ReplaySurroundings& surroundings) {
+  InterruptWatch interrupt;
+  if (Result<void> paths = check_paths(request); !paths) return pass_on(paths.error());
+  const Result<Scenario> scenario = scenario::load_scenario(request.scenario_path, surroundings.files);
+  if (!scenario) return pass_on(scenario.error());
+  interrupt.defer();
+  MadeFolder folder;
+  if (request.report_dir) {
+    if (Result<void> made = folder.make(*request.report_dir); !made) return pass_on(made.error());
+  }
+  Result<JournalOutput> journal = open_journal(request.journal_path, *scenario);
+  if (!journal) return pass_on(journal.error());
+  JournalWriter* const writer = journal->writer.get();
+  const Result<sim::ReplayResult> result = run_policies(request, *scenario, surroundings.progress, writer, interrupt);
+  if (writer != nullptr) {
+    // A full disk also stops the replay: its own error says more than the stop.
+    const bool is_stopped_by_writer = writer->has_failed();
+    const Result<void> written = writer->finish();
+    if (!written && (result || is_stopped_by_writer)) return pass_on(written.error());
+  }
+  if (interrupt.is_interrupted()) return pass_on(interrupted());
+  if (!result) return pass_on(result.error());
+
+  const std::string text = printed(request, *result, surroundings.has_colour);
+  const std::string page = request.report_dir ? surroundings.render_report(*scenario, *result) : "";
+  if (interrupt.is_interrupted()) return pass_on(interrupted());
+  if (writer != nullptr) {
+    if (Result<void> done = journal->file->commit(); !done) return unwritable(done.error());
+  }
+  if (request.report_dir) {
+    const Result<void> done = edges::write_file_whole(page_path(*request.report_dir).string(), page);
+    if (!done) return unwritable(done.error());
+    folder.keep();
+  }
+  return text;
+}
+
+}  // namespace berth::cli

@@ -1,0 +1,32 @@
+/// `berth replay`: a scenario through policies, and the outputs that were asked for.
+#pragma once
+
+#include <cstdio>
+#include <functional>
+#include <string>
+
+#include "base/result.h"
+#include "domain/scenario.h"
+#include "ports/files.h"
+#include "sim/result.h"
+#include "surface/cli/replay_options.h"
+
+namespace berth::cli {
+
+/// Draws the page of --report.
+using ReportRenderer = std::function<std::string(const Scenario&, const sim::ReplayResult&)>;
+
+/// What a replay finds around it.
+struct ReplaySurroundings {
+  const Files& files;             ///< the scenario is read through these
+  ReportRenderer render_report;   ///< needed for --report only
+  std::FILE* progress = nullptr;  ///< a terminal that shows progress; absent: none
+  bool has_colour = false;        ///< of the table
+};
+
+/// Reads the scenario, runs the policies, writes the journal and the report, and returns the text for stdout. Nothing
+/// is written before all of it succeeded, but to files that are renamed in the end, so an error or an interrupt leaves
+/// the outputs as they were. SIGINT and SIGTERM end in ErrorCode::kInterrupted.
+[[nodiscard]] Result<std::string> run_replay(const ReplayRequest& request, const ReplaySurroundings& surroundings);
+
+}  // namespace berth::cli

@@ -1,0 +1,82 @@
+#include "surface/cli/text_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/ensure.h"
+
+namespace berth::cli {
+namespace {
+
+/// Commas between groups of three in the digits before the point.
+std::string separated(std::string digits) {
+  const std::size_t first = digits.front() == '-' ? 1 : 0;
+  const std::size_t point = std::min(digits.find('.'), digits.size());
+  for (std::size_t at = point; at > first + 3;) {
+    at -= 3;
+    digits.insert(at, ",");
+  }
+  return digits;
+}
+
+}  // namespace
+
+std::string with_separators(std::int64_t value) { return separated(fmt::format("{}", value)); }
+
+std::string dollars(std::int64_t micro_usd) {
+  const std::int64_t size = micro_usd < 0 ? -micro_usd : micro_usd;
+  const int digits = size >= 1'000'000'000 ? 2 : size >= 1'000'000 ? 4 : 6;
+  return "$" + separated(fmt::format("{:.{}f}", static_cast<double>(micro_usd) / 1e6, digits));
+}
+
+std::string significant(double value) {
+  const double size = std::abs(value);
+  const int digits = size == 0 || size >= 99.95 ? 0 : size >= 9.995 ? 1 : size >= 0.9995 ? 2 : 3;
+  return separated(fmt::format("{:.{}f}", value, digits));
+}
+
+std::string percent(double share) { return fmt::format("{:.2f}%", share * 100); }
+
+std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::vector<std::string> lines;
+  for (const auto& row : rows) {
+    ENSURE(row.size() == widths.size());
+    std::string line = fmt::format("{:<{}}", row[0], widths[0]);
+    for (std::size_t i = 1; i < row.size(); ++i) line += fmt::format("  {:>{}}", row[i], widths[i]);
+    line.erase(line.find_last_not_of(' ') + 1);
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+std::string wrapped(std::string_view text, std::size_t width) {
+  std::string result;
+  std::size_t column = 0;
+  while (!text.empty()) {
+    const std::size_t space = std::min(text.find(' '), text.size());
+    std::string word(text.substr(0, space));
+    text.remove_prefix(std::min(space + 1, text.size()));
+    for (char& c : word) {
+      if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+    }
+    if (column > 0 && column + 1 + word.size() > width) {
+      result += "\n  ";
+      column = 2;
+    } else if (column > 0) {
+      result += ' ';
+      ++column;
+    }
+    result += word;
+    column += word.size();
+  }
+  return result;
+}
+
+}  // namespace berth::cli

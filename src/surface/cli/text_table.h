@@ -1,0 +1,42 @@
+/// Aligned text for terminals: columns, wrapped lines, figures with separators. No figure is ever shown as zero when it
+/// is absent.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace berth::cli {
+
+/// The widest line that the program prints by itself.
+inline constexpr std::size_t kLineWidthMax = 120;
+/// What stands for a figure that does not exist.
+inline constexpr std::string_view kAbsentText = "-";
+
+/// 1234567 -> "1,234,567".
+[[nodiscard]] std::string with_separators(std::int64_t value);
+/// Micro-dollars as dollars: two digits after the point from $1,000 on, four from $1, else six.
+[[nodiscard]] std::string dollars(std::int64_t micro_usd);
+/// About three significant digits: 1,234 or 12.3 or 1.23 or 0.012.
+[[nodiscard]] std::string significant(double value);
+/// A share as "98.31%".
+[[nodiscard]] std::string percent(double share);
+
+/// `format(*value)`, or kAbsentText.
+template <class T, class Format>
+[[nodiscard]] std::string shown(const std::optional<T>& value, Format format) {
+  return value ? format(*value) : std::string(kAbsentText);
+}
+
+/// Rows of equal length, columns separated by two spaces; the first column is set to the left, the others to the right;
+/// no spaces at the end of a line. ASCII cells.
+[[nodiscard]] std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& rows);
+
+/// The text broken at spaces to lines of at most `width` bytes (a longer word stays whole), those after the first
+/// indented by two. Control bytes of names become '?': a name cannot steer the terminal.
+[[nodiscard]] std::string wrapped(std::string_view text, std::size_t width = kLineWidthMax);
+
+}  // namespace berth::cli
