@@ -84,8 +84,8 @@ std::string headline(const Scenario& scenario, const sim::ReplayResult& result) 
 
   const PolicyResult* live = best->is_hindsight ? best_of(result, objective, false) : nullptr;
   if (live != nullptr) {
-    text += fmt::format(" It knows the whole trace beforehand; of those that do not, {} gives most ({:.3f}).",
-                        live->name, *goodput_of(*live, objective));
+    text += fmt::format(" {} knows the whole trace beforehand; of those that do not, {} gives most ({:.3f}).",
+                        best->name, live->name, *goodput_of(*live, objective));
   }
   return text;
 }

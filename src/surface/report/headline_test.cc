@@ -42,10 +42,10 @@ TEST(Headline, ComparesWithWholeWhereSharedIsBestOrMissing) {
 TEST(Headline, SaysWhenTheBestKnowsTheFuture) {
   sim::PolicyResult best = policy("static-best", 0.9, 1, 1);
   best.is_hindsight = true;
-  EXPECT_EQ(
-      headline_of({best, policy("paris", 0.8, 1, 1)}),
-      "static-best gives most: goodput 0.900 (mean of services). It knows the whole trace beforehand; of those that do "
-      "not, paris gives most (0.800).");
+  EXPECT_EQ(headline_of({best, policy("paris", 0.8, 1, 1)}),
+            "static-best gives most: goodput 0.900 (mean of services). static-best knows the whole trace beforehand; "
+            "of those that do "
+            "not, paris gives most (0.800).");
 }
 
 TEST(Headline, LeavesOutWhatIsNotKnown) {

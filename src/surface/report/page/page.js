@@ -206,7 +206,7 @@
     function note(text) { notes.append("p").text(text); }
     if (page.policies.some(function (p) { return p.hindsight; })) note("* works in hindsight: it knows the whole trace beforehand.");
     page.policies.forEach(function (p) { if (p.how) note(p.name + ": " + p.how); });
-    grouped(function (p) { return p.ignores; }).forEach(function (g) { note(g.names + " ignores " + g.text); });
+    grouped(function (p) { return p.ignores; }).forEach(function (g) { note("Not obeyed by " + g.names + ": " + g.text); });
     grouped(function (p) { return p.notes; }).forEach(function (g) { note(g.names + ": " + g.text); });
   }
   // One line for what several policies have in common.
@@ -414,27 +414,33 @@
       ["state", span[4]], ["from", clock(span[6])], ["to", clock(span[7])], ["lasts", duration(Math.round(span[7] - span[6])) ]]);
   }
 
-  // The name of a holder stands in its rectangle where there is room, once for neighbours that differ only in state.
+  // The name of a holder stands in its rectangle where there is room: in the widest ones, and again some way off.
   function drawLabels(box, x, y, spans) {
-    var last = {};
-    spans.forEach(function (span) {
+    var placed = {}, apart = 260;
+    function widthOf(span) { return x(span[7]) - x(span[6]); }
+    spans.slice().sort(function (a, b) { return d3.descending(widthOf(a), widthOf(b)) || d3.ascending(a[6], b[6]); }).forEach(function (span) {
       if (span[4] === "changing" || span[5].length === 0) return;
-      var width = x(span[7]) - x(span[6]), height = (y(span[1]) - y(span[1] + span[2])) / span[5].length;
-      var key = span[1] + " " + span[3] + " " + span[5].join();
-      if (height < 11 || (last[key] !== undefined && x(span[6]) - last[key] < 260)) return;
+      var height = (y(span[1]) - y(span[1] + span[2])) / span[5].length, left = x(span[6]);
+      var key = span[1] + " " + span[3] + " " + span[5].join(), near = placed[key] = placed[key] || [];
+      if (height < 11 || near.some(function (other) { return Math.abs(other - left) < apart; })) return;
       span[5].forEach(function (service, i) {
-        var name = page.services[service].name, room = Math.floor((width - 10) / LABEL_WIDTH), full = name + "  " + span[3];
-        if (room < Math.min(name.length, 4)) return;
-        var text = room >= name.length ? name : name.slice(0, room - 1) + "\u2026";
-        var mid = y(span[1] + span[2]) + (i + 0.5) * height + 4;
-        var hatched = span[4] !== "serving" || patternOf(tenantOf(service)) !== null;
-        var label = box.svg.append("text").attr("class", "label").attr("x", x(span[6]) + 6).attr("y", mid)
-          .style("fill", hatched ? "var(--ink)" : inkOn(tenantOf(service))).text(text);
-        if (hatched) label.style("paint-order", "stroke").style("stroke", "var(--card)").style("stroke-width", 3);
-        if (!hatched && room >= full.length) label.append("tspan").attr("dx", 6).text(span[3]);
-        last[key] = x(span[6]);
+        if (drawLabel(box, span, service, left + 6, y(span[1] + span[2]) + (i + 0.5) * height + 4, widthOf(span) - 10)) near.push(left);
       });
     });
+  }
+  function drawLabel(box, span, service, left, middle, width) {
+    var name = page.services[service].name, room = Math.floor(width / LABEL_WIDTH);
+    if (room < Math.min(name.length, 4)) return false;
+    var onPattern = span[4] !== "serving" || patternOf(tenantOf(service)) !== null;
+    var label = box.svg.append("text").attr("class", "label").attr("x", left).attr("y", middle)
+      .style("fill", onPattern ? "var(--ink)" : inkOn(tenantOf(service)))
+      .text(room >= name.length ? name : name.slice(0, room - 1) + "\u2026");
+    if (onPattern) {
+      label.style("paint-order", "stroke").style("stroke", "var(--card)").style("stroke-width", 3);
+    } else if (room >= name.length + 2 + span[3].length) {
+      label.append("tspan").attr("dx", 6).text(span[3]);
+    }
+    return true;
   }
 
   // ---- One policy ---------------------------------------------------------------------------------------------------
