@@ -47,9 +47,12 @@ std::optional<std::string> check_holding(const Scenario& scenario, const Holding
   for (const ServiceId service : holding.services) {
     if (service.index >= scenario.services.size()) return fmt::format("service {} does not exist", service.index);
   }
-  if (!std::is_sorted(holding.services.begin(), holding.services.end())) return std::string("holders are not in order");
-  const bool is_shared = holding.services.size() > 1;
-  if (is_shared && holding.role == Role::kRetraining) return std::string("a retraining slice has one holder");
+  const auto is_not_before = [](ServiceId first, ServiceId second) { return first >= second; };
+  if (std::ranges::adjacent_find(holding.services, is_not_before) != holding.services.end()) {
+    return std::string("holders are not in order");
+  }
+  const bool is_one = holding.services.size() == 1;
+  if (!is_one && holding.role == Role::kRetraining) return std::string("a retraining slice has one holder");
   return std::nullopt;
 }
 

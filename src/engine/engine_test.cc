@@ -1,0 +1,218 @@
+#include "engine/engine.h"
+
+#include <gtest/gtest.h>
+
+#include "engine/stages.h"
+#include "engine/test_fleet.h"
+
+namespace berth {
+namespace {
+
+using testing::create;
+using testing::destroy;
+using testing::give;
+using testing::held;
+using testing::slice_at;
+using testing::two_gpus;
+
+const Instant kSecond = Instant::at_second(1);
+
+Stage asking(std::vector<Action> actions) {
+  return {.name = "asks", .run = [actions](const Snapshot&, Plan& plan) -> std::optional<std::string> {
+            plan.actions.insert(plan.actions.end(), actions.begin(), actions.end());
+            return std::nullopt;
+          }};
+}
+
+Event happened(decltype(Event::what) what) { return {.at = Instant(), .what = std::move(what)}; }
+
+TEST(Engine, EventsAreAppliedByTheNextStep) {
+  const Scenario scenario = two_gpus();
+  Engine engine(scenario, {});
+  engine.observe(happened(RetrainingDue{{1}}));
+  EXPECT_EQ(engine.snapshot().version, 0U);
+  const StepAnswer answer = engine.step(kSecond);
+  EXPECT_EQ(engine.snapshot().version, 1U);
+  EXPECT_TRUE(engine.snapshot().services[1].is_retraining_due);
+  EXPECT_EQ(answer.plan.base_version, 1U);
+  EXPECT_EQ(answer.plan.made_at, kSecond);
+  EXPECT_TRUE(answer.plan.actions.empty());
+  EXPECT_EQ(engine.step(kSecond).plan.base_version, 1U);
+}
+
+TEST(Engine, AnAcceptedPlanIsRecorded) {
+  const Scenario scenario = two_gpus();
+  const Slice slice = slice_at(0, "1g.10gb", 0);
+  Engine engine(scenario, {asking({create(slice)}), asking({give(held(slice, {{0}}))})});
+  const StepAnswer answer = engine.step(Instant());
+  EXPECT_FALSE(answer.refused.has_value());
+  EXPECT_EQ(answer.plan.actions.size(), 2U);  // of both stages, in their order
+  ASSERT_EQ(engine.snapshot().slices.size(), 1U);
+  EXPECT_EQ(engine.snapshot().slices[0].holding, held(slice, {{0}}));
+}
+
+TEST(Engine, AStageThatMisbehavesIsRefusedAndChangesNothing) {
+  const Scenario scenario = two_gpus();
+  const std::vector<std::vector<Action>> bad_plans = {
+      {destroy(slice_at(0, "1g.10gb", 0))},
+      {create(slice_at(0, "1g.10gb", 0)), create(slice_at(0, "2g.20gb", 0))},
+      {create(slice_at(0, "1g.10gb", 0)), give(held(slice_at(0, "1g.10gb", 0), {{9}}))},
+  };
+  for (const auto& actions : bad_plans) {
+    Engine engine(scenario, {asking(actions)});
+    const StepAnswer answer = engine.step(Instant());
+    EXPECT_TRUE(answer.refused.has_value());
+    EXPECT_TRUE(answer.plan.actions.empty());
+    EXPECT_TRUE(engine.snapshot().slices.empty());
+  }
+  const Stage liar{.name = "lies", .run = [](const Snapshot&, Plan& plan) -> std::optional<std::string> {
+                     plan.base_version = 99;
+                     plan.actions = {create(slice_at(0, "1g.10gb", 0))};
+                     return std::nullopt;
+                   }};
+  Engine engine(scenario, {liar});
+  EXPECT_EQ(engine.step(Instant()).refused, "made for version 99, the state is at 0");
+}
+
+TEST(Engine, AStageThatFindsNoPlanEndsTheStep) {
+  const Scenario scenario = two_gpus();
+  const Stage hopeless{.name = "no", .run = [](const Snapshot&, Plan&) { return std::optional<std::string>("too few"); }};
+  Engine engine(scenario, {asking({create(slice_at(0, "1g.10gb", 0))}), hopeless});
+  EXPECT_EQ(engine.step(Instant()).infeasible, "too few");
+  EXPECT_TRUE(engine.snapshot().slices.empty());
+}
+
+TEST(Engine, PlansAreCheckedForTheInstantAtWhichTheyAct) {
+  Scenario scenario = two_gpus();
+  scenario.planning = Micros::seconds(5);
+  scenario.frozen = {{.from = Instant::at_second(6), .until = Instant::at_second(7)}};
+  Engine engine(scenario, {asking({create(slice_at(0, "1g.10gb", 0))})});
+  EXPECT_TRUE(engine.step(kSecond).refused.has_value());                // would act at 6, though nothing stands yet
+  EXPECT_FALSE(engine.step(Instant::at_second(2)).refused.has_value());  // acts at 7
+}
+
+TEST(EngineDeathTest, TimeDoesNotGoBack) {
+  const Scenario scenario = two_gpus();
+  Engine engine(scenario, {});
+  static_cast<void>(engine.step(kSecond));
+  EXPECT_DEATH(static_cast<void>(engine.step(Instant())), "broken invariant");
+}
+
+// ---- stages
+
+std::optional<std::string> run_stage(const Stage& stage, const Snapshot& snapshot, Plan& plan) {
+  return stage.run(snapshot, plan);
+}
+
+TEST(FirstLayoutStage, LaysOutOnceAtSecondZero) {
+  const Slice slice = slice_at(0, "3g.40gb", 4);
+  const Stage stage = first_layout_stage(
+      "p", [&](const Snapshot&) -> partition::LayoutOrInfeasible { return partition::Layout{held(slice, {{1}})}; });
+  EXPECT_EQ(stage.name, "p");
+  Snapshot snapshot;
+  Plan plan;
+  EXPECT_FALSE(run_stage(stage, snapshot, plan).has_value());
+  ASSERT_EQ(plan.actions.size(), 2U);
+  EXPECT_EQ(std::get<CreateSlice>(plan.actions[0].what).slice, slice);
+  EXPECT_EQ(std::get<AssignSlice>(plan.actions[1].what).holding, held(slice, {{1}}));
+  EXPECT_EQ(plan.actions[0].reason.text, "first layout");
+
+  Plan later;
+  snapshot.slices = {{.holding = held(slice, {{1}})}};
+  EXPECT_FALSE(run_stage(stage, snapshot, later).has_value());
+  snapshot.slices.clear();
+  snapshot.now = kSecond;
+  EXPECT_FALSE(run_stage(stage, snapshot, later).has_value());
+  EXPECT_TRUE(later.actions.empty());
+}
+
+TEST(FirstLayoutStage, SaysWhyThereIsNone) {
+  const Stage stage = first_layout_stage(
+      "p", [](const Snapshot&) -> partition::LayoutOrInfeasible { return partition::Infeasible{"too few GPUs"}; });
+  Plan plan;
+  EXPECT_EQ(run_stage(stage, Snapshot(), plan), "too few GPUs");
+}
+
+/// Service 0 holds 1g@0 and 3g@4 of GPU 0 and retrains for 3 s on 1g, 1 s on 3g.
+struct Retrains {
+  Scenario scenario = two_gpus();
+  Snapshot snapshot;
+  Slice small = slice_at(0, "1g.10gb", 0);
+  Slice large = slice_at(0, "3g.40gb", 4);
+
+  Retrains() {
+    Retraining retraining;
+    retraining.every = Micros::seconds(10);
+    retraining.time_on = {{1, Micros::seconds(3)}, {3, Micros::seconds(1)}};
+    scenario.services[0].retraining = retraining;
+    snapshot.services.resize(2);
+    snapshot.slices = {{.holding = held(small, {{0}}), .is_ready = true}, {.holding = held(large, {{0}}), .is_ready = true}};
+  }
+  [[nodiscard]] std::vector<Action> asked() const {
+    Plan plan;
+    EXPECT_FALSE(retraining_stage(scenario).run(snapshot, plan).has_value());
+    for (Action& action : plan.actions) action.reason = {};
+    return plan.actions;
+  }
+};
+
+TEST(RetrainingStage, LendsTheSliceThatCostsLeastAndTakesItBack) {
+  Retrains world;
+  EXPECT_TRUE(world.asked().empty());
+  world.snapshot.services[0].is_retraining_due = true;
+  EXPECT_EQ(world.asked(), std::vector{give(held(world.small, {{0}}, Role::kRetraining))});
+  world.snapshot.slices[0].holding.role = Role::kRetraining;
+  EXPECT_TRUE(world.asked().empty());
+  world.snapshot.services[0].is_retraining_due = false;
+  EXPECT_EQ(world.asked(), std::vector{give(held(world.small, {{0}}))});
+}
+
+TEST(RetrainingStage, KeepsTheLastServingSlice) {
+  Retrains world;
+  world.snapshot.services[0].is_retraining_due = true;
+  world.snapshot.slices.pop_back();
+  EXPECT_TRUE(world.asked().empty());
+}
+
+TEST(RetrainingStage, DoesNotLendASliceThatLeaves) {
+  Retrains world;
+  world.snapshot.services[0].is_retraining_due = true;
+  world.snapshot.slices[0].is_leaving = true;
+  EXPECT_TRUE(world.asked().empty());
+}
+
+TEST(RetrainingStage, WaitsForTheEndOfAFrozenWindow) {
+  Retrains world;
+  world.scenario.planning = Micros::seconds(2);
+  world.scenario.frozen = {{.from = Instant::at_second(10), .until = Instant::at_second(20)}};
+  world.snapshot.services[0].is_retraining_due = true;
+  const std::vector<std::pair<std::int64_t, bool>> cases = {{7, true}, {8, false}, {17, false}, {18, true}};
+  for (const auto& [second, is_asked] : cases) {
+    world.snapshot.now = Instant::at_second(second);
+    EXPECT_EQ(!world.asked().empty(), is_asked) << second;
+  }
+}
+
+TEST(RetrainingStage, IsNotMixedWithOtherActions) {
+  Retrains world;
+  world.snapshot.services[0].is_retraining_due = true;
+  Plan plan;
+  plan.actions = {destroy(world.large)};
+  EXPECT_FALSE(retraining_stage(world.scenario).run(world.snapshot, plan).has_value());
+  EXPECT_EQ(plan.actions.size(), 1U);
+}
+
+TEST(HistoryCounts, TakesSecondsBeforeTheRun) {
+  Snapshot snapshot;
+  snapshot.services.resize(2);
+  for (std::int64_t second = -2; second < 2; ++second) {
+    ServiceSecond seen;
+    seen.second = second;
+    seen.arrivals = 10 + second;
+    snapshot.services[1].seconds.push_back(seen);
+  }
+  EXPECT_EQ(history_counts(snapshot), (std::vector<std::vector<std::uint32_t>>{{}, {8, 9}}));
+}
+
+}  // namespace
+}  // namespace berth

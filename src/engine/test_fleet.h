@@ -1,0 +1,50 @@
+/// Two A100-80GB and two services, for the engine's tests.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "domain/plan.h"
+#include "domain/scenario.h"
+#include "domain/snapshot.h"
+#include "mig/catalogue.h"
+
+namespace berth::testing {
+
+inline Scenario two_gpus() {
+  Scenario scenario;
+  scenario.fleet = {{.model = *mig::find_gpu_model("A100-80GB"), .count = 2, .usd_per_gpu_hour = {}}};
+  for (const char* name : {"a", "b"}) {
+    ServiceSpec service;
+    service.name = service.tenant = name;
+    service.target = Micros(100'000);
+    service.target_ms = Decimal(100);
+    service.arrivals.seconds = 60;
+    for (const char* profile : {"1g.10gb", "2g.20gb", "3g.40gb"}) {
+      const int size = profile[0] - '0';
+      service.table.points.push_back({.gpu = "A100-80GB",
+                                      .profile = profile,
+                                      .batch = 1,
+                                      .processes = 1,
+                                      .requests_per_second = Decimal(100 * size),
+                                      .latency_ms = Decimal(10, size)});
+    }
+    scenario.services.push_back(service);
+  }
+  return scenario;
+}
+
+inline Slice slice_at(std::uint32_t gpu, std::string_view profile, int start) {
+  const GpuModel model = *mig::find_gpu_model("A100-80GB");
+  return {.gpu = {gpu}, .start = start, .profile = *mig::find_profile(model, profile)};
+}
+
+inline Holding held(const Slice& slice, std::vector<ServiceId> services, Role role = Role::kInference) {
+  return {.slice = slice, .role = role, .services = std::move(services)};
+}
+
+inline Action create(const Slice& slice) { return {.what = CreateSlice{slice}, .reason = {}}; }
+inline Action destroy(const Slice& slice) { return {.what = DestroySlice{slice}, .reason = {}}; }
+inline Action give(Holding holding) { return {.what = AssignSlice{.holding = std::move(holding), .point = {}}, .reason = {}}; }
+
+}  // namespace berth::testing

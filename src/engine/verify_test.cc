@@ -1,0 +1,127 @@
+#include "engine/verify.h"
+
+#include <gtest/gtest.h>
+
+#include "engine/test_fleet.h"
+
+namespace berth {
+namespace {
+
+using testing::create;
+using testing::destroy;
+using testing::give;
+using testing::held;
+using testing::slice_at;
+using testing::two_gpus;
+
+/// GPU 0 holds 3g@4 and 1g@0, and 2g@2 that was asked to go; GPU 1 is empty.
+Snapshot standing() {
+  Snapshot snapshot;
+  snapshot.version = 7;
+  snapshot.now = Instant::at_second(10);
+  snapshot.services.resize(2);
+  snapshot.slices = {
+      {.holding = held(slice_at(0, "1g.10gb", 0), {{0}}), .is_ready = true, .is_leaving = false},
+      {.holding = held(slice_at(0, "2g.20gb", 2), {{1}}), .is_ready = false, .is_leaving = true},
+      {.holding = held(slice_at(0, "3g.40gb", 4), {{1}}), .is_ready = true, .is_leaving = false},
+  };
+  return snapshot;
+}
+
+struct Case {
+  const char* name;
+  std::vector<Action> actions;
+  const char* objection;  ///< nullptr: none
+};
+
+TEST(Verify, ObjectsToWhatCannotBe) {
+  const Slice one = slice_at(0, "1g.10gb", 0);
+  const Slice three = slice_at(0, "3g.40gb", 4);
+  const Slice leaving = slice_at(0, "2g.20gb", 2);
+  const Slice full = slice_at(1, "full", 0);
+  Slice no_gpu = one;
+  no_gpu.gpu = {2};
+  Slice no_profile = one;
+  no_profile.profile = {60'000};
+  const std::vector<Case> cases = {
+      {"nothing", {}, nullptr},
+      {"free room", {create(slice_at(0, "1g.10gb", 1)), give(held(slice_at(0, "1g.10gb", 1), {{1}}))}, nullptr},
+      {"beside one that goes", {create(leaving)}, nullptr},
+      {"overlap", {create(slice_at(0, "2g.20gb", 0))}, "GPU 0: "},
+      {"overlap after a destruction", {destroy(one), create(slice_at(0, "2g.20gb", 0))}, nullptr},
+      {"an illegal start", {create(slice_at(1, "2g.20gb", 1))}, "GPU 1: "},
+      {"stands already", {create(one)}, "1g.10gb@0 on GPU 0 stands already"},
+      {"created twice", {create(full), create(full)}, "full@0 on GPU 1 stands already"},
+      {"destroyed and created again", {destroy(one), create(one), give(held(one, {{0}}))}, nullptr},
+      {"no such GPU", {create(no_gpu)}, "GPU 2 or its profile does not exist"},
+      {"no such profile", {create(no_profile)}, "GPU 0 or its profile does not exist"},
+      {"destroys what does not stand", {destroy(full)}, "a slice to destroy does not stand"},
+      {"destroys what goes", {destroy(leaving)}, "a slice to destroy does not stand"},
+      {"destroys twice", {destroy(one), destroy(one)}, "a slice to destroy does not stand"},
+      {"assigns what does not stand", {give(held(full, {{0}}))}, "a slice to assign does not stand"},
+      {"assigns what goes", {give(held(leaving, {{0}}))}, "a slice to assign does not stand"},
+      {"assigns before it creates", {give(held(full, {{0}})), create(full)}, "a slice to assign does not stand"},
+      {"unknown service", {give(held(one, {{2}}))}, "service 2 does not exist"},
+      {"holders out of order", {give(held(one, {{1}, {0}}))}, "holders are not in order"},
+      {"a holder twice", {give(held(one, {{1}, {1}}))}, "holders are not in order"},
+      {"two retrain on one", {give(held(one, {{0}, {1}}, Role::kRetraining))}, "a retraining slice has one holder"},
+      {"nobody retrains", {give(held(one, {}, Role::kRetraining))}, "a retraining slice has one holder"},
+      {"to nobody", {give(held(one, {}))}, nullptr},
+      {"full alone", {create(full)}, nullptr},
+      {"full not alone", {create(full), create(slice_at(1, "1g.10gb", 0))}, "full@0 on GPU 1 must stand alone at start 0"},
+      {"full beside what stands", {create(slice_at(0, "full", 0))}, "full@0 on GPU 0 must stand alone at start 0"},
+      {"full elsewhere than at 0", {create(slice_at(1, "full", 4))}, "full@4 on GPU 1 must stand alone at start 0"},
+      {"full after the rest", {destroy(one), destroy(three), create(slice_at(0, "full", 0))}, nullptr},
+      {"two +me",
+       {create(slice_at(1, "1g.10gb+me", 0)), create(slice_at(1, "1g.10gb+me", 1))},
+       "GPU 1: "},
+  };
+  const Scenario scenario = two_gpus();
+  for (const Case& each : cases) {
+    Plan plan;
+    plan.base_version = 7;
+    plan.actions = each.actions;
+    const auto objection = find_objection(scenario, standing(), plan, Instant::at_second(10));
+    if (each.objection == nullptr) {
+      EXPECT_FALSE(objection.has_value()) << each.name << ": " << objection.value_or("");
+    } else {
+      ASSERT_TRUE(objection.has_value()) << each.name;
+      EXPECT_EQ(objection->substr(0, std::string_view(each.objection).size()), each.objection) << each.name;
+    }
+  }
+}
+
+TEST(Verify, ObjectsToAnotherVersion) {
+  Plan plan;
+  plan.base_version = 6;
+  EXPECT_FALSE(find_objection(two_gpus(), standing(), plan, Instant()).has_value());  // an empty plan does nothing
+  plan.actions = {destroy(slice_at(0, "1g.10gb", 0))};
+  EXPECT_EQ(find_objection(two_gpus(), standing(), plan, Instant()), "made for version 6, the state is at 7");
+}
+
+TEST(Verify, ObjectsToChangesInAFrozenWindow) {
+  Scenario scenario = two_gpus();
+  scenario.frozen = {{.from = Instant::at_second(20), .until = Instant::at_second(30)}};
+  Plan plan;
+  plan.base_version = 7;
+  plan.actions = {destroy(slice_at(0, "1g.10gb", 0))};
+  const auto objection_at = [&](Instant acts_at) { return find_objection(scenario, standing(), plan, acts_at); };
+  EXPECT_FALSE(objection_at(Instant::at_second(20) - Micros(1)).has_value());
+  EXPECT_EQ(objection_at(Instant::at_second(20)), "a change would begin in a frozen window");
+  EXPECT_TRUE(objection_at(Instant::at_second(30) - Micros(1)).has_value());
+  EXPECT_FALSE(objection_at(Instant::at_second(30)).has_value());
+}
+
+TEST(Verify, OnlyTheFirstLayoutMayBeginInAFrozenWindow) {
+  Scenario scenario = two_gpus();
+  scenario.frozen = {{.from = Instant(), .until = Instant::at_second(60)}};
+  Snapshot empty;
+  Plan plan;
+  plan.actions = {create(slice_at(0, "1g.10gb", 0))};
+  EXPECT_FALSE(find_objection(scenario, empty, plan, Instant()).has_value());
+  empty.now = Instant(1);
+  EXPECT_TRUE(find_objection(scenario, empty, plan, Instant(1)).has_value());
+}
+
+}  // namespace
+}  // namespace berth
