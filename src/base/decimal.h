@@ -12,7 +12,8 @@
 
 namespace berth {
 
-/// An exact rational number that was read as a decimal, or computed from such ones. Regular value; arithmetic never rounds.
+/// An exact rational number that was read as a decimal, or computed from such ones. Regular value; arithmetic never
+/// rounds.
 class Decimal {
  public:
   Decimal() = default;
@@ -20,8 +21,8 @@ class Decimal {
   /// numerator / denominator. Requires: denominator > 0.
   Decimal(std::int64_t numerator, std::int64_t denominator);
 
-  /// Reads "12", "-0.5", "1e-3", "+4.": at most 40 characters, an exponent from -30 to 30. No spaces, no hex, no inf or nan.
-  /// The error says what was wanted and found, without a place: the caller knows the place.
+  /// Reads "12", "-0.5", "1e-3", "+4.": at most 40 characters, an exponent from -30 to 30. No spaces, no hex, no inf or
+  /// nan. The error says what was wanted and found, without a place: the caller knows the place.
   [[nodiscard]] static Result<Decimal> parse(std::string_view text);
 
   [[nodiscard]] bool is_integer() const { return value_.get_den() == 1; }
@@ -55,7 +56,8 @@ class Decimal {
   mpq_class value_ = 0;
 };
 
-/// A duration given in seconds, as whole microseconds rounded half up. Requires: `seconds.fits_int64()` after the scaling.
+/// A duration given in seconds, as whole microseconds rounded half up. Requires: `seconds.fits_int64()` after the
+/// scaling.
 [[nodiscard]] Micros micros_from_seconds(const Decimal& seconds);
 /// A duration given in milliseconds, likewise.
 [[nodiscard]] Micros micros_from_millis(const Decimal& millis);

@@ -41,7 +41,8 @@ RC_GTEST_PROP(DecimalProperty, ArithmeticIsExactAndOrderFollowsDifferences, ()) 
 
 RC_GTEST_PROP(DecimalProperty, AnyTextIsReadOrRefused, (const std::string& text)) {
   const auto result = Decimal::parse(text);
-  if (result) RC_ASSERT(Decimal::parse(result->to_string().substr(0, 40)).has_value() || result->to_string().size() > 40);
+  if (result)
+    RC_ASSERT(Decimal::parse(result->to_string().substr(0, 40)).has_value() || result->to_string().size() > 40);
 }
 
 }  // namespace

@@ -28,8 +28,9 @@ TEST(Decimal, ReadsWhatIsANumber) {
 }
 
 TEST(Decimal, RefusesTheRestAndShowsIt) {
-  for (const std::string_view text : {"", " 1", "1 ", "+", "-", ".", "e3", "1e", "1e+", "1e31", "1e-31", "1e0001", "1.2.3",
-                                      "0x10", "inf", "nan", "1,5", "--1", "1e3.0", "1_000"}) {
+  for (const std::string_view text :
+       {"",      " 1",     "1 ",    "+",    "-",   ".",   "e3",  "1e",  "1e+",   "1e31",
+        "1e-31", "1e0001", "1.2.3", "0x10", "inf", "nan", "1,5", "--1", "1e3.0", "1_000"}) {
     const auto result = Decimal::parse(text);
     ASSERT_FALSE(result.has_value()) << text;
     EXPECT_EQ(result.error().message, "wanted a number, found \"" + std::string(text) + "\"");
@@ -52,16 +53,16 @@ TEST(Decimal, WhatADoubleCannotHold) {
 }
 
 TEST(Decimal, RoundsTiesUp) {
-  const std::vector<std::pair<std::string_view, std::int64_t>> cases = {
-      {"0.5", 1}, {"1.5", 2}, {"2.5", 3}, {"-0.5", 0}, {"-1.5", -1}, {"-2.5", -2}, {"0.49999", 0}, {"-0.50001", -1}, {"7", 7}};
+  const std::vector<std::pair<std::string_view, std::int64_t>> cases = {{"0.5", 1},     {"1.5", 2},       {"2.5", 3},
+                                                                        {"-0.5", 0},    {"-1.5", -1},     {"-2.5", -2},
+                                                                        {"0.49999", 0}, {"-0.50001", -1}, {"7", 7}};
   for (const auto& [text, wanted] : cases) EXPECT_EQ(parsed(text).round_half_up(), wanted) << text;
 }
 
 TEST(Decimal, RoundsTiesToEven) {
   const std::vector<std::pair<std::string_view, std::int64_t>> cases = {
-      {"0.5", 0},      {"1.5", 2},  {"2.5", 2},  {"3.5", 4},      {"-0.5", 0},  {"-1.5", -2},
-      {"-2.5", -2},    {"-3.5", -4}, {"0.4999", 0}, {"0.5001", 1}, {"2.5001", 3}, {"-2.5001", -3},
-      {"-2.4999", -2}, {"8", 8}};
+      {"0.5", 0},   {"1.5", 2},    {"2.5", 2},    {"3.5", 4},    {"-0.5", 0},     {"-1.5", -2},    {"-2.5", -2},
+      {"-3.5", -4}, {"0.4999", 0}, {"0.5001", 1}, {"2.5001", 3}, {"-2.5001", -3}, {"-2.4999", -2}, {"8", 8}};
   for (const auto& [text, wanted] : cases) EXPECT_EQ(parsed(text).round_half_even(), wanted) << text;
 }
 
@@ -72,7 +73,8 @@ TEST(Decimal, FloorGoesDown) {
 }
 
 TEST(Decimal, ShowsDecimalsInFullAndOthersAsFractions) {
-  for (const std::string_view text : {"0", "0.45", "-0.05", "12", "1000000", "-3.125", "0.000000000000000000000000000001"}) {
+  for (const std::string_view text :
+       {"0", "0.45", "-0.05", "12", "1000000", "-3.125", "0.000000000000000000000000000001"}) {
     EXPECT_EQ(parsed(text).to_string(), text);
   }
   EXPECT_EQ(parsed("1.500").to_string(), "1.5");

@@ -1,5 +1,5 @@
-/// Time: whole microseconds, as a duration (Micros) and as a point of the run (Instant). Both are checked: an overflow ends
-/// the program instead of wrapping.
+/// Time: whole microseconds, as a duration (Micros) and as a point of the run (Instant). Both are checked: an overflow
+/// ends the program instead of wrapping.
 #pragma once
 
 #include <compare>

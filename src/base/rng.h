@@ -1,4 +1,5 @@
-/// Random numbers: one seed a run, split by the names of those who draw, so that a new component never shifts another's draws.
+/// Random numbers: one seed a run, split by the names of those who draw, so that a new component never shifts another's
+/// draws.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +7,8 @@
 
 namespace berth {
 
-/// A small generator (SplitMix64, Steele, Lea and Flood 2014). Regular value; equal state gives equal draws on every platform.
+/// A small generator (SplitMix64, Steele, Lea and Flood 2014). Regular value; equal state gives equal draws on every
+/// platform.
 class Rng {
  public:
   using result_type = std::uint64_t;

@@ -96,7 +96,8 @@ Result<std::vector<Field>> split_row(std::string_view row, std::size_t field_cou
   std::vector<Field> fields;
   std::size_t begin = 0;
   while (true) {
-    if (fields.size() == field_count_max) return invalid(fmt::format("wanted at most {} fields, found more", field_count_max));
+    if (fields.size() == field_count_max)
+      return invalid(fmt::format("wanted at most {} fields, found more", field_count_max));
     std::size_t end = row.find(',', begin);
     std::size_t column = begin + 1;
     std::string_view text = trimmed(row.substr(begin, end == std::string_view::npos ? end : end - begin), column);
@@ -129,7 +130,9 @@ std::size_t find_bad_utf8(std::string_view text) {
 }
 
 Result<std::int64_t> parse_count(std::string_view text, std::int64_t max) {
-  const auto refuse = [&] { return invalid(fmt::format("wanted a whole number from 0 to {}, found {}", max, quoted(text))); };
+  const auto refuse = [&] {
+    return invalid(fmt::format("wanted a whole number from 0 to {}, found {}", max, quoted(text)));
+  };
   if (text.empty() || text.size() > 19) return refuse();
   std::uint64_t value = 0;
   for (const char c : text) {

@@ -23,8 +23,8 @@ struct TextPlace {
 /// What was found, short and printable, in quotes: control bytes escaped, long text cut.
 [[nodiscard]] std::string quoted(std::string_view text);
 
-/// Walks over the lines of a text. A byte-order mark at the front and a CR before each LF are left out. The last line needs
-/// no LF. `line()` is valid until the text goes.
+/// Walks over the lines of a text. A byte-order mark at the front and a CR before each LF are left out. The last line
+/// needs no LF. `line()` is valid until the text goes.
 class LineReader {
  public:
   explicit LineReader(std::string_view text);
@@ -52,8 +52,8 @@ struct Field {
   std::size_t column = 1;
 };
 
-/// Splits a row at its commas. A field may stand in double quotes (then it may hold commas; a doubled quote inside is refused
-/// as these formats never need one). Spaces around a field are left out.
+/// Splits a row at its commas. A field may stand in double quotes (then it may hold commas; a doubled quote inside is
+/// refused as these formats never need one). Spaces around a field are left out.
 [[nodiscard]] Result<std::vector<Field>> split_row(std::string_view row, std::size_t field_count_max);
 
 /// Whether the bytes are well-formed UTF-8 without NUL; gives the offset of the first bad byte, or npos.

@@ -30,8 +30,8 @@ RC_GTEST_PROP(TextProperty, LinesJoinedAgainAreTheText, (const std::vector<std::
 }
 
 RC_GTEST_PROP(TextProperty, PlainFieldsComeBack, ()) {
-  const auto fields = *rc::gen::nonEmpty(
-      rc::gen::container<std::vector<std::string>>(rc::gen::container<std::string>(rc::gen::elementOf(std::string("ab1. -")))));
+  const auto fields = *rc::gen::nonEmpty(rc::gen::container<std::vector<std::string>>(
+      rc::gen::container<std::string>(rc::gen::elementOf(std::string("ab1. -")))));
   std::string row;
   for (const std::string& field : fields) row += (row.empty() && &field == fields.data() ? "" : ",") + field;
   const auto split = split_row(row, fields.size());

@@ -41,7 +41,9 @@ TEST(LineReader, WalksOverLines) {
   EXPECT_EQ(lines_of("a\n"), Lines{"a"});
   EXPECT_EQ(lines_of("\n"), Lines{""});
   EXPECT_EQ(lines_of("a\r\nb\n\nc"), (Lines{"a", "b", "", "c"}));
-  EXPECT_EQ(lines_of("\xEF\xBB\xBF" "a\nb"), (Lines{"a", "b"}));
+  EXPECT_EQ(lines_of("\xEF\xBB\xBF"
+                     "a\nb"),
+            (Lines{"a", "b"}));
   EXPECT_EQ(lines_of("a\rb\n"), Lines{"a\rb"});
 }
 
@@ -101,14 +103,14 @@ TEST(Utf8, FindsTheFirstBadByte) {
       {"\xF4\x8F\xBF\xBF", std::string::npos},
       {std::string_view("a\0", 2), 1},
       {"a\x80", 1},
-      {"\xC0\x80", 0},               // overlong
-      {"\xC1\xBF", 0},               // overlong
-      {"\xE0\x80\x80", 0},           // overlong
-      {"\xF0\x80\x80\x80", 0},       // overlong
-      {"\xED\xA0\x80", 0},           // a surrogate
-      {"\xF4\x90\x80\x80", 0},       // above U+10FFFF
+      {"\xC0\x80", 0},          // overlong
+      {"\xC1\xBF", 0},          // overlong
+      {"\xE0\x80\x80", 0},      // overlong
+      {"\xF0\x80\x80\x80", 0},  // overlong
+      {"\xED\xA0\x80", 0},      // a surrogate
+      {"\xF4\x90\x80\x80", 0},  // above U+10FFFF
       {"\xF5\x80\x80\x80", 0},
-      {"ab\xE2\x82", 2},             // cut
+      {"ab\xE2\x82", 2},  // cut
       {"\xE2\x28\xA1", 0},
   };
   for (const auto& [text, wanted] : cases) EXPECT_EQ(find_bad_utf8(text), wanted) << berth::quoted(text);
@@ -119,7 +121,8 @@ TEST(ParseCount, ReadsDigitsUpToALimit) {
   EXPECT_EQ(parse_count("10", 10), 10);
   EXPECT_EQ(parse_count("000", 10), 0);
   EXPECT_EQ(parse_count("9223372036854775807", INT64_MAX), INT64_MAX);
-  for (const std::string_view text : {"", "11", "-1", "+1", "1.0", " 1", "9223372036854775808", "99999999999999999999", "a"}) {
+  for (const std::string_view text :
+       {"", "11", "-1", "+1", "1.0", " 1", "9223372036854775808", "99999999999999999999", "a"}) {
     const auto result = parse_count(text, 10);
     ASSERT_FALSE(result.has_value()) << text;
     EXPECT_EQ(result.error().message, "wanted a whole number from 0 to 10, found \"" + std::string(text) + "\"");

@@ -17,8 +17,8 @@ struct CountTrace {
   friend bool operator==(const CountTrace&, const CountTrace&) = default;
 };
 
-/// Calls counted by minute (azure-functions); a minute's calls lie uniformly at random in it. The trace's second 0 begins the
-/// first minute.
+/// Calls counted by minute (azure-functions); a minute's calls lie uniformly at random in it. The trace's second 0
+/// begins the first minute.
 struct MinuteTrace {
   std::vector<std::uint32_t> counts;
   friend bool operator==(const MinuteTrace&, const MinuteTrace&) = default;

@@ -13,18 +13,18 @@ enum class MediaEngines { kOwnShare, kExtended, kAll, kNone };
 
 /// One GPU instance profile of one model, as `nvidia-smi mig -lgip` would list it.
 struct MigProfile {
-  std::string name;            ///< "3g.40gb", "1g.10gb+me", "1g.24gb-me"
-  int compute_slices = 0;      ///< the N of "Ng."
-  int length = 0;              ///< placement units that it covers
-  std::vector<int> starts;     ///< legal first units, ascending
-  int instances_max = 0;       ///< at most so many on one GPU
-  std::optional<int> sms;      ///< streaming multiprocessors
+  std::string name;         ///< "3g.40gb", "1g.10gb+me", "1g.24gb-me"
+  int compute_slices = 0;   ///< the N of "Ng."
+  int length = 0;           ///< placement units that it covers
+  std::vector<int> starts;  ///< legal first units, ascending
+  int instances_max = 0;    ///< at most so many on one GPU
+  std::optional<int> sms;   ///< streaming multiprocessors
   std::optional<std::int64_t> memory_mib;
   MediaEngines media = MediaEngines::kOwnShare;
-  bool is_graphics = false;      ///< "+gfx"
-  bool is_double_memory = false; ///< 1g with the memory of 2g
-  int device_profile_id = 0;     ///< the id of nvidia-smi; unique within a model only
-  std::string nvml_enum;         ///< suffix of NVML_GPU_INSTANCE_PROFILE_
+  bool is_graphics = false;             ///< "+gfx"
+  bool is_double_memory = false;        ///< 1g with the memory of 2g
+  int device_profile_id = 0;            ///< the id of nvidia-smi; unique within a model only
+  std::string nvml_enum;                ///< suffix of NVML_GPU_INSTANCE_PROFILE_
   std::vector<std::string> unverified;  ///< names of the fields that no primary source confirms
 
   /// A profile of the plain family 1g, 2g, 3g, 4g, 7g: no media, graphics or memory variant.
@@ -35,12 +35,12 @@ struct MigProfile {
 
 /// A GPU model. One that cannot be cut has no profiles and 0 units.
 struct GpuModel {
-  std::string name;              ///< "A100-80GB"
-  int units = 0;                 ///< placement units (memory slices): 8, 4 or 12
-  int compute_slices = 0;        ///< 7 or 4
-  int sms = 0;                   ///< of the whole GPU
+  std::string name;        ///< "A100-80GB"
+  int units = 0;           ///< placement units (memory slices): 8, 4 or 12
+  int compute_slices = 0;  ///< 7 or 4
+  int sms = 0;             ///< of the whole GPU
   bool is_sms_unverified = false;
-  std::int64_t memory_mib = 0;   ///< of the whole GPU, nominal
+  std::int64_t memory_mib = 0;  ///< of the whole GPU, nominal
   std::vector<MigProfile> profiles;
   std::vector<std::string> notes;  ///< what a user of this model should know
 

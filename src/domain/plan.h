@@ -1,4 +1,5 @@
-/// The plan: what a policy wants done, why, and what it promises. A value; an independent checker accepts it before anything acts.
+/// The plan: what a policy wants done, why, and what it promises. A value; an independent checker accepts it before
+/// anything acts.
 #pragma once
 
 #include <cstdint>

@@ -17,8 +17,8 @@ namespace berth {
 /// A group of equal GPUs.
 struct FleetEntry {
   GpuModel model;
-  std::int64_t count = 1;                    ///< > 0
-  std::optional<Decimal> usd_per_gpu_hour;   ///< >= 0; absent: cost is not known
+  std::int64_t count = 1;                   ///< > 0
+  std::optional<Decimal> usd_per_gpu_hour;  ///< >= 0; absent: cost is not known
 };
 
 /// Time that parts of a change take.
@@ -47,7 +47,8 @@ struct Scenario {
   std::int64_t history_seconds = 3600;
   Micros observation_delay;
   Micros planning;
-  std::vector<Decimal> interference = {Decimal(1)};  ///< [k]: factor on latency with k other busy slices on the GPU; >= 1 entry
+  std::vector<Decimal> interference = {
+      Decimal(1)};  ///< [k]: factor on latency with k other busy slices on the GPU; >= 1 entry
   Fidelity fidelity = Fidelity::kRequests;
   Objective objective = Objective::kServices;
   ChangeCosts changes;
@@ -66,8 +67,8 @@ struct Scenario {
 /// The name of a profile of a model: "3g.40gb", or "full".
 [[nodiscard]] std::string profile_name(const GpuModel& model, ProfileId profile);
 
-/// SMs of a profile. Where no source tells them (`unverified`), compute slices x the SMs of the smallest plain profile: an
-/// estimate that the output marks. `full` has the model's.
+/// SMs of a profile. Where no source tells them (`unverified`), compute slices x the SMs of the smallest plain profile:
+/// an estimate that the output marks. `full` has the model's.
 [[nodiscard]] int profile_sms(const GpuModel& model, ProfileId profile);
 
 }  // namespace berth

@@ -23,7 +23,8 @@ Scenario two_entries() {
   whole.name = "whole";
   whole.sms = 40;
   Scenario scenario;
-  scenario.fleet = {{.model = cut, .count = 2, .usd_per_gpu_hour = {}}, {.model = whole, .count = 1, .usd_per_gpu_hour = {}}};
+  scenario.fleet = {{.model = cut, .count = 2, .usd_per_gpu_hour = {}},
+                    {.model = whole, .count = 1, .usd_per_gpu_hour = {}}};
   return scenario;
 }
 

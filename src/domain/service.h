@@ -64,8 +64,8 @@ struct Pin {
 struct ServiceSpec {
   std::string name;
   std::string tenant;
-  Micros target;                 ///< latency target, > 0, in whole microseconds
-  Decimal target_ms;             ///< the same, exactly as written
+  Micros target;      ///< latency target, > 0, in whole microseconds
+  Decimal target_ms;  ///< the same, exactly as written
   Batching batching;
   DropRule drop = DropRule::kEarly;
   Arrivals arrivals;
@@ -73,8 +73,8 @@ struct ServiceSpec {
   PerformanceTable table;             ///< variant 0, the model itself
   Accuracy accuracy;
   std::optional<Retraining> retraining;
-  std::vector<Variant> variants;      ///< variants 1, 2, ..
-  Decimal weight = Decimal(1);        ///< > 0
+  std::vector<Variant> variants;  ///< variants 1, 2, ..
+  Decimal weight = Decimal(1);    ///< > 0
   std::optional<Decimal> floor_attainment;
   std::vector<Pin> pins;
   std::optional<std::int64_t> changes_per_hour;

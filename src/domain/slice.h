@@ -30,7 +30,8 @@ struct ProfileId {
 /// The name of a whole GPU that is not cut, in scenarios, profile tables and journals.
 inline constexpr const char* kFullProfileName = "full";
 
-/// A stretch of one GPU: a profile at a start. Ordered by GPU, then start, which is the order in which replicas are served.
+/// A stretch of one GPU: a profile at a start. Ordered by GPU, then start, which is the order in which replicas are
+/// served.
 struct Slice {
   GpuId gpu;
   int start = 0;
@@ -41,7 +42,8 @@ struct Slice {
 /// What a slice does for those who hold it.
 enum class Role { kInference, kRetraining };
 
-/// A slice and those who hold it. No holder: it stands unused. Several: they share it (software sharing of a whole GPU).
+/// A slice and those who hold it. No holder: it stands unused. Several: they share it (software sharing of a whole
+/// GPU).
 struct Holding {
   Slice slice;
   Role role = Role::kInference;

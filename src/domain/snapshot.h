@@ -14,14 +14,15 @@ namespace berth {
 /// A slice as the engine knows it.
 struct StandingSlice {
   Holding holding;
-  bool is_ready = false;      ///< stands and does its holders' work
-  bool is_leaving = false;    ///< asked to go
+  bool is_ready = false;    ///< stands and does its holders' work
+  bool is_leaving = false;  ///< asked to go
   friend bool operator==(const StandingSlice&, const StandingSlice&) = default;
 };
 
 /// A service as the engine knows it.
 struct ServiceState {
-  /// The latest seconds seen, oldest first, at most history_seconds of them; negative seconds are history before the run.
+  /// The latest seconds seen, oldest first, at most history_seconds of them; negative seconds are history before the
+  /// run.
   std::deque<ServiceSecond> seconds;
   bool is_retraining_due = false;  ///< due and not done
   friend bool operator==(const ServiceState&, const ServiceState&) = default;

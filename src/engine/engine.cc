@@ -8,9 +8,7 @@
 namespace berth {
 
 Engine::Engine(const Scenario& scenario, std::vector<Stage> stages)
-    : scenario_(scenario),
-      stages_(std::move(stages)),
-      state_(scenario.services.size(), scenario.history_seconds) {}
+    : scenario_(scenario), stages_(std::move(stages)), state_(scenario.services.size(), scenario.history_seconds) {}
 
 StepAnswer Engine::step(Instant now) {
   ENSURE(now >= state_.snapshot().now);

@@ -1,5 +1,5 @@
-/// The engine: a deterministic state machine. Events and a time go in, a verified plan with reasons comes out. It does no I/O,
-/// reads no clock and knows nothing of the world that carries its plans out.
+/// The engine: a deterministic state machine. Events and a time go in, a verified plan with reasons comes out. It does
+/// no I/O, reads no clock and knows nothing of the world that carries its plans out.
 #pragma once
 
 #include <functional>
@@ -16,8 +16,8 @@
 
 namespace berth {
 
-/// One named pass over the snapshot that may add actions to the plan. It must be a pure function of the snapshot (and of what it
-/// was built from). What it returns, if anything, is why no plan can exist.
+/// One named pass over the snapshot that may add actions to the plan. It must be a pure function of the snapshot (and
+/// of what it was built from). What it returns, if anything, is why no plan can exist.
 struct Stage {
   std::string name;
   std::function<std::optional<std::string>(const Snapshot&, Plan&)> run;
@@ -25,9 +25,9 @@ struct Stage {
 
 /// What a step answers.
 struct StepAnswer {
-  Plan plan;                             ///< may have no actions
-  std::optional<std::string> infeasible; ///< a stage found that no plan can exist
-  std::optional<std::string> refused;    ///< the verifier's objection; the plan is then empty and nothing was recorded
+  Plan plan;                              ///< may have no actions
+  std::optional<std::string> infeasible;  ///< a stage found that no plan can exist
+  std::optional<std::string> refused;     ///< the verifier's objection; the plan is then empty and nothing was recorded
 };
 
 class Engine {
@@ -38,8 +38,8 @@ class Engine {
   /// Takes an event in; it is applied by the next step.
   void observe(const Event& event) { inbox_.push_back(event); }
 
-  /// Drains the events, runs the stages in order, verifies the plan and records it. Plans act `scenario.planning` later, but
-  /// the first layout at once. Requires: `now` never goes back.
+  /// Drains the events, runs the stages in order, verifies the plan and records it. Plans act `scenario.planning`
+  /// later, but the first layout at once. Requires: `now` never goes back.
   [[nodiscard]] StepAnswer step(Instant now);
 
   [[nodiscard]] const Snapshot& snapshot() const { return state_.snapshot(); }

@@ -76,7 +76,8 @@ TEST(Engine, AStageThatMisbehavesIsRefusedAndChangesNothing) {
 
 TEST(Engine, AStageThatFindsNoPlanEndsTheStep) {
   const Scenario scenario = two_gpus();
-  const Stage hopeless{.name = "no", .run = [](const Snapshot&, Plan&) { return std::optional<std::string>("too few"); }};
+  const Stage hopeless{.name = "no",
+                       .run = [](const Snapshot&, Plan&) { return std::optional<std::string>("too few"); }};
   Engine engine(scenario, {asking({create(slice_at(0, "1g.10gb", 0))}), hopeless});
   EXPECT_EQ(engine.step(Instant()).infeasible, "too few");
   EXPECT_TRUE(engine.snapshot().slices.empty());
@@ -87,7 +88,7 @@ TEST(Engine, PlansAreCheckedForTheInstantAtWhichTheyAct) {
   scenario.planning = Micros::seconds(5);
   scenario.frozen = {{.from = Instant::at_second(6), .until = Instant::at_second(7)}};
   Engine engine(scenario, {asking({create(slice_at(0, "1g.10gb", 0))})});
-  EXPECT_TRUE(engine.step(kSecond).refused.has_value());                // would act at 6, though nothing stands yet
+  EXPECT_TRUE(engine.step(kSecond).refused.has_value());                 // would act at 6, though nothing stands yet
   EXPECT_FALSE(engine.step(Instant::at_second(2)).refused.has_value());  // acts at 7
 }
 
@@ -146,7 +147,8 @@ struct Retrains {
     retraining.time_on = {{1, Micros::seconds(3)}, {3, Micros::seconds(1)}};
     scenario.services[0].retraining = retraining;
     snapshot.services.resize(2);
-    snapshot.slices = {{.holding = held(small, {{0}}), .is_ready = true}, {.holding = held(large, {{0}}), .is_ready = true}};
+    snapshot.slices = {{.holding = held(small, {{0}}), .is_ready = true},
+                       {.holding = held(large, {{0}}), .is_ready = true}};
   }
   [[nodiscard]] std::vector<Action> asked() const {
     Plan plan;

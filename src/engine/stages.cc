@@ -38,10 +38,12 @@ void lend_or_return(const Scenario& scenario, const Snapshot& snapshot, ServiceI
   const StandingSlice* lent = find_lent(snapshot, service);
   if (is_due && lent == nullptr) {
     const auto slice = partition::slice_to_lend(scenario, standing_layout(snapshot), service);
-    if (slice) plan.actions.push_back(assign(*slice, service, Role::kRetraining, "retraining is due: least throughput lost"));
+    if (slice)
+      plan.actions.push_back(assign(*slice, service, Role::kRetraining, "retraining is due: least throughput lost"));
   }
   if (!is_due && lent != nullptr) {
-    plan.actions.push_back(assign(lent->holding.slice, service, Role::kInference, "retraining is done: back to serving"));
+    plan.actions.push_back(
+        assign(lent->holding.slice, service, Role::kInference, "retraining is done: back to serving"));
   }
 }
 

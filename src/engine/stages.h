@@ -14,8 +14,8 @@ namespace berth {
 [[nodiscard]] Stage first_layout_stage(std::string policy,
                                        std::function<partition::LayoutOrInfeasible(const Snapshot&)> decide);
 
-/// Lends slices to retrainings that are due and takes them back when they are done, by the rule of partition/retraining_rule.h.
-/// Waits where a window is frozen. `scenario` must outlive the stage.
+/// Lends slices to retrainings that are due and takes them back when they are done, by the rule of
+/// partition/retraining_rule.h. Waits where a window is frozen. `scenario` must outlive the stage.
 [[nodiscard]] Stage retraining_stage(const Scenario& scenario);
 
 /// Requests of each service in each second of history that the snapshot holds, oldest first (seconds before 0 only).

@@ -45,6 +45,8 @@ inline Holding held(const Slice& slice, std::vector<ServiceId> services, Role ro
 
 inline Action create(const Slice& slice) { return {.what = CreateSlice{slice}, .reason = {}}; }
 inline Action destroy(const Slice& slice) { return {.what = DestroySlice{slice}, .reason = {}}; }
-inline Action give(Holding holding) { return {.what = AssignSlice{.holding = std::move(holding), .point = {}}, .reason = {}}; }
+inline Action give(Holding holding) {
+  return {.what = AssignSlice{.holding = std::move(holding), .point = {}}, .reason = {}};
+}
 
 }  // namespace berth::testing

@@ -59,8 +59,10 @@ std::optional<std::string> check_holding(const Scenario& scenario, const Holding
 /// Applies one action to the future fleet, or says why it cannot be.
 std::optional<std::string> check_action(const Scenario& scenario, const Action& action, FutureFleet& fleet) {
   if (const auto* create = std::get_if<CreateSlice>(&action.what)) {
-    if (!is_known(scenario, create->slice)) return fmt::format("GPU {} or its profile does not exist", create->slice.gpu.index);
-    if (!fleet[create->slice.gpu].insert(create->slice).second) return shown(scenario, create->slice) + " stands already";
+    if (!is_known(scenario, create->slice))
+      return fmt::format("GPU {} or its profile does not exist", create->slice.gpu.index);
+    if (!fleet[create->slice.gpu].insert(create->slice).second)
+      return shown(scenario, create->slice) + " stands already";
     return std::nullopt;
   }
   if (const auto* destroy = std::get_if<DestroySlice>(&action.what)) {

@@ -68,13 +68,13 @@ TEST(Verify, ObjectsToWhatCannotBe) {
       {"nobody retrains", {give(held(one, {}, Role::kRetraining))}, "a retraining slice has one holder"},
       {"to nobody", {give(held(one, {}))}, nullptr},
       {"full alone", {create(full)}, nullptr},
-      {"full not alone", {create(full), create(slice_at(1, "1g.10gb", 0))}, "full@0 on GPU 1 must stand alone at start 0"},
+      {"full not alone",
+       {create(full), create(slice_at(1, "1g.10gb", 0))},
+       "full@0 on GPU 1 must stand alone at start 0"},
       {"full beside what stands", {create(slice_at(0, "full", 0))}, "full@0 on GPU 0 must stand alone at start 0"},
       {"full elsewhere than at 0", {create(slice_at(1, "full", 4))}, "full@4 on GPU 1 must stand alone at start 0"},
       {"full after the rest", {destroy(one), destroy(three), create(slice_at(0, "full", 0))}, nullptr},
-      {"two +me",
-       {create(slice_at(1, "1g.10gb+me", 0)), create(slice_at(1, "1g.10gb+me", 1))},
-       "GPU 1: "},
+      {"two +me", {create(slice_at(1, "1g.10gb+me", 0)), create(slice_at(1, "1g.10gb+me", 1))}, "GPU 1: "},
   };
   const Scenario scenario = two_gpus();
   for (const Case& each : cases) {

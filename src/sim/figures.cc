@@ -13,7 +13,8 @@ constexpr double kMicrosPerUnit = 1e6;
 
 double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
-/// GPU-microseconds of each fleet entry to micro-dollars, exact, half to even once; absent where a GPU that was used has no price.
+/// GPU-microseconds of each fleet entry to micro-dollars, exact, half to even once; absent where a GPU that was used
+/// has no price.
 std::optional<std::int64_t> cost_micro_usd(const Scenario& scenario, const std::vector<Decimal>& gpu_us_by_entry) {
   Decimal usd_hours_us;
   for (std::size_t entry = 0; entry < gpu_us_by_entry.size(); ++entry) {
@@ -82,7 +83,8 @@ Figures service_figures(const Scenario& scenario, const World& world, std::uint3
 }
 
 /// Mean of the services' goodputs by weight, and the worst, over those that had requests.
-void set_goodput_over_services(const Scenario& scenario, const std::vector<ServiceFigures>& services, Figures& figures) {
+void set_goodput_over_services(const Scenario& scenario, const std::vector<ServiceFigures>& services,
+                               Figures& figures) {
   double weighted = 0;
   double weights = 0;
   for (std::size_t index = 0; index < services.size(); ++index) {
@@ -133,7 +135,8 @@ void measure(const Scenario& scenario, const World& world, PolicyResult& result)
     totals.unfinished += own.unfinished;
     totals.accuracy_sum_micro += own.accuracy_sum_micro;
     latencies.add_all(world.meters()[index].latencies());
-    result.services.push_back({.name = scenario.services[index].name, .figures = service_figures(scenario, world, index)});
+    result.services.push_back(
+        {.name = scenario.services[index].name, .figures = service_figures(scenario, world, index)});
     effective += result.services.back().figures.utilisation.effective;
     result.figures.lost_slice_seconds += result.services.back().figures.lost_slice_seconds;
   }

@@ -1,5 +1,5 @@
-/// The journal of a simulated run: what happened, in order of time. It alone is enough to recount every count, goodput and
-/// changes.
+/// The journal of a simulated run: what happened, in order of time. It alone is enough to recount every count, goodput
+/// and changes.
 #pragma once
 
 #include <cstdint>

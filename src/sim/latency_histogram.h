@@ -1,4 +1,5 @@
-/// Latencies counted in a fixed histogram: percentiles by nearest rank within 0.05 %, memory that does not grow with the run.
+/// Latencies counted in a fixed histogram: percentiles by nearest rank within 0.05 %, memory that does not grow with
+/// the run.
 #pragma once
 
 #include <bit>

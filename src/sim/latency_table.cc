@@ -32,17 +32,20 @@ std::shared_ptr<const LatencyTable> LatencyTables::find(ServiceId service, const
                                                         const std::optional<PointChoice>& choice) {
   const GpuModel& model = scenario_.model_of(slice.gpu);
   const PointChoice chosen = choice.value_or(PointChoice{.variant = -1, .batch = 0, .processes = 0});
-  const Key key{service.index, model.name, slice.profile.index, holder_count, chosen.variant, chosen.batch, chosen.processes};
+  const Key key{service.index,  model.name,   slice.profile.index, holder_count,
+                chosen.variant, chosen.batch, chosen.processes};
   const auto known = tables_.find(key);
   if (known != tables_.end()) return known->second;
 
   const ServiceSpec& spec = scenario_.services[service.index];
-  auto point = choice ? profile::find_point(spec, model, slice.profile, choice->variant, choice->batch, choice->processes)
-                      : profile::choose_point(spec, model, slice.profile);
+  auto point = choice
+                   ? profile::find_point(spec, model, slice.profile, choice->variant, choice->batch, choice->processes)
+                   : profile::choose_point(spec, model, slice.profile);
   std::shared_ptr<LatencyTable> table;
   if (point) {
     table = std::make_shared<LatencyTable>();
-    for (const Decimal& factor : factors(holder_count)) table->latency_us.push_back(profile::latencies_us(*point, factor));
+    for (const Decimal& factor : factors(holder_count))
+      table->latency_us.push_back(profile::latencies_us(*point, factor));
     table->point = std::move(*point);
   }
   tables_.emplace(key, table);

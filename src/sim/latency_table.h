@@ -18,14 +18,14 @@ namespace berth::sim {
 /// How services that share a whole GPU slow each other down.
 enum class Sharing { kTimeSlices, kMps };
 
-/// Factor on latency when k services run on one shared GPU: k with time slices; with MPS the measured 1, 1.86, 2.74, 3.64 at
-/// 1, 3, 5, 7, linear between and beyond (docs/policies.md).
+/// Factor on latency when k services run on one shared GPU: k with time slices; with MPS the measured
+/// 1, 1.86, 2.74, 3.64 at 1, 3, 5, 7, linear between and beyond (docs/policies.md).
 [[nodiscard]] Decimal sharing_factor(Sharing sharing, int busy_count);
 
 struct LatencyTable {
   profile::OperatingPoint point;
-  /// [factor index][n - 1]: microseconds of a batch of n. Factor index: other busy slices of the GPU, or on a shared slice
-  /// other busy services of the slice; the last one goes on.
+  /// [factor index][n - 1]: microseconds of a batch of n. Factor index: other busy slices of the GPU, or on a shared
+  /// slice other busy services of the slice; the last one goes on.
   std::vector<std::vector<std::int64_t>> latency_us;
 
   [[nodiscard]] const std::int64_t* with_others(int others) const {
@@ -39,9 +39,10 @@ class LatencyTables {
  public:
   LatencyTables(const Scenario& scenario, Sharing sharing) : scenario_(scenario), sharing_(sharing) {}
 
-  /// The table of a service on a slice held by `holder_count` services; nothing when the slice cannot serve it, or has not the
-  /// point that was chosen.
-  [[nodiscard]] std::shared_ptr<const LatencyTable> find(ServiceId service, const Slice& slice, std::size_t holder_count,
+  /// The table of a service on a slice held by `holder_count` services; nothing when the slice cannot serve it, or has
+  /// not the point that was chosen.
+  [[nodiscard]] std::shared_ptr<const LatencyTable> find(ServiceId service, const Slice& slice,
+                                                         std::size_t holder_count,
                                                          const std::optional<PointChoice>& choice);
 
  private:

@@ -75,16 +75,18 @@ double mean_above(const std::vector<double>& law, int capacity) {
 /// M/D/1: Pollaczek and Khinchine.
 double wait_md1(double load) { return load * kServiceSeconds / (2 * (1 - load)); }
 
-/// M/D/c: Crommelin 1932. Whoever is served at t has left at t + D and whoever waited is served or waits, so the number in the
-/// system obeys N(t + D) = max(N(t) - c, 0) + Poisson(lambda D) at every t (Tijms 2003, 9.6.2); waiting by Little's law.
+/// M/D/c: Crommelin 1932. Whoever is served at t has left at t + D and whoever waited is served or waits, so the number
+/// in the system obeys N(t + D) = max(N(t) - c, 0) + Poisson(lambda D) at every t (Tijms 2003, 9.6.2); waiting by
+/// Little's law.
 double wait_mdc(double load, int servers) {
   const double mean = load * servers;
   return mean_above(stationary_law(servers, mean), servers) / (mean / kServiceSeconds);
 }
 
-/// M/D^[1,B]/1: the number left waiting at the ends of services obeys Bailey's chain (1954), also with a server that starts with
-/// the first arrival (Neuts 1967): Q' = max(Q - B, 0) + Poisson(lambda D). Over a cycle from end to end, which lasts D, and
-/// 1 / lambda longer where nobody waits at its beginning, the area under the queue is max(Q - B, 0) D + lambda D^2 / 2.
+/// M/D^[1,B]/1: the number left waiting at the ends of services obeys Bailey's chain (1954), also with a server that
+/// starts with the first arrival (Neuts 1967): Q' = max(Q - B, 0) + Poisson(lambda D). Over a cycle from end to end,
+/// which lasts D, and 1 / lambda longer where nobody waits at its beginning, the area under the queue is max(Q - B, 0)
+/// D + lambda D^2 / 2.
 double wait_bulk(double load, int batch) {
   const double rate = load * batch / kServiceSeconds;
   const std::vector<double> law = stationary_law(batch, rate * kServiceSeconds);
@@ -95,7 +97,8 @@ double wait_bulk(double load, int batch) {
 /// Mean waiting time in a run of about that many requests.
 double measured_wait(double load, Server server, double requests, std::uint64_t seed) {
   const std::vector<testing::Row> rows = {{.batch = server.batch, .processes = 1, .latency_ms = 10}};
-  const Decimal rate = Decimal(std::llround(load * 100), 100) * Decimal(server.batch) * Decimal(server.count) * Decimal(100);
+  const Decimal rate =
+      Decimal(std::llround(load * 100), 100) * Decimal(server.batch) * Decimal(server.count) * Decimal(100);
   const auto seconds = static_cast<std::int64_t>(requests / rate.to_double());
   auto service = service_of("s", rows, generated(Generator::Kind::kPoisson, rate, seconds));
   service.drop = DropRule::kNever;
@@ -120,8 +123,10 @@ void expect_agreement(double load, Server server, double theory) {
   }
   double sum = 0;
   constexpr int kSeeds = 8;
-  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) sum += measured_wait(load, server, 4 * enough_requests(load), seed);
-  std::printf("load %.2f, batch %d, %d servers: %.4f of theory\n", load, server.batch, server.count, sum / kSeeds / theory);
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed)
+    sum += measured_wait(load, server, 4 * enough_requests(load), seed);
+  std::printf("load %.2f, batch %d, %d servers: %.4f of theory\n", load, server.batch, server.count,
+              sum / kSeeds / theory);
   EXPECT_NEAR(sum / kSeeds / theory, 1, 0.005);
 }
 

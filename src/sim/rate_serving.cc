@@ -27,7 +27,12 @@ int largest_batch_in_time(const LatencyTable& table, double others, std::int64_t
 
 RateServing::RateServing(const Scenario& scenario, const std::vector<ArrivalStream>& streams,
                          std::vector<ServiceMeter>& meters, BusyTable& busy)
-    : scenario_(scenario), streams_(streams), meters_(meters), busy_(busy), services_(scenario.services.size()), busy_by_gpu_(scenario.gpu_count(), 0) {}
+    : scenario_(scenario),
+      streams_(streams),
+      meters_(meters),
+      busy_(busy),
+      services_(scenario.services.size()),
+      busy_by_gpu_(scenario.gpu_count(), 0) {}
 
 void RateServing::open_second(std::int64_t second) {
   second_ = second;
@@ -72,7 +77,8 @@ RateServing::Capacity RateServing::capacity_of(std::size_t index) const {
     const double latency_us = latency_with(table, others, batch);
     const double per_us = table.point.processes * batch / latency_us;
     const int variant = table.point.variant;
-    const Accuracy& accuracy = variant == 0 ? spec.accuracy : spec.variants[static_cast<std::size_t>(variant) - 1].accuracy;
+    const Accuracy& accuracy =
+        variant == 0 ? spec.accuracy : spec.variants[static_cast<std::size_t>(variant) - 1].accuracy;
     const auto worth = static_cast<double>(services_[index].is_stale ? accuracy.before_micro : accuracy.after_micro);
     capacity.per_us += per_us;
     capacity.latency_us = std::max(capacity.latency_us, latency_us);
@@ -93,7 +99,8 @@ void RateServing::arrive(std::size_t index, const Capacity& capacity, std::int64
   if (scenario_.services[index].drop == DropRule::kNever && capacity.per_us > 0) {
     // Arrivals meet a backlog that goes from `first` to `last` in a line; those above `limit` will be late.
     const auto first = static_cast<double>(service.waiting_count);
-    const double last = std::max(0.0, first + static_cast<double>(count) - capacity.per_us * static_cast<double>(until_us - now_us_));
+    const double last =
+        std::max(0.0, first + static_cast<double>(count) - capacity.per_us * static_cast<double>(until_us - now_us_));
     const double limit =
         capacity.per_us * (static_cast<double>(scenario_.services[index].target.count()) - capacity.latency_us);
     const double low = std::min(first, last);
@@ -167,13 +174,10 @@ double RateServing::latency_at_load(const Service& service, double per_us) const
   return static_cast<double>(latency_us[typical.table->point.batch - 1]);
 }
 
-void RateServing::start(SliceIndex index, const Slice& slice, ServiceId service, std::shared_ptr<const LatencyTable> table,
-                        bool is_shared, std::int64_t /*now_us*/) {
-  services_[service.index].replicas.push_back({.slice = index,
-                                               .gpu = slice.gpu,
-                                               .service = service,
-                                               .table = std::move(table),
-                                               .is_shared = is_shared});
+void RateServing::start(SliceIndex index, const Slice& slice, ServiceId service,
+                        std::shared_ptr<const LatencyTable> table, bool is_shared, std::int64_t /*now_us*/) {
+  services_[service.index].replicas.push_back(
+      {.slice = index, .gpu = slice.gpu, .service = service, .table = std::move(table), .is_shared = is_shared});
 }
 
 bool RateServing::stop(SliceIndex index, std::int64_t /*now_us*/) {

@@ -1,10 +1,11 @@
-/// Serving by rates (`fidelity: rates`): a second of a service is a few sums instead of its requests, for very large fleets.
+/// Serving by rates (`fidelity: rates`): a second of a service is a few sums instead of its requests, for very large
+/// fleets.
 ///
-/// Model: between two changes a service is a fluid queue. Its replicas together serve c = sum of processes x b / latency(b), b the
-/// largest usable batch that can still be in time; a backlog q waits q / c. With `drop: early` what would wait longer than
-/// target - latency(b) is dropped, and the rest is in time; with `never` an arrival is late when the backlog that it meets makes
-/// it so. Whole requests are settled, in order of arrival. It agrees with serving request by request within 2 % on goodput
-/// (rate_serving_test.cc); latencies are estimates, and a drain takes no time.
+/// Model: between two changes a service is a fluid queue. Its replicas together serve c = sum of processes x b /
+/// latency(b), b the largest usable batch that can still be in time; a backlog q waits q / c. With `drop: early` what
+/// would wait longer than target - latency(b) is dropped, and the rest is in time; with `never` an arrival is late when
+/// the backlog that it meets makes it so. Whole requests are settled, in order of arrival. It agrees with serving
+/// request by request within 2 % on goodput (rate_serving_test.cc); latencies are estimates, and a drain takes no time.
 #pragma once
 
 #include <cstdint>
@@ -60,15 +61,15 @@ class RateServing {
     std::int64_t waiting_count = 0;
     std::int64_t arrivals_in_second = 0;
     std::int64_t arrived_in_second = 0;
-    double served_carry = 0;   ///< parts of requests
+    double served_carry = 0;  ///< parts of requests
     double dropped_carry = 0;
     bool is_stale = false;
   };
   /// What the replicas of a service can do together right now.
   struct Capacity {
-    double per_us = 0;           ///< requests a microsecond
-    double latency_us = 0;       ///< of the largest usable batch, the worst replica that takes part
-    double mean_accuracy = 0;    ///< in millionths, by share of capacity
+    double per_us = 0;         ///< requests a microsecond
+    double latency_us = 0;     ///< of the largest usable batch, the worst replica that takes part
+    double mean_accuracy = 0;  ///< in millionths, by share of capacity
   };
 
   void run_service(std::size_t index, std::int64_t until_us);

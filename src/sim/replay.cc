@@ -119,13 +119,14 @@ Result<PolicyResult> replay_shared(const Request& request) {
     auto again = run_measured(request, decide, world, {.from = 2 * third, .size = third}, true);
     if (!again) return again;
   }
-  best->how = best_sharing == Sharing::kTimeSlices ? "time slices (better than MPS here)" : "MPS (better than time slices here)";
+  best->how = best_sharing == Sharing::kTimeSlices ? "time slices (better than MPS here)"
+                                                   : "MPS (better than time slices here)";
   return std::move(*best);
 }
 
-/// The search of static-best: replays services alone where they do not influence each other, else whole layouts. On one GPU
-/// every layout is judged request by request; on a fleet the search judges by rates (sim/rate_serving.h) and the finalists
-/// are then replayed as the scenario says.
+/// The search of static-best: replays services alone where they do not influence each other, else whole layouts. On one
+/// GPU every layout is judged request by request; on a fleet the search judges by rates (sim/rate_serving.h) and the
+/// finalists are then replayed as the scenario says.
 class Hindsight {
  public:
   explicit Hindsight(const Request& request) : request_(request), judged_(request.scenario) {
@@ -134,7 +135,9 @@ class Hindsight {
 
   partition::StaticBest search() {
     partition::StaticBestSearch search;
-    search.score_service = [this](ServiceId service, const std::vector<Slice>& slices) { return score(service, slices); };
+    search.score_service = [this](ServiceId service, const std::vector<Slice>& slices) {
+      return score(service, slices);
+    };
     search.score_layout = [this](const partition::Layout& layout) { return score(judged_, layout); };
     search.weights = weights();
     search.is_separable = std::all_of(judged_.interference.begin(), judged_.interference.end(),
@@ -170,7 +173,8 @@ class Hindsight {
 
   double score(ServiceId service, const std::vector<Slice>& slices) {
     partition::Layout layout;
-    for (const Slice& slice : slices) layout.push_back({.slice = slice, .role = Role::kInference, .services = {service}});
+    for (const Slice& slice : slices)
+      layout.push_back({.slice = slice, .role = Role::kInference, .services = {service}});
     const auto result = run(judged_, layout, service);
     if (!result) return 0;
     return result->services[service.index].figures.goodput.value_or(0);
@@ -182,14 +186,16 @@ class Hindsight {
     return objective_value(scenario, result->figures).value_or(0);
   }
 
-  std::optional<PolicyResult> run(const Scenario& scenario, const partition::Layout& layout, std::optional<ServiceId> only) {
+  std::optional<PolicyResult> run(const Scenario& scenario, const partition::Layout& layout,
+                                  std::optional<ServiceId> only) {
     if (is_stopped_) return std::nullopt;
     const Request request{
         .scenario = scenario, .policy = request_.policy, .seed = request_.seed, .hooks = request_.hooks};
     const WorldOptions world{.sharing = Sharing::kTimeSlices, .dispatch = Dispatch::kPull, .only = only};
     const double done = std::min(kSearchShare, kSearchShare * ++run_count_ / kEvaluationsMax);
     const auto decide = [&](const Snapshot&) -> partition::LayoutOrInfeasible { return layout; };
-    const auto outcome = run_scenario(scenario, stages_of(request, decide), options_of(request, world, {.from = done, .size = 0}));
+    const auto outcome =
+        run_scenario(scenario, stages_of(request, decide), options_of(request, world, {.from = done, .size = 0}));
     is_stopped_ = !outcome;
     if (is_stopped_) return std::nullopt;
     PolicyResult result;
@@ -210,8 +216,9 @@ Result<PolicyResult> replay_static_best(const Request& request) {
   const Decide decide = [&](const Snapshot&) { return best.layout; };
   auto result = run_measured(request, decide, {}, {.from = 0.9, .size = 0.1}, true);
   if (result) {
-    result->how = fmt::format("{}: {} layouts tried by {} replays", best.is_exhaustive ? "exhaustive" : "a local search",
-                              best.layouts_tried, best.evaluations);
+    result->how =
+        fmt::format("{}: {} layouts tried by {} replays", best.is_exhaustive ? "exhaustive" : "a local search",
+                    best.layouts_tried, best.evaluations);
   }
   return result;
 }
@@ -238,9 +245,11 @@ std::vector<std::string> notes_of(const Scenario& scenario) {
   std::vector<std::string> notes;
   for (const FleetEntry& entry : scenario.fleet) {
     const auto& profiles = entry.model.profiles;
-    const bool is_estimated = std::any_of(profiles.begin(), profiles.end(), [](const MigProfile& profile) { return !profile.sms; });
+    const bool is_estimated =
+        std::any_of(profiles.begin(), profiles.end(), [](const MigProfile& profile) { return !profile.sms; });
     if (is_estimated || entry.model.is_sms_unverified) {
-      notes.push_back(fmt::format("SM counts of {} are partly estimated: utilisation is approximate", entry.model.name));
+      notes.push_back(
+          fmt::format("SM counts of {} are partly estimated: utilisation is approximate", entry.model.name));
     }
   }
   return notes;

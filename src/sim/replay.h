@@ -16,8 +16,8 @@ namespace berth::sim {
 
 /// What a caller may watch and stop while a replay runs.
 struct ReplayHooks {
-  /// Called now and then: which policy, and the share of its work done (0 to 1; a search may stay at one value for a while).
-  /// Returns false to stop the replay, which then ends with ErrorCode::kInterrupted.
+  /// Called now and then: which policy, and the share of its work done (0 to 1; a search may stay at one value for a
+  /// while). Returns false to stop the replay, which then ends with ErrorCode::kInterrupted.
   std::function<bool(std::string_view policy, double done)> progress;
   /// Takes the journal of a policy, in order of time; policies come one after the other. May be empty.
   std::function<void(std::string_view policy, const JournalRecord&)> journal;

@@ -122,7 +122,8 @@ void RequestServing::settle(const Service& service, Process& process, std::int64
 std::int64_t RequestServing::accuracy_micro(const Service& service, const Replica& replica) const {
   const ServiceSpec& spec = scenario_.services[replica.service.index];
   const int variant = replica.table->point.variant;
-  const Accuracy& accuracy = variant == 0 ? spec.accuracy : spec.variants[static_cast<std::size_t>(variant) - 1].accuracy;
+  const Accuracy& accuracy =
+      variant == 0 ? spec.accuracy : spec.variants[static_cast<std::size_t>(variant) - 1].accuracy;
   return service.is_stale ? accuracy.before_micro : accuracy.after_micro;
 }
 
@@ -187,7 +188,8 @@ std::int64_t RequestServing::predicted_answer(const Replica& replica, std::int64
   const auto batch = static_cast<std::size_t>(replica.table->point.batch);
   const std::size_t ahead = replica.pushed.size();
   const std::size_t full_batches = ahead / batch;
-  // The batch that it would be in begins on the process that is free then; each round of full batches takes one latency.
+  // The batch that it would be in begins on the process that is free then; each round of full batches takes one
+  // latency.
   std::vector<std::int64_t> free_at;
   free_at.reserve(replica.process_count);
   for (std::uint32_t i = 0; i < replica.process_count; ++i) {
@@ -196,7 +198,8 @@ std::int64_t RequestServing::predicted_answer(const Replica& replica, std::int64
   }
   std::sort(free_at.begin(), free_at.end());
   const std::size_t rounds = full_batches / free_at.size();
-  const std::int64_t begins = free_at[full_batches % free_at.size()] + static_cast<std::int64_t>(rounds) * latency_us[batch - 1];
+  const std::int64_t begins =
+      free_at[full_batches % free_at.size()] + static_cast<std::int64_t>(rounds) * latency_us[batch - 1];
   return begins + latency_us[ahead % batch];
 }
 
@@ -239,7 +242,8 @@ void RequestServing::serve_pushed(std::uint32_t replica_index, std::int64_t now_
     if (processes_[index].is_busy) continue;
     const std::int64_t* latency_us = latencies(replica);
     std::size_t count = std::min(replica.pushed.size(), batch);
-    while (service.drops_early && count > 0 && replica.pushed.front() + service.target_us < now_us + latency_us[count - 1]) {
+    while (service.drops_early && count > 0 &&
+           replica.pushed.front() + service.target_us < now_us + latency_us[count - 1]) {
       meters_[replica.service.index].settle_dropped(replica.pushed.front() / kMicrosPerSecond, 1, Instant(now_us));
       replica.pushed.pop_front();
       count = std::min(replica.pushed.size(), batch);
@@ -276,8 +280,8 @@ void RequestServing::start(SliceIndex slice_index, const Slice& slice, ServiceId
   const auto by_rank = [&](std::uint32_t a, std::uint32_t b) {
     return processes_[replicas_[a].first_process].rank < processes_[replicas_[b].first_process].rank;
   };
-  service.replicas.insert(
-      std::upper_bound(service.replicas.begin(), service.replicas.end(), replica_index, by_rank), replica_index);
+  service.replicas.insert(std::upper_bound(service.replicas.begin(), service.replicas.end(), replica_index, by_rank),
+                          replica_index);
   if (dispatch_ == Dispatch::kPull) {
     for (std::uint32_t i = 0; i < replicas_[replica_index].process_count; ++i) {
       add_free(service, replicas_[replica_index].first_process + i);
@@ -309,7 +313,8 @@ bool RequestServing::stop(SliceIndex slice_index, std::int64_t now_us) {
     replica.is_taking = false;
     Service& service = services_[replica.service.index];
     std::erase(service.replicas, replica_index);
-    std::erase_if(service.free, [&](const FreeProcess& free) { return processes_[free.process].replica == replica_index; });
+    std::erase_if(service.free,
+                  [&](const FreeProcess& free) { return processes_[free.process].replica == replica_index; });
     std::make_heap(service.free.begin(), service.free.end(), std::greater<>());
     // What waited for this replica goes to the others, before those who came later.
     service.unrouted.insert(service.unrouted.begin(), replica.pushed.begin(), replica.pushed.end());
@@ -355,7 +360,8 @@ std::int64_t RequestServing::queued(ServiceId id, std::int64_t now_us) {
   Service& service = services_[id.index];
   service.queue.arrive_before(now_us);
   std::int64_t count = service.queue.waiting() + static_cast<std::int64_t>(service.unrouted.size());
-  for (const std::uint32_t replica : service.replicas) count += static_cast<std::int64_t>(replicas_[replica].pushed.size());
+  for (const std::uint32_t replica : service.replicas)
+    count += static_cast<std::int64_t>(replicas_[replica].pushed.size());
   return count;
 }
 

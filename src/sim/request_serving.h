@@ -1,11 +1,12 @@
 /// Serving, request by request: queues, replicas with their processes, batches, drops.
 ///
-/// A slice that serves is a replica with its point's processes. A free process takes what waits, up to the batch, lowest GPU,
-/// start and process first, and answers after the latency of the batch that it took. With `Dispatch::kPull` a service has one
-/// queue; with `kPush` each request goes on arrival to the replica chosen by ELSA's rule (docs/policies.md) and waits there.
+/// A slice that serves is a replica with its point's processes. A free process takes what waits, up to the batch,
+/// lowest GPU, start and process first, and answers after the latency of the batch that it took. With `Dispatch::kPull`
+/// a service has one queue; with `kPush` each request goes on arrival to the replica chosen by ELSA's rule
+/// (docs/policies.md) and waits there.
 ///
-/// Cost: O(log processes) an answer, O(services) an arrival that meets a free process; arrivals at a service whose processes
-/// are all busy cost nothing until one of them answers.
+/// Cost: O(log processes) an answer, O(services) an arrival that meets a free process; arrivals at a service whose
+/// processes are all busy cost nothing until one of them answers.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +34,8 @@ class RequestServing {
   /// Requests of the next second may arrive. Requires: advanced to its beginning.
   void open_second(std::int64_t second);
 
-  /// Runs all answers and arrivals before `until_us`. Stops earlier, behind the answer that leaves a stopped slice idle; the
-  /// slices that have become so are in `idle()`. Returns the time reached.
+  /// Runs all answers and arrivals before `until_us`. Stops earlier, behind the answer that leaves a stopped slice
+  /// idle; the slices that have become so are in `idle()`. Returns the time reached.
   std::int64_t advance(std::int64_t until_us);
   [[nodiscard]] std::vector<SliceIndex> take_idle() { return std::exchange(idle_, {}); }
 
@@ -129,8 +130,8 @@ class RequestServing {
   std::vector<Process> processes_;
   std::vector<Replica> replicas_;
   std::map<std::uint32_t, std::vector<std::uint32_t>> retired_;  ///< idle stopped replicas, by processes
-  std::vector<std::vector<std::uint32_t>> replicas_of_slice_;  ///< the taking or draining ones, by SliceIndex
-  std::vector<Answer> answers_;                                ///< a heap, earliest first
+  std::vector<std::vector<std::uint32_t>> replicas_of_slice_;    ///< the taking or draining ones, by SliceIndex
+  std::vector<Answer> answers_;                                  ///< a heap, earliest first
   std::vector<SliceIndex> idle_;
 };
 

@@ -30,7 +30,7 @@ struct Figures {
   std::optional<double> goodput_worst_service;
   std::optional<double> slo_attainment;
   std::optional<double> mean_accuracy;
-  double gpu_seconds = 0;        ///< of a service: its share, by SMs, of the GPUs that it holds
+  double gpu_seconds = 0;  ///< of a service: its share, by SMs, of the GPUs that it holds
   double gpu_seconds_fleet = 0;
   std::optional<std::int64_t> cost_micro_usd;
   std::optional<std::int64_t> cost_micro_usd_per_million_in_time;
@@ -53,7 +53,7 @@ inline constexpr int kTimelineBinsMax = 600;
 /// One service over time; vectors are by bin.
 struct ServiceTimeline {
   std::vector<double> arrivals_per_second;
-  std::vector<double> capacity_per_second;  ///< of the slices that serve it, at their points' measured throughput
+  std::vector<double> capacity_per_second;     ///< of the slices that serve it, at their points' measured throughput
   std::vector<std::optional<double>> goodput;  ///< of the requests that arrived in the bin
 };
 
@@ -73,22 +73,22 @@ struct Timeline {
   std::vector<std::optional<double>> goodput;                   ///< over all requests, by bin
   std::vector<std::optional<double>> goodput_mean_of_services;  ///< by bin
   std::vector<ServiceTimeline> services;
-  std::vector<SliceSpan> spans;      ///< sorted by slice, then time; at most kSpansMax
+  std::vector<SliceSpan> spans;  ///< sorted by slice, then time; at most kSpansMax
   bool are_spans_cut = false;
 };
 inline constexpr std::size_t kSpansMax = 20'000;
 
 struct PolicyResult {
   std::string name;
-  std::string how;                    ///< which form was taken ("time slices", "MPS"), what a search tried; may be empty
+  std::string how;  ///< which form was taken ("time slices", "MPS"), what a search tried; may be empty
   bool is_hindsight = false;
   std::optional<std::string> infeasible;  ///< why it cannot run; then there are no figures
-  std::vector<std::string> ignores;   ///< fields of the scenario that it does not obey
-  std::vector<std::string> notes;     ///< e.g. estimated SM counts
+  std::vector<std::string> ignores;       ///< fields of the scenario that it does not obey
+  std::vector<std::string> notes;         ///< e.g. estimated SM counts
   Figures figures;
   std::vector<ServiceFigures> services;
   Timeline timeline;
-  double wall_seconds = 0;            ///< filled by the caller who has a clock
+  double wall_seconds = 0;  ///< filled by the caller who has a clock
 };
 
 struct ReplayResult {

@@ -38,7 +38,8 @@ RetrainingNews RetrainingClock::tick(Instant now) {
   return news;
 }
 
-RetrainingNews RetrainingClock::add_slice(const Slice& order, SliceIndex slice, std::optional<Micros> time_on, Instant now) {
+RetrainingNews RetrainingClock::add_slice(const Slice& order, SliceIndex slice, std::optional<Micros> time_on,
+                                          Instant now) {
   RetrainingNews news;
   if (!time_on) return news;
   places_.insert({.order = order, .slice = slice, .time_on = *time_on});

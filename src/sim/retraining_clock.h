@@ -1,9 +1,9 @@
 /// Retraining of one service over time: due, running, done, the accuracy in force.
 ///
 /// States and legal transitions:
-///   fresh  --due-->  stale (progress 0 or kept)  --slice up-->  running  --done-->  swapping  --swap time over-->  fresh
-///   stale, running, swapping --due--> stale or running again (abandoned progress restarts, a pending swap is void)
-///   running --slice gone--> stale (progress kept)
+///   fresh  --due-->  stale (progress 0 or kept)  --slice up-->  running  --done-->  swapping  --swap time over-->
+///   fresh stale, running, swapping --due--> stale or running again (abandoned progress restarts, a pending swap is
+///   void) running --slice gone--> stale (progress kept)
 /// At one microsecond: due, then done, then swapped.
 #pragma once
 
@@ -37,9 +37,10 @@ class RetrainingClock {
   /// Lets happen what happens at `now`. Requires: now == next_time().
   [[nodiscard]] RetrainingNews tick(Instant now);
 
-  /// A slice is given to it (taken from it). `time_on` is the whole retraining's time there, absent where it cannot run.
-  /// Slices are ordered by GPU and start through `order`.
-  [[nodiscard]] RetrainingNews add_slice(const Slice& order, SliceIndex slice, std::optional<Micros> time_on, Instant now);
+  /// A slice is given to it (taken from it). `time_on` is the whole retraining's time there, absent where it cannot
+  /// run. Slices are ordered by GPU and start through `order`.
+  [[nodiscard]] RetrainingNews add_slice(const Slice& order, SliceIndex slice, std::optional<Micros> time_on,
+                                         Instant now);
   [[nodiscard]] RetrainingNews remove_slice(const Slice& order, SliceIndex slice, Instant now);
 
   /// Whether the accuracy `before` is in force.
@@ -59,9 +60,9 @@ class RetrainingClock {
   const Retraining& spec_;
   Instant end_;
   Instant next_due_;
-  bool is_stale_ = false;     ///< accuracy `before` in force
-  bool is_wanted_ = false;    ///< due and not done
-  Decimal done_share_;        ///< of the work, kept when it moves
+  bool is_stale_ = false;   ///< accuracy `before` in force
+  bool is_wanted_ = false;  ///< due and not done
+  Decimal done_share_;      ///< of the work, kept when it moves
   std::set<Place> places_;
   std::optional<Place> running_;
   Instant running_since_;
@@ -69,8 +70,9 @@ class RetrainingClock {
   Instant swap_at_ = Instant::never();
 };
 
-/// How long the whole retraining takes on a profile of a model; absent where its size is not listed. A whole GPU counts as
-/// listed under `full`, else, where the model can be cut, as its largest size.
-[[nodiscard]] std::optional<Micros> retraining_time_on(const Retraining& spec, const GpuModel& model, ProfileId profile);
+/// How long the whole retraining takes on a profile of a model; absent where its size is not listed. A whole GPU counts
+/// as listed under `full`, else, where the model can be cut, as its largest size.
+[[nodiscard]] std::optional<Micros> retraining_time_on(const Retraining& spec, const GpuModel& model,
+                                                       ProfileId profile);
 
 }  // namespace berth::sim

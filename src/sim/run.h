@@ -19,8 +19,8 @@ namespace berth::sim {
 struct RunOptions {
   std::uint64_t seed = 1;
   WorldOptions world;
-  JournalSink journal;                      ///< may be empty
-  std::function<bool(double done)> progress; ///< may be empty; returns false to stop
+  JournalSink journal;                        ///< may be empty
+  std::function<bool(double done)> progress;  ///< may be empty; returns false to stop
 };
 
 /// How a run ended.
@@ -29,7 +29,9 @@ struct RunOutcome {
   std::optional<std::string> infeasible;  ///< why no plan could exist
 };
 
-/// Runs the scenario to its end. Error only when `progress` stopped it. Requires: every plan of the stages passes the verifier.
-[[nodiscard]] Result<RunOutcome> run_scenario(const Scenario& scenario, std::vector<Stage> stages, const RunOptions& options);
+/// Runs the scenario to its end. Error only when `progress` stopped it. Requires: every plan of the stages passes the
+/// verifier.
+[[nodiscard]] Result<RunOutcome> run_scenario(const Scenario& scenario, std::vector<Stage> stages,
+                                              const RunOptions& options);
 
 }  // namespace berth::sim

@@ -1,4 +1,5 @@
-/// What one service got: counts, latencies, and one record for each second of arrival, closed when its last request is settled.
+/// What one service got: counts, latencies, and one record for each second of arrival, closed when its last request is
+/// settled.
 #pragma once
 
 #include <cstdint>

@@ -204,7 +204,8 @@ void SliceTable::begin_start(SliceIndex index, Instant now) {
   slice.phase = SimSlice::Phase::kStarting;
   Micros start;
   if (slice.holding.role == Role::kInference) {
-    for (const ServiceId service : slice.holding.services) start = std::max(start, scenario_.services[service.index].start);
+    for (const ServiceId service : slice.holding.services)
+      start = std::max(start, scenario_.services[service.index].start);
   }
   set_timer(index, scenario_.changes.plumbing + start, now);
 }
@@ -314,8 +315,8 @@ void SliceTable::account(Instant now) {
   const auto span = static_cast<double>(span_us);
   sums_.allocated_sm_us += allocated_sms_ * span;
   for (std::size_t entry = 0; entry < gpus_by_entry_.size(); ++entry) {
-    sums_.gpu_us_by_entry[entry] = detail::checked_add(sums_.gpu_us_by_entry[entry],
-                                                       detail::checked_multiply(gpus_by_entry_[entry], span_us));
+    sums_.gpu_us_by_entry[entry] =
+        detail::checked_add(sums_.gpu_us_by_entry[entry], detail::checked_multiply(gpus_by_entry_[entry], span_us));
   }
   for (std::size_t service = 0; service < lost_by_service_.size(); ++service) {
     sums_.allocated_sm_us_by_service[service] += allocated_sms_by_service_[service] * span;
@@ -347,7 +348,8 @@ void SliceTable::refresh_rates() {
       const SimSlice& slice = of(index);
       const auto holder_count = static_cast<std::int64_t>(slice.holding.services.size());
       if (holder_count == 0) continue;
-      const bool is_lost = slice.holding.role == Role::kInference && (slice.phase != SimSlice::Phase::kUp || !slice.can_serve);
+      const bool is_lost =
+          slice.holding.role == Role::kInference && (slice.phase != SimSlice::Phase::kUp || !slice.can_serve);
       allocated_sms_ += slice.sms;
       for (const ServiceId service : slice.holding.services) {
         allocated_sms_by_service_[service.index] += static_cast<double>(slice.sms) / static_cast<double>(holder_count);

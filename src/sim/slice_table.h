@@ -2,10 +2,11 @@
 ///
 /// Legal transitions of a slice:
 ///   waiting for room -> creating -> starting (has holders) or up (has none)
-///   starting -> up -> draining -> starting (new holders, other processes or variant) or up (no holders) or destroying -> gone
-///   starting -> starting (other holders), starting -> destroying
+///   starting -> up -> draining -> starting (new holders, other processes or variant) or up (no holders) or destroying
+///   -> gone starting -> starting (other holders), starting -> destroying
 /// Draining ends when nothing runs on the slice any more; a retraining stops at once and keeps its progress.
-/// Times: creating costs `create`; starting costs `plumbing`, and for inference the service's `start` (the longest of its holders').
+/// Times: creating costs `create`; starting costs `plumbing`, and for inference the service's `start` (the longest of
+/// its holders').
 #pragma once
 
 #include <cstdint>
@@ -36,13 +37,13 @@ struct SimSlice {
   enum class Phase { kWaitingForRoom, kCreating, kStarting, kUp, kDraining, kDestroying, kGone };
   Slice slice;
   Phase phase = Phase::kWaitingForRoom;
-  Holding holding;                     ///< who it works for now (while draining: until now)
+  Holding holding;  ///< who it works for now (while draining: until now)
   std::optional<PointChoice> point;
-  std::optional<AssignSlice> next;     ///< what comes after the drain
-  bool is_unwanted = false;            ///< goes after the drain
-  std::uint32_t generation = 0;        ///< timers of older generations are void
+  std::optional<AssignSlice> next;  ///< what comes after the drain
+  bool is_unwanted = false;         ///< goes after the drain
+  std::uint32_t generation = 0;     ///< timers of older generations are void
   int sms = 0;
-  bool can_serve = true;               ///< a replica stands on it (set by the world after kStart)
+  bool can_serve = true;  ///< a replica stands on it (set by the world after kStart)
 };
 
 /// Sums over time, up to the last call of `account`.
@@ -61,7 +62,8 @@ class SliceTable {
   /// References must outlive the table. `journal` may be empty.
   SliceTable(const Scenario& scenario, const JournalSink& journal, BusyTable& busy);
 
-  /// Carries a plan's actions out; at second 0 (`is_first_layout`) at once and for free. Effects are appended to `effects`.
+  /// Carries a plan's actions out; at second 0 (`is_first_layout`) at once and for free. Effects are appended to
+  /// `effects`.
   void act(const Plan& plan, Instant now, bool is_first_layout);
   /// The next instant at which a change goes on by itself.
   [[nodiscard]] Instant next_time() const;
@@ -126,9 +128,9 @@ class SliceTable {
   const Scenario& scenario_;
   const JournalSink& journal_;
   BusyTable& busy_;
-  std::vector<SimSlice> slices_;                       ///< by SliceIndex, gone ones too
-  std::vector<std::map<int, SliceIndex>> by_gpu_;      ///< standing ones (not waiting, not gone), by start
-  std::vector<SliceIndex> waiting_;                    ///< for room, in the order of their plans
+  std::vector<SimSlice> slices_;                   ///< by SliceIndex, gone ones too
+  std::vector<std::map<int, SliceIndex>> by_gpu_;  ///< standing ones (not waiting, not gone), by start
+  std::vector<SliceIndex> waiting_;                ///< for room, in the order of their plans
   std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;
   std::uint64_t timer_sequence_ = 0;
   std::vector<SliceEffect> effects_;

@@ -1,5 +1,5 @@
-/// The simulated world: virtual clock, slices that change, services that serve and retrain. It carries out plans and tells events;
-/// it decides nothing.
+/// The simulated world: virtual clock, slices that change, services that serve and retrain. It carries out plans and
+/// tells events; it decides nothing.
 ///
 /// Events of one microsecond go in this order: retraining and accuracy, slices, answers, arrivals.
 #pragma once
@@ -41,8 +41,8 @@ class World {
   /// Carries out a plan now. The first one, at second 0, stands at once.
   void act(const Plan& plan, Instant now);
 
-  /// Runs until `until` or the first instant before it at which something happened that the engine should know at once (a
-  /// slice, a retraining), and returns that instant; its changes are done, its answers and arrivals are not.
+  /// Runs until `until` or the first instant before it at which something happened that the engine should know at once
+  /// (a slice, a retraining), and returns that instant; its changes are done, its answers and arrivals are not.
   [[nodiscard]] Instant advance(Instant until);
   /// Events since the last call, in order of time.
   [[nodiscard]] std::vector<Event> take_events() { return std::exchange(events_, {}); }

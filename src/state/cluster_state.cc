@@ -16,7 +16,8 @@ auto lower_bound_slice(std::vector<StandingSlice>& slices, const Slice& slice) {
 
 }  // namespace
 
-ClusterState::ClusterState(std::size_t service_count, std::int64_t history_seconds) : history_seconds_(history_seconds) {
+ClusterState::ClusterState(std::size_t service_count, std::int64_t history_seconds)
+    : history_seconds_(history_seconds) {
   snapshot_.services.resize(service_count);
 }
 

@@ -1,4 +1,5 @@
-/// The state of the engine: what it knows of slices and services. It changes only by applying an event or an accepted plan.
+/// The state of the engine: what it knows of slices and services. It changes only by applying an event or an accepted
+/// plan.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +16,8 @@ class ClusterState {
   /// `history_seconds`: how many of a service's latest seconds are kept.
   ClusterState(std::size_t service_count, std::int64_t history_seconds);
 
-  /// Applies one event; the version grows by one. Events about slices or services that are not known are ignored: a world may
-  /// report what another owner did.
+  /// Applies one event; the version grows by one. Events about slices or services that are not known are ignored: a
+  /// world may report what another owner did.
   void apply(const Event& event);
   /// Records what an accepted plan has asked for: its slices are on their way (not ready, or leaving).
   void apply(const Plan& plan);

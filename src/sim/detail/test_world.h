@@ -1,6 +1,7 @@
 /// Small scenarios, runs and a recount of journals, shared by the simulator's tests and benchmarks.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -92,7 +93,8 @@ inline Holding holding_of(const Slice& slice, std::vector<std::uint32_t> service
   return holding;
 }
 
-inline Scenario scenario_of(std::vector<ServiceSpec> services, std::vector<Holding> layout, std::int64_t gpu_count = 1) {
+inline Scenario scenario_of(std::vector<ServiceSpec> services, std::vector<Holding> layout,
+                            std::int64_t gpu_count = 1) {
   Scenario scenario;
   scenario.name = "test";
   scenario.fleet = {{.model = a100(), .count = gpu_count, .usd_per_gpu_hour = Decimal(3600)}};
@@ -129,7 +131,8 @@ struct Ran {
   PolicyResult result;
 };
 
-inline Ran run(const Scenario& scenario, std::vector<Stage> stages, std::uint64_t seed = 1, const WorldOptions& world = {}) {
+inline Ran run(const Scenario& scenario, std::vector<Stage> stages, std::uint64_t seed = 1,
+               const WorldOptions& world = {}) {
   Ran ran;
   RunOptions options;
   options.seed = seed;
@@ -148,9 +151,8 @@ inline Ran run_fixed(const Scenario& scenario, std::uint64_t seed = 1, const Wor
 /// Runs a policy by its name, with its journal.
 inline Ran run_policy(const Scenario& scenario, std::string_view policy, std::uint64_t seed = 1) {
   Ran ran;
-  const ReplayHooks hooks{.progress = {}, .journal = [&](std::string_view, const JournalRecord& record) {
-                            ran.journal.push_back(record);
-                          }};
+  const ReplayHooks hooks{
+      .progress = {}, .journal = [&](std::string_view, const JournalRecord& record) { ran.journal.push_back(record); }};
   ran.result = *replay_policy(scenario, policy, seed, hooks);
   return ran;
 }
@@ -158,8 +160,8 @@ inline Ran run_policy(const Scenario& scenario, std::string_view policy, std::ui
 inline std::string shown(const JournalRecord& record) {
   std::string text;
   std::visit(Overloaded{[&](const SliceRecord& slice) {
-                          constexpr const char* kNames[] = {"created", "destroyed", "draining", "serving",
-                                                            "retraining_started", "retraining_done"};
+                          constexpr const char* kNames[] = {"created", "destroyed",          "draining",
+                                                            "serving", "retraining_started", "retraining_done"};
                           text = std::to_string(slice.at.micros()) + " " + kNames[static_cast<int>(slice.event)] + " " +
                                  std::to_string(slice.slice.gpu.index) + ":" +
                                  profile_name(a100(), slice.slice.profile) + "@" + std::to_string(slice.slice.start);
@@ -201,47 +203,28 @@ struct Recount {
     std::int64_t dropped = 0;
     std::int64_t unfinished = 0;
     std::int64_t accuracy_sum_micro = 0;
-    std::int64_t lost_us = 0;
     std::int64_t changes = 0;
     friend bool operator==(const Service&, const Service&) = default;
   };
   std::vector<Service> services;
   std::int64_t changes = 0;
-  std::int64_t gpu_us = 0;  ///< GPUs that hold a slice, from its creation's end to its destruction's end
+  std::int64_t gpu_us =
+      0;  ///< GPUs that hold a slice, from the beginning of its creation to the end of its destruction
   bool is_in_order = true;
 };
 
-inline Recount recount(const std::vector<JournalRecord>& journal, std::size_t service_count, Instant end) {
+inline Recount recount(const std::vector<JournalRecord>& journal, const Scenario& scenario) {
   Recount count;
-  count.services.resize(service_count);
-  struct Open {
-    SliceRecord last;
-    bool is_serving = false;
-  };
-  std::map<Slice, Open> open;
-  std::map<GpuId, std::pair<int, Instant>> on_gpu;  // slices, and since when there is one
+  count.services.resize(scenario.services.size());
+  std::map<GpuId, std::vector<std::pair<Instant, int>>> steps;  // slices more or less
   Instant now;
-  const auto lose = [&](const Open& slice, Instant until) {
-    if (slice.is_serving || slice.last.role != Role::kInference) return;
-    for (const ServiceId service : slice.last.services) {
-      count.services[service.index].lost_us += (until - slice.last.at).count();
-    }
-  };
-  const auto take = [&](const SliceRecord& record) {
-    const auto before = open.find(record.slice);
-    auto& [slices, since] = on_gpu[record.slice.gpu];
-    if (before != open.end()) lose(before->second, record.at);
-    if (record.event == SliceEvent::kCreated) {
-      if (slices++ == 0) since = record.at;
-    }
-    if (record.event == SliceEvent::kDestroyed) {
-      if (--slices == 0) count.gpu_us += (record.at - since).count();
-      open.erase(record.slice);
-    } else {
-      open[record.slice] = {.last = record, .is_serving = record.event == SliceEvent::kServing};
-    }
-    if (record.at == Instant() && record.event == SliceEvent::kCreated) return;
-    if (record.event != SliceEvent::kCreated && record.event != SliceEvent::kDestroyed) return;
+  const auto take_slice = [&](const SliceRecord& record) {
+    const bool is_created = record.event == SliceEvent::kCreated;
+    if (!is_created && record.event != SliceEvent::kDestroyed) return;
+    const bool is_first_layout = is_created && record.at == Instant();
+    const Instant at = is_created && !is_first_layout ? record.at - scenario.changes.create : record.at;
+    steps[record.slice.gpu].emplace_back(at, is_created ? 1 : -1);
+    if (is_first_layout) return;
     ++count.changes;
     for (const ServiceId service : record.services) ++count.services[service.index].changes;
   };
@@ -258,13 +241,18 @@ inline Recount recount(const std::vector<JournalRecord>& journal, std::size_t se
     const Instant at = std::visit([](const auto& each) { return each.at; }, record);
     count.is_in_order = count.is_in_order && now <= at;
     now = at;
-    std::visit(Overloaded{[&](const SliceRecord& slice) { take(slice); },
-                          [&](const SecondRecord& second) { take_second(second); }},
-               record);
+    std::visit(Overloaded{take_slice, take_second}, record);
   }
-  for (const auto& [slice, last] : open) lose(last, end);
-  for (const auto& [gpu, entry] : on_gpu) {
-    if (entry.first > 0) count.gpu_us += (end - entry.second).count();
+  for (auto& [gpu, changes] : steps) {
+    std::sort(changes.begin(), changes.end());
+    int slices = 0;
+    Instant since;
+    for (const auto& [at, more] : changes) {
+      if (slices > 0) count.gpu_us += (at - since).count();
+      slices += more;
+      since = at;
+    }
+    if (slices > 0) count.gpu_us += (Instant::at_second(scenario.simulated_seconds()) - since).count();
   }
   return count;
 }
