@@ -75,6 +75,11 @@ TEST(Whole, GivesTheRestByLoadPerCapacity) {
             "0:full@0=a 1:full@0=b 2:full@0=b 3:full@0=a 4:full@0=b 5:full@0=a");
 }
 
+TEST(Whole, GivesTiesToTheFirstService) {
+  const Scenario scenario = scenario_of({gpus("A100-80GB", 3)}, services({"a", "b"}));
+  EXPECT_EQ(show(scenario, whole_layout(scenario, {5, 5})), "0:full@0=a 1:full@0=b 2:full@0=a");
+}
+
 TEST(Whole, MatchesByAugmentingPaths) {
   const auto both = service_with("both", {{"T4-16GB", "full", 10}, {"A10-24GB", "full", 10}});
   const auto only_t4 = service_with("only_t4", {{"T4-16GB", "full", 10}});
