@@ -48,7 +48,7 @@ Error error_at(std::string_view file, TextPlace place, std::string_view message)
   return Error{ErrorCode::kInvalidInput, fmt::format("{}:{}:{}: {}", file, place.line, place.column, message)};
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string shown = "\"";
   for (const char c : text.substr(0, kQuotedLengthMax)) {
     const auto byte = static_cast<unsigned char>(c);
@@ -131,7 +131,7 @@ std::size_t find_bad_utf8(std::string_view text) {
 
 Result<std::int64_t> parse_count(std::string_view text, std::int64_t max) {
   const auto refuse = [&] {
-    return invalid(fmt::format("wanted a whole number from 0 to {}, found {}", max, quoted(text)));
+    return invalid(fmt::format("wanted a whole number from 0 to {}, found {}", max, in_quotes(text)));
   };
   if (text.empty() || text.size() > 19) return refuse();
   std::uint64_t value = 0;

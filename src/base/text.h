@@ -21,7 +21,7 @@ struct TextPlace {
 [[nodiscard]] Error error_at(std::string_view file, TextPlace place, std::string_view message);
 
 /// What was found, short and printable, in quotes: control bytes escaped, long text cut.
-[[nodiscard]] std::string quoted(std::string_view text);
+[[nodiscard]] std::string in_quotes(std::string_view text);
 
 /// Walks over the lines of a text. A byte-order mark at the front and a CR before each LF are left out. The last line
 /// needs no LF. `line()` is valid until the text goes.

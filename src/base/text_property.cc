@@ -8,7 +8,7 @@ namespace {
 
 RC_GTEST_PROP(TextProperty, QuotedIsAlwaysShortWellFormedAndPrintable, (const std::vector<std::uint8_t>& bytes)) {
   const std::string text(bytes.begin(), bytes.end());
-  const std::string shown = berth::quoted(text);
+  const std::string shown = in_quotes(text);
   RC_ASSERT(find_bad_utf8(shown) == std::string::npos);
   RC_ASSERT(shown.size() <= 4 * 48 + 5);
   for (const char c : shown) RC_ASSERT((static_cast<unsigned char>(c) >= 0x20 && c != 0x7F));

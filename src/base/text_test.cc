@@ -12,19 +12,19 @@ TEST(Text, ErrorsSayWhere) {
 }
 
 TEST(Text, QuotesWhatIsNotPrintable) {
-  EXPECT_EQ(berth::quoted("plain"), "\"plain\"");
-  EXPECT_EQ(berth::quoted(""), "\"\"");
-  EXPECT_EQ(berth::quoted(std::string_view("a\0b\x1b\n\x7f", 6)), "\"a\\x00b\\x1b\\x0a\\x7f\"");
-  EXPECT_EQ(berth::quoted("gr\xC3\xBC\xC3\x9F"), "\"gr\xC3\xBC\xC3\x9F\"");
-  EXPECT_EQ(berth::quoted("\xFFz"), "\"?z\"");
+  EXPECT_EQ(in_quotes("plain"), "\"plain\"");
+  EXPECT_EQ(in_quotes(""), "\"\"");
+  EXPECT_EQ(in_quotes(std::string_view("a\0b\x1b\n\x7f", 6)), "\"a\\x00b\\x1b\\x0a\\x7f\"");
+  EXPECT_EQ(in_quotes("gr\xC3\xBC\xC3\x9F"), "\"gr\xC3\xBC\xC3\x9F\"");
+  EXPECT_EQ(in_quotes("\xFFz"), "\"?z\"");
 }
 
 TEST(Text, QuotesCutLongText) {
   const std::string just_fits(48, 'x');
-  EXPECT_EQ(berth::quoted(just_fits), "\"" + just_fits + "\"");
-  EXPECT_EQ(berth::quoted(just_fits + "y"), "\"" + just_fits + "...\"");
+  EXPECT_EQ(in_quotes(just_fits), "\"" + just_fits + "\"");
+  EXPECT_EQ(in_quotes(just_fits + "y"), "\"" + just_fits + "...\"");
   // A cut inside a sequence must not leave half of it.
-  EXPECT_EQ(find_bad_utf8(berth::quoted(std::string(47, 'x') + "\xC3\xBC")), std::string::npos);
+  EXPECT_EQ(find_bad_utf8(in_quotes(std::string(47, 'x') + "\xC3\xBC")), std::string::npos);
 }
 
 std::vector<std::string> lines_of(std::string_view text) {
@@ -113,7 +113,7 @@ TEST(Utf8, FindsTheFirstBadByte) {
       {"ab\xE2\x82", 2},  // cut
       {"\xE2\x28\xA1", 0},
   };
-  for (const auto& [text, wanted] : cases) EXPECT_EQ(find_bad_utf8(text), wanted) << berth::quoted(text);
+  for (const auto& [text, wanted] : cases) EXPECT_EQ(find_bad_utf8(text), wanted) << in_quotes(text);
 }
 
 TEST(ParseCount, ReadsDigitsUpToALimit) {

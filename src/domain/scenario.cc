@@ -47,4 +47,19 @@ int profile_sms(const GpuModel& model, ProfileId profile) {
   return model.sms * wanted.compute_slices / std::max(1, model.compute_slices);
 }
 
+std::optional<Micros> retraining_time_on(const Retraining& retraining, const GpuModel& model, ProfileId profile) {
+  const auto listed = [&](int size) -> std::optional<Micros> {
+    const auto it = retraining.time_on.find(size);
+    if (it == retraining.time_on.end()) return std::nullopt;
+    return it->second;
+  };
+  if (!profile.is_full()) {
+    ENSURE(profile.index < model.profiles.size());
+    return listed(model.profiles[profile.index].compute_slices);
+  }
+  constexpr int kUncutKey = 0;
+  const auto uncut = listed(kUncutKey);
+  return uncut || !model.is_mig_capable() ? uncut : listed(model.compute_slices);
+}
+
 }  // namespace berth

@@ -71,4 +71,9 @@ struct Scenario {
 /// an estimate that the output marks. `full` has the model's.
 [[nodiscard]] int profile_sms(const GpuModel& model, ProfileId profile);
 
+/// How long a whole retraining takes on a profile of a model; nothing: its size is not listed. An uncut GPU has the
+/// time of `full` (key 0), else, where its model can be cut, that of the model's compute slices.
+[[nodiscard]] std::optional<Micros> retraining_time_on(const Retraining& retraining, const GpuModel& model,
+                                                       ProfileId profile);
+
 }  // namespace berth

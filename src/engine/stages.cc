@@ -1,8 +1,9 @@
 #include "engine/stages.h"
 
-#include <fmt/format.h>
-
+#include <algorithm>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "engine/verify.h"
 #include "partition/retraining_rule.h"
@@ -10,22 +11,25 @@
 namespace berth {
 namespace {
 
-/// What stands and serves, as a layout.
-partition::Layout standing_layout(const Snapshot& snapshot) {
-  partition::Layout layout;
-  for (const StandingSlice& standing : snapshot.slices) {
-    if (!standing.is_leaving) layout.push_back(standing.holding);
-  }
-  return layout;
-}
+/// What each service that retrains holds alone.
+struct OwnSlices {
+  partition::Layout serving;        ///< its inference slices, those that leave aside
+  std::optional<Slice> retraining;  ///< the slice that it has lent, if any
+};
 
-/// The slice that a service has lent to its retraining, if any.
-const StandingSlice* find_lent(const Snapshot& snapshot, ServiceId service) {
+std::vector<OwnSlices> own_slices(const Snapshot& snapshot) {
+  std::vector<OwnSlices> own(snapshot.services.size());
   for (const StandingSlice& standing : snapshot.slices) {
     const Holding& holding = standing.holding;
-    if (holding.role == Role::kRetraining && holding.services == std::vector{service}) return &standing;
+    if (holding.services.size() != 1 || standing.is_leaving) continue;
+    OwnSlices& slices = own[holding.services.front().index];
+    if (holding.role == Role::kRetraining) {
+      slices.retraining = holding.slice;
+    } else {
+      slices.serving.push_back(holding);
+    }
   }
-  return nullptr;
+  return own;
 }
 
 Action assign(const Slice& slice, ServiceId service, Role role, std::string why) {
@@ -33,19 +37,40 @@ Action assign(const Slice& slice, ServiceId service, Role role, std::string why)
           .reason = {.text = std::move(why), .numbers = {}}};
 }
 
-void lend_or_return(const Scenario& scenario, const Snapshot& snapshot, ServiceId service, Plan& plan) {
-  const bool is_due = snapshot.services[service.index].is_retraining_due;
-  const StandingSlice* lent = find_lent(snapshot, service);
-  if (is_due && lent == nullptr) {
-    const auto slice = partition::slice_to_lend(scenario, standing_layout(snapshot), service);
-    if (slice)
+/// Lends and takes back. Remembers the holdings that had nothing to lend, so that a service that waits for a slice
+/// is not worked out anew in every step: the answer depends on the holdings alone.
+class Lender {
+ public:
+  explicit Lender(const Scenario& scenario) : scenario_(scenario), in_vain_(scenario.services.size()) {}
+
+  void lend_or_return(const Snapshot& snapshot, Plan& plan) {
+    const std::vector<OwnSlices> own = own_slices(snapshot);
+    for (std::uint32_t index = 0; index < own.size(); ++index) {
+      if (!scenario_.services[index].retraining) continue;
+      const ServiceId service{index};
+      const bool is_due = snapshot.services[index].is_retraining_due;
+      const auto& lent = own[index].retraining;
+      if (is_due && !lent) lend(service, own[index].serving, plan);
+      if (!is_due && lent) {
+        plan.actions.push_back(assign(*lent, service, Role::kInference, "retraining is done: back to serving"));
+      }
+    }
+  }
+
+ private:
+  void lend(ServiceId service, const partition::Layout& serving, Plan& plan) {
+    if (in_vain_[service.index] == serving) return;
+    const auto slice = partition::slice_to_lend(scenario_, serving, service);
+    if (slice) {
       plan.actions.push_back(assign(*slice, service, Role::kRetraining, "retraining is due: least throughput lost"));
+    } else {
+      in_vain_[service.index] = serving;
+    }
   }
-  if (!is_due && lent != nullptr) {
-    plan.actions.push_back(
-        assign(lent->holding.slice, service, Role::kInference, "retraining is done: back to serving"));
-  }
-}
+
+  const Scenario& scenario_;
+  std::vector<std::optional<partition::Layout>> in_vain_;
+};
 
 }  // namespace
 
@@ -65,12 +90,14 @@ Stage first_layout_stage(std::string policy, std::function<partition::LayoutOrIn
 }
 
 Stage retraining_stage(const Scenario& scenario) {
-  const auto run = [&scenario](const Snapshot& snapshot, Plan& plan) -> std::optional<std::string> {
+  const bool retrains = std::any_of(scenario.services.begin(), scenario.services.end(),
+                                    [](const ServiceSpec& service) { return service.retraining.has_value(); });
+  const auto run = [&scenario, retrains, lender = Lender(scenario)](const Snapshot& snapshot,
+                                                                    Plan& plan) mutable -> std::optional<std::string> {
     // A plan that lays out everything anew is not mixed with lending; the next step lends.
-    if (!plan.actions.empty() || is_frozen(scenario, snapshot.now + scenario.planning)) return std::nullopt;
-    for (std::uint32_t index = 0; index < scenario.services.size(); ++index) {
-      if (scenario.services[index].retraining) lend_or_return(scenario, snapshot, ServiceId{index}, plan);
-    }
+    if (!retrains || !plan.actions.empty() || is_frozen(scenario, snapshot.now + scenario.planning))
+      return std::nullopt;
+    lender.lend_or_return(snapshot, plan);
     return std::nullopt;
   };
   return {.name = "retraining", .run = run};

@@ -112,9 +112,9 @@ Result<GpuModel> find_gpu_model(std::string_view name) {
   }
   if (candidates.size() == 1) return *candidates.front();
   if (candidates.size() > 1) {
-    return invalid("wanted one GPU, found " + quoted(name) + ", which begins the names of " + list_of(candidates));
+    return invalid("wanted one GPU, found " + in_quotes(name) + ", which begins the names of " + list_of(candidates));
   }
-  return invalid("wanted a GPU, found " + quoted(name) + "; known are " + list_of(all));
+  return invalid("wanted a GPU, found " + in_quotes(name) + "; known are " + list_of(all));
 }
 
 std::optional<ProfileId> find_profile(const GpuModel& model, std::string_view name) {

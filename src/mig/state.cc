@@ -39,13 +39,13 @@ std::string profile_list(const GpuModel& model) {
 Result<Placement> parse_placement(const GpuModel& model, const Item& item) {
   const std::size_t at = item.text.rfind('@');
   if (at == std::string_view::npos) {
-    return invalid(at_column(item.column, "wanted PROFILE@START, found " + quoted(item.text)));
+    return invalid(at_column(item.column, "wanted PROFILE@START, found " + in_quotes(item.text)));
   }
   const std::string_view name = item.text.substr(0, at);
   const auto profile = find_profile(model, name);
   if (!profile) {
     return invalid(at_column(
-        item.column, "wanted a profile of " + model.name + " (" + profile_list(model) + "), found " + quoted(name)));
+        item.column, "wanted a profile of " + model.name + " (" + profile_list(model) + "), found " + in_quotes(name)));
   }
   const auto start = parse_count(item.text.substr(at + 1), kStartMax);
   if (!start) return invalid(at_column(item.column + at + 1, start.error().message));

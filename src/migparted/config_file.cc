@@ -75,7 +75,7 @@ std::vector<InstanceCount> read_instances(const yaml::Value& counts) {
   const std::vector<std::string> names = counts.keys();
   for (const std::string& name : names) {
     const yaml::Value value = counts.at(name);
-    if (!is_profile_name(name)) value.fail("wanted a profile such as 1g.10gb, found " + quoted(name));
+    if (!is_profile_name(name)) value.fail("wanted a profile such as 1g.10gb, found " + in_quotes(name));
     const auto count = static_cast<int>(value.whole({.min = 0, .max = kInstanceCountMax}));
     if (count > 0) instances.push_back({name, count});
   }

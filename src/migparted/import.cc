@@ -117,7 +117,7 @@ class Importer {
 
   [[nodiscard]] std::string unknown_profile(std::string_view name) const {
     const std::vector<std::string> owners = mig::gpus_with_profile(name);
-    const std::string found = ", found " + quoted(name);
+    const std::string found = ", found " + in_quotes(name);
     if (is_compute_instance(name)) {
       return "wanted whole GPU instances" + found + ", which is a compute instance";
     }
@@ -148,7 +148,7 @@ Result<std::vector<PlacedConfig>> import_config_file(std::string_view text, std:
   std::vector<PlacedConfig> placed = importer.take();
   if (!placed.empty()) return placed;
   return fail(ErrorCode::kNotFound,
-              std::string(file) + ": wanted the label " + quoted(options.label) + ", found " + labels_of(*configs));
+              std::string(file) + ": wanted the label " + in_quotes(options.label) + ", found " + labels_of(*configs));
 }
 
 bool is_selected(const std::vector<std::string>& device_filter, const GpuModel& model) {

@@ -12,13 +12,6 @@
 namespace berth::partition {
 namespace {
 
-constexpr int kUncutKey = 0;
-
-std::optional<Micros> time_of_size(const Retraining& retraining, int compute_slices) {
-  const auto found = retraining.time_on.find(compute_slices);
-  return found == retraining.time_on.end() ? std::nullopt : std::optional(found->second);
-}
-
 /// A slice that the service holds alone for inference.
 struct LendableSlice {
   Slice slice;
@@ -69,16 +62,6 @@ std::optional<Slice> slice_to_lend(const Scenario& scenario, const Layout& stand
     if (best == nullptr || is_preferred(slice, *best)) best = &slice;
   }
   return best == nullptr ? std::nullopt : std::optional(best->slice);
-}
-
-std::optional<Micros> retraining_time_on(const Retraining& retraining, const GpuModel& model, ProfileId profile) {
-  if (!profile.is_full()) {
-    ENSURE(profile.index < model.profiles.size());
-    return time_of_size(retraining, model.profiles[profile.index].compute_slices);
-  }
-  const auto uncut = time_of_size(retraining, kUncutKey);
-  if (uncut || !model.is_mig_capable()) return uncut;
-  return time_of_size(retraining, model.compute_slices);
 }
 
 }  // namespace berth::partition

@@ -18,9 +18,4 @@ namespace berth::partition {
 /// (a slice that cannot serve has none), ties: lower GPU, then start. Afterwards the slice returns to inference.
 [[nodiscard]] std::optional<Slice> slice_to_lend(const Scenario& scenario, const Layout& standing, ServiceId service);
 
-/// How long a whole retraining takes on a slice; nothing: it cannot run there. An uncut GPU has the time of `full` (key
-/// 0), else, where its model can be cut, that of the model's compute slices.
-[[nodiscard]] std::optional<Micros> retraining_time_on(const Retraining& retraining, const GpuModel& model,
-                                                       ProfileId profile);
-
 }  // namespace berth::partition

@@ -150,13 +150,14 @@ Result<PerformanceTable> read_profile_csv(std::string_view text, std::string_vie
     const PerformancePoint& point = row->point;
     const bool is_new = seen.emplace(row->model, point.gpu, point.profile, point.batch, point.processes).second;
     if (!is_new) {
-      return rows.fail_row(fmt::format("a second row of model {}, {}, {}, batch {}, processes {}", quoted(row->model),
-                                       point.gpu, point.profile, point.batch, point.processes));
+      return rows.fail_row(fmt::format("a second row of model {}, {}, {}, batch {}, processes {}",
+                                       in_quotes(row->model), point.gpu, point.profile, point.batch, point.processes));
     }
     if (row->model == model) table.points.push_back(point);
   }
   if (table.points.empty()) {
-    return fail(ErrorCode::kNotFound, fmt::format("{}: wanted rows of the model {}, found none", file, quoted(model)));
+    return fail(ErrorCode::kNotFound,
+                fmt::format("{}: wanted rows of the model {}, found none", file, in_quotes(model)));
   }
   sort_points(table);
   return table;
@@ -174,14 +175,14 @@ Result<std::map<int, Decimal>> read_miso(std::string_view text, std::string_view
     const auto row = miso_row(rows);
     if (!row) return pass_on(row.error());
     if (!seen.emplace(row->model, row->batch, row->slices).second) {
-      return rows.fail_row(fmt::format("a second row of model {}, batch {}, {} compute slices", quoted(row->model),
+      return rows.fail_row(fmt::format("a second row of model {}, batch {}, {} compute slices", in_quotes(row->model),
                                        row->batch, row->slices));
     }
     if (row->model == job.model && row->batch == job.batch) mean_seconds.emplace(row->slices, row->mean_seconds);
   }
   if (mean_seconds.empty()) {
     return fail(ErrorCode::kNotFound, fmt::format("{}: wanted rows of the model {} at batch {}, found none", file,
-                                                  quoted(job.model), job.batch));
+                                                  in_quotes(job.model), job.batch));
   }
   return mean_seconds;
 }

@@ -143,6 +143,7 @@ class Hindsight {
     search.is_separable = std::all_of(judged_.interference.begin(), judged_.interference.end(),
                                       [](const Decimal& factor) { return factor == Decimal(1); });
     search.evaluations_max = kEvaluationsMax;
+    search.serves_every_service = false;  // the best layout may starve one
     partition::StaticBest best = partition::static_best_layout(judged_, search);
     if (judged_.fidelity != request_.scenario.fidelity) choose_finalist(best);
     return best;
@@ -172,6 +173,7 @@ class Hindsight {
   }
 
   double score(ServiceId service, const std::vector<Slice>& slices) {
+    if (slices.empty()) return 0;  // nothing is answered
     partition::Layout layout;
     for (const Slice& slice : slices)
       layout.push_back({.slice = slice, .role = Role::kInference, .services = {service}});

@@ -76,15 +76,4 @@ void RetrainingClock::halt(Instant now, RetrainingNews& news) {
   done_at_ = Instant::never();
 }
 
-std::optional<Micros> retraining_time_on(const Retraining& spec, const GpuModel& model, ProfileId profile) {
-  const auto listed = [&](int size) -> std::optional<Micros> {
-    const auto it = spec.time_on.find(size);
-    if (it == spec.time_on.end()) return std::nullopt;
-    return it->second;
-  };
-  if (!profile.is_full()) return listed(model.profiles[profile.index].compute_slices);
-  if (const auto whole = listed(0)) return whole;
-  return model.is_mig_capable() ? listed(model.compute_slices) : std::nullopt;
-}
-
 }  // namespace berth::sim

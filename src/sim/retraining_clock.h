@@ -13,7 +13,6 @@
 
 #include "base/decimal.h"
 #include "base/instant.h"
-#include "domain/gpu.h"
 #include "domain/service.h"
 #include "sim/busy_table.h"
 
@@ -69,10 +68,5 @@ class RetrainingClock {
   Instant done_at_ = Instant::never();
   Instant swap_at_ = Instant::never();
 };
-
-/// How long the whole retraining takes on a profile of a model; absent where its size is not listed. A whole GPU counts
-/// as listed under `full`, else, where the model can be cut, as its largest size.
-[[nodiscard]] std::optional<Micros> retraining_time_on(const Retraining& spec, const GpuModel& model,
-                                                       ProfileId profile);
 
 }  // namespace berth::sim

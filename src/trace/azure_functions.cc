@@ -30,7 +30,7 @@ Result<std::size_t> read_function_header(TraceLines& lines) {
   if (!fields) return pass_on(fields.error());
   for (std::size_t i = 0; i < kNameColumns.size(); ++i) {
     if (i >= fields->size() || (*fields)[i].text != kNameColumns[i]) {
-      return lines.error(1, fmt::format("wanted {}, found {}", wanted, quoted(lines.field().text)));
+      return lines.error(1, fmt::format("wanted {}, found {}", wanted, in_quotes(lines.field().text)));
     }
   }
   std::optional<std::int64_t> minute;
@@ -77,13 +77,13 @@ Result<void> MinuteTraceBuilder::check_names(const std::vector<Field>& fields) c
   for (std::size_t i = 0; i < kNameColumns.size(); ++i) {
     if (fields[i].text.empty() || find_bad_utf8(fields[i].text) != std::string_view::npos) {
       return lines_->error(fields[i].column,
-                           fmt::format("wanted a {}, found {}", kNameColumns[i], quoted(fields[i].text)));
+                           fmt::format("wanted a {}, found {}", kNameColumns[i], in_quotes(fields[i].text)));
     }
   }
   if (is_selected(fields) && app_ && *app_ != fields[kAppColumn].text) {
     return lines_->error(fields[kAppColumn].column,
                          fmt::format("wanted the function {} in one app, found it in {} and {}",
-                                     quoted(selector_->hash), quoted(*app_), quoted(fields[kAppColumn].text)));
+                                     in_quotes(selector_->hash), in_quotes(*app_), in_quotes(fields[kAppColumn].text)));
   }
   return {};
 }
@@ -128,7 +128,7 @@ Result<MinuteTrace> read_azure_functions(std::string_view text, std::string_view
   if (builder.is_found()) return std::move(builder).take();
   return lines.error({.line = 1, .column = 1}, fmt::format("wanted a row whose {} is {}, found none in {} rows",
                                                            kNameColumns[selector.is_app ? kAppColumn : kFunctionColumn],
-                                                           quoted(selector.hash), builder.row_count()));
+                                                           in_quotes(selector.hash), builder.row_count()));
 }
 
 }  // namespace berth

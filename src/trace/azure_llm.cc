@@ -37,19 +37,19 @@ class TimedTraceBuilder {
 Result<Timestamp> TimedTraceBuilder::checked_timestamp(const Field& field) const {
   const auto timestamp = detail::parse_timestamp(field.text);
   if (!timestamp) {
-    return lines_->error(field.column,
-                         fmt::format("wanted a time like 2023-11-16 18:15:46.6805900, found {}", quoted(field.text)));
+    return lines_->error(
+        field.column, fmt::format("wanted a time like 2023-11-16 18:15:46.6805900, found {}", in_quotes(field.text)));
   }
   if (!first_second_) return *timestamp;
   // Finer than the microseconds that are kept, rows may stand in any order.
   const auto kept = [](const Timestamp& time) { return std::pair(time.second, time.nanos / 1000); };
   if (kept(*timestamp) < kept(last_)) {
     return lines_->error(field.column, fmt::format("wanted a time not before that of the row above, {}, found {}",
-                                                   quoted(last_text_), quoted(field.text)));
+                                                   in_quotes(last_text_), in_quotes(field.text)));
   }
   if (timestamp->second - *first_second_ >= kRecordedSecondsMax) {
     return lines_->error(field.column, fmt::format("wanted a time within {} seconds of the first row's, found {}",
-                                                   kRecordedSecondsMax, quoted(field.text)));
+                                                   kRecordedSecondsMax, in_quotes(field.text)));
   }
   return *timestamp;
 }

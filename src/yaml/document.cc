@@ -156,7 +156,7 @@ Result<Node> Composer::node(const Event& event, int depth) {
   if (const auto checked = check_depth(event.place(), depth); !checked) return pass_on(checked.error());
   const Properties properties = properties_of(*event);
   if (!is_core_tag(properties.tag)) {
-    return refuse(event.place(), fmt::format("wanted no tags but YAML's own, found {}", quoted(properties.tag)));
+    return refuse(event.place(), fmt::format("wanted no tags but YAML's own, found {}", in_quotes(properties.tag)));
   }
   auto result = untagged(event, properties.tag, depth);
   if (!result || properties.anchor.empty()) return result;
@@ -200,7 +200,7 @@ Result<Node> Composer::map(TextPlace place, int depth) {
     auto added = entry(event, depth);
     if (!added) return pass_on(added.error());
     if (!keys.insert(added->key).second) {
-      return refuse(added->place, fmt::format("wanted each key once, found {} again", quoted(added->key)));
+      return refuse(added->place, fmt::format("wanted each key once, found {} again", in_quotes(added->key)));
     }
     entries.push_back(std::move(*added));
   }

@@ -46,7 +46,7 @@ std::string shown(const Node* node) {
   if (node == nullptr || node->is_null()) return "nothing";
   if (const auto* list = std::get_if<List>(&node->value)) return list->empty() ? "an empty list" : "a list";
   if (std::holds_alternative<Map>(node->value)) return "a map";
-  return quoted(std::get<Scalar>(node->value).text);
+  return in_quotes(std::get<Scalar>(node->value).text);
 }
 
 /// Whether a name can be shown on one line: no control characters (C0, DEL, C1), something other than spaces.
@@ -91,7 +91,7 @@ void Value::check_keys(std::span<const std::string_view> known) const {
   if (!is_map()) return refuse("a map");
   for (const Entry& entry : std::get<Map>(node_->value)) {
     if (std::find(known.begin(), known.end(), entry.key) != known.end()) continue;
-    const std::string message = fmt::format("unknown key {}{} (known: {})", quoted(entry.key),
+    const std::string message = fmt::format("unknown key {}{} (known: {})", in_quotes(entry.key),
                                             hint_for(entry.key, known), fmt::join(known, ", "));
     return report_->fail_at(entry.place, path_, Error{ErrorCode::kInvalidInput, message});
   }

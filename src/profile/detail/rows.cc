@@ -24,7 +24,7 @@ Result<void> Rows::begin() {
   const bool is_header = fields.has_value() && fields->size() == header_.size() &&
                          std::equal(header_.begin(), header_.end(), fields->begin(),
                                     [](std::string_view name, const Field& field) { return name == field.text; });
-  if (!is_header) return fail_row(fmt::format("{}, found {}", wanted, quoted(lines_.line())));
+  if (!is_header) return fail_row(fmt::format("{}, found {}", wanted, in_quotes(lines_.line())));
   return {};
 }
 
@@ -78,7 +78,7 @@ Result<Decimal> Rows::number_above_zero(std::size_t column, std::int64_t max) co
 }
 
 tl::unexpected<Error> Rows::refuse(std::size_t column, std::string_view wanted) const {
-  const std::string found = field(column).empty() ? "nothing" : quoted(field(column));
+  const std::string found = field(column).empty() ? "nothing" : in_quotes(field(column));
   return fail_at(column, fmt::format("{}: wanted {}, found {}", header_[column], wanted, found));
 }
 

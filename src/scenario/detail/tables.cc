@@ -32,7 +32,7 @@ class CatalogueResolver {
     const GpuModel& model = known->second;
     if (mig::find_profile(model, profile)) return profile::ResolvedProfile{model.name, std::string(profile)};
     return tl::unexpected(UnresolvedProfile{
-        false, fmt::format("profile: wanted a profile of {}, found {}", model.name, quoted(profile))});
+        false, fmt::format("profile: wanted a profile of {}, found {}", model.name, in_quotes(profile))});
   }
 
  private:
@@ -78,7 +78,7 @@ std::map<int, Micros> miso_seconds_on(const yaml::Value& value, Sources& sources
   const auto whole = means->find(7);
   if (whole == means->end()) {
     value.fail(fmt::format("wanted a row of the model {} at batch {} on a 7g slice in {}, found none",
-                           quoted(job.model), job.batch, file->path));
+                           in_quotes(job.model), job.batch, file->path));
     return {};
   }
   std::map<int, Micros> time_on;

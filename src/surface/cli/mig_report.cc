@@ -180,7 +180,7 @@ Result<mig::Rules> rules_of(const GpuModel& model, const MigRulesOptions& option
       const auto profile = mig::find_profile(model, name);
       if (!profile || profile->is_full()) {
         return invalid("--profiles: wanted profiles of " + model.name + " (see berth mig profiles), found " +
-                       berth::quoted(name));
+                       in_quotes(name));
       }
       chosen.insert(*profile);
     }

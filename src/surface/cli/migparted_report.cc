@@ -83,7 +83,7 @@ std::string import_table(const std::vector<migparted::PlacedConfig>& configs) {
   ImportRows table;
   for (const migparted::PlacedConfig& config : configs) {
     // A label is the user's text: no control byte of it reaches the terminal, and an odd one is quoted.
-    std::string label = berth::quoted(config.label);
+    std::string label = in_quotes(config.label);
     if (label == "\"" + config.label + "\"") label = config.label;
     for (const migparted::PlacedEntry& entry : config.entries) add_entry(table, label, entry);
   }
@@ -96,7 +96,7 @@ Result<std::string> label_of(const std::string& name) {
   constexpr std::string_view kAllowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
   std::string label = migparted::label_from(name);
   if (label.empty() || label.size() > kLengthMax || label.find_first_not_of(kAllowed) != std::string::npos) {
-    return invalid("--name: wanted 1 to 63 letters, digits, dots, dashes and underlines, found " + berth::quoted(name));
+    return invalid("--name: wanted 1 to 63 letters, digits, dots, dashes and underlines, found " + in_quotes(name));
   }
   return label;
 }

@@ -45,11 +45,11 @@ Result<void> check_paths(const ReplayRequest& request) {
   if (!request.journal_path) return {};
   const std::string& journal = *request.journal_path;
   if (is_same_file(journal, request.scenario_path)) {
-    return invalid(fmt::format("--journal: wanted another file than the scenario, found {}", berth::quoted(journal)));
+    return invalid(fmt::format("--journal: wanted another file than the scenario, found {}", in_quotes(journal)));
   }
   if (request.report_dir && is_same_file(journal, page_path(*request.report_dir))) {
     return invalid(
-        fmt::format("--journal: wanted another file than the page of --report, found {}", berth::quoted(journal)));
+        fmt::format("--journal: wanted another file than the page of --report, found {}", in_quotes(journal)));
   }
   return {};
 }

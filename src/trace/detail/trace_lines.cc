@@ -57,10 +57,11 @@ Result<std::int64_t> TraceLines::count(const Field& field, std::int64_t max) con
 Result<void> read_header(TraceLines& lines, std::string_view header) {
   const auto has_line = lines.next();
   if (!has_line) return pass_on(has_line.error());
-  if (!*has_line) return lines.error(1, fmt::format("wanted the header {}, found an empty file", quoted(header)));
+  if (!*has_line) return lines.error(1, fmt::format("wanted the header {}, found an empty file", in_quotes(header)));
   const Field found = lines.field();
   if (found.text == header) return {};
-  return lines.error(found.column, fmt::format("wanted the header {}, found {}", quoted(header), quoted(found.text)));
+  return lines.error(found.column,
+                     fmt::format("wanted the header {}, found {}", in_quotes(header), in_quotes(found.text)));
 }
 
 }  // namespace berth::detail

@@ -362,6 +362,7 @@
 
   function drawStrips(policy) {
     var lead = "Up: placement units of the GPU, as the driver counts them. Along: time. Each rectangle is a slice where it stands.";
+    if (policy.timeline.spans.some(function (s) { return s[5].length > 1; })) lead += " A shared one has a lane for each service on it.";
     if (page.gpu_count > page.gpus.length) lead += " The first " + page.gpus.length + " of " + whole(page.gpu_count) + " GPUs are shown.";
     if (policy.timeline.spans_cut) lead += " There were more changes than are drawn here: the strips are incomplete.";
     d3.select("#layout-lead").text(lead);
