@@ -90,7 +90,7 @@ services:
     slo: {{latency_ms: 200}}
     arrivals: {{format: csv, path: detector_requests.csv, from_second: {HISTORY_SECONDS}, seconds: {RUN_SECONDS}}}
     accuracy: {{before: 0.72, after: 0.91}}
-    retraining: {{every_seconds: 300, offset_seconds: 60, seconds_on: {{1g: 150, 2g: 80, 3g: 55, 4g: 42, 7g: 25}}}}
+    retraining: {{every_seconds: 300, offset_seconds: 60, seconds_on: {{1g: 150, 2g: 80, 3g: 55, 4g: 42, 7g: 25, full: 24}}}}
 
   - name: captioner
     tenant: vision
@@ -105,7 +105,7 @@ services:
     slo: {{latency_ms: 140}}
     arrivals: {{format: rps-text, path: translator_requests.txt, from_second: {HISTORY_SECONDS}, seconds: {RUN_SECONDS}}}
     accuracy: {{before: 0.80, after: 0.89}}
-    retraining: {{every_seconds: 400, offset_seconds: 150, seconds_on: {{1g: 190, 2g: 105, 3g: 75, 4g: 60, 7g: 38}}}}
+    retraining: {{every_seconds: 400, offset_seconds: 150, seconds_on: {{1g: 190, 2g: 105, 3g: 75, 4g: 60, 7g: 38, full: 37}}}}
 
   - name: ranker
     tenant: ads
