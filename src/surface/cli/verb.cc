@@ -22,6 +22,7 @@ void finish(VerbContext& context, const Result<std::string>& outcome) {
   if (!outcome) {
     context.status = exit_status(outcome.error().code);
   } else if (!is_written) {
+    std::fputs("berth: the output cannot be written\n", context.err);
     context.status = exit_status(ErrorCode::kUnavailable);
   }
 }
