@@ -75,6 +75,10 @@ if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
 endif()
 
 if(BERTH_UNITY)
+  # Several sources in one make g++ take a class with a member from an unnamed namespace for one of a header.
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    berth_compile_options(-Wno-subobject-linkage)
+  endif()
   set(CMAKE_UNITY_BUILD ON)
   set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
 endif()

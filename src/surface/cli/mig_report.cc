@@ -13,6 +13,7 @@
 #include "mig/compute_instance.h"
 #include "mig/geometry.h"
 #include "mig/multiset.h"
+#include "surface/cli/json_value.h"
 #include "surface/cli/mig_text.h"
 #include "surface/cli/text_table.h"
 
@@ -29,12 +30,6 @@ std::string legend_of(std::string_view table) {
 
 std::string to_text(const ordered_json& json) { return json.dump() + "\n"; }
 
-Result<GpuModel> model_of(const std::string& name) {
-  auto model = mig::find_gpu_model(name);
-  if (!model) return invalid("--gpu: " + model.error().message);
-  return model;
-}
-
 bool is_unverified(const MigProfile& profile, std::string_view field) {
   return std::ranges::find(profile.unverified, field) != profile.unverified.end();
 }
@@ -48,11 +43,6 @@ std::string list_of(const std::vector<int>& numbers) {
   std::string text;
   for (const int number : numbers) text += (text.empty() ? "" : ",") + std::to_string(number);
   return text;
-}
-
-template <class T>
-ordered_json or_null(const std::optional<T>& value) {
-  return value ? ordered_json(*value) : ordered_json(nullptr);
 }
 
 /// Names of the profiles whose places are taken from a sister model.
@@ -326,13 +316,13 @@ std::string fits_table(const GpuModel& model, const mig::State& state, const mig
 }  // namespace
 
 Result<std::string> mig_profiles_report(const MigProfilesOptions& options) {
-  const auto model = model_of(options.gpu);
+  const auto model = gpu_option(options.gpu);
   if (!model) return pass_on(model.error());
   return options.format == OutputFormat::kJson ? profiles_json(*model) : profiles_table(*model);
 }
 
 Result<std::string> mig_layouts_report(const MigLayoutsOptions& options) {
-  const auto model = model_of(options.gpu);
+  const auto model = gpu_option(options.gpu);
   if (!model) return pass_on(model.error());
   const auto rules = rules_of(*model, options.rules);
   if (!rules) return pass_on(rules.error());
@@ -342,7 +332,7 @@ Result<std::string> mig_layouts_report(const MigLayoutsOptions& options) {
 }
 
 Result<std::string> mig_fits_report(const MigFitsOptions& options) {
-  const auto model = model_of(options.gpu);
+  const auto model = gpu_option(options.gpu);
   if (!model) return pass_on(model.error());
   const auto rules = rules_of(*model, options.rules);
   if (!rules) return pass_on(rules.error());

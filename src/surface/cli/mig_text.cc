@@ -7,9 +7,16 @@
 
 #include "base/ensure.h"
 #include "domain/scenario.h"
+#include "mig/catalogue.h"
 #include "surface/cli/text_table.h"
 
 namespace berth::cli {
+
+Result<GpuModel> gpu_option(const std::string& name) {
+  auto model = mig::find_gpu_model(name);
+  if (!model) return invalid("--gpu: " + model.error().message);
+  return model;
+}
 
 nlohmann::ordered_json state_json(const GpuModel& model, const mig::State& state) {
   nlohmann::ordered_json json = nlohmann::ordered_json::array();

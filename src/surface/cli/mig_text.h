@@ -5,10 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "domain/gpu.h"
 #include "mig/geometry.h"
 
 namespace berth::cli {
+
+/// The model that --gpu names; the error names the option.
+[[nodiscard]] Result<GpuModel> gpu_option(const std::string& name);
 
 /// [{"profile":"1g.10gb","start":0},...]
 [[nodiscard]] nlohmann::ordered_json state_json(const GpuModel& model, const mig::State& state);

@@ -101,12 +101,6 @@ Result<std::string> label_of(const std::string& name) {
   return label;
 }
 
-Result<GpuModel> model_of(const std::string& name) {
-  auto model = mig::find_gpu_model(name);
-  if (!model) return invalid("--gpu: " + model.error().message);
-  return model;
-}
-
 }  // namespace
 
 Result<std::string> mig_import_report(const MigImportOptions& options, const Files& files) {
@@ -114,7 +108,7 @@ Result<std::string> mig_import_report(const MigImportOptions& options, const Fil
   import.label = options.label;
   import.skips_other_gpus = options.skips_other_gpus;
   if (!options.gpu.empty()) {
-    const auto model = model_of(options.gpu);
+    const auto model = gpu_option(options.gpu);
     if (!model) return pass_on(model.error());
     import.gpu = *model;
   }
@@ -126,7 +120,7 @@ Result<std::string> mig_import_report(const MigImportOptions& options, const Fil
 }
 
 Result<std::string> mig_export_report(const MigExportOptions& options) {
-  const auto model = model_of(options.gpu);
+  const auto model = gpu_option(options.gpu);
   if (!model) return pass_on(model.error());
   if (!model->is_mig_capable())
     return invalid("--gpu: wanted a GPU with MIG, found " + model->name + ", which cannot be cut");

@@ -4,15 +4,12 @@
 #include <optional>
 #include <utility>
 
+#include "surface/cli/json_value.h"
+
 namespace berth::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json();
-}
 
 /// Appends the figures after what `entry` already holds; `figures` absent: the same keys, all null.
 void add_figures(Json& entry, const sim::Figures* figures) {
