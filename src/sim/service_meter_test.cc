@@ -1,0 +1,60 @@
+#include "sim/service_meter.h"
+
+#include <gtest/gtest.h>
+
+#include "sim/detail/test_world.h"
+
+namespace berth::sim {
+namespace {
+
+class ServiceMeterTest : public ::testing::Test {
+ protected:
+  std::vector<std::string> lines_;
+  JournalSink sink_ = [this](const JournalRecord& record) { lines_.push_back(testing::shown(record)); };
+  ServiceMeter meter_{ServiceId{2}, sink_};
+};
+
+TEST_F(ServiceMeterTest, ASecondIsToldWhenItsLastRequestIsSettled) {
+  meter_.expect(4, 3);
+  meter_.settle_in_time(4, 1, 500'000, Instant(4'100'000));
+  meter_.settle_late(4, 1, Instant(4'200'000));
+  EXPECT_TRUE(lines_.empty());
+  meter_.settle_dropped(4, 1, Instant(4'300'000));
+  EXPECT_EQ(lines_, std::vector<std::string>{"4300000 second 2 4 3 1 1 1 0 500000"});
+}
+
+TEST_F(ServiceMeterTest, SecondsMaySettleInAnyOrderAndAreToldOnce) {
+  for (const std::int64_t second : {1, 2, 5}) meter_.expect(second, 1);
+  meter_.settle_in_time(2, 1, 1, Instant(6));
+  meter_.settle_in_time(5, 1, 1, Instant(7));
+  meter_.settle_in_time(1, 1, 1, Instant(8));
+  meter_.finish(Instant(9));
+  EXPECT_EQ(lines_, (std::vector<std::string>{"6 second 2 2 1 1 0 0 0 1", "7 second 2 5 1 1 0 0 0 1",
+                                              "8 second 2 1 1 1 0 0 0 1"}));
+}
+
+TEST_F(ServiceMeterTest, WhatIsNotSettledIsUnfinished) {
+  meter_.expect(0, 2);
+  meter_.expect(1, 5);
+  meter_.settle_dropped(1, 4, Instant(1));
+  meter_.finish(Instant(2));
+  EXPECT_EQ(lines_, (std::vector<std::string>{"2 second 2 0 2 0 0 0 2 0", "2 second 2 1 5 0 0 4 1 0"}));
+  EXPECT_EQ(meter_.totals().unfinished, 3);
+  EXPECT_EQ(meter_.totals().requests, 7);
+}
+
+TEST_F(ServiceMeterTest, TheEngineIsToldWhatIsNew) {
+  meter_.expect(0, 4);
+  meter_.settle_in_time(0, 2, 1, Instant(1));
+  const ServiceSecond first = meter_.take_second(0, 4, 2);
+  EXPECT_EQ(
+      first,
+      (ServiceSecond{.service = {2}, .second = 0, .arrivals = 4, .in_time = 2, .late = 0, .dropped = 0, .queued = 2}));
+  meter_.settle_late(0, 1, Instant(2));
+  const ServiceSecond second = meter_.take_second(1, 0, 1);
+  EXPECT_EQ(second.in_time, 0);
+  EXPECT_EQ(second.late, 1);
+}
+
+}  // namespace
+}  // namespace berth::sim
