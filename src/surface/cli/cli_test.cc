@@ -60,6 +60,7 @@ class Cli : public testing::Test {
   Outcome run(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "berth");
     std::vector<const char*> pointers;
+    pointers.reserve(arguments.size());
     for (const std::string& argument : arguments) pointers.push_back(argument.c_str());
     std::FILE* out = std::tmpfile();
     std::FILE* err = std::tmpfile();
@@ -73,7 +74,7 @@ class Cli : public testing::Test {
 
  private:
   static std::string taken(std::FILE* stream) {
-    std::rewind(stream);
+    EXPECT_EQ(std::fseek(stream, 0, SEEK_SET), 0);
     std::string text;
     for (int c = std::fgetc(stream); c != EOF; c = std::fgetc(stream)) text += static_cast<char>(c);
     std::fclose(stream);

@@ -9,21 +9,21 @@
 namespace berth::cli {
 namespace {
 
-const std::string kFullFigures =
+const std::string full_figures =
     R"("requests":1234567,"in_time":1111111,"late":100000,"dropped":23000,"unfinished":456,"goodput":0.75,)"
     R"("goodput_mean_of_services":0.7,"goodput_worst_service":0.1,"slo_attainment":0.9,)"
     R"("mean_accuracy":0.8333333333333334,"gpu_seconds":2400.0,"gpu_seconds_fleet":2400.0,"cost_micro_usd":2448667,)"
     R"("cost_micro_usd_per_million_in_time":2203800,"utilisation":{"allocated":1.0,"busy":0.625,"effective":0.5},)"
     R"("changes":4,"lost_slice_seconds":12.5,"latency_ms":{"mean":31.25,"p50":12.345,"p99":180.5})";
 
-const std::string kEmptyFigures =
+const std::string empty_figures =
     R"("requests":0,"in_time":0,"late":0,"dropped":0,"unfinished":0,"goodput":null,)"
     R"("goodput_mean_of_services":null,"goodput_worst_service":null,"slo_attainment":null,"mean_accuracy":null,)"
     R"("gpu_seconds":0.0,"gpu_seconds_fleet":2400.0,"cost_micro_usd":null,)"
     R"("cost_micro_usd_per_million_in_time":null,"utilisation":{"allocated":0.0,"busy":0.0,"effective":0.0},)"
     R"("changes":0,"lost_slice_seconds":0.0,"latency_ms":{"mean":null,"p50":null,"p99":null})";
 
-const std::string kNullFigures =
+const std::string null_figures =
     R"("requests":null,"in_time":null,"late":null,"dropped":null,"unfinished":null,"goodput":null,)"
     R"("goodput_mean_of_services":null,"goodput_worst_service":null,"slo_attainment":null,"mean_accuracy":null,)"
     R"("gpu_seconds":null,"gpu_seconds_fleet":null,"cost_micro_usd":null,"cost_micro_usd_per_million_in_time":null,)"
@@ -34,11 +34,11 @@ TEST(ReplayJson, HasTheKeysAndTheirOrder) {
   const std::string expected =
       R"({"berth":1,"scenario":"dir/scenario.yaml","seed":7,"simulated_seconds":1200,"cost_micro_usd_fleet":2448667,)"
       R"("policies":[{"name":"shared","hindsight":false,)" +
-      kFullFigures + R"(,"services":[{"name":"say \"hi\"",)" + kFullFigures +
-      R"(}],"how":"MPS","ignores":["pins","floor"]},{"name":"static-best","hindsight":true,)" + kEmptyFigures +
+      full_figures + R"(,"services":[{"name":"say \"hi\"",)" + full_figures +
+      R"(}],"how":"MPS","ignores":["pins","floor"]},{"name":"static-best","hindsight":true,)" + empty_figures +
       R"(,"services":[],"ignores":["pins","floor"],"notes":["SM counts of 3g.40gb are estimated"]},)"
       R"({"name":"whole","hindsight":true,)" +
-      kNullFigures + R"(,"services":[],"infeasible":"wanted 4 GPUs, one for each service; the fleet has 2"}]})" + "\n";
+      null_figures + R"(,"services":[],"infeasible":"wanted 4 GPUs, one for each service; the fleet has 2"}]})" + "\n";
   EXPECT_EQ(replay_json(detail::sample_result(), false), expected);
 }
 

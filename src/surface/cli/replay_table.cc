@@ -81,6 +81,7 @@ std::vector<std::string> grouped(const sim::ReplayResult& result, std::string_vi
     }
   }
   std::vector<std::string> lines;
+  lines.reserve(groups.size());
   for (const auto& [text, names] : groups) lines.push_back(fmt::format(fmt::runtime(pattern), names, text));
   return lines;
 }
@@ -103,6 +104,7 @@ std::vector<std::string> remarks(const sim::ReplayResult& result, bool has_timin
   add(grouped(result, "{}: {}", [](const PolicyResult& policy) { return joined(policy.notes, "; "); }));
   if (has_timings) {
     std::vector<std::string> times;
+    times.reserve(result.policies.size());
     for (const PolicyResult& policy : result.policies) {
       times.push_back(fmt::format("{} {:.2f} s", policy.name, policy.wall_seconds));
     }

@@ -172,7 +172,7 @@ Result<std::string> run_replay(const ReplayRequest& request, const ReplaySurroun
   if (interrupt.is_interrupted()) return pass_on(interrupted());
   if (!result) return pass_on(result.error());
 
-  const std::string text = printed(request, *result, surroundings.has_colour);
+  std::string text = printed(request, *result, surroundings.has_colour);
   const std::string page = request.report_dir ? surroundings.render_report(*scenario, *result) : "";
   if (interrupt.is_interrupted()) return pass_on(interrupted());
   if (writer != nullptr) {
