@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
+#include <variant>
 
 #include "base/ensure.h"
 #include "engine/stages.h"
@@ -53,14 +55,37 @@ RunOptions options_of(const Request& request, const WorldOptions& world, Part pa
   return options;
 }
 
+/// What a reader of the figures should know: estimates in them, and models that stayed stale.
+std::vector<std::string> notes_on(const Scenario& scenario, const std::set<ServiceId>& retrained) {
+  std::vector<std::string> notes;
+  for (const FleetEntry& entry : scenario.fleet) {
+    const auto& profiles = entry.model.profiles;
+    const bool is_estimated =
+        std::any_of(profiles.begin(), profiles.end(), [](const MigProfile& profile) { return !profile.sms; });
+    if (is_estimated || entry.model.is_sms_unverified) {
+      notes.push_back(
+          fmt::format("SM counts of {} are partly estimated: utilisation is approximate", entry.model.name));
+    }
+  }
+  for (std::uint32_t index = 0; index < scenario.services.size(); ++index) {
+    const ServiceSpec& service = scenario.services[index];
+    if (!service.retraining || retrained.contains(ServiceId{index})) continue;
+    notes.push_back(fmt::format("{} never retrains: no slice was free for it long enough", service.name));
+  }
+  return notes;
+}
+
 /// Runs and measures, with a timeline, and the journal if somebody takes it.
 Result<PolicyResult> run_measured(const Request& request, const Decide& decide, const WorldOptions& world, Part part,
                                   bool is_journaled) {
   TimelineBuilder timeline(request.scenario, world.sharing);
   RunOptions options = options_of(request, world, part);
   const bool is_told = is_journaled && request.hooks.journal;
+  std::set<ServiceId> retrained;
   options.journal = [&](const JournalRecord& record) {
     timeline.add(record);
+    const auto* slice = std::get_if<SliceRecord>(&record);
+    if (slice != nullptr && slice->event == SliceEvent::kRetrainingDone) retrained.insert(slice->services.front());
     if (is_told) request.hooks.journal(request.policy, record);
   };
   partition::Layout layout;
@@ -80,6 +105,7 @@ Result<PolicyResult> run_measured(const Request& request, const Decide& decide, 
   measure(request.scenario, *outcome->world, result);
   result.timeline = timeline.finish();
   result.ignores = partition::ignored_fields(request.scenario, layout);
+  result.notes = notes_on(request.scenario, retrained);
   return result;
 }
 
@@ -243,20 +269,6 @@ Result<PolicyResult> replay_layout(const Request& request) {
   return run_measured(request, decide, world, {}, true);
 }
 
-std::vector<std::string> notes_of(const Scenario& scenario) {
-  std::vector<std::string> notes;
-  for (const FleetEntry& entry : scenario.fleet) {
-    const auto& profiles = entry.model.profiles;
-    const bool is_estimated =
-        std::any_of(profiles.begin(), profiles.end(), [](const MigProfile& profile) { return !profile.sms; });
-    if (is_estimated || entry.model.is_sms_unverified) {
-      notes.push_back(
-          fmt::format("SM counts of {} are partly estimated: utilisation is approximate", entry.model.name));
-    }
-  }
-  return notes;
-}
-
 }  // namespace
 
 const std::vector<std::string>& policy_names() {
@@ -272,7 +284,6 @@ Result<PolicyResult> replay_policy(const Scenario& scenario, std::string_view po
                                           : replay_layout(request);
   if (!result) return result;
   result->is_hindsight = policy == "whole" || policy == "static-best";
-  result->notes = notes_of(scenario);
   return result;
 }
 
