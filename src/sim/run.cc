@@ -27,7 +27,9 @@ class Loop {
       for (Event& event : world_->take_events()) delay(std::move(event));
       if (now == world_->end()) break;
       deliver(now);
-      if (const auto infeasible = step(now)) return RunOutcome{.world = nullptr, .infeasible = infeasible};
+      if (may_step(now)) {
+        if (const auto infeasible = step(now)) return RunOutcome{.world = nullptr, .infeasible = infeasible};
+      }
       act(now);
       if (options_.progress && !options_.progress(done_share(now))) {
         return fail(ErrorCode::kInterrupted, "interrupted");
@@ -67,6 +69,15 @@ class Loop {
     Instant stop = std::min(Instant::at_second(now.second() + 1), world_->end());
     if (!plans_.empty()) stop = std::min(stop, plans_.front().acts_at);
     return stop;
+  }
+
+  /// A policy whose free and instant changes call for further ones would stay at one instant for ever: after so many
+  /// steps there it waits for the next.
+  [[nodiscard]] bool may_step(Instant now) {
+    constexpr int kStepsAtOneInstantMax = 100;
+    if (now != stepped_at_) steps_there_ = 0;
+    stepped_at_ = now;
+    return ++steps_there_ <= kStepsAtOneInstantMax;
   }
 
   void delay(Event event) {
@@ -117,6 +128,8 @@ class Loop {
   Engine engine_;
   std::deque<Event> observations_;  ///< that the engine does not see yet
   std::deque<PendingPlan> plans_;   ///< that do not act yet
+  Instant stepped_at_;
+  int steps_there_ = 0;
 };
 
 }  // namespace
