@@ -6,14 +6,6 @@
 
 #include "sim/detail/test_world.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define BERTH_IS_SANITIZED
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define BERTH_IS_SANITIZED
-#endif
-#endif
-
 namespace berth::sim {
 namespace {
 
@@ -59,9 +51,7 @@ long peak_kib(const Scenario& scenario) {
 }
 
 TEST(Memory, DoesNotGrowWithTheLengthOfTheRun) {
-#ifdef BERTH_IS_SANITIZED
-  GTEST_SKIP() << "sanitizers keep memory of their own";
-#endif
+  if (testing::kIsSlowBuild) GTEST_SKIP() << "sanitizers keep memory of their own";
   for (const Fidelity fidelity : {Fidelity::kRequests, Fidelity::kRates}) {
     const long once = peak_kib(busy_world(100, fidelity));
     const long twenty_times = peak_kib(busy_world(2000, fidelity));

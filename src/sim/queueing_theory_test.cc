@@ -115,6 +115,11 @@ double measured_wait(double load, Server server, double requests, std::uint64_t 
 double enough_requests(double load) { return 160'000 / ((1 - load) * (1 - load)); }
 
 void expect_agreement(double load, Server server, double theory) {
+  if (testing::kIsSlowBuild) {
+    // Sanitizers and debug builds look for other mistakes: a twentieth of the requests, and the tolerance for that.
+    EXPECT_NEAR(measured_wait(load, server, enough_requests(load) / 20, 1) / theory, 1, 0.09);
+    return;
+  }
   if (!is_soak()) {
     const double measured = measured_wait(load, server, enough_requests(load), 1);
     ::testing::Test::RecordProperty("measured_over_theory", std::to_string(measured / theory));

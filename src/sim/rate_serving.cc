@@ -23,6 +23,27 @@ int largest_batch_in_time(const LatencyTable& table, double others, std::int64_t
   return 0;
 }
 
+/// Requests a microsecond that find no room though the means would leave some: a queue of 0 to `room` requests whose arrivals vary
+/// like a Poisson process, in the stationary state of its diffusion (reflected Brownian motion, Harrison 1985, 5.6), less what the
+/// means alone say.
+double lost_by_chance(double come_per_us, double served_per_us, double room) {
+  if (come_per_us <= 0) return 0;
+  const double drift = std::abs(come_per_us - served_per_us);
+  const double exponent = 2 * drift * room / come_per_us;
+  return exponent < 1e-6 ? come_per_us / (2 * room) : drift / std::expm1(exponent);
+}
+
+/// Share of the requests that find more than `room` others, in the same diffusion without an upper end.
+double late_by_chance(double come_per_us, double served_per_us, double room) {
+  if (come_per_us <= 0 || come_per_us >= served_per_us) return 0;
+  return std::exp(-2 * (served_per_us - come_per_us) * room / come_per_us);
+}
+
+bool is_even(const Arrivals& arrivals) {
+  const auto* generator = std::get_if<Generator>(&arrivals.source);
+  return generator != nullptr && generator->kind == Generator::Kind::kConstant;
+}
+
 }  // namespace
 
 RateServing::RateServing(const Scenario& scenario, const std::vector<ArrivalStream>& streams,
@@ -34,9 +55,10 @@ RateServing::RateServing(const Scenario& scenario, const std::vector<ArrivalStre
       services_(scenario.services.size()),
       busy_by_gpu_(scenario.gpu_count(), 0) {}
 
-void RateServing::open_second(std::int64_t second) {
+void RateServing::open_second(std::int64_t second, const std::vector<bool>& is_mine) {
   second_ = second;
   for (std::size_t index = 0; index < services_.size(); ++index) {
+    if (!is_mine[index]) continue;
     services_[index].arrivals_in_second = streams_[index].count(second);
     services_[index].arrived_in_second = 0;
     if (services_[index].arrivals_in_second > 0) meters_[index].expect(second, services_[index].arrivals_in_second);
@@ -56,19 +78,36 @@ std::int64_t RateServing::advance(std::int64_t until_us) {
 }
 
 void RateServing::run_service(std::size_t index, std::int64_t until_us) {
+  Service& service = services_[index];
+  if (service.replicas.empty() && service.arrivals_in_second == 0) return;
   const Capacity capacity = capacity_of(index);
   const std::int64_t span_us = until_us - now_us_;
   arrive(index, capacity, until_us);
+  const bool drops_early = scenario_.services[index].drop == DropRule::kEarly && !service.replicas.empty();
+  if (drops_early) drop_by_chance(index, capacity, span_us, until_us);
   serve(index, capacity, span_us, until_us);
-  if (scenario_.services[index].drop == DropRule::kEarly) drop(index, capacity, until_us);
+  if (drops_early) drop(index, std::max<std::int64_t>(0, service.waiting_count - static_cast<std::int64_t>(capacity.room)), until_us);
+}
+
+void RateServing::drop_by_chance(std::size_t index, const Capacity& capacity, std::int64_t span_us, std::int64_t at_us) {
+  Service& service = services_[index];
+  if (capacity.room < 1 || is_even(scenario_.services[index].arrivals)) return;
+  const double per_us = static_cast<double>(service.arrivals_in_second) / static_cast<double>(kMicrosPerSecond);
+  service.dropped_carry += lost_by_chance(per_us, capacity.per_us, capacity.room) * static_cast<double>(span_us);
+  const auto count = std::min(service.waiting_count, static_cast<std::int64_t>(service.dropped_carry));
+  service.dropped_carry -= static_cast<double>(count);
+  drop(index, count, at_us);
 }
 
 RateServing::Capacity RateServing::capacity_of(std::size_t index) const {
   const ServiceSpec& spec = scenario_.services[index];
   Capacity capacity;
+  double latency_max_us = 0;
+  double latency_mean_us = 0;
   for (const Replica& replica : services_[index].replicas) {
     const LatencyTable& table = *replica.table;
-    const double others = std::max(0.0, busy_by_gpu_[replica.gpu.index] - replica.busy_share);
+    // By rates, only what does not serve (a retraining) is told to the table of busy slices as it begins.
+    const double others = std::max(0.0, busy_by_gpu_[replica.gpu.index] - replica.busy_share) + busy_.others_busy(replica.slice);
     int batch = largest_batch_in_time(table, others, spec.target.count());
     if (batch == 0) {
       if (spec.drop == DropRule::kEarly) continue;  // it takes nothing: every head would be late
@@ -81,10 +120,17 @@ RateServing::Capacity RateServing::capacity_of(std::size_t index) const {
         variant == 0 ? spec.accuracy : spec.variants[static_cast<std::size_t>(variant) - 1].accuracy;
     const auto worth = static_cast<double>(services_[index].is_stale ? accuracy.before_micro : accuracy.after_micro);
     capacity.per_us += per_us;
-    capacity.latency_us = std::max(capacity.latency_us, latency_us);
+    latency_max_us = std::max(latency_max_us, latency_us);
+    latency_mean_us += per_us * latency_us;
     capacity.mean_accuracy += per_us * worth;
   }
-  if (capacity.per_us > 0) capacity.mean_accuracy /= capacity.per_us;
+  if (capacity.per_us > 0) {
+    capacity.mean_accuracy /= capacity.per_us;
+    latency_mean_us /= capacity.per_us;
+  }
+  // The slowest replica drops what it could not answer in time; without drops each has its own limit, and the mean says enough.
+  const double latency_us = spec.drop == DropRule::kEarly ? latency_max_us : latency_mean_us;
+  capacity.room = capacity.per_us * std::max(0.0, static_cast<double>(spec.target.count()) - latency_us);
   return capacity;
 }
 
@@ -101,11 +147,14 @@ void RateServing::arrive(std::size_t index, const Capacity& capacity, std::int64
     const auto first = static_cast<double>(service.waiting_count);
     const double last =
         std::max(0.0, first + static_cast<double>(count) - capacity.per_us * static_cast<double>(until_us - now_us_));
-    const double limit =
-        capacity.per_us * (static_cast<double>(scenario_.services[index].target.count()) - capacity.latency_us);
     const double low = std::min(first, last);
     const double high = std::max(first, last);
-    const double share = high <= limit ? 0 : low >= limit ? 1 : (high - limit) / (high - low);
+    const double limit = capacity.room;
+    double share = high <= limit ? 0 : low >= limit ? 1 : (high - limit) / (high - low);
+    if (share == 0 && !is_even(scenario_.services[index].arrivals)) {
+      const double per_us = static_cast<double>(service.arrivals_in_second) / static_cast<double>(kMicrosPerSecond);
+      share = late_by_chance(per_us, capacity.per_us, limit - high);
+    }
     cohort.late = std::llround(share * static_cast<double>(count));
     cohort.in_time = count - cohort.late;
   }
@@ -143,15 +192,12 @@ void RateServing::serve(std::size_t index, const Capacity& capacity, std::int64_
   }
 }
 
-void RateServing::drop(std::size_t index, const Capacity& capacity, std::int64_t at_us) {
+void RateServing::drop(std::size_t index, std::int64_t total, std::int64_t at_us) {
   Service& service = services_[index];
-  if (service.replicas.empty()) return;  // only a process that takes drops
-  const double slack_us =
-      std::max(0.0, static_cast<double>(scenario_.services[index].target.count()) - capacity.latency_us);
-  const auto kept = static_cast<std::int64_t>(capacity.per_us * slack_us);
-  while (service.waiting_count > kept) {
+  while (total > 0) {
     Cohort& head = service.waiting.front();
-    const std::int64_t count = std::min(service.waiting_count - kept, head.in_time + head.late);
+    const std::int64_t count = std::min(total, head.in_time + head.late);
+    total -= count;
     const std::int64_t from_in_time = std::min(count, head.in_time);
     head.in_time -= from_in_time;
     head.late -= count - from_in_time;
@@ -175,26 +221,21 @@ double RateServing::latency_at_load(const Service& service, double per_us) const
 }
 
 void RateServing::start(SliceIndex index, const Slice& slice, ServiceId service,
-                        std::shared_ptr<const LatencyTable> table, bool is_shared, std::int64_t /*now_us*/) {
+                        std::shared_ptr<const LatencyTable> table, bool is_shared) {
   services_[service.index].replicas.push_back(
       {.slice = index, .gpu = slice.gpu, .service = service, .table = std::move(table), .is_shared = is_shared});
 }
 
-bool RateServing::stop(SliceIndex index, std::int64_t /*now_us*/) {
+void RateServing::stop(SliceIndex index) {
   for (Service& service : services_) {
     std::erase_if(service.replicas, [&](const Replica& replica) { return replica.slice == index; });
   }
-  return true;
 }
 
 void RateServing::set_table(SliceIndex index, ServiceId id, std::shared_ptr<const LatencyTable> table) {
   for (Replica& replica : services_[id.index].replicas) {
     if (replica.slice == index) replica.table = table;
   }
-}
-
-std::int64_t RateServing::queued(ServiceId service, std::int64_t /*now_us*/) const {
-  return services_[service.index].waiting_count;
 }
 
 }  // namespace berth::sim

@@ -1,11 +1,14 @@
 /// Serving by rates (`fidelity: rates`): a second of a service is a few sums instead of its requests, for very large
 /// fleets.
 ///
-/// Model: between two changes a service is a fluid queue. Its replicas together serve c = sum of processes x b /
-/// latency(b), b the largest usable batch that can still be in time; a backlog q waits q / c. With `drop: early` what
-/// would wait longer than target - latency(b) is dropped, and the rest is in time; with `never` an arrival is late when
-/// the backlog that it meets makes it so. Whole requests are settled, in order of arrival. It agrees with serving
-/// request by request within 2 % on goodput (rate_serving_test.cc); latencies are estimates, and a drain takes no time.
+/// Model: between two changes a service is a fluid queue. Its replicas together serve c = sum of processes x b / latency(b), b the
+/// largest usable batch that can still be in time; a backlog q waits q / c, and `room` = c x (target - latency) is what may wait
+/// and still be in time. With `drop: early` what exceeds the room is dropped, and the rest is in time; with `never` an arrival is
+/// late when the backlog that it meets makes it so. Arrivals vary within a second: the loss and the lateness which that causes near
+/// saturation are those of a Brownian motion with the arrivals' variance (evenly spaced ones have none). Whole requests are settled,
+/// in order of arrival. Latencies are estimates, and a drain takes no time. It agrees with serving request by request within 2 % on
+/// goodput where a service is large enough for it (serving.h, rate_serving_test.cc, docs/simulation.md); without drops not where the
+/// load is the capacity to a percent for long, as no mean tells when such a queue grows. O(replicas) a second.
 #pragma once
 
 #include <cstdint>
@@ -28,17 +31,14 @@ class RateServing {
               BusyTable& busy);
 
   // The same verbs as RequestServing, see there.
-  void open_second(std::int64_t second);
+  void open_second(std::int64_t second, const std::vector<bool>& is_mine);
   std::int64_t advance(std::int64_t until_us);
-  [[nodiscard]] std::vector<SliceIndex> take_idle() { return {}; }
   void start(SliceIndex index, const Slice& slice, ServiceId service, std::shared_ptr<const LatencyTable> table,
-             bool is_shared, std::int64_t now_us);
-  [[nodiscard]] bool stop(SliceIndex index, std::int64_t now_us);
+             bool is_shared);
+  void stop(SliceIndex index);
   void set_table(SliceIndex index, ServiceId service, std::shared_ptr<const LatencyTable> table);
   void set_stale(ServiceId service, bool is_stale) { services_[service.index].is_stale = is_stale; }
-  void take_all(std::int64_t /*now_us*/) {}
-  void finish(std::int64_t /*end_us*/) {}
-  [[nodiscard]] std::int64_t queued(ServiceId service, std::int64_t now_us) const;
+  [[nodiscard]] std::int64_t queued(ServiceId service) const { return services_[service.index].waiting_count; }
 
  private:
   struct Replica {
@@ -68,7 +68,7 @@ class RateServing {
   /// What the replicas of a service can do together right now.
   struct Capacity {
     double per_us = 0;         ///< requests a microsecond
-    double latency_us = 0;     ///< of the largest usable batch, the worst replica that takes part
+    double room = 0;           ///< requests that may wait and still be in time
     double mean_accuracy = 0;  ///< in millionths, by share of capacity
   };
 
@@ -76,7 +76,9 @@ class RateServing {
   [[nodiscard]] Capacity capacity_of(std::size_t index) const;
   void arrive(std::size_t index, const Capacity& capacity, std::int64_t until_us);
   void serve(std::size_t index, const Capacity& capacity, std::int64_t span_us, std::int64_t at_us);
-  void drop(std::size_t index, const Capacity& capacity, std::int64_t at_us);
+  void drop_by_chance(std::size_t index, const Capacity& capacity, std::int64_t span_us, std::int64_t at_us);
+  /// Drops that many from the head. Requires: they wait.
+  void drop(std::size_t index, std::int64_t total, std::int64_t at_us);
   [[nodiscard]] double latency_at_load(const Service& service, double per_us) const;
 
   const Scenario& scenario_;

@@ -33,8 +33,9 @@ RequestServing::RequestServing(const Scenario& scenario, const std::vector<Arriv
 
 // ---- the loop
 
-void RequestServing::open_second(std::int64_t second) {
+void RequestServing::open_second(std::int64_t second, const std::vector<bool>& is_elsewhere) {
   for (std::size_t index = 0; index < services_.size(); ++index) {
+    if (is_elsewhere[index]) continue;
     const std::int64_t count = services_[index].queue.open_second(second);
     if (count > 0) meters_[index].expect(second, count);
     set_next_arrival(index);
@@ -104,10 +105,12 @@ void RequestServing::settle(const Service& service, Process& process, std::int64
   std::size_t begin = 0;
   while (begin < batch.size()) {
     const std::int64_t second = batch[begin] / kMicrosPerSecond;
-    const std::int64_t second_end = (second + 1) * kMicrosPerSecond;
+    const std::int64_t second_begin = second * kMicrosPerSecond;
+    const std::int64_t second_end = second_begin + kMicrosPerSecond;
     std::size_t end = begin;
     std::int64_t late = 0;
-    for (; end < batch.size() && batch[end] < second_end; ++end) {
+    // Requests that were pushed elsewhere first may stand behind younger ones.
+    for (; end < batch.size() && batch[end] >= second_begin && batch[end] < second_end; ++end) {
       meter.add_latency(at_us - batch[end]);
       if (batch[end] < in_time_from) ++late;
     }
@@ -260,7 +263,7 @@ void RequestServing::serve_pushed(std::uint32_t replica_index, std::int64_t now_
 // ---- replicas come and go
 
 void RequestServing::start(SliceIndex slice_index, const Slice& slice, ServiceId service_id,
-                           std::shared_ptr<const LatencyTable> table, bool is_shared, std::int64_t now_us) {
+                           std::shared_ptr<const LatencyTable> table, bool is_shared) {
   const std::uint32_t replica_index = place_for(static_cast<std::uint32_t>(table->point.processes));
   Replica& replica = replicas_[replica_index];
   replica.slice = slice_index;
@@ -287,7 +290,6 @@ void RequestServing::start(SliceIndex slice_index, const Slice& slice, ServiceId
       add_free(service, replicas_[replica_index].first_process + i);
     }
   }
-  static_cast<void>(now_us);
 }
 
 std::uint32_t RequestServing::place_for(std::uint32_t process_count) {
@@ -306,7 +308,7 @@ std::uint32_t RequestServing::place_for(std::uint32_t process_count) {
   return place;
 }
 
-bool RequestServing::stop(SliceIndex slice_index, std::int64_t now_us) {
+bool RequestServing::stop(SliceIndex slice_index) {
   if (slice_index.value >= replicas_of_slice_.size()) return true;
   for (const std::uint32_t replica_index : replicas_of_slice_[slice_index.value]) {
     Replica& replica = replicas_[replica_index];
@@ -318,12 +320,12 @@ bool RequestServing::stop(SliceIndex slice_index, std::int64_t now_us) {
     std::make_heap(service.free.begin(), service.free.end(), std::greater<>());
     // What waited for this replica goes to the others, before those who came later.
     service.unrouted.insert(service.unrouted.begin(), replica.pushed.begin(), replica.pushed.end());
+    std::sort(service.unrouted.begin(), service.unrouted.end());
     replica.pushed.clear();
     if (replica.busy_processes == 0) retired_[replica.process_count].push_back(replica_index);
     set_next_arrival(replica.service.index);
   }
   replicas_of_slice_[slice_index.value].clear();
-  static_cast<void>(now_us);
   return busy_.running(slice_index) == 0;
 }
 

@@ -31,8 +31,8 @@ class RequestServing {
   RequestServing(const Scenario& scenario, const std::vector<ArrivalStream>& streams, std::vector<ServiceMeter>& meters,
                  BusyTable& busy, Dispatch dispatch);
 
-  /// Requests of the next second may arrive. Requires: advanced to its beginning.
-  void open_second(std::int64_t second);
+  /// Requests of the next second may arrive, but not of services that are served elsewhere. Requires: advanced to its beginning.
+  void open_second(std::int64_t second, const std::vector<bool>& is_elsewhere);
 
   /// Runs all answers and arrivals before `until_us`. Stops earlier, behind the answer that leaves a stopped slice
   /// idle; the slices that have become so are in `idle()`. Returns the time reached.
@@ -41,8 +41,8 @@ class RequestServing {
 
   /// A replica of `service` begins (ends) to take on a slice. `stop` says whether the slice is idle already.
   void start(SliceIndex index, const Slice& slice, ServiceId service, std::shared_ptr<const LatencyTable> table,
-             bool is_shared, std::int64_t now_us);
-  [[nodiscard]] bool stop(SliceIndex index, std::int64_t now_us);
+             bool is_shared);
+  [[nodiscard]] bool stop(SliceIndex index);
   void set_table(SliceIndex index, ServiceId service, std::shared_ptr<const LatencyTable> table);
   /// Which accuracy is in force for answers from now on.
   void set_stale(ServiceId service, bool is_stale) { services_[service.index].is_stale = is_stale; }

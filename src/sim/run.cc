@@ -26,6 +26,7 @@ class Loop {
       now = world_->advance(next_stop(now));
       for (Event& event : world_->take_events()) delay(std::move(event));
       if (now == world_->end()) break;
+      note_step(now);
       deliver(now);
       if (may_step(now)) {
         if (const auto infeasible = step(now)) return RunOutcome{.world = nullptr, .infeasible = infeasible};
@@ -40,6 +41,15 @@ class Loop {
   }
 
  private:
+  /// Changes that take no time could go on for ever at one instant.
+  static constexpr int kStepsAtOnceMax = 10'000;
+
+  void note_step(Instant now) {
+    steps_at_once_ = now == last_step_ ? steps_at_once_ + 1 : 0;
+    last_step_ = now;
+    ENSURE(steps_at_once_ < kStepsAtOnceMax);
+  }
+
   struct PendingPlan {
     Instant acts_at;
     Plan plan;
@@ -128,6 +138,8 @@ class Loop {
   Engine engine_;
   std::deque<Event> observations_;  ///< that the engine does not see yet
   std::deque<PendingPlan> plans_;   ///< that do not act yet
+  Instant last_step_;
+  int steps_at_once_ = 0;
   Instant stepped_at_;
   int steps_there_ = 0;
 };

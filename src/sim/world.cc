@@ -23,26 +23,28 @@ World::World(const Scenario& scenario, std::uint64_t seed, const WorldOptions& o
       journal_(std::move(journal)),
       end_(Instant::at_second(scenario.simulated_seconds())),
       only_(options.only),
+      silence_(silence(scenario.simulated_seconds())),
+      streams_(make_streams(seed)),
       busy_(scenario.gpu_count(), scenario.services.size()),
       tables_(scenario, options.sharing),
       slices_(scenario, journal_, busy_),
-      serving_(std::in_place_type<RateServing>, scenario, streams_, meters_, busy_) {
-  const Rng rng(seed);
-  const std::size_t count = scenario.services.size();
-  silenced_.assign(count, silence(scenario.simulated_seconds()));
-  streams_.reserve(count);
-  meters_.reserve(count);
-  for (std::uint32_t index = 0; index < count; ++index) {
-    const ServiceSpec& spec = scenario.services[index];
-    const Arrivals& arrivals = is_silent(index) ? silenced_[index] : spec.arrivals;
-    streams_.emplace_back(arrivals, rng.split("arrivals", index));
+      serving_(scenario, streams_, meters_, busy_, options.dispatch) {
+  for (std::uint32_t index = 0; index < scenario.services.size(); ++index) {
     meters_.emplace_back(ServiceId{index}, journal_);
-    const bool retrains = spec.retraining && !is_silent(index);
-    retrainings_.push_back(retrains ? std::optional(RetrainingClock(*spec.retraining, end_)) : std::nullopt);
+    const std::optional<Retraining>& spec = scenario.services[index].retraining;
+    const bool retrains = spec && !is_silent(index);
+    retrainings_.push_back(retrains ? std::optional(RetrainingClock(*spec, end_)) : std::nullopt);
   }
-  if (scenario.fidelity == Fidelity::kRequests) {
-    serving_.emplace<RequestServing>(scenario, streams_, meters_, busy_, options.dispatch);
+}
+
+std::vector<ArrivalStream> World::make_streams(std::uint64_t seed) const {
+  const Rng rng(seed);
+  std::vector<ArrivalStream> streams;
+  for (std::uint32_t index = 0; index < scenario_.services.size(); ++index) {
+    const Arrivals& arrivals = is_silent(index) ? silence_ : scenario_.services[index].arrivals;
+    streams.emplace_back(arrivals, rng.split("arrivals", index));
   }
+  return streams;
 }
 
 std::optional<std::int64_t> World::history(ServiceId service, std::int64_t second) const {
@@ -54,9 +56,26 @@ std::optional<std::int64_t> World::history(ServiceId service, std::int64_t secon
 void World::act(const Plan& plan, Instant now) {
   ENSURE(now == now_);
   const bool is_first_layout = now == Instant() && open_second_ < 0;
+  if (is_first_layout) choose_ways(plan);
   slices_.act(plan, now, is_first_layout);
   settle_effects(now);
-  std::visit([&](auto& serving) { serving.take_all(now.micros()); }, serving_);
+  serving_.take_all(now.micros());
+}
+
+void World::choose_ways(const Plan& plan) {
+  std::vector<double> per_second(scenario_.services.size(), 0);
+  bool has_shared_slices = false;
+  for (const Action& action : plan.actions) {
+    const auto* given = std::get_if<AssignSlice>(&action.what);
+    if (given == nullptr || given->holding.role != Role::kInference) continue;
+    const std::vector<ServiceId>& services = given->holding.services;
+    has_shared_slices = has_shared_slices || services.size() > 1;
+    for (const ServiceId service : services) {
+      const auto table = tables_.find(service, given->holding.slice, services.size(), given->point);
+      if (table) per_second[service.index] += table->point.requests_per_second.to_double();
+    }
+  }
+  serving_.choose_ways(per_second, has_shared_slices);
 }
 
 // ---- the clock
@@ -69,8 +88,8 @@ Instant World::advance(Instant until) {
     if (!events_.empty() || now_ == until) return now_;
     const Instant boundary = Instant::at_second(open_second_ + 1);
     const Instant target = std::min({until, boundary, next_change()});
-    now_ = Instant(std::visit([&](auto& serving) { return serving.advance(target.micros()); }, serving_));
-    for (const SliceIndex idle : std::visit([](auto& serving) { return serving.take_idle(); }, serving_)) {
+    now_ = Instant(serving_.advance(target.micros()));
+    for (const SliceIndex idle : serving_.take_idle()) {
       slices_.drained(idle, now_);
       settle_effects(now_);
     }
@@ -81,13 +100,12 @@ Instant World::advance(Instant until) {
 void World::open_second_at(Instant now) {
   if (now == end_ || now.micros() % kMicrosPerSecond != 0 || now.second() == open_second_) return;
   open_second_ = now.second();
-  std::visit([&](auto& serving) { serving.open_second(open_second_); }, serving_);
+  serving_.open_second(open_second_);
 }
 
 void World::close_second(std::int64_t second) {
   for (std::uint32_t index = 0; index < meters_.size(); ++index) {
-    const std::int64_t queued =
-        std::visit([&](auto& serving) { return serving.queued(ServiceId{index}, now_.micros()); }, serving_);
+    const std::int64_t queued = serving_.queued(ServiceId{index}, now_.micros());
     events_.push_back({.at = now_, .what = meters_[index].take_second(second, streams_[index].count(second), queued)});
   }
 }
@@ -110,12 +128,12 @@ void World::do_changes(Instant now) {
     settle_effects(now);
   }
   // At the end of the run nothing is taken or dropped any more.
-  if (now != end_) std::visit([&](auto& serving) { serving.take_all(now.micros()); }, serving_);
+  if (now != end_) serving_.take_all(now.micros());
 }
 
 void World::finish() {
   ENSURE(now_ == end_);
-  std::visit([&](auto& serving) { serving.finish(end_.micros()); }, serving_);
+  serving_.finish(end_.micros());
   for (ServiceMeter& meter : meters_) meter.finish(end_);
   slices_.account(end_);
   busy_.finish(end_.micros());
@@ -158,11 +176,7 @@ void World::start_slice(SliceIndex index, Instant now) {
     auto table = tables_.find(service, slice.slice, services.size(), slice.point);
     if (!table) continue;
     can_serve = true;
-    std::visit(
-        [&](auto& serving) {
-          serving.start(index, slice.slice, service, std::move(table), services.size() > 1, now.micros());
-        },
-        serving_);
+    serving_.start(index, slice.slice, service, std::move(table), services.size() > 1);
   }
   if (!can_serve) slices_.set_can_serve(index, false, now);
 }
@@ -175,8 +189,7 @@ void World::stop_slice(SliceIndex index, Instant now) {
     slices_.drained(index, now);
     return;
   }
-  const bool is_idle = std::visit([&](auto& serving) { return serving.stop(index, now.micros()); }, serving_);
-  if (is_idle) slices_.drained(index, now);
+  if (serving_.stop(index)) slices_.drained(index, now);
 }
 
 void World::renew_tables(SliceIndex index) {
@@ -184,7 +197,7 @@ void World::renew_tables(SliceIndex index) {
   for (const ServiceId service : slice.holding.services) {
     auto table = tables_.find(service, slice.slice, slice.holding.services.size(), slice.point);
     if (!table) continue;
-    std::visit([&](auto& serving) { serving.set_table(index, service, std::move(table)); }, serving_);
+    serving_.set_table(index, service, std::move(table));
   }
 }
 
@@ -202,7 +215,7 @@ void World::tell_retraining(ServiceId service, const RetrainingNews& news, Insta
     note_retraining(SliceEvent::kRetrainingStarted, *news.started, now);
   }
   const bool is_stale = retrainings_[service.index]->is_stale();
-  std::visit([&](auto& serving) { serving.set_stale(service, is_stale); }, serving_);
+  serving_.set_stale(service, is_stale);
 }
 
 void World::note_retraining(SliceEvent event, SliceIndex index, Instant now) {

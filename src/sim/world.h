@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <variant>
 #include <vector>
 
 #include "base/rng.h"
@@ -15,10 +14,9 @@
 #include "domain/scenario.h"
 #include "sim/busy_table.h"
 #include "sim/latency_table.h"
-#include "sim/rate_serving.h"
-#include "sim/request_serving.h"
 #include "sim/retraining_clock.h"
 #include "sim/service_meter.h"
+#include "sim/serving.h"
 #include "sim/slice_table.h"
 #include "trace/arrival_stream.h"
 
@@ -64,18 +62,18 @@ class World {
   [[nodiscard]] const BusyTable& busy() const { return busy_; }
 
  private:
-  using Serving = std::variant<RequestServing, RateServing>;
-
   void open_second_at(Instant now);
   void close_second(std::int64_t second);
   [[nodiscard]] Instant next_change() const;
   void do_changes(Instant now);
   void settle_effects(Instant now);
+  void choose_ways(const Plan& plan);
   void start_slice(SliceIndex index, Instant now);
   void stop_slice(SliceIndex index, Instant now);
   void renew_tables(SliceIndex index);
   void tell_retraining(ServiceId service, const RetrainingNews& news, Instant now);
   void note_retraining(SliceEvent event, SliceIndex index, Instant now);
+  [[nodiscard]] std::vector<ArrivalStream> make_streams(std::uint64_t seed) const;
   [[nodiscard]] bool is_silent(std::size_t service) const { return only_ && only_->index != service; }
 
   const Scenario& scenario_;
@@ -83,7 +81,7 @@ class World {
   Instant end_;
   Instant now_;
   std::optional<ServiceId> only_;
-  std::vector<Arrivals> silenced_;  ///< empty stand-ins of the services that get nothing
+  Arrivals silence_;  ///< of the services that get nothing
   std::vector<ArrivalStream> streams_;
   std::vector<ServiceMeter> meters_;
   BusyTable busy_;

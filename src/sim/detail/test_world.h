@@ -23,6 +23,19 @@
 
 namespace berth::sim::testing {
 
+/// Sanitizers and debug builds are ten times slower: long tests do less there.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(NDEBUG)
+inline constexpr bool kIsSlowBuild = true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+inline constexpr bool kIsSlowBuild = true;
+#else
+inline constexpr bool kIsSlowBuild = false;
+#endif
+#else
+inline constexpr bool kIsSlowBuild = false;
+#endif
+
 inline const GpuModel& a100() {
   static const GpuModel model = *mig::find_gpu_model("A100-80GB");
   return model;
