@@ -13,9 +13,8 @@ constexpr double kMicrosPerUnit = 1e6;
 
 double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
-/// GPU-microseconds of each fleet entry to micro-dollars, exact, half to even once; absent where a GPU that was used
-/// has no price.
-std::optional<std::int64_t> cost_micro_usd(const Scenario& scenario, const std::vector<Decimal>& gpu_us_by_entry) {
+/// GPU-microseconds of each fleet entry to micro-dollars, exact; absent where a GPU that was used has no price.
+std::optional<Decimal> exact_micro_usd(const Scenario& scenario, const std::vector<Decimal>& gpu_us_by_entry) {
   Decimal usd_hours_us;
   for (std::size_t entry = 0; entry < gpu_us_by_entry.size(); ++entry) {
     if (gpu_us_by_entry[entry].sign() == 0) continue;
@@ -23,12 +22,16 @@ std::optional<std::int64_t> cost_micro_usd(const Scenario& scenario, const std::
     usd_hours_us += gpu_us_by_entry[entry] * *scenario.fleet[entry].usd_per_gpu_hour;
   }
   // micro-dollars = usd/hour x us / (3600 x 10^6) x 10^6
-  return (usd_hours_us / Decimal(3600)).round_half_even();
+  return usd_hours_us / Decimal(3600);
 }
 
-std::optional<std::int64_t> per_million(std::optional<std::int64_t> cost, std::int64_t in_time) {
-  if (!cost || in_time == 0) return std::nullopt;
-  return (Decimal(*cost) * Decimal(1'000'000) / Decimal(in_time)).round_half_even();
+/// The cost and what a million answers in time cost, each rounded half to even once.
+void set_cost(const std::optional<Decimal>& micro_usd, Figures& figures) {
+  if (!micro_usd) return;
+  figures.cost_micro_usd = micro_usd->round_half_even();
+  if (figures.in_time == 0) return;
+  const Decimal per_million = *micro_usd * Decimal(1'000'000) / Decimal(figures.in_time);
+  figures.cost_micro_usd_per_million_in_time = per_million.round_half_even();
 }
 
 double fleet_sm_us(const Scenario& scenario) {
@@ -69,8 +72,7 @@ Figures service_figures(const Scenario& scenario, const World& world, std::uint3
   for (const Decimal& share : sums.gpu_us_by_service[index]) gpu_us += share;
   figures.gpu_seconds = gpu_us.to_double() / kMicrosPerUnit;
   figures.gpu_seconds_fleet = fleet_gpu_seconds(scenario);
-  figures.cost_micro_usd = cost_micro_usd(scenario, sums.gpu_us_by_service[index]);
-  figures.cost_micro_usd_per_million_in_time = per_million(figures.cost_micro_usd, figures.in_time);
+  set_cost(exact_micro_usd(scenario, sums.gpu_us_by_service[index]), figures);
   const double whole = fleet_sm_us(scenario);
   const auto answered = static_cast<double>(figures.in_time + figures.late);
   const double least = least_sm_us_per_request(scenario, scenario.services[index]).value_or(0);
@@ -152,8 +154,7 @@ void measure(const Scenario& scenario, const World& world, PolicyResult& result)
   }
   figures.gpu_seconds = gpu_us_sum / kMicrosPerUnit;
   figures.gpu_seconds_fleet = fleet_gpu_seconds(scenario);
-  figures.cost_micro_usd = cost_micro_usd(scenario, gpu_us);
-  figures.cost_micro_usd_per_million_in_time = per_million(figures.cost_micro_usd, figures.in_time);
+  set_cost(exact_micro_usd(scenario, gpu_us), figures);
   const double whole = fleet_sm_us(scenario);
   figures.utilisation = {.allocated = ratio(sums.allocated_sm_us, whole),
                          .busy = ratio(world.busy().sm_us(), whole),

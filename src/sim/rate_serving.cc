@@ -23,9 +23,9 @@ int largest_batch_in_time(const LatencyTable& table, double others, std::int64_t
   return 0;
 }
 
-/// Requests a microsecond that find no room though the means would leave some: a queue of 0 to `room` requests whose arrivals vary
-/// like a Poisson process, in the stationary state of its diffusion (reflected Brownian motion, Harrison 1985, 5.6), less what the
-/// means alone say.
+/// Requests a microsecond that find no room though the means would leave some: a queue of 0 to `room` requests whose
+/// arrivals vary like a Poisson process, in the stationary state of its diffusion (reflected Brownian motion, Harrison
+/// 1985, 5.6), less what the means alone say.
 double lost_by_chance(double come_per_us, double served_per_us, double room) {
   if (come_per_us <= 0) return 0;
   const double drift = std::abs(come_per_us - served_per_us);
@@ -86,10 +86,12 @@ void RateServing::run_service(std::size_t index, std::int64_t until_us) {
   const bool drops_early = scenario_.services[index].drop == DropRule::kEarly && !service.replicas.empty();
   if (drops_early) drop_by_chance(index, capacity, span_us, until_us);
   serve(index, capacity, span_us, until_us);
-  if (drops_early) drop(index, std::max<std::int64_t>(0, service.waiting_count - static_cast<std::int64_t>(capacity.room)), until_us);
+  if (drops_early)
+    drop(index, std::max<std::int64_t>(0, service.waiting_count - static_cast<std::int64_t>(capacity.room)), until_us);
 }
 
-void RateServing::drop_by_chance(std::size_t index, const Capacity& capacity, std::int64_t span_us, std::int64_t at_us) {
+void RateServing::drop_by_chance(std::size_t index, const Capacity& capacity, std::int64_t span_us,
+                                 std::int64_t at_us) {
   Service& service = services_[index];
   if (capacity.room < 1 || is_even(scenario_.services[index].arrivals)) return;
   const double per_us = static_cast<double>(service.arrivals_in_second) / static_cast<double>(kMicrosPerSecond);
@@ -107,7 +109,8 @@ RateServing::Capacity RateServing::capacity_of(std::size_t index) const {
   for (const Replica& replica : services_[index].replicas) {
     const LatencyTable& table = *replica.table;
     // By rates, only what does not serve (a retraining) is told to the table of busy slices as it begins.
-    const double others = std::max(0.0, busy_by_gpu_[replica.gpu.index] - replica.busy_share) + busy_.others_busy(replica.slice);
+    const double others =
+        std::max(0.0, busy_by_gpu_[replica.gpu.index] - replica.busy_share) + busy_.others_busy(replica.slice);
     int batch = largest_batch_in_time(table, others, spec.target.count());
     if (batch == 0) {
       if (spec.drop == DropRule::kEarly) continue;  // it takes nothing: every head would be late
@@ -128,7 +131,8 @@ RateServing::Capacity RateServing::capacity_of(std::size_t index) const {
     capacity.mean_accuracy /= capacity.per_us;
     latency_mean_us /= capacity.per_us;
   }
-  // The slowest replica drops what it could not answer in time; without drops each has its own limit, and the mean says enough.
+  // The slowest replica drops what it could not answer in time; without drops each has its own limit, and the mean says
+  // enough.
   const double latency_us = spec.drop == DropRule::kEarly ? latency_max_us : latency_mean_us;
   capacity.room = capacity.per_us * std::max(0.0, static_cast<double>(spec.target.count()) - latency_us);
   return capacity;

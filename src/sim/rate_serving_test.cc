@@ -42,16 +42,22 @@ Setting repeated(std::string name, std::vector<Row> rows, int slices, std::int64
 std::vector<Setting> small_settings() {
   return {
       repeated("one at a time", {{.batch = 1, .latency_ms = 10}}, 1, 23),
-      repeated("batches", {{.batch = 1, .processes = 2, .latency_ms = 8}, {.batch = 16, .processes = 2, .latency_ms = 40}}, 1, 100),
+      repeated("batches",
+               {{.batch = 1, .processes = 2, .latency_ms = 8}, {.batch = 16, .processes = 2, .latency_ms = 40}}, 1,
+               100),
   };
 }
 
 /// Those on which the model was made.
 std::vector<Setting> tuned_settings() {
   return {
-      repeated("7 x 3 x 32 in 60", {{.batch = 1, .processes = 3, .latency_ms = 6}, {.batch = 8, .processes = 3, .latency_ms = 20},
-                                    {.batch = 32, .processes = 3, .latency_ms = 60}}, 7, 200),
-      repeated("1 x 3 x 8 in 4", {{.batch = 1, .processes = 3, .latency_ms = 1}, {.batch = 8, .processes = 3, .latency_ms = 4}}, 1, 10),
+      repeated("7 x 3 x 32 in 60",
+               {{.batch = 1, .processes = 3, .latency_ms = 6},
+                {.batch = 8, .processes = 3, .latency_ms = 20},
+                {.batch = 32, .processes = 3, .latency_ms = 60}},
+               7, 200),
+      repeated("1 x 3 x 8 in 4",
+               {{.batch = 1, .processes = 3, .latency_ms = 1}, {.batch = 8, .processes = 3, .latency_ms = 4}}, 1, 10),
       repeated("4 x 2 x 1 in 1", {{.batch = 1, .processes = 2, .latency_ms = 1}}, 4, 4),
       repeated("2 x 1 x 64 in 10", {{.batch = 64, .processes = 1, .latency_ms = 10}}, 2, 25),
       {"large and small",
@@ -66,18 +72,25 @@ std::vector<Setting> tuned_settings() {
 /// Those with early drops only.
 std::vector<Setting> medium_settings() {
   return {
-      repeated("2 x 3 x 8 in 20", {{.batch = 1, .processes = 3, .latency_ms = 5}, {.batch = 8, .processes = 3, .latency_ms = 20}}, 2, 50),
-      repeated("3 x 2 x 4 in 8", {{.batch = 1, .processes = 2, .latency_ms = 3}, {.batch = 4, .processes = 2, .latency_ms = 8}}, 3, 18),
-      repeated("1 x 1 x 64 in 40", {{.batch = 1, .processes = 1, .latency_ms = 4}, {.batch = 64, .processes = 1, .latency_ms = 40}}, 1, 100),
+      repeated("2 x 3 x 8 in 20",
+               {{.batch = 1, .processes = 3, .latency_ms = 5}, {.batch = 8, .processes = 3, .latency_ms = 20}}, 2, 50),
+      repeated("3 x 2 x 4 in 8",
+               {{.batch = 1, .processes = 2, .latency_ms = 3}, {.batch = 4, .processes = 2, .latency_ms = 8}}, 3, 18),
+      repeated("1 x 1 x 64 in 40",
+               {{.batch = 1, .processes = 1, .latency_ms = 4}, {.batch = 64, .processes = 1, .latency_ms = 40}}, 1,
+               100),
   };
 }
 
 /// Those that it never saw while it was made.
 std::vector<Setting> held_out_settings() {
   return {
-      repeated("6 x 2 x 24 in 14", {{.batch = 1, .processes = 2, .latency_ms = 4}, {.batch = 24, .processes = 2, .latency_ms = 14}}, 6, 33),
+      repeated("6 x 2 x 24 in 14",
+               {{.batch = 1, .processes = 2, .latency_ms = 4}, {.batch = 24, .processes = 2, .latency_ms = 14}}, 6, 33),
       repeated("5 x 3 x 1 in 2", {{.batch = 1, .processes = 3, .latency_ms = 2}}, 5, 8),
-      repeated("3 x 3 x 100 in 70", {{.batch = 1, .processes = 3, .latency_ms = 9}, {.batch = 100, .processes = 3, .latency_ms = 70}}, 3, 160),
+      repeated("3 x 3 x 100 in 70",
+               {{.batch = 1, .processes = 3, .latency_ms = 9}, {.batch = 100, .processes = 3, .latency_ms = 70}}, 3,
+               160),
       {"three sizes",
        {{.profile = "1g.10gb", .batch = 12, .processes = 3, .latency_ms = 21},
         {.profile = "2g.20gb", .batch = 1, .processes = 1, .latency_ms = 2},
@@ -145,12 +158,14 @@ const std::vector<double> kLoads =
     testing::kIsSlowBuild ? std::vector{0.85, 1.15} : std::vector{0.5, 0.7, 0.85, 0.95, 1.0, 1.05, 1.15, 1.3};
 
 void expect_close_at_all_loads(const std::vector<Setting>& settings, DropRule drop) {
-  const std::vector<std::pair<Generator::Kind, std::string>> kinds = {
-      {Generator::Kind::kPoisson, "poisson"}, {Generator::Kind::kBursty, "bursty"}, {Generator::Kind::kConstant, "constant"}};
+  const std::vector<std::pair<Generator::Kind, std::string>> kinds = {{Generator::Kind::kPoisson, "poisson"},
+                                                                      {Generator::Kind::kBursty, "bursty"},
+                                                                      {Generator::Kind::kConstant, "constant"}};
   for (const Setting& setting : settings) {
     for (const auto& [kind, kind_name] : kinds) {
       for (const double load : kLoads) {
-        if (load == 1.0 && drop == DropRule::kNever && kind != Generator::Kind::kConstant) continue;  // nothing but chance
+        if (load == 1.0 && drop == DropRule::kNever && kind != Generator::Kind::kConstant)
+          continue;  // nothing but chance
         expect_close(scenario_at(setting, load, drop, kind, drop == DropRule::kEarly ? 100 : 30),
                      setting.name + ", " + kind_name + (drop == DropRule::kEarly ? ", early, " : ", never, ") +
                          std::to_string(load).substr(0, 4));
@@ -163,9 +178,15 @@ TEST(RateServing, AgreesWithEarlyDropsOnWhatItWasMadeOn) {
   expect_close_at_all_loads(tuned_settings(), DropRule::kEarly);
   expect_close_at_all_loads(medium_settings(), DropRule::kEarly);
 }
-TEST(RateServing, AgreesWithEarlyDropsOnWhatItNeverSaw) { expect_close_at_all_loads(held_out_settings(), DropRule::kEarly); }
-TEST(RateServing, AgreesWithoutDropsOnWhatItWasMadeOn) { expect_close_at_all_loads(tuned_settings(), DropRule::kNever); }
-TEST(RateServing, AgreesWithoutDropsOnWhatItNeverSaw) { expect_close_at_all_loads(held_out_settings(), DropRule::kNever); }
+TEST(RateServing, AgreesWithEarlyDropsOnWhatItNeverSaw) {
+  expect_close_at_all_loads(held_out_settings(), DropRule::kEarly);
+}
+TEST(RateServing, AgreesWithoutDropsOnWhatItWasMadeOn) {
+  expect_close_at_all_loads(tuned_settings(), DropRule::kNever);
+}
+TEST(RateServing, AgreesWithoutDropsOnWhatItNeverSaw) {
+  expect_close_at_all_loads(held_out_settings(), DropRule::kNever);
+}
 
 TEST(RateServing, SmallServicesAreServedRequestByRequest) {
   for (const DropRule drop : {DropRule::kEarly, DropRule::kNever}) {
@@ -179,7 +200,8 @@ TEST(RateServing, SmallServicesAreServedRequestByRequest) {
   }
 }
 
-/// Three large services and a small one, with retraining, on two GPUs; 14,000 and 8,000 requests a second are the limits.
+/// Three large services and a small one, with retraining, on two GPUs; 14,000 and 8,000 requests a second are the
+/// limits.
 Scenario several_services(double load) {
   const std::vector<Row> rows = {{.profile = "1g.10gb", .batch = 1, .processes = 2, .latency_ms = 3},
                                  {.profile = "1g.10gb", .batch = 16, .processes = 2, .latency_ms = 8},
@@ -204,7 +226,8 @@ Scenario several_services(double load) {
   return scenario_of({a, b, c, d},
                      {holding_of(slice_at(0, "1g.10gb", 0), {0}), holding_of(slice_at(0, "3g.40gb", 4), {0}),
                       holding_of(slice_at(1, "1g.10gb", 0), {3}), holding_of(slice_at(1, "3g.40gb", 4), {1}),
-                      holding_of(slice_at(2, "3g.40gb", 4), {2})}, 3);
+                      holding_of(slice_at(2, "3g.40gb", 4), {2})},
+                     3);
 }
 
 Pair compare_with_retraining(Scenario scenario) {
@@ -243,9 +266,10 @@ TEST(RateServing, AgreesOnSharedGpus) {
     for (const double load : {0.2, 0.4, 0.6, 0.8, 1.2}) {
       auto a = service_of("a", rows, generated(Generator::Kind::kPoisson, Decimal(std::llround(load * 9600)), 60));
       auto b = service_of("b", rows, generated(Generator::Kind::kPoisson, Decimal(std::llround(load * 9600)), 60));
-      expect_close(scenario_of({a, b}, {holding_of(slice_at(0, "full", 0), {0, 1})}),
-                   std::string("shared, ") + (sharing == Sharing::kMps ? "MPS, " : "time slices, ") + std::to_string(load),
-                   {.sharing = sharing, .dispatch = Dispatch::kPull, .only = {}});
+      expect_close(
+          scenario_of({a, b}, {holding_of(slice_at(0, "full", 0), {0, 1})}),
+          std::string("shared, ") + (sharing == Sharing::kMps ? "MPS, " : "time slices, ") + std::to_string(load),
+          {.sharing = sharing, .dispatch = Dispatch::kPull, .only = {}});
     }
   }
 }
@@ -256,8 +280,8 @@ TEST(RateServing, AChangeInTheMiddleOfASecondCounts) {
   const auto goodput = [&] {
     std::vector<Stage> stages = testing::fixed_stages(scenario);
     const Slice slice = slice_at(0, "1g.10gb", 3);
-    stages.push_back(testing::scripted({{20, {testing::destroy(slice)}},
-                                        {40, {testing::create(slice), testing::assign(holding_of(slice, {0}))}}}));
+    stages.push_back(testing::scripted(
+        {{20, {testing::destroy(slice)}}, {40, {testing::create(slice), testing::assign(holding_of(slice, {0}))}}}));
     return testing::run(scenario, std::move(stages)).result.figures.goodput.value_or(0);
   };
   const double exact = goodput();
@@ -280,11 +304,14 @@ TEST(RateServing, AgreesOnTheTwitterTraceWithMeasuredProfiles) {
   const char* data = std::getenv("BERTH_DATA");
   if (data == nullptr) GTEST_SKIP() << "BERTH_DATA does not name the folder with the public traces";
   const std::string folder(data);
-  const auto counts = read_rps_text(bytes_of("gzip -dc '" + folder + "/twitter/requests_per_second_14days.txt.gz' | head -n 20000"), "t");
+  const auto counts = read_rps_text(
+      bytes_of("gzip -dc '" + folder + "/twitter/requests_per_second_14days.txt.gz' | head -n 20000"), "t");
   ASSERT_TRUE(counts.has_value());
-  const std::vector<std::pair<std::string, std::int64_t>> models = {{"resnet50", 100}, {"mobilenetv2", 60}, {"bert", 400}, {"vgg16", 150}};
+  const std::vector<std::pair<std::string, std::int64_t>> models = {
+      {"resnet50", 100}, {"mobilenetv2", 60}, {"bert", 400}, {"vgg16", 150}};
   for (const auto& [model, target_ms] : models) {
-    const auto table = profile::read_parvagpu(bytes_of("cat '" + folder + "/parvagpu/prof_data/" + model + ".csv'"), model);
+    const auto table =
+        profile::read_parvagpu(bytes_of("cat '" + folder + "/parvagpu/prof_data/" + model + ".csv'"), model);
     ASSERT_TRUE(table.has_value()) << model;
     auto service = service_of(model, {}, Arrivals{});
     service.table = *table;
@@ -292,7 +319,8 @@ TEST(RateServing, AgreesOnTheTwitterTraceWithMeasuredProfiles) {
     testing::set_target_ms(service, target_ms);
     double capacity = 0;
     std::vector<Holding> layout;
-    for (const Slice& slice : {slice_at(0, "1g.10gb", 0), slice_at(0, "2g.20gb", 2), slice_at(0, "3g.40gb", 4), slice_at(1, "7g.80gb", 0)}) {
+    for (const Slice& slice :
+         {slice_at(0, "1g.10gb", 0), slice_at(0, "2g.20gb", 2), slice_at(0, "3g.40gb", 4), slice_at(1, "7g.80gb", 0)}) {
       const auto point = profile::choose_point(service, testing::a100(), slice.profile);
       if (point) capacity += point->requests_per_second.to_double();
       layout.push_back(holding_of(slice, {0}));
@@ -306,7 +334,8 @@ TEST(RateServing, AgreesOnTheTwitterTraceWithMeasuredProfiles) {
       service.arrivals.scale = Decimal(std::llround(load * capacity / mean * 1000), 1000);
       for (const DropRule drop : {DropRule::kEarly, DropRule::kNever}) {
         service.drop = drop;
-        expect_close(scenario_of({service}, layout, 2), model + (drop == DropRule::kEarly ? ", early, " : ", never, ") + std::to_string(load));
+        expect_close(scenario_of({service}, layout, 2),
+                     model + (drop == DropRule::kEarly ? ", early, " : ", never, ") + std::to_string(load));
       }
     }
   }

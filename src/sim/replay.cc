@@ -219,7 +219,8 @@ class Hindsight {
     if (is_stopped_) return std::nullopt;
     const Request request{
         .scenario = scenario, .policy = request_.policy, .seed = request_.seed, .hooks = request_.hooks};
-    const WorldOptions world{.sharing = Sharing::kTimeSlices, .dispatch = Dispatch::kPull, .only = only};
+    const WorldOptions world{
+        .sharing = Sharing::kTimeSlices, .dispatch = Dispatch::kPull, .is_rough = &scenario == &judged_, .only = only};
     const double done = std::min(kSearchShare, kSearchShare * ++run_count_ / kEvaluationsMax);
     const auto decide = [&](const Snapshot&) -> partition::LayoutOrInfeasible { return layout; };
     const auto outcome =

@@ -1,4 +1,5 @@
-// Whole replays of random small scenarios: what must hold for every policy, and for plans that change slices all the time.
+// Whole replays of random small scenarios: what must hold for every policy, and for plans that change slices all the
+// time.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -25,7 +26,8 @@ std::vector<testing::Row> any_rows() {
     if (any_chance(10)) continue;
     const int processes = any_of(1, 4);
     rows.push_back({.profile = profile, .batch = 1, .processes = processes, .latency_ms = any_of<std::int64_t>(1, 30)});
-    rows.push_back({.profile = profile, .batch = any_of(2, 9), .processes = processes, .latency_ms = any_of<std::int64_t>(1, 60)});
+    rows.push_back(
+        {.profile = profile, .batch = any_of(2, 9), .processes = processes, .latency_ms = any_of<std::int64_t>(1, 60)});
   }
   return rows;
 }
@@ -55,7 +57,8 @@ ServiceSpec any_service(std::string name, std::int64_t seconds) {
     retraining.offset = Micros(any_of<std::int64_t>(0, 3'000'000));
     retraining.swap = Micros(any_of<std::int64_t>(0, 1'000'000));
     retraining.keeps_unfinished = any_chance(50);
-    for (const int size : {0, 1, 2, 3, 4, 7}) retraining.time_on.emplace(size, Micros(any_of<std::int64_t>(100'000, 5'000'000)));
+    for (const int size : {0, 1, 2, 3, 4, 7})
+      retraining.time_on.emplace(size, Micros(any_of<std::int64_t>(100'000, 5'000'000)));
     service.retraining = retraining;
   }
   return service;
@@ -66,10 +69,14 @@ Scenario any_scenario() {
   std::vector<ServiceSpec> services;
   const int count = any_of(1, 4);
   for (int i = 0; i < count; ++i) services.push_back(any_service("s" + std::to_string(i), seconds));
-  const auto any_holder = [&] { return std::vector<std::uint32_t>{any_of<std::uint32_t>(0, static_cast<std::uint32_t>(count))}; };
+  const auto any_holder = [&] {
+    return std::vector<std::uint32_t>{any_of<std::uint32_t>(0, static_cast<std::uint32_t>(count))};
+  };
   std::vector<Holding> layout;
-  for (const Slice& slice : {slice_at(0, "1g.10gb", 0), slice_at(0, "1g.10gb", 1), slice_at(0, "2g.20gb", 2), slice_at(0, "3g.40gb", 4)}) {
-    if (any_chance(80)) layout.push_back(holding_of(slice, any_holder(), any_chance(20) ? Role::kRetraining : Role::kInference));
+  for (const Slice& slice :
+       {slice_at(0, "1g.10gb", 0), slice_at(0, "1g.10gb", 1), slice_at(0, "2g.20gb", 2), slice_at(0, "3g.40gb", 4)}) {
+    if (any_chance(80))
+      layout.push_back(holding_of(slice, any_holder(), any_chance(20) ? Role::kRetraining : Role::kInference));
   }
   if (layout.empty()) layout.push_back(holding_of(slice_at(0, "3g.40gb", 4), {0}));
   Scenario scenario = testing::scenario_of(std::move(services), std::move(layout), any_of<std::int64_t>(1, 4));
@@ -79,7 +86,8 @@ Scenario any_scenario() {
   if (any_chance(30)) scenario.interference = {Decimal(1), Decimal(11, 10), Decimal(5, 4)};
   if (any_chance(30)) scenario.planning = Micros(any_of<std::int64_t>(0, 2'000'000));
   if (any_chance(30)) scenario.observation_delay = Micros(any_of<std::int64_t>(0, 3'000'000));
-  if (any_chance(30)) scenario.frozen = {{.from = Instant(any_of<std::int64_t>(0, 3'000'000)), .until = Instant::at_second(4)}};
+  if (any_chance(30))
+    scenario.frozen = {{.from = Instant(any_of<std::int64_t>(0, 3'000'000)), .until = Instant::at_second(4)}};
   return scenario;
 }
 
@@ -91,11 +99,13 @@ Stage restless(const Scenario& scenario, std::uint64_t seed) {
     const auto& [name, starts] = profiles[rng.below(profiles.size())];
     return slice_at(0, name, starts[rng.below(starts.size())]);
   };
-  return {.name = "restless", .run = [&scenario, seed, any_slice](const Snapshot& snapshot, Plan& plan) -> std::optional<std::string> {
+  return {.name = "restless",
+          .run = [&scenario, seed, any_slice](const Snapshot& snapshot, Plan& plan) -> std::optional<std::string> {
             if (snapshot.slices.empty() || snapshot.now.micros() % kMicrosPerSecond != 0) return std::nullopt;
             std::uint64_t seen = 0;
             for (const ServiceState& service : snapshot.services) {
-              for (const ServiceSecond& second : service.seconds) seen = seen * 31 + static_cast<std::uint64_t>(second.arrivals);
+              for (const ServiceSecond& second : service.seconds)
+                seen = seen * 31 + static_cast<std::uint64_t>(second.arrivals);
             }
             Rng rng = Rng(seed).split("restless", static_cast<std::uint64_t>(snapshot.now.micros()) + seen);
             for (int i = 0; i < 6; ++i) {
@@ -116,7 +126,8 @@ Stage restless(const Scenario& scenario, std::uint64_t seed) {
 Ran run_restless(const Scenario& scenario, std::uint64_t seed, Dispatch dispatch = Dispatch::kPull) {
   std::vector<Stage> stages = testing::fixed_stages(scenario);
   stages.push_back(restless(scenario, seed));
-  return testing::run(scenario, std::move(stages), seed, {.sharing = Sharing::kTimeSlices, .dispatch = dispatch, .only = {}});
+  return testing::run(scenario, std::move(stages), seed,
+                      {.sharing = Sharing::kTimeSlices, .dispatch = dispatch, .only = {}});
 }
 
 void check_recount(const Scenario& scenario, const Ran& ran) {
@@ -141,7 +152,8 @@ void check_recount(const Scenario& scenario, const Ran& ran) {
   }
   RC_ASSERT(ran.result.figures.requests == requests);
   RC_ASSERT(ran.result.figures.goodput.has_value() == (requests > 0));
-  if (requests > 0) RC_ASSERT(*ran.result.figures.goodput == static_cast<double>(worth) / 1e6 / static_cast<double>(requests));
+  if (requests > 0)
+    RC_ASSERT(*ran.result.figures.goodput == static_cast<double>(worth) / 1e6 / static_cast<double>(requests));
   const Utilisation& use = ran.result.figures.utilisation;
   RC_ASSERT((use.allocated >= 0 && use.allocated <= 1 + 1e-9 && use.busy >= 0 && use.busy <= use.allocated + 1e-9));
 }
@@ -178,7 +190,8 @@ RC_GTEST_PROP(ReplayProperty, AlsoByRates, (std::uint64_t seed)) {
 
 RC_GTEST_PROP(ReplayProperty, TwiceTheSameBytes, (std::uint64_t seed)) {
   const Scenario scenario = any_scenario();
-  RC_ASSERT(testing::shown(run_restless(scenario, seed).journal) == testing::shown(run_restless(scenario, seed).journal));
+  RC_ASSERT(testing::shown(run_restless(scenario, seed).journal) ==
+            testing::shown(run_restless(scenario, seed).journal));
   for (const std::string& policy : kForesightFree) {
     const std::string first = testing::shown(testing::run_policy(scenario, policy, seed).journal);
     // Another policy in between leaves no trace.
@@ -192,7 +205,8 @@ std::string journal_before(const Ran& ran, Instant until, bool is_slices_only) {
   std::string text;
   for (const JournalRecord& record : ran.journal) {
     const Instant at = std::visit([](const auto& each) { return each.at; }, record);
-    if (at < until && (!is_slices_only || std::holds_alternative<SliceRecord>(record))) text += testing::shown(record) + "\n";
+    if (at < until && (!is_slices_only || std::holds_alternative<SliceRecord>(record)))
+      text += testing::shown(record) + "\n";
   }
   return text;
 }
@@ -209,10 +223,12 @@ RC_GTEST_PROP(ReplayProperty, NobodyLooksAhead, (std::uint64_t seed)) {
   Scenario other = scenario;
   for (ServiceSpec& service : other.services) {
     auto& counts = std::get<CountTrace>(service.arrivals.source).counts;
-    for (std::size_t i = static_cast<std::size_t>(second); i < counts.size(); ++i) counts[i] = any_of<std::uint32_t>(0, 150);
+    for (std::size_t i = static_cast<std::size_t>(second); i < counts.size(); ++i)
+      counts[i] = any_of<std::uint32_t>(0, 150);
   }
   const Instant until = Instant::at_second(second);
-  RC_ASSERT(journal_before(run_restless(scenario, seed), until, false) == journal_before(run_restless(other, seed), until, false));
+  RC_ASSERT(journal_before(run_restless(scenario, seed), until, false) ==
+            journal_before(run_restless(other, seed), until, false));
   for (const std::string& policy : kForesightFree) {
     // `shared` shows the better of two forms, which the whole run decides; its slices are the same in both.
     const bool is_slices_only = policy == "shared";

@@ -203,7 +203,9 @@ std::int64_t RequestServing::predicted_answer(const Replica& replica, std::int64
   const std::size_t rounds = full_batches / free_at.size();
   const std::int64_t begins =
       free_at[full_batches % free_at.size()] + static_cast<std::int64_t>(rounds) * latency_us[batch - 1];
-  return begins + latency_us[ahead % batch];
+  // A batch that waits may still fill up: only one that begins at once has the latency of what is there.
+  const bool begins_at_once = ahead == 0 && begins == now_us;
+  return begins + latency_us[begins_at_once ? 0 : batch - 1];
 }
 
 void RequestServing::route(std::size_t index, std::int64_t arrival_us, std::int64_t now_us) {

@@ -31,7 +31,8 @@ class RequestServing {
   RequestServing(const Scenario& scenario, const std::vector<ArrivalStream>& streams, std::vector<ServiceMeter>& meters,
                  BusyTable& busy, Dispatch dispatch);
 
-  /// Requests of the next second may arrive, but not of services that are served elsewhere. Requires: advanced to its beginning.
+  /// Requests of the next second may arrive, but not of services that are served elsewhere. Requires: advanced to its
+  /// beginning.
   void open_second(std::int64_t second, const std::vector<bool>& is_elsewhere);
 
   /// Runs all answers and arrivals before `until_us`. Stops earlier, behind the answer that leaves a stopped slice

@@ -13,8 +13,12 @@ Serving::Serving(const Scenario& scenario, const std::vector<ArrivalStream>& str
       requests_(scenario, streams, meters, busy, dispatch),
       rates_(scenario, streams, meters, busy) {}
 
-void Serving::choose_ways(const std::vector<double>& per_second, bool has_shared_slices) {
+void Serving::choose_ways(const std::vector<double>& per_second, bool has_shared_slices, bool is_rough) {
   if (scenario_.fidelity == Fidelity::kRequests) return;
+  if (is_rough) {
+    is_by_rates_.assign(per_second.size(), true);
+    return;
+  }
   const bool has_interference = std::any_of(scenario_.interference.begin(), scenario_.interference.end(),
                                             [](const Decimal& factor) { return factor != Decimal(1); });
   const auto limit_of = [](const ServiceSpec& service) {

@@ -214,10 +214,8 @@ void SliceTable::up(SliceIndex index, Instant now) {
   SimSlice& slice = of(index);
   slice.phase = SimSlice::Phase::kUp;
   slice.can_serve = true;
-  if (!slice.holding.services.empty()) {
-    journal(SliceEvent::kServing, index, now);
-    effects_.push_back({.kind = SliceEffect::Kind::kStart, .slice = index});
-  }
+  journal(SliceEvent::kServing, index, now);
+  if (!slice.holding.services.empty()) effects_.push_back({.kind = SliceEffect::Kind::kStart, .slice = index});
   events_.push_back({.at = now, .what = SliceReady{slice.slice}});
 }
 
@@ -348,8 +346,9 @@ void SliceTable::refresh_rates() {
       const SimSlice& slice = of(index);
       const auto holder_count = static_cast<std::int64_t>(slice.holding.services.size());
       if (holder_count == 0) continue;
-      const bool is_lost =
-          slice.holding.role == Role::kInference && (slice.phase != SimSlice::Phase::kUp || !slice.can_serve);
+      // A slice that retrains, or waits for the next retraining, is not lost; on the way there and back it is.
+      const bool is_up = slice.phase == SimSlice::Phase::kUp;
+      const bool is_lost = !is_up || (slice.holding.role == Role::kInference && !slice.can_serve);
       allocated_sms_ += slice.sms;
       for (const ServiceId service : slice.holding.services) {
         allocated_sms_by_service_[service.index] += static_cast<double>(slice.sms) / static_cast<double>(holder_count);

@@ -20,7 +20,8 @@ SliceSpan::State state_after(SliceEvent event, SliceSpan::State before, const Sl
     case SliceEvent::kCreated:
       return record.services.empty() ? SliceSpan::State::kIdle : SliceSpan::State::kChanging;
     case SliceEvent::kServing:
-      return record.role == Role::kInference ? SliceSpan::State::kServing : SliceSpan::State::kIdle;
+      return record.role == Role::kInference && !record.services.empty() ? SliceSpan::State::kServing
+                                                                         : SliceSpan::State::kIdle;
     case SliceEvent::kDraining:
       return SliceSpan::State::kChanging;
     case SliceEvent::kRetrainingStarted:

@@ -22,6 +22,7 @@ World::World(const Scenario& scenario, std::uint64_t seed, const WorldOptions& o
     : scenario_(scenario),
       journal_(std::move(journal)),
       end_(Instant::at_second(scenario.simulated_seconds())),
+      is_rough_(options.is_rough),
       only_(options.only),
       silence_(silence(scenario.simulated_seconds())),
       streams_(make_streams(seed)),
@@ -75,7 +76,7 @@ void World::choose_ways(const Plan& plan) {
       if (table) per_second[service.index] += table->point.requests_per_second.to_double();
     }
   }
-  serving_.choose_ways(per_second, has_shared_slices);
+  serving_.choose_ways(per_second, has_shared_slices, is_rough_);
 }
 
 // ---- the clock

@@ -25,6 +25,8 @@ namespace berth::sim {
 struct WorldOptions {
   Sharing sharing = Sharing::kTimeSlices;
   Dispatch dispatch = Dispatch::kPull;
+  /// At `fidelity: rates`, also the services that are small enough to be served request by request: quick and rough.
+  bool is_rough = false;
   /// Only this service gets requests and retraining (hindsight searches replay services one by one).
   std::optional<ServiceId> only;
 };
@@ -80,6 +82,7 @@ class World {
   JournalSink journal_;
   Instant end_;
   Instant now_;
+  bool is_rough_;
   std::optional<ServiceId> only_;
   Arrivals silence_;  ///< of the services that get nothing
   std::vector<ArrivalStream> streams_;
