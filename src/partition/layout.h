@@ -17,7 +17,7 @@ struct Infeasible {
   friend bool operator==(const Infeasible&, const Infeasible&) = default;
 };
 
-/// Holdings sorted by slice. Every GPU's slices are legal; slices that nobody holds are left out.
+/// Holdings sorted by slice. Every GPU's slices are legal; only the file's layout has slices that nobody holds.
 using Layout = std::vector<Holding>;
 using LayoutOrInfeasible = std::variant<Layout, Infeasible>;
 

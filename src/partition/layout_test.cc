@@ -27,8 +27,8 @@ TEST(Fixed, IsTheLayoutOfTheFile) {
   scenario.layout = Layout{{{{0}, 0, small}, Role::kInference, {{0}}},
                            {{{0}, 1, small}, Role::kInference, {}},
                            {{{0}, 6, small}, Role::kRetraining, {{0}}}};
-  // A service without a slice runs all the same; a slice without a service is nobody's.
-  EXPECT_EQ(show(scenario, fixed_layout(scenario)), "0:1g.10gb@0=a 0:1g.10gb@6=a");
+  // A service without a slice runs all the same; a slice without a service stands and is nobody's.
+  EXPECT_EQ(show(scenario, fixed_layout(scenario)), "0:1g.10gb@0=a 0:1g.10gb@1= 0:1g.10gb@6=a");
 }
 
 TEST(SlicesOf, AreThoseForInferenceOnly) {
