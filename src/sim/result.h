@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/instant.h"
+#include "domain/scenario.h"
 #include "domain/slice.h"
 
 namespace berth::sim {
@@ -96,6 +97,7 @@ struct ReplayResult {
   std::uint64_t seed = 0;
   std::int64_t simulated_seconds = 0;
   std::optional<std::int64_t> cost_micro_usd_fleet;
+  Objective objective = Objective::kServices;  ///< which goodput the scenario asks for
   std::vector<PolicyResult> policies;
 };
 

@@ -19,16 +19,23 @@ std::string goodput_text(double goodput) { return fmt::format("{:.4f}", goodput)
 
 std::string shown_name(const PolicyResult& policy) { return policy.name + (policy.is_hindsight ? "*" : ""); }
 
-std::vector<Row> head_rows() {
+/// The goodput that the scenario's objective averages.
+std::optional<double> goodput_of(const PolicyResult& policy, Objective objective) {
+  const sim::Figures& f = policy.figures;
+  return objective == Objective::kServices ? f.goodput_mean_of_services : f.goodput;
+}
+
+std::vector<Row> head_rows(Objective objective) {
+  const std::string over = objective == Objective::kServices ? "(mean)" : "(requests)";
   return {{"", "goodput", "worst", "share", "requests", "p50", "p99", "GPU-", "cost", "cost a", "SM-time, %", ""},
-          {"policy", "(mean)", "service", "in time", "in time", "ms", "ms", "hours", "", "million", "alloc>busy>eff",
+          {"policy", over, "service", "in time", "in time", "ms", "ms", "hours", "", "million", "alloc>busy>eff",
            "changes"}};
 }
 
-Row figures_row(const PolicyResult& policy) {
+Row figures_row(const PolicyResult& policy, Objective objective) {
   const sim::Figures& f = policy.figures;
   return {shown_name(policy),
-          shown(f.goodput_mean_of_services, goodput_text),
+          shown(goodput_of(policy, objective), goodput_text),
           shown(f.goodput_worst_service, goodput_text),
           shown(f.slo_attainment, percent),
           with_separators(f.in_time),
@@ -43,7 +50,7 @@ Row figures_row(const PolicyResult& policy) {
 }
 
 Row infeasible_row(const PolicyResult& policy) {
-  Row row(head_rows().front().size(), std::string(kAbsentText));
+  Row row(head_rows({}).front().size(), std::string(kAbsentText));
   row.front() = shown_name(policy);
   return row;
 }
@@ -113,13 +120,13 @@ std::vector<std::string> remarks(const sim::ReplayResult& result, bool has_timin
   return lines;
 }
 
-/// The policy with the highest mean goodput, which stands out in bold.
+/// The policy with the highest goodput, which stands out in bold.
 const PolicyResult* best_of(const sim::ReplayResult& result) {
   const PolicyResult* best = nullptr;
   for (const PolicyResult& policy : result.policies) {
-    if (policy.infeasible || !policy.figures.goodput_mean_of_services) continue;
-    if (best == nullptr || *policy.figures.goodput_mean_of_services > *best->figures.goodput_mean_of_services)
-      best = &policy;
+    const auto goodput = goodput_of(policy, result.objective);
+    if (policy.infeasible || !goodput) continue;
+    if (best == nullptr || *goodput > *goodput_of(*best, result.objective)) best = &policy;
   }
   return best;
 }
@@ -130,10 +137,10 @@ std::string replay_table(const sim::ReplayResult& result, TableStyle style) {
   const auto in_style = [style](std::string_view code, const std::string& text) {
     return style.has_colour ? fmt::format("\033[{}m{}\033[0m\n", code, text) : text + "\n";
   };
-  std::vector<Row> rows = head_rows();
+  std::vector<Row> rows = head_rows(result.objective);
   const std::size_t head_count = rows.size();
   for (const PolicyResult& policy : result.policies) {
-    rows.push_back(policy.infeasible ? infeasible_row(policy) : figures_row(policy));
+    rows.push_back(policy.infeasible ? infeasible_row(policy) : figures_row(policy, result.objective));
   }
 
   std::string text = wrapped(opening(result)) + "\n\n";

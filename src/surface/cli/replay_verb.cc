@@ -114,6 +114,7 @@ Result<sim::ReplayResult> run_policies(const ReplayRequest& request, const Scena
                            .seed = request.seed,
                            .simulated_seconds = scenario.simulated_seconds(),
                            .cost_micro_usd_fleet = sim::fleet_cost_micro_usd(scenario),
+                           .objective = scenario.objective,
                            .policies = {}};
   for (std::size_t i = 0; i < names.size(); ++i) {
     sim::ReplayHooks hooks;
