@@ -7,7 +7,6 @@
 namespace berth::partition {
 namespace {
 
-using testing::expect_sound;
 using testing::gpus;
 using testing::scenario_of;
 using testing::service_everywhere;
@@ -16,6 +15,7 @@ using testing::show;
 
 std::vector<ServiceSpec> services(const std::vector<std::string>& names) {
   std::vector<ServiceSpec> all;
+  all.reserve(names.size());
   for (const std::string& name : names) all.push_back(service_everywhere(name));
   return all;
 }

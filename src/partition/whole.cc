@@ -91,6 +91,7 @@ LayoutOrInfeasible whole_layout(const Scenario& scenario, const std::vector<doub
   std::vector<int> owners = matching.owners();
   std::vector<Decimal> capacity(fleet.service_count);
   std::vector<Decimal> requests;
+  requests.reserve(load.size());
   for (const double count : load) requests.emplace_back(std::llround(count));
   const auto give = [&](int gpu, int service) {
     const detail::ModelView& view = fleet.of_gpu(gpu);

@@ -107,7 +107,9 @@ std::optional<double> least_sm_us_per_request(const Scenario& scenario, const Se
   std::optional<double> least;
   for (const FleetEntry& entry : scenario.fleet) {
     std::vector<ProfileId> profiles{ProfileId::full()};
-    for (std::uint16_t index = 0; index < entry.model.profiles.size(); ++index) profiles.push_back({index});
+    for (std::size_t index = 0; index < entry.model.profiles.size(); ++index) {
+      profiles.push_back({static_cast<std::uint16_t>(index)});
+    }
     for (const ProfileId profile : profiles) {
       for (const PerformancePoint& point : profile::points_on(service.table, entry.model, profile)) {
         if (point.processes > service.batching.processes_max || point.latency_ms >= limit_ms) continue;

@@ -236,7 +236,7 @@ void RateServing::stop(SliceIndex index) {
   }
 }
 
-void RateServing::set_table(SliceIndex index, ServiceId id, std::shared_ptr<const LatencyTable> table) {
+void RateServing::set_table(SliceIndex index, ServiceId id, const std::shared_ptr<const LatencyTable>& table) {
   for (Replica& replica : services_[id.index].replicas) {
     if (replica.slice == index) replica.table = table;
   }

@@ -184,6 +184,7 @@ class Hindsight {
   [[nodiscard]] std::vector<double> weights() const {
     if (judged_.objective == Objective::kRequests) return total_requests(request_);
     std::vector<double> weights;
+    weights.reserve(judged_.services.size());
     for (const ServiceSpec& service : judged_.services) weights.push_back(service.weight.to_double());
     return weights;
   }

@@ -331,7 +331,8 @@ bool RequestServing::stop(SliceIndex slice_index) {
   return busy_.running(slice_index) == 0;
 }
 
-void RequestServing::set_table(SliceIndex slice_index, ServiceId service, std::shared_ptr<const LatencyTable> table) {
+void RequestServing::set_table(SliceIndex slice_index, ServiceId service,
+                               const std::shared_ptr<const LatencyTable>& table) {
   if (slice_index.value >= replicas_of_slice_.size()) return;
   for (const std::uint32_t replica_index : replicas_of_slice_[slice_index.value]) {
     if (replicas_[replica_index].service == service) replicas_[replica_index].table = table;

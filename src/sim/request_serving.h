@@ -44,7 +44,7 @@ class RequestServing {
   void start(SliceIndex index, const Slice& slice, ServiceId service, std::shared_ptr<const LatencyTable> table,
              bool is_shared);
   [[nodiscard]] bool stop(SliceIndex index);
-  void set_table(SliceIndex index, ServiceId service, std::shared_ptr<const LatencyTable> table);
+  void set_table(SliceIndex index, ServiceId service, const std::shared_ptr<const LatencyTable>& table);
   /// Which accuracy is in force for answers from now on.
   void set_stale(ServiceId service, bool is_stale) { services_[service.index].is_stale = is_stale; }
 

@@ -24,9 +24,8 @@ class Loop {
     Instant now;
     while (true) {
       now = world_->advance(next_stop(now));
-      for (Event& event : world_->take_events()) delay(std::move(event));
+      for (const Event& event : world_->take_events()) delay(event);
       if (now == world_->end()) break;
-      note_step(now);
       deliver(now);
       if (may_step(now)) {
         if (const auto infeasible = step(now)) return RunOutcome{.world = nullptr, .infeasible = infeasible};
@@ -41,15 +40,6 @@ class Loop {
   }
 
  private:
-  /// Changes that take no time could go on for ever at one instant.
-  static constexpr int kStepsAtOnceMax = 10'000;
-
-  void note_step(Instant now) {
-    steps_at_once_ = now == last_step_ ? steps_at_once_ + 1 : 0;
-    last_step_ = now;
-    ENSURE(steps_at_once_ < kStepsAtOnceMax);
-  }
-
   struct PendingPlan {
     Instant acts_at;
     Plan plan;
@@ -90,10 +80,10 @@ class Loop {
     return ++steps_there_ <= kStepsAtOneInstantMax;
   }
 
-  void delay(Event event) {
+  void delay(const Event& event) {
     const bool is_observation = std::holds_alternative<ServiceSecond>(event.what);
     if (is_observation && scenario_.observation_delay > Micros()) {
-      observations_.push_back(std::move(event));
+      observations_.push_back(event);
     } else {
       engine_.observe(event);
     }
@@ -138,8 +128,6 @@ class Loop {
   Engine engine_;
   std::deque<Event> observations_;  ///< that the engine does not see yet
   std::deque<PendingPlan> plans_;   ///< that do not act yet
-  Instant last_step_;
-  int steps_at_once_ = 0;
   Instant stepped_at_;
   int steps_there_ = 0;
 };

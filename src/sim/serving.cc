@@ -60,11 +60,11 @@ bool Serving::stop(SliceIndex index) {
   return requests_.stop(index);
 }
 
-void Serving::set_table(SliceIndex index, ServiceId service, std::shared_ptr<const LatencyTable> table) {
+void Serving::set_table(SliceIndex index, ServiceId service, const std::shared_ptr<const LatencyTable>& table) {
   if (is_by_rates_[service.index]) {
-    rates_.set_table(index, service, std::move(table));
+    rates_.set_table(index, service, table);
   } else {
-    requests_.set_table(index, service, std::move(table));
+    requests_.set_table(index, service, table);
   }
 }
 

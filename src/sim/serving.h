@@ -38,7 +38,7 @@ class Serving {
   void start(SliceIndex index, const Slice& slice, ServiceId service, std::shared_ptr<const LatencyTable> table,
              bool is_shared);
   [[nodiscard]] bool stop(SliceIndex index);
-  void set_table(SliceIndex index, ServiceId service, std::shared_ptr<const LatencyTable> table);
+  void set_table(SliceIndex index, ServiceId service, const std::shared_ptr<const LatencyTable>& table);
   void set_stale(ServiceId service, bool is_stale);
   void take_all(std::int64_t now_us) { requests_.take_all(now_us); }
   void finish(std::int64_t end_us) { requests_.finish(end_us); }

@@ -158,7 +158,7 @@ void World::settle_effects(Instant now) {
       }
     }
   }
-  for (Event& event : slices_.take_events()) events_.push_back(std::move(event));
+  for (const Event& event : slices_.take_events()) events_.push_back(event);
 }
 
 void World::start_slice(SliceIndex index, Instant now) {
@@ -198,7 +198,7 @@ void World::renew_tables(SliceIndex index) {
   for (const ServiceId service : slice.holding.services) {
     auto table = tables_.find(service, slice.slice, slice.holding.services.size(), slice.point);
     if (!table) continue;
-    serving_.set_table(index, service, std::move(table));
+    serving_.set_table(index, service, table);
   }
 }
 
