@@ -8,12 +8,11 @@
 #include <set>
 #include <tuple>
 
-#include "profile/detail/rows.h"
+#include "base/rows.h"
 
 namespace berth::profile {
 namespace {
 
-using detail::Rows;
 
 /// Slices that these measurements know, by their compute slices; the names are the A100-80GB's.
 constexpr std::array<std::pair<int, const char*>, 5> kParvaProfiles = {

@@ -1,4 +1,4 @@
-/// Rows of a CSV profile: walks over them, checks their number of fields and reads fields with FILE:LINE:COLUMN in
+/// Rows of a CSV file with a header: walks over them, checks their number of fields and reads fields with FILE:LINE:COLUMN in
 /// every error.
 #pragma once
 
@@ -11,7 +11,7 @@
 #include "base/result.h"
 #include "base/text.h"
 
-namespace berth::profile::detail {
+namespace berth {
 
 inline constexpr std::size_t kRowCountMax = 1'000'000;
 
@@ -53,4 +53,4 @@ class Rows {
   std::size_t row_count_ = 0;
 };
 
-}  // namespace berth::profile::detail
+}  // namespace berth

@@ -1,11 +1,11 @@
-#include "profile/detail/rows.h"
+#include "base/rows.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 
-namespace berth::profile::detail {
+namespace berth {
 
 Result<void> Rows::begin() {
   const std::size_t bad = find_bad_utf8(text_);
@@ -94,4 +94,4 @@ tl::unexpected<Error> Rows::fail_file(std::string_view message) const {
   return tl::unexpected(error_at(file_, {1, 1}, message));
 }
 
-}  // namespace berth::profile::detail
+}  // namespace berth

@@ -1,0 +1,51 @@
+/// The fewest (or cheapest) GPUs that carry a set of demands, how each is cut, and a proven bound: docs/packing.md.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "domain/packing.h"
+
+namespace berth::capacity {
+
+/// How far a search may go. A node is one way tried to serve one more demand on top of a partial plan.
+struct PackOptions {
+  std::int64_t nodes_max = 20'000'000;
+};
+
+/// How good a plan is, in the order in which plans are compared: money (where offers have prices) or GPUs, then the
+/// largest slice that could still be cut somewhere, then the number of slices.
+struct PackScore {
+  std::int64_t gpus = 0;
+  std::optional<std::int64_t> micro_usd_per_hour;
+  /// The largest plain slice that still fits on one of the GPUs (by SMs, then length); absent: none fits.
+  std::optional<Slice> largest_free;
+  std::int64_t slices = 0;
+};
+
+struct PackResult {
+  Packing packing;
+  PackScore score;
+  /// No plan takes less: GPUs, or micro-USD an hour where offers have prices.
+  std::int64_t bound = 0;
+  bool is_proven = false;               ///< the bound meets the plan
+  bool is_largest_free_proven = false;  ///< among plans with this objective no one leaves a larger free slice
+  bool is_slice_count_proven = false;   ///< ... and among those no one has fewer slices
+  std::int64_t nodes = 0;               ///< spent
+  /// The largest empty places that are left, one GPU after the other: the largest plain slice first.
+  std::vector<Slice> unused;
+};
+
+/// Packs. The result depends on the arguments alone. Errors (kInvalidInput): demands that no slice can serve, all named
+/// at once; numbers too long for exact work; the offers cannot carry the demands (says whether that is proven).
+[[nodiscard]] Result<PackResult> pack(const PackingProblem& problem, const PackOptions& options);
+
+/// A demand's best use of a kind of slice: the usable point with most throughput; ties: smaller batch, then fewer
+/// processes. Nothing where no measured point is usable there. Exact.
+[[nodiscard]] std::optional<PerformancePoint> best_point(const PackingProblem& problem, const Demand& demand,
+                                                         const GpuModel& model, ProfileId profile);
+
+}  // namespace berth::capacity

@@ -1,0 +1,69 @@
+/// Packing: how many GPUs a set of demands needs, and how each is cut. What is asked, and an answer.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/decimal.h"
+#include "domain/gpu.h"
+#include "domain/performance.h"
+#include "domain/slice.h"
+
+namespace berth {
+
+/// A model's load and latency target, which a packing must carry. (tenant, model) is unique among demands.
+struct Demand {
+  std::string model;
+  std::string tenant;           ///< the model's name unless given
+  Decimal requests_per_second;  ///< >= 0, before headroom; 0 needs nothing
+  Decimal latency_ms;           ///< the target, > 0
+  friend bool operator==(const Demand&, const Demand&) = default;
+};
+
+/// GPUs of one model that may be taken.
+struct GpuOffer {
+  GpuModel model;
+  std::optional<std::int64_t> count_max;           ///< >= 0; absent: unlimited
+  std::optional<std::int64_t> micro_usd_per_hour;  ///< of one GPU, >= 0; in a problem all offers have one, or none
+};
+
+/// What makes a plan acceptable, beside the demands.
+struct PackingRules {
+  Decimal slo_factor = Decimal(45, 100);  ///< > 0; a point is usable when its latency < slo_factor x target
+  Decimal headroom = Decimal(1);          ///< > 0; every rate is multiplied by it
+  int processes_max = 3;                  ///< >= 1; points with more are not used
+  bool keeps_tenants_apart = false;       ///< no GPU carries slices of two tenants
+  friend bool operator==(const PackingRules&, const PackingRules&) = default;
+};
+
+/// What is asked: the fewest GPUs (or, where offers have prices, the cheapest) that carry every demand.
+struct PackingProblem {
+  std::vector<GpuOffer> offers;  ///< GPU models are different
+  std::vector<Demand> demands;
+  std::vector<PerformanceTable> tables;  ///< sorted by model, unique
+  PackingRules rules;
+
+  /// The table of a model, or nullptr.
+  [[nodiscard]] const PerformanceTable* table_of(const std::string& model) const;
+};
+
+/// A slice of a plan: it runs one demand's model at one measured point.
+struct PackedSlice {
+  Slice slice;
+  std::uint32_t demand = 0;  ///< index into PackingProblem::demands
+  int batch = 1;
+  int processes = 1;
+  Decimal requests_per_second;  ///< the point's, of the whole slice
+  friend bool operator==(const PackedSlice&, const PackedSlice&) = default;
+};
+
+/// A plan: GPUs, numbered from 0, and what stands on them.
+struct Packing {
+  std::vector<std::uint32_t> gpu_offers;  ///< by GPU: index into PackingProblem::offers
+  std::vector<PackedSlice> slices;        ///< sorted by slice
+  friend bool operator==(const Packing&, const Packing&) = default;
+};
+
+}  // namespace berth

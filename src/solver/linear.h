@@ -1,0 +1,68 @@
+/// One narrow door to an LP and MIP library (Clp and Cbc, see docs/decisions/0013).
+///
+/// Everything behind it works in doubles: a caller who promises exactness checks what comes back in exact arithmetic.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace berth::solver {
+
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+struct Entry {
+  int column = 0;
+  double factor = 0;
+};
+
+struct Column {
+  double cost = 0;
+  double lower = 0;
+  double upper = kInfinity;
+  bool is_integer = false;
+};
+
+/// lower <= sum of factor x column <= upper; each column at most once.
+struct Row {
+  double lower = -kInfinity;
+  double upper = kInfinity;
+  std::vector<Entry> entries;
+};
+
+/// Minimise the cost of the columns within their limits and the rows.
+struct LinearModel {
+  std::vector<Column> columns;
+  std::vector<Row> rows;
+};
+
+enum class Status { kOptimal, kInfeasible, kUnbounded, kLimit };
+
+/// `values` by column, `row_prices` by row: how much the optimum grows when a row's binding side grows by one (duals of
+/// a minimisation). Both are empty unless the status is kOptimal.
+struct LpAnswer {
+  Status status = Status::kLimit;
+  double objective = 0;
+  std::vector<double> values;
+  std::vector<double> row_prices;
+};
+
+/// Solves the relaxation: whether columns are integers is not looked at.
+[[nodiscard]] LpAnswer solve_lp(const LinearModel& model);
+
+struct MipLimits {
+  std::int64_t nodes_max = 1'000'000;
+};
+
+/// `values` is empty when no solution was found. kLimit: the nodes were spent; `bound` holds all the same.
+struct MipAnswer {
+  Status status = Status::kLimit;
+  double objective = 0;
+  double bound = -kInfinity;
+  std::vector<double> values;
+};
+
+/// Solves with integer columns. Safe to call from several threads (calls wait for each other).
+[[nodiscard]] MipAnswer solve_mip(const LinearModel& model, const MipLimits& limits);
+
+}  // namespace berth::solver
