@@ -35,6 +35,10 @@ pkg_check_modules(GMPXX QUIET IMPORTED_TARGET GLOBAL gmpxx gmp)
 berth_need(FOUND GMPXX_FOUND LIBRARY "GMP for C++" PACKAGE libgmp-dev)
 add_library(gmp::gmpxx ALIAS PkgConfig::GMPXX)
 
+pkg_check_modules(CBC QUIET IMPORTED_TARGET GLOBAL cbc clp)
+berth_need(FOUND CBC_FOUND LIBRARY "Cbc and Clp" PACKAGE coinor-libcbc-dev)
+add_library(coin::cbc ALIAS PkgConfig::CBC)
+
 # The report page carries d3 with it, so that it opens without a network.
 find_file(BERTH_D3_FILE d3.min.js PATHS /usr/share/javascript/d3 NO_DEFAULT_PATH)
 berth_need(FOUND BERTH_D3_FILE LIBRARY d3 PACKAGE libjs-d3)

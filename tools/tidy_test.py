@@ -97,6 +97,7 @@ class TidyTest(unittest.TestCase):
             ("src/mig/extra.cc", "#include <zlib.h>\n", "src/edges/files/ alone"),
             ("src/mig/extra.cc", "#include <nlohmann/json.hpp>\n", "src/surface/ alone"),
             ("src/mig/extra.cc", "#include <gmpxx.h>\n", "src/base/ alone"),
+            ("src/mig/extra.cc", "#include <coin/Clp_C_Interface.h>\n", "src/solver/ alone"),
             ("src/mig/extra.cc", "#include <gtest/gtest.h>\n", "files of tests"),
             ("src/mig/extra_test.cc", "#include <rapidcheck.h>\n", "files of tests"),
             ("src/mig/extra.cc", "#include <boost/any.hpp>\n", "no folder is named for it"),
@@ -132,6 +133,9 @@ class TidyTest(unittest.TestCase):
         self.assertEqual(findings_of({"src/edges/files/extra.cc": "std::thread t;\nauto n = steady_clock::now();\n"}), [])
         self.assertEqual(findings_of({"src/mig/extra_test.cc": 'std::ifstream in(getenv("X"));\n'}), [])
         self.assertEqual(findings_of({"src/mig/extra_bench.cc": "auto t = steady_clock::now();\n"}), [])
+        solver = {"src/solver/CMakeLists.txt": "berth_module(NAME solver FLOOR 2)\n", "src/solver/README.md": "# solver\n"}
+        self.assertEqual(findings_of({**solver, "src/solver/extra.cc": "std::mutex m;\n"}), [])
+        self.assert_one(findings_of({**solver, "src/solver/extra.cc": "std::thread t;\n"}), "banned", "threads")
         self.assert_one(findings_of({"src/mig/extra_test.cc": "sleep(1);\n"}), "banned", "sleep")
         self.assert_one(findings_of({"src/sim/extra.cc": "auto t = steady_clock::now();\n"}), "banned", "a clock")
         self.assert_one(findings_of({"src/edges/files/extra.cc": "int* p = new int;\n"}), "banned", "new")

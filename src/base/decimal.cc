@@ -77,6 +77,15 @@ std::int64_t to_int64(const mpz_class& value) {
   return value.get_si();
 }
 
+/// Requires: at most 100 bits.
+Int128 to_int128(const mpz_class& value) {
+  const mpz_class magnitude = abs(value);
+  const mpz_class high = magnitude >> 64;
+  const mpz_class low = magnitude - (high << 64);
+  const Int128 result = (static_cast<Int128>(high.get_ui()) << 64) + static_cast<Int128>(low.get_ui());
+  return sgn(value) < 0 ? -result : result;
+}
+
 }  // namespace
 
 Decimal::Decimal(std::int64_t numerator, std::int64_t denominator)
@@ -145,5 +154,26 @@ Micros micros_from_seconds(const Decimal& seconds) {
 }
 
 Micros micros_from_millis(const Decimal& millis) { return Micros((millis * Decimal(1000)).round_half_up()); }
+
+std::optional<std::vector<Int128>> Decimal::to_common_integers(std::span<const Decimal> values) {
+  constexpr std::size_t kBitsMax = 100;
+  mpz_class common = 1;
+  for (const Decimal& value : values) common = lcm(common, value.value_.get_den());
+  std::vector<mpz_class> scaled;
+  scaled.reserve(values.size());
+  mpz_class shared;
+  for (const Decimal& value : values) {
+    scaled.emplace_back(value.value_.get_num() * (common / value.value_.get_den()));
+    shared = gcd(shared, scaled.back());
+  }
+  std::vector<Int128> result;
+  result.reserve(values.size());
+  for (const mpz_class& value : scaled) {
+    const mpz_class least = shared == 0 ? value : mpz_class(value / shared);
+    if (mpz_sizeinbase(least.get_mpz_t(), 2) > kBitsMax) return std::nullopt;
+    result.push_back(to_int128(least));
+  }
+  return result;
+}
 
 }  // namespace berth

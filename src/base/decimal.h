@@ -4,13 +4,19 @@
 #include <gmpxx.h>
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/instant.h"
 #include "base/result.h"
 
 namespace berth {
+
+/// Whole numbers of up to 127 bits, for exact work on scaled decimals.
+__extension__ using Int128 = __int128;
 
 /// An exact rational number that was read as a decimal, or computed from such ones. Regular value; arithmetic never
 /// rounds.
@@ -50,6 +56,10 @@ class Decimal {
   /// Requires: b is not zero.
   friend Decimal operator/(const Decimal& a, const Decimal& b);
   Decimal& operator+=(const Decimal& other) { return *this = *this + other; }
+
+  /// The smallest whole numbers in the same proportions, the signs kept: {0.5, 0.75} -> {2, 3}. Nothing when one of
+  /// them needs more than 100 bits.
+  [[nodiscard]] static std::optional<std::vector<Int128>> to_common_integers(std::span<const Decimal> values);
 
  private:
   explicit Decimal(mpq_class value) : value_(std::move(value)) {}

@@ -101,6 +101,18 @@ TEST(Decimal, DurationsAreWholeMicroseconds) {
   EXPECT_EQ(micros_from_millis(Decimal(1, 3)), Micros(333));
 }
 
+TEST(Decimal, CommonIntegersKeepProportions) {
+  using Integers = std::vector<Int128>;
+  const auto common = [](std::vector<Decimal> values) { return Decimal::to_common_integers(values); };
+  EXPECT_EQ(common({parsed("0.5"), parsed("0.75")}), (Integers{2, 3}));
+  EXPECT_EQ(common({parsed("-1.5"), Decimal(0), Decimal(3)}), (Integers{-1, 0, 2}));
+  EXPECT_EQ(common({parsed("74.408") * Decimal(3), parsed("223.224")}), (Integers{1, 1}));
+  EXPECT_EQ(common({Decimal(0), Decimal(0)}), (Integers{0, 0}));
+  EXPECT_EQ(common({}), Integers{});
+  EXPECT_EQ(common({Decimal(1), parsed("1e20")}), (Integers{1, Int128{10'000'000'000} * 10'000'000'000}));
+  EXPECT_EQ(common({parsed("1e-20"), parsed("1e20")}), std::nullopt);
+}
+
 using DecimalDeathTest = ::testing::Test;
 
 TEST(DecimalDeathTest, EndsWhereAnAnswerWouldBeWrong) {

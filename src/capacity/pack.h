@@ -13,7 +13,7 @@ namespace berth::capacity {
 
 /// How far a search may go. A node is one way tried to serve one more demand on top of a partial plan.
 struct PackOptions {
-  std::int64_t nodes_max = 20'000'000;
+  std::int64_t nodes_max = 60'000'000;
 };
 
 /// How good a plan is, in the order in which plans are compared: money (where offers have prices) or GPUs, then the

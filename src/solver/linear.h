@@ -27,10 +27,12 @@ struct Column {
 struct Row {
   double lower = -kInfinity;
   double upper = kInfinity;
-  std::vector<Entry> entries;
+  std::vector<Entry> entries = {};
 };
 
 /// Minimise the cost of the columns within their limits and the rows.
+///
+/// Programmer errors: lower > upper, a cost or factor that is not finite, a column that does not exist.
 struct LinearModel {
   std::vector<Column> columns;
   std::vector<Row> rows;
@@ -43,23 +45,24 @@ enum class Status { kOptimal, kInfeasible, kUnbounded, kLimit };
 struct LpAnswer {
   Status status = Status::kLimit;
   double objective = 0;
-  std::vector<double> values;
-  std::vector<double> row_prices;
+  std::vector<double> values = {};
+  std::vector<double> row_prices = {};
 };
 
-/// Solves the relaxation: whether columns are integers is not looked at.
+/// Solves the relaxation: whether columns are integers is not looked at. Safe to call from several threads.
 [[nodiscard]] LpAnswer solve_lp(const LinearModel& model);
 
 struct MipLimits {
   std::int64_t nodes_max = 1'000'000;
 };
 
-/// `values` is empty when no solution was found. kLimit: the nodes were spent; `bound` holds all the same.
+/// `values` is empty when no solution was found; whole numbers in integer columns, every limit met within 1e-6. kLimit:
+/// the nodes were spent, or the library gave up; `bound` holds all the same. An infeasible model's bound is infinite.
 struct MipAnswer {
   Status status = Status::kLimit;
   double objective = 0;
   double bound = -kInfinity;
-  std::vector<double> values;
+  std::vector<double> values = {};
 };
 
 /// Solves with integer columns. Safe to call from several threads (calls wait for each other).

@@ -1,0 +1,417 @@
+#include "capacity/detail/beam.h"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include "base/ensure.h"
+
+namespace berth::capacity::detail {
+namespace {
+
+/// Covers of one demand that a search looks at; more of them only widen it.
+constexpr std::size_t kCoversMax = 30'000;
+constexpr std::size_t kCoversEnough = 600;
+/// Nodes for all lists of covers of one search, and for one of them.
+constexpr std::int64_t kListNodesMax = 2'000'000;
+constexpr std::int64_t kCoverNodesMax = 400'000;
+
+/// In place of a cover: here a pool was closed.
+constexpr std::uint32_t kPoolEnd = UINT32_MAX;
+
+/// Multipliers of a hash that adds up: hash(a + b) = hash(a) + hash(b).
+std::vector<std::uint64_t> hash_factors(std::size_t count) {
+  std::vector<std::uint64_t> factors;
+  factors.reserve(count);
+  std::uint64_t state = 0x9e3779b97f4a7c15;
+  for (std::size_t i = 0; i < count; ++i) {
+    state += 0x9e3779b97f4a7c15;
+    std::uint64_t mixed = (state ^ (state >> 30)) * 0xbf58476d1ce4e5b9;
+    mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111eb;
+    factors.push_back((mixed ^ (mixed >> 31)) | 1);
+  }
+  return factors;
+}
+
+/// Finds states by their hash: open addressing, at most half full.
+class HashIndex {
+ public:
+  /// The slot of the first state with this hash for which `is_same` holds, or an empty one.
+  template <class Same>
+  std::uint32_t& slot(const std::vector<std::uint64_t>& hashes, std::uint64_t hash, const Same& is_same) {
+    if (2 * (hashes.size() + 1) > slots_.size()) rebuild(hashes);
+    for (std::size_t i = hash >> shift_;; i = (i + 1) & (slots_.size() - 1)) {
+      std::uint32_t& found = slots_[i];
+      if (found == kEmpty || (hashes[found] == hash && is_same(found))) return found;
+    }
+  }
+  void forget() { slots_.clear(); }
+
+  static constexpr std::uint32_t kEmpty = UINT32_MAX;
+
+ private:
+  void rebuild(const std::vector<std::uint64_t>& hashes) {
+    std::size_t size = 1024;
+    shift_ = 54;
+    while (size < 4 * (hashes.size() + 1)) {
+      size *= 2;
+      --shift_;
+    }
+    slots_.assign(size, kEmpty);
+    for (std::uint32_t s = 0; s < hashes.size(); ++s) {
+      std::size_t i = hashes[s] >> shift_;
+      while (slots_[i] != kEmpty) i = (i + 1) & (size - 1);
+      slots_[i] = s;
+    }
+  }
+
+  std::vector<std::uint32_t> slots_;
+  int shift_ = 54;
+};
+
+}  // namespace
+
+/// States side by side. Row r of state s stands at used[s x rows + r], and so on.
+struct Beam::Layer {
+  std::size_t kinds = 0;
+  std::size_t rows = 0;
+  std::size_t offers = 0;
+  std::vector<std::int32_t> counts;  ///< of the pool that is open, with the extra slices in the first one
+  std::vector<std::int64_t> used;    ///< by row: what everything so far weighs
+  std::vector<std::int64_t> gpus;    ///< by offer: of the pools that are closed
+  std::vector<std::int64_t> slices;
+  std::vector<std::uint64_t> hashes;
+  std::vector<Origin> origins;
+  HashIndex index;
+
+  [[nodiscard]] std::size_t size() const { return slices.size(); }
+  [[nodiscard]] std::span<const std::int32_t> counts_of(std::size_t state) const {
+    return {counts.data() + state * kinds, kinds};
+  }
+  [[nodiscard]] std::span<const std::int64_t> used_of(std::size_t state) const {
+    return {used.data() + state * rows, rows};
+  }
+  [[nodiscard]] std::span<const std::int64_t> gpus_of(std::size_t state) const {
+    return {gpus.data() + state * offers, offers};
+  }
+  [[nodiscard]] Layer empty_copy() const {
+    Layer layer;
+    layer.kinds = kinds;
+    layer.rows = rows;
+    layer.offers = offers;
+    return layer;
+  }
+  void append(const Layer& from, std::size_t state) {
+    counts.insert(counts.end(), from.counts_of(state).begin(), from.counts_of(state).end());
+    used.insert(used.end(), from.used_of(state).begin(), from.used_of(state).end());
+    gpus.insert(gpus.end(), from.gpus_of(state).begin(), from.gpus_of(state).end());
+    slices.push_back(from.slices[state]);
+    hashes.push_back(from.hashes[state]);
+    origins.push_back(from.origins[state]);
+  }
+};
+
+Beam::Beam(const Instance& instance, std::span<GpuFiller> fillers, const PlanLimits& limits,
+           std::vector<LimitedRow> rows, Budget& budget)
+    : instance_(instance), fillers_(fillers), limits_(limits), rows_(std::move(rows)), budget_(budget) {
+  add_offer_rows();
+  add_slice_row();
+  weigh_demands();
+  if (!is_hopeless_) list_covers();
+}
+
+/// The most GPUs of an offer that a plan may have; kNone: any number.
+std::int64_t Beam::gpus_max_of(std::size_t offer) const {
+  std::int64_t most = std::min(limits_.gpus_max, instance_.offers[offer].count_max.value_or(PlanLimits::kNone));
+  const std::int64_t price = instance_.offers[offer].price;
+  if (price > 0 && limits_.price_max != PlanLimits::kNone) most = std::min(most, limits_.price_max / price);
+  return most;
+}
+
+void Beam::add_offer_rows() {
+  for (std::size_t o = 0; o < instance_.offers.size(); ++o) {
+    const std::int64_t gpus_max = gpus_max_of(o);
+    if (gpus_max > kSlicesMax) continue;
+    for (const GpuRow& row : fillers_[o].rows()) {
+      LimitedRow limited;
+      limited.row.weights.by_kind = row.weights;
+      limited.row.gpu_value.assign(instance_.offers.size(), 0);
+      limited.row.gpu_value[o] = row.value;
+      limited.limit = row.value * gpus_max;
+      rows_.push_back(std::move(limited));
+    }
+  }
+}
+
+void Beam::add_slice_row() {
+  LimitedRow limited;
+  limited.row.weights = {std::vector<std::int64_t>(instance_.kinds.size(), 0), 1};
+  limited.row.gpu_value.assign(instance_.offers.size(), 0);
+  limited.limit = std::min(limits_.slices_max, 2 * kSlicesMax);
+  rows_.push_back(std::move(limited));
+}
+
+void Beam::weigh_demands() {
+  const std::size_t demand_count = instance_.demands.size();
+  least_.assign(demand_count, {});
+  rest_.assign(demand_count + 1, std::vector<std::int64_t>(rows_.size(), 0));
+  for (std::size_t d = demand_count; d-- > 0;) {
+    for (std::size_t r = 0; r < rows_.size(); ++r) {
+      least_[d].push_back(lightest_cover(instance_.demands[d], rows_[r].row.weights).bound);
+      rest_[d][r] = rest_[d + 1][r] + least_[d][r];
+    }
+  }
+  for (std::size_t r = 0; r < rows_.size(); ++r) {
+    const Weights of_extra = {rows_[r].row.weights.by_kind, 0};
+    slack_.push_back(rows_[r].limit - rest_[0][r] - of_extra.of(limits_.extra));
+    if (slack_.back() < 0) is_hopeless_ = true;
+  }
+}
+
+/// All covers that some plan within the limits could use; where they are too many, those near the lightest.
+std::vector<Counts> Beam::covers_within(std::size_t demand) {
+  const auto demand_count = static_cast<std::int64_t>(instance_.demands.size());
+  const std::int64_t nodes_max = std::min(kCoverNodesMax, kListNodesMax / demand_count);
+  CoverList list;
+  for (std::int64_t divisor = 1; divisor == 1 || slack_[0] / divisor > 0; divisor *= 4) {
+    std::vector<CoverLimit> limits;
+    limits.reserve(rows_.size());
+    for (std::size_t r = 0; r < rows_.size(); ++r) {
+      // Only the tightest row is made tighter: the others say what may not be, not what is good.
+      const std::int64_t slack = r == 0 ? slack_[r] / divisor : slack_[r];
+      limits.push_back({&rows_[r].row.weights, least_[demand][r] + slack});
+    }
+    Budget own = {.nodes_max = std::min(nodes_max, budget_.nodes_max - budget_.nodes), .nodes = 0};
+    CoverList nearer = minimal_covers(instance_.demands[demand], limits, kCoversMax, own);
+    budget_.nodes += own.nodes;
+    if (divisor > 1 && nearer.covers.empty()) break;
+    list = std::move(nearer);
+    if (divisor > 1 || !list.is_complete) has_all_covers_ = false;
+    if (list.is_complete || budget_.is_spent()) break;
+  }
+  return std::move(list.covers);
+}
+
+void Beam::list_covers() {
+  for (std::size_t d = 0; d < instance_.demands.size(); ++d) {
+    covers_.push_back(covers_within(d));
+    std::vector<std::int64_t> weights;
+    weights.reserve(covers_.back().size() * rows_.size());
+    for (const Counts& cover : covers_.back()) {
+      for (const LimitedRow& row : rows_) weights.push_back(row.row.weights.of(cover));
+    }
+    cover_weights_.push_back(std::move(weights));
+  }
+}
+
+Beam::Layer Beam::first_layer() const {
+  Layer layer;
+  layer.kinds = instance_.kinds.size();
+  layer.rows = rows_.size();
+  layer.offers = instance_.offers.size();
+  layer.counts = limits_.extra;
+  for (const LimitedRow& row : rows_) layer.used.push_back(Weights{row.row.weights.by_kind, 0}.of(limits_.extra));
+  layer.gpus.assign(layer.offers, 0);
+  layer.slices = {0};
+  layer.hashes = {0};
+  layer.origins = {{}};
+  return layer;
+}
+
+/// Serves one more demand in every way from every state. States that take the same are one; it keeps the fewest slices.
+Beam::Layer Beam::expand(const Layer& from, std::size_t position, std::size_t width) {
+  const std::vector<Counts>& covers = covers_[position];
+  const std::vector<std::int64_t>& cover_weights = cover_weights_[position];
+  const std::vector<std::int64_t>& rest = rest_[position + 1];
+  const std::vector<std::uint64_t> factors = hash_factors(instance_.kinds.size());
+  const std::size_t covers_max = std::min(covers.size(), std::max(kCoversEnough, width * 4));
+  if (covers_max < covers.size()) is_complete_ = false;
+  Layer next = from.empty_copy();
+  for (std::size_t s = 0; s < from.size(); ++s) {
+    const std::span<const std::int64_t> used = from.used_of(s);
+    for (std::size_t c = 0; c < covers_max; ++c) {
+      ++budget_.nodes;
+      const std::int64_t* const weight = cover_weights.data() + c * rows_.size();
+      std::size_t r = 0;
+      while (r < rows_.size() && used[r] + weight[r] + rest[r] <= rows_[r].limit) ++r;
+      if (r == 0) break;  // covers ascend by the weight of row 0
+      if (r < rows_.size()) continue;
+      const std::span<const std::int32_t> counts = from.counts_of(s);
+      std::uint64_t hash = from.hashes[s];
+      std::int64_t slices = from.slices[s];
+      for (std::size_t k = 0; k < counts.size(); ++k) {
+        hash += static_cast<std::uint64_t>(covers[c][k]) * factors[k];
+        slices += covers[c][k];
+      }
+      const auto is_same = [&](std::uint32_t other) {
+        const std::span<const std::int32_t> there = next.counts_of(other);
+        for (std::size_t k = 0; k < counts.size(); ++k) {
+          if (there[k] != counts[k] + covers[c][k]) return false;
+        }
+        return std::ranges::equal(next.gpus_of(other), from.gpus_of(s));
+      };
+      std::uint32_t& slot = next.index.slot(next.hashes, hash, is_same);
+      const Origin origin = {static_cast<std::uint32_t>(s), static_cast<std::uint32_t>(c)};
+      if (slot != HashIndex::kEmpty) {
+        if (slices < next.slices[slot]) {
+          next.slices[slot] = slices;
+          next.origins[slot] = origin;
+        }
+        continue;
+      }
+      slot = static_cast<std::uint32_t>(next.size());
+      for (std::size_t k = 0; k < counts.size(); ++k) next.counts.push_back(counts[k] + covers[c][k]);
+      for (std::size_t row = 0; row < rows_.size(); ++row) next.used.push_back(used[row] + weight[row]);
+      next.gpus.insert(next.gpus.end(), from.gpus_of(s).begin(), from.gpus_of(s).end());
+      next.slices.push_back(slices);
+      next.hashes.push_back(hash);
+      next.origins.push_back(origin);
+    }
+    if (next.size() > 8 * width) narrow(next, position + 1, 2 * width);
+    if (budget_.is_spent()) {
+      is_complete_ = false;
+      break;
+    }
+  }
+  narrow(next, position + 1, width);
+  return next;
+}
+
+/// How near a state is to what some row still allows, from 0 (as light as can be) to 1 (at a limit).
+double Beam::tightness(const Layer& layer, std::size_t state, std::size_t position) const {
+  double tightest = 0;
+  for (std::size_t r = 0; r < rows_.size(); ++r) {
+    const auto left = static_cast<double>(rows_[r].limit - layer.used_of(state)[r] - rest_[position][r]);
+    tightest = std::max(tightest, 1 - left / (static_cast<double>(slack_[r]) + 1));
+  }
+  return tightest;
+}
+
+/// Keeps the `width` states that are farthest from every limit.
+void Beam::narrow(Layer& layer, std::size_t position, std::size_t width) {
+  if (layer.size() <= width) return;
+  is_complete_ = false;
+  std::vector<std::pair<double, std::size_t>> ranked;
+  ranked.reserve(layer.size());
+  for (std::size_t s = 0; s < layer.size(); ++s) ranked.emplace_back(tightness(layer, s, position), s);
+  std::ranges::nth_element(ranked, ranked.begin() + static_cast<std::ptrdiff_t>(width));
+  ranked.resize(width);
+  std::ranges::sort(ranked, {}, [](const auto& entry) { return entry.second; });
+  Layer kept = layer.empty_copy();
+  for (const auto& [unused, s] : ranked) kept.append(layer, s);
+  layer = std::move(kept);
+}
+
+/// Turns the slices of a pool into GPUs. States whose GPUs are too many go.
+Beam::Layer Beam::close_pool(const Layer& from, std::size_t position) {
+  Layer next = from.empty_copy();
+  for (std::size_t s = 0; s < from.size(); ++s) {
+    const Counts counts(from.counts_of(s).begin(), from.counts_of(s).end());
+    std::vector<std::int64_t> gpus(from.gpus_of(s).begin(), from.gpus_of(s).end());
+    std::int64_t price = 0;
+    bool is_allowed = true;
+    for (std::size_t o = 0; o < gpus.size() && is_allowed; ++o) {
+      const GpusNeeded& needed = fillers_[o].gpus_for(counts, budget_);
+      gpus[o] += needed.gpus;
+      price += gpus[o] * instance_.offers[o].price;
+      is_allowed = gpus[o] <= gpus_max_of(o);
+      if (!is_allowed && gpus[o] - needed.gpus + needed.bound <= gpus_max_of(o)) is_complete_ = false;
+    }
+    const std::int64_t all = std::accumulate(gpus.begin(), gpus.end(), std::int64_t{0});
+    if (!is_allowed || price > limits_.price_max || all > limits_.gpus_max) continue;
+    std::uint64_t hash = 0;
+    for (const std::int64_t g : gpus) hash = hash * 0x9e3779b97f4a7c15 + static_cast<std::uint64_t>(g);
+    const auto is_same = [&](std::uint32_t other) { return std::ranges::equal(next.gpus_of(other), gpus); };
+    std::uint32_t& slot = next.index.slot(next.hashes, hash, is_same);
+    const Origin origin = {static_cast<std::uint32_t>(s), kPoolEnd};
+    std::vector<std::int64_t> used;
+    bool may_end_well = true;
+    for (std::size_t r = 0; r < rows_.size(); ++r) {
+      std::int64_t value = rows_[r].row.weights.per_slice * from.slices[s];
+      for (std::size_t o = 0; o < gpus.size(); ++o) value += rows_[r].row.gpu_value[o] * gpus[o];
+      if (value + rest_[position][r] > rows_[r].limit) may_end_well = false;
+      used.push_back(value);
+    }
+    if (!may_end_well) continue;
+    if (slot != HashIndex::kEmpty) {
+      if (from.slices[s] >= next.slices[slot]) continue;
+      next.slices[slot] = from.slices[s];
+      next.origins[slot] = origin;
+      std::ranges::copy(used, next.used.begin() + static_cast<std::ptrdiff_t>(slot * rows_.size()));
+      continue;
+    }
+    slot = static_cast<std::uint32_t>(next.size());
+    next.counts.resize(next.counts.size() + next.kinds, 0);
+    next.used.insert(next.used.end(), used.begin(), used.end());
+    next.gpus.insert(next.gpus.end(), gpus.begin(), gpus.end());
+    next.slices.push_back(from.slices[s]);
+    next.hashes.push_back(hash);
+    next.origins.push_back(origin);
+  }
+  return next;
+}
+
+/// The finished state with the least price, then the fewest GPUs, then the fewest slices.
+std::optional<std::size_t> Beam::pick_finished(const Layer& closed) const {
+  std::optional<std::size_t> best;
+  std::tuple<std::int64_t, std::int64_t, std::int64_t> best_score;
+  for (std::size_t s = 0; s < closed.size(); ++s) {
+    std::int64_t price = 0;
+    std::int64_t gpus = 0;
+    for (std::size_t o = 0; o < closed.offers; ++o) {
+      price += closed.gpus_of(s)[o] * instance_.offers[o].price;
+      gpus += closed.gpus_of(s)[o];
+    }
+    const std::tuple score = {price, gpus, closed.slices[s]};
+    if (best && score >= best_score) continue;
+    best = s;
+    best_score = score;
+  }
+  return best;
+}
+
+CoverChoice Beam::trace_back(const std::vector<std::vector<Origin>>& origins, std::size_t state) const {
+  CoverChoice choice(instance_.demands.size());
+  std::size_t d = instance_.demands.size();
+  for (std::size_t layer = origins.size(); layer-- > 1;) {
+    const Origin origin = origins[layer][state];
+    if (origin.cover != kPoolEnd) {
+      --d;
+      choice[d] = covers_[d][origin.cover];
+    }
+    state = origin.parent;
+  }
+  ENSURE(d == 0);
+  return choice;
+}
+
+BeamAnswer Beam::run(std::size_t width) {
+  if (is_hopeless_) return {.plan = std::nullopt, .is_proven_none = true};
+  is_complete_ = has_all_covers_;
+  Layer layer = first_layer();
+  std::vector<std::vector<Origin>> origins = {layer.origins};
+  for (std::size_t d = 0; d < instance_.demands.size(); ++d) {
+    layer = expand(layer, d, width);
+    origins.push_back(layer.origins);
+    const bool is_pool_end =
+        d + 1 == instance_.demands.size() || instance_.demands[d + 1].pool != instance_.demands[d].pool;
+    if (is_pool_end) {
+      layer = close_pool(layer, d + 1);
+      origins.push_back(layer.origins);
+    }
+  }
+  const std::optional<std::size_t> finished = pick_finished(layer);
+  if (!finished) return {.plan = std::nullopt, .is_proven_none = is_complete_};
+  return {.plan = trace_back(origins, *finished), .is_proven_none = false};
+}
+
+BeamAnswer Beam::run_wider(std::span<const std::size_t> widths) {
+  for (const std::size_t width : widths) {
+    BeamAnswer answer = run(width);
+    if (answer.plan || answer.is_proven_none || budget_.is_spent()) return answer;
+  }
+  return {};
+}
+
+}  // namespace berth::capacity::detail

@@ -1,0 +1,95 @@
+/// The search for a plan within given limits: demand by demand, partial plans side by side.
+///
+/// A state is what the demands served so far take: slices of each kind (and GPUs, for pools that are complete). Every
+/// row of weights that all plans keep refuses the states that could not be completed within the limits. When no state
+/// had to be given up and none is left at the end, there is no plan: that is the proof. Cost: one node for each cover
+/// tried on a state.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "capacity/detail/covers.h"
+#include "capacity/detail/gpu_filler.h"
+#include "capacity/detail/instance.h"
+#include "capacity/detail/relaxation.h"
+
+namespace berth::capacity::detail {
+
+/// A cover for each demand of the instance.
+using CoverChoice = std::vector<Counts>;
+
+/// What a plan may take.
+struct PlanLimits {
+  static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
+  std::int64_t price_max = kNone;
+  std::int64_t gpus_max = kNone;
+  std::int64_t slices_max = kNone;
+  Counts extra;  ///< slices that must fit as well, beside those of the first pool
+};
+
+/// A row of the relaxation with the limit that holds for the plans sought.
+struct LimitedRow {
+  PlanRow row;
+  std::int64_t limit = 0;
+};
+
+struct BeamAnswer {
+  std::optional<CoverChoice> plan;
+  bool is_proven_none = false;  ///< no plan exists within the limits
+};
+
+/// The fillers are those of the instance's offers, by offer.
+class Beam {
+ public:
+  Beam(const Instance& instance, std::span<GpuFiller> fillers, const PlanLimits& limits, std::vector<LimitedRow> rows,
+       Budget& budget);
+
+  /// Looks for a plan with at most `width` states after each demand. Deterministic. Of the plans that it sees in the
+  /// end the one with fewest slices comes back.
+  [[nodiscard]] BeamAnswer run(std::size_t width);
+
+  /// Runs with more and more states, until a plan is found, there is none, or nothing more can be learned.
+  [[nodiscard]] BeamAnswer run_wider(std::span<const std::size_t> widths);
+
+ private:
+  struct Layer;
+  /// Where a state came from: one layer up, with which cover.
+  struct Origin {
+    std::uint32_t parent = 0;
+    std::uint32_t cover = 0;
+  };
+
+  void add_offer_rows();
+  void add_slice_row();
+  void weigh_demands();
+  void list_covers();
+  [[nodiscard]] std::vector<Counts> covers_within(std::size_t demand);
+  [[nodiscard]] std::int64_t gpus_max_of(std::size_t offer) const;
+  [[nodiscard]] Layer first_layer() const;
+  [[nodiscard]] Layer expand(const Layer& from, std::size_t position, std::size_t width);
+  [[nodiscard]] Layer close_pool(const Layer& from, std::size_t position);
+  [[nodiscard]] std::optional<std::size_t> pick_finished(const Layer& closed) const;
+  [[nodiscard]] double tightness(const Layer& layer, std::size_t state, std::size_t position) const;
+  void narrow(Layer& layer, std::size_t position, std::size_t width);
+  [[nodiscard]] CoverChoice trace_back(const std::vector<std::vector<Origin>>& origins, std::size_t state) const;
+
+  const Instance& instance_;
+  std::span<GpuFiller> fillers_;
+  PlanLimits limits_;
+  std::vector<LimitedRow> rows_;
+  Budget& budget_;
+  std::vector<std::vector<std::int64_t>> least_;  ///< by demand, then row: what its lightest cover weighs
+  std::vector<std::vector<std::int64_t>> rest_;   ///< by demand, then row: what this and later ones weigh at least
+  std::vector<std::int64_t> slack_;               ///< by row
+  std::vector<std::vector<Counts>> covers_;       ///< by demand
+  std::vector<std::vector<std::int64_t>> cover_weights_;  ///< by demand; of cover c and row r at c x rows + r
+  bool is_hopeless_ = false;                              ///< some row refuses every plan
+  bool has_all_covers_ = true;
+  bool is_complete_ = true;  ///< nothing was given up in this run
+};
+
+}  // namespace berth::capacity::detail

@@ -1,0 +1,73 @@
+/// How many GPUs of one offer hold given numbers of slices, and how they are cut for it.
+///
+/// Model: y[c] GPUs are cut in way c; sum_c cut[c][k] y[c] >= counts[k]; y whole. Any weights w >= 0 with
+/// w . cut[c] <= value for every way c prove w . counts <= value x GPUs: such a row of weights refuses most counts
+/// without a search.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "capacity/detail/covers.h"
+#include "capacity/detail/instance.h"
+
+namespace berth::capacity::detail {
+
+/// Weights of which no GPU of the offer holds more than `value`; > 0.
+struct GpuRow {
+  std::vector<std::int64_t> weights;  ///< by kind of the instance
+  std::int64_t value = 1;
+};
+
+/// So many GPUs cut alike.
+struct CutUse {
+  std::size_t cut = 0;
+  std::int64_t gpus = 0;
+};
+
+/// The fewest GPUs found, and the number below which it is impossible.
+struct GpusNeeded {
+  std::int64_t gpus = 0;
+  std::int64_t bound = 0;
+  std::vector<CutUse> cuts;
+};
+
+class GpuFiller {
+ public:
+  /// Requires: the instance outlives the filler.
+  GpuFiller(const Instance& instance, std::uint32_t offer);
+
+  /// GPUs for these slices (only the offer's own kinds count). Looks for fewer until the bound or the budget ends it;
+  /// answers are kept for the next time.
+  [[nodiscard]] const GpusNeeded& gpus_for(const Counts& counts, Budget& budget);
+
+  /// What is proven without a search: the greatest of all rows. O(rows x kinds).
+  [[nodiscard]] std::int64_t bound_for(const Counts& counts) const;
+
+  [[nodiscard]] const std::vector<GpuRow>& rows() const { return rows_; }
+
+ private:
+  enum class Answer { kFits, kDoesNot, kUnknown };
+
+  void learn_row(const Counts& counts);
+  [[nodiscard]] std::int64_t row_bound(const GpuRow& row, const Counts& counts) const;
+  [[nodiscard]] GpusNeeded search(const Counts& counts, Budget& budget);
+  [[nodiscard]] Answer fill(const Counts& counts, std::int64_t gpus, Budget& budget);
+  [[nodiscard]] std::vector<std::size_t> cuts_to_try(const Counts& counts, std::size_t kind) const;
+  [[nodiscard]] std::size_t hardest_kind(const Counts& counts) const;
+
+  const Instance& instance_;
+  const std::vector<Counts>& cuts_;
+  std::vector<std::size_t> kinds_;  ///< of the offer
+  std::vector<GpuRow> rows_;
+  const GpuRow* guide_ = nullptr;  ///< orders the ways to cut while a search runs
+  std::map<Counts, GpusNeeded> known_;
+  std::set<std::pair<std::int64_t, Counts>> failed_;
+  std::vector<CutUse> chosen_;
+  std::int64_t nodes_left_ = 0;
+};
+
+}  // namespace berth::capacity::detail

@@ -1,0 +1,72 @@
+/// From the bound and the beam to the best plan of one instance: price first, then GPUs, then the largest slice that
+/// stays free, then the number of slices.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "capacity/detail/beam.h"
+#include "capacity/detail/gpu_filler.h"
+#include "capacity/detail/instance.h"
+
+namespace berth::capacity::detail {
+
+struct FoundPlan {
+  CoverChoice covers;
+  std::int64_t price = 0;
+  std::int64_t gpus = 0;
+  std::int64_t slices = 0;
+  std::int64_t bound = 0;                          ///< no plan has a smaller price
+  std::optional<std::size_t> free = std::nullopt;  ///< the kind of slice that has a place kept for it
+  bool is_within_counts = true;                    ///< of the offers
+  bool is_slice_count_proven = false;
+};
+
+/// Why there is no plan.
+struct NoPlan {
+  bool is_proven = false;  ///< else only the budget ended
+};
+
+class PlanSearch {
+ public:
+  /// Requires: the instance outlives the search and has a demand.
+  PlanSearch(const Instance& instance, Budget& budget);
+
+  /// The cheapest plan; ties by GPUs.
+  [[nodiscard]] tl::expected<FoundPlan, NoPlan> cheapest();
+
+  /// Among plans as good as this one, one in whose GPUs a slice of this kind would still fit. Nothing: none was found;
+  /// `is_proven` says whether there is none.
+  struct FreeAnswer {
+    std::optional<FoundPlan> plan;
+    bool is_proven_none = false;
+  };
+  [[nodiscard]] FreeAnswer with_free(const FoundPlan& plan, std::size_t kind);
+
+  /// Takes slices away as long as a plan as good as this one is found.
+  void lower_slices(FoundPlan& plan);
+
+  /// How GPUs are cut for the plan: one filler an offer.
+  [[nodiscard]] std::vector<GpuFiller>& fillers() { return fillers_; }
+
+ private:
+  [[nodiscard]] Beam aim(const PlanLimits& limits, const Relaxation& relaxation, std::int64_t target);
+  [[nodiscard]] BeamAnswer look(const PlanLimits& limits, const Relaxation& relaxation, std::int64_t target);
+  [[nodiscard]] Beam aim_at_price(const Relaxation& relaxation, std::int64_t target);
+  [[nodiscard]] std::vector<GpuLimit> limits_of(const FoundPlan& plan) const;
+  /// Fills in what the covers take.
+  void measure(FoundPlan& plan);
+  void lower_gpus(FoundPlan& plan);
+  [[nodiscard]] std::optional<FoundPlan> rounded(const Relaxation& relaxation);
+  void aim_between(std::optional<FoundPlan>& plan, std::int64_t& bound, const Relaxation& relaxation);
+  void lower_price(FoundPlan& plan, const Relaxation& relaxation);
+  [[nodiscard]] Counts counts_with(std::optional<std::size_t> extra) const;
+
+  const Instance& instance_;
+  Budget& budget_;
+  std::vector<GpuFiller> fillers_;
+};
+
+}  // namespace berth::capacity::detail

@@ -1,0 +1,217 @@
+#include "solver/linear.h"
+
+#include <coin/Cbc_C_Interface.h>
+#include <coin/Clp_C_Interface.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+
+#include "base/ensure.h"
+
+namespace berth::solver {
+namespace {
+
+/// How far a row or a column may be missed by a solution, absolutely and as a share of its limit.
+constexpr double kTolerance = 1e-6;
+
+struct FreeClp {
+  void operator()(Clp_Simplex* model) const { Clp_deleteModel(model); }
+};
+struct FreeCbc {
+  void operator()(Cbc_Model* model) const { Cbc_deleteModel(model); }
+};
+using ClpHandle = std::unique_ptr<Clp_Simplex, FreeClp>;
+using CbcHandle = std::unique_ptr<Cbc_Model, FreeCbc>;
+
+/// A model as the library takes it: the matrix by columns without gaps. One spare element keeps every array's address
+/// valid.
+struct Arrays {
+  std::vector<CoinBigIndex> starts;
+  std::vector<int> rows;
+  std::vector<double> factors;
+  std::vector<double> column_lower, column_upper, costs;
+  std::vector<double> row_lower, row_upper;
+};
+
+void ensure_is_sound(const LinearModel& model) {
+  for (const Column& column : model.columns) {
+    ENSURE(std::isfinite(column.cost) && !(column.lower > column.upper));
+  }
+  std::vector<std::size_t> last_row(model.columns.size());
+  for (std::size_t i = 0; i < model.rows.size(); ++i) {
+    ENSURE(!(model.rows[i].lower > model.rows[i].upper));
+    for (const Entry& entry : model.rows[i].entries) {
+      ENSURE(entry.column >= 0 && static_cast<std::size_t>(entry.column) < model.columns.size());
+      ENSURE(std::isfinite(entry.factor) && last_row[static_cast<std::size_t>(entry.column)] != i + 1);
+      last_row[static_cast<std::size_t>(entry.column)] = i + 1;
+    }
+  }
+}
+
+/// Fills the matrix: counts, then places, so that a column's rows come in ascending order.
+void append_matrix(const LinearModel& model, Arrays& arrays) {
+  arrays.starts.assign(model.columns.size() + 1, 0);
+  for (const Row& row : model.rows) {
+    for (const Entry& entry : row.entries) ++arrays.starts[static_cast<std::size_t>(entry.column) + 1];
+  }
+  for (std::size_t i = 1; i < arrays.starts.size(); ++i) arrays.starts[i] += arrays.starts[i - 1];
+  arrays.rows.resize(static_cast<std::size_t>(arrays.starts.back()) + 1);
+  arrays.factors.resize(arrays.rows.size());
+  std::vector<CoinBigIndex> next = arrays.starts;
+  for (std::size_t i = 0; i < model.rows.size(); ++i) {
+    for (const Entry& entry : model.rows[i].entries) {
+      const auto place = static_cast<std::size_t>(next[static_cast<std::size_t>(entry.column)]++);
+      arrays.rows[place] = static_cast<int>(i);
+      arrays.factors[place] = entry.factor;
+    }
+  }
+}
+
+Arrays arrays_of(const LinearModel& model) {
+  ensure_is_sound(model);
+  Arrays arrays;
+  append_matrix(model, arrays);
+  for (std::vector<double>* of_columns : {&arrays.column_lower, &arrays.column_upper, &arrays.costs}) {
+    of_columns->reserve(model.columns.size() + 1);
+  }
+  for (const Column& column : model.columns) {
+    arrays.column_lower.push_back(column.lower);
+    arrays.column_upper.push_back(column.upper);
+    arrays.costs.push_back(column.cost);
+  }
+  arrays.row_lower.reserve(model.rows.size() + 1);
+  arrays.row_upper.reserve(model.rows.size() + 1);
+  for (const Row& row : model.rows) {
+    arrays.row_lower.push_back(row.lower);
+    arrays.row_upper.push_back(row.upper);
+  }
+  return arrays;
+}
+
+bool is_within(double value, double lower, double upper) {
+  return value >= lower - kTolerance * std::max(1.0, std::abs(lower)) &&
+         value <= upper + kTolerance * std::max(1.0, std::abs(upper));
+}
+
+/// Whether values meet every limit of the model: nobody's word is taken for it.
+bool is_solution(const LinearModel& model, const std::vector<double>& values) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!is_within(values[i], model.columns[i].lower, model.columns[i].upper)) return false;
+  }
+  return std::ranges::all_of(model.rows, [&](const Row& row) {
+    double sum = 0;
+    for (const Entry& entry : row.entries) sum += entry.factor * values[static_cast<std::size_t>(entry.column)];
+    return is_within(sum, row.lower, row.upper);
+  });
+}
+
+double objective_of(const LinearModel& model, const std::vector<double>& values) {
+  double sum = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) sum += model.columns[i].cost * values[i];
+  return sum;
+}
+
+/// A model without columns: the library is not asked.
+bool is_empty_sum_legal(const LinearModel& model) {
+  return std::ranges::all_of(model.rows, [](const Row& row) { return row.lower <= 0 && row.upper >= 0; });
+}
+
+Status lp_status_of(int clp_status) {
+  switch (clp_status) {
+    case 0:
+      return Status::kOptimal;
+    case 1:
+      return Status::kInfeasible;
+    case 2:
+      return Status::kUnbounded;
+    default:
+      return Status::kLimit;
+  }
+}
+
+/// The library's solution with integer columns rounded, or nothing when there is none or it breaks the model.
+std::vector<double> solution_of(const LinearModel& model, Cbc_Model* cbc) {
+  const double* found = Cbc_bestSolution(cbc);
+  if (found == nullptr) return {};
+  std::vector<double> values(found, found + model.columns.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (model.columns[i].is_integer) values[i] = std::round(values[i]);
+  }
+  if (!is_solution(model, values)) return {};
+  return values;
+}
+
+MipAnswer mip_answer_of(const LinearModel& model, Cbc_Model* cbc) {
+  if (Cbc_isContinuousUnbounded(cbc) != 0) return {.status = Status::kUnbounded};
+  MipAnswer answer;
+  answer.values = solution_of(model, cbc);
+  answer.objective = objective_of(model, answer.values);
+  if (Cbc_isProvenOptimal(cbc) != 0 && !answer.values.empty()) {
+    answer.status = Status::kOptimal;
+    answer.bound = answer.objective;
+  } else if (Cbc_isProvenInfeasible(cbc) != 0 && Cbc_bestSolution(cbc) == nullptr) {
+    answer.status = Status::kInfeasible;
+    answer.bound = kInfinity;
+  } else if (Cbc_isAbandoned(cbc) == 0) {
+    answer.bound = Cbc_getBestPossibleObjValue(cbc);
+  }
+  return answer;
+}
+
+/// Cbc_solve keeps its parameters in globals of the process: one call at a time.
+std::mutex& cbc_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+}  // namespace
+
+LpAnswer solve_lp(const LinearModel& model) {
+  if (model.columns.empty()) {
+    if (!is_empty_sum_legal(model)) return {.status = Status::kInfeasible};
+    return {.status = Status::kOptimal, .row_prices = std::vector<double>(model.rows.size())};
+  }
+  const Arrays arrays = arrays_of(model);
+  const ClpHandle clp(Clp_newModel());
+  Clp_setLogLevel(clp.get(), 0);
+  Clp_loadProblem(clp.get(), static_cast<int>(model.columns.size()), static_cast<int>(model.rows.size()),
+                  arrays.starts.data(), arrays.rows.data(), arrays.factors.data(), arrays.column_lower.data(),
+                  arrays.column_upper.data(), arrays.costs.data(), arrays.row_lower.data(), arrays.row_upper.data());
+  // Not Clp_initialSolve: on large models its crash start prints whatever the log level says.
+  Clp_dual(clp.get(), 0);
+  if (lp_status_of(Clp_status(clp.get())) == Status::kLimit) Clp_primal(clp.get(), 0);
+  LpAnswer answer{.status = lp_status_of(Clp_status(clp.get()))};
+  if (answer.status != Status::kOptimal) return answer;
+  const double* values = Clp_primalColumnSolution(clp.get());
+  const double* prices = Clp_dualRowSolution(clp.get());
+  answer.objective = Clp_objectiveValue(clp.get());
+  answer.values.assign(values, values + model.columns.size());
+  answer.row_prices.assign(prices, prices + model.rows.size());
+  return answer;
+}
+
+MipAnswer solve_mip(const LinearModel& model, const MipLimits& limits) {
+  ENSURE(limits.nodes_max >= 0);
+  if (model.columns.empty()) {
+    if (!is_empty_sum_legal(model)) return {.status = Status::kInfeasible, .bound = kInfinity};
+    return {.status = Status::kOptimal, .bound = 0};
+  }
+  const Arrays arrays = arrays_of(model);
+  const std::scoped_lock lock(cbc_mutex());
+  const CbcHandle cbc(Cbc_newModel());
+  Cbc_setLogLevel(cbc.get(), 0);
+  Cbc_loadProblem(cbc.get(), static_cast<int>(model.columns.size()), static_cast<int>(model.rows.size()),
+                  arrays.starts.data(), arrays.rows.data(), arrays.factors.data(), arrays.column_lower.data(),
+                  arrays.column_upper.data(), arrays.costs.data(), arrays.row_lower.data(), arrays.row_upper.data());
+  for (std::size_t i = 0; i < model.columns.size(); ++i) {
+    if (model.columns[i].is_integer) Cbc_setInteger(cbc.get(), static_cast<int>(i));
+  }
+  Cbc_setMaximumNodes(cbc.get(), static_cast<int>(std::min<std::int64_t>(limits.nodes_max, INT32_MAX)));
+  Cbc_solve(cbc.get());
+  return mip_answer_of(model, cbc.get());
+}
+
+}  // namespace berth::solver
