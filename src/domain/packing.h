@@ -25,8 +25,9 @@ struct Demand {
 /// GPUs of one model that may be taken.
 struct GpuOffer {
   GpuModel model;
-  std::optional<std::int64_t> count_max;           ///< >= 0; absent: unlimited
-  std::optional<std::int64_t> micro_usd_per_hour;  ///< of one GPU, >= 0; in a problem all offers have one, or none
+  std::optional<std::int64_t> count_max = std::nullopt;  ///< >= 0; absent: unlimited
+  std::optional<std::int64_t> micro_usd_per_hour =
+      std::nullopt;  ///< of one GPU, >= 0; in a problem all offers have one, or none
 };
 
 /// What makes a plan acceptable, beside the demands.
