@@ -110,11 +110,75 @@ struct Beam::Layer {
     hashes.push_back(from.hashes[state]);
     origins.push_back(from.origins[state]);
   }
+
+  /// The state of `from` with one more cover. States that take the same are one; it keeps the fewest slices.
+  void add_sum(const Layer& from, std::size_t state, const Counts& cover, std::span<const std::int64_t> weight,
+               const std::vector<std::uint64_t>& factors, std::uint32_t cover_index) {
+    const std::span<const std::int32_t> base = from.counts_of(state);
+    std::uint64_t hash = from.hashes[state];
+    std::int64_t slice_count = from.slices[state];
+    for (std::size_t k = 0; k < kinds; ++k) {
+      hash += static_cast<std::uint64_t>(cover[k]) * factors[k];
+      slice_count += cover[k];
+    }
+    const auto is_same = [&](std::uint32_t other) {
+      const std::span<const std::int32_t> there = counts_of(other);
+      for (std::size_t k = 0; k < kinds; ++k) {
+        if (there[k] != base[k] + cover[k]) return false;
+      }
+      return std::ranges::equal(gpus_of(other), from.gpus_of(state));
+    };
+    const Origin origin = {static_cast<std::uint32_t>(state), cover_index};
+    std::uint32_t& slot = index.slot(hashes, hash, is_same);
+    if (slot != HashIndex::kEmpty) {
+      if (slice_count < slices[slot]) {
+        slices[slot] = slice_count;
+        origins[slot] = origin;
+      }
+      return;
+    }
+    slot = static_cast<std::uint32_t>(size());
+    for (std::size_t k = 0; k < kinds; ++k) counts.push_back(base[k] + cover[k]);
+    for (std::size_t r = 0; r < rows; ++r) used.push_back(from.used_of(state)[r] + weight[r]);
+    gpus.insert(gpus.end(), from.gpus_of(state).begin(), from.gpus_of(state).end());
+    slices.push_back(slice_count);
+    hashes.push_back(hash);
+    origins.push_back(origin);
+  }
+
+  /// A state at the end of a pool: nothing but GPUs and slices. Of states with the same GPUs the one with the fewest
+  /// slices stays.
+  void add_closed(const std::vector<std::int64_t>& closed_gpus, const std::vector<std::int64_t>& weights,
+                  std::int64_t slice_count, std::uint32_t parent) {
+    std::uint64_t hash = 0;
+    for (const std::int64_t g : closed_gpus) hash = hash * 0x9e3779b97f4a7c15 + static_cast<std::uint64_t>(g);
+    const auto is_same = [&](std::uint32_t other) { return std::ranges::equal(gpus_of(other), closed_gpus); };
+    std::uint32_t& slot = index.slot(hashes, hash, is_same);
+    if (slot != HashIndex::kEmpty) {
+      if (slice_count >= slices[slot]) return;
+      slices[slot] = slice_count;
+      origins[slot] = {parent, kPoolEnd};
+      std::ranges::copy(weights, used.begin() + static_cast<std::ptrdiff_t>(slot * rows));
+      return;
+    }
+    slot = static_cast<std::uint32_t>(size());
+    counts.resize(counts.size() + kinds, 0);
+    used.insert(used.end(), weights.begin(), weights.end());
+    gpus.insert(gpus.end(), closed_gpus.begin(), closed_gpus.end());
+    slices.push_back(slice_count);
+    hashes.push_back(hash);
+    origins.push_back({parent, kPoolEnd});
+  }
 };
 
 Beam::Beam(const Instance& instance, std::span<GpuFiller> fillers, const PlanLimits& limits,
            std::vector<LimitedRow> rows, Budget& budget)
-    : instance_(instance), fillers_(fillers), limits_(limits), rows_(std::move(rows)), budget_(budget) {
+    : instance_(instance),
+      fillers_(fillers),
+      limits_(limits),
+      rows_(std::move(rows)),
+      budget_(budget),
+      hash_factors_(hash_factors(instance.kinds.size())) {
   add_offer_rows();
   add_slice_row();
   weigh_demands();
@@ -219,61 +283,28 @@ Beam::Layer Beam::first_layer() const {
   return layer;
 }
 
-/// Serves one more demand in every way from every state. States that take the same are one; it keeps the fewest slices.
+/// Serves one more demand in every way from every state.
 Beam::Layer Beam::expand(const Layer& from, std::size_t position, std::size_t width) {
   const std::vector<Counts>& covers = covers_[position];
-  const std::vector<std::int64_t>& cover_weights = cover_weights_[position];
   const std::vector<std::int64_t>& rest = rest_[position + 1];
-  const std::vector<std::uint64_t> factors = hash_factors(instance_.kinds.size());
   const std::size_t covers_max = std::min(covers.size(), std::max(kCoversEnough, width * 4));
   if (covers_max < covers.size()) is_complete_ = false;
   Layer next = from.empty_copy();
-  for (std::size_t s = 0; s < from.size(); ++s) {
+  for (std::size_t s = 0; s < from.size() && !budget_.is_spent(); ++s) {
     const std::span<const std::int64_t> used = from.used_of(s);
     for (std::size_t c = 0; c < covers_max; ++c) {
       ++budget_.nodes;
-      const std::int64_t* const weight = cover_weights.data() + c * rows_.size();
+      const std::int64_t* const weight = cover_weights_[position].data() + c * rows_.size();
       std::size_t r = 0;
       while (r < rows_.size() && used[r] + weight[r] + rest[r] <= rows_[r].limit) ++r;
       if (r == 0) break;  // covers ascend by the weight of row 0
-      if (r < rows_.size()) continue;
-      const std::span<const std::int32_t> counts = from.counts_of(s);
-      std::uint64_t hash = from.hashes[s];
-      std::int64_t slices = from.slices[s];
-      for (std::size_t k = 0; k < counts.size(); ++k) {
-        hash += static_cast<std::uint64_t>(covers[c][k]) * factors[k];
-        slices += covers[c][k];
+      if (r == rows_.size()) {
+        next.add_sum(from, s, covers[c], {weight, rows_.size()}, hash_factors_, static_cast<std::uint32_t>(c));
       }
-      const auto is_same = [&](std::uint32_t other) {
-        const std::span<const std::int32_t> there = next.counts_of(other);
-        for (std::size_t k = 0; k < counts.size(); ++k) {
-          if (there[k] != counts[k] + covers[c][k]) return false;
-        }
-        return std::ranges::equal(next.gpus_of(other), from.gpus_of(s));
-      };
-      std::uint32_t& slot = next.index.slot(next.hashes, hash, is_same);
-      const Origin origin = {static_cast<std::uint32_t>(s), static_cast<std::uint32_t>(c)};
-      if (slot != HashIndex::kEmpty) {
-        if (slices < next.slices[slot]) {
-          next.slices[slot] = slices;
-          next.origins[slot] = origin;
-        }
-        continue;
-      }
-      slot = static_cast<std::uint32_t>(next.size());
-      for (std::size_t k = 0; k < counts.size(); ++k) next.counts.push_back(counts[k] + covers[c][k]);
-      for (std::size_t row = 0; row < rows_.size(); ++row) next.used.push_back(used[row] + weight[row]);
-      next.gpus.insert(next.gpus.end(), from.gpus_of(s).begin(), from.gpus_of(s).end());
-      next.slices.push_back(slices);
-      next.hashes.push_back(hash);
-      next.origins.push_back(origin);
     }
     if (next.size() > 8 * width) narrow(next, position + 1, 2 * width);
-    if (budget_.is_spent()) {
-      is_complete_ = false;
-      break;
-    }
   }
+  if (budget_.is_spent()) is_complete_ = false;
   narrow(next, position + 1, width);
   return next;
 }
@@ -303,51 +334,49 @@ void Beam::narrow(Layer& layer, std::size_t position, std::size_t width) {
   layer = std::move(kept);
 }
 
+/// The GPUs that a state needs once its pool is closed, by offer. Nothing: more than the limits allow.
+std::optional<std::vector<std::int64_t>> Beam::gpus_when_closed(const Layer& from, std::size_t state) {
+  const Counts counts(from.counts_of(state).begin(), from.counts_of(state).end());
+  std::vector<std::int64_t> gpus(from.gpus_of(state).begin(), from.gpus_of(state).end());
+  std::int64_t price = 0;
+  std::int64_t all = 0;
+  std::int64_t price_at_best = 0;
+  std::int64_t all_at_best = 0;
+  bool is_allowed = true;
+  bool may_be_allowed = true;
+  for (std::size_t o = 0; o < gpus.size(); ++o) {
+    const GpusNeeded& needed = fillers_[o].gpus_for(counts, budget_);
+    const std::int64_t at_best = gpus[o] + needed.bound;
+    gpus[o] += needed.gpus;
+    if (needed.gpus > needed.bound && instance_.pool_count > 1) is_complete_ = false;
+    if (gpus[o] > gpus_max_of(o)) is_allowed = false;
+    if (at_best > gpus_max_of(o)) may_be_allowed = false;
+    price += gpus[o] * instance_.offers[o].price;
+    price_at_best += at_best * instance_.offers[o].price;
+    all += gpus[o];
+    all_at_best += at_best;
+  }
+  if (is_allowed && price <= limits_.price_max && all <= limits_.gpus_max) return gpus;
+  // A better way to cut that was not found would have been allowed: then nothing is proven.
+  if (may_be_allowed && price_at_best <= limits_.price_max && all_at_best <= limits_.gpus_max) is_complete_ = false;
+  return std::nullopt;
+}
+
 /// Turns the slices of a pool into GPUs. States whose GPUs are too many go.
 Beam::Layer Beam::close_pool(const Layer& from, std::size_t position) {
   Layer next = from.empty_copy();
   for (std::size_t s = 0; s < from.size(); ++s) {
-    const Counts counts(from.counts_of(s).begin(), from.counts_of(s).end());
-    std::vector<std::int64_t> gpus(from.gpus_of(s).begin(), from.gpus_of(s).end());
-    std::int64_t price = 0;
-    bool is_allowed = true;
-    for (std::size_t o = 0; o < gpus.size() && is_allowed; ++o) {
-      const GpusNeeded& needed = fillers_[o].gpus_for(counts, budget_);
-      gpus[o] += needed.gpus;
-      price += gpus[o] * instance_.offers[o].price;
-      is_allowed = gpus[o] <= gpus_max_of(o);
-      if (!is_allowed && gpus[o] - needed.gpus + needed.bound <= gpus_max_of(o)) is_complete_ = false;
-    }
-    const std::int64_t all = std::accumulate(gpus.begin(), gpus.end(), std::int64_t{0});
-    if (!is_allowed || price > limits_.price_max || all > limits_.gpus_max) continue;
-    std::uint64_t hash = 0;
-    for (const std::int64_t g : gpus) hash = hash * 0x9e3779b97f4a7c15 + static_cast<std::uint64_t>(g);
-    const auto is_same = [&](std::uint32_t other) { return std::ranges::equal(next.gpus_of(other), gpus); };
-    std::uint32_t& slot = next.index.slot(next.hashes, hash, is_same);
-    const Origin origin = {static_cast<std::uint32_t>(s), kPoolEnd};
-    std::vector<std::int64_t> used;
+    const std::optional<std::vector<std::int64_t>> gpus = gpus_when_closed(from, s);
+    if (!gpus) continue;
+    std::vector<std::int64_t> weights;
     bool may_end_well = true;
     for (std::size_t r = 0; r < rows_.size(); ++r) {
-      std::int64_t value = rows_[r].row.weights.per_slice * from.slices[s];
-      for (std::size_t o = 0; o < gpus.size(); ++o) value += rows_[r].row.gpu_value[o] * gpus[o];
-      if (value + rest_[position][r] > rows_[r].limit) may_end_well = false;
-      used.push_back(value);
+      std::int64_t weight = rows_[r].row.weights.per_slice * from.slices[s];
+      for (std::size_t o = 0; o < gpus->size(); ++o) weight += rows_[r].row.gpu_value[o] * (*gpus)[o];
+      if (weight + rest_[position][r] > rows_[r].limit) may_end_well = false;
+      weights.push_back(weight);
     }
-    if (!may_end_well) continue;
-    if (slot != HashIndex::kEmpty) {
-      if (from.slices[s] >= next.slices[slot]) continue;
-      next.slices[slot] = from.slices[s];
-      next.origins[slot] = origin;
-      std::ranges::copy(used, next.used.begin() + static_cast<std::ptrdiff_t>(slot * rows_.size()));
-      continue;
-    }
-    slot = static_cast<std::uint32_t>(next.size());
-    next.counts.resize(next.counts.size() + next.kinds, 0);
-    next.used.insert(next.used.end(), used.begin(), used.end());
-    next.gpus.insert(next.gpus.end(), gpus.begin(), gpus.end());
-    next.slices.push_back(from.slices[s]);
-    next.hashes.push_back(hash);
-    next.origins.push_back(origin);
+    if (may_end_well) next.add_closed(*gpus, weights, from.slices[s], static_cast<std::uint32_t>(s));
   }
   return next;
 }

@@ -71,6 +71,7 @@ class Beam {
   [[nodiscard]] std::int64_t gpus_max_of(std::size_t offer) const;
   [[nodiscard]] Layer first_layer() const;
   [[nodiscard]] Layer expand(const Layer& from, std::size_t position, std::size_t width);
+  [[nodiscard]] std::optional<std::vector<std::int64_t>> gpus_when_closed(const Layer& from, std::size_t state);
   [[nodiscard]] Layer close_pool(const Layer& from, std::size_t position);
   [[nodiscard]] std::optional<std::size_t> pick_finished(const Layer& closed) const;
   [[nodiscard]] double tightness(const Layer& layer, std::size_t state, std::size_t position) const;
@@ -82,6 +83,7 @@ class Beam {
   PlanLimits limits_;
   std::vector<LimitedRow> rows_;
   Budget& budget_;
+  std::vector<std::uint64_t> hash_factors_;
   std::vector<std::vector<std::int64_t>> least_;  ///< by demand, then row: what its lightest cover weighs
   std::vector<std::vector<std::int64_t>> rest_;   ///< by demand, then row: what this and later ones weigh at least
   std::vector<std::int64_t> slack_;               ///< by row

@@ -119,19 +119,36 @@ tl::expected<FoundPlan, NoPlan> PlanSearch::cheapest() {
   std::int64_t bound = relaxation.bound;
   std::optional<FoundPlan> plan = rounded(relaxation);
   aim_between(plan, bound, relaxation);
-  if (!plan) return tl::unexpected(NoPlan{false});
+  if (!plan) {
+    const BeamAnswer last = aim_at_price(relaxation, dearest()).run_wider(kWidths);
+    if (!last.plan) return tl::unexpected(NoPlan{last.is_proven_none});
+    plan = FoundPlan{.covers = *last.plan};
+    measure(*plan);
+  }
   plan->bound = bound;
   lower_price(*plan, relaxation);
-  if (instance_.offers.size() > 1) lower_gpus(*plan);
+  if (!is_price_of_gpus()) lower_gpus(*plan);
   return *plan;
 }
+
+/// What no plan can exceed.
+std::int64_t PlanSearch::dearest() const {
+  std::int64_t price = 0;
+  for (const Offer& offer : instance_.offers) {
+    price += offer.price * std::min(offer.count_max.value_or(kSlicesMax), kSlicesMax);
+  }
+  return price;
+}
+
+/// Whether plans of one price have one number of GPUs.
+bool PlanSearch::is_price_of_gpus() const { return instance_.offers.size() == 1 && instance_.offers.front().price > 0; }
 
 std::vector<GpuLimit> PlanSearch::limits_of(const FoundPlan& plan) const {
   std::vector<GpuLimit> limits = count_limits(instance_);
   GpuLimit price{{}, plan.price};
   for (const Offer& offer : instance_.offers) price.factor.push_back(offer.price);
   limits.push_back(std::move(price));
-  if (instance_.offers.size() > 1) {
+  if (!is_price_of_gpus()) {
     limits.push_back({std::vector<std::int64_t>(instance_.offers.size(), 1), plan.gpus});
   }
   return limits;

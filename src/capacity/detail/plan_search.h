@@ -62,6 +62,8 @@ class PlanSearch {
   [[nodiscard]] std::optional<FoundPlan> rounded(const Relaxation& relaxation);
   void aim_between(std::optional<FoundPlan>& plan, std::int64_t& bound, const Relaxation& relaxation);
   void lower_price(FoundPlan& plan, const Relaxation& relaxation);
+  [[nodiscard]] std::int64_t dearest() const;
+  [[nodiscard]] bool is_price_of_gpus() const;
   [[nodiscard]] Counts counts_with(std::optional<std::size_t> extra) const;
 
   const Instance& instance_;

@@ -1,0 +1,22 @@
+/// The plan with the fewest changes that a budget finds, and a bound: plans to start from, an exact search while it
+/// lasts, and a local search that decides a few sites anew at a time.
+#pragma once
+
+#include <cstdint>
+
+#include "capacity/detail/transition_start.h"
+#include "capacity/detail/transition_view.h"
+
+namespace berth::capacity::moving {
+
+struct Improved {
+  SitePlan plan;
+  std::int64_t bound = 0;  ///< on changes
+  std::int64_t nodes = 0;
+};
+
+/// Requires: `fewest` carries the problem's demands within the view's budget.
+[[nodiscard]] Improved fewest_changes_plan(const TransitionView& view, const PackingProblem& problem,
+                                           const Packing& fewest, const Packer& pack, std::int64_t nodes_max);
+
+}  // namespace berth::capacity::moving

@@ -1,0 +1,92 @@
+/// The search for a plan with fewer changes: some sites are decided anew, the others stay.
+///
+/// Model: each standing slice on a free site is kept or dropped, slices are created at legal places, each demand's
+/// slices carry its need with none to spare, the plan stays within what it may take. Depth first, demand by demand;
+/// cut where the changes so far, with the fewest that each later demand takes by itself, pass the limit, and where the
+/// later demands need more compute slices or more placement units than the sites still have. O(nodes x free sites).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "capacity/detail/transition_cover.h"
+#include "capacity/detail/transition_view.h"
+
+namespace berth::capacity::moving {
+
+/// How much more a site can carry, by what stands on it: in compute slices and in placement units. Remembers.
+class Room {
+ public:
+  explicit Room(const TransitionView& view);
+
+  struct Extra {
+    int weight = 0;
+    int length = 0;
+  };
+  [[nodiscard]] Extra extra(int offer, Places standing);
+  /// Places where some demand can run.
+  [[nodiscard]] const std::vector<int>& useful(int offer) const { return useful_[static_cast<std::size_t>(offer)]; }
+
+ private:
+  const TransitionView& view_;
+  std::vector<std::vector<int>> useful_;
+  std::vector<std::map<Places, Extra>> known_;
+};
+
+class SiteSearch {
+ public:
+  /// Decides the sites of `free` anew in a plan; what else it holds stays. The plan may lack slices, not have surplus
+  /// ones.
+  SiteSearch(const TransitionView& view, Room& room, SitePlan plan, std::vector<int> free);
+
+  /// No answer has fewer changes, of the whole plan.
+  [[nodiscard]] std::int64_t bound() const { return fixed_changes_ + later_changes_.front(); }
+
+  /// A plan with at most so many changes, or nothing: there is none, or `nodes_left` went to 0.
+  /// Once it found one it is used up.
+  [[nodiscard]] std::optional<SitePlan> run(std::int64_t changes_max, std::int64_t& nodes_left);
+
+ private:
+  struct Part {  ///< what the search knows of a demand
+    int demand = 0;
+    std::vector<Item> items;  ///< the fixed ones, then those chosen
+    std::vector<int> standing;
+    std::int64_t weight = 0;  ///< least compute slices on free sites
+    std::int64_t length = 0;
+    std::int64_t changes = 0;  ///< fewest
+  };
+
+  void clear_free_sites();
+  void add_parts();
+  void order_parts();
+  [[nodiscard]] bool has_room(std::size_t part);
+  bool serve(std::size_t part);
+  bool keep(std::size_t part, std::size_t index);
+  bool create(std::size_t part, std::size_t site, std::size_t place);
+  bool create_at(std::size_t part, std::size_t site, std::size_t first);
+  [[nodiscard]] bool may_hold(int site, int demand) const;
+  void hold(int site, const Held& held);
+  void release(int site);
+  [[nodiscard]] bool is_spent();
+
+  const TransitionView& view_;
+  Room& room_;
+  SitePlan plan_;
+  std::vector<int> free_;
+  std::vector<Places> standing_;  ///< by site
+  std::vector<bool> is_blank_;    ///< by site: nothing on it can be kept
+  std::vector<std::int64_t> used_counts_;  ///< by offer
+  std::int64_t used_price_ = 0;
+  std::vector<Part> parts_;
+  std::vector<std::int64_t> later_changes_;  ///< by part, one past the last too: fewest of it and those after it
+  std::vector<std::int64_t> later_weight_;
+  std::vector<std::int64_t> later_length_;
+  std::int64_t fixed_changes_ = 0;
+  std::int64_t changes_ = 0;
+  std::int64_t changes_max_ = 0;
+  std::int64_t* nodes_left_ = nullptr;
+};
+
+}  // namespace berth::capacity::moving
