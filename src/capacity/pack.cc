@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <memory>
 #include <tuple>
 #include <utility>
@@ -23,25 +25,30 @@ using detail::Kind;
 using detail::NoPlan;
 using detail::PlanSearch;
 
-/// Kinds that could stay free, the largest first.
-std::vector<std::size_t> kinds_by_size(const Instance& instance) {
-  std::vector<std::size_t> kinds;
+/// Kinds that could stay free, by size: the largest first, those of one size together.
+std::vector<std::vector<std::size_t>> kinds_by_size(const Instance& instance) {
+  std::map<std::pair<int, int>, std::vector<std::size_t>, std::greater<>> by_size;
   for (std::size_t k = 0; k < instance.kinds.size(); ++k) {
-    if (instance.kinds[k].is_plain) kinds.push_back(k);
+    const Kind& kind = instance.kinds[k];
+    if (kind.is_plain) by_size[{kind.sms, kind.length}].push_back(k);
   }
-  std::ranges::stable_sort(kinds, [&](std::size_t a, std::size_t b) {
-    return std::pair(instance.kinds[a].sms, instance.kinds[a].length) >
-           std::pair(instance.kinds[b].sms, instance.kinds[b].length);
-  });
-  return kinds;
+  std::vector<std::vector<std::size_t>> groups;
+  groups.reserve(by_size.size());
+  for (const auto& [size, kinds] : by_size) groups.push_back(kinds);
+  return groups;
 }
 
 /// One part of a problem that is packed by itself: all demands, or those of one tenant.
 struct Part {
   Instance instance;
   std::unique_ptr<PlanSearch> search;
-  FoundPlan plan;                      ///< the best without a thought of free slices
-  std::optional<FoundPlan> with_free;  ///< as good, with the largest free slice that any part can keep
+  FoundPlan plan;  ///< the best without a thought of free slices
+};
+
+/// A part that keeps the free slice, and its plan for that.
+struct Keeper {
+  std::size_t part = 0;
+  FoundPlan plan;
 };
 
 /// Shares of the budget: after these the next question has its turn.
@@ -71,10 +78,10 @@ class Packer {
     const bool is_limited =
         std::ranges::any_of(instance.offers, [](const auto& offer) { return offer.count_max.has_value(); });
     if (instance.pool_count == 1 || is_limited) {
-      parts_.push_back({std::move(instance), nullptr, {}, std::nullopt});
+      parts_.push_back({std::move(instance), nullptr, {}});
     } else {
       for (std::uint32_t pool = 0; pool < instance.pool_count; ++pool) {
-        parts_.push_back({instance.only_pool(pool), nullptr, {}, std::nullopt});
+        parts_.push_back({instance.only_pool(pool), nullptr, {}});
       }
     }
     for (Part& part : parts_) part.search = std::make_unique<PlanSearch>(part.instance, budget_);
@@ -98,55 +105,70 @@ class Packer {
     return {};
   }
 
-  /// Only one part has to keep a free slice; which one costs the fewest slices is decided in the end.
+  /// The next question may spend this share of all nodes.
+  void allow(int percent, std::size_t turns) {
+    budget_.nodes_max = budget_.nodes + share(options_, percent) / static_cast<std::int64_t>(turns);
+  }
+
+  /// One pool of one part has to keep a free slice. Which one costs the fewest slices is decided in the end.
   void keep_largest_free() {
-    const std::vector<std::size_t> kinds = kinds_by_size(parts_.front().instance);
+    const std::vector<std::vector<std::size_t>> groups = kinds_by_size(parts_.front().instance);
     is_largest_free_proven_ = true;
-    for (std::size_t i = 0; i < kinds.size() && !has_free(); ++i) {
-      budget_.nodes_max = share(options_, 60) + share(options_, 20) * static_cast<std::int64_t>(i + 1) /
-                                                    static_cast<std::int64_t>(kinds.size());
-      budget_.nodes_max =
-          std::max(budget_.nodes_max, budget_.nodes + share(options_, 20) / static_cast<std::int64_t>(kinds.size()));
-      for (Part& part : parts_) {
-        PlanSearch::FreeAnswer answer = part.search->with_free(part.plan, kinds[i]);
-        if (!answer.plan && !answer.is_proven_none) is_largest_free_proven_ = false;
-        part.with_free = std::move(answer.plan);
+    for (std::size_t i = 0; i < groups.size() && keepers_.empty(); ++i) {
+      is_some_keeper_unsure_ = false;
+      for (std::size_t part = 0; part < parts_.size(); ++part) {
+        allow(20, groups.size() * parts_.size());
+        for (const std::size_t kind : groups[i]) keep_free(part, kind);
+      }
+      if (is_some_keeper_unsure_ && keepers_.empty()) is_largest_free_proven_ = false;
+    }
+  }
+
+  void keep_free(std::size_t part, std::size_t kind) {
+    for (std::uint32_t pool = 0; pool < parts_[part].instance.pool_count; ++pool) {
+      PlanSearch::FreeAnswer answer = parts_[part].search->with_free(parts_[part].plan, kind, pool);
+      if (answer.plan) {
+        keepers_.push_back({part, std::move(*answer.plan)});
+      } else if (!answer.is_proven_none) {
+        is_some_keeper_unsure_ = true;
       }
     }
   }
-  [[nodiscard]] bool has_free() const {
-    return std::ranges::any_of(parts_, [](const Part& part) { return part.with_free.has_value(); });
+
+  /// The keeper whose free slice costs the fewest slices, or nothing.
+  [[nodiscard]] const Keeper* best_keeper() const {
+    const auto cost = [this](const Keeper& keeper) { return keeper.plan.slices - parts_[keeper.part].plan.slices; };
+    const auto best = std::ranges::min_element(keepers_, {}, cost);
+    return best == keepers_.end() ? nullptr : &*best;
   }
 
-  void lower_slices(FoundPlan& plan, PlanSearch& search, std::size_t turns) {
-    budget_.nodes_max = budget_.nodes + share(options_, 20) / static_cast<std::int64_t>(turns);
-    search.lower_slices(plan);
+  /// Fewer slices for every plan that may be the answer. A single part that keeps a free slice has no other plan to
+  /// compare with.
+  void lower_slices() {
+    const bool needs_plans_without = keepers_.empty() || parts_.size() > 1;
+    const std::size_t turns = keepers_.size() + (needs_plans_without ? parts_.size() : 0);
+    for (Part& part : parts_) {
+      if (!needs_plans_without) break;
+      allow(20, turns);
+      part.search->lower_slices(part.plan);
+    }
+    for (Keeper& keeper : keepers_) {
+      allow(20, turns);
+      parts_[keeper.part].search->lower_slices(keeper.plan);
+    }
   }
 
   PackResult finish() {
-    std::size_t keeper = parts_.size();
-    std::int64_t least_extra = 0;
-    for (std::size_t i = 0; i < parts_.size(); ++i) {
-      Part& part = parts_[i];
-      const bool is_only_part = parts_.size() == 1;
-      if (!part.with_free || !is_only_part) lower_slices(part.plan, *part.search, 2 * parts_.size());
-      if (!part.with_free) continue;
-      lower_slices(*part.with_free, *part.search, 2 * parts_.size());
-      const std::int64_t extra = part.with_free->slices - part.plan.slices;
-      if (keeper == parts_.size() || extra < least_extra) {
-        keeper = i;
-        least_extra = extra;
-      }
-    }
+    lower_slices();
     PackResult result;
-    result.is_proven = result.is_slice_count_proven = true;
-    for (std::size_t i = 0; i < parts_.size(); ++i) {
-      add_part(parts_[i], i == keeper ? *parts_[i].with_free : parts_[i].plan, result);
-    }
+    result.is_proven = true;
     result.is_largest_free_proven = is_largest_free_proven_;
-    if (parts_.front().instance.pool_count > 1) {
-      // Tenants who compete for GPUs: a free slice was looked for on the first one's only.
-      result.is_largest_free_proven = result.is_slice_count_proven = false;
+    result.is_slice_count_proven = !is_some_keeper_unsure_ && std::ranges::all_of(keepers_, [](const Keeper& keeper) {
+      return keeper.plan.is_slice_count_proven;
+    });
+    const Keeper* const best = best_keeper();
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      add_part(parts_[i], best != nullptr && best->part == i ? best->plan : parts_[i].plan, result);
     }
     fill_score(result);
     return result;
@@ -158,9 +180,6 @@ class Packer {
     price_ += plan.price;
     if (plan.price > plan.bound) result.is_proven = false;
     if (!plan.is_slice_count_proven) result.is_slice_count_proven = false;
-    for (const Part& other : parts_) {
-      if (other.with_free && !other.with_free->is_slice_count_proven) result.is_slice_count_proven = false;
-    }
   }
 
   void fill_score(PackResult& result) const {
@@ -190,6 +209,8 @@ class Packer {
   Budget budget_;
   std::vector<Part> parts_;
   std::int64_t price_ = 0;
+  std::vector<Keeper> keepers_;
+  bool is_some_keeper_unsure_ = false;  ///< of some pool it is open whether it could keep a free slice of the last size
   bool is_largest_free_proven_ = false;
 };
 

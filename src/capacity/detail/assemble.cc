@@ -176,7 +176,7 @@ Packing assemble(const PackingProblem& problem, const Instance& instance, PlanSe
   for (std::uint32_t o = 0; o < instance.offers.size(); ++o) {
     for (std::uint32_t pool = 0; pool < instance.pool_count; ++pool) {
       Counts counts = pool_counts(instance, plan, pool);
-      const bool is_free_here = plan.free && pool == 0 && instance.kinds[*plan.free].offer == o;
+      const bool is_free_here = plan.free && pool == plan.free_pool && instance.kinds[*plan.free].offer == o;
       if (is_free_here) ++counts[*plan.free];
       for (std::size_t k = 0; k < counts.size(); ++k) {
         if (instance.kinds[k].offer != o) counts[k] = 0;

@@ -146,10 +146,10 @@ struct Beam::Layer {
     origins.push_back(origin);
   }
 
-  /// A state at the end of a pool: nothing but GPUs and slices. Of states with the same GPUs the one with the fewest
-  /// slices stays.
+  /// A state at the end of a pool: GPUs, slices and what the next pool begins with. Of states with the same GPUs the
+  /// one with the fewest slices stays.
   void add_closed(const std::vector<std::int64_t>& closed_gpus, const std::vector<std::int64_t>& weights,
-                  std::int64_t slice_count, std::uint32_t parent) {
+                  std::int64_t slice_count, std::uint32_t parent, const Counts& begun) {
     std::uint64_t hash = 0;
     for (const std::int64_t g : closed_gpus) hash = hash * 0x9e3779b97f4a7c15 + static_cast<std::uint64_t>(g);
     const auto is_same = [&](std::uint32_t other) { return std::ranges::equal(gpus_of(other), closed_gpus); };
@@ -162,7 +162,7 @@ struct Beam::Layer {
       return;
     }
     slot = static_cast<std::uint32_t>(size());
-    counts.resize(counts.size() + kinds, 0);
+    counts.insert(counts.end(), begun.begin(), begun.end());
     used.insert(used.end(), weights.begin(), weights.end());
     gpus.insert(gpus.end(), closed_gpus.begin(), closed_gpus.end());
     slices.push_back(slice_count);
@@ -226,11 +226,25 @@ void Beam::weigh_demands() {
       rest_[d][r] = rest_[d + 1][r] + least_[d][r];
     }
   }
+  weigh_extra();
+}
+
+/// The extra slices weigh from the start, whichever pool they belong to.
+void Beam::weigh_extra() {
   for (std::size_t r = 0; r < rows_.size(); ++r) {
-    const Weights of_extra = {rows_[r].row.weights.by_kind, 0};
-    slack_.push_back(rows_[r].limit - rest_[0][r] - of_extra.of(limits_.extra));
+    extra_weight_.push_back(Weights{rows_[r].row.weights.by_kind, 0}.of(limits_.extra));
+    slack_.push_back(rows_[r].limit - rest_[0][r] - extra_weight_[r]);
     if (slack_.back() < 0) is_hopeless_ = true;
+    for (std::size_t d = 0; d < instance_.demands.size() && instance_.demands[d].pool < limits_.extra_pool; ++d) {
+      rest_[d][r] += extra_weight_[r];
+    }
   }
+}
+
+/// Whether the pool of the extra slices begins with this demand.
+bool Beam::is_extra_opened_at(std::size_t position) const {
+  if (position == instance_.demands.size() || instance_.demands[position].pool != limits_.extra_pool) return false;
+  return position == 0 || instance_.demands[position - 1].pool != limits_.extra_pool;
 }
 
 /// All covers that some plan within the limits could use; where they are too many, those near the lightest.
@@ -274,8 +288,9 @@ Beam::Layer Beam::first_layer() const {
   layer.kinds = instance_.kinds.size();
   layer.rows = rows_.size();
   layer.offers = instance_.offers.size();
-  layer.counts = limits_.extra;
-  for (const LimitedRow& row : rows_) layer.used.push_back(Weights{row.row.weights.by_kind, 0}.of(limits_.extra));
+  const bool has_extra = is_extra_opened_at(0);
+  layer.counts = has_extra ? limits_.extra : Counts(layer.kinds, 0);
+  layer.used = has_extra ? extra_weight_ : std::vector<std::int64_t>(layer.rows, 0);
   layer.gpus.assign(layer.offers, 0);
   layer.slices = {0};
   layer.hashes = {0};
@@ -365,18 +380,20 @@ std::optional<std::vector<std::int64_t>> Beam::gpus_when_closed(const Layer& fro
 /// Turns the slices of a pool into GPUs. States whose GPUs are too many go.
 Beam::Layer Beam::close_pool(const Layer& from, std::size_t position) {
   Layer next = from.empty_copy();
+  const bool opens_extra = is_extra_opened_at(position);
+  const Counts begun = opens_extra ? limits_.extra : Counts(next.kinds, 0);
   for (std::size_t s = 0; s < from.size(); ++s) {
     const std::optional<std::vector<std::int64_t>> gpus = gpus_when_closed(from, s);
     if (!gpus) continue;
     std::vector<std::int64_t> weights;
     bool may_end_well = true;
     for (std::size_t r = 0; r < rows_.size(); ++r) {
-      std::int64_t weight = rows_[r].row.weights.per_slice * from.slices[s];
+      std::int64_t weight = rows_[r].row.weights.per_slice * from.slices[s] + (opens_extra ? extra_weight_[r] : 0);
       for (std::size_t o = 0; o < gpus->size(); ++o) weight += rows_[r].row.gpu_value[o] * (*gpus)[o];
       if (weight + rest_[position][r] > rows_[r].limit) may_end_well = false;
       weights.push_back(weight);
     }
-    if (may_end_well) next.add_closed(*gpus, weights, from.slices[s], static_cast<std::uint32_t>(s));
+    if (may_end_well) next.add_closed(*gpus, weights, from.slices[s], static_cast<std::uint32_t>(s), begun);
   }
   return next;
 }

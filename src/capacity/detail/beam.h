@@ -28,7 +28,8 @@ struct PlanLimits {
   std::int64_t price_max = kNone;
   std::int64_t gpus_max = kNone;
   std::int64_t slices_max = kNone;
-  Counts extra;  ///< slices that must fit as well, beside those of the first pool
+  Counts extra;                  ///< slices that must fit as well
+  std::uint32_t extra_pool = 0;  ///< beside those of this pool
 };
 
 /// A row of the relaxation with the limit that holds for the plans sought.
@@ -66,9 +67,11 @@ class Beam {
   void add_offer_rows();
   void add_slice_row();
   void weigh_demands();
+  void weigh_extra();
   void list_covers();
   [[nodiscard]] std::vector<Counts> covers_within(std::size_t demand);
   [[nodiscard]] std::int64_t gpus_max_of(std::size_t offer) const;
+  [[nodiscard]] bool is_extra_opened_at(std::size_t position) const;
   [[nodiscard]] Layer first_layer() const;
   [[nodiscard]] Layer expand(const Layer& from, std::size_t position, std::size_t width);
   [[nodiscard]] std::optional<std::vector<std::int64_t>> gpus_when_closed(const Layer& from, std::size_t state);
@@ -86,6 +89,7 @@ class Beam {
   std::vector<std::uint64_t> hash_factors_;
   std::vector<std::vector<std::int64_t>> least_;  ///< by demand, then row: what its lightest cover weighs
   std::vector<std::vector<std::int64_t>> rest_;   ///< by demand, then row: what this and later ones weigh at least
+  std::vector<std::int64_t> extra_weight_;        ///< by row
   std::vector<std::int64_t> slack_;               ///< by row
   std::vector<std::vector<Counts>> covers_;       ///< by demand
   std::vector<std::vector<std::int64_t>> cover_weights_;  ///< by demand; of cover c and row r at c x rows + r

@@ -44,7 +44,7 @@ Beam PlanSearch::aim_at_price(const Relaxation& relaxation, std::int64_t target)
 void PlanSearch::measure(FoundPlan& plan) {
   plan.price = plan.gpus = plan.slices = 0;
   std::vector<Counts> pools(instance_.pool_count, counts_with(std::nullopt));
-  if (plan.free) pools.front() = counts_with(plan.free);
+  pools[plan.free_pool] = counts_with(plan.free);
   for (std::size_t d = 0; d < instance_.demands.size(); ++d) {
     Counts& pool = pools[instance_.demands[d].pool];
     for (std::size_t k = 0; k < pool.size(); ++k) {
@@ -115,7 +115,7 @@ void PlanSearch::lower_price(FoundPlan& plan, const Relaxation& relaxation) {
 tl::expected<FoundPlan, NoPlan> PlanSearch::cheapest() {
   const Relaxation relaxation =
       relax(instance_, {.counts_slices = false, .limits = count_limits(instance_), .extra = counts_with(std::nullopt)});
-  if (relaxation.is_infeasible) return tl::unexpected(NoPlan{true});
+  if (relaxation.bound > dearest()) return tl::unexpected(NoPlan{true});
   std::int64_t bound = relaxation.bound;
   std::optional<FoundPlan> plan = rounded(relaxation);
   aim_between(plan, bound, relaxation);
@@ -127,7 +127,7 @@ tl::expected<FoundPlan, NoPlan> PlanSearch::cheapest() {
   }
   plan->bound = bound;
   lower_price(*plan, relaxation);
-  if (!is_price_of_gpus()) lower_gpus(*plan);
+  if (has_free_gpus()) lower_gpus(*plan);
   return *plan;
 }
 
@@ -140,15 +140,36 @@ std::int64_t PlanSearch::dearest() const {
   return price;
 }
 
-/// Whether plans of one price have one number of GPUs.
-bool PlanSearch::is_price_of_gpus() const { return instance_.offers.size() == 1 && instance_.offers.front().price > 0; }
+/// Whether some GPUs cost nothing. Then plans of one price are limited by their GPUs as well: else every slice would
+/// stand alone.
+bool PlanSearch::has_free_gpus() const {
+  return std::ranges::any_of(instance_.offers, [](const Offer& offer) { return offer.price == 0; });
+}
+
+PlanLimits PlanSearch::as_good_as(const FoundPlan& plan) const {
+  return {.price_max = plan.price,
+          .gpus_max = has_free_gpus() ? plan.gpus : PlanLimits::kNone,
+          .extra = counts_with(plan.free),
+          .extra_pool = plan.free_pool};
+}
+
+/// Money as a limit on GPUs, rounded (down on both sides, so it stays one) to numbers that leave room for precise
+/// prices.
+GpuLimit PlanSearch::price_limit(std::int64_t price_max) const {
+  constexpr std::int64_t kFactorMax = 10'000;
+  const std::int64_t unit = std::max(kFactorMax, std::ranges::max_element(instance_.offers, {}, &Offer::price)->price);
+  const auto in_units = [&](std::int64_t price) {
+    return static_cast<std::int64_t>(static_cast<Int128>(price) * kFactorMax / unit);
+  };
+  GpuLimit limit{{}, in_units(price_max)};
+  for (const Offer& offer : instance_.offers) limit.factor.push_back(in_units(offer.price));
+  return limit;
+}
 
 std::vector<GpuLimit> PlanSearch::limits_of(const FoundPlan& plan) const {
   std::vector<GpuLimit> limits = count_limits(instance_);
-  GpuLimit price{{}, plan.price};
-  for (const Offer& offer : instance_.offers) price.factor.push_back(offer.price);
-  limits.push_back(std::move(price));
-  if (!is_price_of_gpus()) {
+  limits.push_back(price_limit(plan.price));
+  if (has_free_gpus()) {
     limits.push_back({std::vector<std::int64_t>(instance_.offers.size(), 1), plan.gpus});
   }
   return limits;
@@ -159,9 +180,7 @@ void PlanSearch::lower_gpus(FoundPlan& plan) {
   Instance by_gpus = instance_;
   for (Offer& offer : by_gpus.offers) offer.price = 1;
   RelaxedProblem problem{.counts_slices = false, .limits = count_limits(instance_), .extra = counts_with(std::nullopt)};
-  GpuLimit price{{}, plan.price};
-  for (const Offer& offer : instance_.offers) price.factor.push_back(offer.price);
-  problem.limits.push_back(std::move(price));
+  problem.limits.push_back(price_limit(plan.price));
   const Relaxation relaxation = relax(by_gpus, problem);
   while (plan.gpus > relaxation.bound) {
     const PlanLimits limits{.price_max = plan.price, .gpus_max = plan.gpus - 1, .extra = counts_with(std::nullopt)};
@@ -172,16 +191,16 @@ void PlanSearch::lower_gpus(FoundPlan& plan) {
   }
 }
 
-PlanSearch::FreeAnswer PlanSearch::with_free(const FoundPlan& plan, std::size_t kind) {
+PlanSearch::FreeAnswer PlanSearch::with_free(const FoundPlan& plan, std::size_t kind, std::uint32_t pool) {
+  FoundPlan better = plan;
+  better.free = kind;
+  better.free_pool = pool;
   const Relaxation relaxation =
       relax(instance_, {.counts_slices = false, .limits = limits_of(plan), .extra = counts_with(kind)});
-  if (relaxation.is_infeasible || relaxation.bound > plan.price) return {std::nullopt, true};
-  const PlanLimits limits{.price_max = plan.price, .gpus_max = plan.gpus, .extra = counts_with(kind)};
-  const BeamAnswer answer = look(limits, relaxation, plan.price);
+  if (relaxation.bound > plan.price) return {std::nullopt, true};
+  const BeamAnswer answer = look(as_good_as(better), relaxation, plan.price);
   if (!answer.plan) return {std::nullopt, answer.is_proven_none};
-  FoundPlan better = plan;
   better.covers = *answer.plan;
-  better.free = kind;
   measure(better);
   return {better, false};
 }
@@ -191,8 +210,8 @@ void PlanSearch::lower_slices(FoundPlan& plan) {
       relax(instance_, {.counts_slices = true, .limits = limits_of(plan), .extra = counts_with(plan.free)});
   std::int64_t bound = relaxation.bound;
   const auto look_for = [&](std::int64_t slices_max, std::span<const std::size_t> widths) {
-    const PlanLimits limits{
-        .price_max = plan.price, .gpus_max = plan.gpus, .slices_max = slices_max, .extra = counts_with(plan.free)};
+    PlanLimits limits = as_good_as(plan);
+    limits.slices_max = slices_max;
     const BeamAnswer answer = aim(limits, relaxation, slices_max).run_wider(widths);
     if (answer.is_proven_none) bound = std::max(bound, slices_max + 1);
     if (answer.plan) {

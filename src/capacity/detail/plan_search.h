@@ -18,7 +18,8 @@ struct FoundPlan {
   std::int64_t price = 0;
   std::int64_t gpus = 0;
   std::int64_t slices = 0;
-  std::int64_t bound = 0;                          ///< no plan has a smaller price
+  std::int64_t bound = 0;  ///< no plan has a smaller price
+  std::uint32_t free_pool = 0;
   std::optional<std::size_t> free = std::nullopt;  ///< the kind of slice that has a place kept for it
   bool is_within_counts = true;                    ///< of the offers
   bool is_slice_count_proven = false;
@@ -34,16 +35,16 @@ class PlanSearch {
   /// Requires: the instance outlives the search and has a demand.
   PlanSearch(const Instance& instance, Budget& budget);
 
-  /// The cheapest plan; ties by GPUs.
+  /// The cheapest plan; where some GPUs cost nothing, one with the fewest GPUs.
   [[nodiscard]] tl::expected<FoundPlan, NoPlan> cheapest();
 
-  /// Among plans as good as this one, one in whose GPUs a slice of this kind would still fit. Nothing: none was found;
-  /// `is_proven` says whether there is none.
+  /// Among plans as good as this one, one in which a slice of this kind would still fit on a pool's GPUs. Nothing: none
+  /// was found; `is_proven_none` says whether there is none.
   struct FreeAnswer {
     std::optional<FoundPlan> plan;
     bool is_proven_none = false;
   };
-  [[nodiscard]] FreeAnswer with_free(const FoundPlan& plan, std::size_t kind);
+  [[nodiscard]] FreeAnswer with_free(const FoundPlan& plan, std::size_t kind, std::uint32_t pool);
 
   /// Takes slices away as long as a plan as good as this one is found.
   void lower_slices(FoundPlan& plan);
@@ -55,6 +56,7 @@ class PlanSearch {
   [[nodiscard]] Beam aim(const PlanLimits& limits, const Relaxation& relaxation, std::int64_t target);
   [[nodiscard]] BeamAnswer look(const PlanLimits& limits, const Relaxation& relaxation, std::int64_t target);
   [[nodiscard]] Beam aim_at_price(const Relaxation& relaxation, std::int64_t target);
+  [[nodiscard]] GpuLimit price_limit(std::int64_t price_max) const;
   [[nodiscard]] std::vector<GpuLimit> limits_of(const FoundPlan& plan) const;
   /// Fills in what the covers take.
   void measure(FoundPlan& plan);
@@ -63,7 +65,8 @@ class PlanSearch {
   void aim_between(std::optional<FoundPlan>& plan, std::int64_t& bound, const Relaxation& relaxation);
   void lower_price(FoundPlan& plan, const Relaxation& relaxation);
   [[nodiscard]] std::int64_t dearest() const;
-  [[nodiscard]] bool is_price_of_gpus() const;
+  [[nodiscard]] bool has_free_gpus() const;
+  [[nodiscard]] PlanLimits as_good_as(const FoundPlan& plan) const;
   [[nodiscard]] Counts counts_with(std::optional<std::size_t> extra) const;
 
   const Instance& instance_;

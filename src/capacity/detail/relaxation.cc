@@ -16,17 +16,17 @@ namespace {
 constexpr int kRoundsMax = 400;
 /// Divisible by 1 to 16, so that prices such as 2/7 of a GPU are whole numbers.
 constexpr std::int64_t kScaleStep = 720'720;
-constexpr std::int64_t kScaledPriceMax = std::int64_t{1} << 34;
+/// The dearest GPU, or a slice, is worth no more than this in whole numbers.
+constexpr std::int64_t kScaledUnit = std::int64_t{1} << 34;
 constexpr double kWeightMax = 1e12;  ///< sums over a million slices stay below 2^63
 constexpr std::int64_t kValueMax = std::int64_t{1} << 60;
 
-/// Prices as whole numbers stay small enough for sums over a million slices.
-std::int64_t scale_of(const Instance& instance, const RelaxedProblem& problem) {
-  if (problem.counts_slices) return kScaleStep;
-  std::int64_t price_max = 1;
-  for (const Offer& offer : instance.offers) price_max = std::max(price_max, offer.price);
-  const std::int64_t scale = std::max<std::int64_t>(1, kScaledPriceMax / price_max);
-  return scale > kScaleStep ? scale / kScaleStep * kScaleStep : scale;
+/// The price that the library sees as 1, so that its numbers stay near 1.
+std::int64_t unit_of(const Instance& instance, const RelaxedProblem& problem) {
+  std::int64_t unit = 1;
+  if (problem.counts_slices) return unit;
+  for (const Offer& offer : instance.offers) unit = std::max(unit, offer.price);
+  return unit;
 }
 
 std::int64_t total(const Counts& counts) { return std::accumulate(counts.begin(), counts.end(), std::int64_t{0}); }
@@ -93,7 +93,7 @@ class Master {
   }
 
  private:
-  static constexpr double kLeftOutCost = 1e7;
+  static constexpr double kLeftOutCost = 1e6;
 
   int add_column(double cost) {
     model_.columns.push_back({.cost = cost});
@@ -103,7 +103,7 @@ class Master {
 
   void add_cuts(std::size_t offer) {
     for (const Counts& cut : instance_.offers[offer].cuts) {
-      const int column = add_column(problem_.counts_slices ? 0 : unit_price(offer));
+      const int column = add_column(problem_.counts_slices ? 0 : price_in_units(offer));
       for (std::size_t k = 0; k < cut.size(); ++k) {
         if (cut[k] > 0) kind_row(k).entries.push_back({column, static_cast<double>(cut[k])});
       }
@@ -114,8 +114,8 @@ class Master {
       }
     }
   }
-  [[nodiscard]] double unit_price(std::size_t offer) const {
-    return static_cast<double>(instance_.offers[offer].price);
+  [[nodiscard]] double price_in_units(std::size_t offer) const {
+    return static_cast<double>(instance_.offers[offer].price) / static_cast<double>(unit_of(instance_, problem_));
   }
 
   struct CoverColumn {
@@ -148,12 +148,23 @@ void make_valid(const Instance& instance, std::size_t offer, PlanRow& row) {
   }
 }
 
+/// What a unit of the objective is worth in whole numbers, so that no price of the master is worth more than
+/// kWeightMax.
+std::int64_t scale_for(const Instance& instance, const RelaxedProblem& problem, const Master& master) {
+  const std::int64_t unit = unit_of(instance, problem);
+  double highest = 1;
+  for (std::size_t k = 0; k < instance.kinds.size(); ++k) highest = std::max(highest, master.kind_price(k));
+  for (std::size_t j = 0; j < problem.limits.size(); ++j) highest = std::max(highest, master.limit_price(j));
+  const auto affordable = static_cast<std::int64_t>(kWeightMax / (highest * static_cast<double>(unit)));
+  const std::int64_t scale = std::clamp<std::int64_t>(affordable, 1, std::max<std::int64_t>(1, kScaledUnit / unit));
+  return scale > kScaleStep ? scale / kScaleStep * kScaleStep : scale;
+}
+
 /// The prices of the master in whole numbers, made valid. Nothing where they are too large for that.
 std::optional<PlanRow> row_from(const Instance& instance, const RelaxedProblem& problem, const Master& master) {
-  const std::int64_t scale = scale_of(instance, problem);
-  const auto rounded = [&](double price) {
-    return std::llround(std::clamp(price * static_cast<double>(scale), 0.0, kWeightMax));
-  };
+  const std::int64_t scale = scale_for(instance, problem, master);
+  const double unit = static_cast<double>(unit_of(instance, problem)) * static_cast<double>(scale);
+  const auto rounded = [&](double price) { return std::llround(std::clamp(price * unit, 0.0, kWeightMax)); };
   PlanRow row{.weights = {{}, problem.counts_slices ? scale : 0}, .gpu_value = {}, .scale = scale, .fixed = 0};
   for (const Offer& offer : instance.offers) row.gpu_value.push_back(problem.counts_slices ? 0 : scale * offer.price);
   Int128 fixed = 0;
@@ -248,7 +259,6 @@ Relaxation relax(const Instance& instance, const RelaxedProblem& problem) {
   for (const ProvenRow& row : proven) {
     relaxation.bound = std::max(relaxation.bound, divided_up_signed(row.scaled_bound, row.row.scale));
   }
-  relaxation.is_infeasible = has_converged && master.leaves_out();
   relaxation.rows = tightest(std::move(proven));
   return relaxation;
 }

@@ -44,8 +44,7 @@ struct PlanRow {
 };
 
 struct Relaxation {
-  bool is_infeasible = false;  ///< not even fractions of GPUs are enough
-  std::int64_t bound = 0;      ///< no plan has a smaller objective
+  std::int64_t bound = 0;      ///< no plan has a smaller objective; above all plans where there is none
   std::vector<PlanRow> rows;   ///< the tightest first; at most kPlanRowsMax
   std::vector<Counts> covers;  ///< by demand: the one with the largest share in the fractional optimum
 };

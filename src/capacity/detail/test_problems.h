@@ -72,7 +72,7 @@ class ProblemGenerator {
       demand.model = is_shared ? problem_.demands.front().model : "model" + std::to_string(i);
       demand.tenant = is_shared ? "tenant" + std::to_string(i) : demand.model;
       if (!is_shared && chance(40)) demand.tenant = "tenant" + std::to_string(from(0, 1));
-      demand.latency_ms = Decimal(from(1, 10) * 20);
+      demand.latency_ms = Decimal(20) * Decimal(from(1, 10));
       problem_.demands.push_back(std::move(demand));
     }
   }

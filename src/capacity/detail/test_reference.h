@@ -1,17 +1,15 @@
-/// Reference solvers of small packing problems, for tests: an exhaustive one, a simple one, an integer model. They know
-/// the problem's rows and the rules of MIG (`mig::for_each_state`), and share nothing with the search of `pack`.
+/// An exhaustive solver of small packing problems, for tests, and what it shares with the simple one (test_first_fit.h)
+/// and the integer model (test_integer_model.h). They know the problem's rows and the rules of MIG
+/// (`mig::for_each_state`), and share nothing with the search of `pack`.
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <compare>
 #include <cstdint>
 #include <map>
 #include <numeric>
 #include <optional>
-#include <set>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -19,7 +17,6 @@
 #include "domain/packing.h"
 #include "domain/scenario.h"
 #include "mig/geometry.h"
-#include "solver/linear.h"
 
 namespace berth::capacity::reference {
 
@@ -255,220 +252,6 @@ class Exhaustive {
   std::vector<std::vector<Content>> contents_;  ///< by offer
   std::vector<std::int64_t> left_;              ///< by offer: GPUs that may still be taken
   std::map<std::pair<Missing, std::vector<std::int64_t>>, std::optional<Completion>> known_;
-};
-
-/// First fit: for each demand in turn the slice with most throughput per SM, on the first GPU with room, until the rate
-/// is met; then surplus slices go. Nothing: it found no plan, which proves nothing.
-class FirstFit {
- public:
-  explicit FirstFit(const PackingProblem& problem) : problem_(problem) {}
-
-  [[nodiscard]] std::optional<Packing> solve() {
-    for (std::uint32_t d = 0; d < problem_.demands.size(); ++d) {
-      Decimal missing = rate_wanted(problem_, problem_.demands[d]);
-      while (missing.sign() > 0) {
-        if (!place_best(d)) return std::nullopt;
-        missing = missing - slices_.back().requests_per_second;
-      }
-    }
-    drop_surplus();
-    return numbered();
-  }
-
- private:
-  struct Choice {
-    std::uint32_t offer = 0;
-    ProfileId profile;
-    const PerformancePoint* row = nullptr;
-    double score = 0;
-  };
-
-  [[nodiscard]] std::vector<Choice> choices_for(const Demand& demand) const {
-    std::vector<Choice> choices;
-    for (std::uint32_t o = 0; o < problem_.offers.size(); ++o) {
-      const GpuModel& model = problem_.offers[o].model;
-      for (const ProfileId profile : all_profiles(model)) {
-        const PerformancePoint* row = best_row(problem_, demand, model, profile);
-        if (row == nullptr) continue;
-        choices.push_back({o, profile, row, row->requests_per_second.to_double() / profile_sms(model, profile)});
-      }
-    }
-    std::ranges::stable_sort(choices, std::ranges::greater{}, &Choice::score);
-    return choices;
-  }
-
-  bool place_best(std::uint32_t demand) {
-    return std::ranges::any_of(choices_for(problem_.demands[demand]),
-                               [&](const Choice& choice) { return place(demand, choice); });
-  }
-
-  bool place(std::uint32_t demand, const Choice& choice) {
-    for (std::uint32_t gpu = 0; gpu < offers_.size(); ++gpu) {
-      if (offers_[gpu] == choice.offer && is_open_to(gpu, demand) && place_on(gpu, demand, choice)) return true;
-    }
-    const GpuOffer& offer = problem_.offers[choice.offer];
-    if (offer.count_max && std::ranges::count(offers_, choice.offer) >= *offer.count_max) return false;
-    offers_.push_back(choice.offer);
-    return place_on(static_cast<std::uint32_t>(offers_.size() - 1), demand, choice);
-  }
-
-  [[nodiscard]] bool is_open_to(std::uint32_t gpu, std::uint32_t demand) const {
-    return std::ranges::none_of(slices_, [&](const PackedSlice& other) {
-      return other.slice.gpu.index == gpu && problem_.rules.keeps_tenants_apart &&
-             problem_.demands[other.demand].tenant != problem_.demands[demand].tenant;
-    });
-  }
-
-  bool place_on(std::uint32_t gpu, std::uint32_t demand, const Choice& choice) {
-    const GpuModel& model = problem_.offers[choice.offer].model;
-    mig::State state;
-    for (const PackedSlice& other : slices_) {
-      if (other.slice.gpu.index == gpu) state.push_back({other.slice.start, other.slice.profile});
-    }
-    const std::vector<int> starts =
-        choice.profile.is_full() ? std::vector<int>{0} : model.profiles[choice.profile.index].starts;
-    for (const int start : starts) {
-      mig::State larger = state;
-      larger.push_back({start, choice.profile});
-      if (mig::find_clash(model, larger)) continue;
-      slices_.push_back({.slice = {.gpu = {gpu}, .start = start, .profile = choice.profile},
-                         .demand = demand,
-                         .batch = choice.row->batch,
-                         .processes = choice.row->processes,
-                         .requests_per_second = choice.row->requests_per_second});
-      return true;
-    }
-    return false;
-  }
-
-  [[nodiscard]] bool is_surplus(const PackedSlice& packed) const {
-    Decimal rest = Decimal(0) - packed.requests_per_second;
-    for (const PackedSlice& other : slices_) {
-      if (other.demand == packed.demand) rest += other.requests_per_second;
-    }
-    return rest >= rate_wanted(problem_, problem_.demands[packed.demand]);
-  }
-
-  void drop_surplus() {
-    for (std::size_t i = 0; i < slices_.size();) {
-      if (is_surplus(slices_[i])) {
-        slices_.erase(slices_.begin() + static_cast<std::ptrdiff_t>(i));
-      } else {
-        ++i;
-      }
-    }
-  }
-
-  [[nodiscard]] Packing numbered() const {
-    Packing packing{.gpu_offers = {}, .slices = slices_};
-    std::map<std::uint32_t, std::uint32_t> numbers;
-    for (const PackedSlice& packed : slices_) numbers.emplace(packed.slice.gpu.index, 0);
-    for (auto& [gpu, number] : numbers) {
-      number = static_cast<std::uint32_t>(packing.gpu_offers.size());
-      packing.gpu_offers.push_back(offers_[gpu]);
-    }
-    for (PackedSlice& packed : packing.slices) packed.slice.gpu.index = numbers.at(packed.slice.gpu.index);
-    std::ranges::sort(packing.slices, {}, &PackedSlice::slice);
-    return packing;
-  }
-
-  const PackingProblem& problem_;
-  std::vector<std::uint32_t> offers_;
-  std::vector<PackedSlice> slices_;
-};
-
-/// What an integer model looks for: the least cost; or, among plans of at most that cost which leave so large a slice
-/// free on some GPU, the fewest slices.
-struct IntegerGoal {
-  std::optional<std::int64_t> cost_max;
-  FreeSize free_min;
-};
-
-/// The problem as an integer model: columns for slices of each demand and kind, and for GPUs of each tenant and
-/// multiset; rows for rates, kinds, counts, and what the goal demands. The least cost needs maximal multisets only.
-class IntegerModel {
- public:
-  IntegerModel(const PackingProblem& problem, const IntegerGoal& goal) : problem_(problem), goal_(goal) {
-    if (goal.cost_max) cost_.upper = static_cast<double>(*goal.cost_max) + 0.5;
-    if (goal.free_min > FreeSize{}) free_.lower = 1;
-    std::set<std::string> tenants;
-    for (const Demand& demand : problem.demands) tenants.insert(pool_of(demand));
-    for (const Demand& demand : problem.demands) {
-      model_.rows.push_back({.lower = rate_wanted(problem, demand).to_double(), .entries = {}});
-    }
-    for (const GpuOffer& offer : problem.offers) add_offer(offer, tenants);
-    model_.rows.push_back(cost_);
-    model_.rows.push_back(free_);
-  }
-
-  [[nodiscard]] solver::MipAnswer solve() const { return solver::solve_mip(model_, {.nodes_max = 100'000}); }
-
- private:
-  /// Slices in use - slices cut, by profile of one offer and tenant.
-  using KindRows = std::map<ProfileId, solver::Row>;
-
-  [[nodiscard]] std::string pool_of(const Demand& demand) const {
-    return problem_.rules.keeps_tenants_apart ? demand.tenant : std::string();
-  }
-
-  int add_column(double cost) {
-    model_.columns.push_back({.cost = cost, .is_integer = true});
-    return static_cast<int>(model_.columns.size()) - 1;
-  }
-
-  void add_offer(const GpuOffer& offer, const std::set<std::string>& tenants) {
-    solver::Row count{.entries = {}};
-    if (offer.count_max) count.upper = static_cast<double>(*offer.count_max);
-    for (const std::string& tenant : tenants) {
-      KindRows kinds = add_slices(offer.model, tenant);
-      add_gpus(offer, kinds, count);
-      for (auto& [profile, kind] : kinds) model_.rows.push_back(std::move(kind));
-    }
-    model_.rows.push_back(std::move(count));
-  }
-
-  [[nodiscard]] KindRows add_slices(const GpuModel& model, const std::string& tenant) {
-    KindRows kinds;
-    for (const ProfileId profile : profiles_used(problem_, model)) {
-      const double least = goal_.cost_max ? 0 : -solver::kInfinity;  // of a plan's score every slice that is cut counts
-      solver::Row& kind = kinds.emplace(profile, solver::Row{.lower = least, .upper = 0, .entries = {}}).first->second;
-      for (std::size_t d = 0; d < problem_.demands.size(); ++d) {
-        const PerformancePoint* row = best_row(problem_, problem_.demands[d], model, profile);
-        if (row == nullptr || pool_of(problem_.demands[d]) != tenant) continue;
-        const int slices = add_column(goal_.cost_max ? 1 : 0);
-        kind.entries.push_back({slices, 1});
-        model_.rows[d].entries.push_back({slices, row->requests_per_second.to_double()});
-      }
-    }
-    return kinds;
-  }
-
-  void add_gpus(const GpuOffer& offer, KindRows& kinds, solver::Row& count) {
-    const auto price = static_cast<double>(price_of(offer));
-    for (const auto& [multiset, free] : multisets_of(problem_, offer.model)) {
-      if (!goal_.cost_max && !is_maximal(offer.model, multiset)) continue;
-      const int gpus = add_column(goal_.cost_max ? 0 : price);
-      count.entries.push_back({gpus, 1});
-      cost_.entries.push_back({gpus, price});
-      if (free >= goal_.free_min) free_.entries.push_back({gpus, 1});
-      for (auto& [profile, kind] : kinds) {
-        const auto cut = std::ranges::count(multiset, profile);
-        if (cut > 0) kind.entries.push_back({gpus, -static_cast<double>(cut)});
-      }
-    }
-  }
-
-  [[nodiscard]] bool is_maximal(const GpuModel& model, const Multiset& multiset) const {
-    return std::ranges::none_of(multisets_of(problem_, model), [&](const auto& other) {
-      return other.first.size() > multiset.size() && std::ranges::includes(other.first, multiset);
-    });
-  }
-
-  const PackingProblem& problem_;
-  IntegerGoal goal_;
-  solver::LinearModel model_;
-  solver::Row cost_{.entries = {}};
-  solver::Row free_{.entries = {}};
 };
 
 /// GPUs, or micro-USD an hour.

@@ -11,11 +11,11 @@
 namespace berth::capacity::moving {
 namespace {
 
-constexpr std::int64_t kFirstShare = 8;       ///< of the budget, for the first exact search
-constexpr std::int64_t kLocalShare = 2;       ///< ... for the local search
-constexpr std::int64_t kTryNodesMax = 3000;   ///< of one step of the local search
-constexpr std::size_t kTripleTriesMax = 400;  ///< without success
-constexpr std::size_t kSitesMax = 4;          ///< that are decided anew at a time
+constexpr std::int64_t kFirstShare = 8;        ///< of the budget, for the first exact search
+constexpr std::int64_t kLocalShare = 2;        ///< ... for the local search
+constexpr std::int64_t kTryNodesFirst = 3000;  ///< of one step of the local search; more while it has no success
+constexpr std::size_t kTriesMax = 400;         ///< with so many nodes
+constexpr std::size_t kSitesMax = 6;           ///< that are decided anew at a time
 
 std::vector<int> all_sites(const TransitionView& view) {
   std::vector<int> sites(view.sites.size());
@@ -52,9 +52,16 @@ class Improving {
     return true;
   }
 
-  /// As many sites as possible stay as they are: the fewest that fail are found by halving.
   void start() {
     ENSURE(take(starter_.keep_sites(0, false, pack_)));
+    for (const bool by_waste : {false, true}) {
+      starter_.rank_sites(by_waste);
+      keep_many();
+    }
+  }
+
+  /// As many sites as possible stay as they are: found by halving.
+  void keep_many() {
     std::size_t low = 0;
     std::size_t high = starter_.keepers().size() + 1;
     while (low + 1 < high && !is_done()) {
@@ -93,8 +100,13 @@ class Improving {
   void improve(std::int64_t nodes) {
     local_left_ = std::min(nodes, nodes_left_);
     const std::int64_t before = local_left_;
+    try_nodes_ = kTryNodesFirst;
     while (!is_done() && local_left_ > 0) {
-      if (!improve_pairs() && !improve_several()) break;
+      if (improve_pairs() || improve_several()) {
+        try_nodes_ = kTryNodesFirst;
+      } else {
+        try_nodes_ *= 2;
+      }
     }
     nodes_left_ -= before - std::max<std::int64_t>(0, local_left_);
   }
@@ -154,10 +166,10 @@ class Improving {
   }
 
   bool improve_several() {
-    for (std::size_t tries = 0; tries < kTripleTriesMax; ++tries) {
+    for (std::size_t tries = 0; tries < kTriesMax; ++tries) {
       if (is_done() || local_left_ <= 0) return false;
       const std::vector<int> changed = changed_sites();
-      if (changed.empty()) return false;
+      if (changed.empty()) break;
       std::vector<int> sites = {changed[rng_.below(changed.size())]};
       const std::size_t size = 3 + rng_.below(kSitesMax - 2);
       while (sites.size() < size) {
@@ -173,7 +185,7 @@ class Improving {
   }
 
   bool try_sites(std::vector<int> sites) {
-    std::int64_t nodes = std::min(kTryNodesMax, local_left_);
+    std::int64_t nodes = std::min(try_nodes_, local_left_);
     const std::int64_t before = nodes;
     SiteSearch search(view_, room_, best_, std::move(sites));
     const bool is_better = take(search.run(best_changes_ - 1, nodes));
@@ -188,6 +200,7 @@ class Improving {
   Rng rng_ = Rng(0).split("transition");
   std::int64_t nodes_left_ = 0;
   std::int64_t local_left_ = 0;
+  std::int64_t try_nodes_ = kTryNodesFirst;
   std::int64_t bound_ = 0;
   SitePlan best_;
   std::int64_t best_changes_ = INT64_MAX;

@@ -75,8 +75,8 @@ class SiteSearch {
   Room& room_;
   SitePlan plan_;
   std::vector<int> free_;
-  std::vector<Places> standing_;  ///< by site
-  std::vector<bool> is_blank_;    ///< by site: nothing on it can be kept
+  std::vector<Places> standing_;           ///< by site
+  std::vector<bool> is_blank_;             ///< by site: nothing on it can be kept
   std::vector<std::int64_t> used_counts_;  ///< by offer
   std::int64_t used_price_ = 0;
   std::vector<Part> parts_;

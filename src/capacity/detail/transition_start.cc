@@ -1,25 +1,33 @@
 #include "capacity/detail/transition_start.h"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 
 namespace berth::capacity::moving {
 namespace {
 
 constexpr int kOverlapStepsMax = 2000;
+constexpr double kWasteMin = 0.05;
 
 std::size_t index_of(int number) { return static_cast<std::size_t>(number); }
 
-/// One way after the other to place a GPU's slices on a site: the most of them on slices that stand there.
+/// One way after the other to place a GPU's slices on a site: the most of them on slices that stand there, no more of
+/// a demand than it has.
 class OverlapSearch {
  public:
-  OverlapSearch(const TransitionView& view, int site, const std::vector<std::pair<int, int>>& slices)
+  using Quotas = std::vector<std::vector<std::vector<int>>>;
+
+  OverlapSearch(const TransitionView& view, int site, const Quotas& quotas, const std::vector<int>& kinds, int tenant)
       : view_(view),
         site_(view.sites[index_of(site)]),
         offer_(view.offers[index_of(site_.offer)]),
-        slices_(slices),
+        quotas_(quotas),
+        kinds_(kinds),
+        tenant_(tenant),
         used_(site_.standing.size(), false) {}
 
+  /// A new slice has no demand yet.
   std::vector<Held> run() {
     place(0, 0);
     return best_;
@@ -28,24 +36,33 @@ class OverlapSearch {
  private:
   void place(std::size_t index, int kept) {
     if (++steps_ > kOverlapStepsMax && best_kept_ >= 0) return;
-    if (kept + static_cast<int>(slices_.size() - index) <= best_kept_) return;
-    if (index == slices_.size()) {
+    if (kept + static_cast<int>(kinds_.size() - index) <= best_kept_) return;
+    if (index == kinds_.size()) {
       best_kept_ = kept;
       best_ = held_;
       return;
     }
-    const auto [kind, demand] = slices_[index];
+    const int kind = kinds_[index];
     for (std::size_t i = 0; i < site_.standing.size(); ++i) {
       const StandingView& stood = view_.standing[index_of(site_.standing[i])];
-      if (used_[i] || stood.best == 0 || stood.demand != demand) continue;
-      if (offer_.place_kinds[index_of(stood.place)] != kind) continue;
+      if (used_[i] || !may_keep(stood, kind)) continue;
       used_[i] = true;
-      try_place(index, kept + 1, {stood.place, demand, site_.standing[i]});
+      try_place(index, kept + 1, {stood.place, stood.demand, site_.standing[i]});
       used_[i] = false;
     }
     for (std::size_t p = 0; p < offer_.places.size(); ++p) {
-      if (offer_.place_kinds[p] == kind) try_place(index, kept, {static_cast<int>(p), demand, kNone});
+      if (offer_.place_kinds[p] == kind) try_place(index, kept, {static_cast<int>(p), kNone, kNone});
     }
+  }
+
+  bool may_keep(const StandingView& stood, int kind) const {
+    if (stood.best == 0 || offer_.place_kinds[index_of(stood.place)] != kind) return false;
+    if (tenant_ != kNone && view_.demands[index_of(stood.demand)].tenant != tenant_) return false;
+    int quota = quotas_[index_of(stood.demand)][index_of(site_.offer)][index_of(kind)];
+    for (std::size_t i = 0; i < held_.size(); ++i) {
+      if (held_[i].demand == stood.demand && kinds_[i] == kind) --quota;
+    }
+    return quota > 0;
   }
 
   void try_place(std::size_t index, int kept, const Held& held) {
@@ -60,7 +77,9 @@ class OverlapSearch {
   const TransitionView& view_;
   const SiteView& site_;
   const OfferView& offer_;
-  const std::vector<std::pair<int, int>>& slices_;
+  const Quotas& quotas_;
+  const std::vector<int>& kinds_;
+  int tenant_;
   std::vector<bool> used_;
   Places standing_ = 0;
   std::vector<Held> held_;
@@ -68,22 +87,6 @@ class OverlapSearch {
   int best_kept_ = -1;
   int steps_ = 0;
 };
-
-/// How many slices of a site could be kept by a GPU's, places aside.
-int overlap_max(const TransitionView& view, int site, std::vector<std::pair<int, int>> slices) {
-  const SiteView& own = view.sites[index_of(site)];
-  int count = 0;
-  for (const int i : own.standing) {
-    const StandingView& stood = view.standing[index_of(i)];
-    if (stood.best == 0) continue;
-    const int kind = view.offers[index_of(own.offer)].place_kinds[index_of(stood.place)];
-    const auto found = std::ranges::find(slices, std::pair(kind, stood.demand));
-    if (found == slices.end()) continue;
-    slices.erase(found);
-    ++count;
-  }
-  return count;
-}
 
 int kept_count(const std::vector<Held>& site) {
   return static_cast<int>(std::ranges::count_if(site, [](const Held& held) { return held.standing != kNone; }));
@@ -143,10 +146,11 @@ bool is_complete(const TransitionView& view, const SitePlan& plan) {
 
 Starter::Starter(const TransitionView& view, const PackingProblem& problem, const Packing& fewest, Room& room)
     : view_(view), problem_(problem), fewest_(fewest), room_(room) {
-  rank_sites();
+  rank_sites(false);
 }
 
-void Starter::rank_sites() {
+void Starter::rank_sites(bool by_waste) {
+  keepers_.clear();
   std::vector<int> counts(view_.sites.size(), 0);
   for (const StandingView& stood : view_.standing) {
     if (stood.best > 0) ++counts[index_of(stood.site)];
@@ -154,7 +158,29 @@ void Starter::rank_sites() {
   for (std::size_t site = 0; site < view_.sites.size(); ++site) {
     if (counts[site] > 0) keepers_.push_back(static_cast<int>(site));
   }
-  std::ranges::stable_sort(keepers_, std::greater{}, [&](int site) { return counts[index_of(site)]; });
+  std::ranges::stable_sort(keepers_, std::greater{}, [&](int site) {
+    const double count = counts[index_of(site)];
+    return by_waste ? count / std::max(waste_of(site), kWasteMin) : count;
+  });
+}
+
+/// Compute slices of a site that its slices, retuned, take beyond what their rates are worth elsewhere.
+double Starter::waste_of(int site) const {
+  const SiteView& own = view_.sites[index_of(site)];
+  double waste = view_.offers[index_of(own.offer)].weight;
+  for (const int i : own.standing) {
+    const StandingView& stood = view_.standing[index_of(i)];
+    if (stood.best == 0) continue;
+    const DemandView& demand = view_.demands[index_of(stood.demand)];
+    double worth = 0;
+    for (std::size_t k = 0; k < view_.offers.size(); ++k) {
+      for (std::size_t kind = 0; kind < view_.offers[k].kinds.size(); ++kind) {
+        worth = std::max(worth, static_cast<double>(demand.rates[k][kind]) / view_.offers[k].weights[kind]);
+      }
+    }
+    waste -= static_cast<double>(stood.best) / worth;
+  }
+  return waste;
 }
 
 std::optional<SitePlan> Starter::keep_sites(std::size_t count, bool fills_room, const Packer& pack) {
@@ -286,57 +312,104 @@ std::optional<Packing> Starter::pack_rest(const SitePlan& plan, const Packer& pa
   return left >= 0 ? packed : std::nullopt;
 }
 
-std::vector<Starter::Wanted> Starter::wanted_of(const Packing& packing) const {
-  std::vector<Wanted> wanted;
-  for (const std::uint32_t offer : packing.gpu_offers) wanted.push_back({static_cast<int>(offer), {}});
-  for (const PackedSlice& slice : packing.slices) {
-    Wanted& gpu = wanted[slice.slice.gpu.index];
-    const OfferView& offer = view_.offers[index_of(gpu.offer)];
-    const int place = offer.place_of({slice.slice.start, slice.slice.profile});
-    gpu.slices.emplace_back(offer.place_kinds[index_of(place)], static_cast<int>(slice.demand));
+Starter::Wanted Starter::wanted_of(const Packing& packing) const {
+  Wanted wanted;
+  for (std::size_t d = 0; d < view_.demands.size(); ++d) {
+    wanted.quotas.emplace_back();
+    for (const OfferView& offer : view_.offers) wanted.quotas.back().emplace_back(offer.kinds.size(), 0);
   }
-  for (Wanted& gpu : wanted) {
+  std::vector<Shape> gpus;
+  gpus.reserve(packing.gpu_offers.size());
+  for (const std::uint32_t offer : packing.gpu_offers) gpus.push_back({static_cast<int>(offer), kNone, {}});
+  for (const PackedSlice& slice : packing.slices) {
+    Shape& gpu = gpus[slice.slice.gpu.index];
+    const OfferView& offer = view_.offers[index_of(gpu.offer)];
+    const int kind = offer.place_kinds[index_of(offer.place_of({slice.slice.start, slice.slice.profile}))];
+    gpu.kinds.push_back(kind);
+    if (view_.keeps_tenants_apart) gpu.tenant = view_.demands[slice.demand].tenant;
+    ++wanted.quotas[slice.demand][index_of(gpu.offer)][index_of(kind)];
+  }
+  for (Shape& gpu : gpus) {
     const std::vector<int>& lengths = view_.offers[index_of(gpu.offer)].lengths;
-    std::ranges::sort(gpu.slices, {}, [&](const auto& slice) {
-      return std::tuple(-lengths[index_of(slice.first)], slice.first, slice.second);
-    });
+    std::ranges::sort(gpu.kinds, {}, [&](int kind) { return std::pair(-lengths[index_of(kind)], kind); });
+    ++wanted.shapes[std::move(gpu)];
   }
   return wanted;
 }
 
-std::vector<Held> Starter::overlap(const Wanted& wanted, int site) const {
-  return OverlapSearch(view_, site, wanted.slices).run();
+std::vector<Held> Starter::overlap(const Wanted& wanted, const Shape& shape, int site) const {
+  return OverlapSearch(view_, site, wanted.quotas, shape.kinds, shape.tenant).run();
 }
 
-/// GPUs of a packing to sites that are free, the largest overlap first. O(GPUs x sites).
-void Starter::place(const std::vector<Wanted>& wanted, SitePlan& plan) const {
-  struct Pair {
-    int kept = 0;
-    std::size_t gpu = 0;
-    int site = 0;
-  };
-  std::vector<Pair> pairs;
-  for (std::size_t gpu = 0; gpu < wanted.size(); ++gpu) {
-    for (std::size_t site = 0; site < plan.size(); ++site) {
-      const int id = static_cast<int>(site);
-      if (!plan[site].empty() || view_.sites[site].offer != wanted[gpu].offer) continue;
-      if (overlap_max(view_, id, wanted[gpu].slices) == 0) continue;
-      const int kept = kept_count(overlap(wanted[gpu], id));
-      if (kept > 0) pairs.push_back({kept, gpu, id});
+/// Shapes to sites that are free, the largest overlap first; then shapes that meet nothing; then demands to new slices.
+void Starter::place(Wanted wanted, SitePlan& plan) const {
+  place_best(wanted, plan);
+  for (auto& [shape, count] : wanted.shapes) {
+    for (std::size_t site = 0; count > 0 && site < plan.size(); ++site) {
+      if (!plan[site].empty() || view_.sites[site].offer != shape.offer) continue;
+      plan[site] = overlap(wanted, shape, static_cast<int>(site));
+      --count;
     }
   }
-  std::ranges::sort(pairs, {}, [](const Pair& pair) { return std::tuple(-pair.kept, pair.gpu, pair.site); });
-  std::vector<bool> is_placed(wanted.size(), false);
-  for (const Pair& pair : pairs) {
-    if (is_placed[pair.gpu] || !plan[index_of(pair.site)].empty()) continue;
-    plan[index_of(pair.site)] = overlap(wanted[pair.gpu], pair.site);
-    is_placed[pair.gpu] = true;
+  share_out(wanted, plan);
+}
+
+/// An overlap only gets smaller as demands are used up: one that is found smaller waits for its turn again.
+/// O(shapes x sites x log) overlaps and those that are found again.
+void Starter::place_best(Wanted& wanted, SitePlan& plan) const {
+  std::set<std::tuple<int, int, int>> waiting;  // -overlap, site, number of the shape
+  std::vector<const Shape*> shapes;
+  for (const auto& [shape, count] : wanted.shapes) {
+    for (const int site : keepers_) {
+      if (!plan[index_of(site)].empty() || view_.sites[index_of(site)].offer != shape.offer) continue;
+      const int kept = kept_count(overlap(wanted, shape, site));
+      if (kept > 0) waiting.emplace(-kept, site, static_cast<int>(shapes.size()));
+    }
+    shapes.push_back(&shape);
   }
-  for (std::size_t gpu = 0; gpu < wanted.size(); ++gpu) {
-    for (std::size_t site = 0; !is_placed[gpu] && site < plan.size(); ++site) {
-      if (!plan[site].empty() || view_.sites[site].offer != wanted[gpu].offer) continue;
-      plan[site] = overlap(wanted[gpu], static_cast<int>(site));
-      is_placed[gpu] = true;
+  while (!waiting.empty()) {
+    const auto [rank, site, number] = *waiting.begin();
+    waiting.erase(waiting.begin());
+    const Shape& shape = *shapes[index_of(number)];
+    if (!plan[index_of(site)].empty() || wanted.shapes[shape] == 0) continue;
+    std::vector<Held> held = overlap(wanted, shape, site);
+    const int kept = kept_count(held);
+    if (kept < -rank) {
+      if (kept > 0) waiting.emplace(-kept, site, number);
+      continue;
+    }
+    --wanted.shapes[shape];
+    const OfferView& offer = view_.offers[index_of(shape.offer)];
+    for (const Held& own : held) {
+      const int kind = offer.place_kinds[index_of(own.place)];
+      if (own.demand != kNone) --wanted.quotas[index_of(own.demand)][index_of(shape.offer)][index_of(kind)];
+    }
+    plan[index_of(site)] = std::move(held);
+  }
+}
+
+/// Gives each new slice a demand that still has one to come.
+void Starter::share_out(Wanted& wanted, SitePlan& plan) const {
+  for (std::size_t site = 0; site < plan.size(); ++site) {
+    const std::size_t model = index_of(view_.sites[site].offer);
+    int tenant = kNone;
+    for (const Held& held : plan[site]) {
+      if (held.demand != kNone) tenant = view_.demands[index_of(held.demand)].tenant;
+    }
+    for (Held& held : plan[site]) {
+      if (held.demand != kNone) continue;
+      const std::size_t kind = index_of(view_.offers[model].place_kinds[index_of(held.place)]);
+      const auto has_left = [&](int d) {
+        const bool is_own =
+            !view_.keeps_tenants_apart || tenant == kNone || view_.demands[index_of(d)].tenant == tenant;
+        return is_own && wanted.quotas[index_of(d)][model][kind] > 0;
+      };
+      for (int d = 0; held.demand == kNone && d < static_cast<int>(view_.demands.size()); ++d) {
+        if (!has_left(d)) continue;
+        held.demand = d;
+        --wanted.quotas[index_of(d)][model][kind];
+        tenant = view_.demands[index_of(d)].tenant;
+      }
     }
   }
 }

@@ -1,7 +1,9 @@
 /// Plans to start from: as much as possible stands where it stood, the rest is packed anew.
 #pragma once
 
+#include <compare>
 #include <functional>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -30,24 +32,36 @@ class Starter {
   Starter(const TransitionView& view, const PackingProblem& problem, const Packing& fewest, Room& room);
 
   [[nodiscard]] std::optional<SitePlan> keep_sites(std::size_t count, bool fills_room, const Packer& pack);
-  /// Standing sites that can keep something, the most first.
+  /// Orders the standing sites that can keep something: by the slices that they can keep, or by these for each compute
+  /// slice that they waste, measured by the best use that each demand has for it.
+  void rank_sites(bool by_waste);
   [[nodiscard]] const std::vector<int>& keepers() const { return keepers_; }
 
  private:
-  struct Wanted {  ///< a GPU of a packing
+  /// GPUs of a packing that are cut alike.
+  struct Shape {
     int offer = 0;
-    std::vector<std::pair<int, int>> slices;  ///< kind, demand; the largest first
+    int tenant = kNone;      ///< kNone: any
+    std::vector<int> kinds;  ///< the longest first
+    friend auto operator<=>(const Shape&, const Shape&) = default;
+  };
+  /// What a packing asks for: how often each shape is cut, and how many slices of a kind a demand has.
+  struct Wanted {
+    std::map<Shape, int> shapes;
+    std::vector<std::vector<std::vector<int>>> quotas;  ///< by demand, offer, kind
   };
 
-  void rank_sites();
+  [[nodiscard]] double waste_of(int site) const;
   [[nodiscard]] SitePlan keep_most(std::size_t count) const;
   void fill(SitePlan& plan);
   bool fill_one(SitePlan& plan, int demand, Rate lacking);
   [[nodiscard]] std::vector<Rate> lacking(const SitePlan& plan) const;
   [[nodiscard]] std::optional<Packing> pack_rest(const SitePlan& plan, const Packer& pack) const;
-  [[nodiscard]] std::vector<Wanted> wanted_of(const Packing& packing) const;
-  void place(const std::vector<Wanted>& wanted, SitePlan& plan) const;
-  [[nodiscard]] std::vector<Held> overlap(const Wanted& wanted, int site) const;
+  [[nodiscard]] Wanted wanted_of(const Packing& packing) const;
+  void place(Wanted wanted, SitePlan& plan) const;
+  void place_best(Wanted& wanted, SitePlan& plan) const;
+  [[nodiscard]] std::vector<Held> overlap(const Wanted& wanted, const Shape& shape, int site) const;
+  void share_out(Wanted& wanted, SitePlan& plan) const;
   [[nodiscard]] std::optional<std::size_t> find_surplus(std::size_t demand, const std::vector<HeldAt>& slices) const;
   void drop_surplus(SitePlan& plan) const;
 
