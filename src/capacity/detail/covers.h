@@ -1,6 +1,7 @@
 /// Covers: multisets of slices that together meet the rate of one demand.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -14,6 +15,21 @@ struct Budget {
   std::int64_t nodes_max = 0;
   std::int64_t nodes = 0;
   [[nodiscard]] bool is_spent() const { return nodes >= nodes_max; }
+};
+
+/// Holds a budget to a share of what is left, for as long as it lives.
+class BudgetShare {
+ public:
+  BudgetShare(Budget& budget, std::int64_t divisor) : budget_(budget), nodes_max_(budget.nodes_max) {
+    budget.nodes_max = budget.nodes + std::max<std::int64_t>(0, nodes_max_ - budget.nodes) / divisor;
+  }
+  BudgetShare(const BudgetShare&) = delete;
+  BudgetShare& operator=(const BudgetShare&) = delete;
+  ~BudgetShare() { budget_.nodes_max = nodes_max_; }
+
+ private:
+  Budget& budget_;
+  std::int64_t nodes_max_;
 };
 
 /// A weight on each kind of slice, and on the number of slices: what a cover weighs. All >= 0.

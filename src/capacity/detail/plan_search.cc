@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -10,9 +11,12 @@
 namespace berth::capacity::detail {
 namespace {
 
-/// States kept side by side: first few, for a quick plan, then many, for a proof.
+/// States kept side by side: first few, for a quick plan, then more, for a proof.
 constexpr std::array<std::size_t, 2> kQuickWidths = {32, 512};
-constexpr std::array<std::size_t, 5> kWidths = {32, 512, 8'192, 65'536, 262'144};
+constexpr std::array<std::size_t, 3> kWidths = {32, 512, 8'192};
+constexpr std::array<std::size_t, 2> kLastWidths = {65'536, 262'144};
+/// What a relaxation costs, in nodes of the search.
+constexpr std::int64_t kRelaxationNodes = 20'000;
 
 }  // namespace
 
@@ -26,19 +30,113 @@ Counts PlanSearch::counts_with(std::optional<std::size_t> extra) const {
   return counts;
 }
 
-Beam PlanSearch::aim(const PlanLimits& limits, const Relaxation& relaxation, std::int64_t target) {
+Beam PlanSearch::beam_for(const PlanLimits& limits, const Relaxation& relaxation, std::int64_t target) {
   std::vector<LimitedRow> rows;
   rows.reserve(relaxation.rows.size());
   for (const PlanRow& row : relaxation.rows) rows.push_back({row, row.limit(target)});
   return {instance_, fillers_, limits, std::move(rows), budget_};
 }
 
-BeamAnswer PlanSearch::look(const PlanLimits& limits, const Relaxation& relaxation, std::int64_t target) {
-  return aim(limits, relaxation, target).run_wider(kWidths);
+/// As far as the budget goes: a beam, then (where GPUs of several models could stand for each other) the numbers of
+/// GPUs one range after the other, else the widest beam.
+BeamAnswer PlanSearch::look(const Question& question, const Relaxation& relaxation) {
+  const bool has_choice = instance_.offers.size() > 1;
+  BeamAnswer answer;
+  {
+    const BudgetShare share(budget_, has_choice ? 4 : 1);
+    Beam beam = beam_for(question.limits, relaxation, question.target);
+    answer = beam.run_wider(kWidths);
+    if (!has_choice && !answer.plan && !answer.is_proven_none) answer = beam.run_wider(kLastWidths);
+  }
+  if (!has_choice || answer.plan || answer.is_proven_none) return answer;
+  return look_by_counts(question);
 }
 
-Beam PlanSearch::aim_at_price(const Relaxation& relaxation, std::int64_t target) {
-  return aim({.price_max = target, .extra = counts_with(std::nullopt)}, relaxation, target);
+/// From so many to so many GPUs of each offer.
+struct PlanSearch::CountRange {
+  std::vector<std::int64_t> least;
+  std::vector<std::int64_t> most;
+
+  [[nodiscard]] bool is_point() const { return least == most; }
+
+  /// Two ranges that together are this one, cut where the fractional optimum stands. Requires: no point.
+  [[nodiscard]] std::pair<CountRange, CountRange> halves(const std::vector<double>& gpus) const {
+    std::size_t offer = 0;
+    double best = -1;
+    for (std::size_t o = 0; o < least.size(); ++o) {
+      if (least[o] == most[o]) continue;
+      const double part = gpus.empty() ? 0 : gpus[o] - std::floor(gpus[o]);
+      const double how_fractional = std::min(part, 1 - part);
+      if (how_fractional <= best) continue;
+      best = how_fractional;
+      offer = o;
+    }
+    const auto at = gpus.empty() ? least[offer] : static_cast<std::int64_t>(std::floor(gpus[offer]));
+    CountRange low = *this;
+    CountRange high = *this;
+    low.most[offer] = std::clamp(at, least[offer], most[offer] - 1);
+    high.least[offer] = low.most[offer] + 1;
+    return {low, high};
+  }
+
+  void add_limits(RelaxedProblem& problem) const {
+    for (std::size_t o = 0; o < least.size(); ++o) {
+      GpuLimit limit{std::vector<std::int64_t>(least.size(), 0), most[o]};
+      limit.factor[o] = 1;
+      problem.limits.push_back(limit);
+      limit.factor[o] = -1;
+      limit.max = -least[o];
+      if (least[o] > 0) problem.limits.push_back(std::move(limit));
+    }
+  }
+};
+
+/// Branch and bound on the numbers of GPUs of each offer: whole numbers of dear GPUs lift the bound where fractions of
+/// them mislead it.
+BeamAnswer PlanSearch::look_by_counts(const Question& question) {
+  CountRange all;
+  for (const Offer& offer : instance_.offers) {
+    all.least.push_back(0);
+    std::int64_t most = std::min({offer.count_max.value_or(kSlicesMax), question.limits.gpus_max, kSlicesMax});
+    if (offer.price > 0) most = std::min(most, question.limits.price_max / offer.price);
+    all.most.push_back(most);
+  }
+  bool is_complete = true;
+  for (std::vector<CountRange> open = {all}; !open.empty();) {
+    const CountRange range = std::move(open.back());
+    open.pop_back();
+    RelaxedProblem problem = question.relaxed;
+    range.add_limits(problem);
+    budget_.nodes += kRelaxationNodes;
+    const Relaxation relaxation = relax(*question.instance, problem);
+    if (relaxation.bound > question.target) continue;
+    PlanLimits limits = question.limits;
+    limits.offer_gpus_max = range.most;
+    BeamAnswer answer;
+    {
+      const BudgetShare share(budget_, range.is_point() ? 4 : 32);
+      answer = beam_for(limits, relaxation, question.target).run_wider(kWidths);
+    }
+    if (answer.plan) return answer;
+    if (answer.is_proven_none) continue;
+    if (budget_.is_spent()) return {};
+    if (range.is_point()) {
+      is_complete = false;
+      continue;
+    }
+    auto [low, high] = range.halves(relaxation.gpus);
+    open.push_back(std::move(low));
+    open.push_back(std::move(high));
+  }
+  return {.plan = std::nullopt, .is_proven_none = is_complete};
+}
+
+PlanSearch::Question PlanSearch::about_price(std::int64_t target) const {
+  const Counts nothing = counts_with(std::nullopt);
+  return {.instance = &instance_,
+          .relaxed = {.counts_slices = false, .limits = count_limits(instance_), .extra = nothing},
+          .limits = {.price_max = target, .extra = nothing},
+          .target = target};
 }
 
 void PlanSearch::measure(FoundPlan& plan) {
@@ -84,7 +182,7 @@ void PlanSearch::aim_between(std::optional<FoundPlan>& plan, std::int64_t& bound
   std::int64_t step = std::max<std::int64_t>(1, std::ranges::min_element(instance_.offers, {}, &Offer::price)->price);
   const std::int64_t hopeless = 4 * bound + 64 * step;
   while (!budget_.is_spent() && (plan ? low < plan->price : target < hopeless)) {
-    const BeamAnswer answer = aim_at_price(relaxation, target).run_wider(kQuickWidths);
+    const BeamAnswer answer = beam_for(about_price(target).limits, relaxation, target).run_wider(kQuickWidths);
     if (answer.plan) {
       plan = FoundPlan{.covers = *answer.plan};
       measure(*plan);
@@ -104,7 +202,7 @@ void PlanSearch::aim_between(std::optional<FoundPlan>& plan, std::int64_t& bound
 /// Looks for a cheaper plan until there is none or none is found.
 void PlanSearch::lower_price(FoundPlan& plan, const Relaxation& relaxation) {
   while (plan.price > plan.bound && !budget_.is_spent()) {
-    const BeamAnswer answer = aim_at_price(relaxation, plan.price - 1).run_wider(kWidths);
+    const BeamAnswer answer = look(about_price(plan.price - 1), relaxation);
     if (answer.is_proven_none) plan.bound = plan.price;
     if (!answer.plan) return;
     plan.covers = *answer.plan;
@@ -113,14 +211,16 @@ void PlanSearch::lower_price(FoundPlan& plan, const Relaxation& relaxation) {
 }
 
 tl::expected<FoundPlan, NoPlan> PlanSearch::cheapest() {
-  const Relaxation relaxation =
-      relax(instance_, {.counts_slices = false, .limits = count_limits(instance_), .extra = counts_with(std::nullopt)});
+  const Relaxation relaxation = relax(instance_, about_price(0).relaxed);
   if (relaxation.bound > dearest()) return tl::unexpected(NoPlan{true});
   std::int64_t bound = relaxation.bound;
   std::optional<FoundPlan> plan = rounded(relaxation);
-  aim_between(plan, bound, relaxation);
+  {
+    const BudgetShare share(budget_, instance_.offers.size() > 1 ? 4 : 2);
+    aim_between(plan, bound, relaxation);
+  }
   if (!plan) {
-    const BeamAnswer last = aim_at_price(relaxation, dearest()).run_wider(kWidths);
+    const BeamAnswer last = look(about_price(dearest()), relaxation);
     if (!last.plan) return tl::unexpected(NoPlan{last.is_proven_none});
     plan = FoundPlan{.covers = *last.plan};
     measure(*plan);
@@ -183,8 +283,8 @@ void PlanSearch::lower_gpus(FoundPlan& plan) {
   problem.limits.push_back(price_limit(plan.price));
   const Relaxation relaxation = relax(by_gpus, problem);
   while (plan.gpus > relaxation.bound) {
-    const PlanLimits limits{.price_max = plan.price, .gpus_max = plan.gpus - 1, .extra = counts_with(std::nullopt)};
-    const BeamAnswer answer = look(limits, relaxation, plan.gpus - 1);
+    const PlanLimits limits{.price_max = plan.price, .gpus_max = plan.gpus - 1, .extra = problem.extra};
+    const BeamAnswer answer = look({&by_gpus, problem, limits, plan.gpus - 1}, relaxation);
     if (!answer.plan) return;
     plan.covers = *answer.plan;
     measure(plan);
@@ -195,10 +295,10 @@ PlanSearch::FreeAnswer PlanSearch::with_free(const FoundPlan& plan, std::size_t 
   FoundPlan better = plan;
   better.free = kind;
   better.free_pool = pool;
-  const Relaxation relaxation =
-      relax(instance_, {.counts_slices = false, .limits = limits_of(plan), .extra = counts_with(kind)});
+  const RelaxedProblem relaxed = {.counts_slices = false, .limits = limits_of(plan), .extra = counts_with(kind)};
+  const Relaxation relaxation = relax(instance_, relaxed);
   if (relaxation.bound > plan.price) return {std::nullopt, true};
-  const BeamAnswer answer = look(as_good_as(better), relaxation, plan.price);
+  const BeamAnswer answer = look({&instance_, relaxed, as_good_as(better), plan.price}, relaxation);
   if (!answer.plan) return {std::nullopt, answer.is_proven_none};
   better.covers = *answer.plan;
   measure(better);
@@ -206,25 +306,30 @@ PlanSearch::FreeAnswer PlanSearch::with_free(const FoundPlan& plan, std::size_t 
 }
 
 void PlanSearch::lower_slices(FoundPlan& plan) {
-  const Relaxation relaxation =
-      relax(instance_, {.counts_slices = true, .limits = limits_of(plan), .extra = counts_with(plan.free)});
+  const RelaxedProblem relaxed = {.counts_slices = true, .limits = limits_of(plan), .extra = counts_with(plan.free)};
+  const Relaxation relaxation = relax(instance_, relaxed);
   std::int64_t bound = relaxation.bound;
-  const auto look_for = [&](std::int64_t slices_max, std::span<const std::size_t> widths) {
+  const auto take = [&](const BeamAnswer& answer, std::int64_t slices_max) {
+    if (answer.is_proven_none) bound = std::max(bound, slices_max + 1);
+    if (!answer.plan) return false;
+    plan.covers = *answer.plan;
+    measure(plan);
+    return true;
+  };
+  const auto limits_for = [&](std::int64_t slices_max) {
     PlanLimits limits = as_good_as(plan);
     limits.slices_max = slices_max;
-    const BeamAnswer answer = aim(limits, relaxation, slices_max).run_wider(widths);
-    if (answer.is_proven_none) bound = std::max(bound, slices_max + 1);
-    if (answer.plan) {
-      plan.covers = *answer.plan;
-      measure(plan);
-    }
-    return answer.plan.has_value();
+    return limits;
   };
   for (std::int64_t low = bound; low < plan.slices && !budget_.is_spent();) {
     const std::int64_t target = low + (plan.slices - low) / 2;
-    if (!look_for(target, kQuickWidths)) low = target + 1;
+    const BeamAnswer answer = beam_for(limits_for(target), relaxation, target).run_wider(kQuickWidths);
+    if (!take(answer, target)) low = target + 1;
   }
-  while (plan.slices > bound && !budget_.is_spent() && look_for(plan.slices - 1, kWidths)) {
+  bool is_lower = true;
+  while (is_lower && plan.slices > bound && !budget_.is_spent()) {
+    const std::int64_t target = plan.slices - 1;
+    is_lower = take(look({&instance_, relaxed, limits_for(target), target}, relaxation), target);
   }
   plan.is_slice_count_proven = plan.slices <= bound;
 }

@@ -53,9 +53,19 @@ class PlanSearch {
   [[nodiscard]] std::vector<GpuFiller>& fillers() { return fillers_; }
 
  private:
-  [[nodiscard]] Beam aim(const PlanLimits& limits, const Relaxation& relaxation, std::int64_t target);
-  [[nodiscard]] BeamAnswer look(const PlanLimits& limits, const Relaxation& relaxation, std::int64_t target);
-  [[nodiscard]] Beam aim_at_price(const Relaxation& relaxation, std::int64_t target);
+  /// A question: a plan within the limits whose objective, that of the relaxed problem, is at most the target.
+  struct Question {
+    const Instance* instance = nullptr;  ///< with the prices of the objective
+    RelaxedProblem relaxed;
+    PlanLimits limits;
+    std::int64_t target = 0;
+  };
+  struct CountRange;
+
+  [[nodiscard]] Beam beam_for(const PlanLimits& limits, const Relaxation& relaxation, std::int64_t target);
+  [[nodiscard]] BeamAnswer look(const Question& question, const Relaxation& relaxation);
+  [[nodiscard]] BeamAnswer look_by_counts(const Question& question);
+  [[nodiscard]] Question about_price(std::int64_t target) const;
   [[nodiscard]] GpuLimit price_limit(std::int64_t price_max) const;
   [[nodiscard]] std::vector<GpuLimit> limits_of(const FoundPlan& plan) const;
   /// Fills in what the covers take.

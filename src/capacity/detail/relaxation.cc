@@ -85,6 +85,14 @@ class Master {
     };
     return std::ranges::max_element(columns_[demand], {}, share)->cover;
   }
+  /// GPUs by offer in the last optimum. Requires: solved.
+  [[nodiscard]] std::vector<double> gpus() const {
+    std::vector<double> gpus(instance_.offers.size(), 0);
+    for (const CutColumn& cut : cut_columns_) {
+      gpus[static_cast<std::size_t>(cut.offer)] += answer_.values[static_cast<std::size_t>(cut.column)];
+    }
+    return gpus;
+  }
   [[nodiscard]] double kind_price(std::size_t kind) const {
     return answer_.row_prices[instance_.demands.size() + kind];
   }
@@ -103,6 +111,7 @@ class Master {
 
   void add_cuts(std::size_t offer) {
     for (const Counts& cut : instance_.offers[offer].cuts) {
+      cut_columns_.push_back({static_cast<int>(offer), static_cast<int>(model_.columns.size())});
       const int column = add_column(problem_.counts_slices ? 0 : price_in_units(offer));
       for (std::size_t k = 0; k < cut.size(); ++k) {
         if (cut[k] > 0) kind_row(k).entries.push_back({column, static_cast<double>(cut[k])});
@@ -122,12 +131,17 @@ class Master {
     int column = 0;
     Counts cover;
   };
+  struct CutColumn {
+    int offer = 0;
+    int column = 0;
+  };
 
   const Instance& instance_;
   const RelaxedProblem& problem_;
   solver::LinearModel model_;
   solver::LpAnswer answer_;
   std::vector<int> left_out_;
+  std::vector<CutColumn> cut_columns_;
   std::vector<std::set<Counts>> known_;            ///< by demand
   std::vector<std::vector<CoverColumn>> columns_;  ///< by demand
 };
@@ -169,15 +183,16 @@ std::optional<PlanRow> row_from(const Instance& instance, const RelaxedProblem& 
   for (const Offer& offer : instance.offers) row.gpu_value.push_back(problem.counts_slices ? 0 : scale * offer.price);
   Int128 fixed = 0;
   for (std::size_t j = 0; j < problem.limits.size(); ++j) {
-    const std::int64_t price = rounded(master.limit_price(j));
+    // Rounded down: a limit from below takes value off its GPUs, and none may be left with less than nothing.
+    const auto price = static_cast<std::int64_t>(std::clamp(master.limit_price(j) * unit, 0.0, kWeightMax));
     fixed += static_cast<Int128>(price) * problem.limits[j].max;
     for (std::size_t o = 0; o < row.gpu_value.size(); ++o) {
       const Int128 value = row.gpu_value[o] + static_cast<Int128>(price) * problem.limits[j].factor[o];
-      if (value > kValueMax) return std::nullopt;
+      if (value > kValueMax || value < 0) return std::nullopt;
       row.gpu_value[o] = static_cast<std::int64_t>(value);
     }
   }
-  if (fixed > kValueMax) return std::nullopt;
+  if (fixed > kValueMax || fixed < -kValueMax) return std::nullopt;
   row.fixed = static_cast<std::int64_t>(fixed);
   for (std::size_t k = 0; k < instance.kinds.size(); ++k) row.weights.by_kind.push_back(rounded(master.kind_price(k)));
   for (std::size_t o = 0; o < instance.offers.size(); ++o) make_valid(instance, o, row);
@@ -247,6 +262,7 @@ Relaxation relax(const Instance& instance, const RelaxedProblem& problem) {
     const PlanRow& row = *priced;
     relaxation.covers.clear();
     for (std::size_t d = 0; d < instance.demands.size(); ++d) relaxation.covers.push_back(master.main_cover(d));
+    relaxation.gpus = master.gpus();
     std::int64_t scaled_bound = Weights{row.weights.by_kind, 0}.of(problem.extra) - row.fixed;
     has_converged = true;
     for (std::size_t d = 0; d < instance.demands.size(); ++d) {

@@ -19,7 +19,7 @@
 
 namespace berth::capacity::detail {
 
-/// sum over offers of factor x GPUs <= max.
+/// sum over offers of factor x GPUs <= max. Factors of one sign.
 struct GpuLimit {
   std::vector<std::int64_t> factor;  ///< by offer
   std::int64_t max = 0;
@@ -47,6 +47,7 @@ struct Relaxation {
   std::int64_t bound = 0;      ///< no plan has a smaller objective; above all plans where there is none
   std::vector<PlanRow> rows;   ///< the tightest first; at most kPlanRowsMax
   std::vector<Counts> covers;  ///< by demand: the one with the largest share in the fractional optimum
+  std::vector<double> gpus;    ///< by offer, in the fractional optimum
 };
 
 inline constexpr std::size_t kPlanRowsMax = 8;

@@ -7,6 +7,7 @@
 
 #include "base/ensure.h"
 #include "base/rng.h"
+#include "capacity/detail/transition_bound.h"
 
 namespace berth::capacity::moving {
 namespace {
@@ -33,6 +34,7 @@ class Improving {
   Improved run() {
     const std::int64_t nodes_max = nodes_left_;
     bound_ = SiteSearch(view_, room_, SitePlan(view_.sites.size()), all_sites(view_)).bound();
+    bound_ = std::max(bound_, changes_bound(view_));
     start();
     search_all(nodes_max / kFirstShare);
     improve(nodes_max / kLocalShare);

@@ -6,23 +6,7 @@
 namespace berth::capacity::moving {
 namespace {
 
-constexpr std::int64_t kSizeMax = 100'000;  ///< compute slices or units that one demand is counted up to
-
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
-/// The least sum of sizes of kinds that carry a need: a knapsack over sizes. Kinds are (size, rate).
-std::int64_t least_size(Rate need, const std::vector<std::pair<int, Rate>>& kinds) {
-  if (need <= 0 || kinds.empty()) return 0;
-  std::vector<Rate> most = {0};
-  while (most.back() < need && static_cast<std::int64_t>(most.size()) < kSizeMax) {
-    Rate best = most.back();
-    for (const auto& [size, rate] : kinds) {
-      if (at(size) <= most.size()) best = std::max(best, most[most.size() - at(size)] + rate);
-    }
-    most.push_back(best);
-  }
-  return static_cast<std::int64_t>(most.size()) - 1;
-}
 
 Item item_of(const TransitionView& view, int site, const Held& held) {
   if (held.standing != kNone) {
@@ -125,44 +109,37 @@ void SiteSearch::add_parts() {
       --fixed_changes_;  // counted again where it is dropped
     }
   }
-  for (Part& part : parts_) {
-    const DemandView& demand = view_.demands[at(part.demand)];
-    CoverQuestion question = {.need = demand.need, .rate_max = 0, .fixed = part.items, .standing = {}};
-    std::vector<std::pair<int, Rate>> weights;
-    std::vector<std::pair<int, Rate>> lengths;
-    for (std::size_t k = 0; k < view_.offers.size(); ++k) {
-      for (std::size_t kind = 0; is_offered[k] && kind < view_.offers[k].kinds.size(); ++kind) {
-        const Rate rate = demand.rates[k][kind];
-        if (rate == 0) continue;
-        question.rate_max = std::max(question.rate_max, rate);
-        weights.emplace_back(view_.offers[k].weights[kind], rate);
-        lengths.emplace_back(view_.offers[k].lengths[kind], rate);
-      }
-    }
-    for (const int i : part.standing) {
-      question.standing.push_back({view_.standing[at(i)].low, view_.standing[at(i)].best});
-    }
-    Rate rest = demand.need;
-    for (const Item& item : part.items) rest -= item.best;
-    part.weight = least_size(rest, weights);
-    part.length = least_size(rest, lengths);
-    part.changes = fewest_changes(question);
+  for (Part& part : parts_) measure(part, is_offered);
+}
+
+void SiteSearch::measure(Part& part, const std::vector<bool>& is_offered) const {
+  const DemandView& demand = view_.demands[at(part.demand)];
+  SizeQuestion question = {part.demand, part.standing, is_offered, {demand.need, 0, part.items, {}}};
+  for (std::size_t k = 0; k < view_.offers.size(); ++k) {
+    if (!is_offered[k]) continue;
+    question.cover.rate_max = std::max(question.cover.rate_max, std::ranges::max(demand.rates[k]));
   }
+  for (const int i : part.standing) {
+    question.cover.standing.push_back({view_.standing[at(i)].low, view_.standing[at(i)].best});
+  }
+  part.weight = size_curve(view_, question, kComputeSlices);
+  part.length = size_curve(view_, question, kUnits);
+  part.changes = fewest_changes(question.cover);
 }
 
 /// Demands that need no change come first, so that others see the room that is left; then the largest.
 void SiteSearch::order_parts() {
   std::ranges::stable_sort(parts_, [](const Part& a, const Part& b) {
     if ((a.changes == 0) != (b.changes == 0)) return a.changes == 0;
-    return a.weight > b.weight;
+    return a.weight.back() > b.weight.back();
   });
   later_changes_.assign(parts_.size() + 1, 0);
-  later_weight_ = later_changes_;
-  later_length_ = later_changes_;
+  later_weight_.assign(parts_.size() + 1, Curve{0});
+  later_length_ = later_weight_;
   for (std::size_t i = parts_.size(); i-- > 0;) {
     later_changes_[i] = later_changes_[i + 1] + std::min<std::int64_t>(parts_[i].changes, INT32_MAX);
-    later_weight_[i] = later_weight_[i + 1] + parts_[i].weight;
-    later_length_[i] = later_length_[i + 1] + parts_[i].length;
+    later_weight_[i] = joined(later_weight_[i + 1], parts_[i].weight);
+    later_length_[i] = joined(later_length_[i + 1], parts_[i].length);
   }
   std::ranges::stable_sort(free_, {}, [&](int site) { return static_cast<bool>(is_blank_[at(site)]); });
 }
@@ -182,7 +159,7 @@ std::optional<SitePlan> SiteSearch::run(std::int64_t changes_max, std::int64_t& 
 
 bool SiteSearch::is_spent() { return *nodes_left_ <= 0 || --*nodes_left_ <= 0; }
 
-/// Whether what the later demands need at least is there at most.
+/// Whether what the later demands need at least, with the changes that are left, is there at most.
 bool SiteSearch::has_room(std::size_t part) {
   std::int64_t weight = 0;
   std::int64_t length = 0;
@@ -193,14 +170,12 @@ bool SiteSearch::has_room(std::size_t part) {
     length += extra.length;
   }
   const std::int64_t left = view_.budget - used_price_;
-  std::int64_t more_weight = 0;
-  std::int64_t more_length = 0;
-  for (const OfferView& offer : view_.offers) {
-    if (offer.price == 0) return true;
-    more_weight = std::max(more_weight, left * offer.weight / offer.price);
-    more_length = std::max(more_length, left * offer.length / offer.price);
-  }
-  return weight + more_weight >= later_weight_[part] && length + more_length >= later_length_[part];
+  const auto more_weight = capacity_of(view_, kComputeSlices, left);
+  const auto more_length = capacity_of(view_, kUnits, left);
+  if (!more_weight || !more_length) return true;
+  const std::int64_t changes = changes_max_ - changes_;
+  return weight + *more_weight >= size_at(later_weight_[part], changes) &&
+         length + *more_length >= size_at(later_length_[part], changes);
 }
 
 bool SiteSearch::serve(std::size_t part) {

@@ -3,7 +3,7 @@
 /// Model: each standing slice on a free site is kept or dropped, slices are created at legal places, each demand's
 /// slices carry its need with none to spare, the plan stays within what it may take. Depth first, demand by demand;
 /// cut where the changes so far, with the fewest that each later demand takes by itself, pass the limit, and where the
-/// later demands need more compute slices or more placement units than the sites still have. O(nodes x free sites).
+/// later demands, with the changes that are left, need more compute slices or placement units than the sites still have. O(nodes x free sites).
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "capacity/detail/transition_bound.h"
 #include "capacity/detail/transition_cover.h"
 #include "capacity/detail/transition_view.h"
 
@@ -53,13 +54,14 @@ class SiteSearch {
     int demand = 0;
     std::vector<Item> items;  ///< the fixed ones, then those chosen
     std::vector<int> standing;
-    std::int64_t weight = 0;  ///< least compute slices on free sites
-    std::int64_t length = 0;
+    Curve weight;  ///< least compute slices on free sites
+    Curve length;  ///< least placement units
     std::int64_t changes = 0;  ///< fewest
   };
 
   void clear_free_sites();
   void add_parts();
+  void measure(Part& part, const std::vector<bool>& is_offered) const;
   void order_parts();
   [[nodiscard]] bool has_room(std::size_t part);
   bool serve(std::size_t part);
@@ -81,8 +83,8 @@ class SiteSearch {
   std::int64_t used_price_ = 0;
   std::vector<Part> parts_;
   std::vector<std::int64_t> later_changes_;  ///< by part, one past the last too: fewest of it and those after it
-  std::vector<std::int64_t> later_weight_;
-  std::vector<std::int64_t> later_length_;
+  std::vector<Curve> later_weight_;  ///< likewise: least compute slices
+  std::vector<Curve> later_length_;
   std::int64_t fixed_changes_ = 0;
   std::int64_t changes_ = 0;
   std::int64_t changes_max_ = 0;
