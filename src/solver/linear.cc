@@ -145,8 +145,11 @@ std::vector<double> solution_of(const LinearModel& model, Cbc_Model* cbc) {
 }
 
 MipAnswer mip_answer_of(const LinearModel& model, Cbc_Model* cbc) {
-  if (Cbc_isContinuousUnbounded(cbc) != 0) return {.status = Status::kUnbounded};
   MipAnswer answer;
+  if (Cbc_isContinuousUnbounded(cbc) != 0) {
+    answer.status = Status::kUnbounded;
+    return answer;
+  }
   answer.values = solution_of(model, cbc);
   answer.objective = objective_of(model, answer.values);
   if (Cbc_isProvenOptimal(cbc) != 0 && !answer.values.empty()) {
@@ -171,8 +174,9 @@ std::mutex& cbc_mutex() {
 
 LpAnswer solve_lp(const LinearModel& model) {
   if (model.columns.empty()) {
-    if (!is_empty_sum_legal(model)) return {.status = Status::kInfeasible};
-    return {.status = Status::kOptimal, .row_prices = std::vector<double>(model.rows.size())};
+    const Status status = is_empty_sum_legal(model) ? Status::kOptimal : Status::kInfeasible;
+    const std::size_t prices = status == Status::kOptimal ? model.rows.size() : 0;
+    return {.status = status, .objective = 0, .values = {}, .row_prices = std::vector<double>(prices)};
   }
   const Arrays arrays = arrays_of(model);
   const ClpHandle clp(Clp_newModel());
@@ -183,7 +187,8 @@ LpAnswer solve_lp(const LinearModel& model) {
   // Not Clp_initialSolve: on large models its crash start prints whatever the log level says.
   Clp_dual(clp.get(), 0);
   if (lp_status_of(Clp_status(clp.get())) == Status::kLimit) Clp_primal(clp.get(), 0);
-  LpAnswer answer{.status = lp_status_of(Clp_status(clp.get()))};
+  LpAnswer answer;
+  answer.status = lp_status_of(Clp_status(clp.get()));
   if (answer.status != Status::kOptimal) return answer;
   const double* values = Clp_primalColumnSolution(clp.get());
   const double* prices = Clp_dualRowSolution(clp.get());
@@ -196,8 +201,11 @@ LpAnswer solve_lp(const LinearModel& model) {
 MipAnswer solve_mip(const LinearModel& model, const MipLimits& limits) {
   ENSURE(limits.nodes_max >= 0);
   if (model.columns.empty()) {
-    if (!is_empty_sum_legal(model)) return {.status = Status::kInfeasible, .bound = kInfinity};
-    return {.status = Status::kOptimal, .bound = 0};
+    const bool is_legal = is_empty_sum_legal(model);
+    return {.status = is_legal ? Status::kOptimal : Status::kInfeasible,
+            .objective = 0,
+            .bound = is_legal ? 0 : kInfinity,
+            .values = {}};
   }
   const Arrays arrays = arrays_of(model);
   const std::scoped_lock lock(cbc_mutex());

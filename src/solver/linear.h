@@ -27,7 +27,7 @@ struct Column {
 struct Row {
   double lower = -kInfinity;
   double upper = kInfinity;
-  std::vector<Entry> entries = {};
+  std::vector<Entry> entries;
 };
 
 /// Minimise the cost of the columns within their limits and the rows.
@@ -45,8 +45,8 @@ enum class Status { kOptimal, kInfeasible, kUnbounded, kLimit };
 struct LpAnswer {
   Status status = Status::kLimit;
   double objective = 0;
-  std::vector<double> values = {};
-  std::vector<double> row_prices = {};
+  std::vector<double> values;
+  std::vector<double> row_prices;
 };
 
 /// Solves the relaxation: whether columns are integers is not looked at. Safe to call from several threads.
@@ -62,7 +62,7 @@ struct MipAnswer {
   Status status = Status::kLimit;
   double objective = 0;
   double bound = -kInfinity;
-  std::vector<double> values = {};
+  std::vector<double> values;
 };
 
 /// Solves with integer columns. Safe to call from several threads (calls wait for each other).

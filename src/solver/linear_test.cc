@@ -126,7 +126,7 @@ std::string output_of(const std::function<void()>& call) {
     dup2(saved[stream - 1], stream);
     close(saved[stream - 1]);
   }
-  std::rewind(file);
+  std::fseek(file, 0, SEEK_SET);
   std::string text(4096, '\0');
   text.resize(std::fread(text.data(), 1, text.size(), file));
   std::fclose(file);
@@ -249,6 +249,7 @@ TEST(SolveMip, ASpentBudgetStillGivesABound) {
 TEST(SolveMip, ThreadsGetTheAnswersOfOne) {
   std::mt19937_64 random(2);
   std::vector<std::vector<Good>> goods;
+  goods.reserve(24);
   for (int i = 0; i < 24; ++i) goods.push_back(random_goods(random, 10));
   std::vector<double> integer(goods.size());
   std::vector<double> relaxed(goods.size());

@@ -78,7 +78,8 @@ void GpuFiller::learn_row(const Counts& counts) {
   solver::LinearModel model;
   model.columns.assign(cuts_.size(), {.cost = 1});
   for (const std::size_t k : kinds_) {
-    solver::Row row{.lower = static_cast<double>(counts[k])};
+    solver::Row row;
+    row.lower = static_cast<double>(counts[k]);
     for (std::size_t c = 0; c < cuts_.size(); ++c) {
       if (cuts_[c][k] > 0) row.entries.push_back({static_cast<int>(c), static_cast<double>(cuts_[c][k])});
     }

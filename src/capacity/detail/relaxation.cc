@@ -36,11 +36,13 @@ class Master {
  public:
   Master(const Instance& instance, const RelaxedProblem& problem) : instance_(instance), problem_(problem) {
     const std::size_t demand_count = instance.demands.size();
-    for (std::size_t d = 0; d < demand_count; ++d) model_.rows.push_back({.lower = 1, .upper = 1});
+    for (std::size_t d = 0; d < demand_count; ++d) add_row(1, 1);
     for (std::size_t k = 0; k < instance.kinds.size(); ++k) {
-      model_.rows.push_back({.lower = static_cast<double>(problem.extra[k])});
+      add_row(static_cast<double>(problem.extra[k]), solver::kInfinity);
     }
-    for (const GpuLimit& limit : problem.limits) model_.rows.push_back({.upper = static_cast<double>(limit.max)});
+    for (const GpuLimit& limit : problem.limits) {
+      add_row(-solver::kInfinity, static_cast<double>(limit.max));
+    }
     for (std::size_t o = 0; o < instance.offers.size(); ++o) add_cuts(o);
     // What cannot be served is left out at a price that no plan reaches.
     for (std::size_t d = 0; d < demand_count; ++d) {
@@ -103,6 +105,7 @@ class Master {
  private:
   static constexpr double kLeftOutCost = 1e6;
 
+  void add_row(double lower, double upper) { model_.rows.push_back({.lower = lower, .upper = upper, .entries = {}}); }
   int add_column(double cost) {
     model_.columns.push_back({.cost = cost});
     return static_cast<int>(model_.columns.size()) - 1;

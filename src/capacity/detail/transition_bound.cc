@@ -7,7 +7,7 @@
 namespace berth::capacity::moving {
 namespace {
 
-constexpr std::int64_t kTableMax = 4'000'000;    ///< entries x slices of one demand
+constexpr std::int64_t kTableMax = 4'000'000;  ///< entries x slices of one demand
 
 struct Piece {
   Size size = 0;
@@ -170,8 +170,7 @@ Curve size_curve(const TransitionView& view, const SizeQuestion& question, const
   for (const Item& item : question.cover.fixed) need -= item.best;
   const Size least_new = least_size(need, fresh);
   const Size least = std::min(least_new, least_of_all(need, standing, fresh));
-  const auto fewest =
-      static_cast<std::size_t>(std::clamp<std::int64_t>(fewest_changes(question.cover), 0, kTableMax));
+  const auto fewest = static_cast<std::size_t>(std::clamp<std::int64_t>(fewest_changes(question.cover), 0, kTableMax));
   Size size_max = least_new == kNoSize ? 0 : least_new;
   // All dropped, and as many new pieces as the least size of them can hold: no further change helps.
   const std::size_t changes_max = standing.size() + static_cast<std::size_t>(size_max);

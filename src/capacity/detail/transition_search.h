@@ -3,7 +3,8 @@
 /// Model: each standing slice on a free site is kept or dropped, slices are created at legal places, each demand's
 /// slices carry its need with none to spare, the plan stays within what it may take. Depth first, demand by demand;
 /// cut where the changes so far, with the fewest that each later demand takes by itself, pass the limit, and where the
-/// later demands, with the changes that are left, need more compute slices or placement units than the sites still have. O(nodes x free sites).
+/// later demands, with the changes that are left, need more compute slices or placement units than the sites still
+/// have. O(nodes x free sites).
 #pragma once
 
 #include <cstdint>
@@ -54,8 +55,8 @@ class SiteSearch {
     int demand = 0;
     std::vector<Item> items;  ///< the fixed ones, then those chosen
     std::vector<int> standing;
-    Curve weight;  ///< least compute slices on free sites
-    Curve length;  ///< least placement units
+    Curve weight;              ///< least compute slices on free sites
+    Curve length;              ///< least placement units
     std::int64_t changes = 0;  ///< fewest
   };
 
@@ -83,7 +84,7 @@ class SiteSearch {
   std::int64_t used_price_ = 0;
   std::vector<Part> parts_;
   std::vector<std::int64_t> later_changes_;  ///< by part, one past the last too: fewest of it and those after it
-  std::vector<Curve> later_weight_;  ///< likewise: least compute slices
+  std::vector<Curve> later_weight_;          ///< likewise: least compute slices
   std::vector<Curve> later_length_;
   std::int64_t fixed_changes_ = 0;
   std::int64_t changes_ = 0;
