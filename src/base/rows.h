@@ -1,5 +1,5 @@
-/// Rows of a CSV file with a header: walks over them, checks their number of fields and reads fields with FILE:LINE:COLUMN in
-/// every error.
+/// Rows of a CSV file with a header: walks over them, checks their number of fields and reads fields with
+/// FILE:LINE:COLUMN in every error.
 #pragma once
 
 #include <cstddef>

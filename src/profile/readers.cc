@@ -13,7 +13,6 @@
 namespace berth::profile {
 namespace {
 
-
 /// Slices that these measurements know, by their compute slices; the names are the A100-80GB's.
 constexpr std::array<std::pair<int, const char*>, 5> kParvaProfiles = {
     {{1, "1g.10gb"}, {2, "2g.20gb"}, {3, "3g.40gb"}, {4, "4g.40gb"}, {7, "7g.80gb"}}};
@@ -76,6 +75,28 @@ Result<CsvRow> csv_row(const Rows& rows, const ProfileResolver& resolve) {
   return CsvRow{*model, {names->gpu, names->profile, *batch, *processes, *throughput, *latency_ms}};
 }
 
+/// Checks every row of a file and hands it over, in the file's order.
+Result<void> walk_profile_csv(std::string_view text, std::string_view file, const ProfileResolver& resolve,
+                              const std::function<void(const CsvRow&)>& take) {
+  Rows rows(text, file, {"model", "gpu", "profile", "batch", "processes", "requests_per_second", "latency_ms"});
+  if (const auto begun = rows.begin(); !begun) return pass_on(begun.error());
+  std::set<std::tuple<std::string, std::string, std::string, int, int>> seen;
+  while (true) {
+    const auto has_row = rows.next();
+    if (!has_row) return pass_on(has_row.error());
+    if (!*has_row) return {};
+    const auto row = csv_row(rows, resolve);
+    if (!row) return pass_on(row.error());
+    const PerformancePoint& point = row->point;
+    const bool is_new = seen.emplace(row->model, point.gpu, point.profile, point.batch, point.processes).second;
+    if (!is_new) {
+      return rows.fail_row(fmt::format("a second row of model {}, {}, {}, batch {}, processes {}",
+                                       in_quotes(row->model), point.gpu, point.profile, point.batch, point.processes));
+    }
+    take(*row);
+  }
+}
+
 struct MisoRow {
   std::string model;
   int batch = 1;
@@ -136,30 +157,33 @@ Result<PerformanceTable> read_parvagpu(std::string_view text, std::string_view f
 
 Result<PerformanceTable> read_profile_csv(std::string_view text, std::string_view file, std::string_view model,
                                           const ProfileResolver& resolve) {
-  Rows rows(text, file, {"model", "gpu", "profile", "batch", "processes", "requests_per_second", "latency_ms"});
-  if (const auto begun = rows.begin(); !begun) return pass_on(begun.error());
   PerformanceTable table{std::string(model), {}};
-  std::set<std::tuple<std::string, std::string, std::string, int, int>> seen;
-  while (true) {
-    const auto has_row = rows.next();
-    if (!has_row) return pass_on(has_row.error());
-    if (!*has_row) break;
-    const auto row = csv_row(rows, resolve);
-    if (!row) return pass_on(row.error());
-    const PerformancePoint& point = row->point;
-    const bool is_new = seen.emplace(row->model, point.gpu, point.profile, point.batch, point.processes).second;
-    if (!is_new) {
-      return rows.fail_row(fmt::format("a second row of model {}, {}, {}, batch {}, processes {}",
-                                       in_quotes(row->model), point.gpu, point.profile, point.batch, point.processes));
-    }
-    if (row->model == model) table.points.push_back(point);
-  }
+  const auto walked = walk_profile_csv(text, file, resolve, [&](const CsvRow& row) {
+    if (row.model == model) table.points.push_back(row.point);
+  });
+  if (!walked) return pass_on(walked.error());
   if (table.points.empty()) {
     return fail(ErrorCode::kNotFound,
                 fmt::format("{}: wanted rows of the model {}, found none", file, in_quotes(model)));
   }
   sort_points(table);
   return table;
+}
+
+Result<std::vector<PerformanceTable>> read_profile_csv_models(std::string_view text, std::string_view file,
+                                                              const ProfileResolver& resolve) {
+  std::map<std::string, PerformanceTable> by_model;
+  const auto walked = walk_profile_csv(text, file, resolve,
+                                       [&](const CsvRow& row) { by_model[row.model].points.push_back(row.point); });
+  if (!walked) return pass_on(walked.error());
+  std::vector<PerformanceTable> tables;
+  tables.reserve(by_model.size());
+  for (auto& [model, table] : by_model) {
+    table.model = model;
+    sort_points(table);
+    tables.push_back(std::move(table));
+  }
+  return tables;
 }
 
 Result<std::map<int, Decimal>> read_miso(std::string_view text, std::string_view file, const MisoJob& job) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/decimal.h"
 #include "base/result.h"
@@ -42,6 +43,12 @@ using ProfileResolver =
 /// whole slice. Gives the rows of `model`; kNotFound, without a line, when there are none.
 [[nodiscard]] Result<PerformanceTable> read_profile_csv(std::string_view text, std::string_view file,
                                                         std::string_view model, const ProfileResolver& resolve);
+
+/// The same for every model of a file, in one pass: sorted by model, no two of one name; empty where the file has no
+/// rows.
+[[nodiscard]] Result<std::vector<PerformanceTable>> read_profile_csv_models(std::string_view text,
+                                                                            std::string_view file,
+                                                                            const ProfileResolver& resolve);
 
 /// A training job of MISO's measurements.
 struct MisoJob {

@@ -19,6 +19,9 @@ void read_all(std::string_view text) {
   };
   if (const auto table = read_parvagpu(text, "fuzz")) ENSURE(!table->points.empty());
   if (const auto table = read_profile_csv(text, "fuzz", "m", resolve)) ENSURE(!table->points.empty());
+  if (const auto tables = read_profile_csv_models(text, "fuzz", resolve)) {
+    for (const auto& table : *tables) ENSURE(read_profile_csv(text, "fuzz", table.model, resolve) == table);
+  }
   if (const auto means = read_miso(text, "fuzz", {"m", 1})) ENSURE(!means->empty());
 }
 

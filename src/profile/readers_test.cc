@@ -112,6 +112,22 @@ TEST(ProfileCsv, EveryColumnOfEveryRowIsChecked) {
   }
 }
 
+TEST(ProfileCsv, GivesEveryModelOfAFileSorted) {
+  const auto tables = read_profile_csv_models(
+      std::string(kCsvHeader) + "m,A,1g.1gb,8,2,10,1.5\nk,Alpha,1g.1gb,1,1,1,1\nm,Alpha,1g.1gb,16,1,20,2\n", "p.csv",
+      resolve);
+  ASSERT_TRUE(tables.has_value()) << tables.error().message;
+  const std::vector<PerformanceTable> expected = {
+      {"k", {{"Alpha", "1g.1gb", 1, 1, Decimal(1), Decimal(1)}}},
+      {"m",
+       {{"Alpha", "1g.1gb", 16, 1, Decimal(20), Decimal(2)}, {"Alpha", "1g.1gb", 8, 2, Decimal(10), Decimal(3, 2)}}}};
+  EXPECT_EQ(*tables, expected);
+  EXPECT_TRUE(read_profile_csv_models(kCsvHeader, "p.csv", resolve)->empty());
+  const auto bad = read_profile_csv_models(std::string(kCsvHeader) + "m,A,2g,8,2,10,1.5\n", "p.csv", resolve);
+  ASSERT_FALSE(bad.has_value());
+  EXPECT_EQ(bad.error().message, "p.csv:2:5: no profile");
+}
+
 TEST(Miso, GivesMeansByComputeSlices) {
   const auto means = read_miso(std::string(kMisoHeader) +
                                    "bert,2,2g.10gb,0.1,0.25,9\nbert,2,7g.40gb,0.1,0.125,9\n"

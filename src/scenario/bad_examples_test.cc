@@ -31,6 +31,9 @@ class ExampleFiles : public Files {
     }
     return content(kFolder + path);
   }
+  [[nodiscard]] Result<std::optional<std::vector<std::string>>> list(const std::string& /*path*/) const override {
+    return std::nullopt;
+  }
 };
 
 std::map<std::string, std::string> expected_messages() {

@@ -19,6 +19,9 @@ class MemoryFiles : public Files {
     if (found == files_.end()) return fail(ErrorCode::kNotFound, path + ": cannot read: no such file");
     return found->second;
   }
+  [[nodiscard]] Result<std::optional<std::vector<std::string>>> list(const std::string& /*path*/) const override {
+    return std::nullopt;
+  }
 
  private:
   std::map<std::string, std::string> files_;

@@ -29,6 +29,9 @@ class FuzzFiles : public Files {
     if (path == "f") return "HashOwner,HashApp,HashFunction,Trigger,1,2\no,a,f,http,3,4\n";
     return fail(ErrorCode::kNotFound, path + ": no such file");
   }
+  [[nodiscard]] Result<std::optional<std::vector<std::string>>> list(const std::string& /*path*/) const override {
+    return std::nullopt;
+  }
 
  private:
   std::string scenario_;

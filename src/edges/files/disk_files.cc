@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "edges/files/detail/descriptor.h"
@@ -60,6 +62,25 @@ Result<std::string> DiskFiles::read(const std::string& path) const {
   auto text = gunzip(*bytes, bytes_max_);
   if (!text) return fail(text.error().code, fmt::format("{}: {}", path, text.error().message));
   return text;
+}
+
+Result<std::optional<std::vector<std::string>>> DiskFiles::list(const std::string& path) const {
+  namespace fs = std::filesystem;
+  if (path.find('\0') != std::string::npos) return invalid("wanted a path, found one with a zero byte");
+  std::error_code error;
+  const bool is_folder = fs::is_directory(path, error);
+  if (error) return system_error(path, "read", error.value());
+  if (!is_folder) return std::nullopt;
+  std::vector<std::string> names;
+  for (fs::directory_iterator at(path, error); !error && at != fs::directory_iterator(); at.increment(error)) {
+    if (names.size() == kEntryCountMax) {
+      return invalid(fmt::format("{}: wanted a folder of at most {} entries, found more", path, kEntryCountMax));
+    }
+    names.push_back(at->path().filename().string());
+  }
+  if (error) return system_error(path, "read", error.value());
+  std::ranges::sort(names);
+  return names;
 }
 
 }  // namespace berth::edges

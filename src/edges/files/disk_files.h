@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "ports/files.h"
@@ -13,11 +15,13 @@ namespace berth::edges {
 class DiskFiles : public Files {
  public:
   static constexpr std::size_t kBytesMaxDefault = std::size_t{1} << 30U;
+  static constexpr std::size_t kEntryCountMax = 100'000;  ///< of a folder
 
   /// No file may be larger than that, packed or unpacked.
   explicit DiskFiles(std::size_t bytes_max = kBytesMaxDefault) : bytes_max_(bytes_max) {}
 
   [[nodiscard]] Result<std::string> read(const std::string& path) const override;
+  [[nodiscard]] Result<std::optional<std::vector<std::string>>> list(const std::string& path) const override;
 
  private:
   std::size_t bytes_max_;

@@ -112,6 +112,20 @@ TEST_F(FilesTest, WhatIsNoRegularFileIsRefusedAtOnce) {
   EXPECT_THAT(DiskFiles().read(path("pipe")).error().message, HasSubstr("found a device or pipe"));
 }
 
+TEST_F(FilesTest, ListsFoldersSorted) {
+  const std::string file = write("b.csv", "");
+  (void)write("a.csv", "");
+  (void)write("B", "");
+  ASSERT_EQ(::mkdir(path("c").c_str(), 0700), 0);
+  using Names = std::optional<std::vector<std::string>>;
+  EXPECT_EQ(DiskFiles().list(folder_.string()).value(), Names({"B", "a.csv", "b.csv", "c"}));
+  EXPECT_EQ(DiskFiles().list(path("c")).value(), Names(std::vector<std::string>{}));
+  EXPECT_EQ(DiskFiles().list(file).value(), Names(std::nullopt));
+  EXPECT_EQ(DiskFiles().list(path("none")).error(),
+            (Error{ErrorCode::kNotFound, path("none") + ": cannot read: No such file or directory"}));
+  EXPECT_FALSE(DiskFiles().list(std::string("a\0b", 3)).has_value());
+}
+
 TEST_F(FilesTest, MissingFilesAreNotFound) {
   const auto missing = DiskFiles().read(path("none"));
   ASSERT_FALSE(missing.has_value());

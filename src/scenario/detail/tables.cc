@@ -6,8 +6,8 @@
 #include <array>
 #include <vector>
 
-#include "mig/catalogue.h"
 #include "profile/readers.h"
+#include "scenario/detail/catalogue_resolver.h"
 #include "scenario/detail/rules.h"
 
 namespace berth::scenario::detail {
@@ -16,28 +16,6 @@ namespace {
 /// The names of `seconds_on` and the compute slices that they mean.
 constexpr std::array<std::pair<std::string_view, int>, 6> kSizes = {
     {{"1g", 1}, {"2g", 2}, {"3g", 3}, {"4g", 4}, {"7g", 7}, {"full", 0}}};
-
-/// Resolves names through the catalogue; the rows of a file repeat few GPUs, so what was found is kept.
-class CatalogueResolver {
- public:
-  tl::expected<profile::ResolvedProfile, profile::UnresolvedProfile> operator()(std::string_view gpu,
-                                                                                std::string_view profile) {
-    using profile::UnresolvedProfile;
-    auto known = models_.find(gpu);
-    if (known == models_.end()) {
-      auto model = mig::find_gpu_model(gpu);
-      if (!model) return tl::unexpected(UnresolvedProfile{true, "gpu: " + model.error().message});
-      known = models_.emplace(gpu, std::move(*model)).first;
-    }
-    const GpuModel& model = known->second;
-    if (mig::find_profile(model, profile)) return profile::ResolvedProfile{model.name, std::string(profile)};
-    return tl::unexpected(UnresolvedProfile{
-        false, fmt::format("profile: wanted a profile of {}, found {}", model.name, in_quotes(profile))});
-  }
-
- private:
-  std::map<std::string, GpuModel, std::less<>> models_;
-};
 
 Result<PerformanceTable> parse_profile(const SourceFile& file, bool is_csv, const std::string& model) {
   if (!is_csv) return profile::read_parvagpu(*file.text, file.path);
