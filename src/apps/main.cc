@@ -1,9 +1,15 @@
 // The program `berth`: puts the real world's doors together and hands over to the command line.
 #include "edges/files/disk_files.h"
 #include "surface/cli/cli.h"
+#include "surface/report/pack_report.h"
 #include "surface/report/report.h"
+#include "surface/report/size_report.h"
 
 int main(int argc, char** argv) {
   const berth::edges::DiskFiles files;
-  return berth::cli::run_cli(argc, argv, {.files = &files, .render_report = berth::report::render_report});
+  return berth::cli::run_cli(argc, argv,
+                             {.files = &files,
+                              .render_report = berth::report::render_report,
+                              .render_size_report = berth::report::render_size_report,
+                              .render_pack_report = berth::report::render_pack_report});
 }

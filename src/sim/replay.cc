@@ -278,6 +278,8 @@ const std::vector<std::string>& policy_names() {
   return names;
 }
 
+bool is_hindsight_policy(std::string_view policy) { return policy == "whole" || policy == "static-best"; }
+
 Result<PolicyResult> replay_policy(const Scenario& scenario, std::string_view policy, std::uint64_t seed,
                                    const ReplayHooks& hooks) {
   const Request request{.scenario = scenario, .policy = policy, .seed = seed, .hooks = hooks};
@@ -285,7 +287,7 @@ Result<PolicyResult> replay_policy(const Scenario& scenario, std::string_view po
                 : policy == "static-best" ? replay_static_best(request)
                                           : replay_layout(request);
   if (!result) return result;
-  result->is_hindsight = policy == "whole" || policy == "static-best";
+  result->is_hindsight = is_hindsight_policy(policy);
   return result;
 }
 

@@ -26,6 +26,9 @@ struct ReplayHooks {
 /// The policies that there are, in the order in which they are shown.
 [[nodiscard]] const std::vector<std::string>& policy_names();
 
+/// Whether a policy looks at the whole trace before it begins: a yardstick that nobody can run.
+[[nodiscard]] bool is_hindsight_policy(std::string_view policy);
+
 /// Runs one policy. The result depends on scenario, policy and seed alone. Error only when stopped by a hook.
 /// Requires: `policy` is one of policy_names().
 [[nodiscard]] Result<PolicyResult> replay_policy(const Scenario& scenario, std::string_view policy, std::uint64_t seed,

@@ -11,7 +11,9 @@
 #include <string_view>
 
 #include "surface/cli/mig_verb.h"
+#include "surface/cli/pack_verb.h"
 #include "surface/cli/replay_options.h"
+#include "surface/cli/size_options.h"
 #include "surface/cli/verb.h"
 
 namespace berth::cli {
@@ -30,6 +32,16 @@ constexpr const char* kReplayExamples = R"(Examples:
   berth replay scenario.yaml
   berth replay scenario.yaml --policies shared,static-best --report out
   berth replay scenario.yaml --format json --journal journal.jsonl > figures.json
+
+Exit status: 0 done, 1 an output cannot be written, 2 bad input (nothing is written), 130 interrupted.)";
+
+constexpr const char* kSizeHelp =
+    "Finds by replay how many GPUs a scenario needs under each policy to keep every service's share in time.";
+
+constexpr const char* kSizeExamples = R"(Examples:
+  berth size scenario.yaml --attainment 0.99
+  berth size scenario.yaml --attainment 0.999 --policies shared,whole,paris --max-gpus 200 --seeds 5
+  berth size scenario.yaml --attainment 0.99 --format json --report out
 
 Exit status: 0 done, 1 an output cannot be written, 2 bad input (nothing is written), 130 interrupted.)";
 
@@ -77,18 +89,52 @@ void add_replay_verb(CLI::App& app, ReplayOptions& options) {
   verb->add_flag("--timings", options.has_timings, "Also show wall-clock times (they differ from run to run)");
 }
 
+void run_size_verb(const SizeWords& words, const CliParts& parts, VerbContext& context) {
+  const Result<SizeRequest> request = check_size_options(words);
+  if (!request) {
+    finish(context, pass_on(request.error()));
+    return;
+  }
+  finish(context, run_size(*request, {.files = *parts.files,
+                                      .render_report = parts.render_size_report,
+                                      .progress = is_fancy_terminal(parts.err) ? parts.err : nullptr,
+                                      .has_colour = is_fancy_terminal(parts.out) && is_colour_wanted()}));
+}
+
+void add_size_verb(CLI::App& app, SizeWords& words) {
+  CLI::App* verb = app.add_subcommand("size", kSizeHelp);
+  verb->footer(kSizeExamples);
+  verb->add_option("SCENARIO", words.scenario, "The scenario file; its fleet has one GPU model, whose count is sought")
+      ->required();
+  verb->add_option("--attainment", words.attainment, "Share of its requests that each service answers in time, as 0.99")
+      ->type_name("SHARE")
+      ->required();
+  verb->add_option("--policies", words.policies, "Which policies, such as shared,whole; all but fixed unless given")
+      ->type_name("A,B");
+  verb->add_option("--max-gpus", words.gpus_max, "The largest count to try")->type_name("N")->capture_default_str();
+  verb->add_option("--seeds", words.seed_count, "How many seeds (1, 2, ..) must agree")
+      ->type_name("K")
+      ->capture_default_str();
+  verb->add_option("--format", words.format, "table or json")->type_name("WORD")->capture_default_str();
+  verb->add_option("--report", words.report, "Write a page that compares the answers, DIR/index.html")
+      ->type_name("DIR");
+}
+
 /// The verbs and what stays of their options between parsing and running.
 struct Program {
   CLI::App app{kProgramHelp, "berth"};
   ReplayOptions replay;
+  SizeWords size;
 };
 
-void add_verbs(Program& program, VerbContext& context) {
+void add_verbs(Program& program, const CliParts& parts, VerbContext& context) {
   program.app.require_subcommand(0, 1);
   program.app.set_version_flag("--version", "berth " BERTH_VERSION);
   program.app.footer("berth VERB --help tells more about a verb.");
   add_replay_verb(program.app, program.replay);
+  add_size_verb(program.app, program.size);
   add_mig_verb(program.app, context);
+  add_pack_verb(program.app, context, parts.render_pack_report);
 }
 
 /// The status when parsing already decides it (help, version, bad options); nothing when a verb is to run.
@@ -115,9 +161,10 @@ std::optional<int> parse(CLI::App& app, int argc, const char* const* argv, const
 int run_verbs(int argc, const char* const* argv, const CliParts& parts) {
   Program program;
   VerbContext context{.out = parts.out, .err = parts.err, .status = 0, .files = parts.files};
-  add_verbs(program, context);
+  add_verbs(program, parts, context);
   if (const std::optional<int> status = parse(program.app, argc, argv, parts)) return *status;
   if (program.app.got_subcommand("replay")) run_replay_verb(program.replay, parts, context);
+  if (program.app.got_subcommand("size")) run_size_verb(program.size, parts, context);
   return context.status;
 }
 

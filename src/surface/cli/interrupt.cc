@@ -50,4 +50,6 @@ void InterruptWatch::defer() { is_deferred = 1; }
 
 bool InterruptWatch::is_interrupted() const { return is_noted != 0; }
 
+Error interrupted_error() { return {ErrorCode::kInterrupted, "interrupted; nothing was written"}; }
+
 }  // namespace berth::cli

@@ -1,6 +1,8 @@
 /// Signals that ask the program to stop, as a question that long work asks now and then.
 #pragma once
 
+#include "base/result.h"
+
 namespace berth::cli {
 
 /// While it lives, SIGINT, SIGTERM and SIGHUP do not kill the program in the middle of a write. Before `defer()` the
@@ -17,5 +19,8 @@ class InterruptWatch {
   void defer();
   [[nodiscard]] bool is_interrupted() const;
 };
+
+/// How a verb that was stopped ends.
+[[nodiscard]] Error interrupted_error();
 
 }  // namespace berth::cli

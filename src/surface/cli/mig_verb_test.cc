@@ -33,6 +33,9 @@ class StandInFiles : public Files {
     if (path != "mig.yaml") return fail(ErrorCode::kNotFound, path + ": not found");
     return "version: v1\nmig-configs: {one: [{devices: all, mig-enabled: true, mig-devices: {2g.12gb: 1}}]}\n";
   }
+  [[nodiscard]] Result<std::optional<std::vector<std::string>>> list(const std::string& /*path*/) const override {
+    return std::nullopt;
+  }
 };
 
 /// Runs `berth mig ...`; what the command line itself refuses ends with status 2 and CLI11's words.

@@ -18,6 +18,9 @@ class StandInFile : public Files {
     if (path == path_) return text_;
     return fail(ErrorCode::kNotFound, path + ": not found");
   }
+  [[nodiscard]] Result<std::optional<std::vector<std::string>>> list(const std::string& /*path*/) const override {
+    return std::nullopt;
+  }
 
  private:
   std::string path_;

@@ -18,6 +18,10 @@ std::string progress_line(const ProgressMoment& moment) {
                      seconds % 60);
 }
 
+std::chrono::milliseconds steady_now() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch());
+}
+
 ProgressBar::ProgressBar(std::FILE* stream, int policy_count, Clock clock)
     : stream_(stream),
       policy_count_(policy_count),

@@ -19,6 +19,9 @@ struct ProgressMoment {
 };
 [[nodiscard]] std::string progress_line(const ProgressMoment& moment);
 
+/// The wall clock, from any start.
+[[nodiscard]] std::chrono::milliseconds steady_now();
+
 /// Draws on `stream` while it is a terminal, at most ten times a second, and clears the line when it goes.
 class ProgressBar {
  public:

@@ -1,44 +1,19 @@
 #include "surface/cli/replay_options.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <string_view>
 
 #include "base/text.h"
 #include "sim/replay.h"
+#include "surface/cli/option_words.h"
 
 namespace berth::cli {
 namespace {
-
-Result<std::vector<std::string>> parse_policies(std::string_view text) {
-  const std::vector<std::string>& known = sim::policy_names();
-  std::vector<std::string> names;
-  while (true) {
-    const std::size_t comma = std::min(text.find(','), text.size());
-    const std::string name(text.substr(0, comma));
-    if (std::find(known.begin(), known.end(), name) == known.end()) {
-      return invalid(fmt::format("--policies: wanted some of {}, found {}", fmt::join(known, ","), in_quotes(name)));
-    }
-    if (std::find(names.begin(), names.end(), name) != names.end()) {
-      return invalid(fmt::format("--policies: wanted each policy once, found {} twice", in_quotes(name)));
-    }
-    names.push_back(name);
-    if (comma == text.size()) return names;
-    text.remove_prefix(comma + 1);
-  }
-}
 
 Result<std::uint64_t> parse_seed(std::string_view text) {
   const Result<std::int64_t> seed = parse_count(text, INT64_MAX);
   if (!seed) return invalid("--seed: " + seed.error().message);
   return static_cast<std::uint64_t>(*seed);
-}
-
-Result<OutputFormat> parse_format(std::string_view text) {
-  if (text == "table") return OutputFormat::kTable;
-  if (text == "json") return OutputFormat::kJson;
-  return invalid("--format: wanted table or json, found " + in_quotes(text));
 }
 
 }  // namespace
@@ -53,7 +28,7 @@ Result<ReplayRequest> check_replay_options(const ReplayOptions& options) {
   if (options.report == "") return invalid("--report: wanted a folder, found an empty path");
   if (options.journal == "") return invalid("--journal: wanted a file, found an empty path");
   if (options.policies) {
-    Result<std::vector<std::string>> policies = parse_policies(*options.policies);
+    Result<std::vector<std::string>> policies = parse_policies(*options.policies, sim::policy_names());
     if (!policies) return pass_on(policies.error());
     request.policies = std::move(*policies);
   }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "surface/cli/text_table.h"
@@ -72,25 +71,13 @@ std::string opening(const sim::ReplayResult& result) {
   return text;
 }
 
-/// "a, b: what they have in common", one line for each different text; `pattern` takes the names, then the text.
+/// Remarks on the policies, grouped by what they say.
 template <class TextOf>
-std::vector<std::string> grouped(const sim::ReplayResult& result, std::string_view pattern, TextOf text_of) {
-  std::vector<std::pair<std::string, std::string>> groups;  // text, names
-  for (const PolicyResult& policy : result.policies) {
-    const std::string text = text_of(policy);
-    if (text.empty()) continue;
-    const auto same =
-        std::find_if(groups.begin(), groups.end(), [&](const auto& group) { return group.first == text; });
-    if (same == groups.end()) {
-      groups.emplace_back(text, policy.name);
-    } else {
-      same->second += ", " + policy.name;
-    }
-  }
-  std::vector<std::string> lines;
-  lines.reserve(groups.size());
-  for (const auto& [text, names] : groups) lines.push_back(fmt::format(fmt::runtime(pattern), names, text));
-  return lines;
+std::vector<std::string> remarks_on(const sim::ReplayResult& result, std::string_view pattern, TextOf text_of) {
+  std::vector<Remark> remarks;
+  remarks.reserve(result.policies.size());
+  for (const PolicyResult& policy : result.policies) remarks.push_back({.name = policy.name, .text = text_of(policy)});
+  return grouped(pattern, remarks);
 }
 
 std::string joined(const std::vector<std::string>& texts, std::string_view between) {
@@ -105,10 +92,12 @@ std::vector<std::string> remarks(const sim::ReplayResult& result, bool has_timin
   const bool has_hindsight = std::any_of(result.policies.begin(), result.policies.end(),
                                          [](const PolicyResult& policy) { return policy.is_hindsight; });
   if (has_hindsight) lines.emplace_back("* works in hindsight: it knows the whole trace beforehand");
-  add(grouped(result, "{} cannot run: {}", [](const PolicyResult& policy) { return policy.infeasible.value_or(""); }));
-  add(grouped(result, "{}: {}", [](const PolicyResult& policy) { return policy.how; }));
-  add(grouped(result, "not obeyed by {}: {}", [](const PolicyResult& policy) { return joined(policy.ignores, ", "); }));
-  add(grouped(result, "{}: {}", [](const PolicyResult& policy) { return joined(policy.notes, "; "); }));
+  add(remarks_on(result, "{} cannot run: {}",
+                 [](const PolicyResult& policy) { return policy.infeasible.value_or(""); }));
+  add(remarks_on(result, "{}: {}", [](const PolicyResult& policy) { return policy.how; }));
+  add(remarks_on(result, "not obeyed by {}: {}",
+                 [](const PolicyResult& policy) { return joined(policy.ignores, ", "); }));
+  add(remarks_on(result, "{}: {}", [](const PolicyResult& policy) { return joined(policy.notes, "; "); }));
   if (has_timings) {
     std::vector<std::string> times;
     times.reserve(result.policies.size());
@@ -135,7 +124,7 @@ const PolicyResult* best_of(const sim::ReplayResult& result) {
 
 std::string replay_table(const sim::ReplayResult& result, TableStyle style) {
   const auto in_style = [style](std::string_view code, const std::string& text) {
-    return style.has_colour ? fmt::format("\033[{}m{}\033[0m\n", code, text) : text + "\n";
+    return styled_line(style.has_colour, code, text);
   };
   std::vector<Row> rows = head_rows(result.objective);
   const std::size_t head_count = rows.size();

@@ -1,7 +1,6 @@
 #include "surface/cli/replay_verb.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
@@ -21,17 +20,12 @@
 #include "surface/cli/progress_bar.h"
 #include "surface/cli/replay_json.h"
 #include "surface/cli/replay_table.h"
+#include "surface/cli/report_folder.h"
 
 namespace berth::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::chrono::milliseconds now_ms() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch());
-}
-
-fs::path page_path(const std::string& report_dir) { return fs::path(report_dir) / "index.html"; }
 
 bool is_same_file(const fs::path& a, const fs::path& b) {
   std::error_code ignored;
@@ -47,44 +41,12 @@ Result<void> check_paths(const ReplayRequest& request) {
   if (is_same_file(journal, request.scenario_path)) {
     return invalid(fmt::format("--journal: wanted another file than the scenario, found {}", in_quotes(journal)));
   }
-  if (request.report_dir && is_same_file(journal, page_path(*request.report_dir))) {
+  if (request.report_dir && is_same_file(journal, report_page_path(*request.report_dir))) {
     return invalid(
         fmt::format("--journal: wanted another file than the page of --report, found {}", in_quotes(journal)));
   }
   return {};
 }
-
-/// A folder that is made with its parents, and unmade again unless it is kept: what was not there before a failed run
-/// is not there after it.
-class MadeFolder {
- public:
-  MadeFolder() = default;
-  MadeFolder(const MadeFolder&) = delete;
-  MadeFolder& operator=(const MadeFolder&) = delete;
-  ~MadeFolder() {
-    std::error_code ignored;
-    for (const fs::path& folder : made_) fs::remove(folder, ignored);  // only while it is empty
-  }
-
-  Result<void> make(const std::string& dir) {
-    std::error_code error;
-    const fs::path whole = fs::absolute(dir, error).lexically_normal();
-    for (fs::path missing = whole; !fs::exists(missing, error) && missing.has_relative_path();) {
-      made_.push_back(missing);
-      missing = missing.parent_path();
-    }
-    fs::create_directories(whole, error);
-    if (error) return fail(ErrorCode::kUnavailable, fmt::format("--report {}: {}", dir, error.message()));
-    if (::access(whole.c_str(), W_OK | X_OK) != 0) {
-      return fail(ErrorCode::kUnavailable, fmt::format("--report {}: no permission to write there", dir));
-    }
-    return {};
-  }
-  void keep() { made_.clear(); }
-
- private:
-  std::vector<fs::path> made_;  ///< deepest first
-};
 
 /// An output that cannot be written is trouble of the outside world, whatever its path looks like.
 tl::unexpected<Error> unwritable(const Error& error) { return fail(ErrorCode::kUnavailable, error.message); }
@@ -109,7 +71,7 @@ Result<JournalOutput> open_journal(const std::optional<std::string>& path, const
 Result<sim::ReplayResult> run_policies(const ReplayRequest& request, const Scenario& scenario, std::FILE* progress,
                                        JournalWriter* journal, const InterruptWatch& interrupt) {
   const std::vector<std::string> names = policies_to_run(request, scenario);
-  ProgressBar bar(progress, static_cast<int>(names.size()), now_ms);
+  ProgressBar bar(progress, static_cast<int>(names.size()), steady_now);
   sim::ReplayResult result{.scenario = request.scenario_path,
                            .seed = request.seed,
                            .simulated_seconds = scenario.simulated_seconds(),
@@ -146,8 +108,6 @@ std::string printed(const ReplayRequest& request, const sim::ReplayResult& resul
   return {};
 }
 
-Error interrupted() { return {ErrorCode::kInterrupted, "interrupted; nothing was written"}; }
-
 }  // namespace
 
 Result<std::string> run_replay(const ReplayRequest& request, const ReplaySurroundings& surroundings) {
@@ -156,7 +116,7 @@ Result<std::string> run_replay(const ReplayRequest& request, const ReplaySurroun
   const Result<Scenario> scenario = scenario::load_scenario(request.scenario_path, surroundings.files);
   if (!scenario) return pass_on(scenario.error());
   interrupt.defer();
-  MadeFolder folder;
+  ReportFolder folder;
   if (request.report_dir) {
     if (Result<void> made = folder.make(*request.report_dir); !made) return pass_on(made.error());
   }
@@ -170,19 +130,17 @@ Result<std::string> run_replay(const ReplayRequest& request, const ReplaySurroun
     const Result<void> written = writer->finish();
     if (!written && (result || is_stopped_by_writer)) return pass_on(written.error());
   }
-  if (interrupt.is_interrupted()) return pass_on(interrupted());
+  if (interrupt.is_interrupted()) return pass_on(interrupted_error());
   if (!result) return pass_on(result.error());
 
   std::string text = printed(request, *result, surroundings.has_colour);
   const std::string page = request.report_dir ? surroundings.render_report(*scenario, *result) : "";
-  if (interrupt.is_interrupted()) return pass_on(interrupted());
+  if (interrupt.is_interrupted()) return pass_on(interrupted_error());
   if (writer != nullptr) {
     if (Result<void> done = journal->file->commit(); !done) return unwritable(done.error());
   }
   if (request.report_dir) {
-    const Result<void> done = edges::write_file_whole(page_path(*request.report_dir).string(), page);
-    if (!done) return unwritable(done.error());
-    folder.keep();
+    if (Result<void> done = folder.write_page(page); !done) return pass_on(done.error());
   }
   return text;
 }

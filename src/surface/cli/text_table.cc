@@ -56,6 +56,28 @@ std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& ro
   return lines;
 }
 
+std::string styled_line(bool has_colour, std::string_view code, std::string_view text) {
+  return has_colour ? fmt::format("\033[{}m{}\033[0m\n", code, text) : std::string(text) + "\n";
+}
+
+std::vector<std::string> grouped(std::string_view pattern, const std::vector<Remark>& remarks) {
+  std::vector<Remark> groups;  // the names of one text joined
+  for (const Remark& remark : remarks) {
+    if (remark.text.empty()) continue;
+    const auto same =
+        std::find_if(groups.begin(), groups.end(), [&](const Remark& group) { return group.text == remark.text; });
+    if (same == groups.end()) {
+      groups.push_back(remark);
+    } else {
+      same->name += ", " + remark.name;
+    }
+  }
+  std::vector<std::string> lines;
+  lines.reserve(groups.size());
+  for (const auto& [name, text] : groups) lines.push_back(fmt::format(fmt::runtime(pattern), name, text));
+  return lines;
+}
+
 std::string wrapped(std::string_view text, std::size_t width) {
   std::string result;
   std::size_t column = 0;

@@ -35,6 +35,17 @@ template <class T, class Format>
 /// no spaces at the end of a line. ASCII cells.
 [[nodiscard]] std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& rows);
 
+/// A line for a terminal, with its end: in the style of an SGR code ("1" bold, "2" dim), or plain without colour.
+[[nodiscard]] std::string styled_line(bool has_colour, std::string_view code, std::string_view text);
+
+/// What is said of one of several things.
+struct Remark {
+  std::string name;
+  std::string text;  ///< empty: nothing
+};
+/// "a, b: what they have in common", one line for each different text; `pattern` takes the names, then the text.
+[[nodiscard]] std::vector<std::string> grouped(std::string_view pattern, const std::vector<Remark>& remarks);
+
 /// The text broken at spaces to lines of at most `width` bytes (a longer word stays whole), those after the first
 /// indented by two. Control bytes of names become '?': a name cannot steer the terminal.
 [[nodiscard]] std::string wrapped(std::string_view text, std::size_t width = kLineWidthMax);

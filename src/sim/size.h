@@ -1,0 +1,100 @@
+/// How many GPUs a policy needs to keep every service's share in time, found by replay.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/decimal.h"
+#include "base/result.h"
+#include "domain/scenario.h"
+#include "sim/result.h"
+
+namespace berth::sim {
+
+struct SizeOptions {
+  Decimal attainment = Decimal(99, 100);         ///< the share in time that every service keeps; above 0, at most 1
+  std::int64_t gpus_max = 64;                    ///< >= 1
+  std::vector<std::uint64_t> seeds = {1, 2, 3};  ///< not empty, each once; figures come from the first
+};
+
+/// What came in time of a service's requests; requests > 0.
+struct ServiceShare {
+  std::string service;
+  std::int64_t in_time = 0;
+  std::int64_t requests = 0;
+  friend bool operator==(const ServiceShare&, const ServiceShare&) = default;
+};
+
+/// The share as "98.31%", rounded down: a share below a target never looks as if it met it.
+[[nodiscard]] std::string floored_percent(const ServiceShare& share);
+
+/// "1 GPU", "3 GPUs".
+[[nodiscard]] std::string counted_gpus(std::int64_t gpus);
+
+/// One replay: a count of GPUs with a seed.
+struct SeedTrial {
+  bool holds = false;                     ///< every service that has requests keeps the share
+  std::optional<std::string> infeasible;  ///< why the policy cannot run with that count
+  std::optional<ServiceShare> worst;      ///< the service with the smallest share; absent without requests
+  friend bool operator==(const SeedTrial&, const SeedTrial&) = default;
+};
+
+/// One count of GPUs. It holds when it does so with every seed; after one that fails the later ones may be left out.
+struct CountTrial {
+  std::int64_t gpus = 0;
+  bool holds = false;
+  std::vector<SeedTrial> seeds;  ///< in the order of SizeOptions::seeds, those that were replayed
+  friend bool operator==(const CountTrial&, const CountTrial&) = default;
+};
+
+/// The smallest share over the seeds that were replayed; absent where the policy cannot run, and without requests.
+[[nodiscard]] const ServiceShare* smallest_share(const CountTrial& trial);
+
+/// The answer for one policy. `gpus` or `infeasible` is there, never both.
+struct PolicySize {
+  std::string name;
+  bool is_hindsight = false;
+  std::optional<std::int64_t> gpus;
+  std::optional<std::string> infeasible;       ///< why no count holds, with the best share seen
+  std::optional<bool> is_stable;               ///< see sim/size_search.h
+  std::optional<std::int64_t> cost_micro_usd;  ///< of all `gpus` over the run; absent without a price
+  std::optional<PolicyResult> at_answer;       ///< the replay of `gpus` with the first seed, without its timeline
+  std::vector<CountTrial> tried;               ///< ascending
+};
+
+/// The answers for a scenario, for tables and pages.
+struct SizeResult {
+  std::string scenario;
+  std::string gpu_model;
+  std::int64_t simulated_seconds = 0;
+  Objective objective = Objective::kServices;
+  SizeOptions options;
+  std::vector<PolicySize> policies;
+};
+
+/// What a caller may watch and stop.
+struct SizeHooks {
+  /// Called now and then: the count that is replayed, and how much of its replays is done (0 to 1). Returns false to
+  /// stop, which ends with ErrorCode::kInterrupted. May be empty.
+  std::function<bool(std::string_view policy, std::int64_t gpus, double done)> progress;
+};
+
+/// The policies that can be sized, in the order in which they are shown: all but `fixed`, whose file says the count.
+[[nodiscard]] const std::vector<std::string>& sizable_policy_names();
+
+/// Error unless the fleet has one GPU model at one price: a count says nothing about a mix.
+[[nodiscard]] Result<void> check_sizable(const Scenario& scenario);
+
+/// The smallest count of the fleet's GPU model with which the policy keeps every service's share in time at or above
+/// the attainment, compared exactly; a service without requests keeps it. How far "smallest" goes: sim/size_search.h.
+/// The written count and the layout of the scenario are left out of account. The result depends on the arguments alone.
+/// Costs one replay for each count and seed tried. Error when check_sizable refuses, or when stopped.
+/// Requires: `policy` is one of sizable_policy_names(), the options are within their bounds.
+[[nodiscard]] Result<PolicySize> size_policy(const Scenario& scenario, std::string_view policy,
+                                             const SizeOptions& options, const SizeHooks& hooks);
+
+}  // namespace berth::sim

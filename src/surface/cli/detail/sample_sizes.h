@@ -1,0 +1,57 @@
+/// For tests: answers of `berth size` with every kind of figure, present and absent. Made by hand.
+#pragma once
+
+#include "sim/size.h"
+#include "surface/cli/detail/sample_result.h"
+
+namespace berth::cli::detail {
+
+[[nodiscard]] inline sim::SeedTrial sample_trial(std::int64_t in_time, std::int64_t requests, bool holds) {
+  return {.holds = holds,
+          .infeasible = std::nullopt,
+          .worst = sim::ServiceShare{.service = "s", .in_time = in_time, .requests = requests}};
+}
+
+/// A reference, a better policy of which one seed needs fewer, and one that no count satisfies.
+[[nodiscard]] inline sim::SizeResult sample_sizes() {
+  sim::PolicySize shared;
+  shared.name = "shared";
+  shared.gpus = 4;
+  shared.is_stable = true;
+  shared.cost_micro_usd = 9'794'668;
+  shared.at_answer.emplace();
+  shared.at_answer->figures = sample_figures();
+  shared.at_answer->how = "MPS";
+  shared.tried = {{.gpus = 3, .holds = false, .seeds = {sample_trial(989'999, 1'000'000, false)}},
+                  {.gpus = 4, .holds = true, .seeds = {sample_trial(995, 1000, true), sample_trial(99, 100, true)}}};
+
+  sim::PolicySize whole = shared;
+  whole.name = "whole";
+  whole.is_hindsight = true;
+  whole.gpus = 3;
+  whole.is_stable = false;
+  whole.cost_micro_usd.reset();
+  whole.at_answer->figures.utilisation = {.allocated = 1, .busy = 0.8, .effective = 0.75};
+  whole.at_answer->how.clear();
+  whole.at_answer->ignores = {"s.floor"};
+  whole.at_answer->notes = {"SM counts of 3g.40gb are estimated"};
+  whole.tried = {
+      {.gpus = 1, .holds = false, .seeds = {{.holds = false, .infeasible = "needs 2 GPUs", .worst = std::nullopt}}},
+      {.gpus = 2, .holds = false, .seeds = {sample_trial(99, 100, true), sample_trial(1, 2, false)}},
+      {.gpus = 3,
+       .holds = true,
+       .seeds = {{.holds = true, .infeasible = std::nullopt, .worst = std::nullopt}, sample_trial(1, 1, true)}}};
+
+  sim::PolicySize paris;
+  paris.name = "paris";
+  paris.infeasible = "no count up to 4 keeps every share; best: 50.00% of s in time, with 4 GPUs";
+  paris.tried = {{.gpus = 4, .holds = false, .seeds = {sample_trial(1, 2, false)}}};
+
+  return {.scenario = "dir/scenario.yaml",
+          .gpu_model = "A100-80GB",
+          .simulated_seconds = 1200,
+          .options = {.attainment = Decimal(99, 100), .gpus_max = 4, .seeds = {1, 2}},
+          .policies = {shared, whole, paris}};
+}
+
+}  // namespace berth::cli::detail

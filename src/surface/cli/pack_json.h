@@ -1,0 +1,14 @@
+/// A plan as JSON: the words of docs/packing.md, in their order.
+#pragma once
+
+#include <string>
+
+#include "surface/cli/pack_answer.h"
+
+namespace berth::cli {
+
+/// One line of JSON with a newline, which pack_plan_file.h reads again. Rates are written exactly; what does not exist
+/// is null; new keys go to the end. The same answer gives the same bytes.
+[[nodiscard]] std::string pack_json(const PackAnswer& answer);
+
+}  // namespace berth::cli

@@ -1,0 +1,55 @@
+/// The options of `berth pack`: as typed, and checked.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "capacity/pack.h"
+#include "domain/packing.h"
+#include "scenario/packing_files.h"
+#include "surface/cli/verb.h"
+
+namespace berth::cli {
+
+/// As typed.
+struct PackArguments {
+  std::optional<std::string> gpu;
+  std::optional<std::string> fleet;
+  std::string profiles;
+  std::string profile_format;
+  std::string demand;
+  std::string processes_max = "3";
+  std::string slo_factor = "0.45";
+  std::string headroom = "1.0";
+  std::optional<std::string> no_share;
+  std::optional<std::string> nodes;
+  bool is_verifying = false;
+  std::string seed = "1";
+  std::string format = "table";
+  std::optional<std::string> report;
+  std::optional<std::string> check;
+};
+
+/// Checked, as far as that goes without the files.
+struct PackRequest {
+  std::optional<std::string> gpu;  ///< exactly one of `gpu` and `fleet_path`
+  std::optional<std::string> fleet_path;
+  std::string profiles_path;
+  scenario::ProfileFormat profile_format = scenario::ProfileFormat::kParvagpu;
+  std::string demand_path;
+  PackingRules rules;
+  capacity::PackOptions search;
+  bool is_verifying = false;
+  std::uint64_t seed = 1;  ///< of the replays: it and the two numbers after it
+  OutputFormat format = OutputFormat::kTable;
+  std::optional<std::string> report_dir;
+  std::optional<std::string> check_path;  ///< judge this plan, search nothing
+};
+
+/// Refuses both or neither of --gpu and --fleet, unknown words, empty paths, numbers out of range, and --check together
+/// with what only a search has.
+[[nodiscard]] Result<PackRequest> check_pack_options(const PackArguments& arguments);
+
+}  // namespace berth::cli

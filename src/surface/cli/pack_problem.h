@@ -1,0 +1,14 @@
+/// The files of `berth pack` put together to a problem.
+#pragma once
+
+#include "base/result.h"
+#include "domain/packing.h"
+#include "ports/files.h"
+#include "surface/cli/pack_options.h"
+
+namespace berth::cli {
+
+/// Reads demand, fleet and profiles, in this order; the first file that is wrong is told.
+[[nodiscard]] Result<PackingProblem> load_packing_problem(const PackRequest& request, const Files& files);
+
+}  // namespace berth::cli

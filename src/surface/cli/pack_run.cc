@@ -1,0 +1,77 @@
+#include "surface/cli/pack_run.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "capacity/find_fault.h"
+#include "surface/cli/interrupt.h"
+#include "surface/cli/pack_answer.h"
+#include "surface/cli/pack_json.h"
+#include "surface/cli/pack_plan_file.h"
+#include "surface/cli/pack_problem.h"
+#include "surface/cli/pack_table.h"
+#include "surface/cli/report_folder.h"
+
+namespace berth::cli {
+namespace {
+
+/// The verdict on the plan of a file.
+Result<std::string> judged(const std::string& path, const PackingProblem& problem, const Files& files) {
+  const auto text = files.read(path);
+  if (!text) return pass_on(text.error());
+  const auto packing = parse_plan(*text, path, problem);
+  if (!packing) return pass_on(packing.error());
+  if (const auto fault = capacity::find_fault(problem, *packing)) {
+    return fail(ErrorCode::kUnavailable, fmt::format("{}: refused: {}", path, *fault));
+  }
+  return fmt::format("{}: accepted: {} GPUs, {} slices\n", path, packing->gpu_offers.size(), packing->slices.size());
+}
+
+/// Finds a plan that the verifier accepts.
+Result<capacity::PackResult> verified_plan(const PackRequest& request, const PackingProblem& problem) {
+  auto result = capacity::pack(problem, request.search);
+  if (!result) return result;
+  if (const auto fault = capacity::find_fault(problem, result->packing)) {
+    return fail(
+        ErrorCode::kUnavailable,
+        fmt::format("the verifier refuses the plan that was found, so it is not shown: {}. This is a mistake of "
+                    "the program: please report it with the files",
+                    *fault));
+  }
+  return result;
+}
+
+std::optional<sim::PackingReplay> replayed(const PackRequest& request, const PackingProblem& problem,
+                                           const Packing& packing) {
+  if (!request.is_verifying) return std::nullopt;
+  sim::PackingReplayOptions options;
+  options.seeds = {request.seed, request.seed + 1, request.seed + 2};
+  return sim::replay_packing(problem, packing, options);
+}
+
+Result<void> report_written(const PackRequest& request, const PackSurroundings& surroundings,
+                            const PackAnswer& answer) {
+  if (!request.report_dir) return {};
+  ReportFolder folder;
+  if (auto made = folder.make(*request.report_dir); !made) return made;
+  return folder.write_page(surroundings.render_report(answer.problem, answer.result, answer.replay));
+}
+
+}  // namespace
+
+Result<std::string> run_pack(const PackRequest& request, const PackSurroundings& surroundings) {
+  const InterruptWatch interrupt;  // ends the program with its own status; nothing is written before the end
+  const auto problem = load_packing_problem(request, surroundings.files);
+  if (!problem) return pass_on(problem.error());
+  if (request.check_path) return judged(*request.check_path, *problem, surroundings.files);
+  const auto result = verified_plan(request, *problem);
+  if (!result) return pass_on(result.error());
+  const auto replay = replayed(request, *problem, result->packing);
+  const PackAnswer answer{.problem = *problem, .result = *result, .replay = replay ? &*replay : nullptr};
+  std::string text = request.format == OutputFormat::kJson ? pack_json(answer) : pack_table(answer);
+  if (const auto written = report_written(request, surroundings, answer); !written) return pass_on(written.error());
+  return text;
+}
+
+}  // namespace berth::cli

@@ -1,0 +1,32 @@
+/// `berth pack`: from the files to the plan and the outputs that were asked for.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "base/result.h"
+#include "capacity/pack.h"
+#include "domain/packing.h"
+#include "ports/files.h"
+#include "sim/packing_replay.h"
+#include "surface/cli/pack_options.h"
+
+namespace berth::cli {
+
+/// Draws the page of --report; the replay may be absent.
+using PackReportRenderer =
+    std::function<std::string(const PackingProblem&, const capacity::PackResult&, const sim::PackingReplay*)>;
+
+/// What packing finds around it.
+struct PackSurroundings {
+  const Files& files;
+  PackReportRenderer render_report;  ///< needed for --report only
+};
+
+/// Packs, lets the verifier judge the plan, replays it where asked, writes the report and returns the text for stdout.
+/// With --check it judges the plan of a file instead: the text says that it is accepted. Errors: kInvalidInput and
+/// kNotFound where the files are wrong or the demand cannot be carried; kUnavailable where a checked plan is refused,
+/// an output cannot be written, or the verifier objects to a plan of ours (which is then not shown).
+[[nodiscard]] Result<std::string> run_pack(const PackRequest& request, const PackSurroundings& surroundings);
+
+}  // namespace berth::cli

@@ -1,0 +1,79 @@
+#include "surface/cli/size_json.h"
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "surface/cli/json_value.h"
+
+namespace berth::cli {
+namespace {
+
+using OrderedJson = nlohmann::ordered_json;
+
+std::optional<double> share_of(const std::optional<sim::ServiceShare>& worst) {
+  if (!worst) return std::nullopt;
+  return static_cast<double>(worst->in_time) / static_cast<double>(worst->requests);
+}
+
+OrderedJson count_trial_json(const sim::CountTrial& trial) {
+  OrderedJson entry;
+  entry["gpus"] = trial.gpus;
+  entry["holds"] = trial.holds;
+  OrderedJson shares = OrderedJson::array();
+  for (const sim::SeedTrial& seed : trial.seeds) shares.push_back(or_null(share_of(seed.worst)));
+  entry["slo_attainment_worst_service"] = std::move(shares);
+  if (trial.seeds.front().infeasible) entry["infeasible"] = *trial.seeds.front().infeasible;
+  return entry;
+}
+
+/// The share of the worst service with the first seed, at the answer.
+std::optional<double> answer_share(const sim::PolicySize& policy) {
+  for (const sim::CountTrial& trial : policy.tried) {
+    if (policy.gpus == trial.gpus) return share_of(trial.seeds.front().worst);
+  }
+  return std::nullopt;
+}
+
+OrderedJson policy_size_json(const sim::PolicySize& policy) {
+  const sim::Figures* figures = policy.at_answer ? &policy.at_answer->figures : nullptr;
+  OrderedJson entry;
+  entry["name"] = policy.name;
+  entry["gpus"] = or_null(policy.gpus);
+  entry["infeasible"] = or_null(policy.infeasible);
+  entry["stable"] = or_null(policy.is_stable);
+  entry["is_hindsight"] = policy.is_hindsight;
+  entry["cost_micro_usd"] = or_null(policy.cost_micro_usd);
+  OrderedJson& utilisation = entry["utilisation"];
+  utilisation["allocated"] = figures != nullptr ? OrderedJson(figures->utilisation.allocated) : OrderedJson();
+  utilisation["busy"] = figures != nullptr ? OrderedJson(figures->utilisation.busy) : OrderedJson();
+  utilisation["effective"] = figures != nullptr ? OrderedJson(figures->utilisation.effective) : OrderedJson();
+  entry["goodput_mean_of_services"] = figures != nullptr ? or_null(figures->goodput_mean_of_services) : OrderedJson();
+  entry["slo_attainment_worst_service"] = or_null(answer_share(policy));
+  OrderedJson tried = OrderedJson::array();
+  for (const sim::CountTrial& trial : policy.tried) tried.push_back(count_trial_json(trial));
+  entry["tried"] = std::move(tried);
+  if (policy.at_answer && !policy.at_answer->how.empty()) entry["how"] = policy.at_answer->how;
+  if (policy.at_answer && !policy.at_answer->ignores.empty()) entry["ignores"] = policy.at_answer->ignores;
+  if (policy.at_answer && !policy.at_answer->notes.empty()) entry["notes"] = policy.at_answer->notes;
+  return entry;
+}
+
+}  // namespace
+
+std::string size_json(const sim::SizeResult& result) {
+  OrderedJson document;
+  document["berth"] = 1;
+  document["scenario"] = result.scenario;
+  document["gpu"] = result.gpu_model;
+  document["simulated_seconds"] = result.simulated_seconds;
+  document["attainment"] = result.options.attainment.to_double();
+  document["gpus_max"] = result.options.gpus_max;
+  document["seeds"] = result.options.seeds;
+  document["policies"] = OrderedJson::array();
+  for (const sim::PolicySize& policy : result.policies) document["policies"].push_back(policy_size_json(policy));
+  // A path need not be UTF-8: what is not is replaced, so that the output always is.
+  return document.dump(-1, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
+}
+
+}  // namespace berth::cli

@@ -1,0 +1,66 @@
+#include "surface/cli/size_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "base/text.h"
+#include "sim/replay.h"
+#include "surface/cli/option_words.h"
+
+namespace berth::cli {
+namespace {
+
+Result<Decimal> parse_attainment(std::string_view text) {
+  Result<Decimal> attainment = Decimal::parse(text);
+  if (attainment && attainment->sign() > 0 && *attainment <= Decimal(1)) return attainment;
+  return invalid("--attainment: wanted a share above 0, at most 1, found " + in_quotes(text));
+}
+
+Result<std::int64_t> parse_from_one(std::string_view option, std::string_view text, std::int64_t max) {
+  Result<std::int64_t> count = parse_count(text, max);
+  if (count && *count >= 1) return count;
+  return invalid(fmt::format("{}: wanted a whole number from 1 to {}, found {}", option, max, in_quotes(text)));
+}
+
+Result<std::vector<std::string>> parse_sizable_policies(std::string_view text) {
+  Result<std::vector<std::string>> names = parse_policies(text, sim::policy_names());
+  if (names && std::find(names->begin(), names->end(), "fixed") != names->end()) {
+    return invalid("--policies: fixed cannot be sized: its layout stands in the file, for the GPUs that the file has");
+  }
+  return names;
+}
+
+}  // namespace
+
+Result<SizeRequest> check_size_options(const SizeWords& words) {
+  SizeRequest request{.scenario_path = words.scenario,
+                      .policies = sim::sizable_policy_names(),
+                      .options = {},
+                      .report_dir = words.report};
+  if (words.scenario.empty()) return invalid("SCENARIO: wanted a path, found an empty one");
+  if (words.report == "") return invalid("--report: wanted a folder, found an empty path");
+  Result<Decimal> attainment = parse_attainment(words.attainment);
+  if (!attainment) return pass_on(attainment.error());
+  request.options.attainment = std::move(*attainment);
+  if (words.policies) {
+    Result<std::vector<std::string>> policies = parse_sizable_policies(*words.policies);
+    if (!policies) return pass_on(policies.error());
+    request.policies = std::move(*policies);
+  }
+  const Result<std::int64_t> gpus_max = parse_from_one("--max-gpus", words.gpus_max, kSizedGpusMax);
+  if (!gpus_max) return pass_on(gpus_max.error());
+  request.options.gpus_max = *gpus_max;
+  const Result<std::int64_t> seed_count = parse_from_one("--seeds", words.seed_count, kSizeSeedsMax);
+  if (!seed_count) return pass_on(seed_count.error());
+  request.options.seeds.resize(static_cast<std::size_t>(*seed_count));
+  for (std::size_t i = 0; i < request.options.seeds.size(); ++i) request.options.seeds[i] = i + 1;
+  const Result<OutputFormat> format = parse_format(words.format);
+  if (!format) return pass_on(format.error());
+  request.format = *format;
+  return request;
+}
+
+}  // namespace berth::cli

@@ -1,0 +1,42 @@
+/// The options of `berth size`: as typed, and checked.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "sim/size.h"
+#include "surface/cli/verb.h"
+
+namespace berth::cli {
+
+/// As typed.
+struct SizeWords {
+  std::string scenario;
+  std::string attainment;
+  std::optional<std::string> policies;
+  std::string gpus_max = "64";
+  std::string seed_count = "3";
+  std::string format = "table";
+  std::optional<std::string> report;
+};
+
+inline constexpr std::int64_t kSizedGpusMax = 100'000;  ///< as many as a scenario may have
+inline constexpr std::int64_t kSizeSeedsMax = 100;
+
+/// Checked, as far as that goes without the scenario.
+struct SizeRequest {
+  std::string scenario_path;
+  std::vector<std::string> policies;
+  sim::SizeOptions options;  ///< seeds 1, 2, ...
+  OutputFormat format = OutputFormat::kTable;
+  std::optional<std::string> report_dir;
+};
+
+/// Refuses an attainment that is not above 0 and at most 1, unknown and repeated policies and `fixed`, counts of GPUs
+/// and seeds beyond their limits, an unknown format and empty paths. Without --policies: all that can be sized.
+[[nodiscard]] Result<SizeRequest> check_size_options(const SizeWords& words);
+
+}  // namespace berth::cli

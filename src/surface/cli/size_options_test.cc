@@ -1,0 +1,80 @@
+#include "surface/cli/size_options.h"
+
+#include <gtest/gtest.h>
+
+namespace berth::cli {
+namespace {
+
+SizeWords words(std::string attainment = "0.99") {
+  SizeWords typed;
+  typed.scenario = "s.yaml";
+  typed.attainment = std::move(attainment);
+  return typed;
+}
+
+std::string refusal(const SizeWords& typed) {
+  const auto request = check_size_options(typed);
+  return request ? "accepted" : request.error().message;
+}
+
+TEST(SizeOptions, Defaults) {
+  const auto request = check_size_options(words());
+  ASSERT_TRUE(request);
+  EXPECT_EQ(request->policies, (std::vector<std::string>{"shared", "whole", "static-even", "static-best", "paris"}));
+  EXPECT_EQ(request->options.attainment, Decimal(99, 100));
+  EXPECT_EQ(request->options.gpus_max, 64);
+  EXPECT_EQ(request->options.seeds, (std::vector<std::uint64_t>{1, 2, 3}));
+  EXPECT_EQ(request->format, OutputFormat::kTable);
+  EXPECT_EQ(request->report_dir, std::nullopt);
+}
+
+TEST(SizeOptions, AttainmentIsAShare) {
+  EXPECT_EQ(check_size_options(words("1"))->options.attainment, Decimal(1));
+  EXPECT_EQ(check_size_options(words("1e-9"))->options.attainment, Decimal(1, 1'000'000'000));
+  for (const char* wrong : {"0", "-0.5", "1.0000001", "99", "99%", "", "nan", "0.9 "}) {
+    EXPECT_EQ(refusal(words(wrong)),
+              std::string("--attainment: wanted a share above 0, at most 1, found \"") + wrong + "\"");
+  }
+}
+
+TEST(SizeOptions, PoliciesAreThoseThatCanBeSized) {
+  SizeWords typed = words();
+  typed.policies = "paris,shared";
+  EXPECT_EQ(check_size_options(typed)->policies, (std::vector<std::string>{"paris", "shared"}));
+  typed.policies = "shared,fixed";
+  EXPECT_EQ(refusal(typed),
+            "--policies: fixed cannot be sized: its layout stands in the file, for the GPUs that the file has");
+  typed.policies = "shared,shared";
+  EXPECT_EQ(refusal(typed), "--policies: wanted each policy once, found \"shared\" twice");
+  typed.policies = "";
+  EXPECT_EQ(refusal(typed), "--policies: wanted some of fixed,shared,whole,static-even,static-best,paris, found \"\"");
+}
+
+TEST(SizeOptions, CountsHaveLimits) {
+  SizeWords typed = words();
+  for (const char* wrong : {"0", "100001", "-1", "1.5", "", "99999999999999999999"}) {
+    typed.gpus_max = wrong;
+    EXPECT_EQ(refusal(typed),
+              std::string("--max-gpus: wanted a whole number from 1 to 100000, found \"") + wrong + "\"");
+  }
+  typed = words();
+  typed.seed_count = "101";
+  EXPECT_EQ(refusal(typed), "--seeds: wanted a whole number from 1 to 100, found \"101\"");
+  typed.seed_count = "1";
+  EXPECT_EQ(check_size_options(typed)->options.seeds, (std::vector<std::uint64_t>{1}));
+}
+
+TEST(SizeOptions, FormatsAndPaths) {
+  SizeWords typed = words();
+  typed.format = "xml";
+  EXPECT_EQ(refusal(typed), "--format: wanted table or json, found \"xml\"");
+  typed = words();
+  typed.report = "";
+  EXPECT_EQ(refusal(typed), "--report: wanted a folder, found an empty path");
+  typed = words();
+  typed.scenario = "";
+  EXPECT_EQ(refusal(typed), "SCENARIO: wanted a path, found an empty one");
+}
+
+}  // namespace
+}  // namespace berth::cli

@@ -1,0 +1,145 @@
+#include "surface/cli/size_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "sim/size_comparison.h"
+#include "surface/cli/text_table.h"
+
+namespace berth::cli {
+namespace {
+
+using sim::PolicySize;
+using SizeRow = std::vector<std::string>;
+
+std::string starred_name(const PolicySize& policy) { return policy.name + (policy.is_hindsight ? "*" : ""); }
+
+std::string opening_line(const sim::SizeResult& result) {
+  return fmt::format("{}: how many {} keep {} of each service's requests in time; {} s simulated, {} {}, at most {}",
+                     result.scenario, result.gpu_model, (result.options.attainment * Decimal(100)).to_string() + "%",
+                     with_separators(result.simulated_seconds), result.options.seeds.size() == 1 ? "seed" : "seeds",
+                     fmt::join(result.options.seeds, ", "), sim::counted_gpus(result.options.gpus_max));
+}
+
+std::vector<SizeRow> size_head_rows(Objective objective) {
+  const std::string over = objective == Objective::kServices ? "(mean)" : "(requests)";
+  return {{"", "", "", "", "cost vs", "cost vs", "SM-time, %", "effective", "effective", "worst share", "goodput"},
+          {"policy", "GPUs", "stable", "cost", "shared", "whole", "alloc>busy>eff", "vs shared", "vs whole", "in time",
+           over}};
+}
+
+std::string cost_change_text(const std::optional<sim::SizeComparison>& compared) {
+  return shown(compared, [](const sim::SizeComparison& c) {
+    const double percent = std::round(c.cost_change * 100);
+    return percent == 0 ? std::string("0%") : fmt::format("{:+.0f}%", percent);
+  });
+}
+
+std::string ratio_text(const std::optional<sim::SizeComparison>& compared) {
+  if (!compared) return std::string(kAbsentText);
+  return shown(compared->effective_ratio, [](double ratio) { return fmt::format("{:.2f}x", ratio); });
+}
+
+/// Of the first seed, at the answer.
+std::string worst_share_text(const PolicySize& policy) {
+  const auto answer = std::ranges::find(policy.tried, *policy.gpus, &sim::CountTrial::gpus);
+  return shown(answer->seeds.front().worst, sim::floored_percent);
+}
+
+SizeRow policy_size_row(const sim::SizeResult& result, const PolicySize& policy) {
+  SizeRow row(size_head_rows({}).front().size(), std::string(kAbsentText));
+  row.front() = starred_name(policy);
+  if (!policy.gpus) return row;
+  const sim::Figures& f = policy.at_answer->figures;
+  const auto against_shared = sim::compare_sizes(result, policy, "shared");
+  const auto against_whole = sim::compare_sizes(result, policy, "whole");
+  const auto goodput = result.objective == Objective::kServices ? f.goodput_mean_of_services : f.goodput;
+  return {row.front(),
+          with_separators(*policy.gpus),
+          shown(policy.is_stable, [](bool is_stable) { return std::string(is_stable ? "yes" : "no"); }),
+          shown(policy.cost_micro_usd, dollars),
+          cost_change_text(against_shared),
+          cost_change_text(against_whole),
+          fmt::format("{:.0f} > {:.0f} > {:.0f}", f.utilisation.allocated * 100, f.utilisation.busy * 100,
+                      f.utilisation.effective * 100),
+          ratio_text(against_shared),
+          ratio_text(against_whole),
+          worst_share_text(policy),
+          shown(goodput, [](double value) { return fmt::format("{:.4f}", value); })};
+}
+
+/// "4: 97.31%", over the seeds that were replayed the smallest; "1: cannot run"; a count that holds is marked.
+std::string trial_text(const sim::CountTrial& trial) {
+  if (trial.seeds.front().infeasible) return fmt::format("{}: cannot run", trial.gpus);
+  const sim::ServiceShare* smallest = sim::smallest_share(trial);
+  const std::string share = smallest != nullptr ? sim::floored_percent(*smallest) : "no requests";
+  return fmt::format("{}: {}{}", trial.gpus, share, trial.holds ? " ok" : "");
+}
+
+std::string tried_line(const PolicySize& policy) {
+  std::vector<std::string> counts;
+  counts.reserve(policy.tried.size());
+  for (const sim::CountTrial& trial : policy.tried) counts.push_back(trial_text(trial));
+  return fmt::format("  {}  {}", policy.name, fmt::join(counts, ", "));
+}
+
+template <class TextOf>
+std::vector<std::string> size_remarks_on(const sim::SizeResult& result, std::string_view pattern, TextOf text_of) {
+  std::vector<Remark> remarks;
+  remarks.reserve(result.policies.size());
+  for (const PolicySize& policy : result.policies) {
+    remarks.push_back({.name = policy.name, .text = policy.at_answer ? text_of(*policy.at_answer) : ""});
+  }
+  return grouped(pattern, remarks);
+}
+
+std::vector<std::string> size_remarks(const sim::SizeResult& result) {
+  std::vector<std::string> lines;
+  const auto add = [&lines](const std::vector<std::string>& more) {
+    lines.insert(lines.end(), more.begin(), more.end());
+  };
+  if (std::ranges::any_of(result.policies, &PolicySize::is_hindsight)) {
+    lines.emplace_back("* works in hindsight: it knows the whole trace beforehand");
+  }
+  if (std::ranges::any_of(result.policies, [](const PolicySize& policy) { return policy.is_stable == false; })) {
+    lines.emplace_back("not stable: with some of the seeds alone fewer GPUs would do");
+  }
+  for (const PolicySize& policy : result.policies) {
+    if (policy.infeasible) lines.push_back(fmt::format("{}: {}", policy.name, *policy.infeasible));
+  }
+  add(size_remarks_on(result, "{}: {}", [](const sim::PolicyResult& replayed) { return replayed.how; }));
+  add(size_remarks_on(result, "not obeyed by {}: {}", [](const sim::PolicyResult& replayed) {
+    return fmt::format("{}", fmt::join(replayed.ignores, ", "));
+  }));
+  add(size_remarks_on(result, "{}: {}", [](const sim::PolicyResult& replayed) {
+    return fmt::format("{}", fmt::join(replayed.notes, "; "));
+  }));
+  return lines;
+}
+
+}  // namespace
+
+std::string size_table(const sim::SizeResult& result, bool has_colour) {
+  std::vector<SizeRow> rows = size_head_rows(result.objective);
+  const std::size_t head_count = rows.size();
+  for (const PolicySize& policy : result.policies) rows.push_back(policy_size_row(result, policy));
+
+  std::string text = wrapped(opening_line(result)) + "\n\n";
+  const std::vector<std::string> lines = aligned(rows);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    text += i < head_count ? styled_line(has_colour, "2", lines[i]) : lines[i] + "\n";
+  }
+  text += "\n" + wrapped(sim::size_headline(result)) + "\n\n";
+  for (const std::string& line : size_remarks(result)) text += wrapped(line) + "\n";
+  text += "counts tried, with the smallest share in time of a service (ok: kept with every seed):\n";
+  for (const PolicySize& policy : result.policies) text += wrapped(tried_line(policy)) + "\n";
+  text += styled_line(has_colour, "2", "Figures are of the first seed. More: --format json, --report DIR (a page)");
+  return text;
+}
+
+}  // namespace berth::cli

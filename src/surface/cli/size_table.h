@@ -1,0 +1,14 @@
+/// How many GPUs each policy needs, as a table for people.
+#pragma once
+
+#include <string>
+
+#include "sim/size.h"
+
+namespace berth::cli {
+
+/// The answer in words, one row a policy with its cost and use against the references, better or worse, and every count
+/// that was tried. At most kLineWidthMax columns unless figures are of astronomical size.
+[[nodiscard]] std::string size_table(const sim::SizeResult& result, bool has_colour);
+
+}  // namespace berth::cli

@@ -1,0 +1,353 @@
+#include "surface/report/pack_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "domain/scenario.h"
+#include "surface/report/page_parts.h"
+
+// The page's parts, put in by the assembler (cmake/BerthEmbed.cmake).
+extern "C" {
+extern const char page_css_begin[];
+extern const char page_css_end[];
+extern const char pack_html_begin[];
+extern const char pack_html_end[];
+}
+
+namespace berth::report {
+namespace {
+
+constexpr std::string_view kNoFigure = R"(<span class="absent">–</span>)";
+
+/// A problem and its plan, with what the page asks of them again and again.
+struct PackPage {
+  const PackingProblem& problem;
+  const capacity::PackResult& result;
+  const sim::PackingReplay* replay;
+  std::map<std::string, std::size_t> hues;  ///< of the models that have slices, in the order of the demands
+
+  [[nodiscard]] const GpuModel& model_of(GpuId gpu) const {
+    return problem.offers[result.packing.gpu_offers[gpu.index]].model;
+  }
+  [[nodiscard]] bool is_priced() const { return problem.offers.front().micro_usd_per_hour.has_value(); }
+  [[nodiscard]] std::string slice_name(const Slice& slice) const {
+    return profile_name(model_of(slice.gpu), slice.profile);
+  }
+};
+
+std::map<std::string, std::size_t> hues_of(const PackingProblem& problem, const Packing& packing) {
+  std::vector<bool> has_slice(problem.demands.size());
+  for (const PackedSlice& packed : packing.slices) has_slice[packed.demand] = true;
+  std::map<std::string, std::size_t> hues;
+  for (std::size_t i = 0; i < problem.demands.size(); ++i) {
+    if (has_slice[i]) hues.emplace(problem.demands[i].model, hues.size());
+  }
+  return hues;
+}
+
+// Words
+
+std::string money_text(std::int64_t micro_usd) {
+  return fmt::format("${:.4f} an hour", static_cast<double>(micro_usd) / 1e6);
+}
+
+std::string counted_noun(std::int64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+/// "2 A100-80GB and 1 A30-24GB".
+std::string taken_text(const PackPage& page) {
+  std::vector<std::int64_t> counts(page.problem.offers.size());
+  for (const std::uint32_t offer : page.result.packing.gpu_offers) ++counts[offer];
+  std::string text;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] == 0) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : " and ", counts[i], page.problem.offers[i].model.name);
+  }
+  return text;
+}
+
+std::string objective_text(const PackPage& page, std::int64_t value) {
+  return page.is_priced() ? money_text(value) : counted_noun(value, "GPU");
+}
+
+std::string headline_words(const PackPage& page) {
+  const capacity::PackScore& score = page.result.score;
+  if (score.gpus == 0) return "No GPU is needed: no demand has a rate.";
+  std::string text =
+      fmt::format("{} carry {}", taken_text(page), counted_noun(std::ssize(page.problem.demands), "demand"));
+  if (page.is_priced()) text += " for " + money_text(score.micro_usd_per_hour.value_or(0));
+  if (page.result.is_proven)
+    return text + (page.is_priced() ? ": proven, no mix is cheaper." : ": proven, fewer cannot.");
+  return fmt::format(
+      "{}: not proven, at least {} needed.", text,
+      objective_text(page, page.result.bound) + (page.is_priced() || page.result.bound == 1 ? " is" : " are"));
+}
+
+std::string proven_text(bool is_proven) { return is_proven ? "proven" : "not proven"; }
+
+std::string pack_fact(std::string_view term, std::string_view text) {
+  return fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", term, html_escaped(text));
+}
+
+std::string pack_facts(const PackPage& page) {
+  const capacity::PackResult& result = page.result;
+  const PackingRules& rules = page.problem.rules;
+  const auto& free = result.score.largest_free;
+  std::string text = pack_fact("GPUs", fmt::format("{}", result.score.gpus));
+  if (page.is_priced()) text += pack_fact("Cost", money_text(result.score.micro_usd_per_hour.value_or(0)));
+  text += pack_fact("No plan takes less than", fmt::format("{} ({})", objective_text(page, result.bound),
+                                                           result.is_proven ? "the plan meets it" : "a gap remains"));
+  text += pack_fact("Largest free slice", fmt::format("{} ({} the largest)", free ? page.slice_name(*free) : "none",
+                                                      proven_text(result.is_largest_free_proven)));
+  text += pack_fact(
+      "Slices", fmt::format("{} ({} the fewest then)", result.score.slices, proven_text(result.is_slice_count_proven)));
+  text += pack_fact("Nodes searched", fmt::format("{}", result.nodes));
+  text += pack_fact("Latency below", rules.slo_factor.to_string() + " × target");
+  text += pack_fact("Processes a slice", fmt::format("at most {}", rules.processes_max));
+  text += pack_fact("Headroom", rules.headroom.to_string());
+  if (rules.keeps_tenants_apart) text += pack_fact("Tenants", "never share a GPU");
+  return text;
+}
+
+// Colours
+
+constexpr std::size_t kHueCount = 8;
+
+/// A box in the colour of a model; later models repeat the colours under a pattern.
+std::string coloured_box(std::size_t hue, std::string_view geometry) {
+  constexpr std::size_t kPatternCount = 3;
+  std::string svg =
+      fmt::format(R"svg(<rect class="slice serving" {} style="fill:var(--t{})"/>)svg", geometry, hue % kHueCount);
+  if (hue < kHueCount) return svg;
+  return svg + fmt::format(R"svg(<rect class="slice serving" {} style="fill:url(#p{})"/>)svg", geometry,
+                           (hue / kHueCount - 1) % kPatternCount);
+}
+
+std::string legend_items(const PackPage& page) {
+  std::vector<const std::string*> names(page.hues.size());
+  for (const auto& [name, hue] : page.hues) names[hue] = &name;
+  std::string items;
+  for (std::size_t hue = 0; hue < names.size(); ++hue) {
+    items += fmt::format(R"(<li><svg class="swatch" viewBox="0 0 16 12" aria-hidden="true">{}</svg>{}</li>)",
+                         coloured_box(hue, R"(width="16" height="12")"), html_escaped(*names[hue]));
+  }
+  return items;
+}
+
+// Pictures of GPUs
+
+constexpr double kBarWidth = 552;
+constexpr double kBarHeight = 42;
+
+/// Where a slice lies in the picture of its GPU.
+struct Stretch {
+  double left = 0;
+  double width = kBarWidth;
+};
+
+Stretch stretch_of(const GpuModel& model, const Slice& slice) {
+  if (slice.profile.is_full() || model.units == 0) return {};
+  const double unit = kBarWidth / model.units;
+  return {.left = unit * slice.start, .width = unit * model.profiles[slice.profile.index].length};
+}
+
+/// Two lines in a box of their own, which cuts what is too long. `style` is that of the letters.
+std::string label_in(const Stretch& at, std::string_view style, std::string_view first, std::string_view second) {
+  return fmt::format(
+      R"(<svg x="{:.1f}" y="0" width="{:.1f}" height="{}"><text class="label" x="6" y="17" style="{}">{}</text>)"
+      R"(<text class="below" x="6" y="33" style="{}">{}</text></svg>)",
+      at.left, at.width - 3, kBarHeight, style, html_escaped(first), style, html_escaped(second));
+}
+
+/// Letters on the colour of a model; over a pattern they have a rim of the plain colour.
+std::string letters_on(std::size_t hue) {
+  std::string fill = fmt::format("fill:var(--on{})", hue % kHueCount);
+  if (hue < kHueCount) return fill;
+  return fill + fmt::format(";paint-order:stroke;stroke:var(--t{});stroke-width:4px", hue % kHueCount);
+}
+
+std::string demand_label(const Demand& demand) {
+  return demand.tenant == demand.model ? demand.model : demand.tenant + "/" + demand.model;
+}
+
+std::string packed_box(const PackPage& page, const PackedSlice& packed) {
+  const Demand& demand = page.problem.demands[packed.demand];
+  const Stretch at = stretch_of(page.model_of(packed.slice.gpu), packed.slice);
+  const std::size_t hue = page.hues.at(demand.model);
+  const std::string name = page.slice_name(packed.slice);
+  const std::string said =
+      fmt::format("{} on {}@{}: batch {}, {}, {} requests a second", demand_label(demand), name, packed.slice.start,
+                  packed.batch, packed.processes == 1 ? "1 process" : fmt::format("{} processes", packed.processes),
+                  packed.requests_per_second.to_string());
+  constexpr double kNarrow = 100;
+  const std::string below = at.width < kNarrow ? name : fmt::format("{} · {}×{}", name, packed.batch, packed.processes);
+  const std::string geometry =
+      fmt::format(R"(x="{:.1f}" y="0" width="{:.1f}" height="{}" rx="2")", at.left, at.width - 1, kBarHeight);
+  return fmt::format("<g><title>{}</title>{}{}</g>", html_escaped(said), coloured_box(hue, geometry),
+                     label_in(at, letters_on(hue), demand_label(demand), below));
+}
+
+std::string free_box(const PackPage& page, const Slice& slice) {
+  const Stretch at = stretch_of(page.model_of(slice.gpu), slice);
+  return fmt::format(R"(<rect class="free" x="{:.1f}" y="1" width="{:.1f}" height="{}" rx="2"/>)", at.left + 1,
+                     at.width - 2, kBarHeight - 2) +
+         label_in(at, "fill:var(--muted)", "free", page.slice_name(slice));
+}
+
+/// What stands on each GPU, as pictures.
+std::vector<std::string> gpu_pictures(const PackPage& page) {
+  std::vector<std::string> pictures(page.result.packing.gpu_offers.size());
+  for (const PackedSlice& packed : page.result.packing.slices) {
+    pictures[packed.slice.gpu.index] += packed_box(page, packed);
+  }
+  for (const Slice& slice : page.result.unused) pictures[slice.gpu.index] += free_box(page, slice);
+  return pictures;
+}
+
+std::string gpu_figures(const PackPage& page) {
+  const std::vector<std::string> pictures = gpu_pictures(page);
+  const auto& offers = page.result.packing.gpu_offers;
+  std::string figures;
+  std::size_t drawn = 0;
+  for (std::size_t first = 0, next = 0; first < pictures.size() && drawn < kPackPicturesMax; first = next, ++drawn) {
+    while (next < pictures.size() && pictures[next] == pictures[first] && offers[next] == offers[first]) ++next;
+    const std::string numbers =
+        next - first == 1 ? fmt::format("GPU {}", first) : fmt::format("GPUs {} to {}", first, next - 1);
+    const std::string count = next - first == 1 ? "" : fmt::format("{} × ", next - first);
+    figures += fmt::format(
+        "<figure><figcaption><b>{}</b><span>{}{}</span></figcaption><svg viewBox=\"0 0 {} {}\" role=\"img\" "
+        "aria-label=\"Slices of {}\"><rect class=\"lane\" width=\"{}\" height=\"{}\" rx=\"2\"/>{}</svg></figure>\n",
+        numbers, count, page.problem.offers[offers[first]].model.name, kBarWidth, kBarHeight, numbers, kBarWidth,
+        kBarHeight, pictures[first]);
+  }
+  return figures;
+}
+
+std::string pictures_note(const PackPage& page) {
+  const auto gpus = page.result.packing.gpu_offers.size();
+  if (gpus <= kPackPicturesMax) return "";
+  return fmt::format(" At most {} pictures are drawn; the plan as JSON has all GPUs.", kPackPicturesMax);
+}
+
+// Demands
+
+std::string with_bar(std::string_view text, double share) {
+  return fmt::format(R"(<span class="cell"><i style="width:{:.1f}%"></i><b>{}</b></span>)",
+                     std::clamp(share, 0.0, 1.0) * 100, text);
+}
+
+std::string demand_td(std::string_view label, std::string_view markup) {
+  return fmt::format(R"(<td data-label="{}">{}</td>)", label, markup);
+}
+
+/// Exact where that is short, else to three digits.
+std::string rate_words(const Decimal& rate) {
+  constexpr std::size_t kShort = 9;
+  const std::string exact = rate.to_string();
+  return exact.size() <= kShort ? exact : fmt::format("{:.3f}", rate.to_double());
+}
+
+/// What a demand got.
+struct DemandGain {
+  Decimal given;
+  std::map<std::string, int> kinds;  ///< its slices by the names of their profiles
+};
+
+std::vector<DemandGain> gains_of(const PackPage& page) {
+  std::vector<DemandGain> gains(page.problem.demands.size());
+  for (const PackedSlice& packed : page.result.packing.slices) {
+    gains[packed.demand].given += packed.requests_per_second;
+    ++gains[packed.demand].kinds[page.slice_name(packed.slice)];
+  }
+  return gains;
+}
+
+std::string kinds_words(const DemandGain& gain) {
+  std::string text;
+  for (const auto& [name, count] : gain.kinds) text += fmt::format("{}{} × {}", text.empty() ? "" : ", ", count, name);
+  return text.empty() ? std::string(kNoFigure) : html_escaped(text);
+}
+
+/// A share, rounded down: one below a target never looks as if it met it.
+std::string share_words(double share) { return fmt::format("{:.2f} %", std::floor(share * 1e4) / 1e2); }
+
+std::string replay_cells(const PackPage& page, std::size_t index) {
+  if (page.replay == nullptr) return "";
+  const sim::DemandFigures& figures = page.replay->demands[index];
+  const auto share = [](const std::optional<double>& value) {
+    return value ? with_bar(share_words(*value), *value) : std::string(kNoFigure);
+  };
+  const std::string p99 =
+      figures.latency_p99_ms ? fmt::format("{:.1f}", *figures.latency_p99_ms) : std::string(kNoFigure);
+  return demand_td("In time", share(figures.slo_attainment)) + demand_td("p99, ms", p99);
+}
+
+std::string demand_row(const PackPage& page, std::size_t index, const DemandGain& gain) {
+  const Demand& demand = page.problem.demands[index];
+  const Decimal wanted = demand.requests_per_second * page.problem.rules.headroom;
+  const bool has_load = gain.given.sign() > 0;
+  const double load = has_load ? (demand.requests_per_second / gain.given).to_double() : 0;
+  return fmt::format(R"(<tr><th scope="row">{}</th>)", html_escaped(demand_label(demand))) +
+         demand_td("Target, ms", rate_words(demand.latency_ms)) +
+         demand_td("Rate", rate_words(demand.requests_per_second)) + demand_td("Wanted", rate_words(wanted)) +
+         demand_td("Given", rate_words(gain.given)) +
+         demand_td("Load", has_load ? with_bar(share_words(load), load) : std::string(kNoFigure)) +
+         replay_cells(page, index) + demand_td("Slices", kinds_words(gain)) + "</tr>\n";
+}
+
+std::string demand_rows(const PackPage& page) {
+  const std::vector<DemandGain> gains = gains_of(page);
+  std::string rows;
+  for (std::size_t i = 0; i < gains.size(); ++i) rows += demand_row(page, i, gains[i]);
+  return rows;
+}
+
+std::string demand_columns(const PackPage& page) {
+  std::string columns;
+  const auto add = [&columns](std::string_view name) { columns += fmt::format("<th scope=\"col\">{}</th>", name); };
+  for (const std::string_view name : {"Demand", "Target, ms", "Rate, a second", "With headroom", "Given", "Load"}) {
+    add(name);
+  }
+  if (page.replay != nullptr) {
+    add("In time");
+    add("p99, ms");
+  }
+  add("Slices");
+  return columns;
+}
+
+std::string replay_words(const PackPage& page) {
+  if (page.replay == nullptr) return "Load: the stated rate as a share of what is given. --verify replays the plan.";
+  return fmt::format(
+      "Load: the stated rate as a share of what is given. In time and p99: requests at random (Poisson) at the stated "
+      "rates, {} s with each of {} seeds. A plan that is full to the brim answers late; --headroom asks for more room.",
+      page.replay->seconds, page.replay->seeds.size());
+}
+
+}  // namespace
+
+std::string render_pack_report(const PackingProblem& problem, const capacity::PackResult& result,
+                               const sim::PackingReplay* replay) {
+  const PackPage page{.problem = problem, .result = result, .replay = replay, .hues = hues_of(problem, result.packing)};
+  const std::string headline = html_escaped(headline_words(page));
+  return fill_page(embedded(pack_html_begin, pack_html_end),
+                   {{"headline", headline},
+                    {"css", std::string(embedded(page_css_begin, page_css_end))},
+                    {"facts", pack_facts(page)},
+                    {"legend", legend_items(page)},
+                    {"note", pictures_note(page)},
+                    {"gpus", gpu_figures(page)},
+                    {"replay", replay_words(page)},
+                    {"columns", demand_columns(page)},
+                    {"rows", demand_rows(page)}});
+}
+
+}  // namespace berth::report

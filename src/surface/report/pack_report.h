@@ -1,0 +1,22 @@
+/// The page of `berth pack`: how each GPU is cut and for whom, what is proven, and what each demand got, as one
+/// self-contained HTML page without script.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "capacity/pack.h"
+#include "domain/packing.h"
+#include "sim/packing_replay.h"
+
+namespace berth::report {
+
+/// The page, UTF-8. `replay` may be absent. Names are escaped; figures that do not exist are a dash. Equal neighbours
+/// among the GPUs share a picture, the first `kPackPicturesMax` are drawn, and the page says so. The same arguments
+/// give the same bytes. Requires: `result` is a plan for `problem`.
+[[nodiscard]] std::string render_pack_report(const PackingProblem& problem, const capacity::PackResult& result,
+                                             const sim::PackingReplay* replay);
+
+inline constexpr std::size_t kPackPicturesMax = 200;
+
+}  // namespace berth::report

@@ -1,0 +1,25 @@
+/// Pages from their parts: a frame with {{marks}}, what stands for each, and text that cannot become markup.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace berth::report {
+
+/// A file that the assembler put into the program (cmake/BerthEmbed.cmake).
+[[nodiscard]] inline std::string_view embedded(const char* begin, const char* end) {
+  return {begin, static_cast<std::size_t>(end - begin)};
+}
+
+/// Text for between tags and in quoted attributes.
+[[nodiscard]] std::string html_escaped(std::string_view text);
+
+/// What stands for each mark.
+using PageParts = std::vector<std::pair<std::string_view, std::string>>;
+
+/// The frame with each {{mark}} replaced. Requires: every mark of the frame has a part.
+[[nodiscard]] std::string fill_page(std::string_view frame, const PageParts& parts);
+
+}  // namespace berth::report

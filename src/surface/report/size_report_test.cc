@@ -1,0 +1,79 @@
+#include "surface/report/size_report.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+namespace berth::report {
+namespace {
+
+sim::CountTrial trial(std::int64_t gpus, std::int64_t in_time_of_1000, bool holds) {
+  return {.gpus = gpus,
+          .holds = holds,
+          .seeds = {{.holds = holds,
+                     .infeasible = std::nullopt,
+                     .worst = sim::ServiceShare{.service = "s", .in_time = in_time_of_1000, .requests = 1000}}}};
+}
+
+sim::SizeResult sizes() {
+  sim::PolicySize shared;
+  shared.name = "shared";
+  shared.gpus = 4;
+  shared.cost_micro_usd = 4'000'000;
+  shared.at_answer.emplace();
+  shared.at_answer->figures.goodput_mean_of_services = 0.75;
+  shared.at_answer->figures.utilisation = {.allocated = 1, .busy = 0.5, .effective = 0.25};
+  shared.tried = {trial(2, 900, false), trial(4, 995, true)};
+  sim::PolicySize even = shared;
+  even.name = "static-even";
+  even.gpus = 3;
+  even.is_stable = false;
+  even.cost_micro_usd.reset();
+  even.at_answer->figures.goodput_mean_of_services.reset();
+  even.tried = {trial(3, 991, true)};
+  sim::PolicySize paris;
+  paris.name = "paris";
+  paris.infeasible = "no count <up> to 4";
+  paris.tried = {trial(4, 500, false)};
+  sim::SizeResult result;
+  result.scenario = "a<b>&\".yaml";
+  result.gpu_model = "A30-24GB";
+  result.policies = {shared, even, paris};
+  return result;
+}
+
+bool has(const std::string& page, std::string_view text) { return page.find(text) != std::string::npos; }
+
+TEST(SizeReport, ShowsTheThreeFigures) {
+  const std::string page = render_size_report(sizes());
+  EXPECT_TRUE(has(page, "static-even needs 3 GPUs, the fewest without hindsight: 25% less cost than shared (4 GPUs)"));
+  EXPECT_TRUE(has(page, R"(<b>$4.0000</b>)"));
+  EXPECT_TRUE(has(page, "-25 %"));
+  EXPECT_TRUE(has(page, "100 › 50 › 25 %"));
+  EXPECT_TRUE(has(page, "<b>0.7500</b>"));
+  EXPECT_TRUE(has(page, "not stable"));
+  EXPECT_TRUE(has(page, "<title>2 GPUs: 90.00%</title>"));
+}
+
+TEST(SizeReport, NamesAreNoMarkupAndNoMarkIsLeft) {
+  const std::string page = render_size_report(sizes());
+  EXPECT_TRUE(has(page, "a&lt;b&gt;&amp;&quot;.yaml"));
+  EXPECT_TRUE(has(page, "no count &lt;up&gt; to 4"));
+  EXPECT_FALSE(has(page, "a<b>"));
+  EXPECT_FALSE(has(page, "{{"));
+  EXPECT_FALSE(has(page, "<script"));
+}
+
+TEST(SizeReport, AbsentFiguresAreADash) {
+  const std::string page = render_size_report(sizes());
+  EXPECT_TRUE(has(page, R"(<td data-label="Goodput"><span class="absent">–</span></td>)"));
+  EXPECT_TRUE(has(page, R"(<td data-label="Against shared"><span class="absent">–</span></td>)"));
+}
+
+TEST(SizeReport, TheSameResultGivesTheSameBytes) {
+  EXPECT_EQ(render_size_report(sizes()), render_size_report(sizes()));
+}
+
+}  // namespace
+}  // namespace berth::report
