@@ -67,8 +67,9 @@ class Packer {
   }
 
  private:
-  [[nodiscard]] static PackResult nothing_to_do() {
+  [[nodiscard]] PackResult nothing_to_do() const {
     PackResult result;
+    if (!problem_.offers.empty() && problem_.offers.front().micro_usd_per_hour) result.score.micro_usd_per_hour = 0;
     result.is_proven = result.is_largest_free_proven = result.is_slice_count_proven = true;
     return result;
   }
@@ -177,30 +178,14 @@ class Packer {
   void add_part(Part& part, const FoundPlan& plan, PackResult& result) {
     detail::append_packing(result.packing, detail::assemble(problem_, part.instance, *part.search, plan, budget_));
     result.bound += plan.bound;
-    price_ += plan.price;
     if (plan.price > plan.bound) result.is_proven = false;
     if (!plan.is_slice_count_proven) result.is_slice_count_proven = false;
   }
 
   void fill_score(PackResult& result) const {
-    const Instance& instance = parts_.front().instance;
-    PackScore& score = result.score;
-    score.gpus = static_cast<std::int64_t>(result.packing.gpu_offers.size());
-    score.slices = static_cast<std::int64_t>(result.packing.slices.size());
-    if (problem_.offers.front().micro_usd_per_hour) {
-      score.micro_usd_per_hour = price_ * instance.micro_usd_per_price;
-      result.bound *= instance.micro_usd_per_price;
-    }
-    result.unused = detail::empty_places(problem_, result.packing);
-    for (const Slice& slice : result.unused) {
-      const auto model_of = [&](const Slice& of) -> const GpuModel& {
-        return problem_.offers[result.packing.gpu_offers[of.gpu.index]].model;
-      };
-      if (!score.largest_free || detail::is_larger_slice(model_of(slice), slice.profile, model_of(*score.largest_free),
-                                                         score.largest_free->profile)) {
-        score.largest_free = slice;
-      }
-    }
+    result.score = score_of(problem_, result.packing);
+    if (problem_.offers.front().micro_usd_per_hour) result.bound *= parts_.front().instance.micro_usd_per_price;
+    result.unused = empty_places(problem_, result.packing);
     result.nodes = budget_.nodes;
   }
 
@@ -208,7 +193,6 @@ class Packer {
   PackOptions options_;
   Budget budget_;
   std::vector<Part> parts_;
-  std::int64_t price_ = 0;
   std::vector<Keeper> keepers_;
   bool is_some_keeper_unsure_ = false;  ///< of some pool it is open whether it could keep a free slice of the last size
   bool is_largest_free_proven_ = false;

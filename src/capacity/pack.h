@@ -35,13 +35,18 @@ struct PackResult {
   bool is_largest_free_proven = false;  ///< among plans with this objective no one leaves a larger free slice
   bool is_slice_count_proven = false;   ///< ... and among those no one has fewer slices
   std::int64_t nodes = 0;               ///< spent
-  /// The largest empty places that are left, one GPU after the other: the largest plain slice first.
-  std::vector<Slice> unused;
+  std::vector<Slice> unused;            ///< `empty_places`
 };
 
 /// Packs. The result depends on the arguments alone. Errors (kInvalidInput): demands that no slice can serve, all named
 /// at once; numbers too long for exact work; the offers cannot carry the demands (says whether that is proven).
 [[nodiscard]] Result<PackResult> pack(const PackingProblem& problem, const PackOptions& options);
+
+/// The score of any legal plan of a problem.
+[[nodiscard]] PackScore score_of(const PackingProblem& problem, const Packing& packing);
+
+/// The largest plain slices that could still be cut on each GPU, the largest first; sorted by GPU, then start.
+[[nodiscard]] std::vector<Slice> empty_places(const PackingProblem& problem, const Packing& packing);
 
 /// A demand's best use of a kind of slice: the usable point with most throughput; ties: smaller batch, then fewer
 /// processes. Nothing where no measured point is usable there. Exact.

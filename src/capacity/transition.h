@@ -55,8 +55,8 @@ struct Transition {
   std::int64_t created = 0;    ///< temporary ones aside
   std::int64_t destroyed = 0;  ///< temporary ones aside
   std::int64_t retuned = 0;
-  std::int64_t temporary = 0;   ///< slices that stand only for a while; each is created and destroyed
-  std::int64_t spare_gpus = 0;  ///< GPUs that are needed only for a while
+  std::int64_t temporary = 0;      ///< slices that stand only for a while; each is created and destroyed
+  std::int64_t spare_gpus = 0;     ///< GPUs that are needed only for a while
   std::int64_t changes_bound = 0;  ///< no plan that takes no more has fewer created + destroyed
   bool is_fewest_proven = false;   ///< the bound meets the plan
   std::int64_t nodes = 0;          ///< spent

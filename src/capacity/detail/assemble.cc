@@ -9,7 +9,6 @@
 #include "base/ensure.h"
 #include "capacity/pack.h"
 #include "domain/scenario.h"
-#include "mig/geometry.h"
 #include "mig/multiset.h"
 
 namespace berth::capacity::detail {
@@ -151,24 +150,7 @@ class Assembly {
   Packing packing_;
 };
 
-mig::State state_of(const Packing& packing, std::uint32_t gpu) {
-  mig::State state;
-  const auto first = std::ranges::lower_bound(packing.slices, GpuId{gpu}, {},
-                                              [](const PackedSlice& packed) { return packed.slice.gpu; });
-  for (auto it = first; it != packing.slices.end() && it->slice.gpu.index == gpu; ++it) {
-    state.push_back({it->slice.start, it->slice.profile});
-  }
-  return state;
-}
-
 }  // namespace
-
-bool is_larger_slice(const GpuModel& a_model, ProfileId a, const GpuModel& b_model, ProfileId b) {
-  const auto size_of = [](const GpuModel& model, ProfileId profile) {
-    return std::pair(profile_sms(model, profile), model.profiles[profile.index].length);
-  };
-  return size_of(a_model, a) > size_of(b_model, b);
-}
 
 Packing assemble(const PackingProblem& problem, const Instance& instance, PlanSearch& search, const FoundPlan& plan,
                  Budget& budget) {
@@ -188,26 +170,6 @@ Packing assemble(const PackingProblem& problem, const Instance& instance, PlanSe
     }
   }
   return assembly.take();
-}
-
-std::vector<Slice> empty_places(const PackingProblem& problem, const Packing& packing) {
-  std::vector<Slice> empty;
-  for (std::uint32_t g = 0; g < packing.gpu_offers.size(); ++g) {
-    const GpuModel& model = problem.offers[packing.gpu_offers[g]].model;
-    if (!model.is_mig_capable()) continue;
-    const mig::Rules rules = mig::plain_rules(model);
-    mig::State state = state_of(packing, g);
-    for (auto fits = mig::placements_that_fit(model, state, rules); !fits.empty();
-         fits = mig::placements_that_fit(model, state, rules)) {
-      const mig::Placement largest = *std::ranges::max_element(
-          fits, [&](const auto& a, const auto& b) { return is_larger_slice(model, b.profile, model, a.profile); });
-      empty.push_back({GpuId{g}, largest.start, largest.profile});
-      state.push_back(largest);
-      std::ranges::sort(state);
-    }
-  }
-  std::ranges::sort(empty);
-  return empty;
 }
 
 void append_packing(Packing& packing, const Packing& more) {

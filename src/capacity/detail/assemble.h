@@ -14,12 +14,6 @@ namespace berth::capacity::detail {
 [[nodiscard]] Packing assemble(const PackingProblem& problem, const Instance& instance, PlanSearch& search,
                                const FoundPlan& plan, Budget& budget);
 
-/// The largest plain slices that could still be cut on each GPU, the largest first; by GPU, then start.
-[[nodiscard]] std::vector<Slice> empty_places(const PackingProblem& problem, const Packing& packing);
-
-/// Whether one slice counts as larger than another: more SMs, then more units.
-[[nodiscard]] bool is_larger_slice(const GpuModel& a_model, ProfileId a, const GpuModel& b_model, ProfileId b);
-
 /// Plans of different demands put together: the GPUs of `more` are numbered after those of `packing`.
 void append_packing(Packing& packing, const Packing& more);
 

@@ -104,6 +104,16 @@ class Table {
   std::vector<std::vector<Rate>> most_;
 };
 
+/// The size of as few pieces as can carry a need: no more of fewer changes is of use.
+Size size_of_fewest(Rate need, const std::vector<Piece>& pieces) {
+  Piece best;
+  for (const Piece& piece : pieces) {
+    if (piece.rate > best.rate || (piece.rate == best.rate && piece.size < best.size)) best = piece;
+  }
+  return best.rate == 0 ? 0
+                        : std::min<Size>((std::max<Rate>(need, 0) + best.rate - 1) / best.rate, kTableMax) * best.size;
+}
+
 /// The least size of a demand's slices, each as often as it takes: what more changes than the table holds come to.
 Size least_of_all(Rate need, const std::vector<Piece>& standing, const std::vector<Piece>& fresh) {
   std::vector<Piece> all = fresh;
@@ -174,6 +184,7 @@ Curve size_curve(const TransitionView& view, const SizeQuestion& question, const
   Size size_max = least_new == kNoSize ? 0 : least_new;
   // All dropped, and as many new pieces as the least size of them can hold: no further change helps.
   const std::size_t changes_max = standing.size() + static_cast<std::size_t>(size_max);
+  size_max = std::max(size_max, size_of_fewest(need, fresh));
   for (const Piece& piece : standing) size_max += piece.size;
   const auto entries = static_cast<std::int64_t>(changes_max + 1) * (size_max + 1);
   Curve curve(fewest + 1, least);

@@ -163,6 +163,7 @@ bool SiteSearch::is_spent() { return *nodes_left_ <= 0 || --*nodes_left_ <= 0; }
 bool SiteSearch::has_room(std::size_t part) {
   std::int64_t weight = 0;
   std::int64_t length = 0;
+  *nodes_left_ -= static_cast<std::int64_t>(free_.size());
   for (const int site : free_) {
     if (plan_[at(site)].empty()) continue;
     const Room::Extra extra = room_.extra(view_.sites[at(site)].offer, standing_[at(site)]);
@@ -220,6 +221,7 @@ bool SiteSearch::create(std::size_t part, std::size_t site, std::size_t place) {
   std::vector<bool> is_blank_tried(view_.offers.size(), false);
   for (; site < free_.size(); ++site, place = 0) {
     const int id = free_[site];
+    --*nodes_left_;
     if (!may_hold(id, own.demand)) continue;
     if (is_blank_[at(id)] && plan_[at(id)].empty()) {
       const std::size_t offer = at(view_.sites[at(id)].offer);

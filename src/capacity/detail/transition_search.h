@@ -4,7 +4,7 @@
 /// slices carry its need with none to spare, the plan stays within what it may take. Depth first, demand by demand;
 /// cut where the changes so far, with the fewest that each later demand takes by itself, pass the limit, and where the
 /// later demands, with the changes that are left, need more compute slices or placement units than the sites still
-/// have. O(nodes x free sites).
+/// have. A node is a slice or a site tried.
 #pragma once
 
 #include <cstdint>

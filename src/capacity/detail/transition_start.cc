@@ -314,6 +314,7 @@ std::optional<Packing> Starter::pack_rest(const SitePlan& plan, const Packer& pa
 
 Starter::Wanted Starter::wanted_of(const Packing& packing) const {
   Wanted wanted;
+  wanted.site_tenants.assign(view_.sites.size(), kNone);
   for (std::size_t d = 0; d < view_.demands.size(); ++d) {
     wanted.quotas.emplace_back();
     for (const OfferView& offer : view_.offers) wanted.quotas.back().emplace_back(offer.kinds.size(), 0);
@@ -348,6 +349,7 @@ void Starter::place(Wanted wanted, SitePlan& plan) const {
     for (std::size_t site = 0; count > 0 && site < plan.size(); ++site) {
       if (!plan[site].empty() || view_.sites[site].offer != shape.offer) continue;
       plan[site] = overlap(wanted, shape, static_cast<int>(site));
+      wanted.site_tenants[site] = shape.tenant;
       --count;
     }
   }
@@ -385,6 +387,7 @@ void Starter::place_best(Wanted& wanted, SitePlan& plan) const {
       if (own.demand != kNone) --wanted.quotas[index_of(own.demand)][index_of(shape.offer)][index_of(kind)];
     }
     plan[index_of(site)] = std::move(held);
+    wanted.site_tenants[index_of(site)] = shape.tenant;
   }
 }
 
@@ -392,23 +395,18 @@ void Starter::place_best(Wanted& wanted, SitePlan& plan) const {
 void Starter::share_out(Wanted& wanted, SitePlan& plan) const {
   for (std::size_t site = 0; site < plan.size(); ++site) {
     const std::size_t model = index_of(view_.sites[site].offer);
-    int tenant = kNone;
-    for (const Held& held : plan[site]) {
-      if (held.demand != kNone) tenant = view_.demands[index_of(held.demand)].tenant;
-    }
+    const int tenant = wanted.site_tenants[site];
     for (Held& held : plan[site]) {
       if (held.demand != kNone) continue;
       const std::size_t kind = index_of(view_.offers[model].place_kinds[index_of(held.place)]);
       const auto has_left = [&](int d) {
-        const bool is_own =
-            !view_.keeps_tenants_apart || tenant == kNone || view_.demands[index_of(d)].tenant == tenant;
+        const bool is_own = tenant == kNone || view_.demands[index_of(d)].tenant == tenant;
         return is_own && wanted.quotas[index_of(d)][model][kind] > 0;
       };
       for (int d = 0; held.demand == kNone && d < static_cast<int>(view_.demands.size()); ++d) {
         if (!has_left(d)) continue;
         held.demand = d;
         --wanted.quotas[index_of(d)][model][kind];
-        tenant = view_.demands[index_of(d)].tenant;
       }
     }
   }

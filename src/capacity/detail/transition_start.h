@@ -49,6 +49,7 @@ class Starter {
   struct Wanted {
     std::map<Shape, int> shapes;
     std::vector<std::vector<std::vector<int>>> quotas;  ///< by demand, offer, kind
+    std::vector<int> site_tenants;                      ///< of the shapes that are placed
   };
 
   [[nodiscard]] double waste_of(int site) const;

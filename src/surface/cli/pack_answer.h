@@ -1,7 +1,8 @@
-/// What `berth pack` shows: a problem, the plan found for it, and maybe how it fared under chance.
+/// What `berth pack` shows: a problem, the plan found for it, and maybe the way there and how it fared under chance.
 #pragma once
 
 #include "capacity/pack.h"
+#include "capacity/transition.h"
 #include "domain/packing.h"
 #include "sim/packing_replay.h"
 
@@ -11,11 +12,14 @@ namespace berth::cli {
 struct PackAnswer {
   const PackingProblem& problem;
   const capacity::PackResult& result;
-  const sim::PackingReplay* replay = nullptr;  ///< absent unless --verify
+  const sim::PackingReplay* replay = nullptr;        ///< absent unless --verify
+  const capacity::Transition* transition = nullptr;  ///< absent unless --from
 
   [[nodiscard]] const GpuModel& model_of(GpuId gpu) const {
     return problem.offers[result.packing.gpu_offers[gpu.index]].model;
   }
+  /// Whether slices name the model of their GPU.
+  [[nodiscard]] bool names_models() const { return is_priced() || problem.offers.size() > 1; }
   /// Whether the plan is judged by money; else by its number of GPUs.
   [[nodiscard]] bool is_priced() const { return problem.offers.front().micro_usd_per_hour.has_value(); }
 };

@@ -1,53 +1,26 @@
 #include "surface/cli/pack_json.h"
 
-#include <nlohmann/json.hpp>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include "domain/scenario.h"
+#include "surface/cli/detail/json_text.h"
 #include "surface/cli/json_value.h"
+#include "surface/cli/transition_json.h"
 
 namespace berth::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-/// A name need not be UTF-8 (a file's stem): what is not is replaced, so that the output always is.
-std::string json_text(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
-/// The number with all its digits; JSON has no fractions, so a number that is no decimal is rounded.
-std::string exact_text(const Decimal& value) {
-  const std::string text = value.to_string();
-  return text.find('/') == std::string::npos ? text : json_text(value.to_double());
-}
-
-/// An object from keys and values that are JSON already: a library's numbers could not hold all digits.
-using Members = std::vector<std::pair<std::string_view, std::string>>;
-
-std::string object_text(const Members& members) {
-  std::string text = "{";
-  for (const auto& [key, value] : members) {
-    if (text.size() > 1) text += ',';
-    text.append("\"").append(key).append("\":").append(value);
-  }
-  return text + "}";
-}
-
-std::string list_text(const std::vector<std::string>& items) {
-  std::string text = "[";
-  for (const std::string& item : items) {
-    if (text.size() > 1) text += ',';
-    text += item;
-  }
-  return text + "]";
-}
+using detail::exact_text;
+using detail::json_text;
+using detail::list_text;
+using detail::Members;
+using detail::object_text;
 
 /// Where a slice is.
 Members place_members(const PackAnswer& answer, const Slice& slice) {
   const GpuModel& model = answer.model_of(slice.gpu);
   Members members = {{"gpu", json_text(slice.gpu.index)}};
-  if (answer.is_priced()) members.emplace_back("gpu_model", json_text(model.name));
+  if (answer.names_models()) members.emplace_back("gpu_model", json_text(model.name));
   members.emplace_back("profile", json_text(profile_name(model, slice.profile)));
   members.emplace_back("start", json_text(slice.start));
   return members;
@@ -106,20 +79,23 @@ std::string pack_json(const PackAnswer& answer) {
   const capacity::PackScore& score = result.score;
   const std::string largest_free =
       score.largest_free ? object_text(place_members(answer, *score.largest_free)) : "null";
-  return object_text({{"gpus", json_text(score.gpus)},
-                      {"bound", json_text(result.bound)},
-                      {"proven", json_text(result.is_proven)},
-                      {"objective", answer.is_priced() ? "\"cost_micro_usd_per_hour\"" : "\"gpus\""},
-                      {"cost_micro_usd_per_hour", json_text(or_null(score.micro_usd_per_hour))},
-                      {"slices", slices_text(answer)},
-                      {"unused", unused_text(answer)},
-                      {"largest_free", largest_free},
-                      {"largest_free_proven", json_text(result.is_largest_free_proven)},
-                      {"slice_count", json_text(score.slices)},
-                      {"slice_count_proven", json_text(result.is_slice_count_proven)},
-                      {"nodes", json_text(result.nodes)},
-                      {"verification", verification_text(answer)}}) +
-         "\n";
+  Members members = {{"gpus", json_text(score.gpus)},
+                     {"bound", json_text(result.bound)},
+                     {"proven", json_text(result.is_proven)},
+                     {"objective", answer.is_priced() ? "\"cost_micro_usd_per_hour\"" : "\"gpus\""},
+                     {"cost_micro_usd_per_hour", json_text(or_null(score.micro_usd_per_hour))},
+                     {"slices", slices_text(answer)},
+                     {"unused", unused_text(answer)},
+                     {"largest_free", largest_free},
+                     {"largest_free_proven", json_text(result.is_largest_free_proven)},
+                     {"slice_count", json_text(score.slices)},
+                     {"slice_count_proven", json_text(result.is_slice_count_proven)},
+                     {"nodes", json_text(result.nodes)},
+                     {"verification", verification_text(answer)}};
+  if (answer.transition != nullptr) {
+    members.emplace_back("transition", transition_json(answer.problem, *answer.transition));
+  }
+  return object_text(members) + "\n";
 }
 
 }  // namespace berth::cli

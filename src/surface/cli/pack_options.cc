@@ -46,10 +46,12 @@ Result<void> check_sources(const PackArguments& arguments) {
 
 Result<void> check_outputs(const PackArguments& arguments) {
   if (arguments.report == "") return invalid("--report: wanted a folder, found an empty path");
+  if (arguments.from == "") return invalid("--from: wanted a file, found an empty path");
   if (!arguments.check) return {};
   if (arguments.check->empty()) return invalid("--check: wanted a file, found an empty path");
   if (arguments.is_verifying) return invalid("--check: wanted without --verify: it searches and replays nothing");
   if (arguments.report) return invalid("--check: wanted without --report: it draws nothing");
+  if (arguments.from) return invalid("--check: wanted without --from: it searches nothing");
   return {};
 }
 
@@ -103,7 +105,8 @@ Result<PackRequest> check_pack_options(const PackArguments& arguments) {
                       .search = {},
                       .is_verifying = arguments.is_verifying,
                       .report_dir = arguments.report,
-                      .check_path = arguments.check};
+                      .check_path = arguments.check,
+                      .from_path = arguments.from};
   if (const auto rest = take_rest(arguments, request); !rest) return pass_on(rest.error());
   return request;
 }

@@ -30,6 +30,7 @@ struct PackArguments {
   std::string format = "table";
   std::optional<std::string> report;
   std::optional<std::string> check;
+  std::optional<std::string> from;
 };
 
 /// Checked, as far as that goes without the files.
@@ -46,6 +47,7 @@ struct PackRequest {
   OutputFormat format = OutputFormat::kTable;
   std::optional<std::string> report_dir;
   std::optional<std::string> check_path;  ///< judge this plan, search nothing
+  std::optional<std::string> from_path;   ///< the plan that stands
 };
 
 /// Refuses both or neither of --gpu and --fleet, unknown words, empty paths, numbers out of range, and --check together

@@ -3,10 +3,14 @@
 #include <fmt/format.h>
 
 #include <optional>
+#include <string_view>
+#include <utility>
 
 #include "capacity/find_fault.h"
+#include "capacity/transition.h"
 #include "surface/cli/interrupt.h"
 #include "surface/cli/pack_answer.h"
+#include "surface/cli/pack_from.h"
 #include "surface/cli/pack_json.h"
 #include "surface/cli/pack_plan_file.h"
 #include "surface/cli/pack_problem.h"
@@ -28,18 +32,41 @@ Result<std::string> judged(const std::string& path, const PackingProblem& proble
   return fmt::format("{}: accepted: {} GPUs, {} slices\n", path, packing->gpu_offers.size(), packing->slices.size());
 }
 
+Error in_file(const std::string& path, const Error& error) { return {error.code, path + ": " + error.message}; }
+
+Error own_mistake(std::string_view what, const std::string& fault) {
+  return {ErrorCode::kUnavailable, fmt::format("the verifier refuses {}, so it is not shown: {}. This is a mistake of "
+                                               "the program: please report it with the files",
+                                               what, fault)};
+}
+
 /// Finds a plan that the verifier accepts.
 Result<capacity::PackResult> verified_plan(const PackRequest& request, const PackingProblem& problem) {
   auto result = capacity::pack(problem, request.search);
   if (!result) return result;
   if (const auto fault = capacity::find_fault(problem, result->packing)) {
-    return fail(
-        ErrorCode::kUnavailable,
-        fmt::format("the verifier refuses the plan that was found, so it is not shown: {}. This is a mistake of "
-                    "the program: please report it with the files",
-                    *fault));
+    return pass_on(own_mistake("the plan that was found", *fault));
   }
   return result;
+}
+
+/// The way from what stands; its target takes the place of the plan in `result`.
+Result<capacity::Transition> verified_transition(const PackRequest& request, const PackingProblem& problem,
+                                                 const capacity::StandingPlan& standing, capacity::PackResult& result) {
+  auto transition = capacity::plan_transition(problem, standing, result, request.search);
+  if (!transition) return pass_on(in_file(*request.from_path, transition.error()));
+  if (const auto fault = capacity::find_fault(problem, transition->target)) {
+    return pass_on(own_mistake("the plan that was found", *fault));
+  }
+  if (const auto fault = capacity::find_step_fault(problem, standing, *transition)) {
+    return pass_on(own_mistake("the steps that were found", *fault));
+  }
+  result.packing = transition->target;
+  result.score = capacity::score_of(problem, result.packing);
+  result.unused = capacity::empty_places(problem, result.packing);
+  // Here the fewest changes come before the largest free slice.
+  result.is_largest_free_proven = result.is_slice_count_proven = false;
+  return transition;
 }
 
 std::optional<sim::PackingReplay> replayed(const PackRequest& request, const PackingProblem& problem,
@@ -62,13 +89,28 @@ Result<void> report_written(const PackRequest& request, const PackSurroundings& 
 
 Result<std::string> run_pack(const PackRequest& request, const PackSurroundings& surroundings) {
   const InterruptWatch interrupt;  // ends the program with its own status; nothing is written before the end
-  const auto problem = load_packing_problem(request, surroundings.files);
+  auto problem = load_packing_problem(request, surroundings.files);
   if (!problem) return pass_on(problem.error());
   if (request.check_path) return judged(*request.check_path, *problem, surroundings.files);
-  const auto result = verified_plan(request, *problem);
+  std::optional<capacity::StandingPlan> standing;
+  if (request.from_path) {
+    auto loaded = load_standing_plan(*request.from_path, surroundings.files, *problem);
+    if (!loaded) return pass_on(loaded.error());
+    standing = std::move(*loaded);
+  }
+  auto result = verified_plan(request, *problem);
   if (!result) return pass_on(result.error());
+  std::optional<capacity::Transition> transition;
+  if (standing) {
+    auto planned = verified_transition(request, *problem, *standing, *result);
+    if (!planned) return pass_on(planned.error());
+    transition = std::move(*planned);
+  }
   const auto replay = replayed(request, *problem, result->packing);
-  const PackAnswer answer{.problem = *problem, .result = *result, .replay = replay ? &*replay : nullptr};
+  const PackAnswer answer{.problem = *problem,
+                          .result = *result,
+                          .replay = replay ? &*replay : nullptr,
+                          .transition = transition ? &*transition : nullptr};
   std::string text = request.format == OutputFormat::kJson ? pack_json(answer) : pack_table(answer);
   if (const auto written = report_written(request, surroundings, answer); !written) return pass_on(written.error());
   return text;

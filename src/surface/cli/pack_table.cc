@@ -13,6 +13,7 @@
 #include "mig/geometry.h"
 #include "surface/cli/mig_text.h"
 #include "surface/cli/text_table.h"
+#include "surface/cli/transition_text.h"
 
 namespace berth::cli {
 namespace {
@@ -89,7 +90,8 @@ std::string place_text(const PackAnswer& answer, const Slice& slice) {
 std::string refinement_text(const PackAnswer& answer) {
   const capacity::PackResult& result = answer.result;
   const auto& free = result.score.largest_free;
-  std::string text = "largest free slice: ";
+  std::string text = answer.transition == nullptr ? "" : "with the fewest changes; ";
+  text += "largest free slice: ";
   text += free ? fmt::format("{} on GPU {}", place_text(answer, *free), free->gpu.index) : "none";
   text += result.is_largest_free_proven ? " (proven: such plans leave none larger); " : " (not proven the largest); ";
   return text + fmt::format("{} ({})", counted(result.score.slices, "slice"),
@@ -241,6 +243,7 @@ std::string pack_table(const PackAnswer& answer) {
   std::string text = wrapped(headline_text(answer)) + "\n";
   if (answer.result.score.gpus > 0) text += wrapped(refinement_text(answer)) + "\n\n" + gpu_table(answer);
   if (!answer.problem.demands.empty()) text += "\n" + demand_table(answer);
+  if (answer.transition != nullptr) text += "\n" + transition_table(answer.problem, *answer.transition);
   return text + "\n" + wrapped(last_line(answer)) + "\n";
 }
 

@@ -17,6 +17,7 @@ constexpr const char* kPackExamples = R"(Examples:
   berth pack --gpu H100-80GB --profiles all.csv --profile-format csv --demand demand.csv --verify --headroom 1.2
   berth pack --fleet fleet.csv --profiles all.csv --profile-format csv --demand demand.csv --format json > plan.json
   berth pack --fleet fleet.csv --profiles all.csv --profile-format csv --demand demand.csv --check plan.json
+  berth pack --fleet fleet.csv --profiles all.csv --profile-format csv --demand new.csv --from plan.json
 
 demand.csv: model,requests_per_second,latency_ms[,tenant]    fleet.csv: gpu,count,usd_per_gpu_hour
 
@@ -58,6 +59,8 @@ void add_output_options(CLI::App& verb, PackArguments& arguments) {
   verb.add_option("--seed", arguments.seed, "First of the three seeds of --verify")
       ->type_name("N")
       ->capture_default_str();
+  verb.add_option("--from", arguments.from, "The plan that stands (JSON): change as few of its slices as possible")
+      ->type_name("PLAN");
   verb.add_option("--check", arguments.check, "Search nothing: judge the plan in a file (as --format json writes it)")
       ->type_name("PLAN");
   verb.add_option("--format", arguments.format, "table or json")->type_name("WORD")->capture_default_str();

@@ -201,6 +201,75 @@ class Pack(unittest.TestCase):
         self.assert_refused(self.pack(good, *gpu, "--headroom", "0"), "--headroom")
         self.assertEqual(self.files(), before)
 
+    def standing(self, demand, *arguments, name="standing.json"):
+        plan = self.plan(demand, *arguments)
+        return self.write(name, json.dumps(plan, default=float))
+
+    def test_from_a_plan_that_stands(self):
+        """Steps replayed here one by one: at each moment every model has what it had, or its new rate."""
+        self.standing(["m,500,100", "n,200,100"], "--gpu", "H100-80GB")
+        old = json.loads((self.folder / "standing.json").read_text())
+        new_rates = {"m": 1500, "n": 250, "k": 0}
+        plan = self.plan(["m,1500,100", "n,250,100"], "--gpu", "H100-80GB", "--from", "standing.json")
+        fewest = self.plan(["m,1500,100", "n,250,100"], "--gpu", "H100-80GB")
+        self.assertEqual(plan["gpus"], fewest["gpus"])
+        way = plan["transition"]
+        self.assertEqual(way["changes"], way["created"] + way["destroyed"])
+        self.assertLessEqual(way["changes_bound"], way["changes"])
+        self.assertEqual(way["fewest_proven"], way["changes_bound"] == way["changes"])
+        self.assertEqual(way["kept"] + way["destroyed"], len(old["slices"]))
+        self.assertEqual(way["kept"] + way["created"], len(plan["slices"]))
+
+        rate = {"m": 1, "n": Fraction(1, 2)}
+        standing = {(piece["gpu"], piece["start"]): piece for piece in old["slices"]}
+
+        def given(model):
+            return sum(GPUS["H100-80GB"][piece["profile"]] * rate[model] for piece in standing.values()
+                       if piece["model"] == model)
+
+        floor = {model: min(given(model), new_rates[model]) for model in ("m", "n")}
+        for step in way["steps"]:
+            place = (step["gpu"], step["start"])
+            if step["action"] == "create":
+                self.assertNotIn(place, standing)
+                standing[place] = step
+            elif step["action"] == "destroy":
+                del standing[place]
+            for model, least in floor.items():
+                self.assertGreaterEqual(given(model), least, step)
+        target_of = {gpu["gpu"]: gpu["target"] for gpu in way["gpus"]}
+        reached = {(target_of[gpu], start, piece["profile"], piece["model"]) for (gpu, start), piece in standing.items()}
+        self.assertEqual(reached, {(piece["gpu"], piece["start"], piece["profile"], piece["model"])
+                                   for piece in plan["slices"]})
+
+    def test_from_the_same_demand_changes_nothing(self):
+        demand = ["m,700,100", "n,200,100"]
+        self.standing(demand, "--gpu", "A30")
+        way = self.plan(demand, "--gpu", "A30", "--from", "standing.json")["transition"]
+        self.assertEqual((way["changes"], way["fewest_proven"], way["steps"]), (0, True, []))
+        table = self.pack(demand, "--gpu", "A30", "--from", "standing.json")
+        self.assertIn(b"Nothing has to change.", table.stdout)
+
+    def test_from_gpus_that_are_not_offered_any_more(self):
+        self.write("fleet.csv", FLEET, "A30,unlimited,1", "T4,unlimited,0.1")
+        self.standing(["m,100,100"], "--fleet", "fleet.csv")
+        plan = self.plan(["m,100,100"], "--gpu", "A30", "--from", "standing.json")
+        self.assertEqual({piece["gpu_model"] for piece in plan["slices"]}, {"A30-24GB"})
+        self.assertEqual([(gpu["gpu_model"], gpu["standing"], gpu["target"]) for gpu in plan["transition"]["gpus"]],
+                         [("T4-16GB", 0, None), ("A30-24GB", None, 0)])
+        self.assertEqual([step["action"] for step in plan["transition"]["steps"]], ["create", "destroy"])
+
+    def test_from_refuses_what_is_no_plan(self):
+        demand = ["m,100,100"]
+        self.write("bad.json", '{"slices": [{"gpu": 0, "profile": "9g.1gb"}]}')
+        self.assert_refused(self.pack(demand, "--gpu", "A30", "--from", "bad.json"), "bad.json", "slices[0]")
+        overlap = {"gpu": 0, "profile": "4g.24gb", "start": 0, "model": "m", "batch": 4, "processes": 1,
+                   "requests_per_second": 450}
+        self.write("overlap.json", json.dumps({"slices": [overlap, {**overlap, "profile": "1g.6gb"}]}))
+        self.assert_refused(self.pack(demand, "--gpu", "A30", "--from", "overlap.json"), "overlap.json")
+        self.assert_refused(self.pack(demand, "--gpu", "A30", "--from", "missing.json"), "missing.json")
+        self.assert_refused(self.pack(demand, "--gpu", "A30", "--from", "bad.json", "--check", "bad.json"), "--from")
+
     def test_report_is_one_page_that_loads_nothing(self):
         self.write("profiles.csv", PROFILE, "<i>&,T4,full,4,1,100,20")
         demand = ["<i>&,150,100"]

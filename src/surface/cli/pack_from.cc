@@ -1,0 +1,66 @@
+#include "surface/cli/pack_from.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "mig/catalogue.h"
+#include "surface/cli/pack_plan_file.h"
+
+namespace berth::cli {
+namespace {
+
+/// The tenants and models of a plan, in the order in which they come. Rates and targets are not known any more.
+std::vector<Demand> demands_of(const PlanFile& plan) {
+  std::vector<Demand> demands;
+  std::set<std::pair<std::string_view, std::string_view>> seen;
+  for (const PlanFileSlice& slice : plan.slices) {
+    if (!seen.emplace(slice.tenant, slice.model).second) continue;
+    demands.push_back({.model = slice.model, .tenant = slice.tenant, .requests_per_second = {}, .latency_ms = {}});
+  }
+  return demands;
+}
+
+/// Offers of the GPU models that only stand. A model that nobody knows is left for the binding to refuse.
+void offer_what_stands(const PlanFile& plan, PackingProblem& problem) {
+  const bool is_priced = problem.offers.front().micro_usd_per_hour.has_value();
+  for (const PlanFileSlice& slice : plan.slices) {
+    if (!slice.gpu_model) continue;
+    const bool is_offered = std::ranges::any_of(
+        problem.offers, [&](const GpuOffer& offer) { return offer.model.name == *slice.gpu_model; });
+    if (is_offered) continue;
+    const auto model = mig::find_gpu_model(*slice.gpu_model);
+    if (!model || model->name != *slice.gpu_model) continue;
+    problem.offers.push_back({.model = *model,
+                              .count_max = 0,
+                              .micro_usd_per_hour = is_priced ? std::optional<std::int64_t>(1) : std::nullopt});
+  }
+}
+
+/// Plans that were made for one GPU model do not name it.
+void name_gpu_models(PlanFile& plan, const PackingProblem& problem) {
+  if (problem.offers.size() != 1) return;
+  for (PlanFileSlice& slice : plan.slices) {
+    if (!slice.gpu_model) slice.gpu_model = problem.offers.front().model.name;
+  }
+}
+
+}  // namespace
+
+Result<capacity::StandingPlan> load_standing_plan(const std::string& path, const Files& files,
+                                                  PackingProblem& problem) {
+  const auto text = files.read(path);
+  if (!text) return pass_on(text.error());
+  auto plan = read_plan_file(*text, path);
+  if (!plan) return pass_on(plan.error());
+  name_gpu_models(*plan, problem);
+  offer_what_stands(*plan, problem);
+  capacity::StandingPlan standing{.demands = demands_of(*plan), .packing = {}};
+  auto packing = bind_plan(*plan, path, problem.offers, standing.demands);
+  if (!packing) return pass_on(packing.error());
+  standing.packing = std::move(*packing);
+  return standing;
+}
+
+}  // namespace berth::cli
