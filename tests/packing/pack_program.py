@@ -47,9 +47,9 @@ def write_demands(path, demands):
         writer.writerows(demands)
 
 
-def pack(demand_path, *options, profiles=None, status=0):
+def pack(demand_path, *options, profiles=None, profile_format="parvagpu", status=0):
     """The program's answer as a dict ("error" where the status is not 0), with the seconds that it took."""
-    command = [PROGRAM, "pack", "--gpu", "A100-80GB", "--profile-format", "parvagpu",
+    command = [PROGRAM, "pack", "--gpu", "A100-80GB", "--profile-format", profile_format,
                "--profiles", profiles or profile_folder(), "--demand", demand_path, "--format", "json", *options]
     begun = time.monotonic()
     result = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
