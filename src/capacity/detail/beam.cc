@@ -72,6 +72,22 @@ class HashIndex {
 
 }  // namespace
 
+/// What a plan is made of: fewer slices are less, then fewer SMs.
+struct Beam::Size {
+  std::int64_t slices = 0;
+  std::int64_t sms = 0;
+
+  friend auto operator<=>(const Size&, const Size&) = default;
+  friend Size operator+(const Size& a, const Size& b) { return {a.slices + b.slices, a.sms + b.sms}; }
+};
+
+/// A cover with what every state that takes it adds.
+struct Beam::ListedCover {
+  Counts counts;
+  Size size;
+  std::uint64_t hash = 0;
+};
+
 /// States side by side. Row r of state s stands at used[s x rows + r], and so on.
 struct Beam::Layer {
   std::size_t kinds = 0;
@@ -80,12 +96,12 @@ struct Beam::Layer {
   std::vector<std::int32_t> counts;  ///< of the pool that is open, with the extra slices in the first one
   std::vector<std::int64_t> used;    ///< by row: what everything so far weighs
   std::vector<std::int64_t> gpus;    ///< by offer: of the pools that are closed
-  std::vector<std::int64_t> slices;
+  std::vector<Size> sizes;
   std::vector<std::uint64_t> hashes;
   std::vector<Origin> origins;
   HashIndex index;
 
-  [[nodiscard]] std::size_t size() const { return slices.size(); }
+  [[nodiscard]] std::size_t size() const { return sizes.size(); }
   [[nodiscard]] std::span<const std::int32_t> counts_of(std::size_t state) const {
     return {counts.data() + state * kinds, kinds};
   }
@@ -106,57 +122,53 @@ struct Beam::Layer {
     counts.insert(counts.end(), from.counts_of(state).begin(), from.counts_of(state).end());
     used.insert(used.end(), from.used_of(state).begin(), from.used_of(state).end());
     gpus.insert(gpus.end(), from.gpus_of(state).begin(), from.gpus_of(state).end());
-    slices.push_back(from.slices[state]);
+    sizes.push_back(from.sizes[state]);
     hashes.push_back(from.hashes[state]);
     origins.push_back(from.origins[state]);
   }
 
-  /// The state of `from` with one more cover. States that take the same are one; it keeps the fewest slices.
-  void add_sum(const Layer& from, std::size_t state, const Counts& cover, std::span<const std::int64_t> weight,
-               const std::vector<std::uint64_t>& factors, std::uint32_t cover_index) {
+  /// The state of `from` with one more cover. States that take the same are one; it keeps the least size.
+  void add_sum(const Layer& from, std::size_t state, const ListedCover& cover, std::span<const std::int64_t> weight,
+               std::uint32_t cover_index) {
     const std::span<const std::int32_t> base = from.counts_of(state);
-    std::uint64_t hash = from.hashes[state];
-    std::int64_t slice_count = from.slices[state];
-    for (std::size_t k = 0; k < kinds; ++k) {
-      hash += static_cast<std::uint64_t>(cover[k]) * factors[k];
-      slice_count += cover[k];
-    }
+    const std::uint64_t hash = from.hashes[state] + cover.hash;
+    const Size size_now = from.sizes[state] + cover.size;
     const auto is_same = [&](std::uint32_t other) {
       const std::span<const std::int32_t> there = counts_of(other);
       for (std::size_t k = 0; k < kinds; ++k) {
-        if (there[k] != base[k] + cover[k]) return false;
+        if (there[k] != base[k] + cover.counts[k]) return false;
       }
       return std::ranges::equal(gpus_of(other), from.gpus_of(state));
     };
     const Origin origin = {static_cast<std::uint32_t>(state), cover_index};
     std::uint32_t& slot = index.slot(hashes, hash, is_same);
     if (slot != HashIndex::kEmpty) {
-      if (slice_count < slices[slot]) {
-        slices[slot] = slice_count;
+      if (size_now < sizes[slot]) {
+        sizes[slot] = size_now;
         origins[slot] = origin;
       }
       return;
     }
     slot = static_cast<std::uint32_t>(size());
-    for (std::size_t k = 0; k < kinds; ++k) counts.push_back(base[k] + cover[k]);
+    for (std::size_t k = 0; k < kinds; ++k) counts.push_back(base[k] + cover.counts[k]);
     for (std::size_t r = 0; r < rows; ++r) used.push_back(from.used_of(state)[r] + weight[r]);
     gpus.insert(gpus.end(), from.gpus_of(state).begin(), from.gpus_of(state).end());
-    slices.push_back(slice_count);
+    sizes.push_back(size_now);
     hashes.push_back(hash);
     origins.push_back(origin);
   }
 
   /// A state at the end of a pool: GPUs, slices and what the next pool begins with. Of states with the same GPUs the
-  /// one with the fewest slices stays.
+  /// one with the least size stays.
   void add_closed(const std::vector<std::int64_t>& closed_gpus, const std::vector<std::int64_t>& weights,
-                  std::int64_t slice_count, std::uint32_t parent, const Counts& begun) {
+                  const Size& size_now, std::uint32_t parent, const Counts& begun) {
     std::uint64_t hash = 0;
     for (const std::int64_t g : closed_gpus) hash = hash * 0x9e3779b97f4a7c15 + static_cast<std::uint64_t>(g);
     const auto is_same = [&](std::uint32_t other) { return std::ranges::equal(gpus_of(other), closed_gpus); };
     std::uint32_t& slot = index.slot(hashes, hash, is_same);
     if (slot != HashIndex::kEmpty) {
-      if (slice_count >= slices[slot]) return;
-      slices[slot] = slice_count;
+      if (size_now >= sizes[slot]) return;
+      sizes[slot] = size_now;
       origins[slot] = {parent, kPoolEnd};
       std::ranges::copy(weights, used.begin() + static_cast<std::ptrdiff_t>(slot * rows));
       return;
@@ -165,7 +177,7 @@ struct Beam::Layer {
     counts.insert(counts.end(), begun.begin(), begun.end());
     used.insert(used.end(), weights.begin(), weights.end());
     gpus.insert(gpus.end(), closed_gpus.begin(), closed_gpus.end());
-    slices.push_back(slice_count);
+    sizes.push_back(size_now);
     hashes.push_back(hash);
     origins.push_back({parent, kPoolEnd});
   }
@@ -173,17 +185,14 @@ struct Beam::Layer {
 
 Beam::Beam(const Instance& instance, std::span<GpuFiller> fillers, const PlanLimits& limits,
            std::vector<LimitedRow> rows, Budget& budget)
-    : instance_(instance),
-      fillers_(fillers),
-      limits_(limits),
-      rows_(std::move(rows)),
-      budget_(budget),
-      hash_factors_(hash_factors(instance.kinds.size())) {
+    : instance_(instance), fillers_(fillers), limits_(limits), rows_(std::move(rows)), budget_(budget) {
   add_offer_rows();
   add_slice_row();
   weigh_demands();
   if (!is_hopeless_) list_covers();
 }
+
+Beam::~Beam() = default;
 
 /// The most GPUs of an offer that a plan may have; kNone: any number.
 std::int64_t Beam::gpus_max_of(std::size_t offer) const {
@@ -273,13 +282,21 @@ std::vector<Counts> Beam::covers_within(std::size_t demand) {
 }
 
 void Beam::list_covers() {
+  const std::vector<std::uint64_t> factors = hash_factors(instance_.kinds.size());
   for (std::size_t d = 0; d < instance_.demands.size(); ++d) {
-    covers_.push_back(covers_within(d));
+    std::vector<ListedCover> listed;
     std::vector<std::int64_t> weights;
-    weights.reserve(covers_.back().size() * rows_.size());
-    for (const Counts& cover : covers_.back()) {
+    for (Counts& cover : covers_within(d)) {
       for (const LimitedRow& row : rows_) weights.push_back(row.row.weights.of(cover));
+      ListedCover entry{.counts = std::move(cover), .size = {}, .hash = 0};
+      for (std::size_t k = 0; k < entry.counts.size(); ++k) {
+        const std::int64_t n = entry.counts[k];
+        entry.size = entry.size + Size{n, n * instance_.kinds[k].sms};
+        entry.hash += static_cast<std::uint64_t>(n) * factors[k];
+      }
+      listed.push_back(std::move(entry));
     }
+    covers_.push_back(std::move(listed));
     cover_weights_.push_back(std::move(weights));
   }
 }
@@ -293,7 +310,7 @@ Beam::Layer Beam::first_layer() const {
   layer.counts = has_extra ? limits_.extra : Counts(layer.kinds, 0);
   layer.used = has_extra ? extra_weight_ : std::vector<std::int64_t>(layer.rows, 0);
   layer.gpus.assign(layer.offers, 0);
-  layer.slices = {0};
+  layer.sizes = {{}};
   layer.hashes = {0};
   layer.origins = {{}};
   return layer;
@@ -301,7 +318,7 @@ Beam::Layer Beam::first_layer() const {
 
 /// Serves one more demand in every way from every state.
 Beam::Layer Beam::expand(const Layer& from, std::size_t position, std::size_t width) {
-  const std::vector<Counts>& covers = covers_[position];
+  const std::vector<ListedCover>& covers = covers_[position];
   const std::vector<std::int64_t>& rest = rest_[position + 1];
   const std::size_t covers_max = std::min(covers.size(), std::max(kCoversEnough, width * 4));
   if (covers_max < covers.size()) is_complete_ = false;
@@ -315,7 +332,7 @@ Beam::Layer Beam::expand(const Layer& from, std::size_t position, std::size_t wi
       while (r < rows_.size() && used[r] + weight[r] + rest[r] <= rows_[r].limit) ++r;
       if (r == 0) break;  // covers ascend by the weight of row 0
       if (r == rows_.size()) {
-        next.add_sum(from, s, covers[c], {weight, rows_.size()}, hash_factors_, static_cast<std::uint32_t>(c));
+        next.add_sum(from, s, covers[c], {weight, rows_.size()}, static_cast<std::uint32_t>(c));
       }
     }
     if (next.size() > 8 * width) narrow(next, position + 1, 2 * width);
@@ -389,20 +406,21 @@ Beam::Layer Beam::close_pool(const Layer& from, std::size_t position) {
     std::vector<std::int64_t> weights;
     bool may_end_well = true;
     for (std::size_t r = 0; r < rows_.size(); ++r) {
-      std::int64_t weight = rows_[r].row.weights.per_slice * from.slices[s] + (opens_extra ? extra_weight_[r] : 0);
+      std::int64_t weight =
+          rows_[r].row.weights.per_slice * from.sizes[s].slices + (opens_extra ? extra_weight_[r] : 0);
       for (std::size_t o = 0; o < gpus->size(); ++o) weight += rows_[r].row.gpu_value[o] * (*gpus)[o];
       if (weight + rest_[position][r] > rows_[r].limit) may_end_well = false;
       weights.push_back(weight);
     }
-    if (may_end_well) next.add_closed(*gpus, weights, from.slices[s], static_cast<std::uint32_t>(s), begun);
+    if (may_end_well) next.add_closed(*gpus, weights, from.sizes[s], static_cast<std::uint32_t>(s), begun);
   }
   return next;
 }
 
-/// The finished state with the least price, then the fewest GPUs, then the fewest slices.
+/// The finished state with the least price, then the fewest GPUs, then the least size.
 std::optional<std::size_t> Beam::pick_finished(const Layer& closed) const {
   std::optional<std::size_t> best;
-  std::tuple<std::int64_t, std::int64_t, std::int64_t> best_score;
+  std::tuple<std::int64_t, std::int64_t, Size> best_score;
   for (std::size_t s = 0; s < closed.size(); ++s) {
     std::int64_t price = 0;
     std::int64_t gpus = 0;
@@ -410,7 +428,7 @@ std::optional<std::size_t> Beam::pick_finished(const Layer& closed) const {
       price += closed.gpus_of(s)[o] * instance_.offers[o].price;
       gpus += closed.gpus_of(s)[o];
     }
-    const std::tuple score = {price, gpus, closed.slices[s]};
+    const std::tuple score = {price, gpus, closed.sizes[s]};
     if (best && score >= best_score) continue;
     best = s;
     best_score = score;
@@ -425,7 +443,7 @@ CoverChoice Beam::trace_back(const std::vector<std::vector<Origin>>& origins, st
     const Origin origin = origins[layer][state];
     if (origin.cover != kPoolEnd) {
       --d;
-      choice[d] = covers_[d][origin.cover];
+      choice[d] = covers_[d][origin.cover].counts;
     }
     state = origin.parent;
   }

@@ -49,15 +49,18 @@ class Beam {
  public:
   Beam(const Instance& instance, std::span<GpuFiller> fillers, const PlanLimits& limits, std::vector<LimitedRow> rows,
        Budget& budget);
+  ~Beam();
 
   /// Looks for a plan with at most `width` states after each demand. Deterministic. Of the plans that it sees in the
-  /// end the one with fewest slices comes back.
+  /// end the cheapest comes back, then the one with the fewest GPUs, slices, SMs.
   [[nodiscard]] BeamAnswer run(std::size_t width);
 
   /// Runs with more and more states, until a plan is found, there is none, or nothing more can be learned.
   [[nodiscard]] BeamAnswer run_wider(std::span<const std::size_t> widths);
 
  private:
+  struct Size;
+  struct ListedCover;
   struct Layer;
   /// Where a state came from: one layer up, with which cover.
   struct Origin {
@@ -87,12 +90,11 @@ class Beam {
   PlanLimits limits_;
   std::vector<LimitedRow> rows_;
   Budget& budget_;
-  std::vector<std::uint64_t> hash_factors_;
   std::vector<std::vector<std::int64_t>> least_;  ///< by demand, then row: what its lightest cover weighs
   std::vector<std::vector<std::int64_t>> rest_;   ///< by demand, then row: what this and later ones weigh at least
   std::vector<std::int64_t> extra_weight_;        ///< by row
   std::vector<std::int64_t> slack_;               ///< by row
-  std::vector<std::vector<Counts>> covers_;       ///< by demand
+  std::vector<std::vector<ListedCover>> covers_;  ///< by demand
   std::vector<std::vector<std::int64_t>> cover_weights_;  ///< by demand; of cover c and row r at c x rows + r
   bool is_hopeless_ = false;                              ///< some row refuses every plan
   bool has_all_covers_ = true;

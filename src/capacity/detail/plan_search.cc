@@ -140,7 +140,7 @@ PlanSearch::Question PlanSearch::about_price(std::int64_t target) const {
 }
 
 void PlanSearch::measure(FoundPlan& plan) {
-  plan.price = plan.gpus = plan.slices = 0;
+  plan.price = plan.gpus = plan.slices = plan.sms = 0;
   std::vector<Counts> pools(instance_.pool_count, counts_with(std::nullopt));
   pools[plan.free_pool] = counts_with(plan.free);
   for (std::size_t d = 0; d < instance_.demands.size(); ++d) {
@@ -148,6 +148,7 @@ void PlanSearch::measure(FoundPlan& plan) {
     for (std::size_t k = 0; k < pool.size(); ++k) {
       pool[k] += plan.covers[d][k];
       plan.slices += plan.covers[d][k];
+      plan.sms += std::int64_t{plan.covers[d][k]} * instance_.kinds[k].sms;
     }
   }
   std::vector<std::int64_t> gpus_by_offer(fillers_.size(), 0);
@@ -332,6 +333,13 @@ void PlanSearch::lower_slices(FoundPlan& plan) {
     is_lower = take(look({&instance_, relaxed, limits_for(target), target}, relaxation), target);
   }
   plan.is_slice_count_proven = plan.slices <= bound;
+  const BudgetShare share(budget_, 4);
+  FoundPlan smaller = plan;
+  const BeamAnswer answer = beam_for(limits_for(plan.slices), relaxation, plan.slices).run(kQuickWidths.back());
+  if (!answer.plan) return;
+  smaller.covers = *answer.plan;
+  measure(smaller);
+  if (smaller.sms < plan.sms) plan = std::move(smaller);
 }
 
 }  // namespace berth::capacity::detail

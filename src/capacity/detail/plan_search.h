@@ -18,6 +18,7 @@ struct FoundPlan {
   std::int64_t price = 0;
   std::int64_t gpus = 0;
   std::int64_t slices = 0;
+  std::int64_t sms = 0;    ///< of all slices
   std::int64_t bound = 0;  ///< no plan has a smaller price
   std::uint32_t free_pool = 0;
   std::optional<std::size_t> free = std::nullopt;  ///< the kind of slice that has a place kept for it
@@ -46,7 +47,8 @@ class PlanSearch {
   };
   [[nodiscard]] FreeAnswer with_free(const FoundPlan& plan, std::size_t kind, std::uint32_t pool);
 
-  /// Takes slices away as long as a plan as good as this one is found.
+  /// Takes slices away as long as a plan as good as this one is found. Of plans with as few slices it takes the one
+  /// with the fewest SMs that a quick look finds.
   void lower_slices(FoundPlan& plan);
 
   /// How GPUs are cut for the plan: one filler an offer.
