@@ -1,11 +1,7 @@
 #include "capacity/transition.h"
 
 #include <algorithm>
-#include <numeric>
-#include <set>
-#include <tuple>
 
-#include "base/rng.h"
 #include "capacity/detail/transition_improve.h"
 #include "capacity/detail/transition_order.h"
 #include "capacity/detail/transition_start.h"
@@ -14,10 +10,8 @@
 namespace berth::capacity {
 namespace {
 
-using moving::Held;
 using moving::HeldAt;
 using moving::kNone;
-using moving::OfferView;
 using moving::OrderedStep;
 using moving::Rate;
 using moving::SitePlan;

@@ -21,7 +21,7 @@ using reference::best_row;
 using reference::in_millionths;
 using reference::ProblemGenerator;
 
-constexpr std::uint64_t kSeedsMax = 1500;
+constexpr std::uint64_t kSeedsMax = 600;
 
 /// The same models and GPUs, other rates; sometimes a model goes, a tenant moves, or a rule is another one.
 PackingProblem changed(PackingProblem problem, Rng& rng) {

@@ -68,11 +68,11 @@ Transition checked(const PackingProblem& problem, const StandingPlan& standing) 
   return *transition;
 }
 
-const std::vector<Row> kRows = {{"a", "1g.10gb", 10}, {"a", "3g.40gb", 30}, {"b", "2g.20gb", 20},
-                                {"b", "4g.40gb", 40}, {"c", "3g.40gb", 30}, {"c", "4g.40gb", 30}};
+const std::vector<Row> three_models = {{"a", "1g.10gb", 10}, {"a", "3g.40gb", 30}, {"b", "2g.20gb", 20},
+                                       {"b", "4g.40gb", 40}, {"c", "3g.40gb", 30}, {"c", "4g.40gb", 30}};
 
 TEST(Transition, TheSameDemandChangesNothing) {
-  const PackingProblem problem = problem_of(kRows, {{"a", 30}, {"b", 40}});
+  const PackingProblem problem = problem_of(three_models, {{"a", 30}, {"b", 40}});
   const StandingPlan standing = {
       problem.demands,
       {{0}, {slice_of(problem, 1, {{0}, 0, kind("4g.40gb")}), slice_of(problem, 0, {{0}, 4, kind("3g.40gb")})}}};
@@ -84,16 +84,16 @@ TEST(Transition, TheSameDemandChangesNothing) {
 }
 
 TEST(Transition, NothingStands) {
-  const Transition transition = checked(problem_of(kRows, {{"a", 30}, {"b", 40}}), {});
+  const Transition transition = checked(problem_of(three_models, {{"a", 30}, {"b", 40}}), {});
   EXPECT_EQ(transition.changes(), 2);
   EXPECT_TRUE(transition.is_fewest_proven);
   EXPECT_EQ(transition.gpus, (std::vector<TransitionGpu>{{0, std::nullopt, 0}}));
 }
 
 TEST(Transition, NothingIsWanted) {
-  const PackingProblem before = problem_of(kRows, {{"a", 10}});
+  const PackingProblem before = problem_of(three_models, {{"a", 10}});
   const StandingPlan standing = {before.demands, {{0}, {slice_of(before, 0, {{0}, 6, kind("1g.10gb")})}}};
-  const Transition transition = checked(problem_of(kRows, {}), standing);
+  const Transition transition = checked(problem_of(three_models, {}), standing);
   EXPECT_EQ(transition.destroyed, 1);
   EXPECT_EQ(transition.gone, before.demands);
   EXPECT_EQ(transition.gpus, (std::vector<TransitionGpu>{{0, 0, std::nullopt}}));
@@ -102,7 +102,7 @@ TEST(Transition, NothingIsWanted) {
 
 // Two GPUs half full: one is released, and its slice comes to the other before it goes.
 TEST(Transition, ReleasesAGpuWithoutFailing) {
-  const PackingProblem problem = problem_of(kRows, {{"a", 30}, {"b", 40}});
+  const PackingProblem problem = problem_of(three_models, {{"a", 30}, {"b", 40}});
   const StandingPlan standing = {
       problem.demands,
       {{0, 0}, {slice_of(problem, 0, {{0}, 4, kind("3g.40gb")}), slice_of(problem, 1, {{1}, 0, kind("4g.40gb")})}}};
@@ -151,8 +151,46 @@ TEST(Transition, APointThatIsUsableStays) {
   EXPECT_EQ(transition.target, standing.packing);
 }
 
+// Tenants shared a GPU and may not any more: only one of them can stay.
+TEST(Transition, TenantsAreTakenApart) {
+  PackingProblem problem = problem_of(three_models, {{"a", 30}, {"b", 40}});
+  const StandingPlan standing = {
+      problem.demands,
+      {{0}, {slice_of(problem, 1, {{0}, 0, kind("4g.40gb")}), slice_of(problem, 0, {{0}, 4, kind("3g.40gb")})}}};
+  problem.rules.keeps_tenants_apart = true;
+  const Transition transition = checked(problem, standing);
+  EXPECT_EQ(transition.changes(), 2);
+  EXPECT_EQ(transition.target.gpu_offers.size(), 2U);
+  EXPECT_TRUE(transition.is_fewest_proven);
+}
+
+// The GPU model that stands may not be taken any more.
+TEST(Transition, AModelThatIsNotOfferedGoes) {
+  PackingProblem problem = problem_of(three_models, {{"a", 30}});
+  const StandingPlan standing = {problem.demands, {{0}, {slice_of(problem, 0, {{0}, 4, kind("3g.40gb")})}}};
+  problem.offers[0].count_max = 0;
+  problem.offers.push_back({*mig::find_gpu_model("H100-80GB"), {}, {}});
+  problem.tables[0].points.push_back({problem.offers[1].model.name, "3g.40gb", 1, 1, Decimal(30), Decimal(10)});
+  const Transition transition = checked(problem, standing);
+  EXPECT_EQ(transition.changes(), 2);
+  EXPECT_EQ(transition.gpus, (std::vector<TransitionGpu>{{0, 0, std::nullopt}, {1, std::nullopt, 0}}));
+}
+
+// What is smaller now keeps the slices that are not surplus, and no more.
+TEST(Transition, SurplusSlicesGo) {
+  const PackingProblem before = problem_of({{"a", "1g.10gb", 10}}, {{"a", 50}});
+  StandingPlan standing = {before.demands, {{0}, {}}};
+  for (int start = 0; start < 5; ++start) {
+    standing.packing.slices.push_back(slice_of(before, 0, {{0}, start, kind("1g.10gb")}));
+  }
+  const Transition transition = checked(problem_of({{"a", "1g.10gb", 10}}, {{"a", 25}}), standing);
+  EXPECT_EQ(transition.kept, 3);
+  EXPECT_EQ(transition.destroyed, 2);
+  EXPECT_EQ(transition.created, 0);
+}
+
 TEST(Transition, RefusesAnIllegalStandingPlan) {
-  const PackingProblem problem = problem_of(kRows, {{"a", 30}});
+  const PackingProblem problem = problem_of(three_models, {{"a", 30}});
   const StandingPlan standing = {
       problem.demands,
       {{0}, {slice_of(problem, 0, {{0}, 0, kind("3g.40gb")}), slice_of(problem, 0, {{0}, 0, kind("1g.10gb")})}}};
@@ -162,7 +200,7 @@ TEST(Transition, RefusesAnIllegalStandingPlan) {
 }
 
 TEST(Transition, ManyDigitsAreRefused) {
-  PackingProblem problem = problem_of(kRows, {{"a", 30}});
+  PackingProblem problem = problem_of(three_models, {{"a", 30}});
   problem.demands[0].requests_per_second = Decimal(1, 3);
   EXPECT_FALSE(plan_transition(problem, {}, {}, {}).has_value());
 }
@@ -177,7 +215,7 @@ struct Broken {
 class StepFault : public ::testing::TestWithParam<Broken> {};
 
 TEST_P(StepFault, IsFound) {
-  const PackingProblem problem = problem_of(kRows, {{"a", 30}, {"b", 40}});
+  const PackingProblem problem = problem_of(three_models, {{"a", 30}, {"b", 40}});
   const StandingPlan standing = {
       problem.demands,
       {{0, 0}, {slice_of(problem, 0, {{0}, 4, kind("3g.40gb")}), slice_of(problem, 1, {{1}, 0, kind("4g.40gb")})}}};
@@ -188,7 +226,7 @@ TEST_P(StepFault, IsFound) {
   EXPECT_NE(fault->find(GetParam().fault), std::string::npos) << *fault;
 }
 
-const Broken kBroken[] = {
+const Broken broken_ones[] = {
     Broken{"order", [](Transition& plan) { std::swap(plan.steps[0], plan.steps[1]); }, "requests a second, needs"},
     Broken{"missing", [](Transition& plan) { plan.steps.pop_back(); }, "do not end at the new plan"},
     Broken{"twice", [](Transition& plan) { plan.steps.push_back(plan.steps[0]); }, "overlap"},
@@ -199,7 +237,7 @@ const Broken kBroken[] = {
     Broken{"gpu", [](Transition& plan) { plan.gpus[0].standing.reset(); }, "out of order"},
     Broken{"kind", [](Transition& plan) { plan.steps[1].is_temporary = true; }, "temporary"}};
 
-INSTANTIATE_TEST_SUITE_P(Transition, StepFault, ::testing::ValuesIn(kBroken),
+INSTANTIATE_TEST_SUITE_P(Transition, StepFault, ::testing::ValuesIn(broken_ones),
                          [](const auto& tested) { return tested.param.name; });
 
 // ---- ParvaGPU's scenarios, one to the next and back

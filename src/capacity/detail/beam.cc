@@ -197,7 +197,7 @@ Beam::~Beam() = default;
 /// The most GPUs of an offer that a plan may have; kNone: any number.
 std::int64_t Beam::gpus_max_of(std::size_t offer) const {
   std::int64_t most = std::min(limits_.gpus_max, instance_.offers[offer].count_max.value_or(PlanLimits::kNone));
-  if (!limits_.offer_gpus_max.empty()) most = std::min(most, limits_.offer_gpus_max[offer]);
+  if (limits_.offer_gpus_max) most = std::min(most, (*limits_.offer_gpus_max)[offer]);
   const std::int64_t price = instance_.offers[offer].price;
   if (price > 0 && limits_.price_max != PlanLimits::kNone) most = std::min(most, limits_.price_max / price);
   return most;

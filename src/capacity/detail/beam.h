@@ -28,9 +28,9 @@ struct PlanLimits {
   std::int64_t price_max = kNone;
   std::int64_t gpus_max = kNone;
   std::int64_t slices_max = kNone;
-  std::vector<std::int64_t> offer_gpus_max = {};  ///< by offer; empty: only what the instance says
-  Counts extra;                                   ///< slices that must fit as well
-  std::uint32_t extra_pool = 0;                   ///< beside those of this pool
+  std::optional<std::vector<std::int64_t>> offer_gpus_max = std::nullopt;  ///< by offer; beside what the instance says
+  Counts extra;                                                            ///< slices that must fit as well
+  std::uint32_t extra_pool = 0;                                            ///< beside those of this pool
 };
 
 /// A row of the relaxation with the limit that holds for the plans sought.

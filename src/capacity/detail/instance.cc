@@ -22,11 +22,13 @@ namespace {
 /// Usable profiles of a model: those that some demand can use, and the plain ones, which may stay free.
 std::vector<ProfileId> profiles_in_use(const PackingProblem& problem, const GpuModel& model) {
   std::set<ProfileId> used;
-  for (std::uint16_t i = 0; i < model.profiles.size(); ++i) {
-    if (model.profiles[i].is_plain()) used.insert({i});
-  }
   std::vector<ProfileId> candidates = {ProfileId::full()};
-  for (std::uint16_t i = 0; i < model.profiles.size(); ++i) candidates.push_back({i});
+  candidates.reserve(model.profiles.size() + 1);
+  for (std::size_t i = 0; i < model.profiles.size(); ++i) {
+    const ProfileId profile = {static_cast<std::uint16_t>(i)};
+    if (model.profiles[i].is_plain()) used.insert(profile);
+    candidates.push_back(profile);
+  }
   for (const ProfileId profile : candidates) {
     const bool is_used = std::ranges::any_of(problem.demands, [&](const Demand& demand) {
       return demand.requests_per_second.sign() > 0 && best_point(problem, demand, model, profile).has_value();
@@ -128,6 +130,7 @@ struct Troubles {
     }
     if (!without_point.empty()) {
       std::vector<std::string> gpus;
+      gpus.reserve(problem.offers.size());
       for (const GpuOffer& offer : problem.offers) gpus.push_back(offer.model.name);
       parts.push_back(
           fmt::format("wanted a profiled point on {} with a latency below {} x the target and at most {} processes, "

@@ -124,6 +124,7 @@ Size least_of_all(Rate need, const std::vector<Piece>& standing, const std::vect
 std::int64_t bound_by(const TransitionView& view, const Measure& measure) {
   const auto capacity = capacity_of(view, measure, view.budget);
   std::vector<bool> is_offered;
+  is_offered.reserve(view.offers.size());
   for (const OfferView& offer : view.offers) is_offered.push_back(offer.count_max > 0);
   Curve total = {0};
   for (std::size_t d = 0; d < view.demands.size(); ++d) {

@@ -1,9 +1,9 @@
 #include "capacity/detail/transition_improve.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <set>
-#include <tuple>
 
 #include "base/ensure.h"
 #include "base/rng.h"
@@ -88,10 +88,11 @@ class Improving {
   /// All sites anew, for one more change at a time: the first plan found is the best, and a count that is refuted
   /// raises the bound.
   void search_all(std::int64_t nodes) {
+    if (is_done()) return;
     nodes = std::min(nodes, nodes_left_);
     nodes_left_ -= nodes;
+    SiteSearch search(view_, room_, SitePlan(view_.sites.size()), all_sites(view_));
     while (!is_done() && nodes > 0) {
-      SiteSearch search(view_, room_, SitePlan(view_.sites.size()), all_sites(view_));
       if (take(search.run(bound_, nodes))) break;
       if (nodes > 0) ++bound_;
     }

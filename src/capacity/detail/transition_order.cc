@@ -390,12 +390,12 @@ class Ordering {
     return awaited;
   }
 
-  /// The cheapest GPU model on which a demand can run.
+  /// The cheapest GPU model that may be taken on which a demand can run.
   int spare_offer(int demand) const {
     std::optional<int> best;
     for (std::size_t k = 0; k < view_.offers.size(); ++k) {
       const std::vector<Rate>& rates = view_.demands[position(demand)].rates[k];
-      if (std::ranges::none_of(rates, [](Rate rate) { return rate > 0; })) continue;
+      if (view_.offers[k].count_max == 0 || std::ranges::max(rates) == 0) continue;
       if (!best || view_.offers[k].price < view_.offers[position(*best)].price) best = static_cast<int>(k);
     }
     ENSURE(best.has_value());

@@ -157,7 +157,10 @@ std::optional<SitePlan> SiteSearch::run(std::int64_t changes_max, std::int64_t& 
   return found;
 }
 
-bool SiteSearch::is_spent() { return *nodes_left_ <= 0 || --*nodes_left_ <= 0; }
+bool SiteSearch::is_spent() {
+  --*nodes_left_;
+  return *nodes_left_ <= 0;
+}
 
 /// Whether what the later demands need at least, with the changes that are left, is there at most.
 bool SiteSearch::has_room(std::size_t part) {
