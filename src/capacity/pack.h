@@ -45,7 +45,7 @@ struct PackResult {
 /// The score of any legal plan of a problem.
 [[nodiscard]] PackScore score_of(const PackingProblem& problem, const Packing& packing);
 
-/// The largest plain slices that could still be cut on each GPU, the largest first; sorted by GPU, then start.
+/// The plain slices that could still be cut: one GPU after the other, on each the largest first.
 [[nodiscard]] std::vector<Slice> empty_places(const PackingProblem& problem, const Packing& packing);
 
 /// A demand's best use of a kind of slice: the usable point with most throughput; ties: smaller batch, then fewer

@@ -45,7 +45,6 @@ std::vector<Slice> empty_places(const PackingProblem& problem, const Packing& pa
       std::ranges::sort(state);
     }
   }
-  std::ranges::sort(empty);
   return empty;
 }
 

@@ -163,7 +163,7 @@ Packing assemble(const PackingProblem& problem, const Instance& instance, PlanSe
       for (std::size_t k = 0; k < counts.size(); ++k) {
         if (instance.kinds[k].offer != o) counts[k] = 0;
       }
-      const GpusNeeded& needed = search.fillers()[o].gpus_for(counts, budget);
+      const GpusNeeded needed = search.fillers()[o].gpus_for(counts, budget);
       const std::vector<Load> loads =
           loads_of(instance.offers[o], needed.cuts, counts, is_free_here ? plan.free : std::nullopt);
       for (const Load& load : loads) assembly.add_gpu(o, pool, load);

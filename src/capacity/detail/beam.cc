@@ -378,7 +378,8 @@ std::optional<std::vector<std::int64_t>> Beam::gpus_when_closed(const Layer& fro
   bool is_allowed = true;
   bool may_be_allowed = true;
   for (std::size_t o = 0; o < gpus.size(); ++o) {
-    const GpusNeeded& needed = fillers_[o].gpus_for(counts, budget_);
+    if (gpus[o] + fillers_[o].bound_for(counts) > gpus_max_of(o)) return std::nullopt;
+    const GpusNeeded needed = fillers_[o].gpus_for(counts, budget_);
     const std::int64_t at_best = gpus[o] + needed.bound;
     gpus[o] += needed.gpus;
     if (needed.gpus > needed.bound && instance_.pool_count > 1) is_complete_ = false;

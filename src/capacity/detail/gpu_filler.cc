@@ -14,11 +14,13 @@ namespace {
 constexpr std::int64_t kRowScale = 720'720;
 constexpr std::size_t kRowsMax = 64;
 constexpr std::size_t kKnownMax = 100'000;
-/// Nodes of one search; counts that need more are left with a gap.
+/// Nodes of one depth-first search; counts that need more are left with a gap.
 constexpr std::int64_t kFillNodesMax = 3'000;
-/// From so many equal GPUs on, most of them are cut alike without looking for another way.
-constexpr std::int64_t kBulkFrom = 24;
-constexpr std::int64_t kBulkRest = 12;
+/// What one node of it, and one relaxation, cost in nodes of the whole search.
+constexpr std::int64_t kFillNodeCost = 20;
+constexpr std::int64_t kRelaxationCost = 1'000;
+/// From so many GPUs on most are cut as the relaxation says.
+constexpr std::int64_t kManyGpus = 20;
 
 std::int64_t weight_of(const std::vector<std::int64_t>& weights, const Counts& counts) {
   std::int64_t sum = 0;
@@ -72,11 +74,10 @@ std::int64_t GpuFiller::bound_for(const Counts& counts) const {
   return bound;
 }
 
-/// The best row for these counts is the dual of the relaxation; rounded down it is still one.
-void GpuFiller::learn_row(const Counts& counts) {
-  if (rows_.size() == kRowsMax) return;
+std::vector<double> GpuFiller::relax_cuts(const Counts& counts) {
   solver::LinearModel model;
   model.columns.assign(cuts_.size(), {.cost = 1});
+  model.rows.reserve(kinds_.size());
   for (const std::size_t k : kinds_) {
     solver::Row row;
     row.lower = static_cast<double>(counts[k]);
@@ -85,32 +86,46 @@ void GpuFiller::learn_row(const Counts& counts) {
     }
     model.rows.push_back(std::move(row));
   }
-  const solver::LpAnswer answer = solver::solve_lp(model);
-  if (answer.status != solver::Status::kOptimal) return;
+  solver::LpAnswer answer = solver::solve_lp(model);
+  if (answer.status != solver::Status::kOptimal) return std::vector<double>(cuts_.size(), 0);
+  keep_row(answer.row_prices, counts);
+  return std::move(answer.values);
+}
+
+/// The best row for these counts is the dual of the relaxation. Rounded it is still one, with the value that it has
+/// then.
+void GpuFiller::keep_row(const std::vector<double>& prices, const Counts& counts) {
+  if (rows_.size() == kRowsMax) return;
   GpuRow learned{std::vector<std::int64_t>(instance_.kinds.size(), 0), 1};
   for (std::size_t i = 0; i < kinds_.size(); ++i) {
-    const double price = std::clamp(answer.row_prices[i], 0.0, 1.0);
+    const double price = std::clamp(prices[i], 0.0, 1.0);
     learned.weights[kinds_[i]] = std::llround(price * static_cast<double>(kRowScale));
   }
   for (const Counts& cut : cuts_) learned.value = std::max(learned.value, weight_of(learned.weights, cut));
   if (row_bound(learned, counts) > bound_for(counts)) rows_.push_back(std::move(learned));
 }
 
-const GpusNeeded& GpuFiller::gpus_for(const Counts& counts, Budget& budget) {
+GpusNeeded GpuFiller::gpus_for(const Counts& counts, Budget& budget) {
   Counts own(counts.size(), 0);
   for (const std::size_t k : kinds_) own[k] = counts[k];
   if (const auto known = known_.find(own); known != known_.end()) return known->second;
-  if (known_.size() >= kKnownMax) known_.clear();
   GpusNeeded needed = search(own, budget);
-  return known_.emplace(std::move(own), std::move(needed)).first->second;
+  if (known_.size() >= kKnownMax) known_.clear();
+  known_.emplace(std::move(own), needed);
+  return needed;
 }
 
 GpusNeeded GpuFiller::search(const Counts& counts, Budget& budget) {
   if (is_none(counts)) return {};
-  learn_row(counts);
+  budget.nodes += kRelaxationCost;
+  const std::vector<double> gpus_by_cut = relax_cuts(counts);
   guide_ = &*std::ranges::max_element(rows_, {}, [&](const GpuRow& row) {
     return static_cast<double>(weight_of(row.weights, counts)) / static_cast<double>(row.value);
   });
+  return bound_for(counts) < kManyGpus ? search_few(counts, budget) : search_many(counts, gpus_by_cut, budget);
+}
+
+GpusNeeded GpuFiller::search_few(const Counts& counts, Budget& budget) {
   GpusNeeded needed{.gpus = 0, .bound = bound_for(counts), .cuts = {}};
   for (std::int64_t gpus = needed.bound;; ++gpus) {
     failed_.clear();
@@ -119,11 +134,35 @@ GpusNeeded GpuFiller::search(const Counts& counts, Budget& budget) {
     const Answer answer = fill(counts, gpus, budget);
     if (answer == Answer::kFits) {
       needed.gpus = gpus;
-      needed.cuts = chosen_;
+      for (const std::size_t cut : chosen_) needed.cuts.push_back({cut, 1});
       return needed;
     }
     if (answer == Answer::kDoesNot && needed.bound == gpus) needed.bound = gpus + 1;
   }
+}
+
+/// Whole GPUs of the relaxation, then what is left over. With a few GPUs less of each way there is more left to choose.
+GpusNeeded GpuFiller::search_many(const Counts& counts, const std::vector<double>& gpus_by_cut, Budget& budget) {
+  constexpr int kTriesMax = 3;
+  const std::int64_t bound = bound_for(counts);
+  GpusNeeded best;
+  for (int less_by = 0; less_by < kTriesMax && (less_by == 0 || best.gpus > bound); ++less_by) {
+    GpusNeeded needed{.gpus = 0, .bound = bound, .cuts = {}};
+    Counts left = counts;
+    for (std::size_t c = 0; c < cuts_.size(); ++c) {
+      const std::int64_t gpus = static_cast<std::int64_t>(std::floor(gpus_by_cut[c] + 1e-9)) - less_by;
+      if (gpus <= 0) continue;
+      needed.cuts.push_back({c, gpus});
+      needed.gpus += gpus;
+      left = less(left, cuts_[c], gpus);
+    }
+    // Where nothing was taken off (the relaxation gave no whole GPU) the rest is searched as it is.
+    const GpusNeeded rest = left == counts ? search_few(counts, budget) : gpus_for(left, budget);
+    needed.gpus += rest.gpus;
+    needed.cuts.insert(needed.cuts.end(), rest.cuts.begin(), rest.cuts.end());
+    if (less_by == 0 || needed.gpus < best.gpus) best = std::move(needed);
+  }
+  return best;
 }
 
 std::size_t GpuFiller::hardest_kind(const Counts& counts) const {
@@ -169,23 +208,14 @@ GpuFiller::Answer GpuFiller::fill(const Counts& counts, std::int64_t gpus, Budge
   if (is_none(counts)) return Answer::kFits;
   if (bound_for(counts) > gpus || failed_.contains({gpus, counts})) return Answer::kDoesNot;
   if (nodes_left_-- <= 0) return Answer::kUnknown;
-  ++budget.nodes;
-  bool is_sure = true;
+  budget.nodes += kFillNodeCost;
   for (const std::size_t cut : cuts_to_try(counts, hardest_kind(counts))) {
-    std::int64_t copies = gpus;
-    for (std::size_t k = 0; k < counts.size(); ++k) {
-      if (cuts_[cut][k] > 0) copies = std::min<std::int64_t>(copies, counts[k] / cuts_[cut][k]);
-    }
-    const std::int64_t taken = copies >= kBulkFrom ? copies - kBulkRest : 1;
-    if (taken > 1) is_sure = false;
-    chosen_.push_back({cut, taken});
-    const Answer answer = fill(less(counts, cuts_[cut], taken), gpus - taken, budget);
+    chosen_.push_back(cut);
+    const Answer answer = fill(less(counts, cuts_[cut], 1), gpus - 1, budget);
     if (answer == Answer::kFits) return answer;
     chosen_.pop_back();
-    if (answer == Answer::kUnknown) is_sure = false;
-    if (nodes_left_ <= 0) return Answer::kUnknown;
+    if (answer == Answer::kUnknown) return answer;
   }
-  if (!is_sure) return Answer::kUnknown;
   failed_.emplace(gpus, counts);
   return Answer::kDoesNot;
 }

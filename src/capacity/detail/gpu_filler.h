@@ -40,9 +40,9 @@ class GpuFiller {
   /// Requires: the instance outlives the filler.
   GpuFiller(const Instance& instance, std::uint32_t offer);
 
-  /// GPUs for these slices (only the offer's own kinds count). Looks for fewer until the bound or the budget ends it;
-  /// answers are kept for the next time.
-  [[nodiscard]] const GpusNeeded& gpus_for(const Counts& counts, Budget& budget);
+  /// GPUs for these slices (only the offer's own kinds count); answers are kept for the next time. Few GPUs are filled
+  /// by a depth-first search; of many, all but the last ones are cut as the relaxation says.
+  [[nodiscard]] GpusNeeded gpus_for(const Counts& counts, Budget& budget);
 
   /// What is proven without a search: the greatest of all rows. O(rows x kinds).
   [[nodiscard]] std::int64_t bound_for(const Counts& counts) const;
@@ -52,9 +52,13 @@ class GpuFiller {
  private:
   enum class Answer { kFits, kDoesNot, kUnknown };
 
-  void learn_row(const Counts& counts);
+  /// The relaxation's GPUs by way to cut; a row that it proves is kept where it is new.
+  [[nodiscard]] std::vector<double> relax_cuts(const Counts& counts);
+  void keep_row(const std::vector<double>& prices, const Counts& counts);
   [[nodiscard]] std::int64_t row_bound(const GpuRow& row, const Counts& counts) const;
   [[nodiscard]] GpusNeeded search(const Counts& counts, Budget& budget);
+  [[nodiscard]] GpusNeeded search_few(const Counts& counts, Budget& budget);
+  [[nodiscard]] GpusNeeded search_many(const Counts& counts, const std::vector<double>& gpus_by_cut, Budget& budget);
   [[nodiscard]] Answer fill(const Counts& counts, std::int64_t gpus, Budget& budget);
   [[nodiscard]] std::vector<std::size_t> cuts_to_try(const Counts& counts, std::size_t kind) const;
   [[nodiscard]] std::size_t hardest_kind(const Counts& counts) const;
@@ -66,7 +70,7 @@ class GpuFiller {
   const GpuRow* guide_ = nullptr;  ///< orders the ways to cut while a search runs
   std::map<Counts, GpusNeeded> known_;
   std::set<std::pair<std::int64_t, Counts>> failed_;
-  std::vector<CutUse> chosen_;
+  std::vector<std::size_t> chosen_;
   std::int64_t nodes_left_ = 0;
 };
 

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "capacity/detail/bulk.h"
 #include "capacity/detail/relaxation.h"
 
 namespace berth::capacity::detail {
@@ -20,13 +21,15 @@ constexpr std::int64_t kRelaxationNodes = 20'000;
 
 }  // namespace
 
-PlanSearch::PlanSearch(const Instance& instance, Budget& budget) : instance_(instance), budget_(budget) {
+PlanSearch::PlanSearch(const Instance& instance, Budget& budget, Counts settled)
+    : instance_(instance), budget_(budget), settled_(std::move(settled)) {
+  if (settled_.empty()) settled_.assign(instance.kinds.size(), 0);
   for (std::uint32_t o = 0; o < instance.offers.size(); ++o) fillers_.emplace_back(instance, o);
 }
 
 Counts PlanSearch::counts_with(std::optional<std::size_t> extra) const {
-  Counts counts(instance_.kinds.size(), 0);
-  if (extra) counts[*extra] = 1;
+  Counts counts = settled_;
+  if (extra) ++counts[*extra];
   return counts;
 }
 
@@ -141,7 +144,7 @@ PlanSearch::Question PlanSearch::about_price(std::int64_t target) const {
 
 void PlanSearch::measure(FoundPlan& plan) {
   plan.price = plan.gpus = plan.slices = plan.sms = 0;
-  std::vector<Counts> pools(instance_.pool_count, counts_with(std::nullopt));
+  std::vector<Counts> pools(instance_.pool_count, Counts(instance_.kinds.size(), 0));
   pools[plan.free_pool] = counts_with(plan.free);
   for (std::size_t d = 0; d < instance_.demands.size(); ++d) {
     Counts& pool = pools[instance_.demands[d].pool];
@@ -173,6 +176,20 @@ std::optional<FoundPlan> PlanSearch::rounded(const Relaxation& relaxation) {
   measure(plan);
   if (!plan.is_within_counts) return std::nullopt;
   return plan;
+}
+
+/// A better plan where demands are large: most of their slices as the relaxation mixes them, the rest searched.
+void PlanSearch::search_rest(FoundPlan& plan, const Relaxation& relaxation) {
+  const bool is_rest = std::ranges::any_of(settled_, [](std::int32_t n) { return n > 0; });
+  if (is_rest || instance_.pool_count > 1 || plan.price <= relaxation.bound) return;
+  const std::optional<Bulk> bulk = take_bulk(instance_, relaxation);
+  if (!bulk) return;
+  const BudgetShare share(budget_, 3);
+  const tl::expected<FoundPlan, NoPlan> rest = PlanSearch(bulk->rest, budget_, bulk->counts).cheapest();
+  if (!rest) return;
+  FoundPlan whole{.covers = with_bulk(instance_, *bulk, rest->covers), .bound = plan.bound};
+  measure(whole);
+  if (whole.is_within_counts && whole.price < plan.price) plan = std::move(whole);
 }
 
 /// Halves the gap between bound and plan as long as narrow searches find something. Without a plan the aim rises from
@@ -216,6 +233,7 @@ tl::expected<FoundPlan, NoPlan> PlanSearch::cheapest() {
   if (relaxation.bound > dearest()) return tl::unexpected(NoPlan{true});
   std::int64_t bound = relaxation.bound;
   std::optional<FoundPlan> plan = rounded(relaxation);
+  if (plan) search_rest(*plan, relaxation);
   {
     const BudgetShare share(budget_, instance_.offers.size() > 1 ? 4 : 2);
     aim_between(plan, bound, relaxation);

@@ -33,8 +33,9 @@ struct NoPlan {
 
 class PlanSearch {
  public:
-  /// Requires: the instance outlives the search and has a demand.
-  PlanSearch(const Instance& instance, Budget& budget);
+  /// Requires: the instance outlives the search and has a demand. With `settled` slices, which must fit beside all
+  /// covers, the instance has one pool.
+  PlanSearch(const Instance& instance, Budget& budget, Counts settled = {});
 
   /// The cheapest plan; where some GPUs cost nothing, one with the fewest GPUs.
   [[nodiscard]] tl::expected<FoundPlan, NoPlan> cheapest();
@@ -73,16 +74,19 @@ class PlanSearch {
   /// Fills in what the covers take.
   void measure(FoundPlan& plan);
   void lower_gpus(FoundPlan& plan);
+  void search_rest(FoundPlan& plan, const Relaxation& relaxation);
   [[nodiscard]] std::optional<FoundPlan> rounded(const Relaxation& relaxation);
   void aim_between(std::optional<FoundPlan>& plan, std::int64_t& bound, const Relaxation& relaxation);
   void lower_price(FoundPlan& plan, const Relaxation& relaxation);
   [[nodiscard]] std::int64_t dearest() const;
   [[nodiscard]] bool has_free_gpus() const;
   [[nodiscard]] PlanLimits as_good_as(const FoundPlan& plan) const;
+  /// The slices that must fit beside the covers: those that are settled, and maybe one more.
   [[nodiscard]] Counts counts_with(std::optional<std::size_t> extra) const;
 
   const Instance& instance_;
   Budget& budget_;
+  Counts settled_;
   std::vector<GpuFiller> fillers_;
 };
 

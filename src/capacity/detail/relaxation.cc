@@ -87,6 +87,15 @@ class Master {
     };
     return std::ranges::max_element(columns_[demand], {}, share)->cover;
   }
+  /// Slices by kind of a demand in the last optimum. Requires: solved.
+  [[nodiscard]] std::vector<double> mean_cover(std::size_t demand) const {
+    std::vector<double> mean(instance_.kinds.size(), 0);
+    for (const CoverColumn& cover : columns_[demand]) {
+      const double share = answer_.values[static_cast<std::size_t>(cover.column)];
+      for (std::size_t k = 0; k < mean.size(); ++k) mean[k] += share * cover.cover[k];
+    }
+    return mean;
+  }
   /// GPUs by offer in the last optimum. Requires: solved.
   [[nodiscard]] std::vector<double> gpus() const {
     std::vector<double> gpus(instance_.offers.size(), 0);
@@ -264,7 +273,11 @@ Relaxation relax(const Instance& instance, const RelaxedProblem& problem) {
     if (!priced) break;
     const PlanRow& row = *priced;
     relaxation.covers.clear();
-    for (std::size_t d = 0; d < instance.demands.size(); ++d) relaxation.covers.push_back(master.main_cover(d));
+    relaxation.mean_covers.clear();
+    for (std::size_t d = 0; d < instance.demands.size(); ++d) {
+      relaxation.covers.push_back(master.main_cover(d));
+      relaxation.mean_covers.push_back(master.mean_cover(d));
+    }
     relaxation.gpus = master.gpus();
     std::int64_t scaled_bound = Weights{row.weights.by_kind, 0}.of(problem.extra) - row.fixed;
     has_converged = true;

@@ -5,6 +5,7 @@
 #include "capacity/transition.h"
 #include "domain/packing.h"
 #include "sim/packing_replay.h"
+#include "surface/cli/pack_cure.h"
 
 namespace berth::cli {
 
@@ -13,6 +14,7 @@ struct PackAnswer {
   const PackingProblem& problem;
   const capacity::PackResult& result;
   const sim::PackingReplay* replay = nullptr;        ///< absent unless --verify
+  const PackCure* cure = nullptr;                    ///< absent unless --cure found one
   const capacity::Transition* transition = nullptr;  ///< absent unless --from
 
   [[nodiscard]] const GpuModel& model_of(GpuId gpu) const {

@@ -51,6 +51,13 @@ std::string unused_text(const PackAnswer& answer) {
   return list_text(items);
 }
 
+std::string cure_text(const PackAnswer& answer) {
+  if (answer.cure == nullptr) return "null";
+  return object_text({{"headroom", exact_text(answer.cure->headroom)},
+                      {"gpus", json_text(answer.cure->gpus)},
+                      {"cost_micro_usd_per_hour", json_text(or_null(answer.cure->micro_usd_per_hour))}});
+}
+
 std::string verification_text(const PackAnswer& answer) {
   if (answer.replay == nullptr) return "null";
   const sim::PackingReplay& replay = *answer.replay;
@@ -69,7 +76,8 @@ std::string verification_text(const PackAnswer& answer) {
   return object_text({{"seconds", json_text(replay.seconds)},
                       {"seeds", json_text(replay.seeds)},
                       {"demands", list_text(demands)},
-                      {"fidelity", replay.fidelity == Fidelity::kRates ? "\"rates\"" : "\"requests\""}});
+                      {"fidelity", replay.fidelity == Fidelity::kRates ? "\"rates\"" : "\"requests\""},
+                      {"cure", cure_text(answer)}});
 }
 
 }  // namespace

@@ -49,7 +49,9 @@ Result<void> check_outputs(const PackArguments& arguments) {
   if (arguments.from == "") return invalid("--from: wanted a file, found an empty path");
   if (!arguments.check) return {};
   if (arguments.check->empty()) return invalid("--check: wanted a file, found an empty path");
-  if (arguments.is_verifying) return invalid("--check: wanted without --verify: it searches and replays nothing");
+  if (arguments.is_verifying || arguments.is_curing) {
+    return invalid("--check: wanted without --verify: it searches and replays nothing");
+  }
   if (arguments.report) return invalid("--check: wanted without --report: it draws nothing");
   if (arguments.from) return invalid("--check: wanted without --from: it searches nothing");
   return {};
@@ -103,7 +105,8 @@ Result<PackRequest> check_pack_options(const PackArguments& arguments) {
                       .demand_path = arguments.demand,
                       .rules = std::move(*rules),
                       .search = {},
-                      .is_verifying = arguments.is_verifying,
+                      .is_verifying = arguments.is_verifying || arguments.is_curing,
+                      .is_curing = arguments.is_curing,
                       .report_dir = arguments.report,
                       .check_path = arguments.check,
                       .from_path = arguments.from};

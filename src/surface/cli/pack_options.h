@@ -26,6 +26,7 @@ struct PackArguments {
   std::optional<std::string> no_share;
   std::optional<std::string> nodes;
   bool is_verifying = false;
+  bool is_curing = false;
   std::string seed = "1";
   std::string format = "table";
   std::optional<std::string> report;
@@ -43,6 +44,7 @@ struct PackRequest {
   PackingRules rules;
   capacity::PackOptions search;
   bool is_verifying = false;
+  bool is_curing = false;
   std::uint64_t seed = 1;  ///< of the replays: it and the two numbers after it
   OutputFormat format = OutputFormat::kTable;
   std::optional<std::string> report_dir;

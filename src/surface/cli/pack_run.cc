@@ -10,6 +10,7 @@
 #include "capacity/transition.h"
 #include "surface/cli/interrupt.h"
 #include "surface/cli/pack_answer.h"
+#include "surface/cli/pack_cure.h"
 #include "surface/cli/pack_from.h"
 #include "surface/cli/pack_json.h"
 #include "surface/cli/pack_plan_file.h"
@@ -69,12 +70,16 @@ Result<capacity::Transition> verified_transition(const PackRequest& request, con
   return transition;
 }
 
+sim::PackingReplayOptions replay_options(const PackRequest& request) {
+  sim::PackingReplayOptions options;
+  options.seeds = {request.seed, request.seed + 1, request.seed + 2};
+  return options;
+}
+
 std::optional<sim::PackingReplay> replayed(const PackRequest& request, const PackingProblem& problem,
                                            const Packing& packing) {
   if (!request.is_verifying) return std::nullopt;
-  sim::PackingReplayOptions options;
-  options.seeds = {request.seed, request.seed + 1, request.seed + 2};
-  return sim::replay_packing(problem, packing, options);
+  return sim::replay_packing(problem, packing, replay_options(request));
 }
 
 Result<void> report_written(const PackRequest& request, const PackSurroundings& surroundings,
@@ -107,9 +112,12 @@ Result<std::string> run_pack(const PackRequest& request, const PackSurroundings&
     transition = std::move(*planned);
   }
   const auto replay = replayed(request, *problem, result->packing);
+  const auto cure =
+      request.is_curing ? find_pack_cure(request, *problem, replay_options(request)) : std::optional<PackCure>();
   const PackAnswer answer{.problem = *problem,
                           .result = *result,
                           .replay = replay ? &*replay : nullptr,
+                          .cure = cure ? &*cure : nullptr,
                           .transition = transition ? &*transition : nullptr};
   std::string text = request.format == OutputFormat::kJson ? pack_json(answer) : pack_table(answer);
   if (const auto written = report_written(request, surroundings, answer); !written) return pass_on(written.error());

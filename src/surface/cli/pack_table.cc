@@ -20,9 +20,6 @@ namespace {
 
 using Cells = std::vector<std::string>;
 
-/// Below this share in time a demand counts as short of room.
-constexpr double kAttainmentWanted = 0.99;
-
 /// A name on one line; control bytes become '?'.
 std::string plain_name(const std::string& name) { return wrapped(name, std::string::npos - 1); }
 
@@ -225,16 +222,18 @@ std::string last_line(const PackAnswer& answer) {
   if (answer.replay == nullptr)
     return "More: --verify (requests at random), --format json, --report DIR (a page with pictures)";
   const sim::PackingReplay& replay = *answer.replay;
-  const auto is_short = [](const sim::DemandFigures& figures) {
-    return figures.slo_attainment && *figures.slo_attainment < kAttainmentWanted;
-  };
-  const auto count = std::ranges::count_if(replay.demands, is_short);
+  const auto count = std::ranges::count_if(replay.demands, is_short_of_room);
   std::string text = fmt::format(
       "load, in time, p99: Poisson arrivals at the stated rates, {} s with each of the seeds {}{}. ", replay.seconds,
       fmt::join(replay.seeds, ", "), replay.fidelity == Fidelity::kRates ? ", large demands by rates" : "");
   if (count == 0) return text + "Every demand has at least 99 % in time.";
-  return text + fmt::format("{} below 99 % in time, full to the brim: --headroom 1.2 plans with a fifth more.",
-                            counted(count, "demand") + (count == 1 ? " is" : " are"));
+  text +=
+      fmt::format("{} below 99 % in time, full to the brim", counted(count, "demand") + (count == 1 ? " is" : " are"));
+  if (answer.cure == nullptr) return text + ": --cure finds the headroom that is needed.";
+  text += fmt::format("; --headroom {} brings every demand to 99 %, with {}", answer.cure->headroom.to_string(),
+                      counted(answer.cure->gpus, "GPU"));
+  const auto& money = answer.cure->micro_usd_per_hour;
+  return text + (money ? fmt::format(" for {} an hour.", dollars(*money)) : ".");
 }
 
 }  // namespace

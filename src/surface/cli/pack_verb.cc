@@ -56,6 +56,7 @@ void add_rule_options(CLI::App& verb, PackArguments& arguments) {
 
 void add_output_options(CLI::App& verb, PackArguments& arguments) {
   verb.add_flag("--verify", arguments.is_verifying, "Replay the plan with requests at random");
+  verb.add_flag("--cure", arguments.is_curing, "Also find the headroom with which every demand has 99 % in time");
   verb.add_option("--seed", arguments.seed, "First of the three seeds of --verify")
       ->type_name("N")
       ->capture_default_str();

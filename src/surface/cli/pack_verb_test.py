@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/ usr / bin / env python3
 """`berth pack` as a user meets it: exit statuses, outputs, bad input. Runs the program on profiles that it writes itself."""
 
 import json
@@ -17,7 +17,7 @@ FLEET = "gpu,count,usd_per_gpu_hour"
 PROFILE = "model,gpu,profile,batch,processes,requests_per_second,latency_ms"
 PARVA = "Mig instance,Batch size,Workload Number,Throughput,Latency"
 
-# Plain profiles and what a slice of each gives of "m", a second; "n" gives half.
+#Plain profiles and what a slice of each gives of "m", a second; "n" gives half.
 GPUS = {
     "A30": {"1g.6gb": 100, "2g.12gb": 210, "4g.24gb": 450},
     "H100-80GB": {"1g.10gb": 150, "2g.20gb": 310, "3g.40gb": 480, "4g.40gb": 600, "7g.80gb": 1100},
