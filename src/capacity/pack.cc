@@ -164,9 +164,9 @@ class Packer {
     PackResult result;
     result.is_proven = true;
     result.is_largest_free_proven = is_largest_free_proven_;
-    result.is_slice_count_proven = !is_some_keeper_unsure_ && std::ranges::all_of(keepers_, [](const Keeper& keeper) {
-      return keeper.plan.is_slice_count_proven;
-    });
+    result.is_slice_count_proven =
+        is_largest_free_proven_ && !is_some_keeper_unsure_ &&
+        std::ranges::all_of(keepers_, [](const Keeper& keeper) { return keeper.plan.is_slice_count_proven; });
     const Keeper* const best = best_keeper();
     for (std::size_t i = 0; i < parts_.size(); ++i) {
       add_part(parts_[i], best != nullptr && best->part == i ? best->plan : parts_[i].plan, result);

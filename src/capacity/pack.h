@@ -11,7 +11,8 @@
 
 namespace berth::capacity {
 
-/// How far a search may go. A node is one way tried to serve one more demand on top of a partial plan.
+/// How far a search may go. A node is one way tried to serve one more demand on top of a partial plan; relaxations and
+/// the filling of GPUs count as the nodes that take as long.
 struct PackOptions {
   std::int64_t nodes_max = 60'000'000;
 };

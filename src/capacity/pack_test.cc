@@ -203,6 +203,24 @@ TEST(Pack, NumbersTooLongForExactWorkAreRefused) {
   EXPECT_THAT(error_of(one_model("1e9", "100", {{"1g.10gb", "0.001", "1"}})), HasSubstr("slices"));
 }
 
+TEST(Pack, FewLargeDemandsTakeHardlyMoreThanTheBound) {
+  PackingProblem problem;
+  problem.offers = {offer_of("A100-80GB")};
+  const auto add = [&](const char* model, const char* rate, const std::vector<Row>& rows) {
+    problem.demands.push_back(demand_of(model, rate, "100"));
+    problem.tables.push_back(table_of(model, "A100-80GB", rows));
+  };
+  add("a", "123456.7",
+      {{"1g.10gb", "411", "1"}, {"2g.20gb", "820", "1"}, {"3g.40gb", "1371.3", "1"}, {"4g.40gb", "1620", "1"}});
+  add("b", "45678.9",
+      {{"1g.10gb", "184", "1"}, {"2g.20gb", "382.2", "1"}, {"3g.40gb", "678", "1"}, {"7g.80gb", "1340", "1"}});
+  add("c", "98765.4",
+      {{"2g.20gb", "526", "1"}, {"3g.40gb", "883", "1"}, {"4g.40gb", "1043", "1"}, {"7g.80gb", "1912", "1"}});
+  const PackResult result = packed(problem);
+  EXPECT_GT(result.score.gpus, 100);
+  EXPECT_LE(result.score.gpus, result.bound + 1);
+}
+
 TEST(Pack, TheSameQuestionHasTheSameAnswer) {
   PackingProblem problem =
       one_model("3000", "100", {{"1g.10gb", "101", "1"}, {"2g.20gb", "211", "1"}, {"3g.40gb", "333", "1"}});

@@ -16,9 +16,10 @@ constexpr std::size_t kRowsMax = 64;
 constexpr std::size_t kKnownMax = 100'000;
 /// Nodes of one depth-first search; counts that need more are left with a gap.
 constexpr std::int64_t kFillNodesMax = 3'000;
+constexpr std::int64_t kQuickNodesMax = 60;
 /// What one node of it, and one relaxation, cost in nodes of the whole search.
-constexpr std::int64_t kFillNodeCost = 20;
-constexpr std::int64_t kRelaxationCost = 1'000;
+constexpr std::int64_t kFillNodeCost = 10;
+constexpr std::int64_t kRelaxationCost = 500;
 /// From so many GPUs on most are cut as the relaxation says.
 constexpr std::int64_t kManyGpus = 20;
 
@@ -115,26 +116,49 @@ GpusNeeded GpuFiller::gpus_for(const Counts& counts, Budget& budget) {
   return needed;
 }
 
-GpusNeeded GpuFiller::search(const Counts& counts, Budget& budget) {
-  if (is_none(counts)) return {};
-  budget.nodes += kRelaxationCost;
-  const std::vector<double> gpus_by_cut = relax_cuts(counts);
+void GpuFiller::choose_guide(const Counts& counts) {
   guide_ = &*std::ranges::max_element(rows_, {}, [&](const GpuRow& row) {
     return static_cast<double>(weight_of(row.weights, counts)) / static_cast<double>(row.value);
   });
+}
+
+GpusNeeded GpuFiller::search(const Counts& counts, Budget& budget) {
+  if (is_none(counts)) return {};
+  choose_guide(counts);
+  const std::int64_t bound = bound_for(counts);
+  if (bound < kManyGpus) {
+    // Mostly the first way down ends at the bound: then nobody has to be asked.
+    const Answer answer = try_to_fill(counts, bound, kQuickNodesMax, budget);
+    if (answer == Answer::kFits) return {.gpus = bound, .bound = bound, .cuts = chosen_uses()};
+  }
+  budget.nodes += kRelaxationCost;
+  const std::vector<double> gpus_by_cut = relax_cuts(counts);
+  choose_guide(counts);
   return bound_for(counts) < kManyGpus ? search_few(counts, budget) : search_many(counts, gpus_by_cut, budget);
+}
+
+GpuFiller::Answer GpuFiller::try_to_fill(const Counts& counts, std::int64_t gpus, std::int64_t nodes_max,
+                                         Budget& budget) {
+  failed_.clear();
+  chosen_.clear();
+  nodes_left_ = nodes_max;
+  return fill(counts, gpus, budget);
+}
+
+std::vector<CutUse> GpuFiller::chosen_uses() const {
+  std::vector<CutUse> uses;
+  uses.reserve(chosen_.size());
+  for (const std::size_t cut : chosen_) uses.push_back({cut, 1});
+  return uses;
 }
 
 GpusNeeded GpuFiller::search_few(const Counts& counts, Budget& budget) {
   GpusNeeded needed{.gpus = 0, .bound = bound_for(counts), .cuts = {}};
   for (std::int64_t gpus = needed.bound;; ++gpus) {
-    failed_.clear();
-    chosen_.clear();
-    nodes_left_ = kFillNodesMax;
-    const Answer answer = fill(counts, gpus, budget);
+    const Answer answer = try_to_fill(counts, gpus, kFillNodesMax, budget);
     if (answer == Answer::kFits) {
       needed.gpus = gpus;
-      for (const std::size_t cut : chosen_) needed.cuts.push_back({cut, 1});
+      needed.cuts = chosen_uses();
       return needed;
     }
     if (answer == Answer::kDoesNot && needed.bound == gpus) needed.bound = gpus + 1;

@@ -59,6 +59,9 @@ class GpuFiller {
   [[nodiscard]] GpusNeeded search(const Counts& counts, Budget& budget);
   [[nodiscard]] GpusNeeded search_few(const Counts& counts, Budget& budget);
   [[nodiscard]] GpusNeeded search_many(const Counts& counts, const std::vector<double>& gpus_by_cut, Budget& budget);
+  void choose_guide(const Counts& counts);
+  [[nodiscard]] Answer try_to_fill(const Counts& counts, std::int64_t gpus, std::int64_t nodes_max, Budget& budget);
+  [[nodiscard]] std::vector<CutUse> chosen_uses() const;
   [[nodiscard]] Answer fill(const Counts& counts, std::int64_t gpus, Budget& budget);
   [[nodiscard]] std::vector<std::size_t> cuts_to_try(const Counts& counts, std::size_t kind) const;
   [[nodiscard]] std::size_t hardest_kind(const Counts& counts) const;

@@ -48,7 +48,7 @@ TEST(PackJson, PricedPlansNameTheirGpuModels) {
             R"({"model":"resnet","tenant":"shop","requests_per_second":290,"load":0.875,"slo_attainment":0.899,)"
             R"("latency_p99_ms":99.0},)"
             R"({"model":"idle","tenant":"idle","requests_per_second":0,"load":null,"slo_attainment":null,)"
-            R"("latency_p99_ms":null}],"fidelity":"requests"})");
+            R"("latency_p99_ms":null}],"fidelity":"requests","cure":null})");
 }
 
 TEST(PackJson, IsReadAgain) {

@@ -201,6 +201,15 @@ class Pack(unittest.TestCase):
         self.assert_refused(self.pack(good, *gpu, "--headroom", "0"), "--headroom")
         self.assertEqual(self.files(), before)
 
+    def test_cure_is_the_headroom_that_is_needed(self):
+        demand = ["m,479,100"]  # one slice full to the brim
+        plan = self.plan(demand, "--gpu", "H100-80GB", "--cure")
+        cure = plan["verification"]["cure"]
+        with_it = self.plan(demand, "--gpu", "H100-80GB", "--headroom", str(float(cure["headroom"])), "--verify")
+        self.assertGreaterEqual(with_it["verification"]["demands"][0]["slo_attainment"], Fraction(99, 100))
+        self.assertEqual(with_it["gpus"], cure["gpus"])
+        self.assertIsNone(with_it["verification"]["cure"])
+
     def standing(self, demand, *arguments, name="standing.json"):
         plan = self.plan(demand, *arguments)
         return self.write(name, json.dumps(plan, default=float))
