@@ -16,9 +16,6 @@ namespace {
 constexpr std::array<std::size_t, 2> kQuickWidths = {32, 512};
 constexpr std::array<std::size_t, 3> kWidths = {32, 512, 8'192};
 constexpr std::array<std::size_t, 2> kLastWidths = {65'536, 262'144};
-/// What a relaxation costs, in nodes of the search.
-constexpr std::int64_t kRelaxationNodes = 20'000;
-
 }  // namespace
 
 PlanSearch::PlanSearch(const Instance& instance, Budget& budget, Counts settled)
@@ -53,85 +50,6 @@ BeamAnswer PlanSearch::look(const Question& question, const Relaxation& relaxati
   }
   if (!has_choice || answer.plan || answer.is_proven_none) return answer;
   return look_by_counts(question);
-}
-
-/// From so many to so many GPUs of each offer.
-struct PlanSearch::CountRange {
-  std::vector<std::int64_t> least;
-  std::vector<std::int64_t> most;
-
-  [[nodiscard]] bool is_point() const { return least == most; }
-
-  /// Two ranges that together are this one, cut where the fractional optimum stands. Requires: no point.
-  [[nodiscard]] std::pair<CountRange, CountRange> halves(const std::vector<double>& gpus) const {
-    std::size_t offer = 0;
-    double best = -1;
-    for (std::size_t o = 0; o < least.size(); ++o) {
-      if (least[o] == most[o]) continue;
-      const double part = gpus.empty() ? 0 : gpus[o] - std::floor(gpus[o]);
-      const double how_fractional = std::min(part, 1 - part);
-      if (how_fractional <= best) continue;
-      best = how_fractional;
-      offer = o;
-    }
-    const auto at = gpus.empty() ? least[offer] : static_cast<std::int64_t>(std::floor(gpus[offer]));
-    CountRange low = *this;
-    CountRange high = *this;
-    low.most[offer] = std::clamp(at, least[offer], most[offer] - 1);
-    high.least[offer] = low.most[offer] + 1;
-    return {low, high};
-  }
-
-  void add_limits(RelaxedProblem& problem) const {
-    for (std::size_t o = 0; o < least.size(); ++o) {
-      GpuLimit limit{std::vector<std::int64_t>(least.size(), 0), most[o]};
-      limit.factor[o] = 1;
-      problem.limits.push_back(limit);
-      limit.factor[o] = -1;
-      limit.max = -least[o];
-      if (least[o] > 0) problem.limits.push_back(std::move(limit));
-    }
-  }
-};
-
-/// Branch and bound on the numbers of GPUs of each offer: whole numbers of dear GPUs lift the bound where fractions of
-/// them mislead it.
-BeamAnswer PlanSearch::look_by_counts(const Question& question) {
-  CountRange all;
-  for (const Offer& offer : instance_.offers) {
-    all.least.push_back(0);
-    std::int64_t most = std::min({offer.count_max.value_or(kSlicesMax), question.limits.gpus_max, kSlicesMax});
-    if (offer.price > 0) most = std::min(most, question.limits.price_max / offer.price);
-    all.most.push_back(most);
-  }
-  bool is_complete = true;
-  for (std::vector<CountRange> open = {all}; !open.empty();) {
-    const CountRange range = std::move(open.back());
-    open.pop_back();
-    RelaxedProblem problem = question.relaxed;
-    range.add_limits(problem);
-    budget_.nodes += kRelaxationNodes;
-    const Relaxation relaxation = relax(*question.instance, problem);
-    if (relaxation.bound > question.target) continue;
-    PlanLimits limits = question.limits;
-    limits.offer_gpus_max = range.most;
-    BeamAnswer answer;
-    {
-      const BudgetShare share(budget_, range.is_point() ? 4 : 32);
-      answer = beam_for(limits, relaxation, question.target).run_wider(kWidths);
-    }
-    if (answer.plan) return answer;
-    if (answer.is_proven_none) continue;
-    if (budget_.is_spent()) return {};
-    if (range.is_point()) {
-      is_complete = false;
-      continue;
-    }
-    auto [low, high] = range.halves(relaxation.gpus);
-    open.push_back(std::move(low));
-    open.push_back(std::move(high));
-  }
-  return {.plan = std::nullopt, .is_proven_none = is_complete};
 }
 
 PlanSearch::Question PlanSearch::about_price(std::int64_t target) const {
@@ -234,7 +152,14 @@ tl::expected<FoundPlan, NoPlan> PlanSearch::cheapest() {
   std::int64_t bound = relaxation.bound;
   std::optional<FoundPlan> plan = rounded(relaxation);
   if (plan) search_rest(*plan, relaxation);
-  {
+  if (instance_.offers.size() > 1) {
+    const BudgetShare share(budget_, 2);
+    const MixAnswer mix = cheapest_mix(std::move(plan), relaxation);
+    if (!mix.plan && mix.is_proven_none) return tl::unexpected(NoPlan{true});
+    plan = mix.plan;
+    bound = std::max(bound, mix.bound);
+  }
+  if (!plan || plan->price > bound) {
     const BudgetShare share(budget_, instance_.offers.size() > 1 ? 4 : 2);
     aim_between(plan, bound, relaxation);
   }

@@ -68,6 +68,16 @@ class PlanSearch {
   [[nodiscard]] Beam beam_for(const PlanLimits& limits, const Relaxation& relaxation, std::int64_t target);
   [[nodiscard]] BeamAnswer look(const Question& question, const Relaxation& relaxation);
   [[nodiscard]] BeamAnswer look_by_counts(const Question& question);
+  [[nodiscard]] CountRange all_counts(const PlanLimits& limits) const;
+  [[nodiscard]] Relaxation relax_within(const CountRange& range);
+  [[nodiscard]] BeamAnswer look_within(const std::vector<std::int64_t>& gpus_max, std::span<const std::size_t> widths,
+                                       std::int64_t budget_divisor);
+  struct MixAnswer {
+    std::optional<FoundPlan> plan;
+    std::int64_t bound = 0;
+    bool is_proven_none = false;
+  };
+  [[nodiscard]] MixAnswer cheapest_mix(std::optional<FoundPlan> plan, const Relaxation& root);
   [[nodiscard]] Question about_price(std::int64_t target) const;
   [[nodiscard]] GpuLimit price_limit(std::int64_t price_max) const;
   [[nodiscard]] std::vector<GpuLimit> limits_of(const FoundPlan& plan) const;

@@ -269,6 +269,7 @@ Relaxation relax(const Instance& instance, const RelaxedProblem& problem) {
   Relaxation relaxation;
   for (int round = 0; round < kRoundsMax && !has_converged; ++round) {
     if (!master.solve()) break;
+    relaxation.work += std::ssize(instance.demands) + std::ssize(instance.kinds);
     const std::optional<PlanRow> priced = row_from(instance, problem, master);
     if (!priced) break;
     const PlanRow& row = *priced;

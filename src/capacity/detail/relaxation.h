@@ -45,6 +45,7 @@ struct PlanRow {
 
 struct Relaxation {
   std::int64_t bound = 0;      ///< no plan has a smaller objective; above all plans where there is none
+  std::int64_t work = 0;       ///< rounds x rows of the linear programs
   std::vector<PlanRow> rows;   ///< the tightest first; at most kPlanRowsMax
   std::vector<Counts> covers;  ///< by demand: the one with the largest share in the fractional optimum
   std::vector<std::vector<double>> mean_covers;  ///< by demand: slices of each kind in the fractional optimum
