@@ -50,13 +50,18 @@ class SizeTrials {
   SizeTrials(const Scenario& scenario, std::string_view policy, const SizeOptions& options, const SizeHooks& hooks)
       : scenario_(one_entry_scenario(scenario)), policy_(policy), options_(options), hooks_(hooks) {}
 
-  Result<bool> judge(std::int64_t gpus, std::size_t seed_index) {
+  Result<Verdict> judge(std::int64_t gpus, std::size_t seed_index) {
     scenario_.fleet.front().count = gpus;
     ReplayHooks hooks;
-    hooks.progress = [&](std::string_view, double done) { return goes_on(gpus, seed_index, done); };
+    std::int64_t steps = 0;  // of simulated time, over all runs that the replay consists of
+    hooks.progress = [&](std::string_view, double done) {
+      ++steps;
+      return goes_on(gpus, seed_index, done);
+    };
     if (!goes_on(gpus, seed_index, 0)) return fail(ErrorCode::kInterrupted, "interrupted");
     Result<PolicyResult> result = replay_policy(scenario_, policy_, options_.seeds[seed_index], hooks);
     if (!result) return pass_on(result.error());
+    const std::int64_t work = work_of(*result, gpus, steps);
     SeedTrial trial = trial_of(*result, options_.attainment);
     const bool holds = trial.holds;
     trials_[gpus].push_back(std::move(trial));
@@ -64,7 +69,7 @@ class SizeTrials {
       result->timeline = {};
       first_seed_[gpus] = std::move(*result);
     }
-    return holds;
+    return Verdict{.holds = holds, .work = work};
   }
 
   /// Everything that was learned. Requires: `found` is the search's answer.
@@ -74,9 +79,11 @@ class SizeTrials {
     size.is_hindsight = is_hindsight_policy(policy_);
     size.tried = tried();
     size.gpus = found.count;
+    size.is_smallest_proven = found.is_proven;
+    size.gpus_by_seed = found.count_by_seed;
     size.is_stable = found.is_stable;
     if (!found.count) {
-      size.infeasible = why_none_holds(size.tried);
+      size.infeasible = why_none_holds(size);
       return size;
     }
     scenario_.fleet.front().count = *found.count;
@@ -86,6 +93,13 @@ class SizeTrials {
   }
 
  private:
+  /// See kSizeWorkMax. GPUs count for one run only: those of a search are judged by rates.
+  [[nodiscard]] std::int64_t work_of(const PolicyResult& result, std::int64_t gpus, std::int64_t steps) const {
+    const auto service_count = static_cast<std::int64_t>(scenario_.services.size());
+    const std::int64_t seconds = std::min(steps, scenario_.simulated_seconds());
+    return 1 + steps * service_count + 2 * seconds * gpus + result.figures.requests;
+  }
+
   bool goes_on(std::int64_t gpus, std::size_t seed_index, double done) {
     if (!hooks_.progress) return true;
     const auto seed_count = static_cast<double>(options_.seeds.size());
@@ -102,21 +116,31 @@ class SizeTrials {
     return tried;
   }
 
-  [[nodiscard]] std::string why_none_holds(const std::vector<CountTrial>& tried) const {
+  /// The count with the best of the smallest shares; ties: the earlier; absent where none can run.
+  [[nodiscard]] static const CountTrial* best_trial(const std::vector<CountTrial>& tried) {
     const CountTrial* best = nullptr;
-    const ServiceShare* best_share = nullptr;
     for (const CountTrial& trial : tried) {
       const ServiceShare* share = smallest_share(trial);
-      if (share == nullptr || (best != nullptr && exact_share(*share) <= exact_share(*best_share))) continue;
-      best = &trial;
-      best_share = share;
+      if (share == nullptr) continue;
+      if (best == nullptr || exact_share(*share) > exact_share(*smallest_share(*best))) best = &trial;
     }
+    return best;
+  }
+
+  [[nodiscard]] std::string why_none_holds(const PolicySize& size) const {
+    const std::int64_t untried = untried_counts(size, options_.gpus_max);
+    const std::string up_to = fmt::format("up to {}", counted_gpus(options_.gpus_max));
+    const std::string rest = untried == 0 ? "" : fmt::format("; {} not tried", counted_counts(untried));
+    const CountTrial* best = best_trial(size.tried);
     if (best == nullptr) {
-      return fmt::format("cannot run with up to {}: {}", counted_gpus(options_.gpus_max),
-                         tried.back().seeds.front().infeasible.value_or("no requests"));
+      const std::string* why = why_cannot_run(size.tried.back());
+      return fmt::format("cannot run with {}{}: {}{}", untried == 0 ? "" : "those tried ", up_to,
+                         why != nullptr ? *why : "no requests", rest);
     }
-    return fmt::format("no count up to {} keeps every share; best: {} of {} in time, with {}", options_.gpus_max,
-                       floored_percent(*best_share), best_share->service, counted_gpus(best->gpus));
+    const ServiceShare& share = *smallest_share(*best);
+    return fmt::format("no count {}{} keeps every share; best: {} of {} in time, with {}{}",
+                       untried == 0 ? "" : "of those tried ", up_to, floored_percent(share), share.service,
+                       counted_gpus(best->gpus), rest);
   }
 
   Scenario scenario_;
@@ -143,6 +167,27 @@ const ServiceShare* smallest_share(const CountTrial& trial) {
     }
   }
   return smallest;
+}
+
+const std::string* why_cannot_run(const CountTrial& trial) {
+  const auto refused = std::ranges::find_if(trial.seeds, [](const SeedTrial& seed) { return !!seed.infeasible; });
+  return refused == trial.seeds.end() ? nullptr : &*refused->infeasible;
+}
+
+std::int64_t untried_counts(const PolicySize& policy, std::int64_t gpus_max) {
+  const std::int64_t all = policy.gpus ? *policy.gpus - 1 : gpus_max;
+  return all - std::ranges::count_if(policy.tried, [&](const CountTrial& trial) { return trial.gpus <= all; });
+}
+
+std::optional<std::int64_t> failing_count_above(const PolicySize& policy) {
+  for (const CountTrial& trial : policy.tried) {
+    if (trial.gpus > *policy.gpus && !trial.holds) return trial.gpus;
+  }
+  return std::nullopt;
+}
+
+std::string counted_counts(std::int64_t counts) {
+  return fmt::format("{} {}", counts, counts == 1 ? "count" : "counts");
 }
 
 std::string counted_gpus(std::int64_t gpus) { return fmt::format("{} {}", gpus, gpus == 1 ? "GPU" : "GPUs"); }
@@ -177,8 +222,8 @@ Result<PolicySize> size_policy(const Scenario& scenario, std::string_view policy
   if (Result<void> sizable = check_sizable(scenario); !sizable) return pass_on(sizable.error());
   SizeTrials trials(scenario, policy, options, hooks);
   const CountJudge judge = [&](std::int64_t gpus, std::size_t seed_index) { return trials.judge(gpus, seed_index); };
-  const Result<SmallestCount> found =
-      smallest_count(judge, {.count_max = options.gpus_max, .seed_count = options.seeds.size()});
+  const Result<SmallestCount> found = smallest_count(
+      judge, {.count_max = options.gpus_max, .seed_count = options.seeds.size(), .work_max = kSizeWorkMax});
   if (!found) return pass_on(found.error());
   return trials.answer(*found);
 }

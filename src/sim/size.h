@@ -35,6 +35,9 @@ struct ServiceShare {
 /// "1 GPU", "3 GPUs".
 [[nodiscard]] std::string counted_gpus(std::int64_t gpus);
 
+/// "1 count", "3 counts".
+[[nodiscard]] std::string counted_counts(std::int64_t counts);
+
 /// One replay: a count of GPUs with a seed.
 struct SeedTrial {
   bool holds = false;                     ///< every service that has requests keeps the share
@@ -54,17 +57,28 @@ struct CountTrial {
 /// The smallest share over the seeds that were replayed; absent where the policy cannot run, and without requests.
 [[nodiscard]] const ServiceShare* smallest_share(const CountTrial& trial);
 
+/// Why the policy cannot run with that count, by the first seed that says so; absent where it can.
+[[nodiscard]] const std::string* why_cannot_run(const CountTrial& trial);
+
 /// The answer for one policy. `gpus` or `infeasible` is there, never both.
 struct PolicySize {
   std::string name;
   bool is_hindsight = false;
   std::optional<std::int64_t> gpus;
-  std::optional<std::string> infeasible;       ///< why no count holds, with the best share seen
-  std::optional<bool> is_stable;               ///< see sim/size_search.h
-  std::optional<std::int64_t> cost_micro_usd;  ///< of all `gpus` over the run; absent without a price
-  std::optional<PolicyResult> at_answer;       ///< the replay of `gpus` with the first seed, without its timeline
-  std::vector<CountTrial> tried;               ///< ascending
+  std::optional<std::string> infeasible;  ///< why no count holds, with the best share seen
+  bool is_smallest_proven = false;        ///< every smaller count (without `gpus`: every count) was tried and fails
+  std::vector<std::optional<std::int64_t>> gpus_by_seed;  ///< see sim/size_search.h; empty without `gpus`
+  std::optional<bool> is_stable;                          ///< see sim/size_search.h
+  std::optional<std::int64_t> cost_micro_usd;             ///< of all `gpus` over the run; absent without a price
+  std::optional<PolicyResult> at_answer;  ///< the replay of `gpus` with the first seed, without its timeline
+  std::vector<CountTrial> tried;          ///< ascending
 };
+
+/// How many counts below the answer (without one: up to `gpus_max`) were not tried.
+[[nodiscard]] std::int64_t untried_counts(const PolicySize& policy, std::int64_t gpus_max);
+
+/// The smallest count tried above the answer that fails; absent where all hold. Requires: `policy.gpus`.
+[[nodiscard]] std::optional<std::int64_t> failing_count_above(const PolicySize& policy);
 
 /// The answers for a scenario, for tables and pages.
 struct SizeResult {
@@ -83,6 +97,10 @@ struct SizeHooks {
   std::function<bool(std::string_view policy, std::int64_t gpus, double done)> progress;
 };
 
+/// What the replays of one policy may cost for the sake of a proof: about a minute or two of one core. The unit: a
+/// service over a simulated second in each of a policy's runs, half a GPU over one, or a request.
+inline constexpr std::int64_t kSizeWorkMax = 100'000'000;
+
 /// The policies that can be sized, in the order in which they are shown: all but `fixed`, whose file says the count.
 [[nodiscard]] const std::vector<std::string>& sizable_policy_names();
 
@@ -91,9 +109,9 @@ struct SizeHooks {
 
 /// The smallest count of the fleet's GPU model with which the policy keeps every service's share in time at or above
 /// the attainment, compared exactly; a service without requests keeps it. How far "smallest" goes: sim/size_search.h.
-/// The written count and the layout of the scenario are left out of account. The result depends on the arguments alone.
-/// Costs one replay for each count and seed tried. Error when check_sizable refuses, or when stopped.
-/// Requires: `policy` is one of sizable_policy_names(), the options are within their bounds.
+/// The written count and the layout of the scenario are left out of account. The result depends on the arguments alone;
+/// a larger gpus_max never makes it larger. Costs one replay for each count and seed tried. Error when check_sizable
+/// refuses, or when stopped. Requires: `policy` is one of sizable_policy_names(), the options are within their bounds.
 [[nodiscard]] Result<PolicySize> size_policy(const Scenario& scenario, std::string_view policy,
                                              const SizeOptions& options, const SizeHooks& hooks);
 

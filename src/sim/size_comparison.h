@@ -26,9 +26,10 @@ struct SizeComparison {
 /// "25% less cost than", "8% more cost than" or "the same cost as".
 [[nodiscard]] std::string cost_words(double cost_change);
 
-/// One or two sentences: which policy that needs no hindsight needs fewest GPUs (ties: more goodput, then the
-/// earlier), what it costs against each reference, better or worse, and whether one that works in hindsight needs
-/// fewer.
+/// A few sentences: which policy that needs no hindsight needs fewest GPUs (ties: more goodput, then the earlier), with
+/// what it does not keep and does not prove, what it costs against each reference, better or worse, and whether one
+/// that works in hindsight needs fewer. A policy that breaks the scenario's isolation is named only behind one that
+/// keeps it.
 [[nodiscard]] std::string size_headline(const SizeResult& result);
 
 }  // namespace berth::sim

@@ -80,7 +80,7 @@ TEST(Size, ComparesExactly) {
       .attainment = Decimal(333'333'333'333'334, 1'000'000'000'000'000), .gpus_max = 1, .seeds = {1}};
   const PolicySize refused = sized(scenario, "whole", above);
   EXPECT_EQ(refused.gpus, std::nullopt);
-  EXPECT_EQ(refused.infeasible, "no count up to 1 keeps every share; best: 33.33% of s in time, with 1 GPU");
+  EXPECT_EQ(refused.infeasible, "no count up to 1 GPU keeps every share; best: 33.33% of s in time, with 1 GPU");
 }
 
 TEST(Size, AServiceWithoutRequestsHolds) {
@@ -133,6 +133,39 @@ TEST(Size, StopsWhenItIsTold) {
   ASSERT_FALSE(size);
   EXPECT_EQ(size.error().code, ErrorCode::kInterrupted);
   EXPECT_EQ(asked, 3);
+}
+
+TEST(Size, EveryCountBelowTheAnswerIsTriedWithEverySeed) {
+  const PolicySize size = sized(load_of(4, 130, Generator::Kind::kPoisson), "paris", {.attainment = Decimal(9, 10)});
+  ASSERT_TRUE(size.gpus);
+  EXPECT_TRUE(size.is_smallest_proven);
+  EXPECT_EQ(untried_counts(size, 64), 0);
+  ASSERT_EQ(size.gpus_by_seed.size(), 3);
+  for (std::size_t seed = 0; seed < 3; ++seed) {
+    std::int64_t smallest = 0;
+    for (const CountTrial& trial : size.tried) {
+      if (trial.gpus > *size.gpus) break;
+      ASSERT_EQ(trial.seeds.size(), 3);
+      if (smallest == 0 && trial.seeds[seed].holds) smallest = trial.gpus;
+    }
+    EXPECT_EQ(size.gpus_by_seed[seed], smallest);
+  }
+}
+
+TEST(Size, ALargerLimitNeverGivesMoreOrNone) {
+  const Scenario scenario = load_of(5, 160, Generator::Kind::kPoisson);
+  for (const char* policy : {"shared", "static-even", "paris"}) {
+    std::optional<std::int64_t> before;
+    for (std::int64_t gpus_max = 1; gpus_max <= 16; ++gpus_max) {
+      const PolicySize size =
+          sized(scenario, policy, {.attainment = Decimal(9, 10), .gpus_max = gpus_max, .seeds = {1}});
+      if (before) {
+        EXPECT_EQ(size.gpus, before) << policy << " up to " << gpus_max;
+      }
+      before = size.gpus;
+    }
+    EXPECT_TRUE(before) << policy;
+  }
 }
 
 TEST(Size, PercentagesAreRoundedDown) {

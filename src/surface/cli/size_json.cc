@@ -1,5 +1,6 @@
 #include "surface/cli/size_json.h"
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -23,7 +24,7 @@ OrderedJson count_trial_json(const sim::CountTrial& trial) {
   OrderedJson shares = OrderedJson::array();
   for (const sim::SeedTrial& seed : trial.seeds) shares.push_back(or_null(share_of(seed.worst)));
   entry["slo_attainment_worst_service"] = std::move(shares);
-  if (trial.seeds.front().infeasible) entry["infeasible"] = *trial.seeds.front().infeasible;
+  if (const std::string* why = sim::why_cannot_run(trial)) entry["infeasible"] = *why;
   return entry;
 }
 
@@ -41,8 +42,12 @@ OrderedJson policy_size_json(const sim::PolicySize& policy) {
   entry["name"] = policy.name;
   entry["gpus"] = or_null(policy.gpus);
   entry["infeasible"] = or_null(policy.infeasible);
+  entry["smallest_proven"] = policy.is_smallest_proven;
   entry["stable"] = or_null(policy.is_stable);
-  entry["is_hindsight"] = policy.is_hindsight;
+  OrderedJson by_seed = OrderedJson::array();
+  for (const std::optional<std::int64_t>& gpus : policy.gpus_by_seed) by_seed.push_back(or_null(gpus));
+  entry["gpus_by_seed"] = std::move(by_seed);
+  entry["hindsight"] = policy.is_hindsight;
   entry["cost_micro_usd"] = or_null(policy.cost_micro_usd);
   OrderedJson& utilisation = entry["utilisation"];
   utilisation["allocated"] = figures != nullptr ? OrderedJson(figures->utilisation.allocated) : OrderedJson();

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <string_view>
 #include <utility>
 
@@ -13,9 +14,22 @@
 namespace berth::cli {
 namespace {
 
+/// Whether it is a number, if perhaps of more digits than Decimal takes.
+bool is_unsigned_number(std::string_view text) {
+  if (text.empty() || (text.front() != '.' && (text.front() < '0' || text.front() > '9'))) return false;
+  double ignored = 0;
+  const char* const end = text.data() + text.size();
+  return std::from_chars(text.data(), end, ignored).ptr == end;
+}
+
 Result<Decimal> parse_attainment(std::string_view text) {
   Result<Decimal> attainment = Decimal::parse(text);
   if (attainment && attainment->sign() > 0 && *attainment <= Decimal(1)) return attainment;
+  if (!attainment && is_unsigned_number(text)) {
+    return invalid(
+        "--attainment: wanted a share with fewer digits: at most 40 characters, no exponent below -30; found " +
+        in_quotes(text));
+  }
   return invalid("--attainment: wanted a share above 0, at most 1, found " + in_quotes(text));
 }
 
@@ -26,8 +40,9 @@ Result<std::int64_t> parse_from_one(std::string_view option, std::string_view te
 }
 
 Result<std::vector<std::string>> parse_sizable_policies(std::string_view text) {
-  Result<std::vector<std::string>> names = parse_policies(text, sim::policy_names());
-  if (names && std::find(names->begin(), names->end(), "fixed") != names->end()) {
+  Result<std::vector<std::string>> names = parse_policies(text, sim::sizable_policy_names());
+  const Result<std::vector<std::string>> with_fixed = parse_policies(text, sim::policy_names());
+  if (!names && with_fixed) {
     return invalid("--policies: fixed cannot be sized: its layout stands in the file, for the GPUs that the file has");
   }
   return names;

@@ -37,6 +37,12 @@ TEST(SizeOptions, AttainmentIsAShare) {
   }
 }
 
+TEST(SizeOptions, TooManyDigitsAreCalledThat) {
+  for (const std::string& wrong : {std::string("1e-40"), "0." + std::string(60, '9'), std::string("1e-400")}) {
+    EXPECT_TRUE(refusal(words(wrong)).starts_with("--attainment: wanted a share with fewer digits")) << wrong;
+  }
+}
+
 TEST(SizeOptions, PoliciesAreThoseThatCanBeSized) {
   SizeWords typed = words();
   typed.policies = "paris,shared";
@@ -47,7 +53,7 @@ TEST(SizeOptions, PoliciesAreThoseThatCanBeSized) {
   typed.policies = "shared,shared";
   EXPECT_EQ(refusal(typed), "--policies: wanted each policy once, found \"shared\" twice");
   typed.policies = "";
-  EXPECT_EQ(refusal(typed), "--policies: wanted some of fixed,shared,whole,static-even,static-best,paris, found \"\"");
+  EXPECT_EQ(refusal(typed), "--policies: wanted some of shared,whole,static-even,static-best,paris, found \"\"");
 }
 
 TEST(SizeOptions, CountsHaveLimits) {

@@ -4,11 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string_view>
 #include <vector>
 
 #include "sim/size_comparison.h"
+#include "sim/size_remarks.h"
 #include "surface/cli/text_table.h"
 
 namespace berth::cli {
@@ -60,7 +64,7 @@ SizeRow policy_size_row(const sim::SizeResult& result, const PolicySize& policy)
   const auto against_whole = sim::compare_sizes(result, policy, "whole");
   const auto goodput = result.objective == Objective::kServices ? f.goodput_mean_of_services : f.goodput;
   return {row.front(),
-          with_separators(*policy.gpus),
+          (policy.is_smallest_proven ? "" : "<=") + with_separators(*policy.gpus),
           shown(policy.is_stable, [](bool is_stable) { return std::string(is_stable ? "yes" : "no"); }),
           shown(policy.cost_micro_usd, dollars),
           cost_change_text(against_shared),
@@ -73,23 +77,51 @@ SizeRow policy_size_row(const sim::SizeResult& result, const PolicySize& policy)
           shown(goodput, [](double value) { return fmt::format("{:.4f}", value); })};
 }
 
-/// "4: 97.31%", over the seeds that were replayed the smallest; "1: cannot run"; a count that holds is marked.
+/// "4: 97.31%", over the seeds that were replayed the smallest; a count that holds is marked. Requires: it can run.
 std::string trial_text(const sim::CountTrial& trial) {
-  if (trial.seeds.front().infeasible) return fmt::format("{}: cannot run", trial.gpus);
   const sim::ServiceShare* smallest = sim::smallest_share(trial);
   const std::string share = smallest != nullptr ? sim::floored_percent(*smallest) : "no requests";
   return fmt::format("{}: {}{}", trial.gpus, share, trial.holds ? " ok" : "");
 }
 
+std::string cannot_run_text(std::int64_t first, std::int64_t last) {
+  return first == last ? fmt::format("{}: cannot run", first) : fmt::format("{} to {}: cannot run", first, last);
+}
+
+/// One text a count, but one for neighbours that cannot run.
+std::vector<std::string> trial_texts(const std::vector<sim::CountTrial>& tried) {
+  std::vector<std::string> texts;
+  texts.reserve(tried.size());
+  for (auto trial = tried.begin(); trial != tried.end(); ++trial) {
+    if (sim::why_cannot_run(*trial) == nullptr) {
+      texts.push_back(trial_text(*trial));
+      continue;
+    }
+    const std::int64_t first = trial->gpus;
+    while (std::next(trial) != tried.end() && std::next(trial)->gpus == trial->gpus + 1 &&
+           sim::why_cannot_run(*std::next(trial)) != nullptr) {
+      ++trial;
+    }
+    texts.push_back(cannot_run_text(first, trial->gpus));
+  }
+  return texts;
+}
+
+/// Of many counts the first and the last, around the answer.
 std::string tried_line(const PolicySize& policy) {
-  std::vector<std::string> counts;
-  counts.reserve(policy.tried.size());
-  for (const sim::CountTrial& trial : policy.tried) counts.push_back(trial_text(trial));
-  return fmt::format("  {}  {}", policy.name, fmt::join(counts, ", "));
+  constexpr std::size_t kFirst = 4;
+  constexpr std::size_t kLast = 16;
+  std::vector<std::string> texts = trial_texts(policy.tried);
+  if (texts.size() > kFirst + kLast + 1) {
+    const std::size_t left_out = texts.size() - kFirst - kLast;
+    texts.erase(texts.begin() + kFirst + 1, texts.end() - kLast);
+    texts[kFirst] = fmt::format("... {} more ...", left_out);
+  }
+  return fmt::format("  {}  {}", policy.name, fmt::join(texts, ", "));
 }
 
 template <class TextOf>
-std::vector<std::string> size_remarks_on(const sim::SizeResult& result, std::string_view pattern, TextOf text_of) {
+std::vector<std::string> answer_remarks(const sim::SizeResult& result, std::string_view pattern, TextOf text_of) {
   std::vector<Remark> remarks;
   remarks.reserve(result.policies.size());
   for (const PolicySize& policy : result.policies) {
@@ -106,17 +138,16 @@ std::vector<std::string> size_remarks(const sim::SizeResult& result) {
   if (std::ranges::any_of(result.policies, &PolicySize::is_hindsight)) {
     lines.emplace_back("* works in hindsight: it knows the whole trace beforehand");
   }
-  if (std::ranges::any_of(result.policies, [](const PolicySize& policy) { return policy.is_stable == false; })) {
-    lines.emplace_back("not stable: with some of the seeds alone fewer GPUs would do");
-  }
   for (const PolicySize& policy : result.policies) {
-    if (policy.infeasible) lines.push_back(fmt::format("{}: {}", policy.name, *policy.infeasible));
+    for (const std::string& remark : sim::size_remarks_on(result.options, policy)) {
+      lines.push_back(fmt::format("{}: {}", policy.name, remark));
+    }
   }
-  add(size_remarks_on(result, "{}: {}", [](const sim::PolicyResult& replayed) { return replayed.how; }));
-  add(size_remarks_on(result, "not obeyed by {}: {}", [](const sim::PolicyResult& replayed) {
+  add(answer_remarks(result, "{}: {}", [](const sim::PolicyResult& replayed) { return replayed.how; }));
+  add(answer_remarks(result, "not obeyed by {}: {}", [](const sim::PolicyResult& replayed) {
     return fmt::format("{}", fmt::join(replayed.ignores, ", "));
   }));
-  add(size_remarks_on(result, "{}: {}", [](const sim::PolicyResult& replayed) {
+  add(answer_remarks(result, "{}: {}", [](const sim::PolicyResult& replayed) {
     return fmt::format("{}", fmt::join(replayed.notes, "; "));
   }));
   return lines;

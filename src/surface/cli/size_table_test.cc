@@ -20,16 +20,18 @@ TEST(SizeTable, ComparesAndSaysWhatIsMissing) {
             R"(
                                cost vs  cost vs      SM-time, %  effective  effective  worst share  goodput
 policy  GPUs  stable     cost   shared    whole  alloc>busy>eff  vs shared   vs whole      in time   (mean)
-shared     4     yes  $9.7947        -     +33%   100 > 62 > 50          -      0.67x       99.50%   0.7000
+shared   <=4       -  $9.7947        -     +33%   100 > 62 > 50          -      0.67x       99.50%   0.7000
 whole*     3      no        -     -25%        -   100 > 80 > 75      1.50x          -            -   0.7000
 paris      -       -        -        -        -               -          -          -            -        -
 
-shared needs 4 GPUs, the fewest without hindsight: 33% more cost than whole (3 GPUs) at 0.67 times its effective
-  utilisation. whole, which knows the whole trace beforehand, needs 3 GPUs.
+shared needs 4 GPUs (smallest of those tried; 2 counts below not tried), the fewest without hindsight: 33% more cost
+  than whole (3 GPUs) at 0.67 times its effective utilisation. whole, which knows the whole trace beforehand, needs 3
+  GPUs (does not keep s.floor).
 
 * works in hindsight: it knows the whole trace beforehand
-not stable: with some of the seeds alone fewer GPUs would do
-paris: no count up to 4 keeps every share; best: 50.00% of s in time, with 4 GPUs
+shared: smallest of those tried; 2 counts below not tried
+whole: not stable: with the seeds 1, 2 alone, 2, 3 GPUs would do
+paris: no count up to 4 GPUs keeps every share; best: 50.00% of s in time, with 4 GPUs
 shared: MPS
 not obeyed by whole: s.floor
 whole: SM counts of 3g.40gb are estimated
@@ -39,6 +41,21 @@ whole  1: cannot run, 2: 50.00%, 3: 100.00% ok
 paris  4: 50.00%
 Figures are of the first seed. More: --format json, --report DIR (a page)
 )");
+}
+
+TEST(SizeTable, ManyCountsAreShortened) {
+  sim::SizeResult result = detail::sample_sizes();
+  sim::PolicySize& paris = result.policies[2];
+  paris.tried.clear();
+  for (std::int64_t gpus = 1; gpus <= 60; ++gpus) {
+    sim::SeedTrial trial = detail::sample_trial(1, 2, false);
+    if (gpus <= 3 || gpus == 5) trial = {.holds = false, .infeasible = "needs more", .worst = std::nullopt};
+    paris.tried.push_back({.gpus = gpus, .holds = false, .seeds = {trial}});
+  }
+  const std::string text = size_table(result, false);
+  EXPECT_NE(text.find("paris  1 to 3: cannot run, 4: 50.00%, 5: cannot run, 6: 50.00%, ... 38 more ..., 45: 50.00%"),
+            std::string::npos)
+      << text;
 }
 
 TEST(SizeTable, HasColoursOnATerminalOnly) {

@@ -102,8 +102,12 @@ class Size(unittest.TestCase):
         self.assertIsNone(policy["infeasible"])
         self.assertEqual(policy["gpus"], min(gpus for gpus, trial in tried.items() if trial["holds"]))
         self.assertEqual(len(tried[policy["gpus"]]["slo_attainment_worst_service"]), len(answer["seeds"]))
-        for below in range(max(1, policy["gpus"] - 2), policy["gpus"]):
+        self.assertTrue(policy["smallest_proven"])
+        for below in range(1, policy["gpus"]):
             self.assertEqual(len(tried[below]["slo_attainment_worst_service"]), len(answer["seeds"]), "every seed")
+        self.assertLessEqual(max(policy["gpus_by_seed"]), policy["gpus"])
+        if len(answer["seeds"]) > 1:
+            self.assertEqual(policy["stable"], all(gpus == policy["gpus"] for gpus in policy["gpus_by_seed"]))
 
     def test_agrees_with_replays(self):
         answer = self.sized(self.example(2), "--attainment", "0.99", "--policies", QUICK, "--max-gpus", "8", "--seeds", "2")
@@ -113,6 +117,48 @@ class Size(unittest.TestCase):
         shared = answer["policies"][0]
         # 3.673 dollars a GPU-hour, a quarter of an hour.
         self.assertAlmostEqual(shared["cost_micro_usd"], shared["gpus"] * 3_673_000 / 4, delta=1)
+
+    def made_up(self, service_count, extra=""):
+        """Equal services on H100s, of which a static cut of 7 GPUs serves the worst better than one of 8."""
+        self.written("p.csv", "model,gpu,profile,batch,processes,requests_per_second,latency_ms\n"
+                     "m,H100-80GB,1g.10gb,1,1,20,50.0\nm,H100-80GB,2g.20gb,1,1,45,22.222\n"
+                     "m,H100-80GB,3g.40gb,1,1,70,14.286\nm,H100-80GB,4g.40gb,1,1,90,11.111\n"
+                     "m,H100-80GB,7g.80gb,1,1,170,5.882\n")
+        services = "".join(
+            f"  - {{name: s{i}, profile: {{format: csv, path: p.csv, model: m}}, slo: {{latency_ms: 200}}, "
+            f"arrivals: {{format: poisson, requests_per_second: 180, seconds: 20}}{extra}}}\n"
+            for i in range(service_count))
+        return self.written("made.yaml", "berth: 1\nfleet: [{gpu: H100-80GB, count: 1, usd_per_gpu_hour: 2}]\n"
+                            f"services:\n{services}")
+
+    def test_a_larger_limit_changes_no_answer(self):
+        scenario = self.made_up(6)
+        options = ("--attainment", "0.95", "--policies", "shared,static-even,paris")
+        full = {policy["name"]: policy for policy in self.sized(scenario, *options)["policies"]}
+        self.assertEqual(full["paris"]["gpus"], 7)
+        self.assertFalse(full["paris"]["tried"][-1]["holds"], "8 does not hold")
+        for gpus_max in range(1, 17):
+            for policy in self.sized(scenario, *options, "--max-gpus", gpus_max)["policies"]:
+                with self.subTest(policy=policy["name"], gpus_max=gpus_max):
+                    known = full[policy["name"]]["gpus"]
+                    self.assertEqual(policy["gpus"], known if known <= gpus_max else None)
+                    self.assertTrue(policy["smallest_proven"])
+                    self.assertEqual([tried["gpus"] for tried in policy["tried"]],
+                                     list(range(1, min(known + 1, gpus_max) + 1)))
+        text = berth("size", scenario, *options).stdout.decode()
+        self.assertIn("paris: more GPUs are not always better: 8 GPUs do not hold", text)
+
+    def test_isolation_comes_before_savings(self):
+        scenario = self.made_up(2, ", isolation: gpu")
+        command = ("size", scenario, "--attainment", "0.3", "--policies", "whole,paris", "--report", self.folder / "out")
+        text = " ".join(berth(*command).stdout.decode().split())
+        self.assertIn("paris needs 1 GPU (does not keep s0.isolation, s1.isolation), the fewest without hindsight. "
+                      "whole, which knows the whole trace beforehand, needs 2 GPUs and keeps the isolation.", text)
+        page = (self.folder / "out/index.html").read_text()
+        self.assertIn("breaks the isolation", page)
+        self.assertIn("does not obey s0.isolation, s1.isolation", page)
+        alone = " ".join(berth("size", scenario, "--attainment", "0.3", "--policies", "whole").stdout.decode().split())
+        self.assertIn("whole needs 2 GPUs, the fewest with hindsight.", alone)
 
     def test_the_written_count_does_not_matter(self):
         options = ("--attainment", "0.9", "--policies", "shared,static-even", "--seeds", "1")
@@ -139,7 +185,8 @@ class Size(unittest.TestCase):
                 ([scenario], "--attainment is required"),
                 ([scenario, "--attainment", "1.1"], "--attainment: wanted a share above 0"),
                 ([scenario, "--attainment", "0.9", "--policies", "fixed"], "--policies: fixed cannot be sized"),
-                ([scenario, "--attainment", "0.9", "--policies", "best"], "--policies: wanted some of"),
+                ([scenario, "--attainment", "0.9", "--policies", "best"], "--policies: wanted some of shared,"),
+                ([scenario, "--attainment", "1e-40"], "--attainment: wanted a share with fewer digits"),
                 ([scenario, "--attainment", "0.9", "--max-gpus", "0"], "--max-gpus: wanted"),
                 ([scenario, "--attainment", "0.9", "--seeds", "0"], "--seeds: wanted"),
                 ([scenario, "--attainment", "0.9", "--format", "csv"], "--format: wanted table or json"),

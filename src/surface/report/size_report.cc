@@ -4,11 +4,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/decimal.h"
 #include "sim/size_comparison.h"
+#include "sim/size_remarks.h"
 #include "surface/report/page_parts.h"
 
 // The page's parts, put in by the assembler (cmake/BerthEmbed.cmake).
@@ -79,17 +84,30 @@ std::string cost_markup(const PolicySize& policy, std::int64_t gpus_largest) {
   return barred(fmt::format("${:.4f}", static_cast<double>(*policy.cost_micro_usd) / 1e6), share);
 }
 
+/// Of the first seed, at the answer.
+std::string worst_share_markup(const PolicySize& policy) {
+  const auto answer = std::ranges::find(policy.tried, *policy.gpus, &sim::CountTrial::gpus);
+  const auto& worst = answer->seeds.front().worst;
+  return worst ? html_escaped(sim::floored_percent(*worst)) : std::string(kAbsentCell);
+}
+
+std::string gpus_markup(const PolicySize& policy) {
+  return fmt::format("{}{}{}", policy.is_smallest_proven ? "" : "≤ ", *policy.gpus,
+                     policy.is_stable == false ? "<br><small>not stable</small>" : "");
+}
+
 std::string policy_row(const sim::SizeResult& result, const PolicySize& policy, std::int64_t gpus_largest) {
   const std::string name =
-      fmt::format(R"(<th scope="row">{}{}</th>)", html_escaped(policy.name), policy.is_hindsight ? " *" : "");
+      fmt::format(R"(<th scope="row">{}{}{}</th>)", html_escaped(policy.name), policy.is_hindsight ? " *" : "",
+                  policy.gpus && !sim::keeps_isolation(policy) ? "<br><small>breaks the isolation</small>" : "");
   if (!policy.gpus) {
-    return fmt::format("<tr>{}<td class=\"infeasible\" colspan=\"6\">{}</td></tr>\n", name,
+    return fmt::format("<tr>{}<td class=\"infeasible\" colspan=\"7\">{}</td></tr>\n", name,
                        html_escaped(*policy.infeasible));
   }
   const sim::Figures& figures = policy.at_answer->figures;
   const auto goodput = result.objective == Objective::kServices ? figures.goodput_mean_of_services : figures.goodput;
-  const auto stable = policy.is_stable == false ? "<br><small>not stable</small>" : "";
-  return "<tr>" + name + table_cell("GPUs", fmt::format("{}{}", *policy.gpus, stable)) +
+  return "<tr>" + name + table_cell("GPUs", gpus_markup(policy)) +
+         table_cell("Worst share", worst_share_markup(policy)) +
          table_cell("Cost of the run", cost_markup(policy, gpus_largest)) +
          table_cell("Against shared", against(result, policy, "shared")) +
          table_cell("Against whole", against(result, policy, "whole")) +
@@ -106,46 +124,93 @@ std::string policy_rows(const sim::SizeResult& result) {
   return rows;
 }
 
-/// Where counts and shares lie in a picture of the counts tried.
-struct TriedScale {
-  static constexpr double kWidth = 300;
-  static constexpr double kHeight = 120;
-  static constexpr double kLeft = 42;
-  static constexpr double kTop = 8;
-  std::int64_t gpus_largest = 1;
-
-  [[nodiscard]] double x_of(std::int64_t gpus) const {
-    return kLeft + (kWidth - kLeft - 12) * static_cast<double>(gpus) / static_cast<double>(gpus_largest);
+/// What must be known beside the figures, a line for each policy that has any.
+std::string remark_lines(const sim::SizeResult& result) {
+  std::string lines;
+  for (const PolicySize& policy : result.policies) {
+    if (!policy.at_answer) continue;  // its row says why
+    const sim::PolicyResult& replayed = *policy.at_answer;
+    std::vector<std::string> remarks = sim::size_remarks_on(result.options, policy);
+    if (!replayed.how.empty()) remarks.push_back(replayed.how);
+    if (!replayed.ignores.empty())
+      remarks.push_back(fmt::format("does not obey {}", fmt::join(replayed.ignores, ", ")));
+    remarks.insert(remarks.end(), replayed.notes.begin(), replayed.notes.end());
+    if (remarks.empty()) continue;
+    lines += fmt::format("<p><b>{}</b> {}</p>\n", html_escaped(policy.name),
+                         html_escaped(fmt::format("{}", fmt::join(remarks, "; "))));
   }
-  [[nodiscard]] static double y_of(double share) { return kTop + (kHeight - 24 - kTop) * (1 - share); }
-};
-
-std::string level(std::string_view style, double share) {
-  return fmt::format(R"(<line class="{0}" x1="{1}" x2="{2}" y1="{3:.1f}" y2="{3:.1f}"/>)", style, TriedScale::kLeft,
-                     TriedScale::kWidth, TriedScale::y_of(share));
+  return lines;
 }
 
-std::string share_axis() {
+/// Where counts and shares lie in a picture of the counts tried: what is missing from a share on a logarithmic scale,
+/// so that a target near 100 % can be read; counts that cannot run in a lane of their own below.
+struct TriedScale {
+  static constexpr double kWidth = 300;
+  static constexpr double kHeight = 150;
+  static constexpr double kLeft = 46;
+  static constexpr double kTop = 10;
+  static constexpr double kBottom = 112;  ///< a share of 0
+  static constexpr double kLane = 124;    ///< what cannot run
+  std::int64_t gpus_smallest = 1;
+  std::int64_t gpus_largest = 1;
+  double radius = 4;
+  int decades = 1;  ///< above which everything is drawn as 100 %
+
+  [[nodiscard]] double x_of(std::int64_t gpus) const {
+    const auto span = static_cast<double>(std::max<std::int64_t>(1, gpus_largest - gpus_smallest));
+    return kLeft + 12 + (kWidth - kLeft - 24) * static_cast<double>(gpus - gpus_smallest) / span;
+  }
+  [[nodiscard]] double y_of(double share) const {
+    const double missing = std::max(1 - share, std::pow(10, -decades - 1));
+    const double height = std::min(-std::log10(missing) / decades, 1 + kAboveDecades / decades);
+    return kBottom - (kBottom - kTop) * height / (1 + kAboveDecades / decades);
+  }
+
+ private:
+  static constexpr double kAboveDecades = 0.5;  ///< how far 100 % lies above the last decade
+};
+
+/// One decade more than the target needs.
+int decades_for(const Decimal& attainment) {
+  const double missing = 1 - attainment.to_double();
+  if (missing <= 1e-5) return 5;
+  return std::clamp(static_cast<int>(std::ceil(-std::log10(missing) - 1e-9)) + 1, 2, 5);
+}
+
+std::string level(const TriedScale& scale, std::string_view style, double share) {
+  return fmt::format(R"(<line class="{0}" x1="{1}" x2="{2}" y1="{3:.1f}" y2="{3:.1f}"/>)", style, TriedScale::kLeft,
+                     TriedScale::kWidth, scale.y_of(share));
+}
+
+/// "0 %", "90 %", "99 %", "99.9 %", ..., and "100 %" at the top.
+std::string share_axis(const TriedScale& scale) {
   std::string svg;
-  for (const double share : {0.0, 0.5, 1.0}) {
-    svg += level("gridline", share);
-    svg += fmt::format(R"(<text x="{}" y="{:.1f}" text-anchor="end">{:.0f} %</text>)", TriedScale::kLeft - 4,
-                       TriedScale::y_of(share) + 4, share * 100);
+  for (int decade = 0; decade <= scale.decades + 1; ++decade) {
+    const bool is_top = decade > scale.decades;
+    const double share = is_top ? 1 : 1 - std::pow(10, -decade);
+    const int digits = is_top ? 0 : std::max(0, decade - 2);
+    svg += level(scale, "gridline", share);
+    svg += fmt::format(R"(<text x="{}" y="{:.1f}" text-anchor="end">{:.{}f} %</text>)", TriedScale::kLeft - 4,
+                       scale.y_of(share) + 4, share * 100, digits);
   }
   return svg;
 }
 
-/// A dot at the smallest share; what cannot run lies at the bottom.
+/// A cross in the lane below.
+std::string cannot_run_mark(const TriedScale& scale, const sim::CountTrial& trial) {
+  const double x = scale.x_of(trial.gpus);
+  return fmt::format(R"(<path class="cross" d="M{:.1f} {:.1f}l6 6m0 -6l-6 6"><title>{}: cannot run</title></path>)",
+                     x - 3, TriedScale::kLane - 3, sim::counted_gpus(trial.gpus));
+}
+
 std::string dot(const TriedScale& scale, const sim::CountTrial& trial) {
+  if (sim::why_cannot_run(trial) != nullptr) return cannot_run_mark(scale, trial);
   const sim::ServiceShare* worst = sim::smallest_share(trial);
-  double share = trial.holds ? 1 : 0;
-  std::string said = trial.holds ? "no requests" : "cannot run";
-  if (worst != nullptr) {
-    share = static_cast<double>(worst->in_time) / static_cast<double>(worst->requests);
-    said = sim::floored_percent(*worst);
-  }
-  return fmt::format(R"(<circle class="{}" cx="{:.1f}" cy="{:.1f}" r="4"><title>{}: {}</title></circle>)",
-                     trial.holds ? "dot holds" : "dot", scale.x_of(trial.gpus), TriedScale::y_of(share),
+  const double share =
+      worst == nullptr ? 1 : static_cast<double>(worst->in_time) / static_cast<double>(worst->requests);
+  const std::string said = worst == nullptr ? "no requests" : sim::floored_percent(*worst);
+  return fmt::format(R"(<circle class="{}" cx="{:.1f}" cy="{:.1f}" r="{}"><title>{}: {}</title></circle>)",
+                     trial.holds ? "dot holds" : "dot", scale.x_of(trial.gpus), scale.y_of(share), scale.radius,
                      sim::counted_gpus(trial.gpus), said);
 }
 
@@ -166,16 +231,34 @@ std::string count_axis(const TriedScale& scale, const PolicySize& policy) {
   return svg;
 }
 
+std::string lane_label(const PolicySize& policy) {
+  const bool is_used =
+      std::ranges::any_of(policy.tried, [](const auto& trial) { return sim::why_cannot_run(trial) != nullptr; });
+  if (!is_used) return "";
+  return fmt::format(R"(<text x="{}" y="{}" text-anchor="end">no run</text>)", TriedScale::kLeft - 4,
+                     TriedScale::kLane + 4);
+}
+
+std::string answer_words(const PolicySize& policy) {
+  if (!policy.gpus) return policy.is_smallest_proven ? "none holds" : "none of those tried holds";
+  return (policy.is_smallest_proven ? "" : "at most ") + sim::counted_gpus(*policy.gpus);
+}
+
+constexpr std::size_t kCrowd = 32;  ///< so many dots touch each other
+
 std::string tried_figure(const sim::SizeResult& result, const PolicySize& policy) {
-  const TriedScale scale{.gpus_largest = policy.tried.back().gpus};
-  std::string svg = share_axis() + level("cursor", result.options.attainment.to_double()) + count_axis(scale, policy);
+  const TriedScale scale{.gpus_smallest = policy.tried.front().gpus,
+                         .gpus_largest = policy.tried.back().gpus,
+                         .radius = policy.tried.size() > kCrowd ? 2.0 : 4.0,
+                         .decades = decades_for(result.options.attainment)};
+  std::string svg = share_axis(scale) + lane_label(policy) +
+                    level(scale, "cursor", result.options.attainment.to_double()) + count_axis(scale, policy);
   for (const sim::CountTrial& trial : policy.tried) svg += dot(scale, trial);
   return fmt::format(
       "<figure><figcaption><b>{}</b><span>{}</span></figcaption>"
       "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"Share in time of the worst service, by GPUs\">{}</svg>"
       "</figure>\n",
-      html_escaped(policy.name), policy.gpus ? sim::counted_gpus(*policy.gpus) : "none holds", TriedScale::kWidth,
-      TriedScale::kHeight, svg);
+      html_escaped(policy.name), answer_words(policy), TriedScale::kWidth, TriedScale::kHeight, svg);
 }
 
 }  // namespace
@@ -189,6 +272,7 @@ std::string render_size_report(const sim::SizeResult& result) {
                     {"css", std::string(embedded(page_css_begin, page_css_end))},
                     {"facts", facts(result)},
                     {"rows", policy_rows(result)},
+                    {"remarks", remark_lines(result)},
                     {"tried", tried}});
 }
 

@@ -20,6 +20,7 @@ sim::SizeResult sizes() {
   sim::PolicySize shared;
   shared.name = "shared";
   shared.gpus = 4;
+  shared.is_smallest_proven = true;
   shared.cost_micro_usd = 4'000'000;
   shared.at_answer.emplace();
   shared.at_answer->figures.goodput_mean_of_services = 0.75;
@@ -29,6 +30,10 @@ sim::SizeResult sizes() {
   even.name = "static-even";
   even.gpus = 3;
   even.is_stable = false;
+  even.gpus_by_seed = {3, 2, std::nullopt};
+  even.at_answer->how = "how <it> went";
+  even.at_answer->ignores = {"s.floor"};
+  even.at_answer->notes = {"SM counts are estimated"};
   even.cost_micro_usd.reset();
   even.at_answer->figures.goodput_mean_of_services.reset();
   even.tried = {trial(3, 991, true)};
@@ -47,13 +52,55 @@ bool has(const std::string& page, std::string_view text) { return page.find(text
 
 TEST(SizeReport, ShowsTheThreeFigures) {
   const std::string page = render_size_report(sizes());
-  EXPECT_TRUE(has(page, "static-even needs 3 GPUs, the fewest without hindsight: 25% less cost than shared (4 GPUs)"));
+  EXPECT_TRUE(has(page,
+                  "static-even needs 3 GPUs (does not keep s.floor), the fewest without hindsight: 25% less cost than "
+                  "shared (4 GPUs)"));
   EXPECT_TRUE(has(page, R"(<b>$4.0000</b>)"));
   EXPECT_TRUE(has(page, "-25 %"));
   EXPECT_TRUE(has(page, "100 › 50 › 25 %"));
   EXPECT_TRUE(has(page, "<b>0.7500</b>"));
   EXPECT_TRUE(has(page, "not stable"));
   EXPECT_TRUE(has(page, "<title>2 GPUs: 90.00%</title>"));
+  EXPECT_TRUE(has(page, R"(<td data-label="Worst share">99.50%</td>)"));
+}
+
+TEST(SizeReport, SaysWhatMustBeKnownBesideTheFigures) {
+  const std::string page = render_size_report(sizes());
+  EXPECT_TRUE(
+      has(page,
+          "<p><b>static-even</b> not stable: with the seeds 1, 2, 3 alone, 3, 2, ? GPUs would do; how &lt;it&gt; "
+          "went; does not obey s.floor; SM counts are estimated</p>"));
+  EXPECT_FALSE(has(page, "breaks the isolation"));
+  sim::SizeResult result = sizes();
+  result.policies[1].at_answer->ignores = {"s.isolation"};
+  result.policies[1].gpus = 5;
+  result.policies[1].tried = {trial(5, 991, true), trial(6, 900, false)};
+  result.policies[1].is_smallest_proven = false;
+  const std::string other = render_size_report(result);
+  EXPECT_TRUE(has(other, "breaks the isolation"));
+  EXPECT_TRUE(has(other, "≤ 5"));
+  EXPECT_TRUE(has(other, "more GPUs are not always better: 6 GPUs do not hold"));
+}
+
+TEST(SizeReport, WhatCannotRunIsNotZeroPercent) {
+  sim::SizeResult result = sizes();
+  EXPECT_FALSE(has(render_size_report(result), "cannot run</title>"));
+  result.policies[0].tried[0].seeds = {{.holds = false, .infeasible = "needs 3", .worst = std::nullopt}};
+  result.policies[2].tried = {trial(1, 0, false)};
+  const std::string page = render_size_report(result);
+  EXPECT_TRUE(has(page, "<title>2 GPUs: cannot run</title>"));
+  EXPECT_TRUE(has(page, ">no run</text>"));
+  EXPECT_TRUE(has(page, R"(cy="112.0" r="4"><title>1 GPU: 0.00%</title>)"));
+}
+
+TEST(SizeReport, TheScaleReachesBeyondTheTarget) {
+  sim::SizeResult result = sizes();
+  EXPECT_TRUE(has(render_size_report(result), ">99.9 %</text>"));
+  EXPECT_FALSE(has(render_size_report(result), ">99.99 %</text>"));
+  result.options.attainment = Decimal(999, 1000);
+  EXPECT_TRUE(has(render_size_report(result), ">99.99 %</text>"));
+  result.options.attainment = Decimal(1);
+  EXPECT_TRUE(has(render_size_report(result), ">99.999 %</text>"));
 }
 
 TEST(SizeReport, NamesAreNoMarkupAndNoMarkIsLeft) {

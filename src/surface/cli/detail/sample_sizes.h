@@ -12,12 +12,14 @@ namespace berth::cli::detail {
           .worst = sim::ServiceShare{.service = "s", .in_time = in_time, .requests = requests}};
 }
 
-/// A reference, a better policy of which one seed needs fewer, and one that no count satisfies.
+/// A reference that is not proven, a better policy of which one seed needs fewer, and one that no count satisfies.
 [[nodiscard]] inline sim::SizeResult sample_sizes() {
   sim::PolicySize shared;
   shared.name = "shared";
   shared.gpus = 4;
-  shared.is_stable = true;
+  shared.is_smallest_proven = false;
+  shared.gpus_by_seed = {std::nullopt, std::nullopt};
+  shared.is_stable = std::nullopt;
   shared.cost_micro_usd = 9'794'668;
   shared.at_answer.emplace();
   shared.at_answer->figures = sample_figures();
@@ -29,6 +31,8 @@ namespace berth::cli::detail {
   whole.name = "whole";
   whole.is_hindsight = true;
   whole.gpus = 3;
+  whole.is_smallest_proven = true;
+  whole.gpus_by_seed = {2, 3};
   whole.is_stable = false;
   whole.cost_micro_usd.reset();
   whole.at_answer->figures.utilisation = {.allocated = 1, .busy = 0.8, .effective = 0.75};
@@ -44,7 +48,8 @@ namespace berth::cli::detail {
 
   sim::PolicySize paris;
   paris.name = "paris";
-  paris.infeasible = "no count up to 4 keeps every share; best: 50.00% of s in time, with 4 GPUs";
+  paris.infeasible = "no count up to 4 GPUs keeps every share; best: 50.00% of s in time, with 4 GPUs";
+  paris.is_smallest_proven = true;
   paris.tried = {{.gpus = 4, .holds = false, .seeds = {sample_trial(1, 2, false)}}};
 
   return {.scenario = "dir/scenario.yaml",
