@@ -112,6 +112,7 @@ RC_GTEST_PROP(SizeSearch, MonotoneTruthsAreExactWhateverTheWork, ()) {
   Truth truth;
   for (std::int64_t count = 1; count <= 256; ++count) {  // 256 lies on the grid
     std::vector<bool> seeds;
+    seeds.reserve(first_by_seed.size());
     for (const std::int64_t first : first_by_seed) seeds.push_back(count >= first);
     truth.push_back(seeds);
   }

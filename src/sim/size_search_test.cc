@@ -87,6 +87,7 @@ TEST(SizeSearch, BeyondItsWorkItGoesOnByAGridAndBisection) {
   EXPECT_FALSE(found.is_proven);
   EXPECT_EQ(found.count_by_seed, BySeed{std::nullopt});
   std::vector<std::int64_t> asked;
+  asked.reserve(truth.asked.size());
   for (const auto& [count, unused] : truth.asked) asked.push_back(count);
   EXPECT_EQ(asked, (std::vector<std::int64_t>{1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 21, 22, 23, 24}));
 }

@@ -57,17 +57,18 @@ struct Row {
 inline PerformanceTable table_of(const std::vector<Row>& rows) {
   PerformanceTable table{.model = "m", .points = {}};
   for (const Row& row : rows) {
-    table.points.push_back({.gpu = a100().name,
-                            .profile = row.profile,
-                            .batch = row.batch,
-                            .processes = row.processes,
-                            .requests_per_second = Decimal(1000 * row.batch * row.processes, row.latency_ms),
-                            .latency_ms = Decimal(row.latency_ms)});
+    table.points.push_back(
+        {.gpu = a100().name,
+         .profile = row.profile,
+         .batch = row.batch,
+         .processes = row.processes,
+         .requests_per_second = Decimal(std::int64_t{1000} * row.batch * row.processes, row.latency_ms),
+         .latency_ms = Decimal(row.latency_ms)});
   }
   return table;
 }
 
-inline Arrivals requests_at(std::vector<std::int64_t> at_us, std::int64_t seconds) {
+inline Arrivals requests_at(const std::vector<std::int64_t>& at_us, std::int64_t seconds) {
   TimedTrace trace;
   for (const std::int64_t at : at_us) trace.requests.push_back({.at_us = at});
   trace.seconds = seconds;
@@ -100,7 +101,8 @@ inline void set_target_ms(ServiceSpec& service, std::int64_t target_ms) {
   service.target_ms = Decimal(target_ms);
 }
 
-inline Holding holding_of(const Slice& slice, std::vector<std::uint32_t> services, Role role = Role::kInference) {
+inline Holding holding_of(const Slice& slice, const std::vector<std::uint32_t>& services,
+                          Role role = Role::kInference) {
   Holding holding{.slice = slice, .role = role, .services = {}};
   for (const std::uint32_t service : services) holding.services.push_back({service});
   return holding;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -18,8 +19,9 @@ namespace {
 bool is_unsigned_number(std::string_view text) {
   if (text.empty() || (text.front() != '.' && (text.front() < '0' || text.front() > '9'))) return false;
   double ignored = 0;
-  const char* const end = text.data() + text.size();
-  return std::from_chars(text.data(), end, ignored).ptr == end;
+  const std::string terminated(text);
+  const char* const end = terminated.c_str() + terminated.size();
+  return std::from_chars(terminated.c_str(), end, ignored).ptr == end;
 }
 
 Result<Decimal> parse_attainment(std::string_view text) {
