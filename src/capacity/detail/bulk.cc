@@ -1,7 +1,10 @@
 #include "capacity/detail/bulk.h"
 
+#include "base/sort_stably.h"
+
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 namespace berth::capacity::detail {
 namespace {
@@ -21,7 +24,7 @@ void drop_surplus(const InstanceDemand& demand, Counts& counts) {
   for (std::size_t k = 0; k < counts.size(); ++k) {
     if (counts[k] > 0) kinds.push_back(k);
   }
-  std::ranges::stable_sort(kinds, std::ranges::greater(), [&](std::size_t k) { return demand.throughput[k]; });
+  sort_stably(kinds, [&](std::size_t k) { return demand.throughput[k]; }, std::greater<>());
   Int128 surplus = carried(demand, counts) - demand.rate;
   for (const std::size_t k : kinds) {
     const auto needless = static_cast<std::int32_t>(std::min<Int128>(counts[k], surplus / demand.throughput[k]));

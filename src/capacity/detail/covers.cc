@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <utility>
 
 #include "base/ensure.h"
+#include "base/sort_stably.h"
 
 namespace berth::capacity::detail {
 namespace {
@@ -37,7 +39,7 @@ class LightestSearch {
   LightestSearch(const InstanceDemand& demand, const Weights& weights)
       : demand_(demand), weights_(weights), servers_(servers_of(demand)) {
     ENSURE(!servers_.empty());
-    std::ranges::stable_sort(servers_, {}, [this](const Server& server) { return ratio(server); });
+    sort_stably(servers_, [this](const Server& server) { return ratio(server); });
     chosen_.assign(demand.throughput.size(), 0);
   }
 
@@ -105,7 +107,7 @@ class CoverEnumeration {
                    Budget& budget)
       : demand_(demand), limits_(limits), count_max_(count_max), budget_(budget), servers_(servers_of(demand)) {
     // The fastest first: then the last kind used is the slowest, and no slice is surplus iff none of that kind is.
-    std::ranges::stable_sort(servers_, std::greater<>(), &Server::throughput);
+    sort_stably(servers_, &Server::throughput, std::greater<>());
     chosen_.assign(demand.throughput.size(), 0);
     for (const CoverLimit& limit : limits_) least_ratio_.push_back(ratios_to_come(*limit.weights));
   }

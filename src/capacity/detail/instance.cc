@@ -10,6 +10,7 @@
 #include <string>
 #include <tuple>
 
+#include "base/sort_stably.h"
 #include "base/text.h"
 #include "capacity/pack.h"
 #include "domain/scenario.h"
@@ -183,7 +184,7 @@ void set_pools(const PackingProblem& problem, Instance& instance) {
     demand.pool = pools.emplace(problem.demands[demand.demand].tenant, next).first->second;
   }
   instance.pool_count = std::max<std::uint32_t>(1, static_cast<std::uint32_t>(pools.size()));
-  std::ranges::stable_sort(instance.demands, {}, &InstanceDemand::pool);
+  sort_stably(instance.demands, &InstanceDemand::pool);
 }
 
 }  // namespace

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
 
+#include "base/sort_stably.h"
 #include "solver/linear.h"
 
 namespace berth::capacity::detail {
@@ -222,7 +224,7 @@ struct ProvenRow {
 
 /// The tightest rows, the best first; of rows with the same weights one.
 std::vector<PlanRow> tightest(std::vector<ProvenRow> proven) {
-  std::ranges::stable_sort(proven, std::greater<>(), &ProvenRow::scaled_bound);
+  sort_stably(proven, &ProvenRow::scaled_bound, std::greater<>());
   std::vector<PlanRow> rows;
   for (ProvenRow& candidate : proven) {
     const bool is_new = std::ranges::none_of(

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <vector>
 
+#include "base/sort_stably.h"
 #include "capacity/detail/test_reference.h"
 #include "domain/packing.h"
 #include "mig/geometry.h"
@@ -49,7 +51,7 @@ class FirstFit {
         choices.push_back({o, profile, row, row->requests_per_second.to_double() / profile_sms(model, profile)});
       }
     }
-    std::ranges::stable_sort(choices, std::ranges::greater{}, &Choice::score);
+    sort_stably(choices, &Choice::score, std::greater<>());
     return choices;
   }
 

@@ -1,5 +1,7 @@
 #include "capacity/detail/transition_cover.h"
 
+#include "base/sort_stably.h"
+
 #include <algorithm>
 #include <bit>
 #include <functional>
@@ -33,7 +35,7 @@ std::vector<std::size_t> tunable(const std::vector<Item>& items) {
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (items[i].best > items[i].low) order.push_back(i);
   }
-  std::ranges::stable_sort(order, std::greater{}, [&](std::size_t i) { return items[i].best - items[i].low; });
+  sort_stably(order, [&](std::size_t i) { return items[i].best - items[i].low; }, std::greater<>());
   return order;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/ensure.h"
 #include "base/rng.h"
+#include "base/sort_stably.h"
 #include "capacity/detail/transition_bound.h"
 
 namespace berth::capacity::moving {
@@ -127,7 +128,7 @@ class Improving {
     for (const int site : all_sites(view_)) {
       if (counts[static_cast<std::size_t>(site)] > 0) sites.push_back(site);
     }
-    std::ranges::stable_sort(sites, std::greater{}, [&](int site) { return counts[static_cast<std::size_t>(site)]; });
+    sort_stably(sites, [&](int site) { return counts[static_cast<std::size_t>(site)]; }, std::greater<>());
     return sites;
   }
 

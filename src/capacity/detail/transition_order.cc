@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "base/ensure.h"
+#include "base/sort_stably.h"
 
 namespace berth::capacity::moving {
 namespace {
@@ -276,7 +277,7 @@ class Ordering {
     }
     if (tries.empty()) return false;
     awaited_ = awaited_places();
-    std::ranges::stable_sort(tries, {}, &Try::lacking);
+    sort_stably(tries, &Try::lacking);
     if (tries.size() > kDeadlockTriesMax) tries.resize(kDeadlockTriesMax);
     std::optional<Relief> best;
     Try chosen;

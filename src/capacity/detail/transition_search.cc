@@ -1,5 +1,7 @@
 #include "capacity/detail/transition_search.h"
 
+#include "base/sort_stably.h"
+
 #include <algorithm>
 #include <numeric>
 
@@ -31,7 +33,7 @@ Room::Room(const TransitionView& view) : view_(view), known_(view.offers.size())
       if (std::ranges::any_of(view.demands, runs)) places.push_back(static_cast<int>(i));
     }
     // Small kinds first: a search that fills a rest takes the least that does.
-    std::ranges::stable_sort(places, {}, [&](int place) { return offer.weights[at(offer.place_kinds[at(place)])]; });
+    sort_stably(places, [&](int place) { return offer.weights[at(offer.place_kinds[at(place)])]; });
     useful_.push_back(std::move(places));
   }
 }
@@ -129,10 +131,7 @@ void SiteSearch::measure(Part& part, const std::vector<bool>& is_offered) const 
 
 /// Demands that need no change come first, so that others see the room that is left; then the largest.
 void SiteSearch::order_parts() {
-  std::ranges::stable_sort(parts_, [](const Part& a, const Part& b) {
-    if ((a.changes == 0) != (b.changes == 0)) return a.changes == 0;
-    return a.weight.back() > b.weight.back();
-  });
+  sort_stably(parts_, [](const Part& part) { return std::pair(part.changes != 0, -part.weight.back()); });
   later_changes_.assign(parts_.size() + 1, 0);
   later_weight_.assign(parts_.size() + 1, Curve{0});
   later_length_ = later_weight_;
@@ -141,7 +140,7 @@ void SiteSearch::order_parts() {
     later_weight_[i] = joined(later_weight_[i + 1], parts_[i].weight);
     later_length_[i] = joined(later_length_[i + 1], parts_[i].length);
   }
-  std::ranges::stable_sort(free_, {}, [&](int site) { return static_cast<bool>(is_blank_[at(site)]); });
+  sort_stably(free_, [&](int site) { return static_cast<bool>(is_blank_[at(site)]); });
 }
 
 std::optional<SitePlan> SiteSearch::run(std::int64_t changes_max, std::int64_t& nodes_left) {

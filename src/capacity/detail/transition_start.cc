@@ -1,6 +1,9 @@
 #include "capacity/detail/transition_start.h"
 
+#include "base/sort_stably.h"
+
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <tuple>
 
@@ -158,10 +161,13 @@ void Starter::rank_sites(bool by_waste) {
   for (std::size_t site = 0; site < view_.sites.size(); ++site) {
     if (counts[site] > 0) keepers_.push_back(static_cast<int>(site));
   }
-  std::ranges::stable_sort(keepers_, std::greater{}, [&](int site) {
-    const double count = counts[index_of(site)];
-    return by_waste ? count / std::max(waste_of(site), kWasteMin) : count;
-  });
+  sort_stably(
+      keepers_,
+      [&](int site) {
+        const double count = counts[index_of(site)];
+        return by_waste ? count / std::max(waste_of(site), kWasteMin) : count;
+      },
+      std::greater<>());
 }
 
 /// Compute slices of a site that its slices, retuned, take beyond what their rates are worth elsewhere.
@@ -247,7 +253,7 @@ void Starter::fill(SitePlan& plan) {
   std::vector<Rate> rest = lacking(plan);
   std::vector<int> order(rest.size());
   for (std::size_t d = 0; d < order.size(); ++d) order[d] = static_cast<int>(d);
-  std::ranges::stable_sort(order, std::greater{}, [&](int d) { return rest[index_of(d)]; });
+  sort_stably(order, [&](int d) { return rest[index_of(d)]; }, std::greater<>());
   for (const int demand : order) {
     Rate left = rest[index_of(demand)];
     while (left > 0 && fill_one(plan, demand, left)) left = lacking(plan)[index_of(demand)];
