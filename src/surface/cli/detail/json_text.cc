@@ -2,9 +2,9 @@
 
 namespace berth::cli::detail {
 
-using Json = nlohmann::ordered_json;
-
-std::string json_text(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string json_text(const nlohmann::ordered_json& value) {
+  return value.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
 
 std::string exact_text(const Decimal& value) {
   const std::string text = value.to_string();
