@@ -96,6 +96,25 @@ std::optional<FoundPlan> PlanSearch::rounded(const Relaxation& relaxation) {
   return plan;
 }
 
+/// A plan on GPUs without a count alone, where they can serve every demand: then nobody is told that there is none.
+std::optional<FoundPlan> PlanSearch::on_unlimited(const Relaxation& relaxation) {
+  if (relaxation.rows.empty()) return std::nullopt;
+  FoundPlan plan{.covers = {}, .bound = relaxation.bound};
+  for (InstanceDemand demand : instance_.demands) {
+    for (std::size_t k = 0; k < demand.throughput.size(); ++k) {
+      if (instance_.offers[instance_.kinds[k].offer].count_max) demand.throughput[k] = 0;
+    }
+    const bool is_served = std::ranges::any_of(demand.throughput, [](Int128 rate) { return rate > 0; });
+    if (!is_served) return std::nullopt;
+    Weights weights = relaxation.rows.front().weights;
+    weights.per_slice = 1;  // so that no kind weighs nothing
+    plan.covers.push_back(lightest_cover(demand, weights).cover);
+  }
+  measure(plan);
+  if (!plan.is_within_counts) return std::nullopt;
+  return plan;
+}
+
 /// A better plan where demands are large: most of their slices as the relaxation mixes them, the rest searched.
 void PlanSearch::search_rest(FoundPlan& plan, const Relaxation& relaxation) {
   const bool is_rest = std::ranges::any_of(settled_, [](std::int32_t n) { return n > 0; });
@@ -151,6 +170,7 @@ tl::expected<FoundPlan, NoPlan> PlanSearch::cheapest() {
   if (relaxation.bound > dearest()) return tl::unexpected(NoPlan{true});
   std::int64_t bound = relaxation.bound;
   std::optional<FoundPlan> plan = rounded(relaxation);
+  if (!plan) plan = on_unlimited(relaxation);
   if (plan) search_rest(*plan, relaxation);
   if (instance_.offers.size() > 1) {
     const BudgetShare share(budget_, 2);

@@ -84,6 +84,7 @@ class PlanSearch {
   /// Fills in what the covers take.
   void measure(FoundPlan& plan);
   void lower_gpus(FoundPlan& plan);
+  [[nodiscard]] std::optional<FoundPlan> on_unlimited(const Relaxation& relaxation);
   void search_rest(FoundPlan& plan, const Relaxation& relaxation);
   [[nodiscard]] std::optional<FoundPlan> rounded(const Relaxation& relaxation);
   void aim_between(std::optional<FoundPlan>& plan, std::int64_t& bound, const Relaxation& relaxation);
