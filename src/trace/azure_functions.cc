@@ -63,7 +63,7 @@ class MinuteTraceBuilder {
  private:
   [[nodiscard]] Result<void> check_names(const std::vector<Field>& fields) const;
   [[nodiscard]] bool is_selected(const std::vector<Field>& fields) const {
-    return fields[selector_->is_app ? kAppColumn : kFunctionColumn].text == selector_->hash;
+    return selector_->hash.empty() || fields[selector_->is_app ? kAppColumn : kFunctionColumn].text == selector_->hash;
   }
 
   const TraceLines* lines_;
@@ -80,7 +80,7 @@ Result<void> MinuteTraceBuilder::check_names(const std::vector<Field>& fields) c
                            fmt::format("wanted a {}, found {}", kNameColumns[i], in_quotes(fields[i].text)));
     }
   }
-  if (is_selected(fields) && app_ && *app_ != fields[kAppColumn].text) {
+  if (!selector_->hash.empty() && is_selected(fields) && app_ && *app_ != fields[kAppColumn].text) {
     return lines_->error(fields[kAppColumn].column,
                          fmt::format("wanted the function {} in one app, found it in {} and {}",
                                      in_quotes(selector_->hash), in_quotes(*app_), in_quotes(fields[kAppColumn].text)));

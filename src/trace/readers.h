@@ -33,7 +33,8 @@ inline constexpr std::int64_t kMinuteSeconds = 60;
 /// in nanoseconds) and are cut to microseconds. The trace's second 0 is the first one, rounded down.
 [[nodiscard]] Result<TimedTrace> read_azure_llm(std::string_view text, std::string_view file);
 
-/// What to take from a file of many functions: one application (its functions summed) or one function.
+/// What to take from a file of many functions: one application (its functions summed) or one function; with an empty
+/// hash all of them, summed.
 struct FunctionSelector {
   bool is_app = false;
   std::string hash;

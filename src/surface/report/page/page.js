@@ -105,6 +105,11 @@
 
   // ---- The head and the table of policies ---------------------------------------------------------------------------
 
+  function boundText(bound) {
+    var text = "goodput " + bound.any.toFixed(3);
+    return bound.unshared < bound.any ? text + " (" + bound.unshared.toFixed(3) + " with services kept apart)" : text;
+  }
+
   function drawFacts() {
     var list = d3.select("#facts");
     function fact(term, text) {
@@ -120,6 +125,7 @@
     fact("Simulated", duration(page.seconds));
     if (ran.length) fact("Requests", whole(ran[0].figures.requests));
     fact("The fleet costs", isAbsent(page.fleet_cost) ? "not known: no price" : dollars(page.fleet_cost));
+    if (page.bound && !isAbsent(page.bound.any)) fact("No policy can pass", boundText(page.bound));
     fact("Seed", String(page.seed));
   }
 

@@ -1,0 +1,85 @@
+/// What a forecast keeps of the arrivals: levels over several spans of time, and profiles of the minute, the hour and
+/// the day. About 40 KiB, whatever came.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace berth::forecast::detail {
+
+/// How long the levels look back: time constants of exponential means, in seconds.
+inline constexpr std::array<double, 6> kSpans = {4, 15, 60, 240, 960, 7200};
+inline constexpr std::size_t kSpanCount = kSpans.size();
+
+/// A season: its length, and the length of the slots that it is kept by.
+struct Period {
+  std::int64_t seconds = 1;
+  std::int64_t slot_seconds = 1;
+  double fade_min = 0;  ///< the least share that a new cycle has in the profile
+};
+/// Without an entry of its own a week is not known: its days are alike to this table.
+inline constexpr std::array<Period, 3> kPeriods = {{{60, 1, 0.05}, {3600, 10, 0.1}, {86'400, 30, 0.2}}};
+inline constexpr std::size_t kPeriodCount = kPeriods.size();
+
+/// The profile of one season: the mean requests a second by slot, over the cycles seen.
+class Season {
+ public:
+  explicit Season(Period period);
+
+  void observe(std::int64_t second, double requests);
+  /// How far the profile of that second lies above the profile's mean; 0 for a slot that was never seen whole.
+  [[nodiscard]] double swing_at(std::int64_t second) const;
+  /// The mean requests a second of the slot's last cycle, or a negative number where it was never seen.
+  [[nodiscard]] double last_at(std::int64_t second) const;
+
+ private:
+  [[nodiscard]] std::size_t slot_of(std::int64_t second) const;
+  void close_slot();
+
+  Period period_;
+  std::vector<float> profile_;
+  std::vector<float> last_;
+  std::vector<std::uint16_t> cycles_;
+  double profile_sum_ = 0;
+  std::size_t seen_count_ = 0;
+  std::int64_t open_slot_ = -1;  ///< counted from second 0, or -1
+  double open_sum_ = 0;
+  std::int64_t open_count_ = 0;
+};
+
+class ArrivalMemory {
+ public:
+  ArrivalMemory();
+
+  /// Requires: second > last_second(), requests >= 0.
+  void observe(std::int64_t second, std::int64_t requests);
+
+  [[nodiscard]] bool is_empty() const { return seen_seconds_ == 0; }
+  /// Requires: not empty.
+  [[nodiscard]] std::int64_t last_second() const { return last_second_; }
+  [[nodiscard]] double last_requests() const { return last_requests_; }
+  [[nodiscard]] std::int64_t seen_seconds() const { return seen_seconds_; }
+
+  /// The mean requests a second over a span, 0 when empty.
+  [[nodiscard]] double level(std::size_t span) const { return ratio(total_[span], span); }
+  /// The mean swing of a season over a span.
+  [[nodiscard]] double swing(std::size_t span, std::size_t period) const { return ratio(swings_[period][span], span); }
+  [[nodiscard]] const Season& season(std::size_t period) const { return seasons_[period]; }
+
+ private:
+  [[nodiscard]] double ratio(double total, std::size_t span) const {
+    return weight_[span] > 0 ? total / weight_[span] : 0;
+  }
+
+  std::array<double, kSpanCount> weight_{};
+  std::array<double, kSpanCount> total_{};
+  std::array<std::array<double, kSpanCount>, kPeriodCount> swings_{};
+  std::array<Season, kPeriodCount> seasons_;
+  std::int64_t seen_seconds_ = 0;
+  std::int64_t last_second_ = -1;
+  double last_requests_ = 0;
+};
+
+}  // namespace berth::forecast::detail

@@ -1,0 +1,54 @@
+/// Means that forget.
+#pragma once
+
+#include <algorithm>
+
+namespace berth::forecast::detail {
+
+/// The mean of what was told, where each telling fades by the same factor as the next ones come: a plain mean at first,
+/// later one over about the last kTellings.
+template <int kTellings>
+class FadingMean {
+ public:
+  void learn(double value) {
+    sum_ = sum_ * kFade + value;
+    weight_ = weight_ * kFade + 1;
+  }
+  [[nodiscard]] double weight() const { return weight_; }
+  /// Keeps the mean, as if it came from no more than so many tellings.
+  void doubt(double weight_max) {
+    const double kept = weight_ > weight_max ? weight_max / weight_ : 1;
+    sum_ *= kept;
+    weight_ *= kept;
+  }
+  /// With a prior that counts as much as `prior_weight` tellings. Requires: that or weight() is positive.
+  [[nodiscard]] double with_prior(double prior, double prior_weight) const {
+    return (sum_ + prior * prior_weight) / (weight_ + prior_weight);
+  }
+
+ private:
+  static constexpr double kFade = 1 - 1.0 / kTellings;
+  double sum_ = 0;
+  double weight_ = 0;
+};
+
+/// The slope of y on x through 0, held back towards a prior until there is evidence; fades likewise.
+template <int kTellings>
+class FadingSlope {
+ public:
+  void learn(double x, double y) {
+    xy_ = xy_ * kFade + x * y;
+    xx_ = xx_ * kFade + x * x;
+  }
+  /// `prior_xx`: how much squared x the prior is worth, > 0.
+  [[nodiscard]] double with_prior(double prior, double prior_xx) const {
+    return (xy_ + prior * prior_xx) / (xx_ + prior_xx);
+  }
+
+ private:
+  static constexpr double kFade = 1 - 1.0 / kTellings;
+  double xy_ = 0;
+  double xx_ = 0;
+};
+
+}  // namespace berth::forecast::detail

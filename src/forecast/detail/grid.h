@@ -1,0 +1,52 @@
+/// The levels at which a distribution is kept between the steps of a forecast: kLevels and one further out on each
+/// side.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+
+namespace berth::forecast::detail {
+
+inline constexpr std::array<double, 13> kGridLevels = {0.005, 0.025, 0.1, 0.2, 0.3,   0.4,  0.5,
+                                                       0.6,   0.7,   0.8, 0.9, 0.975, 0.995};
+/// The quantiles of the standard normal law at kGridLevels.
+inline constexpr std::array<double, kGridLevels.size()> kGridNormals = {-2.5758293035489004,
+                                                                        -1.9599639845400545,
+                                                                        -1.2815515655446004,
+                                                                        -0.8416212335729143,
+                                                                        -0.5244005127080409,
+                                                                        -0.2533471031357997,
+                                                                        0,
+                                                                        0.2533471031357997,
+                                                                        0.5244005127080409,
+                                                                        0.8416212335729143,
+                                                                        1.2815515655446004,
+                                                                        1.9599639845400545,
+                                                                        2.5758293035489004};
+
+/// A law of counts, as the quantiles of count + U with U uniform in [0, 1): a count c owns the stretch [c, c + 1), and
+/// the law's mass of c lies evenly in it. Ascending, >= 0. The floor of a quantile is the count's own quantile.
+using Spread = std::array<double, kGridLevels.size()>;
+
+/// The share of the law of `spread` that lies below x: linear between the levels, and on beyond the last ones.
+[[nodiscard]] inline double share_below(const Spread& spread, double x) {
+  constexpr double kEnd = kGridLevels[0];
+  constexpr double kStep = kGridLevels[1] - kGridLevels[0];
+  constexpr double kWidthMin = 1e-9;
+  if (x < spread.front()) {
+    return std::max(0.0, kEnd - kStep * (spread.front() - x) / std::max(spread[1] - spread[0], kWidthMin));
+  }
+  if (x >= spread.back()) {
+    const double width = spread.back() - spread[spread.size() - 2];
+    return 1 - std::max(0.0, kEnd - kStep * (x - spread.back()) / std::max(width, kWidthMin));
+  }
+  std::size_t above = 1;
+  while (spread[above] <= x) ++above;
+  const double width = spread[above] - spread[above - 1];
+  const double part = width > 0 ? (x - spread[above - 1]) / width : 1;
+  return kGridLevels[above - 1] + part * (kGridLevels[above] - kGridLevels[above - 1]);
+}
+
+}  // namespace berth::forecast::detail

@@ -1,0 +1,24 @@
+/// The classes of lead times: what is learned about a forecast is learned once for each.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace berth::forecast::detail {
+
+/// The lead time that stands for each class, in seconds: forecasts so far ahead are judged, and those nearest to it
+/// learn from them.
+inline constexpr std::array<std::int64_t, 9> kLeads = {1, 3, 8, 20, 50, 100, 170, 400, 1200};
+inline constexpr std::size_t kLeadCount = kLeads.size();
+/// A lead of n seconds belongs to the first class whose end it does not pass: about half way in the logarithm.
+inline constexpr std::array<std::int64_t, kLeadCount - 1> kLeadEnds = {1, 5, 12, 32, 71, 130, 260, 690};
+
+/// Requires: lead >= 1.
+[[nodiscard]] constexpr std::size_t lead_class(std::int64_t lead) {
+  std::size_t found = 0;
+  while (found < kLeadEnds.size() && lead > kLeadEnds[found]) ++found;
+  return found;
+}
+
+}  // namespace berth::forecast::detail

@@ -1,0 +1,40 @@
+/// Views whose second has not come yet.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "forecast/detail/member.h"
+
+namespace berth::forecast::detail {
+
+/// A queue of views of one lead time, oldest first. Bounded: a view that finds no room is not kept.
+class PendingViews {
+ public:
+  [[nodiscard]] std::int64_t next_second() const { return next_second_; }
+  /// Views are taken from now on no sooner than at `second`.
+  void wait_until(std::int64_t second) { next_second_ = second; }
+  /// How many were kept in all.
+  [[nodiscard]] std::int64_t kept_count() const { return kept_count_; }
+
+  /// Requires: targets increase.
+  void keep(std::int64_t target, const View& view);
+  /// The view of `second`, and forgets it and all older ones; nullptr where there is none.
+  [[nodiscard]] std::optional<View> take(std::int64_t second);
+
+ private:
+  static constexpr std::size_t kRoom = 32;
+  struct Entry {
+    std::int64_t target = 0;
+    View view;
+  };
+  std::vector<Entry> entries_;  ///< a ring
+  std::size_t first_ = 0;
+  std::size_t size_ = 0;
+  std::int64_t next_second_ = INT64_MIN;
+  std::int64_t kept_count_ = 0;
+};
+
+}  // namespace berth::forecast::detail

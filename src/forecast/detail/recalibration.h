@@ -1,0 +1,45 @@
+/// Learns how the levels of a forecast differ from what then came, and puts them right.
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include "forecast/detail/grid.h"
+
+namespace berth::forecast::detail {
+
+/// The bins of the histogram below end at the grid's levels, at three more points between each two, and at 0 and 1.
+inline constexpr std::size_t kBinsBetweenLevels = 4;
+inline constexpr std::size_t kBinCount = (kGridLevels.size() + 1) * kBinsBetweenLevels;
+
+/// A fading histogram of where counts fell in the laws forecast for them (the probability integral transform; a count
+/// owns a stretch of it, and its weight is spread evenly over that stretch). A forecast whose levels are true has a
+/// flat one, and so begins this one.
+class Recalibration {
+ public:
+  /// Remembers about the later half of the first `memory` judgements, then about the last `memory`. Requires: memory >=
+  /// 1, prior_weight > 0.
+  Recalibration(double memory, double prior_weight);
+
+  /// What came after a forecast that was made with `spread`, before any recalibration.
+  void learn(const Spread& spread, double count);
+  /// The spread with its levels put right.
+  [[nodiscard]] Spread applied_to(const Spread& spread) const;
+
+ private:
+  /// Where a level lies now: between two of the grid's, or beyond the last by their step.
+  struct Place {
+    std::size_t above = 1;
+    double part = 0;
+  };
+  void place_levels();
+
+  double memory_;
+  double learned_ = 0;
+  double weight_ = 1;  ///< of the next judgement: newer ones weigh more, instead of older ones less
+  std::array<double, kBinCount> mass_{};
+  double total_ = 0;
+  std::array<Place, kGridLevels.size()> places_{};
+};
+
+}  // namespace berth::forecast::detail

@@ -1,0 +1,65 @@
+/// What may arrive at one service in each of the next seconds, told as quantiles, from what arrived until now.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "forecast/detail/arrival_memory.h"
+#include "forecast/detail/horizons.h"
+#include "forecast/detail/lead_state.h"
+#include "forecast/detail/pending_views.h"
+
+namespace berth::forecast {
+
+/// The levels of the quantiles that a forecast gives.
+inline constexpr std::array<double, 11> kLevels = {0.025, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.975};
+inline constexpr std::size_t kMedianIndex = 5;
+
+/// What may arrive in one second: requests at each of kLevels, ascending, >= 0, whole numbers.
+using Quantiles = std::array<double, kLevels.size()>;
+
+enum class Model { kNaive, kSeasonalNaive, kSmoothing, kBursty, kCombination };
+inline constexpr std::array<Model, 5> kModels = {Model::kNaive, Model::kSeasonalNaive, Model::kSmoothing,
+                                                 Model::kBursty, Model::kCombination};
+/// Such as "seasonal-naive".
+[[nodiscard]] std::string_view name_of(Model model);
+
+/// The forecast of one service: it is told the counts of seconds as they pass, and asked what comes next.
+///
+/// A regular value of at most about 300 KiB, whatever comes. To observe costs a few us, to predict 200 seconds a few
+/// tens of us. docs/forecast.md tells the models.
+class Forecaster {
+ public:
+  explicit Forecaster(Model model = Model::kCombination);
+
+  /// What arrived in a second. Seconds strictly increase; a second that is left out is unknown, not zero. Requires:
+  /// second > the last one, requests >= 0.
+  void observe(std::int64_t second, std::int64_t requests);
+
+  /// The quantiles of each of the `seconds` seconds from `from_second` on. Hangs on what was observed, and on nothing
+  /// else. Before the first observation: the prior of docs/forecast.md. Requires: from_second > the last observed one,
+  /// seconds >= 0.
+  [[nodiscard]] std::vector<Quantiles> predict(std::int64_t from_second, std::int64_t seconds) const;
+
+  /// The expected requests of the same seconds (not whole; their sum is the expected work). Requires: as `predict`.
+  [[nodiscard]] std::vector<double> means(std::int64_t from_second, std::int64_t seconds) const;
+
+  /// The same forecasts before their quantiles are rounded to counts (detail::Spread), for judging coverage.
+  [[nodiscard]] std::vector<detail::Outlook> outlooks(std::int64_t from_second, std::int64_t seconds) const;
+
+ private:
+  /// Learns from the forecasts that were waiting for this second.
+  void judge(std::int64_t second, double count);
+  /// Puts aside what may be seen now, to be judged by what comes.
+  void wait_for_judgement(std::int64_t second);
+
+  detail::MemberMask mask_{};
+  detail::ArrivalMemory memory_;
+  detail::Members members_;
+  std::array<detail::LeadState, detail::kLeadCount> leads_;
+  std::array<detail::PendingViews, detail::kLeadCount> pending_;
+};
+
+}  // namespace berth::forecast

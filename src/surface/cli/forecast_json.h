@@ -1,0 +1,15 @@
+/// What `berth forecast --format json` prints.
+#pragma once
+
+#include <string>
+
+#include "forecast/backtest.h"
+
+namespace berth::cli {
+
+/// One object and a line's end: {"berth":1,"trace":..,"from_second":..,"seconds":..,"horizon":..,"every":..,
+/// "origins":..,"forecasts":..,"models":[{"name":..,"wape":..,"pinball":..,"coverage_80":..,"coverage_95":..}]}; "wape"
+/// is null where nothing arrived.
+[[nodiscard]] std::string forecast_json(const std::string& trace, const forecast::BacktestResult& result);
+
+}  // namespace berth::cli
