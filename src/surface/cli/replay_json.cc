@@ -46,6 +46,13 @@ void add_figures(Json& entry, const sim::Figures* figures) {
   latency["p99"] = figures != nullptr ? or_null(figures->latency_p99_ms) : Json();
 }
 
+Json bound_json(const bound::Bound& bound) {
+  return {{"goodput", or_null(bound.any.goodput)},
+          {"goodput_mean_of_services", or_null(bound.any.goodput_mean_of_services)},
+          {"goodput_without_sharing", or_null(bound.without_sharing.goodput)},
+          {"goodput_mean_of_services_without_sharing", or_null(bound.without_sharing.goodput_mean_of_services)}};
+}
+
 Json policy_json(const sim::PolicyResult& policy, bool has_timings) {
   Json entry;
   entry["name"] = policy.name;
@@ -78,6 +85,7 @@ std::string replay_json(const sim::ReplayResult& result, bool has_timings) {
   document["seed"] = result.seed;
   document["simulated_seconds"] = result.simulated_seconds;
   document["cost_micro_usd_fleet"] = or_null(result.cost_micro_usd_fleet);
+  document["bound"] = bound_json(result.bound);
   document["policies"] = Json::array();
   for (const sim::PolicyResult& policy : result.policies)
     document["policies"].push_back(policy_json(policy, has_timings));

@@ -33,6 +33,8 @@ const std::string null_figures =
 TEST(ReplayJson, HasTheKeysAndTheirOrder) {
   const std::string expected =
       R"({"berth":1,"scenario":"dir/scenario.yaml","seed":7,"simulated_seconds":1200,"cost_micro_usd_fleet":2448667,)"
+      R"("bound":{"goodput":0.97,"goodput_mean_of_services":0.96,"goodput_without_sharing":0.91,)"
+      R"("goodput_mean_of_services_without_sharing":0.9},)"
       R"("policies":[{"name":"shared","hindsight":false,)" +
       full_figures + R"(,"services":[{"name":"say \"hi\"",)" + full_figures +
       R"(}],"how":"MPS","ignores":["pins","floor"]},{"name":"static-best","hindsight":true,)" + empty_figures +
@@ -56,7 +58,8 @@ TEST(ReplayJson, ReplacesWhatIsNotUtf8AndKeepsLargeSeedsAndUnknownCosts) {
                                  .policies = {}};
   EXPECT_EQ(replay_json(result, false),
             "{\"berth\":1,\"scenario\":\"a\xef\xbf\xbd.yaml\",\"seed\":9223372036854775807,\"simulated_seconds\":1,"
-            "\"cost_micro_usd_fleet\":null,\"policies\":[]}\n");
+            "\"cost_micro_usd_fleet\":null,\"bound\":{\"goodput\":null,\"goodput_mean_of_services\":null,"
+            "\"goodput_without_sharing\":null,\"goodput_mean_of_services_without_sharing\":null},\"policies\":[]}\n");
 }
 
 }  // namespace

@@ -84,8 +84,21 @@ std::string joined(const std::vector<std::string>& texts, std::string_view betwe
   return fmt::format("{}", fmt::join(texts, between));
 }
 
+/// Empty over nothing.
+std::string bound_text(const sim::ReplayResult& result) {
+  const bool is_mean = result.objective == Objective::kServices;
+  const auto of = [&](const bound::Goodputs& both) { return is_mean ? both.goodput_mean_of_services : both.goodput; };
+  const auto any = of(result.bound.any);
+  const auto unshared = of(result.bound.without_sharing);
+  if (!any || !unshared) return "";
+  if (*any == *unshared) return fmt::format("bound: no policy can pass {}", goodput_text(*any));
+  return fmt::format("bound: no policy can pass {}; none that keeps services apart can pass {}", goodput_text(*any),
+                     goodput_text(*unshared));
+}
+
 std::vector<std::string> remarks(const sim::ReplayResult& result, bool has_timings) {
   std::vector<std::string> lines;
+  if (const std::string bound = bound_text(result); !bound.empty()) lines.push_back(bound);
   const auto add = [&lines](const std::vector<std::string>& more) {
     lines.insert(lines.end(), more.begin(), more.end());
   };
