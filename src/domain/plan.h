@@ -54,6 +54,14 @@ struct Action {
   friend bool operator==(const Action&, const Action&) = default;
 };
 
+/// The capacity that a plan counts on for a service with a floor, in requests a second (see docs/constraints.md).
+struct PlannedFloor {
+  ServiceId service;
+  double needed = 0;   ///< to keep the floor under the load that is expected
+  double planned = 0;  ///< of its inference slices once the plan is carried out
+  friend bool operator==(const PlannedFloor&, const PlannedFloor&) = default;
+};
+
 struct Plan {
   std::uint64_t base_version = 0;  ///< the state version that it was made for
   Instant made_at;
@@ -61,6 +69,10 @@ struct Plan {
   std::vector<Action> actions;        ///< in the order in which they begin
   std::optional<double> objective;    ///< reached, in the policy's own unit; absent where it optimises nothing
   std::optional<double> bound;        ///< no plan can exceed it; absent: not proven
+  std::vector<PlannedFloor> floors;   ///< of each service that has a floor, where the policy plans for floors
+  /// Where not all floors can be met: the names of a smallest set of constraints that contradict each other
+  /// ("resnet.floor", "bert.pins"; see engine/static_conflict.h). Empty: planned >= needed for every floor.
+  std::vector<std::string> conflict;
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 

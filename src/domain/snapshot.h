@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <vector>
 
 #include "base/instant.h"
 #include "domain/event.h"
+#include "domain/plan.h"
 #include "domain/slice.h"
 
 namespace berth {
@@ -14,9 +16,17 @@ namespace berth {
 /// A slice as the engine knows it.
 struct StandingSlice {
   Holding holding;
-  bool is_ready = false;    ///< stands and does its holders' work
-  bool is_leaving = false;  ///< asked to go
+  std::optional<PointChoice> point = std::nullopt;  ///< as it was asked for; absent: the default
+  bool is_ready = false;                            ///< stands and does its holders' work
+  bool is_leaving = false;                          ///< asked to go
   friend bool operator==(const StandingSlice&, const StandingSlice&) = default;
+};
+
+/// Slices of a service that were created or destroyed at one instant.
+struct ChangeCount {
+  Instant at;  ///< when the plan acted that asked for them
+  std::int64_t count = 0;
+  friend bool operator==(const ChangeCount&, const ChangeCount&) = default;
 };
 
 /// A service as the engine knows it.
@@ -25,6 +35,8 @@ struct ServiceState {
   /// run.
   std::deque<ServiceSecond> seconds;
   bool is_retraining_due = false;  ///< due and not done
+  /// Of the last hour, oldest first; the first layout does not count. Whose a change is: state/changes.h.
+  std::deque<ChangeCount> changes;
   friend bool operator==(const ServiceState&, const ServiceState&) = default;
 };
 
@@ -33,6 +45,9 @@ struct Snapshot {
   Instant now;
   std::vector<StandingSlice> slices;   ///< sorted by slice
   std::vector<ServiceState> services;  ///< by ServiceId
+
+  /// Whether a plan made now is the first layout: it stands at once, and costs nothing.
+  [[nodiscard]] bool is_before_first_layout() const { return slices.empty() && now == Instant(); }
 };
 
 }  // namespace berth

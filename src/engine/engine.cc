@@ -3,12 +3,16 @@
 #include <utility>
 
 #include "base/ensure.h"
+#include "engine/constraints.h"
 #include "engine/verify.h"
 
 namespace berth {
 
-Engine::Engine(const Scenario& scenario, std::vector<Stage> stages)
-    : scenario_(scenario), stages_(std::move(stages)), state_(scenario.services.size(), scenario.history_seconds) {}
+Engine::Engine(const Scenario& scenario, std::vector<Stage> stages, const EngineRules& rules)
+    : scenario_(scenario),
+      stages_(std::move(stages)),
+      rules_(rules),
+      state_(scenario.services.size(), scenario.history_seconds) {}
 
 StepAnswer Engine::step(Instant now) {
   ENSURE(now >= state_.snapshot().now);
@@ -24,14 +28,16 @@ StepAnswer Engine::step(Instant now) {
     if (answer.infeasible) return answer;
   }
   if (answer.plan.actions.empty()) return answer;
-  const bool is_first_layout = state_.snapshot().slices.empty() && now == Instant();
-  const Instant acts_at = is_first_layout ? now : now + scenario_.planning;
+  const Instant acts_at = state_.snapshot().is_before_first_layout() ? now : now + scenario_.planning;
   answer.refused = find_objection(scenario_, state_.snapshot(), answer.plan, acts_at);
+  if (!answer.refused && rules_.is_strict) {
+    answer.refused = find_breach(scenario_, state_.snapshot(), answer.plan, acts_at);
+  }
   if (answer.refused) {
     answer.plan.actions.clear();
     return answer;
   }
-  state_.apply(answer.plan);
+  state_.apply(answer.plan, acts_at);
   return answer;
 }
 

@@ -30,10 +30,15 @@ struct StepAnswer {
   std::optional<std::string> refused;     ///< the verifier's objection; the plan is then empty and nothing was recorded
 };
 
+struct EngineRules {
+  /// Plans must also keep the scenario's constraints (engine/constraints.h): for policies that obey them.
+  bool is_strict = false;
+};
+
 class Engine {
  public:
   /// `scenario` must outlive the engine. The stages run in their order in every step: the one table.
-  Engine(const Scenario& scenario, std::vector<Stage> stages);
+  Engine(const Scenario& scenario, std::vector<Stage> stages, const EngineRules& rules = {});
 
   /// Takes an event in; it is applied by the next step.
   void observe(const Event& event) { inbox_.push_back(event); }
@@ -47,6 +52,7 @@ class Engine {
  private:
   const Scenario& scenario_;
   std::vector<Stage> stages_;
+  EngineRules rules_;
   ClusterState state_;
   std::vector<Event> inbox_;
 };

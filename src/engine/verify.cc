@@ -87,7 +87,7 @@ std::optional<std::string> find_objection(const Scenario& scenario, const Snapsh
   if (plan.base_version != snapshot.version) {
     return fmt::format("made for version {}, the state is at {}", plan.base_version, snapshot.version);
   }
-  const bool is_first_layout = snapshot.slices.empty() && snapshot.now == Instant();
+  const bool is_first_layout = snapshot.is_before_first_layout();
   if (!is_first_layout && is_frozen(scenario, acts_at)) return std::string("a change would begin in a frozen window");
 
   FutureFleet fleet;

@@ -5,9 +5,23 @@
 #include <variant>
 
 #include "base/overloaded.h"
+#include "state/changes.h"
 
 namespace berth {
 namespace {
+
+constexpr std::size_t kChangeInstantsMax = 4096;
+
+void note_change(std::deque<ChangeCount>& changes, Instant at, std::int64_t count) {
+  if (!changes.empty() && changes.back().at == at) {
+    changes.back().count += count;
+  } else {
+    changes.push_back({.at = at, .count = count});
+  }
+  if (changes.size() <= kChangeInstantsMax) return;
+  changes[1].count += changes[0].count;
+  changes.pop_front();
+}
 
 auto lower_bound_slice(std::vector<StandingSlice>& slices, const Slice& slice) {
   return std::lower_bound(slices.begin(), slices.end(), slice,
@@ -65,7 +79,18 @@ void ClusterState::apply(const Event& event) {
              event.what);
 }
 
-void ClusterState::apply(const Plan& plan) {
+void ClusterState::note_changes(const Plan& plan, Instant acts_at) {
+  if (snapshot_.is_before_first_layout()) return;
+  const std::vector<std::int64_t> counts = changes_by_service(snapshot_, plan);
+  for (std::size_t index = 0; index < counts.size(); ++index) {
+    std::deque<ChangeCount>& changes = snapshot_.services[index].changes;
+    while (!changes.empty() && acts_at - changes.front().at >= kBudgetHour) changes.pop_front();
+    if (counts[index] > 0) note_change(changes, acts_at, counts[index]);
+  }
+}
+
+void ClusterState::apply(const Plan& plan, Instant acts_at) {
+  note_changes(plan, acts_at);
   for (const Action& action : plan.actions) {
     std::visit(Overloaded{
                    [&](const CreateSlice& create) {
@@ -81,6 +106,7 @@ void ClusterState::apply(const Plan& plan) {
                    [&](const AssignSlice& assign) {
                      if (StandingSlice* slice = find_staying(assign.holding.slice)) {
                        slice->holding = assign.holding;
+                       slice->point = assign.point;
                        slice->is_ready = false;
                      }
                    },

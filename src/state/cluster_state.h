@@ -19,8 +19,10 @@ class ClusterState {
   /// Applies one event; the version grows by one. Events about slices or services that are not known are ignored: a
   /// world may report what another owner did.
   void apply(const Event& event);
-  /// Records what an accepted plan has asked for: its slices are on their way (not ready, or leaving).
-  void apply(const Plan& plan);
+  /// Records what an accepted plan that acts at `acts_at` has asked for: its slices are on their way (not ready, or
+  /// leaving), and its changes count for their services, unless it is the first layout. Of a service that changes at
+  /// more than 4,096 instants of an hour the oldest are taken together, as if they were as late as the last of them.
+  void apply(const Plan& plan, Instant acts_at);
   void set_now(Instant now) { snapshot_.now = now; }
 
   /// What the stages read; valid until the next change.
@@ -32,6 +34,7 @@ class ClusterState {
   /// Forgets a slice; of two at one place the one that was asked to go.
   void remove(const Slice& slice);
   [[nodiscard]] ServiceState* find(ServiceId service);
+  void note_changes(const Plan& plan, Instant acts_at);
 
   std::int64_t history_seconds_;
   Snapshot snapshot_;

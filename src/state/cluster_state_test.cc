@@ -33,7 +33,7 @@ TEST(ClusterState, TheVersionGrowsWithEventsOnly) {
   state.apply(event(seen(0, 0)));
   state.apply(event(SliceGone{kA}));
   EXPECT_EQ(state.snapshot().version, 2U);
-  state.apply(plan_of({CreateSlice{kA}}));
+  state.apply(plan_of({CreateSlice{kA}}), Instant(1));
   state.set_now(Instant(7));
   EXPECT_EQ(state.snapshot().version, 2U);
   EXPECT_EQ(state.snapshot().now, Instant(7));
@@ -55,7 +55,7 @@ TEST(ClusterState, KeepsTheLatestSecondsOfEachService) {
 
 TEST(ClusterState, ASliceComesIsGivenAndGoes) {
   ClusterState state(1, 10);
-  state.apply(plan_of({CreateSlice{kB}, CreateSlice{kA}, given(kA, {{0}})}));
+  state.apply(plan_of({CreateSlice{kB}, CreateSlice{kA}, given(kA, {{0}})}), Instant(1));
   const auto& slices = state.snapshot().slices;
   ASSERT_EQ(slices.size(), 2U);
   EXPECT_EQ(slices[0].holding, given(kA, {{0}}).holding);  // sorted by slice
@@ -64,11 +64,11 @@ TEST(ClusterState, ASliceComesIsGivenAndGoes) {
 
   state.apply(event(SliceReady{kA}));
   EXPECT_TRUE(slices[0].is_ready);
-  state.apply(plan_of({given(kA, {{0}}, Role::kRetraining)}));
+  state.apply(plan_of({given(kA, {{0}}, Role::kRetraining)}), Instant(1));
   EXPECT_FALSE(slices[0].is_ready);
   EXPECT_EQ(slices[0].holding.role, Role::kRetraining);
 
-  state.apply(plan_of({DestroySlice{kA}}));
+  state.apply(plan_of({DestroySlice{kA}}), Instant(1));
   EXPECT_TRUE(slices[0].is_leaving);
   state.apply(event(SliceReady{kA}));  // it came up on its way out
   EXPECT_FALSE(slices[0].is_ready);
@@ -79,9 +79,9 @@ TEST(ClusterState, ASliceComesIsGivenAndGoes) {
 
 TEST(ClusterState, ASliceAndItsSuccessorAtTheSamePlaceAreTwo) {
   ClusterState state(1, 10);
-  state.apply(plan_of({CreateSlice{kA}, given(kA, {{0}})}));
+  state.apply(plan_of({CreateSlice{kA}, given(kA, {{0}})}), Instant(1));
   state.apply(event(SliceReady{kA}));
-  state.apply(plan_of({DestroySlice{kA}, CreateSlice{kA}, given(kA, {{0}})}));
+  state.apply(plan_of({DestroySlice{kA}, CreateSlice{kA}, given(kA, {{0}})}), Instant(1));
   const auto& slices = state.snapshot().slices;
   ASSERT_EQ(slices.size(), 2U);
   state.apply(event(SliceGone{kA}));
@@ -108,7 +108,7 @@ TEST(ClusterState, WhatIsNotKnownIsIgnored) {
   state.apply(event(RetrainingDone{{5}}));
   state.apply(event(SliceReady{kA}));
   state.apply(event(SliceGone{kA}));
-  state.apply(plan_of({DestroySlice{kA}, given(kA, {{0}})}));
+  state.apply(plan_of({DestroySlice{kA}, given(kA, {{0}})}), Instant(1));
   EXPECT_EQ(state.snapshot().version, 5U);
   EXPECT_TRUE(state.snapshot().slices.empty());
   EXPECT_EQ(state.snapshot().services, std::vector<ServiceState>(1));

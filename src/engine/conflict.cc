@@ -1,0 +1,165 @@
+#include "engine/conflict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <utility>
+
+#include "base/ensure.h"
+
+namespace berth {
+namespace {
+
+/// Numbers of constraints, ascending.
+using Subset = std::vector<std::size_t>;
+
+/// Sets that are looked at, asked for or not, before the search for a smaller conflict ends.
+constexpr std::int64_t kSubsetsMax = 200'000;
+
+Subset without(const Subset& subset, std::size_t from, std::size_t count) {
+  Subset rest(subset.begin(), subset.begin() + static_cast<std::ptrdiff_t>(from));
+  rest.insert(rest.end(), subset.begin() + static_cast<std::ptrdiff_t>(from + count), subset.end());
+  return rest;
+}
+
+Subset with(const Subset& subset, std::size_t number) {
+  Subset more = subset;
+  more.insert(std::ranges::lower_bound(more, number), number);
+  return more;
+}
+
+/// The next set of the same size in lexicographic order; false after the last one.
+bool advance_subset(Subset& subset, std::size_t count) {
+  for (std::size_t i = subset.size(); i-- > 0;) {
+    if (subset[i] + (subset.size() - i) >= count) continue;
+    ++subset[i];
+    for (std::size_t j = i + 1; j < subset.size(); ++j) subset[j] = subset[j - 1] + 1;
+    return true;
+  }
+  return false;
+}
+
+class ConflictSearch {
+ public:
+  ConflictSearch(std::span<const std::string> names, const IsFeasible& is_feasible, const ConflictLimits& limits)
+      : names_(names), is_feasible_(is_feasible), limits_(limits) {}
+
+  std::optional<Conflict> run() {
+    Subset conflict(names_.size());
+    std::iota(conflict.begin(), conflict.end(), std::size_t{0});
+    if (can_be_met(conflict)) return std::nullopt;
+    const bool is_minimal = shrink(conflict);
+    const bool is_smallest = is_minimal && find_smaller(conflict);
+    Conflict result;
+    for (const std::size_t number : conflict) result.names.push_back(names_[number]);
+    result.is_minimal = is_minimal;
+    result.is_smallest = is_smallest;
+    result.calls = calls_;
+    return result;
+  }
+
+ private:
+  [[nodiscard]] bool is_spent() const { return calls_ >= limits_.calls_max; }
+
+  /// Asks. Requires: not spent.
+  bool can_be_met(const Subset& subset) {
+    ENSURE(!is_spent());
+    ++calls_;
+    std::vector<std::string> names;
+    names.reserve(subset.size());
+    for (const std::size_t number : subset) names.push_back(names_[number]);
+    const bool is_met = is_feasible_(names);
+    if (is_met) feasible_.push_back(subset);
+    return is_met;
+  }
+
+  [[nodiscard]] bool is_known_feasible(const Subset& subset) const {
+    return std::ranges::any_of(feasible_, [&](const Subset& known) { return std::ranges::includes(known, subset); });
+  }
+
+  /// The deletion filter. False where the limit ended it: then the set is a conflict, maybe not a minimal one.
+  bool shrink(Subset& conflict) {
+    for (std::size_t part = conflict.size(); part > 0; part = part == 1 ? 0 : (part + 1) / 2) {
+      for (std::size_t from = 0; from < conflict.size();) {
+        const std::size_t count = std::min(part, conflict.size() - from);
+        const Subset rest = without(conflict, from, count);
+        if (is_known_feasible(rest)) {
+          from += count;
+          continue;
+        }
+        if (is_spent()) return false;
+        if (can_be_met(rest)) {
+          from += count;
+        } else {
+          conflict = rest;
+        }
+      }
+    }
+    return true;
+  }
+
+  /// Replaces a minimal conflict by a smallest one. False where the limit ended it.
+  bool find_smaller(Subset& conflict) {
+    std::int64_t looked_at = 0;
+    for (std::size_t size = 1; size < conflict.size(); ++size) {
+      Subset candidate(size);
+      std::iota(candidate.begin(), candidate.end(), std::size_t{0});
+      do {
+        if (++looked_at > kSubsetsMax) return false;
+        if (is_known_feasible(candidate)) continue;
+        if (is_spent()) return false;
+        if (!can_be_met(candidate)) {
+          conflict = candidate;
+          return true;
+        }
+        if (!grow(candidate)) return false;
+      } while (advance_subset(candidate, names_.size()));
+    }
+    return true;
+  }
+
+  /// Adds what can be added to a set that can be met. False where the limit ended it.
+  bool grow(Subset subset) {
+    for (std::size_t number = 0; number < names_.size(); ++number) {
+      if (std::ranges::binary_search(subset, number)) continue;
+      Subset more = with(subset, number);
+      if (is_known_feasible(more)) {
+        subset = std::move(more);
+        continue;
+      }
+      if (is_spent()) return false;
+      if (can_be_met(more)) subset = std::move(more);
+    }
+    return true;
+  }
+
+  std::span<const std::string> names_;
+  const IsFeasible& is_feasible_;
+  const ConflictLimits& limits_;
+  std::vector<Subset> feasible_;  ///< as asked for
+  int calls_ = 0;
+};
+
+}  // namespace
+
+std::optional<Conflict> find_conflict(std::span<const std::string> names, const IsFeasible& is_feasible,
+                                      const ConflictLimits& limits) {
+  ENSURE(limits.calls_max >= 1);
+  return ConflictSearch(names, is_feasible, limits).run();
+}
+
+std::string to_text(const Conflict& conflict) {
+  if (!conflict.why.empty()) return conflict.why;
+  if (conflict.names.empty()) return "no plan exists, whatever the constraints";
+  std::string list = conflict.names.front();
+  for (std::size_t i = 1; i < conflict.names.size(); ++i) {
+    list += (i + 1 == conflict.names.size() ? " and " : ", ") + conflict.names[i];
+  }
+  const std::string fault = conflict.names.size() == 1 ? list + " cannot be met" : list + " cannot all be met";
+  return conflict.is_minimal ? fault : fault + " (a smaller conflict may exist)";
+}
+
+}  // namespace berth

@@ -1,0 +1,338 @@
+#include "engine/constraints.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "engine/static_conflict.h"
+#include "profile/operating_point.h"
+#include "state/changes.h"
+
+namespace berth {
+namespace {
+
+using Breach = std::optional<std::string>;
+
+/// Lacking by so much of a floor is not lacking; so much between two sums of the same rates is nothing.
+constexpr double kRateTolerance = 1e-9;
+
+/// A slice once the plan is carried out.
+struct SliceAfter {
+  std::vector<ServiceId> services;
+  Role role = Role::kInference;
+  std::optional<PointChoice> point;
+};
+
+/// The fleet once the plan is carried out, without what is on its way out.
+struct FleetAfter {
+  std::map<Slice, SliceAfter> slices;
+  std::set<GpuId> judged;  ///< GPUs that the plan must leave right
+};
+
+struct Judged {
+  const Scenario& scenario;
+  const Snapshot& snapshot;
+  const Plan& plan;
+  Instant acts_at;
+};
+
+GpuId gpu_of(const Action& action) {
+  if (const auto* create = std::get_if<CreateSlice>(&action.what)) return create->slice.gpu;
+  if (const auto* destroy = std::get_if<DestroySlice>(&action.what)) return destroy->slice.gpu;
+  return std::get<AssignSlice>(action.what).holding.slice.gpu;
+}
+
+FleetAfter fleet_after(const Judged& judged) {
+  FleetAfter fleet;
+  for (const StandingSlice& standing : judged.snapshot.slices) {
+    if (standing.is_leaving) continue;
+    const Holding& holding = standing.holding;
+    fleet.slices[holding.slice] = {.services = holding.services, .role = holding.role, .point = standing.point};
+  }
+  for (const Action& action : judged.plan.actions) {
+    fleet.judged.insert(gpu_of(action));
+    if (const auto* create = std::get_if<CreateSlice>(&action.what)) {
+      fleet.slices[create->slice] = {};
+    } else if (const auto* destroy = std::get_if<DestroySlice>(&action.what)) {
+      fleet.slices.erase(destroy->slice);
+    } else {
+      const auto& assign = std::get<AssignSlice>(action.what);
+      const Holding& holding = assign.holding;
+      fleet.slices[holding.slice] = {.services = holding.services, .role = holding.role, .point = assign.point};
+    }
+  }
+  if (judged.snapshot.is_before_first_layout()) {
+    for (std::uint32_t gpu = 0; gpu < judged.scenario.gpu_count(); ++gpu) fleet.judged.insert(GpuId{gpu});
+  }
+  return fleet;
+}
+
+const ServiceSpec& spec_of(const Scenario& scenario, ServiceId service) { return scenario.services[service.index]; }
+
+std::string place_of(const Scenario& scenario, const Slice& slice) {
+  return fmt::format("{}@{}", profile_name(scenario.model_of(slice.gpu), slice.profile), slice.start);
+}
+
+std::string holders_shown(const Scenario& scenario, const std::vector<ServiceId>& services) {
+  std::string shown;
+  for (const ServiceId service : services) {
+    shown += (shown.empty() ? "" : " and ") + spec_of(scenario, service).name;
+  }
+  return shown.empty() ? "nobody" : shown;
+}
+
+// ---- pins
+
+std::map<Slice, ServiceId> pin_owners(const Scenario& scenario) {
+  std::map<Slice, ServiceId> owners;
+  for (std::uint32_t index = 0; index < scenario.services.size(); ++index) {
+    for (const Pin& pin : scenario.services[index].pins) owners.emplace(pin.slice, ServiceId{index});
+  }
+  return owners;
+}
+
+Breach breach_of_pinned_actions(const Judged& judged, const std::map<Slice, ServiceId>& owners) {
+  for (const Action& action : judged.plan.actions) {
+    const auto* destroy = std::get_if<DestroySlice>(&action.what);
+    const auto* assign = std::get_if<AssignSlice>(&action.what);
+    if (destroy == nullptr && assign == nullptr) continue;
+    const auto pin = owners.find(destroy != nullptr ? destroy->slice : assign->holding.slice);
+    if (pin == owners.end()) continue;
+    const std::string where = fmt::format(
+        "GPU {}: wanted {} to stay {}'s own ({}.pins)", pin->first.gpu.index, place_of(judged.scenario, pin->first),
+        spec_of(judged.scenario, pin->second).name, spec_of(judged.scenario, pin->second).name);
+    if (destroy != nullptr) return where + ", found that the plan destroys it";
+    if (assign->holding.services == std::vector{pin->second}) continue;
+    return fmt::format("{}, found that the plan gives it to {}", where,
+                       holders_shown(judged.scenario, assign->holding.services));
+  }
+  return std::nullopt;
+}
+
+Breach breach_of_pins(const Scenario& scenario, const FleetAfter& fleet, const std::map<Slice, ServiceId>& owners) {
+  for (const auto& [slice, owner] : owners) {
+    if (!fleet.judged.contains(slice.gpu)) continue;
+    const auto found = fleet.slices.find(slice);
+    if (found != fleet.slices.end() && found->second.services == std::vector{owner}) continue;
+    const std::string& name = spec_of(scenario, owner).name;
+    return fmt::format("GPU {}: wanted {} for {} alone ({}.pins), found {}", slice.gpu.index, place_of(scenario, slice),
+                       name, name,
+                       found == fleet.slices.end() ? "no such slice"
+                                                   : "it held by " + holders_shown(scenario, found->second.services));
+  }
+  return std::nullopt;
+}
+
+// ---- who may stand together
+
+Breach breach_in_slice(const Scenario& scenario, const Slice& slice, const std::vector<ServiceId>& services) {
+  if (services.size() < 2) return std::nullopt;
+  for (const ServiceId service : services) {
+    const ServiceSpec& spec = spec_of(scenario, service);
+    if (spec.isolation != Isolation::kMig) continue;  // `gpu` is judged with the whole GPU
+    return fmt::format("GPU {}: wanted {} for one service ({}.isolation), found {} in it", slice.gpu.index,
+                       place_of(scenario, slice), spec.name, holders_shown(scenario, services));
+  }
+  return std::nullopt;
+}
+
+std::string domain_shown(const ServiceSpec& spec) {
+  return spec.trust_domain ? "trust domain " + *spec.trust_domain : "no trust domain";
+}
+
+/// Whether `service` puts up with `other` on its GPU.
+Breach breach_between(const Scenario& scenario, GpuId gpu, ServiceId service, ServiceId other) {
+  const ServiceSpec& spec = spec_of(scenario, service);
+  const ServiceSpec& there = spec_of(scenario, other);
+  if (spec.isolation == Isolation::kGpu) {
+    return fmt::format("GPU {}: wanted {} alone ({}.isolation), found {} there too", gpu.index, spec.name, spec.name,
+                       there.name);
+  }
+  if (spec.trust_domain && there.trust_domain != spec.trust_domain) {
+    return fmt::format("GPU {}: wanted only services of trust domain {} beside {} ({}.trust_domain), found {} of {}",
+                       gpu.index, *spec.trust_domain, spec.name, spec.name, there.name, domain_shown(there));
+  }
+  return std::nullopt;
+}
+
+Breach breach_on_gpu(const Scenario& scenario, const FleetAfter& fleet, GpuId gpu) {
+  std::set<ServiceId> present;
+  for (auto it = fleet.slices.lower_bound({.gpu = gpu, .start = 0, .profile = {}});
+       it != fleet.slices.end() && it->first.gpu == gpu; ++it) {
+    const std::vector<ServiceId>& services = it->second.services;
+    if (Breach breach = breach_in_slice(scenario, it->first, services)) return breach;
+    present.insert(services.begin(), services.end());
+  }
+  for (const ServiceId service : present) {
+    for (const ServiceId other : present) {
+      if (other == service) continue;
+      if (Breach breach = breach_between(scenario, gpu, service, other)) return breach;
+    }
+  }
+  return std::nullopt;
+}
+
+// ---- operating points and rates
+
+double worst_interference(const Scenario& scenario) {
+  double worst = 1;
+  for (const Decimal& factor : scenario.interference) worst = std::max(worst, factor.to_double());
+  return worst;
+}
+
+/// Requests a second of services on whole slices at points; measured once each.
+class PointRates {
+ public:
+  explicit PointRates(const Scenario& scenario) : scenario_(scenario), interference_(worst_interference(scenario)) {}
+
+  /// Nothing where the point that is named was not measured; 0 where none is named and the slice cannot serve.
+  std::optional<double> of(ServiceId service, const Slice& slice, const std::optional<PointChoice>& choice) {
+    const GpuModel& model = scenario_.model_of(slice.gpu);
+    const PointChoice named = choice.value_or(PointChoice{.variant = -1, .batch = 0, .processes = 0});
+    const Key key{model.name, slice.profile, service, named.variant, named.batch, named.processes};
+    const auto known = rates_.find(key);
+    if (known != rates_.end()) return known->second;
+    return rates_.emplace(key, measured(spec_of(scenario_, service), model, slice.profile, choice)).first->second;
+  }
+
+ private:
+  using Key = std::tuple<std::string, ProfileId, ServiceId, int, int, int>;
+
+  [[nodiscard]] std::optional<double> measured(const ServiceSpec& service, const GpuModel& model, ProfileId profile,
+                                               const std::optional<PointChoice>& choice) const {
+    const auto point =
+        choice ? profile::find_point(service, model, profile, choice->variant, choice->batch, choice->processes)
+               : profile::choose_point(service, model, profile);
+    if (!point) return choice ? std::nullopt : std::optional<double>(0);
+    return 1000.0 * point->processes * point->batch / point->latency_ms.to_double() / interference_;
+  }
+
+  const Scenario& scenario_;
+  double interference_;
+  std::map<Key, std::optional<double>> rates_;
+};
+
+Breach breach_of_points(const Judged& judged, PointRates& rates) {
+  for (const Action& action : judged.plan.actions) {
+    const auto* assign = std::get_if<AssignSlice>(&action.what);
+    if (assign == nullptr || !assign->point || assign->holding.role != Role::kInference) continue;
+    const Slice& slice = assign->holding.slice;
+    for (const ServiceId service : assign->holding.services) {
+      if (rates.of(service, slice, assign->point)) continue;
+      return fmt::format("GPU {}: wanted a measured point of {} on {}, found variant {}, batch {}, processes {}",
+                         slice.gpu.index, spec_of(judged.scenario, service).name, place_of(judged.scenario, slice),
+                         assign->point->variant, assign->point->batch, assign->point->processes);
+    }
+  }
+  return std::nullopt;
+}
+
+// ---- budgets
+
+Breach breach_of_budgets(const Judged& judged) {
+  if (judged.snapshot.is_before_first_layout()) return std::nullopt;
+  const std::vector<std::int64_t> planned = changes_by_service(judged.snapshot, judged.plan);
+  for (std::size_t index = 0; index < judged.scenario.services.size(); ++index) {
+    const ServiceSpec& spec = judged.scenario.services[index];
+    if (!spec.changes_per_hour || planned[index] == 0) continue;
+    const std::int64_t before = changes_in_hour(judged.snapshot.services[index], judged.acts_at);
+    if (before + planned[index] <= *spec.changes_per_hour) continue;
+    return fmt::format("{}: wanted at most {} changes an hour ({}.changes_per_hour), found {} and {} of the plan",
+                       spec.name, *spec.changes_per_hour, spec.name, before, planned[index]);
+  }
+  return std::nullopt;
+}
+
+// ---- floors
+
+std::vector<double> planned_rates(const Scenario& scenario, const FleetAfter& fleet, PointRates& rates) {
+  std::vector<double> sums(scenario.services.size(), 0.0);
+  for (const auto& [slice, after] : fleet.slices) {
+    if (after.role != Role::kInference) continue;
+    for (const ServiceId service : after.services) {
+      if (!spec_of(scenario, service).floor_attainment) continue;
+      sums[service.index] +=
+          rates.of(service, slice, after.point).value_or(0) / static_cast<double>(after.services.size());
+    }
+  }
+  return sums;
+}
+
+/// Whether the plan says that floors and other constraints cannot all be met.
+bool admits_unmet_floors(const Scenario& scenario, const Plan& plan) {
+  return std::ranges::any_of(scenario.services, [&](const ServiceSpec& spec) {
+    return spec.floor_attainment && std::ranges::find(plan.conflict, spec.name + ".floor") != plan.conflict.end();
+  });
+}
+
+Breach breach_of_conflict_names(const Scenario& scenario, const Plan& plan) {
+  if (plan.conflict.empty()) return std::nullopt;
+  const std::vector<std::string> known = constraint_names(scenario);
+  for (const std::string& name : plan.conflict) {
+    if (std::ranges::find(known, name) != known.end()) continue;
+    return fmt::format("conflict: wanted names of constraints of the scenario, found \"{}\"", name);
+  }
+  return std::nullopt;
+}
+
+Breach breach_of_floor(const ServiceSpec& spec, const std::vector<PlannedFloor>& floors, ServiceId service,
+                       double planned, bool is_admitted) {
+  const auto told = std::ranges::find(floors, service, &PlannedFloor::service);
+  if (told == floors.end()) {
+    return fmt::format("{}: wanted the capacity that the plan counts on ({}.floor), found none", spec.name, spec.name);
+  }
+  if (!std::isfinite(told->needed) || told->needed < 0) {
+    return fmt::format("{}: wanted a number of requests a second that are needed ({}.floor), found {}", spec.name,
+                       spec.name, told->needed);
+  }
+  if (!(std::abs(told->planned - planned) <= kRateTolerance * std::max(1.0, planned))) {
+    return fmt::format(
+        "{}: wanted the capacity of its slices, {} requests a second ({}.floor), found that the plan "
+        "counts on {}",
+        spec.name, planned, spec.name, told->planned);
+  }
+  if (is_admitted || planned >= told->needed * (1 - kRateTolerance)) return std::nullopt;
+  return fmt::format("{}: wanted {} requests a second ({}.floor), found slices for {}", spec.name, told->needed,
+                     spec.name, planned);
+}
+
+Breach breach_of_floors(const Judged& judged, const FleetAfter& fleet, PointRates& rates) {
+  const Scenario& scenario = judged.scenario;
+  if (Breach breach = breach_of_conflict_names(scenario, judged.plan)) return breach;
+  const bool is_admitted = admits_unmet_floors(scenario, judged.plan);
+  const std::vector<double> planned = planned_rates(scenario, fleet, rates);
+  for (std::uint32_t index = 0; index < scenario.services.size(); ++index) {
+    const ServiceSpec& spec = scenario.services[index];
+    if (!spec.floor_attainment) continue;
+    if (Breach breach = breach_of_floor(spec, judged.plan.floors, {index}, planned[index], is_admitted)) return breach;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> find_breach(const Scenario& scenario, const Snapshot& snapshot, const Plan& plan,
+                                       Instant acts_at) {
+  if (plan.actions.empty()) return std::nullopt;
+  const Judged judged{.scenario = scenario, .snapshot = snapshot, .plan = plan, .acts_at = acts_at};
+  const std::map<Slice, ServiceId> owners = pin_owners(scenario);
+  const FleetAfter fleet = fleet_after(judged);
+  if (Breach breach = breach_of_pinned_actions(judged, owners)) return breach;
+  if (Breach breach = breach_of_pins(scenario, fleet, owners)) return breach;
+  for (const GpuId gpu : fleet.judged) {
+    if (Breach breach = breach_on_gpu(scenario, fleet, gpu)) return breach;
+  }
+  PointRates rates(scenario);
+  if (Breach breach = breach_of_points(judged, rates)) return breach;
+  if (Breach breach = breach_of_budgets(judged)) return breach;
+  return breach_of_floors(judged, fleet, rates);
+}
+
+}  // namespace berth

@@ -1,0 +1,361 @@
+#include "engine/constraints.h"
+
+#include <gtest/gtest.h>
+
+#include "engine/engine.h"
+#include "engine/test_fleet.h"
+
+namespace berth {
+namespace {
+
+using testing::create;
+using testing::destroy;
+using testing::give;
+using testing::held;
+using testing::slice_at;
+using testing::two_gpus;
+
+constexpr Instant kNow = Instant::at_second(5000);
+const Slice one_g = slice_at(0, "1g.10gb", 0);
+const Slice two_g = slice_at(0, "2g.20gb", 2);
+const Slice three_g = slice_at(0, "3g.40gb", 4);
+const Slice other_g = slice_at(1, "3g.40gb", 4);
+
+/// Services a, b and c; GPU 0 holds 1g@0 of a and 3g@4 of b; GPU 1 holds 3g@4 of a and 2g@0, on its way out, of b.
+struct World {
+  Scenario scenario = two_gpus();
+  Snapshot snapshot;
+  Plan plan;
+
+  World() {
+    scenario.services.push_back(scenario.services.front());
+    scenario.services.back().name = "c";
+    snapshot.now = kNow;
+    snapshot.services.resize(3);
+    snapshot.slices = {
+        {.holding = held(one_g, {{0}}), .is_ready = true},
+        {.holding = held(three_g, {{1}}), .is_ready = true},
+        {.holding = held(slice_at(1, "2g.20gb", 0), {{1}}), .is_leaving = true},
+        {.holding = held(other_g, {{0}}), .is_ready = true},
+    };
+  }
+  [[nodiscard]] ServiceSpec& a() { return scenario.services[0]; }
+  [[nodiscard]] ServiceSpec& b() { return scenario.services[1]; }
+  [[nodiscard]] ServiceSpec& c() { return scenario.services[2]; }
+  [[nodiscard]] std::string breach(std::vector<Action> actions) {
+    plan.actions = std::move(actions);
+    return find_breach(scenario, snapshot, plan, kNow).value_or("");
+  }
+};
+
+/// A plan that touches GPU 0, and nothing else: 2g@2 is cut for nobody.
+std::vector<Action> touch() { return {create(two_g)}; }
+std::vector<Action> cut_for(const Slice& slice, std::vector<ServiceId> services, Role role = Role::kInference) {
+  return {create(slice), give(held(slice, std::move(services), role))};
+}
+
+TEST(Constraints, NothingIsWantedByDefault) {
+  World world;
+  EXPECT_EQ(world.breach(cut_for(two_g, {{2}})), "");
+  EXPECT_EQ(world.breach({destroy(one_g), destroy(three_g), destroy(other_g)}), "");
+}
+
+TEST(Constraints, APlanWithoutActionsHasNoBreach) {
+  World world;
+  world.a().isolation = Isolation::kGpu;
+  world.a().floor_attainment = Decimal(1);
+  EXPECT_EQ(world.breach({}), "");
+}
+
+// ---- pins
+
+TEST(Constraints, APinStandsAndIsItsOwners) {
+  struct Case {
+    const char* name;
+    std::vector<Action> actions;
+    const char* breach;
+  };
+  const std::vector<Case> cases = {
+      {"untouched", touch(), ""},
+      {"retrains", {give(held(one_g, {{0}}, Role::kRetraining))}, ""},
+      {"destroyed",
+       {destroy(one_g)},
+       "GPU 0: wanted 1g.10gb@0 to stay a's own (a.pins), found that the plan destroys it"},
+      {"destroyed and cut again",
+       {destroy(one_g), create(one_g), give(held(one_g, {{0}}))},
+       "GPU 0: wanted 1g.10gb@0 to stay a's own (a.pins), found that the plan destroys it"},
+      {"given to another",
+       {give(held(one_g, {{1}}))},
+       "GPU 0: wanted 1g.10gb@0 to stay a's own (a.pins), found that the plan gives it to b"},
+      {"given away and back",
+       {give(held(one_g, {{1}})), give(held(one_g, {{0}}))},
+       "GPU 0: wanted 1g.10gb@0 to stay a's own (a.pins), found that the plan gives it to b"},
+      {"shared",
+       {give(held(one_g, {{0}, {1}}))},
+       "GPU 0: wanted 1g.10gb@0 to stay a's own (a.pins), found that the plan gives it to a and b"},
+      {"given to nobody",
+       {give(held(one_g, {}))},
+       "GPU 0: wanted 1g.10gb@0 to stay a's own (a.pins), found that the plan gives it to nobody"},
+  };
+  for (const Case& each : cases) {
+    World world;
+    world.a().pins = {{one_g}};
+    EXPECT_EQ(world.breach(each.actions), each.breach) << each.name;
+  }
+}
+
+TEST(Constraints, APlanThatChangesAGpuLeavesItsPinsRight) {
+  World world;
+  world.c().pins = {{two_g}};
+  EXPECT_EQ(world.breach({destroy(other_g)}), "");  // GPU 0 is wrong already, and not touched
+  EXPECT_EQ(world.breach({give(held(one_g, {{1}}))}),
+            "GPU 0: wanted 2g.20gb@2 for c alone (c.pins), found no such slice");
+  EXPECT_EQ(world.breach(touch()), "GPU 0: wanted 2g.20gb@2 for c alone (c.pins), found it held by nobody");
+  EXPECT_EQ(world.breach(cut_for(two_g, {{2}}, Role::kRetraining)), "");
+
+  World other;
+  other.c().pins = {{three_g}};
+  EXPECT_EQ(other.breach(touch()), "GPU 0: wanted 3g.40gb@4 for c alone (c.pins), found it held by b");
+  EXPECT_EQ(other.breach({give(held(three_g, {{2}}))}), "");
+}
+
+TEST(Constraints, TheFirstLayoutHasEveryPin) {
+  World world;
+  world.snapshot.now = Instant();
+  world.snapshot.slices.clear();
+  world.c().pins = {{other_g}};
+  EXPECT_EQ(world.breach(cut_for(one_g, {{0}})), "GPU 1: wanted 3g.40gb@4 for c alone (c.pins), found no such slice");
+  EXPECT_EQ(world.breach(cut_for(other_g, {{2}})), "");
+}
+
+// ---- isolation and trust domains
+
+TEST(Constraints, IsolationMigSharesNoSlice) {
+  World world;
+  world.b().isolation = Isolation::kMps;
+  EXPECT_EQ(world.breach({give(held(three_g, {{0}, {1}}))}),
+            "GPU 0: wanted 3g.40gb@4 for one service (a.isolation), found a and b in it");
+  world.a().isolation = Isolation::kTimeslice;
+  EXPECT_EQ(world.breach({give(held(three_g, {{0}, {1}}))}), "");
+  world.b().isolation = Isolation::kMig;
+  EXPECT_EQ(world.breach({give(held(three_g, {{0}, {1}}))}),
+            "GPU 0: wanted 3g.40gb@4 for one service (b.isolation), found a and b in it");
+}
+
+TEST(Constraints, IsolationGpuSharesNoGpu) {
+  World world;
+  world.b().isolation = Isolation::kGpu;
+  EXPECT_EQ(world.breach({destroy(other_g)}), "");  // b is not alone on GPU 0, but the plan acts on GPU 1
+  EXPECT_EQ(world.breach(touch()), "GPU 0: wanted b alone (b.isolation), found a there too");
+  EXPECT_EQ(world.breach({destroy(one_g), create(two_g), give(held(two_g, {{1}}))}), "");
+  EXPECT_EQ(world.breach({give(held(one_g, {}))}), "");  // a slice of nobody does not count
+  // b's slice on GPU 1 is on its way out.
+  EXPECT_EQ(world.breach({give(held(other_g, {{2}}))}), "");
+  EXPECT_EQ(world.breach(cut_for(slice_at(1, "1g.10gb", 2), {{1}})),
+            "GPU 1: wanted b alone (b.isolation), found a there too");
+}
+
+TEST(Constraints, ATrustDomainSharesItsGpusWithItsOwn) {
+  World world;
+  world.a().trust_domain = "x";
+  EXPECT_EQ(world.breach({give(held(other_g, {{1}}))}), "");  // GPU 0 mixes already and is not touched
+  EXPECT_EQ(world.breach(touch()),
+            "GPU 0: wanted only services of trust domain x beside a (a.trust_domain), found b of no trust domain");
+  world.b().trust_domain = "y";
+  EXPECT_EQ(world.breach(touch()),
+            "GPU 0: wanted only services of trust domain x beside a (a.trust_domain), found b of trust domain y");
+  world.b().trust_domain = "x";
+  EXPECT_EQ(world.breach(touch()), "");
+  EXPECT_EQ(world.breach(cut_for(two_g, {{2}})),
+            "GPU 0: wanted only services of trust domain x beside a (a.trust_domain), found c of no trust domain");
+}
+
+// ---- budgets
+
+TEST(Constraints, ABudgetCountsTheHourThatEndsNow) {
+  World world;
+  world.a().changes_per_hour = 3;
+  world.snapshot.services[0].changes = {{.at = kNow - Micros::seconds(3600), .count = 50},
+                                        {.at = kNow - Micros::seconds(3600) + Micros(1), .count = 2}};
+  EXPECT_EQ(world.breach({destroy(one_g)}), "");
+  EXPECT_EQ(world.breach({destroy(one_g), destroy(other_g)}),
+            "a: wanted at most 3 changes an hour (a.changes_per_hour), found 2 and 2 of the plan");
+  EXPECT_EQ(world.breach({destroy(one_g), create(one_g), give(held(one_g, {{0}}))}),
+            "a: wanted at most 3 changes an hour (a.changes_per_hour), found 2 and 2 of the plan");
+  EXPECT_EQ(world.breach({destroy(one_g), create(one_g), give(held(one_g, {{2}}))}), "");  // one of a, one of c
+  EXPECT_EQ(world.breach({give(held(one_g, {{2}})), give(held(three_g, {{0}}))}), "");     // nothing is cut
+  // Given away first, it is a's all the same.
+  world.a().changes_per_hour = 2;
+  EXPECT_EQ(world.breach({give(held(one_g, {{2}})), destroy(one_g)}),
+            "a: wanted at most 2 changes an hour (a.changes_per_hour), found 2 and 1 of the plan");
+  // Spent, but the plan changes nothing of a.
+  world.a().changes_per_hour = 0;
+  EXPECT_EQ(world.breach({destroy(three_g)}), "");
+}
+
+TEST(Constraints, TheFirstLayoutIsFree) {
+  World world;
+  world.a().changes_per_hour = 0;
+  world.snapshot.slices.clear();
+  EXPECT_NE(world.breach(cut_for(one_g, {{0}})), "");
+  world.snapshot.now = Instant();
+  EXPECT_EQ(world.breach(cut_for(one_g, {{0}})), "");
+}
+
+// ---- floors: a 1g gives 100 requests a second, a 3g 300
+
+TEST(Constraints, AFloorBindsPlannedCapacity) {
+  World world;
+  world.a().floor_attainment = Decimal(95, 100);
+  EXPECT_EQ(world.breach(touch()), "a: wanted the capacity that the plan counts on (a.floor), found none");
+  world.plan.floors = {{.service = {0}, .needed = 400, .planned = 400}};
+  EXPECT_EQ(world.breach(touch()), "");
+  world.plan.floors = {{.service = {0}, .needed = 401, .planned = 400}};
+  EXPECT_EQ(world.breach(touch()), "a: wanted 401 requests a second (a.floor), found slices for 400");
+  world.plan.floors = {{.service = {0}, .needed = 300, .planned = 401}};
+  EXPECT_EQ(world.breach(touch()),
+            "a: wanted the capacity of its slices, 400 requests a second (a.floor), found that the plan counts on 401");
+  world.plan.floors = {{.service = {0}, .needed = -1, .planned = 400}};
+  EXPECT_EQ(world.breach(touch()), "a: wanted a number of requests a second that are needed (a.floor), found -1");
+}
+
+TEST(Constraints, AFloorCountsSlicesThatServeAndStay) {
+  struct Case {
+    const char* name;
+    std::vector<Action> actions;
+    double planned;
+  };
+  PointChoice slow{.variant = 1, .batch = 2, .processes = 1};
+  Action assign_slow = give(held(other_g, {{0}}));
+  std::get<AssignSlice>(assign_slow.what).point = slow;
+  const std::vector<Case> cases = {
+      {"as it stands", touch(), 400},
+      {"one more", cut_for(two_g, {{0}}), 600},
+      {"one gone", {destroy(other_g)}, 100},
+      {"one retrains", {give(held(other_g, {{0}}, Role::kRetraining))}, 100},
+      {"one is shared", {give(held(other_g, {{0}, {1}}))}, 250},
+      {"another point", {assign_slow}, 150},
+      {"one that cannot serve", cut_for(slice_at(0, "1g.10gb+me", 1), {{0}}), 400},
+  };
+  for (const Case& each : cases) {
+    World world;
+    world.a().floor_attainment = Decimal(1);
+    world.a().isolation = world.b().isolation = Isolation::kMps;
+    Variant variant;
+    variant.table.points = {{.gpu = "A100-80GB",
+                             .profile = "3g.40gb",
+                             .batch = 2,
+                             .processes = 1,
+                             .requests_per_second = Decimal(50),
+                             .latency_ms = Decimal(40)}};
+    world.a().variants = {variant};
+    world.plan.floors = {{.service = {0}, .needed = each.planned, .planned = each.planned}};
+    EXPECT_EQ(world.breach(each.actions), "") << each.name;
+    world.plan.floors.front().needed *= 1 + 1e-8;
+    EXPECT_NE(world.breach(each.actions), "") << each.name;
+  }
+}
+
+TEST(Constraints, TheStandingPointCountsUntilAnotherIsAskedFor) {
+  World world;
+  world.a().floor_attainment = Decimal(1);
+  world.a().table.points.push_back({.gpu = "A100-80GB",
+                                    .profile = "3g.40gb",
+                                    .batch = 4,
+                                    .processes = 2,
+                                    .requests_per_second = Decimal(10),
+                                    .latency_ms = Decimal(80)});
+  world.snapshot.slices.back().point = PointChoice{.variant = 0, .batch = 4, .processes = 2};
+  world.plan.floors = {{.service = {0}, .needed = 0, .planned = 200}};  // 1g at 100, 3g at 1000 x 2 x 4 / 80
+  EXPECT_EQ(world.breach(touch()), "");
+  world.plan.floors.front().planned = 400;
+  EXPECT_EQ(world.breach({create(two_g), give(held(other_g, {{0}}))}), "");
+  // A full GPU is slower.
+  world.scenario.interference = {Decimal(1), Decimal(2), Decimal(4)};
+  world.plan.floors.front().planned = 100;
+  EXPECT_EQ(world.breach({create(two_g), give(held(other_g, {{0}}))}), "");
+}
+
+TEST(Constraints, APlanMaySayOpenlyThatFloorsCannotBeMet) {
+  World world;
+  world.a().floor_attainment = world.b().floor_attainment = Decimal(1);
+  world.b().pins = {{three_g}};
+  world.plan.floors = {{.service = {0}, .needed = 900, .planned = 400}, {.service = {1}, .needed = 1, .planned = 300}};
+  EXPECT_EQ(world.breach(touch()), "a: wanted 900 requests a second (a.floor), found slices for 400");
+  world.plan.conflict = {"b.pins"};  // says nothing of floors
+  EXPECT_EQ(world.breach(touch()), "a: wanted 900 requests a second (a.floor), found slices for 400");
+  world.plan.conflict = {"a.floor", "b.pins"};
+  EXPECT_EQ(world.breach(touch()), "");
+  world.plan.conflict = {"a.floor", "b.trust_domain"};
+  EXPECT_EQ(world.breach(touch()), "conflict: wanted names of constraints of the scenario, found \"b.trust_domain\"");
+  world.plan.conflict = {"a.floor", "b.pins"};
+  world.plan.floors.front().planned = 900;  // a lie stays one
+  EXPECT_NE(world.breach(touch()), "");
+}
+
+TEST(Constraints, PointsAreMeasuredOnes) {
+  World world;
+  Action assign = give(held(one_g, {{0}}));
+  std::get<AssignSlice>(assign.what).point = PointChoice{.variant = 0, .batch = 3, .processes = 2};
+  EXPECT_EQ(world.breach({assign}),
+            "GPU 0: wanted a measured point of a on 1g.10gb@0, found variant 0, batch 3, processes 2");
+  std::get<AssignSlice>(assign.what).point = PointChoice{.variant = 0, .batch = 1, .processes = 1};
+  EXPECT_EQ(world.breach({assign}), "");
+}
+
+// ---- the engine
+
+Stage asking_for(const std::vector<Action>& actions) {
+  return {.name = "asks", .run = [actions](const Snapshot&, Plan& plan) -> std::optional<std::string> {
+            plan.actions = actions;
+            return std::nullopt;
+          }};
+}
+
+TEST(StrictEngine, RefusesWhatOthersMayDo) {
+  Scenario scenario = two_gpus();
+  scenario.services[1].pins = {{other_g}};
+  for (const bool is_strict : {false, true}) {
+    Engine engine(scenario, {asking_for(cut_for(other_g, {{0}}))}, {.is_strict = is_strict});
+    const StepAnswer answer = engine.step(Instant());
+    EXPECT_EQ(answer.refused.has_value(), is_strict);
+    EXPECT_EQ(answer.plan.actions.empty(), is_strict);
+    EXPECT_EQ(engine.snapshot().slices.empty(), is_strict);
+    if (is_strict) {
+      EXPECT_EQ(answer.refused, "GPU 1: wanted 3g.40gb@4 to stay b's own (b.pins), found that the plan gives it to a");
+    }
+  }
+}
+
+TEST(StrictEngine, AsksForLegalityFirst) {
+  Scenario scenario = two_gpus();
+  scenario.services[1].pins = {{other_g}};
+  Engine engine(scenario, {asking_for({give(held(other_g, {{0}}))})}, {.is_strict = true});
+  EXPECT_EQ(engine.step(Instant()).refused, "a slice to assign does not stand");
+}
+
+TEST(StrictEngine, RemembersWhatWasChanged) {
+  Scenario scenario = two_gpus();
+  scenario.planning = Micros::seconds(7);
+  scenario.services[0].changes_per_hour = 4;
+  std::vector<Action> again = {destroy(one_g), create(one_g), give(held(one_g, {{0}}))};
+  const Stage stage{.name = "swaps", .run = [&](const Snapshot& snapshot, Plan& plan) -> std::optional<std::string> {
+                      plan.actions = snapshot.slices.empty() ? cut_for(one_g, {{0}}) : again;
+                      return std::nullopt;
+                    }};
+  Engine engine(scenario, {stage}, {.is_strict = true});
+  const auto refused_at = [&](std::int64_t second) {
+    engine.observe({.at = Instant(), .what = SliceGone{one_g}});  // the one that was asked to go, if any
+    return engine.step(Instant::at_second(second)).refused.has_value();
+  };
+  EXPECT_FALSE(engine.step(Instant()).refused.has_value());  // the first layout is free
+  EXPECT_FALSE(engine.step(Instant::at_second(1)).refused.has_value());
+  EXPECT_FALSE(refused_at(2));
+  EXPECT_TRUE(refused_at(3600));
+  EXPECT_FALSE(engine.step(Instant::at_second(3601)).refused.has_value());  // those of second 1 are an hour old
+  EXPECT_TRUE(refused_at(3601));
+  EXPECT_FALSE(engine.step(Instant::at_second(3602)).refused.has_value());
+}
+
+}  // namespace
+}  // namespace berth

@@ -1,0 +1,30 @@
+/// The constraints of a scenario by name, scenarios with only some of them, and conflicts that need no search.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "domain/scenario.h"
+#include "engine/conflict.h"
+
+namespace berth {
+
+/// The constraints that a scenario sets: services in the file's order, each with its "NAME.floor", ".pins",
+/// ".isolation" (`gpu` only: the weaker ones bind nobody who gives each slice one holder), ".trust_domain" and
+/// ".changes_per_hour", then "frozen".
+[[nodiscard]] std::vector<std::string> constraint_names(const Scenario& scenario);
+
+/// The scenario with the named constraints alone; the others are as if they had not been written (isolation `gpu`
+/// becomes `mig`). A trust domain holds for all of its services as soon as one of them keeps its own: so what is
+/// feasible with some constraints is feasible with fewer.
+[[nodiscard]] Scenario with_only(const Scenario& scenario, std::span<const std::string> kept);
+
+/// A smallest conflict between pins and what else is set, seen without solving anything: a slice pinned to a service
+/// that can neither serve (at any measured point within its target) nor retrain there; pins on one GPU of two services
+/// that must not share it. The first one, those of one constraint before those of three; nothing where there is none.
+/// Pins that cannot stand together are refused when the scenario is read.
+[[nodiscard]] std::optional<Conflict> find_static_conflict(const Scenario& scenario);
+
+}  // namespace berth

@@ -1,0 +1,133 @@
+#include "engine/static_conflict.h"
+
+#include <gtest/gtest.h>
+
+#include "engine/test_fleet.h"
+
+namespace berth {
+namespace {
+
+using testing::slice_at;
+using testing::two_gpus;
+using Names = std::vector<std::string>;
+
+/// Services a and b with everything set.
+Scenario full_of_wishes() {
+  Scenario scenario = two_gpus();
+  for (ServiceSpec& service : scenario.services) {
+    service.floor_attainment = Decimal(9, 10);
+    service.changes_per_hour = 4;
+    service.trust_domain = "x";
+  }
+  scenario.services[0].isolation = Isolation::kGpu;
+  scenario.services[1].pins = {{slice_at(1, "1g.10gb", 0)}};
+  scenario.frozen = {{.from = Instant(), .until = Instant(1)}};
+  return scenario;
+}
+
+TEST(ConstraintNames, AreThoseThatAreSet) {
+  EXPECT_EQ(constraint_names(two_gpus()), Names{});
+  EXPECT_EQ(constraint_names(full_of_wishes()),
+            (Names{"a.floor", "a.isolation", "a.trust_domain", "a.changes_per_hour", "b.floor", "b.pins",
+                   "b.trust_domain", "b.changes_per_hour", "frozen"}));
+}
+
+TEST(WithOnly, KeepsWhatIsNamed) {
+  const Scenario scenario = full_of_wishes();
+  const Names all = constraint_names(scenario);
+  EXPECT_EQ(constraint_names(with_only(scenario, all)), all);
+  EXPECT_EQ(constraint_names(with_only(scenario, {})), Names{});
+  for (const std::string& name : all) {
+    // A trust domain is one constraint of all who are in it.
+    const bool is_domain = name.ends_with(".trust_domain");
+    EXPECT_EQ(constraint_names(with_only(scenario, Names{name})),
+              is_domain ? (Names{"a.trust_domain", "b.trust_domain"}) : Names{name});
+  }
+  EXPECT_EQ(with_only(scenario, {}).services[0].isolation, Isolation::kMig);
+}
+
+TEST(StaticConflict, NamesTheSmallest) {
+  struct Case {
+    const char* name;
+    void (*change)(Scenario&);
+    Names names;
+    const char* why;
+  };
+  const std::vector<Case> cases = {
+      {"neighbours who may be", [](Scenario&) {}, {}, ""},
+      {"one wants the GPU alone",
+       [](Scenario& s) { s.services[1].isolation = Isolation::kGpu; },
+       {"a.pins", "b.pins", "b.isolation"},
+       "GPU 0: wanted b alone (b.isolation), found pins of a (1g.10gb@0) and b (2g.20gb@2)"},
+      {"alone, and pinned elsewhere",
+       [](Scenario& s) {
+         s.services[0].isolation = Isolation::kGpu;
+         s.services[1].pins = {{slice_at(1, "2g.20gb", 2)}};
+       },
+       {},
+       ""},
+      {"two domains",
+       [](Scenario& s) {
+         s.services[0].trust_domain = "x";
+         s.services[1].trust_domain = "y";
+       },
+       {"a.pins", "a.trust_domain", "b.pins"},
+       "GPU 0: wanted only services of trust domain x (a.trust_domain), found pins of a (1g.10gb@0) and b "
+       "(2g.20gb@2)"},
+      {"a domain and none",
+       [](Scenario& s) { s.services[1].trust_domain = "y"; },
+       {"a.pins", "b.pins", "b.trust_domain"},
+       "GPU 0: wanted only services of trust domain y (b.trust_domain), found pins of a (1g.10gb@0) and b "
+       "(2g.20gb@2)"},
+      {"one domain", [](Scenario& s) { s.services[0].trust_domain = s.services[1].trust_domain = "x"; }, {}, ""},
+      {"useless comes first, as it is smaller",
+       [](Scenario& s) {
+         s.services[0].isolation = Isolation::kGpu;
+         s.services[1].pins.push_back({slice_at(1, "4g.40gb", 0)});
+       },
+       {"b.pins"},
+       "GPU 1: wanted a slice that b can serve or retrain on (b.pins), found 4g.40gb@0"},
+      {"retrains there",
+       [](Scenario& s) {
+         s.services[1].pins.push_back({slice_at(1, "4g.40gb", 0)});
+         s.services[1].retraining.emplace().time_on = {{4, Micros::seconds(3)}};
+       },
+       {},
+       ""},
+      {"a variant serves there",
+       [](Scenario& s) {
+         s.services[1].pins.push_back({slice_at(1, "4g.40gb", 0)});
+         s.services[1].variants.push_back({});
+         s.services[1].variants[0].table.points = {s.services[1].table.points[0]};
+         s.services[1].variants[0].table.points[0].profile = "4g.40gb";
+       },
+       {},
+       ""},
+      {"too slow there",
+       [](Scenario& s) {
+         s.services[0].target_ms = Decimal(999, 100);  // a 1g takes 10 ms
+       },
+       {"a.pins"},
+       "GPU 0: wanted a slice that a can serve or retrain on (a.pins), found 1g.10gb@0"},
+  };
+  for (const Case& each : cases) {
+    Scenario scenario = two_gpus();
+    scenario.services[0].pins = {{slice_at(0, "1g.10gb", 0)}};
+    scenario.services[1].pins = {{slice_at(0, "2g.20gb", 2)}};
+    each.change(scenario);
+    const auto found = find_static_conflict(scenario);
+    EXPECT_EQ(found ? found->names : Names{}, each.names) << each.name;
+    EXPECT_EQ(found ? to_text(*found) : "", each.why) << each.name;
+    if (!found) continue;
+    // It is one, and without any one of its names there is none.
+    EXPECT_TRUE(find_static_conflict(with_only(scenario, found->names)).has_value()) << each.name;
+    for (std::size_t i = 0; i < found->names.size(); ++i) {
+      Names rest = found->names;
+      rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
+      EXPECT_FALSE(find_static_conflict(with_only(scenario, rest)).has_value()) << each.name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace berth
