@@ -77,4 +77,16 @@ std::vector<std::string> ignored_fields(const Scenario& scenario, const Layout& 
   return ignored;
 }
 
+std::vector<std::string> fields_ignored_while_moving(const Scenario& scenario) {
+  std::vector<std::string> ignored;
+  for (const ServiceSpec& spec : scenario.services) {
+    if (spec.floor_attainment) ignored.push_back(spec.name + ".floor");
+    if (!spec.pins.empty()) ignored.push_back(spec.name + ".pins");
+    if (spec.changes_per_hour) ignored.push_back(spec.name + ".changes_per_hour");
+    if (spec.isolation == Isolation::kGpu) ignored.push_back(spec.name + ".isolation");
+    if (spec.trust_domain) ignored.push_back(spec.name + ".trust_domain");
+  }
+  return ignored;
+}
+
 }  // namespace berth::partition

@@ -19,4 +19,9 @@ namespace berth::partition {
 /// are kept: nothing is ever re-cut.
 [[nodiscard]] std::vector<std::string> ignored_fields(const Scenario& scenario, const Layout& layout);
 
+/// The fields that the policies `ekya`, `astraea` and `migrator` do not keep: floors, pins, isolation `gpu`, trust
+/// domains and changes_per_hour, where the scenario sets them. They keep isolation from `mig` on (a slice has one
+/// holder) and frozen windows.
+[[nodiscard]] std::vector<std::string> fields_ignored_while_moving(const Scenario& scenario);
+
 }  // namespace berth::partition

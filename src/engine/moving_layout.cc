@@ -1,0 +1,94 @@
+#include "engine/moving_layout.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include "engine/retraining_watch.h"
+#include "engine/verify.h"
+
+namespace berth {
+namespace {
+
+using StandingBySlice = std::map<Slice, const StandingSlice*>;
+
+StandingBySlice staying_slices(const Snapshot& snapshot) {
+  StandingBySlice staying;
+  for (const StandingSlice& standing : snapshot.slices) {
+    if (!standing.is_leaving) staying.emplace(standing.holding.slice, &standing);
+  }
+  return staying;
+}
+
+/// The policy's part of the stage: what it decides with, and what it must be told of between decisions.
+class Mover {
+ public:
+  Mover(const Scenario& scenario, std::function<partition::Decision(const partition::Sight&)> decide)
+      : scenario_(scenario), decide_(std::move(decide)), watch_(scenario) {}
+
+  std::optional<std::string> run(const Snapshot& snapshot, Plan& plan) {
+    watch_.observe(snapshot);
+    const bool is_first_layout = snapshot.slices.empty() && snapshot.now == Instant();
+    if (!is_first_layout && is_frozen(scenario_, snapshot.now + scenario_.planning)) return std::nullopt;
+    std::vector<double> progress;
+    progress.reserve(snapshot.services.size());
+    for (std::uint32_t service = 0; service < snapshot.services.size(); ++service) {
+      progress.push_back(std::min(1.0, watch_.at(ServiceId{service}, snapshot.now).progress));
+    }
+    const partition::Decision decision = decide_({.snapshot = snapshot, .retraining_progress = progress});
+    if (const auto* infeasible = std::get_if<partition::Infeasible>(&decision)) return infeasible->why;
+    const auto* target = std::get_if<partition::Target>(&decision);
+    if (target == nullptr) return std::nullopt;
+    for (Action& action : actions_towards(snapshot, *target)) plan.actions.push_back(std::move(action));
+    plan.objective = target->objective;
+    plan.bound = target->bound;
+    return std::nullopt;
+  }
+
+ private:
+  const Scenario& scenario_;
+  std::function<partition::Decision(const partition::Sight&)> decide_;
+  RetrainingWatch watch_;
+};
+
+}  // namespace
+
+std::vector<Action> actions_towards(const Snapshot& snapshot, const partition::Target& target) {
+  StandingBySlice unwanted = staying_slices(snapshot);
+  std::vector<Action> creates;
+  std::vector<Action> assigns;
+  for (const partition::Wanted& wanted : target.holdings) {
+    const auto stands = unwanted.find(wanted.holding.slice);
+    const bool is_new = stands == unwanted.end();
+    if (is_new) creates.push_back({.what = CreateSlice{wanted.holding.slice}, .reason = target.reason});
+    const bool is_as_wanted = is_new
+                                  ? wanted.holding.services.empty()
+                                  : stands->second->holding == wanted.holding && stands->second->point == wanted.point;
+    if (!is_as_wanted) {
+      assigns.push_back(
+          {.what = AssignSlice{.holding = wanted.holding, .point = wanted.point}, .reason = target.reason});
+    }
+    if (!is_new) unwanted.erase(stands);
+  }
+  std::vector<Action> actions;
+  actions.reserve(unwanted.size() + creates.size() + assigns.size());
+  for (const auto& [slice, standing] : unwanted) {
+    actions.push_back({.what = DestroySlice{slice}, .reason = target.reason});
+  }
+  for (std::vector<Action>* part : {&creates, &assigns}) {
+    for (Action& action : *part) actions.push_back(std::move(action));
+  }
+  return actions;
+}
+
+Stage moving_layout_stage(const Scenario& scenario, std::string policy,
+                          std::function<partition::Decision(const partition::Sight&)> decide) {
+  const auto run = [mover = Mover(scenario, std::move(decide))](const Snapshot& snapshot, Plan& plan) mutable {
+    return mover.run(snapshot, plan);
+  };
+  return {.name = std::move(policy), .run = run};
+}
+
+}  // namespace berth

@@ -1,0 +1,138 @@
+/// The search of the policies that re-cut while they run: how to cut every GPU, and which piece serves or retrains
+/// whom, beside what stands now.
+///
+/// Model: each GPU takes one of its cuts; each piece goes to one job or to nobody; a service has two jobs, its
+/// inference and (where one is due) its retraining, which runs on one piece. A plan is worth the sum over the services
+/// of a value that the policy gives to a service's share; plans in which more services have an inference piece are
+/// better whatever the value. Pieces that do not stand for their job yet count as coming, with the seconds until they
+/// work.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "domain/plan.h"
+#include "domain/scenario.h"
+#include "domain/snapshot.h"
+#include "partition/detail/assignment.h"
+#include "partition/detail/fleet_view.h"
+#include "partition/target.h"
+
+namespace berth::partition::detail {
+
+/// What jobs get from kinds of slices. [model of the view][kind][service]; 0: cannot.
+struct JobRates {
+  std::vector<std::vector<std::vector<double>>> requests_per_second;
+  std::vector<std::vector<std::vector<double>>> retraining_seconds;
+  std::vector<std::vector<double>> quanta;  ///< [model][kind]: compute slices
+};
+
+/// The default points; a retraining's time on each kind.
+[[nodiscard]] JobRates job_rates(const FleetView& fleet);
+
+/// What a service would hold.
+struct Share {
+  double rate = 0;          ///< requests per second of inference pieces that work already
+  double rate_coming = 0;   ///< of those that do not
+  double rate_seconds = 0;  ///< sum of rate x seconds until they work, of the coming ones
+  double quanta = 0;        ///< of its inference pieces
+  double sms = 0;           ///< of all its pieces
+  int inference_count = 0;
+  bool retrains = false;
+  double retraining_seconds = 0;         ///< a whole retraining on its piece
+  double retraining_coming_seconds = 0;  ///< until that piece works
+  double retraining_rate = 0;            ///< requests per second of that piece, were it to serve
+  double retraining_quanta = 0;
+
+  [[nodiscard]] double rate_total() const { return rate + rate_coming; }
+  /// The mean time until the coming ones work.
+  [[nodiscard]] double coming_seconds() const { return rate_coming > 0 ? rate_seconds / rate_coming : 0; }
+};
+
+using ShareValue = std::function<double(int service, const Share&)>;
+
+/// Owners in the plans of this search: a service (inference), service_count + a service (retraining), or kNobody.
+[[nodiscard]] inline int retraining_owner(const FleetView& fleet, int service) { return fleet.service_count + service; }
+
+/// A piece that stands, or is on its way.
+struct StandingPiece {
+  Piece piece;
+  int owner = kNobody;
+  bool is_ready = false;
+};
+
+/// The plan that stands (or is on its way); a GPU whose slices fit no cut together counts as nobody's.
+[[nodiscard]] FleetPlan standing_plan(const FleetView& fleet, const Snapshot& snapshot);
+
+struct SearchLimits {
+  int passes_max = 4;          ///< rounds over all GPUs of a descent
+  int gpus_disturbed_max = 8;  ///< fleets up to this size are disturbed GPU by GPU, and descend again
+  int gpus_recut_max = 64;     ///< of a larger fleet, so many GPUs are looked at in one decision, in turn
+  int services_max = 12;       ///< of many services, those that gain most and those that stand there
+};
+
+/// Requires: arguments outlive it. One GPU is re-cut at a time, exactly: all its cuts, and for each the best owners by
+/// dynamic programming (detail/assignment.h); round and round until nothing changes. O(cuts x services x 3^pieces) a
+/// GPU.
+class FleetSearch {
+ public:
+  /// `may_retrain[s]`: service s may be given a retraining piece.
+  FleetSearch(const FleetView& fleet, const JobRates& rates, const Snapshot& snapshot, ShareValue value,
+              const std::vector<char>& may_retrain, const SearchLimits& limits);
+
+  /// standing_plan of the snapshot.
+  [[nodiscard]] const FleetPlan& standing() const { return standing_; }
+  /// The best plan found from what stands, from nothing, and from other starts; never worse than what stands.
+  [[nodiscard]] FleetPlan best(const std::vector<FleetPlan>& more_starts) const;
+
+  /// A share with one more piece of a GPU, for inference or for its retraining.
+  [[nodiscard]] Share with_piece(Share share, int gpu, const Piece& piece, int owner) const;
+  /// What each service would hold.
+  [[nodiscard]] std::vector<Share> shares_of(const FleetPlan& plan) const;
+  /// Better: fewer services without an inference piece, then more value.
+  struct PlanWorth {
+    int uncovered = 0;
+    double value = 0;
+  };
+  [[nodiscard]] PlanWorth worth_of(const FleetPlan& plan) const;
+
+ private:
+  /// What each set of pieces of a cut is worth to a service, and the piece of it that retrains (kNobody: none).
+  struct ServiceChoices {
+    std::vector<Worth> worth;
+    std::vector<int> retraining_piece;
+  };
+
+  [[nodiscard]] std::vector<int> gpus_in_turn(const Snapshot& snapshot) const;
+  [[nodiscard]] double seconds_until_ready(int gpu, const Piece& piece, int owner) const;
+  void add_gpu(std::vector<Share>& shares, int gpu, const GpuPlan& plan) const;
+  [[nodiscard]] static bool is_better_plan(const PlanWorth& a, const PlanWorth& b);
+  [[nodiscard]] std::vector<int> candidates_for(int gpu, const GpuPlan& now, const std::vector<Share>& others) const;
+  [[nodiscard]] ServiceChoices choices_on(int gpu, const std::vector<Piece>& pieces, int service,
+                                          const Share& others) const;
+  [[nodiscard]] GpuPlan best_recut_of(int gpu, const GpuPlan& now, const std::vector<Share>& others) const;
+  [[nodiscard]] Worth worth_with(int gpu, const GpuPlan& plan, const std::vector<int>& services,
+                                 const std::vector<Share>& others) const;
+  [[nodiscard]] FleetPlan descend(FleetPlan plan) const;
+  [[nodiscard]] FleetPlan descend_over(FleetPlan plan, const std::vector<int>& gpus) const;
+  void disturb(FleetPlan& plan) const;
+
+  const FleetView& fleet_;
+  const JobRates& rates_;
+  ShareValue value_;
+  const std::vector<char>& may_retrain_;
+  SearchLimits limits_;
+  std::vector<std::vector<StandingPiece>> standing_on_;  ///< [gpu]
+  FleetPlan standing_;
+  bool is_empty_ = true;   ///< nothing stands
+  std::vector<int> gpus_;  ///< those that are re-cut, in turn
+};
+
+/// The target that a plan asks for; `points` by service (absent: the default). Unowned pieces stay where they stand,
+/// and are not cut anew.
+[[nodiscard]] Target target_of(const FleetView& fleet, const FleetPlan& plan, const Snapshot& snapshot,
+                               const std::function<std::optional<PointChoice>(const Slice&, ServiceId)>& point_of);
+
+}  // namespace berth::partition::detail

@@ -1,0 +1,65 @@
+/// What the rivals expect to arrive: forecasts of every service, as a law of requests per second.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "domain/slice.h"
+#include "domain/snapshot.h"
+#include "forecast/forecaster.h"
+
+namespace berth::partition::detail {
+
+/// Requests per second as a discrete law: what share of the seconds brings how many.
+class Demand {
+ public:
+  struct Part {
+    double requests = 0;
+    double share = 0;  ///< > 0; all together 1
+    friend auto operator<=>(const Part&, const Part&) = default;
+  };
+
+  /// The law of seconds whose quantiles are given, each second as likely as the others; empty: nothing arrives.
+  [[nodiscard]] static Demand from_quantiles(const std::vector<forecast::Quantiles>& seconds);
+
+  [[nodiscard]] double mean() const { return served_.empty() ? 0 : served_.back(); }
+  /// Mean requests per second that a capacity answers: E[min(requests, capacity)]. O(log parts).
+  [[nodiscard]] double served(double capacity) const;
+  /// The share of seconds that bring more than a capacity: the slope of `served` there.
+  [[nodiscard]] double share_above(double capacity) const;
+  /// The least number that a share `level` of the seconds does not exceed. Requires: 0 < level <= 1.
+  [[nodiscard]] double quantile(double level) const;
+
+ private:
+  std::vector<Part> parts_;     ///< by requests
+  std::vector<double> shares_;  ///< [i]: of parts 0 .. i
+  std::vector<double> served_;  ///< [i]: sum of requests x share of parts 0 .. i
+};
+
+/// One forecaster a service (the combination of docs/forecast.md), told each second once.
+class Outlook {
+ public:
+  explicit Outlook(std::size_t service_count);
+
+  /// Takes in the seconds of the snapshot that are new.
+  void observe(const Snapshot& snapshot);
+
+  /// Quantiles of the `seconds` seconds from `from_second` on. Requires: later than what was observed.
+  [[nodiscard]] std::vector<forecast::Quantiles> quantiles(ServiceId service, std::int64_t from_second,
+                                                           std::int64_t seconds) const;
+  [[nodiscard]] Demand demand(ServiceId service, std::int64_t from_second, std::int64_t seconds) const {
+    return Demand::from_quantiles(quantiles(service, from_second, seconds));
+  }
+
+ private:
+  struct Watched {
+    forecast::Forecaster forecaster;
+    std::int64_t last_second = INT64_MIN;
+  };
+  std::vector<Watched> services_;
+};
+
+/// The probability that each of forecast::kLevels stands for: half-way to its neighbours.
+[[nodiscard]] const std::vector<double>& level_shares();
+
+}  // namespace berth::partition::detail

@@ -1,0 +1,55 @@
+/// What the policies that re-cut know of each service when they decide, and what they expect a share to bring.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "domain/scenario.h"
+#include "partition/detail/fleet_search.h"
+#include "partition/detail/outlook.h"
+#include "partition/target.h"
+
+namespace berth::partition::detail {
+
+struct ServiceNow {
+  Demand demand;     ///< over the horizon
+  double worth = 0;  ///< of one answer in time a second, accuracy 1: all services served in full are worth 1
+  bool drops_never = false;
+  double backlog_rate = 0;  ///< what waits already, as requests per second over the horizon (drop: never)
+  struct Accuracies {
+    double before = 1;
+    double after = 1;
+  };
+  std::vector<Accuracies> accuracies;  ///< by variant, 0: the model itself
+  bool has_retraining = false;
+  bool is_due = false;          ///< stale, and its retraining may run
+  double progress = 0;          ///< of it
+  double next_due_seconds = 0;  ///< from now
+  double swap_seconds = 0;
+  bool keeps_unfinished = false;
+};
+
+/// All services as they stand at `sight`, with their demands over `horizon_seconds` from now on.
+[[nodiscard]] std::vector<ServiceNow> services_now(const Scenario& scenario, const Sight& sight, const Outlook& outlook,
+                                                   std::int64_t horizon_seconds);
+
+/// Requests per second answered in time at a capacity. Early dropping: E[min(demand, capacity)]. `drop: never`: a queue
+/// that grows makes all late, so that beyond the capacity the share in time falls with the fourth power of the overload
+/// (a rule of thumb of ours).
+[[nodiscard]] double in_time_rate(const ServiceNow& service, double capacity);
+
+/// The service's part of the mean of accuracy x share in time over the horizon, in [0, worth x mean demand]. A due
+/// retraining is judged until the next due time, where that is later: until it is done `before` holds and its piece
+/// serves nobody; then `after` holds and the piece serves. One that will not be done before the next due time brings
+/// nothing (unless unfinished work is kept). Pieces that come late lose what they would have served meanwhile.
+/// Requires: the variant is one of the service's.
+[[nodiscard]] double expected_value(const ServiceNow& service, const Share& share, double horizon_seconds,
+                                    int variant = 0);
+
+/// Seconds from now until the share's retraining is done, its swap included; infinite: not before it is lost.
+[[nodiscard]] double retraining_done_seconds(const ServiceNow& service, const Share& share);
+
+/// Which services wait for a retraining.
+[[nodiscard]] std::vector<char> due_services(const std::vector<ServiceNow>& services);
+
+}  // namespace berth::partition::detail

@@ -1,0 +1,293 @@
+#include "partition/migrator.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "partition/detail/even_search.h"
+#include "partition/detail/open_gpus.h"
+#include "partition/detail/realise.h"
+#include "partition/detail/variant_rates.h"
+
+namespace berth::partition {
+namespace {
+
+using detail::BlockCounts;
+using detail::Demand;
+using detail::FleetPlan;
+using detail::FleetView;
+using detail::IlpModel;
+using detail::IlpService;
+using detail::ModelCounts;
+using detail::ServiceNow;
+using detail::WindowProblem;
+
+/// E[min(load, C)] from above: the tangents at these quantiles, and where all is served.
+std::vector<detail::Tangent> tangents_of(const Demand& demand) {
+  std::vector<detail::Tangent> tangents = {{.offset = 0, .slope = 1}, {.offset = demand.mean(), .slope = 0}};
+  for (const double level : {0.15, 0.4, 0.65, 0.9}) {
+    const double capacity = demand.quantile(level);
+    const double slope = demand.share_above(capacity);
+    tangents.push_back({.offset = demand.served(capacity) - slope * capacity, .slope = slope});
+  }
+  return tangents;
+}
+
+/// What a plan holds, as counts.
+BlockCounts counts_of(const FleetView& fleet, const FleetPlan& plan) {
+  BlockCounts counts(fleet.models.size());
+  for (std::size_t model = 0; model < fleet.models.size(); ++model) {
+    const detail::ModelView& view = fleet.models[model];
+    counts[model].shapes.assign(view.shapes.size(), 0);
+    counts[model].serving.assign(view.kinds.size(), std::vector<int>(fleet.service_count, 0));
+    counts[model].retraining = counts[model].serving;
+    for (const int gpu : view.gpus) {
+      const detail::Cut& cut = view.cuts[plan[gpu].cut];
+      const auto shape =
+          std::ranges::find_if(view.shapes, [&](int candidate) { return view.cuts[candidate].counts == cut.counts; });
+      ++counts[model].shapes[shape - view.shapes.begin()];
+      for (std::size_t i = 0; i < cut.pieces.size(); ++i) {
+        const int owner = plan[gpu].owners[i];
+        if (owner == detail::kNobody) continue;
+        const int kind = cut.pieces[i].kind;
+        if (owner < fleet.service_count) {
+          ++counts[model].serving[kind][owner];
+        } else {
+          counts[model].retraining[kind][owner - fleet.service_count] = 1;
+        }
+      }
+    }
+  }
+  return counts;
+}
+
+IlpModel ilp_model(const FleetView& fleet, const detail::JobRates& rates, const BlockCounts& standing,
+                   std::size_t model) {
+  const detail::ModelView& view = fleet.models[model];
+  IlpModel result;
+  result.gpu_count = static_cast<int>(view.gpus.size());
+  result.shapes.reserve(view.shapes.size());
+  for (const int shape : view.shapes) result.shapes.push_back(view.cuts[shape].counts);
+  result.rates = rates.requests_per_second[model];
+  result.retraining_seconds = rates.retraining_seconds[model];
+  result.serving_now = standing[model].serving;
+  return result;
+}
+
+/// Kinds on which a retraining would be lost before it is done are not offered.
+void drop_slow_retrainings(const Scenario& scenario, const std::vector<ServiceNow>& services, WindowProblem& problem) {
+  for (std::size_t service = 0; service < services.size(); ++service) {
+    const auto& spec = scenario.services[service].retraining;
+    if (!spec || services[service].keeps_unfinished) continue;
+    const ServiceNow& now = services[service];
+    const double rest = now.is_due ? 1 - now.progress : 1;
+    const double room =
+        now.is_due ? std::max(now.next_due_seconds, spec->every.to_seconds() * rest) : spec->every.to_seconds();
+    for (IlpModel& model : problem.models) {
+      for (auto& by_service : model.retraining_seconds) {
+        if (by_service[service] * rest >= room) by_service[service] = 0;
+      }
+    }
+  }
+}
+
+/// Blocks of whole seconds that fill the window: the first so long, each next one `growth` times as long.
+std::vector<double> blocks_of(std::int64_t window_seconds, double first_seconds, double growth) {
+  std::vector<double> blocks;
+  double length = std::max(1.0, first_seconds);
+  for (std::int64_t from = 0; from < window_seconds;) {
+    const std::int64_t seconds = std::min(std::llround(length), static_cast<long long>(window_seconds - from));
+    blocks.push_back(static_cast<double>(seconds));
+    from += seconds;
+    length *= std::max(1.0, growth);
+  }
+  return blocks;
+}
+
+/// The block at whose beginning an instant is best told, at least 1; the count of blocks where that is the window's
+/// end.
+int nearest_block(const std::vector<double>& blocks, double seconds) {
+  double begin = 0;
+  int block = 0;
+  while (block < std::ssize(blocks) && begin + blocks[block] / 2 < seconds) begin += blocks[block++];
+  return std::max(1, block);
+}
+
+/// What a retraining done at the end of the window is worth until the next due time.
+double end_value_of(const ServiceNow& service, const Retraining& retraining, double window_seconds) {
+  double next_due = service.next_due_seconds;
+  while (next_due < window_seconds) next_due += retraining.every.to_seconds();
+  const auto& accuracy = service.accuracies.front();
+  return service.worth * service.demand.mean() * (accuracy.after - accuracy.before) * (next_due - window_seconds);
+}
+
+}  // namespace
+
+Migrator::Migrator(const Scenario& scenario, const MigratorOptions& options)
+    : scenario_(scenario),
+      options_(options),
+      fleet_(detail::view_fleet(scenario)),
+      outlook_(scenario.services.size()),
+      rates_(detail::rates_by_variant(fleet_, options.capacity_factor).front()),
+      was_due_(scenario.services.size(), 0) {}
+
+bool Migrator::is_time(const Snapshot& snapshot) {
+  bool has_news = false;
+  for (std::size_t service = 0; service < was_due_.size(); ++service) {
+    const char is_due = snapshot.services[service].is_retraining_due ? 1 : 0;
+    has_news = has_news || is_due != was_due_[service];
+    was_due_[service] = is_due;
+  }
+  const bool is_window = snapshot.now >= next_at_;
+  if (is_window || has_news) {
+    const std::int64_t period = options_.period_seconds > 0 ? options_.period_seconds : scenario_.window_seconds;
+    next_at_ = snapshot.now + Micros::seconds(period);
+  }
+  return is_window || has_news;
+}
+
+Decision Migrator::decide(const Sight& sight) {
+  if (const auto unservable = detail::find_unservable(fleet_, /*only_whole=*/false)) return *unservable;
+  outlook_.observe(sight.snapshot);
+  if (is_time(sight.snapshot)) {
+    if (sight.snapshot.slices.empty() && !detail::even_plan(fleet_)) return detail::no_room(fleet_);
+    plan_window(sight);
+  }
+  return carry_out(sight);
+}
+
+detail::WindowProblem Migrator::make_problem(const Sight& sight, const std::vector<ServiceNow>& services) const {
+  const BlockCounts counts = counts_of(fleet_, detail::standing_plan(fleet_, sight.snapshot));
+  WindowProblem problem;
+  problem.is_first = sight.snapshot.slices.empty();
+  for (std::size_t model = 0; model < fleet_.models.size(); ++model) {
+    problem.models.push_back(ilp_model(fleet_, rates_, counts, model));
+  }
+  drop_slow_retrainings(scenario_, services, problem);
+  const Micros change = scenario_.changes.plumbing + scenario_.changes.create + scenario_.changes.destroy;
+  for (std::size_t index = 0; index < services.size(); ++index) {
+    const ServiceNow& now = services[index];
+    IlpService& service = problem.services.emplace_back();
+    service.worth = now.worth;
+    service.accuracy_before = now.accuracies.front().before;
+    service.accuracy_after = now.accuracies.front().after;
+    service.is_stale = now.is_due;
+    service.progress = now.progress;
+    service.change_seconds = options_.change_factor * (change + scenario_.services[index].start).to_seconds();
+    if (now.has_retraining) {
+      service.end_value =
+          end_value_of(now, *scenario_.services[index].retraining, static_cast<double>(scenario_.window_seconds));
+    }
+  }
+  return problem;
+}
+
+/// Cuts the window into blocks and tells each what to expect.
+void Migrator::fill_blocks(const Sight& sight, const std::vector<ServiceNow>& services, double block_seconds,
+                           WindowProblem& problem) const {
+  problem.block_seconds = blocks_of(scenario_.window_seconds, block_seconds, options_.block_growth);
+  for (std::uint32_t index = 0; index < services.size(); ++index) {
+    IlpService& service = problem.services[index];
+    service.served.clear();
+    service.mean.clear();
+    service.due_blocks.clear();
+    const auto seconds = outlook_.quantiles(ServiceId{index}, sight.snapshot.now.second(), scenario_.window_seconds);
+    auto from = seconds.begin();
+    for (const double length : problem.block_seconds) {
+      const auto until = from + static_cast<std::ptrdiff_t>(length);
+      const Demand demand = Demand::from_quantiles({from, until});
+      service.served.push_back(tangents_of(demand));
+      service.mean.push_back(demand.mean());
+      from = until;
+    }
+    const auto& retraining = scenario_.services[index].retraining;
+    if (!retraining) continue;
+    const auto window = static_cast<double>(scenario_.window_seconds);
+    for (double due = services[index].next_due_seconds; due < window; due += retraining->every.to_seconds()) {
+      const int block = nearest_block(problem.block_seconds, due);
+      const bool is_new = service.due_blocks.empty() || service.due_blocks.back() != block;
+      if (is_new && block < std::ssize(problem.block_seconds)) service.due_blocks.push_back(block);
+    }
+  }
+}
+
+void Migrator::note(const detail::WindowAnswer& answer) {
+  ++solved_.count;
+  if (answer.blocks.empty()) {
+    ++solved_.unsolved_count;
+    return;
+  }
+  if (answer.is_solved) ++solved_.within_count;
+  const double gap = answer.bound > 0 ? std::max(0.0, (answer.bound - answer.objective) / answer.bound) : 0;
+  solved_.gap_sum += gap;
+  solved_.gap_max = std::max(solved_.gap_max, gap);
+}
+
+void Migrator::plan_window(const Sight& sight) {
+  const auto services = detail::services_now(scenario_, sight, outlook_, scenario_.window_seconds);
+  WindowProblem problem = make_problem(sight, services);
+  double block_seconds = options_.block_seconds;
+  fill_blocks(sight, services, block_seconds, problem);
+  while (problem.block_seconds.size() > 2 && detail::column_count(problem) > options_.columns_max) {
+    block_seconds *= 2;
+    fill_blocks(sight, services, block_seconds, problem);
+  }
+  detail::WindowAnswer answer =
+      detail::solve_window(problem, {.nodes_max = options_.nodes_max, .gap_allowed = options_.gap_allowed});
+  note(answer);
+  planned_at_ = sight.snapshot.now;
+  block_seconds_ = problem.block_seconds;
+  block_next_ = 0;
+  blocks_ = std::move(answer.blocks);
+  promised_ = answer.objective;
+  bound_ = answer.bound;
+  if (problem.is_first || blocks_.empty()) return;
+  const BlockCounts standing = counts_of(fleet_, detail::standing_plan(fleet_, sight.snapshot));
+  const std::vector<BlockCounts> staying(problem.block_seconds.size(), standing);
+  const double enough = options_.gain_min * static_cast<double>(scenario_.window_seconds);
+  if (detail::window_value(problem, staying) + enough >= answer.objective) blocks_.clear();
+}
+
+/// Whether a retraining would be taken away just before its end: blocks are coarser than the world.
+bool Migrator::is_about_to_end(const Sight& sight, const FleetPlan& standing, const FleetPlan& next) const {
+  for (int gpu = 0; gpu < fleet_.gpu_count(); ++gpu) {
+    const detail::ModelView& view = fleet_.of_gpu(gpu);
+    const std::vector<detail::Piece>& pieces = view.cuts[standing[gpu].cut].pieces;
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      const int service = standing[gpu].owners[i] - fleet_.service_count;
+      if (service < 0 || !sight.snapshot.services[service].is_retraining_due) continue;
+      const auto& next_pieces = view.cuts[next[gpu].cut].pieces;
+      const auto same = std::ranges::find(next_pieces, pieces[i]);
+      if (same != next_pieces.end() && next[gpu].owners[same - next_pieces.begin()] == standing[gpu].owners[i])
+        continue;
+      const double seconds = rates_.retraining_seconds[fleet_.model_of[gpu]][pieces[i].kind][service];
+      if ((1 - sight.retraining_progress[service]) * seconds <= options_.patience_seconds) return true;
+    }
+  }
+  return false;
+}
+
+Decision Migrator::carry_out(const Sight& sight) {
+  const bool is_first = sight.snapshot.slices.empty();
+  const double elapsed = (sight.snapshot.now - planned_at_).to_seconds();
+  std::size_t block = 0;
+  double until = block_seconds_.front();
+  while (block + 1 < blocks_.size() && until <= elapsed) until += block_seconds_[++block];
+  if (!is_first && (blocks_.empty() || block < block_next_)) return {};
+  const FleetPlan standing = detail::standing_plan(fleet_, sight.snapshot);
+  const FleetPlan plan =
+      blocks_.empty() ? detail::even_plan(fleet_).value() : detail::realise(fleet_, blocks_[block], standing);
+  if (is_about_to_end(sight, standing, plan)) return {};
+  block_next_ = block + 1;
+  if (plan == standing) return {};
+  Target target = detail::target_of(fleet_, plan, sight.snapshot,
+                                    [](const Slice&, ServiceId) { return std::optional<PointChoice>(); });
+  const auto window = static_cast<double>(scenario_.window_seconds);
+  target.objective = promised_ / window;
+  target.bound = bound_ / window;
+  target.reason = {.text = "integer program of the window",
+                   .numbers = {{"block", static_cast<double>(block)}, {"objective", promised_ / window}}};
+  return target;
+}
+
+}  // namespace berth::partition
