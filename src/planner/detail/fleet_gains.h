@@ -1,0 +1,77 @@
+/// What more capacity is worth to services, given what they have: slopes of the exact concave worth.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "planner/detail/fleet_bound.h"
+#include "planner/detail/fleet_space.h"
+#include "planner/detail/fleet_state.h"
+#include "planner/detail/fleet_terms.h"
+
+namespace berth::planner::fleet {
+
+/// Worth of a piece of one kind and use before each slot, [slots + 2].
+struct Gain {
+  std::vector<double> ready;
+  std::vector<double> stands;  ///< empty without a floor
+  std::int64_t stamp = -1;     ///< of the service's capacity that it was computed with; -1: none
+};
+
+/// What a GPU gives a service, on average over the paths that were tried.
+struct OwnCapacity {
+  int service = 0;
+  std::vector<double> capacity;  ///< [slot x variants + variant]
+};
+
+class GainTables {
+ public:
+  /// Behind the first slots only every `stride`th one is looked at; it stands for those around it.
+  GainTables(const Terms& terms, int stride);
+
+  /// Slopes over so large a share of the capacity on both sides, so that what others will do counts a little; 0: exact.
+  void set_width(double width);
+  /// Worths are at most these.
+  void set_caps(std::optional<PriceCaps> caps);
+  /// Only those uses of each kind that are worth at least `share` of its best one at the caps.
+  void keep_candidates(double share);
+
+  /// Notes what changed since the last call. Returns those services.
+  std::vector<int> note_changes(FleetState& state);
+  void forget(const std::vector<int>& services);
+  /// The offers of a service on a kind. Where `own` has the service: at what is given there.
+  [[nodiscard]] std::vector<Offer> offers_of(const FleetState& state, int model, int kind, int service,
+                                             const std::vector<OwnCapacity>& own);
+  /// {service, use} that may be given a kind.
+  [[nodiscard]] const std::vector<std::pair<int, int>>& candidates(int model, int kind) const {
+    return candidates_[idx(model)][idx(kind)];
+  }
+  const Gain& gain(const FleetState& state, int model, int kind, int service, int use,
+                   const std::vector<OwnCapacity>& own);
+
+ private:
+  void compute(const FleetState& state, int service, int use, double rate, const OwnCapacity* own, Gain& gain);
+  void compute_floor(const FleetState& state, int service, int use, double rate, const OwnCapacity* own, Gain& gain);
+  double slope(const FleetState& state, int service, int use, int slot, double rate, double given);
+  const Freshness& freshness(const FleetState& state, int service);
+
+  const Terms* terms_;
+  /// Slots that are taken to be alike.
+  struct Run {
+    int begin = 0;
+    int end = 0;
+  };
+  std::vector<Run> runs_;
+  double width_ = 0;
+  std::optional<PriceCaps> caps_;
+  std::int64_t clock_ = 0;
+  std::vector<std::int64_t> stamps_;  ///< [service]
+  std::vector<std::optional<Freshness>> freshness_;
+  std::vector<std::vector<std::vector<std::vector<Gain>>>> gains_;         ///< [model][kind][service][use]
+  std::vector<std::vector<std::vector<std::pair<int, int>>>> candidates_;  ///< [model][kind]
+  std::vector<double> low_;
+  std::vector<double> high_;
+};
+
+}  // namespace berth::planner::fleet

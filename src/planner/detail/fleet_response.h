@@ -1,0 +1,87 @@
+/// The best that one GPU can do while all others go on as they are.
+///
+/// Worths of pieces are differences of the exact concave worth of capacity, given what the others serve; the tree of
+/// fleet_space.h finds the best set of pieces as if worths added up; what it finds is then judged exactly. Where pieces
+/// of one service share a load, attempts go on at the average of what the GPU gave in those before (Frank and Wolfe
+/// 1956).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "planner/detail/fleet_gains.h"
+#include "planner/detail/fleet_retraining.h"
+#include "planner/detail/fleet_space.h"
+#include "planner/detail/fleet_state.h"
+#include "planner/detail/fleet_terms.h"
+
+namespace berth::planner::fleet {
+
+/// A service that a GPU retrains, and where.
+struct Retraining {
+  int service = 0;
+  int site = 0;
+};
+
+struct ResponseOptions {
+  int attempts = 8;
+  bool moves_retraining = true;  ///< sites for retraining are tried; otherwise it stays where it is
+};
+
+class Responder {
+ public:
+  /// Gains look at every `stride`th slot.
+  Responder(const Terms& terms, Grid grid, int stride);
+
+  /// Changes the path of a GPU to the best one found, if that is better. Returns the gain in score.
+  double improve(FleetState& state, int gpu, const ResponseOptions& options);
+  /// Puts a GPU that is taken out back with the path that looks best. Worths are at most those of `caps`, where set: so
+  /// GPUs that come early leave to others what those can do better.
+  void place(FleetState& state, int gpu);
+  [[nodiscard]] GainTables& gains() { return gains_; }
+  /// As improve, but judged by the (smooth) worths of the gains alone. Returns whether the path changed.
+  bool drift(FleetState& state, int gpu);
+  /// Moves the changes of a GPU in time as long as that is better.
+  double retime(FleetState& state, int gpu);
+  [[nodiscard]] std::int64_t nodes() const { return nodes_; }
+
+ private:
+  struct Attempt {
+    double expected = 0;
+    std::vector<Change> changes;
+  };
+
+  void renew(FleetState& state);
+  void forget_own();
+  void move_own(int gpu, const Path& path, double share);
+  void reassign(FleetState& state, int gpu, double& score, Path& best);
+  void fill_tables(const FleetState& state, int gpu, int group);
+  void fill_retraining(const FleetState& state, int model);
+  [[nodiscard]] std::vector<double> standing_worth(const FleetState& state, int gpu, const StandingPiece& standing,
+                                                   int group, int first, const std::vector<Retraining>& held);
+  [[nodiscard]] std::vector<NodeRule> rules_of(const FleetState& state, int gpu, int group,
+                                               const std::vector<Retraining>& held);
+  Attempt attempt(const FleetState& state, int gpu, int group, const std::vector<Retraining>& held);
+  [[nodiscard]] std::vector<Retraining> held_by(const FleetState& state, const Path& path) const;
+  [[nodiscard]] bool may_retrain(const FleetState& state, int service) const;
+  double expected_of(const FleetState& state, int gpu, const Path& path);
+  bool consider(FleetState& state, int gpu, Path path, double& score, Path& best);
+  void try_group(FleetState& state, int gpu, int group, const ResponseOptions& options, double& score, Path& best);
+  void try_retraining(FleetState& state, int gpu, int group, const std::vector<Retraining>& held, double& score,
+                      Path& best);
+
+  const Terms* terms_;
+  Grid grid_;
+  std::int64_t nodes_ = 0;
+  GainTables gains_;
+  std::vector<OwnCapacity> own_;                                         ///< what worths are slopes at
+  std::vector<SpaceValues> spaces_;                                      ///< [model]
+  std::vector<std::vector<PieceTable>> tables_;                          ///< [model][kind]
+  std::vector<std::optional<RetrainingWorth>> retraining_;               ///< [service], at the state's capacity
+  std::vector<std::vector<std::vector<PieceTable>>> retraining_tables_;  ///< [model][service][kind]; empty: not yet
+  std::vector<PieceTable> pin_tables_;                                   ///< [pin] of the GPU
+  GpuWalk walk_;
+};
+
+}  // namespace berth::planner::fleet

@@ -1,0 +1,18 @@
+/// Solves the window problem of one GPU: exactly, or with a proven gap.
+///
+/// Labels are (slot, what stands, progress of retrainings, budgets used); a label holds on for a slot or changes, and
+/// of two with the same sites up to symmetry the better one stays. A label that cannot pass the best known schedule by
+/// the bound of detail/price_bound.h is dropped. Passes go from narrow to wide; what a pass leaves out is remembered by
+/// its bound, so that the bound of the answer is always proven.
+#pragma once
+
+#include "planner/limits.h"
+#include "planner/problem.h"
+
+namespace berth::planner {
+
+/// The best schedule found and a proven bound; exact where the nodes suffice and gap is 0. A node is a label in a slot
+/// or a change that was tried. Requires: one GPU.
+[[nodiscard]] Answer solve_one_gpu(const Problem& problem, const SearchLimits& limits);
+
+}  // namespace berth::planner

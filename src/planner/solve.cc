@@ -1,0 +1,50 @@
+#include "planner/solve.h"
+
+#include <algorithm>
+
+#include "planner/check.h"
+#include "planner/detail/part.h"
+#include "planner/fleet.h"
+#include "planner/one_gpu.h"
+
+namespace berth::planner {
+namespace {
+
+constexpr int kSmallFleet = 8;  ///< GPUs up to which each is solved by itself beside the others
+constexpr int kRoundsMax = 4;
+constexpr double kWorthIt = 1e-7;  ///< of the objective: less is rounding
+constexpr double kPartGap = 0.002;
+
+/// One GPU at a time is solved with what the others do standing outside, as long as that gains.
+void solve_each_in_turn(const Problem& problem, const SearchLimits& limits, Answer& answer) {
+  const int gpus = static_cast<int>(problem.gpus.size());
+  const SearchLimits part_limits{.nodes_max = limits.nodes_max / (gpus * kRoundsMax), .gap = kPartGap};
+  int unchanged = 0;
+  for (int turn = 0; turn < gpus * kRoundsMax && unchanged < gpus; ++turn, ++unchanged) {
+    const auto gpu = static_cast<std::size_t>(turn % gpus);
+    const Answer part = solve_one_gpu(part_of(problem, answer.schedule, static_cast<int>(gpu)), part_limits);
+    answer.nodes += part.nodes;
+    if (part.is_infeasible) continue;
+    Schedule tried = answer.schedule;
+    tried.gpus[gpu] = part.schedule.gpus.front();
+    if (find_fault(problem, tried)) continue;  // budgets and floors of a part are only nearly those of the whole
+    const double objective = evaluate(problem, tried).objective;
+    if (objective <= answer.objective * (1 + kWorthIt)) continue;
+    answer.schedule = std::move(tried);
+    answer.objective = objective;
+    unchanged = -1;
+  }
+  answer.bound = std::max(answer.bound, answer.objective);
+}
+
+}  // namespace
+
+Answer solve(const Problem& problem, const SearchLimits& limits) {
+  if (problem.gpus.size() == 1) return solve_one_gpu(problem, limits);
+  Answer answer = solve_fleet(problem, limits);
+  const bool is_sound = !answer.is_infeasible && !answer.misses_floors;
+  if (is_sound && problem.gpus.size() <= kSmallFleet) solve_each_in_turn(problem, limits, answer);
+  return answer;
+}
+
+}  // namespace berth::planner
