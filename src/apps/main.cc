@@ -1,6 +1,7 @@
 // The program `berth`: puts the real world's doors together and hands over to the command line.
 #include "edges/files/disk_files.h"
 #include "surface/cli/cli.h"
+#include "surface/report/forecast_report.h"
 #include "surface/report/pack_report.h"
 #include "surface/report/report.h"
 #include "surface/report/size_report.h"
@@ -11,5 +12,6 @@ int main(int argc, char** argv) {
                              {.files = &files,
                               .render_report = berth::report::render_report,
                               .render_size_report = berth::report::render_size_report,
-                              .render_pack_report = berth::report::render_pack_report});
+                              .render_pack_report = berth::report::render_pack_report,
+                              .render_forecast_report = berth::report::render_forecast_report});
 }

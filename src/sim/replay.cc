@@ -9,9 +9,14 @@
 #include <variant>
 
 #include "base/ensure.h"
+#include "engine/moving_layout.h"
+#include "engine/planner_policy.h"
 #include "engine/stages.h"
+#include "partition/astraea.h"
+#include "partition/ekya.h"
 #include "partition/ignored_fields.h"
 #include "partition/layout.h"
+#include "partition/migrator.h"
 #include "sim/figures.h"
 #include "sim/run.h"
 #include "sim/timeline.h"
@@ -25,6 +30,7 @@ struct Request {
   std::string_view policy;
   std::uint64_t seed;
   const ReplayHooks& hooks;
+  const PolicySettings& settings;
 };
 
 using Decide = std::function<partition::LayoutOrInfeasible(const Snapshot&)>;
@@ -76,10 +82,11 @@ std::vector<std::string> notes_on(const Scenario& scenario, const std::set<Servi
 }
 
 /// Runs and measures, with a timeline, and the journal if somebody takes it.
-Result<PolicyResult> run_measured(const Request& request, const Decide& decide, const WorldOptions& world, Part part,
-                                  bool is_journaled) {
+Result<PolicyResult> run_stages(const Request& request, std::vector<Stage> stages, const WorldOptions& world, Part part,
+                                bool is_journaled, bool is_strict = false) {
   TimelineBuilder timeline(request.scenario, world.sharing);
   RunOptions options = options_of(request, world, part);
+  options.is_strict = is_strict;
   const bool is_told = is_journaled && request.hooks.journal;
   std::set<ServiceId> retrained;
   options.journal = [&](const JournalRecord& record) {
@@ -88,15 +95,9 @@ Result<PolicyResult> run_measured(const Request& request, const Decide& decide, 
     if (slice != nullptr && slice->event == SliceEvent::kRetrainingDone) retrained.insert(slice->services.front());
     if (is_told) request.hooks.journal(request.policy, record);
   };
-  partition::Layout layout;
-  const Decide remembered = [&](const Snapshot& snapshot) {
-    auto decided = decide(snapshot);
-    if (const auto* feasible = std::get_if<partition::Layout>(&decided)) layout = *feasible;
-    return decided;
-  };
   PolicyResult result;
   result.name = request.policy;
-  const auto outcome = run_scenario(request.scenario, stages_of(request, remembered), options);
+  const auto outcome = run_scenario(request.scenario, std::move(stages), options);
   if (!outcome) return pass_on(outcome.error());
   if (outcome->infeasible) {
     result.infeasible = outcome->infeasible;
@@ -104,10 +105,72 @@ Result<PolicyResult> run_measured(const Request& request, const Decide& decide, 
   }
   measure(request.scenario, *outcome->world, result);
   result.timeline = timeline.finish();
-  result.ignores = partition::ignored_fields(request.scenario, layout);
   result.notes = notes_on(request.scenario, retrained);
   return result;
 }
+
+/// Runs and measures a policy that decides its layout once.
+Result<PolicyResult> run_measured(const Request& request, const Decide& decide, const WorldOptions& world, Part part,
+                                  bool is_journaled) {
+  partition::Layout layout;
+  const Decide remembered = [&](const Snapshot& snapshot) {
+    auto decided = decide(snapshot);
+    if (const auto* feasible = std::get_if<partition::Layout>(&decided)) layout = *feasible;
+    return decided;
+  };
+  auto result = run_stages(request, stages_of(request, remembered), world, part, is_journaled);
+  if (result && !result->infeasible) result->ignores = partition::ignored_fields(request.scenario, layout);
+  return result;
+}
+
+/// The policies `berth` and, with perfect forecasts, `clairvoyant`.
+Result<PolicyResult> replay_planner(const Request& request) {
+  const bool is_clairvoyant = request.policy == "clairvoyant";
+  const World oracle(request.scenario, request.seed, {}, {});
+  const auto arrivals = [&oracle](ServiceId service, std::int64_t second) { return oracle.arrivals(service, second); };
+  std::vector<Stage> stages;
+  stages.push_back(planner_stage(
+      request.scenario, is_clairvoyant ? known_outlook(request.scenario, arrivals) : forecast_outlook(request.scenario),
+      request.settings.berth));
+  constexpr bool kIsStrict = true;
+  return run_stages(request, std::move(stages), {}, {}, true, kIsStrict);
+}
+
+/// What the integer programs of `migrator` were like.
+std::string solved_text(const partition::Migrator::Solved& solved) {
+  const std::int64_t with_plan = solved.count - solved.unsolved_count;
+  return fmt::format(
+      "{} integer programs: {} solved within the gap allowed, {} without a solution; gap {:.2f} % on average, {:.2f} % "
+      "at most",
+      solved.count, solved.within_count, solved.unsolved_count,
+      100 * solved.gap_sum / static_cast<double>(std::max<std::int64_t>(1, with_plan)), 100 * solved.gap_max);
+}
+
+/// The published planners that re-cut while they run, adapted (docs/policies.md).
+Result<PolicyResult> replay_rival(const Request& request) {
+  const Scenario& scenario = request.scenario;
+  const auto replay = [&](auto policy, const auto& how) {
+    const auto decide = [&policy](const partition::Sight& sight) { return policy.decide(sight); };
+    std::vector<Stage> stages;
+    stages.push_back(moving_layout_stage(scenario, std::string(request.policy), decide));
+    auto result = run_stages(request, std::move(stages), {}, {}, true);
+    if (result && !result->infeasible) {
+      result->how = how(policy);
+      result->ignores = partition::fields_ignored_while_moving(scenario);
+    }
+    return result;
+  };
+  if (request.policy == "migrator") {
+    return replay(partition::Migrator(scenario, request.settings.migrator),
+                  [](const partition::Migrator& policy) { return solved_text(policy.solved()); });
+  }
+  const auto nothing = [](const auto&) { return std::string(); };
+  if (request.policy == "ekya") return replay(partition::Ekya(scenario, request.settings.ekya), nothing);
+  ENSURE(request.policy == "astraea");
+  return replay(partition::Astraea(scenario, request.settings.astraea), nothing);
+}
+
+bool is_rival(std::string_view policy) { return policy == "ekya" || policy == "astraea" || policy == "migrator"; }
 
 /// Requests of each service over the run, known in hindsight.
 std::vector<double> total_requests(const Request& request) {
@@ -218,8 +281,11 @@ class Hindsight {
   std::optional<PolicyResult> run(const Scenario& scenario, const partition::Layout& layout,
                                   std::optional<ServiceId> only) {
     if (is_stopped_) return std::nullopt;
-    const Request request{
-        .scenario = scenario, .policy = request_.policy, .seed = request_.seed, .hooks = request_.hooks};
+    const Request request{.scenario = scenario,
+                          .policy = request_.policy,
+                          .seed = request_.seed,
+                          .hooks = request_.hooks,
+                          .settings = request_.settings};
     const WorldOptions world{
         .sharing = Sharing::kTimeSlices, .dispatch = Dispatch::kPull, .is_rough = &scenario == &judged_, .only = only};
     const double done = std::min(kSearchShare, kSearchShare * ++run_count_ / kEvaluationsMax);
@@ -274,17 +340,23 @@ Result<PolicyResult> replay_layout(const Request& request) {
 }  // namespace
 
 const std::vector<std::string>& policy_names() {
-  static const std::vector<std::string> names = {"fixed", "shared", "whole", "static-even", "static-best", "paris"};
+  static const std::vector<std::string> names = {"fixed", "shared",  "whole",    "static-even", "static-best", "paris",
+                                                 "ekya",  "astraea", "migrator", "berth",       "clairvoyant"};
   return names;
 }
 
-bool is_hindsight_policy(std::string_view policy) { return policy == "whole" || policy == "static-best"; }
+bool is_hindsight_policy(std::string_view policy) {
+  return policy == "whole" || policy == "static-best" || policy == "clairvoyant";
+}
 
 Result<PolicyResult> replay_policy(const Scenario& scenario, std::string_view policy, std::uint64_t seed,
-                                   const ReplayHooks& hooks) {
-  const Request request{.scenario = scenario, .policy = policy, .seed = seed, .hooks = hooks};
+                                   const ReplayHooks& hooks, const PolicySettings& settings) {
+  const Request request{.scenario = scenario, .policy = policy, .seed = seed, .hooks = hooks, .settings = settings};
+  const bool is_planner = policy == "berth" || policy == "clairvoyant";
   auto result = policy == "shared"        ? replay_shared(request)
                 : policy == "static-best" ? replay_static_best(request)
+                : is_rival(policy)        ? replay_rival(request)
+                : is_planner              ? replay_planner(request)
                                           : replay_layout(request);
   if (!result) return result;
   result->is_hindsight = is_hindsight_policy(policy);

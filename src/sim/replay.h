@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "domain/scenario.h"
 #include "sim/journal.h"
+#include "sim/policy_settings.h"
 #include "sim/result.h"
 
 namespace berth::sim {
@@ -29,10 +30,10 @@ struct ReplayHooks {
 /// Whether a policy looks at the whole trace before it begins: a yardstick that nobody can run.
 [[nodiscard]] bool is_hindsight_policy(std::string_view policy);
 
-/// Runs one policy. The result depends on scenario, policy and seed alone. Error only when stopped by a hook.
+/// Runs one policy. The result depends on scenario, policy, seed and settings alone. Error only when stopped by a hook.
 /// Requires: `policy` is one of policy_names().
 [[nodiscard]] Result<PolicyResult> replay_policy(const Scenario& scenario, std::string_view policy, std::uint64_t seed,
-                                                 const ReplayHooks& hooks);
+                                                 const ReplayHooks& hooks, const PolicySettings& settings = {});
 
 /// What the whole fleet costs over the run, exact, half to even; absent where an entry has no price.
 [[nodiscard]] std::optional<std::int64_t> fleet_cost_micro_usd(const Scenario& scenario);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/instant.h"
+#include "bound/goodput_bound.h"
 #include "domain/scenario.h"
 #include "domain/slice.h"
 
@@ -98,6 +99,7 @@ struct ReplayResult {
   std::int64_t simulated_seconds = 0;
   std::optional<std::int64_t> cost_micro_usd_fleet;
   Objective objective = Objective::kServices;  ///< which goodput the scenario asks for
+  bound::Bound bound = {};                     ///< what no policy can pass
   std::vector<PolicyResult> policies;
 };
 

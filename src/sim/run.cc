@@ -16,7 +16,7 @@ class Loop {
       : scenario_(scenario),
         options_(options),
         world_(std::make_unique<World>(scenario, options.seed, options.world, options.journal)),
-        engine_(scenario, std::move(stages)) {}
+        engine_(scenario, std::move(stages), {.is_strict = options.is_strict}) {}
 
   Result<RunOutcome> run() {
     observe_history();

@@ -19,6 +19,7 @@ namespace berth::sim {
 struct RunOptions {
   std::uint64_t seed = 1;
   WorldOptions world;
+  bool is_strict = false;                     ///< plans must keep the scenario's constraints (engine/constraints.h)
   JournalSink journal;                        ///< may be empty
   std::function<bool(double done)> progress;  ///< may be empty; returns false to stop
 };
@@ -30,7 +31,7 @@ struct RunOutcome {
 };
 
 /// Runs the scenario to its end. Error only when `progress` stopped it. Requires: every plan of the stages passes the
-/// verifier.
+/// verifier, the strict one where it is asked for.
 [[nodiscard]] Result<RunOutcome> run_scenario(const Scenario& scenario, std::vector<Stage> stages,
                                               const RunOptions& options);
 

@@ -122,6 +122,7 @@ void SliceTable::assign(const AssignSlice& action, Instant now, bool is_at_once)
       } else if (!needs_restart(slice, action)) {
         take_over();
         effects_.push_back({.kind = SliceEffect::Kind::kNewBatchLimit, .slice = *index});
+        events_.push_back({.at = now, .what = SliceReady{slice.slice}});
       } else {
         slice.next = action;
         begin_drain(*index, now);

@@ -53,6 +53,10 @@ class World {
   [[nodiscard]] std::int64_t arrivals(ServiceId service, std::int64_t second) const {
     return streams_[service.index].count(second);
   }
+  /// Puts their offsets from the second's beginning into `out`: microseconds, ascending.
+  void offsets(ServiceId service, std::int64_t second, std::vector<std::uint32_t>& out) const {
+    streams_[service.index].offsets(second, out);
+  }
 
   /// Ends the run. Requires: advanced to `end`.
   void finish();

@@ -144,7 +144,7 @@ std::vector<double> solution_of(const LinearModel& model, Cbc_Model* cbc) {
   return values;
 }
 
-MipAnswer mip_answer_of(const LinearModel& model, Cbc_Model* cbc) {
+MipAnswer mip_answer_of(const LinearModel& model, Cbc_Model* cbc, double gap_allowed) {
   MipAnswer answer;
   if (Cbc_isContinuousUnbounded(cbc) != 0) {
     answer.status = Status::kUnbounded;
@@ -154,7 +154,7 @@ MipAnswer mip_answer_of(const LinearModel& model, Cbc_Model* cbc) {
   answer.objective = objective_of(model, answer.values);
   if (Cbc_isProvenOptimal(cbc) != 0 && !answer.values.empty()) {
     answer.status = Status::kOptimal;
-    answer.bound = answer.objective;
+    answer.bound = std::min(answer.objective, gap_allowed > 0 ? Cbc_getBestPossibleObjValue(cbc) : answer.objective);
   } else if (Cbc_isProvenInfeasible(cbc) != 0 && Cbc_bestSolution(cbc) == nullptr) {
     answer.status = Status::kInfeasible;
     answer.bound = kInfinity;
@@ -199,7 +199,7 @@ LpAnswer solve_lp(const LinearModel& model) {
 }
 
 MipAnswer solve_mip(const LinearModel& model, const MipLimits& limits) {
-  ENSURE(limits.nodes_max >= 0);
+  ENSURE(limits.nodes_max >= 0 && limits.gap_allowed >= 0);
   if (model.columns.empty()) {
     const bool is_legal = is_empty_sum_legal(model);
     return {.status = is_legal ? Status::kOptimal : Status::kInfeasible,
@@ -218,8 +218,9 @@ MipAnswer solve_mip(const LinearModel& model, const MipLimits& limits) {
     if (model.columns[i].is_integer) Cbc_setInteger(cbc.get(), static_cast<int>(i));
   }
   Cbc_setMaximumNodes(cbc.get(), static_cast<int>(std::min<std::int64_t>(limits.nodes_max, INT32_MAX)));
+  if (limits.gap_allowed > 0) Cbc_setAllowableFractionGap(cbc.get(), limits.gap_allowed);
   Cbc_solve(cbc.get());
-  return mip_answer_of(model, cbc.get());
+  return mip_answer_of(model, cbc.get(), limits.gap_allowed);
 }
 
 }  // namespace berth::solver

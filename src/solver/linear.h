@@ -54,6 +54,9 @@ struct LpAnswer {
 
 struct MipLimits {
   std::int64_t nodes_max = 1'000'000;
+  /// A solution that is known to be so close to the optimum, as a share of it, is good enough: status kOptimal then
+  /// means within it, and `bound` tells how close.
+  double gap_allowed = 0;
 };
 
 /// `values` is empty when no solution was found; whole numbers in integer columns, every limit met within 1e-6. kLimit:

@@ -10,8 +10,10 @@
 #include <string>
 #include <string_view>
 
+#include "surface/cli/forecast_options.h"
 #include "surface/cli/mig_verb.h"
 #include "surface/cli/pack_verb.h"
+#include "surface/cli/plan_verb.h"
 #include "surface/cli/replay_options.h"
 #include "surface/cli/size_options.h"
 #include "surface/cli/verb.h"
@@ -42,6 +44,27 @@ constexpr const char* kSizeExamples = R"(Examples:
   berth size scenario.yaml --attainment 0.99
   berth size scenario.yaml --attainment 0.999 --policies shared,whole,paris --max-gpus 200 --seeds 5
   berth size scenario.yaml --attainment 0.99 --format json --report out
+
+Exit status: 0 done, 1 an output cannot be written, 2 bad input (nothing is written), 130 interrupted.)";
+
+constexpr const char* kPlanHelp =
+    "Shows the plan that berth makes at one second of a scenario, with its bound and the reason of each step.";
+
+constexpr const char* kPlanExamples = R"(Examples:
+  berth plan scenario.yaml --at 600
+  berth plan scenario.yaml --at 600 --explain
+  berth plan scenario.yaml --at 0 --format json --timings
+
+It starts from the layout of the file, else from the one that berth has at that second.
+Exit status: 0 done, 2 bad input or no plan can exist, 130 interrupted.)";
+
+constexpr const char* kForecastHelp =
+    "Tests forecasts on a recorded trace: how far each model's quantiles were from what arrived.";
+
+constexpr const char* kForecastExamples = R"(Examples:
+  berth forecast --trace requests_per_second.txt.gz --trace-format rps-text --horizon 200 --every 50
+  berth forecast --trace trace.csv --trace-format csv --from-second 86400 --seconds 3600 --format json
+  berth forecast --trace invocations.csv --trace-format azure-functions --app HASH --report out
 
 Exit status: 0 done, 1 an output cannot be written, 2 bad input (nothing is written), 130 interrupted.)";
 
@@ -86,6 +109,9 @@ void add_replay_verb(CLI::App& app, ReplayOptions& options) {
   verb->add_option("--format", options.format, "table or json")->type_name("WORD")->capture_default_str();
   verb->add_option("--report", options.report, "Write a page with pictures, DIR/index.html")->type_name("DIR");
   verb->add_option("--journal", options.journal, "Write every event, one JSON object a line")->type_name("FILE");
+  verb->add_option("--set", options.parameters, "A policy's parameter (docs/policies.md), may be repeated")
+      ->type_name("POLICY.NAME=VALUE")
+      ->allow_extra_args(false);
   verb->add_flag("--timings", options.has_timings, "Also show wall-clock times (they differ from run to run)");
 }
 
@@ -120,11 +146,78 @@ void add_size_verb(CLI::App& app, SizeWords& words) {
       ->type_name("DIR");
 }
 
+void run_forecast_verb(const ForecastWords& words, const CliParts& parts, VerbContext& context) {
+  const Result<ForecastRequest> request = check_forecast_options(words);
+  if (!request) {
+    finish(context, pass_on(request.error()));
+    return;
+  }
+  finish(context, run_forecast(*request, {.files = *parts.files,
+                                          .render_report = parts.render_forecast_report,
+                                          .progress = is_fancy_terminal(parts.err) ? parts.err : nullptr,
+                                          .has_colour = is_fancy_terminal(parts.out) && is_colour_wanted()}));
+}
+
+void add_forecast_verb(CLI::App& app, ForecastWords& words) {
+  CLI::App* verb = app.add_subcommand("forecast", kForecastHelp);
+  verb->footer(kForecastExamples);
+  verb->add_option("--trace", words.trace, "The recorded trace, plain or gzip")->type_name("FILE")->required();
+  verb->add_option("--trace-format", words.trace_format, "rps-text, csv, azure-llm or azure-functions")
+      ->type_name("WORD")
+      ->required();
+  verb->add_option("--app", words.app, "Of azure-functions: this application alone")->type_name("HASH");
+  verb->add_option("--function", words.function, "Of azure-functions: this function alone; else all are summed")
+      ->type_name("HASH");
+  verb->add_option("--horizon", words.horizon, "How many seconds each forecast tells")
+      ->type_name("N")
+      ->capture_default_str();
+  verb->add_option("--every", words.every, "A forecast is made every so many seconds")
+      ->type_name("N")
+      ->capture_default_str();
+  verb->add_option("--from-second", words.from_second, "The first second forecast; those before it are history")
+      ->type_name("N")
+      ->capture_default_str();
+  verb->add_option("--seconds", words.seconds, "Length of the window; to the trace's end unless given")->type_name("N");
+  verb->add_option("--seed", words.seed, "Seed of what the trace leaves open (seconds within a minute), 0 to 2^63-1")
+      ->type_name("N")
+      ->capture_default_str();
+  verb->add_option("--format", words.format, "table or json")->type_name("WORD")->capture_default_str();
+  verb->add_option("--report", words.report, "Write a page with pictures, DIR/index.html")->type_name("DIR");
+}
+
+void run_plan_verb(const PlanWords& words, const CliParts& parts, VerbContext& context) {
+  const Result<PlanRequest> request = check_plan_options(words);
+  if (!request) {
+    finish(context, pass_on(request.error()));
+    return;
+  }
+  finish(context, run_plan(*request, {.files = *parts.files,
+                                      .progress = is_fancy_terminal(parts.err) ? parts.err : nullptr,
+                                      .has_colour = is_fancy_terminal(parts.out) && is_colour_wanted()}));
+}
+
+void add_plan_verb(CLI::App& app, PlanWords& words) {
+  CLI::App* verb = app.add_subcommand("plan", kPlanHelp);
+  verb->footer(kPlanExamples);
+  verb->add_option("SCENARIO", words.scenario, "The scenario file (YAML; its words: docs/scenario.md)")->required();
+  verb->add_option("--at", words.at, "The second of the run at which the plan is made")
+      ->type_name("SECONDS")
+      ->required();
+  verb->add_option("--seed", words.seed, "Seed of all that is random, 0 to 2^63-1")
+      ->type_name("N")
+      ->capture_default_str();
+  verb->add_option("--format", words.format, "table or json")->type_name("WORD")->capture_default_str();
+  verb->add_flag("--explain", words.is_explained, "Also show the arithmetic of each service's share");
+  verb->add_flag("--timings", words.has_timings, "Also show how long solving took (it differs from run to run)");
+}
+
 /// The verbs and what stays of their options between parsing and running.
 struct Program {
   CLI::App app{kProgramHelp, "berth"};
   ReplayOptions replay;
   SizeWords size;
+  ForecastWords forecast;
+  PlanWords plan;
 };
 
 void add_verbs(Program& program, const CliParts& parts, VerbContext& context) {
@@ -133,6 +226,8 @@ void add_verbs(Program& program, const CliParts& parts, VerbContext& context) {
   program.app.footer("berth VERB --help tells more about a verb.");
   add_replay_verb(program.app, program.replay);
   add_size_verb(program.app, program.size);
+  add_plan_verb(program.app, program.plan);
+  add_forecast_verb(program.app, program.forecast);
   add_mig_verb(program.app, context);
   add_pack_verb(program.app, context, parts.render_pack_report);
 }
@@ -165,6 +260,8 @@ int run_verbs(int argc, const char* const* argv, const CliParts& parts) {
   if (const std::optional<int> status = parse(program.app, argc, argv, parts)) return *status;
   if (program.app.got_subcommand("replay")) run_replay_verb(program.replay, parts, context);
   if (program.app.got_subcommand("size")) run_size_verb(program.size, parts, context);
+  if (program.app.got_subcommand("plan")) run_plan_verb(program.plan, parts, context);
+  if (program.app.got_subcommand("forecast")) run_forecast_verb(program.forecast, parts, context);
   return context.status;
 }
 

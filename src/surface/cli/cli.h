@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "ports/files.h"
+#include "surface/cli/forecast_verb.h"
 #include "surface/cli/pack_run.h"
 #include "surface/cli/replay_verb.h"
 #include "surface/cli/size_verb.h"
@@ -14,10 +15,11 @@ namespace berth::cli {
 struct CliParts {
   std::FILE* out = stdout;
   std::FILE* err = stderr;
-  const Files* files = nullptr;                ///< borrowed; required
-  ReportRenderer render_report;                ///< required
-  SizeReportRenderer render_size_report = {};  ///< needed for `berth size --report` only
-  PackReportRenderer render_pack_report = {};  ///< needed for `berth pack --report` only
+  const Files* files = nullptr;                        ///< borrowed; required
+  ReportRenderer render_report;                        ///< required
+  SizeReportRenderer render_size_report = {};          ///< needed for `berth size --report` only
+  PackReportRenderer render_pack_report = {};          ///< needed for `berth pack --report` only
+  ForecastReportRenderer render_forecast_report = {};  ///< needed for `berth forecast --report` only
 };
 
 /// Runs the verb that the arguments name and returns the exit status: 0 done, 1 the outside world failed, 2 bad input

@@ -23,6 +23,7 @@ Result<ReplayRequest> check_replay_options(const ReplayOptions& options) {
                         .policies = std::nullopt,
                         .report_dir = options.report,
                         .journal_path = options.journal,
+                        .settings = {},
                         .has_timings = options.has_timings};
   if (options.scenario.empty()) return invalid("SCENARIO: wanted a path, found an empty one");
   if (options.report == "") return invalid("--report: wanted a folder, found an empty path");
@@ -31,6 +32,11 @@ Result<ReplayRequest> check_replay_options(const ReplayOptions& options) {
     Result<std::vector<std::string>> policies = parse_policies(*options.policies, sim::policy_names());
     if (!policies) return pass_on(policies.error());
     request.policies = std::move(*policies);
+  }
+  for (const std::string& parameter : options.parameters) {
+    if (auto set = sim::set_parameter(request.settings, parameter); !set) {
+      return invalid("--set: " + set.error().message);
+    }
   }
   const Result<std::uint64_t> seed = parse_seed(options.seed);
   if (!seed) return pass_on(seed.error());

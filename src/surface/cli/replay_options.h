@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "domain/scenario.h"
+#include "sim/policy_settings.h"
 #include "surface/cli/verb.h"
 
 namespace berth::cli {
@@ -20,6 +21,7 @@ struct ReplayOptions {
   std::string format = "table";
   std::optional<std::string> report;
   std::optional<std::string> journal;
+  std::vector<std::string> parameters;  ///< policy.parameter=value
   bool has_timings = false;
 };
 
@@ -31,6 +33,7 @@ struct ReplayRequest {
   OutputFormat format = OutputFormat::kTable;
   std::optional<std::string> report_dir;
   std::optional<std::string> journal_path;
+  sim::PolicySettings settings;
   bool has_timings = false;
 };
 

@@ -15,6 +15,7 @@
 #include "edges/files/file_sink.h"
 #include "scenario/load.h"
 #include "sim/replay.h"
+#include "sim/replay_bound.h"
 #include "surface/cli/interrupt.h"
 #include "surface/cli/journal_writer.h"
 #include "surface/cli/progress_bar.h"
@@ -71,12 +72,13 @@ Result<JournalOutput> open_journal(const std::optional<std::string>& path, const
 Result<sim::ReplayResult> run_policies(const ReplayRequest& request, const Scenario& scenario, std::FILE* progress,
                                        JournalWriter* journal, const InterruptWatch& interrupt) {
   const std::vector<std::string> names = policies_to_run(request, scenario);
-  ProgressBar bar(progress, static_cast<int>(names.size()), steady_now);
+  ProgressBar bar(progress, static_cast<int>(names.size()) + 1, steady_now);
   sim::ReplayResult result{.scenario = request.scenario_path,
                            .seed = request.seed,
                            .simulated_seconds = scenario.simulated_seconds(),
                            .cost_micro_usd_fleet = sim::fleet_cost_micro_usd(scenario),
                            .objective = scenario.objective,
+                           .bound = {},
                            .policies = {}};
   for (std::size_t i = 0; i < names.size(); ++i) {
     sim::ReplayHooks hooks;
@@ -90,11 +92,17 @@ Result<sim::ReplayResult> run_policies(const ReplayRequest& request, const Scena
       };
     }
     const auto began = std::chrono::steady_clock::now();
-    Result<sim::PolicyResult> policy = sim::replay_policy(scenario, names[i], request.seed, hooks);
+    Result<sim::PolicyResult> policy = sim::replay_policy(scenario, names[i], request.seed, hooks, request.settings);
     if (!policy) return pass_on(policy.error());
     policy->wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     result.policies.push_back(std::move(*policy));
   }
+  const auto bound = sim::replay_bound(scenario, request.seed, [&](double done) {
+    bar.show("bound", static_cast<int>(names.size()), done);
+    return !interrupt.is_interrupted();
+  });
+  if (!bound) return pass_on(bound.error());
+  result.bound = *bound;
   return result;
 }
 

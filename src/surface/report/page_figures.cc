@@ -198,6 +198,14 @@ std::string without_tags(const std::string& json) {
   return text;
 }
 
+/// What no policy can pass, of the goodput that the scenario asks for: at all, and where services are kept apart.
+Json bound_json(Objective objective, const bound::Bound& bound) {
+  const auto of = [&](const bound::Goodputs& both) {
+    return or_null(objective == Objective::kServices ? both.goodput_mean_of_services : both.goodput);
+  };
+  return {{"any", of(bound.any)}, {"unshared", of(bound.without_sharing)}};
+}
+
 }  // namespace
 
 std::string page_figures(const Scenario& scenario, const sim::ReplayResult& result) {
@@ -209,6 +217,7 @@ std::string page_figures(const Scenario& scenario, const sim::ReplayResult& resu
                      {"seconds", result.simulated_seconds},
                      {"objective", scenario.objective == Objective::kServices ? "services" : "requests"},
                      {"fleet_cost", or_null(result.cost_micro_usd_fleet)},
+                     {"bound", bound_json(scenario.objective, result.bound)},
                      {"fleet", fleet_json(scenario)},
                      {"gpu_count", scenario.gpu_count()},
                      {"gpus", gpus_json(scenario)},

@@ -57,6 +57,8 @@ namespace berth::cli::detail {
           .seed = 7,
           .simulated_seconds = 1200,
           .cost_micro_usd_fleet = 2'448'667,
+          .bound = {.any = {.goodput = 0.97, .goodput_mean_of_services = 0.96},
+                    .without_sharing = {.goodput = 0.91, .goodput_mean_of_services = 0.9}},
           .policies = {shared, empty, whole}};
 }
 

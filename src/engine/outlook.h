@@ -1,0 +1,43 @@
+/// What a planner may expect to arrive: by forecasts, or, in a simulation, by knowing it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "domain/scenario.h"
+#include "domain/slice.h"
+#include "domain/snapshot.h"
+
+namespace berth {
+
+/// The seconds of a window, and what follows it.
+struct Stretch {
+  std::int64_t from_second = 0;
+  std::int64_t seconds = 0;
+  std::int64_t tail_seconds = 0;  ///< > 0
+};
+
+/// What is expected of one service.
+struct Expected {
+  /// Equally likely requests of each second, [second x samples + sample]; after the last one those of the tail.
+  std::vector<double> loads;
+  double mean_rate = 1;  ///< requests a second over the whole run, > 0
+};
+
+/// Tells what to expect of services; it sees every snapshot before it is asked.
+struct OutlookSource {
+  int samples = 1;                               ///< of each second
+  std::function<void(const Snapshot&)> observe;  ///< may be empty
+  std::function<Expected(ServiceId, const Stretch&)> expect;
+};
+
+/// Forecasts by forecast/forecaster.h from what was seen, as they run anywhere. `mean_rate`: of all seconds seen and of
+/// the window.
+[[nodiscard]] OutlookSource forecast_outlook(const Scenario& scenario);
+
+/// Knows what comes: for the planner with perfect forecasts. `arrivals` tells the requests of a second of the run.
+[[nodiscard]] OutlookSource known_outlook(const Scenario& scenario,
+                                          std::function<std::int64_t(ServiceId, std::int64_t second)> arrivals);
+
+}  // namespace berth

@@ -1,0 +1,91 @@
+#include "engine/planned_floors.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "base/overloaded.h"
+#include "engine/static_conflict.h"
+#include "planner/solve.h"
+#include "profile/operating_point.h"
+
+namespace berth {
+namespace {
+
+/// A slice after the plan: who holds it, and at which point.
+struct After {
+  Holding holding;
+  std::optional<PointChoice> point;
+};
+
+std::map<Slice, After> slices_after(const Snapshot& snapshot, const Plan& plan) {
+  std::map<Slice, After> after;
+  for (const StandingSlice& standing : snapshot.slices) {
+    if (!standing.is_leaving) after[standing.holding.slice] = {standing.holding, standing.point};
+  }
+  for (const Action& action : plan.actions) {
+    std::visit(
+        Overloaded{[&](const CreateSlice& create) {
+                     after[create.slice] = {{.slice = create.slice, .services = {}}, std::nullopt};
+                   },
+                   [&](const DestroySlice& destroy) { after.erase(destroy.slice); },
+                   [&](const AssignSlice& assign) { after[assign.holding.slice] = {assign.holding, assign.point}; }},
+        action.what);
+  }
+  return after;
+}
+
+double full_gpu_interference(const Scenario& scenario) {
+  double factor = 1;
+  for (const Decimal& each : scenario.interference) factor = std::max(factor, each.to_double());
+  return factor;
+}
+
+double rate_of(const Scenario& scenario, ServiceId service, const After& after) {
+  const ServiceSpec& spec = scenario.services[service.index];
+  const GpuModel& model = scenario.model_of(after.holding.slice.gpu);
+  const ProfileId profile = after.holding.slice.profile;
+  const auto point = after.point ? profile::find_point(spec, model, profile, after.point->variant, after.point->batch,
+                                                       after.point->processes)
+                                 : profile::choose_point(spec, model, profile);
+  if (!point) return 0;
+  return 1000.0 * point->processes * point->batch / point->latency_ms.to_double() / full_gpu_interference(scenario);
+}
+
+}  // namespace
+
+std::vector<PlannedFloor> planned_floors(const Scenario& scenario, const Snapshot& snapshot,
+                                         const planner::Moment& moment, const Plan& plan) {
+  std::vector<PlannedFloor> floors;
+  for (std::uint32_t index = 0; index < scenario.services.size(); ++index) {
+    const auto& attainment = scenario.services[index].floor_attainment;
+    if (!attainment) continue;
+    floors.push_back({.service = {index},
+                      .needed = planner::floor_rate(moment.outlooks[index], moment, attainment->to_double()),
+                      .planned = 0});
+  }
+  if (floors.empty()) return floors;
+  for (const auto& [slice, after] : slices_after(snapshot, plan)) {
+    if (after.holding.role != Role::kInference || after.holding.services.size() != 1) continue;
+    const auto floor = std::ranges::find(floors, after.holding.services.front(), &PlannedFloor::service);
+    if (floor != floors.end()) floor->planned += rate_of(scenario, floor->service, after);
+  }
+  return floors;
+}
+
+std::optional<Conflict> find_moment_conflict(const Scenario& scenario, const planner::Frame& frame,
+                                             const planner::Moment& moment, std::int64_t nodes_max) {
+  const std::vector<std::string> names = constraint_names(scenario);
+  const IsFeasible is_feasible = [&](std::span<const std::string> kept) {
+    const planner::Problem problem = planner::make_problem(with_only(scenario, kept), frame, moment);
+    const planner::Answer answer = planner::solve(problem, {.nodes_max = nodes_max, .gap = 0});
+    return !answer.is_infeasible && !answer.misses_floors;
+  };
+  return find_conflict(names, is_feasible, {});
+}
+
+}  // namespace berth

@@ -1,0 +1,27 @@
+/// What a plan counts on for the services with a floor, and which constraints stand against floors that cannot be met.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "domain/plan.h"
+#include "domain/scenario.h"
+#include "domain/snapshot.h"
+#include "engine/conflict.h"
+#include "planner/frame.h"
+#include "planner/window.h"
+
+namespace berth {
+
+/// The floors of a plan whose actions are complete: needed by the moment's outlook, planned by the slices that stand
+/// after it, each at the point that was asked for (else the default one), at the interference of a full GPU.
+[[nodiscard]] std::vector<PlannedFloor> planned_floors(const Scenario& scenario, const Snapshot& snapshot,
+                                                       const planner::Moment& moment, const Plan& plan);
+
+/// The smallest set of constraints that cannot all be kept at a moment, each question answered by a solver with so many
+/// nodes; nothing where they can. A fleet's solver may fail to find what exists: then the conflict is what it could not
+/// solve. `frame` is that of the whole scenario.
+[[nodiscard]] std::optional<Conflict> find_moment_conflict(const Scenario& scenario, const planner::Frame& frame,
+                                                           const planner::Moment& moment, std::int64_t nodes_max);
+
+}  // namespace berth

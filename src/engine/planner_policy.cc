@@ -1,0 +1,352 @@
+#include "engine/planner_policy.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/ensure.h"
+#include "engine/planned_floors.h"
+#include "engine/retraining_watch.h"
+#include "engine/static_conflict.h"
+#include "engine/verify.h"
+#include "planner/check.h"
+#include "planner/solve.h"
+#include "planner/window.h"
+#include "state/changes.h"
+
+namespace berth {
+namespace {
+
+using planner::Configuration;
+using planner::Piece;
+
+/// An answer, and whether it keeps all floors.
+struct Solved {
+  planner::Answer answer;
+  bool has_unmet_floors = false;
+};
+
+/// Where the floors cannot all be met, they are lowered together, step by step, until they can.
+Solved solve_as_far_as_floors_go(planner::Problem& problem, std::int64_t nodes_max) {
+  constexpr int kSteps = 10;
+  const planner::SearchLimits limits{.nodes_max = nodes_max, .gap = 0};
+  Solved solved{.answer = planner::solve(problem, limits)};
+  std::vector<double> floors;
+  floors.reserve(problem.services.size());
+  for (const planner::ServiceTerms& service : problem.services) floors.push_back(service.floor_rate);
+  const auto is_short = [&] { return solved.answer.is_infeasible || solved.answer.misses_floors; };
+  solved.has_unmet_floors = is_short();
+  for (int step = kSteps - 1; is_short() && step >= 0; --step) {
+    for (std::size_t i = 0; i < floors.size(); ++i) problem.services[i].floor_rate = floors[i] * step / kSteps;
+    solved.answer = planner::solve(problem, limits);
+  }
+  return solved;
+}
+
+/// The problem of the first layout: what is built at slot 0 stands at once and stays, and nothing retrains yet.
+void make_first(planner::Problem& problem) {
+  problem.destroy_seconds = 0;
+  problem.create_seconds = 0;
+  problem.plumbing_seconds = 0;
+  problem.is_frozen.assign(static_cast<std::size_t>(problem.slots), 1);
+  problem.is_frozen.front() = 0;
+  problem.floors_from = 0;
+  for (planner::ServiceTerms& service : problem.services) {
+    service.start_seconds = 0;
+    service.retraining.reset();
+    service.changes_max = -1;
+  }
+}
+
+/// The first layout is free, so it is sought from what was found as long as that gains: a search from an empty fleet
+/// ends early.
+void improve_first(const planner::Problem& problem, std::int64_t nodes_max, planner::Answer& answer) {
+  constexpr int kRoundsMax = 8;
+  for (int round = 0; round < kRoundsMax && !answer.is_infeasible; ++round) {
+    planner::Problem again = problem;
+    for (std::size_t gpu = 0; gpu < again.gpus.size(); ++gpu) {
+      if (answer.schedule.gpus[gpu].empty()) continue;
+      for (const Piece& piece : answer.schedule.gpus[gpu].front().to) again.gpus[gpu].standing.push_back({piece, 0});
+    }
+    planner::Answer better = planner::solve(again, {.nodes_max = nodes_max, .gap = 0});
+    if (better.is_infeasible || better.objective <= answer.objective * (1 + 1e-9)) return;
+    for (std::size_t gpu = 0; gpu < again.gpus.size(); ++gpu) {
+      if (better.schedule.gpus[gpu].empty()) better.schedule.gpus[gpu] = answer.schedule.gpus[gpu];
+    }
+    better.bound = std::min(answer.bound, better.bound);
+    answer = std::move(better);
+  }
+}
+
+/// Value of a second in which everything is answered in time.
+double value_per_second(const planner::Problem& problem) {
+  double sum = 0;
+  for (const planner::ServiceTerms& service : problem.services) {
+    double load = 0;
+    for (int sample = 0; sample < problem.samples; ++sample) load += service.loads[static_cast<std::size_t>(sample)];
+    sum += service.value * load / problem.samples;
+  }
+  return sum;
+}
+
+bool stands_on(const Configuration& pieces, int site) {
+  return std::ranges::any_of(pieces, [&](const Piece& piece) { return piece.site == site; });
+}
+
+Configuration standing_on(const planner::GpuTerms& gpu) {
+  Configuration pieces;
+  pieces.reserve(gpu.standing.size());
+  for (const planner::StandingPiece& standing : gpu.standing) pieces.push_back(standing.piece);
+  return pieces;
+}
+
+/// Pinned slices stand from the first layout on, also where nobody gains by them.
+Configuration pins_alone(const planner::Problem& problem, const planner::GpuTerms& gpu) {
+  const planner::ModelTerms& model = problem.models[static_cast<std::size_t>(gpu.model)];
+  Configuration pieces;
+  pieces.reserve(gpu.pins.size());
+  for (const planner::PinnedSite& pin : gpu.pins) {
+    const auto kind = static_cast<std::size_t>(model.sites[static_cast<std::size_t>(pin.site)].kind);
+    const auto& rates = model.rates[kind][static_cast<std::size_t>(pin.service)].requests_per_second;
+    const auto best = std::ranges::max_element(rates);
+    const int use = *best > 0 ? static_cast<int>(best - rates.begin()) : planner::kRetraining;
+    pieces.push_back({.site = pin.site, .service = pin.service, .use = use});
+  }
+  std::ranges::sort(pieces);
+  return pieces;
+}
+
+class PlannerPolicy {
+ public:
+  PlannerPolicy(const Scenario& scenario, OutlookSource outlook, const PlannerOptions& options)
+      : scenario_(scenario),
+        options_(options),
+        outlook_(std::move(outlook)),
+        frame_(planner::make_frame(scenario)),
+        watch_(scenario),
+        was_stale_(scenario.services.size()) {}
+
+  std::optional<std::string> run(const Snapshot& snapshot, Plan& plan) {
+    watch_.observe(snapshot);
+    if (outlook_.observe) outlook_.observe(snapshot);
+    const bool is_first = snapshot.is_before_first_layout();
+    const Instant acts_at = is_first ? snapshot.now : snapshot.now + scenario_.planning;
+    if (!is_time(snapshot, plan, acts_at)) return std::nullopt;
+    next_plan_ = Instant::at_second(snapshot.now.second() + std::max(1, options_.period_seconds));
+    const planner::Moment moment = moment_of(snapshot, acts_at);
+    planner::Problem problem = planner::make_problem(scenario_, frame_, moment);
+    if (is_first) make_first(problem);
+    Solved solved = solve_as_far_as_floors_go(problem, options_.nodes_max);
+    if (is_first) improve_first(problem, options_.nodes_max, solved.answer);
+    const planner::Answer& answer = solved.answer;
+    if (answer.is_infeasible) return is_first ? std::optional(why_infeasible(moment)) : std::nullopt;
+    const planner::Schedule stay{.gpus = std::vector<std::vector<planner::Change>>(problem.gpus.size())};
+    PlanRecord record{.made_at = snapshot.now,
+                      .acts_at = acts_at,
+                      .expires_at = acts_at + Micros::seconds(options_.period_seconds),
+                      .frame = {},
+                      .problem = {},
+                      .answer = {},
+                      .stay_objective = planner::evaluate(problem, stay).objective};
+    const double gain = answer.objective - record.stay_objective;
+    const bool is_worth_it = is_first || gain >= options_.gain_min_seconds * value_per_second(problem);
+    if (is_worth_it) fill(plan, snapshot, moment, problem, solved);
+    plan.objective = answer.objective;
+    plan.bound = answer.bound;
+    plan.expires_at = record.expires_at;
+    if (options_.record) {
+      if (solved.has_unmet_floors && plan.conflict.empty()) plan.conflict = conflict_names(moment);
+      record.frame = frame_;
+      record.problem = std::move(problem);
+      record.answer = answer;
+      record.conflict = plan.conflict;
+      options_.record(record);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  /// The actions that begin now, and what they count on.
+  void fill(Plan& plan, const Snapshot& snapshot, const planner::Moment& moment, const planner::Problem& problem,
+            const Solved& solved) {
+    for (std::uint32_t gpu = 0; gpu < problem.gpus.size(); ++gpu) {
+      const auto& changes = solved.answer.schedule.gpus[gpu];
+      if (!changes.empty() && changes.front().slot == 0) {
+        change_gpu({gpu}, snapshot, problem, changes.front().to, plan);
+      } else if (snapshot.is_before_first_layout() && !problem.gpus[gpu].pins.empty()) {
+        change_gpu({gpu}, snapshot, problem, pins_alone(problem, problem.gpus[gpu]), plan);
+      }
+    }
+    note_ready_times(problem, solved.answer, moment.begins);
+    if (plan.actions.empty()) return;
+    plan.floors = planned_floors(scenario_, snapshot, moment, plan);
+    const bool is_short = std::ranges::any_of(
+        plan.floors, [](const PlannedFloor& floor) { return floor.planned < floor.needed * (1 - 1e-9); });
+    if (is_short) plan.conflict = conflict_names(moment);
+  }
+
+  /// The floors that cannot all be met, with what stands against them. Asked anew only when the answer is old: it costs
+  /// many solutions.
+  [[nodiscard]] std::vector<std::string> conflict_names(const planner::Moment& moment) {
+    constexpr Micros kKept = Micros::seconds(60);
+    if (!conflict_.empty() && moment.begins < conflict_at_ + kKept) return conflict_;
+    conflict_at_ = moment.begins;
+    const auto conflict = find_moment_conflict(scenario_, frame_, moment, options_.nodes_max / 10);
+    conflict_ = conflict ? conflict->names : std::vector<std::string>();
+    const auto is_floor = [](const std::string& name) { return name.ends_with(".floor"); };
+    if (std::ranges::none_of(conflict_, is_floor)) {
+      // A change that is under way, or one that does not pay, leaves floors unmet for a while.
+      std::ranges::copy_if(constraint_names(scenario_), std::back_inserter(conflict_), is_floor);
+    }
+    return conflict_;
+  }
+
+  [[nodiscard]] std::string why_infeasible(const planner::Moment& moment) const {
+    const auto conflict = find_moment_conflict(scenario_, frame_, moment, options_.nodes_max / 10);
+    return conflict ? to_text(*conflict) : std::string("no layout keeps the constraints of the scenario");
+  }
+
+  [[nodiscard]] bool is_time(const Snapshot& snapshot, const Plan& plan, Instant acts_at) {
+    const bool is_news = note_retraining(snapshot);
+    if (options_.plans_once_at) {
+      if (is_done_ || snapshot.now < *options_.plans_once_at || !plan.actions.empty()) return false;
+      is_done_ = true;
+      return true;
+    }
+    if (snapshot.is_before_first_layout() || snapshot.now == options_.plans_also_at) return true;
+    return (is_news || snapshot.now >= next_plan_) && !is_frozen(scenario_, acts_at);
+  }
+
+  /// Whether a retraining became due or done since the last step.
+  bool note_retraining(const Snapshot& snapshot) {
+    bool is_news = false;
+    for (std::size_t index = 0; index < was_stale_.size(); ++index) {
+      const bool is_stale = snapshot.services[index].is_retraining_due;
+      is_news = is_news || is_stale != (was_stale_[index] != 0);
+      was_stale_[index] = is_stale ? 1 : 0;
+    }
+    return is_news;
+  }
+
+  [[nodiscard]] planner::Moment moment_of(const Snapshot& snapshot, Instant acts_at) {
+    planner::Moment moment;
+    const std::int64_t rest = std::max<std::int64_t>(1, scenario_.simulated_seconds() - acts_at.second());
+    moment.begins = acts_at;
+    moment.slots = static_cast<int>(std::min<std::int64_t>(scenario_.window_seconds, rest));
+    moment.samples = outlook_.samples;
+    moment.tail_seconds = std::min(options_.tail_seconds, static_cast<double>(rest - moment.slots));
+    moment.is_gpu_leaving.assign(scenario_.gpu_count(), 0);
+    for (const StandingSlice& standing : snapshot.slices) {
+      if (standing.is_leaving) {
+        moment.is_gpu_leaving[standing.holding.slice.gpu.index] = 1;
+      } else {
+        moment.standing.push_back(standing_now(standing, acts_at));
+      }
+    }
+    const Stretch stretch{.from_second = acts_at.second(),
+                          .seconds = moment.slots,
+                          .tail_seconds = std::max<std::int64_t>(1, static_cast<std::int64_t>(moment.tail_seconds))};
+    for (std::uint32_t index = 0; index < scenario_.services.size(); ++index) {
+      const ServiceId service{index};
+      moment.retraining.push_back(watch_.at(service, acts_at));
+      Expected expected = outlook_.expect(service, stretch);
+      planner::Outlook& outlook = moment.outlooks.emplace_back();
+      outlook.loads = std::move(expected.loads);
+      outlook.mean_rate = expected.mean_rate;
+      const auto& budget = scenario_.services[index].changes_per_hour;
+      if (budget) outlook.changes_left = *budget - changes_in_hour(snapshot.services[index], acts_at);
+    }
+    return moment;
+  }
+
+  [[nodiscard]] planner::StandingNow standing_now(const StandingSlice& standing, Instant acts_at) const {
+    planner::StandingNow now;
+    now.holding = standing.holding;
+    const bool retrains = standing.holding.role == Role::kRetraining;
+    now.use = retrains ? planner::kRetraining : (standing.point ? standing.point->variant : 0);
+    if (standing.is_ready || standing.holding.services.empty()) return now;
+    const auto known = ready_at_.find(standing.holding.slice);
+    now.ready_in = Micros::seconds(1);
+    if (known != ready_at_.end()) now.ready_in = std::max(now.ready_in, known->second - acts_at);
+    return now;
+  }
+
+  /// Turns a change that begins now into actions: what goes, what is cut, who gets what.
+  void change_gpu(GpuId gpu, const Snapshot& snapshot, const planner::Problem& problem, const Configuration& to,
+                  Plan& plan) const {
+    const Configuration from = standing_on(problem.gpus[gpu.index]);
+    const Reason reason{.text = "planned", .numbers = {}};
+    for (const StandingSlice& standing : snapshot.slices) {
+      if (standing.holding.slice.gpu != gpu || standing.is_leaving) continue;
+      const auto site = frame_.site_of(standing.holding.slice);
+      if (site && stands_on(to, *site)) continue;
+      plan.actions.push_back({.what = DestroySlice{standing.holding.slice}, .reason = reason});
+    }
+    for (const Piece& piece : to) {
+      if (stands_on(from, piece.site)) continue;
+      plan.actions.push_back({.what = CreateSlice{frame_.slice_at(gpu, piece.site)}, .reason = reason});
+    }
+    for (const Piece& piece : to) {
+      if (std::ranges::find(from, piece) != from.end()) continue;
+      plan.actions.push_back({.what = assignment(gpu, piece), .reason = reason});
+    }
+  }
+
+  /// When what begins now should be ready: events tell only when it is.
+  void note_ready_times(const planner::Problem& problem, const planner::Answer& answer, Instant acts_at) {
+    for (std::uint32_t gpu = 0; gpu < problem.gpus.size(); ++gpu) {
+      const auto& changes = answer.schedule.gpus[gpu];
+      if (changes.empty() || changes.front().slot != 0) continue;
+      const planner::GpuTerms& terms = problem.gpus[gpu];
+      const planner::ModelTerms& model = problem.models[static_cast<std::size_t>(terms.model)];
+      const Configuration from = standing_on(terms);
+      for (const Piece& piece : changes.front().to) {
+        if (std::ranges::find(from, piece) != from.end()) continue;
+        const int slots = planner::slots_until_ready(problem, model, from, piece);
+        ready_at_[frame_.slice_at({gpu}, piece.site)] = acts_at + Micros::seconds(slots);
+      }
+    }
+  }
+
+  [[nodiscard]] AssignSlice assignment(GpuId gpu, const Piece& piece) const {
+    AssignSlice assign{.holding = {.slice = frame_.slice_at(gpu, piece.site), .role = Role::kInference, .services = {}},
+                       .point = std::nullopt};
+    if (piece.service == planner::kNobody) return assign;
+    assign.holding.services = {ServiceId{static_cast<std::uint32_t>(piece.service)}};
+    if (piece.use == planner::kRetraining) {
+      assign.holding.role = Role::kRetraining;
+      return assign;
+    }
+    const auto model = static_cast<std::size_t>(frame_.model_of_gpu[gpu.index]);
+    const auto kind = static_cast<std::size_t>(frame_.models[model].sites[static_cast<std::size_t>(piece.site)].kind);
+    assign.point =
+        frame_.points[model][kind][static_cast<std::size_t>(piece.service)][static_cast<std::size_t>(piece.use)];
+    return assign;
+  }
+
+  const Scenario& scenario_;
+  PlannerOptions options_;
+  OutlookSource outlook_;
+  planner::Frame frame_;
+  RetrainingWatch watch_;
+  Instant next_plan_;
+  bool is_done_ = false;  ///< has planned, where it plans once
+  std::vector<char> was_stale_;
+  std::map<Slice, Instant> ready_at_;
+  std::vector<std::string> conflict_;  ///< the last one
+  Instant conflict_at_;
+};
+
+}  // namespace
+
+Stage planner_stage(const Scenario& scenario, OutlookSource outlook, const PlannerOptions& options) {
+  const auto policy = std::make_shared<PlannerPolicy>(scenario, std::move(outlook), options);
+  return {.name = "berth",
+          .run = [policy](const Snapshot& snapshot, Plan& plan) { return policy->run(snapshot, plan); }};
+}
+
+}  // namespace berth

@@ -1,0 +1,47 @@
+/// The policy `berth`: forecasts, plans a window every few seconds, and does what must begin now.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/instant.h"
+#include "domain/plan.h"
+#include "domain/scenario.h"
+#include "engine/engine.h"
+#include "engine/outlook.h"
+#include "planner/frame.h"
+#include "planner/problem.h"
+
+namespace berth {
+
+/// A window problem as it was posed and answered.
+struct PlanRecord {
+  Instant made_at;
+  Instant acts_at;     ///< slot 0
+  Instant expires_at;  ///< when the next plan is made, if nothing happens before
+  planner::Frame frame;
+  planner::Problem problem;
+  planner::Answer answer;
+  double stay_objective = 0;                                       ///< of changing nothing in the window
+  std::vector<std::string> conflict = std::vector<std::string>();  ///< where not all floors can be met: Plan::conflict
+};
+
+struct PlannerOptions {
+  int period_seconds = 5;         ///< between plans; news of a retraining bring one forward
+  double tail_seconds = 100;      ///< how long the last layout of a window counts, as far as the run goes
+  double gain_min_seconds = 0.5;  ///< a plan must gain as much as serving everything for so long, else nothing changes
+  std::int64_t nodes_max = 20'000;
+  /// Watches, and plans once: in the first step from this instant on in which something stands or nothing is to come.
+  std::optional<Instant> plans_once_at = std::nullopt;
+  /// Plans at this instant whatever the period says, and though a window be frozen.
+  std::optional<Instant> plans_also_at = std::nullopt;
+  std::function<void(const PlanRecord&)> record = {};  ///< sees each plan; may be empty
+};
+
+/// The stage. `scenario` must outlive it.
+[[nodiscard]] Stage planner_stage(const Scenario& scenario, OutlookSource outlook, const PlannerOptions& options);
+
+}  // namespace berth

@@ -1,0 +1,40 @@
+/// How far each service's retraining has come, worked out from what the engine sees.
+#pragma once
+
+#include <vector>
+
+#include "domain/scenario.h"
+#include "domain/snapshot.h"
+#include "planner/window.h"
+
+namespace berth {
+
+class RetrainingWatch {
+ public:
+  /// `scenario` must outlive it.
+  explicit RetrainingWatch(const Scenario& scenario);
+
+  /// Takes a snapshot in; between two of them what stood ready at the first has worked. Requires: time does not go
+  /// back.
+  void observe(const Snapshot& snapshot);
+
+  /// Where a service stands at `at`, not before the last snapshot, if nothing changes until then.
+  [[nodiscard]] planner::RetrainingNow at(ServiceId service, Instant at) const;
+
+ private:
+  struct Progress {
+    bool is_stale = false;
+    double done = 0;
+    Instant fresh_at;
+    double per_second = 0;  ///< since `seen_at_`
+  };
+
+  [[nodiscard]] std::int64_t period_of(const Retraining& retraining, Instant at) const;
+
+  const Scenario& scenario_;
+  Instant seen_at_;
+  bool is_first_ = true;
+  std::vector<Progress> services_;
+};
+
+}  // namespace berth

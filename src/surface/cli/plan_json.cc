@@ -1,0 +1,116 @@
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+
+#include "surface/cli/json_value.h"
+#include "surface/cli/plan_answer.h"
+
+namespace berth::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const char* word_of(planner::StepType type) {
+  switch (type) {
+    case planner::StepType::kDestroy:
+      return "destroy";
+    case planner::StepType::kCreate:
+      return "create";
+    case planner::StepType::kAssign:
+      return "assign";
+    case planner::StepType::kKeep:
+      return "keep";
+  }
+  return "";
+}
+
+Json step_json(const Scenario& scenario, const PlanRecord& record, const planner::Step& step) {
+  const GpuId gpu{static_cast<std::uint32_t>(step.gpu)};
+  const Slice slice = record.frame.slice_at(gpu, step.piece.site);
+  Json entry;
+  entry["gpu"] = step.gpu;
+  entry["type"] = word_of(step.type);
+  entry["profile"] = profile_name(scenario.model_of(gpu), slice.profile);
+  entry["start"] = slice.start;
+  const bool is_held = step.piece.service != planner::kNobody;
+  entry["service"] = is_held ? Json(scenario.services[static_cast<std::size_t>(step.piece.service)].name) : Json();
+  entry["role"] = is_held ? Json(step.piece.use == planner::kRetraining ? "retraining" : "inference") : Json();
+  if (is_held && step.piece.use > 0) {
+    entry["variant"] = scenario.services[static_cast<std::size_t>(step.piece.service)]
+                           .variants[static_cast<std::size_t>(step.piece.use) - 1]
+                           .name;
+  }
+  entry["at_second"] = record.acts_at.second() + step.slot;
+  entry["reason"] = {{"gain", step.reason.gain}, {"cost_of_change", step.reason.cost}};
+  if (step.type != planner::StepType::kKeep) {
+    entry["reason"]["rejected"] = {{"what", "leave this GPU as it is"}, {"objective", step.reason.alternative}};
+  }
+  return entry;
+}
+
+Json slice_step_json(const Scenario& scenario, const PlanRecord& record,
+                     const std::optional<planner::SliceStep>& step) {
+  if (!step) return {};
+  const auto model = static_cast<std::size_t>(step->model);
+  const auto& sites = record.frame.models[model].sites;
+  const auto site = std::ranges::find(sites, step->kind, &planner::Site::kind);
+  const auto gpu = std::ranges::find(record.frame.model_of_gpu, step->model) - record.frame.model_of_gpu.begin();
+  const GpuModel& name = scenario.model_of({static_cast<std::uint32_t>(gpu)});
+  return {{"gpu_model", name.name},
+          {"profile", profile_name(name, site->profile)},
+          {"requests_per_second", step->requests_per_second},
+          {"change", step->change}};
+}
+
+Json share_json(const Scenario& scenario, const PlanRecord& record, std::size_t service,
+                const planner::ServiceShare& share) {
+  const planner::ServiceTerms& terms = record.problem.services[service];
+  return {{"name", scenario.services[service].name},
+          {"forecast_requests_per_second", share.forecast},
+          {"capacity_requests_per_second", share.capacity},
+          {"served_requests_per_second", share.served},
+          {"value_of_an_answer", terms.value},
+          {"floor_requests_per_second", terms.floor_rate > 0 ? Json(terms.floor_rate) : Json()},
+          {"value", share.value},
+          {"one_slice_more", slice_step_json(scenario, record, share.one_more)},
+          {"one_slice_less", slice_step_json(scenario, record, share.one_less)}};
+}
+
+}  // namespace
+
+double gap_of(const planner::Answer& answer) {
+  const double difference = std::max(0.0, answer.bound - answer.objective);
+  if (difference == 0) return 0;
+  return difference / std::max(std::abs(answer.bound), 1e-300);
+}
+
+std::string plan_json(const Scenario& scenario, const PlanAnswer& answer) {
+  const PlanRecord& record = answer.record;
+  const double gap = gap_of(record.answer);
+  Json document;
+  document["berth"] = 1;
+  document["scenario"] = scenario.name;
+  document["second"] = record.made_at.second();
+  document["objective"] = record.answer.objective;
+  document["bound"] = std::max(record.answer.bound, record.answer.objective);
+  document["gap"] = gap;
+  document["proven"] = gap == 0;
+  document["nodes"] = record.answer.nodes;
+  document["actions"] = Json::array();
+  for (const planner::Step& step : answer.steps) document["actions"].push_back(step_json(scenario, record, step));
+  document["promised_gain"] = record.answer.objective - record.stay_objective;
+  document["expires_second"] = record.expires_at.second();
+  if (!answer.shares.empty()) {
+    Json services = Json::array();
+    for (std::size_t i = 0; i < answer.shares.size(); ++i) {
+      services.push_back(share_json(scenario, record, i, answer.shares[i]));
+    }
+    document["services"] = std::move(services);
+  }
+  if (answer.solve_ms) document["solve_ms"] = *answer.solve_ms;
+  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace berth::cli

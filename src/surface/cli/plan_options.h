@@ -1,0 +1,35 @@
+/// The options of `berth plan`: as typed, and checked.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+#include "surface/cli/verb.h"
+
+namespace berth::cli {
+
+/// As typed.
+struct PlanWords {
+  std::string scenario;
+  std::string at;
+  std::string seed = "1";
+  std::string format = "table";
+  bool is_explained = false;
+  bool has_timings = false;
+};
+
+/// Checked, as far as that goes without the scenario.
+struct PlanRequest {
+  std::string scenario_path;
+  std::int64_t at_second = 0;
+  std::uint64_t seed = 1;
+  OutputFormat format = OutputFormat::kTable;
+  bool is_explained = false;
+  bool has_timings = false;
+};
+
+/// Refuses an empty path, a second or seed that is not a whole number in its range, and an unknown format.
+[[nodiscard]] Result<PlanRequest> check_plan_options(const PlanWords& words);
+
+}  // namespace berth::cli

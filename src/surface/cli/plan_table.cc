@@ -1,0 +1,92 @@
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "surface/cli/plan_answer.h"
+#include "surface/cli/text_table.h"
+
+namespace berth::cli {
+namespace {
+
+using PlanRow = std::vector<std::string>;
+
+const char* verb_of(planner::StepType type) {
+  switch (type) {
+    case planner::StepType::kDestroy:
+      return "destroy";
+    case planner::StepType::kCreate:
+      return "create";
+    case planner::StepType::kAssign:
+      return "assign";
+    case planner::StepType::kKeep:
+      return "keep";
+  }
+  return "";
+}
+
+PlanRow step_row(const Scenario& scenario, const PlanRecord& record, const planner::Step& step) {
+  const GpuId gpu{static_cast<std::uint32_t>(step.gpu)};
+  const Slice slice = record.frame.slice_at(gpu, step.piece.site);
+  const bool is_held = step.piece.service != planner::kNobody;
+  const std::string role = !is_held ? "" : step.piece.use == planner::kRetraining ? "retraining" : "inference";
+  const bool is_kept = step.type == planner::StepType::kKeep;
+  return {fmt::format("{}", record.acts_at.second() + step.slot),
+          fmt::format("{}", step.gpu),
+          verb_of(step.type),
+          fmt::format("{}@{}", profile_name(scenario.model_of(gpu), slice.profile), slice.start),
+          is_held ? scenario.services[static_cast<std::size_t>(step.piece.service)].name : std::string(kAbsentText),
+          role,
+          is_kept ? std::string(kAbsentText) : fmt::format("{:+.3g}", step.reason.gain),
+          is_kept ? std::string(kAbsentText) : fmt::format("{:.3g}", step.reason.cost)};
+}
+
+std::string step_text(const std::optional<planner::SliceStep>& step) {
+  if (!step) return std::string(kAbsentText);
+  return fmt::format("{:+.3g} by {}/s", step->change, significant(step->requests_per_second));
+}
+
+void add_shares(std::string& text, const Scenario& scenario, const PlanAnswer& answer, bool has_colour) {
+  std::vector<PlanRow> rows = {
+      {"service", "forecast/s", "capacity/s", "served/s", "value", "one slice more", "one slice less"}};
+  for (std::size_t i = 0; i < answer.shares.size(); ++i) {
+    const planner::ServiceShare& share = answer.shares[i];
+    rows.push_back({scenario.services[i].name, significant(share.forecast), significant(share.capacity),
+                    significant(share.served), fmt::format("{:.4g}", share.value), step_text(share.one_more),
+                    step_text(share.one_less)});
+  }
+  text += "\n";
+  for (std::size_t i = 0; const std::string& line : aligned(rows)) {
+    text += styled_line(has_colour && i++ == 0, "1", line);
+  }
+}
+
+}  // namespace
+
+std::string plan_table(const Scenario& scenario, const PlanAnswer& answer, bool has_colour) {
+  const PlanRecord& record = answer.record;
+  const double gap = gap_of(record.answer);
+  std::string text = wrapped(
+      fmt::format("{}: the plan made at second {}, for {} s; it promises {:+.4g} over changing nothing", scenario.name,
+                  record.made_at.second(), record.problem.slots, record.answer.objective - record.stay_objective));
+  text += "\n\n";
+  std::vector<PlanRow> rows = {{"second", "GPU", "step", "slice", "service", "role", "gain", "cost"}};
+  for (const planner::Step& step : answer.steps) rows.push_back(step_row(scenario, record, step));
+  bool is_head = true;
+  for (const std::string& line : aligned(rows)) {
+    text += styled_line(has_colour && is_head, "1", line);
+    is_head = false;
+  }
+  if (!answer.shares.empty()) add_shares(text, scenario, answer, has_colour);
+  text += fmt::format("\nobjective {:.6g}, bound {:.6g}: {}; {} nodes\n", record.answer.objective, record.answer.bound,
+                      gap == 0 ? std::string("proven") : fmt::format("at most {:.3g} % better is possible", 100 * gap),
+                      with_separators(record.answer.nodes));
+  const std::string unit = scenario.objective == Objective::kServices
+                               ? "seconds in which every service is answered in time with full accuracy"
+                               : "answers in time, each by its accuracy";
+  text += wrapped("gain and cost of a step are those of all steps of its GPU; unit: " + unit) + "\n";
+  if (answer.solve_ms) text += fmt::format("solved in {:.2f} ms\n", *answer.solve_ms);
+  return text;
+}
+
+}  // namespace berth::cli
