@@ -151,7 +151,8 @@ class PlannerPolicy {
                       .frame = {},
                       .problem = {},
                       .answer = {},
-                      .stay_objective = planner::evaluate(problem, stay).objective};
+                      .stay_objective = planner::evaluate(problem, stay).objective,
+                      .conflict = {}};
     const double gain = answer.objective - record.stay_objective;
     const bool is_worth_it = is_first || gain >= options_.gain_min_seconds * value_per_second(problem);
     if (is_worth_it) fill(plan, snapshot, moment, problem, solved);

@@ -25,8 +25,8 @@ struct PlanRecord {
   planner::Frame frame;
   planner::Problem problem;
   planner::Answer answer;
-  double stay_objective = 0;                                       ///< of changing nothing in the window
-  std::vector<std::string> conflict = std::vector<std::string>();  ///< where not all floors can be met: Plan::conflict
+  double stay_objective = 0;          ///< of changing nothing in the window
+  std::vector<std::string> conflict;  ///< where not all floors can be met: Plan::conflict
 };
 
 struct PlannerOptions {
@@ -38,7 +38,7 @@ struct PlannerOptions {
   std::optional<Instant> plans_once_at = std::nullopt;
   /// Plans at this instant whatever the period says, and though a window be frozen.
   std::optional<Instant> plans_also_at = std::nullopt;
-  std::function<void(const PlanRecord&)> record = {};  ///< sees each plan; may be empty
+  std::function<void(const PlanRecord&)> record = nullptr;  ///< sees each plan; may be empty
 };
 
 /// The stage. `scenario` must outlive it.

@@ -13,7 +13,7 @@ namespace berth::partition {
 namespace {
 
 using detail::BlockCounts;
-using detail::Demand;
+using detail::DemandForecast;
 using detail::FleetPlan;
 using detail::FleetView;
 using detail::IlpModel;
@@ -23,7 +23,7 @@ using detail::ServiceNow;
 using detail::WindowProblem;
 
 /// E[min(load, C)] from above: the tangents at these quantiles, and where all is served.
-std::vector<detail::Tangent> tangents_of(const Demand& demand) {
+std::vector<detail::Tangent> tangents_of(const DemandForecast& demand) {
   std::vector<detail::Tangent> tangents = {{.offset = 0, .slope = 1}, {.offset = demand.mean(), .slope = 0}};
   for (const double level : {0.15, 0.4, 0.65, 0.9}) {
     const double capacity = demand.quantile(level);
@@ -195,7 +195,7 @@ void Migrator::fill_blocks(const Sight& sight, const std::vector<ServiceNow>& se
     auto from = seconds.begin();
     for (const double length : problem.block_seconds) {
       const auto until = from + static_cast<std::ptrdiff_t>(length);
-      const Demand demand = Demand::from_quantiles({from, until});
+      const DemandForecast demand = DemandForecast::from_quantiles({from, until});
       service.served.push_back(tangents_of(demand));
       service.mean.push_back(demand.mean());
       from = until;

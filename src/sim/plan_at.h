@@ -15,7 +15,7 @@ namespace berth::sim {
 struct PlanAt {
   std::int64_t second = 0;  ///< of the run, >= 0
   std::uint64_t seed = 1;
-  std::function<bool(double done)> progress = {};  ///< may be empty; returns false to stop
+  std::function<bool(double done)> progress = nullptr;  ///< may be empty; returns false to stop
 };
 
 /// What came of it: a plan, or why none can exist.

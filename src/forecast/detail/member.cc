@@ -121,12 +121,12 @@ void Smoothing::learn(const View& view, double count) {
 double Smoothing::guess(const View& view) const { return mean_of(view, leads_[view.lead].best); }
 
 void Bursty::Line::learn(double now, double then) {
-  constexpr double kFade = 1 - 1.0 / kSlopeMemory;
-  weight = weight * kFade + 1;
-  x = x * kFade + now;
-  y = y * kFade + then;
-  xx = xx * kFade + now * now;
-  xy = xy * kFade + now * then;
+  constexpr double kLineFade = 1 - 1.0 / kSlopeMemory;
+  weight = weight * kLineFade + 1;
+  x = x * kLineFade + now;
+  y = y * kLineFade + then;
+  xx = xx * kLineFade + now * now;
+  xy = xy * kLineFade + now * then;
 }
 
 double Bursty::Line::at(double now, double slope_prior) const {

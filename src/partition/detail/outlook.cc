@@ -18,7 +18,7 @@ const std::vector<double>& level_shares() {
   return shares;
 }
 
-Demand Demand::from_quantiles(const std::vector<forecast::Quantiles>& seconds) {
+DemandForecast DemandForecast::from_quantiles(const std::vector<forecast::Quantiles>& seconds) {
   std::vector<Part> parts;
   parts.reserve(seconds.size() * forecast::kLevels.size());
   for (const forecast::Quantiles& quantiles : seconds) {
@@ -27,7 +27,7 @@ Demand Demand::from_quantiles(const std::vector<forecast::Quantiles>& seconds) {
     }
   }
   std::ranges::sort(parts);
-  Demand demand;
+  DemandForecast demand;
   double share = 0;
   double served = 0;
   for (const Part& part : parts) {
@@ -45,7 +45,7 @@ Demand Demand::from_quantiles(const std::vector<forecast::Quantiles>& seconds) {
   return demand;
 }
 
-double Demand::served(double capacity) const {
+double DemandForecast::served(double capacity) const {
   const auto above = std::ranges::upper_bound(parts_, capacity, {}, &Part::requests);
   if (above == parts_.end()) return mean();
   const auto index = static_cast<std::size_t>(above - parts_.begin());
@@ -53,13 +53,13 @@ double Demand::served(double capacity) const {
   return served_[index - 1] + (1 - shares_[index - 1]) * capacity;
 }
 
-double Demand::share_above(double capacity) const {
+double DemandForecast::share_above(double capacity) const {
   const auto above = std::ranges::upper_bound(parts_, capacity, {}, &Part::requests);
   const auto index = static_cast<std::size_t>(above - parts_.begin());
   return index == 0 ? 1 : std::max(0.0, 1 - shares_[index - 1]);
 }
 
-double Demand::quantile(double level) const {
+double DemandForecast::quantile(double level) const {
   if (parts_.empty()) return 0;
   const auto found = std::ranges::lower_bound(shares_, level - 1e-9);
   return found == shares_.end() ? parts_.back().requests

@@ -11,7 +11,7 @@
 namespace berth::partition::detail {
 
 /// Requests per second as a discrete law: what share of the seconds brings how many.
-class Demand {
+class DemandForecast {
  public:
   struct Part {
     double requests = 0;
@@ -20,7 +20,7 @@ class Demand {
   };
 
   /// The law of seconds whose quantiles are given, each second as likely as the others; empty: nothing arrives.
-  [[nodiscard]] static Demand from_quantiles(const std::vector<forecast::Quantiles>& seconds);
+  [[nodiscard]] static DemandForecast from_quantiles(const std::vector<forecast::Quantiles>& seconds);
 
   [[nodiscard]] double mean() const { return served_.empty() ? 0 : served_.back(); }
   /// Mean requests per second that a capacity answers: E[min(requests, capacity)]. O(log parts).
@@ -47,8 +47,8 @@ class Outlook {
   /// Quantiles of the `seconds` seconds from `from_second` on. Requires: later than what was observed.
   [[nodiscard]] std::vector<forecast::Quantiles> quantiles(ServiceId service, std::int64_t from_second,
                                                            std::int64_t seconds) const;
-  [[nodiscard]] Demand demand(ServiceId service, std::int64_t from_second, std::int64_t seconds) const {
-    return Demand::from_quantiles(quantiles(service, from_second, seconds));
+  [[nodiscard]] DemandForecast demand(ServiceId service, std::int64_t from_second, std::int64_t seconds) const {
+    return DemandForecast::from_quantiles(quantiles(service, from_second, seconds));
   }
 
  private:

@@ -12,8 +12,8 @@
 namespace berth::partition::detail {
 
 struct ServiceNow {
-  Demand demand;     ///< over the horizon
-  double worth = 0;  ///< of one answer in time a second, accuracy 1: all services served in full are worth 1
+  DemandForecast demand;  ///< over the horizon
+  double worth = 0;       ///< of one answer in time a second, accuracy 1: all services served in full are worth 1
   bool drops_never = false;
   double backlog_rate = 0;  ///< what waits already, as requests per second over the horizon (drop: never)
   struct Accuracies {

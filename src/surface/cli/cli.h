@@ -15,11 +15,11 @@ namespace berth::cli {
 struct CliParts {
   std::FILE* out = stdout;
   std::FILE* err = stderr;
-  const Files* files = nullptr;                        ///< borrowed; required
-  ReportRenderer render_report;                        ///< required
-  SizeReportRenderer render_size_report = {};          ///< needed for `berth size --report` only
-  PackReportRenderer render_pack_report = {};          ///< needed for `berth pack --report` only
-  ForecastReportRenderer render_forecast_report = {};  ///< needed for `berth forecast --report` only
+  const Files* files = nullptr;                             ///< borrowed; required
+  ReportRenderer render_report;                             ///< required
+  SizeReportRenderer render_size_report = nullptr;          ///< needed for `berth size --report` only
+  PackReportRenderer render_pack_report = nullptr;          ///< needed for `berth pack --report` only
+  ForecastReportRenderer render_forecast_report = nullptr;  ///< needed for `berth forecast --report` only
 };
 
 /// Runs the verb that the arguments name and returns the exit status: 0 done, 1 the outside world failed, 2 bad input
