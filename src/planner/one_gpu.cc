@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/ensure.h"
+#include "planner/check.h"
 #include "planner/detail/gpu_case.h"
 #include "planner/detail/one_gpu_search.h"
 #include "planner/detail/pool.h"
@@ -40,10 +41,27 @@ std::vector<Stage> stages(int slots) {
   };
 }
 
+bool may_change(const Problem& problem) {
+  for (int slot = problem.gpus.front().free_from; slot < problem.slots; ++slot) {
+    if (problem.is_frozen.empty() || problem.is_frozen[static_cast<std::size_t>(slot)] == 0) return true;
+  }
+  return false;
+}
+
+/// What stands stays: the only schedule where no change may begin.
+Answer stay(const Problem& problem) {
+  Answer answer;
+  answer.schedule.gpus.resize(1);
+  answer.is_infeasible = find_fault(problem, answer.schedule).has_value();
+  if (!answer.is_infeasible) answer.objective = answer.bound = evaluate(problem, answer.schedule).objective;
+  return answer;
+}
+
 }  // namespace
 
 Answer solve_one_gpu(const Problem& problem, const SearchLimits& limits) {
   ENSURE(problem.gpus.size() == 1);
+  if (!may_change(problem)) return stay(problem);
   const GpuCase gpu_case(problem);
   OneGpuSearch search(gpu_case);
   Answer answer;

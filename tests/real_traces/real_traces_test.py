@@ -13,7 +13,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 DATA = os.environ.get("BERTH_DATA", "")
 PROGRAM = os.environ.get("BERTH_PROGRAM", "")
 COUNTS = ("requests", "in_time", "late", "dropped", "unfinished")
-POLICIES = ("fixed", "shared", "whole", "static-even", "static-best", "paris")
+POLICIES = ("fixed", "shared", "whole", "static-even", "static-best", "paris", "ekya", "astraea", "berth")
 TIMEOUT_S = 300
 
 
@@ -25,7 +25,8 @@ def replay(template, folder):
     with open(scenario, "w", encoding="utf-8") as file:
         file.write(text)
     journal = os.path.join(folder, "journal.jsonl")
-    command = [PROGRAM, "replay", scenario, "--format", "json", "--journal", journal, "--seed", "7"]
+    command = [PROGRAM, "replay", scenario, "--policies", ",".join(POLICIES), "--format", "json", "--journal", journal,
+               "--seed", "7"]
     result = subprocess.run(command, capture_output=True, timeout=TIMEOUT_S, check=True)
     with open(journal, "rb") as file:
         return result.stdout, file.read()

@@ -118,7 +118,7 @@ class Replay(unittest.TestCase):
         os.close(terminal)
         out, _ = process.communicate(timeout=DEADLINE_SECONDS)
         self.assertEqual(process.returncode, 0)
-        self.assertRegex(shown.decode(), r"shared +1/2  \[[#.]{24}\] +\d+ %  0:\d\d")
+        self.assertRegex(shown.decode(), r"shared +1/3  \[[#.]{24}\] +\d+ %  0:\d\d")
         self.assertTrue(shown.endswith(b"\r\x1b[K"))
         self.assertNotIn(b"\x1b", out)
         self.assertEqual(berth(*command[1:]).stderr, b"")

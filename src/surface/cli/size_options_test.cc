@@ -1,6 +1,9 @@
 #include "surface/cli/size_options.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
 
 namespace berth::cli {
 namespace {
@@ -20,7 +23,8 @@ std::string refusal(const SizeWords& typed) {
 TEST(SizeOptions, Defaults) {
   const auto request = check_size_options(words());
   ASSERT_TRUE(request);
-  EXPECT_EQ(request->policies, (std::vector<std::string>{"shared", "whole", "static-even", "static-best", "paris"}));
+  EXPECT_EQ(request->policies, sim::sizable_policy_names());
+  EXPECT_EQ(std::ranges::count(request->policies, "fixed"), 0);
   EXPECT_EQ(request->options.attainment, Decimal(99, 100));
   EXPECT_EQ(request->options.gpus_max, 64);
   EXPECT_EQ(request->options.seeds, (std::vector<std::uint64_t>{1, 2, 3}));
@@ -53,7 +57,8 @@ TEST(SizeOptions, PoliciesAreThoseThatCanBeSized) {
   typed.policies = "shared,shared";
   EXPECT_EQ(refusal(typed), "--policies: wanted each policy once, found \"shared\" twice");
   typed.policies = "";
-  EXPECT_EQ(refusal(typed), "--policies: wanted some of shared,whole,static-even,static-best,paris, found \"\"");
+  EXPECT_EQ(refusal(typed),
+            fmt::format("--policies: wanted some of {}, found \"\"", fmt::join(sim::sizable_policy_names(), ",")));
 }
 
 TEST(SizeOptions, CountsHaveLimits) {
