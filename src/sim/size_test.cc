@@ -49,8 +49,9 @@ TEST(Size, AgreesWithReplaysOfTheSameCount) {
   const SizeOptions options{.attainment = Decimal(97, 100), .gpus_max = 16, .seeds = {5, 6}};
   for (const std::string& policy : sizable_policy_names()) {
     const PolicySize size = sized(scenario, policy, options);
-    // The one that gives each service the least that suffices may miss the share with any count.
-    ASSERT_TRUE(size.gpus || policy == "astraea") << policy;
+    // Those that re-cut while they run aim at other things than this share and may miss it with any count.
+    const bool is_moving = policy == "ekya" || policy == "astraea" || policy == "migrator";
+    ASSERT_TRUE(size.gpus || is_moving) << policy;
     for (const CountTrial& trial : size.tried) {
       scenario.fleet.front().count = trial.gpus;
       for (std::size_t i = 0; i < trial.seeds.size(); ++i) {
