@@ -945,7 +945,7 @@ void PriceSearch::run(double objective, const BoundOptions& options) {
   }
 }
 
-/// Every so manieth GPU of each model, counted as many times.
+/// GPUs of each model at equal distances, each counted for those between.
 void PriceSearch::choose_gpus(int most) {
   const Problem& problem = terms_->problem;
   const int stride = std::max(1, static_cast<int>(problem.gpus.size()) / std::max(1, most));

@@ -38,11 +38,6 @@ GainTables::GainTables(const Terms& terms, int stride)
   }
 }
 
-void GainTables::set_width(double width) {
-  width_ = width;
-  for (std::int64_t& stamp : stamps_) stamp = ++clock_;
-}
-
 void GainTables::set_caps(std::optional<PriceCaps> caps) {
   caps_ = std::move(caps);
   for (std::int64_t& stamp : stamps_) stamp = ++clock_;
@@ -129,19 +124,17 @@ double GainTables::slope(const FleetState& state, int service, int use, int slot
   const double fresh_seconds = is_tail ? fresh.tail_fresh_seconds : fresh.is_fresh[idx(slot)];
   const double stale_seconds = is_tail ? terms_->problem.tail_seconds - fresh_seconds : 1 - fresh_seconds;
   const double begin = now[use] + std::max(0.0, given - rate / 2);
-  const double aside = width_ * (begin + rate);
-  const double low = std::max(0.0, begin - aside);
-  const double high = begin + rate + aside;
+  const double end = begin + rate;
   double worth = 0;
   if (variants == 1) {
     const double step = fresh_seconds * terms_->fresh[idx(service)].step[0] +
                         (stale_seconds > 0 ? stale_seconds * terms_->stale[idx(service)].step[0] : 0);
-    worth = step * (terms_->served(service, slot, high) - terms_->served(service, slot, low));
+    worth = step * (terms_->served(service, slot, end) - terms_->served(service, slot, begin));
   } else {
     low_.assign(now, now + variants);
     high_ = low_;
-    low_[idx(use)] = low;
-    high_[idx(use)] = high;
+    low_[idx(use)] = begin;
+    high_[idx(use)] = end;
     for (const bool is_fresh : {true, false}) {
       const double seconds = is_fresh ? fresh_seconds : stale_seconds;
       if (seconds <= 0) continue;
@@ -149,7 +142,7 @@ double GainTables::slope(const FleetState& state, int service, int use, int slot
                           terms_->worth(service, slot, is_fresh, low_.data()));
     }
   }
-  return worth / (high - low);
+  return worth / rate;
 }
 
 void GainTables::compute(const FleetState& state, int service, int use, double rate, const OwnCapacity* own,

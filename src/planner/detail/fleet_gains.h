@@ -30,8 +30,6 @@ class GainTables {
   /// Behind the first slots only every `stride`th one is looked at; it stands for those around it.
   GainTables(const Terms& terms, int stride);
 
-  /// Slopes over so large a share of the capacity on both sides, so that what others will do counts a little; 0: exact.
-  void set_width(double width);
   /// Worths are at most these.
   void set_caps(std::optional<PriceCaps> caps);
   /// Only those uses of each kind that are worth at least `share` of its best one at the caps.
@@ -63,7 +61,6 @@ class GainTables {
     int end = 0;
   };
   std::vector<Run> runs_;
-  double width_ = 0;
   std::optional<PriceCaps> caps_;
   std::int64_t clock_ = 0;
   std::vector<std::int64_t> stamps_;  ///< [service]

@@ -7,8 +7,7 @@
 namespace berth::planner::fleet {
 namespace {
 
-constexpr double kGainLeast = 1e-9;   ///< of the score's parts: less is rounding
-constexpr double kDriftLeast = 1e-4;  ///< of what a GPU is worth
+constexpr double kGainLeast = 1e-9;  ///< of the score's parts: less is rounding
 constexpr std::array kShifts = {-16, -8, -4, -2, -1, 1, 2, 4, 8, 16};
 constexpr int kRetimesMax = 20;
 
@@ -319,43 +318,6 @@ void Responder::place(FleetState& state, int gpu) {
     }
   }
   state.put(gpu, make_path(*terms_, gpu, std::move(best.changes)));
-}
-
-double Responder::expected_of(const FleetState& state, int gpu, const Path& path) {
-  const int model = terms_->problem.gpus[idx(gpu)].model;
-  double sum = 0;
-  for (const Stay& stay : path.stays) {
-    if (stay.piece.use == kRetraining) continue;
-    if (terms_->rates(model, stay.kind, stay.piece.service).requests_per_second[idx(stay.piece.use)] <= 0) continue;
-    const Gain& gain = gains_.gain(state, model, stay.kind, stay.piece.service, stay.piece.use, own_);
-    const int ready =
-        std::min(stay.until > terms_->slots ? std::min(stay.ready, terms_->slots) : stay.ready, stay.until);
-    sum += gain.ready[idx(stay.until)] - gain.ready[idx(ready)];
-    if (!gain.stands.empty()) sum += gain.stands[idx(stay.until)] - gain.stands[idx(stay.from)];
-  }
-  return sum;
-}
-
-bool Responder::drift(FleetState& state, int gpu) {
-  if (terms_->first_change[idx(gpu)] >= terms_->slots || grid_.size() == 0) return false;
-  const int model = terms_->problem.gpus[idx(gpu)].model;
-  state.take_out(gpu);
-  Path best = state.path(gpu);
-  renew(state);
-  fill_retraining(state, model);
-  const double before = expected_of(state, gpu, best);
-  double expected = before;
-  const std::vector<Retraining> held = held_by(state, best);
-  for (int group = 0; group < terms_->groups; ++group) {
-    fill_tables(state, gpu, group);
-    Path path = make_path(*terms_, gpu, attempt(state, gpu, group, held).changes);
-    const double found = expected_of(state, gpu, path);
-    if (found <= expected + kDriftLeast * before) continue;
-    expected = found;
-    best = std::move(path);
-  }
-  state.put(gpu, std::move(best));
-  return expected > before;
 }
 
 double Responder::retime(FleetState& state, int gpu) {

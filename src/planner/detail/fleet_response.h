@@ -40,8 +40,6 @@ class Responder {
   /// GPUs that come early leave to others what those can do better.
   void place(FleetState& state, int gpu);
   [[nodiscard]] GainTables& gains() { return gains_; }
-  /// As improve, but judged by the (smooth) worths of the gains alone. Returns whether the path changed.
-  bool drift(FleetState& state, int gpu);
   /// Moves the changes of a GPU in time as long as that is better.
   double retime(FleetState& state, int gpu);
   [[nodiscard]] std::int64_t nodes() const { return nodes_; }
@@ -65,7 +63,6 @@ class Responder {
   Attempt attempt(const FleetState& state, int gpu, int group, const std::vector<Retraining>& held);
   [[nodiscard]] std::vector<Retraining> held_by(const FleetState& state, const Path& path) const;
   [[nodiscard]] bool may_retrain(const FleetState& state, int service) const;
-  double expected_of(const FleetState& state, int gpu, const Path& path);
   bool consider(FleetState& state, int gpu, Path path, double& score, Path& best);
   void try_group(FleetState& state, int gpu, int group, const ResponseOptions& options, double& score, Path& best);
   void try_retraining(FleetState& state, int gpu, int group, const std::vector<Retraining>& held, double& score,
