@@ -50,6 +50,20 @@ TEST(Forecaster, WithoutHistoryItGivesAWidePrior) {
   EXPECT_TRUE(Forecaster().predict(0, 0).empty());
 }
 
+TEST(Forecaster, ABurstOfThousandsLeavesNoForecastFarAboveIt) {
+  constexpr double kBurst = 3500;
+  const auto rate = [](std::int64_t second) { return second % 900 < 200 ? kBurst : 800.0; };
+  Forecaster forecaster;
+  const std::vector<std::int64_t> counts = drawn_counts(2700, rate);
+  for (std::size_t second = 0; second < counts.size(); ++second) {
+    forecaster.observe(static_cast<std::int64_t>(second), counts[second]);
+    if (second < 100 || second % 10 != 0) continue;
+    for (const Quantiles& quantiles : forecaster.predict(static_cast<std::int64_t>(second) + 1, 200)) {
+      ASSERT_LT(quantiles[kMedianIndex + 4], 3 * kBurst) << "after second " << second;
+    }
+  }
+}
+
 TEST(Forecaster, AServiceThatHasJustStartedIsForecastWidely) {
   Forecaster forecaster;
   for (std::int64_t second = 100; second < 105; ++second) forecaster.observe(second, 20);

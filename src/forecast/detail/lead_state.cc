@@ -15,8 +15,10 @@ constexpr double kSharpness = 8;
 constexpr double kChanceJudgements = 20;
 /// Before anything was judged. The naive ones seldom win.
 constexpr Shares kFirstTrust = {0.05, 0.15, 0.45, 0.35};
-/// The variance is never taken for more than this many times the mean.
+/// The variance of a mean m is never taken for more than a m + b m^2: counts of a few a second, and a level that strays
+/// by twice itself.
 constexpr double kDispersionMax = 50;
+constexpr double kExcessMax = 4;
 /// Models of less trust are left out.
 constexpr double kTrustMin = 1e-3;
 constexpr double kLossMin = 1e-12;
@@ -27,6 +29,11 @@ constexpr double kRecentShare = 0.3;
 
 /// What the judgements from before a season was known still weigh after.
 constexpr double kDoubtedJudgements = 10;
+
+/// The least mean that may have the variance.
+double least_mean_of(double variance) {
+  return (std::sqrt(kDispersionMax * kDispersionMax + 4 * kExcessMax * variance) - kDispersionMax) / (2 * kExcessMax);
+}
 
 }  // namespace
 
@@ -64,7 +71,7 @@ Said LeadState::said_of(double mean, std::size_t member, std::size_t situation) 
   const Track& track = tracks_[member][situation];
   const double variance = track.scale.variance_at(mean);
   // A mean of 0 with errors around it is a law of small counts, not the certainty of none.
-  const Spread raw = spread_of({.mean = std::max(mean, variance / kDispersionMax), .variance = variance});
+  const Spread raw = spread_of({.mean = std::max(mean, least_mean_of(variance)), .variance = variance});
   return {.mean = mean, .raw = raw, .spread = track.levels.applied_to(raw)};
 }
 
