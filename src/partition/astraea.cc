@@ -48,6 +48,15 @@ double sms_of(const detail::FleetView& fleet) {
   return sms;
 }
 
+/// Which services hold a slice for their retraining.
+std::vector<char> running_retrainings(const Snapshot& snapshot) {
+  std::vector<char> runs(snapshot.services.size(), 0);
+  for (const StandingSlice& standing : snapshot.slices) {
+    if (standing.holding.role == Role::kRetraining) runs[standing.holding.services.front().index] = 1;
+  }
+  return runs;
+}
+
 bool retrains_in(const detail::FleetView& fleet, const FleetPlan& plan, int service) {
   return std::ranges::any_of(plan, [&](const detail::GpuPlan& gpu) {
     return std::ranges::find(gpu.owners, retraining_owner(fleet, service)) != gpu.owners.end();
@@ -92,12 +101,8 @@ bool Astraea::is_at_risk(const std::vector<Share>& shares, const std::vector<dou
 Decision Astraea::decide_now(const Sight& sight, bool is_news) {
   const auto services = detail::services_now(scenario_, sight, outlook_, options_.horizon_seconds);
   const std::vector<double> needs = needs_of(services, options_.target_level);
+  const std::vector<char> runs = running_retrainings(sight.snapshot);
   const double fleet_sms = sms_of(fleet_);
-  const bool is_first = sight.snapshot.slices.empty();
-  std::vector<char> runs(services.size(), 0);
-  for (const StandingSlice& standing : sight.snapshot.slices) {
-    if (standing.holding.role == Role::kRetraining) runs[standing.holding.services.front().index] = 1;
-  }
   const auto sufficiency = [&](int service, const Share& share) {
     const ServiceNow& now = services[service];
     const double worth = now.worth * now.demand.mean();
@@ -105,18 +110,12 @@ Decision Astraea::decide_now(const Sight& sight, bool is_news) {
     const double retraining_weight = options_.retraining_weight * (runs[service] != 0 ? kRunningWeight : 1);
     return worth * (met + retraining_weight * retraining_gain(now, share)) - kThriftWeight * share.sms / fleet_sms;
   };
-  const auto predicted = [&](const std::vector<Share>& shares) {
-    double sum = 0;
-    for (std::size_t service = 0; service < shares.size(); ++service) {
-      sum += detail::expected_value(services[service], shares[service], static_cast<double>(scenario_.window_seconds));
-    }
-    return sum;
-  };
-
   const std::vector<char> due = detail::due_services(services);
   const FleetSearch search(fleet_, rates_, sight.snapshot, sufficiency, due, {});
+  const bool is_first = sight.snapshot.slices.empty();
   const std::vector<Share> standing = search.shares_of(search.standing());
   if (!is_first && !is_news && !is_at_risk(standing, needs)) return {};
+
   std::vector<FleetPlan> starts;
   if (is_first) {
     auto even = detail::even_plan(fleet_);
@@ -126,26 +125,30 @@ Decision Astraea::decide_now(const Sight& sight, bool is_news) {
   std::vector<FleetPlan> plans = {search.best(starts)};
   give_spare(plans.front(), search, services);
   if (!is_first) plans.push_back(search.standing());
-  const double before = predicted(standing);
+  add_lending(plans, services);
+  const double before = predicted(services, standing);
   double after = is_first ? -1 : before + options_.gain_min;
-  const FleetPlan* plan = nullptr;
-  for (std::size_t i = plans.size(); i-- > 0;) {
-    FleetPlan lending = plans[i];
-    lend(lending, services);
-    if (lending != plans[i]) plans.push_back(std::move(lending));
-  }
-  for (const FleetPlan& candidate : plans) {
-    const double promised = predicted(search.shares_of(candidate));
+  const FleetPlan* best = nullptr;
+  for (const FleetPlan& plan : plans) {
+    const double promised = predicted(services, search.shares_of(plan));
     if (promised < after) continue;
     after = promised;
-    plan = &candidate;
+    best = &plan;
   }
-  if (plan == nullptr) return {};
-  Target target = detail::target_of(fleet_, *plan, sight.snapshot,
+  if (best == nullptr) return {};
+  Target target = detail::target_of(fleet_, *best, sight.snapshot,
                                     [](const Slice&, ServiceId) { return std::optional<PointChoice>(); });
   target.reason = {.text = "least sufficient slices: predicted objective",
                    .numbers = {{"before", before}, {"after", after}}};
   return target;
+}
+
+double Astraea::predicted(const std::vector<ServiceNow>& services, const std::vector<Share>& shares) const {
+  double sum = 0;
+  for (std::size_t service = 0; service < shares.size(); ++service) {
+    sum += detail::expected_value(services[service], shares[service], static_cast<double>(scenario_.window_seconds));
+  }
+  return sum;
 }
 
 void Astraea::give_spare(FleetPlan& plan, const FleetSearch& search, const std::vector<ServiceNow>& services) const {
@@ -168,6 +171,15 @@ void Astraea::give_spare(FleetPlan& plan, const FleetSearch& search, const std::
       const int owner = plan[gpu].owners[piece];
       if (owner != kNobody) shares[owner] = search.with_piece(shares[owner], gpu, pieces[piece], owner);
     }
+  }
+}
+
+void Astraea::add_lending(std::vector<FleetPlan>& plans, const std::vector<ServiceNow>& services) const {
+  const std::size_t count = plans.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    FleetPlan lending = plans[i];
+    lend(lending, services);
+    if (lending != plans[i]) plans.push_back(std::move(lending));
   }
 }
 

@@ -17,12 +17,12 @@
 namespace berth::partition {
 
 struct EkyaOptions {
-  int period_seconds = 0;         ///< between decisions without news of a retraining; 0: the scenario's window
-  int horizon_seconds = 0;        ///< of the load that is expected; 0: the scenario's window
-  double gain_min = 0.004;        ///< a new layout must promise so much more of the objective (0 to 1)
-  double nearness_weight = 0.02;  ///< what a plan loses for standing a whole fleet away from the thief's allocation
-  double capacity_factor = 0.97;  ///< share of a slice's measured throughput that is planned with
-  int quanta_max = 448;           ///< the thief's quantum is one compute slice until the fleet has more than these
+  int period_seconds = 5;          ///< between decisions without news of a retraining; 0: the scenario's window
+  int horizon_seconds = 30;        ///< of the load that is expected; 0: the scenario's window
+  double gain_min = 0.008;         ///< a new layout must promise so much more of the objective (0 to 1)
+  double nearness_weight = 0.001;  ///< what a plan loses for standing a whole fleet away from the thief's allocation
+  double capacity_factor = 1.03;   ///< share of a slice's measured throughput that is planned with
+  int quanta_max = 448;            ///< the thief's quantum is one compute slice until the fleet has more than these
 };
 
 /// Decides at the start of each window, and when a retraining becomes due or is done: jobs (a service's inference, its

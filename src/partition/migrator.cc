@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 #include "partition/detail/even_search.h"
@@ -18,7 +19,6 @@ using detail::FleetPlan;
 using detail::FleetView;
 using detail::IlpModel;
 using detail::IlpService;
-using detail::ModelCounts;
 using detail::ServiceNow;
 using detail::WindowProblem;
 
@@ -61,6 +61,61 @@ BlockCounts counts_of(const FleetView& fleet, const FleetPlan& plan) {
   return counts;
 }
 
+/// The plan with only those owners who hold the same piece in what stands.
+FleetPlan kept_of(const FleetView& fleet, const FleetPlan& standing, FleetPlan plan) {
+  for (int gpu = 0; gpu < fleet.gpu_count(); ++gpu) {
+    const std::vector<detail::Piece>& now = fleet.of_gpu(gpu).cuts[standing[gpu].cut].pieces;
+    const std::vector<detail::Piece>& then = fleet.of_gpu(gpu).cuts[plan[gpu].cut].pieces;
+    for (std::size_t i = 0; i < then.size(); ++i) {
+      const auto same = std::ranges::find(now, then[i]);
+      if (same == now.end() || standing[gpu].owners[same - now.begin()] != plan[gpu].owners[i]) {
+        plan[gpu].owners[i] = detail::kNobody;
+      }
+    }
+  }
+  return plan;
+}
+
+/// Kinds that are alike for everybody have one number: 1g.10gb and 1g.20gb where memory is no matter, 7g and uncut.
+std::vector<int> classes_of(const IlpModel& model) {
+  std::vector<int> classes(model.rates.size());
+  for (int kind = 0; kind < std::ssize(classes); ++kind) {
+    for (classes[kind] = 0; classes[kind] < kind; ++classes[kind]) {
+      const int other = classes[kind];
+      if (model.rates[other] == model.rates[kind] && model.retraining_seconds[other] == model.retraining_seconds[kind])
+        break;
+    }
+  }
+  return classes;
+}
+
+/// Leaves out shapes that another beats or equals in every class of kinds, but for those that stand.
+void drop_poor_shapes(const std::vector<int>& standing, IlpModel& model) {
+  const std::vector<int> classes = classes_of(model);
+  std::vector<std::vector<int>> counts(model.shapes.size(), std::vector<int>(classes.size(), 0));
+  for (std::size_t shape = 0; shape < counts.size(); ++shape) {
+    for (std::size_t kind = 0; kind < classes.size(); ++kind) counts[shape][classes[kind]] += model.shapes[shape][kind];
+  }
+  model.is_offered.assign(counts.size(), 1);
+  for (std::size_t shape = 0; shape < counts.size(); ++shape) {
+    for (std::size_t other = 0; other < counts.size() && standing[shape] == 0; ++other) {
+      const bool is_earlier = counts[other] != counts[shape] || other < shape;
+      if (is_earlier && std::ranges::equal(counts[other], counts[shape], std::greater_equal<>())) {
+        model.is_offered[shape] = 0;
+      }
+    }
+  }
+  for (std::size_t kind = 0; kind < classes.size(); ++kind) {
+    bool is_cut = false;
+    for (std::size_t shape = 0; shape < counts.size(); ++shape) {
+      is_cut = is_cut || (model.is_offered[shape] != 0 && model.shapes[shape][kind] > 0);
+    }
+    if (is_cut) continue;
+    std::ranges::fill(model.rates[kind], 0);
+    std::ranges::fill(model.retraining_seconds[kind], 0);
+  }
+}
+
 IlpModel ilp_model(const FleetView& fleet, const detail::JobRates& rates, const BlockCounts& standing,
                    std::size_t model) {
   const detail::ModelView& view = fleet.models[model];
@@ -71,6 +126,7 @@ IlpModel ilp_model(const FleetView& fleet, const detail::JobRates& rates, const 
   result.rates = rates.requests_per_second[model];
   result.retraining_seconds = rates.retraining_seconds[model];
   result.serving_now = standing[model].serving;
+  drop_poor_shapes(standing[model].shapes, result);
   return result;
 }
 
@@ -104,15 +160,6 @@ std::vector<double> blocks_of(std::int64_t window_seconds, double first_seconds,
   return blocks;
 }
 
-/// The block at whose beginning an instant is best told, at least 1; the count of blocks where that is the window's
-/// end.
-int nearest_block(const std::vector<double>& blocks, double seconds) {
-  double begin = 0;
-  int block = 0;
-  while (block < std::ssize(blocks) && begin + blocks[block] / 2 < seconds) begin += blocks[block++];
-  return std::max(1, block);
-}
-
 /// What a retraining done at the end of the window is worth until the next due time.
 double end_value_of(const ServiceNow& service, const Retraining& retraining, double window_seconds) {
   double next_due = service.next_due_seconds;
@@ -126,6 +173,7 @@ double end_value_of(const ServiceNow& service, const Retraining& retraining, dou
 Migrator::Migrator(const Scenario& scenario, const MigratorOptions& options)
     : scenario_(scenario),
       options_(options),
+      window_seconds_(options.horizon_seconds > 0 ? options.horizon_seconds : scenario.window_seconds),
       fleet_(detail::view_fleet(scenario)),
       outlook_(scenario.services.size()),
       rates_(detail::rates_by_variant(fleet_, options.capacity_factor).front()),
@@ -140,7 +188,7 @@ bool Migrator::is_time(const Snapshot& snapshot) {
   }
   const bool is_window = snapshot.now >= next_at_;
   if (is_window || has_news) {
-    const std::int64_t period = options_.period_seconds > 0 ? options_.period_seconds : scenario_.window_seconds;
+    const std::int64_t period = options_.period_seconds > 0 ? options_.period_seconds : window_seconds_;
     next_at_ = snapshot.now + Micros::seconds(period);
   }
   return is_window || has_news;
@@ -176,7 +224,7 @@ detail::WindowProblem Migrator::make_problem(const Sight& sight, const std::vect
     service.change_seconds = options_.change_factor * (change + scenario_.services[index].start).to_seconds();
     if (now.has_retraining) {
       service.end_value =
-          end_value_of(now, *scenario_.services[index].retraining, static_cast<double>(scenario_.window_seconds));
+          end_value_of(now, *scenario_.services[index].retraining, static_cast<double>(window_seconds_));
     }
   }
   return problem;
@@ -185,13 +233,13 @@ detail::WindowProblem Migrator::make_problem(const Sight& sight, const std::vect
 /// Cuts the window into blocks and tells each what to expect.
 void Migrator::fill_blocks(const Sight& sight, const std::vector<ServiceNow>& services, double block_seconds,
                            WindowProblem& problem) const {
-  problem.block_seconds = blocks_of(scenario_.window_seconds, block_seconds, options_.block_growth);
+  problem.block_seconds = blocks_of(window_seconds_, block_seconds, options_.block_growth);
   for (std::uint32_t index = 0; index < services.size(); ++index) {
     IlpService& service = problem.services[index];
     service.served.clear();
     service.mean.clear();
-    service.due_blocks.clear();
-    const auto seconds = outlook_.quantiles(ServiceId{index}, sight.snapshot.now.second(), scenario_.window_seconds);
+    service.due_seconds.clear();
+    const auto seconds = outlook_.quantiles(ServiceId{index}, sight.snapshot.now.second(), window_seconds_);
     auto from = seconds.begin();
     for (const double length : problem.block_seconds) {
       const auto until = from + static_cast<std::ptrdiff_t>(length);
@@ -202,11 +250,10 @@ void Migrator::fill_blocks(const Sight& sight, const std::vector<ServiceNow>& se
     }
     const auto& retraining = scenario_.services[index].retraining;
     if (!retraining) continue;
-    const auto window = static_cast<double>(scenario_.window_seconds);
-    for (double due = services[index].next_due_seconds; due < window; due += retraining->every.to_seconds()) {
-      const int block = nearest_block(problem.block_seconds, due);
-      const bool is_new = service.due_blocks.empty() || service.due_blocks.back() != block;
-      if (is_new && block < std::ssize(problem.block_seconds)) service.due_blocks.push_back(block);
+    double due = services[index].next_due_seconds;
+    while (due < static_cast<double>(window_seconds_)) {
+      service.due_seconds.push_back(due);
+      due += retraining->every.to_seconds();
     }
   }
 }
@@ -223,8 +270,9 @@ void Migrator::note(const detail::WindowAnswer& answer) {
   solved_.gap_max = std::max(solved_.gap_max, gap);
 }
 
+/// What stays must be beaten with the moves that places ask for, not only those that counts show.
 void Migrator::plan_window(const Sight& sight) {
-  const auto services = detail::services_now(scenario_, sight, outlook_, scenario_.window_seconds);
+  const auto services = detail::services_now(scenario_, sight, outlook_, window_seconds_);
   WindowProblem problem = make_problem(sight, services);
   double block_seconds = options_.block_seconds;
   fill_blocks(sight, services, block_seconds, problem);
@@ -241,11 +289,17 @@ void Migrator::plan_window(const Sight& sight) {
   blocks_ = std::move(answer.blocks);
   promised_ = answer.objective;
   bound_ = answer.bound;
+  if (promised_ <= 0) blocks_.clear();  // nothing is known of the load: any layout is as good as another to the program
   if (problem.is_first || blocks_.empty()) return;
-  const BlockCounts standing = counts_of(fleet_, detail::standing_plan(fleet_, sight.snapshot));
-  const std::vector<BlockCounts> staying(problem.block_seconds.size(), standing);
-  const double enough = options_.gain_min * static_cast<double>(scenario_.window_seconds);
-  if (detail::window_value(problem, staying) + enough >= answer.objective) blocks_.clear();
+  const FleetPlan standing = detail::standing_plan(fleet_, sight.snapshot);
+  const std::vector<BlockCounts> staying(problem.block_seconds.size(), counts_of(fleet_, standing));
+  const double enough =
+      options_.gain_min * static_cast<double>(window_seconds_) + detail::window_value(problem, staying);
+  const FleetPlan first = detail::realise(fleet_, blocks_.front(), standing);
+  const BlockCounts kept = counts_of(fleet_, kept_of(fleet_, standing, first));
+  for (std::size_t model = 0; model < kept.size(); ++model) problem.models[model].serving_now = kept[model].serving;
+  promised_ = detail::window_value(problem, blocks_);
+  if (promised_ <= enough) blocks_.clear();
 }
 
 /// Whether a retraining would be taken away just before its end: blocks are coarser than the world.
@@ -282,7 +336,7 @@ Decision Migrator::carry_out(const Sight& sight) {
   if (plan == standing) return {};
   Target target = detail::target_of(fleet_, plan, sight.snapshot,
                                     [](const Slice&, ServiceId) { return std::optional<PointChoice>(); });
-  const auto window = static_cast<double>(scenario_.window_seconds);
+  const auto window = static_cast<double>(window_seconds_);
   target.objective = promised_ / window;
   target.bound = bound_ / window;
   target.reason = {.text = "integer program of the window",

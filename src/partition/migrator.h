@@ -18,16 +18,17 @@
 namespace berth::partition {
 
 struct MigratorOptions {
-  int period_seconds = 0;        ///< between solutions without news of a retraining; 0: the scenario's window
-  double block_seconds = 10;     ///< slots of a second are merged: the first block has so many,
-  double block_growth = 2;       ///< each next one so many times as many
+  int period_seconds = 50;       ///< between solutions without news of a retraining; 0: the scenario's window
+  int horizon_seconds = 0;       ///< of a program; 0: the scenario's window
+  double block_seconds = 50;     ///< slots of a second are merged: the first block has so many,
+  double block_growth = 3;       ///< each next one so many times as many
   double change_factor = 2;      ///< the program counts so many times the seconds that a new slice takes: forecasts err
   double patience_seconds = 10;  ///< a retraining so near its end is not taken off its slice at the end of a block
   int columns_max = 6000;        ///< blocks are made longer until the program has no more
   std::int64_t nodes_max = 200;  ///< of the branch and bound
   double gap_allowed = 0.005;    ///< of a program's objective: good enough
-  double gain_min = 0.002;       ///< a plan must promise so much more of the objective (0 to 1) than what stands
-  double capacity_factor = 0.97;  ///< share of a slice's measured throughput that is planned with
+  double gain_min = 0.008;       ///< a plan must promise so much more of the objective (0 to 1) than what stands
+  double capacity_factor = 1.03;  ///< share of a slice's measured throughput that is planned with
 };
 
 /// Solves the program of detail/window_ilp.h at the start of each window and when a retraining becomes due or is done,
@@ -63,6 +64,7 @@ class Migrator {
 
   const Scenario& scenario_;
   MigratorOptions options_;
+  std::int64_t window_seconds_;
   detail::FleetView fleet_;
   detail::Outlook outlook_;
   detail::JobRates rates_;

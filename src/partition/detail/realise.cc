@@ -1,87 +1,46 @@
 #include "partition/detail/realise.h"
 
 #include <algorithm>
+#include <queue>
 #include <tuple>
+#include <utility>
 
 #include "partition/detail/fleet_search.h"
 
 namespace berth::partition::detail {
 namespace {
 
-/// Pieces of a GPU that would stay, those with an owner counted double.
-int kept_count(const Cut& standing_cut, const GpuPlan& standing, const Cut& cut) {
-  int kept = 0;
-  for (std::size_t i = 0; i < standing_cut.pieces.size(); ++i) {
-    const bool stays = std::ranges::find(cut.pieces, standing_cut.pieces[i]) != cut.pieces.end();
-    if (stays) kept += standing.owners[i] == kNobody ? 1 : 2;
-  }
-  return kept;
-}
-
-/// The cut of a shape that keeps most.
-struct KeptCut {
-  int cut = 0;
-  int kept = 0;
+/// The piece of a GPU's plan, and whose it is.
+struct OwnedPiece {
+  int kind = 0;
+  int owner = kNobody;
 };
-KeptCut best_cut(const ModelView& view, int shape, const GpuPlan& standing) {
-  KeptCut best{.cut = view.shapes[shape], .kept = -1};
-  for (int cut = 0; cut < static_cast<int>(view.cuts.size()); ++cut) {
-    if (view.cuts[cut].counts != view.cuts[view.shapes[shape]].counts) continue;
-    const int kept = kept_count(view.cuts[standing.cut], standing, view.cuts[cut]);
-    if (kept > best.kept) best = {.cut = cut, .kept = kept};
-  }
-  return best;
-}
 
-/// Cuts for the GPUs of one model, GPUs with most to keep first.
-void choose_cuts(const FleetView& fleet, int model, std::vector<int> shapes_left, const FleetPlan& standing,
-                 FleetPlan& plan) {
-  const ModelView& view = fleet.models[model];
-  std::vector<std::tuple<int, int, int, int>> options;  // less kept, GPU, shape, cut
-  for (const int gpu : view.gpus) {
-    for (int shape = 0; shape < static_cast<int>(shapes_left.size()); ++shape) {
-      if (shapes_left[shape] == 0) continue;
-      const KeptCut best = best_cut(view, shape, standing[gpu]);
-      options.emplace_back(-best.kept, gpu, shape, best.cut);
-    }
-  }
-  std::ranges::sort(options);
-  std::vector<char> is_cut(fleet.gpu_count(), 0);
-  for (const auto& [less_kept, gpu, shape, cut] : options) {
-    if (is_cut[gpu] != 0 || shapes_left[shape] == 0) continue;
-    is_cut[gpu] = 1;
-    --shapes_left[shape];
-    plan[gpu] = {cut, std::vector<int>(view.cuts[cut].pieces.size(), kNobody)};
-  }
-}
-
-/// Who holds a piece of that start and kind now.
-int owner_now(const FleetView& fleet, const FleetPlan& standing, int gpu, const Piece& piece) {
-  const std::vector<Piece>& pieces = fleet.of_gpu(gpu).cuts[standing[gpu].cut].pieces;
-  const auto found = std::ranges::find(pieces, piece);
-  return found == pieces.end() ? kNobody : standing[gpu].owners[found - pieces.begin()];
-}
+int worth_of_slice(int owner) { return owner == kNobody ? 1 : kStayingSlice; }
 
 /// How many pieces of a kind an owner is still to get.
 class OwnersLeft {
  public:
   OwnersLeft(const FleetView& fleet, const ModelCounts& counts) : service_count_(fleet.service_count) {
+    left_.reserve(counts.serving.size());
     for (std::size_t kind = 0; kind < counts.serving.size(); ++kind) {
       left_.push_back(counts.serving[kind]);
       left_.back().insert(left_.back().end(), counts.retraining[kind].begin(), counts.retraining[kind].end());
     }
   }
 
-  bool take(int kind, int owner) {
-    if (owner == kNobody || left_[kind][owner] == 0) return false;
-    --left_[kind][owner];
+  bool take(const OwnedPiece& piece) {
+    if (piece.owner == kNobody || left_[piece.kind][piece.owner] == 0) return false;
+    --left_[piece.kind][piece.owner];
     return true;
   }
+
+  void give_back(const OwnedPiece& piece) { ++left_[piece.kind][piece.owner]; }
 
   /// The first owner that still wants one, or nobody.
   int take_any(int kind) {
     for (int owner = 0; owner < std::ssize(left_[kind]); ++owner) {
-      if (take(kind, owner)) return owner;
+      if (take({kind, owner})) return owner;
     }
     return kNobody;
   }
@@ -93,27 +52,211 @@ class OwnersLeft {
   std::vector<std::vector<int>> left_;  ///< [kind][owner]
 };
 
+/// What stays of one GPU when it is cut anew.
+struct Kept {
+  int worth = 0;
+  std::vector<OwnedPiece> owned;  ///< that stay with their owners
+};
+
+/// Chooses shapes and cuts for the GPUs of one model.
+class CutChoice {
+ public:
+  /// Requires: the arguments outlive it; as many shapes as GPUs.
+  CutChoice(const FleetView& fleet, int model, const ModelCounts& counts, const FleetPlan& standing)
+      : view_(fleet.models[model]), standing_(standing), left_(fleet, counts), shapes_left_(counts.shapes) {
+    cuts_of_shape_.resize(view_.shapes.size());
+    for (std::size_t shape = 0; shape < view_.shapes.size(); ++shape) {
+      for (int cut = 0; cut < std::ssize(view_.cuts); ++cut) {
+        if (view_.cuts[cut].counts == view_.cuts[view_.shapes[shape]].counts) cuts_of_shape_[shape].push_back(cut);
+      }
+    }
+  }
+
+  /// The cut of each GPU, as view.gpus.
+  std::vector<int> cuts() {
+    deal();
+    if (std::ssize(chosen_) <= kGpusExchanged) exchange();
+    std::vector<int> cuts;
+    cuts.reserve(chosen_.size());
+    for (const Chosen& chosen : chosen_) cuts.push_back(chosen.cut);
+    return cuts;
+  }
+
+ private:
+  struct Chosen {
+    int shape = 0;
+    int cut = 0;
+    Kept kept;
+  };
+
+  /// What stays of a GPU cut like that; those who still want what they hold there take it from `left_`.
+  Kept keep(std::size_t gpu, int cut) {
+    const GpuPlan& standing = standing_[view_.gpus[gpu]];
+    const std::vector<Piece>& now = view_.cuts[standing.cut].pieces;
+    const std::vector<Piece>& then = view_.cuts[cut].pieces;
+    Kept kept;
+    for (std::size_t i = 0; i < now.size(); ++i) {
+      if (std::ranges::find(then, now[i]) == then.end()) continue;
+      const OwnedPiece piece{.kind = now[i].kind, .owner = standing.owners[i]};
+      kept.worth += worth_of_slice(piece.owner);
+      if (!left_.take(piece)) continue;
+      kept.worth += view_.kinds[piece.kind].sms;
+      kept.owned.push_back(piece);
+    }
+    return kept;
+  }
+
+  void let_go(const Kept& kept) {
+    for (const OwnedPiece& piece : kept.owned) left_.give_back(piece);
+  }
+
+  Chosen best_of_shape(std::size_t gpu, int shape) {
+    Chosen best{.shape = shape, .cut = view_.shapes[shape], .kept = {.worth = -1, .owned = {}}};
+    for (const int cut : cuts_of_shape_[shape]) {
+      Kept kept = keep(gpu, cut);
+      let_go(kept);
+      if (kept.worth > best.kept.worth) best = {shape, cut, std::move(kept)};
+    }
+    return best;
+  }
+
+  /// Greedily, the GPU and shape with most to keep first. What a GPU keeps only shrinks while others are dealt with, so
+  /// that a worth that still holds when its turn comes is the greatest.
+  void deal() {
+    using Turn = std::tuple<int, std::size_t, int>;  // less kept, GPU, shape
+    std::priority_queue<Turn, std::vector<Turn>, std::greater<>> turns;
+    chosen_.resize(view_.gpus.size());
+    std::vector<char> is_dealt(chosen_.size(), 0);
+    for (std::size_t gpu = 0; gpu < chosen_.size(); ++gpu) {
+      for (int shape = 0; shape < std::ssize(shapes_left_); ++shape) {
+        if (shapes_left_[shape] > 0) turns.emplace(-best_of_shape(gpu, shape).kept.worth, gpu, shape);
+      }
+    }
+    while (!turns.empty()) {
+      const auto [less_kept, gpu, shape] = turns.top();
+      turns.pop();
+      if (is_dealt[gpu] != 0 || shapes_left_[shape] == 0) continue;
+      const Chosen best = best_of_shape(gpu, shape);
+      if (best.kept.worth < -less_kept) {
+        turns.emplace(-best.kept.worth, gpu, shape);
+        continue;
+      }
+      choose(gpu, best.shape, best.cut);
+      is_dealt[gpu] = 1;
+      --shapes_left_[shape];
+    }
+  }
+
+  void choose(std::size_t gpu, int shape, int cut) {
+    chosen_[gpu] = {shape, cut, {}};
+    chosen_[gpu].kept = keep(gpu, cut);
+  }
+
+  /// Two by two, as long as more stays.
+  void exchange() {
+    for (bool has_changed = true; has_changed;) {
+      has_changed = false;
+      for (std::size_t first = 0; first < chosen_.size(); ++first) {
+        for (std::size_t second = first + 1; second < chosen_.size(); ++second) {
+          has_changed = exchange_two(first, second) || has_changed;
+        }
+      }
+    }
+  }
+
+  /// Tries the cuts of two GPUs, their shapes as they are and exchanged; whether more stays than before.
+  bool exchange_two(std::size_t first, std::size_t second) {
+    const std::pair shapes(chosen_[first].shape, chosen_[second].shape);
+    const int before = chosen_[first].kept.worth + chosen_[second].kept.worth;
+    let_go(chosen_[first].kept);
+    let_go(chosen_[second].kept);
+    std::tuple best(before, shapes.first, chosen_[first].cut, shapes.second, chosen_[second].cut);
+    for (const auto& [one, other] : {shapes, std::pair(shapes.second, shapes.first)}) {
+      for (const int cut : cuts_of_shape_[one]) {
+        const Kept kept = keep(first, cut);
+        for (const int other_cut : cuts_of_shape_[other]) {
+          const Kept other_kept = keep(second, other_cut);
+          let_go(other_kept);
+          const int worth = kept.worth + other_kept.worth;
+          if (worth > std::get<0>(best)) best = {worth, one, cut, other, other_cut};
+        }
+        let_go(kept);
+      }
+    }
+    choose(first, std::get<1>(best), std::get<2>(best));
+    choose(second, std::get<3>(best), std::get<4>(best));
+    return std::get<0>(best) > before;
+  }
+
+  const ModelView& view_;
+  const FleetPlan& standing_;
+  OwnersLeft left_;
+  std::vector<int> shapes_left_;
+  std::vector<std::vector<int>> cuts_of_shape_;
+  std::vector<Chosen> chosen_;  ///< as view.gpus
+};
+
+/// Who holds a piece of that start and kind now; `is_cut`: whether a piece like that stands in the plan.
+struct HolderNow {
+  int owner = kNobody;
+  bool is_cut = false;
+};
+
+HolderNow holder_now(const FleetView& fleet, const FleetPlan& standing, int gpu, const Piece& piece) {
+  const std::vector<Piece>& pieces = fleet.of_gpu(gpu).cuts[standing[gpu].cut].pieces;
+  const auto found = std::ranges::find(pieces, piece);
+  if (found == pieces.end()) return {};
+  return {.owner = standing[gpu].owners[found - pieces.begin()], .is_cut = true};
+}
+
+/// Deals the pieces of one model to those who want them. Requires: the GPUs are cut, nobody owns anything.
+void deal_pieces(const FleetView& fleet, int model, const ModelCounts& counts, const FleetPlan& standing,
+                 FleetPlan& plan) {
+  OwnersLeft left(fleet, counts);
+  const auto for_each_free = [&](const auto& give) {
+    for (const int gpu : fleet.models[model].gpus) {
+      const std::vector<Piece>& pieces = fleet.models[model].cuts[plan[gpu].cut].pieces;
+      for (std::size_t i = 0; i < pieces.size(); ++i) {
+        int& owner = plan[gpu].owners[i];
+        if (owner == kNobody) owner = give(pieces[i].kind, holder_now(fleet, standing, gpu, pieces[i]));
+      }
+    }
+  };
+  const auto serves = [&](const HolderNow& now) { return now.owner != kNobody && !left.is_retraining(now.owner); };
+  for_each_free([&](int kind, const HolderNow& now) { return left.take({kind, now.owner}) ? now.owner : kNobody; });
+  for_each_free(
+      [&](int kind, const HolderNow& now) { return now.is_cut && !serves(now) ? left.take_any(kind) : kNobody; });
+  for_each_free([&](int kind, const HolderNow& now) { return serves(now) ? kNobody : left.take_any(kind); });
+  for_each_free([&](int kind, const HolderNow&) { return left.take_any(kind); });
+  for_each_free([&](int, const HolderNow& now) { return serves(now) ? now.owner : kNobody; });
+}
+
 }  // namespace
+
+int staying_worth(const FleetView& fleet, const FleetPlan& standing, const FleetPlan& plan) {
+  int worth = 0;
+  for (int gpu = 0; gpu < fleet.gpu_count(); ++gpu) {
+    const ModelView& view = fleet.of_gpu(gpu);
+    const std::vector<Piece>& pieces = view.cuts[plan[gpu].cut].pieces;
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      const HolderNow now = holder_now(fleet, standing, gpu, pieces[i]);
+      if (!now.is_cut) continue;
+      worth += worth_of_slice(now.owner);
+      if (now.owner != kNobody && now.owner == plan[gpu].owners[i]) worth += view.kinds[pieces[i].kind].sms;
+    }
+  }
+  return worth;
+}
 
 FleetPlan realise(const FleetView& fleet, const BlockCounts& counts, const FleetPlan& standing) {
   FleetPlan plan = standing;
-  for (int model = 0; model < static_cast<int>(fleet.models.size()); ++model) {
-    choose_cuts(fleet, model, counts[model].shapes, standing, plan);
-    OwnersLeft left(fleet, counts[model]);
-    const auto for_each_free = [&](const auto& give) {
-      for (const int gpu : fleet.models[model].gpus) {
-        const std::vector<Piece>& pieces = fleet.models[model].cuts[plan[gpu].cut].pieces;
-        for (std::size_t i = 0; i < pieces.size(); ++i) {
-          int& owner = plan[gpu].owners[i];
-          if (owner == kNobody) owner = give(pieces[i], owner_now(fleet, standing, gpu, pieces[i]));
-        }
-      }
-    };
-    const FleetPlan cut = plan;
-    for (const int gpu : fleet.models[model].gpus) std::ranges::fill(plan[gpu].owners, kNobody);
-    for_each_free([&](const Piece& piece, int now) { return left.take(piece.kind, now) ? now : kNobody; });
-    for_each_free([&](const Piece& piece, int) { return left.take_any(piece.kind); });
-    for_each_free([&](const Piece&, int now) { return left.is_retraining(now) ? kNobody : now; });
+  for (int model = 0; model < std::ssize(fleet.models); ++model) {
+    const ModelView& view = fleet.models[model];
+    const std::vector<int> cuts = CutChoice(fleet, model, counts[model], standing).cuts();
+    for (std::size_t i = 0; i < cuts.size(); ++i) {
+      plan[view.gpus[i]] = {cuts[i], std::vector<int>(view.cuts[cuts[i]].pieces.size(), kNobody)};
+    }
+    deal_pieces(fleet, model, counts[model], standing, plan);
   }
   return plan;
 }

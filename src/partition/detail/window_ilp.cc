@@ -9,11 +9,11 @@ namespace berth::partition::detail {
 namespace {
 
 using solver::Column;
-using solver::Entry;
 using solver::LinearModel;
 using solver::Row;
 
 constexpr int kNoColumn = -1;
+constexpr double kProgressTolerance = 1e-9;
 
 /// The share of block `at` in which a slice that is new in block `since` does not work yet.
 double waiting_share(const std::vector<double>& block_seconds, std::size_t since, std::size_t at,
@@ -23,36 +23,61 @@ double waiting_share(const std::vector<double>& block_seconds, std::size_t since
   return std::clamp((change_seconds - from) / block_seconds[at], 0.0, 1.0);
 }
 
-/// The first block of the stretch between due times that a block lies in.
-int phase_begin(const IlpService& service, int block) {
-  int begin = 0;
-  for (const int due : service.due_blocks) {
-    if (due <= block) begin = due;
+/// A stretch of one block between due times of a service.
+struct Segment {
+  int block = 0;
+  double seconds = 0;
+  int phase = 0;  ///< due times before it
+};
+
+std::vector<Segment> segments_of(const IlpService& service, const std::vector<double>& block_seconds) {
+  std::vector<Segment> segments;
+  segments.reserve(block_seconds.size() + service.due_seconds.size());
+  double now = 0;
+  double until = 0;
+  std::size_t phase = 0;
+  for (int block = 0; block < std::ssize(block_seconds); ++block) {
+    until += block_seconds[block];
+    for (; phase < service.due_seconds.size() && service.due_seconds[phase] < until; ++phase) {
+      const double due = service.due_seconds[phase];
+      if (due > now) segments.push_back({.block = block, .seconds = due - now, .phase = static_cast<int>(phase)});
+      now = std::max(now, due);
+    }
+    segments.push_back({.block = block, .seconds = until - now, .phase = static_cast<int>(phase)});
+    now = until;
   }
-  return begin;
+  return segments;
 }
 
-/// Whether the model is stale at the beginning of a stretch, so that a retraining may run in it.
-bool is_stale_phase(const IlpService& service, int begin) {
-  return service.is_stale || std::ranges::find(service.due_blocks, begin) != service.due_blocks.end();
-}
+/// Whether the model is stale at the beginning of a phase, so that a retraining may run in it.
+bool is_stale_phase(const IlpService& service, int phase) { return phase > 0 || service.is_stale; }
 
-double progress_at_begin(const IlpService& service, int begin) { return begin == 0 ? service.progress : 0; }
+double progress_at_begin(const IlpService& service, int phase) { return phase == 0 ? service.progress : 0; }
+
+double gain_of(const IlpService& service) { return std::max(0.0, service.accuracy_after - service.accuracy_before); }
 
 /// Columns of the program.
 class WindowColumns {
  public:
   explicit WindowColumns(const WindowProblem& problem) : problem_(problem) {
+    for (const IlpService& service : problem.services) segments_.push_back(segments_of(service, problem.block_seconds));
     const int block_count = static_cast<int>(problem.block_seconds.size());
     for (int block = 0; block < block_count; ++block) {
       auto& models = by_block_.emplace_back();
       for (const IlpModel& model : problem.models) models.push_back(add_model(model, block));
-      auto& services = services_by_block_.emplace_back();
-      for (const IlpService& service : problem.services) services.push_back(add_service(service, block));
+      auto& served = served_.emplace_back();
+      for (std::size_t service = 0; service < problem.services.size(); ++service) {
+        served.push_back(add({-accuracy_seconds(block, service), 0, solver::kInfinity, false}));
+      }
     }
-    for (const IlpService& service : problem.services) {
-      const bool counts = service.end_value > 0 && is_stale_phase(service, phase_begin(service, block_count - 1));
-      end_progress_.push_back(counts ? add({-service.end_value, 0, 1, false}) : kNoColumn);
+    for (std::size_t service = 0; service < problem.services.size(); ++service) {
+      auto& fresh = fresh_.emplace_back();
+      for (std::size_t segment = 0; segment < segments_[service].size(); ++segment) {
+        fresh.push_back(add_freshness(segment, service));
+      }
+      const IlpService& spec = problem.services[service];
+      const bool counts = spec.end_value > 0 && is_stale_phase(spec, segments_[service].back().phase);
+      end_progress_.push_back(counts ? add({-spec.end_value, 0, 1, false}) : kNoColumn);
     }
   }
 
@@ -62,15 +87,24 @@ class WindowColumns {
     std::vector<std::vector<int>> fresh_slices;  ///< up
     std::vector<std::vector<int>> retraining;
   };
-  struct OfService {
-    int served = kNoColumn;
-    int fresh = kNoColumn;         ///< kNoColumn: known
-    int served_fresh = kNoColumn;  ///< kNoColumn where `fresh` is
+  /// A retraining that ends within a segment, on one kind of slice.
+  struct End {
+    std::size_t model = 0;
+    std::size_t kind = 0;
+    int ends = kNoColumn;
+    int rest = kNoColumn;
+  };
+  struct OfSegment {
+    int fresh = kNoColumn;         ///< kNoColumn: cannot be
+    int served_fresh = kNoColumn;  ///< kNoColumn: nothing, or it began fresh
+    std::vector<End> ends;
   };
 
   [[nodiscard]] const OfModel& of(int block, std::size_t model) const { return by_block_[block][model]; }
-  [[nodiscard]] const OfService& of_service(int block, std::size_t service) const {
-    return services_by_block_[block][service];
+  [[nodiscard]] int served(int block, std::size_t service) const { return served_[block][service]; }
+  [[nodiscard]] const std::vector<Segment>& segments(std::size_t service) const { return segments_[service]; }
+  [[nodiscard]] const OfSegment& of_segment(std::size_t service, std::size_t segment) const {
+    return fresh_[service][segment];
   }
   [[nodiscard]] int end_progress(std::size_t service) const { return end_progress_[service]; }
   [[nodiscard]] std::vector<Column> take() { return std::move(columns_); }
@@ -85,7 +119,10 @@ class WindowColumns {
   OfModel add_model(const IlpModel& model, int block) {
     OfModel columns;
     const double gpus = model.gpu_count;
-    for (std::size_t shape = 0; shape < model.shapes.size(); ++shape) columns.shapes.push_back(add({0, 0, gpus, true}));
+    for (std::size_t shape = 0; shape < model.shapes.size(); ++shape) {
+      const bool is_offered = model.is_offered.empty() || model.is_offered[shape] != 0;
+      columns.shapes.push_back(add({0, 0, is_offered ? gpus : 0, true}));
+    }
     for (std::size_t kind = 0; kind < model.rates.size(); ++kind) {
       int pieces = 0;
       for (const auto& shape : model.shapes) pieces = std::max(pieces, shape[kind] * model.gpu_count);
@@ -97,33 +134,75 @@ class WindowColumns {
         serving.push_back(serves ? add({0, 0, static_cast<double>(pieces), true}) : kNoColumn);
         const bool is_free = block == 0 && problem_.is_first;
         fresh.push_back(serves && !is_free ? add({0, 0, static_cast<double>(pieces), false}) : kNoColumn);
-        const IlpService& spec = problem_.services[service];
-        const bool retrains =
-            model.retraining_seconds[kind][service] > 0 && is_stale_phase(spec, phase_begin(spec, block));
+        const bool retrains = model.retraining_seconds[kind][service] > 0 && may_retrain(block, service);
         retraining.push_back(retrains ? add({0, 0, 1, true}) : kNoColumn);
       }
     }
     return columns;
   }
 
-  OfService add_service(const IlpService& service, int block) {
-    OfService columns;
-    const double seconds = problem_.block_seconds[block] * service.worth;
-    const bool may_become_fresh = is_stale_phase(service, phase_begin(service, block));
-    const double accuracy = may_become_fresh ? service.accuracy_before : service.accuracy_after;
-    columns.served = add({-seconds * accuracy, 0, solver::kInfinity, false});
-    const double gain = service.accuracy_after - service.accuracy_before;
-    if (may_become_fresh && gain > 0) {
-      columns.fresh = add({0, 0, 1, true});
-      columns.served_fresh = add({-seconds * gain, 0, solver::kInfinity, false});
+  [[nodiscard]] bool may_retrain(int block, std::size_t service) const {
+    return std::ranges::any_of(segments_[service], [&](const Segment& segment) {
+      return segment.block == block && is_stale_phase(problem_.services[service], segment.phase);
+    });
+  }
+
+  /// What an answer a second through the block is worth before any retraining is done in it.
+  [[nodiscard]] double accuracy_seconds(int block, std::size_t service) const {
+    const IlpService& spec = problem_.services[service];
+    double sum = 0;
+    for (const Segment& segment : segments_[service]) {
+      if (segment.block != block) continue;
+      sum += segment.seconds * (is_stale_phase(spec, segment.phase) ? spec.accuracy_before : spec.accuracy_after);
     }
+    return sum * spec.worth;
+  }
+
+  /// The most progress that there can be at the beginning of a segment.
+  [[nodiscard]] double progress_most(std::size_t index, std::size_t service) const {
+    const Segment& segment = segments_[service][index];
+    double fastest = solver::kInfinity;
+    for (const IlpModel& model : problem_.models) {
+      for (const auto& by_service : model.retraining_seconds) {
+        if (by_service[service] > 0) fastest = std::min(fastest, by_service[service]);
+      }
+    }
+    double progress = progress_at_begin(problem_.services[service], segment.phase);
+    for (std::size_t i = 0; i < index; ++i) {
+      const Segment& earlier = segments_[service][i];
+      if (earlier.phase == segment.phase) progress += earlier.seconds / fastest;
+    }
+    return progress;
+  }
+
+  /// What cannot be has no columns: done at the beginning, ended within.
+  OfSegment add_freshness(std::size_t index, std::size_t service) {
+    OfSegment columns;
+    const Segment& segment = segments_[service][index];
+    const IlpService& spec = problem_.services[service];
+    const double gain = gain_of(spec);
+    if (!is_stale_phase(spec, segment.phase) || gain <= 0) return columns;
+    const double progress = progress_most(index, service);
+    if (progress >= 1 - kProgressTolerance) columns.fresh = add({0, 0, 1, true});
+    for (std::size_t model = 0; model < problem_.models.size(); ++model) {
+      const auto& by_kind = problem_.models[model].retraining_seconds;
+      for (std::size_t kind = 0; kind < by_kind.size(); ++kind) {
+        const double seconds = by_kind[kind][service];
+        if (seconds <= 0 || (1 - progress) * seconds >= segment.seconds) continue;
+        columns.ends.push_back({model, kind, add({0, 0, 1, true}), add({0, 0, 1, false})});
+      }
+    }
+    const bool may_be = columns.fresh != kNoColumn || !columns.ends.empty();
+    if (may_be) columns.served_fresh = add({-segment.seconds * spec.worth * gain, 0, solver::kInfinity, false});
     return columns;
   }
 
   const WindowProblem& problem_;
   std::vector<Column> columns_;
+  std::vector<std::vector<Segment>> segments_;  ///< [service]
   std::vector<std::vector<OfModel>> by_block_;
-  std::vector<std::vector<OfService>> services_by_block_;
+  std::vector<std::vector<int>> served_;       ///< [block][service]
+  std::vector<std::vector<OfSegment>> fresh_;  ///< [service][segment]
   std::vector<int> end_progress_;
 };
 
@@ -136,11 +215,15 @@ class WindowRows {
       for (std::size_t service = 0; service < problem.services.size(); ++service) {
         add_covered(block, service);
         add_capacity(block, service);
-        add_freshness(block, service);
         add_one_retraining(block, service);
       }
     }
-    for (std::size_t service = 0; service < problem.services.size(); ++service) add_end(service);
+    for (std::size_t service = 0; service < problem.services.size(); ++service) {
+      for (std::size_t segment = 0; segment < columns.segments(service).size(); ++segment) {
+        add_freshness(service, segment);
+      }
+      add_end(service);
+    }
   }
 
   [[nodiscard]] std::vector<Row> take() { return std::move(rows_); }
@@ -196,7 +279,7 @@ class WindowRows {
 
   void add_capacity(int block, std::size_t service) {
     const IlpService& spec = problem_.services[service];
-    const int served = columns_.of_service(block, service).served;
+    const int served = columns_.served(block, service);
     for (const Tangent& tangent : spec.served[block]) {
       Row row{-solver::kInfinity, tangent.offset, {{served, 1}}};
       if (tangent.slope > 0) add_capacity_terms(row, block, service, -tangent.slope);
@@ -220,31 +303,60 @@ class WindowRows {
     }
   }
 
-  /// The progress made in the blocks [from, until), times `factor`.
-  void add_progress_terms(Row& row, int from, int until, std::size_t service, double factor) {
-    for (int block = from; block < until; ++block) {
+  /// The progress made in the segments of a phase before `until`, times `factor`.
+  void add_progress_terms(Row& row, int phase, std::size_t until, std::size_t service, double factor) {
+    // A block's slice counts once a row, however many of its segments there are.
+    std::vector<double> seconds_in(problem_.block_seconds.size(), 0);
+    for (std::size_t i = 0; i < until; ++i) {
+      const Segment& segment = columns_.segments(service)[i];
+      if (segment.phase == phase) seconds_in[segment.block] += segment.seconds;
+    }
+    for (int block = 0; block < std::ssize(seconds_in); ++block) {
+      if (seconds_in[block] <= 0) continue;
       for (std::size_t model = 0; model < problem_.models.size(); ++model) {
         const auto& retraining = columns_.of(block, model).retraining;
         for (std::size_t kind = 0; kind < retraining.size(); ++kind) {
           const double seconds = problem_.models[model].retraining_seconds[kind][service];
-          if (seconds > 0) {
-            add_entry(row, retraining[kind][service], factor * problem_.block_seconds[block] / seconds);
-          }
+          if (seconds > 0) add_entry(row, retraining[kind][service], factor * seconds_in[block] / seconds);
         }
       }
     }
   }
 
-  void add_freshness(int block, std::size_t service) {
-    const auto& columns = columns_.of_service(block, service);
-    if (columns.fresh == kNoColumn) return;
+  void add_freshness(std::size_t service, std::size_t index) {
+    const auto& columns = columns_.of_segment(service, index);
+    if (columns.served_fresh == kNoColumn) return;
+    const Segment& segment = columns_.segments(service)[index];
     const IlpService& spec = problem_.services[service];
-    const int begin = phase_begin(spec, block);
-    Row done{-solver::kInfinity, progress_at_begin(spec, begin), {{columns.fresh, 1}}};
-    add_progress_terms(done, begin, block, service, -1);
-    rows_.push_back(std::move(done));
-    rows_.push_back({-solver::kInfinity, 0, {{columns.served_fresh, 1}, {columns.served, -1}}});
-    rows_.push_back({-solver::kInfinity, 0, {{columns.served_fresh, 1}, {columns.fresh, -spec.mean[block]}}});
+    if (columns.fresh != kNoColumn) {
+      Row done{-solver::kInfinity, progress_at_begin(spec, segment.phase), {{columns.fresh, 1}}};
+      add_progress_terms(done, segment.phase, index, service, -1);
+      rows_.push_back(std::move(done));
+    }
+    rows_.push_back(
+        {-solver::kInfinity, 0, {{columns.served_fresh, 1}, {columns_.served(segment.block, service), -1}}});
+    const double mean = spec.mean[segment.block];
+    Row fresh{-solver::kInfinity, 0, {{columns.served_fresh, 1}}};
+    add_entry(fresh, columns.fresh, -mean);
+    for (const auto& end : columns.ends) {
+      add_entry(fresh, end.rest, -mean);
+      add_end_within(end, service, index);
+    }
+    rows_.push_back(std::move(fresh));
+  }
+
+  /// length x rest <= length - (1 - P) x seconds, where `ends`; else no limit.
+  void add_end_within(const WindowColumns::End& end, std::size_t service, std::size_t index) {
+    const Segment& segment = columns_.segments(service)[index];
+    const double seconds = problem_.models[end.model].retraining_seconds[end.kind][service];
+    const int retraining = columns_.of(segment.block, end.model).retraining[end.kind][service];
+    rows_.push_back({-solver::kInfinity, 0, {{end.ends, 1}, {retraining, -1}}});
+    rows_.push_back({-solver::kInfinity, 0, {{end.rest, 1}, {end.ends, -1}}});
+    Row rest{-solver::kInfinity,
+             segment.seconds + seconds * progress_at_begin(problem_.services[service], segment.phase),
+             {{end.rest, segment.seconds}, {end.ends, seconds}}};
+    add_progress_terms(rest, segment.phase, index, service, -seconds);
+    rows_.push_back(std::move(rest));
   }
 
   void add_one_retraining(int block, std::size_t service) {
@@ -259,10 +371,9 @@ class WindowRows {
     const int column = columns_.end_progress(service);
     if (column == kNoColumn) return;
     const IlpService& spec = problem_.services[service];
-    const int block_count = static_cast<int>(problem_.block_seconds.size());
-    const int begin = phase_begin(spec, block_count - 1);
-    Row row{-solver::kInfinity, progress_at_begin(spec, begin), {{column, 1}}};
-    add_progress_terms(row, begin, block_count, service, -1);
+    const int phase = columns_.segments(service).back().phase;
+    Row row{-solver::kInfinity, progress_at_begin(spec, phase), {{column, 1}}};
+    add_progress_terms(row, phase, columns_.segments(service).size(), service, -1);
     rows_.push_back(std::move(row));
   }
 
@@ -295,20 +406,25 @@ class ServiceValue {
   ServiceValue(const WindowProblem& problem, const std::vector<BlockCounts>& blocks, std::size_t service)
       : problem_(problem), blocks_(blocks), service_(service), spec_(problem.services[service]) {}
 
-  [[nodiscard]] double total() {
+  [[nodiscard]] double total() const {
     double value = 0;
+    int phase = 0;
     double progress = spec_.progress;
-    bool is_stale = spec_.is_stale;
-    for (int block = 0; block < std::ssize(blocks_); ++block) {
-      if (std::ranges::find(spec_.due_blocks, block) != spec_.due_blocks.end()) {
-        is_stale = true;
-        progress = 0;
+    for (const Segment& segment : segments_of(spec_, problem_.block_seconds)) {
+      if (segment.phase != phase) progress = 0;
+      phase = segment.phase;
+      const bool is_stale = is_stale_phase(spec_, phase);
+      const double rate = retraining_rate(segment.block);
+      const double answered = served(segment.block);
+      double worth = (is_stale ? spec_.accuracy_before : spec_.accuracy_after) * answered;
+      if (is_stale) {
+        const double fresh = fresh_share(progress, rate, segment.seconds) * spec_.mean[segment.block];
+        worth += gain_of(spec_) * std::min(answered, fresh);
       }
-      const double accuracy = is_stale && progress < 1 - 1e-9 ? spec_.accuracy_before : spec_.accuracy_after;
-      value += problem_.block_seconds[block] * spec_.worth * accuracy * served(block);
-      if (is_stale) progress += progress_in(block);
+      value += segment.seconds * spec_.worth * worth;
+      progress += segment.seconds * rate;
     }
-    if (is_stale) value += spec_.end_value * std::min(1.0, progress);
+    if (is_stale_phase(spec_, phase)) value += spec_.end_value * std::min(1.0, progress);
     return value;
   }
 
@@ -341,16 +457,23 @@ class ServiceValue {
     return std::max(0.0, served);
   }
 
-  [[nodiscard]] double progress_in(int block) const {
-    double progress = 0;
+  /// The share of a segment in which the new model serves.
+  static double fresh_share(double progress, double rate, double seconds) {
+    if (progress >= 1 - kProgressTolerance) return 1;
+    return rate <= 0 ? 0 : std::clamp(1 - (1 - progress) / rate / seconds, 0.0, 1.0);
+  }
+
+  /// Of a retraining, a second.
+  [[nodiscard]] double retraining_rate(int block) const {
+    double rate = 0;
     for (std::size_t model = 0; model < problem_.models.size(); ++model) {
       const auto& retraining = blocks_[block][model].retraining;
       for (std::size_t kind = 0; kind < retraining.size(); ++kind) {
         const double seconds = problem_.models[model].retraining_seconds[kind][service_];
-        if (retraining[kind][service_] > 0 && seconds > 0) progress += problem_.block_seconds[block] / seconds;
+        if (retraining[kind][service_] > 0 && seconds > 0) rate += 1 / seconds;
       }
     }
-    return progress;
+    return rate;
   }
 
   const WindowProblem& problem_;

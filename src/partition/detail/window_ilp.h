@@ -9,9 +9,14 @@
 ///     up[m,k,s,b] >= n[b] - n[b-1]                                slices that are new
 ///     C[s,b] = sum rate x (n - up x share of the block in which a new slice does not work yet)
 ///     g[s,b] <= E[min(load, C)], by tangents                      requests answered in time, a second
-///     fresh[s,b] 0 or 1    <= progress until b, since the last due time
-///     h[s,b] <= g, <= fresh x mean load                           those answered by the new model
-/// Objective: sum over blocks of length x worth x (before x g + (after - before) x h), and for a retraining under way
+/// Retraining goes by segments: a service's due times cut the blocks that they lie in, so that segment e is a stretch
+/// of one block between two due times. For a segment that begins stale:
+///     P[s,e] = progress at its beginning, since the last due time: sum of seconds x r / seconds on that kind
+///     fresh[s,e] 0 or 1    <= P                                   done at the beginning
+///     ends[m,k,s,e] 0 or 1 <= r                                   done within it, on that slice
+///     rest[m,k,s,e]        <= ends, length x rest <= length - (1 - P) x seconds on k, where it ends
+///     h[s,e] <= g, <= (fresh + sum rest) x mean load              those answered by the new model
+/// Objective: sum over segments of length x worth x (before x g + (after - before) x h), and for a retraining under way
 /// at the end of the window its progress x what its end is worth until the next due time.
 #pragma once
 
@@ -34,16 +39,17 @@ struct IlpService {
   double worth = 0;                          ///< of one answer a second for a second
   double accuracy_before = 1;
   double accuracy_after = 1;
-  bool is_stale = false;        ///< at the beginning, and its retraining may run
-  double progress = 0;          ///< of it
-  std::vector<int> due_blocks;  ///< ascending: stale from the beginning of that block, progress lost
-  double change_seconds = 6;    ///< until a new slice serves
-  double end_value = 0;         ///< of progress 1 at the end of the window
+  bool is_stale = false;            ///< at the beginning, and its retraining may run
+  double progress = 0;              ///< of it
+  std::vector<double> due_seconds;  ///< ascending, inside the window: stale from then on, progress lost
+  double change_seconds = 6;        ///< until a new slice serves
+  double end_value = 0;             ///< of progress 1 at the end of the window
 };
 
 struct IlpModel {
   int gpu_count = 0;
   std::vector<std::vector<int>> shapes;                 ///< [shape][kind] -> slices
+  std::vector<char> is_offered;                         ///< [shape]: may be cut; empty: all
   std::vector<std::vector<double>> rates;               ///< [kind][service], requests per second; 0: cannot
   std::vector<std::vector<double>> retraining_seconds;  ///< [kind][service]; 0: cannot, or not in time
   std::vector<std::vector<int>> serving_now;            ///< [kind][service]
