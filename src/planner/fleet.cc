@@ -12,34 +12,56 @@
 #include "planner/detail/fleet_response.h"
 #include "planner/detail/fleet_state.h"
 #include "planner/detail/fleet_terms.h"
+#include "planner/detail/fleet_timing.h"
 
 namespace berth::planner {
 namespace {
 
-constexpr double kRounding = 1e-8;  ///< of the objective, between two ways to sum it
-constexpr int kSmallFleet = 16;     ///< GPUs up to which everything is tried
-constexpr int kRoundsMax = 12;
+constexpr double kRounding = 1e-8;   ///< of the objective, between two ways to sum it
+constexpr int kSmallFleetGpus = 16;  ///< GPUs up to which everything is tried
+constexpr int kFleetRoundsMax = 12;
 constexpr double kRoundLeast = 1e-3;  ///< of the most: a round that gains less is the last one of a large fleet
-constexpr double kGuess = 0.8;        ///< of the first bound: what may be reached
-constexpr int kBlocks = 3;            ///< stretches of equal prices behind the first one
-constexpr int kSampleSteps = 300;     ///< of large fleets, with prices for
-constexpr int kSampleGpus = 100;      ///< so many of their GPUs
-constexpr int kSteps = 100;           ///< with all
-constexpr int kLastSteps = 50;        ///< when a schedule is known
-constexpr double kNovelty = 0.05;
-constexpr int kSmallSteps = 60;
+constexpr int kPriceBlocks = 3;       ///< stretches of equal prices behind the first one
+constexpr int kScaledGpus = 100;      ///< of large fleets, for the level of prices
+constexpr int kSampleSteps = 100;     ///< with prices for
+constexpr int kSampleGpus = 200;      ///< so many of their GPUs
+constexpr int kAllGpusSteps = 20;     ///< with all
+constexpr double kSoftnessFirst = 0.05;
+constexpr double kSoftness = 0.004;
+constexpr double kSoftnessLast = 0.0025;
+constexpr int kHugeRounds = 3;
+constexpr int kMendsMax = 250;                   ///< GPUs that are looked at for floors in a round
+constexpr std::int64_t kThoroughNodes = 20'000;  ///< limit from which on small fleets get time
 constexpr double kSmallNovelty = 0.1;
-constexpr double kCandidateShare = 0.3;      ///< of the best use of a kind: uses that are worth less are not tried
+constexpr double kCandidateShare = 0.8;      ///< of the best use of a kind: uses that are worth less are not tried
 constexpr std::size_t kExactGains = 20'000;  ///< GPUs x services up to which every slot is looked at
 constexpr int kStride = 4;
 constexpr int kExchangePasses = 12;
-constexpr int kRetrainingGpus = 12;  ///< of a large fleet on which retraining is tried
+constexpr int kRetrainingGpus = 4;  ///< of a large fleet on which a service's retraining is tried
+constexpr int kRetrainingStride = 37;
+
+/// How much is done for small fleets.
+struct Effort {
+  double first_slot = 1;  ///< of the grid, and how its steps grow
+  double growth = 1.3;
+  int stride = 1;  ///< of the slots that gains look at
+  int attempts = 8;
+  int price_blocks = 2 * kPriceBlocks;
+  int price_steps = 60;
+  bool is_shaken = true;
+};
+
+constexpr Effort kThoroughEffort;
+constexpr Effort kQuickEffort{
+    .first_slot = 4, .growth = 2, .stride = 2, .attempts = 3, .price_blocks = 2, .price_steps = 15, .is_shaken = false};
 
 /// Slots that lie closer at the beginning of the window.
 std::vector<int> graded_slots(int slots, double first, double growth) {
   std::vector<int> wanted = {0};
-  for (double slot = first; slot < slots; slot = std::max(slot + 1, slot * growth)) {
+  double slot = first;
+  while (slot < slots) {
     wanted.push_back(static_cast<int>(slot));
+    slot = std::max(slot + 1, slot * growth);
   }
   return wanted;
 }
@@ -50,9 +72,20 @@ std::vector<int> price_starts(const fleet::Terms& terms, int blocks) {
   for (const fleet::Readiness& readiness : terms.serving) ready = std::max(ready, readiness.on_new_site);
   std::vector<int> starts = {0};
   if (ready < terms.slots / 4) starts.push_back(ready);
+  const int floors = terms.problem.floors_from;
   const int begin = starts.back();
   const int count = std::min(blocks, terms.slots - begin);
+  const int length = (terms.slots - begin) / std::max(1, count);
   for (int k = 1; k < count; ++k) starts.push_back(begin + (terms.slots - begin) * k / count);
+  if (floors > 0 && floors < terms.slots) {  // prices of floors begin there
+    const auto near =
+        std::ranges::find_if(starts, [&](int slot) { return slot > begin && std::abs(slot - floors) < length / 2; });
+    if (near != starts.end())
+      *near = floors;
+    else if (std::ranges::find(starts, floors) == starts.end())
+      starts.push_back(floors);
+    std::ranges::sort(starts);
+  }
   return starts;
 }
 
@@ -63,7 +96,7 @@ class FleetSearch {
       : terms_(problem), limits_(limits), gpus_(static_cast<int>(problem.gpus.size())), best_(terms_) {}
 
   Answer solve() {
-    if (gpus_ <= kSmallFleet) {
+    if (gpus_ <= kSmallFleetGpus) {
       solve_small();
     } else {
       solve_large();
@@ -73,22 +106,26 @@ class FleetSearch {
 
  private:
   void solve_small() {
-    fleet::Responder responder(terms_, fleet::make_grid(terms_, graded_slots(terms_.slots, 1, 1.3), {}), 1);
-    improve(responder, best_, {});
+    const Effort effort = limits_.nodes_max < kThoroughNodes ? kQuickEffort : kThoroughEffort;
+    const std::vector<int> slots = graded_slots(terms_.slots, effort.first_slot, effort.growth);
+    fleet::Responder responder(terms_, fleet::make_grid(terms_, slots, {}), effort.stride);
+    const fleet::ResponseOptions options{.attempts = effort.attempts};
+    improve(responder, best_, options);
     std::optional<fleet::PriceSearch> prices;
+    const fleet::BoundOptions steps{.steps = effort.price_steps, .novelty = kSmallNovelty, .gap = limits_.gap};
     if (limits_.gap < 1) {
-      prices.emplace(terms_, price_starts(terms_, 2 * kBlocks));
+      prices.emplace(terms_, price_starts(terms_, effort.price_blocks));
       prices->start_from_rents();
-      prices->run(best_.objective(), {.steps = kSmallSteps, .novelty = kSmallNovelty, .gap = limits_.gap});
+      prices->run(best_.objective(), steps);
       prices->take_best_prices();
       fleet::FleetState state = filled(responder, *prices);
-      improve(responder, state, {});
+      improve(responder, state, options);
       keep(state);
     }
-    shake(responder);
+    if (effort.is_shaken) shake(responder);
     spent_ += responder.nodes();
     if (!prices) return;
-    prices->run(best_.objective(), {.steps = kSmallSteps, .novelty = kSmallNovelty, .gap = limits_.gap});
+    prices->run(best_.objective(), steps);
     bound_ = prices->bound();
     spent_ += prices->nodes();
   }
@@ -105,14 +142,16 @@ class FleetSearch {
 
   /// Rounds of answers until none gains.
   void improve(fleet::Responder& responder, fleet::FleetState& state, const fleet::ResponseOptions& options) {
-    for (int round = 0; round < kRoundsMax; ++round) {
+    fleet::Timing timing(terms_);
+    for (int round = 0; round < kFleetRoundsMax; ++round) {
       double gain = 0;
       for (int gpu = 0; gpu < gpus_ && has_nodes(responder); ++gpu) {
         gain += responder.improve(state, gpu, options);
-        gain += responder.retime(state, gpu);
+        gain += options.attempts < kThoroughEffort.attempts ? timing.improve(state, gpu) : responder.retime(state, gpu);
       }
       if (gain <= kRounding * (1 + terms_.value_max)) break;
     }
+    spent_ += timing.nodes();
   }
 
   /// Two GPUs begin anew, each in turn first.
@@ -131,12 +170,13 @@ class FleetSearch {
   }
 
   void solve_large() {
-    fleet::PriceSearch prices(terms_, price_starts(terms_, kBlocks));
+    fleet::PriceSearch prices(terms_, price_starts(terms_, kPriceBlocks));
     prices.start_from_rents();
-    prices.run(0, {.steps = 0});
-    const double target = kGuess * prices.bound();
-    prices.run(target, {.steps = kSampleSteps, .novelty = kNovelty, .gpus_max = kSampleGpus});
-    prices.run(target, {.steps = kSteps, .novelty = kNovelty});
+    prices.scale_rents(kScaledGpus);
+    prices.run_balance(
+        {.steps = kSampleSteps, .gpus_max = kSampleGpus, .softness_first = kSoftnessFirst, .softness_last = kSoftness});
+    prices.run_balance({.steps = kAllGpusSteps, .softness_first = kSoftness, .softness_last = kSoftnessLast});
+    bound_ = prices.bound();
     prices.take_best_prices();
     const bool is_huge = static_cast<std::size_t>(gpus_) * terms_.problem.services.size() > kExactGains;
     fleet::Responder responder(terms_, fleet::make_grid(terms_, graded_slots(terms_.slots, 6, 2), {}),
@@ -144,23 +184,66 @@ class FleetSearch {
     responder.gains().set_caps(prices.caps());
     responder.gains().keep_candidates(kCandidateShare);
     fleet::FleetState state = filled(responder, prices);
+    better_all(responder, state, is_huge ? kHugeRounds : kFleetRoundsMax);
+    if (terms_.has_retraining()) {
+      move_retraining(responder, state);
+      better_all(responder, state, 1);
+    }
+    keep(state);
+    spent_ += responder.nodes() + prices.nodes();
+  }
+
+  /// Each service is retrained where that is best of its GPU and a few others; no two begin on the same.
+  void move_retraining(fleet::Responder& responder, fleet::FleetState& state) {
+    int next = 0;
+    for (int i = 0; fleet::idx(i) < terms_.problem.services.size(); ++i) {
+      if (!terms_.problem.services[fleet::idx(i)].retraining) continue;
+      const int host = host_of(state, i);
+      if (host >= 0) responder.retrain(state, host, i);
+      const double before = state.score();
+      std::optional<fleet::Path> old;
+      if (host >= 0) old = state.path(host);
+      if (host >= 0) responder.stop_retraining(state, host, i);
+      for (int k = 0; k < kRetrainingGpus && state.score() <= before && has_nodes(responder); ++k) {
+        next = (next + kRetrainingStride) % gpus_;
+        responder.retrain(state, next, i);
+      }
+      if (state.score() > before || !old) continue;
+      for (int gpu = 0; gpu < gpus_; ++gpu) {
+        if (gpu != host && host_of(state, i) == gpu) responder.stop_retraining(state, gpu, i);
+      }
+      state.take_out(host);
+      state.put(host, std::move(*old));
+    }
+  }
+
+  /// The first GPU that retrains a service, or -1.
+  [[nodiscard]] int host_of(const fleet::FleetState& state, int service) const {
+    for (int gpu = 0; gpu < gpus_; ++gpu) {
+      for (const fleet::Stay& stay : state.path(gpu).stays) {
+        if (stay.piece.use == kRetraining && stay.piece.service == service) return gpu;
+      }
+    }
+    return -1;
+  }
+
+  /// Rounds over all GPUs and all slices until they gain little.
+  void better_all(fleet::Responder& responder, fleet::FleetState& state, int rounds) {
     fleet::Exchange exchange(terms_);
-    for (int round = 0; round < kRoundsMax; ++round) {
+    fleet::Timing timing(terms_);
+    for (int round = 0; round < rounds; ++round) {
       const double before = state.score();
       for (int gpu = 0; gpu < gpus_ && has_nodes(responder); ++gpu) {
         responder.improve(state, gpu, {.attempts = 1, .moves_retraining = false});
+        timing.improve(state, gpu);
       }
       exchange.run(state, kExchangePasses);
-      if (state.score() - before <= (round == 0 && !is_huge ? 0 : kRoundLeast) * terms_.value_max) break;
-      if (is_huge) break;
+      for (int k = 0; k < std::min(gpus_, kMendsMax) && state.shortfall() > 0 && has_nodes(responder); ++k) {
+        responder.mend(state, (round * kMendsMax + k) % gpus_);
+      }
+      if (state.score() - before <= kRoundLeast * terms_.value_max) break;
     }
-    for (int k = 0; k < kRetrainingGpus && terms_.has_retraining(); ++k) {
-      responder.improve(state, gpus_ * k / kRetrainingGpus, {.attempts = 1, .moves_retraining = true});
-    }
-    keep(state);
-    prices.run(best_.objective(), {.steps = kLastSteps, .novelty = kNovelty, .gap = limits_.gap});
-    bound_ = prices.bound();
-    spent_ += responder.nodes() + prices.nodes() + exchange.nodes();
+    spent_ += exchange.nodes() + timing.nodes();
   }
 
   [[nodiscard]] bool has_nodes(const fleet::Responder& responder) const {

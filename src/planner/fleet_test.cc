@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "planner/check.h"
+#include "planner/detail/test_fleets.h"
 #include "planner/detail/test_problems.h"
 
 namespace berth::planner {
@@ -45,6 +46,49 @@ TEST(Fleet, TinyProblemsWithEveryRuleGetSoundAnswers) {
     SCOPED_TRACE(seed);
     expect_sound(problem, solve_fleet(problem, {}));
   }
+}
+
+TEST(Fleet, LargeFleetsWithEveryRuleGetSoundAnswers) {
+  int misses = 0;
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    const int gpus = 17 + static_cast<int>(seed) * 5;
+    const Problem problem =
+        testing::fleet_problem(Rng(seed), gpus, 5 + static_cast<int>(seed), 60, seed % 3 == 0 ? 0 : 15);
+    SCOPED_TRACE(seed);
+    const Answer answer = solve_fleet(problem, {});
+    expect_sound(problem, answer);
+    misses += answer.misses_floors && !answer.is_infeasible ? 1 : 0;
+  }
+  EXPECT_LE(misses, 6);
+}
+
+TEST(Fleet, LargeFleetsWithFloorsAreNearTheBound) {
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    const Problem problem = testing::large_fleet(Rng(seed), 200, 20);
+    SCOPED_TRACE(seed);
+    const Answer answer = solve_fleet(problem, {});
+    expect_sound(problem, answer);
+    EXPECT_FALSE(answer.misses_floors);
+    EXPECT_LT(answer.bound - answer.objective, 0.03 * answer.bound);
+  }
+}
+
+TEST(Fleet, FewNodesGetSoundAnswersToo) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const int gpus = seed % 4 == 0 ? 20 : 2 + static_cast<int>(seed % 4);
+    const Problem problem = testing::fleet_problem(Rng(seed), gpus, 5, 60, seed % 2 == 0 ? 0 : 20);
+    SCOPED_TRACE(seed);
+    expect_sound(problem, solve_fleet(problem, {.nodes_max = 500}));
+  }
+}
+
+TEST(Fleet, TheSameProblemGetsTheSameAnswer) {
+  const Problem problem = testing::large_fleet(Rng(3), 60, 12, 50, 5, 20);
+  const Answer first = solve_fleet(problem, {});
+  const Answer second = solve_fleet(problem, {});
+  EXPECT_EQ(first.objective, second.objective);
+  EXPECT_EQ(first.bound, second.bound);
+  EXPECT_EQ(first.nodes, second.nodes);
 }
 
 }  // namespace

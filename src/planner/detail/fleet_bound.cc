@@ -3,17 +3,29 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "base/ensure.h"
 
 namespace berth::planner::fleet {
 namespace {
 
-constexpr double kSpreadMost = 8;
+constexpr double kCountLeast = 1e-3;  ///< of a GPU: fewer pieces do not count
 constexpr double kSpreadLast = 0.003;
 constexpr double kSpreadFade = 0.95;
 constexpr int kRentSlots = 3;  ///< of a stretch that are looked at for rents
 constexpr int kRentRounds = 3;
+constexpr int kScalings = 6;
+constexpr double kGolden = 0.6180339887498949;
+constexpr double kReference = 0.5;  ///< of the scaled rents
+constexpr double kReferenceLeast = 0.1;
+constexpr double kBudgetReference = 0.05;
+constexpr double kMomentum = 0.7;
+constexpr double kDamping = 1;     ///< of the way to balanced prices
+constexpr double kAstray = 3e-3;   ///< of the bound: no way to a better one
+constexpr double kQuick = 1.5e-4;  ///< of the bound, won in one step
+constexpr double kSoftnessSafe = 0.02;
+
 constexpr int kRentHalvings = 16;
 constexpr std::size_t kDelaysMax = 4;
 constexpr double kUnlimited = 1e300;
@@ -42,6 +54,11 @@ PriceSearch::PriceSearch(const Terms& terms, std::vector<int> starts) : terms_(&
   block_of_.push_back(static_cast<int>(blocks()) - 1);
   length_.back() = terms.problem.tail_seconds;
   place_prices();
+  levels_.resize(places_.size());
+  for (const ServiceTerms& service : terms.problem.services) {
+    const std::size_t size = service.variants.size() * blocks() * 2 * idx(terms.problem.samples);
+    gathered_.emplace_back(service.retraining ? size : 0);
+  }
   sort_loads();
   set_scales();
   for (std::size_t m = 0; m < terms.problem.models.size(); ++m) {
@@ -49,6 +66,7 @@ PriceSearch::PriceSearch(const Terms& terms, std::vector<int> starts) : terms_(&
       spaces_.emplace_back(terms.trees[m], grid_);
       tables_.emplace_back(terms.problem.models[m].rates.size());
       offers_.emplace_back(terms.problem.models[m].rates.size());
+      shares_.emplace_back(terms.trees[m], static_cast<int>(terms.problem.models[m].rates.size()), grid_.width());
     }
   }
 }
@@ -449,8 +467,21 @@ double PriceSearch::charge(int service, int slot, bool is_fresh) {
     if (!terms.outside.empty()) outside += terms.outside[idx(slot) * variants + idx(variant)];
     slope_[at] += seconds * (outside - take(service, slot, step, prices_[at] * seconds).capacity);
     paid += seconds * outside * prices_[at];
+    gather_levels(service, slot, w, is_fresh);
   }
   return paid;
+}
+
+/// Notes what the service would take in a slot at falling prices.
+void PriceSearch::gather_levels(int service, int slot, std::size_t rung, bool is_fresh) {
+  const auto samples = static_cast<std::size_t>(terms_->problem.samples);
+  const double seconds = slot == terms_->slots ? length_.back() : 1;
+  const double* sorted = loads_[idx(service)].sorted.data() + idx(slot) * samples;
+  double* quantities =
+      gathered_[idx(service)].data() + ((rung * blocks() + block_of(slot)) * 2 + (is_fresh ? 1 : 0)) * samples;
+  for (std::size_t k = 0; k < samples; ++k) {
+    quantities[k] += seconds * (sorted[k] - (k + 1 < samples ? sorted[k + 1] : 0));
+  }
 }
 
 std::vector<PriceSearch::Segment> PriceSearch::segments(int service) const {
@@ -595,6 +626,7 @@ double PriceSearch::value_of_service(int service) {
   double sum = 0;
   if (terms.retraining) {
     const NetWorth net = net_worth(service);
+    std::ranges::fill(gathered_[idx(service)], 0);
     for (const Segment& segment : segments(service)) sum += value_of_segment(service, segment, net);
   } else {
     sum = value_always_fresh(service);
@@ -806,12 +838,20 @@ void PriceSearch::add_piece(int model, const Piece& piece, int from, int ready, 
 
 void PriceSearch::add_supply(int gpu, double weight) {
   const GpuTerms& terms = terms_->problem.gpus[idx(gpu)];
+  const SpaceTree& tree = terms_->trees[idx(terms.model)];
+  const SpaceValues& own = spaces_[idx(space_)];
   std::vector<int> stays_until;
-  std::vector<Wanted> wanted;
-  walk_.trace(spaces_[idx(space_)], switch_point_, terms_->slots, stays_until, wanted);
-  std::vector<int> spaces(wanted.size(), space_);
+  std::vector<Wanted> wanted;  // where sites are pinned
+  walk_.trace_rooms(own, switch_point_, terms_->slots, stays_until, rooms_);
+  for (const Room& room : rooms_) {
+    if (own.is_ruled(room.node)) {
+      own.trace(room.node, room.from_point, room.until_point, room.is_on_same_site, terms_->slots, wanted);
+    } else {
+      shares_[idx(space_)].add(tree, room, weight);
+    }
+  }
   const std::size_t width = grid_.width();
-  const int root = static_cast<int>(terms_->trees[idx(terms.model)].nodes.size()) - 1;
+  const int root = static_cast<int>(tree.nodes.size()) - 1;
   for (int a = switch_point_, end = grid_.size(); a < end;) {  // backwards: the last stretch of any group first
     int begin = a;
     const std::vector<double>& any = any_[idx(terms.model)];
@@ -825,8 +865,8 @@ void PriceSearch::add_supply(int gpu, double weight) {
     for (int group = 0; group < terms_->groups; ++group) {
       const SpaceValues& space = spaces_[idx(space_of(terms.model, group))];
       if (space.cell(root).entry_new[idx(begin) * width + idx(end)] != base[idx(begin) * width + idx(end)]) continue;
-      space.trace(root, begin, end, false, terms_->slots, wanted);
-      spaces.resize(wanted.size(), space_of(terms.model, group));
+      shares_[idx(space_of(terms.model, group))].add(
+          tree, {.node = root, .from_point = begin, .until_point = end, .is_on_same_site = false}, weight);
       break;
     }
     end = begin;
@@ -836,16 +876,12 @@ void PriceSearch::add_supply(int gpu, double weight) {
               stays_until[i], weight);
   }
   const ModelTerms& model = terms_->model_of(gpu);
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    const Wanted& each = wanted[i];
-    if (each.piece.service != kNobody) {  // of a pinned site
+  for (const Wanted& each : wanted) {
+    if (each.piece.service != kNobody) {
       add_wanted(terms.model, each, each.piece, weight);
-      continue;
+    } else {
+      spread_piece(terms.model, space_, model.sites[idx(each.piece.site)].kind, each, weight);
     }
-    const int kind = model.sites[idx(each.piece.site)].kind;
-    const std::array<int, 6> key = {terms.model,     spaces[i],        kind,
-                                    each.from_point, each.until_point, each.is_on_same_site ? 1 : 0};
-    equal_.try_emplace(key, 0, each).first->second.first += weight;
   }
 }
 
@@ -861,31 +897,61 @@ void PriceSearch::add_wanted(int model, const Wanted& wanted, const Piece& piece
 
 /// Many GPUs want the same piece, and other services would pay nearly as much: each gets a part. The slope is then one
 /// of a smoother function near the bound's.
-void PriceSearch::spread_wanted() {
-  std::vector<double> shares;
-  for (const auto& [key, count_and_wanted] : equal_) {
-    const auto& [model, space, kind, from, until, is_same] = key;
-    const auto& [count, wanted] = count_and_wanted;
-    const std::vector<Offer>& offers = offers_[idx(space)][idx(kind)];
-    shares.clear();
-    double best = 0;
-    for (const Offer& offer : offers) {
-      shares.push_back(worth_of(*terms_, grid_, offer, from, until, is_same != 0));
-      best = std::max(best, shares.back());
-    }
-    double sum = 0;
-    for (double& share : shares) {
-      const double lacks = best > 0 ? (best - share) / (spread_ * best) : 0;
-      share = lacks < kSpreadMost ? std::exp(-lacks) : 0;
-      sum += share;
-    }
-    for (std::size_t i = 0; i < offers.size(); ++i) {
-      if (shares[i] <= 0) continue;
-      const Piece piece{.site = wanted.piece.site, .service = offers[i].service, .use = offers[i].use};
-      add_wanted(model, wanted, piece, count * shares[i] / sum);
+void PriceSearch::spread_pieces() {
+  const std::size_t width = grid_.width();
+  for (int m = 0; idx(m) < terms_->problem.models.size(); ++m) {
+    for (int group = 0; group <= terms_->groups; ++group) {
+      if (terms_->groups == 1 && group == 1) continue;
+      const int space = space_of(m, group);
+      SpaceShares& shares = shares_[idx(space)];
+      shares.spread(spaces_[idx(space)], terms_->problem.models[idx(m)], spread_);
+      for (int kind = 0; idx(kind) < tables_[idx(space)].size(); ++kind) {
+        for (const bool is_same : {false, true}) {
+          const std::vector<double>& counts = shares.pieces(kind, is_same);
+          for (std::size_t at = 0; at < counts.size(); ++at) {
+            if (counts[at] <= kCountLeast) continue;
+            const int from = static_cast<int>(at / width);
+            const int until = static_cast<int>(at % width);
+            const SpaceValues& values = spaces_[idx(space)];
+            spread_piece(m, space, kind,
+                         {.piece = {},
+                          .from = values.slot_of(from, terms_->slots),
+                          .until = values.slot_of(until, terms_->slots),
+                          .is_on_same_site = is_same,
+                          .from_point = from,
+                          .until_point = until},
+                         counts[at]);
+          }
+        }
+      }
+      shares.clear();
     }
   }
-  equal_.clear();
+}
+
+void PriceSearch::spread_piece(int model, int space, int kind, const Wanted& wanted, double count) {
+  const std::vector<Offer>& offers = offers_[idx(space)][idx(kind)];
+  worths_.clear();
+  double best = 0;
+  for (const Offer& offer : offers) {
+    worths_.push_back(worth_of(*terms_, grid_, offer, wanted.from_point, wanted.until_point, wanted.is_on_same_site));
+    best = std::max(best, worths_.back());
+  }
+  if (best <= 0) return;
+  const std::vector<Site>& sites = terms_->problem.models[idx(model)].sites;
+  const int site = static_cast<int>(std::ranges::find(sites, kind, &Site::kind) - sites.begin());
+  const std::size_t at = idx(wanted.from_point) * grid_.width() + idx(wanted.until_point);
+  const double lack = spread_ * std::max(best, shares_[idx(space)].piece_reference(kind, at));
+  double sum = 0;
+  for (double& worth : worths_) {
+    worth = share_weight(worth, best, lack);
+    sum += worth;
+  }
+  for (std::size_t i = 0; i < offers.size(); ++i) {
+    if (worths_[i] <= 0) continue;
+    add_wanted(model, wanted, {.site = site, .service = offers[i].service, .use = offers[i].use},
+               count * worths_[i] / sum);
+  }
 }
 
 double PriceSearch::value_of_gpus() {
@@ -899,7 +965,7 @@ double PriceSearch::value_of_gpus() {
     add_supply(gpu, weight);
     if (!terms_->problem.gpus[idx(gpu)].pins.empty()) spaces_[idx(space_)].drop_rules();
   }
-  spread_wanted();
+  spread_pieces();
   return sum;
 }
 
@@ -909,6 +975,7 @@ double PriceSearch::value() {
   std::ranges::fill(slope_, 0);
   double sum = 0;
   for (int i = 0; idx(i) < terms_->problem.services.size(); ++i) sum += value_of_service(i);
+  taken_ = slope_;
   return sum + value_of_gpus();
 }
 
@@ -943,6 +1010,199 @@ void PriceSearch::run(double objective, const BoundOptions& options) {
       waited = 0;
     }
   }
+}
+
+/// All prices as one: the share of them that makes the bound least (golden section; the bound is convex).
+void PriceSearch::scale_rents(int gpus_max) {
+  choose_gpus(gpus_max);
+  const std::vector<double> rents = best_prices_;
+  const auto scale = [&](double share) {
+    for (std::size_t k = 0; k < prices_.size(); ++k) prices_[k] = share * rents[k];
+  };
+  const auto value_at = [&](double share) {
+    scale(share);
+    return value();
+  };
+  double low = 0;
+  double high = 1;
+  double left = 1 - kGolden;
+  double right = kGolden;
+  double at_left = value_at(left);
+  double at_right = value_at(right);
+  for (int i = 0; i < kScalings; ++i) {
+    if (at_left < at_right) {
+      high = right;
+      right = std::exchange(left, high - kGolden * (high - low));
+      at_right = std::exchange(at_left, value_at(left));
+    } else {
+      low = left;
+      left = std::exchange(right, low + kGolden * (high - low));
+      at_left = std::exchange(at_right, value_at(right));
+    }
+  }
+  const double best = at_left < at_right ? left : right;
+  scale(std::max(kReferenceLeast, kReference * best));
+  set_reference();
+  bound_ = value_at(best);
+  best_prices_ = prices_;
+}
+
+/// Lacks and steps are counted in shares of what these prices make things worth, at least.
+void PriceSearch::set_reference() {
+  reference_ = prices_;
+  for (int i = 0; idx(i) < places_.size(); ++i) {
+    const int most = service_terms(i).changes_max;
+    const std::size_t at = places_[idx(i)].change;
+    if (most >= 0) reference_[at] = std::max(reference_[at], kBudgetReference * scales_[at] * (most + 1));
+  }
+  sum_prices();
+  fill_spaces();
+  for (std::size_t space = 0; space < shares_.size(); ++space) {
+    shares_[space].set_reference(spaces_[space], tables_[space]);
+  }
+}
+
+void PriceSearch::run_balance(const BalanceOptions& options) {
+  choose_gpus(options.gpus_max);
+  const double fade = std::pow(options.softness_last / options.softness_first, 1.0 / std::max(1, options.steps - 1));
+  double least = options.softness_last;
+  spread_ = options.softness_first;
+  prices_ = best_prices_;
+  bound_ = value();
+  std::vector<double> last = prices_;
+  for (int step = 0; step < options.steps; ++step) {
+    const std::vector<double> before = prices_;
+    const double was = bound_;
+    for (std::size_t k = 0; k < prices_.size(); ++k) {
+      prices_[k] = std::clamp(prices_[k] + kMomentum * (before[k] - last[k]), 0.0, price_max_[k]);
+    }
+    for (int i = 0; idx(i) < places_.size(); ++i) balance_service(i);
+    last = before;
+    const double now = value();
+    if (now < bound_) {
+      bound_ = now;
+      best_prices_ = prices_;
+    } else if (now > bound_ + kAstray * std::abs(bound_) && step > options.steps / 8 && least < kSoftnessSafe) {
+      prices_ = last = best_prices_;  // too hard for such steps
+      least = spread_ = std::min(kSoftnessSafe, 2 * spread_);
+      value();
+    }
+    // As long as steps are long, softness helps.
+    if (bound_ > was - kQuick * std::abs(was)) spread_ = std::max(least, spread_ * fade);
+  }
+}
+
+/// What a service would take in each stretch, where its model is always fresh.
+void PriceSearch::set_levels(int service) {
+  const std::size_t rungs = service_terms(service).variants.size();
+  const auto samples = static_cast<std::size_t>(terms_->problem.samples);
+  std::vector<std::vector<DemandLevel>>& all = levels_[idx(service)];
+  all.assign(rungs * blocks(), {});
+  for (std::size_t w = 0; w < rungs; ++w) {
+    const double step = terms_->fresh[idx(service)].step[w];
+    for (std::size_t block = 0; block < blocks() && step > 0; ++block) {
+      std::vector<DemandLevel>& levels = all[w * blocks() + block];
+      levels.reserve(samples);
+      double before = 0;
+      for (std::size_t k = samples; k-- > 0;) {  // the largest load of all samples comes last
+        const double capacity = ranks_[idx(service)].capacity[block * samples + k];
+        const double price = step * static_cast<double>(k + 1) / static_cast<double>(samples);
+        levels.push_back({.price = price, .quantity = capacity - before});
+        before = capacity;
+      }
+    }
+  }
+}
+
+/// The same at the prices of the last value, where the model is not always fresh: the slots' levels were gathered by
+/// `charge`.
+void PriceSearch::merge_levels(int service) {
+  const std::size_t rungs = service_terms(service).variants.size();
+  const auto samples = static_cast<std::size_t>(terms_->problem.samples);
+  std::vector<std::vector<DemandLevel>>& all = levels_[idx(service)];
+  all.assign(rungs * blocks(), {});
+  for (std::size_t w = 0; w < rungs; ++w) {
+    for (std::size_t block = 0; block < blocks(); ++block) {
+      if (length_[block] <= 0) continue;
+      std::vector<DemandLevel>& levels = all[w * blocks() + block];
+      levels.reserve(2 * samples);
+      for (const bool is_fresh : {true, false}) {
+        const double* quantities =
+            gathered_[idx(service)].data() + ((w * blocks() + block) * 2 + (is_fresh ? 1 : 0)) * samples;
+        const bool is_tail = block + 1 == blocks();
+        const double step =
+            is_tail ? step_in_tail(service, w, is_fresh) / length_[block] : step_of(service, w, is_fresh);
+        for (std::size_t k = 0; k < samples; ++k) {
+          const double price = step * static_cast<double>(k + 1) / static_cast<double>(samples);
+          if (quantities[k] > 0 && price > 0) levels.push_back({.price = price, .quantity = quantities[k]});
+        }
+      }
+      std::ranges::sort(levels, [](const DemandLevel& a, const DemandLevel& b) {
+        return a.price != b.price ? a.price > b.price : a.quantity > b.quantity;
+      });
+    }
+  }
+}
+
+void PriceSearch::balance_service(int service) {
+  const ServiceTerms& terms = service_terms(service);
+  const Places& places = places_[idx(service)];
+  if (terms.retraining) {
+    merge_levels(service);
+  } else if (levels_[idx(service)].empty()) {
+    set_levels(service);
+  }
+  for (std::size_t w = terms.variants.size(); w-- > 0;) {
+    for (std::size_t block = 0; block < blocks(); ++block) {
+      if (length_[block] > 0) balance_block(service, w, block);
+    }
+  }
+  for (std::size_t block = 0; block < starts_.size() && terms.retraining; ++block)
+    balance_price(places.progress + block);
+  if (terms.changes_max >= 0) balance_price(places.change);
+}
+
+void PriceSearch::balance_block(int service, std::size_t rung, std::size_t block) {
+  const ServiceTerms& terms = service_terms(service);
+  const Places& places = places_[idx(service)];
+  const std::size_t rungs = terms.variants.size();
+  const std::size_t at = places.capacity + rung * blocks() + block;
+  const std::size_t floor = places.floor + block;
+  const bool has_floor = terms.floor_rate > 0 && rung + 1 == rungs;
+  const double supply = supply_of(at);
+  double aside = terms.floor_rate > 0 && rung + 1 < rungs ? prices_[floor] : 0;
+  double reference = 0;
+  for (std::size_t other = 0; other < rungs; ++other) {
+    const std::size_t its = places.capacity + other * blocks() + block;
+    if (other >= rung) reference += reference_[its];
+    if (other == rung || supply <= 0) continue;
+    const std::size_t shared = places.capacity + std::min(rung, other) * blocks() + block;
+    aside += std::min(1.0, supply_of(shared) / supply) * prices_[its];
+  }
+  BalanceBlock each{.demand = &levels_[idx(service)][rung * blocks() + block],
+                    .outside = ranks_[idx(service)].outside[rung * blocks() + block],
+                    .supply = supply,
+                    .price = prices_[at],
+                    .floor_need = has_floor ? -taken_[floor] : 0,
+                    .floor_supply = has_floor ? supply_of(floor) : 0,
+                    .floor_price = has_floor ? prices_[floor] : 0};
+  balance(each, aside, reference, spread_);
+  move_price(at, each.price);
+  if (has_floor) move_price(floor, each.floor_price);
+}
+
+/// Of what is taken whatever it costs, or not at all.
+void PriceSearch::balance_price(std::size_t at) {
+  const double wants = std::max(0.0, -taken_[at]);
+  const double has = supply_of(at);
+  const double growth = balanced_growth(has, wants);
+  move_price(at, prices_[at] + growth * spread_ * std::max(prices_[at], reference_[at]));
+}
+
+double PriceSearch::supply_of(std::size_t at) const { return std::max(0.0, slope_[at] - taken_[at]); }
+
+void PriceSearch::move_price(std::size_t at, double to) {
+  prices_[at] = std::clamp(prices_[at] + kDamping * (to - prices_[at]), 0.0, price_max_[at]);
 }
 
 /// GPUs of each model at equal distances, each counted for those between.

@@ -9,19 +9,20 @@
 ///   + sum over GPUs of A(root, end) at these prices                     (fleet_space.h)
 ///   - sum f x floor + sum c x budget
 /// is at least the objective of every schedule that keeps floors and budgets. The prices come down by subgradients with
-/// Polyak's step (B. T. Polyak, Minimization of unsmooth functionals, 1969), smoothed over steps.
+/// Polyak's step (B. T. Polyak, Minimization of unsmooth functionals, 1969), smoothed over steps; large fleets balance
+/// each service with what GPUs offer it, softly (fleet_balance.h), with momentum.
 ///
 /// Prices that are constant between points, and points where those prices change, less the slots until a piece is
 /// ready: between two such points the worth of a schedule is linear (or convex) in the time of a change, so changes at
 /// points are the best, and the grid loses nothing.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <map>
 #include <utility>
 #include <vector>
 
+#include "planner/detail/fleet_balance.h"
+#include "planner/detail/fleet_shares.h"
 #include "planner/detail/fleet_space.h"
 #include "planner/detail/fleet_state.h"
 #include "planner/detail/fleet_terms.h"
@@ -33,6 +34,13 @@ struct BoundOptions {
   double novelty = 0.1;          ///< share of the last slope in the direction (volume algorithm)
   int gpus_max = 1'000'000'000;  ///< more are sampled: the bound is then no bound, but the prices are good
   double gap = 0;                ///< (bound - objective) / |bound| that is enough
+};
+
+struct BalanceOptions {
+  int steps = 50;
+  int gpus_max = 1'000'000'000;  ///< as in BoundOptions
+  double softness_first = 0.05;
+  double softness_last = 0.003;
 };
 
 /// What a request a second is worth at most where others would take it for that, in each slot (the tail as a whole).
@@ -49,15 +57,18 @@ class PriceSearch {
   /// Prices at which GPUs as one divisible mass, changed for nothing, earn as much with each service that they serve:
   /// for each stretch a rent for each GPU model, by coordinates.
   void start_from_rents();
+  /// Then all of them by one factor, the best for so many GPUs. Goes before run_balance.
+  void scale_rents(int gpus_max);
   /// Lowers the bound. `objective`: of a schedule that is known.
   void run(double objective, const BoundOptions& options);
+  /// Lowers the bound from far: each service in turn with the GPUs (fleet_balance.h), softly, then less and less so.
+  void run_balance(const BalanceOptions& options);
   [[nodiscard]] double bound() const { return bound_; }
   /// Takes the prices of the best bound (before caps).
   void take_best_prices();
   [[nodiscard]] std::int64_t nodes() const { return nodes_; }
   /// The prices of capacity and of floors in each slot, [service][variant][slot] and [service][slot].
   [[nodiscard]] PriceCaps caps() const;
-  double gpus_value() { return value_of_gpus(); }
 
  private:
   /// Where the prices of a service begin in the list of all.
@@ -145,7 +156,17 @@ class PriceSearch {
   void add_ranks(int service);
   double value_always_fresh(int service);
   void add_wanted(int model, const Wanted& wanted, const Piece& piece, double share);
-  void spread_wanted();
+  void spread_pieces();
+  void spread_piece(int model, int space, int kind, const Wanted& wanted, double count);
+  void set_reference();
+  void balance_service(int service);
+  void balance_block(int service, std::size_t rung, std::size_t block);
+  void balance_price(std::size_t at);
+  [[nodiscard]] double supply_of(std::size_t at) const;
+  void move_price(std::size_t at, double to);
+  void set_levels(int service);
+  void merge_levels(int service);
+  void gather_levels(int service, int slot, std::size_t rung, bool is_fresh);
   void add_piece(int model, const Piece& piece, int from, int ready, int until, double share);
   void add_to_blocks(std::size_t place, int from, int until, double amount);
   [[nodiscard]] int space_of(int model, int group) const { return model * (terms_->groups + 1) + group; }
@@ -174,8 +195,15 @@ class PriceSearch {
   std::vector<Sums> sums_;
   std::vector<std::vector<std::vector<Offer>>> offers_;  ///< [space][kind]
   std::vector<std::vector<PieceTable>> tables_;          ///< [space][kind]
-  /// How many GPUs want the same piece: {model, space, kind, from point, until point, on the same site}.
-  std::map<std::array<int, 6>, std::pair<double, Wanted>> equal_;
+  std::vector<SpaceShares> shares_;                      ///< [space]
+  std::vector<Room> rooms_;
+  std::vector<double> reference_;  ///< [price]: what prices may be like
+  std::vector<double> worths_;
+  std::vector<double> taken_;                                  ///< what services take, as slopes
+  std::vector<std::vector<std::vector<DemandLevel>>> levels_;  ///< [service][rung x blocks + block]
+  /// [service][((rung x blocks + block) x 2 + is fresh) x samples + k]: more is taken where price falls below (k + 1) /
+  /// samples of the step. Only with retraining.
+  std::vector<std::vector<double>> gathered_;
   double spread_ = 0.05;                  ///< of its worth that a piece may be worse than the best and be taken in part
   std::vector<SpaceValues> spaces_;       ///< by space_of; the last group of a model: all services
   std::vector<std::vector<double>> any_;  ///< [model]: F of the root over all groups

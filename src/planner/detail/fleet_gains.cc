@@ -8,6 +8,7 @@ namespace berth::planner::fleet {
 namespace {
 
 constexpr int kFirstSlots = 12;
+constexpr double kBestKinds = 0.9;  ///< of a service's best share on any kind: kinds that it keeps in any case
 
 }  // namespace
 
@@ -50,15 +51,30 @@ void GainTables::keep_candidates(double share) {
     const std::vector<double>& floor = caps_->floor[idx(each.first)];
     return std::accumulate(slots.begin(), slots.end(), 0.0) + std::accumulate(floor.begin(), floor.end(), 0.0);
   };
+  std::vector<double> best_share(terms_->problem.services.size(), 0);
+  std::vector<std::vector<std::vector<double>>> shares(candidates_.size());
   for (std::size_t m = 0; m < candidates_.size(); ++m) {
     for (std::size_t kind = 0; kind < candidates_[m].size(); ++kind) {
-      const auto worth = [&](const std::pair<int, int>& each) {
-        const Rates& rates = terms_->rates(static_cast<int>(m), static_cast<int>(kind), each.first);
-        return rates.requests_per_second[idx(each.second)] * price(each);
-      };
+      std::vector<double>& of_kind = shares[m].emplace_back();
       double best = 0;
-      for (const auto& each : candidates_[m][kind]) best = std::max(best, worth(each));
-      std::erase_if(candidates_[m][kind], [&](const auto& each) { return worth(each) < share * best; });
+      for (const auto& each : candidates_[m][kind]) {
+        const Rates& rates = terms_->rates(static_cast<int>(m), static_cast<int>(kind), each.first);
+        of_kind.push_back(rates.requests_per_second[idx(each.second)] * price(each));
+        best = std::max(best, of_kind.back());
+      }
+      for (std::size_t i = 0; i < of_kind.size(); ++i) {
+        of_kind[i] = best > 0 ? of_kind[i] / best : 1;
+        double& its_best = best_share[idx(candidates_[m][kind][i].first)];
+        its_best = std::max(its_best, of_kind[i]);
+      }
+    }
+  }
+  for (std::size_t m = 0; m < candidates_.size(); ++m) {
+    for (std::size_t kind = 0; kind < candidates_[m].size(); ++kind) {
+      std::size_t i = 0;
+      std::erase_if(candidates_[m][kind], [&](const auto& each) {
+        return shares[m][kind][i++] < std::min(share, kBestKinds * best_share[idx(each.first)]);
+      });
     }
   }
 }

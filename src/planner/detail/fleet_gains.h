@@ -32,7 +32,8 @@ class GainTables {
 
   /// Worths are at most these.
   void set_caps(std::optional<PriceCaps> caps);
-  /// Only those uses of each kind that are worth at least `share` of its best one at the caps.
+  /// Only those uses of each kind that are worth at least `share` of its best one at the caps, and each service's best
+  /// kinds.
   void keep_candidates(double share);
 
   /// Notes what changed since the last call. Returns those services.

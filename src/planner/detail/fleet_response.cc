@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <utility>
 
 namespace berth::planner::fleet {
@@ -66,6 +67,7 @@ void Responder::renew(FleetState& state) {
 
 void Responder::forget_own() {
   std::vector<int> services;
+  services.reserve(own_.size());
   for (const OwnCapacity& each : own_) services.push_back(each.service);
   gains_.forget(services);
   own_.clear();
@@ -75,6 +77,7 @@ void Responder::forget_own() {
 void Responder::move_own(int gpu, const Path& path, double share) {
   const int model = terms_->problem.gpus[idx(gpu)].model;
   std::vector<int> services;
+  services.reserve(own_.size());
   for (const OwnCapacity& each : own_) services.push_back(each.service);
   add_services(path, services);
   for (const int service : services) {
@@ -105,18 +108,20 @@ void Responder::fill_tables(const FleetState& state, int gpu, int group) {
   spaces_[idx(model)].fill(terms_->problem.models[idx(model)], tables_[idx(model)]);
 }
 
-void Responder::fill_retraining(const FleetState& state, int model) {
-  for (int service = 0; idx(service) < terms_->problem.services.size(); ++service) {
-    std::optional<RetrainingWorth>& worth = retraining_[idx(service)];
-    std::vector<PieceTable>& tables = retraining_tables_[idx(model)][idx(service)];
-    if (!tables.empty() || !may_retrain(state, service)) continue;
-    if (!worth) worth.emplace(*terms_, state, service);
-    tables.resize(tables_[idx(model)].size());
-    for (std::size_t kind = 0; kind < tables.size(); ++kind) {
-      const double slots_on = terms_->rates(model, static_cast<int>(kind), service).retraining_slots;
-      if (slots_on > 0) worth->fill_table(grid_, slots_on, tables[kind]);
-    }
+void Responder::fill_retraining(const FleetState& state, int model, int service) {
+  std::optional<RetrainingWorth>& worth = retraining_[idx(service)];
+  std::vector<PieceTable>& tables = retraining_tables_[idx(model)][idx(service)];
+  if (!tables.empty() || !may_retrain(state, service)) return;
+  if (!worth) worth.emplace(*terms_, state, service);
+  tables.resize(tables_[idx(model)].size());
+  for (std::size_t kind = 0; kind < tables.size(); ++kind) {
+    const double slots_on = terms_->rates(model, static_cast<int>(kind), service).retraining_slots;
+    if (slots_on > 0) worth->fill_table(grid_, slots_on, tables[kind]);
   }
+}
+
+void Responder::fill_retraining(const FleetState& state, int model, const std::vector<Retraining>& held) {
+  for (const Retraining& each : held) fill_retraining(state, model, each.service);
 }
 
 std::vector<double> Responder::standing_worth(const FleetState& state, int gpu, const StandingPiece& standing,
@@ -254,7 +259,11 @@ void Responder::try_group(FleetState& state, int gpu, int group, const ResponseO
                           Path& best) {
   const std::vector<Retraining> held = held_by(state, best);
   renew(state);
-  fill_retraining(state, terms_->problem.gpus[idx(gpu)].model);
+  const int model = terms_->problem.gpus[idx(gpu)].model;
+  fill_retraining(state, model, held);
+  for (int i = 0; options.moves_retraining && idx(i) < terms_->problem.services.size(); ++i) {
+    fill_retraining(state, model, i);
+  }
   if (options.attempts > 1) move_own(gpu, best, 1);
   for (int i = 0; i < options.attempts; ++i) {
     fill_tables(state, gpu, group);
@@ -273,35 +282,109 @@ double Responder::improve(FleetState& state, int gpu, const ResponseOptions& opt
   Path best = state.path(gpu);
   state.take_out(gpu);
   for (int group = 0; group < terms_->groups; ++group) try_group(state, gpu, group, options, score, best);
-  if (options.attempts > 1) reassign(state, gpu, score, best);
+  if (options.attempts > 1) {
+    std::vector<int> all(terms_->problem.services.size());
+    std::iota(all.begin(), all.end(), 0);
+    while (reassign_one(state, gpu, all, score, best)) {
+    }
+  }
   state.put(gpu, std::move(best));
   return score - before;
 }
 
-/// One piece at a time is given to somebody else, for as long as it stands, while that gains.
-void Responder::reassign(FleetState& state, int gpu, double& score, Path& best) {
+/// One piece is given to one of the takers, for as long as it stands, if that gains.
+bool Responder::reassign_one(FleetState& state, int gpu, const std::vector<int>& takers, double& score, Path& best) {
   const ModelTerms& model = terms_->model_of(gpu);
   const GpuTerms& gpu_terms = terms_->problem.gpus[idx(gpu)];
-  for (bool has_gained = true; has_gained;) {
-    has_gained = false;
-    for (std::size_t i = 0; i < best.stays.size() && !has_gained; ++i) {
-      const Stay stay = best.stays[i];
-      if (stay.from < terms_->first_change[idx(gpu)] && !is_begun(best, stay)) continue;
-      if (std::ranges::find(gpu_terms.pins, stay.piece.site, &PinnedSite::site) != gpu_terms.pins.end()) continue;
-      for (int service = 0; idx(service) < terms_->problem.services.size() && !has_gained; ++service) {
-        if (terms_->group[idx(service)] != terms_->group[idx(stay.piece.service)]) continue;
-        const std::vector<double>& rates = model.rates[idx(stay.kind)][idx(service)].requests_per_second;
-        for (int use = 0; idx(use) < rates.size() && !has_gained; ++use) {
-          const Piece piece{.site = stay.piece.site, .service = service, .use = use};
-          if (rates[idx(use)] <= 0 || piece == stay.piece) continue;
-          std::vector<Change> changes = given_away(gpu_terms, best, stay, piece);
-          ++nodes_;
-          if (!may_carry_out(*terms_, gpu, changes)) continue;
-          has_gained = consider(state, gpu, make_path(*terms_, gpu, std::move(changes)), score, best);
-        }
+  for (std::size_t i = 0; i < best.stays.size(); ++i) {
+    const Stay stay = best.stays[i];
+    if (stay.from < terms_->first_change[idx(gpu)] && !is_begun(best, stay)) continue;
+    if (std::ranges::find(gpu_terms.pins, stay.piece.site, &PinnedSite::site) != gpu_terms.pins.end()) continue;
+    for (const int service : takers) {
+      if (terms_->group[idx(service)] != terms_->group[idx(stay.piece.service)]) continue;
+      const std::vector<double>& rates = model.rates[idx(stay.kind)][idx(service)].requests_per_second;
+      for (int use = 0; idx(use) < rates.size(); ++use) {
+        const Piece piece{.site = stay.piece.site, .service = service, .use = use};
+        if (rates[idx(use)] <= 0 || piece == stay.piece) continue;
+        std::vector<Change> changes = given_away(gpu_terms, best, stay, piece);
+        ++nodes_;
+        if (!may_carry_out(*terms_, gpu, changes)) continue;
+        if (consider(state, gpu, make_path(*terms_, gpu, std::move(changes)), score, best)) return true;
       }
     }
   }
+  return false;
+}
+
+/// With the service on one site of each kind.
+std::vector<Responder::Attempt> Responder::retraining_attempts(const FleetState& state, int gpu, int service,
+                                                               const std::vector<Retraining>& held) {
+  const ModelTerms& model = terms_->model_of(gpu);
+  std::vector<Retraining> with = held;
+  std::vector<Attempt> attempts;
+  std::vector<char> is_tried(model.rates.size(), 0);
+  for (int site = 0; idx(site) < model.sites.size(); ++site) {
+    const int kind = model.sites[idx(site)].kind;
+    const bool is_used = std::ranges::any_of(held, [&](const Retraining& each) { return each.site == site; });
+    if (is_tried[idx(kind)] != 0 || is_used || model.rates[idx(kind)][idx(service)].retraining_slots <= 0) continue;
+    is_tried[idx(kind)] = 1;
+    with.push_back({.service = service, .site = site});
+    attempts.push_back(attempt(state, gpu, terms_->group[idx(service)], with));
+    with.pop_back();
+  }
+  return attempts;
+}
+
+double Responder::retrain(FleetState& state, int gpu, int service) {
+  if (terms_->first_change[idx(gpu)] >= terms_->slots || grid_.size() == 0) return 0;
+  const double before = state.score();
+  double score = before;
+  Path best = state.path(gpu);
+  state.take_out(gpu);
+  if (may_retrain(state, service)) {
+    std::vector<Retraining> held = held_by(state, best);
+    std::erase_if(held, [&](const Retraining& each) { return each.service == service; });
+    renew(state);
+    fill_retraining(state, terms_->problem.gpus[idx(gpu)].model, held);
+    fill_retraining(state, terms_->problem.gpus[idx(gpu)].model, service);
+    fill_tables(state, gpu, terms_->group[idx(service)]);
+    std::vector<Attempt> attempts = retraining_attempts(state, gpu, service, held);
+    std::ranges::sort(attempts, std::ranges::greater(), &Attempt::expected);
+    if (attempts.size() > 2) attempts.resize(2);
+    attempts.push_back(attempt(state, gpu, terms_->group[idx(service)], held));
+    for (Attempt& each : attempts) consider(state, gpu, make_path(*terms_, gpu, std::move(each.changes)), score, best);
+  }
+  state.put(gpu, std::move(best));
+  return score - before;
+}
+
+double Responder::stop_retraining(FleetState& state, int gpu, int service) {
+  const double before = state.score();
+  Path path = state.path(gpu);
+  state.take_out(gpu);
+  std::vector<Retraining> held = held_by(state, path);
+  std::erase_if(held, [&](const Retraining& each) { return each.service == service; });
+  renew(state);
+  fill_retraining(state, terms_->problem.gpus[idx(gpu)].model, held);
+  fill_tables(state, gpu, terms_->group[idx(service)]);
+  path = make_path(*terms_, gpu, attempt(state, gpu, terms_->group[idx(service)], held).changes);
+  state.put(gpu, std::move(path));
+  return state.score() - before;
+}
+
+double Responder::mend(FleetState& state, int gpu) {
+  std::vector<int> short_services;
+  for (int i = 0; idx(i) < terms_->problem.services.size(); ++i) {
+    if (state.service(i).shortfall > 0) short_services.push_back(i);
+  }
+  const double before = state.score();
+  double score = before;
+  Path best = state.path(gpu);
+  state.take_out(gpu);
+  while (reassign_one(state, gpu, short_services, score, best)) {
+  }
+  state.put(gpu, std::move(best));
+  return score - before;
 }
 
 void Responder::place(FleetState& state, int gpu) {
@@ -310,7 +393,7 @@ void Responder::place(FleetState& state, int gpu) {
   if (terms_->first_change[idx(gpu)] < terms_->slots && grid_.size() > 0) {
     const std::vector<Retraining> held = held_by(state, state.path(gpu));
     renew(state);
-    fill_retraining(state, model);
+    fill_retraining(state, model, held);
     for (int group = 0; group < terms_->groups; ++group) {
       fill_tables(state, gpu, group);
       Attempt found = attempt(state, gpu, group, held);

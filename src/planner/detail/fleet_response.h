@@ -40,6 +40,14 @@ class Responder {
   /// GPUs that come early leave to others what those can do better.
   void place(FleetState& state, int gpu);
   [[nodiscard]] GainTables& gains() { return gains_; }
+  /// Lets a GPU retrain a service that no other one retrains, on the best kind of slice, or lets it stop that. Returns
+  /// the gain.
+  double retrain(FleetState& state, int gpu, int service);
+  /// The same, but whatever it loses: it stops.
+  double stop_retraining(FleetState& state, int gpu, int service);
+  /// Gives pieces of a GPU to services that lack of their floors, one at a time, while that is better. Returns the
+  /// gain.
+  double mend(FleetState& state, int gpu);
   /// Moves the changes of a GPU in time as long as that is better.
   double retime(FleetState& state, int gpu);
   [[nodiscard]] std::int64_t nodes() const { return nodes_; }
@@ -53,9 +61,10 @@ class Responder {
   void renew(FleetState& state);
   void forget_own();
   void move_own(int gpu, const Path& path, double share);
-  void reassign(FleetState& state, int gpu, double& score, Path& best);
+  bool reassign_one(FleetState& state, int gpu, const std::vector<int>& takers, double& score, Path& best);
   void fill_tables(const FleetState& state, int gpu, int group);
-  void fill_retraining(const FleetState& state, int model);
+  void fill_retraining(const FleetState& state, int model, int service);
+  void fill_retraining(const FleetState& state, int model, const std::vector<Retraining>& held);
   [[nodiscard]] std::vector<double> standing_worth(const FleetState& state, int gpu, const StandingPiece& standing,
                                                    int group, int first, const std::vector<Retraining>& held);
   [[nodiscard]] std::vector<NodeRule> rules_of(const FleetState& state, int gpu, int group,
@@ -67,6 +76,8 @@ class Responder {
   void try_group(FleetState& state, int gpu, int group, const ResponseOptions& options, double& score, Path& best);
   void try_retraining(FleetState& state, int gpu, int group, const std::vector<Retraining>& held, double& score,
                       Path& best);
+  [[nodiscard]] std::vector<Attempt> retraining_attempts(const FleetState& state, int gpu, int service,
+                                                         const std::vector<Retraining>& held);
 
   const Terms* terms_;
   Grid grid_;

@@ -338,13 +338,23 @@ void GpuWalk::solve_node(const SpaceValues& space, int node) {
 
 void GpuWalk::trace(const SpaceValues& space, int point, int slots, std::vector<int>& stays_until,
                     std::vector<Wanted>& found) const {
-  stays_until.assign(standing_->size(), 0);
+  std::vector<Room> rooms;
+  trace_rooms(space, point, slots, stays_until, rooms);
   found.clear();
-  trace_node(space, static_cast<int>(space.tree().nodes.size()) - 1, point, slots, stays_until, found);
+  for (const Room& room : rooms) {
+    space.trace(room.node, room.from_point, room.until_point, room.is_on_same_site, slots, found);
+  }
+}
+
+void GpuWalk::trace_rooms(const SpaceValues& space, int point, int slots, std::vector<int>& stays_until,
+                          std::vector<Room>& rooms) const {
+  stays_until.assign(standing_->size(), 0);
+  rooms.clear();
+  trace_node(space, static_cast<int>(space.tree().nodes.size()) - 1, point, slots, stays_until, rooms);
 }
 
 void GpuWalk::trace_node(const SpaceValues& space, int node, int b, int slots, std::vector<int>& stays_until,
-                         std::vector<Wanted>& found) const {
+                         std::vector<Room>& rooms) const {
   const std::vector<double>& best = best_[idx(node)];
   if (best[idx(b)] == kept_[idx(node)][idx(b)]) {
     if (here_[idx(node)] >= 0) {
@@ -353,9 +363,9 @@ void GpuWalk::trace_node(const SpaceValues& space, int node, int b, int slots, s
     }
     for (const int child : space.tree().nodes[idx(node)].children) {
       if (is_touched_[idx(child)] != 0) {
-        trace_node(space, child, b, slots, stays_until, found);
+        trace_node(space, child, b, slots, stays_until, rooms);
       } else if (b > first_) {
-        space.trace(child, first_, b, false, slots, found);
+        rooms.push_back({.node = child, .from_point = first_, .until_point = b, .is_on_same_site = false});
       }
     }
     return;
@@ -365,8 +375,8 @@ void GpuWalk::trace_node(const SpaceValues& space, int node, int b, int slots, s
   const std::vector<double>& entry = is_same ? cell.entry_same : cell.entry_new;
   for (int m = first_; m < b; ++m) {
     if (best[idx(m)] + entry[idx(m) * space.grid().width() + idx(b)] != best[idx(b)]) continue;
-    trace_node(space, node, m, slots, stays_until, found);
-    space.trace(node, m, b, is_same, slots, found);
+    trace_node(space, node, m, slots, stays_until, rooms);
+    rooms.push_back({.node = node, .from_point = m, .until_point = b, .is_on_same_site = is_same});
     return;
   }
   ENSURE(false);

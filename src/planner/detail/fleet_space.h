@@ -109,6 +109,9 @@ class SpaceValues {
   [[nodiscard]] const SpaceTree& tree() const { return *tree_; }
   [[nodiscard]] const Grid& grid() const { return *grid_; }
   [[nodiscard]] const Cell& cell(int node) const { return cells_[idx(cell_of_node_[idx(node)])]; }
+  [[nodiscard]] const Cell& cell_of_type(int type) const { return cells_[idx(type)]; }
+  /// Whether the cell of a node is not that of its type.
+  [[nodiscard]] bool is_ruled(int node) const { return cell_of_node_[idx(node)] >= tree_->types; }
   [[nodiscard]] int slot_of(int point, int slots) const {
     return point == grid_->size() ? slots + 1 : grid_->points[idx(point)];
   }
@@ -123,6 +126,14 @@ class SpaceValues {
   const Grid* grid_;
   std::vector<Cell> cells_;  ///< by type, then those of rules
   std::vector<int> cell_of_node_;
+};
+
+/// Space of a node from one point to another one in which everything is new.
+struct Room {
+  int node = 0;
+  int from_point = 0;
+  int until_point = 0;
+  bool is_on_same_site = false;  ///< a site of the node stood before
 };
 
 /// A piece that stands, and what it is worth until each point of the grid, [width].
@@ -144,12 +155,15 @@ class GpuWalk {
   /// After solve, for what is done until a point: until which point each standing piece stays, and what is new.
   void trace(const SpaceValues& space, int point, int slots, std::vector<int>& stays_until,
              std::vector<Wanted>& found) const;
+  /// The same, with the space for what is new in place of it.
+  void trace_rooms(const SpaceValues& space, int point, int slots, std::vector<int>& stays_until,
+                   std::vector<Room>& rooms) const;
 
  private:
   void solve_node(const SpaceValues& space, int node);
   [[nodiscard]] double kept_worth(const SpaceValues& space, int node, int b) const;
   void trace_node(const SpaceValues& space, int node, int b, int slots, std::vector<int>& stays_until,
-                  std::vector<Wanted>& found) const;
+                  std::vector<Room>& rooms) const;
 
   const std::vector<StandingWorth>* standing_ = nullptr;
   int first_ = 0;

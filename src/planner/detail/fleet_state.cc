@@ -6,8 +6,6 @@
 namespace berth::planner::fleet {
 namespace {
 
-constexpr double kFloorSlack = 5e-10;
-
 bool do_sites_clash(const ModelTerms& model, int a, int b) {
   return (model.sites[idx(a)].clashes >> b & 1) != 0 || a == b;
 }

@@ -50,6 +50,9 @@ struct Freshness {
 };
 [[nodiscard]] Freshness freshness_of(const Terms& terms, int service, const std::vector<double>& progress);
 
+/// What may lack of a floor, as a share of it: rounding.
+inline constexpr double kFloorSlack = 5e-10;
+
 /// What a service has over time.
 struct ServiceState {
   std::vector<double> capacity;  ///< [slot x variants + variant], slots + 1 slots

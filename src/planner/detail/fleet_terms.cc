@@ -174,24 +174,6 @@ int Terms::next_open(int slot) const {
   return std::min(open, slots);
 }
 
-double Terms::served(int service, int slot, double capacity) const {
-  const double* loads = problem.services[idx(service)].loads.data() + idx(slot * problem.samples);
-  double sum = 0;
-  for (int sample = 0; sample < problem.samples; ++sample) sum += std::min(loads[sample], capacity);
-  return sum / problem.samples;
-}
-
-double Terms::worth(int service, int slot, bool is_fresh, const double* capacity) const {
-  const Ladder& ladder = is_fresh ? fresh[idx(service)] : stale[idx(service)];
-  double sum = 0;
-  double together = 0;
-  for (std::size_t w = 0; w < ladder.order.size(); ++w) {
-    together += capacity[ladder.order[w]];
-    sum += ladder.step[w] * served(service, slot, together);
-  }
-  return sum;
-}
-
 int ready_after(const Terms& terms, const ModelTerms& model, const Configuration& before, const Piece& piece) {
   const Problem& problem = terms.problem;
   double seconds = problem.plumbing_seconds;

@@ -91,4 +91,23 @@ struct Terms {
 /// In place of a slot in which no change may begin: the ones before and after it.
 [[nodiscard]] Grid make_grid(const Terms& terms, const std::vector<int>& wanted, const std::vector<int>& delays);
 
+inline double Terms::served(int service, int slot, double capacity) const {
+  const double* loads = problem.services[idx(service)].loads.data() + idx(slot * problem.samples);
+  double sum = 0;
+  for (int sample = 0; sample < problem.samples; ++sample) sum += loads[sample] < capacity ? loads[sample] : capacity;
+  return sum / problem.samples;
+}
+
+inline double Terms::worth(int service, int slot, bool is_fresh, const double* capacity) const {
+  const Ladder& ladder = is_fresh ? fresh[idx(service)] : stale[idx(service)];
+  if (ladder.order.size() == 1) return ladder.step[0] * served(service, slot, capacity[0]);
+  double sum = 0;
+  double together = 0;
+  for (std::size_t w = 0; w < ladder.order.size(); ++w) {
+    together += capacity[ladder.order[w]];
+    sum += ladder.step[w] * served(service, slot, together);
+  }
+  return sum;
+}
+
 }  // namespace berth::planner::fleet

@@ -23,7 +23,8 @@ inline void forecast_loads(Rng rng, Problem& problem) {
       for (int sample = 0; sample < problem.samples; ++sample) {
         const double side = (2.0 * sample + 1) / problem.samples - 1;  // from -1 to 1
         const double load = mean * (1 + trend * (share - 0.5)) * (1 + side * spread * (0.3 + 0.7 * std::sqrt(share)));
-        service.loads[static_cast<std::size_t>(slot * problem.samples + sample)] = load;
+        service.loads[static_cast<std::size_t>(slot) * static_cast<std::size_t>(problem.samples) +
+                      static_cast<std::size_t>(sample)] = load;
       }
     }
   }
