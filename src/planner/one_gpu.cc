@@ -1,6 +1,7 @@
 #include "planner/one_gpu.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "base/ensure.h"
@@ -15,6 +16,14 @@ namespace {
 
 /// A relative gap that counts as none: sums of thousands of terms.
 constexpr double kProven = 1e-10;
+/// States of the joint bound, and slots of its blocks.
+constexpr int kStatesMax = 6000;
+/// The same times slots, where models become stale.
+constexpr int kStatesOfSlotsMax = 2'500'000;
+constexpr int kJointBlockSlotsMax = 4;
+constexpr int kJointBlocks = 50;
+/// Shares of the bound that a change may lose at once, by dive.
+constexpr std::array<double, 2> kPatiences = {0.003, 0.01};
 /// Blocks of prices in a window.
 constexpr int kBlocks = 25;
 
@@ -22,9 +31,15 @@ constexpr int kBlocks = 25;
 struct Stage {
   int rounds = 0;
   PassLimits limits;
+  bool is_joint = false;  ///< all services together are bounded before it
 };
 
 constexpr int kAll = 1 << 29;
+
+/// Rounds in which the first prices are improved, and below how many nodes they are not: so few nodes are soon
+/// searched.
+constexpr int kTuneRounds = 4;
+constexpr std::int64_t kQuickNodes = 1000;
 
 std::vector<Stage> stages(int slots) {
   // Rounds of short windows are cheap.
@@ -35,9 +50,9 @@ std::vector<Stage> stages(int slots) {
       {.rounds = 3 * more,
        .limits = {.width = 30, .changes_max = 0, .placings_max = 1, .is_from_pool = true, .stride = slots / 50 + 1}},
       {.rounds = 6 * more, .limits = {.width = 6, .changes_max = 4, .placings_max = 2, .stride = slots / 50 + 1}},
-      {.rounds = 12 * more, .limits = {.width = 30, .changes_max = 12, .placings_max = 6}},
-      {.rounds = 12 * more, .limits = {.width = 150, .changes_max = 60, .placings_max = 20}},
-      {.rounds = 12 * more, .limits = {.width = kAll, .changes_max = kAll, .placings_max = kAll}},
+      {.rounds = 12 * more, .limits = {.width = 30, .changes_max = 12, .placings_max = 6}, .is_joint = true},
+      {.rounds = 12 * more, .limits = {.width = 150, .changes_max = 60, .placings_max = 20}, .is_joint = true},
+      {.rounds = 12 * more, .limits = {.width = kAll, .changes_max = kAll, .placings_max = kAll}, .is_joint = true},
   };
 }
 
@@ -57,6 +72,124 @@ Answer stay(const Problem& problem) {
   return answer;
 }
 
+void fill_answer(const OneGpuSearch& search, double proven, Answer& answer) {
+  answer.is_infeasible = !search.has_schedule();
+  answer.objective = search.best_value();
+  answer.bound = std::max(proven, answer.objective);
+  answer.schedule.gpus.front() = search.best_changes();
+  answer.nodes = search.nodes();
+}
+
+std::vector<PassLimits> joint_passes(int slots) {
+  return {
+      {.width = 8, .changes_max = 0, .placings_max = 1, .is_from_pool = true, .stride = slots / 12 + 1},
+      {.width = 20, .changes_max = 0, .placings_max = 1, .is_from_pool = true, .stride = slots / 50 + 1},
+      {.width = 8, .changes_max = 6, .placings_max = 4, .stride = slots / 50 + 1},
+      {.width = 30, .changes_max = 12, .placings_max = 6},
+      {.width = 150, .changes_max = 60, .placings_max = 20},
+      {.width = kAll, .changes_max = kAll, .placings_max = kAll},
+  };
+}
+
+/// The joint bound of a case: with variants where it has few enough states, else without; may be unusable.
+JointBound joint_bound_of(const GpuCase& gpu_case) {
+  bool is_always_fresh = true;
+  for (const ServiceTerms& terms : gpu_case.problem.services) {
+    is_always_fresh = is_always_fresh && !terms.retraining;
+  }
+  const int states_max = is_always_fresh ? kStatesMax : kStatesOfSlotsMax / std::max(1, gpu_case.problem.slots);
+  JointBound joint(gpu_case, Variants::kKept, states_max);
+  if (joint.is_usable()) return joint;
+  return {gpu_case, Variants::kFree, states_max};
+}
+
+/// The bound of a case by steps: prices first, where some model may be stale, then all services together.
+class Bounds {
+ public:
+  Bounds(const GpuCase& gpu_case, OneGpuSearch& search)
+      : case_(gpu_case), search_(search), joint_(joint_bound_of(gpu_case)) {
+    for (const ServiceStart& start : search.starts()) {
+      standing_.push_back(start.bundle);
+      models_.push_back(start.state);
+    }
+  }
+
+  [[nodiscard]] bool is_joint_alone() const { return joint_.is_usable() && joint_.is_always_fresh(); }
+  [[nodiscard]] bool may_join() const { return joint_.is_usable(); }
+
+  /// Bounds the search by all services together, and gives the bound of all.
+  double join(const PriceBound* prices) {
+    const int slots = case_.problem.slots - case_.first_slot;
+    joint_.compute(std::clamp(slots / kJointBlocks, 1, kJointBlockSlotsMax), standing_, prices);
+    search_.set_bound(joint_);
+    return search_.value_before() + joint_.from(case_.first_slot, joint_.state_of(standing_), models_);
+  }
+
+ private:
+  const GpuCase& case_;
+  OneGpuSearch& search_;
+  JointBound joint_;
+  std::vector<int> standing_;
+  std::vector<ModelState> models_;
+};
+
+/// Proven so far, and whether that is good enough.
+struct Proof {
+  double bound = 0;
+  double gap = 0;
+
+  void lower(double other) { bound = std::min(bound, other); }
+  [[nodiscard]] bool is_done(const OneGpuSearch& search) const {
+    const double allowed = std::max(gap, kProven) * std::abs(bound);
+    return bound == kNever || (search.has_schedule() && bound - search.best_value() <= allowed);
+  }
+};
+
+void run_pass(OneGpuSearch& search, PassLimits pass, const SearchLimits& limits, Proof& proof) {
+  pass.nodes_max = limits.nodes_max - search.nodes();
+  search.pass(pass);
+  search.polish();
+  proof.lower(std::max(search.best_value(), search.left_out()));
+}
+
+/// Where all models stay fresh.
+double solve_jointly(const GpuCase& gpu_case, const SearchLimits& limits, Bounds& bounds, OneGpuSearch& search) {
+  Proof proof{.bound = bounds.join(nullptr), .gap = limits.gap};
+  const auto is_over = [&] { return proof.is_done(search) || search.nodes() >= limits.nodes_max; };
+  for (const double patience : kPatiences) {
+    if (is_over()) break;
+    search.dive(patience, {.width = 1, .changes_max = 8, .placings_max = 3, .nodes_max = limits.nodes_max / 4});
+    search.polish();
+  }
+  if (!is_over()) search.set_pool(make_pool(gpu_case, {}));
+  for (const PassLimits& pass : joint_passes(gpu_case.problem.slots)) {
+    if (is_over()) break;
+    run_pass(search, pass, limits, proof);
+  }
+  return proof.bound;
+}
+
+double solve_by_prices(const GpuCase& gpu_case, const SearchLimits& limits, Bounds& bounds, OneGpuSearch& search) {
+  const int block_slots = std::max(1, (gpu_case.problem.slots - gpu_case.first_slot) / kBlocks);
+  PriceBound prices(gpu_case, search.starts(), block_slots, limits.nodes_max < kQuickNodes ? 0 : kTuneRounds);
+  search.set_bound(prices);
+  Proof proof{.bound = search.value_before() + prices.value(), .gap = limits.gap};
+  const auto is_over = [&] { return proof.is_done(search) || search.nodes() >= limits.nodes_max; };
+  for (const Stage& stage : stages(gpu_case.problem.slots)) {
+    if (search.nodes() >= limits.nodes_max) break;
+    if (search.has_schedule()) prices.descend(search.best_value() - search.value_before(), 0, stage.rounds);
+    proof.lower(search.value_before() + prices.value());
+    if (is_over()) break;
+    if (stage.is_joint && bounds.may_join()) proof.lower(bounds.join(&prices));
+    if (stage.limits.is_from_pool) search.set_pool(make_pool(gpu_case, prices.prices()));
+    if (is_over()) break;
+    run_pass(search, stage.limits, limits, proof);
+    if (proof.is_done(search)) break;
+  }
+  search.forget_bounds();
+  return proof.bound;
+}
+
 }  // namespace
 
 Answer solve_one_gpu(const Problem& problem, const SearchLimits& limits) {
@@ -70,30 +203,12 @@ Answer solve_one_gpu(const Problem& problem, const SearchLimits& limits) {
     answer.is_infeasible = true;
     return answer;
   }
-  const int block_slots = std::max(1, (problem.slots - gpu_case.first_slot) / kBlocks);
-  PriceBound bound(gpu_case, search.starts(), block_slots);
-  double proven = search.value_before() + bound.value();
-  const auto is_done = [&] {
-    const double allowed = std::max(limits.gap, kProven) * std::abs(proven);
-    return proven == kNever || (search.has_schedule() && proven - search.best_value() <= allowed);
-  };
-  for (const Stage& stage : stages(problem.slots)) {
-    if (search.has_schedule()) bound.descend(search.best_value() - search.value_before(), 0, stage.rounds);
-    proven = std::min(proven, search.value_before() + bound.value());
-    if (is_done() || search.nodes() >= limits.nodes_max) break;
-    if (stage.limits.is_from_pool) search.set_pool(make_pool(gpu_case, bound.prices()));
-    PassLimits pass = stage.limits;
-    pass.nodes_max = limits.nodes_max - search.nodes();
-    search.pass(bound, pass);
-    search.polish();
-    proven = std::min(proven, std::max(search.best_value(), search.left_out()));
-    if (is_done()) break;
-  }
-  answer.is_infeasible = !search.has_schedule();
-  answer.objective = search.best_value();
-  answer.bound = std::max(proven, answer.objective);
-  answer.schedule.gpus.front() = search.best_changes();
-  answer.nodes = search.nodes();
+  search.set_gap(limits.gap);
+  Bounds bounds(gpu_case, search);
+  const bool is_joint = bounds.is_joint_alone();
+  const double proven =
+      is_joint ? solve_jointly(gpu_case, limits, bounds, search) : solve_by_prices(gpu_case, limits, bounds, search);
+  fill_answer(search, proven, answer);
   return answer;
 }
 

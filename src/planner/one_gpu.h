@@ -2,8 +2,10 @@
 ///
 /// Labels are (slot, what stands, progress of retrainings, budgets used); a label holds on for a slot or changes, and
 /// of two with the same sites up to symmetry the better one stays. A label that cannot pass the best known schedule by
-/// the bound of detail/price_bound.h is dropped. Passes go from narrow to wide; what a pass leaves out is remembered by
-/// its bound, so that the bound of the answer is always proven.
+/// the bounds of detail/joint_bound.h (all services together, without places) and detail/price_bound.h (each service
+/// alone, at prices; where models become stale) is dropped, also one that cannot pass it by more than the gap that is
+/// good enough. Passes go from narrow to wide; what a pass leaves out is remembered by its bound, so that the bound of
+/// the answer is always proven.
 #pragma once
 
 #include "planner/limits.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <numeric>
 
 namespace berth::planner {
 namespace {
@@ -39,7 +40,8 @@ struct Arrangements::Placing {
 std::size_t Arrangements::Hash::operator()(const Configuration& pieces) const {
   std::uint64_t hash = 0xcbf29ce484222325ULL;
   for (const Piece& piece : pieces) {
-    const auto code = static_cast<std::uint64_t>(((piece.service + 1) * 64 + piece.use + 1) * 64 + piece.site);
+    const std::int64_t service = piece.service + 1;
+    const auto code = static_cast<std::uint64_t>((service * 64 + piece.use + 1) * 64 + piece.site);
     hash = (hash ^ code) * 0x9e3779b97f4a7c15ULL;
     hash ^= hash >> 29;
   }
@@ -62,31 +64,37 @@ int Arrangements::pin_of(int site) const {
   return kNobody;
 }
 
-/// Permutations of the sites that keep kinds, clashes and pins.
+/// Permutations of the sites that keep kinds, clashes and pins. Sites that clash with most come first: they leave few
+/// choices.
 void Arrangements::find_symmetries() {
-  std::vector<int> image;
-  extend_symmetry(image, 0);
+  std::vector<int> order(case_.model.sites.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto clashes = [&](int site) { return std::popcount(case_.model.sites[ix(site)].clashes); };
+  std::ranges::sort(order, [&](int a, int b) { return clashes(a) != clashes(b) ? clashes(a) > clashes(b) : a < b; });
+  std::vector<int> image(order.size());
+  extend_symmetry(order, 0, image, 0);
 }
 
-void Arrangements::extend_symmetry(std::vector<int>& image, std::uint64_t used) {
+void Arrangements::extend_symmetry(const std::vector<int>& order, std::size_t depth, std::vector<int>& image,
+                                   std::uint64_t used) {
   const std::vector<Site>& sites = case_.model.sites;
   if (symmetries_.size() >= kSymmetriesMax) return;
-  const std::size_t site = image.size();
-  if (site == sites.size()) {
+  if (depth == order.size()) {
     symmetries_.push_back(image);
     return;
   }
+  const std::size_t site = ix(order[depth]);
   for (std::size_t to = 0; to < sites.size(); ++to) {
     if ((used >> to & 1) != 0 || sites[to].kind != sites[site].kind) continue;
     if (pin_of(static_cast<int>(to)) != pin_of(static_cast<int>(site))) continue;
     bool fits = true;
-    for (std::size_t other = 0; other < site && fits; ++other) {
-      fits = (sites[site].clashes >> other & 1) == (sites[to].clashes >> image[other] & 1);
+    for (std::size_t i = 0; i < depth && fits; ++i) {
+      const int other = order[i];
+      fits = (sites[site].clashes >> other & 1) == (sites[to].clashes >> image[ix(other)] & 1);
     }
     if (!fits) continue;
-    image.push_back(static_cast<int>(to));
-    extend_symmetry(image, used | std::uint64_t{1} << to);
-    image.pop_back();
+    image[site] = static_cast<int>(to);
+    extend_symmetry(order, depth + 1, image, used | std::uint64_t{1} << to);
   }
 }
 

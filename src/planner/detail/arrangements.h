@@ -55,7 +55,7 @@ class Arrangements {
   };
   struct Placing;
   void find_symmetries();
-  void extend_symmetry(std::vector<int>& image, std::uint64_t used);
+  void extend_symmetry(const std::vector<int>& order, std::size_t depth, std::vector<int>& image, std::uint64_t used);
   void find_twins();
   [[nodiscard]] int pin_of(int site) const;
   [[nodiscard]] Configuration least_alike(const Configuration& pieces) const;

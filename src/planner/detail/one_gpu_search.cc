@@ -19,6 +19,10 @@ const Piece* standing_on(const Configuration& pieces, int site) {
 }
 
 constexpr int kPolishRounds = 8;
+/// Of the bound: a dive waits where that costs no more.
+constexpr double kWaits = 3e-5;
+/// States that are gone through at the cost of a node.
+constexpr int kStatesOfNode = 1000;
 constexpr double kOpen = std::numeric_limits<double>::quiet_NaN();
 
 /// As the contract says; the checker has its own.
@@ -52,6 +56,15 @@ OneGpuSearch::OneGpuSearch(const GpuCase& gpu_case) : case_(gpu_case), arrangeme
     after_helps_.push_back(helps ? 1 : 0);
   }
   arrivals_.resize(ix(gpu_case.problem.slots + 1));
+  const Problem& problem = gpu_case.problem;
+  const auto create_matters = [&](double start) {
+    return slots_of_seconds(problem.plumbing_seconds + start + problem.create_seconds) >
+           slots_of_seconds(problem.plumbing_seconds + start);
+  };
+  create_matters_ = create_matters(0);
+  for (const ServiceTerms& terms : problem.services) {
+    create_matters_ = create_matters_ || create_matters(terms.start_seconds);
+  }
   make_root();
 }
 
@@ -133,10 +146,22 @@ double OneGpuSearch::advance(int service, int bundle, double progress_rate, int 
 }
 
 double OneGpuSearch::cutoff() const {
-  return has_schedule() ? best_value_ + kEqualValues * std::abs(best_value_) : best_value_;
+  return has_schedule() ? best_value_ + std::max(kEqualValues, gap_) * std::abs(best_value_) : best_value_;
 }
 
 double OneGpuSearch::bound_of(const Label& label, int t) const {
+  if (joint_ == nullptr) return bound_by_prices(label, t);
+  const int state = joint_states_[ix(label.arrangement)];
+  if (joint_->is_always_fresh()) return label.value + joint_->from(t, state);
+  const double alone = bound_by_prices(label, t);
+  if (!(alone > cutoff())) return alone;
+  std::vector<ModelState> models;
+  models.reserve(state_index_.size());
+  for (int service = 0; ix(service) < state_index_.size(); ++service) models.push_back(state_of(label, service));
+  return std::min(alone, label.value + joint_->from(t, state, models));
+}
+
+double OneGpuSearch::bound_by_prices(const Label& label, int t) const {
   double bound = label.value + bound_->income(t);
   for (int service = 0; ix(service) < state_index_.size(); ++service) {
     bound += bound_->from(service, t, share_of(label, service).bundle, state_of(label, service));
@@ -154,10 +179,9 @@ void OneGpuSearch::clear(const PassLimits& limits) {
   nodes_end_ = nodes_ + limits.nodes_max;
 }
 
-void OneGpuSearch::pass(const PriceBound& bound, const PassLimits& limits) {
-  if (root_.value == kNever) return;
-  bound_ = &bound;
+void OneGpuSearch::start_pass(const PassLimits& limits) {
   clear(limits);
+  note_joint_state(root_.arrangement);
   known_.resize(state_index_.size());
   for (int service = 0; ix(service) < state_index_.size(); ++service) {
     known_[ix(service)].of_bundle.assign(ix(case_.bundles[ix(service)].count()), {});
@@ -167,13 +191,22 @@ void OneGpuSearch::pass(const PriceBound& bound, const PassLimits& limits) {
   labels_.front().states = states_.size();
   for (int i = 0; i < states_count_; ++i) states_.push_back(states_[ix(i)]);
   arrivals_[ix(case_.first_slot)].push_back(0);
+}
+
+void OneGpuSearch::pass(const PassLimits& limits) {
+  if (root_.value == kNever) return;
+  start_pass(limits);
   std::vector<int> alive;
   for (int t = case_.first_slot; t < case_.problem.slots; ++t) {
     alive.insert(alive.end(), arrivals_[ix(t)].begin(), arrivals_[ix(t)].end());
     select(alive, t);
     arrived_now_.clear();
     for (const int label : alive) {
-      if (begins_changes(t)) expand(label, t);
+      if (begins_changes(t)) {
+        expand(label, t);
+      } else if (case_.can_change(t)) {
+        leave_out(labels_[ix(label)].bound);
+      }
     }
     if (!arrived_now_.empty()) {
       alive.insert(alive.end(), arrived_now_.begin(), arrived_now_.end());
@@ -181,7 +214,53 @@ void OneGpuSearch::pass(const PriceBound& bound, const PassLimits& limits) {
     }
     hold(alive, t);
   }
+  // Only a root that may not change at all arrives there.
+  alive.insert(alive.end(), arrivals_.back().begin(), arrivals_.back().end());
   for (const int label : alive) finish(labels_[ix(label)], label, nullptr);
+}
+
+/// One way through the window: whenever the joint bound would change, the change that keeps most of it is made, where
+/// that is no more than `patience` of the bound below what waiting keeps.
+void OneGpuSearch::dive(double patience, const PassLimits& limits) {
+  if (root_.value == kNever) return;
+  start_pass(limits);
+  int number = 0;
+  for (int t = case_.first_slot; t < case_.problem.slots;) {
+    labels_[ix(number)].bound = bound_of(labels_[ix(number)], t);
+    if (!(labels_[ix(number)].bound > cutoff())) return;
+    const int child = case_.can_change(t) ? best_child(number, t, patience) : -1;
+    if (child >= 0) {
+      number = child;
+      t = labels_[ix(child)].ready;
+      if (t > labels_[ix(child)].begin) continue;
+    }
+    std::vector<int> one = {number};
+    hold(one, t++);
+    if (one.empty()) return;
+  }
+  finish(labels_[ix(number)], number, nullptr);
+}
+
+/// The child that a dive goes on with; -1: it waits.
+int OneGpuSearch::best_child(int number, int t, double patience) {
+  const int state = joint_states_[ix(labels_[ix(number)].arrangement)];
+  const double loss = joint_->loss_of_waiting(t, state);
+  const double bound = labels_[ix(number)].bound;
+  if (!(loss > kWaits * std::abs(bound))) return -1;
+  const std::size_t first = labels_.size();
+  expand(number, t);
+  double least = bound - loss;
+  for (std::size_t i = first; i < labels_.size(); ++i) least = std::max(least, labels_[i].bound);
+  least -= patience * std::abs(bound);
+  int best = -1;
+  double most = kNever;
+  for (std::size_t i = first; i < labels_.size(); ++i) {
+    if (labels_[i].bound < least) continue;
+    const double value = value_of_staying(labels_[i], labels_[i].ready);
+    if (value > most) best = static_cast<int>(i);
+    most = std::max(most, value);
+  }
+  return best;
 }
 
 bool OneGpuSearch::begins_changes(int t) const {
@@ -242,7 +321,7 @@ void OneGpuSearch::polish() {
   const auto offer = [&](const std::vector<Change>& changes) {
     ++nodes_;
     const double value = value_of(changes);
-    if (!(value > cutoff())) return false;
+    if (!(value > best_value_ + kEqualValues * std::abs(best_value_))) return false;
     best_value_ = value;
     best_changes_ = changes;
     return true;
@@ -295,12 +374,45 @@ void OneGpuSearch::select(std::vector<int>& labels, int t) {
     kept.push_back(label);
   }
   labels = std::move(kept);
-  if (labels.size() <= ix(limits_.width)) return;
-  std::ranges::sort(labels, [&](int a, int b) {
+  if (labels.size() > ix(limits_.width)) keep_most_promising(labels, t);
+}
+
+/// Those with the largest bounds, and those that are worth most if they never change again: a bound alone prefers what
+/// has not met the costs of its changes yet.
+void OneGpuSearch::keep_most_promising(std::vector<int>& labels, int t) {
+  const auto by_bound = [&](int a, int b) {
     return labels_[ix(a)].bound != labels_[ix(b)].bound ? labels_[ix(a)].bound > labels_[ix(b)].bound : a < b;
-  });
-  leave_out(labels_[ix(labels[ix(limits_.width)])].bound);
-  labels.resize(ix(limits_.width));
+  };
+  std::ranges::sort(labels, by_bound);
+  const std::size_t first = ix(limits_.width) / 2;
+  const std::size_t others = ix(limits_.width) - first;
+  std::vector<std::pair<double, int>> staying;
+  staying.reserve(labels.size() - first);
+  for (std::size_t i = first; i < labels.size(); ++i) {
+    staying.emplace_back(-value_of_staying(labels_[ix(labels[i])], t), labels[i]);
+  }
+  std::ranges::sort(staying);
+  labels.resize(first);
+  for (std::size_t i = 0; i < staying.size(); ++i) {
+    if (i < others) {
+      labels.push_back(staying[i].second);
+    } else {
+      leave_out(labels_[ix(staying[i].second)].bound);
+    }
+  }
+  std::ranges::sort(labels, by_bound);
+}
+
+/// What a label is worth about if what stands stays, and the models stay as they are.
+double OneGpuSearch::value_of_staying(const Label& label, int t) const {
+  double value = label.value;
+  for (int service = 0; ix(service) < state_index_.size(); ++service) {
+    const Served& served = case_.served[ix(service)];
+    const int level = case_.bundles[ix(service)].level[ix(share_of(label, service).bundle)];
+    const bool is_fresh = !state_of(label, service).is_stale;
+    value += served.value(level, is_fresh, t, case_.problem.slots) + served.tail(level, is_fresh);
+  }
+  return value;
 }
 
 /// How much more a label must be worth already to be no worse than another with a different state of a service;
@@ -361,9 +473,11 @@ void OneGpuSearch::expand_from_pool(int label, int t) {
   Draft draft;
   draft.label = label;
   draft.slot = t;
+  draft.bound = bound;
+  const double alone = bound_ != nullptr ? bound_by_prices(labels_[ix(label)], t) : bound;
   for (const std::vector<Share>& shares : pool_) {
-    double left = bound - cutoff();
-    for (int service = 0; ix(service) < shares.size() && left > 0; ++service) {
+    double left = alone - cutoff();
+    for (int service = 0; bound_ != nullptr && ix(service) < shares.size() && left > 0; ++service) {
       const Share share = share_of(labels_[ix(label)], service);
       if (shares[ix(service)] == share) continue;
       const Label& now = labels_[ix(label)];
@@ -378,15 +492,99 @@ void OneGpuSearch::expand_from_pool(int label, int t) {
   }
 }
 
+/// Half of those that stay have the largest bounds, the others are worth most without another change; what is left out
+/// is worth no more than the result. By bound, largest first.
+double OneGpuSearch::keep_best_targets(std::vector<JointBound::Target>& targets, std::size_t most) {
+  const auto by_bound = [](const JointBound::Target& a, const JointBound::Target& b) {
+    return a.value != b.value ? a.value > b.value : a.state < b.state;
+  };
+  const auto by_staying = [](const JointBound::Target& a, const JointBound::Target& b) {
+    return a.staying != b.staying ? a.staying > b.staying : a.state < b.state;
+  };
+  double left = kNever;
+  if (targets.size() > most) {
+    const auto half = targets.begin() + static_cast<std::ptrdiff_t>(most / 2);
+    const auto end = targets.begin() + static_cast<std::ptrdiff_t>(most);
+    std::ranges::nth_element(targets, half, by_bound);
+    std::nth_element(half, end, targets.end(), by_staying);
+    left = std::ranges::min_element(end, targets.end(), by_bound)->value;
+    targets.erase(end, targets.end());
+  }
+  std::ranges::sort(targets, by_bound);
+  return left;
+}
+
+/// The states of the joint bound by what a change to them is worth at most.
+void OneGpuSearch::expand_jointly(int label, int t) {
+  const double bound = labels_[ix(label)].bound;
+  const int state = joint_states_[ix(labels_[ix(label)].arrangement)];
+  nodes_ += 1 + joint_->states() / kStatesOfNode;
+  const double before = labels_[ix(label)].value;
+  std::vector<JointBound::Target> targets = joint_->targets(t, state, cutoff() - before);
+  const double left = keep_best_targets(targets, ix(limits_.changes_max));
+  leave_out(before + left);
+  Draft draft;
+  draft.label = label;
+  draft.slot = t;
+  draft.bound = bound;
+  draft.slack = bound - cutoff();
+  draft.shares.resize(state_index_.size());
+  for (const JointBound::Target& target : targets) {
+    if (before + target.value <= bound - draft.slack) break;
+    add_deals(draft, target.state, 0);
+  }
+  try_deals(draft);
+}
+
+void OneGpuSearch::try_deals(Draft& draft) {
+  if (draft.is_cut) leave_out(std::min(draft.bound - draft.slack, labels_[ix(draft.label)].bound));
+  std::ranges::sort_heap(draft.deals, smaller_loss);
+  for (const Deal& deal : draft.deals) {
+    if (draft.bound - deal.loss > cutoff()) try_placings(draft, deal);
+  }
+}
+
+/// All shares that count as a state, those of the services before `service` being chosen.
+void OneGpuSearch::add_deals(Draft& draft, int state, int service) {
+  const Label& label = labels_[ix(draft.label)];
+  const Arrangement& from = arrangements_[label.arrangement];
+  if (ix(service) < draft.shares.size()) {
+    for (const int bundle : joint_->bundles_of(state, service)) {
+      if (nodes_ >= nodes_end_) return give_up(draft);
+      draft.shares[ix(service)].bundle = bundle;
+      add_deals(draft, state, service + 1);
+    }
+    return;
+  }
+  if (draft.shares == from.shares) return;
+  ++nodes_;
+  const double loss =
+      draft.bound - deal_bound(draft.label, draft.slot, draft.shares, arrangements_.most_kept(from, draft.shares));
+  if (loss < draft.slack) add_deal(draft, loss);
+}
+
+void OneGpuSearch::note_joint_state(int arrangement) {
+  if (joint_ == nullptr) return;
+  if (joint_states_.size() <= ix(arrangement)) joint_states_.resize(ix(arrangement) + 1, -1);
+  int& state = joint_states_[ix(arrangement)];
+  if (state >= 0) return;
+  std::vector<int> bundles;
+  bundles.reserve(state_index_.size());
+  for (const Share& share : arrangements_[arrangement].shares) bundles.push_back(share.bundle);
+  state = joint_->state_of(bundles);
+}
+
 void OneGpuSearch::expand(int label, int t) {
   const double bound = labels_[ix(label)].bound;
   if (nodes_ >= nodes_end_) return leave_out(bound);
   if (limits_.is_from_pool) return expand_from_pool(label, t);
+  if (bound_ == nullptr) return expand_jointly(label, t);
   nodes_ += 1;
   Draft draft;
   draft.label = label;
   draft.slot = t;
-  draft.slack = bound - cutoff();
+  draft.bound = bound_by_prices(labels_[ix(label)], t);
+  draft.slack = draft.bound - cutoff();
   const int services = static_cast<int>(state_index_.size());
   for (int service = 0; service < services; ++service) {
     draft.options.push_back(&options_of(labels_[ix(label)], service, t, draft.slack));
@@ -394,11 +592,7 @@ void OneGpuSearch::expand(int label, int t) {
   draft.least.assign(ix(services), std::vector<double>(ix(case_.rooms.count()), kOpen));
   draft.shares.resize(ix(services));
   combine(draft, 0, 0, 0, false);
-  if (draft.is_cut) leave_out(bound - draft.slack);
-  std::ranges::sort_heap(draft.deals, smaller_loss);
-  for (const Deal& deal : draft.deals) {
-    if (bound - deal.loss > cutoff()) try_placings(draft, deal);
-  }
+  try_deals(draft);
 }
 
 /// What a service may have after a change, with what that costs it at least.
@@ -506,7 +700,7 @@ void OneGpuSearch::combine(Draft& draft, int service, int room, double loss, boo
     ++nodes_;
     const Label& label = labels_[ix(draft.label)];
     const std::vector<Share> kept = arrangements_.most_kept(arrangements_[label.arrangement], draft.shares);
-    loss = label.bound - deal_bound(draft.label, draft.slot, draft.shares, kept);
+    loss = draft.bound - deal_bound(draft.label, draft.slot, draft.shares, kept);
     if (loss < draft.slack) add_deal(draft, loss);
     return;
   }
@@ -554,11 +748,48 @@ std::vector<char> OneGpuSearch::kinds_to_create(const Arrangement& from, const s
 }
 
 /// What a label is worth at most if it changes to these shares and no more of what stands goes on, wherever they stand.
-double OneGpuSearch::deal_bound(int number, int t, const std::vector<Share>& shares,
+///
+/// A piece that does not go on can be given to somebody else, who then need not create one. So the bound is the best of
+/// all ways to give up one kept piece of each of some kinds of which none would be left.
+double OneGpuSearch::deal_bound(int label, int t, const std::vector<Share>& shares,
                                 const std::vector<Share>& kept) const {
+  const std::vector<char> creates = kinds_to_create(arrangements_[labels_[ix(label)].arrangement], kept);
+  double bound = kept_bound(label, t, shares, kept, creates);
+  if (!create_matters_) return bound;
+  std::vector<char> begins(creates.size());  // of which kinds new pieces are wanted
+  for (std::size_t service = 0; service < shares.size(); ++service) {
+    const Bundles& bundles = case_.bundles[service];
+    for (int i = 0; ix(i) < bundles.labels.size(); ++i) {
+      if (bundles.count_of(shares[service].bundle, i) > bundles.count_of(kept[service].bundle, i)) {
+        begins[ix(bundles.labels[ix(i)].kind)] = 1;
+      }
+    }
+    const int kind = shares[service].retraining_kind;
+    if (kind >= 0 && kind != kept[service].retraining_kind) begins[ix(kind)] = 1;
+  }
+  std::vector<Share> fewer = kept;
+  for (std::size_t service = 0; service < shares.size(); ++service) {
+    const Bundles& bundles = case_.bundles[service];
+    const auto is_useful = [&](int kind) { return creates[ix(kind)] != 0 && begins[ix(kind)] != 0; };
+    for (int i = 0; ix(i) < bundles.labels.size(); ++i) {
+      if (bundles.count_of(kept[service].bundle, i) == 0 || !is_useful(bundles.labels[ix(i)].kind)) continue;
+      fewer[service].bundle = bundles.minus(kept[service].bundle, i);
+      bound = std::max(bound, deal_bound(label, t, shares, fewer));
+      fewer[service] = kept[service];
+    }
+    if (kept[service].retraining_kind >= 0 && is_useful(kept[service].retraining_kind)) {
+      fewer[service].retraining_kind = -1;
+      bound = std::max(bound, deal_bound(label, t, shares, fewer));
+      fewer[service] = kept[service];
+    }
+  }
+  return bound;
+}
+
+double OneGpuSearch::kept_bound(int number, int t, const std::vector<Share>& shares, const std::vector<Share>& kept,
+                                const std::vector<char>& creates) const {
   const Label& label = labels_[ix(number)];
   const Problem& problem = case_.problem;
-  const std::vector<char> creates = kinds_to_create(arrangements_[label.arrangement], kept);
   const auto ready_at = [&](int kind, double start) {
     const double create = creates[ix(kind)] != 0 ? problem.create_seconds : 0;
     return t + slots_of_seconds(problem.plumbing_seconds + start + create);
@@ -585,7 +816,10 @@ double OneGpuSearch::deal_bound(int number, int t, const std::vector<Share>& sha
     }
   }
   end = std::min(end, problem.slots);
-  double bound = label.value + bound_->income(end);
+  double served = label.value;
+  double alone = bound_ != nullptr ? bound_->income(end) : 0;
+  std::vector<ModelState> models;
+  models.reserve(shares.size());
   for (int service = 0; ix(service) < shares.size(); ++service) {
     const Share& now = shares[ix(service)];
     ModelState state = state_of(label, service);
@@ -600,14 +834,20 @@ double OneGpuSearch::deal_bound(int number, int t, const std::vector<Share>& sha
       if (!serves) until = std::min(until, serves_from[ix(service)]);
       if (!is_training) until = std::min(until, trains_from[ix(service)]);
       const int bundle = serves ? now.bundle : kept[ix(service)].bundle;
-      bound += advance(service, bundle, is_training ? rate : standing, at, until, state);
+      served += advance(service, bundle, is_training ? rate : standing, at, until, state);
       at = until;
     }
     // Whether sooner done is better cannot be said here.
     if (was_open && !state.is_open() && trains_from[ix(service)] > t) return label.bound;
-    bound += bound_->from(service, end, now.bundle, state);
+    if (bound_ != nullptr) alone += bound_->from(service, end, now.bundle, state);
+    models.push_back(state);
   }
-  return bound;
+  if (joint_ == nullptr || (bound_ != nullptr && !(served + alone > cutoff()))) return served + alone;
+  std::vector<int> bundles;
+  bundles.reserve(shares.size());
+  for (const Share& share : shares) bundles.push_back(share.bundle);
+  const double together = joint_->from(end, joint_->state_of(bundles), models);
+  return served + (bound_ != nullptr ? std::min(alone, together) : together);
 }
 
 void OneGpuSearch::try_placings(const Draft& draft, const Deal& deal) {
@@ -623,7 +863,7 @@ void OneGpuSearch::try_placings(const Draft& draft, const Deal& deal) {
     change(draft.label, to, draft.slot);
     return true;
   });
-  if (!is_whole) leave_out(labels_[ix(draft.label)].bound - deal.loss);
+  if (!is_whole) leave_out(std::min(draft.bound - deal.loss, labels_[ix(draft.label)].bound));
 }
 
 void OneGpuSearch::change(int parent, const Configuration& to, int t) {
@@ -637,6 +877,7 @@ void OneGpuSearch::change(int parent, const Configuration& to, int t) {
   if (end > case_.problem.floors_from && !next.keeps_floors) return;
   Label child{.arrangement = number, .parent = parent, .begin = t, .states = states_.size(), .used = used_.size()};
   if (!use_budgets(labels_[ix(parent)], to, child)) return used_.resize(child.used);
+  note_joint_state(number);
   child.value = labels_[ix(parent)].value + run_services(labels_[ix(parent)], next, t, end, begin.ready, child);
   const bool is_last = end == case_.problem.slots;
   if (is_last) finish(child, parent, &to);
@@ -646,6 +887,7 @@ void OneGpuSearch::change(int parent, const Configuration& to, int t) {
     used_.resize(child.used);
     return;
   }
+  child.ready = end;
   labels_.push_back(child);
   std::vector<int>& arrivals = end == t ? arrived_now_ : arrivals_[ix(end)];
   arrivals.push_back(static_cast<int>(labels_.size()) - 1);

@@ -1,6 +1,7 @@
 /// Label search for the window problem of one GPU; one_gpu.h says how the passes fit together.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -8,6 +9,7 @@
 
 #include "planner/detail/arrangements.h"
 #include "planner/detail/gpu_case.h"
+#include "planner/detail/joint_bound.h"
 #include "planner/detail/model_state.h"
 #include "planner/detail/price_search.h"
 
@@ -31,8 +33,22 @@ class OneGpuSearch {
   [[nodiscard]] std::vector<ServiceStart> starts() const;
 
   void set_pool(std::vector<std::vector<Share>> pool) { pool_ = std::move(pool); }
+  /// What bounds the rest of a schedule, before the first pass: prices, all services together, or the less of the two.
+  /// Prices are needed where a model may become stale.
+  void set_bound(const PriceBound& bound) { bound_ = &bound; }
+  void set_bound(JointBound& bound) { joint_ = &bound; }
+  /// Nothing may be looked for after it.
+  void forget_bounds() {
+    bound_ = nullptr;
+    joint_ = nullptr;
+  }
+  /// A schedule has to be worth so much more than the best known one, relatively, to be looked for.
+  void set_gap(double gap) { gap_ = gap; }
   /// Looks for a schedule that is worth more than the best known one.
-  void pass(const PriceBound& bound, const PassLimits& limits);
+  void pass(const PassLimits& limits);
+
+  /// One way through the window after the joint bound. Requires: it alone bounds the search.
+  void dive(double patience, const PassLimits& limits);
 
   /// Moves the changes of the best schedule in time, and leaves out some, as long as that helps.
   void polish();
@@ -43,7 +59,7 @@ class OneGpuSearch {
   [[nodiscard]] double value_before() const { return root_.value; }
   [[nodiscard]] const std::vector<Change>& best_changes() const { return best_changes_; }
   /// Of the last pass: what it left out is worth no more.
-  [[nodiscard]] double left_out() const { return left_out_; }
+  [[nodiscard]] double left_out() const { return std::max(left_out_, cutoff()); }
   [[nodiscard]] std::int64_t nodes() const { return nodes_; }
 
  private:
@@ -51,6 +67,7 @@ class OneGpuSearch {
     int arrangement = 0;
     int parent = -1;
     int begin = 0;     ///< slot of the change
+    int ready = 0;     ///< slot in which it is done
     double value = 0;  ///< of the slots before now
     double bound = 0;
     std::size_t states = 0;  ///< in states_, one of each service that retrains
@@ -70,6 +87,7 @@ class OneGpuSearch {
   struct Draft {
     int label = 0;
     int slot = 0;
+    double bound = 0;                                 ///< of the label, of the kind that losses are counted from
     double slack = 0;                                 ///< a change that loses so much is of no use
     bool is_cut = false;                              ///< some were left out for being too many
     std::vector<const std::vector<Option>*> options;  ///< [service], what stands first, then least loss first
@@ -94,20 +112,29 @@ class OneGpuSearch {
   [[nodiscard]] double value_of(const std::vector<Change>& changes);
   void make_root();
   void clear(const PassLimits& limits);
+  void start_pass(const PassLimits& limits);
+  [[nodiscard]] int best_child(int label, int t, double patience);
   [[nodiscard]] double cutoff() const;
   [[nodiscard]] ModelState state_of(const Label& label, int service) const;
   [[nodiscard]] double bound_of(const Label& label, int t) const;
+  [[nodiscard]] double bound_by_prices(const Label& label, int t) const;
   [[nodiscard]] static bool is_quiet(const RetrainingTerms& terms, const ModelState& state, double progress_rate,
                                      int from, int to);
   [[nodiscard]] double advance(int service, int bundle, double progress_rate, int from, int to,
                                ModelState& state) const;
   void leave_out(double bound) { left_out_ = std::max(left_out_, bound); }
   void select(std::vector<int>& labels, int t);
+  void keep_most_promising(std::vector<int>& labels, int t);
+  [[nodiscard]] double value_of_staying(const Label& label, int t) const;
   [[nodiscard]] bool covers(const Label& a, const Label& b, int t) const;
   [[nodiscard]] std::optional<double> lead_needed(const ModelState& a, const ModelState& b, int service, int t) const;
   void hold(std::vector<int>& labels, int t);
   void expand(int label, int t);
   void expand_from_pool(int label, int t);
+  void expand_jointly(int label, int t);
+  [[nodiscard]] static double keep_best_targets(std::vector<JointBound::Target>& targets, std::size_t most);
+  void add_deals(Draft& draft, int state, int service);
+  void note_joint_state(int arrangement);
   [[nodiscard]] const std::vector<Option>& options_of(const Label& label, int service, int t, double slack);
   void fill_options(const Label& label, int service, int t, double slack, std::vector<Option>& options) const;
   [[nodiscard]] double option_value(const Label& label, int service, const Share& share, int t) const;
@@ -116,6 +143,7 @@ class OneGpuSearch {
   void combine(Draft& draft, int service, int room, double loss, bool changes);
   static void give_up(Draft& draft);
   void add_deal(Draft& draft, double loss);
+  void try_deals(Draft& draft);
   void try_placings(const Draft& draft, const Deal& deal);
   void change(int label, const Configuration& to, int t);
   /// When the pieces of a change get ready, and the last of them.
@@ -128,6 +156,8 @@ class OneGpuSearch {
   double run_services(const Label& parent, const Arrangement& to, int t, int end, const std::vector<int>& ready,
                       Label& child);
   void finish(const Label& label, int parent, const Configuration* last);
+  [[nodiscard]] double kept_bound(int label, int t, const std::vector<Share>& shares, const std::vector<Share>& kept,
+                                  const std::vector<char>& creates) const;
   [[nodiscard]] double deal_bound(int label, int t, const std::vector<Share>& shares,
                                   const std::vector<Share>& kept) const;
   [[nodiscard]] std::vector<char> kinds_to_create(const Arrangement& from, const std::vector<Share>& kept) const;
@@ -136,11 +166,15 @@ class OneGpuSearch {
   const GpuCase& case_;
   Arrangements arrangements_;
   const PriceBound* bound_ = nullptr;
+  JointBound* joint_ = nullptr;
+  std::vector<int> joint_states_;  ///< [arrangement], -1: not asked for
+  double gap_ = 0;
   PassLimits limits_;
   std::vector<int> state_index_;   ///< [service], -1 where it never retrains
   std::vector<int> budget_index_;  ///< [service], -1 where it has no limit
   int states_count_ = 0;
   int budgets_count_ = 0;
+  bool create_matters_ = false;    ///< some piece is ready later where it has to be created
   std::vector<char> after_helps_;  ///< [service], no variant is less accurate after retraining
   std::vector<Known> known_;       ///< [service]
   std::vector<std::vector<Share>> pool_;

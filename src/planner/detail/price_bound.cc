@@ -31,6 +31,7 @@ ServiceBound::ServiceBound(const GpuCase& gpu_case, int service)
   for (int t = 0; t <= slots_; ++t) {
     epoch_.push_back(static_cast<int>(std::ranges::upper_bound(dues_, t) - dues_.begin()));
   }
+  list_neighbours();
   never_.assign(ix(count_), kNever);
   set_factors(factors_);
   price_of_progress_.resize(ix(slots_ + 1));
@@ -48,6 +49,22 @@ ServiceBound::ServiceBound(const GpuCase& gpu_case, int service)
   if (!retrains()) return;
   at_due_.resize(ix(count_) * ix(epochs()));
   find_earliest_done();
+}
+
+void ServiceBound::list_neighbours() {
+  const int labels = static_cast<int>(bundles_.labels.size());
+  more_begin_.push_back(0);
+  less_begin_.push_back(0);
+  for (int bundle = 0; bundle < count_; ++bundle) {
+    for (int label = 0; label < labels; ++label) {
+      const int more = bundles_.plus(bundle, label);
+      const int less = bundles_.minus(bundle, label);
+      if (more != kNoBundle) more_.push_back(more);
+      if (less != kNoBundle) less_.push_back(less);
+    }
+    more_begin_.push_back(static_cast<int>(more_.size()));
+    less_begin_.push_back(static_cast<int>(less_.size()));
+  }
 }
 
 void ServiceBound::find_earliest_done() {
@@ -254,17 +271,13 @@ void ServiceBound::add_changes(int t) {
   const double* price_now = price_sums_->before(t);
   const double* price_end = price_sums_->before(end);
   const bool binds = end > floors_from_;
-  const int labels = static_cast<int>(bundles_.labels.size());
   for (int phase = 0; phase < phases(); ++phase) {
     double* best = scratch_[ix(phase)].data();
     const double* later = entering(end, phase);
     for (int n = count_ - 1; n >= 0; --n) {
       const int room = bundles_.room[ix(n)];
       double value = binds && keeps_floor_[ix(n)] == 0 ? kNever : later[n] - (price_end[room] - price_now[room]);
-      const int* more = bundles_.add.data() + ix(n) * ix(labels);
-      for (int label = 0; label < labels; ++label) {
-        if (more[label] != kNoBundle) value = std::max(value, best[more[label]]);
-      }
+      for (int i = more_begin_[ix(n)]; i < more_begin_[ix(n + 1)]; ++i) value = std::max(value, best[more_[ix(i)]]);
       best[n] = value;
     }
   }
@@ -281,10 +294,7 @@ void ServiceBound::add_changes(int t) {
           value = std::max(value, window(a, b, t, end, n) + scratch_[ix(b)][ix(n)]);
         }
       }
-      const int* less = bundles_.remove.data() + ix(n) * ix(labels);
-      for (int label = 0; label < labels; ++label) {
-        if (less[label] != kNoBundle) value = std::max(value, values[less[label]]);
-      }
+      for (int i = less_begin_[ix(n)]; i < less_begin_[ix(n + 1)]; ++i) value = std::max(value, values[less_[ix(i)]]);
       values[n] = value;
     }
   }
@@ -292,15 +302,19 @@ void ServiceBound::add_changes(int t) {
 
 double ServiceBound::from_stale(int t, int bundle, double progress) const {
   const double stuck = table(kStuck, t)[bundle] + stuck_price(t) * progress;
-  // Progress that is full at the end of the last slot before a due one comes too late.
-  const int last = epoch_end(t);
-  const bool has_outside = !terms_.outside_progress.empty() || case_.standing_progress[ix(service_)] > 0;
-  if (!has_outside && progress + (last - t) * fastest_ < kDone) return stuck;
+  if (!may_get_done(t, progress)) return stuck;
   double training = std::numeric_limits<double>::infinity();
   for (int phase = kTraining; phase < phases(); ++phase) {
     training = std::min(training, table(phase, t)[bundle] + price_of(phase, t) * progress);
   }
   return std::max(stuck, training);
+}
+
+bool ServiceBound::may_get_done(int t, double progress) const {
+  // Progress that is full at the end of the last slot before a due one comes too late.
+  const int last = epoch_end(t);
+  const bool has_outside = !terms_.outside_progress.empty() || case_.standing_progress[ix(service_)] > 0;
+  return has_outside || progress + (last - t) * fastest_ >= kDone;
 }
 
 double ServiceBound::best_factor(int epoch, int bundle, double progress) const {

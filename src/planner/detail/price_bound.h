@@ -74,6 +74,16 @@ class ServiceBound {
   /// epoch with a bundle, at its due slot or, for epoch 0, at first_slot with `progress`.
   [[nodiscard]] double best_factor(int epoch, int bundle, double progress) const;
 
+  /// What the prices say of the model in a slot: whether a retraining is due, may be done at its beginning, and may be
+  /// done in time from some progress on; and what a whole retraining's progress is worth. Requires: it retrains.
+  [[nodiscard]] bool is_due(int t) const { return t < slots_ && epoch_[ix(t)] != (t == 0 ? 0 : epoch_[ix(t - 1)]); }
+  [[nodiscard]] bool may_be_done(int t) const { return t >= earliest_done_[ix(epoch_[ix(t)])]; }
+  [[nodiscard]] bool may_get_done(int t, double progress) const;
+  [[nodiscard]] bool keeps_unfinished() const { return keeps_unfinished_; }
+  [[nodiscard]] double price_of_progress(int t) const { return price_of_progress_[ix(t)]; }
+  /// For a model that stays stale.
+  [[nodiscard]] double stuck_price(int t) const;
+
   /// Adds what the best way from a state at first_slot uses.
   void trace(bool is_fresh, double progress, int bundle, Use& use) const;
 
@@ -94,7 +104,6 @@ class ServiceBound {
   [[nodiscard]] double* table(int phase, int t) { return tables_[ix(phase)].data() + ix(t - first_) * ix(count_); }
   /// Value of the slots before t, [bundle].
   [[nodiscard]] const double* sums(int phase, int t) const { return sums_[ix(phase)].data() + ix(t) * ix(count_); }
-  [[nodiscard]] bool is_due(int t) const { return t < slots_ && epoch_[ix(t)] != (t == 0 ? 0 : epoch_[ix(t - 1)]); }
   [[nodiscard]] bool holds_floor(int t, int bundle) const { return t < floors_from_ || keeps_floor_[ix(bundle)] != 0; }
   [[nodiscard]] int phases() const { return retrains() ? kTraining + static_cast<int>(factors_.size()) : 1; }
   [[nodiscard]] double price_of(int phase, int t) const {
@@ -105,9 +114,8 @@ class ServiceBound {
     return ix(epoch_[ix(t)]) < dues_.size() && !keeps_unfinished_ ? dues_[ix(epoch_[ix(t)])] - 1 : slots_;
   }
   [[nodiscard]] std::size_t epoch_for_price(int t) const { return keeps_unfinished_ ? 0 : ix(epoch_[ix(t)]); }
-  /// Of a whole retraining's progress, for a model that stays stale.
-  [[nodiscard]] double stuck_price(int t) const;
 
+  void list_neighbours();
   void find_earliest_done();
   void set_factors(std::span<const double> factors);
   void add_rewards();
@@ -146,6 +154,10 @@ class ServiceBound {
   int count_;
   bool keeps_unfinished_ = false;
   std::vector<int> dues_;
+  std::vector<int> more_;        ///< bundles with a piece more, by bundle
+  std::vector<int> more_begin_;  ///< [bundle], count + 1
+  std::vector<int> less_;        ///< bundles with a piece less
+  std::vector<int> less_begin_;
   std::vector<double> factors_ = {1.0};    ///< [phase - kTraining]
   double fastest_ = 0;                     ///< progress a slot, on the best kind
   std::vector<int> epoch_;                 ///< [slot], slots + 1: due slots up to it

@@ -15,14 +15,13 @@ constexpr int kSmoothSlotsMax = 8;
 
 /// Of the price of progress.
 constexpr double kNearlyDearest = 0.98;
-constexpr int kTuneRounds = 4;
 constexpr std::array<double, 1> kOneFactor = {1};
 constexpr std::array<double, 5> kWideFactors = {1, 0.25, 0.5, 2, 4};
 constexpr std::array<double, 5> kFactors = {1, 0.5, 0.75, 1.5, 2.5};
 
 }  // namespace
 
-PriceBound::PriceBound(const GpuCase& gpu_case, std::vector<ServiceStart> starts, int block_slots)
+PriceBound::PriceBound(const GpuCase& gpu_case, std::vector<ServiceStart> starts, int block_slots, int tune_rounds)
     : case_(gpu_case), starts_(std::move(starts)), block_slots_(block_slots) {
   const Problem& problem = gpu_case.problem;
   const int kinds = gpu_case.rooms.kinds();
@@ -47,7 +46,7 @@ PriceBound::PriceBound(const GpuCase& gpu_case, std::vector<ServiceStart> starts
   }
   start_progress();
   start_kinds();
-  tune_progress();
+  tune_progress(tune_rounds);
   value_ = compute(prices_, kOneFactor);
   now_ = prices_;
   now_value_ = value_;
@@ -73,11 +72,11 @@ void PriceBound::start_kinds() {
 }
 
 /// Takes the best of several factors of each price of progress, and the prices of kinds that belong to it, in turn.
-void PriceBound::tune_progress() {
+void PriceBound::tune_progress(int rounds) {
   if (std::ranges::none_of(services_, [](const ServiceBound& bound) { return bound.retrains(); })) return;
-  Prices best;
+  Prices best = prices_;
   double least = std::numeric_limits<double>::infinity();
-  for (int round = 0; round < kTuneRounds; ++round) {
+  for (int round = 0; round < rounds; ++round) {
     const double value = compute(prices_, kWideFactors);
     if (value < least) {
       least = value;

@@ -18,8 +18,9 @@ struct ServiceStart {
 /// The bounds of all services of a GPU at common prices.
 class PriceBound {
  public:
-  /// Keeps a reference to the case. Blocks of prices have about `block_slots` slots.
-  PriceBound(const GpuCase& gpu_case, std::vector<ServiceStart> starts, int block_slots);
+  /// Keeps a reference to the case. Blocks of prices have about `block_slots` slots. The prices of progress are looked
+  /// for in so many rounds.
+  PriceBound(const GpuCase& gpu_case, std::vector<ServiceStart> starts, int block_slots, int tune_rounds);
 
   /// Lowers the bound for at most so many rounds; `known` is the value of a solution from first_slot on (Polyak's step
   /// aims at it). Stops where the bound meets it within `gap` of it.
@@ -38,11 +39,12 @@ class PriceBound {
   [[nodiscard]] double income(int t) const { return sums_.income[ix(t)]; }
   [[nodiscard]] const PriceSums& sums() const { return sums_; }
   [[nodiscard]] const Prices& prices() const { return prices_; }
+  [[nodiscard]] const ServiceBound& service(int service) const { return services_[ix(service)]; }
 
  private:
   void start_kinds();
   void start_progress();
-  void tune_progress();
+  void tune_progress(int rounds);
   [[nodiscard]] std::vector<double> value_of_rooms(int service, int block, int from, int to) const;
   double compute(const Prices& prices, std::span<const double> factors);
   void set_sums(const Prices& prices);

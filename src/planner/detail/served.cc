@@ -37,6 +37,11 @@ int Served::level_of(std::span<const double> capacity) {
 
 void Served::add_level(std::span<const double> capacity) {
   for (const bool is_fresh : {false, true}) {
+    if (!is_fresh && !terms_.retraining) {
+      // Never asked for.
+      sums_.resize(sums_.size() + slots_and_one_);
+      continue;
+    }
     double sum = 0;
     sums_.push_back(0);
     for (std::size_t slot = 0; slot + 1 < slots_and_one_; ++slot) {

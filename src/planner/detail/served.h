@@ -13,7 +13,8 @@ namespace berth::planner {
 /// Prefix sums over the slots of a problem, for one service, by capacity level and by whether the model is fresh.
 ///
 /// A level is a capacity: requests a second by variant of ready pieces, without what stands outside (that is added in
-/// each slot). Levels are made on demand: O(slots x samples x variants) each; lookups are O(1).
+/// each slot). Without retraining the model is fresh, and nothing else is kept. Levels are made on demand: O(slots x
+/// samples x variants) each; lookups are O(1).
 class Served {
  public:
   /// Keeps a reference to the problem.

@@ -1,0 +1,107 @@
+#include "planner/detail/joint_bound.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "planner/check.h"
+#include "planner/detail/one_gpu_search.h"
+#include "planner/detail/test_problems.h"
+#include "planner/one_gpu.h"
+
+namespace berth::planner {
+namespace {
+
+using testing::one_gpu_problem;
+using testing::quarters_problem;
+
+constexpr int kStatesMax = 200'000;
+
+/// The bound of a whole problem, with blocks of so many slots.
+double bound_of(const Problem& problem, Variants variants, int block_slots) {
+  const GpuCase gpu_case(problem);
+  const OneGpuSearch search(gpu_case);
+  std::vector<int> standing;
+  std::vector<ModelState> models;
+  for (const ServiceStart& start : search.starts()) {
+    standing.push_back(start.bundle);
+    models.push_back(start.state);
+  }
+  const PriceBound prices(gpu_case, search.starts(), 4, 1);
+  JointBound joint(gpu_case, variants, kStatesMax);
+  EXPECT_TRUE(joint.is_usable());
+  joint.compute(block_slots, standing, &prices);
+  return search.value_before() + joint.from(gpu_case.first_slot, joint.state_of(standing), models);
+}
+
+TEST(JointBound, IsExactWhereOneChangePays) {
+  // 2 s of start and half a second of creating: 3 of the 10 slots.
+  const Problem problem = quarters_problem(1, 10);
+  EXPECT_NEAR(bound_of(problem, Variants::kKept, 1), 70, 1e-9);
+  EXPECT_NEAR(bound_of(problem, Variants::kFree, 2), 70, 1e-9);
+}
+
+TEST(JointBound, KnowsThatServicesShareTheGpu) {
+  // Each could have all of the GPU alone; together they have four quarters for loads of 20, 20 and 20.
+  Problem problem = quarters_problem(3, 10);
+  for (ServiceTerms& service : problem.services) service.loads.assign(11, 20);
+  EXPECT_NEAR(bound_of(problem, Variants::kKept, 1), 7 * 40, 1e-9);
+}
+
+TEST(JointBound, KeepsIsolationAndFloors) {
+  Problem problem = quarters_problem(2, 10);
+  problem.services[0].trust_domain = 1;
+  EXPECT_NEAR(bound_of(problem, Variants::kKept, 1), 70, 1e-9);
+  problem.services[0].trust_domain = -1;
+  problem.services[1].floor_rate = 40;
+  EXPECT_NEAR(bound_of(problem, Variants::kKept, 1), 70, 1e-9);
+}
+
+/// A change between two boundaries, at times that no boundary shares, is covered by each length of blocks.
+TEST(JointBound, HoldsForWhatTheSearchFinds) {
+  for (std::uint64_t seed = 0; seed < 24 && !HasFailure(); ++seed) {
+    Problem problem = one_gpu_problem(Rng(seed), 3, seed % 2 == 0 ? 24 : 60, seed % 3 == 0 ? 2 : 1);
+    const bool retrains = seed % 4 == 3;
+    for (ServiceTerms& service : problem.services) {
+      if (!retrains) service.retraining.reset();
+    }
+    const Answer found = solve_one_gpu(problem, {.nodes_max = 20'000});
+    ASSERT_FALSE(found.is_infeasible);
+    for (const int block_slots : {1, 2, 3, 4, 7}) {
+      SCOPED_TRACE(fmt::format("one_gpu_problem(Rng({})), blocks of {}", seed, block_slots));
+      const double kept = bound_of(problem, Variants::kKept, block_slots);
+      EXPECT_GE(kept, found.objective * (1 - 1e-9));
+      EXPECT_GE(bound_of(problem, Variants::kFree, block_slots), found.objective * (1 - 1e-9));
+    }
+  }
+}
+
+/// The bound of what is left, at each change of a schedule, is no less than what the schedule makes of it.
+TEST(JointBound, HoldsFromEachSlotOn) {
+  for (std::uint64_t seed = 100; seed < 112 && !HasFailure(); ++seed) {
+    Problem problem = one_gpu_problem(Rng(seed), 3, 40);
+    for (ServiceTerms& service : problem.services) service.retraining.reset();
+    const GpuCase gpu_case(problem);
+    const OneGpuSearch search(gpu_case);
+    std::vector<int> standing;
+    for (const ServiceStart& start : search.starts()) standing.push_back(start.bundle);
+    JointBound joint(gpu_case, Variants::kKept, kStatesMax);
+    joint.compute(4, standing, nullptr);
+    // Holding on from slot to slot is one of the ways on.
+    const int state = joint.state_of(standing);
+    for (int t = gpu_case.first_slot; t < problem.slots; ++t) {
+      SCOPED_TRACE(fmt::format("seed {}, slot {}", seed, t));
+      double served = 0;
+      for (std::size_t s = 0; s < standing.size(); ++s) {
+        const int level = gpu_case.bundles[s].level[ix(standing[s])];
+        served += gpu_case.served[s].value(level, true, t, t + 1);
+      }
+      const double now = joint.from(t, state);
+      EXPECT_GE(now, (served + joint.from(t + 1, state)) - 1e-9 * std::abs(now));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace berth::planner
