@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/ensure.h"
 #include "planner/check.h"
 
 namespace berth::planner {
@@ -33,16 +34,6 @@ double objective_without_waiting(const Problem& problem, const Schedule& schedul
   return evaluate(eager, alone).objective - evaluate(problem, alone).objective;
 }
 
-StepReason reason_of(const Problem& problem, const Schedule& schedule, std::size_t gpu, double objective) {
-  StepReason reason;
-  Schedule without = schedule;
-  without.gpus[gpu].clear();
-  reason.alternative = evaluate(problem, without).objective;
-  reason.gain = objective - reason.alternative;
-  if (!schedule.gpus[gpu].empty()) reason.cost = objective_without_waiting(problem, schedule, gpu);
-  return reason;
-}
-
 /// Adds the steps of one change.
 void add_change(std::vector<Step>& steps, const Step& base, const Configuration& from, const Configuration& to) {
   Step step = base;
@@ -63,15 +54,75 @@ void add_change(std::vector<Step>& steps, const Step& base, const Configuration&
   }
 }
 
+/// What the plan would lose if the GPU were left alone; nothing where floors or others need its changes.
+void tell_of_gpu(const Problem& problem, const Answer& answer, int gpu, StepReason& reason) {
+  Schedule without = answer.schedule;
+  without.gpus[static_cast<std::size_t>(gpu)].clear();
+  reason.is_of_gpu = true;
+  reason.gain.reset();
+  if (find_fault(problem, without)) return;
+  reason.objective_instead = evaluate(problem, without).objective;
+  reason.gain = answer.objective - reason.objective_instead;
+}
+
+/// What the plan would lose if the step were forbidden.
+void tell_of_step(const Problem& problem, const Answer& answer, const Step& step, const SearchLimits& limits,
+                  StepReason& reason) {
+  const Answer other = solve_without(problem, answer.schedule, step.gpu, step.piece, ban_of(step.type), limits);
+  reason.gain.reset();
+  if (other.is_infeasible) return;
+  reason.gain = answer.objective - other.objective;
+  reason.gain_slack = std::max(0.0, other.bound - other.objective);
+  reason.objective_instead = other.objective;
+  for (const Step& each : steps_of(problem, other.schedule)) {
+    if (each.gpu == step.gpu && each.type != StepType::kKeep) reason.instead.push_back(each);
+  }
+}
+
+/// What a slice that stays brings: the objective without its rate.
+double worth_of_kept(const Problem& problem, const Answer& answer, const Step& step) {
+  if (step.piece.service == kNobody) return 0;
+  return answer.objective - evaluate(without_rates(problem, step.gpu, step.piece.site), answer.schedule).objective;
+}
+
 }  // namespace
 
+Ban ban_of(StepType type) {
+  ENSURE(type != StepType::kKeep);
+  if (type == StepType::kDestroy) return Ban::kDestroy;
+  return type == StepType::kCreate ? Ban::kCut : Ban::kBegin;
+}
+
+std::vector<ReasonedStep> reasons_of(const Problem& problem, const Answer& answer, const SearchLimits& limits) {
+  std::vector<ReasonedStep> reasoned;
+  int told = 0;
+  int costed_gpu = -1;
+  double cost = 0;
+  for (const Step& step : steps_of(problem, answer.schedule)) {
+    StepReason& reason = reasoned.emplace_back(ReasonedStep{.step = step, .reason = {}}).reason;
+    if (step.type == StepType::kKeep) {
+      reason.gain = worth_of_kept(problem, answer, step);
+      continue;
+    }
+    if (costed_gpu != step.gpu) {
+      costed_gpu = step.gpu;
+      cost = objective_without_waiting(problem, answer.schedule, static_cast<std::size_t>(step.gpu));
+    }
+    reason.cost = cost;
+    if (told++ < kReasonedSteps) {
+      tell_of_step(problem, answer, step, limits, reason);
+    } else {
+      tell_of_gpu(problem, answer, step.gpu, reason);
+    }
+  }
+  return reasoned;
+}
+
 std::vector<Step> steps_of(const Problem& problem, const Schedule& schedule) {
-  const double objective = evaluate(problem, schedule).objective;
   std::vector<Step> steps;
   for (std::size_t gpu = 0; gpu < problem.gpus.size(); ++gpu) {
     Step base;
     base.gpu = static_cast<int>(gpu);
-    if (!schedule.gpus[gpu].empty()) base.reason = reason_of(problem, schedule, gpu, objective);
     Configuration from = pieces_at_first(problem.gpus[gpu]);
     Configuration kept = from;
     for (const Change& change : schedule.gpus[gpu]) {

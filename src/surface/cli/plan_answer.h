@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "domain/scenario.h"
@@ -14,13 +15,25 @@ namespace berth::cli {
 
 struct PlanAnswer {
   PlanRecord record;
-  std::vector<planner::Step> steps;
+  std::vector<planner::ReasonedStep> steps;
   std::vector<planner::ServiceShare> shares;  ///< by service; empty unless asked for
   std::optional<double> solve_ms = std::nullopt;
 };
 
-/// (bound - objective) / |bound|, never below 0: rounding may leave the bound a hair below.
+/// (bound - objective) / |bound|; 0 where they differ by rounding only.
 [[nodiscard]] double gap_of(const planner::Answer& answer);
+/// What the plan promises over changing nothing.
+[[nodiscard]] double promised_gain_of(const PlanRecord& record);
+
+/// A slice as people write it: 3g.40gb@4.
+[[nodiscard]] std::string slice_text(const Scenario& scenario, const PlanRecord& record, int gpu, int site);
+
+/// The word for a type of step.
+[[nodiscard]] std::string_view word_of(planner::StepType type);
+
+/// What would be done instead of a step, in words.
+[[nodiscard]] std::string instead_text(const Scenario& scenario, const PlanRecord& record,
+                                       const planner::StepReason& reason);
 
 [[nodiscard]] std::string plan_json(const Scenario& scenario, const PlanAnswer& answer);
 [[nodiscard]] std::string plan_table(const Scenario& scenario, const PlanAnswer& answer, bool has_colour);

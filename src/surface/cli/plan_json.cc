@@ -12,21 +12,20 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const char* word_of(planner::StepType type) {
-  switch (type) {
-    case planner::StepType::kDestroy:
-      return "destroy";
-    case planner::StepType::kCreate:
-      return "create";
-    case planner::StepType::kAssign:
-      return "assign";
-    case planner::StepType::kKeep:
-      return "keep";
-  }
-  return "";
+Json reason_json(const Scenario& scenario, const PlanRecord& record, const planner::ReasonedStep& reasoned) {
+  const planner::StepReason& reason = reasoned.reason;
+  if (reasoned.step.type == planner::StepType::kKeep) return {{"gain", *reason.gain}};
+  return {{"gain", reason.gain ? Json(*reason.gain) : Json()},
+          {"gain_slack", reason.gain_slack},
+          {"cost_of_change", reason.cost},
+          {"of", reason.is_of_gpu ? "gpu" : "action"},
+          {"rejected",
+           {{"what", instead_text(scenario, record, reason)},
+            {"objective", reason.gain ? Json(reason.objective_instead) : Json()}}}};
 }
 
-Json step_json(const Scenario& scenario, const PlanRecord& record, const planner::Step& step) {
+Json step_json(const Scenario& scenario, const PlanRecord& record, const planner::ReasonedStep& reasoned) {
+  const planner::Step& step = reasoned.step;
   const GpuId gpu{static_cast<std::uint32_t>(step.gpu)};
   const Slice slice = record.frame.slice_at(gpu, step.piece.site);
   Json entry;
@@ -43,10 +42,7 @@ Json step_json(const Scenario& scenario, const PlanRecord& record, const planner
                            .name;
   }
   entry["at_second"] = record.acts_at.second() + step.slot;
-  entry["reason"] = {{"gain", step.reason.gain}, {"cost_of_change", step.reason.cost}};
-  if (step.type != planner::StepType::kKeep) {
-    entry["reason"]["rejected"] = {{"what", "leave this GPU as it is"}, {"objective", step.reason.alternative}};
-  }
+  entry["reason"] = reason_json(scenario, record, reasoned);
   return entry;
 }
 
@@ -80,12 +76,6 @@ Json share_json(const Scenario& scenario, const PlanRecord& record, std::size_t 
 
 }  // namespace
 
-double gap_of(const planner::Answer& answer) {
-  const double difference = std::max(0.0, answer.bound - answer.objective);
-  if (difference == 0) return 0;
-  return difference / std::max(std::abs(answer.bound), 1e-300);
-}
-
 std::string plan_json(const Scenario& scenario, const PlanAnswer& answer) {
   const PlanRecord& record = answer.record;
   const double gap = gap_of(record.answer);
@@ -99,8 +89,10 @@ std::string plan_json(const Scenario& scenario, const PlanAnswer& answer) {
   document["proven"] = gap == 0;
   document["nodes"] = record.answer.nodes;
   document["actions"] = Json::array();
-  for (const planner::Step& step : answer.steps) document["actions"].push_back(step_json(scenario, record, step));
-  document["promised_gain"] = record.answer.objective - record.stay_objective;
+  for (const planner::ReasonedStep& step : answer.steps) {
+    document["actions"].push_back(step_json(scenario, record, step));
+  }
+  document["promised_gain"] = promised_gain_of(record);
   document["expires_second"] = record.expires_at.second();
   if (!answer.shares.empty()) {
     Json services = Json::array();

@@ -11,34 +11,21 @@ namespace {
 
 using PlanRow = std::vector<std::string>;
 
-const char* verb_of(planner::StepType type) {
-  switch (type) {
-    case planner::StepType::kDestroy:
-      return "destroy";
-    case planner::StepType::kCreate:
-      return "create";
-    case planner::StepType::kAssign:
-      return "assign";
-    case planner::StepType::kKeep:
-      return "keep";
-  }
-  return "";
-}
-
-PlanRow step_row(const Scenario& scenario, const PlanRecord& record, const planner::Step& step) {
-  const GpuId gpu{static_cast<std::uint32_t>(step.gpu)};
-  const Slice slice = record.frame.slice_at(gpu, step.piece.site);
+PlanRow step_row(const Scenario& scenario, const PlanRecord& record, const planner::ReasonedStep& reasoned) {
+  const planner::Step& step = reasoned.step;
+  const planner::StepReason& reason = reasoned.reason;
   const bool is_held = step.piece.service != planner::kNobody;
   const std::string role = !is_held ? "" : step.piece.use == planner::kRetraining ? "retraining" : "inference";
   const bool is_kept = step.type == planner::StepType::kKeep;
   return {fmt::format("{}", record.acts_at.second() + step.slot),
           fmt::format("{}", step.gpu),
-          verb_of(step.type),
-          fmt::format("{}@{}", profile_name(scenario.model_of(gpu), slice.profile), slice.start),
+          std::string(word_of(step.type)),
+          slice_text(scenario, record, step.gpu, step.piece.site),
           is_held ? scenario.services[static_cast<std::size_t>(step.piece.service)].name : std::string(kAbsentText),
           role,
-          is_kept ? std::string(kAbsentText) : fmt::format("{:+.3g}", step.reason.gain),
-          is_kept ? std::string(kAbsentText) : fmt::format("{:.3g}", step.reason.cost)};
+          reason.gain ? fmt::format("{:+.3g}", *reason.gain) : "needed",
+          is_kept ? std::string(kAbsentText) : fmt::format("{:.3g}", reason.cost),
+          is_kept ? std::string(kAbsentText) : instead_text(scenario, record, reason)};
 }
 
 std::string step_text(const std::optional<planner::SliceStep>& step) {
@@ -66,12 +53,12 @@ void add_shares(std::string& text, const Scenario& scenario, const PlanAnswer& a
 std::string plan_table(const Scenario& scenario, const PlanAnswer& answer, bool has_colour) {
   const PlanRecord& record = answer.record;
   const double gap = gap_of(record.answer);
-  std::string text = wrapped(
-      fmt::format("{}: the plan made at second {}, for {} s; it promises {:+.4g} over changing nothing", scenario.name,
-                  record.made_at.second(), record.problem.slots, record.answer.objective - record.stay_objective));
+  std::string text =
+      wrapped(fmt::format("{}: the plan made at second {}, for {} s; it promises {:+.4g} over changing nothing",
+                          scenario.name, record.made_at.second(), record.problem.slots, promised_gain_of(record)));
   text += "\n\n";
-  std::vector<PlanRow> rows = {{"second", "GPU", "step", "slice", "service", "role", "gain", "cost"}};
-  for (const planner::Step& step : answer.steps) rows.push_back(step_row(scenario, record, step));
+  std::vector<PlanRow> rows = {{"second", "GPU", "step", "slice", "service", "role", "gain", "cost", "instead of"}};
+  for (const planner::ReasonedStep& step : answer.steps) rows.push_back(step_row(scenario, record, step));
   bool is_head = true;
   for (const std::string& line : aligned(rows)) {
     text += styled_line(has_colour && is_head, "1", line);
@@ -84,7 +71,12 @@ std::string plan_table(const Scenario& scenario, const PlanAnswer& answer, bool 
   const std::string unit = scenario.objective == Objective::kServices
                                ? "seconds in which every service is answered in time with full accuracy"
                                : "answers in time, each by its accuracy";
-  text += wrapped("gain and cost of a step are those of all steps of its GPU; unit: " + unit) + "\n";
+  text += wrapped(
+              "gain: what the best plan found without that step is worth less (of a slice that is kept: what it "
+              "brings); cost: what "
+              "the changes of its GPU lose by the time that they take; unit: " +
+              unit) +
+          "\n";
   if (answer.solve_ms) text += fmt::format("solved in {:.2f} ms\n", *answer.solve_ms);
   return text;
 }

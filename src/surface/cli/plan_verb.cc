@@ -41,7 +41,8 @@ Result<std::string> run_plan(const PlanRequest& request, const PlanSurroundings&
   if (planned->infeasible) return invalid(request.scenario_path + ": no plan: " + *planned->infeasible);
   PlanAnswer answer;
   answer.record = std::move(*planned->record);
-  answer.steps = planner::steps_of(answer.record.problem, answer.record.answer.schedule);
+  answer.steps = planner::reasons_of(answer.record.problem, answer.record.answer,
+                                     {.nodes_max = PlannerOptions().nodes_max, .gap = 0});
   if (request.is_explained) {
     answer.shares = planner::explain_shares(answer.record.problem, answer.record.answer.schedule);
   }

@@ -1,0 +1,104 @@
+#include "planner/prune.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "planner/check.h"
+#include "planner/detail/fleet_state.h"
+
+namespace berth::planner {
+namespace {
+
+/// The fleet on its way, with what each GPU's changes are worth beside those of the others.
+class Pruning {
+ public:
+  Pruning(const Problem& problem, Schedule& schedule, double least_per_slice)
+      : terms_(problem), state_(terms_), schedule_(schedule), least_per_slice_(least_per_slice) {
+    for (int gpu = 0; gpu < static_cast<int>(problem.gpus.size()); ++gpu) {
+      const std::vector<Change>& changes = schedule_.gpus[fleet::idx(gpu)];
+      if (changes.empty()) continue;
+      state_.take_out(gpu);
+      state_.put(gpu, fleet::make_path(terms_, gpu, changes));
+      if (changes.front().slot == 0) candidates_.push_back(gpu);
+    }
+  }
+
+  /// Leaves out those that hardly pay, as the others stand at their turn. Whether there were any.
+  bool run_round() {
+    std::vector<std::pair<double, int>> by_gain;
+    by_gain.reserve(candidates_.size());
+    for (const int gpu : candidates_) by_gain.emplace_back(gain_of(gpu), gpu);
+    std::ranges::sort(by_gain);
+    std::vector<int> kept;
+    for (const auto& each : by_gain) {
+      if (gain_of(each.second) >= least_of(each.second)) {
+        kept.push_back(each.second);
+        continue;
+      }
+      schedule_.gpus[fleet::idx(each.second)].clear();
+      state_.take_out(each.second);
+      state_.put(each.second, stay_of(each.second));
+    }
+    std::swap(candidates_, kept);
+    return candidates_.size() < kept.size();
+  }
+
+  /// Of every GPU that still changes in slot 0.
+  [[nodiscard]] std::vector<double> gains() {
+    std::vector<double> gains(schedule_.gpus.size());
+    for (const int gpu : candidates_) gains[fleet::idx(gpu)] = gain_of(gpu);
+    return gains;
+  }
+
+ private:
+  [[nodiscard]] fleet::Path stay_of(int gpu) const { return fleet::make_path(terms_, gpu, {}); }
+
+  double gain_of(int gpu) {
+    const double with = state_.score();
+    fleet::Path path = state_.path(gpu);
+    state_.take_out(gpu);
+    const double without = state_.score_with(gpu, stay_of(gpu));
+    state_.put(gpu, std::move(path));
+    return with - without;
+  }
+
+  [[nodiscard]] double least_of(int gpu) const {
+    Configuration from;
+    for (const StandingPiece& standing : terms_.problem.gpus[fleet::idx(gpu)].standing) from.push_back(standing.piece);
+    return least_per_slice_ * std::max(1, slices_changed(from, schedule_.gpus[fleet::idx(gpu)].front().to));
+  }
+
+  fleet::Terms terms_;
+  fleet::FleetState state_;
+  Schedule& schedule_;
+  double least_per_slice_;
+  std::vector<int> candidates_;  ///< GPUs that change in slot 0
+};
+
+}  // namespace
+
+int slices_changed(const Configuration& from, const Configuration& to) {
+  const auto missing_in = [](const Configuration& pieces, const Configuration& others) {
+    return static_cast<int>(std::ranges::count_if(pieces, [&](const Piece& piece) {
+      return std::ranges::find(others, piece.site, &Piece::site) == others.end();
+    }));
+  };
+  return missing_in(from, to) + missing_in(to, from);
+}
+
+Pruned without_what_hardly_pays(const Problem& problem, Answer answer, double least_per_slice) {
+  Pruned pruned{.answer = std::move(answer), .gains = std::vector<double>(problem.gpus.size())};
+  const auto changes_now = [](const std::vector<Change>& changes) {
+    return !changes.empty() && changes.front().slot == 0;
+  };
+  if (std::ranges::none_of(pruned.answer.schedule.gpus, changes_now)) return pruned;
+  Pruning pruning(problem, pruned.answer.schedule, least_per_slice);
+  bool has_left_out = false;
+  while (pruning.run_round()) has_left_out = true;
+  if (has_left_out) pruned.answer.objective = evaluate(problem, pruned.answer.schedule).objective;
+  pruned.gains = pruning.gains();
+  return pruned;
+}
+
+}  // namespace berth::planner

@@ -1,0 +1,63 @@
+#include "surface/cli/plan_answer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace berth::cli {
+
+namespace {
+
+constexpr double kRounding = 1e-10;  ///< of the objective: sums in another order differ by so much
+
+}  // namespace
+
+double gap_of(const planner::Answer& answer) {
+  const double difference = std::max(0.0, answer.bound - answer.objective);
+  if (difference <= kRounding * std::abs(answer.bound)) return 0;
+  return difference / std::max(std::abs(answer.bound), 1e-300);
+}
+
+double promised_gain_of(const PlanRecord& record) {
+  const double gain = record.answer.objective - record.stay_objective;
+  return std::abs(gain) <= kRounding * std::abs(record.stay_objective) ? 0 : gain;
+}
+
+std::string slice_text(const Scenario& scenario, const PlanRecord& record, int gpu, int site) {
+  const GpuId id{static_cast<std::uint32_t>(gpu)};
+  const Slice slice = record.frame.slice_at(id, site);
+  return fmt::format("{}@{}", profile_name(scenario.model_of(id), slice.profile), slice.start);
+}
+
+std::string_view word_of(planner::StepType type) {
+  switch (type) {
+    case planner::StepType::kDestroy:
+      return "destroy";
+    case planner::StepType::kCreate:
+      return "create";
+    case planner::StepType::kAssign:
+      return "assign";
+    case planner::StepType::kKeep:
+      return "keep";
+  }
+  return "";
+}
+
+std::string instead_text(const Scenario& scenario, const PlanRecord& record, const planner::StepReason& reason) {
+  if (!reason.gain) return "nothing: floors, pins or budgets need it";
+  if (reason.instead.empty()) return "leave this GPU as it is";
+  std::string text;
+  for (const planner::Step& step : reason.instead) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", word_of(step.type),
+                        slice_text(scenario, record, step.gpu, step.piece.site));
+    if (step.type == planner::StepType::kAssign && step.piece.service != planner::kNobody) {
+      text += fmt::format(" to {}{}", scenario.services[static_cast<std::size_t>(step.piece.service)].name,
+                          step.piece.use == planner::kRetraining ? " for retraining" : "");
+    }
+    text += fmt::format(" at second {}", record.acts_at.second() + step.slot);
+  }
+  return text;
+}
+
+}  // namespace berth::cli
