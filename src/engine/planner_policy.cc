@@ -1,5 +1,7 @@
 #include "engine/planner_policy.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -14,6 +16,7 @@
 #include "engine/static_conflict.h"
 #include "engine/verify.h"
 #include "planner/check.h"
+#include "planner/prune.h"
 #include "planner/solve.h"
 #include "planner/window.h"
 #include "state/changes.h"
@@ -31,9 +34,8 @@ struct Solved {
 };
 
 /// Where the floors cannot all be met, they are lowered together, step by step, until they can.
-Solved solve_as_far_as_floors_go(planner::Problem& problem, std::int64_t nodes_max) {
+Solved solve_as_far_as_floors_go(planner::Problem& problem, const planner::SearchLimits& limits) {
   constexpr int kSteps = 10;
-  const planner::SearchLimits limits{.nodes_max = nodes_max, .gap = 0};
   Solved solved{.answer = planner::solve(problem, limits)};
   std::vector<double> floors;
   floors.reserve(problem.services.size());
@@ -64,7 +66,7 @@ void make_first(planner::Problem& problem) {
 
 /// The first layout is free, so it is sought from what was found as long as that gains: a search from an empty fleet
 /// ends early.
-void improve_first(const planner::Problem& problem, std::int64_t nodes_max, planner::Answer& answer) {
+void improve_first(const planner::Problem& problem, const planner::SearchLimits& limits, planner::Answer& answer) {
   constexpr int kRoundsMax = 8;
   for (int round = 0; round < kRoundsMax && !answer.is_infeasible; ++round) {
     planner::Problem again = problem;
@@ -72,7 +74,7 @@ void improve_first(const planner::Problem& problem, std::int64_t nodes_max, plan
       if (answer.schedule.gpus[gpu].empty()) continue;
       for (const Piece& piece : answer.schedule.gpus[gpu].front().to) again.gpus[gpu].standing.push_back({piece, 0});
     }
-    planner::Answer better = planner::solve(again, {.nodes_max = nodes_max, .gap = 0});
+    planner::Answer better = planner::solve(again, limits);
     if (better.is_infeasible || better.objective <= answer.objective * (1 + 1e-9)) return;
     for (std::size_t gpu = 0; gpu < again.gpus.size(); ++gpu) {
       if (better.schedule.gpus[gpu].empty()) better.schedule.gpus[gpu] = answer.schedule.gpus[gpu];
@@ -140,8 +142,16 @@ class PlannerPolicy {
     const planner::Moment moment = moment_of(snapshot, acts_at);
     planner::Problem problem = planner::make_problem(scenario_, frame_, moment);
     if (is_first) make_first(problem);
-    Solved solved = solve_as_far_as_floors_go(problem, options_.nodes_max);
-    if (is_first) improve_first(problem, options_.nodes_max, solved.answer);
+    Solved solved = solve_as_far_as_floors_go(problem, limits());
+    if (is_first) improve_first(problem, limits(), solved.answer);
+    std::vector<double> gains(problem.gpus.size());
+    if (!is_first && !solved.answer.is_infeasible) {
+      const double least =
+          options_.gain_min_seconds * value_per_second(problem) / static_cast<double>(problem.gpus.size());
+      planner::Pruned pruned = planner::without_what_hardly_pays(problem, std::move(solved.answer), least);
+      solved.answer = std::move(pruned.answer);
+      gains = std::move(pruned.gains);
+    }
     const planner::Answer& answer = solved.answer;
     if (answer.is_infeasible) return is_first ? std::optional(why_infeasible(moment)) : std::nullopt;
     const planner::Schedule stay{.gpus = std::vector<std::vector<planner::Change>>(problem.gpus.size())};
@@ -153,9 +163,7 @@ class PlannerPolicy {
                       .answer = {},
                       .stay_objective = planner::evaluate(problem, stay).objective,
                       .conflict = {}};
-    const double gain = answer.objective - record.stay_objective;
-    const bool is_worth_it = is_first || gain >= options_.gain_min_seconds * value_per_second(problem);
-    if (is_worth_it) fill(plan, snapshot, moment, problem, solved);
+    fill(plan, snapshot, moment, problem, solved, gains);
     plan.objective = answer.objective;
     plan.bound = answer.bound;
     plan.expires_at = record.expires_at;
@@ -171,15 +179,17 @@ class PlannerPolicy {
   }
 
  private:
+  [[nodiscard]] planner::SearchLimits limits() const { return {.nodes_max = options_.nodes_max, .gap = options_.gap}; }
+
   /// The actions that begin now, and what they count on.
   void fill(Plan& plan, const Snapshot& snapshot, const planner::Moment& moment, const planner::Problem& problem,
-            const Solved& solved) {
+            const Solved& solved, const std::vector<double>& gains) {
     for (std::uint32_t gpu = 0; gpu < problem.gpus.size(); ++gpu) {
       const auto& changes = solved.answer.schedule.gpus[gpu];
       if (!changes.empty() && changes.front().slot == 0) {
-        change_gpu({gpu}, snapshot, problem, changes.front().to, plan);
+        change_gpu({gpu}, snapshot, problem, changes.front().to, gains[gpu], plan);
       } else if (snapshot.is_before_first_layout() && !problem.gpus[gpu].pins.empty()) {
-        change_gpu({gpu}, snapshot, problem, pins_alone(problem, problem.gpus[gpu]), plan);
+        change_gpu({gpu}, snapshot, problem, pins_alone(problem, problem.gpus[gpu]), 0, plan);
       }
     }
     note_ready_times(problem, solved.answer, moment.begins);
@@ -278,9 +288,11 @@ class PlannerPolicy {
 
   /// Turns a change that begins now into actions: what goes, what is cut, who gets what.
   void change_gpu(GpuId gpu, const Snapshot& snapshot, const planner::Problem& problem, const Configuration& to,
-                  Plan& plan) const {
+                  double gain, Plan& plan) const {
     const Configuration from = standing_on(problem.gpus[gpu.index]);
-    const Reason reason{.text = "planned", .numbers = {}};
+    const Reason reason = snapshot.is_before_first_layout()
+                              ? Reason{.text = "first layout", .numbers = {}}
+                              : reason_of(problem, problem.gpus[gpu.index], from, to, gain);
     for (const StandingSlice& standing : snapshot.slices) {
       if (standing.holding.slice.gpu != gpu || standing.is_leaving) continue;
       const auto site = frame_.site_of(standing.holding.slice);
@@ -295,6 +307,23 @@ class PlannerPolicy {
       if (std::ranges::find(from, piece) != from.end()) continue;
       plan.actions.push_back({.what = assignment(gpu, piece), .reason = reason});
     }
+  }
+
+  /// What the GPU's change promises beside all others, and for how long something of it gives nothing.
+  [[nodiscard]] static Reason reason_of(const planner::Problem& problem, const planner::GpuTerms& gpu,
+                                        const Configuration& from, const Configuration& to, double gain) {
+    const planner::ModelTerms& model = problem.models[static_cast<std::size_t>(gpu.model)];
+    int slots = 0;
+    for (const Piece& piece : to) {
+      if (std::ranges::find(from, piece) != from.end()) continue;
+      slots = std::max(slots, planner::slots_until_ready(problem, model, from, piece));
+    }
+    const double seconds = gain / value_per_second(problem);
+    return {
+        .text = fmt::format("the changes of this GPU gain as much as {:.2f} s of all requests, net of up to {} s in "
+                            "which what is new gives nothing",
+                            seconds, slots),
+        .numbers = {{"gain", gain}, {"gain_seconds", seconds}, {"ready_after_seconds", slots}}};
   }
 
   /// When what begins now should be ready: events tell only when it is.

@@ -30,10 +30,13 @@ struct PlanRecord {
 };
 
 struct PlannerOptions {
-  int period_seconds = 5;         ///< between plans; news of a retraining bring one forward
-  double tail_seconds = 100;      ///< how long the last layout of a window counts, as far as the run goes
-  double gain_min_seconds = 0.5;  ///< a plan must gain as much as serving everything for so long, else nothing changes
-  std::int64_t nodes_max = 20'000;
+  int period_seconds = 5;     ///< between plans; news of a retraining bring one forward
+  double tail_seconds = 100;  ///< how long the last layout of a window counts, as far as the run goes
+  /// What a GPU's change must gain for each slice that it creates or destroys: as much as a GPU's share of all
+  /// requests, answered for so long. Forecasts err; what gains less stays as it is.
+  double gain_min_seconds = 1;
+  std::int64_t nodes_max = 3'000;
+  double gap = 0.003;  ///< of the objective: a plan so near its bound is good enough
   /// Watches, and plans once: in the first step from this instant on in which something stands or nothing is to come.
   std::optional<Instant> plans_once_at = std::nullopt;
   /// Plans at this instant whatever the period says, and though a window be frozen.

@@ -11,7 +11,7 @@ namespace berth::planner {
 namespace {
 
 constexpr int kSmallFleet = 8;  ///< GPUs up to which each is solved by itself beside the others
-constexpr int kRoundsMax = 4;
+constexpr int kRoundsMax = 2;
 constexpr double kWorthIt = 1e-7;  ///< of the objective: less is rounding
 constexpr double kPartGap = 0.002;
 

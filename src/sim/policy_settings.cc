@@ -38,6 +38,7 @@ std::vector<Parameter> parameters_of(PolicySettings& settings) {
       {"astraea.retraining_weight", &astraea.retraining_weight},
       {"astraea.capacity_factor", &astraea.capacity_factor},
       {"migrator.period_seconds", &migrator.period_seconds},
+      {"migrator.horizon_seconds", &migrator.horizon_seconds},
       {"migrator.block_seconds", &migrator.block_seconds},
       {"migrator.block_growth", &migrator.block_growth},
       {"migrator.change_factor", &migrator.change_factor},
@@ -51,6 +52,7 @@ std::vector<Parameter> parameters_of(PolicySettings& settings) {
       {"berth.tail_seconds", &berth.tail_seconds},
       {"berth.gain_min_seconds", &berth.gain_min_seconds},
       {"berth.nodes_max", &berth.nodes_max},
+      {"berth.gap", &berth.gap},
   };
 }
 
