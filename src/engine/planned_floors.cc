@@ -80,8 +80,11 @@ std::vector<PlannedFloor> planned_floors(const Scenario& scenario, const Snapsho
 std::optional<Conflict> find_moment_conflict(const Scenario& scenario, const planner::Frame& frame,
                                              const planner::Moment& moment, std::int64_t nodes_max) {
   const std::vector<std::string> names = constraint_names(scenario);
+  planner::Moment settled = moment;
+  for (planner::StandingNow& standing : settled.standing) standing.ready_in = Micros();
+  settled.is_gpu_leaving.clear();
   const IsFeasible is_feasible = [&](std::span<const std::string> kept) {
-    const planner::Problem problem = planner::make_problem(with_only(scenario, kept), frame, moment);
+    const planner::Problem problem = planner::make_problem(with_only(scenario, kept), frame, settled);
     const planner::Answer answer = planner::solve(problem, {.nodes_max = nodes_max, .gap = 0});
     return !answer.is_infeasible && !answer.misses_floors;
   };

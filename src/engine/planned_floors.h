@@ -20,7 +20,8 @@ namespace berth {
 
 /// The smallest set of constraints that cannot all be kept at a moment, each question answered by a solver with so many
 /// nodes; nothing where they can. A fleet's solver may fail to find what exists: then the conflict is what it could not
-/// solve. `frame` is that of the whole scenario.
+/// solve. What is still on its way counts as ready: a change under way is no constraint of the scenario. `frame` is
+/// that of the whole scenario.
 [[nodiscard]] std::optional<Conflict> find_moment_conflict(const Scenario& scenario, const planner::Frame& frame,
                                                            const planner::Moment& moment, std::int64_t nodes_max);
 

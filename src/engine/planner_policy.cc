@@ -27,6 +27,10 @@ namespace {
 using planner::Configuration;
 using planner::Piece;
 
+/// Nodes of each question whether some constraints can be kept together: more than a plan needs, as finding nothing
+/// must mean that there is nothing.
+constexpr std::int64_t kConflictNodes = 20'000;
+
 /// An answer, and whether it keeps all floors.
 struct Solved {
   planner::Answer answer;
@@ -138,6 +142,7 @@ class PlannerPolicy {
     const bool is_first = snapshot.is_before_first_layout();
     const Instant acts_at = is_first ? snapshot.now : snapshot.now + scenario_.planning;
     if (!is_time(snapshot, plan, acts_at)) return std::nullopt;
+    if (snapshot.now == options_.plans_also_at) conflict_.clear();  // who asks for a moment wants its own
     next_plan_ = Instant::at_second(snapshot.now.second() + std::max(1, options_.period_seconds));
     const planner::Moment moment = moment_of(snapshot, acts_at);
     planner::Problem problem = planner::make_problem(scenario_, frame_, moment);
@@ -206,7 +211,7 @@ class PlannerPolicy {
     constexpr Micros kKept = Micros::seconds(60);
     if (!conflict_.empty() && moment.begins < conflict_at_ + kKept) return conflict_;
     conflict_at_ = moment.begins;
-    const auto conflict = find_moment_conflict(scenario_, frame_, moment, options_.nodes_max / 10);
+    const auto conflict = find_moment_conflict(scenario_, frame_, moment, kConflictNodes);
     conflict_ = conflict ? conflict->names : std::vector<std::string>();
     const auto is_floor = [](const std::string& name) { return name.ends_with(".floor"); };
     if (std::ranges::none_of(conflict_, is_floor)) {
@@ -217,7 +222,7 @@ class PlannerPolicy {
   }
 
   [[nodiscard]] std::string why_infeasible(const planner::Moment& moment) const {
-    const auto conflict = find_moment_conflict(scenario_, frame_, moment, options_.nodes_max / 10);
+    const auto conflict = find_moment_conflict(scenario_, frame_, moment, kConflictNodes);
     return conflict ? to_text(*conflict) : std::string("no layout keeps the constraints of the scenario");
   }
 

@@ -94,6 +94,7 @@ std::string plan_json(const Scenario& scenario, const PlanAnswer& answer) {
   }
   document["promised_gain"] = promised_gain_of(record);
   document["expires_second"] = record.expires_at.second();
+  document["conflict"] = record.conflict;
   if (!answer.shares.empty()) {
     Json services = Json::array();
     for (std::size_t i = 0; i < answer.shares.size(); ++i) {

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <string>
 #include <vector>
@@ -68,6 +69,12 @@ std::string plan_table(const Scenario& scenario, const PlanAnswer& answer, bool 
   text += fmt::format("\nobjective {:.6g}, bound {:.6g}: {}; {} nodes\n", record.answer.objective, record.answer.bound,
                       gap == 0 ? std::string("proven") : fmt::format("at most {:.3g} % better is possible", 100 * gap),
                       with_separators(record.answer.nodes));
+  if (!record.conflict.empty()) {
+    text += wrapped(fmt::format(
+                "not all floors can be kept: {} stand against each other; the plan keeps them as far as it can",
+                fmt::join(record.conflict, ", "))) +
+            "\n";
+  }
   const std::string unit = scenario.objective == Objective::kServices
                                ? "seconds in which every service is answered in time with full accuracy"
                                : "answers in time, each by its accuracy";
