@@ -31,7 +31,7 @@ TEST(FleetBound, NoScheduleOfTinyProblemsIsAboveIt) {
     EXPECT_GE(prices.bound() + slack, truth->objective);
     EXPECT_LE(prices.bound(), before + slack);
   }
-  EXPECT_GT(known, 20);
+  EXPECT_GT(known, 8);
 }
 
 TEST(FleetBound, BalanceComesNearTheLeastBoundOfAFleet) {
