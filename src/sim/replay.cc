@@ -17,7 +17,9 @@
 #include "partition/ignored_fields.h"
 #include "partition/layout.h"
 #include "partition/migrator.h"
+#include "sim/decision_log.h"
 #include "sim/figures.h"
+#include "sim/forecast_watch.h"
 #include "sim/run.h"
 #include "sim/timeline.h"
 
@@ -81,7 +83,7 @@ std::vector<std::string> notes_on(const Scenario& scenario, const std::set<Servi
   return notes;
 }
 
-/// Runs and measures, with a timeline, and the journal if somebody takes it.
+/// Runs and measures, with a timeline and, where they are wanted, the decisions, and the journal if somebody takes it.
 Result<PolicyResult> run_stages(const Request& request, std::vector<Stage> stages, const WorldOptions& world, Part part,
                                 bool is_journaled, bool is_strict = false) {
   TimelineBuilder timeline(request.scenario, world.sharing);
@@ -95,6 +97,10 @@ Result<PolicyResult> run_stages(const Request& request, std::vector<Stage> stage
     if (slice != nullptr && slice->event == SliceEvent::kRetrainingDone) retrained.insert(slice->services.front());
     if (is_told) request.hooks.journal(request.policy, record);
   };
+  DecisionLog decisions;
+  if (request.hooks.keeps_insight) {
+    options.plan_made = [&decisions](const Plan& plan, Instant acts_at) { decisions.add(plan, acts_at); };
+  }
   PolicyResult result;
   result.name = request.policy;
   const auto outcome = run_scenario(request.scenario, std::move(stages), options);
@@ -105,6 +111,7 @@ Result<PolicyResult> run_stages(const Request& request, std::vector<Stage> stage
   }
   measure(request.scenario, *outcome->world, result);
   result.timeline = timeline.finish();
+  decisions.move_into(result.insight);
   result.notes = notes_on(request.scenario, retrained);
   return result;
 }
@@ -128,12 +135,19 @@ Result<PolicyResult> replay_planner(const Request& request) {
   const bool is_clairvoyant = request.policy == "clairvoyant";
   const World oracle(request.scenario, request.seed, {}, {});
   const auto arrivals = [&oracle](ServiceId service, std::int64_t second) { return oracle.arrivals(service, second); };
+  OutlookSource outlook =
+      is_clairvoyant ? known_outlook(request.scenario, arrivals) : forecast_outlook(request.scenario);
+  std::optional<ForecastWatch> watch;
+  if (request.hooks.keeps_insight && !is_clairvoyant) {
+    watch.emplace(request.scenario, outlook.samples, arrivals);
+    outlook = watched_outlook(std::move(outlook), *watch);
+  }
   std::vector<Stage> stages;
-  stages.push_back(planner_stage(
-      request.scenario, is_clairvoyant ? known_outlook(request.scenario, arrivals) : forecast_outlook(request.scenario),
-      request.settings.berth));
+  stages.push_back(planner_stage(request.scenario, std::move(outlook), request.settings.berth));
   constexpr bool kIsStrict = true;
-  return run_stages(request, std::move(stages), {}, {}, true, kIsStrict);
+  auto result = run_stages(request, std::move(stages), {}, {}, true, kIsStrict);
+  if (watch && result && !result->infeasible) watch->finish_into(result->insight);
+  return result;
 }
 
 /// What the integer programs of `migrator` were like.

@@ -22,6 +22,8 @@ struct ReplayHooks {
   std::function<bool(std::string_view policy, double done)> progress;
   /// Takes the journal of a policy, in order of time; policies come one after the other. May be empty.
   std::function<void(std::string_view policy, const JournalRecord&)> journal;
+  /// Fills PolicyResult::insight, for a report. Changes nothing else in the result.
+  bool keeps_insight = false;
 };
 
 /// The policies that there are, in the order in which they are shown.

@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "base/instant.h"
 #include "bound/goodput_bound.h"
+#include "domain/plan.h"
 #include "domain/scenario.h"
 #include "domain/slice.h"
 
@@ -77,8 +79,47 @@ struct Timeline {
   std::vector<ServiceTimeline> services;
   std::vector<SliceSpan> spans;  ///< sorted by slice, then time; at most kSpansMax
   bool are_spans_cut = false;
+  bool shares_slices = false;  ///< some slice belonged to several services at once
 };
 inline constexpr std::size_t kSpansMax = 20'000;
+
+/// What a policy expected of one service; vectors are by bin of the timeline, in requests a second.
+struct ServiceForecast {
+  /// Mean over the bin's seconds of the lower edge of the band, the median and the upper edge; absent unless each of
+  /// those seconds was forecast.
+  std::vector<std::optional<double>> low;
+  std::vector<std::optional<double>> median;
+  std::vector<std::optional<double>> high;
+  // Second by second, over all seconds that were forecast.
+  std::int64_t judged_seconds = 0;
+  std::optional<double> inside_share = std::nullopt;  ///< arrivals in the band, its edges included
+  std::optional<double> wape = std::nullopt;  ///< sum of |arrivals - median| / sum of arrivals; absent without arrivals
+};
+
+/// Each second as the latest plan that began at least so long before it expected it.
+struct LeadForecast {
+  std::int64_t lead_seconds = 0;
+  std::vector<ServiceForecast> services;  ///< the first kForecastServicesMax
+};
+inline constexpr std::size_t kForecastServicesMax = 64;
+
+/// What a plan did to one GPU, and why.
+struct Decision {
+  using Step = std::variant<CreateSlice, DestroySlice, AssignSlice>;
+  Instant acts_at;
+  GpuId gpu;
+  Reason reason;
+  std::vector<Step> steps;  ///< in the order in which they begin
+};
+inline constexpr std::size_t kDecisionsMax = 20'000;
+
+/// What a policy thought: kept only where ReplayHooks asks for it. Bounded, however long the run.
+struct Insight {
+  double band_share = 0;                ///< of the probability that the band of each forecast holds
+  std::vector<LeadForecast> forecasts;  ///< by lead; none: the policy tells no forecasts
+  std::vector<Decision> decisions;      ///< in order of time; the first kDecisionsMax
+  std::int64_t decision_count = 0;      ///< all of them
+};
 
 struct PolicyResult {
   std::string name;
@@ -90,6 +131,7 @@ struct PolicyResult {
   Figures figures;
   std::vector<ServiceFigures> services;
   Timeline timeline;
+  Insight insight;
   double wall_seconds = 0;  ///< filled by the caller who has a clock
 };
 

@@ -103,10 +103,12 @@ class Loop {
     ENSURE(!answer.refused);
     if (answer.infeasible) return answer.infeasible;
     if (answer.plan.actions.empty()) return std::nullopt;
+    const Instant acts_at = is_first_layout ? now : now + scenario_.planning;
+    if (options_.plan_made) options_.plan_made(answer.plan, acts_at);
     if (is_first_layout) {
       world_->act(answer.plan, now);
     } else {
-      plans_.push_back({.acts_at = now + scenario_.planning, .plan = std::move(answer.plan)});
+      plans_.push_back({.acts_at = acts_at, .plan = std::move(answer.plan)});
     }
     return std::nullopt;
   }

@@ -22,6 +22,8 @@ struct RunOptions {
   bool is_strict = false;                     ///< plans must keep the scenario's constraints (engine/constraints.h)
   JournalSink journal;                        ///< may be empty
   std::function<bool(double done)> progress;  ///< may be empty; returns false to stop
+  /// Hears each plan that has actions, as it is made, and when it acts. May be empty.
+  std::function<void(const Plan& plan, Instant acts_at)> plan_made;
 };
 
 /// How a run ended.

@@ -36,13 +36,17 @@ SliceSpan::State state_after(SliceEvent event, SliceSpan::State before, const Sl
 
 }  // namespace
 
-TimelineBuilder::TimelineBuilder(const Scenario& scenario, Sharing sharing)
-    : scenario_(scenario), tables_(scenario, sharing), end_(Instant::at_second(scenario.simulated_seconds())) {
+TimelineBins timeline_bins(const Scenario& scenario) {
   const std::int64_t seconds = scenario.simulated_seconds();
   const std::int64_t bin_seconds = (seconds + kTimelineBinsMax - 1) / kTimelineBinsMax;
-  bin_ = Micros::seconds(bin_seconds);
-  const auto count = static_cast<std::size_t>((seconds + bin_seconds - 1) / bin_seconds);
-  const std::vector<double> zeros(count, 0);
+  return {.bin_seconds = bin_seconds, .count = static_cast<std::size_t>((seconds + bin_seconds - 1) / bin_seconds)};
+}
+
+TimelineBuilder::TimelineBuilder(const Scenario& scenario, Sharing sharing)
+    : scenario_(scenario), tables_(scenario, sharing), end_(Instant::at_second(scenario.simulated_seconds())) {
+  const TimelineBins bins = timeline_bins(scenario);
+  bin_ = Micros::seconds(bins.bin_seconds);
+  const std::vector<double> zeros(bins.count, 0);
   bins_.assign(scenario.services.size(), {.requests = zeros, .worth = zeros, .capacity = zeros});
 }
 
@@ -72,6 +76,7 @@ void TimelineBuilder::add_slice(const SliceRecord& record) {
     open_.erase(found);
   }
   if (record.event == SliceEvent::kDestroyed) return;
+  timeline_.shares_slices = timeline_.shares_slices || record.services.size() > 1;
   OpenSpan open;
   open.span = {.slice = record.slice,
                .services = record.services,

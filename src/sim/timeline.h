@@ -1,6 +1,8 @@
 /// Gathers the journal of a run into a timeline of bounded size, for pictures.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <vector>
@@ -11,6 +13,14 @@
 #include "sim/result.h"
 
 namespace berth::sim {
+
+/// How a run is cut into equal bins; the last one may be shorter.
+struct TimelineBins {
+  std::int64_t bin_seconds = 1;
+  std::size_t count = 0;  ///< at most kTimelineBinsMax
+};
+
+[[nodiscard]] TimelineBins timeline_bins(const Scenario& scenario);
 
 class TimelineBuilder {
  public:

@@ -82,6 +82,7 @@ Result<sim::ReplayResult> run_policies(const ReplayRequest& request, const Scena
                            .policies = {}};
   for (std::size_t i = 0; i < names.size(); ++i) {
     sim::ReplayHooks hooks;
+    hooks.keeps_insight = request.report_dir.has_value();
     hooks.progress = [&](std::string_view policy, double done) {
       bar.show(policy, static_cast<int>(i), done);
       return !interrupt.is_interrupted() && (journal == nullptr || !journal->has_failed());

@@ -1,43 +1,17 @@
 #include "surface/report/page_figures.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cmath>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
 
+#include "surface/report/bound_distance.h"
+#include "surface/report/insight_figures.h"
+#include "surface/report/page_json.h"
 #include "surface/report/report.h"
 
 namespace berth::report {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json();
-}
-
-/// Five significant digits: more cannot be seen.
-double rounded(double value) {
-  if (!std::isfinite(value)) return 0;
-  return std::strtod(fmt::format("{:.5g}", value).c_str(), nullptr);
-}
-
-Json series(const std::vector<double>& values) {
-  Json list = Json::array();
-  for (const double value : values) list.push_back(rounded(value));
-  return list;
-}
-
-Json series(const std::vector<std::optional<double>>& values) {
-  Json list = Json::array();
-  for (const std::optional<double>& value : values) list.push_back(value ? Json(rounded(*value)) : Json());
-  return list;
-}
 
 std::vector<std::string> tenants_of(const Scenario& scenario) {
   std::vector<std::string> tenants;
@@ -172,7 +146,7 @@ Json timeline_json(const Scenario& scenario, const sim::Timeline& timeline) {
           {"spans_cut", is_cut}};
 }
 
-Json policy_json(const Scenario& scenario, const sim::PolicyResult& policy) {
+Json policy_json(const Scenario& scenario, const sim::ReplayResult& result, const sim::PolicyResult& policy) {
   Json entry = {{"name", policy.name},       {"how", policy.how},     {"hindsight", policy.is_hindsight},
                 {"ignores", policy.ignores}, {"notes", policy.notes}, {"infeasible", or_null(policy.infeasible)}};
   if (policy.infeasible) return entry;
@@ -181,6 +155,10 @@ Json policy_json(const Scenario& scenario, const sim::PolicyResult& policy) {
   for (const sim::ServiceFigures& service : policy.services) services.push_back(figures_json(service.figures));
   entry["services"] = std::move(services);
   entry["timeline"] = timeline_json(scenario, policy.timeline);
+  entry["shares"] = policy.timeline.shares_slices;
+  entry["bound"] = bound_distance(result, policy);
+  entry["forecast"] = forecast_json(policy.insight);
+  entry["decisions"] = decisions_json(scenario, policy.insight);
   return entry;
 }
 
@@ -198,26 +176,18 @@ std::string without_tags(const std::string& json) {
   return text;
 }
 
-/// What no policy can pass, of the goodput that the scenario asks for: at all, and where services are kept apart.
-Json bound_json(Objective objective, const bound::Bound& bound) {
-  const auto of = [&](const bound::Goodputs& both) {
-    return or_null(objective == Objective::kServices ? both.goodput_mean_of_services : both.goodput);
-  };
-  return {{"any", of(bound.any)}, {"unshared", of(bound.without_sharing)}};
-}
-
 }  // namespace
 
 std::string page_figures(const Scenario& scenario, const sim::ReplayResult& result) {
   const sim::Timeline* timeline = any_timeline(result);
   Json policies = Json::array();
-  for (const sim::PolicyResult& policy : result.policies) policies.push_back(policy_json(scenario, policy));
+  for (const sim::PolicyResult& policy : result.policies) policies.push_back(policy_json(scenario, result, policy));
   const Json page = {{"scenario", result.scenario},
                      {"seed", result.seed},
                      {"seconds", result.simulated_seconds},
                      {"objective", scenario.objective == Objective::kServices ? "services" : "requests"},
                      {"fleet_cost", or_null(result.cost_micro_usd_fleet)},
-                     {"bound", bound_json(scenario.objective, result.bound)},
+                     {"bound", bound_json(result)},
                      {"fleet", fleet_json(scenario)},
                      {"gpu_count", scenario.gpu_count()},
                      {"gpus", gpus_json(scenario)},

@@ -17,8 +17,10 @@ from pathlib import Path
 ROOT = Path(os.environ.get("BERTH_SOURCE_DIR", Path(__file__).resolve().parents[3]))
 PROGRAM = os.environ.get("BERTH_PROGRAM", str(ROOT / "build/release/berth"))
 EXAMPLE = ROOT / "examples/quickstart/scenario.yaml"
-POLICIES = ["fixed", "shared", "whole", "static-even", "paris"]
+POLICIES = ["fixed", "shared", "whole", "static-even", "paris", "berth"]
+RAN = [policy for policy in POLICIES if policy != "whole"]  # four services do not fit on two whole GPUs
 GPU_COUNT = 2
+SERVICE_COUNT = 4
 WIDTH, HEIGHT = 1280, 2400
 COLOUR_COUNT_MIN = 40
 DEADLINE_SECONDS = 90
@@ -35,6 +37,7 @@ def main():
                        check=True, stdout=subprocess.DEVNULL, timeout=DEADLINE_SECONDS)
         page = (folder / "index.html").as_uri()
         check_dom(browse(chromium, folder, page, "--dump-dom")[0])
+        check_keyboard(chromium, folder)
         for mode in ("light", "dark"):
             check_picture(chromium, folder, page, mode)
     return 0
@@ -60,6 +63,61 @@ def check_dom(dom):
     assert strips == [str(i) for i in range(GPU_COUNT)], strips
     slices = len(re.findall(r'class="slice ', body))
     assert slices >= GPU_COUNT, f"{slices} slices drawn"
+
+
+# Chooses berth, steps through the decisions of the first strip that has some, and shows the last one in the list.
+READER = """<script>
+(function () {
+  var root = document.documentElement;
+  function put(name, value) { root.setAttribute("data-" + name, value); }
+  function key(node, name) { node.dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true })); }
+  var choice = document.getElementById("choice"), names = [].map.call(choice.options, function (o) { return o.text; });
+  choice.value = names.indexOf("berth");
+  choice.dispatchEvent(new Event("change"));
+  var strip = document.querySelector("#strips svg[tabindex]"), tip = document.getElementById("tip");
+  strip.focus();
+  key(strip, "ArrowRight");
+  put("first", tip.textContent);
+  key(strip, "End");
+  put("last", tip.textContent);
+  put("live", tip.getAttribute("aria-live"));
+  key(strip, "Enter");
+  put("row", document.activeElement.textContent);
+  put("tip-gone", tip.hasAttribute("hidden"));
+  document.getElementById("decisions-gpu").value = strip.getAttribute("data-gpu");
+  document.getElementById("decisions-gpu").dispatchEvent(new Event("change"));
+  put("gpus", [].map.call(document.querySelectorAll("#decisions td:nth-child(2)"), function (td) { return td.textContent; }).join());
+  put("gpu", strip.getAttribute("data-gpu"));
+  var before = document.querySelector("#forecast .median").getAttribute("d"), lead = document.getElementById("lead");
+  lead.value = "1";
+  lead.dispatchEvent(new Event("change"));
+  put("lead-redraws", document.querySelector("#forecast .median").getAttribute("d") !== before);
+})();
+</script>
+"""
+
+
+def check_keyboard(chromium, folder):
+    file = folder / "read.html"
+    text = (folder / "index.html").read_text(encoding="utf-8")
+    file.write_text(text.replace("</body>", READER + "</body>"), encoding="utf-8")
+    dom = browse(chromium, folder, file.as_uri(), "--dump-dom")[0]
+    root = re.search(r"<html[^>]*>", dom)[0]
+    told = dict(re.findall(r'data-([a-z-]+)="([^"]*)"', root))
+    assert "error" not in told and told["state"] == "drawn", root
+    assert "decision" in told["first"] and "first layout" in told["first"], told
+    assert "gain seconds" in told["last"] and told["last"] != told["first"] and told["live"] == "polite", told
+    assert "gain seconds" in told["row"] and told["tip-gone"] == "true", told
+    assert set(told["gpus"].split(",")) == {told["gpu"]}, told
+    assert told["lead-redraws"] == "true", told
+    body = dom[:dom.index('id="figures"')]
+    assert re.findall(r'<figure[^>]*data-forecast="(\d+)"', body) == [str(i) for i in range(SERVICE_COUNT)]
+    for name in ("band", "median", "arrived"):
+        paths = re.findall(rf'<path class="{name}" d="([^"]*)"', body)
+        assert len(paths) == SERVICE_COUNT and all(len(path) > 100 and "NaN" not in path for path in paths), name
+    reached = re.findall(r'data-reach="([^"]*)"', body)
+    assert reached == RAN, reached
+    assert len(re.findall(r"below the bound(?: without sharing)?: [0-9.]+ % of it", body)) == len(RAN), "not every distance is told"
 
 
 def check_picture(chromium, folder, page, mode):

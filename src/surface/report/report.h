@@ -18,5 +18,7 @@ inline constexpr std::uint32_t kReportGpusMax = 32;
 inline constexpr std::size_t kReportServicesMax = 48;
 /// Stretches of slices shown for one policy.
 inline constexpr std::size_t kReportSpansMax = 8'000;
+/// Decisions shown for one policy.
+inline constexpr std::size_t kReportDecisionsMax = 4'000;
 
 }  // namespace berth::report

@@ -87,18 +87,20 @@
   // ---- Tooltip ------------------------------------------------------------------------------------------------------
 
   var tip = d3.select("#tip");
-  function showTip(title, rows) {
-    tip.html("").attr("hidden", null);
+  // `at`: where, in the window; else at the pointer. Long texts wrap.
+  function showTip(title, rows, at) {
+    at = at || { x: d3.event.clientX, y: d3.event.clientY };
+    tip.html("").attr("hidden", null).attr("aria-live", "off");
     tip.append("b").text(title);
     var body = tip.append("table").append("tbody");
     rows.forEach(function (row) {
       var tr = body.append("tr");
       tr.append("td").text(row[0]);
-      tr.append("td").text(row[1]);
+      tr.append("td").classed("text", row[1].length > 28).text(row[1]);
     });
-    var box = tip.node().getBoundingClientRect(), x = d3.event.clientX + 14, y = d3.event.clientY + 14;
-    if (x + box.width > window.innerWidth - 6) x = Math.max(6, d3.event.clientX - box.width - 14);
-    if (y + box.height > window.innerHeight - 6) y = Math.max(6, d3.event.clientY - box.height - 14);
+    var box = tip.node().getBoundingClientRect(), x = at.x + 14, y = at.y + 14;
+    if (x + box.width > window.innerWidth - 6) x = Math.max(6, at.x - box.width - 14);
+    if (y + box.height > window.innerHeight - 6) y = Math.max(6, at.y - box.height - 14);
     tip.style("left", x + "px").style("top", y + "px");
   }
   function hideTip() { tip.attr("hidden", ""); }
@@ -223,6 +225,49 @@
       if (text) groups.set(text, (groups.get(text) || []).concat(p.name));
     });
     return groups.entries().map(function (e) { return { names: e.value.join(", "), text: e.key }; });
+  }
+
+  // ---- Goodput against the bound ------------------------------------------------------------------------------------
+
+  function drawBound() {
+    var told = ran.filter(function (p) { return p.bound && !isAbsent(objectiveOf(p)); }), bound = page.bound;
+    if (!bound || isAbsent(bound.any) || told.length === 0) return;
+    d3.select("#against-bound").attr("hidden", null);
+    var apart = !isAbsent(bound.unshared) && bound.any - bound.unshared >= 0.0005;
+    d3.select("#bound-lead").text("No policy can pass " + ratio(bound.any) + " on these arrivals (line)" +
+      (apart ? "; none that gives each slice to one service at a time can pass " + ratio(bound.unshared) + " (dashed line)" : "") +
+      ". Over the whole run, " + (page.objective === "services" ? "mean of services." : "over all requests."));
+    var least = d3.min(told, objectiveOf), low = Math.max(0, Math.floor((least - 0.25 * (bound.any - least) - 0.005) * 20) / 20);
+    var list = d3.select("#bound").html(""), lines = (apart ? [bound.unshared] : []).concat(bound.any);
+    function track(row, height) {
+      var width = Math.max(160, Math.floor(row.node().clientWidth) || 160);
+      var svg = row.append("svg").attr("viewBox", "0 0 " + width + " " + height).attr("aria-hidden", "true");
+      width = Math.max(160, Math.floor(svg.node().getBoundingClientRect().width) || width);
+      svg.attr("viewBox", "0 0 " + width + " " + height);
+      return { svg: svg, x: d3.scale.linear().domain([low, bound.any]).range([8, width - 16]) };
+    }
+    function line(svg, name, x1, x2, y1, y2) {
+      svg.append("line").attr("class", name).attr("x1", x1).attr("x2", x2).attr("y1", y1).attr("y2", y2);
+    }
+    told.forEach(function (policy) {
+      var value = objectiveOf(policy), row = list.append("div").attr("class", "reach").attr("data-reach", policy.name).classed("best", policy === bestOf());
+      row.append("b").text(policy.name + (policy.hindsight ? " *" : ""));
+      row.append("span").attr("class", "value").text(ratio(value));
+      var box = track(row, 26), limit = policy.shares || !apart ? bound.any : bound.unshared;
+      line(box.svg, "reached", box.x(low), box.x(value), 13, 13);
+      if (limit > value) line(box.svg, "lacking", box.x(value), box.x(limit), 13, 13);
+      lines.forEach(function (at, i) { line(box.svg, "limit" + (apart && i === 0 ? " unshared" : ""), box.x(at), box.x(at), 0, 26); });
+      box.svg.append("circle").attr("cx", box.x(value)).attr("cy", 13).attr("r", 5);
+      row.append("span").attr("class", "words").text(policy.bound);
+    });
+    var axis = list.append("div").attr("class", "reach axis");
+    axis.append("b"); axis.append("span").attr("class", "value");
+    var box = track(axis, 18);
+    box.x.ticks(5).forEach(function (v, i) {
+      line(box.svg, "tick", box.x(v), box.x(v), 0, 4);
+      box.svg.append("text").attr("x", box.x(v)).attr("y", 15).attr("text-anchor", i === 0 ? "start" : "middle").text(fixed(v, 2));
+    });
+    axis.append("span").attr("class", "words");
   }
 
   // ---- Charts -------------------------------------------------------------------------------------------------------
@@ -370,6 +415,7 @@
     var lead = "Up: placement units of the GPU, as the driver counts them. Along: time. Each rectangle is a slice where it stands.";
     if (policy.timeline.spans.some(function (s) { return s[5].length > 1; })) lead += " A shared one has a lane for each service on it.";
     if (page.gpu_count > page.gpus.length) lead += " The first " + page.gpus.length + " of " + whole(page.gpu_count) + " GPUs are shown.";
+    if (policy.decisions.shown.length) lead += " Triangles: decisions; point at one, or step through them with the arrow keys; click or Enter shows it in the list below.";
     if (policy.timeline.spans_cut) lead += " There were more changes than are drawn here: the strips are incomplete.";
     d3.select("#layout-lead").text(lead);
     drawLegend(policy);
@@ -382,7 +428,7 @@
     var slices = d3.set(spans.map(function (s) { return s[1] + " " + s[3]; })).size();
     var fig = figure(grid, "GPU " + index, gpu.model + (spans.length ? "" : " \u00b7 stands unused"));
     var unit = gpu.units === 1 ? 90 : page.gpus.length > 8 ? 12 : 18;
-    var box = frame(fig, gpu.units * unit + 28, { left: gpu.units === 1 ? 4 : 20, right: 4, top: 6, bottom: 22 },
+    var box = frame(fig, gpu.units * unit + 35, { left: gpu.units === 1 ? 4 : 20, right: 4, top: 13, bottom: 22 },
       "Layout of GPU " + index + " (" + gpu.model + ") under " + policy.name + ": " + plural(slices, "slice"));
     box.svg.attr("data-gpu", index);
     var x = timeScale(box), y = d3.scale.linear().domain([0, gpu.units]).range([box.bottom, box.top]);
@@ -393,12 +439,61 @@
       box.svg.append("text").attr("x", box.left - 6).attr("y", y(u + 0.5) + 4).attr("text-anchor", "end").text(u);
     });
     timeAxis(box, x);
-    spans.forEach(function (span) { drawSpan(box, x, y, span); });
+    var decisions = policy.decisions.shown.map(function (d, i) { return { at: d[1], nth: i, gpu: d[0], it: d }; })
+      .filter(function (d) { return d.gpu === index; });
+    spans.forEach(function (span) { drawSpan(box, x, y, span, decisions); });
     drawLabels(box, x, y, spans);
+    drawMarks(box, x, decisions);
+  }
+
+  // Decisions that stand too close to be told apart share a triangle.
+  function drawMarks(box, x, decisions) {
+    var marks = [], chosen = -1;
+    decisions.forEach(function (d) {
+      var left = Math.min(x(d.at), box.right - 1), last = marks[marks.length - 1];
+      if (last && left - last.x < 7) last.of.push(d); else marks.push({ x: left, of: [d] });
+    });
+    if (marks.length === 0) return;
+    var drawn = box.svg.selectAll(".mark").data(marks).enter().append("path").attr("class", "mark")
+      .attr("d", function (m) { return "M" + (m.x - 4) + " 3h8l-4 8z"; })
+      .on("mousemove", function (m) { tipOfMark(m); }).on("mouseleave", hideTip)
+      .on("click", function (m) { hideTip(); showDecision(m.of[0].nth); });
+    function choose(nth) {
+      chosen = Math.max(0, Math.min(marks.length - 1, nth));
+      drawn.classed("held", function (m, i) { return i === chosen; });
+      var place = drawn[0][chosen].getBoundingClientRect();
+      tipOfMark(marks[chosen], { x: place.left, y: place.bottom });
+      tip.attr("aria-live", "polite");
+    }
+    box.svg.attr("tabindex", 0).attr("role", "group")
+      .attr("aria-label", box.svg.attr("aria-label") + ", " + plural(decisions.length, "decision") + ": arrow keys step through them")
+      .on("keydown", function () {
+        var key = d3.event.key, to = { ArrowRight: chosen + 1, ArrowLeft: chosen - 1, Home: 0, End: marks.length - 1 }[key];
+        if (to !== undefined) {
+          choose(to);
+        } else if (key === "Escape") {
+          hideTip();
+        } else if (key === "Enter" && chosen >= 0) {
+          hideTip();
+          showDecision(marks[chosen].of[0].nth);
+        } else {
+          return;
+        }
+        d3.event.preventDefault();
+      }).on("blur", function () { hideTip(); chosen = -1; drawn.classed("held", false); });
+  }
+  function tipOfMark(mark, at) {
+    var rows = [], told = mark.of.slice(0, 3);
+    told.forEach(function (d) {
+      rows.push([clock(d.at), stepsText(d.it[4], 6)], ["why", d.it[2]]);
+      if (d.it[3].length) rows.push(["", numbersText(d.it[3])]);
+    });
+    if (mark.of.length > told.length) rows.push(["", "and " + (mark.of.length - told.length) + " more: see the list below"]);
+    showTip(plural(mark.of.length, "decision"), rows, at);
   }
 
   // A shared slice is drawn as one lane for each service on it.
-  function drawSpan(box, x, y, span) {
+  function drawSpan(box, x, y, span, decisions) {
     var left = x(span[6]), width = Math.max(0.6, x(span[7]) - left), top = y(span[1] + span[2]), height = y(span[1]) - top;
     var state = span[4], services = state === "changing" || span[5].length === 0 ? [null] : span[5], lane = height / services.length;
     services.forEach(function (service, i) {
@@ -410,15 +505,25 @@
       if (service !== null && state === "idle") body.style("opacity", 0.35);
       if (service !== null && patternOf(tenantOf(service))) rect(patternOf(tenantOf(service))).attr("class", "dots");
       if (state === "retraining") rect("url(#hatch)").attr("class", "hatch");
-      body.on("mousemove", function () { tipOfSpan(span); }).on("mouseleave", hideTip);
+      body.on("mousemove", function () { tipOfSpan(span, decisions); }).on("mouseleave", hideTip);
     });
   }
-  function tipOfSpan(span) {
+  // The last decision before the stretch begins that names its slice.
+  function reasonOf(span, decisions) {
+    for (var i = decisions.length - 1; i >= 0; i--) {
+      if (decisions[i].at > span[6] + 1e-6) continue;
+      if (decisions[i].it[4].some(function (step) { return step[1] === span[3] && step[2] === span[1]; })) return decisions[i];
+    }
+    return null;
+  }
+  function tipOfSpan(span, decisions) {
+    var why = reasonOf(span, decisions);
     var names = span[5].map(function (s) { return page.services[s].name; });
     var units = span[2] === 1 ? "unit " + span[1] : "units " + span[1] + " to " + (span[1] + span[2] - 1);
     showTip(names.join(", ") || "nobody's", [["slice", span[3] + " at " + span[1] + ", " + units],
       ["tenant", d3.set(span[5].map(function (s) { return page.tenants[tenantOf(s)]; })).values().join(", ") || ABSENT],
-      ["state", span[4]], ["from", clock(span[6])], ["to", clock(span[7])], ["lasts", duration(Math.round(span[7] - span[6])) ]]);
+      ["state", span[4]], ["from", clock(span[6])], ["to", clock(span[7])], ["lasts", duration(Math.round(span[7] - span[6])) ]]
+      .concat(why ? [["decided", clock(why.at)], ["why", why.it[2]]] : []));
   }
 
   // The name of a holder stands in its rectangle where there is room: in the widest ones, and again some way off.
@@ -450,6 +555,159 @@
     return true;
   }
 
+  // ---- Decisions and their reasons ----------------------------------------------------------------------------------
+
+  var ROWS_AT_FIRST = 12, ROWS_MORE = 50;
+  var list = { policy: null, rows: [], shown: 0 };
+
+  function stepText(step) {
+    var slice = step[1] + " at " + step[2], names = step[3].map(function (s) { return page.services[s].name; }).join(", ");
+    var how = step[4] ? " (" + step[4] + ")" : "";
+    if (step[0] === "destroy") return "destroys " + slice;
+    if (step[0] === "create") return "cuts " + slice + (names ? " for " + names + how : "");
+    return names ? "gives " + slice + " to " + names + how : "takes " + slice + " from its holder";
+  }
+  function stepsText(steps, most) {
+    var text = steps.slice(0, most).map(stepText).join("; ");
+    return steps.length > most ? text + "; and " + plural(steps.length - most, "step") + " more" : text;
+  }
+  function numbersText(numbers) {
+    return numbers.map(function (n) {
+      return n[0].replace(/_/g, " ") + " " + (Math.abs(n[1]) >= 0.001 || n[1] === 0 ? significant(n[1]).replace(/\.0+$/, "") : n[1].toExponential(1));
+    }).join(" \u00b7 ");
+  }
+
+  // What happens at second 0 for one reason is one row, whatever the number of GPUs.
+  function rowsOf(policy, gpu) {
+    var rows = [], first = d3.map();
+    policy.decisions.shown.forEach(function (d, nth) {
+      if (gpu !== null && d[0] !== gpu) return;
+      var row = d[1] === 0 ? first.get(d[2]) : undefined;
+      if (row) {
+        row.of.push(nth);
+      } else {
+        row = { of: [nth], it: d };
+        if (d[1] === 0) first.set(d[2], row);
+        rows.push(row);
+      }
+    });
+    return rows;
+  }
+  function gpusText(gpus) {
+    var first = gpus[0], last = gpus[gpus.length - 1];
+    if (first === last) return String(first);
+    return last - first === gpus.length - 1 ? first + " to " + last : gpus.slice(0, 6).join(", ") + (gpus.length > 6 ? ", \u2026" : "");
+  }
+  function drawRow(body, row) {
+    var d = row.it, line = body.append("tr").attr("data-decision", row.of[0]).attr("tabindex", -1), count = row.of.length;
+    function cell(label, text) { return line.append("td").attr("data-label", label).append("span").text(text); }
+    cell("When", clock(d[1]));
+    cell("GPU", gpusText(row.of.map(function (nth) { return list.policy.decisions.shown[nth][0]; })));
+    cell("What", count > 1 ? plural(d3.sum(row.of, function (nth) { return list.policy.decisions.shown[nth][4].length; }), "step") +
+      ", such as: " + stepsText(d[4].slice(0, 2), 2) : stepsText(d[4], 16));
+    var why = cell("Why", d[2]);
+    if (d[3].length) why.append("small").text(numbersText(d[3]));
+  }
+  function showRows(until) {
+    var body = d3.select("#decisions tbody");
+    for (; list.shown < Math.min(until, list.rows.length); list.shown++) drawRow(body, list.rows[list.shown]);
+    var left = list.rows.length - list.shown;
+    d3.select("#decisions-more").attr("hidden", left > 0 ? null : "")
+      .text(left > ROWS_MORE ? "Show " + ROWS_MORE + " more of " + whole(left) : "Show the other " + whole(left));
+  }
+  function listDecisions(policy, gpu) {
+    list = { policy: policy, rows: rowsOf(policy, gpu), shown: 0 };
+    var table = d3.select("#decisions").html(""), head = table.append("thead").append("tr");
+    ["When", "GPU", "What", "Why"].forEach(function (name) { head.append("th").attr("scope", "col").text(name); });
+    table.append("tbody");
+    showRows(ROWS_AT_FIRST);
+  }
+  function drawDecisions(policy) {
+    var decisions = policy.decisions, count = decisions.shown.length;
+    d3.select("#deciding").attr("hidden", count ? null : "");
+    d3.select("#decisions-lead").text("What " + policy.name + " did to each GPU, in order of time, with the reason that each action carries." +
+      (decisions.count > count ? " The first " + whole(count) + " of " + whole(decisions.count) + ", of the GPUs above, are shown." : ""));
+    var select = d3.select("#decisions-gpu").html("");
+    select.append("option").attr("value", "").text("all");
+    d3.set(decisions.shown.map(function (d) { return d[0]; })).values().map(Number).sort(d3.ascending).forEach(function (gpu) {
+      select.append("option").attr("value", gpu).text(gpu);
+    });
+    d3.select("#decisions-of").attr("hidden", page.gpus.length > 1 ? null : "");
+    select.on("change", function () { listDecisions(policy, this.value === "" ? null : Number(this.value)); });
+    listDecisions(policy, null);
+  }
+  // Brings one decision of the strips into view in the list.
+  function showDecision(nth) {
+    function at() {
+      for (var i = 0; i < list.rows.length; i++) if (list.rows[i].of.indexOf(nth) >= 0) return i;
+      return -1;
+    }
+    if (at() < 0) {
+      d3.select("#decisions-gpu").property("value", "");
+      listDecisions(list.policy, null);
+    }
+    var row = at();
+    showRows(row + 6);
+    d3.selectAll("#decisions tr").classed("held", false);
+    var node = d3.selectAll("#decisions tbody tr")[0][row];
+    d3.select(node).classed("held", true);
+    node.scrollIntoView({ block: "center" });
+    node.focus({ preventScroll: true });
+  }
+
+  // ---- Forecast against arrivals ------------------------------------------------------------------------------------
+
+  function drawForecasts(policy) {
+    var forecast = policy.forecast;
+    d3.select("#forecasting").attr("hidden", forecast ? null : "");
+    if (!forecast) return;
+    var select = d3.select("#lead"), chosen = select.property("value") || "0";
+    select.html("").on("change", function () { drawLead(policy, forecast.leads[this.value] || forecast.leads[0]); });
+    forecast.leads.forEach(function (lead, i) {
+      select.append("option").attr("value", i)
+        .text(lead.seconds === 0 ? "by the last plan before each second" : "at least " + duration(lead.seconds) + " before each second");
+    });
+    select.property("value", forecast.leads[chosen] ? chosen : "0");
+    drawLead(policy, forecast.leads[select.property("value")]);
+  }
+  function drawLead(policy, lead) {
+    var share = Math.round(policy.forecast.share * 100) + "\u202f%", count = lead.services.length, bin = page.bin_seconds;
+    d3.select("#forecast-lead").text("Requests a second: what " + policy.name + " expected (band: " + share + " of the probability; bold line: median) and what came (thin line)." +
+      (bin > 1 ? " Drawn as means of " + duration(bin) + ", which scatter less than single seconds do; the shares beside the names are of single seconds." : "") +
+      (count < page.services.length ? " The first " + count + " of " + page.services.length + " services are shown." : ""));
+    var grid = d3.select("#forecast").html("");
+    lead.services.forEach(function (service, i) { drawForecast(grid, policy, i, service, share); });
+  }
+  function drawForecast(grid, policy, i, forecast, share) {
+    var service = page.services[i], arrivals = service.arrivals || [];
+    var aside = isAbsent(forecast.inside) ? "not forecast"
+      : percentShort(forecast.inside) + "\u202f% of seconds in the band" + (isAbsent(forecast.wape) ? "" : " \u00b7 median off by " + percent(forecast.wape));
+    var fig = figure(grid, service.name, aside, service.tenant).attr("data-forecast", i);
+    var box = frame(fig, 168, { left: 42, right: 6, top: 16, bottom: 20 }, "Forecast and arrivals of " + service.name + " under " + policy.name + ", " + aside);
+    var points = Math.floor((box.right - box.left) / 1.5), peak = Math.max(d3.max(arrivals) || 1, 1);
+    var top = Math.max(peak, Math.min(d3.max(forecast.high) || 0, 3 * peak)) * 1.05;
+    var x = timeScale(box), y = d3.scale.linear().domain([0, top]).range([box.bottom, box.top]).clamp(true);
+    valueAxis(box, y, y.ticks(3), function (v) { return v >= 10000 ? d3.format("s")(v) : significant(v).replace(/\.0+$/, ""); });
+    timeAxis(box, x);
+    function line(values) {
+      return d3.svg.line().defined(function (d) { return !isAbsent(d.v); }).x(function (d) { return x(d.t); }).y(function (d) { return y(d.v); })(thinned(values, points));
+    }
+    var low = thinned(forecast.low, points), high = thinned(forecast.high, points);
+    box.svg.append("path").attr("class", "band").attr("d", d3.svg.area().defined(function (d) { return !isAbsent(d.v); })
+      .x(function (d) { return x(d.t); }).y0(function (d) { return y(d.v); }).y1(function (d, n) { return y(high[n].v); })(low));
+    if ((d3.max(forecast.high) || 0) > top) {
+      box.svg.append("text").attr("class", "above").attr("x", box.right).attr("y", 11).attr("text-anchor", "end")
+        .text("band up to " + whole(d3.max(forecast.high)) + "/s, above the scale");
+    }
+    box.svg.append("path").attr("class", "arrived").attr("d", line(arrivals));
+    box.svg.append("path").attr("class", "median").attr("d", line(forecast.median));
+    hover(box, x, arrivals.length, function (bin) {
+      var median = forecast.median[bin];
+      showTip(binTime(bin), [["arrived", significant(arrivals[bin]) + "/s"]].concat(isAbsent(median) ? [["expected", "not forecast"]]
+        : [["expected", significant(median) + "/s"], [share + " band", significant(forecast.low[bin]) + " to " + significant(forecast.high[bin]) + "/s"]]));
+    });
+  }
+
   // ---- One policy ---------------------------------------------------------------------------------------------------
 
   function drawServices(policy) {
@@ -470,11 +728,14 @@
   function drawChoice(policy) {
     d3.select("#choice-how").text(policy.how || "");
     drawStrips(policy);
+    drawDecisions(policy);
+    drawForecasts(policy);
     drawLoad(policy);
     drawServices(policy);
   }
 
   function draw() {
+    drawBound();
     drawGoodput();
     drawChoice(ran[document.getElementById("choice").value]);
   }
@@ -490,6 +751,7 @@
       choice.append("option").attr("value", i).property("selected", policy === bestOf()).text(policy.name + (policy.hindsight ? " *" : ""));
     });
     choice.on("change", function () { drawChoice(ran[this.value]); });
+    d3.select("#decisions-more").on("click", function () { showRows(list.shown + ROWS_MORE); });
     var width = window.innerWidth, waiting = null;
     window.addEventListener("resize", function () {
       if (window.innerWidth === width) return;
