@@ -15,6 +15,7 @@
 #include "engine/retraining_watch.h"
 #include "engine/static_conflict.h"
 #include "engine/verify.h"
+#include "planner/carry.h"
 #include "planner/check.h"
 #include "planner/prune.h"
 #include "planner/solve.h"
@@ -37,10 +38,12 @@ struct Solved {
   bool has_unmet_floors = false;
 };
 
-/// Where the floors cannot all be met, they are lowered together, step by step, until they can.
-Solved solve_as_far_as_floors_go(planner::Problem& problem, const planner::SearchLimits& limits) {
+/// Where the floors cannot all be met, they are lowered together, step by step, until they can. The search begins with
+/// `known`.
+Solved solve_as_far_as_floors_go(planner::Problem& problem, const planner::SearchLimits& limits,
+                                 const planner::Schedule& known) {
   constexpr int kSteps = 10;
-  Solved solved{.answer = planner::solve(problem, limits)};
+  Solved solved{.answer = planner::solve(problem, limits, known)};
   std::vector<double> floors;
   floors.reserve(problem.services.size());
   for (const planner::ServiceTerms& service : problem.services) floors.push_back(service.floor_rate);
@@ -58,6 +61,7 @@ void make_first(planner::Problem& problem) {
   problem.destroy_seconds = 0;
   problem.create_seconds = 0;
   problem.plumbing_seconds = 0;
+  problem.change_price = 0;
   problem.is_frozen.assign(static_cast<std::size_t>(problem.slots), 1);
   problem.is_frozen.front() = 0;
   problem.floors_from = 0;
@@ -132,7 +136,8 @@ class PlannerPolicy {
       : scenario_(scenario),
         options_(options),
         outlook_(std::move(outlook)),
-        frame_(planner::make_frame(scenario)),
+        frame_(planner::make_frame(scenario,
+                                   {.chooses_points = options.points != 0, .has_variants = options.variants != 0})),
         watch_(scenario),
         was_stale_(scenario.services.size()) {}
 
@@ -146,18 +151,20 @@ class PlannerPolicy {
     next_plan_ = Instant::at_second(snapshot.now.second() + std::max(1, options_.period_seconds));
     const planner::Moment moment = moment_of(snapshot, acts_at);
     planner::Problem problem = planner::make_problem(scenario_, frame_, moment);
+    problem.change_price =
+        options_.gain_min_seconds * value_per_second(problem) / static_cast<double>(problem.gpus.size());
     if (is_first) make_first(problem);
-    Solved solved = solve_as_far_as_floors_go(problem, limits());
+    Solved solved = solve_as_far_as_floors_go(problem, limits(), left_of_last(problem, acts_at));
     if (is_first) improve_first(problem, limits(), solved.answer);
     std::vector<double> gains(problem.gpus.size());
     if (!is_first && !solved.answer.is_infeasible) {
-      const double least =
-          options_.gain_min_seconds * value_per_second(problem) / static_cast<double>(problem.gpus.size());
-      planner::Pruned pruned = planner::without_what_hardly_pays(problem, std::move(solved.answer), least);
+      planner::Pruned pruned = planner::without_what_does_not_pay(problem, std::move(solved.answer));
       solved.answer = std::move(pruned.answer);
       gains = std::move(pruned.gains);
     }
     const planner::Answer& answer = solved.answer;
+    last_ = answer.is_infeasible ? planner::Schedule() : answer.schedule;
+    last_begins_ = acts_at;
     if (answer.is_infeasible) return is_first ? std::optional(why_infeasible(moment)) : std::nullopt;
     const planner::Schedule stay{.gpus = std::vector<std::vector<planner::Change>>(problem.gpus.size())};
     PlanRecord record{.made_at = snapshot.now,
@@ -185,6 +192,11 @@ class PlannerPolicy {
 
  private:
   [[nodiscard]] planner::SearchLimits limits() const { return {.nodes_max = options_.nodes_max, .gap = options_.gap}; }
+
+  /// What the plan before would still do: the search begins with it, so that plans get better from one to the next.
+  [[nodiscard]] planner::Schedule left_of_last(const planner::Problem& problem, Instant acts_at) const {
+    return planner::carried_over(problem, last_, static_cast<int>(acts_at.second() - last_begins_.second()));
+  }
 
   /// The actions that begin now, and what they count on.
   void fill(Plan& plan, const Snapshot& snapshot, const planner::Moment& moment, const planner::Problem& problem,
@@ -228,6 +240,7 @@ class PlannerPolicy {
 
   [[nodiscard]] bool is_time(const Snapshot& snapshot, const Plan& plan, Instant acts_at) {
     const bool is_news = note_retraining(snapshot);
+    if (options_.recuts == 0 && !snapshot.is_before_first_layout()) return false;
     if (options_.plans_once_at) {
       if (is_done_ || snapshot.now < *options_.plans_once_at || !plan.actions.empty()) return false;
       is_done_ = true;
@@ -252,7 +265,8 @@ class PlannerPolicy {
     planner::Moment moment;
     const std::int64_t rest = std::max<std::int64_t>(1, scenario_.simulated_seconds() - acts_at.second());
     moment.begins = acts_at;
-    moment.slots = static_cast<int>(std::min<std::int64_t>(scenario_.window_seconds, rest));
+    const std::int64_t window = options_.recuts == 0 ? rest : scenario_.window_seconds;
+    moment.slots = static_cast<int>(std::min(window, rest));
     moment.samples = outlook_.samples;
     moment.tail_seconds = std::min(options_.tail_seconds, static_cast<double>(rest - moment.slots));
     moment.is_gpu_leaving.assign(scenario_.gpu_count(), 0);
@@ -325,8 +339,8 @@ class PlannerPolicy {
     }
     const double seconds = gain / value_per_second(problem);
     return {
-        .text = fmt::format("the changes of this GPU gain as much as {:.2f} s of all requests, net of up to {} s in "
-                            "which what is new gives nothing",
+        .text = fmt::format("the changes of this GPU gain as much as {:.2f} s of all requests, net of their price and "
+                            "of up to {} s in which what is new gives nothing",
                             seconds, slots),
         .numbers = {{"gain", gain}, {"gain_seconds", seconds}, {"ready_after_seconds", slots}}};
   }
@@ -374,6 +388,8 @@ class PlannerPolicy {
   std::map<Slice, Instant> ready_at_;
   std::vector<std::string> conflict_;  ///< the last one
   Instant conflict_at_;
+  planner::Schedule last_;  ///< the plan before
+  Instant last_begins_;
 };
 
 }  // namespace

@@ -379,6 +379,24 @@ void add_tail(const Problem& problem, const Tally& tally, int service, Training 
   evaluation.objective += progress_value;
 }
 
+/// Slices that are created or destroyed.
+int slices_changed(const Problem& problem, const Schedule& schedule) {
+  const auto missing = [](const Configuration& pieces, const Configuration& others) {
+    return static_cast<int>(
+        std::ranges::count_if(pieces, [&](const Piece& piece) { return find_on_site(others, piece.site) == nullptr; }));
+  };
+  int count = 0;
+  for (std::size_t gpu = 0; gpu < problem.gpus.size(); ++gpu) {
+    Configuration now;
+    for (const StandingPiece& standing : problem.gpus[gpu].standing) now.push_back(standing.piece);
+    for (const Change& change : schedule.gpus[gpu]) {
+      count += missing(now, change.to) + missing(change.to, now);
+      now = change.to;
+    }
+  }
+  return count;
+}
+
 void add_service(const Problem& problem, const Tally& tally, int service, Evaluation& evaluation) {
   const ServiceTerms& terms = problem.services[nth(service)];
   Training training;
@@ -435,6 +453,7 @@ Evaluation evaluate(const Problem& problem, const Schedule& schedule) {
   for (int service = 0; nth(service) < problem.services.size(); ++service) {
     add_service(problem, tally, service, evaluation);
   }
+  evaluation.objective -= problem.change_price * slices_changed(problem, schedule);
   return evaluation;
 }
 

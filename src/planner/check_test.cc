@@ -95,6 +95,18 @@ TEST(Evaluate, NeighboursGoOnDuringAChange) {
   EXPECT_THAT(served_of(problem, schedule, 1), ::testing::ElementsAre(10, 0, 0, 0, 10, 10, 10));
 }
 
+TEST(Evaluate, SlicesThatComeAndGoHaveTheirPrice) {
+  Problem problem = quarters_problem(2, 6);
+  stand(problem, {serve(0, 0), serve(1, 1)});
+  const Schedule gives_away = changes({{1, {serve(0, 1), serve(1, 1)}}});
+  const Schedule cuts_anew = changes({{1, {serve(0, 0), serve(5, 1)}}});  // one goes, one comes
+  const double given_away = objective_of(problem, gives_away);
+  const double cut_anew = objective_of(problem, cuts_anew);
+  problem.change_price = 3;
+  EXPECT_DOUBLE_EQ(objective_of(problem, gives_away), given_away);
+  EXPECT_DOUBLE_EQ(objective_of(problem, cuts_anew), cut_anew - 2 * 3);
+}
+
 TEST(Evaluate, PiecesAddUpToTheLoadAndTheTailCounts) {
   Problem problem = quarters_problem(1, 2);
   problem.tail_seconds = 10;

@@ -22,6 +22,7 @@ constexpr int kSmallFleetGpus = 16;  ///< GPUs up to which everything is tried
 constexpr int kFleetRoundsMax = 12;
 constexpr double kRoundLeast = 1e-3;  ///< of the most: a round that gains less is the last one of a large fleet
 constexpr int kPriceBlocks = 3;       ///< stretches of equal prices behind the first one
+constexpr int kPriceBlocksLarge = 2;  ///< of large fleets
 constexpr int kScaledGpus = 100;      ///< of large fleets, for the level of prices
 constexpr int kSampleSteps = 100;     ///< with prices for
 constexpr int kSampleGpus = 200;      ///< so many of their GPUs
@@ -66,10 +67,16 @@ std::vector<int> graded_slots(int slots, double first, double growth) {
   return wanted;
 }
 
-/// Stretches of equal prices: until what begins at once is ready, then of equal length.
-std::vector<int> price_starts(const fleet::Terms& terms, int blocks) {
+/// Slots until whatever begins to serve is ready.
+int slots_to_serve(const fleet::Terms& terms) {
   int ready = 1;
   for (const fleet::Readiness& readiness : terms.serving) ready = std::max(ready, readiness.on_new_site);
+  return ready;
+}
+
+/// Stretches of equal prices: until what begins at once is ready, then of equal length.
+std::vector<int> price_starts(const fleet::Terms& terms, int blocks) {
+  const int ready = slots_to_serve(terms);
   std::vector<int> starts = {0};
   if (ready < terms.slots / 4) starts.push_back(ready);
   const int floors = terms.problem.floors_from;
@@ -89,11 +96,32 @@ std::vector<int> price_starts(const fleet::Terms& terms, int blocks) {
   return starts;
 }
 
+/// The same for large fleets. What stands in the last slot stands in the tail, so a floor there costs what it keeps
+/// from the whole tail, and has a price of its own.
+std::vector<int> price_starts_large(const fleet::Terms& terms) {
+  std::vector<int> starts = price_starts(terms, kPriceBlocksLarge);
+  const int last = terms.slots - 1;
+  const bool binds =
+      terms.problem.floors_from < last && terms.problem.tail_seconds > 0 &&
+      std::ranges::any_of(terms.problem.services, [](const ServiceTerms& service) { return service.floor_rate > 0; });
+  if (binds && starts.back() < last) starts.push_back(last);
+  return starts;
+}
+
+/// Large fleets change where prices do (no finer: pieces of single GPUs then come and go where nobody else's do), and
+/// for the tail.
+std::vector<int> price_changes(const fleet::Terms& terms, std::vector<int> starts) {
+  starts.push_back(std::max(0, terms.slots - slots_to_serve(terms)));
+  return starts;
+}
+
 /// One problem's search.
 class FleetSearch {
  public:
-  FleetSearch(const Problem& problem, const SearchLimits& limits)
-      : terms_(problem), limits_(limits), gpus_(static_cast<int>(problem.gpus.size())), best_(terms_) {}
+  FleetSearch(const Problem& problem, const SearchLimits& limits, const Schedule& known)
+      : terms_(problem), limits_(limits), gpus_(static_cast<int>(problem.gpus.size())), best_(terms_) {
+    if (!known.gpus.empty()) keep(state_of(known));
+  }
 
   Answer solve() {
     if (gpus_ <= kSmallFleetGpus) {
@@ -105,6 +133,16 @@ class FleetSearch {
   }
 
  private:
+  [[nodiscard]] fleet::FleetState state_of(const Schedule& schedule) const {
+    fleet::FleetState state(terms_);
+    for (int gpu = 0; gpu < gpus_; ++gpu) {
+      if (schedule.gpus[fleet::idx(gpu)].empty()) continue;
+      state.take_out(gpu);
+      state.put(gpu, fleet::make_path(terms_, gpu, schedule.gpus[fleet::idx(gpu)]));
+    }
+    return state;
+  }
+
   void solve_small() {
     const Effort effort = limits_.nodes_max < kThoroughNodes ? kQuickEffort : kThoroughEffort;
     const std::vector<int> slots = graded_slots(terms_.slots, effort.first_slot, effort.growth);
@@ -170,7 +208,8 @@ class FleetSearch {
   }
 
   void solve_large() {
-    fleet::PriceSearch prices(terms_, price_starts(terms_, kPriceBlocks));
+    const std::vector<int> starts = price_starts_large(terms_);
+    fleet::PriceSearch prices(terms_, starts);
     prices.start_from_rents();
     prices.scale_rents(kScaledGpus);
     prices.run_balance(
@@ -179,7 +218,7 @@ class FleetSearch {
     bound_ = prices.bound();
     prices.take_best_prices();
     const bool is_huge = static_cast<std::size_t>(gpus_) * terms_.problem.services.size() > kExactGains;
-    fleet::Responder responder(terms_, fleet::make_grid(terms_, graded_slots(terms_.slots, 6, 2), {}),
+    fleet::Responder responder(terms_, fleet::make_grid(terms_, price_changes(terms_, starts), {}),
                                is_huge ? kStride : 1);
     responder.gains().set_caps(prices.caps());
     responder.gains().keep_candidates(kCandidateShare);
@@ -201,19 +240,21 @@ class FleetSearch {
       const int host = host_of(state, i);
       if (host >= 0) responder.retrain(state, host, i);
       const double before = state.score();
-      std::optional<fleet::Path> old;
-      if (host >= 0) old = state.path(host);
-      if (host >= 0) responder.stop_retraining(state, host, i);
+      std::vector<std::pair<int, fleet::Path>> old;  // of all GPUs that change from here on
+      if (host >= 0) {
+        old.emplace_back(host, state.path(host));
+        responder.stop_retraining(state, host, i);
+      }
       for (int k = 0; k < kRetrainingGpus && state.score() <= before && has_nodes(responder); ++k) {
         next = (next + kRetrainingStride) % gpus_;
+        if (host >= 0) old.emplace_back(next, state.path(next));
         responder.retrain(state, next, i);
       }
-      if (state.score() > before || !old) continue;
-      for (int gpu = 0; gpu < gpus_; ++gpu) {
-        if (gpu != host && host_of(state, i) == gpu) responder.stop_retraining(state, gpu, i);
+      if (state.score() > before) continue;
+      for (; !old.empty(); old.pop_back()) {
+        state.take_out(old.back().first);
+        state.put(old.back().first, std::move(old.back().second));
       }
-      state.take_out(host);
-      state.put(host, std::move(*old));
     }
   }
 
@@ -283,6 +324,8 @@ class FleetSearch {
 
 }  // namespace
 
-Answer solve_fleet(const Problem& problem, const SearchLimits& limits) { return FleetSearch(problem, limits).solve(); }
+Answer solve_fleet(const Problem& problem, const SearchLimits& limits, const Schedule& known) {
+  return FleetSearch(problem, limits, known).solve();
+}
 
 }  // namespace berth::planner

@@ -69,8 +69,17 @@ TEST(Fleet, LargeFleetsWithFloorsAreNearTheBound) {
     const Answer answer = solve_fleet(problem, {});
     expect_sound(problem, answer);
     EXPECT_FALSE(answer.misses_floors);
-    EXPECT_LT(answer.bound - answer.objective, 0.03 * answer.bound);
+    EXPECT_LT(answer.bound - answer.objective, 0.007 * answer.bound);
   }
+}
+
+/// GPUs that were tried for a retraining and not taken once kept it, and so two of one service stood at once; what
+/// mended that cost more than all the rest (a gap of 6 %).
+TEST(Fleet, LargeFleetsRetrainWhereThatIsBest) {
+  const Problem problem = testing::large_fleet(Rng(4), 200, 20, 50, 5, 20);
+  const Answer answer = solve_fleet(problem, {});
+  expect_sound(problem, answer);
+  EXPECT_LT(answer.bound - answer.objective, 0.04 * answer.bound);
 }
 
 TEST(Fleet, FewNodesGetSoundAnswersToo) {

@@ -94,9 +94,19 @@ std::optional<RatedPoint> best_point(const Scenario& scenario, const ServiceSpec
   return best;
 }
 
-std::optional<RatedPoint> rated_point(const Scenario& scenario, const ServiceSpec& service, const GpuModel& model,
-                                      ProfileId profile, int variant) {
-  if (auto best = best_point(scenario, service, model, profile, variant)) return best;
+/// A variant of a service.
+struct Form {
+  const ServiceSpec& service;
+  int variant = 0;
+};
+
+std::optional<RatedPoint> rated_point(const Scenario& scenario, const FrameOptions& options, const Form& form,
+                                      const GpuModel& model, ProfileId profile) {
+  const auto& [service, variant] = form;
+  if (variant != 0 && !options.has_variants) return std::nullopt;
+  if (options.chooses_points) {
+    if (auto best = best_point(scenario, service, model, profile, variant)) return best;
+  }
   if (variant != 0) return std::nullopt;
   const auto point = profile::choose_point(service, model, profile);
   if (!point) return std::nullopt;
@@ -108,14 +118,15 @@ std::optional<RatedPoint> rated_point(const Scenario& scenario, const ServiceSpe
 using PointsOfKind = std::vector<std::vector<std::optional<PointChoice>>>;
 
 /// What a profile gives each service.
-std::vector<Rates> rates_on(const Scenario& scenario, const GpuModel& model, ProfileId profile, PointsOfKind& points) {
+std::vector<Rates> rates_on(const Scenario& scenario, const FrameOptions& options, const GpuModel& model,
+                            ProfileId profile, PointsOfKind& points) {
   std::vector<Rates> rates;
   rates.reserve(scenario.services.size());
   for (const ServiceSpec& service : scenario.services) {
     Rates& each = rates.emplace_back();
     auto& choices = points.emplace_back();
     for (int variant = 0; variant <= static_cast<int>(service.variants.size()); ++variant) {
-      const auto point = rated_point(scenario, service, model, profile, variant);
+      const auto point = rated_point(scenario, options, {.service = service, .variant = variant}, model, profile);
       each.requests_per_second.push_back(point ? point->requests_per_second : 0);
       choices.push_back(point ? std::optional(point->choice) : std::nullopt);
     }
@@ -142,7 +153,7 @@ Slice Frame::slice_at(GpuId gpu, int site) const {
   return {.gpu = gpu, .start = at.start, .profile = at.profile};
 }
 
-Frame make_frame(const Scenario& scenario) {
+Frame make_frame(const Scenario& scenario, const FrameOptions& options) {
   Frame frame;
   std::vector<std::string> names;
   for (const FleetEntry& entry : scenario.fleet) {
@@ -156,7 +167,7 @@ Frame make_frame(const Scenario& scenario) {
     auto& points = frame.points.emplace_back();
     model.sites = make_sites(entry.model, profiles);
     for (const ProfileId profile : profiles) {
-      model.rates.push_back(rates_on(scenario, entry.model, profile, points.emplace_back()));
+      model.rates.push_back(rates_on(scenario, options, entry.model, profile, points.emplace_back()));
       model.sms.push_back(profile_sms(entry.model, profile));
     }
   }

@@ -21,6 +21,12 @@ struct Frame {
   [[nodiscard]] Slice slice_at(GpuId gpu, int site) const;
 };
 
+/// What a frame leaves out, to see what each is worth.
+struct FrameOptions {
+  bool chooses_points = true;  ///< else the default points alone, which other variants do not have
+  bool has_variants = true;    ///< else only the first form of each model has rates
+};
+
 /// Sites: the plain profiles of each model, the others that some service was measured on (a double-memory 1g, say),
 /// those that the file's layout or a pin names, and the uncut GPU.
 ///
@@ -29,6 +35,6 @@ struct Frame {
 /// processes). A batch that is taken as the last of p processes ends waits up to latency / p for its first request and
 /// then runs for latency, so kept means latency x (1 + 1 / processes) <= target, for every batch size up to the point's
 /// and at the interference of a full GPU. Where no point keeps it, the default point of profile/operating_point.h.
-[[nodiscard]] Frame make_frame(const Scenario& scenario);
+[[nodiscard]] Frame make_frame(const Scenario& scenario, const FrameOptions& options = {});
 
 }  // namespace berth::planner

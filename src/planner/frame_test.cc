@@ -111,6 +111,27 @@ TEST(Frame, TakesTheQuickestPointThatKeepsTheTargetOutOfStep) {
   }
 }
 
+/// The rates of service 0 on 2g.20gb, by variant.
+std::vector<double> rates_with(const Scenario& scenario, const FrameOptions& options) {
+  const Frame frame = make_frame(scenario, options);
+  const auto& sites = frame.models[0].sites;
+  const auto site = std::ranges::find_if(
+      sites, [&](const Site& at) { return profile_name(scenario.fleet[0].model, at.profile) == "2g.20gb"; });
+  return frame.models[0].rates[static_cast<std::size_t>(site->kind)][0].requests_per_second;
+}
+
+TEST(Frame, IdeasCanBeLeftOut) {
+  // 45 ms is the default rule's limit (0.45 of 100); the target alone would allow 50 for one process.
+  Scenario scenario = scenario_on("A100-80GB", {point("2g.20gb", 1, 1, 20), point("2g.20gb", 4, 1, 50)});
+  Variant variant;
+  variant.table = scenario.services[0].table;
+  for (PerformancePoint& each : variant.table.points) each.latency_ms = each.latency_ms * Decimal(1, 2);
+  scenario.services[0].variants = {variant};
+  EXPECT_EQ(rates_with(scenario, {}), (std::vector<double>{80, 160}));
+  EXPECT_EQ(rates_with(scenario, {.chooses_points = true, .has_variants = false}), (std::vector<double>{80, 0}));
+  EXPECT_EQ(rates_with(scenario, {.chooses_points = false, .has_variants = true}), (std::vector<double>{50, 0}));
+}
+
 TEST(Frame, FindsSitesOfSlicesAndBack) {
   const Scenario scenario = scenario_on("A30", {});
   const Frame frame = make_frame(scenario);

@@ -242,7 +242,8 @@ class IntegerProgram {
     const int in_taken = rounded(begin + problem_.create_seconds + problem_.destroy_seconds);
     candidate.delay[kInTakenRoom] = in_taken;
     if (in_free < in_taken) candidate.delay[kInFreeRoom] = in_free;
-    if (on_slice < in_taken || service.changes_max >= 0) candidate.delay[kOnSlice] = on_slice;
+    const bool counts_slices = service.changes_max >= 0 || problem_.change_price > 0;
+    if (on_slice < in_taken || counts_slices) candidate.delay[kOnSlice] = on_slice;
   }
 
   void set_steps(std::size_t g) {
@@ -335,7 +336,9 @@ class IntegerProgram {
       for (Candidate& candidate : gpu.candidates) {
         candidate.present.push_back(program_.add_column(1, 0, true));
         for (std::size_t way = 0; way < kBeginnings; ++way) {
-          if (candidate.delay[way] >= 0) candidate.begins[way].push_back(program_.add_column(1, 0, kAreBeginsIntegers));
+          const double gain = way == kOnSlice ? 0 : -problem_.change_price;
+          if (candidate.delay[way] < 0) continue;
+          candidate.begins[way].push_back(program_.add_column(1, gain, kAreBeginsIntegers));
         }
       }
     }
@@ -347,10 +350,25 @@ class IntegerProgram {
       }
       for (const std::uint64_t clique : gpu.cliques) add_clique_rows(gpu, clique, k);
       add_slice_rows(gpu, k);
+      if (problem_.change_price > 0) add_destroyed(g, k);
     }
     add_pins(g);
     add_groups(g);
     add_moves_elsewhere(g);
+  }
+
+  /// A slice is destroyed where one stood and none stands.
+  void add_destroyed(std::size_t g, std::size_t k) {
+    for (int site = 0; at(site) < model_of(g).sites.size(); ++site) {
+      LinearSum lost;
+      for (const Candidate& candidate : gpus_[g].candidates) {
+        if (candidate.piece.site != site) continue;
+        lost.add(1, present(candidate, k - 1));
+        lost.add(-1, present(candidate, k));
+      }
+      lost.add(-1, program_.add_column(1, -problem_.change_price, false));
+      program_.add_at_most_zero(std::move(lost));
+    }
   }
 
   /// A piece is there only if it was or begins; one that begins stays until it is ready.

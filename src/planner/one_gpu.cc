@@ -192,7 +192,7 @@ double solve_by_prices(const GpuCase& gpu_case, const SearchLimits& limits, Boun
 
 }  // namespace
 
-Answer solve_one_gpu(const Problem& problem, const SearchLimits& limits) {
+Answer solve_one_gpu(const Problem& problem, const SearchLimits& limits, const Schedule& known) {
   ENSURE(problem.gpus.size() == 1);
   if (!may_change(problem)) return stay(problem);
   const GpuCase gpu_case(problem);
@@ -204,6 +204,7 @@ Answer solve_one_gpu(const Problem& problem, const SearchLimits& limits) {
     return answer;
   }
   search.set_gap(limits.gap);
+  if (!known.gpus.empty() && !find_fault(problem, known)) search.offer(known.gpus.front());
   Bounds bounds(gpu_case, search);
   const bool is_joint = bounds.is_joint_alone();
   const double proven =

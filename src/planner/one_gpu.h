@@ -14,7 +14,8 @@
 namespace berth::planner {
 
 /// The best schedule found and a proven bound; exact where the nodes suffice and gap is 0. A node is a label in a slot
-/// or a change that was tried. Requires: one GPU.
-[[nodiscard]] Answer solve_one_gpu(const Problem& problem, const SearchLimits& limits);
+/// or a change that was tried. `known`, where it names a GPU and has no fault, is what others have to be better
+/// than. Requires: one GPU.
+[[nodiscard]] Answer solve_one_gpu(const Problem& problem, const SearchLimits& limits, const Schedule& known = {});
 
 }  // namespace berth::planner

@@ -28,6 +28,9 @@
 /// or done though its swap is pending, gives `after` for min(tail_seconds, tail_fresh_seconds) and `before` for the
 /// rest; a stale one gives `before`, and progress_value x progress. A service without retraining always gives `after`.
 ///
+/// Each slice that a change creates or destroys (a site that only one of both configurations holds) takes change_price
+/// from the objective.
+///
 /// What a schedule must keep (a GPU that does not change is never at fault by itself):
 /// - pins, isolation and trust domains: in each configuration from a GPU's first change on. Pieces that belong to
 /// nobody
@@ -147,6 +150,7 @@ struct Problem {
   double destroy_seconds = 0.5;
   double create_seconds = 0.5;
   double plumbing_seconds = 0;
+  double change_price = 0;  ///< taken from the objective for each slice that is created or destroyed, whoever's; >= 0
   std::vector<char> is_frozen;  ///< [slot]: no change begins; empty: never
   /// The slot, after the changes that begin there, from which on floors bind; >= slots: they do not.
   int floors_from = 0;

@@ -13,8 +13,7 @@ namespace {
 /// The fleet on its way, with what each GPU's changes are worth beside those of the others.
 class Pruning {
  public:
-  Pruning(const Problem& problem, Schedule& schedule, double least_per_slice)
-      : terms_(problem), state_(terms_), schedule_(schedule), least_per_slice_(least_per_slice) {
+  Pruning(const Problem& problem, Schedule& schedule) : terms_(problem), state_(terms_), schedule_(schedule) {
     for (int gpu = 0; gpu < static_cast<int>(problem.gpus.size()); ++gpu) {
       const std::vector<Change>& changes = schedule_.gpus[fleet::idx(gpu)];
       if (changes.empty()) continue;
@@ -24,7 +23,7 @@ class Pruning {
     }
   }
 
-  /// Leaves out those that hardly pay, as the others stand at their turn. Whether there were any.
+  /// Leaves out those that do not pay, as the others stand at their turn. Whether there were any.
   bool run_round() {
     std::vector<std::pair<double, int>> by_gain;
     by_gain.reserve(candidates_.size());
@@ -32,7 +31,7 @@ class Pruning {
     std::ranges::sort(by_gain);
     std::vector<int> kept;
     for (const auto& each : by_gain) {
-      if (gain_of(each.second) >= least_of(each.second)) {
+      if (gain_of(each.second) >= 0) {
         kept.push_back(each.second);
         continue;
       }
@@ -63,37 +62,21 @@ class Pruning {
     return with - without;
   }
 
-  [[nodiscard]] double least_of(int gpu) const {
-    Configuration from;
-    for (const StandingPiece& standing : terms_.problem.gpus[fleet::idx(gpu)].standing) from.push_back(standing.piece);
-    return least_per_slice_ * std::max(1, slices_changed(from, schedule_.gpus[fleet::idx(gpu)].front().to));
-  }
-
   fleet::Terms terms_;
   fleet::FleetState state_;
   Schedule& schedule_;
-  double least_per_slice_;
   std::vector<int> candidates_;  ///< GPUs that change in slot 0
 };
 
 }  // namespace
 
-int slices_changed(const Configuration& from, const Configuration& to) {
-  const auto missing_in = [](const Configuration& pieces, const Configuration& others) {
-    return static_cast<int>(std::ranges::count_if(pieces, [&](const Piece& piece) {
-      return std::ranges::find(others, piece.site, &Piece::site) == others.end();
-    }));
-  };
-  return missing_in(from, to) + missing_in(to, from);
-}
-
-Pruned without_what_hardly_pays(const Problem& problem, Answer answer, double least_per_slice) {
+Pruned without_what_does_not_pay(const Problem& problem, Answer answer) {
   Pruned pruned{.answer = std::move(answer), .gains = std::vector<double>(problem.gpus.size())};
   const auto changes_now = [](const std::vector<Change>& changes) {
     return !changes.empty() && changes.front().slot == 0;
   };
   if (std::ranges::none_of(pruned.answer.schedule.gpus, changes_now)) return pruned;
-  Pruning pruning(problem, pruned.answer.schedule, least_per_slice);
+  Pruning pruning(problem, pruned.answer.schedule);
   bool has_left_out = false;
   while (pruning.run_round()) has_left_out = true;
   if (has_left_out) pruned.answer.objective = evaluate(problem, pruned.answer.schedule).objective;

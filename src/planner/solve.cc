@@ -22,7 +22,8 @@ void solve_each_in_turn(const Problem& problem, const SearchLimits& limits, Answ
   int unchanged = 0;
   for (int turn = 0; turn < gpus * kRoundsMax && unchanged < gpus; ++turn, ++unchanged) {
     const auto gpu = static_cast<std::size_t>(turn % gpus);
-    const Answer part = solve_one_gpu(part_of(problem, answer.schedule, static_cast<int>(gpu)), part_limits);
+    const Answer part = solve_one_gpu(part_of(problem, answer.schedule, static_cast<int>(gpu)), part_limits,
+                                      {{answer.schedule.gpus[gpu]}});
     answer.nodes += part.nodes;
     if (part.is_infeasible) continue;
     Schedule tried = answer.schedule;
@@ -39,9 +40,9 @@ void solve_each_in_turn(const Problem& problem, const SearchLimits& limits, Answ
 
 }  // namespace
 
-Answer solve(const Problem& problem, const SearchLimits& limits) {
-  if (problem.gpus.size() == 1) return solve_one_gpu(problem, limits);
-  Answer answer = solve_fleet(problem, limits);
+Answer solve(const Problem& problem, const SearchLimits& limits, const Schedule& known) {
+  if (problem.gpus.size() == 1) return solve_one_gpu(problem, limits, known);
+  Answer answer = solve_fleet(problem, limits, known);
   const bool is_sound = !answer.is_infeasible && !answer.misses_floors;
   if (is_sound && problem.gpus.size() <= kSmallFleet) solve_each_in_turn(problem, limits, answer);
   return answer;

@@ -6,6 +6,7 @@
 
 namespace berth::planner {
 
-[[nodiscard]] Answer solve(const Problem& problem, const SearchLimits& limits);
+/// The search begins with `known`, where it names GPUs; a better answer comes of a good one. Requires: it has no fault.
+[[nodiscard]] Answer solve(const Problem& problem, const SearchLimits& limits, const Schedule& known = {});
 
 }  // namespace berth::planner

@@ -26,7 +26,7 @@ Configuration pieces_at_first(const GpuTerms& gpu) {
 /// The problem in which what this GPU begins is ready at once: its services start, and its slices are cut, in no time.
 double objective_without_waiting(const Problem& problem, const Schedule& schedule, std::size_t gpu) {
   Problem eager = problem;
-  eager.destroy_seconds = eager.create_seconds = eager.plumbing_seconds = 0;
+  eager.destroy_seconds = eager.create_seconds = eager.plumbing_seconds = eager.change_price = 0;
   for (ServiceTerms& service : eager.services) service.start_seconds = 0;
   Schedule alone{.gpus = std::vector<std::vector<Change>>(problem.gpus.size())};
   alone.gpus[gpu] = schedule.gpus[gpu];

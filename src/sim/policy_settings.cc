@@ -53,6 +53,9 @@ std::vector<Parameter> parameters_of(PolicySettings& settings) {
       {"berth.gain_min_seconds", &berth.gain_min_seconds},
       {"berth.nodes_max", &berth.nodes_max},
       {"berth.gap", &berth.gap},
+      {"berth.recuts", &berth.recuts},
+      {"berth.points", &berth.points},
+      {"berth.variants", &berth.variants},
   };
 }
 

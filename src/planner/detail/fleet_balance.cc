@@ -7,7 +7,7 @@ namespace berth::planner::fleet {
 namespace {
 
 constexpr double kGrowthMost = 1.5;  ///< logarithm of how much supply may change in one step
-constexpr int kHalvings = 30;
+constexpr int kHalvings = 16;
 constexpr double kPriceLeast = 1e-3;  ///< of the highest price, below which prices move as fast as there
 
 /// What one request a second more is worth where so much is there.

@@ -8,7 +8,14 @@ namespace berth::planner::fleet {
 namespace {
 
 constexpr int kFirstSlots = 12;
+constexpr int kLastSlots = 4;
 constexpr double kBestKinds = 0.9;  ///< of a service's best share on any kind: kinds that it keeps in any case
+
+/// What the GPU gives before a piece of `rate`: half of the piece is part of what is given on average.
+double given_before(const OwnCapacity* own, std::size_t at, double rate) {
+  if (own == nullptr) return 0;
+  return own->is_sure ? own->capacity[at] : std::max(0.0, own->capacity[at] - rate / 2);
+}
 
 }  // namespace
 
@@ -19,7 +26,10 @@ GainTables::GainTables(const Terms& terms, int stride)
       gains_(terms.problem.models.size()),
       candidates_(terms.problem.models.size()) {
   for (int slot = 0; slot < terms.slots;) {  // what begins at once becomes ready in the first slots
-    const int end = slot < kFirstSlots ? slot + 1 : std::min(slot + stride, terms.slots);
+    int end = slot + (slot < kFirstSlots || slot >= terms.slots - kLastSlots ? 1 : stride);
+    for (const int edge : {terms.problem.floors_from, terms.slots - kLastSlots, terms.slots}) {
+      if (slot < edge) end = std::min(end, edge);
+    }
     runs_.push_back({.begin = slot, .end = end});
     slot = end;
   }
@@ -130,73 +140,61 @@ const Gain& GainTables::gain(const FleetState& state, int model, int kind, int s
   return gain;
 }
 
-/// Worth of a second (of the whole tail) of one request a second more, where `rate` more come together, half of them
-/// below what is given on average.
-double GainTables::slope(const FleetState& state, int service, int use, int slot, double rate, double given) {
-  const std::size_t variants = terms_->problem.services[idx(service)].variants.size();
-  const double* now = state.service(service).capacity.data() + idx(slot) * variants;
-  const bool is_tail = slot == terms_->slots;
-  const Freshness& fresh = freshness(state, service);
-  const double fresh_seconds = is_tail ? fresh.tail_fresh_seconds : fresh.is_fresh[idx(slot)];
-  const double stale_seconds = is_tail ? terms_->problem.tail_seconds - fresh_seconds : 1 - fresh_seconds;
-  const double begin = now[use] + std::max(0.0, given - rate / 2);
-  const double end = begin + rate;
-  double worth = 0;
-  if (variants == 1) {
-    const double step = fresh_seconds * terms_->fresh[idx(service)].step[0] +
-                        (stale_seconds > 0 ? stale_seconds * terms_->stale[idx(service)].step[0] : 0);
-    worth = step * (terms_->served(service, slot, end) - terms_->served(service, slot, begin));
-  } else {
-    low_.assign(now, now + variants);
-    high_ = low_;
-    low_[idx(use)] = begin;
-    high_[idx(use)] = end;
-    for (const bool is_fresh : {true, false}) {
-      const double seconds = is_fresh ? fresh_seconds : stale_seconds;
-      if (seconds <= 0) continue;
-      worth += seconds * (terms_->worth(service, slot, is_fresh, high_.data()) -
-                          terms_->worth(service, slot, is_fresh, low_.data()));
-    }
-  }
-  return worth / rate;
-}
-
+/// Worth of a piece of `rate` in each second (in the whole tail), on top of what others give and what the GPU gives
+/// before it.
 void GainTables::compute(const FleetState& state, int service, int use, double rate, const OwnCapacity* own,
                          Gain& gain) {
   const std::size_t variants = terms_->problem.services[idx(service)].variants.size();
+  const double* capacity = state.service(service).capacity.data();
+  const Freshness* fresh = nullptr;  // always
+  if (terms_->problem.services[idx(service)].retraining) fresh = &freshness(state, service);
+  const double* caps = caps_ ? caps_->serving[idx(service)][idx(use)].data() : nullptr;
+  const auto worth_of_slot = [&](int slot) {
+    const double seconds = slot == terms_->slots ? terms_->problem.tail_seconds : 1;
+    double fresh_seconds = seconds;
+    if (fresh != nullptr)
+      fresh_seconds = slot == terms_->slots ? fresh->tail_fresh_seconds : fresh->is_fresh[idx(slot)];
+    const double* now = capacity + idx(slot) * variants;
+    const double before = given_before(own, idx(slot) * variants + idx(use), rate);
+    double worth = 0;
+    if (fresh_seconds > 0) worth += fresh_seconds * terms_->worth_of_more(service, slot, true, now, use, before, rate);
+    if (fresh_seconds < seconds) {
+      worth += (seconds - fresh_seconds) * terms_->worth_of_more(service, slot, false, now, use, before, rate);
+    }
+    return caps == nullptr ? worth : std::min(worth, rate * caps[slot]);
+  };
   gain.ready.resize(idx(terms_->slots) + 2);
   gain.ready[0] = 0;
-  const auto worth_of_slot = [&](int slot) {
-    const double given = own == nullptr ? 0 : own->capacity[idx(slot) * variants + idx(use)];
-    double each = slope(state, service, use, slot, rate, given);
-    if (caps_) each = std::min(each, caps_->serving[idx(service)][idx(use)][idx(slot)]);
-    return each * rate;
-  };
-  for (const Run& run : runs_) {
-    const double worth = worth_of_slot((run.begin + run.end) / 2);
-    for (int slot = run.begin; slot < run.end; ++slot) gain.ready[idx(slot) + 1] = gain.ready[idx(slot)] + worth;
-  }
+  for (const Run& run : runs_) add_run(gain.ready, run, worth_of_slot((run.begin + run.end) / 2));
   gain.ready.back() = gain.ready[idx(terms_->slots)] + worth_of_slot(terms_->slots);
 }
 
 void GainTables::compute_floor(const FleetState& state, int service, int use, double rate, const OwnCapacity* own,
                                Gain& gain) {
   const ServiceTerms& terms = terms_->problem.services[idx(service)];
-  const ServiceState& now = state.service(service);
+  const double* standing = state.service(service).standing.data();
+  const double price = terms_->shortfall_price / terms.floor_rate;
+  const double* caps = caps_ ? caps_->floor[idx(service)].data() : nullptr;
+  const auto worth_of_slot = [&](int slot) {
+    if (slot < terms_->problem.floors_from || standing[slot] >= terms.floor_rate) return 0.0;
+    const double before = given_before(own, idx(slot) * terms.variants.size() + idx(use), rate);
+    const double worth = std::clamp(terms.floor_rate - standing[slot] - before, 0.0, rate) * price;
+    return caps == nullptr ? worth : std::min(worth, rate * caps[slot]);
+  };
+  const auto lacks = [&](const Run& run) { return worth_of_slot((run.begin + run.end) / 2) > 0; };
+  if (own == nullptr && std::ranges::none_of(runs_, lacks)) {
+    gain.stands.clear();
+    return;
+  }
   gain.stands.resize(idx(terms_->slots) + 2);
   gain.stands[0] = 0;
-  for (const Run& run : runs_) {
-    double worth = 0;
-    const int slot = (run.begin + run.end) / 2;
-    if (slot >= terms_->problem.floors_from) {
-      const double given = own == nullptr ? 0 : own->capacity[idx(slot) * terms.variants.size() + idx(use)];
-      const double lacks = terms.floor_rate - now.standing[idx(slot)] - std::max(0.0, given - rate / 2);
-      worth = std::clamp(lacks, 0.0, rate) / terms.floor_rate * terms_->shortfall_price;
-      if (caps_) worth = std::min(worth, rate * caps_->floor[idx(service)][idx(slot)]);
-    }
-    for (int each = run.begin; each < run.end; ++each) gain.stands[idx(each) + 1] = gain.stands[idx(each)] + worth;
-  }
+  for (const Run& run : runs_) add_run(gain.stands, run, worth_of_slot((run.begin + run.end) / 2));
   gain.stands.back() = gain.stands[idx(terms_->slots)];
+}
+
+void GainTables::add_run(std::vector<double>& sums, const Run& run, double worth) {
+  const double before = sums[idx(run.begin)];
+  for (int slot = run.begin; slot < run.end; ++slot) sums[idx(slot) + 1] = before + (slot + 1 - run.begin) * worth;
 }
 
 }  // namespace berth::planner::fleet

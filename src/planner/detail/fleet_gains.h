@@ -15,7 +15,7 @@ namespace berth::planner::fleet {
 /// Worth of a piece of one kind and use before each slot, [slots + 2].
 struct Gain {
   std::vector<double> ready;
-  std::vector<double> stands;  ///< empty without a floor
+  std::vector<double> stands;  ///< empty where nothing lacks of a floor
   std::int64_t stamp = -1;     ///< of the service's capacity that it was computed with; -1: none
 };
 
@@ -23,6 +23,7 @@ struct Gain {
 struct OwnCapacity {
   int service = 0;
   std::vector<double> capacity;  ///< [slot x variants + variant]
+  bool is_sure = false;          ///< the GPU gives all of it, and the piece at hand comes on top
 };
 
 class GainTables {
@@ -50,17 +51,18 @@ class GainTables {
                    const std::vector<OwnCapacity>& own);
 
  private:
-  void compute(const FleetState& state, int service, int use, double rate, const OwnCapacity* own, Gain& gain);
-  void compute_floor(const FleetState& state, int service, int use, double rate, const OwnCapacity* own, Gain& gain);
-  double slope(const FleetState& state, int service, int use, int slot, double rate, double given);
-  const Freshness& freshness(const FleetState& state, int service);
-
-  const Terms* terms_;
   /// Slots that are taken to be alike.
   struct Run {
     int begin = 0;
     int end = 0;
   };
+
+  void compute(const FleetState& state, int service, int use, double rate, const OwnCapacity* own, Gain& gain);
+  void compute_floor(const FleetState& state, int service, int use, double rate, const OwnCapacity* own, Gain& gain);
+  static void add_run(std::vector<double>& sums, const Run& run, double worth);
+  const Freshness& freshness(const FleetState& state, int service);
+
+  const Terms* terms_;
   std::vector<Run> runs_;
   std::optional<PriceCaps> caps_;
   std::int64_t clock_ = 0;
@@ -68,8 +70,6 @@ class GainTables {
   std::vector<std::optional<Freshness>> freshness_;
   std::vector<std::vector<std::vector<std::vector<Gain>>>> gains_;         ///< [model][kind][service][use]
   std::vector<std::vector<std::vector<std::pair<int, int>>>> candidates_;  ///< [model][kind]
-  std::vector<double> low_;
-  std::vector<double> high_;
 };
 
 }  // namespace berth::planner::fleet

@@ -54,6 +54,7 @@ Responder::Responder(const Terms& terms, Grid grid, int stride)
                          std::vector<std::vector<PieceTable>>(terms.problem.services.size())) {
   for (std::size_t m = 0; m < terms.problem.models.size(); ++m) {
     tables_.emplace_back(terms.problem.models[m].rates.size());
+    offers_.emplace_back(terms.problem.models[m].rates.size());
     spaces_.emplace_back(terms.trees[m], grid_);
   }
 }
@@ -96,7 +97,8 @@ void Responder::fill_tables(const FleetState& state, int gpu, int group) {
   const int model = terms_->problem.gpus[idx(gpu)].model;
   const auto kinds = static_cast<int>(tables_[idx(model)].size());
   for (int kind = 0; kind < kinds; ++kind) {
-    std::vector<Offer> offers;
+    std::vector<Offer>& offers = offers_[idx(model)][idx(kind)];
+    offers.clear();
     int last = -1;
     for (const auto& [service, use] : gains_.candidates(model, kind)) {
       if (service == last || !is_of_group(*terms_, service, group)) continue;
@@ -195,8 +197,70 @@ Responder::Attempt Responder::attempt(const FleetState& state, int gpu, int grou
       }
     }
   }
+  if (own_.empty()) divide(state, gpu, stays_until, wanted);
   attempt.changes = changes_towards(*terms_, gpu, stays_until, wanted);
   return attempt;
+}
+
+/// Counts a piece as given from now on.
+void Responder::add_own(const Piece& piece, int model, int kind, int from, int until) {
+  const std::size_t variants = terms_->problem.services[idx(piece.service)].variants.size();
+  auto found = std::ranges::find(own_, piece.service, &OwnCapacity::service);
+  if (found == own_.end()) {
+    own_.push_back({.service = piece.service,
+                    .capacity = std::vector<double>((idx(terms_->slots) + 1) * variants),
+                    .is_sure = true});
+    found = own_.end() - 1;
+  }
+  const double rate = terms_->rates(model, kind, piece.service).requests_per_second[idx(piece.use)];
+  for (int slot = from; slot < std::min(until, terms_->slots + 1); ++slot) {
+    found->capacity[idx(slot) * variants + idx(piece.use)] += rate;
+  }
+  gains_.forget({piece.service});
+}
+
+/// Several pieces of one service are worth less together than the tables say: each piece goes to whom it is worth most,
+/// given those before it.
+void Responder::divide(const FleetState& state, int gpu, const std::vector<int>& stays_until,
+                       std::vector<Wanted>& wanted) {
+  const GpuTerms& terms = terms_->problem.gpus[idx(gpu)];
+  const std::vector<Site>& sites = terms_->model_of(gpu).sites;
+  std::vector<int> services;
+  services.reserve(wanted.size() + stays_until.size());
+  const auto is_served = [](const Piece& piece) { return piece.service != kNobody && piece.use != kRetraining; };
+  for (const Wanted& each : wanted) {
+    if (is_served(each.piece)) services.push_back(each.piece.service);
+  }
+  for (std::size_t i = 0; i < stays_until.size(); ++i) {
+    if (stays_until[i] > 0 && is_served(terms.standing[i].piece)) services.push_back(terms.standing[i].piece.service);
+  }
+  std::ranges::sort(services);
+  if (std::ranges::adjacent_find(services) == services.end()) return;
+  for (std::size_t i = 0; i < stays_until.size(); ++i) {
+    const auto& [piece, ready_in] = terms.standing[i];
+    if (stays_until[i] > 0 && is_served(piece)) {
+      add_own(piece, terms.model, sites[idx(piece.site)].kind, ready_in, stays_until[i]);
+    }
+  }
+  for (Wanted& each : wanted) {
+    if (!is_served(each.piece)) continue;
+    const int kind = sites[idx(each.piece.site)].kind;
+    const bool is_pinned = std::ranges::find(terms.pins, each.piece.site, &PinnedSite::site) != terms.pins.end();
+    double best = 0;
+    for (const Offer& offer : offers_[idx(terms.model)][idx(kind)]) {
+      if (is_pinned) break;
+      gains_.gain(state, terms.model, kind, offer.service, offer.use, own_);  // in place of what the offer points to
+      const double worth = worth_of(*terms_, grid_, offer, each.from_point, each.until_point, each.is_on_same_site);
+      if (worth <= best) continue;
+      best = worth;
+      each.piece.service = offer.service;
+      each.piece.use = offer.use;
+    }
+    const Readiness& readiness = terms_->serving[idx(each.piece.service)];
+    const int ready = each.from + (each.is_on_same_site ? readiness.on_same_site : readiness.on_new_site);
+    add_own(each.piece, terms.model, kind, std::min(ready, terms_->slots), each.until);
+  }
+  forget_own();
 }
 
 std::vector<Retraining> Responder::held_by(const FleetState& state, const Path& path) const {

@@ -3,7 +3,7 @@
 /// Worths of pieces are differences of the exact concave worth of capacity, given what the others serve; the tree of
 /// fleet_space.h finds the best set of pieces as if worths added up; what it finds is then judged exactly. Where pieces
 /// of one service share a load, attempts go on at the average of what the GPU gave in those before (Frank and Wolfe
-/// 1956).
+/// 1956); a first attempt gives its pieces out one after the other, each to whom it is worth most after those before.
 #pragma once
 
 #include <cstdint>
@@ -69,6 +69,8 @@ class Responder {
                                                    int group, int first, const std::vector<Retraining>& held);
   [[nodiscard]] std::vector<NodeRule> rules_of(const FleetState& state, int gpu, int group,
                                                const std::vector<Retraining>& held);
+  void divide(const FleetState& state, int gpu, const std::vector<int>& stays_until, std::vector<Wanted>& wanted);
+  void add_own(const Piece& piece, int model, int kind, int from, int until);
   Attempt attempt(const FleetState& state, int gpu, int group, const std::vector<Retraining>& held);
   [[nodiscard]] std::vector<Retraining> held_by(const FleetState& state, const Path& path) const;
   [[nodiscard]] bool may_retrain(const FleetState& state, int service) const;
@@ -86,6 +88,7 @@ class Responder {
   std::vector<OwnCapacity> own_;                                         ///< what worths are slopes at
   std::vector<SpaceValues> spaces_;                                      ///< [model]
   std::vector<std::vector<PieceTable>> tables_;                          ///< [model][kind]
+  std::vector<std::vector<std::vector<Offer>>> offers_;                  ///< [model][kind], in the tables
   std::vector<std::optional<RetrainingWorth>> retraining_;               ///< [service], at the state's capacity
   std::vector<std::vector<std::vector<PieceTable>>> retraining_tables_;  ///< [model][service][kind]; empty: not yet
   std::vector<PieceTable> pin_tables_;                                   ///< [pin] of the GPU

@@ -127,9 +127,12 @@ Configuration wanted_at(const GpuTerms& gpu, const std::vector<int>& stays_until
 }
 
 /// Pieces that `from` has and `to` has no slice for, and the reverse.
-void count_changed(const Configuration& from, const Configuration& to, std::vector<std::pair<int, int>>& changed) {
+void count_changed(const Configuration& from, const Configuration& to, Path& path) {
+  auto& changed = path.changed;
   const auto count = [&](const Piece& piece, const Configuration& others) {
-    if (piece.service == kNobody || piece_on(others, piece.site) != nullptr) return;
+    if (piece_on(others, piece.site) != nullptr) return;
+    ++path.slices_changed;
+    if (piece.service == kNobody) return;
     const auto place = std::ranges::lower_bound(changed, piece.service, {}, &std::pair<int, int>::first);
     if (place != changed.end() && place->first == piece.service) {
       ++place->second;
@@ -158,7 +161,7 @@ Path make_path(const Terms& terms, int gpu, std::vector<Change> changes) {
   };
   for (std::size_t i = 0; i < progress.now.size(); ++i) begin(i, 0);
   for (const Change& change : path.changes) {
-    count_changed(progress.now, change.to, path.changed);
+    count_changed(progress.now, change.to, path);
     for (Stay& stay : path.stays) {
       if (stay.until > terms.slots && !stands_in(change.to, stay.piece)) stay.until = change.slot;
     }
@@ -274,12 +277,12 @@ FleetState::FleetState(const Terms& terms) : terms_(&terms), is_touched_(terms.p
 }
 
 double FleetState::score() const {
-  return std::accumulate(services_.begin(), services_.end(), 0.0,
+  return std::accumulate(services_.begin(), services_.end(), -terms_->problem.change_price * slices_changed_,
                          [&](double sum, const ServiceState& service) { return sum + service.score(*terms_); });
 }
 
 double FleetState::objective() const {
-  return std::accumulate(services_.begin(), services_.end(), 0.0,
+  return std::accumulate(services_.begin(), services_.end(), -terms_->problem.change_price * slices_changed_,
                          [](double sum, const ServiceState& service) { return sum + service.value; });
 }
 
@@ -289,6 +292,7 @@ double FleetState::shortfall() const {
 }
 
 void FleetState::add(const Path& path, int model, int sign) {
+  slices_changed_ += sign * path.slices_changed;
   for (const Stay& stay : path.stays) {
     ServiceState& state = services_[idx(stay.piece.service)];
     is_touched_[idx(stay.piece.service)] = 1;
@@ -317,20 +321,25 @@ void FleetState::renew(int service) {
   const ServiceTerms& terms = terms_->problem.services[idx(service)];
   ServiceState& state = services_[idx(service)];
   const std::size_t variants = terms.variants.size();
-  const Freshness freshness = freshness_of(*terms_, service, state.progress);
-  state.value = freshness.progress_value;
-  for (int slot = 0; slot < terms_->slots; ++slot) {
-    const bool is_fresh = freshness.is_fresh[idx(slot)] != 0;
-    state.value += terms_->worth(service, slot, is_fresh, state.capacity.data() + idx(slot) * variants);
-  }
   const double* last = state.capacity.data() + idx(terms_->slots) * variants;
-  const double stale_seconds = terms_->problem.tail_seconds - freshness.tail_fresh_seconds;
-  state.value += freshness.tail_fresh_seconds * terms_->worth(service, terms_->slots, true, last) +
-                 stale_seconds * terms_->worth(service, terms_->slots, false, last);
+  if (terms.retraining) {
+    const Freshness freshness = freshness_of(*terms_, service, state.progress);
+    state.value = freshness.progress_value;
+    for (int slot = 0; slot < terms_->slots; ++slot) {
+      const bool is_fresh = freshness.is_fresh[idx(slot)] != 0;
+      state.value += terms_->worth(service, slot, is_fresh, state.capacity.data() + idx(slot) * variants);
+    }
+    const double stale_seconds = terms_->problem.tail_seconds - freshness.tail_fresh_seconds;
+    state.value += freshness.tail_fresh_seconds * terms_->worth(service, terms_->slots, true, last) +
+                   stale_seconds * terms_->worth(service, terms_->slots, false, last);
+  } else {
+    state.value = terms_->worth_always_fresh(service, state.capacity.data()) +
+                  terms_->problem.tail_seconds * terms_->worth(service, terms_->slots, true, last);
+  }
   state.shortfall = 0;
+  const double enough = terms.floor_rate * (1 - kFloorSlack);
   for (int slot = terms_->problem.floors_from; terms.floor_rate > 0 && slot < terms_->slots; ++slot) {
-    const double lacks = 1 - state.standing[idx(slot)] / terms.floor_rate;
-    if (lacks > kFloorSlack) state.shortfall += lacks;
+    if (state.standing[idx(slot)] < enough) state.shortfall += 1 - state.standing[idx(slot)] / terms.floor_rate;
   }
   state.excess = terms.changes_max >= 0 ? std::max(0, state.changed - terms.changes_max) : 0;
   if (terms.retrains_elsewhere) return;

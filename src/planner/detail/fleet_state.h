@@ -24,6 +24,7 @@ struct Path {
   std::vector<Change> changes;
   std::vector<Stay> stays;
   std::vector<std::pair<int, int>> changed;  ///< {service, slices created and destroyed}, ascending
+  int slices_changed = 0;                    ///< created and destroyed, also those of nobody
 };
 
 /// The path of these changes. Requires: they may be carried out.
@@ -102,6 +103,7 @@ class FleetState {
   std::vector<Path> paths_;
   std::vector<ServiceState> services_;
   std::vector<char> is_touched_;
+  int slices_changed_ = 0;
 };
 
 }  // namespace berth::planner::fleet

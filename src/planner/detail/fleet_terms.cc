@@ -68,6 +68,7 @@ void set_types(const ModelTerms& model, SpaceTree& tree) {
   for (std::size_t n = 0; n < tree.nodes.size(); ++n) {
     SpaceNode& node = tree.nodes[n];
     std::vector<int> key;
+    key.reserve(node.sites.size() + 1 + node.children.size());
     for (const int site : node.sites) key.push_back(model.sites[idx(site)].kind);
     key.push_back(-1);
     std::ranges::sort(node.children, {}, [&](int c) { return std::pair(tree.nodes[idx(c)].type, c); });
@@ -188,6 +189,24 @@ int ready_after(const Terms& terms, const ModelTerms& model, const Configuration
   }
   if (!is_same_site) seconds += problem.create_seconds + (is_taken ? problem.destroy_seconds : 0);
   return whole_slots(seconds);
+}
+
+double Terms::worth_always_fresh(int service, const double* capacity) const {
+  const Ladder& ladder = fresh[idx(service)];
+  const double* loads = problem.services[idx(service)].loads.data();
+  const int samples = problem.samples;
+  const std::size_t rungs = ladder.order.size();
+  double sum = 0;
+  for (int slot = 0; slot < slots; ++slot, loads += samples, capacity += rungs) {
+    double together = 0;
+    for (std::size_t w = 0; w < rungs; ++w) {
+      together += capacity[ladder.order[w]];
+      double answered = 0;
+      for (int sample = 0; sample < samples; ++sample) answered += loads[sample] < together ? loads[sample] : together;
+      sum += ladder.step[w] * answered;
+    }
+  }
+  return sum / samples;
 }
 
 Grid make_grid(const Terms& terms, const std::vector<int>& wanted, const std::vector<int>& delays) {

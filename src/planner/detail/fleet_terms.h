@@ -80,6 +80,11 @@ struct Terms {
   [[nodiscard]] double served(int service, int slot, double capacity) const;
   /// Worth of a second of a slot with these capacities, [variant].
   [[nodiscard]] double worth(int service, int slot, bool is_fresh, const double* capacity) const;
+  /// The sum of all slots' with capacities [slot x variants + variant], for a service that is always fresh.
+  [[nodiscard]] double worth_always_fresh(int service, const double* capacity) const;
+  /// How much more the worth is with `before` + `rate` more of a variant than with `before`.
+  [[nodiscard]] double worth_of_more(int service, int slot, bool is_fresh, const double* capacity, int use,
+                                     double before, double rate) const;
 };
 
 /// Slots until a new piece is ready after a change from `before` (rule of problem.h).
@@ -108,6 +113,28 @@ inline double Terms::worth(int service, int slot, bool is_fresh, const double* c
     sum += ladder.step[w] * served(service, slot, together);
   }
   return sum;
+}
+
+inline double Terms::worth_of_more(int service, int slot, bool is_fresh, const double* capacity, int use, double before,
+                                   double rate) const {
+  const Ladder& ladder = is_fresh ? fresh[idx(service)] : stale[idx(service)];
+  const double* loads = problem.services[idx(service)].loads.data() + idx(slot * problem.samples);
+  double sum = 0;
+  double together = before;
+  bool counts = false;  // the variant is on this rung or above
+  for (std::size_t w = 0; w < ladder.order.size(); ++w) {
+    together += capacity[ladder.order[w]];
+    counts |= ladder.order[w] == use;
+    if (!counts) continue;
+    double served_more = 0;
+    for (int sample = 0; sample < problem.samples; ++sample) {
+      const double lacks = loads[sample] - together;
+      const double part = lacks < rate ? lacks : rate;
+      served_more += part > 0 ? part : 0;
+    }
+    sum += ladder.step[w] * served_more;
+  }
+  return sum / problem.samples;
 }
 
 }  // namespace berth::planner::fleet

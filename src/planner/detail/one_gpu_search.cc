@@ -304,7 +304,8 @@ double OneGpuSearch::value_of(const std::vector<Change>& changes) {
     if (breaks_floor || !use_budgets(label, change.to, child)) value = kNever;
     if (value == kNever) break;
     child.states = states_.size();
-    child.value = label.value + run_services(label, arrangements_[number], t, begin.end, begin.ready, child);
+    child.value = label.value - price_of(arrangements_[label.arrangement].pieces, change.to) +
+                  run_services(label, arrangements_[number], t, begin.end, begin.ready, child);
     last = change.slot;
     t = begin.end;
     label = child;
@@ -316,16 +317,18 @@ double OneGpuSearch::value_of(const std::vector<Change>& changes) {
   return value;
 }
 
+bool OneGpuSearch::offer(const std::vector<Change>& changes) {
+  ++nodes_;
+  const double value = value_of(changes);
+  const double least = has_schedule() ? best_value_ + kEqualValues * std::abs(best_value_) : best_value_;
+  if (!(value > least)) return false;
+  best_value_ = value;
+  best_changes_ = changes;
+  return true;
+}
+
 void OneGpuSearch::polish() {
   if (!has_schedule()) return;
-  const auto offer = [&](const std::vector<Change>& changes) {
-    ++nodes_;
-    const double value = value_of(changes);
-    if (!(value > best_value_ + kEqualValues * std::abs(best_value_))) return false;
-    best_value_ = value;
-    best_changes_ = changes;
-    return true;
-  };
   for (int round = 0; round < kPolishRounds; ++round) {
     bool is_better = false;
     for (std::size_t i = 0; i < best_changes_.size(); ++i) {
@@ -878,7 +881,8 @@ void OneGpuSearch::change(int parent, const Configuration& to, int t) {
   Label child{.arrangement = number, .parent = parent, .begin = t, .states = states_.size(), .used = used_.size()};
   if (!use_budgets(labels_[ix(parent)], to, child)) return used_.resize(child.used);
   note_joint_state(number);
-  child.value = labels_[ix(parent)].value + run_services(labels_[ix(parent)], next, t, end, begin.ready, child);
+  child.value = labels_[ix(parent)].value - price_of(from, to) +
+                run_services(labels_[ix(parent)], next, t, end, begin.ready, child);
   const bool is_last = end == case_.problem.slots;
   if (is_last) finish(child, parent, &to);
   if (!is_last) child.bound = bound_of(child, end);
@@ -903,6 +907,15 @@ OneGpuSearch::Begin OneGpuSearch::begin_of(const Configuration& from, const Conf
   }
   begin.end = std::min(begin.end, case_.problem.slots);
   return begin;
+}
+
+double OneGpuSearch::price_of(const Configuration& from, const Configuration& to) const {
+  if (case_.problem.change_price == 0) return 0;
+  const auto missing = [](const Configuration& pieces, const Configuration& others) {
+    return std::ranges::count_if(pieces,
+                                 [&](const Piece& piece) { return standing_on(others, piece.site) == nullptr; });
+  };
+  return case_.problem.change_price * static_cast<double>(missing(from, to) + missing(to, from));
 }
 
 bool OneGpuSearch::use_budgets(const Label& parent, const Configuration& to, const Label& child) {

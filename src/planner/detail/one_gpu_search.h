@@ -47,6 +47,9 @@ class OneGpuSearch {
   /// Looks for a schedule that is worth more than the best known one.
   void pass(const PassLimits& limits);
 
+  /// A schedule from elsewhere: the best one where it is worth more. Requires: it keeps all rules.
+  bool offer(const std::vector<Change>& changes);
+
   /// One way through the window after the joint bound. Requires: it alone bounds the search.
   void dive(double patience, const PassLimits& limits);
 
@@ -152,6 +155,7 @@ class OneGpuSearch {
     int end = 0;
   };
   [[nodiscard]] Begin begin_of(const Configuration& from, const Configuration& to, int t) const;
+  [[nodiscard]] double price_of(const Configuration& from, const Configuration& to) const;
   bool use_budgets(const Label& parent, const Configuration& to, const Label& child);
   double run_services(const Label& parent, const Arrangement& to, int t, int end, const std::vector<int>& ready,
                       Label& child);

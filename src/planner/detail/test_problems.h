@@ -34,6 +34,7 @@ struct Shape {
   int start_seconds_max = 20;
   int retraining_percent = 50;
   int variants_percent = 30;  ///< of a second variant: faster, less accurate
+  int price_percent = 0;      ///< of a price of changes
   int rules_percent = 0;      ///< of each of: floor, pin, budget, isolation, trust domain, frozen slots
   int oddities_percent = 0;   ///< of what is rare: not ready yet, what stands outside, other costs, loads of 0 ..
 };
@@ -53,6 +54,7 @@ class ProblemGenerator {
     draw_standing();
     draw_rules();
     if (happens(shape_.oddities_percent)) draw_oddities();
+    if (shape_.price_percent > 0 && happens(shape_.price_percent)) draw_change_price();
     return problem_;
   }
 
@@ -64,6 +66,15 @@ class ProblemGenerator {
   [[nodiscard]] double between(double low, double high) { return low + (high - low) * rng_.unit(); }
   [[nodiscard]] bool happens(int percent) { return from(1, 100) <= percent; }
   [[nodiscard]] static std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+  /// Up to what a slot is worth in which everything is answered.
+  void draw_change_price() {
+    double all = 0;
+    for (const ServiceTerms& service : problem_.services) {
+      for (const double load : service.loads) all += service.value * load;
+    }
+    problem_.change_price = between(0, 1) * all / (problem_.slots + 1) / problem_.samples;
+  }
 
   void draw_times() {
     problem_.tail_seconds = happens(15) ? 0 : problem_.slots * between(0.1, 1.5);
@@ -393,6 +404,7 @@ class ProblemGenerator {
   shape.variants_percent = 20;
   shape.rules_percent = rng.below(2) == 0 ? 0 : 35;
   shape.oddities_percent = rng.below(2) == 0 ? 0 : 60;
+  shape.price_percent = 40;
   return ProblemGenerator(shape, rng).draw();
 }
 
@@ -410,6 +422,7 @@ class ProblemGenerator {
   shape.variants_percent = 20;
   shape.rules_percent = rng.below(2) == 0 ? 0 : 25;
   shape.oddities_percent = rng.below(2) == 0 ? 0 : 60;
+  shape.price_percent = 40;
   return ProblemGenerator(shape, rng).draw();
 }
 
@@ -468,9 +481,10 @@ class ProblemGenerator {
 
 /// All of a problem, for the message of a test that fails.
 [[nodiscard]] inline std::string to_text(const Problem& problem) {
-  std::string text = fmt::format("{} slots, {} samples, tail {}, destroy {}, create {}, plumbing {}, floors from {}\n",
-                                 problem.slots, problem.samples, problem.tail_seconds, problem.destroy_seconds,
-                                 problem.create_seconds, problem.plumbing_seconds, problem.floors_from);
+  std::string text =
+      fmt::format("{} slots, {} samples, tail {}, destroy {}, create {}, plumbing {}, floors from {}, price {}\n",
+                  problem.slots, problem.samples, problem.tail_seconds, problem.destroy_seconds, problem.create_seconds,
+                  problem.plumbing_seconds, problem.floors_from, problem.change_price);
   for (std::size_t slot = 0; slot < problem.is_frozen.size(); ++slot) {
     if (problem.is_frozen[slot] != 0) text += fmt::format("frozen {}\n", slot);
   }
