@@ -61,6 +61,15 @@ void set_counts(const ServiceTotals& totals, const LatencyHistogram& latencies, 
   figures.latency_p99_ms = latencies.percentile_ms(99);
 }
 
+/// SM-microseconds of an answer at the best point that the service has: the default one of any slice, or what the
+/// policy chose instead; 0 where it has none.
+double least_sm_us(const Scenario& scenario, const World& world, ServiceId service) {
+  const auto by_default = least_sm_us_per_request(scenario, scenario.services[service.index]);
+  const auto chosen = world.least_chosen_sm_us(service);
+  if (!by_default || !chosen) return by_default.value_or(chosen.value_or(0));
+  return std::min(*by_default, *chosen);
+}
+
 Figures service_figures(const Scenario& scenario, const World& world, std::uint32_t index) {
   const ServiceMeter& meter = world.meters()[index];
   const SliceSums& sums = world.slice_sums();
@@ -75,7 +84,7 @@ Figures service_figures(const Scenario& scenario, const World& world, std::uint3
   set_cost(exact_micro_usd(scenario, sums.gpu_us_by_service[index]), figures);
   const double whole = fleet_sm_us(scenario);
   const auto answered = static_cast<double>(figures.in_time + figures.late);
-  const double least = least_sm_us_per_request(scenario, scenario.services[index]).value_or(0);
+  const double least = least_sm_us(scenario, world, {index});
   figures.utilisation = {.allocated = ratio(sums.allocated_sm_us_by_service[index], whole),
                          .busy = ratio(world.busy().sm_us_of(ServiceId{index}), whole),
                          .effective = ratio(answered * least, whole)};

@@ -290,6 +290,26 @@ TEST(Run, TheNewBatchLimitHoldsAtTheNextTake) {
   EXPECT_DOUBLE_EQ(*run_fixed(scenario).result.figures.latency_mean_ms, (2 * 10 + 4 * 20) / 6.0);
 }
 
+TEST(Run, WhatIsServedAtAChosenPointIsNotMoreThanWhatWasBusy) {
+  // The default rule has batches of one, 100 a second; the plan chooses four in 20 ms, and four come every 20 ms.
+  std::vector<std::int64_t> at_us;
+  for (std::int64_t i = 0; i < 4000; ++i) at_us.push_back(20 * kSecond + i / 4 * 20'000);
+  ServiceSpec service =
+      service_of("a", {{.profile = "3g.40gb", .latency_ms = 10}, {.profile = "3g.40gb", .batch = 4, .latency_ms = 20}},
+                 requests_at(std::move(at_us), 60));
+  service.batching.slo_factor = Decimal(15, 100);
+  const Scenario scenario = scenario_of({service}, {holding_of(kThree, {0})});
+  const auto chosen = PointChoice{.variant = 0, .batch = 4, .processes = 1};
+  const Ran ran = run_script(scenario, {{10, {assign(holding_of(kThree, {0}), chosen)}}});
+  EXPECT_EQ(ran.result.figures.in_time, 4000);
+  EXPECT_NEAR(ran.result.figures.utilisation.busy, 20 * 42 / (108 * 60.0), 1e-4) << "but for the first few";
+  EXPECT_LE(ran.result.figures.utilisation.effective, ran.result.figures.utilisation.busy);
+  EXPECT_NEAR(ran.result.figures.utilisation.effective, 4000 * 42 / 200.0 / (108 * 60.0), 1e-9);
+  // Without the plan's choice the default point is the best that the service has.
+  EXPECT_NEAR(run_fixed(scenario).result.figures.utilisation.effective,
+              static_cast<double>(run_fixed(scenario).result.figures.in_time) * 42 / 100.0 / (108 * 60.0), 1e-9);
+}
+
 // ---- delays
 
 TEST(Run, PlanningDelaysWhatAPlanDoes) {

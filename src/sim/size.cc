@@ -47,8 +47,13 @@ Scenario one_entry_scenario(const Scenario& scenario) {
 /// The replays of one policy, each done once and kept.
 class SizeTrials {
  public:
-  SizeTrials(const Scenario& scenario, std::string_view policy, const SizeOptions& options, const SizeHooks& hooks)
-      : scenario_(one_entry_scenario(scenario)), policy_(policy), options_(options), hooks_(hooks) {}
+  SizeTrials(const Scenario& scenario, std::string_view policy, const SizeOptions& options, const SizeHooks& hooks,
+             const PolicySettings& settings)
+      : scenario_(one_entry_scenario(scenario)),
+        policy_(policy),
+        options_(options),
+        hooks_(hooks),
+        settings_(settings) {}
 
   Result<Verdict> judge(std::int64_t gpus, std::size_t seed_index) {
     scenario_.fleet.front().count = gpus;
@@ -59,7 +64,7 @@ class SizeTrials {
       return goes_on(gpus, seed_index, done);
     };
     if (!goes_on(gpus, seed_index, 0)) return fail(ErrorCode::kInterrupted, "interrupted");
-    Result<PolicyResult> result = replay_policy(scenario_, policy_, options_.seeds[seed_index], hooks);
+    Result<PolicyResult> result = replay_policy(scenario_, policy_, options_.seeds[seed_index], hooks, settings_);
     if (!result) return pass_on(result.error());
     const std::int64_t work = work_of(*result, gpus, steps);
     SeedTrial trial = trial_of(*result, options_.attainment);
@@ -97,7 +102,13 @@ class SizeTrials {
   [[nodiscard]] std::int64_t work_of(const PolicyResult& result, std::int64_t gpus, std::int64_t steps) const {
     const auto service_count = static_cast<std::int64_t>(scenario_.services.size());
     const std::int64_t seconds = std::min(steps, scenario_.simulated_seconds());
-    return 1 + steps * service_count + 2 * seconds * gpus + result.figures.requests;
+    const std::int64_t planning = is_planned_throughout() ? kPlanningWork : 0;
+    return 1 + steps * service_count + (2 + planning) * seconds * gpus + result.figures.requests;
+  }
+
+  [[nodiscard]] bool is_planned_throughout() const {
+    if (policy_ == "berth" || policy_ == "clairvoyant") return settings_.berth.recuts != 0;
+    return policy_ == "ekya" || policy_ == "astraea" || policy_ == "migrator";
   }
 
   bool goes_on(std::int64_t gpus, std::size_t seed_index, double done) {
@@ -147,6 +158,7 @@ class SizeTrials {
   std::string policy_;
   const SizeOptions& options_;
   const SizeHooks& hooks_;
+  const PolicySettings& settings_;
   std::map<std::int64_t, std::vector<SeedTrial>> trials_;
   std::map<std::int64_t, PolicyResult> first_seed_;  ///< of counts that hold with it
 };
@@ -192,6 +204,11 @@ std::string counted_counts(std::int64_t counts) {
 
 std::string counted_gpus(std::int64_t gpus) { return fmt::format("{} {}", gpus, gpus == 1 ? "GPU" : "GPUs"); }
 
+std::optional<std::int64_t> micro_usd_per_hour(const SizeResult& result, std::int64_t gpus) {
+  if (!result.usd_per_gpu_hour) return std::nullopt;
+  return (*result.usd_per_gpu_hour * Decimal(gpus) * Decimal(1'000'000)).round_half_even();
+}
+
 const std::vector<std::string>& sizable_policy_names() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all = policy_names();
@@ -216,11 +233,11 @@ Result<void> check_sizable(const Scenario& scenario) {
 }
 
 Result<PolicySize> size_policy(const Scenario& scenario, std::string_view policy, const SizeOptions& options,
-                               const SizeHooks& hooks) {
+                               const SizeHooks& hooks, const PolicySettings& settings) {
   ENSURE(std::ranges::find(sizable_policy_names(), policy) != sizable_policy_names().end());
   ENSURE(options.attainment.sign() > 0 && options.attainment <= Decimal(1));
   if (Result<void> sizable = check_sizable(scenario); !sizable) return pass_on(sizable.error());
-  SizeTrials trials(scenario, policy, options, hooks);
+  SizeTrials trials(scenario, policy, options, hooks, settings);
   const CountJudge judge = [&](std::int64_t gpus, std::size_t seed_index) { return trials.judge(gpus, seed_index); };
   const Result<SmallestCount> found = smallest_count(
       judge, {.count_max = options.gpus_max, .seed_count = options.seeds.size(), .work_max = kSizeWorkMax});

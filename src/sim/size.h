@@ -11,6 +11,7 @@
 #include "base/decimal.h"
 #include "base/result.h"
 #include "domain/scenario.h"
+#include "sim/policy_settings.h"
 #include "sim/result.h"
 
 namespace berth::sim {
@@ -80,6 +81,13 @@ struct PolicySize {
 /// The smallest count tried above the answer that fails; absent where all hold. Requires: `policy.gpus`.
 [[nodiscard]] std::optional<std::int64_t> failing_count_above(const PolicySize& policy);
 
+/// The answer for a step of sim/size_ideas.h.
+struct IdeaSize {
+  std::string adds;                  ///< "slices", to the step before
+  std::vector<std::string> without;  ///< parameters at 0
+  PolicySize size;
+};
+
 /// The answers for a scenario, for tables and pages.
 struct SizeResult {
   std::string scenario;
@@ -87,8 +95,13 @@ struct SizeResult {
   std::int64_t simulated_seconds = 0;
   Objective objective = Objective::kServices;
   SizeOptions options;
+  std::optional<Decimal> usd_per_gpu_hour = std::nullopt;
   std::vector<PolicySize> policies;
+  std::vector<IdeaSize> ideas;  ///< empty unless asked for
 };
+
+/// So many GPUs for an hour, half to even; absent without a price.
+[[nodiscard]] std::optional<std::int64_t> micro_usd_per_hour(const SizeResult& result, std::int64_t gpus);
 
 /// What a caller may watch and stop.
 struct SizeHooks {
@@ -98,8 +111,10 @@ struct SizeHooks {
 };
 
 /// What the replays of one policy may cost for the sake of a proof: about a minute or two of one core. The unit: a
-/// service over a simulated second in each of a policy's runs, half a GPU over one, or a request.
+/// service over a simulated second in each of a policy's runs, half a GPU over one, or a request. Policies that plan
+/// while they run take kPlanningWork units more for each GPU and simulated second.
 inline constexpr std::int64_t kSizeWorkMax = 100'000'000;
+inline constexpr std::int64_t kPlanningWork = 1'500;
 
 /// The policies that can be sized, in the order in which they are shown: all but `fixed`, whose file says the count.
 [[nodiscard]] const std::vector<std::string>& sizable_policy_names();
@@ -113,6 +128,7 @@ inline constexpr std::int64_t kSizeWorkMax = 100'000'000;
 /// a larger gpus_max never makes it larger. Costs one replay for each count and seed tried. Error when check_sizable
 /// refuses, or when stopped. Requires: `policy` is one of sizable_policy_names(), the options are within their bounds.
 [[nodiscard]] Result<PolicySize> size_policy(const Scenario& scenario, std::string_view policy,
-                                             const SizeOptions& options, const SizeHooks& hooks);
+                                             const SizeOptions& options, const SizeHooks& hooks,
+                                             const PolicySettings& settings = {});
 
 }  // namespace berth::sim

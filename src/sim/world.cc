@@ -29,7 +29,8 @@ World::World(const Scenario& scenario, std::uint64_t seed, const WorldOptions& o
       busy_(scenario.gpu_count(), scenario.services.size()),
       tables_(scenario, options.sharing),
       slices_(scenario, journal_, busy_),
-      serving_(scenario, streams_, meters_, busy_, options.dispatch) {
+      serving_(scenario, streams_, meters_, busy_, options.dispatch),
+      least_chosen_sm_us_(scenario.services.size()) {
   for (std::uint32_t index = 0; index < scenario.services.size(); ++index) {
     meters_.emplace_back(ServiceId{index}, journal_);
     const std::optional<Retraining>& spec = scenario.services[index].retraining;
@@ -177,6 +178,7 @@ void World::start_slice(SliceIndex index, Instant now) {
     auto table = tables_.find(service, slice.slice, services.size(), slice.point);
     if (!table) continue;
     can_serve = true;
+    note_point(slice, service, *table);
     serving_.start(index, slice.slice, service, std::move(table), services.size() > 1);
   }
   if (!can_serve) slices_.set_can_serve(index, false, now);
@@ -198,8 +200,18 @@ void World::renew_tables(SliceIndex index) {
   for (const ServiceId service : slice.holding.services) {
     auto table = tables_.find(service, slice.slice, slice.holding.services.size(), slice.point);
     if (!table) continue;
+    note_point(slice, service, *table);
     serving_.set_table(index, service, table);
   }
+}
+
+void World::note_point(const SimSlice& slice, ServiceId service, const LatencyTable& table) {
+  if (!slice.point) return;
+  constexpr double kMicrosPerSecond = 1e6;
+  const int sms = profile_sms(scenario_.model_of(slice.slice.gpu), slice.slice.profile);
+  const double cost = sms * kMicrosPerSecond / table.point.requests_per_second.to_double();
+  std::optional<double>& least = least_chosen_sm_us_[service.index];
+  least = std::min(least.value_or(cost), cost);
 }
 
 // ---- retraining

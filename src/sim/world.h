@@ -64,6 +64,11 @@ class World {
   [[nodiscard]] Instant end() const { return end_; }
   [[nodiscard]] const std::vector<ServiceMeter>& meters() const { return meters_; }
   [[nodiscard]] const SliceSums& slice_sums() const { return slices_.sums(); }
+  /// SM-microseconds that one answer of a service costs at the best of the points that plans chose for it and slices
+  /// took; absent where none was chosen (a slice then runs at its default point).
+  [[nodiscard]] std::optional<double> least_chosen_sm_us(ServiceId service) const {
+    return least_chosen_sm_us_[service.index];
+  }
   /// What ran when; complete after finish().
   [[nodiscard]] const BusyTable& busy() const { return busy_; }
 
@@ -77,6 +82,7 @@ class World {
   void start_slice(SliceIndex index, Instant now);
   void stop_slice(SliceIndex index, Instant now);
   void renew_tables(SliceIndex index);
+  void note_point(const SimSlice& slice, ServiceId service, const LatencyTable& table);
   void tell_retraining(ServiceId service, const RetrainingNews& news, Instant now);
   void note_retraining(SliceEvent event, SliceIndex index, Instant now);
   [[nodiscard]] std::vector<ArrivalStream> make_streams(std::uint64_t seed) const;
@@ -96,6 +102,7 @@ class World {
   SliceTable slices_;
   Serving serving_;
   std::vector<std::optional<RetrainingClock>> retrainings_;
+  std::vector<std::optional<double>> least_chosen_sm_us_;  ///< by service
   std::vector<Event> events_;
   std::int64_t open_second_ = -1;
 };

@@ -43,6 +43,7 @@ constexpr const char* kSizeHelp =
 constexpr const char* kSizeExamples = R"(Examples:
   berth size scenario.yaml --attainment 0.99
   berth size scenario.yaml --attainment 0.999 --policies shared,whole,paris --max-gpus 200 --seeds 5
+  berth size scenario.yaml --attainment 0.99 --policies whole,berth --ideas
   berth size scenario.yaml --attainment 0.99 --format json --report out
 
 Exit status: 0 done, 1 an output cannot be written, 2 bad input (nothing is written), 130 interrupted.)";
@@ -141,6 +142,10 @@ void add_size_verb(CLI::App& app, SizeWords& words) {
   verb->add_option("--seeds", words.seed_count, "How many seeds (1, 2, ..) must agree")
       ->type_name("K")
       ->capture_default_str();
+  verb->add_flag("--ideas", words.has_ideas, "Also show what slices, operating points and the like save, one by one");
+  verb->add_option("--set", words.parameters, "A policy's parameter (docs/policies.md), may be repeated")
+      ->type_name("POLICY.NAME=VALUE")
+      ->allow_extra_args(false);
   verb->add_option("--format", words.format, "table or json")->type_name("WORD")->capture_default_str();
   verb->add_option("--report", words.report, "Write a page that compares the answers, DIR/index.html")
       ->type_name("DIR");

@@ -1,10 +1,12 @@
 #include "surface/cli/size_json.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
+#include "sim/size_ideas.h"
 #include "surface/cli/json_value.h"
 
 namespace berth::cli {
@@ -36,7 +38,7 @@ std::optional<double> answer_share(const sim::PolicySize& policy) {
   return std::nullopt;
 }
 
-OrderedJson policy_size_json(const sim::PolicySize& policy) {
+OrderedJson policy_size_json(const sim::SizeResult& result, const sim::PolicySize& policy) {
   const sim::Figures* figures = policy.at_answer ? &policy.at_answer->figures : nullptr;
   OrderedJson entry;
   entry["name"] = policy.name;
@@ -49,6 +51,8 @@ OrderedJson policy_size_json(const sim::PolicySize& policy) {
   entry["gpus_by_seed"] = std::move(by_seed);
   entry["hindsight"] = policy.is_hindsight;
   entry["cost_micro_usd"] = or_null(policy.cost_micro_usd);
+  entry["cost_micro_usd_per_hour"] =
+      policy.gpus ? or_null(sim::micro_usd_per_hour(result, *policy.gpus)) : OrderedJson();
   OrderedJson& utilisation = entry["utilisation"];
   utilisation["allocated"] = figures != nullptr ? OrderedJson(figures->utilisation.allocated) : OrderedJson();
   utilisation["busy"] = figures != nullptr ? OrderedJson(figures->utilisation.busy) : OrderedJson();
@@ -64,6 +68,20 @@ OrderedJson policy_size_json(const sim::PolicySize& policy) {
   return entry;
 }
 
+OrderedJson ideas_json(const sim::SizeResult& result) {
+  OrderedJson steps = OrderedJson::array();
+  for (std::size_t step = 0; step < result.ideas.size(); ++step) {
+    const sim::IdeaSize& idea = result.ideas[step];
+    OrderedJson entry;
+    entry["adds"] = idea.adds;
+    entry["gpus_saved"] = or_null(sim::gpus_saved(result.ideas, step));
+    entry["without"] = idea.without;
+    entry.update(policy_size_json(result, idea.size));
+    steps.push_back(std::move(entry));
+  }
+  return steps;
+}
+
 }  // namespace
 
 std::string size_json(const sim::SizeResult& result) {
@@ -76,7 +94,10 @@ std::string size_json(const sim::SizeResult& result) {
   document["gpus_max"] = result.options.gpus_max;
   document["seeds"] = result.options.seeds;
   document["policies"] = OrderedJson::array();
-  for (const sim::PolicySize& policy : result.policies) document["policies"].push_back(policy_size_json(policy));
+  for (const sim::PolicySize& policy : result.policies) {
+    document["policies"].push_back(policy_size_json(result, policy));
+  }
+  if (!result.ideas.empty()) document["ideas"] = ideas_json(result);
   // A path need not be UTF-8: what is not is replaced, so that the output always is.
   return document.dump(-1, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }

@@ -56,6 +56,8 @@ Result<SizeRequest> check_size_options(const SizeWords& words) {
   SizeRequest request{.scenario_path = words.scenario,
                       .policies = sim::sizable_policy_names(),
                       .options = {},
+                      .settings = {},
+                      .has_ideas = words.has_ideas,
                       .report_dir = words.report};
   if (words.scenario.empty()) return invalid("SCENARIO: wanted a path, found an empty one");
   if (words.report == "") return invalid("--report: wanted a folder, found an empty path");
@@ -74,6 +76,11 @@ Result<SizeRequest> check_size_options(const SizeWords& words) {
   if (!seed_count) return pass_on(seed_count.error());
   request.options.seeds.resize(static_cast<std::size_t>(*seed_count));
   for (std::size_t i = 0; i < request.options.seeds.size(); ++i) request.options.seeds[i] = i + 1;
+  for (const std::string& parameter : words.parameters) {
+    if (auto set = sim::set_parameter(request.settings, parameter); !set) {
+      return invalid("--set: " + set.error().message);
+    }
+  }
   const Result<OutputFormat> format = parse_format(words.format);
   if (!format) return pass_on(format.error());
   request.format = *format;

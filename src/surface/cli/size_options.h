@@ -19,6 +19,8 @@ struct SizeWords {
   std::optional<std::string> policies;
   std::string gpus_max = "64";
   std::string seed_count = "3";
+  bool has_ideas = false;
+  std::vector<std::string> parameters;  ///< of --set
   std::string format = "table";
   std::optional<std::string> report;
 };
@@ -31,12 +33,15 @@ struct SizeRequest {
   std::string scenario_path;
   std::vector<std::string> policies;
   sim::SizeOptions options;  ///< seeds 1, 2, ...
+  sim::PolicySettings settings;
+  bool has_ideas = false;  ///< also sizes the steps of sim/size_ideas.h
   OutputFormat format = OutputFormat::kTable;
   std::optional<std::string> report_dir;
 };
 
 /// Refuses an attainment that is not above 0 and at most 1, unknown and repeated policies and `fixed`, counts of GPUs
-/// and seeds beyond their limits, an unknown format and empty paths. Without --policies: all that can be sized.
+/// and seeds beyond their limits, parameters that there are not, an unknown format and empty paths. Without --policies:
+/// all that can be sized.
 [[nodiscard]] Result<SizeRequest> check_size_options(const SizeWords& words);
 
 }  // namespace berth::cli

@@ -75,6 +75,20 @@ TEST(SizeOptions, CountsHaveLimits) {
   EXPECT_EQ(check_size_options(typed)->options.seeds, (std::vector<std::uint64_t>{1}));
 }
 
+TEST(SizeOptions, IdeasAndParameters) {
+  SizeWords typed = words();
+  EXPECT_FALSE(check_size_options(typed)->has_ideas);
+  typed.has_ideas = true;
+  typed.parameters = {"berth.recuts=0", "ekya.period_seconds=77"};
+  const auto request = check_size_options(typed);
+  ASSERT_TRUE(request);
+  EXPECT_TRUE(request->has_ideas);
+  EXPECT_EQ(request->settings.berth.recuts, 0);
+  EXPECT_EQ(request->settings.ekya.period_seconds, 77);
+  typed.parameters = {"berth.recuts=-1"};
+  EXPECT_TRUE(refusal(typed).starts_with("--set: berth.recuts: wanted a whole number")) << refusal(typed);
+}
+
 TEST(SizeOptions, FormatsAndPaths) {
   SizeWords typed = words();
   typed.format = "xml";

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "sim/size_comparison.h"
+#include "sim/size_ideas.h"
 #include "sim/size_remarks.h"
 #include "surface/cli/text_table.h"
 
@@ -153,6 +154,42 @@ std::vector<std::string> size_remarks(const sim::SizeResult& result) {
   return lines;
 }
 
+/// "-2 (-25%)": the change against the step before, in GPUs and as a share of the first step's.
+std::string idea_change_text(const sim::SizeResult& result, std::size_t step) {
+  const auto& first = result.ideas.front().size.gpus;
+  return shown(sim::gpus_saved(result.ideas, step), [&](std::int64_t saved) {
+    if (!first) return fmt::format("{:+}", -saved);
+    const double percent = std::round(-100.0 * static_cast<double>(saved) / static_cast<double>(*first));
+    return saved == 0 ? std::string("0") : fmt::format("{:+} ({:+.0f}%)", -saved, percent);
+  });
+}
+
+std::vector<SizeRow> idea_rows(const sim::SizeResult& result) {
+  std::vector<SizeRow> rows = {{"", "", "", "change", "worst share"},
+                               {"ideas, added one by one", "GPUs", "cost an hour", "of GPUs", "in time"}};
+  for (std::size_t step = 0; step < result.ideas.size(); ++step) {
+    const auto& [adds, without, size] = result.ideas[step];
+    SizeRow& row = rows.emplace_back(rows.front().size(), std::string(kAbsentText));
+    row[0] = (step == 0 ? "" : "+ ") + adds + (size.is_hindsight ? "*" : "");
+    if (!size.gpus) continue;
+    row[1] = (size.is_smallest_proven ? "" : "<=") + with_separators(*size.gpus);
+    row[2] = shown(sim::micro_usd_per_hour(result, *size.gpus), dollars);
+    row[3] = idea_change_text(result, step);
+    row[4] = worst_share_text(size);
+  }
+  return rows;
+}
+
+std::string ideas_text(const sim::SizeResult& result) {
+  if (result.ideas.empty()) return "";
+  std::string text;
+  for (const std::string& line : aligned(idea_rows(result))) text += line + "\n";
+  for (const sim::IdeaSize& idea : result.ideas) {
+    if (!idea.size.gpus) text += wrapped(fmt::format("{}: {}", idea.adds, idea.size.infeasible.value_or(""))) + "\n";
+  }
+  return text + "\n";
+}
+
 }  // namespace
 
 std::string size_table(const sim::SizeResult& result, bool has_colour) {
@@ -166,6 +203,7 @@ std::string size_table(const sim::SizeResult& result, bool has_colour) {
     text += i < head_count ? styled_line(has_colour, "2", lines[i]) : lines[i] + "\n";
   }
   text += "\n" + wrapped(sim::size_headline(result)) + "\n\n";
+  text += ideas_text(result);
   for (const std::string& line : size_remarks(result)) text += wrapped(line) + "\n";
   text += "counts tried, with the smallest share in time of a service (ok: kept with every seed):\n";
   for (const PolicySize& policy : result.policies) text += wrapped(tried_line(policy)) + "\n";

@@ -43,6 +43,27 @@ Figures are of the first seed. More: --format json, --report DIR (a page)
 )");
 }
 
+TEST(SizeTable, IdeasStandOneBelowTheOther) {
+  sim::SizeResult result = detail::sample_sizes();
+  result.usd_per_gpu_hour = Decimal(3673, 1000);
+  result.ideas = {{.adds = "whole GPUs", .without = {}, .size = result.policies[0]},
+                  {.adds = "slices", .without = {}, .size = result.policies[1]},
+                  {.adds = "forecasts", .without = {}, .size = result.policies[0]},
+                  {.adds = "none", .without = {}, .size = result.policies[2]}};
+  const std::string text = size_table(result, false);
+  EXPECT_NE(text.find(R"(
+                                                change  worst share
+ideas, added one by one  GPUs  cost an hour    of GPUs      in time
+whole GPUs                <=4      $14.6920          -       99.50%
++ slices*                   3      $11.0190  -1 (-25%)            -
++ forecasts               <=4      $14.6920  +1 (+25%)       99.50%
++ none                      -             -          -            -
+none: no count up to 4 GPUs keeps every share; best: 50.00% of s in time, with 4 GPUs
+)"),
+            std::string::npos)
+      << text;
+}
+
 TEST(SizeTable, ManyCountsAreShortened) {
   sim::SizeResult result = detail::sample_sizes();
   sim::PolicySize& paris = result.policies[2];

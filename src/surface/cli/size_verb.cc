@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "scenario/load.h"
+#include "sim/size_ideas.h"
 #include "surface/cli/interrupt.h"
 #include "surface/cli/progress_bar.h"
 #include "surface/cli/report_folder.h"
@@ -15,28 +18,72 @@
 namespace berth::cli {
 namespace {
 
-Result<sim::SizeResult> size_policies(const SizeRequest& request, const Scenario& scenario, std::FILE* progress,
-                                      const InterruptWatch& interrupt) {
-  ProgressBar bar(progress, static_cast<int>(request.policies.size()), steady_now);
-  sim::SizeResult result{.scenario = request.scenario_path,
-                         .gpu_model = scenario.fleet.front().model.name,
-                         .simulated_seconds = scenario.simulated_seconds(),
-                         .objective = scenario.objective,
-                         .options = request.options,
-                         .policies = {}};
-  result.policies.reserve(request.policies.size());
-  for (std::size_t i = 0; i < request.policies.size(); ++i) {
-    sim::SizeHooks hooks;
-    hooks.progress = [&](std::string_view policy, std::int64_t gpus, double done) {
-      bar.show(fmt::format("{:<11} with {:<8}", policy, sim::counted_gpus(gpus)), static_cast<int>(i), done);
-      return !interrupt.is_interrupted();
-    };
-    Result<sim::PolicySize> policy = sim::size_policy(scenario, request.policies[i], request.options, hooks);
-    if (!policy) return pass_on(policy.error());
-    result.policies.push_back(std::move(*policy));
+/// Sizes one after the other, as the bar shows.
+class Sizing {
+ public:
+  Sizing(const SizeRequest& request, const Scenario& scenario, std::FILE* progress, const InterruptWatch& interrupt)
+      : request_(request),
+        scenario_(scenario),
+        interrupt_(interrupt),
+        ideas_(request.has_ideas ? sim::ideas_of(scenario) : std::vector<sim::Idea>()),
+        bar_(progress, static_cast<int>(request.policies.size() + ideas_.size()), steady_now),
+        result_{.scenario = request.scenario_path,
+                .gpu_model = scenario.fleet.front().model.name,
+                .simulated_seconds = scenario.simulated_seconds(),
+                .objective = scenario.objective,
+                .options = request.options,
+                .usd_per_gpu_hour = scenario.fleet.front().usd_per_gpu_hour,
+                .policies = {},
+                .ideas = {}} {}
+
+  Result<sim::SizeResult> run() {
+    result_.policies.reserve(request_.policies.size());
+    for (const std::string& name : request_.policies) {
+      Result<sim::PolicySize> size = sized(name, request_.settings);
+      if (!size) return pass_on(size.error());
+      result_.policies.push_back(std::move(*size));
+    }
+    result_.ideas.reserve(ideas_.size());
+    for (const sim::Idea& idea : ideas_) {
+      Result<sim::PolicySize> size = sized(idea);
+      if (!size) return pass_on(size.error());
+      result_.ideas.push_back({.adds = std::string(idea.adds),
+                               .without = {idea.without.begin(), idea.without.end()},
+                               .size = std::move(*size)});
+    }
+    return std::move(result_);
   }
-  return result;
-}
+
+ private:
+  Result<sim::PolicySize> sized(std::string_view policy, const sim::PolicySettings& settings) {
+    sim::SizeHooks hooks;
+    hooks.progress = [&](std::string_view name, std::int64_t gpus, double done) {
+      bar_.show(fmt::format("{:<11} with {:<8}", name, sim::counted_gpus(gpus)), done_, done);
+      return !interrupt_.is_interrupted();
+    };
+    Result<sim::PolicySize> size = sim::size_policy(scenario_, policy, request_.options, hooks, settings);
+    ++done_;
+    return size;
+  }
+
+  /// A policy that leaves nothing out may have its answer already.
+  Result<sim::PolicySize> sized(const sim::Idea& idea) {
+    const auto known = std::ranges::find(result_.policies, idea.policy, &sim::PolicySize::name);
+    if (!idea.without.empty() || known == result_.policies.end()) {
+      return sized(idea.policy, sim::settings_of(idea, request_.settings));
+    }
+    ++done_;
+    return *known;
+  }
+
+  const SizeRequest& request_;
+  const Scenario& scenario_;
+  const InterruptWatch& interrupt_;
+  std::vector<sim::Idea> ideas_;
+  ProgressBar bar_;
+  sim::SizeResult result_;
+  int done_ = 0;
+};
 
 std::string printed_size(OutputFormat format, const sim::SizeResult& result, bool has_colour) {
   switch (format) {
@@ -60,7 +107,7 @@ Result<std::string> run_size(const SizeRequest& request, const SizeSurroundings&
   if (request.report_dir) {
     if (Result<void> made = folder.make(*request.report_dir); !made) return pass_on(made.error());
   }
-  const Result<sim::SizeResult> result = size_policies(request, *scenario, surroundings.progress, interrupt);
+  const Result<sim::SizeResult> result = Sizing(request, *scenario, surroundings.progress, interrupt).run();
   if (interrupt.is_interrupted()) return pass_on(interrupted_error());
   if (!result) return pass_on(result.error());
   std::string text = printed_size(request.format, *result, surroundings.has_colour);

@@ -17,6 +17,7 @@ ROOT = Path(os.environ.get("BERTH_SOURCE_DIR", Path(__file__).resolve().parents[
 PROGRAM = os.environ.get("BERTH_PROGRAM", str(ROOT / "build/release/berth"))
 DATA = os.environ.get("BERTH_DATA", "")
 EXAMPLE = ROOT / "examples/quickstart"
+SIZING = ROOT / "examples/sizing"
 TEMPLATES = ROOT / "tests/real_traces"
 DEADLINE_SECONDS = 400
 QUICK = "shared,whole,static-even,paris"  # static-best searches for seconds at each count
@@ -238,6 +239,34 @@ class Size(unittest.TestCase):
         run = berth("size", self.example(1), "--attainment", "0.9", "--policies", "shared,whole,paris", "--max-gpus", "8")
         self.assertEqual(run.returncode, 0)
         self.assertLessEqual(max(map(len, run.stdout.decode().splitlines())), 120)
+
+    def test_sizing_example_is_what_its_generator_writes(self):
+        subprocess.run([sys.executable, SIZING / "make_example.py", self.folder], check=True)
+        for path in self.folder.iterdir():
+            self.assertEqual(path.read_bytes(), (SIZING / path.name).read_bytes(), path.name)
+
+    def test_ideas(self):
+        """Two slots of the example: the steps agree with replays under the same parameters."""
+        text = (SIZING / "scenario.yaml").read_text()
+        text = re.sub(r"path: ", f"path: {SIZING}/", text).replace("seconds: 1200}", "seconds: 120}")
+        scenario = self.written("ideas.yaml", text)
+        options = ("--attainment", "0.95", "--policies", "whole", "--seeds", "1", "--max-gpus", "24")
+        answer = self.sized(scenario, "--ideas", *options)
+        self.assertNotIn("ideas", self.sized(scenario, *options))
+        steps = answer["ideas"]
+        self.assertEqual([step["adds"] for step in steps],
+                         ["whole GPUs", "slices", "operating points", "reconfiguration", "variants", "forecasts"])
+        for before, step in zip(steps, steps[1:]):
+            self.assertEqual(step["gpus_saved"], before["gpus"] - step["gpus"])
+            self.assertEqual(step["cost_micro_usd_per_hour"], step["gpus"] * 3_673_000)
+        for step in steps:
+            command = ["replay", self.written("one.yaml", self.with_count(text, step["gpus"])), "--policies", step["name"]]
+            for parameter in step["without"]:
+                command += ["--set", f"{parameter}=0"]
+            (replayed,) = json.loads(berth(*command, "--format", "json").stdout)["policies"]
+            self.assertEqual(replayed["goodput_mean_of_services"], step["goodput_mean_of_services"], step["adds"])
+            if "berth.recuts" in step["without"]:
+                self.assertEqual(replayed["changes"], 0)
 
     @unittest.skipUnless(os.path.isdir(DATA), "wants the public traces in BERTH_DATA")
     def test_real_traces(self):

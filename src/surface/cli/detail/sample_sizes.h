@@ -56,7 +56,9 @@ namespace berth::cli::detail {
           .gpu_model = "A100-80GB",
           .simulated_seconds = 1200,
           .options = {.attainment = Decimal(99, 100), .gpus_max = 4, .seeds = {1, 2}},
-          .policies = {shared, whole, paris}};
+          .usd_per_gpu_hour = std::nullopt,
+          .policies = {shared, whole, paris},
+          .ideas = {}};
 }
 
 }  // namespace berth::cli::detail
