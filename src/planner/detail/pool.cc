@@ -24,6 +24,30 @@ bool is_stale_in(const RetrainingTerms& terms, int from) {
   return terms.is_stale || (!terms.due_slots.empty() && terms.due_slots.front() <= from);
 }
 
+/// Slices of each kind that are pinned to a service and can serve it: what a GPU changes to holds them, whatever they
+/// bring.
+std::vector<int> pinned_kinds(const GpuCase& gpu_case, int service) {
+  if (gpu_case.gpu.pins.empty()) return {};
+  std::vector<int> counts(gpu_case.model.rates.size());
+  for (const PinnedSite& pin : gpu_case.gpu.pins) {
+    const int kind = gpu_case.model.sites[ix(pin.site)].kind;
+    const std::vector<double>& rates = gpu_case.model.rates[ix(kind)][ix(service)].requests_per_second;
+    if (pin.service == service && std::ranges::max(rates) > 0) ++counts[ix(kind)];
+  }
+  return counts;
+}
+
+bool holds_pins(const Bundles& bundles, const std::vector<int>& pinned, const Share& share) {
+  for (int kind = 0; ix(kind) < pinned.size(); ++kind) {
+    int lacking = pinned[ix(kind)] - (share.retraining_kind == kind ? 1 : 0);
+    for (int label = 0; ix(label) < bundles.labels.size() && lacking > 0; ++label) {
+      if (bundles.labels[ix(label)].kind == kind) lacking -= bundles.count_of(share.bundle, label);
+    }
+    if (lacking > 0) return false;
+  }
+  return true;
+}
+
 std::vector<PoolChoice> choices_of(const GpuCase& gpu_case, const Prices& prices, int service,
                                    const PoolStretch& stretch) {
   const Bundles& bundles = gpu_case.bundles[ix(service)];
@@ -31,9 +55,10 @@ std::vector<PoolChoice> choices_of(const GpuCase& gpu_case, const Prices& prices
   const ServiceTerms& terms = gpu_case.problem.services[ix(service)];
   const bool is_fresh = stretch.is_fresh || !terms.retraining || !is_stale_in(*terms.retraining, stretch.from);
   std::vector<PoolChoice> choices(ix(gpu_case.rooms.count()));
+  const std::vector<int> pinned = pinned_kinds(gpu_case, service);
   const auto offer = [&](int room, double value, const Share& share) {
     PoolChoice& choice = choices[ix(room)];
-    if (value > choice.value) choice = {.value = value, .share = share};
+    if (value > choice.value && holds_pins(bundles, pinned, share)) choice = {.value = value, .share = share};
   };
   double price = 0;
   if (!is_fresh && stretch.progress_factor > 0) {
