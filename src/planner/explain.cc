@@ -5,35 +5,38 @@
 namespace berth::planner {
 namespace {
 
-/// The problem with a service that has `step` requests a second more (or less, as far as it has them in `slots`) of a
-/// variant in every slot.
-Problem with_step(const Problem& problem, int service, int variant, double step,
-                  const std::vector<SlotFigures>& slots) {
+/// The problem with a service that has so many requests a second more of a variant in every slot.
+Problem with_more(const Problem& problem, int service, int variant, double requests_per_second) {
   Problem changed = problem;
   ServiceTerms& terms = changed.services[static_cast<std::size_t>(service)];
   const std::size_t variants = terms.variants.size();
   terms.outside.resize(static_cast<std::size_t>(problem.slots + 1) * variants, 0.0);
   for (int slot = 0; slot <= problem.slots; ++slot) {
-    terms.outside[static_cast<std::size_t>(slot) * variants + static_cast<std::size_t>(variant)] +=
-        std::max(step, -slots[static_cast<std::size_t>(slot)].capacity);
+    terms.outside[static_cast<std::size_t>(slot) * variants + static_cast<std::size_t>(variant)] += requests_per_second;
   }
   return changed;
 }
 
-/// Only the service that is looked at: the others' terms do not hang on its capacity.
-double service_value(const Problem& problem, const Schedule& schedule, int service) {
-  const Evaluation evaluation = evaluate(problem, schedule);
-  double sum = evaluation.progress_value[static_cast<std::size_t>(service)];
-  const auto& slots = evaluation.services[static_cast<std::size_t>(service)];
-  for (int slot = 0; slot < problem.slots; ++slot) sum += slots[static_cast<std::size_t>(slot)].value;
-  return sum + problem.tail_seconds * slots[static_cast<std::size_t>(problem.slots)].value;
+/// What is planned, but for one piece of one GPU that is nobody's as long as it stands: all else takes the same time.
+double value_without(const Problem& problem, const Schedule& schedule, std::size_t gpu, const Piece& piece) {
+  Problem lacking = problem;
+  Schedule changes = schedule;
+  const Piece unheld{.site = piece.site, .service = kNobody, .use = 0};
+  for (StandingPiece& standing : lacking.gpus[gpu].standing) {
+    if (standing.piece == piece) standing.piece = unheld;
+  }
+  for (Change& change : changes.gpus[gpu]) std::ranges::replace(change.to, piece, unheld);
+  return evaluate(lacking, changes).objective;
 }
 
-/// The part of the problem that one service needs: no other service's loads are worked through.
+/// The part of the problem whose objective is what one service gets: the others' terms do not hang on its capacity.
 Problem alone(const Problem& problem, int service) {
   Problem part = problem;
+  part.change_price = 0;
   for (std::size_t other = 0; other < part.services.size(); ++other) {
-    if (static_cast<int>(other) != service) part.services[other].value = 0;
+    if (static_cast<int>(other) == service) continue;
+    part.services[other].value = 0;
+    part.services[other].retraining.reset();
   }
   return part;
 }
@@ -44,7 +47,8 @@ ServiceShare means_of(const Problem& problem, const std::vector<SlotFigures>& sl
     share.capacity += slots[static_cast<std::size_t>(slot)].capacity / problem.slots;
     share.served += slots[static_cast<std::size_t>(slot)].served / problem.slots;
     for (int sample = 0; sample < problem.samples; ++sample) {
-      share.forecast += terms.loads[static_cast<std::size_t>(slot * problem.samples + sample)] /
+      share.forecast += terms.loads[static_cast<std::size_t>(slot) * static_cast<std::size_t>(problem.samples) +
+                                    static_cast<std::size_t>(sample)] /
                         (static_cast<double>(problem.slots) * problem.samples);
     }
   }
@@ -66,9 +70,7 @@ std::vector<Configuration> last_configurations(const Problem& problem, const Sch
 }
 
 /// One more slice of each kind in turn.
-std::optional<SliceStep> best_step_up(const Problem& problem, const Schedule& schedule, int service,
-                                      const std::vector<SlotFigures>& slots) {
-  const double base = service_value(problem, schedule, service);
+std::optional<SliceStep> best_step_up(const Problem& problem, const Schedule& schedule, int service, double base) {
   std::optional<SliceStep> best;
   double best_per_sm = 0;
   for (std::size_t model = 0; model < problem.models.size(); ++model) {
@@ -77,9 +79,8 @@ std::optional<SliceStep> best_step_up(const Problem& problem, const Schedule& sc
       const auto& rates = terms.rates[kind][static_cast<std::size_t>(service)].requests_per_second;
       for (std::size_t variant = 0; variant < rates.size(); ++variant) {
         if (rates[variant] <= 0) continue;
-        const double gain = service_value(with_step(problem, service, static_cast<int>(variant), rates[variant], slots),
-                                          schedule, service) -
-                            base;
+        const Problem more = with_more(problem, service, static_cast<int>(variant), rates[variant]);
+        const double gain = evaluate(more, schedule).objective - base;
         const double per_sm = gain / std::max(terms.sms[kind], 1);
         if (per_sm <= best_per_sm) continue;
         best_per_sm = per_sm;
@@ -94,9 +95,7 @@ std::optional<SliceStep> best_step_up(const Problem& problem, const Schedule& sc
 }
 
 /// One less of those that it has in the end.
-std::optional<SliceStep> best_step_down(const Problem& problem, const Schedule& schedule, int service,
-                                        const std::vector<SlotFigures>& slots) {
-  const double base = service_value(problem, schedule, service);
+std::optional<SliceStep> best_step_down(const Problem& problem, const Schedule& schedule, int service, double base) {
   std::optional<SliceStep> best;
   const auto last = last_configurations(problem, schedule);
   for (std::size_t gpu = 0; gpu < last.size(); ++gpu) {
@@ -107,8 +106,7 @@ std::optional<SliceStep> best_step_down(const Problem& problem, const Schedule& 
       const int kind = terms.sites[static_cast<std::size_t>(piece.site)].kind;
       const double rate = terms.rates[static_cast<std::size_t>(kind)][static_cast<std::size_t>(service)]
                               .requests_per_second[static_cast<std::size_t>(piece.use)];
-      const double change =
-          service_value(with_step(problem, service, piece.use, -rate, slots), schedule, service) - base;
+      const double change = value_without(problem, schedule, gpu, piece) - base;
       if (best && change <= best->change) continue;
       best = SliceStep{.model = model, .kind = kind, .requests_per_second = rate, .change = change};
     }
@@ -126,9 +124,9 @@ std::vector<ServiceShare> explain_shares(const Problem& problem, const Schedule&
     const int service = static_cast<int>(index);
     ServiceShare& share = shares.emplace_back(means_of(problem, evaluation.services[index], problem.services[index]));
     const Problem part = alone(problem, service);
-    share.value = service_value(part, schedule, service);
-    share.one_more = best_step_up(part, schedule, service, evaluation.services[index]);
-    share.one_less = best_step_down(part, schedule, service, evaluation.services[index]);
+    share.value = evaluate(part, schedule).objective;
+    share.one_more = best_step_up(part, schedule, service, share.value);
+    share.one_less = best_step_down(part, schedule, service, share.value);
   }
   return shares;
 }
