@@ -1,30 +1,42 @@
 #include "engine/retraining_watch.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace berth {
+namespace {
+
+/// The latest due time until then; nothing before the first.
+std::optional<Instant> latest_due(const Retraining& retraining, Instant at) {
+  const Instant first = Instant() + retraining.offset;
+  if (at < first) return std::nullopt;
+  return first + retraining.every * ((at - first).count() / retraining.every.count());
+}
+
+}  // namespace
 
 RetrainingWatch::RetrainingWatch(const Scenario& scenario) : scenario_(scenario), services_(scenario.services.size()) {}
 
-std::int64_t RetrainingWatch::period_of(const Retraining& retraining, Instant at) const {
-  const std::int64_t past = (at - (Instant() + retraining.offset)).count();
-  return past < 0 ? -1 : past / retraining.every.count();
+/// What was done when the next became due is over; what was not is lost or kept. A slice goes on with the next.
+double RetrainingWatch::progress_at(const Progress& progress, const Retraining& retraining, Instant at) const {
+  const auto due = latest_due(retraining, at);
+  if (is_first_ || !due || *due <= seen_at_) return progress.done + progress.per_second * (at - seen_at_).to_seconds();
+  const double until_due = progress.done + progress.per_second * (*due - seen_at_).to_seconds();
+  const bool is_kept = retraining.keeps_unfinished && until_due < planner::kDone;
+  return (is_kept ? until_due : 0) + progress.per_second * (at - *due).to_seconds();
 }
 
 void RetrainingWatch::observe(const Snapshot& snapshot) {
-  const Micros passed = is_first_ ? Micros() : snapshot.now - seen_at_;
   for (std::size_t index = 0; index < services_.size(); ++index) {
     const auto& spec = scenario_.services[index].retraining;
     if (!spec) continue;
     Progress& progress = services_[index];
-    progress.done += progress.per_second * passed.to_seconds();
-    const bool is_next_due = !is_first_ && period_of(*spec, snapshot.now) != period_of(*spec, seen_at_);
+    progress.done = progress_at(progress, *spec, snapshot.now);
     const bool is_stale = snapshot.services[index].is_retraining_due;
     if (progress.is_stale && !is_stale) {
       progress.fresh_at = snapshot.now + spec->swap;
       progress.done = 0;
     }
-    if (is_next_due && !spec->keeps_unfinished) progress.done = 0;
     if (!progress.is_stale && is_stale) progress.done = 0;
     progress.is_stale = is_stale;
     progress.per_second = 0;
@@ -47,10 +59,9 @@ planner::RetrainingNow RetrainingWatch::at(ServiceId service, Instant at) const 
   planner::RetrainingNow now;
   const auto& spec = scenario_.services[service.index].retraining;
   if (!spec) return now;
-  const bool is_due_until_then = period_of(*spec, at) != period_of(*spec, seen_at_);
-  now.is_stale = progress.is_stale || is_due_until_then;
-  now.progress = progress.done + progress.per_second * (at - seen_at_).to_seconds();
-  if (is_due_until_then && !(progress.is_stale && spec->keeps_unfinished)) now.progress = 0;
+  const auto due = latest_due(*spec, at);
+  now.is_stale = progress.is_stale || (due && *due > seen_at_);
+  now.progress = progress_at(progress, *spec, at);
   if (!now.is_stale && progress.fresh_at > at) now.fresh_in = progress.fresh_at - at;
   return now;
 }

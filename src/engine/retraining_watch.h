@@ -29,7 +29,7 @@ class RetrainingWatch {
     double per_second = 0;  ///< since `seen_at_`
   };
 
-  [[nodiscard]] std::int64_t period_of(const Retraining& retraining, Instant at) const;
+  [[nodiscard]] double progress_at(const Progress& progress, const Retraining& retraining, Instant at) const;
 
   const Scenario& scenario_;
   Instant seen_at_;
