@@ -80,13 +80,15 @@ OutlookSource forecast_outlook(const Scenario& scenario) {
 OutlookSource known_outlook(const Scenario& scenario,
                             std::function<std::int64_t(ServiceId, std::int64_t second)> arrivals) {
   std::vector<double> means;
+  means.reserve(scenario.services.size());
+  const auto run_seconds = static_cast<double>(scenario.simulated_seconds());
   for (std::uint32_t index = 0; index < scenario.services.size(); ++index) {
     double total = 0;
     const std::int64_t seconds = scenario.services[index].arrivals.seconds;
     for (std::int64_t second = 0; second < seconds; ++second) {
       total += static_cast<double>(arrivals(ServiceId{index}, second));
     }
-    means.push_back(std::max(kMeanRateMin, total / static_cast<double>(seconds)));
+    means.push_back(std::max(kMeanRateMin, total / run_seconds));
   }
   OutlookSource source;
   source.samples = 1;

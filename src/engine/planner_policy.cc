@@ -130,6 +130,12 @@ Configuration pins_alone(const planner::Problem& problem, const planner::GpuTerm
   return pieces;
 }
 
+/// The names of a conflict, and what is known of it.
+std::string with_names(Conflict conflict) {
+  const std::string why = std::exchange(conflict.why, "");
+  return to_text(conflict) + ": " + why;
+}
+
 class PlannerPolicy {
  public:
   PlannerPolicy(const Scenario& scenario, OutlookSource outlook, const PlannerOptions& options)
@@ -147,6 +153,9 @@ class PlannerPolicy {
     const bool is_first = snapshot.is_before_first_layout();
     const Instant acts_at = is_first ? snapshot.now : snapshot.now + scenario_.planning;
     if (!is_time(snapshot, plan, acts_at)) return std::nullopt;
+    if (is_first) {
+      if (auto conflict = find_static_conflict(scenario_)) return with_names(std::move(*conflict));
+    }
     if (snapshot.now == options_.plans_also_at) conflict_.clear();  // who asks for a moment wants its own
     next_plan_ = Instant::at_second(snapshot.now.second() + std::max(1, options_.period_seconds));
     const planner::Moment moment = moment_of(snapshot, acts_at);

@@ -1,6 +1,7 @@
 /// Two A100-80GB and two services, for the engine's tests.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -21,7 +22,7 @@ inline Scenario two_gpus() {
     service.target_ms = Decimal(100);
     service.arrivals.seconds = 60;
     for (const char* profile : {"1g.10gb", "2g.20gb", "3g.40gb"}) {
-      const int size = profile[0] - '0';
+      const std::int64_t size = profile[0] - '0';
       service.table.points.push_back({.gpu = "A100-80GB",
                                       .profile = profile,
                                       .batch = 1,

@@ -1,0 +1,143 @@
+#include "engine/planned_floors.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "engine/test_fleet.h"
+
+namespace berth {
+namespace {
+
+using testing::create;
+using testing::destroy;
+using testing::give;
+using testing::held;
+using testing::slice_at;
+using testing::two_gpus;
+
+/// Loads of 100 and 200 requests a second for 20 s. 1g serves 100, 2g 200, 3g 300.
+planner::Moment steady_moment(double a = 100, double b = 200) {
+  planner::Moment moment;
+  moment.slots = 20;
+  moment.retraining.resize(2);
+  for (const double load : {a, b}) {
+    moment.outlooks.push_back(
+        {.loads = std::vector<double>(21, load), .mean_rate = load, .changes_left = std::nullopt});
+  }
+  return moment;
+}
+
+Scenario with_floors(std::vector<Decimal> attainments) {
+  Scenario scenario = two_gpus();
+  for (std::size_t i = 0; i < attainments.size(); ++i) scenario.services[i].floor_attainment = attainments[i];
+  return scenario;
+}
+
+Snapshot standing(const std::vector<Holding>& holdings) {
+  Snapshot snapshot;
+  snapshot.services.resize(2);
+  for (const Holding& holding : holdings) {
+    snapshot.slices.push_back({.holding = holding, .point = std::nullopt, .is_ready = true});
+  }
+  return snapshot;
+}
+
+TEST(PlannedFloors, ThoseWithAFloorAndWhatStandsAfterThePlan) {
+  Scenario scenario = with_floors({});
+  scenario.services[1].floor_attainment = Decimal(9, 10);
+  const Slice small = slice_at(0, "1g.10gb", 0);
+  const Slice gone = slice_at(0, "2g.20gb", 2);
+  const Slice kept = slice_at(0, "1g.10gb", 1);
+  const Slice late = slice_at(1, "3g.40gb", 0);
+  const Slice retrains = slice_at(1, "3g.40gb", 4);
+  Snapshot snapshot = standing({held(small, {{0}}), held(kept, {{1}}), held(gone, {{1}})});
+  snapshot.slices.push_back({.holding = held(retrains, {{1}}, Role::kRetraining), .point = std::nullopt});
+  snapshot.slices.push_back(
+      {.holding = held(slice_at(0, "3g.40gb", 4), {{1}}), .point = std::nullopt, .is_ready = true, .is_leaving = true});
+  Plan plan;
+  plan.actions = {destroy(gone), create(late), give(held(late, {{1}}))};
+  const auto floors = planned_floors(scenario, snapshot, steady_moment(), plan);
+  ASSERT_EQ(floors.size(), 1U);
+  EXPECT_EQ(floors[0].service, ServiceId{1});
+  EXPECT_NEAR(floors[0].needed, 180, 1e-6);
+  EXPECT_NEAR(floors[0].planned, 100 + 300, 1e-6);  // ready or not
+  plan.actions.push_back(give(held(kept, {{0}})));
+  EXPECT_NEAR(planned_floors(scenario, snapshot, steady_moment(), plan)[0].planned, 300, 1e-6);
+}
+
+TEST(PlannedFloors, AtThePointAskedForAndTheWorstInterference) {
+  Scenario scenario = with_floors({Decimal(1)});
+  scenario.services[0].table.points.push_back({.gpu = "A100-80GB",
+                                               .profile = "1g.10gb",
+                                               .batch = 1,
+                                               .processes = 2,
+                                               .requests_per_second = Decimal(125),
+                                               .latency_ms = Decimal(16)});
+  std::ranges::sort(scenario.services[0].table.points, {}, [](const PerformancePoint& point) {
+    return std::tuple(point.gpu, point.profile, point.processes, point.batch);
+  });
+  scenario.interference = {Decimal(1), Decimal(5, 4), Decimal(11, 10)};
+  const Slice slice = slice_at(0, "1g.10gb", 0);
+  Snapshot snapshot = standing({held(slice, {{0}})});
+  const auto planned = [&](const Plan& plan) {
+    return planned_floors(scenario, snapshot, steady_moment(), plan).front().planned;
+  };
+  EXPECT_NEAR(planned({}), 125 / 1.25, 1e-6);
+  snapshot.slices[0].point = PointChoice{.variant = 0, .batch = 1, .processes = 1};
+  EXPECT_NEAR(planned({}), 100 / 1.25, 1e-6);
+  Plan plan;
+  plan.actions = {{.what = AssignSlice{.holding = held(slice, {{0}}),
+                                       .point = PointChoice{.variant = 0, .batch = 1, .processes = 2}},
+                   .reason = {}}};
+  EXPECT_NEAR(planned(plan), 125 / 1.25, 1e-6);
+}
+
+// ---- conflicts of a moment
+
+std::vector<std::string> conflict_of(const Scenario& scenario, const planner::Moment& moment) {
+  const auto conflict = find_moment_conflict(scenario, planner::make_frame(scenario), moment, 20'000);
+  return conflict ? conflict->names : std::vector<std::string>();
+}
+
+using Names = std::vector<std::string>;
+
+TEST(MomentConflict, NothingWhereAllCanBeKept) {
+  Scenario scenario = with_floors({Decimal(1), Decimal(1)});
+  EXPECT_EQ(conflict_of(scenario, steady_moment()), Names());
+}
+
+TEST(MomentConflict, TheFloorsThatDoNotFitTogether) {
+  Scenario scenario = with_floors({Decimal(1), Decimal(1)});
+  scenario.fleet[0].count = 1;  // serves 700
+  EXPECT_EQ(conflict_of(scenario, steady_moment(400, 200)), Names());
+  EXPECT_EQ(conflict_of(scenario, steady_moment(400, 400)), (Names{"a.floor", "b.floor"}));
+  EXPECT_EQ(conflict_of(scenario, steady_moment(100, 5000)), (Names{"b.floor"}));
+}
+
+TEST(MomentConflict, WhatStandsAgainstAFloorIsNamed) {
+  Scenario scenario = with_floors({});
+  scenario.fleet[0].count = 1;
+  scenario.services[1].floor_attainment = Decimal(1);
+  scenario.services[0].pins = {{slice_at(0, "3g.40gb", 4)}};
+  scenario.frozen = {{.from = Instant::at_second(5), .until = Instant::at_second(6)}};  // in nobody's way
+  EXPECT_EQ(conflict_of(scenario, steady_moment(100, 350)), Names());
+  EXPECT_EQ(conflict_of(scenario, steady_moment(100, 500)), (Names{"a.pins", "b.floor"}));
+}
+
+TEST(MomentConflict, AChangeUnderWayIsNone) {
+  Scenario scenario = with_floors({Decimal(1)});
+  scenario.fleet[0].count = 1;
+  planner::Moment moment = steady_moment(300, 0);
+  moment.is_gpu_leaving = {1};
+  // Not ready before the window's end: nothing else may begin on this GPU until then.
+  moment.standing = {{.holding = held(slice_at(0, "1g.10gb", 0), {{1}}), .use = 0, .ready_in = Micros::seconds(100)}};
+  EXPECT_EQ(conflict_of(scenario, moment), Names());
+}
+
+}  // namespace
+}  // namespace berth

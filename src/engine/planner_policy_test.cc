@@ -1,0 +1,412 @@
+#include "engine/planner_policy.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/constraints.h"
+#include "engine/test_fleet.h"
+#include "engine/verify.h"
+#include "planner/carry.h"
+#include "planner/check.h"
+
+namespace berth {
+namespace {
+
+using testing::held;
+using testing::slice_at;
+
+/// One or two A100, on which a slice serves 100 requests a second for each of its compute slices; two services.
+Scenario small_fleet(std::int64_t gpus = 1) {
+  Scenario scenario = testing::two_gpus();
+  scenario.fleet[0].count = gpus;
+  for (ServiceSpec& service : scenario.services) {
+    service.arrivals.seconds = 600;
+    service.start = Micros::seconds(2);
+  }
+  return scenario;
+}
+
+/// The policy in the hands of a test that tells it what stands and what is expected.
+struct Posed {
+  Scenario scenario;
+  std::vector<double> loads = {100, 100};  ///< requests a second of each service, known
+  std::vector<double> later_loads;         ///< those from `later_from` on, where there are any
+  std::int64_t later_from = 0;
+  PlannerOptions options = {};
+  bool is_recorded = true;
+  std::shared_ptr<std::vector<PlanRecord>> records = std::make_shared<std::vector<PlanRecord>>();
+  std::shared_ptr<std::vector<Stretch>> asked = std::make_shared<std::vector<Stretch>>();
+
+  explicit Posed(Scenario of) : scenario(std::move(of)) {}
+
+  [[nodiscard]] Stage stage() const {
+    OutlookSource outlook;
+    outlook.expect = [asked = asked, loads = loads, later = later_loads, from = later_from](ServiceId service,
+                                                                                            const Stretch& stretch) {
+      asked->push_back(stretch);
+      Expected expected;
+      expected.mean_rate = std::max(1.0, loads[service.index]);
+      for (std::int64_t second = stretch.from_second; second <= stretch.from_second + stretch.seconds; ++second) {
+        expected.loads.push_back(!later.empty() && second >= from ? later[service.index] : loads[service.index]);
+      }
+      return expected;
+    };
+    PlannerOptions recorded = options;
+    if (is_recorded) recorded.record = [records = records](const PlanRecord& record) { records->push_back(record); };
+    return planner_stage(scenario, std::move(outlook), recorded);
+  }
+};
+
+Snapshot nothing_stands() {
+  Snapshot snapshot;
+  snapshot.services.resize(2);
+  return snapshot;
+}
+
+Snapshot standing_at(std::int64_t second, const std::vector<Holding>& holdings) {
+  Snapshot snapshot = nothing_stands();
+  snapshot.now = Instant::at_second(second);
+  for (const Holding& holding : holdings) {
+    snapshot.slices.push_back({.holding = holding, .point = std::nullopt, .is_ready = true});
+  }
+  std::ranges::sort(snapshot.slices, {}, [](const StandingSlice& each) { return each.holding.slice; });
+  return snapshot;
+}
+
+/// Both halves of GPU 0 are a's.
+std::vector<Holding> all_of_a() {
+  return {held(slice_at(0, "3g.40gb", 0), {{0}}), held(slice_at(0, "3g.40gb", 4), {{0}})};
+}
+
+/// What it plans there; the verifiers have nothing against it.
+Plan planned(const Scenario& scenario, const Stage& stage, const Snapshot& snapshot) {
+  Plan plan;
+  plan.base_version = snapshot.version;
+  plan.made_at = snapshot.now;
+  EXPECT_EQ(stage.run(snapshot, plan), std::nullopt);
+  const Instant acts_at = snapshot.is_before_first_layout() ? snapshot.now : snapshot.now + scenario.planning;
+  const bool acts = !plan.actions.empty();
+  EXPECT_EQ(acts ? find_objection(scenario, snapshot, plan, acts_at) : std::nullopt, std::nullopt);
+  EXPECT_EQ(find_breach(scenario, snapshot, plan, acts_at), std::nullopt);
+  return plan;
+}
+
+/// The slices that a plan gives to a service, or takes from everybody.
+std::vector<Slice> given_to(const Plan& plan, std::uint32_t service) {
+  std::vector<Slice> slices;
+  for (const Action& action : plan.actions) {
+    const auto* assign = std::get_if<AssignSlice>(&action.what);
+    if (assign != nullptr && assign->holding.services == std::vector<ServiceId>{{service}}) {
+      slices.push_back(assign->holding.slice);
+    }
+  }
+  return slices;
+}
+std::vector<Slice> destroyed_by(const Plan& plan) {
+  std::vector<Slice> slices;
+  for (const Action& action : plan.actions) {
+    if (const auto* destroy = std::get_if<DestroySlice>(&action.what)) slices.push_back(destroy->slice);
+  }
+  return slices;
+}
+
+/// Requests a second that a plan's slices can serve of a service.
+std::int64_t rate_given(const Plan& plan, std::uint32_t service) {
+  std::int64_t rate = 0;
+  for (const Slice& slice : given_to(plan, service)) {
+    const std::int64_t size = profile_name(*mig::find_gpu_model("A100-80GB"), slice.profile)[0] - '0';
+    rate += 100 * size;
+  }
+  return rate;
+}
+
+// ---- the first layout
+
+TEST(PlannerPolicy, TheFirstLayoutActsAtOnceAndServesWhatIsExpected) {
+  Posed posed(small_fleet());
+  posed.scenario.planning = Micros::seconds(10);
+  posed.scenario.frozen = {{.from = Instant(), .until = Instant::at_second(30)}};
+  posed.loads = {400, 300};
+  const Plan plan = planned(posed.scenario, posed.stage(), nothing_stands());
+  EXPECT_GE(rate_given(plan, 0), 400);
+  EXPECT_GE(rate_given(plan, 1), 300);
+  EXPECT_TRUE(destroyed_by(plan).empty());
+  ASSERT_EQ(posed.records->size(), 1U);
+  const PlanRecord& record = posed.records->front();
+  EXPECT_EQ(record.acts_at, Instant());
+  EXPECT_EQ(posed.asked->front().from_second, 0);
+  for (const auto& changes : record.answer.schedule.gpus) {
+    for (const planner::Change& change : changes) EXPECT_EQ(change.slot, 0);
+  }
+  EXPECT_GE(record.answer.bound, record.answer.objective);
+  EXPECT_GT(record.answer.objective, record.stay_objective);
+}
+
+TEST(PlannerPolicy, PinsStandFromTheFirstLayoutOnAlsoWhereNobodyGains) {
+  Posed posed(small_fleet());
+  const Slice pinned = slice_at(0, "1g.10gb", 6);
+  posed.scenario.services[1].pins = {{pinned}};
+  for (const double load : {0.0, 700.0}) {
+    SCOPED_TRACE(load);
+    posed.loads = {load, 0};
+    EXPECT_EQ(given_to(planned(posed.scenario, posed.stage(), nothing_stands()), 1), std::vector{pinned});
+  }
+}
+
+TEST(PlannerPolicy, AScenarioThatNoLayoutKeepsIsInfeasibleAndTheConflictIsNamed) {
+  Scenario scenario = small_fleet();
+  scenario.services[0].pins = {{slice_at(0, "1g.10gb", 0)}};
+  scenario.services[1].pins = {{slice_at(0, "1g.10gb", 1)}};
+  scenario.services[1].isolation = Isolation::kGpu;
+  const Posed posed(scenario);
+  Plan plan;
+  const auto why = posed.stage().run(nothing_stands(), plan);
+  ASSERT_TRUE(why.has_value());
+  for (const char* name : {"a.pins", "b.pins", "b.isolation"}) EXPECT_NE(why->find(name), std::string::npos) << *why;
+  EXPECT_TRUE(plan.actions.empty());
+  EXPECT_TRUE(posed.records->empty());
+}
+
+// ---- when it plans
+
+TEST(PlannerPolicy, PlansEachPeriodAndAtNewsOfARetraining) {
+  Posed posed(small_fleet());
+  posed.options.period_seconds = 7;
+  Retraining retraining;
+  retraining.every = Micros::seconds(100);
+  retraining.time_on = {{1, Micros::seconds(40)}};
+  posed.scenario.services[0].retraining = retraining;
+  const Stage stage = posed.stage();
+  for (std::int64_t second = 20; second < 45; ++second) {
+    Snapshot snapshot = standing_at(second, all_of_a());
+    snapshot.services[0].is_retraining_due = second >= 30 && second < 39;
+    planned(posed.scenario, stage, snapshot);
+  }
+  std::vector<std::int64_t> made;
+  for (const PlanRecord& record : *posed.records) made.push_back(record.made_at.second());
+  EXPECT_EQ(made, (std::vector<std::int64_t>{20, 27, 30, 37, 39}));
+  EXPECT_EQ(posed.records->back().expires_at, Instant::at_second(39 + 7));
+}
+
+TEST(PlannerPolicy, APlanIsForTheInstantAtWhichItActs) {
+  Posed posed(small_fleet());
+  posed.scenario.planning = Micros::seconds(12);
+  posed.scenario.window_seconds = 50;
+  // Until then a has the load, from then on b: only who looks at the right seconds gives b a slice.
+  posed.loads = {600, 0};
+  posed.later_loads = {0, 600};
+  posed.later_from = 112;
+  const Plan plan = planned(posed.scenario, posed.stage(), standing_at(100, all_of_a()));
+  EXPECT_GE(rate_given(plan, 1), 600);
+  ASSERT_EQ(posed.records->size(), 1U);
+  const PlanRecord& record = posed.records->front();
+  EXPECT_EQ(record.made_at, Instant::at_second(100));
+  EXPECT_EQ(record.acts_at, Instant::at_second(112));
+  EXPECT_EQ(record.expires_at, Instant::at_second(117));
+  EXPECT_EQ(plan.expires_at, Instant::at_second(117));
+  for (const Stretch& stretch : *posed.asked) {
+    EXPECT_EQ(stretch.from_second, 112);
+    EXPECT_EQ(stretch.seconds, 50);
+    EXPECT_EQ(stretch.tail_seconds, 100);
+  }
+}
+
+TEST(PlannerPolicy, TheWindowEndsWithTheRun) {
+  Posed posed(small_fleet());
+  const Stage stage = posed.stage();
+  planned(posed.scenario, stage, standing_at(380, all_of_a()));
+  planned(posed.scenario, stage, standing_at(580, all_of_a()));
+  ASSERT_EQ(posed.records->size(), 2U);
+  EXPECT_EQ(posed.records->at(0).problem.slots, 200);
+  EXPECT_EQ(posed.records->at(0).problem.tail_seconds, 20);
+  EXPECT_EQ(posed.records->at(1).problem.slots, 20);
+  EXPECT_EQ(posed.records->at(1).problem.tail_seconds, 0);
+}
+
+TEST(PlannerPolicy, PlansOnceWhereSomethingStands) {
+  Posed posed(small_fleet());
+  posed.options.plans_once_at = Instant::at_second(50);
+  const Stage stage = posed.stage();
+  Plan busy;
+  busy.actions = {testing::create(slice_at(0, "1g.10gb", 0))};
+  EXPECT_EQ(stage.run(standing_at(50, all_of_a()), busy), std::nullopt);  // somebody else acts in this step
+  EXPECT_EQ(busy.actions.size(), 1U);
+  for (const std::int64_t second : {0, 10, 49, 51, 52, 60, 100}) {
+    planned(posed.scenario, stage, standing_at(second, all_of_a()));
+  }
+  ASSERT_EQ(posed.records->size(), 1U);
+  EXPECT_EQ(posed.records->front().made_at, Instant::at_second(51));
+}
+
+TEST(PlannerPolicy, PlansAlsoWhenItIsAsked) {
+  Posed posed(small_fleet());
+  posed.options.plans_also_at = Instant::at_second(32);
+  posed.scenario.frozen = {{.from = Instant::at_second(31), .until = Instant::at_second(40)}};
+  posed.loads = {0, 300};
+  const Stage stage = posed.stage();
+  for (std::int64_t second = 28; second < 42; ++second) {
+    const Plan plan = planned(posed.scenario, stage, standing_at(second, all_of_a()));
+    const bool is_frozen_then = second >= 31 && second < 40;
+    EXPECT_TRUE(plan.actions.empty() || !is_frozen_then);  // planned or not
+  }
+  std::vector<std::int64_t> made;
+  for (const PlanRecord& record : *posed.records) made.push_back(record.made_at.second());
+  EXPECT_EQ(made, (std::vector<std::int64_t>{28, 32, 40}));
+}
+
+// ---- what a plan keeps
+
+TEST(PlannerPolicy, NothingBeginsInFrozenWindows) {
+  Posed posed(small_fleet());
+  posed.scenario.planning = Micros::seconds(3);
+  posed.scenario.frozen = {{.from = Instant::at_second(20), .until = Instant::at_second(40)}};
+  posed.loads = {0, 600};
+  const Stage stage = posed.stage();
+  for (std::int64_t second = 17; second < 37; ++second) {
+    EXPECT_TRUE(planned(posed.scenario, stage, standing_at(second, all_of_a())).actions.empty()) << second;
+  }
+  EXPECT_FALSE(planned(posed.scenario, stage, standing_at(37, all_of_a())).actions.empty());  // acts at 40
+}
+
+TEST(PlannerPolicy, APlanBeforeAFrozenWindowLeavesItAlone) {
+  Posed posed(small_fleet());
+  posed.scenario.frozen = {{.from = Instant::at_second(5), .until = Instant::at_second(60)}};
+  // Best would be to hand over at 30, which is frozen.
+  posed.loads = {500, 0};
+  posed.later_loads = {0, 600};
+  posed.later_from = 30;
+  planned(posed.scenario, posed.stage(), standing_at(1, all_of_a()));
+  ASSERT_EQ(posed.records->size(), 1U);
+  int changes = 0;
+  for (const auto& gpu : posed.records->front().answer.schedule.gpus) {
+    for (const planner::Change& change : gpu) {
+      ++changes;
+      EXPECT_TRUE(change.slot < 4 || change.slot >= 59) << change.slot;
+    }
+  }
+  EXPECT_GT(changes, 0);
+}
+
+TEST(PlannerPolicy, PinnedSlicesStayWhateverTheLoad) {
+  Posed posed(small_fleet());
+  posed.scenario.services[0].pins = {{slice_at(0, "3g.40gb", 4)}};
+  posed.loads = {0, 700};
+  const Plan plan = planned(posed.scenario, posed.stage(), standing_at(10, all_of_a()));
+  EXPECT_FALSE(given_to(plan, 1).empty());
+  EXPECT_EQ(std::ranges::count(destroyed_by(plan), slice_at(0, "3g.40gb", 4)), 0);
+  EXPECT_EQ(std::ranges::count(given_to(plan, 1), slice_at(0, "3g.40gb", 4)), 0);
+}
+
+TEST(PlannerPolicy, ASpentBudgetForbidsCutsNotHandovers) {
+  Posed posed(small_fleet());
+  posed.scenario.services[0].changes_per_hour = 4;
+  posed.loads = {0, 700};
+  Snapshot snapshot = standing_at(3000, all_of_a());
+  posed.scenario.services[0].arrivals.seconds = 4000;
+  const auto destroyed_after = [&](std::int64_t count, std::int64_t second) {
+    snapshot.services[0].changes = {{.at = Instant::at_second(second), .count = count}};
+    const Plan plan = planned(posed.scenario, posed.stage(), snapshot);
+    EXPECT_FALSE(given_to(plan, 1).empty());  // handed over as it is
+    return destroyed_by(plan).size();
+  };
+  EXPECT_EQ(destroyed_after(4, 2900), 0U);
+  EXPECT_LE(destroyed_after(3, 2900), 1U);
+  EXPECT_LE(destroyed_after(0, 2900), 4U);
+}
+
+TEST(PlannerPolicy, FloorsThatCannotAllBeKeptAreNamedAndTheRestIsDone) {
+  Posed posed(small_fleet());
+  posed.scenario.services[0].floor_attainment = Decimal(1);
+  posed.scenario.services[1].floor_attainment = Decimal(1);
+  posed.loads = {300, 300};
+  const Plan kept = planned(posed.scenario, posed.stage(), nothing_stands());
+  EXPECT_TRUE(kept.conflict.empty());
+  ASSERT_EQ(kept.floors.size(), 2U);
+  for (const PlannedFloor& floor : kept.floors) {
+    EXPECT_NEAR(floor.needed, 300, 1e-6);
+    EXPECT_GE(floor.planned, floor.needed * (1 - 1e-9));
+  }
+  posed.loads = {500, 500};
+  const Plan short_of = planned(posed.scenario, posed.stage(), nothing_stands());
+  EXPECT_EQ(short_of.conflict, (std::vector<std::string>{"a.floor", "b.floor"}));
+  EXPECT_GE(rate_given(short_of, 0) + rate_given(short_of, 1), 600);
+  ASSERT_EQ(posed.records->size(), 2U);
+  EXPECT_EQ(posed.records->back().conflict, short_of.conflict);
+  posed.is_recorded = false;  // what a plan tells does not hang on who listens
+  EXPECT_EQ(planned(posed.scenario, posed.stage(), nothing_stands()), short_of);
+  posed.loads = {100, 5000};
+  const Plan one = planned(posed.scenario, posed.stage(), nothing_stands());
+  EXPECT_EQ(one.conflict, std::vector<std::string>{"b.floor"});
+}
+
+TEST(PlannerPolicy, AFloorComesBeforeGoodput) {
+  Posed posed(small_fleet());
+  posed.scenario.services[1].floor_attainment = Decimal(1);
+  posed.scenario.services[1].weight = Decimal(1, 1000);  // hardly worth anything
+  posed.loads = {700, 200};
+  const Plan plan = planned(posed.scenario, posed.stage(), standing_at(10, all_of_a()));
+  EXPECT_GE(rate_given(plan, 1), 200);
+  EXPECT_TRUE(plan.conflict.empty());
+}
+
+TEST(PlannerPolicy, IsolationAndTrustDomainsKeepServicesApart) {
+  for (const bool is_domain : {false, true}) {
+    SCOPED_TRACE(is_domain);
+    Posed posed(small_fleet(2));
+    if (is_domain) {
+      posed.scenario.services[0].trust_domain = "x";
+    } else {
+      posed.scenario.services[0].isolation = Isolation::kGpu;
+    }
+    posed.loads = {100, 900};
+    const Plan plan = planned(posed.scenario, posed.stage(), nothing_stands());
+    ASSERT_FALSE(given_to(plan, 0).empty());
+    ASSERT_FALSE(given_to(plan, 1).empty());
+    for (const Slice& a : given_to(plan, 0)) {
+      for (const Slice& b : given_to(plan, 1)) EXPECT_NE(a.gpu, b.gpu);
+    }
+  }
+}
+
+// ---- ideas that are left out
+
+TEST(PlannerPolicy, WithoutRecutsOnlyTheFirstLayoutIsPlanned) {
+  Posed posed(small_fleet());
+  posed.options.recuts = 0;
+  const Stage stage = posed.stage();
+  planned(posed.scenario, stage, nothing_stands());
+  posed.loads = {0, 700};
+  for (std::int64_t second = 1; second < 30; ++second) {
+    EXPECT_TRUE(planned(posed.scenario, stage, standing_at(second, all_of_a())).actions.empty());
+  }
+  ASSERT_EQ(posed.records->size(), 1U);
+  EXPECT_EQ(posed.records->front().problem.slots, 600);  // the whole run
+}
+
+TEST(PlannerPolicy, ATooSmallGainIsNotWorthASlice) {
+  Posed posed(small_fleet());
+  posed.loads = {600, 1};
+  const auto actions_at = [&](double gain_min_seconds) {
+    posed.options.gain_min_seconds = gain_min_seconds;
+    return planned(posed.scenario, posed.stage(), standing_at(10, all_of_a())).actions.size();
+  };
+  EXPECT_GT(actions_at(0), 0U);
+  EXPECT_EQ(actions_at(1e6), 0U);
+}
+
+TEST(PlannerPolicy, TheSameTwice) {
+  Posed posed(small_fleet(2));
+  posed.loads = {300, 500};
+  EXPECT_EQ(planned(posed.scenario, posed.stage(), standing_at(10, all_of_a())),
+            planned(posed.scenario, posed.stage(), standing_at(10, all_of_a())));
+}
+
+}  // namespace
+}  // namespace berth
