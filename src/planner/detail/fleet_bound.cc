@@ -32,8 +32,7 @@ constexpr int kPatience = 3;
 }  // namespace
 
 PriceSearch::PriceSearch(const Terms& terms, std::vector<int> starts)
-    : terms_(&terms),
-      frame_(terms, std::move(starts)),
+    : frame_(terms, std::move(starts)),
       demand_(frame_),
       supply_(frame_),
       prices_(frame_.prices),

@@ -75,7 +75,6 @@ class PriceSearch {
   [[nodiscard]] double supply_of(std::size_t at) const;
   void move_price(std::size_t at, double to);
 
-  const Terms* terms_;
   PriceFrame frame_;
   Demand demand_;
   Supply supply_;
