@@ -278,6 +278,7 @@ class PlannerPolicy {
     moment.slots = static_cast<int>(std::min(window, rest));
     moment.samples = outlook_.samples;
     moment.tail_seconds = std::min(options_.tail_seconds, static_cast<double>(rest - moment.slots));
+    moment.seconds_beyond_tail = static_cast<double>(rest - moment.slots) - moment.tail_seconds;
     moment.is_gpu_leaving.assign(scenario_.gpu_count(), 0);
     for (const StandingSlice& standing : snapshot.slices) {
       if (standing.is_leaving) {

@@ -373,10 +373,12 @@ void add_tail(const Problem& problem, const Tally& tally, int service, Training 
   const SlotFigures stale = figures_of(problem, terms, working, problem.slots, false);
   evaluation.services[nth(service)].push_back(is_fresh ? fresh : stale);
   evaluation.objective += fresh_seconds * fresh.value + (problem.tail_seconds - fresh_seconds) * stale.value;
-  double progress_value = 0;
-  if (!is_fresh) progress_value = terms.retraining->progress_value * training.progress;
-  evaluation.progress_value.push_back(progress_value);
-  evaluation.objective += progress_value;
+  double model_value = 0;
+  if (terms.retraining) {
+    model_value = is_fresh ? terms.retraining->fresh_value : terms.retraining->progress_value * training.progress;
+  }
+  evaluation.model_value.push_back(model_value);
+  evaluation.objective += model_value;
 }
 
 /// Slices that are created or destroyed.

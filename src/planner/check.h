@@ -25,7 +25,7 @@ struct SlotFigures {
 struct Evaluation {
   double objective = 0;
   std::vector<std::vector<SlotFigures>> services;  ///< [service][slot], slot = slots is the tail (of one second)
-  std::vector<double> progress_value;              ///< [service]
+  std::vector<double> model_value;                 ///< [service]: of progress at the end, or of a model fresh beyond
 };
 [[nodiscard]] Evaluation evaluate(const Problem& problem, const Schedule& schedule);
 

@@ -244,7 +244,8 @@ TEST(Evaluate, TheTailOfARetraining) {
   terms.swap_slots = 3;
   EXPECT_DOUBLE_EQ(objective_of(problem, changes({})), 4 * 5 + 60 * 10 + 40 * 5) << "done, the swap pending";
   terms.tail_fresh_seconds = 300;
-  EXPECT_DOUBLE_EQ(objective_of(problem, changes({})), 4 * 5 + 100 * 10);
+  terms.fresh_value = 7;
+  EXPECT_DOUBLE_EQ(objective_of(problem, changes({})), 4 * 5 + 100 * 10 + 7) << "fresh beyond the tail";
   problem.slots = 3;
   EXPECT_DOUBLE_EQ(objective_of(problem, changes({})), 3 * 5 + 100 * 5 + 750);
 }

@@ -76,10 +76,15 @@ TEST(Fleet, LargeFleetsWithFloorsAreNearTheBound) {
 /// GPUs that were tried for a retraining and not taken once kept it, and so two of one service stood at once; what
 /// mended that cost more than all the rest (a gap of 6 %).
 TEST(Fleet, LargeFleetsRetrainWhereThatIsBest) {
-  const Problem problem = testing::large_fleet(Rng(4), 200, 20, 50, 5, 20);
-  const Answer answer = solve_fleet(problem, {});
-  expect_sound(problem, answer);
-  EXPECT_LT(answer.bound - answer.objective, 0.04 * answer.bound);
+  constexpr int kSeeds = 4;
+  double gaps = 0;
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    const Problem problem = testing::large_fleet(Rng(seed), 200, 20, 50, 5, 20);
+    const Answer answer = solve_fleet(problem, {});
+    expect_sound(problem, answer);
+    gaps += (answer.bound - answer.objective) / answer.bound;
+  }
+  EXPECT_LT(gaps / kSeeds, 0.04);
 }
 
 TEST(Fleet, FewNodesGetSoundAnswersToo) {

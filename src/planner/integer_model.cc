@@ -666,7 +666,10 @@ class IntegerProgram {
     const ServiceTerms& terms = problem_.services[service];
     std::vector<LinearSum> fresh(at(problem_.slots), LinearSum{.constant = 1, .entries = {}});
     LinearSum tail_fresh{.constant = 1, .entries = {}};
-    if (terms.retraining) tail_fresh = add_retraining(service, fresh);
+    if (terms.retraining) {
+      tail_fresh = add_retraining(service, fresh);
+      add_fresh_value(terms.retraining->fresh_value, tail_fresh);
+    }
     const auto gains = [&](double VariantTerms::* accuracy, double seconds) {
       std::vector<double> values;
       values.reserve(terms.variants.size());
@@ -693,6 +696,15 @@ class IntegerProgram {
       const std::vector<double> rest = gains(&VariantTerms::accuracy_before, tail - first);
       add_stretch({.service = service, .slot = problem_.slots, .stale_gain = rest, .fresh_gain = rest, .fresh = {}});
     }
+  }
+
+  void add_fresh_value(double worth, const LinearSum& tail_fresh) {
+    ENSURE(worth >= 0);
+    if (worth <= 0) return;
+    LinearSum counted;
+    counted.add(1, program_.add_column(1, worth, false));
+    counted.add(-1, tail_fresh);
+    program_.add_at_most_zero(std::move(counted));
   }
 
   /// Answers by variant and segment, before and after the retraining.

@@ -26,7 +26,8 @@
 ///
 /// The tail: the last configuration with all of its pieces ready, the load of slot `slots`. A model that is not stale,
 /// or done though its swap is pending, gives `after` for min(tail_seconds, tail_fresh_seconds) and `before` for the
-/// rest; a stale one gives `before`, and progress_value x progress. A service without retraining always gives `after`.
+/// rest, and fresh_value; a stale one gives `before`, and progress_value x progress. A service without retraining
+/// always gives `after`.
 ///
 /// Each slice that a change creates or destroys (a site that only one of both configurations holds) takes change_price
 /// from the objective.
@@ -124,6 +125,7 @@ struct RetrainingTerms {
   int swap_slots = 0;
   double tail_fresh_seconds = 0;  ///< of the tail, how long `after` holds when the model is not stale at its begin
   double progress_value = 0;      ///< of progress 1 at the end of the window, for one not done; linear
+  double fresh_value = 0;         ///< of a model not stale, or done, at the end of the window: beyond the tail; >= 0
 };
 
 struct ServiceTerms {

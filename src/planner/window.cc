@@ -64,7 +64,10 @@ RetrainingTerms retraining_terms(const ServiceSpec& service, const Moment& momen
     gain = std::max(gain, variant.accuracy_after - variant.accuracy_before);
   }
   constexpr double kShareOfRest = 0.7;
-  result.progress_value = std::max(0.0, gain) * terms.value * load * times.next_after_window * kShareOfRest;
+  const double seconds = std::min(times.next_after_window, moment.tail_seconds + moment.seconds_beyond_tail);
+  const double gain_per_second = std::max(0.0, gain) * terms.value * load;
+  result.progress_value = gain_per_second * seconds * kShareOfRest;
+  result.fresh_value = gain_per_second * std::max(0.0, seconds - moment.tail_seconds);
   return result;
 }
 

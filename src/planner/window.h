@@ -39,6 +39,7 @@ struct Moment {
   int slots = 200;
   int samples = 1;
   double tail_seconds = 100;
+  double seconds_beyond_tail = 1e9;       ///< of the run: what a model that is fresh may still be good for
   std::vector<StandingNow> standing;      ///< sorted by slice
   std::vector<char> is_gpu_leaving;       ///< [gpu]: something is still being destroyed there
   std::vector<RetrainingNow> retraining;  ///< [service]

@@ -158,6 +158,32 @@ TEST(Window, ProgressAtTheEndIsWorthPartOfTheBetterAnswersUntilTheNextIsDue) {
   EXPECT_EQ(worth(moment), 0);
 }
 
+TEST(Window, AFreshModelAtTheEndIsWorthWhatLiesBeyondTheTail) {
+  Scenario scenario = plain_scenario();
+  scenario.services[0].retraining = every(300, 0);
+  scenario.services[0].accuracy = {.before_micro = 600'000, .after_micro = 900'000};
+  const auto terms = [&](const Moment& moment) { return *problem_of(scenario, moment).services[0].retraining; };
+  Moment moment = moment_at(0, 100);
+  moment.tail_seconds = 50;
+  const double value = 0.5 / 10;
+  EXPECT_NEAR(terms(moment).fresh_value, 0.3 * value * 10 * (300 - 100 - 50), 1e-9);
+  EXPECT_LT(terms(moment).progress_value, 0.3 * value * 10 * (300 - 100))
+      << "what is done is worth more than nearly done";
+  moment.tail_seconds = 250;
+  EXPECT_EQ(terms(moment).fresh_value, 0) << "the tail counts it all";
+  // Nothing is answered after the run.
+  moment.tail_seconds = 50;
+  moment.seconds_beyond_tail = 30;
+  EXPECT_NEAR(terms(moment).fresh_value, 0.3 * value * 10 * 30, 1e-9);
+  EXPECT_LE(terms(moment).progress_value, 0.3 * value * 10 * (50 + 30));
+  moment.tail_seconds = 0;
+  moment.seconds_beyond_tail = 0;
+  EXPECT_EQ(terms(moment).progress_value, 0);
+  scenario.services[0].accuracy = {.before_micro = 900'000, .after_micro = 800'000};
+  moment.seconds_beyond_tail = 100;
+  EXPECT_EQ(terms(moment).fresh_value, 0);
+}
+
 // ---- what an answer is worth
 
 TEST(Window, ARequestIsWorthTheShareOfItsServiceOrOne) {

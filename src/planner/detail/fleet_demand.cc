@@ -137,7 +137,7 @@ void Demand::set_scales_of(int service) {
     scales_[places.floor + block] = best / (terms.floor_rate * std::max(1.0, frame_->length[block]));
   }
   if (terms.retraining) {
-    double gain = terms.retraining->progress_value;
+    double gain = std::max(terms.retraining->progress_value, terms.retraining->fresh_value);
     for (std::size_t w = 0; w < terms.variants.size(); ++w) {
       gain += std::max(0.0, frame_->step_of(service, w, true) - frame_->step_of(service, w, false)) * all / 2;
     }
@@ -187,6 +187,7 @@ Demand::NetWorth Demand::net_worth(int service) const {
     net.tail_fresh += take(service, terms_->slots, frame_->step_in_tail(service, w, true), price).worth;
     if (has_stale) net.tail_stale += take(service, terms_->slots, frame_->step_in_tail(service, w, false), price).worth;
   }
+  if (has_stale) net.tail_fresh += frame_->service_terms(service).retraining->fresh_value;
   return net;
 }
 

@@ -26,7 +26,7 @@ RetrainingWorth::RetrainingWorth(const Terms& terms, const FleetState& state, in
   const double tail = terms.problem.tail_seconds;
   const double fresh_seconds = std::min(tail, retraining.tail_fresh_seconds);
   tail_stale_ = tail * each_stale;
-  tail_fresh_ = fresh_seconds * each_fresh + (tail - fresh_seconds) * each_stale;
+  tail_fresh_ = fresh_seconds * each_fresh + (tail - fresh_seconds) * each_stale + retraining.fresh_value;
   progress_ = now.progress;
   Model model{.is_stale = retraining.is_stale,
               .is_done = retraining.fresh_in > 0,

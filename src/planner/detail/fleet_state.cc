@@ -229,7 +229,7 @@ Freshness freshness_of(const Terms& terms, int service, const std::vector<double
   const std::optional<RetrainingTerms>& retraining = terms.problem.services[idx(service)].retraining;
   Freshness freshness{.is_fresh = std::vector<char>(idx(terms.slots), 1),
                       .tail_fresh_seconds = terms.problem.tail_seconds,
-                      .progress_value = 0};
+                      .model_value = 0};
   if (!retraining) return freshness;
   bool is_stale = retraining->is_stale;
   bool is_done = retraining->fresh_in > 0;
@@ -254,7 +254,7 @@ Freshness freshness_of(const Terms& terms, int service, const std::vector<double
   }
   const bool is_lost = is_stale && !is_done;
   freshness.tail_fresh_seconds = is_lost ? 0 : std::min(terms.problem.tail_seconds, retraining->tail_fresh_seconds);
-  freshness.progress_value = is_lost ? retraining->progress_value * done : 0;
+  freshness.model_value = is_lost ? retraining->progress_value * done : retraining->fresh_value;
   return freshness;
 }
 
@@ -324,7 +324,7 @@ void FleetState::renew(int service) {
   const double* last = state.capacity.data() + idx(terms_->slots) * variants;
   if (terms.retraining) {
     const Freshness freshness = freshness_of(*terms_, service, state.progress);
-    state.value = freshness.progress_value;
+    state.value = freshness.model_value;
     for (int slot = 0; slot < terms_->slots; ++slot) {
       const bool is_fresh = freshness.is_fresh[idx(slot)] != 0;
       state.value += terms_->worth(service, slot, is_fresh, state.capacity.data() + idx(slot) * variants);

@@ -47,7 +47,7 @@ struct Path {
 struct Freshness {
   std::vector<char> is_fresh;  ///< [slot]
   double tail_fresh_seconds = 0;
-  double progress_value = 0;
+  double model_value = 0;  ///< at the end of the window: of progress, or of a fresh model beyond the tail
 };
 [[nodiscard]] Freshness freshness_of(const Terms& terms, int service, const std::vector<double>& progress);
 

@@ -124,7 +124,7 @@ double value_max_of(const Problem& problem) {
     requests += problem.tail_seconds *
                 std::accumulate(service.loads.begin() + static_cast<long>(count), service.loads.end(), 0.0);
     sum += service.value * accuracy * requests / problem.samples;
-    if (service.retraining) sum += service.retraining->progress_value;
+    if (service.retraining) sum += std::max(service.retraining->progress_value, service.retraining->fresh_value);
   }
   return sum;
 }

@@ -57,7 +57,8 @@ void Served::add_level(std::span<const double> capacity) {
   const double stale = value_of_second(capacity, last, false);
   const double fresh = value_of_second(capacity, last, true);
   tails_.push_back(problem_.tail_seconds * stale);
-  tails_.push_back(fresh_seconds * fresh + (problem_.tail_seconds - fresh_seconds) * stale);
+  tails_.push_back(fresh_seconds * fresh + (problem_.tail_seconds - fresh_seconds) * stale +
+                   (terms_.retraining ? terms_.retraining->fresh_value : 0));
 }
 
 double Served::value_of_second(std::span<const double> capacity, std::size_t slot, bool is_fresh) const {

@@ -31,7 +31,7 @@ class Served {
   }
   /// Sums of slots + 1 stretches: element t is the value of the slots [0, t).
   [[nodiscard]] const double* prefix(int level, bool is_fresh) const { return sums_.data() + row(level, is_fresh); }
-  /// Value of the whole tail.
+  /// Value of the whole tail, and of a fresh model beyond it.
   [[nodiscard]] double tail(int level, bool is_fresh) const {
     return tails_[static_cast<std::size_t>(level) * 2 + (is_fresh ? 1 : 0)];
   }

@@ -273,6 +273,7 @@ class ProblemGenerator {
     const VariantTerms& variant = service.variants.front();
     terms.progress_value =
         service.value * mean * (variant.accuracy_after - variant.accuracy_before) * problem_.slots * between(0, 0.8);
+    terms.fresh_value = happens(50) ? 0 : terms.progress_value * between(0, 2);
   }
 
   // ---- what stands
@@ -518,9 +519,10 @@ class ProblemGenerator {
     text += fmt::format(", elsewhere {} {}\n", service.retrains_elsewhere, service.outside_progress);
     if (!service.retraining) continue;
     const RetrainingTerms& terms = *service.retraining;
-    text += fmt::format("  stale {}, progress {}, fresh in {}, due {}, keeps {}, swap {}, tail {}, progress worth {}\n",
-                        terms.is_stale, terms.progress, terms.fresh_in, terms.due_slots, terms.keeps_unfinished,
-                        terms.swap_slots, terms.tail_fresh_seconds, terms.progress_value);
+    text += fmt::format(
+        "  stale {}, progress {}, fresh in {}, due {}, keeps {}, swap {}, tail {}, progress worth {}, fresh worth {}\n",
+        terms.is_stale, terms.progress, terms.fresh_in, terms.due_slots, terms.keeps_unfinished, terms.swap_slots,
+        terms.tail_fresh_seconds, terms.progress_value, terms.fresh_value);
   }
   return text;
 }
