@@ -7,12 +7,15 @@
 #include <vector>
 
 #include "base/ensure.h"
+#include "base/sort_stably.h"
 #include "planner/detail/fleet_bound.h"
 #include "planner/detail/fleet_exchange.h"
+#include "planner/detail/fleet_lending.h"
 #include "planner/detail/fleet_response.h"
 #include "planner/detail/fleet_state.h"
 #include "planner/detail/fleet_terms.h"
 #include "planner/detail/fleet_timing.h"
+#include "planner/detail/recut.h"
 
 namespace berth::planner {
 namespace {
@@ -34,6 +37,7 @@ constexpr int kHugeRounds = 3;
 constexpr int kMendsMax = 250;                   ///< GPUs that are looked at for floors in a round
 constexpr std::int64_t kThoroughNodes = 20'000;  ///< limit from which on small fleets get time
 constexpr double kSmallNovelty = 0.1;
+constexpr std::size_t kRecutsLent = 3;       ///< of a GPU, tried with loans
 constexpr double kCandidateShare = 0.8;      ///< of the best use of a kind: uses that are worth less are not tried
 constexpr std::size_t kExactGains = 20'000;  ///< GPUs x services up to which every slot is looked at
 constexpr int kStride = 4;
@@ -160,6 +164,7 @@ class FleetSearch {
       improve(responder, state, options);
       keep(state);
     }
+    if (terms_.has_retraining()) cut_nearby();
     if (effort.is_shaken) shake(responder);
     spent_ += responder.nodes();
     if (!prices) return;
@@ -181,15 +186,56 @@ class FleetSearch {
   /// Rounds of answers until none gains.
   void improve(fleet::Responder& responder, fleet::FleetState& state, const fleet::ResponseOptions& options) {
     fleet::Timing timing(terms_);
+    fleet::Lending lending(terms_);
     for (int round = 0; round < kFleetRoundsMax; ++round) {
       double gain = 0;
       for (int gpu = 0; gpu < gpus_ && has_nodes(responder); ++gpu) {
         gain += responder.improve(state, gpu, options);
         gain += options.attempts < kThoroughEffort.attempts ? timing.improve(state, gpu) : responder.retime(state, gpu);
+        gain += lending.improve(state, gpu);
       }
       if (gain <= kRounding * (1 + terms_.value_max)) break;
     }
-    spent_ += timing.nodes();
+    spent_ += timing.nodes() + lending.nodes();
+  }
+
+  /// A GPU is cut a little differently as soon as it may, and its slices are lent from there on: answers that take one
+  /// piece after the other do not find a recut that pays only by the retraining that it makes room for.
+  void cut_nearby() {
+    fleet::Lending lending(terms_);
+    fleet::Timing timing(terms_);
+    for (int gpu = 0; gpu < gpus_; ++gpu) {
+      for (const std::vector<Change>& changes : likeliest_recuts(gpu)) {
+        fleet::FleetState state = best_.branch();
+        state.take_out(gpu);
+        state.put(gpu, fleet::make_path(terms_, gpu, changes));
+        lending.improve(state, gpu);
+        timing.improve(state, gpu);
+        keep(state);
+      }
+    }
+    spent_ += lending.nodes() + timing.nodes();
+  }
+
+  /// The recuts that are worth most by themselves.
+  std::vector<std::vector<Change>> likeliest_recuts(int gpu) {
+    const int slot = fleet::next_free(terms_, gpu, {}, 0);
+    std::vector<std::pair<double, std::vector<Change>>> found;
+    if (slot >= terms_.slots) return {};
+    fleet::FleetState state = best_.branch();
+    state.take_out(gpu);
+    for (Configuration& to : recuts_of(terms_.model_of(gpu), terms_.problem.gpus[fleet::idx(gpu)])) {
+      std::vector<Change> changes = {{.slot = slot, .to = std::move(to)}};
+      ++spent_;
+      if (!fleet::may_carry_out(terms_, gpu, changes) || !fleet::keeps_rules(terms_, gpu, changes)) continue;
+      found.emplace_back(state.score_with(gpu, fleet::make_path(terms_, gpu, changes)), std::move(changes));
+    }
+    sort_stably(found, [](const auto& each) { return -each.first; });
+    if (found.size() > kRecutsLent) found.resize(kRecutsLent);
+    std::vector<std::vector<Change>> best;
+    best.reserve(found.size());
+    for (auto& [score, changes] : found) best.push_back(std::move(changes));
+    return best;
   }
 
   /// Two GPUs begin anew, each in turn first.

@@ -210,6 +210,56 @@ bool may_carry_out(const Terms& terms, int gpu, const std::vector<Change>& chang
   return true;
 }
 
+bool keeps_rules(const Terms& terms, int gpu, const std::vector<Change>& changes) {
+  const auto is_kept_in = [](const PinnedSite& pin, const Configuration& pieces) {
+    return std::ranges::any_of(
+        pieces, [&](const Piece& piece) { return piece.site == pin.site && piece.service == pin.service; });
+  };
+  const auto is_sound = [&](const Change& change) {
+    int group = -1;
+    for (const Piece& piece : change.to) {
+      if (piece.service == kNobody) continue;
+      if (group >= 0 && terms.group[idx(piece.service)] != group) return false;
+      group = terms.group[idx(piece.service)];
+    }
+    return std::ranges::all_of(terms.problem.gpus[idx(gpu)].pins,
+                               [&](const PinnedSite& pin) { return is_kept_in(pin, change.to); });
+  };
+  return std::ranges::all_of(changes, is_sound);
+}
+
+int next_free(const Terms& terms, int gpu, const std::vector<Change>& changes, int slot) {
+  Progress progress = at_start(terms.problem.gpus[idx(gpu)]);
+  for (const Change& change : changes) {
+    if (change.slot > slot) break;
+    if (change.slot == slot) return slot;  // it changes there anyway
+    progress = after(terms, terms.model_of(gpu), progress, change);
+  }
+  return free_at(terms, gpu, progress, slot);
+}
+
+std::vector<Change> lent(const GpuTerms& gpu, const Path& path, const Stay& stay, const Piece& piece, int from,
+                         int until) {
+  Configuration standing;
+  for (const StandingPiece& each : gpu.standing) standing.push_back(each.piece);
+  std::vector<Change> stretches = {{.slot = -1, .to = std::move(standing)}};
+  stretches.insert(stretches.end(), path.changes.begin(), path.changes.end());
+  for (const int slot : {from, until}) {
+    const auto next = std::ranges::upper_bound(stretches, slot, {}, &Change::slot);
+    if (std::prev(next)->slot == slot || slot >= stay.until) continue;
+    Change cut{.slot = slot, .to = std::prev(next)->to};
+    stretches.insert(next, std::move(cut));
+  }
+  std::vector<Change> changes;
+  for (std::size_t i = 1; i < stretches.size(); ++i) {
+    for (Piece& each : stretches[i].to) {
+      if (stretches[i].slot >= from && stretches[i].slot < until && each == stay.piece) each = piece;
+    }
+    if (stretches[i].to != stretches[i - 1].to) changes.push_back(stretches[i]);
+  }
+  return changes;
+}
+
 std::vector<Change> given_away(const GpuTerms& gpu, const Path& path, const Stay& stay, const Piece& piece) {
   Configuration before;
   for (const StandingPiece& standing : gpu.standing) before.push_back(standing.piece);

@@ -38,6 +38,17 @@ struct Path {
 /// Whether these changes (legal ones, perhaps moved in time) keep the rules on when changes begin.
 [[nodiscard]] bool may_carry_out(const Terms& terms, int gpu, const std::vector<Change>& changes);
 
+/// Whether what these changes lead to keeps pins and isolation.
+[[nodiscard]] bool keeps_rules(const Terms& terms, int gpu, const std::vector<Change>& changes);
+
+/// The first slot from `slot` on in which a GPU with these changes may change, those of later slots left aside; slots:
+/// none.
+[[nodiscard]] int next_free(const Terms& terms, int gpu, const std::vector<Change>& changes, int slot);
+
+/// The changes of a path with another piece in place of a stay's in the slots [from, until).
+[[nodiscard]] std::vector<Change> lent(const GpuTerms& gpu, const Path& path, const Stay& stay, const Piece& piece,
+                                       int from, int until);
+
 /// The changes of a path with one piece given to somebody else for as long as it stands; those that change nothing any
 /// more are left out. Requires: the stay began with a change.
 [[nodiscard]] std::vector<Change> given_away(const GpuTerms& gpu, const Path& path, const Stay& stay,
