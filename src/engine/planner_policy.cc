@@ -17,6 +17,7 @@
 #include "engine/verify.h"
 #include "planner/carry.h"
 #include "planner/check.h"
+#include "planner/first_layout.h"
 #include "planner/prune.h"
 #include "planner/solve.h"
 #include "planner/window.h"
@@ -54,42 +55,6 @@ Solved solve_as_far_as_floors_go(planner::Problem& problem, const planner::Searc
     solved.answer = planner::solve(problem, limits);
   }
   return solved;
-}
-
-/// The problem of the first layout: what is built at slot 0 stands at once and stays, and nothing retrains yet.
-void make_first(planner::Problem& problem) {
-  problem.destroy_seconds = 0;
-  problem.create_seconds = 0;
-  problem.plumbing_seconds = 0;
-  problem.change_price = 0;
-  problem.is_frozen.assign(static_cast<std::size_t>(problem.slots), 1);
-  problem.is_frozen.front() = 0;
-  problem.floors_from = 0;
-  for (planner::ServiceTerms& service : problem.services) {
-    service.start_seconds = 0;
-    service.retraining.reset();
-    service.changes_max = -1;
-  }
-}
-
-/// The first layout is free, so it is sought from what was found as long as that gains: a search from an empty fleet
-/// ends early.
-void improve_first(const planner::Problem& problem, const planner::SearchLimits& limits, planner::Answer& answer) {
-  constexpr int kRoundsMax = 8;
-  for (int round = 0; round < kRoundsMax && !answer.is_infeasible; ++round) {
-    planner::Problem again = problem;
-    for (std::size_t gpu = 0; gpu < again.gpus.size(); ++gpu) {
-      if (answer.schedule.gpus[gpu].empty()) continue;
-      for (const Piece& piece : answer.schedule.gpus[gpu].front().to) again.gpus[gpu].standing.push_back({piece, 0});
-    }
-    planner::Answer better = planner::solve(again, limits);
-    if (better.is_infeasible || better.objective <= answer.objective * (1 + 1e-9)) return;
-    for (std::size_t gpu = 0; gpu < again.gpus.size(); ++gpu) {
-      if (better.schedule.gpus[gpu].empty()) better.schedule.gpus[gpu] = answer.schedule.gpus[gpu];
-    }
-    better.bound = std::min(answer.bound, better.bound);
-    answer = std::move(better);
-  }
 }
 
 /// Value of a second in which everything is answered in time.
@@ -162,9 +127,8 @@ class PlannerPolicy {
     planner::Problem problem = planner::make_problem(scenario_, frame_, moment);
     problem.change_price =
         options_.gain_min_seconds * value_per_second(problem) / static_cast<double>(problem.gpus.size());
-    if (is_first) make_first(problem);
-    Solved solved = solve_as_far_as_floors_go(problem, limits(), left_of_last(problem, acts_at));
-    if (is_first) improve_first(problem, limits(), solved.answer);
+    Solved solved =
+        is_first ? solve_first(problem) : solve_as_far_as_floors_go(problem, limits(), left_of_last(problem, acts_at));
     std::vector<double> gains(problem.gpus.size());
     if (!is_first && !solved.answer.is_infeasible) {
       planner::Pruned pruned = planner::without_what_does_not_pay(problem, std::move(solved.answer));
@@ -201,6 +165,16 @@ class PlannerPolicy {
 
  private:
   [[nodiscard]] planner::SearchLimits limits() const { return {.nodes_max = options_.nodes_max, .gap = options_.gap}; }
+
+  /// Makes the problem that of the first layout.
+  [[nodiscard]] Solved solve_first(planner::Problem& problem) const {
+    const planner::Problem window = problem;
+    problem = planner::first_layout_problem(window);
+    Solved solved = solve_as_far_as_floors_go(problem, limits(), {});
+    planner::improve_first_layout(problem, limits(), solved.answer);
+    if (options_.recuts != 0) planner::leave_room_for_retraining(window, problem, limits(), solved.answer);
+    return solved;
+  }
 
   /// What the plan before would still do: the search begins with it, so that plans get better from one to the next.
   [[nodiscard]] planner::Schedule left_of_last(const planner::Problem& problem, Instant acts_at) const {

@@ -1,0 +1,106 @@
+#include "planner/first_layout.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "planner/check.h"
+#include "planner/detail/test_problems.h"
+#include "planner/solve.h"
+
+namespace berth::planner {
+namespace {
+
+constexpr SearchLimits kLimits{.nodes_max = 2'000, .gap = 0.003};
+
+/// A window that begins with an empty fleet.
+Problem empty_window(std::uint64_t seed) {
+  Problem problem = testing::fleet_problem(Rng(seed), 3, 4, 60, 0);
+  for (GpuTerms& gpu : problem.gpus) gpu.standing.clear();
+  for (ServiceTerms& service : problem.services) {
+    if (!service.retraining) continue;
+    service.retraining->is_stale = false;
+    service.retraining->fresh_in = 0;
+    service.retraining->progress = 0;
+    service.retraining->due_slots = {5};
+  }
+  return problem;
+}
+
+double worth_of(const Problem& window, const Answer& layout) {
+  Problem begun = window;
+  for (std::size_t gpu = 0; gpu < begun.gpus.size(); ++gpu) {
+    if (layout.schedule.gpus[gpu].empty()) continue;
+    for (const Piece& piece : layout.schedule.gpus[gpu].front().to) begun.gpus[gpu].standing.push_back({piece, 0});
+  }
+  return solve(begun, kLimits).objective;
+}
+
+TEST(FirstLayout, IsBuiltAtOnceForNothingAndStays) {
+  Problem window = empty_window(3);
+  window.change_price = 5;
+  const Problem first = first_layout_problem(window);
+  EXPECT_EQ(first.create_seconds + first.destroy_seconds + first.plumbing_seconds + first.change_price, 0);
+  EXPECT_EQ(first.is_frozen.front(), 0);
+  EXPECT_EQ(std::ranges::count(first.is_frozen, 0), 1);
+  for (const ServiceTerms& service : first.services) {
+    EXPECT_FALSE(service.retraining);
+    EXPECT_EQ(service.start_seconds, 0);
+  }
+}
+
+TEST(FirstLayout, BetteringNeverLosesAndStaysSound) {
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    SCOPED_TRACE(seed);
+    const Problem first = first_layout_problem(empty_window(seed));
+    Answer answer = solve(first, kLimits);
+    const double before = answer.objective;
+    improve_first_layout(first, kLimits, answer);
+    EXPECT_GE(answer.objective, before);
+    EXPECT_LE(answer.objective, answer.bound * (1 + 1e-9));
+    EXPECT_EQ(find_fault(first, answer.schedule).value_or(""), "");
+    EXPECT_NEAR(evaluate(first, answer.schedule).objective, answer.objective, 1e-7 * answer.objective);
+  }
+}
+
+TEST(FirstLayout, RoomIsLeftWhereTheWindowGainsByIt) {
+  int better = 0;
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    SCOPED_TRACE(seed);
+    const Problem window = empty_window(seed);
+    const Problem first = first_layout_problem(window);
+    Answer answer = solve(first, kLimits);
+    improve_first_layout(first, kLimits, answer);
+    const double before = worth_of(window, answer);
+    const double served_before = answer.objective;
+    leave_room_for_retraining(window, first, kLimits, answer);
+    EXPECT_GE(worth_of(window, answer), before);
+    EXPECT_EQ(find_fault(first, answer.schedule).value_or(""), "");
+    EXPECT_NEAR(evaluate(first, answer.schedule).objective, answer.objective, 1e-7 * answer.objective);
+    if (worth_of(window, answer) > before) {
+      ++better;
+      EXPECT_NE(answer.objective, served_before);
+    }
+  }
+  EXPECT_GT(better, 0);
+}
+
+TEST(FirstLayout, NothingIsLeftFreeWhereNothingRetrains) {
+  Problem window = empty_window(2);
+  for (ServiceTerms& service : window.services) service.retraining.reset();
+  const Problem first = first_layout_problem(window);
+  Answer answer = solve(first, kLimits);
+  const Schedule before = answer.schedule;
+  const std::int64_t nodes = answer.nodes;
+  leave_room_for_retraining(window, first, kLimits, answer);
+  EXPECT_EQ(answer.nodes, nodes);
+  for (std::size_t gpu = 0; gpu < before.gpus.size(); ++gpu) {
+    ASSERT_EQ(answer.schedule.gpus[gpu].size(), before.gpus[gpu].size());
+    for (std::size_t i = 0; i < before.gpus[gpu].size(); ++i) {
+      EXPECT_EQ(answer.schedule.gpus[gpu][i].to, before.gpus[gpu][i].to);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace berth::planner
