@@ -11,15 +11,15 @@
 namespace berth::planner {
 namespace {
 
-constexpr int kRoundsMax = 8;
-constexpr std::size_t kGpusMax = 8;  ///< beyond, a slice is little beside the fleet, and trying takes long
-constexpr int kSlicesMax = 2;
-constexpr double kWorthIt = 1e-6;  ///< of the objective
+constexpr int kAgainMax = 8;
+constexpr std::size_t kGpusWithRoomMax = 8;  ///< beyond, a slice is little beside the fleet, and trying takes long
+constexpr int kRoomsMax = 2;
+constexpr double kRoomPays = 1e-6;  ///< of the objective
 
-std::size_t nth(int index) { return static_cast<std::size_t>(index); }
+std::size_t ordinal(int index) { return static_cast<std::size_t>(index); }
 
-/// Room on a GPU for a slice.
-struct Room {
+/// FreeRoom on a GPU for a slice.
+struct FreeRoom {
   std::size_t gpu = 0;
   int site = 0;
 };
@@ -30,21 +30,21 @@ bool is_of_use_for_retraining(const std::vector<Rates>& rates) {
 
 /// On the first GPU of each model (others are like it, as nothing stands), the last site of each kind that a model may
 /// be retrained on: those at the end leave most to others.
-std::vector<Room> rooms_of(const Problem& problem) {
-  std::vector<Room> rooms;
+std::vector<FreeRoom> rooms_of(const Problem& problem) {
+  std::vector<FreeRoom> rooms;
   std::vector<char> is_known(problem.models.size());
   for (std::size_t gpu = 0; gpu < problem.gpus.size(); ++gpu) {
-    if (std::exchange(is_known[nth(problem.gpus[gpu].model)], 1) != 0) continue;
-    const ModelTerms& model = problem.models[nth(problem.gpus[gpu].model)];
+    if (std::exchange(is_known[ordinal(problem.gpus[gpu].model)], 1) != 0) continue;
+    const ModelTerms& model = problem.models[ordinal(problem.gpus[gpu].model)];
     std::vector<int> last(model.rates.size(), -1);
-    for (int site = 0; nth(site) < model.sites.size(); ++site) {
-      int& known = last[nth(model.sites[nth(site)].kind)];
-      if (known < 0 || model.sites[nth(known)].start < model.sites[nth(site)].start) known = site;
+    for (int site = 0; ordinal(site) < model.sites.size(); ++site) {
+      int& known = last[ordinal(model.sites[ordinal(site)].kind)];
+      if (known < 0 || model.sites[ordinal(known)].start < model.sites[ordinal(site)].start) known = site;
     }
     std::vector<std::uint64_t> taken;
     for (std::size_t kind = 0; kind < last.size(); ++kind) {
       if (last[kind] < 0 || !is_of_use_for_retraining(model.rates[kind])) continue;
-      const std::uint64_t clashes = model.sites[nth(last[kind])].clashes;
+      const std::uint64_t clashes = model.sites[ordinal(last[kind])].clashes;
       if (std::ranges::find(taken, clashes) != taken.end()) continue;  // the largest slice and the uncut GPU
       taken.push_back(clashes);
       rooms.push_back({.gpu = gpu, .site = last[kind]});
@@ -54,22 +54,22 @@ std::vector<Room> rooms_of(const Problem& problem) {
 }
 
 /// The problem in which nobody has any use for sites that clash with this one.
-Problem with_room_left(const Problem& problem, const Room& room) {
+Problem with_room_left(const Problem& problem, const FreeRoom& room) {
   Problem left = problem;
   GpuTerms& gpu = left.gpus[room.gpu];
-  ModelTerms model = left.models[nth(gpu.model)];
+  ModelTerms model = left.models[ordinal(gpu.model)];
   std::vector<Rates> useless = model.rates.front();
   for (Rates& rates : useless) {
     std::ranges::fill(rates.requests_per_second, 0.0);
     rates.retraining_slots = 0;
   }
   const int kind = static_cast<int>(model.rates.size());
-  const std::uint64_t clashes = model.sites[nth(room.site)].clashes;
+  const std::uint64_t clashes = model.sites[ordinal(room.site)].clashes;
   for (std::size_t site = 0; site < model.sites.size(); ++site) {
     if ((clashes >> site & 1) != 0) model.sites[site].kind = kind;
   }
   model.rates.push_back(std::move(useless));
-  model.sms.push_back(model.sms[nth(problem.models[nth(gpu.model)].sites[nth(room.site)].kind)]);
+  model.sms.push_back(model.sms[ordinal(problem.models[ordinal(gpu.model)].sites[ordinal(room.site)].kind)]);
   gpu.model = static_cast<int>(left.models.size());
   left.models.push_back(std::move(model));
   return left;
@@ -84,35 +84,35 @@ Problem begun_with(const Problem& problem, const Schedule& layout) {
   return begun;
 }
 
-bool is_sound(const Answer& answer) { return !answer.is_infeasible && !answer.misses_floors; }
+bool is_complete(const Answer& answer) { return !answer.is_infeasible && !answer.misses_floors; }
 
 /// What the window is worth that begins with a layout; nothing where floors are not kept then.
-std::optional<double> worth_of(const Problem& window, const SearchLimits& limits, const Schedule& layout) {
+std::optional<double> window_worth(const Problem& window, const SearchLimits& limits, const Schedule& layout) {
   const Answer answer = solve(begun_with(window, layout), limits);
-  return is_sound(answer) ? std::optional(answer.objective) : std::nullopt;
+  return is_complete(answer) ? std::optional(answer.objective) : std::nullopt;
 }
 
 /// A layout that leaves room.
-struct Candidate {
+struct Roomier {
   Problem first;
   Answer answer;
   double worth = 0;
 };
 
 /// The best of all with one more room than `first` leaves, if it is worth more than `least`.
-std::optional<Candidate> with_one_more(const Problem& window, const Problem& first, const SearchLimits& limits,
-                                       double least) {
-  std::optional<Candidate> best;
-  for (const Room& room : rooms_of(first)) {
+std::optional<Roomier> with_one_more(const Problem& window, const Problem& first, const SearchLimits& limits,
+                                     double least) {
+  std::optional<Roomier> best;
+  for (const FreeRoom& room : rooms_of(first)) {
     if (!first.gpus[room.gpu].pins.empty()) continue;
     Problem left = with_room_left(first, room);
     Answer answer = solve(left, limits);
     improve_first_layout(left, limits, answer);
-    if (!is_sound(answer)) continue;
-    const std::optional<double> worth = worth_of(window, limits, answer.schedule);
-    if (!worth || *worth <= least * (1 + kWorthIt)) continue;
+    if (!is_complete(answer)) continue;
+    const std::optional<double> worth = window_worth(window, limits, answer.schedule);
+    if (!worth || *worth <= least * (1 + kRoomPays)) continue;
     least = *worth;
-    best = Candidate{.first = std::move(left), .answer = std::move(answer), .worth = *worth};
+    best = Roomier{.first = std::move(left), .answer = std::move(answer), .worth = *worth};
   }
   return best;
 }
@@ -125,7 +125,7 @@ Problem first_layout_problem(const Problem& window) {
   first.create_seconds = 0;
   first.plumbing_seconds = 0;
   first.change_price = 0;
-  first.is_frozen.assign(nth(first.slots), 1);
+  first.is_frozen.assign(ordinal(first.slots), 1);
   first.is_frozen.front() = 0;
   first.floors_from = 0;
   for (ServiceTerms& service : first.services) {
@@ -137,7 +137,7 @@ Problem first_layout_problem(const Problem& window) {
 }
 
 void improve_first_layout(const Problem& first, const SearchLimits& limits, Answer& answer) {
-  for (int round = 0; round < kRoundsMax && !answer.is_infeasible; ++round) {
+  for (int round = 0; round < kAgainMax && !answer.is_infeasible; ++round) {
     Answer better = solve(begun_with(first, answer.schedule), limits);
     if (better.is_infeasible || better.objective <= answer.objective * (1 + 1e-9)) return;
     for (std::size_t gpu = 0; gpu < first.gpus.size(); ++gpu) {
@@ -152,13 +152,13 @@ void leave_room_for_retraining(const Problem& window, const Problem& first, cons
                                Answer& answer) {
   const bool retrains =
       std::ranges::any_of(window.services, [](const ServiceTerms& service) { return service.retraining.has_value(); });
-  if (!retrains || window.gpus.size() > kGpusMax || !is_sound(answer)) return;
+  if (!retrains || window.gpus.size() > kGpusWithRoomMax || !is_complete(answer)) return;
   Problem after = window;
   for (std::size_t i = 0; i < after.services.size(); ++i) after.services[i].floor_rate = first.services[i].floor_rate;
-  std::optional<double> worth = worth_of(after, limits, answer.schedule);
+  std::optional<double> worth = window_worth(after, limits, answer.schedule);
   Problem left = first;
-  for (int slice = 0; slice < kSlicesMax && worth; ++slice) {
-    std::optional<Candidate> better = with_one_more(after, left, limits, *worth);
+  for (int slice = 0; slice < kRoomsMax && worth; ++slice) {
+    std::optional<Roomier> better = with_one_more(after, left, limits, *worth);
     if (!better) return;
     left = std::move(better->first);
     worth = better->worth;

@@ -11,7 +11,7 @@
 namespace berth::planner {
 namespace {
 
-constexpr SearchLimits kLimits{.nodes_max = 2'000, .gap = 0.003};
+constexpr SearchLimits kFirstLimits{.nodes_max = 2'000, .gap = 0.003};
 
 /// A window that begins with an empty fleet.
 Problem empty_window(std::uint64_t seed) {
@@ -27,13 +27,13 @@ Problem empty_window(std::uint64_t seed) {
   return problem;
 }
 
-double worth_of(const Problem& window, const Answer& layout) {
+double worth_with(const Problem& window, const Answer& layout) {
   Problem begun = window;
   for (std::size_t gpu = 0; gpu < begun.gpus.size(); ++gpu) {
     if (layout.schedule.gpus[gpu].empty()) continue;
     for (const Piece& piece : layout.schedule.gpus[gpu].front().to) begun.gpus[gpu].standing.push_back({piece, 0});
   }
-  return solve(begun, kLimits).objective;
+  return solve(begun, kFirstLimits).objective;
 }
 
 TEST(FirstLayout, IsBuiltAtOnceForNothingAndStays) {
@@ -53,9 +53,9 @@ TEST(FirstLayout, BetteringNeverLosesAndStaysSound) {
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
     SCOPED_TRACE(seed);
     const Problem first = first_layout_problem(empty_window(seed));
-    Answer answer = solve(first, kLimits);
+    Answer answer = solve(first, kFirstLimits);
     const double before = answer.objective;
-    improve_first_layout(first, kLimits, answer);
+    improve_first_layout(first, kFirstLimits, answer);
     EXPECT_GE(answer.objective, before);
     EXPECT_LE(answer.objective, answer.bound * (1 + 1e-9));
     EXPECT_EQ(find_fault(first, answer.schedule).value_or(""), "");
@@ -69,15 +69,15 @@ TEST(FirstLayout, RoomIsLeftWhereTheWindowGainsByIt) {
     SCOPED_TRACE(seed);
     const Problem window = empty_window(seed);
     const Problem first = first_layout_problem(window);
-    Answer answer = solve(first, kLimits);
-    improve_first_layout(first, kLimits, answer);
-    const double before = worth_of(window, answer);
+    Answer answer = solve(first, kFirstLimits);
+    improve_first_layout(first, kFirstLimits, answer);
+    const double before = worth_with(window, answer);
     const double served_before = answer.objective;
-    leave_room_for_retraining(window, first, kLimits, answer);
-    EXPECT_GE(worth_of(window, answer), before);
+    leave_room_for_retraining(window, first, kFirstLimits, answer);
+    EXPECT_GE(worth_with(window, answer), before);
     EXPECT_EQ(find_fault(first, answer.schedule).value_or(""), "");
     EXPECT_NEAR(evaluate(first, answer.schedule).objective, answer.objective, 1e-7 * answer.objective);
-    if (worth_of(window, answer) > before) {
+    if (worth_with(window, answer) > before) {
       ++better;
       EXPECT_NE(answer.objective, served_before);
     }
@@ -89,10 +89,10 @@ TEST(FirstLayout, NothingIsLeftFreeWhereNothingRetrains) {
   Problem window = empty_window(2);
   for (ServiceTerms& service : window.services) service.retraining.reset();
   const Problem first = first_layout_problem(window);
-  Answer answer = solve(first, kLimits);
+  Answer answer = solve(first, kFirstLimits);
   const Schedule before = answer.schedule;
   const std::int64_t nodes = answer.nodes;
-  leave_room_for_retraining(window, first, kLimits, answer);
+  leave_room_for_retraining(window, first, kFirstLimits, answer);
   EXPECT_EQ(answer.nodes, nodes);
   for (std::size_t gpu = 0; gpu < before.gpus.size(); ++gpu) {
     ASSERT_EQ(answer.schedule.gpus[gpu].size(), before.gpus[gpu].size());

@@ -8,7 +8,7 @@
 namespace berth::planner {
 namespace {
 
-bool clash(const ModelTerms& model, int a, int b) {
+bool in_one_place(const ModelTerms& model, int a, int b) {
   return a == b || (model.sites[static_cast<std::size_t>(a)].clashes >> b & 1) != 0;
 }
 
@@ -48,7 +48,7 @@ class Recuts {
 
   [[nodiscard]] bool is_free_of_others(int site, const Piece& a, const Piece& b) const {
     return std::ranges::none_of(pieces_, [&](const Piece& other) {
-      return other.site != a.site && other.site != b.site && clash(model_, site, other.site);
+      return other.site != a.site && other.site != b.site && in_one_place(model_, site, other.site);
     });
   }
 
@@ -63,9 +63,9 @@ class Recuts {
 
   void cut_in_two(const Piece& piece) {
     for (int a = 0; a < sites(); ++a) {
-      if (a == piece.site || !clash(model_, a, piece.site) || !is_free_of_others(a, piece, piece)) continue;
+      if (a == piece.site || !in_one_place(model_, a, piece.site) || !is_free_of_others(a, piece, piece)) continue;
       for (int b = a + 1; b < sites(); ++b) {
-        if (b == piece.site || clash(model_, a, b) || !clash(model_, b, piece.site)) continue;
+        if (b == piece.site || in_one_place(model_, a, b) || !in_one_place(model_, b, piece.site)) continue;
         if (!is_free_of_others(b, piece, piece)) continue;
         const auto first = piece_on(a, piece.service);
         const auto second = piece_on(b, piece.service);
@@ -76,7 +76,8 @@ class Recuts {
 
   void make_one(const Piece& a, const Piece& b) {
     for (int site = 0; site < sites(); ++site) {
-      if (!clash(model_, site, a.site) || !clash(model_, site, b.site) || !is_free_of_others(site, a, b)) continue;
+      if (!in_one_place(model_, site, a.site) || !in_one_place(model_, site, b.site) || !is_free_of_others(site, a, b))
+        continue;
       for (const int owner : {a.service, b.service}) {
         const auto whole = piece_on(site, owner);
         if (whole) add(a, b, {*whole});

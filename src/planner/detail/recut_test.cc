@@ -9,7 +9,7 @@
 namespace berth::planner {
 namespace {
 
-bool clash(const ModelTerms& model, int a, int b) {
+bool sites_clash(const ModelTerms& model, int a, int b) {
   return (model.sites[static_cast<std::size_t>(a)].clashes >> b & 1) != 0;
 }
 
@@ -39,7 +39,7 @@ TEST(Recut, EachIsLegalAndOneCutAway) {
         const std::pair counts(gone(stands, to), gone(to, stands));
         EXPECT_TRUE(counts == std::pair(1, 2) || counts == std::pair(2, 1)) << counts.first << " to " << counts.second;
         for (std::size_t i = 0; i < to.size(); ++i) {
-          for (std::size_t j = i + 1; j < to.size(); ++j) EXPECT_FALSE(clash(model, to[i].site, to[j].site));
+          for (std::size_t j = i + 1; j < to.size(); ++j) EXPECT_FALSE(sites_clash(model, to[i].site, to[j].site));
           EXPECT_TRUE(std::ranges::any_of(stands, [&](const Piece& old) { return old.service == to[i].service; }));
         }
         for (const PinnedSite& pin : gpu.pins) {
