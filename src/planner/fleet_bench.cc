@@ -1,4 +1,4 @@
-// Fleets: the proven gap and the time of solve_fleet, seed by seed. scripts/bench planner --benchmark_filter=fleet
+// Fleets: the proven gap and the time of solve_fleet, seed by seed. scripts/bench planner --only fleet
 #include <benchmark/benchmark.h>
 
 #include <algorithm>

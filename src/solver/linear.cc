@@ -199,7 +199,7 @@ LpAnswer solve_lp(const LinearModel& model) {
 }
 
 MipAnswer solve_mip(const LinearModel& model, const MipLimits& limits) {
-  ENSURE(limits.nodes_max >= 0 && limits.gap_allowed >= 0);
+  ENSURE(limits.nodes_max >= 0 && limits.gap_allowed >= 0 && limits.seconds_max > 0);
   if (model.columns.empty()) {
     const bool is_legal = is_empty_sum_legal(model);
     return {.status = is_legal ? Status::kOptimal : Status::kInfeasible,
@@ -219,6 +219,7 @@ MipAnswer solve_mip(const LinearModel& model, const MipLimits& limits) {
   }
   Cbc_setMaximumNodes(cbc.get(), static_cast<int>(std::min<std::int64_t>(limits.nodes_max, INT32_MAX)));
   if (limits.gap_allowed > 0) Cbc_setAllowableFractionGap(cbc.get(), limits.gap_allowed);
+  if (limits.seconds_max < kInfinity) Cbc_setMaximumSeconds(cbc.get(), limits.seconds_max);
   Cbc_solve(cbc.get());
   return mip_answer_of(model, cbc.get(), limits.gap_allowed);
 }

@@ -57,10 +57,14 @@ struct MipLimits {
   /// A solution that is known to be so close to the optimum, as a share of it, is good enough: status kOptimal then
   /// means within it, and `bound` tells how close.
   double gap_allowed = 0;
+  /// For benchmarks alone: where it ends a search, the answer depends on the machine. Seconds of the processor, not
+  /// kept to the second; above 0.
+  double seconds_max = kInfinity;
 };
 
 /// `values` is empty when no solution was found; whole numbers in integer columns, every limit met within 1e-6. kLimit:
-/// the nodes were spent, or the library gave up; `bound` holds all the same. An infeasible model's bound is infinite.
+/// the nodes or seconds were spent, or the library gave up; `bound` holds all the same. An infeasible model's bound is
+/// infinite.
 struct MipAnswer {
   Status status = Status::kLimit;
   double objective = 0;

@@ -19,6 +19,7 @@ namespace {
 using ::testing::DoubleNear;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 constexpr double kNear = 1e-6;
 constexpr MipLimits kPlenty{.nodes_max = 1'000'000};
@@ -244,6 +245,17 @@ TEST(SolveMip, ASpentBudgetStillGivesABound) {
   if (!limited.values.empty()) {
     EXPECT_GE(limited.objective, limited.bound - kNear);
   }
+}
+
+TEST(SolveMip, SpentSecondsStillGiveABoundAndBindNoLaterCall) {
+  const LinearModel model = covering(40, 300, true);
+  const MipAnswer by_nodes = solve_mip(model, {.nodes_max = 200});
+  ASSERT_THAT(by_nodes.values, Not(IsEmpty()));
+  const MipAnswer limited = solve_mip(model, {.seconds_max = 1e-6});
+  EXPECT_EQ(limited.status, Status::kLimit);
+  EXPECT_LE(limited.bound, by_nodes.objective + kNear);
+  EXPECT_TRUE(limited.values.empty() || limited.objective >= limited.bound - kNear);
+  EXPECT_EQ(solve_mip(model, {.nodes_max = 200}).values, by_nodes.values);
 }
 
 TEST(SolveMip, ThreadsGetTheAnswersOfOne) {

@@ -2,6 +2,7 @@
 """Goodput of `berth` beside its rivals, on replays of real traces (scenarios: goodput_scenarios.py).
 
     BERTH_DATA=DATA BERTH_PROGRAM=build/release/berth python3 tests/planner/goodput.py [--seeds N] [--only TEXT] [--objective services]
+        [--policies a,b] [--jobs N]
 
 For each scenario and seed: the goodput of every policy, the bound, and changes. Then the bars: how far `berth` lies below the best online
 rival at worst, its share of the way from `static-even` to `clairvoyant` where that way is at least 0.02, its share of `clairvoyant`,
@@ -9,6 +10,8 @@ its changes beside ekya's and astraea's, and the mean gain over each rival besid
 """
 
 import argparse
+import collections
+import concurrent.futures
 import json
 import os
 import subprocess
@@ -22,10 +25,23 @@ YARDSTICKS = ["static-best", "clairvoyant"]
 PUBLISHED = {"ekya": 17, "astraea": 21, "paris": 20}
 CONTENDED = 0.02
 
+# A replay: goodput and changes by policy. "bound" stands among the goodputs.
+Run = collections.namedtuple("Run", "name goodput changes")
+# How far berth lies beside the best online rival, as a share of that rival's goodput.
+Beside = collections.namedtuple("Beside", "share run rival")
 
-def replay(path, policies, seed):
+
+def key_of(objective):
+    return "goodput_mean_of_services" if objective == "services" else "goodput"
+
+
+def replay(path, policies, seed=1):
+    """The answer of `berth replay`; the program's own words where it fails."""
     command = [os.environ["BERTH_PROGRAM"], "replay", path, "--policies", ",".join(policies), "--seed", str(seed), "--format", "json"]
-    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(command)}: exit status {done.returncode}: {done.stderr.decode()}")
+    return json.loads(done.stdout)
 
 
 def figures(answer, key):
@@ -35,38 +51,111 @@ def figures(answer, key):
     return values
 
 
+def changes_of(answer):
+    return {policy["name"]: policy["changes"] for policy in answer["policies"] if not policy.get("infeasible")}
+
+
+def run_all(scenarios, policies, seeds, key, jobs):
+    """Yields a Run for each (name, path) and seed, in that order, several at a time."""
+    tasks = [(name, path, seed) for name, path in scenarios for seed in seeds]
+
+    def run(task):
+        name, path, seed = task
+        answer = replay(path, policies, seed)
+        return Run(f"{name} {seed}", figures(answer, key), changes_of(answer))
+
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        yield from pool.map(run, tasks)
+
+
 def known_policies():
     text = subprocess.run([os.environ["BERTH_PROGRAM"], "replay", "--help"], check=True, stdout=subprocess.PIPE, text=True).stdout
     return [name for name in ["berth", *RIVALS, *YARDSTICKS] if name in text]
 
 
-def row(name, values):
-    return f"{name:28}" + "".join(f"{values.get(policy, float('nan')):>12.4f}" for policy in columns) + "\n"
+def heading(columns):
+    return f"{'':28}" + "".join(f"{column:>12}" for column in columns)
 
 
-def summary(rows, changes):
-    """The bars, from [{policy: goodput}] and [{policy: changes}]."""
+def row(run, columns):
+    return f"{run.name:28}" + "".join(f"{run.goodput.get(column, float('nan')):>12.4f}" for column in columns)
+
+
+def with_both(runs, first, second):
+    """The runs in which both policies have a goodput."""
+    return [run for run in runs if run.goodput.get(first) and run.goodput.get(second)]
+
+
+def worst_beside_rivals(runs):
+    """The least of berth's goodput over the best online rival's, less 1. None without rivals."""
+    found = []
+    for run in runs:
+        rivals = {rival: run.goodput[rival] for rival in RIVALS if run.goodput.get(rival)}
+        if rivals:
+            best = max(rivals, key=rivals.get)
+            found.append(Beside(run.goodput["berth"] / rivals[best] - 1, run.name, best))
+    return min(found, default=None)
+
+
+def share_of_way(runs):
+    """(berth's share of the way from static-even to clairvoyant over sums, contended runs); the share is None without such a run."""
+    way = [(run.goodput["berth"] - run.goodput["static-even"], run.goodput["clairvoyant"] - run.goodput["static-even"])
+           for run in with_both(runs, "static-even", "clairvoyant")]
+    way = [(ours, all_of_it) for ours, all_of_it in way if all_of_it >= CONTENDED]
+    return (sum(ours for ours, _ in way) / sum(all_of_it for _, all_of_it in way) if way else None), len(way)
+
+
+def mean_ratio(runs, other):
+    """The mean of berth's goodput over another's. None where no run has both."""
+    ratios = [run.goodput["berth"] / run.goodput[other] for run in with_both(runs, "berth", other)]
+    return sum(ratios) / len(ratios) if ratios else None
+
+
+def gain_over_sums(runs, other):
+    """Berth's goodput over another's, both summed over all runs, less 1."""
+    both = with_both(runs, "berth", other)
+    return sum(run.goodput["berth"] for run in both) / sum(run.goodput[other] for run in both) - 1
+
+
+def changes_beside(runs, other):
+    """(berth's changes, the other's) in the runs that both have."""
+    both = with_both(runs, "berth", other)
+    return sum(run.changes["berth"] for run in both), sum(run.changes[other] for run in both)
+
+
+def summary(runs):
+    """The bars in words."""
     lines = []
-    worst = min((r["berth"] / max(r[p] for p in RIVALS if p in r) - 1, name) for name, r in rows)
-    lines.append(f"least beside the best online rival: {100 * worst[0]:+.2f} % ({worst[1]})   bar: -0.50 %")
-    way = [(r["berth"] - r["static-even"], r["clairvoyant"] - r["static-even"]) for _, r in rows
-           if r["clairvoyant"] - r["static-even"] >= CONTENDED]
-    if way:
-        lines.append(f"way from static-even to clairvoyant, {len(way)} contended runs: "
-                     f"{100 * sum(a for a, _ in way) / sum(b for _, b in way):.1f} %   bar: 60 %")
-    share = [r["berth"] / r["clairvoyant"] for _, r in rows]
-    lines.append(f"mean share of clairvoyant: {100 * sum(share) / len(share):.2f} %   bar: 97 %")
-    if "bound" in rows[0][1]:
-        share = [r["berth"] / r["bound"] for _, r in rows]
-        lines.append(f"mean share of the bound: {100 * sum(share) / len(share):.2f} %")
-    total = {p: sum(c[p] for c in changes) for p in changes[0]}
-    lines.append("changes: " + ", ".join(f"{p} {n}" for p, n in total.items() if p in ["berth", "clairvoyant", *RIVALS]))
+    if worst := worst_beside_rivals(runs):
+        lines.append(f"least beside the best online rival: {100 * worst.share:+.2f} % ({worst.run}, {worst.rival})   bar: -0.50 %")
+    share, count = share_of_way(runs)
+    if share is not None:
+        lines.append(f"way from static-even to clairvoyant, {count} contended runs: {100 * share:.1f} %   bar: 60 %")
+    for other, text in [("clairvoyant", "   bar: 97 %"), ("bound", ""), ("static-best", "")]:
+        if (ratio := mean_ratio(runs, other)) is not None:
+            lines.append(f"mean share of {'the bound' if other == 'bound' else other}: {100 * ratio:.2f} %{text}")
+    changing = [name for name in ["berth", "clairvoyant", *RIVALS] if any(name in run.changes for run in runs)]
+    lines.append("changes: " + ", ".join(f"{name} {sum(run.changes.get(name, 0) for run in runs)}" for name in changing))
     for rival in RIVALS:
-        gains = [r["berth"] / r[rival] - 1 for _, r in rows if r.get(rival)]
-        if gains:
+        if (ratio := mean_ratio(runs, rival)) is not None:
             published = f"   (MIGRator published {PUBLISHED[rival]:+} %)" if rival in PUBLISHED else ""
-            lines.append(f"mean gain over {rival}: {100 * sum(gains) / len(gains):+.1f} %{published}")
+            lines.append(f"mean gain over {rival}: {100 * (ratio - 1):+.1f} %{published}")
     return lines
+
+
+def measure(policies, objective, seeds, only, jobs, scenarios=None):
+    """Runs and prints it all; returns the runs."""
+    columns = [*policies, "bound"]
+    print(heading(columns), flush=True)
+    runs = []
+    with tempfile.TemporaryDirectory() as folder:
+        written = [(name, path) for name, path in write_all(folder, objective, scenarios=scenarios) if only in name]
+        for run in run_all(written, policies, range(1, seeds + 1), key_of(objective), jobs):
+            runs.append(run)
+            print(row(run, columns), flush=True)
+    print()
+    print("\n".join(summary(runs)), flush=True)
+    return runs
 
 
 def main():
@@ -75,25 +164,11 @@ def main():
     parser.add_argument("--only", default="", help="scenarios whose name holds this")
     parser.add_argument("--objective", choices=["services", "requests"], default="services")
     parser.add_argument("--policies", default="")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="replays at a time")
     options = parser.parse_args()
-    key = "goodput_mean_of_services" if options.objective == "services" else "goodput"
     policies = options.policies.split(",") if options.policies else known_policies()
-    global columns
-    columns = [*policies, "bound"]
-    print(f"{'':28}" + "".join(f"{policy:>12}" for policy in columns))
-    rows, changes = [], []
-    with tempfile.TemporaryDirectory() as folder:
-        for name, path in write_all(folder, options.objective):
-            if options.only not in name:
-                continue
-            for seed in range(1, options.seeds + 1):
-                answer = replay(path, policies, seed)
-                rows.append((f"{name} {seed}", figures(answer, key)))
-                changes.append({p["name"]: p["changes"] for p in answer["policies"] if not p.get("infeasible")})
-                sys.stdout.write(row(*rows[-1]))
-                sys.stdout.flush()
-    print()
-    print("\n".join(summary(rows, changes)))
+    if not measure(policies, options.objective, options.seeds, options.only, options.jobs):
+        sys.exit("no scenario has such a name")
 
 
 if __name__ == "__main__":

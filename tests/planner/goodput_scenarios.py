@@ -54,22 +54,22 @@ def twitter():
     return twitter.counts
 
 
-def window_of(rng):
+def window_of(rng, seconds):
     """A stretch of the trace, and its mean, in which neither it nor the hour before it has holes in the record."""
     counts = twitter()
     while True:
-        start = rng.randrange(HISTORY, len(counts) - SECONDS)
-        seen = counts[start - HISTORY:start + SECONDS]
+        start = rng.randrange(HISTORY, len(counts) - seconds)
+        seen = counts[start - HISTORY:start + seconds]
         if sum(1 for count in seen if count == 0) * 100 < len(seen):
-            return start, sum(counts[start:start + SECONDS]) / SECONDS
+            return start, sum(counts[start:start + seconds]) / seconds
 
 
-def arrivals_of(rng, kind, requests_per_second):
+def arrivals_of(rng, kind, requests_per_second, seconds):
     """Calm: the trace's level over a minute; bursty: over a few seconds, so that its spikes are multiplied with the load."""
-    start, mean = window_of(rng)
+    start, mean = window_of(rng, seconds)
     smooth = 60 if kind == "calm" else rng.choice([3, 5, 10])
     path = data("twitter", "requests_per_second_14days.txt.gz")
-    return (f"{{format: rps-text, path: {path}, from_second: {start}, seconds: {SECONDS}, "
+    return (f"{{format: rps-text, path: {path}, from_second: {start}, seconds: {seconds}, "
             f"scale: {requests_per_second / mean:.4f}, smooth_seconds: {smooth}}}")
 
 
@@ -86,7 +86,7 @@ def retraining_of(rng, kind):
             f"    retraining: {{every_seconds: {every}, offset_seconds: {rng.randrange(0, every, 10)}, seconds_on: {{{times}}}}}"]
 
 
-def text_of(tenants, gpus, load, arrivals, retraining, objective="services", extra=()):
+def text_of(tenants, gpus, load, arrivals, retraining, objective="services", extra=(), seconds=SECONDS):
     rng = random.Random(f"{tenants} {gpus} {load} {arrivals} {retraining}")
     models = rng.sample(sorted(TARGETS), tenants)
     shares = [rng.uniform(0.4, 1.6) for _ in models]
@@ -96,17 +96,17 @@ def text_of(tenants, gpus, load, arrivals, retraining, objective="services", ext
         rate = requests_per_sm(model) * SMS_OF_GPU * gpus * load / 100 * share / sum(shares)
         path = data("parvagpu", "prof_data", model + ".csv")
         lines += [f"  - name: {model}", f"    profile: {{format: parvagpu, path: {path}, model: {model}}}",
-                  f"    slo: {{latency_ms: {TARGETS[model]}}}", f"    arrivals: {arrivals_of(rng, arrivals, rate)}"]
+                  f"    slo: {{latency_ms: {TARGETS[model]}}}", f"    arrivals: {arrivals_of(rng, arrivals, rate, seconds)}"]
         lines += retraining_of(rng, retraining)
     return "\n".join(lines) + "\n"
 
 
-def write_all(folder, objective="services", extra=()):
-    """Writes the scenarios; returns (name, path) of each."""
+def write_all(folder, objective="services", extra=(), seconds=SECONDS, scenarios=None):
+    """Writes the scenarios, those above unless given; `extra` are lines of the file. Returns (name, path) of each."""
     written = []
-    for scenario in SCENARIOS:
+    for scenario in scenarios or SCENARIOS:
         path = os.path.join(folder, f"{name_of(*scenario)}-{objective}.yaml")
         with open(path, "w", encoding="utf-8") as file:
-            file.write(text_of(*scenario, objective=objective, extra=extra))
+            file.write(text_of(*scenario, objective=objective, extra=extra, seconds=seconds))
         written.append((name_of(*scenario), path))
     return written

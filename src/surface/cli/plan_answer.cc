@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 namespace berth::cli {
 
@@ -44,11 +45,13 @@ std::string_view word_of(planner::StepType type) {
   return "";
 }
 
-std::string instead_text(const Scenario& scenario, const PlanRecord& record, const planner::StepReason& reason) {
+std::string instead_text(const Scenario& scenario, const PlanRecord& record, const planner::StepReason& reason,
+                         std::size_t steps_max) {
   if (!reason.gain) return "nothing: floors, pins or budgets need it";
   if (reason.instead.empty()) return "leave this GPU as it is";
   std::string text;
-  for (const planner::Step& step : reason.instead) {
+  const std::span shown = std::span(reason.instead).first(std::min(steps_max, reason.instead.size()));
+  for (const planner::Step& step : shown) {
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", word_of(step.type),
                         slice_text(scenario, record, step.gpu, step.piece.site));
     if (step.type == planner::StepType::kAssign && step.piece.service != planner::kNobody) {
@@ -57,6 +60,7 @@ std::string instead_text(const Scenario& scenario, const PlanRecord& record, con
     }
     text += fmt::format(" at second {}", record.acts_at.second() + step.slot);
   }
+  if (reason.instead.size() > steps_max) text += fmt::format(" and {} more", reason.instead.size() - steps_max);
   return text;
 }
 

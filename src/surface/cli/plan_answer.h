@@ -1,6 +1,8 @@
 /// The answer of `berth plan`, ready to be printed: JSON and the table are two views of it.
 #pragma once
 
+#include <cstddef>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,9 +33,10 @@ struct PlanAnswer {
 /// The word for a type of step.
 [[nodiscard]] std::string_view word_of(planner::StepType type);
 
-/// What would be done instead of a step, in words.
+inline constexpr std::size_t kAllSteps = std::numeric_limits<std::size_t>::max();
+/// What would be done instead of a step, in words: the first `steps_max` steps, and how many more there are.
 [[nodiscard]] std::string instead_text(const Scenario& scenario, const PlanRecord& record,
-                                       const planner::StepReason& reason);
+                                       const planner::StepReason& reason, std::size_t steps_max = kAllSteps);
 
 [[nodiscard]] std::string plan_json(const Scenario& scenario, const PlanAnswer& answer);
 [[nodiscard]] std::string plan_table(const Scenario& scenario, const PlanAnswer& answer, bool has_colour);

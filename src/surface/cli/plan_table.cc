@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,9 @@ namespace berth::cli {
 namespace {
 
 using PlanRow = std::vector<std::string>;
+
+/// Of what would be done instead, so many steps are told: a row stays readable. The JSON has all of them.
+constexpr std::size_t kStepsInsteadMax = 2;
 
 PlanRow step_row(const Scenario& scenario, const PlanRecord& record, const planner::ReasonedStep& reasoned) {
   const planner::Step& step = reasoned.step;
@@ -26,7 +30,7 @@ PlanRow step_row(const Scenario& scenario, const PlanRecord& record, const plann
           role,
           reason.gain ? fmt::format("{:+.3g}", *reason.gain) : "needed",
           is_kept ? std::string(kAbsentText) : fmt::format("{:.3g}", reason.cost),
-          is_kept ? std::string(kAbsentText) : instead_text(scenario, record, reason)};
+          is_kept ? std::string(kAbsentText) : instead_text(scenario, record, reason, kStepsInsteadMax)};
 }
 
 std::string step_text(const std::optional<planner::SliceStep>& step) {

@@ -94,6 +94,18 @@ class Plan(unittest.TestCase):
             self.assertEqual(runs[0], runs[1])
             self.assertTrue(runs[0])
 
+    def test_the_table_shortens_what_would_be_done_instead(self):
+        arguments = (EXAMPLE / "scenario.yaml", "--at", 300)
+        table = plan(*arguments).stdout.decode()
+        long_ones = 0
+        for action in self.answer(*arguments)["actions"]:
+            steps = action["reason"].get("rejected", {"what": ""})["what"].split(", ")
+            if len(steps) > 2:
+                long_ones += 1
+                self.assertIn(f"  {steps[0]}, {steps[1]} and {len(steps) - 2} more\n", table)
+                self.assertNotIn(", ".join(steps[:3]), table)
+        self.assertGreater(long_ones, 0)
+
     def test_floors_that_cannot_all_be_kept_are_named(self):
         floor = "    floor: {attainment: 0.99}\n"
         self.assertEqual(self.answer(self.scenario(15, floor), "--at", 20)["conflict"], [])

@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""The search for one GPU beside Cbc on the integer program of the same model: 4 tenants, 20 slots, random instances.
+
+    BERTH_PLANNER_BENCH=build/bench/bench/berth_planner_bench python3 tests/planner/integer_program.py [--count 100] [--seconds 120]
+        [--jobs N]
+
+Ours is exact: gap 0. Cbc stops after --seconds of the processor; what it has then is held against our optimum all the same: its best
+schedule must not be better, its bound must not be lower. Its time up to there is a lower bound of the time that it needs, and the median
+of the ratios one of the median: Cbc needs --seconds of 1,000 times our median for it to show a factor of 1,000.
+"""
+
+import argparse
+import collections
+import concurrent.futures
+import math
+import os
+import statistics
+import subprocess
+
+from planner_bench import counters
+
+COUNT = 100
+SECONDS = 120
+OURS_EXACT = 1e-9
+RIVAL_EXACT = 1e-6  # the library's tolerance
+HANGS_AFTER = 4  # times the limit, and a minute
+
+# Objectives, bounds and milliseconds of the processor. All None where the instance was killed.
+Instance = collections.namedtuple("Instance", "seed ours ours_bound ours_ms rival rival_bound rival_ms")
+
+
+def run_one(seed, seconds):
+    try:
+        found = counters(f"^against_integer_program/seed:{seed}/", HANGS_AFTER * seconds + 60, {"BERTH_RIVAL_SECONDS": str(seconds)})
+    except subprocess.TimeoutExpired:
+        return Instance(seed, *[None] * 6)
+    figures = next(iter(found.values()))
+    return Instance(seed, *[figures[name] for name in Instance._fields[1:]])
+
+
+def was_killed(instance):
+    return instance.ours is None
+
+
+def is_near(first, second, share):
+    return math.isfinite(second) and abs(first - second) <= share * max(1.0, abs(second))
+
+
+def is_proven(instance):
+    return not was_killed(instance) and is_near(instance.ours_bound, instance.ours, OURS_EXACT)
+
+
+def is_finished(instance):
+    return not was_killed(instance) and is_near(instance.rival_bound, instance.rival, RIVAL_EXACT)
+
+
+def agrees(instance):
+    """Of a finished one: the same optimum. Else: no schedule above our optimum, no bound below it."""
+    if was_killed(instance):
+        return False
+    slack = RIVAL_EXACT * max(1.0, abs(instance.ours))
+    if is_finished(instance):
+        return is_near(instance.rival, instance.ours, RIVAL_EXACT)
+    return instance.rival <= instance.ours + slack and instance.rival_bound >= instance.ours - slack
+
+
+def fate(instance):
+    if was_killed(instance):
+        return "killed: Cbc did not keep to its limit"
+    if not agrees(instance):
+        return "CONTRADICTS"
+    if is_finished(instance):
+        return "same optimum"
+    at_best = (instance.ours - instance.rival) / abs(instance.ours)
+    return f"not finished; its best so far {100 * at_best:.2f} % below ours"
+
+
+def line(instance):
+    if was_killed(instance):
+        return f"{instance.seed:5}  {fate(instance)}"
+    return (f"{instance.seed:5}{instance.ours:14.6g}{instance.rival:14.6g}{instance.rival_bound:14.6g}{instance.ours_ms:10.1f}"
+            f"{instance.rival_ms:11.0f}{instance.rival_ms / instance.ours_ms:9.0f}  {fate(instance)}")
+
+
+def median_ratio(instances):
+    """Of Cbc's time over ours, where an unfinished one has the time until it was stopped. None where all were killed."""
+    ratios = [instance.rival_ms / instance.ours_ms for instance in instances if not was_killed(instance)]
+    return statistics.median(ratios) if ratios else None
+
+
+def summary(instances, seconds):
+    finished = [instance for instance in instances if is_finished(instance)]
+    lines = [f"ours proven optimal on {sum(map(is_proven, instances))} of {len(instances)}",
+             f"Cbc finished {len(finished)} of {len(instances)} within {seconds:g} s; the same optimum on {sum(map(agrees, finished))}",
+             f"not finished {len(instances) - len(finished)}: nothing contradicts our optimum on "
+             f"{sum(agrees(instance) for instance in instances if not is_finished(instance))}"]
+    if (ratio := median_ratio(instances)) is not None:
+        middle = statistics.median(instance.ours_ms for instance in instances if not was_killed(instance))
+        lines.append(f"ours at the median {middle:.1f} ms; Cbc takes {ratio:.0f} times as long at the median, "
+                     f"unfinished ones counted until they were stopped   bar: 1,000")
+    return lines
+
+
+def measure(count, seconds, jobs):
+    """Runs and prints it; returns the Instances."""
+    print(f"{'seed':>5}{'ours':>14}{'Cbc':>14}{'its bound':>14}{'ours, ms':>10}{'Cbc, ms':>11}{'ratio':>9}")
+    instances = []
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        for instance in pool.map(lambda seed: run_one(seed, seconds), range(count)):
+            instances.append(instance)
+            print(line(instance), flush=True)
+    print("\n".join(summary(instances, seconds)), flush=True)
+    return instances
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--count", type=int, default=COUNT, help="instances, up to 100")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="of the processor for Cbc, each instance")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="instances at a time")
+    options = parser.parse_args()
+    measure(options.count, options.seconds, options.jobs)
+
+
+if __name__ == "__main__":
+    main()
