@@ -127,6 +127,7 @@ class PlannerPolicy {
     planner::Problem problem = planner::make_problem(scenario_, frame_, moment);
     problem.change_price =
         options_.gain_min_seconds * value_per_second(problem) / static_cast<double>(problem.gpus.size());
+    ++turn_;
     Solved solved =
         is_first ? solve_first(problem) : solve_as_far_as_floors_go(problem, limits(), left_of_last(problem, acts_at));
     std::vector<double> gains(problem.gpus.size());
@@ -164,7 +165,9 @@ class PlannerPolicy {
   }
 
  private:
-  [[nodiscard]] planner::SearchLimits limits() const { return {.nodes_max = options_.nodes_max, .gap = options_.gap}; }
+  [[nodiscard]] planner::SearchLimits limits() const {
+    return {.nodes_max = options_.nodes_max, .gap = options_.gap, .turn = turn_};
+  }
 
   /// Makes the problem that of the first layout.
   [[nodiscard]] Solved solve_first(planner::Problem& problem) const {
@@ -367,6 +370,7 @@ class PlannerPolicy {
   planner::Frame frame_;
   RetrainingWatch watch_;
   Instant next_plan_;
+  int turn_ = -1;         ///< plans before this one
   bool is_done_ = false;  ///< has planned, where it plans once
   std::vector<char> was_stale_;
   std::map<Slice, Instant> ready_at_;

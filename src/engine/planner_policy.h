@@ -30,11 +30,11 @@ struct PlanRecord {
 };
 
 struct PlannerOptions {
-  int period_seconds = 10;    ///< between plans; news of a retraining bring one forward
+  int period_seconds = 5;     ///< between plans; news of a retraining bring one forward
   double tail_seconds = 100;  ///< how long the last layout of a window counts, as far as the run goes
   /// What each slice that is created or destroyed must gain: as much as a GPU's share of all requests, answered for so
   /// long (Problem::change_price). Forecasts err; what gains less stays as it is.
-  double gain_min_seconds = 0.7;
+  double gain_min_seconds = 0.5;
   std::int64_t nodes_max = 3'000;
   double gap = 0.003;  ///< of the objective: a plan so near its bound is good enough
   // Ideas that may be left out (0), to see what each is worth.

@@ -8,6 +8,9 @@ namespace berth::planner {
 struct SearchLimits {
   std::int64_t nodes_max = 1'000'000;
   double gap = 0;  ///< good enough
+  /// On small fleets with retraining, recuts are tried of GPU `turn` modulo their count alone; -1: of all. Plans that
+  /// begin with what is left of the last one thus share the work.
+  int turn = -1;
 };
 
 }  // namespace berth::planner
