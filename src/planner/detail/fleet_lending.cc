@@ -22,7 +22,7 @@ double Lending::improve(FleetState& state, int gpu) {
 
 /// The best loan of all.
 bool Lending::improve_once(FleetState& state, int gpu) {
-  note_done_slots(state);
+  note_freshness(state);
   double score = state.score() + kWorthLending * (1 + terms_->value_max);
   const Path path = state.path(gpu);
   Path best;
@@ -45,16 +45,18 @@ bool Lending::improve_once(FleetState& state, int gpu) {
   return is_better;
 }
 
-void Lending::note_done_slots(const FleetState& state) {
+void Lending::note_freshness(const FleetState& state) {
   done_slots_.assign(terms_->problem.services.size(), {});
+  is_fresh_.assign(terms_->problem.services.size(), {});
   for (int service = 0; idx(service) < done_slots_.size(); ++service) {
     const auto& retraining = terms_->problem.services[idx(service)].retraining;
     if (!retraining) continue;
-    const Freshness freshness = freshness_of(*terms_, service, state.service(service).progress);
+    Freshness freshness = freshness_of(*terms_, service, state.service(service).progress);
     for (int slot = 1; slot < terms_->slots; ++slot) {
       const bool becomes_fresh = freshness.is_fresh[idx(slot)] != 0 && freshness.is_fresh[idx(slot - 1)] == 0;
       if (becomes_fresh) done_slots_[idx(service)].push_back(slot - retraining->swap_slots);
     }
+    is_fresh_[idx(service)] = std::move(freshness.is_fresh);
   }
 }
 
@@ -98,6 +100,7 @@ void Lending::add_retraining(int gpu, const Path& path, const Stay& stay, int se
   if (!terms.retraining || terms.retrains_elsewhere || piece == stay.piece) return;
   if (terms_->rates(model, stay.kind, service).retraining_slots <= 0) return;
   for (const int from : begins_of(gpu, path, stay, service)) {
+    if (is_fresh_[idx(service)][idx(from)] != 0) continue;
     Stay lent_stay = stay;
     lent_stay.piece = piece;
     const int done = done_slot(lent_stay, model, from);

@@ -28,7 +28,7 @@ class Lending {
     int until = 0;
   };
 
-  void note_done_slots(const FleetState& state);
+  void note_freshness(const FleetState& state);
   [[nodiscard]] std::vector<int> begins_of(int gpu, const Path& path, const Stay& stay, int service) const;
   [[nodiscard]] std::vector<Loan> loans_of(int gpu, const Path& path, const Stay& stay) const;
   void add_retraining(int gpu, const Path& path, const Stay& stay, int service, std::vector<Loan>& loans) const;
@@ -38,6 +38,7 @@ class Lending {
 
   const Terms* terms_;
   std::vector<std::vector<int>> done_slots_;  ///< [service]: in which a retraining is done
+  std::vector<std::vector<char>> is_fresh_;   ///< [service][slot]; empty without retraining
   std::int64_t nodes_ = 0;
 };
 
