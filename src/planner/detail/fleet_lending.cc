@@ -25,7 +25,7 @@ bool Lending::improve_once(FleetState& state, int gpu) {
   note_freshness(state);
   double score = state.score() + kWorthLending * (1 + terms_->value_max);
   const Path path = state.path(gpu);
-  Path best;
+  Path best = path;
   bool is_better = false;
   state.take_out(gpu);
   for (const Stay& stay : path.stays) {
@@ -41,7 +41,7 @@ bool Lending::improve_once(FleetState& state, int gpu) {
       is_better = true;
     }
   }
-  state.put(gpu, is_better ? std::move(best) : path);
+  state.put(gpu, std::move(best));
   return is_better;
 }
 
