@@ -204,7 +204,10 @@ Answer solve_one_gpu(const Problem& problem, const SearchLimits& limits, const S
     return answer;
   }
   search.set_gap(limits.gap);
-  if (!known.gpus.empty() && !find_fault(problem, known)) search.offer(known.gpus.front());
+  const Schedule stays{.gpus = {{}}};
+  for (const Schedule& start : {stays, known}) {
+    if (!start.gpus.empty() && !find_fault(problem, start)) search.offer(start.gpus.front());
+  }
   Bounds bounds(gpu_case, search);
   const bool is_joint = bounds.is_joint_alone();
   const double proven =

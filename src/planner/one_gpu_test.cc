@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "planner/check.h"
@@ -158,6 +159,34 @@ TEST(OneGpu, IsSoundWhereTheNodesDoNotSuffice) {
     EXPECT_GE(more.objective, few.objective);
     EXPECT_GE(few.bound, more.objective);
     EXPECT_LE(more.nodes, 25'000);
+  }
+}
+
+TEST(OneGpu, IsNoWorseThanStayingHoweverFewTheNodes) {
+  const Schedule stays{.gpus = {{}}};
+  int compared = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE(seed);
+    const Problem problem = one_gpu_problem(Rng(seed), 3, 30);
+    if (find_fault(problem, stays)) continue;
+    ++compared;
+    const double objective = evaluate(problem, stays).objective;
+    EXPECT_GE(solved(problem, {.nodes_max = 1}).objective, objective - 1e-9 * (1 + std::abs(objective)));
+  }
+  EXPECT_GT(compared, 10);
+}
+
+TEST(OneGpu, IsBoundedWhereSlicesServeToRetrainAlone) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE(seed);
+    Problem problem = one_gpu_problem(Rng(seed), 3, 12);
+    for (std::vector<Rates>& kind : problem.models.front().rates) {
+      // Odd kinds serve nobody; where somebody retrains there, such a slice is worth something in the window alone.
+      if ((&kind - problem.models.front().rates.data()) % 2 == 0) continue;
+      for (Rates& rates : kind) std::ranges::fill(rates.requests_per_second, 0.0);
+    }
+    const Answer answer = solved(problem, {.nodes_max = 300});
+    EXPECT_TRUE(answer.is_infeasible || std::isfinite(answer.bound));
   }
 }
 

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "planner/detail/block_prices.h"
 
 namespace berth::planner {
 namespace {
+
 /// Values of a block are taken from so many slots on each side too, but no more than a block.
 constexpr double kGainShare = 0.5;
 constexpr double kTrainingShare = 1;
@@ -15,6 +17,11 @@ constexpr int kSmoothSlotsMax = 8;
 
 /// Of the price of progress.
 constexpr double kNearlyDearest = 0.98;
+/// A step goes for so large a part in the direction of the one before (deflected subgradients): along a valley of the
+/// bound, not from side to side. It is shortened when so many in turn found nothing better.
+constexpr double kMemory = 0.6;
+constexpr int kPatience = 3;
+constexpr double kShorter = 0.7;
 constexpr std::array<double, 1> kOneFactor = {1};
 constexpr std::array<double, 5> kWideFactors = {1, 0.25, 0.5, 2, 4};
 constexpr std::array<double, 5> kFactors = {1, 0.5, 0.75, 1.5, 2.5};
@@ -123,7 +130,8 @@ std::vector<double> PriceBound::value_of_rooms(int service, int block, int from,
     };
     const double value = (retrains ? (of(true) + of(false)) / 2 : of(true)) / seconds;
     values[ix(room)] = std::max(values[ix(room)], value);
-    for (int kind = 0; kind < case_.rooms.kinds() && progress > 0; ++kind) {
+    // Where progress is worth nothing too: the prices of a block begin with what is best in the one before.
+    for (int kind = 0; kind < case_.rooms.kinds() && retrains; ++kind) {
       const double rate = case_.progress_rate(service, kind);
       const int more = rate > 0 ? case_.rooms.add(room, kind) : kNoRoom;
       if (more != kNoRoom) values[ix(more)] = std::max(values[ix(more)], value + progress * rate);
@@ -244,6 +252,28 @@ PriceBound::Slope PriceBound::slope() const {
   return slope;
 }
 
+/// From the last direction to one that has a part of it.
+void PriceBound::turn(Slope slope) {
+  const auto keep = [&](double before, double now) { return kMemory * before + (1 - kMemory) * now; };
+  if (direction_.kinds.empty()) {
+    direction_ = std::move(slope);
+    return;
+  }
+  direction_.norm = 0;
+  for (std::size_t i = 0; i < slope.kinds.size(); ++i) {
+    double& each = direction_.kinds[i];
+    each = keep(each, slope.kinds[i]);
+    direction_.norm += each * each * prices_.seconds[i / ix(prices_.kinds)];
+  }
+  for (std::size_t s = 0; s < services_.size(); ++s) {
+    for (std::size_t epoch = 0; epoch < slope.progress[s].size(); ++epoch) {
+      double& each = direction_.progress[s][epoch];
+      each = keep(each, slope.progress[s][epoch]);
+      direction_.norm += each * each * retraining_slots_[s];
+    }
+  }
+}
+
 void PriceBound::step(const Slope& slope, double length, Prices& prices) const {
   for (std::size_t i = 0; i < prices.kind.size(); ++i) {
     prices.kind[i] = std::max(0.0, prices.kind[i] - length * slope.kinds[i]);
@@ -259,16 +289,16 @@ void PriceBound::step(const Slope& slope, double length, Prices& prices) const {
 void PriceBound::descend(double known, double gap, int rounds) {
   int since_better = 0;
   for (int round = 0; round < rounds && value_ - known > gap; ++round) {
-    Slope direction = slope();
-    if (direction.norm <= 0) break;
-    step(direction, share_ * std::max(now_value_ - known, 0.0) / direction.norm, now_);
+    turn(slope());
+    if (direction_.norm <= 0) break;
+    step(direction_, share_ * std::max(now_value_ - known, 0.0) / direction_.norm, now_);
     now_value_ = compute(now_, kOneFactor);
     if (now_value_ < value_) {
       value_ = now_value_;
       prices_ = now_;
       since_better = 0;
-    } else if (++since_better >= patience_) {
-      share_ *= 0.7;
+    } else if (++since_better >= kPatience) {
+      share_ *= kShorter;
       since_better = 0;
     }
   }

@@ -55,6 +55,7 @@ class PriceBound {
   };
   [[nodiscard]] std::vector<double> supply_of(int block) const;
   [[nodiscard]] Slope slope() const;
+  void turn(Slope slope);
   void step(const Slope& slope, double length, Prices& prices) const;
 
   const GpuCase& case_;
@@ -68,10 +69,8 @@ class PriceBound {
   double value_ = 0;
   Prices now_;
   double now_value_ = 0;
-
- public:
-  double share_ = 0.5;
-  int patience_ = 6;
+  Slope direction_;     ///< of the last step
+  double share_ = 0.5;  ///< of Polyak's step
 };
 
 }  // namespace berth::planner
