@@ -205,7 +205,7 @@ class FleetSearch {
     fleet::Lending lending(terms_);
     fleet::Timing timing(terms_);
     for (int gpu = 0; gpu < gpus_; ++gpu) {
-      if (limits_.turn >= 0 && gpu != limits_.turn % gpus_) continue;
+      if (!limits_.is_turn_of(gpu, gpus_)) continue;
       for (const std::vector<Change>& changes : likeliest_recuts(gpu)) {
         fleet::FleetState state = best_.branch();
         state.take_out(gpu);

@@ -11,17 +11,21 @@ namespace berth::planner {
 namespace {
 
 constexpr int kSmallFleet = 8;  ///< GPUs up to which each is solved by itself beside the others
+constexpr int kTinyFleet = 2;   ///< GPUs up to which all have their turn in each plan
 constexpr int kRoundsMax = 2;
 constexpr double kWorthIt = 1e-7;  ///< of the objective: less is rounding
 constexpr double kPartGap = 0.002;
 
-/// One GPU at a time is solved with what the others do standing outside, as long as that gains.
+/// One GPU at a time, of those whose turn it is, is solved with what the others do standing outside, as long as that
+/// gains.
 void solve_each_in_turn(const Problem& problem, const SearchLimits& limits, Answer& answer) {
   const int gpus = static_cast<int>(problem.gpus.size());
   const SearchLimits part_limits{.nodes_max = limits.nodes_max / (gpus * kRoundsMax), .gap = kPartGap};
+  const auto is_left_out = [&](int gpu) { return gpus > kTinyFleet && !limits.is_turn_of(gpu, gpus); };
   int unchanged = 0;
   for (int turn = 0; turn < gpus * kRoundsMax && unchanged < gpus; ++turn, ++unchanged) {
     const auto gpu = static_cast<std::size_t>(turn % gpus);
+    if (is_left_out(turn % gpus)) continue;
     const Answer part = solve_one_gpu(part_of(problem, answer.schedule, static_cast<int>(gpu)), part_limits,
                                       {{answer.schedule.gpus[gpu]}});
     answer.nodes += part.nodes;
