@@ -128,8 +128,8 @@ class PlannerPolicy {
     problem.change_price =
         options_.gain_min_seconds * value_per_second(problem) / static_cast<double>(problem.gpus.size());
     ++turn_;
-    Solved solved =
-        is_first ? solve_first(problem) : solve_as_far_as_floors_go(problem, limits(), left_of_last(problem, acts_at));
+    const planner::Schedule known = is_first ? planner::Schedule() : left_of_last(problem, acts_at);
+    Solved solved = is_first ? solve_first(problem) : solve_as_far_as_floors_go(problem, limits(), known);
     std::vector<double> gains(problem.gpus.size());
     if (!is_first && !solved.answer.is_infeasible) {
       planner::Pruned pruned = planner::without_what_does_not_pay(problem, std::move(solved.answer));
@@ -147,6 +147,8 @@ class PlannerPolicy {
                       .frame = {},
                       .problem = {},
                       .answer = {},
+                      .limits = limits(),
+                      .known = {},
                       .stay_objective = planner::evaluate(problem, stay).objective,
                       .conflict = {}};
     fill(plan, snapshot, moment, problem, solved, gains);
@@ -158,6 +160,7 @@ class PlannerPolicy {
       record.frame = frame_;
       record.problem = std::move(problem);
       record.answer = answer;
+      record.known = known;
       record.conflict = plan.conflict;
       options_.record(record);
     }

@@ -13,6 +13,7 @@
 #include "engine/engine.h"
 #include "engine/outlook.h"
 #include "planner/frame.h"
+#include "planner/limits.h"
 #include "planner/problem.h"
 
 namespace berth {
@@ -25,6 +26,9 @@ struct PlanRecord {
   planner::Frame frame;
   planner::Problem problem;
   planner::Answer answer;
+  /// How the answer was sought, and what the search began with. The first layout is sought longer: first_layout.h.
+  planner::SearchLimits limits;
+  planner::Schedule known;
   double stay_objective = 0;          ///< of changing nothing in the window
   std::vector<std::string> conflict;  ///< where not all floors can be met: Plan::conflict
 };

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "planner/check.h"
+#include "planner/solve.h"
 #include "sim/detail/test_world.h"
 
 namespace berth::sim {
@@ -112,6 +113,20 @@ TEST(PlanAt, WithoutALayoutBeginsWithWhatThePolicyHasThere) {
     EXPECT_EQ(moment.record->answer.objective, record.answer.objective);
   }
   EXPECT_GE(compared, 4);
+}
+
+TEST(PlanAt, TellsHowThePlanWasSought) {
+  for (const std::int64_t second : {17, 61, 95}) {
+    SCOPED_TRACE(second);
+    const PlannedMoment moment = planned_at(swinging(), second);
+    ASSERT_TRUE(moment.record.has_value());
+    const PlanRecord& record = *moment.record;
+    const planner::Answer again = planner::solve(record.problem, record.limits, record.known);
+    EXPECT_EQ(again.nodes, record.answer.nodes);
+    EXPECT_EQ(again.bound, record.answer.bound);
+    // What hardly pays is left out afterwards.
+    EXPECT_NEAR(again.objective, record.answer.objective, 1e-9 * again.objective);
+  }
 }
 
 TEST(PlanAt, APlanMadeInAFrozenWindowChangesNothingThere) {
