@@ -20,7 +20,7 @@ constexpr double kPartGap = 0.002;
 /// gains.
 void solve_each_in_turn(const Problem& problem, const SearchLimits& limits, Answer& answer) {
   const int gpus = static_cast<int>(problem.gpus.size());
-  const SearchLimits part_limits{.nodes_max = limits.nodes_max / (gpus * kRoundsMax), .gap = kPartGap};
+  const SearchLimits part_limits{.nodes_max = limits.nodes_max / gpus / kRoundsMax, .gap = kPartGap};
   const auto is_left_out = [&](int gpu) { return gpus > kTinyFleet && !limits.is_turn_of(gpu, gpus); };
   int unchanged = 0;
   for (int turn = 0; turn < gpus * kRoundsMax && unchanged < gpus; ++turn, ++unchanged) {
