@@ -9,6 +9,7 @@ import bars
 import goodput
 import goodput_scenarios
 import integer_program
+import one_gpu_windows
 import sweep
 from bars import Bar
 
@@ -104,6 +105,22 @@ class IntegerProgram(unittest.TestCase):
         self.assertTrue(integer_program.is_proven(self.instance(100, 100)))
         self.assertEqual(integer_program.median_ratio([killed, self.instance(90, 110)]), 3000)
         self.assertIsNone(integer_program.median_ratio([killed]))
+
+
+class OneGpuWindows(unittest.TestCase):
+    def test_figures(self):
+        plans = [one_gpu_windows.Plan("t4-g1-60-calm-none", second, second, 0.1 * second, second <= 25) for second in range(1, 101)]
+        figures = one_gpu_windows.figures(plans)
+        self.assertEqual((figures["ms_p50"], figures["ms_p99"], figures["proven"]), (50, 99, 25))
+        self.assertAlmostEqual(figures["gap_p99"], 9.9)
+        self.assertEqual(one_gpu_windows.percentile([7], 0.99), 7)
+        self.assertFalse(one_gpu_windows.retrains(plans[0]))
+        self.assertTrue(one_gpu_windows.retrains(plans[0]._replace(scenario="t4-g1-70-bursty-long")))
+
+    def test_instants_reach_over_the_run(self):
+        seconds = one_gpu_windows.seconds_of(25)
+        self.assertEqual((len(seconds), seconds[0], seconds[-1]), (25, one_gpu_windows.FIRST_SECOND, one_gpu_windows.LAST_SECOND))
+        self.assertEqual(one_gpu_windows.seconds_of(1), [one_gpu_windows.FIRST_SECOND])
 
 
 class Scenarios(unittest.TestCase):
