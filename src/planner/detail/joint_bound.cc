@@ -257,6 +257,7 @@ void JointBound::make_margins() {
   }
   after_given_.resize(ix(states_));
   after_created_.resize(ix(states_));
+  handed_over_.resize(ix(states_));
   is_free_.assign(ix(kinds_), 0);
 }
 
@@ -327,6 +328,27 @@ void JointBound::find_free_kinds(const std::vector<int>& standing_bundles) {
   }
 }
 
+/// A slice that nobody serves with any more is destroyed, but where it could be had to retrain on, needed or not.
+void JointBound::find_price() {
+  price_ = case_.problem.change_price;
+  for (int service = 0; service < services_; ++service) {
+    for (int kind = 0; kind < kinds_; ++kind) {
+      if (case_.progress_rate(service, kind) > 0) price_ = 0;
+    }
+  }
+  const Rooms& rooms = case_.rooms;
+  price_between_.assign(ix(rooms.count()) * ix(rooms.count()), 0);
+  for (int from = 0; from < rooms.count() && price_ > 0; ++from) {
+    for (int to = 0; to < rooms.count(); ++to) {
+      double& price = price_between_[ix(from) * ix(rooms.count()) + ix(to)];
+      for (int kind = 0; kind < kinds_; ++kind) {
+        const int more = rooms.count_of(to, kind) - rooms.count_of(from, kind);
+        if (more < 0 || is_free_[ix(kind)] == 0) price += price_ * std::abs(more);
+      }
+    }
+  }
+}
+
 void JointBound::compute(int block_slots, const std::vector<int>& standing_bundles, const PriceBound* prices) {
   prices_ = prices;
   const bool is_instant = std::ranges::find(case_.start_slots, 0) != case_.start_slots.end();
@@ -334,6 +356,7 @@ void JointBound::compute(int block_slots, const std::vector<int>& standing_bundl
   make_blocks(block_slots);
   make_quick_edges(block_slots);
   find_free_kinds(standing_bundles);
+  find_price();
   const std::size_t count = ix(states_);
   const std::size_t all = count * ix(phases_);
   const int blocks = static_cast<int>(begins_.size()) - 1;
@@ -487,7 +510,7 @@ void JointBound::make_costs(int boundary) {
   }
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     given_[i] += std::max(cell_.given[i], cell_before_.given[i]);
-    created_[i] += std::max(cell_.created[i], cell_before_.created[i]);
+    created_[i] += std::max(cell_.created[i], cell_before_.created[i]) - price_;
     dropped_[i] = std::max(cell_.dropped[i], cell_before_.dropped[i]);
     if (is_free_[ix(steps_[i].kind)] != 0) created_[i] = given_[i];
   }
@@ -560,6 +583,7 @@ void JointBound::add_gains(const std::vector<double>& gains, const std::vector<s
 
 /// Backward: what is added, one by one, from the last state on; who hands over; then what is dropped.
 void JointBound::change(double* values) {
+  std::ranges::fill(handed_over_, kWorthless);
   for (int state = states_ - 1; state >= 0; --state) {
     const double stays = may_begin_[ix(state)] != 0 ? values[state] : kWorthless;
     double given = stays;
@@ -578,7 +602,7 @@ void JointBound::change(double* values) {
       for (; begin <= i; ++begin) {
         const Edge& giver = edges_[ix(begin)];
         const bool is_taker = after_given_[ix(giver.to)] + given_[ix(giver.step)] == best;
-        double& from = values[giver.to];
+        double& from = handed_over_[ix(giver.to)];
         from = std::max(from, (is_taker ? second : best) + dropped_[ix(giver.step)]);
       }
       best = second = kWorthless;
@@ -587,7 +611,17 @@ void JointBound::change(double* values) {
     after_created_[ix(state)] = created;
     values[state] = std::max(values[state], created);
   }
-  drop(values);
+  for (int state = 0; state < states_; ++state) {
+    const double value = values[state] - price_;
+    const double handed = handed_over_[ix(state)];
+    for (int i = edges_begin_[ix(state)]; i < edges_begin_[ix(state + 1)]; ++i) {
+      const Edge& edge = edges_[ix(i)];
+      const double dropped = dropped_[ix(edge.step)];
+      values[edge.to] = std::max(values[edge.to], value + dropped);
+      handed_over_[ix(edge.to)] = std::max(handed_over_[ix(edge.to)], handed + dropped);
+    }
+    values[state] = std::max(values[state], handed);
+  }
 }
 
 /// A change before that one, of pieces that get ready within a block.
@@ -648,6 +682,7 @@ std::vector<JointBound::Target> JointBound::targets(int t, int state, double lea
   places.reserve(locks.size());
   for (const int lock : locks) places.push_back(between(std::min(t + lock, case_.problem.slots)));
   std::vector<Target> targets;
+  const double* price_to = price_between_.data() + ix(rooms_[ix(state)]) * ix(case_.rooms.count());
   const std::uint16_t* held = held_.data();
   for (int to = 0; to < states_; ++to, held += services_) {
     if (may_begin_[ix(to)] == 0) continue;
@@ -656,7 +691,7 @@ std::vector<JointBound::Target> JointBound::targets(int t, int state, double lea
       lock = std::max<std::size_t>(lock, lock_of[begin_of[s] + held[s]]);
     const Between& place = places[lock];
     const double* row = values_.data() + ix(place.block) * ix(states_) + ix(to);
-    double value = place.share < 1 ? (1 - place.share) * row[0] : 0;
+    double value = (place.share < 1 ? (1 - place.share) * row[0] : 0) - price_to[ix(rooms_[ix(to)])];
     if (place.share > 0) value += place.share * row[states_];
     for (std::size_t s = 0; s < begin_of.size(); ++s) {
       value += outcomes[(begin_of[s] + held[s]) * locks.size() + lock];

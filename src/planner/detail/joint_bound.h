@@ -16,6 +16,9 @@
 /// have one slot, and progress has the prices of a PriceBound: it is paid as it is made, by the best pieces to retrain
 /// on that have room together beside the state, and charged when the retraining is done.
 ///
+/// The price of changes counts where nobody can retrain: for all pieces of a change that hands over none, for what the
+/// kinds of two states differ by where a change is given.
+///
 /// Not in the bound: places, budgets, pins, that a change of variant takes time where variants are free, and that a
 /// change waits for the ones before it.
 #pragma once
@@ -119,6 +122,7 @@ class JointBound {
   void make_blocks(int block_slots);
   void make_quick_edges(int block_slots);
   void find_free_kinds(const std::vector<int>& standing_bundles);
+  void find_price();
   [[nodiscard]] int number_of(const std::uint16_t* holdings) const;
   [[nodiscard]] bool may_stand(int state) const;
   /// What pieces that begin between the boundaries of a block may give beyond the straight line, [step].
@@ -189,6 +193,9 @@ class JointBound {
   Cell cell_before_;                   ///< of the one before
   std::vector<double> after_given_;    ///< [state]
   std::vector<double> after_created_;  ///< [state]
+  std::vector<double> handed_over_;    ///< [state], by changes that hand something over
+  double price_ = 0;                   ///< of a piece that is created or dropped where nothing is handed over
+  std::vector<double> price_between_;  ///< [room x rooms + room], at least
   std::vector<double> values_;         ///< [(boundary x phases + phase) x states + state]
 };
 

@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <optional>
 
 #include "planner/check.h"
 #include "planner/detail/one_gpu_search.h"
+#include "planner/detail/test_exhaustive.h"
 #include "planner/detail/test_problems.h"
 #include "planner/one_gpu.h"
 
@@ -58,6 +60,38 @@ TEST(JointBound, KeepsIsolationAndFloors) {
   EXPECT_NEAR(bound_of(problem, Variants::kKept, 1), 70, 1e-9);
 }
 
+TEST(JointBound, KnowsThePriceOfWhatIsCreatedAndDestroyed) {
+  Problem problem = quarters_problem(1, 10);
+  problem.change_price = 6;
+  EXPECT_NEAR(bound_of(problem, Variants::kKept, 1), 64, 1e-9);
+  // Two quarters are created, for loads of 10 each.
+  Problem both = quarters_problem(2, 10);
+  both.change_price = 6;
+  EXPECT_NEAR(bound_of(both, Variants::kKept, 1), 140 - 12, 1e-9);
+  // Nothing that could be had to retrain on is surely destroyed.
+  problem.services[0].retraining = RetrainingTerms();
+  problem.models[0].rates[0][0].retraining_slots = 5;
+  EXPECT_NEAR(bound_of(problem, Variants::kKept, 1), 70, 1e-9);
+}
+
+TEST(JointBound, HoldsForTheExhaustiveSearchWhateverThePrice) {
+  int judged = 0;
+  for (std::uint64_t seed = 0; judged < 300; ++seed) {
+    SCOPED_TRACE(fmt::format("tiny_problem(Rng({}))", seed));
+    Problem problem = testing::tiny_problem(Rng(seed));
+    if (problem.gpus.size() > 1) continue;
+    for (ServiceTerms& service : problem.services) service.retraining.reset();
+    problem.change_price = static_cast<double>(seed % 5) * problem.services.front().loads.front() / 10;
+    const std::optional<Answer> truth = testing::Exhaustive(problem).solve();
+    if (!truth || truth->is_infeasible) continue;
+    ++judged;
+    for (const int block_slots : {1, 2, 3}) {
+      EXPECT_GE(bound_of(problem, Variants::kKept, block_slots),
+                truth->objective - 1e-9 * (1 + std::abs(truth->objective)));
+    }
+  }
+}
+
 /// A change between two boundaries, at times that no boundary shares, is covered by each length of blocks.
 TEST(JointBound, HoldsForWhatTheSearchFinds) {
   for (std::uint64_t seed = 0; seed < 24 && !HasFailure(); ++seed) {
@@ -66,6 +100,7 @@ TEST(JointBound, HoldsForWhatTheSearchFinds) {
     for (ServiceTerms& service : problem.services) {
       if (!retrains) service.retraining.reset();
     }
+    if (seed % 3 != 2) problem.change_price = solve_one_gpu(problem, {.nodes_max = 100}).objective / 200;
     const Answer found = solve_one_gpu(problem, {.nodes_max = 20'000});
     ASSERT_FALSE(found.is_infeasible);
     for (const int block_slots : {1, 2, 3, 4, 7}) {
@@ -82,6 +117,7 @@ TEST(JointBound, HoldsFromEachSlotOn) {
   for (std::uint64_t seed = 100; seed < 112 && !HasFailure(); ++seed) {
     Problem problem = one_gpu_problem(Rng(seed), 3, 40);
     for (ServiceTerms& service : problem.services) service.retraining.reset();
+    if (seed % 2 == 0) problem.change_price = 100;
     const GpuCase gpu_case(problem);
     const OneGpuSearch search(gpu_case);
     std::vector<int> standing;
