@@ -103,8 +103,7 @@ def goodput_bars(runs, objective):
                 "; ".join(beside_clairvoyant), "at least", 97)]
     for rival, ratio in gains.items():
         if ratio is not None:
-            published = f"MIGRator published {goodput.PUBLISHED[rival]:+} %" if rival in goodput.PUBLISHED else ""
-            bars.append(Bar(f"{name}: mean gain over {rival}", 100 * (ratio - 1), "{:+.1f} %", published))
+            bars.append(Bar(f"{name}: mean gain over {rival}", 100 * (ratio - 1), "{:+.1f} %", goodput.gains_in_words(runs, rival)))
     return bars
 
 

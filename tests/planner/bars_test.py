@@ -55,6 +55,11 @@ class Goodput(unittest.TestCase):
         self.assertAlmostEqual(goodput.mean_ratio(self.RUNS, "ekya"), (0.9 / 0.8 + 0.6 / 0.5) / 2)
         self.assertIsNone(goodput.mean_ratio(self.RUNS, "migrator"))
 
+    def test_gains_are_told_with_and_without_retraining(self):
+        runs = [run("t2-none 1", berth=0.9, ekya=0.8), run("t2-on 1", berth=0.6, ekya=0.5), run("t2-long 1", berth=0.6, ekya=0.6)]
+        self.assertEqual(goodput.gains_in_words(runs, "ekya"), "with retraining +10.0 %; without +12.5 %; MIGRator published +17 %")
+        self.assertEqual(goodput.gains_in_words(runs[:1], "ekya"), "without +12.5 %; MIGRator published +17 %")
+
     def test_more_changes_than_astraea_need_more_goodput(self):
         for goodput_of_berth, is_met in [(0.806, True), (0.803, False)]:
             runs = [run("a", {"berth": 12, "ekya": 12, "astraea": 11}, berth=goodput_of_berth, ekya=0.8, astraea=0.8)]

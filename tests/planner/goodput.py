@@ -111,6 +111,23 @@ def mean_ratio(runs, other):
     return sum(ratios) / len(ratios) if ratios else None
 
 
+def has_retraining(run):
+    scenario = run.name.split()[0]
+    return not scenario.endswith("-none")
+
+
+def gains_in_words(runs, rival):
+    """Berth's mean gain where models retrain, where none does, and what was published."""
+    words = []
+    for title, chosen in [("with retraining", [run for run in runs if has_retraining(run)]),
+                          ("without", [run for run in runs if not has_retraining(run)])]:
+        if (ratio := mean_ratio(chosen, rival)) is not None:
+            words.append(f"{title} {100 * (ratio - 1):+.1f} %")
+    if rival in PUBLISHED:
+        words.append(f"MIGRator published {PUBLISHED[rival]:+} %")
+    return "; ".join(words)
+
+
 def gain_over_sums(runs, other):
     """Berth's goodput over another's, both summed over all runs, less 1."""
     both = with_both(runs, "berth", other)
@@ -138,8 +155,7 @@ def summary(runs):
     lines.append("changes: " + ", ".join(f"{name} {sum(run.changes.get(name, 0) for run in runs)}" for name in changing))
     for rival in RIVALS:
         if (ratio := mean_ratio(runs, rival)) is not None:
-            published = f"   (MIGRator published {PUBLISHED[rival]:+} %)" if rival in PUBLISHED else ""
-            lines.append(f"mean gain over {rival}: {100 * (ratio - 1):+.1f} %{published}")
+            lines.append(f"mean gain over {rival}: {100 * (ratio - 1):+.1f} %   ({gains_in_words(runs, rival)})")
     return lines
 
 
