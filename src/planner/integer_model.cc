@@ -1014,7 +1014,9 @@ Answer solve_by_integer_program(const Problem& problem, const solver::MipLimits&
   const IntegerProgram program(problem);
   Answer answer = standstill(problem);
   solver::MipAnswer found{.status = solver::Status::kInfeasible, .values = {}};
-  if (!program.program().is_contradictory()) found = solve_program(program.program().model(), limits);
+  solver::MipLimits exact = limits;
+  exact.is_reduced_first = false;
+  if (!program.program().is_contradictory()) found = solve_program(program.program().model(), exact);
   if (found.status == solver::Status::kInfeasible) {
     answer.is_infeasible = true;
     answer.bound = answer.objective;

@@ -19,6 +19,9 @@ struct IntegerModelSize {
 /// `find_fault` has nothing to say. It is proven optimal where `bound` equals `objective` (to 1e-6 of it, the library's
 /// tolerance). Where none was found: no changes, with the objective -infinity if even that is not legal.
 ///
+/// The library does not make the program smaller first, whatever the limits say: it then loses optima, and takes
+/// longer.
+///
 /// One GPU with 4 services and 20 slots takes seconds to minutes. `nodes` stays 0: the library does not tell.
 [[nodiscard]] Answer solve_by_integer_program(const Problem& problem, const solver::MipLimits& limits);
 

@@ -144,7 +144,7 @@ std::vector<double> solution_of(const LinearModel& model, Cbc_Model* cbc) {
   return values;
 }
 
-MipAnswer mip_answer_of(const LinearModel& model, Cbc_Model* cbc, double gap_allowed) {
+MipAnswer mip_answer_of(const LinearModel& model, Cbc_Model* cbc, const MipLimits& limits) {
   MipAnswer answer;
   if (Cbc_isContinuousUnbounded(cbc) != 0) {
     answer.status = Status::kUnbounded;
@@ -154,8 +154,11 @@ MipAnswer mip_answer_of(const LinearModel& model, Cbc_Model* cbc, double gap_all
   answer.objective = objective_of(model, answer.values);
   if (Cbc_isProvenOptimal(cbc) != 0 && !answer.values.empty()) {
     answer.status = Status::kOptimal;
-    answer.bound = std::min(answer.objective, gap_allowed > 0 ? Cbc_getBestPossibleObjValue(cbc) : answer.objective);
+    answer.bound =
+        std::min(answer.objective, limits.gap_allowed > 0 ? Cbc_getBestPossibleObjValue(cbc) : answer.objective);
   } else if (Cbc_isProvenInfeasible(cbc) != 0 && Cbc_bestSolution(cbc) == nullptr) {
+    // Stopped while it made the model smaller the library says the same, and not that its time was over.
+    if (limits.seconds_max < kInfinity) return answer;
     answer.status = Status::kInfeasible;
     answer.bound = kInfinity;
   } else if (Cbc_isAbandoned(cbc) == 0) {
@@ -219,9 +222,10 @@ MipAnswer solve_mip(const LinearModel& model, const MipLimits& limits) {
   }
   Cbc_setMaximumNodes(cbc.get(), static_cast<int>(std::min<std::int64_t>(limits.nodes_max, INT32_MAX)));
   if (limits.gap_allowed > 0) Cbc_setAllowableFractionGap(cbc.get(), limits.gap_allowed);
+  Cbc_setParameter(cbc.get(), "preprocess", limits.is_reduced_first ? "sos" : "off");
   if (limits.seconds_max < kInfinity) Cbc_setMaximumSeconds(cbc.get(), limits.seconds_max);
   Cbc_solve(cbc.get());
-  return mip_answer_of(model, cbc.get(), limits.gap_allowed);
+  return mip_answer_of(model, cbc.get(), limits);
 }
 
 }  // namespace berth::solver

@@ -58,8 +58,11 @@ struct MipLimits {
   /// means within it, and `bound` tells how close.
   double gap_allowed = 0;
   /// For benchmarks alone: where it ends a search, the answer depends on the machine. Seconds of the processor, not
-  /// kept to the second; above 0.
+  /// kept to the second; above 0. With it nothing is called infeasible: the library does not tell that from its end.
   double seconds_max = kInfinity;
+  /// Whether the library makes the model smaller first. Sooner done, or later; but its answer may be called optimal and
+  /// be a little less, where a solution is exactly on a limit.
+  bool is_reduced_first = true;
 };
 
 /// `values` is empty when no solution was found; whole numbers in integer columns, every limit met within 1e-6. kLimit:

@@ -258,6 +258,27 @@ TEST(SolveMip, SpentSecondsStillGiveABoundAndBindNoLaterCall) {
   EXPECT_EQ(solve_mip(model, {.nodes_max = 200}).values, by_nodes.values);
 }
 
+/// Stopped while it makes a model smaller, the library says that there is no solution.
+TEST(SolveMip, WhereverTheSecondsEndNoSolutionIsDenied) {
+  LinearModel model = covering(250, 4000, true);
+  for (Row& row : model.rows) {
+    row.upper = row.lower + 1;
+    const int spare = static_cast<int>(model.columns.size());
+    model.columns.push_back({.cost = 1000, .upper = 1, .is_integer = true});
+    row.entries.push_back({spare, row.lower});
+  }
+  for (int ms = 40; ms <= 120; ms += 4) {
+    EXPECT_NE(solve_mip(model, {.seconds_max = 1e-3 * ms}).status, Status::kInfeasible) << ms;
+  }
+}
+
+TEST(SolveMip, ALargerModelDoesNotDependOnTheCallsBefore) {
+  const LinearModel model = covering(40, 300, true);
+  const std::vector<double> values = solve_mip(model, {.nodes_max = 200}).values;
+  static_cast<void>(solve_mip(model, {.nodes_max = 200, .is_reduced_first = false}));
+  EXPECT_EQ(solve_mip(model, {.nodes_max = 200}).values, values);
+}
+
 TEST(SolveMip, ThreadsGetTheAnswersOfOne) {
   std::mt19937_64 random(2);
   std::vector<std::vector<Good>> goods;
