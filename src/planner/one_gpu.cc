@@ -27,11 +27,15 @@ constexpr std::array<double, 2> kPatiences = {0.003, 0.01};
 /// Blocks of prices in a window.
 constexpr int kBlocks = 25;
 
+/// Where the last pass would leave so large a gap, the prices of progress are tuned for all services together: by these
+/// factors.
+constexpr double kLargeGap = 0.005;
+constexpr std::array<double, 4> kScales = {2, 0.5, 1.25, 0.8};
+
 /// A pass that leaves out less than the one before, and how often the prices are improved before it.
 struct Stage {
   int rounds = 0;
   PassLimits limits;
-  bool is_joint = false;  ///< all services together are bounded before it
 };
 
 constexpr int kAll = 1 << 29;
@@ -41,18 +45,17 @@ constexpr int kAll = 1 << 29;
 constexpr int kTuneRounds = 4;
 constexpr std::int64_t kQuickNodes = 1000;
 
-std::vector<Stage> stages(int slots) {
-  // Rounds of short windows are cheap.
-  const int more = std::clamp(100 / std::max(slots, 1), 1, 5);
+/// `more`: times so many rounds.
+std::vector<Stage> stages(int slots, int more) {
   return {
       {.rounds = 0,
        .limits = {.width = 12, .changes_max = 0, .placings_max = 1, .is_from_pool = true, .stride = slots / 12 + 1}},
       {.rounds = 3 * more,
        .limits = {.width = 30, .changes_max = 0, .placings_max = 1, .is_from_pool = true, .stride = slots / 50 + 1}},
       {.rounds = 6 * more, .limits = {.width = 6, .changes_max = 4, .placings_max = 2, .stride = slots / 50 + 1}},
-      {.rounds = 12 * more, .limits = {.width = 30, .changes_max = 12, .placings_max = 6}, .is_joint = true},
-      {.rounds = 12 * more, .limits = {.width = 150, .changes_max = 60, .placings_max = 20}, .is_joint = true},
-      {.rounds = 12 * more, .limits = {.width = kAll, .changes_max = kAll, .placings_max = kAll}, .is_joint = true},
+      {.rounds = 12 * more, .limits = {.width = 30, .changes_max = 12, .placings_max = 6}},
+      {.rounds = 12 * more, .limits = {.width = 150, .changes_max = 60, .placings_max = 20}},
+      {.rounds = 12 * more, .limits = {.width = kAll, .changes_max = kAll, .placings_max = kAll}},
   };
 }
 
@@ -119,13 +122,38 @@ class Bounds {
 
   /// Bounds the search by all services together, and gives the bound of all.
   double join(const PriceBound* prices) {
-    const int slots = case_.problem.slots - case_.first_slot;
-    joint_.compute(std::clamp(slots / kJointBlocks, 1, kJointBlockSlotsMax), standing_, prices);
+    const double value = compute(prices);
     search_.set_bound(joint_);
-    return search_.value_before() + joint_.from(case_.first_slot, joint_.state_of(standing_), models_);
+    return value;
+  }
+
+  /// The same, with the price of each service's progress at the best of some factors.
+  double tune(const PriceBound& prices) {
+    std::vector<double> best(case_.problem.services.size(), 1.0);
+    double least = compute(&prices);
+    for (std::size_t service = 0; service < best.size(); ++service) {
+      if (!prices.service(static_cast<int>(service)).retrains()) continue;
+      std::vector<double> scales = best;
+      for (const double scale : kScales) {
+        scales[service] = best[service] * scale;
+        joint_.set_progress_scales(scales);
+        const double value = compute(&prices);
+        if (value >= least) continue;
+        least = value;
+        best[service] = scales[service];
+      }
+    }
+    joint_.set_progress_scales(std::move(best));
+    return join(&prices);
   }
 
  private:
+  double compute(const PriceBound* prices) {
+    const int slots = case_.problem.slots - case_.first_slot;
+    joint_.compute(std::clamp(slots / kJointBlocks, 1, kJointBlockSlotsMax), standing_, prices);
+    return search_.value_before() + joint_.from(case_.first_slot, joint_.state_of(standing_), models_);
+  }
+
   const GpuCase& case_;
   OneGpuSearch& search_;
   JointBound joint_;
@@ -139,6 +167,9 @@ struct Proof {
   double gap = 0;
 
   void lower(double other) { bound = std::min(bound, other); }
+  [[nodiscard]] double gap_of(const OneGpuSearch& search) const {
+    return (bound - search.best_value()) / std::max(std::abs(bound), kProven);
+  }
   [[nodiscard]] bool is_done(const OneGpuSearch& search) const {
     const double allowed = std::max(gap, kProven) * std::abs(bound);
     return bound == kNever || (search.has_schedule() && bound - search.best_value() <= allowed);
@@ -175,12 +206,21 @@ double solve_by_prices(const GpuCase& gpu_case, const SearchLimits& limits, Boun
   search.set_bound(prices);
   Proof proof{.bound = search.value_before() + prices.value(), .gap = limits.gap};
   const auto is_over = [&] { return proof.is_done(search) || search.nodes() >= limits.nodes_max; };
-  for (const Stage& stage : stages(gpu_case.problem.slots)) {
+  // Rounds of short windows are cheap; where all services are bounded together, few prices do.
+  const int more = bounds.may_join() ? 1 : std::clamp(100 / std::max(gpu_case.problem.slots, 1), 1, 5);
+  bool is_joined = !bounds.may_join();
+  for (const Stage& stage : stages(gpu_case.problem.slots, more)) {
     if (search.nodes() >= limits.nodes_max) break;
     if (search.has_schedule()) prices.descend(search.best_value() - search.value_before(), 0, stage.rounds);
     proof.lower(search.value_before() + prices.value());
     if (is_over()) break;
-    if (stage.is_joint && bounds.may_join()) proof.lower(bounds.join(&prices));
+    const bool is_last = stage.limits.width == kAll;
+    if (!is_joined && !stage.limits.is_from_pool) {
+      proof.lower(bounds.join(&prices));
+      is_joined = true;
+    } else if (is_last && bounds.may_join() && proof.gap_of(search) > kLargeGap) {
+      proof.lower(bounds.tune(prices));
+    }
     if (stage.limits.is_from_pool) search.set_pool(make_pool(gpu_case, prices.prices()));
     if (is_over()) break;
     run_pass(search, stage.limits, limits, proof);

@@ -24,6 +24,17 @@ GpuCase::GpuCase(const Problem& whole)
     bundles.push_back(make_bundles(model, rooms, terms, service, served.back()));
     start_slots.push_back(slots_of_seconds(whole.plumbing_seconds + terms.start_seconds));
   }
+  for (std::size_t service = 0; service < whole.services.size(); ++service) {
+    const ServiceTerms& terms = whole.services[service];
+    const bool waits = terms.retraining && (terms.retraining->swap_slots > 0 || terms.retraining->fresh_in > 0);
+    const bool loses = std::ranges::any_of(
+        terms.variants, [](const VariantTerms& variant) { return variant.accuracy_after < variant.accuracy_before; });
+    loses_by_swap.push_back(waits && loses ? 1 : 0);
+    for (int kind = 0; kind < rooms.kinds(); ++kind) {
+      const double slots = model.rates[ix(kind)][service].retraining_slots;
+      progress_rates.push_back(terms.retraining && !terms.retrains_elsewhere && slots > 0 ? 1 / slots : 0);
+    }
+  }
   standing_progress.resize(whole.services.size());
   for (const StandingPiece& standing : gpu.standing) {
     const Piece& piece = standing.piece;
@@ -33,12 +44,6 @@ GpuCase::GpuCase(const Problem& whole)
       standing_progress[ix(piece.service)] += 1 / slots;
     }
   }
-}
-
-double GpuCase::progress_rate(int service, int kind) const {
-  const ServiceTerms& terms = problem.services[ix(service)];
-  const double slots = model.rates[ix(kind)][ix(service)].retraining_slots;
-  return terms.retraining && !terms.retrains_elsewhere && slots > 0 ? 1 / slots : 0;
 }
 
 double GpuCase::outside_progress(int service, int slot) const {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 
 namespace berth::planner {
@@ -16,13 +17,27 @@ bool may_be_neighbours(const ServiceTerms& a, const ServiceTerms& b) {
   return !a.is_alone_on_gpu && !b.is_alone_on_gpu && a.trust_domain == b.trust_domain;
 }
 
+/// The two largest of some values.
+struct TwoLargest {
+  double largest = kWorthless;
+  double second = kWorthless;
+
+  void add(double value) {
+    second = std::max(second, std::min(largest, value));
+    largest = std::max(largest, value);
+  }
+  /// The largest of all others.
+  [[nodiscard]] double without(double value) const { return value == largest ? second : largest; }
+};
+
 }  // namespace
 
 JointBound::JointBound(const GpuCase& gpu_case, Variants variants, int states_max)
     : case_(gpu_case),
       variants_(variants),
       services_(static_cast<int>(gpu_case.problem.services.size())),
-      kinds_(gpu_case.rooms.kinds()) {
+      kinds_(gpu_case.rooms.kinds()),
+      progress_scales_(ix(services_), 1.0) {
   find_phases();
   const Problem& problem = gpu_case.problem;
   for (int service = 0; service < services_; ++service) {
@@ -116,10 +131,9 @@ void JointBound::add_values(int service, bool is_fresh, std::vector<double>& sum
   for (int bundle = 0; bundle < bundles.count(); ++bundle) {
     const int level = bundles.level[ix(bundle)];
     const std::size_t holding = ix(holdings.of_bundle[ix(bundle)]);
-    const double* served_before = served.prefix(level, is_fresh);
     for (int t = 0; t < slots; ++t) {
       double& most = sums[ix(t + 1) * count + holding];
-      most = std::max(most, served_before[t + 1] - served_before[t]);
+      most = std::max(most, is_fresh ? case_.value_when_done(service, level, t) : served.value(level, false, t, t + 1));
     }
     tail[holding] = std::max(tail[holding], served.tail(level, is_fresh));
   }
@@ -243,33 +257,45 @@ void JointBound::make_edges() {
 }
 
 void JointBound::make_margins() {
-  const int slots = case_.problem.slots;
   steps_begin_.push_back(static_cast<int>(steps_.size()));
-  margins_.assign(steps_.size() * ix(slots + 1), 0);
-  for (int t = 0; t < slots; ++t) {
-    const double* before = margins_.data() + ix(t) * steps_.size();
-    double* now = margins_.data() + ix(t + 1) * steps_.size();
-    for (std::size_t i = 0; i < steps_.size(); ++i) now[i] = before[i] + margin_of(steps_[i], t);
+  margins_ = margins_where(false);
+  if (!is_always_fresh()) fresh_margins_ = margins_where(true);
+  for (Costs* costs : {&costs_at_[0], &costs_at_[1], &costs_}) {
+    costs->given.resize(steps_.size());
+    costs->created.resize(steps_.size());
   }
-  for (std::vector<double>* costs : {&given_, &created_, &dropped_}) costs->resize(steps_.size());
+  dropped_.resize(steps_.size());
   for (Cell* cell : {&cell_, &cell_before_}) {
     for (std::vector<double>* more : {&cell->given, &cell->created, &cell->dropped}) more->resize(steps_.size());
   }
-  after_given_.resize(ix(states_));
-  after_created_.resize(ix(states_));
-  handed_over_.resize(ix(states_));
+  for (std::vector<double>* each : {&changed_.created, &changed_.given, &changed_.training, &changed_.handed_one,
+                                    &changed_.handed_all, &changed_.handed_two}) {
+    each->resize(ix(states_));
+  }
   is_free_.assign(ix(kinds_), 0);
 }
 
+std::vector<double> JointBound::margins_where(bool is_surely_fresh) const {
+  std::vector<double> margins(steps_.size() * ix(case_.problem.slots + 1));
+  for (int t = 0; t < case_.problem.slots; ++t) {
+    const double* before = margins.data() + ix(t) * steps_.size();
+    double* now = margins.data() + ix(t + 1) * steps_.size();
+    for (std::size_t i = 0; i < steps_.size(); ++i) now[i] = before[i] + margin_of(steps_[i], t, is_surely_fresh);
+  }
+  return margins;
+}
+
 /// What a piece more serves in a slot, at least.
-double JointBound::margin_of(const Step& step, int slot) const {
+double JointBound::margin_of(const Step& step, int slot, bool is_surely_fresh) const {
   const Holdings& holdings = holdings_[ix(step.service)];
   const auto of = [&](const std::vector<double>& sums) {
     const double* now = sums.data() + ix(slot) * ix(holdings.count());
     const double* next = now + holdings.count();
     return (next[step.to] - next[step.from]) - (now[step.to] - now[step.from]);
   };
-  return holdings.stale_sums.empty() ? of(holdings.sums) : std::min(of(holdings.sums), of(holdings.stale_sums));
+  const double fresh = of(holdings.sums);
+  const bool is_known = is_surely_fresh && !case_.may_lose_by_swap(step.service);
+  return is_known || holdings.stale_sums.empty() ? fresh : std::min(fresh, of(holdings.stale_sums));
 }
 
 /// Blocks end where floors begin to bind and where a frozen stretch begins or ends.
@@ -309,7 +335,7 @@ void JointBound::make_quick_edges(int block_slots) {
   }
 }
 
-/// Kinds of which a piece stands that serves nobody, or may retrain: whoever takes it need not create one.
+/// Kinds of which a piece stands that serves nobody: whoever takes it need not create one.
 void JointBound::find_free_kinds(const std::vector<int>& standing_bundles) {
   std::vector<int> left(ix(kinds_));
   for (const StandingPiece& standing : case_.gpu.standing) {
@@ -321,11 +347,36 @@ void JointBound::find_free_kinds(const std::vector<int>& standing_bundles) {
       left[ix(bundles.labels[ix(label)].kind)] -= bundles.count_of(standing_bundles[service], label);
     }
   }
-  for (int kind = 0; kind < kinds_; ++kind) {
-    bool is_free = left[ix(kind)] > 0;
-    for (const int service : stale_services_) is_free = is_free || case_.progress_rate(service, kind) > 0;
-    is_free_[ix(kind)] = is_free ? 1 : 0;
+  for (int kind = 0; kind < kinds_; ++kind) is_free_[ix(kind)] = left[ix(kind)] > 0 ? 1 : 0;
+}
+
+void JointBound::find_training_rooms() {
+  const Rooms& rooms = case_.rooms;
+  trains_beside_.assign(ix(rooms.count()), 0);
+  trains_on_.assign(ix(kinds_), 0);
+  for (const int service : stale_services_) {
+    for (int kind = 0; kind < kinds_; ++kind) {
+      if (case_.progress_rate(service, kind) <= 0) continue;
+      trains_on_[ix(kind)] = 1;
+      for (int room = 0; room < rooms.count(); ++room) {
+        if (rooms.add(room, kind) != kNoRoom) trains_beside_[ix(room)] = 1;
+      }
+    }
   }
+}
+
+/// Whether a piece that is created one slot before is ready no later than one that is handed over, and may stand beside
+/// all others then. So whoever takes over a slice that serves nobody could have created it in its room a slot before,
+/// but for what would have been made by retraining on it in that slot.
+bool JointBound::is_soon_created() const {
+  if (price_ > 0 || is_always_fresh()) return false;
+  const ServiceTerms& first = case_.problem.services.front();
+  for (int service = 0; service < services_; ++service) {
+    if (created_slots_[ix(service)] > case_.start_slots[ix(service)] + 1) return false;
+    const ServiceTerms& terms = case_.problem.services[ix(service)];
+    if (services_ > 1 && !may_be_neighbours(first, terms)) return false;
+  }
+  return true;
 }
 
 /// A slice that nobody serves with any more is destroyed, but where it could be had to retrain on, needed or not.
@@ -356,7 +407,11 @@ void JointBound::compute(int block_slots, const std::vector<int>& standing_bundl
   make_blocks(block_slots);
   make_quick_edges(block_slots);
   find_free_kinds(standing_bundles);
+  find_training_rooms();
   find_price();
+  is_soon_created_ = is_soon_created();
+  reachable_.clear();
+  for (const int service : stale_services_) reachable_.push_back(reachable_phases(service));
   const std::size_t count = ix(states_);
   const std::size_t all = count * ix(phases_);
   const int blocks = static_cast<int>(begins_.size()) - 1;
@@ -373,18 +428,63 @@ void JointBound::compute(int block_slots, const std::vector<int>& standing_bundl
     if (can_change) make_costs(boundary);
     for (int phases = 0; phases < phases_; ++phases) {
       double* values = now + ix(phases) * count;
+      if (!is_reachable(begins_[ix(boundary)], phases)) {
+        std::fill_n(values, count, kWorthless);
+        continue;
+      }
+      std::vector<double> rewards;
       if (boundary == blocks) {
         hold_tail(phases, values);
       } else {
-        hold(boundary, phases, values);
+        if (!is_always_fresh()) rewards = rewards_of_rooms(begins_[ix(boundary)], phases);
+        hold(boundary, phases, rewards, values);
       }
       if (!can_change) continue;
-      change(values);
+      choose_costs(phases);
+      change(boundary, rewards, values);
       for (int round = 0; round < quick_rounds_; ++round) change_quickly(values);
     }
     get_done(begins_[ix(boundary)], now);
     std::swap(cell_, cell_before_);
   }
+}
+
+/// The phases that a model can be in, slot by slot: those of the others are not gone through.
+std::vector<std::uint8_t> JointBound::reachable_phases(int service) const {
+  constexpr int kFreshBit = 1 << kFresh;
+  constexpr int kStuckBit = 1 << kStuck;
+  constexpr int kTrainingBit = 1 << kTraining;
+  const ServiceBound& bound = prices_->service(service);
+  const RetrainingTerms& terms = *case_.problem.services[ix(service)].retraining;
+  const int slots = case_.problem.slots;
+  const auto may_finish = [&](int from) {
+    for (int t = from; t <= slots; ++t) {
+      if (t > from && bound.is_due(t) && !bound.keeps_unfinished()) return false;
+      if (bound.may_be_done(t)) return true;
+    }
+    return false;
+  };
+  std::vector<std::uint8_t> reachable;
+  int now = terms.is_stale && terms.fresh_in == 0 ? kStuckBit | kTrainingBit : kFreshBit;
+  for (int t = 0; t <= slots; ++t) {
+    if (bound.is_due(t)) {
+      const bool is_anew = (now & kFreshBit) != 0 || (!bound.keeps_unfinished() && (now & kStuckBit) != 0);
+      const int kept = bound.keeps_unfinished() ? now & (kStuckBit | kTrainingBit) : 0;
+      now = kept | (is_anew ? kStuckBit | kTrainingBit : 0);
+    }
+    if ((now & kTrainingBit) != 0 && !may_finish(t)) now &= ~kTrainingBit;
+    if ((now & kTrainingBit) != 0 && bound.may_be_done(t)) now |= kFreshBit;
+    reachable.push_back(static_cast<std::uint8_t>(now));
+  }
+  return reachable;
+}
+
+bool JointBound::is_reachable(int slot, int phases) const {
+  for (const std::vector<std::uint8_t>& reachable : reachable_) {
+    if ((reachable[ix(slot)] >> phases % 3 & 1) == 0) return false;
+    phases /= 3;
+  }
+  return true;
 }
 
 int JointBound::phase_of(int phases, int service) const {
@@ -423,7 +523,7 @@ void JointBound::get_done(int slot, double* values) const {
   std::size_t stride = 1;
   for (const int service : stale_services_) {
     const ServiceBound& bound = prices_->service(service);
-    const double charge = bound.price_of_progress(slot) * kDone;
+    const double charge = price_of_progress(service, slot) * kDone;
     for (std::size_t phases = 0; phases < ix(phases_) && bound.may_be_done(slot); ++phases) {
       if (phases / stride % 3 != kFresh) continue;
       const double* fresh = values + phases * count;
@@ -437,20 +537,26 @@ void JointBound::get_done(int slot, double* values) const {
 }
 
 /// What progress is paid in a slot beside each room: the best pieces to retrain on that have room together.
-void JointBound::make_rewards(int slot, int phases, std::vector<double>& of_room) const {
+std::vector<double> JointBound::rewards_of_rooms(int slot, int phases) const {
   double outside = 0;
   for (const int service : stale_services_) {
     outside += price_in(slot, phase_of(phases, service), service) * case_.outside_progress(service, slot);
   }
+  std::vector<double> rewards;
+  rewards.reserve(ix(case_.rooms.count()));
   for (int room = 0; room < case_.rooms.count(); ++room) {
-    of_room.push_back(outside + best_reward(slot, phases, 0, room));
+    rewards.push_back(outside + best_reward(slot, phases, 0, room));
   }
+  return rewards;
+}
+
+double JointBound::price_of_progress(int service, int slot) const {
+  return prices_->service(service).price_of_progress(slot) * progress_scales_[ix(service)];
 }
 
 double JointBound::price_in(int slot, int phase, int service) const {
   if (phase == kFresh) return 0;
-  const ServiceBound& bound = prices_->service(service);
-  return phase == kStuck ? bound.stuck_price(slot) : bound.price_of_progress(slot);
+  return phase == kStuck ? prices_->service(service).stuck_price(slot) : price_of_progress(service, slot);
 }
 
 double JointBound::best_reward(int slot, int phases, std::size_t next, int room) const {
@@ -504,27 +610,69 @@ void JointBound::bend(int service, int block, int delay, double sign, std::vecto
 }
 
 void JointBound::make_costs(int boundary) {
+  const bool may_take = !is_created_before(boundary);
   for (int service = 0; service < services_; ++service) {
-    add_costs(service, boundary, case_.start_slots[ix(service)], given_);
-    add_costs(service, boundary, created_slots_[ix(service)], created_);
+    for (const bool is_fresh : {false, true}) set_costs(service, boundary, is_fresh, costs_at_[is_fresh ? 1 : 0]);
   }
-  for (std::size_t i = 0; i < steps_.size(); ++i) {
-    given_[i] += std::max(cell_.given[i], cell_before_.given[i]);
-    created_[i] += std::max(cell_.created[i], cell_before_.created[i]) - price_;
-    dropped_[i] = std::max(cell_.dropped[i], cell_before_.dropped[i]);
-    if (is_free_[ix(steps_[i].kind)] != 0) created_[i] = given_[i];
+  for (Costs& costs : costs_at_) {
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      costs.given[i] += std::max(cell_.given[i], cell_before_.given[i]);
+      costs.created[i] += std::max(cell_.created[i], cell_before_.created[i]) - price_;
+      if (may_take && is_free_[ix(steps_[i].kind)] != 0) costs.created[i] = costs.given[i];
+    }
+  }
+  for (std::size_t i = 0; i < steps_.size(); ++i) dropped_[i] = std::max(cell_.dropped[i], cell_before_.dropped[i]);
+}
+
+/// Whether whoever takes over a slice that serves nobody could have created it a slot before.
+bool JointBound::is_created_before(int boundary) const {
+  return is_soon_created_ && boundary > 0 && can_change_[ix(boundary - 1)] != 0;
+}
+
+/// What pieces more of a service do not give until they are ready. A fresh model is fresh until the next one is due;
+/// of all others that is unknown.
+void JointBound::set_costs(int service, int boundary, bool is_fresh, Costs& costs) const {
+  const int begin = begins_[ix(boundary)];
+  const int fresh_until = is_fresh && !fresh_margins_.empty() ? next_due(service, begin) : begin;
+  const auto sums = [&](const std::vector<double>& margins, int slot) {
+    return margins.data() + ix(std::min(slot, case_.problem.slots)) * steps_.size();
+  };
+  const auto set = [&](int delay, std::vector<double>& of) {
+    const int until = std::min(fresh_until, begin + delay);
+    const std::vector<double>& fresh = until > begin ? fresh_margins_ : margins_;
+    const double* from = sums(fresh, begin);
+    const double* due = sums(fresh, until);
+    const double* after_due = sums(margins_, until);
+    const double* ready = sums(margins_, begin + delay);
+    const std::size_t steps_end = ix(steps_begin_[ix(service + 1)]);
+    for (std::size_t i = ix(steps_begin_[ix(service)]); i < steps_end; ++i) {
+      of[i] = (from[i] - due[i]) + (after_due[i] - ready[i]);
+    }
+  };
+  set(case_.start_slots[ix(service)], costs.given);
+  set(created_slots_[ix(service)], costs.created);
+}
+
+/// The first slot after another in which a retraining is due; the end of the window where none is.
+int JointBound::next_due(int service, int slot) const {
+  const std::optional<RetrainingTerms>& terms = case_.problem.services[ix(service)].retraining;
+  if (!terms) return case_.problem.slots;
+  const auto next = std::ranges::upper_bound(terms->due_slots, slot);
+  return next == terms->due_slots.end() ? case_.problem.slots : *next;
+}
+
+/// Those that hold while the models are in these phases.
+void JointBound::choose_costs(int phases) {
+  for (int service = 0; service < services_; ++service) {
+    const Costs& costs = costs_at_[phase_of(phases, service) == kFresh ? 1 : 0];
+    const auto first = static_cast<std::ptrdiff_t>(steps_begin_[ix(service)]);
+    const auto last = static_cast<std::ptrdiff_t>(steps_begin_[ix(service + 1)]);
+    std::copy(costs.given.begin() + first, costs.given.begin() + last, costs_.given.begin() + first);
+    std::copy(costs.created.begin() + first, costs.created.begin() + last, costs_.created.begin() + first);
   }
 }
 
-/// What a piece more does not give until it is ready.
-void JointBound::add_costs(int service, int boundary, int delay, std::vector<double>& costs) const {
-  const double* now = margins(begins_[ix(boundary)]);
-  const double* ready = margins(begins_[ix(boundary)] + delay);
-  const std::size_t steps_end = ix(steps_begin_[ix(service + 1)]);
-  for (std::size_t i = ix(steps_begin_[ix(service)]); i < steps_end; ++i) costs[i] = now[i] - ready[i];
-}
-
-void JointBound::hold(int block, int phases, double* values) const {
+void JointBound::hold(int block, int phases, const std::vector<double>& rewards, double* values) const {
   const int from = begins_[ix(block)];
   const int end = begins_[ix(block + 1)];
   const bool binds = from >= case_.problem.floors_from;
@@ -541,9 +689,7 @@ void JointBound::hold(int block, int phases, double* values) const {
     }
   }
   add_gains(gains, begin_of, values);
-  if (is_always_fresh()) return;
-  std::vector<double> rewards;
-  make_rewards(from, phases, rewards);
+  if (rewards.empty()) return;
   for (int state = 0; state < states_; ++state) values[state] += rewards[ix(rooms_[ix(state)])];
 }
 
@@ -558,7 +704,7 @@ void JointBound::hold_tail(int phases, double* values) const {
     const int slots = case_.problem.slots;
     if (phase == kTraining) {
       const ServiceBound& bound = prices_->service(service);
-      charge += bound.may_be_done(slots) ? bound.price_of_progress(slots) * kDone : -kWorthless;
+      charge += bound.may_be_done(slots) ? price_of_progress(service, slots) * kDone : -kWorthless;
     }
     const std::vector<double>& tail = phase == kStuck ? holdings.stale_tail : holdings.tail;
     begin_of.push_back(gains.size());
@@ -581,46 +727,103 @@ void JointBound::add_gains(const std::vector<double>& gains, const std::vector<s
   }
 }
 
-/// Backward: what is added, one by one, from the last state on; who hands over; then what is dropped.
-void JointBound::change(double* values) {
-  std::ranges::fill(handed_over_, kWorthless);
+void JointBound::change(int boundary, const std::vector<double>& rewards, double* values) {
+  add_pieces(rewards, values);
+  drop_pieces(values);
+  if (!is_always_fresh()) take_from_training(boundary, rewards, values);
+}
+
+/// Backward: what is added, one by one, from the last state on; who hands over.
+void JointBound::add_pieces(const std::vector<double>& rewards, const double* values) {
+  std::ranges::fill(changed_.handed_one, kWorthless);
+  std::ranges::fill(changed_.handed_all, kWorthless);
+  const auto stays = [&](int state) { return may_begin_[ix(state)] != 0 ? values[state] : kWorthless; };
+  const auto without_reward = [&](int state) { return stays(state) - rewards[ix(rooms_[ix(state)])]; };
+  // No more slices retrain at once than there are services for it.
+  const bool is_one = stale_services_.size() == 1;
   for (int state = states_ - 1; state >= 0; --state) {
-    const double stays = may_begin_[ix(state)] != 0 ? values[state] : kWorthless;
-    double given = stays;
-    double created = stays;
-    double best = kWorthless;  // of this kind, of the services that could take one over
-    double second = kWorthless;
-    int begin = edges_begin_[ix(state)];
-    for (int i = begin; i < edges_begin_[ix(state + 1)]; ++i) {
-      const Edge& edge = edges_[ix(i)];
-      const double value = after_given_[ix(edge.to)] + given_[ix(edge.step)];
-      given = std::max(given, value);
-      created = std::max(created, after_created_[ix(edge.to)] + created_[ix(edge.step)]);
-      second = std::max(second, std::min(best, value));
-      best = std::max(best, value);
-      if (edge.is_last_of_kind == 0) continue;
-      for (; begin <= i; ++begin) {
-        const Edge& giver = edges_[ix(begin)];
-        const bool is_taker = after_given_[ix(giver.to)] + given_[ix(giver.step)] == best;
-        double& from = handed_over_[ix(giver.to)];
-        from = std::max(from, (is_taker ? second : best) + dropped_[ix(giver.step)]);
-      }
-      best = second = kWorthless;
-    }
-    after_given_[ix(state)] = given;
-    after_created_[ix(state)] = created;
-    values[state] = std::max(values[state], created);
-  }
-  for (int state = 0; state < states_; ++state) {
-    const double value = values[state] - price_;
-    const double handed = handed_over_[ix(state)];
+    double created = stays(state);
+    double given = created;
+    double training = rewards.empty() ? kWorthless : without_reward(state);
     for (int i = edges_begin_[ix(state)]; i < edges_begin_[ix(state + 1)]; ++i) {
       const Edge& edge = edges_[ix(i)];
-      const double dropped = dropped_[ix(edge.step)];
-      values[edge.to] = std::max(values[edge.to], value + dropped);
-      handed_over_[ix(edge.to)] = std::max(handed_over_[ix(edge.to)], handed + dropped);
+      const double cost = costs_.created[ix(edge.step)];
+      created = std::max(created, changed_.created[ix(edge.to)] + cost);
+      given = std::max(given, changed_.given[ix(edge.to)] + costs_.given[ix(edge.step)]);
+      if (rewards.empty() || trains_on_[ix(steps_[ix(edge.step)].kind)] == 0) continue;
+      training = std::max(training, (is_one ? without_reward(edge.to) : changed_.training[ix(edge.to)]) + cost);
     }
-    values[state] = std::max(values[state], handed);
+    changed_.created[ix(state)] = created;
+    changed_.given[ix(state)] = given;
+    changed_.training[ix(state)] = training;
+    hand_over(state);
+  }
+}
+
+/// A piece more of one service in the place of one of another that a larger state drops.
+void JointBound::hand_over(int state) {
+  TwoLargest one;
+  TwoLargest all;
+  int begin = edges_begin_[ix(state)];
+  for (int i = begin; i < edges_begin_[ix(state + 1)]; ++i) {
+    const Edge& taker = edges_[ix(i)];
+    one.add(changed_.created[ix(taker.to)] + costs_.given[ix(taker.step)]);
+    all.add(changed_.given[ix(taker.to)] + costs_.given[ix(taker.step)]);
+    if (taker.is_last_of_kind == 0) continue;
+    for (; begin <= i; ++begin) {
+      const Edge& giver = edges_[ix(begin)];
+      const double cost = costs_.given[ix(giver.step)];
+      const double dropped = dropped_[ix(giver.step)];
+      double& by_one = changed_.handed_one[ix(giver.to)];
+      by_one = std::max(by_one, one.without(changed_.created[ix(giver.to)] + cost) + dropped);
+      double& by_all = changed_.handed_all[ix(giver.to)];
+      by_all = std::max(by_all, all.without(changed_.given[ix(giver.to)] + cost) + dropped);
+    }
+    one = all = {};
+  }
+}
+
+/// Forward: what is dropped before, one by one.
+void JointBound::drop_pieces(double* values) {
+  const auto raise = [](double& value, double other) { value = std::max(value, other); };
+  std::ranges::fill(changed_.handed_two, kWorthless);
+  for (int state = 0; state < states_; ++state) raise(values[state], changed_.created[ix(state)]);
+  for (int state = 0; state < states_; ++state) {
+    const std::size_t now = ix(state);
+    for (int i = edges_begin_[now]; i < edges_begin_[now + 1]; ++i) {
+      const Edge& edge = edges_[ix(i)];
+      const std::size_t to = ix(edge.to);
+      const double dropped = dropped_[ix(edge.step)];
+      raise(values[to], values[state] + dropped - price_);
+      raise(changed_.handed_one[to], changed_.handed_one[now] + dropped - price_);
+      raise(changed_.handed_all[to], changed_.handed_all[now] + dropped);
+      raise(changed_.handed_two[to], std::max(changed_.handed_two[now], changed_.handed_all[now]) + dropped);
+    }
+  }
+  for (int state = 0; state < states_; ++state) {
+    raise(values[state], std::max(changed_.handed_one[ix(state)], changed_.handed_two[ix(state)]));
+  }
+}
+
+/// Changes to slices that retrained, or served nobody, until then.
+void JointBound::take_from_training(int boundary, const std::vector<double>& rewards, double* values) {
+  if (is_soon_created_ && !rewards.empty()) {
+    // Of a change in the next slot: it began to be created now, while retraining went on.
+    for (int state = 0; state < states_; ++state) {
+      values[state] = std::max(values[state], changed_.training[ix(state)] + rewards[ix(rooms_[ix(state)])]);
+    }
+  }
+  if (boundary == 0 || is_created_before(boundary)) return;
+  std::vector<double>& given = changed_.given;
+  for (std::size_t state = 0; state < ix(states_); ++state) {
+    for (int i = edges_begin_[state]; i < edges_begin_[state + 1]; ++i) {
+      double& more = given[ix(edges_[ix(i)].to)];
+      more = std::max(more, given[state]);
+    }
+  }
+  for (std::size_t state = 0; state < ix(states_); ++state) {
+    const bool trains = trains_beside_[ix(rooms_[state])] != 0;
+    if (trains) values[state] = std::max({values[state], given[state], changed_.handed_all[state]});
   }
 }
 
@@ -630,9 +833,9 @@ void JointBound::change_quickly(double* values) {
     double best = may_begin_[ix(state)] != 0 ? values[state] : kWorthless;
     for (int i = quick_begin_[ix(state)]; i < quick_begin_[ix(state + 1)]; ++i) {
       const Edge& edge = quick_edges_[ix(i)];
-      best = std::max(best, after_given_[ix(edge.to)] + given_[ix(edge.step)]);
+      best = std::max(best, changed_.given[ix(edge.to)] + costs_.given[ix(edge.step)]);
     }
-    after_given_[ix(state)] = best;
+    changed_.given[ix(state)] = best;
     values[state] = std::max(values[state], best);
   }
   drop(values);

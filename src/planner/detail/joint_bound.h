@@ -5,7 +5,8 @@
 /// over the boundaries of blocks of slots. A change drops pieces and adds others:
 ///     max over what both have of: (its loss until the new ones are ready) + max over what is added of the rest
 /// which is one pass over the states that adds pieces one by one, and one that drops them, O(states x kinds x services)
-/// each. A piece that is created needs the time for that too, unless the change hands over one of some kind.
+/// each. A piece that is created needs the time for that too. One that is handed over does not: one of them is followed
+/// through a change, and where two or more are, none of the change is created.
 ///
 /// A change may begin between two boundaries. What it costs is a sum over its pieces of functions of its slot; each is
 /// no more than the straight line between its values at the boundaries and the most by which it passes that. So a
@@ -16,17 +17,22 @@
 /// have one slot, and progress has the prices of a PriceBound: it is paid as it is made, by the best pieces to retrain
 /// on that have room together beside the state, and charged when the retraining is done.
 ///
-/// The price of changes counts where nobody can retrain: for all pieces of a change that hands over none, for what the
-/// kinds of two states differ by where a change is given.
+/// A slice that serves nobody is taken over without the time to create it only where it stands at first: who takes it
+/// later, from a retraining too, could have created it in its room a slot before, but for the progress of that slot.
+///
+/// The price of changes counts where nobody can retrain: for all pieces of a change that are not handed over, while no
+/// more than one is; for what the kinds of two states differ by where a change is given.
 ///
 /// Not in the bound: places, budgets, pins, that a change of variant takes time where variants are free, and that a
 /// change waits for the ones before it.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "planner/detail/gpu_case.h"
@@ -52,6 +58,9 @@ class JointBound {
   /// Solves the program, with blocks of at most so many slots. What stands first may go on whatever the rules say.
   /// Requires: `prices` where some model becomes stale; blocks have one slot then.
   void compute(int block_slots, const std::vector<int>& standing_bundles, const PriceBound* prices);
+
+  /// From the next `compute` on progress has its price of the PriceBound times so much, [service]. 1 at first.
+  void set_progress_scales(std::vector<double> scales) { progress_scales_ = std::move(scales); }
 
   /// The number of what the services hold, [service] a bundle each.
   [[nodiscard]] int state_of(const std::vector<int>& bundles) const;
@@ -119,9 +128,11 @@ class JointBound {
   void make_states();
   void make_edges();
   void make_margins();
+  [[nodiscard]] std::vector<double> margins_where(bool is_surely_fresh) const;
   void make_blocks(int block_slots);
   void make_quick_edges(int block_slots);
   void find_free_kinds(const std::vector<int>& standing_bundles);
+  void find_training_rooms();
   void find_price();
   [[nodiscard]] int number_of(const std::uint16_t* holdings) const;
   [[nodiscard]] bool may_stand(int state) const;
@@ -131,14 +142,22 @@ class JointBound {
     std::vector<double> created;
     std::vector<double> dropped;
   };
-  [[nodiscard]] double margin_of(const Step& step, int slot) const;
+  /// What pieces cost that begin at a boundary, [step], less is worse: handed over, or created.
+  struct Costs {
+    std::vector<double> given;
+    std::vector<double> created;
+  };
+  [[nodiscard]] double margin_of(const Step& step, int slot, bool is_surely_fresh) const;
   [[nodiscard]] const double* margins(int slot) const {
     return margins_.data() + ix(std::min(slot, case_.problem.slots)) * steps_.size();
   }
   void make_cell(int block, Cell& cell) const;
   void bend(int service, int block, int delay, double sign, std::vector<double>& most) const;
+  [[nodiscard]] bool is_created_before(int boundary) const;
   void make_costs(int boundary);
-  void add_costs(int service, int boundary, int delay, std::vector<double>& costs) const;
+  void set_costs(int service, int boundary, bool is_fresh, Costs& costs) const;
+  [[nodiscard]] int next_due(int service, int slot) const;
+  void choose_costs(int phases);
   [[nodiscard]] bool can_change_at(int boundary) const;
   struct Between {
     int block = 0;
@@ -148,14 +167,31 @@ class JointBound {
   };
   [[nodiscard]] Between between(int t) const;
   [[nodiscard]] int phase_of(int phases, int service) const;
+  [[nodiscard]] std::vector<std::uint8_t> reachable_phases(int service) const;
+  [[nodiscard]] bool is_reachable(int slot, int phases) const;
   void enter(int slot, double* values) const;
   void get_done(int slot, double* values) const;
-  void make_rewards(int slot, int phases, std::vector<double>& of_room) const;
+  [[nodiscard]] std::vector<double> rewards_of_rooms(int slot, int phases) const;
+  [[nodiscard]] double price_of_progress(int service, int slot) const;
   [[nodiscard]] double price_in(int slot, int phase, int service) const;
   [[nodiscard]] double best_reward(int slot, int phases, std::size_t next, int room) const;
-  void hold(int block, int phases, double* values) const;
+  void hold(int block, int phases, const std::vector<double>& rewards, double* values) const;
   void hold_tail(int phases, double* values) const;
-  void change(double* values);
+  /// What a state is worth after a change to it or to one with more pieces, [state].
+  struct Changed {
+    std::vector<double> created;     ///< every piece more is created
+    std::vector<double> given;       ///< none is
+    std::vector<double> training;    ///< as created, less what retraining makes beside what stands after the change
+    std::vector<double> handed_one;  ///< one takes the place of a piece that is dropped, the others are created
+    std::vector<double> handed_all;  ///< the same, but the others are not created
+    std::vector<double> handed_two;  ///< two take the places of dropped ones, the others are not created
+  };
+  void change(int boundary, const std::vector<double>& rewards, double* values);
+  void add_pieces(const std::vector<double>& rewards, const double* values);
+  void hand_over(int state);
+  void drop_pieces(double* values);
+  void take_from_training(int boundary, const std::vector<double>& rewards, double* values);
+  [[nodiscard]] bool is_soon_created() const;
   void change_quickly(double* values);
   void add_gains(const std::vector<double>& gains, const std::vector<std::size_t>& begin_of, double* values) const;
   void drop(double* values) const;
@@ -169,31 +205,35 @@ class JointBound {
   int phases_ = 1;                   ///< of all models together
   std::vector<int> stale_services_;  ///< whose models may be or become stale
   const PriceBound* prices_ = nullptr;
-  std::vector<Holdings> holdings_;   ///< [service]
-  std::vector<std::uint16_t> held_;  ///< [state x services + service], a holding
-  std::vector<int> rooms_;           ///< [state]
-  std::vector<Step> steps_;          ///< by service
-  std::vector<int> steps_begin_;     ///< [service], services + 1
-  std::vector<double> margins_;      ///< [slot x steps + step], what a piece more serves in the slots before
-  std::vector<Edge> edges_;          ///< by state
-  std::vector<int> edges_begin_;     ///< [state], states + 1
-  std::vector<Edge> quick_edges_;    ///< of pieces that get ready within a block
-  std::vector<int> quick_begin_;     ///< [state], states + 1
-  std::vector<char> may_begin_;      ///< [state], isolation and trust domains allow it
-  std::vector<int> created_slots_;   ///< [service], until a piece that is created is ready
-  std::vector<char> is_free_;        ///< [kind], pieces of it stand that nobody uses
+  std::vector<double> progress_scales_;               ///< [service]
+  std::vector<std::vector<std::uint8_t>> reachable_;  ///< [of stale_services_][slot], a bit for each phase
+  std::vector<Holdings> holdings_;                    ///< [service]
+  std::vector<std::uint16_t> held_;                   ///< [state x services + service], a holding
+  std::vector<int> rooms_;                            ///< [state]
+  std::vector<Step> steps_;                           ///< by service
+  std::vector<int> steps_begin_;                      ///< [service], services + 1
+  std::vector<double> margins_;        ///< [slot x steps + step], what a piece more serves in the slots before
+  std::vector<double> fresh_margins_;  ///< the same while the model is fresh; empty where all always are
+  std::vector<Edge> edges_;            ///< by state
+  std::vector<int> edges_begin_;       ///< [state], states + 1
+  std::vector<Edge> quick_edges_;      ///< of pieces that get ready within a block
+  std::vector<int> quick_begin_;       ///< [state], states + 1
+  std::vector<char> may_begin_;        ///< [state], isolation and trust domains allow it
+  std::vector<int> created_slots_;     ///< [service], until a piece that is created is ready
+  std::vector<char> is_free_;          ///< [kind], pieces of it stand that nobody uses
   int quick_rounds_ = 0;
-  std::vector<int> block_of_;          ///< [slot]
-  std::vector<int> begins_;            ///< [block], and the end of the window
-  std::vector<char> can_change_;       ///< [block]
-  std::vector<double> given_;          ///< [step], cost of a piece that is handed over, less is worse
-  std::vector<double> created_;        ///< [step], of one that is created
-  std::vector<double> dropped_;        ///< [step], what it may give beyond the boundary
-  Cell cell_;                          ///< of the block after the boundary
-  Cell cell_before_;                   ///< of the one before
-  std::vector<double> after_given_;    ///< [state]
-  std::vector<double> after_created_;  ///< [state]
-  std::vector<double> handed_over_;    ///< [state], by changes that hand something over
+  std::vector<int> block_of_;      ///< [slot]
+  std::vector<int> begins_;        ///< [block], and the end of the window
+  std::vector<char> can_change_;   ///< [block]
+  std::array<Costs, 2> costs_at_;  ///< [is_fresh]
+  Costs costs_;                    ///< of a boundary and the phases of all models
+  std::vector<double> dropped_;    ///< [step], what it may give beyond the boundary
+  Cell cell_;                      ///< of the block after the boundary
+  Cell cell_before_;               ///< of the one before
+  Changed changed_;
+  std::vector<char> trains_on_;      ///< [kind], some service may retrain on it
+  std::vector<char> trains_beside_;  ///< [room], something could retrain beside it
+  bool is_soon_created_ = false;
   double price_ = 0;                   ///< of a piece that is created or dropped where nothing is handed over
   std::vector<double> price_between_;  ///< [room x rooms + room], at least
   std::vector<double> values_;         ///< [(boundary x phases + phase) x states + state]

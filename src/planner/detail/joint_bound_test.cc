@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
+#include <vector>
 
 #include "planner/check.h"
 #include "planner/detail/one_gpu_search.h"
@@ -21,7 +24,7 @@ using testing::quarters_problem;
 constexpr int kStatesMax = 200'000;
 
 /// The bound of a whole problem, with blocks of so many slots.
-double bound_of(const Problem& problem, Variants variants, int block_slots) {
+double bound_of(const Problem& problem, Variants variants, int block_slots, double progress_scale = 1) {
   const GpuCase gpu_case(problem);
   const OneGpuSearch search(gpu_case);
   std::vector<int> standing;
@@ -33,6 +36,7 @@ double bound_of(const Problem& problem, Variants variants, int block_slots) {
   const PriceBound prices(gpu_case, search.starts(), 4, 1);
   JointBound joint(gpu_case, variants, kStatesMax);
   EXPECT_TRUE(joint.is_usable());
+  joint.set_progress_scales(std::vector<double>(problem.services.size(), progress_scale));
   joint.compute(block_slots, standing, &prices);
   return search.value_before() + joint.from(gpu_case.first_slot, joint.state_of(standing), models);
 }
@@ -74,6 +78,22 @@ TEST(JointBound, KnowsThePriceOfWhatIsCreatedAndDestroyed) {
   EXPECT_NEAR(bound_of(problem, Variants::kKept, 1), 70, 1e-9);
 }
 
+TEST(JointBound, KnowsWhatStartingCostsWhileAModelIsFresh) {
+  Problem problem = quarters_problem(1, 10);
+  problem.services[0].variants = {{.accuracy_before = 0.5, .accuracy_after = 1}};
+  problem.services[0].retraining = RetrainingTerms{.due_slots = {8}};
+  // No slice stands that a retraining could leave: it is created, 3 slots. Then 5 fresh ones and 2 stale ones.
+  EXPECT_NEAR(bound_of(problem, Variants::kKept, 1), 5 * 10 + 2 * 5, 1e-9);
+}
+
+TEST(JointBound, HoldsWhereAModelIsBetterBeforeItsSwap) {
+  Problem problem = quarters_problem(1, 10);
+  problem.services[0].variants = {{.accuracy_before = 1, .accuracy_after = 0.5}};
+  problem.services[0].retraining = RetrainingTerms{.is_stale = true, .fresh_in = 8, .due_slots = {}};
+  EXPECT_GE(bound_of(problem, Variants::kKept, 1), 5 * 10 + 2 * 5);
+  EXPECT_NEAR(solve_one_gpu(problem, {}).objective, 5 * 10 + 2 * 5, 1e-9);
+}
+
 TEST(JointBound, HoldsForTheExhaustiveSearchWhateverThePrice) {
   int judged = 0;
   for (std::uint64_t seed = 0; judged < 60; ++seed) {
@@ -87,6 +107,28 @@ TEST(JointBound, HoldsForTheExhaustiveSearchWhateverThePrice) {
     ++judged;
     for (const int block_slots : {1, 2, 3}) {
       EXPECT_GE(bound_of(problem, Variants::kKept, block_slots),
+                truth->objective - 1e-9 * (1 + std::abs(truth->objective)));
+    }
+  }
+}
+
+/// Whatever the prices of progress, and however the times of creating and starting are rounded.
+TEST(JointBound, HoldsForTheExhaustiveSearchWhereModelsRetrain) {
+  static constexpr std::array<double, 5> kCreateSeconds = {0.5, 0, 0.4, 1, 1.7};
+  int judged = 0;
+  for (std::uint64_t seed = 0; judged < 50; ++seed) {
+    SCOPED_TRACE(fmt::format("tiny_problem(Rng({}))", seed));
+    Problem problem = testing::tiny_problem(Rng(seed));
+    const bool retrains = std::ranges::any_of(
+        problem.services, [](const ServiceTerms& service) { return service.retraining.has_value(); });
+    if (problem.gpus.size() > 1 || !retrains) continue;
+    if (seed % 3 == 0) problem.create_seconds = kCreateSeconds[seed / 3 % kCreateSeconds.size()];
+    if (seed % 5 == 0) problem.services.front().start_seconds += 0.3;
+    const std::optional<Answer> truth = testing::Exhaustive(problem).solve();
+    if (!truth || truth->is_infeasible) continue;
+    ++judged;
+    for (const double scale : {1.0, 0.0, 0.4, 3.0}) {
+      EXPECT_GE(bound_of(problem, Variants::kKept, 1, scale),
                 truth->objective - 1e-9 * (1 + std::abs(truth->objective)));
     }
   }

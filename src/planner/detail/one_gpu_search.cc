@@ -757,8 +757,11 @@ std::vector<char> OneGpuSearch::kinds_to_create(const Arrangement& from, const s
 double OneGpuSearch::deal_bound(int label, int t, const std::vector<Share>& shares,
                                 const std::vector<Share>& kept) const {
   const std::vector<char> creates = kinds_to_create(arrangements_[labels_[ix(label)].arrangement], kept);
-  double bound = kept_bound(label, t, shares, kept, creates);
-  if (!create_matters_) return bound;
+  if (!create_matters_) return kept_bound(label, t, shares, kept, creates).value;
+  // Fewer kept pieces can do no better than all of them where nothing has to be created.
+  const Kept most = kept_bound(label, t, shares, kept, std::vector<char>(creates.size()));
+  if (!most.gets_done && !(most.value > cutoff())) return most.value;
+  double bound = kept_bound(label, t, shares, kept, creates).value;
   std::vector<char> begins(creates.size());  // of which kinds new pieces are wanted
   for (std::size_t service = 0; service < shares.size(); ++service) {
     const Bundles& bundles = case_.bundles[service];
@@ -789,8 +792,8 @@ double OneGpuSearch::deal_bound(int label, int t, const std::vector<Share>& shar
   return bound;
 }
 
-double OneGpuSearch::kept_bound(int number, int t, const std::vector<Share>& shares, const std::vector<Share>& kept,
-                                const std::vector<char>& creates) const {
+OneGpuSearch::Kept OneGpuSearch::kept_bound(int number, int t, const std::vector<Share>& shares,
+                                            const std::vector<Share>& kept, const std::vector<char>& creates) const {
   const Label& label = labels_[ix(number)];
   const Problem& problem = case_.problem;
   const auto ready_at = [&](int kind, double start) {
@@ -821,6 +824,7 @@ double OneGpuSearch::kept_bound(int number, int t, const std::vector<Share>& sha
   end = std::min(end, problem.slots);
   double served = label.value;
   double alone = bound_ != nullptr ? bound_->income(end) : 0;
+  bool gets_done = false;
   std::vector<ModelState> models;
   models.reserve(shares.size());
   for (int service = 0; ix(service) < shares.size(); ++service) {
@@ -841,16 +845,19 @@ double OneGpuSearch::kept_bound(int number, int t, const std::vector<Share>& sha
       at = until;
     }
     // Whether sooner done is better cannot be said here.
-    if (was_open && !state.is_open() && trains_from[ix(service)] > t) return label.bound;
+    if (was_open && !state.is_open()) {
+      gets_done = true;
+      if (trains_from[ix(service)] > t) return {.value = label.bound, .gets_done = true};
+    }
     if (bound_ != nullptr) alone += bound_->from(service, end, now.bundle, state);
     models.push_back(state);
   }
-  if (joint_ == nullptr || (bound_ != nullptr && !(served + alone > cutoff()))) return served + alone;
+  if (joint_ == nullptr || (bound_ != nullptr && !(served + alone > cutoff()))) return {served + alone, gets_done};
   std::vector<int> bundles;
   bundles.reserve(shares.size());
   for (const Share& share : shares) bundles.push_back(share.bundle);
   const double together = joint_->from(end, joint_->state_of(bundles), models);
-  return served + (bound_ != nullptr ? std::min(alone, together) : together);
+  return {served + (bound_ != nullptr ? std::min(alone, together) : together), gets_done};
 }
 
 void OneGpuSearch::try_placings(const Draft& draft, const Deal& deal) {

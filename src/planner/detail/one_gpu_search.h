@@ -160,8 +160,13 @@ class OneGpuSearch {
   double run_services(const Label& parent, const Arrangement& to, int t, int end, const std::vector<int>& ready,
                       Label& child);
   void finish(const Label& label, int parent, const Configuration* last);
-  [[nodiscard]] double kept_bound(int label, int t, const std::vector<Share>& shares, const std::vector<Share>& kept,
-                                  const std::vector<char>& creates) const;
+  /// A bound, and whether a retraining gets done before all is ready.
+  struct Kept {
+    double value = 0;
+    bool gets_done = false;
+  };
+  [[nodiscard]] Kept kept_bound(int label, int t, const std::vector<Share>& shares, const std::vector<Share>& kept,
+                                const std::vector<char>& creates) const;
   [[nodiscard]] double deal_bound(int label, int t, const std::vector<Share>& shares,
                                   const std::vector<Share>& kept) const;
   [[nodiscard]] std::vector<char> kinds_to_create(const Arrangement& from, const std::vector<Share>& kept) const;

@@ -38,12 +38,14 @@ ServiceBound::ServiceBound(const GpuCase& gpu_case, int service)
   const Served& served = gpu_case.served[ix(service)];
   if (retrains()) base_before_.resize(size);
   for (int bundle = 0; bundle < count_; ++bundle) {
-    const double* fresh = served.prefix(bundles_.level[ix(bundle)], true);
-    const double* stale = served.prefix(bundles_.level[ix(bundle)], false);
+    const int level = bundles_.level[ix(bundle)];
+    const double* stale = served.prefix(level, false);
+    double fresh = 0;
     for (int t = 0; t <= slots_; ++t) {
       const std::size_t place = ix(t) * ix(count_) + ix(bundle);
-      sums_[ix(kFresh)][place] = fresh[t];
+      sums_[ix(kFresh)][place] = fresh;
       if (retrains()) base_before_[place] = stale[t];
+      if (t < slots_) fresh += gpu_case.value_when_done(service, level, t);
     }
   }
   if (!retrains()) return;

@@ -158,6 +158,8 @@ void PriceBound::start_progress() {
       if (is_last) gain += case_.served[s].tail(level, true) - case_.served[s].tail(level, false);
       prices_.progress[s][epoch] = std::max({0.0, gain * kGainShare, is_last ? terms.progress_value : 0.0});
     }
+    // One price holds for all epochs then.
+    if (services_[s].keeps_unfinished()) prices_.progress[s].front() = std::ranges::max(prices_.progress[s]);
   }
 }
 
