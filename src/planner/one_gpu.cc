@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
+#include <utility>
+#include <vector>
 
 #include "base/ensure.h"
 #include "planner/check.h"
@@ -95,15 +98,15 @@ std::vector<PassLimits> joint_passes(int slots) {
 }
 
 /// The joint bound of a case: with variants where it has few enough states, else without; may be unusable.
-JointBound joint_bound_of(const GpuCase& gpu_case) {
+std::unique_ptr<JointBound> joint_bound_of(const GpuCase& gpu_case) {
   bool is_always_fresh = true;
   for (const ServiceTerms& terms : gpu_case.problem.services) {
     is_always_fresh = is_always_fresh && !terms.retraining;
   }
   const int states_max = is_always_fresh ? kStatesMax : kStatesOfSlotsMax / std::max(1, gpu_case.problem.slots);
-  JointBound joint(gpu_case, Variants::kKept, states_max);
-  if (joint.is_usable()) return joint;
-  return {gpu_case, Variants::kFree, states_max};
+  auto joint = std::make_unique<JointBound>(gpu_case, Variants::kKept, states_max);
+  if (!joint->is_usable()) joint = std::make_unique<JointBound>(gpu_case, Variants::kFree, states_max);
+  return joint;
 }
 
 /// The bound of a case by steps: prices first, where some model may be stale, then all services together.
@@ -117,13 +120,13 @@ class Bounds {
     }
   }
 
-  [[nodiscard]] bool is_joint_alone() const { return joint_.is_usable() && joint_.is_always_fresh(); }
-  [[nodiscard]] bool may_join() const { return joint_.is_usable(); }
+  [[nodiscard]] bool is_joint_alone() const { return joint_->is_usable() && joint_->is_always_fresh(); }
+  [[nodiscard]] bool may_join() const { return joint_->is_usable(); }
 
   /// Bounds the search by all services together, and gives the bound of all.
   double join(const PriceBound* prices) {
     const double value = compute(prices);
-    search_.set_bound(joint_);
+    search_.set_bound(*joint_);
     return value;
   }
 
@@ -136,27 +139,27 @@ class Bounds {
       std::vector<double> scales = best;
       for (const double scale : kScales) {
         scales[service] = best[service] * scale;
-        joint_.set_progress_scales(scales);
+        joint_->set_progress_scales(scales);
         const double value = compute(&prices);
         if (value >= least) continue;
         least = value;
         best[service] = scales[service];
       }
     }
-    joint_.set_progress_scales(std::move(best));
+    joint_->set_progress_scales(std::move(best));
     return join(&prices);
   }
 
  private:
   double compute(const PriceBound* prices) {
     const int slots = case_.problem.slots - case_.first_slot;
-    joint_.compute(std::clamp(slots / kJointBlocks, 1, kJointBlockSlotsMax), standing_, prices);
-    return search_.value_before() + joint_.from(case_.first_slot, joint_.state_of(standing_), models_);
+    joint_->compute(std::clamp(slots / kJointBlocks, 1, kJointBlockSlotsMax), standing_, prices);
+    return search_.value_before() + joint_->from(case_.first_slot, joint_->state_of(standing_), models_);
   }
 
   const GpuCase& case_;
   OneGpuSearch& search_;
-  JointBound joint_;
+  std::unique_ptr<JointBound> joint_;
   std::vector<int> standing_;
   std::vector<ModelState> models_;
 };

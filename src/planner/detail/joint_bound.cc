@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
+#include <span>
 
 namespace berth::planner {
 namespace {
@@ -12,290 +12,113 @@ namespace {
 constexpr double kNoGain = 1e-9;
 constexpr double kWorthless = -std::numeric_limits<double>::infinity();
 
-/// Isolation and trust domains allow the two to share a GPU.
-bool may_be_neighbours(const ServiceTerms& a, const ServiceTerms& b) {
-  return !a.is_alone_on_gpu && !b.is_alone_on_gpu && a.trust_domain == b.trust_domain;
+std::vector<int> services_that_may_be_stale(const Problem& problem) {
+  std::vector<int> services;
+  for (int service = 0; ix(service) < problem.services.size(); ++service) {
+    const std::optional<RetrainingTerms>& terms = problem.services[ix(service)].retraining;
+    if (terms && (terms->is_stale || !terms->due_slots.empty())) services.push_back(service);
+  }
+  return services;
 }
 
-/// The two largest of some values.
-struct TwoLargest {
-  double largest = kWorthless;
-  double second = kWorthless;
-
-  void add(double value) {
-    second = std::max(second, std::min(largest, value));
-    largest = std::max(largest, value);
-  }
-  /// The largest of all others.
-  [[nodiscard]] double without(double value) const { return value == largest ? second : largest; }
-};
+/// Of so many models together; for more than a few, more than any limit of states.
+int phases_of(std::size_t models) {
+  constexpr std::size_t kModelsMax = 16;
+  int phases = 1;
+  for (std::size_t i = 0; i < std::min(models, kModelsMax); ++i) phases *= 3;
+  return phases;
+}
 
 }  // namespace
 
 JointBound::JointBound(const GpuCase& gpu_case, Variants variants, int states_max)
     : case_(gpu_case),
-      variants_(variants),
       services_(static_cast<int>(gpu_case.problem.services.size())),
       kinds_(gpu_case.rooms.kinds()),
+      stale_services_(services_that_may_be_stale(gpu_case.problem)),
+      phases_(phases_of(stale_services_.size())),
+      states_(gpu_case, variants, states_max / phases_),
+      changes_(gpu_case, states_, stale_services_),
       progress_scales_(ix(services_), 1.0) {
-  find_phases();
   const Problem& problem = gpu_case.problem;
-  for (int service = 0; service < services_; ++service) {
-    add_holdings(service);
-    const double start = problem.services[ix(service)].start_seconds;
-    created_slots_.push_back(slots_of_seconds(problem.plumbing_seconds + start + problem.create_seconds));
+  for (const ServiceTerms& terms : problem.services) {
+    created_slots_.push_back(slots_of_seconds(problem.plumbing_seconds + terms.start_seconds + problem.create_seconds));
   }
-  if (!count_states(states_max / phases_)) return;
-  is_usable_ = true;
-  for (int service = 0; service < services_; ++service) {
-    Holdings& holdings = holdings_[ix(service)];
-    add_values(service, true, holdings.sums, holdings.tail);
-    if (std::ranges::find(stale_services_, service) == stale_services_.end()) continue;
-    add_values(service, false, holdings.stale_sums, holdings.stale_tail);
-  }
-  make_states();
-  make_edges();
+  if (!is_usable()) return;
+  stale_.resize(ix(services_));
+  for (int service = 0; service < services_; ++service) fresh_.push_back(worth_of(service, true));
+  for (const int service : stale_services_) stale_[ix(service)] = worth_of(service, false);
   make_margins();
 }
 
-void JointBound::find_phases() {
-  constexpr int kPhasesMax = 81;
-  for (int service = 0; service < services_; ++service) {
-    const std::optional<RetrainingTerms>& terms = case_.problem.services[ix(service)].retraining;
-    if (!terms || (!terms->is_stale && terms->due_slots.empty())) continue;
-    stale_services_.push_back(service);
-    phases_ = std::min(phases_, kPhasesMax) * 3;
-  }
-}
-
-void JointBound::add_holdings(int service) {
-  const Bundles& bundles = case_.bundles[ix(service)];
-  const std::size_t labels = bundles.labels.size();
-  Holdings holdings;
-  std::vector<int> bundle_of;  // [holding], the first
-  for (int bundle = 0; bundle < bundles.count(); ++bundle) {
-    const auto begin = bundles.counts.begin() + static_cast<std::ptrdiff_t>(ix(bundle) * labels);
-    std::vector<std::uint8_t> counts(begin, begin + static_cast<std::ptrdiff_t>(labels));
-    if (variants_ == Variants::kFree) counts = counts_by_kind(bundles, counts);
-    const char keeps = case_.keeps_floor(service, bundles.rate[ix(bundle)]) ? 1 : 0;
-    const auto [place, is_new] = holdings.of_counts.try_emplace(counts, holdings.count());
-    holdings.of_bundle.push_back(place->second);
-    holdings.bundles.resize(holdings.of_counts.size());
-    holdings.bundles[ix(place->second)].push_back(bundle);
-    if (!is_new) {
-      char& keeps_already = holdings.keeps_floor[ix(place->second)];
-      keeps_already = std::max(keeps_already, keeps);
-      continue;
-    }
-    holdings.counts.push_back(std::move(counts));
-    holdings.room.push_back(bundles.room[ix(bundle)]);
-    holdings.keeps_floor.push_back(keeps);
-    bundle_of.push_back(bundle);
-  }
-  steps_begin_.push_back(static_cast<int>(steps_.size()));
-  for (int from = 0; from < holdings.count(); ++from) {
-    holdings.steps_begin.push_back(static_cast<int>(steps_.size()));
-    for (int label = 0; ix(label) < labels; ++label) {
-      const int more = bundles.plus(bundle_of[ix(from)], label);
-      if (more == kNoBundle) continue;
-      const Step step{
-          .service = service, .from = from, .to = holdings.of_bundle[ix(more)], .kind = bundles.labels[ix(label)].kind};
-      const bool is_new = ix(holdings.steps_begin.back()) == steps_.size() || steps_.back().to != step.to;
-      if (is_new) steps_.push_back(step);
-    }
-  }
-  holdings.steps_begin.push_back(static_cast<int>(steps_.size()));
-  holdings.common.resize(ix(holdings.count()));
-  holdings_.push_back(std::move(holdings));
-}
-
-std::vector<std::uint8_t> JointBound::counts_by_kind(const Bundles& bundles,
-                                                     const std::vector<std::uint8_t>& by_label) const {
-  std::vector<std::uint8_t> counts(ix(kinds_));
-  for (std::size_t label = 0; label < by_label.size(); ++label) {
-    std::uint8_t& count = counts[ix(bundles.labels[label].kind)];
-    count = static_cast<std::uint8_t>(count + by_label[label]);
-  }
-  return counts;
-}
-
 /// Of each holding, the best variants in each slot by themselves.
-void JointBound::add_values(int service, bool is_fresh, std::vector<double>& sums, std::vector<double>& tail) const {
+JointBound::Worth JointBound::worth_of(int service, bool is_fresh) const {
   const Bundles& bundles = case_.bundles[ix(service)];
   const Served& served = case_.served[ix(service)];
-  const Holdings& holdings = holdings_[ix(service)];
-  const std::size_t count = ix(holdings.count());
+  const std::size_t count = ix(states_.holdings(service));
   const int slots = case_.problem.slots;
-  sums.assign(count * ix(slots + 1), kWorthless);
-  tail.assign(count, kWorthless);
+  Worth worth;
+  worth.sums.assign(count * ix(slots + 1), kWorthless);
+  worth.tail.assign(count, kWorthless);
   for (int bundle = 0; bundle < bundles.count(); ++bundle) {
     const int level = bundles.level[ix(bundle)];
-    const std::size_t holding = ix(holdings.of_bundle[ix(bundle)]);
+    const std::size_t holding = ix(states_.holding_of(service, bundle));
     for (int t = 0; t < slots; ++t) {
-      double& most = sums[ix(t + 1) * count + holding];
+      double& most = worth.sums[ix(t + 1) * count + holding];
       most = std::max(most, is_fresh ? case_.value_when_done(service, level, t) : served.value(level, false, t, t + 1));
     }
-    tail[holding] = std::max(tail[holding], served.tail(level, is_fresh));
+    worth.tail[holding] = std::max(worth.tail[holding], served.tail(level, is_fresh));
   }
-  std::fill_n(sums.begin(), count, 0);
-  for (std::size_t i = count; i < sums.size(); ++i) sums[i] += sums[i - count];
+  std::fill_n(worth.sums.begin(), count, 0);
+  for (std::size_t i = count; i < worth.sums.size(); ++i) worth.sums[i] += worth.sums[i - count];
+  return worth;
 }
 
-bool JointBound::count_states(int states_max) {
-  const Rooms& rooms = case_.rooms;
-  std::vector<std::int64_t> of_room(ix(rooms.count()));
-  of_room.front() = 1;
-  std::int64_t all = 1;
-  for (const Holdings& holdings : holdings_) {
-    std::vector<std::int64_t> next(ix(rooms.count()));
-    all = 0;
-    for (int room = 0; room < rooms.count(); ++room) {
-      for (int holding = 0; holding < holdings.count() && of_room[ix(room)] > 0; ++holding) {
-        const int joined = rooms.join(room, holdings.room[ix(holding)]);
-        if (joined == kNoRoom) continue;
-        next[ix(joined)] += of_room[ix(room)];
-        all += of_room[ix(room)];
-      }
-    }
-    of_room = std::move(next);
-    if (all > states_max) return false;
-  }
-  states_ = static_cast<int>(all);
-  return true;
-}
-
-/// Service by service, so that a piece more leads to a larger number.
-void JointBound::make_states() {
-  const Rooms& rooms = case_.rooms;
-  std::vector<int> room_of = {0};
-  std::vector<std::uint16_t> held;
-  std::vector<std::uint16_t> held_before;
-  for (int service = 0; service < services_; ++service) {
-    Holdings& holdings = holdings_[ix(service)];
-    holdings.rank.assign(ix(rooms.count()), {});
-    std::vector<int> rooms_before = std::move(room_of);
-    room_of.clear();
-    std::swap(held, held_before);
-    held.clear();
-    for (std::size_t before = 0; before < rooms_before.size(); ++before) {
-      holdings.first_child.push_back(static_cast<int>(room_of.size()));
-      std::vector<int>& rank = holdings.rank[ix(rooms_before[before])];
-      const bool is_new = rank.empty();
-      int fitting = 0;
-      for (int holding = 0; holding < holdings.count(); ++holding) {
-        const int joined = rooms.join(rooms_before[before], holdings.room[ix(holding)]);
-        if (is_new) rank.push_back(joined == kNoRoom ? -1 : fitting);
-        if (joined == kNoRoom) continue;
-        ++fitting;
-        room_of.push_back(joined);
-        const auto parent = held_before.begin() + static_cast<std::ptrdiff_t>(before) * service;
-        held.insert(held.end(), parent, parent + service);
-        held.push_back(static_cast<std::uint16_t>(holding));
-      }
-    }
-  }
-  held_ = std::move(held);
-  rooms_ = std::move(room_of);
-}
-
-int JointBound::number_of(const std::uint16_t* holdings) const {
-  int number = 0;
-  int room = 0;
-  for (int service = 0; service < services_; ++service) {
-    const Holdings& all = holdings_[ix(service)];
-    const int holding = holdings[service];
-    number = all.first_child[ix(number)] + all.rank[ix(room)][ix(holding)];
-    room = case_.rooms.join(room, all.room[ix(holding)]);
-  }
-  return number;
-}
-
-int JointBound::state_of(const std::vector<int>& bundles) const {
-  std::vector<std::uint16_t> holdings;
-  holdings.reserve(bundles.size());
-  for (std::size_t service = 0; service < bundles.size(); ++service) {
-    holdings.push_back(static_cast<std::uint16_t>(holdings_[service].of_bundle[ix(bundles[service])]));
-  }
-  return number_of(holdings.data());
-}
-
-bool JointBound::may_stand(int state) const {
-  const std::uint16_t* held = held_.data() + ix(state) * ix(services_);
-  for (int a = 0; a < services_; ++a) {
-    for (int b = a + 1; b < services_ && held[a] != 0; ++b) {
-      if (held[b] != 0 && !may_be_neighbours(case_.problem.services[ix(a)], case_.problem.services[ix(b)]))
-        return false;
-    }
-  }
-  return true;
-}
-
-void JointBound::make_edges() {
-  std::vector<std::uint16_t> held(ix(services_));
-  edges_begin_.push_back(0);
-  may_begin_.reserve(ix(states_));
-  for (int state = 0; state < states_; ++state) {
-    const std::uint16_t* now = held_.data() + ix(state) * ix(services_);
-    std::copy_n(now, services_, held.begin());
-    for (int kind = 0; kind < kinds_; ++kind) {
-      if (case_.rooms.add(rooms_[ix(state)], kind) == kNoRoom) continue;
-      const std::size_t first = edges_.size();
-      for (int service = 0; service < services_; ++service) {
-        const std::vector<int>& begin = holdings_[ix(service)].steps_begin;
-        for (int i = begin[ix(now[service])]; i < begin[ix(now[service]) + 1]; ++i) {
-          if (steps_[ix(i)].kind != kind) continue;
-          held[ix(service)] = static_cast<std::uint16_t>(steps_[ix(i)].to);
-          edges_.push_back({.to = number_of(held.data()), .step = static_cast<std::int16_t>(i)});
-        }
-        held[ix(service)] = now[service];
-      }
-      if (edges_.size() > first) edges_.back().is_last_of_kind = 1;
-    }
-    edges_begin_.push_back(static_cast<int>(edges_.size()));
-    may_begin_.push_back(may_stand(state) ? 1 : 0);
-  }
+/// With a fresh model, in the slots [from, to).
+double JointBound::served(int service, int holding, int from, int to) const {
+  const double* sums = fresh_[ix(service)].sums.data() + holding;
+  const std::size_t count = ix(states_.holdings(service));
+  return sums[ix(to) * count] - sums[ix(from) * count];
 }
 
 void JointBound::make_margins() {
-  steps_begin_.push_back(static_cast<int>(steps_.size()));
   margins_ = margins_where(false);
   if (!is_always_fresh()) fresh_margins_ = margins_where(true);
   for (Costs* costs : {&costs_at_[0], &costs_at_[1], &costs_}) {
-    costs->given.resize(steps_.size());
-    costs->created.resize(steps_.size());
+    costs->given.resize(states_.steps().size());
+    costs->created.resize(states_.steps().size());
+    costs->dropped.resize(states_.steps().size());
   }
-  dropped_.resize(steps_.size());
   for (Cell* cell : {&cell_, &cell_before_}) {
-    for (std::vector<double>* more : {&cell->given, &cell->created, &cell->dropped}) more->resize(steps_.size());
-  }
-  for (std::vector<double>* each : {&changed_.created, &changed_.given, &changed_.training, &changed_.handed_one,
-                                    &changed_.handed_all, &changed_.handed_two}) {
-    each->resize(ix(states_));
+    for (std::vector<double>* more : {&cell->given, &cell->created, &cell->dropped})
+      more->resize(states_.steps().size());
   }
   is_free_.assign(ix(kinds_), 0);
 }
 
 std::vector<double> JointBound::margins_where(bool is_surely_fresh) const {
-  std::vector<double> margins(steps_.size() * ix(case_.problem.slots + 1));
+  std::vector<double> margins(states_.steps().size() * ix(case_.problem.slots + 1));
   for (int t = 0; t < case_.problem.slots; ++t) {
-    const double* before = margins.data() + ix(t) * steps_.size();
-    double* now = margins.data() + ix(t + 1) * steps_.size();
-    for (std::size_t i = 0; i < steps_.size(); ++i) now[i] = before[i] + margin_of(steps_[i], t, is_surely_fresh);
+    const double* before = margins.data() + ix(t) * states_.steps().size();
+    double* now = margins.data() + ix(t + 1) * states_.steps().size();
+    for (std::size_t i = 0; i < states_.steps().size(); ++i)
+      now[i] = before[i] + margin_of(states_.steps()[i], t, is_surely_fresh);
   }
   return margins;
 }
 
 /// What a piece more serves in a slot, at least.
 double JointBound::margin_of(const Step& step, int slot, bool is_surely_fresh) const {
-  const Holdings& holdings = holdings_[ix(step.service)];
-  const auto of = [&](const std::vector<double>& sums) {
-    const double* now = sums.data() + ix(slot) * ix(holdings.count());
-    const double* next = now + holdings.count();
+  const std::size_t count = ix(states_.holdings(step.service));
+  const auto of = [&](const Worth& worth) {
+    const double* now = worth.sums.data() + ix(slot) * count;
+    const double* next = now + count;
     return (next[step.to] - next[step.from]) - (now[step.to] - now[step.from]);
   };
-  const double fresh = of(holdings.sums);
+  const double fresh = of(fresh_[ix(step.service)]);
+  const Worth& stale = stale_[ix(step.service)];
   const bool is_known = is_surely_fresh && !case_.may_lose_by_swap(step.service);
-  return is_known || holdings.stale_sums.empty() ? fresh : std::min(fresh, of(holdings.stale_sums));
+  return is_known || stale.sums.empty() ? fresh : std::min(fresh, of(stale));
 }
 
 /// Blocks end where floors begin to bind and where a frozen stretch begins or ends.
@@ -318,23 +141,6 @@ void JointBound::make_blocks(int block_slots) {
   begins_.push_back(problem.slots);
 }
 
-void JointBound::make_quick_edges(int block_slots) {
-  int soonest = block_slots;
-  for (const Step& step : steps_) soonest = std::min(soonest, case_.start_slots[ix(step.service)]);
-  quick_rounds_ = soonest > 0 && soonest < block_slots ? (block_slots + soonest - 1) / soonest : 0;
-  quick_edges_.clear();
-  quick_begin_.clear();
-  if (quick_rounds_ == 0) return;
-  quick_begin_.push_back(0);
-  for (int state = 0; state < states_; ++state) {
-    for (int i = edges_begin_[ix(state)]; i < edges_begin_[ix(state + 1)]; ++i) {
-      const int service = steps_[ix(edges_[ix(i)].step)].service;
-      if (case_.start_slots[ix(service)] < block_slots) quick_edges_.push_back(edges_[ix(i)]);
-    }
-    quick_begin_.push_back(static_cast<int>(quick_edges_.size()));
-  }
-}
-
 /// Kinds of which a piece stands that serves nobody: whoever takes it need not create one.
 void JointBound::find_free_kinds(const std::vector<int>& standing_bundles) {
   std::vector<int> left(ix(kinds_));
@@ -348,21 +154,6 @@ void JointBound::find_free_kinds(const std::vector<int>& standing_bundles) {
     }
   }
   for (int kind = 0; kind < kinds_; ++kind) is_free_[ix(kind)] = left[ix(kind)] > 0 ? 1 : 0;
-}
-
-void JointBound::find_training_rooms() {
-  const Rooms& rooms = case_.rooms;
-  trains_beside_.assign(ix(rooms.count()), 0);
-  trains_on_.assign(ix(kinds_), 0);
-  for (const int service : stale_services_) {
-    for (int kind = 0; kind < kinds_; ++kind) {
-      if (case_.progress_rate(service, kind) <= 0) continue;
-      trains_on_[ix(kind)] = 1;
-      for (int room = 0; room < rooms.count(); ++room) {
-        if (rooms.add(room, kind) != kNoRoom) trains_beside_[ix(room)] = 1;
-      }
-    }
-  }
 }
 
 /// Whether a piece that is created one slot before is ready no later than one that is handed over, and may stand beside
@@ -405,14 +196,13 @@ void JointBound::compute(int block_slots, const std::vector<int>& standing_bundl
   const bool is_instant = std::ranges::find(case_.start_slots, 0) != case_.start_slots.end();
   if (is_instant || !is_always_fresh()) block_slots = 1;
   make_blocks(block_slots);
-  make_quick_edges(block_slots);
+  changes_.allow_in_blocks(block_slots);
   find_free_kinds(standing_bundles);
-  find_training_rooms();
   find_price();
   is_soon_created_ = is_soon_created();
   reachable_.clear();
   for (const int service : stale_services_) reachable_.push_back(reachable_phases(service));
-  const std::size_t count = ix(states_);
+  const std::size_t count = ix(states_.count());
   const std::size_t all = count * ix(phases_);
   const int blocks = static_cast<int>(begins_.size()) - 1;
   values_.resize(begins_.size() * all);
@@ -441,8 +231,7 @@ void JointBound::compute(int block_slots, const std::vector<int>& standing_bundl
       }
       if (!can_change) continue;
       choose_costs(phases);
-      change(boundary, rewards, values);
-      for (int round = 0; round < quick_rounds_; ++round) change_quickly(values);
+      changes_.make(costs_, rewards, takeover_at(boundary), values);
     }
     get_done(begins_[ix(boundary)], now);
     std::swap(cell_, cell_before_);
@@ -497,7 +286,7 @@ int JointBound::phase_of(int phases, int service) const {
 
 /// What is due at a slot, backward: from the values after it to those before.
 void JointBound::enter(int slot, double* values) const {
-  const std::size_t count = ix(states_);
+  const std::size_t count = ix(states_.count());
   std::size_t stride = 1;
   for (const int service : stale_services_) {
     const ServiceBound& bound = prices_->service(service);
@@ -519,7 +308,7 @@ void JointBound::enter(int slot, double* values) const {
 
 /// A retraining may be done at the beginning of a slot: what its progress was paid is charged.
 void JointBound::get_done(int slot, double* values) const {
-  const std::size_t count = ix(states_);
+  const std::size_t count = ix(states_.count());
   std::size_t stride = 1;
   for (const int service : stale_services_) {
     const ServiceBound& bound = prices_->service(service);
@@ -598,11 +387,11 @@ void JointBound::bend(int service, int block, int delay, double sign, std::vecto
   const int end = begins_[ix(block + 1)];
   const double* first = margins(from + delay);
   const double* last = margins(end + delay);
-  const std::size_t steps_end = ix(steps_begin_[ix(service + 1)]);
+  const std::size_t steps_end = ix(states_.steps_begin(service + 1));
   for (int t = from + 1; t < end; ++t) {
     const double* now = margins(t + delay);
     const double share = static_cast<double>(t - from) / (end - from);
-    for (std::size_t i = ix(steps_begin_[ix(service)]); i < steps_end; ++i) {
+    for (std::size_t i = ix(states_.steps_begin(service)); i < steps_end; ++i) {
       const double more = sign * ((now[i] - first[i]) - share * (last[i] - first[i]));
       most[i] = std::max(most[i], more);
     }
@@ -615,18 +404,28 @@ void JointBound::make_costs(int boundary) {
     for (const bool is_fresh : {false, true}) set_costs(service, boundary, is_fresh, costs_at_[is_fresh ? 1 : 0]);
   }
   for (Costs& costs : costs_at_) {
-    for (std::size_t i = 0; i < steps_.size(); ++i) {
+    for (std::size_t i = 0; i < states_.steps().size(); ++i) {
       costs.given[i] += std::max(cell_.given[i], cell_before_.given[i]);
       costs.created[i] += std::max(cell_.created[i], cell_before_.created[i]) - price_;
-      if (may_take && is_free_[ix(steps_[i].kind)] != 0) costs.created[i] = costs.given[i];
+      if (may_take && is_free_[ix(states_.steps()[i].kind)] != 0) costs.created[i] = costs.given[i];
     }
   }
-  for (std::size_t i = 0; i < steps_.size(); ++i) dropped_[i] = std::max(cell_.dropped[i], cell_before_.dropped[i]);
+  costs_.price = price_;
+  for (std::size_t i = 0; i < states_.steps().size(); ++i) {
+    costs_.dropped[i] = std::max(cell_.dropped[i], cell_before_.dropped[i]);
+  }
 }
 
 /// Whether whoever takes over a slice that serves nobody could have created it a slot before.
 bool JointBound::is_created_before(int boundary) const {
   return is_soon_created_ && boundary > 0 && can_change_[ix(boundary - 1)] != 0;
+}
+
+/// What stands at the first boundary, and serves nobody, is known.
+JointChanges::Takeover JointBound::takeover_at(int boundary) const {
+  const bool retrains = !is_always_fresh();
+  return {.while_training = retrains && is_soon_created_ && ix(boundary) < can_change_.size(),
+          .at_once = retrains && boundary > 0 && !is_created_before(boundary)};
 }
 
 /// What pieces more of a service do not give until they are ready. A fresh model is fresh until the next one is due;
@@ -635,7 +434,7 @@ void JointBound::set_costs(int service, int boundary, bool is_fresh, Costs& cost
   const int begin = begins_[ix(boundary)];
   const int fresh_until = is_fresh && !fresh_margins_.empty() ? next_due(service, begin) : begin;
   const auto sums = [&](const std::vector<double>& margins, int slot) {
-    return margins.data() + ix(std::min(slot, case_.problem.slots)) * steps_.size();
+    return margins.data() + ix(std::min(slot, case_.problem.slots)) * states_.steps().size();
   };
   const auto set = [&](int delay, std::vector<double>& of) {
     const int until = std::min(fresh_until, begin + delay);
@@ -644,8 +443,8 @@ void JointBound::set_costs(int service, int boundary, bool is_fresh, Costs& cost
     const double* due = sums(fresh, until);
     const double* after_due = sums(margins_, until);
     const double* ready = sums(margins_, begin + delay);
-    const std::size_t steps_end = ix(steps_begin_[ix(service + 1)]);
-    for (std::size_t i = ix(steps_begin_[ix(service)]); i < steps_end; ++i) {
+    const std::size_t steps_end = ix(states_.steps_begin(service + 1));
+    for (std::size_t i = ix(states_.steps_begin(service)); i < steps_end; ++i) {
       of[i] = (from[i] - due[i]) + (after_due[i] - ready[i]);
     }
   };
@@ -665,8 +464,8 @@ int JointBound::next_due(int service, int slot) const {
 void JointBound::choose_costs(int phases) {
   for (int service = 0; service < services_; ++service) {
     const Costs& costs = costs_at_[phase_of(phases, service) == kFresh ? 1 : 0];
-    const auto first = static_cast<std::ptrdiff_t>(steps_begin_[ix(service)]);
-    const auto last = static_cast<std::ptrdiff_t>(steps_begin_[ix(service + 1)]);
+    const auto first = static_cast<std::ptrdiff_t>(states_.steps_begin(service));
+    const auto last = static_cast<std::ptrdiff_t>(states_.steps_begin(service + 1));
     std::copy(costs.given.begin() + first, costs.given.begin() + last, costs_.given.begin() + first);
     std::copy(costs.created.begin() + first, costs.created.begin() + last, costs_.created.begin() + first);
   }
@@ -679,18 +478,18 @@ void JointBound::hold(int block, int phases, const std::vector<double>& rewards,
   std::vector<double> gains;
   std::vector<std::size_t> begin_of;
   for (int service = 0; service < services_; ++service) {
-    const Holdings& holdings = holdings_[ix(service)];
-    const std::vector<double>& sums = phase_of(phases, service) == kFresh ? holdings.sums : holdings.stale_sums;
+    const Worth& worth = phase_of(phases, service) == kFresh ? fresh_[ix(service)] : stale_[ix(service)];
+    const int count = states_.holdings(service);
     begin_of.push_back(gains.size());
-    const double* now = sums.data() + ix(from) * ix(holdings.count());
-    const double* next = sums.data() + ix(end) * ix(holdings.count());
-    for (int i = 0; i < holdings.count(); ++i) {
-      gains.push_back(binds && holdings.keeps_floor[ix(i)] == 0 ? kWorthless : next[i] - now[i]);
+    const double* now = worth.sums.data() + ix(from) * ix(count);
+    const double* next = worth.sums.data() + ix(end) * ix(count);
+    for (int i = 0; i < count; ++i) {
+      gains.push_back(binds && !states_.keeps_floor(service, i) ? kWorthless : next[i] - now[i]);
     }
   }
   add_gains(gains, begin_of, values);
   if (rewards.empty()) return;
-  for (int state = 0; state < states_; ++state) values[state] += rewards[ix(rooms_[ix(state)])];
+  for (int state = 0; state < states_.count(); ++state) values[state] += rewards[ix(states_.room_of(state))];
 }
 
 void JointBound::hold_tail(int phases, double* values) const {
@@ -699,155 +498,30 @@ void JointBound::hold_tail(int phases, double* values) const {
   std::vector<std::size_t> begin_of;
   double charge = 0;
   for (int service = 0; service < services_; ++service) {
-    const Holdings& holdings = holdings_[ix(service)];
     const int phase = phase_of(phases, service);
     const int slots = case_.problem.slots;
     if (phase == kTraining) {
       const ServiceBound& bound = prices_->service(service);
       charge += bound.may_be_done(slots) ? price_of_progress(service, slots) * kDone : -kWorthless;
     }
-    const std::vector<double>& tail = phase == kStuck ? holdings.stale_tail : holdings.tail;
+    const std::vector<double>& tail = phase == kStuck ? stale_[ix(service)].tail : fresh_[ix(service)].tail;
     begin_of.push_back(gains.size());
-    for (int i = 0; i < holdings.count(); ++i) {
-      gains.push_back(binds && holdings.keeps_floor[ix(i)] == 0 ? kWorthless : tail[ix(i)]);
+    for (int i = 0; i < states_.holdings(service); ++i) {
+      gains.push_back(binds && !states_.keeps_floor(service, i) ? kWorthless : tail[ix(i)]);
     }
   }
-  std::fill_n(values, states_, -charge);
+  std::fill_n(values, states_.count(), -charge);
   add_gains(gains, begin_of, values);
 }
 
 /// Adds [service][holding] to each state.
 void JointBound::add_gains(const std::vector<double>& gains, const std::vector<std::size_t>& begin_of,
                            double* values) const {
-  const std::uint16_t* held = held_.data();
-  for (int state = 0; state < states_; ++state) {
+  const std::uint16_t* held = states_.held(0);
+  for (int state = 0; state < states_.count(); ++state) {
     double sum = values[state];
     for (std::size_t service = 0; service < begin_of.size(); ++service) sum += gains[begin_of[service] + *held++];
     values[state] = sum;
-  }
-}
-
-void JointBound::change(int boundary, const std::vector<double>& rewards, double* values) {
-  add_pieces(rewards, values);
-  drop_pieces(values);
-  if (!is_always_fresh()) take_from_training(boundary, rewards, values);
-}
-
-/// Backward: what is added, one by one, from the last state on; who hands over.
-void JointBound::add_pieces(const std::vector<double>& rewards, const double* values) {
-  std::ranges::fill(changed_.handed_one, kWorthless);
-  std::ranges::fill(changed_.handed_all, kWorthless);
-  const auto stays = [&](int state) { return may_begin_[ix(state)] != 0 ? values[state] : kWorthless; };
-  const auto without_reward = [&](int state) { return stays(state) - rewards[ix(rooms_[ix(state)])]; };
-  // No more slices retrain at once than there are services for it.
-  const bool is_one = stale_services_.size() == 1;
-  for (int state = states_ - 1; state >= 0; --state) {
-    double created = stays(state);
-    double given = created;
-    double training = rewards.empty() ? kWorthless : without_reward(state);
-    for (int i = edges_begin_[ix(state)]; i < edges_begin_[ix(state + 1)]; ++i) {
-      const Edge& edge = edges_[ix(i)];
-      const double cost = costs_.created[ix(edge.step)];
-      created = std::max(created, changed_.created[ix(edge.to)] + cost);
-      given = std::max(given, changed_.given[ix(edge.to)] + costs_.given[ix(edge.step)]);
-      if (rewards.empty() || trains_on_[ix(steps_[ix(edge.step)].kind)] == 0) continue;
-      training = std::max(training, (is_one ? without_reward(edge.to) : changed_.training[ix(edge.to)]) + cost);
-    }
-    changed_.created[ix(state)] = created;
-    changed_.given[ix(state)] = given;
-    changed_.training[ix(state)] = training;
-    hand_over(state);
-  }
-}
-
-/// A piece more of one service in the place of one of another that a larger state drops.
-void JointBound::hand_over(int state) {
-  TwoLargest one;
-  TwoLargest all;
-  int begin = edges_begin_[ix(state)];
-  for (int i = begin; i < edges_begin_[ix(state + 1)]; ++i) {
-    const Edge& taker = edges_[ix(i)];
-    one.add(changed_.created[ix(taker.to)] + costs_.given[ix(taker.step)]);
-    all.add(changed_.given[ix(taker.to)] + costs_.given[ix(taker.step)]);
-    if (taker.is_last_of_kind == 0) continue;
-    for (; begin <= i; ++begin) {
-      const Edge& giver = edges_[ix(begin)];
-      const double cost = costs_.given[ix(giver.step)];
-      const double dropped = dropped_[ix(giver.step)];
-      double& by_one = changed_.handed_one[ix(giver.to)];
-      by_one = std::max(by_one, one.without(changed_.created[ix(giver.to)] + cost) + dropped);
-      double& by_all = changed_.handed_all[ix(giver.to)];
-      by_all = std::max(by_all, all.without(changed_.given[ix(giver.to)] + cost) + dropped);
-    }
-    one = all = {};
-  }
-}
-
-/// Forward: what is dropped before, one by one.
-void JointBound::drop_pieces(double* values) {
-  const auto raise = [](double& value, double other) { value = std::max(value, other); };
-  std::ranges::fill(changed_.handed_two, kWorthless);
-  for (int state = 0; state < states_; ++state) raise(values[state], changed_.created[ix(state)]);
-  for (int state = 0; state < states_; ++state) {
-    const std::size_t now = ix(state);
-    for (int i = edges_begin_[now]; i < edges_begin_[now + 1]; ++i) {
-      const Edge& edge = edges_[ix(i)];
-      const std::size_t to = ix(edge.to);
-      const double dropped = dropped_[ix(edge.step)];
-      raise(values[to], values[state] + dropped - price_);
-      raise(changed_.handed_one[to], changed_.handed_one[now] + dropped - price_);
-      raise(changed_.handed_all[to], changed_.handed_all[now] + dropped);
-      raise(changed_.handed_two[to], std::max(changed_.handed_two[now], changed_.handed_all[now]) + dropped);
-    }
-  }
-  for (int state = 0; state < states_; ++state) {
-    raise(values[state], std::max(changed_.handed_one[ix(state)], changed_.handed_two[ix(state)]));
-  }
-}
-
-/// Changes to slices that retrained, or served nobody, until then.
-void JointBound::take_from_training(int boundary, const std::vector<double>& rewards, double* values) {
-  if (is_soon_created_ && !rewards.empty()) {
-    // Of a change in the next slot: it began to be created now, while retraining went on.
-    for (int state = 0; state < states_; ++state) {
-      values[state] = std::max(values[state], changed_.training[ix(state)] + rewards[ix(rooms_[ix(state)])]);
-    }
-  }
-  if (boundary == 0 || is_created_before(boundary)) return;
-  std::vector<double>& given = changed_.given;
-  for (std::size_t state = 0; state < ix(states_); ++state) {
-    for (int i = edges_begin_[state]; i < edges_begin_[state + 1]; ++i) {
-      double& more = given[ix(edges_[ix(i)].to)];
-      more = std::max(more, given[state]);
-    }
-  }
-  for (std::size_t state = 0; state < ix(states_); ++state) {
-    const bool trains = trains_beside_[ix(rooms_[state])] != 0;
-    if (trains) values[state] = std::max({values[state], given[state], changed_.handed_all[state]});
-  }
-}
-
-/// A change before that one, of pieces that get ready within a block.
-void JointBound::change_quickly(double* values) {
-  for (int state = states_ - 1; state >= 0; --state) {
-    double best = may_begin_[ix(state)] != 0 ? values[state] : kWorthless;
-    for (int i = quick_begin_[ix(state)]; i < quick_begin_[ix(state + 1)]; ++i) {
-      const Edge& edge = quick_edges_[ix(i)];
-      best = std::max(best, changed_.given[ix(edge.to)] + costs_.given[ix(edge.step)]);
-    }
-    changed_.given[ix(state)] = best;
-    values[state] = std::max(values[state], best);
-  }
-  drop(values);
-}
-
-void JointBound::drop(double* values) const {
-  for (int state = 0; state < states_; ++state) {
-    const double value = values[state];
-    for (int i = edges_begin_[ix(state)]; i < edges_begin_[ix(state + 1)]; ++i) {
-      const Edge& edge = edges_[ix(i)];
-      values[edge.to] = std::max(values[edge.to], value + dropped_[ix(edge.step)]);
-    }
   }
 }
 
@@ -855,20 +529,18 @@ double JointBound::loss_of_waiting(int t, int state) const {
   const int block = block_of_[ix(t)];
   if (t != begins_[ix(block)] || t == case_.problem.slots) return 0;
   const int next = begins_[ix(block + 1)];
-  double waits = values_[ix(block + 1) * ix(states_) + ix(state)];
-  const std::uint16_t* held = held_.data() + ix(state) * ix(services_);
-  for (const Holdings& holdings : holdings_) {
-    const int holding = *held++;
-    const std::size_t count = ix(holdings.count());
-    waits += holdings.sums[ix(next) * count + ix(holding)] - holdings.sums[ix(t) * count + ix(holding)];
-    if (t >= case_.problem.floors_from && holdings.keeps_floor[ix(holding)] == 0) waits = kWorthless;
+  double waits = values_[ix(block + 1) * ix(states_.count()) + ix(state)];
+  const std::uint16_t* held = states_.held(state);
+  for (int service = 0; service < services_; ++service) {
+    waits += served(service, held[service], t, next);
+    if (t >= case_.problem.floors_from && !states_.keeps_floor(service, held[service])) waits = kWorthless;
   }
-  const double value = values_[ix(block) * ix(states_) + ix(state)];
+  const double value = values_[ix(block) * ix(states_.count()) + ix(state)];
   return value - waits > kNoGain * std::abs(value) ? value - waits : 0;
 }
 
 std::vector<JointBound::Target> JointBound::targets(int t, int state, double least) {
-  const std::uint16_t* old = held_.data() + ix(state) * ix(services_);
+  const std::uint16_t* old = states_.held(state);
   std::vector<int> locks = {0};  // slots until all is ready: nothing begins, or the slowest service that gets more
   locks.insert(locks.end(), case_.start_slots.begin(), case_.start_slots.end());
   std::ranges::sort(locks);
@@ -885,17 +557,17 @@ std::vector<JointBound::Target> JointBound::targets(int t, int state, double lea
   places.reserve(locks.size());
   for (const int lock : locks) places.push_back(between(std::min(t + lock, case_.problem.slots)));
   std::vector<Target> targets;
-  const double* price_to = price_between_.data() + ix(rooms_[ix(state)]) * ix(case_.rooms.count());
-  const std::uint16_t* held = held_.data();
-  for (int to = 0; to < states_; ++to, held += services_) {
-    if (may_begin_[ix(to)] == 0) continue;
+  const double* price_to = price_between_.data() + ix(states_.room_of(state)) * ix(case_.rooms.count());
+  const std::uint16_t* held = states_.held(0);
+  for (int to = 0; to < states_.count(); ++to, held += services_) {
+    if (!states_.may_begin(to)) continue;
     std::size_t lock = 0;
     for (std::size_t s = 0; s < begin_of.size(); ++s)
       lock = std::max<std::size_t>(lock, lock_of[begin_of[s] + held[s]]);
     const Between& place = places[lock];
-    const double* row = values_.data() + ix(place.block) * ix(states_) + ix(to);
-    double value = (place.share < 1 ? (1 - place.share) * row[0] : 0) - price_to[ix(rooms_[ix(to)])];
-    if (place.share > 0) value += place.share * row[states_];
+    const double* row = values_.data() + ix(place.block) * ix(states_.count()) + ix(to);
+    double value = (place.share < 1 ? (1 - place.share) * row[0] : 0) - price_to[ix(states_.room_of(to))];
+    if (place.share > 0) value += place.share * row[states_.count()];
     for (std::size_t s = 0; s < begin_of.size(); ++s) {
       value += outcomes[(begin_of[s] + held[s]) * locks.size() + lock];
     }
@@ -906,12 +578,9 @@ std::vector<JointBound::Target> JointBound::targets(int t, int state, double lea
 
 double JointBound::staying(int t, int state) const {
   double value = 0;
-  const std::uint16_t* held = held_.data() + ix(state) * ix(services_);
-  for (const Holdings& holdings : holdings_) {
-    const std::size_t holding = *held++;
-    const std::size_t count = ix(holdings.count());
-    value += holdings.sums[ix(case_.problem.slots) * count + holding] - holdings.sums[ix(t) * count + holding];
-    value += holdings.tail[holding];
+  const std::uint16_t* held = states_.held(state);
+  for (int service = 0; service < services_; ++service) {
+    value += served(service, held[service], t, case_.problem.slots) + fresh_[ix(service)].tail[held[service]];
   }
   return value;
 }
@@ -919,11 +588,10 @@ double JointBound::staying(int t, int state) const {
 /// What a service gets in a change at slot t until the lock ends, by holding and lock, less what the rest counts again.
 void JointBound::add_outcomes(int service, int t, int old, const std::vector<int>& locks,
                               std::vector<std::uint8_t>& lock_of, std::vector<double>& outcomes) {
-  Holdings& holdings = holdings_[ix(service)];
-  const std::size_t count = ix(holdings.count());
+  const std::size_t count = ix(states_.holdings(service));
   const int slots = case_.problem.slots;
-  const auto sum = [&](int slot) { return holdings.sums.data() + ix(std::min(slot, slots)) * count; };
-  const std::vector<int>& common = common_with(holdings, old);
+  const auto sum = [&](int slot) { return fresh_[ix(service)].sums.data() + ix(std::min(slot, slots)) * count; };
+  const std::vector<int>& common = states_.common_with(service, old);
   const int start = case_.start_slots[ix(service)];
   const auto own = std::ranges::lower_bound(locks, start) - locks.begin();
   for (std::size_t to = 0; to < count; ++to) {
@@ -940,25 +608,6 @@ void JointBound::add_outcomes(int service, int t, int old, const std::vector<int
   }
 }
 
-/// [holding], what another one has in common with it.
-const std::vector<int>& JointBound::common_with(Holdings& holdings, int old) {
-  std::vector<int>& common = holdings.common[ix(old)];
-  if (!common.empty()) return common;
-  std::vector<std::uint8_t> counts;
-  common.reserve(ix(holdings.count()));
-  for (int other = 0; other < holdings.count(); ++other) {
-    counts = holdings.counts[ix(other)];
-    for (std::size_t i = 0; i < counts.size(); ++i) counts[i] = std::min(counts[i], holdings.counts[ix(old)][i]);
-    common.push_back(holdings.of_counts.find(counts)->second);
-  }
-  return common;
-}
-
-const std::vector<int>& JointBound::bundles_of(int state, int service) const {
-  const Holdings& holdings = holdings_[ix(service)];
-  return holdings.bundles[held_[ix(state) * ix(services_) + ix(service)]];
-}
-
 /// A change within a block is counted between its boundaries, so a later begin of the block counts in proportion.
 JointBound::Between JointBound::between(int t) const {
   const int block = block_of_[ix(t)];
@@ -971,25 +620,22 @@ JointBound::Between JointBound::between(int t) const {
 
 double JointBound::from(int t, int state) const {
   const Between place = between(t);
-  const double* row = values_.data() + ix(place.block) * ix(states_) + ix(state);
+  const double* row = values_.data() + ix(place.block) * ix(states_.count()) + ix(state);
   if (place.share <= 0) return *row;
   double before = 0;
   double block = 0;
-  const std::uint16_t* held = held_.data() + ix(state) * ix(services_);
-  for (const Holdings& holdings : holdings_) {
-    const double* sums = holdings.sums.data() + *held++;
-    const std::size_t count = ix(holdings.count());
-    const double begin = sums[ix(place.begin) * count];
-    before += sums[ix(t) * count] - begin;
-    block += sums[ix(place.end) * count] - begin;
+  const std::uint16_t* held = states_.held(state);
+  for (int service = 0; service < services_; ++service) {
+    before += served(service, held[service], place.begin, t);
+    block += served(service, held[service], place.begin, place.end);
   }
-  const double waits = block + row[states_];
+  const double waits = block + row[states_.count()];
   return (place.share < 1 ? (1 - place.share) * *row + place.share * waits : waits) - before;
 }
 
 double JointBound::from(int t, int state, const std::vector<ModelState>& models) const {
   if (is_always_fresh()) return from(t, state);
-  const std::size_t count = ix(states_);
+  const std::size_t count = ix(states_.count());
   const double* values = values_.data() + ix(block_of_[ix(t)]) * count * ix(phases_) + ix(state);
   double best = kWorthless;
   for (int phases = 0; phases < phases_; ++phases) {
