@@ -1,6 +1,7 @@
 #include "planner/detail/one_gpu_search.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -734,19 +735,17 @@ void OneGpuSearch::add_deal(Draft& draft, double loss) {
 }
 
 /// The kinds of which no piece that stands could be given to somebody else, so that each new one is created.
-std::vector<char> OneGpuSearch::kinds_to_create(const Arrangement& from, const std::vector<Share>& kept) const {
-  std::vector<int> left(ix(case_.rooms.kinds()));
+OneGpuSearch::KindSet OneGpuSearch::kinds_to_create(const Arrangement& from, const std::vector<Share>& kept) const {
+  const Rooms& rooms = case_.rooms;
+  std::array<int, kKindsMax> left{};
   for (const Piece& piece : from.pieces) ++left[ix(case_.model.sites[ix(piece.site)].kind)];
   for (std::size_t service = 0; service < kept.size(); ++service) {
-    const Bundles& bundles = case_.bundles[service];
-    for (int i = 0; ix(i) < bundles.labels.size(); ++i) {
-      left[ix(bundles.labels[ix(i)].kind)] -= bundles.count_of(kept[service].bundle, i);
-    }
+    const int room = case_.bundles[service].room[ix(kept[service].bundle)];
+    for (int kind = 0; kind < rooms.kinds(); ++kind) left[ix(kind)] -= rooms.count_of(room, kind);
     if (kept[service].retraining_kind >= 0) --left[ix(kept[service].retraining_kind)];
   }
-  std::vector<char> creates;
-  creates.reserve(left.size());
-  for (const int count : left) creates.push_back(count <= 0 ? 1 : 0);
+  KindSet creates;
+  for (int kind = 0; kind < rooms.kinds(); ++kind) creates[ix(kind)] = left[ix(kind)] <= 0;
   return creates;
 }
 
@@ -756,27 +755,27 @@ std::vector<char> OneGpuSearch::kinds_to_create(const Arrangement& from, const s
 /// all ways to give up one kept piece of each of some kinds of which none would be left.
 double OneGpuSearch::deal_bound(int label, int t, const std::vector<Share>& shares,
                                 const std::vector<Share>& kept) const {
-  const std::vector<char> creates = kinds_to_create(arrangements_[labels_[ix(label)].arrangement], kept);
+  const KindSet creates = kinds_to_create(arrangements_[labels_[ix(label)].arrangement], kept);
   if (!create_matters_) return kept_bound(label, t, shares, kept, creates).value;
   // Fewer kept pieces can do no better than all of them where nothing has to be created.
-  const Kept most = kept_bound(label, t, shares, kept, std::vector<char>(creates.size()));
+  const Kept most = kept_bound(label, t, shares, kept, {});
   if (!most.gets_done && !(most.value > cutoff())) return most.value;
   double bound = kept_bound(label, t, shares, kept, creates).value;
-  std::vector<char> begins(creates.size());  // of which kinds new pieces are wanted
+  KindSet begins;  // of which kinds new pieces are wanted
   for (std::size_t service = 0; service < shares.size(); ++service) {
     const Bundles& bundles = case_.bundles[service];
     for (int i = 0; ix(i) < bundles.labels.size(); ++i) {
       if (bundles.count_of(shares[service].bundle, i) > bundles.count_of(kept[service].bundle, i)) {
-        begins[ix(bundles.labels[ix(i)].kind)] = 1;
+        begins.set(ix(bundles.labels[ix(i)].kind));
       }
     }
     const int kind = shares[service].retraining_kind;
-    if (kind >= 0 && kind != kept[service].retraining_kind) begins[ix(kind)] = 1;
+    if (kind >= 0 && kind != kept[service].retraining_kind) begins.set(ix(kind));
   }
   std::vector<Share> fewer = kept;
   for (std::size_t service = 0; service < shares.size(); ++service) {
     const Bundles& bundles = case_.bundles[service];
-    const auto is_useful = [&](int kind) { return creates[ix(kind)] != 0 && begins[ix(kind)] != 0; };
+    const auto is_useful = [&](int kind) { return creates[ix(kind)] && begins[ix(kind)]; };
     for (int i = 0; ix(i) < bundles.labels.size(); ++i) {
       if (bundles.count_of(kept[service].bundle, i) == 0 || !is_useful(bundles.labels[ix(i)].kind)) continue;
       fewer[service].bundle = bundles.minus(kept[service].bundle, i);
@@ -793,15 +792,17 @@ double OneGpuSearch::deal_bound(int label, int t, const std::vector<Share>& shar
 }
 
 OneGpuSearch::Kept OneGpuSearch::kept_bound(int number, int t, const std::vector<Share>& shares,
-                                            const std::vector<Share>& kept, const std::vector<char>& creates) const {
+                                            const std::vector<Share>& kept, const KindSet& creates) const {
   const Label& label = labels_[ix(number)];
   const Problem& problem = case_.problem;
   const auto ready_at = [&](int kind, double start) {
-    const double create = creates[ix(kind)] != 0 ? problem.create_seconds : 0;
+    const double create = creates[ix(kind)] ? problem.create_seconds : 0;
     return t + slots_of_seconds(problem.plumbing_seconds + start + create);
   };
-  std::vector<int> serves_from(shares.size(), t);
-  std::vector<int> trains_from(shares.size(), t);
+  std::vector<int>& serves_from = scratch_.serves_from;
+  std::vector<int>& trains_from = scratch_.trains_from;
+  serves_from.assign(shares.size(), t);
+  trains_from.assign(shares.size(), t);
   int end = t;
   for (std::size_t service = 0; service < shares.size(); ++service) {
     const Share& now = shares[service];
@@ -825,8 +826,8 @@ OneGpuSearch::Kept OneGpuSearch::kept_bound(int number, int t, const std::vector
   double served = label.value;
   double alone = bound_ != nullptr ? bound_->income(end) : 0;
   bool gets_done = false;
-  std::vector<ModelState> models;
-  models.reserve(shares.size());
+  std::vector<ModelState>& models = scratch_.models;
+  models.clear();
   for (int service = 0; ix(service) < shares.size(); ++service) {
     const Share& now = shares[ix(service)];
     ModelState state = state_of(label, service);
@@ -853,8 +854,8 @@ OneGpuSearch::Kept OneGpuSearch::kept_bound(int number, int t, const std::vector
     models.push_back(state);
   }
   if (joint_ == nullptr || (bound_ != nullptr && !(served + alone > cutoff()))) return {served + alone, gets_done};
-  std::vector<int> bundles;
-  bundles.reserve(shares.size());
+  std::vector<int>& bundles = scratch_.bundles;
+  bundles.clear();
   for (const Share& share : shares) bundles.push_back(share.bundle);
   const double together = joint_->from(end, joint_->state_of(bundles), models);
   return {served + (bound_ != nullptr ? std::min(alone, together) : together), gets_done};

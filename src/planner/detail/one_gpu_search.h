@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bitset>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -160,16 +161,18 @@ class OneGpuSearch {
   double run_services(const Label& parent, const Arrangement& to, int t, int end, const std::vector<int>& ready,
                       Label& child);
   void finish(const Label& label, int parent, const Configuration* last);
+  static constexpr std::size_t kKindsMax = 64;  ///< as many as sites
+  using KindSet = std::bitset<kKindsMax>;
   /// A bound, and whether a retraining gets done before all is ready.
   struct Kept {
     double value = 0;
     bool gets_done = false;
   };
   [[nodiscard]] Kept kept_bound(int label, int t, const std::vector<Share>& shares, const std::vector<Share>& kept,
-                                const std::vector<char>& creates) const;
+                                const KindSet& creates) const;
   [[nodiscard]] double deal_bound(int label, int t, const std::vector<Share>& shares,
                                   const std::vector<Share>& kept) const;
-  [[nodiscard]] std::vector<char> kinds_to_create(const Arrangement& from, const std::vector<Share>& kept) const;
+  [[nodiscard]] KindSet kinds_to_create(const Arrangement& from, const std::vector<Share>& kept) const;
   [[nodiscard]] double tail_of(const Label& label) const;
 
   const GpuCase& case_;
@@ -198,6 +201,14 @@ class OneGpuSearch {
   double best_value_ = kNever;
   double left_out_ = kNever;
   std::vector<Change> best_changes_;
+  /// Of kept_bound, which is asked so often that it should not allocate.
+  struct Scratch {
+    std::vector<int> serves_from;    ///< [service]
+    std::vector<int> trains_from;    ///< [service]
+    std::vector<ModelState> models;  ///< [service]
+    std::vector<int> bundles;        ///< [service]
+  };
+  mutable Scratch scratch_;
 };
 
 }  // namespace berth::planner
