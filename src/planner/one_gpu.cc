@@ -33,7 +33,7 @@ constexpr int kBlocks = 25;
 /// Where the last pass would leave so large a gap, the prices of progress are tuned for all services together: by these
 /// factors.
 constexpr double kLargeGap = 0.005;
-constexpr std::array<double, 4> kScales = {2, 0.5, 1.25, 0.8};
+constexpr std::array<double, 2> kScales = {1.6, 0.6};
 
 /// A pass that leaves out less than the one before, and how often the prices are improved before it.
 struct Stage {
