@@ -22,6 +22,12 @@ using testing::one_gpu_problem;
 using testing::quarters_problem;
 
 constexpr int kStatesMax = 200'000;
+/// Debug builds and sanitizers are ten times slower.
+#ifdef NDEBUG
+constexpr int kJudged = 60;
+#else
+constexpr int kJudged = 12;
+#endif
 
 /// The bound of a whole problem, with blocks of so many slots.
 double bound_of(const Problem& problem, Variants variants, int block_slots, double progress_scale = 1) {
@@ -96,7 +102,7 @@ TEST(JointBound, HoldsWhereAModelIsBetterBeforeItsSwap) {
 
 TEST(JointBound, HoldsForTheExhaustiveSearchWhateverThePrice) {
   int judged = 0;
-  for (std::uint64_t seed = 0; judged < 60; ++seed) {
+  for (std::uint64_t seed = 0; judged < kJudged; ++seed) {
     SCOPED_TRACE(fmt::format("tiny_problem(Rng({}))", seed));
     Problem problem = testing::tiny_problem(Rng(seed));
     if (problem.gpus.size() > 1) continue;
@@ -116,7 +122,7 @@ TEST(JointBound, HoldsForTheExhaustiveSearchWhateverThePrice) {
 TEST(JointBound, HoldsForTheExhaustiveSearchWhereModelsRetrain) {
   static constexpr std::array<double, 5> kCreateSeconds = {0.5, 0, 0.4, 1, 1.7};
   int judged = 0;
-  for (std::uint64_t seed = 0; judged < 50; ++seed) {
+  for (std::uint64_t seed = 0; judged < kJudged; ++seed) {
     SCOPED_TRACE(fmt::format("tiny_problem(Rng({}))", seed));
     Problem problem = testing::tiny_problem(Rng(seed));
     const bool retrains = std::ranges::any_of(
