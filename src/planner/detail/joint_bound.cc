@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <span>
 
 namespace berth::planner {
@@ -10,7 +9,6 @@ namespace {
 
 /// Relative: what differs by less is rounding.
 constexpr double kNoGain = 1e-9;
-constexpr double kWorthless = -std::numeric_limits<double>::infinity();
 
 std::vector<int> services_that_may_be_stale(const Problem& problem) {
   std::vector<int> services;

@@ -1,13 +1,10 @@
 #include "planner/detail/joint_changes.h"
 
 #include <algorithm>
-#include <limits>
 #include <span>
 
 namespace berth::planner {
 namespace {
-
-constexpr double kWorthless = -std::numeric_limits<double>::infinity();
 
 /// The two largest of some values.
 struct TwoLargest {

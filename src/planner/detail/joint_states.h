@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <span>
 #include <vector>
@@ -15,6 +16,9 @@ namespace berth::planner {
 
 /// Whether a piece keeps its variant, or all pieces take the best ones in each slot: fewer states, a weaker bound.
 enum class Variants { kKept, kFree };
+
+/// What a state is worth that is not allowed.
+inline constexpr double kWorthless = -std::numeric_limits<double>::infinity();
 
 /// Isolation and trust domains allow the two to share a GPU.
 [[nodiscard]] bool may_be_neighbours(const ServiceTerms& a, const ServiceTerms& b);
