@@ -154,7 +154,7 @@ class Bounds {
   double compute(const PriceBound* prices) {
     const int slots = case_.problem.slots - case_.first_slot;
     joint_->compute(std::clamp(slots / kJointBlocks, 1, kJointBlockSlotsMax), standing_, prices);
-    return search_.value_before() + joint_->from(case_.first_slot, joint_->state_of(standing_), models_);
+    return search_.value_before() + joint_->from(case_.first_slot, joint_->state_of(standing_), models_, false);
   }
 
   const GpuCase& case_;

@@ -112,6 +112,24 @@ TEST(OneGpu, WaitsForFrozenSlotsAndForWhatIsOnItsWay) {
   expect_proven(solved(problem), 30);  // given over in slot 5, it works after 2 slots
 }
 
+TEST(OneGpu, FindsThatTwoRetrainingsMakeRoomForTheThirdService) {
+  // Site 6 is free, site 2 service 1's. Both retrain for two slots, then both are service 3's.
+  const Problem problem = one_gpu_problem(Rng(49), 4, 20);
+  const Piece third = {.site = 3, .service = 3, .use = 1};
+  const Piece first = {.site = 7, .service = 1, .use = 0};
+  const Piece second = {.site = 9, .service = 2, .use = 0};
+  const Piece in_two = {.site = 2, .service = 2, .use = kRetraining};
+  const Piece in_six = {.site = 6, .service = 1, .use = kRetraining};
+  const Schedule known = {
+      {{{.slot = 0, .to = {in_two, third, in_six, first, second}},
+        {.slot = 2,
+         .to = {{.site = 2, .service = 3, .use = 1}, third, {.site = 6, .service = 3, .use = 1}, first, second}}}}};
+  ASSERT_EQ(find_fault(problem, known), std::nullopt);
+  const Answer answer = solved(problem, {.nodes_max = 500'000});
+  EXPECT_GE(answer.bound, evaluate(problem, known).objective);
+  EXPECT_GE(answer.objective, evaluate(problem, known).objective * (1 - 1e-9));
+}
+
 TEST(OneGpu, SharesAGpuOnlyWhereIsolationAllowsIt) {
   Problem problem = quarters_problem(2, 10);
   expect_proven(solved(problem), 140);

@@ -146,6 +146,7 @@ Arrangement Arrangements::describe(const Configuration& pieces) const {
                           .progress_rates = std::vector<double>(case_.bundles.size())};
   std::vector<int> retraining(case_.bundles.size());
   for (const Piece& piece : pieces) {
+    if (!is_used(piece) || piece.use == kRetraining) arrangement.has_spare = true;
     if (piece.service == kNobody) continue;
     const int kind = case_.model.sites[ix(piece.site)].kind;
     Share& share = arrangement.shares[ix(piece.service)];

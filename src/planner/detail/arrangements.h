@@ -24,6 +24,7 @@ struct Arrangement {
   std::vector<double> progress_rates;  ///< [service], a slot
   int alike = 0;                       ///< equal for those that symmetries of the GPU make equal
   bool keeps_floors = true;            ///< of all services
+  bool has_spare = false;              ///< some pieces serve nobody, idle or for a retraining
   bool can_stand = true;               ///< no service retrains twice
   bool may_begin = true;               ///< pins and neighbours allow to change to it
 };

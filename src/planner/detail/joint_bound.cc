@@ -204,6 +204,7 @@ void JointBound::compute(int block_slots, const std::vector<int>& standing_bundl
   const std::size_t all = count * ix(phases_);
   const int blocks = static_cast<int>(begins_.size()) - 1;
   values_.resize(begins_.size() * all);
+  taking_.resize(is_soon_created_ ? values_.size() : 0);
   make_cell(blocks, cell_);
   for (int boundary = blocks; boundary >= 0; --boundary) {
     double* now = values_.data() + ix(boundary) * all;
@@ -218,6 +219,7 @@ void JointBound::compute(int block_slots, const std::vector<int>& standing_bundl
       double* values = now + ix(phases) * count;
       if (!is_reachable(begins_[ix(boundary)], phases)) {
         std::fill_n(values, count, kWorthless);
+        take_spare(boundary, phases, false);
         continue;
       }
       std::vector<double> rewards;
@@ -227,13 +229,25 @@ void JointBound::compute(int block_slots, const std::vector<int>& standing_bundl
         if (!is_always_fresh()) rewards = rewards_of_rooms(begins_[ix(boundary)], phases);
         hold(boundary, phases, rewards, values);
       }
-      if (!can_change) continue;
-      choose_costs(phases);
-      changes_.make(costs_, rewards, takeover_at(boundary), values);
+      if (can_change) {
+        choose_costs(phases);
+        changes_.make(costs_, rewards, takeover_at(boundary), values);
+      }
+      take_spare(boundary, phases, can_change);
     }
     get_done(begins_[ix(boundary)], now);
+    if (!taking_.empty()) get_done(begins_[ix(boundary)], taking_.data() + ix(boundary) * all);
     std::swap(cell_, cell_before_);
   }
+}
+
+/// What is worth more where slices are spare at the boundary, from what it is worth where none is.
+void JointBound::take_spare(int boundary, int phases, bool can_change) {
+  if (taking_.empty()) return;
+  const std::size_t count = ix(states_.count());
+  const std::size_t place = (ix(boundary) * ix(phases_) + ix(phases)) * count;
+  std::copy_n(values_.data() + place, count, taking_.data() + place);
+  if (can_change) changes_.take_spare(taking_.data() + place);
 }
 
 /// The phases that a model can be in, slot by slot: those of the others are not gone through.
@@ -631,10 +645,11 @@ double JointBound::from(int t, int state) const {
   return (place.share < 1 ? (1 - place.share) * *row + place.share * waits : waits) - before;
 }
 
-double JointBound::from(int t, int state, const std::vector<ModelState>& models) const {
+double JointBound::from(int t, int state, const std::vector<ModelState>& models, bool has_spare) const {
   if (is_always_fresh()) return from(t, state);
   const std::size_t count = ix(states_.count());
-  const double* values = values_.data() + ix(block_of_[ix(t)]) * count * ix(phases_) + ix(state);
+  const std::vector<double>& table = has_spare && !taking_.empty() ? taking_ : values_;
+  const double* values = table.data() + ix(block_of_[ix(t)]) * count * ix(phases_) + ix(state);
   double best = kWorthless;
   for (int phases = 0; phases < phases_; ++phases) {
     double value = values[ix(phases) * count];

@@ -16,6 +16,7 @@
 ///
 /// A slice that serves nobody is taken over without the time to create it only where it stands at first: who takes it
 /// later, from a retraining too, could have created it in its room a slot before, but for the progress of that slot.
+/// Who asks for the bound from a slot on, where such a slice stands, gets the one in which it is taken at once.
 ///
 /// The price of changes counts where nobody can retrain: for all pieces of a change that are not handed over, while no
 /// more than one is; for what the kinds of two states differ by where a change is given.
@@ -63,8 +64,10 @@ class JointBound {
   [[nodiscard]] int state_of(const std::vector<int>& bundles) const { return states_.state_of(bundles); }
   /// No schedule is worth more from slot t in [first_slot, slots] on if it has this state then, all of it ready.
   [[nodiscard]] double from(int t, int state) const;
-  /// The same where models are in these states, [service].
-  [[nodiscard]] double from(int t, int state, const std::vector<ModelState>& models) const;
+  /// The same where models are in these states, [service]. `has_spare`: slices stand at t that serve nobody, idle or
+  /// for a retraining, so that who takes one at t need not create it. What stands at first_slot at first need not be
+  /// told.
+  [[nodiscard]] double from(int t, int state, const std::vector<ModelState>& models, bool has_spare) const;
 
   /// By how much the bound falls if nothing changes before the next boundary; 0 where t is no boundary.
   [[nodiscard]] double loss_of_waiting(int t, int state) const;
@@ -126,6 +129,7 @@ class JointBound {
     double share = 0;  ///< of what is counted at the end of the block
   };
   [[nodiscard]] Between between(int t) const;
+  void take_spare(int boundary, int phases, bool can_change);
   [[nodiscard]] int phase_of(int phases, int service) const;
   [[nodiscard]] std::vector<std::uint8_t> reachable_phases(int service) const;
   [[nodiscard]] bool is_reachable(int slot, int phases) const;
@@ -168,6 +172,7 @@ class JointBound {
   double price_ = 0;                   ///< of a piece that is created or dropped where nothing is handed over
   std::vector<double> price_between_;  ///< [room x rooms + room], at least
   std::vector<double> values_;         ///< [(boundary x phases + phase) x states + state]
+  std::vector<double> taking_;         ///< the same where slices are spare at the boundary; empty: no more
 };
 
 }  // namespace berth::planner

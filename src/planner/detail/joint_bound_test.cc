@@ -44,7 +44,7 @@ double bound_of(const Problem& problem, Variants variants, int block_slots, doub
   EXPECT_TRUE(joint.is_usable());
   joint.set_progress_scales(std::vector<double>(problem.services.size(), progress_scale));
   joint.compute(block_slots, standing, &prices);
-  return search.value_before() + joint.from(gpu_case.first_slot, joint.state_of(standing), models);
+  return search.value_before() + joint.from(gpu_case.first_slot, joint.state_of(standing), models, false);
 }
 
 TEST(JointBound, IsExactWhereOneChangePays) {
@@ -90,6 +90,23 @@ TEST(JointBound, KnowsWhatStartingCostsWhileAModelIsFresh) {
   problem.services[0].retraining = RetrainingTerms{.due_slots = {8}};
   // No slice stands that a retraining could leave: it is created, 3 slots. Then 5 fresh ones and 2 stale ones.
   EXPECT_NEAR(bound_of(problem, Variants::kKept, 1), 5 * 10 + 2 * 5, 1e-9);
+}
+
+TEST(JointBound, KnowsWhenASliceIsThereToBeTaken) {
+  // Of two services one retrains, for little: progress is worth next to nothing.
+  Problem problem = quarters_problem(2, 10);
+  problem.services[1].loads.assign(11, 0);
+  problem.services[1].retraining = RetrainingTerms{.is_stale = true, .due_slots = {}, .progress_value = 1e-6};
+  const GpuCase gpu_case(problem);
+  const OneGpuSearch search(gpu_case);
+  const PriceBound prices(gpu_case, search.starts(), 4, 1);
+  JointBound joint(gpu_case, Variants::kKept, kStatesMax);
+  joint.compute(1, {0, 0}, &prices);
+  const std::vector<ModelState> models = {{}, {.is_stale = true}};
+  // At slot 4 a quarter is created in 3 of the 6 slots left; what was cut to retrain on starts in 2.
+  const int empty = joint.state_of({0, 0});
+  EXPECT_NEAR(joint.from(4, empty, models, false), 30, 1e-3);
+  EXPECT_NEAR(joint.from(4, empty, models, true), 40, 1e-3);
 }
 
 TEST(JointBound, HoldsWhereAModelIsBetterBeforeItsSwap) {

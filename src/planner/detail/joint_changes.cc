@@ -64,7 +64,7 @@ void JointChanges::make(const Costs& costs, const std::vector<double>& rewards, 
   add_pieces(rewards, values);
   drop_pieces(values);
   if (takeover.while_training) take_while_training(rewards, values);
-  if (takeover.at_once) take_at_once(values);
+  if (takeover.at_once) take_at_once(false, values);
   for (int round = 0; round < quick_rounds_; ++round) make_quickly(values);
 }
 
@@ -146,8 +146,8 @@ void JointChanges::take_while_training(const std::vector<double>& rewards, doubl
   }
 }
 
-/// Where something could have stood beside the state before, nothing of the change has to be created.
-void JointChanges::take_at_once(double* values) {
+/// Nothing of the change has to be created: where something could have stood beside the state before, or everywhere.
+void JointChanges::take_at_once(bool is_everywhere, double* values) {
   std::vector<double>& given = changed_.given;
   for (int state = 0; state < states_.count(); ++state) {
     for (const Edge& edge : states_.edges(state)) {
@@ -156,7 +156,7 @@ void JointChanges::take_at_once(double* values) {
     }
   }
   for (int state = 0; state < states_.count(); ++state) {
-    if (trains_beside_[ix(states_.room_of(state))] == 0) continue;
+    if (!is_everywhere && trains_beside_[ix(states_.room_of(state))] == 0) continue;
     values[state] = std::max({values[state], given[ix(state)], changed_.handed_all[ix(state)]});
   }
 }

@@ -39,6 +39,9 @@ class JointChanges {
   /// `values` [state]. `rewards` [room]: of the progress that is made beside it in the slot; empty where there is none.
   void make(const Costs& costs, const std::vector<double>& rewards, Takeover takeover, double* values);
 
+  /// After `make`, on what it left: the same where slices stand, of whatever kinds, that serve nobody.
+  void take_spare(double* values) { take_at_once(true, values); }
+
  private:
   using Edge = JointStates::Edge;
 
@@ -56,7 +59,7 @@ class JointChanges {
   void hand_over(int state);
   void drop_pieces(double* values);
   void take_while_training(const std::vector<double>& rewards, double* values) const;
-  void take_at_once(double* values);
+  void take_at_once(bool is_everywhere, double* values);
   void make_quickly(double* values);
   void drop(double* values) const;
 

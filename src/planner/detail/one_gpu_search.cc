@@ -150,7 +150,13 @@ double OneGpuSearch::cutoff() const {
   return has_schedule() ? best_value_ + std::max(kEqualValues, gap_) * std::abs(best_value_) : best_value_;
 }
 
-double OneGpuSearch::bound_of(const Label& label, int t) const {
+/// Whether slices serve nobody, but for what stands at first in the first slot: the bound knows of that.
+bool OneGpuSearch::has_spare(const Label& label, int t) const {
+  return arrangements_[label.arrangement].has_spare && (label.parent >= 0 || t > case_.first_slot);
+}
+
+/// `may_take`: slices that serve nobody may still be taken over at t.
+double OneGpuSearch::bound_of(const Label& label, int t, bool may_take) const {
   if (joint_ == nullptr) return bound_by_prices(label, t);
   const int state = joint_states_[ix(label.arrangement)];
   if (joint_->is_always_fresh()) return label.value + joint_->from(t, state);
@@ -159,7 +165,7 @@ double OneGpuSearch::bound_of(const Label& label, int t) const {
   std::vector<ModelState> models;
   models.reserve(state_index_.size());
   for (int service = 0; ix(service) < state_index_.size(); ++service) models.push_back(state_of(label, service));
-  return std::min(alone, label.value + joint_->from(t, state, models));
+  return std::min(alone, label.value + joint_->from(t, state, models, may_take && has_spare(label, t)));
 }
 
 double OneGpuSearch::bound_by_prices(const Label& label, int t) const {
@@ -188,6 +194,7 @@ void OneGpuSearch::start_pass(const PassLimits& limits) {
     known_[ix(service)].of_bundle.assign(ix(case_.bundles[ix(service)].count()), {});
   }
   labels_.push_back(root_);
+  labels_.front().bound = std::numeric_limits<double>::infinity();
   // The root's own states are not to be changed by holding on.
   labels_.front().states = states_.size();
   for (int i = 0; i < states_count_; ++i) states_.push_back(states_[ix(i)]);
@@ -227,7 +234,7 @@ void OneGpuSearch::dive(double patience, const PassLimits& limits) {
   start_pass(limits);
   int number = 0;
   for (int t = case_.first_slot; t < case_.problem.slots;) {
-    labels_[ix(number)].bound = bound_of(labels_[ix(number)], t);
+    labels_[ix(number)].bound = bound_of(labels_[ix(number)], t, true);
     if (!(labels_[ix(number)].bound > cutoff())) return;
     const int child = case_.can_change(t) ? best_child(number, t, patience) : -1;
     if (child >= 0) {
@@ -352,8 +359,9 @@ void OneGpuSearch::polish() {
 /// Drops labels that cannot be better than the best known, those that others cover, and those that are too many.
 void OneGpuSearch::select(std::vector<int>& labels, int t) {
   std::erase_if(labels, [&](int label) {
-    labels_[ix(label)].bound = bound_of(labels_[ix(label)], t);
-    return !(labels_[ix(label)].bound > cutoff());
+    double& bound = labels_[ix(label)].bound;
+    bound = std::min(bound, bound_of(labels_[ix(label)], t, true));
+    return !(bound > cutoff());
   });
   nodes_ += static_cast<std::int64_t>(labels.size());
   std::ranges::sort(labels, [&](int a, int b) {
@@ -461,6 +469,7 @@ void OneGpuSearch::hold(std::vector<int>& labels, int t) {
   for (const int number : labels) {
     Label& label = labels_[ix(number)];
     const Arrangement& arrangement = arrangements_[label.arrangement];
+    if (joint_ != nullptr && has_spare(label, t)) label.bound = std::min(label.bound, bound_of(label, t, false));
     for (int service = 0; ix(service) < state_index_.size(); ++service) {
       const int index = state_index_[ix(service)];
       ModelState none;
@@ -857,7 +866,9 @@ OneGpuSearch::Kept OneGpuSearch::kept_bound(int number, int t, const std::vector
   std::vector<int>& bundles = scratch_.bundles;
   bundles.clear();
   for (const Share& share : shares) bundles.push_back(share.bundle);
-  const double together = joint_->from(end, joint_->state_of(bundles), models);
+  const auto retrains = [](const Share& share) { return share.retraining_kind >= 0; };
+  const bool has_spare = arrangements_[label.arrangement].has_spare || std::ranges::any_of(shares, retrains);
+  const double together = joint_->from(end, joint_->state_of(bundles), models, has_spare);
   return {served + (bound_ != nullptr ? std::min(alone, together) : together), gets_done};
 }
 
@@ -893,7 +904,7 @@ void OneGpuSearch::change(int parent, const Configuration& to, int t) {
                 run_services(labels_[ix(parent)], next, t, end, begin.ready, child);
   const bool is_last = end == case_.problem.slots;
   if (is_last) finish(child, parent, &to);
-  if (!is_last) child.bound = bound_of(child, end);
+  if (!is_last) child.bound = std::min(labels_[ix(parent)].bound, bound_of(child, end, true));
   if (is_last || !(child.bound > cutoff())) {
     states_.resize(child.states);
     used_.resize(child.used);

@@ -120,7 +120,8 @@ class OneGpuSearch {
   [[nodiscard]] int best_child(int label, int t, double patience);
   [[nodiscard]] double cutoff() const;
   [[nodiscard]] ModelState state_of(const Label& label, int service) const;
-  [[nodiscard]] double bound_of(const Label& label, int t) const;
+  [[nodiscard]] bool has_spare(const Label& label, int t) const;
+  [[nodiscard]] double bound_of(const Label& label, int t, bool may_take) const;
   [[nodiscard]] double bound_by_prices(const Label& label, int t) const;
   [[nodiscard]] static bool is_quiet(const RetrainingTerms& terms, const ModelState& state, double progress_rate,
                                      int from, int to);
