@@ -123,7 +123,11 @@ std::vector<int> price_changes(const fleet::Terms& terms, std::vector<int> start
 class FleetSearch {
  public:
   FleetSearch(const Problem& problem, const SearchLimits& limits, const Schedule& known)
-      : terms_(problem), limits_(limits), gpus_(static_cast<int>(problem.gpus.size())), best_(terms_) {
+      : terms_(problem),
+        limits_(limits),
+        gpus_(static_cast<int>(problem.gpus.size())),
+        is_huge_(problem.gpus.size() * problem.services.size() > kExactGains),
+        best_(terms_) {
     if (!known.gpus.empty()) keep(state_of(known));
   }
 
@@ -264,13 +268,12 @@ class FleetSearch {
     prices.run_balance({.steps = kAllGpusSteps, .softness_first = kSoftness, .softness_last = kSoftnessLast});
     bound_ = prices.bound();
     prices.take_best_prices();
-    const bool is_huge = static_cast<std::size_t>(gpus_) * terms_.problem.services.size() > kExactGains;
     fleet::Responder responder(terms_, fleet::make_grid(terms_, price_changes(terms_, starts), {}),
-                               is_huge ? kStride : 1);
+                               is_huge_ ? kStride : 1);
     responder.gains().set_caps(prices.caps());
     responder.gains().keep_candidates(kCandidateShare);
     fleet::FleetState state = filled(responder, prices);
-    better_all(responder, state, is_huge ? kHugeRounds : kFleetRoundsMax);
+    better_all(responder, state, is_huge_ ? kHugeRounds : kFleetRoundsMax);
     if (terms_.has_retraining()) {
       move_retraining(responder, state);
       better_all(responder, state, 1);
@@ -315,15 +318,19 @@ class FleetSearch {
     return -1;
   }
 
-  /// Rounds over all GPUs and all slices until they gain little.
+  /// Rounds over all GPUs and all slices until they gain little. In huge fleets a GPU that gained nothing in one round
+  /// is left alone in the next ones: nine of ten would gain nothing again.
   void better_all(fleet::Responder& responder, fleet::FleetState& state, int rounds) {
     fleet::Exchange exchange(terms_);
     fleet::Timing timing(terms_);
+    std::vector<char> has_gained(fleet::idx(gpus_), 1);
     for (int round = 0; round < rounds; ++round) {
       const double before = state.score();
       for (int gpu = 0; gpu < gpus_ && has_nodes(responder); ++gpu) {
-        responder.improve(state, gpu, {.attempts = 1, .moves_retraining = false});
-        timing.improve(state, gpu);
+        if (is_huge_ && has_gained[fleet::idx(gpu)] == 0) continue;
+        double gain = responder.improve(state, gpu, {.attempts = 1, .moves_retraining = false});
+        gain += timing.improve(state, gpu);
+        has_gained[fleet::idx(gpu)] = gain > 0 ? 1 : 0;
       }
       exchange.run(state, kExchangePasses);
       for (int k = 0; k < std::min(gpus_, kMendsMax) && state.shortfall() > 0 && has_nodes(responder); ++k) {
@@ -364,6 +371,7 @@ class FleetSearch {
   fleet::Terms terms_;
   SearchLimits limits_;
   int gpus_;
+  bool is_huge_;
   fleet::FleetState best_;
   std::optional<double> bound_;
   std::int64_t spent_ = 0;

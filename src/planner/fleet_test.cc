@@ -63,14 +63,18 @@ TEST(Fleet, LargeFleetsWithEveryRuleGetSoundAnswers) {
 }
 
 TEST(Fleet, LargeFleetsWithFloorsAreNearTheBound) {
-  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+  constexpr int kSeeds = 4;
+  double gaps = 0;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     const Problem problem = testing::large_fleet(Rng(seed), 200, 20);
     SCOPED_TRACE(seed);
     const Answer answer = solve_fleet(problem, {});
     expect_sound(problem, answer);
     EXPECT_FALSE(answer.misses_floors);
-    EXPECT_LT(answer.bound - answer.objective, 0.007 * answer.bound);
+    EXPECT_LT(answer.bound - answer.objective, 0.01 * answer.bound);
+    gaps += (answer.bound - answer.objective) / answer.bound;
   }
+  EXPECT_LT(gaps / kSeeds, 0.006);
 }
 
 /// GPUs that were tried for a retraining and not taken once kept it, and so two of one service stood at once; what

@@ -10,6 +10,12 @@ namespace {
 
 constexpr double kCountLeast = 1e-3;  ///< of a GPU: fewer pieces do not count
 
+/// Of a piece: requests a second, or progress a second.
+double amount_of(const Rates& rates, int use) {
+  if (use != kRetraining) return rates.requests_per_second[idx(use)];
+  return rates.retraining_slots > 0 ? 1 / rates.retraining_slots : 0;
+}
+
 double between(const std::vector<double>& sums, int from, int until) {
   return until > from ? sums[idx(until)] - sums[idx(from)] : 0;
 }
@@ -26,6 +32,12 @@ Supply::Supply(const PriceFrame& frame) : frame_(&frame), terms_(frame.terms) {
                            frame.grid.width());
     }
   }
+  std::size_t amounts = 0;
+  for (const ServiceTerms& service : terms_->problem.services) {
+    first_amount_.push_back(amounts);
+    amounts += 2 * (service.variants.size() + 1) * frame.grid.width() * frame.grid.width();
+  }
+  amounts_.resize(amounts);
 }
 
 void Supply::fill(const std::vector<double>& prices) {
@@ -80,7 +92,6 @@ std::vector<Offer> Supply::offers_of(int model, int kind, int service) const {
   const double begin_cost = terms.changes_max >= 0 ? prices_[frame_->places[idx(service)].change] : 0;
   std::vector<Offer> offers;
   const auto add = [&](int use, Readiness readiness, const std::vector<double>& ready, double scale) {
-    // Between groups pieces may follow each other on every site of the GPU at once.
     if (terms_->groups > 1) readiness.on_new_site = readiness.on_same_site;
     const bool counts = use != kRetraining && !sums.floor.empty();
     offers.push_back({.service = service,
@@ -206,24 +217,25 @@ void Supply::add_to_blocks(std::size_t place, int from, int until, double amount
 
 void Supply::add_piece(int model, const Piece& piece, int from, int ready, int until, double share) {
   if (piece.service == kNobody) return;
-  const ServiceTerms& service = frame_->service_terms(piece.service);
-  const PricePlaces& places = frame_->places[idx(piece.service)];
   const int kind = terms_->problem.models[idx(model)].sites[idx(piece.site)].kind;
-  const Rates& rates = terms_->rates(model, kind, piece.service);
-  if (piece.use == kRetraining) {
-    if (service.retraining && rates.retraining_slots > 0) {
-      add_to_blocks(places.progress, ready, std::min(until, terms_->slots), share / rates.retraining_slots);
-    }
+  const double amount = amount_of(terms_->rates(model, kind, piece.service), piece.use);
+  add_amount(piece.service, piece.use, from, ready, until, share * amount);
+}
+
+void Supply::add_amount(int service, int use, int from, int ready, int until, double amount) {
+  const ServiceTerms& terms = frame_->service_terms(service);
+  const PricePlaces& places = frame_->places[idx(service)];
+  if (use == kRetraining) {
+    if (terms.retraining) add_to_blocks(places.progress, ready, std::min(until, terms_->slots), amount);
     return;
   }
-  const double rate = share * rates.requests_per_second[idx(piece.use)];
-  const std::vector<int>& order = terms_->fresh[idx(piece.service)].order;
+  const std::vector<int>& order = terms_->fresh[idx(service)].order;
   for (std::size_t w = order.size(); w-- > 0;) {
-    add_to_blocks(places.capacity + w * frame_->blocks(), ready, until, rate);
-    if (order[w] == piece.use) break;
+    add_to_blocks(places.capacity + w * frame_->blocks(), ready, until, amount);
+    if (order[w] == use) break;
   }
-  if (service.floor_rate > 0) {
-    add_to_blocks(places.floor, std::max(from, terms_->problem.floors_from), std::min(until, terms_->slots), rate);
+  if (terms.floor_rate > 0) {
+    add_to_blocks(places.floor, std::max(from, terms_->problem.floors_from), std::min(until, terms_->slots), amount);
   }
 }
 
@@ -277,13 +289,22 @@ void Supply::add_supply(int gpu, double weight) {
 }
 
 void Supply::add_wanted(int model, const Wanted& wanted, const Piece& piece, double share) {
-  const Readiness& readiness = piece.use == kRetraining ? terms_->retraining : frame_->serving[idx(piece.service)];
-  const bool is_quick = wanted.is_on_same_site || terms_->groups > 1;
-  const int ready = wanted.from + (is_quick ? readiness.on_same_site : readiness.on_new_site);
-  add_piece(model, piece, wanted.from, std::min(ready, terms_->slots), wanted.until, share);
-  if (!is_quick && frame_->service_terms(piece.service).changes_max >= 0) {
-    (*slope_)[frame_->places[idx(piece.service)].change] -= share;
-  }
+  const int ready = ready_slot(piece.service, piece.use, wanted.from, is_quick(wanted));
+  add_piece(model, piece, wanted.from, ready, wanted.until, share);
+  add_beginning(piece.service, wanted, share);
+}
+
+/// Between groups pieces may follow each other on every site of the GPU at once.
+bool Supply::is_quick(const Wanted& wanted) const { return wanted.is_on_same_site || terms_->groups > 1; }
+
+int Supply::ready_slot(int service, int use, int from, bool is_quick) const {
+  const Readiness& readiness = use == kRetraining ? terms_->retraining : frame_->serving[idx(service)];
+  return std::min(from + (is_quick ? readiness.on_same_site : readiness.on_new_site), terms_->slots);
+}
+
+void Supply::add_beginning(int service, const Wanted& wanted, double share) {
+  if (is_quick(wanted) || frame_->service_terms(service).changes_max < 0) return;
+  (*slope_)[frame_->places[idx(service)].change] -= share;
 }
 
 /// Many GPUs want the same piece, and other services would pay nearly as much: each gets a part. The slope is then one
@@ -330,8 +351,6 @@ void Supply::spread_piece(int model, int space, int kind, const Wanted& wanted, 
     best = std::max(best, worths_.back());
   }
   if (best <= 0) return;
-  const std::vector<Site>& sites = terms_->problem.models[idx(model)].sites;
-  const int site = static_cast<int>(std::ranges::find(sites, kind, &Site::kind) - sites.begin());
   const std::size_t at = idx(wanted.from_point) * frame_->grid.width() + idx(wanted.until_point);
   const double lack = spread_ * std::max(best, shares_[idx(space)].piece_reference(kind, at));
   double sum = 0;
@@ -341,8 +360,38 @@ void Supply::spread_piece(int model, int space, int kind, const Wanted& wanted, 
   }
   for (std::size_t i = 0; i < offers.size(); ++i) {
     if (worths_[i] <= 0) continue;
-    add_wanted(model, wanted, {.site = site, .service = offers[i].service, .use = offers[i].use},
-               count * worths_[i] / sum);
+    const auto [service, use] = std::pair(offers[i].service, offers[i].use);
+    const double share = count * worths_[i] / sum;
+    spread_amount(service, use, wanted) += share * amount_of(terms_->rates(model, kind, service), use);
+    add_beginning(service, wanted, share);
+  }
+}
+
+double& Supply::spread_amount(int service, int use, const Wanted& wanted) {
+  static_assert(kRetraining == -1);  // uses are counted from there
+  const std::size_t width = frame_->grid.width();
+  const std::size_t row = 2 * idx(use - kRetraining) + (is_quick(wanted) ? 1 : 0);
+  return amounts_[first_amount_[idx(service)] + (row * width + idx(wanted.from_point)) * width +
+                  idx(wanted.until_point)];
+}
+
+void Supply::add_spread() {
+  const int size = frame_->grid.size();
+  const auto slot_of = [&](int point) { return spaces_.front().slot_of(point, terms_->slots); };
+  std::size_t at = 0;
+  for (int service = 0; idx(service) < first_amount_.size(); ++service) {
+    const int uses = static_cast<int>(frame_->service_terms(service).variants.size());
+    for (int row = 0; row < 2 * (uses + 1); ++row) {
+      const int use = row / 2 + kRetraining;
+      for (int from = 0; from <= size; ++from) {
+        for (int until = 0; until <= size; ++until, ++at) {
+          if (amounts_[at] <= 0) continue;
+          const int ready = ready_slot(service, use, slot_of(from), row % 2 == 1);
+          add_amount(service, use, slot_of(from), ready, slot_of(until), amounts_[at]);
+          amounts_[at] = 0;
+        }
+      }
+    }
   }
 }
 
@@ -359,6 +408,7 @@ double Supply::value(const std::vector<double>& prices, double spread, std::vect
     if (!terms_->problem.gpus[idx(gpu)].pins.empty()) spaces_[idx(space_)].drop_rules();
   }
   spread_pieces();
+  add_spread();
   return sum;
 }
 

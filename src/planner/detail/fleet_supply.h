@@ -50,9 +50,15 @@ class Supply {
   void add_supply(int gpu, double weight);
   void add_wanted(int model, const Wanted& wanted, const Piece& piece, double share);
   void add_piece(int model, const Piece& piece, int from, int ready, int until, double share);
+  void add_amount(int service, int use, int from, int ready, int until, double amount);
   void add_to_blocks(std::size_t place, int from, int until, double amount);
   void spread_pieces();
   void spread_piece(int model, int space, int kind, const Wanted& wanted, double count);
+  [[nodiscard]] bool is_quick(const Wanted& wanted) const;
+  [[nodiscard]] int ready_slot(int service, int use, int from, bool is_quick) const;
+  void add_beginning(int service, const Wanted& wanted, double share);
+  [[nodiscard]] double& spread_amount(int service, int use, const Wanted& wanted);
+  void add_spread();
 
   const PriceFrame* frame_;
   const Terms* terms_;
@@ -68,6 +74,10 @@ class Supply {
   std::vector<PieceTable> pin_tables_;
   std::vector<Room> rooms_;
   std::vector<double> worths_;
+  /// Requests or progress a second of spread pieces of all kinds, which go to the slope together:
+  /// [service][use from kRetraining on][is quick][from point][until point].
+  std::vector<double> amounts_;
+  std::vector<std::size_t> first_amount_;  ///< [service]
   GpuWalk walk_;
   std::vector<StandingWorth> standing_;
   // Of the value that is computed.
