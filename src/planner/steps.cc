@@ -1,6 +1,9 @@
 #include "planner/steps.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <utility>
 
 #include "base/ensure.h"
 #include "planner/check.h"
@@ -65,24 +68,70 @@ void tell_of_gpu(const Problem& problem, const Answer& answer, int gpu, StepReas
   reason.gain = answer.objective - reason.objective_instead;
 }
 
-/// What the plan would lose if the step were forbidden.
-void tell_of_step(const Problem& problem, const Answer& answer, const Step& step, const SearchLimits& limits,
-                  StepReason& reason) {
-  const Answer other = solve_without(problem, answer.schedule, step.gpu, step.piece, ban_of(step.type), limits);
+/// What the plan would lose if the step were forbidden. Returns the best answer without it.
+Answer tell_of_step(const Problem& problem, const Answer& answer, const Step& step, const SearchLimits& limits,
+                    StepReason& reason) {
+  Answer other = solve_without(problem, answer.schedule, step.gpu, step.piece, ban_of(step.type), limits);
   reason.gain.reset();
-  if (other.is_infeasible) return;
+  if (other.is_infeasible) return other;
   reason.gain = answer.objective - other.objective;
   reason.gain_slack = std::max(0.0, other.bound - other.objective);
   reason.objective_instead = other.objective;
   for (const Step& each : steps_of(problem, other.schedule)) {
     if (each.gpu == step.gpu && each.type != StepType::kKeep) reason.instead.push_back(each);
   }
+  return other;
 }
 
 /// What a slice that stays brings: the objective without its rate.
 double worth_of_kept(const Problem& problem, const Answer& answer, const Step& step) {
   if (step.piece.service == kNobody) return 0;
   return answer.objective - evaluate(without_rates(problem, step.gpu, step.piece.site), answer.schedule).objective;
+}
+
+/// The reasons of an answer's steps, and what came up beside them.
+struct Told {
+  std::vector<ReasonedStep> steps;
+  Answer best_other;       ///< the best that forgoes a step; is_infeasible: nobody looked, or there is none
+  std::int64_t nodes = 0;  ///< of all searches
+};
+
+void note(Told& told, Answer other) {
+  told.nodes += other.nodes;
+  if (other.is_infeasible) return;
+  if (told.best_other.is_infeasible || other.objective > told.best_other.objective) told.best_other = std::move(other);
+}
+
+Told tell(const Problem& problem, const Answer& answer, const SearchLimits& limits) {
+  Told told;
+  told.best_other.is_infeasible = true;
+  int looked = 0;
+  int costed_gpu = -1;
+  double cost = 0;
+  for (const Step& step : steps_of(problem, answer.schedule)) {
+    StepReason& reason = told.steps.emplace_back(ReasonedStep{.step = step, .reason = {}}).reason;
+    if (step.type == StepType::kKeep) {
+      reason.gain = worth_of_kept(problem, answer, step);
+      continue;
+    }
+    if (costed_gpu != step.gpu) {
+      costed_gpu = step.gpu;
+      cost = objective_without_waiting(problem, answer.schedule, static_cast<std::size_t>(step.gpu));
+    }
+    reason.cost = cost;
+    if (looked++ < kReasonedSteps) {
+      note(told, tell_of_step(problem, answer, step, limits, reason));
+    } else {
+      tell_of_gpu(problem, answer, step.gpu, reason);
+    }
+  }
+  return told;
+}
+
+bool is_better(const Problem& problem, const Answer& other, const Answer& answer) {
+  constexpr double kRounding = 1e-9;  // of the objective: sums in another order differ by so much
+  if (other.is_infeasible || find_fault(problem, other.schedule)) return false;
+  return other.objective > answer.objective + kRounding * std::abs(answer.objective);
 }
 
 }  // namespace
@@ -94,28 +143,19 @@ Ban ban_of(StepType type) {
 }
 
 std::vector<ReasonedStep> reasons_of(const Problem& problem, const Answer& answer, const SearchLimits& limits) {
-  std::vector<ReasonedStep> reasoned;
-  int told = 0;
-  int costed_gpu = -1;
-  double cost = 0;
-  for (const Step& step : steps_of(problem, answer.schedule)) {
-    StepReason& reason = reasoned.emplace_back(ReasonedStep{.step = step, .reason = {}}).reason;
-    if (step.type == StepType::kKeep) {
-      reason.gain = worth_of_kept(problem, answer, step);
-      continue;
-    }
-    if (costed_gpu != step.gpu) {
-      costed_gpu = step.gpu;
-      cost = objective_without_waiting(problem, answer.schedule, static_cast<std::size_t>(step.gpu));
-    }
-    reason.cost = cost;
-    if (told++ < kReasonedSteps) {
-      tell_of_step(problem, answer, step, limits, reason);
-    } else {
-      tell_of_gpu(problem, answer, step.gpu, reason);
-    }
+  return tell(problem, answer, limits).steps;
+}
+
+ReasonedAnswer best_with_reasons(const Problem& problem, Answer answer, const SearchLimits& limits) {
+  Told told = tell(problem, answer, limits);
+  for (int better = 0; better < kBetterAnswers && is_better(problem, told.best_other, answer); ++better) {
+    answer.schedule = std::move(told.best_other.schedule);
+    answer.objective = evaluate(problem, answer.schedule).objective;
+    answer.bound = std::max(answer.bound, answer.objective);
+    answer.nodes += told.nodes;
+    told = tell(problem, answer, limits);
   }
-  return reasoned;
+  return {.answer = std::move(answer), .steps = std::move(told.steps)};
 }
 
 std::vector<Step> steps_of(const Problem& problem, const Schedule& schedule) {

@@ -56,4 +56,18 @@ inline constexpr int kReasonedSteps = 100;
 [[nodiscard]] std::vector<ReasonedStep> reasons_of(const Problem& problem, const Answer& answer,
                                                    const SearchLimits& limits);
 
+/// An answer and the reasons of its steps.
+struct ReasonedAnswer {
+  Answer answer;
+  std::vector<ReasonedStep> steps;
+};
+
+/// The reasons of the answer, or of a better one: a search without a step starts elsewhere, so at times it ends with a
+/// schedule that is worth more than the one with the step. The best of these takes the answer's place and is told anew,
+/// up to kBetterAnswers times; after the last time a gain may still be negative. The bound is as before, the nodes
+/// include those of the reasons that led to a better answer. Requires: a schedule without faults. Costs up to
+/// kBetterAnswers + 1 times reasons_of.
+inline constexpr int kBetterAnswers = 5;
+[[nodiscard]] ReasonedAnswer best_with_reasons(const Problem& problem, Answer answer, const SearchLimits& limits);
+
 }  // namespace berth::planner

@@ -84,6 +84,27 @@ TEST(WhatIf, TwoHundredForbiddenStepsCostWhatTheirReasonsSay) {
   }
 }
 
+TEST(WhatIf, ABetterAnswerThatReasonsComeUponIsTaken) {
+  constexpr SearchLimits kTooFew{.nodes_max = 20, .gap = 0};
+  int improved = 0;
+  for (std::uint64_t seed = 0; seed < 16; ++seed) {
+    const Problem problem = any_problem(seed);
+    const Answer answer = solve(problem, kTooFew);
+    if (answer.is_infeasible || answer.misses_floors) continue;
+    SCOPED_TRACE(seed);
+    const ReasonedAnswer best = best_with_reasons(problem, answer, kLimits);
+    const double rounding = 1e-9 * (1 + std::abs(answer.objective));
+    ASSERT_EQ(find_fault(problem, best.answer.schedule).value_or(""), "");
+    EXPECT_NEAR(evaluate(problem, best.answer.schedule).objective, best.answer.objective, rounding);
+    EXPECT_GE(best.answer.objective, answer.objective);
+    EXPECT_LE(best.answer.objective, answer.bound + rounding);
+    improved += best.answer.objective > answer.objective + rounding ? 1 : 0;
+    const auto negative = [&](const ReasonedStep& each) { return each.reason.gain.value_or(0) < -rounding; };
+    EXPECT_EQ(std::ranges::count_if(best.steps, negative), 0);
+  }
+  EXPECT_GT(improved, 3);
+}
+
 TEST(WhatIf, WhatIsKeptBringsSomething) {
   int kept = 0;
   for (std::uint64_t seed = 0; seed < 12; ++seed) {

@@ -17,9 +17,13 @@ namespace berth::cli {
 
 struct PlanAnswer {
   PlanRecord record;
+  /// Of what the policy's own search found, where asking what each step brings found more: `record`
+  /// then holds that.
+  std::optional<double> objective_of_search = std::nullopt;
   std::vector<planner::ReasonedStep> steps;
-  std::vector<planner::ServiceShare> shares;  ///< by service; empty unless asked for
-  std::optional<double> solve_ms = std::nullopt;
+  std::vector<planner::ServiceShare> shares;        ///< by service; empty unless asked for
+  std::optional<double> solve_ms = std::nullopt;    ///< of the policy's own search
+  std::optional<double> reasons_ms = std::nullopt;  ///< of asking what each step brings
 };
 
 /// (bound - objective) / |bound|; 0 where they differ by rounding only.

@@ -88,6 +88,7 @@ std::string plan_json(const Scenario& scenario, const PlanAnswer& answer) {
   document["gap"] = gap;
   document["proven"] = gap == 0;
   document["nodes"] = record.answer.nodes;
+  if (answer.objective_of_search) document["objective_of_search"] = *answer.objective_of_search;
   document["actions"] = Json::array();
   for (const planner::ReasonedStep& step : answer.steps) {
     document["actions"].push_back(step_json(scenario, record, step));
@@ -103,6 +104,7 @@ std::string plan_json(const Scenario& scenario, const PlanAnswer& answer) {
     document["services"] = std::move(services);
   }
   if (answer.solve_ms) document["solve_ms"] = *answer.solve_ms;
+  if (answer.reasons_ms) document["reasons_ms"] = *answer.reasons_ms;
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -73,6 +73,12 @@ std::string plan_table(const Scenario& scenario, const PlanAnswer& answer, bool 
   text += fmt::format("\nobjective {:.6g}, bound {:.6g}: {}; {} nodes\n", record.answer.objective, record.answer.bound,
                       gap == 0 ? std::string("proven") : fmt::format("at most {:.3g} % better is possible", 100 * gap),
                       with_separators(record.answer.nodes));
+  if (answer.objective_of_search) {
+    text += wrapped(fmt::format("a replay, which does not wait for reasons, takes a plan of {:.6g} here; asking what "
+                                "each of its steps brings came upon this one",
+                                *answer.objective_of_search)) +
+            "\n";
+  }
   if (!record.conflict.empty()) {
     text += wrapped(fmt::format(
                 "not all floors can be kept: {} stand against each other; the plan keeps them as far as it can",
@@ -88,7 +94,8 @@ std::string plan_table(const Scenario& scenario, const PlanAnswer& answer, bool 
               "the changes of its GPU lose by the time that they take; unit: " +
               unit) +
           "\n";
-  if (answer.solve_ms) text += fmt::format("solved in {:.2f} ms\n", *answer.solve_ms);
+  if (answer.solve_ms) text += fmt::format("solved in {:.2f} ms", *answer.solve_ms);
+  if (answer.reasons_ms) text += fmt::format(", its reasons found in {:.0f} ms\n", *answer.reasons_ms);
   return text;
 }
 

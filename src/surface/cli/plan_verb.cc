@@ -13,11 +13,28 @@
 namespace berth::cli {
 namespace {
 
-/// The same search again, with a clock beside it: the engine reads none.
-double timed_solve_ms(const PlanRecord& record) {
+/// With a clock beside it.
+template <typename Work>
+double ms_of(const Work& work) {
   const auto began = std::chrono::steady_clock::now();
-  static_cast<void>(planner::solve(record.problem, record.limits, record.known));
+  work();
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began).count();
+}
+
+/// The plan of the policy with the reasons of its steps, or a better plan that the reasons came upon.
+PlanAnswer reasoned(PlanRecord&& record) {
+  PlanAnswer answer;
+  answer.record = std::move(record);
+  planner::Answer& best = answer.record.answer;
+  const double searched = best.objective;
+  answer.reasons_ms = ms_of([&] {
+    planner::ReasonedAnswer told =
+        planner::best_with_reasons(answer.record.problem, best, {.nodes_max = PlannerOptions().nodes_max, .gap = 0});
+    best = std::move(told.answer);
+    answer.steps = std::move(told.steps);
+  });
+  if (best.objective > searched) answer.objective_of_search = searched;
+  return answer;
 }
 
 }  // namespace
@@ -39,14 +56,17 @@ Result<std::string> run_plan(const PlanRequest& request, const PlanSurroundings&
   }
   if (!planned) return pass_on(planned.error());
   if (planned->infeasible) return invalid(request.scenario_path + ": no plan: " + *planned->infeasible);
-  PlanAnswer answer;
-  answer.record = std::move(*planned->record);
-  answer.steps = planner::reasons_of(answer.record.problem, answer.record.answer,
-                                     {.nodes_max = PlannerOptions().nodes_max, .gap = 0});
+  PlanAnswer answer = reasoned(std::move(*planned->record));
   if (request.is_explained) {
     answer.shares = planner::explain_shares(answer.record.problem, answer.record.answer.schedule);
   }
-  if (request.has_timings) answer.solve_ms = timed_solve_ms(answer.record);
+  if (request.has_timings) {
+    // The same search again: the engine reads no clock.
+    const PlanRecord& record = answer.record;
+    answer.solve_ms = ms_of([&] { static_cast<void>(planner::solve(record.problem, record.limits, record.known)); });
+  } else {
+    answer.reasons_ms.reset();
+  }
   bar.clear();
   if (interrupt.is_interrupted()) return pass_on(interrupted_error());
   return request.format == OutputFormat::kJson ? plan_json(*scenario, answer)

@@ -61,6 +61,7 @@ class Plan(unittest.TestCase):
                 continue
             self.assertIn("what", reason["rejected"])
             if reason["gain"] is not None:
+                self.assertGreaterEqual(reason["gain"], -1e-6)
                 self.assertAlmostEqual(reason["gain"], answer["objective"] - reason["rejected"]["objective"], places=6)
 
     def test_from_the_layout_of_the_file(self):
@@ -70,9 +71,11 @@ class Plan(unittest.TestCase):
         told = {(action["gpu"], action["start"]) for action in answer["actions"] if action["type"] in ("keep", "destroy", "assign")}
         self.assertLessEqual(standing, told)
         self.assertGreater(answer["promised_gain"], 0)
+        self.assertLess(answer["objective_of_search"], answer["objective"])
         self.assertTrue([action for action in answer["actions"] if action["type"] != "keep"])
         self.assertNotIn("services", answer)
         self.assertNotIn("solve_ms", answer)
+        self.assertNotIn("reasons_ms", answer)
 
     def test_explain_and_timings_add_to_the_same_plan(self):
         path = self.scenario(20)
@@ -80,6 +83,7 @@ class Plan(unittest.TestCase):
         self.check(answer)
         more = self.answer(path, "--at", 100, "--explain", "--timings")
         self.assertGreater(more.pop("solve_ms"), 0)
+        self.assertGreater(more.pop("reasons_ms"), 0)
         services = more.pop("services")
         self.assertEqual([service["name"] for service in services], ["a", "b"])
         for service in services:
