@@ -103,6 +103,14 @@ class IntegerProgram(unittest.TestCase):
             instance = self.instance(rival, bound)
             self.assertEqual((integer_program.is_finished(instance), integer_program.agrees(instance)), (is_finished, agrees), instance)
 
+    def test_where_ours_is_not_proven_cbc_may_have_the_better_schedule(self):
+        better = self.instance(101, 101, ours_bound=102)
+        self.assertTrue(integer_program.agrees(better))
+        self.assertFalse(integer_program.is_same_optimum(better))
+        self.assertIn("ABOVE ours", integer_program.fate(better))
+        self.assertFalse(integer_program.agrees(self.instance(103, 104, ours_bound=102)))
+        self.assertTrue(integer_program.is_same_optimum(self.instance(100, 100)))
+
     def test_killed_and_unproven_ones_count_for_nothing(self):
         killed = integer_program.Instance(0, *[None] * 6)
         self.assertFalse(integer_program.agrees(killed) or integer_program.is_finished(killed) or integer_program.is_proven(killed))
