@@ -87,9 +87,10 @@ class Sweep(unittest.TestCase):
         self.assertEqual(sweep.worst_of([first, second]).cost, 60)
         self.assertAlmostEqual(sweep.mean_below_best([first, second]), 0.2)
 
-    def test_a_fixed_layout_that_feels_the_cost_is_told(self):
-        with self.assertRaisesRegex(RuntimeError, "b: static-even feels"):
-            list(sweep.points([0, 60], ["a", "b"], self.results(0.61)))
+    def test_a_layout_that_stands_still_may_feel_the_cost(self):
+        _, second = sweep.points([0, 60], ["a", "b"], self.results(0.3))
+        self.assertAlmostEqual(second.static_even, 0.55)
+        self.assertEqual((second.worst, second.static_best), (0, 0.8))
 
 
 class IntegerProgram(unittest.TestCase):
