@@ -1,6 +1,9 @@
 # The one verb that declares a module of src/.
 #
-#   berth_module(NAME mig FLOOR 2 DEPS base domain [LIBS fmt::fmt ...])
+#   berth_module(NAME mig FLOOR 2 DEPS base domain [LIBS fmt::fmt ...] [TESTING_DEPS solver window_testing ...] [SYSTEM])
+#
+# SYSTEM: the module may do I/O, read clocks and use headers of the operating system; every other module is pure, which
+# tools/tidy checks.
 #
 # From the files of the calling folder and its detail/:
 #   *.cc            static library berth_<name> (an INTERFACE library while there is none; main.cc becomes the program berth)
@@ -11,15 +14,20 @@
 #   *_test.py       one test each, exit status 77 skips       ctest script.<name>.<concept> label script
 # A fuzzer of <concept>_fuzz.cc starts from the files in corpus/<concept>/ and uses corpus/<concept>.dict where they exist.
 #
+# From the folder testing/, where there is one: the library berth_<name>_testing, which the module's tests and benchmarks
+# link and nothing else of the module does. TESTING_DEPS are what it, the tests and the benchmarks use beyond DEPS: modules
+# on lower floors, or the testing libraries of such modules.
+#
 # A dependency must stand on a lower floor; one that does not stops the configuration.
 
 function(berth_module)
-  cmake_parse_arguments(ARG "" "NAME;FLOOR" "DEPS;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "SYSTEM" "NAME;FLOOR" "DEPS;LIBS;TESTING_DEPS" ${ARGN})
   if(ARG_UNPARSED_ARGUMENTS OR NOT ARG_NAME OR NOT ARG_FLOOR MATCHES "^[0-9]+$")
-    message(FATAL_ERROR "berth_module: wanted NAME name FLOOR number [DEPS ...] [LIBS ...], found: ${ARGN}")
+    message(FATAL_ERROR "berth_module: wanted NAME name FLOOR number [DEPS ...] [LIBS ...] [TESTING_DEPS ...] [SYSTEM], found: ${ARGN}")
   endif()
-  berth_check_floors(${ARG_NAME} ${ARG_FLOOR} "${ARG_DEPS}")
+  berth_check_floors(${ARG_NAME} ${ARG_FLOOR} "${ARG_DEPS};${ARG_TESTING_DEPS}")
   set_property(GLOBAL PROPERTY BERTH_FLOOR_${ARG_NAME} ${ARG_FLOOR})
+  set_property(GLOBAL PROPERTY BERTH_FLOOR_${ARG_NAME}_testing ${ARG_FLOOR})
 
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc ${CMAKE_CURRENT_SOURCE_DIR}/detail/*.cc)
   file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_test.py)
@@ -40,9 +48,16 @@ function(berth_module)
     set_target_properties(berth PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
   endif()
 
+  list(TRANSFORM ARG_TESTING_DEPS PREPEND berth_ OUTPUT_VARIABLE testing_targets)
+  if((BERTH_TESTS OR BERTH_BENCH) AND IS_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/testing)
+    file(GLOB testing_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/testing/*.cc)
+    berth_library(berth_${ARG_NAME}_testing "${testing_sources}" berth_${ARG_NAME} ${testing_targets})
+    set(testing_targets berth_${ARG_NAME}_testing)
+  endif()
+
   if(BERTH_TESTS)
-    berth_test_program(${ARG_NAME} test unit "${test_sources}" GTest::gmock)
-    berth_test_program(${ARG_NAME} property property "${property_sources}" rapidcheck)
+    berth_test_program(${ARG_NAME} test unit "${test_sources}" ${testing_targets} GTest::gmock)
+    berth_test_program(${ARG_NAME} property property "${property_sources}" ${testing_targets} rapidcheck)
     berth_script_tests(${ARG_NAME} "${scripts}")
   endif()
   if(BERTH_FUZZ)
@@ -52,7 +67,7 @@ function(berth_module)
   endif()
   if(BERTH_BENCH AND bench_sources)
     add_executable(berth_${ARG_NAME}_bench ${bench_sources})
-    target_link_libraries(berth_${ARG_NAME}_bench PRIVATE berth_${ARG_NAME} benchmark::benchmark_main)
+    target_link_libraries(berth_${ARG_NAME}_bench PRIVATE berth_${ARG_NAME} ${testing_targets} benchmark::benchmark_main)
     set_target_properties(berth_${ARG_NAME}_bench PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench UNITY_BUILD OFF)
   endif()
 endfunction()

@@ -8,8 +8,8 @@
 #include "domain/scenario.h"
 #include "domain/snapshot.h"
 #include "engine/conflict.h"
-#include "planner/frame.h"
-#include "planner/window.h"
+#include "window/frame.h"
+#include "window/window.h"
 
 namespace berth {
 

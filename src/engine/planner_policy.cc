@@ -15,12 +15,12 @@
 #include "engine/retraining_watch.h"
 #include "engine/static_conflict.h"
 #include "engine/verify.h"
-#include "planner/carry.h"
-#include "planner/check.h"
+#include "window/carry.h"
+#include "window/check.h"
 #include "planner/first_layout.h"
-#include "planner/prune.h"
+#include "fleet/prune.h"
 #include "planner/solve.h"
-#include "planner/window.h"
+#include "window/window.h"
 #include "state/changes.h"
 
 namespace berth {

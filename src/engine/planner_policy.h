@@ -12,9 +12,9 @@
 #include "domain/scenario.h"
 #include "engine/engine.h"
 #include "engine/outlook.h"
-#include "planner/frame.h"
-#include "planner/limits.h"
-#include "planner/problem.h"
+#include "window/frame.h"
+#include "window/limits.h"
+#include "window/problem.h"
 
 namespace berth {
 

@@ -14,8 +14,8 @@
 #include "engine/constraints.h"
 #include "engine/test_fleet.h"
 #include "engine/verify.h"
-#include "planner/carry.h"
-#include "planner/check.h"
+#include "window/carry.h"
+#include "window/check.h"
 
 namespace berth {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "domain/scenario.h"
 #include "domain/snapshot.h"
-#include "planner/window.h"
+#include "window/window.h"
 
 namespace berth {
 

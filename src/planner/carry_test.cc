@@ -1,12 +1,12 @@
-#include "planner/carry.h"
+#include "window/carry.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "planner/check.h"
-#include "planner/detail/test_problems.h"
+#include "window/check.h"
+#include "window/testing/problems.h"
 #include "planner/solve.h"
 
 namespace berth::planner {

@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "planner/check.h"
-#include "planner/problem.h"
+#include "window/check.h"
+#include "window/problem.h"
 
 namespace berth::planner {
 

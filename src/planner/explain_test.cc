@@ -6,7 +6,7 @@
 #include <cmath>
 #include <optional>
 
-#include "planner/detail/test_problems.h"
+#include "window/testing/problems.h"
 #include "planner/solve.h"
 
 namespace berth::planner {

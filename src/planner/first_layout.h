@@ -1,8 +1,8 @@
 /// The first layout of a run: it costs nothing, so it is sought longer, and with an eye on what follows it.
 #pragma once
 
-#include "planner/limits.h"
-#include "planner/problem.h"
+#include "window/limits.h"
+#include "window/problem.h"
 
 namespace berth::planner {
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "planner/check.h"
-#include "planner/detail/test_problems.h"
+#include "window/check.h"
+#include "window/testing/problems.h"
 #include "planner/solve.h"
 
 namespace berth::planner {

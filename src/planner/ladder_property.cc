@@ -7,13 +7,13 @@
 #include <cmath>
 #include <functional>
 
-#include "planner/check.h"
-#include "planner/detail/test_exhaustive.h"
-#include "planner/detail/test_problems.h"
-#include "planner/fleet.h"
-#include "planner/integer_model.h"
-#include "planner/limits.h"
-#include "planner/one_gpu.h"
+#include "window/check.h"
+#include "window/testing/exhaustive.h"
+#include "window/testing/problems.h"
+#include "fleet/fleet.h"
+#include "window/testing/integer_model.h"
+#include "window/limits.h"
+#include "one_gpu/one_gpu.h"
 
 namespace berth::planner {
 namespace {

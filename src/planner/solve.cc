@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "planner/check.h"
+#include "window/check.h"
 #include "planner/detail/part.h"
-#include "planner/fleet.h"
-#include "planner/one_gpu.h"
+#include "fleet/fleet.h"
+#include "one_gpu/one_gpu.h"
 
 namespace berth::planner {
 namespace {

@@ -1,8 +1,8 @@
 /// The one door to the solvers: exact on one GPU, by prices and best responses on several.
 #pragma once
 
-#include "planner/limits.h"
-#include "planner/problem.h"
+#include "window/limits.h"
+#include "window/problem.h"
 
 namespace berth::planner {
 

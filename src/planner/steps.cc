@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/ensure.h"
-#include "planner/check.h"
+#include "window/check.h"
 
 namespace berth::planner {
 namespace {

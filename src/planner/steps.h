@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "planner/limits.h"
-#include "planner/problem.h"
+#include "window/limits.h"
+#include "window/problem.h"
 #include "planner/what_if.h"
 
 namespace berth::planner {

@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <utility>
 
-#include "planner/check.h"
+#include "window/check.h"
 #include "planner/detail/part.h"
-#include "planner/one_gpu.h"
+#include "one_gpu/one_gpu.h"
 #include "planner/solve.h"
 
 namespace berth::planner {

@@ -1,8 +1,8 @@
 /// What a plan would be without one of its steps: the reason of the step, in numbers that can be checked.
 #pragma once
 
-#include "planner/limits.h"
-#include "planner/problem.h"
+#include "window/limits.h"
+#include "window/problem.h"
 
 namespace berth::planner {
 

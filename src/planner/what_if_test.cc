@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "planner/check.h"
-#include "planner/detail/test_problems.h"
+#include "window/check.h"
+#include "window/testing/problems.h"
 #include "planner/solve.h"
 #include "planner/steps.h"
 

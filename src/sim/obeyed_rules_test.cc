@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "planner/carry.h"
-#include "planner/check.h"
+#include "window/carry.h"
+#include "window/check.h"
 #include "sim/detail/test_world.h"
 
 namespace berth::sim {

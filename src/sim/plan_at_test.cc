@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "planner/check.h"
+#include "window/check.h"
 #include "planner/solve.h"
 #include "sim/detail/test_world.h"
 

@@ -25,7 +25,7 @@ struct Idea {
 /// The ladder, in this order; `variants` only where a service has some:
 /// - `whole GPUs`: the policy `whole`, an uncut GPU for each service.
 /// - `slices`: one layout for the whole run, every slice at its default operating point.
-/// - `operating points`: the same with points chosen by the latency target (planner/frame.h).
+/// - `operating points`: the same with points chosen by the latency target (window/frame.h).
 /// - `reconfiguration`: the layout changes while the run goes on, at the cost of the changes.
 /// - `variants`: models in their other forms too.
 /// - `forecasts`: the same by forecasts alone, the policy `berth`.

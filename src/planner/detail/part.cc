@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "planner/check.h"
+#include "window/check.h"
 
 namespace berth::planner {
 namespace {

@@ -1,7 +1,7 @@
 /// One GPU of a fleet as a problem of its own: what the others do under a schedule stands outside.
 #pragma once
 
-#include "planner/problem.h"
+#include "window/problem.h"
 
 namespace berth::planner {
 

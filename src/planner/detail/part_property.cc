@@ -9,8 +9,8 @@
 #include <cmath>
 #include <string>
 
-#include "planner/check.h"
-#include "planner/detail/test_problems.h"
+#include "window/check.h"
+#include "window/testing/problems.h"
 
 namespace berth::planner {
 namespace {

@@ -1,0 +1,92 @@
+/// The bound: Lagrangian duality.
+///
+/// Prices, constant in stretches of slots, on what services take from GPUs:
+///     z[i, w]   a request a second of capacity in the variants up to rung w of the ladder of service i,
+///     q[i]      progress of its retraining,      f[i]  a request a second towards its floor,
+///     c[i]      a slice of its budget of changes.
+/// For any prices >= 0,
+///     sum over services of max over capacity, completions of (worth - price of what is taken)
+///   + sum over GPUs of A(root, end) at these prices                     (fleet_space.h)
+///   - sum f x floor + sum c x budget
+/// is at least the objective of every schedule that keeps floors and budgets: the first sum in fleet_demand.h, the
+/// second one in fleet_supply.h; fleet_price_frame.h says where prices stand. The prices come down by subgradients with
+/// Polyak's step (B. T. Polyak, Minimization of unsmooth functionals, 1969), smoothed over steps; large fleets balance
+/// each service with what GPUs offer it, softly (fleet_balance.h), with momentum.
+///
+/// Prices that are constant between points, and points where those prices change, less the slots until a piece is
+/// ready: between two such points the worth of a schedule is linear (or convex) in the time of a change, so changes at
+/// points are the best, and the grid loses nothing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "fleet/detail/demand.h"
+#include "fleet/detail/price_frame.h"
+#include "fleet/detail/supply.h"
+#include "fleet/detail/terms.h"
+
+namespace berth::planner::fleet {
+
+struct BoundOptions {
+  int steps = 100;
+  double novelty = 0.1;          ///< share of the last slope in the direction (volume algorithm)
+  int gpus_max = 1'000'000'000;  ///< more are sampled: the bound is then no bound, but the prices are good
+  double gap = 0;                ///< (bound - objective) / |bound| that is enough
+};
+
+struct BalanceOptions {
+  int steps = 50;
+  int gpus_max = 1'000'000'000;  ///< as in BoundOptions
+  double softness_first = 0.05;
+  double softness_last = 0.003;
+};
+
+class PriceSearch {
+ public:
+  /// `starts`: where prices may change, ascending slots from 0.
+  PriceSearch(const Terms& terms, std::vector<int> starts);
+  PriceSearch(const PriceSearch&) = delete;  // its parts point to each other
+  PriceSearch& operator=(const PriceSearch&) = delete;
+  ~PriceSearch() = default;
+
+  /// The first prices (fleet_rents.h).
+  void start_from_rents();
+  /// Then all of them by one factor, the best for so many GPUs. Goes before run_balance.
+  void scale_rents(int gpus_max);
+  /// Lowers the bound. `objective`: of a schedule that is known.
+  void run(double objective, const BoundOptions& options);
+  /// Lowers the bound from far: each service in turn with the GPUs (fleet_balance.h), softly, then less and less so.
+  void run_balance(const BalanceOptions& options);
+  [[nodiscard]] double bound() const { return bound_; }
+  /// Takes the prices of the best bound (before caps).
+  void take_best_prices();
+  [[nodiscard]] std::int64_t nodes() const { return supply_.nodes(); }
+  /// The prices of capacity and of floors in each slot, [service][variant][slot] and [service][slot].
+  [[nodiscard]] PriceCaps caps() const { return supply_.caps(); }
+
+ private:
+  double value();
+  void set_reference();
+  void balance_service(int service);
+  void balance_block(int service, std::size_t rung, std::size_t block);
+  void balance_price(std::size_t at);
+  [[nodiscard]] double supply_of(std::size_t at) const;
+  void move_price(std::size_t at, double to);
+
+  PriceFrame frame_;
+  Demand demand_;
+  Supply supply_;
+  double bound_ = 0;
+  std::vector<double> prices_;
+  std::vector<double> best_prices_;
+  std::vector<double> scales_;
+  std::vector<double> slope_;  ///< supply less what is taken
+  std::vector<double> taken_;  ///< what services take, as slopes
+  std::vector<double> direction_;
+  std::vector<double> reference_;  ///< [price]: what prices may be like
+  double spread_ = 0.05;           ///< of its worth that a piece may be worse than the best and be taken in part
+};
+
+}  // namespace berth::planner::fleet

@@ -1,0 +1,106 @@
+/// The services' side of the bound: what each takes at given prices, and what that is worth less what it pays.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "fleet/detail/balance.h"
+#include "fleet/detail/price_frame.h"
+#include "fleet/detail/terms.h"
+
+namespace berth::planner::fleet {
+
+class Demand {
+ public:
+  /// What a service takes at one price, and what that is worth less what it pays.
+  struct Taken {
+    double worth = 0;
+    double capacity = 0;
+  };
+
+  /// The frame must outlive this.
+  explicit Demand(const PriceFrame& frame);
+
+  /// The sum over services of the most that capacity and completions are worth less what they cost at the prices. What
+  /// is taken is subtracted from `slope`, what stands elsewhere is added.
+  double value(const std::vector<double>& prices, std::vector<double>& slope);
+  /// A rung's part in a slot where capacity costs `price` and a request served is worth `step`.
+  [[nodiscard]] Taken take(int service, int slot, double step, double price) const;
+  /// By falling price, what a service would take more in a stretch: at what is fresh at the prices of the last value.
+  /// Requires: renew_levels of the service.
+  [[nodiscard]] const std::vector<DemandLevel>& levels(int service, std::size_t rung, std::size_t block) const;
+  void renew_levels(int service);
+  /// What stands elsewhere, summed over a stretch, in variants up to a rung.
+  [[nodiscard]] double outside(int service, std::size_t rung, std::size_t block) const;
+  /// No price is higher, and how far prices may move, as lengths for subgradients.
+  [[nodiscard]] const std::vector<double>& price_max() const { return price_max_; }
+  [[nodiscard]] const std::vector<double>& scales() const { return scales_; }
+
+ private:
+  /// A service's loads of each slot, largest first, and the sum of those from each on.
+  struct Loads {
+    std::vector<double> sorted;
+    std::vector<double> rest;
+  };
+  /// Sums over a stretch's slots where the capacity is the (k + 1)th largest load of each, [block x samples + k].
+  struct Ranks {
+    std::vector<double> capacity;
+    std::vector<double> served;
+    std::vector<double> outside;  ///< [rung x blocks + block]
+  };
+  /// A stretch of time from one due slot to the next.
+  struct Segment {
+    int begin = 0;
+    int end = 0;
+    bool is_last = false;
+    bool is_fresh = false;
+    int fresh_from = -1;  ///< a swap is under way
+    double progress = 0;
+    int counts_from = 0;  ///< progress since then counts
+  };
+  /// Worth of a service less what it pays, before each slot, by freshness.
+  struct NetWorth {
+    std::vector<double> stale;
+    std::vector<double> fresh;
+    double tail_stale = 0;
+    double tail_fresh = 0;
+  };
+  struct Completion {
+    double worth = 0;
+    int slot = -1;  ///< done at its begin; -1: not in this segment
+  };
+
+  void sort_loads();
+  void add_ranks(int service);
+  void set_scales();
+  void set_scales_of(int service);
+  double value_of_service(int service);
+  double value_always_fresh(int service);
+  [[nodiscard]] NetWorth net_worth(int service) const;
+  [[nodiscard]] std::vector<Segment> segments(int service) const;
+  double value_of_segment(int service, const Segment& segment, const NetWorth& net);
+  [[nodiscard]] Completion best_completion(int service, const Segment& segment, const NetWorth& net) const;
+  double pay_progress(int service, int from, int until, double amount, double limit, bool is_charged,
+                      double* bought) const;
+  double charge(int service, int slot, bool is_fresh);
+  void gather_levels(int service, int slot, std::size_t rung, bool is_fresh);
+  void set_levels(int service);
+  void merge_levels(int service);
+
+  const PriceFrame* frame_;
+  const Terms* terms_;
+  std::vector<Loads> loads_;
+  std::vector<Ranks> ranks_;
+  std::vector<double> rate_max_;  ///< [service]: progress in a slot
+  std::vector<double> price_max_;
+  std::vector<double> scales_;
+  std::vector<std::vector<std::vector<DemandLevel>>> levels_;  ///< [service][rung x blocks + block]
+  /// [service][((rung x blocks + block) x 2 + is fresh) x samples + k]: more is taken where price falls below (k + 1) /
+  /// samples of the step. Only with retraining.
+  std::vector<std::vector<double>> gathered_;
+  // Of the value that is computed.
+  const double* prices_ = nullptr;
+  std::vector<double>* slope_ = nullptr;
+};
+
+}  // namespace berth::planner::fleet

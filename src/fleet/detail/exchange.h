@@ -1,0 +1,79 @@
+/// Large fleets: slices change owners, one at a time or two for each other, where cuts stay as they are.
+///
+/// A service wants a certain capacity, and slices of many sizes add up to it only roughly; single GPUs that answer in
+/// turn do not find two that would gain by giving each other a slice. What so many requests a second more (or less)
+/// from a change to the end are worth to each service is tabled, so that all pairs of (service, kind of slice) are
+/// looked at.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "fleet/detail/state.h"
+#include "fleet/detail/terms.h"
+
+namespace berth::planner::fleet {
+
+class Exchange {
+ public:
+  explicit Exchange(const Terms& terms);
+
+  /// Exchanges until none gains or `passes` are over. Returns the gain in score. Moves are judged exactly before they
+  /// are kept.
+  double run(FleetState& state, int passes);
+  [[nodiscard]] std::int64_t nodes() const { return nodes_; }
+
+ private:
+  /// When a slice is there: (nearly) the whole window, the tail, or both.
+  enum class When { kWindow, kTail, kBoth };
+  /// A service with one of its variants.
+  struct Account {
+    int service = 0;
+    int use = 0;
+    double step = 0;  ///< between shifts of the table
+    /// Of a shift of capacity, from -kTableSteps to kTableSteps steps: in the window, in the tail, and in both.
+    std::array<std::vector<double>, 3> worth;
+    [[nodiscard]] double of(double shift, When when) const;
+  };
+  /// A slice that began at a change.
+  struct Item {
+    int gpu = 0;
+    int site = 0;
+    int from = 0;
+  };
+  /// Slices of one kind that one account holds.
+  struct Holding {
+    int account = 0;
+    int kind = 0;  ///< of all models, counted through
+    When when = When::kBoth;
+    std::vector<Item> items;
+  };
+  struct Move {
+    double gain = 0;
+    int from = 0;      ///< holding
+    int with = -1;     ///< holding that gives one for it; -1: none
+    int account = -1;  ///< that gets it, where none is given for it
+  };
+
+  [[nodiscard]] std::optional<When> when_of(const Path& path, const Stay& stay) const;
+  void collect(const FleetState& state);
+  void fill_account(const FleetState& state, Account& account) const;
+  [[nodiscard]] std::vector<Move> moves() const;
+  [[nodiscard]] Move best_for(std::size_t from) const;
+  bool apply(FleetState& state, const Move& move);
+  [[nodiscard]] bool may_hold(int account, int kind) const { return rate(account, kind) > 0; }
+  [[nodiscard]] double rate(int account, int kind) const { return rates_[idx(account) * idx(kinds_) + idx(kind)]; }
+
+  const Terms* terms_;
+  int kinds_ = 0;
+  std::vector<int> first_kind_;  ///< [model]
+  std::vector<Account> accounts_;
+  std::vector<std::vector<int>> account_of_;  ///< [service][use]; -1: takes no part
+  std::vector<double> rates_;                 ///< [account x kinds + kind]
+  std::vector<Holding> holdings_;
+  std::int64_t nodes_ = 0;
+};
+
+}  // namespace berth::planner::fleet

@@ -1,0 +1,75 @@
+/// What more capacity is worth to services, given what they have: slopes of the exact concave worth.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "fleet/detail/bound.h"
+#include "fleet/detail/space.h"
+#include "fleet/detail/state.h"
+#include "fleet/detail/terms.h"
+
+namespace berth::planner::fleet {
+
+/// Worth of a piece of one kind and use before each slot, [slots + 2].
+struct Gain {
+  std::vector<double> ready;
+  std::vector<double> stands;  ///< empty where nothing lacks of a floor
+  std::int64_t stamp = -1;     ///< of the service's capacity that it was computed with; -1: none
+};
+
+/// What a GPU gives a service, on average over the paths that were tried.
+struct OwnCapacity {
+  int service = 0;
+  std::vector<double> capacity;  ///< [slot x variants + variant]
+  bool is_sure = false;          ///< the GPU gives all of it, and the piece at hand comes on top
+};
+
+class GainTables {
+ public:
+  /// Behind the first slots only every `stride`th one is looked at; it stands for those around it.
+  GainTables(const Terms& terms, int stride);
+
+  /// Worths are at most these.
+  void set_caps(std::optional<PriceCaps> caps);
+  /// Only those uses of each kind that are worth at least `share` of its best one at the caps, and each service's best
+  /// kinds.
+  void keep_candidates(double share);
+
+  /// Notes what changed since the last call. Returns those services.
+  std::vector<int> note_changes(FleetState& state);
+  void forget(const std::vector<int>& services);
+  /// The offers of a service on a kind. Where `own` has the service: at what is given there.
+  [[nodiscard]] std::vector<Offer> offers_of(const FleetState& state, int model, int kind, int service,
+                                             const std::vector<OwnCapacity>& own);
+  /// {service, use} that may be given a kind.
+  [[nodiscard]] const std::vector<std::pair<int, int>>& candidates(int model, int kind) const {
+    return candidates_[idx(model)][idx(kind)];
+  }
+  const Gain& gain(const FleetState& state, int model, int kind, int service, int use,
+                   const std::vector<OwnCapacity>& own);
+
+ private:
+  /// Slots that are taken to be alike.
+  struct Run {
+    int begin = 0;
+    int end = 0;
+  };
+
+  void compute(const FleetState& state, int service, int use, double rate, const OwnCapacity* own, Gain& gain);
+  void compute_floor(const FleetState& state, int service, int use, double rate, const OwnCapacity* own, Gain& gain);
+  static void add_run(std::vector<double>& sums, const Run& run, double worth);
+  const Freshness& freshness(const FleetState& state, int service);
+
+  const Terms* terms_;
+  std::vector<Run> runs_;
+  std::optional<PriceCaps> caps_;
+  std::int64_t clock_ = 0;
+  std::vector<std::int64_t> stamps_;  ///< [service]
+  std::vector<std::optional<Freshness>> freshness_;
+  std::vector<std::vector<std::vector<std::vector<Gain>>>> gains_;         ///< [model][kind][service][use]
+  std::vector<std::vector<std::vector<std::pair<int, int>>>> candidates_;  ///< [model][kind]
+};
+
+}  // namespace berth::planner::fleet

@@ -1,0 +1,45 @@
+/// Slices change hands for a stretch of time, mostly to retrain: what answers of whole GPUs, which hold a retraining
+/// from one change to another, do not find.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "fleet/detail/state.h"
+#include "fleet/detail/terms.h"
+
+namespace berth::planner::fleet {
+
+class Lending {
+ public:
+  explicit Lending(const Terms& terms) : terms_(&terms) {}
+
+  /// As long as that gains, one piece of a GPU is lent to the retraining of a service from one of its due slots, from
+  /// the end of another retraining, or at once; until it is done, or for good; or a piece that retrains is given to a
+  /// service once it is done. Returns the gain in score. O(pieces x services x slots) schedules are tried in a round.
+  double improve(FleetState& state, int gpu);
+  [[nodiscard]] std::int64_t nodes() const { return nodes_; }
+
+ private:
+  /// `piece` in place of a stay's for some slots.
+  struct Loan {
+    Piece piece;
+    int from = 0;
+    int until = 0;
+  };
+
+  void note_freshness(const FleetState& state);
+  [[nodiscard]] std::vector<int> begins_of(int gpu, const Path& path, const Stay& stay, int service) const;
+  [[nodiscard]] std::vector<Loan> loans_of(int gpu, const Path& path, const Stay& stay) const;
+  void add_retraining(int gpu, const Path& path, const Stay& stay, int service, std::vector<Loan>& loans) const;
+  void add_serving(int gpu, const Path& path, const Stay& stay, int service, std::vector<Loan>& loans) const;
+  [[nodiscard]] int done_slot(const Stay& stay, int model, int from) const;
+  bool improve_once(FleetState& state, int gpu);
+
+  const Terms* terms_;
+  std::vector<std::vector<int>> done_slots_;  ///< [service]: in which a retraining is done
+  std::vector<std::vector<char>> is_fresh_;   ///< [service][slot]; empty without retraining
+  std::int64_t nodes_ = 0;
+};
+
+}  // namespace berth::planner::fleet

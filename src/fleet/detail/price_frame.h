@@ -1,0 +1,46 @@
+/// Where prices stand: stretches of slots with one price each, and the place of each price in the list of all.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "fleet/detail/space.h"
+#include "fleet/detail/terms.h"
+
+namespace berth::planner::fleet {
+
+/// Where the prices of a service begin in the list of all.
+struct PricePlaces {
+  std::size_t capacity = 0;  ///< [rung x blocks + block]
+  std::size_t floor = 0;     ///< [block]; only with a floor
+  std::size_t progress = 0;  ///< [block]; only with retraining
+  std::size_t change = 0;    ///< only with a budget
+};
+
+struct PriceFrame {
+  /// `begin`: where prices may change, ascending slots from 0.
+  PriceFrame(const Terms& of, std::vector<int> begin);
+
+  const Terms* terms;
+  std::vector<int> starts;
+  std::vector<Readiness> serving;      ///< [service], at most the real ones
+  std::vector<int> block_of_slot;      ///< [slot], slots + 1
+  std::vector<double> length;          ///< [block], seconds
+  std::vector<double> seconds_before;  ///< [slot x blocks + block]: of a stretch before a slot, slots + 2 slots
+  Grid grid;                           ///< where changes of a GPU lose nothing
+  std::vector<PricePlaces> places;
+  std::size_t prices = 0;  ///< how many there are
+
+  [[nodiscard]] std::size_t blocks() const { return starts.size() + 1; }  ///< the last one is the tail
+  [[nodiscard]] std::size_t block_of(int slot) const { return idx(block_of_slot[idx(slot)]); }
+  [[nodiscard]] const ServiceTerms& service_terms(int service) const { return terms->problem.services[idx(service)]; }
+  /// What a rung of the ladder is worth in a second, and in the tail as a whole.
+  [[nodiscard]] double step_of(int service, std::size_t rung, bool is_fresh) const;
+  [[nodiscard]] double step_in_tail(int service, std::size_t rung, bool is_fresh) const;
+
+ private:
+  void set_delays();
+  void place_prices();
+};
+
+}  // namespace berth::planner::fleet

@@ -1,0 +1,35 @@
+/// First prices for the bound.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "fleet/detail/demand.h"
+#include "fleet/detail/price_frame.h"
+
+namespace berth::planner::fleet {
+
+/// Prices at which GPUs as one divisible mass, changed for nothing, earn as much with each service that they serve: for
+/// each stretch a rent for each GPU model, by coordinates.
+class PriceRents {
+ public:
+  PriceRents(const PriceFrame& frame, const Demand& demand);
+  void set_prices(std::vector<double>& prices);
+
+ private:
+  void set_whole();
+  void set_rents(std::size_t block);
+  [[nodiscard]] double surplus_of_rent(std::size_t block, int model, const std::vector<double>& rents) const;
+  void set_prices_by_rents(std::size_t block, int service, const std::vector<double>& rents, double* prices) const;
+  void price_progress();
+  [[nodiscard]] const std::vector<double>& price_max() const { return demand_->price_max(); }
+
+  const PriceFrame* frame_;
+  const Terms* terms_;
+  const Demand* demand_;
+  std::vector<double>* prices_ = nullptr;
+  std::vector<std::vector<std::vector<double>>> whole_;  ///< [model][service][rung]: what a whole GPU can serve
+  std::vector<double> gpus_of_model_;
+};
+
+}  // namespace berth::planner::fleet

@@ -1,0 +1,98 @@
+/// The best that one GPU can do while all others go on as they are.
+///
+/// Worths of pieces are differences of the exact concave worth of capacity, given what the others serve; the tree of
+/// fleet_space.h finds the best set of pieces as if worths added up; what it finds is then judged exactly. Where pieces
+/// of one service share a load, attempts go on at the average of what the GPU gave in those before (Frank and Wolfe
+/// 1956); a first attempt gives its pieces out one after the other, each to whom it is worth most after those before.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "fleet/detail/gains.h"
+#include "fleet/detail/retraining.h"
+#include "fleet/detail/space.h"
+#include "fleet/detail/state.h"
+#include "fleet/detail/terms.h"
+
+namespace berth::planner::fleet {
+
+/// A service that a GPU retrains, and where.
+struct Retraining {
+  int service = 0;
+  int site = 0;
+};
+
+struct ResponseOptions {
+  int attempts = 8;
+  bool moves_retraining = true;  ///< sites for retraining are tried; otherwise it stays where it is
+};
+
+class Responder {
+ public:
+  /// Gains look at every `stride`th slot.
+  Responder(const Terms& terms, Grid grid, int stride);
+
+  /// Changes the path of a GPU to the best one found, if that is better. Returns the gain in score.
+  double improve(FleetState& state, int gpu, const ResponseOptions& options);
+  /// Puts a GPU that is taken out back with the path that looks best. Worths are at most those of `caps`, where set: so
+  /// GPUs that come early leave to others what those can do better.
+  void place(FleetState& state, int gpu);
+  [[nodiscard]] GainTables& gains() { return gains_; }
+  /// Lets a GPU retrain a service that no other one retrains, on the best kind of slice, or lets it stop that. Returns
+  /// the gain.
+  double retrain(FleetState& state, int gpu, int service);
+  /// The same, but whatever it loses: it stops.
+  double stop_retraining(FleetState& state, int gpu, int service);
+  /// Gives pieces of a GPU to services that lack of their floors, one at a time, while that is better. Returns the
+  /// gain.
+  double mend(FleetState& state, int gpu);
+  /// Moves the changes of a GPU in time as long as that is better.
+  double retime(FleetState& state, int gpu);
+  [[nodiscard]] std::int64_t nodes() const { return nodes_; }
+
+ private:
+  struct Attempt {
+    double expected = 0;
+    std::vector<Change> changes;
+  };
+
+  void renew(FleetState& state);
+  void forget_own();
+  void move_own(int gpu, const Path& path, double share);
+  bool reassign_one(FleetState& state, int gpu, const std::vector<int>& takers, double& score, Path& best);
+  void fill_tables(const FleetState& state, int gpu, int group);
+  void fill_retraining(const FleetState& state, int model, int service);
+  void fill_retraining(const FleetState& state, int model, const std::vector<Retraining>& held);
+  [[nodiscard]] std::vector<double> standing_worth(const FleetState& state, int gpu, const StandingPiece& standing,
+                                                   int group, int first, const std::vector<Retraining>& held);
+  [[nodiscard]] std::vector<NodeRule> rules_of(const FleetState& state, int gpu, int group,
+                                               const std::vector<Retraining>& held);
+  void divide(const FleetState& state, int gpu, const std::vector<int>& stays_until, std::vector<Wanted>& wanted);
+  void add_own(const Piece& piece, int model, int kind, int from, int until);
+  Attempt attempt(const FleetState& state, int gpu, int group, const std::vector<Retraining>& held);
+  [[nodiscard]] std::vector<Retraining> held_by(const FleetState& state, const Path& path) const;
+  [[nodiscard]] bool may_retrain(const FleetState& state, int service) const;
+  bool consider(FleetState& state, int gpu, Path path, double& score, Path& best);
+  void try_group(FleetState& state, int gpu, int group, const ResponseOptions& options, double& score, Path& best);
+  void try_retraining(FleetState& state, int gpu, int group, const std::vector<Retraining>& held, double& score,
+                      Path& best);
+  [[nodiscard]] std::vector<Attempt> retraining_attempts(const FleetState& state, int gpu, int service,
+                                                         const std::vector<Retraining>& held);
+
+  const Terms* terms_;
+  Grid grid_;
+  std::int64_t nodes_ = 0;
+  GainTables gains_;
+  std::vector<OwnCapacity> own_;                                         ///< what worths are slopes at
+  std::vector<SpaceValues> spaces_;                                      ///< [model]
+  std::vector<std::vector<PieceTable>> tables_;                          ///< [model][kind]
+  std::vector<std::vector<std::vector<Offer>>> offers_;                  ///< [model][kind], in the tables
+  std::vector<std::optional<RetrainingWorth>> retraining_;               ///< [service], at the state's capacity
+  std::vector<std::vector<std::vector<PieceTable>>> retraining_tables_;  ///< [model][service][kind]; empty: not yet
+  std::vector<PieceTable> pin_tables_;                                   ///< [pin] of the GPU
+  GpuWalk walk_;
+};
+
+}  // namespace berth::planner::fleet

@@ -1,0 +1,50 @@
+/// What it is worth to retrain a service for a stretch of time.
+#pragma once
+
+#include <vector>
+
+#include "fleet/detail/space.h"
+#include "fleet/detail/state.h"
+#include "fleet/detail/terms.h"
+
+namespace berth::planner::fleet {
+
+/// The worth of a service by its freshness, at the capacity that it has in a state.
+class RetrainingWorth {
+ public:
+  /// Requires: the service has retraining.
+  RetrainingWorth(const Terms& terms, const FleetState& state, int service);
+
+  /// What the service gains where a piece works from `ready` on at `rate` a slot, by the point of the grid until which
+  /// it stands, [width].
+  [[nodiscard]] std::vector<double> until_points(const Grid& grid, int ready, double rate) const;
+  /// Pieces on sites of a kind that takes `slots_on`.
+  void fill_table(const Grid& grid, double slots_on, PieceTable& table) const;
+
+ private:
+  struct Model {
+    bool is_stale = false;
+    bool is_done = false;
+    double progress = 0;
+    int fresh_from = 0;
+  };
+  void begin_slot(int slot, Model& model) const;
+  [[nodiscard]] double left_alone(int slot, Model model) const;
+  [[nodiscard]] double of_slot(int slot, const Model& model) const;
+  [[nodiscard]] double of_tail(const Model& model) const;
+
+  const Terms* terms_;
+  int service_;
+  std::vector<char> is_due_;   ///< [slot]
+  std::vector<int> next_due_;  ///< [slot]: the first after it, or slots
+  std::vector<double> stale_;  ///< worth before each slot, [slots + 1]
+  std::vector<double> fresh_;
+  double tail_stale_ = 0;         ///< of the whole tail
+  double tail_fresh_ = 0;         ///< of a tail that begins fresh
+  std::vector<double> progress_;  ///< [slot] without the piece
+  std::vector<Model> models_;     ///< [slot], before it begins, without the piece
+  std::vector<double> before_;    ///< worth before each slot, without the piece
+  double alone_ = 0;              ///< worth of everything without the piece
+};
+
+}  // namespace berth::planner::fleet

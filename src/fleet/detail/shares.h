@@ -1,0 +1,51 @@
+/// How many GPUs want which piece, where near-best ways to use space get a share each.
+///
+/// The slope of the best use of space jumps where two uses are worth the same; shares that fall exponentially with what
+/// a use lacks of the best one make it change smoothly. Each mixture of uses that lack at most x is a slope of the best
+/// use but for x.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "fleet/detail/space.h"
+
+namespace berth::planner::fleet {
+
+/// Shares of alternatives by what each lacks of the best. Softness > 0: what may lack.
+[[nodiscard]] double share_weight(double worth, double best, double softness);
+
+/// Amounts of all nodes of one space, gathered from many GPUs and then passed down to kinds of pieces.
+class SpaceShares {
+ public:
+  SpaceShares(const SpaceTree& tree, int kinds, std::size_t width);
+
+  /// What a space and a kind are worth at the prices that `space` and `by_kind` were filled with: lacks are counted in
+  /// shares of at least that.
+  void set_reference(const SpaceValues& space, const std::vector<PieceTable>& by_kind);
+  [[nodiscard]] double piece_reference(int kind, std::size_t at) const { return kind_reference_[idx(kind)][at]; }
+  void clear();
+  /// `amount` GPUs use the space of a node like this. Requires: the node has no rules.
+  void add(const SpaceTree& tree, const Room& room, double amount);
+  /// Splits what was added. Requires: `space` as it was filled last, without rules.
+  void spread(const SpaceValues& space, const ModelTerms& model, double softness);
+  /// After spread: how many pieces of a kind are wanted, [a x width + b].
+  [[nodiscard]] const std::vector<double>& pieces(int kind, bool is_on_same_site) const {
+    return kinds_[idx(kind)][is_on_same_site ? 1 : 0];
+  }
+
+ private:
+  void split_in_time(const Cell& cell, int type, bool is_same, double softness);
+  void split_in_space(const SpaceValues& space, const ModelTerms& model, int type, bool is_same, double softness);
+
+  std::size_t width_;
+  bool is_empty_ = true;
+  std::vector<std::array<std::vector<double>, 2>> entries_;  ///< [type][same]: F
+  std::vector<std::array<std::vector<double>, 2>> bases_;    ///< [type][same]
+  std::vector<std::array<std::vector<double>, 2>> kinds_;    ///< [kind][same]
+  std::vector<std::vector<double>> type_reference_;          ///< [type]
+  std::vector<std::vector<double>> kind_reference_;          ///< [kind]
+  std::vector<double> weights_;
+};
+
+}  // namespace berth::planner::fleet

@@ -1,0 +1,176 @@
+/// The best way to use the space of a GPU over time, when pieces have worths that add up.
+///
+/// A GPU's sites form a tree (fleet_terms.h), and pieces are rectangles: a node of the tree x a stretch of time between
+/// two points of a grid. With F(n, a, b) the best worth of the space of node n from point a to point b, everything in
+/// it begun at a or later,
+///     base(n, a, b) = max(0, best piece on a site of n from a to b, sum over children c of F(c, a, b))
+///     F(n, a, b)    = max over m in [a, b) of F(n, a, m) + base(n, m, b)             (F(n, a, a) = 0),
+/// and for a GPU on which something stands A(n, b), the same from the first slot on: a standing piece stays to some
+/// point and F goes on there. Every schedule of the GPU is such a set of rectangles, so A(root, end) is a bound on it;
+/// the rule that a GPU waits for its pieces before it changes again is left out. O(types x points^3) for F, which all
+/// GPUs of a model share, and O(standing pieces x points^2) for each GPU.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "fleet/detail/terms.h"
+
+namespace berth::planner::fleet {
+
+/// What a use of a kind of slice is worth: sums over the slots before each slot ([slots + 2]; the tail is the last
+/// one).
+struct Offer {
+  int service = 0;
+  int use = 0;
+  Readiness readiness;
+  const double* ready = nullptr;  ///< worth while it works
+  double ready_scale = 1;
+  const double* stands = nullptr;  ///< worth while it stands; may be absent
+  double stands_scale = 1;
+  double begin_cost = 0;  ///< where it begins on a new site
+};
+
+/// The best piece on a site of one kind for each stretch [a x width + b].
+struct PieceTable {
+  std::vector<double> on_new;
+  std::vector<double> on_same;  ///< where something stood on the site before
+  std::vector<std::int16_t> which_new;
+  std::vector<std::int16_t> which_same;
+  std::vector<std::pair<int, int>> uses;  ///< {service, use}
+};
+
+/// What a piece of an offer is worth from one point to another one.
+[[nodiscard]] double worth_of(const Terms& terms, const Grid& grid, const Offer& offer, int from, int until,
+                              bool is_on_same_site);
+
+void fill_piece_table(const Terms& terms, const Grid& grid, const std::vector<Offer>& offers, PieceTable& table);
+
+/// Only how much, not which piece: `trace` then finds pieces of nobody.
+void fill_piece_maxima(const Terms& terms, const Grid& grid, const std::vector<Offer>& offers, PieceTable& table);
+
+/// A site that a node may use, and what pieces on it are worth.
+struct Source {
+  int site = 0;
+  const PieceTable* table = nullptr;
+};
+
+/// Values of a node or of all nodes of a type.
+struct Cell {
+  std::vector<Source> sources;
+  std::vector<int> children;  ///< cells
+  std::vector<double> own_new;
+  std::vector<double> own_same;
+  std::vector<double> base_new;
+  std::vector<double> base_same;
+  std::vector<double> entry_new;   ///< F, where no site of the node stood before
+  std::vector<double> entry_same;  ///< F, where one did
+};
+
+/// A new piece of a solution. `until` slots + 1: to the end of the tail.
+struct Wanted {
+  Piece piece;
+  int from = 0;
+  int until = 0;
+  bool is_on_same_site = false;  ///< readiness that was counted with
+  int from_point = 0;
+  int until_point = 0;
+};
+
+/// What one GPU may do beyond what all of its model may.
+struct NodeRule {
+  int node = 0;
+  bool is_pinned = false;   ///< only `extra`, and nothing in the children
+  bool is_blocked = false;  ///< only `extra` or the children: a pinned site is below
+  std::vector<Source> extra;
+};
+
+/// The rules that the pins of a GPU make. `offers_of(kind, service)`: what the owner may do there; `tables` holds what
+/// comes of it and must outlive the rules.
+[[nodiscard]] std::vector<NodeRule> pin_rules(const Terms& terms, const Grid& grid, int gpu,
+                                              const std::function<std::vector<Offer>(int, int)>& offers_of,
+                                              std::vector<PieceTable>& tables);
+/// The rule of a node, added where there is none.
+[[nodiscard]] NodeRule& rule_of(std::vector<NodeRule>& rules, int node);
+
+/// The values of one GPU model's space.
+class SpaceValues {
+ public:
+  SpaceValues(const SpaceTree& tree, const Grid& grid);
+
+  /// Computes F by type. `by_kind[k]`: pieces of kind k. The tables must outlive this.
+  void fill(const ModelTerms& model, const std::vector<PieceTable>& by_kind);
+  /// Cells for a GPU with rules of its own; others keep theirs until `drop_rules`.
+  void add_rules(const ModelTerms& model, const std::vector<PieceTable>& by_kind, const std::vector<NodeRule>& rules);
+  void drop_rules();
+
+  [[nodiscard]] const SpaceTree& tree() const { return *tree_; }
+  [[nodiscard]] const Grid& grid() const { return *grid_; }
+  [[nodiscard]] const Cell& cell(int node) const { return cells_[idx(cell_of_node_[idx(node)])]; }
+  [[nodiscard]] const Cell& cell_of_type(int type) const { return cells_[idx(type)]; }
+  /// Whether the cell of a node is not that of its type.
+  [[nodiscard]] bool is_ruled(int node) const { return cell_of_node_[idx(node)] >= tree_->types; }
+  [[nodiscard]] int slot_of(int point, int slots) const {
+    return point == grid_->size() ? slots + 1 : grid_->points[idx(point)];
+  }
+  /// The pieces behind F(node, a, b).
+  void trace(int node, int a, int b, bool is_same, int slots, std::vector<Wanted>& found) const;
+
+ private:
+  void compute(Cell& cell);
+  void trace_base(int node, int a, int b, bool is_same, int slots, std::vector<Wanted>& found) const;
+
+  const SpaceTree* tree_;
+  const Grid* grid_;
+  std::vector<Cell> cells_;  ///< by type, then those of rules
+  std::vector<int> cell_of_node_;
+};
+
+/// Space of a node from one point to another one in which everything is new.
+struct Room {
+  int node = 0;
+  int from_point = 0;
+  int until_point = 0;
+  bool is_on_same_site = false;  ///< a site of the node stood before
+};
+
+/// A piece that stands, and what it is worth until each point of the grid, [width].
+struct StandingWorth {
+  int site = 0;
+  std::vector<double> until;
+};
+
+/// A(n, b) of one GPU. Keeps its memory between GPUs.
+class GpuWalk {
+ public:
+  /// The worth of the best use from what stands. Changes begin at point `first` or later; what stands is worth
+  /// `until[first]` before.
+  double solve(const SpaceValues& space, const std::vector<StandingWorth>& standing, int first);
+  /// After solve: the worth of the best use of everything until a point, at least the first one.
+  [[nodiscard]] double until(const SpaceValues& space, int point) const {
+    return best_[space.tree().nodes.size() - 1][idx(point)];
+  }
+  /// After solve, for what is done until a point: until which point each standing piece stays, and what is new.
+  void trace(const SpaceValues& space, int point, int slots, std::vector<int>& stays_until,
+             std::vector<Wanted>& found) const;
+  /// The same, with the space for what is new in place of it.
+  void trace_rooms(const SpaceValues& space, int point, int slots, std::vector<int>& stays_until,
+                   std::vector<Room>& rooms) const;
+
+ private:
+  void solve_node(const SpaceValues& space, int node);
+  [[nodiscard]] double kept_worth(const SpaceValues& space, int node, int b) const;
+  void trace_node(const SpaceValues& space, int node, int b, int slots, std::vector<int>& stays_until,
+                  std::vector<Room>& rooms) const;
+
+  const std::vector<StandingWorth>* standing_ = nullptr;
+  int first_ = 0;
+  std::vector<int> here_;                  ///< [node]: the piece that stands on a site of it, or -1
+  std::vector<char> is_touched_;           ///< [node]: something stands in it
+  std::vector<std::vector<double>> kept_;  ///< [node][point], what is kept to it
+  std::vector<std::vector<double>> best_;
+};
+
+}  // namespace berth::planner::fleet

@@ -1,0 +1,92 @@
+/// The GPUs' side of the bound: the most that each earns at given prices, and what it gives for that.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "fleet/detail/price_frame.h"
+#include "fleet/detail/shares.h"
+#include "fleet/detail/space.h"
+#include "fleet/detail/terms.h"
+
+namespace berth::planner::fleet {
+
+/// What a request a second is worth at most where others would take it for that, in each slot (the tail as a whole).
+struct PriceCaps {
+  std::vector<std::vector<std::vector<double>>> serving;  ///< [service][variant][slot]
+  std::vector<std::vector<double>> floor;                 ///< [service][slot]; empty without a floor
+};
+
+class Supply {
+ public:
+  /// The frame must outlive this.
+  explicit Supply(const PriceFrame& frame);
+
+  /// GPUs of each model at equal distances, at most so many, each counted for those between.
+  void choose_gpus(int most);
+  /// The sum over the chosen GPUs of A(root, end) at the prices (fleet_space.h). What they give is added to `slope`,
+  /// where pieces that lack up to `spread` of the best one's worth get a share each.
+  double value(const std::vector<double>& prices, double spread, std::vector<double>& slope);
+  /// Shares of what things are worth are at least of what they are at these prices.
+  void set_reference(const std::vector<double>& prices);
+  /// Before caps, without a value.
+  void fill(const std::vector<double>& prices);
+  /// The prices of the last fill or value.
+  [[nodiscard]] PriceCaps caps() const;
+  [[nodiscard]] std::int64_t nodes() const { return nodes_; }
+
+ private:
+  /// Prices of a service summed over the slots before each, [slots + 2].
+  struct Sums {
+    std::vector<std::vector<double>> serving;  ///< [variant]
+    std::vector<double> floor;
+    std::vector<double> progress;
+  };
+  [[nodiscard]] int space_of(int model, int group) const { return model * (terms_->groups + 1) + group; }
+  void sum_prices();
+  void fill_spaces();
+  [[nodiscard]] std::vector<Offer> offers_of(int model, int kind, int service) const;
+  double solve_gpu(int gpu);
+  void add_supply(int gpu, double weight);
+  void add_wanted(int model, const Wanted& wanted, const Piece& piece, double share);
+  void add_piece(int model, const Piece& piece, int from, int ready, int until, double share);
+  void add_amount(int service, int use, int from, int ready, int until, double amount);
+  void add_to_blocks(std::size_t place, int from, int until, double amount);
+  void spread_pieces();
+  void spread_piece(int model, int space, int kind, const Wanted& wanted, double count);
+  [[nodiscard]] bool is_quick(const Wanted& wanted) const;
+  [[nodiscard]] int ready_slot(int service, int use, int from, bool is_quick) const;
+  void add_beginning(int service, const Wanted& wanted, double share);
+  [[nodiscard]] double& spread_amount(int service, int use, const Wanted& wanted);
+  void add_spread();
+
+  const PriceFrame* frame_;
+  const Terms* terms_;
+  std::int64_t nodes_ = 0;
+  std::vector<double> weights_;  ///< [gpu]: how many it counts for
+  std::vector<Sums> sums_;
+  std::vector<std::vector<std::vector<Offer>>> offers_;  ///< [space][kind]
+  std::vector<std::vector<PieceTable>> tables_;          ///< [space][kind]
+  std::vector<SpaceShares> shares_;                      ///< [space]
+  std::vector<SpaceValues> spaces_;                      ///< by space_of; the last group of a model: all services
+  std::vector<std::vector<double>> any_;                 ///< [model]: F of the root over all groups
+  std::vector<std::vector<double>> any_base_;
+  std::vector<PieceTable> pin_tables_;
+  std::vector<Room> rooms_;
+  std::vector<double> worths_;
+  /// Requests or progress a second of spread pieces of all kinds, which go to the slope together:
+  /// [service][use from kRetraining on][is quick][from point][until point].
+  std::vector<double> amounts_;
+  std::vector<std::size_t> first_amount_;  ///< [service]
+  GpuWalk walk_;
+  std::vector<StandingWorth> standing_;
+  // Of the value that is computed.
+  const double* prices_ = nullptr;
+  std::vector<double>* slope_ = nullptr;
+  double spread_ = 0.05;
+  // Of the GPU solved last.
+  int space_ = 0;
+  int switch_point_ = 0;  ///< from which on other groups may be there
+};
+
+}  // namespace berth::planner::fleet

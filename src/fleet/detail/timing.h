@@ -1,0 +1,50 @@
+/// Changes are moved in time, where what each is worth a few slots earlier or later is counted in those slots alone.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "fleet/detail/state.h"
+#include "fleet/detail/terms.h"
+
+namespace berth::planner::fleet {
+
+class Timing {
+ public:
+  explicit Timing(const Terms& terms) : terms_(&terms) {}
+
+  /// Moves each change of a GPU to the best of some slots around it, as long as that gains. Changes with retraining are
+  /// left alone. Returns the gain in score.
+  double improve(FleetState& state, int gpu);
+  [[nodiscard]] std::int64_t nodes() const { return nodes_; }
+
+ private:
+  /// What a service has more in some slots.
+  struct Shift {
+    int service = 0;
+    int use = 0;
+    int from = 0;
+    int until = 0;
+    double rate = 0;
+    bool is_for_floor = false;  ///< counts for the floor, else as capacity
+  };
+
+  bool begin(const FleetState& state, int gpu, std::size_t change);
+  void add_shifts(int by);
+  void add(const Stay& stay, int from, int until, double sign, bool is_for_floor);
+  [[nodiscard]] double gain_of_shifts(const FleetState& state);
+  [[nodiscard]] double gain_of_capacity(const FleetState& state, std::size_t from, std::size_t until);
+  [[nodiscard]] double gain_of_floor(const FleetState& state, std::size_t from, std::size_t until) const;
+
+  const Terms* terms_;
+  std::int64_t nodes_ = 0;
+  int model_ = 0;
+  int slot_ = 0;
+  std::vector<Stay> begun_;  ///< with the change at hand
+  std::vector<Stay> ended_;
+  std::vector<Shift> shifts_;
+  std::vector<double> capacity_;
+};
+
+}  // namespace berth::planner::fleet

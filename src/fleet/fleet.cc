@@ -1,0 +1,386 @@
+#include "fleet/fleet.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/ensure.h"
+#include "base/sort_stably.h"
+#include "fleet/detail/bound.h"
+#include "fleet/detail/exchange.h"
+#include "fleet/detail/lending.h"
+#include "fleet/detail/response.h"
+#include "fleet/detail/state.h"
+#include "fleet/detail/terms.h"
+#include "fleet/detail/timing.h"
+#include "fleet/detail/recut.h"
+
+namespace berth::planner {
+namespace {
+
+constexpr double kRounding = 1e-8;   ///< of the objective, between two ways to sum it
+constexpr int kSmallFleetGpus = 16;  ///< GPUs up to which everything is tried
+constexpr int kFleetRoundsMax = 12;
+constexpr double kRoundLeast = 1e-3;  ///< of the most: a round that gains less is the last one of a large fleet
+constexpr int kPriceBlocks = 3;       ///< stretches of equal prices behind the first one
+constexpr int kPriceBlocksLarge = 2;  ///< of large fleets
+constexpr int kScaledGpus = 100;      ///< of large fleets, for the level of prices
+constexpr int kSampleSteps = 100;     ///< with prices for
+constexpr int kSampleGpus = 200;      ///< so many of their GPUs
+constexpr int kAllGpusSteps = 20;     ///< with all
+constexpr double kSoftnessFirst = 0.05;
+constexpr double kSoftness = 0.004;
+constexpr double kSoftnessLast = 0.0025;
+constexpr int kHugeRounds = 3;
+constexpr int kMendsMax = 250;                   ///< GPUs that are looked at for floors in a round
+constexpr std::int64_t kThoroughNodes = 20'000;  ///< limit from which on small fleets get time
+constexpr double kSmallNovelty = 0.1;
+constexpr std::size_t kRecutsLent = 3;       ///< of a GPU, tried with loans
+constexpr double kCandidateShare = 0.8;      ///< of the best use of a kind: uses that are worth less are not tried
+constexpr std::size_t kExactGains = 20'000;  ///< GPUs x services up to which every slot is looked at
+constexpr int kStride = 4;
+constexpr int kExchangePasses = 12;
+constexpr int kRetrainingGpus = 4;  ///< of a large fleet on which a service's retraining is tried
+constexpr int kRetrainingStride = 37;
+
+/// How much is done for small fleets.
+struct Effort {
+  double first_slot = 1;  ///< of the grid, and how its steps grow
+  double growth = 1.3;
+  int stride = 1;  ///< of the slots that gains look at
+  int attempts = 8;
+  int price_blocks = 2 * kPriceBlocks;
+  int price_steps = 60;
+  bool is_shaken = true;
+};
+
+constexpr Effort kThoroughEffort;
+constexpr Effort kQuickEffort{
+    .first_slot = 4, .growth = 2, .stride = 2, .attempts = 3, .price_blocks = 2, .price_steps = 15, .is_shaken = false};
+
+/// Slots that lie closer at the beginning of the window.
+std::vector<int> graded_slots(int slots, double first, double growth) {
+  std::vector<int> wanted = {0};
+  double slot = first;
+  while (slot < slots) {
+    wanted.push_back(static_cast<int>(slot));
+    slot = std::max(slot + 1, slot * growth);
+  }
+  return wanted;
+}
+
+/// Slots until whatever begins to serve is ready.
+int slots_to_serve(const fleet::Terms& terms) {
+  int ready = 1;
+  for (const fleet::Readiness& readiness : terms.serving) ready = std::max(ready, readiness.on_new_site);
+  return ready;
+}
+
+/// Stretches of equal prices: until what begins at once is ready, then of equal length.
+std::vector<int> price_starts(const fleet::Terms& terms, int blocks) {
+  const int ready = slots_to_serve(terms);
+  std::vector<int> starts = {0};
+  if (ready < terms.slots / 4) starts.push_back(ready);
+  const int floors = terms.problem.floors_from;
+  const int begin = starts.back();
+  const int count = std::min(blocks, terms.slots - begin);
+  const int length = (terms.slots - begin) / std::max(1, count);
+  for (int k = 1; k < count; ++k) starts.push_back(begin + (terms.slots - begin) * k / count);
+  if (floors > 0 && floors < terms.slots) {  // prices of floors begin there
+    const auto near =
+        std::ranges::find_if(starts, [&](int slot) { return slot > begin && std::abs(slot - floors) < length / 2; });
+    if (near != starts.end())
+      *near = floors;
+    else if (std::ranges::find(starts, floors) == starts.end())
+      starts.push_back(floors);
+    std::ranges::sort(starts);
+  }
+  return starts;
+}
+
+/// The same for large fleets. What stands in the last slot stands in the tail, so a floor there costs what it keeps
+/// from the whole tail, and has a price of its own.
+std::vector<int> price_starts_large(const fleet::Terms& terms) {
+  std::vector<int> starts = price_starts(terms, kPriceBlocksLarge);
+  const int last = terms.slots - 1;
+  const bool binds =
+      terms.problem.floors_from < last && terms.problem.tail_seconds > 0 &&
+      std::ranges::any_of(terms.problem.services, [](const ServiceTerms& service) { return service.floor_rate > 0; });
+  if (binds && starts.back() < last) starts.push_back(last);
+  return starts;
+}
+
+/// Large fleets change where prices do (no finer: pieces of single GPUs then come and go where nobody else's do), and
+/// for the tail.
+std::vector<int> price_changes(const fleet::Terms& terms, std::vector<int> starts) {
+  starts.push_back(std::max(0, terms.slots - slots_to_serve(terms)));
+  return starts;
+}
+
+/// One problem's search.
+class FleetSearch {
+ public:
+  FleetSearch(const Problem& problem, const SearchLimits& limits, const Schedule& known)
+      : terms_(problem),
+        limits_(limits),
+        gpus_(static_cast<int>(problem.gpus.size())),
+        is_huge_(problem.gpus.size() * problem.services.size() > kExactGains),
+        best_(terms_) {
+    if (!known.gpus.empty()) keep(state_of(known));
+  }
+
+  Answer solve() {
+    if (gpus_ <= kSmallFleetGpus) {
+      solve_small();
+    } else {
+      solve_large();
+    }
+    return answer();
+  }
+
+ private:
+  [[nodiscard]] fleet::FleetState state_of(const Schedule& schedule) const {
+    fleet::FleetState state(terms_);
+    for (int gpu = 0; gpu < gpus_; ++gpu) {
+      if (schedule.gpus[fleet::idx(gpu)].empty()) continue;
+      state.take_out(gpu);
+      state.put(gpu, fleet::make_path(terms_, gpu, schedule.gpus[fleet::idx(gpu)]));
+    }
+    return state;
+  }
+
+  void solve_small() {
+    const Effort effort = limits_.nodes_max < kThoroughNodes ? kQuickEffort : kThoroughEffort;
+    const std::vector<int> slots = graded_slots(terms_.slots, effort.first_slot, effort.growth);
+    fleet::Responder responder(terms_, fleet::make_grid(terms_, slots, {}), effort.stride);
+    const fleet::ResponseOptions options{.attempts = effort.attempts};
+    improve(responder, best_, options);
+    std::optional<fleet::PriceSearch> prices;
+    const fleet::BoundOptions steps{.steps = effort.price_steps, .novelty = kSmallNovelty, .gap = limits_.gap};
+    if (limits_.gap < 1) {
+      prices.emplace(terms_, price_starts(terms_, effort.price_blocks));
+      prices->start_from_rents();
+      prices->run(best_.objective(), steps);
+      prices->take_best_prices();
+      fleet::FleetState state = filled(responder, *prices);
+      improve(responder, state, options);
+      keep(state);
+    }
+    if (terms_.has_retraining()) cut_nearby();
+    if (effort.is_shaken) shake(responder);
+    spent_ += responder.nodes();
+    if (!prices) return;
+    prices->run(best_.objective(), steps);
+    bound_ = prices->bound();
+    spent_ += prices->nodes();
+  }
+
+  /// All GPUs begin anew, one after the other, at prices that leave to each service what it can use best.
+  fleet::FleetState filled(fleet::Responder& responder, const fleet::PriceSearch& prices) {
+    fleet::FleetState state(terms_);
+    for (int gpu = 0; gpu < gpus_; ++gpu) state.take_out(gpu);
+    responder.gains().set_caps(prices.caps());
+    for (int gpu = 0; gpu < gpus_; ++gpu) responder.place(state, gpu);
+    responder.gains().set_caps(std::nullopt);
+    return state;
+  }
+
+  /// Rounds of answers until none gains.
+  void improve(fleet::Responder& responder, fleet::FleetState& state, const fleet::ResponseOptions& options) {
+    fleet::Timing timing(terms_);
+    fleet::Lending lending(terms_);
+    for (int round = 0; round < kFleetRoundsMax; ++round) {
+      double gain = 0;
+      for (int gpu = 0; gpu < gpus_ && has_nodes(responder); ++gpu) {
+        gain += responder.improve(state, gpu, options);
+        gain += options.attempts < kThoroughEffort.attempts ? timing.improve(state, gpu) : responder.retime(state, gpu);
+        gain += lending.improve(state, gpu);
+      }
+      if (gain <= kRounding * (1 + terms_.value_max)) break;
+    }
+    spent_ += timing.nodes() + lending.nodes();
+  }
+
+  /// A GPU is cut a little differently as soon as it may, and its slices are lent from there on: answers that take one
+  /// piece after the other do not find a recut that pays only by the retraining that it makes room for.
+  void cut_nearby() {
+    fleet::Lending lending(terms_);
+    fleet::Timing timing(terms_);
+    for (int gpu = 0; gpu < gpus_; ++gpu) {
+      if (!limits_.is_turn_of(gpu, gpus_)) continue;
+      for (const std::vector<Change>& changes : likeliest_recuts(gpu)) {
+        fleet::FleetState state = best_.branch();
+        state.take_out(gpu);
+        state.put(gpu, fleet::make_path(terms_, gpu, changes));
+        lending.improve(state, gpu);
+        timing.improve(state, gpu);
+        keep(state);
+      }
+    }
+    spent_ += lending.nodes() + timing.nodes();
+  }
+
+  /// The recuts that are worth most by themselves.
+  std::vector<std::vector<Change>> likeliest_recuts(int gpu) {
+    const int slot = fleet::next_free(terms_, gpu, {}, 0);
+    std::vector<std::pair<double, std::vector<Change>>> found;
+    if (slot >= terms_.slots) return {};
+    fleet::FleetState state = best_.branch();
+    state.take_out(gpu);
+    for (Configuration& to : recuts_of(terms_.model_of(gpu), terms_.problem.gpus[fleet::idx(gpu)])) {
+      std::vector<Change> changes = {{.slot = slot, .to = std::move(to)}};
+      ++spent_;
+      if (!fleet::may_carry_out(terms_, gpu, changes) || !fleet::keeps_rules(terms_, gpu, changes)) continue;
+      found.emplace_back(state.score_with(gpu, fleet::make_path(terms_, gpu, changes)), std::move(changes));
+    }
+    sort_stably(found, [](const auto& each) { return -each.first; });
+    if (found.size() > kRecutsLent) found.resize(kRecutsLent);
+    std::vector<std::vector<Change>> best;
+    best.reserve(found.size());
+    for (auto& [score, changes] : found) best.push_back(std::move(changes));
+    return best;
+  }
+
+  /// Two GPUs begin anew, each in turn first.
+  void shake(fleet::Responder& responder) {
+    for (int first = 0; first < gpus_; ++first) {
+      for (int second = 0; second < gpus_ && has_nodes(responder); ++second) {
+        if (first == second) continue;
+        fleet::FleetState state = best_.branch();
+        for (const int gpu : {first, second}) state.take_out(gpu);
+        for (const int gpu : {first, second}) responder.place(state, gpu);
+        for (const int gpu : {first, second, first}) responder.improve(state, gpu, {.attempts = 1});
+        keep(state);
+      }
+    }
+    for (int gpu = 0; gpu < gpus_; ++gpu) responder.retime(best_, gpu);
+  }
+
+  void solve_large() {
+    const std::vector<int> starts = price_starts_large(terms_);
+    fleet::PriceSearch prices(terms_, starts);
+    prices.start_from_rents();
+    prices.scale_rents(kScaledGpus);
+    prices.run_balance(
+        {.steps = kSampleSteps, .gpus_max = kSampleGpus, .softness_first = kSoftnessFirst, .softness_last = kSoftness});
+    prices.run_balance({.steps = kAllGpusSteps, .softness_first = kSoftness, .softness_last = kSoftnessLast});
+    bound_ = prices.bound();
+    prices.take_best_prices();
+    fleet::Responder responder(terms_, fleet::make_grid(terms_, price_changes(terms_, starts), {}),
+                               is_huge_ ? kStride : 1);
+    responder.gains().set_caps(prices.caps());
+    responder.gains().keep_candidates(kCandidateShare);
+    fleet::FleetState state = filled(responder, prices);
+    better_all(responder, state, is_huge_ ? kHugeRounds : kFleetRoundsMax);
+    if (terms_.has_retraining()) {
+      move_retraining(responder, state);
+      better_all(responder, state, 1);
+    }
+    keep(state);
+    spent_ += responder.nodes() + prices.nodes();
+  }
+
+  /// Each service is retrained where that is best of its GPU and a few others; no two begin on the same.
+  void move_retraining(fleet::Responder& responder, fleet::FleetState& state) {
+    int next = 0;
+    for (int i = 0; fleet::idx(i) < terms_.problem.services.size(); ++i) {
+      if (!terms_.problem.services[fleet::idx(i)].retraining) continue;
+      const int host = host_of(state, i);
+      if (host >= 0) responder.retrain(state, host, i);
+      const double before = state.score();
+      std::vector<std::pair<int, fleet::Path>> old;  // of all GPUs that change from here on
+      if (host >= 0) {
+        old.emplace_back(host, state.path(host));
+        responder.stop_retraining(state, host, i);
+      }
+      for (int k = 0; k < kRetrainingGpus && state.score() <= before && has_nodes(responder); ++k) {
+        next = (next + kRetrainingStride) % gpus_;
+        if (host >= 0) old.emplace_back(next, state.path(next));
+        responder.retrain(state, next, i);
+      }
+      if (state.score() > before) continue;
+      for (; !old.empty(); old.pop_back()) {
+        state.take_out(old.back().first);
+        state.put(old.back().first, std::move(old.back().second));
+      }
+    }
+  }
+
+  /// The first GPU that retrains a service, or -1.
+  [[nodiscard]] int host_of(const fleet::FleetState& state, int service) const {
+    for (int gpu = 0; gpu < gpus_; ++gpu) {
+      for (const fleet::Stay& stay : state.path(gpu).stays) {
+        if (stay.piece.use == kRetraining && stay.piece.service == service) return gpu;
+      }
+    }
+    return -1;
+  }
+
+  /// Rounds over all GPUs and all slices until they gain little. In huge fleets a GPU that gained nothing in one round
+  /// is left alone in the next ones: nine of ten would gain nothing again.
+  void better_all(fleet::Responder& responder, fleet::FleetState& state, int rounds) {
+    fleet::Exchange exchange(terms_);
+    fleet::Timing timing(terms_);
+    std::vector<char> has_gained(fleet::idx(gpus_), 1);
+    for (int round = 0; round < rounds; ++round) {
+      const double before = state.score();
+      for (int gpu = 0; gpu < gpus_ && has_nodes(responder); ++gpu) {
+        if (is_huge_ && has_gained[fleet::idx(gpu)] == 0) continue;
+        double gain = responder.improve(state, gpu, {.attempts = 1, .moves_retraining = false});
+        gain += timing.improve(state, gpu);
+        has_gained[fleet::idx(gpu)] = gain > 0 ? 1 : 0;
+      }
+      exchange.run(state, kExchangePasses);
+      for (int k = 0; k < std::min(gpus_, kMendsMax) && state.shortfall() > 0 && has_nodes(responder); ++k) {
+        responder.mend(state, (round * kMendsMax + k) % gpus_);
+      }
+      if (state.score() - before <= kRoundLeast * terms_.value_max) break;
+    }
+    spent_ += exchange.nodes() + timing.nodes();
+  }
+
+  [[nodiscard]] bool has_nodes(const fleet::Responder& responder) const {
+    return spent_ + responder.nodes() < limits_.nodes_max;
+  }
+
+  void keep(const fleet::FleetState& state) {
+    if (state.score() > best_.score() + kRounding * (1 + terms_.value_max)) best_ = state;
+  }
+
+  Answer answer() {
+    Answer answer;
+    fleet::FleetState exact(terms_);  // sums without what adding and taking out left behind
+    for (int gpu = 0; gpu < gpus_; ++gpu) {
+      answer.schedule.gpus.push_back(best_.path(gpu).changes);
+      exact.take_out(gpu);
+      exact.put(gpu, best_.path(gpu));
+    }
+    answer.objective = exact.objective();
+    answer.misses_floors = exact.shortfall() > 0;
+    answer.nodes = spent_;
+    answer.bound = std::min(bound_.value_or(terms_.value_max), terms_.value_max);
+    const double slack = kRounding * (1 + std::abs(answer.objective));
+    if (answer.misses_floors && answer.bound < -slack) answer.is_infeasible = true;
+    ENSURE(answer.misses_floors || answer.bound >= answer.objective - slack);
+    if (!answer.misses_floors) answer.bound = std::max(answer.bound, answer.objective);
+    return answer;
+  }
+
+  fleet::Terms terms_;
+  SearchLimits limits_;
+  int gpus_;
+  bool is_huge_;
+  fleet::FleetState best_;
+  std::optional<double> bound_;
+  std::int64_t spent_ = 0;
+};
+
+}  // namespace
+
+Answer solve_fleet(const Problem& problem, const SearchLimits& limits, const Schedule& known) {
+  return FleetSearch(problem, limits, known).solve();
+}
+
+}  // namespace berth::planner

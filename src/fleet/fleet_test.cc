@@ -1,0 +1,113 @@
+#include "fleet/fleet.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "window/check.h"
+#include "fleet/testing/fleets.h"
+#include "window/testing/problems.h"
+
+namespace berth::planner {
+namespace {
+
+/// The schedule is legal, and the figures are its own.
+void expect_sound(const Problem& problem, const Answer& answer) {
+  if (answer.is_infeasible) return;
+  const auto fault = find_fault(problem, answer.schedule);
+  if (answer.misses_floors) {
+    Problem without = problem;
+    for (ServiceTerms& service : without.services) service.floor_rate = 0;
+    ASSERT_EQ(find_fault(without, answer.schedule).value_or(""), "");
+    EXPECT_TRUE(fault.has_value());
+  } else {
+    ASSERT_EQ(fault.value_or(""), "");
+  }
+  const double objective = evaluate(problem, answer.schedule).objective;
+  EXPECT_NEAR(answer.objective, objective, 1e-9 * (1 + std::abs(objective)));
+  if (!answer.misses_floors) {
+    EXPECT_LE(answer.objective, answer.bound);
+  }
+}
+
+TEST(Fleet, RandomFleetsOfEverySizeGetSoundAnswers) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    const int gpus = 1 + static_cast<int>(seed % 5);
+    const int services = 1 + static_cast<int>(seed / 5 % 6);
+    const Problem problem = testing::fleet_problem(Rng(seed), gpus, services, 60, seed % 2 == 0 ? 0 : 30);
+    SCOPED_TRACE(seed);
+    expect_sound(problem, solve_fleet(problem, {}));
+  }
+}
+
+TEST(Fleet, TinyProblemsWithEveryRuleGetSoundAnswers) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    const Problem problem = testing::tiny_problem(Rng(seed));
+    SCOPED_TRACE(seed);
+    expect_sound(problem, solve_fleet(problem, {}));
+  }
+}
+
+TEST(Fleet, LargeFleetsWithEveryRuleGetSoundAnswers) {
+  int misses = 0;
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    const int gpus = 17 + static_cast<int>(seed) * 5;
+    const Problem problem =
+        testing::fleet_problem(Rng(seed), gpus, 5 + static_cast<int>(seed), 60, seed % 3 == 0 ? 0 : 15);
+    SCOPED_TRACE(seed);
+    const Answer answer = solve_fleet(problem, {});
+    expect_sound(problem, answer);
+    misses += answer.misses_floors && !answer.is_infeasible ? 1 : 0;
+  }
+  EXPECT_LE(misses, 6);
+}
+
+TEST(Fleet, LargeFleetsWithFloorsAreNearTheBound) {
+  constexpr int kSeeds = 4;
+  double gaps = 0;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    const Problem problem = testing::large_fleet(Rng(seed), 200, 20);
+    SCOPED_TRACE(seed);
+    const Answer answer = solve_fleet(problem, {});
+    expect_sound(problem, answer);
+    EXPECT_FALSE(answer.misses_floors);
+    EXPECT_LT(answer.bound - answer.objective, 0.01 * answer.bound);
+    gaps += (answer.bound - answer.objective) / answer.bound;
+  }
+  EXPECT_LT(gaps / kSeeds, 0.006);
+}
+
+/// GPUs that were tried for a retraining and not taken once kept it, and so two of one service stood at once; what
+/// mended that cost more than all the rest (a gap of 6 %).
+TEST(Fleet, LargeFleetsRetrainWhereThatIsBest) {
+  constexpr int kSeeds = 4;
+  double gaps = 0;
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    const Problem problem = testing::large_fleet(Rng(seed), 200, 20, 50, 5, 20);
+    const Answer answer = solve_fleet(problem, {});
+    expect_sound(problem, answer);
+    gaps += (answer.bound - answer.objective) / answer.bound;
+  }
+  EXPECT_LT(gaps / kSeeds, 0.04);
+}
+
+TEST(Fleet, FewNodesGetSoundAnswersToo) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const int gpus = seed % 4 == 0 ? 20 : 2 + static_cast<int>(seed % 4);
+    const Problem problem = testing::fleet_problem(Rng(seed), gpus, 5, 60, seed % 2 == 0 ? 0 : 20);
+    SCOPED_TRACE(seed);
+    expect_sound(problem, solve_fleet(problem, {.nodes_max = 500}));
+  }
+}
+
+TEST(Fleet, TheSameProblemGetsTheSameAnswer) {
+  const Problem problem = testing::large_fleet(Rng(3), 60, 12, 50, 5, 20);
+  const Answer first = solve_fleet(problem, {});
+  const Answer second = solve_fleet(problem, {});
+  EXPECT_EQ(first.objective, second.objective);
+  EXPECT_EQ(first.bound, second.bound);
+  EXPECT_EQ(first.nodes, second.nodes);
+}
+
+}  // namespace
+}  // namespace berth::planner

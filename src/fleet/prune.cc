@@ -1,0 +1,87 @@
+#include "fleet/prune.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "window/check.h"
+#include "fleet/detail/state.h"
+
+namespace berth::planner {
+namespace {
+
+/// The fleet on its way, with what each GPU's changes are worth beside those of the others.
+class Pruning {
+ public:
+  Pruning(const Problem& problem, Schedule& schedule) : terms_(problem), state_(terms_), schedule_(schedule) {
+    for (int gpu = 0; gpu < static_cast<int>(problem.gpus.size()); ++gpu) {
+      const std::vector<Change>& changes = schedule_.gpus[fleet::idx(gpu)];
+      if (changes.empty()) continue;
+      state_.take_out(gpu);
+      state_.put(gpu, fleet::make_path(terms_, gpu, changes));
+      if (changes.front().slot == 0) candidates_.push_back(gpu);
+    }
+  }
+
+  /// Leaves out those that do not pay, as the others stand at their turn. Whether there were any.
+  bool run_round() {
+    std::vector<std::pair<double, int>> by_gain;
+    by_gain.reserve(candidates_.size());
+    for (const int gpu : candidates_) by_gain.emplace_back(gain_of(gpu), gpu);
+    std::ranges::sort(by_gain);
+    std::vector<int> kept;
+    for (const auto& each : by_gain) {
+      if (gain_of(each.second) >= 0) {
+        kept.push_back(each.second);
+        continue;
+      }
+      schedule_.gpus[fleet::idx(each.second)].clear();
+      state_.take_out(each.second);
+      state_.put(each.second, stay_of(each.second));
+    }
+    std::swap(candidates_, kept);
+    return candidates_.size() < kept.size();
+  }
+
+  /// Of every GPU that still changes in slot 0.
+  [[nodiscard]] std::vector<double> gains() {
+    std::vector<double> gains(schedule_.gpus.size());
+    for (const int gpu : candidates_) gains[fleet::idx(gpu)] = gain_of(gpu);
+    return gains;
+  }
+
+ private:
+  [[nodiscard]] fleet::Path stay_of(int gpu) const { return fleet::make_path(terms_, gpu, {}); }
+
+  double gain_of(int gpu) {
+    const double with = state_.score();
+    fleet::Path path = state_.path(gpu);
+    state_.take_out(gpu);
+    const double without = state_.score_with(gpu, stay_of(gpu));
+    state_.put(gpu, std::move(path));
+    return with - without;
+  }
+
+  fleet::Terms terms_;
+  fleet::FleetState state_;
+  Schedule& schedule_;
+  std::vector<int> candidates_;  ///< GPUs that change in slot 0
+};
+
+}  // namespace
+
+Pruned without_what_does_not_pay(const Problem& problem, Answer answer) {
+  Pruned pruned{.answer = std::move(answer), .gains = std::vector<double>(problem.gpus.size())};
+  const auto changes_now = [](const std::vector<Change>& changes) {
+    return !changes.empty() && changes.front().slot == 0;
+  };
+  if (std::ranges::none_of(pruned.answer.schedule.gpus, changes_now)) return pruned;
+  Pruning pruning(problem, pruned.answer.schedule);
+  bool has_left_out = false;
+  while (pruning.run_round()) has_left_out = true;
+  if (has_left_out) pruned.answer.objective = evaluate(problem, pruned.answer.schedule).objective;
+  pruned.gains = pruning.gains();
+  return pruned;
+}
+
+}  // namespace berth::planner

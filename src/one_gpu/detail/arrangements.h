@@ -1,0 +1,79 @@
+/// Everything that may stand on one GPU, with what the search needs to know of it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <unordered_map>
+#include <vector>
+
+#include "one_gpu/detail/gpu_case.h"
+
+namespace berth::planner {
+
+/// What one service holds: a bundle to serve with, and the kind of slice that it retrains on (-1: none).
+struct Share {
+  int bundle = 0;
+  int retraining_kind = -1;
+  friend auto operator<=>(const Share&, const Share&) = default;
+};
+
+/// A configuration by its parts.
+struct Arrangement {
+  Configuration pieces;
+  std::vector<Share> shares;           ///< [service]
+  std::vector<double> progress_rates;  ///< [service], a slot
+  int alike = 0;                       ///< equal for those that symmetries of the GPU make equal
+  bool keeps_floors = true;            ///< of all services
+  bool has_spare = false;              ///< some pieces serve nobody, idle or for a retraining
+  bool can_stand = true;               ///< no service retrains twice
+  bool may_begin = true;               ///< pins and neighbours allow to change to it
+};
+
+/// All arrangements met, by number.
+class Arrangements {
+ public:
+  explicit Arrangements(const GpuCase& gpu_case);
+
+  int number_of(const Configuration& pieces);
+  [[nodiscard]] const Arrangement& operator[](int number) const { return all_[ix(number)]; }
+
+  /// Asked before pieces are placed: whether it is worth while if no more than these shares of what stands go on.
+  using IsWorth = std::function<bool(const std::vector<Share>& kept)>;
+  using Visit = std::function<bool(const Configuration& to)>;
+
+  /// The most of what stands that may go on where the services get these shares.
+  [[nodiscard]] std::vector<Share> most_kept(const Arrangement& from, const std::vector<Share>& shares) const;
+
+  /// Calls `visit` with each configuration that gives the services these shares: one of each that only exchanges of two
+  /// alike sites tell apart, with all choices of the pieces of `from` that nobody uses. Those that keep most come
+  /// first; those that are not worth it are left out. Until `visit` says no; whether it never did.
+  [[nodiscard]] bool visit_placings(const Arrangement& from, const std::vector<Share>& shares, const IsWorth& is_worth,
+                                    const Visit& visit) const;
+
+ private:
+  struct Hash {
+    std::size_t operator()(const Configuration& pieces) const;
+  };
+  struct Placing;
+  void find_symmetries();
+  void extend_symmetry(const std::vector<int>& order, std::size_t depth, std::vector<int>& image, std::uint64_t used);
+  void find_twins();
+  [[nodiscard]] int pin_of(int site) const;
+  [[nodiscard]] Configuration least_alike(const Configuration& pieces) const;
+  [[nodiscard]] Arrangement describe(const Configuration& pieces) const;
+  [[nodiscard]] bool is_used(const Piece& piece) const;
+  [[nodiscard]] bool may_begin(const Configuration& pieces) const;
+  bool keep(Placing& placing, std::size_t next) const;
+  bool place(Placing& placing, std::size_t group, int left, std::size_t first) const;
+  bool place_unused(Placing& placing, std::size_t next) const;
+
+  const GpuCase& case_;
+  std::vector<std::vector<int>> sites_of_kind_;
+  std::vector<std::vector<int>> symmetries_;  ///< [symmetry][site]
+  std::vector<std::uint64_t> twins_;          ///< [site], sites before it that can be exchanged with it alone
+  std::vector<Arrangement> all_;
+  std::unordered_map<Configuration, int, Hash> numbers_;
+  std::unordered_map<Configuration, int, Hash> alike_;
+};
+
+}  // namespace berth::planner

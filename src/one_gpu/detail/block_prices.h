@@ -1,0 +1,45 @@
+/// Exact prices of the room of one GPU for a stretch of time in which nothing changes.
+#pragma once
+
+#include <vector>
+
+#include "one_gpu/detail/gpu_case.h"
+
+namespace berth::planner {
+
+/// Solves, for values v[s][r] of service s with room r (-infinity: of no use),
+///     max  sum v[s][r] x[s][r]
+///     s.t. for each kind: sum count(r) x[s][r] <= sum count(r) y[r],  sum_r x[s][r] = 1,  sum y[r] = 1
+/// by the primal simplex method with a dense inverse of the basis (kinds + services + 1 rows). Its dual prices of the
+/// kinds are the least of all bounds "dearest room + what each service gains alone". The next call starts from the
+/// last basis: the rows stay, values change.
+class BlockPrices {
+ public:
+  /// Keeps a reference to the case.
+  explicit BlockPrices(const GpuCase& gpu_case);
+
+  /// Prices of the kinds, not negative; near the best ones where the pivots do not suffice.
+  [[nodiscard]] std::vector<double> solve(const std::vector<std::vector<double>>& values);
+
+ private:
+  struct Column {
+    int group = 0;   ///< a service; services: a room; services + 1: slack of a kind
+    int number = 0;  ///< a room, or a kind
+  };
+  [[nodiscard]] double value_of(const Column& column, const std::vector<std::vector<double>>& values) const;
+  void fill(const Column& column, std::vector<double>& entries) const;
+  [[nodiscard]] std::vector<double> duals(const std::vector<std::vector<double>>& values) const;
+  [[nodiscard]] bool price(const std::vector<std::vector<double>>& values, const std::vector<double>& dual,
+                           bool takes_first, Column& best) const;
+  [[nodiscard]] bool pivot(const Column& column);
+
+  const GpuCase& case_;
+  int kinds_;
+  int services_;
+  int rows_;
+  std::vector<Column> basis_;    ///< [row]
+  std::vector<double> inverse_;  ///< [row x rows + row]
+  std::vector<double> levels_;   ///< [row], of the basic columns
+};
+
+}  // namespace berth::planner

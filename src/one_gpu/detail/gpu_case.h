@@ -1,0 +1,59 @@
+/// The window problem of one GPU, with the tables that its solver and its bounds look things up in.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "one_gpu/detail/bundles.h"
+#include "one_gpu/detail/rooms.h"
+#include "one_gpu/detail/served.h"
+#include "window/problem.h"
+
+namespace berth::planner {
+
+struct GpuCase {
+  /// Keeps a reference to the problem. Requires: one GPU.
+  explicit GpuCase(const Problem& problem);
+
+  /// Whether a change may begin in a slot, for all that the problem itself says.
+  [[nodiscard]] bool can_change(int slot) const {
+    return slot >= first_slot && (problem.is_frozen.empty() || problem.is_frozen[ix(slot)] == 0);
+  }
+  /// Progress a slot of a retraining on a kind of slice; 0: not possible here.
+  [[nodiscard]] double progress_rate(int service, int kind) const {
+    return progress_rates[ix(service) * ix(rooms.kinds()) + ix(kind)];
+  }
+  /// What a service serves in a slot at a level, at most, from the end of a retraining on: until the swap the model is
+  /// still the stale one, which may be the better one.
+  [[nodiscard]] double value_when_done(int service, int level, int slot) const {
+    const Served& of = served[ix(service)];
+    const double fresh = of.value(level, true, slot, slot + 1);
+    return may_lose_by_swap(service) ? std::max(fresh, of.value(level, false, slot, slot + 1)) : fresh;
+  }
+  /// Whether a model may be done and not swapped yet, and better so.
+  [[nodiscard]] bool may_lose_by_swap(int service) const { return loses_by_swap[ix(service)] != 0; }
+  /// Whether pieces with this rate keep the floor of the service.
+  [[nodiscard]] bool keeps_floor(int service, double rate) const;
+
+  /// Progress in a slot that no piece of a plan makes, at most: what runs elsewhere, and what stands here although the
+  /// service retrains elsewhere.
+  [[nodiscard]] double outside_progress(int service, int slot) const;
+
+  const Problem& problem;
+  const ModelTerms& model;
+  const GpuTerms& gpu;
+  Rooms rooms;
+  std::vector<Served> served;             ///< [service]
+  std::vector<Bundles> bundles;           ///< [service]
+  int first_slot = 0;                     ///< what stands is ready and free from here on; at most problem.slots
+  std::vector<int> start_slots;           ///< [service], the least that a serving piece needs to get ready
+  int retraining_start_slots = 0;         ///< likewise of a retraining piece
+  std::vector<char> loses_by_swap;        ///< [service]
+  std::vector<double> progress_rates;     ///< [service x kinds + kind]
+  std::vector<double> standing_progress;  ///< [service], of what stands although the service retrains elsewhere
+};
+
+/// Seconds rounded half up to slots, as in check.h.
+[[nodiscard]] int slots_of_seconds(double seconds);
+
+}  // namespace berth::planner

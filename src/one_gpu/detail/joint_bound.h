@@ -1,0 +1,178 @@
+/// An upper bound of the window problem of one GPU: all services together, without places.
+///
+/// All that the services may hold together is gone through (joint_states.h), so nothing is lost by their sharing the
+/// GPU. The value of holding from a slot on is a dynamic program backward over the boundaries of blocks of slots. A
+/// change drops pieces and adds others (joint_changes.h):
+///     max over what both have of: (its loss until the new ones are ready) + max over what is added of the rest
+///
+/// A change may begin between two boundaries. What it costs is a sum over its pieces of functions of its slot; each is
+/// no more than the straight line between its values at the boundaries and the most by which it passes that. So a
+/// bound over the boundaries alone holds; several changes in one block, where pieces get ready so soon, are allowed at
+/// one boundary.
+///
+/// Where models become stale, a state has a phase for each of them (fresh, stuck, training; see price_bound.h), blocks
+/// have one slot, and progress has the prices of a PriceBound: it is paid as it is made, by the best pieces to retrain
+/// on that have room together beside the state, and charged when the retraining is done.
+///
+/// A slice that serves nobody is taken over without the time to create it only where it stands at first: who takes it
+/// later, from a retraining too, could have created it in its room a slot before, but for the progress of that slot.
+/// Who asks for the bound from a slot on, where such a slice stands, gets the one in which it is taken at once.
+///
+/// The price of changes counts where nobody can retrain: for all pieces of a change that are not handed over, while no
+/// more than one is; for what the kinds of two states differ by where a change is given.
+///
+/// Not in the bound: places, budgets, pins, that a change of variant takes time where variants are free, and that a
+/// change waits for the ones before it.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "one_gpu/detail/gpu_case.h"
+#include "one_gpu/detail/joint_changes.h"
+#include "one_gpu/detail/joint_states.h"
+#include "one_gpu/detail/model_state.h"
+#include "one_gpu/detail/price_search.h"
+
+namespace berth::planner {
+
+class JointBound {
+ public:
+  /// Keeps a reference to the case. See `is_usable` for `states_max`.
+  JointBound(const GpuCase& gpu_case, Variants variants, int states_max);
+  JointBound(const JointBound&) = delete;
+  JointBound& operator=(const JointBound&) = delete;
+
+  /// Whether there are no more states, with the phases of the models, than allowed. The rest requires it.
+  [[nodiscard]] bool is_usable() const { return states_.is_usable(); }
+  [[nodiscard]] int states() const { return states_.count(); }
+  /// Whether no model becomes stale.
+  [[nodiscard]] bool is_always_fresh() const { return phases_ == 1; }
+
+  /// Solves the program, with blocks of at most so many slots. What stands first may go on whatever the rules say.
+  /// Requires: `prices` where some model becomes stale; blocks have one slot then.
+  void compute(int block_slots, const std::vector<int>& standing_bundles, const PriceBound* prices);
+
+  /// From the next `compute` on progress has its price of the PriceBound times so much, [service]. 1 at first.
+  void set_progress_scales(std::vector<double> scales) { progress_scales_ = std::move(scales); }
+
+  /// The number of what the services hold, [service] a bundle each.
+  [[nodiscard]] int state_of(const std::vector<int>& bundles) const { return states_.state_of(bundles); }
+  /// No schedule is worth more from slot t in [first_slot, slots] on if it has this state then, all of it ready.
+  [[nodiscard]] double from(int t, int state) const;
+  /// The same where models are in these states, [service]. `has_spare`: slices stand at t that serve nobody, idle or
+  /// for a retraining, so that who takes one at t need not create it. What stands at first_slot at first need not be
+  /// told.
+  [[nodiscard]] double from(int t, int state, const std::vector<ModelState>& models, bool has_spare) const;
+
+  /// By how much the bound falls if nothing changes before the next boundary; 0 where t is no boundary.
+  [[nodiscard]] double loss_of_waiting(int t, int state) const;
+
+  struct Target {
+    int state = 0;
+    double value = 0;    ///< a bound
+    double staying = 0;  ///< what it would be worth if it stood from t on and nothing else changed
+  };
+  /// The states to which a change at slot t may be worth more than `least`, each with a bound of its worth from t on.
+  /// O(states).
+  [[nodiscard]] std::vector<Target> targets(int t, int state, double least);
+  /// The bundles that count as what a service holds in a state.
+  [[nodiscard]] const std::vector<int>& bundles_of(int state, int service) const {
+    return states_.bundles_of(state, service);
+  }
+
+ private:
+  /// What a service serves with each holding, with the best variants.
+  struct Worth {
+    std::vector<double> sums;  ///< [slot x holdings + holding], of the slots before
+    std::vector<double> tail;  ///< [holding]
+  };
+  using Step = JointStates::Step;
+
+  [[nodiscard]] Worth worth_of(int service, bool is_fresh) const;
+  [[nodiscard]] double served(int service, int holding, int from, int to) const;
+  [[nodiscard]] double staying(int t, int state) const;
+  void add_outcomes(int service, int t, int old, const std::vector<int>& locks, std::vector<std::uint8_t>& lock_of,
+                    std::vector<double>& outcomes);
+  void make_margins();
+  [[nodiscard]] std::vector<double> margins_where(bool is_surely_fresh) const;
+  void make_blocks(int block_slots);
+  void find_free_kinds(const std::vector<int>& standing_bundles);
+  void find_price();
+  /// What pieces that begin between the boundaries of a block may give beyond the straight line, [step].
+  struct Cell {
+    std::vector<double> given;
+    std::vector<double> created;
+    std::vector<double> dropped;
+  };
+  using Costs = JointChanges::Costs;
+  [[nodiscard]] double margin_of(const Step& step, int slot, bool is_surely_fresh) const;
+  [[nodiscard]] const double* margins(int slot) const {
+    return margins_.data() + ix(std::min(slot, case_.problem.slots)) * states_.steps().size();
+  }
+  void make_cell(int block, Cell& cell) const;
+  void bend(int service, int block, int delay, double sign, std::vector<double>& most) const;
+  [[nodiscard]] bool is_created_before(int boundary) const;
+  void make_costs(int boundary);
+  void set_costs(int service, int boundary, bool is_fresh, Costs& costs) const;
+  [[nodiscard]] int next_due(int service, int slot) const;
+  void choose_costs(int phases);
+  [[nodiscard]] bool can_change_at(int boundary) const;
+  struct Between {
+    int block = 0;
+    int begin = 0;
+    int end = 0;
+    double share = 0;  ///< of what is counted at the end of the block
+  };
+  [[nodiscard]] Between between(int t) const;
+  void take_spare(int boundary, int phases, bool can_change);
+  [[nodiscard]] int phase_of(int phases, int service) const;
+  [[nodiscard]] std::vector<std::uint8_t> reachable_phases(int service) const;
+  [[nodiscard]] bool is_reachable(int slot, int phases) const;
+  void enter(int slot, double* values) const;
+  void get_done(int slot, double* values) const;
+  [[nodiscard]] std::vector<double> rewards_of_rooms(int slot, int phases) const;
+  [[nodiscard]] double price_of_progress(int service, int slot) const;
+  [[nodiscard]] double price_in(int slot, int phase, int service) const;
+  [[nodiscard]] double best_reward(int slot, int phases, std::size_t next, int room) const;
+  void hold(int block, int phases, const std::vector<double>& rewards, double* values) const;
+  void hold_tail(int phases, double* values) const;
+  [[nodiscard]] bool is_soon_created() const;
+  [[nodiscard]] JointChanges::Takeover takeover_at(int boundary) const;
+  void add_gains(const std::vector<double>& gains, const std::vector<std::size_t>& begin_of, double* values) const;
+
+  const GpuCase& case_;
+  int services_;
+  int kinds_;
+  std::vector<int> stale_services_;  ///< whose models may be or become stale
+  int phases_;                       ///< of all models together
+  JointStates states_;
+  JointChanges changes_;
+  const PriceBound* prices_ = nullptr;
+  std::vector<double> progress_scales_;               ///< [service]
+  std::vector<std::vector<std::uint8_t>> reachable_;  ///< [of stale_services_][slot], a bit for each phase
+  std::vector<Worth> fresh_;                          ///< [service]
+  std::vector<Worth> stale_;                          ///< [service], empty where the model is never stale
+  std::vector<double> margins_;        ///< [slot x steps + step], what a piece more serves in the slots before
+  std::vector<double> fresh_margins_;  ///< the same while the model is fresh; empty where all always are
+  std::vector<int> created_slots_;     ///< [service], until a piece that is created is ready
+  std::vector<char> is_free_;          ///< [kind], pieces of it stand that nobody uses
+  std::vector<int> block_of_;          ///< [slot]
+  std::vector<int> begins_;            ///< [block], and the end of the window
+  std::vector<char> can_change_;       ///< [block]
+  std::array<Costs, 2> costs_at_;      ///< [is_fresh]
+  Costs costs_;                        ///< of a boundary and the phases of all models
+  Cell cell_;                          ///< of the block after the boundary
+  Cell cell_before_;                   ///< of the one before
+  bool is_soon_created_ = false;
+  double price_ = 0;                   ///< of a piece that is created or dropped where nothing is handed over
+  std::vector<double> price_between_;  ///< [room x rooms + room], at least
+  std::vector<double> values_;         ///< [(boundary x phases + phase) x states + state]
+  std::vector<double> taking_;         ///< the same where slices are spare at the boundary; empty: no more
+};
+
+}  // namespace berth::planner

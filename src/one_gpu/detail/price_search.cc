@@ -1,0 +1,312 @@
+#include "one_gpu/detail/price_search.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "one_gpu/detail/block_prices.h"
+
+namespace berth::planner {
+namespace {
+
+/// Values of a block are taken from so many slots on each side too, but no more than a block.
+constexpr double kGainShare = 0.5;
+constexpr double kTrainingShare = 1;
+constexpr int kSmoothSlotsMax = 8;
+
+/// Of the price of progress.
+constexpr double kNearlyDearest = 0.98;
+/// A step goes for so large a part in the direction of the one before (deflected subgradients): along a valley of the
+/// bound, not from side to side. It is shortened when so many in turn found nothing better.
+constexpr double kMemory = 0.6;
+constexpr int kPatience = 3;
+constexpr double kShorter = 0.7;
+constexpr std::array<double, 1> kOneFactor = {1};
+constexpr std::array<double, 5> kWideFactors = {1, 0.25, 0.5, 2, 4};
+constexpr std::array<double, 5> kFactors = {1, 0.5, 0.75, 1.5, 2.5};
+
+}  // namespace
+
+PriceBound::PriceBound(const GpuCase& gpu_case, std::vector<ServiceStart> starts, int block_slots, int tune_rounds)
+    : case_(gpu_case), starts_(std::move(starts)), block_slots_(block_slots) {
+  const Problem& problem = gpu_case.problem;
+  const int kinds = gpu_case.rooms.kinds();
+  prices_.kinds = kinds;
+  for (int t = 0; t < problem.slots; ++t) {
+    const int block = std::max(0, t - gpu_case.first_slot) / block_slots;
+    prices_.block_of.push_back(block);
+    prices_.seconds.resize(ix(block + 1));
+    if (t >= gpu_case.first_slot) prices_.seconds[ix(block)] += 1;
+  }
+  prices_.block_of.push_back(static_cast<int>(prices_.seconds.size()));
+  prices_.seconds.push_back(problem.tail_seconds);
+  prices_.kind.assign(prices_.seconds.size() * ix(kinds), 0);
+  dearest_.resize(prices_.seconds.size());
+  services_.reserve(problem.services.size());
+  for (int service = 0; ix(service) < problem.services.size(); ++service) {
+    services_.emplace_back(gpu_case, service);
+    double fastest = 0;
+    for (int kind = 0; kind < kinds; ++kind) fastest = std::max(fastest, gpu_case.progress_rate(service, kind));
+    retraining_slots_.push_back(fastest > 0 ? 1 / fastest : 1);
+    prices_.progress.emplace_back(ix(services_.back().epochs()));
+  }
+  start_progress();
+  start_kinds();
+  tune_progress(tune_rounds);
+  value_ = compute(prices_, kOneFactor);
+  now_ = prices_;
+  now_value_ = value_;
+}
+
+/// Prices of each block as if changes cost nothing and every model were fresh half of the time. Values are taken from
+/// a block on each side too: who has to be paid for changes does not follow each wave.
+void PriceBound::start_kinds() {
+  const int blocks = static_cast<int>(prices_.seconds.size());
+  const int slots = case_.problem.slots;
+  BlockPrices solver(case_);
+  const int smooth = std::min(kSmoothSlotsMax, block_slots_);
+  std::vector<std::vector<double>> values(services_.size());
+  for (int block = 0; block < blocks; ++block) {
+    if (prices_.seconds[ix(block)] <= 0) continue;
+    const int from = std::max(case_.first_slot, case_.first_slot + block * block_slots_ - smooth);
+    const int to = std::min(slots, case_.first_slot + (block + 1) * block_slots_ + smooth);
+    for (int service = 0; ix(service) < services_.size(); ++service) {
+      values[ix(service)] = value_of_rooms(service, block, from, to);
+    }
+    std::ranges::copy(solver.solve(values), prices_.kind.begin() + static_cast<std::ptrdiff_t>(block) * prices_.kinds);
+  }
+}
+
+/// Takes the best of several factors of each price of progress, and the prices of kinds that belong to it, in turn.
+void PriceBound::tune_progress(int rounds) {
+  if (std::ranges::none_of(services_, [](const ServiceBound& bound) { return bound.retrains(); })) return;
+  Prices best = prices_;
+  double least = std::numeric_limits<double>::infinity();
+  for (int round = 0; round < rounds; ++round) {
+    const double value = compute(prices_, kWideFactors);
+    if (value < least) {
+      least = value;
+      best = prices_;
+    }
+    bool changes = false;
+    for (std::size_t s = 0; s < services_.size(); ++s) {
+      if (!services_[s].retrains()) continue;
+      for (int epoch = 0; epoch < services_[s].epochs(); ++epoch) {
+        const ServiceStart& start = starts_[s];
+        const bool is_now = epoch == 0 && start.state.is_open();
+        const auto most = std::ranges::max_element(case_.bundles[s].rate) - case_.bundles[s].rate.begin();
+        const double factor = services_[s].best_factor(epoch, is_now ? start.bundle : static_cast<int>(most),
+                                                       is_now ? start.state.progress : 0);
+        prices_.progress[s][ix(epoch)] *= factor;
+        changes = changes || factor != 1;
+      }
+    }
+    if (round == 0) best.progress = prices_.progress;
+    if (!changes) break;
+    start_kinds();
+  }
+  prices_ = best;
+}
+
+/// What the slots [from, to) are worth a second to a service in each room, or the tail for the last block.
+std::vector<double> PriceBound::value_of_rooms(int service, int block, int from, int to) const {
+  const Bundles& bundles = case_.bundles[ix(service)];
+  const Served& served = case_.served[ix(service)];
+  const bool is_tail = ix(block) + 1 == prices_.seconds.size();
+  const double seconds = is_tail ? prices_.seconds[ix(block)] : to - from;
+  const bool retrains = services_[ix(service)].retrains();
+  const auto& of_epoch = prices_.progress[ix(service)];
+  const double progress = retrains && !is_tail ? kTrainingShare * *std::ranges::max_element(of_epoch) : 0;
+  // What is new at the beginning of the window does not work yet.
+  const bool is_early = !is_tail && (from + to) / 2 < case_.first_slot + case_.start_slots[ix(service)];
+  std::vector<double> values(ix(case_.rooms.count()), kNever);
+  for (int n = 0; n < bundles.count(); ++n) {
+    const int ready = is_early ? bundles.common_part(n, starts_[ix(service)].bundle) : n;
+    const int level = bundles.level[ix(ready)];
+    const int room = bundles.room[ix(n)];
+    const auto of = [&](bool is_fresh) {
+      return is_tail ? served.tail(level, is_fresh) : served.value(level, is_fresh, from, to);
+    };
+    const double value = (retrains ? (of(true) + of(false)) / 2 : of(true)) / seconds;
+    values[ix(room)] = std::max(values[ix(room)], value);
+    // Where progress is worth nothing too: the prices of a block begin with what is best in the one before.
+    for (int kind = 0; kind < case_.rooms.kinds() && retrains; ++kind) {
+      const double rate = case_.progress_rate(service, kind);
+      const int more = rate > 0 ? case_.rooms.add(room, kind) : kNoRoom;
+      if (more != kNoRoom) values[ix(more)] = std::max(values[ix(more)], value + progress * rate);
+    }
+  }
+  return values;
+}
+
+/// Half of what a fresh model gives more, from the middle of an epoch on, with all of the GPU.
+void PriceBound::start_progress() {
+  const Problem& problem = case_.problem;
+  for (std::size_t s = 0; s < services_.size(); ++s) {
+    if (!services_[s].retrains()) continue;
+    const RetrainingTerms& terms = *problem.services[s].retraining;
+    const Bundles& bundles = case_.bundles[s];
+    const auto most = std::ranges::max_element(bundles.rate) - bundles.rate.begin();
+    const int level = bundles.level[ix(static_cast<int>(most))];
+    for (std::size_t epoch = 0; epoch < prices_.progress[s].size(); ++epoch) {
+      const int begin = epoch == 0 ? 0 : terms.due_slots[epoch - 1];
+      const bool is_last = epoch == terms.due_slots.size();
+      const int end = is_last ? problem.slots : terms.due_slots[epoch];
+      const int middle = (begin + end) / 2;
+      double gain = case_.served[s].value(level, true, middle, end) - case_.served[s].value(level, false, middle, end);
+      if (is_last) gain += case_.served[s].tail(level, true) - case_.served[s].tail(level, false);
+      prices_.progress[s][epoch] = std::max({0.0, gain * kGainShare, is_last ? terms.progress_value : 0.0});
+    }
+    // One price holds for all epochs then.
+    if (services_[s].keeps_unfinished()) prices_.progress[s].front() = std::ranges::max(prices_.progress[s]);
+  }
+}
+
+void PriceBound::set_sums(const Prices& prices) {
+  const Rooms& rooms = case_.rooms;
+  const int slots = case_.problem.slots;
+  const std::size_t blocks = prices.seconds.size();
+  std::vector<double> of_room(blocks * ix(rooms.count()));
+  for (std::size_t block = 0; block < blocks; ++block) {
+    double* now = of_room.data() + block * ix(rooms.count());
+    for (int room = 0; room < rooms.count(); ++room) {
+      double sum = 0;
+      for (int k = 0; k < prices.kinds; ++k) sum += prices.of(static_cast<int>(block), k) * rooms.count_of(room, k);
+      now[room] = sum;
+    }
+    dearest_[block] = 0;
+    for (const int room : rooms.maximal()) {
+      if (now[room] > now[dearest_[block]]) dearest_[block] = room;
+    }
+  }
+  sums_.rooms = rooms.count();
+  sums_.room.resize(ix(slots + 2) * ix(rooms.count()));
+  sums_.income.assign(ix(slots + 2), 0);
+  std::fill_n(sums_.room.begin(), rooms.count(), 0);
+  for (int t = 0; t <= slots; ++t) {
+    const int block = prices.block_of[ix(t)];
+    const double seconds = t < slots ? 1 : prices.seconds[ix(block)];
+    const double* each = of_room.data() + ix(block) * ix(rooms.count());
+    const double* now = sums_.before(t);
+    double* next = sums_.room.data() + ix(t + 1) * ix(rooms.count());
+    for (int room = 0; room < rooms.count(); ++room) next[room] = now[room] + seconds * each[room];
+  }
+  for (int t = slots; t >= 0; --t) {
+    const int block = prices.block_of[ix(t)];
+    const double seconds = t < slots ? 1 : prices.seconds[ix(block)];
+    sums_.income[ix(t)] =
+        sums_.income[ix(t + 1)] + seconds * of_room[ix(block) * ix(rooms.count()) + ix(dearest_[ix(block)])];
+  }
+}
+
+double PriceBound::compute(const Prices& prices, std::span<const double> factors) {
+  set_sums(prices);
+  double value = sums_.income[ix(case_.first_slot)];
+  for (std::size_t s = 0; s < services_.size(); ++s) {
+    services_[s].compute(prices, sums_, factors);
+    value += from(static_cast<int>(s), case_.first_slot, starts_[s].bundle, starts_[s].state);
+  }
+  return value;
+}
+
+/// Kinds of the rooms that are nearly the dearest, on average: there are many, and the dearest alone would lead from
+/// one to the next.
+std::vector<double> PriceBound::supply_of(int block) const {
+  const auto worth = [&](int room) {
+    double sum = 0;
+    for (int k = 0; k < now_.kinds; ++k) sum += now_.of(block, k) * case_.rooms.count_of(room, k);
+    return sum;
+  };
+  const double most = worth(dearest_[ix(block)]);
+  std::vector<double> supply(ix(now_.kinds));
+  int count = 0;
+  for (const int room : case_.rooms.maximal()) {
+    if (worth(room) < most * kNearlyDearest) continue;
+    ++count;
+    for (int k = 0; k < now_.kinds; ++k) supply[ix(k)] += case_.rooms.count_of(room, k);
+  }
+  for (double& each : supply) each /= count;
+  return supply;
+}
+
+PriceBound::Slope PriceBound::slope() const {
+  const std::size_t blocks = prices_.seconds.size();
+  const std::size_t kinds = ix(prices_.kinds);
+  Slope slope;
+  slope.kinds.assign(blocks * kinds, 0);
+  for (std::size_t s = 0; s < services_.size(); ++s) {
+    Use use{.kinds = std::vector<double>(blocks * kinds), .progress = std::vector<double>(ix(services_[s].epochs()))};
+    services_[s].trace(!starts_[s].state.is_open(), starts_[s].state.progress, starts_[s].bundle, use);
+    for (std::size_t i = 0; i < use.kinds.size(); ++i) slope.kinds[i] -= use.kinds[i];
+    for (const double progress : use.progress) slope.norm += progress * progress * retraining_slots_[s];
+    slope.progress.push_back(std::move(use.progress));
+  }
+  for (std::size_t block = 0; block < blocks; ++block) {
+    const std::vector<double> supply = supply_of(static_cast<int>(block));
+    for (std::size_t k = 0; k < kinds; ++k) {
+      double& each = slope.kinds[block * kinds + k];
+      const double seconds = prices_.seconds[block];
+      each = seconds > 0 ? each / seconds + supply[k] : 0;
+      slope.norm += each * each * seconds;
+    }
+  }
+  return slope;
+}
+
+/// From the last direction to one that has a part of it.
+void PriceBound::turn(Slope slope) {
+  const auto keep = [&](double before, double now) { return kMemory * before + (1 - kMemory) * now; };
+  if (direction_.kinds.empty()) {
+    direction_ = std::move(slope);
+    return;
+  }
+  direction_.norm = 0;
+  for (std::size_t i = 0; i < slope.kinds.size(); ++i) {
+    double& each = direction_.kinds[i];
+    each = keep(each, slope.kinds[i]);
+    direction_.norm += each * each * prices_.seconds[i / ix(prices_.kinds)];
+  }
+  for (std::size_t s = 0; s < services_.size(); ++s) {
+    for (std::size_t epoch = 0; epoch < slope.progress[s].size(); ++epoch) {
+      double& each = direction_.progress[s][epoch];
+      each = keep(each, slope.progress[s][epoch]);
+      direction_.norm += each * each * retraining_slots_[s];
+    }
+  }
+}
+
+void PriceBound::step(const Slope& slope, double length, Prices& prices) const {
+  for (std::size_t i = 0; i < prices.kind.size(); ++i) {
+    prices.kind[i] = std::max(0.0, prices.kind[i] - length * slope.kinds[i]);
+  }
+  for (std::size_t s = 0; s < services_.size(); ++s) {
+    for (std::size_t epoch = 0; epoch < slope.progress[s].size(); ++epoch) {
+      double& price = prices.progress[s][epoch];
+      price = std::max(0.0, price - length * slope.progress[s][epoch] * retraining_slots_[s]);
+    }
+  }
+}
+
+void PriceBound::descend(double known, double gap, int rounds) {
+  int since_better = 0;
+  for (int round = 0; round < rounds && value_ - known > gap; ++round) {
+    turn(slope());
+    if (direction_.norm <= 0) break;
+    step(direction_, share_ * std::max(now_value_ - known, 0.0) / direction_.norm, now_);
+    now_value_ = compute(now_, kOneFactor);
+    if (now_value_ < value_) {
+      value_ = now_value_;
+      prices_ = now_;
+      since_better = 0;
+    } else if (++since_better >= kPatience) {
+      share_ *= kShorter;
+      since_better = 0;
+    }
+  }
+  now_ = prices_;
+  value_ = std::min(value_, compute(prices_, kFactors));
+  now_value_ = value_;
+}
+
+}  // namespace berth::planner

@@ -1,0 +1,215 @@
+/// Label search for the window problem of one GPU; one_gpu.h says how the passes fit together.
+#pragma once
+
+#include <algorithm>
+#include <bitset>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "one_gpu/detail/arrangements.h"
+#include "one_gpu/detail/gpu_case.h"
+#include "one_gpu/detail/joint_bound.h"
+#include "one_gpu/detail/model_state.h"
+#include "one_gpu/detail/price_search.h"
+
+namespace berth::planner {
+
+/// How much a pass may leave out.
+struct PassLimits {
+  int width = 8;              ///< labels that stay in a slot
+  int changes_max = 8;        ///< of a label in a slot, by what the services get
+  int placings_max = 8;       ///< of one such change
+  bool is_from_pool = false;  ///< changes to what is in the pool alone
+  int stride = 1;             ///< changes begin in the first slot, each of so many, and where something is due
+  std::int64_t nodes_max = 0;
+};
+
+class OneGpuSearch {
+ public:
+  explicit OneGpuSearch(const GpuCase& gpu_case);
+
+  /// What the services have at the first slot in which something may change.
+  [[nodiscard]] std::vector<ServiceStart> starts() const;
+
+  void set_pool(std::vector<std::vector<Share>> pool) { pool_ = std::move(pool); }
+  /// What bounds the rest of a schedule, before the first pass: prices, all services together, or the less of the two.
+  /// Prices are needed where a model may become stale.
+  void set_bound(const PriceBound& bound) { bound_ = &bound; }
+  void set_bound(JointBound& bound) { joint_ = &bound; }
+  /// Nothing may be looked for after it.
+  void forget_bounds() {
+    bound_ = nullptr;
+    joint_ = nullptr;
+  }
+  /// A schedule has to be worth so much more than the best known one, relatively, to be looked for.
+  void set_gap(double gap) { gap_ = gap; }
+  /// Looks for a schedule that is worth more than the best known one.
+  void pass(const PassLimits& limits);
+
+  /// A schedule from elsewhere: the best one where it is worth more. Requires: it keeps all rules.
+  bool offer(const std::vector<Change>& changes);
+
+  /// One way through the window after the joint bound. Requires: it alone bounds the search.
+  void dive(double patience, const PassLimits& limits);
+
+  /// Moves the changes of the best schedule in time, and leaves out some, as long as that helps.
+  void polish();
+
+  [[nodiscard]] bool has_schedule() const { return best_value_ > kNever; }
+  [[nodiscard]] double best_value() const { return best_value_; }
+  /// Value of the slots before the first in which something may change.
+  [[nodiscard]] double value_before() const { return root_.value; }
+  [[nodiscard]] const std::vector<Change>& best_changes() const { return best_changes_; }
+  /// Of the last pass: what it left out is worth no more.
+  [[nodiscard]] double left_out() const { return std::max(left_out_, cutoff()); }
+  [[nodiscard]] std::int64_t nodes() const { return nodes_; }
+
+ private:
+  struct Label {
+    int arrangement = 0;
+    int parent = -1;
+    int begin = 0;     ///< slot of the change
+    int ready = 0;     ///< slot in which it is done
+    double value = 0;  ///< of the slots before now
+    double bound = 0;
+    std::size_t states = 0;  ///< in states_, one of each service that retrains
+    std::size_t used = 0;    ///< in used_, slices changed of each service with a budget
+  };
+  struct Option {
+    Share share;
+    int room = 0;
+    double loss = 0;
+  };
+  /// What a change gives each service, and how much of its label's bound it loses at least.
+  struct Deal {
+    double loss = 0;
+    std::vector<Share> shares;
+  };
+  /// Changes of one label in one slot that are being made up, service by service.
+  struct Draft {
+    int label = 0;
+    int slot = 0;
+    double bound = 0;                                 ///< of the label, of the kind that losses are counted from
+    double slack = 0;                                 ///< a change that loses so much is of no use
+    bool is_cut = false;                              ///< some were left out for being too many
+    std::vector<const std::vector<Option>*> options;  ///< [service], what stands first, then least loss first
+    std::vector<std::vector<double>> least;  ///< [service][room taken before], loss of it and those after it; NaN: open
+    std::vector<Share> shares;
+    std::vector<Deal> deals;  ///< a heap, largest loss first
+  };
+
+  [[nodiscard]] static bool smaller_loss(const Deal& a, const Deal& b) { return a.loss < b.loss; }
+  /// Options that were worked out before, where they depend on slot and bundle alone.
+  struct KnownOptions {
+    int slot = -1;
+    double slack = 0;
+    std::vector<Option> options;
+  };
+  struct Known {
+    std::vector<KnownOptions> of_bundle;
+    std::vector<Option> latest;
+  };
+
+  [[nodiscard]] bool begins_changes(int t) const;
+  [[nodiscard]] double value_of(const std::vector<Change>& changes);
+  void make_root();
+  void clear(const PassLimits& limits);
+  void start_pass(const PassLimits& limits);
+  [[nodiscard]] int best_child(int label, int t, double patience);
+  [[nodiscard]] double cutoff() const;
+  [[nodiscard]] ModelState state_of(const Label& label, int service) const;
+  [[nodiscard]] bool has_spare(const Label& label, int t) const;
+  [[nodiscard]] double bound_of(const Label& label, int t, bool may_take) const;
+  [[nodiscard]] double bound_by_prices(const Label& label, int t) const;
+  [[nodiscard]] static bool is_quiet(const RetrainingTerms& terms, const ModelState& state, double progress_rate,
+                                     int from, int to);
+  [[nodiscard]] double advance(int service, int bundle, double progress_rate, int from, int to,
+                               ModelState& state) const;
+  void leave_out(double bound) { left_out_ = std::max(left_out_, bound); }
+  void select(std::vector<int>& labels, int t);
+  void keep_most_promising(std::vector<int>& labels, int t);
+  [[nodiscard]] double value_of_staying(const Label& label, int t) const;
+  [[nodiscard]] bool covers(const Label& a, const Label& b, int t) const;
+  [[nodiscard]] std::optional<double> lead_needed(const ModelState& a, const ModelState& b, int service, int t) const;
+  void hold(std::vector<int>& labels, int t);
+  void expand(int label, int t);
+  void expand_from_pool(int label, int t);
+  void expand_jointly(int label, int t);
+  [[nodiscard]] static double keep_best_targets(std::vector<JointBound::Target>& targets, std::size_t most);
+  void add_deals(Draft& draft, int state, int service);
+  void note_joint_state(int arrangement);
+  [[nodiscard]] const std::vector<Option>& options_of(const Label& label, int service, int t, double slack);
+  void fill_options(const Label& label, int service, int t, double slack, std::vector<Option>& options) const;
+  [[nodiscard]] double option_value(const Label& label, int service, const Share& share, int t) const;
+  [[nodiscard]] double least_loss(Draft& draft, int service, int room) const;
+  [[nodiscard]] Share share_of(const Label& label, int service) const;
+  void combine(Draft& draft, int service, int room, double loss, bool changes);
+  static void give_up(Draft& draft);
+  void add_deal(Draft& draft, double loss);
+  void try_deals(Draft& draft);
+  void try_placings(const Draft& draft, const Deal& deal);
+  void change(int label, const Configuration& to, int t);
+  /// When the pieces of a change get ready, and the last of them.
+  struct Begin {
+    std::vector<int> ready;  ///< [piece], a slot
+    int end = 0;
+  };
+  [[nodiscard]] Begin begin_of(const Configuration& from, const Configuration& to, int t) const;
+  [[nodiscard]] double price_of(const Configuration& from, const Configuration& to) const;
+  bool use_budgets(const Label& parent, const Configuration& to, const Label& child);
+  double run_services(const Label& parent, const Arrangement& to, int t, int end, const std::vector<int>& ready,
+                      Label& child);
+  void finish(const Label& label, int parent, const Configuration* last);
+  static constexpr std::size_t kKindsMax = 64;  ///< as many as sites
+  using KindSet = std::bitset<kKindsMax>;
+  /// A bound, and whether a retraining gets done before all is ready.
+  struct Kept {
+    double value = 0;
+    bool gets_done = false;
+  };
+  [[nodiscard]] Kept kept_bound(int label, int t, const std::vector<Share>& shares, const std::vector<Share>& kept,
+                                const KindSet& creates) const;
+  [[nodiscard]] double deal_bound(int label, int t, const std::vector<Share>& shares,
+                                  const std::vector<Share>& kept) const;
+  [[nodiscard]] KindSet kinds_to_create(const Arrangement& from, const std::vector<Share>& kept) const;
+  [[nodiscard]] double tail_of(const Label& label) const;
+
+  const GpuCase& case_;
+  Arrangements arrangements_;
+  const PriceBound* bound_ = nullptr;
+  JointBound* joint_ = nullptr;
+  std::vector<int> joint_states_;  ///< [arrangement], -1: not asked for
+  double gap_ = 0;
+  PassLimits limits_;
+  std::vector<int> state_index_;   ///< [service], -1 where it never retrains
+  std::vector<int> budget_index_;  ///< [service], -1 where it has no limit
+  int states_count_ = 0;
+  int budgets_count_ = 0;
+  bool create_matters_ = false;    ///< some piece is ready later where it has to be created
+  std::vector<char> after_helps_;  ///< [service], no variant is less accurate after retraining
+  std::vector<Known> known_;       ///< [service]
+  std::vector<std::vector<Share>> pool_;
+  Label root_;
+  std::vector<Label> labels_;
+  std::vector<ModelState> states_;
+  std::vector<int> used_;
+  std::vector<std::vector<int>> arrivals_;  ///< [slot]
+  std::vector<int> arrived_now_;            ///< changed in this slot, at once ready
+  std::int64_t nodes_ = 0;
+  std::int64_t nodes_end_ = 0;
+  double best_value_ = kNever;
+  double left_out_ = kNever;
+  std::vector<Change> best_changes_;
+  /// Of kept_bound, which is asked so often that it should not allocate.
+  struct Scratch {
+    std::vector<int> serves_from;    ///< [service]
+    std::vector<int> trains_from;    ///< [service]
+    std::vector<ModelState> models;  ///< [service]
+    std::vector<int> bundles;        ///< [service]
+  };
+  mutable Scratch scratch_;
+};
+
+}  // namespace berth::planner

@@ -1,0 +1,56 @@
+/// The window problem of a moment: what stands, what is expected, and the rules of the scenario as numbers.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "base/instant.h"
+#include "domain/plan.h"
+#include "domain/scenario.h"
+#include "window/frame.h"
+#include "window/problem.h"
+
+namespace berth::planner {
+
+/// A slice that stands, or is on its way, when the plan acts.
+struct StandingNow {
+  Holding holding;  ///< one holder or none
+  int use = 0;      ///< the variant that it serves with, or kRetraining
+  Micros ready_in;  ///< 0: works
+};
+
+/// Where the retraining of a service stands when the plan acts.
+struct RetrainingNow {
+  bool is_stale = false;
+  double progress = 0;
+  Micros fresh_in;  ///< of a finished one whose swap is under way
+};
+
+/// What is expected of a service.
+struct Outlook {
+  /// Equally likely requests in each slot, [slot x samples + sample]; after the last slot the tail's.
+  std::vector<double> loads;
+  double mean_rate = 1;  ///< requests a second over the whole run: a request is worth weight / mean_rate
+  std::optional<std::int64_t> changes_left = std::nullopt;  ///< of its budget
+};
+
+struct Moment {
+  Instant begins;  ///< slot 0: when the plan acts
+  int slots = 200;
+  int samples = 1;
+  double tail_seconds = 100;
+  double seconds_beyond_tail = 1e9;       ///< of the run: what a model that is fresh may still be good for
+  std::vector<StandingNow> standing;      ///< sorted by slice
+  std::vector<char> is_gpu_leaving;       ///< [gpu]: something is still being destroyed there
+  std::vector<RetrainingNow> retraining;  ///< [service]
+  std::vector<Outlook> outlooks;          ///< [service]
+};
+
+/// The problem of a moment. Slices on no site of the frame are left out.
+[[nodiscard]] Problem make_problem(const Scenario& scenario, const Frame& frame, const Moment& moment);
+
+/// Requests a second that keep a floor: the least capacity C with sum E[min(load, C)] >= attainment x sum E[load] over
+/// the slots. O(slots x samples x 60), by bisection.
+[[nodiscard]] double floor_rate(const Outlook& outlook, const Moment& moment, double attainment);
+
+}  // namespace berth::planner
