@@ -11,12 +11,10 @@
 #include "base/decimal.h"
 #include "domain/plan.h"
 #include "domain/scenario.h"
+#include "domain/serving_modes.h"
 #include "profile/operating_point.h"
 
 namespace berth::sim {
-
-/// How services that share a whole GPU slow each other down.
-enum class Sharing { kTimeSlices, kMps };
 
 /// Factor on latency when k services run on one shared GPU: k with time slices; with MPS the measured
 /// 1, 1.86, 2.74, 3.64 at 1, 3, 5, 7, linear between and beyond (docs/policies.md).

@@ -6,7 +6,7 @@
 #include <deque>
 
 #include "base/instant.h"
-#include "sim/detail/test_world.h"
+#include "sim/testing/scenarios.h"
 
 namespace berth::sim {
 namespace {

@@ -16,14 +16,13 @@
 #include <vector>
 
 #include "domain/scenario.h"
+#include "domain/serving_modes.h"
 #include "sim/busy_table.h"
 #include "sim/latency_table.h"
 #include "sim/request_queue.h"
 #include "sim/service_meter.h"
 
 namespace berth::sim {
-
-enum class Dispatch { kPull, kPush };
 
 class RequestServing {
  public:

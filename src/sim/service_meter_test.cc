@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/detail/test_world.h"
+#include "sim/testing/scenarios.h"
 
 namespace berth::sim {
 namespace {

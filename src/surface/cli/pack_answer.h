@@ -4,7 +4,7 @@
 #include "capacity/pack.h"
 #include "capacity/transition.h"
 #include "domain/packing.h"
-#include "sim/packing_replay.h"
+#include "study/packing_replay.h"
 #include "surface/cli/pack_cure.h"
 
 namespace berth::cli {
@@ -13,7 +13,7 @@ namespace berth::cli {
 struct PackAnswer {
   const PackingProblem& problem;
   const capacity::PackResult& result;
-  const sim::PackingReplay* replay = nullptr;        ///< absent unless --verify
+  const study::PackingReplay* replay = nullptr;        ///< absent unless --verify
   const PackCure* cure = nullptr;                    ///< absent unless --cure found one
   const capacity::Transition* transition = nullptr;  ///< absent unless --from
 

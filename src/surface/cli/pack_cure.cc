@@ -11,23 +11,23 @@ constexpr std::int64_t kPercentMax = 400;
 
 /// The plan with so many percent of the headroom that was asked for, if it brings every demand in time.
 std::optional<PackCure> plan_at(const PackRequest& request, PackingProblem problem,
-                                const sim::PackingReplayOptions& options, std::int64_t percent) {
+                                const study::PackingReplayOptions& options, std::int64_t percent) {
   problem.rules.headroom = request.rules.headroom * Decimal(percent, 100);
   const auto result = capacity::pack(problem, request.search);
   if (!result) return std::nullopt;
-  const sim::PackingReplay replay = sim::replay_packing(problem, result->packing, options);
+  const study::PackingReplay replay = study::replay_packing(problem, result->packing, options);
   if (std::ranges::any_of(replay.demands, is_short_of_room)) return std::nullopt;
   return PackCure{problem.rules.headroom, result->score.gpus, result->score.micro_usd_per_hour};
 }
 
 }  // namespace
 
-bool is_short_of_room(const sim::DemandFigures& figures) {
+bool is_short_of_room(const study::DemandFigures& figures) {
   return figures.slo_attainment && *figures.slo_attainment < kAttainmentWanted;
 }
 
 std::optional<PackCure> find_pack_cure(const PackRequest& request, const PackingProblem& problem,
-                                       const sim::PackingReplayOptions& options) {
+                                       const study::PackingReplayOptions& options) {
   std::optional<PackCure> best = plan_at(request, problem, options, 100);
   if (best) return best;
   std::int64_t low = 100;

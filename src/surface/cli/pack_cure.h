@@ -7,7 +7,7 @@
 #include "base/decimal.h"
 #include "base/result.h"
 #include "domain/packing.h"
-#include "sim/packing_replay.h"
+#include "study/packing_replay.h"
 #include "surface/cli/pack_options.h"
 
 namespace berth::cli {
@@ -15,7 +15,7 @@ namespace berth::cli {
 /// A demand with a smaller share in time than this is short of room.
 inline constexpr double kAttainmentWanted = 0.99;
 
-[[nodiscard]] bool is_short_of_room(const sim::DemandFigures& figures);
+[[nodiscard]] bool is_short_of_room(const study::DemandFigures& figures);
 
 /// The headroom that cures, the GPUs of the plan with it, and what it costs where there are prices.
 struct PackCure {
@@ -28,6 +28,6 @@ struct PackCure {
 /// every demand to kAttainmentWanted in a replay, found by doubling and halving: about ten plans and replays. Nothing:
 /// not even the largest does, or the fleet is too small for it.
 [[nodiscard]] std::optional<PackCure> find_pack_cure(const PackRequest& request, const PackingProblem& problem,
-                                                     const sim::PackingReplayOptions& options);
+                                                     const study::PackingReplayOptions& options);
 
 }  // namespace berth::cli

@@ -60,12 +60,12 @@ std::string cure_text(const PackAnswer& answer) {
 
 std::string verification_text(const PackAnswer& answer) {
   if (answer.replay == nullptr) return "null";
-  const sim::PackingReplay& replay = *answer.replay;
+  const study::PackingReplay& replay = *answer.replay;
   std::vector<std::string> demands;
   demands.reserve(replay.demands.size());
   for (std::size_t i = 0; i < replay.demands.size(); ++i) {
     const Demand& demand = answer.problem.demands[i];
-    const sim::DemandFigures& figures = replay.demands[i];
+    const study::DemandFigures& figures = replay.demands[i];
     demands.push_back(object_text({{"model", json_text(demand.model)},
                                    {"tenant", json_text(demand.tenant)},
                                    {"requests_per_second", exact_text(demand.requests_per_second)},

@@ -32,7 +32,7 @@ TEST(PackJson, HasItsWordsInOrder) {
 TEST(PackJson, PricedPlansNameTheirGpuModels) {
   const PackingProblem problem = sample::problem(true);
   const capacity::PackResult result = sample::result(problem);
-  const sim::PackingReplay replay = sample::replay();
+  const study::PackingReplay replay = sample::replay();
   const std::string text = pack_json({.problem = problem, .result = result, .replay = &replay});
   const auto json = nlohmann::ordered_json::parse(text);
   EXPECT_EQ(json["objective"], "cost_micro_usd_per_hour");

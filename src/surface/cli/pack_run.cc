@@ -70,16 +70,16 @@ Result<capacity::Transition> verified_transition(const PackRequest& request, con
   return transition;
 }
 
-sim::PackingReplayOptions replay_options(const PackRequest& request) {
-  sim::PackingReplayOptions options;
+study::PackingReplayOptions replay_options(const PackRequest& request) {
+  study::PackingReplayOptions options;
   options.seeds = {request.seed, request.seed + 1, request.seed + 2};
   return options;
 }
 
-std::optional<sim::PackingReplay> replayed(const PackRequest& request, const PackingProblem& problem,
+std::optional<study::PackingReplay> replayed(const PackRequest& request, const PackingProblem& problem,
                                            const Packing& packing) {
   if (!request.is_verifying) return std::nullopt;
-  return sim::replay_packing(problem, packing, replay_options(request));
+  return study::replay_packing(problem, packing, replay_options(request));
 }
 
 Result<void> report_written(const PackRequest& request, const PackSurroundings& surroundings,

@@ -8,14 +8,14 @@
 #include "capacity/pack.h"
 #include "domain/packing.h"
 #include "ports/files.h"
-#include "sim/packing_replay.h"
+#include "study/packing_replay.h"
 #include "surface/cli/pack_options.h"
 
 namespace berth::cli {
 
 /// Draws the page of --report; the replay may be absent.
 using PackReportRenderer =
-    std::function<std::string(const PackingProblem&, const capacity::PackResult&, const sim::PackingReplay*)>;
+    std::function<std::string(const PackingProblem&, const capacity::PackResult&, const study::PackingReplay*)>;
 
 /// What packing finds around it.
 struct PackSurroundings {

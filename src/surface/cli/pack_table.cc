@@ -193,7 +193,7 @@ Cells demand_cells(const PackAnswer& answer, std::size_t index, const DemandSum&
   if (answer.problem.rules.headroom != Decimal(1)) cells.push_back(rate_text(wanted));
   cells.push_back(rate_text(sum.given));
   if (answer.replay != nullptr) {
-    const sim::DemandFigures& figures = answer.replay->demands[index];
+    const study::DemandFigures& figures = answer.replay->demands[index];
     cells.push_back(shown(figures.load, percent));
     cells.push_back(shown(figures.slo_attainment, percent));
     cells.push_back(shown(figures.latency_p99_ms, significant));
@@ -221,7 +221,7 @@ std::string demand_table(const PackAnswer& answer) {
 std::string last_line(const PackAnswer& answer) {
   if (answer.replay == nullptr)
     return "More: --verify (requests at random), --format json, --report DIR (a page with pictures)";
-  const sim::PackingReplay& replay = *answer.replay;
+  const study::PackingReplay& replay = *answer.replay;
   const auto count = std::ranges::count_if(replay.demands, is_short_of_room);
   std::string text = fmt::format(
       "load, in time, p99: Poisson arrivals at the stated rates, {} s with each of the seeds {}{}. ", replay.seconds,

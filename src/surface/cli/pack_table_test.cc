@@ -37,7 +37,7 @@ TEST(PackTable, PricedAndReplayed) {
   PackingProblem problem = sample::problem(true);
   problem.rules.headroom = sample::decimal("1.01");
   const capacity::PackResult result = sample::result(problem);
-  const sim::PackingReplay replay = sample::replay();
+  const study::PackingReplay replay = sample::replay();
   EXPECT_EQ(pack_table({.problem = problem, .result = result, .replay = &replay}),
             "$0.850000 an hour (1 A30-24GB, 1 T4-16GB) carries 3 demands; proven: no mix is cheaper\n"
             "largest free slice: none (proven: such plans leave none larger); 4 slices (not proven the fewest)\n"

@@ -5,7 +5,7 @@
 
 #include "planner/solve.h"
 #include "scenario/load.h"
-#include "sim/plan_at.h"
+#include "study/plan_at.h"
 #include "surface/cli/interrupt.h"
 #include "surface/cli/plan_answer.h"
 #include "surface/cli/progress_bar.h"
@@ -45,12 +45,12 @@ Result<std::string> run_plan(const PlanRequest& request, const PlanSurroundings&
   if (!scenario) return pass_on(scenario.error());
   interrupt.defer();
   ProgressBar bar(surroundings.progress, 1, steady_now);
-  sim::PlanAt options{.second = request.at_second, .seed = request.seed};
+  study::PlanAt options{.second = request.at_second, .seed = request.seed};
   options.progress = [&](double done) {
     bar.show("berth", 0, done);
     return !interrupt.is_interrupted();
   };
-  Result<sim::PlannedMoment> planned = sim::plan_at(*scenario, options);
+  Result<study::PlannedMoment> planned = study::plan_at(*scenario, options);
   if (!planned && planned.error().code == ErrorCode::kInvalidInput) {
     return invalid("--at: " + planned.error().message);
   }

@@ -12,14 +12,14 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// Appends the figures after what `entry` already holds; `figures` absent: the same keys, all null.
-void add_figures(Json& entry, const sim::Figures* figures) {
+void add_figures(Json& entry, const measure::Figures* figures) {
   const auto put = [&entry, figures](const char* key, auto member) {
     entry[key] = figures != nullptr ? Json(figures->*member) : Json();
   };
   const auto put_optional = [&entry, figures](const char* key, auto member) {
     entry[key] = figures != nullptr ? or_null(figures->*member) : Json();
   };
-  using F = sim::Figures;
+  using F = measure::Figures;
   put("requests", &F::requests);
   put("in_time", &F::in_time);
   put("late", &F::late);
@@ -53,14 +53,14 @@ Json bound_json(const bound::Bound& bound) {
           {"goodput_mean_of_services_without_sharing", or_null(bound.without_sharing.goodput_mean_of_services)}};
 }
 
-Json policy_json(const sim::PolicyResult& policy, bool has_timings) {
+Json policy_json(const measure::PolicyResult& policy, bool has_timings) {
   Json entry;
   entry["name"] = policy.name;
   entry["hindsight"] = policy.is_hindsight;
   add_figures(entry, policy.infeasible ? nullptr : &policy.figures);
   Json services = Json::array();
   if (!policy.infeasible) {
-    for (const sim::ServiceFigures& service : policy.services) {
+    for (const measure::ServiceFigures& service : policy.services) {
       Json one;
       one["name"] = service.name;
       add_figures(one, &service.figures);
@@ -78,7 +78,7 @@ Json policy_json(const sim::PolicyResult& policy, bool has_timings) {
 
 }  // namespace
 
-std::string replay_json(const sim::ReplayResult& result, bool has_timings) {
+std::string replay_json(const measure::ReplayResult& result, bool has_timings) {
   Json document;
   document["berth"] = 1;
   document["scenario"] = result.scenario;
@@ -87,7 +87,7 @@ std::string replay_json(const sim::ReplayResult& result, bool has_timings) {
   document["cost_micro_usd_fleet"] = or_null(result.cost_micro_usd_fleet);
   document["bound"] = bound_json(result.bound);
   document["policies"] = Json::array();
-  for (const sim::PolicyResult& policy : result.policies)
+  for (const measure::PolicyResult& policy : result.policies)
     document["policies"].push_back(policy_json(policy, has_timings));
   // A path need not be UTF-8: what is not is replaced, so that the output always is.
   return document.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -3,13 +3,13 @@
 
 #include <string>
 
-#include "sim/result.h"
+#include "measure/result.h"
 
 namespace berth::cli {
 
 /// One line of JSON with a newline. Absent figures are null, floats have the fewest digits that read back the same. A
 /// policy that cannot run has `infeasible`, null figures and no services. `how`, `ignores` and `notes` stand only where
 /// they say something, `wall_seconds` only with `has_timings`: without it the same replay gives the same bytes.
-[[nodiscard]] std::string replay_json(const sim::ReplayResult& result, bool has_timings);
+[[nodiscard]] std::string replay_json(const measure::ReplayResult& result, bool has_timings);
 
 }  // namespace berth::cli

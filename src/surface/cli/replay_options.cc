@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "base/text.h"
-#include "sim/replay.h"
+#include "study/replay.h"
 #include "surface/cli/option_words.h"
 
 namespace berth::cli {
@@ -29,12 +29,12 @@ Result<ReplayRequest> check_replay_options(const ReplayOptions& options) {
   if (options.report == "") return invalid("--report: wanted a folder, found an empty path");
   if (options.journal == "") return invalid("--journal: wanted a file, found an empty path");
   if (options.policies) {
-    Result<std::vector<std::string>> policies = parse_policies(*options.policies, sim::policy_names());
+    Result<std::vector<std::string>> policies = parse_policies(*options.policies, study::policy_names());
     if (!policies) return pass_on(policies.error());
     request.policies = std::move(*policies);
   }
   for (const std::string& parameter : options.parameters) {
-    if (auto set = sim::set_parameter(request.settings, parameter); !set) {
+    if (auto set = policy::set_parameter(request.settings, parameter); !set) {
       return invalid("--set: " + set.error().message);
     }
   }
@@ -49,7 +49,7 @@ Result<ReplayRequest> check_replay_options(const ReplayOptions& options) {
 
 std::vector<std::string> policies_to_run(const ReplayRequest& request, const Scenario& scenario) {
   if (request.policies) return *request.policies;
-  std::vector<std::string> names = sim::policy_names();
+  std::vector<std::string> names = study::policy_names();
   if (!scenario.layout) names.erase(std::remove(names.begin(), names.end(), "fixed"), names.end());
   return names;
 }

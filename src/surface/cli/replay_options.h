@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 #include "domain/scenario.h"
-#include "sim/policy_settings.h"
+#include "policy/settings.h"
 #include "surface/cli/verb.h"
 
 namespace berth::cli {
@@ -33,7 +33,7 @@ struct ReplayRequest {
   OutputFormat format = OutputFormat::kTable;
   std::optional<std::string> report_dir;
   std::optional<std::string> journal_path;
-  sim::PolicySettings settings;
+  policy::Settings settings;
   bool has_timings = false;
 };
 

@@ -40,21 +40,21 @@ More: --report DIR (a page with pictures), --format json (every figure), --journ
 }
 
 TEST(ReplayTable, SaysHowLongPoliciesTookOnlyWhenAsked) {
-  const sim::ReplayResult result = detail::sample_result();
+  const measure::ReplayResult result = detail::sample_result();
   EXPECT_EQ(replay_table(result, {}).find("took"), std::string::npos);
   EXPECT_NE(replay_table(result, {.has_timings = true}).find("took: shared 0.25 s, static-best 0.00 s"),
             std::string::npos);
 }
 
 TEST(ReplayTable, HasColoursOnATerminalOnly) {
-  const sim::ReplayResult result = detail::sample_result();
+  const measure::ReplayResult result = detail::sample_result();
   EXPECT_EQ(replay_table(result, {}).find('\033'), std::string::npos);
   EXPECT_NE(replay_table(result, {.has_colour = true}).find("\033[1mshared "), std::string::npos);
 }
 
 TEST(ReplayTable, FitsALineWithLargeFigures) {
-  sim::ReplayResult result = detail::sample_result();
-  for (sim::PolicyResult& policy : result.policies) {
+  measure::ReplayResult result = detail::sample_result();
+  for (measure::PolicyResult& policy : result.policies) {
     policy.infeasible.reset();
     policy.figures = detail::sample_figures();
     policy.figures.requests = policy.figures.in_time = 999'999'999;
@@ -68,7 +68,7 @@ TEST(ReplayTable, FitsALineWithLargeFigures) {
 }
 
 TEST(ReplayTable, NamesCannotSteerTheTerminal) {
-  sim::ReplayResult result = detail::sample_result();
+  measure::ReplayResult result = detail::sample_result();
   result.scenario = "a\033[2Jb";
   EXPECT_EQ(replay_table(result, {}).substr(0, 9), "a?[2Jb: 1");
 }

@@ -14,8 +14,8 @@
 #include "base/text.h"
 #include "edges/files/file_sink.h"
 #include "scenario/load.h"
-#include "sim/replay.h"
-#include "sim/replay_bound.h"
+#include "study/replay.h"
+#include "study/replay_bound.h"
 #include "surface/cli/interrupt.h"
 #include "surface/cli/journal_writer.h"
 #include "surface/cli/progress_bar.h"
@@ -69,19 +69,19 @@ Result<JournalOutput> open_journal(const std::optional<std::string>& path, const
   return output;
 }
 
-Result<sim::ReplayResult> run_policies(const ReplayRequest& request, const Scenario& scenario, std::FILE* progress,
+Result<measure::ReplayResult> run_policies(const ReplayRequest& request, const Scenario& scenario, std::FILE* progress,
                                        JournalWriter* journal, const InterruptWatch& interrupt) {
   const std::vector<std::string> names = policies_to_run(request, scenario);
   ProgressBar bar(progress, static_cast<int>(names.size()) + 1, steady_now);
-  sim::ReplayResult result{.scenario = request.scenario_path,
+  measure::ReplayResult result{.scenario = request.scenario_path,
                            .seed = request.seed,
                            .simulated_seconds = scenario.simulated_seconds(),
-                           .cost_micro_usd_fleet = sim::fleet_cost_micro_usd(scenario),
+                           .cost_micro_usd_fleet = study::fleet_cost_micro_usd(scenario),
                            .objective = scenario.objective,
                            .bound = {},
                            .policies = {}};
   for (std::size_t i = 0; i < names.size(); ++i) {
-    sim::ReplayHooks hooks;
+    study::ReplayHooks hooks;
     hooks.keeps_insight = request.report_dir.has_value();
     hooks.progress = [&](std::string_view policy, double done) {
       bar.show(policy, static_cast<int>(i), done);
@@ -93,12 +93,12 @@ Result<sim::ReplayResult> run_policies(const ReplayRequest& request, const Scena
       };
     }
     const auto began = std::chrono::steady_clock::now();
-    Result<sim::PolicyResult> policy = sim::replay_policy(scenario, names[i], request.seed, hooks, request.settings);
+    Result<measure::PolicyResult> policy = study::replay_policy(scenario, names[i], request.seed, hooks, request.settings);
     if (!policy) return pass_on(policy.error());
     policy->wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     result.policies.push_back(std::move(*policy));
   }
-  const auto bound = sim::replay_bound(scenario, request.seed, [&](double done) {
+  const auto bound = study::replay_bound(scenario, request.seed, [&](double done) {
     bar.show("bound", static_cast<int>(names.size()), done);
     return !interrupt.is_interrupted();
   });
@@ -107,7 +107,7 @@ Result<sim::ReplayResult> run_policies(const ReplayRequest& request, const Scena
   return result;
 }
 
-std::string printed(const ReplayRequest& request, const sim::ReplayResult& result, bool has_colour) {
+std::string printed(const ReplayRequest& request, const measure::ReplayResult& result, bool has_colour) {
   switch (request.format) {
     case OutputFormat::kJson:
       return replay_json(result, request.has_timings);
@@ -132,7 +132,7 @@ Result<std::string> run_replay(const ReplayRequest& request, const ReplaySurroun
   Result<JournalOutput> journal = open_journal(request.journal_path, *scenario);
   if (!journal) return pass_on(journal.error());
   JournalWriter* const writer = journal->writer.get();
-  const Result<sim::ReplayResult> result = run_policies(request, *scenario, surroundings.progress, writer, interrupt);
+  const Result<measure::ReplayResult> result = run_policies(request, *scenario, surroundings.progress, writer, interrupt);
   if (writer != nullptr) {
     // A full disk also stops the replay: its own error says more than the stop.
     const bool is_stopped_by_writer = writer->has_failed();

@@ -8,13 +8,13 @@
 #include "base/result.h"
 #include "domain/scenario.h"
 #include "ports/files.h"
-#include "sim/result.h"
+#include "measure/result.h"
 #include "surface/cli/replay_options.h"
 
 namespace berth::cli {
 
 /// Draws the page of --report.
-using ReportRenderer = std::function<std::string(const Scenario&, const sim::ReplayResult&)>;
+using ReportRenderer = std::function<std::string(const Scenario&, const measure::ReplayResult&)>;
 
 /// What a replay finds around it.
 struct ReplaySurroundings {

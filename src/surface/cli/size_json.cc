@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "sim/size_ideas.h"
+#include "study/size_ideas.h"
 #include "surface/cli/json_value.h"
 
 namespace berth::cli {
@@ -14,32 +14,32 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-std::optional<double> share_of(const std::optional<sim::ServiceShare>& worst) {
+std::optional<double> share_of(const std::optional<study::ServiceShare>& worst) {
   if (!worst) return std::nullopt;
   return static_cast<double>(worst->in_time) / static_cast<double>(worst->requests);
 }
 
-OrderedJson count_trial_json(const sim::CountTrial& trial) {
+OrderedJson count_trial_json(const study::CountTrial& trial) {
   OrderedJson entry;
   entry["gpus"] = trial.gpus;
   entry["holds"] = trial.holds;
   OrderedJson shares = OrderedJson::array();
-  for (const sim::SeedTrial& seed : trial.seeds) shares.push_back(or_null(share_of(seed.worst)));
+  for (const study::SeedTrial& seed : trial.seeds) shares.push_back(or_null(share_of(seed.worst)));
   entry["slo_attainment_worst_service"] = std::move(shares);
-  if (const std::string* why = sim::why_cannot_run(trial)) entry["infeasible"] = *why;
+  if (const std::string* why = study::why_cannot_run(trial)) entry["infeasible"] = *why;
   return entry;
 }
 
 /// The share of the worst service with the first seed, at the answer.
-std::optional<double> answer_share(const sim::PolicySize& policy) {
-  for (const sim::CountTrial& trial : policy.tried) {
+std::optional<double> answer_share(const study::PolicySize& policy) {
+  for (const study::CountTrial& trial : policy.tried) {
     if (policy.gpus == trial.gpus) return share_of(trial.seeds.front().worst);
   }
   return std::nullopt;
 }
 
-OrderedJson policy_size_json(const sim::SizeResult& result, const sim::PolicySize& policy) {
-  const sim::Figures* figures = policy.at_answer ? &policy.at_answer->figures : nullptr;
+OrderedJson policy_size_json(const study::SizeResult& result, const study::PolicySize& policy) {
+  const measure::Figures* figures = policy.at_answer ? &policy.at_answer->figures : nullptr;
   OrderedJson entry;
   entry["name"] = policy.name;
   entry["gpus"] = or_null(policy.gpus);
@@ -52,7 +52,7 @@ OrderedJson policy_size_json(const sim::SizeResult& result, const sim::PolicySiz
   entry["hindsight"] = policy.is_hindsight;
   entry["cost_micro_usd"] = or_null(policy.cost_micro_usd);
   entry["cost_micro_usd_per_hour"] =
-      policy.gpus ? or_null(sim::micro_usd_per_hour(result, *policy.gpus)) : OrderedJson();
+      policy.gpus ? or_null(study::micro_usd_per_hour(result, *policy.gpus)) : OrderedJson();
   OrderedJson& utilisation = entry["utilisation"];
   utilisation["allocated"] = figures != nullptr ? OrderedJson(figures->utilisation.allocated) : OrderedJson();
   utilisation["busy"] = figures != nullptr ? OrderedJson(figures->utilisation.busy) : OrderedJson();
@@ -60,7 +60,7 @@ OrderedJson policy_size_json(const sim::SizeResult& result, const sim::PolicySiz
   entry["goodput_mean_of_services"] = figures != nullptr ? or_null(figures->goodput_mean_of_services) : OrderedJson();
   entry["slo_attainment_worst_service"] = or_null(answer_share(policy));
   OrderedJson tried = OrderedJson::array();
-  for (const sim::CountTrial& trial : policy.tried) tried.push_back(count_trial_json(trial));
+  for (const study::CountTrial& trial : policy.tried) tried.push_back(count_trial_json(trial));
   entry["tried"] = std::move(tried);
   if (policy.at_answer && !policy.at_answer->how.empty()) entry["how"] = policy.at_answer->how;
   if (policy.at_answer && !policy.at_answer->ignores.empty()) entry["ignores"] = policy.at_answer->ignores;
@@ -68,13 +68,13 @@ OrderedJson policy_size_json(const sim::SizeResult& result, const sim::PolicySiz
   return entry;
 }
 
-OrderedJson ideas_json(const sim::SizeResult& result) {
+OrderedJson ideas_json(const study::SizeResult& result) {
   OrderedJson steps = OrderedJson::array();
   for (std::size_t step = 0; step < result.ideas.size(); ++step) {
-    const sim::IdeaSize& idea = result.ideas[step];
+    const study::IdeaSize& idea = result.ideas[step];
     OrderedJson entry;
     entry["adds"] = idea.adds;
-    entry["gpus_saved"] = or_null(sim::gpus_saved(result.ideas, step));
+    entry["gpus_saved"] = or_null(study::gpus_saved(result.ideas, step));
     entry["without"] = idea.without;
     entry.update(policy_size_json(result, idea.size));
     steps.push_back(std::move(entry));
@@ -84,7 +84,7 @@ OrderedJson ideas_json(const sim::SizeResult& result) {
 
 }  // namespace
 
-std::string size_json(const sim::SizeResult& result) {
+std::string size_json(const study::SizeResult& result) {
   OrderedJson document;
   document["berth"] = 1;
   document["scenario"] = result.scenario;
@@ -94,7 +94,7 @@ std::string size_json(const sim::SizeResult& result) {
   document["gpus_max"] = result.options.gpus_max;
   document["seeds"] = result.options.seeds;
   document["policies"] = OrderedJson::array();
-  for (const sim::PolicySize& policy : result.policies) {
+  for (const study::PolicySize& policy : result.policies) {
     document["policies"].push_back(policy_size_json(result, policy));
   }
   if (!result.ideas.empty()) document["ideas"] = ideas_json(result);

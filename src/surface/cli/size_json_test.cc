@@ -39,7 +39,7 @@ TEST(SizeJson, HasEveryKeyInItsOrder) {
 }
 
 TEST(SizeJson, IdeasSayWhatTheySaveAndCostAnHour) {
-  sim::SizeResult result = detail::sample_sizes();
+  study::SizeResult result = detail::sample_sizes();
   result.usd_per_gpu_hour = Decimal(3673, 1000);
   EXPECT_FALSE(nlohmann::json::parse(size_json(result)).contains("ideas"));
   result.ideas = {{.adds = "whole GPUs", .without = {}, .size = result.policies[0]},
@@ -58,7 +58,7 @@ TEST(SizeJson, IdeasSayWhatTheySaveAndCostAnHour) {
 }
 
 TEST(SizeJson, IsUtf8WhateverThePath) {
-  sim::SizeResult result = detail::sample_sizes();
+  study::SizeResult result = detail::sample_sizes();
   result.scenario = "a\xff";
   EXPECT_TRUE(nlohmann::json::accept(size_json(result)));
 }

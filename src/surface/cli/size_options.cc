@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "sim/replay.h"
+#include "study/replay.h"
 #include "surface/cli/option_words.h"
 
 namespace berth::cli {
@@ -42,8 +42,8 @@ Result<std::int64_t> parse_from_one(std::string_view option, std::string_view te
 }
 
 Result<std::vector<std::string>> parse_sizable_policies(std::string_view text) {
-  Result<std::vector<std::string>> names = parse_policies(text, sim::sizable_policy_names());
-  const Result<std::vector<std::string>> with_fixed = parse_policies(text, sim::policy_names());
+  Result<std::vector<std::string>> names = parse_policies(text, study::sizable_policy_names());
+  const Result<std::vector<std::string>> with_fixed = parse_policies(text, study::policy_names());
   if (!names && with_fixed) {
     return invalid("--policies: fixed cannot be sized: its layout stands in the file, for the GPUs that the file has");
   }
@@ -54,7 +54,7 @@ Result<std::vector<std::string>> parse_sizable_policies(std::string_view text) {
 
 Result<SizeRequest> check_size_options(const SizeWords& words) {
   SizeRequest request{.scenario_path = words.scenario,
-                      .policies = sim::sizable_policy_names(),
+                      .policies = study::sizable_policy_names(),
                       .options = {},
                       .settings = {},
                       .has_ideas = words.has_ideas,
@@ -77,7 +77,7 @@ Result<SizeRequest> check_size_options(const SizeWords& words) {
   request.options.seeds.resize(static_cast<std::size_t>(*seed_count));
   for (std::size_t i = 0; i < request.options.seeds.size(); ++i) request.options.seeds[i] = i + 1;
   for (const std::string& parameter : words.parameters) {
-    if (auto set = sim::set_parameter(request.settings, parameter); !set) {
+    if (auto set = policy::set_parameter(request.settings, parameter); !set) {
       return invalid("--set: " + set.error().message);
     }
   }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "sim/size.h"
+#include "study/size.h"
 #include "surface/cli/verb.h"
 
 namespace berth::cli {
@@ -32,9 +32,9 @@ inline constexpr std::int64_t kSizeSeedsMax = 100;
 struct SizeRequest {
   std::string scenario_path;
   std::vector<std::string> policies;
-  sim::SizeOptions options;  ///< seeds 1, 2, ...
-  sim::PolicySettings settings;
-  bool has_ideas = false;  ///< also sizes the steps of sim/size_ideas.h
+  study::SizeOptions options;  ///< seeds 1, 2, ...
+  policy::Settings settings;
+  bool has_ideas = false;  ///< also sizes the steps of study/size_ideas.h
   OutputFormat format = OutputFormat::kTable;
   std::optional<std::string> report_dir;
 };

@@ -11,24 +11,24 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/size_comparison.h"
-#include "sim/size_ideas.h"
-#include "sim/size_remarks.h"
+#include "study/size_comparison.h"
+#include "study/size_ideas.h"
+#include "study/size_remarks.h"
 #include "surface/cli/text_table.h"
 
 namespace berth::cli {
 namespace {
 
-using sim::PolicySize;
+using study::PolicySize;
 using SizeRow = std::vector<std::string>;
 
 std::string starred_name(const PolicySize& policy) { return policy.name + (policy.is_hindsight ? "*" : ""); }
 
-std::string opening_line(const sim::SizeResult& result) {
+std::string opening_line(const study::SizeResult& result) {
   return fmt::format("{}: how many {} keep {} of each service's requests in time; {} s simulated, {} {}, at most {}",
                      result.scenario, result.gpu_model, (result.options.attainment * Decimal(100)).to_string() + "%",
                      with_separators(result.simulated_seconds), result.options.seeds.size() == 1 ? "seed" : "seeds",
-                     fmt::join(result.options.seeds, ", "), sim::counted_gpus(result.options.gpus_max));
+                     fmt::join(result.options.seeds, ", "), study::counted_gpus(result.options.gpus_max));
 }
 
 std::vector<SizeRow> size_head_rows(Objective objective) {
@@ -38,31 +38,31 @@ std::vector<SizeRow> size_head_rows(Objective objective) {
            over}};
 }
 
-std::string cost_change_text(const std::optional<sim::SizeComparison>& compared) {
-  return shown(compared, [](const sim::SizeComparison& c) {
+std::string cost_change_text(const std::optional<study::SizeComparison>& compared) {
+  return shown(compared, [](const study::SizeComparison& c) {
     const double percent = std::round(c.cost_change * 100);
     return percent == 0 ? std::string("0%") : fmt::format("{:+.0f}%", percent);
   });
 }
 
-std::string ratio_text(const std::optional<sim::SizeComparison>& compared) {
+std::string ratio_text(const std::optional<study::SizeComparison>& compared) {
   if (!compared) return std::string(kAbsentText);
   return shown(compared->effective_ratio, [](double ratio) { return fmt::format("{:.2f}x", ratio); });
 }
 
 /// Of the first seed, at the answer.
 std::string worst_share_text(const PolicySize& policy) {
-  const auto answer = std::ranges::find(policy.tried, *policy.gpus, &sim::CountTrial::gpus);
-  return shown(answer->seeds.front().worst, sim::floored_percent);
+  const auto answer = std::ranges::find(policy.tried, *policy.gpus, &study::CountTrial::gpus);
+  return shown(answer->seeds.front().worst, study::floored_percent);
 }
 
-SizeRow policy_size_row(const sim::SizeResult& result, const PolicySize& policy) {
+SizeRow policy_size_row(const study::SizeResult& result, const PolicySize& policy) {
   SizeRow row(size_head_rows({}).front().size(), std::string(kAbsentText));
   row.front() = starred_name(policy);
   if (!policy.gpus) return row;
-  const sim::Figures& f = policy.at_answer->figures;
-  const auto against_shared = sim::compare_sizes(result, policy, "shared");
-  const auto against_whole = sim::compare_sizes(result, policy, "whole");
+  const measure::Figures& f = policy.at_answer->figures;
+  const auto against_shared = study::compare_sizes(result, policy, "shared");
+  const auto against_whole = study::compare_sizes(result, policy, "whole");
   const auto goodput = result.objective == Objective::kServices ? f.goodput_mean_of_services : f.goodput;
   return {row.front(),
           (policy.is_smallest_proven ? "" : "<=") + with_separators(*policy.gpus),
@@ -79,9 +79,9 @@ SizeRow policy_size_row(const sim::SizeResult& result, const PolicySize& policy)
 }
 
 /// "4: 97.31%", over the seeds that were replayed the smallest; a count that holds is marked. Requires: it can run.
-std::string trial_text(const sim::CountTrial& trial) {
-  const sim::ServiceShare* smallest = sim::smallest_share(trial);
-  const std::string share = smallest != nullptr ? sim::floored_percent(*smallest) : "no requests";
+std::string trial_text(const study::CountTrial& trial) {
+  const study::ServiceShare* smallest = study::smallest_share(trial);
+  const std::string share = smallest != nullptr ? study::floored_percent(*smallest) : "no requests";
   return fmt::format("{}: {}{}", trial.gpus, share, trial.holds ? " ok" : "");
 }
 
@@ -90,17 +90,17 @@ std::string cannot_run_text(std::int64_t first, std::int64_t last) {
 }
 
 /// One text a count, but one for neighbours that cannot run.
-std::vector<std::string> trial_texts(const std::vector<sim::CountTrial>& tried) {
+std::vector<std::string> trial_texts(const std::vector<study::CountTrial>& tried) {
   std::vector<std::string> texts;
   texts.reserve(tried.size());
   for (auto trial = tried.begin(); trial != tried.end(); ++trial) {
-    if (sim::why_cannot_run(*trial) == nullptr) {
+    if (study::why_cannot_run(*trial) == nullptr) {
       texts.push_back(trial_text(*trial));
       continue;
     }
     const std::int64_t first = trial->gpus;
     while (std::next(trial) != tried.end() && std::next(trial)->gpus == trial->gpus + 1 &&
-           sim::why_cannot_run(*std::next(trial)) != nullptr) {
+           study::why_cannot_run(*std::next(trial)) != nullptr) {
       ++trial;
     }
     texts.push_back(cannot_run_text(first, trial->gpus));
@@ -122,7 +122,7 @@ std::string tried_line(const PolicySize& policy) {
 }
 
 template <class TextOf>
-std::vector<std::string> answer_remarks(const sim::SizeResult& result, std::string_view pattern, TextOf text_of) {
+std::vector<std::string> answer_remarks(const study::SizeResult& result, std::string_view pattern, TextOf text_of) {
   std::vector<Remark> remarks;
   remarks.reserve(result.policies.size());
   for (const PolicySize& policy : result.policies) {
@@ -131,7 +131,7 @@ std::vector<std::string> answer_remarks(const sim::SizeResult& result, std::stri
   return grouped(pattern, remarks);
 }
 
-std::vector<std::string> size_remarks(const sim::SizeResult& result) {
+std::vector<std::string> size_remarks(const study::SizeResult& result) {
   std::vector<std::string> lines;
   const auto add = [&lines](const std::vector<std::string>& more) {
     lines.insert(lines.end(), more.begin(), more.end());
@@ -140,31 +140,31 @@ std::vector<std::string> size_remarks(const sim::SizeResult& result) {
     lines.emplace_back("* works in hindsight: it knows the whole trace beforehand");
   }
   for (const PolicySize& policy : result.policies) {
-    for (const std::string& remark : sim::size_remarks_on(result.options, policy)) {
+    for (const std::string& remark : study::size_remarks_on(result.options, policy)) {
       lines.push_back(fmt::format("{}: {}", policy.name, remark));
     }
   }
-  add(answer_remarks(result, "{}: {}", [](const sim::PolicyResult& replayed) { return replayed.how; }));
-  add(answer_remarks(result, "not obeyed by {}: {}", [](const sim::PolicyResult& replayed) {
+  add(answer_remarks(result, "{}: {}", [](const measure::PolicyResult& replayed) { return replayed.how; }));
+  add(answer_remarks(result, "not obeyed by {}: {}", [](const measure::PolicyResult& replayed) {
     return fmt::format("{}", fmt::join(replayed.ignores, ", "));
   }));
-  add(answer_remarks(result, "{}: {}", [](const sim::PolicyResult& replayed) {
+  add(answer_remarks(result, "{}: {}", [](const measure::PolicyResult& replayed) {
     return fmt::format("{}", fmt::join(replayed.notes, "; "));
   }));
   return lines;
 }
 
 /// "-2 (-25%)": the change against the step before, in GPUs and as a share of the first step's.
-std::string idea_change_text(const sim::SizeResult& result, std::size_t step) {
+std::string idea_change_text(const study::SizeResult& result, std::size_t step) {
   const auto& first = result.ideas.front().size.gpus;
-  return shown(sim::gpus_saved(result.ideas, step), [&](std::int64_t saved) {
+  return shown(study::gpus_saved(result.ideas, step), [&](std::int64_t saved) {
     if (!first) return fmt::format("{:+}", -saved);
     const double percent = std::round(-100.0 * static_cast<double>(saved) / static_cast<double>(*first));
     return saved == 0 ? std::string("0") : fmt::format("{:+} ({:+.0f}%)", -saved, percent);
   });
 }
 
-std::vector<SizeRow> idea_rows(const sim::SizeResult& result) {
+std::vector<SizeRow> idea_rows(const study::SizeResult& result) {
   std::vector<SizeRow> rows = {{"", "", "", "change", "worst share"},
                                {"ideas, added one by one", "GPUs", "cost an hour", "of GPUs", "in time"}};
   for (std::size_t step = 0; step < result.ideas.size(); ++step) {
@@ -173,18 +173,18 @@ std::vector<SizeRow> idea_rows(const sim::SizeResult& result) {
     row[0] = (step == 0 ? "" : "+ ") + adds + (size.is_hindsight ? "*" : "");
     if (!size.gpus) continue;
     row[1] = (size.is_smallest_proven ? "" : "<=") + with_separators(*size.gpus);
-    row[2] = shown(sim::micro_usd_per_hour(result, *size.gpus), dollars);
+    row[2] = shown(study::micro_usd_per_hour(result, *size.gpus), dollars);
     row[3] = idea_change_text(result, step);
     row[4] = worst_share_text(size);
   }
   return rows;
 }
 
-std::string ideas_text(const sim::SizeResult& result) {
+std::string ideas_text(const study::SizeResult& result) {
   if (result.ideas.empty()) return "";
   std::string text;
   for (const std::string& line : aligned(idea_rows(result))) text += line + "\n";
-  for (const sim::IdeaSize& idea : result.ideas) {
+  for (const study::IdeaSize& idea : result.ideas) {
     if (!idea.size.gpus) text += wrapped(fmt::format("{}: {}", idea.adds, idea.size.infeasible.value_or(""))) + "\n";
   }
   return text + "\n";
@@ -192,7 +192,7 @@ std::string ideas_text(const sim::SizeResult& result) {
 
 }  // namespace
 
-std::string size_table(const sim::SizeResult& result, bool has_colour) {
+std::string size_table(const study::SizeResult& result, bool has_colour) {
   std::vector<SizeRow> rows = size_head_rows(result.objective);
   const std::size_t head_count = rows.size();
   for (const PolicySize& policy : result.policies) rows.push_back(policy_size_row(result, policy));
@@ -202,7 +202,7 @@ std::string size_table(const sim::SizeResult& result, bool has_colour) {
   for (std::size_t i = 0; i < lines.size(); ++i) {
     text += i < head_count ? styled_line(has_colour, "2", lines[i]) : lines[i] + "\n";
   }
-  text += "\n" + wrapped(sim::size_headline(result)) + "\n\n";
+  text += "\n" + wrapped(study::size_headline(result)) + "\n\n";
   text += ideas_text(result);
   for (const std::string& line : size_remarks(result)) text += wrapped(line) + "\n";
   text += "counts tried, with the smallest share in time of a service (ok: kept with every seed):\n";

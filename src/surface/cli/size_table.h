@@ -3,12 +3,12 @@
 
 #include <string>
 
-#include "sim/size.h"
+#include "study/size.h"
 
 namespace berth::cli {
 
 /// The answer in words, one row a policy with its cost and use against the references, better or worse, and every count
 /// that was tried. At most kLineWidthMax columns unless figures are of astronomical size.
-[[nodiscard]] std::string size_table(const sim::SizeResult& result, bool has_colour);
+[[nodiscard]] std::string size_table(const study::SizeResult& result, bool has_colour);
 
 }  // namespace berth::cli

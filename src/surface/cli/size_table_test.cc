@@ -12,7 +12,7 @@ namespace berth::cli {
 namespace {
 
 TEST(SizeTable, ComparesAndSaysWhatIsMissing) {
-  sim::SizeResult result = detail::sample_sizes();
+  study::SizeResult result = detail::sample_sizes();
   result.scenario = "s.yaml";
   EXPECT_EQ(size_table(result, false),
             "s.yaml: how many A100-80GB keep 99% of each service's requests in time; 1,200 s simulated, seeds 1, 2, "
@@ -44,7 +44,7 @@ Figures are of the first seed. More: --format json, --report DIR (a page)
 }
 
 TEST(SizeTable, IdeasStandOneBelowTheOther) {
-  sim::SizeResult result = detail::sample_sizes();
+  study::SizeResult result = detail::sample_sizes();
   result.usd_per_gpu_hour = Decimal(3673, 1000);
   result.ideas = {{.adds = "whole GPUs", .without = {}, .size = result.policies[0]},
                   {.adds = "slices", .without = {}, .size = result.policies[1]},
@@ -65,11 +65,11 @@ none: no count up to 4 GPUs keeps every share; best: 50.00% of s in time, with 4
 }
 
 TEST(SizeTable, ManyCountsAreShortened) {
-  sim::SizeResult result = detail::sample_sizes();
-  sim::PolicySize& paris = result.policies[2];
+  study::SizeResult result = detail::sample_sizes();
+  study::PolicySize& paris = result.policies[2];
   paris.tried.clear();
   for (std::int64_t gpus = 1; gpus <= 60; ++gpus) {
-    sim::SeedTrial trial = detail::sample_trial(1, 2, false);
+    study::SeedTrial trial = detail::sample_trial(1, 2, false);
     if (gpus <= 3 || gpus == 5) trial = {.holds = false, .infeasible = "needs more", .worst = std::nullopt};
     paris.tried.push_back({.gpus = gpus, .holds = false, .seeds = {trial}});
   }
@@ -85,9 +85,9 @@ TEST(SizeTable, HasColoursOnATerminalOnly) {
 }
 
 TEST(SizeTable, FitsALineAndNamesCannotSteerTheTerminal) {
-  sim::SizeResult result = detail::sample_sizes();
+  study::SizeResult result = detail::sample_sizes();
   result.scenario = "a\033[2Jb" + std::string(60, 'c');
-  for (sim::PolicySize& policy : result.policies) {
+  for (study::PolicySize& policy : result.policies) {
     for (int i = 0; i < 20; ++i) policy.tried.push_back(policy.tried.back());
     if (policy.gpus) policy.cost_micro_usd = 88'152'000'000;
   }

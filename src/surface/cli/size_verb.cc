@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "scenario/load.h"
-#include "sim/size_ideas.h"
+#include "study/size_ideas.h"
 #include "surface/cli/interrupt.h"
 #include "surface/cli/progress_bar.h"
 #include "surface/cli/report_folder.h"
@@ -25,7 +25,7 @@ class Sizing {
       : request_(request),
         scenario_(scenario),
         interrupt_(interrupt),
-        ideas_(request.has_ideas ? sim::ideas_of(scenario) : std::vector<sim::Idea>()),
+        ideas_(request.has_ideas ? study::ideas_of(scenario) : std::vector<study::Idea>()),
         bar_(progress, static_cast<int>(request.policies.size() + ideas_.size()), steady_now),
         result_{.scenario = request.scenario_path,
                 .gpu_model = scenario.fleet.front().model.name,
@@ -36,16 +36,16 @@ class Sizing {
                 .policies = {},
                 .ideas = {}} {}
 
-  Result<sim::SizeResult> run() {
+  Result<study::SizeResult> run() {
     result_.policies.reserve(request_.policies.size());
     for (const std::string& name : request_.policies) {
-      Result<sim::PolicySize> size = sized(name, request_.settings);
+      Result<study::PolicySize> size = sized(name, request_.settings);
       if (!size) return pass_on(size.error());
       result_.policies.push_back(std::move(*size));
     }
     result_.ideas.reserve(ideas_.size());
-    for (const sim::Idea& idea : ideas_) {
-      Result<sim::PolicySize> size = sized(idea);
+    for (const study::Idea& idea : ideas_) {
+      Result<study::PolicySize> size = sized(idea);
       if (!size) return pass_on(size.error());
       result_.ideas.push_back({.adds = std::string(idea.adds),
                                .without = {idea.without.begin(), idea.without.end()},
@@ -55,22 +55,22 @@ class Sizing {
   }
 
  private:
-  Result<sim::PolicySize> sized(std::string_view policy, const sim::PolicySettings& settings) {
-    sim::SizeHooks hooks;
+  Result<study::PolicySize> sized(std::string_view policy, const policy::Settings& settings) {
+    study::SizeHooks hooks;
     hooks.progress = [&](std::string_view name, std::int64_t gpus, double done) {
-      bar_.show(fmt::format("{:<11} with {:<8}", name, sim::counted_gpus(gpus)), done_, done);
+      bar_.show(fmt::format("{:<11} with {:<8}", name, study::counted_gpus(gpus)), done_, done);
       return !interrupt_.is_interrupted();
     };
-    Result<sim::PolicySize> size = sim::size_policy(scenario_, policy, request_.options, hooks, settings);
+    Result<study::PolicySize> size = study::size_policy(scenario_, policy, request_.options, hooks, settings);
     ++done_;
     return size;
   }
 
   /// A policy that leaves nothing out may have its answer already.
-  Result<sim::PolicySize> sized(const sim::Idea& idea) {
-    const auto known = std::ranges::find(result_.policies, idea.policy, &sim::PolicySize::name);
+  Result<study::PolicySize> sized(const study::Idea& idea) {
+    const auto known = std::ranges::find(result_.policies, idea.policy, &study::PolicySize::name);
     if (!idea.without.empty() || known == result_.policies.end()) {
-      return sized(idea.policy, sim::settings_of(idea, request_.settings));
+      return sized(idea.policy, study::settings_of(idea, request_.settings));
     }
     ++done_;
     return *known;
@@ -79,13 +79,13 @@ class Sizing {
   const SizeRequest& request_;
   const Scenario& scenario_;
   const InterruptWatch& interrupt_;
-  std::vector<sim::Idea> ideas_;
+  std::vector<study::Idea> ideas_;
   ProgressBar bar_;
-  sim::SizeResult result_;
+  study::SizeResult result_;
   int done_ = 0;
 };
 
-std::string printed_size(OutputFormat format, const sim::SizeResult& result, bool has_colour) {
+std::string printed_size(OutputFormat format, const study::SizeResult& result, bool has_colour) {
   switch (format) {
     case OutputFormat::kJson:
       return size_json(result);
@@ -101,13 +101,13 @@ Result<std::string> run_size(const SizeRequest& request, const SizeSurroundings&
   InterruptWatch interrupt;
   const Result<Scenario> scenario = scenario::load_scenario(request.scenario_path, surroundings.files);
   if (!scenario) return pass_on(scenario.error());
-  if (Result<void> sizable = sim::check_sizable(*scenario); !sizable) return pass_on(sizable.error());
+  if (Result<void> sizable = study::check_sizable(*scenario); !sizable) return pass_on(sizable.error());
   interrupt.defer();
   ReportFolder folder;
   if (request.report_dir) {
     if (Result<void> made = folder.make(*request.report_dir); !made) return pass_on(made.error());
   }
-  const Result<sim::SizeResult> result = Sizing(request, *scenario, surroundings.progress, interrupt).run();
+  const Result<study::SizeResult> result = Sizing(request, *scenario, surroundings.progress, interrupt).run();
   if (interrupt.is_interrupted()) return pass_on(interrupted_error());
   if (!result) return pass_on(result.error());
   std::string text = printed_size(request.format, *result, surroundings.has_colour);

@@ -7,13 +7,13 @@
 
 #include "base/result.h"
 #include "ports/files.h"
-#include "sim/size.h"
+#include "study/size.h"
 #include "surface/cli/size_options.h"
 
 namespace berth::cli {
 
 /// Draws the page of --report.
-using SizeReportRenderer = std::function<std::string(const sim::SizeResult&)>;
+using SizeReportRenderer = std::function<std::string(const study::SizeResult&)>;
 
 /// What the verb finds around it.
 struct SizeSurroundings {

@@ -5,15 +5,15 @@
 namespace berth::report {
 namespace {
 
-sim::ReplayResult bounded(double any, double unshared) {
-  sim::ReplayResult result;
+measure::ReplayResult bounded(double any, double unshared) {
+  measure::ReplayResult result;
   result.bound.any = {.goodput = 0.1, .goodput_mean_of_services = any};
   result.bound.without_sharing = {.goodput = 0.1, .goodput_mean_of_services = unshared};
   return result;
 }
 
-sim::PolicyResult giving(double goodput) {
-  sim::PolicyResult policy;
+measure::PolicyResult giving(double goodput) {
+  measure::PolicyResult policy;
   policy.figures.goodput = 0.05;
   policy.figures.goodput_mean_of_services = goodput;
   return policy;
@@ -25,22 +25,22 @@ TEST(BoundDistance, IsToldInWords) {
 }
 
 TEST(BoundDistance, IsThatOfPoliciesThatKeepServicesApartWhereThisOneDoes) {
-  const sim::ReplayResult result = bounded(0.8, 0.75);
-  sim::PolicyResult policy = giving(0.6);
+  const measure::ReplayResult result = bounded(0.8, 0.75);
+  measure::PolicyResult policy = giving(0.6);
   EXPECT_EQ(bound_distance(result, policy), "0.150 below the bound without sharing: 80.0 % of it");
   policy.timeline.shares_slices = true;
   EXPECT_EQ(bound_distance(result, policy), "0.200 below the bound: 75.0 % of it");
 }
 
 TEST(BoundDistance, FollowsTheObjective) {
-  sim::ReplayResult result = bounded(0.8, 0.8);
+  measure::ReplayResult result = bounded(0.8, 0.8);
   result.objective = Objective::kRequests;
   EXPECT_EQ(bound_distance(result, giving(0.6)), "0.050 below the bound: 50.0 % of it");
   EXPECT_EQ(bound_json(result)["any"], 0.1);
 }
 
 TEST(BoundDistance, OfNothingIsNotTold) {
-  sim::PolicyResult policy = giving(0.6);
+  measure::PolicyResult policy = giving(0.6);
   EXPECT_EQ(bound_distance({}, policy), "");
   EXPECT_TRUE(bound_json({})["any"].is_null());
   policy.figures.goodput_mean_of_services.reset();

@@ -8,14 +8,14 @@
 namespace berth::report {
 namespace {
 
-using sim::PolicyResult;
+using measure::PolicyResult;
 
 std::optional<double> goodput_of(const PolicyResult& policy, Objective objective) {
   if (policy.infeasible) return std::nullopt;
   return objective == Objective::kServices ? policy.figures.goodput_mean_of_services : policy.figures.goodput;
 }
 
-const PolicyResult* best_of(const sim::ReplayResult& result, Objective objective, bool with_hindsight) {
+const PolicyResult* best_of(const measure::ReplayResult& result, Objective objective, bool with_hindsight) {
   const PolicyResult* best = nullptr;
   for (const PolicyResult& policy : result.policies) {
     const std::optional<double> goodput = goodput_of(policy, objective);
@@ -26,7 +26,7 @@ const PolicyResult* best_of(const sim::ReplayResult& result, Objective objective
 }
 
 /// `shared`, or else `whole`: whichever ran first in that order and is not `best`.
-const PolicyResult* reference_for(const sim::ReplayResult& result, Objective objective, const PolicyResult& best) {
+const PolicyResult* reference_for(const measure::ReplayResult& result, Objective objective, const PolicyResult& best) {
   for (const char* name : {"shared", "whole"}) {
     for (const PolicyResult& policy : result.policies) {
       if (policy.name == name && &policy != &best && goodput_of(policy, objective)) return &policy;
@@ -53,7 +53,7 @@ std::string compared(double goodput, double reference, const std::string& name) 
 }
 
 /// The costs of both, and of a million answers in time; empty where the fleet has no price.
-std::string cost_sentence(const sim::Figures& best, const sim::Figures& reference) {
+std::string cost_sentence(const measure::Figures& best, const measure::Figures& reference) {
   if (!best.cost_micro_usd || !reference.cost_micro_usd) return "";
   std::string text = *best.cost_micro_usd == *reference.cost_micro_usd
                          ? fmt::format(" Both cost {}", dollars(*best.cost_micro_usd))
@@ -69,7 +69,7 @@ std::string cost_sentence(const sim::Figures& best, const sim::Figures& referenc
 
 }  // namespace
 
-std::string headline(const Scenario& scenario, const sim::ReplayResult& result) {
+std::string headline(const Scenario& scenario, const measure::ReplayResult& result) {
   const Objective objective = scenario.objective;
   const PolicyResult* best = best_of(result, objective, true);
   if (best == nullptr) return "None of these policies could give a figure for this scenario.";

@@ -4,13 +4,13 @@
 #include <string>
 
 #include "domain/scenario.h"
-#include "sim/result.h"
+#include "measure/result.h"
 
 namespace berth::report {
 
 /// Plain text of one to three sentences. The policy with the highest goodput (the scenario's objective; ties: the
 /// earlier) is compared with `shared`, or else with `whole`. When the best one works in hindsight, the best that does
 /// not is named too. Costs are left out where they are not known.
-[[nodiscard]] std::string headline(const Scenario& scenario, const sim::ReplayResult& result);
+[[nodiscard]] std::string headline(const Scenario& scenario, const measure::ReplayResult& result);
 
 }  // namespace berth::report

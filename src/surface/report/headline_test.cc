@@ -8,8 +8,8 @@
 namespace berth::report {
 namespace {
 
-sim::PolicyResult policy(std::string name, double goodput, std::int64_t cost, std::int64_t cost_per_million) {
-  sim::PolicyResult result;
+measure::PolicyResult policy(std::string name, double goodput, std::int64_t cost, std::int64_t cost_per_million) {
+  measure::PolicyResult result;
   result.name = std::move(name);
   result.figures.goodput = goodput / 2;
   result.figures.goodput_mean_of_services = goodput;
@@ -18,8 +18,8 @@ sim::PolicyResult policy(std::string name, double goodput, std::int64_t cost, st
   return result;
 }
 
-std::string headline_of(std::vector<sim::PolicyResult> policies) {
-  sim::ReplayResult result;
+std::string headline_of(std::vector<measure::PolicyResult> policies) {
+  measure::ReplayResult result;
   result.policies = std::move(policies);
   return headline(Scenario{}, result);
 }
@@ -40,7 +40,7 @@ TEST(Headline, ComparesWithWholeWhereSharedIsBestOrMissing) {
 }
 
 TEST(Headline, SaysWhenTheBestKnowsTheFuture) {
-  sim::PolicyResult best = policy("static-best", 0.9, 1, 1);
+  measure::PolicyResult best = policy("static-best", 0.9, 1, 1);
   best.is_hindsight = true;
   EXPECT_EQ(headline_of({best, policy("paris", 0.8, 1, 1)}),
             "static-best gives most: goodput 0.900 (mean of services). static-best knows the whole trace beforehand; "
@@ -49,9 +49,9 @@ TEST(Headline, SaysWhenTheBestKnowsTheFuture) {
 }
 
 TEST(Headline, LeavesOutWhatIsNotKnown) {
-  sim::PolicyResult priceless = policy("paris", 0.75, 0, 0);
+  measure::PolicyResult priceless = policy("paris", 0.75, 0, 0);
   priceless.figures.cost_micro_usd.reset();
-  sim::PolicyResult infeasible = policy("static-even", 1, 1, 1);
+  measure::PolicyResult infeasible = policy("static-even", 1, 1, 1);
   infeasible.infeasible = "no room";
   EXPECT_EQ(headline_of({policy("shared", 0, 1, 1), priceless, infeasible}),
             "paris gives most: goodput 0.750 (mean of services); shared gives none.");
@@ -61,7 +61,7 @@ TEST(Headline, LeavesOutWhatIsNotKnown) {
 TEST(Headline, FollowsTheObjective) {
   Scenario scenario;
   scenario.objective = Objective::kRequests;
-  sim::ReplayResult result;
+  measure::ReplayResult result;
   result.policies = {policy("paris", 0.75, 1, 1)};
   EXPECT_EQ(headline(scenario, result), "paris gives most: goodput 0.375 (over all requests).");
 }

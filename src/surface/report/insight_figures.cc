@@ -11,7 +11,7 @@
 namespace berth::report {
 namespace {
 
-Json service_forecast_json(const sim::ServiceForecast& forecast) {
+Json service_forecast_json(const measure::ServiceForecast& forecast) {
   return {{"low", series(forecast.low)},
           {"median", series(forecast.median)},
           {"high", series(forecast.high)},
@@ -37,24 +37,24 @@ Json step_json(const Scenario& scenario, const char* verb, const Slice& slice, c
 }
 
 /// The assignment of a slice that this decision creates; it is told in one step with the creation.
-const AssignSlice* given_after(const sim::Decision& decision, const Slice& created) {
-  for (const sim::Decision::Step& step : decision.steps) {
+const AssignSlice* given_after(const measure::Decision& decision, const Slice& created) {
+  for (const measure::Decision::Step& step : decision.steps) {
     const auto* assign = std::get_if<AssignSlice>(&step);
     if (assign != nullptr && assign->holding.slice == created) return assign;
   }
   return nullptr;
 }
 
-bool is_created(const sim::Decision& decision, const Slice& slice) {
-  return std::ranges::any_of(decision.steps, [&](const sim::Decision::Step& step) {
+bool is_created(const measure::Decision& decision, const Slice& slice) {
+  return std::ranges::any_of(decision.steps, [&](const measure::Decision::Step& step) {
     const auto* create = std::get_if<CreateSlice>(&step);
     return create != nullptr && create->slice == slice;
   });
 }
 
-Json steps_json(const Scenario& scenario, const sim::Decision& decision) {
+Json steps_json(const Scenario& scenario, const measure::Decision& decision) {
   Json steps = Json::array();
-  for (const sim::Decision::Step& step : decision.steps) {
+  for (const measure::Decision::Step& step : decision.steps) {
     if (const auto* destroy = std::get_if<DestroySlice>(&step)) {
       steps.push_back(step_json(scenario, "destroy", destroy->slice, nullptr));
     } else if (const auto* create = std::get_if<CreateSlice>(&step)) {
@@ -66,7 +66,7 @@ Json steps_json(const Scenario& scenario, const sim::Decision& decision) {
   return steps;
 }
 
-Json decision_json(const Scenario& scenario, const sim::Decision& decision) {
+Json decision_json(const Scenario& scenario, const measure::Decision& decision) {
   Json numbers = Json::array();
   for (const auto& [name, number] : decision.reason.numbers) numbers.push_back(Json::array({name, rounded(number)}));
   return Json::array({decision.gpu.index, (decision.acts_at - Instant()).to_seconds(), decision.reason.text,
@@ -75,12 +75,12 @@ Json decision_json(const Scenario& scenario, const sim::Decision& decision) {
 
 }  // namespace
 
-Json forecast_json(const sim::Insight& insight) {
+Json forecast_json(const measure::Insight& insight) {
   if (insight.forecasts.empty()) return {};
   Json leads = Json::array();
-  for (const sim::LeadForecast& lead : insight.forecasts) {
+  for (const measure::LeadForecast& lead : insight.forecasts) {
     Json services = Json::array();
-    for (const sim::ServiceForecast& forecast : lead.services) {
+    for (const measure::ServiceForecast& forecast : lead.services) {
       if (services.size() == kReportServicesMax) break;
       services.push_back(service_forecast_json(forecast));
     }
@@ -89,9 +89,9 @@ Json forecast_json(const sim::Insight& insight) {
   return {{"share", rounded(insight.band_share)}, {"leads", std::move(leads)}};
 }
 
-Json decisions_json(const Scenario& scenario, const sim::Insight& insight) {
+Json decisions_json(const Scenario& scenario, const measure::Insight& insight) {
   Json shown = Json::array();
-  for (const sim::Decision& decision : insight.decisions) {
+  for (const measure::Decision& decision : insight.decisions) {
     if (decision.gpu.index >= kReportGpusMax) continue;
     if (shown.size() == kReportDecisionsMax) break;
     shown.push_back(decision_json(scenario, decision));

@@ -35,7 +35,7 @@ TEST(InsightFigures, ADecisionIsToldWithItsStepsReasonAndNumbers) {
   const Slice old = slice_of(0, 0, 1);
   const Slice small = slice_of(0, 4, 0);
   const Slice other = slice_of(0, 5, 0);
-  sim::Insight insight;
+  measure::Insight insight;
   insight.decision_count = 1;
   insight.decisions = {
       {.acts_at = Instant(2'500'000),
@@ -54,7 +54,7 @@ TEST(InsightFigures, ADecisionIsToldWithItsStepsReasonAndNumbers) {
 }
 
 TEST(InsightFigures, ALargeReplayIsCut) {
-  sim::Insight insight;
+  measure::Insight insight;
   insight.decision_count = 1'000'000;
   for (std::uint32_t i = 0; i < kReportDecisionsMax + 100; ++i) {
     const GpuId gpu{i % 2 == 0 ? 0 : kReportGpusMax};
@@ -73,13 +73,13 @@ TEST(InsightFigures, ALargeReplayIsCut) {
 
 TEST(InsightFigures, ForecastsStandByLeadAndService) {
   EXPECT_TRUE(forecast_json({}).is_null());
-  sim::ServiceForecast service;
+  measure::ServiceForecast service;
   service.low = {1, std::nullopt};
   service.median = {2.000001, std::nullopt};
   service.high = {3, std::nullopt};
   service.judged_seconds = 1;
   service.inside_share = 1;
-  sim::Insight insight;
+  measure::Insight insight;
   insight.band_share = 0.8;
   insight.forecasts = {{.lead_seconds = 60, .services = {kReportServicesMax + 1, service}}};
   const Json told = forecast_json(insight);

@@ -30,7 +30,7 @@ constexpr std::string_view kNoFigure = R"(<span class="absent">–</span>)";
 struct PackPage {
   const PackingProblem& problem;
   const capacity::PackResult& result;
-  const sim::PackingReplay* replay;
+  const study::PackingReplay* replay;
   std::map<std::string, std::size_t> hues;  ///< of the models that have slices, in the order of the demands
 
   [[nodiscard]] const GpuModel& model_of(GpuId gpu) const {
@@ -281,7 +281,7 @@ std::string share_words(double share) { return fmt::format("{:.2f} %", std::floo
 
 std::string replay_cells(const PackPage& page, std::size_t index) {
   if (page.replay == nullptr) return "";
-  const sim::DemandFigures& figures = page.replay->demands[index];
+  const study::DemandFigures& figures = page.replay->demands[index];
   const auto share = [](const std::optional<double>& value) {
     return value ? with_bar(share_words(*value), *value) : std::string(kNoFigure);
   };
@@ -335,7 +335,7 @@ std::string replay_words(const PackPage& page) {
 }  // namespace
 
 std::string render_pack_report(const PackingProblem& problem, const capacity::PackResult& result,
-                               const sim::PackingReplay* replay) {
+                               const study::PackingReplay* replay) {
   const PackPage page{.problem = problem, .result = result, .replay = replay, .hues = hues_of(problem, result.packing)};
   const std::string headline = html_escaped(headline_words(page));
   return fill_page(embedded(pack_html_begin, pack_html_end),

@@ -7,7 +7,7 @@
 
 #include "capacity/pack.h"
 #include "domain/packing.h"
-#include "sim/packing_replay.h"
+#include "study/packing_replay.h"
 
 namespace berth::report {
 
@@ -15,7 +15,7 @@ namespace berth::report {
 /// among the GPUs share a picture, the first `kPackPicturesMax` are drawn, and the page says so. The same arguments
 /// give the same bytes. Requires: `result` is a plan for `problem`.
 [[nodiscard]] std::string render_pack_report(const PackingProblem& problem, const capacity::PackResult& result,
-                                             const sim::PackingReplay* replay);
+                                             const study::PackingReplay* replay);
 
 inline constexpr std::size_t kPackPicturesMax = 200;
 

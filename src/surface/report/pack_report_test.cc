@@ -53,7 +53,7 @@ TEST(PackReport, ShowsReplayAndProof) {
   capacity::PackResult result = small_result(problem);
   result.bound = 3;
   result.is_proven = true;
-  sim::PackingReplay replay{.seconds = 600, .seeds = {1, 2, 3}, .demands = {}};
+  study::PackingReplay replay{.seconds = 600, .seeds = {1, 2, 3}, .demands = {}};
   replay.demands.resize(2);
   replay.demands[0].slo_attainment = 0.98996;
   replay.demands[0].latency_p99_ms = 201.25;

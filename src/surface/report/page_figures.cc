@@ -49,16 +49,16 @@ Json gpus_json(const Scenario& scenario) {
 }
 
 /// Arrivals are the same under every policy: those of the first one that ran.
-const sim::Timeline* any_timeline(const sim::ReplayResult& result) {
-  for (const sim::PolicyResult& policy : result.policies) {
+const measure::Timeline* any_timeline(const measure::ReplayResult& result) {
+  for (const measure::PolicyResult& policy : result.policies) {
     if (!policy.infeasible) return &policy.timeline;
   }
   return nullptr;
 }
 
-Json services_json(const Scenario& scenario, const sim::ReplayResult& result) {
+Json services_json(const Scenario& scenario, const measure::ReplayResult& result) {
   const std::vector<std::string> tenants = tenants_of(scenario);
-  const sim::Timeline* timeline = any_timeline(result);
+  const measure::Timeline* timeline = any_timeline(result);
   Json services = Json::array();
   for (std::size_t i = 0; i < scenario.services.size(); ++i) {
     const ServiceSpec& service = scenario.services[i];
@@ -72,7 +72,7 @@ Json services_json(const Scenario& scenario, const sim::ReplayResult& result) {
   return services;
 }
 
-Json figures_json(const sim::Figures& f) {
+Json figures_json(const measure::Figures& f) {
   return {{"requests", f.requests},
           {"in_time", f.in_time},
           {"late", f.late},
@@ -95,22 +95,22 @@ Json figures_json(const sim::Figures& f) {
           {"p99", or_null(f.latency_p99_ms)}};
 }
 
-const char* state_name(sim::SliceSpan::State state) {
+const char* state_name(measure::SliceSpan::State state) {
   switch (state) {
-    case sim::SliceSpan::State::kIdle:
+    case measure::SliceSpan::State::kIdle:
       return "idle";
-    case sim::SliceSpan::State::kChanging:
+    case measure::SliceSpan::State::kChanging:
       return "changing";
-    case sim::SliceSpan::State::kServing:
+    case measure::SliceSpan::State::kServing:
       return "serving";
-    case sim::SliceSpan::State::kRetraining:
+    case measure::SliceSpan::State::kRetraining:
       return "retraining";
   }
   return "idle";
 }
 
 /// [gpu, start, length, profile, state, [service, ..], from_s, until_s]
-Json span_json(const Scenario& scenario, const sim::SliceSpan& span) {
+Json span_json(const Scenario& scenario, const measure::SliceSpan& span) {
   const GpuModel& model = scenario.model_of(span.slice.gpu);
   const ProfileId profile = span.slice.profile;
   const int length = profile.is_full() ? std::max(1, model.units) : model.profiles[profile.index].length;
@@ -121,10 +121,10 @@ Json span_json(const Scenario& scenario, const sim::SliceSpan& span) {
                       (span.until - Instant()).to_seconds()});
 }
 
-Json timeline_json(const Scenario& scenario, const sim::Timeline& timeline) {
+Json timeline_json(const Scenario& scenario, const measure::Timeline& timeline) {
   Json spans = Json::array();
   bool is_cut = timeline.are_spans_cut;
-  for (const sim::SliceSpan& span : timeline.spans) {
+  for (const measure::SliceSpan& span : timeline.spans) {
     if (span.slice.gpu.index >= kReportGpusMax) continue;
     if (spans.size() == kReportSpansMax) {
       is_cut = true;
@@ -146,13 +146,13 @@ Json timeline_json(const Scenario& scenario, const sim::Timeline& timeline) {
           {"spans_cut", is_cut}};
 }
 
-Json policy_json(const Scenario& scenario, const sim::ReplayResult& result, const sim::PolicyResult& policy) {
+Json policy_json(const Scenario& scenario, const measure::ReplayResult& result, const measure::PolicyResult& policy) {
   Json entry = {{"name", policy.name},       {"how", policy.how},     {"hindsight", policy.is_hindsight},
                 {"ignores", policy.ignores}, {"notes", policy.notes}, {"infeasible", or_null(policy.infeasible)}};
   if (policy.infeasible) return entry;
   entry["figures"] = figures_json(policy.figures);
   Json services = Json::array();
-  for (const sim::ServiceFigures& service : policy.services) services.push_back(figures_json(service.figures));
+  for (const measure::ServiceFigures& service : policy.services) services.push_back(figures_json(service.figures));
   entry["services"] = std::move(services);
   entry["timeline"] = timeline_json(scenario, policy.timeline);
   entry["shares"] = policy.timeline.shares_slices;
@@ -178,10 +178,10 @@ std::string without_tags(const std::string& json) {
 
 }  // namespace
 
-std::string page_figures(const Scenario& scenario, const sim::ReplayResult& result) {
-  const sim::Timeline* timeline = any_timeline(result);
+std::string page_figures(const Scenario& scenario, const measure::ReplayResult& result) {
+  const measure::Timeline* timeline = any_timeline(result);
   Json policies = Json::array();
-  for (const sim::PolicyResult& policy : result.policies) policies.push_back(policy_json(scenario, result, policy));
+  for (const measure::PolicyResult& policy : result.policies) policies.push_back(policy_json(scenario, result, policy));
   const Json page = {{"scenario", result.scenario},
                      {"seed", result.seed},
                      {"seconds", result.simulated_seconds},

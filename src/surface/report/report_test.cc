@@ -15,7 +15,7 @@ constexpr const char* kHostileName = "</script><b>&\"x";
 /// `gpu_count` GPUs with one slice each, all of one service with a name that tries to break out.
 struct Sample {
   Scenario scenario;
-  sim::ReplayResult result;
+  measure::ReplayResult result;
 };
 
 Sample sample(std::uint32_t gpu_count) {
@@ -34,7 +34,7 @@ Sample sample(std::uint32_t gpu_count) {
   service.target_ms = Decimal(100);
   made.scenario.services = {service};
 
-  sim::PolicyResult policy;
+  measure::PolicyResult policy;
   policy.name = "fixed";
   policy.figures.goodput = 0.5;
   policy.services = {{.name = kHostileName, .figures = {}}};
@@ -47,7 +47,7 @@ Sample sample(std::uint32_t gpu_count) {
     policy.timeline.spans.push_back({.slice = {.gpu = GpuId{gpu}, .start = 4, .profile = ProfileId{0}},
                                      .services = {ServiceId{0}},
                                      .role = Role::kInference,
-                                     .state = sim::SliceSpan::State::kServing,
+                                     .state = measure::SliceSpan::State::kServing,
                                      .from = Instant(0),
                                      .until = Instant(2'500'000)});
   }

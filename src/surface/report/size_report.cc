@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/decimal.h"
-#include "sim/size_comparison.h"
-#include "sim/size_remarks.h"
+#include "study/size_comparison.h"
+#include "study/size_remarks.h"
 #include "surface/report/page_parts.h"
 
 // The page's parts, put in by the assembler (cmake/BerthEmbed.cmake).
@@ -27,7 +27,7 @@ extern const char size_html_end[];
 namespace berth::report {
 namespace {
 
-using sim::PolicySize;
+using study::PolicySize;
 
 constexpr std::string_view kAbsentCell = R"(<span class="absent">–</span>)";
 
@@ -35,12 +35,12 @@ std::string fact(std::string_view term, std::string_view text) {
   return fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", term, html_escaped(text));
 }
 
-std::string facts(const sim::SizeResult& result) {
+std::string facts(const study::SizeResult& result) {
   return fact("Scenario", result.scenario) + fact("GPU model", result.gpu_model) +
          fact("Share in time, of each service", (result.options.attainment * Decimal(100)).to_string() + " %") +
          fact("Simulated", fmt::format("{} s", result.simulated_seconds)) +
          fact("Seeds", fmt::format("{}", fmt::join(result.options.seeds, ", "))) +
-         fact("Tried", "at most " + sim::counted_gpus(result.options.gpus_max));
+         fact("Tried", "at most " + study::counted_gpus(result.options.gpus_max));
 }
 
 /// A figure with a bar behind it; `share` of the bar's whole width.
@@ -49,7 +49,7 @@ std::string barred(std::string_view text, double share) {
                      std::clamp(share, 0.0, 1.0) * 100, text);
 }
 
-std::string funnel(const sim::Utilisation& used) {
+std::string funnel(const measure::Utilisation& used) {
   const auto layer = [](int index, double share) {
     return fmt::format(R"(<i class="f{}" style="width:{:.1f}%"></i>)", index, std::clamp(share, 0.0, 1.0) * 100);
   };
@@ -69,8 +69,8 @@ std::string signed_percent(double change) {
 }
 
 /// "-25 %" and the effective utilisation below it, against one reference.
-std::string against(const sim::SizeResult& result, const PolicySize& policy, std::string_view reference) {
-  const auto compared = sim::compare_sizes(result, policy, reference);
+std::string against(const study::SizeResult& result, const PolicySize& policy, std::string_view reference) {
+  const auto compared = study::compare_sizes(result, policy, reference);
   if (!compared) return std::string(kAbsentCell);
   std::string markup = signed_percent(compared->cost_change);
   if (compared->effective_ratio)
@@ -86,9 +86,9 @@ std::string cost_markup(const PolicySize& policy, std::int64_t gpus_largest) {
 
 /// Of the first seed, at the answer.
 std::string worst_share_markup(const PolicySize& policy) {
-  const auto answer = std::ranges::find(policy.tried, *policy.gpus, &sim::CountTrial::gpus);
+  const auto answer = std::ranges::find(policy.tried, *policy.gpus, &study::CountTrial::gpus);
   const auto& worst = answer->seeds.front().worst;
-  return worst ? html_escaped(sim::floored_percent(*worst)) : std::string(kAbsentCell);
+  return worst ? html_escaped(study::floored_percent(*worst)) : std::string(kAbsentCell);
 }
 
 std::string gpus_markup(const PolicySize& policy) {
@@ -96,15 +96,15 @@ std::string gpus_markup(const PolicySize& policy) {
                      policy.is_stable == false ? "<br><small>not stable</small>" : "");
 }
 
-std::string policy_row(const sim::SizeResult& result, const PolicySize& policy, std::int64_t gpus_largest) {
+std::string policy_row(const study::SizeResult& result, const PolicySize& policy, std::int64_t gpus_largest) {
   const std::string name =
       fmt::format(R"(<th scope="row">{}{}{}</th>)", html_escaped(policy.name), policy.is_hindsight ? " *" : "",
-                  policy.gpus && !sim::keeps_isolation(policy) ? "<br><small>breaks the isolation</small>" : "");
+                  policy.gpus && !study::keeps_isolation(policy) ? "<br><small>breaks the isolation</small>" : "");
   if (!policy.gpus) {
     return fmt::format("<tr>{}<td class=\"infeasible\" colspan=\"7\">{}</td></tr>\n", name,
                        html_escaped(*policy.infeasible));
   }
-  const sim::Figures& figures = policy.at_answer->figures;
+  const measure::Figures& figures = policy.at_answer->figures;
   const auto goodput = result.objective == Objective::kServices ? figures.goodput_mean_of_services : figures.goodput;
   return "<tr>" + name + table_cell("GPUs", gpus_markup(policy)) +
          table_cell("Worst share", worst_share_markup(policy)) +
@@ -116,7 +116,7 @@ std::string policy_row(const sim::SizeResult& result, const PolicySize& policy, 
          "</tr>\n";
 }
 
-std::string policy_rows(const sim::SizeResult& result) {
+std::string policy_rows(const study::SizeResult& result) {
   std::int64_t gpus_largest = 1;
   for (const PolicySize& policy : result.policies) gpus_largest = std::max(gpus_largest, policy.gpus.value_or(1));
   std::string rows;
@@ -125,12 +125,12 @@ std::string policy_rows(const sim::SizeResult& result) {
 }
 
 /// What must be known beside the figures, a line for each policy that has any.
-std::string remark_lines(const sim::SizeResult& result) {
+std::string remark_lines(const study::SizeResult& result) {
   std::string lines;
   for (const PolicySize& policy : result.policies) {
     if (!policy.at_answer) continue;  // its row says why
-    const sim::PolicyResult& replayed = *policy.at_answer;
-    std::vector<std::string> remarks = sim::size_remarks_on(result.options, policy);
+    const measure::PolicyResult& replayed = *policy.at_answer;
+    std::vector<std::string> remarks = study::size_remarks_on(result.options, policy);
     if (!replayed.how.empty()) remarks.push_back(replayed.how);
     if (!replayed.ignores.empty())
       remarks.push_back(fmt::format("does not obey {}", fmt::join(replayed.ignores, ", ")));
@@ -197,21 +197,21 @@ std::string share_axis(const TriedScale& scale) {
 }
 
 /// A cross in the lane below.
-std::string cannot_run_mark(const TriedScale& scale, const sim::CountTrial& trial) {
+std::string cannot_run_mark(const TriedScale& scale, const study::CountTrial& trial) {
   const double x = scale.x_of(trial.gpus);
   return fmt::format(R"(<path class="cross" d="M{:.1f} {:.1f}l6 6m0 -6l-6 6"><title>{}: cannot run</title></path>)",
-                     x - 3, TriedScale::kLane - 3, sim::counted_gpus(trial.gpus));
+                     x - 3, TriedScale::kLane - 3, study::counted_gpus(trial.gpus));
 }
 
-std::string dot(const TriedScale& scale, const sim::CountTrial& trial) {
-  if (sim::why_cannot_run(trial) != nullptr) return cannot_run_mark(scale, trial);
-  const sim::ServiceShare* worst = sim::smallest_share(trial);
+std::string dot(const TriedScale& scale, const study::CountTrial& trial) {
+  if (study::why_cannot_run(trial) != nullptr) return cannot_run_mark(scale, trial);
+  const study::ServiceShare* worst = study::smallest_share(trial);
   const double share =
       worst == nullptr ? 1 : static_cast<double>(worst->in_time) / static_cast<double>(worst->requests);
-  const std::string said = worst == nullptr ? "no requests" : sim::floored_percent(*worst);
+  const std::string said = worst == nullptr ? "no requests" : study::floored_percent(*worst);
   return fmt::format(R"(<circle class="{}" cx="{:.1f}" cy="{:.1f}" r="{}"><title>{}: {}</title></circle>)",
                      trial.holds ? "dot holds" : "dot", scale.x_of(trial.gpus), scale.y_of(share), scale.radius,
-                     sim::counted_gpus(trial.gpus), said);
+                     study::counted_gpus(trial.gpus), said);
 }
 
 /// The counts under the dots, those that find room; the answer always.
@@ -219,7 +219,7 @@ std::string count_axis(const TriedScale& scale, const PolicySize& policy) {
   constexpr double kApart = 20;
   std::string svg;
   double labelled_at = -kApart;
-  for (const sim::CountTrial& trial : policy.tried) {
+  for (const study::CountTrial& trial : policy.tried) {
     const double x = scale.x_of(trial.gpus);
     const bool is_answer = policy.gpus == trial.gpus;
     const bool is_near_answer = policy.gpus && std::abs(scale.x_of(*policy.gpus) - x) < kApart;
@@ -233,7 +233,7 @@ std::string count_axis(const TriedScale& scale, const PolicySize& policy) {
 
 std::string lane_label(const PolicySize& policy) {
   const bool is_used =
-      std::ranges::any_of(policy.tried, [](const auto& trial) { return sim::why_cannot_run(trial) != nullptr; });
+      std::ranges::any_of(policy.tried, [](const auto& trial) { return study::why_cannot_run(trial) != nullptr; });
   if (!is_used) return "";
   return fmt::format(R"(<text x="{}" y="{}" text-anchor="end">no run</text>)", TriedScale::kLeft - 4,
                      TriedScale::kLane + 4);
@@ -241,19 +241,19 @@ std::string lane_label(const PolicySize& policy) {
 
 std::string answer_words(const PolicySize& policy) {
   if (!policy.gpus) return policy.is_smallest_proven ? "none holds" : "none of those tried holds";
-  return (policy.is_smallest_proven ? "" : "at most ") + sim::counted_gpus(*policy.gpus);
+  return (policy.is_smallest_proven ? "" : "at most ") + study::counted_gpus(*policy.gpus);
 }
 
 constexpr std::size_t kCrowd = 32;  ///< so many dots touch each other
 
-std::string tried_figure(const sim::SizeResult& result, const PolicySize& policy) {
+std::string tried_figure(const study::SizeResult& result, const PolicySize& policy) {
   const TriedScale scale{.gpus_smallest = policy.tried.front().gpus,
                          .gpus_largest = policy.tried.back().gpus,
                          .radius = policy.tried.size() > kCrowd ? 2.0 : 4.0,
                          .decades = decades_for(result.options.attainment)};
   std::string svg = share_axis(scale) + lane_label(policy) +
                     level(scale, "cursor", result.options.attainment.to_double()) + count_axis(scale, policy);
-  for (const sim::CountTrial& trial : policy.tried) svg += dot(scale, trial);
+  for (const study::CountTrial& trial : policy.tried) svg += dot(scale, trial);
   return fmt::format(
       "<figure><figcaption><b>{}</b><span>{}</span></figcaption>"
       "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"Share in time of the worst service, by GPUs\">{}</svg>"
@@ -263,12 +263,12 @@ std::string tried_figure(const sim::SizeResult& result, const PolicySize& policy
 
 }  // namespace
 
-std::string render_size_report(const sim::SizeResult& result) {
+std::string render_size_report(const study::SizeResult& result) {
   std::string tried;
   for (const PolicySize& policy : result.policies) tried += tried_figure(result, policy);
   return fill_page(embedded(size_html_begin, size_html_end),
                    {{"title", html_escaped(result.scenario)},
-                    {"headline", html_escaped(sim::size_headline(result))},
+                    {"headline", html_escaped(study::size_headline(result))},
                     {"css", std::string(embedded(page_css_begin, page_css_end))},
                     {"facts", facts(result)},
                     {"rows", policy_rows(result)},

@@ -3,12 +3,12 @@
 
 #include <string>
 
-#include "sim/size.h"
+#include "study/size.h"
 
 namespace berth::report {
 
 /// The page, UTF-8: the answer in words, cost, utilisation and goodput of the policies side by side, and the counts
 /// tried. Names are escaped; figures that do not exist are a dash. The same result gives the same bytes.
-[[nodiscard]] std::string render_size_report(const sim::SizeResult& result);
+[[nodiscard]] std::string render_size_report(const study::SizeResult& result);
 
 }  // namespace berth::report

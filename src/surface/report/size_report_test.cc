@@ -8,16 +8,16 @@
 namespace berth::report {
 namespace {
 
-sim::CountTrial trial(std::int64_t gpus, std::int64_t in_time_of_1000, bool holds) {
+study::CountTrial trial(std::int64_t gpus, std::int64_t in_time_of_1000, bool holds) {
   return {.gpus = gpus,
           .holds = holds,
           .seeds = {{.holds = holds,
                      .infeasible = std::nullopt,
-                     .worst = sim::ServiceShare{.service = "s", .in_time = in_time_of_1000, .requests = 1000}}}};
+                     .worst = study::ServiceShare{.service = "s", .in_time = in_time_of_1000, .requests = 1000}}}};
 }
 
-sim::SizeResult sizes() {
-  sim::PolicySize shared;
+study::SizeResult sizes() {
+  study::PolicySize shared;
   shared.name = "shared";
   shared.gpus = 4;
   shared.is_smallest_proven = true;
@@ -26,7 +26,7 @@ sim::SizeResult sizes() {
   shared.at_answer->figures.goodput_mean_of_services = 0.75;
   shared.at_answer->figures.utilisation = {.allocated = 1, .busy = 0.5, .effective = 0.25};
   shared.tried = {trial(2, 900, false), trial(4, 995, true)};
-  sim::PolicySize even = shared;
+  study::PolicySize even = shared;
   even.name = "static-even";
   even.gpus = 3;
   even.is_stable = false;
@@ -37,11 +37,11 @@ sim::SizeResult sizes() {
   even.cost_micro_usd.reset();
   even.at_answer->figures.goodput_mean_of_services.reset();
   even.tried = {trial(3, 991, true)};
-  sim::PolicySize paris;
+  study::PolicySize paris;
   paris.name = "paris";
   paris.infeasible = "no count <up> to 4";
   paris.tried = {trial(4, 500, false)};
-  sim::SizeResult result;
+  study::SizeResult result;
   result.scenario = "a<b>&\".yaml";
   result.gpu_model = "A30-24GB";
   result.policies = {shared, even, paris};
@@ -71,7 +71,7 @@ TEST(SizeReport, SaysWhatMustBeKnownBesideTheFigures) {
           "<p><b>static-even</b> not stable: with the seeds 1, 2, 3 alone, 3, 2, ? GPUs would do; how &lt;it&gt; "
           "went; does not obey s.floor; SM counts are estimated</p>"));
   EXPECT_FALSE(has(page, "breaks the isolation"));
-  sim::SizeResult result = sizes();
+  study::SizeResult result = sizes();
   result.policies[1].at_answer->ignores = {"s.isolation"};
   result.policies[1].gpus = 5;
   result.policies[1].tried = {trial(5, 991, true), trial(6, 900, false)};
@@ -83,7 +83,7 @@ TEST(SizeReport, SaysWhatMustBeKnownBesideTheFigures) {
 }
 
 TEST(SizeReport, WhatCannotRunIsNotZeroPercent) {
-  sim::SizeResult result = sizes();
+  study::SizeResult result = sizes();
   EXPECT_FALSE(has(render_size_report(result), "cannot run</title>"));
   result.policies[0].tried[0].seeds = {{.holds = false, .infeasible = "needs 3", .worst = std::nullopt}};
   result.policies[2].tried = {trial(1, 0, false)};
@@ -94,7 +94,7 @@ TEST(SizeReport, WhatCannotRunIsNotZeroPercent) {
 }
 
 TEST(SizeReport, TheScaleReachesBeyondTheTarget) {
-  sim::SizeResult result = sizes();
+  study::SizeResult result = sizes();
   EXPECT_TRUE(has(render_size_report(result), ">99.9 %</text>"));
   EXPECT_FALSE(has(render_size_report(result), ">99.99 %</text>"));
   result.options.attainment = Decimal(999, 1000);

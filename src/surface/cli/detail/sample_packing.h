@@ -4,7 +4,7 @@
 #include "capacity/pack.h"
 #include "domain/packing.h"
 #include "mig/catalogue.h"
-#include "sim/packing_replay.h"
+#include "study/packing_replay.h"
 
 namespace berth::cli::sample {
 
@@ -62,8 +62,8 @@ inline capacity::PackResult result(const PackingProblem& problem) {
   return result;
 }
 
-inline sim::PackingReplay replay() {
-  sim::PackingReplay replay{.seconds = 600, .seeds = {1, 2, 3}, .demands = {}};
+inline study::PackingReplay replay() {
+  study::PackingReplay replay{.seconds = 600, .seeds = {1, 2, 3}, .demands = {}};
   replay.demands.resize(3);
   replay.demands[0] = {.load = 0.5, .requests = 1000, .in_time = 1000, .slo_attainment = 1.0, .latency_p99_ms = 80.25};
   replay.demands[1] = {.load = 0.875, .requests = 1000, .in_time = 899, .slo_attainment = 0.899, .latency_p99_ms = 99};

@@ -2,12 +2,12 @@
 /// can be checked against it with the eye.
 #pragma once
 
-#include "sim/result.h"
+#include "measure/result.h"
 
 namespace berth::cli::detail {
 
-[[nodiscard]] inline sim::Figures sample_figures() {
-  sim::Figures figures;
+[[nodiscard]] inline measure::Figures sample_figures() {
+  measure::Figures figures;
   figures.requests = 1'234'567;
   figures.in_time = 1'111'111;
   figures.late = 100'000;
@@ -32,8 +32,8 @@ namespace berth::cli::detail {
 }
 
 /// A policy that ran, one that had no requests and no price, and one that cannot run.
-[[nodiscard]] inline sim::ReplayResult sample_result() {
-  sim::PolicyResult shared;
+[[nodiscard]] inline measure::ReplayResult sample_result() {
+  measure::PolicyResult shared;
   shared.name = "shared";
   shared.how = "MPS";
   shared.ignores = {"pins", "floor"};
@@ -41,14 +41,14 @@ namespace berth::cli::detail {
   shared.services = {{.name = "say \"hi\"", .figures = sample_figures()}};
   shared.wall_seconds = 0.25;
 
-  sim::PolicyResult empty;
+  measure::PolicyResult empty;
   empty.name = "static-best";
   empty.is_hindsight = true;
   empty.ignores = {"pins", "floor"};
   empty.notes = {"SM counts of 3g.40gb are estimated"};
   empty.figures.gpu_seconds_fleet = 2400;
 
-  sim::PolicyResult whole;
+  measure::PolicyResult whole;
   whole.name = "whole";
   whole.is_hindsight = true;
   whole.infeasible = "wanted 4 GPUs, one for each service; the fleet has 2";

@@ -1,20 +1,20 @@
 /// For tests: answers of `berth size` with every kind of figure, present and absent. Made by hand.
 #pragma once
 
-#include "sim/size.h"
+#include "study/size.h"
 #include "surface/cli/detail/sample_result.h"
 
 namespace berth::cli::detail {
 
-[[nodiscard]] inline sim::SeedTrial sample_trial(std::int64_t in_time, std::int64_t requests, bool holds) {
+[[nodiscard]] inline study::SeedTrial sample_trial(std::int64_t in_time, std::int64_t requests, bool holds) {
   return {.holds = holds,
           .infeasible = std::nullopt,
-          .worst = sim::ServiceShare{.service = "s", .in_time = in_time, .requests = requests}};
+          .worst = study::ServiceShare{.service = "s", .in_time = in_time, .requests = requests}};
 }
 
 /// A reference that is not proven, a better policy of which one seed needs fewer, and one that no count satisfies.
-[[nodiscard]] inline sim::SizeResult sample_sizes() {
-  sim::PolicySize shared;
+[[nodiscard]] inline study::SizeResult sample_sizes() {
+  study::PolicySize shared;
   shared.name = "shared";
   shared.gpus = 4;
   shared.is_smallest_proven = false;
@@ -27,7 +27,7 @@ namespace berth::cli::detail {
   shared.tried = {{.gpus = 3, .holds = false, .seeds = {sample_trial(989'999, 1'000'000, false)}},
                   {.gpus = 4, .holds = true, .seeds = {sample_trial(995, 1000, true), sample_trial(99, 100, true)}}};
 
-  sim::PolicySize whole = shared;
+  study::PolicySize whole = shared;
   whole.name = "whole";
   whole.is_hindsight = true;
   whole.gpus = 3;
@@ -46,7 +46,7 @@ namespace berth::cli::detail {
        .holds = true,
        .seeds = {{.holds = true, .infeasible = std::nullopt, .worst = std::nullopt}, sample_trial(1, 1, true)}}};
 
-  sim::PolicySize paris;
+  study::PolicySize paris;
   paris.name = "paris";
   paris.infeasible = "no count up to 4 GPUs keeps every share; best: 50.00% of s in time, with 4 GPUs";
   paris.is_smallest_proven = true;

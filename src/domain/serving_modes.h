@@ -1,0 +1,12 @@
+/// How requests reach the replicas of a service, and how services share a GPU that is not partitioned.
+#pragma once
+
+namespace berth {
+
+/// How services that share a whole GPU slow each other down.
+enum class Sharing { kTimeSlices, kMps };
+
+/// How a request reaches a replica: replicas pull from the service's one queue, or the router pushes it to one at once.
+enum class Dispatch { kPull, kPush };
+
+}  // namespace berth

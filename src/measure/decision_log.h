@@ -1,0 +1,27 @@
+/// Gathers the plans of a run into decisions, one for each GPU that a plan touches for one reason: bounded, for people.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/instant.h"
+#include "domain/plan.h"
+#include "measure/result.h"
+
+namespace berth::measure {
+
+class DecisionLog {
+ public:
+  /// Plans come in order of time. Actions of one plan on one GPU with one reason are one decision, at the place of the
+  /// first of them. O(actions x decisions of the plan with the same GPU).
+  void add(const Plan& plan, Instant acts_at);
+
+  /// Moves what was gathered into `insight`.
+  void move_into(Insight& insight);
+
+ private:
+  std::vector<Decision> decisions_;
+  std::int64_t count_ = 0;
+};
+
+}  // namespace berth::sim

@@ -1,0 +1,79 @@
+/// Keeps what a policy expected to arrive, beside what came, in bins: bounded memory, however long the run.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "domain/scenario.h"
+#include "domain/slice.h"
+#include "engine/outlook.h"
+#include "measure/result.h"
+#include "measure/timeline.h"
+
+namespace berth::measure {
+
+/// The leads at which forecasts are kept. Those longer than the scenario's window never come.
+inline constexpr std::array<std::int64_t, 2> kForecastLeads = {0, 60};
+
+/// Hears what is expected at each plan. Of each second and lead it keeps the forecast of the latest plan that began at
+/// least the lead before that second, and judges it by the arrivals of the second.
+///
+/// Of `samples` equally likely samples of a second, ascending, the first is the lower edge of the band, the middle one
+/// the median, and the last the upper edge: samples that are the middles of n equal parts of the probability have a
+/// band of 1 - 1/n of it. To note costs about a copy of three numbers a second of the window.
+class ForecastWatch {
+ public:
+  /// `arrivals` tells the requests of a second of the run. `scenario` must outlive it. Requires: samples >= 3, odd.
+  ForecastWatch(const Scenario& scenario, int samples,
+                std::function<std::int64_t(ServiceId, std::int64_t second)> arrivals);
+
+  /// What a plan expects of a service: Expected::loads of the stretch. Requires: stretches of one service begin in
+  /// order of time.
+  void note(ServiceId service, const Stretch& stretch, const std::vector<double>& loads);
+
+  /// Settles what is open and moves everything into `insight`: band_share, and the leads at which anything was
+  /// forecast.
+  void finish_into(Insight& insight);
+
+ private:
+  struct Band {
+    double low = 0;
+    double median = 0;
+    double high = 0;
+  };
+  struct Bin {
+    Band sum;
+    std::int64_t seconds = 0;
+  };
+  /// One service at one lead.
+  struct Tally {
+    std::vector<Bin> bins;
+    std::int64_t judged = 0;
+    std::int64_t inside = 0;
+    double arrived = 0;
+    double error = 0;
+  };
+  struct Watched {
+    std::int64_t from_second = 0;
+    std::vector<Band> latest;                          ///< of the seconds from from_second on
+    std::array<Tally, kForecastLeads.size()> by_lead;  ///< as kForecastLeads
+  };
+
+  /// Settles those seconds of the latest forecast, at each lead, that the plan which begins at `next` does not tell.
+  void settle(ServiceId service, std::int64_t next);
+  void judge(ServiceId service, std::int64_t second, const Band& band, Tally& tally) const;
+  [[nodiscard]] ServiceForecast result_of(const Tally& tally) const;
+
+  std::int64_t seconds_;  ///< of the run
+  TimelineBins bins_;
+  std::size_t samples_;
+  std::function<std::int64_t(ServiceId, std::int64_t second)> arrivals_;
+  std::vector<Watched> services_;
+};
+
+/// The same source, with `watch` told of every answer; `watch` must outlive it.
+[[nodiscard]] OutlookSource watched_outlook(OutlookSource source, ForecastWatch& watch);
+
+}  // namespace berth::sim

@@ -1,0 +1,148 @@
+/// The figures of a replay: what each policy gave and cost. A figure over nothing is absent.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/instant.h"
+#include "bound/goodput_bound.h"
+#include "domain/plan.h"
+#include "domain/scenario.h"
+#include "domain/slice.h"
+
+namespace berth::measure {
+
+/// SM-time, each as a share of the fleet's.
+struct Utilisation {
+  double allocated = 0;  ///< slices that belong to somebody
+  double busy = 0;       ///< running a batch or a retraining
+  double effective = 0;  ///< what was served, at the best point that its service has on any slice
+};
+
+/// The figures of a policy, or of one service under it.
+struct Figures {
+  std::int64_t requests = 0;
+  std::int64_t in_time = 0;
+  std::int64_t late = 0;
+  std::int64_t dropped = 0;
+  std::int64_t unfinished = 0;
+  std::optional<double> goodput;
+  std::optional<double> goodput_mean_of_services;
+  std::optional<double> goodput_worst_service;
+  std::optional<double> slo_attainment;
+  std::optional<double> mean_accuracy;
+  double gpu_seconds = 0;  ///< of a service: its share, by SMs, of the GPUs that it holds
+  double gpu_seconds_fleet = 0;
+  std::optional<std::int64_t> cost_micro_usd;
+  std::optional<std::int64_t> cost_micro_usd_per_million_in_time;
+  Utilisation utilisation;
+  std::int64_t changes = 0;
+  double lost_slice_seconds = 0;
+  std::optional<double> latency_mean_ms;
+  std::optional<double> latency_p50_ms;
+  std::optional<double> latency_p99_ms;
+};
+
+struct ServiceFigures {
+  std::string name;
+  Figures figures;
+};
+
+/// What happened over time, in at most `kTimelineBinsMax` equal bins, for pictures.
+inline constexpr int kTimelineBinsMax = 600;
+
+/// One service over time; vectors are by bin.
+struct ServiceTimeline {
+  std::vector<double> arrivals_per_second;
+  std::vector<double> capacity_per_second;     ///< of the slices that serve it, at their points' measured throughput
+  std::vector<std::optional<double>> goodput;  ///< of the requests that arrived in the bin
+};
+
+/// What one slice did from `from` until `until`.
+struct SliceSpan {
+  enum class State { kIdle, kChanging, kServing, kRetraining };
+  Slice slice;
+  std::vector<ServiceId> services;
+  Role role = Role::kInference;
+  State state = State::kIdle;
+  Instant from;
+  Instant until;
+};
+
+struct Timeline {
+  Micros bin;
+  std::vector<std::optional<double>> goodput;                   ///< over all requests, by bin
+  std::vector<std::optional<double>> goodput_mean_of_services;  ///< by bin
+  std::vector<ServiceTimeline> services;
+  std::vector<SliceSpan> spans;  ///< sorted by slice, then time; at most kSpansMax
+  bool are_spans_cut = false;
+  bool shares_slices = false;  ///< some slice belonged to several services at once
+};
+inline constexpr std::size_t kSpansMax = 20'000;
+
+/// What a policy expected of one service; vectors are by bin of the timeline, in requests a second.
+struct ServiceForecast {
+  /// Mean over the bin's seconds of the lower edge of the band, the median and the upper edge; absent unless each of
+  /// those seconds was forecast.
+  std::vector<std::optional<double>> low;
+  std::vector<std::optional<double>> median;
+  std::vector<std::optional<double>> high;
+  // Second by second, over all seconds that were forecast.
+  std::int64_t judged_seconds = 0;
+  std::optional<double> inside_share = std::nullopt;  ///< arrivals in the band, its edges included
+  std::optional<double> wape = std::nullopt;  ///< sum of |arrivals - median| / sum of arrivals; absent without arrivals
+};
+
+/// Each second as the latest plan that began at least so long before it expected it.
+struct LeadForecast {
+  std::int64_t lead_seconds = 0;
+  std::vector<ServiceForecast> services;  ///< the first kForecastServicesMax
+};
+inline constexpr std::size_t kForecastServicesMax = 64;
+
+/// What a plan did to one GPU, and why.
+struct Decision {
+  using Step = std::variant<CreateSlice, DestroySlice, AssignSlice>;
+  Instant acts_at;
+  GpuId gpu;
+  Reason reason;
+  std::vector<Step> steps;  ///< in the order in which they begin
+};
+inline constexpr std::size_t kDecisionsMax = 20'000;
+
+/// What a policy thought: kept only where ReplayHooks asks for it. Bounded, however long the run.
+struct Insight {
+  double band_share = 0;                ///< of the probability that the band of each forecast holds
+  std::vector<LeadForecast> forecasts;  ///< by lead; none: the policy tells no forecasts
+  std::vector<Decision> decisions;      ///< in order of time; the first kDecisionsMax
+  std::int64_t decision_count = 0;      ///< all of them
+};
+
+struct PolicyResult {
+  std::string name;
+  std::string how;  ///< which form was taken ("time slices", "MPS"), what a search tried; may be empty
+  bool is_hindsight = false;
+  std::optional<std::string> infeasible;  ///< why it cannot run; then there are no figures
+  std::vector<std::string> ignores;       ///< fields of the scenario that it does not obey
+  std::vector<std::string> notes;         ///< e.g. estimated SM counts
+  Figures figures;
+  std::vector<ServiceFigures> services;
+  Timeline timeline;
+  Insight insight;
+  double wall_seconds = 0;  ///< filled by the caller who has a clock
+};
+
+struct ReplayResult {
+  std::string scenario;
+  std::uint64_t seed = 0;
+  std::int64_t simulated_seconds = 0;
+  std::optional<std::int64_t> cost_micro_usd_fleet;
+  Objective objective = Objective::kServices;  ///< which goodput the scenario asks for
+  bound::Bound bound = {};                     ///< what no policy can pass
+  std::vector<PolicyResult> policies;
+};
+
+}  // namespace berth::sim

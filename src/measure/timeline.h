@@ -1,0 +1,60 @@
+/// Gathers the journal of a run into a timeline of bounded size, for pictures.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "domain/scenario.h"
+#include "sim/journal.h"
+#include "sim/latency_table.h"
+#include "measure/result.h"
+
+namespace berth::measure {
+
+/// How a run is cut into equal bins; the last one may be shorter.
+struct TimelineBins {
+  std::int64_t bin_seconds = 1;
+  std::size_t count = 0;  ///< at most kTimelineBinsMax
+};
+
+[[nodiscard]] TimelineBins timeline_bins(const Scenario& scenario);
+
+class TimelineBuilder {
+ public:
+  /// `scenario` must outlive it.
+  TimelineBuilder(const Scenario& scenario, Sharing sharing);
+
+  void add(const sim::JournalRecord& record);
+  /// Closes what is open at the end of the run.
+  [[nodiscard]] Timeline finish();
+
+ private:
+  struct ServiceBins {
+    std::vector<double> requests;
+    std::vector<double> worth;     ///< sum of accuracies
+    std::vector<double> capacity;  ///< requests that could have been served, summed over the bin
+  };
+  struct OpenSpan {
+    SliceSpan span;
+    double capacity_per_second = 0;
+  };
+
+  void add_slice(const sim::SliceRecord& record);
+  void add_second(const sim::SecondRecord& record);
+  void close(const OpenSpan& open, Instant until);
+  void add_capacity(const OpenSpan& open, Instant until);
+  [[nodiscard]] std::size_t bin_of(Instant at) const;
+
+  const Scenario& scenario_;
+  sim::LatencyTables tables_;
+  Instant end_;
+  Micros bin_;
+  std::vector<ServiceBins> bins_;
+  std::map<Slice, OpenSpan> open_;
+  Timeline timeline_;
+};
+
+}  // namespace berth::sim

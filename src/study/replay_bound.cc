@@ -1,0 +1,37 @@
+#include "study/replay_bound.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "sim/latency_table.h"
+#include "sim/world.h"
+
+namespace berth::study {
+namespace {
+
+/// The least factors with which any number of the services share a slice, whatever the form of sharing.
+std::vector<double> sharing_factors(std::size_t service_count) {
+  std::vector<double> factors;
+  factors.reserve(service_count);
+  for (int busy = 1; busy <= static_cast<int>(service_count); ++busy) {
+    factors.push_back(
+        std::min(sim::sharing_factor(Sharing::kTimeSlices, busy), sim::sharing_factor(Sharing::kMps, busy)).to_double());
+  }
+  return factors;
+}
+
+}  // namespace
+
+Result<bound::Bound> replay_bound(const Scenario& scenario, std::uint64_t seed,
+                                  const std::function<bool(double done)>& progress) {
+  const sim::World world(scenario, seed, {}, {});
+  const bound::KnownArrivals arrivals{
+      .count = [&](ServiceId service, std::int64_t second) { return world.arrivals(service, second); },
+      .offsets = [&](ServiceId service, std::int64_t second,
+                     std::vector<std::uint32_t>& offsets) { world.offsets(service, second, offsets); }};
+  const auto bound = bound::goodput_bound(scenario, arrivals, sharing_factors(scenario.services.size()), progress);
+  if (!bound) return fail(ErrorCode::kInterrupted, "interrupted");
+  return *bound;
+}
+
+}  // namespace berth::sim

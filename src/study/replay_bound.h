@@ -1,0 +1,18 @@
+/// What no policy can pass in the simulated world (docs/bound.md).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "base/result.h"
+#include "bound/goodput_bound.h"
+#include "domain/scenario.h"
+
+namespace berth::study {
+
+/// The bound of a scenario with the arrivals of a seed. It depends on no policy. `progress` may be empty; it hears the
+/// share done (0 to 1) and returns false to stop. Error only when stopped.
+[[nodiscard]] Result<bound::Bound> replay_bound(const Scenario& scenario, std::uint64_t seed,
+                                                const std::function<bool(double done)>& progress);
+
+}  // namespace berth::sim

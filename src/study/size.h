@@ -1,0 +1,134 @@
+/// How many GPUs a policy needs to keep every service's share in time, found by replay.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/decimal.h"
+#include "base/result.h"
+#include "domain/scenario.h"
+#include "policy/settings.h"
+#include "measure/result.h"
+
+namespace berth::study {
+
+struct SizeOptions {
+  Decimal attainment = Decimal(99, 100);         ///< the share in time that every service keeps; above 0, at most 1
+  std::int64_t gpus_max = 64;                    ///< >= 1
+  std::vector<std::uint64_t> seeds = {1, 2, 3};  ///< not empty, each once; figures come from the first
+};
+
+/// What came in time of a service's requests; requests > 0.
+struct ServiceShare {
+  std::string service;
+  std::int64_t in_time = 0;
+  std::int64_t requests = 0;
+  friend bool operator==(const ServiceShare&, const ServiceShare&) = default;
+};
+
+/// The share as "98.31%", rounded down: a share below a target never looks as if it met it.
+[[nodiscard]] std::string floored_percent(const ServiceShare& share);
+
+/// "1 GPU", "3 GPUs".
+[[nodiscard]] std::string counted_gpus(std::int64_t gpus);
+
+/// "1 count", "3 counts".
+[[nodiscard]] std::string counted_counts(std::int64_t counts);
+
+/// One replay: a count of GPUs with a seed.
+struct SeedTrial {
+  bool holds = false;                     ///< every service that has requests keeps the share
+  std::optional<std::string> infeasible;  ///< why the policy cannot run with that count
+  std::optional<ServiceShare> worst;      ///< the service with the smallest share; absent without requests
+  friend bool operator==(const SeedTrial&, const SeedTrial&) = default;
+};
+
+/// One count of GPUs. It holds when it does so with every seed; after one that fails the later ones may be left out.
+struct CountTrial {
+  std::int64_t gpus = 0;
+  bool holds = false;
+  std::vector<SeedTrial> seeds;  ///< in the order of SizeOptions::seeds, those that were replayed
+  friend bool operator==(const CountTrial&, const CountTrial&) = default;
+};
+
+/// The smallest share over the seeds that were replayed; absent where the policy cannot run, and without requests.
+[[nodiscard]] const ServiceShare* smallest_share(const CountTrial& trial);
+
+/// Why the policy cannot run with that count, by the first seed that says so; absent where it can.
+[[nodiscard]] const std::string* why_cannot_run(const CountTrial& trial);
+
+/// The answer for one policy. `gpus` or `infeasible` is there, never both.
+struct PolicySize {
+  std::string name;
+  bool is_hindsight = false;
+  std::optional<std::int64_t> gpus;
+  std::optional<std::string> infeasible;  ///< why no count holds, with the best share seen
+  bool is_smallest_proven = false;        ///< every smaller count (without `gpus`: every count) was tried and fails
+  std::vector<std::optional<std::int64_t>> gpus_by_seed;  ///< see study/size_search.h; empty without `gpus`
+  std::optional<bool> is_stable;                          ///< see study/size_search.h
+  std::optional<std::int64_t> cost_micro_usd;             ///< of all `gpus` over the run; absent without a price
+  std::optional<measure::PolicyResult> at_answer;  ///< the replay of `gpus` with the first seed, without its timeline
+  std::vector<CountTrial> tried;          ///< ascending
+};
+
+/// How many counts below the answer (without one: up to `gpus_max`) were not tried.
+[[nodiscard]] std::int64_t untried_counts(const PolicySize& policy, std::int64_t gpus_max);
+
+/// The smallest count tried above the answer that fails; absent where all hold. Requires: `policy.gpus`.
+[[nodiscard]] std::optional<std::int64_t> failing_count_above(const PolicySize& policy);
+
+/// The answer for a step of study/size_ideas.h.
+struct IdeaSize {
+  std::string adds;                  ///< "slices", to the step before
+  std::vector<std::string> without;  ///< parameters at 0
+  PolicySize size;
+};
+
+/// The answers for a scenario, for tables and pages.
+struct SizeResult {
+  std::string scenario;
+  std::string gpu_model;
+  std::int64_t simulated_seconds = 0;
+  Objective objective = Objective::kServices;
+  SizeOptions options;
+  std::optional<Decimal> usd_per_gpu_hour = std::nullopt;
+  std::vector<PolicySize> policies;
+  std::vector<IdeaSize> ideas;  ///< empty unless asked for
+};
+
+/// So many GPUs for an hour, half to even; absent without a price.
+[[nodiscard]] std::optional<std::int64_t> micro_usd_per_hour(const SizeResult& result, std::int64_t gpus);
+
+/// What a caller may watch and stop.
+struct SizeHooks {
+  /// Called now and then: the count that is replayed, and how much of its replays is done (0 to 1). Returns false to
+  /// stop, which ends with ErrorCode::kInterrupted. May be empty.
+  std::function<bool(std::string_view policy, std::int64_t gpus, double done)> progress;
+};
+
+/// What the replays of one policy may cost for the sake of a proof: about a minute or two of one core. The unit: a
+/// service over a simulated second in each of a policy's runs, half a GPU over one, or a request. Policies that plan
+/// while they run take kPlanningWork units more for each GPU and simulated second.
+inline constexpr std::int64_t kSizeWorkMax = 100'000'000;
+inline constexpr std::int64_t kPlanningWork = 1'500;
+
+/// The policies that can be sized, in the order in which they are shown: all but `fixed`, whose file says the count.
+[[nodiscard]] const std::vector<std::string>& sizable_policy_names();
+
+/// Error unless the fleet has one GPU model at one price: a count says nothing about a mix.
+[[nodiscard]] Result<void> check_sizable(const Scenario& scenario);
+
+/// The smallest count of the fleet's GPU model with which the policy keeps every service's share in time at or above
+/// the attainment, compared exactly; a service without requests keeps it. How far "smallest" goes: study/size_search.h.
+/// The written count and the layout of the scenario are left out of account. The result depends on the arguments alone;
+/// a larger gpus_max never makes it larger. Costs one replay for each count and seed tried. Error when check_sizable
+/// refuses, or when stopped. Requires: `policy` is one of sizable_policy_names(), the options are within their bounds.
+[[nodiscard]] Result<PolicySize> size_policy(const Scenario& scenario, std::string_view policy,
+                                             const SizeOptions& options, const SizeHooks& hooks,
+                                             const policy::Settings& settings = {});
+
+}  // namespace berth::sim
