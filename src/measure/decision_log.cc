@@ -45,4 +45,4 @@ void DecisionLog::move_into(Insight& insight) {
   insight.decision_count = count_;
 }
 
-}  // namespace berth::sim
+}  // namespace berth::measure

@@ -24,4 +24,4 @@ class DecisionLog {
   std::int64_t count_ = 0;
 };
 
-}  // namespace berth::sim
+}  // namespace berth::measure

@@ -63,4 +63,4 @@ TEST(DecisionLog, KeepsTheFirstAndCountsAll) {
 }
 
 }  // namespace
-}  // namespace berth::sim
+}  // namespace berth::measure

@@ -173,4 +173,4 @@ void measure(const Scenario& scenario, const sim::World& world, PolicyResult& re
   figures.changes = sums.changes;
 }
 
-}  // namespace berth::sim
+}  // namespace berth::measure

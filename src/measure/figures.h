@@ -21,4 +21,4 @@ void measure(const Scenario& scenario, const sim::World& world, PolicyResult& re
 /// models; absent when it has none.
 [[nodiscard]] std::optional<double> least_sm_us_per_request(const Scenario& scenario, const ServiceSpec& service);
 
-}  // namespace berth::sim
+}  // namespace berth::measure

@@ -110,4 +110,4 @@ OutlookSource watched_outlook(OutlookSource source, ForecastWatch& watch) {
   return told;
 }
 
-}  // namespace berth::sim
+}  // namespace berth::measure

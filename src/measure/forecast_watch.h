@@ -76,4 +76,4 @@ class ForecastWatch {
 /// The same source, with `watch` told of every answer; `watch` must outlive it.
 [[nodiscard]] OutlookSource watched_outlook(OutlookSource source, ForecastWatch& watch);
 
-}  // namespace berth::sim
+}  // namespace berth::measure

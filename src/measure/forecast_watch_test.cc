@@ -98,4 +98,4 @@ TEST(ForecastWatch, StaysSmallWhateverComes) {
 }
 
 }  // namespace
-}  // namespace berth::sim
+}  // namespace berth::measure

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "sim/testing/scenarios.h"
+#include "measure/testing/runs.h"
 
 namespace berth::measure {
 namespace {
@@ -172,4 +172,4 @@ TEST(QueueingFormulas, TheGeneralOnesContainTheSimpleOnes) {
 }
 
 }  // namespace
-}  // namespace berth::sim
+}  // namespace berth::measure

@@ -9,7 +9,7 @@
 
 #include "profile/operating_point.h"
 #include "profile/readers.h"
-#include "sim/testing/scenarios.h"
+#include "measure/testing/runs.h"
 #include "trace/readers.h"
 
 namespace berth::measure {
@@ -342,4 +342,4 @@ TEST(RateServing, AgreesOnTheTwitterTraceWithMeasuredProfiles) {
 }
 
 }  // namespace
-}  // namespace berth::sim
+}  // namespace berth::measure

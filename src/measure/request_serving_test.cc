@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/testing/scenarios.h"
+#include "measure/testing/runs.h"
 
 namespace berth::measure {
 namespace {
@@ -179,4 +179,4 @@ TEST(RequestServing, ASliceThatCannotServeIsLost) {
 }
 
 }  // namespace
-}  // namespace berth::sim
+}  // namespace berth::measure

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/instant.h"
-#include "bound/goodput_bound.h"
 #include "domain/plan.h"
 #include "domain/scenario.h"
 #include "domain/slice.h"
@@ -135,14 +134,4 @@ struct PolicyResult {
   double wall_seconds = 0;  ///< filled by the caller who has a clock
 };
 
-struct ReplayResult {
-  std::string scenario;
-  std::uint64_t seed = 0;
-  std::int64_t simulated_seconds = 0;
-  std::optional<std::int64_t> cost_micro_usd_fleet;
-  Objective objective = Objective::kServices;  ///< which goodput the scenario asks for
-  bound::Bound bound = {};                     ///< what no policy can pass
-  std::vector<PolicyResult> policies;
-};
-
-}  // namespace berth::sim
+}  // namespace berth::measure

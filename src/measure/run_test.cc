@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/testing/scenarios.h"
+#include "measure/testing/runs.h"
 
 namespace berth::measure {
 namespace {
@@ -402,4 +402,4 @@ TEST(RunDeathTest, APlanThatTheVerifierRefusesIsAProgrammersError) {
 }
 
 }  // namespace
-}  // namespace berth::sim
+}  // namespace berth::measure

@@ -150,4 +150,4 @@ Timeline TimelineBuilder::finish() {
   return std::move(timeline_);
 }
 
-}  // namespace berth::sim
+}  // namespace berth::measure

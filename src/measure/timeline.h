@@ -57,4 +57,4 @@ class TimelineBuilder {
   Timeline timeline_;
 };
 
-}  // namespace berth::sim
+}  // namespace berth::measure

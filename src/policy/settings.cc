@@ -96,4 +96,4 @@ std::vector<std::string> parameter_names() {
   return names;
 }
 
-}  // namespace berth::sim
+}  // namespace berth::policy

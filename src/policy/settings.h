@@ -27,4 +27,4 @@ struct Settings {
 /// "ekya.period_seconds" ...: all parameters, in order of policies.
 [[nodiscard]] std::vector<std::string> parameter_names();
 
-}  // namespace berth::sim
+}  // namespace berth::policy

@@ -52,7 +52,7 @@ class Loop {
     }
     for (std::int64_t second = -std::min(scenario_.history_seconds, known_seconds); second < 0; ++second) {
       for (std::uint32_t index = 0; index < scenario_.services.size(); ++index) {
-        const auto arrivals = world_->history(ServiceId{index}, second);
+        const auto arrivals = world_->arrivals().history(ServiceId{index}, second);
         if (!arrivals) continue;
         ServiceSecond seen;
         seen.service = ServiceId{index};

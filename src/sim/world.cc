@@ -6,17 +6,6 @@
 #include "base/ensure.h"
 
 namespace berth::sim {
-namespace {
-
-/// A service that gets nothing.
-Arrivals silence(std::int64_t seconds) {
-  Arrivals arrivals;
-  arrivals.source = Generator{.kind = Generator::Kind::kConstant, .requests_per_second = Decimal(0)};
-  arrivals.seconds = seconds;
-  return arrivals;
-}
-
-}  // namespace
 
 World::World(const Scenario& scenario, std::uint64_t seed, const WorldOptions& options, JournalSink journal)
     : scenario_(scenario),
@@ -24,12 +13,11 @@ World::World(const Scenario& scenario, std::uint64_t seed, const WorldOptions& o
       end_(Instant::at_second(scenario.simulated_seconds())),
       is_rough_(options.is_rough),
       only_(options.only),
-      silence_(silence(scenario.simulated_seconds())),
-      streams_(make_streams(seed)),
+      arrivals_(scenario, seed, options.only),
       busy_(scenario.gpu_count(), scenario.services.size()),
       tables_(scenario, options.sharing),
       slices_(scenario, journal_, busy_),
-      serving_(scenario, streams_, meters_, busy_, options.dispatch),
+      serving_(scenario, arrivals_.streams(), meters_, busy_, options.dispatch),
       least_chosen_sm_us_(scenario.services.size()) {
   for (std::uint32_t index = 0; index < scenario.services.size(); ++index) {
     meters_.emplace_back(ServiceId{index}, journal_);
@@ -37,22 +25,6 @@ World::World(const Scenario& scenario, std::uint64_t seed, const WorldOptions& o
     const bool retrains = spec && !is_silent(index);
     retrainings_.push_back(retrains ? std::optional(RetrainingClock(*spec, end_)) : std::nullopt);
   }
-}
-
-std::vector<ArrivalStream> World::make_streams(std::uint64_t seed) const {
-  const Rng rng(seed);
-  std::vector<ArrivalStream> streams;
-  for (std::uint32_t index = 0; index < scenario_.services.size(); ++index) {
-    const Arrivals& arrivals = is_silent(index) ? silence_ : scenario_.services[index].arrivals;
-    streams.emplace_back(arrivals, rng.split("arrivals", index));
-  }
-  return streams;
-}
-
-std::optional<std::int64_t> World::history(ServiceId service, std::int64_t second) const {
-  const ArrivalStream& stream = streams_[service.index];
-  if (!stream.has_history(second)) return std::nullopt;
-  return stream.count(second);
 }
 
 void World::act(const Plan& plan, Instant now) {
@@ -108,7 +80,7 @@ void World::open_second_at(Instant now) {
 void World::close_second(std::int64_t second) {
   for (std::uint32_t index = 0; index < meters_.size(); ++index) {
     const std::int64_t queued = serving_.queued(ServiceId{index}, now_.micros());
-    events_.push_back({.at = now_, .what = meters_[index].take_second(second, streams_[index].count(second), queued)});
+    events_.push_back({.at = now_, .what = meters_[index].take_second(second, arrivals_.count(ServiceId{index}, second), queued)});
   }
 }
 

@@ -18,7 +18,7 @@
 #include "sim/service_meter.h"
 #include "sim/serving.h"
 #include "sim/slice_table.h"
-#include "trace/arrival_stream.h"
+#include "trace/run_arrivals.h"
 
 namespace berth::sim {
 
@@ -47,21 +47,11 @@ class World {
   /// Events since the last call, in order of time.
   [[nodiscard]] std::vector<Event> take_events() { return std::exchange(events_, {}); }
 
-  /// Requests of a service in a second of history (before second 0), or nothing where the trace has none.
-  [[nodiscard]] std::optional<std::int64_t> history(ServiceId service, std::int64_t second) const;
-  /// Requests of a service in a second of the run; hindsight policies may ask.
-  [[nodiscard]] std::int64_t arrivals(ServiceId service, std::int64_t second) const {
-    return streams_[service.index].count(second);
-  }
-  /// Puts their offsets from the second's beginning into `out`: microseconds, ascending.
-  void offsets(ServiceId service, std::int64_t second, std::vector<std::uint32_t>& out) const {
-    streams_[service.index].offsets(second, out);
-  }
-
   /// Ends the run. Requires: advanced to `end`.
   void finish();
 
   [[nodiscard]] Instant end() const { return end_; }
+  [[nodiscard]] const RunArrivals& arrivals() const { return arrivals_; }
   [[nodiscard]] const std::vector<ServiceMeter>& meters() const { return meters_; }
   [[nodiscard]] const SliceSums& slice_sums() const { return slices_.sums(); }
   /// SM-microseconds that one answer of a service costs at the best of the points that plans chose for it and slices
@@ -85,7 +75,6 @@ class World {
   void note_point(const SimSlice& slice, ServiceId service, const LatencyTable& table);
   void tell_retraining(ServiceId service, const RetrainingNews& news, Instant now);
   void note_retraining(SliceEvent event, SliceIndex index, Instant now);
-  [[nodiscard]] std::vector<ArrivalStream> make_streams(std::uint64_t seed) const;
   [[nodiscard]] bool is_silent(std::size_t service) const { return only_ && only_->index != service; }
 
   const Scenario& scenario_;
@@ -94,8 +83,7 @@ class World {
   Instant now_;
   bool is_rough_;
   std::optional<ServiceId> only_;
-  Arrivals silence_;  ///< of the services that get nothing
-  std::vector<ArrivalStream> streams_;
+  RunArrivals arrivals_;
   std::vector<ServiceMeter> meters_;
   BusyTable busy_;
   LatencyTables tables_;

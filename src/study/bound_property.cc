@@ -9,7 +9,7 @@
 #include "engine/verify.h"
 #include "mig/geometry.h"
 #include "profile/operating_point.h"
-#include "sim/testing/scenarios.h"
+#include "study/testing/policy_run.h"
 #include "study/replay_bound.h"
 
 namespace berth::study {
@@ -309,4 +309,4 @@ RC_GTEST_PROP(BoundProperty, TheSameTwice, (std::uint64_t seed)) {
 }
 
 }  // namespace
-}  // namespace berth::sim
+}  // namespace berth::study

@@ -5,7 +5,7 @@
 #include <set>
 #include <variant>
 
-#include "sim/testing/scenarios.h"
+#include "study/testing/policy_run.h"
 #include "study/replay.h"
 
 namespace berth::study {
@@ -148,4 +148,4 @@ TEST(Insight, TheTimelineTellsWhetherSlicesAreShared) {
 }
 
 }  // namespace
-}  // namespace berth::sim
+}  // namespace berth::study

@@ -4,7 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sim/testing/scenarios.h"
+#include "study/testing/policy_run.h"
 
 namespace berth::study {
 namespace {
@@ -62,4 +62,4 @@ TEST(Memory, DoesNotGrowWithTheLengthOfTheRun) {
 }
 
 }  // namespace
-}  // namespace berth::sim
+}  // namespace berth::study

@@ -13,7 +13,7 @@
 
 #include "window/carry.h"
 #include "window/check.h"
-#include "sim/testing/scenarios.h"
+#include "study/testing/policy_run.h"
 
 namespace berth::study {
 namespace {
@@ -349,4 +349,4 @@ TEST(BerthInTime, EachPlanBeginsWithWhatIsLeftOfTheLast) {
 }
 
 }  // namespace
-}  // namespace berth::sim
+}  // namespace berth::study

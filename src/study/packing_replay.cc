@@ -145,4 +145,4 @@ PackingReplay replay_packing(const PackingProblem& problem, const Packing& packi
   return replay;
 }
 
-}  // namespace berth::sim
+}  // namespace berth::study

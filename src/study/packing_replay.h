@@ -41,4 +41,4 @@ struct PackingReplay {
 [[nodiscard]] PackingReplay replay_packing(const PackingProblem& problem, const Packing& packing,
                                            const PackingReplayOptions& options);
 
-}  // namespace berth::sim
+}  // namespace berth::study

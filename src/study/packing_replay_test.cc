@@ -113,4 +113,4 @@ TEST(PackingReplay, EmptyPlanIsQuiet) {
 }
 
 }  // namespace
-}  // namespace berth::sim
+}  // namespace berth::study

@@ -60,4 +60,4 @@ Result<PlannedMoment> plan_at(const Scenario& scenario, const PlanAt& options) {
   return answer;
 }
 
-}  // namespace berth::sim
+}  // namespace berth::study

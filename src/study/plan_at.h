@@ -28,4 +28,4 @@ struct PlannedMoment {
 /// and plans there. Error: the second lies at or behind the end of the run, or `progress` stopped it.
 [[nodiscard]] Result<PlannedMoment> plan_at(const Scenario& scenario, const PlanAt& options);
 
-}  // namespace berth::sim
+}  // namespace berth::study

@@ -8,7 +8,7 @@
 
 #include "window/check.h"
 #include "planner/solve.h"
-#include "sim/testing/scenarios.h"
+#include "study/testing/policy_run.h"
 
 namespace berth::study {
 namespace {
@@ -182,4 +182,4 @@ TEST(PlanAt, MayBeStopped) {
 }
 
 }  // namespace
-}  // namespace berth::sim
+}  // namespace berth::study

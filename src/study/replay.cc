@@ -3,65 +3,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 #include <set>
 #include <utility>
 #include <variant>
 
 #include "base/ensure.h"
-#include "engine/moving_layout.h"
-#include "engine/planner_policy.h"
-#include "engine/stages.h"
-#include "partition/astraea.h"
-#include "partition/ekya.h"
-#include "partition/ignored_fields.h"
-#include "partition/layout.h"
-#include "partition/migrator.h"
 #include "measure/decision_log.h"
 #include "measure/figures.h"
 #include "measure/forecast_watch.h"
-#include "sim/run.h"
 #include "measure/timeline.h"
+#include "policy/registry.h"
+#include "sim/run.h"
+#include "study/layout_trials.h"
+#include "trace/run_arrivals.h"
 
 namespace berth::study {
 namespace {
 
-/// Everything that the policies' runs have in common.
-struct Request {
-  const Scenario& scenario;
-  std::string_view policy;
-  std::uint64_t seed;
-  const ReplayHooks& hooks;
-  const policy::Settings& settings;
-};
-
-using Decide = std::function<partition::LayoutOrInfeasible(const Snapshot&)>;
-
-std::vector<Stage> stages_of(const Request& request, Decide decide) {
-  std::vector<Stage> stages;
-  stages.push_back(first_layout_stage(std::string(request.policy), std::move(decide)));
-  // In `fixed` the file says which slices retrain.
-  if (request.policy != "fixed") stages.push_back(retraining_stage(request.scenario));
-  return stages;
-}
-
-/// How far the work of a policy that runs several times has come: this run's part of it.
-struct Part {
-  double from = 0;
-  double size = 1;
-};
-
-sim::RunOptions options_of(const Request& request, const sim::WorldOptions& world, Part part) {
-  sim::RunOptions options;
-  options.seed = request.seed;
-  options.world = world;
-  if (request.hooks.progress) {
-    options.progress = [&request, part](double done) {
-      return request.hooks.progress(request.policy, part.from + part.size * done);
-    };
-  }
-  return options;
-}
+using measure::PolicyResult;
 
 /// What a reader of the figures should know: estimates in them, and models that stayed stale.
 std::vector<std::string> notes_on(const Scenario& scenario, const std::set<ServiceId>& retrained) {
@@ -83,298 +42,144 @@ std::vector<std::string> notes_on(const Scenario& scenario, const std::set<Servi
   return notes;
 }
 
-/// Runs and measures, with a timeline and, where they are wanted, the decisions, and the journal if somebody takes it.
-Result<measure::PolicyResult> run_stages(const Request& request, std::vector<Stage> stages, const sim::WorldOptions& world, Part part,
-                                bool is_journaled, bool is_strict = false) {
-  measure::TimelineBuilder timeline(request.scenario, world.sharing);
-  sim::RunOptions options = options_of(request, world, part);
-  options.is_strict = is_strict;
-  const bool is_told = is_journaled && request.hooks.journal;
-  std::set<ServiceId> retrained;
-  options.journal = [&](const sim::JournalRecord& record) {
-    timeline.add(record);
-    const auto* slice = std::get_if<sim::SliceRecord>(&record);
-    if (slice != nullptr && slice->event == sim::SliceEvent::kRetrainingDone) retrained.insert(slice->services.front());
-    if (is_told) request.hooks.journal(request.policy, record);
-  };
-  measure::DecisionLog decisions;
-  if (request.hooks.keeps_insight) {
-    options.plan_made = [&decisions](const Plan& plan, Instant acts_at) { decisions.add(plan, acts_at); };
-  }
-  measure::PolicyResult result;
-  result.name = request.policy;
-  const auto outcome = sim::run_scenario(request.scenario, std::move(stages), options);
-  if (!outcome) return pass_on(outcome.error());
-  if (outcome->infeasible) {
-    result.infeasible = outcome->infeasible;
-    return result;
-  }
-  measure(request.scenario, *outcome->world, result);
-  result.timeline = timeline.finish();
-  decisions.move_into(result.insight);
-  result.notes = notes_on(request.scenario, retrained);
-  return result;
-}
-
-/// Runs and measures a policy that decides its layout once.
-Result<measure::PolicyResult> run_measured(const Request& request, const Decide& decide, const sim::WorldOptions& world, Part part,
-                                  bool is_journaled) {
-  partition::Layout layout;
-  const Decide remembered = [&](const Snapshot& snapshot) {
-    auto decided = decide(snapshot);
-    if (const auto* feasible = std::get_if<partition::Layout>(&decided)) layout = *feasible;
-    return decided;
-  };
-  auto result = run_stages(request, stages_of(request, remembered), world, part, is_journaled);
-  if (result && !result->infeasible) result->ignores = partition::ignored_fields(request.scenario, layout);
-  return result;
-}
-
-/// The policies `berth` and, with perfect forecasts, `clairvoyant`.
-Result<measure::PolicyResult> replay_planner(const Request& request) {
-  const bool is_clairvoyant = request.policy == "clairvoyant";
-  const sim::World oracle(request.scenario, request.seed, {}, {});
-  const auto arrivals = [&oracle](ServiceId service, std::int64_t second) { return oracle.arrivals(service, second); };
-  OutlookSource outlook =
-      is_clairvoyant ? known_outlook(request.scenario, arrivals) : forecast_outlook(request.scenario);
-  std::optional<measure::ForecastWatch> watch;
-  if (request.hooks.keeps_insight && !is_clairvoyant) {
-    watch.emplace(request.scenario, outlook.samples, arrivals);
-    outlook = measure::watched_outlook(std::move(outlook), *watch);
-  }
-  std::vector<Stage> stages;
-  stages.push_back(planner_stage(request.scenario, std::move(outlook), request.settings.berth));
-  constexpr bool kIsStrict = true;
-  auto result = run_stages(request, std::move(stages), {}, {}, true, kIsStrict);
-  if (watch && result && !result->infeasible) watch->finish_into(result->insight);
-  return result;
-}
-
-/// What the integer programs of `migrator` were like.
-std::string solved_text(const partition::Migrator::Solved& solved) {
-  const std::int64_t with_plan = solved.count - solved.unsolved_count;
-  return fmt::format(
-      "{} integer programs: {} solved within the gap allowed, {} without a solution; gap {:.2f} % on average, {:.2f} % "
-      "at most",
-      solved.count, solved.within_count, solved.unsolved_count,
-      100 * solved.gap_sum / static_cast<double>(std::max<std::int64_t>(1, with_plan)), 100 * solved.gap_max);
-}
-
-/// The published planners that re-cut while they run, adapted (docs/policies.md).
-Result<measure::PolicyResult> replay_rival(const Request& request) {
-  const Scenario& scenario = request.scenario;
-  const auto replay = [&](auto policy, const auto& how) {
-    const auto decide = [&policy](const partition::Sight& sight) { return policy.decide(sight); };
-    std::vector<Stage> stages;
-    stages.push_back(moving_layout_stage(scenario, std::string(request.policy), decide));
-    auto result = run_stages(request, std::move(stages), {}, {}, true);
-    if (result && !result->infeasible) {
-      result->how = how(policy);
-      result->ignores = partition::fields_ignored_while_moving(scenario);
-    }
-    return result;
-  };
-  if (request.policy == "migrator") {
-    return replay(partition::Migrator(scenario, request.settings.migrator),
-                  [](const partition::Migrator& policy) { return solved_text(policy.solved()); });
-  }
-  const auto nothing = [](const auto&) { return std::string(); };
-  if (request.policy == "ekya") return replay(partition::Ekya(scenario, request.settings.ekya), nothing);
-  ENSURE(request.policy == "astraea");
-  return replay(partition::Astraea(scenario, request.settings.astraea), nothing);
-}
-
-bool is_rival(std::string_view policy) { return policy == "ekya" || policy == "astraea" || policy == "migrator"; }
-
-/// Requests of each service over the run, known in hindsight.
-std::vector<double> total_requests(const Request& request) {
-  const sim::World world(request.scenario, request.seed, {}, {});
-  std::vector<double> totals;
-  for (std::uint32_t index = 0; index < request.scenario.services.size(); ++index) {
-    double total = 0;
-    for (std::int64_t second = 0; second < request.scenario.services[index].arrivals.seconds; ++second) {
-      total += static_cast<double>(world.arrivals(ServiceId{index}, second));
-    }
-    totals.push_back(total);
-  }
-  return totals;
-}
-
-Result<measure::PolicyResult> replay_shared(const Request& request) {
-  const Decide decide = [&](const Snapshot&) { return partition::shared_layout(request.scenario); };
-  const bool is_journaled = static_cast<bool>(request.hooks.journal);
-  const double third = is_journaled ? 1.0 / 3 : 1.0 / 2;
-  std::optional<measure::PolicyResult> best;
-  Sharing best_sharing = Sharing::kTimeSlices;
-  for (const Sharing sharing : {Sharing::kTimeSlices, Sharing::kMps}) {
-    const sim::WorldOptions world{.sharing = sharing, .dispatch = Dispatch::kPull, .only = std::nullopt};
-    const Part part{.from = sharing == Sharing::kTimeSlices ? 0 : third, .size = third};
-    auto result = run_measured(request, decide, world, part, false);
-    if (!result || result->infeasible) return result;
-    const double value = measure::objective_value(request.scenario, result->figures).value_or(0);
-    if (best && measure::objective_value(request.scenario, best->figures).value_or(0) >= value) continue;
-    best = std::move(*result);
-    best_sharing = sharing;
-  }
-  if (is_journaled) {
-    // Only the better form is told.
-    const sim::WorldOptions world{.sharing = best_sharing, .dispatch = Dispatch::kPull, .only = std::nullopt};
-    auto again = run_measured(request, decide, world, {.from = 2 * third, .size = third}, true);
-    if (!again) return again;
-  }
-  best->how = best_sharing == Sharing::kTimeSlices ? "time slices (better than MPS here)"
-                                                   : "MPS (better than time slices here)";
-  return std::move(*best);
-}
-
-/// The search of static-best: replays services alone where they do not influence each other, else whole layouts. On one
-/// GPU every layout is judged request by request; on a fleet the search judges by rates (sim/rate_serving.h) and the
-/// finalists are then replayed as the scenario says.
-class Hindsight {
- public:
-  explicit Hindsight(const Request& request) : request_(request), judged_(request.scenario) {
-    if (judged_.gpu_count() > 1) judged_.fidelity = Fidelity::kRates;
-  }
-
-  partition::StaticBest search() {
-    partition::StaticBestSearch search;
-    search.score_service = [this](ServiceId service, const std::vector<Slice>& slices) {
-      return score(service, slices);
-    };
-    search.score_layout = [this](const partition::Layout& layout) { return score(judged_, layout); };
-    search.weights = weights();
-    search.is_separable = std::all_of(judged_.interference.begin(), judged_.interference.end(),
-                                      [](const Decimal& factor) { return factor == Decimal(1); });
-    search.evaluations_max = kEvaluationsMax;
-    search.serves_every_service = false;  // the best layout may starve one
-    partition::StaticBest best = partition::static_best_layout(judged_, search);
-    if (judged_.fidelity != request_.scenario.fidelity) choose_finalist(best);
-    return best;
-  }
-
-  [[nodiscard]] bool is_stopped() const { return is_stopped_; }
-
- private:
-  static constexpr int kEvaluationsMax = 2000;
-  static constexpr double kSearchShare = 0.8;  ///< of the work, as the progress bar shows it
-
-  [[nodiscard]] std::vector<double> weights() const {
-    if (judged_.objective == Objective::kRequests) return total_requests(request_);
-    std::vector<double> weights;
-    weights.reserve(judged_.services.size());
-    for (const ServiceSpec& service : judged_.services) weights.push_back(service.weight.to_double());
-    return weights;
-  }
-
-  /// The search's best, judged by rates, against the even layout, both replayed in full.
-  void choose_finalist(partition::StaticBest& best) {
-    const partition::LayoutOrInfeasible even = partition::static_even_layout(request_.scenario);
-    const auto* found = std::get_if<partition::Layout>(&best.layout);
-    const auto* other = std::get_if<partition::Layout>(&even);
-    if (found == nullptr || other == nullptr || *found == *other) return;
-    best.evaluations += 2;
-    if (score(request_.scenario, *other) > score(request_.scenario, *found)) best.layout = *other;
-  }
-
-  double score(ServiceId service, const std::vector<Slice>& slices) {
-    if (slices.empty()) return 0;  // nothing is answered
-    partition::Layout layout;
-    for (const Slice& slice : slices)
-      layout.push_back({.slice = slice, .role = Role::kInference, .services = {service}});
-    const auto result = run(judged_, layout, service);
-    if (!result) return 0;
-    return result->services[service.index].figures.goodput.value_or(0);
-  }
-
-  double score(const Scenario& scenario, const partition::Layout& layout) {
-    const auto result = run(scenario, layout, std::nullopt);
-    if (!result) return 0;
-    return measure::objective_value(scenario, result->figures).value_or(0);
-  }
-
-  std::optional<measure::PolicyResult> run(const Scenario& scenario, const partition::Layout& layout,
-                                  std::optional<ServiceId> only) {
-    if (is_stopped_) return std::nullopt;
-    const Request request{.scenario = scenario,
-                          .policy = request_.policy,
-                          .seed = request_.seed,
-                          .hooks = request_.hooks,
-                          .settings = request_.settings};
-    const sim::WorldOptions world{
-        .sharing = Sharing::kTimeSlices, .dispatch = Dispatch::kPull, .is_rough = &scenario == &judged_, .only = only};
-    const double done = std::min(kSearchShare, kSearchShare * ++run_count_ / kEvaluationsMax);
-    const auto decide = [&](const Snapshot&) -> partition::LayoutOrInfeasible { return layout; };
-    const auto outcome =
-        sim::run_scenario(scenario, stages_of(request, decide), options_of(request, world, {.from = done, .size = 0}));
-    is_stopped_ = !outcome;
-    if (is_stopped_) return std::nullopt;
-    measure::PolicyResult result;
-    measure(scenario, *outcome->world, result);
-    return result;
-  }
-
-  const Request& request_;
-  Scenario judged_;
-  int run_count_ = 0;
-  bool is_stopped_ = false;
+/// A share of the work of a policy that runs several times.
+struct WorkShare {
+  double from = 0;
+  double size = 1;
 };
 
-Result<measure::PolicyResult> replay_static_best(const Request& request) {
-  Hindsight hindsight(request);
-  const partition::StaticBest best = hindsight.search();
-  if (hindsight.is_stopped()) return fail(ErrorCode::kInterrupted, "interrupted");
-  const Decide decide = [&](const Snapshot&) { return best.layout; };
-  auto result = run_measured(request, decide, {}, {.from = 0.9, .size = 0.1}, true);
-  if (result) {
-    result->how =
-        fmt::format("{}: {} layouts tried by {} replays", best.is_exhaustive ? "exhaustive" : "a local search",
-                    best.layouts_tried, best.evaluations);
-  }
-  return result;
-}
+/// One policy on one scenario: makes it, runs it in each form that it has, and measures the best.
+class PolicyReplay {
+ public:
+  PolicyReplay(const Scenario& scenario, const policy::Policy& row, std::uint64_t seed, const ReplayHooks& hooks,
+               const policy::Settings& settings)
+      : scenario_(scenario), row_(row), seed_(seed), hooks_(hooks), settings_(settings), arrivals_(scenario, seed) {}
 
-Result<measure::PolicyResult> replay_layout(const Request& request) {
-  const Scenario& scenario = request.scenario;
-  sim::WorldOptions world;
-  Decide decide;
-  if (request.policy == "fixed") {
-    decide = [&](const Snapshot&) { return partition::fixed_layout(scenario); };
-  } else if (request.policy == "whole") {
-    decide = [&](const Snapshot&) { return partition::whole_layout(scenario, total_requests(request)); };
-  } else if (request.policy == "static-even") {
-    decide = [&](const Snapshot&) { return partition::static_even_layout(scenario); };
-  } else {
-    ENSURE(request.policy == "paris");
-    world.dispatch = Dispatch::kPush;
-    decide = [&](const Snapshot& snapshot) { return partition::paris_layout(scenario, history_counts(snapshot)); };
+  Result<PolicyResult> run() {
+    Result<PolicyResult> result =
+        row_.sharings.size() > 1 ? run_best_form() : run_form(row_.sharings.front(), {}, kIsJournaled);
+    if (result) result->is_hindsight = row_.is_hindsight();
+    return result;
   }
-  return run_measured(request, decide, world, {}, true);
-}
+
+ private:
+  static constexpr bool kIsJournaled = true;
+  static constexpr double kTrialsShare = 0.8;    ///< of the work, where a policy is made by trials
+  static constexpr double kAfterTrialsFrom = 0.9;
+
+  /// Runs each form of sharing and returns the better one; a journal is written by running it once more.
+  Result<PolicyResult> run_best_form() {
+    const bool is_journaled = static_cast<bool>(hooks_.journal);
+    const double share = 1.0 / static_cast<double>(row_.sharings.size() + (is_journaled ? 1 : 0));
+    std::optional<PolicyResult> best;
+    std::size_t best_form = 0;
+    for (std::size_t form = 0; form < row_.sharings.size(); ++form) {
+      const WorkShare part{.from = static_cast<double>(form) * share, .size = share};
+      auto result = run_form(row_.sharings[form], part, !kIsJournaled);
+      if (!result || result->infeasible) return result;
+      if (best && value_of(*best) >= value_of(*result)) continue;
+      best = std::move(*result);
+      best_form = form;
+    }
+    if (is_journaled) {
+      const WorkShare part{.from = 1 - share, .size = share};
+      auto again = run_form(row_.sharings[best_form], part, kIsJournaled);
+      if (!again) return again;
+    }
+    best->how = form_text(best_form);
+    return std::move(*best);
+  }
+
+  [[nodiscard]] double value_of(const PolicyResult& result) const {
+    return measure::objective_value(scenario_, result.figures).value_or(0);
+  }
+
+  [[nodiscard]] std::string form_text(std::size_t best) const {
+    const auto name = [](Sharing sharing) { return sharing == Sharing::kMps ? "MPS" : "time slices"; };
+    ENSURE(row_.sharings.size() == 2);
+    return fmt::format("{} (better than {} here)", name(row_.sharings[best]), name(row_.sharings[1 - best]));
+  }
+
+  /// Makes the policy and runs it once.
+  Result<PolicyResult> run_form(Sharing sharing, WorkShare part, bool is_journaled) {
+    const auto progress = [this](double done) { return hears(kTrialsShare * done); };
+    LayoutTrialRuns trials(scenario_, row_, seed_, progress);
+    std::optional<measure::ForecastWatch> watch;
+    policy::MadePolicy made = row_.make(inputs_of(trials, watch));
+    if (trials.is_stopped()) return fail(ErrorCode::kInterrupted, "interrupted");
+    if (trials.run_count() > 0) part = {.from = kAfterTrialsFrom, .size = 1 - kAfterTrialsFrom};
+    auto result = run_stages(std::move(made.stages), sharing, part, is_journaled);
+    if (!result) return result;
+    if (made.how) result->how = made.how();
+    if (result->infeasible) return result;
+    if (made.ignored_fields) result->ignores = made.ignored_fields();
+    if (watch) watch->finish_into(result->insight);
+    return result;
+  }
+
+  policy::Inputs inputs_of(LayoutTrialRuns& trials, std::optional<measure::ForecastWatch>& watch) {
+    const auto arrivals = [this](ServiceId service, std::int64_t second) { return arrivals_.count(service, second); };
+    policy::Inputs inputs{.scenario = scenario_, .settings = settings_, .arrivals = arrivals, .trials = trials.trials()};
+    if (hooks_.keeps_insight) {
+      inputs.watch_forecasts = [this, &watch, arrivals](OutlookSource source) {
+        watch.emplace(scenario_, source.samples, arrivals);
+        return measure::watched_outlook(std::move(source), *watch);
+      };
+    }
+    return inputs;
+  }
+
+  /// Runs and measures, with a timeline and, where they are wanted, the decisions and the journal.
+  Result<PolicyResult> run_stages(std::vector<Stage> stages, Sharing sharing, WorkShare part,
+                                  bool is_journaled) {
+    measure::TimelineBuilder timeline(scenario_, sharing);
+    std::set<ServiceId> retrained;
+    measure::DecisionLog decisions;
+    sim::RunOptions options;
+    options.seed = seed_;
+    options.world = {.sharing = sharing, .dispatch = row_.dispatch, .only = std::nullopt};
+    options.is_strict = row_.obeys_constraints;
+    if (hooks_.progress) options.progress = [this, part](double done) { return hears(part.from + part.size * done); };
+    options.journal = [&](const sim::JournalRecord& record) {
+      timeline.add(record);
+      const auto* slice = std::get_if<sim::SliceRecord>(&record);
+      const bool is_done = slice != nullptr && slice->event == sim::SliceEvent::kRetrainingDone;
+      if (is_done) retrained.insert(slice->services.front());
+      if (is_journaled && hooks_.journal) hooks_.journal(row_.name, record);
+    };
+    if (hooks_.keeps_insight) {
+      options.plan_made = [&decisions](const Plan& plan, Instant acts_at) { decisions.add(plan, acts_at); };
+    }
+    PolicyResult result;
+    result.name = row_.name;
+    const auto outcome = sim::run_scenario(scenario_, std::move(stages), options);
+    if (!outcome) return pass_on(outcome.error());
+    if (outcome->infeasible) {
+      result.infeasible = outcome->infeasible;
+      return result;
+    }
+    measure::measure(scenario_, *outcome->world, result);
+    result.timeline = timeline.finish();
+    decisions.move_into(result.insight);
+    result.notes = notes_on(scenario_, retrained);
+    return result;
+  }
+
+  [[nodiscard]] bool hears(double done) const { return !hooks_.progress || hooks_.progress(row_.name, done); }
+
+  const Scenario& scenario_;
+  const policy::Policy& row_;
+  std::uint64_t seed_;
+  const ReplayHooks& hooks_;
+  const policy::Settings& settings_;
+  RunArrivals arrivals_;
+};
 
 }  // namespace
 
-const std::vector<std::string>& policy_names() {
-  static const std::vector<std::string> names = {"fixed", "shared",  "whole",    "static-even", "static-best", "paris",
-                                                 "ekya",  "astraea", "migrator", "berth",       "clairvoyant"};
-  return names;
-}
-
-bool is_hindsight_policy(std::string_view policy) {
-  return policy == "whole" || policy == "static-best" || policy == "clairvoyant";
-}
-
-Result<measure::PolicyResult> replay_policy(const Scenario& scenario, std::string_view policy, std::uint64_t seed,
+Result<PolicyResult> replay_policy(const Scenario& scenario, std::string_view name, std::uint64_t seed,
                                    const ReplayHooks& hooks, const policy::Settings& settings) {
-  const Request request{.scenario = scenario, .policy = policy, .seed = seed, .hooks = hooks, .settings = settings};
-  const bool is_planner = policy == "berth" || policy == "clairvoyant";
-  auto result = policy == "shared"        ? replay_shared(request)
-                : policy == "static-best" ? replay_static_best(request)
-                : is_rival(policy)        ? replay_rival(request)
-                : is_planner              ? replay_planner(request)
-                                          : replay_layout(request);
-  if (!result) return result;
-  result->is_hindsight = is_hindsight_policy(policy);
-  return result;
+  return PolicyReplay(scenario, policy::policy_named(name), seed, hooks, settings).run();
 }
 
 std::optional<std::int64_t> fleet_cost_micro_usd(const Scenario& scenario) {
@@ -386,4 +191,4 @@ std::optional<std::int64_t> fleet_cost_micro_usd(const Scenario& scenario) {
   return (usd_per_hour * Decimal(scenario.simulated_seconds()) * Decimal(1'000'000) / Decimal(3600)).round_half_even();
 }
 
-}  // namespace berth::sim
+}  // namespace berth::study

@@ -3,15 +3,17 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "bound/goodput_bound.h"
 #include "domain/scenario.h"
-#include "sim/journal.h"
-#include "policy/settings.h"
 #include "measure/result.h"
+#include "policy/settings.h"
+#include "sim/journal.h"
 
 namespace berth::study {
 
@@ -26,18 +28,24 @@ struct ReplayHooks {
   bool keeps_insight = false;
 };
 
-/// The policies that there are, in the order in which they are shown.
-[[nodiscard]] const std::vector<std::string>& policy_names();
-
-/// Whether a policy looks at the whole trace before it begins: a yardstick that nobody can run.
-[[nodiscard]] bool is_hindsight_policy(std::string_view policy);
+/// The figures of several policies on one scenario.
+struct ReplayResult {
+  std::string scenario;
+  std::uint64_t seed = 0;
+  std::int64_t simulated_seconds = 0;
+  std::optional<std::int64_t> cost_micro_usd_fleet;
+  Objective objective = Objective::kServices;  ///< which goodput the scenario asks for
+  bound::Bound bound = {};                     ///< what no policy can pass
+  std::vector<measure::PolicyResult> policies;
+};
 
 /// Runs one policy. The result depends on scenario, policy, seed and settings alone. Error only when stopped by a hook.
-/// Requires: `policy` is one of policy_names().
-[[nodiscard]] Result<measure::PolicyResult> replay_policy(const Scenario& scenario, std::string_view policy, std::uint64_t seed,
-                                                 const ReplayHooks& hooks, const policy::Settings& settings = {});
+/// Requires: `name` is one of policy::names().
+[[nodiscard]] Result<measure::PolicyResult> replay_policy(const Scenario& scenario, std::string_view name,
+                                                          std::uint64_t seed, const ReplayHooks& hooks,
+                                                          const policy::Settings& settings = {});
 
 /// What the whole fleet costs over the run, exact, half to even; absent where an entry has no price.
 [[nodiscard]] std::optional<std::int64_t> fleet_cost_micro_usd(const Scenario& scenario);
 
-}  // namespace berth::sim
+}  // namespace berth::study

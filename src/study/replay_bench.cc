@@ -2,7 +2,7 @@
 // drawing the same arrivals and doing nothing with them.
 #include <benchmark/benchmark.h>
 
-#include "sim/testing/scenarios.h"
+#include "study/testing/policy_run.h"
 #include "trace/arrival_stream.h"
 
 namespace berth::study {
@@ -90,4 +90,4 @@ void by_rates(benchmark::State& state) {
 BENCHMARK(by_rates);
 
 }  // namespace
-}  // namespace berth::sim
+}  // namespace berth::study

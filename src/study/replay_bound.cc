@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "sim/latency_table.h"
-#include "sim/world.h"
+#include "trace/run_arrivals.h"
 
 namespace berth::study {
 namespace {
@@ -24,14 +24,14 @@ std::vector<double> sharing_factors(std::size_t service_count) {
 
 Result<bound::Bound> replay_bound(const Scenario& scenario, std::uint64_t seed,
                                   const std::function<bool(double done)>& progress) {
-  const sim::World world(scenario, seed, {}, {});
-  const bound::KnownArrivals arrivals{
-      .count = [&](ServiceId service, std::int64_t second) { return world.arrivals(service, second); },
+  const RunArrivals run(scenario, seed);
+  const bound::KnownArrivals known{
+      .count = [&](ServiceId service, std::int64_t second) { return run.count(service, second); },
       .offsets = [&](ServiceId service, std::int64_t second,
-                     std::vector<std::uint32_t>& offsets) { world.offsets(service, second, offsets); }};
-  const auto bound = bound::goodput_bound(scenario, arrivals, sharing_factors(scenario.services.size()), progress);
+                     std::vector<std::uint32_t>& offsets) { run.offsets(service, second, offsets); }};
+  const auto bound = bound::goodput_bound(scenario, known, sharing_factors(scenario.services.size()), progress);
   if (!bound) return fail(ErrorCode::kInterrupted, "interrupted");
   return *bound;
 }
 
-}  // namespace berth::sim
+}  // namespace berth::study

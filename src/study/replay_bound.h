@@ -15,4 +15,4 @@ namespace berth::study {
 [[nodiscard]] Result<bound::Bound> replay_bound(const Scenario& scenario, std::uint64_t seed,
                                                 const std::function<bool(double done)>& progress);
 
-}  // namespace berth::sim
+}  // namespace berth::study

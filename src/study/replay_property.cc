@@ -4,7 +4,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "engine/verify.h"
-#include "sim/testing/scenarios.h"
+#include "study/testing/policy_run.h"
 
 namespace berth::study {
 namespace {
@@ -238,4 +238,4 @@ RC_GTEST_PROP(ReplayProperty, NobodyLooksAhead, (std::uint64_t seed)) {
 }
 
 }  // namespace
-}  // namespace berth::sim
+}  // namespace berth::study

@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "sim/testing/scenarios.h"
+#include "study/testing/policy_run.h"
 #include "study/replay.h"
 
 namespace berth::study {
@@ -172,4 +172,4 @@ TEST(PolicySettings, ChangeTheReplay) {
 }
 
 }  // namespace
-}  // namespace berth::sim
+}  // namespace berth::study

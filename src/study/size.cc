@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/ensure.h"
+#include "policy/registry.h"
 #include "study/replay.h"
 #include "study/size_search.h"
 
@@ -81,7 +82,7 @@ class SizeTrials {
   PolicySize answer(const SmallestCount& found) {
     PolicySize size;
     size.name = policy_;
-    size.is_hindsight = is_hindsight_policy(policy_);
+    size.is_hindsight = policy::policy_named(policy_).is_hindsight();
     size.tried = tried();
     size.gpus = found.count;
     size.is_smallest_proven = found.is_proven;
@@ -102,13 +103,8 @@ class SizeTrials {
   [[nodiscard]] std::int64_t work_of(const measure::PolicyResult& result, std::int64_t gpus, std::int64_t steps) const {
     const auto service_count = static_cast<std::int64_t>(scenario_.services.size());
     const std::int64_t seconds = std::min(steps, scenario_.simulated_seconds());
-    const std::int64_t planning = is_planned_throughout() ? kPlanningWork : 0;
+    const std::int64_t planning = policy::policy_named(policy_).replans(settings_) ? kPlanningWork : 0;
     return 1 + steps * service_count + (2 + planning) * seconds * gpus + result.figures.requests;
-  }
-
-  [[nodiscard]] bool is_planned_throughout() const {
-    if (policy_ == "berth" || policy_ == "clairvoyant") return settings_.berth.recuts != 0;
-    return policy_ == "ekya" || policy_ == "astraea" || policy_ == "migrator";
   }
 
   bool goes_on(std::int64_t gpus, std::size_t seed_index, double done) {
@@ -209,15 +205,6 @@ std::optional<std::int64_t> micro_usd_per_hour(const SizeResult& result, std::in
   return (*result.usd_per_gpu_hour * Decimal(gpus) * Decimal(1'000'000)).round_half_even();
 }
 
-const std::vector<std::string>& sizable_policy_names() {
-  static const std::vector<std::string> names = [] {
-    std::vector<std::string> all = policy_names();
-    std::erase(all, "fixed");
-    return all;
-  }();
-  return names;
-}
-
 Result<void> check_sizable(const Scenario& scenario) {
   const FleetEntry& first = scenario.fleet.front();
   for (const FleetEntry& entry : scenario.fleet) {
@@ -234,7 +221,7 @@ Result<void> check_sizable(const Scenario& scenario) {
 
 Result<PolicySize> size_policy(const Scenario& scenario, std::string_view policy, const SizeOptions& options,
                                const SizeHooks& hooks, const policy::Settings& settings) {
-  ENSURE(std::ranges::find(sizable_policy_names(), policy) != sizable_policy_names().end());
+  ENSURE(!policy::policy_named(policy).has_fixed_count);
   ENSURE(options.attainment.sign() > 0 && options.attainment <= Decimal(1));
   if (Result<void> sizable = check_sizable(scenario); !sizable) return pass_on(sizable.error());
   SizeTrials trials(scenario, policy, options, hooks, settings);
@@ -245,4 +232,4 @@ Result<PolicySize> size_policy(const Scenario& scenario, std::string_view policy
   return trials.answer(*found);
 }
 
-}  // namespace berth::sim
+}  // namespace berth::study

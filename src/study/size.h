@@ -116,9 +116,6 @@ struct SizeHooks {
 inline constexpr std::int64_t kSizeWorkMax = 100'000'000;
 inline constexpr std::int64_t kPlanningWork = 1'500;
 
-/// The policies that can be sized, in the order in which they are shown: all but `fixed`, whose file says the count.
-[[nodiscard]] const std::vector<std::string>& sizable_policy_names();
-
 /// Error unless the fleet has one GPU model at one price: a count says nothing about a mix.
 [[nodiscard]] Result<void> check_sizable(const Scenario& scenario);
 
@@ -126,9 +123,9 @@ inline constexpr std::int64_t kPlanningWork = 1'500;
 /// the attainment, compared exactly; a service without requests keeps it. How far "smallest" goes: study/size_search.h.
 /// The written count and the layout of the scenario are left out of account. The result depends on the arguments alone;
 /// a larger gpus_max never makes it larger. Costs one replay for each count and seed tried. Error when check_sizable
-/// refuses, or when stopped. Requires: `policy` is one of sizable_policy_names(), the options are within their bounds.
+/// refuses, or when stopped. Requires: `policy` is one of policy::sizable_names(), the options are within their bounds.
 [[nodiscard]] Result<PolicySize> size_policy(const Scenario& scenario, std::string_view policy,
                                              const SizeOptions& options, const SizeHooks& hooks,
                                              const policy::Settings& settings = {});
 
-}  // namespace berth::sim
+}  // namespace berth::study

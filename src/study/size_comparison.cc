@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "study/size_remarks.h"
+#include "policy/registry.h"
 
 namespace berth::study {
 namespace {
@@ -90,7 +91,7 @@ std::string reference_words(const SizeResult& result, const PolicySize& policy, 
 /// What the policy is against each reference, after a colon; or nothing.
 std::string references_words(const SizeResult& result, const PolicySize& policy) {
   std::string text;
-  for (const std::string_view reference : kReferencePolicies) {
+  for (const std::string& reference : policy::reference_names()) {
     const std::string words = reference_words(result, policy, reference);
     if (!words.empty()) text += (text.empty() ? ": " : ", ") + words;
   }
@@ -173,4 +174,4 @@ std::string size_headline(const SizeResult& result) {
   return text;
 }
 
-}  // namespace berth::sim
+}  // namespace berth::study

@@ -1,7 +1,6 @@
 /// What the answers for several policies mean beside each other: fewer GPUs, less cost, more of them used.
 #pragma once
 
-#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,9 +8,6 @@
 #include "study/size.h"
 
 namespace berth::study {
-
-/// What most teams do today, and every policy is held against.
-inline constexpr std::array<std::string_view, 2> kReferencePolicies = {"shared", "whole"};
 
 /// A policy against a reference, both at their own count of GPUs.
 struct SizeComparison {
@@ -32,4 +28,4 @@ struct SizeComparison {
 /// keeps it.
 [[nodiscard]] std::string size_headline(const SizeResult& result);
 
-}  // namespace berth::sim
+}  // namespace berth::study

@@ -126,4 +126,4 @@ TEST(SizeComparison, OfEqualCountsMoreGoodputWins) {
 }
 
 }  // namespace
-}  // namespace berth::sim
+}  // namespace berth::study

@@ -40,4 +40,4 @@ std::optional<std::int64_t> gpus_saved(std::span<const IdeaSize> steps, std::siz
   return *steps[step - 1].size.gpus - *steps[step].size.gpus;
 }
 
-}  // namespace berth::sim
+}  // namespace berth::study

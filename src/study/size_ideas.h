@@ -18,7 +18,7 @@ namespace berth::study {
 /// A step of the ladder: a policy with some of its ideas left out.
 struct Idea {
   std::string_view adds;                  ///< to the step before; unique
-  std::string_view policy;                ///< one of sizable_policy_names()
+  std::string_view policy;                ///< one of policy::sizable_names()
   std::vector<std::string_view> without;  ///< parameters set to 0, as policy/settings.h names them
 };
 
@@ -40,4 +40,4 @@ struct Idea {
 /// where one of the two has no count. Requires: `step` < steps.size().
 [[nodiscard]] std::optional<std::int64_t> gpus_saved(std::span<const IdeaSize> steps, std::size_t step);
 
-}  // namespace berth::sim
+}  // namespace berth::study

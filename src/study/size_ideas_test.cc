@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/testing/scenarios.h"
+#include "study/testing/policy_run.h"
 
 namespace berth::study {
 namespace {
@@ -109,4 +109,4 @@ TEST(SizeIdeas, AStepMayCostMoreAndMayHaveNoAnswer) {
 }
 
 }  // namespace
-}  // namespace berth::sim
+}  // namespace berth::study

@@ -1,4 +1,5 @@
 #include "study/size_remarks.h"
+#include "policy/registry.h"
 
 #include <fmt/format.h>
 
@@ -51,10 +52,9 @@ std::vector<std::string> size_remarks_on(const SizeOptions& options, const Polic
     remarks.push_back(fmt::format("not stable: with the seeds {} alone, {} GPUs would do",
                                   fmt::join(options.seeds, ", "), by_seed_words(policy)));
   }
-  if (policy.name == "static-best") {
-    remarks.emplace_back("maximises goodput, not the worst share: it may need more GPUs than static-even");
-  }
+  const std::string_view remark = policy::policy_named(policy.name).sizing_remark;
+  if (!remark.empty()) remarks.emplace_back(remark);
   return remarks;
 }
 
-}  // namespace berth::sim
+}  // namespace berth::study

@@ -21,4 +21,4 @@ namespace berth::study {
 /// aims at instead. One text each, without the policy's name; empty where there is nothing to say.
 [[nodiscard]] std::vector<std::string> size_remarks_on(const SizeOptions& options, const PolicySize& policy);
 
-}  // namespace berth::sim
+}  // namespace berth::study

@@ -57,4 +57,4 @@ TEST(SizeRemarks, WhyNoneHolds) {
 }
 
 }  // namespace
-}  // namespace berth::sim
+}  // namespace berth::study

@@ -133,4 +133,4 @@ Result<SmallestCount> smallest_count(const CountJudge& judge, CountLimits limits
   return CountSearch(judge, limits).run();
 }
 
-}  // namespace berth::sim
+}  // namespace berth::study

@@ -51,4 +51,4 @@ inline constexpr std::int64_t kNeighboursBelow = 2;
 /// larger one or into none. Error: the judge's.
 [[nodiscard]] Result<SmallestCount> smallest_count(const CountJudge& judge, CountLimits limits);
 
-}  // namespace berth::sim
+}  // namespace berth::study

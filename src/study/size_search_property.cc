@@ -120,4 +120,4 @@ RC_GTEST_PROP(SizeSearch, MonotoneTruthsAreExactWhateverTheWork, ()) {
 }
 
 }  // namespace
-}  // namespace berth::sim
+}  // namespace berth::study

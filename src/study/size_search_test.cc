@@ -133,4 +133,4 @@ TEST(SizeSearch, PassesTheErrorOnAndAsksNoMore) {
 }
 
 }  // namespace
-}  // namespace berth::sim
+}  // namespace berth::study

@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "sim/testing/scenarios.h"
+#include "study/testing/policy_run.h"
 #include "study/replay.h"
+#include "policy/registry.h"
 
 namespace berth::study {
 namespace {
@@ -47,7 +48,7 @@ TEST(Size, FindsTheCountThatTheLoadNeeds) {
 TEST(Size, AgreesWithReplaysOfTheSameCount) {
   Scenario scenario = load_of(3, 130, Generator::Kind::kPoisson);
   const SizeOptions options{.attainment = Decimal(97, 100), .gpus_max = 16, .seeds = {5, 6}};
-  for (const std::string& policy : sizable_policy_names()) {
+  for (const std::string& policy : policy::sizable_names()) {
     const PolicySize size = sized(scenario, policy, options);
     // Those that re-cut while they run aim at other things than this share and may miss it with any count.
     const bool is_moving = policy == "ekya" || policy == "astraea" || policy == "migrator";
@@ -177,4 +178,4 @@ TEST(Size, PercentagesAreRoundedDown) {
 }
 
 }  // namespace
-}  // namespace berth::sim
+}  // namespace berth::study

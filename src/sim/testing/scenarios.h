@@ -1,4 +1,4 @@
-/// Small scenarios, runs and a recount of journals, shared by the simulator's tests and benchmarks.
+/// Small scenarios, runs and a recount of journals, shared by the tests and benchmarks of the simulator and of what stands on it.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +17,6 @@
 #include "engine/stages.h"
 #include "mig/catalogue.h"
 #include "partition/layout.h"
-#include "measure/figures.h"
-#include "study/replay.h"
 #include "sim/run.h"
 
 namespace berth::sim::testing {
@@ -138,38 +136,6 @@ inline Stage scripted(std::map<std::int64_t, std::vector<Action>> script) {
             left->erase(left->begin());
             return std::nullopt;
           }};
-}
-
-/// What a run left.
-struct Ran {
-  std::vector<JournalRecord> journal;
-  measure::PolicyResult result;
-};
-
-inline Ran run(const Scenario& scenario, std::vector<Stage> stages, std::uint64_t seed = 1,
-               const WorldOptions& world = {}) {
-  Ran ran;
-  RunOptions options;
-  options.seed = seed;
-  options.world = world;
-  options.journal = [&](const JournalRecord& record) { ran.journal.push_back(record); };
-  const auto outcome = run_scenario(scenario, std::move(stages), options);
-  ENSURE(outcome.has_value() && outcome->world != nullptr);
-  measure(scenario, *outcome->world, ran.result);
-  return ran;
-}
-
-inline Ran run_fixed(const Scenario& scenario, std::uint64_t seed = 1, const WorldOptions& world = {}) {
-  return run(scenario, fixed_stages(scenario), seed, world);
-}
-
-/// Runs a policy by its name, with its journal.
-inline Ran run_policy(const Scenario& scenario, std::string_view policy, std::uint64_t seed = 1) {
-  Ran ran;
-  const study::ReplayHooks hooks{
-      .progress = {}, .journal = [&](std::string_view, const JournalRecord& record) { ran.journal.push_back(record); }};
-  ran.result = *study::replay_policy(scenario, policy, seed, hooks);
-  return ran;
 }
 
 inline std::string shown(const JournalRecord& record) {

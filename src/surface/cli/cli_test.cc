@@ -70,7 +70,7 @@ class Cli : public testing::Test {
     return {status, taken(out), taken(err)};
   }
 
-  ReportRenderer render_report_ = [](const Scenario&, const measure::ReplayResult&) { return std::string("a page"); };
+  ReportRenderer render_report_ = [](const Scenario&, const study::ReplayResult&) { return std::string("a page"); };
 
  private:
   static std::string taken(std::FILE* stream) {
@@ -174,7 +174,7 @@ TEST_F(Cli, SaysWhatCannotBeWritten) {
 }
 
 TEST_F(Cli, AFailedReplayUnmakesItsFolders) {
-  render_report_ = [](const Scenario&, const measure::ReplayResult&) -> std::string { throw std::bad_alloc(); };
+  render_report_ = [](const Scenario&, const study::ReplayResult&) -> std::string { throw std::bad_alloc(); };
   const Outcome outcome =
       run({"replay", at("s.yaml"), "--policies", "shared", "--report", at("a/b/c"), "--journal", at("j")});
   EXPECT_EQ(outcome.status, 1);

@@ -78,7 +78,7 @@ Json policy_json(const measure::PolicyResult& policy, bool has_timings) {
 
 }  // namespace
 
-std::string replay_json(const measure::ReplayResult& result, bool has_timings) {
+std::string replay_json(const study::ReplayResult& result, bool has_timings) {
   Json document;
   document["berth"] = 1;
   document["scenario"] = result.scenario;

@@ -10,6 +10,6 @@ namespace berth::cli {
 /// One line of JSON with a newline. Absent figures are null, floats have the fewest digits that read back the same. A
 /// policy that cannot run has `infeasible`, null figures and no services. `how`, `ignores` and `notes` stand only where
 /// they say something, `wall_seconds` only with `has_timings`: without it the same replay gives the same bytes.
-[[nodiscard]] std::string replay_json(const measure::ReplayResult& result, bool has_timings);
+[[nodiscard]] std::string replay_json(const study::ReplayResult& result, bool has_timings);
 
 }  // namespace berth::cli

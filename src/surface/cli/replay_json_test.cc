@@ -45,13 +45,13 @@ TEST(ReplayJson, HasTheKeysAndTheirOrder) {
 }
 
 TEST(ReplayJson, HasWallClockTimesOnlyWhenAsked) {
-  const measure::ReplayResult result = detail::sample_result();
+  const study::ReplayResult result = detail::sample_result();
   EXPECT_EQ(replay_json(result, false).find("wall_seconds"), std::string::npos);
   EXPECT_NE(replay_json(result, true).find(R"("ignores":["pins","floor"],"wall_seconds":0.25})"), std::string::npos);
 }
 
 TEST(ReplayJson, ReplacesWhatIsNotUtf8AndKeepsLargeSeedsAndUnknownCosts) {
-  const measure::ReplayResult result{.scenario = "a\xff.yaml",
+  const study::ReplayResult result{.scenario = "a\xff.yaml",
                                  .seed = 9223372036854775807U,
                                  .simulated_seconds = 1,
                                  .cost_micro_usd_fleet = {},

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "study/replay.h"
 #include "surface/cli/option_words.h"
+#include "policy/registry.h"
 
 namespace berth::cli {
 namespace {
@@ -29,7 +30,7 @@ Result<ReplayRequest> check_replay_options(const ReplayOptions& options) {
   if (options.report == "") return invalid("--report: wanted a folder, found an empty path");
   if (options.journal == "") return invalid("--journal: wanted a file, found an empty path");
   if (options.policies) {
-    Result<std::vector<std::string>> policies = parse_policies(*options.policies, study::policy_names());
+    Result<std::vector<std::string>> policies = parse_policies(*options.policies, policy::names());
     if (!policies) return pass_on(policies.error());
     request.policies = std::move(*policies);
   }
@@ -49,7 +50,7 @@ Result<ReplayRequest> check_replay_options(const ReplayOptions& options) {
 
 std::vector<std::string> policies_to_run(const ReplayRequest& request, const Scenario& scenario) {
   if (request.policies) return *request.policies;
-  std::vector<std::string> names = study::policy_names();
+  std::vector<std::string> names = policy::names();
   if (!scenario.layout) names.erase(std::remove(names.begin(), names.end(), "fixed"), names.end());
   return names;
 }

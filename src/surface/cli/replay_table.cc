@@ -54,13 +54,13 @@ Row infeasible_row(const PolicyResult& policy) {
   return row;
 }
 
-const PolicyResult* first_that_ran(const measure::ReplayResult& result) {
+const PolicyResult* first_that_ran(const study::ReplayResult& result) {
   const auto ran = std::find_if(result.policies.begin(), result.policies.end(),
                                 [](const PolicyResult& policy) { return !policy.infeasible; });
   return ran == result.policies.end() ? nullptr : &*ran;
 }
 
-std::string opening(const measure::ReplayResult& result) {
+std::string opening(const study::ReplayResult& result) {
   std::string text = fmt::format("{}: {} s simulated", result.scenario, with_separators(result.simulated_seconds));
   if (const PolicyResult* ran = first_that_ran(result)) {
     text += fmt::format(", {} requests", with_separators(ran->figures.requests));
@@ -73,7 +73,7 @@ std::string opening(const measure::ReplayResult& result) {
 
 /// Remarks on the policies, grouped by what they say.
 template <class TextOf>
-std::vector<std::string> remarks_on(const measure::ReplayResult& result, std::string_view pattern, TextOf text_of) {
+std::vector<std::string> remarks_on(const study::ReplayResult& result, std::string_view pattern, TextOf text_of) {
   std::vector<Remark> remarks;
   remarks.reserve(result.policies.size());
   for (const PolicyResult& policy : result.policies) remarks.push_back({.name = policy.name, .text = text_of(policy)});
@@ -85,7 +85,7 @@ std::string joined(const std::vector<std::string>& texts, std::string_view betwe
 }
 
 /// Empty over nothing.
-std::string bound_text(const measure::ReplayResult& result) {
+std::string bound_text(const study::ReplayResult& result) {
   const bool is_mean = result.objective == Objective::kServices;
   const auto of = [&](const bound::Goodputs& both) { return is_mean ? both.goodput_mean_of_services : both.goodput; };
   const auto any = of(result.bound.any);
@@ -96,7 +96,7 @@ std::string bound_text(const measure::ReplayResult& result) {
                      goodput_text(*unshared));
 }
 
-std::vector<std::string> remarks(const measure::ReplayResult& result, bool has_timings) {
+std::vector<std::string> remarks(const study::ReplayResult& result, bool has_timings) {
   std::vector<std::string> lines;
   if (const std::string bound = bound_text(result); !bound.empty()) lines.push_back(bound);
   const auto add = [&lines](const std::vector<std::string>& more) {
@@ -123,7 +123,7 @@ std::vector<std::string> remarks(const measure::ReplayResult& result, bool has_t
 }
 
 /// The policy with the highest goodput, which stands out in bold.
-const PolicyResult* best_of(const measure::ReplayResult& result) {
+const PolicyResult* best_of(const study::ReplayResult& result) {
   const PolicyResult* best = nullptr;
   for (const PolicyResult& policy : result.policies) {
     const auto goodput = goodput_of(policy, result.objective);
@@ -135,7 +135,7 @@ const PolicyResult* best_of(const measure::ReplayResult& result) {
 
 }  // namespace
 
-std::string replay_table(const measure::ReplayResult& result, TableStyle style) {
+std::string replay_table(const study::ReplayResult& result, TableStyle style) {
   const auto in_style = [style](std::string_view code, const std::string& text) {
     return styled_line(style.has_colour, code, text);
   };

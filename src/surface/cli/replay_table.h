@@ -14,6 +14,6 @@ struct TableStyle {
 
 /// One row a policy; below it what cannot run, what was left out of account, and how to see more. At most kLineWidthMax
 /// columns unless figures are of astronomical size.
-[[nodiscard]] std::string replay_table(const measure::ReplayResult& result, TableStyle style);
+[[nodiscard]] std::string replay_table(const study::ReplayResult& result, TableStyle style);
 
 }  // namespace berth::cli

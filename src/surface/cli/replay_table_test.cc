@@ -40,20 +40,20 @@ More: --report DIR (a page with pictures), --format json (every figure), --journ
 }
 
 TEST(ReplayTable, SaysHowLongPoliciesTookOnlyWhenAsked) {
-  const measure::ReplayResult result = detail::sample_result();
+  const study::ReplayResult result = detail::sample_result();
   EXPECT_EQ(replay_table(result, {}).find("took"), std::string::npos);
   EXPECT_NE(replay_table(result, {.has_timings = true}).find("took: shared 0.25 s, static-best 0.00 s"),
             std::string::npos);
 }
 
 TEST(ReplayTable, HasColoursOnATerminalOnly) {
-  const measure::ReplayResult result = detail::sample_result();
+  const study::ReplayResult result = detail::sample_result();
   EXPECT_EQ(replay_table(result, {}).find('\033'), std::string::npos);
   EXPECT_NE(replay_table(result, {.has_colour = true}).find("\033[1mshared "), std::string::npos);
 }
 
 TEST(ReplayTable, FitsALineWithLargeFigures) {
-  measure::ReplayResult result = detail::sample_result();
+  study::ReplayResult result = detail::sample_result();
   for (measure::PolicyResult& policy : result.policies) {
     policy.infeasible.reset();
     policy.figures = detail::sample_figures();
@@ -68,7 +68,7 @@ TEST(ReplayTable, FitsALineWithLargeFigures) {
 }
 
 TEST(ReplayTable, NamesCannotSteerTheTerminal) {
-  measure::ReplayResult result = detail::sample_result();
+  study::ReplayResult result = detail::sample_result();
   result.scenario = "a\033[2Jb";
   EXPECT_EQ(replay_table(result, {}).substr(0, 9), "a?[2Jb: 1");
 }

@@ -69,11 +69,11 @@ Result<JournalOutput> open_journal(const std::optional<std::string>& path, const
   return output;
 }
 
-Result<measure::ReplayResult> run_policies(const ReplayRequest& request, const Scenario& scenario, std::FILE* progress,
+Result<study::ReplayResult> run_policies(const ReplayRequest& request, const Scenario& scenario, std::FILE* progress,
                                        JournalWriter* journal, const InterruptWatch& interrupt) {
   const std::vector<std::string> names = policies_to_run(request, scenario);
   ProgressBar bar(progress, static_cast<int>(names.size()) + 1, steady_now);
-  measure::ReplayResult result{.scenario = request.scenario_path,
+  study::ReplayResult result{.scenario = request.scenario_path,
                            .seed = request.seed,
                            .simulated_seconds = scenario.simulated_seconds(),
                            .cost_micro_usd_fleet = study::fleet_cost_micro_usd(scenario),
@@ -107,7 +107,7 @@ Result<measure::ReplayResult> run_policies(const ReplayRequest& request, const S
   return result;
 }
 
-std::string printed(const ReplayRequest& request, const measure::ReplayResult& result, bool has_colour) {
+std::string printed(const ReplayRequest& request, const study::ReplayResult& result, bool has_colour) {
   switch (request.format) {
     case OutputFormat::kJson:
       return replay_json(result, request.has_timings);
@@ -132,7 +132,7 @@ Result<std::string> run_replay(const ReplayRequest& request, const ReplaySurroun
   Result<JournalOutput> journal = open_journal(request.journal_path, *scenario);
   if (!journal) return pass_on(journal.error());
   JournalWriter* const writer = journal->writer.get();
-  const Result<measure::ReplayResult> result = run_policies(request, *scenario, surroundings.progress, writer, interrupt);
+  const Result<study::ReplayResult> result = run_policies(request, *scenario, surroundings.progress, writer, interrupt);
   if (writer != nullptr) {
     // A full disk also stops the replay: its own error says more than the stop.
     const bool is_stopped_by_writer = writer->has_failed();

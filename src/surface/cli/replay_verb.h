@@ -14,7 +14,7 @@
 namespace berth::cli {
 
 /// Draws the page of --report.
-using ReportRenderer = std::function<std::string(const Scenario&, const measure::ReplayResult&)>;
+using ReportRenderer = std::function<std::string(const Scenario&, const study::ReplayResult&)>;
 
 /// What a replay finds around it.
 struct ReplaySurroundings {

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "study/replay.h"
 #include "surface/cli/option_words.h"
+#include "policy/registry.h"
 
 namespace berth::cli {
 namespace {
@@ -42,8 +43,8 @@ Result<std::int64_t> parse_from_one(std::string_view option, std::string_view te
 }
 
 Result<std::vector<std::string>> parse_sizable_policies(std::string_view text) {
-  Result<std::vector<std::string>> names = parse_policies(text, study::sizable_policy_names());
-  const Result<std::vector<std::string>> with_fixed = parse_policies(text, study::policy_names());
+  Result<std::vector<std::string>> names = parse_policies(text, policy::sizable_names());
+  const Result<std::vector<std::string>> with_fixed = parse_policies(text, policy::names());
   if (!names && with_fixed) {
     return invalid("--policies: fixed cannot be sized: its layout stands in the file, for the GPUs that the file has");
   }
@@ -54,7 +55,7 @@ Result<std::vector<std::string>> parse_sizable_policies(std::string_view text) {
 
 Result<SizeRequest> check_size_options(const SizeWords& words) {
   SizeRequest request{.scenario_path = words.scenario,
-                      .policies = study::sizable_policy_names(),
+                      .policies = policy::sizable_names(),
                       .options = {},
                       .settings = {},
                       .has_ideas = words.has_ideas,

@@ -1,4 +1,5 @@
 #include "surface/cli/size_options.h"
+#include "policy/registry.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -23,7 +24,7 @@ std::string refusal(const SizeWords& typed) {
 TEST(SizeOptions, Defaults) {
   const auto request = check_size_options(words());
   ASSERT_TRUE(request);
-  EXPECT_EQ(request->policies, study::sizable_policy_names());
+  EXPECT_EQ(request->policies, policy::sizable_names());
   EXPECT_EQ(std::ranges::count(request->policies, "fixed"), 0);
   EXPECT_EQ(request->options.attainment, Decimal(99, 100));
   EXPECT_EQ(request->options.gpus_max, 64);
@@ -58,7 +59,7 @@ TEST(SizeOptions, PoliciesAreThoseThatCanBeSized) {
   EXPECT_EQ(refusal(typed), "--policies: wanted each policy once, found \"shared\" twice");
   typed.policies = "";
   EXPECT_EQ(refusal(typed),
-            fmt::format("--policies: wanted some of {}, found \"\"", fmt::join(study::sizable_policy_names(), ",")));
+            fmt::format("--policies: wanted some of {}, found \"\"", fmt::join(policy::sizable_names(), ",")));
 }
 
 TEST(SizeOptions, CountsHaveLimits) {

@@ -15,12 +15,12 @@ std::optional<double> asked_of(Objective objective, const Goodputs& goodputs) {
 
 }  // namespace
 
-Json bound_json(const measure::ReplayResult& result) {
+Json bound_json(const study::ReplayResult& result) {
   return {{"any", or_null(asked_of(result.objective, result.bound.any))},
           {"unshared", or_null(asked_of(result.objective, result.bound.without_sharing))}};
 }
 
-std::string bound_distance(const measure::ReplayResult& result, const measure::PolicyResult& policy) {
+std::string bound_distance(const study::ReplayResult& result, const measure::PolicyResult& policy) {
   constexpr double kSeen = 0.0005;  // what three digits show
   if (policy.infeasible) return "";
   const std::optional<double> any = asked_of(result.objective, result.bound.any);

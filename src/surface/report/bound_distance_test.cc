@@ -5,8 +5,8 @@
 namespace berth::report {
 namespace {
 
-measure::ReplayResult bounded(double any, double unshared) {
-  measure::ReplayResult result;
+study::ReplayResult bounded(double any, double unshared) {
+  study::ReplayResult result;
   result.bound.any = {.goodput = 0.1, .goodput_mean_of_services = any};
   result.bound.without_sharing = {.goodput = 0.1, .goodput_mean_of_services = unshared};
   return result;
@@ -25,7 +25,7 @@ TEST(BoundDistance, IsToldInWords) {
 }
 
 TEST(BoundDistance, IsThatOfPoliciesThatKeepServicesApartWhereThisOneDoes) {
-  const measure::ReplayResult result = bounded(0.8, 0.75);
+  const study::ReplayResult result = bounded(0.8, 0.75);
   measure::PolicyResult policy = giving(0.6);
   EXPECT_EQ(bound_distance(result, policy), "0.150 below the bound without sharing: 80.0 % of it");
   policy.timeline.shares_slices = true;
@@ -33,7 +33,7 @@ TEST(BoundDistance, IsThatOfPoliciesThatKeepServicesApartWhereThisOneDoes) {
 }
 
 TEST(BoundDistance, FollowsTheObjective) {
-  measure::ReplayResult result = bounded(0.8, 0.8);
+  study::ReplayResult result = bounded(0.8, 0.8);
   result.objective = Objective::kRequests;
   EXPECT_EQ(bound_distance(result, giving(0.6)), "0.050 below the bound: 50.0 % of it");
   EXPECT_EQ(bound_json(result)["any"], 0.1);

@@ -1,4 +1,5 @@
 #include "surface/report/headline.h"
+#include "policy/registry.h"
 
 #include <fmt/format.h>
 
@@ -15,7 +16,7 @@ std::optional<double> goodput_of(const PolicyResult& policy, Objective objective
   return objective == Objective::kServices ? policy.figures.goodput_mean_of_services : policy.figures.goodput;
 }
 
-const PolicyResult* best_of(const measure::ReplayResult& result, Objective objective, bool with_hindsight) {
+const PolicyResult* best_of(const study::ReplayResult& result, Objective objective, bool with_hindsight) {
   const PolicyResult* best = nullptr;
   for (const PolicyResult& policy : result.policies) {
     const std::optional<double> goodput = goodput_of(policy, objective);
@@ -25,9 +26,9 @@ const PolicyResult* best_of(const measure::ReplayResult& result, Objective objec
   return best;
 }
 
-/// `shared`, or else `whole`: whichever ran first in that order and is not `best`.
-const PolicyResult* reference_for(const measure::ReplayResult& result, Objective objective, const PolicyResult& best) {
-  for (const char* name : {"shared", "whole"}) {
+/// The first of the reference policies, in the registry's order, that ran and is not `best`.
+const PolicyResult* reference_for(const study::ReplayResult& result, Objective objective, const PolicyResult& best) {
+  for (const std::string& name : policy::reference_names()) {
     for (const PolicyResult& policy : result.policies) {
       if (policy.name == name && &policy != &best && goodput_of(policy, objective)) return &policy;
     }
@@ -69,7 +70,7 @@ std::string cost_sentence(const measure::Figures& best, const measure::Figures& 
 
 }  // namespace
 
-std::string headline(const Scenario& scenario, const measure::ReplayResult& result) {
+std::string headline(const Scenario& scenario, const study::ReplayResult& result) {
   const Objective objective = scenario.objective;
   const PolicyResult* best = best_of(result, objective, true);
   if (best == nullptr) return "None of these policies could give a figure for this scenario.";

@@ -11,6 +11,6 @@ namespace berth::report {
 /// Plain text of one to three sentences. The policy with the highest goodput (the scenario's objective; ties: the
 /// earlier) is compared with `shared`, or else with `whole`. When the best one works in hindsight, the best that does
 /// not is named too. Costs are left out where they are not known.
-[[nodiscard]] std::string headline(const Scenario& scenario, const measure::ReplayResult& result);
+[[nodiscard]] std::string headline(const Scenario& scenario, const study::ReplayResult& result);
 
 }  // namespace berth::report

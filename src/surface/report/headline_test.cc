@@ -19,7 +19,7 @@ measure::PolicyResult policy(std::string name, double goodput, std::int64_t cost
 }
 
 std::string headline_of(std::vector<measure::PolicyResult> policies) {
-  measure::ReplayResult result;
+  study::ReplayResult result;
   result.policies = std::move(policies);
   return headline(Scenario{}, result);
 }
@@ -61,7 +61,7 @@ TEST(Headline, LeavesOutWhatIsNotKnown) {
 TEST(Headline, FollowsTheObjective) {
   Scenario scenario;
   scenario.objective = Objective::kRequests;
-  measure::ReplayResult result;
+  study::ReplayResult result;
   result.policies = {policy("paris", 0.75, 1, 1)};
   EXPECT_EQ(headline(scenario, result), "paris gives most: goodput 0.375 (over all requests).");
 }

@@ -49,14 +49,14 @@ Json gpus_json(const Scenario& scenario) {
 }
 
 /// Arrivals are the same under every policy: those of the first one that ran.
-const measure::Timeline* any_timeline(const measure::ReplayResult& result) {
+const measure::Timeline* any_timeline(const study::ReplayResult& result) {
   for (const measure::PolicyResult& policy : result.policies) {
     if (!policy.infeasible) return &policy.timeline;
   }
   return nullptr;
 }
 
-Json services_json(const Scenario& scenario, const measure::ReplayResult& result) {
+Json services_json(const Scenario& scenario, const study::ReplayResult& result) {
   const std::vector<std::string> tenants = tenants_of(scenario);
   const measure::Timeline* timeline = any_timeline(result);
   Json services = Json::array();
@@ -146,7 +146,7 @@ Json timeline_json(const Scenario& scenario, const measure::Timeline& timeline) 
           {"spans_cut", is_cut}};
 }
 
-Json policy_json(const Scenario& scenario, const measure::ReplayResult& result, const measure::PolicyResult& policy) {
+Json policy_json(const Scenario& scenario, const study::ReplayResult& result, const measure::PolicyResult& policy) {
   Json entry = {{"name", policy.name},       {"how", policy.how},     {"hindsight", policy.is_hindsight},
                 {"ignores", policy.ignores}, {"notes", policy.notes}, {"infeasible", or_null(policy.infeasible)}};
   if (policy.infeasible) return entry;
@@ -178,7 +178,7 @@ std::string without_tags(const std::string& json) {
 
 }  // namespace
 
-std::string page_figures(const Scenario& scenario, const measure::ReplayResult& result) {
+std::string page_figures(const Scenario& scenario, const study::ReplayResult& result) {
   const measure::Timeline* timeline = any_timeline(result);
   Json policies = Json::array();
   for (const measure::PolicyResult& policy : result.policies) policies.push_back(policy_json(scenario, result, policy));

@@ -18,7 +18,7 @@ extern const char page_js_end[];
 
 namespace berth::report {
 
-std::string render_report(const Scenario& scenario, const measure::ReplayResult& result) {
+std::string render_report(const Scenario& scenario, const study::ReplayResult& result) {
   return fill_page(embedded(page_html_begin, page_html_end),
                    {{"title", html_escaped(result.scenario)},
                     {"headline", html_escaped(headline(scenario, result))},

@@ -12,7 +12,7 @@ namespace berth::report {
 /// strips show the first `kReportGpusMax` GPUs, the load charts the first `kReportServicesMax` services, and the page
 /// says so. The same arguments give the same bytes. Requires: `result` comes from a replay of `scenario` (services and
 /// slices name its services and GPUs).
-[[nodiscard]] std::string render_report(const Scenario& scenario, const measure::ReplayResult& result);
+[[nodiscard]] std::string render_report(const Scenario& scenario, const study::ReplayResult& result);
 
 inline constexpr std::uint32_t kReportGpusMax = 32;
 inline constexpr std::size_t kReportServicesMax = 48;

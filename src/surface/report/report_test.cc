@@ -15,7 +15,7 @@ constexpr const char* kHostileName = "</script><b>&\"x";
 /// `gpu_count` GPUs with one slice each, all of one service with a name that tries to break out.
 struct Sample {
   Scenario scenario;
-  measure::ReplayResult result;
+  study::ReplayResult result;
 };
 
 Sample sample(std::uint32_t gpu_count) {

@@ -32,7 +32,7 @@ namespace berth::cli::detail {
 }
 
 /// A policy that ran, one that had no requests and no price, and one that cannot run.
-[[nodiscard]] inline measure::ReplayResult sample_result() {
+[[nodiscard]] inline study::ReplayResult sample_result() {
   measure::PolicyResult shared;
   shared.name = "shared";
   shared.how = "MPS";

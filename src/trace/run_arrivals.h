@@ -1,0 +1,45 @@
+/// The arrivals of all services in one run, and before it: readable without simulating anything.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "domain/scenario.h"
+#include "domain/slice.h"
+#include "trace/arrival_stream.h"
+
+namespace berth {
+
+/// A pure function of (scenario, seed, second), see ArrivalStream. Copies and constructions cost O(services), not
+/// O(arrivals).
+class RunArrivals {
+ public:
+  /// Keeps references to the arrivals of `scenario`, which must outlive it. `only`: the other services get no requests
+  /// (a search in hindsight replays services one by one).
+  RunArrivals(const Scenario& scenario, std::uint64_t seed, std::optional<ServiceId> only = std::nullopt);
+  RunArrivals(const RunArrivals&) = delete;  // streams refer to silence_
+  RunArrivals& operator=(const RunArrivals&) = delete;
+
+  /// Requests of a service in a second of the run.
+  [[nodiscard]] std::int64_t count(ServiceId service, std::int64_t second) const {
+    return streams_[service.index].count(second);
+  }
+  /// Puts their offsets from the second's beginning into `out`: microseconds, ascending.
+  void offsets(ServiceId service, std::int64_t second, std::vector<std::uint32_t>& out) const {
+    streams_[service.index].offsets(second, out);
+  }
+  /// Requests of a service in a second of history (before second 0), or nothing where the trace has none.
+  [[nodiscard]] std::optional<std::int64_t> history(ServiceId service, std::int64_t second) const;
+  /// Requests of each service over the run. O(services x seconds).
+  [[nodiscard]] std::vector<std::int64_t> totals() const;
+
+  [[nodiscard]] const std::vector<ArrivalStream>& streams() const { return streams_; }  ///< by service
+
+ private:
+  const Scenario& scenario_;
+  Arrivals silence_;  ///< of the services that get nothing
+  std::vector<ArrivalStream> streams_;
+};
+
+}  // namespace berth
