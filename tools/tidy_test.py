@@ -36,7 +36,7 @@ SOUND = {
     "src/sim/CMakeLists.txt": "berth_module(NAME sim FLOOR 5 DEPS base mig)\n",
     "src/sim/README.md": "# sim\n",
     "src/sim/world.cc": '#include "mig/catalogue.h"\n',
-    "src/edges/files/CMakeLists.txt": "berth_module(NAME edges_files FLOOR 5 DEPS base LIBS ZLIB::ZLIB)\n",
+    "src/edges/files/CMakeLists.txt": "berth_module(NAME edges_files FLOOR 5 DEPS base LIBS ZLIB::ZLIB SYSTEM)\n",
     "src/edges/files/README.md": "# edges/files\n",
     "src/edges/files/disk.cc": "#include <fcntl.h>\n#include <zlib.h>\n",
 }

@@ -15,13 +15,13 @@
 #include "engine/retraining_watch.h"
 #include "engine/static_conflict.h"
 #include "engine/verify.h"
+#include "fleet/prune.h"
+#include "planner/first_layout.h"
+#include "planner/solve.h"
+#include "state/changes.h"
 #include "window/carry.h"
 #include "window/check.h"
-#include "planner/first_layout.h"
-#include "fleet/prune.h"
-#include "planner/solve.h"
 #include "window/window.h"
-#include "state/changes.h"
 
 namespace berth {
 namespace {

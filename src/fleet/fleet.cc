@@ -11,11 +11,11 @@
 #include "fleet/detail/bound.h"
 #include "fleet/detail/exchange.h"
 #include "fleet/detail/lending.h"
+#include "fleet/detail/recut.h"
 #include "fleet/detail/response.h"
 #include "fleet/detail/state.h"
 #include "fleet/detail/terms.h"
 #include "fleet/detail/timing.h"
-#include "fleet/detail/recut.h"
 
 namespace berth::planner {
 namespace {

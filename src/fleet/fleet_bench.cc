@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/ensure.h"
-#include "window/check.h"
-#include "fleet/testing/fleets.h"
 #include "fleet/fleet.h"
+#include "fleet/testing/fleets.h"
+#include "window/check.h"
 
 namespace berth::planner {
 namespace {

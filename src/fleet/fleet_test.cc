@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "window/check.h"
 #include "fleet/testing/fleets.h"
+#include "window/check.h"
 #include "window/testing/problems.h"
 
 namespace berth::planner {

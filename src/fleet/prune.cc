@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "window/check.h"
 #include "fleet/detail/state.h"
+#include "window/check.h"
 
 namespace berth::planner {
 namespace {

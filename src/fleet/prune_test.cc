@@ -4,9 +4,9 @@
 
 #include <cmath>
 
+#include "fleet/fleet.h"
 #include "window/check.h"
 #include "window/testing/problems.h"
-#include "fleet/fleet.h"
 
 namespace berth::planner {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/testing/scenarios.h"
+#include "measure/testing/runs.h"
 
 namespace berth::measure {
 namespace {

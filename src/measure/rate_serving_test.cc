@@ -7,9 +7,9 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "measure/testing/runs.h"
 #include "profile/operating_point.h"
 #include "profile/readers.h"
-#include "measure/testing/runs.h"
 #include "trace/readers.h"
 
 namespace berth::measure {

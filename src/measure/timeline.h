@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "domain/scenario.h"
+#include "measure/result.h"
 #include "sim/journal.h"
 #include "sim/latency_table.h"
-#include "measure/result.h"
 
 namespace berth::measure {
 

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "base/ensure.h"
-#include "window/check.h"
 #include "one_gpu/detail/gpu_case.h"
-#include "one_gpu/detail/search.h"
 #include "one_gpu/detail/pool.h"
 #include "one_gpu/detail/price_search.h"
+#include "one_gpu/detail/search.h"
+#include "window/check.h"
 
 namespace berth::planner {
 namespace {

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "window/testing/problems.h"
-#include "window/testing/integer_model.h"
 #include "one_gpu/one_gpu.h"
+#include "window/testing/integer_model.h"
+#include "window/testing/problems.h"
 
 namespace berth::planner {
 namespace {

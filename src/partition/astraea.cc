@@ -3,8 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/instant.h"
 #include "partition/detail/even_search.h"
+#include "partition/detail/fleet_search.h"
+#include "partition/detail/fleet_view.h"
 #include "partition/detail/open_gpus.h"
+#include "partition/detail/outlook.h"
+#include "partition/detail/service_now.h"
 #include "partition/detail/variant_rates.h"
 #include "partition/retraining_rule.h"
 
@@ -65,7 +70,42 @@ bool retrains_in(const detail::FleetView& fleet, const FleetPlan& plan, int serv
 
 }  // namespace
 
+class Astraea::Deciding {
+ public:
+  Deciding(const Scenario& scenario, const AstraeaOptions& options);
+
+  [[nodiscard]] Decision decide(const Sight& sight);
+
+ private:
+  [[nodiscard]] bool has_retraining_news(const Snapshot& snapshot);
+  [[nodiscard]] Decision decide_now(const Sight& sight, bool is_news);
+  [[nodiscard]] bool is_at_risk(const std::vector<detail::Share>& shares, const std::vector<double>& needs) const;
+  void give_spare(detail::FleetPlan& plan, const detail::FleetSearch& search,
+                  const std::vector<detail::ServiceNow>& services) const;
+  /// What the objective is expected to be over a window.
+  [[nodiscard]] double predicted(const std::vector<detail::ServiceNow>& services,
+                                 const std::vector<detail::Share>& shares) const;
+  /// Adds each plan with the retrainings that got nothing on a borrowed slice.
+  void add_lending(std::vector<detail::FleetPlan>& plans, const std::vector<detail::ServiceNow>& services) const;
+  void lend(detail::FleetPlan& plan, const std::vector<detail::ServiceNow>& services) const;
+
+  const Scenario& scenario_;
+  AstraeaOptions options_;
+  detail::FleetView fleet_;
+  detail::Outlook outlook_;
+  detail::JobRates rates_;
+  Instant next_at_;
+  std::vector<char> was_due_;
+};
+
 Astraea::Astraea(const Scenario& scenario, const AstraeaOptions& options)
+    : deciding_(std::make_unique<Deciding>(scenario, options)) {}
+
+Astraea::~Astraea() = default;
+
+Decision Astraea::decide(const Sight& sight) { return deciding_->decide(sight); }
+
+Astraea::Deciding::Deciding(const Scenario& scenario, const AstraeaOptions& options)
     : scenario_(scenario),
       options_(options),
       fleet_(detail::view_fleet(scenario)),
@@ -73,7 +113,7 @@ Astraea::Astraea(const Scenario& scenario, const AstraeaOptions& options)
       rates_(detail::rates_by_variant(fleet_, options.capacity_factor).front()),
       was_due_(scenario.services.size(), 0) {}
 
-bool Astraea::has_retraining_news(const Snapshot& snapshot) {
+bool Astraea::Deciding::has_retraining_news(const Snapshot& snapshot) {
   std::vector<char> is_due;
   is_due.reserve(was_due_.size());
   for (const ServiceState& service : snapshot.services) is_due.push_back(service.is_retraining_due ? 1 : 0);
@@ -82,7 +122,7 @@ bool Astraea::has_retraining_news(const Snapshot& snapshot) {
   return has_news;
 }
 
-Decision Astraea::decide(const Sight& sight) {
+Decision Astraea::Deciding::decide(const Sight& sight) {
   if (const auto unservable = detail::find_unservable(fleet_, /*only_whole=*/false)) return *unservable;
   outlook_.observe(sight.snapshot);
   const bool is_news = has_retraining_news(sight.snapshot);
@@ -91,14 +131,14 @@ Decision Astraea::decide(const Sight& sight) {
   return decide_now(sight, is_news);
 }
 
-bool Astraea::is_at_risk(const std::vector<Share>& shares, const std::vector<double>& needs) const {
+bool Astraea::Deciding::is_at_risk(const std::vector<Share>& shares, const std::vector<double>& needs) const {
   for (std::size_t service = 0; service < needs.size(); ++service) {
     if (shares[service].rate_total() < needs[service]) return true;
   }
   return false;
 }
 
-Decision Astraea::decide_now(const Sight& sight, bool is_news) {
+Decision Astraea::Deciding::decide_now(const Sight& sight, bool is_news) {
   const auto services = detail::services_now(scenario_, sight, outlook_, options_.horizon_seconds);
   const std::vector<double> needs = needs_of(services, options_.target_level);
   const std::vector<char> runs = running_retrainings(sight.snapshot);
@@ -143,7 +183,7 @@ Decision Astraea::decide_now(const Sight& sight, bool is_news) {
   return target;
 }
 
-double Astraea::predicted(const std::vector<ServiceNow>& services, const std::vector<Share>& shares) const {
+double Astraea::Deciding::predicted(const std::vector<ServiceNow>& services, const std::vector<Share>& shares) const {
   double sum = 0;
   for (std::size_t service = 0; service < shares.size(); ++service) {
     sum += detail::expected_value(services[service], shares[service], static_cast<double>(scenario_.window_seconds));
@@ -151,7 +191,8 @@ double Astraea::predicted(const std::vector<ServiceNow>& services, const std::ve
   return sum;
 }
 
-void Astraea::give_spare(FleetPlan& plan, const FleetSearch& search, const std::vector<ServiceNow>& services) const {
+void Astraea::Deciding::give_spare(FleetPlan& plan, const FleetSearch& search,
+                                   const std::vector<ServiceNow>& services) const {
   const auto horizon = static_cast<double>(scenario_.window_seconds);
   std::vector<Share> shares = search.shares_of(plan);
   for (int gpu = 0; gpu < fleet_.gpu_count(); ++gpu) {
@@ -174,7 +215,7 @@ void Astraea::give_spare(FleetPlan& plan, const FleetSearch& search, const std::
   }
 }
 
-void Astraea::add_lending(std::vector<FleetPlan>& plans, const std::vector<ServiceNow>& services) const {
+void Astraea::Deciding::add_lending(std::vector<FleetPlan>& plans, const std::vector<ServiceNow>& services) const {
   const std::size_t count = plans.size();
   for (std::size_t i = 0; i < count; ++i) {
     FleetPlan lending = plans[i];
@@ -183,7 +224,7 @@ void Astraea::add_lending(std::vector<FleetPlan>& plans, const std::vector<Servi
   }
 }
 
-void Astraea::lend(FleetPlan& plan, const std::vector<ServiceNow>& services) const {
+void Astraea::Deciding::lend(FleetPlan& plan, const std::vector<ServiceNow>& services) const {
   for (int service = 0; service < fleet_.service_count; ++service) {
     if (!services[service].is_due || retrains_in(fleet_, plan, service)) continue;
     Layout serving;

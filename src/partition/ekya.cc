@@ -4,8 +4,12 @@
 #include <cmath>
 #include <utility>
 
+#include "base/instant.h"
 #include "partition/detail/even_search.h"
+#include "partition/detail/fleet_search.h"
+#include "partition/detail/fleet_view.h"
 #include "partition/detail/open_gpus.h"
+#include "partition/detail/outlook.h"
 #include "partition/detail/service_now.h"
 #include "partition/detail/thief.h"
 #include "partition/detail/variant_rates.h"
@@ -180,7 +184,34 @@ JobRates chosen_rates(const std::vector<JobRates>& rates, const std::vector<int>
 
 }  // namespace
 
+class Ekya::Deciding {
+ public:
+  Deciding(const Scenario& scenario, const EkyaOptions& options);
+
+  [[nodiscard]] Decision decide(const Sight& sight);
+
+ private:
+  [[nodiscard]] bool is_time(const Sight& sight);
+  [[nodiscard]] Decision rounded(const Sight& sight);
+
+  const Scenario& scenario_;
+  EkyaOptions options_;
+  detail::FleetView fleet_;
+  detail::Outlook outlook_;
+  std::vector<detail::JobRates> rates_by_variant_;  ///< [variant], as many as the service with most has
+  std::vector<int> variants_;                       ///< [service], as last chosen
+  Instant next_at_;
+  std::vector<char> was_due_;
+};
+
 Ekya::Ekya(const Scenario& scenario, const EkyaOptions& options)
+    : deciding_(std::make_unique<Deciding>(scenario, options)) {}
+
+Ekya::~Ekya() = default;
+
+Decision Ekya::decide(const Sight& sight) { return deciding_->decide(sight); }
+
+Ekya::Deciding::Deciding(const Scenario& scenario, const EkyaOptions& options)
     : scenario_(scenario),
       options_(options),
       fleet_(detail::view_fleet(scenario)),
@@ -189,7 +220,7 @@ Ekya::Ekya(const Scenario& scenario, const EkyaOptions& options)
       variants_(scenario.services.size(), 0),
       was_due_(scenario.services.size(), 0) {}
 
-bool Ekya::is_time(const Sight& sight) {
+bool Ekya::Deciding::is_time(const Sight& sight) {
   std::vector<char> is_due;
   is_due.reserve(was_due_.size());
   for (const ServiceState& service : sight.snapshot.services) is_due.push_back(service.is_retraining_due ? 1 : 0);
@@ -203,14 +234,14 @@ bool Ekya::is_time(const Sight& sight) {
   return is_window || has_news;
 }
 
-Decision Ekya::decide(const Sight& sight) {
+Decision Ekya::Deciding::decide(const Sight& sight) {
   if (const auto unservable = detail::find_unservable(fleet_, /*only_whole=*/false)) return *unservable;
   outlook_.observe(sight.snapshot);
   if (!is_time(sight)) return {};
   return rounded(sight);
 }
 
-Decision Ekya::rounded(const Sight& sight) {
+Decision Ekya::Deciding::rounded(const Sight& sight) {
   const auto horizon = static_cast<double>(scenario_.window_seconds);
   const std::int64_t ahead = options_.horizon_seconds > 0 ? options_.horizon_seconds : scenario_.window_seconds;
   const auto services = detail::services_now(scenario_, sight, outlook_, ahead);

@@ -5,10 +5,16 @@
 #include <functional>
 #include <utility>
 
+#include "base/instant.h"
 #include "partition/detail/even_search.h"
+#include "partition/detail/fleet_search.h"
+#include "partition/detail/fleet_view.h"
 #include "partition/detail/open_gpus.h"
+#include "partition/detail/outlook.h"
 #include "partition/detail/realise.h"
+#include "partition/detail/service_now.h"
 #include "partition/detail/variant_rates.h"
+#include "partition/detail/window_ilp.h"
 
 namespace berth::partition {
 namespace {
@@ -170,7 +176,53 @@ double end_value_of(const ServiceNow& service, const Retraining& retraining, dou
 
 }  // namespace
 
+class Migrator::Deciding {
+ public:
+  Deciding(const Scenario& scenario, const MigratorOptions& options);
+
+  [[nodiscard]] Decision decide(const Sight& sight);
+  [[nodiscard]] const Solved& solved() const { return solved_; }
+
+ private:
+  [[nodiscard]] bool is_time(const Snapshot& snapshot);
+  [[nodiscard]] detail::WindowProblem make_problem(const Sight& sight,
+                                                   const std::vector<detail::ServiceNow>& services) const;
+  void fill_blocks(const Sight& sight, const std::vector<detail::ServiceNow>& services, double block_seconds,
+                   detail::WindowProblem& problem) const;
+  void plan_window(const Sight& sight);
+  [[nodiscard]] bool is_about_to_end(const Sight& sight, const detail::FleetPlan& standing,
+                                     const detail::FleetPlan& next) const;
+  void note(const detail::WindowAnswer& answer);
+  [[nodiscard]] Decision carry_out(const Sight& sight);
+
+  const Scenario& scenario_;
+  MigratorOptions options_;
+  std::int64_t window_seconds_;
+  detail::FleetView fleet_;
+  detail::Outlook outlook_;
+  detail::JobRates rates_;
+  Instant next_at_;
+  std::vector<char> was_due_;
+  Solved solved_;
+
+  Instant planned_at_;
+  std::vector<double> block_seconds_;
+  std::vector<detail::BlockCounts> blocks_;  ///< empty: what stands stays
+  std::size_t block_next_ = 0;               ///< the first that is not carried out yet
+  double promised_ = 0;                      ///< the program's objective over the window
+  double bound_ = 0;
+};
+
 Migrator::Migrator(const Scenario& scenario, const MigratorOptions& options)
+    : deciding_(std::make_unique<Deciding>(scenario, options)) {}
+
+Migrator::~Migrator() = default;
+
+Decision Migrator::decide(const Sight& sight) { return deciding_->decide(sight); }
+
+const Migrator::Solved& Migrator::solved() const { return deciding_->solved(); }
+
+Migrator::Deciding::Deciding(const Scenario& scenario, const MigratorOptions& options)
     : scenario_(scenario),
       options_(options),
       window_seconds_(options.horizon_seconds > 0 ? options.horizon_seconds : scenario.window_seconds),
@@ -179,7 +231,7 @@ Migrator::Migrator(const Scenario& scenario, const MigratorOptions& options)
       rates_(detail::rates_by_variant(fleet_, options.capacity_factor).front()),
       was_due_(scenario.services.size(), 0) {}
 
-bool Migrator::is_time(const Snapshot& snapshot) {
+bool Migrator::Deciding::is_time(const Snapshot& snapshot) {
   bool has_news = false;
   for (std::size_t service = 0; service < was_due_.size(); ++service) {
     const char is_due = snapshot.services[service].is_retraining_due ? 1 : 0;
@@ -194,7 +246,7 @@ bool Migrator::is_time(const Snapshot& snapshot) {
   return is_window || has_news;
 }
 
-Decision Migrator::decide(const Sight& sight) {
+Decision Migrator::Deciding::decide(const Sight& sight) {
   if (const auto unservable = detail::find_unservable(fleet_, /*only_whole=*/false)) return *unservable;
   outlook_.observe(sight.snapshot);
   if (is_time(sight.snapshot)) {
@@ -204,7 +256,8 @@ Decision Migrator::decide(const Sight& sight) {
   return carry_out(sight);
 }
 
-detail::WindowProblem Migrator::make_problem(const Sight& sight, const std::vector<ServiceNow>& services) const {
+detail::WindowProblem Migrator::Deciding::make_problem(const Sight& sight,
+                                                       const std::vector<ServiceNow>& services) const {
   const BlockCounts counts = counts_of(fleet_, detail::standing_plan(fleet_, sight.snapshot));
   WindowProblem problem;
   problem.is_first = sight.snapshot.slices.empty();
@@ -231,8 +284,8 @@ detail::WindowProblem Migrator::make_problem(const Sight& sight, const std::vect
 }
 
 /// Cuts the window into blocks and tells each what to expect.
-void Migrator::fill_blocks(const Sight& sight, const std::vector<ServiceNow>& services, double block_seconds,
-                           WindowProblem& problem) const {
+void Migrator::Deciding::fill_blocks(const Sight& sight, const std::vector<ServiceNow>& services, double block_seconds,
+                                     WindowProblem& problem) const {
   problem.block_seconds = blocks_of(window_seconds_, block_seconds, options_.block_growth);
   for (std::uint32_t index = 0; index < services.size(); ++index) {
     IlpService& service = problem.services[index];
@@ -258,7 +311,7 @@ void Migrator::fill_blocks(const Sight& sight, const std::vector<ServiceNow>& se
   }
 }
 
-void Migrator::note(const detail::WindowAnswer& answer) {
+void Migrator::Deciding::note(const detail::WindowAnswer& answer) {
   ++solved_.count;
   if (answer.blocks.empty()) {
     ++solved_.unsolved_count;
@@ -271,7 +324,7 @@ void Migrator::note(const detail::WindowAnswer& answer) {
 }
 
 /// What stays must be beaten with the moves that places ask for, not only those that counts show.
-void Migrator::plan_window(const Sight& sight) {
+void Migrator::Deciding::plan_window(const Sight& sight) {
   const auto services = detail::services_now(scenario_, sight, outlook_, window_seconds_);
   WindowProblem problem = make_problem(sight, services);
   double block_seconds = options_.block_seconds;
@@ -303,7 +356,7 @@ void Migrator::plan_window(const Sight& sight) {
 }
 
 /// Whether a retraining would be taken away just before its end: blocks are coarser than the world.
-bool Migrator::is_about_to_end(const Sight& sight, const FleetPlan& standing, const FleetPlan& next) const {
+bool Migrator::Deciding::is_about_to_end(const Sight& sight, const FleetPlan& standing, const FleetPlan& next) const {
   for (int gpu = 0; gpu < fleet_.gpu_count(); ++gpu) {
     const detail::ModelView& view = fleet_.of_gpu(gpu);
     const std::vector<detail::Piece>& pieces = view.cuts[standing[gpu].cut].pieces;
@@ -321,7 +374,7 @@ bool Migrator::is_about_to_end(const Sight& sight, const FleetPlan& standing, co
   return false;
 }
 
-Decision Migrator::carry_out(const Sight& sight) {
+Decision Migrator::Deciding::carry_out(const Sight& sight) {
   const bool is_first = sight.snapshot.slices.empty();
   const double elapsed = (sight.snapshot.now - planned_at_).to_seconds();
   std::size_t block = 0;

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "planner/solve.h"
 #include "window/check.h"
 #include "window/testing/problems.h"
-#include "planner/solve.h"
 
 namespace berth::planner {
 namespace {

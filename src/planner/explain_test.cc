@@ -6,8 +6,8 @@
 #include <cmath>
 #include <optional>
 
-#include "window/testing/problems.h"
 #include "planner/solve.h"
+#include "window/testing/problems.h"
 
 namespace berth::planner {
 namespace {

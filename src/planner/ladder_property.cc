@@ -7,13 +7,13 @@
 #include <cmath>
 #include <functional>
 
-#include "window/check.h"
-#include "window/testing/exhaustive.h"
-#include "window/testing/problems.h"
 #include "fleet/fleet.h"
-#include "window/testing/integer_model.h"
-#include "window/limits.h"
 #include "one_gpu/one_gpu.h"
+#include "window/check.h"
+#include "window/limits.h"
+#include "window/testing/exhaustive.h"
+#include "window/testing/integer_model.h"
+#include "window/testing/problems.h"
 
 namespace berth::planner {
 namespace {

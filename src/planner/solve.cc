@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "window/check.h"
-#include "planner/detail/part.h"
 #include "fleet/fleet.h"
 #include "one_gpu/one_gpu.h"
+#include "planner/detail/part.h"
+#include "window/check.h"
 
 namespace berth::planner {
 namespace {

@@ -4,9 +4,9 @@
 #include <optional>
 #include <vector>
 
+#include "planner/what_if.h"
 #include "window/limits.h"
 #include "window/problem.h"
-#include "planner/what_if.h"
 
 namespace berth::planner {
 

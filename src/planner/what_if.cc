@@ -4,10 +4,10 @@
 #include <cstddef>
 #include <utility>
 
-#include "window/check.h"
-#include "planner/detail/part.h"
 #include "one_gpu/one_gpu.h"
+#include "planner/detail/part.h"
 #include "planner/solve.h"
+#include "window/check.h"
 
 namespace berth::planner {
 namespace {

@@ -6,10 +6,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "engine/planner_policy.h"
-#include "partition/astraea.h"
-#include "partition/ekya.h"
-#include "partition/migrator.h"
+#include "engine/planner_options.h"
+#include "partition/rival_options.h"
 
 namespace berth::policy {
 

@@ -80,7 +80,8 @@ void World::open_second_at(Instant now) {
 void World::close_second(std::int64_t second) {
   for (std::uint32_t index = 0; index < meters_.size(); ++index) {
     const std::int64_t queued = serving_.queued(ServiceId{index}, now_.micros());
-    events_.push_back({.at = now_, .what = meters_[index].take_second(second, arrivals_.count(ServiceId{index}, second), queued)});
+    events_.push_back(
+        {.at = now_, .what = meters_[index].take_second(second, arrivals_.count(ServiceId{index}, second), queued)});
   }
 }
 

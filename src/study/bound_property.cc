@@ -9,8 +9,8 @@
 #include "engine/verify.h"
 #include "mig/geometry.h"
 #include "profile/operating_point.h"
-#include "study/testing/policy_run.h"
 #include "study/replay_bound.h"
+#include "study/testing/policy_run.h"
 
 namespace berth::study {
 namespace {
@@ -296,8 +296,8 @@ RC_GTEST_PROP(BoundProperty, NoAttackPassesIt, (std::uint64_t seed)) {
     std::vector<Stage> stages = testing::fixed_stages(scenario);
     stages.push_back(attacker(scenario, attack));
     const sim::WorldOptions world{.sharing = happens(70) ? Sharing::kMps : Sharing::kTimeSlices,
-                             .dispatch = happens(70) ? Dispatch::kPull : Dispatch::kPush,
-                             .only = std::nullopt};
+                                  .dispatch = happens(70) ? Dispatch::kPull : Dispatch::kPush,
+                                  .only = std::nullopt};
     const Ran ran = testing::run(scenario, std::move(stages), seed, world);
     check(ran.result.figures, attack.is_sharing ? bound.any : bound.without_sharing, "attacker");
   }

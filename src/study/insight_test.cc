@@ -5,8 +5,9 @@
 #include <set>
 #include <variant>
 
-#include "study/testing/policy_run.h"
+#include "engine/planner_policy.h"
 #include "study/replay.h"
+#include "study/testing/policy_run.h"
 
 namespace berth::study {
 namespace {
@@ -103,7 +104,8 @@ TEST(Insight, EachSliceThatComesOrGoesHasADecisionWithAReason) {
     std::size_t changes = 0;
     for (const sim::JournalRecord& record : ran.journal) {
       const auto* slice = std::get_if<sim::SliceRecord>(&record);
-      if (slice == nullptr || (slice->event != sim::SliceEvent::kCreated && slice->event != sim::SliceEvent::kDestroyed))
+      if (slice == nullptr ||
+          (slice->event != sim::SliceEvent::kCreated && slice->event != sim::SliceEvent::kDestroyed))
         continue;
       ++changes;
       const auto first = decided.lower_bound({slice->slice, Instant()});

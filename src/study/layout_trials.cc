@@ -18,11 +18,11 @@ LayoutTrialRuns::LayoutTrialRuns(const Scenario& scenario, const policy::Policy&
       is_rough_(scenario.gpu_count() > 1 && scenario.fidelity != Fidelity::kRates) {}
 
 policy::LayoutTrials LayoutTrialRuns::trials() {
-  return {.score_service = [this](ServiceId service,
-                                  const std::vector<Slice>& slices) { return score(service, slices); },
-          .score_layout = [this](const partition::Layout& layout) { return score(layout, Fullness::kTrial); },
-          .score_in_full = [this](const partition::Layout& layout) { return score(layout, Fullness::kFull); },
-          .is_rough = is_rough_};
+  return {
+      .score_service = [this](ServiceId service, const std::vector<Slice>& slices) { return score(service, slices); },
+      .score_layout = [this](const partition::Layout& layout) { return score(layout, Fullness::kTrial); },
+      .score_in_full = [this](const partition::Layout& layout) { return score(layout, Fullness::kFull); },
+      .is_rough = is_rough_};
 }
 
 double LayoutTrialRuns::score(ServiceId service, const std::vector<Slice>& slices) {
@@ -56,10 +56,7 @@ std::optional<measure::PolicyResult> LayoutTrialRuns::run(const partition::Layou
   const Scenario& scenario = is_trial ? tried() : scenario_;
   sim::RunOptions options;
   options.seed = seed_;
-  options.world = {.sharing = row_.sharings.front(),
-                   .dispatch = row_.dispatch,
-                   .is_rough = is_trial,
-                   .only = only};
+  options.world = {.sharing = row_.sharings.front(), .dispatch = row_.dispatch, .is_rough = is_trial, .only = only};
   const double done = static_cast<double>(++run_count_) / policy::kLayoutTrialsMax;
   if (progress_) options.progress = [this, done](double) { return progress_(std::min(1.0, done)); };
   std::vector<Stage> stages;

@@ -11,9 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include "engine/planner_policy.h"
+#include "study/testing/policy_run.h"
 #include "window/carry.h"
 #include "window/check.h"
-#include "study/testing/policy_run.h"
 
 namespace berth::study {
 namespace {
@@ -241,7 +242,8 @@ TEST(ObeyedRules, FloorsAreKeptWithWhatStands) {
     walk(done, [&](Instant at, const std::map<Slice, sim::SliceRecord>& standing) {
       // A change of hands takes a moment: what is asked for is judged when all of it stands.
       const bool is_settled = std::ranges::all_of(standing, [](const auto& each) {
-        return each.second.event == sim::SliceEvent::kServing || each.second.event == sim::SliceEvent::kRetrainingStarted;
+        return each.second.event == sim::SliceEvent::kServing ||
+               each.second.event == sim::SliceEvent::kRetrainingStarted;
       });
       if (is_settled) capacity = std::min(capacity, capacity_of(standing, {1}));
       changed_at = at;

@@ -6,9 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "window/check.h"
+#include "engine/planner_policy.h"
 #include "planner/solve.h"
 #include "study/testing/policy_run.h"
+#include "window/check.h"
 
 namespace berth::study {
 namespace {

@@ -64,7 +64,7 @@ class PolicyReplay {
 
  private:
   static constexpr bool kIsJournaled = true;
-  static constexpr double kTrialsShare = 0.8;    ///< of the work, where a policy is made by trials
+  static constexpr double kTrialsShare = 0.8;  ///< of the work, where a policy is made by trials
   static constexpr double kAfterTrialsFrom = 0.9;
 
   /// Runs each form of sharing and returns the better one; a journal is written by running it once more.
@@ -119,7 +119,8 @@ class PolicyReplay {
 
   policy::Inputs inputs_of(LayoutTrialRuns& trials, std::optional<measure::ForecastWatch>& watch) {
     const auto arrivals = [this](ServiceId service, std::int64_t second) { return arrivals_.count(service, second); };
-    policy::Inputs inputs{.scenario = scenario_, .settings = settings_, .arrivals = arrivals, .trials = trials.trials()};
+    policy::Inputs inputs{
+        .scenario = scenario_, .settings = settings_, .arrivals = arrivals, .trials = trials.trials()};
     if (hooks_.keeps_insight) {
       inputs.watch_forecasts = [this, &watch, arrivals](OutlookSource source) {
         watch.emplace(scenario_, source.samples, arrivals);
@@ -130,8 +131,7 @@ class PolicyReplay {
   }
 
   /// Runs and measures, with a timeline and, where they are wanted, the decisions and the journal.
-  Result<PolicyResult> run_stages(std::vector<Stage> stages, Sharing sharing, WorkShare part,
-                                  bool is_journaled) {
+  Result<PolicyResult> run_stages(std::vector<Stage> stages, Sharing sharing, WorkShare part, bool is_journaled) {
     measure::TimelineBuilder timeline(scenario_, sharing);
     std::set<ServiceId> retrained;
     measure::DecisionLog decisions;

@@ -15,7 +15,8 @@ std::vector<double> sharing_factors(std::size_t service_count) {
   factors.reserve(service_count);
   for (int busy = 1; busy <= static_cast<int>(service_count); ++busy) {
     factors.push_back(
-        std::min(sim::sharing_factor(Sharing::kTimeSlices, busy), sim::sharing_factor(Sharing::kMps, busy)).to_double());
+        std::min(sim::sharing_factor(Sharing::kTimeSlices, busy), sim::sharing_factor(Sharing::kMps, busy))
+            .to_double());
   }
   return factors;
 }

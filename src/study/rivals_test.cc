@@ -4,8 +4,8 @@
 #include <array>
 #include <string_view>
 
-#include "study/testing/policy_run.h"
 #include "study/replay.h"
+#include "study/testing/policy_run.h"
 
 namespace berth::study {
 namespace {
@@ -157,7 +157,8 @@ TEST(PolicySettings, RefuseWhatIsNotOne) {
                            "ekya.period_seconds=1.5", "ekya.gain_min=-0.1", "ekya.period_seconds=99999999999"}) {
     EXPECT_FALSE(policy::set_parameter(settings, text)) << text;
   }
-  EXPECT_NE(policy::set_parameter(settings, "ekya.period=5").error().message.find("astraea.target_level"), std::string::npos);
+  EXPECT_NE(policy::set_parameter(settings, "ekya.period=5").error().message.find("astraea.target_level"),
+            std::string::npos);
   EXPECT_EQ(policy::set_parameter(settings, "ekya.period_seconds=1.5").error().message,
             "ekya.period_seconds: wanted a whole number from 0 to 1000000000, found \"1.5\"");
 }

@@ -65,7 +65,8 @@ class SizeTrials {
       return goes_on(gpus, seed_index, done);
     };
     if (!goes_on(gpus, seed_index, 0)) return fail(ErrorCode::kInterrupted, "interrupted");
-    Result<measure::PolicyResult> result = replay_policy(scenario_, policy_, options_.seeds[seed_index], hooks, settings_);
+    Result<measure::PolicyResult> result =
+        replay_policy(scenario_, policy_, options_.seeds[seed_index], hooks, settings_);
     if (!result) return pass_on(result.error());
     const std::int64_t work = work_of(*result, gpus, steps);
     SeedTrial trial = trial_of(*result, options_.attainment);

@@ -11,8 +11,8 @@
 #include "base/decimal.h"
 #include "base/result.h"
 #include "domain/scenario.h"
-#include "policy/settings.h"
 #include "measure/result.h"
+#include "policy/settings.h"
 
 namespace berth::study {
 
@@ -72,7 +72,7 @@ struct PolicySize {
   std::optional<bool> is_stable;                          ///< see study/size_search.h
   std::optional<std::int64_t> cost_micro_usd;             ///< of all `gpus` over the run; absent without a price
   std::optional<measure::PolicyResult> at_answer;  ///< the replay of `gpus` with the first seed, without its timeline
-  std::vector<CountTrial> tried;          ///< ascending
+  std::vector<CountTrial> tried;                   ///< ascending
 };
 
 /// How many counts below the answer (without one: up to `gpus_max`) were not tried.

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "study/size_remarks.h"
 #include "policy/registry.h"
+#include "study/size_remarks.h"
 
 namespace berth::study {
 namespace {

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "study/testing/policy_run.h"
-#include "study/replay.h"
 #include "policy/registry.h"
+#include "study/replay.h"
+#include "study/testing/policy_run.h"
 
 namespace berth::study {
 namespace {

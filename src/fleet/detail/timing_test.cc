@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fleet/fleet.h"
 #include "window/check.h"
 #include "window/testing/problems.h"
-#include "fleet/fleet.h"
 
 namespace berth::planner::fleet {
 namespace {

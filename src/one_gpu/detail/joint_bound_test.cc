@@ -9,11 +9,11 @@
 #include <optional>
 #include <vector>
 
-#include "window/check.h"
 #include "one_gpu/detail/search.h"
+#include "one_gpu/one_gpu.h"
+#include "window/check.h"
 #include "window/testing/exhaustive.h"
 #include "window/testing/problems.h"
-#include "one_gpu/one_gpu.h"
 
 namespace berth::planner {
 namespace {

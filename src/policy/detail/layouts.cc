@@ -60,10 +60,9 @@ MadePolicy make_shared(const Inputs& inputs) {
 }
 
 MadePolicy make_whole(const Inputs& inputs) {
-  return layout_once(inputs, "whole",
-                     [&scenario = inputs.scenario, totals = total_requests(inputs)](const Snapshot&) {
-                       return partition::whole_layout(scenario, totals);
-                     });
+  return layout_once(inputs, "whole", [&scenario = inputs.scenario, totals = total_requests(inputs)](const Snapshot&) {
+    return partition::whole_layout(scenario, totals);
+  });
 }
 
 MadePolicy make_static_even(const Inputs& inputs) {

@@ -37,8 +37,8 @@ partition::StaticBest search(const Inputs& inputs) {
   search.score_service = inputs.trials.score_service;
   search.score_layout = inputs.trials.score_layout;
   search.weights = weights_of(inputs);
-  search.is_separable = std::ranges::all_of(inputs.scenario.interference,
-                                            [](const Decimal& factor) { return factor == Decimal(1); });
+  search.is_separable =
+      std::ranges::all_of(inputs.scenario.interference, [](const Decimal& factor) { return factor == Decimal(1); });
   search.evaluations_max = kLayoutTrialsMax;
   search.serves_every_service = false;  // the best layout may starve one
   partition::StaticBest best = partition::static_best_layout(inputs.scenario, search);
@@ -50,9 +50,8 @@ partition::StaticBest search(const Inputs& inputs) {
 
 MadePolicy make_static_best(const Inputs& inputs) {
   partition::StaticBest best = search(inputs);
-  MadePolicy made = layout_once(inputs, "static-best", [layout = std::move(best.layout)](const Snapshot&) {
-    return layout;
-  });
+  MadePolicy made =
+      layout_once(inputs, "static-best", [layout = std::move(best.layout)](const Snapshot&) { return layout; });
   made.how = [how = fmt::format("{}: {} layouts tried by {} replays",
                                 best.is_exhaustive ? "exhaustive" : "a local search", best.layouts_tried,
                                 best.evaluations)] { return how; };

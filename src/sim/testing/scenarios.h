@@ -1,4 +1,5 @@
-/// Small scenarios, runs and a recount of journals, shared by the tests and benchmarks of the simulator and of what stands on it.
+/// Small scenarios, runs and a recount of journals, shared by the tests and benchmarks of the simulator and of what
+/// stands on it.
 #pragma once
 
 #include <algorithm>

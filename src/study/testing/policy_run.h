@@ -14,8 +14,9 @@ using namespace measure::testing;  // NOLINT(google-build-using-namespace): one 
 /// Runs a policy by its name, with its journal.
 inline Ran run_policy(const Scenario& scenario, std::string_view policy, std::uint64_t seed = 1) {
   Ran ran;
-  const ReplayHooks hooks{
-      .progress = {}, .journal = [&](std::string_view, const sim::JournalRecord& record) { ran.journal.push_back(record); }};
+  const ReplayHooks hooks{.progress = {}, .journal = [&](std::string_view, const sim::JournalRecord& record) {
+                            ran.journal.push_back(record);
+                          }};
   ran.result = *replay_policy(scenario, policy, seed, hooks);
   return ran;
 }

@@ -13,7 +13,7 @@ namespace berth::cli {
 struct PackAnswer {
   const PackingProblem& problem;
   const capacity::PackResult& result;
-  const study::PackingReplay* replay = nullptr;        ///< absent unless --verify
+  const study::PackingReplay* replay = nullptr;      ///< absent unless --verify
   const PackCure* cure = nullptr;                    ///< absent unless --cure found one
   const capacity::Transition* transition = nullptr;  ///< absent unless --from
 

@@ -77,7 +77,7 @@ study::PackingReplayOptions replay_options(const PackRequest& request) {
 }
 
 std::optional<study::PackingReplay> replayed(const PackRequest& request, const PackingProblem& problem,
-                                           const Packing& packing) {
+                                             const Packing& packing) {
   if (!request.is_verifying) return std::nullopt;
   return study::replay_packing(problem, packing, replay_options(request));
 }

@@ -52,10 +52,10 @@ TEST(ReplayJson, HasWallClockTimesOnlyWhenAsked) {
 
 TEST(ReplayJson, ReplacesWhatIsNotUtf8AndKeepsLargeSeedsAndUnknownCosts) {
   const study::ReplayResult result{.scenario = "a\xff.yaml",
-                                 .seed = 9223372036854775807U,
-                                 .simulated_seconds = 1,
-                                 .cost_micro_usd_fleet = {},
-                                 .policies = {}};
+                                   .seed = 9223372036854775807U,
+                                   .simulated_seconds = 1,
+                                   .cost_micro_usd_fleet = {},
+                                   .policies = {}};
   EXPECT_EQ(replay_json(result, false),
             "{\"berth\":1,\"scenario\":\"a\xef\xbf\xbd.yaml\",\"seed\":9223372036854775807,\"simulated_seconds\":1,"
             "\"cost_micro_usd_fleet\":null,\"bound\":{\"goodput\":null,\"goodput_mean_of_services\":null,"

@@ -4,9 +4,9 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "policy/registry.h"
 #include "study/replay.h"
 #include "surface/cli/option_words.h"
-#include "policy/registry.h"
 
 namespace berth::cli {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "measure/result.h"
+#include "study/replay.h"
 
 namespace berth::cli {
 

@@ -70,16 +70,16 @@ Result<JournalOutput> open_journal(const std::optional<std::string>& path, const
 }
 
 Result<study::ReplayResult> run_policies(const ReplayRequest& request, const Scenario& scenario, std::FILE* progress,
-                                       JournalWriter* journal, const InterruptWatch& interrupt) {
+                                         JournalWriter* journal, const InterruptWatch& interrupt) {
   const std::vector<std::string> names = policies_to_run(request, scenario);
   ProgressBar bar(progress, static_cast<int>(names.size()) + 1, steady_now);
   study::ReplayResult result{.scenario = request.scenario_path,
-                           .seed = request.seed,
-                           .simulated_seconds = scenario.simulated_seconds(),
-                           .cost_micro_usd_fleet = study::fleet_cost_micro_usd(scenario),
-                           .objective = scenario.objective,
-                           .bound = {},
-                           .policies = {}};
+                             .seed = request.seed,
+                             .simulated_seconds = scenario.simulated_seconds(),
+                             .cost_micro_usd_fleet = study::fleet_cost_micro_usd(scenario),
+                             .objective = scenario.objective,
+                             .bound = {},
+                             .policies = {}};
   for (std::size_t i = 0; i < names.size(); ++i) {
     study::ReplayHooks hooks;
     hooks.keeps_insight = request.report_dir.has_value();
@@ -93,7 +93,8 @@ Result<study::ReplayResult> run_policies(const ReplayRequest& request, const Sce
       };
     }
     const auto began = std::chrono::steady_clock::now();
-    Result<measure::PolicyResult> policy = study::replay_policy(scenario, names[i], request.seed, hooks, request.settings);
+    Result<measure::PolicyResult> policy =
+        study::replay_policy(scenario, names[i], request.seed, hooks, request.settings);
     if (!policy) return pass_on(policy.error());
     policy->wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     result.policies.push_back(std::move(*policy));

@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "domain/scenario.h"
 #include "ports/files.h"
-#include "measure/result.h"
+#include "study/replay.h"
 #include "surface/cli/replay_options.h"
 
 namespace berth::cli {

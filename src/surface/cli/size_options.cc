@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "base/text.h"
+#include "policy/registry.h"
 #include "study/replay.h"
 #include "surface/cli/option_words.h"
-#include "policy/registry.h"
 
 namespace berth::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "domain/scenario.h"
-#include "measure/result.h"
+#include "study/replay.h"
 
 namespace berth::report {
 

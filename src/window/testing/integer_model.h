@@ -2,8 +2,8 @@
 /// that shares nothing with it but the problem; docs/planner.md, "As an integer program", states it as formulas.
 #pragma once
 
-#include "window/problem.h"
 #include "solver/linear.h"
+#include "window/problem.h"
 
 namespace berth::planner {
 

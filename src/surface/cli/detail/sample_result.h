@@ -2,7 +2,7 @@
 /// can be checked against it with the eye.
 #pragma once
 
-#include "measure/result.h"
+#include "study/replay.h"
 
 namespace berth::cli::detail {
 
