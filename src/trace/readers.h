@@ -29,8 +29,9 @@ inline constexpr std::int64_t kMinuteSeconds = 60;
 [[nodiscard]] Result<CountTrace> read_count_csv(std::string_view text, std::string_view file);
 
 /// `azure-llm`: the header TIMESTAMP,ContextTokens,GeneratedTokens; a timestamp is YYYY-MM-DD HH:MM:SS with a fraction
-/// of 1 to 9 digits or none, `T` or a space between, `Z`, `+00:00` or nothing after it. Times must not decrease
-/// (compared in nanoseconds) and are truncated to microseconds. The trace's second 0 is the first one, rounded down.
+/// of 1 to 9 digits or none, `T` or a space between, `Z`, `+00:00` or nothing after it. Times are truncated
+/// to microseconds and must not decrease; within a microsecond rows may be in any order. The trace's second 0 is the
+/// first one, rounded down.
 [[nodiscard]] Result<TimedTrace> read_azure_llm(std::string_view text, std::string_view file);
 
 /// What to read from a file of many functions: one application (its functions summed) or one function; with an empty
