@@ -11,7 +11,7 @@
 #   *_test.py       one test each, exit status 77 skips       ctest script.<name>.<concept> label script
 # A fuzzer of <concept>_fuzz.cc starts from the files in corpus/<concept>/ and uses corpus/<concept>.dict where they exist.
 #
-# A dependency must stand on a lower floor; one that does not stops the configuration.
+# A dependency must be on a lower floor; otherwise the configuration stops.
 
 function(berth_module)
   cmake_parse_arguments(ARG "" "NAME;FLOOR" "DEPS;LIBS" ${ARGN})
@@ -57,7 +57,7 @@ function(berth_module)
   endif()
 endfunction()
 
-# Refuses a dependency that is unknown or does not stand on a lower floor.
+# Refuses a dependency that is unknown or not on a lower floor.
 function(berth_check_floors name floor deps)
   foreach(dep IN LISTS deps)
     get_property(dep_floor GLOBAL PROPERTY BERTH_FLOOR_${dep})
@@ -116,7 +116,7 @@ function(berth_fuzzer name source)
   target_link_options(${target} PRIVATE -fsanitize=fuzzer)
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz UNITY_BUILD OFF)
 
-  # What the fuzzer finds stays in the build folder; the corpus beside the source is only read.
+  # What the fuzzer finds stays in the build folder; the corpus next to the source is only read.
   set(found ${CMAKE_BINARY_DIR}/fuzz/found/${name}.${concept})
   set(corpus ${CMAKE_CURRENT_SOURCE_DIR}/corpus/${concept})
   file(MAKE_DIRECTORY ${found})
