@@ -2,7 +2,7 @@
 #
 # Puts the bytes of a file, inside or outside the repository, into the module NAME, which sees them as
 #   extern "C" const char d3_begin[];
-#   extern "C" const char d3_end[];     // one past the last byte; a zero byte stands there
+#   extern "C" const char d3_end[];     // one past the last byte; a zero byte is there
 # The file is read by the assembler, so a changed file is taken in by the next build.
 function(berth_embed)
   cmake_parse_arguments(ARG "" "NAME;SYMBOL;FILE" "" ${ARGN})

@@ -1,4 +1,4 @@
-# Finds the third-party libraries and gives each one target name. An absent one is told with its Debian package.
+# Finds the third-party libraries and gives each one target name. For a missing one the message names its Debian package.
 
 # berth_need(FOUND variable LIBRARY what PACKAGE debian-package)
 function(berth_need)

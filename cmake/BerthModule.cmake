@@ -18,7 +18,7 @@
 # link and nothing else of the module does. TESTING_DEPS are what it, the tests and the benchmarks use beyond DEPS: modules
 # on lower floors, or the testing libraries of such modules.
 #
-# A dependency must stand on a lower floor; one that does not stops the configuration.
+# A dependency must be on a lower floor; otherwise the configuration stops.
 
 function(berth_module)
   cmake_parse_arguments(ARG "SYSTEM" "NAME;FLOOR" "DEPS;LIBS;TESTING_DEPS" ${ARGN})
@@ -73,7 +73,7 @@ function(berth_module)
   endif()
 endfunction()
 
-# Refuses a dependency that is unknown or does not stand on a lower floor.
+# Refuses a dependency that is unknown or not on a lower floor.
 function(berth_check_floors name floor deps)
   foreach(dep IN LISTS deps)
     get_property(dep_floor GLOBAL PROPERTY BERTH_FLOOR_${dep})
@@ -132,7 +132,7 @@ function(berth_fuzzer name source)
   target_link_options(${target} PRIVATE -fsanitize=fuzzer)
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz UNITY_BUILD OFF)
 
-  # What the fuzzer finds stays in the build folder; the corpus beside the source is only read.
+  # What the fuzzer finds stays in the build folder; the corpus next to the source is only read.
   set(found ${CMAKE_BINARY_DIR}/fuzz/found/${name}.${concept})
   set(corpus ${CMAKE_CURRENT_SOURCE_DIR}/corpus/${concept})
   file(MAKE_DIRECTORY ${found})

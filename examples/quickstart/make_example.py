@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes the quickstart example: scenario.yaml, profiles.csv and the two traces beside it.
+"""Writes the quickstart example: scenario.yaml, profiles.csv and the two traces next to it.
 
     examples/quickstart/make_example.py [FOLDER]
 
 All numbers are generated, not measured: the profiles follow a simple formula with a little roughness, the traces are a
-day's curve pressed into fifteen minutes, with bursts. The seed is fixed, so that a second run writes the same bytes; a test
+day's curve compressed into fifteen minutes, with bursts. The seed is fixed, so that a second run writes the same bytes; a test
 compares them.
 """
 
@@ -65,13 +65,13 @@ def day_counts(rng, mean, swing, peak_at, bursts):
 
 def scenario_text():
     return f"""# A small cluster for a first look: two GPUs, four services of three tenants, fifteen minutes.
-# All numbers here and in the files beside it are {NOTICE}.
+# All numbers here and in the files next to it are {NOTICE}.
 berth: 1
 fleet: [{{gpu: A100-80GB, count: 2, usd_per_gpu_hour: 3.673}}]
 window_seconds: 200
 history_seconds: {HISTORY_SECONDS}
 
-# What somebody would cut by hand; the policy `fixed` runs it.
+# A layout made by hand; the policy `fixed` runs it.
 layout:
   - gpu: 0
     slices:

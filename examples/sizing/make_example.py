@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes the sizing example: scenario.yaml, profiles.csv and the four traces beside it.
+"""Writes the sizing example: scenario.yaml, profiles.csv and the four traces next to it.
 
     examples/sizing/make_example.py [FOLDER]
 
 All numbers are generated, not measured: the profiles follow a simple formula with a little roughness, the traces are a
-day's curve pressed into twenty minutes, with its peak at another hour for each service. The seed is fixed, so that a second
+day's curve compressed into twenty minutes, with its peak at another hour for each service. The seed is fixed, so that a second
 run writes the same bytes; a test compares them.
 """
 
@@ -29,7 +29,7 @@ MODELS = {
 INT8 = 0.6
 HAS_INT8 = ("speech", "photos")
 
-# Requests a second on average, how far they swing, at which share of the day they peak; target, accuracy, int8's accuracy.
+# Requests per second on average, how far they swing, at which share of the day they peak; target, accuracy, int8's accuracy.
 SERVICES = {
     "search": {"mean": 380, "swing": 0.75, "peak": 0.10, "target_ms": 150, "accuracy": 0.92, "int8": None},
     "speech": {"mean": 170, "swing": 0.75, "peak": 0.35, "target_ms": 300, "accuracy": 0.88, "int8": 0.86},
@@ -81,7 +81,7 @@ def service_text(name, service):
 def scenario_text():
     services = "\n".join(service_text(name, service) for name, service in SERVICES.items())
     return f"""# How many GPUs do four services need whose peaks come at different hours? Ask `berth size`; the count does not matter.
-# All numbers here and in the files beside it are {NOTICE}.
+# All numbers here and in the files next to it are {NOTICE}.
 berth: 1
 fleet: [{{gpu: A100-80GB, count: 1, usd_per_gpu_hour: 3.673}}]
 window_seconds: 200

@@ -28,13 +28,13 @@ class Decimal {
   Decimal(std::int64_t numerator, std::int64_t denominator);
 
   /// Reads "12", "-0.5", "1e-3", "+4.": at most 40 characters, an exponent from -30 to 30. No spaces, no hex, no inf or
-  /// nan. The error says what was wanted and found, without a place: the caller knows the place.
+  /// nan. The error says what was wanted and found, without a position: the caller knows the position.
   [[nodiscard]] static Result<Decimal> parse(std::string_view text);
 
   [[nodiscard]] bool is_integer() const { return value_.get_den() == 1; }
   [[nodiscard]] int sign() const { return sgn(value_); }
   [[nodiscard]] double to_double() const { return value_.get_d(); }
-  /// Shortest exact text where the value is a decimal ("0.45"), else numerator/denominator.
+  /// Shortest exact text if the value is a decimal ("0.45"), otherwise numerator/denominator.
   [[nodiscard]] std::string to_string() const;
 
   /// floor(value + 1/2). Requires: the result fits 64 bits (see `fits_int64`).
@@ -57,7 +57,7 @@ class Decimal {
   friend Decimal operator/(const Decimal& a, const Decimal& b);
   Decimal& operator+=(const Decimal& other) { return *this = *this + other; }
 
-  /// The smallest whole numbers in the same proportions, the signs kept: {0.5, 0.75} -> {2, 3}. Nothing when one of
+  /// The smallest whole numbers in the same proportions, the signs kept: {0.5, 0.75} -> {2, 3}. Nothing if one of
   /// them needs more than 100 bits.
   [[nodiscard]] static std::optional<std::vector<Int128>> to_common_integers(std::span<const Decimal> values);
 

@@ -3,11 +3,11 @@
 
 namespace berth::detail {
 
-/// Prints the broken condition with its place and aborts.
+/// Prints the violated condition with its position and aborts.
 [[noreturn]] void ensure_failed(const char* condition, const char* file, int line);
 
 }  // namespace berth::detail
 
-/// States what must hold here. Never for external input: that gets an Error.
+/// States a condition that must hold here. Never for external input: that gets an Error.
 #define ENSURE(condition) \
   ((condition) ? static_cast<void>(0) : ::berth::detail::ensure_failed(#condition, __FILE__, __LINE__))

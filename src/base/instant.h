@@ -1,5 +1,5 @@
-/// Time: whole microseconds, as a duration (Micros) and as a point of the run (Instant). Both are checked: an overflow
-/// ends the program instead of wrapping.
+/// Time: whole microseconds, as a duration (Micros) and as a point in time of the run (Instant). Both are checked: an
+/// overflow ends the program instead of wrapping.
 #pragma once
 
 #include <compare>
@@ -57,7 +57,7 @@ class Micros {
   std::int64_t count_ = 0;
 };
 
-/// A point of a run: microseconds since its second 0. History lies before it, at negative instants.
+/// A point in time of a run: microseconds since its second 0. History is before it, at negative instants.
 class Instant {
  public:
   constexpr Instant() = default;

@@ -1,4 +1,4 @@
-/// Value or Error: what every function that can meet bad input returns (STYLE 5.1).
+/// Value or Error: returned by every function that can get bad input (STYLE 5.1).
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace berth {
 
-/// What kind of failure it was: the exit status of the program and the status of the API hang on it.
+/// The kind of a failure, on which the exit status of the program depends.
 enum class ErrorCode {
   kInvalidInput,  ///< The user's file or option is wrong; nothing was changed.
-  kNotFound,      ///< A file or name that was asked for does not exist.
+  kNotFound,      ///< A requested file or name does not exist.
   kUnavailable,   ///< The outside world failed (disk full, device missing).
   kInterrupted,   ///< The user asked to stop.
 };

@@ -1,5 +1,5 @@
-/// Random numbers: one seed a run, split by the names of those who draw, so that a new component never shifts another's
-/// draws.
+/// Random numbers: one seed per run, split by the names of the components that draw, so that a new component never
+/// shifts another's draws.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ class Rng {
   [[nodiscard]] std::uint64_t below(std::uint64_t bound);
   /// Uniform in [0, 1), 53 bits.
   [[nodiscard]] double unit() { return static_cast<double>((*this)() >> 11) * 0x1.0p-53; }
-  /// A draw from the Poisson law. Requires: 0 <= mean <= 1e9. 0 for a mean of 0.
+  /// A draw from the Poisson distribution. Requires: 0 <= mean <= 1e9. 0 for a mean of 0.
   [[nodiscard]] std::int64_t poisson(double mean);
 
  private:

@@ -11,7 +11,7 @@
 
 namespace berth {
 
-/// Sorts ascending by `less` of the keys. O(n log n), one key a value. Requires: `less` is a strict weak order.
+/// Sorts ascending by `less` of the keys. O(n log n), one key per value. Requires: `less` is a strict weak order.
 template <class T, class Key, class Less = std::less<>>
 void sort_stably(std::vector<T>& values, const Key& key, const Less& less = {}) {
   using KeyOf = std::decay_t<std::invoke_result_t<const Key&, const T&>>;

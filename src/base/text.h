@@ -1,4 +1,4 @@
-/// Text of the user's files: places, lines and fields, with bounds. Readers of rows share these.
+/// Text of the user's files: positions, lines and fields, with bounds. Used by all readers of rows.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace berth {
 
-/// Where something stands in a text; line and column count from 1.
+/// A position in a text; line and column count from 1.
 struct TextPlace {
   std::size_t line = 1;
   std::size_t column = 1;
@@ -20,11 +20,11 @@ struct TextPlace {
 /// "FILE:LINE:COLUMN: message".
 [[nodiscard]] Error error_at(std::string_view file, TextPlace place, std::string_view message);
 
-/// What was found, short and printable, in quotes: control bytes escaped, long text cut.
+/// What was found, short and printable, in quotes: control bytes escaped, long text truncated.
 [[nodiscard]] std::string in_quotes(std::string_view text);
 
 /// Walks over the lines of a text. A byte-order mark at the front and a CR before each LF are left out. The last line
-/// needs no LF. `line()` is valid until the text goes.
+/// needs no LF. `line()` is valid as long as the text.
 class LineReader {
  public:
   explicit LineReader(std::string_view text);
@@ -43,7 +43,7 @@ class LineReader {
   std::size_t number_ = 0;
 };
 
-/// Whether a line holds nothing but spaces and tabs.
+/// Whether a line contains nothing but spaces and tabs.
 [[nodiscard]] bool is_blank(std::string_view line);
 
 /// One field of a row and the column where it begins (bytes, from 1).
@@ -52,14 +52,14 @@ struct Field {
   std::size_t column = 1;
 };
 
-/// Splits a row at its commas. A field may stand in double quotes (then it may hold commas; a doubled quote inside is
-/// refused as these formats never need one). Spaces around a field are left out.
+/// Splits a row at its commas. A field may be in double quotes (then it may contain commas; a doubled quote inside
+/// is refused, because these formats never need one). Spaces around a field are left out.
 [[nodiscard]] Result<std::vector<Field>> split_row(std::string_view row, std::size_t field_count_max);
 
-/// Whether the bytes are well-formed UTF-8 without NUL; gives the offset of the first bad byte, or npos.
+/// Whether the bytes are well-formed UTF-8 without NUL; returns the offset of the first bad byte, or npos.
 [[nodiscard]] std::size_t find_bad_utf8(std::string_view text);
 
-/// Reads a decimal integer from 0 to `max`, digits only; the error says what was wanted and found, without a place.
+/// Reads a decimal integer from 0 to `max`, digits only; the error says what was wanted and found, without a position.
 [[nodiscard]] Result<std::int64_t> parse_count(std::string_view text, std::int64_t max);
 
 }  // namespace berth

@@ -23,14 +23,15 @@ using detail::Demand;
 using detail::Supply;
 
 constexpr int kSteps = 200;
-/// Everything is summed in doubles: a bound is raised by more than they can err.
+/// Everything is summed in doubles: a bound is raised by more than their error.
 constexpr double kMargin = 1e-9;
 /// By rates, accuracies of several variants are averaged and rounded to millionths.
 constexpr double kMarginByRates = 1e-6;
-/// So many numbers (goods on kinds of slices, by block) an hour's run may have; a longer one by the root of its length.
+/// The most numbers (goods on kinds of slices, by block) of a run of one hour; a longer run gets more, by the square
+/// root of its length.
 constexpr double kNumbersOfAnHour = 130'000;
 constexpr double kNumbersMax = 3'000'000;
-/// A target is cut into so many bins to count what comes close together, and fewer where that takes too long.
+/// A target is divided into that many bins to count requests that arrive close together, fewer if that takes too long.
 constexpr int kBinsMax = 32;
 constexpr int kBinsMin = 4;
 constexpr double kBinWork = 3e8;
@@ -69,14 +70,14 @@ Blocks choose_blocks(const Scenario& scenario) {
           .block_us = static_cast<std::int64_t>(std::ceil(static_cast<double>(end_us) / block_count_max))};
 }
 
-/// Bins that a target is cut into: windows x bins over the run stay within the work.
+/// Bins of a target: windows x bins over the run stay within the work.
 int bins_for(const Scenario& scenario, const ServiceSpec& service) {
   const double targets = static_cast<double>(scenario.simulated_seconds()) / service.target.to_seconds();
   const double work = kBinWork / static_cast<double>(scenario.services.size());
   return static_cast<int>(std::clamp(std::sqrt(work / targets), 1.0 * kBinsMin, 1.0 * kBinsMax));
 }
 
-/// What comes close together, by service. By rates, capacity does not hang on it.
+/// Requests that arrive close together, by service. By rates, capacity does not depend on it.
 std::vector<Crowds> make_crowds(const Scenario& scenario, const KnownArrivals& arrivals, Blocks blocks) {
   std::vector<Crowds> crowds(scenario.services.size());
   if (!arrivals.offsets || scenario.fidelity == Fidelity::kRates) return crowds;
@@ -137,7 +138,7 @@ double accuracy_max(const Scenario& scenario) {
   return static_cast<double>(most) / 1e6;
 }
 
-/// What an answer counts in both goodputs, by service.
+/// The weight of an answer in both goodputs, by service.
 struct Weights {
   std::vector<double> by_request;
   std::vector<double> by_service;
@@ -192,7 +193,7 @@ std::optional<Bound> goodput_bound(const Scenario& scenario, const KnownArrivals
       (is_by_service ? goodputs.goodput_mean_of_services : goodputs.goodput) = std::min(most, *least * (1 + margin));
     }
   }
-  // What binds all policies binds those that do not share.
+  // The bound of all policies is also one of those that do not share.
   Goodputs& lower = bound.without_sharing;
   lower.goodput = std::min(lower.goodput, bound.any.goodput);
   lower.goodput_mean_of_services = std::min(lower.goodput_mean_of_services, bound.any.goodput_mean_of_services);

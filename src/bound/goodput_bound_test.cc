@@ -70,7 +70,7 @@ std::vector<std::int64_t> constant(std::int64_t per_second, std::int64_t seconds
   return std::vector<std::int64_t>(static_cast<std::size_t>(seconds), per_second);
 }
 
-/// At least the optimum, and at most so much more.
+/// At least the optimum, and at most this much more.
 void expect_tight(const Goodputs& bound, double optimum, double tolerance = 0.01) {
   ASSERT_TRUE(bound.goodput && bound.goodput_mean_of_services);
   EXPECT_GE(*bound.goodput, optimum - 1e-9);
@@ -80,11 +80,11 @@ void expect_tight(const Goodputs& bound, double optimum, double tolerance = 0.01
 }
 
 TEST(GoodputBound, IsCapacityOverArrivalsUnderConstantOverload) {
-  // 100 a second of 200, of accuracy 0.9.
+  // 100 per second of 200, of accuracy 0.9.
   Scenario scenario = scenario_with({service_with({Row{}}, 60)});
   scenario.services[0].accuracy = {.before_micro = 900'000, .after_micro = 900'000};
   expect_tight(bound_of(scenario, {constant(200, 60)}).without_sharing, 0.45);
-  // One service has nobody to share with.
+  // One service has no other to share with.
   expect_tight(bound_of(scenario, {constant(200, 60)}).any, 0.45);
 }
 
@@ -104,10 +104,10 @@ TEST(GoodputBound, IsNothingWhereNoSliceAnswersInTime) {
 }
 
 TEST(GoodputBound, CutsTheGpuTheBestWay) {
-  // Seven slices of 30 a second beat the whole's 100.
+  // Seven slices of 30 per second beat the whole GPU's 100.
   const Scenario scenario =
       scenario_with({service_with({Row{}, {.profile = "1g.10gb", .batch = 3, .latency_ms = 100}}, 30)}, 2);
-  // A batch of three takes the whole target: its requests would have to come at one moment, and at most two do so, to
+  // A batch of three takes the whole target: its requests would have to arrive at one moment, and at most two do so, to
   // the accuracy of the bins.
   EXPECT_LE(*bound_of(scenario, {constant(600, 30)}).without_sharing.goodput, 14 * 20.0 / 600 + 1e-3);
   const Scenario quick =
@@ -132,7 +132,7 @@ TEST(GoodputBound, GivesAVariantItsOwnAccuracy) {
 }
 
 TEST(GoodputBound, LetsWorkWaitUntilTheTargetAndNoLonger) {
-  // 400 in the first second, 100 answered a second: with a target of 2 s, 300 within 3 s.
+  // 400 in the first second, 100 answered per second: with a target of 2 s, 300 within 3 s.
   Scenario scenario = scenario_with({service_with({Row{}}, 10)});
   scenario.services[0].target_ms = Decimal(2000);
   scenario.services[0].target = Micros::seconds(2);
@@ -173,7 +173,7 @@ TEST(GoodputBound, TakesTheBetterAccuracyWhereRetrainingWouldHarm) {
 }
 
 TEST(GoodputBound, SharingGainsWhatTheFactorsLeave) {
-  // Whole GPUs of 100 a second each; two services share one: 100 x (1 + 1 / 1.43) together, not less than 2 / 1.43.
+  // Whole GPUs of 100 per second each; two services share one: 100 x (1 + 1 / 1.43) together, not less than 2 / 1.43.
   const Scenario scenario = scenario_with({service_with({Row{}}, 30), service_with({Row{}}, 30)});
   const Bound bound = bound_of(scenario, {constant(100, 30), constant(100, 30)});
   expect_tight(bound.any, (1 + 1 / 1.43) / 2);

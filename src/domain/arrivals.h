@@ -17,8 +17,8 @@ struct CountTrace {
   friend bool operator==(const CountTrace&, const CountTrace&) = default;
 };
 
-/// Calls counted by minute (azure-functions); a minute's calls lie uniformly at random in it. The trace's second 0
-/// begins the first minute.
+/// Calls counted by minute (azure-functions); a minute's calls are placed uniformly at random in it. The trace's second
+/// 0 begins the first minute.
 struct MinuteTrace {
   std::vector<std::uint32_t> counts;
   friend bool operator==(const MinuteTrace&, const MinuteTrace&) = default;
@@ -37,7 +37,7 @@ struct TimedTrace {
   friend bool operator==(const TimedTrace&, const TimedTrace&) = default;
 };
 
-/// Arrivals that are made up, with a mean rate.
+/// Generated arrivals, with a mean rate.
 struct Generator {
   enum class Kind { kConstant, kPoisson, kBursty, kDiurnal };
   Kind kind = Kind::kConstant;
@@ -45,10 +45,10 @@ struct Generator {
   friend bool operator==(const Generator&, const Generator&) = default;
 };
 
-/// What a service's `arrivals:` says, with the trace that it names already read.
+/// A service's `arrivals:`, with the trace that it names already read.
 struct Arrivals {
   std::variant<CountTrace, MinuteTrace, TimedTrace, Generator> source;
-  std::int64_t from_second = 0;      ///< the trace's second that is the run's second 0; >= 0 and inside the trace
+  std::int64_t from_second = 0;      ///< the trace's second that is second 0 of the run; >= 0 and within the trace
   std::int64_t seconds = 0;          ///< length of the window, > 0; may reach beyond the trace
   Decimal scale = Decimal(1);        ///< > 0; multiplies the load, not the noise
   std::int64_t smooth_seconds = 60;  ///< > 0

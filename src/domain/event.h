@@ -1,4 +1,4 @@
-/// Events: what a world (simulated or real) tells the engine. State changes only by applying one.
+/// Events: what a world (simulated or real) reports to the engine. State changes only by applying one.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace berth {
 
-/// What one service saw in one second. Requests themselves never reach the engine.
+/// What one service received and answered in one second. Requests themselves never reach the engine.
 struct ServiceSecond {
   ServiceId service;
   std::int64_t second = 0;  ///< of the run; negative ones are history
@@ -21,7 +21,7 @@ struct ServiceSecond {
   friend bool operator==(const ServiceSecond&, const ServiceSecond&) = default;
 };
 
-/// A slice stands and does its holders' work.
+/// A slice is created and works for its holders.
 struct SliceReady {
   Slice slice;
   friend bool operator==(const SliceReady&, const SliceReady&) = default;

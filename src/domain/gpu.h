@@ -1,4 +1,4 @@
-/// GPU models: what can be cut, where, and what is not known for sure. The data stands in `mig/`.
+/// GPU models: profiles, their places, and what is not certain. The data is in `mig/`.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct MigProfile {
   int compute_slices = 0;   ///< the N of "Ng."
   int length = 0;           ///< placement units that it covers
   std::vector<int> starts;  ///< legal first units, ascending
-  int instances_max = 0;    ///< at most so many on one GPU
+  int instances_max = 0;    ///< the most on one GPU
   std::optional<int> sms;   ///< streaming multiprocessors
   std::optional<std::int64_t> memory_mib;
   MediaEngines media = MediaEngines::kOwnShare;
@@ -33,7 +33,7 @@ struct MigProfile {
   friend bool operator==(const MigProfile&, const MigProfile&) = default;
 };
 
-/// A GPU model. One that cannot be cut has no profiles and 0 units.
+/// A GPU model. One without MIG has no profiles and 0 units.
 struct GpuModel {
   std::string name;        ///< "A100-80GB"
   int units = 0;           ///< placement units (memory slices): 8, 4 or 12
@@ -42,7 +42,7 @@ struct GpuModel {
   bool is_sms_unverified = false;
   std::int64_t memory_mib = 0;  ///< of the whole GPU, nominal
   std::vector<MigProfile> profiles;
-  std::vector<std::string> notes;  ///< what a user of this model should know
+  std::vector<std::string> notes;  ///< remarks for users of this model
 
   [[nodiscard]] bool is_mig_capable() const { return !profiles.empty(); }
   friend bool operator==(const GpuModel&, const GpuModel&) = default;

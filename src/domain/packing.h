@@ -1,4 +1,4 @@
-/// Packing: how many GPUs a set of demands needs, and how each is cut. What is asked, and an answer.
+/// Packing: how many GPUs a set of demands needs, and how each is partitioned. The question and an answer.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,16 @@
 
 namespace berth {
 
-/// A model's load and latency target, which a packing must carry. (tenant, model) is unique among demands.
+/// A model's load and latency target, which a packing must serve. (tenant, model) is unique among demands.
 struct Demand {
   std::string model;
-  std::string tenant;           ///< the model's name unless given
+  std::string tenant;           ///< by default the model's name
   Decimal requests_per_second;  ///< >= 0, before headroom; 0 needs nothing
   Decimal latency_ms;           ///< the target, > 0
   friend bool operator==(const Demand&, const Demand&) = default;
 };
 
-/// GPUs of one model that may be taken.
+/// Available GPUs of one model.
 struct GpuOffer {
   GpuModel model;
   std::optional<std::int64_t> count_max = std::nullopt;  ///< >= 0; absent: unlimited
@@ -30,16 +30,16 @@ struct GpuOffer {
       std::nullopt;  ///< of one GPU, >= 0; in a problem all offers have one, or none
 };
 
-/// What makes a plan acceptable, beside the demands.
+/// What makes a plan acceptable, in addition to the demands.
 struct PackingRules {
   Decimal slo_factor = Decimal(45, 100);  ///< > 0; a point is usable when its latency < slo_factor x target
   Decimal headroom = Decimal(1);          ///< > 0; every rate is multiplied by it
   int processes_max = 3;                  ///< >= 1; points with more are not used
-  bool keeps_tenants_apart = false;       ///< no GPU carries slices of two tenants
+  bool keeps_tenants_apart = false;       ///< no GPU has slices of two tenants
   friend bool operator==(const PackingRules&, const PackingRules&) = default;
 };
 
-/// What is asked: the fewest GPUs (or, where offers have prices, the cheapest) that carry every demand.
+/// The question: the fewest GPUs (or, if offers have prices, the cheapest) that serve every demand.
 struct PackingProblem {
   std::vector<GpuOffer> offers;  ///< GPU models are different
   std::vector<Demand> demands;
@@ -60,7 +60,7 @@ struct PackedSlice {
   friend bool operator==(const PackedSlice&, const PackedSlice&) = default;
 };
 
-/// A plan: GPUs, numbered from 0, and what stands on them.
+/// A plan: GPUs, numbered from 0, and their slices.
 struct Packing {
   std::vector<std::uint32_t> gpu_offers;  ///< by GPU: index into PackingProblem::offers
   std::vector<PackedSlice> slices;        ///< sorted by slice

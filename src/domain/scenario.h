@@ -1,4 +1,4 @@
-/// The scenario: fleet, services and rules of one simulated world (see docs/scenario.md for every word).
+/// The scenario: fleet, services and rules of one simulated world (docs/scenario.md describes every key).
 #pragma once
 
 #include <cstdint>
@@ -18,18 +18,18 @@ namespace berth {
 struct FleetEntry {
   GpuModel model;
   std::int64_t count = 1;                   ///< > 0
-  std::optional<Decimal> usd_per_gpu_hour;  ///< >= 0; absent: cost is not known
+  std::optional<Decimal> usd_per_gpu_hour;  ///< >= 0; absent: costs are not known
 };
 
-/// Time that parts of a change take.
+/// The times of the parts of a change.
 struct ChangeCosts {
   Micros destroy = Micros(500'000);
   Micros create = Micros(500'000);
-  Micros plumbing = Micros(0);  ///< telling the world
+  Micros plumbing = Micros(0);  ///< updating clients and routers
   friend bool operator==(const ChangeCosts&, const ChangeCosts&) = default;
 };
 
-/// A stretch of time in which no change begins: [from, until).
+/// A period in which no change begins: [from, until).
 struct FrozenWindow {
   Instant from;
   Instant until;
@@ -41,7 +41,7 @@ enum class Fidelity { kRequests, kRates };
 enum class Objective { kServices, kRequests };
 
 struct Scenario {
-  std::string name;  ///< as given on the command line; shown, never opened
+  std::string name;  ///< as given on the command line; printed, never opened
   std::vector<FleetEntry> fleet;
   std::int64_t window_seconds = 200;
   std::int64_t history_seconds = 3600;
@@ -67,12 +67,12 @@ struct Scenario {
 /// The name of a profile of a model: "3g.40gb", or "full".
 [[nodiscard]] std::string profile_name(const GpuModel& model, ProfileId profile);
 
-/// SMs of a profile. Where no source tells them (`unverified`), compute slices x the SMs of the smallest plain profile:
+/// SMs of a profile. If no source states them (`unverified`), compute slices x the SMs of the smallest plain profile:
 /// an estimate that the output marks. `full` has the model's.
 [[nodiscard]] int profile_sms(const GpuModel& model, ProfileId profile);
 
-/// How long a whole retraining takes on a profile of a model; nothing: its size is not listed. An uncut GPU has the
-/// time of `full` (key 0), else, where its model can be cut, that of the model's compute slices.
+/// How long a whole retraining takes on a profile of a model; nothing: its size is not listed. A whole GPU has the
+/// time of `full` (key 0), otherwise, if its model has MIG, that of the model's compute slices.
 [[nodiscard]] std::optional<Micros> retraining_time_on(const Retraining& retraining, const GpuModel& model,
                                                        ProfileId profile);
 

@@ -1,4 +1,4 @@
-/// A service: a model with a latency target, its load, its retraining and what its owner forbids.
+/// A service: a model with a latency target, its load, its retraining and its owner's constraints.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ struct Retraining {
   Micros offset;
   Micros swap;
   bool keeps_unfinished = false;  ///< `unfinished: continue`
-  /// Time on a slice of that many compute slices; key 0 is the uncut GPU ("full"). A size not listed cannot retrain.
+  /// Time on a slice of that many compute slices; key 0 is the whole GPU ("full"). A size not listed cannot retrain.
   std::map<int, Micros> time_on;
   friend bool operator==(const Retraining&, const Retraining&) = default;
 };
@@ -54,13 +54,13 @@ struct Variant {
   friend bool operator==(const Variant&, const Variant&) = default;
 };
 
-/// A slice that must stay its owner's.
+/// A slice that its owner must keep.
 struct Pin {
   Slice slice;
   friend bool operator==(const Pin&, const Pin&) = default;
 };
 
-/// Everything a scenario says about one service.
+/// Everything that a scenario states about one service.
 struct ServiceSpec {
   std::string name;
   std::string tenant;

@@ -1,4 +1,4 @@
-/// Slices: intervals of GPUs, and who holds them.
+/// Slices: intervals of GPUs, and their holders.
 #pragma once
 
 #include <compare>
@@ -19,7 +19,7 @@ struct ServiceId {
   friend auto operator<=>(ServiceId, ServiceId) = default;
 };
 
-/// A profile of a GPU model: its number in `GpuModel::profiles`, or the whole uncut GPU.
+/// A profile of a GPU model: its number in `GpuModel::profiles`, or the whole GPU.
 struct ProfileId {
   std::uint16_t index = 0;
   [[nodiscard]] static constexpr ProfileId full() { return {UINT16_MAX}; }
@@ -27,7 +27,7 @@ struct ProfileId {
   friend auto operator<=>(ProfileId, ProfileId) = default;
 };
 
-/// The name of a whole GPU that is not cut, in scenarios, profile tables and journals.
+/// The name of a whole GPU that is not partitioned, in scenarios, profile tables and journals.
 inline constexpr const char* kFullProfileName = "full";
 
 /// A stretch of one GPU: a profile at a start. Ordered by GPU, then start, which is the order in which replicas are
@@ -39,11 +39,10 @@ struct Slice {
   friend auto operator<=>(const Slice&, const Slice&) = default;
 };
 
-/// What a slice does for those who hold it.
+/// What a slice does for its holders.
 enum class Role { kInference, kRetraining };
 
-/// A slice and those who hold it. No holder: it stands unused. Several: they share it (software sharing of a whole
-/// GPU).
+/// A slice and its holders. No holder: it is unowned. Several: they share it (software sharing of a whole GPU).
 struct Holding {
   Slice slice;
   Role role = Role::kInference;

@@ -1,4 +1,4 @@
-/// The snapshot: what the stages may read. `state/` builds it, nobody else.
+/// The snapshot: what the stages may read. Only `state/` builds it.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,15 @@ namespace berth {
 /// A slice as the engine knows it.
 struct StandingSlice {
   Holding holding;
-  std::optional<PointChoice> point = std::nullopt;  ///< as it was asked for; absent: the default
-  bool is_ready = false;                            ///< stands and does its holders' work
-  bool is_leaving = false;                          ///< asked to go
+  std::optional<PointChoice> point = std::nullopt;  ///< as requested; absent: the default
+  bool is_ready = false;                            ///< created, and works for its holders
+  bool is_leaving = false;                          ///< to be destroyed
   friend bool operator==(const StandingSlice&, const StandingSlice&) = default;
 };
 
 /// Slices of a service that were created or destroyed at one instant.
 struct ChangeCount {
-  Instant at;  ///< when the plan acted that asked for them
+  Instant at;  ///< when their plan took effect
   std::int64_t count = 0;
   friend bool operator==(const ChangeCount&, const ChangeCount&) = default;
 };
@@ -35,7 +35,7 @@ struct ServiceState {
   /// run.
   std::deque<ServiceSecond> seconds;
   bool is_retraining_due = false;  ///< due and not done
-  /// Of the last hour, oldest first; the first layout does not count. Whose a change is: state/changes.h.
+  /// Of the last hour, oldest first; the first layout does not count. To whom a change counts: state/changes.h.
   std::deque<ChangeCount> changes;
   friend bool operator==(const ServiceState&, const ServiceState&) = default;
 };
@@ -46,7 +46,7 @@ struct Snapshot {
   std::vector<StandingSlice> slices;   ///< sorted by slice
   std::vector<ServiceState> services;  ///< by ServiceId
 
-  /// Whether a plan made now is the first layout: it stands at once, and costs nothing.
+  /// Whether a plan made now is the first layout: it takes effect at once, and costs nothing.
   [[nodiscard]] bool is_before_first_layout() const { return slices.empty() && now == Instant(); }
 };
 

@@ -11,7 +11,7 @@ namespace {
 using detail::Outlook;
 using detail::Spread;
 
-// Where the levels of the bands stand in a spread.
+// The indices of the bands' levels in a spread.
 constexpr std::size_t kGrid025 = 1;
 constexpr std::size_t kGrid10 = 2;
 constexpr std::size_t kGrid50 = 6;
@@ -31,7 +31,7 @@ double share_between(double count, double low, double high) {
   return std::max(0.0, std::min(high, count + 1) - std::max(low, count));
 }
 
-/// What one model's forecasts came to.
+/// The results of one model's forecasts.
 class Tally {
  public:
   void add(const Spread& spread, double count) {
@@ -70,7 +70,7 @@ SecondsRange pictured(std::span<const std::uint32_t> counts, const BacktestPlan&
   return {.begin = begin, .end = std::min(window.end, begin + kPictureSecondsMax)};
 }
 
-/// Adds those seconds of a forecast that no later one tells.
+/// Adds those seconds of a forecast that no later one covers.
 void add_to_picture(std::vector<ForecastSecond>& picture, SecondsRange shown, SecondsRange told,
                     std::span<const std::uint32_t> counts, const std::vector<Quantiles>& quantiles) {
   for (std::int64_t second = std::max(shown.begin, told.begin); second < std::min(shown.end, told.end); ++second) {
@@ -82,7 +82,7 @@ void add_to_picture(std::vector<ForecastSecond>& picture, SecondsRange shown, Se
   }
 }
 
-/// One model's way through the trace. False where it was told to stop.
+/// One model's pass through the trace. False if it was stopped.
 bool run_model(std::span<const std::uint32_t> counts, Model model, const BacktestHook& go_on, BacktestResult& result) {
   constexpr std::int64_t kOriginsBetweenHooks = 64;
   const BacktestPlan& plan = result.plan;

@@ -1,5 +1,5 @@
-/// How good the models' forecasts would have been: every model forecasts a recorded trace from many points of time,
-/// knowing only what came before, and is judged by what came.
+/// How good the models' forecasts would have been: every model forecasts a recorded trace from many points in time,
+/// knowing only the past, and is judged by what follows.
 #pragma once
 
 #include <cstdint>
@@ -25,13 +25,13 @@ struct BacktestPlan {
 /// Over every second that was forecast, once for each forecast of it.
 struct ModelScore {
   Model model = Model::kCombination;
-  std::optional<double> wape;  ///< sum of |count - median| over the sum of counts; absent where nothing arrived
+  std::optional<double> wape;  ///< sum of |count - median| over the sum of counts; absent if nothing arrived
   double pinball = 0;          ///< mean of the pinball loss over seconds and kLevels, in requests
   double coverage_80 = 0;      ///< mean share of a count that lies between the levels 0.1 and 0.9 (docs/forecast.md)
   double coverage_95 = 0;      ///< likewise between 0.025 and 0.975
 };
 
-/// One second of a picture: what came, and what the latest combination before it had forecast.
+/// One second of a chart: the arrivals, and the latest forecast of the combination before them.
 struct ForecastSecond {
   std::int64_t second = 0;
   std::int64_t lead = 0;  ///< how long before its end the forecast was made, in seconds, from 1
@@ -47,12 +47,12 @@ struct BacktestResult {
   std::vector<ForecastSecond> picture;
 };
 
-/// The longest stretch that a picture shows, in seconds; it lies around the busiest second of the window.
+/// The longest stretch that a chart shows, in seconds; it lies around the busiest second of the window.
 inline constexpr std::int64_t kPictureSecondsMax = 1800;
 
-/// `go_on` is told of each model and how much of it is done, 0 to 1; nothing comes back where it says no. `counts` are
-/// those of the trace's seconds, known ones. About 1 us a second of the trace and 0.3 us a forecast of a second, for
-/// each model. Requires: `plan` as said there.
+/// `go_on` is called with each model and its progress, 0 to 1; if it returns false, nothing is returned. `counts` are
+/// those of the trace's seconds, all known. About 1 us per second of the trace and 0.3 us per forecast of a second, for
+/// each model. Requires: `plan` as stated there.
 using BacktestHook = std::function<bool(Model model, double done)>;
 [[nodiscard]] std::optional<BacktestResult> backtest(std::span<const std::uint32_t> counts, const BacktestPlan& plan,
                                                      const BacktestHook& go_on);

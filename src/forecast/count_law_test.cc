@@ -8,7 +8,8 @@
 namespace berth::forecast::detail {
 namespace {
 
-/// P(count <= n) of the negative binomial law with these moments, or Poisson's: summed by logarithms, term by term.
+/// P(count <= n) of the negative binomial distribution with these moments, or Poisson's: summed by logarithms, term by
+/// term.
 double share_up_to(Moments moments, int n) {
   double sum = 0;
   for (int count = 0; count <= n; ++count) {

@@ -11,12 +11,13 @@ namespace {
 using detail::Outlook;
 using detail::Spread;
 
-/// Before anything was seen: a mean of 10 a second that may as well be 0 or 60.
+/// Before anything was seen: a mean of 10 per second that may as well be 0 or 60.
 constexpr detail::Moments kPriorMoments = {.mean = 10, .variance = 300};
 /// The prior's share after n seconds is 1 / (1 + n), and none from here on.
 constexpr std::int64_t kPriorSeconds = 100;
 
-/// Judgements are this many seconds apart, on average and at least; more for long leads, where neighbours err alike.
+/// Judgements are this many seconds apart, on average and at least; more for long leads, where neighbouring errors are
+/// similar.
 constexpr std::int64_t kJudgementGap = 4;
 constexpr std::int64_t kJudgementGapSpread = 7;
 constexpr std::int64_t kLeadsPerJudgementGap = 20;
@@ -25,7 +26,7 @@ constexpr std::int64_t kLeadJitter = 4;
 /// A new service is judged every second at first.
 constexpr std::int64_t kEarlyJudgements = 8;
 
-/// Irregular, so that no season of the arrivals falls in step with the judgements (Weyl's sequence of the golden
+/// Irregular, so that no season of the arrivals is in phase with the judgements (Weyl's sequence of the golden
 /// ratio).
 std::int64_t judgement_gap(std::int64_t lead, std::int64_t index) {
   const std::int64_t least = std::min(1 + index / kEarlyJudgements, kJudgementGap);
@@ -92,7 +93,7 @@ void Forecaster::wait_for_judgement(std::int64_t second) {
   for (std::size_t lead = 0; lead < detail::kLeadCount; ++lead) {
     detail::PendingViews& pending = pending_[lead];
     if (second < pending.next_second()) continue;
-    // Not always as far ahead: what repeats after just so long would look certain.
+    // Not always as far ahead: what repeats after exactly that time would look certain.
     const std::int64_t target =
         second + detail::kLeads[lead] + (lead == 0 ? 0 : pending.kept_count() % kLeadJitter - 1);
     pending.keep(target, detail::view_of(memory_, target));

@@ -1,4 +1,4 @@
-/// What may arrive at one service in each of the next seconds, told as quantiles, from what arrived until now.
+/// The expected arrivals of one service in each of the next seconds, as quantiles, from the arrivals so far.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ namespace berth::forecast {
 inline constexpr std::array<double, 11> kLevels = {0.025, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.975};
 inline constexpr std::size_t kMedianIndex = 5;
 
-/// What may arrive in one second: requests at each of kLevels, ascending, >= 0, whole numbers.
+/// The forecast of one second: requests at each of kLevels, ascending, >= 0, whole numbers.
 using Quantiles = std::array<double, kLevels.size()>;
 
 enum class Model { kNaive, kSeasonalNaive, kSmoothing, kBursty, kCombination };
@@ -26,19 +26,19 @@ inline constexpr std::array<Model, 5> kModels = {Model::kNaive, Model::kSeasonal
 /// Such as "seasonal-naive".
 [[nodiscard]] std::string_view name_of(Model model);
 
-/// The forecast of one service: it is told the counts of seconds as they pass, and asked what comes next.
+/// The forecaster of one service: it observes the counts of seconds as they pass, and predicts the next ones.
 ///
-/// A regular value of at most about 300 KiB, whatever comes. To observe costs a few us, to predict 200 seconds a few
-/// tens of us. docs/forecast.md tells the models.
+/// A regular value of at most about 300 KiB for any arrivals. An observation costs a few us, a prediction of 200
+/// seconds a few tens of us. docs/forecast.md describes the models.
 class Forecaster {
  public:
   explicit Forecaster(Model model = Model::kCombination);
 
-  /// What arrived in a second. Seconds strictly increase; a second that is left out is unknown, not zero. Requires:
+  /// What arrived in a second. Seconds strictly increase; a second that is skipped is unknown, not zero. Requires:
   /// second > the last one, requests >= 0.
   void observe(std::int64_t second, std::int64_t requests);
 
-  /// The quantiles of each of the `seconds` seconds from `from_second` on. Hangs on what was observed, and on nothing
+  /// The quantiles of each of the `seconds` seconds from `from_second` on. Depends on what was observed, and on nothing
   /// else. Before the first observation: the prior of docs/forecast.md. Requires: from_second > the last observed one,
   /// seconds >= 0.
   [[nodiscard]] std::vector<Quantiles> predict(std::int64_t from_second, std::int64_t seconds) const;
@@ -52,7 +52,7 @@ class Forecaster {
  private:
   /// Learns from the forecasts that were waiting for this second.
   void judge(std::int64_t second, double count);
-  /// Puts aside what may be seen now, to be judged by what comes.
+  /// Stores the present view, to be judged by later seconds.
   void wait_for_judgement(std::int64_t second);
 
   detail::MemberMask mask_{};

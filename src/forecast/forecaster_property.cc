@@ -1,4 +1,4 @@
-// Whatever arrives, with whatever gaps: forecasts are quantiles, finite, the same for the same history.
+// For any arrivals and any gaps: forecasts are quantiles, finite, the same for the same history.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
@@ -20,7 +20,7 @@ std::vector<Observation> any_history() {
   const auto lengths = *rc::gen::container<std::vector<int>>(rc::gen::inRange(1, 400));
   std::vector<Observation> history;
   for (const int length : lengths) {
-    // A stretch of like counts, from none to the limit of a second.
+    // A stretch of similar counts, from none to the limit of a second.
     const std::int64_t magnitude = *rc::gen::element<std::int64_t>(0, 1, 4, 60, 5'000, 10'000'000);
     const std::int64_t gap = *rc::gen::element<std::int64_t>(1, 1, 1, 2, 50, 4'000, 200'000);
     for (int i = 0; i < length; ++i) {

@@ -37,7 +37,7 @@ TEST(Recalibration, PutsWrongLawsRight) {
     Moments said;
     double truth;
   };
-  // Too wide, too narrow, too low, and small counts that are said too often.
+  // Too wide, too narrow, too low, and small counts that are forecast too often.
   for (const Case& wrong : {Case{{50, 400}, 50}, Case{{50, 15}, 50}, Case{{40, 60}, 50}, Case{{0.5, 0.5}, 0.1}}) {
     Recalibration levels(1'000, 50);
     Rng rng(9);

@@ -72,7 +72,7 @@ std::vector<GpuModel> build_models() {
   return models;
 }
 
-/// The model known by name only that a user means: exactly, or by a prefix of at least four letters ("GB300").
+/// The model, known by name only, that a user means: exactly, or by a prefix of at least four letters ("GB300").
 const detail::NamedDeviceRow* find_named_device(std::string_view name) {
   constexpr std::size_t kPrefixMin = 4;
   for (const detail::NamedDeviceRow& row : detail::named_device_rows()) {
@@ -104,7 +104,7 @@ Result<GpuModel> find_gpu_model(std::string_view name) {
     all.push_back(&model);
     if (!name.empty() && model.name.starts_with(name)) candidates.push_back(&model);
   }
-  // Before the prefixes: "H20" is a GPU of its own, not short for H200.
+  // Before the prefixes: "H20" is a different GPU, not short for H200.
   const detail::NamedDeviceRow* named = find_named_device(name);
   if (named != nullptr && (candidates.empty() || named->name == name)) {
     return invalid("GPU " + std::string(named->name) +

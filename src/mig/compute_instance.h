@@ -1,4 +1,4 @@
-/// Compute instances: how the compute slices of one GPU instance are shared out further. They share its memory and
+/// Compute instances: how the compute slices of one GPU instance are divided further. They share its memory and
 /// engines.
 ///
 /// Model: a GPU instance of N compute slices takes compute instances of 1, 2, 3, 4 or 7 slices, together at most N. Its
@@ -17,11 +17,11 @@
 
 namespace berth::mig {
 
-/// A kind of compute instance inside one GPU instance.
+/// A kind of compute instance within one GPU instance.
 struct ComputeProfile {
   std::string name;  ///< "1c.3g.20gb", or "3g.20gb" for the one of all slices
   int slices = 0;
-  int instances_max = 0;   ///< alone in its GPU instance
+  int instances_max = 0;   ///< if its GPU instance has no other kind
   std::optional<int> sms;  ///< the GPU instance's in proportion, rounded down
   bool is_unverified = true;
   friend bool operator==(const ComputeProfile&, const ComputeProfile&) = default;
@@ -31,7 +31,7 @@ struct ComputeProfile {
 /// Requires: a profile of the model, not `full`.
 [[nodiscard]] std::vector<ComputeProfile> compute_profiles(const GpuModel& model, ProfileId gpu_instance);
 
-/// Why compute instances of these sizes cannot stand together in a GPU instance of this profile, or nothing.
+/// Why compute instances of these sizes cannot exist together in a GPU instance of this profile, or nothing.
 [[nodiscard]] std::optional<std::string> find_compute_clash(const GpuModel& model, ProfileId gpu_instance,
                                                             std::span<const int> sizes);
 

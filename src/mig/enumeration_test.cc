@@ -243,7 +243,7 @@ TEST(Enumeration, FlexibilityOfEachPlacement) {
   EXPECT_EQ(found, expected);
 }
 
-// States with enough free units for a request, and those of them in which it has no place all the same.
+// States with enough free units for a request, and those of them in which it still has no place.
 TEST(Enumeration, FragmentationOfTheStates) {
   const GpuModel a100 = gpu("A100-80GB");
   std::vector<std::pair<int, int>> found;

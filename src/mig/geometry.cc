@@ -45,7 +45,7 @@ std::optional<std::string> find_fault(const GpuModel& model, const Placement& pl
          std::to_string(placement.start);
 }
 
-/// Why two instances cannot stand together. Requires: each is legal alone.
+/// Why two instances cannot exist together. Requires: each is legal alone.
 std::optional<std::string> find_pair_clash(const GpuModel& model, const Placement& a, const Placement& b,
                                            bool is_before_r510) {
   if ((detail::units_of(model, a) & detail::units_of(model, b)) != 0) {
@@ -64,7 +64,7 @@ std::optional<std::string> find_pair_clash(const GpuModel& model, const Placemen
   return std::nullopt;
 }
 
-/// A profile that stands more often than it may. Requires: a sorted state, each instance legal alone.
+/// A profile that occurs more often than it may. Requires: a sorted state, each instance legal alone.
 std::optional<std::string> find_surplus(const GpuModel& model, const State& state) {
   std::vector<int> counts(model.profiles.size());
   for (const Placement& last : state) {

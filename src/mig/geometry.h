@@ -1,9 +1,10 @@
-/// MIG geometry: which sets of instances may stand on one GPU, what still fits, what a change destroys.
+/// MIG geometry: which sets of instances are legal on one GPU, what still fits, what a change destroys.
 ///
 /// Model: a GPU has `units` placement units; an instance of profile p at a legal start s covers [s, s + length). A set
 /// is legal iff intervals do not overlap, no profile exceeds its `instances_max`, and at most one instance takes
-/// extended or all media engines (`+me`, `+me.all`). A whole uncut GPU (`full`) is a set of one at start 0. Source:
-/// docs/geometry.md. The code: geometry.cc, enumeration.cc (all states, maximal layouts), state.cc (the text form).
+/// extended or all media engines (`+me`, `+me.all`). A whole GPU that is not partitioned (`full`) is a set of one at
+/// start 0. Source: docs/geometry.md. The code: geometry.cc, enumeration.cc (all states, maximal layouts), state.cc
+/// (the text form).
 #pragma once
 
 #include <compare>
@@ -30,7 +31,7 @@ struct Placement {
 /// Instances on one GPU, sorted.
 using State = std::vector<Placement>;
 
-/// Which profiles an enumeration uses and which driver's rules hold.
+/// Which profiles an enumeration uses and which driver's rules apply.
 struct Rules {
   std::vector<ProfileId> profiles;  ///< ascending
   bool is_before_r510 = false;      ///< A100 drivers before R510 refuse 4g + 3g
@@ -40,7 +41,7 @@ struct Rules {
 [[nodiscard]] Rules plain_rules(const GpuModel& model);
 [[nodiscard]] Rules all_rules(const GpuModel& model);
 
-/// Why a set is illegal, naming the two instances that clash (or the profile that stands too often), or nothing.
+/// Why a set is illegal, naming the two instances that clash (or the profile that occurs too often), or nothing.
 [[nodiscard]] std::optional<std::string> find_clash(const GpuModel& model, const State& state,
                                                     bool is_before_r510 = false);
 
@@ -70,7 +71,7 @@ struct Room {
 [[nodiscard]] Room room_for(const GpuModel& model, const State& state, ProfileId profile);
 
 /// Placements of the rules' profiles, each counted with its length: `eligible` are those not longer than the free
-/// units, `blocked` those among them that meet a busy unit. Limits on numbers (max, media) do not count.
+/// units, `blocked` those among them that cover a busy unit. Limits on counts (max, media) are ignored.
 struct BlockedLength {
   int blocked = 0;
   int eligible = 0;
@@ -78,7 +79,7 @@ struct BlockedLength {
 };
 [[nodiscard]] BlockedLength blocked_length(const GpuModel& model, const State& state, const Rules& rules);
 
-/// Share of the placements of the rules' profiles, weighted by length, that fit an empty GPU's free units by count but
+/// Share of the placements of the rules' profiles, weighted by length, that fit into the free units by count but
 /// not by position: blocked / eligible, from 0 (none blocked, or none eligible) to 1. See docs/geometry.md.
 [[nodiscard]] double fragmentation(const GpuModel& model, const State& state, const Rules& rules);
 

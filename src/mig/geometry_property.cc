@@ -21,7 +21,7 @@ Rules any_rules(const GpuModel& model) {
   return rules;
 }
 
-/// Adds placements that fit, a random one each time, until a random number stands or nothing fits.
+/// Adds placements that fit, a random one each time, until there is a random number of them or nothing fits.
 State any_state(const GpuModel& model, const Rules& rules) {
   State state;
   for (int left = *rc::gen::inRange(0, 9); left > 0; --left) {

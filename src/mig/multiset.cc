@@ -27,7 +27,7 @@ class Packing {
   }
 
  private:
-  /// Places what is left: `placed` instances of wanted_[index] stand, the next one starts at or after starts[first].
+  /// Places the rest: `placed` instances of wanted_[index] are placed, the next one starts at or after starts[first].
   void place(std::size_t index, int placed, std::size_t first) {
     if (index == wanted_.size()) return keep();
     const ProfileCount& item = wanted_[index];

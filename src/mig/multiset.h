@@ -1,5 +1,5 @@
-/// Multisets of profiles: how many instances of which, without places. What mig-parted speaks of, and what a plan asks
-/// for before it knows where.
+/// Multisets of profiles: how many instances of which, without places. The content of mig-parted files, and of plans
+/// whose places are not yet decided.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace berth::mig {
 
-/// So many instances of a profile.
+/// A number of instances of a profile.
 struct ProfileCount {
   ProfileId profile;
   int count = 0;
@@ -23,7 +23,7 @@ using Multiset = std::vector<ProfileCount>;
 [[nodiscard]] Multiset multiset_of(const State& state);
 
 /// The legal state of these instances that blocks the fewest of the model's plain placements (`blocked_length`); of
-/// equals the least State. Nothing when they cannot stand together.
+/// equal ones the least State. Nothing if they cannot exist together.
 ///
 /// Exact: visits every way of placing them, at most as many as the GPU has legal states (below 10^5 for every known
 /// model). Requires: a Multiset of the model's profiles; `full` not among them.

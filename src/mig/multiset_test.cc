@@ -30,7 +30,7 @@ TEST(PlaceMultiset, LeavesTheMostRoom) {
   EXPECT_EQ(placed("A30", {{"2g.12gb", 1}, {"1g.6gb", 2}}), "1g.6gb@0,1g.6gb@1,2g.12gb@2");
 }
 
-// Where creating in the order given at the first free start fails: 3g takes 0, and 4g has nowhere to go.
+// Where creating in the order given at the first free start fails: 3g takes 0, and there is no place for 4g.
 TEST(PlaceMultiset, FindsWhatFirstFitMisses) {
   EXPECT_EQ(placed("H100-80GB", {{"3g.40gb", 1}, {"4g.40gb", 1}}), "4g.40gb@0,3g.40gb@4");
   EXPECT_EQ(placed("A100-80GB", {{"1g.10gb", 2}, {"2g.20gb", 1}, {"3g.40gb", 1}}),

@@ -17,7 +17,7 @@ std::string at_column(std::size_t column, std::string_view message) {
   return "state, column " + std::to_string(column) + ": " + std::string(message);
 }
 
-/// A stretch of the text without the blanks around it, and where it begins.
+/// A part of the text without the blanks around it, and where it begins.
 struct Item {
   std::string_view text;
   std::size_t column = 1;

@@ -1,4 +1,4 @@
-// The text form of a state: whatever the bytes, an answer; what is read is legal and reads back as the same state.
+// The text form of a state: an answer for any bytes; what is read is legal and reads back as the same state.
 
 #include <cstddef>
 #include <cstdint>

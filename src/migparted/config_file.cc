@@ -24,7 +24,7 @@ bool is_list(const yaml::Node& node, std::string_view key) {
   return child != nullptr && std::holds_alternative<yaml::List>(child->value);
 }
 
-/// "0x20B210DE", or with a board's subsystem "0x20B210DE:0x134F10DE"; mig-parted takes decimal and other bases too.
+/// "0x20B210DE", or with a board's subsystem "0x20B210DE:0x134F10DE"; mig-parted accepts decimal and other bases too.
 std::string read_filter(const yaml::Value& value) {
   constexpr std::string_view kAllowed = "0123456789abcdefABCDEFxX:";
   std::string text = value.text("a PCI id such as 0x20B210DE");
@@ -83,7 +83,7 @@ std::vector<InstanceCount> read_instances(const yaml::Value& counts) {
   return instances;
 }
 
-/// `node` is where `value` stands: the reader of values does not tell a list from a scalar.
+/// `node` is the node of `value`: the reader of values does not distinguish a list from a scalar.
 ConfigEntry read_entry(const yaml::Value& value, const yaml::Node& node) {
   value.check_keys({"device-filter", "devices", "mig-enabled", "mig-devices"});
   ConfigEntry entry;
@@ -119,7 +119,7 @@ std::vector<Config> read_configs(const yaml::Value& configs, const yaml::Node& n
   return found;
 }
 
-/// Whether YAML certainly reads an unquoted word as a text: a letter first, and none of its names for other things.
+/// Whether YAML certainly reads an unquoted word as text: a letter first, and none of its reserved words.
 bool is_plain_word(std::string_view text) {
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
   constexpr std::string_view kOthers = "0123456789.-_";
@@ -130,7 +130,7 @@ bool is_plain_word(std::string_view text) {
          });
 }
 
-/// A scalar for YAML: plain where that is certainly a text, else in double quotes.
+/// A scalar for YAML: plain if that is certainly text, otherwise in double quotes.
 std::string yaml_scalar(std::string_view text) {
   if (is_plain_word(text)) return std::string(text);
   static constexpr char kHex[] = "0123456789abcdef";
@@ -236,7 +236,7 @@ ConfigEntry entry_of(const GpuModel& model, const mig::Multiset& multiset) {
   ConfigEntry entry;
   entry.is_mig_enabled = true;
   for (const mig::ProfileCount& item : multiset) {
-    if (item.profile.is_full()) return {};  // an uncut GPU: MIG is off
+    if (item.profile.is_full()) return {};  // a whole GPU: MIG is off
     entry.instances.push_back({profile_name(model, item.profile), item.count});
   }
   return entry;

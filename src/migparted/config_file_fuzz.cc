@@ -1,4 +1,4 @@
-// mig-parted files: whatever the bytes, an answer; what is read is written and reads back as the same.
+// mig-parted files: an answer for any bytes; what is read is written and reads back as the same.
 
 #include <cstddef>
 #include <cstdint>

@@ -11,7 +11,7 @@
 namespace berth::migparted {
 namespace {
 
-// A state written as a file and imported again has the same instances, and stands at least as well.
+// A state written as a file and imported again has the same instances, placed at least as well.
 RC_GTEST_PROP(ConfigFile, AStateComesBackAsTheSameInstances, ()) {
   const GpuModel model = *rc::gen::suchThat(rc::gen::elementOf(mig::gpu_models()),
                                             [](const GpuModel& any) { return any.is_mig_capable(); });

@@ -34,7 +34,7 @@ std::string error_of(std::string_view text) {
   return configs ? "no error" : configs.error().message;
 }
 
-/// A file with one entry, indented by six blanks; the first line of `entry` stands at line 4.
+/// A file with one entry, indented by six blanks; the first line of `entry` is line 4.
 std::string with_entry(std::string_view entry) {
   return "version: v1\nmig-configs:\n  one:\n    - " + std::string(entry) + "\n";
 }

@@ -23,7 +23,7 @@ bool has_compute_instances(const ConfigEntry& entry) {
   return std::ranges::any_of(entry.instances, is_compute_instance, &InstanceCount::profile);
 }
 
-/// The labels of a file, cut after a dozen.
+/// The labels of a file, at most a dozen.
 std::string labels_of(const std::vector<Config>& configs) {
   constexpr std::size_t kShownMax = 12;
   std::vector<std::string> labels(std::min(configs.size(), kShownMax));
@@ -31,7 +31,7 @@ std::string labels_of(const std::vector<Config>& configs) {
   return join(labels) + (configs.size() > kShownMax ? ", ..." : "");
 }
 
-/// "0x20B210DE" -> 0x20B2: the device stands in the upper half, NVIDIA's vendor id in the lower.
+/// "0x20B210DE" -> 0x20B2: the device is in the upper half, NVIDIA's vendor id in the lower.
 std::optional<std::uint16_t> device_of(std::string_view filter) {
   filter = filter.substr(0, filter.find(':'));
   if (!filter.starts_with("0x") && !filter.starts_with("0X")) return std::nullopt;
@@ -42,7 +42,7 @@ std::optional<std::uint16_t> device_of(std::string_view filter) {
   return static_cast<std::uint16_t>(packed >> 16U);
 }
 
-/// The entry's counts in terms of the model's profiles; nothing when it lacks one of them.
+/// The entry's counts in terms of the model's profiles; nothing if it does not have one of them.
 std::optional<mig::Multiset> multiset_on(const GpuModel& model, const ConfigEntry& entry) {
   mig::Multiset wanted;
   for (const InstanceCount& item : entry.instances) {
@@ -102,7 +102,7 @@ class Importer {
     return models;
   }
 
-  /// Refuses the first profile that none of the models has, at its place.
+  /// Refuses the first profile that none of the models has, at its position.
   void refuse_profiles(const ConfigEntry& entry, const std::vector<GpuModel>& models, const yaml::Value& counts) const {
     if (models.empty()) counts.fail("the device filter names no GPU whose placements are known");
     for (const InstanceCount& item : entry.instances) {

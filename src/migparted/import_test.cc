@@ -111,7 +111,7 @@ TEST(ImportConfigFile, RefusesAFilterOfUnknownGpus) {
   EXPECT_NE(imported(text, {}).find("the device filter names no GPU whose placements are known"), std::string::npos);
 }
 
-// What is written for a GPU reads back, and each generated label has a placement on it.
+// A file written for a GPU reads back, and each generated label has a placement on it.
 TEST(ImportConfigFile, ReadsWhatIsGenerated) {
   for (const GpuModel& model : mig::gpu_models()) {
     if (!model.is_mig_capable()) continue;

@@ -18,7 +18,7 @@ std::vector<PerformancePoint> rows_of(const PerformanceTable& table, const std::
   return rows;
 }
 
-/// The plain profile with most compute slices and units; nothing where the GPU cannot be cut.
+/// The plain profile with most compute slices and units; nothing if the GPU has no MIG.
 const MigProfile* largest_profile(const GpuModel& model) {
   const MigProfile* largest = nullptr;
   const auto size_of = [](const MigProfile& p) { return std::tuple(p.is_plain(), p.compute_slices, p.length); };

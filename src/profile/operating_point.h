@@ -1,4 +1,4 @@
-/// Operating points: which measured point a service runs at on a slice, and how long a batch takes there.
+/// Operating points: the measured point at which a service runs on a slice, and how long a batch takes there.
 #pragma once
 
 #include <optional>
@@ -22,19 +22,19 @@ struct OperatingPoint {
   Decimal requests_per_second;  ///< of the slice, as measured
   Decimal latency_ms;           ///< of a full batch
   /// Exact latency in ms of a batch of n at these processes: index n - 1, for n = 1 .. batch. Linear between profiled
-  /// batches, the smallest profiled one below it.
+  /// batches; below the smallest profiled one, that one's.
   std::vector<Decimal> latency_ms_by_batch;
   friend bool operator==(const OperatingPoint&, const OperatingPoint&) = default;
 };
 
-/// The rows of a table for one profile of one GPU model, in the table's order. `full` without rows of its own has those
-/// of the model's largest profile.
+/// The rows of a table for one profile of one GPU model, in the table's order. `full` without rows of its own gets
+/// those of the model's largest profile.
 [[nodiscard]] std::vector<PerformancePoint> points_on(const PerformanceTable& table, const GpuModel& model,
                                                       ProfileId profile);
 
 /// The default point of a service: among its points there with processes <= processes_max and latency < slo_factor x
 /// target (exactly), the one with most throughput; ties: smaller batch, then fewer processes. Nothing: the slice cannot
-/// serve it.
+/// serve the service.
 [[nodiscard]] std::optional<OperatingPoint> choose_point(const ServiceSpec& service, const GpuModel& model,
                                                          ProfileId profile);
 

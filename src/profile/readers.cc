@@ -13,7 +13,7 @@
 namespace berth::profile {
 namespace {
 
-/// Slices that these measurements know, by their compute slices; the names are the A100-80GB's.
+/// Slices in these measurements, by their compute slices; the names are the A100-80GB's.
 constexpr std::array<std::pair<int, const char*>, 5> kParvaProfiles = {
     {{1, "1g.10gb"}, {2, "2g.20gb"}, {3, "3g.40gb"}, {4, "4g.40gb"}, {7, "7g.80gb"}}};
 
@@ -34,7 +34,7 @@ Result<std::string> parva_profile(const Rows& rows) {
   return rows.refuse(0, "1, 2, 3, 4 or 7");
 }
 
-/// The point of a row of ParvaGPU; without throughput where it holds no measurement.
+/// The point of a row of ParvaGPU; without throughput if it is no measurement.
 Result<PerformancePoint> parva_point(const Rows& rows) {
   const auto profile = parva_profile(rows);
   if (!profile) return pass_on(profile.error());
@@ -53,7 +53,7 @@ Result<PerformancePoint> parva_point(const Rows& rows) {
       "A100-80GB", *profile, *batch, *processes, *throughput * Decimal(*processes), *latency_seconds * Decimal(1000)};
 }
 
-/// A row of Berth's own format: whose it is, and the point.
+/// A row of Berth's own format: model, GPU, profile, and the point.
 struct CsvRow {
   std::string model;
   PerformancePoint point;
@@ -104,7 +104,7 @@ struct MisoRow {
   Decimal mean_seconds;
 };
 
-/// "3g.20gb" -> 3. Nothing when it is no name of a plain profile.
+/// "3g.20gb" -> 3. Nothing if it is not the name of a plain profile.
 std::optional<int> compute_slices(std::string_view name) {
   if (name.size() < 6 || name.substr(1, 2) != "g." || name.substr(name.size() - 2) != "gb") return std::nullopt;
   if (!parse_count(name.substr(3, name.size() - 5), 10'000)) return std::nullopt;

@@ -1,5 +1,5 @@
 /// Readers of measured profiles. Every row is checked, used or not; errors say FILE:LINE:COLUMN, what was wanted and
-/// found. Blank lines at the end are fine, inside they are errors. All numbers are exact decimals.
+/// found. Blank lines at the end are accepted, before that they are errors. All numbers are exact decimals.
 #pragma once
 
 #include <cstdint>
@@ -18,33 +18,33 @@ namespace berth::profile {
 
 inline constexpr int kBatchMax = 65'536;
 inline constexpr int kProcessesMax = 1024;
-inline constexpr std::int64_t kThroughputMax = 1'000'000'000;  ///< requests a second of one process or slice
+inline constexpr std::int64_t kThroughputMax = 1'000'000'000;  ///< requests per second of one process or slice
 inline constexpr std::int64_t kLatencyMsMax = 1'000'000'000;   ///< about 11 days
 
 /// ParvaGPU's files (SC'24): `Mig instance,Batch size,Workload Number,Throughput,Latency`, one model of one A100-80GB.
-/// Throughput is per process there and latency in seconds; rows with both zero hold no measurement. The table's model
-/// is empty.
+/// Throughput is per process there and latency in seconds; rows in which both are zero are no measurement. The table's
+/// model is empty.
 [[nodiscard]] Result<PerformanceTable> read_parvagpu(std::string_view text, std::string_view file);
 
-/// Gives the full names of a GPU (maybe a unique prefix) and of one of its profiles, or says what is wrong and in
-/// which.
+/// Returns the full names of a GPU (given perhaps by a unique prefix) and of one of its profiles, or what is wrong and
+/// in which.
 struct ResolvedProfile {
   std::string gpu;
   std::string profile;
 };
 struct UnresolvedProfile {
-  bool is_gpu_unknown = false;  ///< else the profile is
+  bool is_gpu_unknown = false;  ///< otherwise the profile is
   std::string message;          ///< "wanted ..., found ..."
 };
 using ProfileResolver =
     std::function<tl::expected<ResolvedProfile, UnresolvedProfile>(std::string_view gpu, std::string_view profile)>;
 
 /// Berth's own format: `model,gpu,profile,batch,processes,requests_per_second,latency_ms`, requests_per_second of the
-/// whole slice. Gives the rows of `model`; kNotFound, without a line, when there are none.
+/// whole slice. Returns the rows of `model`; kNotFound, without a line, if there are none.
 [[nodiscard]] Result<PerformanceTable> read_profile_csv(std::string_view text, std::string_view file,
                                                         std::string_view model, const ProfileResolver& resolve);
 
-/// The same for every model of a file, in one pass: sorted by model, no two of one name; empty where the file has no
+/// The same for every model of a file, in one pass: sorted by model, no two of one name; empty if the file has no
 /// rows.
 [[nodiscard]] Result<std::vector<PerformanceTable>> read_profile_csv_models(std::string_view text,
                                                                             std::string_view file,
@@ -56,8 +56,8 @@ struct MisoJob {
   int batch = 1;
 };
 
-/// MISO's iteration times (SoCC'22): `model,batch,mig_slice,median_s_per_iter,mean_s_per_iter,n_iters`. Gives the mean
-/// seconds of an iteration by compute slices (1, 2, 3, 4, 7); kNotFound, without a line, when the job is not in the
+/// MISO's iteration times (SoCC'22): `model,batch,mig_slice,median_s_per_iter,mean_s_per_iter,n_iters`. Returns the
+/// mean seconds of an iteration by compute slices (1, 2, 3, 4, 7); kNotFound, without a line, if the job is not in the
 /// file.
 [[nodiscard]] Result<std::map<int, Decimal>> read_miso(std::string_view text, std::string_view file,
                                                        const MisoJob& job);

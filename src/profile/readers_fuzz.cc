@@ -1,4 +1,4 @@
-// All three readers of profiles on the same bytes, each also behind its own header so that rows are reached at once.
+// All three readers of profiles on the same bytes, each also after its own header so that rows are reached at once.
 #include <cstddef>
 #include <cstdint>
 #include <string>

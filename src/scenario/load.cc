@@ -54,7 +54,7 @@ void read_times(const yaml::Value& root, Scenario& scenario) {
   scenario.planning = duration(root.at("planning_seconds"), Micros(0));
 }
 
-/// The price of the whole run must be countable in micro-dollars.
+/// The price of the whole run must be representable in micro-dollars.
 void check_cost(const yaml::Value& fleet, const Scenario& scenario) {
   Decimal usd_per_hour;
   for (const FleetEntry& entry : scenario.fleet) {

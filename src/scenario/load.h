@@ -1,4 +1,4 @@
-/// Reads a scenario file with everything that it names. The words of the file: docs/scenario.md.
+/// Reads a scenario file with everything that it names. The format of the file: docs/scenario.md.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 namespace berth::scenario {
 
 /// The scenario in the file `path`; its traces and profiles are read through `files`, their paths relative to the file.
-/// Every field is checked, so that what comes back keeps the invariants of domain/scenario.h. The error is one message:
+/// Every field is checked, so that the result keeps the invariants of domain/scenario.h. The error is one message:
 /// file, line and column (rows) or key path (YAML), what was wanted, what was found. `Scenario::name` is `path` as
 /// given.
 [[nodiscard]] Result<Scenario> load_scenario(const std::string& path, const Files& files);

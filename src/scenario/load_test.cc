@@ -230,7 +230,7 @@ TEST(Scenario, NothingStandsForNothingWhereThatIsTheDefault) {
 
 struct BadCase {
   std::vector<std::pair<std::string_view, std::string_view>> changes;
-  std::string message;  ///< behind "s.yaml:"
+  std::string message;  ///< after "s.yaml:"
 };
 
 void expect_refused(const std::vector<BadCase>& cases) {

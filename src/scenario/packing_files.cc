@@ -35,7 +35,7 @@ std::vector<std::string_view> demand_header(std::string_view text) {
   return header;
 }
 
-/// A number that may be too small, which is told later, but is never too large.
+/// A number that may be too small (reported later), but is never too large.
 Result<Decimal> number_up_to(const Rows& rows, std::size_t column, std::int64_t max, std::string_view wanted) {
   auto value = Decimal::parse(rows.field(column));
   if (!value || *value > Decimal(max)) return rows.refuse(column, fmt::format("{}, at most {}", wanted, max));
@@ -64,7 +64,7 @@ std::string demand_name(const Demand& demand) {
   return fmt::format("{} of tenant {}", in_quotes(demand.model), in_quotes(demand.tenant));
 }
 
-/// What is wrong with rows that can be read, by kind; all of it is told at once.
+/// What is wrong with rows that can be read, by kind; all of it is reported at once.
 class DemandFaults {
  public:
   void add(const Demand& demand, std::size_t line) {
@@ -100,7 +100,7 @@ class DemandFaults {
   std::vector<std::string> rates_;
   std::vector<std::string> latencies_;
   std::vector<std::string> repeated_;
-  std::map<std::pair<std::string, std::string>, std::size_t> lines_;  ///< of (tenant, model): where it stood first
+  std::map<std::pair<std::string, std::string>, std::size_t> lines_;  ///< of (tenant, model): its first row
   std::size_t first_line_ = 0;                                        ///< 0: nothing is wrong
 };
 
@@ -168,7 +168,7 @@ Result<std::vector<Demand>> read_demands(std::string_view text, std::string_view
   if (const auto begun = rows.begin(); !begun) return pass_on(begun.error());
   std::vector<Demand> demands;
   DemandFaults faults;
-  for (std::size_t line = 2;; ++line) {  // blank lines stand at the end only
+  for (std::size_t line = 2;; ++line) {  // blank lines are at the end only
     const auto has_row = rows.next();
     if (!has_row) return pass_on(has_row.error());
     if (!*has_row) break;

@@ -1,4 +1,4 @@
-// Demands, offers and profiles on the same bytes, each also behind its own header so that rows are reached at once.
+// Demands, offers and profiles on the same bytes, each also after its own header so that rows are reached at once.
 #include <cstddef>
 #include <cstdint>
 #include <optional>

@@ -10,7 +10,7 @@ namespace {
 
 Decimal decimal(const char* text) { return Decimal::parse(text).value(); }
 
-/// Files in memory; a name with a slash stands in a folder.
+/// Files in memory; a name with a slash is in a folder.
 class FolderFiles : public Files {
  public:
   explicit FolderFiles(std::map<std::string, std::string> files) : files_(std::move(files)) {}

@@ -1,5 +1,5 @@
 // The input is a scenario's text; the files that it may name are small and served from memory by the end of their path.
-// What is accepted keeps the invariants of domain/scenario.h.
+// An accepted scenario keeps the invariants of domain/scenario.h.
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -14,7 +14,7 @@
 namespace berth::solver {
 namespace {
 
-/// How far a row or a column may be missed by a solution, absolutely and as a share of its limit.
+/// How far a solution may violate a row or a column, absolutely and as a share of its limit.
 constexpr double kTolerance = 1e-6;
 
 struct FreeClp {
@@ -26,8 +26,8 @@ struct FreeCbc {
 using ClpHandle = std::unique_ptr<Clp_Simplex, FreeClp>;
 using CbcHandle = std::unique_ptr<Cbc_Model, FreeCbc>;
 
-/// A model as the library takes it: the matrix by columns without gaps. One spare element keeps every array's address
-/// valid.
+/// A model in the form of the library: the matrix by columns without gaps. One spare element keeps every array's
+/// address valid.
 struct Arrays {
   std::vector<CoinBigIndex> starts;
   std::vector<int> rows;
@@ -51,7 +51,7 @@ void ensure_is_sound(const LinearModel& model) {
   }
 }
 
-/// Fills the matrix: counts, then places, so that a column's rows come in ascending order.
+/// Fills the matrix: counts, then positions, so that a column's rows are in ascending order.
 void append_matrix(const LinearModel& model, Arrays& arrays) {
   arrays.starts.assign(model.columns.size() + 1, 0);
   for (const Row& row : model.rows) {
@@ -96,7 +96,7 @@ bool is_within(double value, double lower, double upper) {
          value <= upper + kTolerance * std::max(1.0, std::abs(upper));
 }
 
-/// Whether values meet every limit of the model: nobody's word is taken for it.
+/// Whether values meet every limit of the model, checked here and not taken from the library.
 bool is_solution(const LinearModel& model, const std::vector<double>& values) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (!is_within(values[i], model.columns[i].lower, model.columns[i].upper)) return false;
@@ -114,7 +114,7 @@ double objective_of(const LinearModel& model, const std::vector<double>& values)
   return sum;
 }
 
-/// A model without columns: the library is not asked.
+/// A model without columns: the library is not called.
 bool is_empty_sum_legal(const LinearModel& model) {
   return std::ranges::all_of(model.rows, [](const Row& row) { return row.lower <= 0 && row.upper >= 0; });
 }
@@ -132,7 +132,7 @@ Status lp_status_of(int clp_status) {
   }
 }
 
-/// The library's solution with integer columns rounded, or nothing when there is none or it breaks the model.
+/// The library's solution with integer columns rounded, or nothing if there is none or it violates the model.
 std::vector<double> solution_of(const LinearModel& model, Cbc_Model* cbc) {
   const double* found = Cbc_bestSolution(cbc);
   if (found == nullptr) return {};
@@ -157,7 +157,7 @@ MipAnswer mip_answer_of(const LinearModel& model, Cbc_Model* cbc, const MipLimit
     answer.bound =
         std::min(answer.objective, limits.gap_allowed > 0 ? Cbc_getBestPossibleObjValue(cbc) : answer.objective);
   } else if (Cbc_isProvenInfeasible(cbc) != 0 && Cbc_bestSolution(cbc) == nullptr) {
-    // Stopped while it made the model smaller the library says the same, and not that its time was over.
+    // If its time ends during preprocessing the library says the same, and not that its time was over.
     if (limits.seconds_max < kInfinity) return answer;
     answer.status = Status::kInfeasible;
     answer.bound = kInfinity;
@@ -187,7 +187,7 @@ LpAnswer solve_lp(const LinearModel& model) {
   Clp_loadProblem(clp.get(), static_cast<int>(model.columns.size()), static_cast<int>(model.rows.size()),
                   arrays.starts.data(), arrays.rows.data(), arrays.factors.data(), arrays.column_lower.data(),
                   arrays.column_upper.data(), arrays.costs.data(), arrays.row_lower.data(), arrays.row_upper.data());
-  // Not Clp_initialSolve: on large models its crash start prints whatever the log level says.
+  // Not Clp_initialSolve: on large models its crash start prints at any log level.
   Clp_dual(clp.get(), 0);
   if (lp_status_of(Clp_status(clp.get())) == Status::kLimit) Clp_primal(clp.get(), 0);
   LpAnswer answer;

@@ -1,6 +1,6 @@
-/// One narrow door to an LP and MIP library (Clp and Cbc, see docs/decisions/0013).
+/// The interface to an LP and MIP library (Clp and Cbc, see docs/decisions/0013).
 ///
-/// Everything behind it works in doubles: a caller who promises exactness checks what comes back in exact arithmetic.
+/// Everything here is computed in doubles: a caller who promises exactness checks the answer in exact arithmetic.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,7 @@ struct LinearModel {
 
 enum class Status { kOptimal, kInfeasible, kUnbounded, kLimit };
 
-/// `values` by column, `row_prices` by row: how much the optimum grows when a row's binding side grows by one (duals of
+/// `values` by column, `row_prices` by row: how much the optimum grows if a row's binding side grows by one (duals of
 /// a minimisation). Both are empty unless the status is kOptimal.
 struct LpAnswer {
   Status status = Status::kLimit;
@@ -49,25 +49,25 @@ struct LpAnswer {
   std::vector<double> row_prices;
 };
 
-/// Solves the relaxation: whether columns are integers is not looked at. Safe to call from several threads.
+/// Solves the relaxation: whether columns are integers is ignored. Safe to call from several threads.
 [[nodiscard]] LpAnswer solve_lp(const LinearModel& model);
 
 struct MipLimits {
   std::int64_t nodes_max = 1'000'000;
-  /// A solution that is known to be so close to the optimum, as a share of it, is good enough: status kOptimal then
-  /// means within it, and `bound` tells how close.
+  /// A solution that is known to be this close to the optimum, as a share of it, is good enough: kOptimal then means
+  /// within this gap, and `bound` says how close.
   double gap_allowed = 0;
-  /// For benchmarks alone: where it ends a search, the answer depends on the machine. Seconds of the processor, not
-  /// kept to the second; above 0. With it nothing is called infeasible: the library does not tell that from its end.
+  /// For benchmarks only: if it ends a search, the answer depends on the machine. Processor seconds, obeyed only
+  /// roughly; above 0. With it nothing is reported as infeasible: the library does not distinguish that from its limit.
   double seconds_max = kInfinity;
-  /// Whether the library makes the model smaller first. Sooner done, or later; but its answer may be called optimal and
-  /// be a little less, where a solution is exactly on a limit.
+  /// Whether the library preprocesses the model. It may be faster or slower; but an answer may be reported as optimal
+  /// and be slightly worse, if a solution is exactly on a limit.
   bool is_reduced_first = true;
 };
 
-/// `values` is empty when no solution was found; whole numbers in integer columns, every limit met within 1e-6. kLimit:
-/// the nodes or seconds were spent, or the library gave up; `bound` holds all the same. An infeasible model's bound is
-/// infinite.
+/// `values` is empty if no solution was found; whole numbers in integer columns, every limit met within 1e-6. kLimit:
+/// the nodes or seconds were used up, or the library stopped; `bound` is valid all the same. An infeasible model's
+/// bound is infinite.
 struct MipAnswer {
   Status status = Status::kLimit;
   double objective = 0;

@@ -30,7 +30,7 @@ LinearModel diet() {
           .rows = {{.lower = 6, .entries = {{0, 1}, {1, 2}}}, {.lower = 4, .entries = {{0, 1}, {1, 1}}}}};
 }
 
-/// Most value of goods below a weight, so many of each.
+/// The most value of goods below a weight, with a count of each.
 struct Good {
   int value = 0;
   int weight = 0;
@@ -72,7 +72,7 @@ std::vector<Good> random_goods(std::mt19937_64& random, int count) {
   return goods;
 }
 
-/// An equality of large even numbers with an odd sum: no solution, and no cut sees it.
+/// An equality of large even numbers with an odd sum: no solution, and no cutting plane finds that.
 LinearModel odd_sum(int columns) {
   LinearModel model;
   Row row{.lower = static_cast<double>(columns), .upper = static_cast<double>(columns), .entries = {}};
@@ -113,7 +113,7 @@ double duality_gap(const LinearModel& model, const LpAnswer& answer) {
   return std::abs(dual - answer.objective);
 }
 
-/// What a call writes to the two standard streams, through whatever door.
+/// What a call writes to the two standard streams by any means.
 std::string output_of(const std::function<void()>& call) {
   std::fflush(nullptr);
   std::FILE* file = std::tmpfile();
@@ -217,7 +217,7 @@ TEST(SolveMip, KnapsacksAsByDynamicProgramming) {
 }
 
 TEST(SolveMip, MixesIntegersAndOthers) {
-  // Minimise 10n + x with 4n + x >= 7: two whole n and no x cost 20, one and 3 cost 13, none and 7 cost 7.
+  // Minimise 10n + x with 4n + x >= 7: n = 2, x = 0 costs 20; n = 1, x = 3 costs 13; n = 0, x = 7 costs 7.
   LinearModel model{.columns = {{.cost = 10, .is_integer = true}, {.cost = 1, .upper = 2.5}},
                     .rows = {{.lower = 7, .entries = {{0, 4}, {1, 1}}}}};
   EXPECT_NEAR(solve_mip(model, kPlenty).objective, 20, kNear);
@@ -258,7 +258,7 @@ TEST(SolveMip, SpentSecondsStillGiveABoundAndBindNoLaterCall) {
   EXPECT_EQ(solve_mip(model, {.nodes_max = 200}).values, by_nodes.values);
 }
 
-/// Stopped while it makes a model smaller, the library says that there is no solution.
+/// Stopped during preprocessing, the library says that there is no solution.
 TEST(SolveMip, WhereverTheSecondsEndNoSolutionIsDenied) {
   LinearModel model = covering(250, 4000, true);
   for (Row& row : model.rows) {

@@ -10,11 +10,11 @@
 namespace berth {
 namespace {
 
-/// A slice that a plan acts on, while its actions are gone through.
+/// A slice that a plan changes, while its actions are processed.
 struct TouchedSlice {
   bool stands = false;
   bool is_new = false;                ///< the plan creates it
-  std::vector<ServiceId> payers;      ///< of its end
+  std::vector<ServiceId> payers;      ///< of its destruction
   std::vector<ServiceId> new_owners;  ///< of one that is new
 };
 

@@ -36,7 +36,7 @@ ClusterState::ClusterState(std::size_t service_count, std::int64_t history_secon
 }
 
 StandingSlice* ClusterState::find_staying(const Slice& slice) {
-  // A slice that leaves and its successor at the same place stand side by side until the first is gone.
+  // A slice that leaves and its successor at the same place are both kept until the first is gone.
   for (auto it = lower_bound_slice(snapshot_.slices, slice); it != snapshot_.slices.end(); ++it) {
     if (it->holding.slice != slice) break;
     if (!it->is_leaving) return &*it;

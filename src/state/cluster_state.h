@@ -17,11 +17,11 @@ class ClusterState {
   ClusterState(std::size_t service_count, std::int64_t history_seconds);
 
   /// Applies one event; the version grows by one. Events about slices or services that are not known are ignored: a
-  /// world may report what another owner did.
+  /// world may report actions of others.
   void apply(const Event& event);
-  /// Records what an accepted plan that acts at `acts_at` has asked for: its slices are on their way (not ready, or
+  /// Records the actions of an accepted plan that takes effect at `acts_at`: its slices are on their way (not ready, or
   /// leaving), and its changes count for their services, unless it is the first layout. Of a service that changes at
-  /// more than 4,096 instants of an hour the oldest are taken together, as if they were as late as the last of them.
+  /// more than 4,096 instants of an hour the oldest are merged, as if they were as late as the last of them.
   void apply(const Plan& plan, Instant acts_at);
   void set_now(Instant now) { snapshot_.now = now; }
 
@@ -29,9 +29,9 @@ class ClusterState {
   [[nodiscard]] const Snapshot& snapshot() const { return snapshot_; }
 
  private:
-  /// The slice that stands there and was not asked to go, if any.
+  /// The slice at that place that is not to be destroyed, if any.
   [[nodiscard]] StandingSlice* find_staying(const Slice& slice);
-  /// Forgets a slice; of two at one place the one that was asked to go.
+  /// Removes a slice; of two at one place the one that is to be destroyed.
   void remove(const Slice& slice);
   [[nodiscard]] ServiceState* find(ServiceId service);
   void note_changes(const Plan& plan, Instant acts_at);

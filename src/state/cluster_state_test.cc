@@ -70,7 +70,7 @@ TEST(ClusterState, ASliceComesIsGivenAndGoes) {
 
   state.apply(plan_of({DestroySlice{kA}}), Instant(1));
   EXPECT_TRUE(slices[0].is_leaving);
-  state.apply(event(SliceReady{kA}));  // it came up on its way out
+  state.apply(event(SliceReady{kA}));  // it became ready while it was leaving
   EXPECT_FALSE(slices[0].is_ready);
   state.apply(event(SliceGone{kA}));
   ASSERT_EQ(slices.size(), 1U);

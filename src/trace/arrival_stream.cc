@@ -20,7 +20,7 @@ struct SecondMean {
   detail::SmoothedWindow window;
 };
 
-/// The second around which the trace's smoothed mean is largest; the first of several.
+/// The second around which the trace's smoothed mean is largest; if there are several, the first.
 SecondMean largest_mean(const detail::RecordedSums& sums, std::int64_t smooth_seconds) {
   SecondMean largest;
   for (std::int64_t second = 0; second < sums.seconds(); ++second) {

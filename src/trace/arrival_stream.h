@@ -17,38 +17,40 @@
 
 namespace berth {
 
-/// What arrives in each second, as a pure function of (arrivals, seed, second): any second may be asked at any time, in
-/// any order and again, and gives the same answer, so nothing is kept and nobody can look ahead by drawing.
+/// The arrivals of each second, as a pure function of (arrivals, seed, second): any second may be requested at any
+/// time, in any order and again, and gives the same answer, so nothing is stored and no caller can look ahead by
+/// drawing.
 ///
 /// Seconds are those of the run; its second s is the trace's second from_second + s. Negative ones are history. Draws
-/// hang on the trace's second, so that another window of the same trace and seed sees the same requests.
+/// depend on the trace's second, so that another window of the same trace and seed sees the same requests.
 ///
-/// Reading remembers the second (or minute) that was read last, so two threads need two streams; copies are cheap.
+/// A stream caches the second (or minute) that was read last, so two threads need two streams; copies are cheap.
 class ArrivalStream {
  public:
   /// Keeps a reference to `arrivals`. Requires: from_second >= 0, seconds > 0, smooth_seconds > 0, scale > 0, and
-  /// `find_overload` has nothing to say.
+  /// `find_overload` returns nothing.
   ArrivalStream(const Arrivals& arrivals, Rng rng);
   ArrivalStream(Arrivals&&, Rng) = delete;
 
-  /// Requests in a second; 0 from the window's end on, and where the trace has nothing. A trace at scale 1: a few ns.
+  /// Requests in a second; 0 from the window's end on, and where the trace has no requests. A trace at scale 1: a few
+  /// ns.
   [[nodiscard]] std::int64_t count(std::int64_t second) const;
 
-  /// Whether the trace has this second of the window or before it, so that a count of 0 says "none came" and not
-  /// "nobody knows". The trace of a generator reaches from its second 0 to the end of the window.
+  /// Whether the trace has this second of the window or before it, so that a count of 0 means "no requests" and not
+  /// "unknown". The trace of a generator reaches from its second 0 to the end of the window.
   [[nodiscard]] bool has_history(std::int64_t second) const;
 
   /// Puts the offsets of a second's requests from its beginning into `out`: microseconds in [0, 10^6), ascending, in
-  /// the trace's order, as many as `count` says. O(count), about 10 ns a request; the first second asked of a
+  /// the trace's order, as many as `count` says. O(count), about 10 ns per request; the first second requested of a
   /// MinuteTrace's minute costs O(calls of the minute).
   void offsets(std::int64_t second, std::vector<std::uint32_t>& out) const;
 
  private:
-  // What a trace at scale 1 says, as it is.
+  // A trace at scale 1, as it is.
   struct RecordedCounts {};
   struct RecordedTimes {};
   struct RecordedMinutes {};
-  // What is drawn from the Poisson law around a mean, or spaced evenly.
+  // Drawn from a Poisson distribution around a mean, or spaced evenly.
   struct Scaled {
     detail::RecordedSums sums;
     double scale = 1;
@@ -68,7 +70,7 @@ class ArrivalStream {
   using Law = std::variant<RecordedCounts, RecordedTimes, RecordedMinutes, Scaled, detail::EvenSpacing, Steady, Bursty,
                            Diurnal>;
 
-  /// What was read last, to be read on quickly; never changes an answer.
+  /// What was read last, so that reading on is fast; never changes an answer.
   struct Remembered {
     std::int64_t drawn_second = -1;  ///< of `drawn_count`
     std::int64_t drawn_count = 0;
@@ -82,11 +84,11 @@ class ArrivalStream {
 
   [[nodiscard]] static Law law_of(const Arrivals& arrivals, Rng rng);
   [[nodiscard]] static Law generator_law_of(const Arrivals& arrivals, Rng rng);
-  /// The trace's second, where it lies in the window or its history, and in the trace.
+  /// The trace's second, if it lies in the window or its history, and in the trace.
   [[nodiscard]] std::optional<std::int64_t> trace_second(std::int64_t second) const;
   [[nodiscard]] std::int64_t count_at(std::int64_t trace_second) const;
   [[nodiscard]] std::int64_t drawn_count(std::int64_t trace_second) const;
-  /// Of the laws around a mean. Requires: not one of the others.
+  /// Of the distributions around a mean. Requires: not one of the others.
   [[nodiscard]] double mean_at(std::int64_t trace_second) const;
   void read_minute(std::int64_t minute) const;
   void read_times(std::int64_t trace_second) const;
@@ -98,7 +100,7 @@ class ArrivalStream {
   mutable Remembered remembered_;
 };
 
-/// Says which second would get a mean above kRequestsPerSecondMax after scaling; nothing when none would. Bursty and
+/// Says which second would get a mean above kRequestsPerSecondMax after scaling; nothing if none would. Bursty and
 /// diurnal generators reach up to 3 times their mean. Exact. O(seconds of the trace), at scale 1 O(1). Requires: scale
 /// > 0, smooth_seconds > 0.
 [[nodiscard]] std::optional<std::string> find_overload(const Arrivals& arrivals);

@@ -1,4 +1,4 @@
-// What a request costs to draw, beside drawing and std::sort, and what a second costs to count.
+// The cost of drawing a request, compared with drawing and std::sort, and of counting a second.
 #include "trace/arrival_stream.h"
 
 #include <benchmark/benchmark.h>

@@ -167,7 +167,7 @@ TEST(ArrivalStream, SpacesConstantArrivalsEvenly) {
 TEST(ArrivalStream, DrawsPoissonArrivals) {
   for (const auto& [rate, mean] : {std::pair{"0.25", 0.25}, std::pair{"7.5", 7.5}, std::pair{"400", 400.0}}) {
     const Moments moments = moments_of(counts_of(generated(Generator::Kind::kPoisson, rate, 50'000)));
-    // Four standard errors; the fourth central moment of the law is mean (1 + 3 mean).
+    // Four standard errors; the fourth central moment of the distribution is mean (1 + 3 mean).
     EXPECT_NEAR(moments.mean, mean, 4 * std::sqrt(mean / 50'000));
     EXPECT_NEAR(moments.variance, mean, 4 * std::sqrt((mean + 2 * mean * mean) / 50'000));
   }
@@ -177,7 +177,7 @@ TEST(ArrivalStream, DrawsBurstyArrivalsWithTheMeanAndMoreNoise) {
   const Moments moments = moments_of(counts_of(generated(Generator::Kind::kBursty, "10", 400'000)));
   // The rate has variance 100 and a correlation time of 12 s: standard error of the mean 10 x sqrt(24 / 400000) = 0.08.
   EXPECT_NEAR(moments.mean, 10, 0.31);
-  // 10 of the Poisson law, and 100 of the rate less what averaging over each second takes (about 3 %).
+  // 10 from the Poisson distribution, and 100 from the rate less the effect of averaging over each second (about 3 %).
   EXPECT_NEAR(moments.variance, 107, 6);
 }
 

@@ -41,7 +41,7 @@ Result<Timestamp> TimedTraceBuilder::checked_timestamp(const Field& field) const
         field.column, fmt::format("wanted a time like 2023-11-16 18:15:46.6805900, found {}", in_quotes(field.text)));
   }
   if (!first_second_) return *timestamp;
-  // Finer than the microseconds that are kept, rows may stand in any order.
+  // Within the same microsecond rows may be in any order.
   const auto kept = [](const Timestamp& time) { return std::pair(time.second, time.nanos / 1000); };
   if (kept(*timestamp) < kept(last_)) {
     return lines_->error(field.column, fmt::format("wanted a time not before that of the row above, {}, found {}",

@@ -1,4 +1,4 @@
-// The public traces, where the folder named by BERTH_DATA holds them: rows and totals as other programs count them.
+// The public traces, if the folder named by BERTH_DATA has them: rows and totals as other programs count them.
 #include <gtest/gtest.h>
 
 #include <algorithm>

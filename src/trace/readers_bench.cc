@@ -1,4 +1,4 @@
-// What a line costs to read, for traces of 1.2 million seconds or half a million requests.
+// The cost of reading a line, for traces of 1.2 million seconds or half a million requests.
 #include "trace/readers.h"
 
 #include <benchmark/benchmark.h>

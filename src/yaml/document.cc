@@ -17,7 +17,7 @@ constexpr std::string_view kCoreTagPrefix = "tag:yaml.org,2002:";
 
 TextPlace place_of(const yaml_mark_t& mark) { return {mark.line + 1, mark.column + 1}; }
 
-/// Place of a byte; columns count characters.
+/// Position of a byte; columns count characters.
 TextPlace place_of_offset(std::string_view text, std::size_t offset) {
   const std::string_view before = text.substr(0, offset);
   const std::size_t last_break = before.rfind('\n');
@@ -48,7 +48,7 @@ std::string_view view_of(const yaml_char_t* text) {
   return text == nullptr ? std::string_view() : reinterpret_cast<const char*>(text);
 }
 
-/// What stands at an event that begins a node: its anchor and tag, either empty.
+/// The anchor and the tag of an event that begins a node; each may be empty.
 struct Properties {
   std::string anchor;
   std::string tag;
@@ -77,7 +77,7 @@ bool is_core_tag(std::string_view tag) {
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 
-/// Builds the tree from libyaml's events and counts what it costs.
+/// Builds the tree from libyaml's events and counts its size.
 class Composer {
  public:
   Composer(std::string_view text, std::string_view file) : text_(text), file_(file) {
@@ -102,7 +102,7 @@ class Composer {
   Result<Node> map(TextPlace place, int depth);
   Result<Entry> entry(const Event& key_event, int depth);
   Result<Node> alias(const Event& event, int depth);
-  /// Counts a tree whose root stands at `depth` against the limits.
+  /// Counts a tree whose root is at `depth` against the limits.
   Result<void> charge(const Node& node, TextPlace place, int depth);
   Result<void> check_depth(TextPlace place, int depth) const;
   Result<void> charge_one(std::size_t bytes, TextPlace place);
@@ -160,7 +160,7 @@ Result<Node> Composer::node(const Event& event, int depth) {
   }
   auto result = untagged(event, properties.tag, depth);
   if (!result || properties.anchor.empty()) return result;
-  // The copy that the anchor keeps counts like any other part of the tree.
+  // The copy kept for the anchor counts like any other part of the tree.
   if (const auto charged = charge(*result, event.place(), depth); !charged) return pass_on(charged.error());
   anchors_.insert_or_assign(properties.anchor, *result);
   return result;

@@ -1,4 +1,4 @@
-/// YAML documents of users, read into a tree with places, within fixed limits. libyaml stands behind this folder only.
+/// YAML documents of users, read into a tree with positions, within fixed limits. Only this folder uses libyaml.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace berth::yaml {
 struct Node;
 struct Entry;
 
-/// A leaf. Numbers stay text: who needs one reads it exactly.
+/// A leaf. Numbers stay text: a caller who needs one reads it exactly.
 struct Scalar {
   std::string text;
   bool is_plain = true;  ///< unquoted, so that `null` may mean nothing
@@ -25,7 +25,7 @@ struct Scalar {
 using List = std::vector<Node>;
 using Map = std::vector<Entry>;  ///< in the order of the file; no key twice
 
-/// A value and the place where it begins (columns count characters). What an alias stands for has the place of its
+/// A value and the position where it begins (columns count characters). The value of an alias has the position of its
 /// anchor.
 struct Node {
   TextPlace place;
@@ -44,15 +44,15 @@ struct Entry {
 
 inline constexpr std::size_t kTextBytesMax = 4U << 20U;
 inline constexpr int kDepthMax = 32;
-/// Nodes of the tree, what aliases expand to and what anchors keep counted each time. Their text together is limited
+/// Nodes of the tree, where each expansion of an alias and each copy of an anchor counts. Their total text is limited
 /// likewise.
 inline constexpr std::size_t kNodeCountMax = 200'000;
 inline constexpr std::size_t kScalarBytesMax = 16U << 20U;
 
-/// The one document of a text in UTF-8 (a byte-order mark and CRLF are fine). Refused with FILE:LINE:COLUMN: malformed
-/// text, no or a second document, a repeated key, a key that is not a scalar, a merge key, a tag outside YAML's core
-/// schema, an alias without an anchor, and whatever exceeds the limits above. Time and memory are bounded by them.
-/// `file` is for messages.
+/// The one document of a text in UTF-8 (a byte-order mark and CRLF are accepted). Refused with FILE:LINE:COLUMN:
+/// malformed text, no or a second document, a repeated key, a key that is not a scalar, a merge key, a tag outside
+/// YAML's core schema, an alias without an anchor, and everything that exceeds the limits above. Time and memory are
+/// bounded by them. `file` is for messages.
 [[nodiscard]] Result<Node> parse_document(std::string_view text, std::string_view file);
 
 }  // namespace berth::yaml

@@ -96,7 +96,8 @@ TEST(Document, ThirtyTwoLevelsAreAccepted) {
   EXPECT_TRUE(parse_document(repeated("[", 32) + repeated("]", 32), "f").has_value());
 }
 
-// What would need more than milliseconds or megabytes if it were expanded. The test's own time limit is the watch.
+// Documents that would need more than milliseconds or megabytes if they were expanded; checked by the test's time
+// limit.
 TEST(Document, BombsAreRefused) {
   std::string aliases = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
   for (int i = 1; i < 20; ++i) {

@@ -27,7 +27,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-/// "; did you mean latency_ms?", or nothing when no known word is near.
+/// "; did you mean latency_ms?", or nothing if no known word is near.
 std::string hint_for(std::string_view found, std::span<const std::string_view> known) {
   constexpr std::size_t kLengthMax = 60;
   if (found.size() > kLengthMax) return "";
@@ -49,7 +49,7 @@ std::string shown(const Node* node) {
   return in_quotes(std::get<Scalar>(node->value).text);
 }
 
-/// Whether a name can be shown on one line: no control characters (C0, DEL, C1), something other than spaces.
+/// Whether a name can be printed on one line: no control characters (C0, DEL, C1), something other than spaces.
 bool is_printable_name(std::string_view text) {
   bool has_ink = false;
   for (std::size_t i = 0; i < text.size(); ++i) {

@@ -1,8 +1,8 @@
 /// Typed reading of a YAML tree. Each value knows its key path, so that every message has one form:
 /// `scenario.yaml:12:16: services[0].slo.latency_ms: wanted a number above 0, found "abc"`.
 ///
-/// The first failure is kept and the rest ignored: after it every reading gives a harmless value, so the code that
-/// reads a whole file asks once at its end (and before anything costly).
+/// The first failure is kept and later ones are ignored: after it every read returns a harmless value, so the code that
+/// reads a whole file checks once at its end (and before anything expensive).
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ class Report {
   std::optional<Error> failure_;
 };
 
-/// Which numbers are wanted. `wanted` says it in the message: "a number above 0".
+/// Which numbers are wanted. `wanted` are the words of the message: "a number above 0".
 struct NumberRule {
   Decimal min;
   bool is_min_allowed = true;
@@ -54,7 +54,7 @@ struct WholeRange {
   std::int64_t max = INT64_MAX;
 };
 
-/// A place in the tree where a value is, or should be. Cheap to copy but for its path; valid as long as tree and
+/// A place in the tree where a value is, or should be. Cheap to copy except for its path; valid as long as tree and
 /// report.
 class Value {
  public:
@@ -62,23 +62,24 @@ class Value {
 
   /// Written and not null.
   [[nodiscard]] bool is_present() const;
-  /// Written, be it as null.
+  /// Written, possibly as null.
   [[nodiscard]] bool is_written() const { return node_ != nullptr; }
   [[nodiscard]] bool is_map() const;
   [[nodiscard]] bool has_failed() const { return report_->has_failed(); }
   [[nodiscard]] const std::string& path() const { return path_; }
 
-  /// States the keys that a map may have: any other one fails, with the nearest known one. No map fails too.
+  /// States the keys that a map may have: any other one fails, with the nearest known one in the message. A value that
+  /// is not a map fails too.
   void check_keys(std::span<const std::string_view> known) const;
   void check_keys(std::initializer_list<std::string_view> known) const {
     check_keys(std::span(known.begin(), known.size()));
   }
-  /// The value of a key; absent when this is no map or has no such key.
+  /// The value of a key; absent if this is not a map or has no such key.
   [[nodiscard]] Value at(std::string_view key) const;
   /// The keys of a map in the order of the file.
   [[nodiscard]] std::vector<std::string> keys() const;
-  /// The items of a list. No list, or an empty one where that is not allowed, fails; `wanted` says it: "a list of
-  /// GPUs".
+  /// The items of a list. A value that is not a list, or an empty list where that is not allowed, fails; `wanted` are
+  /// the words of the message: "a list of GPUs".
   [[nodiscard]] std::vector<Value> items(std::string_view wanted, bool is_empty_allowed = true) const;
 
   /// The bytes of a scalar.
@@ -93,12 +94,12 @@ class Value {
     return choice(std::span(words.begin(), words.size()));
   }
 
-  /// Fails here: "wanted W, found F", where F is what stands here.
+  /// Fails here: "wanted W, found F", where F is the value here.
   void refuse(std::string_view wanted) const;
   /// Fails here with a message of the caller's, or with another error, whose code stays.
   void fail(std::string_view message) const;
   void fail_with(const Error& error) const;
-  /// Keeps an error as it is: it names its own place.
+  /// Keeps an error unchanged: it names its own place.
   void pass_on(Error error) const { report_->fail_with(std::move(error)); }
 
  private:
@@ -106,7 +107,7 @@ class Value {
       : node_(node), place_(place), path_(std::move(path)), report_(report) {}
 
   const Node* node_;  ///< null: absent
-  TextPlace place_;   ///< of the node, or of the map that should hold it
+  TextPlace place_;   ///< of the node, or of the map that should contain it
   std::string path_;
   Report* report_;
 };

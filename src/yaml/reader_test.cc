@@ -7,7 +7,7 @@
 namespace berth::yaml {
 namespace {
 
-/// What reading a text says, or "" when nothing is wrong.
+/// The error of reading a text, or "" if nothing is wrong.
 std::string message_of(const std::string& text, const std::function<void(const Value&)>& read) {
   const auto root = parse_document(text, "f");
   if (!root) return root.error().message;

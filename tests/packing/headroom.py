@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The headroom that each model needs for 99 % in time, with Poisson arrivals, slices full to the brim without it.
+"""The headroom that each model needs for 99 % in time, with Poisson arrivals and slices that are fully loaded without it.
 
     BERTH_DATA=DATA BERTH_PROGRAM=build/release/berth python3 tests/packing/headroom.py [SCENARIO ...]
 
-For each model of a scenario of ParvaGPU's, alone, with its rate and target: the slices of the plan for that rate carry C requests
-a second. They are replayed at C / headroom; the smallest headroom (steps of 1 %) with which 99 % are in time is found by halving.
+For each model of a scenario of ParvaGPU's, alone, with its rate and target: the slices of the plan for that rate serve C requests
+per second. They are replayed at C / headroom; the smallest headroom (steps of 1 %) with which 99 % are in time is found by halving.
 """
 
 import math
@@ -19,7 +19,7 @@ HEADROOM_PERCENT_MAX = 400
 
 
 def replayed(folder, model, target, carried, percent):
-    """(share in time, p99 in ms) of a plan that carries `carried`, at carried / (percent %)."""
+    """(share in time, p99 in ms) of a plan that can serve `carried`, at carried / (percent %)."""
     path = os.path.join(folder, "demand.csv")
     rate = math.floor(carried * 100 / percent * 1000) / 1000
     write_demands(path, [(model, f"{rate:.3f}", target)])

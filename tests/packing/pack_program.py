@@ -31,7 +31,7 @@ def models():
 
 
 def scenario_demands():
-    """ParvaGPU's six scenarios: lists of (model, requests a second, target in ms), as written."""
+    """ParvaGPU's six scenarios: lists of (model, requests per second, target in ms), as written."""
     tables = []
     for name in ("SLO_req_rate.csv", "SLO_latency.csv"):
         with open(os.path.join(DATA, "parvagpu", "SLO", name), encoding="utf-8") as file:

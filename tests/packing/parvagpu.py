@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""ParvaGPU's six scenarios (SC'24): our proven minimum beside ParvaGPU's own plans, all judged by the same checker.
+"""ParvaGPU's six scenarios (SC'24): our proven minimum and ParvaGPU's own plans, all judged by the same checker.
 
     BERTH_DATA=DATA BERTH_PROGRAM=build/release/berth python3 tests/packing/parvagpu.py
 
@@ -44,7 +44,7 @@ def placed(sizes):
 
 
 def throughputs():
-    """Requests a second of a slice, as a decimal text is read exactly by the checker: (model, size, batch, processes)."""
+    """Requests per second of a slice, as a decimal text that the checker reads exactly: (model, size, batch, processes)."""
     table = {}
     for model in models():
         with open(os.path.join(profile_folder(), model + ".csv"), encoding="utf-8") as file:

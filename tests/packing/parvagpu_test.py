@@ -10,7 +10,7 @@ from pack_program import SKIPPED, why_skipped
 from parvagpu import run
 
 SECONDS_MAX = 10
-SLOW_FACTOR = 3  # other work may run on the machine beside a test
+SLOW_FACTOR = 3  # other work may run on the machine at the same time
 THEIR_GPUS = [2, 3, 5, 7, 13, 16]
 
 

@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
-"""Every bar of the planner in one table, each with what it is held against. `scripts/bench planner` builds what it needs and runs it.
+"""Every bar of the planner in one table, each with what it is compared with. `scripts/bench planner` builds and runs it.
 
     BERTH_DATA=DATA BERTH_PROGRAM=build/bench/berth BERTH_PLANNER_BENCH=build/bench/bench/berth_planner_bench
         python3 tests/planner/bars.py [--only goodput,fleet] [--seeds 3] [--ilp-seconds 120] [--jobs N] [--quick]
 
 The parts, in the order in which they run; each also prints its details and the command that repeats it alone:
-  goodput       replays of real traces beside the online rivals, clairvoyant and the bound, for both objectives (goodput.py)
-  changes       the changes of those runs beside ekya's and astraea's
-  sweep         the same scenarios as a change costs 0 to 120 s (sweep.py)
-  ilp           the search for one GPU beside Cbc on the integer program of the same model (integer_program.py)
+  goodput       replays of real traces: berth, the online rivals, clairvoyant and the bound, for both objectives (goodput.py)
+  changes       the changes of those runs, compared with ekya's and astraea's
+  sweep         the same scenarios with 0 to 120 s for a change (sweep.py)
+  ilp           the one-GPU search compared with Cbc on the integer program of the same model (integer_program.py)
   one-gpu       one GPU, 4 tenants, 200 slots: time and gap of plans on real traces (one_gpu_windows.py), and on random problems
                 (src/one_gpu/one_gpu_bench.cc)
   fleet         1,000 GPUs of 3 models, 100 tenants, 200 slots (src/fleet/fleet_bench.cc)
   control-loop  an hour of 4 GPUs and 4 tenants (control_loop.py)
-  size          berth size on examples/sizing, with what each idea contributes
-A part whose data is not there is skipped, with the reason. A bar that is missed is no failure of the command: the exit status is 1 where
-a part could not be run, 77 where all were skipped. --quick tries every part in some minutes; its figures say nothing.
+  size          berth size on examples/sizing, with the contribution of each idea
+A part without its data is skipped, with the reason. A missed bar is no failure of the command: the exit status is 1 if
+a part could not be run, 77 if all were skipped. --quick runs a little of every part in some minutes; its figures mean nothing.
 """
 
 import argparse
@@ -95,7 +95,7 @@ def goodput_bars(runs, objective):
     gains = {rival: goodput.mean_ratio(runs, rival) for rival in goodput.RIVALS}
     beside_clairvoyant = [f"{100 * ratio:.2f} % of {other}" for other in ("bound", "static-best")
                           if (ratio := goodput.mean_ratio(runs, other)) is not None]
-    bars = [Bar(f"{name}: beside the best online rival, worst run", 100 * worst.share, "{:+.2f} %", f"{worst.rival}, {worst.run}",
+    bars = [Bar(f"{name}: against the best online rival, worst run", 100 * worst.share, "{:+.2f} %", f"{worst.rival}, {worst.run}",
                 "at least", -0.5),
             Bar(f"{name}: way from static-even to clairvoyant", None if way is None else 100 * way, "{:.1f} %", f"{count} contended runs",
                 "at least", 60),
@@ -118,7 +118,7 @@ def changes_bars(runs, objective):
         ours, theirs = goodput.changes_beside(runs, rival)
         gain = goodput.gain_over_sums(runs, rival)
         is_excused = rival == "astraea" and ours > theirs and gain >= ASTRAEA_GAIN
-        bars.append(Bar(f"changes, {objective}: beside {rival}", ours, "{:,.0f}", f"goodput {100 * gain:+.2f} %", "at most", theirs,
+        bars.append(Bar(f"changes, {objective}: against {rival}", ours, "{:,.0f}", f"goodput {100 * gain:+.2f} %", "at most", theirs,
                         f"goodput is {100 * gain:.2f} % higher" if is_excused else ""))
     return bars
 
@@ -134,7 +134,7 @@ def run_sweep(options, _):
     points = sweep.measure(costs, "", 1, "services", options.jobs, QUICK_SCENARIOS if options.quick else None)
     worst = sweep.worst_of(points)
     below = {point.cost: f"{100 * point.below_best:+.2f}" for point in points}
-    return [Bar(f"a change costs {costs[0]} to {costs[-1]} s: beside static-even, worst run", 100 * worst.worst, "{:+.2f} %",
+    return [Bar(f"a change costs {costs[0]} to {costs[-1]} s: against static-even, worst run", 100 * worst.worst, "{:+.2f} %",
                 f"{worst.worst_name}, {worst.cost} s", "at least", -0.5),
             Bar(f"a change costs {costs[0]} to {costs[-1]} s: mean below static-best", 100 * sweep.mean_below_best(points), "{:+.2f} %",
                 "by cost: " + ", ".join(f"{cost} s {text}" for cost, text in below.items()), "at most", 1)]
@@ -254,8 +254,8 @@ NEEDS = {"goodput": ["BERTH_DATA", "BERTH_PROGRAM"], "changes": ["BERTH_DATA", "
 
 
 def print_table(bars):
-    rows = [["bar", "wanted", "measured", "beside it", ""]] + [bar.cells() for bar in bars]
-    # What is long stands last, so that one long remark does not widen the table.
+    rows = [["bar", "wanted", "measured", "compared with", ""]] + [bar.cells() for bar in bars]
+    # Long cells are last, so that one long remark does not widen the table.
     rows = [[name, wanted, measured, verdict, beside] for name, wanted, measured, beside, verdict in rows]
     widths = [max(len(row[i]) for row in rows) for i in range(4)]
     print()

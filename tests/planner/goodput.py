@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Goodput of `berth` beside its rivals, on replays of real traces (scenarios: goodput_scenarios.py).
+"""Goodput of `berth` and its rivals, on replays of real traces (scenarios: goodput_scenarios.py).
 
     BERTH_DATA=DATA BERTH_PROGRAM=build/release/berth python3 tests/planner/goodput.py [--seeds N] [--only TEXT] [--objective services]
         [--policies a,b] [--jobs N]
 
 For each scenario and seed: the goodput of every policy, the bound, and changes. Then the bars: how far `berth` lies below the best online
 rival at worst, its share of the way from `static-even` to `clairvoyant` where that way is at least 0.02, its share of `clairvoyant`,
-its changes beside ekya's and astraea's, and the mean gain over each rival beside the figures that MIGRator's paper published.
+its changes compared with ekya's and astraea's, and the mean gain over each rival with the figures that MIGRator's paper published.
 """
 
 import argparse
@@ -25,9 +25,9 @@ YARDSTICKS = ["static-best", "clairvoyant"]
 PUBLISHED = {"ekya": 17, "astraea": 21, "paris": 20}
 CONTENDED = 0.02
 
-# A replay: goodput and changes by policy. "bound" stands among the goodputs.
+# A replay: goodput and changes by policy. "bound" is one of the goodputs.
 Run = collections.namedtuple("Run", "name goodput changes")
-# How far berth lies beside the best online rival, as a share of that rival's goodput.
+# The difference between berth and the best online rival, as a share of that rival's goodput.
 Beside = collections.namedtuple("Beside", "share run rival")
 
 
@@ -144,7 +144,7 @@ def summary(runs):
     """The bars in words."""
     lines = []
     if worst := worst_beside_rivals(runs):
-        lines.append(f"least beside the best online rival: {100 * worst.share:+.2f} % ({worst.run}, {worst.rival})   bar: -0.50 %")
+        lines.append(f"least against the best online rival: {100 * worst.share:+.2f} % ({worst.run}, {worst.rival})   bar: -0.50 %")
     share, count = share_of_way(runs)
     if share is not None:
         lines.append(f"way from static-even to clairvoyant, {count} contended runs: {100 * share:.1f} %   bar: 60 %")

@@ -37,7 +37,7 @@ def name_of(tenants, gpus, load, arrivals, retraining):
 
 
 def requests_per_sm(model):
-    """The most requests a second of one SM at any slice, by the default rule for operating points."""
+    """The most requests per second of one SM on any slice, by the default rule for operating points."""
     best = 0.0
     with open(data("parvagpu", "prof_data", model + ".csv"), encoding="utf-8") as file:
         for row in csv.DictReader(file):

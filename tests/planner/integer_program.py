@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The search for one GPU beside Cbc on the integer program of the same model: 4 tenants, 20 slots, random instances.
+"""The one-GPU search compared with Cbc on the integer program of the same model: 4 tenants, 20 slots, random instances.
 
     BERTH_PLANNER_BENCH=build/bench/bench/berth_planner_bench python3 tests/planner/integer_program.py [--count 100] [--seconds 120]
         [--jobs N]

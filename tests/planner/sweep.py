@@ -6,7 +6,7 @@
 
 All scenarios of goodput_scenarios.py, one seed, each with every cost. For each cost: the mean goodput of `berth`, `static-even` and
 `static-best`, how far `berth` lies below `static-even` at worst, and how far below `static-best`, which knows the whole trace, on average.
-A layout that stands still feels the cost only where a slice serves after it retrained. `static-best` takes long to find, so it is sought
+A static layout pays the cost only if a slice serves after it retrained. `static-best` takes long to find, so it is sought
 once, with the least cost: with a higher one it could only give less.
 """
 
@@ -56,7 +56,7 @@ def points(costs, names, results):
 def measure(costs, only, seed, objective, jobs, scenarios=None):
     """Runs and prints the sweep; returns its points."""
     costs = sorted(costs)
-    print(f"{'cost, s':>8}{'berth':>10}{'static-even':>13}{'static-best':>13}{'worst beside':>15}{'mean below':>14}{'changes':>9}")
+    print(f"{'cost, s':>8}{'berth':>10}{'static-even':>13}{'static-best':>13}{'worst against':>15}{'mean below':>14}{'changes':>9}")
     print(f"{'':8}{'':10}{'':13}{'':13}{'static-even':>15}{'static-best':>14}")
     measured = []
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(jobs) as pool:
@@ -88,7 +88,7 @@ def mean_below_best(measured):
 
 def summary(measured):
     worst = worst_of(measured)
-    return [f"least beside static-even: {100 * worst.worst:+.2f} % ({worst.worst_name}, {worst.cost} s)   bar: -0.50 %",
+    return [f"least against static-even: {100 * worst.worst:+.2f} % ({worst.worst_name}, {worst.cost} s)   bar: -0.50 %",
             f"mean below static-best: {100 * mean_below_best(measured):.2f} %   bar: 1 %"]
 
 

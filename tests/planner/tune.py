@@ -5,10 +5,10 @@
         [--start ekya.period_seconds=10]... [--parameters period_seconds,gain_min] [--rounds N] [--only TEXT] [--jobs N]
 
 Coordinate descent over the grid below, from the program's defaults or --start. One parameter after the other, the others standing: one
-that stands at its default takes each value of its grid; one that was set steps to the next smaller and the next larger value as long as
+that has its default takes each value of its grid; one that was set steps to the next smaller and the next larger value as long as
 that is better. Better is a mean goodput over the scenarios of goodput_scenarios.py that is higher by at least 0.0001. Round and round
 until nothing moves. The objective is services, one seed. Prints each setting with its mean goodput, changes and seconds of work, then
-the chosen one beside the defaults, scenario by scenario. paris has no parameters.
+the chosen one and the defaults, scenario by scenario. paris has no parameters.
 
     ... tune.py ekya --try period_seconds=200 --try period_seconds=10,horizon_seconds=30
 

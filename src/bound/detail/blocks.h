@@ -1,4 +1,4 @@
-/// The run cut into equal blocks of time (the last one may be shorter).
+/// The run divided into equal blocks of time (the last one may be shorter).
 #pragma once
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 namespace berth::bound::detail {
 namespace {
 
-/// Shorter bins cost more than they tell.
+/// Shorter bins cost more than they gain.
 constexpr std::int64_t kBinMicrosMin = 1000;
 
 }  // namespace

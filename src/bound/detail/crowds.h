@@ -1,7 +1,8 @@
-/// How many requests of a service come close together: what limits the batches that can be answered in time.
+/// How many requests of a service arrive close together: this limits the batches that can be answered in time.
 ///
-/// A batch whose answer takes `latency` holds in time only requests that came in the last `target` - latency before it
-/// was taken. Arrivals are counted in bins; a window of w microseconds touches at most steps_of(w) + 1 of them.
+/// A batch whose answer takes `latency` answers in time only requests that arrived in the last `target` - latency
+/// before it was taken. Arrivals are counted in bins; a window of w microseconds touches at most steps_of(w) + 1 of
+/// them.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,8 @@ class Crowds {
  public:
   /// No limit is known.
   Crowds() = default;
-  /// `offsets(second, out)`: microseconds of the requests of a second from its beginning. `bins_max`: the most bins a
-  /// target is cut into, > 0. O(requests + seconds x bins per second x bins per target).
+  /// `offsets(second, out)`: microseconds of the requests of a second from its beginning. `bins_max`: the most bins of
+  /// a target, > 0. O(requests + seconds x bins per second x bins per target).
   Crowds(Blocks blocks, std::int64_t window_seconds, std::int64_t target_us, int bins_max,
          const std::function<void(std::int64_t, std::vector<std::uint32_t>&)>& offsets);
 
@@ -28,8 +29,8 @@ class Crowds {
   [[nodiscard]] int steps_of(std::int64_t window_us) const {
     return static_cast<int>((window_us + bin_us_ - 1) / bin_us_);
   }
-  /// The most requests in a window of so many steps, among the windows that end (the batch is taken) where its work may
-  /// lie in the block.
+  /// The most requests in a window of this many steps, among the windows that end (the batch is taken) where its work
+  /// may lie in the block.
   [[nodiscard]] std::int64_t most(int steps, int block) const {
     return most_[static_cast<std::size_t>(steps)][static_cast<std::size_t>(block)];
   }

@@ -12,8 +12,8 @@ namespace berth::bound::detail {
 namespace {
 
 constexpr double kMicro = 1e-6;
-/// A retraining that is kept when the next is due may be completed so many periods later; one that takes longer gets
-/// the rest for nothing, which bounds the search.
+/// A retraining that is kept when the next is due may be completed this many periods later; one that takes longer gets
+/// the rest for nothing, which limits the search.
 constexpr std::size_t kPeriodsAhead = 8;
 
 struct BlockAccuracies {
@@ -70,7 +70,7 @@ class Demand::Basket {
   double needed_;
   double amount_ = 0;
   double cost_ = 0;
-  std::priority_queue<Item> items_;  ///< the dearest on top
+  std::priority_queue<Item> items_;  ///< the most expensive on top
 };
 
 Demand::Demand(const DemandInput& input)
@@ -107,7 +107,7 @@ Demand::Demand(const DemandInput& input)
   best_completion_.resize(periods_.size());
 }
 
-// ---- what does not hang on prices
+// ---- what does not depend on prices
 
 void Demand::add_periods(const Retraining* retraining) {
   const std::int64_t end_us = blocks_.end_us;
@@ -131,7 +131,7 @@ void Demand::add_periods(const Retraining* retraining) {
 }
 
 std::int64_t Demand::earliest_fresh_us(const Period& period) const {
-  // Kept progress may be all but complete when the period begins.
+  // Kept progress may be almost complete when the period begins.
   const std::int64_t least_us = keeps_unfinished_ ? 0 : std::max<std::int64_t>(0, retraining_us_min_ - 1);
   return period.due_us + least_us + swap_us_;
 }
@@ -183,7 +183,7 @@ void Demand::add_groups(const DemandInput& input) {
   share_groups();
 }
 
-/// Requests that came at some time from `first_us` to `last_us`. Work for an answer in time ends `target` later.
+/// Requests that arrived at some time from `first_us` to `last_us`. Work for an answer in time ends `target` later.
 void Demand::add_requests(std::int64_t first_us, std::int64_t last_us, double count) {
   if (count == 0) return;
   requests_ += count;
@@ -196,7 +196,7 @@ void Demand::add_requests(std::int64_t first_us, std::int64_t last_us, double co
   groups_.back().count += count;
 }
 
-/// Gives each period the groups of its blocks.
+/// Assigns to each period the groups of its blocks.
 void Demand::share_groups() {
   std::size_t group = 0;
   for (std::size_t index = 0; index < periods_.size(); ++index) {

@@ -5,7 +5,7 @@
 /// still be in time. It is worth the accuracy in force there less the price there, or nothing. Before the first due
 /// time `after` is in force; in a period between two due times `before`, and from a completed retraining on `after`
 /// (here: the greater of both, which only relaxes). A completion needs progress 1, bought in the blocks of its period
-/// (`unfinished: continue`: since the due time after the last completion) at no more than the quickest slice makes. The
+/// (`unfinished: continue`: since the due time after the last completion) at no more than the fastest slice makes. The
 /// best completions are found exactly, by dynamic programming over the due times.
 #pragma once
 
@@ -23,19 +23,19 @@ namespace berth::bound::detail {
 /// A row of numbers by block for each good.
 using Rows = std::vector<std::vector<double>>;
 
-/// What a demand is made from.
+/// The input of a demand.
 struct DemandInput {
   const ServiceSpec& service;
   Blocks blocks;
   std::function<std::int64_t(std::int64_t second)> count;  ///< requests of a second
   /// Their offsets in it, in microseconds; may be empty.
   std::function<void(std::int64_t second, std::vector<std::uint32_t>& offsets)> offsets;
-  /// Requests may be answered at any later time (`fidelity: rates` does not hold deadlines to the microsecond).
+  /// Requests may be answered at any later time (`fidelity: rates` does not track deadlines to the microsecond).
   bool is_patient = false;
   std::vector<std::uint32_t> serving_goods;      ///< that some GPU makes, and
   std::vector<int> serving_variants;             ///< their variants
   std::optional<std::uint32_t> retraining_good;  ///< absent: no GPU can retrain it
-  double progress_per_second_max = 0;            ///< on the quickest slice
+  double progress_per_second_max = 0;            ///< on the fastest slice
 };
 
 class Demand {
@@ -54,7 +54,7 @@ class Demand {
     int until = 0;
     double count = 0;
   };
-  /// One stretch between two due times; the first one is before any.
+  /// The period between two due times; the first one is before any.
   struct Period {
     std::int64_t due_us = 0;
     std::int64_t until_us = 0;    ///< the next due time, or the end
@@ -121,12 +121,12 @@ class Demand {
   // At the prices of the last call.
   std::vector<Offer> stale_offers_;  ///< by block
   std::vector<Offer> fresh_offers_;
-  std::vector<Offer> stale_ahead_;  ///< by block, where requests are patient: the best from there on
+  std::vector<Offer> stale_ahead_;  ///< by block, if requests may be answered later: the best from there on
   std::vector<Offer> fresh_ahead_;
   std::vector<Offer> stale_choice_;  ///< by group; value 0: not worth its price
   std::vector<Offer> fresh_choice_;
-  std::vector<double> fresh_extra_;          ///< by block: what its period gains more where it is fresh from there on
-  std::vector<double> best_from_;            ///< by period: gain from its due time to the end, no progress made yet
+  std::vector<double> fresh_extra_;  ///< by block: the additional gain of its period if it is fresh from there on
+  std::vector<double> best_from_;    ///< by period: gain from its due time to the end, no progress made yet
   std::vector<Completion> best_completion_;  ///< by period
 };
 

@@ -11,8 +11,8 @@ constexpr double kFirstStep = 0.3;
 constexpr double kLastStep = 0.002;
 constexpr double kMeanDecay = 0.9;
 constexpr double kSquareDecay = 0.99;
-/// Delays begin in the middle, where they already even out what changes faster than a slice can start, and move once
-/// prices have found their level.
+/// Delays begin in the middle, where they already smooth changes that are faster than a slice can start, and move once
+/// prices have settled.
 constexpr double kFirstDelay = 0.5;
 constexpr double kDelaysMoveFrom = 0.4;  ///< of the steps
 constexpr double kDelayStep = 0.07;      ///< of a price's step
@@ -51,7 +51,7 @@ void set_delays(Delays& delays, double share) {
   }
 }
 
-/// Each by the same step, down its slope.
+/// Each by the same step, along its descent direction.
 void move_delays(Delays& delays, const Delays& slope, double step) {
   for (std::size_t group = 0; group < delays.size(); ++group) {
     for (std::size_t kind = 0; kind < delays[group].size(); ++kind) {

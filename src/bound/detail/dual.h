@@ -1,9 +1,9 @@
 /// The dual function: what GPUs and services gain together at given prices. Every value that it takes is a bound.
 ///
 /// A GPU takes in each block the set of slices, and each slice the good, that are worth most. Where slices are held by
-/// one service at a time, a slice given to another good makes nothing for a while: `delays` moves worth of a good on a
-/// kind of slice in time, from behind a change of holder to before it, at most as much as the change loses, so that
-/// changing pays less (docs/bound.md, "What a change costs").
+/// one service at a time, a slice given to another good makes nothing for a while: `delays` moves value of a good on a
+/// kind of slice in time, from after a change of holder to before it, at most as much as the change loses, so that
+/// changes gain less (docs/bound.md, "The cost of a change").
 #pragma once
 
 #include <span>
@@ -26,17 +26,17 @@ struct DualPoint {
 
 class Dual {
  public:
-  /// `weights[s]`: what an answer of service s with accuracy 1 counts; `sharing_factors` as in goodput_bound.h. The
+  /// `weights[s]`: the value of an answer of service s with accuracy 1; `sharing_factors` as in goodput_bound.h. The
   /// references must outlive it.
   Dual(const Supply& supply, std::vector<Demand>& demands, std::vector<double> weights, Blocks blocks,
        std::span<const double> sharing_factors);
 
   /// The bound at a point. `slope` becomes a subgradient: what is made less what is used, times the service's weight,
-  /// and likewise for the delays (0 where nothing is gained by moving worth).
+  /// and likewise for the delays (0 if moving value gains nothing).
   [[nodiscard]] double value(const DualPoint& at, DualPoint& slope);
 
-  /// Of which order the prices of each good are: 1 for an answer; for a retraining, all answers while it runs on the
-  /// quickest slice.
+  /// The order of magnitude of the prices of each good: 1 for an answer; for a retraining, all answers while it runs on
+  /// the fastest slice.
   [[nodiscard]] std::vector<double> price_scales() const;
 
   /// Everything 0.
@@ -76,10 +76,10 @@ class Dual {
   std::vector<Holder> holders_;
   Choices choices_;
   std::vector<int> set_;                     ///< by block: the best set
-  std::vector<double> set_worth_;            ///< and what it is worth
+  std::vector<double> set_worth_;            ///< and its worth
   std::vector<std::vector<double>> counts_;  ///< [kind][block]: in the best set, times the GPUs
   std::vector<double> worths_;               ///< of one good on one kind, by block
-  std::vector<double> losses_;               ///< what a change to it at the block's beginning loses at most
+  std::vector<double> losses_;               ///< the most that a change to it at the block's beginning loses
 };
 
 }  // namespace berth::bound::detail

@@ -15,8 +15,8 @@
 namespace berth::bound::detail {
 namespace {
 
-/// Latencies are computed in doubles here: so much (in microseconds) is taken off before they are rounded, more than
-/// doubles can err.
+/// Latencies are computed in doubles here: this much (in microseconds) is subtracted before they are rounded, more than
+/// the error of doubles.
 constexpr double kSlackMicros = 1e-6;
 constexpr double kMicrosPerMilli = 1e3;
 
@@ -26,7 +26,7 @@ double rate_of(double processes, double answers, double latency_us) {
   return std::min(kUnlimitedPerSecond, processes * answers / latency_us * 1e6);
 }
 
-/// The best rate of answers in time over points and batch sizes n, by how many requests come close together: with at
+/// The best rate of answers in time over points and batch sizes n, by how many requests arrive close together: with at
 /// most a of them in the last target - latency(n), a batch of n gives min(n, a) answers in time.
 class RateCurve {
  public:
@@ -48,7 +48,7 @@ class RateCurve {
     best[size].each = std::max(best[size].each, rate_of(processes, 1, latency_us));
   }
 
-  /// To be called once, when all are added.
+  /// To be called once, after all are added.
   void close() {
     for (std::vector<Best>& best : by_steps_) {
       for (std::size_t n = 1; n < best.size(); ++n) best[n].full = std::max(best[n].full, best[n - 1].full);
@@ -57,7 +57,7 @@ class RateCurve {
     }
   }
 
-  /// Over all arrivals that could be.
+  /// Over all possible arrivals.
   [[nodiscard]] double most() const { return most_; }
 
   [[nodiscard]] double in_block(int block) const {
@@ -171,7 +171,7 @@ class GroupMaker {
  private:
   using Counts = std::map<std::uint32_t, double>;
 
-  /// The kind that a profile is, made where it is new; nothing where it yields nothing.
+  /// The kind of a profile, created if it is new; nothing if it yields nothing.
   std::optional<std::uint32_t> kind_of(ProfileId profile) {
     const auto known = kinds_.find(profile);
     if (known != kinds_.end()) return known->second;
@@ -198,7 +198,7 @@ class GroupMaker {
     return index;
   }
 
-  /// Without numbers where it makes nothing.
+  /// Without numbers if it makes nothing.
   [[nodiscard]] Yield yield_of(std::uint32_t index, ProfileId profile) {
     Good& good = goods_[index];
     const ServiceSpec& service = scenario_.services[good.service];
@@ -212,7 +212,7 @@ class GroupMaker {
       return yield;
     }
     const Crowds& crowds = crowds_[good.service];
-    // By rates nothing is late where a service drops nothing and keeps up, however slow its batches are.
+    // By rates nothing is late if a service drops nothing and keeps up, however slow its batches are.
     const bool is_timeless = scenario_.fidelity == Fidelity::kRates && service.drop == DropRule::kNever;
     const std::int64_t target_us = is_timeless ? std::numeric_limits<std::int64_t>::max() : service.target.count();
     const Rates rates = best_rates(table_of(service, good.variant), model_, profile, factor_,
@@ -235,7 +235,7 @@ class GroupMaker {
     return amounts;
   }
 
-  /// Without those that another set holds whole.
+  /// Without those that another set contains completely.
   static std::vector<SliceSet> worthwhile(std::vector<Counts> sets) {
     std::ranges::sort(sets);
     const auto repeated = std::ranges::unique(sets);

@@ -1,5 +1,5 @@
-/// What the GPUs can give: which kinds of slices there are, which sets of them stand on one GPU, and how much of each
-/// good a slice makes in a second.
+/// What the GPUs can provide: the kinds of slices, which sets of them fit on one GPU, and how much of each good a slice
+/// makes per second.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ struct Good {
   std::uint32_t service = 0;
   int variant = 0;  ///< kRetrainingGood: progress
   double dead_seconds =
-      0;  ///< nothing is made for so long after a slice was given to this, except where it stands at second 0
-  double per_second_max = 0;  ///< on the best slice of any GPU; 0: nobody makes it
+      0;  ///< nothing is made for this long after a slice was given to this good, unless it exists at second 0
+  double per_second_max = 0;  ///< on the best slice of any GPU; 0: no GPU makes it
   [[nodiscard]] bool is_retraining() const { return variant < 0; }
 };
 inline constexpr int kRetrainingGood = -1;
@@ -27,7 +27,7 @@ inline constexpr int kRetrainingGood = -1;
 struct Yield {
   std::uint32_t good = 0;
   std::vector<double> alone;   ///< held alone
-  std::vector<double> shared;  ///< held with others but alone busy; empty for progress
+  std::vector<double> shared;  ///< held with others, but alone busy; empty for progress
 };
 
 /// Slices that yield the same are one kind.
@@ -35,7 +35,7 @@ struct SliceKind {
   std::vector<Yield> yields;  ///< by good, only those that make something
 };
 
-/// A set of slices that may stand on one GPU at one time; those that add nothing to another set are left out.
+/// A set of slices that may exist on one GPU at one time; sets that add nothing to another set are left out.
 struct SliceSet {
   struct Part {
     std::uint32_t kind = 0;

@@ -21,7 +21,7 @@ namespace {
 using detail::Descriptor;
 using detail::system_error;
 
-/// Opens what is a regular file. Anything else is refused before it is read: a pipe or /dev/zero would never end.
+/// Opens a regular file. Anything else is refused before it is read: a pipe or /dev/zero would never end.
 Result<Descriptor> open_regular(const std::string& path, std::size_t bytes_max) {
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!file.is_open()) return system_error(path, "read", errno);

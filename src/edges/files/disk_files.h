@@ -1,4 +1,4 @@
-/// Files of this machine, behind the port `Files`. zlib stands behind this folder only.
+/// Files of this machine, behind the port `Files`. Only this folder uses zlib.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +11,13 @@
 
 namespace berth::edges {
 
-/// Reads regular files whole; gzip (told by its first two bytes) comes unpacked. Errors: "FILE: why".
+/// Reads regular files whole; gzip (recognised by its first two bytes) is unpacked. Errors: "FILE: why".
 class DiskFiles : public Files {
  public:
   static constexpr std::size_t kBytesMaxDefault = std::size_t{1} << 30U;
   static constexpr std::size_t kEntryCountMax = 100'000;  ///< of a folder
 
-  /// No file may be larger than that, packed or unpacked.
+  /// No file may be larger than this, packed or unpacked.
   explicit DiskFiles(std::size_t bytes_max = kBytesMaxDefault) : bytes_max_(bytes_max) {}
 
   [[nodiscard]] Result<std::string> read(const std::string& path) const override;

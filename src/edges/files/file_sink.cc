@@ -24,14 +24,14 @@ constexpr std::size_t kBufferBytes = 1U << 18U;
 constexpr int kPartAttemptsMax = 100;
 constexpr mode_t kFileMode = 0666;  // less the user's umask
 
-/// Makes a rename last: the folder's entry is synced too. Systems that cannot do so are left alone.
+/// Makes a rename durable: the folder's entry is synced too. On systems that cannot do so nothing happens.
 void sync_folder_of(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path().string();
   const Descriptor directory(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (directory.is_open()) ::fsync(directory.number());
 }
 
-/// What stands at a path, behind symbolic links.
+/// What exists at a path, after following symbolic links.
 struct Target {
   std::string path;
   bool is_stream = false;  ///< a device or pipe: written directly, as nothing could be renamed over it
@@ -86,7 +86,7 @@ Result<FileSink> FileSink::open(const std::string& path) {
   if (!target) return pass_on(target.error());
   const bool is_stream = target->is_stream;
   const int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY | (is_stream ? 0 : O_CREAT | O_EXCL);
-  // A killed process of the same number may have left a part behind.
+  // A killed process with the same number may have left a part.
   for (int attempt = 0; attempt < kPartAttemptsMax; ++attempt) {
     const std::string part = is_stream ? target->path : fmt::format("{}.{}.{}.part", target->path, ::getpid(), attempt);
     Descriptor file(::open(part.c_str(), flags, kFileMode));

@@ -10,18 +10,18 @@
 
 namespace berth::edges {
 
-/// A file that grows by appending and appears at its path with commit(). Destroyed before that, it leaves nothing
-/// behind. A device or pipe (/dev/null, /dev/stdout) is written directly.
+/// A file that grows by appending and appears at its path with commit(). Destroyed before that, it leaves no
+/// file. A device or pipe (/dev/null, /dev/stdout) is written directly.
 class FileSink {
  public:
-  /// Fails when the path is a directory or its folder does not exist or cannot be written.
+  /// Fails if the path is a directory or its folder does not exist or cannot be written.
   [[nodiscard]] static Result<FileSink> open(const std::string& path);
 
   FileSink(FileSink&&) noexcept;
   FileSink& operator=(FileSink&&) noexcept;
   ~FileSink();
 
-  /// Buffered. A failure (disk full) is told by this call or a later one; after it nothing can be committed.
+  /// Buffered. A failure (disk full) is reported by this call or a later one; after it nothing can be committed.
   [[nodiscard]] Result<void> append(std::string_view bytes);
   /// Writes what is buffered, syncs and renames. Requires: not committed yet.
   [[nodiscard]] Result<void> commit();
@@ -32,7 +32,7 @@ class FileSink {
   std::unique_ptr<State> state_;
 };
 
-/// The same for bytes that are there at once.
+/// The same for bytes that are available at once.
 [[nodiscard]] Result<void> write_file_whole(const std::string& path, std::string_view bytes);
 
 }  // namespace berth::edges

@@ -33,7 +33,7 @@ std::string gzip(const std::string& text) {
   return packed;
 }
 
-/// A folder that goes with the test.
+/// A folder that is removed with the test.
 class FilesTest : public ::testing::Test {
  protected:
   FilesTest() {

@@ -1,4 +1,4 @@
-/// Unpacking gzip (RFC 1952) that is in memory.
+/// Unpacking gzip (RFC 1952) in memory.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,10 @@
 
 namespace berth::edges {
 
-/// Whether the bytes begin as gzip does.
+/// Whether the bytes begin like gzip.
 [[nodiscard]] bool is_gzip(std::string_view bytes);
 
-/// The members of a gzip file, unpacked and joined. Errors, without a file name: damaged or cut short, bytes behind the
+/// The members of a gzip file, unpacked and joined. Errors, without a file name: damaged or truncated, bytes after the
 /// last member, more than `bytes_max` unpacked. Memory is bounded by that.
 [[nodiscard]] Result<std::string> gunzip(std::string_view packed, std::size_t bytes_max);
 

@@ -1,4 +1,4 @@
-// Any bytes unpack within the limit or give an error, with and without a right beginning.
+// Any bytes unpack within the limit or give an error, with and without a correct beginning.
 #include <cstddef>
 #include <cstdint>
 #include <string>

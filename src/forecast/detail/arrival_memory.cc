@@ -14,7 +14,8 @@ std::int64_t floor_divided(std::int64_t value, std::int64_t by) {
   return value % by < 0 ? quotient - 1 : quotient;
 }
 
-/// What each span keeps of its weight over one second, exp(-1 / span), by its series: exponents are at most 1/4.
+/// The share of its weight that each span keeps over one second, exp(-1 / span), by its series: exponents are at most
+/// 1/4.
 constexpr std::array<double, kSpanCount> kKeptByOneSecond = [] {
   constexpr int kTerms = 14;
   std::array<double, kSpanCount> kept{};

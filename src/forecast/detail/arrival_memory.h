@@ -1,5 +1,5 @@
-/// What a forecast keeps of the arrivals: levels over several spans of time, and profiles of the minute, the hour and
-/// the day. About 40 KiB, whatever came.
+/// What a forecast remembers of the arrivals: levels over several spans of time, and profiles of the minute, the hour
+/// and the day. About 40 KiB for any arrivals.
 #pragma once
 
 #include <array>
@@ -13,25 +13,25 @@ namespace berth::forecast::detail {
 inline constexpr std::array<double, 6> kSpans = {4, 15, 60, 240, 960, 7200};
 inline constexpr std::size_t kSpanCount = kSpans.size();
 
-/// A season: its length, and the length of the slots that it is kept by.
+/// A season: its length, and the length of its slots.
 struct Period {
   std::int64_t seconds = 1;
   std::int64_t slot_seconds = 1;
   double fade_min = 0;  ///< the least share that a new cycle has in the profile
 };
-/// Without an entry of its own a week is not known: its days are alike to this table.
+/// The week has no entry: all its days are the same to this table.
 inline constexpr std::array<Period, 3> kPeriods = {{{60, 1, 0.05}, {3600, 10, 0.1}, {86'400, 30, 0.2}}};
 inline constexpr std::size_t kPeriodCount = kPeriods.size();
 
-/// The profile of one season: the mean requests a second by slot, over the cycles seen.
+/// The profile of one season: the mean requests per second by slot, over the cycles seen.
 class Season {
  public:
   explicit Season(Period period);
 
   void observe(std::int64_t second, double requests);
-  /// How far the profile of that second lies above the profile's mean; 0 for a slot that was never seen whole.
+  /// How far the profile of that second lies above the profile's mean; 0 for a slot that was never seen completely.
   [[nodiscard]] double swing_at(std::int64_t second) const;
-  /// The mean requests a second of the slot's last cycle, or a negative number where it was never seen.
+  /// The mean requests per second of the slot's last cycle, negative if it was never seen.
   [[nodiscard]] double last_at(std::int64_t second) const;
 
  private:
@@ -62,7 +62,7 @@ class ArrivalMemory {
   [[nodiscard]] double last_requests() const { return last_requests_; }
   [[nodiscard]] std::int64_t seen_seconds() const { return seen_seconds_; }
 
-  /// The mean requests a second over a span, 0 when empty.
+  /// The mean requests per second over a span, 0 when empty.
   [[nodiscard]] double level(std::size_t span) const { return ratio(total_[span], span); }
   /// The mean swing of a season over a span.
   [[nodiscard]] double swing(std::size_t span, std::size_t period) const { return ratio(swings_[period][span], span); }

@@ -7,17 +7,17 @@
 namespace berth::forecast::detail {
 namespace {
 
-/// Up to this mean the law is summed count by count; 3 % of the sum's cost is saved by every level found early.
+/// Up to this mean the distribution is summed count by count; every level found early saves 3 % of the cost.
 constexpr double kSummedMeanMax = 20;
 constexpr int kSummedCountMax = 200;
-/// From this share of the mean on a variance counts as Poisson's: the learned levels see to the rest.
+/// From this share of the mean on a variance counts as Poisson's: the learned levels correct the rest.
 constexpr double kPoissonShare = 0.9;
-/// Narrower laws are summed count by count too, as then the edges of counts matter.
+/// Narrower distributions are summed count by count too, because the edges of counts matter there.
 constexpr double kSummedDeviationMax = 3;
-/// Of a spread that lies evenly in [0, 1).
+/// Of a spread that is uniform in [0, 1).
 constexpr double kSpreadingVariance = 1.0 / 12;
 
-/// The probability of 0, and what leads from that of n to that of n + 1: (a + b n) / (n + 1).
+/// The probability of 0, and the factor from that of n to that of n + 1: (a + b n) / (n + 1).
 struct Recurrence {
   double zero = 1;
   double a = 0;
@@ -32,7 +32,7 @@ Recurrence recurrence_of(Moments moments) {
   return {.zero = std::exp(shape * std::log1p(-share)), .a = shape * share, .b = share};
 }
 
-/// False where the tail is so long that kSummedCountMax counts do not reach the last level.
+/// False if the tail is so long that kSummedCountMax counts do not reach the last level.
 bool sum_law(Moments moments, Spread& spread) {
   const Recurrence recurrence = recurrence_of(moments);
   double probability = recurrence.zero;
@@ -49,7 +49,7 @@ bool sum_law(Moments moments, Spread& spread) {
   return false;
 }
 
-/// The normal law, each count with the mass within half of it.
+/// The normal distribution, each count with the probability within half a unit of it.
 Spread sum_narrow_law(Moments moments) {
   const double deviation = std::max(std::sqrt(moments.variance), 0.05);
   const auto share_up_to = [&](double count) {

@@ -1,4 +1,4 @@
-/// The law of a count from its mean and variance.
+/// The distribution of a count from its mean and variance.
 #pragma once
 
 #include "forecast/detail/grid.h"
@@ -13,7 +13,7 @@ struct Moments {
 
 /// The quantiles of a count with these moments (see Spread).
 ///
-/// Variance above the mean, or equal: negative binomial, or Poisson; exact while the mean is small, else by its first
+/// Variance above the mean, or equal: negative binomial, or Poisson; exact for small means, otherwise by its first
 /// three moments (Pearson III, Wilson and Hilferty 1931). Clearly below the mean: normal, rounded to counts. Requires:
 /// mean >= 0, variance >= 0, finite. At most a few hundred ns.
 [[nodiscard]] Spread spread_of(Moments moments);

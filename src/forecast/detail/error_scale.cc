@@ -6,11 +6,11 @@ namespace berth::forecast::detail {
 namespace {
 
 constexpr double kFade = 1 - 1.0 / 400;
-/// Before any evidence a level strays by half of itself. One judgement later this belief weighs less by the factor: it
-/// is so far off for large steady counts that it must go, not fade into the mean.
+/// Prior: a level deviates by half of itself. Each judgement reduces the weight of the prior by the factor: it is so
+/// wrong for large steady counts that it must disappear, not fade into the mean.
 constexpr double kExcessFirst = 0.25;
 constexpr double kDoubtKept = 0.8;
-/// Whatever the mean, the variance is at least this share of the mean squared error.
+/// For any mean, the variance is at least this share of the mean squared error.
 constexpr double kSquaredErrorShare = 0.1;
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 namespace berth::forecast::detail {
 
-/// The mean of what was told, where each telling fades by the same factor as the next ones come: a plain mean at first,
+/// The mean of the observations, where each fades by the same factor with each new one: a plain mean at first,
 /// later one over about the last kTellings.
 template <int kTellings>
 class FadingMean {
@@ -15,13 +15,13 @@ class FadingMean {
     weight_ = weight_ * kFade + 1;
   }
   [[nodiscard]] double weight() const { return weight_; }
-  /// Keeps the mean, as if it came from no more than so many tellings.
+  /// Keeps the mean, as if it came from no more than that many observations.
   void doubt(double weight_max) {
     const double kept = weight_ > weight_max ? weight_max / weight_ : 1;
     sum_ *= kept;
     weight_ *= kept;
   }
-  /// With a prior that counts as much as `prior_weight` tellings. Requires: that or weight() is positive.
+  /// With a prior that has the weight of `prior_weight` observations. Requires: that or weight() is positive.
   [[nodiscard]] double with_prior(double prior, double prior_weight) const {
     return (sum_ + prior * prior_weight) / (weight_ + prior_weight);
   }
@@ -32,7 +32,7 @@ class FadingMean {
   double weight_ = 0;
 };
 
-/// The slope of y on x through 0, held back towards a prior until there is evidence; fades likewise.
+/// The slope of y on x through 0, close to a prior until there is evidence; fades likewise.
 template <int kTellings>
 class FadingSlope {
  public:
@@ -40,7 +40,7 @@ class FadingSlope {
     xy_ = xy_ * kFade + x * y;
     xx_ = xx_ * kFade + x * x;
   }
-  /// `prior_xx`: how much squared x the prior is worth, > 0.
+  /// `prior_xx`: the weight of the prior in squared x, > 0.
   [[nodiscard]] double with_prior(double prior, double prior_xx) const {
     return (xy_ + prior * prior_xx) / (xx_ + prior_xx);
   }

@@ -1,4 +1,4 @@
-/// The levels at which a distribution is kept between the steps of a forecast: kLevels and one further out on each
+/// The levels at which a distribution is kept between the steps of a forecast: kLevels and one more on each
 /// side.
 #pragma once
 
@@ -11,7 +11,7 @@ namespace berth::forecast::detail {
 
 inline constexpr std::array<double, 13> kGridLevels = {0.005, 0.025, 0.1, 0.2, 0.3,   0.4,  0.5,
                                                        0.6,   0.7,   0.8, 0.9, 0.975, 0.995};
-/// The quantiles of the standard normal law at kGridLevels.
+/// The quantiles of the standard normal distribution at kGridLevels.
 inline constexpr std::array<double, kGridLevels.size()> kGridNormals = {-2.5758293035489004,
                                                                         -1.9599639845400545,
                                                                         -1.2815515655446004,
@@ -26,11 +26,12 @@ inline constexpr std::array<double, kGridLevels.size()> kGridNormals = {-2.57582
                                                                         1.9599639845400545,
                                                                         2.5758293035489004};
 
-/// A law of counts, as the quantiles of count + U with U uniform in [0, 1): a count c owns the stretch [c, c + 1), and
-/// the law's mass of c lies evenly in it. Ascending, >= 0. The floor of a quantile is the count's own quantile.
+/// A distribution of counts, as the quantiles of count + U with U uniform in [0, 1): a count c owns the interval
+/// [c, c + 1), over which its probability is spread evenly. Ascending, >= 0. The floor of a quantile is the quantile of
+/// the count.
 using Spread = std::array<double, kGridLevels.size()>;
 
-/// The share of the law of `spread` that lies below x: linear between the levels, and on beyond the last ones.
+/// The probability under `spread` of values below x: linear between the levels, and extended beyond the last ones.
 [[nodiscard]] inline double share_below(const Spread& spread, double x) {
   constexpr double kEnd = kGridLevels[0];
   constexpr double kStep = kGridLevels[1] - kGridLevels[0];

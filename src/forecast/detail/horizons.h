@@ -1,4 +1,4 @@
-/// The classes of lead times: what is learned about a forecast is learned once for each.
+/// The classes of lead times: errors of forecasts are learned for each class.
 #pragma once
 
 #include <array>
@@ -7,11 +7,12 @@
 
 namespace berth::forecast::detail {
 
-/// The lead time that stands for each class, in seconds: forecasts so far ahead are judged, and those nearest to it
+/// The lead time that represents each class, in seconds: forecasts with this lead are judged, and those nearest to it
 /// learn from them.
 inline constexpr std::array<std::int64_t, 9> kLeads = {1, 3, 8, 20, 50, 100, 170, 400, 1200};
 inline constexpr std::size_t kLeadCount = kLeads.size();
-/// A lead of n seconds belongs to the first class whose end it does not pass: about half way in the logarithm.
+/// A lead of n seconds belongs to the first class whose end it does not exceed: about half way between leads in the
+/// logarithm.
 inline constexpr std::array<std::int64_t, kLeadCount - 1> kLeadEnds = {1, 5, 12, 32, 71, 130, 260, 690};
 
 /// Requires: lead >= 1.

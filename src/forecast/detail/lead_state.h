@@ -1,4 +1,4 @@
-/// What is learned about the forecasts of one class of lead times: each model's errors, and how far to trust it.
+/// What is learned about the forecasts of one class of lead times: each model's errors, and its trust.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 namespace berth::forecast::detail {
 
 inline constexpr std::size_t kMemberCount = 4;
-/// Which of the members take part.
+/// Which of the members are used.
 using MemberMask = std::array<bool, kMemberCount>;
 
 /// The models, in the order of forecast::Model without the combination.
@@ -38,7 +38,7 @@ struct Outlook {
 /// The mean over kLevels of the pinball loss of the whole-count quantiles of a spread.
 [[nodiscard]] double pinball_of(const Spread& spread, double count);
 
-/// A member's law of one second: before and after its levels were put right.
+/// A member's distribution of one second: before and after its levels were recalibrated.
 struct Said {
   double mean = -1;
   Spread raw{};
@@ -47,7 +47,7 @@ struct Said {
 
 class LeadState {
  public:
-  /// What the seconds of one forecast share. A forecast begins with a new one, and asks for its seconds in order.
+  /// What the seconds of one forecast share. A forecast begins with a new one, and requests its seconds in order.
   struct Shared {
     const LeadState* state = nullptr;
     Shares trust{};
@@ -57,33 +57,33 @@ class LeadState {
   /// Requires: view.lead is this state's class; but for the second looked at, it is the view that `shared` saw before.
   [[nodiscard]] const Outlook& outlook(const Members& members, const View& view, const MemberMask& mask,
                                        Shared& shared) const;
-  /// Learns from what came `kLeads[view.lead]` seconds after `view`; the members themselves learn elsewhere.
-  /// When another season becomes known, the models are not what they were: past losses count little.
+  /// Learns from the count `kLeads[view.lead]` seconds after `view`; the members themselves learn elsewhere.
+  /// When another season becomes known, the models change: past losses then count little.
   void learn(const Members& members, const View& view, const MemberMask& mask, double count);
 
  private:
   static constexpr double kCalibrationMemory = 1000;
   static constexpr double kCalibrationPrior = 80;
-  /// What is known of a member's errors in one situation.
+  /// What is known about a member's errors in one situation.
   struct Track {
     ErrorScale scale;
     Recalibration levels{kCalibrationMemory, kCalibrationPrior};
   };
   [[nodiscard]] Said said_of(double mean, std::size_t member, std::size_t situation) const;
 
-  /// What each model costs in a situation, as far as it is known.
+  /// The loss of each model in a situation, as far as it is known.
   [[nodiscard]] double loss_in(std::size_t situation, std::size_t member) const;
   [[nodiscard]] Shares trust_in(std::size_t situation, const MemberMask& mask) const;
 
   std::array<std::array<Track, kSituationCount>, kMemberCount> tracks_;
-  /// What a member's forecasts cost, lately, over long, and in each situation.
+  /// The loss of a member's forecasts: recently, over a long time, and in each situation.
   struct Loss {
     FadingMean<200> recent;
     FadingMean<3000> lasting;
     std::array<FadingMean<1000>, kSituationCount> here;
   };
   std::array<Loss, kMemberCount> losses_;
-  std::size_t seasons_known_ = 0;  ///< while those losses were counted
+  std::size_t seasons_known_ = 0;  ///< when those losses were counted
 };
 
 }  // namespace berth::forecast::detail

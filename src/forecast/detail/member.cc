@@ -18,18 +18,18 @@ double loss_of(const View& view, double mean, double count) {
   return (count - mean) * (count - mean) / (1 + view.level[kLongestSpan]);
 }
 
-/// Squared deviations that a prior slope is worth, in units of (1 + level).
+/// The weight of a prior slope, in squared deviations in units of (1 + level).
 constexpr double kGainPrior = 20;
-/// How many judgements a season counts as before its first: as bad as Poisson noise around a level.
+/// The weight of the prior of a season, in judgements: as bad as Poisson noise around a level.
 constexpr double kLossPriorWeight = 3;
 
-/// Which levels a burst is read from.
+/// The levels from which a burst is measured.
 constexpr std::array<std::size_t, 2> kBurstSpans = {0, 1};
-/// Added to rates before they are compared: a hundredth of a request a second tells nothing.
+/// Added to rates before they are compared: a hundredth of a request per second is not significant.
 constexpr double kRateFloor = 0.02;
-/// Where situations part: the level now, as a multiple of its base.
+/// The limits between situations: the present level, as a multiple of its base.
 constexpr std::array<double, kSituationCount - 1> kSituationEnds = {0.75, 1.4, 2.5};
-/// A level is never expected further above all that was seen than by this factor.
+/// A level is never expected to exceed the highest one seen by more than this factor.
 constexpr double kOvershoot = 1.25;
 /// Until there is evidence, a burst fades with this time constant.
 constexpr double kBurstSeconds = 60;

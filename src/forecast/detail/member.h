@@ -14,12 +14,12 @@ namespace berth::forecast::detail {
 inline constexpr int kLossMemory = 3000;
 inline constexpr int kSlopeMemory = 10'000;
 
-/// How the level now stands to the long one: below, at, above, far above. Errors are learned apart for each, as a burst
-/// that may come strays otherwise than one that may end.
+/// The present level relative to the long one: below, at, above, far above. Errors are learned for each, because a
+/// burst that may come deviates differently from one that may end.
 inline constexpr std::size_t kSituationCount = 4;
 [[nodiscard]] std::size_t situation_of(double level, double base);
 
-/// What every model may look at when it forecasts a second: the levels up to now, and the seasons' swings there.
+/// What every model may use when it forecasts a second: the levels so far, and the seasons' swings at that second.
 struct View {
   std::size_t lead = 0;  ///< the class of lead times
   std::size_t situation = 0;
@@ -42,7 +42,7 @@ class Naive {
   [[nodiscard]] double guess(const View& view) const { return view.last; }
 };
 
-/// The count of the last cycle's same slot, in the season that was best until now.
+/// The count of the last cycle's same slot, in the season that was best so far.
 class SeasonalNaive {
  public:
   void learn(const View& view, double count);
@@ -52,8 +52,8 @@ class SeasonalNaive {
   std::array<FadingMean<kLossMemory>, kPeriodCount> loss_;
 };
 
-/// Exponential smoothing: a level, and the swing of a season as far as it proved true; which span and which season is
-/// learned for each lead.
+/// Exponential smoothing: a level, and the swing of a season as far as it has been confirmed; the span and the season
+/// are learned for each lead.
 class Smoothing {
  public:
   void learn(const View& view, double count);
@@ -74,7 +74,7 @@ class Smoothing {
   std::array<Lead, kLeadCount> leads_;
 };
 
-/// A level that returns to its base, as fast as it did before in the like situation (below, at, above, far above it).
+/// A level that returns to its base, as fast as it did before in the same situation (below, at, above, far above it).
 class Bursty {
  public:
   void learn(const View& view, double count);
@@ -88,7 +88,7 @@ class Bursty {
     double now = 0;
     std::size_t situation = 0;
   };
-  /// A line fitted to deviations then by deviations now.
+  /// A line from present deviations to future ones.
   struct Line {
     double weight = 0;
     double x = 0;

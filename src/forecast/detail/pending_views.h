@@ -1,4 +1,4 @@
-/// Views whose second has not come yet.
+/// Views whose second has not arrived yet.
 #pragma once
 
 #include <cstddef>
@@ -10,18 +10,18 @@
 
 namespace berth::forecast::detail {
 
-/// A queue of views of one lead time, oldest first. Bounded: a view that finds no room is not kept.
+/// A queue of views of one lead time, oldest first. Bounded: a view for which there is no room is not kept.
 class PendingViews {
  public:
   [[nodiscard]] std::int64_t next_second() const { return next_second_; }
-  /// Views are taken from now on no sooner than at `second`.
+  /// From now on views are accepted only from `second` on.
   void wait_until(std::int64_t second) { next_second_ = second; }
-  /// How many were kept in all.
+  /// How many were kept in total.
   [[nodiscard]] std::int64_t kept_count() const { return kept_count_; }
 
   /// Requires: targets increase.
   void keep(std::int64_t target, const View& view);
-  /// The view of `second`, and forgets it and all older ones; nullptr where there is none.
+  /// The view of `second`, and forgets it and all older ones; nullptr if there is none.
   [[nodiscard]] std::optional<View> take(std::int64_t second);
 
  private:

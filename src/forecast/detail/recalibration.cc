@@ -7,7 +7,7 @@ namespace {
 
 /// Memory is never shorter than this many judgements.
 constexpr double kFirstMemory = 20;
-/// Weights are brought back to 1 before they lose digits.
+/// Weights are rescaled to 1 before they lose digits.
 constexpr double kWeightMax = 1e9;
 /// A level is never moved further out than this many standard deviations.
 constexpr double kNormalMax = 4.5;
@@ -51,7 +51,7 @@ void Recalibration::learn(const Spread& spread, double count) {
     const double common = std::min(high, kEdges[i + 1]) - std::max(low, kEdges[i]);
     if (common > 0) mass_[i] += weight_ * common / (high - low);
   }
-  // A stretch that lies past the end still counts as a whole.
+  // An interval beyond the end still counts as a whole.
   if (low >= 1) mass_.back() += weight_;
   if (high <= 1e-9) mass_.front() += weight_;
   total_ += weight_;

@@ -1,4 +1,4 @@
-/// Learns how the levels of a forecast differ from what then came, and puts them right.
+/// Learns how the levels of a forecast differ from the counts that followed, and corrects them.
 #pragma once
 
 #include <array>
@@ -12,22 +12,22 @@ namespace berth::forecast::detail {
 inline constexpr std::size_t kBinsBetweenLevels = 4;
 inline constexpr std::size_t kBinCount = (kGridLevels.size() + 1) * kBinsBetweenLevels;
 
-/// A fading histogram of where counts fell in the laws forecast for them (the probability integral transform; a count
-/// owns a stretch of it, and its weight is spread evenly over that stretch). A forecast whose levels are true has a
-/// flat one, and so begins this one.
+/// A fading histogram of where counts fell in the distributions forecast for them (the probability integral transform;
+/// a count owns an interval of it, and its weight is spread evenly over that interval). A forecast whose levels are
+/// correct has a flat histogram; this one begins flat.
 class Recalibration {
  public:
   /// Remembers about the later half of the first `memory` judgements, then about the last `memory`. Requires: memory >=
   /// 1, prior_weight > 0.
   Recalibration(double memory, double prior_weight);
 
-  /// What came after a forecast that was made with `spread`, before any recalibration.
+  /// The count that followed a forecast made with `spread`, before any recalibration.
   void learn(const Spread& spread, double count);
-  /// The spread with its levels put right.
+  /// The spread with its levels corrected.
   [[nodiscard]] Spread applied_to(const Spread& spread) const;
 
  private:
-  /// Where a level lies now: between two of the grid's, or beyond the last by their step.
+  /// The present position of a level: between two of the grid's, or beyond the last by their step.
   struct Place {
     std::size_t above = 1;
     double part = 0;

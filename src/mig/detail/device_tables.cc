@@ -110,7 +110,7 @@ constexpr const char* kH100Sxm5Notes[] = {
     "3g.40gb: 60 SM, more than 3x16",
 };
 
-// H100-80GB-PCIe: guide, transcript with its top rows cut off, DRA driver.
+// H100-80GB-PCIe: guide, transcript without its top rows, DRA driver.
 constexpr ProfileRow kH100Pcie[] = {
     {"1g.10gb", "1_SLICE", &kEight1g, 19, 1, 975, 14, 7, kPlaces | kSms | kMemory},
     {"1g.10gb+me", "1_SLICE_REV1", &kEight1g, 20, 1, 975, 14, 1, kPlaces | kSms | kMemory},
@@ -268,7 +268,7 @@ constexpr const char* kRtxPro6000Notes[] = {
     "minimum driver: 575.51.03",
     "MIG mode: needs no GPU reset and is lost with a driver reload or reboot (unverified)",
 };
-// GPUs that cannot be cut. SMs from NVIDIA's data sheets: CUDA cores / 64 (T4 2560, V100 5120) or / 128 (A10 9216, L4
+// GPUs without MIG. SMs from NVIDIA's data sheets: CUDA cores / 64 (T4 2560, V100 5120) or / 128 (A10 9216, L4
 // 7424, L40S 18176).
 constexpr const char* kUncutNotes[] = {"this GPU cannot be cut by MIG; it can be shared by MPS or by time slices"};
 
@@ -294,7 +294,7 @@ constexpr DeviceRow kDevices[] = {
     {"L40S-48GB", 0, 0, 142, false, 48, {}, {}, kUncutNotes},
 };
 
-// mig-parted and the guide name these without saying how their instances lie.
+// mig-parted and the guide name these without the places of their instances.
 constexpr const char* kB300Names[] = {"1g.34gb",  "1g.34gb+me", "1g.67gb", "2g.67gb",
                                       "3g.135gb", "4g.135gb",   "7g.269gb"};
 constexpr std::uint16_t kB300PciIds[] = {0x3182};

@@ -1,14 +1,16 @@
-/// The catalogue's data as plain rows: what `catalogue.cc` turns into GpuModel values.
+/// The catalogue's data as plain rows, from which `catalogue.cc` makes GpuModel values.
 ///
 /// Sources, by the key that the notes of a device name:
-///   guide           NVIDIA MIG User Guide, docs.nvidia.com/datacenter/tesla/mig-user-guide
-///   go-nvml         github.com/NVIDIA/go-nvml @2f9e261, nvml.h and the mocks (whose Hopper placements are wrong and
-///   unused) mig-parted      github.com/NVIDIA/mig-parted, deployments/systemd/config-default.yaml; issues 120, 227,
-///   pulls 139, 166, 187 gpu-operator    github.com/NVIDIA/gpu-operator pulls 1303, 1351 DRA driver
-///   github.com/NVIDIA/k8s-dra-driver-gpu, cmd/gpu-kubelet-plugin/nvlib.go, pull 1018 initialization
-///   GoogleCloudDataproc/initialization-actions, comment with a listing of an H100, 2024-12-20 transcripts     public
-///   listings of `nvidia-smi mig -lgip` and `-lgipp` of the model, known at second hand
-/// What is marked unverified comes from a sister model, or from one observation only.
+/// - guide: NVIDIA MIG User Guide, docs.nvidia.com/datacenter/tesla/mig-user-guide
+/// - go-nvml: github.com/NVIDIA/go-nvml @2f9e261, nvml.h and the mocks (whose Hopper placements are wrong and unused)
+/// - mig-parted: github.com/NVIDIA/mig-parted, deployments/systemd/config-default.yaml; issues 120, 227, pulls 139,
+///   166, 187
+/// - gpu-operator: github.com/NVIDIA/gpu-operator pulls 1303, 1351
+/// - DRA driver: github.com/NVIDIA/k8s-dra-driver-gpu, cmd/gpu-kubelet-plugin/nvlib.go, pull 1018
+/// - initialization: GoogleCloudDataproc/initialization-actions, comment with a listing of an H100, 2024-12-20
+/// - transcripts: public listings of `nvidia-smi mig -lgip` and `-lgipp` of the model, known at second hand
+///
+/// Values marked unverified come from a sister model, or from one observation only.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +18,7 @@
 
 namespace berth::mig::detail {
 
-/// A value that no source tells.
+/// A value that no source states.
 inline constexpr int kUnknown = -1;
 
 /// Fields of a profile that no primary source confirms: bits of `ProfileRow::unverified`.
@@ -31,7 +33,7 @@ enum UnverifiedField : unsigned {
   kPlaces = kStarts | kLength,
 };
 
-/// How profiles of one size lie on a GPU.
+/// Where profiles of one size can be placed on a GPU.
 struct Shape {
   int length = 0;
   std::span<const int> starts;
@@ -63,14 +65,14 @@ struct DeviceRow {
   std::span<const char* const> notes;
 };
 
-/// A GPU that is cut by MIG, but whose placements no source tells.
+/// A GPU with MIG whose placements no source states.
 struct NamedDeviceRow {
   const char* name;
   std::span<const char* const> profiles;
   std::span<const std::uint16_t> pci_device_ids;
 };
 
-/// Every model, MIG-capable ones first.
+/// Every model, those with MIG first.
 [[nodiscard]] std::span<const DeviceRow> device_rows();
 /// Models that are known by name only.
 [[nodiscard]] std::span<const NamedDeviceRow> named_device_rows();

@@ -1,5 +1,5 @@
-/// What stands on one GPU while a search adds and removes instances: all rules of a legal set in one constant-time
-/// question.
+/// The instances on one GPU while a search adds and removes them: all rules of a legal set in one constant-time
+/// check.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@ struct Candidate {
 
 /// Bit u for each unit u of [start, start + length). Requires: within 32 units.
 [[nodiscard]] std::uint32_t unit_mask(int start, int length);
-/// The units of an instance; all 32 for `full`, so that nothing stands beside it.
+/// The units of an instance; all 32 for `full`, so that nothing fits with it.
 [[nodiscard]] std::uint32_t units_of(const GpuModel& model, const Placement& placement);
 /// Every legal placement of the rules' profiles, by profile, then start.
 [[nodiscard]] std::vector<Candidate> candidates_of(const GpuModel& model, const Rules& rules);
-/// Whether an instance uses up the one budget of media engines that a GPU has.
+/// Whether an instance uses up the GPU's only budget of media engines.
 [[nodiscard]] bool takes_media_budget(const MigProfile& profile);
 
 /// The instances on one GPU, as a bit mask and counts.

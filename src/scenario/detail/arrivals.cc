@@ -117,7 +117,7 @@ ArrivalSource recorded(const yaml::Value& value, Format format, Sources& sources
   return std::move(*source);
 }
 
-/// The window: from_second inside the trace, seconds to its end unless stated. Requires: the source is read.
+/// The window: from_second within the trace, seconds up to its end by default. Requires: the source is read.
 void read_window(const yaml::Value& value, Arrivals& arrivals) {
   const bool is_made_up = std::holds_alternative<Generator>(arrivals.source);
   const std::int64_t length = is_made_up ? kTraceSecondsMax : trace_seconds(arrivals);
@@ -134,8 +134,8 @@ void read_window(const yaml::Value& value, Arrivals& arrivals) {
   }
 }
 
-/// Forgets what lies so far behind the window that no second of it can see it: a service keeps what it replays of a
-/// long trace.
+/// Discards what lies so far after the window that no second of it can see it: a service keeps only the part of a long
+/// trace that it replays.
 void cut_behind_window(Arrivals& arrivals) {
   constexpr std::int64_t kMinuteSeconds = 60;
   const std::int64_t end = arrivals.from_second + arrivals.seconds + arrivals.smooth_seconds;

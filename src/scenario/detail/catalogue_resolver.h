@@ -11,7 +11,7 @@
 
 namespace berth::scenario::detail {
 
-/// A profile::ProfileResolver. The rows of a file repeat few GPUs, so what was found is kept.
+/// A profile::ProfileResolver. The rows of a file repeat few GPUs, so results are cached.
 class CatalogueResolver {
  public:
   [[nodiscard]] tl::expected<profile::ResolvedProfile, profile::UnresolvedProfile> operator()(std::string_view gpu,

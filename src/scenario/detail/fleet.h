@@ -13,10 +13,11 @@ namespace berth::scenario::detail {
 
 [[nodiscard]] std::vector<FleetEntry> read_fleet(const yaml::Value& value);
 
-/// Slices that must stand beside each other, by GPU.
+/// Slices that must be able to exist together, by GPU.
 using Occupied = std::map<GpuId, mig::State>;
 
-/// `profile` and `start` of a slice on a GPU of the fleet. It must be legal beside those in `occupied`, which it joins.
+/// `profile` and `start` of a slice on a GPU of the fleet. It must be legal together with those in `occupied`, to which
+/// it is added.
 [[nodiscard]] Slice read_slice(const yaml::Value& value, GpuId gpu, const Scenario& scenario, Occupied& occupied);
 
 /// The `gpu` of a layout entry or pin: its number in the fleet.

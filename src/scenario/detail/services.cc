@@ -72,7 +72,7 @@ std::vector<Pin> read_pins(const yaml::Value& value, const Scenario& scenario, O
   return pins;
 }
 
-/// What only a planner can use: checked here so that a mistake is not found later.
+/// Fields that only a planner uses: checked here so that an error is not found later.
 void read_wishes(const yaml::Value& value, const Scenario& scenario, Occupied& pinned, ServiceSpec& service) {
   const yaml::Value weight = value.at("weight");
   if (weight.is_written()) service.weight = weight.number(yaml::number_above_zero(Decimal(kPlainNumberMax)));

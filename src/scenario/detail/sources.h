@@ -1,5 +1,5 @@
-/// The files that a scenario names. Traces and tables that several services name are read once while a bounded store
-/// holds them.
+/// The files that a scenario names. Traces and tables that several services name are read once and kept in a bounded
+/// store.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace berth::scenario::detail {
 
-/// Values that were read, by what names them; it forgets all rather than exceed its limit.
+/// Values that were read, by the key that names them; when its limit would be exceeded it is emptied.
 template <class T>
 class Store {
  public:
@@ -43,7 +43,7 @@ class Store {
 using ArrivalSource = decltype(Arrivals::source);
 
 struct SourceFile {
-  std::string path;         ///< as it is opened and shown
+  std::string path;         ///< as it is opened and printed
   const std::string* text;  ///< valid until the next file is read
 };
 
@@ -52,7 +52,7 @@ class Sources {
   /// Paths are relative to the folder of the scenario file.
   Sources(const std::string& scenario_path, const Files& files);
 
-  /// The path that a value names, relative to here; "" after a failure.
+  /// The path that a value names, relative to the current folder; "" after a failure.
   [[nodiscard]] std::string resolve(const yaml::Value& path) const;
   /// The content of the file; nothing after a failure. The file read last is kept.
   [[nodiscard]] std::optional<SourceFile> read(const yaml::Value& path);

@@ -22,7 +22,7 @@ Result<PerformanceTable> parse_profile(const SourceFile& file, bool is_csv, cons
   return profile::read_profile_csv(*file.text, file.path, model, CatalogueResolver());
 }
 
-/// A model that the file does not hold is a mistake of the scenario; other errors name their row.
+/// A model that is not in the file is an error of the scenario; other errors name their row.
 void keep_failure(const yaml::Value& value, const Error& error) {
   if (error.code == ErrorCode::kNotFound) return value.at("model").fail_with(error);
   value.pass_on(error);
@@ -71,7 +71,7 @@ std::map<int, Micros> miso_seconds_on(const yaml::Value& value, Sources& sources
 PerformanceTable read_profile(const yaml::Value& value, Sources& sources) {
   value.check_keys({"format", "path", "model"});
   const bool is_csv = value.at("format").choice({"parvagpu", "csv"}) == 1;
-  // A file of ParvaGPU's holds one model, whatever the scenario calls it.
+  // A file of ParvaGPU's has one model, for any name in the scenario.
   const std::string model = is_csv ? value.at("model").name() : "";
   const std::string path = sources.resolve(value.at("path"));
   if (value.has_failed()) return {};

@@ -30,7 +30,7 @@ EvenSpacing::EvenSpacing(const Decimal& rate) : rate_(rate) {
 }
 
 std::int64_t EvenSpacing::before(std::int64_t second) const {
-  // Request k comes before second s exactly when k < s x rate.
+  // Request k arrives before second s exactly if k < s x rate.
   if (denominator_ == 0) return -(Decimal(-second) * rate_).floor();
   const Wide product = Wide{static_cast<std::uint64_t>(second)} * numerator_;
   return static_cast<std::int64_t>((product + denominator_ - 1) / denominator_);

@@ -8,8 +8,8 @@
 
 namespace berth::detail {
 
-/// Request k (k = 0, 1, ...) comes floor(k x 10^6 / rate) microseconds after the trace's second 0, whatever the rate:
-/// no double, no drift. A rate of at most 18 decimal places takes 128-bit integers (a few ns a request), any other one
+/// Request k (k = 0, 1, ...) arrives floor(k x 10^6 / rate) microseconds after the trace's second 0, for any rate: no
+/// double, no drift. A rate of at most 18 decimal places uses 128-bit integers (a few ns per request), any other one
 /// exact rationals (microseconds).
 class EvenSpacing {
  public:
@@ -27,8 +27,8 @@ class EvenSpacing {
   void offsets_of_rationals(std::int64_t second, std::vector<std::uint32_t>& out) const;
 
   Decimal rate_;
-  std::uint64_t numerator_ = 0;    ///< rate = numerator / denominator where they fit
-  std::uint64_t denominator_ = 0;  ///< 0: they do not
+  std::uint64_t numerator_ = 0;    ///< rate = numerator / denominator, if they fit
+  std::uint64_t denominator_ = 0;  ///< 0: they do not fit
 };
 
 }  // namespace berth::detail

@@ -27,7 +27,7 @@ std::vector<std::uint32_t> defined_offsets(const Decimal& rate, std::int64_t sec
 }
 
 TEST(EvenSpacing, IsTheDefinitionForEveryRate) {
-  // The last three have more than 18 places, or digits that no 64 bits hold.
+  // The last three have more than 18 places, or more digits than 64 bits hold.
   for (const std::string_view text : {"0", "1", "3", "7", "0.3", "0.001", "999.999", "1e-18", "33.333333333333333",
                                       "1234567.891", "33.333333333333333333", "0.123456789012345678901", "1e-30"}) {
     const Decimal rate = Decimal::parse(text).value();

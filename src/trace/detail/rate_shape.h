@@ -10,14 +10,14 @@ namespace berth::detail {
 /// Two states, quiet and burst, of a continuous-time Markov chain with mean stays of 60 s and 15 s and rates of 0.5 and
 /// 3 times the mean, which is therefore 1.
 ///
-/// Uniformisation (Jensen 1953) makes any second reachable: marks come as a Poisson process of rate 1/60 + 1/15 a
-/// second, and each draws the state afresh from its stationary law (burst: 15 / 75). The leaving rates are then 1/60
-/// and 1/15. A second's state is that of the latest mark, on average 12 s back, so nothing need be kept.
+/// Uniformisation (Jensen 1953) makes any second reachable: marks are a Poisson process of rate 1/60 + 1/15 per
+/// second, and each draws the state again from its stationary distribution (burst: 15 / 75). The leaving rates are then
+/// 1/60 and 1/15. A second's state is that of the latest mark, on average 12 s back, so nothing has to be stored.
 class BurstyShape {
  public:
   explicit BurstyShape(Rng rng) : rng_(rng) {}
 
-  /// The factor of a second of the trace: 0.5 to 3, by the share of it that is spent in bursts. O(1) on average.
+  /// The factor of a second of the trace: 0.5 to 3, by the share of it spent in bursts. O(1) on average.
   [[nodiscard]] double factor(std::int64_t second) const;
 
  private:
@@ -33,7 +33,7 @@ class BurstyShape {
 };
 
 /// A sinusoid of amplitude 0.8 around 1 with its trough at the trace's second 0 and a period of a day, or of the window
-/// where that is shorter, scaled so that its mean over the window is 1.
+/// if that is shorter, scaled so that its mean over the window is 1.
 class DiurnalShape {
  public:
   struct Window {

@@ -18,7 +18,7 @@ TEST(BurstyShape, StaysInItsStatesAsLongAsItSays) {
     ASSERT_GE(factor, 0.5);
     ASSERT_LE(factor, 3.0);
     burst_share += (factor - 0.5) / 2.5 / kSeconds;
-    // Halves of a second tell the states apart; stays far below a second are rare.
+    // Halves of a second distinguish the states; stays far below a second are rare.
     const bool is_burst = factor > 1.75;
     if (is_burst && !was_burst) ++burst_count;
     was_burst = is_burst;

@@ -5,7 +5,7 @@
 namespace berth::detail {
 namespace {
 
-/// Three traces with the same requests in each second: two in every even one, as far as their form allows.
+/// Three traces with the same requests in each second: two in every even one, as far as their format allows.
 struct Sample {
   Arrivals arrivals;
   std::vector<std::int64_t> parts;  ///< of each second

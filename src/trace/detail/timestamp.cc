@@ -9,7 +9,7 @@ constexpr std::size_t kFractionDigitsMax = 9;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// Takes `digit_count` digits and the character behind them, if one of `ends` is wanted, from the front of `text`.
+/// Takes `digit_count` digits and the character after them, if one of `ends` is wanted, from the front of `text`.
 std::optional<int> take_number(std::string_view& text, std::size_t digit_count, std::string_view ends) {
   const std::size_t length = digit_count + (ends.empty() ? 0 : 1);
   if (text.size() < length) return std::nullopt;

@@ -1,4 +1,4 @@
-/// Points of time as trace files write them.
+/// Timestamps as trace files write them.
 #pragma once
 
 #include <compare>
@@ -8,7 +8,7 @@
 
 namespace berth::detail {
 
-/// A point of time in UTC, by the proleptic Gregorian calendar without leap seconds.
+/// An instant in UTC, by the proleptic Gregorian calendar without leap seconds.
 struct Timestamp {
   std::int64_t second = 0;  ///< since 1970-01-01 00:00:00, may be negative
   std::int64_t nanos = 0;   ///< in [0, 10^9)
@@ -16,7 +16,7 @@ struct Timestamp {
 };
 
 /// Reads YYYY-MM-DD HH:MM:SS with a fraction of 1 to 9 digits or none, `T` or a space between, `Z`, `+00:00` or nothing
-/// behind. Nothing when the text is anything else, or a day or an hour that does not exist.
+/// after it. Nothing if the text is anything else, or a day or an hour that does not exist.
 [[nodiscard]] std::optional<Timestamp> parse_timestamp(std::string_view text);
 
 }  // namespace berth::detail

@@ -1,4 +1,4 @@
-/// The lines of a trace file, with places for errors: what the readers of all formats share.
+/// The lines of a trace file, with positions for errors: shared by the readers of all formats.
 #pragma once
 
 #include <cstddef>
@@ -21,14 +21,14 @@ class TraceLines {
   [[nodiscard]] Field field() const;
   /// The fields of the current line. Requires a line. An error unless there are `field_count` of them.
   [[nodiscard]] Result<std::vector<Field>> fields(std::size_t field_count) const;
-  /// As above, where the file itself says how many there are: at most `field_count_max`.
+  /// As above, if the file itself says how many there are: at most `field_count_max`.
   [[nodiscard]] Result<std::vector<Field>> fields_up_to(std::size_t field_count_max) const;
 
   /// An error at a column of the current line; at 1:1 of a file without lines.
   [[nodiscard]] tl::unexpected<Error> error(std::size_t column, std::string_view message) const;
   /// An error elsewhere.
   [[nodiscard]] tl::unexpected<Error> error(TextPlace place, std::string_view message) const;
-  /// An error at the end, where a row was wanted.
+  /// An error at the end of the file, because a row was wanted.
   [[nodiscard]] tl::unexpected<Error> missing_row() const;
   /// Reads a field as a whole number from 0 to `max`.
   [[nodiscard]] Result<std::int64_t> count(const Field& field, std::int64_t max) const;
@@ -39,7 +39,7 @@ class TraceLines {
   std::size_t line_count_ = 0;  ///< lines that are not blank, so far
 };
 
-/// Reads the first line, which must be `header`, or say why it is not.
+/// Reads the first line, which must be `header`; otherwise an error.
 [[nodiscard]] Result<void> read_header(TraceLines& lines, std::string_view header);
 
 }  // namespace berth::detail

@@ -1,4 +1,4 @@
-/// A second's requests, uniformly at random in it.
+/// The requests of a second, uniformly at random in it.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace berth::detail {
 
-/// Draws the offsets of a second's requests from its beginning; keeps the room that sorting needs.
+/// Draws the offsets of a second's requests from its beginning; keeps the memory that sorting needs.
 class UniformOffsets {
  public:
   /// Puts `count` independent draws from [0, 10^6) into `out`, ascending. O(count) on average: about as many buckets as
-  /// draws, and an insertion sort over what a bucket mixes up. Requires: 0 <= count <= INT32_MAX.
+  /// draws, and an insertion sort within buckets. Requires: 0 <= count <= INT32_MAX.
   void draw(Rng rng, std::int64_t count, std::vector<std::uint32_t>& out);
 
  private:

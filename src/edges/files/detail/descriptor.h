@@ -1,4 +1,4 @@
-/// A file descriptor that closes itself, and the words for the system's errors.
+/// A file descriptor that closes itself, and messages for the system's errors.
 #pragma once
 
 #include <cstddef>
@@ -19,18 +19,18 @@ class Descriptor {
 
   [[nodiscard]] bool is_open() const { return number_ >= 0; }
   [[nodiscard]] int number() const { return number_; }
-  /// Closes it now; false when the system tells a failed write only then.
+  /// Closes it now; false if the system reports a failed write only then.
   [[nodiscard]] bool close();
 
  private:
   int number_;
 };
 
-/// "PATH: why" for an errno: kNotFound where it does not exist, kInvalidInput where the path is wrong or not permitted,
-/// else kUnavailable.
+/// "PATH: why" for an errno: kNotFound if it does not exist, kInvalidInput if the path is wrong or not permitted,
+/// otherwise kUnavailable.
 [[nodiscard]] tl::unexpected<Error> system_error(const std::string& path, std::string_view doing, int number);
 
-/// Writes all bytes, whatever pieces the system takes; gives errno or 0.
+/// Writes all bytes, in whatever pieces the system accepts; returns errno or 0.
 [[nodiscard]] int write_all(const Descriptor& file, std::string_view bytes);
 
 }  // namespace berth::edges::detail
