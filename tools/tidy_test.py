@@ -148,7 +148,8 @@ class TidyTest(unittest.TestCase):
         self.assert_one(findings_of({"src/mig/extra.h": "int x;\n"}), "name", "#pragma once")
 
     def test_readmes(self):
-        self.assert_one(findings_of({"src/mig/README.md": "line\n" * 41}), "readme", "more than 40 lines")
+        self.assert_one(findings_of({"src/mig/README.md": "# mig\n" * 41}), "readme", "more than 40 lines")
+        self.assert_one(findings_of({"src/mig/README.md": "#mig(floor 2)\n"}), "readme", 'found "#mig(floor 2)"')
         found = findings_of({"src/new/CMakeLists.txt": "berth_module(NAME new FLOOR 1)\n", "src/new/x.cc": "int x;\n"})
         self.assert_one(found, "readme src/new/README.md", "missing")
 
