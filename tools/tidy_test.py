@@ -3,6 +3,8 @@
 
 import importlib.machinery
 import importlib.util
+import shutil
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -48,7 +50,7 @@ def findings_of(changes, exceptions=None, count_max=0):
         root = Path(folder).resolve()
         for name, text in {**SOUND, **changes}.items():
             (root / name).parent.mkdir(parents=True, exist_ok=True)
-            (root / name).write_text(text)
+            (root / name).write_bytes(text if isinstance(text, bytes) else text.encode())
         path = root / "exceptions.txt"
         if exceptions is not None:
             path.write_text(exceptions)
@@ -146,7 +148,8 @@ class TidyTest(unittest.TestCase):
         self.assert_one(findings_of({"src/mig/extra.h": "int x;\n"}), "name", "#pragma once")
 
     def test_readmes(self):
-        self.assert_one(findings_of({"src/mig/README.md": "line\n" * 41}), "readme", "more than 40 lines")
+        self.assert_one(findings_of({"src/mig/README.md": "# mig\n" * 41}), "readme", "more than 40 lines")
+        self.assert_one(findings_of({"src/mig/README.md": "#mig(floor 2)\n"}), "readme", 'found "#mig(floor 2)"')
         found = findings_of({"src/new/CMakeLists.txt": "berth_module(NAME new FLOOR 1)\n", "src/new/x.cc": "int x;\n"})
         self.assert_one(found, "readme src/new/README.md", "missing")
 
@@ -158,6 +161,51 @@ class TidyTest(unittest.TestCase):
                 self.assert_one(findings_of({"src/mig/extra.cc": text}), "format", wanted)
         self.assert_one(findings_of({"docs/page.md": "a \n"}), "format docs/page.md:1", "white space")
         self.assertEqual(findings_of({"src/mig/corpus/reader/one.txt": "a \t", "tests/data/bad.txt": "a"}), [])
+
+    def test_binary_files(self):
+        for content in [b"\x7fELF\2\1\1\0\0", b"text\n" * 5000 + b"\0", b"\xff\xd8\xff\xe0\n"]:
+            for path in ["perf", "src/mig/table.bin", "tests/data/image.png", "docs/images/page.jpg"]:
+                with self.subTest(content=content[:8], path=path):
+                    self.assert_one(findings_of({path: content}), f"file {path}:1", "found a binary file")
+        self.assertEqual(findings_of({"docs/images/page.png": b"\x89PNG\0", "build/berth": b"\x7fELF\0"}), [])
+        self.assertEqual(findings_of({"docs/page.md": "1 µs ≤ 2 µs\n"}), [])
+
+    def test_large_files(self):
+        line = "1,2,3\n"
+        self.assertEqual(findings_of({"tests/data/trace.csv": line * (tidy.FILE_BYTES_MAX // 6)}), [])
+        for path in ["tests/data/trace.csv", "docs/images/page.png"]:
+            with self.subTest(path=path):
+                found = findings_of({path: line * (tidy.FILE_BYTES_MAX // 6 + 1)})
+                self.assert_one(found, f"file {path}:1", "1048578 bytes, at most 1048576")
+
+    def test_listed_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder).resolve()
+            (root / "trace.gz").write_bytes(b"\x1f\x8b\0" + b"x" * tidy.FILE_BYTES_MAX)
+            self.assertEqual(len(tidy.check_files(root, [], [])), 2)
+            self.assertEqual(tidy.check_files(root, ["*.gz"], ["trace.gz"]), [])
+
+    def test_each_entry_of_the_lists_is_needed(self):
+        root = Path(__file__).parent.parent.resolve()
+        for entry in tidy.BINARY_FILES:
+            with self.subTest(entry=entry):
+                others = [each for each in tidy.BINARY_FILES if each != entry]
+                self.assertNotEqual(tidy.check_files(root, others, tidy.LARGE_FILES), [])
+        for entry in tidy.LARGE_FILES:
+            with self.subTest(entry=entry):
+                others = [each for each in tidy.LARGE_FILES if each != entry]
+                self.assertNotEqual(tidy.check_files(root, tidy.BINARY_FILES, others), [])
+
+    @unittest.skipUnless(shutil.which("git"), "git is not installed")
+    def test_only_tracked_files_count_in_a_checkout(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder).resolve()
+            subprocess.run(["git", "init", "-q", folder], check=True)
+            for name in ["perf", "scratch", "removed"]:
+                (root / name).write_bytes(b"\x7fELF\0")
+            subprocess.run(["git", "-C", folder, "add", "perf", "removed"], check=True)
+            (root / "removed").unlink()
+            self.assertEqual([f.path for f in tidy.check_files(root, [], [])], ["perf"])
 
     def test_exceptions(self):
         tree = {"src/mig/extra.cc": 'getenv("A");\ngetenv("B");\n'}

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "base/test_cases.h"
 #include "capacity/detail/test_first_fit.h"
 #include "capacity/detail/test_integer_model.h"
 #include "capacity/detail/test_problems.h"
@@ -18,12 +19,7 @@ namespace {
 using reference::FreeSize;
 using reference::Optimum;
 
-/// Debug builds and sanitizers are ten times slower.
-#ifdef NDEBUG
-constexpr std::uint64_t kSeeds = 2500;
-#else
-constexpr std::uint64_t kSeeds = 400;
-#endif
+constexpr std::uint64_t kCases = testing::by_build(2500, 400);
 constexpr std::uint64_t kTiesEvery = 10;  ///< the integer model of ties is large
 
 /// A demand with a rate that no row can serve.
@@ -162,7 +158,9 @@ void expect_points_agree(const PackingProblem& problem) {
 TEST(Ladder, TheReferencesAgreeWithEachOther) {
   int known = 0;
   int infeasible = 0;
-  for (std::uint64_t seed = 0; seed < kSeeds && !HasFailure(); ++seed) {
+  const auto seeds = testing::case_seeds(kCases);
+  for (const std::uint64_t seed : seeds) {
+    if (HasFailure()) break;
     const PackingProblem problem = reference::ProblemGenerator(seed).draw();
     SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + reference::to_text(problem));
     const Truth truth = truth_of(problem);
@@ -173,14 +171,16 @@ TEST(Ladder, TheReferencesAgreeWithEachOther) {
     expect_integer_model_agrees(problem, truth.optimum);
     if (truth.optimum && seed % kTiesEvery == 0) expect_integer_model_agrees_on_ties(problem, *truth.optimum);
   }
-  EXPECT_GT(known, 0.95 * kSeeds);
-  EXPECT_GT(infeasible, 0.02 * kSeeds);
-  EXPECT_LT(infeasible, 0.5 * kSeeds);
+  const auto count = static_cast<double>(seeds.size());
+  EXPECT_GT(known, 0.95 * count);
+  EXPECT_GT(infeasible, 0.02 * count);
+  EXPECT_LT(infeasible, 0.5 * count);
 }
 
 TEST(Ladder, PackAgreesWithTheReferences) {
   Proofs proofs;
-  for (std::uint64_t seed = 0; seed < kSeeds && !HasFailure(); ++seed) {
+  for (const std::uint64_t seed : testing::case_seeds(kCases)) {
+    if (HasFailure()) break;
     const PackingProblem problem = reference::ProblemGenerator(seed).draw();
     SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + reference::to_text(problem));
     expect_points_agree(problem);

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 
+#include "base/test_cases.h"
 #include "capacity/detail/test_problems.h"
 #include "capacity/detail/test_reference.h"
 #include "capacity/find_fault.h"
@@ -21,7 +22,7 @@ using reference::best_row;
 using reference::in_millionths;
 using reference::ProblemGenerator;
 
-constexpr std::uint64_t kSeedsMax = 600;
+constexpr std::uint64_t kCases = 600;
 
 /// The same models and GPUs, other rates; sometimes a model goes, a tenant moves, or a rule is another one.
 PackingProblem changed(PackingProblem problem, Rng& rng) {
@@ -252,7 +253,7 @@ TEST(Transition, PassesTheVerifiersAndChangesFewest) {
   int known = 0;
   int temporary = 0;
   int spare = 0;
-  for (std::uint64_t seed = 0; seed < kSeedsMax; ++seed) {
+  for (const std::uint64_t seed : testing::case_seeds(kCases)) {
     const auto drawn = draw_case(seed);
     if (!drawn) continue;
     ++cases;

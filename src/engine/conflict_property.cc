@@ -7,15 +7,16 @@
 #include <cstdint>
 
 #include "base/rng.h"
+#include "base/test_cases.h"
 #include "engine/conflict.h"
 
 namespace berth {
 namespace {
 
-constexpr std::uint64_t kSeeds = 4000;
+constexpr std::uint64_t kCases = 4000;
 
 TEST(ConflictProperty, IsTheSmallestOfAllSubsets) {
-  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+  for (const std::uint64_t seed : testing::case_seeds(kCases)) {
     Rng rng(seed);
     const std::size_t count = 1 + rng.below(9);
     std::vector<std::uint64_t> cores(1 + rng.below(5));

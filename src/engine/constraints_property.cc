@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/rng.h"
+#include "base/test_cases.h"
 #include "engine/constraints.h"
 #include "engine/test_fleet.h"
 #include "engine/verify.h"
@@ -21,11 +22,7 @@ using testing::give;
 using testing::held;
 using testing::slice_at;
 
-#ifdef NDEBUG
-constexpr std::uint64_t kSeeds = 40'000;
-#else
-constexpr std::uint64_t kSeeds = 4'000;
-#endif
+constexpr std::uint64_t kCases = testing::by_build(40'000, 4'000);
 
 constexpr Instant kNow = Instant::at_second(9000);
 constexpr std::size_t kServices = 3;
@@ -278,7 +275,7 @@ std::string named_in(const std::string& message) {
 
 TEST(ConstraintsProperty, AgreesWithANaiveJudge) {
   std::map<std::string, int> seen;
-  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+  for (const std::uint64_t seed : testing::case_seeds(kCases)) {
     Rng rng(seed);
     Draw draw;
     draw_rules(rng, draw.scenario);
@@ -298,7 +295,7 @@ TEST(ConstraintsProperty, AgreesWithANaiveJudge) {
     ++seen[named.substr(std::min(named.find('.'), named.size()))];
   }
   for (const char* kind : {".accepted", ".pins", ".isolation", ".trust_domain", ".changes_per_hour", ".floor", ""}) {
-    EXPECT_GT(seen[kind], static_cast<int>(kSeeds / 200)) << kind;
+    EXPECT_GT(seen[kind], static_cast<int>(kCases / 200)) << kind;
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "base/test_cases.h"
 #include "fleet/testing/fleets.h"
 #include "window/check.h"
 #include "window/testing/problems.h"
@@ -62,8 +63,12 @@ TEST(Fleet, LargeFleetsWithEveryRuleGetSoundAnswers) {
   EXPECT_LE(misses, 6);
 }
 
+/// The gaps of the seeds 0 to 15 are 0.16 to 1.16 % with a mean of 0.561 %. Before later rounds left GPUs without a
+/// gain alone they were 0.16 to 1.16 % as well, with a mean of 0.564 %: single fleets had moved by at most 0.035 points
+/// either way (seed 2 from 0.672 to 0.706 %, above the limit of 0.7 % that each of four fleets had), seven of them up
+/// and seven down. So the limit is on the mean of all, close to what was measured, and a loose one on each.
 TEST(Fleet, LargeFleetsWithFloorsAreNearTheBound) {
-  constexpr int kSeeds = 4;
+  constexpr int kSeeds = berth::testing::by_build(16, 4);
   double gaps = 0;
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     const Problem problem = testing::large_fleet(Rng(seed), 200, 20);
@@ -71,10 +76,10 @@ TEST(Fleet, LargeFleetsWithFloorsAreNearTheBound) {
     const Answer answer = solve_fleet(problem, {});
     expect_sound(problem, answer);
     EXPECT_FALSE(answer.misses_floors);
-    EXPECT_LT(answer.bound - answer.objective, 0.01 * answer.bound);
+    EXPECT_LT(answer.bound - answer.objective, 0.012 * answer.bound);
     gaps += (answer.bound - answer.objective) / answer.bound;
   }
-  EXPECT_LT(gaps / kSeeds, 0.006);
+  EXPECT_LT(gaps / kSeeds, 0.0058);
 }
 
 /// GPUs that were tried for a retraining and not taken once kept it, and so two of one service stood at once; what

@@ -6,7 +6,9 @@
 
 #include <cmath>
 #include <functional>
+#include <ranges>
 
+#include "base/test_cases.h"
 #include "fleet/fleet.h"
 #include "one_gpu/one_gpu.h"
 #include "window/check.h"
@@ -18,12 +20,8 @@
 namespace berth::planner {
 namespace {
 
-/// Debug builds and sanitizers are ten times slower.
-#ifdef NDEBUG
-constexpr std::uint64_t kTinySeeds = 400;
-#else
-constexpr std::uint64_t kTinySeeds = 50;
-#endif
+constexpr std::uint64_t kTinyCases = berth::testing::by_build(400, 50);
+constexpr std::uint64_t kTinyCasesPerSmallOne = 25;
 
 struct Rung {
   const char* name;
@@ -115,7 +113,9 @@ struct Census {
 
 TEST(Ladder, EveryRungAgreesWithTheExhaustiveSearch) {
   Census census;
-  for (std::uint64_t seed = 0; seed < kTinySeeds && !HasFailure(); ++seed) {
+  const auto seeds = berth::testing::case_seeds(kTinyCases);
+  for (const std::uint64_t seed : seeds) {
+    if (HasFailure()) break;
     const Problem problem = testing::tiny_problem(Rng(seed));
     const std::optional<Answer> truth = testing::Exhaustive(problem).solve();
     if (!truth) continue;
@@ -125,7 +125,7 @@ TEST(Ladder, EveryRungAgreesWithTheExhaustiveSearch) {
       expect_rung_holds(rung, problem, *truth);
     }
   }
-  EXPECT_GT(census.known, 0.5 * kTinySeeds);
+  EXPECT_GT(census.known, 0.5 * static_cast<double>(seeds.size()));
   EXPECT_GT(census.infeasible, 0.03 * census.known);
   EXPECT_LT(census.infeasible, 0.3 * census.known);
   EXPECT_GT(census.pairs, 0.05 * census.known);
@@ -134,7 +134,9 @@ TEST(Ladder, EveryRungAgreesWithTheExhaustiveSearch) {
 }
 
 TEST(Ladder, TheIntegerProgramAgreesWithTheOthersOnSmallProblems) {
-  for (std::uint64_t seed = 0; seed < kTinySeeds / 25 && !HasFailure(); ++seed) {
+  const auto seeds = berth::testing::case_seeds(kTinyCases);
+  for (const std::uint64_t seed : seeds | std::views::take(seeds.size() / kTinyCasesPerSmallOne)) {
+    if (HasFailure()) break;
     const Problem problem = testing::small_problem(Rng(seed));
     const std::vector<Rung> all = rungs();
     const Answer truth = all.front().solve(problem);

@@ -1,10 +1,17 @@
 /// Retraining of one service over time: due, running, done, the accuracy in force.
 ///
-/// States and legal transitions:
-///   fresh  --due-->  stale (progress 0 or kept)  --slice up-->  running  --done-->  swapping  --swap time over-->
-///   fresh stale, running, swapping --due--> stale or running again (abandoned progress restarts, a pending swap is
-///   void) running --slice gone--> stale (progress kept)
-/// At one microsecond: due, then done, then swapped.
+/// States (the accuracy `before` is in force in all but fresh) and legal transitions:
+///
+///   fresh    -- due ------------> running, or waiting where no slice is up that can retrain it
+///   waiting  -- slice up -------> running
+///   waiting  -- due ------------> waiting, its progress 0 again unless unfinished work is kept
+///   running  -- slice gone -----> running on another slice, or waiting; the progress is kept
+///   running  -- due ------------> running, from progress 0 again unless unfinished work is kept
+///   running  -- work done ------> swapping
+///   swapping -- due ------------> running or waiting, from progress 0; the pending swap is void
+///   swapping -- swap time over -> fresh
+///
+/// Events of one microsecond happen in this order: due, work done, swap time over.
 #pragma once
 
 #include <cstdint>

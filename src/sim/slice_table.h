@@ -1,10 +1,7 @@
 /// The simulated slices: what stands where, for whom, and how long each part of a change takes.
 ///
-/// Legal transitions of a slice:
-///   waiting for room -> creating -> starting (has holders) or up (has none)
-///   starting -> up -> draining -> starting (new holders, other processes or variant) or up (no holders) or destroying
-///   -> gone starting -> starting (other holders), starting -> destroying
-/// Draining ends when nothing runs on the slice any more; a retraining stops at once and keeps its progress.
+/// `SimSlice::Phase` lists the legal transitions of a slice. Draining ends when nothing runs on the slice any more; a
+/// retraining stops at once and keeps its progress.
 /// Times: creating costs `create`; starting costs `plumbing`, and for inference the service's `start` (the longest of
 /// its holders').
 #pragma once
@@ -34,6 +31,24 @@ struct SliceEffect {
 
 /// One simulated slice.
 struct SimSlice {
+  /// Legal transitions (a slice begins waiting for room; one of the first layout begins up):
+  ///
+  ///   waiting for room -- has room --------------------------------> creating
+  ///   waiting for room -- destroyed -------------------------------> gone
+  ///   creating         -- create time over, has holders -----------> starting
+  ///   creating         -- create time over, has none --------------> up
+  ///   creating         -- create time over, destroyed meanwhile ---> destroying
+  ///   starting         -- start time over, or loses all holders ---> up
+  ///   starting         -- other holders, processes or variant -----> starting, from the beginning
+  ///   starting         -- destroyed -------------------------------> destroying
+  ///   up               -- destroyed -------------------------------> draining
+  ///   up               -- other holders, processes or variant -----> draining
+  ///   draining         -- nothing runs, has next holders ----------> starting
+  ///   draining         -- nothing runs, has none ------------------> up
+  ///   draining         -- nothing runs, destroyed -----------------> destroying
+  ///   destroying       -- destroy time over -----------------------> gone
+  ///
+  /// Another batch limit alone changes no phase.
   enum class Phase { kWaitingForRoom, kCreating, kStarting, kUp, kDraining, kDestroying, kGone };
   Slice slice;
   Phase phase = Phase::kWaitingForRoom;

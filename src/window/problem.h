@@ -20,9 +20,16 @@
 /// 1 / slots_on to the progress of its service in each slot in which its model is stale. Progress 1 (less 1e-9) at the
 /// end of a slot: `accuracy_after` holds from the slot swap_slots after the next one, until the next due slot.
 ///
-/// At the beginning of a due slot, in this order: the model becomes stale, and a swap under way is void; its progress
-/// is 0 again, unless it keeps_unfinished and was not done; then one whose progress is 1 is done. So progress that gets
-/// to 1 at the end of slot t is lost where t + 1 is due, but done (fresh from t + 1 + swap_slots) where it is kept.
+/// The model of a service that retrains is fresh (`accuracy_after` holds), stale, or done: stale with progress 1, until
+/// its swap is over. Legal transitions, at the beginning of a slot and in this order:
+///
+///   fresh, stale, done -- the slot is due -----------------> stale; a swap under way is void
+///       progress 0 again, unless it keeps_unfinished and was not done
+///   stale              -- progress 1 ----------------------> done
+///   done               -- swap_slots since it was done ----> fresh
+///
+/// So progress that gets to 1 at the end of slot t is lost where t + 1 is due, but done (fresh from t + 1 + swap_slots)
+/// where it is kept.
 ///
 /// The tail: the last configuration with all of its pieces ready, the load of slot `slots`. A model that is not stale,
 /// or done though its swap is pending, gives `after` for min(tail_seconds, tail_fresh_seconds) and `before` for the
@@ -33,8 +40,7 @@
 /// from the objective.
 ///
 /// What a schedule must keep (a GPU that does not change is never at fault by itself):
-/// - pins, isolation and trust domains: in each configuration from a GPU's first change on. Pieces that belong to
-/// nobody
+/// - pins, isolation and trust domains: in each configuration from a GPU's first change on. Pieces without an owner
 ///   do not count for isolation and trust domains;
 /// - a piece that begins has a rate (inference: > 0 requests; retraining: terms, > 0 slots);
 /// - over the fleet at most one retraining piece of a service in any slot (standing ones keep it too); where it

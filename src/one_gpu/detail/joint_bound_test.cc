@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/test_cases.h"
 #include "one_gpu/detail/search.h"
 #include "one_gpu/one_gpu.h"
 #include "window/check.h"
@@ -22,12 +23,7 @@ using testing::one_gpu_problem;
 using testing::quarters_problem;
 
 constexpr int kStatesMax = 200'000;
-/// Debug builds and sanitizers are ten times slower.
-#ifdef NDEBUG
-constexpr int kJudged = 60;
-#else
-constexpr int kJudged = 12;
-#endif
+constexpr int kJudged = berth::testing::by_build(60, 12);
 
 /// The bound of a whole problem, with blocks of so many slots.
 double bound_of(const Problem& problem, Variants variants, int block_slots, double progress_scale = 1) {

@@ -15,6 +15,7 @@
 
 #include "base/ensure.h"
 #include "base/overloaded.h"
+#include "base/test_cases.h"
 #include "engine/stages.h"
 #include "mig/catalogue.h"
 #include "partition/layout.h"
@@ -22,18 +23,7 @@
 
 namespace berth::sim::testing {
 
-/// Sanitizers and debug builds are ten times slower: long tests do less there.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(NDEBUG)
-inline constexpr bool kIsSlowBuild = true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-inline constexpr bool kIsSlowBuild = true;
-#else
-inline constexpr bool kIsSlowBuild = false;
-#endif
-#else
-inline constexpr bool kIsSlowBuild = false;
-#endif
+using berth::testing::kIsSlowBuild;
 
 inline const GpuModel& a100() {
   static const GpuModel model = *mig::find_gpu_model("A100-80GB");
