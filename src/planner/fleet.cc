@@ -8,6 +8,7 @@
 
 #include "base/ensure.h"
 #include "base/sort_stably.h"
+#include "planner/checked_bound.h"
 #include "planner/detail/fleet_bound.h"
 #include "planner/detail/fleet_exchange.h"
 #include "planner/detail/fleet_lending.h"
@@ -363,8 +364,7 @@ class FleetSearch {
     answer.bound = std::min(bound_.value_or(terms_.value_max), terms_.value_max);
     const double slack = kRounding * (1 + std::abs(answer.objective));
     if (answer.misses_floors && answer.bound < -slack) answer.is_infeasible = true;
-    ENSURE(answer.misses_floors || answer.bound >= answer.objective - slack);
-    if (!answer.misses_floors) answer.bound = std::max(answer.bound, answer.objective);
+    if (!answer.misses_floors) answer.bound = checked_bound(answer.bound, answer.objective);
     return answer;
   }
 

@@ -9,6 +9,7 @@
 
 #include "base/ensure.h"
 #include "planner/check.h"
+#include "planner/checked_bound.h"
 #include "planner/detail/gpu_case.h"
 #include "planner/detail/one_gpu_search.h"
 #include "planner/detail/pool.h"
@@ -81,7 +82,7 @@ Answer stay(const Problem& problem) {
 void fill_answer(const OneGpuSearch& search, double proven, Answer& answer) {
   answer.is_infeasible = !search.has_schedule();
   answer.objective = search.best_value();
-  answer.bound = std::max(proven, answer.objective);
+  answer.bound = answer.is_infeasible ? proven : checked_bound(proven, answer.objective);
   answer.schedule.gpus.front() = search.best_changes();
   answer.nodes = search.nodes();
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "planner/check.h"
+#include "planner/checked_bound.h"
 #include "planner/detail/part.h"
 #include "planner/fleet.h"
 #include "planner/one_gpu.h"
@@ -39,7 +40,7 @@ void solve_each_in_turn(const Problem& problem, const SearchLimits& limits, Answ
     answer.objective = objective;
     unchanged = -1;
   }
-  answer.bound = std::max(answer.bound, answer.objective);
+  answer.bound = checked_bound(answer.bound, answer.objective);
 }
 
 }  // namespace

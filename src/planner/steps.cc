@@ -7,6 +7,7 @@
 
 #include "base/ensure.h"
 #include "planner/check.h"
+#include "planner/checked_bound.h"
 
 namespace berth::planner {
 namespace {
@@ -151,7 +152,7 @@ ReasonedAnswer best_with_reasons(const Problem& problem, Answer answer, const Se
   for (int better = 0; better < kBetterAnswers && is_better(problem, told.best_other, answer); ++better) {
     answer.schedule = std::move(told.best_other.schedule);
     answer.objective = evaluate(problem, answer.schedule).objective;
-    answer.bound = std::max(answer.bound, answer.objective);
+    answer.bound = checked_bound(answer.bound, answer.objective);
     answer.nodes += told.nodes;
     told = tell(problem, answer, limits);
   }
