@@ -34,6 +34,21 @@ std::string pin_shown(const Scenario& scenario, const Pin& pin) {
   return fmt::format("{}@{}", profile_name(scenario.model_of(pin.slice.gpu), pin.slice.profile), pin.slice.start);
 }
 
+/// A fleet may have fewer GPUs than the file says: `berth size` tries counts.
+std::optional<Conflict> pin_without_gpu(const Scenario& scenario) {
+  const std::uint32_t gpus = scenario.gpu_count();
+  for (const ServiceSpec& service : scenario.services) {
+    for (const Pin& pin : service.pins) {
+      if (pin.slice.gpu.index < gpus) continue;
+      return Conflict{
+          .names = {service.name + ".pins"},
+          .why = fmt::format("GPU {}: wanted a GPU with a slice for {} alone ({}.pins), found a fleet of {}",
+                             pin.slice.gpu.index, service.name, service.name, gpus)};
+    }
+  }
+  return std::nullopt;
+}
+
 std::optional<Conflict> useless_pin(const Scenario& scenario) {
   for (const ServiceSpec& service : scenario.services) {
     for (const Pin& pin : service.pins) {
@@ -133,6 +148,7 @@ Scenario with_only(const Scenario& scenario, std::span<const std::string> kept) 
 }
 
 std::optional<Conflict> find_static_conflict(const Scenario& scenario) {
+  if (auto conflict = pin_without_gpu(scenario)) return conflict;  // the others look at the pin's GPU
   if (auto conflict = useless_pin(scenario)) return conflict;
   return clash_of_neighbours(scenario);
 }

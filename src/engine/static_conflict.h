@@ -21,9 +21,10 @@ namespace berth {
 /// feasible with some constraints is feasible with fewer.
 [[nodiscard]] Scenario with_only(const Scenario& scenario, std::span<const std::string> kept);
 
-/// A smallest conflict between pins and what else is set, seen without solving anything: a slice pinned to a service
-/// that can neither serve (at any measured point within its target) nor retrain there; pins on one GPU of two services
-/// that must not share it. The first one, those of one constraint before those of three; nothing where there is none.
+/// A smallest conflict between pins and what else is set, seen without solving anything: a pin on a GPU that the fleet
+/// does not have; a slice pinned to a service that can neither serve (at any measured point within its target) nor
+/// retrain there; pins on one GPU of two services that must not share it. The first one, those of one constraint before
+/// those of three; nothing where there is none.
 /// Pins that cannot stand together are refused when the scenario is read.
 [[nodiscard]] std::optional<Conflict> find_static_conflict(const Scenario& scenario);
 

@@ -80,6 +80,14 @@ TEST(StaticConflict, NamesTheSmallest) {
        "GPU 0: wanted only services of trust domain y (b.trust_domain), found pins of a (1g.10gb@0) and b "
        "(2g.20gb@2)"},
       {"one domain", [](Scenario& s) { s.services[0].trust_domain = s.services[1].trust_domain = "x"; }, {}, ""},
+      {"a GPU that the fleet does not have comes first, as the others look at it",
+       [](Scenario& s) {
+         s.fleet.front().count = 1;
+         s.services[0].target_ms = Decimal(999, 100);
+         s.services[1].pins = {{slice_at(0, "2g.20gb", 2)}, {slice_at(1, "1g.10gb", 0)}};
+       },
+       {"b.pins"},
+       "GPU 1: wanted a GPU with a slice for b alone (b.pins), found a fleet of 1"},
       {"useless comes first, as it is smaller",
        [](Scenario& s) {
          s.services[0].isolation = Isolation::kGpu;

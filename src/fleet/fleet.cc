@@ -16,6 +16,7 @@
 #include "fleet/detail/state.h"
 #include "fleet/detail/terms.h"
 #include "fleet/detail/timing.h"
+#include "window/checked_bound.h"
 
 namespace berth::planner {
 namespace {
@@ -363,8 +364,7 @@ class FleetSearch {
     answer.bound = std::min(bound_.value_or(terms_.value_max), terms_.value_max);
     const double slack = kRounding * (1 + std::abs(answer.objective));
     if (answer.misses_floors && answer.bound < -slack) answer.is_infeasible = true;
-    ENSURE(answer.misses_floors || answer.bound >= answer.objective - slack);
-    if (!answer.misses_floors) answer.bound = std::max(answer.bound, answer.objective);
+    if (!answer.misses_floors) answer.bound = checked_bound(answer.bound, answer.objective);
     return answer;
   }
 

@@ -12,6 +12,7 @@
 #include "one_gpu/detail/pool.h"
 #include "one_gpu/detail/price_search.h"
 #include "one_gpu/detail/search.h"
+#include "window/checked_bound.h"
 #include "window/check.h"
 
 namespace berth::planner {
@@ -81,7 +82,7 @@ Answer stay(const Problem& problem) {
 void fill_answer(const OneGpuSearch& search, double proven, Answer& answer) {
   answer.is_infeasible = !search.has_schedule();
   answer.objective = search.best_value();
-  answer.bound = std::max(proven, answer.objective);
+  answer.bound = answer.is_infeasible ? proven : checked_bound(proven, answer.objective);
   answer.schedule.gpus.front() = search.best_changes();
   answer.nodes = search.nodes();
 }

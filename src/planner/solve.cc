@@ -4,6 +4,8 @@
 
 #include "fleet/fleet.h"
 #include "one_gpu/one_gpu.h"
+#include "window/checked_bound.h"
+#include "window/check.h"
 #include "planner/detail/part.h"
 #include "window/check.h"
 
@@ -39,7 +41,7 @@ void solve_each_in_turn(const Problem& problem, const SearchLimits& limits, Answ
     answer.objective = objective;
     unchanged = -1;
   }
-  answer.bound = std::max(answer.bound, answer.objective);
+  answer.bound = checked_bound(answer.bound, answer.objective);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/ensure.h"
+#include "window/checked_bound.h"
 #include "window/check.h"
 
 namespace berth::planner {
@@ -151,7 +152,7 @@ ReasonedAnswer best_with_reasons(const Problem& problem, Answer answer, const Se
   for (int better = 0; better < kBetterAnswers && is_better(problem, told.best_other, answer); ++better) {
     answer.schedule = std::move(told.best_other.schedule);
     answer.objective = evaluate(problem, answer.schedule).objective;
-    answer.bound = std::max(answer.bound, answer.objective);
+    answer.bound = checked_bound(answer.bound, answer.objective);
     answer.nodes += told.nodes;
     told = tell(problem, answer, limits);
   }

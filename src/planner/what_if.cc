@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "one_gpu/one_gpu.h"
+#include "window/checked_bound.h"
+#include "window/check.h"
 #include "planner/detail/part.h"
 #include "planner/solve.h"
 #include "window/check.h"
@@ -111,7 +113,7 @@ Answer solve_without(const Problem& problem, const Schedule& schedule, int gpu, 
   Answer whole = solve(changed, limits);
   best.nodes += whole.nodes;
   if (whole.is_infeasible || whole.misses_floors) return best;
-  best.bound = whole.bound;
+  best.bound = best.is_infeasible ? whole.bound : checked_bound(whole.bound, best.objective);
   if (!best.is_infeasible && whole.objective <= best.objective) return best;
   const std::int64_t nodes = best.nodes;
   best = std::move(whole);

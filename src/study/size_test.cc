@@ -114,6 +114,32 @@ TEST(Size, TheWrittenCountTheEntriesAndTheLayoutDoNotMatter) {
   EXPECT_EQ(plain.tried, other.tried);
 }
 
+TEST(Size, APinOnAGpuThatACountDoesNotHaveRulesTheCountOut) {
+  Scenario scenario = load_of(1, 50);
+  scenario.fleet.front().count = 4;
+  scenario.services.front().pins = {{testing::slice_at(2, "full", 0)}};
+  const SizeOptions options{.attainment = Decimal(9, 10), .gpus_max = 4, .seeds = {1}};
+  for (const char* policy : {"berth", "clairvoyant"}) {
+    const PolicySize size = sized(scenario, policy, options);
+    EXPECT_EQ(size.gpus, 3) << policy;
+    EXPECT_TRUE(size.is_smallest_proven) << policy;
+    ASSERT_EQ(size.tried.size(), 4U) << policy;
+    for (const std::int64_t gpus : {1, 2}) {
+      const SeedTrial& seed = size.tried[static_cast<std::size_t>(gpus - 1)].seeds.front();
+      EXPECT_EQ(seed.infeasible.value_or("").substr(0, 25), "s0.pins cannot be met: GP") << policy;
+      EXPECT_TRUE(seed.infeasible->ends_with(fmt::format("found a fleet of {}", gpus))) << *seed.infeasible;
+    }
+    const PolicySize none = sized(scenario, policy, {.attainment = Decimal(9, 10), .gpus_max = 2, .seeds = {1}});
+    EXPECT_EQ(none.infeasible,
+              "cannot run with up to 2 GPUs: s0.pins cannot be met: GPU 2: wanted a GPU with a slice for s0 alone "
+              "(s0.pins), found a fleet of 2");
+  }
+  // A policy that does not obey pins runs, and the answer says so.
+  const PolicySize shared = sized(scenario, "shared", options);
+  EXPECT_EQ(shared.gpus, 1);
+  EXPECT_EQ(shared.at_answer->ignores, std::vector<std::string>{"s0.pins"});
+}
+
 TEST(Size, AMixedFleetIsRefused) {
   Scenario scenario = load_of(1, 10);
   scenario.fleet.push_back({.model = *mig::find_gpu_model("A30"), .count = 1, .usd_per_gpu_hour = Decimal(3600)});

@@ -22,6 +22,7 @@ struct RatedPoint {
 std::vector<ProfileId> profiles_in_use(const Scenario& scenario, const GpuModel& model) {
   std::set<ProfileId> used = {ProfileId::full()};
   const auto note = [&](const Slice& slice) {
+    if (slice.gpu.index >= scenario.gpu_count()) return;  // a pin that no plan can keep: engine/static_conflict.h
     if (scenario.model_of(slice.gpu).name == model.name) used.insert(slice.profile);
   };
   for (const Holding& holding : scenario.layout.value_or(std::vector<Holding>())) note(holding.slice);
