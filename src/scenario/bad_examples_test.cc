@@ -13,7 +13,8 @@
 namespace berth::scenario {
 namespace {
 
-/// The malformed examples; BERTH_SOURCE_DIR names the root of the tree where the test does not run in it (ctest sets it).
+/// The malformed examples; BERTH_SOURCE_DIR names the root of the tree where the test does not run in it (ctest sets
+/// it).
 const std::string kFolder = [] {
   const char* root = std::getenv("BERTH_SOURCE_DIR");
   return (root == nullptr ? std::string() : std::string(root) + "/") + "tests/data/bad/";
