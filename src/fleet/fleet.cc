@@ -35,6 +35,9 @@ constexpr double kSoftnessFirst = 0.05;
 constexpr double kSoftness = 0.004;
 constexpr double kSoftnessLast = 0.0025;
 constexpr int kHugeRounds = 3;
+/// Each GPU of a large fleet is placed once and answers twice, whatever the limit of nodes: where there is room for
+/// all, prices are 0, and the placement alone leaves every GPU empty.
+constexpr std::int64_t kTurnsLeast = 3;
 constexpr int kMendsMax = 250;                   ///< GPUs that are looked at for floors in a round
 constexpr std::int64_t kThoroughNodes = 20'000;  ///< limit from which on small fleets get time
 constexpr double kSmallNovelty = 0.1;
@@ -127,6 +130,7 @@ class FleetSearch {
       : terms_(problem),
         limits_(limits),
         gpus_(static_cast<int>(problem.gpus.size())),
+        nodes_max_(std::max(limits.nodes_max, gpus_ > kSmallFleetGpus ? kTurnsLeast * gpus_ * terms_.groups : 0)),
         is_huge_(problem.gpus.size() * problem.services.size() > kExactGains),
         best_(terms_) {
     if (!known.gpus.empty()) keep(state_of(known));
@@ -343,7 +347,7 @@ class FleetSearch {
   }
 
   [[nodiscard]] bool has_nodes(const fleet::Responder& responder) const {
-    return spent_ + responder.nodes() < limits_.nodes_max;
+    return spent_ + responder.nodes() < nodes_max_;
   }
 
   void keep(const fleet::FleetState& state) {
@@ -371,6 +375,7 @@ class FleetSearch {
   fleet::Terms terms_;
   SearchLimits limits_;
   int gpus_;
+  std::int64_t nodes_max_;
   bool is_huge_;
   fleet::FleetState best_;
   std::optional<double> bound_;

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include "fleet/testing/fleets.h"
+#include "window/check.h"
+#include "window/testing/problems.h"
 #include "planner/solve.h"
 #include "window/check.h"
 #include "window/testing/problems.h"
@@ -100,6 +103,35 @@ TEST(FirstLayout, NothingIsLeftFreeWhereNothingRetrains) {
       EXPECT_EQ(answer.schedule.gpus[gpu][i].to, before.gpus[gpu][i].to);
     }
   }
+}
+
+/// A fleet with more GPUs than a plan has nodes, all empty. `load` is a share of what large_fleet draws.
+Problem empty_large_fleet(int gpus, double load) {
+  Problem problem = testing::large_fleet(Rng(7), gpus, 4);
+  for (GpuTerms& gpu : problem.gpus) gpu.standing.clear();
+  for (ServiceTerms& service : problem.services) {
+    service.floor_rate = 0;
+    for (double& each : service.loads) each *= load;
+  }
+  return first_layout_problem(problem);
+}
+
+/// From as many GPUs as nodes on, the first placement had used them all; at prices of 0 it places nothing.
+TEST(FirstLayout, MoreGpusThanNodesAreUsedAsWell) {
+  for (const double load : {0.2, 1.0}) {
+    SCOPED_TRACE(load);
+    const Problem first = empty_large_fleet(3'100, load);
+    const Answer answer = solve(first, {.nodes_max = 3'000, .gap = 0.003});
+    EXPECT_GE(answer.objective, 0.97 * answer.bound);
+  }
+}
+
+/// A trust domain is a group of services that share no GPU with others: each takes nodes of its own.
+TEST(FirstLayout, ManyTrustDomainsTakeNoNodesFromEachOther) {
+  Problem first = empty_large_fleet(800, 0.2);
+  for (std::size_t i = 0; i < first.services.size(); ++i) first.services[i].trust_domain = static_cast<int>(i);
+  const Answer answer = solve(first, {.nodes_max = 3'000, .gap = 0.003});
+  EXPECT_GE(answer.objective, 0.97 * answer.bound);
 }
 
 }  // namespace
