@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <set>
 #include <utility>
@@ -130,13 +131,18 @@ Result<PolicyResult> run_measured(const Request& request, const Decide& decide, 
   return result;
 }
 
+OutlookSource outlook_of(const Request& request, const std::function<std::int64_t(ServiceId, std::int64_t)>& arrivals) {
+  if (request.policy != "clairvoyant") return forecast_outlook(request.scenario);
+  if (request.settings.clairvoyant.loads == 0) return known_counts_outlook(request.scenario, arrivals);
+  return known_outlook(request.scenario, arrivals);
+}
+
 /// The policies `berth` and, with perfect forecasts, `clairvoyant`.
 Result<PolicyResult> replay_planner(const Request& request) {
   const bool is_clairvoyant = request.policy == "clairvoyant";
   const World oracle(request.scenario, request.seed, {}, {});
   const auto arrivals = [&oracle](ServiceId service, std::int64_t second) { return oracle.arrivals(service, second); };
-  OutlookSource outlook =
-      is_clairvoyant ? known_outlook(request.scenario, arrivals) : forecast_outlook(request.scenario);
+  OutlookSource outlook = outlook_of(request, arrivals);
   std::optional<ForecastWatch> watch;
   if (request.hooks.keeps_insight && !is_clairvoyant) {
     watch.emplace(request.scenario, outlook.samples, arrivals);
