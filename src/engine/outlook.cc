@@ -64,6 +64,23 @@ class Forecasts {
   std::vector<Total> totals_;
 };
 
+/// Requests a second of each service over the whole run.
+std::vector<double> mean_rates_of_run(const Scenario& scenario,
+                                      const std::function<std::int64_t(ServiceId, std::int64_t second)>& arrivals) {
+  std::vector<double> rates;
+  rates.reserve(scenario.services.size());
+  const auto run_seconds = static_cast<double>(scenario.simulated_seconds());
+  for (std::uint32_t index = 0; index < scenario.services.size(); ++index) {
+    double total = 0;
+    const std::int64_t seconds = scenario.services[index].arrivals.seconds;
+    for (std::int64_t second = 0; second < seconds; ++second) {
+      total += static_cast<double>(arrivals(ServiceId{index}, second));
+    }
+    rates.push_back(std::max(kMeanRateMin, total / run_seconds));
+  }
+  return rates;
+}
+
 }  // namespace
 
 OutlookSource forecast_outlook(const Scenario& scenario) {
@@ -77,19 +94,21 @@ OutlookSource forecast_outlook(const Scenario& scenario) {
   return source;
 }
 
+OutlookSource known_counts_outlook(const Scenario& scenario,
+                                   const std::function<std::int64_t(ServiceId, std::int64_t second)>& arrivals) {
+  OutlookSource source = forecast_outlook(scenario);
+  source.expect = [expect = std::move(source.expect), rates = mean_rates_of_run(scenario, arrivals)](
+                      ServiceId service, const Stretch& stretch) {
+    Expected expected = expect(service, stretch);
+    expected.mean_rate = rates[service.index];
+    return expected;
+  };
+  return source;
+}
+
 OutlookSource known_outlook(const Scenario& scenario,
                             std::function<std::int64_t(ServiceId, std::int64_t second)> arrivals) {
-  std::vector<double> means;
-  means.reserve(scenario.services.size());
-  const auto run_seconds = static_cast<double>(scenario.simulated_seconds());
-  for (std::uint32_t index = 0; index < scenario.services.size(); ++index) {
-    double total = 0;
-    const std::int64_t seconds = scenario.services[index].arrivals.seconds;
-    for (std::int64_t second = 0; second < seconds; ++second) {
-      total += static_cast<double>(arrivals(ServiceId{index}, second));
-    }
-    means.push_back(std::max(kMeanRateMin, total / run_seconds));
-  }
+  std::vector<double> means = mean_rates_of_run(scenario, arrivals);
   OutlookSource source;
   source.samples = 1;
   source.expect = [arrivals = std::move(arrivals), means = std::move(means)](ServiceId service,

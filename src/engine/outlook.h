@@ -36,7 +36,12 @@ struct OutlookSource {
 /// the window.
 [[nodiscard]] OutlookSource forecast_outlook(const Scenario& scenario);
 
-/// Knows what comes: for the planner with perfect forecasts. `arrivals` tells the requests of a second of the run.
+/// Forecasts loads as forecast_outlook does, but knows how many requests each service gets in the run: to measure what
+/// the estimate of `mean_rate` costs. `arrivals` gives the requests of a second of the run.
+[[nodiscard]] OutlookSource known_counts_outlook(
+    const Scenario& scenario, const std::function<std::int64_t(ServiceId, std::int64_t second)>& arrivals);
+
+/// Knows what comes: for the planner with perfect forecasts. `arrivals` gives the requests of a second of the run.
 [[nodiscard]] OutlookSource known_outlook(const Scenario& scenario,
                                           std::function<std::int64_t(ServiceId, std::int64_t second)> arrivals);
 

@@ -108,5 +108,17 @@ TEST(ForecastOutlook, ServicesAreApartAndOneNeverSeenHasAPrior) {
   EXPECT_NEAR(outlook.expect({1}, stretch).mean_rate, 120, 10);
 }
 
+TEST(KnownCountsOutlook, LoadsAreForecastAndMeanRatesAreThoseOfTheRun) {
+  Scenario scenario = testing::two_gpus();
+  const OutlookSource forecast = forecast_outlook(scenario);
+  const OutlookSource known = known_counts_outlook(scenario, [](ServiceId, std::int64_t) { return 30; });
+  for (const OutlookSource* outlook : {&forecast, &known}) outlook->observe(seen(waves(120), 0, 120));
+  const Stretch stretch{.from_second = 120, .seconds = 10, .tail_seconds = 10};
+  EXPECT_EQ(known.samples, forecast.samples);
+  EXPECT_EQ(known.expect({0}, stretch).loads, forecast.expect({0}, stretch).loads);
+  EXPECT_EQ(known.expect({0}, stretch).mean_rate, 30);
+  EXPECT_NEAR(forecast.expect({0}, stretch).mean_rate, 120, 10);
+}
+
 }  // namespace
 }  // namespace berth

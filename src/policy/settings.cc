@@ -56,6 +56,7 @@ std::vector<Parameter> parameters_of(Settings& settings) {
       {"berth.recuts", &berth.recuts},
       {"berth.points", &berth.points},
       {"berth.variants", &berth.variants},
+      {"clairvoyant.loads", &settings.clairvoyant.loads},
   };
 }
 

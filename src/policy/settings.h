@@ -11,11 +11,17 @@
 
 namespace berth::policy {
 
+/// What the policy `clairvoyant` knows beyond the requests that each service gets in the whole run.
+struct ClairvoyantOptions {
+  int loads = 1;  ///< 0: not the requests of each second; they are forecast, as by `berth`
+};
+
 struct Settings {
   partition::EkyaOptions ekya;
   partition::AstraeaOptions astraea;
   partition::MigratorOptions migrator;
   PlannerOptions berth;  ///< of `clairvoyant` too
+  ClairvoyantOptions clairvoyant;
 };
 
 /// Sets one parameter from "policy.parameter=value". Errors: no such parameter (those that there are are named), a

@@ -35,9 +35,10 @@ def key_of(objective):
     return "goodput_mean_of_services" if objective == "services" else "goodput"
 
 
-def replay(path, policies, seed=1):
-    """The answer of `berth replay`; the program's own words where it fails."""
-    command = [os.environ["BERTH_PROGRAM"], "replay", path, "--policies", ",".join(policies), "--seed", str(seed), "--format", "json"]
+def replay(path, policies, seed=1, settings=()):
+    """The answer of `berth replay`, with `settings` for --set; the program's own words where it fails."""
+    command = [os.environ["BERTH_PROGRAM"], "replay", path, "--policies", ",".join(policies), "--seed", str(seed), "--format", "json",
+               *(word for setting in settings for word in ("--set", setting))]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
     if done.returncode != 0:
         raise RuntimeError(f"{' '.join(command)}: exit status {done.returncode}: {done.stderr.decode()}")

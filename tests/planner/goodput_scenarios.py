@@ -86,8 +86,10 @@ def retraining_of(rng, kind):
             f"    retraining: {{every_seconds: {every}, offset_seconds: {rng.randrange(0, every, 10)}, seconds_on: {{{times}}}}}"]
 
 
-def text_of(tenants, gpus, load, arrivals, retraining, objective="services", extra=(), seconds=SECONDS):
-    rng = random.Random(f"{tenants} {gpus} {load} {arrivals} {retraining}")
+def text_of(tenants, gpus, load, arrivals, retraining, objective="services", extra=(), seconds=SECONDS, draw="", write_arrivals=arrivals_of):
+    """The file. `draw` is part of the seed: other models, windows and retrainings of the same kind. `write_arrivals` is called as
+    arrivals_of is."""
+    rng = random.Random(f"{tenants} {gpus} {load} {arrivals} {retraining}{draw}")
     models = rng.sample(sorted(TARGETS), tenants)
     shares = [rng.uniform(0.4, 1.6) for _ in models]
     lines = ["berth: 1", f"fleet: [{{gpu: A100-80GB, count: {gpus}, usd_per_gpu_hour: 3.673}}]", f"objective: {objective}",
@@ -96,7 +98,7 @@ def text_of(tenants, gpus, load, arrivals, retraining, objective="services", ext
         rate = requests_per_sm(model) * SMS_OF_GPU * gpus * load / 100 * share / sum(shares)
         path = data("parvagpu", "prof_data", model + ".csv")
         lines += [f"  - name: {model}", f"    profile: {{format: parvagpu, path: {path}, model: {model}}}",
-                  f"    slo: {{latency_ms: {TARGETS[model]}}}", f"    arrivals: {arrivals_of(rng, arrivals, rate, seconds)}"]
+                  f"    slo: {{latency_ms: {TARGETS[model]}}}", f"    arrivals: {write_arrivals(rng, arrivals, rate, seconds)}"]
         lines += retraining_of(rng, retraining)
     return "\n".join(lines) + "\n"
 

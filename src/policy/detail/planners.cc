@@ -27,7 +27,9 @@ MadePolicy make_berth(const Inputs& inputs) {
 
 MadePolicy make_clairvoyant(const Inputs& inputs) {
   ENSURE(inputs.arrivals != nullptr);
-  return planner_of(inputs, known_outlook(inputs.scenario, inputs.arrivals));
+  const bool knows_loads = inputs.settings.clairvoyant.loads != 0;
+  return planner_of(inputs, knows_loads ? known_outlook(inputs.scenario, inputs.arrivals)
+                                        : known_counts_outlook(inputs.scenario, inputs.arrivals));
 }
 
 }  // namespace berth::policy::detail
