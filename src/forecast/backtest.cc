@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/ensure.h"
+#include "forecast/detail/lead_state.h"
 
 namespace berth::forecast {
 namespace {

@@ -4,6 +4,10 @@
 #include <cmath>
 
 #include "base/ensure.h"
+#include "forecast/detail/arrival_memory.h"
+#include "forecast/detail/horizons.h"
+#include "forecast/detail/lead_state.h"
+#include "forecast/detail/pending_views.h"
 
 namespace berth::forecast {
 namespace {
@@ -67,20 +71,57 @@ std::string_view name_of(Model model) {
   return "";
 }
 
-Forecaster::Forecaster(Model model) {
+/// What was observed, what was learned from it, and what waits to be judged.
+class Forecaster::Learner {
+ public:
+  explicit Learner(Model model);
+
+  void observe(std::int64_t second, std::int64_t requests);
+  [[nodiscard]] std::vector<Outlook> outlooks(std::int64_t from_second, std::int64_t seconds) const;
+
+ private:
+  /// Learns from the forecasts that were waiting for this second.
+  void judge(std::int64_t second, double count);
+  /// Stores the present view, to be judged by later seconds.
+  void wait_for_judgement(std::int64_t second);
+
+  detail::MemberMask mask_{};
+  detail::ArrivalMemory memory_;
+  detail::Members members_;
+  std::array<detail::LeadState, detail::kLeadCount> leads_;
+  std::array<detail::PendingViews, detail::kLeadCount> pending_;
+};
+
+Forecaster::Forecaster(Model model) : learner_(std::make_unique<Learner>(model)) {}
+Forecaster::Forecaster(const Forecaster& other) : learner_(std::make_unique<Learner>(*other.learner_)) {}
+Forecaster::Forecaster(Forecaster&& other) noexcept = default;
+Forecaster& Forecaster::operator=(const Forecaster& other) {
+  *learner_ = *other.learner_;
+  return *this;
+}
+Forecaster& Forecaster::operator=(Forecaster&& other) noexcept = default;
+Forecaster::~Forecaster() = default;
+
+void Forecaster::observe(std::int64_t second, std::int64_t requests) { learner_->observe(second, requests); }
+
+std::vector<Outlook> Forecaster::outlooks(std::int64_t from_second, std::int64_t seconds) const {
+  return learner_->outlooks(from_second, seconds);
+}
+
+Forecaster::Learner::Learner(Model model) {
   const auto index = static_cast<std::size_t>(model);
   for (std::size_t member = 0; member < mask_.size(); ++member) {
     mask_[member] = model == Model::kCombination || member == index;
   }
 }
 
-void Forecaster::observe(std::int64_t second, std::int64_t requests) {
+void Forecaster::Learner::observe(std::int64_t second, std::int64_t requests) {
   judge(second, static_cast<double>(requests));
   memory_.observe(second, requests);
   wait_for_judgement(second);
 }
 
-void Forecaster::judge(std::int64_t second, double count) {
+void Forecaster::Learner::judge(std::int64_t second, double count) {
   for (std::size_t lead = 0; lead < detail::kLeadCount; ++lead) {
     const std::optional<detail::View> view = pending_[lead].take(second);
     if (!view) continue;
@@ -89,7 +130,7 @@ void Forecaster::judge(std::int64_t second, double count) {
   }
 }
 
-void Forecaster::wait_for_judgement(std::int64_t second) {
+void Forecaster::Learner::wait_for_judgement(std::int64_t second) {
   for (std::size_t lead = 0; lead < detail::kLeadCount; ++lead) {
     detail::PendingViews& pending = pending_[lead];
     if (second < pending.next_second()) continue;
@@ -101,7 +142,7 @@ void Forecaster::wait_for_judgement(std::int64_t second) {
   }
 }
 
-std::vector<Outlook> Forecaster::outlooks(std::int64_t from_second, std::int64_t seconds) const {
+std::vector<Outlook> Forecaster::Learner::outlooks(std::int64_t from_second, std::int64_t seconds) const {
   ENSURE(seconds >= 0);
   ENSURE(memory_.is_empty() || from_second > memory_.last_second());
   const Outlook prior{.mean = kPriorMoments.mean, .spread = detail::spread_of(kPriorMoments)};

@@ -3,15 +3,15 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string_view>
 #include <vector>
 
-#include "forecast/detail/arrival_memory.h"
-#include "forecast/detail/horizons.h"
-#include "forecast/detail/lead_state.h"
-#include "forecast/detail/pending_views.h"
-
 namespace berth::forecast {
+
+namespace detail {
+struct Outlook;
+}
 
 /// The levels of the quantiles that a forecast gives.
 inline constexpr std::array<double, 11> kLevels = {0.025, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.975};
@@ -33,6 +33,11 @@ inline constexpr std::array<Model, 5> kModels = {Model::kNaive, Model::kSeasonal
 class Forecaster {
  public:
   explicit Forecaster(Model model = Model::kCombination);
+  Forecaster(const Forecaster& other);
+  Forecaster(Forecaster&& other) noexcept;
+  Forecaster& operator=(const Forecaster& other);
+  Forecaster& operator=(Forecaster&& other) noexcept;
+  ~Forecaster();
 
   /// What arrived in a second. Seconds strictly increase; a second that is skipped is unknown, not zero. Requires:
   /// second > the last one, requests >= 0.
@@ -50,16 +55,8 @@ class Forecaster {
   [[nodiscard]] std::vector<detail::Outlook> outlooks(std::int64_t from_second, std::int64_t seconds) const;
 
  private:
-  /// Learns from the forecasts that were waiting for this second.
-  void judge(std::int64_t second, double count);
-  /// Stores the present view, to be judged by later seconds.
-  void wait_for_judgement(std::int64_t second);
-
-  detail::MemberMask mask_{};
-  detail::ArrivalMemory memory_;
-  detail::Members members_;
-  std::array<detail::LeadState, detail::kLeadCount> leads_;
-  std::array<detail::PendingViews, detail::kLeadCount> pending_;
+  class Learner;
+  std::unique_ptr<Learner> learner_;
 };
 
 }  // namespace berth::forecast

@@ -3,9 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <variant>
 
 #include "base/ensure.h"
 #include "base/overloaded.h"
+#include "trace/detail/even_spacing.h"
+#include "trace/detail/rate_shape.h"
+#include "trace/detail/recorded_sums.h"
+#include "trace/detail/uniform_offsets.h"
 #include "trace/readers.h"
 
 namespace berth {
@@ -33,19 +39,99 @@ SecondMean largest_mean(const detail::RecordedSums& sums, std::int64_t smooth_se
 
 }  // namespace
 
-ArrivalStream::ArrivalStream(const Arrivals& arrivals, Rng rng)
+/// Reads one second after the other, by the law of the arrivals' source.
+class ArrivalStream::Reader {
+ public:
+  Reader(const Arrivals& arrivals, Rng rng);
+
+  [[nodiscard]] std::int64_t count(std::int64_t second) const;
+  [[nodiscard]] bool has_history(std::int64_t second) const;
+  void offsets(std::int64_t second, std::vector<std::uint32_t>& out) const;
+
+ private:
+  // A trace at scale 1, as it is.
+  struct RecordedCounts {};
+  struct RecordedTimes {};
+  struct RecordedMinutes {};
+  // Drawn from a Poisson distribution around a mean, or spaced evenly.
+  struct Scaled {
+    detail::RecordedSums sums;
+    double scale = 1;
+    std::int64_t smooth_seconds = 1;
+  };
+  struct Steady {
+    double rate = 0;
+  };
+  struct Bursty {
+    double rate = 0;
+    detail::BurstyShape shape;
+  };
+  struct Diurnal {
+    double rate = 0;
+    detail::DiurnalShape shape;
+  };
+  using Law = std::variant<RecordedCounts, RecordedTimes, RecordedMinutes, Scaled, detail::EvenSpacing, Steady, Bursty,
+                           Diurnal>;
+
+  /// What was read last, so that reading on is fast; never changes an answer.
+  struct Remembered {
+    std::int64_t drawn_second = -1;  ///< of `drawn_count`
+    std::int64_t drawn_count = 0;
+    std::int64_t minute = -1;  ///< of `minute_counts`
+    std::array<std::uint32_t, 60> minute_counts{};
+    std::int64_t timed_second = -1;  ///< of `timed_begin` and `timed_end`, indices of requests
+    std::size_t timed_begin = 0;
+    std::size_t timed_end = 0;
+    detail::UniformOffsets uniform;
+  };
+
+  [[nodiscard]] static Law law_of(const Arrivals& arrivals, Rng rng);
+  [[nodiscard]] static Law generator_law_of(const Arrivals& arrivals, Rng rng);
+  /// The trace's second, if it lies in the window or its history, and in the trace.
+  [[nodiscard]] std::optional<std::int64_t> trace_second(std::int64_t second) const;
+  [[nodiscard]] std::int64_t count_at(std::int64_t trace_second) const;
+  [[nodiscard]] std::int64_t drawn_count(std::int64_t trace_second) const;
+  /// Of the distributions around a mean. Requires: not one of the others.
+  [[nodiscard]] double mean_at(std::int64_t trace_second) const;
+  void read_minute(std::int64_t minute) const;
+  void read_times(std::int64_t trace_second) const;
+
+  const Arrivals* arrivals_;
+  Rng rng_;
+  std::int64_t trace_seconds_;
+  Law law_;
+  mutable Remembered remembered_;
+};
+
+ArrivalStream::ArrivalStream(const Arrivals& arrivals, Rng rng) : reader_(std::make_unique<Reader>(arrivals, rng)) {}
+ArrivalStream::ArrivalStream(const ArrivalStream& other) : reader_(std::make_unique<Reader>(*other.reader_)) {}
+ArrivalStream::ArrivalStream(ArrivalStream&& other) noexcept = default;
+ArrivalStream& ArrivalStream::operator=(const ArrivalStream& other) {
+  *reader_ = *other.reader_;
+  return *this;
+}
+ArrivalStream& ArrivalStream::operator=(ArrivalStream&& other) noexcept = default;
+ArrivalStream::~ArrivalStream() = default;
+
+std::int64_t ArrivalStream::count(std::int64_t second) const { return reader_->count(second); }
+bool ArrivalStream::has_history(std::int64_t second) const { return reader_->has_history(second); }
+void ArrivalStream::offsets(std::int64_t second, std::vector<std::uint32_t>& out) const {
+  reader_->offsets(second, out);
+}
+
+ArrivalStream::Reader::Reader(const Arrivals& arrivals, Rng rng)
     : arrivals_(&arrivals), rng_(rng), trace_seconds_(trace_seconds(arrivals)), law_(law_of(arrivals, rng)) {
   ENSURE(arrivals.from_second >= 0 && arrivals.seconds > 0);
 }
 
-std::int64_t ArrivalStream::count(std::int64_t second) const {
+std::int64_t ArrivalStream::Reader::count(std::int64_t second) const {
   const std::optional<std::int64_t> at = trace_second(second);
   return at ? count_at(*at) : 0;
 }
 
-bool ArrivalStream::has_history(std::int64_t second) const { return trace_second(second).has_value(); }
+bool ArrivalStream::Reader::has_history(std::int64_t second) const { return trace_second(second).has_value(); }
 
-void ArrivalStream::offsets(std::int64_t second, std::vector<std::uint32_t>& out) const {
+void ArrivalStream::Reader::offsets(std::int64_t second, std::vector<std::uint32_t>& out) const {
   out.clear();
   const std::optional<std::int64_t> at = trace_second(second);
   if (!at) return;
@@ -61,7 +147,7 @@ void ArrivalStream::offsets(std::int64_t second, std::vector<std::uint32_t>& out
   }
 }
 
-ArrivalStream::Law ArrivalStream::law_of(const Arrivals& arrivals, Rng rng) {
+ArrivalStream::Reader::Law ArrivalStream::Reader::law_of(const Arrivals& arrivals, Rng rng) {
   if (std::holds_alternative<Generator>(arrivals.source)) return generator_law_of(arrivals, rng);
   if (!is_unscaled(arrivals)) {
     return Scaled{detail::RecordedSums(arrivals), arrivals.scale.to_double(), arrivals.smooth_seconds};
@@ -71,7 +157,7 @@ ArrivalStream::Law ArrivalStream::law_of(const Arrivals& arrivals, Rng rng) {
   return RecordedTimes{};
 }
 
-ArrivalStream::Law ArrivalStream::generator_law_of(const Arrivals& arrivals, Rng rng) {
+ArrivalStream::Reader::Law ArrivalStream::Reader::generator_law_of(const Arrivals& arrivals, Rng rng) {
   const auto& generator = std::get<Generator>(arrivals.source);
   const Decimal rate = generator.requests_per_second * arrivals.scale;
   switch (generator.kind) {
@@ -88,13 +174,13 @@ ArrivalStream::Law ArrivalStream::generator_law_of(const Arrivals& arrivals, Rng
   return Steady{};
 }
 
-std::optional<std::int64_t> ArrivalStream::trace_second(std::int64_t second) const {
+std::optional<std::int64_t> ArrivalStream::Reader::trace_second(std::int64_t second) const {
   if (second < -arrivals_->from_second || second >= arrivals_->seconds) return std::nullopt;
   const std::int64_t at = arrivals_->from_second + second;
   return at < trace_seconds_ ? std::optional(at) : std::nullopt;
 }
 
-std::int64_t ArrivalStream::count_at(std::int64_t at) const {
+std::int64_t ArrivalStream::Reader::count_at(std::int64_t at) const {
   return std::visit(Overloaded{
                         [&](const RecordedCounts&) {
                           const auto& counts = std::get<CountTrace>(arrivals_->source).counts;
@@ -115,7 +201,7 @@ std::int64_t ArrivalStream::count_at(std::int64_t at) const {
                     law_);
 }
 
-std::int64_t ArrivalStream::drawn_count(std::int64_t at) const {
+std::int64_t ArrivalStream::Reader::drawn_count(std::int64_t at) const {
   if (remembered_.drawn_second != at) {
     remembered_.drawn_count = rng_.split("count", static_cast<std::uint64_t>(at)).poisson(mean_at(at));
     remembered_.drawn_second = at;
@@ -123,7 +209,7 @@ std::int64_t ArrivalStream::drawn_count(std::int64_t at) const {
   return remembered_.drawn_count;
 }
 
-double ArrivalStream::mean_at(std::int64_t at) const {
+double ArrivalStream::Reader::mean_at(std::int64_t at) const {
   return std::visit(Overloaded{
                         [&](const Scaled& scaled) {
                           const detail::SmoothedWindow window =
@@ -142,7 +228,7 @@ double ArrivalStream::mean_at(std::int64_t at) const {
                     law_);
 }
 
-void ArrivalStream::read_minute(std::int64_t minute) const {
+void ArrivalStream::Reader::read_minute(std::int64_t minute) const {
   if (remembered_.minute == minute) return;
   remembered_.minute = minute;
   remembered_.minute_counts.fill(0);
@@ -151,7 +237,7 @@ void ArrivalStream::read_minute(std::int64_t minute) const {
   for (std::uint32_t i = 0; i < call_count; ++i) ++remembered_.minute_counts[rng.below(kMinuteSeconds)];
 }
 
-void ArrivalStream::read_times(std::int64_t at) const {
+void ArrivalStream::Reader::read_times(std::int64_t at) const {
   if (remembered_.timed_second == at) return;
   const auto& requests = std::get<TimedTrace>(arrivals_->source).requests;
   const auto is_before = [](const TimedTrace::Request& request, std::int64_t end_us) { return request.at_us < end_us; };
