@@ -24,9 +24,9 @@ struct HeldAt {
 /// Packs a problem, or returns nothing if that fails.
 using Packer = std::function<std::optional<Packing>(const PackingProblem&)>;
 
-/// A plan that keeps what it can on the `count` sites that can keep most, fills their free room, and has the rest
-/// packed for the sites that are left; nothing where that takes more than it may. With 0 sites it is `fewest`, put
-/// where it meets most of what stands, and always found.
+/// A plan that keeps what it can on the `count` sites that can keep most, fills their free room, and packs the rest
+/// for the remaining sites; nothing if that needs more than allowed. With 0 sites it is `fewest`, placed where it
+/// coincides with most existing slices, and always found.
 class Starter {
  public:
   Starter(const TransitionView& view, const PackingProblem& problem, const Packing& fewest, Room& room);

@@ -50,7 +50,7 @@ OfferView offer_view(const GpuOffer& asked) {
   return offer;
 }
 
-/// The value times a power of ten as a whole number, or nothing if it is not whole or too large.
+/// value x factor as a whole number, or nothing if it is not whole or too large.
 std::optional<Rate> scaled(const Decimal& value, const Decimal& factor) {
   const Decimal product = value * factor;
   if (!product.is_integer() || !product.fits_int64()) return std::nullopt;
