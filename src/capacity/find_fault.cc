@@ -16,7 +16,7 @@ namespace {
 
 using FaultText = std::optional<std::string>;
 
-/// A plan beside its problem. The accessors require what the checks before them have found sound.
+/// A plan with its problem. The accessors require that the checks before them have passed.
 struct CheckedPlan {
   const PackingProblem& problem;
   const Packing& packing;
@@ -59,7 +59,7 @@ FaultText find_offer_fault(const CheckedPlan& plan) {
   return std::nullopt;
 }
 
-/// What must hold before a slice's GPU, profile and demand can be named.
+/// Conditions before a slice's GPU, profile and demand can be named.
 FaultText find_index_fault(const CheckedPlan& plan) {
   const PackedSlice* last = nullptr;
   for (const PackedSlice& packed : plan.packing.slices) {
@@ -99,7 +99,7 @@ FaultText find_state_fault(const CheckedPlan& plan) {
   return std::nullopt;
 }
 
-/// Two tenants on one GPU. Slices of a GPU are neighbours in the plan.
+/// Two tenants on one GPU. Slices of a GPU are adjacent in the plan.
 FaultText find_tenant_fault(const CheckedPlan& plan) {
   if (!plan.problem.rules.keeps_tenants_apart) return std::nullopt;
   const PackedSlice* last = nullptr;

@@ -38,11 +38,11 @@ std::vector<std::vector<std::size_t>> kinds_by_size(const Instance& instance) {
   return groups;
 }
 
-/// One part of a problem that is packed by itself: all demands, or those of one tenant.
+/// A part of a problem that is packed separately: all demands, or those of one tenant.
 struct Part {
   Instance instance;
   std::unique_ptr<PlanSearch> search;
-  FoundPlan plan;  ///< the best without a thought of free slices
+  FoundPlan plan;  ///< the best, ignoring free slices
 };
 
 /// A part that keeps the free slice, and its plan for that.
@@ -51,7 +51,7 @@ struct Keeper {
   FoundPlan plan;
 };
 
-/// Shares of the budget: after these the next question has its turn.
+/// Shares of the budget: after these the next objective is searched.
 std::int64_t share(const PackOptions& options, int percent) { return options.nodes_max / 100 * percent; }
 
 class Packer {
@@ -74,7 +74,7 @@ class Packer {
     return result;
   }
 
-  /// Tenants apart on offers without limits do not touch each other. With limits they compete for GPUs.
+  /// Separate tenants on offers without limits are independent. With limits they compete for GPUs.
   void split(Instance instance) {
     const bool is_limited =
         std::ranges::any_of(instance.offers, [](const auto& offer) { return offer.count_max.has_value(); });
@@ -106,12 +106,12 @@ class Packer {
     return {};
   }
 
-  /// The next question may spend this share of all nodes.
+  /// The next objective may use this share of all nodes.
   void allow(int percent, std::size_t turns) {
     budget_.nodes_max = budget_.nodes + share(options_, percent) / static_cast<std::int64_t>(turns);
   }
 
-  /// One pool of one part has to keep a free slice. Which one costs the fewest slices is decided in the end.
+  /// One pool of one part has to keep a free slice. Which one costs the fewest slices is decided at the end.
   void keep_largest_free() {
     const std::vector<std::vector<std::size_t>> groups = kinds_by_size(parts_.front().instance);
     is_largest_free_proven_ = true;
@@ -143,8 +143,8 @@ class Packer {
     return best == keepers_.end() ? nullptr : &*best;
   }
 
-  /// Fewer slices for every plan that may be the answer. A single part that keeps a free slice has no other plan to
-  /// compare with.
+  /// Fewer slices for every plan that may be the answer. A single part that keeps a free slice has no other plan for
+  /// comparison.
   void lower_slices() {
     const bool needs_plans_without = keepers_.empty() || parts_.size() > 1;
     const std::size_t turns = keepers_.size() + (needs_plans_without ? parts_.size() : 0);
@@ -194,7 +194,8 @@ class Packer {
   Budget budget_;
   std::vector<Part> parts_;
   std::vector<Keeper> keepers_;
-  bool is_some_keeper_unsure_ = false;  ///< of some pool it is open whether it could keep a free slice of the last size
+  bool is_some_keeper_unsure_ =
+      false;  ///< for some pool it is not known whether it could keep a free slice of the last size
   bool is_largest_free_proven_ = false;
 };
 

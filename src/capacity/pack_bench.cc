@@ -1,4 +1,4 @@
-// The packer beside a generic integer solver (Cbc) on ParvaGPU's six scenarios: scripts/bench capacity. Needs
+// The packer compared with a generic integer solver (Cbc) on ParvaGPU's six scenarios: scripts/bench capacity. Needs
 // BERTH_DATA.
 #include <benchmark/benchmark.h>
 
@@ -60,7 +60,7 @@ PackingProblem scenario(const std::string& folder, std::int64_t number) {
   return problem;
 }
 
-/// ParvaGPU's scenario of the benchmark's argument, or nothing, with the reason told.
+/// ParvaGPU's scenario of the benchmark's argument, or nothing, with the reason printed.
 std::optional<PackingProblem> scenario_or_skip(benchmark::State& state) {
   const char* data = std::getenv("BERTH_DATA");
   if (data == nullptr) {

@@ -1,4 +1,4 @@
-// Figures of a plan, however it was found.
+// Figures of any plan.
 #include <algorithm>
 #include <utility>
 

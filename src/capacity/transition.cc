@@ -17,7 +17,7 @@ using moving::Rate;
 using moving::SitePlan;
 using moving::TransitionView;
 
-constexpr std::int64_t kPackNodesShare = 50;  ///< of the budget, for one packing of a rest
+constexpr std::int64_t kPackNodesShare = 50;  ///< of the budget, for one packing of the rest
 
 /// Writes a site plan and the order of its steps as a Transition.
 class Writer {
@@ -54,7 +54,7 @@ class Writer {
     }
   }
 
-  /// Sites that stand keep their numbers among the GPUs of the time between; new ones follow where they are used.
+  /// Existing sites keep their numbers among the GPUs of the transition; new ones follow if they are used.
   void number_gpus() {
     std::uint32_t targets = 0;
     for (std::size_t site = 0; site < plan_.size(); ++site) {
@@ -161,7 +161,7 @@ class Writer {
   const StandingPlan& standing_;
   const TransitionView& view_;
   const SitePlan& plan_;
-  std::vector<Rate> retuned_;  ///< by standing slice
+  std::vector<Rate> retuned_;  ///< by existing slice
   std::vector<std::uint32_t> gone_numbers_;
   std::vector<std::uint32_t> gpu_of_site_;
   Transition answer_;

@@ -15,7 +15,7 @@ using Fault = std::optional<std::string>;
 /// GPU, start, profile; within Transition::gpus.
 using Stood = std::map<Slice, PackedSlice>;
 
-/// A replay: what stands after the steps so far.
+/// A replay: the slices after the steps so far.
 class Replay {
  public:
   Replay(const PackingProblem& problem, const StandingPlan& standing, const Transition& transition)
@@ -40,7 +40,7 @@ class Replay {
 
   const GpuModel& model_at(GpuId gpu) const { return problem_.offers[transition_.gpus[gpu.index].offer].model; }
 
-  /// The GPUs that stand come first, each number of the new plan is there once.
+  /// The existing GPUs come first, each number of the new plan occurs once.
   Fault check_gpus() const {
     const std::vector<std::uint32_t>& before = standing_.packing.gpu_offers;
     const std::vector<std::uint32_t>& after = transition_.target.gpu_offers;
@@ -65,7 +65,7 @@ class Replay {
     return std::nullopt;
   }
 
-  /// Puts up what stands, and the floors.
+  /// Sets up the existing slices, and the floors.
   Fault begin() {
     for (PackedSlice slice : standing_.packing.slices) {
       const Demand& old = standing_.demands[slice.demand];
@@ -159,7 +159,7 @@ class Replay {
     return std::nullopt;
   }
 
-  /// A point that the tables hold and the rules allow.
+  /// A point that is in the tables and that the rules allow.
   Fault check_point(const PackedSlice& slice) const {
     const Demand& demand = *demand_of(slice.demand);
     const GpuModel& model = model_at(slice.slice.gpu);
@@ -177,7 +177,7 @@ class Replay {
            std::to_string(slice.processes) + " processes on " + profile;
   }
 
-  /// What stands is the new plan.
+  /// The slices at the end are the new plan.
   Fault check_target() const {
     std::vector<std::uint32_t> gpus(transition_.target.gpu_offers.size(), 0);
     for (std::size_t i = 0; i < transition_.gpus.size(); ++i) {

@@ -1,5 +1,5 @@
 /// The engine: a deterministic state machine. Events and a time go in, a verified plan with reasons comes out. It does
-/// no I/O, reads no clock and knows nothing of the world that carries its plans out.
+/// no I/O, reads no clock and does not depend on the world that carries out its plans.
 #pragma once
 
 #include <functional>
@@ -16,14 +16,14 @@
 
 namespace berth {
 
-/// One named pass over the snapshot that may add actions to the plan. It must be a pure function of the snapshot (and
-/// of what it was built from). What it returns, if anything, is why no plan can exist.
+/// One named pass over the snapshot that may add actions to the plan. It must depend only on the snapshots seen so far
+/// (and on what it was built from). If it returns a text, that is why no plan can exist.
 struct Stage {
   std::string name;
   std::function<std::optional<std::string>(const Snapshot&, Plan&)> run;
 };
 
-/// What a step answers.
+/// The result of a step.
 struct StepAnswer {
   Plan plan;                              ///< may have no actions
   std::optional<std::string> infeasible;  ///< a stage found that no plan can exist
@@ -40,11 +40,11 @@ class Engine {
   /// `scenario` must outlive the engine. The stages run in their order in every step: the one table.
   Engine(const Scenario& scenario, std::vector<Stage> stages, const EngineRules& rules = {});
 
-  /// Takes an event in; it is applied by the next step.
+  /// Accepts an event; it is applied by the next step.
   void observe(const Event& event) { inbox_.push_back(event); }
 
-  /// Drains the events, runs the stages in order, verifies the plan and records it. Plans act `scenario.planning`
-  /// later, but the first layout at once. Requires: `now` never goes back.
+  /// Drains the events, runs the stages in order, verifies the plan and records it. Plans take effect
+  /// `scenario.planning` later, but the first layout at once. Requires: `now` never goes back.
   [[nodiscard]] StepAnswer step(Instant now);
 
   [[nodiscard]] const Snapshot& snapshot() const { return state_.snapshot(); }

@@ -1,4 +1,5 @@
-/// The stage of policies that re-cut GPUs while they run, and the way from what stands to what they want.
+/// The stage of policies that repartition GPUs while they run, and the actions from the existing layout to their
+/// target.
 #pragma once
 
 #include <functional>
@@ -13,14 +14,14 @@
 
 namespace berth {
 
-/// The actions that lead from what stands (or is on its way) to the target: first what goes, then what is cut, then who
-/// gets what; each part in order of slices. A slice that stands as wanted (same holding and point) is not touched; one
-/// with another holder, role or point is assigned anew and not cut. Each action has the target's reason. Slices that
-/// are leaving already are left alone.
+/// The actions that lead from the existing slices (and those being created) to the target: first slices to destroy,
+/// then slices to create, then assignments; each part in order of slices. A slice that exists as wanted (same holding
+/// and point) is not changed; one with another holder, role or point is assigned anew and not created again. Each
+/// action has the target's reason. Slices that are already leaving are ignored.
 [[nodiscard]] std::vector<Action> actions_towards(const Snapshot& snapshot, const partition::Target& target);
 
-/// Asks `decide` in every step in which a change may begin (not in a frozen window; the first layout is always asked
-/// for) and turns its target into actions; the plan takes over its objective and bound. `decide` may remember what it
+/// Calls `decide` in every step in which a change may begin (not in a frozen window; for the first layout always) and
+/// turns its target into actions; the plan gets its objective and bound. `decide` may remember what it
 /// has seen. `scenario` must outlive the stage.
 [[nodiscard]] Stage moving_layout_stage(const Scenario& scenario, std::string policy,
                                         std::function<partition::Decision(const partition::Sight&)> decide);

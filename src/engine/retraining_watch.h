@@ -1,4 +1,4 @@
-/// How far each service's retraining has come, worked out from what the engine sees.
+/// The progress of each service's retraining, estimated from what the engine sees.
 #pragma once
 
 #include <vector>
@@ -14,11 +14,11 @@ class RetrainingWatch {
   /// `scenario` must outlive it.
   explicit RetrainingWatch(const Scenario& scenario);
 
-  /// Takes a snapshot in; between two of them what stood ready at the first has worked. Requires: time does not go
-  /// back.
+  /// Observes a snapshot; between two of them the slices that were ready at the first have worked. Requires: time does
+  /// not go back.
   void observe(const Snapshot& snapshot);
 
-  /// Where a service stands at `at`, not before the last snapshot, if nothing changes until then.
+  /// The state of a service's retraining at `at`, not before the last snapshot, if nothing changes until then.
   [[nodiscard]] planner::RetrainingNow at(ServiceId service, Instant at) const;
 
  private:

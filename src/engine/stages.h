@@ -1,4 +1,4 @@
-/// The stages that exist: each turns a pure decision of floor 3 into actions of the plan.
+/// The common stages: each turns a decision of floor 3 into actions of the plan.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@ namespace berth {
                                        std::function<partition::LayoutOrInfeasible(const Snapshot&)> decide);
 
 /// Lends slices to retrainings that are due and takes them back when they are done, by the rule of
-/// partition/retraining_rule.h. Waits where a window is frozen. `scenario` must outlive the stage.
+/// partition/retraining_rule.h. Waits while a window is frozen. `scenario` must outlive the stage.
 [[nodiscard]] Stage retraining_stage(const Scenario& scenario);
 
 /// Requests of each service in each second of history that the snapshot holds, oldest first (seconds before 0 only).

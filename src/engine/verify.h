@@ -1,4 +1,4 @@
-/// The independent check of a plan: accepted before anything acts on it. It shares no code with those who make plans.
+/// The independent check of a plan before it is carried out. It shares no code with the planners.
 #pragma once
 
 #include <optional>
@@ -11,9 +11,10 @@
 
 namespace berth {
 
-/// Why a plan must not act at `acts_at`, or nothing. Checked: made for this version; not in a frozen window (the first
-/// layout, made when nothing stands at second 0, is exempt); every slice created is legal beside what stands and is not
-/// leaving; slices destroyed or assigned stand; services exist; an uncut GPU stands alone on its device.
+/// Why a plan must not take effect at `acts_at`, or nothing. Checked: made for this version; not in a frozen window
+/// (the first layout, made at second 0 on an empty fleet, is exempt); every slice created is legal together with the
+/// existing ones and is not leaving; slices destroyed or assigned exist; services exist; `full` is the only slice of
+/// its GPU.
 [[nodiscard]] std::optional<std::string> find_objection(const Scenario& scenario, const Snapshot& snapshot,
                                                         const Plan& plan, Instant acts_at);
 

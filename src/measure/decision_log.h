@@ -1,4 +1,4 @@
-/// Gathers the plans of a run into decisions, one for each GPU that a plan touches for one reason: bounded, for people.
+/// Collects the plans of a run as decisions, one for each GPU that a plan changes for one reason: bounded, for readers.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@ namespace berth::measure {
 
 class DecisionLog {
  public:
-  /// Plans come in order of time. Actions of one plan on one GPU with one reason are one decision, at the place of the
-  /// first of them. O(actions x decisions of the plan with the same GPU).
+  /// Plans are added in order of time. Actions of one plan on one GPU with one reason are one decision, at the place of
+  /// the first of them. O(actions x decisions of the plan with the same GPU).
   void add(const Plan& plan, Instant acts_at);
 
-  /// Moves what was gathered into `insight`.
+  /// Moves the collected decisions into `insight`.
   void move_into(Insight& insight);
 
  private:

@@ -18,7 +18,7 @@ void measure(const Scenario& scenario, const sim::World& world, PolicyResult& re
 [[nodiscard]] std::optional<double> objective_value(const Scenario& scenario, const Figures& figures);
 
 /// SM-microseconds that one answer of a service costs at the best usable point that it has on any slice of the fleet's
-/// models; absent when it has none.
+/// models; absent if it has none.
 [[nodiscard]] std::optional<double> least_sm_us_per_request(const Scenario& scenario, const ServiceSpec& service);
 
 }  // namespace berth::measure

@@ -1,4 +1,4 @@
-/// Keeps what a policy expected to arrive, beside what came, in bins: bounded memory, however long the run.
+/// Keeps the forecasts of a policy and the arrivals in bins: bounded memory for any length of the run.
 #pragma once
 
 #include <array>
@@ -14,22 +14,22 @@
 
 namespace berth::measure {
 
-/// The leads at which forecasts are kept. Those longer than the scenario's window never come.
+/// The leads at which forecasts are kept. Those longer than the scenario's window never occur.
 inline constexpr std::array<std::int64_t, 2> kForecastLeads = {0, 60};
 
-/// Hears what is expected at each plan. Of each second and lead it keeps the forecast of the latest plan that began at
+/// Gets the forecast at each plan. Of each second and lead it keeps the forecast of the latest plan that began at
 /// least the lead before that second, and judges it by the arrivals of the second.
 ///
 /// Of `samples` equally likely samples of a second, ascending, the first is the lower edge of the band, the middle one
 /// the median, and the last the upper edge: samples that are the middles of n equal parts of the probability have a
-/// band of 1 - 1/n of it. To note costs about a copy of three numbers a second of the window.
+/// band of 1 - 1/n of it. Noting a forecast costs about a copy of three numbers per second of the window.
 class ForecastWatch {
  public:
-  /// `arrivals` tells the requests of a second of the run. `scenario` must outlive it. Requires: samples >= 3, odd.
+  /// `arrivals` returns the requests of a second of the run. `scenario` must outlive it. Requires: samples >= 3, odd.
   ForecastWatch(const Scenario& scenario, int samples,
                 std::function<std::int64_t(ServiceId, std::int64_t second)> arrivals);
 
-  /// What a plan expects of a service: Expected::loads of the stretch. Requires: stretches of one service begin in
+  /// The forecast of a plan for a service: Expected::loads of the stretch. Requires: stretches of one service begin in
   /// order of time.
   void note(ServiceId service, const Stretch& stretch, const std::vector<double>& loads);
 
@@ -61,7 +61,7 @@ class ForecastWatch {
     std::array<Tally, kForecastLeads.size()> by_lead;  ///< as kForecastLeads
   };
 
-  /// Settles those seconds of the latest forecast, at each lead, that the plan which begins at `next` does not tell.
+  /// Settles those seconds of the latest forecast, at each lead, that the plan which begins at `next` does not cover.
   void settle(ServiceId service, std::int64_t next);
   void judge(ServiceId service, std::int64_t second, const Band& band, Tally& tally) const;
   [[nodiscard]] ServiceForecast result_of(const Tally& tally) const;
@@ -73,7 +73,7 @@ class ForecastWatch {
   std::vector<Watched> services_;
 };
 
-/// The same source, with `watch` told of every answer; `watch` must outlive it.
+/// The same source, where `watch` gets every answer; `watch` must outlive it.
 [[nodiscard]] OutlookSource watched_outlook(OutlookSource source, ForecastWatch& watch);
 
 }  // namespace berth::measure

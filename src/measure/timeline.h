@@ -1,4 +1,4 @@
-/// Gathers the journal of a run into a timeline of bounded size, for pictures.
+/// Collects the journal of a run in a timeline of bounded size, for charts.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace berth::measure {
 
-/// How a run is cut into equal bins; the last one may be shorter.
+/// The division of a run into equal bins; the last one may be shorter.
 struct TimelineBins {
   std::int64_t bin_seconds = 1;
   std::size_t count = 0;  ///< at most kTimelineBinsMax

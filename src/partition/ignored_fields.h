@@ -1,4 +1,4 @@
-/// What a static policy leaves out of account: fields that only a planner can use.
+/// Fields that a static policy ignores: only a planner can use them.
 #pragma once
 
 #include <string>
@@ -12,15 +12,15 @@ namespace berth::partition {
 /// The fields of the scenario that are set and that a static policy with this layout does not keep, as "resnet.floor",
 /// services in the file's order, each in the order floor, pins, isolation, trust_domain.
 ///
-/// A floor is always ignored: no static policy plans for it. Pins are ignored unless the layout happens to hold each of
-/// them for its owner alone. Isolation is ignored where the layout breaks it: `gpu` by any other service on a GPU of
+/// A floor is always ignored: no static policy plans for it. Pins are ignored unless the layout happens to have each of
+/// them for its owner alone. Isolation is ignored if the layout breaks it: `gpu` by any other service on a GPU of
 /// the service, `mig` by another service in one of its slices (`mps` and `timeslice` accept that). A trust domain is
-/// ignored where a GPU of the service also holds one of another domain, or of none. Frozen windows and changes_per_hour
-/// are kept: nothing is ever re-cut.
+/// ignored if a GPU of the service also holds one of another domain, or of none. Frozen windows and changes_per_hour
+/// are kept: nothing is ever repartitioned.
 [[nodiscard]] std::vector<std::string> ignored_fields(const Scenario& scenario, const Layout& layout);
 
 /// The fields that the policies `ekya`, `astraea` and `migrator` do not keep: floors, pins, isolation `gpu`, trust
-/// domains and changes_per_hour, where the scenario sets them. They keep isolation from `mig` on (a slice has one
+/// domains and changes_per_hour, if the scenario sets them. They keep isolation from `mig` on (a slice has one
 /// holder) and frozen windows.
 [[nodiscard]] std::vector<std::string> fields_ignored_while_moving(const Scenario& scenario);
 

@@ -17,31 +17,32 @@ struct Infeasible {
   friend bool operator==(const Infeasible&, const Infeasible&) = default;
 };
 
-/// Holdings sorted by slice. Every GPU's slices are legal; only the file's layout has slices that nobody holds.
+/// Holdings sorted by slice. Every GPU's slices are legal; only the file's layout has unowned slices.
 using Layout = std::vector<Holding>;
 using LayoutOrInfeasible = std::variant<Layout, Infeasible>;
 
 /// The layout of the scenario's file.
 [[nodiscard]] LayoutOrInfeasible fixed_layout(const Scenario& scenario);
 
-/// Whole uncut GPUs, services dealt round robin in the file's order: GPU i mod G gets service i mod S, for i below
+/// Whole GPUs, services assigned round robin in the order of the file: GPU i mod G gets service i mod S, for i below
 /// max(G, S).
 [[nodiscard]] LayoutOrInfeasible shared_layout(const Scenario& scenario);
 
-/// One uncut GPU a service (the first that can serve it, by augmenting paths where GPU models differ), then each
+/// One whole GPU per service (the first that can serve it, by augmenting paths if GPU models differ), then each
 /// remaining GPU to the service with the largest load per capacity that can use it. `load[s]`: requests of service s
 /// over the run (hindsight). A GPU that no service can use stays unused.
 [[nodiscard]] LayoutOrInfeasible whole_layout(const Scenario& scenario, const std::vector<double>& load);
 
-/// The layout with the least difference in SMs between services (largest sum less smallest sum, over slices that can
-/// serve their service), ties: more SMs, then order of enumeration; the load is unknown. Exact on one GPU, else
-/// coordinate descent over GPUs from a largest-first start. Every service gets a slice that can serve it, else
+/// The layout with the least difference in SMs between services (largest sum minus smallest sum, over slices that can
+/// serve their service), ties: more SMs, then order of enumeration; the load is unknown. Exact on one GPU, otherwise
+/// coordinate descent over GPUs from a largest-first start. Every service gets a slice that can serve it, otherwise
 /// Infeasible.
 [[nodiscard]] LayoutOrInfeasible static_even_layout(const Scenario& scenario);
 
-/// PARIS-style (reference: PARIS and ELSA, arXiv 2202.13481; ours where the paper is silent, see docs/policies.md): a
-/// heterogeneous mix from the histogram of batch sizes that the history shows and the throughput of each slice size.
-/// `history[s]`: requests of service s in each second before the run, oldest first; empty where there is none.
+/// PARIS-style (reference: PARIS and ELSA, arXiv 2202.13481; our own where the paper is not explicit, see
+/// docs/policies.md): a heterogeneous mix from the histogram of batch sizes that the history shows and the throughput
+/// of each slice size. `history[s]`: requests of service s in each second before the run, oldest first; empty if there
+/// is none.
 [[nodiscard]] LayoutOrInfeasible paris_layout(const Scenario& scenario,
                                               const std::vector<std::vector<std::uint32_t>>& history);
 
@@ -49,20 +50,20 @@ using LayoutOrInfeasible = std::variant<Layout, Infeasible>;
 [[nodiscard]] std::vector<std::string> paris_assumptions(const Scenario& scenario,
                                                          const std::vector<std::vector<std::uint32_t>>& history);
 
-/// What a search for the best static layout asks of its caller, who replays the run.
+/// What a search for the best static layout needs from its caller, who replays the run.
 struct StaticBestSearch {
-  /// The figure of one service alone on these slices (sorted), higher is better; used where services do not influence
-  /// each other. Called once for each different list of (GPU model, profile) in order. The list is empty only where
+  /// The figure of one service alone on these slices (sorted), higher is better; used if services do not influence
+  /// each other. Called once for each different list of (GPU model, profile) in order. The list is empty only if
   /// `serves_every_service` is false.
   std::function<double(ServiceId, const std::vector<Slice>&)> score_service;
   /// The objective of a whole layout, by a full replay.
   std::function<double(const Layout&)> score_layout;
-  /// How much each service's figure counts: score = sum of weight x score_service. By ServiceId.
+  /// The weight of each service's figure: score = sum of weight x score_service. By ServiceId.
   std::vector<double> weights;
   /// Services do not influence each other (no interference factor above or below 1), so that scores add up.
   bool is_separable = true;
-  /// Every service holds a slice, whatever it costs the others; false: a layout may leave a service out, where that
-  /// scores more.
+  /// Every service holds a slice, at any cost to the others; false: a layout may leave a service out if that scores
+  /// higher.
   bool serves_every_service = true;
   /// Most calls of score_service (or score_layout) together, the budget of the search beyond one GPU.
   int evaluations_max = 2000;
@@ -75,8 +76,8 @@ struct StaticBest {
   int evaluations = 0;
 };
 
-/// The best fixed layout in hindsight: exhaustive on one GPU, else a local search from several starts that says what it
-/// tried.
+/// The best fixed layout in hindsight: exhaustive on one GPU, otherwise a local search from several starts that reports
+/// what it tried.
 [[nodiscard]] StaticBest static_best_layout(const Scenario& scenario, const StaticBestSearch& search);
 
 /// Slices of `layout` that hold `service` for inference, sorted.

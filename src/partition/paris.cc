@@ -27,7 +27,7 @@ bool is_silent(const std::vector<std::uint32_t>& history) {
   return std::ranges::all_of(history, [](std::uint32_t count) { return count == 0; });
 }
 
-/// The history that the policy works on: one request a second where nothing was seen.
+/// The history that the policy uses: one request per second if nothing was seen.
 History assumed_history(const History& history) {
   History assumed = history;
   for (auto& seconds : assumed) {
@@ -36,7 +36,7 @@ History assumed_history(const History& history) {
   return assumed;
 }
 
-/// What the history asks for. Instances are fractional.
+/// The demand of the history. Instances are fractional.
 struct Demand {
   /// [service][model][kind] -> instances
   std::vector<std::vector<std::vector<double>>> instances;
@@ -47,7 +47,7 @@ double fleet_sms(const ModelView& view) {
   return static_cast<double>(view.gpus.size()) * static_cast<double>(view.model->sms);
 }
 
-/// Instances of each kind of one model that carry all of a service's load, were it alone on that model.
+/// Instances of each kind of one model that serve all of a service's load, if it were alone on that model.
 std::vector<double> instances_on(const ModelView& view, const detail::KneeTable& table,
                                  const detail::BatchHistogram& histogram, double seconds) {
   std::vector<double> instances(view.kinds.size(), 0);
@@ -59,7 +59,7 @@ std::vector<double> instances_on(const ModelView& view, const detail::KneeTable&
   return instances;
 }
 
-/// Each model carries a share of a service's load in proportion to its SMs in the fleet, among the models that can
+/// Each model gets a share of a service's load in proportion to its SMs in the fleet, among the models that can
 /// serve it.
 Demand demand_of(const FleetView& fleet, const History& history) {
   Demand demand;
@@ -84,7 +84,7 @@ Demand demand_of(const FleetView& fleet, const History& history) {
   return demand;
 }
 
-/// Instances are scaled so that all services together ask for every SM of a model's GPUs.
+/// Instances are scaled so that all services together use every SM of a model's GPUs.
 void scale_to_room(const FleetView& fleet, Demand& demand) {
   for (std::size_t model = 0; model < fleet.models.size(); ++model) {
     const ModelView& view = fleet.models[model];
@@ -113,7 +113,7 @@ std::vector<std::vector<ModelKind>> preferred_kinds(const FleetView& fleet, cons
   return choices;
 }
 
-/// Filling GPUs with what is asked for.
+/// Filling GPUs with the demand.
 class ParisFill {
  public:
   ParisFill(const FleetView& fleet, Demand demand, std::vector<std::vector<ModelKind>> choices, OpenGpus gpus)
@@ -173,7 +173,7 @@ class ParisFill {
     }
   }
 
-  /// Gives out what still fits on a GPU, piece by piece, to the service with the least capacity per load.
+  /// Assigns what still fits on a GPU, piece by piece, to the service with the least capacity per load.
   void give_leftover(int gpu) {
     while (true) {
       int neediest = detail::kNobody;
@@ -192,7 +192,7 @@ class ParisFill {
     }
   }
 
-  /// The kind of this GPU that a service likes best among those that fit.
+  /// The kind of this GPU that a service prefers among those that fit.
   [[nodiscard]] std::optional<int> kind_that_fits(int gpu, int service) const {
     for (const ModelKind& choice : choices_[service]) {
       if (choice.model == fleet_.model_of[gpu] && gpus_.fits(gpu, choice.kind)) return choice.kind;
@@ -201,7 +201,7 @@ class ParisFill {
   }
 
   const FleetView& fleet_;
-  Demand demand_;  ///< what is still asked for
+  Demand demand_;  ///< the remaining demand
   std::vector<std::vector<ModelKind>> choices_;
   OpenGpus gpus_;
   std::vector<double> capacity_;  ///< [service], requests per second at the default points
@@ -218,7 +218,7 @@ LayoutOrInfeasible paris_layout(const Scenario& scenario, const std::vector<std:
   scale_to_room(fleet, demand);
   auto choices = preferred_kinds(fleet, demand);
   auto gpus = detail::cover_services(fleet, choices);
-  // The kinds that they like best may not leave room for all: then the smallest that serve.
+  // The preferred kinds may not leave room for all services: then the smallest that serve.
   if (!gpus) gpus = detail::cover_services(fleet, detail::smallest_kinds(fleet));
   if (!gpus) return detail::no_room(fleet);
   return ParisFill(fleet, std::move(demand), std::move(choices), std::move(*gpus)).run();

@@ -7,7 +7,7 @@
 namespace berth::partition {
 namespace {
 
-/// The first GPU from `wanted` on, round the fleet, that can serve the service and does not hold it yet.
+/// The first GPU from `wanted` on, cyclically, that can serve the service and does not hold it yet.
 std::optional<int> gpu_to_share(const detail::FleetView& fleet, const std::vector<std::vector<ServiceId>>& holders,
                                 int wanted, int service) {
   const int gpu_count = fleet.gpu_count();

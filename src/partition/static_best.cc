@@ -19,7 +19,7 @@ using detail::FleetView;
 using detail::FoundPlan;
 using detail::Scorer;
 
-/// Plans disturbed after the starts, while the budget lasts.
+/// Plans perturbed after the starts, while the budget lasts.
 constexpr int kKicksMax = 60;
 
 /// The optimum of one GPU over every maximal placed layout, the figures of services adding up.
@@ -33,8 +33,8 @@ StaticBest best_on_one_gpu(const FleetView& fleet, const StaticBestSearch& searc
   return {detail::layout_of(fleet, {recut->plan}), true, recut->covered, scorer.evaluations()};
 }
 
-/// The same where services influence each other: every distinct layout is scored. Nothing: there are more than the
-/// budget allows.
+/// The same if services influence each other: every distinct layout is scored. Nothing: there are more than the budget
+/// allows.
 std::optional<StaticBest> best_by_layouts(const FleetView& fleet, const StaticBestSearch& search) {
   const auto count_max = static_cast<std::size_t>(search.evaluations_max);
   const auto plans = detail::distinct_plans(fleet.of_gpu(0), fleet.service_count, count_max);
@@ -57,8 +57,8 @@ std::optional<StaticBest> best_by_layouts(const FleetView& fleet, const StaticBe
   return StaticBest{detail::layout_of(fleet, {*best}), true, tried, scorer.evaluations()};
 }
 
-/// A plan built GPU by GPU, each cut and owned as is best beside those before it; nothing where that needs more than
-/// `evaluations_max` questions.
+/// A plan built GPU by GPU, each with the best partition and owners given those before it; nothing if that needs more
+/// than `evaluations_max` scores.
 std::optional<FleetPlan> greedy_plan(const FleetView& fleet, Scorer& scorer, int evaluations_max) {
   const int evaluations_end = scorer.evaluations() + evaluations_max;
   FleetPlan plan = detail::empty_plan(fleet);
@@ -83,7 +83,8 @@ std::vector<FleetPlan> starts_of(const FleetView& fleet, const StaticBestSearch&
   return starts;
 }
 
-/// The k-th way to disturb a plan: one GPU, in turn, gets another cut, in turn, dealt round robin.
+/// The k-th perturbation of a plan: one GPU, in turn, gets another partition, in turn, with owners assigned round
+/// robin.
 FleetPlan kicked(const FleetView& fleet, FleetPlan plan, int k) {
   const int gpu = k % fleet.gpu_count();
   const detail::ModelView& view = fleet.of_gpu(gpu);
@@ -97,8 +98,8 @@ FleetPlan kicked(const FleetView& fleet, FleetPlan plan, int k) {
   return plan;
 }
 
-/// Climbs from each start, sharing the budget out evenly over those that are left, then again and again from the best
-/// plan with one GPU disturbed.
+/// Climbs from each start, dividing the budget evenly over the remaining ones, then again and again from the best plan
+/// with one GPU perturbed.
 StaticBest best_by_search(const FleetView& fleet, const StaticBestSearch& search) {
   Scorer scorer(fleet, search, search.evaluations_max);
   const std::vector<FleetPlan> starts = starts_of(fleet, search, scorer);
@@ -116,11 +117,11 @@ StaticBest best_by_search(const FleetView& fleet, const StaticBestSearch& search
     climb_from({starts[i], scorer.evaluations_left() / static_cast<int>(starts.size() - i), 0});
   }
   for (int k = 0; best && k < kKicksMax && !scorer.is_spent(); ++k) {
-    // The others adapt first, the disturbed GPU last.
+    // The others adapt first, the perturbed GPU last.
     climb_from({kicked(fleet, best->plan, k), scorer.evaluations_left(), (k + 1) % fleet.gpu_count()});
   }
 
-  // A budget below one question a service scores nothing: the even layout stands as it is.
+  // A budget below one score per service scores nothing: the even layout is the answer.
   if (!best) return {detail::layout_of(fleet, starts.front()), false, tried, scorer.evaluations()};
   if (best->worth.uncovered > 0) return {detail::no_room(fleet), false, tried, scorer.evaluations()};
   return {detail::layout_of(fleet, best->plan), false, tried, scorer.evaluations()};

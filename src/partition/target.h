@@ -1,4 +1,4 @@
-/// What a policy that re-cuts while it runs wants to stand, and what it may know when it decides.
+/// The target of a policy that repartitions while it runs, and what it may know when it decides.
 #pragma once
 
 #include <optional>
@@ -13,14 +13,14 @@
 
 namespace berth::partition {
 
-/// A slice that should stand, for whom, and how its holder should run on it.
+/// A slice that should exist, its holder, and how the holder should run on it.
 struct Wanted {
   Holding holding;
   std::optional<PointChoice> point = std::nullopt;  ///< absent: the default point
   friend bool operator==(const Wanted&, const Wanted&) = default;
 };
 
-/// The whole fleet as it should be: what is not in it should go.
+/// The whole fleet as it should be: slices that are not in it should be destroyed.
 struct Target {
   std::vector<Wanted> holdings;  ///< sorted by slice, no slice twice; legal on each GPU
   Reason reason;                 ///< of each action that leads there
@@ -28,14 +28,14 @@ struct Target {
   std::optional<double> bound = std::nullopt;
 };
 
-/// What a policy may look at.
+/// What a policy may use.
 struct Sight {
   const Snapshot& snapshot;
-  /// By service: the share of the retraining under way that is done, in [0, 1]; 0 where none is due.
+  /// By service: the share of the current retraining that is done, in [0, 1]; 0 if none is due.
   std::span<const double> retraining_progress;
 };
 
-/// Nothing: what stands (or is on its way) stays.
+/// Nothing: the existing slices (and those being created) stay.
 using Decision = std::variant<std::monostate, Target, Infeasible>;
 
 }  // namespace berth::partition

@@ -10,14 +10,14 @@
 namespace berth::partition {
 namespace {
 
-/// A maximum matching of services with uncut GPUs, by augmenting paths (Kuhn): services in the file's order, GPUs
+/// A maximum matching of services with whole GPUs, by augmenting paths (Kuhn): services in the file's order, GPUs
 /// ascending. Equal GPUs are one node with room for their number, so that a path is as long as there are models.
 /// O(services^2 x models).
 class WholeMatching {
  public:
   explicit WholeMatching(const detail::FleetView& fleet) : fleet_(fleet), holders_(fleet.models.size()) {}
 
-  /// Finds a GPU for the service, moving others to other models where needed; false: there is none.
+  /// Finds a GPU for the service, moving others to other models if needed; false: there is none.
   [[nodiscard]] bool add(int service) {
     std::vector<bool> is_visited(fleet_.models.size(), false);
     return augment(service, is_visited);

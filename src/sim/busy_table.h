@@ -1,4 +1,4 @@
-/// Which slices run something (a batch, a retraining) right now: interference reads it, utilisation integrates it.
+/// Which slices run something (a batch, a retraining) now: read for interference, integrated for utilisation.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace berth::sim {
 
-/// A slice of the simulated world, numbered in the order of its making; numbers are never used again.
+/// A slice of the simulated world, numbered in the order of creation; numbers are never reused.
 struct SliceIndex {
   std::uint32_t value = 0;
   friend auto operator<=>(SliceIndex, SliceIndex) = default;
@@ -50,7 +50,7 @@ class BusyTable {
       --busy_slices_[entry.gpu.index];
     }
   }
-  /// A share (0 to 1) of a span was busy: for worlds that do not tell single batches. Does not count as running.
+  /// A share (0 to 1) of a span was busy: for worlds that do not report single batches. Does not count as running.
   void add_share(SliceIndex slice, ServiceId service, double share, std::int64_t span_us) {
     const double sm_us = share * slices_[slice.value].sms * static_cast<double>(span_us);
     sm_us_ += sm_us;
@@ -71,7 +71,7 @@ class BusyTable {
   /// How many services run something on it.
   [[nodiscard]] int running(SliceIndex slice) const { return static_cast<int>(slices_[slice.value].runs.size()); }
 
-  /// SM-microseconds in which something ran, of what has ended; a slice counts once however many run on it.
+  /// SM-microseconds in which something ran, of what has ended; a slice counts once for any number of services on it.
   [[nodiscard]] double sm_us() const { return sm_us_; }
   /// Likewise in which this service ran something; on shared slices the services' times overlap.
   [[nodiscard]] double sm_us_of(ServiceId service) const { return sm_us_by_service_[service.index]; }

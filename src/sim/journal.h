@@ -1,4 +1,4 @@
-/// The journal of a simulated run: what happened, in order of time. It alone is enough to recount every count, goodput
+/// The journal of a simulated run: what happened, in order of time. It is sufficient to recount every count, goodput
 /// and changes.
 #pragma once
 
@@ -20,7 +20,7 @@ struct SliceRecord {
   SliceEvent event = SliceEvent::kCreated;
   Slice slice;
   Role role = Role::kInference;
-  std::vector<ServiceId> services;  ///< none: nobody's; several: shared
+  std::vector<ServiceId> services;  ///< none: unowned; several: shared
   friend bool operator==(const SliceRecord&, const SliceRecord&) = default;
 };
 

@@ -9,8 +9,8 @@
 
 namespace berth::sim {
 
-/// Log-linear buckets: exact below 2^11 microseconds, then 2^10 buckets a doubling; the middle of a bucket is at most
-/// 1/2^11 = 0.049 % away from what fell into it.
+/// Log-linear buckets: exact below 2^11 microseconds, then 2^10 buckets per doubling; the middle of a bucket is at most
+/// 1/2^11 = 0.049 % away from the values in it.
 class LatencyHistogram {
   __extension__ using Wide = unsigned __int128;
 
@@ -26,9 +26,9 @@ class LatencyHistogram {
   void add_all(const LatencyHistogram& other);
 
   [[nodiscard]] std::uint64_t count() const { return count_; }
-  /// Exact mean in milliseconds; absent when nothing was added.
+  /// Exact mean in milliseconds; absent if nothing was added.
   [[nodiscard]] std::optional<double> mean_ms() const;
-  /// The percentile by nearest rank in milliseconds, for `percent` in 1 .. 100; absent when nothing was added.
+  /// The percentile by nearest rank in milliseconds, for `percent` in 1 .. 100; absent if nothing was added.
   [[nodiscard]] std::optional<double> percentile_ms(int percent) const;
 
  private:

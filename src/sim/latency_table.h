@@ -1,4 +1,4 @@
-/// What the simulator needs of an operating point: whole microseconds by batch size and by the factor in force.
+/// What the simulator needs from an operating point: whole microseconds by batch size and by the factor in force.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ namespace berth::sim {
 struct LatencyTable {
   profile::OperatingPoint point;
   /// [factor index][n - 1]: microseconds of a batch of n. Factor index: other busy slices of the GPU, or on a shared
-  /// slice other busy services of the slice; the last one goes on.
+  /// slice other busy services of the slice; the last one applies to more.
   std::vector<std::vector<std::int64_t>> latency_us;
 
   [[nodiscard]] const std::int64_t* with_others(int others) const {
@@ -32,13 +32,13 @@ struct LatencyTable {
   }
 };
 
-/// Makes tables and keeps them for the run: replicas of one service on equal slices share one.
+/// Creates tables and keeps them for the run: replicas of one service on equal slices share one.
 class LatencyTables {
  public:
   LatencyTables(const Scenario& scenario, Sharing sharing) : scenario_(scenario), sharing_(sharing) {}
 
-  /// The table of a service on a slice held by `holder_count` services; nothing when the slice cannot serve it, or has
-  /// not the point that was chosen.
+  /// The table of a service on a slice held by `holder_count` services; nothing if the slice cannot serve it, or does
+  /// not have the chosen point.
   [[nodiscard]] std::shared_ptr<const LatencyTable> find(ServiceId service, const Slice& slice,
                                                          std::size_t holder_count,
                                                          const std::optional<PointChoice>& choice);

@@ -1,15 +1,15 @@
-/// Serving by rates (`fidelity: rates`): a second of a service is a few sums instead of its requests, for very large
+/// Serving by rates (`fidelity: rates`): a few sums replace the requests of a second of a service, for very large
 /// fleets.
 ///
 /// Model: between two changes a service is a fluid queue. Its replicas together serve c = sum of processes x b /
 /// latency(b), b the largest usable batch that can still be in time; a backlog q waits q / c, and `room` = c x (target
-/// - latency) is what may wait and still be in time. With `drop: early` what exceeds the room is dropped, and the rest
-/// is in time; with `never` an arrival is late when the backlog that it meets makes it so. Arrivals vary within a
-/// second: the loss and the lateness which that causes near saturation are those of a Brownian motion with the
+/// - latency) may wait and still be in time. With `drop: early` everything beyond the room is dropped, and the rest is
+/// in time; with `never` an arrival is late if the backlog before it makes it so. Arrivals vary within a second: the
+/// resulting loss and lateness near saturation are those of a Brownian motion with the
 /// arrivals' variance (evenly spaced ones have none). Whole requests are settled, in order of arrival. Latencies are
-/// estimates, and a drain takes no time. It agrees with serving request by request within 2 % on goodput where a
-/// service is large enough for it (serving.h, rate_serving_test.cc, docs/simulation.md); without drops not where the
-/// load is the capacity to a percent for long, as no mean tells when such a queue grows. O(replicas) a second.
+/// estimates, and a drain takes no time. It agrees with serving request by request within 2 % on goodput if a
+/// service is large enough for it (serving.h, rate_serving_test.cc, docs/simulation.md); without drops not if the load
+/// equals the capacity to a percent for long, as no mean shows when such a queue grows. O(replicas) per second.
 #pragma once
 
 #include <cstdint>
@@ -66,9 +66,9 @@ class RateServing {
     double dropped_carry = 0;
     bool is_stale = false;
   };
-  /// What the replicas of a service can do together right now.
+  /// What the replicas of a service can do together now.
   struct Capacity {
-    double per_us = 0;         ///< requests a microsecond
+    double per_us = 0;         ///< requests per microsecond
     double room = 0;           ///< requests that may wait and still be in time
     double mean_accuracy = 0;  ///< in millionths, by share of capacity
   };

@@ -1,5 +1,5 @@
-/// The requests of one service that have come and wait. Nothing is stored but the second now arriving and the second at
-/// the head of the queue: a second's requests are a pure function of the seed, so a long backlog is drawn again when it
+/// The waiting requests of one service. Only the second that is arriving and the second at the head of the queue are
+/// stored: a second's requests are a pure function of the seed, so a long backlog is drawn again when it
 /// is served.
 #pragma once
 
@@ -19,7 +19,7 @@ class RequestQueue {
   explicit RequestQueue(const ArrivalStream& stream) : stream_(stream) {}
 
   /// Opens a second for arrival; returns how many requests it has. Requires: all of the previous second have arrived;
-  /// seconds come in order.
+  /// seconds are opened in order.
   std::int64_t open_second(std::int64_t second);
 
   /// Time of the next request of the open second, or kNever.
@@ -70,7 +70,7 @@ class RequestQueue {
 
   const ArrivalStream& stream_;
   Second arriving_;
-  Second lagging_;  ///< the head's second, where it is an earlier one
+  Second lagging_;  ///< the head's second, if it is an earlier one
   std::size_t arrived_in_second_ = 0;
   std::int64_t head_second_ = -1;
   std::size_t head_index_ = 0;

@@ -1,11 +1,11 @@
 /// Serving, request by request: queues, replicas with their processes, batches, drops.
 ///
-/// A slice that serves is a replica with its point's processes. A free process takes what waits, up to the batch,
-/// lowest GPU, start and process first, and answers after the latency of the batch that it took. With `Dispatch::kPull`
-/// a service has one queue; with `kPush` each request goes on arrival to the replica chosen by ELSA's rule
-/// (docs/policies.md) and waits there.
+/// A slice that serves is a replica with its point's processes. A free process takes waiting requests, up to the
+/// batch, lowest GPU, start and process first, and answers after the latency of the batch that it took. With
+/// `Dispatch::kPull` a service has one queue; with `kPush` each request goes on arrival to the replica chosen by ELSA's
+/// rule (docs/policies.md) and waits there.
 ///
-/// Cost: O(log processes) an answer, O(services) an arrival that meets a free process; arrivals at a service whose
+/// Cost: O(log processes) per answer, O(services) per arrival that finds a free process; arrivals at a service whose
 /// processes are all busy cost nothing until one of them answers.
 #pragma once
 
@@ -34,12 +34,12 @@ class RequestServing {
   /// beginning.
   void open_second(std::int64_t second, const std::vector<bool>& is_elsewhere);
 
-  /// Runs all answers and arrivals before `until_us`. Stops earlier, behind the answer that leaves a stopped slice
-  /// idle; the slices that have become so are in `idle()`. Returns the time reached.
+  /// Runs all answers and arrivals before `until_us`. Stops earlier, after the answer that leaves a stopped slice
+  /// idle; the slices that became idle are in `take_idle()`. Returns the time reached.
   std::int64_t advance(std::int64_t until_us);
   [[nodiscard]] std::vector<SliceIndex> take_idle() { return std::exchange(idle_, {}); }
 
-  /// A replica of `service` begins (ends) to take on a slice. `stop` says whether the slice is idle already.
+  /// A replica of `service` begins (stops) taking requests on a slice. `stop` says whether the slice is idle already.
   void start(SliceIndex index, const Slice& slice, ServiceId service, std::shared_ptr<const LatencyTable> table,
              bool is_shared);
   [[nodiscard]] bool stop(SliceIndex index);
@@ -47,7 +47,7 @@ class RequestServing {
   /// Which accuracy is in force for answers from now on.
   void set_stale(ServiceId service, bool is_stale) { services_[service.index].is_stale = is_stale; }
 
-  /// Free processes take what waits, after slices have changed.
+  /// Free processes take waiting requests, after slices have changed.
   void take_all(std::int64_t now_us);
 
   /// The run ends: answers of this very instant count, nothing is taken any more.
@@ -92,8 +92,8 @@ class RequestServing {
     explicit Service(const ArrivalStream& stream) : queue(stream) {}
     RequestQueue queue;
     std::vector<FreeProcess> free;        ///< a heap, lowest rank first (kPull)
-    std::vector<std::uint32_t> replicas;  ///< that take, by rank
-    std::deque<std::int64_t> unrouted;    ///< came while no replica took (kPush)
+    std::vector<std::uint32_t> replicas;  ///< that take requests, by rank
+    std::deque<std::int64_t> unrouted;    ///< arrived while no replica took requests (kPush)
     std::int64_t target_us = 0;
     bool drops_early = true;
     bool is_stale = false;
@@ -112,7 +112,7 @@ class RequestServing {
   [[nodiscard]] bool take_pulled(Service& service, std::uint32_t process, std::int64_t now_us);
   void add_free(Service& service, std::uint32_t process);
 
-  /// A replica that nobody uses any more, or a new one, with that many processes: changes do not make memory grow.
+  /// A replica that is no longer used, or a new one, with that many processes: changes do not make memory grow.
   [[nodiscard]] std::uint32_t place_for(std::uint32_t process_count);
 
   // Push.

@@ -1,4 +1,4 @@
-/// A packing under chance: each demand becomes a service whose requests come at random, served by the plan's slices.
+/// A packing under random arrivals: each demand becomes a service with random requests, served by the plan's slices.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct PackingReplayOptions {
   std::vector<std::uint64_t> seeds = {1, 2, 3};  ///< one run each, not empty
 };
 
-/// What a demand got, over all seeds together. Absent: it had no requests, or none was answered.
+/// The results of a demand, over all seeds together. Absent: it had no requests, or none was answered.
 struct DemandFigures {
   std::optional<double> load;  ///< stated rate / throughput of its slices; absent without slices
   std::int64_t requests = 0;
@@ -37,7 +37,8 @@ struct PackingReplay {
 [[nodiscard]] Scenario packing_scenario(const PackingProblem& problem, const Packing& packing, std::int64_t seconds);
 
 /// Replays the plan with each seed. Every slice runs at the point that the plan names. Request by request, unless there
-/// are so many that large services go by rates (sim/serving.h). Requires as above, but the plan may be empty.
+/// are so many that large services are simulated by rates (sim/serving.h). Requires as above, but the plan may be
+/// empty.
 [[nodiscard]] PackingReplay replay_packing(const PackingProblem& problem, const Packing& packing,
                                            const PackingReplayOptions& options);
 

@@ -18,14 +18,14 @@ struct PlanAt {
   std::function<bool(double done)> progress = nullptr;  ///< may be empty; returns false to stop
 };
 
-/// What came of it: a plan, or why none can exist.
+/// The result: a plan, or why none can exist.
 struct PlannedMoment {
   std::optional<PlanRecord> record = std::nullopt;
   std::optional<std::string> infeasible = std::nullopt;
 };
 
-/// Simulates the scenario until that second, with the layout of the file where it has one, else with `berth` itself,
-/// and plans there. Error: the second lies at or behind the end of the run, or `progress` stopped it.
+/// Simulates the scenario until that second, with the layout of the file if it has one, otherwise with `berth`
+/// itself, and plans there. Error: the second is at or after the end of the run, or `progress` stopped it.
 [[nodiscard]] Result<PlannedMoment> plan_at(const Scenario& scenario, const PlanAt& options);
 
 }  // namespace berth::study

@@ -1,4 +1,4 @@
-/// What no policy can pass in the simulated world (docs/bound.md).
+/// What no policy can exceed in the simulated world (docs/bound.md).
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace berth::study {
 
-/// The bound of a scenario with the arrivals of a seed. It depends on no policy. `progress` may be empty; it hears the
-/// share done (0 to 1) and returns false to stop. Error only when stopped.
+/// The bound of a scenario with the arrivals of a seed. It depends on no policy. `progress` may be empty; it gets the
+/// share done (0 to 1) and returns false to stop. Error only if stopped.
 [[nodiscard]] Result<bound::Bound> replay_bound(const Scenario& scenario, std::uint64_t seed,
                                                 const std::function<bool(double done)>& progress);
 

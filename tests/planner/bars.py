@@ -6,8 +6,8 @@
 
 The parts, in the order in which they run; each also prints its details and the command that repeats it alone:
   goodput       replays of real traces: berth, the online rivals, clairvoyant and the bound, for both objectives (goodput.py)
-  changes       the changes of those runs, compared with ekya's and astraea's
-  sweep         the same scenarios with 0 to 120 s for a change (sweep.py)
+  changes       the changes of those runs beside ekya's and astraea's
+  sweep         the same scenarios as a change costs 0 to 120 s (sweep.py)
   ilp           the one-GPU search compared with Cbc on the integer program of the same model (integer_program.py)
   one-gpu       one GPU, 4 tenants, 200 slots: time and gap of plans on real traces (one_gpu_windows.py), and on random problems
                 (src/one_gpu/one_gpu_bench.cc)

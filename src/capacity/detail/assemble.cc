@@ -14,7 +14,7 @@
 namespace berth::capacity::detail {
 namespace {
 
-/// What one GPU carries, before it has places: slices by kind, and maybe the one that stays free.
+/// The slices of one GPU before they have places: counts by kind, and perhaps the one that stays free.
 struct Load {
   Counts counts;
   std::optional<std::size_t> free;
@@ -29,7 +29,7 @@ Counts pool_counts(const Instance& instance, const FoundPlan& plan, std::uint32_
   return counts;
 }
 
-/// Deals the slices of a pool to GPUs by the ways to cut them. The free slice goes where its kind comes last.
+/// Assigns the slices of a pool to GPUs by their partitions. The free slice is on the last GPU with its kind.
 std::vector<Load> loads_of(const Offer& offer, const std::vector<CutUse>& cuts, Counts left,
                            std::optional<std::size_t> free) {
   std::vector<Load> loads;
@@ -76,7 +76,7 @@ mig::State places_of(const Instance& instance, const GpuModel& model, const Load
   return *state;
 }
 
-/// Who still waits for a slice of a kind in a pool, in the order of demands.
+/// A demand that still needs a slice of a kind in a pool, in the order of demands.
 struct Waiting {
   std::size_t demand = 0;  ///< of the instance
   std::int32_t count = 0;

@@ -10,14 +10,14 @@
 namespace berth::capacity::detail {
 namespace {
 
-/// Covers of one demand that a search looks at; more of them only widen it.
+/// The most covers of one demand in a search; more of them only widen it.
 constexpr std::size_t kCoversMax = 30'000;
 constexpr std::size_t kCoversEnough = 600;
 /// Nodes for all lists of covers of one search, and for one of them.
 constexpr std::int64_t kListNodesMax = 2'000'000;
 constexpr std::int64_t kCoverNodesMax = 400'000;
 
-/// In place of a cover: here a pool was closed.
+/// Instead of a cover: a pool was closed here.
 constexpr std::uint32_t kPoolEnd = UINT32_MAX;
 
 /// Multipliers of a hash that adds up: hash(a + b) = hash(a) + hash(b).
@@ -72,7 +72,7 @@ class HashIndex {
 
 }  // namespace
 
-/// What a plan is made of: fewer slices are less, then fewer SMs.
+/// The size of a plan: fewer slices are less, then fewer SMs.
 struct Beam::Size {
   std::int64_t slices = 0;
   std::int64_t sms = 0;
@@ -81,21 +81,21 @@ struct Beam::Size {
   friend Size operator+(const Size& a, const Size& b) { return {a.slices + b.slices, a.sms + b.sms}; }
 };
 
-/// A cover with what every state that takes it adds.
+/// A cover with what it adds to every state that takes it.
 struct Beam::ListedCover {
   Counts counts;
   Size size;
   std::uint64_t hash = 0;
 };
 
-/// States side by side. Row r of state s stands at used[s x rows + r], and so on.
+/// The states of a layer. Row r of state s is at used[s x rows + r], and so on.
 struct Beam::Layer {
   std::size_t kinds = 0;
   std::size_t rows = 0;
   std::size_t offers = 0;
-  std::vector<std::int32_t> counts;  ///< of the pool that is open, with the extra slices in the first one
-  std::vector<std::int64_t> used;    ///< by row: what everything so far weighs
-  std::vector<std::int64_t> gpus;    ///< by offer: of the pools that are closed
+  std::vector<std::int32_t> counts;  ///< of the open pool, with the extra slices in the first one
+  std::vector<std::int64_t> used;    ///< by row: the weight of everything so far
+  std::vector<std::int64_t> gpus;    ///< by offer: of the closed pools
   std::vector<Size> sizes;
   std::vector<std::uint64_t> hashes;
   std::vector<Origin> origins;
@@ -127,7 +127,7 @@ struct Beam::Layer {
     origins.push_back(from.origins[state]);
   }
 
-  /// The state of `from` with one more cover. States that take the same are one; it keeps the least size.
+  /// The state of `from` with one more cover. States that use the same are merged; the least size is kept.
   void add_sum(const Layer& from, std::size_t state, const ListedCover& cover, std::span<const std::int64_t> weight,
                std::uint32_t cover_index) {
     const std::span<const std::int32_t> base = from.counts_of(state);
@@ -158,8 +158,8 @@ struct Beam::Layer {
     origins.push_back(origin);
   }
 
-  /// A state at the end of a pool: GPUs, slices and what the next pool begins with. Of states with the same GPUs the
-  /// one with the least size stays.
+  /// A state at the end of a pool: GPUs, slices and the start of the next pool. Of states with the same GPUs the one
+  /// with the least size is kept.
   void add_closed(const std::vector<std::int64_t>& closed_gpus, const std::vector<std::int64_t>& weights,
                   const Size& size_now, std::uint32_t parent, const Counts& begun) {
     std::uint64_t hash = 0;
@@ -239,7 +239,7 @@ void Beam::weigh_demands() {
   weigh_extra();
 }
 
-/// The extra slices weigh from the start, whichever pool they belong to.
+/// The extra slices count from the start, for any pool.
 void Beam::weigh_extra() {
   for (std::size_t r = 0; r < rows_.size(); ++r) {
     extra_weight_.push_back(Weights{rows_[r].row.weights.by_kind, 0}.of(limits_.extra));
@@ -257,7 +257,7 @@ bool Beam::is_extra_opened_at(std::size_t position) const {
   return position == 0 || instance_.demands[position - 1].pool != limits_.extra_pool;
 }
 
-/// All covers that some plan within the limits could use; where they are too many, those near the lightest.
+/// All covers that some plan within the limits could use; if there are too many, those near the lightest.
 std::vector<Counts> Beam::covers_within(std::size_t demand) {
   const auto demand_count = static_cast<std::int64_t>(instance_.demands.size());
   const std::int64_t nodes_max = std::min(kCoverNodesMax, kListNodesMax / demand_count);
@@ -266,7 +266,7 @@ std::vector<Counts> Beam::covers_within(std::size_t demand) {
     std::vector<CoverLimit> limits;
     limits.reserve(rows_.size());
     for (std::size_t r = 0; r < rows_.size(); ++r) {
-      // Only the tightest row is made tighter: the others say what may not be, not what is good.
+      // Only the tightest row is made tighter: the others exclude plans, they do not rank them.
       const std::int64_t slack = r == 0 ? slack_[r] / divisor : slack_[r];
       limits.push_back({&rows_[r].row.weights, least_[demand][r] + slack});
     }
@@ -342,7 +342,7 @@ Beam::Layer Beam::expand(const Layer& from, std::size_t position, std::size_t wi
   return next;
 }
 
-/// How near a state is to what some row still allows, from 0 (as light as can be) to 1 (at a limit).
+/// How close a state is to the limit of some row, from 0 (as light as possible) to 1 (at a limit).
 double Beam::tightness(const Layer& layer, std::size_t state, std::size_t position) const {
   double tightest = 0;
   for (std::size_t r = 0; r < rows_.size(); ++r) {
@@ -391,12 +391,12 @@ std::optional<std::vector<std::int64_t>> Beam::gpus_when_closed(const Layer& fro
     all_at_best += at_best;
   }
   if (is_allowed && price <= limits_.price_max && all <= limits_.gpus_max) return gpus;
-  // A better way to cut that was not found would have been allowed: then nothing is proven.
+  // A better partition that was not found would have been allowed: then nothing is proven.
   if (may_be_allowed && price_at_best <= limits_.price_max && all_at_best <= limits_.gpus_max) is_complete_ = false;
   return std::nullopt;
 }
 
-/// Turns the slices of a pool into GPUs. States whose GPUs are too many go.
+/// Turns the slices of a pool into GPUs. States with too many GPUs are removed.
 Beam::Layer Beam::close_pool(const Layer& from, std::size_t position) {
   Layer next = from.empty_copy();
   const bool opens_extra = is_extra_opened_at(position);

@@ -1,8 +1,8 @@
-/// The search for a plan within given limits: demand by demand, partial plans side by side.
+/// The search for a plan within given limits: demand by demand, with many partial plans in parallel.
 ///
-/// A state is what the demands served so far take: slices of each kind (and GPUs, for pools that are complete). Every
-/// row of weights that all plans keep refuses the states that could not be completed within the limits. When no state
-/// had to be given up and none is left at the end, there is no plan: that is the proof. Cost: one node for each cover
+/// A state is what the demands served so far use: slices of each kind (and GPUs, for pools that are complete). Every
+/// weight inequality (row) that all plans satisfy rejects the states that cannot be completed within the limits. If no
+/// state was discarded and none is left at the end, there is no plan: that is the proof. Cost: one node for each cover
 /// tried on a state.
 #pragma once
 
@@ -22,18 +22,19 @@ namespace berth::capacity::detail {
 /// A cover for each demand of the instance.
 using CoverChoice = std::vector<Counts>;
 
-/// What a plan may take.
+/// What a plan may use.
 struct PlanLimits {
   static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
   std::int64_t price_max = kNone;
   std::int64_t gpus_max = kNone;
   std::int64_t slices_max = kNone;
-  std::optional<std::vector<std::int64_t>> offer_gpus_max = std::nullopt;  ///< by offer; beside what the instance says
-  Counts extra;                                                            ///< slices that must fit as well
-  std::uint32_t extra_pool = 0;                                            ///< beside those of this pool
+  std::optional<std::vector<std::int64_t>> offer_gpus_max =
+      std::nullopt;              ///< by offer; in addition to the instance's limits
+  Counts extra;                  ///< slices that must fit as well
+  std::uint32_t extra_pool = 0;  ///< together with those of this pool
 };
 
-/// A row of the relaxation with the limit that holds for the plans sought.
+/// A row of the relaxation with its limit for the plans that are searched.
 struct LimitedRow {
   PlanRow row;
   std::int64_t limit = 0;
@@ -51,18 +52,18 @@ class Beam {
        Budget& budget);
   ~Beam();
 
-  /// Looks for a plan with at most `width` states after each demand. Deterministic. Of the plans that it sees in the
-  /// end the cheapest comes back, then the one with the fewest GPUs, slices, SMs.
+  /// Searches for a plan with at most `width` states after each demand. Deterministic. Of the plans found at the end it
+  /// returns the cheapest, then the one with the fewest GPUs, slices, SMs.
   [[nodiscard]] BeamAnswer run(std::size_t width);
 
-  /// Runs with more and more states, until a plan is found, there is none, or nothing more can be learned.
+  /// Runs with more and more states, until a plan is found, there is none, or a wider run would not help.
   [[nodiscard]] BeamAnswer run_wider(std::span<const std::size_t> widths);
 
  private:
   struct Size;
   struct ListedCover;
   struct Layer;
-  /// Where a state came from: one layer up, with which cover.
+  /// The origin of a state: its predecessor one layer up, and the cover.
   struct Origin {
     std::uint32_t parent = 0;
     std::uint32_t cover = 0;
@@ -90,15 +91,15 @@ class Beam {
   PlanLimits limits_;
   std::vector<LimitedRow> rows_;
   Budget& budget_;
-  std::vector<std::vector<std::int64_t>> least_;  ///< by demand, then row: what its lightest cover weighs
-  std::vector<std::vector<std::int64_t>> rest_;   ///< by demand, then row: what this and later ones weigh at least
+  std::vector<std::vector<std::int64_t>> least_;  ///< by demand, then row: the weight of its lightest cover
+  std::vector<std::vector<std::int64_t>> rest_;   ///< by demand, then row: the least weight of this and later ones
   std::vector<std::int64_t> extra_weight_;        ///< by row
   std::vector<std::int64_t> slack_;               ///< by row
   std::vector<std::vector<ListedCover>> covers_;  ///< by demand
   std::vector<std::vector<std::int64_t>> cover_weights_;  ///< by demand; of cover c and row r at c x rows + r
-  bool is_hopeless_ = false;                              ///< some row refuses every plan
+  bool is_hopeless_ = false;                              ///< some row rejects every plan
   bool has_all_covers_ = true;
-  bool is_complete_ = true;  ///< nothing was given up in this run
+  bool is_complete_ = true;  ///< nothing was discarded in this run
 };
 
 }  // namespace berth::capacity::detail

@@ -18,7 +18,7 @@ Int128 carried(const InstanceDemand& demand, const Counts& counts) {
   return sum;
 }
 
-/// Takes away slices that the demand does not need, the fastest first.
+/// Removes slices that the demand does not need, the fastest first.
 void drop_surplus(const InstanceDemand& demand, Counts& counts) {
   std::vector<std::size_t> kinds;
   for (std::size_t k = 0; k < counts.size(); ++k) {

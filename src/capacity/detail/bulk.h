@@ -10,14 +10,14 @@
 
 namespace berth::capacity::detail {
 
-/// A problem in two: slices that are settled, and what is left of every demand.
+/// A problem in two parts: settled slices, and the rest of every demand.
 struct Bulk {
   std::vector<Counts> by_demand;
   Counts counts;  ///< of all demands together
   Instance rest;  ///< the same demands with smaller rates
 };
 
-/// Settles all but a few slices of each kind and demand. Nothing where no demand is large enough for that.
+/// Settles all but a few slices of each kind and demand. Nothing if no demand is large enough for that.
 [[nodiscard]] std::optional<Bulk> take_bulk(const Instance& instance, const Relaxation& relaxation);
 
 /// Covers of the whole problem from covers of the rest, without surplus slices.

@@ -1,5 +1,5 @@
-// Branching on the numbers of GPUs of each offer: whole numbers of dear GPUs lift the bound where fractions of them
-// mislead it.
+// Branching on the numbers of GPUs of each offer: whole numbers of expensive GPUs raise the bound if fractions of them
+// make it weak.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -15,17 +15,17 @@ namespace {
 constexpr std::array<std::size_t, 2> kNarrow = {32, 512};
 constexpr std::array<std::size_t, 3> kWide = {32, 512, 8'192};
 constexpr std::array<std::size_t, 2> kWidest = {65'536, 262'144};
-/// What a relaxation costs, in nodes of the search, a round and row.
+/// The cost of a relaxation, in nodes of the search, per round and row.
 constexpr std::int64_t kRelaxationNodes = 100;
 /// GPUs of the fractional optimum count as whole this near to a whole number.
 constexpr double kWholeWithin = 1e-6;
-/// The first ranges all get a try with their GPUs rounded up, later ones now and then.
+/// The first ranges are all tried with their GPUs rounded up, later ones only sometimes.
 constexpr int kTriesAtFirst = 12;
 constexpr int kTriesEvery = 8;
 
 }  // namespace
 
-/// From so many to so many GPUs of each offer.
+/// A range of the number of GPUs of each offer.
 struct PlanSearch::CountRange {
   std::vector<std::int64_t> least;
   std::vector<std::int64_t> most;
@@ -39,7 +39,7 @@ struct PlanSearch::CountRange {
     for (std::size_t o = 0; o < most.size(); ++o) price += instance.offers[o].price * most[o];
     return price;
   }
-  /// GPUs as the fractional optimum has them, rounded up, within the range.
+  /// GPUs of the fractional optimum, rounded up, within the range.
   [[nodiscard]] std::vector<std::int64_t> rounded_up(const std::vector<double>& gpus) const {
     std::vector<std::int64_t> up = most;
     for (std::size_t o = 0; o < gpus.size(); ++o) {
@@ -62,7 +62,7 @@ struct PlanSearch::CountRange {
     return parts;
   }
 
-  /// Two ranges that together are this one, cut where the fractional optimum stands. Requires: no point.
+  /// Two ranges that together are this one, split at the fractional optimum. Requires: more than one point.
   [[nodiscard]] std::pair<CountRange, CountRange> halves(const std::vector<double>& gpus) const {
     std::size_t offer = 0;
     double best = -1;
@@ -94,8 +94,8 @@ struct PlanSearch::CountRange {
   }
 };
 
-/// Branch and bound on the numbers of GPUs of each offer: whole numbers of dear GPUs lift the bound where fractions of
-/// them mislead it.
+/// Branch and bound on the numbers of GPUs of each offer: whole numbers of expensive GPUs raise the bound if fractions
+/// of them make it weak.
 BeamAnswer PlanSearch::look_by_counts(const Question& question) {
   const CountRange all = all_counts(question.limits);
   bool is_complete = true;
@@ -162,8 +162,8 @@ BeamAnswer PlanSearch::look_within(const std::vector<std::int64_t>& gpus_max, st
   return beam_for(limits, relaxation, price).run_wider(widths);
 }
 
-/// Best first: the range with the least bound is halved where its fractional optimum has a fraction of a GPU. Where it
-/// has none, exactly those GPUs are tried, and what remains of the range are those with more of some offer. The least
+/// Best first: the range with the least bound is split if its fractional optimum has a fraction of a GPU. If it has
+/// none, exactly those GPUs are tried, and the rest of the range are those with more of some offer. The least
 /// bound of all open ranges is the bound of the whole; a plan that meets it is the cheapest.
 PlanSearch::MixAnswer PlanSearch::cheapest_mix(std::optional<FoundPlan> plan, const Relaxation& root) {
   struct Open {

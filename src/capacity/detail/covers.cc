@@ -13,7 +13,7 @@
 namespace berth::capacity::detail {
 namespace {
 
-/// Doubles only prune here, and on the safe side: far more than their rounding is given away.
+/// Doubles only prune here, and on the safe side: the margin is far larger than their rounding.
 constexpr double kSafely = 1 - 1e-9;
 
 std::int64_t slices_for(Int128 rate, Int128 throughput) {
@@ -68,7 +68,7 @@ class LightestSearch {
       if (rest <= 0) {
         keep(now);
       } else if (is_last || is_hopeless(now, rest, depth + 1)) {
-        break;  // fewer of this kind can only weigh more
+        break;  // fewer of this kind can only be heavier
       } else {
         visit(depth + 1, rest, now);
       }

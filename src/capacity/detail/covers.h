@@ -10,14 +10,14 @@
 
 namespace berth::capacity::detail {
 
-/// What a search may still spend. Shared by everything that one `pack` does.
+/// The remaining budget of a search. Shared by everything that one `pack` does.
 struct Budget {
   std::int64_t nodes_max = 0;
   std::int64_t nodes = 0;
   [[nodiscard]] bool is_spent() const { return nodes >= nodes_max; }
 };
 
-/// Holds a budget to a share of what is left, for as long as it lives.
+/// Limits a budget to a share of the rest, during its lifetime.
 class BudgetShare {
  public:
   BudgetShare(Budget& budget, std::int64_t divisor) : budget_(budget), nodes_max_(budget.nodes_max) {
@@ -32,7 +32,7 @@ class BudgetShare {
   std::int64_t nodes_max_;
 };
 
-/// A weight on each kind of slice, and on the number of slices: what a cover weighs. All >= 0.
+/// Weights of each kind of slice, and per slice: they define the weight of a cover. All >= 0.
 struct Weights {
   std::vector<std::int64_t> by_kind;
   std::int64_t per_slice = 0;
@@ -41,17 +41,18 @@ struct Weights {
   [[nodiscard]] std::int64_t of(const Counts& counts) const;
 };
 
-/// A light cover, and what no cover can weigh less than.
+/// A light cover, and a lower bound on the weight of all covers.
 struct LightestCover {
   Counts cover;
-  std::int64_t bound = 0;  ///< equals the cover's weight unless the search was cut short
+  std::int64_t bound = 0;  ///< equals the cover's weight unless the search was stopped early
 };
 
 /// The lightest cover of a demand. Branch and bound over kinds from the best weight per throughput on; exact up to a
-/// fixed number of nodes, beyond it `bound` is what is proven. Requires: weights below 2^40, at most kSlicesMax slices.
+/// fixed number of nodes, beyond it `bound` is the proven value. Requires: weights below 2^40, at most kSlicesMax
+/// slices.
 [[nodiscard]] LightestCover lightest_cover(const InstanceDemand& demand, const Weights& weights);
 
-/// A limit on what a cover may weigh.
+/// A limit on the weight of a cover.
 struct CoverLimit {
   const Weights* weights = nullptr;
   std::int64_t weight_max = 0;
@@ -61,7 +62,7 @@ struct CoverLimit {
 /// counts.
 struct CoverList {
   std::vector<Counts> covers;
-  bool is_complete = true;  ///< false: there are more than `count_max`, or the nodes were spent
+  bool is_complete = true;  ///< false: there are more than `count_max`, or the nodes were used up
 };
 
 /// Enumerates them by depth-first search over kinds, the fastest first. Requires: at least one limit.

@@ -17,10 +17,10 @@ constexpr std::size_t kKnownMax = 100'000;
 /// Nodes of one depth-first search; counts that need more are left with a gap.
 constexpr std::int64_t kFillNodesMax = 3'000;
 constexpr std::int64_t kQuickNodesMax = 60;
-/// What one node of it, and one relaxation, cost in nodes of the whole search.
+/// The cost of one node of it, and of one relaxation, in nodes of the whole search.
 constexpr std::int64_t kFillNodeCost = 10;
 constexpr std::int64_t kRelaxationCost = 500;
-/// From so many GPUs on most are cut as the relaxation says.
+/// From this many GPUs on most are partitioned as in the relaxation.
 constexpr std::int64_t kManyGpus = 20;
 
 std::int64_t weight_of(const std::vector<std::int64_t>& weights, const Counts& counts) {
@@ -35,7 +35,7 @@ bool is_none(const Counts& counts) {
   return std::ranges::all_of(counts, [](std::int32_t n) { return n == 0; });
 }
 
-/// What stays of counts after GPUs cut in this way have taken theirs.
+/// The rest of the counts after GPUs of this partition have taken theirs.
 Counts less(const Counts& counts, const Counts& cut, std::int64_t gpus) {
   Counts rest = counts;
   for (std::size_t k = 0; k < counts.size(); ++k) {
@@ -93,8 +93,8 @@ std::vector<double> GpuFiller::relax_cuts(const Counts& counts) {
   return std::move(answer.values);
 }
 
-/// The best row for these counts is the dual of the relaxation. Rounded it is still one, with the value that it has
-/// then.
+/// The best row for these counts is the dual of the relaxation. Rounded it is still a row, with its value after
+/// rounding.
 void GpuFiller::keep_row(const std::vector<double>& prices, const Counts& counts) {
   if (rows_.size() == kRowsMax) return;
   GpuRow learned{std::vector<std::int64_t>(instance_.kinds.size(), 0), 1};
@@ -127,7 +127,7 @@ GpusNeeded GpuFiller::search(const Counts& counts, Budget& budget) {
   choose_guide(counts);
   const std::int64_t bound = bound_for(counts);
   if (bound < kManyGpus) {
-    // Mostly the first way down ends at the bound: then nobody has to be asked.
+    // Mostly the first descent ends at the bound: then no further search is needed.
     const Answer answer = try_to_fill(counts, bound, kQuickNodesMax, budget);
     if (answer == Answer::kFits) return {.gpus = bound, .bound = bound, .cuts = chosen_uses()};
   }
@@ -165,7 +165,7 @@ GpusNeeded GpuFiller::search_few(const Counts& counts, Budget& budget) {
   }
 }
 
-/// Whole GPUs of the relaxation, then what is left over. With a few GPUs less of each way there is more left to choose.
+/// Whole GPUs of the relaxation, then the rest. With a few GPUs less of each partition the rest has more choices.
 GpusNeeded GpuFiller::search_many(const Counts& counts, const std::vector<double>& gpus_by_cut, Budget& budget) {
   constexpr int kTriesMax = 3;
   const std::int64_t bound = bound_for(counts);
@@ -180,7 +180,7 @@ GpusNeeded GpuFiller::search_many(const Counts& counts, const std::vector<double
       needed.gpus += gpus;
       left = less(left, cuts_[c], gpus);
     }
-    // Where nothing was taken off (the relaxation gave no whole GPU) the rest is searched as it is.
+    // If nothing was removed (the relaxation has no whole GPU) the rest is searched as it is.
     const GpusNeeded rest = left == counts ? search_few(counts, budget) : gpus_for(left, budget);
     needed.gpus += rest.gpus;
     needed.cuts.insert(needed.cuts.end(), rest.cuts.begin(), rest.cuts.end());
@@ -203,7 +203,7 @@ std::size_t GpuFiller::hardest_kind(const Counts& counts) const {
   return hardest;
 }
 
-/// The ways to cut that hold this kind, the one first that takes most off the counts.
+/// The partitions with this kind, first the one that covers most of the counts.
 std::vector<std::size_t> GpuFiller::cuts_to_try(const Counts& counts, std::size_t kind) const {
   struct Way {
     std::int64_t taken_weight = 0;

@@ -1,8 +1,8 @@
-/// How many GPUs of one offer hold given numbers of slices, and how they are cut for it.
+/// How many GPUs of one offer hold given numbers of slices, and how these are partitioned.
 ///
-/// Model: y[c] GPUs are cut in way c; sum_c cut[c][k] y[c] >= counts[k]; y whole. Any weights w >= 0 with
-/// w . cut[c] <= value for every way c prove w . counts <= value x GPUs: such a row of weights refuses most counts
-/// without a search.
+/// Model: y[c] GPUs have partition c; sum_c cut[c][k] y[c] >= counts[k]; y whole. Any weights w >= 0 with
+/// w . cut[c] <= value for every partition c prove w . counts <= value x GPUs: such a row of weights answers most
+/// questions without a search.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@
 
 namespace berth::capacity::detail {
 
-/// Weights of which no GPU of the offer holds more than `value`; > 0.
+/// Weights such that no GPU of the offer holds more than `value` in total; > 0.
 struct GpuRow {
   std::vector<std::int64_t> weights;  ///< by kind of the instance
   std::int64_t value = 1;
 };
 
-/// So many GPUs cut alike.
+/// A number of GPUs with the same partition.
 struct CutUse {
   std::size_t cut = 0;
   std::int64_t gpus = 0;
@@ -40,11 +40,11 @@ class GpuFiller {
   /// Requires: the instance outlives the filler.
   GpuFiller(const Instance& instance, std::uint32_t offer);
 
-  /// GPUs for these slices (only the offer's own kinds count); answers are kept for the next time. Few GPUs are filled
-  /// by a depth-first search; of many, all but the last ones are cut as the relaxation says.
+  /// GPUs for these slices (only the offer's own kinds count); answers are cached. Few GPUs are filled by a depth-first
+  /// search; of many, all but the last ones are partitioned as in the relaxation.
   [[nodiscard]] GpusNeeded gpus_for(const Counts& counts, Budget& budget);
 
-  /// What is proven without a search: the greatest of all rows. O(rows x kinds).
+  /// The bound without a search: the greatest of all rows. O(rows x kinds).
   [[nodiscard]] std::int64_t bound_for(const Counts& counts) const;
 
   [[nodiscard]] const std::vector<GpuRow>& rows() const { return rows_; }
@@ -52,7 +52,7 @@ class GpuFiller {
  private:
   enum class Answer { kFits, kDoesNot, kUnknown };
 
-  /// The relaxation's GPUs by way to cut; a row that it proves is kept where it is new.
+  /// The relaxation's GPUs by partition; a row that it proves is kept if it is new.
   [[nodiscard]] std::vector<double> relax_cuts(const Counts& counts);
   void keep_row(const std::vector<double>& prices, const Counts& counts);
   [[nodiscard]] std::int64_t row_bound(const GpuRow& row, const Counts& counts) const;
@@ -70,7 +70,7 @@ class GpuFiller {
   const std::vector<Counts>& cuts_;
   std::vector<std::size_t> kinds_;  ///< of the offer
   std::vector<GpuRow> rows_;
-  const GpuRow* guide_ = nullptr;  ///< orders the ways to cut while a search runs
+  const GpuRow* guide_ = nullptr;  ///< orders the partitions while a search runs
   std::map<Counts, GpusNeeded> known_;
   std::set<std::pair<std::int64_t, Counts>> failed_;
   std::vector<std::size_t> chosen_;

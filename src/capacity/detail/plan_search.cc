@@ -12,7 +12,7 @@
 namespace berth::capacity::detail {
 namespace {
 
-/// States kept side by side: first few, for a quick plan, then more, for a proof.
+/// States kept in parallel: first few, for a quick plan, then more, for a proof.
 constexpr std::array<std::size_t, 2> kQuickWidths = {32, 512};
 constexpr std::array<std::size_t, 3> kWidths = {32, 512, 8'192};
 constexpr std::array<std::size_t, 2> kLastWidths = {65'536, 262'144};
@@ -37,7 +37,7 @@ Beam PlanSearch::beam_for(const PlanLimits& limits, const Relaxation& relaxation
   return {instance_, fillers_, limits, std::move(rows), budget_};
 }
 
-/// As far as the budget goes: a beam, then (where GPUs of several models could stand for each other) the numbers of
+/// As far as the budget goes: a beam, then (if GPUs of several models can replace each other) the numbers of
 /// GPUs one range after the other, else the widest beam.
 BeamAnswer PlanSearch::look(const Question& question, const Relaxation& relaxation) {
   const bool has_choice = instance_.offers.size() > 1;
@@ -96,7 +96,7 @@ std::optional<FoundPlan> PlanSearch::rounded(const Relaxation& relaxation) {
   return plan;
 }
 
-/// A plan on GPUs without a count alone, where they can serve every demand: then nobody is told that there is none.
+/// A plan only on GPUs without a count, if they can serve every demand: so a feasible problem is never refused.
 std::optional<FoundPlan> PlanSearch::on_unlimited(const Relaxation& relaxation) {
   if (relaxation.rows.empty()) return std::nullopt;
   FoundPlan plan{.covers = {}, .bound = relaxation.bound};
@@ -107,7 +107,7 @@ std::optional<FoundPlan> PlanSearch::on_unlimited(const Relaxation& relaxation) 
     const bool is_served = std::ranges::any_of(demand.throughput, [](Int128 rate) { return rate > 0; });
     if (!is_served) return std::nullopt;
     Weights weights = relaxation.rows.front().weights;
-    weights.per_slice = 1;  // so that no kind weighs nothing
+    weights.per_slice = 1;  // so that every kind has a weight
     plan.covers.push_back(lightest_cover(demand, weights).cover);
   }
   measure(plan);
@@ -115,7 +115,7 @@ std::optional<FoundPlan> PlanSearch::on_unlimited(const Relaxation& relaxation) 
   return plan;
 }
 
-/// A better plan where demands are large: most of their slices as the relaxation mixes them, the rest searched.
+/// A better plan if demands are large: most of their slices as the relaxation mixes them, the rest searched.
 void PlanSearch::search_rest(FoundPlan& plan, const Relaxation& relaxation) {
   const bool is_rest = std::ranges::any_of(settled_, [](std::int32_t n) { return n > 0; });
   if (is_rest || instance_.pool_count > 1 || plan.price <= relaxation.bound) return;
@@ -129,8 +129,8 @@ void PlanSearch::search_rest(FoundPlan& plan, const Relaxation& relaxation) {
   if (whole.is_within_counts && whole.price < plan.price) plan = std::move(whole);
 }
 
-/// Halves the gap between bound and plan as long as narrow searches find something. Without a plan the aim rises from
-/// the bound, in steps that double.
+/// Halves the gap between bound and plan as long as narrow searches find something. Without a plan the target rises
+/// from the bound, in steps that double.
 void PlanSearch::aim_between(std::optional<FoundPlan>& plan, std::int64_t& bound, const Relaxation& relaxation) {
   std::int64_t low = bound;  // below it nothing was found
   std::int64_t target = bound;
@@ -204,8 +204,8 @@ std::int64_t PlanSearch::dearest() const {
   return price;
 }
 
-/// Whether some GPUs cost nothing. Then plans of one price are limited by their GPUs as well: else every slice would
-/// stand alone.
+/// Whether some GPUs cost nothing. Then plans of one price are limited by their GPUs as well: otherwise every slice
+/// would get a GPU of its own.
 bool PlanSearch::has_free_gpus() const {
   return std::ranges::any_of(instance_.offers, [](const Offer& offer) { return offer.price == 0; });
 }
@@ -217,7 +217,7 @@ PlanLimits PlanSearch::as_good_as(const FoundPlan& plan) const {
           .extra_pool = plan.free_pool};
 }
 
-/// Money as a limit on GPUs, rounded (down on both sides, so it stays one) to numbers that leave room for precise
+/// Cost as a limit on GPUs, rounded (down on both sides, so it stays one) to numbers that leave room for precise
 /// prices.
 GpuLimit PlanSearch::price_limit(std::int64_t price_max) const {
   constexpr std::int64_t kFactorMax = 10'000;

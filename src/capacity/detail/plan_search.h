@@ -21,23 +21,23 @@ struct FoundPlan {
   std::int64_t sms = 0;    ///< of all slices
   std::int64_t bound = 0;  ///< no plan has a smaller price
   std::uint32_t free_pool = 0;
-  std::optional<std::size_t> free = std::nullopt;  ///< the kind of slice that has a place kept for it
+  std::optional<std::size_t> free = std::nullopt;  ///< the kind of slice for which a place is kept
   bool is_within_counts = true;                    ///< of the offers
   bool is_slice_count_proven = false;
 };
 
 /// Why there is no plan.
 struct NoPlan {
-  bool is_proven = false;  ///< else only the budget ended
+  bool is_proven = false;  ///< otherwise only the budget ended
 };
 
 class PlanSearch {
  public:
-  /// Requires: the instance outlives the search and has a demand. With `settled` slices, which must fit beside all
-  /// covers, the instance has one pool.
+  /// Requires: the instance outlives the search and has a demand. With `settled` slices, which must fit together
+  /// with all covers, the instance has one pool.
   PlanSearch(const Instance& instance, Budget& budget, Counts settled = {});
 
-  /// The cheapest plan; where some GPUs cost nothing, one with the fewest GPUs.
+  /// The cheapest plan; if some GPUs cost nothing, one with the fewest GPUs.
   [[nodiscard]] tl::expected<FoundPlan, NoPlan> cheapest();
 
   /// Among plans as good as this one, one in which a slice of this kind would still fit on a pool's GPUs. Nothing: none
@@ -48,11 +48,11 @@ class PlanSearch {
   };
   [[nodiscard]] FreeAnswer with_free(const FoundPlan& plan, std::size_t kind, std::uint32_t pool);
 
-  /// Takes slices away as long as a plan as good as this one is found. Of plans with as few slices it takes the one
-  /// with the fewest SMs that a quick look finds.
+  /// Removes slices as long as a plan as good as this one is found. Of plans with equally few slices it takes the one
+  /// with the fewest SMs that a quick search finds.
   void lower_slices(FoundPlan& plan);
 
-  /// How GPUs are cut for the plan: one filler an offer.
+  /// How GPUs are partitioned for the plan: one filler per offer.
   [[nodiscard]] std::vector<GpuFiller>& fillers() { return fillers_; }
 
  private:
@@ -81,7 +81,7 @@ class PlanSearch {
   [[nodiscard]] Question about_price(std::int64_t target) const;
   [[nodiscard]] GpuLimit price_limit(std::int64_t price_max) const;
   [[nodiscard]] std::vector<GpuLimit> limits_of(const FoundPlan& plan) const;
-  /// Fills in what the covers take.
+  /// Fills in what the covers use.
   void measure(FoundPlan& plan);
   void lower_gpus(FoundPlan& plan);
   [[nodiscard]] std::optional<FoundPlan> on_unlimited(const Relaxation& relaxation);
@@ -92,7 +92,7 @@ class PlanSearch {
   [[nodiscard]] std::int64_t dearest() const;
   [[nodiscard]] bool has_free_gpus() const;
   [[nodiscard]] PlanLimits as_good_as(const FoundPlan& plan) const;
-  /// The slices that must fit beside the covers: those that are settled, and maybe one more.
+  /// The slices that must fit together with the covers: the settled ones, and perhaps one more.
   [[nodiscard]] Counts counts_with(std::optional<std::size_t> extra) const;
 
   const Instance& instance_;

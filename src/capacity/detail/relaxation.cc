@@ -18,7 +18,7 @@ namespace {
 constexpr int kRoundsMax = 400;
 /// Divisible by 1 to 16, so that prices such as 2/7 of a GPU are whole numbers.
 constexpr std::int64_t kScaleStep = 720'720;
-/// The dearest GPU, or a slice, is worth no more than this in whole numbers.
+/// The most expensive GPU, or a slice, is worth no more than this in whole numbers.
 constexpr std::int64_t kScaledUnit = std::int64_t{1} << 34;
 constexpr double kWeightMax = 1e12;  ///< sums over a million slices stay below 2^63
 constexpr std::int64_t kValueMax = std::int64_t{1} << 60;
@@ -46,7 +46,7 @@ class Master {
       add_row(-solver::kInfinity, static_cast<double>(limit.max));
     }
     for (std::size_t o = 0; o < instance.offers.size(); ++o) add_cuts(o);
-    // What cannot be served is left out at a price that no plan reaches.
+    // Demands that cannot be served are left out at a price that no plan reaches.
     for (std::size_t d = 0; d < demand_count; ++d) {
       left_out_.push_back(add_column(kLeftOutCost));
       model_.rows[d].entries.push_back({left_out_.back(), 1});
@@ -60,7 +60,7 @@ class Master {
     columns_.resize(demand_count);
   }
 
-  /// False when the cover is there already.
+  /// False if the cover exists already.
   bool add_cover(std::size_t demand, const Counts& cover) {
     if (!known_[demand].insert(cover).second) return false;
     const int column = add_column(problem_.counts_slices ? static_cast<double>(total(cover)) : 0);
@@ -72,7 +72,7 @@ class Master {
     return true;
   }
 
-  /// False when the library gives up.
+  /// False if the library fails.
   bool solve() {
     answer_ = solver::solve_lp(model_);
     return answer_.status == solver::Status::kOptimal;
@@ -176,7 +176,7 @@ void make_valid(const Instance& instance, std::size_t offer, PlanRow& row) {
   }
 }
 
-/// What a unit of the objective is worth in whole numbers, so that no price of the master is worth more than
+/// The value of a unit of the objective in whole numbers, so that no price of the master is worth more than
 /// kWeightMax.
 std::int64_t scale_for(const Instance& instance, const RelaxedProblem& problem, const Master& master) {
   const std::int64_t unit = unit_of(instance, problem);
@@ -188,7 +188,7 @@ std::int64_t scale_for(const Instance& instance, const RelaxedProblem& problem, 
   return scale > kScaleStep ? scale / kScaleStep * kScaleStep : scale;
 }
 
-/// The prices of the master in whole numbers, made valid. Nothing where they are too large for that.
+/// The prices of the master in whole numbers, made valid. Nothing if they are too large for that.
 std::optional<PlanRow> row_from(const Instance& instance, const RelaxedProblem& problem, const Master& master) {
   const std::int64_t scale = scale_for(instance, problem, master);
   const double unit = static_cast<double>(unit_of(instance, problem)) * static_cast<double>(scale);
@@ -197,7 +197,7 @@ std::optional<PlanRow> row_from(const Instance& instance, const RelaxedProblem& 
   for (const Offer& offer : instance.offers) row.gpu_value.push_back(problem.counts_slices ? 0 : scale * offer.price);
   Int128 fixed = 0;
   for (std::size_t j = 0; j < problem.limits.size(); ++j) {
-    // Rounded down: a limit from below takes value off its GPUs, and none may be left with less than nothing.
+    // Rounded down: a lower limit reduces the value of its GPUs, and no value may become negative.
     const auto price = static_cast<std::int64_t>(std::clamp(master.limit_price(j) * unit, 0.0, kWeightMax));
     fixed += static_cast<Int128>(price) * problem.limits[j].max;
     for (std::size_t o = 0; o < row.gpu_value.size(); ++o) {

@@ -40,7 +40,7 @@ std::vector<Piece> new_pieces(const TransitionView& view, const SizeQuestion& qu
   return pieces;
 }
 
-/// The least size of pieces that carry a need, each as often as it takes; nothing up to the limit: kNoSize.
+/// The least size of pieces that meet a need, each as often as necessary; if there is none up to the limit: kNoSize.
 Size least_size(Rate need, const std::vector<Piece>& pieces) {
   std::vector<Rate> most = {0};
   while (most.back() < need) {
@@ -104,7 +104,7 @@ class Table {
   std::vector<std::vector<Rate>> most_;
 };
 
-/// The size of as few pieces as can carry a need: no more of fewer changes is of use.
+/// The size of the fewest pieces that can meet a need: larger sizes of fewer changes are useless.
 Size size_of_fewest(Rate need, const std::vector<Piece>& pieces) {
   Piece best;
   for (const Piece& piece : pieces) {
@@ -114,7 +114,7 @@ Size size_of_fewest(Rate need, const std::vector<Piece>& pieces) {
                         : std::min<Size>((std::max<Rate>(need, 0) + best.rate - 1) / best.rate, kTableMax) * best.size;
 }
 
-/// The least size of a demand's slices, each as often as it takes: what more changes than the table holds come to.
+/// The least size of a demand's slices, each as often as necessary: the value for more changes than the table has.
 Size least_of_all(Rate need, const std::vector<Piece>& standing, const std::vector<Piece>& fresh) {
   std::vector<Piece> all = fresh;
   all.insert(all.end(), standing.begin(), standing.end());
@@ -168,7 +168,7 @@ std::optional<Size> capacity_of(const TransitionView& view, const Measure& measu
   for (const OfferView& offer : view.offers) {
     if (offer.count_max == 0) continue;
     if (offer.price == 0) return std::nullopt;
-    // Whole GPUs of one model, or a mix: no mix carries more for the price than the best model by the fraction.
+    // Whole GPUs of one model, or a mix: no mix holds more for the price than fractions of the best model.
     most = std::max(most, price * (offer.*measure.of_gpu) / offer.price);
   }
   return most;
@@ -183,7 +183,7 @@ Curve size_curve(const TransitionView& view, const SizeQuestion& question, const
   const Size least = std::min(least_new, least_of_all(need, standing, fresh));
   const auto fewest = static_cast<std::size_t>(std::clamp<std::int64_t>(fewest_changes(question.cover), 0, kTableMax));
   Size size_max = least_new == kNoSize ? 0 : least_new;
-  // All dropped, and as many new pieces as the least size of them can hold: no further change helps.
+  // All dropped, and as many new pieces as fit into the size: no further change helps.
   const std::size_t changes_max = standing.size() + static_cast<std::size_t>(size_max);
   size_max = std::max(size_max, size_of_fewest(need, fresh));
   for (const Piece& piece : standing) size_max += piece.size;

@@ -1,9 +1,9 @@
-/// A lower bound on the changes of all demands together: the slices must also fit into what the new plan may take.
+/// A lower bound on the changes of all demands together: the slices must also fit into what the new plan may use.
 ///
-/// Relaxation: places do not count, only sizes: compute slices, and by themselves placement units. By demand: the least
-/// size of slices that carry its need with at most c changes (a knapsack over the slices that stand, each kept or
+/// Relaxation: places are ignored, only sizes count: compute slices, and separately placement units. By demand: the
+/// least size of slices that meet its need with at most c changes (a knapsack over the existing slices, each kept or
 /// dropped, and new ones); over the demands: the least sum of changes whose sizes fit the budget. O(slices x changes x
-/// size) a demand; a demand for which that is too much counts with its least size and its fewest changes.
+/// size) per demand; a demand for which that is too much counts with its least size and its fewest changes.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace berth::capacity::moving {
 using Size = std::int64_t;
 inline constexpr Size kNoSize = INT64_MAX / 4;  ///< cannot be reached
 
-/// By changes: the least size with at most so many; the last entry holds for more too.
+/// By changes: the least size with at most that many; the last entry is valid for more too.
 using Curve = std::vector<Size>;
 [[nodiscard]] Size size_at(const Curve& curve, std::int64_t changes);
 /// Of two parts together.
@@ -32,7 +32,7 @@ struct Measure {
 inline constexpr Measure kComputeSlices = {&OfferView::weights, &OfferView::weight};
 inline constexpr Measure kUnits = {&OfferView::lengths, &OfferView::length};
 
-/// The largest sum that can be taken at a price; nothing where some GPUs cost nothing.
+/// The largest sum available at a price; nothing if some GPUs cost nothing.
 [[nodiscard]] std::optional<Size> capacity_of(const TransitionView& view, const Measure& measure, std::int64_t price);
 
 /// A demand on GPUs of some models: the question of `fewest_changes`, and the slices in it.
@@ -44,7 +44,7 @@ struct SizeQuestion {
 };
 [[nodiscard]] Curve size_curve(const TransitionView& view, const SizeQuestion& question, const Measure& measure);
 
-/// Counts the slices too that have to go because nobody wants them any more.
+/// Also counts the slices that are destroyed because no demand needs them any more.
 [[nodiscard]] std::int64_t changes_bound(const TransitionView& view);
 
 }  // namespace berth::capacity::moving

@@ -16,7 +16,7 @@ constexpr int kExactStepsMax = 20'000;
 
 Rate sum_of(const std::vector<Rate>& rates) { return std::accumulate(rates.begin(), rates.end(), Rate{0}); }
 
-/// Carries the need, and does not without any one of them.
+/// Meets the need, and does not without any one of them.
 bool is_tight(Rate need, const std::vector<Rate>& rates) {
   const Rate sum = sum_of(rates);
   return sum >= need && (rates.empty() || sum - *std::ranges::min_element(rates) < need);
@@ -53,7 +53,7 @@ std::optional<std::vector<bool>> tune_by_trial(Rate need, const std::vector<Item
   return std::nullopt;
 }
 
-/// One walk over how many of each kind of standing slice are kept.
+/// One walk over how many existing slices of each kind are kept.
 class KeepWalk {
  public:
   explicit KeepWalk(const CoverQuestion& question) : question_(question), items_(question.fixed) {
@@ -105,7 +105,7 @@ class KeepWalk {
   std::int64_t best_ = INT64_MAX;
 };
 
-/// By sums alone: k slices are kept, the largest of them carry most, the smallest are surplus last.
+/// By sums alone: k slices are kept; the largest have the most rate, the smallest become surplus last.
 std::int64_t fewest_changes_by_sums(const CoverQuestion& question) {
   std::vector<Rate> lows;
   std::vector<Rate> bests;
@@ -127,7 +127,7 @@ std::int64_t fewest_changes_by_sums(const CoverQuestion& question) {
   std::int64_t fewest = INT64_MAX;
   for (std::int64_t kept = 0; kept <= count; ++kept) {
     const std::int64_t dropped = count - kept;
-    // Some slice is surplus where all but the smallest carry the need.
+    // Some slice is surplus if all but the smallest meet the need.
     const Rate without_least = kept == 0 ? 0 : low - std::min(lows.front(), fixed_least);
     if (best >= question.need && without_least < question.need) fewest = std::min(fewest, dropped);
     if (best < question.need && question.rate_max > 0) {

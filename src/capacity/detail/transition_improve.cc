@@ -16,7 +16,7 @@ namespace {
 constexpr std::int64_t kFirstShare = 8;        ///< of the budget, for the first exact search
 constexpr std::int64_t kLocalShare = 2;        ///< ... for the local search
 constexpr std::int64_t kTryNodesFirst = 3000;  ///< of one step of the local search; more while it has no success
-constexpr std::size_t kTriesMax = 400;         ///< with so many nodes
+constexpr std::size_t kTriesMax = 400;         ///< with that many nodes
 constexpr std::size_t kSitesMax = 6;           ///< that are decided anew at a time
 
 std::vector<int> all_sites(const TransitionView& view) {
@@ -25,7 +25,7 @@ std::vector<int> all_sites(const TransitionView& view) {
   return sites;
 }
 
-/// One run: the best plan so far and what is left of the budget.
+/// One run: the best plan so far and the rest of the budget.
 class Improving {
  public:
   Improving(const TransitionView& view, const PackingProblem& problem, const Packing& fewest, const Packer& pack,
@@ -86,7 +86,7 @@ class Improving {
     return is_found;
   }
 
-  /// All sites anew, for one more change at a time: the first plan found is the best, and a count that is refuted
+  /// All sites anew, for one more change at a time: the first plan found is the best, and a refuted count
   /// raises the bound.
   void search_all(std::int64_t nodes) {
     if (is_done()) return;
@@ -100,7 +100,7 @@ class Improving {
     nodes_left_ += std::max<std::int64_t>(0, nodes);
   }
 
-  /// Decides a changed site anew, alone, then with each site that it has a model in common with, then with several.
+  /// Decides a changed site anew, alone, then with each site with which it has a model in common, then with several.
   void improve(std::int64_t nodes) {
     local_left_ = std::min(nodes, nodes_left_);
     const std::int64_t before = local_left_;
@@ -132,7 +132,7 @@ class Improving {
     return sites;
   }
 
-  /// Demands that stand on a site or are to.
+  /// Demands with existing or new slices on a site.
   std::set<int> demands_at(int site) const {
     std::set<int> demands;
     for (const int i : view_.sites[static_cast<std::size_t>(site)].standing) {

@@ -1,5 +1,5 @@
-/// The plan with the fewest changes that a budget finds, and a bound: plans to start from, an exact search while it
-/// lasts, and a local search that decides a few sites anew at a time.
+/// The plan with the fewest changes within a budget, and a bound: starting plans, an exact search as far as its budget
+/// goes, and a local search that decides a few sites anew at a time.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct Improved {
   std::int64_t nodes = 0;
 };
 
-/// Requires: `fewest` carries the problem's demands within the view's budget.
+/// Requires: `fewest` serves the problem's demands within the view's budget.
 [[nodiscard]] Improved fewest_changes_plan(const TransitionView& view, const PackingProblem& problem,
                                            const Packing& fewest, const Packer& pack, std::int64_t nodes_max);
 

@@ -16,7 +16,7 @@ constexpr std::size_t kDeadlockTriesMax = 16;
 
 std::size_t position(int number) { return static_cast<std::size_t>(number); }
 
-/// A slice that stands now.
+/// An existing slice.
 struct Live {
   int site = 0;
   int place = 0;
@@ -29,7 +29,7 @@ struct Live {
   bool is_here = true;
 };
 
-/// A slice that is to come.
+/// A slice to be created.
 struct Wanted {
   int site = 0;
   int place = 0;
@@ -139,7 +139,7 @@ class Ordering {
     return view_.demands[position(demand)].rates[position(site_offers_[position(site)])][kind];
   }
 
-  /// Slices whose demands need nothing go at once.
+  /// Slices whose demands need nothing are destroyed at once.
   bool go_unwanted() {
     if (is_unwanted_gone_) return false;
     is_unwanted_gone_ = true;
@@ -160,7 +160,7 @@ class Ordering {
     return false;
   }
 
-  /// What stands in the way of a slice; only slices that are to go do.
+  /// What blocks a slice; only slices that are to be destroyed do.
   std::vector<std::size_t> blockers_of(const Wanted& wanted) const {
     const OfferView& offer = offer_at(wanted.site);
     const std::size_t kind = position(offer.place_kinds[position(wanted.place)]);
@@ -190,7 +190,7 @@ class Ordering {
     return false;
   }
 
-  /// How much each demand lacks to do without all these slices.
+  /// How much each demand is short of without all these slices.
   std::map<int, Rate> lacking_without(const std::vector<std::size_t>& lives) const {
     std::map<int, Rate> lacking;
     for (const std::size_t i : lives) lacking[lives_[i].demand] += lives_[i].rate;
@@ -199,7 +199,7 @@ class Ordering {
     return lacking;
   }
 
-  /// Clears the place of the new slice with the fewest slices in its way, where their demands can do without them.
+  /// Clears the place of the new slice with the fewest blocking slices, if their demands do not need them.
   bool clear_one() {
     std::vector<std::size_t> fewest;
     for (const Wanted& wanted : wanted_) {
@@ -212,7 +212,7 @@ class Ordering {
     return !fewest.empty();
   }
 
-  /// What a demand must be able to do without for steps to come.
+  /// The rate that a demand must be able to lose in later steps.
   std::vector<Rate> reserved() const {
     std::vector<Rate> reserved(view_.demands.size(), 0);
     std::vector<bool> is_counted(lives_.size(), false);
@@ -235,7 +235,7 @@ class Ordering {
            std::ranges::any_of(retunes_, [](const Retune& next) { return !next.is_done; });
   }
 
-  /// One slice that is to go and that no later step needs: temporary ones and those of GPUs that get empty at once,
+  /// One slice to be destroyed that no later step needs: temporary ones and those of GPUs that become empty at once,
   /// the emptiest GPU first; others at the end.
   bool release_one() {
     const bool is_at_end = !is_pending();
@@ -255,8 +255,8 @@ class Ordering {
     return best.has_value();
   }
 
-  /// Does one step that needs temporary slices: of those with the least lacking, the one that takes the fewest spare
-  /// GPUs, then slices.
+  /// Does one step that needs temporary slices: of those with the smallest shortage, the one that needs the fewest
+  /// spare GPUs, then slices.
   bool break_deadlock() {
     struct Try {
       Rate lacking = 0;
@@ -303,12 +303,12 @@ class Ordering {
 
   std::map<int, Rate> lacking_for(const Retune& next) const { return lacking_without({next.live}); }
 
-  /// Temporary slices for what is lacking, none of them in the way of the slice that is to come.
+  /// Temporary slices for the shortage, none of them blocking the slice to be created.
   Relief relief_for(const std::map<int, Rate>& lacking, const Wanted* coming) const {
     Relief relief;
     std::vector<Places> standing = standing_;
     std::vector<int> offers = site_offers_;
-    std::map<int, int> tenants;  // of sites where a temporary slice comes
+    std::map<int, int> tenants;  // of sites that get a temporary slice
     if (coming != nullptr) tenants[coming->site] = view_.demands[position(coming->demand)].tenant;
     for (const auto& [demand, rate] : lacking) {
       for (Rate left = rate; left > 0;) {
@@ -334,7 +334,7 @@ class Ordering {
     return view_.demands[position(demand)].rates[position(offer)][kind];
   }
 
-  /// The smallest free place that carries what is lacking, else the one that carries most: GPUs that stay first.
+  /// The smallest free place that covers the shortage, otherwise the one that covers most: GPUs that stay first.
   std::optional<Wanted> find_spot(int demand, Rate lacking, const Wanted* coming, const std::vector<Places>& standing,
                                   const std::map<int, int>& tenants, const std::vector<int>& offers) const {
     using Rank = std::tuple<bool, bool, Rate, bool, int, std::size_t, std::size_t>;
@@ -361,7 +361,7 @@ class Ordering {
     return Wanted{static_cast<int>(std::get<5>(*best)), static_cast<int>(std::get<6>(*best)), demand};
   }
 
-  /// A GPU that is released still stands while something is on it; one that was never taken does not.
+  /// A GPU that is released still exists while it has slices; one that was never used does not.
   bool is_in_use(std::size_t site) const { return standing_[site] != 0; }
 
   bool may_stand(std::size_t site, int demand, const std::map<int, int>& tenants) const {
@@ -374,7 +374,7 @@ class Ordering {
     return std::ranges::none_of(on_site_[site], is_alien);
   }
 
-  /// Whether a slice, beside what stands and is not to go for it, would keep another one from coming.
+  /// Whether a slice, with the existing slices that are not destroyed for it, would block another one.
   bool is_in_way(const Wanted& spot, const Wanted& coming, Places standing) const {
     if (spot.site != coming.site) return false;
     Places after = standing | (Places{1} << spot.place);
@@ -382,7 +382,7 @@ class Ordering {
     return !offer_at(coming.site).fits(after, coming.place);
   }
 
-  /// By site: the places that would be in the way of slices to come.
+  /// By site: the places that would block slices to be created.
   std::vector<Places> awaited_places() const {
     std::vector<Places> awaited(standing_.size(), 0);
     for (const Wanted& wanted : wanted_) {
@@ -391,7 +391,7 @@ class Ordering {
     return awaited;
   }
 
-  /// The cheapest GPU model that may be taken on which a demand can run.
+  /// The cheapest available GPU model on which a demand can run.
   int spare_offer(int demand) const {
     std::optional<int> best;
     for (std::size_t k = 0; k < view_.offers.size(); ++k) {
@@ -424,7 +424,7 @@ class Ordering {
   std::vector<Retune> retunes_;
   std::vector<Rate> service_;
   std::vector<Rate> floors_;
-  std::vector<Places> awaited_;  ///< while a deadlock is broken
+  std::vector<Places> awaited_;  ///< while a deadlock is resolved
   bool is_unwanted_gone_ = false;
   Order order_;
 };

@@ -1,11 +1,12 @@
 /// The order of the steps between two plans: one slice at a time, no demand below its floor, nothing on a place that is
 /// taken.
 ///
-/// A demand's floor is min(what it carries before the first step, its need). Always done first is what cannot hurt: a
-/// slice that nobody wants any more goes, a new one comes where its place is free. Then the slices that block a new one
-/// go where their demands can do without all of them, and GPUs that are released get empty, as long as what is spare is
-/// not needed for that. Where nothing moves, temporary slices come into free room, or on spare GPUs, for the new slice
-/// that needs the fewest of them. Every round makes a step; O(steps x slices + deadlocks x sites x places).
+/// A demand's floor is min(its rate before the first step, its need). Harmless steps are always done first: a slice
+/// that is no longer needed is destroyed, a new one is created if its place is free. Then the slices that block a new
+/// one are destroyed if their demands do not need all of them, and GPUs that are released are emptied, as long as the
+/// spare rate is not needed for that. If nothing moves, temporary slices are created in free room, or on spare GPUs,
+/// for the new slice that needs the fewest of them. Every round makes a step; O(steps x slices + deadlocks x sites x
+/// places).
 #pragma once
 
 #include <vector>
@@ -19,7 +20,7 @@ struct OrderedStep {
   int site = 0;  ///< beyond the view's sites: a spare GPU
   int place = 0;
   int demand = kNone;
-  int standing = kNone;  ///< of kDestroy and kRetune: the slice that stood
+  int standing = kNone;  ///< of kDestroy and kRetune: the existing slice
   bool is_temporary = false;
 };
 
@@ -28,7 +29,7 @@ struct Order {
   std::vector<int> spare_offers;  ///< by spare GPU
 };
 
-/// What the plan makes of the slices that stand: the rate of each one that is retuned, 0 for others.
+/// The plan for the existing slices: the rate of each one that is retuned, 0 for others.
 [[nodiscard]] Order order_of(const TransitionView& view, const SitePlan& plan, const std::vector<Rate>& retuned);
 
 }  // namespace berth::capacity::moving

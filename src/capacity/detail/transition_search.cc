@@ -32,7 +32,7 @@ Room::Room(const TransitionView& view) : view_(view), known_(view.offers.size())
       const auto runs = [&](const DemandView& demand) { return demand.rates[k][kind] > 0; };
       if (std::ranges::any_of(view.demands, runs)) places.push_back(static_cast<int>(i));
     }
-    // Small kinds first: a search that fills a rest takes the least that does.
+    // Small kinds first: a search that fills a rest takes the smallest that suffices.
     sort_stably(places, [&](int place) { return offer.weights[at(offer.place_kinds[at(place)])]; });
     useful_.push_back(std::move(places));
   }
@@ -67,7 +67,7 @@ SiteSearch::SiteSearch(const TransitionView& view, Room& room, SitePlan plan, st
   order_parts();
 }
 
-/// Takes the free sites' slices away and counts what stays.
+/// Removes the free sites' slices and counts the rest.
 void SiteSearch::clear_free_sites() {
   std::vector<bool> is_free(view_.sites.size(), false);
   for (const int site : free_) is_free[at(site)] = true;
@@ -96,7 +96,7 @@ void SiteSearch::clear_free_sites() {
   std::erase_if(parts_, is_settled);
 }
 
-/// What each demand asks of the free sites.
+/// What each demand needs from the free sites.
 void SiteSearch::add_parts() {
   std::vector<int> part_of(view_.demands.size(), kNone);
   for (std::size_t i = 0; i < parts_.size(); ++i) part_of[at(parts_[i].demand)] = static_cast<int>(i);
@@ -108,7 +108,7 @@ void SiteSearch::add_parts() {
       if (stood.best == 0 || part_of[at(stood.demand)] == kNone) continue;
       parts_[at(part_of[at(stood.demand)])].standing.push_back(i);
       is_blank_[at(site)] = false;
-      --fixed_changes_;  // counted again where it is dropped
+      --fixed_changes_;  // counted again if it is dropped
     }
   }
   for (Part& part : parts_) measure(part, is_offered);
@@ -129,7 +129,7 @@ void SiteSearch::measure(Part& part, const std::vector<bool>& is_offered) const 
   part.changes = fewest_changes(question.cover);
 }
 
-/// Demands that need no change come first, so that others see the room that is left; then the largest.
+/// Demands that need no change come first, so that the remaining room is known for the others; then the largest.
 void SiteSearch::order_parts() {
   sort_stably(parts_, [](const Part& part) { return std::pair(part.changes != 0, -part.weight.back()); });
   later_changes_.assign(parts_.size() + 1, 0);
@@ -161,7 +161,7 @@ bool SiteSearch::is_spent() {
   return *nodes_left_ <= 0;
 }
 
-/// Whether what the later demands need at least, with the changes that are left, is there at most.
+/// Whether the least that the later demands need, with the remaining changes, is available.
 bool SiteSearch::has_room(std::size_t part) {
   std::int64_t weight = 0;
   std::int64_t length = 0;
@@ -257,7 +257,7 @@ bool SiteSearch::create_at(std::size_t part, std::size_t site, std::size_t first
   return false;
 }
 
-/// Whether a demand's slice may come to a site, as far as tenants and what the plan may take go.
+/// Whether a demand's slice may be placed on a site, by the rules for tenants and the plan's budget.
 bool SiteSearch::may_hold(int site, int demand) const {
   const std::vector<Held>& held = plan_[at(site)];
   if (held.empty()) {
@@ -279,7 +279,7 @@ void SiteSearch::hold(int site, const Held& held) {
   standing_[at(site)] |= Places{1} << held.place;
 }
 
-/// Takes the last slice away.
+/// Removes the last slice.
 void SiteSearch::release(int site) {
   const std::size_t offer = at(view_.sites[at(site)].offer);
   standing_[at(site)] &= ~(Places{1} << plan_[at(site)].back().place);

@@ -1,10 +1,10 @@
 /// The search for a plan with fewer changes: some sites are decided anew, the others stay.
 ///
-/// Model: each standing slice on a free site is kept or dropped, slices are created at legal places, each demand's
-/// slices carry its need with none to spare, the plan stays within what it may take. Depth first, demand by demand;
-/// cut where the changes so far, with the fewest that each later demand takes by itself, pass the limit, and where the
-/// later demands, with the changes that are left, need more compute slices or placement units than the sites still
-/// have. A node is a slice or a site tried.
+/// Model: each existing slice on a free site is kept or dropped, slices are created at legal places, each demand's
+/// slices meet its need without surplus, the plan stays within its budget. Depth first, demand by demand; pruned if the
+/// changes so far, plus the fewest that each later demand takes by itself, exceed the limit, and if the later demands,
+/// with the remaining changes, need more compute slices or placement units than the sites still have. A node is a slice
+/// or a site tried.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace berth::capacity::moving {
 
-/// How much more a site can carry, by what stands on it: in compute slices and in placement units. Remembers.
+/// How much more a site can hold, by its slices: in compute slices and in placement units. Caches results.
 class Room {
  public:
   explicit Room(const TransitionView& view);
@@ -39,19 +39,19 @@ class Room {
 
 class SiteSearch {
  public:
-  /// Decides the sites of `free` anew in a plan; what else it holds stays. The plan may lack slices, not have surplus
-  /// ones.
+  /// Decides the sites of `free` anew in a plan; the rest of it stays. Slices may be missing in the plan, but none may
+  /// be surplus.
   SiteSearch(const TransitionView& view, Room& room, SitePlan plan, std::vector<int> free);
 
-  /// No answer has fewer changes, of the whole plan.
+  /// No answer has fewer changes, in the whole plan.
   [[nodiscard]] std::int64_t bound() const { return fixed_changes_ + later_changes_.front(); }
 
-  /// A plan with at most so many changes, or nothing: there is none, or `nodes_left` went to 0.
-  /// Once it found one it is used up.
+  /// A plan with at most that many changes, or nothing: there is none, or `nodes_left` reached 0. After it has found
+  /// one, the object cannot be used again.
   [[nodiscard]] std::optional<SitePlan> run(std::int64_t changes_max, std::int64_t& nodes_left);
 
  private:
-  struct Part {  ///< what the search knows of a demand
+  struct Part {  ///< what the search knows about a demand
     int demand = 0;
     std::vector<Item> items;  ///< the fixed ones, then those chosen
     std::vector<int> standing;

@@ -15,8 +15,8 @@ constexpr double kWasteMin = 0.05;
 
 std::size_t index_of(int number) { return static_cast<std::size_t>(number); }
 
-/// One way after the other to place a GPU's slices on a site: the most of them on slices that stand there, no more of
-/// a demand than it has.
+/// The ways to place a GPU's slices on a site, one after the other: the most of them on existing slices, no more of a
+/// demand than it has.
 class OverlapSearch {
  public:
   using Quotas = std::vector<std::vector<std::vector<int>>>;
@@ -170,7 +170,7 @@ void Starter::rank_sites(bool by_waste) {
       std::greater<>());
 }
 
-/// Compute slices of a site that its slices, retuned, take beyond what their rates are worth elsewhere.
+/// Compute slices of a site that its slices, retuned, use beyond what their rates would need elsewhere.
 double Starter::waste_of(int site) const {
   const SiteView& own = view_.sites[index_of(site)];
   double waste = view_.offers[index_of(own.offer)].weight;
@@ -205,7 +205,7 @@ std::optional<SitePlan> Starter::keep_sites(std::size_t count, bool fills_room, 
   return plan;
 }
 
-/// Site by site, each slice unless one of the demand's would be surplus.
+/// Site by site, each slice, unless one of the demand's would be surplus.
 SitePlan Starter::keep_most(std::size_t count) const {
   SitePlan plan(view_.sites.size());
   std::vector<Rate> sums(view_.demands.size(), 0);
@@ -248,7 +248,7 @@ std::vector<Rate> Starter::lacking(const SitePlan& plan) const {
   return lacking;
 }
 
-/// New slices into the free room of the sites in use, the largest lack first.
+/// New slices in the free room of the sites in use, the largest shortage first.
 void Starter::fill(SitePlan& plan) {
   std::vector<Rate> rest = lacking(plan);
   std::vector<int> order(rest.size());
@@ -260,7 +260,7 @@ void Starter::fill(SitePlan& plan) {
   }
 }
 
-/// The smallest slice that carries what is lacking, else the one that carries most; where least room is left over.
+/// The smallest slice that covers the shortage, otherwise the one that covers most; where the least room is left over.
 bool Starter::fill_one(SitePlan& plan, int demand, Rate lacking) {
   using Rank = std::tuple<bool, Rate, int, int, std::size_t, int>;
   std::optional<Rank> best;
@@ -288,7 +288,7 @@ bool Starter::fill_one(SitePlan& plan, int demand, Rate lacking) {
   return true;
 }
 
-/// What is lacking, packed for the GPUs that are left. Nothing where it takes more than it may.
+/// The shortage, packed for the remaining GPUs. Nothing if it needs more than allowed.
 std::optional<Packing> Starter::pack_rest(const SitePlan& plan, const Packer& pack) const {
   PackingProblem rest = problem_;
   rest.rules.headroom = Decimal(1);
@@ -348,7 +348,7 @@ std::vector<Held> Starter::overlap(const Wanted& wanted, const Shape& shape, int
   return OverlapSearch(view_, site, wanted.quotas, shape.kinds, shape.tenant).run();
 }
 
-/// Shapes to sites that are free, the largest overlap first; then shapes that meet nothing; then demands to new slices.
+/// Assigns shapes to free sites, the largest overlap first; then shapes without overlap; then demands to new slices.
 void Starter::place(Wanted wanted, SitePlan& plan) const {
   place_best(wanted, plan);
   for (auto& [shape, count] : wanted.shapes) {
@@ -362,8 +362,8 @@ void Starter::place(Wanted wanted, SitePlan& plan) const {
   share_out(wanted, plan);
 }
 
-/// An overlap only gets smaller as demands are used up: one that is found smaller waits for its turn again.
-/// O(shapes x sites x log) overlaps and those that are found again.
+/// An overlap only shrinks as demands are used up: one that has shrunk is queued again. O(shapes x sites x log)
+/// overlaps and the repeated ones.
 void Starter::place_best(Wanted& wanted, SitePlan& plan) const {
   std::set<std::tuple<int, int, int>> waiting;  // -overlap, site, number of the shape
   std::vector<const Shape*> shapes;
@@ -397,7 +397,7 @@ void Starter::place_best(Wanted& wanted, SitePlan& plan) const {
   }
 }
 
-/// Gives each new slice a demand that still has one to come.
+/// Assigns to each new slice a demand that still needs one.
 void Starter::share_out(Wanted& wanted, SitePlan& plan) const {
   for (std::size_t site = 0; site < plan.size(); ++site) {
     const std::size_t model = index_of(view_.sites[site].offer);
@@ -418,7 +418,7 @@ void Starter::share_out(Wanted& wanted, SitePlan& plan) const {
   }
 }
 
-/// A slice without which the others carry the need: a new one first, then the smallest.
+/// A slice without which the others meet the need: a new one first, then the smallest.
 std::optional<std::size_t> Starter::find_surplus(std::size_t demand, const std::vector<HeldAt>& slices) const {
   const std::vector<Item> items = items_of(view_, slices);
   const Rate need = view_.demands[demand].need;
@@ -435,7 +435,7 @@ std::optional<std::size_t> Starter::find_surplus(std::size_t demand, const std::
   return std::nullopt;
 }
 
-/// Takes slices away while one of a demand is surplus.
+/// Removes slices while one of a demand is surplus.
 void Starter::drop_surplus(SitePlan& plan) const {
   auto slices = by_demand(view_, plan);
   for (std::size_t d = 0; d < slices.size(); ++d) {

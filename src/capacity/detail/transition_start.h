@@ -1,4 +1,4 @@
-/// Plans to start from: as much as possible stands where it stood, the rest is packed anew.
+/// Starting plans: as much as possible stays in its place, the rest is packed anew.
 #pragma once
 
 #include <compare>
@@ -21,31 +21,31 @@ struct HeldAt {
 [[nodiscard]] std::vector<Item> items_of(const TransitionView& view, const std::vector<HeldAt>& slices);
 [[nodiscard]] Places places_of(const std::vector<Held>& site);
 
-/// Packs a problem, or says nothing where that fails.
+/// Packs a problem, or returns nothing if that fails.
 using Packer = std::function<std::optional<Packing>(const PackingProblem&)>;
 
-/// A plan that keeps what it can on the `count` sites that can keep most, fills their free room, and has the rest
-/// packed for the sites that are left; nothing where that takes more than it may. With 0 sites it is `fewest`, put
-/// where it meets most of what stands, and always found.
+/// A plan that keeps what it can on the `count` sites that can keep most, fills their free room, and packs the rest
+/// for the remaining sites; nothing if that needs more than allowed. With 0 sites it is `fewest`, placed where it
+/// coincides with most existing slices, and always found.
 class Starter {
  public:
   Starter(const TransitionView& view, const PackingProblem& problem, const Packing& fewest, Room& room);
 
   [[nodiscard]] std::optional<SitePlan> keep_sites(std::size_t count, bool fills_room, const Packer& pack);
-  /// Orders the standing sites that can keep something: by the slices that they can keep, or by these for each compute
-  /// slice that they waste, measured by the best use that each demand has for it.
+  /// Orders the existing sites that can keep something: by the slices that they can keep, or by these per compute slice
+  /// that they waste, measured by the best use that each demand has for it.
   void rank_sites(bool by_waste);
   [[nodiscard]] const std::vector<int>& keepers() const { return keepers_; }
 
  private:
-  /// GPUs of a packing that are cut alike.
+  /// GPUs of a packing with the same partition.
   struct Shape {
     int offer = 0;
     int tenant = kNone;      ///< kNone: any
     std::vector<int> kinds;  ///< the longest first
     friend auto operator<=>(const Shape&, const Shape&) = default;
   };
-  /// What a packing asks for: how often each shape is cut, and how many slices of a kind a demand has.
+  /// The content of a packing: how often each shape occurs, and how many slices of a kind a demand has.
   struct Wanted {
     std::map<Shape, int> shapes;
     std::vector<std::vector<std::vector<int>>> quotas;  ///< by demand, offer, kind
@@ -73,7 +73,7 @@ class Starter {
   std::vector<int> keepers_;
 };
 
-/// Whether each demand's slices carry its need with none to spare, and the plan takes what it may.
+/// Whether each demand's slices meet its need without surplus, and the plan stays within its budget.
 [[nodiscard]] bool is_complete(const TransitionView& view, const SitePlan& plan);
 
 }  // namespace berth::capacity::moving

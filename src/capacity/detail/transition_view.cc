@@ -50,7 +50,7 @@ OfferView offer_view(const GpuOffer& asked) {
   return offer;
 }
 
-/// A whole number of the given digits after the point, or nothing where it is none or too large.
+/// value x factor as a whole number, or nothing if it is not whole or too large.
 std::optional<Rate> scaled(const Decimal& value, const Decimal& factor) {
   const Decimal product = value * factor;
   if (!product.is_integer() || !product.fits_int64()) return std::nullopt;
@@ -63,7 +63,7 @@ struct WholeRates {
   Decimal scale;
 };
 
-/// Turns the rates of one demand, each cut to the need, into whole numbers; the need is the last one.
+/// Turns the rates of one demand, each limited to the need, into whole numbers; the need is the last one.
 Result<WholeRates> whole_rates(std::vector<Decimal> rates, const Demand& demand, const Decimal& need) {
   rates.push_back(need);
   Decimal factor(1);
@@ -95,7 +95,7 @@ const PerformancePoint* find_point(const PackingProblem& problem, const GpuModel
   return found == table->points.end() ? nullptr : &*found;
 }
 
-/// What a slice carries at its own point under the new rules, or nothing.
+/// The rate of a slice at its own point under the new rules, or nothing.
 std::optional<Decimal> usable_rate(const PackingProblem& problem, const GpuModel& model, const Demand& demand,
                                    const PackedSlice& slice) {
   const PerformancePoint* point = find_point(problem, model, demand, slice);
@@ -164,7 +164,7 @@ class Builder {
     return view_.offers[standing_.packing.gpu_offers[slice.slice.gpu.index]];
   }
 
-  /// The rates of a demand: at its best points by offer and kind, then two of each slice that stands.
+  /// The rates of a demand: at its best points by offer and kind, then two of each existing slice.
   Result<void> add_demand(std::size_t index) {
     const Demand& asked = problem_.demands[index];
     const Decimal need = asked.requests_per_second * problem_.rules.headroom;
@@ -237,7 +237,7 @@ class Builder {
     }
     for (std::size_t k = 0; k < view_.offers.size(); ++k) {
       const OfferView& offer = view_.offers[k];
-      // A new GPU is of no use while one of its model that stands is free.
+      // A new GPU is useless while an existing one of its model is free.
       const std::int64_t most = offer.price > 0 ? view_.budget / offer.price : packed[k];
       for (std::int64_t i = counts[k]; i < std::min(most, offer.count_max); ++i) {
         view_.sites.push_back({static_cast<int>(k), false, {}});

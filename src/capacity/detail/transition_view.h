@@ -1,8 +1,8 @@
-/// The plan that stands and the new problem as the search for a transition sees them: small indices, bit sets of
+/// The existing plan and the new problem as the search for a transition uses them: small indices, bit sets of
 /// placements and whole numbers. Built once.
 ///
 /// Rates of one demand are scaled by one power of ten to whole numbers, and none is larger than the demand's need: a
-/// set of slices carries the need, with or without one of them, exactly when it does so with the rates cut to it.
+/// set of slices meets the need, with or without one of them, if and only if it does so with the rates limited to it.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ using Places = std::uint64_t;
 
 inline constexpr int kNone = -1;
 
-/// A GPU model: where slices may stand. A kind is a profile, `full` the last one.
+/// A GPU model: where slices can be placed. A kind is a profile, `full` the last one.
 struct OfferView {
   const GpuModel* model = nullptr;
   std::vector<ProfileId> kinds;
@@ -31,10 +31,10 @@ struct OfferView {
   std::vector<Places> kind_places;  ///< by kind
   std::vector<mig::Placement> places;
   std::vector<int> place_kinds;
-  std::vector<Places> clashes;  ///< by place: the places that cannot stand beside it, itself included
+  std::vector<Places> clashes;  ///< by place: the places that cannot exist together with it, including itself
   int weight = 1;               ///< of the whole GPU
   int length = 1;               ///< of the whole GPU
-  std::int64_t price = 1;       ///< micro-USD an hour, or 1
+  std::int64_t price = 1;       ///< micro-USD per hour, or 1
   std::int64_t count_max = 0;   ///< of the new plan
 
   [[nodiscard]] bool fits(Places standing, int place) const;
@@ -43,30 +43,30 @@ struct OfferView {
 
 struct DemandView {
   Rate need = 0;
-  Decimal scale = Decimal(1);  ///< a rate is its requests a second x scale
+  Decimal scale = Decimal(1);  ///< a rate is its requests per second x scale
   int tenant = 0;
   std::vector<std::vector<Rate>> rates;  ///< by offer, kind: at the best point; 0: it cannot run there
   Rate rate_max = 0;
   std::vector<int> standing;  ///< its slices that can be kept
 };
 
-/// A slice that stands.
+/// An existing slice.
 struct StandingView {
   int site = 0;
   int place = 0;
   int demand = kNone;  ///< kNone: no demand of the new problem
   int tenant = 0;
-  Rate in_force = 0;  ///< what it carries now
-  Rate low = 0;       ///< what it carries if kept at its point, or at the best one where that is not usable
+  Rate in_force = 0;  ///< its present rate
+  Rate low = 0;       ///< its rate if kept at its point, or at the best one if that is not usable
   Rate best = 0;      ///< 0: it cannot be kept
   bool must_retune = false;
 };
 
-/// A GPU that may carry something: those that stand, then new ones.
+/// A GPU that may hold slices: the existing ones, then new ones.
 struct SiteView {
   int offer = 0;
   bool is_standing = false;
-  std::vector<int> standing;  ///< its slices that stand
+  std::vector<int> standing;  ///< its existing slices
 };
 
 struct TransitionView {
@@ -74,7 +74,7 @@ struct TransitionView {
   std::vector<DemandView> demands;
   std::vector<StandingView> standing;  ///< in the order of the plan
   std::vector<SiteView> sites;
-  std::int64_t budget = 0;  ///< what the new plan may take
+  std::int64_t budget = 0;  ///< what the new plan may use
   bool keeps_tenants_apart = false;
 };
 
@@ -82,7 +82,7 @@ struct TransitionView {
 [[nodiscard]] Result<TransitionView> view_of(const PackingProblem& problem, const StandingPlan& standing,
                                              const PackResult& fewest);
 
-/// A slice on a site of a plan; `standing`: the slice that is kept as it, or kNone.
+/// A slice on a site of a plan; `standing`: the existing slice that is kept as it, or kNone.
 struct Held {
   int place = 0;
   int demand = 0;
@@ -90,7 +90,7 @@ struct Held {
   friend bool operator==(const Held&, const Held&) = default;
 };
 
-/// What each site carries.
+/// The slices of each site.
 using SitePlan = std::vector<std::vector<Held>>;
 
 [[nodiscard]] std::int64_t changes_of(const TransitionView& view, const SitePlan& plan);

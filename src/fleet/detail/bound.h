@@ -1,17 +1,17 @@
 /// The bound: Lagrangian duality.
 ///
-/// Prices, constant in stretches of slots, on what services take from GPUs:
-///     z[i, w]   a request a second of capacity in the variants up to rung w of the ladder of service i,
-///     q[i]      progress of its retraining,      f[i]  a request a second towards its floor,
+/// Prices, constant in ranges of slots, on what services take from GPUs:
+///     z[i, w]   a request per second of capacity in the variants up to rung w of the ladder of service i,
+///     q[i]      progress of its retraining,      f[i]  a request per second towards its floor,
 ///     c[i]      a slice of its budget of changes.
 /// For any prices >= 0,
 ///     sum over services of max over capacity, completions of (worth - price of what is taken)
 ///   + sum over GPUs of A(root, end) at these prices                     (fleet_space.h)
 ///   - sum f x floor + sum c x budget
-/// is at least the objective of every schedule that keeps floors and budgets: the first sum in fleet_demand.h, the
-/// second one in fleet_supply.h; fleet_price_frame.h says where prices stand. The prices come down by subgradients with
-/// Polyak's step (B. T. Polyak, Minimization of unsmooth functionals, 1969), smoothed over steps; large fleets balance
-/// each service with what GPUs offer it, softly (fleet_balance.h), with momentum.
+/// is at least the objective of every schedule that keeps floors and budgets: the first sum is in fleet_demand.h, the
+/// second one in fleet_supply.h; fleet_price_frame.h has the index of each price. The bound is lowered by subgradients
+/// with Polyak's step (B. T. Polyak, Minimization of unsmooth functionals, 1969), smoothed over steps; large fleets
+/// balance each service with what GPUs offer it, softly (fleet_balance.h), with momentum.
 ///
 /// Prices that are constant between points, and points where those prices change, less the slots until a piece is
 /// ready: between two such points the worth of a schedule is linear (or convex) in the time of a change, so changes at

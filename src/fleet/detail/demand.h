@@ -1,4 +1,4 @@
-/// The services' side of the bound: what each takes at given prices, and what that is worth less what it pays.
+/// The services' part of the bound: what each takes at given prices, and its worth minus the payment.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace berth::planner::fleet {
 
 class Demand {
  public:
-  /// What a service takes at one price, and what that is worth less what it pays.
+  /// What a service takes at one price, and its worth minus the payment.
   struct Taken {
     double worth = 0;
     double capacity = 0;
@@ -21,8 +21,8 @@ class Demand {
   /// The frame must outlive this.
   explicit Demand(const PriceFrame& frame);
 
-  /// The sum over services of the most that capacity and completions are worth less what they cost at the prices. What
-  /// is taken is subtracted from `slope`, what stands elsewhere is added.
+  /// The sum over services of the largest worth of capacity and completions minus their cost at the prices. What is
+  /// taken is subtracted from `slope`, capacity outside is added.
   double value(const std::vector<double>& prices, std::vector<double>& slope);
   /// A rung's part in a slot where capacity costs `price` and a request served is worth `step`.
   [[nodiscard]] Taken take(int service, int slot, double step, double price) const;

@@ -1,9 +1,9 @@
-/// Large fleets: slices change owners, one at a time or two for each other, where cuts stay as they are.
+/// Large fleets: slices change owners, one at a time or two in exchange, while partitions stay as they are.
 ///
-/// A service wants a certain capacity, and slices of many sizes add up to it only roughly; single GPUs that answer in
-/// turn do not find two that would gain by giving each other a slice. What so many requests a second more (or less)
-/// from a change to the end are worth to each service is tabled, so that all pairs of (service, kind of slice) are
-/// looked at.
+/// A service needs a certain capacity, and slices of many sizes add up to it only roughly; responses of single GPUs in
+/// turn do not find two services that would gain by exchanging slices. The worth to each service of some more (or
+/// fewer) requests per second, from a change to the end, is tabulated, so that all pairs of (service, kind of slice)
+/// can be compared.
 #pragma once
 
 #include <array>
@@ -20,13 +20,13 @@ class Exchange {
  public:
   explicit Exchange(const Terms& terms);
 
-  /// Exchanges until none gains or `passes` are over. Returns the gain in score. Moves are judged exactly before they
-  /// are kept.
+  /// Exchanges until none gains or `passes` are used up. Returns the gain in score. Moves are evaluated exactly before
+  /// they are kept.
   double run(FleetState& state, int passes);
   [[nodiscard]] std::int64_t nodes() const { return nodes_; }
 
  private:
-  /// When a slice is there: (nearly) the whole window, the tail, or both.
+  /// When a slice exists: (nearly) the whole window, the tail, or both.
   enum class When { kWindow, kTail, kBoth };
   /// A service with one of its variants.
   struct Account {

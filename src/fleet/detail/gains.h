@@ -1,4 +1,4 @@
-/// What more capacity is worth to services, given what they have: slopes of the exact concave worth.
+/// The worth of more capacity to services, given what they have: slopes of the exact concave worth.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct Gain {
   std::int64_t stamp = -1;     ///< of the service's capacity that it was computed with; -1: none
 };
 
-/// What a GPU gives a service, on average over the paths that were tried.
+/// What a GPU supplies to a service, averaged over the paths that were tried.
 struct OwnCapacity {
   int service = 0;
   std::vector<double> capacity;  ///< [slot x variants + variant]
@@ -28,7 +28,7 @@ struct OwnCapacity {
 
 class GainTables {
  public:
-  /// Behind the first slots only every `stride`th one is looked at; it stands for those around it.
+  /// After the first slots only every `stride`th one is evaluated; it represents those around it.
   GainTables(const Terms& terms, int stride);
 
   /// Worths are at most these.

@@ -1,5 +1,5 @@
-/// Slices change hands for a stretch of time, mostly to retrain: what answers of whole GPUs, which hold a retraining
-/// from one change to another, do not find.
+/// Slices change their holder for a range of slots, mostly to retrain: best responses of whole GPUs, which hold a
+/// retraining from one change to another, do not find that.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@ class Lending {
   explicit Lending(const Terms& terms) : terms_(&terms) {}
 
   /// As long as that gains, one piece of a GPU is lent to the retraining of a service from one of its due slots, from
-  /// the end of another retraining, or at once; until it is done, or for good; or a piece that retrains is given to a
-  /// service once it is done. Returns the gain in score. O(pieces x services x slots) schedules are tried in a round.
+  /// the end of another retraining, or at once; until it is done, or to the end; or a piece that retrains is given to a
+  /// service when it is done. Returns the gain in score. O(pieces x services x slots) schedules are tried in a round.
   double improve(FleetState& state, int gpu);
   [[nodiscard]] std::int64_t nodes() const { return nodes_; }
 
  private:
-  /// `piece` in place of a stay's for some slots.
+  /// `piece` instead of a stay's for some slots.
   struct Loan {
     Piece piece;
     int from = 0;

@@ -1,4 +1,4 @@
-/// Where prices stand: stretches of slots with one price each, and the place of each price in the list of all.
+/// The ranges of slots with one price each, and the index of each price in the list of all.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,7 @@ struct PriceFrame {
   [[nodiscard]] std::size_t blocks() const { return starts.size() + 1; }  ///< the last one is the tail
   [[nodiscard]] std::size_t block_of(int slot) const { return idx(block_of_slot[idx(slot)]); }
   [[nodiscard]] const ServiceTerms& service_terms(int service) const { return terms->problem.services[idx(service)]; }
-  /// What a rung of the ladder is worth in a second, and in the tail as a whole.
+  /// The worth of a rung of the ladder per second, and in the tail as a whole.
   [[nodiscard]] double step_of(int service, std::size_t rung, bool is_fresh) const;
   [[nodiscard]] double step_in_tail(int service, std::size_t rung, bool is_fresh) const;
 

@@ -9,8 +9,8 @@
 
 namespace berth::planner::fleet {
 
-/// Prices at which GPUs as one divisible mass, changed for nothing, earn as much with each service that they serve: for
-/// each stretch a rent for each GPU model, by coordinates.
+/// Prices at which GPUs, as one divisible mass that changes at no cost, earn the same with each service that they
+/// serve: for each range of slots a rent of each GPU model, by coordinate descent.
 class PriceRents {
  public:
   PriceRents(const PriceFrame& frame, const Demand& demand);

@@ -1,9 +1,9 @@
-/// The best that one GPU can do while all others go on as they are.
+/// The best change of one GPU while all others stay as they are.
 ///
 /// Worths of pieces are differences of the exact concave worth of capacity, given what the others serve; the tree of
-/// fleet_space.h finds the best set of pieces as if worths added up; what it finds is then judged exactly. Where pieces
-/// of one service share a load, attempts go on at the average of what the GPU gave in those before (Frank and Wolfe
-/// 1956); a first attempt gives its pieces out one after the other, each to whom it is worth most after those before.
+/// fleet_space.h finds the best set of pieces as if worths were additive; the result is then evaluated exactly. If
+/// pieces of one service share a load, further attempts use the average supply of the GPU in those before (Frank and
+/// Wolfe 1956); a first attempt assigns its pieces one after the other, each to the service with the largest gain.
 #pragma once
 
 #include <cstdint>
@@ -36,16 +36,16 @@ class Responder {
 
   /// Changes the path of a GPU to the best one found, if that is better. Returns the gain in score.
   double improve(FleetState& state, int gpu, const ResponseOptions& options);
-  /// Puts a GPU that is taken out back with the path that looks best. Worths are at most those of `caps`, where set: so
-  /// GPUs that come early leave to others what those can do better.
+  /// Puts a removed GPU back with the path that looks best. Worths are at most those of `caps`, where set: so
+  /// GPUs that come early leave to others what those do better.
   void place(FleetState& state, int gpu);
   [[nodiscard]] GainTables& gains() { return gains_; }
   /// Lets a GPU retrain a service that no other one retrains, on the best kind of slice, or lets it stop that. Returns
   /// the gain.
   double retrain(FleetState& state, int gpu, int service);
-  /// The same, but whatever it loses: it stops.
+  /// Stops it, whatever that loses.
   double stop_retraining(FleetState& state, int gpu, int service);
-  /// Gives pieces of a GPU to services that lack of their floors, one at a time, while that is better. Returns the
+  /// Gives pieces of a GPU to services that are short of their floors, one at a time, while that is better. Returns the
   /// gain.
   double mend(FleetState& state, int gpu);
   /// Moves the changes of a GPU in time as long as that is better.

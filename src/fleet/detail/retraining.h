@@ -1,4 +1,4 @@
-/// What it is worth to retrain a service for a stretch of time.
+/// The worth of retraining a service for a range of slots.
 #pragma once
 
 #include <vector>
@@ -15,8 +15,8 @@ class RetrainingWorth {
   /// Requires: the service has retraining.
   RetrainingWorth(const Terms& terms, const FleetState& state, int service);
 
-  /// What the service gains where a piece works from `ready` on at `rate` a slot, by the point of the grid until which
-  /// it stands, [width].
+  /// What the service gains where a piece works from `ready` on at `rate` per slot, by the point of the grid until
+  /// which it exists, [width].
   [[nodiscard]] std::vector<double> until_points(const Grid& grid, int ready, double rate) const;
   /// Pieces on sites of a kind that takes `slots_on`.
   void fill_table(const Grid& grid, double slots_on, PieceTable& table) const;

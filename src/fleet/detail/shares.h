@@ -1,8 +1,8 @@
-/// How many GPUs want which piece, where near-best ways to use space get a share each.
+/// How many GPUs supply which piece, if near-best ways to use space get a share each.
 ///
-/// The slope of the best use of space jumps where two uses are worth the same; shares that fall exponentially with what
-/// a use lacks of the best one make it change smoothly. Each mixture of uses that lack at most x is a slope of the best
-/// use but for x.
+/// The slope of the best use of space jumps where two uses are worth the same; shares that fall exponentially with the
+/// shortfall from the best use make it change smoothly. Each mixture of uses with a shortfall of at most x is a slope
+/// of the best use up to x.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace berth::planner::fleet {
 
-/// Shares of alternatives by what each lacks of the best. Softness > 0: what may lack.
+/// Shares of alternatives by their shortfall from the best. Softness > 0: the scale of the shortfall.
 [[nodiscard]] double share_weight(double worth, double best, double softness);
 
 /// Amounts of all nodes of one space, gathered from many GPUs and then passed down to kinds of pieces.

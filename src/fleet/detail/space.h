@@ -1,12 +1,12 @@
-/// The best way to use the space of a GPU over time, when pieces have worths that add up.
+/// The best use of the space of a GPU over time, if the worths of pieces are additive.
 ///
-/// A GPU's sites form a tree (fleet_terms.h), and pieces are rectangles: a node of the tree x a stretch of time between
-/// two points of a grid. With F(n, a, b) the best worth of the space of node n from point a to point b, everything in
-/// it begun at a or later,
+/// A GPU's sites form a tree (fleet_terms.h), and pieces are rectangles: a node of the tree x a range of slots
+/// between two points of a grid. With F(n, a, b) the best worth of the space of node n from point a to point b,
+/// everything in it begun at a or later,
 ///     base(n, a, b) = max(0, best piece on a site of n from a to b, sum over children c of F(c, a, b))
 ///     F(n, a, b)    = max over m in [a, b) of F(n, a, m) + base(n, m, b)             (F(n, a, a) = 0),
-/// and for a GPU on which something stands A(n, b), the same from the first slot on: a standing piece stays to some
-/// point and F goes on there. Every schedule of the GPU is such a set of rectangles, so A(root, end) is a bound on it;
+/// and for a GPU with existing pieces A(n, b), the same from the first slot on: an existing piece stays to some point
+/// and F continues there. Every schedule of the GPU is such a set of rectangles, so A(root, end) is a bound on it;
 /// the rule that a GPU waits for its pieces before it changes again is left out. O(types x points^3) for F, which all
 /// GPUs of a model share, and O(standing pieces x points^2) for each GPU.
 #pragma once
@@ -20,7 +20,7 @@
 
 namespace berth::planner::fleet {
 
-/// What a use of a kind of slice is worth: sums over the slots before each slot ([slots + 2]; the tail is the last
+/// The worth of a use of a kind of slice: sums over the slots before each slot ([slots + 2]; the tail is the last
 /// one).
 struct Offer {
   int service = 0;
@@ -28,30 +28,30 @@ struct Offer {
   Readiness readiness;
   const double* ready = nullptr;  ///< worth while it works
   double ready_scale = 1;
-  const double* stands = nullptr;  ///< worth while it stands; may be absent
+  const double* stands = nullptr;  ///< worth while it exists; may be absent
   double stands_scale = 1;
-  double begin_cost = 0;  ///< where it begins on a new site
+  double begin_cost = 0;  ///< if it begins on a new site
 };
 
-/// The best piece on a site of one kind for each stretch [a x width + b].
+/// The best piece on a site of one kind for each range [a x width + b].
 struct PieceTable {
   std::vector<double> on_new;
-  std::vector<double> on_same;  ///< where something stood on the site before
+  std::vector<double> on_same;  ///< if a piece was on the site before
   std::vector<std::int16_t> which_new;
   std::vector<std::int16_t> which_same;
   std::vector<std::pair<int, int>> uses;  ///< {service, use}
 };
 
-/// What a piece of an offer is worth from one point to another one.
+/// The worth of a piece of an offer from one point to another one.
 [[nodiscard]] double worth_of(const Terms& terms, const Grid& grid, const Offer& offer, int from, int until,
                               bool is_on_same_site);
 
 void fill_piece_table(const Terms& terms, const Grid& grid, const std::vector<Offer>& offers, PieceTable& table);
 
-/// Only how much, not which piece: `trace` then finds pieces of nobody.
+/// Only the worth, not the piece: `trace` then finds unowned pieces.
 void fill_piece_maxima(const Terms& terms, const Grid& grid, const std::vector<Offer>& offers, PieceTable& table);
 
-/// A site that a node may use, and what pieces on it are worth.
+/// A site that a node may use, and the worth of pieces on it.
 struct Source {
   int site = 0;
   const PieceTable* table = nullptr;
@@ -65,8 +65,8 @@ struct Cell {
   std::vector<double> own_same;
   std::vector<double> base_new;
   std::vector<double> base_same;
-  std::vector<double> entry_new;   ///< F, where no site of the node stood before
-  std::vector<double> entry_same;  ///< F, where one did
+  std::vector<double> entry_new;   ///< F, if no site of the node had a piece before
+  std::vector<double> entry_same;  ///< F, if one had
 };
 
 /// A new piece of a solution. `until` slots + 1: to the end of the tail.
@@ -74,12 +74,12 @@ struct Wanted {
   Piece piece;
   int from = 0;
   int until = 0;
-  bool is_on_same_site = false;  ///< readiness that was counted with
+  bool is_on_same_site = false;  ///< the readiness that was assumed
   int from_point = 0;
   int until_point = 0;
 };
 
-/// What one GPU may do beyond what all of its model may.
+/// What one GPU may do in addition to all GPUs of its model.
 struct NodeRule {
   int node = 0;
   bool is_pinned = false;   ///< only `extra`, and nothing in the children
@@ -87,12 +87,12 @@ struct NodeRule {
   std::vector<Source> extra;
 };
 
-/// The rules that the pins of a GPU make. `offers_of(kind, service)`: what the owner may do there; `tables` holds what
-/// comes of it and must outlive the rules.
+/// The rules from the pins of a GPU. `offers_of(kind, service)`: what the owner may do there; `tables` has the results
+/// and must outlive the rules.
 [[nodiscard]] std::vector<NodeRule> pin_rules(const Terms& terms, const Grid& grid, int gpu,
                                               const std::function<std::vector<Offer>(int, int)>& offers_of,
                                               std::vector<PieceTable>& tables);
-/// The rule of a node, added where there is none.
+/// The rule of a node, added if there is none.
 [[nodiscard]] NodeRule& rule_of(std::vector<NodeRule>& rules, int node);
 
 /// The values of one GPU model's space.
@@ -136,7 +136,7 @@ struct Room {
   bool is_on_same_site = false;  ///< a site of the node stood before
 };
 
-/// A piece that stands, and what it is worth until each point of the grid, [width].
+/// An existing piece, and its worth until each point of the grid, [width].
 struct StandingWorth {
   int site = 0;
   std::vector<double> until;
@@ -145,17 +145,17 @@ struct StandingWorth {
 /// A(n, b) of one GPU. Keeps its memory between GPUs.
 class GpuWalk {
  public:
-  /// The worth of the best use from what stands. Changes begin at point `first` or later; what stands is worth
-  /// `until[first]` before.
+  /// The worth of the best use from the existing pieces. Changes begin at point `first` or later; existing pieces are
+  /// worth `until[first]` before.
   double solve(const SpaceValues& space, const std::vector<StandingWorth>& standing, int first);
   /// After solve: the worth of the best use of everything until a point, at least the first one.
   [[nodiscard]] double until(const SpaceValues& space, int point) const {
     return best_[space.tree().nodes.size() - 1][idx(point)];
   }
-  /// After solve, for what is done until a point: until which point each standing piece stays, and what is new.
+  /// After solve, up to a point: until which point each existing piece stays, and what is new.
   void trace(const SpaceValues& space, int point, int slots, std::vector<int>& stays_until,
              std::vector<Wanted>& found) const;
-  /// The same, with the space for what is new in place of it.
+  /// The same, with the space for new pieces instead of the pieces.
   void trace_rooms(const SpaceValues& space, int point, int slots, std::vector<int>& stays_until,
                    std::vector<Room>& rooms) const;
 
@@ -167,8 +167,8 @@ class GpuWalk {
 
   const std::vector<StandingWorth>* standing_ = nullptr;
   int first_ = 0;
-  std::vector<int> here_;                  ///< [node]: the piece that stands on a site of it, or -1
-  std::vector<char> is_touched_;           ///< [node]: something stands in it
+  std::vector<int> here_;                  ///< [node]: the existing piece on a site of it, or -1
+  std::vector<char> is_touched_;           ///< [node]: it has an existing piece
   std::vector<std::vector<double>> kept_;  ///< [node][point], what is kept to it
   std::vector<std::vector<double>> best_;
 };

@@ -1,4 +1,4 @@
-/// The GPUs' side of the bound: the most that each earns at given prices, and what it gives for that.
+/// The GPUs' part of the bound: the most that each earns at given prices, and what it supplies for that.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,8 @@
 
 namespace berth::planner::fleet {
 
-/// What a request a second is worth at most where others would take it for that, in each slot (the tail as a whole).
+/// The most that a request per second is worth because others would take it at that price, in each slot (the tail as a
+/// whole).
 struct PriceCaps {
   std::vector<std::vector<std::vector<double>>> serving;  ///< [service][variant][slot]
   std::vector<std::vector<double>> floor;                 ///< [service][slot]; empty without a floor
@@ -24,8 +25,8 @@ class Supply {
 
   /// GPUs of each model at equal distances, at most so many, each counted for those between.
   void choose_gpus(int most);
-  /// The sum over the chosen GPUs of A(root, end) at the prices (fleet_space.h). What they give is added to `slope`,
-  /// where pieces that lack up to `spread` of the best one's worth get a share each.
+  /// The sum over the chosen GPUs of A(root, end) at the prices (fleet_space.h). Their supply is added to `slope`,
+  /// where pieces worth up to `spread` less than the best one get a share each.
   double value(const std::vector<double>& prices, double spread, std::vector<double>& slope);
   /// Shares of what things are worth are at least of what they are at these prices.
   void set_reference(const std::vector<double>& prices);

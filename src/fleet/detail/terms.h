@@ -1,4 +1,5 @@
-/// What the fleet solver derives once from a problem: worth of capacity, readiness, space as a tree, points in time.
+/// Tables that the fleet solver derives once from a problem: worth of capacity, readiness, space as a tree, points in
+/// time.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +12,8 @@ namespace berth::planner::fleet {
 
 inline std::size_t idx(int index) { return static_cast<std::size_t>(index); }
 
-/// The variants of a service, most accurate first. What `step[w]` more accuracy than the next one is worth goes to all
-/// that rungs 0 to w serve together.
+/// The variants of a service, most accurate first (its ladder). The value `step[w]` of being more accurate than the
+/// next rung applies to all requests that rungs 0 to w serve together.
 struct Ladder {
   std::vector<int> order;
   std::vector<double> step;  ///< value x (accuracy of order[w] - accuracy of order[w + 1])
@@ -27,7 +28,7 @@ struct SpaceNode {
 };
 
 /// The sites of a GPU model as a forest. Sites in nodes that are ancestors of each other clash. The reverse holds for
-/// all known GPUs' plain profiles (`is_exact`); where it does not, the tree is a relaxation.
+/// the plain profiles of all known GPUs (`is_exact`); if it does not hold, the tree is a relaxation.
 struct SpaceTree {
   std::vector<SpaceNode> nodes;  ///< children before parents; the last one is the root and may have no sites
   std::vector<int> node_of_site;
@@ -36,7 +37,7 @@ struct SpaceTree {
   bool is_exact = true;
 };
 
-/// When a GPU may change: slots, ascending; the index behind the last one stands for the end of the tail.
+/// When a GPU may change: slots, ascending; the index after the last one means the end of the tail.
 struct Grid {
   std::vector<int> points;
   [[nodiscard]] int size() const { return static_cast<int>(points.size()); }
@@ -63,8 +64,8 @@ struct Terms {
   int groups = 1;
   std::vector<int> first_change;  ///< [gpu]: the first slot in which it may change; slots: never
   double value_max = 0;           ///< no schedule is worth more
-  double excess_price = 0;        ///< of a change beyond a budget, of a second retraining piece: dearer than all floors
-  double shortfall_price = 0;     ///< of the whole of a floor in one slot: floors go before all else
+  double excess_price = 0;        ///< of a change beyond a budget, of a second retraining piece: more than all floors
+  double shortfall_price = 0;     ///< of a whole floor in one slot: floors come before everything else
 
   [[nodiscard]] const ModelTerms& model_of(int gpu) const { return problem.models[idx(problem.gpus[idx(gpu)].model)]; }
   [[nodiscard]] const Rates& rates(int model, int kind, int service) const {

@@ -1,4 +1,4 @@
-/// Changes are moved in time, where what each is worth a few slots earlier or later is counted in those slots alone.
+/// Changes are moved in time; the difference of a few slots earlier or later is evaluated in those slots alone.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-/// Everything that may stand on one GPU, with what the search needs to know of it.
+/// All configurations of one GPU, with what the search needs to know about each.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,9 @@ struct Arrangement {
   Configuration pieces;
   std::vector<Share> shares;           ///< [service]
   std::vector<double> progress_rates;  ///< [service], a slot
-  int alike = 0;                       ///< equal for those that symmetries of the GPU make equal
+  int alike = 0;                       ///< equal for configurations that are equal up to symmetries of the GPU
   bool keeps_floors = true;            ///< of all services
-  bool has_spare = false;              ///< some pieces serve nobody, idle or for a retraining
+  bool has_spare = false;              ///< some pieces serve no service, idle or used by a retraining
   bool can_stand = true;               ///< no service retrains twice
   bool may_begin = true;               ///< pins and neighbours allow to change to it
 };
@@ -37,16 +37,18 @@ class Arrangements {
   int number_of(const Configuration& pieces);
   [[nodiscard]] const Arrangement& operator[](int number) const { return all_[ix(number)]; }
 
-  /// Asked before pieces are placed: whether it is worth while if no more than these shares of what stands go on.
+  /// Called before pieces are placed: whether it is worthwhile if no more than these shares of the existing pieces
+  /// continue.
   using IsWorth = std::function<bool(const std::vector<Share>& kept)>;
   using Visit = std::function<bool(const Configuration& to)>;
 
-  /// The most of what stands that may go on where the services get these shares.
+  /// The most existing pieces that may continue if the services get these shares.
   [[nodiscard]] std::vector<Share> most_kept(const Arrangement& from, const std::vector<Share>& shares) const;
 
-  /// Calls `visit` with each configuration that gives the services these shares: one of each that only exchanges of two
-  /// alike sites tell apart, with all choices of the pieces of `from` that nobody uses. Those that keep most come
-  /// first; those that are not worth it are left out. Until `visit` says no; whether it never did.
+  /// Calls `visit` with each configuration that gives the services these shares: one of those that
+  /// differ only by exchanges of two equal sites, with all choices of the unused pieces of `from`. Those that keep most
+  /// come first; those that are not worthwhile are left out. Stops if `visit` returns false; returns whether it did
+  /// not.
   [[nodiscard]] bool visit_placings(const Arrangement& from, const std::vector<Share>& shares, const IsWorth& is_worth,
                                     const Visit& visit) const;
 

@@ -1,4 +1,4 @@
-/// Exact prices of the room of one GPU for a stretch of time in which nothing changes.
+/// Exact prices of the room of one GPU for a range of slots in which nothing changes.
 #pragma once
 
 #include <vector>
@@ -11,14 +11,14 @@ namespace berth::planner {
 ///     max  sum v[s][r] x[s][r]
 ///     s.t. for each kind: sum count(r) x[s][r] <= sum count(r) y[r],  sum_r x[s][r] = 1,  sum y[r] = 1
 /// by the primal simplex method with a dense inverse of the basis (kinds + services + 1 rows). Its dual prices of the
-/// kinds are the least of all bounds "dearest room + what each service gains alone". The next call starts from the
-/// last basis: the rows stay, values change.
+/// kinds give the least of all bounds "most expensive room + what each service gains alone". The next call starts from
+/// the last basis: the rows stay, values change.
 class BlockPrices {
  public:
   /// Keeps a reference to the case.
   explicit BlockPrices(const GpuCase& gpu_case);
 
-  /// Prices of the kinds, not negative; near the best ones where the pivots do not suffice.
+  /// Prices of the kinds, not negative; near the best ones if the pivots do not suffice.
   [[nodiscard]] std::vector<double> solve(const std::vector<std::vector<double>>& values);
 
  private:

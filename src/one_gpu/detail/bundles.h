@@ -1,4 +1,4 @@
-/// What one service may hold of one GPU to serve with.
+/// What one service may hold of one GPU for serving.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ inline constexpr int kNoBundle = -1;
 inline constexpr int kNoLabel = -1;
 
 /// The multisets ("bundles") of labels, a label being a kind of slice with a variant, that a service can hold of a GPU.
-/// Retraining pieces are not counted in. Bundle 0 is empty, and a part of a bundle has a smaller number.
+/// Retraining pieces are not included. Bundle 0 is empty, and a part of a bundle has a smaller number.
 struct Bundles {
   struct Label {
     int kind = 0;
@@ -25,7 +25,7 @@ struct Bundles {
   std::vector<int> label_of;         ///< [kind x variants + variant], kNoLabel where the rate is 0
   std::vector<int> room;             ///< [bundle]
   std::vector<int> level;            ///< [bundle], of the capacity, see Served
-  std::vector<double> rate;          ///< [bundle], requests a second of all pieces
+  std::vector<double> rate;          ///< [bundle], requests per second of all pieces
   std::vector<int> add;              ///< [bundle x labels + label], kNoBundle where there is no room
   std::vector<int> remove;           ///< [bundle x labels + label], kNoBundle where it has none
   std::vector<std::uint8_t> counts;  ///< [bundle x labels + label]
@@ -33,7 +33,7 @@ struct Bundles {
   [[nodiscard]] int count() const { return static_cast<int>(room.size()); }
   [[nodiscard]] int plus(int bundle, int label) const { return add[ix(bundle) * labels.size() + ix(label)]; }
   [[nodiscard]] int minus(int bundle, int label) const { return remove[ix(bundle) * labels.size() + ix(label)]; }
-  /// What two bundles have in common.
+  /// The common part of two bundles.
   [[nodiscard]] int common_part(int a, int b) const;
   [[nodiscard]] int count_of(int bundle, int label) const { return counts[ix(bundle) * labels.size() + ix(label)]; }
 };

@@ -1,4 +1,4 @@
-/// The window problem of one GPU, with the tables that its solver and its bounds look things up in.
+/// The window problem of one GPU, with the tables of its solver and its bounds.
 #pragma once
 
 #include <algorithm>
@@ -15,11 +15,11 @@ struct GpuCase {
   /// Keeps a reference to the problem. Requires: one GPU.
   explicit GpuCase(const Problem& problem);
 
-  /// Whether a change may begin in a slot, for all that the problem itself says.
+  /// Whether a change may begin in a slot, by the rules of the problem itself.
   [[nodiscard]] bool can_change(int slot) const {
     return slot >= first_slot && (problem.is_frozen.empty() || problem.is_frozen[ix(slot)] == 0);
   }
-  /// Progress a slot of a retraining on a kind of slice; 0: not possible here.
+  /// Progress per slot of a retraining on a kind of slice; 0: not possible here.
   [[nodiscard]] double progress_rate(int service, int kind) const {
     return progress_rates[ix(service) * ix(rooms.kinds()) + ix(kind)];
   }
@@ -35,8 +35,8 @@ struct GpuCase {
   /// Whether pieces with this rate keep the floor of the service.
   [[nodiscard]] bool keeps_floor(int service, double rate) const;
 
-  /// Progress in a slot that no piece of a plan makes, at most: what runs elsewhere, and what stands here although the
-  /// service retrains elsewhere.
+  /// The most progress in a slot that no piece of a plan makes: from elsewhere, and from an existing piece here
+  /// although the service retrains elsewhere.
   [[nodiscard]] double outside_progress(int service, int slot) const;
 
   const Problem& problem;
@@ -45,7 +45,7 @@ struct GpuCase {
   Rooms rooms;
   std::vector<Served> served;             ///< [service]
   std::vector<Bundles> bundles;           ///< [service]
-  int first_slot = 0;                     ///< what stands is ready and free from here on; at most problem.slots
+  int first_slot = 0;                     ///< existing pieces are ready and free from here on; at most problem.slots
   std::vector<int> start_slots;           ///< [service], the least that a serving piece needs to get ready
   int retraining_start_slots = 0;         ///< likewise of a retraining piece
   std::vector<char> loses_by_swap;        ///< [service]

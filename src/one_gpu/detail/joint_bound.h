@@ -1,27 +1,27 @@
 /// An upper bound of the window problem of one GPU: all services together, without places.
 ///
-/// All that the services may hold together is gone through (joint_states.h), so nothing is lost by their sharing the
-/// GPU. The value of holding from a slot on is a dynamic program backward over the boundaries of blocks of slots. A
+/// All combinations of what the services may hold are enumerated (joint_states.h), so that sharing the GPU relaxes
+/// nothing. The value of a state from a slot on is a dynamic program backward over the boundaries of blocks of slots. A
 /// change drops pieces and adds others (joint_changes.h):
-///     max over what both have of: (its loss until the new ones are ready) + max over what is added of the rest
+///     max over the common part of: (its loss until the new pieces are ready) + max over the added pieces of the rest
 ///
-/// A change may begin between two boundaries. What it costs is a sum over its pieces of functions of its slot; each is
-/// no more than the straight line between its values at the boundaries and the most by which it passes that. So a
-/// bound over the boundaries alone holds; several changes in one block, where pieces get ready so soon, are allowed at
-/// one boundary.
+/// A change may begin between two boundaries. Its cost is a sum over its pieces of functions of its slot; each is at
+/// most the straight line between its values at the boundaries plus the largest excess over that line. So a bound over
+/// the boundaries alone is valid; several changes in one block, if pieces are ready that soon, are allowed at one
+/// boundary.
 ///
-/// Where models become stale, a state has a phase for each of them (fresh, stuck, training; see price_bound.h), blocks
+/// If models become stale, a state has a phase for each of them (fresh, stuck, training; see price_bound.h), blocks
 /// have one slot, and progress has the prices of a PriceBound: it is paid as it is made, by the best pieces to retrain
-/// on that have room together beside the state, and charged when the retraining is done.
+/// on that fit together with the state, and charged when the retraining is done.
 ///
-/// A slice that serves nobody is taken over without the time to create it only where it stands at first: who takes it
-/// later, from a retraining too, could have created it in its room a slot before, but for the progress of that slot.
-/// Who asks for the bound from a slot on, where such a slice stands, gets the one in which it is taken at once.
+/// A slice that serves no service is taken over without the time to create it only if it exists at first: otherwise the
+/// service that takes it later, also from a retraining, could have created it in its room a slot before, except for the
+/// progress of that slot. For a bound from a slot on at which such a slice exists, it is taken over at once.
 ///
-/// The price of changes counts where nobody can retrain: for all pieces of a change that are not handed over, while no
-/// more than one is; for what the kinds of two states differ by where a change is given.
+/// The price of changes counts if no model can retrain: for all pieces of a change that are not handed over, if no more
+/// than one is; for the difference in kinds of two states if a change is given.
 ///
-/// Not in the bound: places, budgets, pins, that a change of variant takes time where variants are free, and that a
+/// Ignored by the bound: places, budgets, pins, that a change of variant takes time if variants are free, and that a
 /// change waits for the ones before it.
 #pragma once
 
@@ -53,34 +53,35 @@ class JointBound {
   /// Whether no model becomes stale.
   [[nodiscard]] bool is_always_fresh() const { return phases_ == 1; }
 
-  /// Solves the program, with blocks of at most so many slots. What stands first may go on whatever the rules say.
-  /// Requires: `prices` where some model becomes stale; blocks have one slot then.
+  /// Solves the program, with blocks of at most this many slots. Existing pieces may continue whatever the rules say.
+  /// Requires: `prices` if some model becomes stale; blocks have one slot then.
   void compute(int block_slots, const std::vector<int>& standing_bundles, const PriceBound* prices);
 
-  /// From the next `compute` on progress has its price of the PriceBound times so much, [service]. 1 at first.
+  /// From the next `compute` on the price of progress is that of the PriceBound times this factor, [service]. 1 at
+  /// first.
   void set_progress_scales(std::vector<double> scales) { progress_scales_ = std::move(scales); }
 
   /// The number of what the services hold, [service] a bundle each.
   [[nodiscard]] int state_of(const std::vector<int>& bundles) const { return states_.state_of(bundles); }
   /// No schedule is worth more from slot t in [first_slot, slots] on if it has this state then, all of it ready.
   [[nodiscard]] double from(int t, int state) const;
-  /// The same where models are in these states, [service]. `has_spare`: slices stand at t that serve nobody, idle or
-  /// for a retraining, so that who takes one at t need not create it. What stands at first_slot at first need not be
-  /// told.
+  /// The same if models are in these states, [service]. `has_spare`: slices exist at t that serve no service, idle or
+  /// used by a retraining, so that a service that takes one at t need not create it. Those that exist at first_slot at
+  /// first need not be reported.
   [[nodiscard]] double from(int t, int state, const std::vector<ModelState>& models, bool has_spare) const;
 
-  /// By how much the bound falls if nothing changes before the next boundary; 0 where t is no boundary.
+  /// By how much the bound falls if nothing changes before the next boundary; 0 if t is no boundary.
   [[nodiscard]] double loss_of_waiting(int t, int state) const;
 
   struct Target {
     int state = 0;
     double value = 0;    ///< a bound
-    double staying = 0;  ///< what it would be worth if it stood from t on and nothing else changed
+    double staying = 0;  ///< its worth if it existed from t on and nothing else changed
   };
   /// The states to which a change at slot t may be worth more than `least`, each with a bound of its worth from t on.
   /// O(states).
   [[nodiscard]] std::vector<Target> targets(int t, int state, double least);
-  /// The bundles that count as what a service holds in a state.
+  /// The bundles that represent the holding of a service in a state.
   [[nodiscard]] const std::vector<int>& bundles_of(int state, int service) const {
     return states_.bundles_of(state, service);
   }
@@ -103,7 +104,7 @@ class JointBound {
   void make_blocks(int block_slots);
   void find_free_kinds(const std::vector<int>& standing_bundles);
   void find_price();
-  /// What pieces that begin between the boundaries of a block may give beyond the straight line, [step].
+  /// The excess over the straight line of pieces that begin between the boundaries of a block, [step].
   struct Cell {
     std::vector<double> given;
     std::vector<double> created;

@@ -1,10 +1,10 @@
-/// The changes at one boundary of the joint bound: from what each state is worth there to what it is worth if it may
-/// change first.
+/// The changes at one boundary of the joint bound: from the worth of each state there to its worth if it may change
+/// first.
 ///
 /// A change drops pieces and adds others: one pass over the states that adds pieces one by one, from the last state on,
 /// and one that drops them, O(states x kinds x services) each. A piece that is created costs more than one that is
-/// handed over. One that is handed over by another service is followed through a change; where two or more are, none of
-/// the change is created.
+/// handed over. A single piece that is handed over by another service is tracked through a change; if two or more are
+/// handed over, no piece of the change counts as created.
 #pragma once
 
 #include <vector>
@@ -15,16 +15,16 @@ namespace berth::planner {
 
 class JointChanges {
  public:
-  /// What pieces cost, [step], less is worse: one that is handed over, one that is created; and what one that is
-  /// dropped may give beyond the boundary. The price is that of a piece that is created or destroyed.
+  /// The costs of pieces, [step], less is worse: of one that is handed over, and of one that is created; and what a
+  /// dropped one may contribute beyond the boundary. The price is that of a piece that is created or destroyed.
   struct Costs {
     std::vector<double> given;
     std::vector<double> created;
     std::vector<double> dropped;
     double price = 0;
   };
-  /// How slices are had that serve nobody before: they began to be created a slot earlier, while retraining went on, or
-  /// they need not be created.
+  /// How slices that served no service before are obtained: their creation began a slot earlier, during a retraining,
+  /// or they need not be created.
   struct Takeover {
     bool while_training = false;
     bool at_once = false;
@@ -33,13 +33,13 @@ class JointChanges {
   /// Keeps references.
   JointChanges(const GpuCase& gpu_case, const JointStates& states, const std::vector<int>& stale_services);
 
-  /// Between two boundaries are so many slots: several changes that are quicker may begin at one boundary.
+  /// The slots between two boundaries: several changes that are faster may begin at one boundary.
   void allow_in_blocks(int block_slots);
 
-  /// `values` [state]. `rewards` [room]: of the progress that is made beside it in the slot; empty where there is none.
+  /// `values` [state]. `rewards` [room]: of the progress made next to it in the slot; empty if there is none.
   void make(const Costs& costs, const std::vector<double>& rewards, Takeover takeover, double* values);
 
-  /// After `make`, on what it left: the same where slices stand, of whatever kinds, that serve nobody.
+  /// After `make`, on its result: the same if there are slices, of any kinds, that serve no service.
   void take_spare(double* values) { take_at_once(true, values); }
 
  private:

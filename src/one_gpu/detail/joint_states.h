@@ -1,7 +1,8 @@
-/// All that the services of a GPU may hold together, and how one piece more leads from one to another.
+/// All combinations of what the services of a GPU may hold, and the transitions by one more piece.
 ///
-/// A state is how many pieces of each kind each service serves with, by variant where variants are kept; places do not
-/// count, but that all pieces fit on the GPU. States are numbered so that a piece more leads to a larger number.
+/// A state is the number of pieces of each kind with which each service serves, by variant if variants are kept; places
+/// are ignored, except that all pieces fit on the GPU. States are numbered so that one more piece leads to a larger
+/// number.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@ namespace berth::planner {
 /// Whether a piece keeps its variant, or all pieces take the best ones in each slot: fewer states, a weaker bound.
 enum class Variants { kKept, kFree };
 
-/// What a state is worth that is not allowed.
+/// The worth of a state that is not allowed.
 inline constexpr double kWorthless = -std::numeric_limits<double>::infinity();
 
 /// Isolation and trust domains allow the two to share a GPU.
@@ -25,17 +26,17 @@ inline constexpr double kWorthless = -std::numeric_limits<double>::infinity();
 
 class JointStates {
  public:
-  /// Keeps a reference to the case. Not usable where there are more states than `states_max`.
+  /// Keeps a reference to the case. Not usable if there are more states than `states_max`.
   JointStates(const GpuCase& gpu_case, Variants variants, int states_max);
 
-  /// A piece more: of one service, from one holding to the next.
+  /// One more piece: of one service, from one holding to the next.
   struct Step {
     int service = 0;
     int from = 0;
     int to = 0;
     int kind = 0;
   };
-  /// A piece more: from one state to the next.
+  /// One more piece: from one state to the next.
   struct Edge {
     std::int32_t to = 0;
     std::int16_t step = 0;
@@ -51,7 +52,7 @@ class JointStates {
   [[nodiscard]] bool keeps_floor(int service, int holding) const {
     return holdings_[ix(service)].keeps_floor[ix(holding)] != 0;
   }
-  /// [holding], what another one has in common with it.
+  /// [holding], its common part with another one.
   [[nodiscard]] const std::vector<int>& common_with(int service, int old);
 
   /// By service.
@@ -70,7 +71,7 @@ class JointStates {
 
   /// The number of what the services hold, [service] a bundle each.
   [[nodiscard]] int state_of(const std::vector<int>& bundles) const;
-  /// The bundles that count as what a service holds in a state.
+  /// The bundles that represent the holding of a service in a state.
   [[nodiscard]] const std::vector<int>& bundles_of(int state, int service) const;
 
  private:

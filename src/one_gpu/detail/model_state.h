@@ -1,4 +1,4 @@
-/// Where the retraining of a service stands at the beginning of a slot.
+/// The state of a service's retraining at the beginning of a slot: stale, progress, swap.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ struct ModelState {
   [[nodiscard]] bool is_open() const { return is_stale && !is_done; }
 };
 
-/// What holds before slot 0 begins.
+/// The state before slot 0 begins.
 [[nodiscard]] inline ModelState first_state(const RetrainingTerms& terms) {
   return {.is_stale = terms.is_stale,
           .is_done = terms.fresh_in > 0,
@@ -26,7 +26,7 @@ struct ModelState {
           .progress = terms.progress};
 }
 
-/// The beginning of a slot: what is due, what is done, what becomes fresh.
+/// The beginning of a slot: applies due times, completions and swaps, in this order.
 inline void enter_slot(const RetrainingTerms& terms, int slot, ModelState& state) {
   if (std::ranges::binary_search(terms.due_slots, slot)) {
     if (!terms.keeps_unfinished || !state.is_open()) state.progress = 0;

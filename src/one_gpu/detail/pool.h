@@ -9,9 +9,9 @@
 
 namespace berth::planner {
 
-/// For the whole window, its halves, quarters and eighths, and the stretches between due slots: the best shares, at no
-/// cost of change, with all models fresh, with those stale that are now, and with progress at its price and at twice
-/// that. Without repetitions.
+/// For the whole window, its halves, quarters and eighths, and the ranges between due slots: the best shares, without
+/// costs of changes, with all models fresh, with the models stale that are stale now, and with progress at its price
+/// and at twice that. Without repetitions.
 [[nodiscard]] std::vector<std::vector<Share>> make_pool(const GpuCase& gpu_case, const Prices& prices);
 
 }  // namespace berth::planner

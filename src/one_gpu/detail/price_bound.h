@@ -2,13 +2,14 @@
 ///
 /// The services of a GPU are coupled by its room alone: in each slot the kinds that they hold together must be one of
 /// its rooms. With a price for a slice of each kind in each slot, charged to the services and paid to the GPU,
-///     D(prices) = sum over slots of the dearest room + sum over services of the best it can do alone
-/// is no less than the best schedule, for all prices. Alone, a service moves between bundles by a dynamic program over
-/// (slot, bundle): a change costs what its new pieces do not give until they are ready. A retraining is relaxed in the
-/// same way: progress has a price that is paid to the service as it is made, and charged when the retraining is done.
+///     D(prices) = sum over slots of the most expensive room + sum over services of the best value of each alone
+/// is at least the value of the best schedule, for all prices. Alone, a service moves between bundles by a dynamic
+/// program over (slot, bundle): a change costs what its new pieces do not contribute until they are ready. A retraining
+/// is relaxed in the same way: progress has a price that is paid to the service as it is made, and charged when the
+/// retraining is done.
 ///
-/// D is convex; a subgradient method brings it down. Not in the bound: budgets, isolation, pins, where pieces stand,
-/// that a change waits for the ones before it, and the swap after a retraining.
+/// D is convex; a subgradient method lowers it. Ignored by the bound: budgets, isolation, pins, places of pieces, that
+/// a change waits for the ones before it, and the swap after a retraining.
 #pragma once
 
 #include <cstddef>
@@ -22,8 +23,8 @@ namespace berth::planner {
 
 inline constexpr double kNever = -std::numeric_limits<double>::infinity();
 
-/// What the bound knows of the model of a service: fresh, stuck (stale, and not done before the next due slot), or in
-/// training, in one lane for each price of progress.
+/// What the bound knows about the model of a service: fresh, stuck (stale, and not done before the next due slot), or
+/// in training, in one lane for each price of progress.
 inline constexpr int kFresh = 0;
 inline constexpr int kStuck = 1;
 inline constexpr int kTraining = 2;
@@ -33,7 +34,7 @@ struct Prices {
   int kinds = 0;
   std::vector<int> block_of;                  ///< [slot], slots + 1: the last one is the tail, a block of its own
   std::vector<double> seconds;                ///< [block]
-  std::vector<double> kind;                   ///< [block x kinds + kind], a second
+  std::vector<double> kind;                   ///< [block x kinds + kind], per second
   std::vector<std::vector<double>> progress;  ///< [service][epoch], of a whole retraining
 
   [[nodiscard]] double of(int block, int k) const { return kind[ix(block) * ix(kinds) + ix(k)]; }
@@ -43,7 +44,7 @@ struct Prices {
 struct PriceSums {
   int rooms = 0;
   std::vector<double> room;    ///< [slot x rooms + room], of holding a room in the slots before
-  std::vector<double> income;  ///< [slot], of the dearest room from here to the end of the tail
+  std::vector<double> income;  ///< [slot], of the most expensive room from here to the end of the tail
 
   [[nodiscard]] const double* before(int slot) const { return room.data() + ix(slot) * ix(rooms); }
 };
@@ -51,7 +52,7 @@ struct PriceSums {
 /// What a service and its prices use of the GPU, for the subgradient.
 struct Use {
   std::vector<double> kinds;     ///< [block x kinds + kind], summed over the seconds of the block
-  std::vector<double> progress;  ///< [epoch], made less needed
+  std::vector<double> progress;  ///< [epoch], made minus needed
 };
 
 /// The best that one service can do alone, from each slot, phase and bundle on.
@@ -61,11 +62,11 @@ class ServiceBound {
   ServiceBound(const GpuCase& gpu_case, int service);
 
   /// O(slots x bundles x labels x factors). Keeps references to the prices. With several factors of the price of
-  /// progress, each gives a bound of a label and the least counts: what is right at first is wrong for one that has
-  /// made much progress since, or none.
+  /// progress, each gives a bound of a label and the least is used: a factor that is right at first is wrong for one
+  /// that has made much progress since, or none.
   void compute(const Prices& prices, const PriceSums& sums, std::span<const double> factors);
 
-  /// From slot t >= first_slot on, after what a due slot does, with a bundle that is ready.
+  /// From slot t >= first_slot on, after the effects of a due slot, with a bundle that is ready.
   [[nodiscard]] double from_fresh(int t, int bundle) const { return table(kFresh, t)[bundle]; }
   /// The same for a stale model. Requires: it retrains.
   [[nodiscard]] double from_stale(int t, int bundle, double progress) const;
@@ -74,8 +75,8 @@ class ServiceBound {
   /// epoch with a bundle, at its due slot or, for epoch 0, at first_slot with `progress`.
   [[nodiscard]] double best_factor(int epoch, int bundle, double progress) const;
 
-  /// What the prices say of the model in a slot: whether a retraining is due, may be done at its beginning, and may be
-  /// done in time from some progress on; and what a whole retraining's progress is worth. Requires: it retrains.
+  /// What the prices imply for the model in a slot: whether a retraining is due, may be done at its beginning, and may
+  /// be done in time from some progress on; and the price of a whole retraining's progress. Requires: it retrains.
   [[nodiscard]] bool is_due(int t) const { return t < slots_ && epoch_[ix(t)] != (t == 0 ? 0 : epoch_[ix(t - 1)]); }
   [[nodiscard]] bool may_be_done(int t) const { return t >= earliest_done_[ix(epoch_[ix(t)])]; }
   [[nodiscard]] bool may_get_done(int t, double progress) const;
@@ -84,7 +85,7 @@ class ServiceBound {
   /// For a model that stays stale.
   [[nodiscard]] double stuck_price(int t) const;
 
-  /// Adds what the best way from a state at first_slot uses.
+  /// Adds the usage of the best path from a state at first_slot.
   void trace(bool is_fresh, double progress, int bundle, Use& use) const;
 
   /// One more than due slots.
@@ -124,7 +125,7 @@ class ServiceBound {
     double value = 0;
     int kind = -1;
   };
-  /// The best kind of slice to retrain on beside a bundle, in a slot of a block, at a price of progress.
+  /// The best kind of slice to retrain on together with a bundle, in a slot of a block, at a price of progress.
   [[nodiscard]] Reward best_reward(int block, int bundle, double price) const;
   void compute_tail();
   void compute_slot(int t);
@@ -159,15 +160,15 @@ class ServiceBound {
   std::vector<int> less_;        ///< bundles with a piece less
   std::vector<int> less_begin_;
   std::vector<double> factors_ = {1.0};    ///< [phase - kTraining]
-  double fastest_ = 0;                     ///< progress a slot, on the best kind
+  double fastest_ = 0;                     ///< progress per slot, on the best kind
   std::vector<int> epoch_;                 ///< [slot], slots + 1: due slots up to it
   std::vector<int> earliest_done_;         ///< [epoch], a slot; slots + 1: not in the window
   std::vector<char> keeps_floor_;          ///< [bundle]
   std::vector<double> price_of_progress_;  ///< [slot], slots + 1
   std::vector<double> base_before_;        ///< [slot x bundle], sums of what a stale model serves
   std::vector<std::vector<double>>
-      done_gain_;                             ///< [slot x bundle], sums of what training is worth more than being done
-  std::vector<std::vector<double>> sums_;     ///< [slot x bundle]
+      done_gain_;                          ///< [slot x bundle], sums of how much more training is worth than being done
+  std::vector<std::vector<double>> sums_;  ///< [slot x bundle]
   std::vector<std::vector<double>> tables_;   ///< [(slot - first) x bundle]
   std::vector<double> at_due_;                ///< [epoch x bundle], entering its due slot stale and without progress
   std::vector<double> never_;                 ///< [bundle]

@@ -18,19 +18,19 @@ struct ServiceStart {
 /// The bounds of all services of a GPU at common prices.
 class PriceBound {
  public:
-  /// Keeps a reference to the case. Blocks of prices have about `block_slots` slots. The prices of progress are looked
-  /// for in so many rounds.
+  /// Keeps a reference to the case. Blocks of prices have about `block_slots` slots. The prices of progress are
+  /// searched in this many rounds.
   PriceBound(const GpuCase& gpu_case, std::vector<ServiceStart> starts, int block_slots, int tune_rounds);
 
-  /// Lowers the bound for at most so many rounds; `known` is the value of a solution from first_slot on (Polyak's step
-  /// aims at it). Stops where the bound meets it within `gap` of it.
+  /// Lowers the bound for at most this many rounds; `known` is the value of a solution from first_slot on (the target
+  /// of Polyak's step). Stops if the bound is within `gap` of it.
   void descend(double known, double gap, int rounds);
 
   /// No schedule is worth more from first_slot on.
   [[nodiscard]] double value() const { return value_; }
 
-  /// No schedule gives a service and its share of the room more from slot t on, at these prices; with income(t), summed
-  /// over the services, a bound of what is worth from there on.
+  /// An upper bound, at these prices, on what a service and its share of the room gain from slot t on; summed over the
+  /// services, with income(t), a bound on the worth from there on.
   [[nodiscard]] double from(int service, int t, int bundle, const ModelState& state) const {
     const ServiceBound& bound = services_[ix(service)];
     if (!state.is_open()) return bound.from_fresh(t, bundle);

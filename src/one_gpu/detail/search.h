@@ -18,11 +18,11 @@ namespace berth::planner {
 
 /// How much a pass may leave out.
 struct PassLimits {
-  int width = 8;              ///< labels that stay in a slot
+  int width = 8;              ///< labels that are kept in a slot
   int changes_max = 8;        ///< of a label in a slot, by what the services get
   int placings_max = 8;       ///< of one such change
-  bool is_from_pool = false;  ///< changes to what is in the pool alone
-  int stride = 1;             ///< changes begin in the first slot, each of so many, and where something is due
+  bool is_from_pool = false;  ///< only changes to configurations of the pool
+  int stride = 1;  ///< changes begin in the first slot, in every stride-th one, and where a retraining is due
   std::int64_t nodes_max = 0;
 };
 
@@ -34,27 +34,27 @@ class OneGpuSearch {
   [[nodiscard]] std::vector<ServiceStart> starts() const;
 
   void set_pool(std::vector<std::vector<Share>> pool) { pool_ = std::move(pool); }
-  /// What bounds the rest of a schedule, before the first pass: prices, all services together, or the less of the two.
-  /// Prices are needed where a model may become stale.
+  /// The bound of the rest of a schedule, set before the first pass: prices, all services together, or the lesser of
+  /// the two. Prices are needed if a model may become stale.
   void set_bound(const PriceBound& bound) { bound_ = &bound; }
   void set_bound(JointBound& bound) { joint_ = &bound; }
-  /// Nothing may be looked for after it.
+  /// No search is allowed after it.
   void forget_bounds() {
     bound_ = nullptr;
     joint_ = nullptr;
   }
-  /// A schedule has to be worth so much more than the best known one, relatively, to be looked for.
+  /// Only schedules worth more than the best known one by this share are searched.
   void set_gap(double gap) { gap_ = gap; }
-  /// Looks for a schedule that is worth more than the best known one.
+  /// Searches for a schedule that is worth more than the best known one.
   void pass(const PassLimits& limits);
 
-  /// A schedule from elsewhere: the best one where it is worth more. Requires: it keeps all rules.
+  /// A schedule from elsewhere: becomes the best one if it is worth more. Requires: it keeps all rules.
   bool offer(const std::vector<Change>& changes);
 
-  /// One way through the window after the joint bound. Requires: it alone bounds the search.
+  /// One path through the window guided by the joint bound. Requires: it alone bounds the search.
   void dive(double patience, const PassLimits& limits);
 
-  /// Moves the changes of the best schedule in time, and leaves out some, as long as that helps.
+  /// Moves the changes of the best schedule in time, and leaves out some, as long as that gains.
   void polish();
 
   [[nodiscard]] bool has_schedule() const { return best_value_ > kNever; }
@@ -62,7 +62,7 @@ class OneGpuSearch {
   /// Value of the slots before the first in which something may change.
   [[nodiscard]] double value_before() const { return root_.value; }
   [[nodiscard]] const std::vector<Change>& best_changes() const { return best_changes_; }
-  /// Of the last pass: what it left out is worth no more.
+  /// Of the last pass: an upper bound on what it left out.
   [[nodiscard]] double left_out() const { return std::max(left_out_, cutoff()); }
   [[nodiscard]] std::int64_t nodes() const { return nodes_; }
 
@@ -82,18 +82,18 @@ class OneGpuSearch {
     int room = 0;
     double loss = 0;
   };
-  /// What a change gives each service, and how much of its label's bound it loses at least.
+  /// The shares of the services after a change, and the least loss against its label's bound.
   struct Deal {
     double loss = 0;
     std::vector<Share> shares;
   };
-  /// Changes of one label in one slot that are being made up, service by service.
+  /// Changes of one label in one slot under construction, service by service.
   struct Draft {
     int label = 0;
     int slot = 0;
     double bound = 0;                                 ///< of the label, of the kind that losses are counted from
-    double slack = 0;                                 ///< a change that loses so much is of no use
-    bool is_cut = false;                              ///< some were left out for being too many
+    double slack = 0;                                 ///< a change that loses this much is useless
+    bool is_cut = false;                              ///< some were left out because there were too many
     std::vector<const std::vector<Option>*> options;  ///< [service], what stands first, then least loss first
     std::vector<std::vector<double>> least;  ///< [service][room taken before], loss of it and those after it; NaN: open
     std::vector<Share> shares;
@@ -101,7 +101,7 @@ class OneGpuSearch {
   };
 
   [[nodiscard]] static bool smaller_loss(const Deal& a, const Deal& b) { return a.loss < b.loss; }
-  /// Options that were worked out before, where they depend on slot and bundle alone.
+  /// Options computed before, if they depend on slot and bundle alone.
   struct KnownOptions {
     int slot = -1;
     double slack = 0;
@@ -164,7 +164,7 @@ class OneGpuSearch {
   void finish(const Label& label, int parent, const Configuration* last);
   static constexpr std::size_t kKindsMax = 64;  ///< as many as sites
   using KindSet = std::bitset<kKindsMax>;
-  /// A bound, and whether a retraining gets done before all is ready.
+  /// A bound, and whether a retraining is done before all is ready.
   struct Kept {
     double value = 0;
     bool gets_done = false;

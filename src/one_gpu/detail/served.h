@@ -1,4 +1,4 @@
-/// What a service is worth in stretches of slots at a fixed capacity, beside what stands outside: a few lookups.
+/// The worth of a service in ranges of slots at a fixed capacity, given the capacity outside: a few lookups.
 #pragma once
 
 #include <cstddef>
@@ -12,15 +12,15 @@ namespace berth::planner {
 
 /// Prefix sums over the slots of a problem, for one service, by capacity level and by whether the model is fresh.
 ///
-/// A level is a capacity: requests a second by variant of ready pieces, without what stands outside (that is added in
-/// each slot). Without retraining the model is fresh, and nothing else is kept. Levels are made on demand: O(slots x
+/// A level is a capacity: requests per second by variant of ready pieces, without the capacity outside (added in each
+/// slot). Without retraining the model is fresh, and only that is stored. Levels are created on demand: O(slots x
 /// samples x variants) each; lookups are O(1).
 class Served {
  public:
   /// Keeps a reference to the problem.
   Served(const Problem& problem, int service);
 
-  /// The level of a capacity, [variant]; one sum twice is one level.
+  /// The level of a capacity, [variant]; equal sums are one level.
   int level_of(std::span<const double> capacity);
   [[nodiscard]] int levels_count() const { return static_cast<int>(tails_.size() / 2); }
 
@@ -29,7 +29,7 @@ class Served {
     const double* sums = prefix(level, is_fresh);
     return sums[to] - sums[from];
   }
-  /// Sums of slots + 1 stretches: element t is the value of the slots [0, t).
+  /// Sums of slots + 1 ranges: element t is the value of the slots [0, t).
   [[nodiscard]] const double* prefix(int level, bool is_fresh) const { return sums_.data() + row(level, is_fresh); }
   /// Value of the whole tail, and of a fresh model beyond it.
   [[nodiscard]] double tail(int level, bool is_fresh) const {

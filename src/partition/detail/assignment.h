@@ -1,4 +1,4 @@
-/// The best owners for the pieces of one cut, when the figures of services add up.
+/// The best owners for the pieces of one partition (cut), if the figures of services add up.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace berth::partition::detail {
 
-/// What a plan or a part of it is worth. Better: fewer services without a piece (where each must have one), then the
-/// larger value, then fewer owned pieces.
+/// The worth of a plan or a part of it. Better: fewer services without a piece (if each must have one), then the larger
+/// value, then fewer owned pieces.
 struct Worth {
   int uncovered = 0;
   double value = 0;
@@ -24,13 +24,13 @@ struct Assignment {
   std::vector<int> owners;  ///< by piece
 };
 
-/// worth[service][mask]: what the service is worth with the pieces of `mask` (bit i: piece i), for masks that it can
+/// worth[service][mask]: the worth of the service with the pieces of `mask` (bit i: piece i), for masks that it can
 /// serve; others are marked by kImpossible in `uncovered`.
 using WorthTable = std::vector<std::vector<Worth>>;
 inline constexpr int kImpossible = 1 << 20;
 
-/// The exact optimum over all ways to give each piece to one service or nobody; ties go to the first in order of
-/// enumeration: services in order, each taking the smallest mask. Dynamic program over (service, pieces left),
+/// The exact optimum over all ways to give each piece to one service or leave it unowned; ties go to the first in order
+/// of enumeration: services in order, each taking the smallest mask. Dynamic program over (service, pieces left),
 /// O(services x 3^pieces). Requires: mask 0 is possible for every service, pieces <= 12.
 [[nodiscard]] Assignment best_assignment(const WorthTable& worth, std::size_t piece_count);
 
@@ -39,8 +39,8 @@ inline constexpr int kImpossible = 1 << 20;
 [[nodiscard]] std::int64_t assignment_count(const ModelView& view, const Cut& cut, int service_count);
 
 /// All plans of one GPU that differ in the ordered list of kinds of some service, the first in order of enumeration of
-/// each; the order between different services' pieces is not told apart (it decides only what happens in one
-/// microsecond). The list is cut at `count_max` + 1, which tells that there are more.
+/// each; the order between different services' pieces is not distinguished (it affects only what happens within one
+/// microsecond). The list ends at `count_max` + 1, which means that there are more.
 [[nodiscard]] std::vector<GpuPlan> distinct_plans(const ModelView& view, int service_count, std::size_t count_max);
 
 }  // namespace berth::partition::detail

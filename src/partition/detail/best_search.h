@@ -1,9 +1,9 @@
 /// Local search for the best fixed layout of a fleet.
 ///
-/// Moves: re-cut one GPU and choose all its owners anew (exactly by best_assignment where services are separable, else
-/// over its distinct plans; only while the questions that this needs fit the budget), hand a piece to another service,
-/// swap the owners of two pieces. Each move is taken when it is better (Worth). Ends when no move is, or the scorer is
-/// spent.
+/// Moves: repartition one GPU and choose all its owners anew (exactly by best_assignment if services are separable,
+/// otherwise over its distinct plans; only if the scores that this needs fit the budget), hand a piece to another
+/// service, swap the owners of two pieces. Each move is taken if it is better (Worth). Ends when no move is, or the
+/// scorer's budget is used up.
 #pragma once
 
 #include <cstdint>
@@ -21,19 +21,19 @@ struct FoundPlan {
   std::int64_t tried = 0;  ///< plans whose worth was computed or covered by an exact re-cut; saturates
 };
 
-/// Where a climb begins and how much it may ask.
+/// Where a climb begins and its budget.
 struct ClimbStart {
   FleetPlan plan;
   int evaluations_max = 0;
-  int gpu_first = 0;  ///< re-cuts begin here and go round
+  int gpu_first = 0;  ///< repartitioning begins here and continues cyclically
 };
 
 /// Climbs to a plan that no move makes better. Nothing: not even the start could be scored.
 [[nodiscard]] std::optional<FoundPlan> climb(const FleetView& fleet, const StaticBestSearch& search, Scorer& scorer,
                                              ClimbStart start);
 
-/// The best way to cut one GPU of a plan and to own its pieces while the others stay, with what it covered; nothing
-/// where the questions do not fit the scorer's budget. Requires: services are separable.
+/// The best partition and owners of one GPU of a plan while the others stay, with what it covered; nothing if the
+/// scores do not fit the scorer's budget. Requires: services are separable.
 struct Recut {
   GpuPlan plan;
   Worth worth;  ///< of the whole plan

@@ -1,8 +1,8 @@
 /// Layouts for unknown load: the SMs of the services as equal as possible.
 ///
 /// Model: each GPU takes one of its cuts, each piece at most one owner that it can serve; x_s is the sum of SMs of
-/// service s; every service owns a piece. Objective: least max x - min x, then most SMs in all, then the first in order
-/// of enumeration.
+/// service s; every service owns a piece. Objective: least max x - min x, then most SMs in total, then the first in
+/// order of enumeration.
 #pragma once
 
 #include <optional>
@@ -12,15 +12,15 @@
 namespace berth::partition::detail {
 
 /// The exact optimum on one GPU, by enumeration of shapes x owners, equal pieces being interchangeable. Several GPUs:
-/// coordinate descent, one GPU re-cut at a time (all its shapes; its owners exactly where they are few, else largest
+/// coordinate descent, one GPU at a time (all its shapes; its owners exactly if they are few, otherwise the largest
 /// piece to the smallest sum), first on the squared deviation of the sums, then on the objective, from two starts:
-/// largest first, and equal pieces dealt in rounds, whole GPUs first. Up to 8 GPUs the plan is then disturbed, GPU by
-/// GPU and shape by shape, and descends again. Nothing: no plan gives every service a piece (see `no_room`). O(passes x
-/// GPUs x shapes x pieces x services).
+/// largest first, and equal pieces assigned in rounds, whole GPUs first. Up to 8 GPUs the plan is then perturbed, GPU
+/// by GPU and shape by shape, and descends again. Nothing: no plan gives every service a piece (see `no_room`).
+/// O(passes x GPUs x shapes x pieces x services).
 [[nodiscard]] std::optional<FleetPlan> even_plan(const FleetView& fleet);
 
-/// The largest-first start alone: every GPU is cut as little as it may be while every service has a piece, and dealt
-/// largest piece to the smallest sum. Nothing as above.
+/// The largest-first start alone: every GPU is partitioned as little as possible while every service has a piece, and
+/// the largest piece goes to the smallest sum. Nothing as above.
 [[nodiscard]] std::optional<FleetPlan> largest_first_plan(const FleetView& fleet);
 
 }  // namespace berth::partition::detail

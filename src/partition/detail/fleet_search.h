@@ -1,10 +1,10 @@
-/// The search of the policies that re-cut while they run: how to cut every GPU, and which piece serves or retrains
-/// whom, beside what stands now.
+/// The search of the policies that repartition while they run: the partition of every GPU, and which piece serves or
+/// retrains which service, given the existing slices.
 ///
-/// Model: each GPU takes one of its cuts; each piece goes to one job or to nobody; a service has two jobs, its
-/// inference and (where one is due) its retraining, which runs on one piece. A plan is worth the sum over the services
+/// Model: each GPU takes one of its cuts; each piece goes to one job or is unowned; a service has two jobs, its
+/// inference and (if one is due) its retraining, which runs on one piece. A plan is worth the sum over the services
 /// of a value that the policy gives to a service's share; plans in which more services have an inference piece are
-/// better whatever the value. Pieces that do not stand for their job yet count as coming, with the seconds until they
+/// better for any value. Pieces that do not exist for their job yet count as coming, with the seconds until they
 /// work.
 #pragma once
 
@@ -22,7 +22,7 @@
 
 namespace berth::partition::detail {
 
-/// What jobs get from kinds of slices. [model of the view][kind][service]; 0: cannot.
+/// The rates of jobs on kinds of slices. [model of the view][kind][service]; 0: cannot.
 struct JobRates {
   std::vector<std::vector<std::vector<double>>> requests_per_second;
   std::vector<std::vector<std::vector<double>>> retraining_seconds;
@@ -56,26 +56,26 @@ using ShareValue = std::function<double(int service, const Share&)>;
 /// Owners in the plans of this search: a service (inference), service_count + a service (retraining), or kNobody.
 [[nodiscard]] inline int retraining_owner(const FleetView& fleet, int service) { return fleet.service_count + service; }
 
-/// A piece that stands, or is on its way.
+/// A piece that exists, or is being created.
 struct StandingPiece {
   Piece piece;
   int owner = kNobody;
   bool is_ready = false;
 };
 
-/// The plan that stands (or is on its way); a GPU whose slices fit no cut together counts as nobody's.
+/// The existing plan (including what is being created); a GPU whose slices fit no partition counts as unowned.
 [[nodiscard]] FleetPlan standing_plan(const FleetView& fleet, const Snapshot& snapshot);
 
 struct SearchLimits {
   int passes_max = 4;          ///< rounds over all GPUs of a descent
-  int gpus_disturbed_max = 8;  ///< fleets up to this size are disturbed GPU by GPU, and descend again
-  int gpus_recut_max = 64;     ///< of a larger fleet, so many GPUs are looked at in one decision, in turn
-  int services_max = 12;       ///< of many services, those that gain most and those that stand there
+  int gpus_disturbed_max = 8;  ///< fleets up to this size are perturbed GPU by GPU, and descend again
+  int gpus_recut_max = 64;     ///< of a larger fleet, this many GPUs are considered in one decision, in turn
+  int services_max = 12;       ///< of many services, those that gain most and those with slices there
 };
 
-/// Requires: arguments outlive it. One GPU is re-cut at a time, exactly: all its cuts, and for each the best owners by
-/// dynamic programming (detail/assignment.h); round and round until nothing changes. O(cuts x services x 3^pieces) a
-/// GPU.
+/// Requires: arguments outlive it. One GPU at a time is repartitioned, exactly: all its partitions, and for each the
+/// best owners by dynamic programming (detail/assignment.h); again and again until nothing changes. O(cuts x services x
+/// 3^pieces) per GPU.
 class FleetSearch {
  public:
   /// `may_retrain[s]`: service s may be given a retraining piece.
@@ -84,7 +84,8 @@ class FleetSearch {
 
   /// standing_plan of the snapshot.
   [[nodiscard]] const FleetPlan& standing() const { return standing_; }
-  /// The best plan found from what stands, from nothing, and from other starts; never worse than what stands.
+  /// The best plan found from the existing one, from an empty one, and from other starts; never worse than the existing
+  /// one.
   [[nodiscard]] FleetPlan best(const std::vector<FleetPlan>& more_starts) const;
 
   /// A share with one more piece of a GPU, for inference or for its retraining.
@@ -99,7 +100,7 @@ class FleetSearch {
   [[nodiscard]] PlanWorth worth_of(const FleetPlan& plan) const;
 
  private:
-  /// What each set of pieces of a cut is worth to a service, and the piece of it that retrains (kNobody: none).
+  /// The worth of each set of pieces of a partition to a service, and the piece of it that retrains (kNobody: none).
   struct ServiceChoices {
     std::vector<Worth> worth;
     std::vector<int> retraining_piece;
@@ -126,12 +127,12 @@ class FleetSearch {
   SearchLimits limits_;
   std::vector<std::vector<StandingPiece>> standing_on_;  ///< [gpu]
   FleetPlan standing_;
-  bool is_empty_ = true;   ///< nothing stands
-  std::vector<int> gpus_;  ///< those that are re-cut, in turn
+  bool is_empty_ = true;   ///< no slice exists
+  std::vector<int> gpus_;  ///< those that are repartitioned, in turn
 };
 
-/// The target that a plan asks for; `points` by service (absent: the default). Unowned pieces stay where they stand,
-/// and are not cut anew.
+/// The target of a plan; `points` by service (absent: the default). Existing unowned pieces stay, new ones are not
+/// created.
 [[nodiscard]] Target target_of(const FleetView& fleet, const FleetPlan& plan, const Snapshot& snapshot,
                                const std::function<std::optional<PointChoice>(const Slice&, ServiceId)>& point_of);
 

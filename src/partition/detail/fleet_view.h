@@ -1,5 +1,5 @@
-/// The fleet as the static policies see it: per GPU model the kinds of slices, the ways to cut a GPU, and which service
-/// runs how fast on which kind. Built once a policy; everything else works on small indices.
+/// The fleet as the static policies see it: per GPU model the kinds of slices, the partitions of a GPU, and the rate of
+/// each service on each kind. Built once per policy; everything else works on small indices.
 #pragma once
 
 #include <cstdint>
@@ -14,23 +14,23 @@
 
 namespace berth::partition::detail {
 
-/// A piece's owner: the index of a service, or nobody.
+/// A piece's owner: the index of a service, or none.
 inline constexpr int kNobody = -1;
 
-/// A kind of slice of one model: a plain profile, or the whole uncut GPU.
+/// A kind of slice of one model: a plain profile, or the whole GPU.
 struct Kind {
   ProfileId profile;
   int sms = 0;
 };
 
-/// One slice of a cut: `kind` is an index into ModelView::kinds.
+/// One slice of a partition (cut): `kind` is an index into ModelView::kinds.
 struct Piece {
   int start = 0;
   int kind = 0;
   friend bool operator==(const Piece&, const Piece&) = default;
 };
 
-/// A maximal way to cut one GPU, pieces by start.
+/// A maximal partition of one GPU, pieces by start.
 struct Cut {
   std::vector<Piece> pieces;
   std::vector<int> counts;  ///< by kind
@@ -40,7 +40,7 @@ struct Cut {
 struct ModelView {
   const GpuModel* model = nullptr;
   std::vector<Kind> kinds;  ///< plain profiles by id, then `full`
-  std::vector<Cut> cuts;    ///< every maximal placed layout in mig's order, then the uncut GPU
+  std::vector<Cut> cuts;    ///< every maximal placed layout in mig's order, then the whole GPU
   std::vector<int> shapes;  ///< the cuts that differ in their counts: the first one of each
   std::vector<std::vector<std::optional<Decimal>>>
       throughput;         ///< [kind][service], requests per second; nothing: cannot serve
@@ -64,7 +64,7 @@ struct FleetView {
 /// O(models x services x kinds) choices of an operating point.
 [[nodiscard]] FleetView view_fleet(const Scenario& scenario);
 
-/// How one GPU is cut and who owns each piece of the cut.
+/// The partition of one GPU and the owner of each piece.
 struct GpuPlan {
   int cut = 0;              ///< index into ModelView::cuts
   std::vector<int> owners;  ///< by piece
@@ -74,7 +74,7 @@ struct GpuPlan {
 /// A plan for every GPU.
 using FleetPlan = std::vector<GpuPlan>;
 
-/// A plan in which nobody owns anything.
+/// A plan in which everything is unowned.
 [[nodiscard]] FleetPlan empty_plan(const FleetView& fleet);
 /// The holdings of a plan.
 [[nodiscard]] Layout layout_of(const FleetView& fleet, const FleetPlan& plan);
@@ -82,7 +82,7 @@ using FleetPlan = std::vector<GpuPlan>;
 [[nodiscard]] int owned_count(const FleetPlan& plan);
 
 /// Why a service cannot be served by any kind of any GPU of the fleet, for the first such service, or nothing. With
-/// `only_whole`, by any uncut GPU.
+/// `only_whole`, by any whole GPU.
 [[nodiscard]] std::optional<Infeasible> find_unservable(const FleetView& fleet, bool only_whole);
 
 /// "1 GPU", "2 GPUs".

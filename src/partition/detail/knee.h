@@ -1,5 +1,5 @@
 /// The batch sizes that form while requests may wait, and the slice size that serves each best: the histogram and the
-/// knee of PARIS (arXiv 2202.13481), in our reading.
+/// knee of PARIS (arXiv 2202.13481), in our interpretation.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace berth::partition::detail {
 /// Requests by the size of the batch that forms in their second.
 using BatchHistogram = std::map<int, std::int64_t>;
 
-/// How long a request of the service may wait: the target less the latency of the default point's full batch on the
+/// How long a request of the service may wait: the target minus the latency of the default point's full batch on the
 /// largest slice (most SMs) of the fleet that can serve it, at least 0. Requires: there is one.
 [[nodiscard]] Decimal slack_ms(const FleetView& fleet, int service);
 
@@ -41,7 +41,7 @@ class KneeTable {
 
   /// Nothing: no kind can serve the service.
   [[nodiscard]] std::optional<Knee> knee(int batch) const;
-  /// The largest usable batch; 0 where there is none.
+  /// The largest usable batch; 0 if there is none.
   [[nodiscard]] int batch_max() const;
 
  private:

@@ -1,4 +1,4 @@
-/// GPUs that are being filled piece by piece: which kinds still fit beside those already given. Positions are chosen at
+/// GPUs that are being filled piece by piece: which kinds still fit with those already given. Positions are chosen at
 /// the end.
 #pragma once
 
@@ -44,8 +44,8 @@ class OpenGpus {
 
 /// Gives every service one piece that can serve it, first fit: services with the fewest models first, then those that
 /// need the largest pieces; of each the kinds in the order of `choices[service]`. A service that finds no room moves to
-/// the front and all begins again, at most `kCoverRoundsMax` times. Nothing: no room was found for all; a heuristic
-/// answer, not a proof. On one GPU every combination of kinds is tried, so that there it is one.
+/// the front and everything begins again, at most `kCoverRoundsMax` times. Nothing: no room was found for all; a
+/// heuristic answer, not a proof. On one GPU every combination of kinds is tried, so there it is a proof.
 inline constexpr int kCoverRoundsMax = 64;
 [[nodiscard]] std::optional<OpenGpus> cover_services(const FleetView& fleet,
                                                      std::span<const std::vector<ModelKind>> choices);
@@ -54,9 +54,9 @@ inline constexpr int kCoverRoundsMax = 64;
 [[nodiscard]] std::vector<std::vector<ModelKind>> smallest_kinds(const FleetView& fleet);
 
 /// That the fleet has no room for a piece of every service: proven on one GPU, where the caller searched exactly, or
-/// where there are more services than pieces; else not found by a search.
+/// if there are more services than pieces; otherwise not found by a search.
 [[nodiscard]] Infeasible no_room(const FleetView& fleet);
-/// The most pieces that the fleet can be cut into.
+/// The most pieces into which the fleet can be partitioned.
 [[nodiscard]] std::int64_t pieces_max(const FleetView& fleet);
 
 }  // namespace berth::partition::detail

@@ -1,4 +1,4 @@
-/// What the rivals expect to arrive: forecasts of every service, as a law of requests per second.
+/// The arrivals that the rivals expect: forecasts of every service, as a distribution of requests per second.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace berth::partition::detail {
 
-/// Requests per second as a discrete law: what share of the seconds brings how many.
+/// Requests per second as a discrete distribution: the share of seconds for each count.
 class DemandForecast {
  public:
   struct Part {
@@ -19,15 +19,15 @@ class DemandForecast {
     friend auto operator<=>(const Part&, const Part&) = default;
   };
 
-  /// The law of seconds whose quantiles are given, each second as likely as the others; empty: nothing arrives.
+  /// The distribution of seconds whose quantiles are given, each second equally likely; empty: nothing arrives.
   [[nodiscard]] static DemandForecast from_quantiles(const std::vector<forecast::Quantiles>& seconds);
 
   [[nodiscard]] double mean() const { return served_.empty() ? 0 : served_.back(); }
   /// Mean requests per second that a capacity answers: E[min(requests, capacity)]. O(log parts).
   [[nodiscard]] double served(double capacity) const;
-  /// The share of seconds that bring more than a capacity: the slope of `served` there.
+  /// The share of seconds with more arrivals than a capacity: the slope of `served` there.
   [[nodiscard]] double share_above(double capacity) const;
-  /// The least number that a share `level` of the seconds does not exceed. Requires: 0 < level <= 1.
+  /// The least number that is not exceeded in a share `level` of the seconds. Requires: 0 < level <= 1.
   [[nodiscard]] double quantile(double level) const;
 
  private:
@@ -36,12 +36,12 @@ class DemandForecast {
   std::vector<double> served_;  ///< [i]: sum of requests x share of parts 0 .. i
 };
 
-/// One forecaster a service (the combination of docs/forecast.md), told each second once.
+/// One forecaster per service (the combination of docs/forecast.md), which gets each second once.
 class Outlook {
  public:
   explicit Outlook(std::size_t service_count);
 
-  /// Takes in the seconds of the snapshot that are new.
+  /// Observes the new seconds of the snapshot.
   void observe(const Snapshot& snapshot);
 
   /// Quantiles of the `seconds` seconds from `from_second` on. Requires: later than what was observed.
@@ -59,7 +59,7 @@ class Outlook {
   std::vector<Watched> services_;
 };
 
-/// The probability that each of forecast::kLevels stands for: half-way to its neighbours.
+/// The probability that each of forecast::kLevels represents: half-way to its neighbours.
 [[nodiscard]] const std::vector<double>& level_shares();
 
 }  // namespace berth::partition::detail

@@ -1,5 +1,5 @@
-/// From counts to places: which GPU is cut how, and which piece is whose, so that as much as possible of what stands
-/// stays.
+/// From counts to places: the partition of each GPU, and the owner of each piece, so that as much as possible of the
+/// existing plan stays.
 #pragma once
 
 #include <vector>
@@ -10,18 +10,18 @@
 
 namespace berth::partition::detail {
 
-/// What a change leaves alone, in SMs: a piece that stays with its owner counts its SMs and kStayingSlice, one that
-/// only stays a slice kStayingSlice (it is not cut anew, but its next holder starts), one of nobody 1.
+/// What a change preserves, in SMs: a piece that stays with its owner counts its SMs and kStayingSlice, one that only
+/// stays a slice kStayingSlice (it is not created again, but its next holder starts), an unowned one 1.
 inline constexpr int kStayingSlice = 7;
 [[nodiscard]] int staying_worth(const FleetView& fleet, const FleetPlan& standing, const FleetPlan& plan);
 
-/// A plan with these counts that leaves as much as possible alone (staying_worth): the most on one GPU. On more, GPUs
-/// take a shape and a cut greedily, most first; up to kGpusExchanged of a model then exchange shapes and take other
-/// cuts two by two while that keeps more.
+/// A plan with these counts that preserves as much as possible (staying_worth): the maximum on one GPU. On more, GPUs
+/// get a shape and a cut greedily, the largest first; up to kGpusExchanged of a model then exchange shapes and get
+/// other cuts in pairs while that keeps more.
 ///
-/// Pieces stay with those who hold them as far as the counts go; then free pieces that stand are dealt in order, then
-/// pieces that are cut anew. Pieces beyond the counts stay with whom they serve now, else nobody owns them. Owners are
-/// told as in fleet_search.h. Requires: counts that fit the fleet.
+/// Pieces stay with their holders as far as the counts allow; then free existing pieces are assigned in order, then new
+/// pieces. Pieces beyond the counts stay with the service that they serve now, otherwise they are unowned. Owners are
+/// numbered as in fleet_search.h. Requires: counts that fit the fleet.
 inline constexpr int kGpusExchanged = 16;
 [[nodiscard]] FleetPlan realise(const FleetView& fleet, const BlockCounts& counts, const FleetPlan& standing);
 

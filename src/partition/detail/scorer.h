@@ -1,5 +1,5 @@
-/// Figures of services and layouts, each asked for once, within a budget of questions; and the work of the search
-/// itself, which is bounded too, questions or not.
+/// Figures of services and layouts, each computed once, within a budget of scores; and the work of the search itself,
+/// which is bounded too.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace berth::partition::detail {
 
-/// Pieces of plans that a search looks at, about 0.3 microseconds each.
+/// Pieces of plans that a search considers, about 0.3 microseconds each.
 inline constexpr std::int64_t kPiecesTriedMax = 10'000'000;
 
 /// Requires: fleet and search outlive it.
@@ -27,14 +27,14 @@ class Scorer {
   using Key = std::vector<std::int32_t>;
   [[nodiscard]] Key key_of(int service, const std::vector<Slice>& slices) const;
 
-  /// What a service is worth on these slices (sorted), alone; nothing: not known and the budget is spent.
+  /// The worth of a service on these slices (sorted), alone; nothing: not known and the budget is used up.
   [[nodiscard]] std::optional<Worth> service_worth(int service, const std::vector<Slice>& slices);
-  /// Whether service_worth would have to ask.
+  /// Whether service_worth would have to compute a score.
   [[nodiscard]] bool is_unknown(int service, const std::vector<Slice>& slices) const;
-  /// What a whole plan is worth: the sum over services where they are separable, else a question for the layout.
+  /// The worth of a whole plan: the sum over services if they are separable, otherwise a score of the layout.
   [[nodiscard]] std::optional<Worth> plan_worth(const FleetPlan& plan);
 
-  /// Counts work done beside plan_worth.
+  /// Counts work done in addition to plan_worth.
   void add_work(std::int64_t pieces) { pieces_tried_ += pieces; }
   [[nodiscard]] bool is_spent() const { return evaluations_left() <= 0 || pieces_tried_ >= kPiecesTriedMax; }
   [[nodiscard]] int evaluations() const { return evaluations_; }

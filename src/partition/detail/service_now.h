@@ -1,4 +1,4 @@
-/// What the policies that re-cut know of each service when they decide, and what they expect a share to bring.
+/// What the moving policies know about each service when they decide, and the expected gain of a share.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@ namespace berth::partition::detail {
 
 struct ServiceNow {
   DemandForecast demand;  ///< over the horizon
-  double worth = 0;       ///< of one answer in time a second, accuracy 1: all services served in full are worth 1
+  double worth = 0;       ///< of one answer in time per second, accuracy 1: all services fully served are worth 1
   bool drops_never = false;
-  double backlog_rate = 0;  ///< what waits already, as requests per second over the horizon (drop: never)
+  double backlog_rate = 0;  ///< the queue, as requests per second over the horizon (drop: never)
   struct Accuracies {
     double before = 1;
     double after = 1;
@@ -29,7 +29,7 @@ struct ServiceNow {
   bool keeps_unfinished = false;
 };
 
-/// All services as they stand at `sight`, with their demands over `horizon_seconds` from now on.
+/// The state of all services at `sight`, with their demands over `horizon_seconds` from now on.
 [[nodiscard]] std::vector<ServiceNow> services_now(const Scenario& scenario, const Sight& sight, const Outlook& outlook,
                                                    std::int64_t horizon_seconds);
 
@@ -39,9 +39,9 @@ struct ServiceNow {
 [[nodiscard]] double in_time_rate(const ServiceNow& service, double capacity);
 
 /// The service's part of the mean of accuracy x share in time over the horizon, in [0, worth x mean demand]. A due
-/// retraining is judged until the next due time, where that is later: until it is done `before` holds and its piece
-/// serves nobody; then `after` holds and the piece serves. One that will not be done before the next due time brings
-/// nothing (unless unfinished work is kept). Pieces that come late lose what they would have served meanwhile.
+/// retraining is judged until the next due time, if that is later: until it is done `before` is in force and its piece
+/// serves nothing; then `after` is in force and the piece serves. One that will not be done before the next due time
+/// gains nothing (unless unfinished work is kept). Pieces that are ready later lose what they would have served.
 /// Requires: the variant is one of the service's.
 [[nodiscard]] double expected_value(const ServiceNow& service, const Share& share, double horizon_seconds,
                                     int variant = 0);
@@ -49,7 +49,7 @@ struct ServiceNow {
 /// Seconds from now until the share's retraining is done, its swap included; infinite: not before it is lost.
 [[nodiscard]] double retraining_done_seconds(const ServiceNow& service, const Share& share);
 
-/// Which services wait for a retraining.
+/// The services for which a retraining is due.
 [[nodiscard]] std::vector<char> due_services(const std::vector<ServiceNow>& services);
 
 }  // namespace berth::partition::detail
