@@ -142,6 +142,13 @@ class TidyTest(unittest.TestCase):
         self.assert_one(findings_of({"src/sim/extra.cc": "auto t = steady_clock::now();\n"}), "banned", "a clock")
         self.assert_one(findings_of({"src/edges/files/extra.cc": "int* p = new int;\n"}), "banned", "new")
 
+    def test_a_public_header_includes_no_private_one(self):
+        private = {"src/mig/detail/inner.h": "#pragma once\n"}
+        code = '#pragma once\n#include "mig/detail/inner.h"\n'
+        self.assert_one(findings_of({**private, "src/mig/extra.h": code}), "floor src/mig/extra.h:2", "private")
+        self.assertEqual(findings_of({**private, "src/mig/detail/extra.h": code}), [])
+        self.assertEqual(findings_of({**private, "src/mig/extra.cc": '#include "mig/detail/inner.h"\n'}), [])
+
     def test_names(self):
         self.assert_one(findings_of({"src/mig/gpu_util.cc": "int x;\n"}), "name", "util says nothing")
         self.assert_one(findings_of({"src/mig/GpuTable.cc": "int x;\n"}), "name", "not snake_case")
