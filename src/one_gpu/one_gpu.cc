@@ -12,8 +12,8 @@
 #include "one_gpu/detail/pool.h"
 #include "one_gpu/detail/price_search.h"
 #include "one_gpu/detail/search.h"
-#include "window/checked_bound.h"
 #include "window/check.h"
+#include "window/checked_bound.h"
 
 namespace berth::planner {
 namespace {

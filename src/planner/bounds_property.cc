@@ -12,12 +12,12 @@
 #include <utility>
 #include <vector>
 
-#include "window/check.h"
-#include "window/checked_bound.h"
-#include "window/testing/problems.h"
 #include "planner/solve.h"
 #include "planner/steps.h"
 #include "planner/what_if.h"
+#include "window/check.h"
+#include "window/checked_bound.h"
+#include "window/testing/problems.h"
 
 namespace berth::planner {
 namespace {

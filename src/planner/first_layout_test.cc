@@ -5,8 +5,6 @@
 #include <algorithm>
 
 #include "fleet/testing/fleets.h"
-#include "window/check.h"
-#include "window/testing/problems.h"
 #include "planner/solve.h"
 #include "window/check.h"
 #include "window/testing/problems.h"

@@ -4,10 +4,9 @@
 
 #include "fleet/fleet.h"
 #include "one_gpu/one_gpu.h"
-#include "window/checked_bound.h"
-#include "window/check.h"
 #include "planner/detail/part.h"
 #include "window/check.h"
+#include "window/checked_bound.h"
 
 namespace berth::planner {
 namespace {

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/ensure.h"
-#include "window/checked_bound.h"
 #include "window/check.h"
+#include "window/checked_bound.h"
 
 namespace berth::planner {
 namespace {

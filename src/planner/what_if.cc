@@ -5,11 +5,10 @@
 #include <utility>
 
 #include "one_gpu/one_gpu.h"
-#include "window/checked_bound.h"
-#include "window/check.h"
 #include "planner/detail/part.h"
 #include "planner/solve.h"
 #include "window/check.h"
+#include "window/checked_bound.h"
 
 namespace berth::planner {
 namespace {

@@ -141,7 +141,8 @@ std::vector<Beginning> beginnings_of_changes(const std::vector<sim::SliceRecord>
   std::map<Slice, sim::SliceRecord> last;
   std::map<GpuId, Instant> room_made_at;
   for (const sim::SliceRecord& record : journal) {
-    if (record.event == sim::SliceEvent::kRetrainingStarted || record.event == sim::SliceEvent::kRetrainingDone) continue;
+    if (record.event == sim::SliceEvent::kRetrainingStarted || record.event == sim::SliceEvent::kRetrainingDone)
+      continue;
     const Instant began_at = part_began_at(record, scenario);
     const auto before = last.find(record.slice);
     bool goes_on = record.at == Instant();
@@ -168,7 +169,8 @@ TEST(ObeyedRules, EveryBeginningOfAChangeIsFound) {
   const Instant from = Instant::at_second(100);
   const Slice old = testing::slice_at(0, "3g.40gb", 0);
   const Slice other = testing::slice_at(0, "3g.40gb", 4);
-  const auto record = [](Instant at, sim::SliceEvent event, const Slice& slice, std::vector<ServiceId> services = {{0}}) {
+  const auto record = [](Instant at, sim::SliceEvent event, const Slice& slice,
+                         std::vector<ServiceId> services = {{0}}) {
     return sim::SliceRecord{.at = at, .event = event, .slice = slice, .services = std::move(services)};
   };
   using enum sim::SliceEvent;
