@@ -1,4 +1,4 @@
-/// The stages that exist: each turns a pure decision of floor 3 into actions of the plan.
+/// The stages that exist: each turns a pure decision into actions of the plan.
 #pragma once
 
 #include <functional>

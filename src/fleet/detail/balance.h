@@ -1,6 +1,6 @@
 /// Prices at which one service takes what GPUs offer it.
 ///
-/// GPUs share their pieces among services by exp(worth / (softness x best worth)) (fleet_shares.h). When the prices of
+/// GPUs share their pieces among services by exp(worth / (softness x best worth)) (shares.h). When the prices of
 /// one service rise so that its pieces are worth (1 + d) of what they were, and nothing else moves, its supply grows to
 /// exp(d / softness) of what it was. The service pays for one request a second more what that is worth to it: a falling
 /// staircase. Where both meet is found exactly. For all services in turn with GPUs this is the scaling of rows and

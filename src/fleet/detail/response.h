@@ -1,7 +1,7 @@
 /// The best that one GPU can do while all others go on as they are.
 ///
 /// Worths of pieces are differences of the exact concave worth of capacity, given what the others serve; the tree of
-/// fleet_space.h finds the best set of pieces as if worths added up; what it finds is then judged exactly. Where pieces
+/// space.h finds the best set of pieces as if worths added up; what it finds is then judged exactly. Where pieces
 /// of one service share a load, attempts go on at the average of what the GPU gave in those before (Frank and Wolfe
 /// 1956); a first attempt gives its pieces out one after the other, each to whom it is worth most after those before.
 #pragma once

@@ -1,6 +1,6 @@
 /// The best way to use the space of a GPU over time, when pieces have worths that add up.
 ///
-/// A GPU's sites form a tree (fleet_terms.h), and pieces are rectangles: a node of the tree x a stretch of time between
+/// A GPU's sites form a tree (terms.h), and pieces are rectangles: a node of the tree x a stretch of time between
 /// two points of a grid. With F(n, a, b) the best worth of the space of node n from point a to point b, everything in
 /// it begun at a or later,
 ///     base(n, a, b) = max(0, best piece on a site of n from a to b, sum over children c of F(c, a, b))

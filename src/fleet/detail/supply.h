@@ -24,7 +24,7 @@ class Supply {
 
   /// GPUs of each model at equal distances, at most so many, each counted for those between.
   void choose_gpus(int most);
-  /// The sum over the chosen GPUs of A(root, end) at the prices (fleet_space.h). What they give is added to `slope`,
+  /// The sum over the chosen GPUs of A(root, end) at the prices (space.h). What they give is added to `slope`,
   /// where pieces that lack up to `spread` of the best one's worth get a share each.
   double value(const std::vector<double>& prices, double spread, std::vector<double>& slope);
   /// Shares of what things are worth are at least of what they are at these prices.
