@@ -1,8 +1,8 @@
 /// Solves the window problem for fleets of GPUs: a very good schedule, and a bound that no schedule passes.
 ///
 /// Schedules: each GPU in turn changes to its best answer to what all others do, until none gains
-/// (detail/fleet_response.h). Bound: prices for capacity, progress and floors in stretches of time make the problem
-/// fall apart into services and GPUs (detail/fleet_bound.h).
+/// (detail/response.h). Bound: prices for capacity, progress and floors in stretches of time make the problem
+/// fall apart into services and GPUs (detail/bound.h).
 #pragma once
 
 #include "window/limits.h"

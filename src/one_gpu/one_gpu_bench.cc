@@ -1,6 +1,6 @@
-// The search for one GPU on random problems of detail/test_problems.h: time by percentile, gap by percentile and the
+// The search for one GPU on random problems of window/testing/problems.h: time by percentile, gap by percentile and the
 // share that is proven optimal. And, problem by problem, its rival: the integer program of the same model
-// (integer_model.h), which takes from seconds to hours for a problem of 20 slots. One of them by name:
+// (window/testing/integer_model.h), which takes from seconds to hours for a problem of 20 slots. One of them by name:
 // --benchmark_filter=against_integer_program/seed:7/, the rival stopped after BERTH_RIVAL_SECONDS of the processor
 // where that is set; all of them: tests/planner/integer_program.py.
 #include <benchmark/benchmark.h>

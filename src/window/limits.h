@@ -1,4 +1,4 @@
-/// How long the searches of this folder may go on. Counted in nodes, not in time: the same problem, the same answer.
+/// How long the searches for a window may go on. Counted in nodes, not in time: the same problem, the same answer.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 /// The window problem: how every GPU is cut in each second of a window, and who gets which slice. docs/planner.md
-/// states the same model as formulas; `check.h` evaluates a schedule of it, `one_gpu.h` and `fleet.h` solve it.
+/// states the same model as formulas; `check.h` evaluates a schedule of it, `one_gpu` and `fleet` solve it.
 ///
 /// Time is slots of one second, 0 to slots - 1, and then a tail: `tail_seconds` in which the last configuration stands
 /// still, so that a good layout and work in progress are worth something at the end of the window.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Every bar of the planner in one table, each with what it is compared with. `scripts/bench planner` builds and runs it.
 
-    BERTH_DATA=DATA BERTH_PROGRAM=build/bench/berth BERTH_PLANNER_BENCH=build/bench/bench/berth_planner_bench
+    BERTH_DATA=DATA BERTH_PROGRAM=build/bench/berth BERTH_BENCH_FOLDER=build/bench/bench
         python3 tests/planner/bars.py [--only goodput,fleet] [--seeds 3] [--ilp-seconds 120] [--jobs N] [--quick]
 
 The parts, in the order in which they run; each also prints its details and the command that repeats it alone:
@@ -142,7 +142,7 @@ def run_sweep(options, _):
 
 def run_ilp(options, _):
     count, seconds = (4, 3) if options.quick else (integer_program.COUNT, options.ilp_seconds)
-    print(f"\n# BERTH_PLANNER_BENCH=.. python3 tests/planner/integer_program.py --count {count} --seconds {seconds:g}", flush=True)
+    print(f"\n# BERTH_BENCH_FOLDER=.. python3 tests/planner/integer_program.py --count {count} --seconds {seconds:g}", flush=True)
     instances = integer_program.measure(count, seconds, options.jobs)
     finished = [instance for instance in instances if integer_program.is_finished(instance)]
     same = sum(map(integer_program.is_same_optimum, instances))
@@ -157,9 +157,9 @@ def run_ilp(options, _):
                 f"a lower bound: {count - len(finished)} counted until they were stopped", "at least", 1000)]
 
 
-def bench(filter_text):
-    print(f"\n# $BERTH_PLANNER_BENCH --benchmark_filter='{filter_text}'", flush=True)
-    found = counters(filter_text)
+def bench(module, filter_text):
+    print(f"\n# $BERTH_BENCH_FOLDER/berth_{module}_bench --benchmark_filter='{filter_text}'", flush=True)
+    found = counters(module, filter_text)
     for name, figures in found.items():
         own = {key: value for key, value in figures.items() if re.search("ms_|gap|proven|misses", key)}
         print(f"{name}\n   " + ", ".join(f"{key} {value:.4g}" for key, value in own.items()), flush=True)
@@ -182,7 +182,7 @@ def run_one_gpu(options, _):
     plans = one_gpu_windows.measure("", count)
     bars = window_bars([plan for plan in plans if not one_gpu_windows.retrains(plan)], "one GPU, 4 tenants, traces")
     bars += window_bars([plan for plan in plans if one_gpu_windows.retrains(plan)], "one GPU, 4 tenants, traces, retraining")
-    for name, figures in bench("^solve/services:4/slots:200/").items():
+    for name, figures in bench("one_gpu", "^solve/services:4/slots:200/").items():
         arguments = {key: int(value) for key, value in re.findall("([a-z]+):([0-9]+)", name)}
         title = "one GPU, 4 tenants, random" + (", retraining" if arguments["retraining"] else "")
         if arguments["gap"] == 0:
@@ -197,8 +197,9 @@ def run_one_gpu(options, _):
 
 def run_fleet(options, _):
     """Quick: a small fleet through the same eyes."""
+    filter_text = "^small_fleet/8/8/3000/" if options.quick else "^large_fleet_of_three_models/"
     bars = []
-    for name, figures in bench("^small_fleet/8/8/3000/" if options.quick else "^large_fleet_of_three_models/").items():
+    for name, figures in bench("fleet", filter_text).items():
         retraining = re.search("large_fleet_of_three_models/([0-9]+)", name)
         title = f"1,000 GPUs, {retraining.group(1)} % retrain" if retraining else "8 GPUs"
         bars += [Bar(f"{title}: time, worst of {figures['iterations']}", figures["ms_worst"], "{:.0f} ms",
@@ -249,8 +250,8 @@ def run_size(options, _):
 PARTS = {"goodput": run_goodput, "changes": run_changes, "sweep": run_sweep, "ilp": run_ilp, "one-gpu": run_one_gpu, "fleet": run_fleet,
          "control-loop": run_control_loop, "size": run_size}
 NEEDS = {"goodput": ["BERTH_DATA", "BERTH_PROGRAM"], "changes": ["BERTH_DATA", "BERTH_PROGRAM"], "sweep": ["BERTH_DATA", "BERTH_PROGRAM"],
-         "ilp": ["BERTH_PLANNER_BENCH"], "one-gpu": ["BERTH_DATA", "BERTH_PROGRAM", "BERTH_PLANNER_BENCH"],
-         "fleet": ["BERTH_PLANNER_BENCH"], "control-loop": ["BERTH_DATA", "BERTH_PROGRAM"], "size": ["BERTH_PROGRAM"]}
+         "ilp": ["BERTH_BENCH_FOLDER"], "one-gpu": ["BERTH_DATA", "BERTH_PROGRAM", "BERTH_BENCH_FOLDER"],
+         "fleet": ["BERTH_BENCH_FOLDER"], "control-loop": ["BERTH_DATA", "BERTH_PROGRAM"], "size": ["BERTH_PROGRAM"]}
 
 
 def print_table(bars):

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """The one-GPU search compared with Cbc on the integer program of the same model: 4 tenants, 20 slots, random instances.
 
-    BERTH_PLANNER_BENCH=build/bench/bench/berth_planner_bench python3 tests/planner/integer_program.py [--count 100] [--seconds 120]
-        [--jobs N]
+    BERTH_BENCH_FOLDER=build/bench/bench python3 tests/planner/integer_program.py [--count 100] [--seconds 120] [--jobs N]
 
 Ours stops at gap 0, or at 20 million nodes with a gap. Cbc stops after --seconds of the processor. What both have then is held against
 each other all the same: the best schedule of each lies between the other's and its bound. Cbc's time up to there is a lower bound of the
@@ -32,7 +31,8 @@ Instance = collections.namedtuple("Instance", "seed ours ours_bound ours_ms riva
 
 def run_one(seed, seconds):
     try:
-        found = counters(f"^against_integer_program/seed:{seed}/", HANGS_AFTER * seconds + 60, {"BERTH_RIVAL_SECONDS": str(seconds)})
+        found = counters("one_gpu", f"^against_integer_program/seed:{seed}/", HANGS_AFTER * seconds + 60,
+                         {"BERTH_RIVAL_SECONDS": str(seconds)})
     except subprocess.TimeoutExpired:
         return Instance(seed, *[None] * 6)
     figures = next(iter(found.values()))

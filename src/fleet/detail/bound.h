@@ -6,7 +6,7 @@
 ///     c[i]      a slice of its budget of changes.
 /// For any prices >= 0,
 ///     sum over services of max over capacity, completions of (worth - price of what is taken)
-///   + sum over GPUs of A(root, end) at these prices                     (fleet_space.h)
+///   + sum over GPUs of A(root, end) at these prices                     (space.h)
 ///   - sum f x floor + sum c x budget
 /// is at least the objective of every schedule that keeps floors and budgets: the first sum is in fleet_demand.h, the
 /// second one in fleet_supply.h; fleet_price_frame.h has the index of each price. The bound is lowered by subgradients
@@ -51,13 +51,13 @@ class PriceSearch {
   PriceSearch& operator=(const PriceSearch&) = delete;
   ~PriceSearch() = default;
 
-  /// The first prices (fleet_rents.h).
+  /// The first prices (rents.h).
   void start_from_rents();
   /// Then all of them by one factor, the best for so many GPUs. Goes before run_balance.
   void scale_rents(int gpus_max);
   /// Lowers the bound. `objective`: of a schedule that is known.
   void run(double objective, const BoundOptions& options);
-  /// Lowers the bound from far: each service in turn with the GPUs (fleet_balance.h), softly, then less and less so.
+  /// Lowers the bound from far: each service in turn with the GPUs (balance.h), softly, then less and less so.
   void run_balance(const BalanceOptions& options);
   [[nodiscard]] double bound() const { return bound_; }
   /// Takes the prices of the best bound (before caps).
