@@ -154,16 +154,19 @@ function(berth_fuzzer name source)
 endfunction()
 
 # BERTH_DATA, the folder with the public traces, comes through from the caller's environment. Properties start from one
-# seed, so that a run can be repeated; scripts/soak property takes other seeds.
+# seed, so that a run can be repeated; scripts/soak property takes other seeds. Sanitizers make each case ten times as
+# expensive: RapidCheck tries 40 cases there instead of 100, and src/base/test_cases.h does the same for other tests.
 function(berth_test_properties test label)
   if(BERTH_SANITIZE)
     set(seconds_max 900)
+    set(property_params "seed=1 max_success=40")
   else()
     set(seconds_max 300)
+    set(property_params "seed=1")
   endif()
   set_tests_properties(${test} PROPERTIES
     LABELS ${label}
     TIMEOUT ${seconds_max}
     SKIP_RETURN_CODE 77
-    ENVIRONMENT "BERTH_PROGRAM=${CMAKE_BINARY_DIR}/berth;BERTH_SOURCE_DIR=${PROJECT_SOURCE_DIR};ASAN_OPTIONS=halt_on_error=1:abort_on_error=1:detect_stack_use_after_return=1;UBSAN_OPTIONS=halt_on_error=1:abort_on_error=1:print_stacktrace=1;TSAN_OPTIONS=halt_on_error=1;RC_PARAMS=seed=1")
+    ENVIRONMENT "BERTH_PROGRAM=${CMAKE_BINARY_DIR}/berth;BERTH_SOURCE_DIR=${PROJECT_SOURCE_DIR};ASAN_OPTIONS=halt_on_error=1:abort_on_error=1:detect_stack_use_after_return=1;UBSAN_OPTIONS=halt_on_error=1:abort_on_error=1:print_stacktrace=1;TSAN_OPTIONS=halt_on_error=1;RC_PARAMS=${property_params}")
 endfunction()

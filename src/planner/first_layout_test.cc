@@ -4,7 +4,10 @@
 
 #include <algorithm>
 
+#include "base/test_cases.h"
 #include "fleet/testing/fleets.h"
+#include "window/check.h"
+#include "window/testing/problems.h"
 #include "planner/solve.h"
 #include "window/check.h"
 #include "window/testing/problems.h"
@@ -65,8 +68,9 @@ TEST(FirstLayout, BetteringNeverLosesAndStaysSound) {
 }
 
 TEST(FirstLayout, RoomIsLeftWhereTheWindowGainsByIt) {
+  constexpr int kSeeds = berth::testing::by_build(12, 3);
   int better = 0;
-  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     SCOPED_TRACE(seed);
     const Problem window = empty_window(seed);
     const Problem first = first_layout_problem(window);

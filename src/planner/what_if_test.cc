@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/test_cases.h"
+#include "window/check.h"
+#include "window/testing/problems.h"
 #include "planner/solve.h"
 #include "planner/steps.h"
 #include "window/check.h"
@@ -67,9 +70,10 @@ void expect_agreement(const Problem& problem, const Answer& answer, const Reason
 }
 
 TEST(WhatIf, TwoHundredForbiddenStepsCostWhatTheirReasonsSay) {
+  constexpr int kSteps = berth::testing::by_build(200, 40);
   int judged = 0;
   Rng rng(5);
-  for (std::uint64_t seed = 0; judged < 200; ++seed) {
+  for (std::uint64_t seed = 0; judged < kSteps; ++seed) {
     ASSERT_LT(seed, 400U);
     const Problem problem = any_problem(seed);
     const Answer answer = solve(problem, kLimits);
@@ -86,8 +90,9 @@ TEST(WhatIf, TwoHundredForbiddenStepsCostWhatTheirReasonsSay) {
 
 TEST(WhatIf, ABetterAnswerThatReasonsComeUponIsTaken) {
   constexpr SearchLimits kTooFew{.nodes_max = 20, .gap = 0};
+  constexpr int kSeeds = berth::testing::by_build(16, 6);
   int improved = 0;
-  for (std::uint64_t seed = 0; seed < 16; ++seed) {
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     const Problem problem = any_problem(seed);
     const Answer answer = solve(problem, kTooFew);
     if (answer.is_infeasible || answer.misses_floors) continue;
@@ -102,12 +107,13 @@ TEST(WhatIf, ABetterAnswerThatReasonsComeUponIsTaken) {
     const auto negative = [&](const ReasonedStep& each) { return each.reason.gain.value_or(0) < -rounding; };
     EXPECT_EQ(std::ranges::count_if(best.steps, negative), 0);
   }
-  EXPECT_GT(improved, 3);
+  EXPECT_GT(improved, kSeeds / 5);
 }
 
 TEST(WhatIf, WhatIsKeptBringsSomething) {
+  constexpr int kSeeds = berth::testing::by_build(12, 6);
   int kept = 0;
-  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     const Problem problem = any_problem(seed);
     const Answer answer = solve(problem, kLimits);
     if (answer.is_infeasible || answer.misses_floors) continue;
@@ -118,7 +124,7 @@ TEST(WhatIf, WhatIsKeptBringsSomething) {
       EXPECT_GE(*each.reason.gain, -1e-9 * (1 + std::abs(answer.objective)));
     }
   }
-  EXPECT_GT(kept, 5);
+  EXPECT_GT(kept, kSeeds * 5 / 12);
 }
 
 }  // namespace

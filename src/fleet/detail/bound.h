@@ -8,8 +8,8 @@
 ///     sum over services of max over capacity, completions of (worth - price of what is taken)
 ///   + sum over GPUs of A(root, end) at these prices                     (space.h)
 ///   - sum f x floor + sum c x budget
-/// is at least the objective of every schedule that keeps floors and budgets: the first sum is in fleet_demand.h, the
-/// second one in fleet_supply.h; fleet_price_frame.h has the index of each price. The bound is lowered by subgradients
+/// is at least the objective of every schedule that keeps floors and budgets: the first sum is in demand.h, the
+/// second one in supply.h; price_frame.h has the index of each price. The bound is lowered by subgradients
 /// with Polyak's step (B. T. Polyak, Minimization of unsmooth functionals, 1969), smoothed over steps; large fleets
 /// balance each service with what GPUs offer it, softly (fleet_balance.h), with momentum.
 ///

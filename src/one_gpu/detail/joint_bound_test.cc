@@ -23,7 +23,7 @@ using testing::one_gpu_problem;
 using testing::quarters_problem;
 
 constexpr int kStatesMax = 200'000;
-constexpr int kJudged = berth::testing::by_build(60, 12);
+constexpr int kJudged = berth::testing::by_build(60, 8);
 
 /// The bound of a whole problem, with blocks of so many slots.
 double bound_of(const Problem& problem, Variants variants, int block_slots, double progress_scale = 1) {
@@ -155,7 +155,8 @@ TEST(JointBound, HoldsForTheExhaustiveSearchWhereModelsRetrain) {
 
 /// A change between two boundaries, at times that no boundary shares, is covered by each length of blocks.
 TEST(JointBound, HoldsForWhatTheSearchFinds) {
-  for (std::uint64_t seed = 0; seed < 24 && !HasFailure(); ++seed) {
+  constexpr int kSeeds = berth::testing::by_build(24, 6);
+  for (std::uint64_t seed = 0; seed < kSeeds && !HasFailure(); ++seed) {
     Problem problem = one_gpu_problem(Rng(seed), 3, seed % 2 == 0 ? 24 : 60, seed % 3 == 0 ? 2 : 1);
     const bool retrains = seed % 4 == 3;
     for (ServiceTerms& service : problem.services) {
