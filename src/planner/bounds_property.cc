@@ -29,6 +29,9 @@ constexpr std::uint64_t kSeeds = 120;
 constexpr std::uint64_t kSeeds = 30;
 #endif
 
+/// A slice that a service drops, a retraining takes for one second, and the service has again was in no bound.
+const std::vector<std::uint64_t> kRefutedOnce = {102010};
+
 constexpr int kStepsForbidden = 4;  ///< of a schedule, each forbidden in turn
 
 /// Of any of the shapes that are searched in different ways: the joint bound alone, prices, a fleet of 2 to 4 GPUs.
@@ -61,7 +64,10 @@ void expect_holds(double bound, double objective) {
 TEST(Bounds, NoScheduleThatIsFoundRefutesAProof) {
   int complete = 0;
   int forbidden = 0;
-  for (std::uint64_t seed = 0; seed < kSeeds && !HasFailure(); ++seed) {
+  std::vector<std::uint64_t> seeds = kRefutedOnce;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) seeds.push_back(seed);
+  for (const std::uint64_t seed : seeds) {
+    if (HasFailure()) break;
     const Problem problem = any_problem(seed);
     SCOPED_TRACE(fmt::format("any_problem({})\n{}", seed, testing::to_text(problem)));
     Answer few;

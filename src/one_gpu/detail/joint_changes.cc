@@ -144,6 +144,7 @@ void JointChanges::take_while_training(const std::vector<double>& rewards, doubl
   for (int state = 0; state < states_.count(); ++state) {
     values[state] = std::max(values[state], changed_.training[ix(state)] + rewards[ix(states_.room_of(state))]);
   }
+  drop(values);  // the slice that retraining takes in this slot may be one that a service drops in it
 }
 
 /// Nothing of the change has to be created: where something could have stood beside the state before, or everywhere.
