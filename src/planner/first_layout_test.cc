@@ -9,8 +9,6 @@
 #include "window/check.h"
 #include "window/testing/problems.h"
 #include "planner/solve.h"
-#include "window/check.h"
-#include "window/testing/problems.h"
 
 namespace berth::planner {
 namespace {
