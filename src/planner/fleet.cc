@@ -132,7 +132,7 @@ class FleetSearch {
         nodes_max_(std::max(limits.nodes_max, gpus_ > kSmallFleetGpus ? kTurnsLeast * gpus_ * terms_.groups : 0)),
         is_huge_(problem.gpus.size() * problem.services.size() > kExactGains),
         best_(terms_) {
-    if (!known.gpus.empty()) keep(state_of(known));
+    if (!known.gpus.empty()) keep(fleet::state_of(terms_, known));
   }
 
   Answer solve() {
@@ -145,16 +145,6 @@ class FleetSearch {
   }
 
  private:
-  [[nodiscard]] fleet::FleetState state_of(const Schedule& schedule) const {
-    fleet::FleetState state(terms_);
-    for (int gpu = 0; gpu < gpus_; ++gpu) {
-      if (schedule.gpus[fleet::idx(gpu)].empty()) continue;
-      state.take_out(gpu);
-      state.put(gpu, fleet::make_path(terms_, gpu, schedule.gpus[fleet::idx(gpu)]));
-    }
-    return state;
-  }
-
   void solve_small() {
     const Effort effort = limits_.nodes_max < kThoroughNodes ? kQuickEffort : kThoroughEffort;
     const std::vector<int> slots = graded_slots(terms_.slots, effort.first_slot, effort.growth);
