@@ -72,7 +72,7 @@ class Responder {
   void divide(const FleetState& state, int gpu, const std::vector<int>& stays_until, std::vector<Wanted>& wanted);
   void add_own(const Piece& piece, int model, int kind, int from, int until);
   Attempt attempt(const FleetState& state, int gpu, int group, const std::vector<Retraining>& held);
-  [[nodiscard]] std::vector<Retraining> held_by(const FleetState& state, const Path& path) const;
+  [[nodiscard]] std::vector<Retraining> held_by(const FleetState& state, int gpu, const Path& path) const;
   [[nodiscard]] bool may_retrain(const FleetState& state, int service) const;
   bool consider(FleetState& state, int gpu, Path path, double& score, Path& best);
   void try_group(FleetState& state, int gpu, int group, const ResponseOptions& options, double& score, Path& best);
