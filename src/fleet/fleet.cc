@@ -13,8 +13,8 @@
 #include "fleet/detail/lending.h"
 #include "fleet/detail/recut.h"
 #include "fleet/detail/response.h"
-#include "fleet/detail/state.h"
-#include "fleet/detail/terms.h"
+#include "fleet/state.h"
+#include "fleet/terms.h"
 #include "fleet/detail/timing.h"
 #include "window/checked_bound.h"
 
@@ -133,7 +133,7 @@ class FleetSearch {
         nodes_max_(std::max(limits.nodes_max, gpus_ > kSmallFleetGpus ? kTurnsLeast * gpus_ * terms_.groups : 0)),
         is_huge_(problem.gpus.size() * problem.services.size() > kExactGains),
         best_(terms_) {
-    if (!known.gpus.empty()) keep(state_of(known));
+    if (!known.gpus.empty()) keep(fleet::state_of(terms_, known));
   }
 
   Answer solve() {
@@ -146,16 +146,6 @@ class FleetSearch {
   }
 
  private:
-  [[nodiscard]] fleet::FleetState state_of(const Schedule& schedule) const {
-    fleet::FleetState state(terms_);
-    for (int gpu = 0; gpu < gpus_; ++gpu) {
-      if (schedule.gpus[fleet::idx(gpu)].empty()) continue;
-      state.take_out(gpu);
-      state.put(gpu, fleet::make_path(terms_, gpu, schedule.gpus[fleet::idx(gpu)]));
-    }
-    return state;
-  }
-
   void solve_small() {
     const Effort effort = limits_.nodes_max < kThoroughNodes ? kQuickEffort : kThoroughEffort;
     const std::vector<int> slots = graded_slots(terms_.slots, effort.first_slot, effort.growth);

@@ -108,6 +108,26 @@ TEST(Fleet, FewNodesGetSoundAnswersToo) {
   }
 }
 
+/// The layout of a file may hold a slice for a retraining that is not possible on it.
+TEST(Fleet, ARetrainingPieceThatGivesNothingMayStand) {
+  int standing = 0;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    SCOPED_TRACE(seed);
+    Problem problem = testing::fleet_problem(Rng(seed), 3, 4, 30, 0);
+    for (GpuTerms& gpu : problem.gpus) {
+      ModelTerms& model = problem.models[static_cast<std::size_t>(gpu.model)];
+      for (const StandingPiece& each : gpu.standing) {
+        if (each.piece.use != kRetraining || each.piece.service == kNobody) continue;
+        ++standing;
+        const int kind = model.sites[static_cast<std::size_t>(each.piece.site)].kind;
+        model.rates[static_cast<std::size_t>(kind)][static_cast<std::size_t>(each.piece.service)].retraining_slots = 0;
+      }
+    }
+    expect_sound(problem, solve_fleet(problem, {.nodes_max = 500}));
+  }
+  EXPECT_GT(standing, 5);
+}
+
 TEST(Fleet, TheSameProblemGetsTheSameAnswer) {
   const Problem problem = testing::large_fleet(Rng(3), 60, 12, 50, 5, 20);
   const Answer first = solve_fleet(problem, {});

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "fleet/detail/state.h"
+#include "fleet/state.h"
 #include "window/check.h"
 
 namespace berth::planner {

@@ -28,7 +28,7 @@ struct ServiceShare {
   std::optional<SliceStep> one_less;  ///< of the slices that it has in the end, the one that it would miss least
 };
 
-/// By service. Requires: a schedule without faults. O(services x kinds x slots x samples).
+/// By service. Requires: a schedule without faults. O((pieces + services x kinds) x slots x samples).
 [[nodiscard]] std::vector<ServiceShare> explain_shares(const Problem& problem, const Schedule& schedule);
 
 }  // namespace berth::planner

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
+#include <limits>
+#include <span>
 #include <utility>
 
 #include "base/ensure.h"
@@ -27,17 +30,6 @@ Configuration pieces_at_first(const GpuTerms& gpu) {
   return pieces;
 }
 
-/// The problem in which what this GPU begins is ready at once: its services start, and its slices are cut, in no time.
-double objective_without_waiting(const Problem& problem, const Schedule& schedule, std::size_t gpu) {
-  Problem eager = problem;
-  eager.destroy_seconds = eager.create_seconds = eager.plumbing_seconds = eager.change_price = 0;
-  for (ServiceTerms& service : eager.services) service.start_seconds = 0;
-  Schedule alone{.gpus = std::vector<std::vector<Change>>(problem.gpus.size())};
-  alone.gpus[gpu] = schedule.gpus[gpu];
-  // What the others do stays as slow as it is: only the difference that this GPU makes is taken.
-  return evaluate(eager, alone).objective - evaluate(problem, alone).objective;
-}
-
 /// Adds the steps of one change.
 void add_change(std::vector<Step>& steps, const Step& base, const Configuration& from, const Configuration& to) {
   Step step = base;
@@ -58,82 +50,175 @@ void add_change(std::vector<Step>& steps, const Step& base, const Configuration&
   }
 }
 
-/// What the plan would lose if the GPU were left alone; nothing where floors or others need its changes.
-void tell_of_gpu(const Problem& problem, const Answer& answer, int gpu, StepReason& reason) {
-  Schedule without = answer.schedule;
-  without.gpus[static_cast<std::size_t>(gpu)].clear();
-  reason.is_of_gpu = true;
-  reason.gain.reset();
-  if (find_fault(problem, without)) return;
-  reason.objective_instead = evaluate(problem, without).objective;
-  reason.gain = answer.objective - reason.objective_instead;
-}
-
-/// What the plan would lose if the step were forbidden. Returns the best answer without it.
-Answer tell_of_step(const Problem& problem, const Answer& answer, const Step& step, const SearchLimits& limits,
-                    StepReason& reason) {
-  Answer other = solve_without(problem, answer.schedule, step.gpu, step.piece, ban_of(step.type), limits);
-  reason.gain.reset();
-  if (other.is_infeasible) return other;
-  reason.gain = answer.objective - other.objective;
-  reason.gain_slack = std::max(0.0, other.bound - other.objective);
-  reason.objective_instead = other.objective;
-  for (const Step& each : steps_of(problem, other.schedule)) {
-    if (each.gpu == step.gpu && each.type != StepType::kKeep) reason.instead.push_back(each);
+/// The steps of one GPU.
+std::vector<Step> steps_of_gpu(const Problem& problem, int gpu, const std::vector<Change>& changes) {
+  std::vector<Step> steps;
+  Step base;
+  base.gpu = gpu;
+  Configuration from = pieces_at_first(problem.gpus[static_cast<std::size_t>(gpu)]);
+  Configuration kept = from;
+  for (const Change& change : changes) {
+    base.slot = change.slot;
+    add_change(steps, base, from, change.to);
+    std::erase_if(kept, [&](const Piece& piece) { return !has_piece(change.to, piece); });
+    from = change.to;
   }
-  return other;
+  base.slot = 0;
+  base.type = StepType::kKeep;
+  for (const Piece& piece : kept) {
+    base.piece = piece;
+    steps.push_back(base);
+  }
+  return steps;
 }
 
-/// What a slice that stays brings: the objective without its rate.
-double worth_of_kept(const Problem& problem, const Answer& answer, const Step& step) {
-  if (step.piece.service == kNobody) return 0;
-  return answer.objective - evaluate(without_rates(problem, step.gpu, step.piece.site), answer.schedule).objective;
-}
+/// The reasons of an answer's steps, one after the other.
+class Reasoning {
+ public:
+  Reasoning(const Problem& problem, const Answer& answer, const ReasonOptions& options)
+      : problem_(problem), answer_(answer), options_(options), what_ifs_(problem, answer.schedule) {}
 
-/// The reasons of an answer's steps, and what came up beside them.
-struct Told {
-  std::vector<ReasonedStep> steps;
-  Answer best_other;       ///< the best that forgoes a step; is_infeasible: nobody looked, or there is none
-  std::int64_t nodes = 0;  ///< of all searches
+  Reasons run() {
+    look_at_gpus();
+    compute_reasons();
+    keep_largest();
+    if (best_other_ && !find_fault(problem_, *best_other_)) {
+      const double objective = evaluate(problem_, *best_other_).objective;
+      if (objective > answer_.objective) reasons_.better_found = objective;
+    }
+    return std::move(reasons_);
+  }
+
+ private:
+  /// What is quick to know: of each slice that is kept, and of each GPU that changes.
+  void look_at_gpus() {
+    std::optional<GpuWorth> of_gpu;
+    int gpu = -1;
+    for (const Step& step : steps_of(problem_, answer_.schedule)) {
+      ReasonedStep& reasoned = reasons_.steps.emplace_back();
+      reasoned.step = step;
+      if (step.type == StepType::kKeep) {
+        reasoned.kept_worth = what_ifs_.worth_of_piece(step.gpu, step.piece);
+        continue;
+      }
+      if (step.gpu != gpu) of_gpu = what_ifs_.worth_of_changes(step.gpu);
+      gpu = step.gpu;
+      reasoned.of_gpu = of_gpu;
+      order_.push_back(reasons_.steps.size() - 1);
+    }
+    const std::vector<double> likely = likely_gains();
+    std::ranges::stable_sort(order_, std::ranges::greater(),
+                             [&](std::size_t i) { return std::pair(rank_of(i), likely[i]); });
+  }
+
+  /// An estimate that orders the steps of one GPU: what the pieces bring that begin by a step, or in the room that it
+  /// makes. Pieces of a later change count for the steps of an earlier one as well.
+  std::vector<double> likely_gains() {
+    std::vector<double> likely(reasons_.steps.size());
+    for (std::size_t begin = 0; begin < order_.size();) {
+      const int gpu = reasons_.steps[order_[begin]].step.gpu;
+      std::size_t end = begin;
+      while (end < order_.size() && reasons_.steps[order_[end]].step.gpu == gpu) ++end;
+      const std::span own = std::span(order_).subspan(begin, end - begin);
+      for (const std::size_t assigned : own) {
+        const Step& step = reasons_.steps[assigned].step;
+        if (step.type != StepType::kAssign) continue;
+        const double worth = what_ifs_.worth_of_piece(gpu, step.piece);
+        for (const std::size_t i : own) likely[i] += serves(reasons_.steps[i].step, step) ? worth : 0;
+      }
+      begin = end;
+    }
+    return likely;
+  }
+
+  /// Whether a piece that is assigned needs a step of the same GPU.
+  [[nodiscard]] bool serves(const Step& step, const Step& assigned) const {
+    if (step.slot > assigned.slot) return false;
+    if (step.type == StepType::kAssign) return step.piece == assigned.piece && step.slot == assigned.slot;
+    if (step.type == StepType::kCreate) return step.piece.site == assigned.piece.site;
+    const GpuTerms& gpu = problem_.gpus[static_cast<std::size_t>(step.gpu)];
+    const ModelTerms& model = problem_.models[static_cast<std::size_t>(gpu.model)];
+    const std::uint64_t clashes = model.sites[static_cast<std::size_t>(step.piece.site)].clashes;
+    return step.piece.site != assigned.piece.site && (clashes >> assigned.piece.site & 1) != 0;
+  }
+
+  [[nodiscard]] double rank_of(std::size_t i) const { return reasons_.steps[i].of_gpu->rank; }
+
+  void compute_reasons() {
+    const std::size_t count = std::min(options_.count, order_.size());
+    const std::size_t what_ifs_max = std::min(order_.size(), 2 * count);
+    for (const std::size_t i : order_) {
+      if (largest_.size() == count && (count == 0 || largest_.front() >= rank_of(i))) return;
+      if (reasons_.what_ifs == what_ifs_max) {
+        reasons_.are_largest = false;
+        return;
+      }
+      if (options_.progress &&
+          !options_.progress(static_cast<double>(reasons_.what_ifs) / static_cast<double>(what_ifs_max))) {
+        reasons_.is_stopped = true;
+        return;
+      }
+      ++reasons_.what_ifs;
+      reasons_.steps[i].reason = reason_of(reasons_.steps[i].step);
+      note_gain(gain_of(i), count);
+    }
+  }
+
+  /// Of a step with a reason; one that is needed gains more than all that is known.
+  [[nodiscard]] double gain_of(std::size_t i) const {
+    return reasons_.steps[i].reason->gain.value_or(std::numeric_limits<double>::infinity());
+  }
+
+  /// Keeps the `count` largest gains, the smallest of them in front.
+  void note_gain(double gain, std::size_t count) {
+    largest_.push_back(gain);
+    std::ranges::push_heap(largest_, std::ranges::greater());
+    if (largest_.size() <= count) return;
+    std::ranges::pop_heap(largest_, std::ranges::greater());
+    largest_.pop_back();
+  }
+
+  StepReason reason_of(const Step& step) {
+    StepReason reason;
+    reason.gain.reset();
+    std::optional<Alternative> other = what_ifs_.without(step.gpu, step.piece, ban_of(step.type), options_.limits);
+    if (!other) return reason;
+    // What may not take a step is a schedule of the problem: the bound of the answer is one of it as well.
+    (void)checked_bound(answer_.bound, other->objective);
+    reason.gain = answer_.objective - other->objective;
+    if (other->bound) reason.gain_slack = std::max(0.0, *other->bound - other->objective);
+    reason.objective_instead = other->objective;
+    reason.instead = steps_of_gpu(problem_, step.gpu, other->changes);
+    std::erase_if(reason.instead, [](const Step& each) { return each.type == StepType::kKeep; });
+    if (other->better && other->objective > best_objective_) {
+      best_objective_ = other->objective;
+      best_other_ = std::move(other->better);
+    }
+    return reason;
+  }
+
+  /// Drops the reasons beyond the wanted number.
+  void keep_largest() {
+    std::vector<std::size_t> computed;
+    std::ranges::copy_if(order_, std::back_inserter(computed),
+                         [&](std::size_t i) { return reasons_.steps[i].reason.has_value(); });
+    std::ranges::stable_sort(computed, std::ranges::greater(), [&](std::size_t i) { return gain_of(i); });
+    reasons_.computed = std::min(computed.size(), options_.count);
+    for (std::size_t k = reasons_.computed; k < computed.size(); ++k) reasons_.steps[computed[k]].reason.reset();
+  }
+
+  static constexpr double kTolerance = 1e-7;  ///< of a bound, between two ways to sum what it bounds
+
+  const Problem& problem_;
+  const Answer& answer_;
+  const ReasonOptions& options_;
+  WhatIfs what_ifs_;
+  Reasons reasons_;
+  std::vector<std::size_t> order_;  ///< steps that change something, the most promising first
+  std::vector<double> largest_;     ///< the largest gains, a heap
+  std::optional<Schedule> best_other_;
+  double best_objective_ = -std::numeric_limits<double>::infinity();
 };
-
-void note(Told& told, Answer other) {
-  told.nodes += other.nodes;
-  if (other.is_infeasible) return;
-  if (told.best_other.is_infeasible || other.objective > told.best_other.objective) told.best_other = std::move(other);
-}
-
-Told tell(const Problem& problem, const Answer& answer, const SearchLimits& limits) {
-  Told told;
-  told.best_other.is_infeasible = true;
-  int looked = 0;
-  int costed_gpu = -1;
-  double cost = 0;
-  for (const Step& step : steps_of(problem, answer.schedule)) {
-    StepReason& reason = told.steps.emplace_back(ReasonedStep{.step = step, .reason = {}}).reason;
-    if (step.type == StepType::kKeep) {
-      reason.gain = worth_of_kept(problem, answer, step);
-      continue;
-    }
-    if (costed_gpu != step.gpu) {
-      costed_gpu = step.gpu;
-      cost = objective_without_waiting(problem, answer.schedule, static_cast<std::size_t>(step.gpu));
-    }
-    reason.cost = cost;
-    if (looked++ < kReasonedSteps) {
-      note(told, tell_of_step(problem, answer, step, limits, reason));
-    } else {
-      tell_of_gpu(problem, answer, step.gpu, reason);
-    }
-  }
-  return told;
-}
-
-bool is_better(const Problem& problem, const Answer& other, const Answer& answer) {
-  constexpr double kRounding = 1e-9;  // of the objective: sums in another order differ by so much
-  if (other.is_infeasible || find_fault(problem, other.schedule)) return false;
-  return other.objective > answer.objective + kRounding * std::abs(answer.objective);
-}
 
 }  // namespace
 
@@ -143,43 +228,17 @@ Ban ban_of(StepType type) {
   return type == StepType::kCreate ? Ban::kCut : Ban::kBegin;
 }
 
-std::vector<ReasonedStep> reasons_of(const Problem& problem, const Answer& answer, const SearchLimits& limits) {
-  return tell(problem, answer, limits).steps;
-}
-
-ReasonedAnswer best_with_reasons(const Problem& problem, Answer answer, const SearchLimits& limits) {
-  Told told = tell(problem, answer, limits);
-  for (int better = 0; better < kBetterAnswers && is_better(problem, told.best_other, answer); ++better) {
-    answer.schedule = std::move(told.best_other.schedule);
-    answer.objective = evaluate(problem, answer.schedule).objective;
-    answer.bound = checked_bound(answer.bound, answer.objective);
-    answer.nodes += told.nodes;
-    told = tell(problem, answer, limits);
-  }
-  return {.answer = std::move(answer), .steps = std::move(told.steps)};
-}
-
 std::vector<Step> steps_of(const Problem& problem, const Schedule& schedule) {
   std::vector<Step> steps;
-  for (std::size_t gpu = 0; gpu < problem.gpus.size(); ++gpu) {
-    Step base;
-    base.gpu = static_cast<int>(gpu);
-    Configuration from = pieces_at_first(problem.gpus[gpu]);
-    Configuration kept = from;
-    for (const Change& change : schedule.gpus[gpu]) {
-      base.slot = change.slot;
-      add_change(steps, base, from, change.to);
-      std::erase_if(kept, [&](const Piece& piece) { return !has_piece(change.to, piece); });
-      from = change.to;
-    }
-    base.slot = 0;
-    base.type = StepType::kKeep;
-    for (const Piece& piece : kept) {
-      base.piece = piece;
-      steps.push_back(base);
-    }
+  for (int gpu = 0; static_cast<std::size_t>(gpu) < problem.gpus.size(); ++gpu) {
+    const std::vector<Step> own = steps_of_gpu(problem, gpu, schedule.gpus[static_cast<std::size_t>(gpu)]);
+    steps.insert(steps.end(), own.begin(), own.end());
   }
   return steps;
+}
+
+Reasons reasons_of(const Problem& problem, const Answer& answer, const ReasonOptions& options) {
+  return Reasoning(problem, answer, options).run();
 }
 
 }  // namespace berth::planner

@@ -1,6 +1,9 @@
-/// A schedule as steps that can be told one by one, each with its reason in numbers.
+/// A schedule as steps, one by one, each with its reason in numbers.
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -24,50 +27,54 @@ struct Step {
 /// Why a step is taken. All in the unit of the objective.
 struct StepReason {
   /// What the plan would lose without this step: the best schedule found that may not take it (Ban) is worth so much
-  /// less. Nothing: without it floors cannot be kept. Of a step that keeps: what the slice brings as all else is
-  /// planned.
+  /// less. Below 0: that schedule is better than the plan. Nothing: without the step floors, pins or budgets cannot be
+  /// kept.
   std::optional<double> gain = 0;
-  double gain_slack =
-      0;            ///< the loss may be less by so much: schedules without the step may be better than the one found
-  double cost = 0;  ///< what it would gain if the changes of its GPU took no time
-  /// What would be done instead: the first steps on this GPU of the schedule without it, with that schedule's
-  /// objective.
-  std::vector<Step> instead;
-  double objective_instead = 0;
-  bool is_of_gpu = false;  ///< all of it is told of the changes of its GPU together: there were too many steps
+  /// The loss may be less by so much: schedules without the step may be better than the one found. Nothing: not known.
+  std::optional<double> gain_slack;
+  double objective_instead = 0;  ///< of the schedule without the step
+  std::vector<Step> instead;     ///< what that schedule does on this GPU
 };
 
-/// A step with its reason.
+/// A step with what is known of its reason.
 struct ReasonedStep {
   Step step;
-  StepReason reason;
+  double kept_worth = 0;             ///< of a step that keeps: what the slice brings, all else as planned
+  std::optional<GpuWorth> of_gpu;    ///< of the others: what all changes of its GPU are worth
+  std::optional<StepReason> reason;  ///< of the others, where it was computed
 };
 
-/// The steps of a schedule, by GPU; of each change first what goes, then what is cut, then who gets what; what nobody
-/// touches is kept. Requires: a schedule without faults.
+/// The steps of a schedule, by GPU; of each change first what goes, then what is created, then who gets what; what no
+/// step touches is kept. Requires: a schedule without faults.
 [[nodiscard]] std::vector<Step> steps_of(const Problem& problem, const Schedule& schedule);
 
 /// The ban that a step breaks. Requires: it is not one that keeps.
 [[nodiscard]] Ban ban_of(StepType type);
 
-/// The steps with their reasons. Each of the first kReasonedSteps steps that change something is forbidden in turn and
-/// the plan solved again (`limits` each time); the later ones are told by GPU: what leaving it alone would lose.
-inline constexpr int kReasonedSteps = 100;
-[[nodiscard]] std::vector<ReasonedStep> reasons_of(const Problem& problem, const Answer& answer,
-                                                   const SearchLimits& limits);
-
-/// An answer and the reasons of its steps.
-struct ReasonedAnswer {
-  Answer answer;
-  std::vector<ReasonedStep> steps;
+inline constexpr std::size_t kAllReasons = std::numeric_limits<std::size_t>::max();
+struct ReasonOptions {
+  SearchLimits limits;                                  ///< of each search without a step
+  std::size_t count = kAllReasons;                      ///< steps whose reasons are wanted, those with the largest gain
+  std::function<bool(double done)> progress = nullptr;  ///< may be empty; returns false to stop
 };
 
-/// The reasons of the answer, or of a better one: a search without a step starts elsewhere, so at times it ends with a
-/// schedule that is worth more than the one with the step. The best of these takes the answer's place and is told anew,
-/// up to kBetterAnswers times; after the last time a gain may still be negative. The bound is as before, the nodes
-/// include those of the reasons that led to a better answer. Requires: a schedule without faults. Costs up to
-/// kBetterAnswers + 1 times reasons_of.
-inline constexpr int kBetterAnswers = 5;
-[[nodiscard]] ReasonedAnswer best_with_reasons(const Problem& problem, Answer answer, const SearchLimits& limits);
+struct Reasons {
+  std::vector<ReasonedStep> steps;     ///< all of them, in the order of steps_of
+  std::size_t computed = 0;            ///< reasons in `steps`
+  std::size_t what_ifs = 0;            ///< searches without a step
+  bool are_largest = true;             ///< no step without a reason has a larger gain than one that has its reason
+  std::optional<double> better_found;  ///< objective of the best schedule found that is worth more than the answer
+  bool is_stopped = false;             ///< by `progress`; the rest is then not complete
+};
+
+/// The steps of an answer, `count` of them with reasons.
+///
+/// A GPU left alone takes none of its steps, so what its changes gain together, which is exact and quick, is at least
+/// the gain of each of them. The steps are searched without in the order of that bound (on one GPU: of what the pieces
+/// bring that begin by the step, an estimate), until the `count`-th largest gain found is no less than the bound of the
+/// next step, or after 2 x `count` searches (`are_largest` is then false).
+/// Costs O(pieces x slots) and those searches (what_if.h). Requires: an answer without faults, whose objective is that
+/// of its schedule.
+[[nodiscard]] Reasons reasons_of(const Problem& problem, const Answer& answer, const ReasonOptions& options);
 
 }  // namespace berth::planner

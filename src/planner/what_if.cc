@@ -1,10 +1,14 @@
 #include "planner/what_if.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <utility>
 
+#include "base/ensure.h"
+#include "fleet/state.h"
 #include "one_gpu/one_gpu.h"
+#include "planner/detail/narrow_part.h"
 #include "planner/detail/part.h"
 #include "planner/solve.h"
 #include "window/check.h"
@@ -12,6 +16,9 @@
 
 namespace berth::planner {
 namespace {
+
+constexpr double kRounding = 1e-9;    ///< of an objective: sums in another order differ by so much
+constexpr int kNarrowNodesShare = 3;  ///< a search that has no proof to give stops that much earlier
 
 /// A GPU model of its own for this GPU, in which the site is of a kind of its own; returns the rates of that kind.
 std::vector<Rates>& own_kind(Problem& problem, std::size_t gpu, int site) {
@@ -34,10 +41,10 @@ void ban_use(Rates& rates, int use) {
   }
 }
 
-void take_all(std::vector<Rates>& rates, double retraining_slots) {
+void take_all(std::vector<Rates>& rates) {
   for (Rates& each : rates) {
     std::ranges::fill(each.requests_per_second, 0.0);
-    each.retraining_slots = retraining_slots;
+    each.retraining_slots = 0;
   }
 }
 
@@ -74,50 +81,159 @@ Problem banned(const Problem& problem, int gpu, const Piece& piece, Ban ban) {
   }
   std::vector<Rates>& rates = own_kind(result, index, piece.site);
   if (ban == Ban::kCut) {
-    take_all(rates, 0);
+    take_all(rates);
   } else {
     ban_use(rates[static_cast<std::size_t>(piece.service)], piece.use);
   }
   return result;
 }
 
-Problem without_rates(const Problem& problem, int gpu, int site) {
-  constexpr double kNeverDone = 1e15;
-  Problem result = problem;
-  take_all(own_kind(result, static_cast<std::size_t>(gpu), site), kNeverDone);
-  return result;
+/// The plan on its way, from which GPUs are taken out and put back.
+class WhatIfs::Fleet {
+ public:
+  Fleet(const Problem& problem, const Schedule& schedule)
+      : problem_(problem), schedule_(schedule), terms_(problem), state_(fleet::state_of(terms_, schedule)) {
+    objective_ = state_.objective();
+    score_ = state_.score();
+  }
+
+  [[nodiscard]] double objective() const { return objective_; }
+  [[nodiscard]] std::int64_t nodes() const { return nodes_; }
+
+  double worth_of_piece(int gpu, const Piece& piece) {
+    fleet::Path path = state_.path(gpu);
+    std::erase_if(path.stays, [&](const fleet::Stay& stay) { return stay.piece == piece; });
+    return objective_ - judged(gpu, std::move(path)).objective;
+  }
+
+  GpuWorth worth_of_changes(int gpu) {
+    GpuWorth worth;
+    const Judged alone = judged(gpu, fleet::make_path(terms_, gpu, {}));
+    if (alone.is_legal) worth.gain = objective_ - alone.objective;
+    worth.rank = score_ - alone.score;
+    worth.cost = judged(gpu, without_waiting(gpu)).objective - objective_;
+    return worth;
+  }
+
+  std::optional<Alternative> without(int gpu, const Piece& piece, Ban ban, const SearchLimits& limits) {
+    std::optional<Alternative> best;
+    consider(gpu, {}, best);
+    const NarrowPart part = part_of_gpu(gpu);
+    SearchLimits own_limits = limits;
+    if (!part.has_all_services) own_limits.nodes_max /= kNarrowNodesShare;
+    const Answer found = solve_one_gpu(banned(part.problem, 0, part.to_part(piece), ban), own_limits);
+    nodes_ += found.nodes;
+    if (!found.is_infeasible) {
+      consider(gpu, part.to_fleet(found.schedule.gpus.front()), best);
+      if (best && part.has_all_services) best->bound = best->objective + std::max(0.0, found.bound - found.objective);
+    }
+    const bool is_small = problem_.gpus.size() <= kWholeFleet && problem_.services.size() <= kServicesAll;
+    if (is_small && problem_.gpus.size() > 1) solve_all(gpu, banned(problem_, gpu, piece, ban), limits, best);
+    return best;
+  }
+
+ private:
+  struct Judged {
+    double objective = 0;
+    double score = 0;
+    bool is_legal = true;
+  };
+
+  /// The plan with another path of one GPU.
+  Judged judged(int gpu, fleet::Path path) {
+    fleet::Path own = state_.path(gpu);
+    state_.take_out(gpu);
+    state_.put(gpu, std::move(path));
+    const Judged found{.objective = state_.objective(),
+                       .score = state_.score(),
+                       .is_legal = state_.shortfall() <= 0 && state_.excess() <= 0};
+    state_.take_out(gpu);
+    state_.put(gpu, std::move(own));
+    return found;
+  }
+
+  /// What a GPU does if its changes take no time and have no price.
+  [[nodiscard]] fleet::Path without_waiting(int gpu) const {
+    fleet::Path path = state_.path(gpu);
+    const auto stands = std::ranges::count_if(problem_.gpus[fleet::idx(gpu)].standing,
+                                              [](const StandingPiece& each) { return each.piece.service != kNobody; });
+    // The stays of standing pieces come first.
+    for (auto stay = path.stays.begin() + stands; stay != path.stays.end(); ++stay) stay->ready = stay->from;
+    path.slices_changed = 0;
+    return path;
+  }
+
+  /// Takes changes of a GPU in where they keep all rules and are better. Requires: the ban is kept.
+  void consider(int gpu, std::vector<Change> changes, std::optional<Alternative>& best) {
+    const Judged found = judged(gpu, fleet::make_path(terms_, gpu, changes));
+    if (!found.is_legal || (best && found.objective <= best->objective)) return;
+    best =
+        Alternative{.objective = found.objective, .bound = std::nullopt, .changes = std::move(changes), .better = {}};
+    if (!is_better(found.objective)) return;
+    best->better = schedule_;
+    best->better->gpus[fleet::idx(gpu)] = best->changes;
+  }
+
+  [[nodiscard]] bool is_better(double objective) const {
+    return objective > objective_ + kRounding * (1 + std::abs(objective_));
+  }
+
+  NarrowPart part_of_gpu(int gpu) {
+    fleet::Path own = state_.path(gpu);
+    state_.take_out(gpu);
+    if (gpu != narrowed_gpu_) {
+      narrowed_gpu_ = gpu;
+      const bool has_all = problem_.services.size() <= kServicesAll;
+      services_ = likely_services(state_, gpu, has_all ? problem_.services.size() : kServicesMore);
+    }
+    NarrowPart part = narrow_part(state_, gpu, services_);
+    state_.put(gpu, std::move(own));
+    return part;
+  }
+
+  void solve_all(int gpu, const Problem& without, const SearchLimits& limits, std::optional<Alternative>& best) {
+    Answer whole = solve(without, limits);
+    nodes_ += whole.nodes;
+    ENSURE(!best || !whole.is_infeasible);
+    if (whole.is_infeasible || whole.misses_floors) return;
+    if (!best || whole.objective > best->objective) {
+      best = Alternative{.objective = whole.objective,
+                         .bound = std::nullopt,
+                         .changes = whole.schedule.gpus[fleet::idx(gpu)],
+                         .better = {}};
+      if (is_better(whole.objective)) best->better = std::move(whole.schedule);
+    }
+    best->bound = checked_bound(whole.bound, best->objective);
+  }
+
+  const Problem& problem_;
+  const Schedule& schedule_;
+  fleet::Terms terms_;
+  fleet::FleetState state_;
+  double objective_ = 0;
+  double score_ = 0;
+  std::int64_t nodes_ = 0;
+  int narrowed_gpu_ = -1;
+  std::vector<int> services_;  ///< likely ones of that GPU
+};
+
+WhatIfs::WhatIfs(const Problem& problem, const Schedule& schedule)
+    : fleet_(std::make_unique<Fleet>(problem, schedule)) {}
+
+WhatIfs::~WhatIfs() = default;
+
+double WhatIfs::objective() const { return fleet_->objective(); }
+
+double WhatIfs::worth_of_piece(int gpu, const Piece& piece) {
+  return piece.service == kNobody ? 0 : fleet_->worth_of_piece(gpu, piece);
 }
 
-Answer solve_without(const Problem& problem, const Schedule& schedule, int gpu, const Piece& piece, Ban ban,
-                     const SearchLimits& limits) {
-  const Problem changed = banned(problem, gpu, piece, ban);
-  Answer best;
-  best.is_infeasible = true;
-  Schedule others = schedule;
-  others.gpus[static_cast<std::size_t>(gpu)].clear();
-  Answer part =
-      problem.gpus.size() == 1 ? solve_one_gpu(changed, limits) : solve_one_gpu(part_of(changed, others, gpu), limits);
-  best.nodes = part.nodes;
-  if (!part.is_infeasible) {
-    others.gpus[static_cast<std::size_t>(gpu)] = part.schedule.gpus.front();
-    if (!find_fault(changed, others)) {
-      const double objective = evaluate(changed, others).objective;
-      best.bound = objective + std::max(0.0, part.bound - part.objective);
-      best.objective = objective;
-      best.schedule = std::move(others);
-      best.is_infeasible = false;
-    }
-  }
-  if (problem.gpus.size() == 1 || problem.gpus.size() > kWholeFleet) return best;
-  Answer whole = solve(changed, limits);
-  best.nodes += whole.nodes;
-  if (whole.is_infeasible || whole.misses_floors) return best;
-  best.bound = best.is_infeasible ? whole.bound : checked_bound(whole.bound, best.objective);
-  if (!best.is_infeasible && whole.objective <= best.objective) return best;
-  const std::int64_t nodes = best.nodes;
-  best = std::move(whole);
-  best.nodes = nodes;
-  return best;
+GpuWorth WhatIfs::worth_of_changes(int gpu) { return fleet_->worth_of_changes(gpu); }
+
+std::optional<Alternative> WhatIfs::without(int gpu, const Piece& piece, Ban ban, const SearchLimits& limits) {
+  return fleet_->without(gpu, piece, ban, limits);
 }
+
+std::int64_t WhatIfs::nodes() const { return fleet_->nodes(); }
 
 }  // namespace berth::planner

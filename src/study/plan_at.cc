@@ -2,24 +2,49 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <utility>
 #include <vector>
 
+#include "engine/constraints.h"
 #include "engine/stages.h"
+#include "engine/verify.h"
 #include "partition/layout.h"
+#include "window/check.h"
 #include "sim/run.h"
 
 namespace berth::study {
 namespace {
 
-/// Before the second in question: the file's layout, or the policy itself.
-std::vector<Stage> stages_until(const Scenario& scenario, const PlanAt& options, PlannedMoment& answer,
-                                bool& is_planned) {
+constexpr double kRounding = 1e-9;  ///< of an objective: sums in another order differ by so much
+
+/// The answer while the run goes on.
+struct Asked {
+  PlannedMoment answer;
+  bool is_planned = false;
+  bool is_verified = false;
+};
+
+/// Why a plan must not be carried out. The engine asks the same before it acts; here a refusal is an answer.
+std::optional<std::string> refusal_of(const Scenario& scenario, const PlanRecord& record, const Snapshot& snapshot,
+                                      const Plan& plan) {
+  if (!plan.actions.empty()) {
+    if (auto objection = find_objection(scenario, snapshot, plan, record.acts_at)) return objection;
+    if (auto breach = find_breach(scenario, snapshot, plan, record.acts_at)) return breach;
+  }
+  if (auto fault = planner::find_fault(record.problem, record.answer.schedule)) return fault;
+  const double objective = planner::evaluate(record.problem, record.answer.schedule).objective;
+  if (std::abs(objective - record.answer.objective) <= kRounding * (1 + std::abs(objective))) return std::nullopt;
+  return fmt::format("wanted an objective of {}, found {}", objective, record.answer.objective);
+}
+
+/// Before the second in question: the file's layout, or the policy itself. At last the verifiers.
+std::vector<Stage> stages_until(const Scenario& scenario, const PlanAt& options, Asked& asked) {
   const Instant at = Instant::at_second(options.second);
-  const auto record = [&answer, &is_planned, at](const PlanRecord& seen) {
-    if (is_planned || seen.made_at < at) return;
-    answer.record = seen;
-    is_planned = true;
+  const auto record = [&asked, at](const PlanRecord& seen) {
+    if (asked.is_planned || seen.made_at < at) return;
+    asked.answer.record = seen;
+    asked.is_planned = true;
   };
   std::vector<Stage> stages;
   PlannerOptions planner;
@@ -32,6 +57,15 @@ std::vector<Stage> stages_until(const Scenario& scenario, const PlanAt& options,
     planner.plans_also_at = at;
   }
   stages.push_back(planner_stage(scenario, forecast_outlook(scenario), planner));
+  stages.push_back({.name = "verify",
+                    .run = [&scenario, &asked](const Snapshot& snapshot, Plan& plan) -> std::optional<std::string> {
+                      if (!asked.is_planned || asked.is_verified) return std::nullopt;
+                      asked.is_verified = true;
+                      asked.answer.refused = refusal_of(scenario, *asked.answer.record, snapshot, plan);
+                      asked.answer.plan = plan;
+                      if (asked.answer.refused) plan.actions.clear();
+                      return std::nullopt;
+                    }});
   return stages;
 }
 
@@ -42,22 +76,21 @@ Result<PlannedMoment> plan_at(const Scenario& scenario, const PlanAt& options) {
     return invalid(fmt::format("wanted a second before the end of the run at {}, found {}",
                                scenario.simulated_seconds(), options.second));
   }
-  PlannedMoment answer;
-  bool is_planned = false;
+  Asked asked;
   bool is_stopped = false;
   sim::RunOptions run;
   run.seed = options.seed;
   run.progress = [&](double done) {
     is_stopped = options.progress && !options.progress(done * static_cast<double>(scenario.simulated_seconds()) /
                                                        static_cast<double>(options.second + 1));
-    return !is_planned && !is_stopped;
+    return !asked.is_planned && !is_stopped;
   };
-  const auto outcome = sim::run_scenario(scenario, stages_until(scenario, options, answer, is_planned), run);
+  const auto outcome = sim::run_scenario(scenario, stages_until(scenario, options, asked), run);
   if (is_stopped) return fail(ErrorCode::kInterrupted, "interrupted");
-  if (is_planned) return answer;
+  if (asked.is_planned) return std::move(asked.answer);
   if (!outcome) return pass_on(outcome.error());
-  answer.infeasible = outcome->infeasible.value_or("the engine made no plan at that second");
-  return answer;
+  asked.answer.infeasible = outcome->infeasible.value_or("the engine made no plan at that second");
+  return std::move(asked.answer);
 }
 
 }  // namespace berth::study

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "domain/plan.h"
 #include "domain/scenario.h"
 #include "engine/planner_policy.h"
 
@@ -18,14 +19,18 @@ struct PlanAt {
   std::function<bool(double done)> progress = nullptr;  ///< may be empty; returns false to stop
 };
 
-/// The result: a plan, or why none can exist.
+/// What came of it: a plan, why none can exist, or why a verifier refuses the plan.
 struct PlannedMoment {
   std::optional<PlanRecord> record = std::nullopt;
+  Plan plan = {};  ///< what the engine made of it: the actions that begin at once
   std::optional<std::string> infeasible = std::nullopt;
+  std::optional<std::string> refused = std::nullopt;  ///< a defect of the planner: no input should lead to it
 };
 
-/// Simulates the scenario until that second, with the layout of the file if it has one, otherwise with `berth`
-/// itself, and plans there. Error: the second is at or after the end of the run, or `progress` stopped it.
+/// Simulates the scenario until that second, with the layout of the file where it has one, else with `berth` itself,
+/// and plans there. The plan has passed the engine's verifiers (engine/verify.h, engine/constraints.h), and its
+/// schedule the planner's (window/check.h). Error: the second lies at or behind the end of the run, or `progress`
+/// stopped it.
 [[nodiscard]] Result<PlannedMoment> plan_at(const Scenario& scenario, const PlanAt& options);
 
 }  // namespace berth::study

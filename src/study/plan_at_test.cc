@@ -116,6 +116,45 @@ TEST(PlanAt, WithoutALayoutBeginsWithWhatThePolicyHasThere) {
   EXPECT_GE(compared, 4);
 }
 
+/// The actions of the plan that a replay of `berth` makes at a second.
+std::vector<Action> replayed_actions(const Scenario& scenario, std::int64_t second) {
+  std::vector<Action> actions;
+  sim::RunOptions run;
+  run.is_strict = true;
+  run.plan_made = [&](const Plan& plan, Instant) {
+    if (plan.made_at == Instant::at_second(second)) actions = plan.actions;
+  };
+  PlannerOptions planner;
+  planner.plans_also_at = Instant::at_second(second);
+  std::vector<Stage> stages = {planner_stage(scenario, forecast_outlook(scenario), planner)};
+  EXPECT_TRUE(sim::run_scenario(scenario, std::move(stages), run).has_value());
+  return actions;
+}
+
+TEST(PlanAt, ThePlanIsTheOneThatTheEngineCarriesOut) {
+  const Scenario scenario = swinging();
+  int acting = 0;
+  for (const std::int64_t second : {0, 40, 60, 65, 100}) {
+    SCOPED_TRACE(second);
+    const PlannedMoment moment = planned_at(scenario, second);
+    EXPECT_FALSE(moment.refused.has_value());
+    EXPECT_EQ(moment.plan.actions, replayed_actions(scenario, second));
+    acting += moment.plan.actions.empty() ? 0 : 1;
+  }
+  EXPECT_GE(acting, 2);
+}
+
+/// The layout of a file may break constraints from the start. The plan does not.
+TEST(PlanAt, APlanFromALayoutThatBreaksConstraintsPassesTheVerifier) {
+  Scenario scenario = with_layout();
+  scenario.services[0].pins = {{testing::slice_at(0, "2g.20gb", 2)}};
+  for (const std::int64_t second : {5, 100}) {
+    const PlannedMoment moment = planned_at(scenario, second);
+    EXPECT_EQ(moment.refused.value_or(""), "");
+    ASSERT_TRUE(moment.record.has_value());
+  }
+}
+
 TEST(PlanAt, TellsHowThePlanWasSought) {
   for (const std::int64_t second : {17, 61, 95}) {
     SCOPED_TRACE(second);

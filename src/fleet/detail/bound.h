@@ -25,7 +25,7 @@
 #include "fleet/detail/demand.h"
 #include "fleet/detail/price_frame.h"
 #include "fleet/detail/supply.h"
-#include "fleet/detail/terms.h"
+#include "fleet/terms.h"
 
 namespace berth::planner::fleet {
 

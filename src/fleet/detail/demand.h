@@ -6,7 +6,7 @@
 
 #include "fleet/detail/balance.h"
 #include "fleet/detail/price_frame.h"
-#include "fleet/detail/terms.h"
+#include "fleet/terms.h"
 
 namespace berth::planner::fleet {
 

@@ -11,8 +11,8 @@
 #include <optional>
 #include <vector>
 
-#include "fleet/detail/state.h"
-#include "fleet/detail/terms.h"
+#include "fleet/state.h"
+#include "fleet/terms.h"
 
 namespace berth::planner::fleet {
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "fleet/detail/state.h"
-#include "fleet/detail/terms.h"
+#include "fleet/state.h"
+#include "fleet/terms.h"
 
 namespace berth::planner::fleet {
 

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "fleet/detail/space.h"
-#include "fleet/detail/terms.h"
+#include "fleet/space.h"
+#include "fleet/terms.h"
 
 namespace berth::planner::fleet {
 

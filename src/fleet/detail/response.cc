@@ -263,10 +263,13 @@ void Responder::divide(const FleetState& state, int gpu, const std::vector<int>&
   forget_own();
 }
 
-std::vector<Retraining> Responder::held_by(const FleetState& state, const Path& path) const {
+std::vector<Retraining> Responder::held_by(const FleetState& state, int gpu, const Path& path) const {
+  const int model = terms_->problem.gpus[idx(gpu)].model;
   std::vector<Retraining> held;
   for (const Stay& stay : path.stays) {
     if (stay.piece.use != kRetraining) continue;
+    // A piece may stand that cannot retrain its service: the layout of a file may hold it.
+    if (terms_->rates(model, stay.kind, stay.piece.service).retraining_slots <= 0) continue;
     const auto found = std::ranges::find(held, stay.piece.service, &Retraining::service);
     if (found != held.end()) {
       found->site = stay.piece.site;
@@ -321,7 +324,7 @@ void Responder::try_retraining(FleetState& state, int gpu, int group, const std:
 
 void Responder::try_group(FleetState& state, int gpu, int group, const ResponseOptions& options, double& score,
                           Path& best) {
-  const std::vector<Retraining> held = held_by(state, best);
+  const std::vector<Retraining> held = held_by(state, gpu, best);
   renew(state);
   const int model = terms_->problem.gpus[idx(gpu)].model;
   fill_retraining(state, model, held);
@@ -406,7 +409,7 @@ double Responder::retrain(FleetState& state, int gpu, int service) {
   Path best = state.path(gpu);
   state.take_out(gpu);
   if (may_retrain(state, service)) {
-    std::vector<Retraining> held = held_by(state, best);
+    std::vector<Retraining> held = held_by(state, gpu, best);
     std::erase_if(held, [&](const Retraining& each) { return each.service == service; });
     renew(state);
     fill_retraining(state, terms_->problem.gpus[idx(gpu)].model, held);
@@ -426,7 +429,7 @@ double Responder::stop_retraining(FleetState& state, int gpu, int service) {
   const double before = state.score();
   Path path = state.path(gpu);
   state.take_out(gpu);
-  std::vector<Retraining> held = held_by(state, path);
+  std::vector<Retraining> held = held_by(state, gpu, path);
   std::erase_if(held, [&](const Retraining& each) { return each.service == service; });
   renew(state);
   fill_retraining(state, terms_->problem.gpus[idx(gpu)].model, held);
@@ -455,7 +458,7 @@ void Responder::place(FleetState& state, int gpu) {
   const int model = terms_->problem.gpus[idx(gpu)].model;
   Attempt best{.expected = -1, .changes = {}};
   if (terms_->first_change[idx(gpu)] < terms_->slots && grid_.size() > 0) {
-    const std::vector<Retraining> held = held_by(state, state.path(gpu));
+    const std::vector<Retraining> held = held_by(state, gpu, state.path(gpu));
     renew(state);
     fill_retraining(state, model, held);
     for (int group = 0; group < terms_->groups; ++group) {

@@ -12,9 +12,9 @@
 
 #include "fleet/detail/gains.h"
 #include "fleet/detail/retraining.h"
-#include "fleet/detail/space.h"
-#include "fleet/detail/state.h"
-#include "fleet/detail/terms.h"
+#include "fleet/space.h"
+#include "fleet/state.h"
+#include "fleet/terms.h"
 
 namespace berth::planner::fleet {
 
@@ -72,7 +72,7 @@ class Responder {
   void divide(const FleetState& state, int gpu, const std::vector<int>& stays_until, std::vector<Wanted>& wanted);
   void add_own(const Piece& piece, int model, int kind, int from, int until);
   Attempt attempt(const FleetState& state, int gpu, int group, const std::vector<Retraining>& held);
-  [[nodiscard]] std::vector<Retraining> held_by(const FleetState& state, const Path& path) const;
+  [[nodiscard]] std::vector<Retraining> held_by(const FleetState& state, int gpu, const Path& path) const;
   [[nodiscard]] bool may_retrain(const FleetState& state, int service) const;
   bool consider(FleetState& state, int gpu, Path path, double& score, Path& best);
   void try_group(FleetState& state, int gpu, int group, const ResponseOptions& options, double& score, Path& best);

@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "fleet/detail/space.h"
-#include "fleet/detail/state.h"
-#include "fleet/detail/terms.h"
+#include "fleet/space.h"
+#include "fleet/state.h"
+#include "fleet/terms.h"
 
 namespace berth::planner::fleet {
 

@@ -8,7 +8,7 @@
 #include <array>
 #include <vector>
 
-#include "fleet/detail/space.h"
+#include "fleet/space.h"
 
 namespace berth::planner::fleet {
 

@@ -6,8 +6,8 @@
 
 #include "fleet/detail/price_frame.h"
 #include "fleet/detail/shares.h"
-#include "fleet/detail/space.h"
-#include "fleet/detail/terms.h"
+#include "fleet/space.h"
+#include "fleet/terms.h"
 
 namespace berth::planner::fleet {
 

@@ -49,11 +49,12 @@ constexpr const char* kSizeExamples = R"(Examples:
 Exit status: 0 done, 1 an output cannot be written, 2 bad input (nothing is written), 130 interrupted.)";
 
 constexpr const char* kPlanHelp =
-    "Shows the plan that berth makes at one second of a scenario, with its bound and the reason of each step.";
+    "Shows the plan that berth makes at one second of a scenario, with its bound and the reasons of its steps.";
 
 constexpr const char* kPlanExamples = R"(Examples:
   berth plan scenario.yaml --at 600
   berth plan scenario.yaml --at 600 --explain
+  berth plan scenario.yaml --at 600 --reasons all
   berth plan scenario.yaml --at 0 --format json --timings
 
 It starts from the layout of the file, else from the one that berth has at that second.
@@ -212,6 +213,9 @@ void add_plan_verb(CLI::App& app, PlanWords& words) {
       ->type_name("N")
       ->capture_default_str();
   verb->add_option("--format", words.format, "table or json")->type_name("WORD")->capture_default_str();
+  verb->add_option("--reasons", words.reasons, "Steps whose reasons are computed, those with the largest gain; or all")
+      ->type_name("N")
+      ->capture_default_str();
   verb->add_flag("--explain", words.is_explained, "Also show the arithmetic of each service's share");
   verb->add_flag("--timings", words.has_timings, "Also show how long solving took (it differs from run to run)");
 }

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <variant>
+
+#include "base/ensure.h"
 
 namespace berth::cli {
 
@@ -43,6 +46,38 @@ std::string_view word_of(planner::StepType type) {
       return "keep";
   }
   return "";
+}
+
+std::size_t changing_count(const planner::Reasons& reasons) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      reasons.steps, [](const planner::ReasonedStep& each) { return each.step.type != planner::StepType::kKeep; }));
+}
+
+std::vector<planner::ReasonedStep> steps_of_pins(const PlanRecord& record, const Plan& plan) {
+  std::vector<planner::ReasonedStep> steps;
+  const auto add = [&](planner::StepType type, const Slice& slice, const Holding* holding) {
+    const auto gpu = static_cast<std::size_t>(slice.gpu.index);
+    const auto site = record.frame.site_of(slice);
+    ENSURE(site.has_value());
+    const auto& changes = record.answer.schedule.gpus[gpu];
+    if (!changes.empty() && changes.front().slot == 0) return;  // the schedule has it
+    planner::ReasonedStep& added = steps.emplace_back();
+    added.step = {.type = type, .gpu = static_cast<int>(gpu), .slot = 0, .piece = {.site = *site}};
+    for (const planner::PinnedSite& pin : record.problem.gpus[gpu].pins) {
+      if (pin.site == *site) added.step.piece.service = pin.service;
+    }
+    if (holding != nullptr && holding->role == Role::kRetraining) added.step.piece.use = planner::kRetraining;
+    added.of_gpu.emplace();
+    added.reason.emplace().gain.reset();
+  };
+  for (const Action& action : plan.actions) {
+    if (const auto* create = std::get_if<CreateSlice>(&action.what)) {
+      add(planner::StepType::kCreate, create->slice, nullptr);
+    } else if (const auto* assign = std::get_if<AssignSlice>(&action.what)) {
+      add(planner::StepType::kAssign, assign->holding.slice, &assign->holding);
+    }
+  }
+  return steps;
 }
 
 std::string instead_text(const Scenario& scenario, const PlanRecord& record, const planner::StepReason& reason,

@@ -17,13 +17,11 @@ namespace berth::cli {
 
 struct PlanAnswer {
   PlanRecord record;
-  /// Of what the policy's own search found, where asking what each step brings found more: `record`
-  /// then holds that.
-  std::optional<double> objective_of_search = std::nullopt;
-  std::vector<planner::ReasonedStep> steps;
+  /// The steps of the record's schedule, then those of pinned slices that the first layout adds to it.
+  planner::Reasons reasons;
   std::vector<planner::ServiceShare> shares;        ///< by service; empty unless asked for
   std::optional<double> solve_ms = std::nullopt;    ///< of the policy's own search
-  std::optional<double> reasons_ms = std::nullopt;  ///< of asking what each step brings
+  std::optional<double> reasons_ms = std::nullopt;  ///< of the reasons of the steps
 };
 
 /// (bound - objective) / |bound|; 0 where they differ by rounding only.
@@ -36,6 +34,13 @@ struct PlanAnswer {
 
 /// The word for a type of step.
 [[nodiscard]] std::string_view word_of(planner::StepType type);
+
+/// The steps that change something, with or without a reason.
+[[nodiscard]] std::size_t changing_count(const planner::Reasons& reasons);
+
+/// The actions of the first layout that its schedule does not hold, as steps: pinned slices stand from the first layout
+/// on, also where no service gains by them.
+[[nodiscard]] std::vector<planner::ReasonedStep> steps_of_pins(const PlanRecord& record, const Plan& plan);
 
 inline constexpr std::size_t kAllSteps = std::numeric_limits<std::size_t>::max();
 /// What would be done instead of a step, in words: the first `steps_max` steps, and how many more there are.

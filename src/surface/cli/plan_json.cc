@@ -12,16 +12,29 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
+
 Json reason_json(const Scenario& scenario, const PlanRecord& record, const planner::ReasonedStep& reasoned) {
-  const planner::StepReason& reason = reasoned.reason;
-  if (reasoned.step.type == planner::StepType::kKeep) return {{"gain", *reason.gain}};
-  return {{"gain", reason.gain ? Json(*reason.gain) : Json()},
-          {"gain_slack", reason.gain_slack},
-          {"cost_of_change", reason.cost},
-          {"of", reason.is_of_gpu ? "gpu" : "action"},
-          {"rejected",
-           {{"what", instead_text(scenario, record, reason)},
-            {"objective", reason.gain ? Json(reason.objective_instead) : Json()}}}};
+  if (reasoned.step.type == planner::StepType::kKeep) return {{"gain", reasoned.kept_worth}};
+  Json json;
+  if (reasoned.reason) {
+    json["gain"] = or_null(reasoned.reason->gain);
+    json["gain_slack"] = or_null(reasoned.reason->gain_slack);
+  }
+  json["gain_of_gpu"] = or_null(reasoned.of_gpu->gain);
+  json["cost_of_change"] = reasoned.of_gpu->cost;
+  json["of"] = reasoned.reason ? "action" : "gpu";
+  if (!reasoned.reason) return json;
+  json["rejected"] = {{"what", instead_text(scenario, record, *reasoned.reason)},
+                      {"objective", reasoned.reason->gain ? Json(reasoned.reason->objective_instead) : Json()}};
+  return json;
+}
+
+Json reasons_json(const planner::Reasons& reasons) {
+  return {{"computed", reasons.computed},
+          {"not_computed", changing_count(reasons) - reasons.computed},
+          {"what_ifs", reasons.what_ifs},
+          {"are_largest", reasons.are_largest}};
 }
 
 Json step_json(const Scenario& scenario, const PlanRecord& record, const planner::ReasonedStep& reasoned) {
@@ -88,11 +101,12 @@ std::string plan_json(const Scenario& scenario, const PlanAnswer& answer) {
   document["gap"] = gap;
   document["proven"] = gap == 0;
   document["nodes"] = record.answer.nodes;
-  if (answer.objective_of_search) document["objective_of_search"] = *answer.objective_of_search;
+  if (answer.reasons.better_found) document["better_found"] = *answer.reasons.better_found;
   document["actions"] = Json::array();
-  for (const planner::ReasonedStep& step : answer.steps) {
+  for (const planner::ReasonedStep& step : answer.reasons.steps) {
     document["actions"].push_back(step_json(scenario, record, step));
   }
+  document["reasons"] = reasons_json(answer.reasons);
   document["promised_gain"] = promised_gain_of(record);
   document["expires_second"] = record.expires_at.second();
   document["conflict"] = record.conflict;

@@ -1,6 +1,7 @@
 /// The options of `berth plan`: as typed, and checked.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -14,6 +15,7 @@ struct PlanWords {
   std::string scenario;
   std::string at;
   std::string seed = "1";
+  std::string reasons = "20";
   std::string format = "table";
   bool is_explained = false;
   bool has_timings = false;
@@ -24,12 +26,14 @@ struct PlanRequest {
   std::string scenario_path;
   std::int64_t at_second = 0;
   std::uint64_t seed = 1;
+  std::size_t reasons = 20;  ///< planner::kAllReasons: of all steps
   OutputFormat format = OutputFormat::kTable;
   bool is_explained = false;
   bool has_timings = false;
 };
 
-/// Refuses an empty path, a second or seed that is not a whole number in its range, and an unknown format.
+/// Refuses an empty path, a second, seed or number of reasons that is not a whole number in its range, and an unknown
+/// format.
 [[nodiscard]] Result<PlanRequest> check_plan_options(const PlanWords& words);
 
 }  // namespace berth::cli

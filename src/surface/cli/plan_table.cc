@@ -13,24 +13,54 @@ namespace {
 
 using PlanRow = std::vector<std::string>;
 
-/// Of what would be done instead, so many steps are told: a row stays readable. The JSON has all of them.
+/// Of what would be done instead, so many steps are shown: a row stays readable. The JSON has all of them.
 constexpr std::size_t kStepsInsteadMax = 2;
+
+/// "+0.51", "needed" where the plan cannot do without, "-" where no reason was computed.
+std::string gain_text(const planner::ReasonedStep& reasoned) {
+  if (reasoned.step.type == planner::StepType::kKeep) return fmt::format("{:+.3g}", reasoned.kept_worth);
+  if (!reasoned.reason) return std::string(kAbsentText);
+  return reasoned.reason->gain ? fmt::format("{:+.3g}", *reasoned.reason->gain) : "needed";
+}
 
 PlanRow step_row(const Scenario& scenario, const PlanRecord& record, const planner::ReasonedStep& reasoned) {
   const planner::Step& step = reasoned.step;
-  const planner::StepReason& reason = reasoned.reason;
   const bool is_held = step.piece.service != planner::kNobody;
   const std::string role = !is_held ? "" : step.piece.use == planner::kRetraining ? "retraining" : "inference";
-  const bool is_kept = step.type == planner::StepType::kKeep;
-  return {fmt::format("{}", record.acts_at.second() + step.slot),
-          fmt::format("{}", step.gpu),
-          std::string(word_of(step.type)),
-          slice_text(scenario, record, step.gpu, step.piece.site),
-          is_held ? scenario.services[static_cast<std::size_t>(step.piece.service)].name : std::string(kAbsentText),
-          role,
-          reason.gain ? fmt::format("{:+.3g}", *reason.gain) : "needed",
-          is_kept ? std::string(kAbsentText) : fmt::format("{:.3g}", reason.cost),
-          is_kept ? std::string(kAbsentText) : instead_text(scenario, record, reason, kStepsInsteadMax)};
+  return {
+      fmt::format("{}", record.acts_at.second() + step.slot),
+      fmt::format("{}", step.gpu),
+      std::string(word_of(step.type)),
+      slice_text(scenario, record, step.gpu, step.piece.site),
+      is_held ? scenario.services[static_cast<std::size_t>(step.piece.service)].name : std::string(kAbsentText),
+      role,
+      gain_text(reasoned),
+      reasoned.of_gpu ? fmt::format("{:.3g}", reasoned.of_gpu->cost) : std::string(kAbsentText),
+      reasoned.reason ? instead_text(scenario, record, *reasoned.reason, kStepsInsteadMax) : std::string(kAbsentText)};
+}
+
+/// What the reader must know about reasons that are not there, and about a better plan.
+std::string remarks_on(const planner::Reasons& reasons) {
+  std::string text;
+  const std::size_t changing = changing_count(reasons);
+  if (reasons.computed < changing) {
+    text += wrapped(fmt::format("reasons were computed of {} of {} steps, those with the largest gain{}; --reasons all "
+                                "computes the others",
+                                reasons.computed, changing,
+                                reasons.are_largest ? ""
+                                                    : " among the " + std::to_string(reasons.what_ifs) +
+                                                          " most "
+                                                          "promising ones")) +
+            "\n";
+  }
+  if (reasons.better_found) {
+    text +=
+        wrapped(fmt::format("a better plan was found while reasons were computed: objective {:.6g}; the engine takes "
+                            "the plan above",
+                            *reasons.better_found)) +
+        "\n";
+  }
+  return text;
 }
 
 std::string step_text(const std::optional<planner::SliceStep>& step) {
@@ -63,7 +93,7 @@ std::string plan_table(const Scenario& scenario, const PlanAnswer& answer, bool 
                           scenario.name, record.made_at.second(), record.problem.slots, promised_gain_of(record)));
   text += "\n\n";
   std::vector<PlanRow> rows = {{"second", "GPU", "step", "slice", "service", "role", "gain", "cost", "instead of"}};
-  for (const planner::ReasonedStep& step : answer.steps) rows.push_back(step_row(scenario, record, step));
+  for (const planner::ReasonedStep& step : answer.reasons.steps) rows.push_back(step_row(scenario, record, step));
   bool is_head = true;
   for (const std::string& line : aligned(rows)) {
     text += styled_line(has_colour && is_head, "1", line);
@@ -73,12 +103,7 @@ std::string plan_table(const Scenario& scenario, const PlanAnswer& answer, bool 
   text += fmt::format("\nobjective {:.6g}, bound {:.6g}: {}; {} nodes\n", record.answer.objective, record.answer.bound,
                       gap == 0 ? std::string("proven") : fmt::format("at most {:.3g} % better is possible", 100 * gap),
                       with_separators(record.answer.nodes));
-  if (answer.objective_of_search) {
-    text += wrapped(fmt::format("a replay, which does not wait for reasons, takes a plan of {:.6g} here; asking what "
-                                "each of its steps brings came upon this one",
-                                *answer.objective_of_search)) +
-            "\n";
-  }
+  text += remarks_on(answer.reasons);
   if (!record.conflict.empty()) {
     text += wrapped(fmt::format(
                 "not all floors can be kept: {} stand against each other; the plan keeps them as far as it can",
@@ -90,12 +115,11 @@ std::string plan_table(const Scenario& scenario, const PlanAnswer& answer, bool 
                                : "answers in time, each by its accuracy";
   text += wrapped(
               "gain: what the best plan found without that step is worth less (of a slice that is kept: what it "
-              "brings); cost: what "
-              "the changes of its GPU lose by the time that they take; unit: " +
+              "brings); cost: what the changes of its GPU lose by the time that they take and their price; unit: " +
               unit) +
           "\n";
   if (answer.solve_ms) text += fmt::format("solved in {:.2f} ms", *answer.solve_ms);
-  if (answer.reasons_ms) text += fmt::format(", its reasons found in {:.0f} ms\n", *answer.reasons_ms);
+  if (answer.reasons_ms) text += fmt::format(", reasons computed in {:.0f} ms\n", *answer.reasons_ms);
   return text;
 }
 

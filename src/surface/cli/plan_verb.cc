@@ -1,7 +1,11 @@
 #include "surface/cli/plan_verb.h"
 
+#include <fmt/format.h>
+
 #include <chrono>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "planner/solve.h"
 #include "scenario/load.h"
@@ -21,42 +25,71 @@ double ms_of(const Work& work) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began).count();
 }
 
-/// The plan of the policy with the reasons of its steps, or a better plan that the reasons came upon.
-PlanAnswer reasoned(PlanRecord&& record) {
+/// What is shown while the verb works, and whether it is to stop.
+class Watch {
+ public:
+  explicit Watch(std::FILE* progress) : bar_(progress, 2, steady_now) {}
+
+  /// From here on a signal is noted, and the work stops tidily.
+  void defer() { interrupt_.defer(); }
+  /// Shows how far a part of the work has come. Returns false where the user asked to stop.
+  bool go_on(std::string_view part, int index, double done) {
+    bar_.show(part, index, done);
+    return !interrupt_.is_interrupted();
+  }
+  [[nodiscard]] bool is_interrupted() const { return interrupt_.is_interrupted(); }
+  void clear() { bar_.clear(); }
+
+ private:
+  InterruptWatch interrupt_;
+  ProgressBar bar_;
+};
+
+Result<study::PlannedMoment> planned_moment(const PlanRequest& request, const Scenario& scenario, Watch& watch) {
+  study::PlanAt options{.second = request.at_second, .seed = request.seed};
+  options.progress = [&](double done) { return watch.go_on("plan", 0, done); };
+  watch.go_on("plan", 0, 0);
+  Result<study::PlannedMoment> planned = study::plan_at(scenario, options);
+  if (!planned && planned.error().code == ErrorCode::kInvalidInput) {
+    return invalid("--at: " + planned.error().message);
+  }
+  if (!planned) return pass_on(planned.error());
+  if (planned->infeasible) return invalid(request.scenario_path + ": no plan: " + *planned->infeasible);
+  if (planned->refused) {
+    return invalid(fmt::format("{}: the verifier refuses the engine's plan at second {}: {}", request.scenario_path,
+                               request.at_second, *planned->refused));
+  }
+  return planned;
+}
+
+/// The engine's plan with the reasons of its steps.
+PlanAnswer reasoned(const PlanRequest& request, study::PlannedMoment&& moment, Watch& watch) {
   PlanAnswer answer;
-  answer.record = std::move(record);
-  planner::Answer& best = answer.record.answer;
-  const double searched = best.objective;
-  answer.reasons_ms = ms_of([&] {
-    planner::ReasonedAnswer told =
-        planner::best_with_reasons(answer.record.problem, best, {.nodes_max = PlannerOptions().nodes_max, .gap = 0});
-    best = std::move(told.answer);
-    answer.steps = std::move(told.steps);
-  });
-  if (best.objective > searched) answer.objective_of_search = searched;
+  answer.record = std::move(*moment.record);
+  const PlanRecord& record = answer.record;
+  const planner::ReasonOptions options{
+      .limits = {.nodes_max = PlannerOptions().nodes_max, .gap = 0},
+      .count = request.reasons,
+      .progress = [&](double done) { return watch.go_on("reasons", 1, done); },
+  };
+  answer.reasons_ms = ms_of([&] { answer.reasons = planner::reasons_of(record.problem, record.answer, options); });
+  const std::vector<planner::ReasonedStep> pinned = steps_of_pins(record, moment.plan);
+  answer.reasons.steps.insert(answer.reasons.steps.end(), pinned.begin(), pinned.end());
+  answer.reasons.computed += pinned.size();
   return answer;
 }
 
 }  // namespace
 
 Result<std::string> run_plan(const PlanRequest& request, const PlanSurroundings& surroundings) {
-  InterruptWatch interrupt;
+  Watch watch(surroundings.progress);
   const Result<Scenario> scenario = scenario::load_scenario(request.scenario_path, surroundings.files);
   if (!scenario) return pass_on(scenario.error());
-  interrupt.defer();
-  ProgressBar bar(surroundings.progress, 1, steady_now);
-  study::PlanAt options{.second = request.at_second, .seed = request.seed};
-  options.progress = [&](double done) {
-    bar.show("berth", 0, done);
-    return !interrupt.is_interrupted();
-  };
-  Result<study::PlannedMoment> planned = study::plan_at(*scenario, options);
-  if (!planned && planned.error().code == ErrorCode::kInvalidInput) {
-    return invalid("--at: " + planned.error().message);
-  }
+  watch.defer();
+  Result<study::PlannedMoment> planned = planned_moment(request, *scenario, watch);
   if (!planned) return pass_on(planned.error());
-  if (planned->infeasible) return invalid(request.scenario_path + ": no plan: " + *planned->infeasible);
-  PlanAnswer answer = reasoned(std::move(*planned->record));
+  PlanAnswer answer = reasoned(request, std::move(*planned), watch);
+  if (watch.is_interrupted()) return pass_on(interrupted_error());
   if (request.is_explained) {
     answer.shares = planner::explain_shares(answer.record.problem, answer.record.answer.schedule);
   }
@@ -67,8 +100,8 @@ Result<std::string> run_plan(const PlanRequest& request, const PlanSurroundings&
   } else {
     answer.reasons_ms.reset();
   }
-  bar.clear();
-  if (interrupt.is_interrupted()) return pass_on(interrupted_error());
+  watch.clear();
+  if (watch.is_interrupted()) return pass_on(interrupted_error());
   return request.format == OutputFormat::kJson ? plan_json(*scenario, answer)
                                                : plan_table(*scenario, answer, surroundings.has_colour);
 }

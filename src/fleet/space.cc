@@ -1,4 +1,4 @@
-#include "fleet/detail/space.h"
+#include "fleet/space.h"
 
 #include <algorithm>
 #include <cstring>

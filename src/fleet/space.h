@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "fleet/detail/terms.h"
+#include "fleet/terms.h"
 
 namespace berth::planner::fleet {
 

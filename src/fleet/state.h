@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "fleet/detail/space.h"
-#include "fleet/detail/terms.h"
+#include "fleet/space.h"
+#include "fleet/terms.h"
 
 namespace berth::planner::fleet {
 
@@ -62,6 +62,10 @@ struct Freshness {
 };
 [[nodiscard]] Freshness freshness_of(const Terms& terms, int service, const std::vector<double>& progress);
 
+/// What a service adds to the objective with a capacity [slot x variants + variant] and progress [slot].
+[[nodiscard]] double value_of(const Terms& terms, int service, const std::vector<double>& capacity,
+                              const std::vector<double>& progress);
+
 /// What may lack of a floor, as a share of it: rounding.
 inline constexpr double kFloorSlack = 5e-10;
 
@@ -91,6 +95,7 @@ class FleetState {
   [[nodiscard]] double score() const;
   [[nodiscard]] double objective() const;
   [[nodiscard]] double shortfall() const;
+  [[nodiscard]] double excess() const;
 
   /// A copy, for which caches of another state's worths do not hold: all is touched.
   [[nodiscard]] FleetState branch() const {
@@ -116,5 +121,8 @@ class FleetState {
   std::vector<char> is_touched_;
   int slices_changed_ = 0;
 };
+
+/// The fleet under a schedule. Requires: its changes may be carried out.
+[[nodiscard]] FleetState state_of(const Terms& terms, const Schedule& schedule);
 
 }  // namespace berth::planner::fleet

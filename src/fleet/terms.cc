@@ -1,4 +1,4 @@
-#include "fleet/detail/terms.h"
+#include "fleet/terms.h"
 
 #include <algorithm>
 #include <bit>

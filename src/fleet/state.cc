@@ -1,4 +1,4 @@
-#include "fleet/detail/state.h"
+#include "fleet/state.h"
 
 #include <algorithm>
 #include <numeric>
@@ -308,6 +308,27 @@ Freshness freshness_of(const Terms& terms, int service, const std::vector<double
   return freshness;
 }
 
+double value_of(const Terms& terms, int service, const std::vector<double>& capacity,
+                const std::vector<double>& progress) {
+  const ServiceTerms& service_terms = terms.problem.services[idx(service)];
+  const std::size_t variants = service_terms.variants.size();
+  const double* last = capacity.data() + idx(terms.slots) * variants;
+  if (!service_terms.retraining) {
+    return terms.worth_always_fresh(service, capacity.data()) +
+           terms.problem.tail_seconds * terms.worth(service, terms.slots, true, last);
+  }
+  const Freshness freshness = freshness_of(terms, service, progress);
+  double value = freshness.model_value;
+  for (int slot = 0; slot < terms.slots; ++slot) {
+    const bool is_fresh = freshness.is_fresh[idx(slot)] != 0;
+    value += terms.worth(service, slot, is_fresh, capacity.data() + idx(slot) * variants);
+  }
+  const double stale_seconds = terms.problem.tail_seconds - freshness.tail_fresh_seconds;
+  value += freshness.tail_fresh_seconds * terms.worth(service, terms.slots, true, last) +
+           stale_seconds * terms.worth(service, terms.slots, false, last);
+  return value;
+}
+
 FleetState::FleetState(const Terms& terms) : terms_(&terms), is_touched_(terms.problem.services.size(), 1) {
   const std::size_t slots = idx(terms.slots);
   for (const ServiceTerms& service : terms.problem.services) {
@@ -341,6 +362,11 @@ double FleetState::shortfall() const {
                          [](double sum, const ServiceState& service) { return sum + service.shortfall; });
 }
 
+double FleetState::excess() const {
+  return std::accumulate(services_.begin(), services_.end(), 0.0,
+                         [](double sum, const ServiceState& service) { return sum + service.excess; });
+}
+
 void FleetState::add(const Path& path, int model, int sign) {
   slices_changed_ += sign * path.slices_changed;
   for (const Stay& stay : path.stays) {
@@ -370,22 +396,7 @@ void FleetState::add(const Path& path, int model, int sign) {
 void FleetState::renew(int service) {
   const ServiceTerms& terms = terms_->problem.services[idx(service)];
   ServiceState& state = services_[idx(service)];
-  const std::size_t variants = terms.variants.size();
-  const double* last = state.capacity.data() + idx(terms_->slots) * variants;
-  if (terms.retraining) {
-    const Freshness freshness = freshness_of(*terms_, service, state.progress);
-    state.value = freshness.model_value;
-    for (int slot = 0; slot < terms_->slots; ++slot) {
-      const bool is_fresh = freshness.is_fresh[idx(slot)] != 0;
-      state.value += terms_->worth(service, slot, is_fresh, state.capacity.data() + idx(slot) * variants);
-    }
-    const double stale_seconds = terms_->problem.tail_seconds - freshness.tail_fresh_seconds;
-    state.value += freshness.tail_fresh_seconds * terms_->worth(service, terms_->slots, true, last) +
-                   stale_seconds * terms_->worth(service, terms_->slots, false, last);
-  } else {
-    state.value = terms_->worth_always_fresh(service, state.capacity.data()) +
-                  terms_->problem.tail_seconds * terms_->worth(service, terms_->slots, true, last);
-  }
+  state.value = value_of(*terms_, service, state.capacity, state.progress);
   state.shortfall = 0;
   const double enough = terms.floor_rate * (1 - kFloorSlack);
   for (int slot = terms_->problem.floors_from; terms.floor_rate > 0 && slot < terms_->slots; ++slot) {
@@ -428,6 +439,16 @@ std::vector<int> FleetState::take_touched() {
     is_touched_[i] = 0;
   }
   return touched;
+}
+
+FleetState state_of(const Terms& terms, const Schedule& schedule) {
+  FleetState state(terms);
+  for (int gpu = 0; idx(gpu) < schedule.gpus.size(); ++gpu) {
+    if (schedule.gpus[idx(gpu)].empty()) continue;
+    state.take_out(gpu);
+    state.put(gpu, make_path(terms, gpu, schedule.gpus[idx(gpu)]));
+  }
+  return state;
 }
 
 }  // namespace berth::planner::fleet
