@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iterator>
 #include <memory>
 #include <utility>
 
+#include "base/ensure.h"
 #include "forecast/forecaster.h"
 
 namespace berth {
@@ -15,13 +17,66 @@ namespace {
 constexpr std::array<std::size_t, 5> kSampleLevels = {1, 3, 5, 7, 9};
 constexpr double kMeanRateMin = 0.001;
 
+/// Time constant with which seconds of the run that have passed fade from a service's mean rate. It is long compared
+/// with a window, as all of a replay counts in its figures; it is there for runs without an end, whose weights would
+/// otherwise stay with what was long ago.
+constexpr double kPastFadeSeconds = 3600;
+/// Time constant with which a mean rate follows its estimate: forecasts of a burst come and go within seconds, and
+/// each jump of what an answer is worth would move slices.
+constexpr double kFollowSeconds = 20;
+
+/// The share of a quantity that is left after so long.
+double fade(std::int64_t seconds, double time_constant_seconds) {
+  return std::exp(-static_cast<double>(seconds) / time_constant_seconds);
+}
+
+/// The requests a second of one service over the time that plans are judged by: the seconds of the run that have
+/// passed, fading, and those that a plan looks at. History from before second 0 is not part of it.
+class JudgedRate {
+ public:
+  /// Requires: seconds increase; those below 0 are history.
+  void observe(std::int64_t second, std::int64_t requests) {
+    ++seen_seconds_;
+    if (second < 0) return;
+    const double kept = fade(second - last_second_, kPastFadeSeconds);
+    past_requests_ = past_requests_ * kept + static_cast<double>(requests);
+    past_seconds_ = past_seconds_ * kept + 1;
+    last_second_ = second;
+  }
+
+  /// The rate for a plan that begins at `from_second` and expects `requests` in its `seconds`. From the rate of the
+  /// plan before it moves towards the estimate, in ratios, as far as the time between the two plans lets it: asking
+  /// twice for one second changes nothing. At least one request is assumed, so that no answer is worth more than all
+  /// that the service can get. Requires: requests >= 0, seconds > 0.
+  double follow(std::int64_t from_second, double requests, double seconds) {
+    ENSURE(requests >= 0 && seconds > 0);
+    const std::int64_t passed = from_second - asked_second_;
+    if (rate_ > 0 && passed <= 0) return rate_;
+    const double estimate = std::max(1.0, past_requests_ + requests) / (past_seconds_ + seconds);
+    // The first forecasts of a service without history say nothing: there is no reason to keep to them.
+    const bool is_known = rate_ > 0 && static_cast<double>(seen_seconds_) >= kFollowSeconds;
+    const double kept = is_known ? fade(passed, kFollowSeconds) : 0;
+    rate_ = kept > 0 ? estimate * std::pow(rate_ / estimate, kept) : estimate;
+    asked_second_ = from_second;
+    return rate_;
+  }
+
+ private:
+  std::int64_t seen_seconds_ = 0;  ///< history included
+  double past_requests_ = 0;       ///< of the run, faded, as are its seconds
+  double past_seconds_ = 0;
+  std::int64_t last_second_ = 0;
+  double rate_ = 0;  ///< of the plan before; 0: there was none
+  std::int64_t asked_second_ = 0;
+};
+
 /// The forecasts of all services, kept up with what is seen.
 class Forecasts {
  public:
   explicit Forecasts(const Scenario& scenario)
       : forecasters_(scenario.services.size()),
         seen_until_(scenario.services.size(), INT64_MIN),
-        totals_(scenario.services.size()) {}
+        judged_(scenario.services.size()) {}
 
   void observe(const Snapshot& snapshot) {
     for (std::size_t index = 0; index < forecasters_.size(); ++index) {
@@ -31,37 +86,35 @@ class Forecasts {
       for (; it != seconds.end(); ++it) {
         forecasters_[index].observe(it->second, it->arrivals);
         seen_until_[index] = it->second;
-        totals_[index].requests += static_cast<double>(it->arrivals);
-        totals_[index].seconds += 1;
+        judged_[index].observe(it->second, it->arrivals);
       }
     }
   }
 
-  [[nodiscard]] Expected expect(ServiceId service, const Stretch& stretch) const {
+  [[nodiscard]] Expected expect(ServiceId service, const Stretch& stretch) {
     const forecast::Forecaster& forecaster = forecasters_[service.index];
-    const std::int64_t seconds = stretch.seconds + 1;  // the next one stands for the tail
-    const auto quantiles = forecaster.predict(stretch.from_second, seconds);
+    const auto tail_seconds = static_cast<double>(stretch.tail_seconds);
     Expected expected;
-    expected.loads.reserve(quantiles.size() * kSampleLevels.size());
+    expected.loads.reserve(static_cast<std::size_t>(stretch.seconds + 1) * kSampleLevels.size());
     double sum = 0;
-    for (const forecast::Quantiles& each : quantiles) {
-      for (const std::size_t level : kSampleLevels) expected.loads.push_back(each[level]);
-      sum += each[forecast::kMedianIndex];
+    std::int64_t second = 0;
+    // The second after the window stands for the tail.
+    for (const forecast::Quantiles& each : forecaster.predict(stretch.from_second, stretch.seconds + 1)) {
+      const double weight = second++ < stretch.seconds ? 1 : tail_seconds;
+      for (const std::size_t level : kSampleLevels) {
+        expected.loads.push_back(each[level]);
+        sum += weight * each[level];
+      }
     }
-    const Total& total = totals_[service.index];
-    expected.mean_rate =
-        std::max(kMeanRateMin, (total.requests + sum) / (total.seconds + static_cast<double>(seconds)));
+    expected.mean_rate = judged_[service.index].follow(stretch.from_second, sum / kSampleLevels.size(),
+                                                       static_cast<double>(stretch.seconds) + tail_seconds);
     return expected;
   }
 
  private:
-  struct Total {
-    double requests = 0;
-    double seconds = 0;
-  };
   std::vector<forecast::Forecaster> forecasters_;
   std::vector<std::int64_t> seen_until_;
-  std::vector<Total> totals_;
+  std::vector<JudgedRate> judged_;
 };
 
 /// Requests a second of each service over the whole run.

@@ -108,6 +108,105 @@ TEST(ForecastOutlook, ServicesAreApartAndOneNeverSeenHasAPrior) {
   EXPECT_NEAR(outlook.expect({1}, stretch).mean_rate, 120, 10);
 }
 
+// ---- the mean rate of forecast_outlook
+
+/// Asks for plans as the policy does: what arrives is seen second by second, and every 5 s a plan is made. Service 1
+/// gets nothing.
+class AskedRun {
+ public:
+  explicit AskedRun(const Scenario& scenario) : outlook_(forecast_outlook(scenario)) {}
+
+  /// The next seconds, each with so many requests. Returns the mean rate at their end.
+  double pass(std::int64_t seconds, std::int64_t requests) {
+    const std::int64_t end = now_ + seconds;
+    while (now_ < end) {
+      Snapshot snapshot;
+      snapshot.services.resize(2);
+      snapshot.services[0].seconds.push_back({.service = {0}, .second = now_, .arrivals = requests});
+      snapshot.services[1].seconds.push_back({.service = {1}, .second = now_, .arrivals = 0});
+      outlook_.observe(snapshot);
+      ++now_;
+      if (now_ >= 0 && now_ % 5 == 0) rate_of({0});
+    }
+    return rate_of({0});
+  }
+  double rate_of(ServiceId service) const { return expect(service).mean_rate; }
+  Expected expect(ServiceId service) const {
+    return outlook_.expect(service, {.from_second = now_, .seconds = 200, .tail_seconds = 100});
+  }
+  void begin_history(std::int64_t seconds) { now_ = -seconds; }
+
+ private:
+  OutlookSource outlook_;
+  std::int64_t now_ = 0;
+};
+
+TEST(ForecastOutlook, TheMeanRateIsThatOfTheRunNotOfTheHourBefore) {
+  const Scenario scenario = testing::two_gpus();
+  for (const std::int64_t before : {35, 280}) {
+    SCOPED_TRACE(before);
+    AskedRun run(scenario);
+    run.begin_history(3600);
+    run.pass(3600, before);
+    // Long forecasts still lean a little to the hour before.
+    EXPECT_NEAR(run.pass(200, 100), 100, 15);
+    EXPECT_NEAR(run.pass(400, 100), 100, 5);
+  }
+}
+
+TEST(ForecastOutlook, WhatHasPassedOfTheRunCountsWithWhatIsExpected) {
+  const Scenario scenario = testing::two_gpus();
+  AskedRun run(scenario);
+  run.pass(600, 100);
+  const double after = run.pass(300, 400);
+  // 900 s of 200 on average have passed, 300 s of about 400 are expected.
+  EXPECT_GT(after, 200);
+  EXPECT_LT(after, 260);
+}
+
+TEST(ForecastOutlook, WhatIsLongPastFadesInALongRun) {
+  const Scenario scenario = testing::two_gpus();
+  AskedRun run(scenario);
+  run.pass(7200, 1000);
+  EXPECT_NEAR(run.pass(4 * 3600, 100), 100, 25);  // the mean over the run is 400
+}
+
+TEST(ForecastOutlook, MeanRatesOfPlansASecondApartAreAlike) {
+  const Scenario scenario = testing::two_gpus();
+  AskedRun run(scenario);
+  double last = run.pass(60, 100);
+  const double calm = last;
+  for (int second = 0; second < 60; ++second) {
+    const double rate = run.pass(1, 1500);
+    EXPECT_EQ(run.rate_of({0}), rate);  // asked twice
+    EXPECT_LT(std::max(rate, last) / std::min(rate, last), 1.15) << second;
+    last = rate;
+  }
+  EXPECT_GT(last, 4 * calm);
+}
+
+TEST(ForecastOutlook, WithoutHistoryTheFirstForecastsAreSoonForgotten) {
+  const Scenario scenario = testing::two_gpus();
+  AskedRun run(scenario);
+  EXPECT_LT(run.rate_of({0}), 100);  // the forecaster's prior
+  EXPECT_NEAR(run.pass(30, 2000), 2000, 200);
+}
+
+TEST(ForecastOutlook, OneRequestOfAnIdleServiceIsWorthNoMoreThanAllOfIt) {
+  const Scenario scenario = testing::two_gpus();
+  AskedRun run(scenario);
+  run.begin_history(600);
+  run.pass(600, 10);
+  for (const std::int64_t passed : {5, 600}) {
+    SCOPED_TRACE(passed);
+    run.pass(passed, 10);
+    const double rate = run.rate_of({1});
+    EXPECT_GT(rate, 0);
+    EXPECT_GE(rate * (605 + 300), 1);
+    EXPECT_LT(rate, 0.01);
+  }
+}
+
 TEST(KnownCountsOutlook, LoadsAreForecastAndMeanRatesAreThoseOfTheRun) {
   Scenario scenario = testing::two_gpus();
   const OutlookSource forecast = forecast_outlook(scenario);

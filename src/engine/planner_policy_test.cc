@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -260,6 +261,49 @@ TEST(PlannerPolicy, PlansAlsoWhenItIsAsked) {
   std::vector<std::int64_t> made;
   for (const PlanRecord& record : *posed.records) made.push_back(record.made_at.second());
   EXPECT_EQ(made, (std::vector<std::int64_t>{28, 32, 40}));
+}
+
+// ---- what an answer is worth
+
+/// How much more an answer of service 0 is worth than one of service 1 to the plans made each 5 s with forecasts.
+/// Service 0 got `before` requests a second for an hour, and 100 since second 0; service 1 always 100.
+std::vector<double> relative_worths(const Scenario& scenario, std::int64_t before, std::int64_t seconds) {
+  std::vector<double> worths;
+  PlannerOptions options;
+  options.record = [&worths](const PlanRecord& record) {
+    worths.push_back(record.problem.services[0].value / record.problem.services[1].value);
+  };
+  const Stage stage = planner_stage(scenario, forecast_outlook(scenario), options);
+  std::int64_t seen = -3600;
+  for (std::int64_t now = 5; now <= seconds; now += 5) {
+    Snapshot snapshot = standing_at(now, all_of_a());
+    for (; seen < now; ++seen) {
+      for (std::uint32_t index = 0; index < 2; ++index) {
+        snapshot.services[index].seconds.push_back(
+            {.service = {index}, .second = seen, .arrivals = index == 0 && seen < 0 ? before : 100});
+      }
+    }
+    planned(scenario, stage, snapshot);
+  }
+  return worths;
+}
+
+TEST(PlannerPolicy, TheWorthOfAnAnswerDependsOnThePresentRateNotOnTheHourBefore) {
+  const Scenario scenario = small_fleet();
+  for (const std::int64_t before : {35, 280}) {
+    SCOPED_TRACE(before);
+    const std::vector<double> worths = relative_worths(scenario, before, 300);
+    EXPECT_NEAR(worths.back(), 1, 0.15);
+    for (std::size_t i = 1; i < worths.size(); ++i) {
+      EXPECT_LT(std::abs(std::log(worths[i] / worths[i - 1])), 0.25) << i;
+    }
+  }
+}
+
+TEST(PlannerPolicy, WithTheObjectiveOfRequestsAllAnswersAreWorthTheSame) {
+  Scenario scenario = small_fleet();
+  scenario.objective = Objective::kRequests;
+  for (const double worth : relative_worths(scenario, 280, 30)) EXPECT_EQ(worth, 1);
 }
 
 // ---- what a plan keeps

@@ -207,7 +207,6 @@ class Reasoning {
     for (std::size_t k = reasons_.computed; k < computed.size(); ++k) reasons_.steps[computed[k]].reason.reset();
   }
 
-  static constexpr double kTolerance = 1e-7;  ///< of a bound, between two ways to sum what it bounds
 
   const Problem& problem_;
   const Answer& answer_;

@@ -30,7 +30,7 @@ struct RetrainingNow {
 struct Outlook {
   /// Equally likely requests in each slot, [slot x samples + sample]; after the last slot the tail's.
   std::vector<double> loads;
-  double mean_rate = 1;  ///< requests a second over the whole run: a request is worth weight / mean_rate
+  double mean_rate = 1;  ///< requests a second: an answer is worth weight / mean_rate (objective: services)
   std::optional<std::int64_t> changes_left = std::nullopt;  ///< of its budget
 };
 

@@ -7,6 +7,7 @@
 The parts, in the order in which they run; each also prints its details and the command that repeats it alone:
   goodput       replays of real traces: berth, the online rivals, clairvoyant and the bound, for both objectives (goodput.py)
   changes       the changes of those runs beside ekya's and astraea's
+  weights       what estimating the worth of an answer costs, on random windows whose past differs (weights.py)
   sweep         the same scenarios as a change costs 0 to 120 s (sweep.py)
   ilp           the one-GPU search compared with Cbc on the integer program of the same model (integer_program.py)
   one-gpu       one GPU, 4 tenants, 200 slots: time and gap of plans on real traces (one_gpu_windows.py), and on random problems
@@ -34,6 +35,7 @@ import goodput_scenarios
 import integer_program
 import one_gpu_windows
 import sweep
+import weights
 from planner_bench import counters
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -126,6 +128,15 @@ def changes_bars(runs, objective):
 def run_changes(options, known):
     runs_by_objective = goodput_runs(options, ["berth", "ekya", "astraea"], known)
     return [bar for objective, runs in runs_by_objective.items() for bar in changes_bars(runs, objective)]
+
+
+def run_weights(options, _):
+    seed, count = 101, 2 if options.quick else 100
+    print(f"\n# BERTH_DATA=.. BERTH_PROGRAM=.. python3 tests/planner/weights.py --seed {seed} --windows {count}", flush=True)
+    outcomes = weights.measure(seed, count, options.jobs)
+    worst = weights.worst_over_known(outcomes)
+    return [Bar(f"estimated weights, {count} windows: share of known ones", 100 * (1 + weights.mean_over_known(outcomes)), "{:.2f} %",
+                f"worst {100 * worst.over_known():+.2f} % ({worst.name})", "at least", 100 * weights.BAR)]
 
 
 def run_sweep(options, _):
@@ -247,9 +258,10 @@ def run_size(options, _):
             Bar("size: GPUs, idea by idea", ours["gpus"], "{:.0f}", f"whole GPUs {whole}, {', '.join(ideas)}")]
 
 
-PARTS = {"goodput": run_goodput, "changes": run_changes, "sweep": run_sweep, "ilp": run_ilp, "one-gpu": run_one_gpu, "fleet": run_fleet,
-         "control-loop": run_control_loop, "size": run_size}
-NEEDS = {"goodput": ["BERTH_DATA", "BERTH_PROGRAM"], "changes": ["BERTH_DATA", "BERTH_PROGRAM"], "sweep": ["BERTH_DATA", "BERTH_PROGRAM"],
+PARTS = {"goodput": run_goodput, "changes": run_changes, "weights": run_weights, "sweep": run_sweep, "ilp": run_ilp,
+         "one-gpu": run_one_gpu, "fleet": run_fleet, "control-loop": run_control_loop, "size": run_size}
+NEEDS = {"goodput": ["BERTH_DATA", "BERTH_PROGRAM"], "changes": ["BERTH_DATA", "BERTH_PROGRAM"],
+         "weights": ["BERTH_DATA", "BERTH_PROGRAM"], "sweep": ["BERTH_DATA", "BERTH_PROGRAM"],
          "ilp": ["BERTH_BENCH_FOLDER"], "one-gpu": ["BERTH_DATA", "BERTH_PROGRAM", "BERTH_BENCH_FOLDER"],
          "fleet": ["BERTH_BENCH_FOLDER"], "control-loop": ["BERTH_DATA", "BERTH_PROGRAM"], "size": ["BERTH_PROGRAM"]}
 

@@ -11,6 +11,7 @@ import goodput_scenarios
 import integer_program
 import one_gpu_windows
 import sweep
+import weights
 from bars import Bar
 
 
@@ -70,6 +71,28 @@ class Goodput(unittest.TestCase):
         ekya, astraea = bars.changes_bars(runs, "services")
         self.assertFalse(ekya.is_met)
         self.assertTrue(astraea.is_met)
+
+
+class Weights(unittest.TestCase):
+    def test_figures(self):
+        changes = {"berth": 3, "clairvoyant": 2, "ekya": 5}
+        outcomes = [weights.Outcome("a", 0.98, 1.0, 0.9, changes), weights.Outcome("b", 0.515, 0.5, 0.6, changes)]
+        self.assertAlmostEqual(weights.mean_over_known(outcomes), 0.005)
+        self.assertEqual(weights.worst_over_known(outcomes).name, "a")
+        text = "\n".join(weights.summary(outcomes))
+        self.assertIn("known counts: mean +0.500 %, worst -2.00 % (a), below by more than 1 % on 1 of 2", text)
+        self.assertIn("ekya: mean -2.639 %, worst -14.17 % (b)", text)
+        self.assertIn("changes: berth 6, known counts 4, ekya 10", text)
+
+    def test_only_the_past_is_shifted(self):
+        if not os.environ.get("BERTH_DATA"):
+            self.skipTest("BERTH_DATA is not set")
+        start, quiet = 100_000, 300
+        counts = weights.shifted_past(start, 400, 2, quiet)
+        trace = goodput_scenarios.twitter()[start - goodput_scenarios.HISTORY:start + 400]
+        until = goodput_scenarios.HISTORY - quiet
+        self.assertEqual(counts[:until], [2 * count for count in trace[:until]])
+        self.assertEqual(counts[until:], trace[until:])
 
 
 class Sweep(unittest.TestCase):

@@ -86,7 +86,8 @@ def retraining_of(rng, kind):
             f"    retraining: {{every_seconds: {every}, offset_seconds: {rng.randrange(0, every, 10)}, seconds_on: {{{times}}}}}"]
 
 
-def text_of(tenants, gpus, load, arrivals, retraining, objective="services", extra=(), seconds=SECONDS, draw="", write_arrivals=arrivals_of):
+def text_of(tenants, gpus, load, arrivals, retraining, objective="services", extra=(), seconds=SECONDS, draw="",
+            write_arrivals=arrivals_of):
     """The file. `draw` is part of the seed: other models, windows and retrainings of the same kind. `write_arrivals` is called as
     arrivals_of is."""
     rng = random.Random(f"{tenants} {gpus} {load} {arrivals} {retraining}{draw}")
