@@ -13,9 +13,9 @@
 #include "fleet/detail/lending.h"
 #include "fleet/detail/recut.h"
 #include "fleet/detail/response.h"
+#include "fleet/detail/timing.h"
 #include "fleet/state.h"
 #include "fleet/terms.h"
-#include "fleet/detail/timing.h"
 #include "window/checked_bound.h"
 
 namespace berth::planner {

@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "base/test_cases.h"
+#include "planner/solve.h"
 #include "window/check.h"
 #include "window/testing/problems.h"
-#include "planner/solve.h"
 
 namespace berth::planner {
 namespace {

@@ -207,7 +207,6 @@ class Reasoning {
     for (std::size_t k = reasons_.computed; k < computed.size(); ++k) reasons_.steps[computed[k]].reason.reset();
   }
 
-
   const Problem& problem_;
   const Answer& answer_;
   const ReasonOptions& options_;

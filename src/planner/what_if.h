@@ -1,12 +1,12 @@
 /// What a plan would be without one of its steps: the reason of the step, in numbers that can be checked.
 #pragma once
 
-#include "window/limits.h"
-#include "window/problem.h"
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
+#include "window/limits.h"
+#include "window/problem.h"
 
 namespace berth::planner {
 

@@ -6,10 +6,10 @@
 #include <cmath>
 
 #include "base/test_cases.h"
-#include "window/check.h"
-#include "window/testing/problems.h"
 #include "planner/solve.h"
 #include "planner/steps.h"
+#include "window/check.h"
+#include "window/testing/problems.h"
 
 namespace berth::planner {
 namespace {

@@ -10,8 +10,8 @@
 #include "engine/stages.h"
 #include "engine/verify.h"
 #include "partition/layout.h"
-#include "window/check.h"
 #include "sim/run.h"
+#include "window/check.h"
 
 namespace berth::study {
 namespace {

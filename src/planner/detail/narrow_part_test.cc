@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <numeric>
 
-#include "window/check.h"
 #include "planner/detail/part.h"
-#include "window/testing/problems.h"
 #include "planner/solve.h"
+#include "window/check.h"
+#include "window/testing/problems.h"
 
 namespace berth::planner {
 namespace {
