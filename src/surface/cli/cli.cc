@@ -25,10 +25,11 @@ constexpr int kStatusFailed = 1;
 constexpr int kStatusBadInput = 2;
 
 constexpr const char* kProgramHelp =
-    "Decides how the GPUs of a fleet are cut, who gets which piece and what it costs; replays what would have been.";
+    "Plans how the GPUs of a fleet are partitioned and which service runs where; replays arrivals to show what plans "
+    "give.";
 
 constexpr const char* kReplayHelp =
-    "Replays the arrivals of a scenario under several policies, and shows what each gives and costs.";
+    "Replays the arrivals of a scenario under several policies and reports what each gives and costs.";
 
 constexpr const char* kReplayExamples = R"(Examples:
   berth replay scenario.yaml
@@ -38,7 +39,7 @@ constexpr const char* kReplayExamples = R"(Examples:
 Exit status: 0 done, 1 an output cannot be written, 2 bad input (nothing is written), 130 interrupted.)";
 
 constexpr const char* kSizeHelp =
-    "Finds by replay how many GPUs a scenario needs under each policy to keep every service's share in time.";
+    "Finds by replay how many GPUs a scenario needs under each policy for every service's share in time.";
 
 constexpr const char* kSizeExamples = R"(Examples:
   berth size scenario.yaml --attainment 0.99
@@ -57,11 +58,11 @@ constexpr const char* kPlanExamples = R"(Examples:
   berth plan scenario.yaml --at 600 --reasons all
   berth plan scenario.yaml --at 0 --format json --timings
 
-It starts from the layout of the file, else from the one that berth has at that second.
+It starts from the layout of the file, otherwise from the one that berth has at that second.
 Exit status: 0 done, 2 bad input or no plan can exist, 130 interrupted.)";
 
 constexpr const char* kForecastHelp =
-    "Tests forecasts on a recorded trace: how far each model's quantiles were from what arrived.";
+    "Tests forecasts on a recorded trace: how far each model's quantiles were from the arrivals.";
 
 constexpr const char* kForecastExamples = R"(Examples:
   berth forecast --trace requests_per_second.txt.gz --trace-format rps-text --horizon 200 --every 50
@@ -102,15 +103,15 @@ void run_replay_verb(const ReplayOptions& options, const CliParts& parts, VerbCo
 void add_replay_verb(CLI::App& app, ReplayOptions& options) {
   CLI::App* verb = app.add_subcommand("replay", kReplayHelp);
   verb->footer(kReplayExamples);
-  verb->add_option("SCENARIO", options.scenario, "The scenario file (YAML; its words: docs/scenario.md)")->required();
-  verb->add_option("--policies", options.policies, "Which policies, such as shared,static-best; all unless given")
+  verb->add_option("SCENARIO", options.scenario, "The scenario file (YAML; its keys: docs/scenario.md)")->required();
+  verb->add_option("--policies", options.policies, "Which policies, such as shared,static-best; default: all")
       ->type_name("A,B");
-  verb->add_option("--seed", options.seed, "Seed of all that is random, 0 to 2^63-1")
+  verb->add_option("--seed", options.seed, "Seed of everything random, 0 to 2^63-1")
       ->type_name("N")
       ->capture_default_str();
   verb->add_option("--format", options.format, "table or json")->type_name("WORD")->capture_default_str();
-  verb->add_option("--report", options.report, "Write a page with pictures, DIR/index.html")->type_name("DIR");
-  verb->add_option("--journal", options.journal, "Write every event, one JSON object a line")->type_name("FILE");
+  verb->add_option("--report", options.report, "Write a page with charts, DIR/index.html")->type_name("DIR");
+  verb->add_option("--journal", options.journal, "Write every event, one JSON object per line")->type_name("FILE");
   verb->add_option("--set", options.parameters, "A policy's parameter (docs/policies.md), may be repeated")
       ->type_name("POLICY.NAME=VALUE")
       ->allow_extra_args(false);
@@ -132,12 +133,13 @@ void run_size_verb(const SizeWords& words, const CliParts& parts, VerbContext& c
 void add_size_verb(CLI::App& app, SizeWords& words) {
   CLI::App* verb = app.add_subcommand("size", kSizeHelp);
   verb->footer(kSizeExamples);
-  verb->add_option("SCENARIO", words.scenario, "The scenario file; its fleet has one GPU model, whose count is sought")
+  verb->add_option("SCENARIO", words.scenario,
+                   "The scenario file; its fleet has one GPU model, whose count is searched")
       ->required();
   verb->add_option("--attainment", words.attainment, "Share of its requests that each service answers in time, as 0.99")
       ->type_name("SHARE")
       ->required();
-  verb->add_option("--policies", words.policies, "Which policies, such as shared,whole; all but fixed unless given")
+  verb->add_option("--policies", words.policies, "Which policies, such as shared,whole; default: all but fixed")
       ->type_name("A,B");
   verb->add_option("--max-gpus", words.gpus_max, "The largest count to try")->type_name("N")->capture_default_str();
   verb->add_option("--seeds", words.seed_count, "How many seeds (1, 2, ..) must agree")
@@ -174,7 +176,7 @@ void add_forecast_verb(CLI::App& app, ForecastWords& words) {
   verb->add_option("--app", words.app, "Of azure-functions: this application alone")->type_name("HASH");
   verb->add_option("--function", words.function, "Of azure-functions: this function alone; else all are summed")
       ->type_name("HASH");
-  verb->add_option("--horizon", words.horizon, "How many seconds each forecast tells")
+  verb->add_option("--horizon", words.horizon, "How many seconds each forecast covers")
       ->type_name("N")
       ->capture_default_str();
   verb->add_option("--every", words.every, "A forecast is made every so many seconds")
@@ -183,12 +185,13 @@ void add_forecast_verb(CLI::App& app, ForecastWords& words) {
   verb->add_option("--from-second", words.from_second, "The first second forecast; those before it are history")
       ->type_name("N")
       ->capture_default_str();
-  verb->add_option("--seconds", words.seconds, "Length of the window; to the trace's end unless given")->type_name("N");
+  verb->add_option("--seconds", words.seconds, "Length of the window; default: to the end of the trace")
+      ->type_name("N");
   verb->add_option("--seed", words.seed, "Seed of what the trace leaves open (seconds within a minute), 0 to 2^63-1")
       ->type_name("N")
       ->capture_default_str();
   verb->add_option("--format", words.format, "table or json")->type_name("WORD")->capture_default_str();
-  verb->add_option("--report", words.report, "Write a page with pictures, DIR/index.html")->type_name("DIR");
+  verb->add_option("--report", words.report, "Write a page with charts, DIR/index.html")->type_name("DIR");
 }
 
 void run_plan_verb(const PlanWords& words, const CliParts& parts, VerbContext& context) {
@@ -205,11 +208,11 @@ void run_plan_verb(const PlanWords& words, const CliParts& parts, VerbContext& c
 void add_plan_verb(CLI::App& app, PlanWords& words) {
   CLI::App* verb = app.add_subcommand("plan", kPlanHelp);
   verb->footer(kPlanExamples);
-  verb->add_option("SCENARIO", words.scenario, "The scenario file (YAML; its words: docs/scenario.md)")->required();
+  verb->add_option("SCENARIO", words.scenario, "The scenario file (YAML; its keys: docs/scenario.md)")->required();
   verb->add_option("--at", words.at, "The second of the run at which the plan is made")
       ->type_name("SECONDS")
       ->required();
-  verb->add_option("--seed", words.seed, "Seed of all that is random, 0 to 2^63-1")
+  verb->add_option("--seed", words.seed, "Seed of everything random, 0 to 2^63-1")
       ->type_name("N")
       ->capture_default_str();
   verb->add_option("--format", words.format, "table or json")->type_name("WORD")->capture_default_str();
@@ -232,7 +235,7 @@ struct Program {
 void add_verbs(Program& program, const CliParts& parts, VerbContext& context) {
   program.app.require_subcommand(0, 1);
   program.app.set_version_flag("--version", "berth " BERTH_VERSION);
-  program.app.footer("berth VERB --help tells more about a verb.");
+  program.app.footer("berth VERB --help describes a verb.");
   add_replay_verb(program.app, program.replay);
   add_size_verb(program.app, program.size);
   add_plan_verb(program.app, program.plan);

@@ -256,7 +256,8 @@ std::string layouts_table(const GpuModel& model, const mig::Rules& rules, const 
     layouts.push_back(mig::to_string(model, layout));
   }
   const std::string table = with_last_column(rows, layouts);
-  text += table + "\nunits: compute slices where an instance begins, - where it goes on, . where nothing can stand\n";
+  text +=
+      table + "\nunits: compute slices where an instance begins, - where it continues, . where nothing can be placed\n";
   const std::vector<std::string> doubtful = unverified_places(model, rules);
   if (!doubtful.empty()) text += fmt::format("places not confirmed: {}\n", fmt::join(doubtful, ", "));
   return text + legend_of(table);

@@ -141,7 +141,7 @@ TEST(MigLayoutsReport, TableDrawsEachLayout) {
             "4   112-   56  1g.6gb@0,1g.6gb@1,2g.12gb@2\n"
             "5   1111   56  1g.6gb@0,1g.6gb@1,1g.6gb@2,1g.6gb@3\n"
             "\n"
-            "units: compute slices where an instance begins, - where it goes on, . where nothing can stand\n");
+            "units: compute slices where an instance begins, - where it continues, . where nothing can be placed\n");
   EXPECT_THAT(*mig_layouts_report({.gpu = "H200"}), HasSubstr("places not confirmed: 1g.18gb, 2g.35gb"));
   EXPECT_THAT(*mig_layouts_report({.gpu = "T4"}), HasSubstr("cannot be cut"));
 }

@@ -11,7 +11,7 @@ namespace berth::cli {
 namespace {
 
 constexpr const char* kMigHelp =
-    "Tells how GPUs can be cut by MIG: profiles, layouts, what still fits; mig-parted files.";
+    "Reports how MIG can partition GPUs: profiles, layouts, what still fits; mig-parted files.";
 
 constexpr const char* kMigExamples = R"(Examples:
   berth mig profiles --gpu H100-80GB
@@ -34,7 +34,7 @@ OutputFormat format_of(const CLI::App& verb) {
 }
 
 void add_gpu_option(CLI::App& verb, bool is_required) {
-  verb.add_option("--gpu", "The GPU model, or a unique beginning of it: A100-80GB, H200, RTX")
+  verb.add_option("--gpu", "The GPU model, or a unique prefix of it: A100-80GB, H200, RTX")
       ->type_name("NAME")
       ->required(is_required);
 }
@@ -50,7 +50,8 @@ void add_rules_options(CLI::App& verb) {
       ->delimiter(',')
       ->expected(1, CLI::detail::expected_max_vector_size)
       ->excludes(all);
-  verb.add_flag("--before-r510")->description("With the rule of drivers before R510: no 4g beside 3g (A100 only)");
+  verb.add_flag("--before-r510")
+      ->description("With the rule of drivers before R510: no 4g together with 3g (A100 only)");
 }
 
 MigRulesOptions rules_of(const CLI::App& verb) {
@@ -63,7 +64,7 @@ MigRulesOptions rules_of(const CLI::App& verb) {
 
 void add_profiles(CLI::App& mig, VerbContext& context) {
   CLI::App* verb =
-      mig.add_subcommand("profiles", "Every profile of a GPU: places, SMs, memory; ? marks what is unverified");
+      mig.add_subcommand("profiles", "Every profile of a GPU: places, SMs, memory; ? marks unverified values");
   add_gpu_option(*verb, true);
   add_format_option(*verb);
   verb->callback([verb, &context] {
@@ -72,8 +73,8 @@ void add_profiles(CLI::App& mig, VerbContext& context) {
 }
 
 void add_layouts(CLI::App& mig, VerbContext& context) {
-  CLI::App* verb =
-      mig.add_subcommand("layouts", "The layouts of a GPU to which nothing can be added, and how many states");
+  CLI::App* verb = mig.add_subcommand(
+      "layouts", "The maximal layouts of a GPU (to which nothing can be added), and the number of states");
   add_gpu_option(*verb, true);
   add_rules_options(*verb);
   add_format_option(*verb);
@@ -86,7 +87,7 @@ void add_layouts(CLI::App& mig, VerbContext& context) {
 void add_fits(CLI::App& mig, VerbContext& context) {
   CLI::App* verb = mig.add_subcommand("fits", "What can be added to a state of a GPU, and where");
   add_gpu_option(*verb, true);
-  verb->add_option("--state", "Instances and their starts, such as 3g.40gb@4,1g.10gb@0; empty unless given")
+  verb->add_option("--state", "Instances and their starts, such as 3g.40gb@4,1g.10gb@0; default: empty")
       ->type_name("STATE");
   add_rules_options(*verb);
   add_format_option(*verb);
@@ -99,10 +100,10 @@ void add_fits(CLI::App& mig, VerbContext& context) {
 }
 
 void add_import(CLI::App& mig, VerbContext& context) {
-  CLI::App* verb = mig.add_subcommand("import", "Read a mig-parted file and show where its instances go");
+  CLI::App* verb = mig.add_subcommand("import", "Read a mig-parted file and print the places of its instances");
   verb->add_option("FILE", "The file (version v1)")->required();
   add_gpu_option(*verb, false);
-  verb->add_option("--config", "One label of the file; all unless given")->type_name("LABEL");
+  verb->add_option("--config", "One label of the file; default: all")->type_name("LABEL");
   verb->add_flag("--skip-other-gpus")
       ->description("Leave out entries with profiles of other GPUs instead of refusing the file");
   add_format_option(*verb);
@@ -122,7 +123,7 @@ void add_export(CLI::App& mig, VerbContext& context) {
   CLI::Option* all = verb->add_flag("--all")->description("all-disabled, all-enabled, all-PROFILE and all-balanced");
   CLI::Option* state = verb->add_option("--state", "Instances and their starts, such as 3g.40gb@4,1g.10gb@0");
   state->type_name("STATE")->excludes(all);
-  verb->add_option("--name", "The label; current unless given")->type_name("LABEL")->excludes(all);
+  verb->add_option("--name", "The label; default: current")->type_name("LABEL")->excludes(all);
   verb->callback([verb, &context] {
     MigExportOptions options = {.gpu = text_of(*verb, "--gpu"),
                                 .state = text_of(*verb, "--state"),

@@ -220,7 +220,7 @@ std::string demand_table(const PackAnswer& answer) {
 
 std::string last_line(const PackAnswer& answer) {
   if (answer.replay == nullptr)
-    return "More: --verify (requests at random), --format json, --report DIR (a page with pictures)";
+    return "More: --verify (random arrivals), --format json, --report DIR (a page with charts)";
   const study::PackingReplay& replay = *answer.replay;
   const auto count = std::ranges::count_if(replay.demands, is_short_of_room);
   std::string text = fmt::format(

@@ -30,7 +30,7 @@ TEST(PackTable, ShowsGpusDemandsAndTheGap) {
       "shop/resnet       99.5      290       300  2g.12gb x1\n"
       "idle                10        0         0  -\n"
       "\n"
-      "More: --verify (requests at random), --format json, --report DIR (a page with pictures)\n");
+      "More: --verify (random arrivals), --format json, --report DIR (a page with charts)\n");
 }
 
 TEST(PackTable, PricedAndReplayed) {
@@ -64,7 +64,7 @@ TEST(PackTable, EmptyPlanIsProven) {
   result.is_proven = true;
   EXPECT_EQ(pack_table({.problem = problem, .result = result}),
             "0 GPUs, proven: no demand has a rate\n\n"
-            "More: --verify (requests at random), --format json, --report DIR (a page with pictures)\n");
+            "More: --verify (random arrivals), --format json, --report DIR (a page with charts)\n");
 }
 
 TEST(PackTable, EqualNeighboursShareALineAndNamesCannotSteer) {

@@ -10,7 +10,7 @@ namespace berth::cli {
 namespace {
 
 constexpr const char* kPackHelp =
-    "Finds the fewest GPUs (or the cheapest mix) that carry models within their latency targets, and proves it.";
+    "Finds the fewest GPUs (or the cheapest mix) that serve models within their latency targets, with a proof.";
 
 constexpr const char* kPackExamples = R"(Examples:
   berth pack --gpu A100-80GB --profiles profiles/ --profile-format parvagpu --demand demand.csv
@@ -22,20 +22,20 @@ constexpr const char* kPackExamples = R"(Examples:
 demand.csv: model,requests_per_second,latency_ms[,tenant]    fleet.csv: gpu,count,usd_per_gpu_hour
 
 Exit status: 0 done, 1 an output cannot be written or a checked plan is refused, 2 bad input or a demand that cannot be
-carried (nothing is written), 130 interrupted.)";
+met (nothing is written), 130 interrupted.)";
 
 void add_input_options(CLI::App& verb, PackArguments& arguments) {
-  verb.add_option("--gpu", arguments.gpu, "The GPU model, or a unique beginning of it, as many as needed")
+  verb.add_option("--gpu", arguments.gpu, "The GPU model, or a unique prefix of it; as many GPUs as needed")
       ->type_name("NAME");
   verb.add_option("--fleet", arguments.fleet, "GPU models with counts and prices: find the cheapest mix")
       ->type_name("FILE");
   verb.add_option("--profiles", arguments.profiles, "Measured profiles: a file, or a folder of *.csv files")
       ->type_name("DIR|FILE")
       ->required();
-  verb.add_option("--profile-format", arguments.profile_format, "parvagpu (a model a file) or csv (Berth's own)")
+  verb.add_option("--profile-format", arguments.profile_format, "parvagpu (one model per file) or csv (Berth's own)")
       ->type_name("WORD")
       ->required();
-  verb.add_option("--demand", arguments.demand, "What must be carried: rates and latency targets")
+  verb.add_option("--demand", arguments.demand, "The demands: rates and latency targets")
       ->type_name("FILE")
       ->required();
 }
@@ -47,25 +47,25 @@ void add_rule_options(CLI::App& verb, PackArguments& arguments) {
   verb.add_option("--slo-factor", arguments.slo_factor, "Use points whose latency is below this share of the target")
       ->type_name("X")
       ->capture_default_str();
-  verb.add_option("--headroom", arguments.headroom, "Carry every rate times this")
+  verb.add_option("--headroom", arguments.headroom, "Multiply every rate by this")
       ->type_name("X")
       ->capture_default_str();
-  verb.add_option("--no-share", arguments.no_share, "tenant: no GPU carries slices of two tenants")->type_name("WORD");
-  verb.add_option("--nodes", arguments.nodes, "How far the search may go, in nodes")->type_name("N");
+  verb.add_option("--no-share", arguments.no_share, "tenant: no GPU has slices of two tenants")->type_name("WORD");
+  verb.add_option("--nodes", arguments.nodes, "The budget of the search, in nodes")->type_name("N");
 }
 
 void add_output_options(CLI::App& verb, PackArguments& arguments) {
-  verb.add_flag("--verify", arguments.is_verifying, "Replay the plan with requests at random");
+  verb.add_flag("--verify", arguments.is_verifying, "Replay the plan with random arrivals");
   verb.add_flag("--cure", arguments.is_curing, "Also find the headroom with which every demand has 99 % in time");
   verb.add_option("--seed", arguments.seed, "First of the three seeds of --verify")
       ->type_name("N")
       ->capture_default_str();
-  verb.add_option("--from", arguments.from, "The plan that stands (JSON): change as few of its slices as possible")
+  verb.add_option("--from", arguments.from, "The existing plan (JSON): change as few of its slices as possible")
       ->type_name("PLAN");
-  verb.add_option("--check", arguments.check, "Search nothing: judge the plan in a file (as --format json writes it)")
+  verb.add_option("--check", arguments.check, "No search: verify the plan in a file (as --format json writes it)")
       ->type_name("PLAN");
   verb.add_option("--format", arguments.format, "table or json")->type_name("WORD")->capture_default_str();
-  verb.add_option("--report", arguments.report, "Write a page with pictures, DIR/index.html")->type_name("DIR");
+  verb.add_option("--report", arguments.report, "Write a page with charts, DIR/index.html")->type_name("DIR");
 }
 
 Result<std::string> pack_outcome(const PackArguments& arguments, const VerbContext& context,

@@ -91,8 +91,8 @@ std::string bound_text(const study::ReplayResult& result) {
   const auto any = of(result.bound.any);
   const auto unshared = of(result.bound.without_sharing);
   if (!any || !unshared) return "";
-  if (*any == *unshared) return fmt::format("bound: no policy can pass {}", goodput_text(*any));
-  return fmt::format("bound: no policy can pass {}; none that keeps services apart can pass {}", goodput_text(*any),
+  if (*any == *unshared) return fmt::format("bound: no policy can exceed {}", goodput_text(*any));
+  return fmt::format("bound: no policy can exceed {}; none that keeps services apart can exceed {}", goodput_text(*any),
                      goodput_text(*unshared));
 }
 
@@ -156,7 +156,7 @@ std::string replay_table(const study::ReplayResult& result, TableStyle style) {
   text += "\n";
   for (const std::string& line : remarks(result, style.has_timings)) text += wrapped(line) + "\n";
   text += in_style(
-      "2", "More: --report DIR (a page with pictures), --format json (every figure), --journal FILE (every event)");
+      "2", "More: --report DIR (a page with charts), --format json (every figure), --journal FILE (every event)");
   return text;
 }
 

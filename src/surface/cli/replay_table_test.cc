@@ -29,13 +29,13 @@ shared         0.7000   0.1000   90.00%  1,111,111  12.3  180  0.667  $2.4487  $
 static-best*        -        -        -          0     -    -      0        -        -       0 > 0 > 0        0
 whole*              -        -        -          -     -    -      -        -        -               -        -
 
-bound: no policy can pass 0.9600; none that keeps services apart can pass 0.9000
+bound: no policy can exceed 0.9600; none that keeps services apart can exceed 0.9000
 * works in hindsight: it knows the whole trace beforehand
 whole cannot run: wanted 4 GPUs, one for each service; the fleet has 2
 shared: MPS
 not obeyed by shared, static-best: pins, floor
 static-best: SM counts of 3g.40gb are estimated
-More: --report DIR (a page with pictures), --format json (every figure), --journal FILE (every event)
+More: --report DIR (a page with charts), --format json (every figure), --journal FILE (every event)
 )");
 }
 

@@ -127,7 +127,7 @@
     fact("Simulated", duration(page.seconds));
     if (ran.length) fact("Requests", whole(ran[0].figures.requests));
     fact("The fleet costs", isAbsent(page.fleet_cost) ? "not known: no price" : dollars(page.fleet_cost));
-    if (page.bound && !isAbsent(page.bound.any)) fact("No policy can pass", boundText(page.bound));
+    if (page.bound && !isAbsent(page.bound.any)) fact("No policy can exceed", boundText(page.bound));
     fact("Seed", String(page.seed));
   }
 
@@ -234,8 +234,8 @@
     if (!bound || isAbsent(bound.any) || told.length === 0) return;
     d3.select("#against-bound").attr("hidden", null);
     var apart = !isAbsent(bound.unshared) && bound.any - bound.unshared >= 0.0005;
-    d3.select("#bound-lead").text("No policy can pass " + ratio(bound.any) + " on these arrivals (line)" +
-      (apart ? "; none that gives each slice to one service at a time can pass " + ratio(bound.unshared) + " (dashed line)" : "") +
+    d3.select("#bound-lead").text("No policy can exceed " + ratio(bound.any) + " on these arrivals (line)" +
+      (apart ? "; none that gives each slice to one service at a time can exceed " + ratio(bound.unshared) + " (dashed line)" : "") +
       ". Over the whole run, " + (page.objective === "services" ? "mean of services." : "over all requests."));
     var least = d3.min(told, objectiveOf), low = Math.max(0, Math.floor((least - 0.25 * (bound.any - least) - 0.005) * 20) / 20);
     var list = d3.select("#bound").html(""), lines = (apart ? [bound.unshared] : []).concat(bound.any);
@@ -326,7 +326,7 @@
 
   function drawGoodput() {
     var over = page.objective === "services" ? "mean of services" : "over all requests", best = bestOf();
-    d3.select("#goodput-lead").text("Of the requests that arrived at each moment, " + over + ". Each panel shows one policy; the others stand behind it in grey.");
+    d3.select("#goodput-lead").text("Of the requests that arrived at each moment, " + over + ". Each panel shows one policy; the others are grey in the background.");
     var grid = d3.select("#goodput").html("");
     ran.forEach(function (policy) {
       var value = objectiveOf(policy);
@@ -351,7 +351,7 @@
 
   function drawLoad(policy) {
     var count = policy.timeline.capacity.length;
-    d3.select("#load-lead").text("Requests a second that arrive (filled, the tenant's colour) and that the slices serving them can take (line)." +
+    d3.select("#load-lead").text("Requests per second that arrive (filled, the tenant's colour) and that the slices serving them can process (line)." +
       " Red: more than fits." + (count < page.services.length ? " The first " + count + " of " + page.services.length + " services are shown." : ""));
     var grid = d3.select("#load").html("");
     policy.timeline.capacity.forEach(function (capacity, i) { drawServiceLoad(grid, policy, i, capacity); });
@@ -412,7 +412,7 @@
   }
 
   function drawStrips(policy) {
-    var lead = "Up: placement units of the GPU, as the driver counts them. Along: time. Each rectangle is a slice where it stands.";
+    var lead = "Vertical: placement units of the GPU, as the driver counts them. Horizontal: time. Each rectangle is a slice at its place.";
     if (policy.timeline.spans.some(function (s) { return s[5].length > 1; })) lead += " A shared one has a lane for each service on it.";
     if (page.gpu_count > page.gpus.length) lead += " The first " + page.gpus.length + " of " + whole(page.gpu_count) + " GPUs are shown.";
     if (policy.decisions.shown.length) lead += " Triangles: decisions; point at one, or step through them with the arrow keys; click or Enter shows it in the list below.";
@@ -426,7 +426,7 @@
 
   function drawStrip(grid, policy, gpu, index, spans) {
     var slices = d3.set(spans.map(function (s) { return s[1] + " " + s[3]; })).size();
-    var fig = figure(grid, "GPU " + index, gpu.model + (spans.length ? "" : " \u00b7 stands unused"));
+    var fig = figure(grid, "GPU " + index, gpu.model + (spans.length ? "" : " \u00b7 unused"));
     var unit = gpu.units === 1 ? 90 : page.gpus.length > 8 ? 12 : 18;
     var box = frame(fig, gpu.units * unit + 35, { left: gpu.units === 1 ? 4 : 20, right: 4, top: 13, bottom: 22 },
       "Layout of GPU " + index + " (" + gpu.model + ") under " + policy.name + ": " + plural(slices, "slice"));
@@ -625,7 +625,7 @@
   function drawDecisions(policy) {
     var decisions = policy.decisions, count = decisions.shown.length;
     d3.select("#deciding").attr("hidden", count ? null : "");
-    d3.select("#decisions-lead").text("What " + policy.name + " did to each GPU, in order of time, with the reason that each action carries." +
+    d3.select("#decisions-lead").text("What " + policy.name + " did to each GPU, in order of time, with the reason of each action." +
       (decisions.count > count ? " The first " + whole(count) + " of " + whole(decisions.count) + ", of the GPUs above, are shown." : ""));
     var select = d3.select("#decisions-gpu").html("");
     select.append("option").attr("value", "").text("all");
@@ -672,8 +672,8 @@
   }
   function drawLead(policy, lead) {
     var share = Math.round(policy.forecast.share * 100) + "\u202f%", count = lead.services.length, bin = page.bin_seconds;
-    d3.select("#forecast-lead").text("Requests a second: what " + policy.name + " expected (band: " + share + " of the probability; bold line: median) and what came (thin line)." +
-      (bin > 1 ? " Drawn as means of " + duration(bin) + ", which scatter less than single seconds do; the shares beside the names are of single seconds." : "") +
+    d3.select("#forecast-lead").text("Requests per second: what " + policy.name + " expected (band: " + share + " of the probability; bold line: median) and what arrived (thin line)." +
+      (bin > 1 ? " Drawn as means of " + duration(bin) + ", which scatter less than single seconds do; the shares next to the names are of single seconds." : "") +
       (count < page.services.length ? " The first " + count + " of " + page.services.length + " services are shown." : ""));
     var grid = d3.select("#forecast").html("");
     lead.services.forEach(function (service, i) { drawForecast(grid, policy, i, service, share); });
