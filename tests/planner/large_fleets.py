@@ -3,9 +3,9 @@
     python3 tests/planner/large_fleets.py FOLDER [--gpus A100-80GB=500,H100-80GB-SXM5=300,L4-24GB=200] [--services 100]
         [--load 0.9] [--seconds 600] [--floors SHARE] [--no-layout] [--no-retraining]
 
-writes FOLDER/scenario.yaml, FOLDER/profiles.csv and FOLDER/load.txt (requests per second, with an hour of history). The profiles are invented: a service has a number of requests per second on
-a whole A100, a parallel share (Amdahl's law over compute slices), and a time per request in a batch; an H100 is 1.7 times as fast,
-an L4 has 0.35 of an A100. Nothing here is measured.
+writes FOLDER/scenario.yaml, FOLDER/profiles.csv and FOLDER/load.txt (requests per second, with an hour of history). The profiles
+are invented: a service has a number of requests per second on a whole A100, a parallel share (Amdahl's law over compute slices),
+and a time per request in a batch; an H100 is 1.7 times as fast, an L4 has 0.35 of an A100. Nothing here is measured.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How long `berth plan` takes on large fleets (large_fleets.py), with and without reasons.
 
-    BERTH_PROGRAM=build/release/berth python3 tests/planner/plan_times.py [--gpus 1000,3000,10000] [--services 100] [--at 0]
+    BERTH_PROGRAM=build/release/berth python3 tests/planner/plan_times.py [--gpus 1000,3000] [--services 100] [--at 0]
         [--reasons 20] [--no-layout]
 
 Half of the GPUs are A100-80GB, three tenths H100-80GB-SXM5, the others L4-24GB; all services retrain. Times are of the processor, in
@@ -45,7 +45,7 @@ def measure(gpus, options):
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--gpus", default="1000,3000,10000")
+    arguments.add_argument("--gpus", default="1000,3000")
     arguments.add_argument("--services", type=int, default=100)
     arguments.add_argument("--at", type=int, default=0)
     arguments.add_argument("--reasons", default="20")

@@ -55,26 +55,23 @@ std::size_t changing_count(const planner::Reasons& reasons) {
 
 std::vector<planner::ReasonedStep> steps_of_pins(const PlanRecord& record, const Plan& plan) {
   std::vector<planner::ReasonedStep> steps;
-  const auto add = [&](planner::StepType type, const Slice& slice, const Holding* holding) {
-    const auto gpu = static_cast<std::size_t>(slice.gpu.index);
-    const auto site = record.frame.site_of(slice);
-    ENSURE(site.has_value());
-    const auto& changes = record.answer.schedule.gpus[gpu];
-    if (!changes.empty() && changes.front().slot == 0) return;  // the schedule has it
-    planner::ReasonedStep& added = steps.emplace_back();
-    added.step = {.type = type, .gpu = static_cast<int>(gpu), .slot = 0, .piece = {.site = *site}};
-    for (const planner::PinnedSite& pin : record.problem.gpus[gpu].pins) {
-      if (pin.site == *site) added.step.piece.service = pin.service;
-    }
-    if (holding != nullptr && holding->role == Role::kRetraining) added.step.piece.use = planner::kRetraining;
-    added.of_gpu.emplace();
-    added.reason.emplace().gain.reset();
-  };
   for (const Action& action : plan.actions) {
-    if (const auto* create = std::get_if<CreateSlice>(&action.what)) {
-      add(planner::StepType::kCreate, create->slice, nullptr);
-    } else if (const auto* assign = std::get_if<AssignSlice>(&action.what)) {
-      add(planner::StepType::kAssign, assign->holding.slice, &assign->holding);
+    const auto* assign = std::get_if<AssignSlice>(&action.what);
+    if (assign == nullptr) continue;
+    const Slice& slice = assign->holding.slice;
+    const std::vector<planner::Change>& changes = record.answer.schedule.gpus[slice.gpu.index];
+    if (!changes.empty() && changes.front().slot == 0) continue;  // the schedule has it
+    const std::optional<int> site = record.frame.site_of(slice);
+    ENSURE(site && assign->holding.services.size() == 1);
+    const int variant = assign->point ? assign->point->variant : 0;
+    const planner::Piece piece{.site = *site,
+                               .service = static_cast<int>(assign->holding.services.front().index),
+                               .use = assign->holding.role == Role::kRetraining ? planner::kRetraining : variant};
+    for (const planner::StepType type : {planner::StepType::kCreate, planner::StepType::kAssign}) {
+      planner::ReasonedStep& added = steps.emplace_back();
+      added.step = {.type = type, .gpu = static_cast<int>(slice.gpu.index), .slot = 0, .piece = piece};
+      added.of_gpu.emplace();
+      added.reason.emplace().gain.reset();
     }
   }
   return steps;

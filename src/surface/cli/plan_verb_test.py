@@ -4,6 +4,7 @@
 import json
 import os
 import pty
+import signal
 import subprocess
 import sys
 import tempfile
@@ -174,6 +175,33 @@ class Plan(unittest.TestCase):
         drawn = os.read(terminal, 1 << 16).decode()
         for part in ("plan ", "reasons ", "1/2", "2/2"):
             self.assertIn(part, drawn)
+
+    def test_pinned_slices_of_the_first_layout_are_steps(self):
+        """They stand from the first layout on, also on GPUs that no service gains by."""
+        path = self.scenario(2)
+        pins = "    pins: [{gpu: 1, profile: 1g.10gb, start: 6}, {gpu: 2, profile: 2g.20gb, start: 4}]\n"
+        path.write_text(path.read_text().replace("count: 1", "count: 3") + pins)
+        answer = self.answer(path, "--at", 0)
+        self.check(answer)
+        pinned = [action for action in answer["actions"] if action["gpu"] > 0]
+        self.assertEqual([(action["type"], action["profile"], action["start"], action["service"], action["reason"]["gain"])
+                          for action in pinned],
+                         [(step, profile, start, "b", None) for profile, start in (("1g.10gb", 6), ("2g.20gb", 4))
+                          for step in ("create", "assign")])
+
+    def test_an_interrupt_ends_it_while_reasons_are_computed(self):
+        path = large_fleets.scenario(self.folder / "fleet", "--gpus", "A100-80GB=120", "--services", "30", "--seconds", "300")
+        terminal, child_end = pty.openpty()
+        self.addCleanup(os.close, terminal)
+        run = subprocess.Popen([PROGRAM, "plan", path, "--at", "60", "--reasons", "all"], stderr=child_end,
+                               stdout=subprocess.PIPE, env={**os.environ, "TERM": "xterm"})
+        os.close(child_end)
+        drawn = b""
+        while b"reasons" not in drawn:
+            drawn += os.read(terminal, 1 << 16)
+        run.send_signal(signal.SIGINT)
+        self.assertEqual(run.communicate(timeout=DEADLINE_SECONDS)[0], b"")
+        self.assertEqual(run.returncode, 130)
 
     def test_explain_and_timings_add_to_the_same_plan(self):
         path = self.scenario(20)
