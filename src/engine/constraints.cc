@@ -384,6 +384,10 @@ Breach breach_of_floors(const Judged& judged, const FleetAfter& fleet, PointRate
   if (Breach breach = std::visit(UnmetFloorsJudge(judged, unmet), *judged.plan.unmet_floors)) {
     return wanted + "; " + *breach;
   }
+  // Without a first layout nothing would stand: one that does what it could is better than none.
+  const bool may_be_bettered =
+      judged.snapshot.is_before_first_layout() && std::holds_alternative<FloorsNotDecided>(*judged.plan.unmet_floors);
+  if (may_be_bettered) return std::nullopt;
   if (can_all_floors_be_met(judged, rates)) return wanted + ", though another plan meets all floors";
   return std::nullopt;
 }

@@ -26,7 +26,8 @@ namespace berth {
 ///   - `Plan::unmet_floors` says why: a conflict of constraints of the scenario, at least one of them a floor that this
 ///     plan leaves unmet (else it meets what it says cannot be met); or changes under way, which the snapshot must
 ///     show, with an end that their costs allow; or that it was not decided;
-///   - and the checker, which looks for itself, finds no other plan that meets all floors (engine/counter_plan.h).
+///   - and the checker, which looks for itself, finds no other plan that meets all floors (engine/counter_plan.h); a
+///     first layout that says "not decided" is let through without that, as nothing could stand in its place.
 ///   How much of which floor is left unmet is not judged where not all can be met.
 ///
 /// A slice gives 1000 x processes x batch / latency_ms requests a second, divided by the largest factor of

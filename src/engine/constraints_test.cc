@@ -361,6 +361,14 @@ TEST(Constraints, NoReasonHelpsWhereTheCheckerFindsAPlanThatMeetsAllFloors) {
     world.plan.floors.front().needed = 600;
     EXPECT_EQ(world.breach(touch()),
               "a: wanted 600 requests a second (a.floor), found slices for 400, though another plan meets all floors");
+    // Only a first layout that says that it does not know better is let through: nothing could stand in its place.
+    World first = world;
+    first.snapshot.slices.clear();
+    first.snapshot.now = Instant();
+    first.plan.actions = {create(three_g), give(held(three_g, {{1}}))};
+    first.plan.floors = {{.service = {0}, .needed = 600, .planned = 0}, {.service = {1}, .needed = 1, .planned = 300}};
+    const bool is_let_through = std::holds_alternative<FloorsNotDecided>(reason);
+    EXPECT_EQ(find_breach(first.scenario, first.snapshot, first.plan, Instant()).has_value(), !is_let_through);
     world.plan.floors.front().needed = 701;
     EXPECT_EQ(world.breach(touch()), "");
     // A budget that is spent stands in the way.
