@@ -11,6 +11,7 @@
 
 #include "base/instant.h"
 #include "domain/slice.h"
+#include "domain/unmet_floors.h"
 
 namespace berth {
 
@@ -65,14 +66,12 @@ struct PlannedFloor {
 struct Plan {
   std::uint64_t base_version = 0;  ///< the state version that it was made for
   Instant made_at;
-  std::optional<Instant> expires_at;  ///< absent: stands until replaced
-  std::vector<Action> actions;        ///< in the order in which they begin
-  std::optional<double> objective;    ///< reached, in the policy's own unit; absent where it optimises nothing
-  std::optional<double> bound;        ///< no plan can exceed it; absent: not proven
-  std::vector<PlannedFloor> floors;   ///< of each service that has a floor, where the policy plans for floors
-  /// Where not all floors can be met: the names of a smallest set of constraints that contradict each other
-  /// ("resnet.floor", "bert.pins"; see engine/static_conflict.h). Empty: planned >= needed for every floor.
-  std::vector<std::string> conflict;
+  std::optional<Instant> expires_at;        ///< absent: stands until replaced
+  std::vector<Action> actions;              ///< in the order in which they begin
+  std::optional<double> objective;          ///< reached, in the policy's own unit; absent where it optimises nothing
+  std::optional<double> bound;              ///< no plan can exceed it; absent: not proven
+  std::vector<PlannedFloor> floors;         ///< of each service that has a floor, where the policy plans for floors
+  std::optional<UnmetFloors> unmet_floors;  ///< why planned < needed for some floor; absent: it is so for none
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 

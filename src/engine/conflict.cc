@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/ensure.h"
+#include "domain/scenario.h"
 
 namespace berth {
 namespace {
@@ -44,19 +45,23 @@ bool advance_subset(Subset& subset, std::size_t count) {
 
 class ConflictSearch {
  public:
-  ConflictSearch(std::span<const std::string> names, const IsFeasible& is_feasible, const ConflictLimits& limits)
-      : names_(names), is_feasible_(is_feasible), limits_(limits) {}
+  ConflictSearch(std::span<const ConstraintId> constraints, const FeasibilityQuestion& ask,
+                 const ConflictLimits& limits)
+      : constraints_(constraints), ask_(ask), limits_(limits) {}
 
-  std::optional<Conflict> run() {
-    Subset conflict(names_.size());
+  ConflictSearchResult run() {
+    Subset conflict(constraints_.size());
     std::iota(conflict.begin(), conflict.end(), std::size_t{0});
-    if (can_be_met(conflict)) return std::nullopt;
+    if (can_be_met(conflict)) return CanBeMet{};
     const bool is_minimal = shrink(conflict);
     const bool is_smallest = is_minimal && find_smaller(conflict);
+    if (!proven_) return NotDecided{};
+    // What was not decided is no conflict: then the smallest set with a proof is one, and a smaller one may exist.
+    const bool is_proven = *proven_ == conflict;
     Conflict result;
-    for (const std::size_t number : conflict) result.names.push_back(names_[number]);
-    result.is_minimal = is_minimal;
-    result.is_smallest = is_smallest;
+    for (const std::size_t number : *proven_) result.constraints.push_back(constraints_[number]);
+    result.is_minimal = is_proven && is_minimal;
+    result.is_smallest = is_proven && is_smallest;
     result.calls = calls_;
     return result;
   }
@@ -68,12 +73,13 @@ class ConflictSearch {
   bool can_be_met(const Subset& subset) {
     ENSURE(!is_spent());
     ++calls_;
-    std::vector<std::string> names;
-    names.reserve(subset.size());
-    for (const std::size_t number : subset) names.push_back(names_[number]);
-    const bool is_met = is_feasible_(names);
-    if (is_met) feasible_.push_back(subset);
-    return is_met;
+    std::vector<ConstraintId> asked;
+    asked.reserve(subset.size());
+    for (const std::size_t number : subset) asked.push_back(constraints_[number]);
+    const Finding finding = ask_(asked);
+    if (finding == Finding::kCanBeMet) feasible_.push_back(subset);
+    if (finding == Finding::kCannotBeMet && (!proven_ || subset.size() < proven_->size())) proven_ = subset;
+    return finding == Finding::kCanBeMet;
   }
 
   [[nodiscard]] bool is_known_feasible(const Subset& subset) const {
@@ -116,14 +122,14 @@ class ConflictSearch {
           return true;
         }
         if (!grow(candidate)) return false;
-      } while (advance_subset(candidate, names_.size()));
+      } while (advance_subset(candidate, constraints_.size()));
     }
     return true;
   }
 
   /// Adds what can be added to a set that can be met. False where the limit ended it.
   bool grow(Subset subset) {
-    for (std::size_t number = 0; number < names_.size(); ++number) {
+    for (std::size_t number = 0; number < constraints_.size(); ++number) {
       if (std::ranges::binary_search(subset, number)) continue;
       Subset more = with(subset, number);
       if (is_known_feasible(more)) {
@@ -136,30 +142,35 @@ class ConflictSearch {
     return true;
   }
 
-  std::span<const std::string> names_;
-  const IsFeasible& is_feasible_;
+  std::span<const ConstraintId> constraints_;
+  const FeasibilityQuestion& ask_;
   const ConflictLimits& limits_;
   std::vector<Subset> feasible_;  ///< as asked for
+  std::optional<Subset> proven_;  ///< the smallest one that is proven to have no way; the first of that size
   int calls_ = 0;
 };
 
 }  // namespace
 
-std::optional<Conflict> find_conflict(std::span<const std::string> names, const IsFeasible& is_feasible,
-                                      const ConflictLimits& limits) {
+ConflictSearchResult find_conflict(std::span<const ConstraintId> constraints, const FeasibilityQuestion& ask,
+                                   const ConflictLimits& limits) {
   ENSURE(limits.calls_max >= 1);
-  return ConflictSearch(names, is_feasible, limits).run();
+  return ConflictSearch(constraints, ask, limits).run();
 }
 
-std::string to_text(const Conflict& conflict) {
-  if (!conflict.why.empty()) return conflict.why;
-  if (conflict.names.empty()) return "no plan exists, whatever the constraints";
-  std::string list = conflict.names.front();
-  for (std::size_t i = 1; i < conflict.names.size(); ++i) {
-    list += (i + 1 == conflict.names.size() ? " and " : ", ") + conflict.names[i];
+std::string conflict_text(const Scenario& scenario, std::span<const ConstraintId> constraints, bool is_minimal) {
+  if (constraints.empty()) return "no plan exists, whatever the constraints";
+  std::string list = constraint_name(scenario, constraints.front());
+  for (std::size_t i = 1; i < constraints.size(); ++i) {
+    list += (i + 1 == constraints.size() ? " and " : ", ") + constraint_name(scenario, constraints[i]);
   }
-  const std::string fault = conflict.names.size() == 1 ? list + " cannot be met" : list + " cannot all be met";
-  return conflict.is_minimal ? fault : fault + " (a smaller conflict may exist)";
+  const std::string fault = constraints.size() == 1 ? list + " cannot be met" : list + " cannot all be met";
+  return is_minimal ? fault : fault + " (a smaller conflict may exist)";
+}
+
+std::string to_text(const Scenario& scenario, const Conflict& conflict) {
+  if (!conflict.why.empty()) return conflict.why;
+  return conflict_text(scenario, conflict.constraints, conflict.is_minimal);
 }
 
 }  // namespace berth

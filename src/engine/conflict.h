@@ -1,43 +1,73 @@
-/// The smallest set of constraints that cannot all be met.
+/// Constraints that cannot all be met: the smallest set of them that a limited number of questions finds.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
+
+#include "domain/constraint.h"
 
 namespace berth {
 
+struct Scenario;
+
+/// Constraints of which it is proven that no plan keeps all of them.
 struct Conflict {
-  std::vector<std::string> names;  ///< in the order of the constraints; empty: it fails without any of them
-  bool is_minimal = true;          ///< without any one of them the others can be met
-  bool is_smallest = true;         ///< and no conflict has fewer names
-  int calls = 0;                   ///< of the predicate
-  std::string why;                 ///< what was wanted and found, where a search was not needed; may be empty
+  std::vector<ConstraintId> constraints;  ///< in their order; empty: it fails without any of them
+  bool is_minimal = true;                 ///< without any one of them the others can be met
+  bool is_smallest = true;                ///< and no conflict has fewer constraints
+  int calls = 0;                          ///< of the question
+  std::string why;                        ///< what was wanted and found, where no search was needed; may be empty
   friend bool operator==(const Conflict&, const Conflict&) = default;
 };
 
-/// Whether some constraints, named in their order, can all be met.
-using IsFeasible = std::function<bool(std::span<const std::string>)>;
-
-struct ConflictLimits {
-  int calls_max = 200;  ///< of the predicate; at least 1
+/// What is known of some constraints together.
+enum class Finding : std::uint8_t {
+  kCanBeMet,     ///< a way to keep all of them was found
+  kCannotBeMet,  ///< it is proven that there is none
+  kNotDecided,   ///< neither, within the limits of whoever was asked
 };
 
-/// The smallest conflict among constraints, or nothing where all of them can be met. Names are distinct.
-///
-/// Requires: what is feasible with some constraints is feasible with fewer. First a deletion filter: parts of the set,
-/// large ones first, are left out for good while the rest cannot be met: a minimal conflict. Then sets of 1, 2, ..
-/// names are asked for that no set known as feasible contains, until one cannot be met: a smallest conflict. Each set
-/// that can is made as large as it goes, so that the next question teaches something (Ignatiev et al., Smallest MUS
-/// Extraction with Minimal Hitting Set Dualization, CP 2015; here the hitting sets are listed, in order). Where the
-/// limit ends this, the answer says what it is: still a conflict. One call where all can be met; else at most
-/// `calls_max`.
-[[nodiscard]] std::optional<Conflict> find_conflict(std::span<const std::string> names, const IsFeasible& is_feasible,
-                                                    const ConflictLimits& limits);
+/// Whether some constraints, given in their order, can all be met.
+using FeasibilityQuestion = std::function<Finding(std::span<const ConstraintId>)>;
 
-/// "a.floor, b.floor and b.pins cannot all be met", with what is known about it.
-[[nodiscard]] std::string to_text(const Conflict& conflict);
+struct ConflictLimits {
+  int calls_max = 200;  ///< of the question; at least 1
+};
+
+/// All constraints can be met together.
+struct CanBeMet {
+  friend bool operator==(const CanBeMet&, const CanBeMet&) = default;
+};
+/// Neither a way to keep all of them nor a proven conflict was found.
+struct NotDecided {
+  friend bool operator==(const NotDecided&, const NotDecided&) = default;
+};
+using ConflictSearchResult = std::variant<CanBeMet, Conflict, NotDecided>;
+
+/// Whether all constraints can be met, and a smallest conflict where it is proven that they cannot. They are distinct
+/// and in their order.
+///
+/// Requires: what can be met with some constraints can be met with fewer. First a deletion filter: parts of the set,
+/// large ones first, are left out for good while the rest is not known to be possible: a minimal set. Then sets of 1,
+/// 2, .. constraints are asked about that no possible set contains, until one is not known to be possible. Each set
+/// that is possible is made as large as it goes, so that it rules out many questions (Ignatiev et al., Smallest MUS
+/// Extraction with Minimal Hitting Set Dualization, CP 2015; here the hitting sets are listed, in order). The answer is
+/// a conflict only if a set without a possibility was proven to have none: the last such set, which may not be minimal
+/// where smaller ones were not decided, or where the limit ended the search. One call where all can be met; else at
+/// most `calls_max`.
+[[nodiscard]] ConflictSearchResult find_conflict(std::span<const ConstraintId> constraints,
+                                                 const FeasibilityQuestion& ask, const ConflictLimits& limits);
+
+/// "a.floor, b.floor and b.pins cannot all be met", with what is known about it; `why` alone where there is one.
+[[nodiscard]] std::string to_text(const Scenario& scenario, const Conflict& conflict);
+
+/// The same for constraints that cannot all be met; `is_minimal`: without any one of them the others can.
+[[nodiscard]] std::string conflict_text(const Scenario& scenario, std::span<const ConstraintId> constraints,
+                                        bool is_minimal);
 
 }  // namespace berth

@@ -3,106 +3,146 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <set>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "domain/scenario.h"
 
 namespace berth {
 namespace {
 
-using Names = std::vector<std::string>;
+using Ids = std::vector<ConstraintId>;
 
-/// Constraints cannot be met as soon as they contain one of the cores.
+/// A letter as a constraint: 'a' is the floor of service 0.
+ConstraintId id_of(char letter) {
+  return constraint_of({static_cast<std::uint32_t>(letter - 'a')}, ConstraintKind::kFloor);
+}
+
+Ids ids_of(std::string_view letters) {
+  Ids ids;
+  for (const char letter : letters) ids.push_back(id_of(letter));
+  return ids;
+}
+
+/// Constraints cannot be met as soon as they contain one of the cores; sets of more than `decided_max` without a
+/// possibility are not decided.
 struct Cores {
-  std::vector<std::set<std::string>> cores;
+  std::vector<std::string> cores;
+  std::size_t decided_max = 1000;
   int calls = 0;
 
-  [[nodiscard]] IsFeasible predicate() {
-    return [this](std::span<const std::string> names) {
+  [[nodiscard]] FeasibilityQuestion question() {
+    return [this](std::span<const ConstraintId> asked) {
       ++calls;
-      const std::set<std::string> asked(names.begin(), names.end());
-      return std::ranges::none_of(cores, [&](const auto& core) { return std::ranges::includes(asked, core); });
+      const bool is_met = std::ranges::none_of(
+          cores, [&](const std::string& core) { return std::ranges::includes(asked, ids_of(core)); });
+      if (is_met) return Finding::kCanBeMet;
+      return asked.size() > decided_max ? Finding::kNotDecided : Finding::kCannotBeMet;
     };
   }
 };
 
-Names letters(char last) {
-  Names names;
-  for (char letter = 'a'; letter <= last; ++letter) names.emplace_back(1, letter);
-  return names;
-}
+Conflict conflict_in(const ConflictSearchResult& result) { return std::get<Conflict>(result); }
 
 TEST(Conflict, NothingWhereAllCanBeMet) {
   Cores cores;
-  EXPECT_FALSE(find_conflict(letters('h'), cores.predicate(), {}).has_value());
+  EXPECT_EQ(find_conflict(ids_of("abcdefgh"), cores.question(), {}), ConflictSearchResult(CanBeMet{}));
   EXPECT_EQ(cores.calls, 1);
-  EXPECT_FALSE(find_conflict({}, cores.predicate(), {}).has_value());
+  EXPECT_EQ(find_conflict({}, cores.question(), {}), ConflictSearchResult(CanBeMet{}));
 }
 
 TEST(Conflict, TheSmallestIsFound) {
   struct Case {
     const char* name;
-    std::vector<std::set<std::string>> cores;
-    Names conflict;
+    std::vector<std::string> cores;
+    std::string conflict;
   };
   const std::vector<Case> cases = {
-      {"one", {{"d"}}, {"d"}},
-      {"two", {{"b", "g"}}, {"b", "g"}},
-      {"all", {{"a", "b", "c", "d", "e", "f", "g", "h"}}, letters('h')},
-      {"the deletion filter ends at a larger one", {{"e", "f", "g", "h"}, {"a", "c"}}, {"a", "c"}},
-      {"one of one among larger ones", {{"f", "g", "h"}, {"e", "f", "g"}, {"b"}, {"a", "h"}}, {"b"}},
-      {"three", {{"e", "f", "g", "h"}, {"a", "d", "g"}}, {"a", "d", "g"}},
-      {"without any", {{}}, {}},
+      {"one", {"d"}, "d"},
+      {"two", {"bg"}, "bg"},
+      {"all", {"abcdefgh"}, "abcdefgh"},
+      {"the deletion filter ends at a larger one", {"efgh", "ac"}, "ac"},
+      {"one of one among larger ones", {"fgh", "efg", "b", "ah"}, "b"},
+      {"three", {"efgh", "adg"}, "adg"},
+      {"without any", {""}, ""},
   };
   for (const Case& each : cases) {
     Cores cores{.cores = each.cores};
-    const auto found = find_conflict(letters('h'), cores.predicate(), {});
-    ASSERT_TRUE(found.has_value()) << each.name;
-    EXPECT_EQ(found->names, each.conflict) << each.name;
-    EXPECT_TRUE(found->is_minimal && found->is_smallest) << each.name;
-    EXPECT_EQ(found->calls, cores.calls) << each.name;
+    const Conflict found = conflict_in(find_conflict(ids_of("abcdefgh"), cores.question(), {}));
+    EXPECT_EQ(found.constraints, ids_of(each.conflict)) << each.name;
+    EXPECT_TRUE(found.is_minimal && found.is_smallest) << each.name;
+    EXPECT_EQ(found.calls, cores.calls) << each.name;
   }
 }
 
 TEST(Conflict, TheLimitHoldsAndTheAnswerIsAConflictAllTheSame) {
-  const std::vector<std::set<std::string>> sets = {{"e", "k", "p", "u"}, {"b", "f", "t"}};
   int exact_count = 0;
   for (int calls_max = 1; calls_max < 120; ++calls_max) {
-    Cores cores{.cores = sets};
-    const auto found = find_conflict(letters('x'), cores.predicate(), {.calls_max = calls_max});
-    ASSERT_TRUE(found.has_value());
+    Cores cores{.cores = {"ekpu", "bft"}};
+    const auto found =
+        conflict_in(find_conflict(ids_of("abcdefghijklmnopqrstuvwx"), cores.question(), {.calls_max = calls_max}));
     EXPECT_LE(cores.calls, calls_max);
-    EXPECT_FALSE(cores.predicate()(found->names)) << calls_max;
-    EXPECT_TRUE(!found->is_minimal || found->names.size() <= 4U) << calls_max;
-    if (!found->is_smallest) continue;
+    EXPECT_EQ(cores.question()(found.constraints), Finding::kCannotBeMet) << calls_max;
+    EXPECT_TRUE(!found.is_minimal || found.constraints.size() <= 4U) << calls_max;
+    if (!found.is_smallest) continue;
     ++exact_count;
-    EXPECT_EQ(found->names, (Names{"b", "f", "t"})) << calls_max;
+    EXPECT_EQ(found.constraints, ids_of("bft")) << calls_max;
   }
   EXPECT_GT(exact_count, 0);
 }
 
 TEST(Conflict, AHundredConstraintsTakeFewCalls) {
-  Names names;
-  for (int i = 0; i < 100; ++i) names.push_back(std::to_string(i) + ".floor");
-  Cores cores{.cores = {{"17.floor", "80.floor"}}};
-  const auto found = find_conflict(names, cores.predicate(), {.calls_max = 30});
-  ASSERT_TRUE(found.has_value());
-  EXPECT_EQ(found->names, (Names{"17.floor", "80.floor"}));
-  EXPECT_TRUE(found->is_minimal);
+  Ids ids;
+  for (std::uint32_t i = 0; i < 100; ++i) ids.push_back(constraint_of({i}, ConstraintKind::kFloor));
+  const auto ask = [&](std::span<const ConstraintId> asked) {
+    const auto has = [&](std::size_t i) { return std::ranges::find(asked, ids[i]) != asked.end(); };
+    return has(17) && has(80) ? Finding::kCannotBeMet : Finding::kCanBeMet;
+  };
+  const Conflict found = conflict_in(find_conflict(ids, ask, {.calls_max = 30}));
+  EXPECT_EQ(found.constraints, (Ids{ids[17], ids[80]}));
+  EXPECT_TRUE(found.is_minimal);
+}
+
+TEST(Conflict, WhatIsNotDecidedIsNoConflict) {
+  // Nothing is ever proven.
+  Cores silent{.cores = {"bd"}, .decided_max = 0};
+  EXPECT_EQ(find_conflict(ids_of("abcd"), silent.question(), {}), ConflictSearchResult(NotDecided{}));
+  // Only small sets are: the conflict is found all the same.
+  Cores small{.cores = {"bd"}, .decided_max = 2};
+  const Conflict found = conflict_in(find_conflict(ids_of("abcdefgh"), small.question(), {}));
+  EXPECT_EQ(found.constraints, ids_of("bd"));
+  EXPECT_TRUE(found.is_minimal && found.is_smallest);
+  // Only large sets are: the smallest of them is a conflict, of which no more is known.
+  const auto large = [](std::span<const ConstraintId> asked) {
+    if (!std::ranges::includes(asked, ids_of("bd"))) return Finding::kCanBeMet;
+    return asked.size() >= 4 ? Finding::kCannotBeMet : Finding::kNotDecided;
+  };
+  const Conflict wide = conflict_in(find_conflict(ids_of("abcdefgh"), large, {}));
+  EXPECT_GE(wide.constraints.size(), 4U);
+  EXPECT_TRUE(std::ranges::includes(wide.constraints, ids_of("bd")));
+  EXPECT_FALSE(wide.is_minimal || wide.is_smallest);
 }
 
 TEST(Conflict, SaysWhatCannotBeMet) {
+  Scenario scenario;
+  scenario.services.resize(2);
+  scenario.services[0].name = "a";
+  scenario.services[1].name = "b";
   Conflict conflict;
-  conflict.names = {"a.floor"};
-  EXPECT_EQ(to_text(conflict), "a.floor cannot be met");
-  conflict.names = {"a.floor", "b.floor"};
-  EXPECT_EQ(to_text(conflict), "a.floor and b.floor cannot all be met");
-  conflict.names = {"a.floor", "b.floor", "frozen"};
-  EXPECT_EQ(to_text(conflict), "a.floor, b.floor and frozen cannot all be met");
+  conflict.constraints = ids_of("a");
+  EXPECT_EQ(to_text(scenario, conflict), "a.floor cannot be met");
+  conflict.constraints = ids_of("ab");
+  EXPECT_EQ(to_text(scenario, conflict), "a.floor and b.floor cannot all be met");
+  conflict.constraints.push_back(kFrozenConstraint);
+  EXPECT_EQ(to_text(scenario, conflict), "a.floor, b.floor and frozen cannot all be met");
   conflict.is_minimal = false;
-  EXPECT_EQ(to_text(conflict), "a.floor, b.floor and frozen cannot all be met (a smaller conflict may exist)");
-  conflict.names.clear();
-  EXPECT_EQ(to_text(conflict), "no plan exists, whatever the constraints");
+  EXPECT_EQ(to_text(scenario, conflict),
+            "a.floor, b.floor and frozen cannot all be met (a smaller conflict may exist)");
+  conflict.constraints.clear();
+  EXPECT_EQ(to_text(scenario, conflict), "no plan exists, whatever the constraints");
   conflict.why = "GPU 0: wanted x, found y";
-  EXPECT_EQ(to_text(conflict), "GPU 0: wanted x, found y");
+  EXPECT_EQ(to_text(scenario, conflict), "GPU 0: wanted x, found y");
 }
 
 }  // namespace

@@ -11,7 +11,9 @@
 #include <variant>
 #include <vector>
 
+#include "engine/counter_plan.h"
 #include "engine/static_conflict.h"
+#include "engine/verify.h"
 #include "profile/operating_point.h"
 #include "state/changes.h"
 
@@ -20,7 +22,7 @@ namespace {
 
 using Breach = std::optional<std::string>;
 
-/// Lacking by so much of a floor is not lacking; so much between two sums of the same rates is nothing.
+/// Being short of so much of a floor is not being short; two sums of the same rates may differ by so much.
 constexpr double kRateTolerance = 1e-9;
 
 /// A slice once the plan is carried out.
@@ -265,54 +267,128 @@ std::vector<double> planned_rates(const Scenario& scenario, const FleetAfter& fl
   return sums;
 }
 
-/// Whether the plan says that floors and other constraints cannot all be met.
-bool admits_unmet_floors(const Scenario& scenario, const Plan& plan) {
-  return std::ranges::any_of(scenario.services, [&](const ServiceSpec& spec) {
-    return spec.floor_attainment && std::ranges::find(plan.conflict, spec.name + ".floor") != plan.conflict.end();
-  });
-}
-
-Breach breach_of_conflict_names(const Scenario& scenario, const Plan& plan) {
-  if (plan.conflict.empty()) return std::nullopt;
-  const std::vector<std::string> known = constraint_names(scenario);
-  for (const std::string& name : plan.conflict) {
-    if (std::ranges::find(known, name) != known.end()) continue;
-    return fmt::format("conflict: wanted names of constraints of the scenario, found \"{}\"", name);
-  }
-  return std::nullopt;
-}
-
-Breach breach_of_floor(const ServiceSpec& spec, const std::vector<PlannedFloor>& floors, ServiceId service,
-                       double planned, bool is_admitted) {
-  const auto told = std::ranges::find(floors, service, &PlannedFloor::service);
-  if (told == floors.end()) {
+Breach breach_of_floor_figures(const ServiceSpec& spec, const PlannedFloor* stated, double planned) {
+  if (stated == nullptr) {
     return fmt::format("{}: wanted the capacity that the plan counts on ({}.floor), found none", spec.name, spec.name);
   }
-  if (!std::isfinite(told->needed) || told->needed < 0) {
+  if (!std::isfinite(stated->needed) || stated->needed < 0) {
     return fmt::format("{}: wanted a number of requests a second that are needed ({}.floor), found {}", spec.name,
-                       spec.name, told->needed);
+                       spec.name, stated->needed);
   }
-  if (!(std::abs(told->planned - planned) <= kRateTolerance * std::max(1.0, planned))) {
-    return fmt::format(
-        "{}: wanted the capacity of its slices, {} requests a second ({}.floor), found that the plan "
-        "counts on {}",
-        spec.name, planned, spec.name, told->planned);
+  if (std::abs(stated->planned - planned) <= kRateTolerance * std::max(1.0, planned)) return std::nullopt;
+  return fmt::format(
+      "{}: wanted the capacity of its slices, {} requests a second ({}.floor), found that the plan "
+      "counts on {}",
+      spec.name, planned, spec.name, stated->planned);
+}
+
+double seconds_of(Instant at) { return (at - Instant()).to_seconds(); }
+
+/// When everything that began before a plan takes effect is done at the latest, batches that drain aside; nothing where
+/// nothing is under way. The end is rounded up to whole seconds, as expectations are.
+std::optional<Instant> latest_end_of_changes(const Judged& judged) {
+  const bool is_any = std::ranges::any_of(judged.snapshot.slices, is_under_way);
+  if (!is_any) return std::nullopt;
+  const ChangeCosts& costs = judged.scenario.changes;
+  Micros start;
+  for (const ServiceSpec& service : judged.scenario.services) start = std::max(start, service.start);
+  return judged.acts_at + costs.destroy + costs.create + costs.plumbing + start + Micros::seconds(1);
+}
+
+/// What is wrong with a plan's reason for unmet floors, judged by the scenario and the snapshot alone.
+class UnmetFloorsJudge {
+ public:
+  UnmetFloorsJudge(const Judged& judged, const std::set<ServiceId>& unmet) : judged_(judged), unmet_(unmet) {}
+
+  Breach operator()(const ProvenConflict& conflict) const {
+    const std::vector<ConstraintId> known = constraints_of(judged_.scenario);
+    bool has_unmet = false;
+    for (const ConstraintId& id : conflict.constraints) {
+      if (std::ranges::find(known, id) == known.end()) {
+        return fmt::format("conflict: wanted constraints of the scenario, found {}", shown(id));
+      }
+      has_unmet = has_unmet || (id.kind == ConstraintKind::kFloor && unmet_.contains(*id.service));
+    }
+    if (has_unmet) return std::nullopt;
+    return std::string("found a conflict of constraints that the plan keeps, all of them");
   }
-  if (is_admitted || planned >= told->needed * (1 - kRateTolerance)) return std::nullopt;
-  return fmt::format("{}: wanted {} requests a second ({}.floor), found slices for {}", spec.name, told->needed,
-                     spec.name, planned);
+
+  Breach operator()(const ChangeUnderWay& change) const {
+    const auto latest = latest_end_of_changes(judged_);
+    if (!latest) return std::string("found no change under way that the plan could wait for");
+    if (change.until > judged_.acts_at && change.until <= *latest) return std::nullopt;
+    return fmt::format("wanted the end of the changes under way, after {} s and by {} s, found {} s",
+                       seconds_of(judged_.acts_at), seconds_of(*latest), seconds_of(change.until));
+  }
+
+  Breach operator()(const FloorsNotDecided&) const { return std::nullopt; }
+
+ private:
+  [[nodiscard]] std::string shown(const ConstraintId& id) const {
+    if (id.service && id.service->index >= judged_.scenario.services.size()) {
+      return fmt::format("one of service {}", id.service->index);
+    }
+    return constraint_name(judged_.scenario, id);
+  }
+
+  const Judged& judged_;
+  const std::set<ServiceId>& unmet_;
+};
+
+/// What a plan must keep whatever else it cannot.
+Breach hard_breach(const Judged& judged, const FleetAfter& fleet, PointRates& rates) {
+  const std::map<Slice, ServiceId> owners = pin_owners(judged.scenario);
+  if (Breach breach = breach_of_pinned_actions(judged, owners)) return breach;
+  if (Breach breach = breach_of_pins(judged.scenario, fleet, owners)) return breach;
+  for (const GpuId gpu : fleet.judged) {
+    if (Breach breach = breach_on_gpu(judged.scenario, fleet, gpu)) return breach;
+  }
+  if (Breach breach = breach_of_points(judged, rates)) return breach;
+  return breach_of_budgets(judged);
+}
+
+/// Whether another plan would meet all floors in place of the one that is judged.
+bool can_all_floors_be_met(const Judged& judged, PointRates& rates) {
+  const Scenario& scenario = judged.scenario;
+  Plan counter = propose_counter_plan(scenario, judged.snapshot, judged.plan.floors);
+  if (counter.actions.empty()) return false;
+  counter.base_version = judged.snapshot.version;
+  if (find_objection(scenario, judged.snapshot, counter, judged.acts_at)) return false;
+  const Judged other{.scenario = scenario, .snapshot = judged.snapshot, .plan = counter, .acts_at = judged.acts_at};
+  const FleetAfter fleet = fleet_after(other);
+  if (hard_breach(other, fleet, rates)) return false;
+  const std::vector<double> planned = planned_rates(scenario, fleet, rates);
+  return std::ranges::all_of(judged.plan.floors,
+                             [&](const PlannedFloor& floor) { return planned[floor.service.index] >= floor.needed; });
 }
 
 Breach breach_of_floors(const Judged& judged, const FleetAfter& fleet, PointRates& rates) {
   const Scenario& scenario = judged.scenario;
-  if (Breach breach = breach_of_conflict_names(scenario, judged.plan)) return breach;
-  const bool is_admitted = admits_unmet_floors(scenario, judged.plan);
   const std::vector<double> planned = planned_rates(scenario, fleet, rates);
+  std::set<ServiceId> unmet;
+  std::string wanted;  // of the first one that is unmet
   for (std::uint32_t index = 0; index < scenario.services.size(); ++index) {
     const ServiceSpec& spec = scenario.services[index];
     if (!spec.floor_attainment) continue;
-    if (Breach breach = breach_of_floor(spec, judged.plan.floors, {index}, planned[index], is_admitted)) return breach;
+    const auto stated = std::ranges::find(judged.plan.floors, ServiceId{index}, &PlannedFloor::service);
+    const PlannedFloor* floor = stated == judged.plan.floors.end() ? nullptr : &*stated;
+    if (Breach breach = breach_of_floor_figures(spec, floor, planned[index])) return breach;
+    if (planned[index] >= floor->needed * (1 - kRateTolerance)) continue;
+    unmet.insert({index});
+    if (!wanted.empty()) continue;
+    wanted = fmt::format("{}: wanted {} requests a second ({}.floor), found slices for {}", spec.name, floor->needed,
+                         spec.name, planned[index]);
   }
+  if (unmet.empty()) return std::nullopt;
+  if (!judged.plan.unmet_floors) return wanted;
+  if (Breach breach = std::visit(UnmetFloorsJudge(judged, unmet), *judged.plan.unmet_floors)) {
+    return wanted + "; " + *breach;
+  }
+  // Without a first layout nothing would stand: one that does what it could is better than none.
+  const bool may_be_bettered =
+      judged.snapshot.is_before_first_layout() && std::holds_alternative<FloorsNotDecided>(*judged.plan.unmet_floors);
+  if (may_be_bettered) return std::nullopt;
+  if (can_all_floors_be_met(judged, rates)) return wanted + ", though another plan meets all floors";
   return std::nullopt;
 }
 
@@ -322,16 +398,9 @@ std::optional<std::string> find_breach(const Scenario& scenario, const Snapshot&
                                        Instant acts_at) {
   if (plan.actions.empty()) return std::nullopt;
   const Judged judged{.scenario = scenario, .snapshot = snapshot, .plan = plan, .acts_at = acts_at};
-  const std::map<Slice, ServiceId> owners = pin_owners(scenario);
   const FleetAfter fleet = fleet_after(judged);
-  if (Breach breach = breach_of_pinned_actions(judged, owners)) return breach;
-  if (Breach breach = breach_of_pins(scenario, fleet, owners)) return breach;
-  for (const GpuId gpu : fleet.judged) {
-    if (Breach breach = breach_on_gpu(scenario, fleet, gpu)) return breach;
-  }
   PointRates rates(scenario);
-  if (Breach breach = breach_of_points(judged, rates)) return breach;
-  if (Breach breach = breach_of_budgets(judged)) return breach;
+  if (Breach breach = hard_breach(judged, fleet, rates)) return breach;
   return breach_of_floors(judged, fleet, rates);
 }
 

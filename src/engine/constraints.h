@@ -21,8 +21,14 @@ namespace berth {
 /// - operating points that the plan names are measured ones;
 /// - changes_per_hour, over the hour that ends at `acts_at`, for the services that the plan changes (whose a change is:
 ///   state/changes.h); the first layout is free;
-/// - each floor: the plan tells what is needed and planned; planned is what the slices give after it, and not less than
-///   needed (1e-9 of it may lack), unless `Plan::conflict` names a floor among constraints that contradict each other.
+/// - each floor: the plan states what is needed and planned; planned is what the slices give after it. It may be less
+///   than needed (by more than 1e-9 of it) only where
+///   - `Plan::unmet_floors` says why: a conflict of constraints of the scenario, at least one of them a floor that this
+///     plan leaves unmet (else it meets what it says cannot be met); or changes under way, which the snapshot must
+///     show, with an end that their costs allow; or that it was not decided;
+///   - and the checker, which looks for itself, finds no other plan that meets all floors (engine/counter_plan.h); a
+///     first layout that says "not decided" is let through without that, as nothing could stand in its place.
+///   How much of which floor is left unmet is not judged where not all can be met.
 ///
 /// A slice gives 1000 x processes x batch / latency_ms requests a second, divided by the largest factor of
 /// `interference`, at the point that was asked for there, else at the default one; several holders get equal parts.

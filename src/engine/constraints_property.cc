@@ -243,25 +243,31 @@ std::set<std::string> broken_by(const Draw& draw, const std::vector<Life>& lives
   return broken;
 }
 
-/// Tells floors, right or wrong in one of the ways there are; returns the constraint that is then broken, if any.
-std::set<std::string> tell_floors(Rng& rng, const std::vector<Life>& lives, Draw& draw) {
+/// States floors, right or wrong in one of the ways there are; returns the constraint that is then broken, if any.
+std::set<std::string> state_floors(Rng& rng, const std::vector<Life>& lives, Draw& draw) {
   std::set<std::string> broken;
   const bool is_admitted = by_chance(rng, 5);
+  std::vector<ConstraintId> floors;
   for (std::uint32_t index = 0; index < kServices; ++index) {
     const ServiceSpec& spec = draw.scenario.services[index];
     if (!spec.floor_attainment) continue;
-    if (is_admitted) draw.plan.conflict.push_back(spec.name + ".floor");
+    if (is_admitted) floors.push_back(constraint_of({index}, ConstraintKind::kFloor));
     const double planned = capacity_of(draw, lives, {index});
     const std::uint64_t way = rng.below(8);
-    const bool is_untold = way == 0;
+    const bool is_missing = way == 0;
     const bool is_lie = way == 1;
     const bool is_short = way == 2;
-    if (is_untold || is_lie || (is_short && !is_admitted)) broken.insert(spec.name + ".floor");
-    if (is_untold) continue;
+    if (is_missing || is_lie || (is_short && !is_admitted)) broken.insert(spec.name + ".floor");
+    if (is_missing) continue;
+    // Where a plan may leave a floor unmet, no plan meets it.
+    const double missed = is_admitted ? 1e6 : planned * 1.01 + 1;
     draw.plan.floors.push_back({.service = {index},
-                                .needed = is_short ? planned * 1.01 + 1 : planned * rng.unit(),
+                                .needed = is_short ? missed : planned * rng.unit(),
                                 .planned = is_lie ? planned * 1.01 + 1 : planned});
   }
+  if (!is_admitted) return broken;
+  draw.plan.unmet_floors = FloorsNotDecided{};
+  if (rng.below(2) == 0) draw.plan.unmet_floors = ProvenConflict{.constraints = floors};
   return broken;
 }
 
@@ -282,7 +288,7 @@ TEST(ConstraintsProperty, AgreesWithANaiveJudge) {
     draw_snapshot(rng, draw.snapshot);
     draw_actions(rng, draw);
     const std::vector<Life> lives = lives_of(draw);
-    const std::set<std::string> lies = tell_floors(rng, lives, draw);
+    const std::set<std::string> lies = state_floors(rng, lives, draw);
     ASSERT_EQ(find_objection(draw.scenario, draw.snapshot, draw.plan, kNow), std::nullopt) << seed;
     if (draw.plan.actions.empty()) continue;
     std::set<std::string> broken = broken_by(draw, lives);

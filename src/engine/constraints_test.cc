@@ -276,21 +276,112 @@ TEST(Constraints, TheStandingPointCountsUntilAnotherIsAskedFor) {
   EXPECT_EQ(world.breach({create(two_g), give(held(other_g, {{0}}))}), "");
 }
 
-TEST(Constraints, APlanMaySayOpenlyThatFloorsCannotBeMet) {
+/// a needs 900 requests a second, more than all of GPU 0 gives beside the pin of b; GPU 1 is locked by what leaves it.
+World short_world() {
   World world;
   world.a().floor_attainment = world.b().floor_attainment = Decimal(1);
   world.b().pins = {{three_g}};
   world.plan.floors = {{.service = {0}, .needed = 900, .planned = 400}, {.service = {1}, .needed = 1, .planned = 300}};
-  EXPECT_EQ(world.breach(touch()), "a: wanted 900 requests a second (a.floor), found slices for 400");
-  world.plan.conflict = {"b.pins"};  // says nothing of floors
-  EXPECT_EQ(world.breach(touch()), "a: wanted 900 requests a second (a.floor), found slices for 400");
-  world.plan.conflict = {"a.floor", "b.pins"};
+  return world;
+}
+
+constexpr const char* kShort = "a: wanted 900 requests a second (a.floor), found slices for 400";
+constexpr ConstraintId kFloorOfA = {.service = ServiceId{0}, .kind = ConstraintKind::kFloor};
+constexpr ConstraintId kFloorOfB = {.service = ServiceId{1}, .kind = ConstraintKind::kFloor};
+constexpr ConstraintId kPinsOfB = {.service = ServiceId{1}, .kind = ConstraintKind::kPins};
+
+TEST(Constraints, AnUnmetFloorNeedsAReason) {
+  World world = short_world();
+  EXPECT_EQ(world.breach(touch()), kShort);
+  world.plan.unmet_floors = FloorsNotDecided{};
   EXPECT_EQ(world.breach(touch()), "");
-  world.plan.conflict = {"a.floor", "b.trust_domain"};
-  EXPECT_EQ(world.breach(touch()), "conflict: wanted names of constraints of the scenario, found \"b.trust_domain\"");
-  world.plan.conflict = {"a.floor", "b.pins"};
-  world.plan.floors.front().planned = 900;  // a lie stays one
+  world.plan.floors.front().planned = 900;  // a wrong figure stays one
   EXPECT_NE(world.breach(touch()), "");
+}
+
+TEST(Constraints, AConflictIsOneOfTheScenarioThatThePlanDoesNotRefute) {
+  struct Case {
+    std::vector<ConstraintId> constraints;
+    std::string fault;
+  };
+  const std::string refuted = "; found a conflict of constraints that the plan keeps, all of them";
+  const std::vector<Case> cases = {
+      {{kFloorOfA, kPinsOfB}, ""},
+      {{kFloorOfA}, ""},
+      {{kPinsOfB}, kShort + refuted},  // says nothing of floors
+      {{}, kShort + refuted},
+      {{kFloorOfB, kPinsOfB}, kShort + refuted},  // both are kept
+      {{kFloorOfA, {.service = ServiceId{1}, .kind = ConstraintKind::kTrustDomain}},
+       std::string(kShort) + "; conflict: wanted constraints of the scenario, found b.trust_domain"},
+      {{kFloorOfA, kFrozenConstraint},
+       std::string(kShort) + "; conflict: wanted constraints of the scenario, found frozen"},
+      {{kFloorOfA, {.service = ServiceId{7}, .kind = ConstraintKind::kFloor}},
+       std::string(kShort) + "; conflict: wanted constraints of the scenario, found one of service 7"},
+  };
+  for (const Case& each : cases) {
+    World world = short_world();
+    world.plan.unmet_floors = ProvenConflict{.constraints = each.constraints};
+    EXPECT_EQ(world.breach(touch()), each.fault);
+  }
+}
+
+TEST(Constraints, AChangeUnderWayIsOneThatTheSnapshotShowsAndEndsInTime) {
+  World world = short_world();
+  // The latest end: 0.5 s to destroy, 0.5 s to create, the longest start, and rounding to a second.
+  world.b().start = Micros::seconds(7);
+  for (const double seconds : {0.5, 5.0, 9.0}) {
+    world.plan.unmet_floors = ChangeUnderWay{.until = kNow + Micros(static_cast<std::int64_t>(seconds * 1e6))};
+    EXPECT_EQ(world.breach(touch()), "") << seconds;
+  }
+  for (const std::int64_t micros : {-1'000'000, 0, 9'000'001}) {
+    world.plan.unmet_floors = ChangeUnderWay{.until = kNow + Micros(micros)};
+    EXPECT_TRUE(world.breach(touch()).starts_with(std::string(kShort) + "; wanted the end of the changes under way"));
+  }
+  // Nothing is under way.
+  world.plan.unmet_floors = ChangeUnderWay{.until = kNow + Micros::seconds(1)};
+  std::erase_if(world.snapshot.slices, [](const StandingSlice& slice) { return slice.is_leaving; });
+  world.plan.floors.front().needed = 9000;
+  EXPECT_EQ(world.breach(touch()),
+            "a: wanted 9000 requests a second (a.floor), found slices for 400; found no change under way that the plan "
+            "could wait for");
+  world.snapshot.slices.back().is_ready = false;
+  EXPECT_EQ(world.breach(touch()), "");
+  world.snapshot.slices.back().holding.services.clear();  // nobody waits for it
+  world.plan.floors.front().planned = 100;
+  EXPECT_NE(world.breach(touch()), "");
+}
+
+TEST(Constraints, NoReasonHelpsWhereTheCheckerFindsAPlanThatMeetsAllFloors) {
+  const std::vector<UnmetFloors> reasons = {ProvenConflict{.constraints = {kFloorOfA}},
+                                            ChangeUnderWay{.until = kNow + Micros::seconds(1)}, FloorsNotDecided{}};
+  for (const UnmetFloors& reason : reasons) {
+    World world = short_world();
+    world.plan.unmet_floors = reason;
+    // 300 of GPU 1, which is locked, and 2g and 1g of GPU 0 beside the pin.
+    world.plan.floors.front().needed = 600;
+    EXPECT_EQ(world.breach(touch()),
+              "a: wanted 600 requests a second (a.floor), found slices for 400, though another plan meets all floors");
+    // Only a first layout that says that it does not know better is let through: nothing could stand in its place.
+    World first = world;
+    first.snapshot.slices.clear();
+    first.snapshot.now = Instant();
+    first.plan.actions = {create(three_g), give(held(three_g, {{1}}))};
+    first.plan.floors = {{.service = {0}, .needed = 600, .planned = 0}, {.service = {1}, .needed = 1, .planned = 300}};
+    const bool is_let_through = std::holds_alternative<FloorsNotDecided>(reason);
+    EXPECT_EQ(find_breach(first.scenario, first.snapshot, first.plan, Instant()).has_value(), !is_let_through);
+    world.plan.floors.front().needed = 701;
+    EXPECT_EQ(world.breach(touch()), "");
+    // A budget that is spent stands in the way.
+    world.plan.floors.front().needed = 600;
+    world.a().changes_per_hour = 0;
+    EXPECT_EQ(world.breach(touch()), "");
+    // So does a neighbour that must be apart: all of GPU 0 is b's by its pin.
+    world.a().changes_per_hour.reset();
+    world.b().isolation = Isolation::kGpu;
+    world.snapshot.slices.erase(world.snapshot.slices.begin());
+    world.plan.floors.front().planned = 300;
+    EXPECT_EQ(world.breach(touch()), "");
+  }
 }
 
 TEST(Constraints, PointsAreMeasuredOnes) {

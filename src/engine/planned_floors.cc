@@ -4,12 +4,12 @@
 #include <map>
 #include <optional>
 #include <span>
-#include <string>
 #include <utility>
 #include <variant>
 
 #include "base/overloaded.h"
 #include "engine/static_conflict.h"
+#include "planner/floor_proof.h"
 #include "planner/solve.h"
 #include "profile/operating_point.h"
 
@@ -77,18 +77,23 @@ std::vector<PlannedFloor> planned_floors(const Scenario& scenario, const Snapsho
   return floors;
 }
 
-std::optional<Conflict> find_moment_conflict(const Scenario& scenario, const planner::Frame& frame,
-                                             const planner::Moment& moment, std::int64_t nodes_max) {
-  const std::vector<std::string> names = constraint_names(scenario);
-  planner::Moment settled = moment;
+Finding ask_moment(const MomentQuestion& question, std::span<const ConstraintId> kept) {
+  planner::Moment settled = question.moment;
   for (planner::StandingNow& standing : settled.standing) standing.ready_in = Micros();
   settled.is_gpu_leaving.clear();
-  const IsFeasible is_feasible = [&](std::span<const std::string> kept) {
-    const planner::Problem problem = planner::make_problem(with_only(scenario, kept), frame, settled);
-    const planner::Answer answer = planner::solve(problem, {.nodes_max = nodes_max, .gap = 0});
-    return !answer.is_infeasible && !answer.misses_floors;
-  };
-  return find_conflict(names, is_feasible, {});
+  // Without a price of changes no schedule is worth less than nothing, on which the fleet's proofs depend.
+  planner::Problem problem = planner::make_problem(with_only(question.scenario, kept), question.frame, settled);
+  problem.change_price = 0;
+  const planner::Answer answer = planner::solve(problem, {.nodes_max = question.nodes_max, .gap = 0});
+  if (!answer.is_infeasible && !answer.misses_floors) return Finding::kCanBeMet;
+  // A fleet's search proves what a schedule is worth at most, rarely that there is none.
+  const bool is_proven = answer.is_infeasibility_proven || planner::is_floor_shortage_proven(problem);
+  return is_proven ? Finding::kCannotBeMet : Finding::kNotDecided;
+}
+
+ConflictSearchResult find_moment_conflict(const MomentQuestion& question) {
+  const FeasibilityQuestion ask = [&](std::span<const ConstraintId> kept) { return ask_moment(question, kept); };
+  return find_conflict(constraints_of(question.scenario), ask, {});
 }
 
 }  // namespace berth

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "domain/plan.h"
@@ -18,11 +19,19 @@ namespace berth {
 [[nodiscard]] std::vector<PlannedFloor> planned_floors(const Scenario& scenario, const Snapshot& snapshot,
                                                        const planner::Moment& moment, const Plan& plan);
 
-/// The smallest set of constraints that cannot all be kept at a moment, each question answered by a solver with so many
-/// nodes; nothing where they can. A fleet's solver may fail to find what exists: then the conflict is what it could not
-/// solve. What is still on its way counts as ready: a change under way is no constraint of the scenario. `frame` is
-/// that of the whole scenario.
-[[nodiscard]] std::optional<Conflict> find_moment_conflict(const Scenario& scenario, const planner::Frame& frame,
-                                                           const planner::Moment& moment, std::int64_t nodes_max);
+/// Whether some constraints of a scenario can all be kept at a moment, asked of a solver with so many nodes. What is
+/// still on its way counts as ready: a change under way is no constraint of the scenario. `frame` is that of the whole
+/// scenario.
+struct MomentQuestion {
+  const Scenario& scenario;
+  const planner::Frame& frame;
+  const planner::Moment& moment;
+  std::int64_t nodes_max = 0;
+};
+[[nodiscard]] Finding ask_moment(const MomentQuestion& question, std::span<const ConstraintId> kept);
+
+/// Whether all constraints can be kept at a moment, and a smallest conflict where it is proven that they cannot: up to
+/// ConflictLimits::calls_max questions.
+[[nodiscard]] ConflictSearchResult find_moment_conflict(const MomentQuestion& question);
 
 }  // namespace berth

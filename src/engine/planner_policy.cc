@@ -3,14 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/ensure.h"
+#include "engine/constraints.h"
 #include "engine/planned_floors.h"
 #include "engine/retraining_watch.h"
 #include "engine/static_conflict.h"
@@ -29,9 +30,9 @@ namespace {
 using planner::Configuration;
 using planner::Piece;
 
-/// Nodes of each question whether some constraints can be kept together: more than a plan needs, as finding nothing
-/// must mean that there is nothing.
-constexpr std::int64_t kConflictNodes = 20'000;
+/// Nodes of each question whether some constraints can be kept together: more than a plan has, so that few questions
+/// stay undecided.
+constexpr std::int64_t kFeasibilityNodes = 20'000;
 
 /// An answer, and whether it keeps all floors.
 struct Solved {
@@ -95,10 +96,26 @@ Configuration pins_alone(const planner::Problem& problem, const planner::GpuTerm
   return pieces;
 }
 
-/// The names of a conflict, and what is known of it.
-std::string with_names(Conflict conflict) {
-  const std::string why = std::exchange(conflict.why, "");
-  return to_text(conflict) + ": " + why;
+/// The constraints of a conflict, and what is known of it.
+std::string with_names(const Scenario& scenario, const Conflict& conflict) {
+  return conflict_text(scenario, conflict.constraints, conflict.is_minimal) + ": " + conflict.why;
+}
+
+bool has_floor(const Conflict& conflict) {
+  return std::ranges::any_of(conflict.constraints,
+                             [](const ConstraintId& id) { return id.kind == ConstraintKind::kFloor; });
+}
+
+/// When what is under way at a moment is expected to be done; nothing where nothing is. A slice that drains is expected
+/// to be gone in the next second.
+std::optional<Instant> end_of_changes(const planner::Moment& moment) {
+  Micros longest;
+  for (const planner::StandingNow& standing : moment.standing) longest = std::max(longest, standing.ready_in);
+  if (std::ranges::find(moment.is_gpu_leaving, 1) != moment.is_gpu_leaving.end()) {
+    longest = std::max(longest, Micros::seconds(1));
+  }
+  if (longest <= Micros()) return std::nullopt;
+  return moment.begins + longest;
 }
 
 class PlannerPolicy {
@@ -119,9 +136,9 @@ class PlannerPolicy {
     const Instant acts_at = is_first ? snapshot.now : snapshot.now + scenario_.planning;
     if (!is_time(snapshot, plan, acts_at)) return std::nullopt;
     if (is_first) {
-      if (auto conflict = find_static_conflict(scenario_)) return with_names(std::move(*conflict));
+      if (auto conflict = find_static_conflict(scenario_)) return with_names(scenario_, *conflict);
     }
-    if (snapshot.now == options_.plans_also_at) conflict_.clear();  // who asks for a moment wants its own
+    if (snapshot.now == options_.plans_also_at) feasibility_.reset();  // who asks for a moment wants its own
     next_plan_ = Instant::at_second(snapshot.now.second() + std::max(1, options_.period_seconds));
     const planner::Moment moment = moment_of(snapshot, acts_at);
     planner::Problem problem = planner::make_problem(scenario_, frame_, moment);
@@ -150,18 +167,18 @@ class PlannerPolicy {
                       .limits = limits(),
                       .known = {},
                       .stay_objective = planner::evaluate(problem, stay).objective,
-                      .conflict = {}};
+                      .unmet_floors = {}};
     fill(plan, snapshot, moment, problem, solved, gains);
     plan.objective = answer.objective;
     plan.bound = answer.bound;
     plan.expires_at = record.expires_at;
     if (options_.record) {
-      if (solved.has_unmet_floors && plan.conflict.empty()) plan.conflict = conflict_names(moment);
+      if (solved.has_unmet_floors && !plan.unmet_floors) plan.unmet_floors = why_floors_are_unmet(moment);
       record.frame = frame_;
       record.problem = std::move(problem);
       record.answer = answer;
       record.known = known;
-      record.conflict = plan.conflict;
+      record.unmet_floors = plan.unmet_floors;
       options_.record(record);
     }
     return std::nullopt;
@@ -203,28 +220,55 @@ class PlannerPolicy {
     plan.floors = planned_floors(scenario_, snapshot, moment, plan);
     const bool is_short = std::ranges::any_of(
         plan.floors, [](const PlannedFloor& floor) { return floor.planned < floor.needed * (1 - 1e-9); });
-    if (is_short) plan.conflict = conflict_names(moment);
+    if (!is_short) return;
+    plan.unmet_floors = why_floors_are_unmet(moment);
+    // A search that ended at its limit may have missed what the checker finds: then what stands is left alone.
+    const bool is_proven = std::holds_alternative<ProvenConflict>(*plan.unmet_floors);
+    if (is_proven || snapshot.is_before_first_layout()) return;
+    if (find_breach(scenario_, snapshot, plan, moment.begins)) plan.actions.clear();
   }
 
-  /// The floors that cannot all be met, with what stands against them. Asked anew only when the answer is old: it costs
-  /// many solutions.
-  [[nodiscard]] std::vector<std::string> conflict_names(const planner::Moment& moment) {
-    constexpr Micros kKept = Micros::seconds(60);
-    if (!conflict_.empty() && moment.begins < conflict_at_ + kKept) return conflict_;
-    conflict_at_ = moment.begins;
-    const auto conflict = find_moment_conflict(scenario_, frame_, moment, kConflictNodes);
-    conflict_ = conflict ? conflict->names : std::vector<std::string>();
-    const auto is_floor = [](const std::string& name) { return name.ends_with(".floor"); };
-    if (std::ranges::none_of(conflict_, is_floor)) {
-      // A change that is under way, or one that does not pay, leaves floors unmet for a while.
-      std::ranges::copy_if(constraint_names(scenario_), std::back_inserter(conflict_), is_floor);
+  /// Why some floors are unmet by a plan of this moment.
+  [[nodiscard]] UnmetFloors why_floors_are_unmet(const planner::Moment& moment) {
+    const MomentQuestion question = question_of(moment);
+    const ConflictSearchResult feasibility = feasibility_of(question);
+    if (const auto* conflict = std::get_if<Conflict>(&feasibility); conflict != nullptr && has_floor(*conflict)) {
+      return ProvenConflict{.constraints = conflict->constraints, .is_minimal = conflict->is_minimal};
     }
-    return conflict_;
+    const auto until = end_of_changes(moment);
+    if (until && std::holds_alternative<CanBeMet>(feasibility)) return ChangeUnderWay{.until = *until};
+    return FloorsNotDecided{};
+  }
+
+  /// Whether all constraints can be kept. Searched for anew only when the last search is old, as it costs many
+  /// solutions; in between one question decides whether its answer holds at this moment, too.
+  [[nodiscard]] ConflictSearchResult feasibility_of(const MomentQuestion& question) {
+    constexpr Micros kKept = Micros::seconds(60);
+    const bool is_recent = feasibility_ && question.moment.begins < feasibility_at_ + kKept;
+    if (!is_recent) {
+      feasibility_at_ = question.moment.begins;
+      feasibility_ = find_moment_conflict(question);
+      return *feasibility_;
+    }
+    if (question.moment.begins == feasibility_at_) return *feasibility_;
+    const auto* conflict = std::get_if<Conflict>(&*feasibility_);
+    if (conflict != nullptr) {
+      if (ask_moment(question, conflict->constraints) == Finding::kCannotBeMet) return *conflict;
+      return NotDecided{};
+    }
+    if (ask_moment(question, constraints_of(scenario_)) == Finding::kCanBeMet) return CanBeMet{};
+    return NotDecided{};
+  }
+
+  [[nodiscard]] MomentQuestion question_of(const planner::Moment& moment) const {
+    return {.scenario = scenario_, .frame = frame_, .moment = moment, .nodes_max = kFeasibilityNodes};
   }
 
   [[nodiscard]] std::string why_infeasible(const planner::Moment& moment) const {
-    const auto conflict = find_moment_conflict(scenario_, frame_, moment, kConflictNodes);
-    return conflict ? to_text(*conflict) : std::string("no layout keeps the constraints of the scenario");
+    const ConflictSearchResult found = find_moment_conflict(question_of(moment));
+    const auto* conflict = std::get_if<Conflict>(&found);
+    return conflict != nullptr ? to_text(scenario_, *conflict)
+                               : std::string("found no layout that keeps the constraints of the scenario");
   }
 
   [[nodiscard]] bool is_time(const Snapshot& snapshot, const Plan& plan, Instant acts_at) {
@@ -377,8 +421,8 @@ class PlannerPolicy {
   bool is_done_ = false;  ///< has planned, where it plans once
   std::vector<char> was_stale_;
   std::map<Slice, Instant> ready_at_;
-  std::vector<std::string> conflict_;  ///< the last one
-  Instant conflict_at_;
+  std::optional<ConflictSearchResult> feasibility_;  ///< of all constraints, as it was last searched for
+  Instant feasibility_at_;
   planner::Schedule last_;  ///< the plan before
   Instant last_begins_;
 };

@@ -30,8 +30,8 @@ struct PlanRecord {
   /// How the answer was sought, and what the search began with. The first layout is sought longer: first_layout.h.
   planner::SearchLimits limits;
   planner::Schedule known;
-  double stay_objective = 0;          ///< of changing nothing in the window
-  std::vector<std::string> conflict;  ///< where not all floors can be met: Plan::conflict
+  double stay_objective = 0;                ///< of changing nothing in the window
+  std::optional<UnmetFloors> unmet_floors;  ///< where not all floors are met: Plan::unmet_floors
 };
 
 /// The stage. `scenario` must outlive it.

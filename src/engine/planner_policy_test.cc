@@ -376,7 +376,7 @@ TEST(PlannerPolicy, FloorsThatCannotAllBeKeptAreNamedAndTheRestIsDone) {
   posed.scenario.services[1].floor_attainment = Decimal(1);
   posed.loads = {300, 300};
   const Plan kept = planned(posed.scenario, posed.stage(), nothing_stands());
-  EXPECT_TRUE(kept.conflict.empty());
+  EXPECT_FALSE(kept.unmet_floors.has_value());
   ASSERT_EQ(kept.floors.size(), 2U);
   for (const PlannedFloor& floor : kept.floors) {
     EXPECT_NEAR(floor.needed, 300, 1e-6);
@@ -384,15 +384,38 @@ TEST(PlannerPolicy, FloorsThatCannotAllBeKeptAreNamedAndTheRestIsDone) {
   }
   posed.loads = {500, 500};
   const Plan short_of = planned(posed.scenario, posed.stage(), nothing_stands());
-  EXPECT_EQ(short_of.conflict, (std::vector<std::string>{"a.floor", "b.floor"}));
+  const ConstraintId floor_of_a = constraint_of({0}, ConstraintKind::kFloor);
+  const ConstraintId floor_of_b = constraint_of({1}, ConstraintKind::kFloor);
+  EXPECT_EQ(short_of.unmet_floors, UnmetFloors(ProvenConflict{.constraints = {floor_of_a, floor_of_b}}));
   EXPECT_GE(rate_given(short_of, 0) + rate_given(short_of, 1), 600);
   ASSERT_EQ(posed.records->size(), 2U);
-  EXPECT_EQ(posed.records->back().conflict, short_of.conflict);
-  posed.is_recorded = false;  // what a plan tells does not hang on who listens
+  EXPECT_EQ(posed.records->back().unmet_floors, short_of.unmet_floors);
+  posed.is_recorded = false;  // what a plan says does not depend on who listens
   EXPECT_EQ(planned(posed.scenario, posed.stage(), nothing_stands()), short_of);
   posed.loads = {100, 5000};
   const Plan one = planned(posed.scenario, posed.stage(), nothing_stands());
-  EXPECT_EQ(one.conflict, std::vector<std::string>{"b.floor"});
+  EXPECT_EQ(one.unmet_floors, UnmetFloors(ProvenConflict{.constraints = {floor_of_b}}));
+}
+
+TEST(PlannerPolicy, AFloorThatWaitsForAChangeUnderWayHasAnEnd) {
+  Posed posed(small_fleet(2));
+  posed.scenario.services[0].floor_attainment = posed.scenario.services[1].floor_attainment = Decimal(1);
+  posed.loads = {300, 900};  // 700 of GPU 1 for b, and the room that a slice of GPU 0 leaves
+  Snapshot snapshot = standing_at(10, {held(slice_at(0, "3g.40gb", 0), {{1}}), held(slice_at(0, "3g.40gb", 4), {{0}})});
+  snapshot.slices.front().is_leaving = true;
+  const Plan plan = planned(posed.scenario, posed.stage(), snapshot);
+  EXPECT_GE(rate_given(plan, 1), 500);
+  EXPECT_EQ(plan.unmet_floors, UnmetFloors(ChangeUnderWay{.until = Instant::at_second(11)}));
+  snapshot.slices.erase(snapshot.slices.begin());
+  EXPECT_EQ(planned(posed.scenario, posed.stage(), snapshot).unmet_floors, std::nullopt);
+}
+
+TEST(PlannerPolicy, WhatIsNeitherMetNorProvenIsNotDecided) {
+  Posed posed(small_fleet(2));
+  posed.scenario.services[0].floor_attainment = posed.scenario.services[1].floor_attainment = Decimal(1);
+  posed.scenario.services[0].isolation = Isolation::kGpu;
+  posed.loads = {800, 400};  // a needs more than a GPU, and has whole ones only
+  EXPECT_EQ(planned(posed.scenario, posed.stage(), nothing_stands()).unmet_floors, UnmetFloors(FloorsNotDecided{}));
 }
 
 TEST(PlannerPolicy, AFloorComesBeforeGoodput) {
@@ -402,7 +425,7 @@ TEST(PlannerPolicy, AFloorComesBeforeGoodput) {
   posed.loads = {700, 200};
   const Plan plan = planned(posed.scenario, posed.stage(), standing_at(10, all_of_a()));
   EXPECT_GE(rate_given(plan, 1), 200);
-  EXPECT_TRUE(plan.conflict.empty());
+  EXPECT_FALSE(plan.unmet_floors.has_value());
 }
 
 TEST(PlannerPolicy, IsolationAndTrustDomainsKeepServicesApart) {

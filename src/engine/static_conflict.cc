@@ -3,17 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <set>
-#include <utility>
+#include <string>
 
 #include "profile/operating_point.h"
 
 namespace berth {
 namespace {
 
-bool is_named(std::span<const std::string> names, const std::string& name) {
-  return std::ranges::find(names, name) != names.end();
-}
+using enum ConstraintKind;
 
 bool has_usable_point(const PerformanceTable& table, const ServiceSpec& service, const GpuModel& model,
                       ProfileId profile) {
@@ -37,11 +36,12 @@ std::string pin_shown(const Scenario& scenario, const Pin& pin) {
 /// A fleet may have fewer GPUs than the file says: `berth size` tries counts.
 std::optional<Conflict> pin_without_gpu(const Scenario& scenario) {
   const std::uint32_t gpus = scenario.gpu_count();
-  for (const ServiceSpec& service : scenario.services) {
+  for (std::uint32_t index = 0; index < scenario.services.size(); ++index) {
+    const ServiceSpec& service = scenario.services[index];
     for (const Pin& pin : service.pins) {
       if (pin.slice.gpu.index < gpus) continue;
       return Conflict{
-          .names = {service.name + ".pins"},
+          .constraints = {constraint_of({index}, kPins)},
           .why = fmt::format("GPU {}: wanted a GPU with a slice for {} alone ({}.pins), found a fleet of {}",
                              pin.slice.gpu.index, service.name, service.name, gpus)};
     }
@@ -50,10 +50,11 @@ std::optional<Conflict> pin_without_gpu(const Scenario& scenario) {
 }
 
 std::optional<Conflict> useless_pin(const Scenario& scenario) {
-  for (const ServiceSpec& service : scenario.services) {
+  for (std::uint32_t index = 0; index < scenario.services.size(); ++index) {
+    const ServiceSpec& service = scenario.services[index];
     for (const Pin& pin : service.pins) {
       if (is_of_use(service, scenario.model_of(pin.slice.gpu), pin.slice.profile)) continue;
-      return Conflict{.names = {service.name + ".pins"},
+      return Conflict{.constraints = {constraint_of({index}, kPins)},
                       .why = fmt::format("GPU {}: wanted a slice that {} can serve or retrain on ({}.pins), found {}",
                                          pin.slice.gpu.index, service.name, service.name, pin_shown(scenario, pin))};
     }
@@ -61,34 +62,32 @@ std::optional<Conflict> useless_pin(const Scenario& scenario) {
   return std::nullopt;
 }
 
-/// Two services with pins on one GPU.
-struct PinnedPair {
-  const ServiceSpec& first;
-  const Pin& first_pin;
-  const ServiceSpec& second;
-  const Pin& second_pin;
+/// A service with a pin of it.
+struct PinOf {
+  ServiceId service;
+  const Pin& pin;
 };
 
-std::optional<Conflict> conflict_of(const Scenario& scenario, const PinnedPair& pair) {
-  const bool is_first_alone = pair.first.isolation == Isolation::kGpu;
-  const bool is_alone = is_first_alone || pair.second.isolation == Isolation::kGpu;
-  const bool are_apart = pair.first.trust_domain != pair.second.trust_domain;
+/// The conflict of two services, the first before the second in the file, with pins on one GPU.
+std::optional<Conflict> conflict_of(const Scenario& scenario, const PinOf& first, const PinOf& second) {
+  const ServiceSpec& one = scenario.services[first.service.index];
+  const ServiceSpec& other = scenario.services[second.service.index];
+  const bool is_first_alone = one.isolation == Isolation::kGpu;
+  const bool is_alone = is_first_alone || other.isolation == Isolation::kGpu;
+  const bool are_apart = one.trust_domain != other.trust_domain;
   if (!is_alone && !are_apart) return std::nullopt;
-  const bool is_first = is_alone ? is_first_alone : pair.first.trust_domain.has_value();
-  const ServiceSpec& wanting = is_first ? pair.first : pair.second;
-  const std::string third = wanting.name + (is_alone ? ".isolation" : ".trust_domain");
+  const bool is_first = is_alone ? is_first_alone : one.trust_domain.has_value();
+  const ServiceSpec& wanting = is_first ? one : other;
+  const ConstraintId third =
+      constraint_of(is_first ? first.service : second.service, is_alone ? kIsolation : kTrustDomain);
   Conflict conflict;
-  conflict.why =
-      fmt::format("GPU {}: wanted {} ({}), found pins of {} ({}) and {} ({})", pair.first_pin.slice.gpu.index,
-                  is_alone ? fmt::format("{} alone", wanting.name)
-                           : fmt::format("only services of trust domain {}", *wanting.trust_domain),
-                  third, pair.first.name, pin_shown(scenario, pair.first_pin), pair.second.name,
-                  pin_shown(scenario, pair.second_pin));
-  for (const std::string& name : constraint_names(scenario)) {
-    if (name == third || name == pair.first.name + ".pins" || name == pair.second.name + ".pins") {
-      conflict.names.push_back(name);
-    }
-  }
+  conflict.constraints = {constraint_of(first.service, kPins), constraint_of(second.service, kPins), third};
+  std::ranges::sort(conflict.constraints);
+  conflict.why = fmt::format("GPU {}: wanted {} ({}), found pins of {} ({}) and {} ({})", first.pin.slice.gpu.index,
+                             is_alone ? fmt::format("{} alone", wanting.name)
+                                      : fmt::format("only services of trust domain {}", *wanting.trust_domain),
+                             constraint_name(scenario, third), one.name, pin_shown(scenario, first.pin), other.name,
+                             pin_shown(scenario, second.pin));
   return conflict;
 }
 
@@ -98,15 +97,12 @@ const Pin* pin_on(const ServiceSpec& service, GpuId gpu) {
 }
 
 std::optional<Conflict> clash_of_neighbours(const Scenario& scenario) {
-  for (std::size_t first = 0; first < scenario.services.size(); ++first) {
+  for (std::uint32_t first = 0; first < scenario.services.size(); ++first) {
     for (const Pin& pin : scenario.services[first].pins) {
-      for (std::size_t second = first + 1; second < scenario.services.size(); ++second) {
+      for (std::uint32_t second = first + 1; second < scenario.services.size(); ++second) {
         const Pin* other = pin_on(scenario.services[second], pin.slice.gpu);
         if (other == nullptr) continue;
-        auto conflict = conflict_of(scenario, {.first = scenario.services[first],
-                                               .first_pin = pin,
-                                               .second = scenario.services[second],
-                                               .second_pin = *other});
+        auto conflict = conflict_of(scenario, {.service = {first}, .pin = pin}, {.service = {second}, .pin = *other});
         if (conflict) return conflict;
       }
     }
@@ -116,34 +112,44 @@ std::optional<Conflict> clash_of_neighbours(const Scenario& scenario) {
 
 }  // namespace
 
-std::vector<std::string> constraint_names(const Scenario& scenario) {
-  std::vector<std::string> names;
-  for (const ServiceSpec& service : scenario.services) {
-    if (service.floor_attainment) names.push_back(service.name + ".floor");
-    if (!service.pins.empty()) names.push_back(service.name + ".pins");
-    if (service.isolation == Isolation::kGpu) names.push_back(service.name + ".isolation");
-    if (service.trust_domain) names.push_back(service.name + ".trust_domain");
-    if (service.changes_per_hour) names.push_back(service.name + ".changes_per_hour");
+std::vector<ConstraintId> constraints_of(const Scenario& scenario) {
+  std::vector<ConstraintId> constraints;
+  for (std::uint32_t index = 0; index < scenario.services.size(); ++index) {
+    const ServiceSpec& service = scenario.services[index];
+    const auto add = [&](bool is_set, ConstraintKind kind) {
+      if (is_set) constraints.push_back(constraint_of({index}, kind));
+    };
+    add(service.floor_attainment.has_value(), kFloor);
+    add(!service.pins.empty(), kPins);
+    add(service.isolation == Isolation::kGpu, kIsolation);
+    add(service.trust_domain.has_value(), kTrustDomain);
+    add(service.changes_per_hour.has_value(), kChangesPerHour);
   }
-  if (!scenario.frozen.empty()) names.emplace_back("frozen");
-  return names;
+  if (!scenario.frozen.empty()) constraints.push_back(kFrozenConstraint);
+  return constraints;
 }
 
-Scenario with_only(const Scenario& scenario, std::span<const std::string> kept) {
+Scenario with_only(const Scenario& scenario, std::span<const ConstraintId> kept) {
+  const std::set<ConstraintId> all(kept.begin(), kept.end());
+  const auto is_kept = [&](std::uint32_t service, ConstraintKind kind) {
+    return all.contains(constraint_of({service}, kind));
+  };
   Scenario result = scenario;
   std::set<std::string> domains;
-  for (const ServiceSpec& service : scenario.services) {
-    if (service.trust_domain && is_named(kept, service.name + ".trust_domain")) domains.insert(*service.trust_domain);
+  for (std::uint32_t index = 0; index < scenario.services.size(); ++index) {
+    const auto& domain = scenario.services[index].trust_domain;
+    if (domain && is_kept(index, kTrustDomain)) domains.insert(*domain);
   }
-  for (ServiceSpec& service : result.services) {
-    if (!is_named(kept, service.name + ".floor")) service.floor_attainment.reset();
-    if (!is_named(kept, service.name + ".pins")) service.pins.clear();
-    const bool is_freed = service.isolation == Isolation::kGpu && !is_named(kept, service.name + ".isolation");
+  for (std::uint32_t index = 0; index < result.services.size(); ++index) {
+    ServiceSpec& service = result.services[index];
+    if (!is_kept(index, kFloor)) service.floor_attainment.reset();
+    if (!is_kept(index, kPins)) service.pins.clear();
+    const bool is_freed = service.isolation == Isolation::kGpu && !is_kept(index, kIsolation);
     if (is_freed) service.isolation = Isolation::kMig;
-    if (!is_named(kept, service.name + ".changes_per_hour")) service.changes_per_hour.reset();
+    if (!is_kept(index, kChangesPerHour)) service.changes_per_hour.reset();
     if (service.trust_domain && !domains.contains(*service.trust_domain)) service.trust_domain.reset();
   }
-  if (!is_named(kept, "frozen")) result.frozen.clear();
+  if (!all.contains(kFrozenConstraint)) result.frozen.clear();
   return result;
 }
 

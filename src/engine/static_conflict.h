@@ -1,9 +1,8 @@
-/// The constraints of a scenario by name, scenarios with only some of them, and conflicts that need no search.
+/// The constraints that a scenario sets, scenarios with only some of them, and conflicts that need no search.
 #pragma once
 
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "domain/scenario.h"
@@ -11,15 +10,15 @@
 
 namespace berth {
 
-/// The constraints that a scenario sets: services in the file's order, each with its "NAME.floor", ".pins",
-/// ".isolation" (`gpu` only: the weaker ones bind nobody who gives each slice one holder), ".trust_domain" and
-/// ".changes_per_hour", then "frozen".
-[[nodiscard]] std::vector<std::string> constraint_names(const Scenario& scenario);
+/// The constraints that a scenario sets, in their order: services in the file's order, each with its floor, pins,
+/// isolation (`gpu` only: the weaker ones bind nobody who gives each slice one holder), trust domain and changes per
+/// hour, then the frozen windows.
+[[nodiscard]] std::vector<ConstraintId> constraints_of(const Scenario& scenario);
 
-/// The scenario with the named constraints alone; the others are as if they had not been written (isolation `gpu`
-/// becomes `mig`). A trust domain holds for all of its services as soon as one of them keeps its own: so what is
-/// feasible with some constraints is feasible with fewer.
-[[nodiscard]] Scenario with_only(const Scenario& scenario, std::span<const std::string> kept);
+/// The scenario with these constraints alone; the others are as if they had not been written (isolation `gpu` becomes
+/// `mig`). A trust domain holds for all of its services as soon as one of them keeps its own: so what is feasible with
+/// some constraints is feasible with fewer.
+[[nodiscard]] Scenario with_only(const Scenario& scenario, std::span<const ConstraintId> kept);
 
 /// A smallest conflict between pins and what else is set, seen without solving anything: a pin on a GPU that the fleet
 /// does not have; a slice pinned to a service that can neither serve (at any measured point within its target) nor

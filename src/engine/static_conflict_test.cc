@@ -10,6 +10,14 @@ namespace {
 using testing::slice_at;
 using testing::two_gpus;
 using Names = std::vector<std::string>;
+using Ids = std::vector<ConstraintId>;
+
+Names names_of(const Scenario& scenario, const Ids& ids) {
+  Names names;
+  names.reserve(ids.size());
+  for (const ConstraintId& id : ids) names.push_back(constraint_name(scenario, id));
+  return names;
+}
 
 /// Services a and b with everything set.
 Scenario full_of_wishes() {
@@ -25,23 +33,23 @@ Scenario full_of_wishes() {
   return scenario;
 }
 
-TEST(ConstraintNames, AreThoseThatAreSet) {
-  EXPECT_EQ(constraint_names(two_gpus()), Names{});
-  EXPECT_EQ(constraint_names(full_of_wishes()),
+TEST(ConstraintsOf, AreThoseThatAreSet) {
+  EXPECT_EQ(constraints_of(two_gpus()), Ids{});
+  EXPECT_EQ(names_of(full_of_wishes(), constraints_of(full_of_wishes())),
             (Names{"a.floor", "a.isolation", "a.trust_domain", "a.changes_per_hour", "b.floor", "b.pins",
                    "b.trust_domain", "b.changes_per_hour", "frozen"}));
 }
 
 TEST(WithOnly, KeepsWhatIsNamed) {
   const Scenario scenario = full_of_wishes();
-  const Names all = constraint_names(scenario);
-  EXPECT_EQ(constraint_names(with_only(scenario, all)), all);
-  EXPECT_EQ(constraint_names(with_only(scenario, {})), Names{});
-  for (const std::string& name : all) {
+  const Ids all = constraints_of(scenario);
+  EXPECT_EQ(constraints_of(with_only(scenario, all)), all);
+  EXPECT_EQ(constraints_of(with_only(scenario, {})), Ids{});
+  for (const ConstraintId& id : all) {
     // A trust domain is one constraint of all who are in it.
-    const bool is_domain = name.ends_with(".trust_domain");
-    EXPECT_EQ(constraint_names(with_only(scenario, Names{name})),
-              is_domain ? (Names{"a.trust_domain", "b.trust_domain"}) : Names{name});
+    const bool is_domain = id.kind == ConstraintKind::kTrustDomain;
+    const Ids kept = {constraint_of({0}, id.kind), constraint_of({1}, id.kind)};
+    EXPECT_EQ(constraints_of(with_only(scenario, Ids{id})), is_domain ? kept : Ids{id});
   }
   EXPECT_EQ(with_only(scenario, {}).services[0].isolation, Isolation::kMig);
 }
@@ -124,13 +132,13 @@ TEST(StaticConflict, NamesTheSmallest) {
     scenario.services[1].pins = {{slice_at(0, "2g.20gb", 2)}};
     each.change(scenario);
     const auto found = find_static_conflict(scenario);
-    EXPECT_EQ(found ? found->names : Names{}, each.names) << each.name;
-    EXPECT_EQ(found ? to_text(*found) : "", each.why) << each.name;
+    EXPECT_EQ(found ? names_of(scenario, found->constraints) : Names{}, each.names) << each.name;
+    EXPECT_EQ(found ? to_text(scenario, *found) : "", each.why) << each.name;
     if (!found) continue;
     // It is one, and without any one of its names there is none.
-    EXPECT_TRUE(find_static_conflict(with_only(scenario, found->names)).has_value()) << each.name;
-    for (std::size_t i = 0; i < found->names.size(); ++i) {
-      Names rest = found->names;
+    EXPECT_TRUE(find_static_conflict(with_only(scenario, found->constraints)).has_value()) << each.name;
+    for (std::size_t i = 0; i < found->constraints.size(); ++i) {
+      Ids rest = found->constraints;
       rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
       EXPECT_FALSE(find_static_conflict(with_only(scenario, rest)).has_value()) << each.name;
     }

@@ -357,7 +357,7 @@ class FleetSearch {
     answer.nodes = spent_;
     answer.bound = std::min(bound_.value_or(terms_.value_max), terms_.value_max);
     const double slack = kRounding * (1 + std::abs(answer.objective));
-    if (answer.misses_floors && answer.bound < -slack) answer.is_infeasible = true;
+    if (answer.misses_floors && answer.bound < -slack) answer.is_infeasible = answer.is_infeasibility_proven = true;
     if (!answer.misses_floors) answer.bound = checked_bound(answer.bound, answer.objective);
     return answer;
   }

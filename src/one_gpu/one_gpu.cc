@@ -74,13 +74,14 @@ bool may_change(const Problem& problem) {
 Answer stay(const Problem& problem) {
   Answer answer;
   answer.schedule.gpus.resize(1);
-  answer.is_infeasible = find_fault(problem, answer.schedule).has_value();
+  answer.is_infeasible = answer.is_infeasibility_proven = find_fault(problem, answer.schedule).has_value();
   if (!answer.is_infeasible) answer.objective = answer.bound = evaluate(problem, answer.schedule).objective;
   return answer;
 }
 
 void fill_answer(const OneGpuSearch& search, double proven, Answer& answer) {
   answer.is_infeasible = !search.has_schedule();
+  answer.is_infeasibility_proven = answer.is_infeasible && proven == kNever;
   answer.objective = search.best_value();
   answer.bound = answer.is_infeasible ? proven : checked_bound(proven, answer.objective);
   answer.schedule.gpus.front() = search.best_changes();
@@ -244,7 +245,7 @@ Answer solve_one_gpu(const Problem& problem, const SearchLimits& limits, const S
   Answer answer;
   answer.schedule.gpus.resize(1);
   if (search.value_before() == kNever) {
-    answer.is_infeasible = true;
+    answer.is_infeasible = answer.is_infeasibility_proven = true;
     return answer;
   }
   search.set_gap(limits.gap);

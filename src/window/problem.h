@@ -184,9 +184,9 @@ struct Answer {
   double objective = 0;
   double bound = 0;  ///< no schedule of the problem has a larger objective
   std::int64_t nodes = 0;
-  /// No schedule keeps the floors, pins, isolation and budgets together; the names of a smallest set that cannot be
-  /// kept (each part of it can), where `is_infeasible`.
+  /// No schedule was found that keeps the floors, pins, isolation and budgets together.
   bool is_infeasible = false;
+  bool is_infeasibility_proven = false;  ///< where is_infeasible: there is none. Else the search ended at its limit
   /// Fleets only: the search found no schedule that keeps all floors, and no proof that there is none. The schedule
   /// keeps all else and lacks as little of the floors as the search could make it.
   bool misses_floors = false;

@@ -3,7 +3,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
+#include <variant>
 
+#include "base/overloaded.h"
 #include "surface/cli/json_value.h"
 #include "surface/cli/plan_answer.h"
 
@@ -73,6 +75,30 @@ Json slice_step_json(const Scenario& scenario, const PlanRecord& record,
           {"change", step->change}};
 }
 
+/// The constraints of a proven conflict; empty where none is proven.
+Json conflict_json(const Scenario& scenario, const PlanRecord& record) {
+  Json names = Json::array();
+  if (!record.unmet_floors) return names;
+  const auto* conflict = std::get_if<ProvenConflict>(&*record.unmet_floors);
+  if (conflict == nullptr) return names;
+  for (const ConstraintId& id : conflict->constraints) names.push_back(constraint_name(scenario, id));
+  return names;
+}
+
+/// Null where all floors are met.
+Json unmet_floors_json(const PlanRecord& record) {
+  if (!record.unmet_floors) return {};
+  return std::visit(Overloaded{[](const ProvenConflict& conflict) {
+                                 return Json{{"because", "conflict"}, {"minimal", conflict.is_minimal}};
+                               },
+                               [](const ChangeUnderWay& change) {
+                                 return Json{{"because", "change_under_way"},
+                                             {"until_second", (change.until - Instant()).to_seconds()}};
+                               },
+                               [](const FloorsNotDecided&) { return Json{{"because", "not_decided"}}; }},
+                    *record.unmet_floors);
+}
+
 Json share_json(const Scenario& scenario, const PlanRecord& record, std::size_t service,
                 const planner::ServiceShare& share) {
   const planner::ServiceTerms& terms = record.problem.services[service];
@@ -109,7 +135,8 @@ std::string plan_json(const Scenario& scenario, const PlanAnswer& answer) {
   document["reasons"] = reasons_json(answer.reasons);
   document["promised_gain"] = promised_gain_of(record);
   document["expires_second"] = record.expires_at.second();
-  document["conflict"] = record.conflict;
+  document["conflict"] = conflict_json(scenario, record);
+  document["floors_unmet"] = unmet_floors_json(record);
   if (!answer.shares.empty()) {
     Json services = Json::array();
     for (std::size_t i = 0; i < answer.shares.size(); ++i) {

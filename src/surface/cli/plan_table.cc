@@ -3,8 +3,11 @@
 
 #include <cstddef>
 #include <string>
+#include <variant>
 #include <vector>
 
+#include "base/overloaded.h"
+#include "engine/conflict.h"
 #include "surface/cli/plan_answer.h"
 #include "surface/cli/text_table.h"
 
@@ -83,6 +86,24 @@ void add_shares(std::string& text, const Scenario& scenario, const PlanAnswer& a
   }
 }
 
+std::string unmet_floors_text(const Scenario& scenario, const UnmetFloors& unmet) {
+  return std::visit(
+      Overloaded{
+          [&](const ProvenConflict& conflict) {
+            return "not all floors can be met: " + conflict_text(scenario, conflict.constraints, conflict.is_minimal) +
+                   "; the plan meets them as far as it can";
+          },
+          [](const ChangeUnderWay& change) {
+            return fmt::format("floors are unmet until a change under way is done, at second {}: then all can be met",
+                               (change.until - Instant()).to_seconds());
+          },
+          [](const FloorsNotDecided&) {
+            return std::string(
+                "floors are unmet: the search ended at its limit, and it is not decided whether all can be met");
+          }},
+      unmet);
+}
+
 }  // namespace
 
 std::string plan_table(const Scenario& scenario, const PlanAnswer& answer, bool has_colour) {
@@ -104,12 +125,7 @@ std::string plan_table(const Scenario& scenario, const PlanAnswer& answer, bool 
                       gap == 0 ? std::string("proven") : fmt::format("at most {:.3g} % better is possible", 100 * gap),
                       with_separators(record.answer.nodes));
   text += remarks_on(answer.reasons);
-  if (!record.conflict.empty()) {
-    text += wrapped(fmt::format(
-                "not all floors can be kept: {} stand against each other; the plan keeps them as far as it can",
-                fmt::join(record.conflict, ", "))) +
-            "\n";
-  }
+  if (record.unmet_floors) text += wrapped(unmet_floors_text(scenario, *record.unmet_floors)) + "\n";
   const std::string unit = scenario.objective == Objective::kServices
                                ? "seconds in which every service is answered in time with full accuracy"
                                : "answers in time, each by its accuracy";

@@ -238,11 +238,14 @@ class Plan(unittest.TestCase):
 
     def test_floors_that_cannot_all_be_kept_are_named(self):
         floor = "    floor: {attainment: 0.99}\n"
-        self.assertEqual(self.answer(self.scenario(15, floor), "--at", 20)["conflict"], [])
+        kept = self.answer(self.scenario(15, floor), "--at", 20)
+        self.assertEqual((kept["conflict"], kept["floors_unmet"]), ([], None))
         path = self.scenario(45, floor)
-        self.assertEqual(self.answer(path, "--at", 250)["conflict"], ["a.floor", "b.floor"])
+        short = self.answer(path, "--at", 250)
+        self.assertEqual(short["conflict"], ["a.floor", "b.floor"])
+        self.assertEqual(short["floors_unmet"], {"because": "conflict", "minimal": True})
         table = plan(path, "--at", 250).stdout.decode()
-        self.assertIn("a.floor, b.floor", table)
+        self.assertIn("not all floors can be met: a.floor and b.floor cannot all be met", table)
 
     def test_bad_input_is_told_and_nothing_is_printed(self):
         path = self.scenario(20)

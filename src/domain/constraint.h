@@ -1,0 +1,43 @@
+/// The constraints of a scenario that a plan may be unable to keep, as values. Text is made where it is printed.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "domain/slice.h"
+
+namespace berth {
+
+struct Scenario;
+
+/// In the order in which a service's constraints are listed.
+enum class ConstraintKind : std::uint8_t { kFloor, kPins, kIsolation, kTrustDomain, kChangesPerHour, kFrozen };
+
+/// One constraint: a rule and the service that sets it. Ordered by service, then kind; those of no service come last.
+struct ConstraintId {
+  std::optional<ServiceId> service;  ///< absent for kFrozen, which the scenario sets for all
+  ConstraintKind kind = ConstraintKind::kFloor;
+
+  friend bool operator==(const ConstraintId&, const ConstraintId&) = default;
+  friend std::strong_ordering operator<=>(const ConstraintId& a, const ConstraintId& b) {
+    if (a.service.has_value() != b.service.has_value()) return b.service.has_value() <=> a.service.has_value();
+    if (const auto order = a.service <=> b.service; order != 0) return order;
+    return a.kind <=> b.kind;
+  }
+};
+
+[[nodiscard]] constexpr ConstraintId constraint_of(ServiceId service, ConstraintKind kind) {
+  return {.service = service, .kind = kind};
+}
+
+inline constexpr ConstraintId kFrozenConstraint = {.service = std::nullopt, .kind = ConstraintKind::kFrozen};
+
+/// The word of the scenario's file: "floor", "trust_domain", "frozen".
+[[nodiscard]] std::string constraint_word(ConstraintKind kind);
+
+/// What messages and output call it: "resnet.floor", "frozen". Requires: the service is one of the scenario.
+[[nodiscard]] std::string constraint_name(const Scenario& scenario, const ConstraintId& constraint);
+
+}  // namespace berth
