@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "planner/solve.h"
 #include "window/check.h"
 #include "window/testing/problems.h"
-#include "planner/solve.h"
 
 namespace berth::planner {
 namespace {
