@@ -81,9 +81,16 @@ Finding ask_moment(const MomentQuestion& question, std::span<const ConstraintId>
   planner::Moment settled = question.moment;
   for (planner::StandingNow& standing : settled.standing) standing.ready_in = Micros();
   settled.is_gpu_leaving.clear();
+  for (planner::Outlook& outlook : settled.outlooks) {
+    if (question.is_first_layout) outlook.changes_left.reset();
+  }
   // Without a price of changes no schedule is worth less than nothing, on which the fleet's proofs depend.
   planner::Problem problem = planner::make_problem(with_only(question.scenario, kept), question.frame, settled);
   problem.change_price = 0;
+  if (question.is_first_layout) {
+    problem.is_frozen.clear();
+    problem.floors_from = 0;
+  }
   const planner::Answer answer = planner::solve(problem, {.nodes_max = question.nodes_max, .gap = 0});
   if (!answer.is_infeasible && !answer.misses_floors) return Finding::kCanBeMet;
   // A fleet's search proves what a schedule is worth at most, rarely that there is none.

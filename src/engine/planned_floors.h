@@ -27,6 +27,7 @@ struct MomentQuestion {
   const planner::Frame& frame;
   const planner::Moment& moment;
   std::int64_t nodes_max = 0;
+  bool is_first_layout = false;  ///< budgets and frozen windows do not bind it
 };
 [[nodiscard]] Finding ask_moment(const MomentQuestion& question, std::span<const ConstraintId> kept);
 

@@ -154,6 +154,24 @@ TEST(MomentConflict, AFleetThatIsFarTooSmallIsProvenToBe) {
   EXPECT_EQ(conflict_of(scenario, steady_moment(100, 1300)), (Names{"a.pins", "b.floor"}));
 }
 
+TEST(MomentConflict, BudgetsAndFrozenWindowsDoNotBindTheFirstLayout) {
+  Scenario scenario = with_floors({Decimal(1)});
+  scenario.fleet[0].count = 1;
+  scenario.services[0].changes_per_hour = 0;
+  scenario.frozen = {{.from = Instant(), .until = Instant::at_second(30)}};
+  planner::Moment moment = steady_moment(300, 100);
+  moment.outlooks[0].changes_left = 0;
+  const planner::Frame frame = planner::make_frame(scenario);
+  MomentQuestion question{.scenario = scenario, .frame = frame, .moment = moment, .nodes_max = 20'000};
+  question.is_first_layout = true;
+  EXPECT_EQ(find_moment_conflict(question), ConflictSearchResult(CanBeMet{}));
+  scenario.frozen.clear();
+  question.is_first_layout = false;
+  EXPECT_EQ(
+      std::get<Conflict>(find_moment_conflict(question)).constraints,
+      (std::vector{constraint_of({0}, ConstraintKind::kFloor), constraint_of({0}, ConstraintKind::kChangesPerHour)}));
+}
+
 TEST(MomentConflict, AChangeUnderWayIsNone) {
   Scenario scenario = with_floors({Decimal(1)});
   scenario.fleet[0].count = 1;

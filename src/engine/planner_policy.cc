@@ -173,7 +173,7 @@ class PlannerPolicy {
     plan.bound = answer.bound;
     plan.expires_at = record.expires_at;
     if (options_.record) {
-      if (solved.has_unmet_floors && !plan.unmet_floors) plan.unmet_floors = why_floors_are_unmet(moment);
+      if (solved.has_unmet_floors && !plan.unmet_floors) plan.unmet_floors = why_floors_are_unmet(moment, is_first);
       record.frame = frame_;
       record.problem = std::move(problem);
       record.answer = answer;
@@ -221,16 +221,17 @@ class PlannerPolicy {
     const bool is_short = std::ranges::any_of(
         plan.floors, [](const PlannedFloor& floor) { return floor.planned < floor.needed * (1 - 1e-9); });
     if (!is_short) return;
-    plan.unmet_floors = why_floors_are_unmet(moment);
+    const bool is_first = snapshot.is_before_first_layout();
+    plan.unmet_floors = why_floors_are_unmet(moment, is_first);
     // A search that ended at its limit may have missed what the checker finds: then what stands is left alone.
     const bool is_proven = std::holds_alternative<ProvenConflict>(*plan.unmet_floors);
-    if (is_proven || snapshot.is_before_first_layout()) return;
+    if (is_proven || is_first) return;
     if (find_breach(scenario_, snapshot, plan, moment.begins)) plan.actions.clear();
   }
 
   /// Why some floors are unmet by a plan of this moment.
-  [[nodiscard]] UnmetFloors why_floors_are_unmet(const planner::Moment& moment) {
-    const MomentQuestion question = question_of(moment);
+  [[nodiscard]] UnmetFloors why_floors_are_unmet(const planner::Moment& moment, bool is_first) {
+    const MomentQuestion question = question_of(moment, is_first);
     const ConflictSearchResult feasibility = feasibility_of(question);
     if (const auto* conflict = std::get_if<Conflict>(&feasibility); conflict != nullptr && has_floor(*conflict)) {
       return ProvenConflict{.constraints = conflict->constraints, .is_minimal = conflict->is_minimal};
@@ -260,12 +261,16 @@ class PlannerPolicy {
     return NotDecided{};
   }
 
-  [[nodiscard]] MomentQuestion question_of(const planner::Moment& moment) const {
-    return {.scenario = scenario_, .frame = frame_, .moment = moment, .nodes_max = kFeasibilityNodes};
+  [[nodiscard]] MomentQuestion question_of(const planner::Moment& moment, bool is_first) const {
+    return {.scenario = scenario_,
+            .frame = frame_,
+            .moment = moment,
+            .nodes_max = kFeasibilityNodes,
+            .is_first_layout = is_first};
   }
 
   [[nodiscard]] std::string why_infeasible(const planner::Moment& moment) const {
-    const ConflictSearchResult found = find_moment_conflict(question_of(moment));
+    const ConflictSearchResult found = find_moment_conflict(question_of(moment, true));
     const auto* conflict = std::get_if<Conflict>(&found);
     return conflict != nullptr ? to_text(scenario_, *conflict)
                                : std::string("found no layout that keeps the constraints of the scenario");
