@@ -183,12 +183,6 @@ Breach breach_on_gpu(const Scenario& scenario, const FleetAfter& fleet, GpuId gp
 
 // ---- operating points and rates
 
-double worst_interference(const Scenario& scenario) {
-  double worst = 1;
-  for (const Decimal& factor : scenario.interference) worst = std::max(worst, factor.to_double());
-  return worst;
-}
-
 /// Requests a second of services on whole slices at points; measured once each.
 class PointRates {
  public:
@@ -393,6 +387,12 @@ Breach breach_of_floors(const Judged& judged, const FleetAfter& fleet, PointRate
 }
 
 }  // namespace
+
+double worst_interference(const Scenario& scenario) {
+  double worst = 1;
+  for (const Decimal& factor : scenario.interference) worst = std::max(worst, factor.to_double());
+  return worst;
+}
 
 std::optional<std::string> find_breach(const Scenario& scenario, const Snapshot& snapshot, const Plan& plan,
                                        Instant acts_at) {

@@ -36,4 +36,7 @@ namespace berth {
 [[nodiscard]] std::optional<std::string> find_breach(const Scenario& scenario, const Snapshot& snapshot,
                                                      const Plan& plan, Instant acts_at);
 
+/// The largest factor of the scenario's interference, at least 1: what checkers divide a slice's rate by.
+[[nodiscard]] double worst_interference(const Scenario& scenario);
+
 }  // namespace berth

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/constraints.h"
 #include "mig/geometry.h"
 #include "profile/operating_point.h"
 
@@ -25,12 +26,6 @@ struct Supply {
 };
 
 using Supplies = std::vector<Supply>;
-
-double worst_interference(const Scenario& scenario) {
-  double worst = 1;
-  for (const Decimal& factor : scenario.interference) worst = std::max(worst, factor.to_double());
-  return worst;
-}
 
 /// The latency of a point, or of a smaller batch with as many processes where that is slower: tables are not monotone.
 double slowest_ms(const std::vector<PerformancePoint>& points, const PerformancePoint& point) {

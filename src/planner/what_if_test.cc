@@ -107,6 +107,7 @@ Problem without_rates(const Problem& problem, int gpu, int site) {
 }
 
 TEST(WhatIf, WhatIsKeptBringsWhatThePlanIsWorthLessWithoutIt) {
+  constexpr int kSeeds = berth::testing::by_build(12, 6);
   int kept = 0;
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     const Problem problem = any_problem(seed);
