@@ -99,12 +99,16 @@ void Lending::add_retraining(int gpu, const Path& path, const Stay& stay, int se
   const Piece piece{.site = stay.piece.site, .service = service, .use = kRetraining};
   if (!terms.retraining || terms.retrains_elsewhere || piece == stay.piece) return;
   if (terms_->rates(model, stay.kind, service).retraining_slots <= 0) return;
+  // What stood without a rate cannot begin again: it does not come back from a loan.
+  const bool may_return =
+      stay.piece.use != kRetraining &&
+      terms_->rates(model, stay.kind, stay.piece.service).requests_per_second[idx(stay.piece.use)] > 0;
   for (const int from : begins_of(gpu, path, stay, service)) {
     if (is_fresh_[idx(service)][idx(from)] != 0) continue;
     Stay lent_stay = stay;
     lent_stay.piece = piece;
     const int done = done_slot(lent_stay, model, from);
-    if (done < std::min(stay.until, terms_->slots) && stay.piece.use != kRetraining) {
+    if (done < std::min(stay.until, terms_->slots) && may_return) {
       loans.push_back({.piece = piece, .from = from, .until = done});
     }
     loans.push_back({.piece = piece, .from = from, .until = stay.until});

@@ -64,6 +64,19 @@ TEST(FleetLending, WhatIsPinnedIsLentToItsOwnerOnly) {
   EXPECT_EQ(find_fault(problem, schedule_of(state, 3)).value_or(""), "");
 }
 
+/// The layout of a file may hold a slice with a service that it cannot serve in time. Nothing begins without a rate.
+TEST(FleetLending, WhatStandsWithoutARateDoesNotComeBackFromALoan) {
+  Problem problem = two_stale_models();
+  problem.models.push_back(problem.models[0]);
+  for (Rates& rates : problem.models[1].rates[0]) rates.requests_per_second = {0};
+  problem.gpus[2].model = 1;
+  const Terms terms(problem);
+  FleetState state(terms);
+  Lending lending(terms);
+  EXPECT_GT(lending.improve(state, 2), 0);
+  EXPECT_EQ(find_fault(problem, schedule_of(state, 3)).value_or(""), "");
+}
+
 /// What it says that it gains is what the schedule gains, and no rule is broken by it.
 TEST(FleetLending, TheGainIsExact) {
   int lent_count = 0;
