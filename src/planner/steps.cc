@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <limits>
 #include <span>
 #include <utility>
 
 #include "base/ensure.h"
+#include "base/sort_stably.h"
 #include "window/check.h"
 #include "window/checked_bound.h"
 
@@ -107,8 +109,7 @@ class Reasoning {
       order_.push_back(reasons_.steps.size() - 1);
     }
     const std::vector<double> likely = likely_gains();
-    std::ranges::stable_sort(order_, std::ranges::greater(),
-                             [&](std::size_t i) { return std::pair(rank_of(i), likely[i]); });
+    sort_stably(order_, [&](std::size_t i) { return std::pair(rank_of(i), likely[i]); }, std::greater<>());
   }
 
   /// An estimate that orders the steps of one GPU: what the pieces bring that begin by a step, or in the room that it
@@ -202,7 +203,7 @@ class Reasoning {
     std::vector<std::size_t> computed;
     std::ranges::copy_if(order_, std::back_inserter(computed),
                          [&](std::size_t i) { return reasons_.steps[i].reason.has_value(); });
-    std::ranges::stable_sort(computed, std::ranges::greater(), [&](std::size_t i) { return gain_of(i); });
+    sort_stably(computed, [&](std::size_t i) { return gain_of(i); }, std::greater<>());
     reasons_.computed = std::min(computed.size(), options_.count);
     for (std::size_t k = reasons_.computed; k < computed.size(); ++k) reasons_.steps[computed[k]].reason.reset();
   }
