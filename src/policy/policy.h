@@ -59,7 +59,7 @@ struct Policy {
   std::vector<Sharing> sharings = {Sharing::kTimeSlices};
   Dispatch dispatch = Dispatch::kPull;
   /// What a reader of sizes should know about it; may be empty.
-  std::string_view sizing_remark = {};
+  std::string_view sizing_remark = "";
   /// Whether it goes on planning while the run lasts.
   bool (*replans)(const Settings&) = [](const Settings&) { return false; };
   MadePolicy (*make)(const Inputs&) = nullptr;
