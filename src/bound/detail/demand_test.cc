@@ -231,8 +231,8 @@ TEST(Demand, NoRunGainsMoreWhereOnlyCountsAreKnown) {
   }
 }
 
-/// Where due times begin blocks and retrainings take so long that no request can wait for the next period's fresh model,
-/// the only relaxation left is when a completed retraining takes effect.
+/// Where due times begin blocks and retrainings take so long that no request can wait for the next period's fresh
+/// model, the only relaxation left is when a completed retraining takes effect.
 Case draw_tight_case(std::uint64_t seed) {
   Case input = draw_case(seed, true);
   Rng rng = Rng(seed).split("tight");
