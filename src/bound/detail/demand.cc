@@ -111,12 +111,14 @@ Demand::Demand(const DemandInput& input)
 
 void Demand::add_periods(const Retraining* retraining) {
   const std::int64_t end_us = blocks_.end_us;
-  periods_.push_back({.due_us = std::numeric_limits<std::int64_t>::min(), .until_us = end_us});
+  // Answers of the run's last instant count, and a swap that is over at that instant is over before them.
+  const std::int64_t after_us = end_us + 1;
+  periods_.push_back({.due_us = std::numeric_limits<std::int64_t>::min(), .until_us = after_us});
   if (retraining != nullptr) {
     const std::int64_t every_us = std::max<std::int64_t>(1, retraining->every.count());
     for (std::int64_t due = retraining->offset.count(); due <= end_us; due += every_us) {
       periods_.back().until_us = due;
-      periods_.push_back({.due_us = due, .until_us = end_us});
+      periods_.push_back({.due_us = due, .until_us = after_us});
     }
   }
   period_of_.resize(static_cast<std::size_t>(blocks_.count()));

@@ -57,7 +57,7 @@ class Demand {
   /// The period between two due times; the first one is before any.
   struct Period {
     std::int64_t due_us = 0;
-    std::int64_t until_us = 0;    ///< the next due time, or the end
+    std::int64_t until_us = 0;    ///< the next due time, or the microsecond after the end
     int first = 0;                ///< the first block that begins in it; its last one is the next period's first - 1
     std::size_t group_begin = 0;  ///< groups of its blocks
     std::size_t group_end = 0;
