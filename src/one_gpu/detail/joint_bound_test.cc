@@ -201,5 +201,16 @@ TEST(JointBound, HoldsFromEachSlotOn) {
   }
 }
 
+TEST(JointBound, HoldsWhereASliceIsHandedOverBesideOneThatRetrainingUses) {
+  // In slot 5 a quarter goes from one service to another, and beside it a retraining takes one that is dropped; in slot
+  // 6 the second service takes that one as well.
+  Problem problem = testing::small_problem(Rng(174'093'574'926'759ULL));
+  problem.gpus.resize(1);
+  problem.change_price = 0;
+  const Answer answer = solve_one_gpu(problem, {.nodes_max = 2'000});
+  EXPECT_NEAR(answer.objective, 1'000.905, 0.001);
+  EXPECT_GE(answer.bound, answer.objective);
+}
+
 }  // namespace
 }  // namespace berth::planner

@@ -35,8 +35,8 @@ JointChanges::JointChanges(const GpuCase& gpu_case, const JointStates& states, c
       }
     }
   }
-  for (std::vector<double>* each : {&changed_.created, &changed_.given, &changed_.training, &changed_.handed_one,
-                                    &changed_.handed_all, &changed_.handed_two}) {
+  for (std::vector<double>* each : {&changed_.created, &changed_.given, &changed_.handed_one, &changed_.handed_all,
+                                    &changed_.handed_two, &training_}) {
     each->resize(ix(states.count()));
   }
 }
@@ -61,35 +61,50 @@ void JointChanges::allow_in_blocks(int block_slots) {
 
 void JointChanges::make(const Costs& costs, const std::vector<double>& rewards, Takeover takeover, double* values) {
   costs_ = &costs;
-  add_pieces(rewards, values);
-  drop_pieces(values);
   if (takeover.while_training) take_while_training(rewards, values);
+  add_pieces(values);
+  drop_pieces(values);
   if (takeover.at_once) take_at_once(false, values);
   for (int round = 0; round < quick_rounds_; ++round) make_quickly(values);
 }
 
-/// Backward: what is added, one by one, from the last state on; who hands over.
-void JointChanges::add_pieces(const std::vector<double>& rewards, const double* values) {
-  std::ranges::fill(changed_.handed_one, kWorthless);
-  std::ranges::fill(changed_.handed_all, kWorthless);
-  const auto stays = [&](int state) { return states_.may_begin(state) ? values[state] : kWorthless; };
-  const auto without_reward = [&](int state) { return stays(state) - rewards[ix(states_.room_of(state))]; };
+/// What a state is worth if pieces that it takes over in the next slot began to be created in this one, while
+/// retraining used their room. It comes before all other changes, which may lead to the state in this slot: what they
+/// hand over or drop is not created. Backward over the states, as in add_pieces.
+void JointChanges::take_while_training(const std::vector<double>& rewards, double* values) {
+  if (rewards.empty()) return;
+  const auto without_reward = [&](int state) {
+    return (states_.may_begin(state) ? values[state] : kWorthless) - rewards[ix(states_.room_of(state))];
+  };
   // No more slices retrain at once than there are services for it.
   const bool is_one = trained_services_ == 1;
   for (int state = states_.count() - 1; state >= 0; --state) {
-    double created = stays(state);
-    double given = created;
-    double training = rewards.empty() ? kWorthless : without_reward(state);
+    double training = kWorthless;
     for (const Edge& edge : states_.edges(state)) {
-      const double cost = costs_->created[ix(edge.step)];
-      created = std::max(created, changed_.created[ix(edge.to)] + cost);
+      if (trains_on_[ix(states_.steps()[ix(edge.step)].kind)] == 0) continue;
+      const double next = is_one ? kWorthless : training_[ix(edge.to)];
+      training = std::max(training, std::max(without_reward(edge.to), next) + costs_->created[ix(edge.step)]);
+    }
+    training_[ix(state)] = training;
+  }
+  for (int state = 0; state < states_.count(); ++state) {
+    values[state] = std::max(values[state], training_[ix(state)] + rewards[ix(states_.room_of(state))]);
+  }
+}
+
+/// Backward: what is added, one by one, from the last state on; who hands over.
+void JointChanges::add_pieces(const double* values) {
+  std::ranges::fill(changed_.handed_one, kWorthless);
+  std::ranges::fill(changed_.handed_all, kWorthless);
+  for (int state = states_.count() - 1; state >= 0; --state) {
+    double created = states_.may_begin(state) ? values[state] : kWorthless;
+    double given = created;
+    for (const Edge& edge : states_.edges(state)) {
+      created = std::max(created, changed_.created[ix(edge.to)] + costs_->created[ix(edge.step)]);
       given = std::max(given, changed_.given[ix(edge.to)] + costs_->given[ix(edge.step)]);
-      if (rewards.empty() || trains_on_[ix(states_.steps()[ix(edge.step)].kind)] == 0) continue;
-      training = std::max(training, (is_one ? without_reward(edge.to) : changed_.training[ix(edge.to)]) + cost);
     }
     changed_.created[ix(state)] = created;
     changed_.given[ix(state)] = given;
-    changed_.training[ix(state)] = training;
     hand_over(state);
   }
 }
@@ -137,14 +152,6 @@ void JointChanges::drop_pieces(double* values) {
   for (int state = 0; state < states_.count(); ++state) {
     raise(values[state], std::max(changed_.handed_one[ix(state)], changed_.handed_two[ix(state)]));
   }
-}
-
-/// Of a change in the next slot: what it takes over began to be created now, while retraining went on.
-void JointChanges::take_while_training(const std::vector<double>& rewards, double* values) const {
-  for (int state = 0; state < states_.count(); ++state) {
-    values[state] = std::max(values[state], changed_.training[ix(state)] + rewards[ix(states_.room_of(state))]);
-  }
-  drop(values);  // the slice that retraining takes in this slot may be one that a service drops in it
 }
 
 /// Nothing of the change has to be created: where something could have stood beside the state before, or everywhere.

@@ -49,16 +49,15 @@ class JointChanges {
   struct Changed {
     std::vector<double> created;     ///< every piece more is created
     std::vector<double> given;       ///< none is
-    std::vector<double> training;    ///< as created, less what retraining makes beside what stands after the change
     std::vector<double> handed_one;  ///< one takes the place of a piece that is dropped, the others are created
     std::vector<double> handed_all;  ///< the same, but the others are not created
     std::vector<double> handed_two;  ///< two take the places of dropped ones, the others are not created
   };
 
-  void add_pieces(const std::vector<double>& rewards, const double* values);
+  void take_while_training(const std::vector<double>& rewards, double* values);
+  void add_pieces(const double* values);
   void hand_over(int state);
   void drop_pieces(double* values);
-  void take_while_training(const std::vector<double>& rewards, double* values) const;
   void take_at_once(bool is_everywhere, double* values);
   void make_quickly(double* values);
   void drop(double* values) const;
@@ -73,6 +72,7 @@ class JointChanges {
   std::vector<int> quick_begin_;   ///< [state], states + 1
   const Costs* costs_ = nullptr;
   Changed changed_;
+  std::vector<double> training_;  ///< [state], what is taken over in the next slot, less the reward beside it
 };
 
 }  // namespace berth::planner
