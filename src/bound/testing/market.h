@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "base/sort_stably.h"
 #include "bound/detail/demand.h"
 #include "bound/detail/supply.h"
 #include "bound/testing/cases.h"
@@ -300,7 +302,7 @@ class Plans {
         choices.push_back({.accuracy = static_cast<double>(micro) / 1e6, .variant = variant, .block = block});
       }
     }
-    std::ranges::stable_sort(choices, [](const Choice& a, const Choice& b) { return a.accuracy > b.accuracy; });
+    sort_stably(choices, [](const Choice& choice) { return choice.accuracy; }, std::greater<>());
     return choices;
   }
 
