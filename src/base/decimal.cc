@@ -149,12 +149,6 @@ Decimal operator/(const Decimal& a, const Decimal& b) {
   return Decimal(mpq_class(a.value_ / b.value_));
 }
 
-Micros micros_from_seconds(const Decimal& seconds) {
-  return Micros((seconds * Decimal(kMicrosPerSecond)).round_half_up());
-}
-
-Micros micros_from_millis(const Decimal& millis) { return Micros((millis * Decimal(1000)).round_half_up()); }
-
 std::optional<std::vector<Int128>> Decimal::to_common_integers(std::span<const Decimal> values) {
   constexpr std::size_t kBitsMax = 100;
   mpz_class common = 1;

@@ -10,7 +10,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/instant.h"
 #include "base/result.h"
 
 namespace berth {
@@ -65,11 +64,5 @@ class Decimal {
   explicit Decimal(mpq_class value) : value_(std::move(value)) {}
   mpq_class value_ = 0;
 };
-
-/// A duration given in seconds, as whole microseconds rounded half up. Requires: `seconds.fits_int64()` after the
-/// scaling.
-[[nodiscard]] Micros micros_from_seconds(const Decimal& seconds);
-/// A duration given in milliseconds, likewise.
-[[nodiscard]] Micros micros_from_millis(const Decimal& millis);
 
 }  // namespace berth

@@ -93,14 +93,6 @@ TEST(Decimal, KnowsWhatFits) {
   EXPECT_EQ(Decimal().sign(), 0);
 }
 
-TEST(Decimal, DurationsAreWholeMicroseconds) {
-  EXPECT_EQ(micros_from_seconds(parsed("1.5")), Micros(1'500'000));
-  EXPECT_EQ(micros_from_seconds(parsed("0.0000005")), Micros(1));
-  EXPECT_EQ(micros_from_seconds(parsed("0.00000049")), Micros(0));
-  EXPECT_EQ(micros_from_millis(parsed("12.3456")), Micros(12'346));
-  EXPECT_EQ(micros_from_millis(Decimal(1, 3)), Micros(333));
-}
-
 TEST(Decimal, CommonIntegersKeepProportions) {
   using Integers = std::vector<Int128>;
   const auto common = [](std::vector<Decimal> values) { return Decimal::to_common_integers(values); };

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "base/instant.h"
 #include "domain/scenario.h"
 #include "domain/snapshot.h"
 #include "window/window.h"

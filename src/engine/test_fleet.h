@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/instant.h"
 #include "domain/plan.h"
 #include "domain/scenario.h"
 #include "domain/snapshot.h"

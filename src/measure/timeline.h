@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/instant.h"
 #include "domain/scenario.h"
 #include "measure/result.h"
 #include "sim/journal.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/duration.h"
 #include "base/ensure.h"
 #include "domain/scenario.h"
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/instant.h"
 #include "base/result.h"
 #include "domain/scenario.h"
 #include "engine/engine.h"

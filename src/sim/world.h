@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/instant.h"
 #include "base/rng.h"
 #include "domain/event.h"
 #include "domain/plan.h"

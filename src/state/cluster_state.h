@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/instant.h"
 #include "domain/event.h"
 #include "domain/plan.h"
 #include "domain/snapshot.h"

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/duration.h"
 #include "base/ensure.h"
 #include "engine/engine.h"
 #include "sim/latency_histogram.h"

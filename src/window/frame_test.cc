@@ -1,4 +1,5 @@
 #include "window/frame.h"
+#include "base/duration.h"
 
 #include <gtest/gtest.h>
 

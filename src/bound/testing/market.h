@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/instant.h"
 #include "base/sort_stably.h"
 #include "bound/detail/demand.h"
 #include "bound/detail/supply.h"

@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/duration.h"
 #include "base/rng.h"
 #include "domain/scenario.h"
 #include "mig/catalogue.h"

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/instant.h"
 #include "domain/scenario.h"
 #include "domain/snapshot.h"
 #include "partition/detail/test_scenario.h"

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/duration.h"
+
 namespace berth::scenario::detail {
 namespace {
 

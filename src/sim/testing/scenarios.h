@@ -14,12 +14,13 @@
 #include <vector>
 
 #include "base/ensure.h"
+#include "base/instant.h"
 #include "base/overloaded.h"
 #include "base/test_cases.h"
 #include "engine/stages.h"
 #include "mig/catalogue.h"
 #include "partition/layout.h"
-#include "sim/run.h"
+#include "sim/journal.h"
 
 namespace berth::sim::testing {
 
