@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "base/ensure.h"
+#include "base/instant.h"
 #include "base/overloaded.h"
 #include "trace/detail/even_spacing.h"
 #include "trace/detail/rate_shape.h"

@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/instant.h"
 #include "trace/detail/timestamp.h"
 #include "trace/detail/trace_lines.h"
 #include "trace/readers.h"

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "base/ensure.h"
+#include "base/instant.h"
 #include "trace/readers.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {

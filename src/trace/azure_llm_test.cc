@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/instant.h"
 #include "trace/readers.h"
 
 namespace berth {

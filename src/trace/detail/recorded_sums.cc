@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/ensure.h"
+#include "base/instant.h"
 #include "trace/readers.h"
 
 namespace berth::detail {
