@@ -1,4 +1,4 @@
-#include "capacity/find_fault.h"
+#include "packing/find_fault.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include "domain/scenario.h"
 #include "mig/geometry.h"
 
-namespace berth::capacity {
+namespace berth::packing {
 namespace {
 
 using FaultText = std::optional<std::string>;
@@ -190,4 +190,4 @@ std::optional<std::string> find_fault(const PackingProblem& problem, const Packi
   return find_demand_fault(plan);
 }
 
-}  // namespace berth::capacity
+}  // namespace berth::packing

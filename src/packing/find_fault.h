@@ -6,7 +6,7 @@
 
 #include "domain/packing.h"
 
-namespace berth::capacity {
+namespace berth::packing {
 
 /// Why a packing is no solution of a problem, or nothing. The message says what was wanted and found, and on which GPU,
 /// slice or demand; of several faults the first in this order is reported:
@@ -21,4 +21,4 @@ namespace berth::capacity {
 /// Whether fewer GPUs would suffice is not checked. O(slices x rows of a table).
 [[nodiscard]] std::optional<std::string> find_fault(const PackingProblem& problem, const Packing& packing);
 
-}  // namespace berth::capacity
+}  // namespace berth::packing

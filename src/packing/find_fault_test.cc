@@ -1,4 +1,4 @@
-#include "capacity/find_fault.h"
+#include "packing/find_fault.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 
 #include "mig/catalogue.h"
 
-namespace berth::capacity {
+namespace berth::packing {
 namespace {
 
 using ::testing::AllOf;
@@ -213,4 +213,4 @@ TEST(FindFault, TenantsApart) {
 }
 
 }  // namespace
-}  // namespace berth::capacity
+}  // namespace berth::packing

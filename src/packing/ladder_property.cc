@@ -6,14 +6,14 @@
 #include <cmath>
 
 #include "base/test_cases.h"
-#include "capacity/detail/test_first_fit.h"
-#include "capacity/detail/test_integer_model.h"
-#include "capacity/detail/test_problems.h"
-#include "capacity/detail/test_reference.h"
-#include "capacity/find_fault.h"
-#include "capacity/pack.h"
+#include "packing/find_fault.h"
+#include "packing/pack.h"
+#include "packing/testing/first_fit.h"
+#include "packing/testing/integer_model.h"
+#include "packing/testing/problems.h"
+#include "packing/testing/reference.h"
 
-namespace berth::capacity {
+namespace berth::packing {
 namespace {
 
 using reference::FreeSize;
@@ -197,4 +197,4 @@ TEST(Ladder, PackAgreesWithTheReferences) {
 }
 
 }  // namespace
-}  // namespace berth::capacity
+}  // namespace berth::packing

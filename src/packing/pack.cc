@@ -1,4 +1,4 @@
-#include "capacity/pack.h"
+#include "packing/pack.h"
 
 #include <fmt/format.h>
 
@@ -9,13 +9,13 @@
 #include <tuple>
 #include <utility>
 
-#include "capacity/detail/assemble.h"
-#include "capacity/detail/covers.h"
-#include "capacity/detail/instance.h"
-#include "capacity/detail/plan_search.h"
 #include "domain/scenario.h"
+#include "packing/detail/assemble.h"
+#include "packing/detail/covers.h"
+#include "packing/detail/instance.h"
+#include "packing/detail/plan_search.h"
 
-namespace berth::capacity {
+namespace berth::packing {
 namespace {
 
 using detail::Budget;
@@ -226,4 +226,4 @@ Result<PackResult> pack(const PackingProblem& problem, const PackOptions& option
   return Packer(problem, options).run(std::move(*instance));
 }
 
-}  // namespace berth::capacity
+}  // namespace berth::packing

@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "domain/packing.h"
 
-namespace berth::capacity {
+namespace berth::packing {
 
 /// The budget of a search. A node is one way tried to serve one more demand in addition to a partial plan; relaxations
 /// and the filling of GPUs count as the number of nodes that take as long.
@@ -55,4 +55,4 @@ struct PackResult {
 [[nodiscard]] std::optional<PerformancePoint> best_point(const PackingProblem& problem, const Demand& demand,
                                                          const GpuModel& model, ProfileId profile);
 
-}  // namespace berth::capacity
+}  // namespace berth::packing

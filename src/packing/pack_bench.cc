@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "capacity/detail/test_integer_model.h"
-#include "capacity/pack.h"
 #include "mig/catalogue.h"
+#include "packing/pack.h"
+#include "packing/testing/integer_model.h"
 #include "profile/readers.h"
 
-namespace berth::capacity {
+namespace berth::packing {
 namespace {
 
 constexpr std::size_t kModelCount = 11;
@@ -91,4 +91,4 @@ void integer_model_scenario(benchmark::State& state) {
 BENCHMARK(integer_model_scenario)->DenseRange(1, 6)->Unit(benchmark::kMillisecond);
 
 }  // namespace
-}  // namespace berth::capacity
+}  // namespace berth::packing

@@ -1,4 +1,4 @@
-#include "capacity/pack.h"
+#include "packing/pack.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,12 +12,12 @@
 #include <utility>
 
 #include "base/rng.h"
-#include "capacity/find_fault.h"
 #include "domain/scenario.h"
 #include "mig/catalogue.h"
+#include "packing/find_fault.h"
 #include "profile/readers.h"
 
-namespace berth::capacity {
+namespace berth::packing {
 namespace {
 
 using ::testing::HasSubstr;
@@ -315,4 +315,4 @@ TEST_F(ParvaData, AHundredModelsOnAThousandGpus) {
 }
 
 }  // namespace
-}  // namespace berth::capacity
+}  // namespace berth::packing

@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "capacity/pack.h"
 #include "domain/scenario.h"
 #include "mig/geometry.h"
+#include "packing/pack.h"
 
-namespace berth::capacity {
+namespace berth::packing {
 namespace {
 
 mig::State state_of(const Packing& packing, std::uint32_t gpu) {
@@ -69,4 +69,4 @@ PackScore score_of(const PackingProblem& problem, const Packing& packing) {
   return score;
 }
 
-}  // namespace berth::capacity
+}  // namespace berth::packing

@@ -33,7 +33,7 @@ struct PackingReplay {
 
 /// The plan as a scenario: its GPUs, and a service for each demand that has slices, in the order of the demands, with
 /// Poisson arrivals at the stated rate (without headroom), no start-up time and the default rule for drops. Requires: a
-/// plan that capacity/find_fault.h accepts, with at least one slice.
+/// plan that packing/find_fault.h accepts, with at least one slice.
 [[nodiscard]] Scenario packing_scenario(const PackingProblem& problem, const Packing& packing, std::int64_t seconds);
 
 /// Replays the plan with each seed. Every slice runs at the point that the plan names. Request by request, unless there

@@ -5,10 +5,10 @@
 #include <set>
 #include <utility>
 
-#include "capacity/transition.h"
 #include "mig/geometry.h"
+#include "transition/transition.h"
 
-namespace berth::capacity {
+namespace berth::transition {
 namespace {
 
 using Fault = std::optional<std::string>;
@@ -102,7 +102,7 @@ class Replay {
            floors_[demand].to_string();
   }
 
-  Fault take(const Step& step) {
+  Fault take(const TransitionStep& step) {
     if (step.slice.slice.gpu.index >= transition_.gpus.size()) return "an unknown GPU";
     if (demand_of(step.slice.demand) == nullptr) return "an unknown demand";
     switch (step.kind) {
@@ -116,7 +116,7 @@ class Replay {
     return "an unknown kind of step";
   }
 
-  Fault create(const Step& step) {
+  Fault create(const TransitionStep& step) {
     const GpuId gpu = step.slice.slice.gpu;
     if (step.slice.demand >= problem_.demands.size()) return "a slice for a demand that is gone";
     mig::State state = {{step.slice.slice.start, step.slice.slice.profile}};
@@ -137,7 +137,7 @@ class Replay {
     return std::nullopt;
   }
 
-  Fault destroy(const Step& step) {
+  Fault destroy(const TransitionStep& step) {
     const auto found = stood_.find(step.slice.slice);
     if (found == stood_.end() || found->second != step.slice) return "destroys what does not stand";
     if ((temporary_.erase(step.slice.slice) > 0) != step.is_temporary) return "is wrong in what is temporary";
@@ -147,7 +147,7 @@ class Replay {
     return check_floor(step.slice.demand);
   }
 
-  Fault retune(const Step& step) {
+  Fault retune(const TransitionStep& step) {
     const auto found = stood_.find(step.slice.slice);
     if (found == stood_.end() || found->second.demand != step.slice.demand) return "retunes what does not stand";
     if (auto fault = check_point(step.slice)) return fault;
@@ -230,4 +230,4 @@ std::optional<std::string> find_step_fault(const PackingProblem& problem, const 
   return Replay(problem, standing, transition).run();
 }
 
-}  // namespace berth::capacity
+}  // namespace berth::transition

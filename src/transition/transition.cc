@@ -1,21 +1,21 @@
-#include "capacity/transition.h"
+#include "transition/transition.h"
 
 #include <algorithm>
 
-#include "capacity/detail/transition_improve.h"
-#include "capacity/detail/transition_order.h"
-#include "capacity/detail/transition_start.h"
-#include "capacity/detail/transition_view.h"
+#include "transition/detail/improve.h"
+#include "transition/detail/order.h"
+#include "transition/detail/start.h"
+#include "transition/detail/view.h"
 
-namespace berth::capacity {
+namespace berth::transition {
 namespace {
 
-using moving::HeldAt;
-using moving::kNone;
-using moving::OrderedStep;
-using moving::Rate;
-using moving::SitePlan;
-using moving::TransitionView;
+using detail::HeldAt;
+using detail::kNone;
+using detail::OrderedStep;
+using detail::Rate;
+using detail::SitePlan;
+using detail::TransitionView;
 
 constexpr std::int64_t kPackNodesShare = 50;  ///< of the budget, for one packing of the rest
 
@@ -29,7 +29,7 @@ class Writer {
     add_gone();
     number_gpus();
     add_target();
-    const moving::Order order = moving::order_of(view_, plan_, retuned_);
+    const detail::Order order = detail::order_of(view_, plan_, retuned_);
     for (const int offer : order.spare_offers) {
       answer_.gpus.push_back({static_cast<std::uint32_t>(offer), std::nullopt, std::nullopt});
     }
@@ -70,10 +70,10 @@ class Writer {
   }
 
   void add_target() {
-    const auto slices = moving::by_demand(view_, plan_);
+    const auto slices = detail::by_demand(view_, plan_);
     for (const std::vector<HeldAt>& own : slices) {
       if (own.empty()) continue;
-      const auto is_best = moving::tune(view_.demands[at(own.front().held.demand)].need, items_of(view_, own));
+      const auto is_best = detail::tune(view_.demands[at(own.front().held.demand)].need, items_of(view_, own));
       for (std::size_t i = 0; i < own.size(); ++i) add_target_slice(own[i], (*is_best)[i]);
     }
     std::ranges::sort(answer_.target.slices, {}, &PackedSlice::slice);
@@ -86,7 +86,7 @@ class Writer {
       ++answer_.created;
     } else {
       ++answer_.kept;
-      const moving::StandingView& stood = view_.standing[at(own.held.standing)];
+      const detail::StandingView& stood = view_.standing[at(own.held.standing)];
       const PackedSlice& old = standing_.packing.slices[at(own.held.standing)];
       const bool is_other = old.batch != slice.batch || old.processes != slice.processes;
       if (stood.must_retune || (is_best && is_other)) {
@@ -108,7 +108,7 @@ class Writer {
     PackedSlice slice = bare(site, place);
     slice.demand = static_cast<std::uint32_t>(demand);
     const GpuModel& model = problem_.offers[offer_at(site)].model;
-    const auto point = best_point(problem_, problem_.demands[at(demand)], model, slice.slice.profile);
+    const auto point = packing::best_point(problem_, problem_.demands[at(demand)], model, slice.slice.profile);
     slice.batch = point->batch;
     slice.processes = point->processes;
     slice.requests_per_second = point->requests_per_second;
@@ -135,7 +135,7 @@ class Writer {
   }
 
   void add_step(const OrderedStep& ordered) {
-    Step step;
+    TransitionStep step;
     step.kind = ordered.kind;
     step.is_temporary = ordered.is_temporary;
     if (ordered.kind == StepKind::kDestroy && ordered.standing != kNone) {
@@ -170,17 +170,17 @@ class Writer {
 }  // namespace
 
 Result<Transition> plan_transition(const PackingProblem& problem, const StandingPlan& standing,
-                                   const PackResult& fewest, const PackOptions& options) {
-  const auto view = moving::view_of(problem, standing, fewest);
+                                   const packing::PackResult& fewest, const packing::PackOptions& options) {
+  const auto view = detail::view_of(problem, standing, fewest);
   if (!view) return pass_on(view.error());
-  const PackOptions part = {.nodes_max = std::max<std::int64_t>(1, options.nodes_max / kPackNodesShare)};
-  const moving::Packer packer = [&](const PackingProblem& rest) -> std::optional<Packing> {
+  const packing::PackOptions part = {.nodes_max = std::max<std::int64_t>(1, options.nodes_max / kPackNodesShare)};
+  const detail::Packer packer = [&](const PackingProblem& rest) -> std::optional<Packing> {
     auto packed = pack(rest, part);
     if (!packed) return std::nullopt;
     return std::move(packed->packing);
   };
-  const moving::Improved improved =
-      moving::fewest_changes_plan(*view, problem, fewest.packing, packer, options.nodes_max);
+  const detail::Improved improved =
+      detail::fewest_changes_plan(*view, problem, fewest.packing, packer, options.nodes_max);
   Transition answer = Writer(problem, standing, *view, improved.plan).run();
   answer.changes_bound = improved.bound;
   answer.is_fewest_proven = improved.bound == answer.changes();
@@ -188,4 +188,4 @@ Result<Transition> plan_transition(const PackingProblem& problem, const Standing
   return answer;
 }
 
-}  // namespace berth::capacity
+}  // namespace berth::transition

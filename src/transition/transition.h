@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "base/result.h"
-#include "capacity/pack.h"
 #include "domain/packing.h"
+#include "packing/pack.h"
 
-namespace berth::capacity {
+namespace berth::transition {
 
 /// The existing plan: `packing.slices[..].demand` is an index into `demands`, `packing.gpu_offers` into the new
 /// problem's offers (a model that is no longer available is an offer with `count_max` 0).
@@ -37,20 +37,20 @@ enum class StepKind { kCreate, kDestroy, kRetune };
 
 /// One step. A created slice serves after its step, a destroyed one not during it, a retuned one serves before and
 /// after its step and not during it.
-struct Step {
+struct TransitionStep {
   StepKind kind = StepKind::kCreate;
   /// The slice after the step; of kDestroy before it. Its GPU is an index into Transition::gpus; its demand into the
   /// new problem's demands followed by Transition::gone.
   PackedSlice slice;
   bool is_temporary = false;  ///< exists temporarily, to hold a rate while others move
-  friend bool operator==(const Step&, const Step&) = default;
+  friend bool operator==(const TransitionStep&, const TransitionStep&) = default;
 };
 
 struct Transition {
   Packing target;
   std::vector<Demand> gone;         ///< demands of the existing plan that the new problem does not have, in their order
   std::vector<TransitionGpu> gpus;  ///< the existing ones by number, then the added ones, then spare ones
-  std::vector<Step> steps;
+  std::vector<TransitionStep> steps;
   std::int64_t kept = 0;
   std::int64_t created = 0;    ///< temporary ones aside
   std::int64_t destroyed = 0;  ///< temporary ones aside
@@ -69,7 +69,8 @@ struct Transition {
 /// changes; an answer is found with any budget. Errors (kInvalidInput): an existing plan that is illegal (says where),
 /// numbers too long for exact work.
 [[nodiscard]] Result<Transition> plan_transition(const PackingProblem& problem, const StandingPlan& standing,
-                                                 const PackResult& fewest, const PackOptions& options);
+                                                 const packing::PackResult& fewest,
+                                                 const packing::PackOptions& options);
 
 /// Replays the steps one by one and returns the first fault, or nothing: every created slice is legal together with the
 /// slices that exist then (and with no other tenant's if tenants are kept apart), and at every moment, within steps
@@ -84,4 +85,4 @@ struct Transition {
 [[nodiscard]] Decimal rate_in_force(const PackingProblem& problem, const GpuModel& model, const Demand& demand,
                                     const PackedSlice& slice);
 
-}  // namespace berth::capacity
+}  // namespace berth::transition

@@ -10,17 +10,17 @@
 #include <set>
 
 #include "base/test_cases.h"
-#include "capacity/detail/test_problems.h"
-#include "capacity/detail/test_reference.h"
-#include "capacity/find_fault.h"
-#include "capacity/transition.h"
+#include "packing/find_fault.h"
+#include "packing/testing/problems.h"
+#include "packing/testing/reference.h"
+#include "transition/transition.h"
 
-namespace berth::capacity {
+namespace berth::transition {
 namespace {
 
-using reference::best_row;
-using reference::in_millionths;
-using reference::ProblemGenerator;
+using packing::reference::best_row;
+using packing::reference::in_millionths;
+using packing::reference::ProblemGenerator;
 
 constexpr std::uint64_t kCases = testing::by_build(600, 100);
 
@@ -58,7 +58,7 @@ void repoint(const PackingProblem& problem, Packing& packing, Rng& rng) {
 struct Case {
   PackingProblem problem;
   StandingPlan standing;
-  PackResult fewest;
+  packing::PackResult fewest;
 };
 
 std::optional<Case> draw_case(std::uint64_t seed) {
@@ -67,11 +67,11 @@ std::optional<Case> draw_case(std::uint64_t seed) {
   std::set<std::pair<std::string, std::string>> names;
   for (const Demand& demand : before.demands) names.emplace(demand.tenant, demand.model);
   if (names.size() < before.demands.size()) return std::nullopt;
-  auto stands = pack(before, {.nodes_max = 50'000});
+  auto stands = packing::pack(before, {.nodes_max = 50'000});
   if (!stands) return std::nullopt;
   if (rng.below(2) == 0) repoint(before, stands->packing, rng);
   PackingProblem after = changed(before, rng);
-  auto fewest = pack(after, {.nodes_max = 50'000});
+  auto fewest = packing::pack(after, {.nodes_max = 50'000});
   if (!fewest) return std::nullopt;
   return Case{std::move(after), {before.demands, stands->packing}, *std::move(fewest)};
 }
@@ -82,14 +82,14 @@ class Rival {
   explicit Rival(const Case& asked) : case_(asked) {
     const PackingProblem& problem = asked.problem;
     for (const Demand& demand : problem.demands) {
-      needs_.push_back(in_millionths(reference::rate_wanted(problem, demand)));
+      needs_.push_back(in_millionths(packing::reference::rate_wanted(problem, demand)));
     }
-    budget_ = reference::cost_of(problem, asked.fewest.packing);
+    budget_ = packing::reference::cost_of(problem, asked.fewest.packing);
     const std::vector<std::uint32_t>& stand = asked.standing.packing.gpu_offers;
     for (std::uint32_t gpu = 0; gpu < stand.size(); ++gpu) add_gpu(stand[gpu], gpu);
     for (std::uint32_t k = 0; k < problem.offers.size(); ++k) {
       const auto packed = std::ranges::count(asked.fewest.packing.gpu_offers, k);
-      const std::int64_t price = reference::price_of(problem.offers[k]);
+      const std::int64_t price = packing::reference::price_of(problem.offers[k]);
       const std::int64_t most = std::min(price > 0 ? budget_ / price : packed, count_max(k));
       for (auto i = std::ranges::count(stand, k); i < most; ++i) add_gpu(k, std::nullopt);
     }
@@ -128,7 +128,7 @@ class Rival {
     contents[{}] = static_cast<std::int64_t>(stood.size());
     mig::Rules rules;
     bool has_full = false;
-    for (const ProfileId profile : reference::profiles_used(case_.problem, model)) {
+    for (const ProfileId profile : packing::reference::profiles_used(case_.problem, model)) {
       has_full = has_full || profile.is_full();
       if (!profile.is_full()) rules.profiles.push_back(profile);
     }
@@ -184,7 +184,7 @@ class Rival {
     for (const PerformancePoint& point : case_.problem.table_of(demand.model)->points) {
       if (point.gpu == model.name && point.profile == profile_name(model, slice.slice.profile) &&
           point.batch == slice.batch && point.processes == slice.processes &&
-          reference::is_usable(case_.problem, demand, point)) {
+          packing::reference::is_usable(case_.problem, demand, point)) {
         return in_millionths(point.requests_per_second);
       }
     }
@@ -202,7 +202,7 @@ class Rival {
       return;
     }
     const std::uint32_t offer = offers_[gpu];
-    const std::int64_t price = reference::price_of(case_.problem.offers[offer]);
+    const std::int64_t price = packing::reference::price_of(case_.problem.offers[offer]);
     // New GPUs of one model are alike: the contents come in order.
     const bool is_twin = is_new_[gpu] && gpu > 0 && is_new_[gpu - 1] && offers_[gpu - 1] == offer;
     const std::size_t first = is_twin ? chosen_ : 0;
@@ -258,14 +258,14 @@ TEST(Transition, PassesTheVerifiersAndChangesFewest) {
     const auto drawn = draw_case(seed);
     if (!drawn) continue;
     ++cases;
-    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + reference::to_text(drawn->problem));
-    const PackOptions options = {.nodes_max = 200'000};
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + packing::reference::to_text(drawn->problem));
+    const packing::PackOptions options = {.nodes_max = 200'000};
     const auto transition = plan_transition(drawn->problem, drawn->standing, drawn->fewest, options);
     ASSERT_TRUE(transition.has_value()) << transition.error().message;
-    ASSERT_EQ(find_fault(drawn->problem, transition->target), std::nullopt);
+    ASSERT_EQ(packing::find_fault(drawn->problem, transition->target), std::nullopt);
     ASSERT_EQ(find_step_fault(drawn->problem, drawn->standing, *transition), std::nullopt);
-    ASSERT_LE(reference::cost_of(drawn->problem, transition->target),
-              reference::cost_of(drawn->problem, drawn->fewest.packing));
+    ASSERT_LE(packing::reference::cost_of(drawn->problem, transition->target),
+              packing::reference::cost_of(drawn->problem, drawn->fewest.packing));
     ASSERT_LE(transition->changes_bound, transition->changes());
     temporary += transition->temporary > 0 ? 1 : 0;
     spare += transition->spare_gpus > 0 ? 1 : 0;
@@ -287,4 +287,4 @@ TEST(Transition, PassesTheVerifiersAndChangesFewest) {
 }
 
 }  // namespace
-}  // namespace berth::capacity
+}  // namespace berth::transition

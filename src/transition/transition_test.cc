@@ -1,4 +1,4 @@
-#include "capacity/transition.h"
+#include "transition/transition.h"
 
 #include <gtest/gtest.h>
 
@@ -9,11 +9,11 @@
 #include <map>
 #include <sstream>
 
-#include "capacity/find_fault.h"
 #include "mig/catalogue.h"
+#include "packing/find_fault.h"
 #include "profile/readers.h"
 
-namespace berth::capacity {
+namespace berth::transition {
 namespace {
 
 GpuModel a100() { return *mig::find_gpu_model("A100-80GB"); }
@@ -57,11 +57,11 @@ PackedSlice slice_of(const PackingProblem& problem, std::uint32_t demand, Slice 
 }
 
 Transition checked(const PackingProblem& problem, const StandingPlan& standing) {
-  const auto fewest = pack(problem, {});
+  const auto fewest = packing::pack(problem, {});
   EXPECT_TRUE(fewest.has_value()) << (fewest ? "" : fewest.error().message);
   const auto transition = plan_transition(problem, standing, *fewest, {.nodes_max = 2'000'000});
   EXPECT_TRUE(transition.has_value());
-  EXPECT_EQ(find_fault(problem, transition->target), std::nullopt);
+  EXPECT_EQ(packing::find_fault(problem, transition->target), std::nullopt);
   EXPECT_EQ(find_step_fault(problem, standing, *transition), std::nullopt);
   EXPECT_LE(transition->target.gpu_offers.size(), fewest->packing.gpu_offers.size());
   EXPECT_LE(transition->changes_bound, transition->changes());
@@ -194,7 +194,7 @@ TEST(Transition, RefusesAnIllegalStandingPlan) {
   const StandingPlan standing = {
       problem.demands,
       {{0}, {slice_of(problem, 0, {{0}, 0, kind("3g.40gb")}), slice_of(problem, 0, {{0}, 0, kind("1g.10gb")})}}};
-  const auto transition = plan_transition(problem, standing, *pack(problem, {}), {});
+  const auto transition = plan_transition(problem, standing, *packing::pack(problem, {}), {});
   ASSERT_FALSE(transition.has_value());
   EXPECT_NE(transition.error().message.find("the standing plan, GPU 0: "), std::string::npos);
 }
@@ -299,7 +299,7 @@ TEST(Transition, IsDeterministic) {
   const std::string folder = std::string(data) + "/parvagpu";
   const PackingProblem before = parvagpu(folder, 3);
   const PackingProblem after = parvagpu(folder, 4);
-  const StandingPlan standing = {before.demands, pack(before, {})->packing};
+  const StandingPlan standing = {before.demands, packing::pack(before, {})->packing};
   const Transition first = checked(after, standing);
   const Transition second = checked(after, standing);
   EXPECT_EQ(first.target, second.target);
@@ -307,4 +307,4 @@ TEST(Transition, IsDeterministic) {
 }
 
 }  // namespace
-}  // namespace berth::capacity
+}  // namespace berth::transition

@@ -1,4 +1,4 @@
-#include "capacity/detail/assemble.h"
+#include "packing/detail/assemble.h"
 
 #include <algorithm>
 #include <deque>
@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "base/ensure.h"
-#include "capacity/pack.h"
 #include "domain/scenario.h"
 #include "mig/multiset.h"
+#include "packing/pack.h"
 
-namespace berth::capacity::detail {
+namespace berth::packing::detail {
 namespace {
 
 /// The slices of one GPU before they have places: counts by kind, and perhaps the one that stays free.
@@ -181,4 +181,4 @@ void append_packing(Packing& packing, const Packing& more) {
   }
 }
 
-}  // namespace berth::capacity::detail
+}  // namespace berth::packing::detail

@@ -4,10 +4,10 @@
 #include <optional>
 #include <vector>
 
-#include "capacity/detail/plan_search.h"
 #include "domain/packing.h"
+#include "packing/detail/plan_search.h"
 
-namespace berth::capacity::detail {
+namespace berth::packing::detail {
 
 /// The plan of an instance. GPUs are in the order of offers, then pools; slices of a kind are assigned to demands
 /// in their order. A place is kept for the kind that stays free. Requires: `search` found the plan.
@@ -17,4 +17,4 @@ namespace berth::capacity::detail {
 /// Plans of different demands combined: the GPUs of `more` are numbered after those of `packing`.
 void append_packing(Packing& packing, const Packing& more);
 
-}  // namespace berth::capacity::detail
+}  // namespace berth::packing::detail

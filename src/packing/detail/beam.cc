@@ -1,4 +1,4 @@
-#include "capacity/detail/beam.h"
+#include "packing/detail/beam.h"
 
 #include <algorithm>
 #include <numeric>
@@ -7,7 +7,7 @@
 
 #include "base/ensure.h"
 
-namespace berth::capacity::detail {
+namespace berth::packing::detail {
 namespace {
 
 /// The most covers of one demand in a search; more of them only widen it.
@@ -480,4 +480,4 @@ BeamAnswer Beam::run_wider(std::span<const std::size_t> widths) {
   return {};
 }
 
-}  // namespace berth::capacity::detail
+}  // namespace berth::packing::detail

@@ -12,12 +12,12 @@
 #include <span>
 #include <vector>
 
-#include "capacity/detail/covers.h"
-#include "capacity/detail/gpu_filler.h"
-#include "capacity/detail/instance.h"
-#include "capacity/detail/relaxation.h"
+#include "packing/detail/covers.h"
+#include "packing/detail/gpu_filler.h"
+#include "packing/detail/instance.h"
+#include "packing/detail/relaxation.h"
 
-namespace berth::capacity::detail {
+namespace berth::packing::detail {
 
 /// A cover for each demand of the instance.
 using CoverChoice = std::vector<Counts>;
@@ -102,4 +102,4 @@ class Beam {
   bool is_complete_ = true;  ///< nothing was discarded in this run
 };
 
-}  // namespace berth::capacity::detail
+}  // namespace berth::packing::detail

@@ -1,4 +1,4 @@
-#include "capacity/detail/bulk.h"
+#include "packing/detail/bulk.h"
 
 #include "base/sort_stably.h"
 
@@ -6,7 +6,7 @@
 #include <cmath>
 #include <functional>
 
-namespace berth::capacity::detail {
+namespace berth::packing::detail {
 namespace {
 
 /// Slices of each kind that stay open for the search.
@@ -66,4 +66,4 @@ CoverChoice with_bulk(const Instance& instance, const Bulk& bulk, const CoverCho
   return whole;
 }
 
-}  // namespace berth::capacity::detail
+}  // namespace berth::packing::detail

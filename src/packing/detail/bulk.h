@@ -4,11 +4,11 @@
 #include <optional>
 #include <vector>
 
-#include "capacity/detail/beam.h"
-#include "capacity/detail/instance.h"
-#include "capacity/detail/relaxation.h"
+#include "packing/detail/beam.h"
+#include "packing/detail/instance.h"
+#include "packing/detail/relaxation.h"
 
-namespace berth::capacity::detail {
+namespace berth::packing::detail {
 
 /// A problem in two parts: settled slices, and the rest of every demand.
 struct Bulk {
@@ -23,4 +23,4 @@ struct Bulk {
 /// Covers of the whole problem from covers of the rest, without surplus slices.
 [[nodiscard]] CoverChoice with_bulk(const Instance& instance, const Bulk& bulk, const CoverChoice& rest);
 
-}  // namespace berth::capacity::detail
+}  // namespace berth::packing::detail

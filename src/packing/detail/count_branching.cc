@@ -7,9 +7,9 @@
 #include <numeric>
 #include <utility>
 
-#include "capacity/detail/plan_search.h"
+#include "packing/detail/plan_search.h"
 
-namespace berth::capacity::detail {
+namespace berth::packing::detail {
 namespace {
 
 constexpr std::array<std::size_t, 2> kNarrow = {32, 512};
@@ -223,4 +223,4 @@ PlanSearch::MixAnswer PlanSearch::cheapest_mix(std::optional<FoundPlan> plan, co
   return answer;
 }
 
-}  // namespace berth::capacity::detail
+}  // namespace berth::packing::detail

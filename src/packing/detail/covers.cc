@@ -1,4 +1,4 @@
-#include "capacity/detail/covers.h"
+#include "packing/detail/covers.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@
 #include "base/ensure.h"
 #include "base/sort_stably.h"
 
-namespace berth::capacity::detail {
+namespace berth::packing::detail {
 namespace {
 
 /// Doubles only prune here, and on the safe side: the margin is far larger than their rounding.
@@ -206,4 +206,4 @@ CoverList minimal_covers(const InstanceDemand& demand, std::span<const CoverLimi
   return CoverEnumeration(demand, limits, count_max, budget).run();
 }
 
-}  // namespace berth::capacity::detail
+}  // namespace berth::packing::detail

@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "capacity/detail/instance.h"
+#include "packing/detail/instance.h"
 
-namespace berth::capacity::detail {
+namespace berth::packing::detail {
 
 /// The remaining budget of a search. Shared by everything that one `pack` does.
 struct Budget {
@@ -69,4 +69,4 @@ struct CoverList {
 [[nodiscard]] CoverList minimal_covers(const InstanceDemand& demand, std::span<const CoverLimit> limits,
                                        std::size_t count_max, Budget& budget);
 
-}  // namespace berth::capacity::detail
+}  // namespace berth::packing::detail

@@ -1,4 +1,4 @@
-#include "capacity/detail/covers.h"
+#include "packing/detail/covers.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include "base/rng.h"
 
-namespace berth::capacity::detail {
+namespace berth::packing::detail {
 namespace {
 
 InstanceDemand demand_of(Int128 rate, std::vector<Int128> throughput) {
@@ -124,4 +124,4 @@ TEST(Covers, AgreeWithTryingEverything) {
 }
 
 }  // namespace
-}  // namespace berth::capacity::detail
+}  // namespace berth::packing::detail

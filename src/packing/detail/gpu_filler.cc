@@ -1,4 +1,4 @@
-#include "capacity/detail/gpu_filler.h"
+#include "packing/detail/gpu_filler.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include "base/ensure.h"
 #include "solver/linear.h"
 
-namespace berth::capacity::detail {
+namespace berth::packing::detail {
 namespace {
 
 /// Divisible by 1 to 16, so that prices such as 2/7 of a GPU are whole numbers.
@@ -244,4 +244,4 @@ GpuFiller::Answer GpuFiller::fill(const Counts& counts, std::int64_t gpus, Budge
   return Answer::kDoesNot;
 }
 
-}  // namespace berth::capacity::detail
+}  // namespace berth::packing::detail

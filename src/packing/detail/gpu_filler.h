@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "capacity/detail/covers.h"
-#include "capacity/detail/instance.h"
+#include "packing/detail/covers.h"
+#include "packing/detail/instance.h"
 
-namespace berth::capacity::detail {
+namespace berth::packing::detail {
 
 /// Weights such that no GPU of the offer holds more than `value` in total; > 0.
 struct GpuRow {
@@ -77,4 +77,4 @@ class GpuFiller {
   std::int64_t nodes_left_ = 0;
 };
 
-}  // namespace berth::capacity::detail
+}  // namespace berth::packing::detail

@@ -1,4 +1,4 @@
-#include "capacity/detail/gpu_filler.h"
+#include "packing/detail/gpu_filler.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include "domain/scenario.h"
 #include "mig/catalogue.h"
 
-namespace berth::capacity::detail {
+namespace berth::packing::detail {
 namespace {
 
 /// An instance whose kinds are all profiles of one GPU model.
@@ -111,4 +111,4 @@ TEST(GpuFiller, ThousandsOfGpusAreFilledAtOnce) {
 }
 
 }  // namespace
-}  // namespace berth::capacity::detail
+}  // namespace berth::packing::detail

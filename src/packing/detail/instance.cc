@@ -1,4 +1,4 @@
-#include "capacity/detail/instance.h"
+#include "packing/detail/instance.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,12 +12,12 @@
 
 #include "base/sort_stably.h"
 #include "base/text.h"
-#include "capacity/pack.h"
 #include "domain/scenario.h"
 #include "mig/geometry.h"
 #include "mig/multiset.h"
+#include "packing/pack.h"
 
-namespace berth::capacity::detail {
+namespace berth::packing::detail {
 namespace {
 
 /// Usable profiles of a model: those that some demand can use, and the plain ones, which may stay free.
@@ -211,4 +211,4 @@ Result<Instance> make_instance(const PackingProblem& problem) {
   return instance;
 }
 
-}  // namespace berth::capacity::detail
+}  // namespace berth::packing::detail

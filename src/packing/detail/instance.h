@@ -17,7 +17,7 @@
 #include "domain/packing.h"
 #include "domain/slice.h"
 
-namespace berth::capacity::detail {
+namespace berth::packing::detail {
 
 /// How many slices of each kind, by index of the kind.
 using Counts = std::vector<std::int32_t>;
@@ -62,4 +62,4 @@ inline constexpr std::int64_t kSlicesMax = 1'000'000;
 /// Errors: demands without a usable point, all named; numbers too long; more slices than kSlicesMax.
 [[nodiscard]] Result<Instance> make_instance(const PackingProblem& problem);
 
-}  // namespace berth::capacity::detail
+}  // namespace berth::packing::detail

@@ -1,4 +1,4 @@
-#include "capacity/detail/plan_search.h"
+#include "packing/detail/plan_search.h"
 
 #include <algorithm>
 #include <array>
@@ -6,10 +6,10 @@
 #include <numeric>
 #include <utility>
 
-#include "capacity/detail/bulk.h"
-#include "capacity/detail/relaxation.h"
+#include "packing/detail/bulk.h"
+#include "packing/detail/relaxation.h"
 
-namespace berth::capacity::detail {
+namespace berth::packing::detail {
 namespace {
 
 /// States kept in parallel: first few, for a quick plan, then more, for a proof.
@@ -305,4 +305,4 @@ void PlanSearch::lower_slices(FoundPlan& plan) {
   if (smaller.sms < plan.sms) plan = std::move(smaller);
 }
 
-}  // namespace berth::capacity::detail
+}  // namespace berth::packing::detail

@@ -7,11 +7,11 @@
 #include <span>
 #include <vector>
 
-#include "capacity/detail/beam.h"
-#include "capacity/detail/gpu_filler.h"
-#include "capacity/detail/instance.h"
+#include "packing/detail/beam.h"
+#include "packing/detail/gpu_filler.h"
+#include "packing/detail/instance.h"
 
-namespace berth::capacity::detail {
+namespace berth::packing::detail {
 
 struct FoundPlan {
   CoverChoice covers;
@@ -101,4 +101,4 @@ class PlanSearch {
   std::vector<GpuFiller> fillers_;
 };
 
-}  // namespace berth::capacity::detail
+}  // namespace berth::packing::detail

@@ -1,4 +1,4 @@
-#include "capacity/detail/relaxation.h"
+#include "packing/detail/relaxation.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +12,7 @@
 #include "base/sort_stably.h"
 #include "solver/linear.h"
 
-namespace berth::capacity::detail {
+namespace berth::packing::detail {
 namespace {
 
 constexpr int kRoundsMax = 400;
@@ -298,4 +298,4 @@ Relaxation relax(const Instance& instance, const RelaxedProblem& problem) {
   return relaxation;
 }
 
-}  // namespace berth::capacity::detail
+}  // namespace berth::packing::detail

@@ -14,10 +14,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "capacity/detail/covers.h"
-#include "capacity/detail/instance.h"
+#include "packing/detail/covers.h"
+#include "packing/detail/instance.h"
 
-namespace berth::capacity::detail {
+namespace berth::packing::detail {
 
 /// sum over offers of factor x GPUs <= max. Factors of one sign.
 struct GpuLimit {
@@ -60,4 +60,4 @@ inline constexpr std::size_t kPlanRowsMax = 8;
 
 [[nodiscard]] Relaxation relax(const Instance& instance, const RelaxedProblem& problem);
 
-}  // namespace berth::capacity::detail
+}  // namespace berth::packing::detail

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "base/sort_stably.h"
-#include "capacity/detail/test_reference.h"
 #include "domain/packing.h"
 #include "mig/geometry.h"
+#include "packing/testing/reference.h"
 
-namespace berth::capacity::reference {
+namespace berth::packing::reference {
 
 /// First fit: for each demand in turn the slice with most throughput per SM, on the first GPU with room, until the rate
 /// is met; then surplus slices go. Nothing: it found no plan, which proves nothing.
@@ -135,4 +135,4 @@ class FirstFit {
   std::vector<PackedSlice> slices_;
 };
 
-}  // namespace berth::capacity::reference
+}  // namespace berth::packing::reference

@@ -9,11 +9,11 @@
 #include <string>
 #include <utility>
 
-#include "capacity/detail/test_reference.h"
 #include "domain/packing.h"
+#include "packing/testing/reference.h"
 #include "solver/linear.h"
 
-namespace berth::capacity::reference {
+namespace berth::packing::reference {
 
 /// What an integer model looks for: the least cost; or, among plans of at most that cost which leave so large a slice
 /// free on some GPU, the fewest slices.
@@ -109,4 +109,4 @@ class IntegerModel {
   solver::Row free_{.entries = {}};
 };
 
-}  // namespace berth::capacity::reference
+}  // namespace berth::packing::reference

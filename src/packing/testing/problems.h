@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "capacity/detail/test_reference.h"
 #include "domain/packing.h"
 #include "mig/catalogue.h"
+#include "packing/testing/reference.h"
 
-namespace berth::capacity::reference {
+namespace berth::packing::reference {
 
 /// Draws one problem from one seed: at most four demands, three offers, and rates from a plan of at most four GPUs.
 class ProblemGenerator {
@@ -168,4 +168,4 @@ inline std::string to_text(const PackingProblem& problem) {
          (problem.rules.keeps_tenants_apart ? " tenants apart\n" : "\n");
 }
 
-}  // namespace berth::capacity::reference
+}  // namespace berth::packing::reference

@@ -18,7 +18,7 @@
 #include "domain/scenario.h"
 #include "mig/geometry.h"
 
-namespace berth::capacity::reference {
+namespace berth::packing::reference {
 
 /// How large a free slice is: SMs, then length. Nothing free: zeros.
 struct FreeSize {
@@ -278,4 +278,4 @@ inline FreeSize largest_free_of(const PackingProblem& problem, const Packing& pa
   return largest;
 }
 
-}  // namespace berth::capacity::reference
+}  // namespace berth::packing::reference

@@ -1,21 +1,21 @@
 /// What `berth pack` shows: a problem, the plan found for it, and maybe the way there and how it fared under chance.
 #pragma once
 
-#include "capacity/pack.h"
-#include "capacity/transition.h"
 #include "domain/packing.h"
+#include "packing/pack.h"
 #include "study/packing_replay.h"
 #include "surface/cli/pack_cure.h"
+#include "transition/transition.h"
 
 namespace berth::cli {
 
 /// Borrowed for the time of one call.
 struct PackAnswer {
   const PackingProblem& problem;
-  const capacity::PackResult& result;
-  const study::PackingReplay* replay = nullptr;      ///< absent unless --verify
-  const PackCure* cure = nullptr;                    ///< absent unless --cure found one
-  const capacity::Transition* transition = nullptr;  ///< absent unless --from
+  const packing::PackResult& result;
+  const study::PackingReplay* replay = nullptr;        ///< absent unless --verify
+  const PackCure* cure = nullptr;                      ///< absent unless --cure found one
+  const transition::Transition* transition = nullptr;  ///< absent unless --from
 
   [[nodiscard]] const GpuModel& model_of(GpuId gpu) const {
     return problem.offers[result.packing.gpu_offers[gpu.index]].model;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "capacity/pack.h"
+#include "packing/pack.h"
 
 namespace berth::cli {
 namespace {
@@ -13,7 +13,7 @@ constexpr std::int64_t kPercentMax = 400;
 std::optional<PackCure> plan_at(const PackRequest& request, PackingProblem problem,
                                 const study::PackingReplayOptions& options, std::int64_t percent) {
   problem.rules.headroom = request.rules.headroom * Decimal(percent, 100);
-  const auto result = capacity::pack(problem, request.search);
+  const auto result = packing::pack(problem, request.search);
   if (!result) return std::nullopt;
   const study::PackingReplay replay = study::replay_packing(problem, result->packing, options);
   if (std::ranges::any_of(replay.demands, is_short_of_room)) return std::nullopt;

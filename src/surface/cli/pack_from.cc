@@ -48,15 +48,15 @@ void name_gpu_models(PlanFile& plan, const PackingProblem& problem) {
 
 }  // namespace
 
-Result<capacity::StandingPlan> load_standing_plan(const std::string& path, const Files& files,
-                                                  PackingProblem& problem) {
+Result<transition::StandingPlan> load_standing_plan(const std::string& path, const Files& files,
+                                                    PackingProblem& problem) {
   const auto text = files.read(path);
   if (!text) return pass_on(text.error());
   auto plan = read_plan_file(*text, path);
   if (!plan) return pass_on(plan.error());
   name_gpu_models(*plan, problem);
   offer_what_stands(*plan, problem);
-  capacity::StandingPlan standing{.demands = demands_of(*plan), .packing = {}};
+  transition::StandingPlan standing{.demands = demands_of(*plan), .packing = {}};
   auto packing = bind_plan(*plan, path, problem.offers, standing.demands);
   if (!packing) return pass_on(packing.error());
   standing.packing = std::move(*packing);

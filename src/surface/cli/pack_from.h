@@ -4,15 +4,15 @@
 #include <string>
 
 #include "base/result.h"
-#include "capacity/transition.h"
 #include "domain/packing.h"
 #include "ports/files.h"
+#include "transition/transition.h"
 
 namespace berth::cli {
 
 /// Reads the plan of a file. GPU models that stand and that the problem does not offer are added to its offers, with a
 /// count of 0: they may only be released. Requires: the problem has an offer.
-[[nodiscard]] Result<capacity::StandingPlan> load_standing_plan(const std::string& path, const Files& files,
-                                                                PackingProblem& problem);
+[[nodiscard]] Result<transition::StandingPlan> load_standing_plan(const std::string& path, const Files& files,
+                                                                  PackingProblem& problem);
 
 }  // namespace berth::cli

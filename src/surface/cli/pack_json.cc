@@ -83,8 +83,8 @@ std::string verification_text(const PackAnswer& answer) {
 }  // namespace
 
 std::string pack_json(const PackAnswer& answer) {
-  const capacity::PackResult& result = answer.result;
-  const capacity::PackScore& score = result.score;
+  const packing::PackResult& result = answer.result;
+  const packing::PackScore& score = result.score;
   const std::string largest_free =
       score.largest_free ? object_text(place_members(answer, *score.largest_free)) : "null";
   Members members = {{"gpus", json_text(score.gpus)},

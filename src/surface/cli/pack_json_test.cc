@@ -12,7 +12,7 @@ namespace {
 
 TEST(PackJson, HasItsWordsInOrder) {
   const PackingProblem problem = sample::problem(false);
-  const capacity::PackResult result = sample::result(problem);
+  const packing::PackResult result = sample::result(problem);
   EXPECT_EQ(pack_json({.problem = problem, .result = result}),
             R"({"gpus":2,"bound":1,"proven":false,"objective":"gpus","cost_micro_usd_per_hour":null,"slices":[)"
             R"({"gpu":0,"profile":"1g.6gb","start":0,"model":"bert","tenant":"bert","batch":4,"processes":1,)"
@@ -31,7 +31,7 @@ TEST(PackJson, HasItsWordsInOrder) {
 
 TEST(PackJson, PricedPlansNameTheirGpuModels) {
   const PackingProblem problem = sample::problem(true);
-  const capacity::PackResult result = sample::result(problem);
+  const packing::PackResult result = sample::result(problem);
   const study::PackingReplay replay = sample::replay();
   const std::string text = pack_json({.problem = problem, .result = result, .replay = &replay});
   const auto json = nlohmann::ordered_json::parse(text);
@@ -54,7 +54,7 @@ TEST(PackJson, PricedPlansNameTheirGpuModels) {
 TEST(PackJson, IsReadAgain) {
   for (const bool is_priced : {false, true}) {
     const PackingProblem problem = sample::problem(is_priced);
-    const capacity::PackResult result = sample::result(problem);
+    const packing::PackResult result = sample::result(problem);
     const auto packing = parse_plan(pack_json({.problem = problem, .result = result}), "p.json", problem);
     ASSERT_TRUE(packing.has_value()) << packing.error().message;
     EXPECT_EQ(*packing, result.packing);
@@ -64,7 +64,7 @@ TEST(PackJson, IsReadAgain) {
 TEST(PackJson, NamesCannotBreakIt) {
   PackingProblem problem = sample::problem(false);
   problem.demands[0].model = "a\"b\\\n\xff";
-  const capacity::PackResult result = sample::result(problem);
+  const packing::PackResult result = sample::result(problem);
   const auto json = nlohmann::json::parse(pack_json({.problem = problem, .result = result}));
   EXPECT_EQ(json["slices"][0]["model"], "a\"b\\\n\xEF\xBF\xBD");
 }

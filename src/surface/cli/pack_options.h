@@ -6,8 +6,8 @@
 #include <string>
 
 #include "base/result.h"
-#include "capacity/pack.h"
 #include "domain/packing.h"
+#include "packing/pack.h"
 #include "scenario/packing_files.h"
 #include "surface/cli/verb.h"
 
@@ -42,7 +42,7 @@ struct PackRequest {
   scenario::ProfileFormat profile_format = scenario::ProfileFormat::kParvagpu;
   std::string demand_path;
   PackingRules rules;
-  capacity::PackOptions search;
+  packing::PackOptions search;
   bool is_verifying = false;
   bool is_curing = false;
   std::uint64_t seed = 1;  ///< of the replays: it and the two numbers after it

@@ -21,7 +21,7 @@ TEST(PackOptions, DefaultsAreThoseOfTheRules) {
   const auto request = check_pack_options(least());
   ASSERT_TRUE(request.has_value()) << request.error().message;
   EXPECT_EQ(request->rules, PackingRules{});
-  EXPECT_EQ(request->search.nodes_max, capacity::PackOptions{}.nodes_max);
+  EXPECT_EQ(request->search.nodes_max, packing::PackOptions{}.nodes_max);
   EXPECT_EQ(request->profile_format, scenario::ProfileFormat::kCsv);
   EXPECT_EQ(request->format, OutputFormat::kTable);
   EXPECT_FALSE(request->is_verifying || request->report_dir || request->check_path || request->fleet_path);

@@ -6,8 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "capacity/find_fault.h"
-#include "capacity/transition.h"
+#include "packing/find_fault.h"
 #include "surface/cli/interrupt.h"
 #include "surface/cli/pack_answer.h"
 #include "surface/cli/pack_cure.h"
@@ -17,6 +16,7 @@
 #include "surface/cli/pack_problem.h"
 #include "surface/cli/pack_table.h"
 #include "surface/cli/report_folder.h"
+#include "transition/transition.h"
 
 namespace berth::cli {
 namespace {
@@ -27,7 +27,7 @@ Result<std::string> judged(const std::string& path, const PackingProblem& proble
   if (!text) return pass_on(text.error());
   const auto packing = parse_plan(*text, path, problem);
   if (!packing) return pass_on(packing.error());
-  if (const auto fault = capacity::find_fault(problem, *packing)) {
+  if (const auto fault = packing::find_fault(problem, *packing)) {
     return fail(ErrorCode::kUnavailable, fmt::format("{}: refused: {}", path, *fault));
   }
   return fmt::format("{}: accepted: {} GPUs, {} slices\n", path, packing->gpu_offers.size(), packing->slices.size());
@@ -42,29 +42,30 @@ Error own_mistake(std::string_view what, const std::string& fault) {
 }
 
 /// Finds a plan that the verifier accepts.
-Result<capacity::PackResult> verified_plan(const PackRequest& request, const PackingProblem& problem) {
-  auto result = capacity::pack(problem, request.search);
+Result<packing::PackResult> verified_plan(const PackRequest& request, const PackingProblem& problem) {
+  auto result = packing::pack(problem, request.search);
   if (!result) return result;
-  if (const auto fault = capacity::find_fault(problem, result->packing)) {
+  if (const auto fault = packing::find_fault(problem, result->packing)) {
     return pass_on(own_mistake("the plan that was found", *fault));
   }
   return result;
 }
 
 /// The way from what stands; its target takes the place of the plan in `result`.
-Result<capacity::Transition> verified_transition(const PackRequest& request, const PackingProblem& problem,
-                                                 const capacity::StandingPlan& standing, capacity::PackResult& result) {
-  auto transition = capacity::plan_transition(problem, standing, result, request.search);
+Result<transition::Transition> verified_transition(const PackRequest& request, const PackingProblem& problem,
+                                                   const transition::StandingPlan& standing,
+                                                   packing::PackResult& result) {
+  auto transition = transition::plan_transition(problem, standing, result, request.search);
   if (!transition) return pass_on(in_file(*request.from_path, transition.error()));
-  if (const auto fault = capacity::find_fault(problem, transition->target)) {
+  if (const auto fault = packing::find_fault(problem, transition->target)) {
     return pass_on(own_mistake("the plan that was found", *fault));
   }
-  if (const auto fault = capacity::find_step_fault(problem, standing, *transition)) {
+  if (const auto fault = transition::find_step_fault(problem, standing, *transition)) {
     return pass_on(own_mistake("the steps that were found", *fault));
   }
   result.packing = transition->target;
-  result.score = capacity::score_of(problem, result.packing);
-  result.unused = capacity::empty_places(problem, result.packing);
+  result.score = packing::score_of(problem, result.packing);
+  result.unused = packing::empty_places(problem, result.packing);
   // Here the fewest changes come before the largest free slice.
   result.is_largest_free_proven = result.is_slice_count_proven = false;
   return transition;
@@ -97,7 +98,7 @@ Result<std::string> run_pack(const PackRequest& request, const PackSurroundings&
   auto problem = load_packing_problem(request, surroundings.files);
   if (!problem) return pass_on(problem.error());
   if (request.check_path) return judged(*request.check_path, *problem, surroundings.files);
-  std::optional<capacity::StandingPlan> standing;
+  std::optional<transition::StandingPlan> standing;
   if (request.from_path) {
     auto loaded = load_standing_plan(*request.from_path, surroundings.files, *problem);
     if (!loaded) return pass_on(loaded.error());
@@ -105,7 +106,7 @@ Result<std::string> run_pack(const PackRequest& request, const PackSurroundings&
   }
   auto result = verified_plan(request, *problem);
   if (!result) return pass_on(result.error());
-  std::optional<capacity::Transition> transition;
+  std::optional<transition::Transition> transition;
   if (standing) {
     auto planned = verified_transition(request, *problem, *standing, *result);
     if (!planned) return pass_on(planned.error());

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "base/result.h"
-#include "capacity/pack.h"
 #include "domain/packing.h"
+#include "packing/pack.h"
 #include "ports/files.h"
 #include "study/packing_replay.h"
 #include "surface/cli/pack_options.h"
@@ -15,7 +15,7 @@ namespace berth::cli {
 
 /// Draws the page of --report; the replay may be absent.
 using PackReportRenderer =
-    std::function<std::string(const PackingProblem&, const capacity::PackResult&, const study::PackingReplay*)>;
+    std::function<std::string(const PackingProblem&, const packing::PackResult&, const study::PackingReplay*)>;
 
 /// What packing finds around it.
 struct PackSurroundings {

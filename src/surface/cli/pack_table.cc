@@ -58,7 +58,7 @@ std::string gap_text(std::int64_t value, std::int64_t bound) {
 std::string counted_nodes(std::int64_t nodes) { return counted(nodes, "node") + (nodes == 1 ? " was" : " were"); }
 
 std::string proof_text(const PackAnswer& answer) {
-  const capacity::PackResult& result = answer.result;
+  const packing::PackResult& result = answer.result;
   const bool is_priced = answer.is_priced();
   if (result.is_proven) return is_priced ? "proven: no mix is cheaper" : "proven: fewer cannot carry them";
   const std::int64_t value = is_priced ? result.score.micro_usd_per_hour.value_or(0) : result.score.gpus;
@@ -69,7 +69,7 @@ std::string proof_text(const PackAnswer& answer) {
 }
 
 std::string headline_text(const PackAnswer& answer) {
-  const capacity::PackScore& score = answer.result.score;
+  const packing::PackScore& score = answer.result.score;
   const std::string demands = counted(std::ssize(answer.problem.demands), "demand");
   if (score.gpus == 0) return "0 GPUs, proven: no demand has a rate";
   const std::string gpus = gpus_text(answer);
@@ -85,7 +85,7 @@ std::string place_text(const PackAnswer& answer, const Slice& slice) {
 
 /// What goes beyond the number of GPUs.
 std::string refinement_text(const PackAnswer& answer) {
-  const capacity::PackResult& result = answer.result;
+  const packing::PackResult& result = answer.result;
   const auto& free = result.score.largest_free;
   std::string text = answer.transition == nullptr ? "" : "with the fewest changes; ";
   text += "largest free slice: ";

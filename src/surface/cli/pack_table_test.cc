@@ -13,7 +13,7 @@ using testing::Not;
 
 TEST(PackTable, ShowsGpusDemandsAndTheGap) {
   const PackingProblem problem = sample::problem(false);
-  const capacity::PackResult result = sample::result(problem);
+  const packing::PackResult result = sample::result(problem);
   EXPECT_EQ(
       pack_table({.problem = problem, .result = result}),
       "2 A30-24GB carry 3 demands; not proven: at least 1 is needed, a gap of 50.00 %. 12,345 nodes were searched; "
@@ -36,7 +36,7 @@ TEST(PackTable, ShowsGpusDemandsAndTheGap) {
 TEST(PackTable, PricedAndReplayed) {
   PackingProblem problem = sample::problem(true);
   problem.rules.headroom = sample::decimal("1.01");
-  const capacity::PackResult result = sample::result(problem);
+  const packing::PackResult result = sample::result(problem);
   const study::PackingReplay replay = sample::replay();
   EXPECT_EQ(pack_table({.problem = problem, .result = result, .replay = &replay}),
             "$0.850000 an hour (1 A30-24GB, 1 T4-16GB) carries 3 demands; proven: no mix is cheaper\n"
@@ -60,7 +60,7 @@ TEST(PackTable, PricedAndReplayed) {
 TEST(PackTable, EmptyPlanIsProven) {
   PackingProblem problem = sample::problem(false);
   problem.demands.clear();
-  capacity::PackResult result;
+  packing::PackResult result;
   result.is_proven = true;
   EXPECT_EQ(pack_table({.problem = problem, .result = result}),
             "0 GPUs, proven: no demand has a rate\n\n"
@@ -70,7 +70,7 @@ TEST(PackTable, EmptyPlanIsProven) {
 TEST(PackTable, EqualNeighboursShareALineAndNamesCannotSteer) {
   PackingProblem problem = sample::problem(false);
   problem.demands[0].model = problem.demands[0].tenant = "b\x1b[2Jrt";
-  capacity::PackResult result = sample::result(problem);
+  packing::PackResult result = sample::result(problem);
   result.unused.clear();
   result.packing.gpu_offers.assign(5, 0);
   for (std::uint32_t gpu = 2; gpu < 5; ++gpu) {

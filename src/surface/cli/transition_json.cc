@@ -14,11 +14,11 @@ using detail::json_text;
 using detail::list_text;
 using detail::object_text;
 
-std::string transition_gpus_text(const PackingProblem& problem, const capacity::Transition& transition) {
+std::string transition_gpus_text(const PackingProblem& problem, const transition::Transition& transition) {
   std::vector<std::string> items;
   items.reserve(transition.gpus.size());
   for (std::size_t i = 0; i < transition.gpus.size(); ++i) {
-    const capacity::TransitionGpu& gpu = transition.gpus[i];
+    const transition::TransitionGpu& gpu = transition.gpus[i];
     items.push_back(object_text({{"gpu", json_text(i)},
                                  {"gpu_model", json_text(problem.offers[gpu.offer].model.name)},
                                  {"standing", json_text(or_null(gpu.standing))},
@@ -27,8 +27,8 @@ std::string transition_gpus_text(const PackingProblem& problem, const capacity::
   return list_text(items);
 }
 
-std::string step_json(const PackingProblem& problem, const capacity::Transition& transition, std::size_t index) {
-  const capacity::Step& step = transition.steps[index];
+std::string step_json(const PackingProblem& problem, const transition::Transition& transition, std::size_t index) {
+  const transition::TransitionStep& step = transition.steps[index];
   const GpuModel& model = problem.offers[transition.gpus[step.slice.slice.gpu.index].offer].model;
   const Demand& demand = demand_of_step(problem, transition, step);
   return object_text({{"step", json_text(index + 1)},
@@ -45,7 +45,7 @@ std::string step_json(const PackingProblem& problem, const capacity::Transition&
 
 }  // namespace
 
-std::string transition_json(const PackingProblem& problem, const capacity::Transition& transition) {
+std::string transition_json(const PackingProblem& problem, const transition::Transition& transition) {
   std::vector<std::string> steps;
   steps.reserve(transition.steps.size());
   for (std::size_t i = 0; i < transition.steps.size(); ++i) steps.push_back(step_json(problem, transition, i));

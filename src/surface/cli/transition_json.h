@@ -3,12 +3,12 @@
 
 #include <string>
 
-#include "capacity/transition.h"
 #include "domain/packing.h"
+#include "transition/transition.h"
 
 namespace berth::cli {
 
 /// One JSON object; its keys: docs/packing.md. GPUs are numbered as in `gpus`, which says what each was and becomes.
-[[nodiscard]] std::string transition_json(const PackingProblem& problem, const capacity::Transition& transition);
+[[nodiscard]] std::string transition_json(const PackingProblem& problem, const transition::Transition& transition);
 
 }  // namespace berth::cli

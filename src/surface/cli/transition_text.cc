@@ -12,10 +12,10 @@
 namespace berth::cli {
 namespace {
 
-using capacity::Step;
-using capacity::StepKind;
-using capacity::Transition;
-using capacity::TransitionGpu;
+using transition::StepKind;
+using transition::Transition;
+using transition::TransitionGpu;
+using transition::TransitionStep;
 
 std::string slices_word(std::int64_t count) { return fmt::format("{} slice{}", count, count == 1 ? "" : "s"); }
 
@@ -63,7 +63,7 @@ std::string gpus_that_change(const Transition& transition) {
 }
 
 std::vector<std::string> step_cells(const PackingProblem& problem, const Transition& transition, std::size_t index) {
-  const Step& step = transition.steps[index];
+  const TransitionStep& step = transition.steps[index];
   const Slice& slice = step.slice.slice;
   const GpuModel& model = problem.offers[transition.gpus[slice.gpu.index].offer].model;
   const Demand& demand = demand_of_step(problem, transition, step);
@@ -88,7 +88,7 @@ std::string_view step_word(StepKind kind) {
   return "";
 }
 
-const Demand& demand_of_step(const PackingProblem& problem, const Transition& transition, const Step& step) {
+const Demand& demand_of_step(const PackingProblem& problem, const Transition& transition, const TransitionStep& step) {
   const std::size_t index = step.slice.demand;
   return index < problem.demands.size() ? problem.demands[index] : transition.gone[index - problem.demands.size()];
 }

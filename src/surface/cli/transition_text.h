@@ -4,19 +4,19 @@
 #include <string>
 #include <string_view>
 
-#include "capacity/transition.h"
 #include "domain/packing.h"
+#include "transition/transition.h"
 
 namespace berth::cli {
 
 /// "create", "destroy", "retune".
-[[nodiscard]] std::string_view step_word(capacity::StepKind kind);
+[[nodiscard]] std::string_view step_word(transition::StepKind kind);
 
 /// Whose slice a step is about: a demand of the problem, or one that is gone.
-[[nodiscard]] const Demand& demand_of_step(const PackingProblem& problem, const capacity::Transition& transition,
-                                           const capacity::Step& step);
+[[nodiscard]] const Demand& demand_of_step(const PackingProblem& problem, const transition::Transition& transition,
+                                           const transition::TransitionStep& step);
 
 /// What changes, what is proven of it, the GPUs that come and go, and the steps in order.
-[[nodiscard]] std::string transition_table(const PackingProblem& problem, const capacity::Transition& transition);
+[[nodiscard]] std::string transition_table(const PackingProblem& problem, const transition::Transition& transition);
 
 }  // namespace berth::cli

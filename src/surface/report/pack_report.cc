@@ -29,7 +29,7 @@ constexpr std::string_view kNoFigure = R"(<span class="absent">–</span>)";
 /// A problem and its plan, with what the page asks of them again and again.
 struct PackPage {
   const PackingProblem& problem;
-  const capacity::PackResult& result;
+  const packing::PackResult& result;
   const study::PackingReplay* replay;
   std::map<std::string, std::size_t> hues;  ///< of the models that have slices, in the order of the demands
 
@@ -79,7 +79,7 @@ std::string objective_text(const PackPage& page, std::int64_t value) {
 }
 
 std::string headline_words(const PackPage& page) {
-  const capacity::PackScore& score = page.result.score;
+  const packing::PackScore& score = page.result.score;
   if (score.gpus == 0) return "No GPU is needed: no demand has a rate.";
   std::string text =
       fmt::format("{} carry {}", taken_text(page), counted_noun(std::ssize(page.problem.demands), "demand"));
@@ -98,7 +98,7 @@ std::string pack_fact(std::string_view term, std::string_view text) {
 }
 
 std::string pack_facts(const PackPage& page) {
-  const capacity::PackResult& result = page.result;
+  const packing::PackResult& result = page.result;
   const PackingRules& rules = page.problem.rules;
   const auto& free = result.score.largest_free;
   std::string text = pack_fact("GPUs", fmt::format("{}", result.score.gpus));
@@ -334,7 +334,7 @@ std::string replay_words(const PackPage& page) {
 
 }  // namespace
 
-std::string render_pack_report(const PackingProblem& problem, const capacity::PackResult& result,
+std::string render_pack_report(const PackingProblem& problem, const packing::PackResult& result,
                                const study::PackingReplay* replay) {
   const PackPage page{.problem = problem, .result = result, .replay = replay, .hues = hues_of(problem, result.packing)};
   const std::string headline = html_escaped(headline_words(page));

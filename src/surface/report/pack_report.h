@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <string>
 
-#include "capacity/pack.h"
 #include "domain/packing.h"
+#include "packing/pack.h"
 #include "study/packing_replay.h"
 
 namespace berth::report {
@@ -14,7 +14,7 @@ namespace berth::report {
 /// The page, UTF-8. `replay` may be absent. Names are escaped; figures that do not exist are a dash. Equal neighbours
 /// among the GPUs share a picture, the first `kPackPicturesMax` are drawn, and the page says so. The same arguments
 /// give the same bytes. Requires: `result` is a plan for `problem`.
-[[nodiscard]] std::string render_pack_report(const PackingProblem& problem, const capacity::PackResult& result,
+[[nodiscard]] std::string render_pack_report(const PackingProblem& problem, const packing::PackResult& result,
                                              const study::PackingReplay* replay);
 
 inline constexpr std::size_t kPackPicturesMax = 200;

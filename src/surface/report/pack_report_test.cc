@@ -19,10 +19,10 @@ PackingProblem small_problem() {
   return problem;
 }
 
-capacity::PackResult small_result(const PackingProblem& problem) {
+packing::PackResult small_result(const PackingProblem& problem) {
   const GpuModel& model = problem.offers.front().model;
   const ProfileId half = mig::find_profile(model, "2g.12gb").value();
-  capacity::PackResult result;
+  packing::PackResult result;
   result.packing.gpu_offers = {0, 0, 0};
   result.packing.slices = {{{GpuId{0}, 0, half}, 0, 8, 2, Decimal(60)},
                            {{GpuId{1}, 0, half}, 0, 8, 2, Decimal(60)},
@@ -50,7 +50,7 @@ TEST(PackReport, ShowsPlanProofAndDemands) {
 
 TEST(PackReport, ShowsReplayAndProof) {
   const PackingProblem problem = small_problem();
-  capacity::PackResult result = small_result(problem);
+  packing::PackResult result = small_result(problem);
   result.bound = 3;
   result.is_proven = true;
   study::PackingReplay replay{.seconds = 600, .seeds = {1, 2, 3}, .demands = {}};
@@ -67,7 +67,7 @@ TEST(PackReport, ShowsReplayAndProof) {
 TEST(PackReport, EmptyPlanAndPrices) {
   PackingProblem problem = small_problem();
   problem.offers.front().micro_usd_per_hour = 1'250'000;
-  capacity::PackResult result = small_result(problem);
+  packing::PackResult result = small_result(problem);
   result.score.micro_usd_per_hour = 3'750'000;
   result.bound = 2'500'000;
   EXPECT_THAT(render_pack_report(problem, result, nullptr),

@@ -1,10 +1,10 @@
-#include "capacity/detail/transition_bound.h"
+#include "transition/detail/bound.h"
 
 #include <algorithm>
 #include <optional>
 #include <vector>
 
-namespace berth::capacity::moving {
+namespace berth::transition::detail {
 namespace {
 
 constexpr std::int64_t kTableMax = 4'000'000;  ///< entries x slices of one demand
@@ -205,4 +205,4 @@ std::int64_t changes_bound(const TransitionView& view) {
   return unwanted + std::max(bound_by(view, kComputeSlices), bound_by(view, kUnits));
 }
 
-}  // namespace berth::capacity::moving
+}  // namespace berth::transition::detail

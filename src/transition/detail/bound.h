@@ -10,10 +10,10 @@
 #include <optional>
 #include <vector>
 
-#include "capacity/detail/transition_cover.h"
-#include "capacity/detail/transition_view.h"
+#include "transition/detail/cover.h"
+#include "transition/detail/view.h"
 
-namespace berth::capacity::moving {
+namespace berth::transition::detail {
 
 using Size = std::int64_t;
 inline constexpr Size kNoSize = INT64_MAX / 4;  ///< cannot be reached
@@ -47,4 +47,4 @@ struct SizeQuestion {
 /// Also counts the slices that are destroyed because no demand needs them any more.
 [[nodiscard]] std::int64_t changes_bound(const TransitionView& view);
 
-}  // namespace berth::capacity::moving
+}  // namespace berth::transition::detail

@@ -1,4 +1,4 @@
-#include "capacity/detail/transition_cover.h"
+#include "transition/detail/cover.h"
 
 #include "base/sort_stably.h"
 
@@ -8,7 +8,7 @@
 #include <map>
 #include <numeric>
 
-namespace berth::capacity::moving {
+namespace berth::transition::detail {
 namespace {
 
 constexpr std::size_t kExactItemsMax = 12;
@@ -162,4 +162,4 @@ std::int64_t fewest_changes(const CoverQuestion& question) {
   return fewest_changes_by_sums(question);
 }
 
-}  // namespace berth::capacity::moving
+}  // namespace berth::transition::detail

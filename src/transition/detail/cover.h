@@ -4,9 +4,9 @@
 #include <optional>
 #include <vector>
 
-#include "capacity/detail/transition_view.h"
+#include "transition/detail/view.h"
 
-namespace berth::capacity::moving {
+namespace berth::transition::detail {
 
 /// The rate of a slice as it is, and at its best point. Equal for slices that are created.
 struct Item {
@@ -31,4 +31,4 @@ struct CoverQuestion {
 /// kept slices if there are few kinds of them, otherwise by their sums.
 [[nodiscard]] std::int64_t fewest_changes(const CoverQuestion& question);
 
-}  // namespace berth::capacity::moving
+}  // namespace berth::transition::detail

@@ -1,4 +1,4 @@
-#include "capacity/detail/transition_improve.h"
+#include "transition/detail/improve.h"
 
 #include <algorithm>
 #include <functional>
@@ -8,9 +8,9 @@
 #include "base/ensure.h"
 #include "base/rng.h"
 #include "base/sort_stably.h"
-#include "capacity/detail/transition_bound.h"
+#include "transition/detail/bound.h"
 
-namespace berth::capacity::moving {
+namespace berth::transition::detail {
 namespace {
 
 constexpr std::int64_t kFirstShare = 8;        ///< of the budget, for the first exact search
@@ -217,4 +217,4 @@ Improved fewest_changes_plan(const TransitionView& view, const PackingProblem& p
   return Improving(view, problem, fewest, pack, nodes_max).run();
 }
 
-}  // namespace berth::capacity::moving
+}  // namespace berth::transition::detail

@@ -4,10 +4,10 @@
 
 #include <cstdint>
 
-#include "capacity/detail/transition_start.h"
-#include "capacity/detail/transition_view.h"
+#include "transition/detail/start.h"
+#include "transition/detail/view.h"
 
-namespace berth::capacity::moving {
+namespace berth::transition::detail {
 
 struct Improved {
   SitePlan plan;
@@ -19,4 +19,4 @@ struct Improved {
 [[nodiscard]] Improved fewest_changes_plan(const TransitionView& view, const PackingProblem& problem,
                                            const Packing& fewest, const Packer& pack, std::int64_t nodes_max);
 
-}  // namespace berth::capacity::moving
+}  // namespace berth::transition::detail

@@ -1,4 +1,4 @@
-#include "capacity/detail/transition_order.h"
+#include "transition/detail/order.h"
 
 #include <algorithm>
 #include <bit>
@@ -9,7 +9,7 @@
 #include "base/ensure.h"
 #include "base/sort_stably.h"
 
-namespace berth::capacity::moving {
+namespace berth::transition::detail {
 namespace {
 
 constexpr std::size_t kDeadlockTriesMax = 16;
@@ -435,4 +435,4 @@ Order order_of(const TransitionView& view, const SitePlan& plan, const std::vect
   return Ordering(view, plan, retuned).run();
 }
 
-}  // namespace berth::capacity::moving
+}  // namespace berth::transition::detail

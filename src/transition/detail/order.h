@@ -11,9 +11,9 @@
 
 #include <vector>
 
-#include "capacity/detail/transition_view.h"
+#include "transition/detail/view.h"
 
-namespace berth::capacity::moving {
+namespace berth::transition::detail {
 
 struct OrderedStep {
   StepKind kind = StepKind::kCreate;
@@ -32,4 +32,4 @@ struct Order {
 /// The plan for the existing slices: the rate of each one that is retuned, 0 for others.
 [[nodiscard]] Order order_of(const TransitionView& view, const SitePlan& plan, const std::vector<Rate>& retuned);
 
-}  // namespace berth::capacity::moving
+}  // namespace berth::transition::detail

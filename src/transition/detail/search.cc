@@ -1,11 +1,11 @@
-#include "capacity/detail/transition_search.h"
+#include "transition/detail/search.h"
 
 #include "base/sort_stably.h"
 
 #include <algorithm>
 #include <numeric>
 
-namespace berth::capacity::moving {
+namespace berth::transition::detail {
 namespace {
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
@@ -289,4 +289,4 @@ void SiteSearch::release(int site) {
   used_price_ -= view_.offers[offer].price;
 }
 
-}  // namespace berth::capacity::moving
+}  // namespace berth::transition::detail

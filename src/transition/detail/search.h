@@ -12,11 +12,11 @@
 #include <optional>
 #include <vector>
 
-#include "capacity/detail/transition_bound.h"
-#include "capacity/detail/transition_cover.h"
-#include "capacity/detail/transition_view.h"
+#include "transition/detail/bound.h"
+#include "transition/detail/cover.h"
+#include "transition/detail/view.h"
 
-namespace berth::capacity::moving {
+namespace berth::transition::detail {
 
 /// How much more a site can hold, by its slices: in compute slices and in placement units. Caches results.
 class Room {
@@ -92,4 +92,4 @@ class SiteSearch {
   std::int64_t* nodes_left_ = nullptr;
 };
 
-}  // namespace berth::capacity::moving
+}  // namespace berth::transition::detail

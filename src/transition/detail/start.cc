@@ -1,4 +1,4 @@
-#include "capacity/detail/transition_start.h"
+#include "transition/detail/start.h"
 
 #include "base/sort_stably.h"
 
@@ -7,7 +7,7 @@
 #include <set>
 #include <tuple>
 
-namespace berth::capacity::moving {
+namespace berth::transition::detail {
 namespace {
 
 constexpr int kOverlapStepsMax = 2000;
@@ -449,4 +449,4 @@ void Starter::drop_surplus(SitePlan& plan) const {
   }
 }
 
-}  // namespace berth::capacity::moving
+}  // namespace berth::transition::detail

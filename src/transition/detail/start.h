@@ -7,10 +7,10 @@
 #include <optional>
 #include <vector>
 
-#include "capacity/detail/transition_search.h"
-#include "capacity/detail/transition_view.h"
+#include "transition/detail/search.h"
+#include "transition/detail/view.h"
 
-namespace berth::capacity::moving {
+namespace berth::transition::detail {
 
 /// The slices of each demand in a plan: site, then place in the order of the site.
 struct HeldAt {
@@ -76,4 +76,4 @@ class Starter {
 /// Whether each demand's slices meet its need without surplus, and the plan stays within its budget.
 [[nodiscard]] bool is_complete(const TransitionView& view, const SitePlan& plan);
 
-}  // namespace berth::capacity::moving
+}  // namespace berth::transition::detail

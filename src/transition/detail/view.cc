@@ -1,4 +1,4 @@
-#include "capacity/detail/transition_view.h"
+#include "transition/detail/view.h"
 
 #include <algorithm>
 #include <bit>
@@ -7,7 +7,7 @@
 #include "base/ensure.h"
 #include "domain/scenario.h"
 
-namespace berth::capacity::moving {
+namespace berth::transition::detail {
 namespace {
 
 constexpr std::int64_t kScaledRateMax = std::int64_t{1} << 48;
@@ -127,7 +127,7 @@ class Builder {
  public:
   Builder(const PackingProblem& problem, const StandingPlan& standing) : problem_(problem), standing_(standing) {}
 
-  Result<TransitionView> run(const PackResult& fewest) {
+  Result<TransitionView> run(const packing::PackResult& fewest) {
     for (const GpuOffer& offer : problem_.offers) view_.offers.push_back(offer_view(offer));
     view_.keeps_tenants_apart = problem_.rules.keeps_tenants_apart;
     add_standing();
@@ -187,7 +187,7 @@ class Builder {
     std::vector<Decimal> rates;
     for (const OfferView& offer : view_.offers) {
       for (const ProfileId kind : offer.kinds) {
-        const auto point = best_point(problem_, asked, *offer.model, kind);
+        const auto point = packing::best_point(problem_, asked, *offer.model, kind);
         rates.push_back(point ? point->requests_per_second : Decimal(0));
       }
     }
@@ -221,7 +221,7 @@ class Builder {
     view_.demands.push_back(std::move(demand));
   }
 
-  void add_sites(const PackResult& fewest) {
+  void add_sites(const packing::PackResult& fewest) {
     std::vector<std::int64_t> counts(view_.offers.size(), 0);
     for (const std::uint32_t offer : standing_.packing.gpu_offers) {
       view_.sites.push_back({static_cast<int>(offer), true, {}});
@@ -266,7 +266,8 @@ int OfferView::place_of(const mig::Placement& placement) const {
   return static_cast<int>(found - places.begin());
 }
 
-Result<TransitionView> view_of(const PackingProblem& problem, const StandingPlan& standing, const PackResult& fewest) {
+Result<TransitionView> view_of(const PackingProblem& problem, const StandingPlan& standing,
+                               const packing::PackResult& fewest) {
   if (const auto fault = find_standing_fault(problem, standing)) return invalid(*fault);
   return Builder(problem, standing).run(fewest);
 }
@@ -279,14 +280,14 @@ std::int64_t changes_of(const TransitionView& view, const SitePlan& plan) {
   return changes;
 }
 
-}  // namespace berth::capacity::moving
+}  // namespace berth::transition::detail
 
-namespace berth::capacity {
+namespace berth::transition {
 
 Decimal rate_in_force(const PackingProblem& problem, const GpuModel& model, const Demand& demand,
                       const PackedSlice& slice) {
-  const PerformancePoint* point = moving::find_point(problem, model, demand, slice);
+  const PerformancePoint* point = detail::find_point(problem, model, demand, slice);
   return point == nullptr ? slice.requests_per_second : point->requests_per_second;
 }
 
-}  // namespace berth::capacity
+}  // namespace berth::transition

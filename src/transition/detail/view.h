@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "base/result.h"
-#include "capacity/transition.h"
 #include "mig/geometry.h"
+#include "transition/transition.h"
 
-namespace berth::capacity::moving {
+namespace berth::transition::detail {
 
 using Rate = std::int64_t;
 /// Bit i: OfferView::places[i].
@@ -80,7 +80,7 @@ struct TransitionView {
 
 /// Errors as plan_transition's.
 [[nodiscard]] Result<TransitionView> view_of(const PackingProblem& problem, const StandingPlan& standing,
-                                             const PackResult& fewest);
+                                             const packing::PackResult& fewest);
 
 /// A slice on a site of a plan; `standing`: the existing slice that is kept as it, or kNone.
 struct Held {
@@ -95,4 +95,4 @@ using SitePlan = std::vector<std::vector<Held>>;
 
 [[nodiscard]] std::int64_t changes_of(const TransitionView& view, const SitePlan& plan);
 
-}  // namespace berth::capacity::moving
+}  // namespace berth::transition::detail

@@ -1,9 +1,9 @@
 /// A small problem with a plan, for the tests of what shows plans.
 #pragma once
 
-#include "capacity/pack.h"
 #include "domain/packing.h"
 #include "mig/catalogue.h"
+#include "packing/pack.h"
 #include "study/packing_replay.h"
 
 namespace berth::cli::sample {
@@ -34,9 +34,9 @@ inline PackingProblem problem(bool is_priced) {
 
 /// Two GPUs: on A30 twice 1g for bert and 2g for resnet; the other is a T4 whole for resnet, or an A30 with 1g for
 /// bert.
-inline capacity::PackResult result(const PackingProblem& problem) {
+inline packing::PackResult result(const PackingProblem& problem) {
   const bool is_priced = problem.offers.size() > 1;
-  capacity::PackResult result;
+  packing::PackResult result;
   Packing& packing = result.packing;
   packing.gpu_offers = {0, is_priced ? 1U : 0U};
   const auto on = [&](std::uint32_t gpu, const char* profile, int start) {
