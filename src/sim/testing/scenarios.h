@@ -1,5 +1,5 @@
-/// Small scenarios, runs and a recount of journals, shared by the tests and benchmarks of the simulator and of what
-/// stands on it.
+/// Small scenarios, runs and a recount of journals, shared by the tests and benchmarks of the simulator and of the
+/// modules above it.
 #pragma once
 
 #include <algorithm>
@@ -166,7 +166,7 @@ inline std::string shown(const std::vector<JournalRecord>& journal) {
   return text;
 }
 
-/// What the journal alone says, counted without the simulator's code.
+/// Counts from the journal alone, without the simulator's code.
 struct Recount {
   struct Service {
     std::int64_t requests = 0;
