@@ -380,7 +380,7 @@ class PlannerPolicy {
     const double seconds = gain / value_per_second(problem);
     return {
         .text = fmt::format("the changes of this GPU gain as much as {:.2f} s of all requests, net of their price and "
-                            "of up to {} s in which what is new gives nothing",
+                            "of up to {} s until its new slices are ready",
                             seconds, slots),
         .numbers = {{"gain", gain}, {"gain_seconds", seconds}, {"ready_after_seconds", slots}}};
   }
