@@ -13,7 +13,8 @@ namespace berth::cli {
 
 namespace {
 
-constexpr double kRounding = 1e-10;  ///< of the objective: sums in another order differ by so much
+constexpr double kRounding =
+    1e-10;  ///< the relative error of an objective: sums in another order may differ by as much
 
 }  // namespace
 

@@ -21,12 +21,12 @@ struct PlanWords {
   bool has_timings = false;
 };
 
-/// Checked, as far as that goes without the scenario.
+/// Checked, as far as possible without the scenario.
 struct PlanRequest {
   std::string scenario_path;
   std::int64_t at_second = 0;
   std::uint64_t seed = 1;
-  std::size_t reasons = 20;  ///< planner::kAllReasons: of all steps
+  std::size_t reasons = 20;  ///< how many steps get reasons; planner::kAllReasons: all
   OutputFormat format = OutputFormat::kTable;
   bool is_explained = false;
   bool has_timings = false;
