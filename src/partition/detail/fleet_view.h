@@ -1,5 +1,5 @@
-/// The fleet as the static policies see it: per GPU model the kinds of slices, the partitions of a GPU, and the rate of
-/// each service on each kind. Built once per policy; everything else works on small indices.
+/// The fleet as seen by the policies of this module: for each GPU model the kinds of slices, the partitions of a GPU,
+/// and the rate of each service on each kind. Built once per policy; all else works on small indices.
 #pragma once
 
 #include <cstdint>

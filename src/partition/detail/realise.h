@@ -1,5 +1,5 @@
 /// From counts to places: the partition of each GPU, and the owner of each piece, so that as much as possible of the
-/// existing plan stays.
+/// existing plan is preserved.
 #pragma once
 
 #include <vector>
