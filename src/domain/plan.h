@@ -35,7 +35,7 @@ struct PointChoice {
   friend bool operator==(const PointChoice&, const PointChoice&) = default;
 };
 
-/// Give a slice to services (none: to nobody) in a role.
+/// Give a slice to services in a role; without services it becomes unowned.
 struct AssignSlice {
   Holding holding;
   std::optional<PointChoice> point;  ///< absent: the default of profile/operating_point.h
@@ -55,7 +55,7 @@ struct Action {
   friend bool operator==(const Action&, const Action&) = default;
 };
 
-/// The capacity that a plan counts on for a service with a floor, in requests a second (see docs/constraints.md).
+/// The capacity that a plan counts on for a service with a floor, in requests per second (see docs/constraints.md).
 struct PlannedFloor {
   ServiceId service;
   double needed = 0;   ///< to keep the floor under the load that is expected
@@ -66,7 +66,7 @@ struct PlannedFloor {
 struct Plan {
   std::uint64_t base_version = 0;  ///< the state version that it was made for
   Instant made_at;
-  std::optional<Instant> expires_at;        ///< absent: stands until replaced
+  std::optional<Instant> expires_at;        ///< absent: valid until replaced
   std::vector<Action> actions;              ///< in the order in which they begin
   std::optional<double> objective;          ///< reached, in the policy's own unit; absent where it optimises nothing
   std::optional<double> bound;              ///< no plan can exceed it; absent: not proven

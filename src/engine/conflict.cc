@@ -17,7 +17,7 @@ namespace {
 /// Numbers of constraints, ascending.
 using Subset = std::vector<std::size_t>;
 
-/// The most sets that the search for a smaller conflict looks at, whether or not it asks about them.
+/// The maximum number of sets that the search for a smaller conflict examines, whether or not it asks about them.
 constexpr std::int64_t kSubsetsMax = 200'000;
 
 Subset without(const Subset& subset, std::size_t from, std::size_t count) {

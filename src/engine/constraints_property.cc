@@ -158,7 +158,7 @@ std::int64_t changes_of(const std::vector<Life>& lives, ServiceId service) {
   return changes;
 }
 
-/// 1g, 2g and 3g give 100, 200 and 300 requests a second.
+/// The requests per second of a service's slices: 1g, 2g and 3g serve 100, 200 and 300.
 double capacity_of(const Draw& draw, const std::vector<Life>& lives, ServiceId service) {
   double sum = 0;
   for (const Life& life : lives) {

@@ -148,7 +148,7 @@ TEST(Constraints, IsolationGpuSharesNoGpu) {
   EXPECT_EQ(world.breach({destroy(other_g)}), "");  // b is not alone on GPU 0, but the plan acts on GPU 1
   EXPECT_EQ(world.breach(touch()), "GPU 0: wanted b alone (b.isolation), found a there too");
   EXPECT_EQ(world.breach({destroy(one_g), create(two_g), give(held(two_g, {{1}}))}), "");
-  EXPECT_EQ(world.breach({give(held(one_g, {}))}), "");  // a slice of nobody does not count
+  EXPECT_EQ(world.breach({give(held(one_g, {}))}), "");  // an unowned slice does not count
   // b's slice on GPU 1 is leaving.
   EXPECT_EQ(world.breach({give(held(other_g, {{2}}))}), "");
   EXPECT_EQ(world.breach(cut_for(slice_at(1, "1g.10gb", 2), {{1}})),
@@ -202,7 +202,7 @@ TEST(Constraints, TheFirstLayoutIsFree) {
   EXPECT_EQ(world.breach(cut_for(one_g, {{0}})), "");
 }
 
-// ---- floors: a 1g gives 100 requests a second, a 3g 300
+// ---- floors: a 1g serves 100 requests per second, a 3g 300
 
 TEST(Constraints, AFloorBindsPlannedCapacity) {
   World world;

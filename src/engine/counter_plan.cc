@@ -98,7 +98,7 @@ class CounterPlanner {
     Plan plan;
     for (std::uint32_t index = 0; index < scenario_.gpu_count(); ++index) {
       const GpuId gpu{index};
-      const bool must_be_filled = is_first_ && pins_.contains(gpu);  // pins stand from the first layout on
+      const bool must_be_filled = is_first_ && pins_.contains(gpu);  // pinned slices exist from the first layout on
       if (locked_.contains(gpu) || !(is_short(supplies_) || must_be_filled)) continue;
       Supplies after = supplies_;
       for (const StandingSlice* standing : standing_[gpu]) add(*standing, -1, after);

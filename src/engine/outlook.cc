@@ -98,7 +98,7 @@ class Forecasts {
     expected.loads.reserve(static_cast<std::size_t>(stretch.seconds + 1) * kSampleLevels.size());
     double sum = 0;
     std::int64_t second = 0;
-    // The second after the window stands for the tail.
+    // The second after the window represents the tail.
     for (const forecast::Quantiles& each : forecaster.predict(stretch.from_second, stretch.seconds + 1)) {
       const double weight = second++ < stretch.seconds ? 1 : tail_seconds;
       for (const std::size_t level : kSampleLevels) {

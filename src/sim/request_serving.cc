@@ -109,7 +109,7 @@ void RequestServing::settle(const Service& service, Process& process, std::int64
     const std::int64_t second_end = second_begin + kMicrosPerSecond;
     std::size_t end = begin;
     std::int64_t late = 0;
-    // Requests that were first pushed elsewhere may be behind younger ones.
+    // Requests that were first pushed elsewhere may come after younger ones.
     for (; end < batch.size() && batch[end] >= second_begin && batch[end] < second_end; ++end) {
       meter.add_latency(at_us - batch[end]);
       if (batch[end] < in_time_from) ++late;

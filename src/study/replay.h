@@ -46,7 +46,7 @@ struct ReplayResult {
                                                           std::uint64_t seed, const ReplayHooks& hooks,
                                                           const policy::Settings& settings = {});
 
-/// The cost of the whole fleet over the run in micro-dollars, rounded once, half to even; absent if an entry has no
+/// The cost of the whole fleet over the run in micro-dollars, rounded half to even once; absent if an entry has no
 /// price.
 [[nodiscard]] std::optional<std::int64_t> fleet_cost_micro_usd(const Scenario& scenario);
 

@@ -17,9 +17,8 @@
 namespace berth::study {
 
 struct SizeOptions {
-  Decimal attainment =
-      Decimal(99, 100);        ///< the share of requests in time that every service must keep; above 0, at most 1
-  std::int64_t gpus_max = 64;  ///< >= 1
+  Decimal attainment = Decimal(99, 100);         ///< the share in time that every service must keep; in (0, 1]
+  std::int64_t gpus_max = 64;                    ///< >= 1
   std::vector<std::uint64_t> seeds = {1, 2, 3};  ///< distinct, not empty; figures come from the first
 };
 
@@ -98,7 +97,7 @@ struct SizeResult {
   SizeOptions options;
   std::optional<Decimal> usd_per_gpu_hour = std::nullopt;
   std::vector<PolicySize> policies;
-  std::vector<IdeaSize> ideas;  ///< empty unless asked for
+  std::vector<IdeaSize> ideas;  ///< empty unless requested
 };
 
 /// The price of `gpus` GPUs for one hour in micro-dollars, rounded half to even; absent without a price.

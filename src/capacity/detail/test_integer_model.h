@@ -68,8 +68,8 @@ class IntegerModel {
   [[nodiscard]] KindRows add_slices(const GpuModel& model, const std::string& tenant) {
     KindRows kinds;
     for (const ProfileId profile : profiles_used(problem_, model)) {
-      const double least =
-          goal_.cost_max ? 0 : -solver::kInfinity;  // a plan's score counts every slice that is created
+      // With a limit on costs, slices are counted: a plan's score counts every slice that is created.
+      const double least = goal_.cost_max ? 0 : -solver::kInfinity;
       solver::Row& kind = kinds.emplace(profile, solver::Row{.lower = least, .upper = 0, .entries = {}}).first->second;
       for (std::size_t d = 0; d < problem_.demands.size(); ++d) {
         const PerformancePoint* row = best_row(problem_, problem_.demands[d], model, profile);

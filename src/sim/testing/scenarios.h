@@ -117,7 +117,7 @@ inline Action assign(Holding holding, std::optional<PointChoice> point = std::nu
   return {.what = AssignSlice{.holding = std::move(holding), .point = point}, .reason = {}};
 }
 
-/// A stage that plays a script: the actions listed for a second are asked for in the first step at or after it.
+/// A stage that plays a script: it requests the actions listed for a second in the first step at or after it.
 inline Stage scripted(std::map<std::int64_t, std::vector<Action>> script) {
   auto left = std::make_shared<std::map<std::int64_t, std::vector<Action>>>(std::move(script));
   return {.name = "script", .run = [left](const Snapshot& snapshot, Plan& plan) -> std::optional<std::string> {

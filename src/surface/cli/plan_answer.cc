@@ -13,8 +13,7 @@ namespace berth::cli {
 
 namespace {
 
-constexpr double kRounding =
-    1e-10;  ///< the relative error of an objective: sums in another order may differ by as much
+constexpr double kRounding = 1e-10;  ///< relative difference of an objective between two orders of summation
 
 }  // namespace
 

@@ -19,7 +19,7 @@ struct PlanAnswer {
   PlanRecord record;
   /// The steps of the record's schedule, then those of pinned slices that the first layout adds to it.
   planner::Reasons reasons;
-  std::vector<planner::ServiceShare> shares;        ///< by service; empty unless asked for
+  std::vector<planner::ServiceShare> shares;        ///< by service; empty unless requested
   std::optional<double> solve_ms = std::nullopt;    ///< duration of the policy's own search
   std::optional<double> reasons_ms = std::nullopt;  ///< duration of computing the reasons of the steps
 };

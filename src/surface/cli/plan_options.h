@@ -32,7 +32,7 @@ struct PlanRequest {
   bool has_timings = false;
 };
 
-/// Refuses an empty path, a second, seed or number of reasons that is not a whole number in its range, and an unknown
+/// Refuses an empty path; a second, a seed or a number of reasons that is not a whole number in its range; an unknown
 /// format.
 [[nodiscard]] Result<PlanRequest> check_plan_options(const PlanWords& words);
 
