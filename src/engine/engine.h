@@ -37,7 +37,7 @@ struct EngineRules {
 
 class Engine {
  public:
-  /// `scenario` must outlive the engine. Every step runs all stages, in this order.
+  /// `scenario` must outlive the engine. Every step runs the stages in this order.
   Engine(const Scenario& scenario, std::vector<Stage> stages, const EngineRules& rules = {});
 
   /// Accepts an event; it is applied by the next step.
