@@ -47,15 +47,12 @@ std::string remarks_on(const planner::Reasons& reasons) {
   std::string text;
   const std::size_t changing = changing_count(reasons);
   if (reasons.computed < changing) {
-    text +=
-        wrapped(fmt::format("reasons were computed for {} of {} steps, those with the largest gain{}; --reasons all "
-                            "computes the others",
-                            reasons.computed, changing,
-                            reasons.are_largest ? ""
-                                                : " among the " + std::to_string(reasons.what_ifs) +
-                                                      " most "
-                                                      "promising ones")) +
-        "\n";
+    text += wrapped(fmt::format(
+                "reasons were computed for {} of {} steps, those with the largest gain{}; --reasons all "
+                "computes the others",
+                reasons.computed, changing,
+                reasons.are_largest ? "" : " among the " + std::to_string(reasons.what_ifs) + " most promising ones")) +
+            "\n";
   }
   if (reasons.better_found) {
     text +=

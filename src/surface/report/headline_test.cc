@@ -28,16 +28,14 @@ TEST(Headline, ComparesTheBestWithShared) {
   EXPECT_EQ(headline_of({policy("shared", 0.5, 4'000'000, 8'000'000), policy("whole", 0.6, 4'000'000, 7'000'000),
                          policy("paris", 0.75, 2'000'000, 2'500'000)}),
             "paris has the highest goodput: 0.750 (mean of services), 50 % more than shared (0.500). It costs $2.00 "
-            "instead of "
-            "$4.00; a million answers in time cost $2.50 instead of $8.00.");
+            "instead of $4.00; a million answers in time cost $2.50 instead of $8.00.");
 }
 
 TEST(Headline, ComparesWithWholeWhereSharedIsBestOrMissing) {
   EXPECT_EQ(
       headline_of({policy("shared", 0.8, 900'000, 8'000'000), policy("whole", 0.4, 900'000, 16'000'000)}),
       "shared has the highest goodput: 0.800 (mean of services), 100 % more than whole (0.400). Both cost $0.9000; a "
-      "million "
-      "answers in time cost $8.00 instead of $16.00.");
+      "million answers in time cost $8.00 instead of $16.00.");
 }
 
 TEST(Headline, SaysWhenTheBestKnowsTheFuture) {
@@ -46,8 +44,7 @@ TEST(Headline, SaysWhenTheBestKnowsTheFuture) {
   EXPECT_EQ(
       headline_of({best, policy("paris", 0.8, 1, 1)}),
       "static-best has the highest goodput: 0.900 (mean of services). static-best knows the whole trace beforehand; "
-      "of those that do "
-      "not, paris has the highest (0.800).");
+      "of those that do not, paris has the highest (0.800).");
 }
 
 TEST(Headline, LeavesOutWhatIsNotKnown) {
