@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The formatter leaves drawings in comments alone: state machines had been joined into running text."""
+"""The formatter does not change drawings in comments, such as state machines."""
 
 import shutil
 import subprocess

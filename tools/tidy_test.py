@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Proves that each rule of tools/tidy can fail, on small trees made for it."""
+"""Shows that each rule of tools/tidy can fail, on small trees made for that."""
 
 import importlib.machinery
 import importlib.util
@@ -15,7 +15,7 @@ def load_tidy():
     sys.dont_write_bytecode = True
     loader = importlib.machinery.SourceFileLoader("tidy", str(Path(__file__).parent / "tidy"))
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader("tidy", loader))
-    sys.modules["tidy"] = module  # dataclasses look their module up
+    sys.modules["tidy"] = module  # dataclasses look up their module by name
     loader.exec_module(module)
     return module
 

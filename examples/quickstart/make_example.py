@@ -53,7 +53,7 @@ def draw_count(rng, mean):
 
 
 def day_counts(rng, mean, swing, peak_at, bursts):
-    """A day pressed into RUN_SECONDS: a wave around the mean, and bursts (begin, seconds, factor)."""
+    """A day compressed into RUN_SECONDS: a wave around the mean, and bursts (begin, seconds, factor)."""
     counts = []
     for second in range(-HISTORY_SECONDS, RUN_SECONDS):
         rate = mean * (1 + swing * math.cos(2 * math.pi * (second - peak_at) / RUN_SECONDS))

@@ -11,7 +11,7 @@ namespace berth {
 enum class ErrorCode {
   kInvalidInput,  ///< The user's file or option is wrong; nothing was changed.
   kNotFound,      ///< A requested file or name does not exist.
-  kUnavailable,   ///< The outside world failed (disk full, device missing).
+  kUnavailable,   ///< The environment failed (disk full, device missing).
   kInterrupted,   ///< The user asked to stop.
 };
 

@@ -58,7 +58,7 @@ std::string in_quotes(std::string_view text) {
       shown += c;
     }
   }
-  // A cut or a broken sequence must not make the message itself ill-formed.
+  // A truncated or invalid sequence must not make the message itself ill-formed.
   while (true) {
     const std::size_t bad = find_bad_utf8(shown);
     if (bad == std::string::npos) break;

@@ -23,7 +23,7 @@ TEST(Text, QuotesCutLongText) {
   const std::string just_fits(48, 'x');
   EXPECT_EQ(in_quotes(just_fits), "\"" + just_fits + "\"");
   EXPECT_EQ(in_quotes(just_fits + "y"), "\"" + just_fits + "...\"");
-  // A cut inside a sequence must not leave half of it.
+  // Truncation inside a sequence must not leave half of it.
   EXPECT_EQ(find_bad_utf8(in_quotes(std::string(47, 'x') + "\xC3\xBC")), std::string::npos);
 }
 

@@ -27,8 +27,8 @@ constexpr int kSteps = 200;
 constexpr double kMargin = 1e-9;
 /// By rates, accuracies of several variants are averaged and rounded to millionths.
 constexpr double kMarginByRates = 1e-6;
-/// The most numbers (goods on kinds of slices, by block) of a run of one hour; a longer run gets more, by the square
-/// root of its length.
+/// The maximum number of values (goods on kinds of slices, by block) of a run of one hour; a longer run gets more, by
+/// the square root of its length.
 constexpr double kNumbersOfAnHour = 130'000;
 constexpr double kNumbersMax = 3'000'000;
 /// A target is divided into that many bins to count requests that arrive close together, fewer if that takes too long.

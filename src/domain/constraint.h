@@ -37,7 +37,7 @@ inline constexpr ConstraintId kFrozenConstraint = {.service = std::nullopt, .kin
 /// The word of the scenario's file: "floor", "trust_domain", "frozen".
 [[nodiscard]] std::string constraint_word(ConstraintKind kind);
 
-/// What messages and output call it: "resnet.floor", "frozen". Requires: the service is one of the scenario.
+/// The name in messages and output: "resnet.floor", "frozen". Requires: the service is one of the scenario.
 [[nodiscard]] std::string constraint_name(const Scenario& scenario, const ConstraintId& constraint);
 
 }  // namespace berth

@@ -1,5 +1,5 @@
-/// The plan: what a policy wants done, why, and what it promises. A value; an independent checker accepts it before
-/// anything acts.
+/// The plan of a policy: actions, reasons, and the capacity that it counts on. A value; an independent checker must
+/// accept it before it is carried out.
 #pragma once
 
 #include <cstdint>
@@ -15,19 +15,19 @@
 
 namespace berth {
 
-/// Cut a slice. It waits until the room is free.
+/// Create a slice. The creation waits until the room is free.
 struct CreateSlice {
   Slice slice;
   friend bool operator==(const CreateSlice&, const CreateSlice&) = default;
 };
 
-/// Remove a slice after the batches under way.
+/// Destroy a slice once its running batches are done.
 struct DestroySlice {
   Slice slice;
   friend bool operator==(const DestroySlice&, const DestroySlice&) = default;
 };
 
-/// How a service runs on a slice, where the default operating point is not wanted.
+/// The operating point of a service on a slice, if not the default one.
 struct PointChoice {
   int variant = 0;  ///< 0: the model itself
   int batch = 1;
@@ -35,7 +35,7 @@ struct PointChoice {
   friend bool operator==(const PointChoice&, const PointChoice&) = default;
 };
 
-/// Give a slice to services (none: to nobody) in a role.
+/// Give a slice to services in a role; without services it becomes unowned.
 struct AssignSlice {
   Holding holding;
   std::optional<PointChoice> point;  ///< absent: the default of profile/operating_point.h
@@ -55,10 +55,10 @@ struct Action {
   friend bool operator==(const Action&, const Action&) = default;
 };
 
-/// The capacity that a plan counts on for a service with a floor, in requests a second (see docs/constraints.md).
+/// The capacity that a plan counts on for a service with a floor, in requests per second (see docs/constraints.md).
 struct PlannedFloor {
   ServiceId service;
-  double needed = 0;   ///< to keep the floor under the load that is expected
+  double needed = 0;   ///< to keep the floor under the expected load
   double planned = 0;  ///< of its inference slices once the plan is carried out
   friend bool operator==(const PlannedFloor&, const PlannedFloor&) = default;
 };
@@ -66,12 +66,12 @@ struct PlannedFloor {
 struct Plan {
   std::uint64_t base_version = 0;  ///< the state version that it was made for
   Instant made_at;
-  std::optional<Instant> expires_at;        ///< absent: stands until replaced
+  std::optional<Instant> expires_at;        ///< absent: valid until replaced
   std::vector<Action> actions;              ///< in the order in which they begin
-  std::optional<double> objective;          ///< reached, in the policy's own unit; absent where it optimises nothing
+  std::optional<double> objective;          ///< reached, in the policy's own unit; absent if it optimises nothing
   std::optional<double> bound;              ///< no plan can exceed it; absent: not proven
-  std::vector<PlannedFloor> floors;         ///< of each service that has a floor, where the policy plans for floors
-  std::optional<UnmetFloors> unmet_floors;  ///< why planned < needed for some floor; absent: it is so for none
+  std::vector<PlannedFloor> floors;         ///< of each service that has a floor, if the policy plans for floors
+  std::optional<UnmetFloors> unmet_floors;  ///< why planned < needed for some floor; absent: all floors are met
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 

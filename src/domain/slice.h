@@ -30,7 +30,7 @@ struct ProfileId {
 /// The name of a whole GPU that is not partitioned, in scenarios, profile tables and journals.
 inline constexpr const char* kFullProfileName = "full";
 
-/// A stretch of one GPU: a profile at a start. Ordered by GPU, then start, which is the order in which replicas are
+/// A part of one GPU: a profile at a start. Ordered by GPU, then start, which is the order in which replicas are
 /// served.
 struct Slice {
   GpuId gpu;

@@ -9,14 +9,14 @@
 
 namespace berth {
 
-/// Under the loads that are expected, no plan keeps all of these constraints: it is proven.
+/// It is proven that under the expected loads no plan keeps all of these constraints.
 struct ProvenConflict {
   std::vector<ConstraintId> constraints;  ///< in their order, at least one floor among them
-  bool is_minimal = true;                 ///< without any one of them the others can be met; false: not known
+  bool is_minimal = true;                 ///< if any one of them is left out, the others can be met; false: not known
   friend bool operator==(const ProvenConflict&, const ProvenConflict&) = default;
 };
 
-/// A change that began before occupies GPUs. Once it is done all floors can be met.
+/// A change that began earlier occupies GPUs. Once it is done, all floors can be met.
 struct ChangeUnderWay {
   Instant until;  ///< when it is expected to be done: a plan that takes effect then can meet them
   friend bool operator==(const ChangeUnderWay&, const ChangeUnderWay&) = default;

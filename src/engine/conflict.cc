@@ -17,7 +17,7 @@ namespace {
 /// Numbers of constraints, ascending.
 using Subset = std::vector<std::size_t>;
 
-/// Sets that are looked at, asked for or not, before the search for a smaller conflict ends.
+/// The maximum number of sets that the search for a smaller conflict examines, whether or not it asks about them.
 constexpr std::int64_t kSubsetsMax = 200'000;
 
 Subset without(const Subset& subset, std::size_t from, std::size_t count) {
@@ -56,7 +56,7 @@ class ConflictSearch {
     const bool is_minimal = shrink(conflict);
     const bool is_smallest = is_minimal && find_smaller(conflict);
     if (!proven_) return NotDecided{};
-    // What was not decided is no conflict: then the smallest set with a proof is one, and a smaller one may exist.
+    // An undecided set is no conflict. The smallest set with a proof is one, though a smaller one may exist.
     const bool is_proven = *proven_ == conflict;
     Conflict result;
     for (const std::size_t number : *proven_) result.constraints.push_back(constraints_[number]);
@@ -69,7 +69,7 @@ class ConflictSearch {
  private:
   [[nodiscard]] bool is_spent() const { return calls_ >= limits_.calls_max; }
 
-  /// Asks. Requires: not spent.
+  /// Asks the question. Requires: calls are left.
   bool can_be_met(const Subset& subset) {
     ENSURE(!is_spent());
     ++calls_;
@@ -86,7 +86,7 @@ class ConflictSearch {
     return std::ranges::any_of(feasible_, [&](const Subset& known) { return std::ranges::includes(known, subset); });
   }
 
-  /// The deletion filter. False where the limit ended it: then the set is a conflict, maybe not a minimal one.
+  /// The deletion filter. False if the limit ended it: the set may then not be minimal.
   bool shrink(Subset& conflict) {
     for (std::size_t part = conflict.size(); part > 0; part = part == 1 ? 0 : (part + 1) / 2) {
       for (std::size_t from = 0; from < conflict.size();) {
@@ -107,7 +107,7 @@ class ConflictSearch {
     return true;
   }
 
-  /// Replaces a minimal conflict by a smallest one. False where the limit ended it.
+  /// Replaces a minimal conflict by a smallest one. False if the limit ended the search.
   bool find_smaller(Subset& conflict) {
     std::int64_t looked_at = 0;
     for (std::size_t size = 1; size < conflict.size(); ++size) {
@@ -127,7 +127,7 @@ class ConflictSearch {
     return true;
   }
 
-  /// Adds what can be added to a set that can be met. False where the limit ended it.
+  /// Adds constraints to a feasible set as long as it stays feasible. False if the limit ended it.
   bool grow(Subset subset) {
     for (std::size_t number = 0; number < constraints_.size(); ++number) {
       if (std::ranges::binary_search(subset, number)) continue;
@@ -145,8 +145,8 @@ class ConflictSearch {
   std::span<const ConstraintId> constraints_;
   const FeasibilityQuestion& ask_;
   const ConflictLimits& limits_;
-  std::vector<Subset> feasible_;  ///< as asked for
-  std::optional<Subset> proven_;  ///< the smallest one that is proven to have no way; the first of that size
+  std::vector<Subset> feasible_;  ///< sets found feasible, each made as large as possible
+  std::optional<Subset> proven_;  ///< the smallest set that is proven infeasible; the first of that size
   int calls_ = 0;
 };
 

@@ -1,4 +1,4 @@
-/// Constraints that cannot all be met: the smallest set of them that a limited number of questions finds.
+/// The search for a smallest set of constraints that cannot all be met, with a limited number of questions.
 #pragma once
 
 #include <cstdint>
@@ -17,26 +17,26 @@ struct Scenario;
 
 /// Constraints of which it is proven that no plan keeps all of them.
 struct Conflict {
-  std::vector<ConstraintId> constraints;  ///< in their order; empty: it fails without any of them
-  bool is_minimal = true;                 ///< without any one of them the others can be met
+  std::vector<ConstraintId> constraints;  ///< in their order; empty: no plan exists even without constraints
+  bool is_minimal = true;                 ///< if any one of them is left out, the others can be met
   bool is_smallest = true;                ///< and no conflict has fewer constraints
-  int calls = 0;                          ///< of the question
-  std::string why;                        ///< what was wanted and found, where no search was needed; may be empty
+  int calls = 0;                          ///< how often the question was asked
+  std::string why;                        ///< what was wanted and found, if no search was needed; may be empty
   friend bool operator==(const Conflict&, const Conflict&) = default;
 };
 
-/// What is known of some constraints together.
+/// Whether a set of constraints can be met, as far as it is known.
 enum class Finding : std::uint8_t {
   kCanBeMet,     ///< a way to keep all of them was found
   kCannotBeMet,  ///< it is proven that there is none
-  kNotDecided,   ///< neither, within the limits of whoever was asked
+  kNotDecided,   ///< neither, within the limits of the solver that was asked
 };
 
 /// Whether some constraints, given in their order, can all be met.
 using FeasibilityQuestion = std::function<Finding(std::span<const ConstraintId>)>;
 
 struct ConflictLimits {
-  int calls_max = 200;  ///< of the question; at least 1
+  int calls_max = 200;  ///< how often the question may be asked; at least 1
 };
 
 /// All constraints can be met together.
@@ -52,14 +52,14 @@ using ConflictSearchResult = std::variant<CanBeMet, Conflict, NotDecided>;
 /// Whether all constraints can be met, and a smallest conflict where it is proven that they cannot. They are distinct
 /// and in their order.
 ///
-/// Requires: what can be met with some constraints can be met with fewer. First a deletion filter: parts of the set,
-/// large ones first, are left out for good while the rest is not known to be possible: a minimal set. Then sets of 1,
-/// 2, .. constraints are asked about that no possible set contains, until one is not known to be possible. Each set
-/// that is possible is made as large as it goes, so that it rules out many questions (Ignatiev et al., Smallest MUS
-/// Extraction with Minimal Hitting Set Dualization, CP 2015; here the hitting sets are listed, in order). The answer is
-/// a conflict only if a set without a possibility was proven to have none: the last such set, which may not be minimal
-/// where smaller ones were not decided, or where the limit ended the search. One call where all can be met; else at
-/// most `calls_max`.
+/// Requires: if a set of constraints can be met, so can each of its subsets. First a deletion filter finds a minimal
+/// set: parts of the set, large ones first, are left out for good as long as the rest is not known to be feasible. Then
+/// the search asks about sets of 1, 2, .. constraints that no feasible set contains, until one is not known to be
+/// feasible. Each feasible set is made as large as possible, so that it rules out many questions (Ignatiev et al.,
+/// Smallest MUS Extraction with Minimal Hitting Set Dualization, CP 2015; here the hitting sets are listed, in order).
+/// The answer is a conflict only if some set was proven infeasible: it is then the smallest such set, which may not be
+/// minimal where smaller ones were not decided, or where the limit ended the search. One call if all can be met, else
+/// at most `calls_max`.
 [[nodiscard]] ConflictSearchResult find_conflict(std::span<const ConstraintId> constraints,
                                                  const FeasibilityQuestion& ask, const ConflictLimits& limits);
 

@@ -25,8 +25,8 @@ Ids ids_of(std::string_view letters) {
   return ids;
 }
 
-/// Constraints cannot be met as soon as they contain one of the cores; sets of more than `decided_max` without a
-/// possibility are not decided.
+/// A set of constraints cannot be met if it contains one of the cores; of these sets, those with more than
+/// `decided_max` constraints are not decided.
 struct Cores {
   std::vector<std::string> cores;
   std::size_t decided_max = 1000;
@@ -108,12 +108,12 @@ TEST(Conflict, WhatIsNotDecidedIsNoConflict) {
   // Nothing is ever proven.
   Cores silent{.cores = {"bd"}, .decided_max = 0};
   EXPECT_EQ(find_conflict(ids_of("abcd"), silent.question(), {}), ConflictSearchResult(NotDecided{}));
-  // Only small sets are: the conflict is found all the same.
+  // Only small sets are decided: the conflict is found all the same.
   Cores small{.cores = {"bd"}, .decided_max = 2};
   const Conflict found = conflict_in(find_conflict(ids_of("abcdefgh"), small.question(), {}));
   EXPECT_EQ(found.constraints, ids_of("bd"));
   EXPECT_TRUE(found.is_minimal && found.is_smallest);
-  // Only large sets are: the smallest of them is a conflict, of which no more is known.
+  // Only large sets are decided: the smallest of them is a conflict, but not known to be minimal.
   const auto large = [](std::span<const ConstraintId> asked) {
     if (!std::ranges::includes(asked, ids_of("bd"))) return Finding::kCanBeMet;
     return asked.size() >= 4 ? Finding::kCannotBeMet : Finding::kNotDecided;

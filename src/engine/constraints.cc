@@ -22,20 +22,21 @@ namespace {
 
 using Breach = std::optional<std::string>;
 
-/// Being short of so much of a floor is not being short; two sums of the same rates may differ by so much.
+/// A floor counts as met when the rate is short of it by at most this share; two sums of the same rates may differ by
+/// as much.
 constexpr double kRateTolerance = 1e-9;
 
-/// A slice once the plan is carried out.
+/// A slice after the plan.
 struct SliceAfter {
   std::vector<ServiceId> services;
   Role role = Role::kInference;
   std::optional<PointChoice> point;
 };
 
-/// The fleet once the plan is carried out, without what is on its way out.
+/// The fleet after the plan, without the slices that are leaving.
 struct FleetAfter {
   std::map<Slice, SliceAfter> slices;
-  std::set<GpuId> judged;  ///< GPUs that the plan must leave right
+  std::set<GpuId> judged;  ///< GPUs on which constraints must hold after the plan
 };
 
 struct Judged {
@@ -132,7 +133,7 @@ Breach breach_of_pins(const Scenario& scenario, const FleetAfter& fleet, const s
   return std::nullopt;
 }
 
-// ---- who may stand together
+// ---- isolation and trust domains
 
 Breach breach_in_slice(const Scenario& scenario, const Slice& slice, const std::vector<ServiceId>& services) {
   if (services.size() < 2) return std::nullopt;
@@ -149,7 +150,7 @@ std::string domain_shown(const ServiceSpec& spec) {
   return spec.trust_domain ? "trust domain " + *spec.trust_domain : "no trust domain";
 }
 
-/// Whether `service` puts up with `other` on its GPU.
+/// The constraint of `service` that `other` breaks by being on the same GPU, if any.
 Breach breach_between(const Scenario& scenario, GpuId gpu, ServiceId service, ServiceId other) {
   const ServiceSpec& spec = spec_of(scenario, service);
   const ServiceSpec& there = spec_of(scenario, other);
@@ -183,12 +184,12 @@ Breach breach_on_gpu(const Scenario& scenario, const FleetAfter& fleet, GpuId gp
 
 // ---- operating points and rates
 
-/// Requests a second of services on whole slices at points; measured once each.
+/// Requests per second of services on whole slices at operating points; each is worked out once.
 class PointRates {
  public:
   explicit PointRates(const Scenario& scenario) : scenario_(scenario), interference_(worst_interference(scenario)) {}
 
-  /// Nothing where the point that is named was not measured; 0 where none is named and the slice cannot serve.
+  /// Nothing if the point named was not measured; 0 if none is named and the slice cannot serve.
   std::optional<double> of(ServiceId service, const Slice& slice, const std::optional<PointChoice>& choice) {
     const GpuModel& model = scenario_.model_of(slice.gpu);
     const PointChoice named = choice.value_or(PointChoice{.variant = -1, .batch = 0, .processes = 0});
@@ -278,8 +279,8 @@ Breach breach_of_floor_figures(const ServiceSpec& spec, const PlannedFloor* stat
 
 double seconds_of(Instant at) { return (at - Instant()).to_seconds(); }
 
-/// When everything that began before a plan takes effect is done at the latest, batches that drain aside; nothing where
-/// nothing is under way. The end is rounded up to whole seconds, as expectations are.
+/// The latest end of all changes that began before a plan takes effect, not counting batches that drain; nothing if no
+/// change is under way. The end is rounded up to whole seconds, as expectations are.
 std::optional<Instant> latest_end_of_changes(const Judged& judged) {
   const bool is_any = std::ranges::any_of(judged.snapshot.slices, is_under_way);
   if (!is_any) return std::nullopt;
@@ -329,7 +330,7 @@ class UnmetFloorsJudge {
   const std::set<ServiceId>& unmet_;
 };
 
-/// What a plan must keep whatever else it cannot.
+/// The constraints that every plan must keep, even one that leaves a floor unmet.
 Breach hard_breach(const Judged& judged, const FleetAfter& fleet, PointRates& rates) {
   const std::map<Slice, ServiceId> owners = pin_owners(judged.scenario);
   if (Breach breach = breach_of_pinned_actions(judged, owners)) return breach;
@@ -378,7 +379,7 @@ Breach breach_of_floors(const Judged& judged, const FleetAfter& fleet, PointRate
   if (Breach breach = std::visit(UnmetFloorsJudge(judged, unmet), *judged.plan.unmet_floors)) {
     return wanted + "; " + *breach;
   }
-  // Without a first layout nothing would stand: one that does what it could is better than none.
+  // Without a first layout the fleet would stay empty: an incomplete layout is better than none.
   const bool may_be_bettered =
       judged.snapshot.is_before_first_layout() && std::holds_alternative<FloorsNotDecided>(*judged.plan.unmet_floors);
   if (may_be_bettered) return std::nullopt;

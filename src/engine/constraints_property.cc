@@ -27,7 +27,7 @@ constexpr std::uint64_t kCases = testing::by_build(40'000, 4'000);
 constexpr Instant kNow = Instant::at_second(9000);
 constexpr std::size_t kServices = 3;
 
-/// Slices that can all stand together.
+/// Slices that can all exist at the same time.
 const std::array<Slice, 8>& sites() {
   static const std::array<Slice, 8> all = {
       slice_at(0, "1g.10gb", 0), slice_at(0, "1g.10gb", 1), slice_at(0, "2g.20gb", 2), slice_at(0, "3g.40gb", 4),
@@ -158,7 +158,7 @@ std::int64_t changes_of(const std::vector<Life>& lives, ServiceId service) {
   return changes;
 }
 
-/// 1g, 2g and 3g give 100, 200 and 300 requests a second.
+/// The requests per second of a service's slices: 1g, 2g and 3g serve 100, 200 and 300.
 double capacity_of(const Draw& draw, const std::vector<Life>& lives, ServiceId service) {
   double sum = 0;
   for (const Life& life : lives) {
@@ -192,7 +192,7 @@ bool keeps_pin(const Draw& draw, const std::vector<Life>& lives, const Slice& sl
   });
 }
 
-/// Whether two services meet in a slice (or anywhere on a GPU) that the plan touches.
+/// Whether two services share a slice (or a GPU) that the plan acts on.
 bool do_meet(const Draw& draw, const std::vector<Life>& lives, ServiceId one, ServiceId other, bool is_in_slice) {
   for (const Life& mine : lives) {
     for (const Life& theirs : lives) {
@@ -243,7 +243,7 @@ std::set<std::string> broken_by(const Draw& draw, const std::vector<Life>& lives
   return broken;
 }
 
-/// States floors, right or wrong in one of the ways there are; returns the constraint that is then broken, if any.
+/// States floors, correct or wrong in one of the possible ways; returns the constraint that is then broken, if any.
 std::set<std::string> state_floors(Rng& rng, const std::vector<Life>& lives, Draw& draw) {
   std::set<std::string> broken;
   const bool is_admitted = by_chance(rng, 5);
@@ -292,7 +292,7 @@ TEST(ConstraintsProperty, AgreesWithANaiveJudge) {
     ASSERT_EQ(find_objection(draw.scenario, draw.snapshot, draw.plan, kNow), std::nullopt) << seed;
     if (draw.plan.actions.empty()) continue;
     std::set<std::string> broken = broken_by(draw, lives);
-    // Rates of points that do not exist are nobody's business.
+    // A point that does not exist has no rate to compare.
     if (!broken.contains("point")) broken.insert(lies.begin(), lies.end());
     const auto breach = find_breach(draw.scenario, draw.snapshot, draw.plan, kNow);
     ASSERT_EQ(breach.has_value(), !broken.empty()) << seed << ": " << breach.value_or("nothing found");

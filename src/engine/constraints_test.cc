@@ -21,7 +21,7 @@ const Slice two_g = slice_at(0, "2g.20gb", 2);
 const Slice three_g = slice_at(0, "3g.40gb", 4);
 const Slice other_g = slice_at(1, "3g.40gb", 4);
 
-/// Services a, b and c; GPU 0 holds 1g@0 of a and 3g@4 of b; GPU 1 holds 3g@4 of a and 2g@0, on its way out, of b.
+/// Services a, b and c; GPU 0 holds 1g@0 of a and 3g@4 of b; GPU 1 holds 3g@4 of a and 2g@0 of b, which is leaving.
 struct World {
   Scenario scenario = two_gpus();
   Snapshot snapshot;
@@ -48,7 +48,7 @@ struct World {
   }
 };
 
-/// A plan that touches GPU 0, and nothing else: 2g@2 is cut for nobody.
+/// A plan that acts on GPU 0 alone: it creates 2g@2 without an owner.
 std::vector<Action> touch() { return {create(two_g)}; }
 std::vector<Action> cut_for(const Slice& slice, std::vector<ServiceId> services, Role role = Role::kInference) {
   return {create(slice), give(held(slice, std::move(services), role))};
@@ -81,7 +81,7 @@ TEST(Constraints, APinStandsAndIsItsOwners) {
       {"destroyed",
        {destroy(one_g)},
        "GPU 0: wanted 1g.10gb@0 to stay a's own (a.pins), found that the plan destroys it"},
-      {"destroyed and cut again",
+      {"destroyed and created again",
        {destroy(one_g), create(one_g), give(held(one_g, {{0}}))},
        "GPU 0: wanted 1g.10gb@0 to stay a's own (a.pins), found that the plan destroys it"},
       {"given to another",
@@ -148,8 +148,8 @@ TEST(Constraints, IsolationGpuSharesNoGpu) {
   EXPECT_EQ(world.breach({destroy(other_g)}), "");  // b is not alone on GPU 0, but the plan acts on GPU 1
   EXPECT_EQ(world.breach(touch()), "GPU 0: wanted b alone (b.isolation), found a there too");
   EXPECT_EQ(world.breach({destroy(one_g), create(two_g), give(held(two_g, {{1}}))}), "");
-  EXPECT_EQ(world.breach({give(held(one_g, {}))}), "");  // a slice of nobody does not count
-  // b's slice on GPU 1 is on its way out.
+  EXPECT_EQ(world.breach({give(held(one_g, {}))}), "");  // an unowned slice does not count
+  // b's slice on GPU 1 is leaving.
   EXPECT_EQ(world.breach({give(held(other_g, {{2}}))}), "");
   EXPECT_EQ(world.breach(cut_for(slice_at(1, "1g.10gb", 2), {{1}})),
             "GPU 1: wanted b alone (b.isolation), found a there too");
@@ -184,11 +184,11 @@ TEST(Constraints, ABudgetCountsTheHourThatEndsNow) {
             "a: wanted at most 3 changes an hour (a.changes_per_hour), found 2 and 2 of the plan");
   EXPECT_EQ(world.breach({destroy(one_g), create(one_g), give(held(one_g, {{2}}))}), "");  // one of a, one of c
   EXPECT_EQ(world.breach({give(held(one_g, {{2}})), give(held(three_g, {{0}}))}), "");     // nothing is cut
-  // Given away first, it is a's all the same.
+  // The slice counts as a's although the plan gives it away first.
   world.a().changes_per_hour = 2;
   EXPECT_EQ(world.breach({give(held(one_g, {{2}})), destroy(one_g)}),
             "a: wanted at most 2 changes an hour (a.changes_per_hour), found 2 and 1 of the plan");
-  // Spent, but the plan changes nothing of a.
+  // The budget is spent, but the plan changes nothing of a.
   world.a().changes_per_hour = 0;
   EXPECT_EQ(world.breach({destroy(three_g)}), "");
 }
@@ -202,7 +202,7 @@ TEST(Constraints, TheFirstLayoutIsFree) {
   EXPECT_EQ(world.breach(cut_for(one_g, {{0}})), "");
 }
 
-// ---- floors: a 1g gives 100 requests a second, a 3g 300
+// ---- floors: a 1g serves 100 requests per second, a 3g 300
 
 TEST(Constraints, AFloorBindsPlannedCapacity) {
   World world;
@@ -276,7 +276,8 @@ TEST(Constraints, TheStandingPointCountsUntilAnotherIsAskedFor) {
   EXPECT_EQ(world.breach({create(two_g), give(held(other_g, {{0}}))}), "");
 }
 
-/// a needs 900 requests a second, more than all of GPU 0 gives beside the pin of b; GPU 1 is locked by what leaves it.
+/// a needs 900 requests per second, more than GPU 0 can serve beside the pin of b; GPU 1 is locked by a slice that is
+/// leaving.
 World short_world() {
   World world;
   world.a().floor_attainment = world.b().floor_attainment = Decimal(1);
@@ -295,7 +296,7 @@ TEST(Constraints, AnUnmetFloorNeedsAReason) {
   EXPECT_EQ(world.breach(touch()), kShort);
   world.plan.unmet_floors = FloorsNotDecided{};
   EXPECT_EQ(world.breach(touch()), "");
-  world.plan.floors.front().planned = 900;  // a wrong figure stays one
+  world.plan.floors.front().planned = 900;  // a wrong figure is refused in any case
   EXPECT_NE(world.breach(touch()), "");
 }
 
@@ -308,7 +309,7 @@ TEST(Constraints, AConflictIsOneOfTheScenarioThatThePlanDoesNotRefute) {
   const std::vector<Case> cases = {
       {{kFloorOfA, kPinsOfB}, ""},
       {{kFloorOfA}, ""},
-      {{kPinsOfB}, kShort + refuted},  // says nothing of floors
+      {{kPinsOfB}, kShort + refuted},  // no floor among them
       {{}, kShort + refuted},
       {{kFloorOfB, kPinsOfB}, kShort + refuted},  // both are kept
       {{kFloorOfA, {.service = ServiceId{1}, .kind = ConstraintKind::kTrustDomain}},
@@ -346,7 +347,7 @@ TEST(Constraints, AChangeUnderWayIsOneThatTheSnapshotShowsAndEndsInTime) {
             "could wait for");
   world.snapshot.slices.back().is_ready = false;
   EXPECT_EQ(world.breach(touch()), "");
-  world.snapshot.slices.back().holding.services.clear();  // nobody waits for it
+  world.snapshot.slices.back().holding.services.clear();  // an unowned slice: nothing waits for it
   world.plan.floors.front().planned = 100;
   EXPECT_NE(world.breach(touch()), "");
 }
@@ -361,7 +362,7 @@ TEST(Constraints, NoReasonHelpsWhereTheCheckerFindsAPlanThatMeetsAllFloors) {
     world.plan.floors.front().needed = 600;
     EXPECT_EQ(world.breach(touch()),
               "a: wanted 600 requests a second (a.floor), found slices for 400, though another plan meets all floors");
-    // Only a first layout that says that it does not know better is let through: nothing could stand in its place.
+    // Only a first layout that says "not decided" passes: the fleet would otherwise stay empty.
     World first = world;
     first.snapshot.slices.clear();
     first.snapshot.now = Instant();
@@ -371,11 +372,11 @@ TEST(Constraints, NoReasonHelpsWhereTheCheckerFindsAPlanThatMeetsAllFloors) {
     EXPECT_EQ(find_breach(first.scenario, first.snapshot, first.plan, Instant()).has_value(), !is_let_through);
     world.plan.floors.front().needed = 701;
     EXPECT_EQ(world.breach(touch()), "");
-    // A budget that is spent stands in the way.
+    // A budget that is spent allows no other plan.
     world.plan.floors.front().needed = 600;
     world.a().changes_per_hour = 0;
     EXPECT_EQ(world.breach(touch()), "");
-    // So does a neighbour that must be apart: all of GPU 0 is b's by its pin.
+    // Nor does a neighbour that must be apart: all of GPU 0 is b's by its pin.
     world.a().changes_per_hour.reset();
     world.b().isolation = Isolation::kGpu;
     world.snapshot.slices.erase(world.snapshot.slices.begin());
@@ -436,7 +437,7 @@ TEST(StrictEngine, RemembersWhatWasChanged) {
                     }};
   Engine engine(scenario, {stage}, {.is_strict = true});
   const auto refused_at = [&](std::int64_t second) {
-    engine.observe({.at = Instant(), .what = SliceGone{one_g}});  // the one that was asked to go, if any
+    engine.observe({.at = Instant(), .what = SliceGone{one_g}});  // the slice whose destruction was requested, if any
     return engine.step(Instant::at_second(second)).refused.has_value();
   };
   EXPECT_FALSE(engine.step(Instant()).refused.has_value());  // the first layout is free

@@ -17,7 +17,7 @@
 namespace berth {
 namespace {
 
-/// What a service needs and has, in requests a second.
+/// The rate that a service needs and the rate that it has, in requests per second.
 struct Supply {
   double needed = 0;  ///< 0: no floor
   double has = 0;
@@ -38,8 +38,9 @@ double slowest_ms(const std::vector<PerformancePoint>& points, const Performance
   return slowest;
 }
 
-/// Requests a second that any planner gets of a slice: of the default point, or of the best point at which a request
-/// may wait for a whole batch before its own, whichever is less; without such points the least of all usable ones.
+/// Requests per second that every planner gets from a slice: those of the default point, or of the best point at which
+/// a request may wait for a whole batch before its own, whichever is less; without such points the least of all usable
+/// ones.
 double sure_rate(const Scenario& scenario, const ServiceSpec& service, const GpuModel& model, ProfileId profile) {
   const auto preset = profile::choose_point(service, model, profile);
   if (!preset) return 0;
@@ -59,7 +60,7 @@ double sure_rate(const Scenario& scenario, const ServiceSpec& service, const Gpu
   return std::min(preset_rate, patient > 0 ? patient : least) / interference;
 }
 
-/// What a slice that stands gives each of its holders.
+/// Requests per second of an existing slice for each of its holders.
 double standing_rate(const Scenario& scenario, const StandingSlice& standing, ServiceId service) {
   if (standing.holding.role != Role::kInference) return 0;
   const ServiceSpec& spec = scenario.services[service.index];
@@ -97,7 +98,7 @@ class CounterPlanner {
     Plan plan;
     for (std::uint32_t index = 0; index < scenario_.gpu_count(); ++index) {
       const GpuId gpu{index};
-      const bool must_be_filled = is_first_ && pins_.contains(gpu);  // pins stand from the first layout on
+      const bool must_be_filled = is_first_ && pins_.contains(gpu);  // pinned slices exist from the first layout on
       if (locked_.contains(gpu) || !(is_short(supplies_) || must_be_filled)) continue;
       Supplies after = supplies_;
       for (const StandingSlice* standing : standing_[gpu]) add(*standing, -1, after);
@@ -115,7 +116,7 @@ class CounterPlanner {
     return std::ranges::any_of(supplies, [](const Supply& supply) { return supply.short_of() > 0; });
   }
 
-  /// As shares of the floors, summed.
+  /// The sum over the floors of the share that is unmet.
   static double shortfall(const Supplies& supplies) {
     double sum = 0;
     for (const Supply& supply : supplies) {
@@ -137,7 +138,7 @@ class CounterPlanner {
     return known->second;
   }
 
-  /// Whether a service may stand on a GPU with those that are there.
+  /// Whether a service may join the services that are on a GPU.
   [[nodiscard]] bool may_join(ServiceId service, const Contents& contents) const {
     const ServiceSpec& spec = scenario_.services[service.index];
     return std::ranges::all_of(contents, [&](const auto& each) {
@@ -149,8 +150,8 @@ class CounterPlanner {
     });
   }
 
-  /// Among slices, the larger is taken: one that is enough and small, else one that gives much of the room that it
-  /// takes.
+  /// The slice with the larger rank is taken: slices that are enough come first, small ones before large ones; then the
+  /// others, by their rate for the room that they take.
   struct Rank {
     bool is_enough = false;
     double worth = 0;
@@ -158,7 +159,8 @@ class CounterPlanner {
     friend auto operator<=>(const Rank&, const Rank&) = default;
   };
 
-  /// The smallest slice that is enough for the service, else the one that gives most for its room; ties: the first.
+  /// The smallest slice that is enough for the service, else the one with the highest rate for its room; ties: the
+  /// first.
   std::optional<Slice> next_slice(GpuId gpu, const Contents& contents, ServiceId service, double wanted) {
     const GpuModel& model = scenario_.model_of(gpu);
     std::vector<Slice> fitting;
@@ -188,7 +190,7 @@ class CounterPlanner {
     return best;
   }
 
-  /// Fills an empty GPU, and counts what its slices give.
+  /// Fills an empty GPU and adds the rates of its slices to `supplies`.
   Contents fill(GpuId gpu, Supplies& supplies) {
     Contents contents;
     const auto pins = pins_.find(gpu);

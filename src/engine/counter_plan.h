@@ -1,5 +1,4 @@
-/// A plan that meets all floors, looked for by those who check plans: where one exists, no plan may leave a floor
-/// unmet.
+/// The checkers' own search for a plan that meets all floors: where one exists, no plan may leave a floor unmet.
 #pragma once
 
 #include <span>
@@ -10,19 +9,19 @@
 
 namespace berth {
 
-/// Actions that may meet all floors; none where this finds no way. It shares no code with those who make plans, and is
-/// far simpler: each GPU on which nothing is under way is filled anew, one after another, as long as a floor is unmet.
-/// Pinned slices come first; then the service that is short of the largest share of its floor gets the smallest slice
-/// that is enough for it, else the one that gives most for its room. Slices are counted at what their default point
-/// gives, or less, where planners may have reasons to use a slower one. O(GPUs x slices of a GPU x services).
+/// Actions that may meet all floors; none if the search fails. It shares no code with the planners and is far simpler:
+/// each GPU on which no change is under way is filled anew, one after another, as long as a floor is unmet. Pinned
+/// slices come first; then the service that is short of the largest share of its floor gets the smallest slice that is
+/// enough for it, or, if none is, the slice with the highest rate for the room that it takes. Slices are counted at the
+/// rate of their default point, or at a lower one where planners may have reasons to use a slower point.
+/// O(GPUs x slices of a GPU x services).
 ///
-/// Only a proposal: the caller checks it like any other plan (find_objection, find_breach). That none is found proves
+/// Only a proposal: the caller checks it like any other plan (find_objection, find_breach). To find none proves
 /// nothing.
 [[nodiscard]] Plan propose_counter_plan(const Scenario& scenario, const Snapshot& snapshot,
                                         std::span<const PlannedFloor> floors);
 
-/// Whether something that began before still occupies a GPU: a slice that leaves, or one that is not ready for those
-/// who hold it.
+/// Whether a change that began earlier still occupies a GPU: the slice is leaving, or it is not ready for its holders.
 [[nodiscard]] bool is_under_way(const StandingSlice& standing);
 
 }  // namespace berth

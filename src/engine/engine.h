@@ -17,7 +17,7 @@
 namespace berth {
 
 /// One named pass over the snapshot that may add actions to the plan. It must depend only on the snapshots seen so far
-/// (and on what it was built from). If it returns a text, that is why no plan can exist.
+/// (and on what it was built from). A returned text is the reason why no plan can exist.
 struct Stage {
   std::string name;
   std::function<std::optional<std::string>(const Snapshot&, Plan&)> run;
@@ -37,7 +37,7 @@ struct EngineRules {
 
 class Engine {
  public:
-  /// `scenario` must outlive the engine. The stages run in their order in every step: the one table.
+  /// `scenario` must outlive the engine. Every step runs the stages in this order.
   Engine(const Scenario& scenario, std::vector<Stage> stages, const EngineRules& rules = {});
 
   /// Accepts an event; it is applied by the next step.

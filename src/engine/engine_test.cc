@@ -88,8 +88,8 @@ TEST(Engine, PlansAreCheckedForTheInstantAtWhichTheyAct) {
   scenario.planning = Micros::seconds(5);
   scenario.frozen = {{.from = Instant::at_second(6), .until = Instant::at_second(7)}};
   Engine engine(scenario, {asking({create(slice_at(0, "1g.10gb", 0))})});
-  EXPECT_TRUE(engine.step(kSecond).refused.has_value());                 // would act at 6, though nothing stands yet
-  EXPECT_FALSE(engine.step(Instant::at_second(2)).refused.has_value());  // acts at 7
+  EXPECT_TRUE(engine.step(kSecond).refused.has_value());                 // would take effect at 6, frozen
+  EXPECT_FALSE(engine.step(Instant::at_second(2)).refused.has_value());  // takes effect at 7
 }
 
 TEST(EngineDeathTest, TimeDoesNotGoBack) {

@@ -22,7 +22,7 @@ StandingBySlice staying_slices(const Snapshot& snapshot) {
   return staying;
 }
 
-/// The policy's part of the stage: what it decides with, and what it must be told of between decisions.
+/// The state of the stage: the policy's decision function, and the progress of retrainings that it is given.
 class Mover {
  public:
   Mover(const Scenario& scenario, std::function<partition::Decision(const partition::Sight&)> decide)

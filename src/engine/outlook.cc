@@ -13,25 +13,25 @@
 namespace berth {
 namespace {
 
-/// The levels of a forecast that stand for it: the middles of five equal parts.
+/// The levels of a forecast that are used as samples: the middles of five equal parts.
 constexpr std::array<std::size_t, 5> kSampleLevels = {1, 3, 5, 7, 9};
 constexpr double kMeanRateMin = 0.001;
 
-/// Time constant with which seconds of the run that have passed fade from a service's mean rate. It is long compared
-/// with a window, as all of a replay counts in its figures; it is there for runs without an end, whose weights would
-/// otherwise stay with what was long ago.
+/// Time constant with which past seconds of the run fade from a service's mean rate. It is long compared with a window,
+/// as the figures of a replay count all of it; it is needed for runs without an end, whose weights would otherwise be
+/// dominated by the distant past.
 constexpr double kPastFadeSeconds = 3600;
 /// Time constant with which a mean rate follows its estimate: forecasts of a burst come and go within seconds, and
 /// each jump of what an answer is worth would move slices.
 constexpr double kFollowSeconds = 20;
 
-/// The share of a quantity that is left after so long.
+/// The share of a quantity that is left after `seconds`.
 double fade(std::int64_t seconds, double time_constant_seconds) {
   return std::exp(-static_cast<double>(seconds) / time_constant_seconds);
 }
 
-/// The requests a second of one service over the time that plans are judged by: the seconds of the run that have
-/// passed, fading, and those that a plan looks at. History from before second 0 is not part of it.
+/// The requests per second of one service over the time on which plans are judged: the past seconds of the run, fading,
+/// and those that a plan looks at. History from before second 0 is not part of it.
 class JudgedRate {
  public:
   /// Requires: seconds increase; those below 0 are history.
@@ -44,16 +44,16 @@ class JudgedRate {
     last_second_ = second;
   }
 
-  /// The rate for a plan that begins at `from_second` and expects `requests` in its `seconds`. From the rate of the
-  /// plan before it moves towards the estimate, in ratios, as far as the time between the two plans lets it: asking
-  /// twice for one second changes nothing. At least one request is assumed, so that no answer is worth more than all
-  /// that the service can get. Requires: requests >= 0, seconds > 0.
+  /// The rate for a plan that begins at `from_second` and expects `requests` in its `seconds`. It moves from the
+  /// previous plan's rate towards the estimate, by an exponential filter of the logarithm with time constant
+  /// kFollowSeconds: two calls for one second return the same. At least one request is assumed, so that no answer is
+  /// worth more than all that the service can get. Requires: requests >= 0, seconds > 0.
   double follow(std::int64_t from_second, double requests, double seconds) {
     ENSURE(requests >= 0 && seconds > 0);
     const std::int64_t passed = from_second - asked_second_;
     if (rate_ > 0 && passed <= 0) return rate_;
     const double estimate = std::max(1.0, past_requests_ + requests) / (past_seconds_ + seconds);
-    // The first forecasts of a service without history say nothing: there is no reason to keep to them.
+    // The first forecasts of a service without history carry no information: the rate need not stay near them.
     const bool is_known = rate_ > 0 && static_cast<double>(seen_seconds_) >= kFollowSeconds;
     const double kept = is_known ? fade(passed, kFollowSeconds) : 0;
     rate_ = kept > 0 ? estimate * std::pow(rate_ / estimate, kept) : estimate;
@@ -66,11 +66,11 @@ class JudgedRate {
   double past_requests_ = 0;       ///< of the run, faded, as are its seconds
   double past_seconds_ = 0;
   std::int64_t last_second_ = 0;
-  double rate_ = 0;  ///< of the plan before; 0: there was none
+  double rate_ = 0;  ///< of the previous plan; 0: there was none
   std::int64_t asked_second_ = 0;
 };
 
-/// The forecasts of all services, kept up with what is seen.
+/// The forecasts of all services, updated with each snapshot.
 class Forecasts {
  public:
   explicit Forecasts(const Scenario& scenario)
@@ -98,7 +98,7 @@ class Forecasts {
     expected.loads.reserve(static_cast<std::size_t>(stretch.seconds + 1) * kSampleLevels.size());
     double sum = 0;
     std::int64_t second = 0;
-    // The second after the window stands for the tail.
+    // The second after the window represents the tail.
     for (const forecast::Quantiles& each : forecaster.predict(stretch.from_second, stretch.seconds + 1)) {
       const double weight = second++ < stretch.seconds ? 1 : tail_seconds;
       for (const std::size_t level : kSampleLevels) {
@@ -117,7 +117,7 @@ class Forecasts {
   std::vector<JudgedRate> judged_;
 };
 
-/// Requests a second of each service over the whole run.
+/// Requests per second of each service over the whole run.
 std::vector<double> mean_rates_of_run(const Scenario& scenario,
                                       const std::function<std::int64_t(ServiceId, std::int64_t second)>& arrivals) {
   std::vector<double> rates;

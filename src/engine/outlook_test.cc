@@ -29,7 +29,7 @@ TEST(KnownOutlook, MeanRatesAreOverTheWholeRun) {
   const OutlookSource same = known_outlook(scenario, [](ServiceId, std::int64_t) { return 30; });
   const Stretch stretch{.from_second = 0, .seconds = 1, .tail_seconds = 1};
   EXPECT_EQ(same.expect({0}, stretch).mean_rate, 30);
-  // One whose requests end before the run does: fewer of them, each worth more.
+  // A service whose requests end before the run does has fewer of them, each worth more.
   scenario.services[1].arrivals.seconds = 15;
   const OutlookSource outlook = known_outlook(
       scenario, [](ServiceId service, std::int64_t second) { return service.index == 0 || second < 15 ? 30 : 0; });
@@ -39,7 +39,7 @@ TEST(KnownOutlook, MeanRatesAreOverTheWholeRun) {
   EXPECT_GT(none.expect({0}, stretch).mean_rate, 0);
 }
 
-/// A snapshot that holds the latest seconds of one service, up to and without `until`.
+/// A snapshot that holds the seconds `from` to `until` - 1 of one service.
 Snapshot seen(const std::vector<std::int64_t>& arrivals, std::int64_t from, std::int64_t until,
               std::size_t service = 0) {
   Snapshot snapshot;
@@ -110,13 +110,13 @@ TEST(ForecastOutlook, ServicesAreApartAndOneNeverSeenHasAPrior) {
 
 // ---- the mean rate of forecast_outlook
 
-/// Asks for plans as the policy does: what arrives is seen second by second, and every 5 s a plan is made. Service 1
-/// gets nothing.
+/// Asks as the policy does: arrivals are observed second by second, and every 5 s a plan is made. Service 1 has no
+/// requests.
 class AskedRun {
  public:
   explicit AskedRun(const Scenario& scenario) : outlook_(forecast_outlook(scenario)) {}
 
-  /// The next seconds, each with so many requests. Returns the mean rate at their end.
+  /// Passes `seconds` with `requests` in each. Returns the mean rate at their end.
   double pass(std::int64_t seconds, std::int64_t requests) {
     const std::int64_t end = now_ + seconds;
     while (now_ < end) {
@@ -148,7 +148,7 @@ TEST(ForecastOutlook, TheMeanRateIsThatOfTheRunNotOfTheHourBefore) {
     AskedRun run(scenario);
     run.begin_history(3600);
     run.pass(3600, before);
-    // Long forecasts still lean a little to the hour before.
+    // Long forecasts are still slightly influenced by the hour before.
     EXPECT_NEAR(run.pass(200, 100), 100, 15);
     EXPECT_NEAR(run.pass(400, 100), 100, 5);
   }

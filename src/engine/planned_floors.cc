@@ -16,7 +16,7 @@
 namespace berth {
 namespace {
 
-/// A slice after the plan: who holds it, and at which point.
+/// A slice after the plan: its holding, and its operating point.
 struct After {
   Holding holding;
   std::optional<PointChoice> point;
@@ -84,7 +84,7 @@ Finding ask_moment(const MomentQuestion& question, std::span<const ConstraintId>
   for (planner::Outlook& outlook : settled.outlooks) {
     if (question.is_first_layout) outlook.changes_left.reset();
   }
-  // Without a price of changes no schedule is worth less than nothing, on which the fleet's proofs depend.
+  // Without a price of changes no schedule has a negative worth; the fleet's proofs depend on that.
   planner::Problem problem = planner::make_problem(with_only(question.scenario, kept), question.frame, settled);
   problem.change_price = 0;
   if (question.is_first_layout) {
@@ -93,7 +93,7 @@ Finding ask_moment(const MomentQuestion& question, std::span<const ConstraintId>
   }
   const planner::Answer answer = planner::solve(problem, {.nodes_max = question.nodes_max, .gap = 0});
   if (!answer.is_infeasible && !answer.misses_floors) return Finding::kCanBeMet;
-  // A fleet's search proves what a schedule is worth at most, rarely that there is none.
+  // A fleet's search proves a bound of the objective, rarely that there is no schedule.
   const bool is_proven = answer.is_infeasibility_proven || planner::is_floor_shortage_proven(problem);
   return is_proven ? Finding::kCannotBeMet : Finding::kNotDecided;
 }

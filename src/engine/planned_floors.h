@@ -1,4 +1,4 @@
-/// What a plan counts on for the services with a floor, and which constraints stand against floors that cannot be met.
+/// The capacity that a plan counts on for each service with a floor, and the constraints that conflict with a floor.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,15 @@
 
 namespace berth {
 
-/// The floors of a plan whose actions are complete: needed by the moment's outlook, planned by the slices that stand
-/// after it, each at the point that was asked for (else the default one), at the interference of a full GPU.
+/// The floors of a plan whose actions are complete, in requests per second: `needed` follows from the moment's outlook,
+/// `planned` is the rate of the slices after the plan, each at its chosen point (else the default one) and at the
+/// interference of a full GPU.
 [[nodiscard]] std::vector<PlannedFloor> planned_floors(const Scenario& scenario, const Snapshot& snapshot,
                                                        const planner::Moment& moment, const Plan& plan);
 
-/// Whether some constraints of a scenario can all be kept at a moment, asked of a solver with so many nodes. What is
-/// still on its way counts as ready: a change under way is no constraint of the scenario. `frame` is that of the whole
-/// scenario.
+/// A question to a solver with a limited number of nodes: can some constraints of a scenario all be kept at a moment?
+/// Slices that are not ready yet count as ready: a change under way is no constraint of the scenario. `frame` is that
+/// of the whole scenario.
 struct MomentQuestion {
   const Scenario& scenario;
   const planner::Frame& frame;

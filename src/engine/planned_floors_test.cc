@@ -22,7 +22,7 @@ using testing::held;
 using testing::slice_at;
 using testing::two_gpus;
 
-/// Loads of 100 and 200 requests a second for 20 s. 1g serves 100, 2g 200, 3g 300.
+/// Loads of 100 and 200 requests per second for 20 s. 1g serves 100 requests per second, 2g 200, 3g 300.
 planner::Moment steady_moment(double a = 100, double b = 200) {
   planner::Moment moment;
   moment.slots = 20;
@@ -134,7 +134,7 @@ TEST(MomentConflict, WhatStandsAgainstAFloorIsNamed) {
   scenario.fleet[0].count = 1;
   scenario.services[1].floor_attainment = Decimal(1);
   scenario.services[0].pins = {{slice_at(0, "3g.40gb", 4)}};
-  scenario.frozen = {{.from = Instant::at_second(5), .until = Instant::at_second(6)}};  // in nobody's way
+  scenario.frozen = {{.from = Instant::at_second(5), .until = Instant::at_second(6)}};  // restricts no change
   EXPECT_EQ(conflict_of(scenario, steady_moment(100, 350)), Names());
   EXPECT_EQ(conflict_of(scenario, steady_moment(100, 500)), (Names{"a.pins", "b.floor"}));
 }
@@ -144,11 +144,11 @@ TEST(MomentConflict, AFleetThatIsFarTooSmallIsProvenToBe) {
   EXPECT_EQ(conflict_of(scenario, steady_moment(500, 500)), Names());
   EXPECT_EQ(conflict_of(scenario, steady_moment(100, 9000)), (Names{"b.floor"}));
   EXPECT_EQ(conflict_of(scenario, steady_moment(800, 800)), (Names{"a.floor", "b.floor"}));
-  // Only whole GPUs for a leave too little for one of them: that is found by no bound, and not called a conflict.
+  // As a gets only whole GPUs, one service is always short; no bound finds that, so it is not called a conflict.
   scenario.services[0].isolation = Isolation::kGpu;
   EXPECT_EQ(conflict_of(scenario, steady_moment(600, 600)), Names());
   EXPECT_EQ(conflict_of(scenario, steady_moment(800, 400)), (Names{"?"}));
-  // Room that a pin takes is missing.
+  // The room that a pin takes is not available.
   scenario.services[0].isolation = Isolation::kMig;
   scenario.services[0].pins = {{slice_at(0, "1g.10gb", 6)}, {slice_at(1, "1g.10gb", 6)}};
   EXPECT_EQ(conflict_of(scenario, steady_moment(100, 1300)), (Names{"a.pins", "b.floor"}));

@@ -30,7 +30,7 @@ namespace {
 using planner::Configuration;
 using planner::Piece;
 
-/// Nodes of each question whether some constraints can be kept together: more than a plan has, so that few questions
+/// Nodes for each question whether some constraints can be kept together: more than a plan has, so that few questions
 /// stay undecided.
 constexpr std::int64_t kFeasibilityNodes = 20'000;
 
@@ -40,8 +40,8 @@ struct Solved {
   bool has_unmet_floors = false;
 };
 
-/// Where the floors cannot all be met, they are lowered together, step by step, until they can. The search begins with
-/// `known`.
+/// Solves the problem. If the floors cannot all be met, they are lowered together, step by step, until they can. The
+/// search begins with `known`.
 Solved solve_as_far_as_floors_go(planner::Problem& problem, const planner::SearchLimits& limits,
                                  const planner::Schedule& known) {
   constexpr int kSteps = 10;
@@ -58,7 +58,7 @@ Solved solve_as_far_as_floors_go(planner::Problem& problem, const planner::Searc
   return solved;
 }
 
-/// Value of a second in which everything is answered in time.
+/// The value of one second in which every request is answered in time.
 double value_per_second(const planner::Problem& problem) {
   double sum = 0;
   for (const planner::ServiceTerms& service : problem.services) {
@@ -80,7 +80,7 @@ Configuration standing_on(const planner::GpuTerms& gpu) {
   return pieces;
 }
 
-/// Pinned slices stand from the first layout on, also where nobody gains by them.
+/// The pinned slices of a GPU: they exist from the first layout on, even where they gain nothing.
 Configuration pins_alone(const planner::Problem& problem, const planner::GpuTerms& gpu) {
   const planner::ModelTerms& model = problem.models[static_cast<std::size_t>(gpu.model)];
   Configuration pieces;
@@ -96,7 +96,7 @@ Configuration pins_alone(const planner::Problem& problem, const planner::GpuTerm
   return pieces;
 }
 
-/// The constraints of a conflict, and what is known of it.
+/// The constraints of a conflict, and its explanation.
 std::string with_names(const Scenario& scenario, const Conflict& conflict) {
   return conflict_text(scenario, conflict.constraints, conflict.is_minimal) + ": " + conflict.why;
 }
@@ -106,8 +106,8 @@ bool has_floor(const Conflict& conflict) {
                              [](const ConstraintId& id) { return id.kind == ConstraintKind::kFloor; });
 }
 
-/// When what is under way at a moment is expected to be done; nothing where nothing is. A slice that drains is expected
-/// to be gone in the next second.
+/// When the changes under way at a moment are expected to be done; nothing if there are none. A slice that drains is
+/// expected to be gone in the next second.
 std::optional<Instant> end_of_changes(const planner::Moment& moment) {
   Micros longest;
   for (const planner::StandingNow& standing : moment.standing) longest = std::max(longest, standing.ready_in);
@@ -138,7 +138,7 @@ class PlannerPolicy {
     if (is_first) {
       if (auto conflict = find_static_conflict(scenario_)) return with_names(scenario_, *conflict);
     }
-    if (snapshot.now == options_.plans_also_at) feasibility_.reset();  // who asks for a moment wants its own
+    if (snapshot.now == options_.plans_also_at) feasibility_.reset();  // asked for that moment
     next_plan_ = Instant::at_second(snapshot.now.second() + std::max(1, options_.period_seconds));
     const planner::Moment moment = moment_of(snapshot, acts_at);
     planner::Problem problem = planner::make_problem(scenario_, frame_, moment);
@@ -189,7 +189,7 @@ class PlannerPolicy {
     return {.nodes_max = options_.nodes_max, .gap = options_.gap, .turn = turn_};
   }
 
-  /// Makes the problem that of the first layout.
+  /// Turns the problem into that of the first layout, and solves it.
   [[nodiscard]] Solved solve_first(planner::Problem& problem) const {
     const planner::Problem window = problem;
     problem = planner::first_layout_problem(window);
@@ -199,12 +199,13 @@ class PlannerPolicy {
     return solved;
   }
 
-  /// What the plan before would still do: the search begins with it, so that plans get better from one to the next.
+  /// The part of the previous plan that is still to come: the search begins with it, so that plans improve from one to
+  /// the next.
   [[nodiscard]] planner::Schedule left_of_last(const planner::Problem& problem, Instant acts_at) const {
     return planner::carried_over(problem, last_, static_cast<int>(acts_at.second() - last_begins_.second()));
   }
 
-  /// The actions that begin now, and what they count on.
+  /// Fills in the actions that begin now, the floors and the reason for unmet ones.
   void fill(Plan& plan, const Snapshot& snapshot, const planner::Moment& moment, const planner::Problem& problem,
             const Solved& solved, const std::vector<double>& gains) {
     for (std::uint32_t gpu = 0; gpu < problem.gpus.size(); ++gpu) {
@@ -223,7 +224,7 @@ class PlannerPolicy {
     if (!is_short) return;
     const bool is_first = snapshot.is_before_first_layout();
     plan.unmet_floors = why_floors_are_unmet(moment, is_first);
-    // A search that ended at its limit may have missed what the checker finds: then what stands is left alone.
+    // A search that ended at its limit may have missed a plan that the checker finds: then nothing is changed.
     const bool is_proven = std::holds_alternative<ProvenConflict>(*plan.unmet_floors);
     if (is_proven || is_first) return;
     if (find_breach(scenario_, snapshot, plan, moment.begins)) plan.actions.clear();
@@ -241,8 +242,8 @@ class PlannerPolicy {
     return FloorsNotDecided{};
   }
 
-  /// Whether all constraints can be kept. Searched for anew only when the last search is old, as it costs many
-  /// solutions; in between one question decides whether its answer holds at this moment, too.
+  /// Whether all constraints can be kept. The search is repeated only when the last one is old, as it solves many
+  /// problems; in between, one question decides whether its answer holds at this moment, too.
   [[nodiscard]] ConflictSearchResult feasibility_of(const MomentQuestion& question) {
     constexpr Micros kKept = Micros::seconds(60);
     const bool is_recent = feasibility_ && question.moment.begins < feasibility_at_ + kKept;
@@ -344,7 +345,7 @@ class PlannerPolicy {
     return now;
   }
 
-  /// Turns a change that begins now into actions: what goes, what is cut, who gets what.
+  /// Turns a change that begins now into actions: slices destroyed, slices created, assignments.
   void change_gpu(GpuId gpu, const Snapshot& snapshot, const planner::Problem& problem, const Configuration& to,
                   double gain, Plan& plan) const {
     const Configuration from = standing_on(problem.gpus[gpu.index]);
@@ -367,7 +368,7 @@ class PlannerPolicy {
     }
   }
 
-  /// What the GPU's change promises beside all others, and for how long something of it gives nothing.
+  /// The gain of the GPU's change given all others, and the seconds until all of it is ready.
   [[nodiscard]] static Reason reason_of(const planner::Problem& problem, const planner::GpuTerms& gpu,
                                         const Configuration& from, const Configuration& to, double gain) {
     const planner::ModelTerms& model = problem.models[static_cast<std::size_t>(gpu.model)];
@@ -379,12 +380,12 @@ class PlannerPolicy {
     const double seconds = gain / value_per_second(problem);
     return {
         .text = fmt::format("the changes of this GPU gain as much as {:.2f} s of all requests, net of their price and "
-                            "of up to {} s in which what is new gives nothing",
+                            "of up to {} s until its new slices are ready",
                             seconds, slots),
         .numbers = {{"gain", gain}, {"gain_seconds", seconds}, {"ready_after_seconds", slots}}};
   }
 
-  /// When what begins now should be ready: events tell only when it is.
+  /// Notes when the changes that begin now are expected to be ready: events report only when they are.
   void note_ready_times(const planner::Problem& problem, const planner::Answer& answer, Instant acts_at) {
     for (std::uint32_t gpu = 0; gpu < problem.gpus.size(); ++gpu) {
       const auto& changes = answer.schedule.gpus[gpu];
@@ -422,13 +423,13 @@ class PlannerPolicy {
   planner::Frame frame_;
   RetrainingWatch watch_;
   Instant next_plan_;
-  int turn_ = -1;         ///< plans before this one
+  int turn_ = -1;         ///< number of plans before this one
   bool is_done_ = false;  ///< has planned, where it plans once
   std::vector<char> was_stale_;
   std::map<Slice, Instant> ready_at_;
-  std::optional<ConflictSearchResult> feasibility_;  ///< of all constraints, as it was last searched for
+  std::optional<ConflictSearchResult> feasibility_;  ///< of all constraints, by the last search
   Instant feasibility_at_;
-  planner::Schedule last_;  ///< the plan before
+  planner::Schedule last_;  ///< the previous plan
   Instant last_begins_;
 };
 

@@ -1,4 +1,4 @@
-/// The policy `berth`: forecasts, plans a window every few seconds, and does what must begin now.
+/// The policy `berth`: forecasts, plans a window every few seconds, and begins the changes of its first slot.
 #pragma once
 
 #include <cstdint>
@@ -27,10 +27,11 @@ struct PlanRecord {
   planner::Frame frame;
   planner::Problem problem;
   planner::Answer answer;
-  /// How the answer was sought, and what the search began with. The first layout is sought longer: first_layout.h.
+  /// The limits of the search and the schedule that it began with. The first layout is searched for longer:
+  /// first_layout.h.
   planner::SearchLimits limits;
   planner::Schedule known;
-  double stay_objective = 0;                ///< of changing nothing in the window
+  double stay_objective = 0;                ///< the objective of changing nothing in the window
   std::optional<UnmetFloors> unmet_floors;  ///< where not all floors are met: Plan::unmet_floors
 };
 

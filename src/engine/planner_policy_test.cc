@@ -24,7 +24,7 @@ namespace {
 using testing::held;
 using testing::slice_at;
 
-/// One or two A100, on which a slice serves 100 requests a second for each of its compute slices; two services.
+/// One or two A100, on which a slice serves 100 requests per second for each of its compute slices; two services.
 Scenario small_fleet(std::int64_t gpus = 1) {
   Scenario scenario = testing::two_gpus();
   scenario.fleet[0].count = gpus;
@@ -35,11 +35,11 @@ Scenario small_fleet(std::int64_t gpus = 1) {
   return scenario;
 }
 
-/// The policy in the hands of a test that tells it what stands and what is expected.
+/// The policy, with the existing slices and the expected requests set by the test.
 struct Posed {
   Scenario scenario;
-  std::vector<double> loads = {100, 100};  ///< requests a second of each service, known
-  std::vector<double> later_loads;         ///< those from `later_from` on, where there are any
+  std::vector<double> loads = {100, 100};  ///< requests per second of each service, known
+  std::vector<double> later_loads;         ///< those from `later_from` on, if any
   std::int64_t later_from = 0;
   PlannerOptions options = {};
   bool is_recorded = true;
@@ -87,7 +87,7 @@ std::vector<Holding> all_of_a() {
   return {held(slice_at(0, "3g.40gb", 0), {{0}}), held(slice_at(0, "3g.40gb", 4), {{0}})};
 }
 
-/// What it plans there; the verifiers have nothing against it.
+/// The stage's plan for a snapshot; the verifiers accept it.
 Plan planned(const Scenario& scenario, const Stage& stage, const Snapshot& snapshot) {
   Plan plan;
   plan.base_version = snapshot.version;
@@ -100,7 +100,7 @@ Plan planned(const Scenario& scenario, const Stage& stage, const Snapshot& snaps
   return plan;
 }
 
-/// The slices that a plan gives to a service, or takes from everybody.
+/// The slices that a plan assigns to a service alone.
 std::vector<Slice> given_to(const Plan& plan, std::uint32_t service) {
   std::vector<Slice> slices;
   for (const Action& action : plan.actions) {
@@ -119,7 +119,7 @@ std::vector<Slice> destroyed_by(const Plan& plan) {
   return slices;
 }
 
-/// Requests a second that a plan's slices can serve of a service.
+/// Requests per second that a plan's slices can serve of a service.
 std::int64_t rate_given(const Plan& plan, std::uint32_t service) {
   std::int64_t rate = 0;
   for (const Slice& slice : given_to(plan, service)) {
@@ -201,7 +201,7 @@ TEST(PlannerPolicy, APlanIsForTheInstantAtWhichItActs) {
   Posed posed(small_fleet());
   posed.scenario.planning = Micros::seconds(12);
   posed.scenario.window_seconds = 50;
-  // Until then a has the load, from then on b: only who looks at the right seconds gives b a slice.
+  // Until then a has the load, from then on b: only a planner that looks at the right seconds gives b a slice.
   posed.loads = {600, 0};
   posed.later_loads = {0, 600};
   posed.later_from = 112;
@@ -238,7 +238,7 @@ TEST(PlannerPolicy, PlansOnceWhereSomethingStands) {
   const Stage stage = posed.stage();
   Plan busy;
   busy.actions = {testing::create(slice_at(0, "1g.10gb", 0))};
-  EXPECT_EQ(stage.run(standing_at(50, all_of_a()), busy), std::nullopt);  // somebody else acts in this step
+  EXPECT_EQ(stage.run(standing_at(50, all_of_a()), busy), std::nullopt);  // another stage acts in this step
   EXPECT_EQ(busy.actions.size(), 1U);
   for (const std::int64_t second : {0, 10, 49, 51, 52, 60, 100}) {
     planned(posed.scenario, stage, standing_at(second, all_of_a()));
@@ -266,7 +266,7 @@ TEST(PlannerPolicy, PlansAlsoWhenItIsAsked) {
 // ---- what an answer is worth
 
 /// How much more an answer of service 0 is worth than one of service 1 to the plans made each 5 s with forecasts.
-/// Service 0 got `before` requests a second for an hour, and 100 since second 0; service 1 always 100.
+/// Service 0 got `before` requests per second for an hour, and 100 since second 0; service 1 always 100.
 std::vector<double> relative_worths(const Scenario& scenario, std::int64_t before, std::int64_t seconds) {
   std::vector<double> worths;
   PlannerOptions options;
@@ -317,13 +317,13 @@ TEST(PlannerPolicy, NothingBeginsInFrozenWindows) {
   for (std::int64_t second = 17; second < 37; ++second) {
     EXPECT_TRUE(planned(posed.scenario, stage, standing_at(second, all_of_a())).actions.empty()) << second;
   }
-  EXPECT_FALSE(planned(posed.scenario, stage, standing_at(37, all_of_a())).actions.empty());  // acts at 40
+  EXPECT_FALSE(planned(posed.scenario, stage, standing_at(37, all_of_a())).actions.empty());  // takes effect at 40
 }
 
 TEST(PlannerPolicy, APlanBeforeAFrozenWindowLeavesItAlone) {
   Posed posed(small_fleet());
   posed.scenario.frozen = {{.from = Instant::at_second(5), .until = Instant::at_second(60)}};
-  // Best would be to hand over at 30, which is frozen.
+  // The best time to hand over would be 30, which is frozen.
   posed.loads = {500, 0};
   posed.later_loads = {0, 600};
   posed.later_from = 30;
@@ -350,7 +350,8 @@ TEST(PlannerPolicy, PinnedSlicesStayWhateverTheLoad) {
 }
 
 TEST(PlannerPolicy, ASpentBudgetForbidsCutsNotHandovers) {
-  // Best is to destroy the first half of each GPU: what fits in its room serves 400 requests a second instead of 300.
+  // The best plan destroys the first half of each GPU: slices that fit there serve 400 requests per second instead of
+  // 300.
   Posed posed(small_fleet(2));
   posed.scenario.services[0].changes_per_hour = 4;
   posed.loads = {0, 1400};
@@ -390,7 +391,7 @@ TEST(PlannerPolicy, FloorsThatCannotAllBeKeptAreNamedAndTheRestIsDone) {
   EXPECT_GE(rate_given(short_of, 0) + rate_given(short_of, 1), 600);
   ASSERT_EQ(posed.records->size(), 2U);
   EXPECT_EQ(posed.records->back().unmet_floors, short_of.unmet_floors);
-  posed.is_recorded = false;  // what a plan says does not depend on who listens
+  posed.is_recorded = false;  // a plan's text does not depend on the observer
   EXPECT_EQ(planned(posed.scenario, posed.stage(), nothing_stands()), short_of);
   posed.loads = {100, 5000};
   const Plan one = planned(posed.scenario, posed.stage(), nothing_stands());
@@ -421,7 +422,7 @@ TEST(PlannerPolicy, WhatIsNeitherMetNorProvenIsNotDecided) {
 TEST(PlannerPolicy, AFloorComesBeforeGoodput) {
   Posed posed(small_fleet());
   posed.scenario.services[1].floor_attainment = Decimal(1);
-  posed.scenario.services[1].weight = Decimal(1, 1000);  // hardly worth anything
+  posed.scenario.services[1].weight = Decimal(1, 1000);  // worth almost nothing
   posed.loads = {700, 200};
   const Plan plan = planned(posed.scenario, posed.stage(), standing_at(10, all_of_a()));
   EXPECT_GE(rate_given(plan, 1), 200);
@@ -447,7 +448,7 @@ TEST(PlannerPolicy, IsolationAndTrustDomainsKeepServicesApart) {
   }
 }
 
-// ---- ideas that are left out
+// ---- features switched off
 
 TEST(PlannerPolicy, WithoutRecutsOnlyTheFirstLayoutIsPlanned) {
   Posed posed(small_fleet());
@@ -465,7 +466,7 @@ TEST(PlannerPolicy, WithoutRecutsOnlyTheFirstLayoutIsPlanned) {
 TEST(PlannerPolicy, ATooSmallGainIsNotWorthASlice) {
   Posed posed(small_fleet());
   posed.loads = {600, 1};
-  // What is handed over is neither created nor destroyed.
+  // Slices that are handed over are neither created nor destroyed.
   const auto slices_changed_at = [&](double gain_min_seconds) {
     posed.options.gain_min_seconds = gain_min_seconds;
     const Plan plan = planned(posed.scenario, posed.stage(), standing_at(10, all_of_a()));

@@ -6,7 +6,7 @@
 namespace berth {
 namespace {
 
-/// The latest due time until then; nothing before the first.
+/// The latest due time up to `at`; nothing before the first.
 std::optional<Instant> latest_due(const Retraining& retraining, Instant at) {
   const Instant first = Instant() + retraining.offset;
   if (at < first) return std::nullopt;
@@ -17,7 +17,8 @@ std::optional<Instant> latest_due(const Retraining& retraining, Instant at) {
 
 RetrainingWatch::RetrainingWatch(const Scenario& scenario) : scenario_(scenario), services_(scenario.services.size()) {}
 
-/// What was done when the next became due is over; what was not is lost or kept. A slice goes on with the next.
+/// A retraining that was done when the next became due is over; progress of an unfinished one is lost or kept. A slice
+/// continues with the next.
 double RetrainingWatch::progress_at(const Progress& progress, const Retraining& retraining, Instant at) const {
   const auto due = latest_due(retraining, at);
   if (is_first_ || !due || *due <= seen_at_) return progress.done + progress.per_second * (at - seen_at_).to_seconds();

@@ -15,8 +15,8 @@ class RetrainingWatch {
   /// `scenario` must outlive it.
   explicit RetrainingWatch(const Scenario& scenario);
 
-  /// Observes a snapshot; between two of them the slices that were ready at the first have worked. Requires: time does
-  /// not go back.
+  /// Observes a snapshot. Between two snapshots, the slices that were ready at the first are taken to have worked all
+  /// the time. Requires: time does not go back.
   void observe(const Snapshot& snapshot);
 
   /// The state of a service's retraining at `at`, not before the last snapshot, if nothing changes until then.

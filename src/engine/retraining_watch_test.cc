@@ -60,7 +60,7 @@ TEST(RetrainingWatch, ProgressGrowsOnAReadySliceByItsSize) {
   EXPECT_NEAR(watch.at(kA, second(10)).progress, 0.25, 1e-12);
   EXPECT_NEAR(watch.at(kA, second(15)).progress, 0.5, 1e-12);
   watch.observe(world.at(12'500'000, true));
-  world.slices.clear();  // what it has is kept while it waits
+  world.slices.clear();  // progress is kept while it waits
   watch.observe(world.at(15 * kSecond, true));
   watch.observe(world.at(30 * kSecond, true));
   EXPECT_NEAR(watch.at(kA, second(40)).progress, 0.5, 1e-12);
@@ -91,7 +91,7 @@ TEST(RetrainingWatch, WhatIsDoneIsFreshAfterItsSwap) {
   EXPECT_EQ(watch.at(kA, second(26)).fresh_in, Micros::seconds(2));
   EXPECT_EQ(watch.at(kA, second(28)).fresh_in, Micros());
   EXPECT_EQ(watch.at(kA, second(99)).progress, 0);
-  // The slice stands on, and has nothing to do until the next is due.
+  // The slice stays, and has nothing to do until the next retraining is due.
   watch.observe(world.at(99 * kSecond, false));
   EXPECT_EQ(watch.at(kA, second(99)).progress, 0);
   EXPECT_TRUE(watch.at(kA, second(100)).is_stale);
@@ -111,7 +111,7 @@ TEST(RetrainingWatch, WhatIsUnfinishedWhenTheNextIsDueIsLostUnlessItIsKept) {
     watch.observe(world.at(80 * kSecond, true));
     watch.observe(world.at(90 * kSecond, true));
     EXPECT_NEAR(watch.at(kA, second(99)).progress, 19.0 / 40, 1e-12);
-    // Asked for an instant behind the due time, and told of it.
+    // Asked for an instant after the due time, then informed of it.
     EXPECT_NEAR(watch.at(kA, second(100)).progress, keeps ? 0.5 : 0, 1e-12);
     EXPECT_TRUE(watch.at(kA, second(100)).is_stale);
     watch.observe(world.at(100 * kSecond, true));

@@ -11,9 +11,9 @@
 namespace berth {
 namespace {
 
-/// What each service that retrains holds alone.
+/// The slices that a service that retrains holds alone.
 struct OwnSlices {
-  partition::Layout serving;        ///< its inference slices, those that leave aside
+  partition::Layout serving;        ///< its inference slices, without those that are leaving
   std::optional<Slice> retraining;  ///< the slice that it has lent, if any
 };
 
@@ -37,8 +37,8 @@ Action assign(const Slice& slice, ServiceId service, Role role, std::string why)
           .reason = {.text = std::move(why), .numbers = {}}};
 }
 
-/// Lends and takes back. Remembers the holdings that had nothing to lend, so that a service that waits for a slice
-/// is not worked out anew in every step: the answer depends on the holdings alone.
+/// Lends slices and takes them back. Remembers the holdings that had nothing to lend, so that the search for a slice is
+/// not repeated in every step: its answer depends on the holdings alone.
 class Lender {
  public:
   explicit Lender(const Scenario& scenario) : scenario_(scenario), in_vain_(scenario.services.size()) {}

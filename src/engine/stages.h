@@ -1,4 +1,4 @@
-/// The common stages: each turns a decision of floor 3 into actions of the plan.
+/// The common stages: each turns a decision of `partition` into actions of the plan.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 
 namespace berth {
 
-/// Decides the first layout from what is known before second 0, then leaves it alone.
+/// Decides the first layout from what is known before second 0, then never changes it.
 [[nodiscard]] Stage first_layout_stage(std::string policy,
                                        std::function<partition::LayoutOrInfeasible(const Snapshot&)> decide);
 

@@ -62,7 +62,7 @@ std::optional<Conflict> useless_pin(const Scenario& scenario) {
   return std::nullopt;
 }
 
-/// A service with a pin of it.
+/// A service and one of its pins.
 struct PinOf {
   ServiceId service;
   const Pin& pin;

@@ -19,7 +19,7 @@ Names names_of(const Scenario& scenario, const Ids& ids) {
   return names;
 }
 
-/// Services a and b with everything set.
+/// Services a and b with every kind of constraint.
 Scenario full_of_wishes() {
   Scenario scenario = two_gpus();
   for (ServiceSpec& service : scenario.services) {
@@ -46,7 +46,7 @@ TEST(WithOnly, KeepsWhatIsNamed) {
   EXPECT_EQ(constraints_of(with_only(scenario, all)), all);
   EXPECT_EQ(constraints_of(with_only(scenario, {})), Ids{});
   for (const ConstraintId& id : all) {
-    // A trust domain is one constraint of all who are in it.
+    // A trust domain is one constraint of all of its services.
     const bool is_domain = id.kind == ConstraintKind::kTrustDomain;
     const Ids kept = {constraint_of({0}, id.kind), constraint_of({1}, id.kind)};
     EXPECT_EQ(constraints_of(with_only(scenario, Ids{id})), is_domain ? kept : Ids{id});
@@ -135,7 +135,7 @@ TEST(StaticConflict, NamesTheSmallest) {
     EXPECT_EQ(found ? names_of(scenario, found->constraints) : Names{}, each.names) << each.name;
     EXPECT_EQ(found ? to_text(scenario, *found) : "", each.why) << each.name;
     if (!found) continue;
-    // It is one, and without any one of its names there is none.
+    // It is a conflict, and without any one of its constraints there is none.
     EXPECT_TRUE(find_static_conflict(with_only(scenario, found->constraints)).has_value()) << each.name;
     for (std::size_t i = 0; i < found->constraints.size(); ++i) {
       Ids rest = found->constraints;

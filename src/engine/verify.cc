@@ -13,7 +13,7 @@
 namespace berth {
 namespace {
 
-/// What each GPU would hold once the plan is carried out.
+/// The slices of each GPU after the plan.
 using FutureFleet = std::map<GpuId, std::set<Slice>>;
 
 std::string shown(const Scenario& scenario, const Slice& slice) {
@@ -56,7 +56,7 @@ std::optional<std::string> check_holding(const Scenario& scenario, const Holding
   return std::nullopt;
 }
 
-/// Applies one action to the future fleet, or says why it cannot be.
+/// Applies one action to the future fleet, or returns why it cannot be applied.
 std::optional<std::string> check_action(const Scenario& scenario, const Action& action, FutureFleet& fleet) {
   if (const auto* create = std::get_if<CreateSlice>(&action.what)) {
     if (!is_known(scenario, create->slice))

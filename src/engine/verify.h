@@ -11,14 +11,14 @@
 
 namespace berth {
 
-/// Why a plan must not take effect at `acts_at`, or nothing. Checked: made for this version; not in a frozen window
-/// (the first layout, made at second 0 on an empty fleet, is exempt); every slice created is legal together with the
-/// existing ones and is not leaving; slices destroyed or assigned exist; services exist; `full` is the only slice of
-/// its GPU.
+/// Why a plan must not take effect at `acts_at`, or nothing. Checked: the plan was made for this version; it does not
+/// take effect in a frozen window (the first layout, made at second 0 on an empty fleet, is exempt); every slice
+/// created is legal together with the existing ones; slices destroyed or assigned exist; services exist; `full` is the
+/// only slice of its GPU. Slices that are leaving count as gone.
 [[nodiscard]] std::optional<std::string> find_objection(const Scenario& scenario, const Snapshot& snapshot,
                                                         const Plan& plan, Instant acts_at);
 
-/// Whether a change may begin at that instant.
+/// Whether that instant lies in a frozen window, in which no change may begin.
 [[nodiscard]] bool is_frozen(const Scenario& scenario, Instant at);
 
 }  // namespace berth

@@ -14,7 +14,7 @@ using testing::held;
 using testing::slice_at;
 using testing::two_gpus;
 
-/// GPU 0 holds 3g@4 and 1g@0, and 2g@2 that was asked to go; GPU 1 is empty.
+/// GPU 0 holds 3g@4, 1g@0 and 2g@2, which is leaving; GPU 1 is empty.
 Snapshot standing() {
   Snapshot snapshot;
   snapshot.version = 7;

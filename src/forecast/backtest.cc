@@ -27,7 +27,7 @@ struct SecondsRange {
   std::int64_t end = 0;
 };
 
-/// The share of the stretch [count, count + 1) that lies between two quantiles.
+/// The share of the interval [count, count + 1) that lies between two quantiles.
 double share_between(double count, double low, double high) {
   return std::max(0.0, std::min(high, count + 1) - std::max(low, count));
 }

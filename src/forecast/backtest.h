@@ -1,5 +1,5 @@
-/// How good the models' forecasts would have been: every model forecasts a recorded trace from many points in time,
-/// knowing only the past, and is judged by what follows.
+/// How accurate the models' forecasts would have been: every model forecasts a recorded trace from many points in time,
+/// knowing only the past, and is compared with the arrivals that follow.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct BacktestPlan {
   std::int64_t every = 50;
 };
 
-/// Over every second that was forecast, once for each forecast of it.
+/// The scores of one model over all forecasts of single seconds.
 struct ModelScore {
   Model model = Model::kCombination;
   std::optional<double> wape;  ///< sum of |count - median| over the sum of counts; absent if nothing arrived
@@ -47,7 +47,7 @@ struct BacktestResult {
   std::vector<ForecastSecond> picture;
 };
 
-/// The longest stretch that a chart shows, in seconds; it lies around the busiest second of the window.
+/// The maximum length of a chart in seconds; it is centred on the busiest second of the window.
 inline constexpr std::int64_t kPictureSecondsMax = 1800;
 
 /// `go_on` is called with each model and its progress, 0 to 1; if it returns false, nothing is returned. `counts` are

@@ -32,7 +32,7 @@ double best_single_pinball(const BacktestResult& result) {
   return best;
 }
 
-/// The bar: as good as the best single model in hindsight, to 2 %, and calibrated.
+/// The bar: at most 2 % worse than the best single model in hindsight, and calibrated.
 void expect_bar(const BacktestResult& result, const std::string& what) {
   const ModelScore& combined = result.models.back();
   EXPECT_LE(combined.pinball, 1.02 * best_single_pinball(result)) << what;

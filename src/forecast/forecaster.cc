@@ -71,7 +71,7 @@ std::string_view name_of(Model model) {
   return "";
 }
 
-/// What was observed, what was learned from it, and what waits to be judged.
+/// The observations, the models learned from them, and the forecasts that wait to be judged.
 class Forecaster::Learner {
  public:
   explicit Learner(Model model);
@@ -134,7 +134,7 @@ void Forecaster::Learner::wait_for_judgement(std::int64_t second) {
   for (std::size_t lead = 0; lead < detail::kLeadCount; ++lead) {
     detail::PendingViews& pending = pending_[lead];
     if (second < pending.next_second()) continue;
-    // Not always as far ahead: what repeats after exactly that time would look certain.
+    // The distance varies: otherwise a pattern that repeats after exactly that time would look certain.
     const std::int64_t target =
         second + detail::kLeads[lead] + (lead == 0 ? 0 : pending.kept_count() % kLeadJitter - 1);
     pending.keep(target, detail::view_of(memory_, target));

@@ -28,8 +28,8 @@ inline constexpr std::array<Model, 5> kModels = {Model::kNaive, Model::kSeasonal
 
 /// The forecaster of one service: it observes the counts of seconds as they pass, and predicts the next ones.
 ///
-/// A regular value of at most about 300 KiB for any arrivals. An observation costs a few us, a prediction of 200
-/// seconds a few tens of us. docs/forecast.md describes the models.
+/// Has value semantics and takes at most about 300 KiB for any arrivals. An observation costs a few us, a prediction of
+/// 200 seconds a few tens of us. docs/forecast.md describes the models.
 class Forecaster {
  public:
   explicit Forecaster(Model model = Model::kCombination);
@@ -39,8 +39,8 @@ class Forecaster {
   Forecaster& operator=(Forecaster&& other) noexcept;
   ~Forecaster();
 
-  /// What arrived in a second. Seconds strictly increase; a second that is skipped is unknown, not zero. Requires:
-  /// second > the last one, requests >= 0.
+  /// Observes the arrivals of a second. Seconds strictly increase; a second that is skipped is unknown, not zero.
+  /// Requires: second > the last one, requests >= 0.
   void observe(std::int64_t second, std::int64_t requests);
 
   /// The quantiles of each of the `seconds` seconds from `from_second` on. Depends on what was observed, and on nothing

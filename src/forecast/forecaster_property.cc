@@ -20,7 +20,7 @@ std::vector<Observation> any_history() {
   const auto lengths = *rc::gen::container<std::vector<int>>(rc::gen::inRange(1, 400));
   std::vector<Observation> history;
   for (const int length : lengths) {
-    // A stretch of similar counts, from none to the limit of a second.
+    // A run of similar counts, from none to the limit of a second.
     const std::int64_t magnitude = *rc::gen::element<std::int64_t>(0, 1, 4, 60, 5'000, 10'000'000);
     const std::int64_t gap = *rc::gen::element<std::int64_t>(1, 1, 1, 2, 50, 4'000, 200'000);
     for (int i = 0; i < length; ++i) {

@@ -20,7 +20,7 @@ GpuId gpu_of(const Decision::Step& step) {
 }  // namespace
 
 void DecisionLog::add(const Plan& plan, Instant acts_at) {
-  std::map<GpuId, std::vector<std::size_t>> of_gpu;  // places in `made`
+  std::map<GpuId, std::vector<std::size_t>> of_gpu;  // indices into `made`
   std::vector<Decision> made;
   for (const Action& action : plan.actions) {
     const GpuId gpu = gpu_of(action.what);

@@ -1,4 +1,5 @@
-/// Collects the plans of a run as decisions, one for each GPU that a plan changes for one reason: bounded, for readers.
+/// Collects the plans of a run as decisions for reports: one for each GPU that a plan changes for one reason. Memory is
+/// bounded.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +13,8 @@ namespace berth::measure {
 
 class DecisionLog {
  public:
-  /// Plans are added in order of time. Actions of one plan on one GPU with one reason are one decision, at the place of
-  /// the first of them. O(actions x decisions of the plan with the same GPU).
+  /// Adds a plan. Actions of one plan on one GPU with one reason become one decision, placed at the first of them.
+  /// O(actions x decisions of the plan with the same GPU). Requires: plans are added in order of time.
   void add(const Plan& plan, Instant acts_at);
 
   /// Moves the collected decisions into `insight`.

@@ -25,7 +25,7 @@ std::optional<Decimal> exact_micro_usd(const Scenario& scenario, const std::vect
   return usd_hours_us / Decimal(3600);
 }
 
-/// The cost and what a million answers in time cost, each rounded half to even once.
+/// Sets the cost of the run and the cost of a million answers in time, each rounded half to even once.
 void set_cost(const std::optional<Decimal>& micro_usd, Figures& figures) {
   if (!micro_usd) return;
   figures.cost_micro_usd = micro_usd->round_half_even();
@@ -61,8 +61,8 @@ void set_counts(const sim::ServiceTotals& totals, const sim::LatencyHistogram& l
   figures.latency_p99_ms = latencies.percentile_ms(99);
 }
 
-/// SM-microseconds of an answer at the best point that the service has: the default one of any slice, or what the
-/// policy chose instead; 0 where it has none.
+/// SM-microseconds of an answer at the service's best point: the default point of any slice, or a point that the policy
+/// chose instead; 0 if it has none.
 double least_sm_us(const Scenario& scenario, const sim::World& world, ServiceId service) {
   const auto by_default = least_sm_us_per_request(scenario, scenario.services[service.index]);
   const auto chosen = world.least_chosen_sm_us(service);
@@ -93,7 +93,7 @@ Figures service_figures(const Scenario& scenario, const sim::World& world, std::
   return figures;
 }
 
-/// Mean of the services' goodputs by weight, and the worst, over those that had requests.
+/// Sets the mean of the services' goodputs, weighted, and the worst, over the services that had requests.
 void set_goodput_over_services(const Scenario& scenario, const std::vector<ServiceFigures>& services,
                                Figures& figures) {
   double weighted = 0;

@@ -1,4 +1,4 @@
-/// From a finished world to the figures of a policy.
+/// Computes the figures of a policy from a finished world.
 #pragma once
 
 #include <optional>
@@ -10,15 +10,15 @@
 
 namespace berth::measure {
 
-/// Fills figures and services of `result` from a finished world.
+/// Fills `figures` and `services` of `result`. Requires: the world is finished.
 void measure(const Scenario& scenario, const sim::World& world, PolicyResult& result);
 
-/// The mean over services weighted by their weights, or over requests, as the scenario's objective says; absent without
-/// requests.
+/// The goodput that the scenario's objective asks for: the mean over services by weight, or over all requests; absent
+/// without requests.
 [[nodiscard]] std::optional<double> objective_value(const Scenario& scenario, const Figures& figures);
 
-/// SM-microseconds that one answer of a service costs at the best usable point that it has on any slice of the fleet's
-/// models; absent if it has none.
+/// SM-microseconds of one answer of a service at its best usable point on any slice of the fleet's GPU models; absent
+/// if it has none.
 [[nodiscard]] std::optional<double> least_sm_us_per_request(const Scenario& scenario, const ServiceSpec& service);
 
 }  // namespace berth::measure

@@ -17,23 +17,24 @@ namespace berth::measure {
 /// The leads at which forecasts are kept. Those longer than the scenario's window never occur.
 inline constexpr std::array<std::int64_t, 2> kForecastLeads = {0, 60};
 
-/// Gets the forecast at each plan. Of each second and lead it keeps the forecast of the latest plan that began at
-/// least the lead before that second, and judges it by the arrivals of the second.
+/// Receives the forecast at each plan. For each second and lead it keeps the forecast of the latest plan that began at
+/// least the lead before that second, and compares it with the arrivals of that second.
 ///
-/// Of `samples` equally likely samples of a second, ascending, the first is the lower edge of the band, the middle one
-/// the median, and the last the upper edge: samples that are the middles of n equal parts of the probability have a
-/// band of 1 - 1/n of it. Noting a forecast costs about a copy of three numbers per second of the window.
+/// Of the `samples` equally likely values of a second, ascending, the first is the lower edge of the band, the middle
+/// one the median, and the last the upper edge: n samples that are the middles of n equal parts of the probability
+/// enclose a band with a probability of 1 - 1/n. Noting a forecast costs about a copy of three numbers per second of
+/// the window.
 class ForecastWatch {
  public:
   /// `arrivals` returns the requests of a second of the run. `scenario` must outlive it. Requires: samples >= 3, odd.
   ForecastWatch(const Scenario& scenario, int samples,
                 std::function<std::int64_t(ServiceId, std::int64_t second)> arrivals);
 
-  /// The forecast of a plan for a service: Expected::loads of the stretch. Requires: stretches of one service begin in
-  /// order of time.
+  /// Adds a plan's forecast for a service: `loads` is Expected::loads of the stretch. Requires: stretches of one
+  /// service begin in order of time.
   void note(ServiceId service, const Stretch& stretch, const std::vector<double>& loads);
 
-  /// Settles what is open and moves everything into `insight`: band_share, and the leads at which anything was
+  /// Settles all open seconds and moves the results into `insight`: band_share, and the leads at which anything was
   /// forecast.
   void finish_into(Insight& insight);
 
@@ -61,7 +62,7 @@ class ForecastWatch {
     std::array<Tally, kForecastLeads.size()> by_lead;  ///< as kForecastLeads
   };
 
-  /// Settles those seconds of the latest forecast, at each lead, that the plan which begins at `next` does not cover.
+  /// At each lead, settles the seconds of the latest forecast that a plan which begins at `next` does not replace.
   void settle(ServiceId service, std::int64_t next);
   void judge(ServiceId service, std::int64_t second, const Band& band, Tally& tally) const;
   [[nodiscard]] ServiceForecast result_of(const Tally& tally) const;
@@ -73,7 +74,7 @@ class ForecastWatch {
   std::vector<Watched> services_;
 };
 
-/// The same source, where `watch` gets every answer; `watch` must outlive it.
+/// The same source, with every answer passed to `watch` too; `watch` must outlive it.
 [[nodiscard]] OutlookSource watched_outlook(OutlookSource source, ForecastWatch& watch);
 
 }  // namespace berth::measure

@@ -9,7 +9,7 @@ namespace {
 
 constexpr ServiceId kService{0};
 
-/// One service for so many seconds.
+/// One service that runs for `seconds`.
 Scenario lasting(std::int64_t seconds) {
   return testing::scenario_of({testing::service_of("a", {{}}, testing::requests_at({}, seconds))}, {});
 }
@@ -17,7 +17,7 @@ Scenario lasting(std::int64_t seconds) {
 /// Arrivals of second t: t.
 std::int64_t rising(ServiceId, std::int64_t second) { return second; }
 
-/// A plan that expects `median` in each of `seconds` seconds, between half of it and twice of it.
+/// Notes a plan that expects `median` in each of `seconds` seconds, with a band from half to twice the median.
 void note_flat(ForecastWatch& watch, std::int64_t from, std::int64_t seconds, double median) {
   std::vector<double> loads;
   for (std::int64_t i = 0; i < seconds + 1; ++i) {

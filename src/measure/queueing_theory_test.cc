@@ -1,5 +1,5 @@
-// The simulator beside exact results of queueing theory (docs/simulation.md). The long form, behind BERTH_SOAK=1, takes
-// several seeds and half the tolerance.
+// The simulator compared with exact results of queueing theory (docs/simulation.md). The long form, with BERTH_SOAK=1,
+// takes several seeds and half the tolerance.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -20,7 +20,7 @@ using testing::slice_at;
 
 constexpr double kServiceSeconds = 0.01;
 
-/// A server: takes up to `batch`, and needs kServiceSeconds however many it takes.
+/// Servers that each take up to `batch` requests and need kServiceSeconds for any number of them.
 struct Server {
   int batch = 1;
   int count = 1;
@@ -38,8 +38,8 @@ std::vector<double> poisson_law(double mean, std::size_t size) {
   return law;
 }
 
-/// The stationary law of N' = max(N - capacity, 0) + Poisson(mean), by iteration from the empty queue until no
-/// probability moves by more than 1e-15, on states that the law does not leave (its tail is geometric).
+/// The stationary distribution of N' = max(N - capacity, 0) + Poisson(mean), by iteration from the empty queue until no
+/// probability changes by more than 1e-15, on enough states to hold it (its tail is geometric).
 std::vector<double> stationary_law(int capacity, double mean) {
   constexpr std::size_t kStates = 1200;
   const std::vector<double> come = poisson_law(mean, 200);
@@ -72,21 +72,21 @@ double mean_above(const std::vector<double>& law, int capacity) {
   return mean;
 }
 
-/// M/D/1: Pollaczek and Khinchine.
+/// M/D/1: the Pollaczek-Khinchine formula.
 double wait_md1(double load) { return load * kServiceSeconds / (2 * (1 - load)); }
 
-/// M/D/c: Crommelin 1932. Whoever is served at t has left at t + D and whoever waited is served or waits, so the number
-/// in the system obeys N(t + D) = max(N(t) - c, 0) + Poisson(lambda D) at every t (Tijms 2003, 9.6.2); waiting by
-/// Little's law.
+/// M/D/c: Crommelin 1932. Requests in service at t have left at t + D, and those that waited are in service or still
+/// wait, so the number in the system obeys N(t + D) = max(N(t) - c, 0) + Poisson(lambda D) at every t (Tijms 2003,
+/// 9.6.2); the waiting time follows by Little's law.
 double wait_mdc(double load, int servers) {
   const double mean = load * servers;
   return mean_above(stationary_law(servers, mean), servers) / (mean / kServiceSeconds);
 }
 
-/// M/D^[1,B]/1: the number left waiting at the ends of services obeys Bailey's chain (1954), also with a server that
-/// starts with the first arrival (Neuts 1967): Q' = max(Q - B, 0) + Poisson(lambda D). Over a cycle from end to end,
-/// which lasts D, and 1 / lambda longer where nobody waits at its beginning, the area under the queue is max(Q - B, 0)
-/// D + lambda D^2 / 2.
+/// M/D^[1,B]/1: the number left waiting at the end of each service obeys Bailey's chain (1954), also with a server that
+/// starts with the first arrival (Neuts 1967): Q' = max(Q - B, 0) + Poisson(lambda D). A cycle from one end to the next
+/// lasts D, or 1 / lambda longer if the queue is empty at its beginning; the area under the queue is max(Q - B, 0) D +
+/// lambda D^2 / 2.
 double wait_bulk(double load, int batch) {
   const double rate = load * batch / kServiceSeconds;
   const std::vector<double> law = stationary_law(batch, rate * kServiceSeconds);
@@ -94,7 +94,7 @@ double wait_bulk(double load, int batch) {
   return area / (kServiceSeconds + law[0] / rate) / rate;
 }
 
-/// Mean waiting time in a run of about that many requests.
+/// Mean waiting time in seconds, in a run of about that many requests.
 double measured_wait(double load, Server server, double requests, std::uint64_t seed) {
   const std::vector<testing::Row> rows = {{.batch = server.batch, .processes = 1, .latency_ms = 10}};
   const Decimal rate =
@@ -116,7 +116,7 @@ double enough_requests(double load) { return 160'000 / ((1 - load) * (1 - load))
 
 void expect_agreement(double load, Server server, double theory) {
   if (testing::kIsSlowBuild) {
-    // Sanitizers and debug builds look for other mistakes: a twentieth of the requests, and the tolerance for that.
+    // Sanitizers and debug builds look for other defects: a twentieth of the requests, with a tolerance to match.
     EXPECT_NEAR(measured_wait(load, server, enough_requests(load) / 20, 1) / theory, 1, 0.09);
     return;
   }

@@ -1,4 +1,4 @@
-// Serving by rates beside serving request by request: goodput within 2 % over loads, drops, batches, sharing and
+// Serving by rates compared with serving request by request: goodput within 2 % for loads, drops, batches, sharing and
 // retraining.
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ using testing::scenario_of;
 using testing::service_of;
 using testing::slice_at;
 
-/// A replica set that one service has alone on one GPU.
+/// The replicas of a service that has one GPU to itself.
 struct Setting {
   std::string name;
   std::vector<Row> rows;
@@ -48,7 +48,7 @@ std::vector<Setting> small_settings() {
   };
 }
 
-/// Those on which the model was made.
+/// Settings with which the model was developed.
 std::vector<Setting> tuned_settings() {
   return {
       repeated("7 x 3 x 32 in 60",
@@ -69,7 +69,7 @@ std::vector<Setting> tuned_settings() {
   };
 }
 
-/// Those with early drops only.
+/// Settings with early drops only.
 std::vector<Setting> medium_settings() {
   return {
       repeated("2 x 3 x 8 in 20",
@@ -82,7 +82,7 @@ std::vector<Setting> medium_settings() {
   };
 }
 
-/// Those that it never saw while it was made.
+/// Settings that were not used while the model was developed.
 std::vector<Setting> held_out_settings() {
   return {
       repeated("6 x 2 x 24 in 14",
@@ -128,7 +128,7 @@ Scenario scenario_at(Setting setting, double load, DropRule drop, Generator::Kin
   return scenario_of({service}, layout);
 }
 
-/// Goodput request by request and by rates.
+/// The goodput of serving request by request and of serving by rates.
 struct Pair {
   double exact = 0;
   double rates = 0;
@@ -165,7 +165,7 @@ void expect_close_at_all_loads(const std::vector<Setting>& settings, DropRule dr
     for (const auto& [kind, kind_name] : kinds) {
       for (const double load : kLoads) {
         if (load == 1.0 && drop == DropRule::kNever && kind != Generator::Kind::kConstant)
-          continue;  // nothing but chance
+          continue;  // decided by chance alone
         expect_close(scenario_at(setting, load, drop, kind, drop == DropRule::kEarly ? 100 : 30),
                      setting.name + ", " + kind_name + (drop == DropRule::kEarly ? ", early, " : ", never, ") +
                          std::to_string(load).substr(0, 4));
@@ -200,7 +200,7 @@ TEST(RateServing, SmallServicesAreServedRequestByRequest) {
   }
 }
 
-/// Three large services and a small one, with retraining, on two GPUs; 14,000 and 8,000 requests a second are the
+/// Three large services and a small one, with retraining, on two GPUs; 14,000 and 8,000 requests per second are the
 /// limits.
 Scenario several_services(double load) {
   const std::vector<Row> rows = {{.profile = "1g.10gb", .batch = 1, .processes = 2, .latency_ms = 3},

@@ -1,4 +1,4 @@
-// Serving request by request, on cases worked by hand. Times in the comments are milliseconds.
+// Serving request by request, on cases computed by hand. Times in the comments are in milliseconds.
 #include "sim/request_serving.h"
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ TEST(RequestServing, AnAnswerComesBeforeAnArrivalOfItsMicrosecond) {
 }
 
 TEST(RequestServing, RequestsOfOneMicrosecondComeOneByOne) {
-  // The first goes alone, the two others together.
+  // The first is served alone, the two others together.
   const testing::Ran ran = run_fixed(alone(service_of("s", kTenForFour, requests_at({0, 0, 0}, 1))));
   EXPECT_DOUBLE_EQ(*ran.result.figures.latency_mean_ms, (10 + 20 + 20) / 3.0);
 }
@@ -53,7 +53,7 @@ TEST(RequestServing, AFreeProcessTakesWhatWaitsUpToTheBatch) {
 
 TEST(RequestServing, ABatchTakesItsOwnLatency) {
   const std::vector<testing::Row> rows = {{.batch = 2, .latency_ms = 10}, {.batch = 4, .latency_ms = 18}};
-  // One alone takes what the smallest batch does; three take the mean of 10 and 18.
+  // A single request takes as long as the smallest batch; three take the mean of 10 and 18.
   const testing::Ran ran = run_fixed(alone(service_of("s", rows, requests_at({0, 1000, 1000, 1000}, 1))));
   EXPECT_DOUBLE_EQ(*ran.result.figures.latency_mean_ms, (10 + 3 * (9 + 14)) / 4.0);
 }
@@ -68,7 +68,7 @@ TEST(RequestServing, OfSeveralFreeTheLowestTakes) {
                   {holding_of(slice_at(0, "1g.10gb", 1), {0}), holding_of(slice_at(0, "2g.20gb", 2), {0}),
                    holding_of(slice_at(1, "3g.40gb", 0), {0})},
                   2);
-  // 1g twice, 2g, 3g, nobody until 6 (3g is free again), 1g at its own end of 10.
+  // 1g twice, 2g, 3g, none until 6 (3g is free again), 1g at its own end of 10.
   EXPECT_DOUBLE_EQ(*run_fixed(scenario).result.figures.latency_mean_ms, (10 + 10 + 5 + 3 + 2 + 3 + 10) / 6.0);
 }
 
@@ -85,7 +85,7 @@ TEST(RequestServing, ADropLooksAtTheBatchAsItWouldBeTaken) {
   auto service = service_of("s", rows, requests_at({0, 0, 0}, 1));
   service.batching.slo_factor = Decimal(1'000'000);
   testing::set_target_ms(service, 20);
-  service.table.points[1].requests_per_second = Decimal(10'000);  // so that it is the point
+  service.table.points[1].requests_per_second = Decimal(10'000);  // so that it becomes the default point
   EXPECT_EQ(seconds_of(run_fixed(alone(service))), Lines{"20000 second 0 0 3 3 0 0 0 3000000"});
   testing::set_target_ms(service, 19);
   // At 5 two wait; together they would be late, so the head goes, and the other one is answered alone at 10.
@@ -109,7 +109,7 @@ TEST(RequestServing, ServicesOnOneSliceSlowEachOther) {
   EXPECT_NEAR(*slices.result.services[1].figures.latency_mean_ms, 20, 0);
   const testing::Ran mps = run_fixed(scenario, 1, {.sharing = Sharing::kMps, .dispatch = Dispatch::kPull, .only = {}});
   EXPECT_NEAR(*mps.result.services[1].figures.latency_mean_ms, 14.3, 1e-9);
-  // It is busy from 0 to 25, whoever runs.
+  // The slice is busy from 0 to 25, for one service or the other.
   EXPECT_NEAR(slices.result.figures.utilisation.busy, 0.025, 1e-12);
 }
 
@@ -150,7 +150,7 @@ TEST(RequestServing, ARequestCountsWithTheAccuracyOfItsAnswer) {
   const Scenario scenario =
       scenario_of({service}, {holding_of(slice_at(0, "1g.10gb", 0), {0}), holding_of(slice_at(0, "1g.10gb", 1), {0}),
                               holding_of(slice_at(0, "2g.20gb", 2), {0}, Role::kRetraining)});
-  // Due at 0, done at 1 s, swapped at 1.5 s: the answer of that microsecond has the new model, the one before it has
+  // Due at 0, done at 1 s, swapped at 1.5 s: the answer of that microsecond has the new model, the one before it does
   // not.
   EXPECT_EQ(seconds_of(run_fixed(scenario)),
             (Lines{"510000 second 0 0 1 1 0 0 0 250000", "1500000 second 0 1 2 2 0 0 0 1150000"}));
@@ -164,8 +164,8 @@ TEST(RequestServing, ElsaPushesToTheSmallestSliceThatIsInTime) {
   service.drop = DropRule::kNever;
   const Scenario scenario =
       scenario_of({service}, {holding_of(slice_at(0, "1g.10gb", 0), {0}), holding_of(slice_at(0, "3g.40gb", 4), {0})});
-  // 1g: 0 -> 40. 3g: 1 -> 11, 2 -> 21, 3 -> 31, 4 -> 41, 5 -> 51. The last is late everywhere (61, or 80): where it
-  // ends first.
+  // 1g: 0 -> 40. 3g: 1 -> 11, 2 -> 21, 3 -> 31, 4 -> 41, 5 -> 51. The last is late on both (61 or 80), so it goes
+  // where it ends first.
   EXPECT_NEAR(*run_fixed(scenario, 1, {.sharing = Sharing::kTimeSlices, .dispatch = Dispatch::kPush, .only = {}})
                    .result.figures.latency_mean_ms,
               (40 + 10 + 19 + 28 + 37 + 46 + 55) / 7.0, 1e-9);

@@ -1,4 +1,4 @@
-/// The figures of a replay: what each policy gave and cost. A figure over nothing is absent.
+/// The figures of a replay: what each policy achieved and cost. A figure over nothing is absent.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ namespace berth::measure {
 
 /// SM-time, each as a share of the fleet's.
 struct Utilisation {
-  double allocated = 0;  ///< slices that belong to somebody
+  double allocated = 0;  ///< slices that have an owner
   double busy = 0;       ///< running a batch or a retraining
-  double effective = 0;  ///< what was served, at the best point that its service has on any slice
+  double effective = 0;  ///< the answers given, in SM-time at the best point that their service has on any slice
 };
 
 /// The figures of a policy, or of one service under it.
@@ -50,7 +50,7 @@ struct ServiceFigures {
   Figures figures;
 };
 
-/// What happened over time, in at most `kTimelineBinsMax` equal bins, for pictures.
+/// A timeline for charts has at most this many equal bins.
 inline constexpr int kTimelineBinsMax = 600;
 
 /// One service over time; vectors are by bin.
@@ -60,7 +60,7 @@ struct ServiceTimeline {
   std::vector<std::optional<double>> goodput;  ///< of the requests that arrived in the bin
 };
 
-/// What one slice did from `from` until `until`.
+/// The state of one slice from `from` until `until`.
 struct SliceSpan {
   enum class State { kIdle, kChanging, kServing, kRetraining };
   Slice slice;
@@ -78,31 +78,31 @@ struct Timeline {
   std::vector<ServiceTimeline> services;
   std::vector<SliceSpan> spans;  ///< sorted by slice, then time; at most kSpansMax
   bool are_spans_cut = false;
-  bool shares_slices = false;  ///< some slice belonged to several services at once
+  bool shares_slices = false;  ///< some slice had several owners at once
 };
 inline constexpr std::size_t kSpansMax = 20'000;
 
-/// What a policy expected of one service; vectors are by bin of the timeline, in requests a second.
+/// A policy's forecast for one service; vectors are by bin of the timeline, in requests per second.
 struct ServiceForecast {
   /// Mean over the bin's seconds of the lower edge of the band, the median and the upper edge; absent unless each of
   /// those seconds was forecast.
   std::vector<std::optional<double>> low;
   std::vector<std::optional<double>> median;
   std::vector<std::optional<double>> high;
-  // Second by second, over all seconds that were forecast.
+  // Over all seconds that were forecast, each compared with its arrivals.
   std::int64_t judged_seconds = 0;
   std::optional<double> inside_share = std::nullopt;  ///< arrivals in the band, its edges included
   std::optional<double> wape = std::nullopt;  ///< sum of |arrivals - median| / sum of arrivals; absent without arrivals
 };
 
-/// Each second as the latest plan that began at least so long before it expected it.
+/// The forecasts at one lead: for each second that of the latest plan that began at least `lead_seconds` before it.
 struct LeadForecast {
   std::int64_t lead_seconds = 0;
   std::vector<ServiceForecast> services;  ///< the first kForecastServicesMax
 };
 inline constexpr std::size_t kForecastServicesMax = 64;
 
-/// What a plan did to one GPU, and why.
+/// The changes of one GPU by a plan, and the reason.
 struct Decision {
   using Step = std::variant<CreateSlice, DestroySlice, AssignSlice>;
   Instant acts_at;
@@ -112,26 +112,26 @@ struct Decision {
 };
 inline constexpr std::size_t kDecisionsMax = 20'000;
 
-/// What a policy thought: kept only where ReplayHooks asks for it. Bounded, however long the run.
+/// The forecasts and decisions of a policy, kept only if ReplayHooks asks for them. Bounded for any length of the run.
 struct Insight {
-  double band_share = 0;                ///< of the probability that the band of each forecast holds
-  std::vector<LeadForecast> forecasts;  ///< by lead; none: the policy tells no forecasts
+  double band_share = 0;                ///< the probability that the band of a forecast holds
+  std::vector<LeadForecast> forecasts;  ///< by lead; empty: the policy makes no forecasts
   std::vector<Decision> decisions;      ///< in order of time; the first kDecisionsMax
   std::int64_t decision_count = 0;      ///< all of them
 };
 
 struct PolicyResult {
   std::string name;
-  std::string how;  ///< which form was taken ("time slices", "MPS"), what a search tried; may be empty
+  std::string how;  ///< which form of sharing was better ("time slices", "MPS"), what a search tried; may be empty
   bool is_hindsight = false;
-  std::optional<std::string> infeasible;  ///< why it cannot run; then there are no figures
+  std::optional<std::string> infeasible;  ///< why the policy cannot run; there are no figures then
   std::vector<std::string> ignores;       ///< fields of the scenario that it does not obey
   std::vector<std::string> notes;         ///< e.g. estimated SM counts
   Figures figures;
   std::vector<ServiceFigures> services;
   Timeline timeline;
   Insight insight;
-  double wall_seconds = 0;  ///< filled by the caller who has a clock
+  double wall_seconds = 0;  ///< filled in by the caller, who has a clock
 };
 
 }  // namespace berth::measure

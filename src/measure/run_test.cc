@@ -1,4 +1,4 @@
-// Whole runs: plans that really change slices, with the exact instants of every part, and the journal recounted.
+// Whole runs: plans that change slices, the exact instants of every part of a change, and a recount of the journal.
 #include "sim/run.h"
 
 #include <gtest/gtest.h>
@@ -34,8 +34,8 @@ const Slice kOne = slice_at(0, "1g.10gb", 0);
 const Slice kTwo = slice_at(0, "2g.20gb", 0);
 const Slice kThree = slice_at(0, "3g.40gb", 4);
 
-/// Service 0 on 1g@0 and 3g@4, service 1 on 1g@2, destroying takes 0.5 s, creating 0.25, plumbing 2, starting 3. 60
-/// seconds.
+/// Service 0 on 1g@0 and 3g@4, service 1 on 1g@2, for 60 s. Destroying takes 0.5 s, creating 0.25 s, plumbing 2 s,
+/// starting 3 s.
 Scenario world(std::vector<std::int64_t> at_us = {}) {
   auto a = service_of("a", kRows, requests_at(std::move(at_us), 60));
   auto b = service_of("b", kRows, requests_at({}, 60));
@@ -176,7 +176,7 @@ TEST(Run, ASliceMayReturnToItsOwnPlace) {
 }
 
 TEST(Run, WhatIsNoLongerWantedBeforeItStandsIsForgotten) {
-  // Created at 10 while 1g@0 is still there until 10.5, taken back at 10.25 by an engine that steps at events too.
+  // Requested at 10 while 1g@0 is still there until 10.5, cancelled at 10.25 by an engine that steps at events too.
   const Scenario scenario = world();
   std::size_t last_seen = 0;
   const Stage watcher{.name = "watch", .run = [&](const Snapshot& snapshot, Plan&) -> std::optional<std::string> {
@@ -190,7 +190,7 @@ TEST(Run, WhatIsNoLongerWantedBeforeItStandsIsForgotten) {
   stages.push_back(watcher);
   const Ran ran = run(slow, std::move(stages));
   EXPECT_EQ(changes_of(ran), (Lines{"10000000 draining 0:1g.10gb@0 s0", "15000000 destroyed 0:1g.10gb@0 s0"}));
-  EXPECT_EQ(last_seen, 2U);  // the engine has forgotten it as well
+  EXPECT_EQ(last_seen, 2U);  // the engine has removed it as well
   expect_recount(slow, ran);
 }
 
@@ -291,7 +291,8 @@ TEST(Run, TheNewBatchLimitHoldsAtTheNextTake) {
 }
 
 TEST(Run, WhatIsServedAtAChosenPointIsNotMoreThanWhatWasBusy) {
-  // The default rule has batches of one, 100 a second; the plan chooses four in 20 ms, and four come every 20 ms.
+  // The default point has batches of one, 100 requests per second; the plan chooses four in 20 ms, and four requests
+  // come every 20 ms.
   std::vector<std::int64_t> at_us;
   for (std::int64_t i = 0; i < 4000; ++i) at_us.push_back(20 * kSecond + i / 4 * 20'000);
   ServiceSpec service =
@@ -305,7 +306,7 @@ TEST(Run, WhatIsServedAtAChosenPointIsNotMoreThanWhatWasBusy) {
   EXPECT_NEAR(ran.result.figures.utilisation.busy, 20 * 42 / (108 * 60.0), 1e-4) << "but for the first few";
   EXPECT_LE(ran.result.figures.utilisation.effective, ran.result.figures.utilisation.busy);
   EXPECT_NEAR(ran.result.figures.utilisation.effective, 4000 * 42 / 200.0 / (108 * 60.0), 1e-9);
-  // Without the plan's choice the default point is the best that the service has.
+  // Without the plan's choice the default point is the best one that the service has.
   EXPECT_NEAR(run_fixed(scenario).result.figures.utilisation.effective,
               static_cast<double>(run_fixed(scenario).result.figures.in_time) * 42 / 100.0 / (108 * 60.0), 1e-9);
 }
@@ -319,7 +320,7 @@ TEST(Run, PlanningDelaysWhatAPlanDoes) {
   EXPECT_EQ(changes_of(ran), (Lines{"12500000 draining 0:1g.10gb@0 s0", "13000000 destroyed 0:1g.10gb@0 s0"}));
 }
 
-/// What the engine had seen of service 0 at its step of that second: the latest second.
+/// The latest second of service 0 that the engine had seen at its step of `at_second`.
 std::optional<std::int64_t> latest_seen(const Scenario& scenario, std::int64_t at_second) {
   std::optional<std::int64_t> latest;
   std::vector<Stage> stages = fixed_stages(scenario);
@@ -360,7 +361,7 @@ TEST(Run, HistoryIsSeenBeforeSecondZero) {
   static_cast<void>(run(scenario, std::move(stages)));
   EXPECT_EQ(seen, 10U);
   EXPECT_EQ(latest_seen(scenario, 0), -1);
-  scenario.history_seconds = 1'000'000'000;  // more than there is
+  scenario.history_seconds = 1'000'000'000;  // more than the trace has
   EXPECT_EQ(latest_seen(scenario, 0), -1);
 }
 

@@ -29,14 +29,14 @@ class TimelineBuilder {
   TimelineBuilder(const Scenario& scenario, Sharing sharing);
 
   void add(const sim::JournalRecord& record);
-  /// Closes what is open at the end of the run.
+  /// Closes open spans and bins at the end of the run, and returns the timeline.
   [[nodiscard]] Timeline finish();
 
  private:
   struct ServiceBins {
     std::vector<double> requests;
     std::vector<double> worth;     ///< sum of accuracies
-    std::vector<double> capacity;  ///< requests that could have been served, summed over the bin
+    std::vector<double> capacity;  ///< requests that could be served, summed over the bin
   };
   struct OpenSpan {
     SliceSpan span;

@@ -1,4 +1,4 @@
-/// What a mig-parted file means on GPU models: each entry's instances at their places.
+/// Applies a mig-parted file to GPU models: each entry's instances at their places.
 #pragma once
 
 #include <optional>

@@ -35,8 +35,8 @@ PackedSlice slice(std::uint32_t on_gpu, int start, ProfileId profile, std::uint3
           .requests_per_second = Decimal(rate)};
 }
 
-/// Two A100 and one T4 at most: "bert" asks for 300 on targets of 20 ms (points below 9 ms), "gnn" for 130, "idle" for
-/// nothing.
+/// At most two A100 and one T4: "bert" needs 300 requests per second with a target of 20 ms (points below 9 ms), "gnn"
+/// 130, "idle" none.
 PackingProblem problem() {
   PackingProblem made;
   made.offers = {{.model = gpu("A100-80GB"), .count_max = 2, .micro_usd_per_hour = {}},
@@ -62,7 +62,7 @@ Packing packing() {
                      slice(1, 4, three, 1, 1, 90), slice(2, 0, ProfileId::full(), 1, 1, 60)}};
 }
 
-/// What is said of a plan that was damaged, of a problem that was changed.
+/// The fault of a damaged plan, and of a changed problem.
 std::string fault_after(const std::function<void(PackingProblem&, Packing&)>& damage) {
   PackingProblem asked = problem();
   Packing plan = packing();

@@ -67,7 +67,7 @@ void expect_integer_model_agrees(const PackingProblem& problem, const std::optio
   EXPECT_EQ(std::llround(answer.objective), optimum->cost);
 }
 
-/// The integer model finds as few slices beside as large a free one, and none that is larger.
+/// The integer model finds equally few slices with an equally large free one, and no larger free one.
 void expect_integer_model_agrees_on_ties(const PackingProblem& problem, const Optimum& optimum) {
   const reference::IntegerGoal same{.cost_max = optimum.cost, .free_min = optimum.largest_free};
   const solver::MipAnswer fewest = reference::IntegerModel(problem, same).solve();
@@ -84,7 +84,7 @@ FreeSize size_of(const PackingProblem& problem, const Packing& packing, const st
   return {profile_sms(model, slice->profile), model.profiles[slice->profile.index].length};
 }
 
-/// The score says of the plan what is true of it.
+/// The score agrees with the plan.
 void expect_score_is_of_the_plan(const PackingProblem& problem, const PackResult& result) {
   const std::int64_t cost = reference::cost_of(problem, result.packing);
   EXPECT_EQ(result.score.gpus, std::ssize(result.packing.gpu_offers));
@@ -95,7 +95,7 @@ void expect_score_is_of_the_plan(const PackingProblem& problem, const PackResult
   EXPECT_EQ(result.is_proven, result.bound == cost);
 }
 
-/// The empty places can be cut beside the plan, and nothing plain fits after that.
+/// The empty places can be created in addition to the plan, and then no plain slice fits any more.
 void expect_unused_fills_the_gpus(const PackingProblem& problem, const PackResult& result) {
   std::vector<mig::State> states = reference::states_on(result.packing);
   for (const Slice& slice : result.unused) {
@@ -112,7 +112,7 @@ void expect_unused_fills_the_gpus(const PackingProblem& problem, const PackResul
   }
 }
 
-/// How often `pack` proved what.
+/// How often `pack` proved each objective.
 struct Proofs {
   int plans = 0;
   int gpus = 0;

@@ -24,7 +24,7 @@ using ::testing::HasSubstr;
 
 Decimal number(std::string_view text) { return Decimal::parse(text).value(); }
 
-/// A row of a table: profile, requests a second, latency.
+/// A row of a table: profile, requests per second, latency in ms.
 struct Row {
   const char* profile;
   const char* rate;
@@ -123,7 +123,7 @@ TEST(Pack, TheBestPointIsTaken) {
 }
 
 TEST(Pack, TheLargestSliceStaysFreeThenFewestSlices) {
-  // One 2g and one 1g: 3g or 4g may stay free, by where they stand.
+  // One 2g and one 1g: 3g or 4g may stay free, depending on their places.
   PackingProblem problem;
   problem.offers = {offer_of("A100-80GB")};
   problem.demands = {demand_of("a", "10", "100"), demand_of("b", "5", "100")};
@@ -158,7 +158,7 @@ TEST(Pack, TheCheapestMixOfGpus) {
   for (const PerformancePoint& point : table_of("m", "T4-16GB", {{"full", "10", "1"}}).points) {
     problem.tables[0].points.push_back(point);
   }
-  // Two T4 carry 20; the rest needs an A100, which then carries all.
+  // Two T4 serve 20; the rest needs an A100, which then serves all.
   PackResult result = packed(problem);
   EXPECT_EQ(result.score.micro_usd_per_hour, 3'000'000);
   EXPECT_EQ(result.score.gpus, 1);

@@ -22,12 +22,12 @@ using detail::kNobody;
 using detail::ServiceNow;
 using detail::Share;
 
-/// Slices beyond what is needed cost so much of the objective for the whole fleet: the least sufficient ones win.
+/// The cost of slices beyond the need, as a share of the objective for the whole fleet: the least sufficient ones win.
 constexpr double kThriftWeight = 0.002;
-/// A retraining under way is not given up for a target that is missed by a little.
+/// A running retraining is not stopped for a target that is missed by at most this.
 constexpr double kRunningWeight = 4;
 
-/// Requests per second that each service's slices must carry.
+/// The requests per second that each service's slices must be able to serve.
 std::vector<double> needs_of(const std::vector<ServiceNow>& services, double level) {
   std::vector<double> needs;
   needs.reserve(services.size());
@@ -37,7 +37,7 @@ std::vector<double> needs_of(const std::vector<ServiceNow>& services, double lev
   return needs;
 }
 
-/// What a finished retraining brings until the next due time, as a share of the service's worth.
+/// The gain of a finished retraining until the next due time, as a share of the service's worth.
 double retraining_gain(const ServiceNow& service, const Share& share) {
   const double done = detail::retraining_done_seconds(service, share);
   if (done >= service.next_due_seconds) return 0;
@@ -53,7 +53,7 @@ double sms_of(const detail::FleetView& fleet) {
   return sms;
 }
 
-/// Which services hold a slice for their retraining.
+/// For each service, whether it holds a slice for its retraining.
 std::vector<char> running_retrainings(const Snapshot& snapshot) {
   std::vector<char> runs(snapshot.services.size(), 0);
   for (const StandingSlice& standing : snapshot.slices) {
@@ -82,10 +82,10 @@ class Astraea::Deciding {
   [[nodiscard]] bool is_at_risk(const std::vector<detail::Share>& shares, const std::vector<double>& needs) const;
   void give_spare(detail::FleetPlan& plan, const detail::FleetSearch& search,
                   const std::vector<detail::ServiceNow>& services) const;
-  /// What the objective is expected to be over a window.
+  /// The expected objective over a window.
   [[nodiscard]] double predicted(const std::vector<detail::ServiceNow>& services,
                                  const std::vector<detail::Share>& shares) const;
-  /// Adds each plan with the retrainings that got nothing on a borrowed slice.
+  /// For each plan, adds one in which retrainings without a slice borrow one.
   void add_lending(std::vector<detail::FleetPlan>& plans, const std::vector<detail::ServiceNow>& services) const;
   void lend(detail::FleetPlan& plan, const std::vector<detail::ServiceNow>& services) const;
 

@@ -1,6 +1,5 @@
-/// Astraea-style (reference: Astraea, ASPLOS'22, doi 10.1145/3503222.3507721; its text was not open to us): the least
-/// share that keeps each tenant's tail target, on MIG. What is the paper's idea and what is ours stands in
-/// docs/policies.md.
+/// Astraea-style (reference: Astraea, ASPLOS'22, doi 10.1145/3503222.3507721; we had no access to its text): the least
+/// share that keeps each tenant's tail target, on MIG. docs/policies.md separates the paper's ideas from ours.
 #pragma once
 
 #include <memory>
@@ -11,9 +10,9 @@
 
 namespace berth::partition {
 
-/// Predicts each period what each tenant needs; where a target is at risk, or a retraining becomes due or is done,
-/// gives everyone the least sufficient slices, retrainings what is left over, and the rest to those who gain most; but
-/// only if that promises more than what stands, changes counted.
+/// Predicts each tenant's needs in each period. If a target is at risk, or a retraining becomes due or is done, it
+/// gives every tenant the least sufficient slices, then retrainings, then the services that gain most; but only if the
+/// expected objective is higher than with the existing slices, the cost of changes included.
 class Astraea {
  public:
   /// `scenario` must outlive it.

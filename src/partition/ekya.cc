@@ -25,13 +25,13 @@ using detail::QuantaShare;
 using detail::ServiceNow;
 using detail::Share;
 
-/// What so many quanta of the fleet's most common model bring a service: the best slices that they can be spent on.
+/// What a number of quanta of the fleet's most common model is worth to a service: the best slices for those quanta.
 struct QuantaCurve {
   std::vector<double> rate;        ///< [quanta], requests per second
   std::vector<double> retraining;  ///< [quanta], seconds of a whole one; 0: cannot
 };
 
-/// The model with most quanta that can serve the service.
+/// The model with the most quanta that can serve the service.
 int model_for(const FleetView& fleet, const JobRates& rates, int service) {
   int best = 0;
   double best_quanta = -1;
@@ -74,7 +74,7 @@ double quanta_in(const FleetView& fleet, const JobRates& rates) {
   return quanta;
 }
 
-/// What the thief decided: quanta in compute slices, and each service's variant.
+/// The thief's decision: quanta in compute slices, and each service's variant.
 struct Allocation {
   double fleet_quanta = 0;
   std::vector<double> inference;
@@ -87,7 +87,7 @@ struct ThiefTerms {
   int quanta_max = 1;
 };
 
-/// The thief and its pick of configurations: for quanta of a service the best variant.
+/// The thief and its choice of configurations: for the quanta of a service the best variant.
 class ThiefScheduler {
  public:
   ThiefScheduler(const FleetView& fleet, const std::vector<JobRates>& rates, const std::vector<ServiceNow>& services,
@@ -198,7 +198,7 @@ class Ekya::Deciding {
   EkyaOptions options_;
   detail::FleetView fleet_;
   detail::Outlook outlook_;
-  std::vector<detail::JobRates> rates_by_variant_;  ///< [variant], as many as the service with most has
+  std::vector<detail::JobRates> rates_by_variant_;  ///< [variant], as many as the service with the most has
   std::vector<int> variants_;                       ///< [service], as last chosen
   Instant next_at_;
   std::vector<char> was_due_;

@@ -1,5 +1,5 @@
-/// Ekya-style (reference: Ekya, NSDI'22): the thief scheduler, on MIG. What is its paper's and what is ours stands in
-/// docs/policies.md.
+/// Ekya-style (reference: Ekya, NSDI'22): the thief scheduler, on MIG. docs/policies.md separates the paper's ideas
+/// from ours.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,8 @@ namespace berth::partition {
 
 /// Decides at the start of each window, and when a retraining becomes due or is done: jobs (a service's inference, its
 /// retraining) begin with equal shares and steal quanta from each other while the predicted objective improves; the
-/// allocation is then rounded to a legal layout near it with the best predicted objective, changes counted.
+/// allocation is then rounded to a legal layout near it with the best predicted objective, the cost of changes
+/// included.
 class Ekya {
  public:
   /// `scenario` must outlive it.

@@ -7,7 +7,7 @@
 namespace berth::partition {
 namespace {
 
-/// Who shares what with whom in one layout.
+/// Which services share slices and GPUs in one layout.
 struct Neighbours {
   std::vector<std::set<ServiceId>> on_gpu;    ///< [service] -> the others on its GPUs
   std::vector<std::set<ServiceId>> in_slice;  ///< [service] -> the others in its slices

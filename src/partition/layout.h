@@ -1,4 +1,4 @@
-/// Layouts: what a static policy decides once. Pure functions of what the policy may know.
+/// Layouts of the static policies, which decide once. Pure functions of the policy's knowledge.
 #pragma once
 
 #include <functional>
@@ -65,7 +65,7 @@ struct StaticBestSearch {
   /// Every service holds a slice, at any cost to the others; false: a layout may leave a service out if that scores
   /// higher.
   bool serves_every_service = true;
-  /// Most calls of score_service (or score_layout) together, the budget of the search beyond one GPU.
+  /// The maximum number of calls of score_service (or score_layout): the budget of the search on several GPUs.
   int evaluations_max = 2000;
 };
 

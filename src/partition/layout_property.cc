@@ -24,7 +24,7 @@ using testing::is_covering;
 using testing::random_scenario;
 using testing::show;
 
-/// Difference of SMs, then less SMs: what static_even minimises.
+/// The objective of static_even, minimised: the difference of SMs, then minus the SMs.
 std::pair<std::int64_t, std::int64_t> unevenness(const Scenario& scenario, const Layout& layout) {
   std::vector<std::int64_t> sums(scenario.services.size(), 0);
   std::int64_t total = 0;
@@ -47,8 +47,8 @@ std::optional<std::pair<std::int64_t, std::int64_t>> least_unevenness(const Scen
   return least;
 }
 
-/// A made-up figure of a service on an ordered list of slices: concave in its capacity, and a little different for each
-/// list.
+/// An artificial figure of a service on an ordered list of slices: concave in its capacity, and slightly different for
+/// each list.
 double made_up_score(const Scenario& scenario, std::uint64_t seed, ServiceId service,
                      const std::vector<Slice>& slices) {
   double capacity = 0;
@@ -79,7 +79,7 @@ StaticBestSearch made_up_search(const Scenario& scenario, std::uint64_t seed) {
   return search;
 }
 
-/// The best score of any layout, scored afresh but for a memory of service and list; nothing where none is allowed.
+/// The best score of any layout, computed anew except for a cache by service and list; nothing if none is allowed.
 std::optional<double> best_score(const Scenario& scenario, const StaticBestSearch& search) {
   std::map<std::pair<ServiceId, std::vector<Slice>>, double> known;
   std::optional<double> best;
@@ -131,7 +131,7 @@ RC_GTEST_PROP(StaticBest, IsOptimalOnOneGpu, (std::uint64_t seed)) {
   RC_ASSERT(found.is_exhaustive);
   const auto* layout = std::get_if<Layout>(&found.layout);
   const auto best = best_score(scenario, search);
-  // A service that fits nowhere is always refused; the naive search leaves it out where it may.
+  // A service that fits nowhere is always refused; the naive search leaves it out if that is allowed.
   if (layout == nullptr) {
     RC_ASSERT(!search.serves_every_service || !best);
     return;
@@ -167,7 +167,7 @@ RC_GTEST_PROP(EveryPolicy, GivesSoundLayoutsTheSameEachTime, (std::uint64_t seed
     if (const auto* layout = std::get_if<Layout>(&answer)) expect_sound(scenario, *layout);
   }
   RC_ASSERT(!::testing::Test::HasFailure());
-  // One cover serves them all: if one finds a layout of slices, so do the others.
+  // All searches use the same cover: if one finds a layout of slices, so do the others.
   const bool is_feasible = std::holds_alternative<Layout>(once[2]);
   RC_ASSERT(std::holds_alternative<Layout>(once[3]) == is_feasible);
   RC_ASSERT(std::holds_alternative<Layout>(once[4]) == is_feasible);
@@ -202,7 +202,7 @@ RC_GTEST_PROP(StaticBest, KeepsItsBudgetAndBeatsTheEvenLayout, (std::uint64_t se
   RC_ASSERT(ask_layout(*layout) >= ask_layout(std::get<Layout>(even)));
 }
 
-/// Sums of SMs by service that some layout of one GPU gives.
+/// The sums of SMs by service that are possible with a layout of one GPU.
 std::set<std::vector<std::int64_t>> reachable_sums(const Scenario& scenario) {
   std::set<std::vector<std::int64_t>> sums;
   for_each_layout(scenario, [&](const Layout& layout) {
@@ -236,8 +236,8 @@ std::optional<std::pair<std::int64_t, std::int64_t>> least_unevenness_of_two(con
   return least;
 }
 
-/// How often a search found the optimum, and how far it stayed behind at most. The tests' bounds are what was measured
-/// (docs/policies.md), so that a search that gets worse is noticed.
+/// How often a search found the optimum, and its largest distance from it. The tests' limits are the measured values
+/// (docs/policies.md), so that a search that becomes worse is noticed.
 struct Tally {
   int optimal_count = 0;
   int count = 0;

@@ -27,7 +27,7 @@ TEST(Fixed, IsTheLayoutOfTheFile) {
   scenario.layout = Layout{{{{0}, 0, small}, Role::kInference, {{0}}},
                            {{{0}, 1, small}, Role::kInference, {}},
                            {{{0}, 6, small}, Role::kRetraining, {{0}}}};
-  // A service without a slice runs all the same; a slice without a service stands and is nobody's.
+  // A service without a slice is allowed; a slice without a service exists and is unowned.
   EXPECT_EQ(show(scenario, fixed_layout(scenario)), "0:1g.10gb@0=a 0:1g.10gb@1= 0:1g.10gb@6=a");
 }
 

@@ -28,7 +28,7 @@ using detail::IlpService;
 using detail::ServiceNow;
 using detail::WindowProblem;
 
-/// E[min(load, C)] from above: the tangents at these quantiles, and where all is served.
+/// E[min(load, C)] is bounded from above by its tangents at these quantiles, and at the capacity that serves all.
 std::vector<detail::Tangent> tangents_of(const DemandForecast& demand) {
   std::vector<detail::Tangent> tangents = {{.offset = 0, .slope = 1}, {.offset = demand.mean(), .slope = 0}};
   for (const double level : {0.15, 0.4, 0.65, 0.9}) {
@@ -39,7 +39,7 @@ std::vector<detail::Tangent> tangents_of(const DemandForecast& demand) {
   return tangents;
 }
 
-/// What a plan holds, as counts.
+/// The pieces of a plan, as counts.
 BlockCounts counts_of(const FleetView& fleet, const FleetPlan& plan) {
   BlockCounts counts(fleet.models.size());
   for (std::size_t model = 0; model < fleet.models.size(); ++model) {
@@ -67,7 +67,7 @@ BlockCounts counts_of(const FleetView& fleet, const FleetPlan& plan) {
   return counts;
 }
 
-/// The plan with only those owners who hold the same piece in what stands.
+/// The plan with only those owners that hold the same piece in the existing plan.
 FleetPlan kept_of(const FleetView& fleet, const FleetPlan& standing, FleetPlan plan) {
   for (int gpu = 0; gpu < fleet.gpu_count(); ++gpu) {
     const std::vector<detail::Piece>& now = fleet.of_gpu(gpu).cuts[standing[gpu].cut].pieces;
@@ -82,7 +82,8 @@ FleetPlan kept_of(const FleetView& fleet, const FleetPlan& standing, FleetPlan p
   return plan;
 }
 
-/// Kinds that are alike for everybody have one number: 1g.10gb and 1g.20gb where memory is no matter, 7g and uncut.
+/// Kinds that are equal for all services have one number: 1g.10gb and 1g.20gb if memory makes no difference, 7g and the
+/// whole GPU.
 std::vector<int> classes_of(const IlpModel& model) {
   std::vector<int> classes(model.rates.size());
   for (int kind = 0; kind < std::ssize(classes); ++kind) {
@@ -95,7 +96,7 @@ std::vector<int> classes_of(const IlpModel& model) {
   return classes;
 }
 
-/// Leaves out shapes that another beats or equals in every class of kinds, but for those that stand.
+/// Leaves out shapes that another dominates or equals in every class of kinds, except existing ones.
 void drop_poor_shapes(const std::vector<int>& standing, IlpModel& model) {
   const std::vector<int> classes = classes_of(model);
   std::vector<std::vector<int>> counts(model.shapes.size(), std::vector<int>(classes.size(), 0));
@@ -136,7 +137,7 @@ IlpModel ilp_model(const FleetView& fleet, const detail::JobRates& rates, const 
   return result;
 }
 
-/// Kinds on which a retraining would be lost before it is done are not offered.
+/// Leaves out kinds on which a retraining would be lost before it is done.
 void drop_slow_retrainings(const Scenario& scenario, const std::vector<ServiceNow>& services, WindowProblem& problem) {
   for (std::size_t service = 0; service < services.size(); ++service) {
     const auto& spec = scenario.services[service].retraining;
@@ -153,7 +154,7 @@ void drop_slow_retrainings(const Scenario& scenario, const std::vector<ServiceNo
   }
 }
 
-/// Blocks of whole seconds that fill the window: the first so long, each next one `growth` times as long.
+/// Blocks of whole seconds that fill the window, each `growth` times as long as the one before.
 std::vector<double> blocks_of(std::int64_t window_seconds, double first_seconds, double growth) {
   std::vector<double> blocks;
   double length = std::max(1.0, first_seconds);
@@ -166,7 +167,7 @@ std::vector<double> blocks_of(std::int64_t window_seconds, double first_seconds,
   return blocks;
 }
 
-/// What a retraining done at the end of the window is worth until the next due time.
+/// The worth until the next due time of a retraining that is done at the end of the window.
 double end_value_of(const ServiceNow& service, const Retraining& retraining, double window_seconds) {
   double next_due = service.next_due_seconds;
   while (next_due < window_seconds) next_due += retraining.every.to_seconds();
@@ -207,7 +208,7 @@ class Migrator::Deciding {
 
   Instant planned_at_;
   std::vector<double> block_seconds_;
-  std::vector<detail::BlockCounts> blocks_;  ///< empty: what stands stays
+  std::vector<detail::BlockCounts> blocks_;  ///< empty: the existing slices stay
   std::size_t block_next_ = 0;               ///< the first that is not carried out yet
   double promised_ = 0;                      ///< the program's objective over the window
   double bound_ = 0;
@@ -283,7 +284,7 @@ detail::WindowProblem Migrator::Deciding::make_problem(const Sight& sight,
   return problem;
 }
 
-/// Cuts the window into blocks and tells each what to expect.
+/// Divides the window into blocks with the expected load of each.
 void Migrator::Deciding::fill_blocks(const Sight& sight, const std::vector<ServiceNow>& services, double block_seconds,
                                      WindowProblem& problem) const {
   problem.block_seconds = blocks_of(window_seconds_, block_seconds, options_.block_growth);
@@ -323,7 +324,8 @@ void Migrator::Deciding::note(const detail::WindowAnswer& answer) {
   solved_.gap_max = std::max(solved_.gap_max, gap);
 }
 
-/// What stays must be beaten with the moves that places ask for, not only those that counts show.
+/// Plans the window. A plan must be better than no change with all moves that its places need, not only those that
+/// counts show.
 void Migrator::Deciding::plan_window(const Sight& sight) {
   const auto services = detail::services_now(scenario_, sight, outlook_, window_seconds_);
   WindowProblem problem = make_problem(sight, services);
@@ -342,7 +344,7 @@ void Migrator::Deciding::plan_window(const Sight& sight) {
   blocks_ = std::move(answer.blocks);
   promised_ = answer.objective;
   bound_ = answer.bound;
-  if (promised_ <= 0) blocks_.clear();  // nothing is known of the load: any layout is as good as another to the program
+  if (promised_ <= 0) blocks_.clear();  // the load is unknown: all layouts are equal to the program
   if (problem.is_first || blocks_.empty()) return;
   const FleetPlan standing = detail::standing_plan(fleet_, sight.snapshot);
   const std::vector<BlockCounts> staying(problem.block_seconds.size(), counts_of(fleet_, standing));
@@ -355,7 +357,7 @@ void Migrator::Deciding::plan_window(const Sight& sight) {
   if (promised_ <= enough) blocks_.clear();
 }
 
-/// Whether a retraining would be taken away just before its end: blocks are coarser than the world.
+/// Whether a retraining would lose its slice just before its end: blocks are coarser than the world.
 bool Migrator::Deciding::is_about_to_end(const Sight& sight, const FleetPlan& standing, const FleetPlan& next) const {
   for (int gpu = 0; gpu < fleet_.gpu_count(); ++gpu) {
     const detail::ModelView& view = fleet_.of_gpu(gpu);

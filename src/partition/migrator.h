@@ -1,5 +1,5 @@
-/// MIGRator-style (reference: MIGRator, arXiv 2407.13126; its equations were not open to us): an integer program over a
-/// window decides how GPUs are cut over time. What is the paper's and what is ours stands in docs/policies.md.
+/// MIGRator-style (reference: MIGRator, arXiv 2407.13126; we had no access to its equations): an integer program over a
+/// window decides how GPUs are partitioned over time. docs/policies.md separates the paper's ideas from ours.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +22,11 @@ class Migrator {
 
   [[nodiscard]] Decision decide(const Sight& sight);
 
-  /// What the programs so far were like.
+  /// Statistics of the programs so far.
   struct Solved {
     std::int64_t count = 0;
     std::int64_t within_count = 0;    ///< optimal within the gap allowed
-    std::int64_t unsolved_count = 0;  ///< no solution within the nodes: what stands stays
+    std::int64_t unsolved_count = 0;  ///< no solution within the nodes: the existing slices stay
     double gap_sum = 0;               ///< of those with a solution
     double gap_max = 0;
   };

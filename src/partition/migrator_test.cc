@@ -65,7 +65,7 @@ TEST(Migrator, ARetrainingNearItsEndIsNotTakenOffItsSlice) {
   ASSERT_EQ(world.slices(0, Role::kRetraining).size(), 1U);
   for (int second = 1; second < 200; ++second) {
     world.pass(1, {150, 60});
-    world.set_progress(0, 0.97);  // late: the plan thought that it would be done
+    world.set_progress(0, 0.97);  // late: the plan expected it to be done
     world.step(migrator);
     EXPECT_EQ(world.slices(0, Role::kRetraining).size(), 1U) << second;
   }
@@ -134,8 +134,8 @@ class Places {
     return counts;
   }
 
-  /// The most that a plan with these counts can leave alone, over all cuts of all GPUs: owners who want a piece that
-  /// stands for them keep it.
+  /// The most that a plan with these counts can preserve, over all partitions of all GPUs: owners that need a piece
+  /// that they already hold keep it.
   [[nodiscard]] int most_staying(const detail::BlockCounts& wanted, const detail::FleetPlan& standing) const {
     int most = -1;
     detail::FleetPlan plan = standing;

@@ -218,7 +218,7 @@ LayoutOrInfeasible paris_layout(const Scenario& scenario, const std::vector<std:
   scale_to_room(fleet, demand);
   auto choices = preferred_kinds(fleet, demand);
   auto gpus = detail::cover_services(fleet, choices);
-  // The preferred kinds may not leave room for all services: then the smallest that serve.
+  // The preferred kinds may not leave room for all services: then the smallest that can serve them.
   if (!gpus) gpus = detail::cover_services(fleet, detail::smallest_kinds(fleet));
   if (!gpus) return detail::no_room(fleet);
   return ParisFill(fleet, std::move(demand), std::move(choices), std::move(*gpus)).run();

@@ -60,7 +60,7 @@ TEST(Knee, CountsBatchesThatFormWhileRequestsMay) {
 
 TEST(Paris, MixesSizesByTheHistory) {
   const Scenario scenario = scenario_of({gpus("A30", 2)}, {knee_service("a"), knee_service("b")});
-  // Calm: batches of 1 for both. Busy: b forms batches of 7; what is left over goes to it, as it has less capacity per
+  // Calm: batches of 1 for both. Busy: b forms batches of 7; the remaining pieces go to it, as it has less capacity per
   // load.
   EXPECT_EQ(show(scenario, paris_layout(scenario, {{10}, {10}})),
             "0:1g.6gb@0=a 0:1g.6gb@1=a 0:1g.6gb@2=a 0:1g.6gb@3=b 1:1g.6gb@0=a 1:1g.6gb@1=b 1:1g.6gb@2=b 1:1g.6gb@3=b");

@@ -15,7 +15,7 @@ namespace {
 /// A slice that the service holds alone for inference.
 struct LendableSlice {
   Slice slice;
-  std::optional<Decimal> throughput;  ///< nothing: it cannot serve
+  std::optional<Decimal> throughput;  ///< absent: it cannot serve
   std::optional<Micros> time;         ///< nothing: the retraining cannot run on it
 };
 

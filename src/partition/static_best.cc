@@ -19,10 +19,10 @@ using detail::FleetView;
 using detail::FoundPlan;
 using detail::Scorer;
 
-/// Plans perturbed after the starts, while the budget lasts.
+/// The maximum number of perturbations after the starts, while the budget lasts.
 constexpr int kKicksMax = 60;
 
-/// The optimum of one GPU over every maximal placed layout, the figures of services adding up.
+/// The optimum of one GPU over every maximal placed layout, if the figures of services add up.
 StaticBest best_on_one_gpu(const FleetView& fleet, const StaticBestSearch& search) {
   constexpr int kNoLimit = std::numeric_limits<int>::max();
   Scorer scorer(fleet, search, kNoLimit);
@@ -33,8 +33,8 @@ StaticBest best_on_one_gpu(const FleetView& fleet, const StaticBestSearch& searc
   return {detail::layout_of(fleet, {recut->plan}), true, recut->covered, scorer.evaluations()};
 }
 
-/// The same if services influence each other: every distinct layout is scored. Nothing: there are more than the budget
-/// allows.
+/// The same if services influence each other: every distinct layout is scored. Nothing if there are more than the
+/// budget allows.
 std::optional<StaticBest> best_by_layouts(const FleetView& fleet, const StaticBestSearch& search) {
   const auto count_max = static_cast<std::size_t>(search.evaluations_max);
   const auto plans = detail::distinct_plans(fleet.of_gpu(0), fleet.service_count, count_max);

@@ -65,7 +65,7 @@ TEST(StaticBest, CountsWhatItTried) {
   StaticBestSearch search = search_for(scenario, {108});
   const StaticBest exact = static_best_layout(scenario, search);
   EXPECT_EQ(show(scenario, exact.layout), "0:full@0=a");
-  // Each piece of each of the 19 layouts and of the uncut GPU is owned or not.
+  // Each piece of each of the 19 layouts and of the whole GPU is owned or not.
   EXPECT_EQ(exact.layouts_tried, 564);
   EXPECT_EQ(exact.evaluations, 65);
 

@@ -1,4 +1,4 @@
-/// The target of a policy that repartitions while it runs, and what it may know when it decides.
+/// The target of a policy that repartitions during the run, and what it may know when it decides.
 #pragma once
 
 #include <optional>
@@ -20,22 +20,22 @@ struct Wanted {
   friend bool operator==(const Wanted&, const Wanted&) = default;
 };
 
-/// The whole fleet as it should be: slices that are not in it should be destroyed.
+/// The wanted layout of the whole fleet: slices that are not in it should be destroyed.
 struct Target {
   std::vector<Wanted> holdings;  ///< sorted by slice, no slice twice; legal on each GPU
-  Reason reason;                 ///< of each action that leads there
+  Reason reason;                 ///< of each action towards the target
   std::optional<double> objective = std::nullopt;
   std::optional<double> bound = std::nullopt;
 };
 
-/// What a policy may use.
+/// The inputs of a decision.
 struct Sight {
   const Snapshot& snapshot;
   /// By service: the share of the current retraining that is done, in [0, 1]; 0 if none is due.
   std::span<const double> retraining_progress;
 };
 
-/// Nothing: the existing slices (and those being created) stay.
+/// A decision; std::monostate: the existing slices (and those being created) stay.
 using Decision = std::variant<std::monostate, Target, Infeasible>;
 
 }  // namespace berth::partition

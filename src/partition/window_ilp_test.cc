@@ -167,7 +167,7 @@ TEST(WindowIlp, NoScheduleIsBetterThanItsOwn) {
     const WindowAnswer answer = solve_window(problem, kExact);
     ASSERT_FALSE(answer.blocks.empty());
     EXPECT_NEAR(answer.objective, window_value(problem, answer.blocks), 1e-5);
-    // Retraining while the model is fresh is not in the program, and brings nothing.
+    // Retraining while the model is fresh is not in the program, and gains nothing.
     EXPECT_NEAR(answer.objective, best_by_enumeration(problem), 1e-5) << "round " << round;
   }
 }

@@ -1,4 +1,4 @@
-/// What a policy is: one row of the registry, and what it is made of for one run.
+/// A policy: its row in the registry, the inputs of its maker, and the policy made for one run.
 #pragma once
 
 #include <cstdint>
@@ -19,27 +19,27 @@ namespace berth::policy {
 
 /// What a policy looks at when it decides; each kind includes those before it.
 enum class Knowledge {
-  kScenario,   ///< what the file says: fleet, services, a layout
+  kScenario,   ///< the scenario file: fleet, services, a layout
   kHistory,    ///< arrivals before second 0
-  kObserved,   ///< what was observed of the run so far
-  kHindsight,  ///< what arrives later: a yardstick that nobody can run
+  kObserved,   ///< observations of the run so far
+  kHindsight,  ///< later arrivals: a yardstick that cannot be run live
 };
 
-/// What a policy is made from. What the references name must outlive what is made.
+/// What a policy is made from. Everything that is referenced must outlive the policy.
 struct Inputs {
   const Scenario& scenario;
   const Settings& settings;
-  /// Requests of a service in a second of the run. Only policies of Knowledge::kHindsight call it, and may do so later.
+  /// Requests of a service in a second of the run. Only policies of Knowledge::kHindsight call it, also during the run.
   std::function<std::int64_t(ServiceId, std::int64_t second)> arrivals = nullptr;
   LayoutTrials trials = {};  ///< called while the policy is made, by `static-best` only
-  /// Wraps the source of forecasts, to watch them. May be empty.
+  /// Wraps the source of forecasts, so that they can be recorded. May be empty.
   std::function<OutlookSource(OutlookSource)> watch_forecasts = nullptr;
 };
 
 /// A policy for one run.
 struct MadePolicy {
   std::vector<Stage> stages;
-  /// After the run: which form was taken, what a search tried. May be empty.
+  /// After the run: which form was used, what a search tried. May be empty.
   std::function<std::string()> how = nullptr;
   /// After the run: the fields of the scenario that were not obeyed. May be empty.
   std::function<std::vector<std::string>()> ignored_fields = nullptr;
@@ -51,16 +51,16 @@ struct Policy {
   Knowledge knowledge = Knowledge::kScenario;
   /// Its plans keep the scenario's constraints, and the engine holds it to that (EngineRules::is_strict).
   bool obeys_constraints = false;
-  /// What most teams do today; the others are compared with it.
+  /// Common practice today; the other policies are compared with it.
   bool is_reference = false;
   /// Its layout is written for one count of GPUs, so no smaller or larger count can be tried.
   bool has_fixed_count = false;
-  /// The ways to share a GPU among which a study takes the better one. Never empty.
+  /// The ways to share a GPU; a study runs all and reports the best one. Never empty.
   std::vector<Sharing> sharings = {Sharing::kTimeSlices};
   Dispatch dispatch = Dispatch::kPull;
-  /// What a reader of sizes should know about it; may be empty.
+  /// A remark for the answers of `berth size`; may be empty.
   std::string_view sizing_remark = "";
-  /// Whether it goes on planning while the run lasts.
+  /// Whether it continues to plan during the run.
   bool (*replans)(const Settings&) = [](const Settings&) { return false; };
   MadePolicy (*make)(const Inputs&) = nullptr;
 

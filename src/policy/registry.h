@@ -1,4 +1,4 @@
-/// The policies that there are: the one list that studies, the command line, reports and live programs read.
+/// The list of all policies, read by studies, the command line, reports and live programs.
 ///
 /// To add a policy, write its maker in detail/ and its row in registry.cc (docs/adding_a_policy.md).
 #pragma once
@@ -14,17 +14,17 @@ namespace berth::policy {
 /// All policies, in the order in which they are shown.
 [[nodiscard]] const std::vector<Policy>& policies();
 
-/// Nothing where no policy has that name.
+/// The row of a policy; nullptr if no policy has that name.
 [[nodiscard]] const Policy* find_policy(std::string_view name);
 
-/// The row of a policy. Requires: there is one.
+/// The row of a policy. Requires: a policy has that name.
 [[nodiscard]] const Policy& policy_named(std::string_view name);
 
 /// The names of all policies, and of those that can be sized, in that order.
 [[nodiscard]] const std::vector<std::string>& names();
 [[nodiscard]] const std::vector<std::string>& sizable_names();
 
-/// The names of those that the others are compared with, in that order.
+/// The names of the references (Policy::is_reference), in that order.
 [[nodiscard]] const std::vector<std::string>& reference_names();
 
 }  // namespace berth::policy

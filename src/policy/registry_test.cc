@@ -1,4 +1,4 @@
-// The registry: every row can be made, and says truly what it knows and whether it replans.
+// The registry: every policy can be made, and its row is right about its knowledge and whether it replans.
 #include "policy/registry.h"
 
 #include <gmock/gmock.h>

@@ -13,7 +13,7 @@
 namespace berth::policy {
 namespace {
 
-/// A parameter and where it lies.
+/// A parameter and the field that it sets.
 struct Parameter {
   std::string_view name;
   std::variant<int*, std::int64_t*, double*> place;

@@ -1,4 +1,4 @@
-/// The parameters of the policies that have some, with their defaults, by name: what tuning turns.
+/// The parameters of policies, with defaults and names, for tuning.
 #pragma once
 
 #include <string>
@@ -11,9 +11,9 @@
 
 namespace berth::policy {
 
-/// What the policy `clairvoyant` knows beyond the requests that each service gets in the whole run.
+/// What the policy `clairvoyant` knows in addition to the number of requests of each service in the whole run.
 struct ClairvoyantOptions {
-  int loads = 1;  ///< 0: not the requests of each second; they are forecast, as by `berth`
+  int loads = 1;  ///< 0: the requests of each second are not known but forecast, as by `berth`
 };
 
 struct Settings {
@@ -24,8 +24,8 @@ struct Settings {
   ClairvoyantOptions clairvoyant;
 };
 
-/// Sets one parameter from "policy.parameter=value". Errors: no such parameter (those that there are are named), a
-/// value that is not a number, is negative or, where whole ones are wanted, is not whole.
+/// Sets one parameter from "policy.parameter=value". Errors: no such parameter (the message lists the existing ones), a
+/// value that is not a number, is negative, or is not whole where a whole number is wanted.
 [[nodiscard]] Result<void> set_parameter(Settings& settings, std::string_view assignment);
 
 /// "ekya.period_seconds" ...: all parameters, in order of policies.

@@ -1,4 +1,4 @@
-/// Which slices run something (a batch, a retraining) now: read for interference, integrated for utilisation.
+/// Which slices are running something now (a batch, a retraining): read for interference, integrated for utilisation.
 #pragma once
 
 #include <cstdint>
@@ -22,13 +22,13 @@ class BusyTable {
   BusyTable(std::uint32_t gpu_count, std::size_t service_count)
       : busy_slices_(gpu_count, 0), sm_us_by_service_(service_count, 0) {}
 
-  /// A new slice, of that many SMs.
+  /// Adds a slice with that many SMs. Requires: slices are added in order of their index.
   void add(SliceIndex slice, GpuId gpu, int sms) {
     ENSURE(slice.value == slices_.size());
     slices_.push_back({.gpu = gpu, .sms = static_cast<double>(sms), .runs = {}, .since_us = 0});
   }
 
-  /// A service begins (ends) to run something on the slice. Requires: it did not (did).
+  /// A service begins (ends) running something on the slice. Requires: it was not (was) running anything there.
   void begin(SliceIndex slice, ServiceId service, std::int64_t now_us) {
     Entry& entry = slices_[slice.value];
     if (entry.runs.empty()) {
@@ -50,13 +50,13 @@ class BusyTable {
       --busy_slices_[entry.gpu.index];
     }
   }
-  /// A share (0 to 1) of a span was busy: for worlds that do not report single batches. Does not count as running.
+  /// A share (0 to 1) of a span was busy: for serving by rates, which has no single batches. Does not count as running.
   void add_share(SliceIndex slice, ServiceId service, double share, std::int64_t span_us) {
     const double sm_us = share * slices_[slice.value].sms * static_cast<double>(span_us);
     sm_us_ += sm_us;
     sm_us_by_service_[service.index] += sm_us;
   }
-  /// Ends everything that runs at the end of the run.
+  /// Ends everything that is still running at the end of the run.
   void finish(std::int64_t end_us) {
     for (std::uint32_t slice = 0; slice < slices_.size(); ++slice) {
       while (!slices_[slice].runs.empty()) end({slice}, slices_[slice].runs.back().first, end_us);
@@ -68,19 +68,19 @@ class BusyTable {
     const Entry& entry = slices_[slice.value];
     return busy_slices_[entry.gpu.index] - (entry.runs.empty() ? 0 : 1);
   }
-  /// How many services run something on it.
+  /// How many services are running something on the slice.
   [[nodiscard]] int running(SliceIndex slice) const { return static_cast<int>(slices_[slice.value].runs.size()); }
 
-  /// SM-microseconds in which something ran, of what has ended; a slice counts once for any number of services on it.
+  /// SM-microseconds in which something ran, up to what has ended; a slice counts once for any number of services.
   [[nodiscard]] double sm_us() const { return sm_us_; }
-  /// Likewise in which this service ran something; on shared slices the services' times overlap.
+  /// The same for one service; on shared slices the services' times overlap.
   [[nodiscard]] double sm_us_of(ServiceId service) const { return sm_us_by_service_[service.index]; }
 
  private:
   struct Entry {
     GpuId gpu;
     double sms = 0;
-    std::vector<std::pair<ServiceId, std::int64_t>> runs;  ///< and since when
+    std::vector<std::pair<ServiceId, std::int64_t>> runs;  ///< who runs something, and since when (microseconds)
     std::int64_t since_us = 0;
   };
   std::vector<Entry> slices_;

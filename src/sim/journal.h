@@ -1,5 +1,5 @@
-/// The journal of a simulated run: what happened, in order of time. It is sufficient to recount every count, goodput
-/// and changes.
+/// The journal of a simulated run: events in order of time. It is sufficient to recompute every count, the goodput and
+/// the changes.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace berth::sim {
 
 enum class SliceEvent { kCreated, kDestroyed, kDraining, kServing, kRetrainingStarted, kRetrainingDone };
 
-/// Something happened to a slice.
+/// An event of a slice.
 struct SliceRecord {
   Instant at;
   SliceEvent event = SliceEvent::kCreated;
@@ -39,7 +39,7 @@ struct SecondRecord {
 };
 
 using JournalRecord = std::variant<SliceRecord, SecondRecord>;
-/// Takes each record in order of time; must not keep references.
+/// Receives each record in order of time; must not keep references.
 using JournalSink = std::function<void(const JournalRecord&)>;
 
 }  // namespace berth::sim

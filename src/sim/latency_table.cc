@@ -10,7 +10,7 @@ namespace berth::sim {
 Decimal sharing_factor(Sharing sharing, int busy_count) {
   ENSURE(busy_count >= 1);
   if (sharing == Sharing::kTimeSlices || busy_count == 1) return Decimal(busy_count);
-  // Factors at 1, 3, 5, 7 in hundredths; the last line goes on beyond 7.
+  // Factors at 1, 3, 5, 7 in hundredths; the last segment is extended beyond 7.
   constexpr std::array<std::int64_t, 4> kHundredths = {100, 186, 274, 364};
   const auto segment = static_cast<std::size_t>(std::min((busy_count - 1) / 2, 2));
   const std::int64_t low = kHundredths[segment];

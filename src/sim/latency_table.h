@@ -1,4 +1,4 @@
-/// What the simulator needs from an operating point: whole microseconds by batch size and by the factor in force.
+/// The latencies of an operating point for the simulator: whole microseconds by batch size and factor in force.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@
 
 namespace berth::sim {
 
-/// Factor on latency when k services run on one shared GPU: k with time slices; with MPS the measured
-/// 1, 1.86, 2.74, 3.64 at 1, 3, 5, 7, linear between and beyond (docs/policies.md).
+/// The factor on latency when `busy_count` services run on one shared GPU: the count with time slices; with MPS the
+/// measured 1, 1.86, 2.74, 3.64 at 1, 3, 5, 7, linear between and beyond (docs/policies.md).
 [[nodiscard]] Decimal sharing_factor(Sharing sharing, int busy_count);
 
 struct LatencyTable {
@@ -37,8 +37,8 @@ class LatencyTables {
  public:
   LatencyTables(const Scenario& scenario, Sharing sharing) : scenario_(scenario), sharing_(sharing) {}
 
-  /// The table of a service on a slice held by `holder_count` services; nothing if the slice cannot serve it, or does
-  /// not have the chosen point.
+  /// The table of a service on a slice held by `holder_count` services; nothing if the service cannot run on that slice
+  /// or has no such point there.
   [[nodiscard]] std::shared_ptr<const LatencyTable> find(ServiceId service, const Slice& slice,
                                                          std::size_t holder_count,
                                                          const std::optional<PointChoice>& choice);

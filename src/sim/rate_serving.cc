@@ -8,7 +8,7 @@
 namespace berth::sim {
 namespace {
 
-/// Latency of a batch of n with a fractional number of others busy, linear between whole numbers.
+/// Latency of a batch of n in microseconds with a fractional number of other busy slices, linear between whole numbers.
 double latency_with(const LatencyTable& table, double others, int n) {
   const int low = static_cast<int>(others);
   const auto at = [&](int k) { return static_cast<double>(table.with_others(k)[n - 1]); };
@@ -23,9 +23,9 @@ int largest_batch_in_time(const LatencyTable& table, double others, std::int64_t
   return 0;
 }
 
-/// Requests a microsecond that find no room though the means would leave some: a queue of 0 to `room` requests whose
-/// arrivals vary like a Poisson process, in the stationary state of its diffusion (reflected Brownian motion, Harrison
-/// 1985, 5.6), less what the means alone say.
+/// Requests per microsecond that find no room because arrivals vary, beyond those that the means alone would lose: a
+/// queue of 0 to `room` requests with Poisson arrivals, in the stationary state of its diffusion (reflected Brownian
+/// motion, Harrison 1985, 5.6).
 double lost_by_chance(double come_per_us, double served_per_us, double room) {
   if (come_per_us <= 0) return 0;
   const double drift = std::abs(come_per_us - served_per_us);
@@ -33,7 +33,7 @@ double lost_by_chance(double come_per_us, double served_per_us, double room) {
   return exponent < 1e-6 ? come_per_us / (2 * room) : drift / std::expm1(exponent);
 }
 
-/// Share of the requests that find more than `room` others, in the same diffusion without an upper end.
+/// The share of requests that find more than `room` others waiting, in the same diffusion without an upper barrier.
 double late_by_chance(double come_per_us, double served_per_us, double room) {
   if (come_per_us <= 0 || come_per_us >= served_per_us) return 0;
   return std::exp(-2 * (served_per_us - come_per_us) * room / come_per_us);
@@ -108,12 +108,13 @@ RateServing::Capacity RateServing::capacity_of(std::size_t index) const {
   double latency_mean_us = 0;
   for (const Replica& replica : services_[index].replicas) {
     const LatencyTable& table = *replica.table;
-    // By rates, only what does not serve (a retraining) is told to the table of busy slices as it begins.
+    // Serving by rates reports no single runs: in the table of busy slices only other work (a retraining) counts as
+    // running.
     const double others =
         std::max(0.0, busy_by_gpu_[replica.gpu.index] - replica.busy_share) + busy_.others_busy(replica.slice);
     int batch = largest_batch_in_time(table, others, spec.target.count());
     if (batch == 0) {
-      if (spec.drop == DropRule::kEarly) continue;  // it takes nothing: every head would be late
+      if (spec.drop == DropRule::kEarly) continue;  // it takes nothing: every request would be late
       batch = table.point.batch;
     }
     const double latency_us = latency_with(table, others, batch);
@@ -131,8 +132,8 @@ RateServing::Capacity RateServing::capacity_of(std::size_t index) const {
     capacity.mean_accuracy /= capacity.per_us;
     latency_mean_us /= capacity.per_us;
   }
-  // The slowest replica drops what it could not answer in time; without drops each has its own limit, and the mean says
-  // enough.
+  // The slowest replica drops requests that it could not answer in time; without drops each has its own limit, and the
+  // mean is accurate enough.
   const double latency_us = spec.drop == DropRule::kEarly ? latency_max_us : latency_mean_us;
   capacity.room = capacity.per_us * std::max(0.0, static_cast<double>(spec.target.count()) - latency_us);
   return capacity;
@@ -147,7 +148,7 @@ void RateServing::arrive(std::size_t index, const Capacity& capacity, std::int64
   service.arrived_in_second = come;
   Cohort cohort{.second = second_, .in_time = count, .late = 0};
   if (scenario_.services[index].drop == DropRule::kNever && capacity.per_us > 0) {
-    // Arrivals meet a backlog that goes from `first` to `last` in a line; those above `limit` will be late.
+    // Arrivals meet a backlog that changes linearly from `first` to `last`; those above `limit` will be late.
     const auto first = static_cast<double>(service.waiting_count);
     const double last =
         std::max(0.0, first + static_cast<double>(count) - capacity.per_us * static_cast<double>(until_us - now_us_));

@@ -2,14 +2,15 @@
 /// fleets.
 ///
 /// Model: between two changes a service is a fluid queue. Its replicas together serve c = sum of processes x b /
-/// latency(b), b the largest usable batch that can still be in time; a backlog q waits q / c, and `room` = c x (target
-/// - latency) may wait and still be in time. With `drop: early` everything beyond the room is dropped, and the rest is
-/// in time; with `never` an arrival is late if the backlog before it makes it so. Arrivals vary within a second: the
-/// resulting loss and lateness near saturation are those of a Brownian motion with the
-/// arrivals' variance (evenly spaced ones have none). Whole requests are settled, in order of arrival. Latencies are
-/// estimates, and a drain takes no time. It agrees with serving request by request within 2 % on goodput if a
-/// service is large enough for it (serving.h, rate_serving_test.cc, docs/simulation.md); without drops not if the load
-/// equals the capacity to a percent for long, as no mean shows when such a queue grows. O(replicas) per second.
+/// latency(b), where b is the largest usable batch that can still be in time; a backlog of q requests waits q / c, and
+/// `room` = c x (target - latency) requests may wait and still be in time. With `drop: early` everything beyond the
+/// room is dropped, and the rest is in time; with `never` an arrival is late if the backlog before it makes it so.
+/// Arrivals vary within a second: the resulting loss and lateness near saturation are those of a Brownian motion with
+/// the arrivals' variance (evenly spaced ones have none). Whole requests are settled, in order of arrival. Latencies
+/// are estimates, and a drain takes no time. On goodput it agrees with serving request by request within 2 % if a
+/// service is large enough (serving.h, measure/rate_serving_test.cc, docs/simulation.md). The exception: without drops,
+/// while the load stays within about one percent of the capacity, as no mean shows when such a queue grows.
+/// O(replicas) per second.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +32,7 @@ class RateServing {
   RateServing(const Scenario& scenario, const std::vector<ArrivalStream>& streams, std::vector<ServiceMeter>& meters,
               BusyTable& busy);
 
-  // The same verbs as RequestServing, see there.
+  // These functions mean the same as those of RequestServing.
   void open_second(std::int64_t second, const std::vector<bool>& is_mine);
   std::int64_t advance(std::int64_t until_us);
   void start(SliceIndex index, const Slice& slice, ServiceId service, std::shared_ptr<const LatencyTable> table,
@@ -62,11 +63,11 @@ class RateServing {
     std::int64_t waiting_count = 0;
     std::int64_t arrivals_in_second = 0;
     std::int64_t arrived_in_second = 0;
-    double served_carry = 0;  ///< parts of requests
+    double served_carry = 0;  ///< fractions of requests
     double dropped_carry = 0;
     bool is_stale = false;
   };
-  /// What the replicas of a service can do together now.
+  /// What the replicas of a service can serve together now.
   struct Capacity {
     double per_us = 0;         ///< requests per microsecond
     double room = 0;           ///< requests that may wait and still be in time
@@ -78,7 +79,7 @@ class RateServing {
   void arrive(std::size_t index, const Capacity& capacity, std::int64_t until_us);
   void serve(std::size_t index, const Capacity& capacity, std::int64_t span_us, std::int64_t at_us);
   void drop_by_chance(std::size_t index, const Capacity& capacity, std::int64_t span_us, std::int64_t at_us);
-  /// Drops that many from the head. Requires: they wait.
+  /// Drops `total` requests from the head of the queue. Requires: at least as many are waiting.
   void drop(std::size_t index, std::int64_t total, std::int64_t at_us);
   [[nodiscard]] double latency_at_load(const Service& service, double per_us) const;
 

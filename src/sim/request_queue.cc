@@ -17,7 +17,7 @@ std::int64_t RequestQueue::open_second(std::int64_t second) {
   ENSURE(second > arriving_.second && arrived_in_second_ == arriving_.offsets.size());
   const bool is_head_here = head_second_ == arriving_.second;
   if (waiting_ > 0 && is_head_here) {
-    std::swap(lagging_, arriving_);  // the head falls behind: its second is kept, not drawn again
+    std::swap(lagging_, arriving_);  // the head is in an earlier second: keep that second rather than draw it again
   }
   load(second, arriving_);
   arrived_in_second_ = 0;

@@ -1,6 +1,6 @@
 /// The waiting requests of one service. Only the second that is arriving and the second at the head of the queue are
-/// stored: a second's requests are a pure function of the seed, so a long backlog is drawn again when it
-/// is served.
+/// stored: a second's requests are a pure function of the seed, so the requests of a long backlog are drawn again when
+/// they are served.
 #pragma once
 
 #include <cstdint>
@@ -70,7 +70,7 @@ class RequestQueue {
 
   const ArrivalStream& stream_;
   Second arriving_;
-  Second lagging_;  ///< the head's second, if it is an earlier one
+  Second lagging_;  ///< the second of the head, if earlier than the arriving one
   std::size_t arrived_in_second_ = 0;
   std::int64_t head_second_ = -1;
   std::size_t head_index_ = 0;

@@ -11,7 +11,7 @@
 namespace berth::sim {
 namespace {
 
-/// A queue that keeps what it should have, beside the one that draws again.
+/// A reference queue that stores all requests, together with the queue under test, which draws them again.
 class QueueBesideModel {
  public:
   explicit QueueBesideModel(const Arrivals& arrivals)

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kNever = RequestQueue::kNever;
 
-/// Orders answers and takes of one microsecond: GPU, start, process, and on shared slices service.
+/// The order of answers and takes within one microsecond: GPU, start, process, and on shared slices service.
 std::uint64_t rank_of(const Slice& slice, std::uint32_t process, ServiceId service) {
   return (std::uint64_t{slice.gpu.index} << 40) | (static_cast<std::uint64_t>(slice.start) << 36) |
          (std::uint64_t{process} << 20) | service.index;
@@ -65,7 +65,7 @@ std::int64_t RequestServing::advance(std::int64_t until_us) {
     }
     set_next_arrival(index);
   }
-  // Whoever waits for a busy process has come by now, too.
+  // Requests that wait for a busy process have arrived by now, too.
   for (Service& service : services_) service.queue.arrive_before(until_us);
   return until_us;
 }
@@ -109,7 +109,7 @@ void RequestServing::settle(const Service& service, Process& process, std::int64
     const std::int64_t second_end = second_begin + kMicrosPerSecond;
     std::size_t end = begin;
     std::int64_t late = 0;
-    // Requests that were pushed elsewhere first may stand behind younger ones.
+    // Requests that were first pushed elsewhere may come after younger ones.
     for (; end < batch.size() && batch[end] >= second_begin && batch[end] < second_end; ++end) {
       meter.add_latency(at_us - batch[end]);
       if (batch[end] < in_time_from) ++late;
@@ -146,7 +146,7 @@ void RequestServing::begin_batch(std::uint32_t index, const std::int64_t* latenc
   std::push_heap(answers_.begin(), answers_.end(), std::greater<>());
 }
 
-// ---- pull: one queue a service
+// ---- pull: one queue per service
 
 void RequestServing::add_free(Service& service, std::uint32_t process) {
   service.free.push_back({.rank = processes_[process].rank, .process = process});
@@ -184,15 +184,15 @@ bool RequestServing::take_pulled(Service& service, std::uint32_t index, std::int
   return true;
 }
 
-// ---- push: a queue a replica
+// ---- push: one queue per replica
 
 std::int64_t RequestServing::predicted_answer(const Replica& replica, std::int64_t now_us) const {
   const std::int64_t* latency_us = latencies(replica);
   const auto batch = static_cast<std::size_t>(replica.table->point.batch);
   const std::size_t ahead = replica.pushed.size();
   const std::size_t full_batches = ahead / batch;
-  // The batch that it would be in begins on the process that is free then; each round of full batches takes one
-  // latency.
+  // The request's batch begins on the process that takes it after the full batches ahead; each round of full batches
+  // takes one latency.
   std::vector<std::int64_t> free_at;
   free_at.reserve(replica.process_count);
   for (std::uint32_t i = 0; i < replica.process_count; ++i) {
@@ -203,7 +203,8 @@ std::int64_t RequestServing::predicted_answer(const Replica& replica, std::int64
   const std::size_t rounds = full_batches / free_at.size();
   const std::int64_t begins =
       free_at[full_batches % free_at.size()] + static_cast<std::int64_t>(rounds) * latency_us[batch - 1];
-  // A batch that waits may still fill up: only one that begins at once has the latency of what is there.
+  // A waiting batch may still fill up, so the full batch's latency is assumed; one that begins at once holds this
+  // request alone.
   const bool begins_at_once = ahead == 0 && begins == now_us;
   return begins + latency_us[begins_at_once ? 0 : batch - 1];
 }
@@ -320,7 +321,7 @@ bool RequestServing::stop(SliceIndex slice_index) {
     std::erase_if(service.free,
                   [&](const FreeProcess& free) { return processes_[free.process].replica == replica_index; });
     std::make_heap(service.free.begin(), service.free.end(), std::greater<>());
-    // What waited for this replica goes to the others, before those who came later.
+    // Requests that waited for this replica go to the others, ahead of later arrivals.
     service.unrouted.insert(service.unrouted.begin(), replica.pushed.begin(), replica.pushed.end());
     std::sort(service.unrouted.begin(), service.unrouted.end());
     replica.pushed.clear();
@@ -352,7 +353,7 @@ void RequestServing::take_all(std::int64_t now_us) {
 }
 
 void RequestServing::finish(std::int64_t end_us) {
-  // The queue's requests have all come; the answers of this instant count, and nobody takes any more.
+  // All requests have arrived; answers of this instant still count, and nothing is taken from the queues any more.
   std::sort(answers_.begin(), answers_.end(), [](const Answer& a, const Answer& b) { return b > a; });
   for (const Answer& due : answers_) {
     Process& process = processes_[due.process];

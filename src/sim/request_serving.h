@@ -1,7 +1,7 @@
 /// Serving, request by request: queues, replicas with their processes, batches, drops.
 ///
-/// A slice that serves is a replica with its point's processes. A free process takes waiting requests, up to the
-/// batch, lowest GPU, start and process first, and answers after the latency of the batch that it took. With
+/// A slice that serves is a replica with its point's processes. A free process (lowest GPU, start and process first)
+/// takes waiting requests, up to the point's batch, and answers after the latency of the batch that it took. With
 /// `Dispatch::kPull` a service has one queue; with `kPush` each request goes on arrival to the replica chosen by ELSA's
 /// rule (docs/policies.md) and waits there.
 ///
@@ -30,27 +30,28 @@ class RequestServing {
   RequestServing(const Scenario& scenario, const std::vector<ArrivalStream>& streams, std::vector<ServiceMeter>& meters,
                  BusyTable& busy, Dispatch dispatch);
 
-  /// Requests of the next second may arrive, but not of services that are served elsewhere. Requires: advanced to its
-  /// beginning.
+  /// Opens the next second for arrivals, except for services that are served elsewhere. Requires: advanced to the
+  /// beginning of that second.
   void open_second(std::int64_t second, const std::vector<bool>& is_elsewhere);
 
-  /// Runs all answers and arrivals before `until_us`. Stops earlier, after the answer that leaves a stopped slice
-  /// idle; the slices that became idle are in `take_idle()`. Returns the time reached.
+  /// Runs all answers and arrivals before `until_us`, but stops after an answer that leaves a stopped slice idle; the
+  /// slices that became idle are in `take_idle()`. Returns the time reached, in microseconds.
   std::int64_t advance(std::int64_t until_us);
   [[nodiscard]] std::vector<SliceIndex> take_idle() { return std::exchange(idle_, {}); }
 
-  /// A replica of `service` begins (stops) taking requests on a slice. `stop` says whether the slice is idle already.
+  /// A replica of `service` begins (stops) taking requests on a slice. `stop` returns whether the slice is already
+  /// idle.
   void start(SliceIndex index, const Slice& slice, ServiceId service, std::shared_ptr<const LatencyTable> table,
              bool is_shared);
   [[nodiscard]] bool stop(SliceIndex index);
   void set_table(SliceIndex index, ServiceId service, const std::shared_ptr<const LatencyTable>& table);
-  /// Which accuracy is in force for answers from now on.
+  /// Sets the accuracy in force for answers from now on.
   void set_stale(ServiceId service, bool is_stale) { services_[service.index].is_stale = is_stale; }
 
-  /// Free processes take waiting requests, after slices have changed.
+  /// Lets free processes take waiting requests, after slices have changed.
   void take_all(std::int64_t now_us);
 
-  /// The run ends: answers of this very instant count, nothing is taken any more.
+  /// Ends the run: answers at `end_us` still count, but nothing is taken from the queues any more.
   void finish(std::int64_t end_us);
 
   [[nodiscard]] std::int64_t queued(ServiceId service, std::int64_t now_us);
@@ -112,7 +113,7 @@ class RequestServing {
   [[nodiscard]] bool take_pulled(Service& service, std::uint32_t process, std::int64_t now_us);
   void add_free(Service& service, std::uint32_t process);
 
-  /// A replica that is no longer used, or a new one, with that many processes: changes do not make memory grow.
+  /// A retired replica with that many processes, else a new one, so that memory does not grow with changes.
   [[nodiscard]] std::uint32_t place_for(std::uint32_t process_count);
 
   // Push.

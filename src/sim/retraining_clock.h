@@ -25,7 +25,7 @@
 
 namespace berth::sim {
 
-/// What the world must do after the clock moved.
+/// The changes after the clock has moved, which the world must carry out.
 struct RetrainingNews {
   bool became_due = false;
   bool became_done = false;
@@ -40,11 +40,11 @@ class RetrainingClock {
 
   /// The next instant at which something happens by itself.
   [[nodiscard]] Instant next_time() const;
-  /// Lets happen what happens at `now`. Requires: now == next_time().
+  /// Processes the events at `now`. Requires: now == next_time().
   [[nodiscard]] RetrainingNews tick(Instant now);
 
-  /// A slice is given to it (taken from it). `time_on` is the whole retraining's time there, absent where it cannot
-  /// run. Slices are ordered by GPU and start through `order`.
+  /// A slice is given to (taken from) the retraining. `time_on`: how long a whole retraining takes there; absent if it
+  /// cannot run there. `order` sorts slices by GPU and start.
   [[nodiscard]] RetrainingNews add_slice(const Slice& order, SliceIndex slice, std::optional<Micros> time_on,
                                          Instant now);
   [[nodiscard]] RetrainingNews remove_slice(const Slice& order, SliceIndex slice, Instant now);

@@ -22,7 +22,7 @@ Retraining every_100(bool keeps_unfinished = false) {
   return spec;
 }
 
-/// Ticks until its next time is behind `until`; gives what came, as letters: d(ue), D(one), s(topped), S(tarted).
+/// Ticks until its next time is after `until`; returns the events as letters: d(ue), D(one), s(topped), S(tarted).
 std::string run_to(RetrainingClock& clock, Instant until) {
   std::string told;
   while (clock.next_time() <= until) {
@@ -54,7 +54,7 @@ TEST(RetrainingClock, TheNextDueTimeAbandonsWhatRuns) {
   const Retraining spec = every_100();
   RetrainingClock clock(spec, at(1000));
   static_cast<void>(clock.add_slice(kFirstPlace, kFirst, Micros::seconds(100), at(0)));
-  // It would be done at the very moment when the next is due: lost.
+  // It would be done at the instant when the next is due: lost.
   EXPECT_EQ(run_to(clock, at(220)), "10dS- 110dsS- 210dsS- ");
 }
 

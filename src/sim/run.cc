@@ -64,15 +64,15 @@ class Loop {
     deliver(Instant());
   }
 
-  /// The next whole second, or the next plan that begins.
+  /// The next whole second, or the next plan that takes effect.
   [[nodiscard]] Instant next_stop(Instant now) const {
     Instant stop = std::min(Instant::at_second(now.second() + 1), world_->end());
     if (!plans_.empty()) stop = std::min(stop, plans_.front().acts_at);
     return stop;
   }
 
-  /// A policy whose free and instant changes call for further ones would stay at one instant for ever: after so many
-  /// steps there it waits for the next.
+  /// Limits the steps at one instant: a policy whose free and immediate changes lead to further ones would otherwise
+  /// stay there for ever. After the limit it waits for the next instant.
   [[nodiscard]] bool may_step(Instant now) {
     constexpr int kStepsAtOneInstantMax = 100;
     if (now != stepped_at_) steps_there_ = 0;
@@ -96,7 +96,8 @@ class Loop {
     }
   }
 
-  /// Asks the engine; its first layout acts at once, later plans when planning is done. Returns why no plan can exist.
+  /// One step of the engine. A first layout takes effect at once, later plans after `scenario.planning`. Returns why no
+  /// plan can exist, if so.
   std::optional<std::string> step(Instant now) {
     const bool is_first_layout = engine_.snapshot().slices.empty() && now == Instant();
     StepAnswer answer = engine_.step(now);
@@ -128,8 +129,8 @@ class Loop {
   const RunOptions& options_;
   std::unique_ptr<World> world_;
   Engine engine_;
-  std::deque<Event> observations_;  ///< that the engine does not see yet
-  std::deque<PendingPlan> plans_;   ///< that do not act yet
+  std::deque<Event> observations_;  ///< not yet visible to the engine
+  std::deque<PendingPlan> plans_;   ///< not yet in effect
   Instant stepped_at_;
   int steps_there_ = 0;
 };

@@ -23,7 +23,7 @@ struct RunOptions {
   bool is_strict = false;                     ///< plans must keep the scenario's constraints (engine/constraints.h)
   JournalSink journal;                        ///< may be empty
   std::function<bool(double done)> progress;  ///< may be empty; returns false to stop
-  /// Hears each plan that has actions, as it is made, and when it acts. May be empty.
+  /// Called with each plan that has actions when it is made, and with the time at which it takes effect. May be empty.
   std::function<void(const Plan& plan, Instant acts_at)> plan_made;
 };
 
@@ -33,8 +33,8 @@ struct RunOutcome {
   std::optional<std::string> infeasible;  ///< why no plan could exist
 };
 
-/// Runs the scenario to its end. Error only when `progress` stopped it. Requires: every plan of the stages passes the
-/// verifier, the strict one where it is asked for.
+/// Runs the scenario to its end. Error only if `progress` stopped it. Requires: every plan of the stages passes the
+/// verifiers, with `is_strict` also that of constraints.
 [[nodiscard]] Result<RunOutcome> run_scenario(const Scenario& scenario, std::vector<Stage> stages,
                                               const RunOptions& options);
 

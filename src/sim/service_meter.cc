@@ -24,7 +24,7 @@ void ServiceMeter::expect(std::int64_t second, std::int64_t count) {
 }
 
 SecondRecord& ServiceMeter::record_of(std::int64_t second) {
-  // Nearly always the first or the last one.
+  // It is nearly always the last or the first one.
   if (open_.back().second == second) return open_.back();
   if (open_.front().second == second) return open_.front();
   const auto it = std::lower_bound(open_.begin(), open_.end(), second,
@@ -71,7 +71,7 @@ void ServiceMeter::finish(Instant at) {
     record.unfinished += rest;
     totals_.unfinished += rest;
     if (rest == 0) {
-      open_.pop_front();  // closed out of order, journaled then
+      open_.pop_front();  // settled before older ones, and journaled then
     } else {
       close_if_settled(record, at);
     }

@@ -1,4 +1,4 @@
-/// What one service got: counts, latencies, and one record for each second of arrival, closed when its last request is
+/// Measures one service: counts, latencies, and one record for each second of arrival, closed when its last request is
 /// settled.
 #pragma once
 
@@ -31,16 +31,17 @@ class ServiceMeter {
   /// `count` requests arrive in `second`. Requires: seconds come in order, count > 0.
   void expect(std::int64_t second, std::int64_t count);
 
-  /// Settles `count` requests of one arrival second as answered in time, each worth `accuracy_micro`.
+  /// Settles `count` requests of one arrival second as answered in time, each with an accuracy of `accuracy_micro`
+  /// millionths.
   void settle_in_time(std::int64_t second, std::int64_t count, std::int64_t accuracy_micro, Instant at);
   void settle_late(std::int64_t second, std::int64_t count, Instant at);
   void settle_dropped(std::int64_t second, std::int64_t count, Instant at);
   void add_latency(std::int64_t latency_us, std::int64_t count = 1) { latencies_.add(latency_us, count); }
 
-  /// Closes the run: what is not settled is unfinished.
+  /// Ends the run: requests that are not settled are unfinished.
   void finish(Instant at);
 
-  /// What happened since the last call, as the engine sees it.
+  /// The events since the last call, as the record that the engine sees.
   [[nodiscard]] ServiceSecond take_second(std::int64_t second, std::int64_t arrivals, std::int64_t queued);
 
   [[nodiscard]] const ServiceTotals& totals() const { return totals_; }
@@ -54,7 +55,7 @@ class ServiceMeter {
   const JournalSink& journal_;
   std::deque<SecondRecord> open_;  ///< by second; closed ones leave from the front
   ServiceTotals totals_;
-  ServiceTotals reported_;  ///< what take_second has told
+  ServiceTotals reported_;  ///< totals that take_second has reported
   LatencyHistogram latencies_;
 };
 

@@ -42,7 +42,7 @@ void Serving::open_second(std::int64_t second) {
 }
 
 std::int64_t Serving::advance(std::int64_t until_us) {
-  // The first stops where a slice becomes idle.
+  // Serving request by request may stop early, where a slice becomes idle.
   return rates_.advance(requests_.advance(until_us));
 }
 

@@ -1,10 +1,10 @@
-/// Serving, service by service in one of two ways: request by request, or by rates where `fidelity: rates` asks for it
-/// and it pays.
+/// Serving, for each service in one of two ways: request by request, or by rates where `fidelity: rates` asks for it
+/// and it is worthwhile.
 ///
-/// A service whose first layout can serve only few requests a second is served request by request at either fidelity:
-/// that costs at most half a millisecond a second, and there chance decides what no rate can tell; without drops it
-/// does so longer. Where services slow each other down (interference, shared slices) all go the same way, by the mean
-/// of what they can serve.
+/// A service whose first layout can serve only few requests per second is served request by request at either fidelity:
+/// that costs at most half a millisecond per simulated second, and at low rates chance has effects that rates cannot
+/// show, without drops up to higher rates. Services that slow each other down (interference, shared slices) are all
+/// served in the same way, chosen by the mean of what they can serve.
 #pragma once
 
 #include <memory>
@@ -16,22 +16,21 @@
 
 namespace berth::sim {
 
-/// Up to so many requests a second a service is served request by request: with `drop: early`, and with `never`.
+/// Up to this many requests per second a service is served request by request: with `drop: early`, and with `never`.
 inline constexpr double kExactPerSecondEarly = 1000;
 inline constexpr double kExactPerSecondNever = 20'000;
 
 class Serving {
  public:
-  /// References must outlive it; `streams` and `meters` by service. Request by request, until told otherwise.
+  /// References must outlive it; `streams` and `meters` by service. Serves request by request until `choose_ways`.
   Serving(const Scenario& scenario, const std::vector<ArrivalStream>& streams, std::vector<ServiceMeter>& meters,
           BusyTable& busy, Dispatch dispatch);
 
-  /// Chooses the way of each service at `fidelity: rates`, from what the first layout can serve (requests a second, by
-  /// service). Requires: nothing has started or arrived.
-  /// `is_rough`: every service by rates.
+  /// Chooses the way of each service at `fidelity: rates`, from what the first layout can serve (requests per second,
+  /// by service). `is_rough`: every service by rates. Requires: nothing has started or arrived.
   void choose_ways(const std::vector<double>& per_second, bool has_shared_slices, bool is_rough);
 
-  // The verbs of RequestServing and RateServing, see there.
+  // These functions mean the same as those of RequestServing and RateServing.
   void open_second(std::int64_t second);
   std::int64_t advance(std::int64_t until_us);
   [[nodiscard]] std::vector<SliceIndex> take_idle() { return requests_.take_idle(); }

@@ -41,7 +41,7 @@ void SliceTable::act(const Plan& plan, Instant now, bool is_first_layout) {
 }
 
 void SliceTable::tell_unheld(Instant now) {
-  // The others were told with their holders.
+  // Slices with holders are reported when they are assigned.
   for (std::uint32_t index = 0; index < slices_.size(); ++index) {
     if (!slices_[index].holding.services.empty()) continue;
     journal(SliceEvent::kCreated, {index}, now);
@@ -60,7 +60,7 @@ void SliceTable::create(const CreateSlice& action, Instant now, bool is_at_once)
   if (is_at_once) {
     by_gpu_[action.slice.gpu.index].emplace(action.slice.start, index);
     of(index).phase = SimSlice::Phase::kUp;
-    // The journal tells it with its holders, which the assignment of the same plan brings.
+    // The journal reports it together with its holders, which the assignment of the same plan sets.
   } else {
     waiting_.push_back(index);
   }
@@ -88,7 +88,7 @@ void SliceTable::destroy(const DestroySlice& action, Instant now) {
     case SimSlice::Phase::kDraining:
     case SimSlice::Phase::kDestroying:
     case SimSlice::Phase::kGone:
-      return;  // goes on by itself
+      return;  // continues by itself
   }
 }
 
@@ -152,7 +152,7 @@ std::optional<SliceTable::Setup> SliceTable::setup_of(ServiceId service, const S
   return Setup{.variant = point->variant, .processes = point->processes};
 }
 
-// ---- how a change goes on
+// ---- the phases of a change
 
 Instant SliceTable::next_time() const { return timers_.empty() ? Instant::never() : timers_.top().at; }
 
@@ -255,7 +255,7 @@ void SliceTable::gone(SliceIndex index, Instant now) {
   events_.push_back({.at = now, .what = SliceGone{slice.slice}});
 }
 
-// ---- small parts
+// ---- helpers
 
 std::optional<SliceIndex> SliceTable::find(const Slice& slice) const {
   for (const SliceIndex index : waiting_) {
@@ -347,7 +347,8 @@ void SliceTable::refresh_rates() {
       const SimSlice& slice = of(index);
       const auto holder_count = static_cast<std::int64_t>(slice.holding.services.size());
       if (holder_count == 0) continue;
-      // A slice that retrains, or waits for the next retraining, is not lost; on the way there and back it is.
+      // A slice that retrains, or waits for the next retraining, is not lost; while it changes to or from that role it
+      // is.
       const bool is_up = slice.phase == SimSlice::Phase::kUp;
       const bool is_lost = !is_up || (slice.holding.role == Role::kInference && !slice.can_serve);
       allocated_sms_ += slice.sms;

@@ -1,7 +1,7 @@
-/// The simulated slices: what stands where, for whom, and how long each part of a change takes.
+/// The simulated slices: where they are, who holds them, and how long each part of a change takes.
 ///
-/// `SimSlice::Phase` lists the legal transitions of a slice. Draining ends when nothing runs on the slice any more; a
-/// retraining stops at once and keeps its progress.
+/// `SimSlice::Phase` lists the legal transitions of a slice. Draining ends when nothing is running on the slice any
+/// more; a retraining stops at once and keeps its progress.
 /// Times: creating costs `create`; starting costs `plumbing`, and for inference the service's `start` (the longest of
 /// its holders').
 #pragma once
@@ -22,7 +22,7 @@
 
 namespace berth::sim {
 
-/// What a slice's change means for those who serve or retrain on it.
+/// What a slice's change means for serving and retraining on it.
 struct SliceEffect {
   enum class Kind { kStart, kStop, kNewBatchLimit };
   Kind kind = Kind::kStart;
@@ -52,13 +52,13 @@ struct SimSlice {
   enum class Phase { kWaitingForRoom, kCreating, kStarting, kUp, kDraining, kDestroying, kGone };
   Slice slice;
   Phase phase = Phase::kWaitingForRoom;
-  Holding holding;  ///< who it works for now (while draining: until now)
+  Holding holding;  ///< its current holders (while draining: the previous ones)
   std::optional<PointChoice> point;
-  std::optional<AssignSlice> next;  ///< what comes after the drain
-  bool is_unwanted = false;         ///< goes after the drain
-  std::uint32_t generation = 0;     ///< timers of older generations are void
+  std::optional<AssignSlice> next;  ///< the assignment after the drain
+  bool is_unwanted = false;         ///< to be destroyed after the drain
+  std::uint32_t generation = 0;     ///< timers of older generations have no effect
   int sms = 0;
-  bool can_serve = true;  ///< a replica stands on it (set by the world after kStart)
+  bool can_serve = true;  ///< it has a replica of each holder (set by the world after kStart)
 };
 
 /// Sums over time, up to the last call of `account`.
@@ -77,14 +77,14 @@ class SliceTable {
   /// References must outlive the table. `journal` may be empty.
   SliceTable(const Scenario& scenario, const JournalSink& journal, BusyTable& busy);
 
-  /// Carries a plan's actions out; at second 0 (`is_first_layout`) at once and for free. Effects are appended to
-  /// `effects`.
+  /// Carries out a plan's actions; the first layout's (`is_first_layout`) at once and for free. `take_effects` returns
+  /// what follows for others.
   void act(const Plan& plan, Instant now, bool is_first_layout);
-  /// The next instant at which a change goes on by itself.
+  /// The next instant at which a change continues by itself.
   [[nodiscard]] Instant next_time() const;
-  /// Goes on with what is due at `now`.
+  /// Continues the changes that are due at `now`.
   void tick(Instant now);
-  /// Nothing runs on a draining slice any more.
+  /// Nothing is running on a draining slice any more.
   void drained(SliceIndex slice, Instant now);
 
   /// Effects and events since the last call, in order.
@@ -92,7 +92,7 @@ class SliceTable {
   [[nodiscard]] std::vector<Event> take_events() { return std::exchange(events_, {}); }
 
   [[nodiscard]] const SimSlice& at(SliceIndex slice) const { return slices_[slice.value]; }
-  /// Tells whether the slice has a replica of each holder; a slice that cannot serve counts as lost.
+  /// Sets whether the slice has a replica of each holder; a slice that cannot serve counts as lost.
   void set_can_serve(SliceIndex slice, bool can_serve, Instant now);
 
   /// Integrates up to `now`.
@@ -125,13 +125,13 @@ class SliceTable {
   [[nodiscard]] SimSlice& of(SliceIndex slice) { return slices_[slice.value]; }
   [[nodiscard]] std::optional<SliceIndex> find(const Slice& slice) const;
   [[nodiscard]] bool has_room(const Slice& slice) const;
-  /// What a change of operating point must restart: all of it but the batch limit.
+  /// The parts of an operating point whose change restarts the replica: all but the batch limit.
   struct Setup {
     int variant = 0;
     int processes = 1;
     friend bool operator==(const Setup&, const Setup&) = default;
   };
-  /// Absent where the slice cannot serve it.
+  /// Absent if the slice cannot serve the service.
   [[nodiscard]] std::optional<Setup> setup_of(ServiceId service, const Slice& slice,
                                               const std::optional<PointChoice>& choice) const;
   [[nodiscard]] bool needs_restart(const SimSlice& slice, const AssignSlice& action) const;
@@ -144,14 +144,14 @@ class SliceTable {
   const JournalSink& journal_;
   BusyTable& busy_;
   std::vector<SimSlice> slices_;                   ///< by SliceIndex, gone ones too
-  std::vector<std::map<int, SliceIndex>> by_gpu_;  ///< standing ones (not waiting, not gone), by start
+  std::vector<std::map<int, SliceIndex>> by_gpu_;  ///< existing ones (not waiting, not gone), by start
   std::vector<SliceIndex> waiting_;                ///< for room, in the order of their plans
   std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;
   std::uint64_t timer_sequence_ = 0;
   std::vector<SliceEffect> effects_;
   std::vector<Event> events_;
 
-  // What grows at which rate, since `accounted_until_`.
+  // The rates at which the sums grow since `accounted_until_`.
   Instant accounted_until_;
   bool are_rates_stale_ = true;
   std::vector<std::int64_t> gpus_by_entry_;

@@ -114,7 +114,7 @@ void World::finish() {
   busy_.finish(end_.micros());
 }
 
-// ---- slices and those who use them
+// ---- slices and their users
 
 void World::settle_effects(Instant now) {
   for (auto effects = slices_.take_effects(); !effects.empty(); effects = slices_.take_effects()) {

@@ -1,7 +1,7 @@
 /// The simulated world: virtual clock, slices that change, services that serve and retrain. It carries out plans and
-/// tells events; it decides nothing.
+/// reports events; it decides nothing.
 ///
-/// Events of one microsecond go in this order: retraining and accuracy, slices, answers, arrivals.
+/// Events of one microsecond happen in this order: retraining and accuracy, slices, answers, arrivals.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,8 @@ namespace berth::sim {
 struct WorldOptions {
   Sharing sharing = Sharing::kTimeSlices;
   Dispatch dispatch = Dispatch::kPull;
-  /// At `fidelity: rates`, also the services that are small enough to be served request by request: quick and rough.
+  /// At `fidelity: rates`, serve by rates even those services that are small enough to be served request by request:
+  /// fast and approximate.
   bool is_rough = false;
   /// Only this service gets requests and retraining (hindsight searches replay services one by one).
   std::optional<ServiceId> only;
@@ -39,11 +40,11 @@ class World {
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
-  /// Carries out a plan now. The first one, at second 0, stands at once.
+  /// Begins a plan now. The first one, at second 0, is complete at once.
   void act(const Plan& plan, Instant now);
 
-  /// Runs until `until` or the first instant before it at which something happened that the engine should know at once
-  /// (a slice, a retraining), and returns that instant; its changes are done, its answers and arrivals are not.
+  /// Runs until `until` or the first instant before it with an event that the engine should see at once (of a slice or
+  /// a retraining), and returns that instant; its changes are done, its answers and arrivals are not.
   [[nodiscard]] Instant advance(Instant until);
   /// Events since the last call, in order of time.
   [[nodiscard]] std::vector<Event> take_events() { return std::exchange(events_, {}); }
@@ -55,12 +56,12 @@ class World {
   [[nodiscard]] const RunArrivals& arrivals() const { return arrivals_; }
   [[nodiscard]] const std::vector<ServiceMeter>& meters() const { return meters_; }
   [[nodiscard]] const SliceSums& slice_sums() const { return slices_.sums(); }
-  /// SM-microseconds that one answer of a service costs at the best of the points that plans chose for it and slices
-  /// took; absent where none was chosen (a slice then runs at its default point).
+  /// SM-microseconds that one answer of a service costs at the best of the points that plans chose for it and that took
+  /// effect; absent if none was chosen (slices then run at their default points).
   [[nodiscard]] std::optional<double> least_chosen_sm_us(ServiceId service) const {
     return least_chosen_sm_us_[service.index];
   }
-  /// What ran when; complete after finish().
+  /// When slices were running something; complete after finish().
   [[nodiscard]] const BusyTable& busy() const { return busy_; }
 
  private:

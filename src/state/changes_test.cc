@@ -32,16 +32,16 @@ TEST(Changes, BelongToThoseBeforeAndAfter) {
   const std::vector<Case> cases = {
       {"nothing", {}, {0, 0, 0}},
       {"destroyed", {drop(kFirst)}, {1, 0, 0}},
-      {"cut and given", {cut(kSecond), hand(kSecond, {{2}})}, {0, 0, 1}},
-      {"cut for nobody", {cut(kSecond)}, {0, 0, 0}},
-      {"cut for two", {cut(kSecond), hand(kSecond, {{1}, {2}})}, {0, 1, 1}},
-      {"changes hands", {hand(kFirst, {{1}})}, {0, 0, 0}},
+      {"created and given", {cut(kSecond), hand(kSecond, {{2}})}, {0, 0, 1}},
+      {"created without an owner", {cut(kSecond)}, {0, 0, 0}},
+      {"created for two", {cut(kSecond), hand(kSecond, {{1}, {2}})}, {0, 1, 1}},
+      {"gets another owner", {hand(kFirst, {{1}})}, {0, 0, 0}},
       {"changes its role", {hand(kFirst, {{0}}, Role::kRetraining)}, {0, 0, 0}},
       {"makes room for another's", {drop(kFirst), cut(kFirst), hand(kFirst, {{1}})}, {1, 1, 0}},
       {"given away, then destroyed", {hand(kFirst, {{1}}), drop(kFirst)}, {1, 0, 0}},
-      {"cut, given and destroyed", {cut(kSecond), hand(kSecond, {{2}}), drop(kSecond)}, {0, 0, 2}},
+      {"created, given and destroyed", {cut(kSecond), hand(kSecond, {{2}}), drop(kSecond)}, {0, 0, 2}},
       {"given twice", {cut(kSecond), hand(kSecond, {{2}}), hand(kSecond, {{1}})}, {0, 1, 0}},
-      {"does not stand", {drop(kSecond), hand(kSecond, {{1}})}, {0, 0, 0}},
+      {"does not exist", {drop(kSecond), hand(kSecond, {{1}})}, {0, 0, 0}},
   };
   Snapshot snapshot;
   snapshot.services.resize(3);

@@ -1,5 +1,5 @@
-// No run passes the bound: every policy, and stages that attack it by cutting, assigning and choosing points at random
-// or by greed, in random small scenarios of every kind.
+// No run exceeds the bound: neither policies nor stages that try to, with partitions, assignments and points chosen at
+// random or greedily, in random small scenarios of every kind.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -17,14 +17,14 @@ namespace {
 
 using testing::Ran;
 
-/// Evenly from [low, end), also while the cases are still small.
+/// Uniform in [low, end), also while the cases are still small.
 template <class Number>
 Number drawn(Number low, Number end) {
   return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange<Number>(low, end));
 }
 bool happens(int percent) { return drawn(0, 100) < percent; }
 
-/// Rows for random profiles of the models, among them large batches, slow ones and many processes.
+/// Rows for random profiles of the models, among them large batches, slow points and many processes.
 PerformanceTable any_table(const std::vector<FleetEntry>& fleet) {
   PerformanceTable table{.model = "m", .points = {}};
   const auto add = [&](const std::string& gpu, const std::string& profile, double speed) {
@@ -176,7 +176,7 @@ Scenario any_world() {
   return scenario;
 }
 
-/// Whether a run stays under the bound.
+/// Checks that a run does not exceed the bound.
 void check(const measure::Figures& figures, const bound::Goodputs& bound, const char* who) {
   constexpr double kTolerance = 1e-9;
   RC_LOG(std::string(who));
@@ -199,11 +199,11 @@ RC_GTEST_PROP(BoundProperty, NoPolicyPassesIt, (std::uint64_t seed)) {
   }
 }
 
-/// What an attacker may do, and how.
+/// The behaviour of a stage that tries to exceed the bound.
 struct Attack {
   std::uint64_t seed = 1;
   bool is_sharing = false;
-  int stubbornness = 50;  ///< per cent of the seconds in which it does nothing
+  int stubbornness = 50;  ///< percent of the seconds in which it does nothing
   int tries = 8;
 };
 
@@ -229,7 +229,7 @@ Action any_action(const Scenario& scenario, const Snapshot& snapshot, const Atta
     const std::vector<int>& starts = model.profiles[slice.profile.index].starts;
     slice.start = starts[rng.below(starts.size())];
   }
-  // Mostly what stands.
+  // Mostly an existing slice.
   if (!snapshot.slices.empty() && rng.below(3) > 0) {
     slice = snapshot.slices[rng.below(snapshot.slices.size())].holding.slice;
   }
@@ -253,7 +253,8 @@ const Slice& slice_of(const Action& action) {
                     action.what);
 }
 
-/// A slice is made again only when it is gone, and asked for one thing at a time, except that a new one is given away.
+/// Whether an action is consistent with the plan so far: a slice is created again only once it is gone, and a plan has
+/// one action for each slice, except that a new one is also assigned.
 bool is_sober(const Snapshot& snapshot, const Plan& plan, const Action& action) {
   const Slice& slice = slice_of(action);
   const bool is_create = std::holds_alternative<CreateSlice>(action.what);

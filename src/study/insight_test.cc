@@ -1,4 +1,4 @@
-// What a replay keeps for a report is what its policy had in hand, and keeping it changes nothing.
+// The insight that a replay keeps for a report is what its policy used, and keeping it changes no figure.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -65,7 +65,7 @@ TEST(Insight, ForecastsAreThoseOfThePlansThatWereMade) {
       std::vector<std::optional<double>> median(kSeconds);
       std::vector<std::optional<double>> low(kSeconds);
       std::vector<std::optional<double>> high(kSeconds);
-      for (const PlanRecord& plan : ran.plans) {  // later ones replace what they tell too
+      for (const PlanRecord& plan : ran.plans) {  // later plans replace the forecasts of earlier ones
         const auto& loads = plan.problem.services[service].loads;
         const auto samples = static_cast<std::size_t>(plan.problem.samples);
         for (std::int64_t slot = lead.lead_seconds; slot < plan.problem.slots; ++slot) {

@@ -12,7 +12,7 @@ namespace {
 using testing::holding_of;
 using testing::slice_at;
 
-/// Overload, light load that is pushed about, and retrainings that borrow a slice every ten seconds.
+/// Overload, a light load that is pushed to replicas, and retrainings that borrow a slice every ten seconds.
 Scenario busy_world(std::int64_t seconds, Fidelity fidelity) {
   const std::vector<testing::Row> rows = {{.batch = 8, .processes = 3, .latency_ms = 10}};
   auto crowded =
@@ -32,7 +32,7 @@ Scenario busy_world(std::int64_t seconds, Fidelity fidelity) {
   return scenario;
 }
 
-/// The most memory that a run of its own process had, in KiB.
+/// The peak memory of a run in a process of its own, in KiB.
 long peak_kib(const Scenario& scenario) {
   const pid_t child = fork();
   if (child == 0) {

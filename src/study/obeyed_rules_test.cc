@@ -1,4 +1,4 @@
-// What operators forbid, held against what a replay of `berth` really did: its journal, not its plans.
+// The operators' constraints, checked against the journal of a replay of `berth` rather than its plans.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,8 +21,8 @@ namespace {
 
 constexpr std::int64_t kRunSeconds = 300;
 
-/// Requests a second of each service on 1g, 2g, 3g, 4g and 7g, at one point each, so that what a slice serves is known.
-/// Each likes other sizes: a wants large slices, b small ones, c those between.
+/// Requests per second of each service on 1g, 2g, 3g, 4g and 7g, at one point each, so that a slice's rate is known.
+/// Each service prefers other sizes: a large slices, b small ones, c those between.
 constexpr std::array<const char*, 5> kSizes = {"1g.10gb", "2g.20gb", "3g.40gb", "4g.40gb", "7g.80gb"};
 constexpr std::array<std::array<int, 5>, 3> kRates = {
     {{0, 0, 300, 350, 700}, {150, 200, 225, 250, 300}, {50, 250, 275, 300, 400}}};
@@ -44,7 +44,7 @@ double rate_on(std::size_t service, const Slice& slice) {
   return kRates[service][static_cast<std::size_t>(std::ranges::find(kSizes, name) - kSizes.begin())];
 }
 
-/// Three services on so many A100. Their loads change places every 50 s, so that slices come and go.
+/// Three services on `gpus` A100. Their loads rotate every 50 s, so that slices are created and destroyed.
 Scenario turning(std::int64_t gpus) {
   std::vector<ServiceSpec> services;
   for (std::size_t i = 0; i < 3; ++i) {
@@ -62,7 +62,7 @@ Scenario turning(std::int64_t gpus) {
   return scenario;
 }
 
-/// What a replay did: its journal's slices, in order of time, and its plans.
+/// A replay: the slice records of its journal, in order of time, and its plans.
 struct Done {
   std::vector<sim::SliceRecord> slices;
   std::vector<PlanRecord> plans;
@@ -90,7 +90,7 @@ bool is_change(const sim::SliceRecord& record) {
 
 int changes_in(const Done& done) { return static_cast<int>(std::ranges::count_if(done.slices, is_change)); }
 
-/// Calls back with what stands after each record, by its latest holder.
+/// Calls `judge` after each record with the existing slices and their latest records.
 template <class Judge>
 void walk(const Done& done, const Judge& judge) {
   std::map<Slice, sim::SliceRecord> standing;
@@ -133,8 +133,8 @@ Instant part_began_at(const sim::SliceRecord& record, const Scenario& scenario) 
 }
 
 /// Every beginning of a change after the first layout, in order of the journal. A change begins with a drain, or with
-/// creating, destroying or starting a slice where that does not go on with a change under way: a slice that waited for
-/// the room of another, one destroyed or started anew when its drain is over, and one started when it is created.
+/// creating, destroying or starting a slice, unless that continues a change under way: a slice that waited for the room
+/// of another, one destroyed or started anew when its drain is over, and one started when it is created.
 std::vector<Beginning> beginnings_of_changes(const std::vector<sim::SliceRecord>& journal, const Scenario& scenario) {
   const Micros drain_max = Micros::seconds(1);
   std::vector<Beginning> beginnings;
@@ -214,7 +214,7 @@ int expect_frozen_windows_are_kept(const Done& done, const Scenario& scenario) {
 }
 
 TEST(ObeyedRules, WithoutRulesSlicesComeAndGo) {
-  // Else the tests below prove nothing.
+  // Without changes the tests below would prove nothing.
   EXPECT_GT(changes_in(done_by(turning(1))), 15);
   EXPECT_GT(changes_in(done_by(turning(2))), 15);
 }
@@ -251,7 +251,7 @@ TEST(ObeyedRules, PinnedSlicesStandAndAreTheirOwnersAlone) {
   });
 }
 
-/// Who holds something of each GPU, slices on their way out aside.
+/// The services that hold a slice of each GPU, without slices that are leaving.
 std::map<GpuId, std::set<ServiceId>> holders(const std::map<Slice, sim::SliceRecord>& standing) {
   std::map<GpuId, std::set<ServiceId>> holders;
   for (const auto& [slice, record] : standing) {
@@ -313,8 +313,8 @@ TEST(ObeyedRules, BudgetsOfChangesAreNotPassed) {
   EXPECT_GT(spent[0] + spent[2], 0);
 }
 
-/// Requests a second of the slices that a service has, started or not, or is about to have: those on their way out do
-/// not count.
+/// Requests per second of the slices that a service has or is about to have, started or not, without slices that are
+/// leaving.
 double capacity_of(const std::map<Slice, sim::SliceRecord>& standing, ServiceId service) {
   double rate = 0;
   for (const auto& [slice, record] : standing) {
@@ -327,14 +327,14 @@ double capacity_of(const std::map<Slice, sim::SliceRecord>& standing, ServiceId 
 
 TEST(ObeyedRules, FloorsAreKeptWithWhatStands) {
   Scenario scenario = turning(2);
-  // Steady, of little worth, and all of it is to be kept.
+  // A steady load of little worth, with a floor for all of it.
   scenario.services[1].arrivals = testing::counted(std::vector<std::uint32_t>(kRunSeconds, 240));
   scenario.services[1].weight = Decimal(1, 10'000);
   const auto least = [&](const Done& done) {
     double capacity = 1e9;
     Instant changed_at;
     walk(done, [&](Instant at, const std::map<Slice, sim::SliceRecord>& standing) {
-      // A change of hands takes a moment: what is asked for is judged when all of it stands.
+      // A handover takes time: the floor is checked when all slices are up.
       const bool is_settled = std::ranges::all_of(standing, [](const auto& each) {
         return each.second.event == sim::SliceEvent::kServing ||
                each.second.event == sim::SliceEvent::kRetrainingStarted;
@@ -349,7 +349,7 @@ TEST(ObeyedRules, FloorsAreKeptWithWhatStands) {
   scenario.services[1].floor_attainment = Decimal(1);
   const Done done = done_by(scenario);
   EXPECT_GT(changes_in(done), 10);
-  EXPECT_GE(least(done), 240 * 0.99);  // by forecasts, which may err a little
+  EXPECT_GE(least(done), 240 * 0.99);  // with forecasts, which may err a little
   for (const PlanRecord& plan : done.plans) EXPECT_FALSE(plan.unmet_floors.has_value());
   EXPECT_GT(done.result.services[1].figures.slo_attainment.value_or(0), 0.97);
 }
@@ -392,7 +392,7 @@ TEST(ObeyedRules, PinsThatContradictEachOtherAreInfeasible) {
             std::string::npos);
 }
 
-// ---- what is not a rule of the operator, but of policies
+// ---- rules of policies rather than of operators
 
 TEST(BerthInTime, DoesNotLookAhead) {
   Scenario scenario = turning(2);
@@ -427,7 +427,7 @@ TEST(BerthInTime, DoesNotLookAhead) {
 
 TEST(BerthInTime, EachPlanBeginsWithWhatIsLeftOfTheLast) {
   PlannerOptions options;
-  options.nodes_max = 40;  // so few that a search finds little by itself
+  options.nodes_max = 40;  // so few that a search finds little without the previous plan
   const Done done = done_by(turning(3), "clairvoyant", options);
   int left = 0;
   for (std::size_t i = 1; i < done.plans.size(); ++i) {

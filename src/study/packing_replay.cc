@@ -13,10 +13,10 @@
 namespace berth::study {
 namespace {
 
-/// With more requests in one run than this, large services are served by rates.
+/// If one run has more requests than this, large services are served by rates.
 constexpr std::int64_t kRequestsExactMax = 100'000'000;
 
-/// For each demand its service, in the order of the demands; nothing where it has no slice.
+/// The service of each demand, in the order of the demands; nothing if it has no slice.
 std::vector<std::optional<ServiceId>> services_of(const PackingProblem& problem, const Packing& packing) {
   std::vector<bool> has_slice(problem.demands.size());
   for (const PackedSlice& slice : packing.slices) has_slice[slice.demand] = true;
@@ -57,7 +57,7 @@ ServiceSpec service_of(const PackingProblem& problem, std::size_t index, std::in
   return service;
 }
 
-/// Makes the plan's slices at second 0, each at the plan's point, and nothing else ever.
+/// A stage that creates the plan's slices at second 0, each at the plan's point, and then never acts again.
 Stage packing_stage(const Packing& packing, const std::vector<std::optional<ServiceId>>& services) {
   const auto run = [&](const Snapshot& snapshot, Plan& plan) -> std::optional<std::string> {
     if (!snapshot.slices.empty() || snapshot.now != Instant()) return std::nullopt;
@@ -92,7 +92,7 @@ void set_loads(const PackingProblem& problem, const Packing& packing, PackingRep
   }
 }
 
-/// Counts of all runs, by demand.
+/// Adds the counts of a run to those of the demands.
 void add_run(const sim::World& world, const std::vector<std::optional<ServiceId>>& services, PackingReplay& replay,
              std::vector<sim::LatencyHistogram>& latencies) {
   for (std::size_t i = 0; i < services.size(); ++i) {

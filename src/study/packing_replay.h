@@ -15,7 +15,7 @@ struct PackingReplayOptions {
   std::vector<std::uint64_t> seeds = {1, 2, 3};  ///< one run each, not empty
 };
 
-/// The results of a demand, over all seeds together. Absent: it had no requests, or none was answered.
+/// The results of a demand over all seeds. Absent figures: it had no requests, or none was answered.
 struct DemandFigures {
   std::optional<double> load;  ///< stated rate / throughput of its slices; absent without slices
   std::int64_t requests = 0;
@@ -32,13 +32,13 @@ struct PackingReplay {
 };
 
 /// The plan as a scenario: its GPUs, and a service for each demand that has slices, in the order of the demands, with
-/// Poisson arrivals at the stated rate (without headroom), no start-up time and the default rule for drops. Requires: a
-/// plan that packing/find_fault.h accepts, with at least one slice.
+/// Poisson arrivals at the stated rate (without headroom), no start-up time and the default rule for drops. Requires:
+/// packing/find_fault.h accepts the plan, and it has at least one slice.
 [[nodiscard]] Scenario packing_scenario(const PackingProblem& problem, const Packing& packing, std::int64_t seconds);
 
-/// Replays the plan with each seed. Every slice runs at the point that the plan names. Request by request, unless there
-/// are so many that large services are simulated by rates (sim/serving.h). Requires as above, but the plan may be
-/// empty.
+/// Replays the plan with each seed. Every slice runs at the plan's point. Serving is request by request; with very many
+/// requests, large services are simulated by rates (sim/serving.h). Requires: packing/find_fault.h accepts the plan,
+/// which may be empty.
 [[nodiscard]] PackingReplay replay_packing(const PackingProblem& problem, const Packing& packing,
                                            const PackingReplayOptions& options);
 

@@ -14,7 +14,7 @@ PerformancePoint point(const char* profile, int batch, int processes, const char
   return {"A30-24GB", profile, batch, processes, decimal(rate), decimal(latency_ms)};
 }
 
-/// One A30 cut in three: 1g and 1g for "a" at 100 a second each, 2g for "b" at 300 a second; "idle" wants nothing.
+/// One A30 in three slices: two 1g for "a" at 100 requests per second each, 2g for "b" at 300; "idle" has rate 0.
 PackingProblem three_demands(const char* rate_a, const char* rate_b) {
   PackingProblem problem;
   problem.offers.push_back({.model = mig::find_gpu_model("A30").value(), .count_max = {}, .micro_usd_per_hour = {}});

@@ -16,16 +16,16 @@
 namespace berth::study {
 namespace {
 
-constexpr double kRounding = 1e-9;  ///< of an objective: sums in another order differ by so much
+constexpr double kRounding = 1e-9;  ///< the relative error of an objective: sums in another order may differ by as much
 
-/// The answer while the run goes on.
+/// The answer, filled in during the run.
 struct Asked {
   PlannedMoment answer;
   bool is_planned = false;
   bool is_verified = false;
 };
 
-/// Why a plan must not be carried out. The engine asks the same before it acts; here a refusal is an answer.
+/// Why a plan must not be carried out, or nothing. The engine makes the same checks; here an objection is reported.
 std::optional<std::string> refusal_of(const Scenario& scenario, const PlanRecord& record, const Snapshot& snapshot,
                                       const Plan& plan) {
   if (!plan.actions.empty()) {
@@ -38,7 +38,7 @@ std::optional<std::string> refusal_of(const Scenario& scenario, const PlanRecord
   return fmt::format("wanted an objective of {}, found {}", objective, record.answer.objective);
 }
 
-/// Before the second in question: the file's layout, or the policy itself. At last the verifiers.
+/// The stages: before the second in question the file's layout, or the policy itself; then the plan and the verifiers.
 std::vector<Stage> stages_until(const Scenario& scenario, const PlanAt& options, Asked& asked) {
   const Instant at = Instant::at_second(options.second);
   const auto record = [&asked, at](const PlanRecord& seen) {

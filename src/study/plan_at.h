@@ -19,18 +19,17 @@ struct PlanAt {
   std::function<bool(double done)> progress = nullptr;  ///< may be empty; returns false to stop
 };
 
-/// What came of it: a plan, why none can exist, or why a verifier refuses the plan.
+/// The result: a plan, the reason why none can exist, or a verifier's objection to the plan.
 struct PlannedMoment {
   std::optional<PlanRecord> record = std::nullopt;
-  Plan plan = {};  ///< what the engine made of it: the actions that begin at once
+  Plan plan = {};  ///< the engine's plan: the actions that begin at once
   std::optional<std::string> infeasible = std::nullopt;
   std::optional<std::string> refused = std::nullopt;  ///< a defect of the planner: no input should lead to it
 };
 
-/// Simulates the scenario until that second, with the layout of the file where it has one, else with `berth` itself,
-/// and plans there. The plan has passed the engine's verifiers (engine/verify.h, engine/constraints.h), and its
-/// schedule the planner's (window/check.h). Error: the second lies at or behind the end of the run, or `progress`
-/// stopped it.
+/// Simulates the scenario until that second, with the file's layout if it has one, else with `berth` itself, and plans
+/// there. The plan has passed the engine's verifiers (engine/verify.h, engine/constraints.h), and its schedule the
+/// planner's (window/check.h). Error: the second is not before the end of the run, or `progress` stopped it.
 [[nodiscard]] Result<PlannedMoment> plan_at(const Scenario& scenario, const PlanAt& options);
 
 }  // namespace berth::study

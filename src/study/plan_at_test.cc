@@ -52,7 +52,7 @@ PlannedMoment planned_at(const Scenario& scenario, std::int64_t second) {
   return moment ? *moment : PlannedMoment();
 }
 
-/// Slices that stand on GPU 0 when a plan acts.
+/// The slices on GPU 0 when a plan takes effect.
 std::vector<Slice> standing_slices(const PlanRecord& record) {
   std::vector<Slice> slices;
   for (const planner::StandingPiece& standing : record.problem.gpus.front().standing) {
@@ -91,7 +91,7 @@ TEST(PlanAt, BeginsWithTheFilesLayoutAndLeavesItAloneUntilThen) {
     EXPECT_EQ(standing_slices(*moment.record),
               (std::vector<Slice>{testing::slice_at(0, "1g.10gb", 0), testing::slice_at(0, "3g.40gb", 4)}));
   }
-  // At 100 the load of b has come: it is given more.
+  // By 100 the load has moved to b, which gets more.
   const PlanRecord later = *planned_at(scenario, 100).record;
   EXPECT_GT(later.answer.objective, later.stay_objective);
 }
@@ -164,7 +164,7 @@ TEST(PlanAt, TellsHowThePlanWasSought) {
     const planner::Answer again = planner::solve(record.problem, record.limits, record.known);
     EXPECT_EQ(again.nodes, record.answer.nodes);
     EXPECT_EQ(again.bound, record.answer.bound);
-    // What hardly pays is left out afterwards.
+    // Low-value changes are left out afterwards.
     EXPECT_NEAR(again.objective, record.answer.objective, 1e-9 * again.objective);
   }
 }

@@ -22,7 +22,7 @@ namespace {
 
 using measure::PolicyResult;
 
-/// What a reader of the figures should know: estimates in them, and models that stayed stale.
+/// Notes on the figures: estimates that they contain, and models that stayed stale.
 std::vector<std::string> notes_on(const Scenario& scenario, const std::set<ServiceId>& retrained) {
   std::vector<std::string> notes;
   for (const FleetEntry& entry : scenario.fleet) {
@@ -48,7 +48,7 @@ struct WorkShare {
   double size = 1;
 };
 
-/// One policy on one scenario: makes it, runs it in each form that it has, and measures the best.
+/// One policy on one scenario: makes it, runs it with each form of sharing that it has, and measures the best.
 class PolicyReplay {
  public:
   PolicyReplay(const Scenario& scenario, const policy::Policy& row, std::uint64_t seed, const ReplayHooks& hooks,
@@ -64,10 +64,10 @@ class PolicyReplay {
 
  private:
   static constexpr bool kIsJournaled = true;
-  static constexpr double kTrialsShare = 0.8;  ///< of the work, where a policy is made by trials
+  static constexpr double kTrialsShare = 0.8;  ///< the trials' share of the work, if a policy is made by trials
   static constexpr double kAfterTrialsFrom = 0.9;
 
-  /// Runs each form of sharing and returns the better one; a journal is written by running it once more.
+  /// Runs each form of sharing and returns the best one; a journal is written by running that one once more.
   Result<PolicyResult> run_best_form() {
     const bool is_journaled = static_cast<bool>(hooks_.journal);
     const double share = 1.0 / static_cast<double>(row_.sharings.size() + (is_journaled ? 1 : 0));
@@ -130,7 +130,7 @@ class PolicyReplay {
     return inputs;
   }
 
-  /// Runs and measures, with a timeline and, where they are wanted, the decisions and the journal.
+  /// Runs and measures, with a timeline and, on request, the decisions and the journal.
   Result<PolicyResult> run_stages(std::vector<Stage> stages, Sharing sharing, WorkShare part, bool is_journaled) {
     measure::TimelineBuilder timeline(scenario_, sharing);
     std::set<ServiceId> retrained;

@@ -1,4 +1,5 @@
-/// Replays a scenario under policies: the engine decides, the simulated world acts and measures.
+/// Replays a scenario under policies: the engine decides, the simulated world carries out its plans, `measure`
+/// measures.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +18,12 @@
 
 namespace berth::study {
 
-/// What a caller may watch and stop while a replay runs.
+/// Callbacks of a replay, which may also stop it.
 struct ReplayHooks {
-  /// Called now and then: which policy, and the share of its work done (0 to 1; a search may stay at one value for a
-  /// while). Returns false to stop the replay, which then ends with ErrorCode::kInterrupted.
+  /// Called from time to time with the policy and the share of its work that is done (0 to 1; a search may stay at one
+  /// value for a while). Returns false to stop the replay, which then ends with ErrorCode::kInterrupted.
   std::function<bool(std::string_view policy, double done)> progress;
-  /// Takes the journal of a policy, in order of time; policies come one after the other. May be empty.
+  /// Receives the journal of each policy in order of time, one policy after the other. May be empty.
   std::function<void(std::string_view policy, const sim::JournalRecord&)> journal;
   /// Fills PolicyResult::insight, for a report. Changes nothing else in the result.
   bool keeps_insight = false;
@@ -34,18 +35,19 @@ struct ReplayResult {
   std::uint64_t seed = 0;
   std::int64_t simulated_seconds = 0;
   std::optional<std::int64_t> cost_micro_usd_fleet;
-  Objective objective = Objective::kServices;  ///< which goodput the scenario asks for
-  bound::Bound bound = {};                     ///< what no policy can pass
+  Objective objective = Objective::kServices;  ///< the goodput that the scenario's objective names
+  bound::Bound bound = {};                     ///< the goodput that no policy can exceed
   std::vector<measure::PolicyResult> policies;
 };
 
-/// Runs one policy. The result depends on scenario, policy, seed and settings alone. Error only when stopped by a hook.
+/// Runs one policy. The result depends on scenario, policy, seed and settings alone. Error only if a hook stopped it.
 /// Requires: `name` is one of policy::names().
 [[nodiscard]] Result<measure::PolicyResult> replay_policy(const Scenario& scenario, std::string_view name,
                                                           std::uint64_t seed, const ReplayHooks& hooks,
                                                           const policy::Settings& settings = {});
 
-/// What the whole fleet costs over the run, exact, half to even; absent where an entry has no price.
+/// The cost of the whole fleet over the run in micro-dollars, rounded half to even once; absent if an entry has no
+/// price.
 [[nodiscard]] std::optional<std::int64_t> fleet_cost_micro_usd(const Scenario& scenario);
 
 }  // namespace berth::study

@@ -1,5 +1,5 @@
-// Simulated requests a second on one core: what a replay costs by load, drops, services and dispatch. The rival is
-// drawing the same arrivals and doing nothing with them.
+// Simulated requests per second of real time on one core, by load, drops, services and dispatch. The reference draws
+// the same arrivals and does nothing with them.
 #include <benchmark/benchmark.h>
 
 #include "study/testing/policy_run.h"
@@ -16,8 +16,8 @@ using testing::slice_at;
 
 constexpr std::int64_t kSeconds = 200;
 
-/// `services` services, each with a 1g slice of two processes that serves 3,200 requests a second in batches of 16, and
-/// 2 x 125 in batches of 1, at a load in percent of that.
+/// `services` services, each with a 1g slice of two processes that serves 3,200 requests per second in batches of 16,
+/// and 2 x 125 = 250 in batches of 1; `percent`: the load.
 Scenario loaded(std::int64_t services, std::int64_t percent) {
   const std::vector<testing::Row> rows = {{.batch = 1, .processes = 2, .latency_ms = 4},
                                           {.batch = 16, .processes = 2, .latency_ms = 10}};

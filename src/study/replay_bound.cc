@@ -9,7 +9,7 @@
 namespace berth::study {
 namespace {
 
-/// The least factors with which any number of the services share a slice, whatever the form of sharing.
+/// For each number of services that share a slice, the smaller factor of the two forms of sharing.
 std::vector<double> sharing_factors(std::size_t service_count) {
   std::vector<double> factors;
   factors.reserve(service_count);

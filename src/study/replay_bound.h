@@ -1,4 +1,4 @@
-/// What no policy can exceed in the simulated world (docs/bound.md).
+/// The goodput that no policy can exceed in the simulated world (docs/bound.md).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,4 @@
-// Whole replays of random small scenarios: what must hold for every policy, and for plans that change slices all the
-// time.
+// Whole replays of random small scenarios: properties of every policy, and of plans that change slices all the time.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -13,7 +12,7 @@ using testing::holding_of;
 using testing::Ran;
 using testing::slice_at;
 
-/// Evenly from [low, end), also while the cases are still small.
+/// Uniform in [low, end), also while the cases are still small.
 template <class Number>
 Number any_of(Number low, Number end) {
   return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange<Number>(low, end));
@@ -91,7 +90,7 @@ Scenario any_scenario() {
   return scenario;
 }
 
-/// A policy that cuts at random, by a fixed seed and what it has seen: it asks for whatever the verifier would accept.
+/// A policy that changes slices at random, by a fixed seed and the snapshots, in every way that the verifier accepts.
 Stage restless(const Scenario& scenario, std::uint64_t seed) {
   const auto any_slice = [](Rng& rng) {
     const std::vector<std::pair<const char*, std::vector<int>>> profiles = {
@@ -194,13 +193,13 @@ RC_GTEST_PROP(ReplayProperty, TwiceTheSameBytes, (std::uint64_t seed)) {
             testing::shown(run_restless(scenario, seed).journal));
   for (const std::string& policy : kForesightFree) {
     const std::string first = testing::shown(testing::run_policy(scenario, policy, seed).journal);
-    // Another policy in between leaves no trace.
+    // A run of another policy in between has no effect.
     static_cast<void>(testing::run_policy(scenario, "whole", seed));
     RC_ASSERT(testing::shown(testing::run_policy(scenario, policy, seed).journal) == first);
   }
 }
 
-/// Records of before an instant: slices, or all.
+/// The records before an instant: of slices, or all.
 std::string journal_before(const Ran& ran, Instant until, bool is_slices_only) {
   std::string text;
   for (const sim::JournalRecord& record : ran.journal) {

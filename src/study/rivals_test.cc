@@ -1,4 +1,4 @@
-// Whole replays of the published planners that re-cut while they run.
+// Whole replays of the published planners that repartition during the run.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -22,7 +22,7 @@ std::vector<testing::Row> speeds() {
           {.profile = "7g.80gb", .batch = 4, .latency_ms = 6}};
 }
 
-/// Half of the time one service is busy, half of the time the other.
+/// One service is busy half of the time, the other one the other half.
 Scenario tides(std::int64_t seconds) {
   std::vector<std::uint32_t> first;
   std::vector<std::uint32_t> second;

@@ -45,7 +45,7 @@ Scenario one_entry_scenario(const Scenario& scenario) {
   return single;
 }
 
-/// The replays of one policy, each done once and kept.
+/// The replays of one policy; each is done once and stored.
 class SizeTrials {
  public:
   SizeTrials(const Scenario& scenario, std::string_view policy, const SizeOptions& options, const SizeHooks& hooks,
@@ -79,7 +79,7 @@ class SizeTrials {
     return Verdict{.holds = holds, .work = work};
   }
 
-  /// Everything that was learned. Requires: `found` is the search's answer.
+  /// The full answer from all trials. Requires: `found` is the search's answer.
   PolicySize answer(const SmallestCount& found) {
     PolicySize size;
     size.name = policy_;
@@ -100,7 +100,7 @@ class SizeTrials {
   }
 
  private:
-  /// See kSizeWorkMax. GPUs count for one run only: those of a search are judged by rates.
+  /// The work of a replay, see kSizeWorkMax. GPUs count for one run only: the runs of a search are simulated by rates.
   [[nodiscard]] std::int64_t work_of(const measure::PolicyResult& result, std::int64_t gpus, std::int64_t steps) const {
     const auto service_count = static_cast<std::int64_t>(scenario_.services.size());
     const std::int64_t seconds = std::min(steps, scenario_.simulated_seconds());
@@ -124,7 +124,7 @@ class SizeTrials {
     return tried;
   }
 
-  /// The count with the best of the smallest shares; ties: the earlier; absent where none can run.
+  /// The count with the largest smallest share; ties: the earlier; nullptr if the policy can run with none.
   [[nodiscard]] static const CountTrial* best_trial(const std::vector<CountTrial>& tried) {
     const CountTrial* best = nullptr;
     for (const CountTrial& trial : tried) {

@@ -25,7 +25,7 @@ bool is_smaller(const PolicySize& a, const PolicySize& b) {
          b.at_answer->figures.goodput_mean_of_services.value_or(0);
 }
 
-/// Who is asked for: with hindsight or without, of those that keep the isolation or of those that do not.
+/// A class of policies: with or without hindsight, and keeping the isolation or not.
 struct Kind {
   bool is_hindsight = false;
   bool is_isolated = true;
@@ -42,8 +42,8 @@ const PolicySize* smallest_of(const SizeResult& result, Kind kind) {
   return smallest;
 }
 
-/// The smallest with or without hindsight: `best` keeps the isolation if any does; `looser` needs fewer GPUs and does
-/// not.
+/// The policies with the fewest GPUs, with or without hindsight: `best` keeps the isolation if any policy does;
+/// `looser` needs fewer GPUs but does not keep it.
 struct Smallest {
   const PolicySize* best = nullptr;
   const PolicySize* looser = nullptr;
@@ -88,7 +88,7 @@ std::string reference_words(const SizeResult& result, const PolicySize& policy, 
   return text;
 }
 
-/// What the policy is against each reference, after a colon; or nothing.
+/// The policy compared with each reference, after a colon; empty without references.
 std::string references_words(const SizeResult& result, const PolicySize& policy) {
   std::string text;
   for (const std::string& reference : policy::reference_names()) {
@@ -103,10 +103,10 @@ bool has_isolated(const SizeResult& result) {
                              [](const PolicySize& policy) { return policy.gpus && keeps_isolation(policy); });
 }
 
-/// "paris needs 3 GPUs, the fewest without hindsight: ...", and who needs fewer without the isolation.
+/// "paris needs 3 GPUs, the fewest without hindsight: ...", and the policy that needs fewer by breaking the isolation.
 std::string best_words(const SizeResult& result, const Smallest& smallest) {
   const PolicySize& best = *smallest.best;
-  // What is saved by breaking the isolation is no saving where another policy keeps it.
+  // GPUs saved by breaking the isolation do not count as a saving if another policy keeps it.
   const bool has_savings = keeps_isolation(best) || !has_isolated(result);
   const bool is_among_isolated = smallest.looser != nullptr;
   std::string text =
@@ -120,7 +120,7 @@ std::string best_words(const SizeResult& result, const Smallest& smallest) {
   return text;
 }
 
-/// That none holds; where a policy with hindsight does, that none without does.
+/// The sentence that no policy keeps every share, or none without hindsight.
 std::string nobody_words(const SizeResult& result) {
   const auto has_none = [](const PolicySize& policy) { return !policy.gpus; };
   const bool is_proven = std::ranges::all_of(

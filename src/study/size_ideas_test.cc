@@ -12,7 +12,7 @@ using testing::service_of;
 
 constexpr std::int64_t kRunSeconds = 240;
 
-/// Counts of a second: `high` in the first or in the second half of the run, else `low`.
+/// Requests of each second: `high` in the first or in the second half of the run, else `low`.
 Arrivals half_load(bool is_first_half, std::uint32_t high, std::uint32_t low) {
   std::vector<std::uint32_t> counts;
   counts.reserve(kRunSeconds);
@@ -22,7 +22,7 @@ Arrivals half_load(bool is_first_half, std::uint32_t high, std::uint32_t low) {
   return testing::counted(std::move(counts));
 }
 
-/// Two services that peak one after the other; a 1g carries 20 a second by default, 40 with the better point.
+/// Two services that peak one after the other; a 1g serves 20 requests per second by default, 40 with the better point.
 Scenario taking_turns() {
   const std::vector<Row> rows = {{.profile = "1g.10gb", .latency_ms = 50},
                                  {.profile = "1g.10gb", .batch = 8, .latency_ms = 200},
@@ -84,12 +84,12 @@ TEST(SizeIdeas, EachIdeaSavesWhereItHelps) {
     ASSERT_TRUE(size);
     ASSERT_TRUE(size->gpus) << idea.adds << ": " << size->infeasible.value_or("");
     const bool is_fixed = std::ranges::find(idea.without, "berth.recuts") != idea.without.end();
-    // A slice that changes hands starts anew: the time that this takes tells whether any did.
+    // A slice that gets another holder starts anew: the time lost shows whether any did.
     EXPECT_TRUE(!is_fixed || size->at_answer->figures.lost_slice_seconds == 0) << idea.adds;
     steps.push_back({.adds = std::string(idea.adds), .without = {}, .size = std::move(*size)});
   }
-  // 380 a second: ten uncut GPUs each by default, or 19 slices of 1g, or ten at the better point. With 30 a second one
-  // is enough: both peaks at once need three GPUs, one after the other two.
+  // 380 requests per second need ten whole GPUs at the default point, or 19 slices of 1g, or ten at the better point;
+  // 30 per second need one. Slices for both peaks at once need three GPUs, for one after the other two.
   EXPECT_EQ(gpus_saved(steps, 0), std::nullopt);
   EXPECT_GT(gpus_saved(steps, 1), 0);
   EXPECT_GT(gpus_saved(steps, 2), 0);

@@ -11,7 +11,7 @@
 namespace berth::study {
 namespace {
 
-/// "5, 4, 5"; a question mark where it is not known.
+/// "5, 4, 5"; a question mark for a count that is not known.
 std::string by_seed_words(const PolicySize& policy) {
   std::vector<std::string> counts;
   counts.reserve(policy.gpus_by_seed.size());

@@ -1,4 +1,4 @@
-/// What a reader of an answer must know beside the count: how far it is proven, what it does not keep, what it hides.
+/// Remarks on the answer for a policy: how far the count is proven, which constraints it does not keep, and caveats.
 #pragma once
 
 #include <string>
@@ -8,17 +8,17 @@
 
 namespace berth::study {
 
-/// Whether it keeps the isolation and the trust domains that the scenario asks for, at its answer. Requires: `gpus`.
+/// Whether the policy keeps the scenario's isolation and trust domains at its answer. Requires: `policy.gpus`.
 [[nodiscard]] bool keeps_isolation(const PolicySize& policy);
 
-/// "does not keep a.isolation, b.floor", at most three by name; empty where it keeps all. Requires: `gpus`.
+/// "does not keep a.isolation, b.floor", at most three by name; empty if it keeps all. Requires: `policy.gpus`.
 [[nodiscard]] std::string not_kept_words(const PolicySize& policy);
 
-/// "smallest of those tried; 7 counts below not tried"; empty where it is proven. Requires: `gpus`.
+/// "smallest of those tried; 7 counts below not tried"; empty if it is proven. Requires: `policy.gpus`.
 [[nodiscard]] std::string not_proven_words(const PolicySize& policy);
 
-/// Why no count holds, or: what is not proven, a larger count that fails, seeds that need fewer, and what a policy
-/// aims at instead. One text each, without the policy's name; empty where there is nothing to say.
+/// Why no count holds, or else: what is not proven, a larger count that fails, seeds that need fewer, and the policy's
+/// own objective (Policy::sizing_remark). One text each, without the policy's name; empty if there are none.
 [[nodiscard]] std::vector<std::string> size_remarks_on(const SizeOptions& options, const PolicySize& policy);
 
 }  // namespace berth::study

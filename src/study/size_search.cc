@@ -32,7 +32,8 @@ class CountSearch {
  private:
   [[nodiscard]] bool may_spend() const { return !error_ && spent_ < limits_.work_max; }
 
-  /// Asks the seeds that were not asked yet, all of them or until one fails. Nothing holds once the judge has failed.
+  /// Judges the seeds that were not judged yet, all of them or until one fails. Once the judge has returned an error,
+  /// no count holds.
   bool holds(std::int64_t count, bool asks_all) {
     std::vector<bool>& seeds = seeds_of_[count];
     const auto has_failed = [&seeds] { return std::ranges::find(seeds, false) != seeds.end(); };
@@ -48,7 +49,7 @@ class CountSearch {
     return seeds.size() == limits_.seed_count && !has_failed();
   }
 
-  /// The first count from 1 on that holds; 0: none, or the work was spent before.
+  /// The first count from 1 on that holds; 0: none, or the work ran out before.
   std::int64_t scan() {
     for (std::int64_t count = 1; count <= limits_.count_max && may_spend(); ++count) {
       if (holds(count, false)) return count;
@@ -57,7 +58,7 @@ class CountSearch {
     return 0;
   }
 
-  /// A count beyond the scan that holds and whose neighbour below does not, by the grid and bisection; 0: none.
+  /// A count above the scan that holds and whose neighbour below does not, by the grid and bisection; 0: none.
   std::int64_t bracket() {
     std::int64_t held = 0;
     for (std::int64_t count = next_on_grid(failed_); count <= limits_.count_max && !error_;
@@ -121,7 +122,7 @@ class CountSearch {
   const CountJudge& judge_;
   CountLimits limits_;
   std::map<std::int64_t, std::vector<bool>> seeds_of_;  ///< by count: the answers so far, in the order of the seeds
-  std::int64_t failed_ = 0;  ///< the largest count known to fail, of those in ascending steps
+  std::int64_t failed_ = 0;  ///< the largest count known to fail, of those tried in ascending order
   std::int64_t spent_ = 0;
   std::optional<Error> error_;
 };

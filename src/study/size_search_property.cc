@@ -1,4 +1,5 @@
-// Random truths, monotone and not: the answer is the smallest where that is said, and a larger limit never harms.
+// Random outcomes, monotone and not: an answer that claims to be the smallest is, and a larger limit never makes it
+// worse.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>

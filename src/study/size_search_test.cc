@@ -104,7 +104,7 @@ TEST(SizeSearch, BeyondItsWorkItStillLooksAtTheNeighboursWithEverySeed) {
 
 TEST(SizeSearch, NoneOfThoseTriedIsNotProven) {
   Truth truth{std::vector<std::string>(9, "n"), {}};
-  truth.by_count[8] = "y";  // beside the grid
+  truth.by_count[8] = "y";  // not on the grid
   const SmallestCount found = found_in(truth, 2);
   EXPECT_EQ(found.count, std::nullopt);
   EXPECT_FALSE(found.is_proven);

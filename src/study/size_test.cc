@@ -17,7 +17,7 @@ using testing::service_of;
 
 constexpr std::int64_t kSeconds = 60;
 
-/// `services` equal services on A100s; each uncut GPU answers 100 requests a second.
+/// `services` equal services on A100s; each whole GPU answers 100 requests per second.
 Scenario load_of(std::size_t services, std::int64_t per_second, Generator::Kind kind = Generator::Kind::kConstant) {
   std::vector<ServiceSpec> specs;
   for (std::size_t i = 0; i < services; ++i) {
@@ -50,7 +50,7 @@ TEST(Size, AgreesWithReplaysOfTheSameCount) {
   const SizeOptions options{.attainment = Decimal(97, 100), .gpus_max = 16, .seeds = {5, 6}};
   for (const std::string& policy : policy::sizable_names()) {
     const PolicySize size = sized(scenario, policy, options);
-    // Those that re-cut while they run aim at other things than this share and may miss it with any count.
+    // Policies that repartition during the run have other objectives than this share and may miss it with any count.
     const bool is_moving = policy == "ekya" || policy == "astraea" || policy == "migrator";
     ASSERT_TRUE(size.gpus || is_moving) << policy;
     for (const CountTrial& trial : size.tried) {
@@ -72,7 +72,7 @@ TEST(Size, AgreesWithReplaysOfTheSameCount) {
 }
 
 TEST(Size, ComparesExactly) {
-  // 3 requests of which the last is dropped or late: 2/3 in time.
+  // Of 3 requests the last is dropped or late: 2/3 are in time.
   ServiceSpec service = service_of("s", {{.profile = "full", .latency_ms = 60}}, testing::requests_at({0, 1, 2}, 1));
   service.start = Micros(0);
   Scenario scenario = scenario_of({service}, {}, 1);

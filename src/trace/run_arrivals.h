@@ -29,7 +29,7 @@ class RunArrivals {
   void offsets(ServiceId service, std::int64_t second, std::vector<std::uint32_t>& out) const {
     streams_[service.index].offsets(second, out);
   }
-  /// Requests of a service in a second of history (before second 0), or nothing where the trace has none.
+  /// Requests of a service in a second of history (before second 0); nothing if the trace does not reach back to it.
   [[nodiscard]] std::optional<std::int64_t> history(ServiceId service, std::int64_t second) const;
   /// Requests of each service over the run. O(services x seconds).
   [[nodiscard]] std::vector<std::int64_t> totals() const;

@@ -1,5 +1,5 @@
-// Random plans that stand, random new demands: every transition passes the verifiers, and where an exhaustive search
-// can tell, no plan changes fewer slices.
+// Random standing plans, random new demands: every transition passes the verifiers, and where an exhaustive search is
+// possible, no plan changes fewer slices.
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ using packing::reference::ProblemGenerator;
 
 constexpr std::uint64_t kCases = testing::by_build(600, 100);
 
-/// The same models and GPUs, other rates; sometimes a model goes, a tenant moves, or a rule is another one.
+/// The same models and GPUs with other rates; sometimes a model is removed, a tenant or a rule changes.
 PackingProblem changed(PackingProblem problem, Rng& rng) {
   for (Demand& demand : problem.demands) {
     const std::uint64_t tenths = 4 + rng.below(15);
@@ -40,7 +40,7 @@ PackingProblem changed(PackingProblem problem, Rng& rng) {
   return problem;
 }
 
-/// Some slices run at another of their rows, be it usable or not.
+/// Some slices run at another of their rows, usable or not.
 void repoint(const PackingProblem& problem, Packing& packing, Rng& rng) {
   for (PackedSlice& slice : packing.slices) {
     if (rng.below(3) > 0) continue;
@@ -97,7 +97,7 @@ class Rival {
     items_.resize(problem.demands.size());
   }
 
-  /// Nothing where there are too many plans.
+  /// Nothing if there are too many plans.
   std::optional<std::int64_t> solve() {
     try_gpu(0, 0, 0);
     if (steps_ > kStepsMax) return std::nullopt;
@@ -203,7 +203,7 @@ class Rival {
     }
     const std::uint32_t offer = offers_[gpu];
     const std::int64_t price = packing::reference::price_of(case_.problem.offers[offer]);
-    // New GPUs of one model are alike: the contents come in order.
+    // New GPUs of one model are interchangeable: only ascending contents are tried.
     const bool is_twin = is_new_[gpu] && gpu > 0 && is_new_[gpu - 1] && offers_[gpu - 1] == offer;
     const std::size_t first = is_twin ? chosen_ : 0;
     for (std::size_t i = first; i < contents_[gpu].size(); ++i) {
@@ -219,7 +219,7 @@ class Rival {
     }
   }
 
-  /// Some choice of points carries the need and leaves no slice to spare.
+  /// Whether some choice of points meets the need without a surplus slice.
   static bool is_tight(std::int64_t need, const std::vector<Item>& items) {
     for (std::uint32_t chosen = 0; chosen < (1U << items.size()); ++chosen) {
       std::int64_t sum = 0;

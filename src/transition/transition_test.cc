@@ -100,7 +100,7 @@ TEST(Transition, NothingIsWanted) {
   EXPECT_TRUE(transition.target.gpu_offers.empty());
 }
 
-// Two GPUs half full: one is released, and its slice comes to the other before it goes.
+// Two GPUs half full: one is released, and its slice is created on the other before it is destroyed.
 TEST(Transition, ReleasesAGpuWithoutFailing) {
   const PackingProblem problem = problem_of(three_models, {{"a", 30}, {"b", 40}});
   const StandingPlan standing = {
@@ -114,8 +114,8 @@ TEST(Transition, ReleasesAGpuWithoutFailing) {
   EXPECT_EQ(transition.spare_gpus, 0);
 }
 
-// b must take 4g@0, where c stands; c can only go to 3g@4, where a stands; a can only go where b stands. No GPU has
-// room for any of them: a spare one is needed for a while.
+// b must take 4g@0, where c is; c can only move to 3g@4, where a is; a can only move to where b is. No GPU has room for
+// any of them: a spare one is needed temporarily.
 TEST(Transition, ACircleTakesASpareGpu) {
   const std::vector<Row> rows = {
       {"a", "4g.40gb", 40}, {"c", "3g.40gb", 30}, {"a", "3g.40gb", 20}, {"c", "4g.40gb", 20}};
@@ -130,7 +130,7 @@ TEST(Transition, ACircleTakesASpareGpu) {
   EXPECT_EQ(transition.steps.size(), 6U);
 }
 
-// A slice that is retuned does not serve meanwhile: a temporary one in the free room does.
+// A slice does not serve while it is retuned: a temporary one in the free room does.
 TEST(Transition, ARetuneTakesATemporarySlice) {
   const std::vector<Row> rows = {{"a", "1g.10gb", 10, 1}, {"a", "1g.10gb", 15, 8}};
   const PackingProblem before = problem_of(rows, {{"a", 10}});
@@ -151,7 +151,7 @@ TEST(Transition, APointThatIsUsableStays) {
   EXPECT_EQ(transition.target, standing.packing);
 }
 
-// Tenants shared a GPU and may not any more: only one of them can stay.
+// Tenants shared a GPU but may not any more: only one of them can stay.
 TEST(Transition, TenantsAreTakenApart) {
   PackingProblem problem = problem_of(three_models, {{"a", 30}, {"b", 40}});
   const StandingPlan standing = {
@@ -164,7 +164,7 @@ TEST(Transition, TenantsAreTakenApart) {
   EXPECT_TRUE(transition.is_fewest_proven);
 }
 
-// The GPU model that stands may not be taken any more.
+// The GPU model of the standing plan is no longer available.
 TEST(Transition, AModelThatIsNotOfferedGoes) {
   PackingProblem problem = problem_of(three_models, {{"a", 30}});
   const StandingPlan standing = {problem.demands, {{0}, {slice_of(problem, 0, {{0}, 4, kind("3g.40gb")})}}};
@@ -176,7 +176,7 @@ TEST(Transition, AModelThatIsNotOfferedGoes) {
   EXPECT_EQ(transition.gpus, (std::vector<TransitionGpu>{{0, 0, std::nullopt}, {1, std::nullopt, 0}}));
 }
 
-// What is smaller now keeps the slices that are not surplus, and no more.
+// A demand that is smaller now keeps only the slices that are not surplus.
 TEST(Transition, SurplusSlicesGo) {
   const PackingProblem before = problem_of({{"a", "1g.10gb", 10}}, {{"a", 50}});
   StandingPlan standing = {before.demands, {{0}, {}}};

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Holds `berth replay` against the oracle.
+"""Compares `berth replay` with the oracle.
 
     compare.py SCENARIO.yaml[.in] ... --program PATH_TO_BERTH [--arrivals-from-journal] [--data FOLDER] [--seed N]
 
 Templates (.yaml.in) are written to a temporary folder with @DATA@ (--data, else $BERTH_DATA) and @HERE@ (the folder of
 the template) as absolute paths. Without a SCENARIO all templates in scenarios/ are compared, and those in
 scenarios_random/ as with --arrivals-from-journal: there arrivals are drawn by chance, so that only the requests of each
-second (taken from the journal) are held against the trace, and the journal against the report. Exits with 1 and a
-short list of differences where the two disagree, with 77 where nothing could be compared because @DATA@ is missing.
+second (taken from the journal) are compared with the trace, and the journal with the report. Exits with 1 and a
+short list of differences if the two disagree, with 77 if nothing could be compared because @DATA@ is missing.
 Lines that begin with `note` do not fail: figures that SCENARIO.md leaves open for one service.
 """
 
@@ -39,7 +39,7 @@ OPEN_FOR_SERVICES = {"gpu_seconds", "gpu_seconds_fleet", "cost_micro_usd", "cost
 
 
 def run_program(program, scenario, seed, folder):
-    """(report, journal) of the program; raises ValueError with its message where it fails."""
+    """Returns (report, journal) of the program; raises ValueError with its message if it fails."""
     journal = os.path.join(folder, "journal.jsonl")
     command = [program, "replay", scenario, "--policies", "fixed", "--format", "json", "--journal", journal]
     command += ["--seed", str(seed)] if seed is not None else []
@@ -148,7 +148,7 @@ def check_order(journal):
 
 
 def recount(policy, journal):
-    """Counts, goodput and changes from the journal alone against the program's own report."""
+    """Compares counts, goodput and changes recomputed from the journal alone with the program's report."""
     differences = []
     sums = {service["name"]: collections.Counter() for service in policy["services"]}
     for record in seconds_of(journal):
@@ -172,7 +172,7 @@ def recount_row(name, row, sums):
 
 
 def check_counts(scenario, journal):
-    """Requests of each second in the journal against the trace, where the trace alone decides them."""
+    """Compares the requests of each second in the journal with the trace, if the trace alone determines them."""
     differences = []
     for service in scenario.services:
         wanted = inputs.second_counts(service)
@@ -206,7 +206,7 @@ def rendered(path, data, folder):
 
 
 def compare_one(path, options, folder, random_arrivals):
-    """True where they agree, False where not, None where the data is missing; prints the outcome."""
+    """True if they agree, False if not, None if the data is missing; prints the outcome."""
     try:
         scenario = rendered(path, options.data, folder)
         differences = compare(options.program, scenario, options.seed, random_arrivals)

@@ -30,7 +30,7 @@ SIZES = ["1g", "2g", "3g", "4g", "7g"]
 
 
 def profile_rows(rng, model):
-    """A table with gaps, latencies on a grid of 5 ms or not, not monotone."""
+    """A table with gaps, and latencies on a grid of 5 ms or off it, not monotone."""
     rows = []
     for gpu, names in PROFILES.items():
         for name in names:
@@ -93,7 +93,7 @@ def scenario(rng, folder):
 
 
 def slice_of(rng, piece, services, trained):
-    """A slice for any service; one may retrain where its service has no retraining slice yet (`trained`)."""
+    """A slice for any service; it may retrain if its service has no retraining slice yet (`trained`)."""
     owner = rng.choice(services)
     block = {"profile": piece[0], "start": piece[1], "service": owner["name"]}
     if "retraining" in owner and owner["name"] not in trained and rng.random() < 0.5:
@@ -110,7 +110,7 @@ def write(folder, name, text):
 
 
 def run_seed(program, seed, keep):
-    """True where program and oracle agree on the scenario of this seed."""
+    """True if program and oracle agree on the scenario of this seed."""
     with tempfile.TemporaryDirectory() as folder:
         path = scenario(random.Random(seed), folder)
         try:

@@ -1,10 +1,10 @@
 """GPU models as far as the oracle needs them: SMs and compute slices of each profile.
 
 Carried over from the project's reference table mig_profiles.json (NVIDIA's MIG user guide and real `nvidia-smi mig`
-listings; its sources are named there). None: not known. oracle_test.py compares the two where the table is at hand.
+listings; its sources are named there). None: not known. oracle_test.py compares the two if the table is available.
 """
 
-WHOLE = "full"  # an uncut GPU, at start 0
+WHOLE = "full"  # a GPU that is not partitioned, at start 0
 
 # model: (SMs of the whole GPU, {profile: (SMs, compute slices)})
 CUT = {
@@ -80,7 +80,7 @@ def profile_sms(model, profile):
 
 
 def compute_size(model, profile):
-    """The size that retraining tables speak of: 1g, 2g, ...; the uncut GPU counts as its largest profile."""
+    """The size used in retraining tables: 1g, 2g, ...; the whole GPU counts as its largest profile."""
     if profile == WHOLE and model in UNCUT:
         return WHOLE
     largest = largest_profile(model) if profile == WHOLE else profile

@@ -82,7 +82,7 @@ class Service:
     before: Fraction
     after: Fraction
     retraining: object  # Retraining or None
-    table: dict         # (gpu model, profile): {(batch, processes): (requests a second of the slice, latency in ms)}
+    table: dict         # (gpu model, profile): {(batch, processes): (requests per second of the slice, latency in ms)}
     arrivals: dict      # the block of the file
     folder: str = "."
 
@@ -242,7 +242,7 @@ def read_profile_csv(path, model):
 
 
 def points_on(service, model, profile):
-    """The measured points of the service on a slice; the largest profile's for an uncut GPU without rows of its own."""
+    """The measured points of the service on a slice; the largest profile's for a whole GPU without rows of its own."""
     points = service.table.get((model, profile))
     if points is None and profile == gpu_models.WHOLE:
         points = service.table.get((model, gpu_models.largest_profile(model)))
@@ -250,14 +250,14 @@ def points_on(service, model, profile):
 
 
 def usable_points(service, points):
-    """[(requests a second, batch, processes)] within the process limit and strictly below slo_factor x target."""
+    """[(requests per second, batch, processes)] within the process limit and strictly below slo_factor x target."""
     limit_ms = service.slo_factor * service.target_us / 1000
     return [(rate, batch, processes) for (batch, processes), (rate, latency_ms) in points.items()
             if processes <= service.max_processes and latency_ms < limit_ms]
 
 
 def operating_point(service, points):
-    """(batch, processes) of most throughput, ties to the smaller batch, then to fewer processes; None if there is none."""
+    """(batch, processes) with the highest throughput, ties to the smaller batch, then to fewer processes; None if there is none."""
     usable = usable_points(service, points)
     if not usable:
         return None
@@ -323,7 +323,7 @@ def stamp_micros(stamp):
 
 
 def second_counts(service):
-    """{second of the run: requests}, without empty ones, where the trace alone decides it; None where chance does."""
+    """{second of the run: requests}, without empty ones, if the trace alone determines it; None if chance does."""
     block = service.arrivals
     first = int(block.get("from_second", 0))
     if block["format"] in ("azure-llm", "constant") and Fraction(block.get("scale", "1")) == 1:

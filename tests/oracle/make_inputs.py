@@ -49,7 +49,7 @@ def profile(rows):
 
 
 def smooth(model, gpu, sizes, base_ms):
-    """Latency grows by a third of base_ms a request; larger slices are proportionally faster; processes share."""
+    """Latency grows by a third of base_ms per request; larger slices are proportionally faster; processes share."""
     rows = []
     for name, size in sizes:
         for processes in (1, 2, 3):
@@ -79,10 +79,10 @@ def profiles():
     # equal throughput and batch: fewer processes
     rows += [("ties", "A100-80GB", "1g.10gb", 4, 2, 80, 44), ("ties", "A100-80GB", "1g.10gb", 4, 1, 80, 42),
              ("ties", "A100-80GB", "1g.10gb", 1, 1, 30, 20)]
-    # usable on 3g only under 200 ms x 0.45 = 90 ms; the least SM-seconds a request lie on 4g
+    # usable on 3g only under 200 ms x 0.45 = 90 ms; the fewest SM-seconds per request are on 4g
     rows += [("choosy", "A100-80GB", "1g.10gb", 1, 1, 9, 90), ("choosy", "A100-80GB", "3g.40gb", 1, 1, 20, "89.999"),
              ("choosy", "A100-80GB", "4g.40gb", 1, 1, 40, 25)]
-    # whole GPUs: a row of its own on A30, the largest profile's on A100-80GB, and a GPU that cannot be cut
+    # whole GPUs: a row of its own on A30, the largest profile's on A100-80GB, and a GPU that cannot be partitioned
     rows += [("whole", "A30-24GB", "full", 4, 2, 160, 50), ("whole", "A30-24GB", "4g.24gb", 4, 1, 100, 40),
              ("whole", "A100-80GB", "7g.80gb", 8, 2, 600, "26.5"), ("whole", "A100-80GB", "7g.80gb", 2, 2, 250, "16.1"),
              ("whole", "T4", "full", 2, 1, 40, "49.5")]

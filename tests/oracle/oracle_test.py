@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Cases worked by hand for the oracle: `python3 oracle_test.py`. Times in the comments are milliseconds."""
+"""Cases computed by hand for the oracle: `python3 oracle_test.py`. Times in the comments are in milliseconds."""
 
 import glob
 import json
@@ -161,7 +161,7 @@ class PointTest(Case):
 
 
 class RetrainingTest(Case):
-    """One request a second at half past, each answered 100 later; a window of 12 s; before 0.5, after 1."""
+    """One request per second at 500 ms, each answered 100 later; a window of 12 s; before 0.5, after 1."""
 
     def accuracies(self, **rule):
         retraining = {"every_seconds": 4, "seconds_on": {"1g": 2}, **rule}

@@ -1,7 +1,7 @@
-"""The simulated world for one fixed layout: a plain event loop over a heap, nothing clever.
+"""The simulated world for one fixed layout: a plain event loop over a heap.
 
 Events of one microsecond go in the order of their keys: retraining due, retraining done, model swapped, answers by GPU,
-start and process, arrivals by service and place in the trace. After each, free processes take what waits.
+start and process, arrivals by service and place in the trace. After each, free processes take waiting requests.
 """
 
 import heapq
@@ -55,7 +55,7 @@ class ServiceState:
 
 
 class World:
-    """Runs a scenario from second 0 to the end of its longest window; the results stand in its members."""
+    """Runs a scenario from second 0 to the end of its longest window; the results are in its members."""
 
     def __init__(self, scenario):
         self.scenario = scenario
@@ -188,7 +188,7 @@ class World:
 
     def done(self, now, index, training):
         state = self.services[index]
-        if training != state.training:  # given up at a due time
+        if training != state.training:  # abandoned at a due time
             return state
         state.training = None
         self.stop(state.retraining_slice, now)
@@ -225,7 +225,7 @@ class World:
             self.log_second(now, state, number)
 
     def close(self):
-        """What is left is unfinished; what runs was busy until the end."""
+        """Ends the run: remaining requests are unfinished, running slices were busy until the end."""
         for piece in self.slices:
             if piece.running:
                 piece.busy_us += self.end_us - piece.busy_since

@@ -4,7 +4,7 @@
     BERTH_DATA=DATA BERTH_PROGRAM=build/release/berth python3 tests/packing/parvagpu.py
 
 ParvaGPU's plans come from its repository. Their start numbers do not follow the memory units of a GPU and some are illegal as
-written; the slices of each GPU are placed anew, sizes and points are left as they are.
+written, so the slices of each GPU are placed anew; sizes and points are unchanged.
 """
 
 import csv
@@ -129,7 +129,7 @@ def without_outliers(folder):
 
 
 def run(out):
-    """Prints the table; gives a dict a row of it."""
+    """Prints the table; returns one dict per row."""
     results = []
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as cleaned:
         dropped = without_outliers(cleaned)

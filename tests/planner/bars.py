@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every bar of the planner in one table, each with what it is compared with. `scripts/bench planner` builds and runs it.
+"""Every bar of the planner in one table, each with its reference. `scripts/bench planner` builds and runs it.
 
     BERTH_DATA=DATA BERTH_PROGRAM=build/bench/berth BERTH_BENCH_FOLDER=build/bench/bench
         python3 tests/planner/bars.py [--only goodput,fleet] [--seeds 3] [--ilp-seconds 120] [--jobs N] [--quick]
@@ -8,7 +8,7 @@ The parts, in the order in which they run; each also prints its details and the 
   goodput       replays of real traces: berth, the online rivals, clairvoyant and the bound, for both objectives (goodput.py)
   changes       the changes of those runs beside ekya's and astraea's
   weights       what estimating the worth of an answer costs, on random windows whose past differs (weights.py)
-  sweep         the same scenarios as a change costs 0 to 120 s (sweep.py)
+  sweep         the same scenarios with a change that costs 0 to 120 s (sweep.py)
   ilp           the one-GPU search compared with Cbc on the integer program of the same model (integer_program.py)
   one-gpu       one GPU, 4 tenants, 200 slots: time and gap of plans on real traces (one_gpu_windows.py), and on random problems
                 (src/one_gpu/one_gpu_bench.cc)
@@ -16,7 +16,7 @@ The parts, in the order in which they run; each also prints its details and the 
   control-loop  an hour of 4 GPUs and 4 tenants (control_loop.py)
   size          berth size on examples/sizing, with the contribution of each idea
 A part without its data is skipped, with the reason. A missed bar is no failure of the command: the exit status is 1 if
-a part could not be run, 77 if all were skipped. --quick runs a little of every part in some minutes; its figures mean nothing.
+a part could not be run, 77 if all were skipped. --quick runs a little of every part within minutes; its figures are meaningless.
 """
 
 import argparse
@@ -40,7 +40,7 @@ from planner_bench import counters
 
 ROOT = Path(__file__).resolve().parents[2]
 SKIPPED = 77
-ASTRAEA_GAIN = 0.005  # with so much more goodput there may be more changes than astraea's
+ASTRAEA_GAIN = 0.005  # with at least this much more goodput there may be more changes than astraea's
 SIZE_POLICIES = ["shared", "whole", "static-best", "paris", "ekya", "astraea", "migrator", "berth"]
 QUICK_SCENARIOS = goodput_scenarios.SCENARIOS[:2]
 QUICK_POLICIES = ["berth", "static-even", "ekya", "astraea", "static-best", "clairvoyant"]
@@ -48,14 +48,14 @@ QUICK_POLICIES = ["berth", "static-even", "ekya", "astraea", "static-best", "cla
 
 @dataclass
 class Bar:
-    """A figure and what is wanted of it: `at` is "at least", "at most", "below", or "" where it is only shown."""
+    """A figure and its limit: `at` is "at least", "at most", "below", or "" if it is only shown."""
     name: str
     measured: float | None
     form: str  # a format of one figure, with its unit
     beside: str
     at: str = ""
     limit: float = 0
-    is_excused: str = ""  # met all the same, and why
+    is_excused: str = ""  # the reason why a missed bar counts as met
 
     @property
     def is_met(self):
@@ -80,7 +80,7 @@ class Bar:
 
 
 def goodput_runs(options, policies, known):
-    """{objective: runs}, made once for the parts that look at them."""
+    """{objective: runs}, made once for all parts that need them."""
     if not known:
         for objective in ("services", "requests"):
             print(f"\n# BERTH_DATA=.. BERTH_PROGRAM=.. python3 tests/planner/goodput.py --objective {objective} --seeds {options.seeds}"
@@ -207,7 +207,7 @@ def run_one_gpu(options, _):
 
 
 def run_fleet(options, _):
-    """Quick: a small fleet through the same eyes."""
+    """With --quick: a small fleet, measured in the same way."""
     filter_text = "^small_fleet/8/8/3000/" if options.quick else "^large_fleet_of_three_models/"
     bars = []
     for name, figures in bench("fleet", filter_text).items():
@@ -307,7 +307,7 @@ def main():
         print(f"\n== {name}: scripts/bench planner --only {name}", flush=True)
         try:
             bars += PARTS[name](options, known)
-        except (RuntimeError, OSError, subprocess.SubprocessError) as error:  # the other parts take hours: they go on
+        except (RuntimeError, OSError, subprocess.SubprocessError) as error:  # the other parts take hours: they continue
             has_failed = True
             remarks.append(f"{name}: failed: {error}")
         print(f"== {name}: {time.monotonic() - begin:.0f} s", flush=True)

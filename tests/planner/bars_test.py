@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How the planner's bars are judged, on made-up figures, and the lengths of the scenarios that they are measured on."""
+"""How the planner's bars are judged, on invented figures, and the lengths of the scenarios that they are measured on."""
 
 import os
 import sys

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""How much faster than the clock a replay with `berth` runs: one hour of 4 GPUs and 4 tenants, on one core.
+"""How much faster than real time a replay with `berth` runs: one hour of 4 GPUs and 4 tenants, on one core.
 
     BERTH_DATA=DATA BERTH_PROGRAM=build/release/berth python3 tests/planner/control_loop.py [--only TEXT] [--seconds N]
 
-The time is the processor's for the whole command `berth replay --policies berth`: reading, the simulated world, every plan, and the
+The time is the processor time of the whole command `berth replay --policies berth`: reading, the simulated world, every plan, and the
 bound that each replay prints. One after the other.
 """
 
@@ -47,7 +47,7 @@ def measure(only="", seconds=SECONDS):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", default="", help="scenarios whose name holds this")
+    parser.add_argument("--only", default="", help="scenarios whose name contains this")
     parser.add_argument("--seconds", type=int, default=SECONDS)
     options = parser.parse_args()
     loops = measure(options.only, options.seconds)

@@ -4,7 +4,7 @@
     BERTH_DATA=DATA BERTH_PROGRAM=build/release/berth python3 tests/planner/goodput.py [--seeds N] [--only TEXT] [--objective services]
         [--policies a,b] [--jobs N]
 
-For each scenario and seed: the goodput of every policy, the bound, and changes. Then the bars: how far `berth` lies below the best online
+For each scenario and seed: the goodput of every policy, the bound, and changes. Then the bars: how far `berth` is below the best online
 rival at worst, its share of the way from `static-even` to `clairvoyant` where that way is at least 0.02, its share of `clairvoyant`,
 its changes compared with ekya's and astraea's, and the mean gain over each rival with the figures that MIGRator's paper published.
 """
@@ -36,7 +36,7 @@ def key_of(objective):
 
 
 def replay(path, policies, seed=1, settings=()):
-    """The answer of `berth replay`, with `settings` for --set; the program's own words where it fails."""
+    """The answer of `berth replay`, with `settings` for --set; the program's message if it fails."""
     command = [os.environ["BERTH_PROGRAM"], "replay", path, "--policies", ",".join(policies), "--seed", str(seed), "--format", "json",
                *(word for setting in settings for word in ("--set", setting))]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
@@ -88,7 +88,7 @@ def with_both(runs, first, second):
 
 
 def worst_beside_rivals(runs):
-    """The least of berth's goodput over the best online rival's, less 1. None without rivals."""
+    """The minimum of berth's goodput over the best online rival's, minus 1. None without rivals."""
     found = []
     for run in runs:
         rivals = {rival: run.goodput[rival] for rival in RIVALS if run.goodput.get(rival)}
@@ -107,7 +107,7 @@ def share_of_way(runs):
 
 
 def mean_ratio(runs, other):
-    """The mean of berth's goodput over another's. None where no run has both."""
+    """The mean of berth's goodput over another's. None if no run has both."""
     ratios = [run.goodput["berth"] / run.goodput[other] for run in with_both(runs, "berth", other)]
     return sum(ratios) / len(ratios) if ratios else None
 
@@ -118,7 +118,7 @@ def has_retraining(run):
 
 
 def gains_in_words(runs, rival):
-    """Berth's mean gain where models retrain, where none does, and what was published."""
+    """Berth's mean gain with models that retrain, without, and the published figure."""
     words = []
     for title, chosen in [("with retraining", [run for run in runs if has_retraining(run)]),
                           ("without", [run for run in runs if not has_retraining(run)])]:
@@ -130,7 +130,7 @@ def gains_in_words(runs, rival):
 
 
 def gain_over_sums(runs, other):
-    """Berth's goodput over another's, both summed over all runs, less 1."""
+    """Berth's goodput over another's, both summed over all runs, minus 1."""
     both = with_both(runs, "berth", other)
     return sum(run.goodput["berth"] for run in both) / sum(run.goodput[other] for run in both) - 1
 
@@ -178,7 +178,7 @@ def measure(policies, objective, seeds, only, jobs, scenarios=None):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--only", default="", help="scenarios whose name holds this")
+    parser.add_argument("--only", default="", help="scenarios whose name contains this")
     parser.add_argument("--objective", choices=["services", "requests"], default="services")
     parser.add_argument("--policies", default="")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="replays at a time")

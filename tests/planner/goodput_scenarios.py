@@ -1,6 +1,6 @@
 """Scenarios for the planner's goodput, written from the public traces and profiles under BERTH_DATA.
 
-Each is named after what it holds: tenants, GPUs, load (mean work over what the GPUs do at each service's best slices, in per cent),
+Each is named after its contents: tenants, GPUs, load (mean work over the capacity of the GPUs with each service's best slices, in percent),
 calm or bursty arrivals, and retraining: none, on, or long (longer than the planning window).
 """
 
@@ -37,7 +37,7 @@ def name_of(tenants, gpus, load, arrivals, retraining):
 
 
 def requests_per_sm(model):
-    """The most requests per second of one SM on any slice, by the default rule for operating points."""
+    """The maximum requests per second of one SM on any slice, by the default rule for operating points."""
     best = 0.0
     with open(data("parvagpu", "prof_data", model + ".csv"), encoding="utf-8") as file:
         for row in csv.DictReader(file):
@@ -55,7 +55,7 @@ def twitter():
 
 
 def window_of(rng, seconds):
-    """A stretch of the trace, and its mean, in which neither it nor the hour before it has holes in the record."""
+    """A window of the trace, and its mean; neither the window nor the hour before it has gaps in the record."""
     counts = twitter()
     while True:
         start = rng.randrange(HISTORY, len(counts) - seconds)

@@ -3,8 +3,8 @@
 
     BERTH_BENCH_FOLDER=build/bench/bench python3 tests/planner/integer_program.py [--count 100] [--seconds 120] [--jobs N]
 
-Ours stops at gap 0, or at 20 million nodes with a gap. Cbc stops after --seconds of the processor. What both have then is held against
-each other all the same: the best schedule of each lies between the other's and its bound. Cbc's time up to there is a lower bound of the
+Ours stops at gap 0, or at 20 million nodes with a gap. Cbc stops after --seconds of the processor. The results at that point are still compared:
+the best schedule of each must lie between the other's and its bound. Cbc's time up to there is a lower bound of the
 time that it needs, and the median of the ratios one of the median: Cbc needs --seconds of 1,000 times our median for it to show a factor
 of 1,000.
 """
@@ -25,7 +25,7 @@ OURS_EXACT = 1e-9
 RIVAL_EXACT = 1e-6  # the library's tolerance
 HANGS_AFTER = 4  # times the limit, and a minute
 
-# Objectives, bounds and milliseconds of the processor. All None where the instance was killed.
+# Objectives, bounds and milliseconds of processor time. All None if the instance was killed.
 Instance = collections.namedtuple("Instance", "seed ours ours_bound ours_ms rival rival_bound rival_ms")
 
 
@@ -56,7 +56,7 @@ def is_finished(instance):
 
 
 def agrees(instance):
-    """No schedule of either is above the other's bound: where both are proven, they have the same optimum."""
+    """No schedule of either is above the other's bound: if both are proven, they have the same optimum."""
     if was_killed(instance):
         return False
     slack = RIVAL_EXACT * max(1.0, abs(instance.ours))
@@ -87,7 +87,7 @@ def line(instance):
 
 
 def median_ratio(instances):
-    """Of Cbc's time over ours, where an unfinished one has the time until it was stopped. None where all were killed."""
+    """The median of Cbc's time over ours; an unfinished run counts with the time until it was stopped. None if all were killed."""
     ratios = [instance.rival_ms / instance.ours_ms for instance in instances if not was_killed(instance)]
     return statistics.median(ratios) if ratios else None
 

@@ -37,7 +37,7 @@ LOAD_MEAN = 1000
 
 
 def share_of(slices, parallel):
-    """The speed of so many compute slices, as a share of all seven."""
+    """The speed of `slices` compute slices, as a share of all seven."""
     return 1 / ((1 - parallel) + parallel * 7 / slices)
 
 
@@ -65,7 +65,7 @@ def profile_rows(services, gpus):
 
 
 def layout_lines(fleet, services):
-    """Partitions in turn, and slices to services in turn: legal, and far from good."""
+    """Partitions in turn, and slices to services in turn: legal, but far from good."""
     gpu = slot = 0
     lines = ["layout:"]
     for model, count in fleet:
@@ -82,7 +82,7 @@ def layout_lines(fleet, services):
 
 
 def service_lines(services, fleet, options):
-    """Loads that together are `load` of what the fleet serves when each service has an equal share of it."""
+    """Loads that add up to `load` of what the fleet serves if each service has an equal share of it."""
     rng = random.Random(options.seed + 1)
     capacity = sum(count * SPEED[gpu] for gpu, count in fleet)
     parts = [0.3 + rng.random() for _ in services]
@@ -143,9 +143,9 @@ def parser():
     found = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     found.add_argument("--gpus", type=parse_fleet, default=parse_fleet("A100-80GB=500,H100-80GB-SXM5=300,L4-24GB=200"))
     found.add_argument("--services", type=int, default=100)
-    found.add_argument("--load", type=float, default=0.9, help="of what the fleet serves")
+    found.add_argument("--load", type=float, default=0.9, help="load as a share of what the fleet can serve")
     found.add_argument("--seconds", type=int, default=600, help="length of the run")
-    found.add_argument("--floors", type=float, default=0, help="attainment that is a floor of each service; 0: none")
+    found.add_argument("--floors", type=float, default=0, help="floor of each service, as a share in time; 0: none")
     found.add_argument("--seed", type=int, default=1)
     found.add_argument("--no-layout", dest="layout", action="store_false", help="the file has no layout")
     found.add_argument("--no-retraining", dest="retraining", action="store_false", help="no service is retrained")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Plans of one GPU and 4 tenants in windows of 200 s, as `berth` meets them on real traces: time, gap, the share proven optimal.
+"""Plans of one GPU and 4 tenants in windows of 200 s, as they occur for `berth` on real traces: time, gap, the share proven optimal.
 
     BERTH_DATA=DATA BERTH_PROGRAM=build/release/berth python3 tests/planner/one_gpu_windows.py [--only TEXT] [--plans N]
 
@@ -33,7 +33,7 @@ def retrains(plan):
 
 
 def seconds_of(plans):
-    """So many instants over the run, the same distance apart."""
+    """Evenly spaced instants over the run."""
     return [FIRST_SECOND + (LAST_SECOND - FIRST_SECOND) * index // max(1, plans - 1) for index in range(plans)]
 
 
@@ -47,12 +47,12 @@ def plan_at(name, path, second):
 
 
 def percentile(values, share):
-    """The least value that so large a share of them does not pass."""
+    """The smallest value that a share `share` of the values does not exceed."""
     return sorted(values)[max(0, math.ceil(share * len(values)) - 1)]
 
 
 def figures(plans):
-    """Time in ms, gap in per cent, and the share that is proven optimal in per cent."""
+    """Time in ms, gap in percent, and the share that is proven optimal in percent."""
     return {"ms_p50": percentile([plan.ms for plan in plans], 0.5), "ms_p99": percentile([plan.ms for plan in plans], 0.99),
             "gap_p50": percentile([plan.gap for plan in plans], 0.5), "gap_p99": percentile([plan.gap for plan in plans], 0.99),
             "proven": 100 * sum(plan.is_proven for plan in plans) / len(plans)}
@@ -80,7 +80,7 @@ def measure(only="", plans=PLANS):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", default="", help="scenarios whose name holds this")
+    parser.add_argument("--only", default="", help="scenarios whose name contains this")
     parser.add_argument("--plans", type=int, default=PLANS, help="of each scenario")
     options = parser.parse_args()
     plans = measure(options.only, options.plans)

@@ -4,8 +4,8 @@
     BERTH_PROGRAM=build/release/berth python3 tests/planner/plan_times.py [--gpus 1000,3000] [--services 100] [--at 0]
         [--reasons 20] [--no-layout]
 
-Half of the GPUs are A100-80GB, three tenths H100-80GB-SXM5, the others L4-24GB; all services retrain. Times are of the processor, in
-seconds: `all` of the command, `plan` of the same command without reasons, `reasons` what is between them.
+Half of the GPUs are A100-80GB, three tenths H100-80GB-SXM5, the others L4-24GB; all services retrain. Times are processor time in
+seconds: `all` of the command, `plan` of the same command without reasons, `reasons` the difference.
 """
 
 import argparse
@@ -27,7 +27,7 @@ def fleet_of(gpus):
 
 
 def run(*words):
-    """The answer, and the processor's seconds."""
+    """The answer, and the seconds of processor time."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     done = subprocess.run([os.environ["BERTH_PROGRAM"], "plan", *map(str, words), "--format", "json"], stdout=subprocess.PIPE, check=True)
     return json.loads(done.stdout), resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""What `berth` gives as a change costs more: a sweep over `changes: {plumbing_seconds: C}`.
+"""The goodput of `berth` as a change costs more: a sweep over `changes: {plumbing_seconds: C}`.
 
     BERTH_DATA=DATA BERTH_PROGRAM=build/release/berth python3 tests/planner/sweep.py [--costs 0,1,5] [--only TEXT] [--seed N]
         [--objective services] [--jobs N]
 
 All scenarios of goodput_scenarios.py, one seed, each with every cost. For each cost: the mean goodput of `berth`, `static-even` and
-`static-best`, how far `berth` lies below `static-even` at worst, and how far below `static-best`, which knows the whole trace, on average.
-A static layout pays the cost only if a slice serves after it retrained. `static-best` takes long to find, so it is sought
-once, with the least cost: with a higher one it could only give less.
+`static-best`, how far `berth` is below `static-even` at worst, and how far below `static-best`, which knows the whole trace, on average.
+A static layout has this cost only if a slice serves again after it retrained. `static-best` takes long to find, so it is
+searched for once, with the lowest cost: with a higher one its goodput could only be lower.
 """
 
 import argparse
@@ -95,7 +95,7 @@ def summary(measured):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--costs", type=lambda text: [int(cost) for cost in text.split(",")], default=COSTS, help="seconds")
-    parser.add_argument("--only", default="", help="scenarios whose name holds this")
+    parser.add_argument("--only", default="", help="scenarios whose name contains this")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--objective", choices=["services", "requests"], default="services")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="replays at a time")

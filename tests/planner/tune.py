@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Tunes the parameters of a policy that re-cuts while it runs, by one rule for all of them.
+"""Tunes the parameters of a policy that repartitions during the run, by one rule for all of them.
 
     BERTH_DATA=DATA BERTH_PROGRAM=build/release/berth python3 tests/planner/tune.py ekya|astraea|migrator|berth
         [--start ekya.period_seconds=10]... [--parameters period_seconds,gain_min] [--rounds N] [--only TEXT] [--jobs N]
 
-Coordinate descent over the grid below, from the program's defaults or --start. One parameter after the other, the others standing: one
-that has its default takes each value of its grid; one that was set steps to the next smaller and the next larger value as long as
-that is better. Better is a mean goodput over the scenarios of goodput_scenarios.py that is higher by at least 0.0001. Round and round
-until nothing moves. The objective is services, one seed. Prints each setting with its mean goodput, changes and seconds of work, then
+Coordinate descent over the grid below, from the program's defaults or --start. One parameter after the other is varied, the others are kept: one
+that has its default takes each value of its grid; one that was set moves to the next smaller or larger value as long as that is
+better. Better is a mean goodput over the scenarios of goodput_scenarios.py that is higher by at least 0.0001. Repeated
+until nothing changes. The objective is services, one seed. Prints each setting with its mean goodput, changes and seconds of work, then
 the chosen one and the defaults, scenario by scenario. paris has no parameters.
 
     ... tune.py ekya --try period_seconds=200 --try period_seconds=10,horizon_seconds=30
@@ -29,14 +29,14 @@ from goodput_scenarios import write_all
 KEY = "goodput_mean_of_services"
 ENOUGH = 0.0001
 
-# In the order in which they are turned: what matters most first.
+# In the order in which they are varied: the most important first.
 GRIDS = {
     "ekya": {
         "period_seconds": [5, 10, 20, 50, 100, 200],
         "horizon_seconds": [10, 20, 30, 60, 120, 200],
         "gain_min": [0, 0.002, 0.004, 0.008, 0.016, 0.03],
         "capacity_factor": [0.9, 0.94, 0.97, 1.0, 1.03, 1.06, 1.1],
-        "nearness_weight": [0.001, 0.005, 0.01, 0.02, 0.05, 0.1],  # at 0 the thief would have no say
+        "nearness_weight": [0.001, 0.005, 0.01, 0.02, 0.05, 0.1],  # at 0 the thief would have no influence
     },
     "astraea": {
         "period_seconds": [2, 5, 10, 20, 50, 200],
@@ -115,7 +115,7 @@ class Bench:
 
 
 def ordered(settings, grid):
-    """The same settings in one order, so that a setting is run once however it was come by."""
+    """The same settings in canonical order, so that a setting runs only once."""
     return {name: settings[name] for name in grid if name in settings}
 
 
@@ -168,10 +168,10 @@ def main():
     parser.add_argument("policy", choices=GRIDS)
     parser.add_argument("--start", action="append", default=[], help="parameter=value, instead of the default")
     parser.add_argument("--try", dest="tries", action="append", default=[], help="only this setting: parameter=value,...")
-    parser.add_argument("--parameters", default="", help="only these are turned")
+    parser.add_argument("--parameters", default="", help="only these are varied")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", default="", help="scenarios whose name holds one of these, with commas")
+    parser.add_argument("--only", default="", help="scenarios whose name contains one of these, separated by commas")
     parser.add_argument("--jobs", type=int, default=1, help="replays at a time")
     options = parser.parse_args()
     grid = {name: values for name, values in GRIDS[options.policy].items()

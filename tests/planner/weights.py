@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What estimating the worth of an answer costs `berth` under `objective: services`, on random windows of the Twitter trace.
+"""The loss of `berth` from estimating the worth of an answer under `objective: services`, on random windows of the Twitter trace.
 
     BERTH_DATA=DATA BERTH_PROGRAM=build/release/berth python3 tests/planner/weights.py [--seed 1] [--windows 100] [--jobs 1]
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Replays real traces under every policy and checks what must be true of every replay. Skips (77) without data or program."""
+"""Replays real traces under every policy and checks properties that hold for every replay. Skips (77) without data or program."""
 
 import collections
 import json

@@ -65,7 +65,7 @@ Case draw_case(std::uint64_t seed, bool retrains) {
 /// The states of the model over a run: from each instant on, whether it is fresh.
 using Freshness = std::vector<std::pair<std::int64_t, bool>>;
 
-/// What one service gains in a run at given prices: the most over all times at which its retrainings may be done.
+/// The gain of one service in a run at given prices: the maximum over all times at which its retrainings may be done.
 class Runs {
  public:
   /// `early_us`: retrainings take effect that much early, though not before they are due, and may be done anywhere in

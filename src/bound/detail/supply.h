@@ -56,7 +56,7 @@ struct Supply {
   std::vector<GpuGroup> groups;
 };
 
-/// A rate that stands for "without limit": more than can ever wait for a second.
+/// A rate that means "without limit": larger than the requests that can wait in any second.
 inline constexpr double kUnlimitedPerSecond = 1e15;
 
 /// `crowds` by service. `is_shared`: slices may be held by several services at a time. O(models x profiles x (points x

@@ -154,8 +154,9 @@ class Plans {
     }
   }
 
-  /// The greatest value of a plan; of so many random ones if there are more. A plan's answers are given to its requests
-  /// in the order of their arrival, the most accurate ones first: a plan may be worth more than that, never less.
+  /// The greatest value of a plan; if there are too many plans, of a random sample of that size. A plan's answers are
+  /// given to its requests in the order of their arrival, the most accurate ones first: a plan may be worth more than
+  /// that, never less.
   [[nodiscard]] double best(Rng rng, int plans_max) const {
     const auto blocks = static_cast<std::size_t>(market_.blocks.count());
     const double count = std::pow(static_cast<double>(uses_.size()), static_cast<double>(blocks));

@@ -1,5 +1,5 @@
-/// What a forecast remembers of the arrivals: levels over several spans of time, and profiles of the minute, the hour
-/// and the day. About 40 KiB for any arrivals.
+/// A forecaster's memory of the arrivals: levels over several spans of time, and profiles of the minute, the hour and
+/// the day. About 40 KiB for any arrivals.
 #pragma once
 
 #include <array>

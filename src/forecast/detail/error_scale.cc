@@ -17,7 +17,8 @@ constexpr double kSquaredErrorShare = 0.1;
 
 void ErrorScale::learn(double mean, double count) {
   const double squared = (count - mean) * (count - mean);
-  // The mean of both, not the forecast alone: one surprise after a silence must not make errors of a million percent.
+  // The mean of both, not the forecast alone: one surprise after a silence must not produce errors of a million
+  // percent.
   const double middle = (mean + count) / 2;
   const double unit = 1 / (1 + middle);
   excess_ = excess_ * kFade + (squared - middle) * unit * unit;

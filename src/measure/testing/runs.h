@@ -16,7 +16,7 @@ namespace berth::measure::testing {
 
 using namespace sim::testing;  // NOLINT(google-build-using-namespace): one vocabulary for the tests' scenarios
 
-/// What a run left.
+/// The results of a run.
 struct Ran {
   std::vector<sim::JournalRecord> journal;
   PolicyResult result;

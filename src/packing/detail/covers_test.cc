@@ -49,7 +49,7 @@ std::set<Counts> all_minimal(const InstanceDemand& demand) {
 }
 
 TEST(Covers, ALargerSliceMayBeSlower) {
-  // 3 of the first, or 2 of the second, or one of each; the third kind serves nobody.
+  // 3 of the first, or 2 of the second, or one of each; the third kind cannot serve the demand.
   const InstanceDemand demand = demand_of(10, {4, 6, 0});
   const Weights weights{{1, 1, 1}, 0};
   Budget budget{.nodes_max = 1000};
@@ -75,7 +75,7 @@ TEST(Covers, SaysWhenThereAreMore) {
 }
 
 TEST(Covers, HugeRatesKeepTheirBound) {
-  // Weights that no two kinds share make the exact search long; the bound must hold all the same.
+  // Weights that are different for all kinds make the exact search long; the bound must be valid all the same.
   const InstanceDemand demand = demand_of(Int128{1} << 90, {(Int128{1} << 75) + 1, (Int128{1} << 74) - 3});
   const LightestCover lightest = lightest_cover(demand, {{2'000'003, 1'000'001}, 0});
   EXPECT_GE(carried(demand, lightest.cover), demand.rate);
@@ -84,7 +84,7 @@ TEST(Covers, HugeRatesKeepTheirBound) {
   EXPECT_GT(lightest.bound, weights.of(lightest.cover) / 1'000'000 * 999'000);
 }
 
-/// Against trying everything, on random demands: the lightest, and all within limits.
+/// Compared with full enumeration on random demands: the lightest cover, and all covers within limits.
 TEST(Covers, AgreeWithTryingEverything) {
   Rng rng(7);
   for (int round = 0; round < 3000; ++round) {

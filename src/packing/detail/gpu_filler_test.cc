@@ -32,7 +32,7 @@ Instance instance_of(const char* gpu) {
   return make_instance(problem).value();
 }
 
-/// The fewest GPUs by memory over all counts: one GPU less with each cut.
+/// The fewest GPUs, memoised over all counts: each partition takes one GPU off.
 class FewestGpus {
  public:
   explicit FewestGpus(const Instance& instance) : instance_(instance) {}
@@ -58,7 +58,7 @@ class FewestGpus {
 };
 
 TEST(GpuFiller, CutsOfTheA100AreItsLargestMultisets) {
-  // The 19 maximal layouts hold 14 different multisets. Two of them, 3g+2g+1g and 3g+1g+1g+1g, lie within others.
+  // The 19 maximal layouts hold 14 different multisets. Two of them, 3g+2g+1g and 3g+1g+1g+1g, are subsets of others.
   PackingProblem problem;
   problem.offers.push_back({.model = mig::find_gpu_model("A100-80GB").value()});
   const Instance instance = make_instance(problem).value();

@@ -1,4 +1,4 @@
-/// A simple packer, for tests: what it finds is a plan, and no more.
+/// A simple packer, for tests: it finds plans without any claim of optimality.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@
 
 namespace berth::packing::reference {
 
-/// First fit: for each demand in turn the slice with most throughput per SM, on the first GPU with room, until the rate
-/// is met; then surplus slices go. Nothing: it found no plan, which proves nothing.
+/// First fit: for each demand in turn the slice with the highest throughput per SM, on the first GPU with room, until
+/// the rate is met; then surplus slices are removed. Nothing if it finds no plan, which proves nothing.
 class FirstFit {
  public:
   explicit FirstFit(const PackingProblem& problem) : problem_(problem) {}

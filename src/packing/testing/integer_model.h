@@ -1,4 +1,4 @@
-/// Packing as an integer model for a solver of its own kind, for tests.
+/// Packing as an integer model for a generic solver, for tests.
 #pragma once
 
 #include <algorithm>
@@ -15,15 +15,15 @@
 
 namespace berth::packing::reference {
 
-/// What an integer model looks for: the least cost; or, among plans of at most that cost which leave so large a slice
-/// free on some GPU, the fewest slices.
+/// The goal of an integer model: the least cost; or, among plans of at most that cost that leave a slice of at least
+/// the given size free on some GPU, the fewest slices.
 struct IntegerGoal {
   std::optional<std::int64_t> cost_max;
   FreeSize free_min;
 };
 
 /// The problem as an integer model: columns for slices of each demand and kind, and for GPUs of each tenant and
-/// multiset; rows for rates, kinds, counts, and what the goal demands. The least cost needs maximal multisets only.
+/// multiset; rows for rates, kinds, counts and the goal. The least cost needs maximal multisets only.
 class IntegerModel {
  public:
   IntegerModel(const PackingProblem& problem, const IntegerGoal& goal) : problem_(problem), goal_(goal) {
@@ -42,7 +42,7 @@ class IntegerModel {
   [[nodiscard]] solver::MipAnswer solve() const { return solver::solve_mip(model_, {.nodes_max = 100'000}); }
 
  private:
-  /// Slices in use - slices cut, by profile of one offer and tenant.
+  /// Slices in use minus slices of the chosen multisets, by profile of one offer and tenant.
   using KindRows = std::map<ProfileId, solver::Row>;
 
   [[nodiscard]] std::string pool_of(const Demand& demand) const {
@@ -68,7 +68,8 @@ class IntegerModel {
   [[nodiscard]] KindRows add_slices(const GpuModel& model, const std::string& tenant) {
     KindRows kinds;
     for (const ProfileId profile : profiles_used(problem_, model)) {
-      const double least = goal_.cost_max ? 0 : -solver::kInfinity;  // of a plan's score every slice that is cut counts
+      // With a limit on costs, slices are counted: a plan's score counts every slice that is created.
+      const double least = goal_.cost_max ? 0 : -solver::kInfinity;
       solver::Row& kind = kinds.emplace(profile, solver::Row{.lower = least, .upper = 0, .entries = {}}).first->second;
       for (std::size_t d = 0; d < problem_.demands.size(); ++d) {
         const PerformancePoint* row = best_row(problem_, problem_.demands[d], model, profile);

@@ -114,7 +114,7 @@ class ProblemGenerator {
     }
   }
 
-  /// What the slices of up to four random GPUs carry, exactly or nearly.
+  /// The rates that the slices of up to four random GPUs can serve, exactly or nearly.
   void draw_rates() {
     std::vector<Decimal> sums(problem_.demands.size());
     for (int gpus = from(1, 4); gpus > 0; --gpus) add_random_gpu(sums);
@@ -141,7 +141,7 @@ class ProblemGenerator {
   }
 
   Rng rng_;
-  int outlier_percent_ = 0;  ///< of the rows, their throughput has nothing to do with the slice's size
+  int outlier_percent_ = 0;  ///< percent of the rows whose throughput is independent of the slice's size
   PackingProblem problem_;
 };
 

@@ -1,5 +1,5 @@
-/// An exhaustive solver of small packing problems, for tests, and what it shares with the simple one (test_first_fit.h)
-/// and the integer model (test_integer_model.h). They know the problem's rows and the rules of MIG
+/// An exhaustive solver of small packing problems, for tests, and the parts that it shares with the simple one
+/// (test_first_fit.h) and the integer model (test_integer_model.h). They use the problem's rows and the rules of MIG
 /// (`mig::for_each_state`), and share nothing with the search of `pack`.
 #pragma once
 
@@ -20,7 +20,7 @@
 
 namespace berth::packing::reference {
 
-/// How large a free slice is: SMs, then length. Nothing free: zeros.
+/// The size of a free slice: SMs, then length. Zeros if nothing is free.
 struct FreeSize {
   int sms = 0;
   int length = 0;
@@ -43,7 +43,7 @@ inline bool is_usable(const PackingProblem& problem, const Demand& demand, const
          point.latency_ms < problem.rules.slo_factor * demand.latency_ms;
 }
 
-/// The usable row with most throughput; ties: smaller batch, then fewer processes.
+/// The usable row with the highest throughput; ties: smaller batch, then fewer processes.
 inline const PerformancePoint* best_row(const PackingProblem& problem, const Demand& demand, const GpuModel& model,
                                         ProfileId profile) {
   const PerformanceTable* table = problem.table_of(demand.model);
@@ -101,7 +101,7 @@ inline std::vector<ProfileId> profiles_used(const PackingProblem& problem, const
   return used;
 }
 
-/// Every multiset of these profiles that can stand on one GPU, with the largest slice that can be left free beside it.
+/// Every multiset of these profiles that one GPU can hold, with the largest slice that can then still be free.
 inline std::map<Multiset, FreeSize> enumerate_multisets(const GpuModel& model, const std::vector<ProfileId>& profiles) {
   std::map<Multiset, FreeSize> found;
   const auto add = [&](const mig::State& state) {
@@ -119,7 +119,7 @@ inline std::map<Multiset, FreeSize> enumerate_multisets(const GpuModel& model, c
   return found;
 }
 
-/// The same, kept between calls: the enumeration takes most of the time.
+/// The same, cached between calls: the enumeration takes most of the time.
 inline const std::map<Multiset, FreeSize>& multisets_of(const PackingProblem& problem, const GpuModel& model) {
   static std::map<std::pair<std::string, std::vector<ProfileId>>, std::map<Multiset, FreeSize>> known;
   const auto key = std::pair(model.name, profiles_used(problem, model));
@@ -128,7 +128,7 @@ inline const std::map<Multiset, FreeSize>& multisets_of(const PackingProblem& pr
   return known.emplace(key, enumerate_multisets(model, key.second)).first->second;
 }
 
-/// What one GPU can do: how much of each demand it carries, in millionths, up to what is wanted.
+/// The content of one GPU: the rate of each demand that it serves, in millionths, at most the wanted one.
 struct Content {
   std::vector<std::int64_t> carried;
   FreeSize free;
@@ -140,11 +140,11 @@ struct Content {
   }
 };
 
-/// Tries every way to get the demands served, GPU by GPU. Exact; time and memory grow with the GPUs needed.
+/// Tries every way to serve the demands, GPU by GPU. Exact; time and memory grow with the GPUs needed.
 ///
-/// A plan is a sequence of GPU contents; each next one serves the first demand that still misses something, which some
-/// GPU of every plan does. What is still missing is the state; contents that another one beats in every respect are
-/// left out. With a price of 0 only the cost is exact.
+/// A plan is a sequence of GPU contents; each next one serves the first demand that is still short, as some GPU of
+/// every plan must. The state is the rates still missing; contents that are dominated by another one are left out. With
+/// a price of 0 only the cost is exact.
 class Exhaustive {
  public:
   explicit Exhaustive(const PackingProblem& problem) : problem_(problem) {
@@ -155,7 +155,7 @@ class Exhaustive {
     }
   }
 
-  /// The optimum, or nothing: the offers cannot carry the demands. Requires: !has_given_up() afterwards.
+  /// The optimum, or nothing if the offers cannot serve the demands. Valid only if !has_given_up() afterwards.
   [[nodiscard]] std::optional<Optimum> solve() {
     const std::optional<Completion> best = complete(wanted_);
     if (!best) return std::nullopt;
@@ -171,7 +171,7 @@ class Exhaustive {
 
   using Missing = std::vector<std::int64_t>;
 
-  /// The cheapest way to serve what is missing: for each size of the largest free slice the fewest slices.
+  /// The cheapest way to serve the missing rates: for each size of the largest free slice the fewest slices.
   struct Completion {
     std::int64_t cost = 0;
     std::map<FreeSize, std::int64_t> slices_by_free;
@@ -250,7 +250,7 @@ class Exhaustive {
   const PackingProblem& problem_;
   std::vector<std::int64_t> wanted_;
   std::vector<std::vector<Content>> contents_;  ///< by offer
-  std::vector<std::int64_t> left_;              ///< by offer: GPUs that may still be taken
+  std::vector<std::int64_t> left_;              ///< by offer: GPUs still available
   std::map<std::pair<Missing, std::vector<std::int64_t>>, std::optional<Completion>> known_;
 };
 
@@ -260,7 +260,7 @@ inline std::int64_t cost_of(const PackingProblem& problem, const Packing& packin
                          [&](std::int64_t sum, std::uint32_t offer) { return sum + price_of(problem.offers[offer]); });
 }
 
-/// By GPU: what stands on it.
+/// The slices of each GPU.
 inline std::vector<mig::State> states_on(const Packing& packing) {
   std::vector<mig::State> states(packing.gpu_offers.size());
   for (const PackedSlice& packed : packing.slices) {

@@ -41,7 +41,7 @@ class PlanEnumeration {
       return;
     }
     const int kind = pieces[position].kind;
-    // Neighbours of one kind are interchangeable: only ascending owners are walked, nobody last.
+    // Adjacent pieces of one kind are interchangeable: only ascending owners are enumerated, unowned last.
     const bool is_like_last = position > 0 && pieces[position - 1].kind == kind;
     const int last = is_like_last ? plan_.owners[position - 1] : 0;
     for (int owner = last == kNobody ? service_count_ : last; owner < service_count_; ++owner) {
@@ -76,7 +76,7 @@ Assignment best_assignment(const WorthTable& worth, std::size_t piece_count) {
   ENSURE(piece_count <= 12);
   const Mask all = (Mask{1} << piece_count) - 1;
   const std::size_t service_count = worth.size();
-  // best[left]: the services from the current one on, with the pieces of `left` still to give.
+  // best[left]: the best worth of the services from the current one on, if the pieces of `left` are still unassigned.
   std::vector<Worth> best(all + 1);
   std::vector<std::vector<Mask>> choice(service_count, std::vector<Mask>(all + 1, 0));
   for (std::size_t service = service_count; service-- > 0;) {

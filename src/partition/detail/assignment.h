@@ -1,4 +1,4 @@
-/// The best owners for the pieces of one partition (cut), if the figures of services add up.
+/// The best owners for the pieces of one partition ("cut" in this module), if the figures of services add up.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct Worth {
 };
 [[nodiscard]] bool is_better(const Worth& a, const Worth& b);
 
-/// Owners of a cut's pieces and their worth.
+/// Owners of a partition's pieces and their worth.
 struct Assignment {
   Worth worth;
   std::vector<int> owners;  ///< by piece
@@ -34,13 +34,14 @@ inline constexpr int kImpossible = 1 << 20;
 /// O(services x 3^pieces). Requires: mask 0 is possible for every service, pieces <= 12.
 [[nodiscard]] Assignment best_assignment(const WorthTable& worth, std::size_t piece_count);
 
-/// How many assignments that compares: the product over the pieces of one more than the services that can serve it.
-/// Saturates.
+/// The number of assignments that best_assignment compares: the product over the pieces of one plus the number of
+/// services that it can serve. Saturates.
 [[nodiscard]] std::int64_t assignment_count(const ModelView& view, const Cut& cut, int service_count);
 
-/// All plans of one GPU that differ in the ordered list of kinds of some service, the first in order of enumeration of
-/// each; the order between different services' pieces is not distinguished (it affects only what happens within one
-/// microsecond). The list ends at `count_max` + 1, which means that there are more.
+/// All plans of one GPU that differ in the ordered list of kinds of some service, and of equal ones the first in order
+/// of enumeration. The order between different services' pieces is not distinguished (it affects only the order of
+/// events within one microsecond). The list ends at `count_max` + 1 plans, which means that there are more than
+/// `count_max`.
 [[nodiscard]] std::vector<GpuPlan> distinct_plans(const ModelView& view, int service_count, std::size_t count_max);
 
 }  // namespace berth::partition::detail

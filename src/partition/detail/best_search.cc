@@ -17,7 +17,7 @@ std::int64_t add_saturated(std::int64_t a, std::int64_t b) {
   return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<std::int64_t>::max() : sum;
 }
 
-/// The slices of one service if it held the pieces of `mask` on this GPU beside those that it has elsewhere.
+/// The slices of one service if it held the pieces of `mask` on this GPU in addition to its slices on others.
 std::vector<Slice> slices_with(const ModelView& view, const Cut& cut, int gpu, Mask mask,
                                const std::vector<Slice>& elsewhere) {
   std::vector<Slice> slices = elsewhere;
@@ -36,7 +36,7 @@ bool can_serve_all(const ModelView& view, const Cut& cut, Mask mask, int service
   return true;
 }
 
-/// Calls `visit(service, mask, slices)` for every service and every mask of the cut's pieces that it can serve.
+/// Calls `visit(service, mask, slices)` for every service and every mask of the partition's pieces that it can serve.
 void for_each_share(const ModelView& view, const Cut& cut, int gpu, const std::vector<std::vector<Slice>>& elsewhere,
                     const std::function<void(int, Mask, const std::vector<Slice>&)>& visit) {
   const Mask end = Mask{1} << cut.pieces.size();
@@ -48,7 +48,7 @@ void for_each_share(const ModelView& view, const Cut& cut, int gpu, const std::v
   }
 }
 
-/// The search under way: the plan that stands and what it is worth.
+/// The state of the search: the current plan and its worth.
 class Climb {
  public:
   Climb(const FleetView& fleet, const StaticBestSearch& search, Scorer& scorer, const ClimbStart& start)
@@ -68,13 +68,13 @@ class Climb {
   /// Takes the candidate if it is better.
   bool try_plan(const FleetPlan& candidate);
   bool recut_all();
-  /// Whether the plan became better; nothing: the questions do not fit the budget.
+  /// Whether the plan was improved; nothing if the necessary scores do not fit the budget.
   std::optional<bool> recut_separable(int gpu);
   std::optional<bool> recut_by_plans(int gpu);
   bool hand_over_all();
-  /// The services with the smallest value first; in the file's order where values are not known one by one.
+  /// Services with the smallest value first; in the file's order if values are not known for each service.
   [[nodiscard]] std::vector<int> services_by_need();
-  /// The pieces of an owner, (GPU, position); where services are separable only the first of each kind.
+  /// The pieces of an owner, (GPU, position); if services are separable, only the first of each kind.
   [[nodiscard]] std::vector<std::pair<int, std::size_t>> offers_of(int owner) const;
   [[nodiscard]] bool can_take(int gpu, std::size_t piece, int owner) const;
   bool swap_all();
@@ -92,7 +92,7 @@ std::optional<FoundPlan> Climb::run(FleetPlan start) {
   const auto worth = scorer_.plan_worth(start);
   if (!worth) return std::nullopt;
   found_ = {std::move(start), *worth, 1};
-  // Every round but the last one makes the plan better, so the rounds end; the budget bounds them.
+  // Every round but the last one improves the plan, so the rounds end; the budget bounds them, too.
   bool is_better_plan = true;
   while (is_better_plan && !is_spent()) {
     is_better_plan = recut_all();
@@ -115,7 +115,7 @@ bool Climb::try_plan(const FleetPlan& candidate) {
 
 bool Climb::recut_all() {
   bool is_better_plan = false;
-  // Where one GPU's questions do not fit the budget, those of its like will not either.
+  // If the scores for one GPU do not fit the budget, neither do those for equal GPUs.
   std::vector<bool> is_too_dear(fleet_.models.size(), false);
   for (int i = 0; i < fleet_.gpu_count() && !is_spent(); ++i) {
     const int gpu = (gpu_first_ + i) % fleet_.gpu_count();

@@ -1,9 +1,9 @@
 /// Local search for the best fixed layout of a fleet.
 ///
 /// Moves: repartition one GPU and choose all its owners anew (exactly by best_assignment if services are separable,
-/// otherwise over its distinct plans; only if the scores that this needs fit the budget), hand a piece to another
-/// service, swap the owners of two pieces. Each move is taken if it is better (Worth). Ends when no move is, or the
-/// scorer's budget is used up.
+/// otherwise over its distinct plans; only if the necessary scores fit the budget), hand a piece to another
+/// service, swap the owners of two pieces. Each move is taken if it is better (Worth). Ends when no move is better, or
+/// the scorer's budget is used up.
 #pragma once
 
 #include <cstdint>
@@ -18,17 +18,17 @@ namespace berth::partition::detail {
 struct FoundPlan {
   FleetPlan plan;
   Worth worth;
-  std::int64_t tried = 0;  ///< plans whose worth was computed or covered by an exact re-cut; saturates
+  std::int64_t tried = 0;  ///< plans whose worth was computed or covered by an exact repartition; saturates
 };
 
-/// Where a climb begins and its budget.
+/// The start of a climb and its budget.
 struct ClimbStart {
   FleetPlan plan;
   int evaluations_max = 0;
   int gpu_first = 0;  ///< repartitioning begins here and continues cyclically
 };
 
-/// Climbs to a plan that no move makes better. Nothing: not even the start could be scored.
+/// Climbs to a plan that no move improves. Nothing if not even the start could be scored.
 [[nodiscard]] std::optional<FoundPlan> climb(const FleetView& fleet, const StaticBestSearch& search, Scorer& scorer,
                                              ClimbStart start);
 

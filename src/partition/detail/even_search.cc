@@ -13,10 +13,10 @@ namespace berth::partition::detail {
 namespace {
 
 constexpr int kPassesMax = 8;
-/// Assignments of owners that a pass over all GPUs, or all kicks together, may enumerate.
+/// The maximum number of assignments of owners that a pass over all GPUs, or all perturbations together, enumerates.
 constexpr std::int64_t kAssignmentsMax = 300'000;
 
-/// Larger fleets than this are not kicked: there a better plan is near without it.
+/// Larger fleets are not perturbed: they reach nearly even plans without it.
 constexpr int kKickedGpusMax = 8;
 
 enum class Goal { kMostSms, kDeviation, kSpread };
@@ -29,10 +29,10 @@ struct Unevenness {
   friend auto operator<=>(const Unevenness&, const Unevenness&) = default;
 };
 
-/// A plan with its sums, and the one move: re-cut a GPU.
+/// A plan with its sums, and the only move: to repartition a GPU.
 class EvenSearch {
  public:
-  /// Owners of a GPU are enumerated where that is at most `assignments_max` over all GPUs, or there is one GPU.
+  /// Owners of a GPU are enumerated if that takes at most `assignments_max` over all GPUs, or if there is one GPU.
   EvenSearch(const FleetView& fleet, FleetPlan plan, std::int64_t assignments_max = kAssignmentsMax)
       : fleet_(fleet),
         plan_(std::move(plan)),
@@ -42,22 +42,23 @@ class EvenSearch {
     for (int gpu = 0; gpu < fleet_.gpu_count(); ++gpu) add(gpu, plan_[gpu], 1);
   }
 
-  /// Deals every GPU anew, the last one first (the first ones hold the cover), cut as little as it may be while every
-  /// service keeps a piece.
+  /// Assigns every GPU anew, the last one first (the first ones hold the cover), with as few pieces as possible while
+  /// every service keeps one.
   void fill();
-  /// Re-cuts GPU after GPU until a pass brings nothing, or kPassesMax passes.
+  /// Repartitions GPU after GPU until a pass gains nothing, for at most kPassesMax passes.
   void descend(Goal goal, int gpu_first);
-  /// Gives a GPU another shape, dealt largest piece to the smallest sum.
+  /// Gives a GPU another shape, and each piece, largest first, to the service with the smallest sum.
   void kick(int gpu, int shape);
   [[nodiscard]] Unevenness unevenness(Goal goal) const;
   [[nodiscard]] const FleetPlan& plan() const { return plan_; }
 
  private:
   void add(int gpu, const GpuPlan& gpu_plan, int sign);
-  /// Replaces the GPU's plan by the best candidate, if it beats `best` (its own value before, or none).
+  /// Replaces the GPU's plan by the best candidate if that is better than `best` (the value of its plan before, or
+  /// none).
   bool recut(int gpu, Goal goal, bool is_exact, std::optional<Unevenness> best);
   void consider(int gpu, Goal goal, const GpuPlan& candidate);
-  /// Owners for pieces from `position` on, equal pieces in ascending order of owners, nobody last.
+  /// Owners for pieces from `position` on, equal pieces in ascending order of owners, unowned last.
   void enumerate(int gpu, Goal goal, GpuPlan& candidate, std::size_t position);
   [[nodiscard]] GpuPlan deal(int gpu, int cut);
   void leave_out(int gpu, Goal goal, GpuPlan candidate);
@@ -67,7 +68,7 @@ class EvenSearch {
   std::int64_t assignments_max_;
   std::vector<std::int64_t> sums_;
   std::vector<int> piece_counts_;
-  std::optional<Unevenness> best_;  ///< of the recut under way
+  std::optional<Unevenness> best_;  ///< of the repartition under way
   GpuPlan best_plan_;
 };
 
@@ -181,7 +182,7 @@ void EvenSearch::fill() {
   for (int gpu = fleet_.gpu_count(); gpu-- > 0;) recut(gpu, Goal::kMostSms, /*is_exact=*/false, std::nullopt);
 }
 
-/// How many assignments of owners `enumerate` walks through on one GPU, saturating at kAssignmentsMax + 1.
+/// The number of assignments of owners that `enumerate` visits on one GPU, saturating at kAssignmentsMax + 1.
 std::int64_t assignment_count(const ModelView& view, int service_count) {
   std::int64_t total = 0;
   for (const int shape : view.shapes) {
@@ -230,13 +231,13 @@ bool can_serve_all(const ModelView& view, int kind, int service_count) {
   return true;
 }
 
-/// The shape with most pieces of a kind.
+/// The shape with the most pieces of a kind.
 int shape_with_most(const ModelView& view, int kind) {
   return *std::ranges::max_element(view.shapes, {}, [&](int shape) { return view.cuts[shape].counts[kind]; });
 }
 
-/// Equal pieces dealt in rounds, one to each service: whole GPUs while a model's GPUs go round, then the next smaller
-/// kind, and so on; what is left over stays unowned. Nothing where not one round is dealt.
+/// Equal pieces assigned in rounds, one to each service: whole GPUs as long as a model has enough for a round, then the
+/// next smaller kind, and so on; pieces left over stay unowned. Nothing if there is not even one round.
 std::optional<FleetPlan> rounds_plan(const FleetView& fleet) {
   FleetPlan plan = empty_plan(fleet);
   bool is_dealt = false;
@@ -271,8 +272,8 @@ FleetPlan descended(const FleetView& fleet, FleetPlan start) {
   return search.plan();
 }
 
-/// Where the fleet is small: one GPU after another is given each of its shapes, dealt, and the others adapt to it
-/// first; kept where the plan becomes better.
+/// For small fleets: gives one GPU after another each of its shapes and lets the other GPUs adapt first; each result
+/// is kept if it is better.
 FleetPlan kicked(const FleetView& fleet, FleetPlan plan) {
   if (fleet.gpu_count() > kKickedGpusMax) return plan;
   std::int64_t kick_count = 0;

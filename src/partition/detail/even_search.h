@@ -1,8 +1,8 @@
 /// Layouts for unknown load: the SMs of the services as equal as possible.
 ///
-/// Model: each GPU takes one of its cuts, each piece at most one owner that it can serve; x_s is the sum of SMs of
-/// service s; every service owns a piece. Objective: least max x - min x, then most SMs in total, then the first in
-/// order of enumeration.
+/// Model: each GPU has one of its partitions ("cuts"), each piece at most one owner, which it can serve; x_s is the sum
+/// of the SMs of service s; every service owns a piece. Objective: minimise max x - min x, then maximise the total SMs,
+/// then take the first in order of enumeration.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ namespace berth::partition::detail {
 /// coordinate descent, one GPU at a time (all its shapes; its owners exactly if they are few, otherwise the largest
 /// piece to the smallest sum), first on the squared deviation of the sums, then on the objective, from two starts:
 /// largest first, and equal pieces assigned in rounds, whole GPUs first. Up to 8 GPUs the plan is then perturbed, GPU
-/// by GPU and shape by shape, and descends again. Nothing: no plan gives every service a piece (see `no_room`).
+/// by GPU and shape by shape, and descends again. Nothing if no plan gives every service a piece (see `no_room`).
 /// O(passes x GPUs x shapes x pieces x services).
 [[nodiscard]] std::optional<FleetPlan> even_plan(const FleetView& fleet);
 

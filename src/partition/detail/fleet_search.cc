@@ -10,13 +10,13 @@
 namespace berth::partition::detail {
 namespace {
 
-/// A gain below this is noise of the arithmetic.
+/// A gain below this is rounding noise.
 constexpr double kGainMin = 1e-9;
 
 double quanta_of(const GpuModel& model, ProfileId profile, int sms) {
   if (!profile.is_full()) return model.profiles[profile.index].compute_slices;
   if (model.is_mig_capable()) return model.compute_slices;
-  constexpr double kSmsOfOneSlice = 14;  // of an A100: what an uncut GPU is worth in the same unit
+  constexpr double kSmsOfOneSlice = 14;  // of an A100: converts a whole GPU to the same unit
   return std::max(1.0, static_cast<double>(sms) / kSmsOfOneSlice);
 }
 
@@ -29,7 +29,7 @@ Worth worth_of_share(const ShareValue& value, int service, const Share& share) {
   return {share.inference_count == 0 ? 1 : 0, value(service, share), 0};
 }
 
-/// What stands on each GPU.
+/// The existing slices of each GPU.
 std::vector<std::vector<StandingPiece>> standing_pieces(const FleetView& fleet, const Snapshot& snapshot) {
   std::vector<std::vector<StandingPiece>> pieces(fleet.gpu_count());
   for (const StandingSlice& slice : snapshot.slices) {
@@ -110,7 +110,7 @@ std::vector<int> FleetSearch::gpus_in_turn(const Snapshot& snapshot) const {
   std::vector<int> gpus(fleet_.gpu_count());
   std::iota(gpus.begin(), gpus.end(), 0);
   if (is_empty_ || fleet_.gpu_count() <= limits_.gpus_recut_max) return gpus;
-  // Another part of a large fleet each time, so that all come round.
+  // A different part of a large fleet each time, so that every GPU gets its turn.
   const auto first = static_cast<std::ptrdiff_t>(snapshot.version * 2'654'435'761U % gpus.size());
   std::rotate(gpus.begin(), gpus.begin() + first, gpus.end());
   gpus.resize(limits_.gpus_recut_max);
@@ -130,12 +130,12 @@ double FleetSearch::seconds_until_ready(int gpu, const Piece& piece, int owner) 
   for (const StandingPiece& standing : standing_on_[gpu]) {
     if (standing.piece == piece) {
       if (standing.owner != owner) return start;
-      return standing.is_ready ? 0 : start / 2;  // somewhere on its way
+      return standing.is_ready ? 0 : start / 2;  // starting; on average half of it is left
     }
     is_room_taken = is_room_taken || (standing.piece.start < piece.start + length_of(view, piece.kind) &&
                                       piece.start < standing.piece.start + length_of(view, standing.piece.kind));
   }
-  if (is_empty_) return 0;  // the first layout stands at once
+  if (is_empty_) return 0;  // the first layout is ready at once
   const double destroy = is_room_taken ? scenario.changes.destroy.to_seconds() : 0;
   return start + scenario.changes.create.to_seconds() + destroy;
 }
@@ -355,7 +355,7 @@ FleetPlan FleetSearch::best(const std::vector<FleetPlan>& more_starts) const {
     best_worth = worth;
   };
   const bool is_small = fleet_.gpu_count() <= limits_.gpus_disturbed_max;
-  // On one GPU a descent covers every plan, wherever it begins.
+  // On one GPU a descent covers every plan, from any start.
   if (fleet_.gpu_count() > 1) {
     if (!is_empty_ && is_small) consider(descend(empty_plan(fleet_)));
     for (const FleetPlan& start : more_starts) consider(descend(start));

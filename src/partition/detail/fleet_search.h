@@ -1,11 +1,11 @@
 /// The search of the policies that repartition while they run: the partition of every GPU, and which piece serves or
 /// retrains which service, given the existing slices.
 ///
-/// Model: each GPU takes one of its cuts; each piece goes to one job or is unowned; a service has two jobs, its
-/// inference and (if one is due) its retraining, which runs on one piece. A plan is worth the sum over the services
-/// of a value that the policy gives to a service's share; plans in which more services have an inference piece are
-/// better for any value. Pieces that do not exist for their job yet count as coming, with the seconds until they
-/// work.
+/// Model: each GPU has one of its partitions ("cuts"); each piece goes to one job or is unowned; a service has two
+/// jobs, its inference and (if one is due) its retraining, which runs on one piece. A plan is worth the sum over the
+/// services of a value that the policy gives to a service's share; plans in which more services have an inference piece
+/// are better for any value. Pieces that are not ready for their job yet count as coming, with the seconds until they
+/// are.
 #pragma once
 
 #include <cstdint>
@@ -32,22 +32,22 @@ struct JobRates {
 /// The default points; a retraining's time on each kind.
 [[nodiscard]] JobRates job_rates(const FleetView& fleet);
 
-/// What a service would hold.
+/// The slices of a service in a plan, summed.
 struct Share {
-  double rate = 0;          ///< requests per second of inference pieces that work already
-  double rate_coming = 0;   ///< of those that do not
-  double rate_seconds = 0;  ///< sum of rate x seconds until they work, of the coming ones
+  double rate = 0;          ///< requests per second of inference pieces that are ready
+  double rate_coming = 0;   ///< the same of those that are not
+  double rate_seconds = 0;  ///< sum over the coming ones of rate x seconds until ready
   double quanta = 0;        ///< of its inference pieces
   double sms = 0;           ///< of all its pieces
   int inference_count = 0;
   bool retrains = false;
   double retraining_seconds = 0;         ///< a whole retraining on its piece
-  double retraining_coming_seconds = 0;  ///< until that piece works
+  double retraining_coming_seconds = 0;  ///< until that piece is ready
   double retraining_rate = 0;            ///< requests per second of that piece, were it to serve
   double retraining_quanta = 0;
 
   [[nodiscard]] double rate_total() const { return rate + rate_coming; }
-  /// The mean time until the coming ones work.
+  /// The mean time in seconds until the coming pieces are ready, weighted by rate.
   [[nodiscard]] double coming_seconds() const { return rate_coming > 0 ? rate_seconds / rate_coming : 0; }
 };
 
@@ -70,12 +70,11 @@ struct SearchLimits {
   int passes_max = 4;          ///< rounds over all GPUs of a descent
   int gpus_disturbed_max = 8;  ///< fleets up to this size are perturbed GPU by GPU, and descend again
   int gpus_recut_max = 64;     ///< of a larger fleet, this many GPUs are considered in one decision, in turn
-  int services_max = 12;       ///< of many services, those that gain most and those with slices there
+  int services_max = 12;  ///< of more services, only those that gain most and those with slices there are considered
 };
 
-/// Requires: arguments outlive it. One GPU at a time is repartitioned, exactly: all its partitions, and for each the
-/// best owners by dynamic programming (detail/assignment.h); again and again until nothing changes. O(cuts x services x
-/// 3^pieces) per GPU.
+/// Repartitions one GPU at a time, exactly: all its partitions, and for each the best owners by dynamic programming
+/// (detail/assignment.h), until nothing changes. O(cuts x services x 3^pieces) per GPU. Requires: arguments outlive it.
 class FleetSearch {
  public:
   /// `may_retrain[s]`: service s may be given a retraining piece.
@@ -90,7 +89,7 @@ class FleetSearch {
 
   /// A share with one more piece of a GPU, for inference or for its retraining.
   [[nodiscard]] Share with_piece(Share share, int gpu, const Piece& piece, int owner) const;
-  /// What each service would hold.
+  /// The share of each service in a plan.
   [[nodiscard]] std::vector<Share> shares_of(const FleetPlan& plan) const;
   /// Better: fewer services without an inference piece, then more value.
   struct PlanWorth {

@@ -1,5 +1,5 @@
-/// The fleet as the static policies see it: per GPU model the kinds of slices, the partitions of a GPU, and the rate of
-/// each service on each kind. Built once per policy; everything else works on small indices.
+/// The fleet as seen by the policies of this module: for each GPU model the kinds of slices, the partitions of a GPU,
+/// and the rate of each service on each kind. Built once per policy; all else works on small indices.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ struct ModelView {
   const GpuModel* model = nullptr;
   std::vector<Kind> kinds;  ///< plain profiles by id, then `full`
   std::vector<Cut> cuts;    ///< every maximal placed layout in mig's order, then the whole GPU
-  std::vector<int> shapes;  ///< the cuts that differ in their counts: the first one of each
+  std::vector<int> shapes;  ///< the first cut of each multiset of kinds
   std::vector<std::vector<std::optional<Decimal>>>
       throughput;         ///< [kind][service], requests per second; nothing: cannot serve
   std::vector<int> gpus;  ///< the GPUs of this model, ascending

@@ -64,7 +64,7 @@ std::optional<Knee> KneeTable::knee(int batch) const {
   for (int kind = 0; kind < static_cast<int>(points_.size()); ++kind) {
     const auto point = points_[kind].lower_bound(wanted);
     if (point == points_[kind].end()) continue;
-    // More throughput per SM, compared crosswise; ties: the kind that comes first.
+    // Throughput per SM, compared by cross-multiplication; ties: the first kind.
     if (!best || point->second * Decimal(sms_[best->kind]) > best->requests_per_second * Decimal(sms_[kind])) {
       best = Knee{kind, point->second};
     }

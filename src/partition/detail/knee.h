@@ -26,20 +26,20 @@ using BatchHistogram = std::map<int, std::int64_t>;
 [[nodiscard]] BatchHistogram batch_histogram(std::span<const std::uint32_t> history, const Decimal& slack_ms,
                                              int batch_max);
 
-/// The kind of slice that serves batches of `batch` with most throughput per SM, and that throughput.
+/// The kind of slice with the highest throughput per SM at a batch size, and that throughput.
 struct Knee {
   int kind = 0;
   Decimal requests_per_second;
   friend bool operator==(const Knee&, const Knee&) = default;
 };
 
-/// The usable points of a service on one model: on each kind, for each profiled batch, the most throughput at any
-/// number of processes that the service allows with a latency below its limit.
+/// The usable points of a service on one model: on each kind, for each profiled batch, the highest throughput with any
+/// number of processes that the service allows and a latency below its limit.
 class KneeTable {
  public:
   KneeTable(const ServiceSpec& service, const ModelView& view);
 
-  /// Nothing: no kind can serve the service.
+  /// Nothing if no kind can serve the service.
   [[nodiscard]] std::optional<Knee> knee(int batch) const;
   /// The largest usable batch; 0 if there is none.
   [[nodiscard]] int batch_max() const;

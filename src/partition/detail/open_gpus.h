@@ -1,4 +1,4 @@
-/// GPUs that are being filled piece by piece: which kinds still fit with those already given. Positions are chosen at
+/// GPUs that are being filled piece by piece: which kinds still fit with those already placed. Starts are chosen at
 /// the end.
 #pragma once
 
@@ -25,14 +25,14 @@ class OpenGpus {
   explicit OpenGpus(const FleetView& fleet);
 
   [[nodiscard]] bool fits(int gpu, int kind) const;
-  /// The first GPU of the model on which the kind still fits. Amortised O(1): a GPU on which it no longer fits never
-  /// gets room.
+  /// The first GPU of the model on which the kind still fits; nothing if there is none. Amortised O(1): a kind that
+  /// does not fit on a GPU never fits there again.
   [[nodiscard]] std::optional<int> first_fit(ModelKind wanted);
   /// Requires: it fits.
   void give(int gpu, int kind, int service);
 
-  /// The plan: on each GPU the first cut that holds what was given; pieces of a kind go to their owners in ascending
-  /// order.
+  /// The plan: on each GPU the first partition that contains the pieces given; pieces of a kind go to their owners in
+  /// ascending order.
   [[nodiscard]] FleetPlan plan() const;
 
  private:
@@ -44,8 +44,8 @@ class OpenGpus {
 
 /// Gives every service one piece that can serve it, first fit: services with the fewest models first, then those that
 /// need the largest pieces; of each the kinds in the order of `choices[service]`. A service that finds no room moves to
-/// the front and everything begins again, at most `kCoverRoundsMax` times. Nothing: no room was found for all; a
-/// heuristic answer, not a proof. On one GPU every combination of kinds is tried, so there it is a proof.
+/// the front and everything begins again, at most `kCoverRoundsMax` times. Nothing if no room was found for all;
+/// on one GPU, where every combination of kinds is tried, that is a proof, otherwise not.
 inline constexpr int kCoverRoundsMax = 64;
 [[nodiscard]] std::optional<OpenGpus> cover_services(const FleetView& fleet,
                                                      std::span<const std::vector<ModelKind>> choices);
@@ -53,8 +53,8 @@ inline constexpr int kCoverRoundsMax = 64;
 /// For each service the kinds that can serve it, fewest SMs first.
 [[nodiscard]] std::vector<std::vector<ModelKind>> smallest_kinds(const FleetView& fleet);
 
-/// That the fleet has no room for a piece of every service: proven on one GPU, where the caller searched exactly, or
-/// if there are more services than pieces; otherwise not found by a search.
+/// The reason that the fleet has no room for a piece of every service: proven on one GPU, where the caller searched
+/// exactly, or if there are more services than pieces; otherwise a search found none.
 [[nodiscard]] Infeasible no_room(const FleetView& fleet);
 /// The most pieces into which the fleet can be partitioned.
 [[nodiscard]] std::int64_t pieces_max(const FleetView& fleet);

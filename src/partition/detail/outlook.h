@@ -19,11 +19,11 @@ class DemandForecast {
     friend auto operator<=>(const Part&, const Part&) = default;
   };
 
-  /// The distribution of seconds whose quantiles are given, each second equally likely; empty: nothing arrives.
+  /// The distribution over seconds with these quantiles, each second equally likely; empty: nothing arrives.
   [[nodiscard]] static DemandForecast from_quantiles(const std::vector<forecast::Quantiles>& seconds);
 
   [[nodiscard]] double mean() const { return served_.empty() ? 0 : served_.back(); }
-  /// Mean requests per second that a capacity answers: E[min(requests, capacity)]. O(log parts).
+  /// Mean requests per second that a capacity serves: E[min(requests, capacity)]. O(log parts).
   [[nodiscard]] double served(double capacity) const;
   /// The share of seconds with more arrivals than a capacity: the slope of `served` there.
   [[nodiscard]] double share_above(double capacity) const;
@@ -59,7 +59,7 @@ class Outlook {
   std::vector<Watched> services_;
 };
 
-/// The probability that each of forecast::kLevels represents: half-way to its neighbours.
+/// The probability that each of forecast::kLevels represents, with limits half-way to its neighbours.
 [[nodiscard]] const std::vector<double>& level_shares();
 
 }  // namespace berth::partition::detail

@@ -10,7 +10,7 @@
 namespace berth::partition::detail {
 namespace {
 
-/// The piece of a GPU's plan, and whose it is.
+/// A piece of a GPU's plan, and its owner.
 struct OwnedPiece {
   int kind = 0;
   int owner = kNobody;
@@ -18,7 +18,7 @@ struct OwnedPiece {
 
 int worth_of_slice(int owner) { return owner == kNobody ? 1 : kStayingSlice; }
 
-/// How many pieces of a kind an owner is still to get.
+/// How many pieces of each kind each owner still needs.
 class OwnersLeft {
  public:
   OwnersLeft(const FleetView& fleet, const ModelCounts& counts) : service_count_(fleet.service_count) {
@@ -37,7 +37,7 @@ class OwnersLeft {
 
   void give_back(const OwnedPiece& piece) { ++left_[piece.kind][piece.owner]; }
 
-  /// The first owner that still wants one, or nobody.
+  /// The first owner that still needs one, or kNobody.
   int take_any(int kind) {
     for (int owner = 0; owner < std::ssize(left_[kind]); ++owner) {
       if (take({kind, owner})) return owner;
@@ -52,13 +52,13 @@ class OwnersLeft {
   std::vector<std::vector<int>> left_;  ///< [kind][owner]
 };
 
-/// What stays of one GPU when it is cut anew.
+/// The part of one GPU's plan that is preserved when it is repartitioned.
 struct Kept {
   int worth = 0;
   std::vector<OwnedPiece> owned;  ///< that stay with their owners
 };
 
-/// Chooses shapes and cuts for the GPUs of one model.
+/// Chooses shapes and partitions for the GPUs of one model.
 class CutChoice {
  public:
   /// Requires: the arguments outlive it; as many shapes as GPUs.
@@ -72,7 +72,7 @@ class CutChoice {
     }
   }
 
-  /// The cut of each GPU, as view.gpus.
+  /// The partition of each GPU, in the order of view.gpus.
   std::vector<int> cuts() {
     deal();
     if (std::ssize(chosen_) <= kGpusExchanged) exchange();
@@ -89,7 +89,8 @@ class CutChoice {
     Kept kept;
   };
 
-  /// What stays of a GPU cut like that; those who still want what they hold there take it from `left_`.
+  /// The part of a GPU's plan that a partition preserves; owners that still need a piece that they hold take it from
+  /// `left_`.
   Kept keep(std::size_t gpu, int cut) {
     const GpuPlan& standing = standing_[view_.gpus[gpu]];
     const std::vector<Piece>& now = view_.cuts[standing.cut].pieces;
@@ -120,8 +121,8 @@ class CutChoice {
     return best;
   }
 
-  /// Greedily, the GPU and shape with most to keep first. What a GPU keeps only shrinks while others are dealt with, so
-  /// that a worth that still holds when its turn comes is the greatest.
+  /// Greedy: the GPU and shape that preserve most come first. Assigning others only lowers what a GPU preserves, so a
+  /// worth that is unchanged at its turn is the largest.
   void deal() {
     using Turn = std::tuple<int, std::size_t, int>;  // less kept, GPU, shape
     std::priority_queue<Turn, std::vector<Turn>, std::greater<>> turns;
@@ -152,7 +153,7 @@ class CutChoice {
     chosen_[gpu].kept = keep(gpu, cut);
   }
 
-  /// Two by two, as long as more stays.
+  /// Improves GPUs in pairs, as long as more is preserved.
   void exchange() {
     for (bool has_changed = true; has_changed;) {
       has_changed = false;
@@ -164,7 +165,7 @@ class CutChoice {
     }
   }
 
-  /// Tries the cuts of two GPUs, their shapes as they are and exchanged; whether more stays than before.
+  /// Tries the partitions of two GPUs, with their own shapes and exchanged ones; returns whether more is preserved.
   bool exchange_two(std::size_t first, std::size_t second) {
     const std::pair shapes(chosen_[first].shape, chosen_[second].shape);
     const int before = chosen_[first].kept.worth + chosen_[second].kept.worth;
@@ -196,7 +197,7 @@ class CutChoice {
   std::vector<Chosen> chosen_;  ///< as view.gpus
 };
 
-/// Who holds a piece of that start and kind now; `is_cut`: whether a piece like that stands in the plan.
+/// The current owner of the piece with that start and kind; `is_cut`: whether the plan has such a piece.
 struct HolderNow {
   int owner = kNobody;
   bool is_cut = false;
@@ -209,7 +210,7 @@ HolderNow holder_now(const FleetView& fleet, const FleetPlan& standing, int gpu,
   return {.owner = standing[gpu].owners[found - pieces.begin()], .is_cut = true};
 }
 
-/// Deals the pieces of one model to those who want them. Requires: the GPUs are cut, nobody owns anything.
+/// Assigns the pieces of one model to the owners that need them. Requires: the GPUs are partitioned, all unowned.
 void deal_pieces(const FleetView& fleet, int model, const ModelCounts& counts, const FleetPlan& standing,
                  FleetPlan& plan) {
   OwnersLeft left(fleet, counts);

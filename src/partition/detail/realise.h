@@ -1,5 +1,5 @@
 /// From counts to places: the partition of each GPU, and the owner of each piece, so that as much as possible of the
-/// existing plan stays.
+/// existing plan is preserved.
 #pragma once
 
 #include <vector>
@@ -16,8 +16,8 @@ inline constexpr int kStayingSlice = 7;
 [[nodiscard]] int staying_worth(const FleetView& fleet, const FleetPlan& standing, const FleetPlan& plan);
 
 /// A plan with these counts that preserves as much as possible (staying_worth): the maximum on one GPU. On more, GPUs
-/// get a shape and a cut greedily, the largest first; up to kGpusExchanged of a model then exchange shapes and get
-/// other cuts in pairs while that keeps more.
+/// get a shape and a partition greedily, the largest first; up to kGpusExchanged of a model then exchange shapes and
+/// get other partitions in pairs while that preserves more.
 ///
 /// Pieces stay with their holders as far as the counts allow; then free existing pieces are assigned in order, then new
 /// pieces. Pieces beyond the counts stay with the service that they serve now, otherwise they are unowned. Owners are

@@ -49,7 +49,7 @@ std::optional<Worth> Scorer::plan_worth(const FleetPlan& plan) {
     total.uncovered += is_starved(slices[service]) ? 1 : 0;
   }
   if (search_.is_separable) {
-    // From the last service on, as best_assignment adds: equal plans have equal sums to the last bit.
+    // Summed from the last service on, as in best_assignment: equal plans have bitwise equal sums.
     for (int service = fleet_.service_count; service-- > 0;) {
       const auto worth = service_worth(service, slices[service]);
       if (!worth) return std::nullopt;

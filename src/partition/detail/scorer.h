@@ -1,5 +1,5 @@
-/// Figures of services and layouts, each computed once, within a budget of scores; and the work of the search itself,
-/// which is bounded too.
+/// Figures of services and layouts, each computed once, within a budget of scores. The search's own work is bounded
+/// too.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace berth::partition::detail {
 
-/// Pieces of plans that a search considers, about 0.3 microseconds each.
+/// The maximum number of pieces of plans that a search considers, about 0.3 microseconds each.
 inline constexpr std::int64_t kPiecesTriedMax = 10'000'000;
 
 /// Requires: fleet and search outlive it.
@@ -27,7 +27,7 @@ class Scorer {
   using Key = std::vector<std::int32_t>;
   [[nodiscard]] Key key_of(int service, const std::vector<Slice>& slices) const;
 
-  /// The worth of a service on these slices (sorted), alone; nothing: not known and the budget is used up.
+  /// The worth of a service alone on these slices (sorted); nothing if it is not known and the budget is used up.
   [[nodiscard]] std::optional<Worth> service_worth(int service, const std::vector<Slice>& slices);
   /// Whether service_worth would have to compute a score.
   [[nodiscard]] bool is_unknown(int service, const std::vector<Slice>& slices) const;

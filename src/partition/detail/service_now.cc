@@ -75,7 +75,7 @@ double retraining_done_seconds(const ServiceNow& service, const Share& share) {
   constexpr double kNever = std::numeric_limits<double>::infinity();
   if (!service.is_due || !share.retrains || share.retraining_seconds <= 0) return kNever;
   const double done = share.retraining_coming_seconds + (1 - service.progress) * share.retraining_seconds;
-  // Done at the very moment when the next is due is lost, too.
+  // A retraining that is done at the instant when the next is due is lost, too.
   return done < service.next_due_seconds || service.keeps_unfinished ? done + service.swap_seconds : kNever;
 }
 

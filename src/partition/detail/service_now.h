@@ -1,4 +1,4 @@
-/// What the moving policies know about each service when they decide, and the expected gain of a share.
+/// The state of each service when a moving policy decides, and the expected value of a share.
 #pragma once
 
 #include <cstdint>
@@ -33,9 +33,9 @@ struct ServiceNow {
 [[nodiscard]] std::vector<ServiceNow> services_now(const Scenario& scenario, const Sight& sight, const Outlook& outlook,
                                                    std::int64_t horizon_seconds);
 
-/// Requests per second answered in time at a capacity. Early dropping: E[min(demand, capacity)]. `drop: never`: a queue
-/// that grows makes all late, so that beyond the capacity the share in time falls with the fourth power of the overload
-/// (a rule of thumb of ours).
+/// Requests per second answered in time at a capacity. Early dropping: E[min(demand, capacity)]. `drop: never`: a
+/// growing queue makes all requests late, so beyond the capacity the share in time falls with the fourth power of the
+/// overload (our own rule of thumb).
 [[nodiscard]] double in_time_rate(const ServiceNow& service, double capacity);
 
 /// The service's part of the mean of accuracy x share in time over the horizon, in [0, worth x mean demand]. A due
@@ -46,7 +46,7 @@ struct ServiceNow {
 [[nodiscard]] double expected_value(const ServiceNow& service, const Share& share, double horizon_seconds,
                                     int variant = 0);
 
-/// Seconds from now until the share's retraining is done, its swap included; infinite: not before it is lost.
+/// Seconds from now until the share's retraining is done, its swap included; infinite if it is lost before.
 [[nodiscard]] double retraining_done_seconds(const ServiceNow& service, const Share& share);
 
 /// The services for which a retraining is due.

@@ -1,4 +1,4 @@
-/// Small scenarios for the tests of this folder, and what every layout must keep.
+/// Small scenarios for the tests of this folder, and the rules that every layout must keep.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -137,10 +137,10 @@ inline std::string show(const Scenario& scenario, const LayoutOrInfeasible& answ
   return text;
 }
 
-/// One way to cut a GPU.
+/// One partition of a GPU.
 using Slices = std::vector<Slice>;
 
-/// Every maximal cut of a GPU, the uncut one last.
+/// Every maximal partition of a GPU, the whole GPU last.
 inline std::vector<Slices> cuts_of_gpu(const Scenario& scenario, GpuId gpu) {
   const GpuModel& model = scenario.model_of(gpu);
   std::vector<Slices> cuts;
@@ -154,7 +154,7 @@ inline std::vector<Slices> cuts_of_gpu(const Scenario& scenario, GpuId gpu) {
   return cuts;
 }
 
-/// All ways to cut each GPU, with the services that each slice can serve.
+/// All partitions of each GPU, with the services that each slice can serve.
 struct AllCuts {
   struct Choice {
     Slice slice;
@@ -199,8 +199,8 @@ void visit_layouts(const AllCuts& all, const Visit& visit, Layout& layout, const
   for (const auto& next_cut : all.by_gpu[next_gpu]) visit_layouts(all, visit, layout, next_cut, 0, next_gpu + 1);
 }
 
-/// Calls `visit` for every layout of the fleet: each cut of each GPU, each slice to a service that it can serve or to
-/// nobody. Naive on purpose: it shares nothing with the code under test.
+/// Calls `visit` for every layout of the fleet: each partition of each GPU, each slice with an owner that it can serve
+/// or unowned. Naive on purpose: it shares nothing with the code under test.
 template <class Visit>
 void for_each_layout(const Scenario& scenario, const Visit& visit) {
   Layout layout;

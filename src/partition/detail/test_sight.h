@@ -1,4 +1,4 @@
-/// A small world for the tests of policies that re-cut: seconds pass, targets are carried out at once.
+/// A small world for the tests of policies that repartition: seconds pass, targets are carried out at once.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,19 +16,19 @@
 
 namespace berth::partition::testing {
 
-/// What a policy sees; by default an hour of history lies behind it.
+/// Builds what a policy sees; by default it has an hour of history.
 class SightBuilder {
  public:
   explicit SightBuilder(const Scenario& scenario) : progress_(scenario.services.size(), 0) {
     snapshot_.services.resize(scenario.services.size());
   }
 
-  /// History before second 0: so many seconds with these requests each.
+  /// Adds history before second 0: `seconds` seconds, each with these requests.
   void remember(std::int64_t seconds, const std::vector<std::int64_t>& requests) {
     for (std::int64_t second = -seconds; second < 0; ++second) add_second(second, requests);
   }
 
-  /// Seconds of the run with these requests each.
+  /// Adds seconds of the run, each with these requests.
   void pass(std::int64_t seconds, const std::vector<std::int64_t>& requests) {
     for (std::int64_t i = 0; i < seconds; ++i) {
       add_second(snapshot_.now.second(), requests);
@@ -39,7 +39,7 @@ class SightBuilder {
   void set_due(std::uint32_t service, bool is_due) { snapshot_.services[service].is_retraining_due = is_due; }
   void set_progress(std::uint32_t service, double share) { progress_[service] = share; }
 
-  /// The target stands and works.
+  /// Carries out a target: its slices exist and are ready.
   void carry_out(const Target& target) {
     snapshot_.slices.clear();
     for (const Wanted& wanted : target.holdings) {
@@ -53,7 +53,7 @@ class SightBuilder {
     return {.snapshot = snapshot_, .retraining_progress = progress_};
   }
 
-  /// Asks the policy and carries out what it wants; whether it wanted anything.
+  /// Asks the policy and carries out its target; returns whether there was one.
   template <class Policy>
   bool step(Policy& policy) {
     const Decision decision = policy.decide(sight());
@@ -99,7 +99,7 @@ inline int compute_slices(const Scenario& scenario, const std::vector<Slice>& sl
   return sum;
 }
 
-/// A retraining with these seconds on 1g, less than proportionally quicker on larger slices.
+/// A retraining with these seconds on 1g, less than proportionally faster on larger slices.
 inline Retraining retraining_of(std::int64_t every, std::int64_t offset, std::int64_t seconds_on_1g) {
   Retraining retraining;
   retraining.every = Micros::seconds(every);
@@ -110,7 +110,7 @@ inline Retraining retraining_of(std::int64_t every, std::int64_t offset, std::in
   return retraining;
 }
 
-/// The holdings of a target are legal and serve everybody.
+/// Checks that the holdings of a target are legal and serve every service.
 inline void expect_sound_target(const Scenario& scenario, const Decision& decision) {
   const auto* target = std::get_if<Target>(&decision);
   ASSERT_NE(target, nullptr);

@@ -17,14 +17,14 @@ int& quanta_of_job(std::vector<QuantaShare>& shares, const ThiefJob& job) {
   return job.retrains ? shares[job.service].retraining : shares[job.service].inference;
 }
 
-/// What the services of two jobs are worth together.
+/// The combined value of the services of two jobs.
 double value_of_pair(const ThiefProblem& problem, const std::vector<QuantaShare>& shares, const ThiefJob& a,
                      const ThiefJob& b) {
   const double value = problem.value(a.service, shares[a.service]);
   return a.service == b.service ? value : value + problem.value(b.service, shares[b.service]);
 }
 
-/// Steals the best amount; whether anything was gained.
+/// Steals the best amount; returns whether that gained anything.
 bool steal(const ThiefProblem& problem, std::vector<QuantaShare>& shares, const ThiefJob& thief,
            const ThiefJob& victim) {
   double best_value = value_of_pair(problem, shares, thief, victim) + kStealGainMin;

@@ -15,7 +15,7 @@ using solver::Row;
 constexpr int kNoColumn = -1;
 constexpr double kProgressTolerance = 1e-9;
 
-/// The share of block `at` in which a slice that is new in block `since` does not work yet.
+/// The share of block `at` in which a slice that is new in block `since` is not ready yet.
 double waiting_share(const std::vector<double>& block_seconds, std::size_t since, std::size_t at,
                      double change_seconds) {
   double from = 0;
@@ -23,7 +23,7 @@ double waiting_share(const std::vector<double>& block_seconds, std::size_t since
   return std::clamp((change_seconds - from) / block_seconds[at], 0.0, 1.0);
 }
 
-/// A stretch of one block between due times of a service.
+/// The part of one block between two due times of a service.
 struct Segment {
   int block = 0;
   double seconds = 0;
@@ -147,7 +147,7 @@ class WindowColumns {
     });
   }
 
-  /// What an answer a second through the block is worth before any retraining is done in it.
+  /// The worth of one answer per second throughout the block, before any retraining is done in it.
   [[nodiscard]] double accuracy_seconds(int block, std::size_t service) const {
     const IlpService& spec = problem_.services[service];
     double sum = 0;
@@ -158,7 +158,7 @@ class WindowColumns {
     return sum * spec.worth;
   }
 
-  /// The most progress that there can be at the beginning of a segment.
+  /// The maximum possible progress at the beginning of a segment.
   [[nodiscard]] double progress_most(std::size_t index, std::size_t service) const {
     const Segment& segment = segments_[service][index];
     double fastest = solver::kInfinity;
@@ -175,7 +175,7 @@ class WindowColumns {
     return progress;
   }
 
-  /// What cannot be has no columns: done at the beginning, ended within.
+  /// Adds columns for "done at the beginning" and "ends within", each only if possible.
   OfSegment add_freshness(std::size_t index, std::size_t service) {
     OfSegment columns;
     const Segment& segment = segments_[service][index];
@@ -305,7 +305,7 @@ class WindowRows {
 
   /// The progress made in the segments of a phase before `until`, times `factor`.
   void add_progress_terms(Row& row, int phase, std::size_t until, std::size_t service, double factor) {
-    // A block's slice counts once a row, however many of its segments there are.
+    // A block's slice counts once per row, for any number of its segments.
     std::vector<double> seconds_in(problem_.block_seconds.size(), 0);
     for (std::size_t i = 0; i < until; ++i) {
       const Segment& segment = columns_.segments(service)[i];
@@ -463,7 +463,7 @@ class ServiceValue {
     return rate <= 0 ? 0 : std::clamp(1 - (1 - progress) / rate / seconds, 0.0, 1.0);
   }
 
-  /// Of a retraining, a second.
+  /// The progress of a retraining per second.
   [[nodiscard]] double retraining_rate(int block) const {
     double rate = 0;
     for (std::size_t model = 0; model < problem_.models.size(); ++model) {

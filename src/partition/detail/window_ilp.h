@@ -3,12 +3,12 @@
 ///
 /// Counts represent placed layouts: a GPU's layout is one of the multisets of its model (shapes), equal GPUs are
 /// counted together. Variables, for block b, GPU model m, shape c, kind k, service s:
-///     M[m,c,b] whole       GPUs cut like that                     sum_c M = GPUs of m
+///     M[m,c,b] whole       GPUs with that shape                   sum_c M = GPUs of m
 ///     n[m,k,s,b] whole     slices that serve                      sum_s n + r <= sum_c count(c,k) M
 ///     r[m,k,s,b] 0 or 1    the slice that retrains                sum_mk r <= 1, only while stale
 ///     up[m,k,s,b] >= n[b] - n[b-1]                                slices that are new
 ///     C[s,b] = sum rate x (n - up x share of the block in which a new slice does not work yet)
-///     g[s,b] <= E[min(load, C)], by tangents                      requests answered in time, a second
+///     g[s,b] <= E[min(load, C)], by tangents                      requests in time per second
 /// Retraining is modelled by segments: a service's due times divide the blocks in which they lie, so that segment e is
 /// the part of one block between two due times. For a segment that begins stale:
 ///     P[s,e] = progress at its beginning, since the last due time: sum of seconds x r / seconds on that kind

@@ -13,7 +13,7 @@ namespace {
 
 using Decide = std::function<partition::LayoutOrInfeasible(const Snapshot&)>;
 
-/// The stage of a layout, and what the layout did not keep.
+/// The stages of a policy that decides once, and the fields that its layout does not obey.
 MadePolicy of_layout(const Inputs& inputs, std::string name, Decide decide) {
   const auto layout = std::make_shared<partition::Layout>();
   MadePolicy made;
@@ -49,7 +49,7 @@ std::vector<double> total_requests(const Inputs& inputs) {
 }
 
 MadePolicy make_fixed(const Inputs& inputs) {
-  // The file says which slices retrain, so none is borrowed.
+  // The file names the slices that retrain, so none is lent.
   return of_layout(inputs, "fixed",
                    [&scenario = inputs.scenario](const Snapshot&) { return partition::fixed_layout(scenario); });
 }

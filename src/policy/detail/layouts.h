@@ -10,11 +10,11 @@
 
 namespace berth::policy::detail {
 
-/// A layout that is decided once; beside it, retrainings borrow a slice of their service while they are due.
+/// A layout that is decided once; in addition, a slice of a service is lent to its retraining while one is due.
 [[nodiscard]] MadePolicy layout_once(const Inputs& inputs, std::string name,
                                      std::function<partition::LayoutOrInfeasible(const Snapshot&)> decide);
 
-/// Requests of each service over the run, as `Inputs::arrivals` counts them.
+/// The number of requests of each service over the run, by `Inputs::arrivals`.
 [[nodiscard]] std::vector<double> total_requests(const Inputs& inputs);
 
 [[nodiscard]] MadePolicy make_fixed(const Inputs& inputs);

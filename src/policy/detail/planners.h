@@ -1,11 +1,11 @@
-/// The planner's policies: `berth` by forecasts, and `clairvoyant`, which knows what comes.
+/// The planner's policies: `berth` with forecasts, and `clairvoyant`, which knows the arrivals.
 #pragma once
 
 #include "policy/policy.h"
 
 namespace berth::policy::detail {
 
-/// False where the first layout is to stand for the whole run (`berth.recuts=0`).
+/// Whether the policy plans again after the first layout; not with `berth.recuts=0`.
 [[nodiscard]] bool planner_replans(const Settings& settings);
 
 [[nodiscard]] MadePolicy make_berth(const Inputs& inputs);

@@ -15,7 +15,7 @@
 namespace berth::policy::detail {
 namespace {
 
-/// `rival` decides in every step; it remembers what it has seen.
+/// A policy whose `rival` decides in every step; the rival keeps state between steps.
 template <typename Rival>
 MadePolicy made_of(const Inputs& inputs, const char* name, const std::shared_ptr<Rival>& rival) {
   MadePolicy made;
@@ -25,7 +25,7 @@ MadePolicy made_of(const Inputs& inputs, const char* name, const std::shared_ptr
   return made;
 }
 
-/// What the integer programs of `migrator` were like.
+/// A summary of the integer programs that `migrator` has solved.
 std::string solved_text(const partition::Migrator::Solved& solved) {
   const std::int64_t with_plan = solved.count - solved.unsolved_count;
   return fmt::format(

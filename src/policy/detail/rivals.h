@@ -1,4 +1,4 @@
-/// The published planners that re-partition while they run, adapted (docs/policies.md).
+/// The published planners that repartition during the run, adapted (docs/policies.md).
 #pragma once
 
 #include "policy/policy.h"

@@ -21,7 +21,7 @@ std::vector<double> weights_of(const Inputs& inputs) {
   return weights;
 }
 
-/// Where the search judged roughly: its best against the even layout, both replayed in full.
+/// After a search with approximate scores: replays its best layout and the even one in full, and keeps the better.
 void choose_finalist(const Inputs& inputs, partition::StaticBest& best) {
   const partition::LayoutOrInfeasible even = partition::static_even_layout(inputs.scenario);
   const auto* found = std::get_if<partition::Layout>(&best.layout);

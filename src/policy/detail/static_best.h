@@ -1,11 +1,11 @@
-/// `static-best`: the layout that would have been best for the run, found by replaying layouts.
+/// `static-best`: the best fixed layout for the run, found in hindsight by replaying layouts.
 #pragma once
 
 #include "policy/policy.h"
 
 namespace berth::policy::detail {
 
-/// Searches while it is made, by `Inputs::trials`.
+/// The search runs while the policy is made, with `Inputs::trials`.
 [[nodiscard]] MadePolicy make_static_best(const Inputs& inputs);
 
 }  // namespace berth::policy::detail

@@ -134,8 +134,7 @@ void read_window(const yaml::Value& value, Arrivals& arrivals) {
   }
 }
 
-/// Discards what lies so far after the window that no second of it can see it: a service keeps only the part of a long
-/// trace that it replays.
+/// Discards the part of a long trace that is so far after the window that no second of the window depends on it.
 void cut_behind_window(Arrivals& arrivals) {
   constexpr std::int64_t kMinuteSeconds = 60;
   const std::int64_t end = arrivals.from_second + arrivals.seconds + arrivals.smooth_seconds;

@@ -1,5 +1,5 @@
-/// Small scenarios, runs and a recount of journals, shared by the tests and benchmarks of the simulator and of what
-/// stands on it.
+/// Small scenarios, runs and a recount of journals, shared by the tests and benchmarks of the simulator and of the
+/// modules above it.
 #pragma once
 
 #include <algorithm>
@@ -118,7 +118,7 @@ inline Action assign(Holding holding, std::optional<PointChoice> point = std::nu
   return {.what = AssignSlice{.holding = std::move(holding), .point = point}, .reason = {}};
 }
 
-/// A stage that plays a script: the actions listed for a second are asked for in the first step at or after it.
+/// A stage that plays a script: it requests the actions listed for a second in the first step at or after it.
 inline Stage scripted(std::map<std::int64_t, std::vector<Action>> script) {
   auto left = std::make_shared<std::map<std::int64_t, std::vector<Action>>>(std::move(script));
   return {.name = "script", .run = [left](const Snapshot& snapshot, Plan& plan) -> std::optional<std::string> {
@@ -167,7 +167,7 @@ inline std::string shown(const std::vector<JournalRecord>& journal) {
   return text;
 }
 
-/// What the journal alone says, counted without the simulator's code.
+/// Counts from the journal alone, without the simulator's code.
 struct Recount {
   struct Service {
     std::int64_t requests = 0;

@@ -76,7 +76,7 @@ void print(std::FILE* stream, std::string_view text) {
   std::fflush(stream);
 }
 
-/// Whether a stream is a terminal that understands colours and moving about, and its user wants them.
+/// Whether a stream is a terminal with colours and cursor movement, and its user wants them.
 bool is_fancy_terminal(std::FILE* stream) {
   const int descriptor = ::fileno(stream);
   const char* term = std::getenv("TERM");
@@ -173,21 +173,20 @@ void add_forecast_verb(CLI::App& app, ForecastWords& words) {
   verb->add_option("--trace-format", words.trace_format, "rps-text, csv, azure-llm or azure-functions")
       ->type_name("WORD")
       ->required();
-  verb->add_option("--app", words.app, "Of azure-functions: this application alone")->type_name("HASH");
-  verb->add_option("--function", words.function, "Of azure-functions: this function alone; else all are summed")
+  verb->add_option("--app", words.app, "For azure-functions: only this application")->type_name("HASH");
+  verb->add_option("--function", words.function, "For azure-functions: only this function; default: the sum of all")
       ->type_name("HASH");
   verb->add_option("--horizon", words.horizon, "How many seconds each forecast covers")
       ->type_name("N")
       ->capture_default_str();
-  verb->add_option("--every", words.every, "A forecast is made every so many seconds")
-      ->type_name("N")
-      ->capture_default_str();
+  verb->add_option("--every", words.every, "Seconds between forecasts")->type_name("N")->capture_default_str();
   verb->add_option("--from-second", words.from_second, "The first second forecast; those before it are history")
       ->type_name("N")
       ->capture_default_str();
   verb->add_option("--seconds", words.seconds, "Length of the window; default: to the end of the trace")
       ->type_name("N");
-  verb->add_option("--seed", words.seed, "Seed of what the trace leaves open (seconds within a minute), 0 to 2^63-1")
+  verb->add_option("--seed", words.seed,
+                   "Seed for arrival times that the trace does not give (within a minute), 0 to 2^63-1")
       ->type_name("N")
       ->capture_default_str();
   verb->add_option("--format", words.format, "table or json")->type_name("WORD")->capture_default_str();
@@ -223,7 +222,7 @@ void add_plan_verb(CLI::App& app, PlanWords& words) {
   verb->add_flag("--timings", words.has_timings, "Also show how long solving took (it differs from run to run)");
 }
 
-/// The verbs and what stays of their options between parsing and running.
+/// The verbs, and the storage of their options between parsing and running.
 struct Program {
   CLI::App app{kProgramHelp, "berth"};
   ReplayOptions replay;
@@ -244,7 +243,7 @@ void add_verbs(Program& program, const CliParts& parts, VerbContext& context) {
   add_pack_verb(program.app, context, parts.render_pack_report);
 }
 
-/// The status when parsing already decides it (help, version, bad options); nothing when a verb is to run.
+/// The exit status if parsing decides it (help, version, bad options); nothing if a verb must run.
 std::optional<int> parse(CLI::App& app, int argc, const char* const* argv, const CliParts& parts) {
   try {
     app.parse(argc, argv);

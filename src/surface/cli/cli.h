@@ -11,7 +11,7 @@
 
 namespace berth::cli {
 
-/// What the composition root hands in.
+/// The parts that the composition root passes in.
 struct CliParts {
   std::FILE* out = stdout;
   std::FILE* err = stderr;
@@ -22,9 +22,9 @@ struct CliParts {
   ForecastReportRenderer render_forecast_report = nullptr;  ///< needed for `berth forecast --report` only
 };
 
-/// Runs the verb that the arguments name and returns the exit status: 0 done, 1 the outside world failed, 2 bad input
+/// Runs the verb that the arguments name and returns the exit status: 0 done, 1 the environment failed, 2 bad input
 /// (also on the command line), 130 interrupted. Data goes to `out`; messages ("berth: ...") and progress go to `err`.
-/// Lets no exception out.
+/// Throws no exception.
 [[nodiscard]] int run_cli(int argc, const char* const* argv, const CliParts& parts);
 
 }  // namespace berth::cli

@@ -1,4 +1,4 @@
-/// What `berth forecast --format json` prints.
+/// The output of `berth forecast --format json`.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace berth::cli {
 
 /// One object and a line's end: {"berth":1,"trace":..,"from_second":..,"seconds":..,"horizon":..,"every":..,
 /// "origins":..,"forecasts":..,"models":[{"name":..,"wape":..,"pinball":..,"coverage_80":..,"coverage_95":..}]}; "wape"
-/// is null where nothing arrived.
+/// is null if nothing arrived.
 [[nodiscard]] std::string forecast_json(const std::string& trace, const forecast::BacktestResult& result);
 
 }  // namespace berth::cli

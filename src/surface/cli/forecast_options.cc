@@ -44,7 +44,7 @@ Result<void> check_selection(const ForecastWords& words, TraceFormat format) {
   return {};
 }
 
-/// Those options that are numbers.
+/// Reads the options that are numbers.
 Result<void> read_numbers(const ForecastWords& words, ForecastRequest& request) {
   const Result<std::int64_t> horizon = parse_seconds("--horizon", words.horizon, 1, kHorizonSecondsMax);
   if (!horizon) return pass_on(horizon.error());

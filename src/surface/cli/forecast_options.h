@@ -29,7 +29,7 @@ enum class TraceFormat { kRpsText, kCsv, kAzureLlm, kAzureFunctions };
 
 inline constexpr std::int64_t kHorizonSecondsMax = 86'400;
 
-/// Checked, as far as that goes without the trace.
+/// Checked, as far as possible without the trace.
 struct ForecastRequest {
   std::string trace_path;
   TraceFormat trace_format = TraceFormat::kRpsText;

@@ -19,7 +19,7 @@ std::vector<std::string> score_row(const ModelScore& score) {
 
 std::string trace_line(const std::string& trace, const forecast::BacktestResult& result) {
   return fmt::format(
-      "{}: seconds {} to {}, forecast {} s ahead every {} s from {} points of time", trace,
+      "{}: seconds {} to {}, forecast {} s ahead every {} s from {} points in time", trace,
       with_separators(result.plan.from_second), with_separators(result.plan.from_second + result.plan.seconds - 1),
       with_separators(result.plan.horizon), with_separators(result.plan.every), with_separators(result.origins));
 }

@@ -1,4 +1,4 @@
-/// What `berth forecast` prints for people.
+/// The table of `berth forecast`.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace berth::cli {
 
-/// A line on the trace, a row for each model, and how the combination stands to the best of the others.
+/// A line about the trace, a row for each model, and the combination compared with the best single model.
 [[nodiscard]] std::string forecast_table(const std::string& trace, const forecast::BacktestResult& result,
                                          bool has_colour);
 

@@ -44,7 +44,7 @@ Result<Arrivals> read_trace(const ForecastRequest& request, const std::string& t
   return invalid("--trace-format: wanted a known one");
 }
 
-/// The window's seconds and all before them.
+/// The requests of each second up to the end of the window.
 Result<std::vector<std::uint32_t>> read_counts(const ForecastRequest& request, const Files& files) {
   const Result<std::string> text = files.read(request.trace_path);
   if (!text) return pass_on(text.error());

@@ -1,4 +1,4 @@
-/// `berth forecast`: how well the models would have forecast a trace.
+/// `berth forecast`: how accurately the models would have forecast a trace.
 #pragma once
 
 #include <cstdio>
@@ -15,7 +15,7 @@ namespace berth::cli {
 /// Draws the page of --report: of a trace with that name.
 using ForecastReportRenderer = std::function<std::string(const std::string& trace, const forecast::BacktestResult&)>;
 
-/// What the verb finds around it.
+/// The environment of the verb.
 struct ForecastSurroundings {
   const Files& files;                    ///< the trace is read through these
   ForecastReportRenderer render_report;  ///< needed for --report only
@@ -23,7 +23,7 @@ struct ForecastSurroundings {
   bool has_colour = false;               ///< of the table
 };
 
-/// Reads the trace, backtests every model, writes the report, and returns the text for stdout. A window that reaches
+/// Reads the trace, backtests every model, writes the report, and returns the text for stdout. A window that extends
 /// beyond the trace ends with it. An error or an interrupt leaves the outputs as they were.
 [[nodiscard]] Result<std::string> run_forecast(const ForecastRequest& request,
                                                const ForecastSurroundings& surroundings);

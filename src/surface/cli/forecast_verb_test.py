@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`berth forecast` as a user meets it: formats, windows, the same bytes twice, bad input, the page."""
+"""`berth forecast` end to end: formats, windows, the same bytes twice, bad input, the page."""
 
 import json
 import os

@@ -12,7 +12,7 @@ namespace {
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
 constexpr int kInterruptedStatus = 130;
 
-// A handler can reach nothing but statics.
+// A signal handler can use only static variables.
 volatile std::sig_atomic_t is_deferred = 0;
 volatile std::sig_atomic_t is_noted = 0;
 struct sigaction previous[std::size(kSignals)];

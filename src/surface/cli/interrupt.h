@@ -1,14 +1,14 @@
-/// Signals that ask the program to stop, as a question that long work asks now and then.
+/// Signals that ask the program to stop, in a form that long-running work can poll.
 #pragma once
 
 #include "base/result.h"
 
 namespace berth::cli {
 
-/// While it lives, SIGINT, SIGTERM and SIGHUP do not kill the program in the middle of a write. Before `defer()` the
-/// first one ends it at once with a message and status 130: nothing was written yet. After `defer()` it is noted, so
-/// that the work can stop tidily; a second one ends the program at once. An ignored SIGHUP (nohup) stays ignored. At
-/// most one at a time.
+/// While it exists, SIGINT, SIGTERM and SIGHUP do not kill the program in the middle of a write. Before `defer()` the
+/// first signal ends the program at once with a message and status 130: nothing was written yet. After `defer()` it is
+/// noted, so that the work can stop cleanly; a second one ends the program at once. An ignored SIGHUP (nohup) stays
+/// ignored. At most one object exists at a time.
 class InterruptWatch {
  public:
   InterruptWatch();
@@ -20,7 +20,7 @@ class InterruptWatch {
   [[nodiscard]] bool is_interrupted() const;
 };
 
-/// How a verb that was stopped ends.
+/// The error with which an interrupted verb ends.
 [[nodiscard]] Error interrupted_error();
 
 }  // namespace berth::cli

@@ -1,4 +1,4 @@
-/// Writes the journal of a replay: one JSON object a line, as docs/replay.md says. Made for millions of lines.
+/// Writes the journal of a replay: one JSON object per line, as docs/replay.md says. Fast enough for millions of lines.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +14,11 @@
 
 namespace berth::cli {
 
-/// Takes the next bytes of the journal.
+/// Receives the next bytes of the journal.
 using ByteSink = std::function<Result<void>(std::string_view)>;
 
-/// Turns records into lines and hands them on in large pieces. After a failure of the sink it keeps the error and
-/// writes nothing more, so that a caller may look at it now and then.
+/// Turns records into lines and passes them to the sink in large blocks. After a failure of the sink it keeps the error
+/// and writes nothing more, so that the caller need not check after every line.
 class JournalWriter {
  public:
   /// `scenario` is borrowed and must outlive the writer.
@@ -26,7 +26,7 @@ class JournalWriter {
 
   /// Appends one line.
   void write(std::string_view policy, const sim::JournalRecord& record);
-  /// Hands on what is left; the first error of the sink, if there was one.
+  /// Passes the rest to the sink. Returns the sink's first error, if any.
   [[nodiscard]] Result<void> finish();
   [[nodiscard]] bool has_failed() const { return error_.has_value(); }
 

@@ -22,7 +22,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// What the marks of a table mean, where it has any.
+/// The meaning of the marks in a table, if it has any.
 std::string legend_of(std::string_view table) {
   if (table.find_first_of("?~") == std::string_view::npos) return "";
   return "\n? marks what no primary source confirms; ~ an estimate from the compute slices.\n";
@@ -34,7 +34,7 @@ bool is_unverified(const MigProfile& profile, std::string_view field) {
   return std::ranges::find(profile.unverified, field) != profile.unverified.end();
 }
 
-/// The text with a question mark when the field is not confirmed.
+/// The text, with a question mark if the field is unverified.
 std::string marked(const MigProfile& profile, std::string_view field, const std::string& text) {
   return is_unverified(profile, field) ? text + "?" : text;
 }
@@ -186,7 +186,7 @@ std::vector<std::string> names_of(const GpuModel& model, const mig::Rules& rules
   return names;
 }
 
-/// What an enumeration counts.
+/// The counts of an enumeration.
 struct LayoutCounts {
   std::size_t states = 0;
   std::size_t multisets = 0;
@@ -228,7 +228,7 @@ std::string layouts_json(const GpuModel& model, const mig::Rules& rules, const s
                   {"notes", model.notes}});
 }
 
-/// SMs of all instances, marked when one of them is not known for sure.
+/// The SMs of all instances, marked if one of them is estimated or unverified.
 std::string sms_text(const GpuModel& model, const mig::State& state) {
   int sms = 0;
   bool is_estimate = false;

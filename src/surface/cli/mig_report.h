@@ -1,4 +1,4 @@
-/// What `berth mig profiles|layouts|fits` prints. The JSON's keys and their order are fixed; new ones go to the end.
+/// The output of `berth mig profiles|layouts|fits`. The JSON's keys and their order are fixed; new keys go to the end.
 #pragma once
 
 #include <string>
@@ -14,10 +14,10 @@ struct MigProfilesOptions {
   OutputFormat format = OutputFormat::kTable;
 };
 
-/// Which profiles take part: the plain ones, all, or those named.
+/// Which profiles are considered: the plain ones, all, or those named.
 struct MigRulesOptions {
   bool has_all_profiles = false;
-  std::vector<std::string> profiles;  ///< wins over both when not empty
+  std::vector<std::string> profiles;  ///< if not empty, these alone
   bool is_before_r510 = false;        ///< A100 only
 };
 
@@ -34,11 +34,11 @@ struct MigFitsOptions {
   OutputFormat format = OutputFormat::kTable;
 };
 
-/// Every profile of a GPU: places, numbers, SMs, memory, compute instances; what is not confirmed is marked.
+/// Every profile of a GPU: places, numbers, SMs, memory, compute instances; unverified values are marked.
 [[nodiscard]] Result<std::string> mig_profiles_report(const MigProfilesOptions& options);
-/// How many legal states there are, and the layouts to which nothing can be added.
+/// The number of legal states, and the maximal layouts.
 [[nodiscard]] Result<std::string> mig_layouts_report(const MigLayoutsOptions& options);
-/// What can be added to a state, and where.
+/// The profiles that can be added to a state, and where.
 [[nodiscard]] Result<std::string> mig_fits_report(const MigFitsOptions& options);
 
 }  // namespace berth::cli

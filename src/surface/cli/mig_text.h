@@ -17,11 +17,11 @@ namespace berth::cli {
 /// [{"profile":"1g.10gb","start":0},...]
 [[nodiscard]] nlohmann::ordered_json state_json(const GpuModel& model, const mig::State& state);
 
-/// A character for each unit: the number of compute slices where an instance begins, - where it goes on, . where
-/// nothing stands: "1...3---". A whole uncut GPU is "full".
+/// A character for each unit: the number of compute slices where an instance begins, - where it continues, . where
+/// there is none: "1...3---". A whole GPU that is not partitioned is "full".
 [[nodiscard]] std::string unit_strip(const GpuModel& model, const mig::State& state);
 
-/// `aligned` rows (text_table.h), each with a text set to the left behind it. Requires: as many texts as rows.
+/// `aligned` rows (text_table.h), each followed by a left-aligned text. Requires: as many texts as rows.
 [[nodiscard]] std::string with_last_column(const std::vector<std::vector<std::string>>& rows,
                                            const std::vector<std::string>& texts);
 

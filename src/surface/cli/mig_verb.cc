@@ -23,7 +23,7 @@ constexpr const char* kMigExamples = R"(Examples:
 
 Exit status: 0 done, 2 bad input (nothing is written to stdout).)";
 
-// An option's value is asked for by name when the verb runs, so nothing has to outlive the parsing.
+// The value of an option is read by name when the verb runs, so no storage must outlive the parsing.
 
 std::string text_of(const CLI::App& verb, const std::string& option) {
   return verb.count(option) == 0 ? "" : verb.get_option(option)->as<std::string>();

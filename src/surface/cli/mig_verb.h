@@ -1,4 +1,4 @@
-/// `berth mig profiles|layouts|fits|import|export`: the options, and which report they run.
+/// `berth mig profiles|layouts|fits|import|export`: the options, and the report that each verb runs.
 #pragma once
 
 #include "surface/cli/verb.h"

@@ -38,7 +38,7 @@ class StandInFiles : public Files {
   }
 };
 
-/// Runs `berth mig ...`; what the command line itself refuses ends with status 2 and CLI11's words.
+/// Runs `berth mig ...`; arguments that CLI11 refuses end with status 2 and its message.
 Outcome run(std::vector<std::string> arguments) {
   const StandInFiles files;
   VerbContext context = {.out = std::tmpfile(), .err = std::tmpfile(), .status = 0, .files = &files};

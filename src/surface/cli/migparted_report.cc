@@ -56,7 +56,7 @@ std::string devices_text(const migparted::ConfigEntry& entry) {
   return text.empty() ? "none" : text;
 }
 
-/// The rows of an import: one for each layout, or one that says why there is none.
+/// The rows of an import: one for each layout, or one with the reason why there is none.
 struct ImportRows {
   std::vector<std::vector<std::string>> rows = {{"label", "devices", "GPU", "units"}};
   std::vector<std::string> texts = {"layout"};
@@ -82,7 +82,7 @@ void add_entry(ImportRows& table, const std::string& label, const migparted::Pla
 std::string import_table(const std::vector<migparted::PlacedConfig>& configs) {
   ImportRows table;
   for (const migparted::PlacedConfig& config : configs) {
-    // A label is the user's text: no control byte of it reaches the terminal, and an odd one is quoted.
+    // A label is text of the user: unusual ones are quoted, so that no control byte reaches the terminal.
     std::string label = in_quotes(config.label);
     if (label == "\"" + config.label + "\"") label = config.label;
     for (const migparted::PlacedEntry& entry : config.entries) add_entry(table, label, entry);
@@ -90,13 +90,13 @@ std::string import_table(const std::vector<migparted::PlacedConfig>& configs) {
   return with_last_column(table.rows, table.texts);
 }
 
-/// A label as Kubernetes takes it for a node: 1 to 63 letters, digits, dots, dashes and underlines.
+/// A label in the form of a Kubernetes node label: 1 to 63 letters, digits, dots, dashes and underscores.
 Result<std::string> label_of(const std::string& name) {
   constexpr std::size_t kLengthMax = 63;
   constexpr std::string_view kAllowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
   std::string label = migparted::label_from(name);
   if (label.empty() || label.size() > kLengthMax || label.find_first_not_of(kAllowed) != std::string::npos) {
-    return invalid("--name: wanted 1 to 63 letters, digits, dots, dashes and underlines, found " + in_quotes(name));
+    return invalid("--name: wanted 1 to 63 letters, digits, dots, dashes and underscores, found " + in_quotes(name));
   }
   return label;
 }

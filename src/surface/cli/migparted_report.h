@@ -1,4 +1,4 @@
-/// What `berth mig import|export` prints: mig-parted files as placed layouts, and layouts as mig-parted files.
+/// The output of `berth mig import|export`: mig-parted files as placed layouts, and layouts as mig-parted files.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ struct MigImportOptions {
   std::string path;
   std::string gpu;                ///< empty: every GPU that an entry fits
   std::string label;              ///< empty: all
-  bool skips_other_gpus = false;  ///< leave out what only other GPUs have, instead of refusing it
+  bool skips_other_gpus = false;  ///< leave out entries with profiles of other GPUs instead of refusing them
   OutputFormat format = OutputFormat::kTable;
 };
 
@@ -26,7 +26,7 @@ struct MigExportOptions {
 
 /// The layouts of a mig-parted file's labels.
 [[nodiscard]] Result<std::string> mig_import_report(const MigImportOptions& options, const Files& files);
-/// A mig-parted file. Places are lost in it: a comment keeps them for the reader.
+/// A mig-parted file. The format has no places: a comment gives them for the reader.
 [[nodiscard]] Result<std::string> mig_export_report(const MigExportOptions& options);
 
 }  // namespace berth::cli

@@ -103,7 +103,7 @@ TEST(MigExportReport, IsReadBack) {
 
 TEST(MigExportReport, RefusesBadOptions) {
   EXPECT_EQ(exported({.gpu = "A30", .state = "", .label = "a b"}),
-            "error: --name: wanted 1 to 63 letters, digits, dots, dashes and underlines, found \"a b\"");
+            "error: --name: wanted 1 to 63 letters, digits, dots, dashes and underscores, found \"a b\"");
   EXPECT_EQ(exported({.gpu = "T4", .state = ""}),
             "error: --gpu: wanted a GPU with MIG, found T4-16GB, which cannot be cut");
   EXPECT_THAT(exported({.gpu = "A30", .state = "1g.6gb@0,1g.6gb@0"}), HasSubstr("error: --state: 1g.6gb@0"));

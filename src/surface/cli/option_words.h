@@ -10,7 +10,8 @@
 
 namespace berth::cli {
 
-/// "a,b" as names in that order. Refuses names that are not `known` (telling those that are) and repeated ones.
+/// "a,b" as names in that order. Refuses names that are not `known` (the message lists those that are) and repeated
+/// ones.
 [[nodiscard]] Result<std::vector<std::string>> parse_policies(std::string_view text,
                                                               const std::vector<std::string>& known);
 

@@ -1,4 +1,4 @@
-/// What `berth pack` shows: a problem, the plan found for it, and maybe the way there and how it fared under chance.
+/// The answer of `berth pack`: a problem, the plan found for it, and optionally its replay, a cure and a transition.
 #pragma once
 
 #include "domain/packing.h"
@@ -9,7 +9,7 @@
 
 namespace berth::cli {
 
-/// Borrowed for the time of one call.
+/// All parts are borrowed for one call.
 struct PackAnswer {
   const PackingProblem& problem;
   const packing::PackResult& result;

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int64_t kPercentMax = 400;
 
-/// The plan with so many percent of the headroom that was asked for, if it brings every demand in time.
+/// The plan with `percent` of the requested headroom, if it brings every demand in time.
 std::optional<PackCure> plan_at(const PackRequest& request, PackingProblem problem,
                                 const study::PackingReplayOptions& options, std::int64_t percent) {
   problem.rules.headroom = request.rules.headroom * Decimal(percent, 100);

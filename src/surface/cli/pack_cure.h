@@ -1,4 +1,4 @@
-/// What it takes to cure a plan that is full to the brim: the headroom with which every demand is in time.
+/// The cure for a plan at full capacity: the headroom with which every demand is in time.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +12,21 @@
 
 namespace berth::cli {
 
-/// A demand with a smaller share in time than this is short of room.
+/// A demand whose share in time is smaller than this needs more capacity.
 inline constexpr double kAttainmentWanted = 0.99;
 
 [[nodiscard]] bool is_short_of_room(const study::DemandFigures& figures);
 
-/// The headroom that cures, the GPUs of the plan with it, and what it costs where there are prices.
+/// The headroom that is enough, the GPUs of the plan with it, and its cost if there are prices.
 struct PackCure {
   Decimal headroom;
   std::int64_t gpus = 0;
   std::optional<std::int64_t> micro_usd_per_hour;
 };
 
-/// The smallest headroom in steps of 1 %, from what was asked for up to four times that, with which the plan brings
-/// every demand to kAttainmentWanted in a replay, found by doubling and halving: about ten plans and replays. Nothing:
-/// not even the largest does, or the fleet is too small for it.
+/// The smallest headroom in steps of 1 %, from the requested one up to four times that, with which the plan brings
+/// every demand to kAttainmentWanted in a replay, found by doubling and halving: about ten plans and replays. Nothing
+/// if even the largest is not enough, or the fleet is too small.
 [[nodiscard]] std::optional<PackCure> find_pack_cure(const PackRequest& request, const PackingProblem& problem,
                                                      const study::PackingReplayOptions& options);
 

@@ -11,7 +11,7 @@
 namespace berth::cli {
 namespace {
 
-/// The tenants and models of a plan, in the order in which they come. Rates and targets are not known any more.
+/// The tenants and models of a plan, in order of appearance. Their rates and targets are unknown.
 std::vector<Demand> demands_of(const PlanFile& plan) {
   std::vector<Demand> demands;
   std::set<std::pair<std::string_view, std::string_view>> seen;
@@ -22,7 +22,7 @@ std::vector<Demand> demands_of(const PlanFile& plan) {
   return demands;
 }
 
-/// Offers of the GPU models that only stand. A model that nobody knows is left for the binding to refuse.
+/// Adds offers for GPU models that only the standing plan has. An unknown model is left for bind_plan to refuse.
 void offer_what_stands(const PlanFile& plan, PackingProblem& problem) {
   const bool is_priced = problem.offers.front().micro_usd_per_hour.has_value();
   for (const PlanFileSlice& slice : plan.slices) {
@@ -38,7 +38,7 @@ void offer_what_stands(const PlanFile& plan, PackingProblem& problem) {
   }
 }
 
-/// Plans that were made for one GPU model do not name it.
+/// Adds the GPU model to the slices of a plan for one GPU model, which does not name it.
 void name_gpu_models(PlanFile& plan, const PackingProblem& problem) {
   if (problem.offers.size() != 1) return;
   for (PlanFileSlice& slice : plan.slices) {

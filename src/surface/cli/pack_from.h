@@ -1,4 +1,4 @@
-/// The plan that stands, for `berth pack --from`.
+/// The standing plan, for `berth pack --from`.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace berth::cli {
 
-/// Reads the plan of a file. GPU models that stand and that the problem does not offer are added to its offers, with a
+/// Reads the plan from a file. GPU models of the plan that the problem does not offer are added to its offers with a
 /// count of 0: they may only be released. Requires: the problem has an offer.
 [[nodiscard]] Result<transition::StandingPlan> load_standing_plan(const std::string& path, const Files& files,
                                                                   PackingProblem& problem);

@@ -1,4 +1,4 @@
-/// A plan as JSON: the words of docs/packing.md, in their order.
+/// A plan as JSON: the keys of docs/packing.md, in their order.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace berth::cli {
 
-/// One line of JSON with a newline, which pack_plan_file.h reads again. Rates are written exactly; what does not exist
-/// is null; new keys go to the end. The same answer gives the same bytes.
+/// One line of JSON with a newline, which pack_plan_file.h can read. Rates are written exactly; absent values are null;
+/// new keys go to the end. The same answer gives the same bytes.
 [[nodiscard]] std::string pack_json(const PackAnswer& answer);
 
 }  // namespace berth::cli

@@ -39,7 +39,7 @@ TEST(PackJson, PricedPlansNameTheirGpuModels) {
   EXPECT_EQ(json["cost_micro_usd_per_hour"], 850'000);
   EXPECT_EQ(json["slices"][3]["gpu_model"], "T4-16GB");
   EXPECT_TRUE(json["largest_free"].is_null());
-  // A double would have rounded it.
+  // A double would round it.
   EXPECT_NE(text.find("\"requests_per_second\":0.1234567890123456789}"), std::string::npos);
   EXPECT_EQ(json["verification"].dump(),
             R"({"seconds":600,"seeds":[1,2,3],"demands":[)"

@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t kProcessesAskedMax = 1024;
 constexpr std::int64_t kFactorMax = 1000;
 constexpr std::int64_t kNodesAskedMax = 1'000'000'000'000'000;
-/// Two more seeds follow it.
+/// The replays also use the two seeds after the given one.
 constexpr std::int64_t kPackSeedMax = INT64_MAX - 2;
 
 Result<std::int64_t> whole_option(std::string_view option, std::string_view text, std::int64_t min, std::int64_t max) {
@@ -73,7 +73,7 @@ Result<PackingRules> rules_from(const PackArguments& arguments) {
                       .keeps_tenants_apart = arguments.no_share.has_value()};
 }
 
-/// Everything but the rules.
+/// Checks all options but the rules.
 Result<void> take_rest(const PackArguments& arguments, PackRequest& request) {
   const auto profile_format = profile_format_option(arguments.profile_format);
   if (!profile_format) return pass_on(profile_format.error());

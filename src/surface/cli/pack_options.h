@@ -34,7 +34,7 @@ struct PackArguments {
   std::optional<std::string> from;
 };
 
-/// Checked, as far as that goes without the files.
+/// Checked, as far as possible without the files.
 struct PackRequest {
   std::optional<std::string> gpu;  ///< exactly one of `gpu` and `fleet_path`
   std::optional<std::string> fleet_path;
@@ -45,15 +45,15 @@ struct PackRequest {
   packing::PackOptions search;
   bool is_verifying = false;
   bool is_curing = false;
-  std::uint64_t seed = 1;  ///< of the replays: it and the two numbers after it
+  std::uint64_t seed = 1;  ///< replays use it and the two numbers after it
   OutputFormat format = OutputFormat::kTable;
   std::optional<std::string> report_dir;
-  std::optional<std::string> check_path;  ///< judge this plan, search nothing
-  std::optional<std::string> from_path;   ///< the plan that stands
+  std::optional<std::string> check_path;  ///< verify this plan instead of searching
+  std::optional<std::string> from_path;   ///< the standing plan
 };
 
 /// Refuses both or neither of --gpu and --fleet, unknown words, empty paths, numbers out of range, and --check together
-/// with what only a search has.
+/// with options of a search.
 [[nodiscard]] Result<PackRequest> check_pack_options(const PackArguments& arguments);
 
 }  // namespace berth::cli

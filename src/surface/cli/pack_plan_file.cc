@@ -20,7 +20,7 @@ using Json = nlohmann::ordered_json;
 constexpr std::int64_t kBatchWrittenMax = 1'000'000;
 constexpr std::int64_t kStartWrittenMax = 1000;
 
-/// What stands in a value, in words.
+/// A description of a value for error messages.
 std::string found_in(const Json& value) {
   if (value.is_string()) return in_quotes(value.get_ref<const std::string&>());
   if (const auto number = detail::exact_number(value)) return number->to_string();
@@ -29,7 +29,8 @@ std::string found_in(const Json& value) {
   return value.is_object() ? "an object" : value.is_array() ? "a list" : "a number that is too long";
 }
 
-/// The members of one object of the file, with the place for errors. After the first failure every answer is empty.
+/// Reads the members of one object of the file, with the place for errors. After the first failure every answer is
+/// empty.
 class PlanObject {
  public:
   PlanObject(const Json& object, std::string place, std::optional<Error>& failure)
@@ -93,7 +94,7 @@ PlanFileSlice slice_of(PlanObject object) {
   return slice;
 }
 
-/// Binds slices one after the other; the GPU's offer is settled by its first slice.
+/// Binds slices one after the other; the first slice of a GPU determines its offer.
 class PlanBinder {
  public:
   PlanBinder(const std::string& file, const std::vector<GpuOffer>& offers, const std::vector<Demand>& demands)

@@ -1,4 +1,4 @@
-/// Plans as `berth pack --format json` writes them, read again: by --check and whoever starts from a plan that stands.
+/// Reads plans as `berth pack --format json` writes them, for --check and --from.
 #pragma once
 
 #include <cstdint>
@@ -20,27 +20,27 @@ struct PlanFileSlice {
   std::string profile;
   int start = 0;
   std::string model;
-  std::string tenant;  ///< the model unless written
+  std::string tenant;  ///< the same as the model if the file has none
   int batch = 1;
   int processes = 1;
   Decimal requests_per_second;  ///< exactly as written
 };
 
 struct PlanFile {
-  std::uint32_t gpu_count = 0;  ///< `gpus` where written; covers every slice
+  std::uint32_t gpu_count = 0;  ///< `gpus` if the file has it; covers every slice
   std::vector<PlanFileSlice> slices;
 };
 
-/// GPUs that a plan file may have.
+/// The maximum number of GPUs in a plan file.
 inline constexpr std::uint32_t kPlanGpusMax = 1'000'000;
 
-/// Reads `gpus` (optional) and `slices`; other keys are left alone. Numbers are taken digit by digit, not through a
-/// double. Errors name the file and the place: line and column where it is no JSON, else the key ("slices[3].start").
+/// Reads `gpus` (optional) and `slices`; other keys are ignored. Numbers are read exactly, not through a double. Errors
+/// name the file and the place: line and column where it is not JSON, else the key ("slices[3].start").
 [[nodiscard]] Result<PlanFile> read_plan_file(std::string_view text, const std::string& file);
 
-/// The plan in numbers of `offers` and `demands`: a slice's GPU model is an offer (with one offer it need not be
-/// written), its profile that model's, its tenant and model a demand. Whether the plan is any good is not looked at.
-/// Errors name the place as above.
+/// The plan by indices of `offers` and `demands`: a slice's GPU model must be an offer (with one offer it may be
+/// omitted), its profile must belong to that model, its tenant and model must be a demand. The quality of the plan is
+/// not checked. Errors name the place as above.
 [[nodiscard]] Result<Packing> bind_plan(const PlanFile& plan, const std::string& file,
                                         const std::vector<GpuOffer>& offers, const std::vector<Demand>& demands);
 

@@ -1,5 +1,5 @@
-// The bytes as a plan file, against one GPU model and against two; also as the slices of a plan, so that they are
-// reached at once. What is read keeps the invariants of domain/packing.h.
+// The bytes as a plan file, with one GPU model and with two; also as the slices of a plan, so that the fuzzer reaches
+// them at once. A plan that is read keeps the invariants of domain/packing.h.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -21,7 +21,7 @@ PackingProblem two_offers() {
   return problem;
 }
 
-/// A slice, with members added behind.
+/// A slice, with members appended.
 std::string slice_json(std::string_view place, std::string_view more = "") {
   return fmt::format(R"({{{},"model":"m","batch":2,"processes":1,"requests_per_second":10.25{}}})", place, more);
 }

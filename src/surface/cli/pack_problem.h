@@ -1,4 +1,4 @@
-/// The files of `berth pack` put together to a problem.
+/// Combines the files of `berth pack` into a problem.
 #pragma once
 
 #include "base/result.h"
@@ -8,7 +8,7 @@
 
 namespace berth::cli {
 
-/// Reads demand, fleet and profiles, in this order; the first file that is wrong is told.
+/// Reads demand, fleet and profiles, in this order; the error is that of the first file that is wrong.
 [[nodiscard]] Result<PackingProblem> load_packing_problem(const PackRequest& request, const Files& files);
 
 }  // namespace berth::cli

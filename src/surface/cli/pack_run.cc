@@ -36,7 +36,7 @@ Result<std::string> judged(const std::string& path, const PackingProblem& proble
 Error in_file(const std::string& path, const Error& error) { return {error.code, path + ": " + error.message}; }
 
 Error own_mistake(std::string_view what, const std::string& fault) {
-  return {ErrorCode::kUnavailable, fmt::format("the verifier refuses {}, so it is not shown: {}. This is a mistake of "
+  return {ErrorCode::kUnavailable, fmt::format("the verifier refuses {}, so it is not shown: {}. This is a defect of "
                                                "the program: please report it with the files",
                                                what, fault)};
 }
@@ -51,7 +51,7 @@ Result<packing::PackResult> verified_plan(const PackRequest& request, const Pack
   return result;
 }
 
-/// The way from what stands; its target takes the place of the plan in `result`.
+/// The transition from the standing plan; its target replaces the plan in `result`.
 Result<transition::Transition> verified_transition(const PackRequest& request, const PackingProblem& problem,
                                                    const transition::StandingPlan& standing,
                                                    packing::PackResult& result) {
@@ -66,7 +66,7 @@ Result<transition::Transition> verified_transition(const PackRequest& request, c
   result.packing = transition->target;
   result.score = packing::score_of(problem, result.packing);
   result.unused = packing::empty_places(problem, result.packing);
-  // Here the fewest changes come before the largest free slice.
+  // With a standing plan, few changes take precedence over the largest free slice.
   result.is_largest_free_proven = result.is_slice_count_proven = false;
   return transition;
 }

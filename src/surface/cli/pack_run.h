@@ -1,4 +1,4 @@
-/// `berth pack`: from the files to the plan and the outputs that were asked for.
+/// `berth pack`: from the files to the plan and the requested outputs.
 #pragma once
 
 #include <functional>
@@ -17,16 +17,16 @@ namespace berth::cli {
 using PackReportRenderer =
     std::function<std::string(const PackingProblem&, const packing::PackResult&, const study::PackingReplay*)>;
 
-/// What packing finds around it.
+/// The environment of the verb.
 struct PackSurroundings {
   const Files& files;
   PackReportRenderer render_report;  ///< needed for --report only
 };
 
-/// Packs, lets the verifier judge the plan, replays it where asked, writes the report and returns the text for stdout.
-/// With --check it judges the plan of a file instead: the text says that it is accepted. Errors: kInvalidInput and
-/// kNotFound where the files are wrong or the demand cannot be carried; kUnavailable where a checked plan is refused,
-/// an output cannot be written, or the verifier objects to a plan of ours (which is then not shown).
+/// Packs, verifies the plan, replays it on request, writes the report and returns the text for stdout. With --check it
+/// verifies the plan of a file instead, and the text says that it is accepted. Errors: kInvalidInput and kNotFound if
+/// the files are wrong or the demand cannot be served; kUnavailable if a checked plan is refused, an output cannot be
+/// written, or the verifier refuses the plan that was found (which is then not shown).
 [[nodiscard]] Result<std::string> run_pack(const PackRequest& request, const PackSurroundings& surroundings);
 
 }  // namespace berth::cli

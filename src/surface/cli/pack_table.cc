@@ -27,14 +27,14 @@ std::string counted(std::int64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", with_separators(count), noun, count == 1 ? "" : "s");
 }
 
-/// As it was written where that is short, else to three digits.
+/// The rate as it was written if that is short, else with three digits.
 std::string rate_text(const Decimal& rate) {
   constexpr std::size_t kShort = 9;
   const std::string exact = rate.to_string();
   return exact.size() <= kShort ? exact : fmt::format("{:.3f}", rate.to_double());
 }
 
-// What the plan takes
+// The size of the plan
 
 /// "2 A100-80GB, 1 A30-24GB".
 std::string gpus_text(const PackAnswer& answer) {
@@ -49,7 +49,7 @@ std::string gpus_text(const PackAnswer& answer) {
   return text;
 }
 
-/// "0.30 %": how far a plan that is not proven may be from the best.
+/// "0.30 %": the largest possible distance of an unproven plan from the best.
 std::string gap_text(std::int64_t value, std::int64_t bound) {
   return fmt::format(
       "{:.2f} %", 100.0 * static_cast<double>(value - bound) / static_cast<double>(std::max<std::int64_t>(value, 1)));
@@ -83,7 +83,7 @@ std::string place_text(const PackAnswer& answer, const Slice& slice) {
   return fmt::format("{}@{}", profile_name(answer.model_of(slice.gpu), slice.profile), slice.start);
 }
 
-/// What goes beyond the number of GPUs.
+/// The further objectives: the largest free slice and the number of slices.
 std::string refinement_text(const PackAnswer& answer) {
   const packing::PackResult& result = answer.result;
   const auto& free = result.score.largest_free;
@@ -165,7 +165,7 @@ std::string gpu_table(const PackAnswer& answer) {
 
 // Demands
 
-/// What one demand got of the plan.
+/// The slices of one demand, summed.
 struct DemandSum {
   Decimal given;
   std::map<std::string, std::int64_t> kinds;  ///< its slices by the names of their profiles
@@ -228,7 +228,7 @@ std::string last_line(const PackAnswer& answer) {
       fmt::join(replay.seeds, ", "), replay.fidelity == Fidelity::kRates ? ", large demands by rates" : "");
   if (count == 0) return text + "Every demand has at least 99 % in time.";
   text +=
-      fmt::format("{} below 99 % in time, full to the brim", counted(count, "demand") + (count == 1 ? " is" : " are"));
+      fmt::format("{} below 99 % in time, at full capacity", counted(count, "demand") + (count == 1 ? " is" : " are"));
   if (answer.cure == nullptr) return text + ": --cure finds the headroom that is needed.";
   text += fmt::format("; --headroom {} brings every demand to 99 %, with {}", answer.cure->headroom.to_string(),
                       counted(answer.cure->gpus, "GPU"));

@@ -7,8 +7,8 @@
 
 namespace berth::cli {
 
-/// What the plan takes and how far that is proven, a line for each GPU (equal neighbours share one) and each demand,
-/// and what to try next. Lines of at most kLineWidthMax columns unless names are long.
+/// The GPUs or the cost of the plan and how far it is proven, a line for each GPU (equal neighbours share one) and each
+/// demand, and what to try next. Lines have at most kLineWidthMax columns unless names are long.
 [[nodiscard]] std::string pack_table(const PackAnswer& answer);
 
 }  // namespace berth::cli

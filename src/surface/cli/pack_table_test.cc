@@ -54,7 +54,7 @@ TEST(PackTable, PricedAndReplayed) {
             "load, in time, p99: Poisson arrivals at the stated rates, 600 s with each of the seeds 1, 2, 3. 1 demand "
             "is below "
             "99 %\n"
-            "  in time, full to the brim: --cure finds the headroom that is needed.\n");
+            "  in time, at full capacity: --cure finds the headroom that is needed.\n");
 }
 
 TEST(PackTable, EmptyPlanIsProven) {

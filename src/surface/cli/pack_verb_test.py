@@ -1,5 +1,5 @@
 #!/ usr / bin / env python3
-"""`berth pack` as a user meets it: exit statuses, outputs, bad input. Runs the program on profiles that it writes itself."""
+"""`berth pack` end to end: exit statuses, outputs, bad input. Runs the program on profiles that it writes itself."""
 
 import json
 import os
@@ -52,7 +52,7 @@ class Pack(unittest.TestCase):
                               cwd=self.folder)
 
     def pack(self, demand, *arguments, profiles=("profiles.csv", "csv")):
-        """Packs the rows of a demand file with a header of its own if it has one."""
+        """Packs the rows of a demand file, with the default header unless one is given."""
         lines = demand if demand and demand[0].startswith("model,") else [DEMAND, *demand]
         self.write("demand.csv", *lines)
         return self.run_pack("--profiles", profiles[0], "--profile-format", profiles[1], "--demand", "demand.csv", *arguments)
@@ -202,7 +202,7 @@ class Pack(unittest.TestCase):
         self.assertEqual(self.files(), before)
 
     def test_cure_is_the_headroom_that_is_needed(self):
-        demand = ["m,479,100"]  # one slice full to the brim
+        demand = ["m,479,100"]  # one slice at full capacity
         plan = self.plan(demand, "--gpu", "H100-80GB", "--cure")
         cure = plan["verification"]["cure"]
         with_it = self.plan(demand, "--gpu", "H100-80GB", "--headroom", str(float(cure["headroom"])), "--verify")
@@ -215,7 +215,7 @@ class Pack(unittest.TestCase):
         return self.write(name, json.dumps(plan, default=float))
 
     def test_from_a_plan_that_stands(self):
-        """Steps replayed here one by one: at each moment every model has what it had, or its new rate."""
+        """Replays the steps one by one: at each moment every model has at least the smaller of its old and its new rate."""
         self.standing(["m,500,100", "n,200,100"], "--gpu", "H100-80GB")
         old = json.loads((self.folder / "standing.json").read_text())
         new_rates = {"m": 1500, "n": 250, "k": 0}

@@ -13,7 +13,7 @@ namespace berth::cli {
 
 namespace {
 
-constexpr double kRounding = 1e-10;  ///< of the objective: sums in another order differ by so much
+constexpr double kRounding = 1e-10;  ///< relative difference of an objective between two orders of summation
 
 }  // namespace
 

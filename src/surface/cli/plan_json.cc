@@ -75,7 +75,7 @@ Json slice_step_json(const Scenario& scenario, const PlanRecord& record,
           {"change", step->change}};
 }
 
-/// The constraints of a proven conflict; empty where none is proven.
+/// The constraints of a proven conflict; empty if none is proven.
 Json conflict_json(const Scenario& scenario, const PlanRecord& record) {
   Json names = Json::array();
   if (!record.unmet_floors) return names;
@@ -85,7 +85,7 @@ Json conflict_json(const Scenario& scenario, const PlanRecord& record) {
   return names;
 }
 
-/// Null where all floors are met.
+/// The reason for unmet floors; null if all floors are met.
 Json unmet_floors_json(const PlanRecord& record) {
   if (!record.unmet_floors) return {};
   return std::visit(Overloaded{[](const ProvenConflict& conflict) {

@@ -21,18 +21,18 @@ struct PlanWords {
   bool has_timings = false;
 };
 
-/// Checked, as far as that goes without the scenario.
+/// Checked, as far as possible without the scenario.
 struct PlanRequest {
   std::string scenario_path;
   std::int64_t at_second = 0;
   std::uint64_t seed = 1;
-  std::size_t reasons = 20;  ///< planner::kAllReasons: of all steps
+  std::size_t reasons = 20;  ///< how many steps get reasons; planner::kAllReasons: all
   OutputFormat format = OutputFormat::kTable;
   bool is_explained = false;
   bool has_timings = false;
 };
 
-/// Refuses an empty path, a second, seed or number of reasons that is not a whole number in its range, and an unknown
+/// Refuses an empty path; a second, a seed or a number of reasons that is not a whole number in its range; an unknown
 /// format.
 [[nodiscard]] Result<PlanRequest> check_plan_options(const PlanWords& words);
 

@@ -16,10 +16,10 @@ namespace {
 
 using PlanRow = std::vector<std::string>;
 
-/// Of what would be done instead, so many steps are shown: a row stays readable. The JSON has all of them.
+/// Of an alternative, at most this many steps are shown, so that a row stays readable. The JSON has all of them.
 constexpr std::size_t kStepsInsteadMax = 2;
 
-/// "+0.51", "needed" where the plan cannot do without, "-" where no reason was computed.
+/// "+0.51", "needed" if no plan without the step was found, "-" if no reason was computed.
 std::string gain_text(const planner::ReasonedStep& reasoned) {
   if (reasoned.step.type == planner::StepType::kKeep) return fmt::format("{:+.3g}", reasoned.kept_worth);
   if (!reasoned.reason) return std::string(kAbsentText);
@@ -42,18 +42,16 @@ PlanRow step_row(const Scenario& scenario, const PlanRecord& record, const plann
       reasoned.reason ? instead_text(scenario, record, *reasoned.reason, kStepsInsteadMax) : std::string(kAbsentText)};
 }
 
-/// What the reader must know about reasons that are not there, and about a better plan.
+/// Remarks on reasons that were not computed, and on a better plan.
 std::string remarks_on(const planner::Reasons& reasons) {
   std::string text;
   const std::size_t changing = changing_count(reasons);
   if (reasons.computed < changing) {
-    text += wrapped(fmt::format("reasons were computed of {} of {} steps, those with the largest gain{}; --reasons all "
-                                "computes the others",
-                                reasons.computed, changing,
-                                reasons.are_largest ? ""
-                                                    : " among the " + std::to_string(reasons.what_ifs) +
-                                                          " most "
-                                                          "promising ones")) +
+    text += wrapped(fmt::format(
+                "reasons were computed for {} of {} steps, those with the largest gain{}; --reasons all "
+                "computes the others",
+                reasons.computed, changing,
+                reasons.are_largest ? "" : " among the " + std::to_string(reasons.what_ifs) + " most promising ones")) +
             "\n";
   }
   if (reasons.better_found) {
@@ -110,7 +108,7 @@ std::string plan_table(const Scenario& scenario, const PlanAnswer& answer, bool 
   const PlanRecord& record = answer.record;
   const double gap = gap_of(record.answer);
   std::string text =
-      wrapped(fmt::format("{}: the plan made at second {}, for {} s; it promises {:+.4g} over changing nothing",
+      wrapped(fmt::format("{}: the plan made at second {}, for {} s; gain over changing nothing: {:+.4g}",
                           scenario.name, record.made_at.second(), record.problem.slots, promised_gain_of(record)));
   text += "\n\n";
   std::vector<PlanRow> rows = {{"second", "GPU", "step", "slice", "service", "role", "gain", "cost", "instead of"}};
@@ -130,8 +128,8 @@ std::string plan_table(const Scenario& scenario, const PlanAnswer& answer, bool 
                                ? "seconds in which every service is answered in time with full accuracy"
                                : "answers in time, each by its accuracy";
   text += wrapped(
-              "gain: what the best plan found without that step is worth less (of a slice that is kept: what it "
-              "brings); cost: what the changes of its GPU lose by the time that they take and their price; unit: " +
+              "gain: the loss of objective in the best plan found without that step (for a slice that is kept: its "
+              "contribution); cost: the loss due to the duration and price of the changes of its GPU; unit: " +
               unit) +
           "\n";
   if (answer.solve_ms) text += fmt::format("solved in {:.2f} ms", *answer.solve_ms);

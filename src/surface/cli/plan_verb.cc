@@ -17,7 +17,7 @@
 namespace berth::cli {
 namespace {
 
-/// With a clock beside it.
+/// The duration of `work` in milliseconds of wall-clock time.
 template <typename Work>
 double ms_of(const Work& work) {
   const auto began = std::chrono::steady_clock::now();
@@ -25,14 +25,14 @@ double ms_of(const Work& work) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began).count();
 }
 
-/// What is shown while the verb works, and whether it is to stop.
+/// Shows progress while the verb works, and notices a request to stop.
 class Watch {
  public:
   explicit Watch(std::FILE* progress) : bar_(progress, 2, steady_now) {}
 
-  /// From here on a signal is noted, and the work stops tidily.
+  /// From here on a signal is noted, and the work stops cleanly.
   void defer() { interrupt_.defer(); }
-  /// Shows how far a part of the work has come. Returns false where the user asked to stop.
+  /// Shows the progress of a part of the work. Returns false if the user asked to stop.
   bool go_on(std::string_view part, int index, double done) {
     bar_.show(part, index, done);
     return !interrupt_.is_interrupted();

@@ -10,7 +10,7 @@
 
 namespace berth::cli {
 
-/// What the verb finds around it.
+/// The environment of the verb.
 struct PlanSurroundings {
   const Files& files;             ///< the scenario is read through these
   std::FILE* progress = nullptr;  ///< a terminal that shows progress; absent: none

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`berth plan` as a user meets it: the answer's parts and how they agree, the same bytes twice, conflicts, bad input."""
+"""`berth plan` end to end: the parts of the answer and their consistency, the same bytes twice, conflicts, bad input."""
 
 import json
 import os
@@ -37,7 +37,7 @@ class Plan(unittest.TestCase):
         return json.loads(run.stdout)
 
     def scenario(self, rate, floor=""):
-        """One GPU, two services, profiles of whole tenths."""
+        """One GPU, two services, profiles in whole tenths."""
         profile = self.folder / "profiles.csv"
         rows = "".join(f"{model},A100-80GB,{name},1,1,{10 * size},{100 / size:.4f}\n" for model in ("a", "b")
                        for name, size in (("1g.10gb", 1), ("2g.20gb", 2), ("3g.40gb", 3), ("4g.40gb", 4), ("7g.80gb", 7)))
@@ -109,17 +109,17 @@ class Plan(unittest.TestCase):
             self.check(some)
             self.assertEqual(some["reasons"]["computed"], count)
             self.assertLessEqual(some["reasons"]["what_ifs"], 2 * count)
-            # The same plan, step by step; only reasons are missing.
+            # The same plan, step by step; only reasons are absent.
             for key in ("objective", "bound", "nodes", "promised_gain"):
                 self.assertEqual(some[key], every[key])
             self.assertEqual([{**action, "reason": 0} for action in some["actions"]],
                              [{**action, "reason": 0} for action in every["actions"]])
         table = plan(*arguments, "--reasons", 5).stdout.decode()
-        self.assertIn(f"reasons were computed of 5 of {len(changing)} steps", table)
-        self.assertNotIn("reasons were computed of", plan(*arguments, "--reasons", "all").stdout.decode())
+        self.assertIn(f"reasons were computed for 5 of {len(changing)} steps", table)
+        self.assertNotIn("reasons were computed for", plan(*arguments, "--reasons", "all").stdout.decode())
 
     def test_a_better_plan_is_a_remark(self):
-        """Where searches without a step find more than the engine's own search, the plan stays the engine's."""
+        """If searches without a step find a better plan than the engine's, the engine's plan is still the answer."""
         found = 0
         for second in (300, 600):
             arguments = (EXAMPLE / "scenario.yaml", "--at", second)
@@ -143,7 +143,7 @@ class Plan(unittest.TestCase):
         run = subprocess.run([PROGRAM, "replay", path, "--policies", "berth", "--journal", journal], capture_output=True,
                              timeout=DEADLINE_SECONDS)
         self.assertEqual(run.returncode, 0)
-        drained = {}  # what goes or gets another owner stops to serve when the plan takes effect
+        drained = {}  # slices that are destroyed or get another owner stop serving when the plan takes effect
         for line in map(json.loads, journal.read_text().splitlines()):
             if line["type"] == "draining":
                 drained.setdefault(line["t_us"], set()).add((line["gpu"], line["profile"], line["start"]))
@@ -155,7 +155,7 @@ class Plan(unittest.TestCase):
             self.assertEqual(now["destroy"] | (now["assign"] - now["create"]), drained[second * 1_000_000], second)
 
     def test_a_large_fleet_is_answered_soon_and_shows_progress(self):
-        """Reasons look at what a step touches: a fleet's size hardly matters to them."""
+        """Reasons examine only the GPUs that a step affects, so their time hardly depends on the size of the fleet."""
         path = large_fleets.scenario(self.folder / "fleet", "--gpus", "A100-80GB=120,H100-80GB-SXM5=60,L4-24GB=20",
                                      "--services", "30", "--seconds", "300")
         terminal, child_end = pty.openpty()
@@ -169,7 +169,7 @@ class Plan(unittest.TestCase):
         self.assertLessEqual(answer["reasons"]["what_ifs"], 40)
         self.assertGreater(answer["reasons"]["not_computed"], 500)
         self.assertEqual(len(answer["services"]), 30)
-        # With so many services a search looks at few of them: it has no bound.
+        # With this many services a search considers only a few of them, so it has no bound.
         self.assertEqual({action["reason"]["gain_slack"] for action in answer["actions"]
                           if "gain" in action["reason"] and action["type"] != "keep"}, {None})
         drawn = os.read(terminal, 1 << 16).decode()
@@ -177,7 +177,7 @@ class Plan(unittest.TestCase):
             self.assertIn(part, drawn)
 
     def test_pinned_slices_of_the_first_layout_are_steps(self):
-        """They stand from the first layout on, also on GPUs that no service gains by."""
+        """They exist from the first layout on, even on GPUs that no service gains by."""
         path = self.scenario(2)
         pins = "    pins: [{gpu: 1, profile: 1g.10gb, start: 6}, {gpu: 2, profile: 2g.20gb, start: 4}]\n"
         path.write_text(path.read_text().replace("count: 1", "count: 3") + pins)

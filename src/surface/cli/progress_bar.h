@@ -1,4 +1,4 @@
-/// One line of progress on a terminal: what runs, how far it is, how long it took so far.
+/// One line of progress on a terminal: the current task, its progress, the time elapsed.
 #pragma once
 
 #include <chrono>
@@ -9,7 +9,7 @@
 
 namespace berth::cli {
 
-/// The line for one moment, without the codes that place it: "static-best  3/6  [#########...........]  45 %  0:12".
+/// The line at one moment, without terminal control codes: "static-best  3/6  [#########...........]  45 %  0:12".
 struct ProgressMoment {
   std::string_view policy;
   int policy_index = 0;  ///< from 0
@@ -19,15 +19,15 @@ struct ProgressMoment {
 };
 [[nodiscard]] std::string progress_line(const ProgressMoment& moment);
 
-/// The wall clock, from any start.
+/// A monotonic clock with an arbitrary origin.
 [[nodiscard]] std::chrono::milliseconds steady_now();
 
-/// Draws on `stream` while it is a terminal, at most ten times a second, and clears the line when it goes.
+/// Draws on `stream` if it is a terminal, at most ten times per second, and clears the line when destroyed.
 class ProgressBar {
  public:
   using Clock = std::function<std::chrono::milliseconds()>;
 
-  /// `stream` absent: draws nothing. The clock runs from any start.
+  /// `stream` absent: draws nothing. The clock may have any origin.
   ProgressBar(std::FILE* stream, int policy_count, Clock clock);
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;

@@ -1,4 +1,4 @@
-/// The figures of a replay as JSON: the words of docs/replay.md, in their order.
+/// The figures of a replay as JSON: the keys of docs/replay.md, in their order.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 namespace berth::cli {
 
 /// One line of JSON with a newline. Absent figures are null, floats have the fewest digits that read back the same. A
-/// policy that cannot run has `infeasible`, null figures and no services. `how`, `ignores` and `notes` stand only where
-/// they say something, `wall_seconds` only with `has_timings`: without it the same replay gives the same bytes.
+/// policy that cannot run has `infeasible`, null figures and no services. `how`, `ignores` and `notes` are present
+/// only if not empty, `wall_seconds` only with `has_timings`: without it the same replay gives the same bytes.
 [[nodiscard]] std::string replay_json(const study::ReplayResult& result, bool has_timings);
 
 }  // namespace berth::cli

@@ -25,7 +25,7 @@ struct ReplayOptions {
   bool has_timings = false;
 };
 
-/// Checked, as far as that goes without the scenario.
+/// Checked, as far as possible without the scenario.
 struct ReplayRequest {
   std::string scenario_path;
   std::optional<std::vector<std::string>> policies;  ///< absent: all that the scenario allows
@@ -37,11 +37,11 @@ struct ReplayRequest {
   bool has_timings = false;
 };
 
-/// Refuses unknown and repeated policies (naming those that there are), a seed outside 0 to 2^63-1, an unknown format
-/// and empty paths.
+/// Refuses unknown and repeated policies (the message lists the known ones), a seed outside 0 to 2^63-1, an unknown
+/// format and empty paths.
 [[nodiscard]] Result<ReplayRequest> check_replay_options(const ReplayOptions& options);
 
-/// The policies to run, in order: those asked for, or all, `fixed` only where the scenario has a layout.
+/// The policies to run, in order: those requested, or else all, `fixed` only if the scenario has a layout.
 [[nodiscard]] std::vector<std::string> policies_to_run(const ReplayRequest& request, const Scenario& scenario);
 
 }  // namespace berth::cli

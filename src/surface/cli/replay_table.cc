@@ -71,7 +71,7 @@ std::string opening(const study::ReplayResult& result) {
   return text;
 }
 
-/// Remarks on the policies, grouped by what they say.
+/// Remarks on the policies, grouped by text.
 template <class TextOf>
 std::vector<std::string> remarks_on(const study::ReplayResult& result, std::string_view pattern, TextOf text_of) {
   std::vector<Remark> remarks;
@@ -84,7 +84,7 @@ std::string joined(const std::vector<std::string>& texts, std::string_view betwe
   return fmt::format("{}", fmt::join(texts, between));
 }
 
-/// Empty over nothing.
+/// The bound in words; empty if there is none.
 std::string bound_text(const study::ReplayResult& result) {
   const bool is_mean = result.objective == Objective::kServices;
   const auto of = [&](const bound::Goodputs& both) { return is_mean ? both.goodput_mean_of_services : both.goodput; };
@@ -122,7 +122,7 @@ std::vector<std::string> remarks(const study::ReplayResult& result, bool has_tim
   return lines;
 }
 
-/// The policy with the highest goodput, which stands out in bold.
+/// The policy with the highest goodput, which is printed in bold.
 const PolicyResult* best_of(const study::ReplayResult& result) {
   const PolicyResult* best = nullptr;
   for (const PolicyResult& policy : result.policies) {

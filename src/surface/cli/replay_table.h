@@ -1,4 +1,4 @@
-/// The figures of a replay as a table for people.
+/// The figures of a replay as a table.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@ namespace berth::cli {
 
 struct TableStyle {
   bool has_colour = false;   ///< bold and dim, on a terminal only
-  bool has_timings = false;  ///< say how long each policy took
+  bool has_timings = false;  ///< show how long each policy took
 };
 
-/// One row a policy; below it what cannot run, what was left out of account, and how to see more. At most kLineWidthMax
-/// columns unless figures are of astronomical size.
+/// One row per policy; below it the policies that cannot run, the fields that were ignored, and how to see more. At
+/// most kLineWidthMax columns unless figures are of astronomical size.
 [[nodiscard]] std::string replay_table(const study::ReplayResult& result, TableStyle style);
 
 }  // namespace berth::cli

@@ -35,7 +35,7 @@ bool is_same_file(const fs::path& a, const fs::path& b) {
   return !whole_a.empty() && whole_a == fs::weakly_canonical(b, ignored);
 }
 
-/// No output may stand in the way of the input or of another output.
+/// Refuses an output that would overwrite the input or another output.
 Result<void> check_paths(const ReplayRequest& request) {
   if (!request.journal_path) return {};
   const std::string& journal = *request.journal_path;
@@ -49,10 +49,10 @@ Result<void> check_paths(const ReplayRequest& request) {
   return {};
 }
 
-/// An output that cannot be written is trouble of the outside world, whatever its path looks like.
+/// An output that cannot be written is a failure of the environment, whatever the code of the error.
 tl::unexpected<Error> unwritable(const Error& error) { return fail(ErrorCode::kUnavailable, error.message); }
 
-/// The journal's file and its writer; both absent where no journal was asked for.
+/// The journal's file and its writer; both absent if no journal was requested.
 struct JournalOutput {
   std::unique_ptr<edges::FileSink> file;
   std::unique_ptr<JournalWriter> writer;
@@ -135,7 +135,7 @@ Result<std::string> run_replay(const ReplayRequest& request, const ReplaySurroun
   JournalWriter* const writer = journal->writer.get();
   const Result<study::ReplayResult> result = run_policies(request, *scenario, surroundings.progress, writer, interrupt);
   if (writer != nullptr) {
-    // A full disk also stops the replay: its own error says more than the stop.
+    // A full disk also stops the replay: the writer's error says more than the interrupt.
     const bool is_stopped_by_writer = writer->has_failed();
     const Result<void> written = writer->finish();
     if (!written && (result || is_stopped_by_writer)) return pass_on(written.error());

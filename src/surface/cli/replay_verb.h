@@ -1,4 +1,4 @@
-/// `berth replay`: a scenario through policies, and the outputs that were asked for.
+/// `berth replay`: runs a scenario through policies, and writes the requested outputs.
 #pragma once
 
 #include <cstdio>
@@ -16,7 +16,7 @@ namespace berth::cli {
 /// Draws the page of --report.
 using ReportRenderer = std::function<std::string(const Scenario&, const study::ReplayResult&)>;
 
-/// What a replay finds around it.
+/// The environment of the verb.
 struct ReplaySurroundings {
   const Files& files;             ///< the scenario is read through these
   ReportRenderer render_report;   ///< needed for --report only
@@ -24,9 +24,9 @@ struct ReplaySurroundings {
   bool has_colour = false;        ///< of the table
 };
 
-/// Reads the scenario, runs the policies, writes the journal and the report, and returns the text for stdout. Nothing
-/// is written before all of it succeeded, but to files that are renamed in the end, so an error or an interrupt leaves
-/// the outputs as they were. SIGINT and SIGTERM end in ErrorCode::kInterrupted.
+/// Reads the scenario, runs the policies, writes the journal and the report, and returns the text for stdout. Outputs
+/// are temporary files until all has succeeded, and are then renamed, so an error or an interrupt leaves the existing
+/// ones as they were. SIGINT and SIGTERM end in ErrorCode::kInterrupted.
 [[nodiscard]] Result<std::string> run_replay(const ReplayRequest& request, const ReplaySurroundings& surroundings);
 
 }  // namespace berth::cli

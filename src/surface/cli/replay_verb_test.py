@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`berth replay` as a user meets it: exit statuses, outputs, interrupts. Runs the program itself on the bundled example."""
+"""`berth replay` end to end: exit statuses, outputs, interrupts. Runs the program itself on the bundled example."""
 
 import json
 import os
@@ -91,7 +91,7 @@ class Replay(unittest.TestCase):
             old.write_text("what was there\n")
             command = [PROGRAM, "replay", EXAMPLE / "scenario.yaml", *self.outputs("a")]
             process = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-            # The half-written journal shows that the work is under way; static-best takes seconds.
+            # The partial journal shows that the run has begun; static-best takes seconds.
             wait_until(lambda: list(self.folder.glob("*.part")) or process.poll() is not None, "the journal")
             process.send_signal(number)
             out, err = process.communicate(timeout=DEADLINE_SECONDS)

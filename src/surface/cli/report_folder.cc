@@ -37,7 +37,7 @@ Result<void> ReportFolder::make(const std::string& report_dir) {
 
 Result<void> ReportFolder::write_page(const std::string& page) {
   const Result<void> done = edges::write_file_whole(report_page_path(report_dir_).string(), page);
-  // A page that cannot be written is trouble of the outside world, whatever its path looks like.
+  // A page that cannot be written is a failure of the environment, whatever the code of the error.
   if (!done) return fail(ErrorCode::kUnavailable, done.error().message);
   made_.clear();
   return {};

@@ -9,11 +9,11 @@
 
 namespace berth::cli {
 
-/// Where the page of --report DIR stands.
+/// The path of the page of --report DIR.
 [[nodiscard]] std::filesystem::path report_page_path(const std::string& report_dir);
 
-/// A folder that is made with its parents, and unmade again unless its page was written: what was not there before a
-/// failed run is not there after it.
+/// A folder that is created with its parents, and removed again unless its page was written: a failed run leaves no
+/// folders behind.
 class ReportFolder {
  public:
   ReportFolder() = default;
@@ -21,9 +21,9 @@ class ReportFolder {
   ReportFolder& operator=(const ReportFolder&) = delete;
   ~ReportFolder();
 
-  /// Error (kUnavailable) where it cannot be made, or nothing may be written there.
+  /// Creates the folder. Error: kUnavailable if it cannot be created or is not writable.
   [[nodiscard]] Result<void> make(const std::string& report_dir);
-  /// Writes the page whole and keeps the folder. Error: kUnavailable. Requires: make() succeeded.
+  /// Writes the page atomically and keeps the folder. Error: kUnavailable. Requires: make() succeeded.
   [[nodiscard]] Result<void> write_page(const std::string& page);
 
  private:

@@ -30,7 +30,7 @@ OrderedJson count_trial_json(const study::CountTrial& trial) {
   return entry;
 }
 
-/// The share of the worst service with the first seed, at the answer.
+/// The share of the worst service at the answer, with the first seed.
 std::optional<double> answer_share(const study::PolicySize& policy) {
   for (const study::CountTrial& trial : policy.tried) {
     if (policy.gpus == trial.gpus) return share_of(trial.seeds.front().worst);

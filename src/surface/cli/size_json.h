@@ -1,4 +1,4 @@
-/// How many GPUs each policy needs, as JSON: the words of docs/size.md, in their order.
+/// How many GPUs each policy needs, as JSON: the keys of docs/size.md, in their order.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 namespace berth::cli {
 
 /// One line of JSON with a newline. Absent figures are null, and a policy that no count satisfies has `infeasible` and
-/// null figures. `ignores` and `notes` stand only where they say something. The same result gives the same bytes.
+/// null figures. `ignores` and `notes` are present only if not empty. The same result gives the same bytes.
 [[nodiscard]] std::string size_json(const study::SizeResult& result);
 
 }  // namespace berth::cli

@@ -16,7 +16,7 @@
 namespace berth::cli {
 namespace {
 
-/// Whether it is a number, if perhaps of more digits than Decimal takes.
+/// Whether the text is a number, possibly with more digits than Decimal can hold.
 bool is_unsigned_number(std::string_view text) {
   if (text.empty() || (text.front() != '.' && (text.front() < '0' || text.front() > '9'))) return false;
   double ignored = 0;
@@ -46,7 +46,7 @@ Result<std::vector<std::string>> parse_sizable_policies(std::string_view text) {
   Result<std::vector<std::string>> names = parse_policies(text, policy::sizable_names());
   const Result<std::vector<std::string>> with_fixed = parse_policies(text, policy::names());
   if (!names && with_fixed) {
-    return invalid("--policies: fixed cannot be sized: its layout stands in the file, for the GPUs that the file has");
+    return invalid("--policies: fixed cannot be sized: its layout is written for the number of GPUs in the file");
   }
   return names;
 }

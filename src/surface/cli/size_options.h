@@ -28,7 +28,7 @@ struct SizeWords {
 inline constexpr std::int64_t kSizedGpusMax = 100'000;  ///< as many as a scenario may have
 inline constexpr std::int64_t kSizeSeedsMax = 100;
 
-/// Checked, as far as that goes without the scenario.
+/// Checked, as far as possible without the scenario.
 struct SizeRequest {
   std::string scenario_path;
   std::vector<std::string> policies;
@@ -40,8 +40,8 @@ struct SizeRequest {
 };
 
 /// Refuses an attainment that is not above 0 and at most 1, unknown and repeated policies and `fixed`, counts of GPUs
-/// and seeds beyond their limits, parameters that there are not, an unknown format and empty paths. Without --policies:
-/// all that can be sized.
+/// and seeds beyond their limits, unknown parameters, an unknown format and empty paths. Without --policies: all
+/// policies that can be sized.
 [[nodiscard]] Result<SizeRequest> check_size_options(const SizeWords& words);
 
 }  // namespace berth::cli

@@ -54,7 +54,7 @@ TEST(SizeOptions, PoliciesAreThoseThatCanBeSized) {
   EXPECT_EQ(check_size_options(typed)->policies, (std::vector<std::string>{"paris", "shared"}));
   typed.policies = "shared,fixed";
   EXPECT_EQ(refusal(typed),
-            "--policies: fixed cannot be sized: its layout stands in the file, for the GPUs that the file has");
+            "--policies: fixed cannot be sized: its layout is written for the number of GPUs in the file");
   typed.policies = "shared,shared";
   EXPECT_EQ(refusal(typed), "--policies: wanted each policy once, found \"shared\" twice");
   typed.policies = "";

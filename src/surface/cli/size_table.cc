@@ -50,7 +50,7 @@ std::string ratio_text(const std::optional<study::SizeComparison>& compared) {
   return shown(compared->effective_ratio, [](double ratio) { return fmt::format("{:.2f}x", ratio); });
 }
 
-/// Of the first seed, at the answer.
+/// The share of the worst service at the answer, with the first seed.
 std::string worst_share_text(const PolicySize& policy) {
   const auto answer = std::ranges::find(policy.tried, *policy.gpus, &study::CountTrial::gpus);
   return shown(answer->seeds.front().worst, study::floored_percent);
@@ -78,7 +78,8 @@ SizeRow policy_size_row(const study::SizeResult& result, const PolicySize& polic
           shown(goodput, [](double value) { return fmt::format("{:.4f}", value); })};
 }
 
-/// "4: 97.31%", over the seeds that were replayed the smallest; a count that holds is marked. Requires: it can run.
+/// "4: 97.31%", the smallest share over the seeds that were replayed; a count that holds is marked. Requires: the
+/// policy can run with that count.
 std::string trial_text(const study::CountTrial& trial) {
   const study::ServiceShare* smallest = study::smallest_share(trial);
   const std::string share = smallest != nullptr ? study::floored_percent(*smallest) : "no requests";
@@ -89,7 +90,7 @@ std::string cannot_run_text(std::int64_t first, std::int64_t last) {
   return first == last ? fmt::format("{}: cannot run", first) : fmt::format("{} to {}: cannot run", first, last);
 }
 
-/// One text a count, but one for neighbours that cannot run.
+/// One text per count, but a single one for adjacent counts that cannot run.
 std::vector<std::string> trial_texts(const std::vector<study::CountTrial>& tried) {
   std::vector<std::string> texts;
   texts.reserve(tried.size());
@@ -108,7 +109,7 @@ std::vector<std::string> trial_texts(const std::vector<study::CountTrial>& tried
   return texts;
 }
 
-/// Of many counts the first and the last, around the answer.
+/// The counts tried; of many, only the first and the last, around the answer.
 std::string tried_line(const PolicySize& policy) {
   constexpr std::size_t kFirst = 4;
   constexpr std::size_t kLast = 16;
@@ -154,7 +155,7 @@ std::vector<std::string> size_remarks(const study::SizeResult& result) {
   return lines;
 }
 
-/// "-2 (-25%)": the change against the step before, in GPUs and as a share of the first step's.
+/// "-2 (-25%)": the change from the previous step, in GPUs and as a share of the first step's.
 std::string idea_change_text(const study::SizeResult& result, std::size_t step) {
   const auto& first = result.ideas.front().size.gpus;
   return shown(study::gpus_saved(result.ideas, step), [&](std::int64_t saved) {

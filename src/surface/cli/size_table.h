@@ -1,4 +1,4 @@
-/// How many GPUs each policy needs, as a table for people.
+/// How many GPUs each policy needs, as a table.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace berth::cli {
 
-/// The answer in words, one row a policy with its cost and use against the references, better or worse, and every count
+/// The answer in words, one row per policy with its cost and utilisation compared with the references, and every count
 /// that was tried. At most kLineWidthMax columns unless figures are of astronomical size.
 [[nodiscard]] std::string size_table(const study::SizeResult& result, bool has_colour);
 

@@ -18,7 +18,7 @@
 namespace berth::cli {
 namespace {
 
-/// Sizes one after the other, as the bar shows.
+/// Sizes policies and steps one after the other, with progress on the bar.
 class Sizing {
  public:
   Sizing(const SizeRequest& request, const Scenario& scenario, std::FILE* progress, const InterruptWatch& interrupt)
@@ -66,7 +66,7 @@ class Sizing {
     return size;
   }
 
-  /// A policy that leaves nothing out may have its answer already.
+  /// The answer for a step. A step without parameters at 0 may be one of the policies that were sized already.
   Result<study::PolicySize> sized(const study::Idea& idea) {
     const auto known = std::ranges::find(result_.policies, idea.policy, &study::PolicySize::name);
     if (!idea.without.empty() || known == result_.policies.end()) {

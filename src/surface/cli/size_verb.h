@@ -15,7 +15,7 @@ namespace berth::cli {
 /// Draws the page of --report.
 using SizeReportRenderer = std::function<std::string(const study::SizeResult&)>;
 
-/// What the verb finds around it.
+/// The environment of the verb.
 struct SizeSurroundings {
   const Files& files;                ///< the scenario is read through these
   SizeReportRenderer render_report;  ///< needed for --report only

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`berth size` as a user meets it: its answers held against plain replays of edited scenarios, options, interrupts."""
+"""`berth size` end to end: its answers compared with replays of edited scenarios, options, interrupts."""
 
 import json
 import os
@@ -39,7 +39,7 @@ class Size(unittest.TestCase):
         return path
 
     def example(self, gpus):
-        """The bundled example with another count of GPUs, without its layout (whose GPUs may not be there)."""
+        """The bundled example with another count of GPUs, without its layout (which may name GPUs beyond the count)."""
         text = (EXAMPLE / "scenario.yaml").read_text()
         text = re.sub(r"\nlayout:\n(?:[ ].*\n)+", "\n", text)
         text = re.sub(r"path: ", f"path: {EXAMPLE}/", text)
@@ -61,7 +61,7 @@ class Size(unittest.TestCase):
         return json.loads(run.stdout)
 
     def check_against_replays(self, scenario_of, answer):
-        """Every count tried, replayed by hand with each of its seeds: the same shares, the same verdict and figures."""
+        """Replays every count tried with each of its seeds: the same shares, the same verdict and figures."""
         policies = {policy["name"]: policy for policy in answer["policies"]}
         replays = {}
         for name, policy in policies.items():
@@ -120,7 +120,7 @@ class Size(unittest.TestCase):
         self.assertAlmostEqual(shared["cost_micro_usd"], shared["gpus"] * 3_673_000 / 4, delta=1)
 
     def made_up(self, service_count, extra=""):
-        """Equal services on H100s, of which a static cut of 7 GPUs serves the worst better than one of 8."""
+        """Equal services on H100s, whose worst share is larger with a static layout of 7 GPUs than with one of 8."""
         self.written("p.csv", "model,gpu,profile,batch,processes,requests_per_second,latency_ms\n"
                      "m,H100-80GB,1g.10gb,1,1,20,50.0\nm,H100-80GB,2g.20gb,1,1,45,22.222\n"
                      "m,H100-80GB,3g.40gb,1,1,70,14.286\nm,H100-80GB,4g.40gb,1,1,90,11.111\n"
@@ -205,7 +205,7 @@ class Size(unittest.TestCase):
             command = [PROGRAM, "size", EXAMPLE / "scenario.yaml", "--attainment", "0.99", "--report", self.folder / "out"]
             process = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             deadline = time.monotonic() + DEADLINE_SECONDS
-            # The folder shows that the work is under way; static-best takes seconds.
+            # The folder shows that the run has begun; static-best takes seconds.
             while not (self.folder / "out").exists() and process.poll() is None and time.monotonic() < deadline:
                 time.sleep(0.005)
             process.send_signal(number)
@@ -246,7 +246,7 @@ class Size(unittest.TestCase):
             self.assertEqual(path.read_bytes(), (SIZING / path.name).read_bytes(), path.name)
 
     def test_ideas(self):
-        """Two slots of the example: the steps agree with replays under the same parameters."""
+        """Two slots of the example: the steps agree with replays with the same parameters."""
         text = (SIZING / "scenario.yaml").read_text()
         text = re.sub(r"path: ", f"path: {SIZING}/", text).replace("seconds: 1200}", "seconds: 120}")
         scenario = self.written("ideas.yaml", text)

@@ -1,5 +1,5 @@
-/// Aligned text for terminals: columns, wrapped lines, figures with separators. No figure is ever shown as zero when it
-/// is absent.
+/// Aligned text for terminals: columns, wrapped lines, figures with separators. An absent figure is never shown as
+/// zero.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace berth::cli {
 
 /// The widest line that the program prints by itself.
 inline constexpr std::size_t kLineWidthMax = 120;
-/// What stands for a figure that does not exist.
+/// The text for an absent figure.
 inline constexpr std::string_view kAbsentText = "-";
 
 /// 1234567 -> "1,234,567".
@@ -31,23 +31,23 @@ template <class T, class Format>
   return value ? format(*value) : std::string(kAbsentText);
 }
 
-/// Rows of equal length, columns separated by two spaces; the first column is set to the left, the others to the right;
-/// no spaces at the end of a line. ASCII cells.
+/// Lines of equal rows, columns separated by two spaces; the first column is left-aligned, the others right-aligned; no
+/// trailing spaces. Requires: rows of equal length, ASCII cells.
 [[nodiscard]] std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& rows);
 
-/// A line for a terminal, with its end: in the style of an SGR code ("1" bold, "2" dim), or plain without colour.
+/// A line for a terminal, with a newline: in the style of an SGR code ("1" bold, "2" dim), or plain without colour.
 [[nodiscard]] std::string styled_line(bool has_colour, std::string_view code, std::string_view text);
 
-/// What is said of one of several things.
+/// A remark on one of several things.
 struct Remark {
   std::string name;
-  std::string text;  ///< empty: nothing
+  std::string text;  ///< empty: no remark
 };
-/// "a, b: what they have in common", one line for each different text; `pattern` takes the names, then the text.
+/// "a, b: their common text", one line for each different text; `pattern` takes the names, then the text.
 [[nodiscard]] std::vector<std::string> grouped(std::string_view pattern, const std::vector<Remark>& remarks);
 
-/// The text broken at spaces to lines of at most `width` bytes (a longer word stays whole), those after the first
-/// indented by two. Control bytes of names become '?': a name cannot steer the terminal.
+/// The text broken at spaces into lines of at most `width` bytes (a longer word stays whole), those after the first
+/// indented by two. Control bytes become '?', so that a name cannot control the terminal.
 [[nodiscard]] std::string wrapped(std::string_view text, std::size_t width = kLineWidthMax);
 
 }  // namespace berth::cli

@@ -1,4 +1,4 @@
-/// The way from a standing plan to a new one, for programs.
+/// The transition from a standing plan to a new one, as JSON.
 #pragma once
 
 #include <string>
@@ -8,7 +8,8 @@
 
 namespace berth::cli {
 
-/// One JSON object; its keys: docs/packing.md. GPUs are numbered as in `gpus`, which says what each was and becomes.
+/// One JSON object; its keys: docs/packing.md. GPUs are numbered as in `gpus`, which gives the role of each in the old
+/// and the new plan.
 [[nodiscard]] std::string transition_json(const PackingProblem& problem, const transition::Transition& transition);
 
 }  // namespace berth::cli

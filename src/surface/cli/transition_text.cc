@@ -29,7 +29,7 @@ std::string change_text(const Transition& transition) {
   return text;
 }
 
-/// How nobody falls short meanwhile.
+/// The guarantee during the transition, and what it costs.
 std::string way_text(const Transition& transition) {
   std::string text = "No demand falls below its new rate, or below what it had, at any step";
   if (transition.temporary > 0) text += fmt::format("; {} for a while only", slices_word(transition.temporary));

@@ -1,4 +1,4 @@
-/// The way from a standing plan to a new one, for people.
+/// The transition from a standing plan to a new one, as a table.
 #pragma once
 
 #include <string>
@@ -12,11 +12,11 @@ namespace berth::cli {
 /// "create", "destroy", "retune".
 [[nodiscard]] std::string_view step_word(transition::StepKind kind);
 
-/// Whose slice a step is about: a demand of the problem, or one that is gone.
+/// The demand of a step's slice: one of the problem, or one of the old plan that the problem no longer has.
 [[nodiscard]] const Demand& demand_of_step(const PackingProblem& problem, const transition::Transition& transition,
                                            const transition::TransitionStep& step);
 
-/// What changes, what is proven of it, the GPUs that come and go, and the steps in order.
+/// The changes and how far they are proven minimal, the GPUs added and released, and the steps in order.
 [[nodiscard]] std::string transition_table(const PackingProblem& problem, const transition::Transition& transition);
 
 }  // namespace berth::cli

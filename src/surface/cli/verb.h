@@ -1,4 +1,4 @@
-/// What every verb of the program shares: where it prints, how it reads files, and the exit status that it leaves.
+/// Common parts of all verbs: where a verb prints, how it reads files, and its exit status.
 #pragma once
 
 #include <cstdio>
@@ -9,7 +9,7 @@
 
 namespace berth::cli {
 
-/// What a verb gets: where it prints, and the exit status it leaves.
+/// The context of a verb: where it prints, how it reads files, and its exit status.
 struct VerbContext {
   std::FILE* out = stdout;
   std::FILE* err = stderr;
@@ -17,13 +17,13 @@ struct VerbContext {
   const Files* files = nullptr;  ///< borrowed; set before a verb that reads files runs
 };
 
-/// How a verb prints: for people, or for programs.
+/// How a verb prints: a table for people, or JSON for programs.
 enum class OutputFormat { kTable, kJson };
 
-/// The exit status of a failure: 2 for bad or missing input, 1 for trouble of the outside world, 130 for an interrupt.
+/// The exit status of a failure: 2 for bad or missing input, 1 for a failure of the environment, 130 for an interrupt.
 [[nodiscard]] int exit_status(ErrorCode code);
 
-/// Ends a verb: its text goes to `out`, or "berth: message" to `err`, and the status is set.
+/// Ends a verb: prints its text to `out`, or "berth: message" to `err`, and sets the status.
 void finish(VerbContext& context, const Result<std::string>& outcome);
 
 }  // namespace berth::cli

@@ -1,4 +1,4 @@
-/// How far a policy is from what no policy can pass.
+/// The distance of a policy from the bound, which no policy can exceed.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace berth::report {
 
-/// {"any", "unshared"}: the bounds of the goodput that the scenario asks for, at all and where services are kept apart;
-/// null where there is none.
+/// {"any", "unshared"}: the bounds of the goodput that the scenario's objective names, for all policies and for those
+/// that keep services apart; null if there is none.
 [[nodiscard]] Json bound_json(const study::ReplayResult& result);
 
-/// Such as "0.021 below the bound: 97.6 % of it": against the bound for policies that keep services apart where this
-/// one does ("below the bound without sharing", where that differs), else against that for all. Empty where the policy
-/// or the bound has no figure.
+/// Such as "0.021 below the bound: 97.6 % of it". A policy that keeps services apart is compared with the bound for
+/// such policies ("below the bound without sharing", if that differs), others with the bound for all. Empty if the
+/// policy or the bound has no figure.
 [[nodiscard]] std::string bound_distance(const study::ReplayResult& result, const measure::PolicyResult& policy);
 
 }  // namespace berth::report

@@ -21,7 +21,7 @@ measure::PolicyResult giving(double goodput) {
 
 TEST(BoundDistance, IsToldInWords) {
   EXPECT_EQ(bound_distance(bounded(0.8, 0.8), giving(0.6)), "0.200 below the bound: 75.0 % of it");
-  EXPECT_EQ(bound_distance(bounded(0.8, 0.8), giving(0.7996)), "at the bound: nothing can give more");
+  EXPECT_EQ(bound_distance(bounded(0.8, 0.8), giving(0.7996)), "at the bound: no policy can exceed it");
 }
 
 TEST(BoundDistance, IsThatOfPoliciesThatKeepServicesApartWhereThisOneDoes) {

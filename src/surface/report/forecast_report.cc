@@ -58,7 +58,7 @@ std::string forecast_headline(const BacktestResult& result) {
   const ModelScore& combined = result.models.back();
   const ModelScore& best = best_single(result);
   std::string covered =
-      fmt::format("{:.0f} % of what arrived lay in the combination's 80 % band", combined.coverage_80 * 100);
+      fmt::format("{:.0f} % of the arrivals were in the combination's 80 % band", combined.coverage_80 * 100);
   if (best.pinball <= 0) return covered;
   return fmt::format("{}; its loss is {:.3f} times that of the best single model, {}", covered,
                      combined.pinball / best.pinball, forecast::name_of(best.model));
@@ -88,7 +88,7 @@ std::string score_rows(const BacktestResult& result) {
   return rows;
 }
 
-/// Where seconds and requests lie in one picture.
+/// Positions of seconds and requests in one picture.
 struct BandScale {
   static constexpr double kWidth = 1120;
   static constexpr double kHeight = 190;
@@ -102,7 +102,7 @@ struct BandScale {
   [[nodiscard]] double x_of(std::int64_t second) const {
     return kLeft + (kWidth - kLeft) * static_cast<double>(second - first_second) / static_cast<double>(second_count);
   }
-  /// What lies above the picture is drawn at its edge.
+  /// Values above the picture are drawn at its edge.
   [[nodiscard]] double y_of(double requests) const {
     return kBottom - (kBottom - kTop) * std::min(1.0, requests / requests_max);
   }
@@ -161,7 +161,7 @@ std::string band_figure(std::span<const ForecastSecond> seconds, double requests
                         .second_count = std::max<std::int64_t>(1, static_cast<std::int64_t>(seconds.size())),
                         .requests_max = requests_max};
   return fmt::format(
-      "<figure><svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"Requests a second: forecast and arrived\">"
+      "<figure><svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"Requests per second: forecast and arrived\">"
       "{}{}{}{}{}</svg></figure>\n",
       BandScale::kWidth, BandScale::kHeight, band_axes(scale), band(scale, seconds, "band95", kLevel025, kLevel975),
       band(scale, seconds, "band80", kLevel10, kLevel90), median_line(scale, seconds), arrival_dots(scale, seconds));

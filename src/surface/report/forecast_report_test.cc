@@ -30,7 +30,7 @@ forecast::BacktestResult five_models() {
 
 TEST(ForecastReport, ShowsModelsBandsAndTheHeadline) {
   const std::string page = render_forecast_report("t.txt", five_models());
-  EXPECT_THAT(page, HasSubstr("79 % of what arrived lay in the combination's 80 % band"));
+  EXPECT_THAT(page, HasSubstr("79 % of the arrivals were in the combination's 80 % band"));
   EXPECT_THAT(page, HasSubstr("0.875 times that of the best single model, bursty"));
   for (const forecast::Model model : forecast::kModels) {
     EXPECT_THAT(page, HasSubstr("data-model=\"" + std::string(forecast::name_of(model)) + "\""));

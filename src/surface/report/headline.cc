@@ -47,13 +47,13 @@ std::string percent_change(double value, double reference) {
   return fmt::format("{:.0f} % {} than", std::abs(percent), percent > 0 ? "more" : "less");
 }
 
-/// ", 38 % more than shared (0.674)"; a reference of nothing has no percentage.
+/// ", 38 % more than shared (0.674)"; a reference of 0 has no percentage.
 std::string compared(double goodput, double reference, const std::string& name) {
-  if (reference <= 0) return fmt::format("; {} gives none", name);
+  if (reference <= 0) return fmt::format("; that of {} is 0", name);
   return fmt::format(", {} {} ({:.3f})", percent_change(goodput, reference), name, reference);
 }
 
-/// The costs of both, and of a million answers in time; empty where the fleet has no price.
+/// The costs of both, and of a million answers in time; empty if the fleet has no price.
 std::string cost_sentence(const measure::Figures& best, const measure::Figures& reference) {
   if (!best.cost_micro_usd || !reference.cost_micro_usd) return "";
   std::string text = *best.cost_micro_usd == *reference.cost_micro_usd
@@ -77,7 +77,7 @@ std::string headline(const Scenario& scenario, const study::ReplayResult& result
 
   const double goodput = *goodput_of(*best, objective);
   const char* over = objective == Objective::kServices ? "mean of services" : "over all requests";
-  std::string text = fmt::format("{} gives most: goodput {:.3f} ({})", best->name, goodput, over);
+  std::string text = fmt::format("{} has the highest goodput: {:.3f} ({})", best->name, goodput, over);
   const PolicyResult* reference = reference_for(result, objective, *best);
   if (reference != nullptr) text += compared(goodput, *goodput_of(*reference, objective), reference->name);
   text += ".";
@@ -85,7 +85,7 @@ std::string headline(const Scenario& scenario, const study::ReplayResult& result
 
   const PolicyResult* live = best->is_hindsight ? best_of(result, objective, false) : nullptr;
   if (live != nullptr) {
-    text += fmt::format(" {} knows the whole trace beforehand; of those that do not, {} gives most ({:.3f}).",
+    text += fmt::format(" {} knows the whole trace beforehand; of those that do not, {} has the highest ({:.3f}).",
                         best->name, live->name, *goodput_of(*live, objective));
   }
   return text;

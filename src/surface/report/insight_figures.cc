@@ -19,7 +19,7 @@ Json service_forecast_json(const measure::ServiceForecast& forecast) {
           {"wape", or_null(forecast.wape)}};
 }
 
-/// How a slice is used, where that is not the ordinary way.
+/// How a slice is used, unless it serves at its default point.
 std::string how_used(const AssignSlice& assign) {
   if (assign.holding.role == Role::kRetraining) return "retraining";
   if (!assign.point) return "";
@@ -36,7 +36,7 @@ Json step_json(const Scenario& scenario, const char* verb, const Slice& slice, c
                       given != nullptr ? how_used(*given) : std::string()});
 }
 
-/// The assignment of a slice that this decision creates; it is told in one step with the creation.
+/// The assignment of a slice that this decision creates; both are shown as one step.
 const AssignSlice* given_after(const measure::Decision& decision, const Slice& created) {
   for (const measure::Decision::Step& step : decision.steps) {
     const auto* assign = std::get_if<AssignSlice>(&step);

@@ -1,4 +1,4 @@
-/// What a policy expected, and why it acted, as the page draws it.
+/// A policy's forecasts and decisions, as the page draws them.
 #pragma once
 
 #include "domain/scenario.h"
@@ -8,7 +8,7 @@
 namespace berth::report {
 
 /// {"share", "leads": [{"seconds", "services": [{"low", "median", "high", "inside", "wape"}]}]}, the first
-/// kReportServicesMax services; null where the policy tells no forecasts.
+/// kReportServicesMax services; null if the policy makes no forecasts.
 [[nodiscard]] Json forecast_json(const measure::Insight& insight);
 
 /// {"count", "shown": [[gpu, at_s, text, [[name, number], ..], [step, ..]], ..]}, in order of time: those on the first

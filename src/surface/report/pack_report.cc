@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::string_view kNoFigure = R"(<span class="absent">–</span>)";
 
-/// A problem and its plan, with what the page asks of them again and again.
+/// A problem and its plan, with values that the page needs repeatedly.
 struct PackPage {
   const PackingProblem& problem;
   const packing::PackResult& result;
@@ -111,7 +111,7 @@ std::string pack_facts(const PackPage& page) {
       "Slices", fmt::format("{} ({} the fewest then)", result.score.slices, proven_text(result.is_slice_count_proven)));
   text += pack_fact("Nodes searched", fmt::format("{}", result.nodes));
   text += pack_fact("Latency below", rules.slo_factor.to_string() + " × target");
-  text += pack_fact("Processes a slice", fmt::format("at most {}", rules.processes_max));
+  text += pack_fact("Processes per slice", fmt::format("at most {}", rules.processes_max));
   text += pack_fact("Headroom", rules.headroom.to_string());
   if (rules.keeps_tenants_apart) text += pack_fact("Tenants", "never share a GPU");
   return text;
@@ -147,7 +147,7 @@ std::string legend_items(const PackPage& page) {
 constexpr double kBarWidth = 552;
 constexpr double kBarHeight = 42;
 
-/// Where a slice lies in the picture of its GPU.
+/// The position of a slice in the picture of its GPU.
 struct Stretch {
   double left = 0;
   double width = kBarWidth;
@@ -159,7 +159,7 @@ Stretch stretch_of(const GpuModel& model, const Slice& slice) {
   return {.left = unit * slice.start, .width = unit * model.profiles[slice.profile.index].length};
 }
 
-/// Two lines in a box of their own, which cuts what is too long. `style` is that of the letters.
+/// Two lines in a box of their own, which clips text that is too long. `style`: of the text.
 std::string label_in(const Stretch& at, std::string_view style, std::string_view first, std::string_view second) {
   return fmt::format(
       R"(<svg x="{:.1f}" y="0" width="{:.1f}" height="{}"><text class="label" x="6" y="17" style="{}">{}</text>)"
@@ -167,7 +167,7 @@ std::string label_in(const Stretch& at, std::string_view style, std::string_view
       at.left, at.width - 3, kBarHeight, style, html_escaped(first), style, html_escaped(second));
 }
 
-/// Letters on the colour of a model; over a pattern they have a rim of the plain colour.
+/// The style of text on the colour of a model; over a pattern it has an outline in the plain colour.
 std::string letters_on(std::size_t hue) {
   std::string fill = fmt::format("fill:var(--on{})", hue % kHueCount);
   if (hue < kHueCount) return fill;
@@ -184,7 +184,7 @@ std::string packed_box(const PackPage& page, const PackedSlice& packed) {
   const std::size_t hue = page.hues.at(demand.model);
   const std::string name = page.slice_name(packed.slice);
   const std::string said =
-      fmt::format("{} on {}@{}: batch {}, {}, {} requests a second", demand_label(demand), name, packed.slice.start,
+      fmt::format("{} on {}@{}: batch {}, {}, {} requests per second", demand_label(demand), name, packed.slice.start,
                   packed.batch, packed.processes == 1 ? "1 process" : fmt::format("{} processes", packed.processes),
                   packed.requests_per_second.to_string());
   constexpr double kNarrow = 100;
@@ -202,7 +202,7 @@ std::string free_box(const PackPage& page, const Slice& slice) {
          label_in(at, "fill:var(--muted)", "free", page.slice_name(slice));
 }
 
-/// What stands on each GPU, as pictures.
+/// The slices of each GPU, as pictures.
 std::vector<std::string> gpu_pictures(const PackPage& page) {
   std::vector<std::string> pictures(page.result.packing.gpu_offers.size());
   for (const PackedSlice& packed : page.result.packing.slices) {
@@ -248,14 +248,14 @@ std::string demand_td(std::string_view label, std::string_view markup) {
   return fmt::format(R"(<td data-label="{}">{}</td>)", label, markup);
 }
 
-/// Exact where that is short, else to three digits.
+/// Exact if that is short, else with three digits.
 std::string rate_words(const Decimal& rate) {
   constexpr std::size_t kShort = 9;
   const std::string exact = rate.to_string();
   return exact.size() <= kShort ? exact : fmt::format("{:.3f}", rate.to_double());
 }
 
-/// What a demand got.
+/// The slices of a demand, summed.
 struct DemandGain {
   Decimal given;
   std::map<std::string, int> kinds;  ///< its slices by the names of their profiles
@@ -276,7 +276,7 @@ std::string kinds_words(const DemandGain& gain) {
   return text.empty() ? std::string(kNoFigure) : html_escaped(text);
 }
 
-/// A share, rounded down: one below a target never looks as if it met it.
+/// A share, rounded down, so that one below a target never looks as if it met the target.
 std::string share_words(double share) { return fmt::format("{:.2f} %", std::floor(share * 1e4) / 1e2); }
 
 std::string replay_cells(const PackPage& page, std::size_t index) {
@@ -328,7 +328,7 @@ std::string replay_words(const PackPage& page) {
   if (page.replay == nullptr) return "Load: the stated rate as a share of what is given. --verify replays the plan.";
   return fmt::format(
       "Load: the stated rate as a share of what is given. In time and p99: requests at random (Poisson) at the stated "
-      "rates, {} s with each of {} seeds. A plan that is full to the brim answers late; --headroom asks for more room.",
+      "rates, {} s with each of {} seeds. A plan at full capacity answers late; --headroom adds spare capacity.",
       page.replay->seconds, page.replay->seeds.size());
 }
 

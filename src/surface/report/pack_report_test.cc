@@ -11,7 +11,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-/// Three A30, two of them cut alike, with a name that would be markup.
+/// Three A30, two of them with equal slices, and a name that would be markup.
 PackingProblem small_problem() {
   PackingProblem problem;
   problem.offers.push_back({.model = mig::find_gpu_model("A30").value(), .count_max = {}, .micro_usd_per_hour = {}});

@@ -48,7 +48,7 @@ Json gpus_json(const Scenario& scenario) {
   return gpus;
 }
 
-/// Arrivals are the same under every policy: those of the first one that ran.
+/// The timeline of the first policy that ran: arrivals are the same under every policy.
 const measure::Timeline* any_timeline(const study::ReplayResult& result) {
   for (const measure::PolicyResult& policy : result.policies) {
     if (!policy.infeasible) return &policy.timeline;

@@ -1,4 +1,4 @@
-/// What the page draws, as JSON for its <script> element.
+/// The data that the page draws, as JSON for its <script> element.
 #pragma once
 
 #include <string>

@@ -14,7 +14,7 @@ template <class T>
   return value ? Json(*value) : Json();
 }
 
-/// Five significant digits: more cannot be seen. What is not finite is 0.
+/// Rounded to five significant digits, as more cannot be seen; 0 if not finite.
 [[nodiscard]] double rounded(double value);
 
 [[nodiscard]] Json series(const std::vector<double>& values);

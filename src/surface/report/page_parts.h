@@ -1,4 +1,4 @@
-/// Pages from their parts: a frame with {{marks}}, what stands for each, and text that cannot become markup.
+/// Pages from their parts: a frame with {{marks}}, a text for each, and escaped text that cannot become markup.
 #pragma once
 
 #include <string>
@@ -13,10 +13,10 @@ namespace berth::report {
   return {begin, static_cast<std::size_t>(end - begin)};
 }
 
-/// Text for between tags and in quoted attributes.
+/// Escapes text for use between tags and in quoted attributes.
 [[nodiscard]] std::string html_escaped(std::string_view text);
 
-/// What stands for each mark.
+/// The text for each mark.
 using PageParts = std::vector<std::pair<std::string_view, std::string>>;
 
 /// The frame with each {{mark}} replaced. Requires: every mark of the frame has a part.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Opens the report of the bundled example in headless Chromium: it draws, it is not blank, and nothing on it fails.
+"""Opens the report of the bundled example in headless Chromium: it is drawn, it is not blank, and its script reports no error.
 
-Skipped (exit status 77) where there is no Chromium. BERTH_SCREENSHOT=FILE keeps the picture.
+Skipped (exit status 77) if there is no Chromium. BERTH_SCREENSHOT=FILE keeps the picture.
 """
 
 import os
@@ -44,7 +44,7 @@ def main():
 
 
 def browse(chromium, folder, page, *options):
-    """Runs the browser once; what it printed, and the lines that the page's console wrote."""
+    """Runs the browser once; returns its output and the lines of the page's console."""
     command = [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--hide-scrollbars",
                "--disable-background-networking", "--disable-component-update", "--disable-sync",
                "--disable-dev-shm-usage", "--enable-logging=stderr", f"--user-data-dir={folder / 'profile'}",
@@ -117,7 +117,7 @@ def check_keyboard(chromium, folder):
         assert len(paths) == SERVICE_COUNT and all(len(path) > 100 and "NaN" not in path for path in paths), name
     reached = re.findall(r'data-reach="([^"]*)"', body)
     assert reached == RAN, reached
-    assert len(re.findall(r"below the bound(?: without sharing)?: [0-9.]+ % of it", body)) == len(RAN), "not every distance is told"
+    assert len(re.findall(r"below the bound(?: without sharing)?: [0-9.]+ % of it", body)) == len(RAN), "not every distance is shown"
 
 
 def check_picture(chromium, folder, page, mode):

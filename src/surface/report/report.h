@@ -8,7 +8,7 @@
 
 namespace berth::report {
 
-/// The page, UTF-8. Names from the scenario are escaped; figures that do not exist stay visibly absent. The layout
+/// The page, UTF-8. Names from the scenario are escaped; absent figures are shown as absent. The layout
 /// strips show the first `kReportGpusMax` GPUs, the load charts the first `kReportServicesMax` services, and the page
 /// says so. The same arguments give the same bytes. Requires: `result` comes from a replay of `scenario` (services and
 /// slices name its services and GPUs).
@@ -16,9 +16,9 @@ namespace berth::report {
 
 inline constexpr std::uint32_t kReportGpusMax = 32;
 inline constexpr std::size_t kReportServicesMax = 48;
-/// Stretches of slices shown for one policy.
+/// The maximum number of spans of slices shown for one policy.
 inline constexpr std::size_t kReportSpansMax = 8'000;
-/// Decisions shown for one policy.
+/// The maximum number of decisions shown for one policy.
 inline constexpr std::size_t kReportDecisionsMax = 4'000;
 
 }  // namespace berth::report

@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kHostileName = "</script><b>&\"x";
 
-/// `gpu_count` GPUs with one slice each, all of one service with a name that tries to break out.
+/// `gpu_count` GPUs with one slice each, all of one service whose name tries to break out of the markup.
 struct Sample {
   Scenario scenario;
   study::ReplayResult result;

@@ -43,7 +43,7 @@ std::string facts(const study::SizeResult& result) {
          fact("Tried", "at most " + study::counted_gpus(result.options.gpus_max));
 }
 
-/// A figure with a bar behind it; `share` of the bar's whole width.
+/// A figure with a bar behind it; `share`: of the bar's full width.
 std::string barred(std::string_view text, double share) {
   return fmt::format(R"(<span class="cell"><i style="width:{:.1f}%"></i><b>{}</b></span>)",
                      std::clamp(share, 0.0, 1.0) * 100, text);
@@ -68,7 +68,7 @@ std::string signed_percent(double change) {
   return percent == 0 ? "0 %" : fmt::format("{:+.0f} %", percent);
 }
 
-/// "-25 %" and the effective utilisation below it, against one reference.
+/// "-25 %" and the ratio of effective utilisation below it, compared with one reference.
 std::string against(const study::SizeResult& result, const PolicySize& policy, std::string_view reference) {
   const auto compared = study::compare_sizes(result, policy, reference);
   if (!compared) return std::string(kAbsentCell);
@@ -84,7 +84,7 @@ std::string cost_markup(const PolicySize& policy, std::int64_t gpus_largest) {
   return barred(fmt::format("${:.4f}", static_cast<double>(*policy.cost_micro_usd) / 1e6), share);
 }
 
-/// Of the first seed, at the answer.
+/// The share of the worst service at the answer, with the first seed.
 std::string worst_share_markup(const PolicySize& policy) {
   const auto answer = std::ranges::find(policy.tried, *policy.gpus, &study::CountTrial::gpus);
   const auto& worst = answer->seeds.front().worst;
@@ -124,11 +124,11 @@ std::string policy_rows(const study::SizeResult& result) {
   return rows;
 }
 
-/// What must be known beside the figures, a line for each policy that has any.
+/// Remarks on the figures, one line for each policy that has any.
 std::string remark_lines(const study::SizeResult& result) {
   std::string lines;
   for (const PolicySize& policy : result.policies) {
-    if (!policy.at_answer) continue;  // its row says why
+    if (!policy.at_answer) continue;  // its row gives the reason
     const measure::PolicyResult& replayed = *policy.at_answer;
     std::vector<std::string> remarks = study::size_remarks_on(result.options, policy);
     if (!replayed.how.empty()) remarks.push_back(replayed.how);
@@ -142,15 +142,15 @@ std::string remark_lines(const study::SizeResult& result) {
   return lines;
 }
 
-/// Where counts and shares lie in a picture of the counts tried: what is missing from a share on a logarithmic scale,
-/// so that a target near 100 % can be read; counts that cannot run in a lane of their own below.
+/// Positions in a picture of the counts tried: the shares by their distance from 100 % on a logarithmic scale, so that
+/// a target near 100 % can be read; counts that cannot run in a lane of their own below.
 struct TriedScale {
   static constexpr double kWidth = 300;
   static constexpr double kHeight = 150;
   static constexpr double kLeft = 46;
   static constexpr double kTop = 10;
   static constexpr double kBottom = 112;  ///< a share of 0
-  static constexpr double kLane = 124;    ///< what cannot run
+  static constexpr double kLane = 124;    ///< counts that cannot run
   std::int64_t gpus_smallest = 1;
   std::int64_t gpus_largest = 1;
   double radius = 4;
@@ -170,7 +170,7 @@ struct TriedScale {
   static constexpr double kAboveDecades = 0.5;  ///< how far 100 % lies above the last decade
 };
 
-/// One decade more than the target needs.
+/// The number of decades of the scale: one more than the target needs.
 int decades_for(const Decimal& attainment) {
   const double missing = 1 - attainment.to_double();
   if (missing <= 1e-5) return 5;
@@ -214,7 +214,7 @@ std::string dot(const TriedScale& scale, const study::CountTrial& trial) {
                      study::counted_gpus(trial.gpus), said);
 }
 
-/// The counts under the dots, those that find room; the answer always.
+/// The counts below the dots, as far as there is room; the answer's always.
 std::string count_axis(const TriedScale& scale, const PolicySize& policy) {
   constexpr double kApart = 20;
   std::string svg;
@@ -244,7 +244,7 @@ std::string answer_words(const PolicySize& policy) {
   return (policy.is_smallest_proven ? "" : "at most ") + study::counted_gpus(*policy.gpus);
 }
 
-constexpr std::size_t kCrowd = 32;  ///< so many dots touch each other
+constexpr std::size_t kCrowd = 32;  ///< with this many, dots touch each other
 
 std::string tried_figure(const study::SizeResult& result, const PolicySize& policy) {
   const TriedScale scale{.gpus_smallest = policy.tried.front().gpus,

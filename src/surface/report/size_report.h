@@ -1,4 +1,4 @@
-/// The page of `berth size`: what each policy needs beside the others, as one self-contained HTML page without script.
+/// The page of `berth size`: compares the GPUs that policies need, as one self-contained HTML page without script.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 namespace berth::report {
 
 /// The page, UTF-8: the answer in words, cost, utilisation and goodput of the policies side by side, and the counts
-/// tried. Names are escaped; figures that do not exist are a dash. The same result gives the same bytes.
+/// tried. Names are escaped; absent figures are a dash. The same result gives the same bytes.
 [[nodiscard]] std::string render_size_report(const study::SizeResult& result);
 
 }  // namespace berth::report

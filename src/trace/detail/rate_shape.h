@@ -1,4 +1,4 @@
-/// The generators whose rate moves: by how much a second's mean differs from the generator's.
+/// The generators whose rate varies: the factor of each second's mean.
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kDepthMax = 16;
-constexpr std::size_t kKeyCountMax = 100;  // keys are looked for one by one
+constexpr std::size_t kKeyCountMax = 100;  // keys are searched linearly
 
 /// Builds the document from the parser's events.
 class ExactBuilder : public nlohmann::json_sax<Json> {
@@ -49,7 +49,7 @@ class ExactBuilder : public nlohmann::json_sax<Json> {
   }
 
   [[nodiscard]] const std::string& fault() const { return fault_; }
-  /// How many bytes had been read when it stopped, where the parser tells it.
+  /// The number of bytes read when parsing stopped, if the parser reports it.
   [[nodiscard]] std::optional<std::size_t> error_at() const { return error_at_; }
   [[nodiscard]] Json take() { return std::move(root_); }
 
@@ -69,7 +69,7 @@ class ExactBuilder : public nlohmann::json_sax<Json> {
     add(std::move(value));
     return true;
   }
-  /// The address of an open value stays: its parent gets no further member before it is closed.
+  /// Opens an object or a list. Its address stays valid: its parent gets no further member until it is closed.
   bool open(Json value) {
     if (stack_.size() == kDepthMax) {
       fault_ = fmt::format("wanted at most {} levels, found more", kDepthMax);
@@ -97,7 +97,7 @@ TextPlace place_of(std::string_view text, std::size_t bytes_read) {
   return {.line = line, .column = before.size() - (last_break == std::string_view::npos ? 0 : last_break + 1) + 1};
 }
 
-/// What stands at the last byte that was read.
+/// A description of the last byte that was read.
 std::string found_at(std::string_view text, std::size_t bytes_read) {
   if (bytes_read == 0 || bytes_read > text.size()) return "the end";
   const char byte = text[bytes_read - 1];

@@ -1,4 +1,4 @@
-/// JSON put together from text: a library's numbers could not hold all digits of a rate.
+/// JSON assembled from text: the library's number types cannot hold all digits of a rate.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -11,10 +11,11 @@
 
 namespace berth::cli::detail {
 
-/// A name need not be UTF-8 (a file's stem): what is not is replaced, so that the output always is.
+/// The value as JSON text. Bytes that are not UTF-8 (such as in a file's stem) are replaced, so the output is valid
+/// UTF-8.
 [[nodiscard]] std::string json_text(const nlohmann::ordered_json& value);
 
-/// The number with all its digits; JSON has no fractions, so a number that is no decimal is rounded.
+/// The number with all its digits. JSON has no fractions, so a number without a finite decimal form is rounded.
 [[nodiscard]] std::string exact_text(const Decimal& value);
 
 /// Keys and values that are JSON already.

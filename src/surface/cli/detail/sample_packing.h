@@ -1,4 +1,4 @@
-/// A small problem with a plan, for the tests of what shows plans.
+/// A small problem with a plan, for the tests of tables, JSON and pages of plans.
 #pragma once
 
 #include "domain/packing.h"
@@ -16,7 +16,7 @@ inline Slice slice_on(const PackingProblem& problem, const Packing& packing, std
   return {GpuId{gpu}, start, mig::find_profile(model, profile).value()};
 }
 
-/// "bert" of its own tenant, "resnet" of "shop", and "idle", which wants nothing.
+/// "bert" of its own tenant, "resnet" of "shop", and "idle", whose rate is 0.
 inline PackingProblem problem(bool is_priced) {
   PackingProblem problem;
   const auto offer = [&](const char* name, std::int64_t price) {
@@ -32,7 +32,7 @@ inline PackingProblem problem(bool is_priced) {
   return problem;
 }
 
-/// Two GPUs: on A30 twice 1g for bert and 2g for resnet; the other is a T4 whole for resnet, or an A30 with 1g for
+/// Two GPUs: an A30 with two 1g for bert and 2g for resnet; the other is a whole T4 for resnet, or an A30 with 1g for
 /// bert.
 inline packing::PackResult result(const PackingProblem& problem) {
   const bool is_priced = problem.offers.size() > 1;

@@ -1,5 +1,5 @@
 /// For tests: a result of a replay with every kind of figure, present and absent. Made by hand, so that a golden text
-/// can be checked against it with the eye.
+/// can be checked against it by eye.
 #pragma once
 
 #include "study/replay.h"

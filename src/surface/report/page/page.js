@@ -47,7 +47,7 @@
     var kept = list.filter(function (x) { return !isAbsent(x); });
     return kept.length ? d3.sum(kept) / kept.length : null;
   }
-  // Where a figure over nothing would stand: a dash that says so, never a zero.
+  // An absent figure is a dash with an explanation, never a zero.
   function put(node, value, format) {
     if (!isAbsent(value)) return node.text(format(value));
     return node.append("span").attr("class", "absent").attr("title", "no figure: nothing to measure").text(ABSENT);
@@ -87,7 +87,7 @@
   // ---- Tooltip ------------------------------------------------------------------------------------------------------
 
   var tip = d3.select("#tip");
-  // `at`: where, in the window; else at the pointer. Long texts wrap.
+  // `at`: the position in the window; default: the pointer. Long texts wrap.
   function showTip(title, rows, at) {
     at = at || { x: d3.event.clientX, y: d3.event.clientY };
     tip.html("").attr("hidden", null).attr("aria-live", "off");
@@ -217,7 +217,7 @@
     grouped(function (p) { return p.ignores; }).forEach(function (g) { note("Not obeyed by " + g.names + ": " + g.text); });
     grouped(function (p) { return p.notes; }).forEach(function (g) { note(g.names + ": " + g.text); });
   }
-  // One line for what several policies have in common.
+  // One line for a remark that several policies share.
   function grouped(listOf) {
     var groups = d3.map();
     page.policies.forEach(function (p) {
@@ -316,7 +316,7 @@
   }
   function binTime(bin) { return clock(bin * page.bin_seconds) + " to " + clock(Math.min(page.seconds, (bin + 1) * page.bin_seconds)); }
 
-  // Fewer points than pixels: the mean of neighbours, so that a curve of 600 bins stays readable in a small panel.
+  // Averages neighbouring bins until there are fewer points than pixels: 600 bins stay readable in a small panel.
   function thinned(list, count) {
     var step = Math.max(1, Math.ceil(list.length / count));
     return d3.range(0, list.length, step).map(function (i) {
@@ -446,7 +446,7 @@
     drawMarks(box, x, decisions);
   }
 
-  // Decisions that stand too close to be told apart share a triangle.
+  // Decisions that are too close to be distinguished share a triangle.
   function drawMarks(box, x, decisions) {
     var marks = [], chosen = -1;
     decisions.forEach(function (d) {
@@ -508,7 +508,7 @@
       body.on("mousemove", function () { tipOfSpan(span, decisions); }).on("mouseleave", hideTip);
     });
   }
-  // The last decision before the stretch begins that names its slice.
+  // The last decision about the slice before its span begins.
   function reasonOf(span, decisions) {
     for (var i = decisions.length - 1; i >= 0; i--) {
       if (decisions[i].at > span[6] + 1e-6) continue;
@@ -520,13 +520,13 @@
     var why = reasonOf(span, decisions);
     var names = span[5].map(function (s) { return page.services[s].name; });
     var units = span[2] === 1 ? "unit " + span[1] : "units " + span[1] + " to " + (span[1] + span[2] - 1);
-    showTip(names.join(", ") || "nobody's", [["slice", span[3] + " at " + span[1] + ", " + units],
+    showTip(names.join(", ") || "unowned", [["slice", span[3] + " at " + span[1] + ", " + units],
       ["tenant", d3.set(span[5].map(function (s) { return page.tenants[tenantOf(s)]; })).values().join(", ") || ABSENT],
       ["state", span[4]], ["from", clock(span[6])], ["to", clock(span[7])], ["lasts", duration(Math.round(span[7] - span[6])) ]]
       .concat(why ? [["decided", clock(why.at)], ["why", why.it[2]]] : []));
   }
 
-  // The name of a holder stands in its rectangle where there is room: in the widest ones, and again some way off.
+  // The name of a holder is written in its rectangles where there is room: the widest ones first, at some distance.
   function drawLabels(box, x, y, spans) {
     var placed = {}, apart = 260;
     function widthOf(span) { return x(span[7]) - x(span[6]); }
@@ -577,7 +577,7 @@
     }).join(" \u00b7 ");
   }
 
-  // What happens at second 0 for one reason is one row, whatever the number of GPUs.
+  // Decisions at second 0 with the same reason are one row, for any number of GPUs.
   function rowsOf(policy, gpu) {
     var rows = [], first = d3.map();
     policy.decisions.shown.forEach(function (d, nth) {
@@ -636,7 +636,7 @@
     select.on("change", function () { listDecisions(policy, this.value === "" ? null : Number(this.value)); });
     listDecisions(policy, null);
   }
-  // Brings one decision of the strips into view in the list.
+  // Scrolls the list to one decision of the strips.
   function showDecision(nth) {
     function at() {
       for (var i = 0; i < list.rows.length; i++) if (list.rows[i].of.indexOf(nth) >= 0) return i;
