@@ -1,11 +1,12 @@
 # The one verb that declares a module of src/.
 #
-#   berth_module(NAME mig FLOOR 2 DEPS base domain [LIBS fmt::fmt ...] [TESTING_DEPS solver window_testing ...] [SYSTEM])
+#   berth_module(NAME mig FLOOR 2 [FOLDERS folder ...] DEPS base domain [LIBS fmt::fmt ...]
+#     [TESTING_DEPS solver window_testing ...] [SYSTEM])
 #
 # SYSTEM: the module may do I/O, read clocks and use headers of the operating system; every other module is pure, which
 # tools/tidy checks.
 #
-# From the files of the calling folder and its detail/:
+# From the files of the calling folder, its detail/ and its FOLDERS:
 #   *.cc            static library berth_<name> (an INTERFACE library while there is none; main.cc becomes the program berth)
 #   *_test.cc       one GoogleTest program of the module      ctest unit.<name>           label unit
 #   *_property.cc   one RapidCheck program of the module      ctest property.<name>       label property
@@ -21,17 +22,21 @@
 # A dependency must be on a lower floor; otherwise the configuration stops.
 
 function(berth_module)
-  cmake_parse_arguments(ARG "SYSTEM" "NAME;FLOOR" "DEPS;LIBS;TESTING_DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "SYSTEM" "NAME;FLOOR" "FOLDERS;DEPS;LIBS;TESTING_DEPS" ${ARGN})
   if(ARG_UNPARSED_ARGUMENTS OR NOT ARG_NAME OR NOT ARG_FLOOR MATCHES "^[0-9]+$")
-    message(FATAL_ERROR "berth_module: wanted NAME name FLOOR number [DEPS ...] [LIBS ...] [TESTING_DEPS ...] [SYSTEM], found: ${ARGN}")
+    message(FATAL_ERROR "berth_module: wanted NAME name FLOOR number [FOLDERS ...] [DEPS ...] [LIBS ...] [TESTING_DEPS ...] [SYSTEM], found: ${ARGN}")
   endif()
   set(all_deps ${ARG_DEPS} ${ARG_TESTING_DEPS})
   berth_check_floors(${ARG_NAME} ${ARG_FLOOR} "${all_deps}")
   set_property(GLOBAL PROPERTY BERTH_FLOOR_${ARG_NAME} ${ARG_FLOOR})
   set_property(GLOBAL PROPERTY BERTH_FLOOR_${ARG_NAME}_testing ${ARG_FLOOR})
 
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc ${CMAKE_CURRENT_SOURCE_DIR}/detail/*.cc)
-  file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_test.py)
+  list(TRANSFORM ARG_FOLDERS PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ OUTPUT_VARIABLE folders)
+  list(APPEND folders ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/detail)
+  list(TRANSFORM folders APPEND /*.cc OUTPUT_VARIABLE source_globs)
+  list(TRANSFORM folders APPEND /*_test.py OUTPUT_VARIABLE script_globs)
+  file(GLOB sources CONFIGURE_DEPENDS ${source_globs})
+  file(GLOB scripts CONFIGURE_DEPENDS ${script_globs})
   foreach(kind IN ITEMS test property fuzz bench)
     set(${kind}_sources ${sources})
     list(FILTER ${kind}_sources INCLUDE REGEX "_${kind}\\.cc$")

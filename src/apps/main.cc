@@ -10,8 +10,8 @@ int main(int argc, char** argv) {
   const berth::edges::DiskFiles files;
   return berth::cli::run_cli(argc, argv,
                              {.files = &files,
-                              .render_report = berth::report::render_report,
-                              .render_size_report = berth::report::render_size_report,
-                              .render_pack_report = berth::report::render_pack_report,
-                              .render_forecast_report = berth::report::render_forecast_report});
+                              .reports = {.replay = berth::report::render_report,
+                                          .size = berth::report::render_size_report,
+                                          .pack = berth::report::render_pack_report,
+                                          .forecast = berth::report::render_forecast_report}});
 }

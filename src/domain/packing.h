@@ -46,6 +46,8 @@ struct PackingProblem {
   std::vector<PerformanceTable> tables;  ///< sorted by model, unique
   PackingRules rules;
 
+  /// Whether plans are judged by money; otherwise by their number of GPUs.
+  [[nodiscard]] bool is_priced() const { return !offers.empty() && offers.front().micro_usd_per_hour.has_value(); }
   /// The table of a model, or nullptr.
   [[nodiscard]] const PerformanceTable* table_of(const std::string& model) const;
 };

@@ -169,6 +169,23 @@ class Writer {
 
 }  // namespace
 
+std::string_view word_of(StepKind kind) {
+  switch (kind) {
+    case StepKind::kCreate:
+      return "create";
+    case StepKind::kDestroy:
+      return "destroy";
+    case StepKind::kRetune:
+      return "retune";
+  }
+  return "";
+}
+
+const Demand& demand_of(const PackingProblem& problem, const Transition& transition, const TransitionStep& step) {
+  const std::size_t index = step.slice.demand;
+  return index < problem.demands.size() ? problem.demands[index] : transition.gone[index - problem.demands.size()];
+}
+
 Result<Transition> plan_transition(const PackingProblem& problem, const StandingPlan& standing,
                                    const packing::PackResult& fewest, const packing::PackOptions& options) {
   const auto view = detail::view_of(problem, standing, fewest);

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -34,6 +35,9 @@ struct TransitionGpu {
 };
 
 enum class StepKind { kCreate, kDestroy, kRetune };
+
+/// "create", "destroy", "retune".
+[[nodiscard]] std::string_view word_of(StepKind kind);
 
 /// One step. A created slice serves after its step, a destroyed one not during it, a retuned one serves before and
 /// after its step and not during it.
@@ -63,6 +67,10 @@ struct Transition {
 
   [[nodiscard]] std::int64_t changes() const { return created + destroyed; }
 };
+
+/// The demand of a step's slice: one of the problem, or one of the old plan that the problem no longer has.
+[[nodiscard]] const Demand& demand_of(const PackingProblem& problem, const Transition& transition,
+                                      const TransitionStep& step);
 
 /// Plans the transition. `fewest` is the answer of `pack` to the problem: the new plan may need as much as its plan,
 /// which is also the fallback. The answer depends on the arguments alone. `nodes_max` limits the search for fewer

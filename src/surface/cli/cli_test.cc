@@ -65,12 +65,15 @@ class Cli : public testing::Test {
     std::FILE* out = std::tmpfile();
     std::FILE* err = std::tmpfile();
     const edges::DiskFiles files;
-    const CliParts parts{.out = out, .err = err, .files = &files, .render_report = render_report_};
+    CliParts parts{.out = out, .err = err, .files = &files};
+    parts.reports.replay = render_report_;
     const int status = run_cli(static_cast<int>(pointers.size()), pointers.data(), parts);
     return {status, taken(out), taken(err)};
   }
 
-  ReportRenderer render_report_ = [](const Scenario&, const study::ReplayResult&) { return std::string("a page"); };
+  ReplayReportRenderer render_report_ = [](const Scenario&, const study::ReplayResult&) {
+    return std::string("a page");
+  };
 
  private:
   static std::string taken(std::FILE* stream) {

@@ -1,6 +1,30 @@
 #include "surface/cli/verb.h"
 
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string_view>
+
 namespace berth::cli {
+namespace {
+
+/// Whether a stream is a terminal that understands colours and cursor movement.
+bool is_fancy_terminal(std::FILE* stream) {
+  const int descriptor = ::fileno(stream);
+  const char* term = std::getenv("TERM");
+  return descriptor >= 0 && ::isatty(descriptor) == 1 && term != nullptr && std::string_view(term) != "dumb";
+}
+
+bool is_colour_wanted() {
+  const char* no_colour = std::getenv("NO_COLOR");
+  return no_colour == nullptr || *no_colour == '\0';
+}
+
+}  // namespace
+
+std::FILE* VerbContext::progress() const { return is_fancy_terminal(err) ? err : nullptr; }
+
+bool VerbContext::has_colour() const { return is_fancy_terminal(out) && is_colour_wanted(); }
 
 int exit_status(ErrorCode code) {
   switch (code) {

@@ -1,29 +1,70 @@
-/// Common parts of all verbs: where a verb prints, how it reads files, and its exit status.
+/// What every verb of the program shares: where it prints, how it reads files and draws reports, and the exit status
+/// that it leaves.
 #pragma once
 
 #include <cstdio>
+#include <functional>
 #include <string>
 
 #include "base/result.h"
 #include "ports/files.h"
 
+// Only named here: a verb includes what it draws, the others do not.
+namespace berth {
+struct PackingProblem;
+struct Scenario;
+}  // namespace berth
+namespace berth::forecast {
+struct BacktestResult;
+}  // namespace berth::forecast
+namespace berth::packing {
+struct PackResult;
+}  // namespace berth::packing
+namespace berth::study {
+struct PackingReplay;
+struct ReplayResult;
+struct SizeResult;
+}  // namespace berth::study
+
 namespace berth::cli {
 
-/// The context of a verb: where it prints, how it reads files, and its exit status.
+using ReplayReportRenderer = std::function<std::string(const Scenario&, const study::ReplayResult&)>;
+using SizeReportRenderer = std::function<std::string(const study::SizeResult&)>;
+/// The replay may be absent.
+using PackReportRenderer =
+    std::function<std::string(const PackingProblem&, const packing::PackResult&, const study::PackingReplay*)>;
+/// Of a trace with that name.
+using ForecastReportRenderer = std::function<std::string(const std::string& trace, const forecast::BacktestResult&)>;
+
+/// What draws the page of --report, by verb; each is needed for --report only.
+struct ReportRenderers {
+  ReplayReportRenderer replay;
+  SizeReportRenderer size;
+  PackReportRenderer pack;
+  ForecastReportRenderer forecast;
+};
+
+/// What a verb works with.
 struct VerbContext {
   std::FILE* out = stdout;
   std::FILE* err = stderr;
   int status = 0;
-  const Files* files = nullptr;  ///< borrowed; set before a verb that reads files runs
+  const Files* files = nullptr;  ///< borrowed; required
+  ReportRenderers reports = {};
+
+  /// Where progress is shown: `err` if it is a terminal that understands colours and cursor movement, else nothing.
+  [[nodiscard]] std::FILE* progress() const;
+  /// Whether tables have colours: `out` is such a terminal, and NO_COLOR is not set.
+  [[nodiscard]] bool has_colour() const;
 };
 
-/// How a verb prints: a table for people, or JSON for programs.
+/// How a verb prints: for people, or for programs.
 enum class OutputFormat { kTable, kJson };
 
-/// The exit status of a failure: 2 for bad or missing input, 1 for a failure of the environment, 130 for an interrupt.
+/// The exit status of a failure: 2 for bad or missing input, 1 for trouble of the outside world, 130 for an interrupt.
 [[nodiscard]] int exit_status(ErrorCode code);
 
-/// Ends a verb: prints its text to `out`, or "berth: message" to `err`, and sets the status.
+/// Ends a verb: its text goes to `out`, or "berth: message" to `err`, and the status is set.
 void finish(VerbContext& context, const Result<std::string>& outcome);
 
 }  // namespace berth::cli

@@ -1,0 +1,32 @@
+#include "codec/json_text.h"
+
+namespace berth::codec {
+
+std::string json_text(const nlohmann::ordered_json& value) {
+  return value.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+std::string exact_text(const Decimal& value) {
+  const std::string text = value.to_string();
+  return text.find('/') == std::string::npos ? text : json_text(value.to_double());
+}
+
+std::string object_text(const Members& members) {
+  std::string text = "{";
+  for (const auto& [key, value] : members) {
+    if (text.size() > 1) text += ',';
+    text.append("\"").append(key).append("\":").append(value);
+  }
+  return text + "}";
+}
+
+std::string list_text(const std::vector<std::string>& items) {
+  std::string text = "[";
+  for (const std::string& item : items) {
+    if (text.size() > 1) text += ',';
+    text += item;
+  }
+  return text + "]";
+}
+
+}  // namespace berth::codec

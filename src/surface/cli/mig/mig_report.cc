@@ -1,0 +1,346 @@
+#include "surface/cli/mig/mig_report.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/text.h"
+#include "codec/json_value.h"
+#include "domain/scenario.h"
+#include "mig/catalogue.h"
+#include "mig/compute_instance.h"
+#include "mig/geometry.h"
+#include "mig/multiset.h"
+#include "surface/cli/mig/mig_text.h"
+#include "surface/cli/text_table.h"
+
+namespace berth::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+/// The meaning of the marks in a table, if it has any.
+std::string legend_of(std::string_view table) {
+  if (table.find_first_of("?~") == std::string_view::npos) return "";
+  return "\n? marks what no primary source confirms; ~ an estimate from the compute slices.\n";
+}
+
+std::string to_text(const ordered_json& json) { return json.dump() + "\n"; }
+
+bool is_unverified(const MigProfile& profile, std::string_view field) {
+  return std::ranges::find(profile.unverified, field) != profile.unverified.end();
+}
+
+/// The text, with a question mark if the field is unverified.
+std::string marked(const MigProfile& profile, std::string_view field, const std::string& text) {
+  return is_unverified(profile, field) ? text + "?" : text;
+}
+
+std::string list_of(const std::vector<int>& numbers) {
+  std::string text;
+  for (const int number : numbers) text += (text.empty() ? "" : ",") + std::to_string(number);
+  return text;
+}
+
+/// Names of the profiles whose places are taken from a sister model.
+std::vector<std::string> unverified_places(const GpuModel& model, const mig::Rules& rules) {
+  std::vector<std::string> names;
+  for (const ProfileId id : rules.profiles) {
+    if (is_unverified(model.profiles[id.index], "starts")) names.push_back(model.profiles[id.index].name);
+  }
+  return names;
+}
+
+// profiles
+
+ordered_json compute_instances_json(const GpuModel& model, ProfileId id) {
+  ordered_json list = ordered_json::array();
+  for (const mig::ComputeProfile& profile : mig::compute_profiles(model, id)) {
+    list.push_back({{"profile", profile.name},
+                    {"slices", profile.slices},
+                    {"max", profile.instances_max},
+                    {"sms", codec::or_null(profile.sms)},
+                    {"is_unverified", profile.is_unverified}});
+  }
+  return list;
+}
+
+const char* media_name(MediaEngines media) {
+  switch (media) {
+    case MediaEngines::kOwnShare:
+      return "own-share";
+    case MediaEngines::kExtended:
+      return "extended";
+    case MediaEngines::kAll:
+      return "all";
+    case MediaEngines::kNone:
+      return "none";
+  }
+  return "";
+}
+
+ordered_json profile_json(const GpuModel& model, ProfileId id) {
+  const MigProfile& profile = model.profiles[id.index];
+  return {{"profile", profile.name},
+          {"length", profile.length},
+          {"starts", profile.starts},
+          {"max", profile.instances_max},
+          {"sms", codec::or_null(profile.sms)},
+          {"memory_mib", codec::or_null(profile.memory_mib)},
+          {"unverified", profile.unverified},
+          {"sms_estimate", profile.sms ? ordered_json(nullptr) : ordered_json(profile_sms(model, id))},
+          {"compute_slices", profile.compute_slices},
+          {"is_plain", profile.is_plain()},
+          {"media", media_name(profile.media)},
+          {"is_graphics", profile.is_graphics},
+          {"device_profile_id", profile.device_profile_id},
+          {"nvml_profile", profile.nvml_enum},
+          {"compute_instances", compute_instances_json(model, id)}};
+}
+
+std::string profiles_json(const GpuModel& model) {
+  ordered_json profiles = ordered_json::array();
+  for (const ProfileId id : mig::all_rules(model).profiles) profiles.push_back(profile_json(model, id));
+  const ordered_json unverified = model.is_sms_unverified ? ordered_json({"sms"}) : ordered_json::array();
+  return to_text({{"gpu", model.name},
+                  {"units", model.units},
+                  {"profiles", profiles},
+                  {"full", {{"sms", model.sms}, {"memory_mib", model.memory_mib}, {"unverified", unverified}}},
+                  {"compute_slices", model.compute_slices},
+                  {"notes", model.notes}});
+}
+
+std::string compute_instances_text(const GpuModel& model, ProfileId id) {
+  std::string text;
+  for (const mig::ComputeProfile& part : mig::compute_profiles(model, id)) {
+    if (part.slices == model.profiles[id.index].compute_slices) continue;
+    text += fmt::format("{}{}c x{}{}", text.empty() ? "" : " ", part.slices, part.instances_max,
+                        part.is_unverified ? "?" : "");
+  }
+  return text;
+}
+
+std::vector<std::string> profile_row(const GpuModel& model, ProfileId id) {
+  const MigProfile& profile = model.profiles[id.index];
+  const std::string sms = profile.sms ? std::to_string(*profile.sms) : fmt::format("~{}", profile_sms(model, id));
+  const std::string memory = profile.memory_mib ? std::to_string(*profile.memory_mib) : "";
+  return {profile.name,
+          marked(profile, "length", std::to_string(profile.length)),
+          marked(profile, "starts", list_of(profile.starts)),
+          std::to_string(profile.instances_max),
+          marked(profile, "sms", sms),
+          marked(profile, "memory_mib", memory)};
+}
+
+std::string profiles_table(const GpuModel& model) {
+  const std::string sms = fmt::format("{}{} SMs", model.sms, model.is_sms_unverified ? "?" : "");
+  std::string text = fmt::format("{}: {}, {} MiB of memory", model.name, sms, model.memory_mib);
+  if (!model.is_mig_capable()) {
+    text += ". It cannot be cut by MIG: the only profile is full, the whole GPU.\n";
+  } else {
+    text += fmt::format(", {} placement units, {} compute slices\n\n", model.units, model.compute_slices);
+    std::vector<std::vector<std::string>> rows = {{"profile", "units", "starts", "max", "SMs", "memory MiB"}};
+    std::vector<std::string> parts = {"smaller compute instances"};
+    for (const ProfileId id : mig::all_rules(model).profiles) {
+      rows.push_back(profile_row(model, id));
+      parts.push_back(compute_instances_text(model, id));
+    }
+    const std::string table = with_last_column(rows, parts);
+    text += table + legend_of(table);
+  }
+  text += "\nNotes\n";
+  for (const std::string& note : model.notes) text += "  " + note + "\n";
+  return text;
+}
+
+// layouts and fits
+
+Result<mig::Rules> rules_of(const GpuModel& model, const MigRulesOptions& options) {
+  if (options.is_before_r510 && !model.name.starts_with("A100")) {
+    return invalid("--before-r510: wanted an A100, found " + model.name +
+                   ": the rule is about drivers of the A100 only");
+  }
+  mig::Rules rules = options.has_all_profiles ? mig::all_rules(model) : mig::plain_rules(model);
+  if (!options.profiles.empty()) {
+    std::set<ProfileId> chosen;
+    for (const std::string& name : options.profiles) {
+      const auto profile = mig::find_profile(model, name);
+      if (!profile || profile->is_full()) {
+        return invalid("--profiles: wanted profiles of " + model.name + " (see berth mig profiles), found " +
+                       in_quotes(name));
+      }
+      chosen.insert(*profile);
+    }
+    rules.profiles.assign(chosen.begin(), chosen.end());
+  }
+  rules.is_before_r510 = options.is_before_r510;
+  return rules;
+}
+
+std::vector<std::string> names_of(const GpuModel& model, const mig::Rules& rules) {
+  std::vector<std::string> names(rules.profiles.size());
+  std::ranges::transform(rules.profiles, names.begin(), [&model](ProfileId id) { return profile_name(model, id); });
+  return names;
+}
+
+/// The counts of an enumeration.
+struct LayoutCounts {
+  std::size_t states = 0;
+  std::size_t multisets = 0;
+  std::size_t unit_masks = 0;
+  std::size_t maximal_multisets = 0;
+};
+
+LayoutCounts count_states(const GpuModel& model, const mig::Rules& rules, const std::vector<mig::State>& maximal) {
+  LayoutCounts counts;
+  std::set<mig::Multiset> multisets;
+  std::set<std::uint32_t> unit_masks;
+  mig::for_each_state(model, rules, [&](const mig::State& state) {
+    ++counts.states;
+    multisets.insert(mig::multiset_of(state));
+    unit_masks.insert(mig::occupied_units(model, state));
+  });
+  std::set<mig::Multiset> maximal_multisets;
+  for (const mig::State& layout : maximal) maximal_multisets.insert(mig::multiset_of(layout));
+  counts.multisets = multisets.size();
+  counts.unit_masks = unit_masks.size();
+  counts.maximal_multisets = maximal_multisets.size();
+  return counts;
+}
+
+std::string layouts_json(const GpuModel& model, const mig::Rules& rules, const std::vector<mig::State>& maximal) {
+  const LayoutCounts counts = count_states(model, rules, maximal);
+  ordered_json layouts = ordered_json::array();
+  for (const mig::State& layout : maximal) layouts.push_back(state_json(model, layout));
+  return to_text({{"gpu", model.name},
+                  {"units", model.units},
+                  {"profiles", names_of(model, rules)},
+                  {"states", counts.states},
+                  {"maximal", layouts},
+                  {"multisets", counts.multisets},
+                  {"maximal_multisets", counts.maximal_multisets},
+                  {"unit_masks", counts.unit_masks},
+                  {"is_before_r510", rules.is_before_r510},
+                  {"unverified_places", unverified_places(model, rules)},
+                  {"notes", model.notes}});
+}
+
+/// The SMs of all instances, marked if one of them is estimated or unverified.
+std::string sms_text(const GpuModel& model, const mig::State& state) {
+  int sms = 0;
+  bool is_estimate = false;
+  bool is_doubtful = false;
+  for (const mig::Placement& placement : state) {
+    const MigProfile& profile = model.profiles[placement.profile.index];
+    sms += profile_sms(model, placement.profile);
+    is_estimate = is_estimate || !profile.sms;
+    is_doubtful = is_doubtful || is_unverified(profile, "sms");
+  }
+  return fmt::format("{}{}{}", is_estimate ? "~" : "", sms, is_doubtful ? "?" : "");
+}
+
+std::string layouts_table(const GpuModel& model, const mig::Rules& rules, const std::vector<mig::State>& maximal) {
+  if (!model.is_mig_capable()) return model.name + " cannot be cut by MIG: it has no layouts.\n";
+  const LayoutCounts counts = count_states(model, rules, maximal);
+  std::string text =
+      fmt::format("{}{}: {} legal states ({} multisets, {} sets of busy units), {} maximal layouts ({} multisets)\n\n",
+                  model.name, rules.is_before_r510 ? " with a driver before R510" : "", counts.states, counts.multisets,
+                  counts.unit_masks, maximal.size(), counts.maximal_multisets);
+  std::vector<std::vector<std::string>> rows = {{"#", "units", "SMs"}};
+  std::vector<std::string> layouts = {"layout"};
+  for (const mig::State& layout : maximal) {
+    rows.push_back({std::to_string(rows.size()), unit_strip(model, layout), sms_text(model, layout)});
+    layouts.push_back(mig::to_string(model, layout));
+  }
+  const std::string table = with_last_column(rows, layouts);
+  text +=
+      table + "\nunits: compute slices where an instance begins, - where it continues, . where nothing can be placed\n";
+  const std::vector<std::string> doubtful = unverified_places(model, rules);
+  if (!doubtful.empty()) text += fmt::format("places not confirmed: {}\n", fmt::join(doubtful, ", "));
+  return text + legend_of(table);
+}
+
+/// A profile that still fits and its starts.
+struct Fit {
+  ProfileId profile;
+  std::vector<int> starts;
+};
+
+std::vector<Fit> fits_of(const GpuModel& model, const mig::State& state, const mig::Rules& rules) {
+  std::vector<Fit> fits;
+  for (const mig::Placement& placement : mig::placements_that_fit(model, state, rules)) {
+    if (fits.empty() || fits.back().profile != placement.profile) fits.push_back({placement.profile, {}});
+    fits.back().starts.push_back(placement.start);
+  }
+  return fits;
+}
+
+int free_units(const GpuModel& model, const mig::State& state) {
+  return mig::room_for(model, state, ProfileId::full()).free_units;
+}
+
+std::string fits_json(const GpuModel& model, const mig::State& state, const mig::Rules& rules) {
+  ordered_json fits = ordered_json::array();
+  for (const Fit& fit : fits_of(model, state, rules)) {
+    fits.push_back({{"profile", profile_name(model, fit.profile)}, {"starts", fit.starts}});
+  }
+  return to_text({{"gpu", model.name},
+                  {"state", state_json(model, state)},
+                  {"fits", fits},
+                  {"free_units", free_units(model, state)},
+                  {"fragmentation", mig::fragmentation(model, state, rules)},
+                  {"is_before_r510", rules.is_before_r510},
+                  {"unverified_places", unverified_places(model, rules)},
+                  {"notes", model.notes}});
+}
+
+std::string fits_table(const GpuModel& model, const mig::State& state, const mig::Rules& rules) {
+  if (!model.is_mig_capable()) return model.name + " cannot be cut by MIG: no instance fits on it.\n";
+  std::string text = fmt::format("{}, {}: units {}, {} free, fragmentation {:.2f}\n\n", model.name,
+                                 state.empty() ? "empty" : mig::to_string(model, state), unit_strip(model, state),
+                                 free_units(model, state), mig::fragmentation(model, state, rules));
+  std::vector<std::vector<std::string>> rows = {{"profile"}};
+  std::vector<std::string> starts = {"starts"};
+  for (const Fit& fit : fits_of(model, state, rules)) {
+    const MigProfile& profile = model.profiles[fit.profile.index];
+    rows.push_back({profile.name});
+    starts.push_back(marked(profile, "starts", list_of(fit.starts)));
+  }
+  if (rows.size() == 1) return text + "Nothing fits.\n";
+  const std::string table = with_last_column(rows, starts);
+  return text + table + legend_of(table);
+}
+
+}  // namespace
+
+Result<std::string> mig_profiles_report(const MigProfilesOptions& options) {
+  const auto model = gpu_option(options.gpu);
+  if (!model) return pass_on(model.error());
+  return options.format == OutputFormat::kJson ? profiles_json(*model) : profiles_table(*model);
+}
+
+Result<std::string> mig_layouts_report(const MigLayoutsOptions& options) {
+  const auto model = gpu_option(options.gpu);
+  if (!model) return pass_on(model.error());
+  const auto rules = rules_of(*model, options.rules);
+  if (!rules) return pass_on(rules.error());
+  const std::vector<mig::State> maximal = mig::maximal_layouts(*model, *rules);
+  const bool is_json = options.format == OutputFormat::kJson;
+  return is_json ? layouts_json(*model, *rules, maximal) : layouts_table(*model, *rules, maximal);
+}
+
+Result<std::string> mig_fits_report(const MigFitsOptions& options) {
+  const auto model = gpu_option(options.gpu);
+  if (!model) return pass_on(model.error());
+  const auto rules = rules_of(*model, options.rules);
+  if (!rules) return pass_on(rules.error());
+  const auto state = mig::parse_state(*model, options.state);
+  if (!state) return invalid("--" + state.error().message);
+  if (const auto clash = mig::find_clash(*model, *state, rules->is_before_r510)) return invalid("--state: " + *clash);
+  return options.format == OutputFormat::kJson ? fits_json(*model, *state, *rules) : fits_table(*model, *state, *rules);
+}
+
+}  // namespace berth::cli

@@ -1,0 +1,28 @@
+/// The answer of `berth pack`: a problem, the plan found for it, and optionally its replay, a cure and a transition.
+#pragma once
+
+#include "codec/packing_json.h"
+#include "domain/packing.h"
+#include "packing/pack.h"
+#include "study/packing_cure.h"
+#include "study/packing_replay.h"
+#include "transition/transition.h"
+
+namespace berth::cli {
+
+/// All parts are borrowed for one call.
+struct PackAnswer {
+  const PackingProblem& problem;
+  const packing::PackResult& result;
+  const study::PackingReplay* replay = nullptr;        ///< absent unless --verify
+  const study::PackingCure* cure = nullptr;            ///< absent unless --cure found one
+  const transition::Transition* transition = nullptr;  ///< absent unless --from
+
+  [[nodiscard]] const GpuModel& model_of(GpuId gpu) const {
+    return problem.offers[result.packing.gpu_offers[gpu.index]].model;
+  }
+  [[nodiscard]] bool names_models() const { return codec::names_gpu_models(problem); }
+  [[nodiscard]] bool is_priced() const { return problem.is_priced(); }
+};
+
+}  // namespace berth::cli

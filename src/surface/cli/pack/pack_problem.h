@@ -1,0 +1,14 @@
+/// Combines the files of `berth pack` into a problem.
+#pragma once
+
+#include "base/result.h"
+#include "domain/packing.h"
+#include "ports/files.h"
+#include "surface/cli/pack/pack_options.h"
+
+namespace berth::cli {
+
+/// Reads demand, fleet and profiles, in this order; the error is that of the first file that is wrong.
+[[nodiscard]] Result<PackingProblem> load_packing_problem(const PackRequest& request, const Files& files);
+
+}  // namespace berth::cli

@@ -1,0 +1,83 @@
+#include "surface/cli/pack/pack_run.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "codec/packing_file.h"
+#include "codec/standing_plan.h"
+#include "packing/find_fault.h"
+#include "study/provision.h"
+#include "surface/cli/interrupt.h"
+#include "surface/cli/pack/pack_answer.h"
+#include "surface/cli/pack/pack_json.h"
+#include "surface/cli/pack/pack_problem.h"
+#include "surface/cli/pack/pack_table.h"
+#include "surface/cli/report_folder.h"
+
+namespace berth::cli {
+namespace {
+
+/// The verdict on the plan of a file.
+Result<std::string> judged(const std::string& path, const PackingProblem& problem, const Files& files) {
+  const auto text = files.read(path);
+  if (!text) return pass_on(text.error());
+  const auto packing = codec::parse_plan(*text, path, problem);
+  if (!packing) return pass_on(packing.error());
+  if (const auto fault = packing::find_fault(problem, *packing)) {
+    return fail(ErrorCode::kUnavailable, fmt::format("{}: refused: {}", path, *fault));
+  }
+  return fmt::format("{}: accepted: {} GPUs, {} slices\n", path, packing->gpu_offers.size(), packing->slices.size());
+}
+
+study::ProvisionOptions provision_options(const PackRequest& request) {
+  return {.search = request.search,
+          .replay = {.seeds = {request.seed, request.seed + 1, request.seed + 2}},
+          .is_replayed = request.is_verifying,
+          .is_cured = request.is_curing};
+}
+
+/// The plan of --from. Its GPU models join the problem's offers.
+Result<std::optional<study::Standing>> standing_plan(const PackRequest& request, const Files& files,
+                                                     PackingProblem& problem) {
+  if (!request.from_path) return std::nullopt;
+  const auto text = files.read(*request.from_path);
+  if (!text) return pass_on(text.error());
+  auto plan = codec::parse_standing_plan(*text, *request.from_path, problem);
+  if (!plan) return pass_on(plan.error());
+  return study::Standing{.plan = std::move(*plan), .name = *request.from_path};
+}
+
+Result<void> report_written(const PackRequest& request, const PackReportRenderer& render, const PackAnswer& answer) {
+  if (!request.report_dir) return {};
+  ReportFolder folder;
+  if (auto made = folder.make(*request.report_dir); !made) return made;
+  return folder.write_page(render(answer.problem, answer.result, answer.replay));
+}
+
+}  // namespace
+
+Result<std::string> run_pack(const PackRequest& request, const VerbContext& context) {
+  const InterruptWatch interrupt;  // ends the program with its own status; nothing is written before the end
+  auto problem = load_packing_problem(request, *context.files);
+  if (!problem) return pass_on(problem.error());
+  if (request.check_path) return judged(*request.check_path, *problem, *context.files);
+  const auto standing = standing_plan(request, *context.files, *problem);
+  if (!standing) return pass_on(standing.error());
+  const auto provision = study::provision(*problem, *standing, provision_options(request));
+  if (!provision) return pass_on(provision.error());
+  const PackAnswer answer{.problem = *problem,
+                          .result = provision->result,
+                          .replay = provision->replay ? &*provision->replay : nullptr,
+                          .cure = provision->cure ? &*provision->cure : nullptr,
+                          .transition = provision->transition ? &*provision->transition : nullptr};
+  std::string text = request.format == OutputFormat::kJson ? pack_json(answer) : pack_table(answer);
+  if (const auto written = report_written(request, context.reports.pack, answer); !written) {
+    return pass_on(written.error());
+  }
+  return text;
+}
+
+}  // namespace berth::cli

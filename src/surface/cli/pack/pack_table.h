@@ -1,0 +1,14 @@
+/// A plan as a table for people.
+#pragma once
+
+#include <string>
+
+#include "surface/cli/pack/pack_answer.h"
+
+namespace berth::cli {
+
+/// The GPUs or the cost of the plan and how far it is proven, a line for each GPU (equal neighbours share one) and each
+/// demand, and what to try next. Lines have at most kLineWidthMax columns unless names are long.
+[[nodiscard]] std::string pack_table(const PackAnswer& answer);
+
+}  // namespace berth::cli

@@ -1,0 +1,102 @@
+#include "surface/cli/replay/journal_writer.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+namespace berth::cli {
+namespace {
+
+constexpr std::size_t kBufferBytes = std::size_t{256} * 1024;
+
+std::string as_json(std::string_view text) {
+  return nlohmann::json(std::string(text)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string_view event_name(sim::SliceEvent event) {
+  switch (event) {
+    case sim::SliceEvent::kCreated:
+      return "slice_created";
+    case sim::SliceEvent::kDestroyed:
+      return "slice_destroyed";
+    case sim::SliceEvent::kDraining:
+      return "draining";
+    case sim::SliceEvent::kServing:
+      return "serving";
+    case sim::SliceEvent::kRetrainingStarted:
+      return "retraining_started";
+    case sim::SliceEvent::kRetrainingDone:
+      return "retraining_done";
+  }
+  return "";
+}
+
+void append_number(std::string& text, std::string_view key, std::int64_t value) {
+  const fmt::format_int digits(value);
+  text.append(key).append(digits.data(), digits.size());
+}
+
+}  // namespace
+
+JournalWriter::JournalWriter(const Scenario& scenario, ByteSink sink) : scenario_(scenario), sink_(std::move(sink)) {
+  for (const ServiceSpec& service : scenario.services) service_names_.push_back(as_json(service.name));
+  buffer_.reserve(kBufferBytes + 1024);
+}
+
+void JournalWriter::write(std::string_view policy, const sim::JournalRecord& record) {
+  if (error_) return;
+  if (policy != policy_ || policy_part_.empty()) begin_policy(policy);
+  if (const auto* second = std::get_if<sim::SecondRecord>(&record)) {
+    write_second(*second);
+  } else {
+    write_slice(std::get<sim::SliceRecord>(record));
+  }
+  if (buffer_.size() >= kBufferBytes) hand_on();
+}
+
+void JournalWriter::begin_policy(std::string_view policy) {
+  policy_ = policy;
+  policy_part_ = ",\"policy\":" + as_json(policy) + ",\"type\":\"";
+  second_parts_.clear();
+  for (const std::string& service : service_names_) {
+    second_parts_.push_back(policy_part_ + "second\",\"service\":" + service + ",\"second\":");
+  }
+}
+
+void JournalWriter::write_second(const sim::SecondRecord& record) {
+  append_number(buffer_, "{\"t_us\":", record.at.micros());
+  append_number(buffer_, second_parts_[record.service.index], record.second);
+  append_number(buffer_, ",\"requests\":", record.requests);
+  append_number(buffer_, ",\"in_time\":", record.in_time);
+  append_number(buffer_, ",\"late\":", record.late);
+  append_number(buffer_, ",\"dropped\":", record.dropped);
+  append_number(buffer_, ",\"unfinished\":", record.unfinished);
+  append_number(buffer_, ",\"accuracy_sum_micro\":", record.accuracy_sum_micro);
+  buffer_ += "}\n";
+}
+
+void JournalWriter::write_slice(const sim::SliceRecord& record) {
+  append_number(buffer_, "{\"t_us\":", record.at.micros());
+  buffer_.append(policy_part_).append(event_name(record.event));
+  append_number(buffer_, "\",\"gpu\":", record.slice.gpu.index);
+  const GpuModel& model = scenario_.model_of(record.slice.gpu);
+  buffer_.append(",\"profile\":").append(as_json(profile_name(model, record.slice.profile)));
+  append_number(buffer_, ",\"start\":", record.slice.start);
+  if (record.services.size() == 1) buffer_.append(",\"service\":").append(service_names_[record.services[0].index]);
+  buffer_ += record.role == Role::kInference ? ",\"role\":\"inference\"}\n" : ",\"role\":\"retraining\"}\n";
+}
+
+void JournalWriter::hand_on() {
+  const Result<void> outcome = sink_(buffer_);
+  if (!outcome) error_ = outcome.error();
+  buffer_.clear();
+}
+
+Result<void> JournalWriter::finish() {
+  if (!error_ && !buffer_.empty()) hand_on();
+  if (error_) return pass_on(*error_);
+  return {};
+}
+
+}  // namespace berth::cli

@@ -1,0 +1,158 @@
+#include "surface/cli/replay/replay_run.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "edges/files/file_sink.h"
+#include "scenario/load.h"
+#include "study/replay.h"
+#include "study/replay_bound.h"
+#include "surface/cli/interrupt.h"
+#include "surface/cli/progress_bar.h"
+#include "surface/cli/replay/journal_writer.h"
+#include "surface/cli/replay/replay_json.h"
+#include "surface/cli/replay/replay_table.h"
+#include "surface/cli/report_folder.h"
+
+namespace berth::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_same_file(const fs::path& a, const fs::path& b) {
+  std::error_code ignored;
+  if (fs::equivalent(a, b, ignored)) return true;
+  const fs::path whole_a = fs::weakly_canonical(a, ignored);
+  return !whole_a.empty() && whole_a == fs::weakly_canonical(b, ignored);
+}
+
+/// Refuses an output that would overwrite the input or another output.
+Result<void> check_paths(const ReplayRequest& request) {
+  if (!request.journal_path) return {};
+  const std::string& journal = *request.journal_path;
+  if (is_same_file(journal, request.scenario_path)) {
+    return invalid(fmt::format("--journal: wanted another file than the scenario, found {}", in_quotes(journal)));
+  }
+  if (request.report_dir && is_same_file(journal, report_page_path(*request.report_dir))) {
+    return invalid(
+        fmt::format("--journal: wanted another file than the page of --report, found {}", in_quotes(journal)));
+  }
+  return {};
+}
+
+/// An output that cannot be written is a failure of the environment, whatever the code of the error.
+tl::unexpected<Error> unwritable(const Error& error) { return fail(ErrorCode::kUnavailable, error.message); }
+
+/// The journal's file and its writer; both absent if no journal was requested.
+struct JournalOutput {
+  std::unique_ptr<edges::FileSink> file;
+  std::unique_ptr<JournalWriter> writer;
+};
+
+Result<JournalOutput> open_journal(const std::optional<std::string>& path, const Scenario& scenario) {
+  JournalOutput output;
+  if (!path) return output;
+  Result<edges::FileSink> file = edges::FileSink::open(*path);
+  if (!file) return unwritable(file.error());
+  output.file = std::make_unique<edges::FileSink>(std::move(*file));
+  output.writer = std::make_unique<JournalWriter>(
+      scenario, [sink = output.file.get()](std::string_view bytes) { return sink->append(bytes); });
+  return output;
+}
+
+Result<study::ReplayResult> run_policies(const ReplayRequest& request, const Scenario& scenario, std::FILE* progress,
+                                         JournalWriter* journal, const InterruptWatch& interrupt) {
+  const std::vector<std::string> names = policies_to_run(request, scenario);
+  ProgressBar bar(progress, static_cast<int>(names.size()) + 1, steady_now);
+  study::ReplayResult result{.scenario = request.scenario_path,
+                             .seed = request.seed,
+                             .simulated_seconds = scenario.simulated_seconds(),
+                             .cost_micro_usd_fleet = study::fleet_cost_micro_usd(scenario),
+                             .objective = scenario.objective,
+                             .bound = {},
+                             .policies = {}};
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    study::ReplayHooks hooks;
+    hooks.keeps_insight = request.report_dir.has_value();
+    hooks.progress = [&](std::string_view policy, double done) {
+      bar.show(policy, static_cast<int>(i), done);
+      return !interrupt.is_interrupted() && (journal == nullptr || !journal->has_failed());
+    };
+    if (journal != nullptr) {
+      hooks.journal = [journal](std::string_view policy, const sim::JournalRecord& record) {
+        journal->write(policy, record);
+      };
+    }
+    const auto began = std::chrono::steady_clock::now();
+    Result<measure::PolicyResult> policy =
+        study::replay_policy(scenario, names[i], request.seed, hooks, request.settings);
+    if (!policy) return pass_on(policy.error());
+    policy->wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    result.policies.push_back(std::move(*policy));
+  }
+  const auto bound = study::replay_bound(scenario, request.seed, [&](double done) {
+    bar.show("bound", static_cast<int>(names.size()), done);
+    return !interrupt.is_interrupted();
+  });
+  if (!bound) return pass_on(bound.error());
+  result.bound = *bound;
+  return result;
+}
+
+std::string printed(const ReplayRequest& request, const study::ReplayResult& result, bool has_colour) {
+  switch (request.format) {
+    case OutputFormat::kJson:
+      return replay_json(result, request.has_timings);
+    case OutputFormat::kTable:
+      return replay_table(result, {.has_colour = has_colour, .has_timings = request.has_timings});
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::string> run_replay(const ReplayRequest& request, const VerbContext& context) {
+  InterruptWatch interrupt;
+  if (Result<void> paths = check_paths(request); !paths) return pass_on(paths.error());
+  const Result<Scenario> scenario = scenario::load_scenario(request.scenario_path, *context.files);
+  if (!scenario) return pass_on(scenario.error());
+  interrupt.defer();
+  ReportFolder folder;
+  if (request.report_dir) {
+    if (Result<void> made = folder.make(*request.report_dir); !made) return pass_on(made.error());
+  }
+  Result<JournalOutput> journal = open_journal(request.journal_path, *scenario);
+  if (!journal) return pass_on(journal.error());
+  JournalWriter* const writer = journal->writer.get();
+  const Result<study::ReplayResult> result = run_policies(request, *scenario, context.progress(), writer, interrupt);
+  if (writer != nullptr) {
+    // A full disk also stops the replay: the writer's error says more than the interrupt.
+    const bool is_stopped_by_writer = writer->has_failed();
+    const Result<void> written = writer->finish();
+    if (!written && (result || is_stopped_by_writer)) return pass_on(written.error());
+  }
+  if (interrupt.is_interrupted()) return pass_on(interrupted_error());
+  if (!result) return pass_on(result.error());
+
+  std::string text = printed(request, *result, context.has_colour());
+  const std::string page = request.report_dir ? context.reports.replay(*scenario, *result) : "";
+  if (interrupt.is_interrupted()) return pass_on(interrupted_error());
+  if (writer != nullptr) {
+    if (Result<void> done = journal->file->commit(); !done) return unwritable(done.error());
+  }
+  if (request.report_dir) {
+    if (Result<void> done = folder.write_page(page); !done) return pass_on(done.error());
+  }
+  return text;
+}
+
+}  // namespace berth::cli

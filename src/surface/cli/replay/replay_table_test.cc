@@ -1,0 +1,77 @@
+#include "surface/cli/replay/replay_table.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+#include <string>
+
+#include "surface/cli/replay/sample_result.h"
+#include "surface/cli/text_table.h"
+
+namespace berth::cli {
+namespace {
+
+std::size_t widest_line(const std::string& text) {
+  std::istringstream lines(text);
+  std::size_t widest = 0;
+  for (std::string line; std::getline(lines, line);) widest = std::max(widest, line.size());
+  return widest;
+}
+
+TEST(ReplayTable, IsAlignedAndSaysWhatIsMissing) {
+  EXPECT_EQ(replay_table(sample::result(), {}),
+            R"(dir/scenario.yaml: 1,200 s simulated, 1,234,567 requests, seed 7; the fleet costs $2.4487
+
+              goodput    worst    share   requests   p50  p99   GPU-     cost   cost a      SM-time, %
+policy         (mean)  service  in time    in time    ms   ms  hours           million  alloc>busy>eff  changes
+shared         0.7000   0.1000   90.00%  1,111,111  12.3  180  0.667  $2.4487  $2.2038   100 > 62 > 50        4
+static-best*        -        -        -          0     -    -      0        -        -       0 > 0 > 0        0
+whole*              -        -        -          -     -    -      -        -        -               -        -
+
+bound: no policy can exceed 0.9600; none that keeps services apart can exceed 0.9000
+* works in hindsight: it knows the whole trace beforehand
+whole cannot run: wanted 4 GPUs, one for each service; the fleet has 2
+shared: MPS
+not obeyed by shared, static-best: pins, floor
+static-best: SM counts of 3g.40gb are estimated
+More: --report DIR (a page with charts), --format json (every figure), --journal FILE (every event)
+)");
+}
+
+TEST(ReplayTable, SaysHowLongPoliciesTookOnlyWhenAsked) {
+  const study::ReplayResult result = sample::result();
+  EXPECT_EQ(replay_table(result, {}).find("took"), std::string::npos);
+  EXPECT_NE(replay_table(result, {.has_timings = true}).find("took: shared 0.25 s, static-best 0.00 s"),
+            std::string::npos);
+}
+
+TEST(ReplayTable, HasColoursOnATerminalOnly) {
+  const study::ReplayResult result = sample::result();
+  EXPECT_EQ(replay_table(result, {}).find('\033'), std::string::npos);
+  EXPECT_NE(replay_table(result, {.has_colour = true}).find("\033[1mshared "), std::string::npos);
+}
+
+TEST(ReplayTable, FitsALineWithLargeFigures) {
+  study::ReplayResult result = sample::result();
+  for (measure::PolicyResult& policy : result.policies) {
+    policy.infeasible.reset();
+    policy.figures = sample::figures();
+    policy.figures.requests = policy.figures.in_time = 999'999'999;
+    policy.figures.gpu_seconds = 1000 * 86400.0;
+    policy.figures.cost_micro_usd = 88'152'000'000;
+    policy.figures.latency_p99_ms = 12'345.6;
+    policy.figures.changes = 123'456;
+    policy.notes = {std::string(100, 'a') + " " + std::string(100, 'b')};
+  }
+  EXPECT_LE(widest_line(replay_table(result, {})), kLineWidthMax);
+}
+
+TEST(ReplayTable, NamesCannotSteerTheTerminal) {
+  study::ReplayResult result = sample::result();
+  result.scenario = "a\033[2Jb";
+  EXPECT_EQ(replay_table(result, {}).substr(0, 9), "a?[2Jb: 1");
+}
+
+}  // namespace
+}  // namespace berth::cli

@@ -1,0 +1,91 @@
+#include "surface/cli/size/size_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/text.h"
+#include "policy/registry.h"
+#include "study/replay.h"
+#include "surface/cli/option_words.h"
+
+namespace berth::cli {
+namespace {
+
+/// Whether the text is a number, possibly with more digits than Decimal can hold.
+bool is_unsigned_number(std::string_view text) {
+  if (text.empty() || (text.front() != '.' && (text.front() < '0' || text.front() > '9'))) return false;
+  double ignored = 0;
+  const std::string terminated(text);
+  const char* const end = terminated.c_str() + terminated.size();
+  return std::from_chars(terminated.c_str(), end, ignored).ptr == end;
+}
+
+Result<Decimal> parse_attainment(std::string_view text) {
+  Result<Decimal> attainment = Decimal::parse(text);
+  if (attainment && attainment->sign() > 0 && *attainment <= Decimal(1)) return attainment;
+  if (!attainment && is_unsigned_number(text)) {
+    return invalid(
+        "--attainment: wanted a share with fewer digits: at most 40 characters, no exponent below -30; found " +
+        in_quotes(text));
+  }
+  return invalid("--attainment: wanted a share above 0, at most 1, found " + in_quotes(text));
+}
+
+Result<std::int64_t> parse_from_one(std::string_view option, std::string_view text, std::int64_t max) {
+  Result<std::int64_t> count = parse_count(text, max);
+  if (count && *count >= 1) return count;
+  return invalid(fmt::format("{}: wanted a whole number from 1 to {}, found {}", option, max, in_quotes(text)));
+}
+
+Result<std::vector<std::string>> parse_sizable_policies(std::string_view text) {
+  Result<std::vector<std::string>> names = parse_policies(text, policy::sizable_names());
+  const Result<std::vector<std::string>> with_fixed = parse_policies(text, policy::names());
+  if (!names && with_fixed) {
+    return invalid("--policies: fixed cannot be sized: its layout is written for the number of GPUs in the file");
+  }
+  return names;
+}
+
+}  // namespace
+
+Result<SizeRequest> check_size_options(const SizeWords& words) {
+  SizeRequest request{.scenario_path = words.scenario,
+                      .policies = policy::sizable_names(),
+                      .options = {},
+                      .settings = {},
+                      .has_ideas = words.has_ideas,
+                      .report_dir = words.report};
+  if (words.scenario.empty()) return invalid("SCENARIO: wanted a path, found an empty one");
+  if (words.report == "") return invalid("--report: wanted a folder, found an empty path");
+  Result<Decimal> attainment = parse_attainment(words.attainment);
+  if (!attainment) return pass_on(attainment.error());
+  request.options.attainment = std::move(*attainment);
+  if (words.policies) {
+    Result<std::vector<std::string>> policies = parse_sizable_policies(*words.policies);
+    if (!policies) return pass_on(policies.error());
+    request.policies = std::move(*policies);
+  }
+  const Result<std::int64_t> gpus_max = parse_from_one("--max-gpus", words.gpus_max, kSizedGpusMax);
+  if (!gpus_max) return pass_on(gpus_max.error());
+  request.options.gpus_max = *gpus_max;
+  const Result<std::int64_t> seed_count = parse_from_one("--seeds", words.seed_count, kSizeSeedsMax);
+  if (!seed_count) return pass_on(seed_count.error());
+  request.options.seeds.resize(static_cast<std::size_t>(*seed_count));
+  for (std::size_t i = 0; i < request.options.seeds.size(); ++i) request.options.seeds[i] = i + 1;
+  for (const std::string& parameter : words.parameters) {
+    if (auto set = policy::set_parameter(request.settings, parameter); !set) {
+      return invalid("--set: " + set.error().message);
+    }
+  }
+  const Result<OutputFormat> format = parse_format(words.format);
+  if (!format) return pass_on(format.error());
+  request.format = *format;
+  return request;
+}
+
+}  // namespace berth::cli

@@ -1,0 +1,122 @@
+#include "surface/cli/size/size_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "scenario/load.h"
+#include "study/size_ideas.h"
+#include "surface/cli/interrupt.h"
+#include "surface/cli/progress_bar.h"
+#include "surface/cli/report_folder.h"
+#include "surface/cli/size/size_json.h"
+#include "surface/cli/size/size_table.h"
+
+namespace berth::cli {
+namespace {
+
+/// Sizes policies and steps one after the other, with progress on the bar.
+class Sizing {
+ public:
+  Sizing(const SizeRequest& request, const Scenario& scenario, std::FILE* progress, const InterruptWatch& interrupt)
+      : request_(request),
+        scenario_(scenario),
+        interrupt_(interrupt),
+        ideas_(request.has_ideas ? study::ideas_of(scenario) : std::vector<study::Idea>()),
+        bar_(progress, static_cast<int>(request.policies.size() + ideas_.size()), steady_now),
+        result_{.scenario = request.scenario_path,
+                .gpu_model = scenario.fleet.front().model.name,
+                .simulated_seconds = scenario.simulated_seconds(),
+                .objective = scenario.objective,
+                .options = request.options,
+                .usd_per_gpu_hour = scenario.fleet.front().usd_per_gpu_hour,
+                .policies = {},
+                .ideas = {}} {}
+
+  Result<study::SizeResult> run() {
+    result_.policies.reserve(request_.policies.size());
+    for (const std::string& name : request_.policies) {
+      Result<study::PolicySize> size = sized(name, request_.settings);
+      if (!size) return pass_on(size.error());
+      result_.policies.push_back(std::move(*size));
+    }
+    result_.ideas.reserve(ideas_.size());
+    for (const study::Idea& idea : ideas_) {
+      Result<study::PolicySize> size = sized(idea);
+      if (!size) return pass_on(size.error());
+      result_.ideas.push_back({.adds = std::string(idea.adds),
+                               .without = {idea.without.begin(), idea.without.end()},
+                               .size = std::move(*size)});
+    }
+    return std::move(result_);
+  }
+
+ private:
+  Result<study::PolicySize> sized(std::string_view policy, const policy::Settings& settings) {
+    study::SizeHooks hooks;
+    hooks.progress = [&](std::string_view name, std::int64_t gpus, double done) {
+      bar_.show(fmt::format("{:<11} with {:<8}", name, study::counted_gpus(gpus)), done_, done);
+      return !interrupt_.is_interrupted();
+    };
+    Result<study::PolicySize> size = study::size_policy(scenario_, policy, request_.options, hooks, settings);
+    ++done_;
+    return size;
+  }
+
+  /// The answer for a step. A step without parameters at 0 may be one of the policies that were sized already.
+  Result<study::PolicySize> sized(const study::Idea& idea) {
+    const auto known = std::ranges::find(result_.policies, idea.policy, &study::PolicySize::name);
+    if (!idea.without.empty() || known == result_.policies.end()) {
+      return sized(idea.policy, study::settings_of(idea, request_.settings));
+    }
+    ++done_;
+    return *known;
+  }
+
+  const SizeRequest& request_;
+  const Scenario& scenario_;
+  const InterruptWatch& interrupt_;
+  std::vector<study::Idea> ideas_;
+  ProgressBar bar_;
+  study::SizeResult result_;
+  int done_ = 0;
+};
+
+std::string printed_size(OutputFormat format, const study::SizeResult& result, bool has_colour) {
+  switch (format) {
+    case OutputFormat::kJson:
+      return size_json(result);
+    case OutputFormat::kTable:
+      return size_table(result, has_colour);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::string> run_size(const SizeRequest& request, const VerbContext& context) {
+  InterruptWatch interrupt;
+  const Result<Scenario> scenario = scenario::load_scenario(request.scenario_path, *context.files);
+  if (!scenario) return pass_on(scenario.error());
+  if (Result<void> sizable = study::check_sizable(*scenario); !sizable) return pass_on(sizable.error());
+  interrupt.defer();
+  ReportFolder folder;
+  if (request.report_dir) {
+    if (Result<void> made = folder.make(*request.report_dir); !made) return pass_on(made.error());
+  }
+  const Result<study::SizeResult> result = Sizing(request, *scenario, context.progress(), interrupt).run();
+  if (interrupt.is_interrupted()) return pass_on(interrupted_error());
+  if (!result) return pass_on(result.error());
+  std::string text = printed_size(request.format, *result, context.has_colour());
+  const std::string page = request.report_dir ? context.reports.size(*result) : "";
+  if (interrupt.is_interrupted()) return pass_on(interrupted_error());
+  if (request.report_dir) {
+    if (Result<void> done = folder.write_page(page); !done) return pass_on(done.error());
+  }
+  return text;
+}
+
+}  // namespace berth::cli

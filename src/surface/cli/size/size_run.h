@@ -1,0 +1,16 @@
+/// `berth size`: how many GPUs a scenario needs under each policy.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "surface/cli/size/size_options.h"
+#include "surface/cli/verb.h"
+
+namespace berth::cli {
+
+/// Reads the scenario, sizes it for each policy, writes the report, and returns the text for stdout. An error or an
+/// interrupt leaves the outputs as they were. SIGINT and SIGTERM end in ErrorCode::kInterrupted.
+[[nodiscard]] Result<std::string> run_size(const SizeRequest& request, const VerbContext& context);
+
+}  // namespace berth::cli
