@@ -409,4 +409,14 @@ class EveryPlan {
   const Visit* visit_ = nullptr;
 };
 
+/// One of all plans, each equally likely; nothing: there is none, or there are too many.
+inline std::optional<moving::SitePlan> any_plan(const moving::TransitionView& view, Rng& rng) {
+  std::optional<moving::SitePlan> chosen;
+  std::uint64_t seen = 0;
+  const bool are_all = EveryPlan(view).visit([&](const moving::SitePlan& plan, std::int64_t) {
+    if (rng.below(++seen) == 0) chosen = plan;
+  });
+  return are_all ? chosen : std::nullopt;
+}
+
 }  // namespace berth::capacity::reference

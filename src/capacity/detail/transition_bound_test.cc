@@ -209,23 +209,24 @@ TEST(SizeCurve, IsTheLeastSizeOfSlicesThatMeetTheNeed) {
   EXPECT_GT(judged, static_cast<int>(kCases));
 }
 
-/// One A30, with one row per profile as given: model, profile, rate.
+/// A row of a profile as given.
 struct Row {
   const char* model;
   const char* profile;
   std::int64_t rate;
 };
 
-PackingProblem problem_of(const std::vector<Row>& rows, const std::vector<std::pair<const char*, int>>& demands) {
+PackingProblem problem_of(const std::vector<Row>& rows, const std::vector<std::pair<const char*, int>>& demands,
+                          const char* gpu = "A30-24GB") {
   PackingProblem problem;
-  problem.offers.push_back({.model = *mig::find_gpu_model("A30-24GB")});
+  problem.offers.push_back({.model = *mig::find_gpu_model(gpu)});
   for (const auto& [model, rate] : demands) {
     problem.demands.push_back(
         {.model = model, .tenant = model, .requests_per_second = Decimal(rate), .latency_ms = Decimal(100)});
     problem.tables.push_back({.model = model, .points = {}});
     for (const Row& row : rows) {
       if (row.model != problem.tables.back().model) continue;
-      problem.tables.back().points.push_back({"A30-24GB", row.profile, 1, 1, Decimal(row.rate), Decimal(10)});
+      problem.tables.back().points.push_back({gpu, row.profile, 1, 1, Decimal(row.rate), Decimal(10)});
     }
   }
   return problem;
@@ -288,6 +289,19 @@ TEST(ChangesBound, CountsThatSlicesMustFitTogether) {
   EXPECT_EQ(reference::EveryPlan(*view_of(problem, standing, fewest)).fewest(), 6);
   fewest.packing.gpu_offers = {0, 0};
   EXPECT_EQ(changes_bound(*view_of(problem, standing, fewest)), 1);
+}
+
+// Two 3g and a 1g have the compute slices of an A100 and a unit more: one of the 3g has to shrink.
+TEST(ChangesBound, CountsUnitsWhereComputeSlicesSuffice) {
+  const PackingProblem problem =
+      problem_of({{"a", "3g.40gb", 3}, {"a", "2g.20gb", 3}, {"b", "3g.40gb", 3}, {"c", "1g.10gb", 1}},
+                 {{"a", 3}, {"b", 3}, {"c", 1}}, "A100-80GB");
+  const StandingPlan standing = {problem.demands,
+                                 {{0}, {slice_of(problem, 0, 0, "3g.40gb"), slice_of(problem, 2, 6, "1g.10gb")}}};
+  PackResult fewest;
+  fewest.packing.gpu_offers = {0};
+  EXPECT_EQ(changes_bound(*view_of(problem, standing, fewest)), 3);
+  EXPECT_EQ(reference::EveryPlan(*view_of(problem, standing, fewest)).fewest(), 3);
 }
 
 TEST(ChangesBound, CountsSlicesThatNoDemandNeeds) {
