@@ -27,18 +27,26 @@ struct TransitionCase {
   PackResult fewest;
 };
 
-/// Draws a transition from one seed: up to three demands, up to three existing GPUs of an A30 or an L4, points that are
-/// not usable, demands that are gone, tenants that share a GPU and may not, an existing plan that is anything legal.
+/// The most of a transition that is drawn.
+struct TransitionSize {
+  int demands_max = 3;
+  int gpus_max = 3;  ///< existing ones
+};
+
+/// Draws a transition from one seed, on A30 and L4: points that are not usable, demands that are gone, tenants that
+/// share a GPU and may not, an existing plan that is anything legal.
 class TransitionGenerator {
  public:
-  explicit TransitionGenerator(std::uint64_t seed) : rng_(Rng(seed).split("tiny transition")) {}
+  explicit TransitionGenerator(std::uint64_t seed, const TransitionSize& size = {})
+      : rng_(Rng(seed).split("transition")), size_(size) {}
 
   /// Nothing: no plan was found for the new demands.
   [[nodiscard]] std::optional<TransitionCase> draw() {
     draw_offers();
     drawn_.problem.rules.keeps_tenants_apart = chance(25);
-    for (int i = from(1, 3); i > 0; --i) draw_demand();
+    for (int i = from(1, size_.demands_max); i > 0; --i) draw_demand();
     draw_standing();
+    if (chance(15)) drawn_.problem.rules.headroom = Decimal(3, 2);
     const std::optional<Packing> packing = FirstFit(drawn_.problem).solve();
     if (!packing) return std::nullopt;
     drawn_.fewest.packing = *packing;
@@ -106,7 +114,7 @@ class TransitionGenerator {
     if (chance(20)) standing.demands.front().tenant = "gone";
     if (chance(20)) standing.demands.push_back({"other", "other", Decimal(3), Decimal(50)});
     if (chance(20)) standing.demands.front().latency_ms = Decimal(80);
-    for (int gpus = from(0, 3); gpus > 0; --gpus) {
+    for (int gpus = from(0, size_.gpus_max); gpus > 0; --gpus) {
       const auto offer = static_cast<std::uint32_t>(rng_.below(drawn_.problem.offers.size()));
       standing.packing.gpu_offers.push_back(offer);
       draw_slices(drawn_.problem.offers[offer].model);
@@ -161,6 +169,7 @@ class TransitionGenerator {
   }
 
   Rng rng_;
+  TransitionSize size_;
   TransitionCase drawn_;
 };
 

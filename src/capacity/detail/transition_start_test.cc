@@ -249,7 +249,50 @@ TEST(Starter, FillsTheRoomBesideWhatStays) {
   EXPECT_EQ(starter.keep_sites(1, false, first_fit), std::nullopt);
 }
 
-TEST(Starter, DropsWhatIsToSpare) {
+// One slice of 2 is fewer than two of 1.
+TEST(Starter, FillsWithTheSmallestSliceThatCoversTheShortage) {
+  const PackingProblem problem = problem_of({{"a", 3}});
+  const StandingPlan standing = {problem.demands, {{0}, {small_slice(0, 0, 0)}}};
+  PackResult fewest;
+  fewest.packing = {{0}, {small_slice(0, 0, 0), small_slice(0, 1, 0), small_slice(0, 2, 0)}};
+  const TransitionView view = *view_of(problem, standing, fewest);
+  Room room(view);
+  const auto filled = Starter(view, problem, fewest.packing, room).keep_sites(1, true, refuses);
+  ASSERT_TRUE(filled.has_value());
+  EXPECT_EQ(changes_of(view, *filled), 1);
+}
+
+TEST(Starter, WhatStaysCountsWithItsBestPoint) {
+  PackingProblem problem = problem_of({{"a", 2}});
+  std::vector<PerformancePoint>& points = problem.tables[0].points;
+  points.insert(points.begin() + 1, {points[0].gpu, points[0].profile, 8, 1, Decimal(2), Decimal(20)});
+  const StandingPlan standing = {problem.demands, {{0}, {small_slice(0, 0, 0)}}};
+  PackResult fewest;
+  fewest.packing = {{0}, {small_slice(0, 3, 0)}};
+  const TransitionView view = *view_of(problem, standing, fewest);
+  Room room(view);
+  const auto plan = Starter(view, problem, fewest.packing, room).keep_sites(1, true, refuses);
+  ASSERT_TRUE(plan.has_value());
+  EXPECT_EQ(changes_of(view, *plan), 0);
+}
+
+// What fills the room covers the whole need: the slice that stayed is to spare then.
+TEST(Starter, DropsWhatNewSlicesMakeSurplus) {
+  PackingProblem problem = problem_of({{"a", 4}});
+  problem.tables[0].points = {problem.tables[0].points[0], problem.tables[0].points[1]};
+  problem.tables[0].points[1].requests_per_second = Decimal(4);
+  const StandingPlan standing = {problem.demands, {{0}, {small_slice(0, 0, 0)}}};
+  PackResult fewest;
+  fewest.packing = {{0}, {small_slice(0, 0, 0), small_slice(0, 1, 0), small_slice(0, 2, 0), small_slice(0, 3, 0)}};
+  const TransitionView view = *view_of(problem, standing, fewest);
+  Room room(view);
+  const auto plan = Starter(view, problem, fewest.packing, room).keep_sites(1, true, refuses);
+  ASSERT_TRUE(plan.has_value());
+  EXPECT_EQ((*plan)[0].size(), 1U);
+  EXPECT_EQ(changes_of(view, *plan), 2);
+}
+
+TEST(Starter, KeepsNoMoreThanTheNeedTakes) {
   const PackingProblem problem = problem_of({{"a", 2}});
   StandingPlan standing = {problem.demands, {{0, 0}, {}}};
   for (int start = 0; start < 4; ++start) standing.packing.slices.push_back(small_slice(0, start, 0));
