@@ -294,6 +294,40 @@ TEST(Order, ANewSliceComesBeforeTheOldOneGoes) {
   EXPECT_EQ(kinds_of(order), (std::vector<StepKind>{StepKind::kCreate, StepKind::kDestroy}));
 }
 
+// "a" and "b" swap their halves of the one GPU: a spare one holds one of them meanwhile.
+TEST(Order, ASwapTakesOneSpareGpu) {
+  Scene scene;
+  scene.add_demand("a", 2, {{"2g.12gb", 2}});
+  scene.add_demand("b", 2, {{"2g.12gb", 2}});
+  scene.add_slice(0, 0, "2g.12gb", 0, 2);
+  scene.add_slice(0, 2, "2g.12gb", 1, 2);
+  const TransitionView view = scene.view(1);
+  const int low = scene.place(view, 0, "2g.12gb");
+  const int high = scene.place(view, 2, "2g.12gb");
+  const Order order = order_of(view, {{{low, 1, kNone}, {high, 0, kNone}}}, {0, 0});
+  EXPECT_EQ(order.spare_offers, (std::vector<int>{0}));
+  EXPECT_EQ(count_of(order, StepKind::kCreate, true), 1);
+  EXPECT_EQ(order.steps.size(), 6U);
+}
+
+// The same with a second GPU that has room: nothing is spare.
+TEST(Order, ASwapTakesTheFreeRoomOfOtherGpus) {
+  Scene scene;
+  scene.add_demand("a", 2, {{"2g.12gb", 2}});
+  scene.add_demand("b", 2, {{"2g.12gb", 2}});
+  scene.add_demand("c", 1, {{"1g.6gb", 1}});
+  scene.add_slice(0, 0, "2g.12gb", 0, 2);
+  scene.add_slice(0, 2, "2g.12gb", 1, 2);
+  scene.add_slice(1, 0, "1g.6gb", 2, 1);
+  const TransitionView view = scene.view(2);
+  const int low = scene.place(view, 0, "2g.12gb");
+  const int high = scene.place(view, 2, "2g.12gb");
+  const SitePlan plan = {{{low, 1, kNone}, {high, 0, kNone}}, {{scene.place(view, 0, "1g.6gb"), 2, 2}}};
+  const Order order = order_of(view, plan, {0, 0, 0});
+  EXPECT_TRUE(order.spare_offers.empty());
+  EXPECT_EQ(count_of(order, StepKind::kCreate, true), 1);
+}
+
 // The rate before the first step is below the need: no more than that has to be kept, so the swap needs no help.
 TEST(Order, ADemandIsNotOwedMoreThanItHas) {
   Scene scene;
@@ -303,6 +337,32 @@ TEST(Order, ADemandIsNotOwedMoreThanItHas) {
   const TransitionView view = scene.view(2);
   const Order order = order_of(view, {{{scene.place(view, 0, "4g.24gb"), 0, kNone}}, {}}, {0, 0});
   EXPECT_EQ(count_of(order, StepKind::kCreate, true), 1) << "2 of its 4 requests a second must stay";
+}
+
+TEST(Order, TheSpareGpuIsTheCheapest) {
+  Scene scene;
+  scene.add_demand("a", 2, {{"2g.12gb", 2}});
+  scene.add_demand("b", 2, {{"2g.12gb", 2}});
+  scene.add_slice(0, 0, "2g.12gb", 0, 2);
+  scene.add_slice(0, 2, "2g.12gb", 1, 2);
+  for (const char* model : {"L4-24GB", "T4-16GB"}) {
+    scene.problem.offers.push_back({.model = *mig::find_gpu_model(model)});
+    for (PerformanceTable& table : scene.problem.tables) {
+      table.points.push_back({scene.problem.offers.back().model.name, kFullProfileName, 1, 1, Decimal(2), Decimal(10)});
+    }
+  }
+  scene.problem.offers[0].micro_usd_per_hour = 9;
+  scene.problem.offers[1].micro_usd_per_hour = 5;
+  scene.problem.offers[2].micro_usd_per_hour = 4;
+  for (const std::int64_t count : {7, 0}) {
+    scene.problem.offers[2].count_max = count;
+    const TransitionView view = scene.view(1);
+    const int low = scene.place(view, 0, "2g.12gb");
+    const int high = scene.place(view, 2, "2g.12gb");
+    SitePlan plan(view.sites.size());
+    plan[0] = {{low, 1, kNone}, {high, 0, kNone}};
+    EXPECT_EQ(order_of(view, plan, {0, 0}).spare_offers, (std::vector<int>{count > 0 ? 2 : 1}));
+  }
 }
 
 }  // namespace
