@@ -11,7 +11,7 @@
 
 #include "base/rng.h"
 #include "base/test_cases.h"
-#include "capacity/detail/test_transitions.h"
+#include "capacity/detail/transition_test_cases.h"
 #include "mig/catalogue.h"
 
 namespace berth::capacity::moving {
@@ -183,7 +183,7 @@ Size least_by_trial(const Asked& asked, std::int64_t changes) {
 TEST(SizeCurve, IsTheLeastSizeOfSlicesThatMeetTheNeed) {
   int judged = 0;
   for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
-    const auto drawn = reference::TransitionGenerator(seed).draw();
+    const auto drawn = TransitionGenerator(seed).draw();
     if (!drawn) continue;
     const TransitionView view = *view_of(drawn->problem, drawn->standing, drawn->fewest);
     Rng rng = Rng(seed).split("curve");
@@ -259,11 +259,11 @@ TEST(ChangesBound, IsAtMostTheFewestChangesOfAllPlans) {
   int judged = 0;
   int tight = 0;
   for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
-    const auto drawn = reference::TransitionGenerator(seed).draw();
+    const auto drawn = TransitionGenerator(seed).draw();
     if (!drawn) continue;
     SCOPED_TRACE("seed " + std::to_string(seed));
     const TransitionView view = *view_of(drawn->problem, drawn->standing, drawn->fewest);
-    const auto fewest = reference::EveryPlan(view).fewest();
+    const auto fewest = EveryPlan(view).fewest();
     if (!fewest) continue;
     ASSERT_LT(*fewest, INT64_MAX) << "the fewest GPUs are a plan";
     ++judged;
@@ -286,7 +286,7 @@ TEST(ChangesBound, CountsThatSlicesMustFitTogether) {
   PackResult fewest;
   fewest.packing.gpu_offers = {0};
   EXPECT_EQ(changes_bound(*view_of(problem, standing, fewest)), 6);
-  EXPECT_EQ(reference::EveryPlan(*view_of(problem, standing, fewest)).fewest(), 6);
+  EXPECT_EQ(EveryPlan(*view_of(problem, standing, fewest)).fewest(), 6);
   fewest.packing.gpu_offers = {0, 0};
   EXPECT_EQ(changes_bound(*view_of(problem, standing, fewest)), 1);
 }
@@ -301,7 +301,7 @@ TEST(ChangesBound, CountsUnitsWhereComputeSlicesSuffice) {
   PackResult fewest;
   fewest.packing.gpu_offers = {0};
   EXPECT_EQ(changes_bound(*view_of(problem, standing, fewest)), 3);
-  EXPECT_EQ(reference::EveryPlan(*view_of(problem, standing, fewest)).fewest(), 3);
+  EXPECT_EQ(EveryPlan(*view_of(problem, standing, fewest)).fewest(), 3);
 }
 
 TEST(ChangesBound, CountsSlicesThatNoDemandNeeds) {

@@ -11,12 +11,10 @@
 
 #include "base/rng.h"
 #include "base/test_cases.h"
-#include "capacity/detail/test_transitions.h"
+#include "capacity/detail/transition_test_cases.h"
 
 namespace berth::capacity::moving {
 namespace {
-
-using reference::is_tight_somehow;
 
 constexpr std::uint64_t kCases = berth::testing::by_build(3000, 300);
 
@@ -126,7 +124,7 @@ class FewestByTrial {
   void add(std::int64_t changes, Rate rate_max) {
     if (best_ && changes >= *best_) return;
     if (is_tight_somehow(question_.need, items_)) best_ = changes;
-    if (reference::has_surplus(question_.need, items_)) return;
+    if (has_surplus(question_.need, items_)) return;
     for (Rate rate = rate_max; rate >= 1; --rate) {
       items_.push_back({rate, rate});
       if (items_.size() < 14) add(changes + 1, rate);

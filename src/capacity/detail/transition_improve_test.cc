@@ -8,12 +8,10 @@
 #include <vector>
 
 #include "base/test_cases.h"
-#include "capacity/detail/test_transitions.h"
+#include "capacity/detail/transition_test_cases.h"
 
 namespace berth::capacity::moving {
 namespace {
-
-using reference::TransitionCase;
 
 constexpr std::uint64_t kCases = berth::testing::by_build(250, 40);
 
@@ -26,15 +24,15 @@ Improved improved(const TransitionCase& drawn, const TransitionView& view, std::
 TEST(Improve, FindsTheFewestChangesAndProvesThem) {
   int judged = 0;
   for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
-    const auto drawn = reference::TransitionGenerator(seed).draw();
+    const auto drawn = TransitionGenerator(seed).draw();
     if (!drawn) continue;
     SCOPED_TRACE("seed " + std::to_string(seed));
     const TransitionView view = *view_of(drawn->problem, drawn->standing, drawn->fewest);
-    const auto fewest = reference::EveryPlan(view).fewest();
+    const auto fewest = EveryPlan(view).fewest();
     if (!fewest) continue;
     ++judged;
     const Improved best = improved(*drawn, view, 2'000'000);
-    ASSERT_EQ(reference::find_plan_fault(view, best.plan), std::nullopt);
+    ASSERT_EQ(find_plan_fault(view, best.plan), std::nullopt);
     ASSERT_EQ(changes_of(view, best.plan), *fewest);
     ASSERT_EQ(best.bound, *fewest);
   }
@@ -43,16 +41,16 @@ TEST(Improve, FindsTheFewestChangesAndProvesThem) {
 
 TEST(Improve, IsLegalAndNoWorseThanTheFallbackWithAnyBudget) {
   for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
-    const auto drawn = reference::TransitionGenerator(seed).draw();
+    const auto drawn = TransitionGenerator(seed).draw();
     if (!drawn) continue;
     const TransitionView view = *view_of(drawn->problem, drawn->standing, drawn->fewest);
     Room room(view);
     const auto fallback = Starter(view, drawn->problem, drawn->fewest.packing, room).keep_sites(0, false, first_fit);
-    const auto fewest = reference::EveryPlan(view).fewest();
+    const auto fewest = EveryPlan(view).fewest();
     for (const std::int64_t nodes_max : {0, 1, 10, 100, 2'000}) {
       SCOPED_TRACE("seed " + std::to_string(seed) + ", " + std::to_string(nodes_max) + " nodes");
       const Improved best = improved(*drawn, view, nodes_max);
-      ASSERT_EQ(reference::find_plan_fault(view, best.plan), std::nullopt);
+      ASSERT_EQ(find_plan_fault(view, best.plan), std::nullopt);
       ASSERT_LE(changes_of(view, best.plan), changes_of(view, *fallback));
       ASSERT_LE(best.bound, fewest.value_or(changes_of(view, best.plan)));
       ASSERT_GE(best.nodes, 0);
@@ -63,7 +61,7 @@ TEST(Improve, IsLegalAndNoWorseThanTheFallbackWithAnyBudget) {
 
 TEST(Improve, GivesTheSameAnswerTwice) {
   for (const std::uint64_t seed : berth::testing::case_seeds(kCases / 5)) {
-    const auto drawn = reference::TransitionGenerator(seed).draw();
+    const auto drawn = TransitionGenerator(seed).draw();
     if (!drawn) continue;
     const TransitionView view = *view_of(drawn->problem, drawn->standing, drawn->fewest);
     const Improved first = improved(*drawn, view, 500);
@@ -79,14 +77,14 @@ TEST(Improve, TheSearchOfAFewSitesAtATimeFindsBetterPlans) {
   int judged = 0;
   int better = 0;
   for (const std::uint64_t seed : berth::testing::case_seeds(kCases / 4)) {
-    const auto drawn = reference::TransitionGenerator(seed, {.demands_max = 6, .gpus_max = 12}).draw();
+    const auto drawn = TransitionGenerator(seed, {.demands_max = 6, .gpus_max = 12}).draw();
     if (!drawn) continue;
     SCOPED_TRACE("seed " + std::to_string(seed));
     const TransitionView view = *view_of(drawn->problem, drawn->standing, drawn->fewest);
     const Improved start = improved(*drawn, view, 0);
     const Improved best = improved(*drawn, view, 20'000);
     ++judged;
-    ASSERT_EQ(reference::find_plan_fault(view, best.plan), std::nullopt);
+    ASSERT_EQ(find_plan_fault(view, best.plan), std::nullopt);
     ASSERT_LE(changes_of(view, best.plan), changes_of(view, start.plan));
     ASSERT_GE(best.bound, start.bound);
     ASSERT_LE(best.bound, changes_of(view, best.plan));

@@ -9,7 +9,7 @@
 
 #include "base/rng.h"
 #include "base/test_cases.h"
-#include "capacity/detail/test_transitions.h"
+#include "capacity/detail/transition_test_cases.h"
 #include "mig/catalogue.h"
 
 namespace berth::capacity::moving {
@@ -153,7 +153,7 @@ std::vector<Rate> retuned_in(const TransitionView& view, const SitePlan& plan) {
   std::vector<std::vector<int>> standing(view.demands.size());
   for (std::size_t site = 0; site < plan.size(); ++site) {
     for (const Held& held : plan[site]) {
-      items[ix(held.demand)].push_back(reference::item_on(view, static_cast<int>(site), held));
+      items[ix(held.demand)].push_back(item_on(view, static_cast<int>(site), held));
       standing[ix(held.demand)].push_back(held.standing);
     }
   }
@@ -179,12 +179,12 @@ TEST(Order, EveryStepIsLegal) {
   int spare = 0;
   int retunes = 0;
   for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
-    const auto drawn = reference::TransitionGenerator(seed).draw();
+    const auto drawn = TransitionGenerator(seed).draw();
     if (!drawn) continue;
     SCOPED_TRACE("seed " + std::to_string(seed));
     const TransitionView view = *view_of(drawn->problem, drawn->standing, drawn->fewest);
     Rng rng = Rng(seed).split("order");
-    const auto plan = reference::any_plan(view, rng);
+    const auto plan = any_plan(view, rng);
     if (!plan) continue;
     ++judged;
     const std::vector<Rate> retuned = retuned_in(view, *plan);
@@ -202,11 +202,11 @@ TEST(Order, EveryStepIsLegal) {
 
 TEST(Order, NoStepIsDoneTwice) {
   for (const std::uint64_t seed : berth::testing::case_seeds(kCases / 3)) {
-    const auto drawn = reference::TransitionGenerator(seed).draw();
+    const auto drawn = TransitionGenerator(seed).draw();
     if (!drawn) continue;
     const TransitionView view = *view_of(drawn->problem, drawn->standing, drawn->fewest);
     Rng rng = Rng(seed).split("order");
-    const auto plan = reference::any_plan(view, rng);
+    const auto plan = any_plan(view, rng);
     if (!plan) continue;
     const std::vector<Rate> retuned = retuned_in(view, *plan);
     const Order order = order_of(view, *plan, retuned);

@@ -10,13 +10,11 @@
 
 #include "base/rng.h"
 #include "base/test_cases.h"
-#include "capacity/detail/test_transitions.h"
+#include "capacity/detail/transition_test_cases.h"
 #include "mig/catalogue.h"
 
 namespace berth::capacity::moving {
 namespace {
-
-using reference::EveryPlan;
 
 constexpr std::uint64_t kCases = berth::testing::by_build(300, 40);
 constexpr std::int64_t kNodesMax = 20'000'000;
@@ -110,7 +108,7 @@ std::vector<int> all_sites(const TransitionView& view) {
 TEST(SiteSearch, FindsTheFewestChangesOfAllPlans) {
   int judged = 0;
   for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
-    const auto drawn = reference::TransitionGenerator(seed).draw();
+    const auto drawn = TransitionGenerator(seed).draw();
     if (!drawn) continue;
     SCOPED_TRACE("seed " + std::to_string(seed));
     const TransitionView view = *view_of(drawn->problem, drawn->standing, drawn->fewest);
@@ -125,7 +123,7 @@ TEST(SiteSearch, FindsTheFewestChangesOfAllPlans) {
     ASSERT_GT(nodes, 0);
     const auto plan = search.run(*fewest, nodes);
     ASSERT_TRUE(plan.has_value());
-    ASSERT_EQ(reference::find_plan_fault(view, *plan), std::nullopt);
+    ASSERT_EQ(find_plan_fault(view, *plan), std::nullopt);
     ASSERT_EQ(changes_of(view, *plan), *fewest);
   }
   EXPECT_GT(judged * 10, static_cast<int>(kCases) * 7);
@@ -138,11 +136,11 @@ std::vector<bool> settled_by(const TransitionView& view, const SitePlan& plan, c
   for (std::size_t site = 0; site < plan.size(); ++site) {
     for (const Held& held : plan[site]) {
       if (free[site]) is_settled[ix(held.demand)] = false;
-      items[ix(held.demand)].push_back(reference::item_on(view, static_cast<int>(site), held));
+      items[ix(held.demand)].push_back(item_on(view, static_cast<int>(site), held));
     }
   }
   for (std::size_t d = 0; d < items.size(); ++d) {
-    if (!reference::is_tight_somehow(view.demands[d].need, items[d])) is_settled[d] = false;
+    if (!is_tight_somehow(view.demands[d].need, items[d])) is_settled[d] = false;
   }
   return is_settled;
 }
@@ -151,12 +149,12 @@ TEST(SiteSearch, LeavesTheOtherSitesAsTheyAre) {
   int judged = 0;
   int better = 0;
   for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
-    const auto drawn = reference::TransitionGenerator(seed).draw();
+    const auto drawn = TransitionGenerator(seed).draw();
     if (!drawn) continue;
     SCOPED_TRACE("seed " + std::to_string(seed));
     const TransitionView view = *view_of(drawn->problem, drawn->standing, drawn->fewest);
     Rng rng = Rng(seed).split("search");
-    const auto before = reference::any_plan(view, rng);
+    const auto before = any_plan(view, rng);
     if (!before) continue;
     std::vector<int> sites;
     std::vector<bool> free(view.sites.size(), false);
@@ -184,7 +182,7 @@ TEST(SiteSearch, LeavesTheOtherSitesAsTheyAre) {
     ASSERT_EQ(search.run(fewest - 1, nodes), std::nullopt);
     const auto plan = search.run(fewest, nodes);
     ASSERT_TRUE(plan.has_value());
-    ASSERT_EQ(reference::find_plan_fault(view, *plan), std::nullopt);
+    ASSERT_EQ(find_plan_fault(view, *plan), std::nullopt);
     ASSERT_EQ(changes_of(view, *plan), fewest);
     for (std::size_t site = 0; site < plan->size(); ++site) {
       if (free[site]) continue;
@@ -198,12 +196,12 @@ TEST(SiteSearch, LeavesTheOtherSitesAsTheyAre) {
 
 TEST(SiteSearch, FillsAPlanInWhichSlicesAreMissing) {
   for (const std::uint64_t seed : berth::testing::case_seeds(kCases / 3)) {
-    const auto drawn = reference::TransitionGenerator(seed).draw();
+    const auto drawn = TransitionGenerator(seed).draw();
     if (!drawn) continue;
     SCOPED_TRACE("seed " + std::to_string(seed));
     const TransitionView view = *view_of(drawn->problem, drawn->standing, drawn->fewest);
     Rng rng = Rng(seed).split("missing");
-    auto before = reference::any_plan(view, rng);
+    auto before = any_plan(view, rng);
     if (!before || view.sites.empty()) continue;
     const std::int64_t changes = changes_of(view, *before);
     const auto site = static_cast<int>(rng.below(view.sites.size()));
@@ -213,7 +211,7 @@ TEST(SiteSearch, FillsAPlanInWhichSlicesAreMissing) {
     std::int64_t nodes = kNodesMax;
     const auto plan = search.run(changes, nodes);
     ASSERT_TRUE(plan.has_value());
-    ASSERT_EQ(reference::find_plan_fault(view, *plan), std::nullopt);
+    ASSERT_EQ(find_plan_fault(view, *plan), std::nullopt);
     ASSERT_LE(changes_of(view, *plan), changes);
   }
 }

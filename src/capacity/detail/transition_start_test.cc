@@ -10,7 +10,7 @@
 
 #include "base/rng.h"
 #include "base/test_cases.h"
-#include "capacity/detail/test_transitions.h"
+#include "capacity/detail/transition_test_cases.h"
 #include "mig/catalogue.h"
 
 namespace berth::capacity::moving {
@@ -50,11 +50,11 @@ PackedSlice small_slice(std::uint32_t gpu, int start, std::uint32_t demand) {
 
 TEST(PlanLists, HoldEverySliceOnce) {
   for (const std::uint64_t seed : berth::testing::case_seeds(kCases / 4)) {
-    const auto drawn = reference::TransitionGenerator(seed).draw();
+    const auto drawn = TransitionGenerator(seed).draw();
     if (!drawn) continue;
     const TransitionView view = *view_of(drawn->problem, drawn->standing, drawn->fewest);
     Rng rng = Rng(seed).split("lists");
-    const auto plan = reference::any_plan(view, rng);
+    const auto plan = any_plan(view, rng);
     if (!plan) continue;
     const auto slices = by_demand(view, *plan);
     ASSERT_EQ(slices.size(), view.demands.size());
@@ -67,7 +67,7 @@ TEST(PlanLists, HoldEverySliceOnce) {
         const HeldAt& own = slices[d][i];
         ASSERT_EQ(own.held.demand, static_cast<int>(d));
         ASSERT_EQ(std::ranges::count((*plan)[ix(own.site)], own.held), 1);
-        ASSERT_EQ(items[i], reference::item_on(view, own.site, own.held)) << "seed " << seed;
+        ASSERT_EQ(items[i], item_on(view, own.site, own.held)) << "seed " << seed;
       }
     }
     for (const std::vector<Held>& site : *plan) {
@@ -90,7 +90,7 @@ bool add_any(const TransitionView& view, SitePlan& plan, Rng& rng) {
     const int tenant = view.demands[ix(held.demand)].tenant;
     if (plan[site].empty() || !offer.fits(places_of(plan[site]), held.place)) continue;
     if (view.keeps_tenants_apart && view.demands[ix(plan[site].front().demand)].tenant != tenant) continue;
-    if (reference::item_on(view, static_cast<int>(site), held).best == 0) continue;
+    if (item_on(view, static_cast<int>(site), held).best == 0) continue;
     plan[site].push_back(held);
     return true;
   }
@@ -100,12 +100,12 @@ bool add_any(const TransitionView& view, SitePlan& plan, Rng& rng) {
 TEST(IsComplete, AsAPlanWithoutFault) {
   int incomplete = 0;
   for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
-    const auto drawn = reference::TransitionGenerator(seed).draw();
+    const auto drawn = TransitionGenerator(seed).draw();
     if (!drawn) continue;
     SCOPED_TRACE("seed " + std::to_string(seed));
     const TransitionView view = *view_of(drawn->problem, drawn->standing, drawn->fewest);
     Rng rng = Rng(seed).split("complete");
-    auto plan = reference::any_plan(view, rng);
+    auto plan = any_plan(view, rng);
     if (!plan || plan->empty()) continue;
     ASSERT_TRUE(is_complete(view, *plan));
     for (int round = 0; round < 4; ++round) {
@@ -115,7 +115,7 @@ TEST(IsComplete, AsAPlanWithoutFault) {
       } else if (!site.empty()) {
         site.erase(site.begin() + static_cast<std::ptrdiff_t>(rng.below(site.size())));
       }
-      ASSERT_EQ(is_complete(view, *plan), reference::find_plan_fault(view, *plan) == std::nullopt);
+      ASSERT_EQ(is_complete(view, *plan), find_plan_fault(view, *plan) == std::nullopt);
       if (!is_complete(view, *plan)) ++incomplete;
     }
   }
@@ -140,14 +140,14 @@ TEST(IsComplete, KeepsTheLimits) {
 
 TEST(Starter, TheFallbackIsAlwaysFound) {
   for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
-    const auto drawn = reference::TransitionGenerator(seed).draw();
+    const auto drawn = TransitionGenerator(seed).draw();
     if (!drawn) continue;
     SCOPED_TRACE("seed " + std::to_string(seed));
     const TransitionView view = *view_of(drawn->problem, drawn->standing, drawn->fewest);
     Room room(view);
     const auto plan = Starter(view, drawn->problem, drawn->fewest.packing, room).keep_sites(0, false, refuses);
     ASSERT_TRUE(plan.has_value());
-    ASSERT_EQ(reference::find_plan_fault(view, *plan), std::nullopt);
+    ASSERT_EQ(find_plan_fault(view, *plan), std::nullopt);
   }
 }
 
@@ -155,7 +155,7 @@ TEST(Starter, TheFallbackIsAlwaysFound) {
 TEST(Starter, APackingThatExistsStaysAsItIs) {
   int judged = 0;
   for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
-    auto drawn = reference::TransitionGenerator(seed).draw();
+    auto drawn = TransitionGenerator(seed).draw();
     if (!drawn) continue;
     ++judged;
     Packing& existing = drawn->standing.packing;
@@ -178,7 +178,7 @@ TEST(Starter, APackingThatExistsStaysAsItIs) {
 TEST(Starter, PlansThatKeepSitesAreComplete) {
   int found = 0;
   for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
-    const auto drawn = reference::TransitionGenerator(seed).draw();
+    const auto drawn = TransitionGenerator(seed).draw();
     if (!drawn) continue;
     SCOPED_TRACE("seed " + std::to_string(seed));
     const TransitionView view = *view_of(drawn->problem, drawn->standing, drawn->fewest);
@@ -189,7 +189,7 @@ TEST(Starter, PlansThatKeepSitesAreComplete) {
         const auto plan = starter.keep_sites(count, fills_room, first_fit);
         if (!plan) continue;
         ++found;
-        ASSERT_EQ(reference::find_plan_fault(view, *plan), std::nullopt) << count << " sites";
+        ASSERT_EQ(find_plan_fault(view, *plan), std::nullopt) << count << " sites";
       }
     }
   }
@@ -200,7 +200,7 @@ TEST(Starter, PlansThatKeepSitesAreComplete) {
 TEST(Starter, TheRestIsASmallerProblem) {
   int asked = 0;
   for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
-    const auto drawn = reference::TransitionGenerator(seed).draw();
+    const auto drawn = TransitionGenerator(seed).draw();
     if (!drawn) continue;
     SCOPED_TRACE("seed " + std::to_string(seed));
     const PackingProblem& whole = drawn->problem;
@@ -309,7 +309,7 @@ TEST(Starter, KeepsNoMoreThanTheNeedTakes) {
 
 TEST(Starter, SitesThatKeepMostComeFirst) {
   for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
-    const auto drawn = reference::TransitionGenerator(seed).draw();
+    const auto drawn = TransitionGenerator(seed).draw();
     if (!drawn) continue;
     SCOPED_TRACE("seed " + std::to_string(seed));
     const TransitionView view = *view_of(drawn->problem, drawn->standing, drawn->fewest);

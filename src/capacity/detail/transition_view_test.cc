@@ -10,13 +10,11 @@
 #include <vector>
 
 #include "base/test_cases.h"
-#include "capacity/detail/test_transitions.h"
+#include "capacity/detail/transition_test_cases.h"
 #include "mig/catalogue.h"
 
 namespace berth::capacity::moving {
 namespace {
-
-using reference::TransitionCase;
 
 constexpr std::uint64_t kCases = berth::testing::by_build(500, 60);
 
@@ -131,7 +129,7 @@ Decimal limited(const Decimal& rate, const Decimal& need) { return std::min(rate
 
 TEST(TransitionView, RatesAreTheBestRowsInWholeNumbers) {
   for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
-    const auto drawn = reference::TransitionGenerator(seed).draw();
+    const auto drawn = TransitionGenerator(seed).draw();
     if (!drawn) continue;
     SCOPED_TRACE("seed " + std::to_string(seed));
     const auto view = view_of(drawn->problem, drawn->standing, drawn->fewest);
@@ -220,7 +218,7 @@ void check_standing(const TransitionCase& drawn, const TransitionView& view, std
 TEST(TransitionView, ExistingSlicesHaveTheRatesOfTheirPoints) {
   std::size_t slices = 0;
   for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
-    const auto drawn = reference::TransitionGenerator(seed).draw();
+    const auto drawn = TransitionGenerator(seed).draw();
     if (!drawn) continue;
     SCOPED_TRACE("seed " + std::to_string(seed));
     const auto view = view_of(drawn->problem, drawn->standing, drawn->fewest);

@@ -18,7 +18,7 @@
 #include "capacity/transition.h"
 #include "mig/catalogue.h"
 
-namespace berth::capacity::reference {
+namespace berth::capacity::moving {
 
 /// What `plan_transition` is asked.
 struct TransitionCase {
@@ -47,7 +47,7 @@ class TransitionGenerator {
     for (int i = from(1, size_.demands_max); i > 0; --i) draw_demand();
     draw_standing();
     if (chance(15)) drawn_.problem.rules.headroom = Decimal(3, 2);
-    const std::optional<Packing> packing = FirstFit(drawn_.problem).solve();
+    const std::optional<Packing> packing = reference::FirstFit(drawn_.problem).solve();
     if (!packing) return std::nullopt;
     drawn_.fewest.packing = *packing;
     // A first fit leaves room in the budget; the fewest GPUs leave little.
@@ -79,7 +79,7 @@ class TransitionGenerator {
     const std::string name = "m" + std::to_string(problem.demands.size());
     problem.tables.push_back({.model = name, .points = {}});
     for (const GpuOffer& offer : problem.offers) {
-      for (const ProfileId profile : all_profiles(offer.model)) {
+      for (const ProfileId profile : reference::all_profiles(offer.model)) {
         if (chance(chance_of_rows(offer.model, profile))) draw_rows(offer.model, profile);
       }
     }
@@ -174,12 +174,12 @@ class TransitionGenerator {
 };
 
 /// Some choice of points carries the need and leaves no slice to spare.
-inline bool is_tight_somehow(moving::Rate need, const std::vector<moving::Item>& items) {
+inline bool is_tight_somehow(Rate need, const std::vector<Item>& items) {
   for (std::uint32_t chosen = 0; chosen < (1U << items.size()); ++chosen) {
-    moving::Rate sum = 0;
-    moving::Rate least = INT64_MAX;
+    Rate sum = 0;
+    Rate least = INT64_MAX;
     for (std::size_t i = 0; i < items.size(); ++i) {
-      const moving::Rate rate = ((chosen >> i) & 1U) != 0 ? items[i].best : items[i].low;
+      const Rate rate = ((chosen >> i) & 1U) != 0 ? items[i].best : items[i].low;
       sum += rate;
       least = std::min(least, rate);
     }
@@ -189,10 +189,10 @@ inline bool is_tight_somehow(moving::Rate need, const std::vector<moving::Item>&
 }
 
 /// Whether one is to spare at the lowest points; then it is to spare at any, with any more slices.
-inline bool has_surplus(moving::Rate need, const std::vector<moving::Item>& items) {
-  moving::Rate sum = 0;
-  moving::Rate least = INT64_MAX;
-  for (const moving::Item& item : items) {
+inline bool has_surplus(Rate need, const std::vector<Item>& items) {
+  Rate sum = 0;
+  Rate least = INT64_MAX;
+  for (const Item& item : items) {
     sum += item.low;
     least = std::min(least, item.low);
   }
@@ -200,30 +200,30 @@ inline bool has_surplus(moving::Rate need, const std::vector<moving::Item>& item
 }
 
 /// The two rates of a slice of a plan.
-inline moving::Item item_on(const moving::TransitionView& view, int site, const moving::Held& held) {
+inline Item item_on(const TransitionView& view, int site, const Held& held) {
   const auto at = [](int index) { return static_cast<std::size_t>(index); };
-  if (held.standing != moving::kNone) {
+  if (held.standing != kNone) {
     return {view.standing[at(held.standing)].low, view.standing[at(held.standing)].best};
   }
   const std::size_t offer = at(view.sites[at(site)].offer);
   const std::size_t kind = at(view.offers[offer].place_kinds[at(held.place)]);
-  const moving::Rate rate = view.demands[at(held.demand)].rates[offer][kind];
+  const Rate rate = view.demands[at(held.demand)].rates[offer][kind];
   return {rate, rate};
 }
 
 /// Why a plan of sites is not one of the view's, or nothing: places, tenants, what is kept, the budget, the demands.
-inline std::optional<std::string> find_plan_fault(const moving::TransitionView& view, const moving::SitePlan& plan) {
+inline std::optional<std::string> find_plan_fault(const TransitionView& view, const SitePlan& plan) {
   const auto at = [](int index) { return static_cast<std::size_t>(index); };
   if (plan.size() != view.sites.size()) return "the plan has another number of sites";
-  std::vector<std::vector<moving::Item>> items(view.demands.size());
+  std::vector<std::vector<Item>> items(view.demands.size());
   std::vector<std::int64_t> counts(view.offers.size(), 0);
   std::vector<bool> is_kept(view.standing.size(), false);
   std::int64_t price = 0;
   for (std::size_t site = 0; site < plan.size(); ++site) {
     const std::size_t offer = at(view.sites[site].offer);
     mig::State state;
-    for (const moving::Held& held : plan[site]) {
-      if (held.demand == moving::kNone) return "a slice has no demand";
+    for (const Held& held : plan[site]) {
+      if (held.demand == kNone) return "a slice has no demand";
       state.push_back(view.offers[offer].places[at(held.place)]);
       items[at(held.demand)].push_back(item_on(view, static_cast<int>(site), held));
       if (items[at(held.demand)].back().best == 0) return "a slice serves nothing";
@@ -231,8 +231,8 @@ inline std::optional<std::string> find_plan_fault(const moving::TransitionView& 
           view.demands[at(held.demand)].tenant != view.demands[at(plan[site].front().demand)].tenant) {
         return "two tenants on one GPU";
       }
-      if (held.standing == moving::kNone) continue;
-      const moving::StandingView& stood = view.standing[at(held.standing)];
+      if (held.standing == kNone) continue;
+      const StandingView& stood = view.standing[at(held.standing)];
       if (stood.site != static_cast<int>(site) || stood.place != held.place || stood.demand != held.demand) {
         return "a slice is kept elsewhere than it stands";
       }
@@ -246,7 +246,7 @@ inline std::optional<std::string> find_plan_fault(const moving::TransitionView& 
   }
   if (price > view.budget) return "beyond the budget";
   for (std::size_t d = 0; d < items.size(); ++d) {
-    const moving::Rate need = view.demands[d].need;
+    const Rate need = view.demands[d].need;
     if (need == 0 ? !items[d].empty() : !is_tight_somehow(need, items[d])) {
       return "demand " + std::to_string(d) + " is not served, or has a slice to spare";
     }
@@ -258,10 +258,10 @@ inline std::optional<std::string> find_plan_fault(const moving::TransitionView& 
 /// slices is that one. New sites of one model are alike: of plans that differ in their order only one is visited.
 class EveryPlan {
  public:
-  using Visit = std::function<void(const moving::SitePlan& plan, std::int64_t changes)>;
+  using Visit = std::function<void(const SitePlan& plan, std::int64_t changes)>;
 
   /// The sites that are not `free` keep what `fixed` has there.
-  EveryPlan(const moving::TransitionView& view, std::vector<bool> free, moving::SitePlan fixed)
+  EveryPlan(const TransitionView& view, std::vector<bool> free, SitePlan fixed)
       : view_(view), free_(std::move(free)), plan_(std::move(fixed)), items_(view.demands.size()) {
     counts_.assign(view.offers.size(), 0);
     for (std::size_t site = 0; site < plan_.size(); ++site) {
@@ -269,8 +269,8 @@ class EveryPlan {
       plan_[site].clear();
     }
   }
-  explicit EveryPlan(const moving::TransitionView& view)
-      : EveryPlan(view, std::vector<bool>(view.sites.size(), true), moving::SitePlan(view.sites.size())) {}
+  explicit EveryPlan(const TransitionView& view)
+      : EveryPlan(view, std::vector<bool>(view.sites.size(), true), SitePlan(view.sites.size())) {}
 
   /// False: there are too many, not all were visited.
   [[nodiscard]] bool visit(const Visit& visit) {
@@ -282,7 +282,7 @@ class EveryPlan {
   /// The fewest changes; INT64_MAX: there is no plan. Nothing: there are too many.
   [[nodiscard]] std::optional<std::int64_t> fewest() {
     std::int64_t least = INT64_MAX;
-    if (!visit([&](const moving::SitePlan&, std::int64_t changes) { least = std::min(least, changes); })) {
+    if (!visit([&](const SitePlan&, std::int64_t changes) { least = std::min(least, changes); })) {
       return std::nullopt;
     }
     return least;
@@ -291,16 +291,16 @@ class EveryPlan {
  private:
   static constexpr std::int64_t kStepsMax = 200'000;
 
-  using Content = std::vector<moving::Held>;
+  using Content = std::vector<Held>;
 
   static std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
   [[nodiscard]] std::vector<Content> contents_of(int site) {
-    const moving::OfferView& offer = view_.offers[at(view_.sites[at(site)].offer)];
+    const OfferView& offer = view_.offers[at(view_.sites[at(site)].offer)];
     std::vector<Content> contents;
     mig::Rules rules;
     for (std::size_t kind = 0; kind < offer.kinds.size(); ++kind) {
-      const auto runs = [&](const moving::DemandView& demand) {
+      const auto runs = [&](const DemandView& demand) {
         return demand.need > 0 && demand.rates[at(view_.sites[at(site)].offer)][kind] > 0;
       };
       if (std::ranges::none_of(view_.demands, runs)) continue;
@@ -329,11 +329,11 @@ class EveryPlan {
       contents.push_back(content);
       return;
     }
-    const moving::OfferView& offer = view_.offers[at(view_.sites[at(site)].offer)];
+    const OfferView& offer = view_.offers[at(view_.sites[at(site)].offer)];
     const int place = offer.place_of(state[content.size()]);
     for (int d = 0; d < static_cast<int>(view_.demands.size()); ++d) {
-      const moving::DemandView& demand = view_.demands[at(d)];
-      const moving::Held held{place, d, standing_at(site, place, d)};
+      const DemandView& demand = view_.demands[at(d)];
+      const Held held{place, d, standing_at(site, place, d)};
       if (demand.need == 0 || item_on(view_, site, held).best == 0) continue;
       if (view_.keeps_tenants_apart && !content.empty() &&
           view_.demands[at(content.front().demand)].tenant != demand.tenant) {
@@ -347,12 +347,12 @@ class EveryPlan {
 
   [[nodiscard]] int standing_at(int site, int place, int demand) const {
     for (std::size_t i = 0; i < view_.standing.size(); ++i) {
-      const moving::StandingView& stood = view_.standing[i];
+      const StandingView& stood = view_.standing[i];
       if (stood.site == site && stood.place == place && stood.demand == demand && stood.best > 0) {
         return static_cast<int>(i);
       }
     }
-    return moving::kNone;
+    return kNone;
   }
 
   void try_site(std::size_t site, std::size_t first) {
@@ -366,7 +366,7 @@ class EveryPlan {
           (price_ + view_.offers[offer].price > view_.budget || counts_[offer] >= view_.offers[offer].count_max)) {
         continue;
       }
-      for (const moving::Held& held : content) {
+      for (const Held& held : content) {
         items_[at(held.demand)].push_back(item_on(view_, static_cast<int>(site), held));
       }
       if (!is_any_surplus(content)) {
@@ -378,12 +378,12 @@ class EveryPlan {
         counts_[offer] -= is_used ? 1 : 0;
         price_ -= is_used ? view_.offers[offer].price : 0;
       }
-      for (const moving::Held& held : content) items_[at(held.demand)].pop_back();
+      for (const Held& held : content) items_[at(held.demand)].pop_back();
     }
   }
 
   [[nodiscard]] bool is_any_surplus(const Content& content) const {
-    return std::ranges::any_of(content, [&](const moving::Held& held) {
+    return std::ranges::any_of(content, [&](const Held& held) {
       return has_surplus(view_.demands[at(held.demand)].need, items_[at(held.demand)]);
     });
   }
@@ -391,8 +391,8 @@ class EveryPlan {
   /// A new site after a new one of the same model.
   [[nodiscard]] bool is_twin(std::size_t site) const {
     if (site == 0 || site >= view_.sites.size() || !free_[site] || !free_[site - 1]) return false;
-    const moving::SiteView& own = view_.sites[site];
-    const moving::SiteView& before = view_.sites[site - 1];
+    const SiteView& own = view_.sites[site];
+    const SiteView& before = view_.sites[site - 1];
     return !own.is_standing && !before.is_standing && own.offer == before.offer;
   }
 
@@ -402,16 +402,16 @@ class EveryPlan {
     }
     std::int64_t changes = std::ssize(view_.standing);
     for (const Content& content : plan_) {
-      for (const moving::Held& held : content) changes += held.standing == moving::kNone ? 1 : -1;
+      for (const Held& held : content) changes += held.standing == kNone ? 1 : -1;
     }
     (*visit_)(plan_, changes);
   }
 
-  const moving::TransitionView& view_;
+  const TransitionView& view_;
   std::vector<bool> free_;
-  moving::SitePlan plan_;
-  std::vector<std::vector<moving::Item>> items_;  ///< by demand
-  std::vector<std::vector<Content>> contents_;    ///< by site
+  SitePlan plan_;
+  std::vector<std::vector<Item>> items_;        ///< by demand
+  std::vector<std::vector<Content>> contents_;  ///< by site
   std::vector<std::int64_t> counts_;
   std::int64_t price_ = 0;
   std::int64_t steps_ = 0;
@@ -419,13 +419,13 @@ class EveryPlan {
 };
 
 /// One of all plans, each equally likely; nothing: there is none, or there are too many.
-inline std::optional<moving::SitePlan> any_plan(const moving::TransitionView& view, Rng& rng) {
-  std::optional<moving::SitePlan> chosen;
+inline std::optional<SitePlan> any_plan(const TransitionView& view, Rng& rng) {
+  std::optional<SitePlan> chosen;
   std::uint64_t seen = 0;
-  const bool are_all = EveryPlan(view).visit([&](const moving::SitePlan& plan, std::int64_t) {
+  const bool are_all = EveryPlan(view).visit([&](const SitePlan& plan, std::int64_t) {
     if (rng.below(++seen) == 0) chosen = plan;
   });
   return are_all ? chosen : std::nullopt;
 }
 
-}  // namespace berth::capacity::reference
+}  // namespace berth::capacity::moving
