@@ -1,0 +1,26 @@
+/// Large demands: most of their slices are taken as the relaxation mixes them, only the rest is searched.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "packing/detail/beam.h"
+#include "packing/detail/instance.h"
+#include "packing/detail/relaxation.h"
+
+namespace berth::packing::detail {
+
+/// A problem in two parts: settled slices, and the rest of every demand.
+struct Bulk {
+  std::vector<Counts> by_demand;
+  Counts counts;  ///< of all demands together
+  Instance rest;  ///< the same demands with smaller rates
+};
+
+/// Settles all but a few slices of each kind and demand. Nothing if no demand is large enough for that.
+[[nodiscard]] std::optional<Bulk> take_bulk(const Instance& instance, const Relaxation& relaxation);
+
+/// Covers of the whole problem from covers of the rest, without surplus slices.
+[[nodiscard]] CoverChoice with_bulk(const Instance& instance, const Bulk& bulk, const CoverChoice& rest);
+
+}  // namespace berth::packing::detail

@@ -1,0 +1,445 @@
+#include "transition/detail/order.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <tuple>
+
+#include "base/ensure.h"
+#include "base/sort_stably.h"
+
+namespace berth::transition::detail {
+namespace {
+
+constexpr std::size_t kDeadlockTriesMax = 16;
+
+std::size_t position(int number) { return static_cast<std::size_t>(number); }
+
+/// An existing slice.
+struct Live {
+  int site = 0;
+  int place = 0;
+  int demand = kNone;
+  int tenant = 0;
+  Rate rate = 0;
+  int standing = kNone;
+  bool is_going = false;
+  bool is_temporary = false;
+  bool is_here = true;
+};
+
+/// A slice to be created.
+struct Wanted {
+  int site = 0;
+  int place = 0;
+  int demand = 0;
+  bool is_done = false;
+};
+
+struct Retune {
+  std::size_t live = 0;
+  Rate rate = 0;
+  bool is_done = false;
+};
+
+/// Temporary slices that let one step be done.
+struct Relief {
+  std::vector<Wanted> slices;
+  std::vector<int> spare_offers;  ///< new spare GPUs
+};
+
+class Ordering {
+ public:
+  Ordering(const TransitionView& view, const SitePlan& plan, const std::vector<Rate>& retuned) : view_(view) {
+    for (const SiteView& site : view.sites) site_offers_.push_back(site.offer);
+    for (const std::vector<Held>& site : plan) is_released_.push_back(site.empty());
+    standing_.assign(view.sites.size(), 0);
+    on_site_.resize(view.sites.size());
+    service_.assign(view.demands.size(), 0);
+    add_standing(plan, retuned);
+    add_wanted(plan);
+    for (std::size_t d = 0; d < view.demands.size(); ++d) {
+      floors_.push_back(std::min(service_[d], view.demands[d].need));
+    }
+  }
+
+  Order run() {
+    while (go_unwanted() || create_one() || retune_one(true) || clear_one() || retune_one(false) || release_one() ||
+           break_deadlock()) {
+    }
+    return std::move(order_);
+  }
+
+ private:
+  const OfferView& offer_at(int site) const { return view_.offers[position(site_offers_[position(site)])]; }
+  Rate slack(int demand) const { return service_[position(demand)] - floors_[position(demand)]; }
+
+  void add_standing(const SitePlan& plan, const std::vector<Rate>& retuned) {
+    std::vector<bool> is_kept(view_.standing.size(), false);
+    for (const std::vector<Held>& site : plan) {
+      for (const Held& held : site) {
+        if (held.standing != kNone) is_kept[position(held.standing)] = true;
+      }
+    }
+    for (std::size_t i = 0; i < view_.standing.size(); ++i) {
+      const StandingView& stood = view_.standing[i];
+      Live live = {.site = stood.site, .place = stood.place, .demand = stood.demand, .tenant = stood.tenant};
+      live.rate = stood.in_force;
+      live.standing = static_cast<int>(i);
+      live.is_going = !is_kept[i];
+      if (retuned[i] > 0) retunes_.push_back({lives_.size(), retuned[i]});
+      arrive(live);
+    }
+  }
+
+  void add_wanted(const SitePlan& plan) {
+    for (std::size_t site = 0; site < plan.size(); ++site) {
+      for (const Held& held : plan[site]) {
+        if (held.standing == kNone) wanted_.push_back({static_cast<int>(site), held.place, held.demand});
+      }
+    }
+  }
+
+  void arrive(const Live& live) {
+    standing_[position(live.site)] |= Places{1} << live.place;
+    on_site_[position(live.site)].push_back(lives_.size());
+    if (live.demand != kNone) service_[position(live.demand)] += live.rate;
+    lives_.push_back(live);
+  }
+
+  void create(const Wanted& wanted, bool is_temporary) {
+    Live live = {.site = wanted.site, .place = wanted.place, .demand = wanted.demand};
+    live.tenant = view_.demands[position(wanted.demand)].tenant;
+    live.rate = rate_at(wanted.site, wanted.place, wanted.demand);
+    live.is_going = live.is_temporary = is_temporary;
+    arrive(live);
+    order_.steps.push_back({StepKind::kCreate, live.site, live.place, live.demand, kNone, is_temporary});
+  }
+
+  void destroy(std::size_t index) {
+    Live& live = lives_[index];
+    live.is_here = false;
+    standing_[position(live.site)] &= ~(Places{1} << live.place);
+    std::erase(on_site_[position(live.site)], index);
+    if (live.demand != kNone) service_[position(live.demand)] -= live.rate;
+    order_.steps.push_back({StepKind::kDestroy, live.site, live.place, live.demand, live.standing, live.is_temporary});
+  }
+
+  void retune(Retune& retune) {
+    Live& live = lives_[retune.live];
+    service_[position(live.demand)] += retune.rate - live.rate;
+    live.rate = retune.rate;
+    retune.is_done = true;
+    order_.steps.push_back({StepKind::kRetune, live.site, live.place, live.demand, live.standing, false});
+  }
+
+  Rate rate_at(int site, int place, int demand) const {
+    const std::size_t kind = position(offer_at(site).place_kinds[position(place)]);
+    return view_.demands[position(demand)].rates[position(site_offers_[position(site)])][kind];
+  }
+
+  /// Slices whose demands need nothing are destroyed at once.
+  bool go_unwanted() {
+    if (is_unwanted_gone_) return false;
+    is_unwanted_gone_ = true;
+    for (std::size_t i = 0; i < lives_.size(); ++i) {
+      const int demand = lives_[i].demand;
+      if (demand == kNone || view_.demands[position(demand)].need == 0) destroy(i);
+    }
+    return true;
+  }
+
+  bool create_one() {
+    for (Wanted& wanted : wanted_) {
+      if (wanted.is_done || !blockers_of(wanted).empty()) continue;
+      wanted.is_done = true;
+      create(wanted, false);
+      return true;
+    }
+    return false;
+  }
+
+  /// What blocks a slice; only slices that are to be destroyed do. Of slices of its kind that could exist next to it,
+  /// those that are one too many.
+  std::vector<std::size_t> blockers_of(const Wanted& wanted) const {
+    const OfferView& offer = offer_at(wanted.site);
+    const std::size_t kind = position(offer.place_kinds[position(wanted.place)]);
+    const int tenant = view_.demands[position(wanted.demand)].tenant;
+    std::vector<std::size_t> blockers;
+    std::vector<std::size_t> alike;
+    int count = 0;  // of its kind that are left
+    for (const std::size_t i : on_site_[position(wanted.site)]) {
+      const Live& live = lives_[i];
+      const Places place = Places{1} << live.place;
+      const bool clashes = (offer.clashes[position(wanted.place)] & place) != 0;
+      const bool is_alien = view_.keeps_tenants_apart && live.tenant != tenant;
+      if (clashes || is_alien) {
+        blockers.push_back(i);
+      } else if ((offer.kind_places[kind] & place) != 0) {
+        ++count;
+        if (live.is_going) alike.push_back(i);
+      }
+    }
+    for (const std::size_t i : alike) {
+      if (count-- >= offer.instances_max[kind]) blockers.push_back(i);
+    }
+    return blockers;
+  }
+
+  bool retune_one(bool only_gains) {
+    for (Retune& next : retunes_) {
+      if (next.is_done) continue;
+      const Live& live = lives_[next.live];
+      if (slack(live.demand) < live.rate || (only_gains && next.rate < live.rate)) continue;
+      retune(next);
+      return true;
+    }
+    return false;
+  }
+
+  /// How much each demand is short of without all these slices.
+  std::map<int, Rate> lacking_without(const std::vector<std::size_t>& lives) const {
+    std::map<int, Rate> lacking;
+    for (const std::size_t i : lives) lacking[lives_[i].demand] += lives_[i].rate;
+    for (auto& [demand, rate] : lacking) rate -= slack(demand);
+    std::erase_if(lacking, [](const auto& item) { return item.second <= 0; });
+    return lacking;
+  }
+
+  /// Clears the place of the new slice with the fewest blocking slices, if their demands do not need them.
+  bool clear_one() {
+    std::vector<std::size_t> fewest;
+    for (const Wanted& wanted : wanted_) {
+      if (wanted.is_done) continue;
+      std::vector<std::size_t> blockers = blockers_of(wanted);
+      if (!fewest.empty() && blockers.size() >= fewest.size()) continue;
+      if (lacking_without(blockers).empty()) fewest = std::move(blockers);
+    }
+    for (const std::size_t i : fewest) destroy(i);
+    return !fewest.empty();
+  }
+
+  /// The rate that a demand must be able to lose in later steps.
+  std::vector<Rate> reserved() const {
+    std::vector<Rate> reserved(view_.demands.size(), 0);
+    std::vector<bool> is_counted(lives_.size(), false);
+    for (const Wanted& wanted : wanted_) {
+      if (wanted.is_done) continue;
+      for (const std::size_t i : blockers_of(wanted)) {
+        if (!is_counted[i]) reserved[position(lives_[i].demand)] += lives_[i].rate;
+        is_counted[i] = true;
+      }
+    }
+    for (const Retune& next : retunes_) {
+      const Live& live = lives_[next.live];
+      if (!next.is_done) reserved[position(live.demand)] += live.rate;
+    }
+    return reserved;
+  }
+
+  bool is_pending() const {
+    return std::ranges::any_of(wanted_, [](const Wanted& wanted) { return !wanted.is_done; }) ||
+           std::ranges::any_of(retunes_, [](const Retune& next) { return !next.is_done; });
+  }
+
+  /// One slice to be destroyed that no later step needs: temporary ones and those of GPUs that become empty at once,
+  /// the emptiest GPU first; others at the end.
+  bool release_one() {
+    const bool is_at_end = !is_pending();
+    const std::vector<Rate> kept_back = reserved();
+    using Rank = std::tuple<bool, std::size_t, std::size_t>;
+    std::optional<Rank> best;
+    for (std::size_t i = 0; i < lives_.size(); ++i) {
+      const Live& live = lives_[i];
+      if (!live.is_here || !live.is_going) continue;
+      const bool is_early = live.is_temporary || is_released_[position(live.site)];
+      if (!is_early && !is_at_end) continue;
+      if (slack(live.demand) - live.rate < kept_back[position(live.demand)]) continue;
+      const Rank rank(!is_early, on_site_[position(live.site)].size(), i);
+      if (!best || rank < *best) best = rank;
+    }
+    if (best) destroy(std::get<2>(*best));
+    return best.has_value();
+  }
+
+  /// Does one step that needs temporary slices: of those with the smallest shortage, the one that needs the fewest
+  /// spare GPUs, then slices.
+  bool break_deadlock() {
+    struct Try {
+      Rate lacking = 0;
+      std::size_t index = 0;
+      bool is_retune = false;
+    };
+    std::vector<Try> tries;
+    const auto total = [](const std::map<int, Rate>& lacking) {
+      Rate sum = 0;
+      for (const auto& [demand, rate] : lacking) sum += rate;
+      return sum;
+    };
+    for (std::size_t i = 0; i < wanted_.size(); ++i) {
+      if (!wanted_[i].is_done) tries.push_back({total(lacking_without(blockers_of(wanted_[i]))), i, false});
+    }
+    for (std::size_t i = 0; i < retunes_.size(); ++i) {
+      if (!retunes_[i].is_done) tries.push_back({total(lacking_for(retunes_[i])), i, true});
+    }
+    if (tries.empty()) return false;
+    awaited_ = awaited_places();
+    sort_stably(tries, &Try::lacking);
+    if (tries.size() > kDeadlockTriesMax) tries.resize(kDeadlockTriesMax);
+    std::optional<Relief> best;
+    Try chosen;
+    for (const Try& next : tries) {
+      Relief relief = next.is_retune
+                          ? relief_for(lacking_for(retunes_[next.index]), nullptr)
+                          : relief_for(lacking_without(blockers_of(wanted_[next.index])), &wanted_[next.index]);
+      const auto cost = [](const Relief& r) { return std::pair(r.spare_offers.size(), r.slices.size()); };
+      if (best && cost(*best) <= cost(relief)) continue;
+      best = std::move(relief);
+      chosen = next;
+    }
+    apply(*best);
+    if (chosen.is_retune) {
+      retune(retunes_[chosen.index]);
+    } else {
+      for (const std::size_t i : blockers_of(wanted_[chosen.index])) destroy(i);
+      wanted_[chosen.index].is_done = true;
+      create(wanted_[chosen.index], false);
+    }
+    return true;
+  }
+
+  std::map<int, Rate> lacking_for(const Retune& next) const { return lacking_without({next.live}); }
+
+  /// Temporary slices for the shortage, none of them blocking the slice to be created.
+  Relief relief_for(const std::map<int, Rate>& lacking, const Wanted* coming) const {
+    Relief relief;
+    std::vector<Places> standing = standing_;
+    std::vector<int> offers = site_offers_;
+    std::map<int, int> tenants;  // of sites that get a temporary slice
+    if (coming != nullptr) tenants[coming->site] = view_.demands[position(coming->demand)].tenant;
+    for (const auto& [demand, rate] : lacking) {
+      for (Rate left = rate; left > 0;) {
+        auto spot = find_spot(demand, left, coming, standing, tenants, offers);
+        if (!spot) {
+          const int offer = spare_offer(demand);
+          relief.spare_offers.push_back(offer);
+          offers.push_back(offer);
+          standing.push_back(0);
+          continue;
+        }
+        left -= rate_of(offers[position(spot->site)], spot->place, demand);
+        standing[position(spot->site)] |= Places{1} << spot->place;
+        tenants[spot->site] = view_.demands[position(demand)].tenant;
+        relief.slices.push_back(*spot);
+      }
+    }
+    return relief;
+  }
+
+  Rate rate_of(int offer, int place, int demand) const {
+    const std::size_t kind = position(view_.offers[position(offer)].place_kinds[position(place)]);
+    return view_.demands[position(demand)].rates[position(offer)][kind];
+  }
+
+  /// The smallest free place that covers the shortage, otherwise the one that covers most: GPUs that stay first.
+  std::optional<Wanted> find_spot(int demand, Rate lacking, const Wanted* coming, const std::vector<Places>& standing,
+                                  const std::map<int, int>& tenants, const std::vector<int>& offers) const {
+    using Rank = std::tuple<bool, bool, Rate, bool, int, std::size_t, std::size_t>;
+    std::optional<Rank> best;
+    for (std::size_t site = 0; site < standing.size(); ++site) {
+      const bool is_new_site = site >= view_.sites.size();
+      if (!is_new_site && is_released_[site] && !is_in_use(site)) continue;
+      if (!may_stand(site, demand, tenants)) continue;
+      const OfferView& offer = view_.offers[position(offers[site])];
+      const bool is_leaving = is_new_site || is_released_[site];
+      for (std::size_t place = 0; place < offer.places.size(); ++place) {
+        const Rate rate = rate_of(offers[site], static_cast<int>(place), demand);
+        if (rate == 0 || !offer.fits(standing[site], static_cast<int>(place))) continue;
+        const Wanted spot = {static_cast<int>(site), static_cast<int>(place), demand};
+        if (coming != nullptr && is_in_way(spot, *coming, standing[site])) continue;
+        const bool is_short = rate < lacking;
+        const int weight = offer.weights[position(offer.place_kinds[place])];
+        const bool is_awaited = !is_new_site && (awaited_[site] >> place & 1U) != 0;
+        const Rank rank(is_short, is_leaving, is_short ? -rate : 0, is_awaited, weight, site, place);
+        if (!best || rank < *best) best = rank;
+      }
+    }
+    if (!best) return std::nullopt;
+    return Wanted{static_cast<int>(std::get<5>(*best)), static_cast<int>(std::get<6>(*best)), demand};
+  }
+
+  /// A GPU that is released still exists while it has slices; one that was never used does not.
+  bool is_in_use(std::size_t site) const { return standing_[site] != 0; }
+
+  bool may_stand(std::size_t site, int demand, const std::map<int, int>& tenants) const {
+    if (!view_.keeps_tenants_apart) return true;
+    const int tenant = view_.demands[position(demand)].tenant;
+    const auto taken = tenants.find(static_cast<int>(site));
+    if (taken != tenants.end() && taken->second != tenant) return false;
+    if (site >= on_site_.size()) return true;
+    const auto is_alien = [&](std::size_t i) { return lives_[i].tenant != tenant; };
+    return std::ranges::none_of(on_site_[site], is_alien);
+  }
+
+  /// Whether a slice, with the existing slices that are not destroyed for it, would block another one.
+  bool is_in_way(const Wanted& spot, const Wanted& coming, Places standing) const {
+    if (spot.site != coming.site) return false;
+    Places after = standing | (Places{1} << spot.place);
+    for (const std::size_t i : blockers_of(coming)) after &= ~(Places{1} << lives_[i].place);
+    return !offer_at(coming.site).fits(after, coming.place);
+  }
+
+  /// By site: the places that would block slices to be created.
+  std::vector<Places> awaited_places() const {
+    std::vector<Places> awaited(standing_.size(), 0);
+    for (const Wanted& wanted : wanted_) {
+      if (!wanted.is_done) awaited[position(wanted.site)] |= offer_at(wanted.site).clashes[position(wanted.place)];
+    }
+    return awaited;
+  }
+
+  /// The cheapest available GPU model on which a demand can run.
+  int spare_offer(int demand) const {
+    std::optional<int> best;
+    for (std::size_t k = 0; k < view_.offers.size(); ++k) {
+      const std::vector<Rate>& rates = view_.demands[position(demand)].rates[k];
+      if (view_.offers[k].count_max == 0 || std::ranges::max(rates) == 0) continue;
+      if (!best || view_.offers[k].price < view_.offers[position(*best)].price) best = static_cast<int>(k);
+    }
+    ENSURE(best.has_value());
+    return *best;
+  }
+
+  void apply(const Relief& relief) {
+    for (const int offer : relief.spare_offers) {
+      order_.spare_offers.push_back(offer);
+      site_offers_.push_back(offer);
+      is_released_.push_back(true);
+      standing_.push_back(0);
+      on_site_.emplace_back();
+    }
+    for (const Wanted& slice : relief.slices) create(slice, true);
+  }
+
+  const TransitionView& view_;
+  std::vector<int> site_offers_;
+  std::vector<bool> is_released_;
+  std::vector<Places> standing_;
+  std::vector<std::vector<std::size_t>> on_site_;
+  std::vector<Live> lives_;
+  std::vector<Wanted> wanted_;
+  std::vector<Retune> retunes_;
+  std::vector<Rate> service_;
+  std::vector<Rate> floors_;
+  std::vector<Places> awaited_;  ///< while a deadlock is resolved
+  bool is_unwanted_gone_ = false;
+  Order order_;
+};
+
+}  // namespace
+
+Order order_of(const TransitionView& view, const SitePlan& plan, const std::vector<Rate>& retuned) {
+  return Ordering(view, plan, retuned).run();
+}
+
+}  // namespace berth::transition::detail

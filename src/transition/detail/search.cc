@@ -1,0 +1,292 @@
+#include "transition/detail/search.h"
+
+#include "base/sort_stably.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace berth::transition::detail {
+namespace {
+
+std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+Item item_of(const TransitionView& view, int site, const Held& held) {
+  if (held.standing != kNone) {
+    const StandingView& stood = view.standing[at(held.standing)];
+    return {stood.low, stood.best};
+  }
+  const int offer = view.sites[at(site)].offer;
+  const int kind = view.offers[at(offer)].place_kinds[at(held.place)];
+  const Rate rate = view.demands[at(held.demand)].rates[at(offer)][at(kind)];
+  return {rate, rate};
+}
+
+}  // namespace
+
+Room::Room(const TransitionView& view) : view_(view), known_(view.offers.size()) {
+  for (std::size_t k = 0; k < view.offers.size(); ++k) {
+    const OfferView& offer = view.offers[k];
+    std::vector<int> places;
+    for (std::size_t i = 0; i < offer.places.size(); ++i) {
+      const std::size_t kind = at(offer.place_kinds[i]);
+      const auto runs = [&](const DemandView& demand) { return demand.rates[k][kind] > 0; };
+      if (std::ranges::any_of(view.demands, runs)) places.push_back(static_cast<int>(i));
+    }
+    // Small kinds first: a search that fills a rest takes the smallest that suffices.
+    sort_stably(places, [&](int place) { return offer.weights[at(offer.place_kinds[at(place)])]; });
+    useful_.push_back(std::move(places));
+  }
+}
+
+Room::Extra Room::extra(int offer, Places standing) {
+  const auto found = known_[at(offer)].find(standing);
+  if (found != known_[at(offer)].end()) return found->second;
+  const OfferView& model = view_.offers[at(offer)];
+  Extra best;
+  for (const int place : useful_[at(offer)]) {
+    if (!model.fits(standing, place)) continue;
+    const Extra rest = extra(offer, standing | (Places{1} << place));
+    const std::size_t kind = at(model.place_kinds[at(place)]);
+    best.weight = std::max(best.weight, rest.weight + model.weights[kind]);
+    best.length = std::max(best.length, rest.length + model.lengths[kind]);
+  }
+  known_[at(offer)].emplace(standing, best);
+  return best;
+}
+
+SiteSearch::SiteSearch(const TransitionView& view, Room& room, SitePlan plan, std::vector<int> free)
+    : view_(view),
+      room_(room),
+      plan_(std::move(plan)),
+      free_(std::move(free)),
+      standing_(view.sites.size(), 0),
+      is_blank_(view.sites.size(), true),
+      used_counts_(view.offers.size(), 0) {
+  clear_free_sites();
+  add_parts();
+  order_parts();
+}
+
+/// Removes the free sites' slices and counts the rest.
+void SiteSearch::clear_free_sites() {
+  std::vector<bool> is_free(view_.sites.size(), false);
+  for (const int site : free_) is_free[at(site)] = true;
+  parts_.resize(view_.demands.size());
+  std::vector<bool> is_part(view_.demands.size(), false);
+  for (std::size_t d = 0; d < parts_.size(); ++d) parts_[d].demand = static_cast<int>(d);
+  for (std::size_t site = 0; site < plan_.size(); ++site) {
+    for (const Held& held : plan_[site]) {
+      if (is_free[site]) {
+        is_part[at(held.demand)] = true;
+      } else {
+        parts_[at(held.demand)].items.push_back(item_of(view_, static_cast<int>(site), held));
+        standing_[site] |= Places{1} << held.place;
+      }
+    }
+    if (is_free[site]) plan_[site].clear();
+    if (plan_[site].empty()) continue;
+    ++used_counts_[at(view_.sites[site].offer)];
+    used_price_ += view_.offers[at(view_.sites[site].offer)].price;
+  }
+  fixed_changes_ = changes_of(view_, plan_);
+  const auto is_settled = [&](const Part& part) {
+    const DemandView& demand = view_.demands[at(part.demand)];
+    return demand.need == 0 || (!is_part[at(part.demand)] && tune(demand.need, part.items));
+  };
+  std::erase_if(parts_, is_settled);
+}
+
+/// What each demand needs from the free sites.
+void SiteSearch::add_parts() {
+  std::vector<int> part_of(view_.demands.size(), kNone);
+  for (std::size_t i = 0; i < parts_.size(); ++i) part_of[at(parts_[i].demand)] = static_cast<int>(i);
+  std::vector<bool> is_offered(view_.offers.size(), false);
+  for (const int site : free_) {
+    is_offered[at(view_.sites[at(site)].offer)] = true;
+    for (const int i : view_.sites[at(site)].standing) {
+      const StandingView& stood = view_.standing[at(i)];
+      if (stood.best == 0 || part_of[at(stood.demand)] == kNone) continue;
+      parts_[at(part_of[at(stood.demand)])].standing.push_back(i);
+      is_blank_[at(site)] = false;
+      --fixed_changes_;  // counted again if it is dropped
+    }
+  }
+  for (Part& part : parts_) measure(part, is_offered);
+}
+
+void SiteSearch::measure(Part& part, const std::vector<bool>& is_offered) const {
+  const DemandView& demand = view_.demands[at(part.demand)];
+  SizeQuestion question = {part.demand, part.standing, is_offered, {demand.need, 0, part.items, {}}};
+  for (std::size_t k = 0; k < view_.offers.size(); ++k) {
+    if (!is_offered[k]) continue;
+    question.cover.rate_max = std::max(question.cover.rate_max, std::ranges::max(demand.rates[k]));
+  }
+  for (const int i : part.standing) {
+    question.cover.standing.push_back({view_.standing[at(i)].low, view_.standing[at(i)].best});
+  }
+  part.weight = size_curve(view_, question, kComputeSlices);
+  part.length = size_curve(view_, question, kUnits);
+  part.changes = fewest_changes(question.cover);
+}
+
+/// Demands that need no change come first, so that the remaining room is known for the others; then the largest.
+void SiteSearch::order_parts() {
+  sort_stably(parts_, [](const Part& part) { return std::pair(part.changes != 0, -part.weight.back()); });
+  later_changes_.assign(parts_.size() + 1, 0);
+  later_weight_.assign(parts_.size() + 1, Curve{0});
+  later_length_ = later_weight_;
+  for (std::size_t i = parts_.size(); i-- > 0;) {
+    later_changes_[i] = later_changes_[i + 1] + std::min<std::int64_t>(parts_[i].changes, INT32_MAX);
+    later_weight_[i] = joined(later_weight_[i + 1], parts_[i].weight);
+    later_length_[i] = joined(later_length_[i + 1], parts_[i].length);
+  }
+  sort_stably(free_, [&](int site) { return static_cast<bool>(is_blank_[at(site)]); });
+}
+
+std::optional<SitePlan> SiteSearch::run(std::int64_t changes_max, std::int64_t& nodes_left) {
+  changes_max_ = changes_max;
+  changes_ = fixed_changes_;
+  nodes_left_ = &nodes_left;
+  if (changes_ + later_changes_.front() > changes_max_ || !serve(0)) return std::nullopt;
+  SitePlan found = plan_;
+  for (const int site : free_) {
+    while (!plan_[at(site)].empty()) release(site);
+  }
+  for (std::vector<Held>& held : found) std::ranges::sort(held, {}, &Held::place);
+  return found;
+}
+
+bool SiteSearch::is_spent() {
+  --*nodes_left_;
+  return *nodes_left_ <= 0;
+}
+
+/// Whether the least that the later demands need, with the remaining changes, is available.
+bool SiteSearch::has_room(std::size_t part) {
+  std::int64_t weight = 0;
+  std::int64_t length = 0;
+  *nodes_left_ -= static_cast<std::int64_t>(free_.size());
+  for (const int site : free_) {
+    if (plan_[at(site)].empty()) continue;
+    const Room::Extra extra = room_.extra(view_.sites[at(site)].offer, standing_[at(site)]);
+    weight += extra.weight;
+    length += extra.length;
+  }
+  const std::int64_t left = view_.budget - used_price_;
+  const auto more_weight = capacity_of(view_, kComputeSlices, left);
+  const auto more_length = capacity_of(view_, kUnits, left);
+  if (!more_weight || !more_length) return true;
+  const std::int64_t changes = changes_max_ - changes_;
+  return weight + *more_weight >= size_at(later_weight_[part], changes) &&
+         length + *more_length >= size_at(later_length_[part], changes);
+}
+
+bool SiteSearch::serve(std::size_t part) {
+  if (part == parts_.size()) return true;
+  return has_room(part) && keep(part, 0);
+}
+
+bool SiteSearch::keep(std::size_t part, std::size_t index) {
+  if (is_spent()) return false;
+  Part& own = parts_[part];
+  if (index == own.standing.size()) return create(part, 0, 0);
+  const StandingView& stood = view_.standing[at(own.standing[index])];
+  const OfferView& offer = view_.offers[at(view_.sites[at(stood.site)].offer)];
+  if (may_hold(stood.site, own.demand) && offer.fits(standing_[at(stood.site)], stood.place)) {
+    own.items.push_back({stood.low, stood.best});
+    hold(stood.site, {stood.place, own.demand, own.standing[index]});
+    if (keep(part, index + 1)) return true;
+    release(stood.site);
+    own.items.pop_back();
+  }
+  if (changes_ + 1 + later_changes_[part + 1] > changes_max_) return false;
+  ++changes_;
+  const bool is_found = keep(part, index + 1);
+  if (!is_found) --changes_;
+  return is_found;
+}
+
+bool SiteSearch::create(std::size_t part, std::size_t site, std::size_t place) {
+  if (is_spent()) return false;
+  const Part& own = parts_[part];
+  const DemandView& demand = view_.demands[at(own.demand)];
+  Rate low = 0;
+  Rate best = 0;
+  for (const Item& item : own.items) {
+    low += item.low;
+    best += item.best;
+  }
+  if (best >= demand.need && tune(demand.need, own.items)) return serve(part + 1);
+  if (low >= demand.need) return false;
+  const std::int64_t left = changes_max_ - changes_ - later_changes_[part + 1];
+  if (left <= 0 || (demand.need - best + demand.rate_max - 1) / std::max<Rate>(demand.rate_max, 1) > left) return false;
+  std::vector<bool> is_blank_tried(view_.offers.size(), false);
+  for (; site < free_.size(); ++site, place = 0) {
+    const int id = free_[site];
+    --*nodes_left_;
+    if (!may_hold(id, own.demand)) continue;
+    if (is_blank_[at(id)] && plan_[at(id)].empty()) {
+      const std::size_t offer = at(view_.sites[at(id)].offer);
+      if (is_blank_tried[offer]) continue;
+      is_blank_tried[offer] = true;
+    }
+    if (create_at(part, site, place)) return true;
+    if (*nodes_left_ <= 0) return false;
+  }
+  return false;
+}
+
+/// Tries the places of one site, from the given one on.
+bool SiteSearch::create_at(std::size_t part, std::size_t site, std::size_t first) {
+  Part& own = parts_[part];
+  const int id = free_[site];
+  const std::size_t model = at(view_.sites[at(id)].offer);
+  const OfferView& offer = view_.offers[model];
+  const std::vector<int>& places = room_.useful(static_cast<int>(model));
+  for (std::size_t i = first; i < places.size(); ++i) {
+    const Rate rate = view_.demands[at(own.demand)].rates[model][at(offer.place_kinds[at(places[i])])];
+    if (rate == 0 || !offer.fits(standing_[at(id)], places[i])) continue;
+    own.items.push_back({rate, rate});
+    hold(id, {places[i], own.demand, kNone});
+    ++changes_;
+    if (create(part, site, i + 1)) return true;
+    --changes_;
+    release(id);
+    own.items.pop_back();
+  }
+  return false;
+}
+
+/// Whether a demand's slice may be placed on a site, by the rules for tenants and the plan's budget.
+bool SiteSearch::may_hold(int site, int demand) const {
+  const std::vector<Held>& held = plan_[at(site)];
+  if (held.empty()) {
+    const std::size_t offer = at(view_.sites[at(site)].offer);
+    return used_counts_[offer] < view_.offers[offer].count_max &&
+           used_price_ + view_.offers[offer].price <= view_.budget;
+  }
+  return !view_.keeps_tenants_apart ||
+         view_.demands[at(held.front().demand)].tenant == view_.demands[at(demand)].tenant;
+}
+
+void SiteSearch::hold(int site, const Held& held) {
+  const std::size_t offer = at(view_.sites[at(site)].offer);
+  if (plan_[at(site)].empty()) {
+    ++used_counts_[offer];
+    used_price_ += view_.offers[offer].price;
+  }
+  plan_[at(site)].push_back(held);
+  standing_[at(site)] |= Places{1} << held.place;
+}
+
+/// Removes the last slice.
+void SiteSearch::release(int site) {
+  const std::size_t offer = at(view_.sites[at(site)].offer);
+  standing_[at(site)] &= ~(Places{1} << plan_[at(site)].back().place);
+  plan_[at(site)].pop_back();
+  if (!plan_[at(site)].empty()) return;
+  --used_counts_[offer];
+  used_price_ -= view_.offers[offer].price;
+}
+
+}  // namespace berth::transition::detail
