@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/rng.h"
+#include "packing/testing/packings.h"
 
 namespace berth::packing::detail {
 namespace {
@@ -121,6 +122,69 @@ TEST(Covers, AgreeWithTryingEverything) {
     ASSERT_EQ(list.covers.size(), wanted.size()) << round;
     ASSERT_TRUE(std::ranges::is_sorted(list.covers, {}, [&](const Counts& cover) { return weights.of(cover); }));
   }
+}
+
+TEST(Budget, IsSpentAtItsLimit) {
+  Budget budget{.nodes_max = 2, .nodes = 1};
+  EXPECT_FALSE(budget.is_spent());
+  ++budget.nodes;
+  EXPECT_TRUE(budget.is_spent());
+}
+
+TEST(BudgetShare, LimitsTheRestWhileItLives) {
+  Budget budget{.nodes_max = 100, .nodes = 20};
+  {
+    const BudgetShare half(budget, 2);
+    EXPECT_EQ(budget.nodes_max, 60);
+    {
+      const BudgetShare quarter(budget, 4);
+      EXPECT_EQ(budget.nodes_max, 30);
+      budget.nodes = 30;
+    }
+    EXPECT_EQ(budget.nodes_max, 60);
+  }
+  EXPECT_EQ(budget.nodes_max, 100);
+  EXPECT_EQ(budget.nodes, 30) << "what was used counts";
+}
+
+TEST(BudgetShare, OfASpentBudgetIsNothing) {
+  Budget budget{.nodes_max = 10, .nodes = 25};
+  const BudgetShare share(budget, 1);
+  EXPECT_EQ(budget.nodes_max, 25);
+  EXPECT_TRUE(budget.is_spent());
+}
+
+TEST(Weights, OfACoverAreOfItsKindsAndItsSlices) {
+  const Weights weights{{5, 0, 7}, 2};
+  EXPECT_EQ(weights.of_kind(1), 2);
+  EXPECT_EQ(weights.of({1, 3, 2}), 5 + 2 * 7 + 6 * 2);
+  EXPECT_EQ(weights.of({0, 0, 0}), 0);
+}
+
+// Demands as they occur, with weights as large as those of the relaxation.
+TEST(LightestCover, OfRealDemandsIsNoHeavierThanAnySimpleOne) {
+  int judged = 0;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    const auto instance = make_instance(reference::ProblemGenerator(seed).draw());
+    if (!instance) continue;
+    Rng rng = Rng(seed).split("weights");
+    Weights weights{{}, static_cast<std::int64_t>(rng.below(2))};
+    for (std::size_t k = 0; k < instance->kinds.size(); ++k) {
+      weights.by_kind.push_back(static_cast<std::int64_t>(rng.below(std::uint64_t{1} << 39)));
+    }
+    for (const InstanceDemand& demand : instance->demands) {
+      ++judged;
+      const LightestCover lightest = lightest_cover(demand, weights);
+      ASSERT_LE(lightest.bound, weights.of(lightest.cover)) << "seed " << seed;
+      for (std::size_t k = 0; k < instance->kinds.size(); ++k) {
+        if (demand.throughput[k] == 0) continue;
+        Counts alone(instance->kinds.size(), 0);
+        alone[k] = static_cast<std::int32_t>((demand.rate + demand.throughput[k] - 1) / demand.throughput[k]);
+        ASSERT_LE(lightest.bound, weights.of(alone)) << "seed " << seed;
+      }
+    }
+  }
+  EXPECT_GT(judged, 300);
 }
 
 }  // namespace

@@ -6,11 +6,15 @@
 #include <map>
 
 #include "base/rng.h"
+#include "base/test_cases.h"
 #include "domain/scenario.h"
 #include "mig/catalogue.h"
+#include "packing/testing/packings.h"
 
 namespace berth::packing::detail {
 namespace {
+
+constexpr std::uint64_t kCases = berth::testing::by_build(200, 30);
 
 /// An instance whose kinds are all profiles of one GPU model.
 Instance instance_of(const char* gpu) {
@@ -32,7 +36,7 @@ Instance instance_of(const char* gpu) {
   return make_instance(problem).value();
 }
 
-/// The fewest GPUs, memoised over all counts: each partition takes one GPU off.
+/// The fewest GPUs by memory over all counts: one GPU less with each cut.
 class FewestGpus {
  public:
   explicit FewestGpus(const Instance& instance) : instance_(instance) {}
@@ -58,7 +62,7 @@ class FewestGpus {
 };
 
 TEST(GpuFiller, CutsOfTheA100AreItsLargestMultisets) {
-  // The 19 maximal layouts hold 14 different multisets. Two of them, 3g+2g+1g and 3g+1g+1g+1g, are subsets of others.
+  // The 19 maximal layouts hold 14 different multisets. Two of them, 3g+2g+1g and 3g+1g+1g+1g, lie within others.
   PackingProblem problem;
   problem.offers.push_back({.model = mig::find_gpu_model("A100-80GB").value()});
   const Instance instance = make_instance(problem).value();
@@ -108,6 +112,111 @@ TEST(GpuFiller, ThousandsOfGpusAreFilledAtOnce) {
   const GpusNeeded needed = filler.gpus_for(counts, budget);
   EXPECT_EQ(needed.bound, 6000);
   EXPECT_EQ(needed.gpus, 6000);
+}
+
+Counts drawn_counts(const Instance& instance, Rng& rng, std::uint64_t slices_max) {
+  Counts counts(instance.kinds.size(), 0);
+  for (std::uint64_t i = rng.below(slices_max + 1); i > 0; --i) ++counts[rng.below(counts.size())];
+  return counts;
+}
+
+/// Whether the partitions hold the slices of one offer.
+bool holds(const Instance& instance, std::uint32_t offer, const GpusNeeded& needed, const Counts& counts) {
+  Counts held(counts.size(), 0);
+  std::int64_t gpus = 0;
+  for (const CutUse& use : needed.cuts) {
+    gpus += use.gpus;
+    for (std::size_t k = 0; k < held.size(); ++k) {
+      held[k] += static_cast<std::int32_t>(use.gpus) * instance.offers[offer].cuts[use.cut][k];
+    }
+  }
+  for (std::size_t k = 0; k < held.size(); ++k) {
+    if (instance.kinds[k].offer == offer && held[k] < counts[k]) return false;
+  }
+  return gpus == needed.gpus;
+}
+
+// With what any problem has: several offers, media profiles, whole GPUs.
+TEST(GpuFiller, FillsWhatIsAskedAndBoundsIt) {
+  int judged = 0;
+  for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
+    const auto instance = make_instance(reference::ProblemGenerator(seed).draw());
+    if (!instance) continue;
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Rng rng = Rng(seed).split("filler");
+    for (std::uint32_t o = 0; o < instance->offers.size(); ++o) {
+      GpuFiller filler(*instance, o);
+      for (const std::uint64_t slices_max : {6U, 20U, 400U}) {
+        const Counts counts = drawn_counts(*instance, rng, slices_max);
+        if (instance->offers[o].cuts.empty()) continue;
+        ++judged;
+        Budget budget{.nodes_max = 100'000};
+        const GpusNeeded needed = filler.gpus_for(counts, budget);
+        ASSERT_TRUE(holds(*instance, o, needed, counts));
+        ASSERT_LE(needed.bound, needed.gpus);
+        ASSERT_LE(filler.bound_for(counts), needed.bound);
+      }
+    }
+  }
+  EXPECT_GT(judged, static_cast<int>(kCases));
+}
+
+TEST(GpuFiller, RowsHoldForEveryPartition) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
+    const auto instance = make_instance(reference::ProblemGenerator(seed).draw());
+    if (!instance) continue;
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Rng rng = Rng(seed).split("rows");
+    for (std::uint32_t o = 0; o < instance->offers.size(); ++o) {
+      GpuFiller filler(*instance, o);
+      // Questions add rows.
+      for (int i = 0; i < 5 && !instance->offers[o].cuts.empty(); ++i) {
+        Budget budget{.nodes_max = 100'000};
+        (void)filler.gpus_for(drawn_counts(*instance, rng, 12), budget);
+      }
+      for (const GpuRow& row : filler.rows()) {
+        ASSERT_GT(row.value, 0);
+        for (const Counts& cut : instance->offers[o].cuts) {
+          std::int64_t weight = 0;
+          for (std::size_t k = 0; k < cut.size(); ++k) weight += row.weights[k] * cut[k];
+          ASSERT_LE(weight, row.value);
+        }
+        ASSERT_TRUE(std::ranges::all_of(row.weights, [](std::int64_t weight) { return weight >= 0; }));
+      }
+    }
+  }
+}
+
+TEST(GpuFiller, OtherOffersSlicesDoNotCount) {
+  const PackingProblem problem = reference::ProblemGenerator(0).draw();
+  PackingProblem two = problem;
+  two.offers = {{.model = *mig::find_gpu_model("A30-24GB")}, {.model = *mig::find_gpu_model("A100-80GB")}};
+  two.demands.clear();
+  const Instance instance = *make_instance(two);
+  Counts counts(instance.kinds.size(), 0);
+  for (std::size_t k = 0; k < counts.size(); ++k) {
+    if (instance.kinds[k].offer == 1) counts[k] = 3;
+  }
+  GpuFiller filler(instance, 0);
+  Budget budget{.nodes_max = 1000};
+  EXPECT_EQ(filler.gpus_for(counts, budget).gpus, 0);
+  EXPECT_EQ(filler.bound_for(counts), 0);
+}
+
+// The answer is known by then.
+TEST(GpuFiller, ASecondQuestionCostsNothing) {
+  PackingProblem problem;
+  problem.offers = {{.model = *mig::find_gpu_model("A100-80GB")}};
+  const Instance instance = *make_instance(problem);
+  GpuFiller filler(instance, 0);
+  Budget budget{.nodes_max = 100'000};
+  const Counts counts = {3, 4, 2, 3, 1};
+  ASSERT_EQ(counts.size(), instance.kinds.size());
+  const GpusNeeded first = filler.gpus_for(counts, budget);
+  const std::int64_t nodes = budget.nodes;
+  const GpusNeeded second = filler.gpus_for(counts, budget);
+  EXPECT_EQ(second.gpus, first.gpus);
+  EXPECT_EQ(budget.nodes, nodes);
 }
 
 }  // namespace

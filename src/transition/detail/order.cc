@@ -1,7 +1,6 @@
 #include "transition/detail/order.h"
 
 #include <algorithm>
-#include <bit>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -160,21 +159,29 @@ class Ordering {
     return false;
   }
 
-  /// What blocks a slice; only slices that are to be destroyed do.
+  /// What blocks a slice; only slices that are to be destroyed do. Of slices of its kind that could exist next to it,
+  /// those that are one too many.
   std::vector<std::size_t> blockers_of(const Wanted& wanted) const {
     const OfferView& offer = offer_at(wanted.site);
     const std::size_t kind = position(offer.place_kinds[position(wanted.place)]);
-    const Places alike = standing_[position(wanted.site)] & offer.kind_places[kind];
-    const bool is_full = std::popcount(alike) >= offer.instances_max[kind];
     const int tenant = view_.demands[position(wanted.demand)].tenant;
     std::vector<std::size_t> blockers;
+    std::vector<std::size_t> alike;
+    int count = 0;  // of its kind that are left
     for (const std::size_t i : on_site_[position(wanted.site)]) {
       const Live& live = lives_[i];
       const Places place = Places{1} << live.place;
       const bool clashes = (offer.clashes[position(wanted.place)] & place) != 0;
       const bool is_alien = view_.keeps_tenants_apart && live.tenant != tenant;
-      const bool is_too_many = is_full && live.is_going && (alike & place) != 0;
-      if (clashes || is_alien || is_too_many) blockers.push_back(i);
+      if (clashes || is_alien) {
+        blockers.push_back(i);
+      } else if ((offer.kind_places[kind] & place) != 0) {
+        ++count;
+        if (live.is_going) alike.push_back(i);
+      }
+    }
+    for (const std::size_t i : alike) {
+      if (count-- >= offer.instances_max[kind]) blockers.push_back(i);
     }
     return blockers;
   }

@@ -1,0 +1,237 @@
+#include "transition/detail/search.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/rng.h"
+#include "base/test_cases.h"
+#include "mig/catalogue.h"
+#include "transition/detail/test_cases.h"
+
+namespace berth::transition::detail {
+namespace {
+
+constexpr std::uint64_t kCases = berth::testing::by_build(300, 40);
+constexpr std::int64_t kNodesMax = 20'000'000;
+
+std::size_t ix(int index) { return static_cast<std::size_t>(index); }
+
+/// A demand that runs on some profiles of a GPU model.
+PackingProblem runs_on(const char* gpu, const std::vector<ProfileId>& profiles) {
+  PackingProblem problem;
+  problem.offers.push_back({.model = *mig::find_gpu_model(gpu)});
+  problem.demands.push_back(
+      {.model = "a", .tenant = "a", .requests_per_second = Decimal(100), .latency_ms = Decimal(100)});
+  problem.tables.push_back({.model = "a", .points = {}});
+  for (const ProfileId profile : profiles) {
+    problem.tables[0].points.push_back(
+        {problem.offers[0].model.name, profile_name(problem.offers[0].model, profile), 1, 1, Decimal(1), Decimal(10)});
+  }
+  return problem;
+}
+
+Places mask_of(const OfferView& offer, const mig::State& state) {
+  Places places = 0;
+  for (const mig::Placement& placement : state) places |= Places{1} << offer.place_of(placement);
+  return places;
+}
+
+/// The sizes of the slices of a state that another one does not have.
+Room::Extra size_beyond(const OfferView& offer, const mig::State& larger, Places standing) {
+  Room::Extra extra;
+  for (const mig::Placement& placement : larger) {
+    const int place = offer.place_of(placement);
+    if (((standing >> place) & 1U) != 0) continue;
+    extra.weight += offer.weights[ix(offer.place_kinds[ix(place)])];
+    extra.length += offer.lengths[ix(offer.place_kinds[ix(place)])];
+  }
+  return extra;
+}
+
+TEST(Room, IsTheMostThatAnyLegalStateAdds) {
+  struct Row {
+    const char* gpu;
+    std::vector<const char*> profiles;
+  };
+  for (const Row& row :
+       {Row{"A30-24GB", {"1g.6gb", "2g.12gb", "4g.24gb"}}, Row{"A30-24GB", {"2g.12gb"}},
+        Row{"A100-80GB", {"1g.10gb", "3g.40gb", "4g.40gb"}}, Row{"A100-80GB", {"2g.20gb", "3g.40gb"}}}) {
+    mig::Rules rules;
+    for (const char* name : row.profiles) {
+      rules.profiles.push_back(*mig::find_profile(*mig::find_gpu_model(row.gpu), name));
+    }
+    std::ranges::sort(rules.profiles);
+    const PackingProblem problem = runs_on(row.gpu, rules.profiles);
+    const TransitionView view = *view_of(problem, {}, {});
+    const OfferView& offer = view.offers[0];
+    std::vector<mig::State> states;
+    mig::for_each_state(*offer.model, rules, [&](const mig::State& state) { states.push_back(state); });
+    Room room(view);
+    for (const mig::State& state : states) {
+      const Places standing = mask_of(offer, state);
+      Room::Extra most;
+      for (const mig::State& larger : states) {
+        if ((mask_of(offer, larger) & standing) != standing) continue;
+        const Room::Extra extra = size_beyond(offer, larger, standing);
+        most = {std::max(most.weight, extra.weight), std::max(most.length, extra.length)};
+      }
+      const Room::Extra found = room.extra(0, standing);
+      ASSERT_EQ(found.weight, most.weight) << mig::to_string(*offer.model, state);
+      ASSERT_EQ(found.length, most.length) << mig::to_string(*offer.model, state);
+    }
+  }
+}
+
+TEST(Room, UsefulPlacesAreThoseOfTheDemandsTheSmallestFirst) {
+  const GpuModel a30 = *mig::find_gpu_model("A30-24GB");
+  const PackingProblem problem =
+      runs_on("A30-24GB", {*mig::find_profile(a30, "1g.6gb"), *mig::find_profile(a30, "2g.12gb"), ProfileId::full()});
+  const TransitionView view = *view_of(problem, {}, {});
+  std::vector<int> weights;
+  const Room room(view);
+  for (const int place : room.useful(0))
+    weights.push_back(view.offers[0].weights[ix(view.offers[0].place_kinds[ix(place)])]);
+  EXPECT_EQ(weights, (std::vector<int>{1, 1, 1, 1, 2, 2, 4}));
+}
+
+std::vector<int> all_sites(const TransitionView& view) {
+  std::vector<int> sites(view.sites.size());
+  std::iota(sites.begin(), sites.end(), 0);
+  return sites;
+}
+
+TEST(SiteSearch, FindsTheFewestChangesOfAllPlans) {
+  int judged = 0;
+  for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
+    const auto drawn = TransitionGenerator(seed).draw();
+    if (!drawn) continue;
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const TransitionView view = *view_of(drawn->problem, drawn->standing, drawn->fewest);
+    const auto fewest = EveryPlan(view).fewest();
+    if (!fewest) continue;
+    ++judged;
+    Room room(view);
+    SiteSearch search(view, room, SitePlan(view.sites.size()), all_sites(view));
+    ASSERT_LE(search.bound(), *fewest);
+    std::int64_t nodes = kNodesMax;
+    ASSERT_EQ(search.run(*fewest - 1, nodes), std::nullopt);
+    ASSERT_GT(nodes, 0);
+    const auto plan = search.run(*fewest, nodes);
+    ASSERT_TRUE(plan.has_value());
+    ASSERT_EQ(find_plan_fault(view, *plan), std::nullopt);
+    ASSERT_EQ(changes_of(view, *plan), *fewest);
+  }
+  EXPECT_GT(judged * 10, static_cast<int>(kCases) * 7);
+}
+
+/// Demands that the sites which stay serve by themselves: they get nothing on the others.
+std::vector<bool> settled_by(const TransitionView& view, const SitePlan& plan, const std::vector<bool>& free) {
+  std::vector<bool> is_settled(view.demands.size(), true);
+  std::vector<std::vector<Item>> items(view.demands.size());
+  for (std::size_t site = 0; site < plan.size(); ++site) {
+    for (const Held& held : plan[site]) {
+      if (free[site]) is_settled[ix(held.demand)] = false;
+      items[ix(held.demand)].push_back(item_on(view, static_cast<int>(site), held));
+    }
+  }
+  for (std::size_t d = 0; d < items.size(); ++d) {
+    if (!is_tight_somehow(view.demands[d].need, items[d])) is_settled[d] = false;
+  }
+  return is_settled;
+}
+
+TEST(SiteSearch, LeavesTheOtherSitesAsTheyAre) {
+  int judged = 0;
+  int better = 0;
+  for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
+    const auto drawn = TransitionGenerator(seed).draw();
+    if (!drawn) continue;
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const TransitionView view = *view_of(drawn->problem, drawn->standing, drawn->fewest);
+    Rng rng = Rng(seed).split("search");
+    const auto before = any_plan(view, rng);
+    if (!before) continue;
+    std::vector<int> sites;
+    std::vector<bool> free(view.sites.size(), false);
+    for (std::size_t site = 0; site < view.sites.size(); ++site) {
+      if (rng.below(2) == 0) continue;
+      free[site] = true;
+      sites.push_back(static_cast<int>(site));
+    }
+    const std::vector<bool> is_settled = settled_by(view, *before, free);
+    std::int64_t fewest = INT64_MAX;
+    const bool are_all = EveryPlan(view, free, *before).visit([&](const SitePlan& plan, std::int64_t changes) {
+      for (const int site : sites) {
+        for (const Held& held : plan[ix(site)]) {
+          if (is_settled[ix(held.demand)]) return;
+        }
+      }
+      fewest = std::min(fewest, changes);
+    });
+    if (!are_all) continue;
+    ++judged;
+    Room room(view);
+    SiteSearch search(view, room, *before, sites);
+    ASSERT_LE(search.bound(), fewest);
+    std::int64_t nodes = kNodesMax;
+    ASSERT_EQ(search.run(fewest - 1, nodes), std::nullopt);
+    const auto plan = search.run(fewest, nodes);
+    ASSERT_TRUE(plan.has_value());
+    ASSERT_EQ(find_plan_fault(view, *plan), std::nullopt);
+    ASSERT_EQ(changes_of(view, *plan), fewest);
+    for (std::size_t site = 0; site < plan->size(); ++site) {
+      if (free[site]) continue;
+      ASSERT_TRUE(std::ranges::is_permutation((*plan)[site], (*before)[site]));
+    }
+    if (fewest < changes_of(view, *before)) ++better;
+  }
+  EXPECT_GT(judged * 10, static_cast<int>(kCases) * 7);
+  EXPECT_GT(better, 0);
+}
+
+TEST(SiteSearch, FillsAPlanInWhichSlicesAreMissing) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kCases / 3)) {
+    const auto drawn = TransitionGenerator(seed).draw();
+    if (!drawn) continue;
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const TransitionView view = *view_of(drawn->problem, drawn->standing, drawn->fewest);
+    Rng rng = Rng(seed).split("missing");
+    auto before = any_plan(view, rng);
+    if (!before || view.sites.empty()) continue;
+    const std::int64_t changes = changes_of(view, *before);
+    const auto site = static_cast<int>(rng.below(view.sites.size()));
+    (*before)[ix(site)].clear();
+    Room room(view);
+    SiteSearch search(view, room, *before, {site});
+    std::int64_t nodes = kNodesMax;
+    const auto plan = search.run(changes, nodes);
+    ASSERT_TRUE(plan.has_value());
+    ASSERT_EQ(find_plan_fault(view, *plan), std::nullopt);
+    ASSERT_LE(changes_of(view, *plan), changes);
+  }
+}
+
+TEST(SiteSearch, EndsWithItsBudget) {
+  PackingProblem problem = runs_on("A30-24GB", mig::plain_rules(*mig::find_gpu_model("A30-24GB")).profiles);
+  problem.demands[0].requests_per_second = Decimal(4);
+  packing::PackResult fewest;
+  fewest.packing.gpu_offers = {0};
+  const TransitionView view = *view_of(problem, {}, fewest);
+  Room room(view);
+  for (const std::int64_t budget : {1, 2, 5}) {
+    std::int64_t nodes = budget;
+    EXPECT_EQ(SiteSearch(view, room, SitePlan(1), {0}).run(4, nodes), std::nullopt) << budget;
+    EXPECT_LE(nodes, 0) << budget;
+  }
+  std::int64_t nodes = 1000;
+  EXPECT_TRUE(SiteSearch(view, room, SitePlan(1), {0}).run(4, nodes).has_value());
+  EXPECT_GT(nodes, 0);
+}
+
+}  // namespace
+}  // namespace berth::transition::detail
