@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "base/test_cases.h"
 #include "study/replay.h"
 #include "study/testing/policy_run.h"
 
@@ -103,12 +104,13 @@ TEST(Rivals, ObeyFrozenWindowsAndDelays) {
 }
 
 TEST(Rivals, TheSameBytesTwiceAndNoLookAhead) {
-  Scenario scenario = tides(400);
+  constexpr std::int64_t kSeconds = berth::testing::by_build(400, 160);
+  Scenario scenario = tides(kSeconds);
   add_retraining(scenario);
   Scenario other = scenario;
   for (ServiceSpec& service : other.services) {
     auto& counts = std::get<CountTrace>(service.arrivals.source).counts;
-    for (std::size_t second = 200; second < counts.size(); ++second) counts[second] = 7;
+    for (std::size_t second = kSeconds / 2; second < counts.size(); ++second) counts[second] = 7;
   }
   for (const std::string_view rival : kRivals) {
     const auto journal_until = [&](const Scenario& of, std::int64_t second) {
@@ -119,8 +121,8 @@ TEST(Rivals, TheSameBytesTwiceAndNoLookAhead) {
       }
       return text;
     };
-    EXPECT_EQ(journal_until(scenario, 400), journal_until(scenario, 400)) << rival;
-    EXPECT_EQ(journal_until(scenario, 200), journal_until(other, 200)) << rival;
+    EXPECT_EQ(journal_until(scenario, kSeconds), journal_until(scenario, kSeconds)) << rival;
+    EXPECT_EQ(journal_until(scenario, kSeconds / 2), journal_until(other, kSeconds / 2)) << rival;
   }
 }
 
