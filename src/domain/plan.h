@@ -27,20 +27,8 @@ struct DestroySlice {
   friend bool operator==(const DestroySlice&, const DestroySlice&) = default;
 };
 
-/// The operating point of a service on a slice, if not the default one.
-struct PointChoice {
-  int variant = 0;  ///< 0: the model itself
-  int batch = 1;
-  int processes = 1;
-  friend bool operator==(const PointChoice&, const PointChoice&) = default;
-};
-
 /// Give a slice to services in a role; without services it becomes unowned.
-struct AssignSlice {
-  Holding holding;
-  std::optional<PointChoice> point;  ///< absent: the default of profile/operating_point.h
-  friend bool operator==(const AssignSlice&, const AssignSlice&) = default;
-};
+using AssignSlice = Allocation;
 
 /// Why an action is in the plan: a sentence and the numbers in it.
 struct Reason {

@@ -3,6 +3,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace berth {
@@ -48,6 +49,21 @@ struct Holding {
   Role role = Role::kInference;
   std::vector<ServiceId> services;  ///< ascending
   friend bool operator==(const Holding&, const Holding&) = default;
+};
+
+/// The operating point of a service on a slice, if not the default one.
+struct PointChoice {
+  int variant = 0;  ///< 0: the model itself
+  int batch = 1;
+  int processes = 1;
+  friend bool operator==(const PointChoice&, const PointChoice&) = default;
+};
+
+/// A slice with its holders and how they run on it.
+struct Allocation {
+  Holding holding;
+  std::optional<PointChoice> point = std::nullopt;  ///< absent: the default of profile/operating_point.h
+  friend bool operator==(const Allocation&, const Allocation&) = default;
 };
 
 }  // namespace berth

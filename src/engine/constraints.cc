@@ -26,16 +26,9 @@ using Breach = std::optional<std::string>;
 /// as much.
 constexpr double kRateTolerance = 1e-9;
 
-/// A slice after the plan.
-struct SliceAfter {
-  std::vector<ServiceId> services;
-  Role role = Role::kInference;
-  std::optional<PointChoice> point;
-};
-
 /// The fleet after the plan, without the slices that are leaving.
 struct FleetAfter {
-  std::map<Slice, SliceAfter> slices;
+  std::map<Slice, Allocation> slices;
   std::set<GpuId> judged;  ///< GPUs on which constraints must hold after the plan
 };
 
@@ -57,7 +50,7 @@ FleetAfter fleet_after(const Judged& judged) {
   for (const StandingSlice& standing : judged.snapshot.slices) {
     if (standing.is_leaving) continue;
     const Holding& holding = standing.holding;
-    fleet.slices[holding.slice] = {.services = holding.services, .role = holding.role, .point = standing.point};
+    fleet.slices[holding.slice] = {.holding = holding, .point = standing.point};
   }
   for (const Action& action : judged.plan.actions) {
     fleet.judged.insert(gpu_of(action));
@@ -68,7 +61,7 @@ FleetAfter fleet_after(const Judged& judged) {
     } else {
       const auto& assign = std::get<AssignSlice>(action.what);
       const Holding& holding = assign.holding;
-      fleet.slices[holding.slice] = {.services = holding.services, .role = holding.role, .point = assign.point};
+      fleet.slices[holding.slice] = {.holding = holding, .point = assign.point};
     }
   }
   if (judged.snapshot.is_before_first_layout()) {
@@ -123,12 +116,12 @@ Breach breach_of_pins(const Scenario& scenario, const FleetAfter& fleet, const s
   for (const auto& [slice, owner] : owners) {
     if (!fleet.judged.contains(slice.gpu)) continue;
     const auto found = fleet.slices.find(slice);
-    if (found != fleet.slices.end() && found->second.services == std::vector{owner}) continue;
+    if (found != fleet.slices.end() && found->second.holding.services == std::vector{owner}) continue;
     const std::string& name = spec_of(scenario, owner).name;
-    return fmt::format("GPU {}: wanted {} for {} alone ({}.pins), found {}", slice.gpu.index, place_of(scenario, slice),
-                       name, name,
-                       found == fleet.slices.end() ? "no such slice"
-                                                   : "it held by " + holders_shown(scenario, found->second.services));
+    return fmt::format(
+        "GPU {}: wanted {} for {} alone ({}.pins), found {}", slice.gpu.index, place_of(scenario, slice), name, name,
+        found == fleet.slices.end() ? "no such slice"
+                                    : "it held by " + holders_shown(scenario, found->second.holding.services));
   }
   return std::nullopt;
 }
@@ -169,7 +162,7 @@ Breach breach_on_gpu(const Scenario& scenario, const FleetAfter& fleet, GpuId gp
   std::set<ServiceId> present;
   for (auto it = fleet.slices.lower_bound({.gpu = gpu, .start = 0, .profile = {}});
        it != fleet.slices.end() && it->first.gpu == gpu; ++it) {
-    const std::vector<ServiceId>& services = it->second.services;
+    const std::vector<ServiceId>& services = it->second.holding.services;
     if (Breach breach = breach_in_slice(scenario, it->first, services)) return breach;
     present.insert(services.begin(), services.end());
   }
@@ -204,9 +197,7 @@ class PointRates {
 
   [[nodiscard]] std::optional<double> measured(const ServiceSpec& service, const GpuModel& model, ProfileId profile,
                                                const std::optional<PointChoice>& choice) const {
-    const auto point =
-        choice ? profile::find_point(service, model, profile, choice->variant, choice->batch, choice->processes)
-               : profile::choose_point(service, model, profile);
+    const auto point = profile::point_for(service, model, profile, choice);
     if (!point) return choice ? std::nullopt : std::optional<double>(0);
     return 1000.0 * point->processes * point->batch / point->latency_ms.to_double() / interference_;
   }
@@ -252,11 +243,11 @@ Breach breach_of_budgets(const Judged& judged) {
 std::vector<double> planned_rates(const Scenario& scenario, const FleetAfter& fleet, PointRates& rates) {
   std::vector<double> sums(scenario.services.size(), 0.0);
   for (const auto& [slice, after] : fleet.slices) {
-    if (after.role != Role::kInference) continue;
-    for (const ServiceId service : after.services) {
+    if (after.holding.role != Role::kInference) continue;
+    for (const ServiceId service : after.holding.services) {
       if (!spec_of(scenario, service).floor_attainment) continue;
       sums[service.index] +=
-          rates.of(service, slice, after.point).value_or(0) / static_cast<double>(after.services.size());
+          rates.of(service, slice, after.point).value_or(0) / static_cast<double>(after.holding.services.size());
     }
   }
   return sums;

@@ -66,10 +66,7 @@ double standing_rate(const Scenario& scenario, const StandingSlice& standing, Se
   const ServiceSpec& spec = scenario.services[service.index];
   const GpuModel& model = scenario.model_of(standing.holding.slice.gpu);
   const ProfileId profile = standing.holding.slice.profile;
-  const auto& choice = standing.point;
-  const auto point = choice
-                         ? profile::find_point(spec, model, profile, choice->variant, choice->batch, choice->processes)
-                         : profile::choose_point(spec, model, profile);
+  const auto point = profile::point_for(spec, model, profile, standing.point);
   if (!point) return 0;
   return 1000.0 * point->processes * point->batch / point->latency_ms.to_double() / worst_interference(scenario) /
          static_cast<double>(standing.holding.services.size());

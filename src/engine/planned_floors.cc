@@ -16,14 +16,8 @@
 namespace berth {
 namespace {
 
-/// A slice after the plan: its holding, and its operating point.
-struct After {
-  Holding holding;
-  std::optional<PointChoice> point;
-};
-
-std::map<Slice, After> slices_after(const Snapshot& snapshot, const Plan& plan) {
-  std::map<Slice, After> after;
+std::map<Slice, Allocation> slices_after(const Snapshot& snapshot, const Plan& plan) {
+  std::map<Slice, Allocation> after;
   for (const StandingSlice& standing : snapshot.slices) {
     if (!standing.is_leaving) after[standing.holding.slice] = {standing.holding, standing.point};
   }
@@ -45,13 +39,11 @@ double full_gpu_interference(const Scenario& scenario) {
   return factor;
 }
 
-double rate_of(const Scenario& scenario, ServiceId service, const After& after) {
+double rate_of(const Scenario& scenario, ServiceId service, const Allocation& after) {
   const ServiceSpec& spec = scenario.services[service.index];
   const GpuModel& model = scenario.model_of(after.holding.slice.gpu);
   const ProfileId profile = after.holding.slice.profile;
-  const auto point = after.point ? profile::find_point(spec, model, profile, after.point->variant, after.point->batch,
-                                                       after.point->processes)
-                                 : profile::choose_point(spec, model, profile);
+  const auto point = profile::point_for(spec, model, profile, after.point);
   if (!point) return 0;
   return 1000.0 * point->processes * point->batch / point->latency_ms.to_double() / full_gpu_interference(scenario);
 }

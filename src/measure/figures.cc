@@ -45,11 +45,7 @@ double fleet_gpu_seconds(const Scenario& scenario) {
 }
 
 void set_counts(const sim::ServiceTotals& totals, const sim::LatencyHistogram& latencies, Figures& figures) {
-  figures.requests = totals.requests;
-  figures.in_time = totals.in_time;
-  figures.late = totals.late;
-  figures.dropped = totals.dropped;
-  figures.unfinished = totals.unfinished;
+  figures.RequestCounts::operator=(totals);
   const auto worth = static_cast<double>(totals.accuracy_sum_micro) / kMicrosPerUnit;
   if (totals.requests > 0) {
     figures.goodput = worth / static_cast<double>(totals.requests);
@@ -112,7 +108,7 @@ void set_goodput_over_services(const Scenario& scenario, const std::vector<Servi
 }  // namespace
 
 std::optional<double> least_sm_us_per_request(const Scenario& scenario, const ServiceSpec& service) {
-  const Decimal limit_ms = service.batching.slo_factor * service.target_ms;
+  const profile::UsableRule rule = profile::usable_rule(service);
   std::optional<double> least;
   for (const FleetEntry& entry : scenario.fleet) {
     std::vector<ProfileId> profiles{ProfileId::full()};
@@ -121,7 +117,7 @@ std::optional<double> least_sm_us_per_request(const Scenario& scenario, const Se
     }
     for (const ProfileId profile : profiles) {
       for (const PerformancePoint& point : profile::points_on(service.table, entry.model, profile)) {
-        if (point.processes > service.batching.processes_max || point.latency_ms >= limit_ms) continue;
+        if (!profile::is_usable(point, rule)) continue;
         const double cost = profile_sms(entry.model, profile) * kMicrosPerUnit / point.requests_per_second.to_double();
         least = std::min(least.value_or(cost), cost);
       }
@@ -141,11 +137,7 @@ void measure(const Scenario& scenario, const sim::World& world, PolicyResult& re
   double effective = 0;
   for (std::uint32_t index = 0; index < scenario.services.size(); ++index) {
     const sim::ServiceTotals& own = world.meters()[index].totals();
-    totals.requests += own.requests;
-    totals.in_time += own.in_time;
-    totals.late += own.late;
-    totals.dropped += own.dropped;
-    totals.unfinished += own.unfinished;
+    totals += own;
     totals.accuracy_sum_micro += own.accuracy_sum_micro;
     latencies.add_all(world.meters()[index].latencies());
     result.services.push_back(

@@ -9,6 +9,7 @@
 
 #include "base/instant.h"
 #include "domain/plan.h"
+#include "domain/request_counts.h"
 #include "domain/scenario.h"
 #include "domain/slice.h"
 
@@ -22,12 +23,7 @@ struct Utilisation {
 };
 
 /// The figures of a policy, or of one service under it.
-struct Figures {
-  std::int64_t requests = 0;
-  std::int64_t in_time = 0;
-  std::int64_t late = 0;
-  std::int64_t dropped = 0;
-  std::int64_t unfinished = 0;
+struct Figures : RequestCounts {
   std::optional<double> goodput;
   std::optional<double> goodput_mean_of_services;
   std::optional<double> goodput_worst_service;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <tuple>
@@ -14,6 +15,7 @@
 #include "packing/detail/covers.h"
 #include "packing/detail/instance.h"
 #include "packing/detail/plan_search.h"
+#include "profile/operating_point.h"
 
 namespace berth::packing {
 namespace {
@@ -205,19 +207,16 @@ std::optional<PerformancePoint> best_point(const PackingProblem& problem, const 
                                            ProfileId profile) {
   const PerformanceTable* table = problem.table_of(demand.model);
   if (table == nullptr) return std::nullopt;
-  const Decimal limit_ms = problem.rules.slo_factor * demand.latency_ms;
   const std::string name = profile_name(model, profile);
-  const PerformancePoint* best = nullptr;
-  for (const PerformancePoint& point : table->points) {
-    if (point.gpu != model.name || point.profile != name) continue;
-    if (point.processes > problem.rules.processes_max || point.latency_ms >= limit_ms) continue;
-    const bool is_better = best == nullptr || point.requests_per_second > best->requests_per_second ||
-                           (point.requests_per_second == best->requests_per_second &&
-                            std::tie(point.batch, point.processes) < std::tie(best->batch, best->processes));
-    if (is_better) best = &point;
-  }
-  if (best == nullptr) return std::nullopt;
-  return *best;
+  std::vector<PerformancePoint> points;
+  std::ranges::copy_if(table->points, std::back_inserter(points),
+                       [&](const PerformancePoint& point) { return point.gpu == model.name && point.profile == name; });
+  const PerformancePoint* best = profile::best_usable(points, usable_rule(problem, demand));
+  return best == nullptr ? std::nullopt : std::optional(*best);
+}
+
+profile::UsableRule usable_rule(const PackingProblem& problem, const Demand& demand) {
+  return {.limit_ms = problem.rules.slo_factor * demand.latency_ms, .processes_max = problem.rules.processes_max};
 }
 
 Result<PackResult> pack(const PackingProblem& problem, const PackOptions& options) {

@@ -10,6 +10,10 @@
 #include "base/result.h"
 #include "domain/packing.h"
 
+namespace berth::profile {
+struct UsableRule;
+}  // namespace berth::profile
+
 namespace berth::packing {
 
 /// The budget of a search. A node is one way tried to serve one more demand in addition to a partial plan; relaxations
@@ -49,6 +53,9 @@ struct PackResult {
 
 /// The plain slices that could still be created: one GPU after the other, on each the largest first.
 [[nodiscard]] std::vector<Slice> empty_places(const PackingProblem& problem, const Packing& packing);
+
+/// The points at which a demand may run.
+[[nodiscard]] profile::UsableRule usable_rule(const PackingProblem& problem, const Demand& demand);
 
 /// A demand's best use of a kind of slice: the usable point with most throughput; ties: smaller batch, then fewer
 /// processes. Nothing if no measured point is usable there. Exact.

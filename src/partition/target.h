@@ -14,11 +14,7 @@
 namespace berth::partition {
 
 /// A slice that should exist, its holder, and how the holder should run on it.
-struct Wanted {
-  Holding holding;
-  std::optional<PointChoice> point = std::nullopt;  ///< absent: the default point
-  friend bool operator==(const Wanted&, const Wanted&) = default;
-};
+using Wanted = Allocation;
 
 /// The wanted layout of the whole fleet: slices that are not in it should be destroyed.
 struct Target {

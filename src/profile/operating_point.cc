@@ -52,6 +52,12 @@ OperatingPoint point_from(const std::vector<PerformancePoint>& points, const Per
   return result;
 }
 
+/// The table of a variant (0: the service's own), or nullptr.
+const PerformanceTable* table_of(const ServiceSpec& service, int variant) {
+  if (variant < 0 || static_cast<std::size_t>(variant) > service.variants.size()) return nullptr;
+  return variant == 0 ? &service.table : &service.variants[static_cast<std::size_t>(variant) - 1].table;
+}
+
 /// Whether `a` is the better default of two usable points.
 bool is_better(const PerformancePoint& a, const PerformancePoint& b) {
   if (a.requests_per_second != b.requests_per_second) return a.requests_per_second > b.requests_per_second;
@@ -67,26 +73,42 @@ std::vector<PerformancePoint> points_on(const PerformanceTable& table, const Gpu
   return largest == nullptr ? rows : rows_of(table, model.name, largest->name);
 }
 
-std::optional<OperatingPoint> choose_point(const ServiceSpec& service, const GpuModel& model, ProfileId profile) {
-  const std::vector<PerformancePoint> points = points_on(service.table, model, profile);
-  const Decimal limit_ms = service.batching.slo_factor * service.target_ms;
-  const PerformancePoint* best = nullptr;
-  for (const PerformancePoint& point : points) {
-    if (point.processes > service.batching.processes_max || point.latency_ms >= limit_ms) continue;
-    if (best == nullptr || is_better(point, *best)) best = &point;
-  }
-  if (best == nullptr) return std::nullopt;
-  return point_from(points, *best, 0);
+UsableRule usable_rule(const ServiceSpec& service) {
+  return {.limit_ms = service.batching.slo_factor * service.target_ms, .processes_max = service.batching.processes_max};
 }
 
-std::optional<OperatingPoint> find_point(const ServiceSpec& service, const GpuModel& model, ProfileId profile,
-                                         int variant, int batch, int processes) {
-  if (variant < 0 || static_cast<std::size_t>(variant) > service.variants.size()) return std::nullopt;
-  const PerformanceTable& table =
-      variant == 0 ? service.table : service.variants[static_cast<std::size_t>(variant) - 1].table;
-  const std::vector<PerformancePoint> points = points_on(table, model, profile);
+bool is_usable(const PerformancePoint& point, const UsableRule& rule) {
+  return point.processes <= rule.processes_max && point.latency_ms < rule.limit_ms;
+}
+
+const PerformancePoint* best_usable(std::span<const PerformancePoint> points, const UsableRule& rule) {
+  const PerformancePoint* best = nullptr;
   for (const PerformancePoint& point : points) {
-    if (point.batch == batch && point.processes == processes) return point_from(points, point, variant);
+    if (is_usable(point, rule) && (best == nullptr || is_better(point, *best))) best = &point;
+  }
+  return best;
+}
+
+std::optional<OperatingPoint> choose_point(const ServiceSpec& service, const GpuModel& model, ProfileId profile,
+                                           int variant) {
+  const PerformanceTable* table = table_of(service, variant);
+  if (table == nullptr) return std::nullopt;
+  const std::vector<PerformancePoint> points = points_on(*table, model, profile);
+  const PerformancePoint* best = best_usable(points, usable_rule(service));
+  if (best == nullptr) return std::nullopt;
+  return point_from(points, *best, variant);
+}
+
+std::optional<OperatingPoint> point_for(const ServiceSpec& service, const GpuModel& model, ProfileId profile,
+                                        const std::optional<PointChoice>& choice) {
+  if (!choice) return choose_point(service, model, profile);
+  const PerformanceTable* table = table_of(service, choice->variant);
+  if (table == nullptr) return std::nullopt;
+  const std::vector<PerformancePoint> points = points_on(*table, model, profile);
+  for (const PerformancePoint& point : points) {
+    if (point.batch == choice->batch && point.processes == choice->processes) {
+      return point_from(points, point, choice->variant);
+    }
   }
   return std::nullopt;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,15 +33,26 @@ struct OperatingPoint {
 [[nodiscard]] std::vector<PerformancePoint> points_on(const PerformanceTable& table, const GpuModel& model,
                                                       ProfileId profile);
 
-/// The default point of a service: among its points there with processes <= processes_max and latency < slo_factor x
-/// target (exactly), the one with most throughput; ties: smaller batch, then fewer processes. Nothing: the slice cannot
-/// serve the service.
-[[nodiscard]] std::optional<OperatingPoint> choose_point(const ServiceSpec& service, const GpuModel& model,
-                                                         ProfileId profile);
+/// Which measured points may be used by default: those with latency < limit_ms, exactly, and processes <=
+/// processes_max.
+struct UsableRule {
+  Decimal limit_ms;  ///< slo_factor x target
+  int processes_max = 1;
+};
+[[nodiscard]] UsableRule usable_rule(const ServiceSpec& service);
+[[nodiscard]] bool is_usable(const PerformancePoint& point, const UsableRule& rule);
 
-/// The point that a plan names, if the table has it there.
-[[nodiscard]] std::optional<OperatingPoint> find_point(const ServiceSpec& service, const GpuModel& model,
-                                                       ProfileId profile, int variant, int batch, int processes);
+/// Of the usable points the one with most throughput; ties: smaller batch, then fewer processes. nullptr: none.
+[[nodiscard]] const PerformancePoint* best_usable(std::span<const PerformancePoint> points, const UsableRule& rule);
+
+/// The default point of a service, or of one of its variants, on a slice: the best usable one there. Nothing: the slice
+/// cannot serve it, or the service has no such variant.
+[[nodiscard]] std::optional<OperatingPoint> choose_point(const ServiceSpec& service, const GpuModel& model,
+                                                         ProfileId profile, int variant = 0);
+
+/// The point that a plan names, if the table has it there; where it names none, the default point.
+[[nodiscard]] std::optional<OperatingPoint> point_for(const ServiceSpec& service, const GpuModel& model,
+                                                      ProfileId profile, const std::optional<PointChoice>& choice);
 
 /// Latencies in microseconds by batch size (index n - 1), each exact latency x factor rounded half up.
 [[nodiscard]] std::vector<std::int64_t> latencies_us(const OperatingPoint& point, const Decimal& factor);

@@ -96,9 +96,11 @@ TEST(OperatingPoint, FindsThePointOfAVariant) {
   ServiceSpec service = service_with({row("1g.10gb", 1, 1, "10", "10")});
   service.variants.push_back({"int8", {"m", {row("1g.10gb", 5, 2, "20", "400")}}, {}});
   const GpuModel model = two_profiles();
-  EXPECT_FALSE(find_point(service, model, ProfileId{0}, 0, 2, 5).has_value());
-  EXPECT_FALSE(find_point(service, model, ProfileId{0}, 2, 1, 1).has_value());
-  const auto point = find_point(service, model, ProfileId{0}, 1, 2, 5);
+  EXPECT_FALSE(
+      point_for(service, model, ProfileId{0}, PointChoice{.variant = 0, .batch = 2, .processes = 5}).has_value());
+  EXPECT_FALSE(
+      point_for(service, model, ProfileId{0}, PointChoice{.variant = 2, .batch = 1, .processes = 1}).has_value());
+  const auto point = point_for(service, model, ProfileId{0}, PointChoice{.variant = 1, .batch = 2, .processes = 5});
   ASSERT_TRUE(point.has_value());
   EXPECT_EQ(point->variant, 1);
   EXPECT_EQ(point->latency_ms, Decimal(400));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/instant.h"
+#include "domain/request_counts.h"
 #include "domain/slice.h"
 
 namespace berth::sim {
@@ -25,15 +26,10 @@ struct SliceRecord {
 };
 
 /// All requests that arrived for a service in one second are settled (or the run has ended).
-struct SecondRecord {
+struct SecondRecord : RequestCounts {
   Instant at;
   ServiceId service;
   std::int64_t second = 0;
-  std::int64_t requests = 0;
-  std::int64_t in_time = 0;
-  std::int64_t late = 0;
-  std::int64_t dropped = 0;
-  std::int64_t unfinished = 0;
   std::int64_t accuracy_sum_micro = 0;  ///< of the answers in time, in millionths
   friend bool operator==(const SecondRecord&, const SecondRecord&) = default;
 };

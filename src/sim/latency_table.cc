@@ -38,9 +38,7 @@ std::shared_ptr<const LatencyTable> LatencyTables::find(ServiceId service, const
   if (known != tables_.end()) return known->second;
 
   const ServiceSpec& spec = scenario_.services[service.index];
-  auto point = choice
-                   ? profile::find_point(spec, model, slice.profile, choice->variant, choice->batch, choice->processes)
-                   : profile::choose_point(spec, model, slice.profile);
+  auto point = profile::point_for(spec, model, slice.profile, choice);
   std::shared_ptr<LatencyTable> table;
   if (point) {
     table = std::make_shared<LatencyTable>();

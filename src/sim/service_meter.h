@@ -7,6 +7,7 @@
 
 #include "base/instant.h"
 #include "domain/event.h"
+#include "domain/request_counts.h"
 #include "domain/slice.h"
 #include "sim/journal.h"
 #include "sim/latency_histogram.h"
@@ -14,12 +15,7 @@
 namespace berth::sim {
 
 /// Sums over the whole run.
-struct ServiceTotals {
-  std::int64_t requests = 0;
-  std::int64_t in_time = 0;
-  std::int64_t late = 0;
-  std::int64_t dropped = 0;
-  std::int64_t unfinished = 0;
+struct ServiceTotals : RequestCounts {
   std::int64_t accuracy_sum_micro = 0;
 };
 

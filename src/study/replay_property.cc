@@ -139,13 +139,8 @@ void check_recount(const Scenario& scenario, const Ran& ran) {
     const testing::Recount::Service& own = count.services[index];
     const measure::Figures& figures = ran.result.services[index].figures;
     RC_ASSERT(own.requests == own.in_time + own.late + own.dropped + own.unfinished);
-    RC_ASSERT((testing::Recount::Service{.requests = figures.requests,
-                                         .in_time = figures.in_time,
-                                         .late = figures.late,
-                                         .dropped = figures.dropped,
-                                         .unfinished = figures.unfinished,
-                                         .accuracy_sum_micro = own.accuracy_sum_micro,
-                                         .changes = figures.changes}) == own);
+    RC_ASSERT(static_cast<const RequestCounts&>(own) == static_cast<const RequestCounts&>(figures));
+    RC_ASSERT(own.changes == figures.changes);
     requests += own.requests;
     worth += own.accuracy_sum_micro;
   }

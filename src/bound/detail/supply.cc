@@ -93,7 +93,7 @@ struct Rates {
   RateCurve shared;
 };
 
-/// Over every point that a plan may choose there (profile::find_point: every row of the table) and every batch size up
+/// Over every point that a plan may choose there (profile::point_for: every row of the table) and every batch size up
 /// to its limit, at the latencies of profile/operating_point.h, times the least factor of interference, rounded as the
 /// simulator does. Shared slices multiply by f >= 1 before rounding: round(f x latency) >= f x (latency - 1/2), so a
 /// rate at factor f is at most `shared` / f.

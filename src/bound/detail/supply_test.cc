@@ -84,7 +84,8 @@ std::vector<PointTimes> points_of(const ServiceSpec& service, const GpuModel& mo
       variant == 0 ? service.table : service.variants[static_cast<std::size_t>(variant) - 1].table;
   std::vector<PointTimes> points;
   for (const PerformancePoint& row : profile::points_on(table, model, profile)) {
-    const auto point = profile::find_point(service, model, profile, variant, row.batch, row.processes);
+    const auto point = profile::point_for(
+        service, model, profile, PointChoice{.variant = variant, .batch = row.batch, .processes = row.processes});
     points.push_back({.processes = row.processes, .latency_us = profile::latencies_us(*point, factor)});
   }
   return points;

@@ -38,12 +38,12 @@ BatchHistogram batch_histogram(std::span<const std::uint32_t> history, const Dec
 }
 
 KneeTable::KneeTable(const ServiceSpec& service, const ModelView& view) {
-  const Decimal limit_ms = service.batching.slo_factor * service.target_ms;
+  const profile::UsableRule rule = profile::usable_rule(service);
   for (const Kind& kind : view.kinds) {
     sms_.push_back(kind.sms);
     std::map<int, Decimal>& by_batch = points_.emplace_back();
     for (const PerformancePoint& point : profile::points_on(service.table, *view.model, kind.profile)) {
-      if (point.processes > service.batching.processes_max || point.latency_ms >= limit_ms) continue;
+      if (!profile::is_usable(point, rule)) continue;
       Decimal& most = by_batch[point.batch];
       most = std::max(most, point.requests_per_second);
     }

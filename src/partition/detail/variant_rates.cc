@@ -5,19 +5,6 @@
 #include "profile/operating_point.h"
 
 namespace berth::partition::detail {
-namespace {
-
-std::optional<profile::OperatingPoint> variant_point(const ServiceSpec& service, const GpuModel& model,
-                                                     ProfileId profile, int variant) {
-  if (static_cast<std::size_t>(variant) > service.variants.size()) return std::nullopt;
-  ServiceSpec as_variant;
-  as_variant.target_ms = service.target_ms;
-  as_variant.batching = service.batching;
-  as_variant.table = service.variants[static_cast<std::size_t>(variant) - 1].table;
-  return profile::choose_point(as_variant, model, profile);
-}
-
-}  // namespace
 
 std::vector<JobRates> rates_by_variant(const FleetView& fleet, double capacity_factor) {
   const std::vector<ServiceSpec>& services = fleet.scenario->services;
@@ -29,8 +16,8 @@ std::vector<JobRates> rates_by_variant(const FleetView& fleet, double capacity_f
       const ModelView& view = fleet.models[model];
       for (std::size_t kind = 0; kind < view.kinds.size(); ++kind) {
         for (std::size_t service = 0; service < services.size(); ++service) {
-          const auto point =
-              variant_point(services[service], *view.model, view.kinds[kind].profile, static_cast<int>(variant));
+          const auto point = profile::choose_point(services[service], *view.model, view.kinds[kind].profile,
+                                                   static_cast<int>(variant));
           rates[variant].requests_per_second[model][kind][service] = point ? point->requests_per_second.to_double() : 0;
         }
       }
@@ -50,7 +37,7 @@ std::optional<PointChoice> point_of_variant(const Scenario& scenario, const Slic
                                             int variant) {
   if (variant == 0) return std::nullopt;
   const auto point =
-      variant_point(scenario.services[service.index], scenario.model_of(slice.gpu), slice.profile, variant);
+      profile::choose_point(scenario.services[service.index], scenario.model_of(slice.gpu), slice.profile, variant);
   if (!point) return std::nullopt;
   return PointChoice{.variant = variant, .batch = point->batch, .processes = point->processes};
 }

@@ -169,12 +169,7 @@ inline std::string shown(const std::vector<JournalRecord>& journal) {
 
 /// Counts from the journal alone, without the simulator's code.
 struct Recount {
-  struct Service {
-    std::int64_t requests = 0;
-    std::int64_t in_time = 0;
-    std::int64_t late = 0;
-    std::int64_t dropped = 0;
-    std::int64_t unfinished = 0;
+  struct Service : RequestCounts {
     std::int64_t accuracy_sum_micro = 0;
     std::int64_t changes = 0;
     friend bool operator==(const Service&, const Service&) = default;
@@ -203,11 +198,7 @@ inline Recount recount(const std::vector<JournalRecord>& journal, const Scenario
   };
   const auto take_second = [&](const SecondRecord& record) {
     Recount::Service& service = count.services[record.service.index];
-    service.requests += record.requests;
-    service.in_time += record.in_time;
-    service.late += record.late;
-    service.dropped += record.dropped;
-    service.unfinished += record.unfinished;
+    service += record;
     service.accuracy_sum_micro += record.accuracy_sum_micro;
   };
   for (const JournalRecord& record : journal) {

@@ -6,6 +6,7 @@
 
 #include "base/ensure.h"
 #include "domain/scenario.h"
+#include "profile/operating_point.h"
 
 namespace berth::transition::detail {
 namespace {
@@ -99,8 +100,7 @@ const PerformancePoint* find_point(const PackingProblem& problem, const GpuModel
 std::optional<Decimal> usable_rate(const PackingProblem& problem, const GpuModel& model, const Demand& demand,
                                    const PackedSlice& slice) {
   const PerformancePoint* point = find_point(problem, model, demand, slice);
-  if (point == nullptr || point->processes > problem.rules.processes_max) return std::nullopt;
-  if (!(point->latency_ms < problem.rules.slo_factor * demand.latency_ms)) return std::nullopt;
+  if (point == nullptr || !profile::is_usable(*point, packing::usable_rule(problem, demand))) return std::nullopt;
   return point->requests_per_second;
 }
 

@@ -45,6 +45,12 @@ std::string written(const std::vector<sim::JournalRecord>& records) {
   return text;
 }
 
+sim::SecondRecord second_at(Instant at) {
+  sim::SecondRecord record;
+  record.at = at;
+  return record;
+}
+
 TEST(JournalWriter, WritesEachKindOfSliceRecord) {
   using sim::SliceEvent;
   const std::string begin = R"({"t_us":1500000,"policy":"fixed","type":")";
@@ -78,15 +84,11 @@ TEST(JournalWriter, CallsTheWholeGpuFull) {
 }
 
 TEST(JournalWriter, WritesSecondsAndEscapesNamesOnce) {
-  const sim::SecondRecord record{.at = Instant(3'000'001),
-                                 .service = ServiceId{1},
-                                 .second = 2,
-                                 .requests = 10,
-                                 .in_time = 4,
-                                 .late = 3,
-                                 .dropped = 2,
-                                 .unfinished = 1,
-                                 .accuracy_sum_micro = 3'640'000};
+  sim::SecondRecord record = second_at(Instant(3'000'001));
+  record.RequestCounts::operator=({.requests = 10, .in_time = 4, .late = 3, .dropped = 2, .unfinished = 1});
+  record.service = ServiceId{1};
+  record.second = 2;
+  record.accuracy_sum_micro = 3'640'000;
   EXPECT_EQ(
       written({record}),
       "{\"t_us\":3000001,\"policy\":\"fixed\",\"type\":\"second\",\"service\":\"caf\xc3\xa9 \\\"x\\\"\\n</script>\","
@@ -105,7 +107,7 @@ TEST(JournalWriter, HandsOnLargePiecesInOrderAndChangesPolicy) {
   });
   constexpr int kRecordCount = 10'000;
   for (const std::string_view policy : {"fixed", "shared"}) {
-    for (int i = 0; i < kRecordCount; ++i) writer.write(policy, sim::SecondRecord{.at = Instant(i), .service = {}});
+    for (int i = 0; i < kRecordCount; ++i) writer.write(policy, second_at(Instant(i)));
   }
   ASSERT_TRUE(writer.finish());
   EXPECT_LT(pieces.size(), 20U);
@@ -120,7 +122,7 @@ TEST(JournalWriter, KeepsTheErrorOfTheSinkAndWritesNoMore) {
     ++calls;
     return fail(ErrorCode::kUnavailable, "disk full");
   });
-  for (int i = 0; i < 100'000; ++i) writer.write("fixed", sim::SecondRecord{.at = Instant(i), .service = {}});
+  for (int i = 0; i < 100'000; ++i) writer.write("fixed", second_at(Instant(i)));
   EXPECT_TRUE(writer.has_failed());
   EXPECT_EQ(writer.finish().error().message, "disk full");
   EXPECT_EQ(calls, 1);
