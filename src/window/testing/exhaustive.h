@@ -107,7 +107,7 @@ class Exhaustive {
       for (int slot = begin; slot < problem_.slots; ++slot) {
         for (const Configuration& to : configurations) {
           Schedule longer{.gpus = {found[next]}};
-          longer.gpus.front().push_back({.slot = slot, .to = to});
+          longer.gpus.front().push_back({.slot{slot}, .to = to});
           if (!find_fault(part, longer)) found.push_back(std::move(longer.gpus.front()));
         }
       }
