@@ -65,11 +65,11 @@ constexpr Effort kQuickEffort{
     .first_slot = 4, .growth = 2, .stride = 2, .attempts = 3, .price_blocks = 2, .price_steps = 15, .is_shaken = false};
 
 /// Slots that lie closer at the beginning of the window.
-std::vector<int> graded_slots(int slots, double first, double growth) {
-  std::vector<int> wanted = {0};
+std::vector<SlotIndex> graded_slots(int slots, double first, double growth) {
+  std::vector<SlotIndex> wanted = {SlotIndex(0)};
   double slot = first;
   while (slot < slots) {
-    wanted.push_back(static_cast<int>(slot));
+    wanted.emplace_back(static_cast<int>(slot));
     slot = std::max(slot + 1, slot * growth);
   }
   return wanted;
@@ -83,18 +83,18 @@ int slots_to_serve(const fleet::Terms& terms) {
 }
 
 /// Stretches of equal prices: until what begins at once is ready, then of equal length.
-std::vector<int> price_starts(const fleet::Terms& terms, int blocks) {
+std::vector<SlotIndex> price_starts(const fleet::Terms& terms, int blocks) {
   const int ready = slots_to_serve(terms);
-  std::vector<int> starts = {0};
-  if (ready < terms.slots / 4) starts.push_back(ready);
-  const int floors = terms.problem.floors_from;
-  const int begin = starts.back();
+  std::vector<SlotIndex> starts = {SlotIndex(0)};
+  if (ready < terms.slots / 4) starts.emplace_back(ready);
+  const SlotIndex floors = terms.problem.floors_from;
+  const SlotIndex begin = starts.back();
   const int count = std::min(blocks, terms.slots - begin);
   const int length = (terms.slots - begin) / std::max(1, count);
   for (int k = 1; k < count; ++k) starts.push_back(begin + (terms.slots - begin) * k / count);
   if (floors > 0 && floors < terms.slots) {  // prices of floors begin there
-    const auto near =
-        std::ranges::find_if(starts, [&](int slot) { return slot > begin && std::abs(slot - floors) < length / 2; });
+    const auto near = std::ranges::find_if(
+        starts, [&](SlotIndex slot) { return slot > begin && std::abs(slot - floors) < length / 2; });
     if (near != starts.end())
       *near = floors;
     else if (std::ranges::find(starts, floors) == starts.end())
@@ -106,9 +106,9 @@ std::vector<int> price_starts(const fleet::Terms& terms, int blocks) {
 
 /// The same for large fleets. What stands in the last slot stands in the tail, so a floor there costs what it keeps
 /// from the whole tail, and has a price of its own.
-std::vector<int> price_starts_large(const fleet::Terms& terms) {
-  std::vector<int> starts = price_starts(terms, kPriceBlocksLarge);
-  const int last = terms.slots - 1;
+std::vector<SlotIndex> price_starts_large(const fleet::Terms& terms) {
+  std::vector<SlotIndex> starts = price_starts(terms, kPriceBlocksLarge);
+  const SlotIndex last = terms.tail() - 1;
   const bool binds =
       terms.problem.floors_from < last && terms.problem.tail_seconds > 0 &&
       std::ranges::any_of(terms.problem.services, [](const ServiceTerms& service) { return service.floor_rate > 0; });
@@ -118,8 +118,8 @@ std::vector<int> price_starts_large(const fleet::Terms& terms) {
 
 /// Large fleets change where prices do (no finer: pieces of single GPUs then come and go where nobody else's do), and
 /// for the tail.
-std::vector<int> price_changes(const fleet::Terms& terms, std::vector<int> starts) {
-  starts.push_back(std::max(0, terms.slots - slots_to_serve(terms)));
+std::vector<SlotIndex> price_changes(const fleet::Terms& terms, std::vector<SlotIndex> starts) {
+  starts.emplace_back(std::max(0, terms.slots - slots_to_serve(terms)));
   return starts;
 }
 
@@ -148,7 +148,7 @@ class FleetSearch {
  private:
   void solve_small() {
     const Effort effort = limits_.nodes_max < kThoroughNodes ? kQuickEffort : kThoroughEffort;
-    const std::vector<int> slots = graded_slots(terms_.slots, effort.first_slot, effort.growth);
+    const std::vector<SlotIndex> slots = graded_slots(terms_.slots, effort.first_slot, effort.growth);
     fleet::Responder responder(terms_, fleet::make_grid(terms_, slots, {}), effort.stride);
     const fleet::ResponseOptions options{.attempts = effort.attempts};
     improve(responder, best_, options);
@@ -175,9 +175,9 @@ class FleetSearch {
   /// All GPUs begin anew, one after the other, at prices that leave to each service what it can use best.
   fleet::FleetState filled(fleet::Responder& responder, const fleet::PriceSearch& prices) {
     fleet::FleetState state(terms_);
-    for (int gpu = 0; gpu < gpus_; ++gpu) state.take_out(gpu);
+    for (const GpuIndex gpu : Indices<GpuIndex>(gpus_)) state.take_out(gpu);
     responder.gains().set_caps(prices.caps());
-    for (int gpu = 0; gpu < gpus_; ++gpu) responder.place(state, gpu);
+    for (const GpuIndex gpu : Indices<GpuIndex>(gpus_)) responder.place(state, gpu);
     responder.gains().set_caps(std::nullopt);
     return state;
   }
@@ -188,7 +188,7 @@ class FleetSearch {
     fleet::Lending lending(terms_);
     for (int round = 0; round < kFleetRoundsMax; ++round) {
       double gain = 0;
-      for (int gpu = 0; gpu < gpus_ && has_nodes(responder); ++gpu) {
+      for (GpuIndex gpu(0); gpu < gpus_ && has_nodes(responder); ++gpu) {
         gain += responder.improve(state, gpu, options);
         gain += options.attempts < kThoroughEffort.attempts ? timing.improve(state, gpu) : responder.retime(state, gpu);
         gain += lending.improve(state, gpu);
@@ -203,7 +203,7 @@ class FleetSearch {
   void cut_nearby() {
     fleet::Lending lending(terms_);
     fleet::Timing timing(terms_);
-    for (int gpu = 0; gpu < gpus_; ++gpu) {
+    for (const GpuIndex gpu : Indices<GpuIndex>(gpus_)) {
       if (!limits_.is_turn_of(gpu, gpus_)) continue;
       for (const std::vector<Change>& changes : likeliest_recuts(gpu)) {
         fleet::FleetState state = best_.branch();
@@ -218,8 +218,8 @@ class FleetSearch {
   }
 
   /// The recuts that are worth most by themselves.
-  std::vector<std::vector<Change>> likeliest_recuts(int gpu) {
-    const int slot = fleet::next_free(terms_, gpu, {}, 0);
+  std::vector<std::vector<Change>> likeliest_recuts(GpuIndex gpu) {
+    const SlotIndex slot = fleet::next_free(terms_, gpu, {}, SlotIndex(0));
     std::vector<std::pair<double, std::vector<Change>>> found;
     if (slot >= terms_.slots) return {};
     fleet::FleetState state = best_.branch();
@@ -240,21 +240,21 @@ class FleetSearch {
 
   /// Two GPUs begin anew, each in turn first.
   void shake(fleet::Responder& responder) {
-    for (int first = 0; first < gpus_; ++first) {
-      for (int second = 0; second < gpus_ && has_nodes(responder); ++second) {
+    for (const GpuIndex first : Indices<GpuIndex>(gpus_)) {
+      for (GpuIndex second(0); second < gpus_ && has_nodes(responder); ++second) {
         if (first == second) continue;
         fleet::FleetState state = best_.branch();
-        for (const int gpu : {first, second}) state.take_out(gpu);
-        for (const int gpu : {first, second}) responder.place(state, gpu);
-        for (const int gpu : {first, second, first}) responder.improve(state, gpu, {.attempts = 1});
+        for (const GpuIndex gpu : {first, second}) state.take_out(gpu);
+        for (const GpuIndex gpu : {first, second}) responder.place(state, gpu);
+        for (const GpuIndex gpu : {first, second, first}) responder.improve(state, gpu, {.attempts = 1});
         keep(state);
       }
     }
-    for (int gpu = 0; gpu < gpus_; ++gpu) responder.retime(best_, gpu);
+    for (const GpuIndex gpu : Indices<GpuIndex>(gpus_)) responder.retime(best_, gpu);
   }
 
   void solve_large() {
-    const std::vector<int> starts = price_starts_large(terms_);
+    const std::vector<SlotIndex> starts = price_starts_large(terms_);
     fleet::PriceSearch prices(terms_, starts);
     prices.start_from_rents();
     prices.scale_rents(kScaledGpus);
@@ -279,19 +279,19 @@ class FleetSearch {
 
   /// Each service is retrained where that is best of its GPU and a few others; no two begin on the same.
   void move_retraining(fleet::Responder& responder, fleet::FleetState& state) {
-    int next = 0;
-    for (int i = 0; fleet::idx(i) < terms_.problem.services.size(); ++i) {
+    GpuIndex next;
+    for (const ServiceIndex i : indices_of<ServiceIndex>(terms_.problem.services)) {
       if (!terms_.problem.services[fleet::idx(i)].retraining) continue;
-      const int host = host_of(state, i);
+      const GpuIndex host = host_of(state, i);
       if (host >= 0) responder.retrain(state, host, i);
       const double before = state.score();
-      std::vector<std::pair<int, fleet::Path>> old;  // of all GPUs that change from here on
+      std::vector<std::pair<GpuIndex, fleet::Path>> old;  // of all GPUs that change from here on
       if (host >= 0) {
         old.emplace_back(host, state.path(host));
         responder.stop_retraining(state, host, i);
       }
       for (int k = 0; k < kRetrainingGpus && state.score() <= before && has_nodes(responder); ++k) {
-        next = (next + kRetrainingStride) % gpus_;
+        next = GpuIndex((next + kRetrainingStride) % gpus_);
         if (host >= 0) old.emplace_back(next, state.path(next));
         responder.retrain(state, next, i);
       }
@@ -304,13 +304,13 @@ class FleetSearch {
   }
 
   /// The first GPU that retrains a service, or -1.
-  [[nodiscard]] int host_of(const fleet::FleetState& state, int service) const {
-    for (int gpu = 0; gpu < gpus_; ++gpu) {
+  [[nodiscard]] GpuIndex host_of(const fleet::FleetState& state, ServiceIndex service) const {
+    for (const GpuIndex gpu : Indices<GpuIndex>(gpus_)) {
       for (const fleet::Stay& stay : state.path(gpu).stays) {
         if (stay.piece.use == kRetraining && stay.piece.service == service) return gpu;
       }
     }
-    return -1;
+    return GpuIndex(-1);
   }
 
   /// Rounds over all GPUs and all slices until they gain little. In huge fleets a GPU that gained nothing in one round
@@ -321,7 +321,7 @@ class FleetSearch {
     std::vector<char> has_gained(fleet::idx(gpus_), 1);
     for (int round = 0; round < rounds; ++round) {
       const double before = state.score();
-      for (int gpu = 0; gpu < gpus_ && has_nodes(responder); ++gpu) {
+      for (GpuIndex gpu(0); gpu < gpus_ && has_nodes(responder); ++gpu) {
         if (is_huge_ && has_gained[fleet::idx(gpu)] == 0) continue;
         double gain = responder.improve(state, gpu, {.attempts = 1, .moves_retraining = false});
         gain += timing.improve(state, gpu);
@@ -329,7 +329,7 @@ class FleetSearch {
       }
       exchange.run(state, kExchangePasses);
       for (int k = 0; k < std::min(gpus_, kMendsMax) && state.shortfall() > 0 && has_nodes(responder); ++k) {
-        responder.mend(state, (round * kMendsMax + k) % gpus_);
+        responder.mend(state, GpuIndex((round * kMendsMax + k) % gpus_));
       }
       if (state.score() - before <= kRoundLeast * terms_.value_max) break;
     }
@@ -347,7 +347,7 @@ class FleetSearch {
   Answer answer() {
     Answer answer;
     fleet::FleetState exact(terms_);  // sums without what adding and taking out left behind
-    for (int gpu = 0; gpu < gpus_; ++gpu) {
+    for (const GpuIndex gpu : Indices<GpuIndex>(gpus_)) {
       answer.schedule.gpus.push_back(best_.path(gpu).changes);
       exact.take_out(gpu);
       exact.put(gpu, best_.path(gpu));

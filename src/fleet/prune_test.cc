@@ -12,14 +12,14 @@ namespace berth::planner {
 namespace {
 
 /// What the changes of a GPU gain beside all others; nothing where the schedule needs them.
-std::optional<double> gain_of(const Problem& problem, const Schedule& schedule, std::size_t gpu) {
+std::optional<double> gain_of(const Problem& problem, const Schedule& schedule, GpuIndex gpu) {
   Schedule without = schedule;
   without.gpus[gpu].clear();
   if (find_fault(problem, without)) return std::nullopt;
   return evaluate(problem, schedule).objective - evaluate(problem, without).objective;
 }
 
-bool changes_now(const Schedule& schedule, std::size_t gpu) {
+bool changes_now(const Schedule& schedule, GpuIndex gpu) {
   return !schedule.gpus[gpu].empty() && schedule.gpus[gpu].front().slot == 0;
 }
 
@@ -40,7 +40,7 @@ TEST(Prune, WhatIsLeftPays) {
     ASSERT_EQ(find_fault(problem, after.schedule).value_or(""), "");
     ASSERT_NEAR(after.objective, evaluate(problem, after.schedule).objective, 1e-9 * (1 + std::abs(after.objective)));
     EXPECT_EQ(after.bound, before.bound);
-    for (std::size_t gpu = 0; gpu < problem.gpus.size(); ++gpu) {
+    for (const GpuIndex gpu : indices_of<GpuIndex>(problem.gpus)) {
       if (!changes_now(before.schedule, gpu)) continue;
       if (!changes_now(after.schedule, gpu)) {
         ++left_out;

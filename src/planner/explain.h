@@ -12,8 +12,8 @@ namespace berth::planner {
 /// What the objective would gain if a service had one slice of a kind more from slot 0 to the end, or lose if one that
 /// it has in the end gave nothing as long as it has it.
 struct SliceStep {
-  int model = 0;
-  int kind = 0;
+  ModelIndex model;
+  KindIndex kind;
   double requests_per_second = 0;
   double change = 0;  ///< of the objective, by all else as planned
 };

@@ -22,13 +22,13 @@ constexpr double kPartGap = 0.002;
 void solve_each_in_turn(const Problem& problem, const SearchLimits& limits, Answer& answer) {
   const int gpus = static_cast<int>(problem.gpus.size());
   const SearchLimits part_limits{.nodes_max = limits.nodes_max / gpus / kRoundsMax, .gap = kPartGap};
-  const auto is_left_out = [&](int gpu) { return gpus > kTinyFleet && !limits.is_turn_of(gpu, gpus); };
+  const auto is_left_out = [&](GpuIndex gpu) { return gpus > kTinyFleet && !limits.is_turn_of(gpu, gpus); };
   int unchanged = 0;
   for (int turn = 0; turn < gpus * kRoundsMax && unchanged < gpus; ++turn, ++unchanged) {
-    const auto gpu = static_cast<std::size_t>(turn % gpus);
-    if (is_left_out(turn % gpus)) continue;
-    const Answer part = solve_one_gpu(part_of(problem, answer.schedule, static_cast<int>(gpu)), part_limits,
-                                      {{answer.schedule.gpus[gpu]}});
+    const GpuIndex gpu(turn % gpus);
+    if (is_left_out(gpu)) continue;
+    const Answer part =
+        solve_one_gpu(part_of(problem, answer.schedule, gpu), part_limits, {{answer.schedule.gpus[gpu]}});
     answer.nodes += part.nodes;
     if (part.is_infeasible) continue;
     Schedule tried = answer.schedule;

@@ -18,8 +18,8 @@ enum class StepType { kDestroy, kCreate, kAssign, kKeep };
 /// One step on one GPU. A step that is kept stands from slot 0 to the end of the window.
 struct Step {
   StepType type = StepType::kKeep;
-  int gpu = 0;
-  int slot = 0;
+  GpuIndex gpu;
+  SlotIndex slot;
   Piece piece;
   friend bool operator==(const Step&, const Step&) = default;
 };

@@ -18,7 +18,7 @@ enum class Ban {
 };
 
 /// The problem with a ban. Its schedules are those of `problem` that keep the ban, with the same worth.
-[[nodiscard]] Problem banned(const Problem& problem, int gpu, const Piece& piece, Ban ban);
+[[nodiscard]] Problem banned(const Problem& problem, GpuIndex gpu, const Piece& piece, Ban ban);
 
 /// What the changes of one GPU are worth beside those of all others, which stay as they are. In the objective's unit.
 struct GpuWorth {
@@ -55,10 +55,10 @@ class WhatIfs {
 
   /// What a piece of the plan brings as long as it stands: the objective less that of the plan in which it gives
   /// nothing. Exact. 0 where it is unowned. O(slots x samples).
-  [[nodiscard]] double worth_of_piece(int gpu, const Piece& piece);
+  [[nodiscard]] double worth_of_piece(GpuIndex gpu, const Piece& piece);
 
   /// Exact. O(services of the GPU x slots x samples).
-  [[nodiscard]] GpuWorth worth_of_changes(int gpu);
+  [[nodiscard]] GpuWorth worth_of_changes(GpuIndex gpu);
 
   /// The best of: the GPU left alone; the GPU solved anew beside what the others do; in a fleet of at most
   /// kWholeFleet GPUs and kServicesAll services, all GPUs solved anew. Nothing: none was found that keeps floors, pins
@@ -70,7 +70,8 @@ class WhatIfs {
   static constexpr std::size_t kWholeFleet = 8;
   static constexpr std::size_t kServicesAll = 16;
   static constexpr std::size_t kServicesMore = 6;
-  [[nodiscard]] std::optional<Alternative> without(int gpu, const Piece& piece, Ban ban, const SearchLimits& limits);
+  [[nodiscard]] std::optional<Alternative> without(GpuIndex gpu, const Piece& piece, Ban ban,
+                                                   const SearchLimits& limits);
 
   [[nodiscard]] std::int64_t nodes() const;
 

@@ -46,7 +46,7 @@ struct BalanceOptions {
 class PriceSearch {
  public:
   /// `starts`: where prices may change, ascending slots from 0.
-  PriceSearch(const Terms& terms, std::vector<int> starts);
+  PriceSearch(const Terms& terms, std::vector<SlotIndex> starts);
   PriceSearch(const PriceSearch&) = delete;  // its parts point to each other
   PriceSearch& operator=(const PriceSearch&) = delete;
   ~PriceSearch() = default;
@@ -69,8 +69,8 @@ class PriceSearch {
  private:
   double value();
   void set_reference();
-  void balance_service(int service);
-  void balance_block(int service, std::size_t rung, std::size_t block);
+  void balance_service(ServiceIndex service);
+  void balance_block(ServiceIndex service, RungIndex rung, BlockIndex block);
   void balance_price(std::size_t at);
   [[nodiscard]] double supply_of(std::size_t at) const;
   void move_price(std::size_t at, double to);

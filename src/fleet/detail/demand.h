@@ -25,13 +25,13 @@ class Demand {
   /// taken is subtracted from `slope`, capacity outside is added.
   double value(const std::vector<double>& prices, std::vector<double>& slope);
   /// A rung's part in a slot where capacity costs `price` and a request served is worth `step`.
-  [[nodiscard]] Taken take(int service, int slot, double step, double price) const;
+  [[nodiscard]] Taken take(ServiceIndex service, SlotIndex slot, double step, double price) const;
   /// By falling price, what a service would take more in a stretch: at what is fresh at the prices of the last value.
   /// Requires: renew_levels of the service.
-  [[nodiscard]] const std::vector<DemandLevel>& levels(int service, std::size_t rung, std::size_t block) const;
-  void renew_levels(int service);
+  [[nodiscard]] const std::vector<DemandLevel>& levels(ServiceIndex service, RungIndex rung, BlockIndex block) const;
+  void renew_levels(ServiceIndex service);
   /// What stands elsewhere, summed over a stretch, in variants up to a rung.
-  [[nodiscard]] double outside(int service, std::size_t rung, std::size_t block) const;
+  [[nodiscard]] double outside(ServiceIndex service, RungIndex rung, BlockIndex block) const;
   /// No price is higher, and how far prices may move, as lengths for subgradients.
   [[nodiscard]] const std::vector<double>& price_max() const { return price_max_; }
   [[nodiscard]] const std::vector<double>& scales() const { return scales_; }
@@ -50,13 +50,13 @@ class Demand {
   };
   /// A stretch of time from one due slot to the next.
   struct Segment {
-    int begin = 0;
-    int end = 0;
+    SlotIndex begin;
+    SlotIndex end;
     bool is_last = false;
     bool is_fresh = false;
-    int fresh_from = -1;  ///< a swap is under way
+    SlotIndex fresh_from{-1};  ///< a swap is under way
     double progress = 0;
-    int counts_from = 0;  ///< progress since then counts
+    SlotIndex counts_from;  ///< progress since then counts
   };
   /// Worth of a service less what it pays, before each slot, by freshness.
   struct NetWorth {
@@ -67,25 +67,25 @@ class Demand {
   };
   struct Completion {
     double worth = 0;
-    int slot = -1;  ///< done at its begin; -1: not in this segment
+    SlotIndex slot{-1};  ///< done at its begin; -1: not in this segment
   };
 
   void sort_loads();
-  void add_ranks(int service);
+  void add_ranks(ServiceIndex service);
   void set_scales();
-  void set_scales_of(int service);
-  double value_of_service(int service);
-  double value_always_fresh(int service);
-  [[nodiscard]] NetWorth net_worth(int service) const;
-  [[nodiscard]] std::vector<Segment> segments(int service) const;
-  double value_of_segment(int service, const Segment& segment, const NetWorth& net);
-  [[nodiscard]] Completion best_completion(int service, const Segment& segment, const NetWorth& net) const;
-  double pay_progress(int service, int from, int until, double amount, double limit, bool is_charged,
-                      double* bought) const;
-  double charge(int service, int slot, bool is_fresh);
-  void gather_levels(int service, int slot, std::size_t rung, bool is_fresh);
-  void set_levels(int service);
-  void merge_levels(int service);
+  void set_scales_of(ServiceIndex service);
+  double value_of_service(ServiceIndex service);
+  double value_always_fresh(ServiceIndex service);
+  [[nodiscard]] NetWorth net_worth(ServiceIndex service) const;
+  [[nodiscard]] std::vector<Segment> segments(ServiceIndex service) const;
+  double value_of_segment(ServiceIndex service, const Segment& segment, const NetWorth& net);
+  [[nodiscard]] Completion best_completion(ServiceIndex service, const Segment& segment, const NetWorth& net) const;
+  double pay_progress(ServiceIndex service, SlotIndex from, SlotIndex until, double amount, double limit,
+                      bool is_charged, double* bought) const;
+  double charge(ServiceIndex service, SlotIndex slot, bool is_fresh);
+  void gather_levels(ServiceIndex service, SlotIndex slot, RungIndex rung, bool is_fresh);
+  void set_levels(ServiceIndex service);
+  void merge_levels(ServiceIndex service);
 
   const PriceFrame* frame_;
   const Terms* terms_;

@@ -18,9 +18,10 @@ class PriceRents {
 
  private:
   void set_whole();
-  void set_rents(std::size_t block);
-  [[nodiscard]] double surplus_of_rent(std::size_t block, int model, const std::vector<double>& rents) const;
-  void set_prices_by_rents(std::size_t block, int service, const std::vector<double>& rents, double* prices) const;
+  void set_rents(BlockIndex block);
+  [[nodiscard]] double surplus_of_rent(BlockIndex block, ModelIndex model, const std::vector<double>& rents) const;
+  void set_prices_by_rents(BlockIndex block, ServiceIndex service, const std::vector<double>& rents,
+                           double* prices) const;
   void price_progress();
   [[nodiscard]] const std::vector<double>& price_max() const { return demand_->price_max(); }
 

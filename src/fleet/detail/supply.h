@@ -43,22 +43,26 @@ class Supply {
     std::vector<double> floor;
     std::vector<double> progress;
   };
-  [[nodiscard]] int space_of(int model, int group) const { return model * (terms_->groups + 1) + group; }
+  /// Of the spaces of each model for each group, and for all groups together.
+  using SpaceIndex = Index<struct SpaceTag>;
+  [[nodiscard]] SpaceIndex space_of(ModelIndex model, GroupIndex group) const {
+    return SpaceIndex(model * (terms_->groups + 1) + group);
+  }
   void sum_prices();
   void fill_spaces();
-  [[nodiscard]] std::vector<Offer> offers_of(int model, int kind, int service) const;
-  double solve_gpu(int gpu);
-  void add_supply(int gpu, double weight);
-  void add_wanted(int model, const Wanted& wanted, const Piece& piece, double share);
-  void add_piece(int model, const Piece& piece, int from, int ready, int until, double share);
-  void add_amount(int service, int use, int from, int ready, int until, double amount);
-  void add_to_blocks(std::size_t place, int from, int until, double amount);
+  [[nodiscard]] std::vector<Offer> offers_of(ModelIndex model, KindIndex kind, ServiceIndex service) const;
+  double solve_gpu(GpuIndex gpu);
+  void add_supply(GpuIndex gpu, double weight);
+  void add_wanted(ModelIndex model, const Wanted& wanted, const Piece& piece, double share);
+  void add_piece(ModelIndex model, const Piece& piece, SlotIndex from, SlotIndex ready, SlotIndex until, double share);
+  void add_amount(ServiceIndex service, int use, SlotIndex from, SlotIndex ready, SlotIndex until, double amount);
+  void add_to_blocks(std::size_t place, SlotIndex from, SlotIndex until, double amount);
   void spread_pieces();
-  void spread_piece(int model, int space, int kind, const Wanted& wanted, double count);
+  void spread_piece(ModelIndex model, SpaceIndex space, KindIndex kind, const Wanted& wanted, double count);
   [[nodiscard]] bool is_quick(const Wanted& wanted) const;
-  [[nodiscard]] int ready_slot(int service, int use, int from, bool is_quick) const;
-  void add_beginning(int service, const Wanted& wanted, double share);
-  [[nodiscard]] double& spread_amount(int service, int use, const Wanted& wanted);
+  [[nodiscard]] SlotIndex ready_slot(ServiceIndex service, int use, SlotIndex from, bool is_quick) const;
+  void add_beginning(ServiceIndex service, const Wanted& wanted, double share);
+  [[nodiscard]] double& spread_amount(ServiceIndex service, int use, const Wanted& wanted);
   void add_spread();
 
   const PriceFrame* frame_;
@@ -86,8 +90,8 @@ class Supply {
   std::vector<double>* slope_ = nullptr;
   double spread_ = 0.05;
   // Of the GPU solved last.
-  int space_ = 0;
-  int switch_point_ = 0;  ///< from which on other groups may be there
+  SpaceIndex space_;
+  PointIndex switch_point_;  ///< from which on other groups may be there
 };
 
 }  // namespace berth::planner::fleet

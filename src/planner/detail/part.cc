@@ -11,9 +11,9 @@ namespace {
 /// Something that stands on another GPU for a while.
 struct Stretch {
   Piece piece;
-  int ready_from = 0;
-  int from = 0;
-  int until = 0;  ///< the tail is slot problem.slots
+  SlotIndex ready_from;
+  SlotIndex from;
+  SlotIndex until;  ///< the tail is slot problem.slots
 };
 
 /// What a GPU does under its changes, piece by piece and configuration by configuration.
@@ -22,7 +22,7 @@ std::vector<Stretch> stretches_of(const Problem& problem, const GpuTerms& gpu, c
   std::vector<Stretch> now;
   Configuration pieces;
   for (const StandingPiece& standing : gpu.standing) {
-    now.push_back({.piece = standing.piece, .ready_from = standing.ready_in, .from = 0, .until = 0});
+    now.push_back({.piece = standing.piece, .ready_from = SlotIndex(standing.ready_in), .from{}, .until{}});
     pieces.push_back(standing.piece);
   }
   std::vector<Stretch> all;
@@ -35,7 +35,7 @@ std::vector<Stretch> stretches_of(const Problem& problem, const GpuTerms& gpu, c
                          : Stretch{.piece = piece,
                                    .ready_from = change.slot + slots_until_ready(problem, model, pieces, piece),
                                    .from = change.slot,
-                                   .until = 0});
+                                   .until{}});
     }
     for (Stretch& stretch : now) {
       if (std::ranges::find(change.to, stretch.piece) != change.to.end()) continue;
@@ -46,7 +46,7 @@ std::vector<Stretch> stretches_of(const Problem& problem, const GpuTerms& gpu, c
     pieces = change.to;
   }
   for (Stretch& stretch : now) {
-    stretch.until = problem.slots + 1;
+    stretch.until = SlotIndex(problem.slots + 1);
     all.push_back(stretch);
   }
   return all;
@@ -55,13 +55,14 @@ std::vector<Stretch> stretches_of(const Problem& problem, const GpuTerms& gpu, c
 /// Adds what a piece gives its service from outside.
 void add_outside(const Problem& problem, const ModelTerms& model, const Stretch& stretch, ServiceTerms& service,
                  std::vector<double>& planned) {
-  const auto kind = static_cast<std::size_t>(model.sites[static_cast<std::size_t>(stretch.piece.site)].kind);
-  const Rates& rates = model.rates[kind][static_cast<std::size_t>(stretch.piece.service)];
+  const KindIndex kind = model.sites[static_cast<std::size_t>(stretch.piece.site)].kind;
+  const Rates& rates = model.rates[static_cast<std::size_t>(kind)][static_cast<std::size_t>(stretch.piece.service)];
   const std::size_t variants = service.variants.size();
   if (stretch.piece.use == kRetraining) {
     service.retrains_elsewhere = true;
     service.outside_progress.resize(static_cast<std::size_t>(problem.slots), 0.0);
-    for (int slot = std::max(stretch.from, stretch.ready_from); slot < std::min(stretch.until, problem.slots); ++slot) {
+    for (SlotIndex slot = std::max(stretch.from, stretch.ready_from);
+         slot < std::min<int>(stretch.until, problem.slots); ++slot) {
       service.outside_progress[static_cast<std::size_t>(slot)] += 1 / rates.retraining_slots;
     }
     return;
@@ -69,7 +70,7 @@ void add_outside(const Problem& problem, const ModelTerms& model, const Stretch&
   const auto variant = static_cast<std::size_t>(stretch.piece.use);
   const double rate = rates.requests_per_second[variant];
   service.outside.resize(static_cast<std::size_t>(problem.slots + 1) * variants, 0.0);
-  for (int slot = stretch.from; slot < stretch.until; ++slot) {
+  for (SlotIndex slot = stretch.from; slot < stretch.until; ++slot) {
     if (slot < problem.slots) planned[static_cast<std::size_t>(slot)] += rate;
     // In the tail everything works.
     if (slot >= stretch.ready_from || slot == problem.slots) {
@@ -78,7 +79,7 @@ void add_outside(const Problem& problem, const ModelTerms& model, const Stretch&
   }
 }
 
-bool has_site_in(const Configuration& pieces, int site) {
+bool has_site_in(const Configuration& pieces, SiteIndex site) {
   return std::ranges::find(pieces, site, &Piece::site) != pieces.end();
 }
 
@@ -102,24 +103,23 @@ void take_changes(const GpuTerms& gpu, const std::vector<Change>& changes, std::
 
 }  // namespace
 
-Problem part_of(const Problem& problem, const Schedule& schedule, int gpu) {
+Problem part_of(const Problem& problem, const Schedule& schedule, GpuIndex gpu) {
   Problem part = problem;
-  const auto own = static_cast<std::size_t>(gpu);
-  part.gpus = {problem.gpus[own]};
+  part.gpus = {problem.gpus[static_cast<std::size_t>(gpu)]};
   std::vector<std::vector<double>> planned(problem.services.size(),
                                            std::vector<double>(static_cast<std::size_t>(problem.slots), 0.0));
-  for (std::size_t other = 0; other < problem.gpus.size(); ++other) {
-    if (other == own) continue;
+  for (const GpuIndex other : indices_of<GpuIndex>(problem.gpus)) {
+    if (other == gpu) continue;
     const GpuTerms& terms = problem.gpus[other];
     const ModelTerms& model = problem.models[static_cast<std::size_t>(terms.model)];
     for (const Stretch& stretch : stretches_of(problem, terms, schedule.gpus[other])) {
       if (stretch.piece.service == kNobody) continue;
-      const auto service = static_cast<std::size_t>(stretch.piece.service);
+      const ServiceIndex service = stretch.piece.service;
       add_outside(problem, model, stretch, part.services[service], planned[service]);
     }
     take_changes(terms, schedule.gpus[other], part.services);
   }
-  for (std::size_t i = 0; i < part.services.size(); ++i) {
+  for (const ServiceIndex i : indices_of<ServiceIndex>(part.services)) {
     if (part.services[i].floor_rate <= 0 || problem.floors_from >= problem.slots) continue;
     part.services[i].outside_floor_rate +=
         *std::min_element(planned[i].begin() + problem.floors_from, planned[i].end());

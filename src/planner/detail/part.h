@@ -8,6 +8,6 @@ namespace berth::planner {
 /// The problem of one GPU. Its objective differs from the whole one's by what does not depend on this GPU, so a better
 /// schedule of the part gives a better one of the whole. A service that retrains elsewhere at any time cannot retrain
 /// here; budgets are reduced by what the others use; floors count the least that the others plan. O(slots x pieces).
-[[nodiscard]] Problem part_of(const Problem& problem, const Schedule& schedule, int gpu);
+[[nodiscard]] Problem part_of(const Problem& problem, const Schedule& schedule, GpuIndex gpu);
 
 }  // namespace berth::planner
