@@ -199,14 +199,15 @@ TEST(FleetSpace, APinLeavesItsSiteToItsOwner) {
     SpaceValues values(space.tree(), space.grid);
     values.fill(space.model(), space.tables);
     const double without = values.cell(space.tree().root()).entry_new[idx(space.grid.size())];
-    // What the owner may do there: a request in each slot is worth 1.
+    // What the owner may do there: a tenth for each slot, so that others would gain by its space.
     std::vector<double> sums(static_cast<std::size_t>(space.terms.slots) + 2);
     std::iota(sums.begin(), sums.end(), 0.0);
     std::vector<PieceTable> pin_tables;
     const auto offers_of = [&](KindIndex kind, ServiceIndex service) {
       EXPECT_EQ(kind, space.model().sites[idx(pinned)].kind);
       EXPECT_EQ(service, 1);
-      return std::vector<Offer>{{.service = service, .use = 0, .readiness = {}, .ready = sums.data()}};
+      return std::vector<Offer>{
+          {.service = service, .use = 0, .readiness = {}, .ready = sums.data(), .ready_scale = 0.1}};
     };
     values.add_rules(space.model(), space.tables,
                      pin_rules(space.terms, space.grid, GpuIndex(0), offers_of, pin_tables));
@@ -216,8 +217,8 @@ TEST(FleetSpace, APinLeavesItsSiteToItsOwner) {
     for (int a = 0; a < kStretches; ++a) {
       for (int b = a + 1; b <= kStretches; ++b) {
         const SlotIndex until = b == kStretches ? space.terms.tail_end() : space.grid.points[idx(b)];
-        rectangles.push_back({.cells = cells_of(space.model(), pinned, a, b),
-                              .worth = static_cast<double>(until - space.grid.points[idx(a)])});
+        rectangles.push_back(
+            {.cells = cells_of(space.model(), pinned, a, b), .worth = 0.1 * (until - space.grid.points[idx(a)])});
       }
     }
     EXPECT_NEAR(values.cell(space.tree().root()).entry_new[idx(space.grid.size())], best_packing(rectangles, 0), kNear);

@@ -121,6 +121,97 @@ TEST(FleetDemand, AnAlwaysFreshServiceTakesTheBestCapacityOfEachSlot) {
   }
 }
 
+/// A floor is taken whatever it costs, less what stands elsewhere; a budget is paid for as a whole.
+TEST(FleetDemand, FloorsAndBudgetsAreTakenAtTheirPrices) {
+  Problem problem = testing::quarters_problem(1, 10);
+  problem.floors_from = SlotIndex(3);
+  problem.services[0].floor_rate = 15;
+  problem.services[0].outside_floor_rate = 4;
+  problem.services[0].changes_max = 6;
+  const Terms terms(problem);
+  const PriceFrame frame(terms, starts());
+  Demand demand(frame);
+  const PricePlaces& places = frame.places[0];
+  std::vector<double> prices(frame.prices, 0);
+  std::vector<double> slope(frame.prices, 0);
+  const double free = demand.value(prices, slope);
+  EXPECT_NEAR(slope[places.floor], -(15 - 4), 1e-6);  // slot 3 alone is in the first range
+  EXPECT_NEAR(slope[places.floor + 1], -6 * (15 - 4), 1e-6);
+  EXPECT_EQ(slope[places.change], 6);
+  prices[places.floor + 1] = 2;
+  prices[places.change] = 0.5;
+  EXPECT_NEAR(demand.value(prices, slope), free - 2 * 6 * (15 - 4) + 0.5 * 6, 1e-5);
+}
+
+/// One model that is stale at first and due no more: for each slot in which its retraining could be done, and for
+/// none, the cheapest progress and what each slot is worth are summed by hand.
+TEST(FleetDemand, AStaleModelIsDoneWhenThatIsWorthMostBeyondItsProgress) {
+  int done = 0;
+  int partly = 0;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    SCOPED_TRACE(seed);
+    Rng rng(seed);
+    Problem problem = testing::quarters_problem(1, 12);
+    problem.tail_seconds = 6;
+    ServiceTerms& service = problem.services[0];
+    service.variants = {{.accuracy_before = 0.5, .accuracy_after = 0.9}};
+    service.retraining = RetrainingTerms{.is_stale = true,
+                                         .due_slots = {},
+                                         .swap_slots = static_cast<int>(rng.below(4)),
+                                         .tail_fresh_seconds = 4,
+                                         .progress_value = 40 * rng.unit(),
+                                         .fresh_value = 10 * rng.unit()};
+    const RetrainingTerms& terms_of_model = *service.retraining;
+    const Terms terms(problem);
+    const PriceFrame frame(terms, starts());
+    Demand demand(frame);
+    std::vector<double> prices(frame.prices, 0);
+    for (double& price : prices) price = 0.8 * rng.unit();
+    const PricePlaces& places = frame.places[0];
+    for (std::size_t k = 0; k < 2; ++k) prices[places.progress + k] = 60 * rng.unit();
+    const auto paid_in = [&](SlotIndex slot) { return prices[places.progress + idx(frame.block_of(slot))]; };
+    const auto worth_in = [&](SlotIndex slot, bool is_fresh) {
+      return 10 * std::max(0.0, (is_fresh ? 0.9 : 0.5) - prices[places.capacity + idx(frame.block_of(slot))]);
+    };
+    const double tail_price = 6 * prices[places.capacity + 2];
+    const double tail_stale = 10 * std::max(0.0, 6 * 0.5 - tail_price);
+    const double tail_fresh = 10 * std::max(0.0, 4 * 0.9 + 2 * 0.5 - tail_price) + terms_of_model.fresh_value;
+    // At most half of the progress in each slot: the whole GPU takes two.
+    const auto cheapest = [&](SlotIndex until, double price_max, double& bought) {
+      std::vector<double> each;
+      for (SlotIndex slot(0); slot < until; ++slot) each.push_back(paid_in(slot));
+      std::ranges::sort(each);
+      double paid = 0;
+      for (const double price : each) {
+        if (bought > 0.75 || price >= price_max) break;
+        bought += 0.5;
+        paid += 0.5 * price;
+      }
+      return paid;
+    };
+    double bought = 0;
+    double best = -cheapest(terms.tail(), terms_of_model.progress_value, bought);
+    best += tail_stale + terms_of_model.progress_value * bought;
+    for (SlotIndex slot(0); slot < terms.slots; ++slot) best += worth_in(slot, false);
+    bool is_done = false;
+    for (SlotIndex at(2); at <= terms.slots; ++at) {
+      double enough = 0;
+      double worth = tail_fresh - cheapest(at, 1e300, enough);
+      for (SlotIndex slot(0); slot < terms.slots; ++slot) {
+        worth += worth_in(slot, slot >= at + terms_of_model.swap_slots);
+      }
+      is_done |= worth > best;
+      best = std::max(best, worth);
+    }
+    std::vector<double> slope(frame.prices, 0);
+    EXPECT_NEAR(demand.value(prices, slope), best, 1e-5);
+    done += is_done ? 1 : 0;
+    partly += !is_done && bought > 0 ? 1 : 0;
+  }
+  EXPECT_GT(done, 10);
+  EXPECT_GT(partly, 3);
+}
+
 /// Levels say what would be taken at each price: those above it, together, are what is taken at it.
 TEST(FleetDemand, LevelsAddUpToWhatIsTakenAtAPrice) {
   int compared = 0;
