@@ -134,7 +134,7 @@ class PlannerPolicy {
     watch_.observe(snapshot);
     if (outlook_.observe) outlook_.observe(snapshot);
     const bool is_first = snapshot.is_before_first_layout();
-    const Instant acts_at = is_first ? snapshot.now : snapshot.now + scenario_.planning;
+    const Instant acts_at = snapshot.takes_effect_at(scenario_.planning);
     if (!is_time(snapshot, plan, acts_at)) return std::nullopt;
     if (is_first) {
       if (auto conflict = find_static_conflict(scenario_)) return with_names(scenario_, *conflict);
