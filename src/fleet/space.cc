@@ -241,7 +241,7 @@ void SpaceValues::compute(Cell& cell) {
 }
 
 void SpaceValues::trace(NodeIndex node, PointIndex a, PointIndex b, bool is_same, int slots,
-                        std::vector<Wanted>& found) const {
+                        std::vector<PlannedPiece>& found) const {
   const Cell& values = cell(node);
   const std::size_t width = grid_->width();
   const std::vector<double>& entry = is_same ? values.entry_same : values.entry_new;
@@ -262,7 +262,7 @@ void SpaceValues::trace(NodeIndex node, PointIndex a, PointIndex b, bool is_same
 }
 
 void SpaceValues::trace_base(NodeIndex node, PointIndex a, PointIndex b, bool is_same, int slots,
-                             std::vector<Wanted>& found) const {
+                             std::vector<PlannedPiece>& found) const {
   const Cell& values = cell(node);
   const std::size_t at = idx(a) * grid_->width() + idx(b);
   const double worth = is_same ? values.base_same[at] : values.base_new[at];
@@ -340,24 +340,24 @@ void GpuWalk::solve_node(const SpaceValues& space, NodeIndex node) {
 }
 
 void GpuWalk::trace(const SpaceValues& space, PointIndex point, int slots, std::vector<SlotIndex>& stays_until,
-                    std::vector<Wanted>& found) const {
-  std::vector<Room> rooms;
-  trace_rooms(space, point, slots, stays_until, rooms);
+                    std::vector<PlannedPiece>& found) const {
+  std::vector<NewSpace> new_spaces;
+  trace_new_spaces(space, point, slots, stays_until, new_spaces);
   found.clear();
-  for (const Room& room : rooms) {
-    space.trace(room.node, room.from_point, room.until_point, room.is_on_same_site, slots, found);
+  for (const NewSpace& new_space : new_spaces) {
+    space.trace(new_space.node, new_space.from_point, new_space.until_point, new_space.is_on_same_site, slots, found);
   }
 }
 
-void GpuWalk::trace_rooms(const SpaceValues& space, PointIndex point, int slots, std::vector<SlotIndex>& stays_until,
-                          std::vector<Room>& rooms) const {
+void GpuWalk::trace_new_spaces(const SpaceValues& space, PointIndex point, int slots,
+                               std::vector<SlotIndex>& stays_until, std::vector<NewSpace>& new_spaces) const {
   stays_until.assign(standing_->size(), SlotIndex(0));
-  rooms.clear();
-  trace_node(space, space.tree().root(), point, slots, stays_until, rooms);
+  new_spaces.clear();
+  trace_node(space, space.tree().root(), point, slots, stays_until, new_spaces);
 }
 
 void GpuWalk::trace_node(const SpaceValues& space, NodeIndex node, PointIndex b, int slots,
-                         std::vector<SlotIndex>& stays_until, std::vector<Room>& rooms) const {
+                         std::vector<SlotIndex>& stays_until, std::vector<NewSpace>& new_spaces) const {
   const std::vector<double>& best = best_[idx(node)];
   if (best[idx(b)] == kept_[idx(node)][idx(b)]) {
     if (here_[idx(node)] >= 0) {
@@ -366,9 +366,9 @@ void GpuWalk::trace_node(const SpaceValues& space, NodeIndex node, PointIndex b,
     }
     for (const NodeIndex child : space.tree().nodes[idx(node)].children) {
       if (is_touched_[idx(child)] != 0) {
-        trace_node(space, child, b, slots, stays_until, rooms);
+        trace_node(space, child, b, slots, stays_until, new_spaces);
       } else if (b > first_) {
-        rooms.push_back({.node = child, .from_point = first_, .until_point = b, .is_on_same_site = false});
+        new_spaces.push_back({.node = child, .from_point = first_, .until_point = b, .is_on_same_site = false});
       }
     }
     return;
@@ -378,8 +378,8 @@ void GpuWalk::trace_node(const SpaceValues& space, NodeIndex node, PointIndex b,
   const std::vector<double>& entry = is_same ? cell.entry_same : cell.entry_new;
   for (PointIndex m = first_; m < b; ++m) {
     if (best[idx(m)] + entry[idx(m) * space.grid().width() + idx(b)] != best[idx(b)]) continue;
-    trace_node(space, node, m, slots, stays_until, rooms);
-    rooms.push_back({.node = node, .from_point = m, .until_point = b, .is_on_same_site = is_same});
+    trace_node(space, node, m, slots, stays_until, new_spaces);
+    new_spaces.push_back({.node = node, .from_point = m, .until_point = b, .is_on_same_site = is_same});
     return;
   }
   ENSURE(false);

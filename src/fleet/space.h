@@ -73,7 +73,7 @@ struct Cell {
 };
 
 /// A new piece of a solution. `until` slots + 1: to the end of the tail.
-struct Wanted {
+struct PlannedPiece {
   Piece piece;
   SlotIndex from;
   SlotIndex until;
@@ -119,12 +119,13 @@ class SpaceValues {
     return point == grid_->size() ? SlotIndex(slots + 1) : grid_->points[idx(point)];
   }
   /// The pieces behind F(node, a, b).
-  void trace(NodeIndex node, PointIndex a, PointIndex b, bool is_same, int slots, std::vector<Wanted>& found) const;
+  void trace(NodeIndex node, PointIndex a, PointIndex b, bool is_same, int slots,
+             std::vector<PlannedPiece>& found) const;
 
  private:
   void compute(Cell& cell);
   void trace_base(NodeIndex node, PointIndex a, PointIndex b, bool is_same, int slots,
-                  std::vector<Wanted>& found) const;
+                  std::vector<PlannedPiece>& found) const;
 
   const SpaceTree* tree_;
   const Grid* grid_;
@@ -133,7 +134,7 @@ class SpaceValues {
 };
 
 /// Space of a node from one point to another one in which everything is new.
-struct Room {
+struct NewSpace {
   NodeIndex node;
   PointIndex from_point;
   PointIndex until_point;
@@ -158,16 +159,16 @@ class GpuWalk {
   }
   /// After solve, up to a point: until which point each existing piece stays, and what is new.
   void trace(const SpaceValues& space, PointIndex point, int slots, std::vector<SlotIndex>& stays_until,
-             std::vector<Wanted>& found) const;
+             std::vector<PlannedPiece>& found) const;
   /// The same, with the space for new pieces instead of the pieces.
-  void trace_rooms(const SpaceValues& space, PointIndex point, int slots, std::vector<SlotIndex>& stays_until,
-                   std::vector<Room>& rooms) const;
+  void trace_new_spaces(const SpaceValues& space, PointIndex point, int slots, std::vector<SlotIndex>& stays_until,
+                        std::vector<NewSpace>& new_spaces) const;
 
  private:
   void solve_node(const SpaceValues& space, NodeIndex node);
   [[nodiscard]] double kept_worth(const SpaceValues& space, NodeIndex node, PointIndex b) const;
   void trace_node(const SpaceValues& space, NodeIndex node, PointIndex b, int slots,
-                  std::vector<SlotIndex>& stays_until, std::vector<Room>& rooms) const;
+                  std::vector<SlotIndex>& stays_until, std::vector<NewSpace>& new_spaces) const;
 
   const std::vector<StandingWorth>* standing_ = nullptr;
   PointIndex first_;

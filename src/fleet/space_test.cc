@@ -110,10 +110,10 @@ Space::Space(std::uint64_t seed) {
 }
 
 /// Pieces that were traced lie in the free cells, and are worth so much together. Returns the cells.
-unsigned expect_worth(const Space& space, const std::vector<Wanted>& found, double worth) {
+unsigned expect_worth(const Space& space, const std::vector<PlannedPiece>& found, double worth) {
   unsigned taken = 0;
   double sum = 0;
-  for (const Wanted& each : found) {
+  for (const PlannedPiece& each : found) {
     const unsigned cells = cells_of(space.model(), each.piece.site, each.from_point, each.until_point);
     EXPECT_EQ(taken & cells, 0U);
     taken |= cells;
@@ -134,7 +134,7 @@ TEST(FleetSpace, AnEmptyGpuIsWorthTheBestPacking) {
     values.fill(space.model(), space.tables);
     const double best = best_packing(rectangles_of(space, 0, [](SiteIndex) { return true; }), 0);
     EXPECT_NEAR(values.cell(space.tree().root()).entry_new[idx(space.grid.size())], best, kNear);
-    std::vector<Wanted> found;
+    std::vector<PlannedPiece> found;
     values.trace(space.tree().root(), PointIndex(0), space.grid.end(), false, space.terms.slots, found);
     expect_worth(space, found, best);
   }
@@ -173,7 +173,7 @@ TEST(FleetSpace, WhatStandsStaysAsLongAsThatIsBest) {
     const double worth = walk.solve(values, standing, PointIndex(first));
     EXPECT_NEAR(worth, best, kNear);
     std::vector<SlotIndex> stays_until;
-    std::vector<Wanted> found;
+    std::vector<PlannedPiece> found;
     walk.trace(values, space.grid.end(), space.terms.slots, stays_until, found);
     double kept = 0;
     for (std::size_t i = 0; i < standing.size(); ++i) {
@@ -182,7 +182,7 @@ TEST(FleetSpace, WhatStandsStaysAsLongAsThatIsBest) {
       (point < kStretches ? leaving : staying) += 1;
     }
     expect_worth(space, found, best - kept);
-    for (const Wanted& each : found) EXPECT_GE(each.from_point, first);
+    for (const PlannedPiece& each : found) EXPECT_GE(each.from_point, first);
   }
   EXPECT_GT(leaving, 20);
   EXPECT_GT(staying, 20);

@@ -30,13 +30,13 @@ bool stands_in(const Configuration& pieces, const Piece& piece) {
 }
 
 /// A GPU on the way through its changes.
-struct Progress {
+struct GpuUnderWay {
   Configuration now;
   std::vector<SlotIndex> ready;  ///< [piece]
 };
 
-Progress at_start(const GpuTerms& gpu) {
-  Progress progress;
+GpuUnderWay at_start(const GpuTerms& gpu) {
+  GpuUnderWay progress;
   for (const StandingPiece& standing : gpu.standing) {
     progress.now.push_back(standing.piece);
     progress.ready.emplace_back(standing.ready_in);
@@ -44,8 +44,8 @@ Progress at_start(const GpuTerms& gpu) {
   return progress;
 }
 
-Progress after(const Terms& terms, const ModelTerms& model, const Progress& before, const Change& change) {
-  Progress next{.now = change.to, .ready = {}};
+GpuUnderWay after(const Terms& terms, const ModelTerms& model, const GpuUnderWay& before, const Change& change) {
+  GpuUnderWay next{.now = change.to, .ready = {}};
   next.ready.reserve(change.to.size());
   for (const Piece& piece : change.to) {
     const auto old = std::ranges::find(before.now, piece);
@@ -55,7 +55,7 @@ Progress after(const Terms& terms, const ModelTerms& model, const Progress& befo
   return next;
 }
 
-SlotIndex free_at(const Terms& terms, GpuIndex gpu, const Progress& progress, SlotIndex slot) {
+SlotIndex free_at(const Terms& terms, GpuIndex gpu, const GpuUnderWay& progress, SlotIndex slot) {
   SlotIndex free = std::max(slot, terms.first_change[idx(gpu)]);
   for (const SlotIndex ready : progress.ready) free = std::max(free, ready);
   return terms.next_open(free);
@@ -116,9 +116,9 @@ bool complete(const Terms& terms, GpuIndex gpu, const Configuration& wanted, con
 
 /// The wanted pieces of a slot.
 Configuration wanted_at(const GpuTerms& gpu, const std::vector<SlotIndex>& stays_until,
-                        const std::vector<Wanted>& wanted, SlotIndex slot) {
+                        const std::vector<PlannedPiece>& wanted, SlotIndex slot) {
   Configuration pieces;
-  for (const Wanted& each : wanted) {
+  for (const PlannedPiece& each : wanted) {
     if (each.from <= slot && slot < each.until) pieces.push_back(each.piece);
   }
   for (std::size_t i = 0; i < gpu.standing.size(); ++i) {
@@ -150,7 +150,7 @@ void count_changed(const Configuration& from, const Configuration& to, Path& pat
 Path make_path(const Terms& terms, GpuIndex gpu, std::vector<Change> changes) {
   const ModelTerms& model = terms.model_of(gpu);
   Path path{.changes = std::move(changes), .stays = {}, .changed = {}};
-  Progress progress = at_start(terms.problem.gpus[idx(gpu)]);
+  GpuUnderWay progress = at_start(terms.problem.gpus[idx(gpu)]);
   const auto begin = [&](std::size_t i, SlotIndex slot) {
     const Piece& piece = progress.now[i];
     if (piece.service == kNobody) return;
@@ -176,15 +176,15 @@ Path make_path(const Terms& terms, GpuIndex gpu, std::vector<Change> changes) {
 }
 
 std::vector<Change> changes_towards(const Terms& terms, GpuIndex gpu, const std::vector<SlotIndex>& stays_until,
-                                    const std::vector<Wanted>& wanted) {
+                                    const std::vector<PlannedPiece>& wanted) {
   const GpuTerms& gpu_terms = terms.problem.gpus[idx(gpu)];
   std::vector<SlotIndex> times(stays_until);
-  for (const Wanted& each : wanted) {
+  for (const PlannedPiece& each : wanted) {
     times.push_back(each.from);
     times.push_back(each.until);
   }
   std::ranges::sort(times);
-  Progress progress = at_start(gpu_terms);
+  GpuUnderWay progress = at_start(gpu_terms);
   std::vector<Change> changes;
   for (std::size_t i = 0; i < times.size(); ++i) {
     const SlotIndex slot = free_at(terms, gpu, progress, times[i]);
@@ -200,7 +200,7 @@ std::vector<Change> changes_towards(const Terms& terms, GpuIndex gpu, const std:
 }
 
 bool may_carry_out(const Terms& terms, GpuIndex gpu, const std::vector<Change>& changes) {
-  Progress progress = at_start(terms.problem.gpus[idx(gpu)]);
+  GpuUnderWay progress = at_start(terms.problem.gpus[idx(gpu)]);
   SlotIndex last{-1};
   for (const Change& change : changes) {
     if (change.slot <= last || change.slot >= terms.slots) return false;
@@ -230,7 +230,7 @@ bool keeps_rules(const Terms& terms, GpuIndex gpu, const std::vector<Change>& ch
 }
 
 SlotIndex next_free(const Terms& terms, GpuIndex gpu, const std::vector<Change>& changes, SlotIndex slot) {
-  Progress progress = at_start(terms.problem.gpus[idx(gpu)]);
+  GpuUnderWay progress = at_start(terms.problem.gpus[idx(gpu)]);
   for (const Change& change : changes) {
     if (change.slot > slot) break;
     if (change.slot == slot) return slot;  // it changes there anyway

@@ -34,7 +34,7 @@ struct Path {
 /// kept. `stays_until` of the standing pieces. Nothing where a pin cannot be kept.
 [[nodiscard]] std::vector<Change> changes_towards(const Terms& terms, GpuIndex gpu,
                                                   const std::vector<SlotIndex>& stays_until,
-                                                  const std::vector<Wanted>& wanted);
+                                                  const std::vector<PlannedPiece>& wanted);
 
 /// Whether these changes (legal ones, perhaps moved in time) keep the rules on when changes begin.
 [[nodiscard]] bool may_carry_out(const Terms& terms, GpuIndex gpu, const std::vector<Change>& changes);

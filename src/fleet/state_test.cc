@@ -159,7 +159,7 @@ TEST(FleetState, WhateverIsWantedTheChangesAreLegal) {
       const GpuTerms& gpu_terms = problem.gpus[idx(gpu)];
       std::vector<SlotIndex> stays_until;
       for (std::size_t i = 0; i < gpu_terms.standing.size(); ++i) stays_until.emplace_back(rng.below(14));
-      std::vector<Wanted> wanted;
+      std::vector<PlannedPiece> wanted;
       for (int i = 0; i < 3; ++i) {
         const SlotIndex from(rng.below(12));
         for (const Piece& piece : testing::any_configuration(problem, terms.model_of(gpu), {}, rng)) {

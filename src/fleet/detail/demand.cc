@@ -225,21 +225,21 @@ void Demand::gather_levels(ServiceIndex service, SlotIndex slot, RungIndex rung,
   }
 }
 
-std::vector<Demand::Segment> Demand::segments(ServiceIndex service) const {
+std::vector<Demand::Epoch> Demand::epochs(ServiceIndex service) const {
   const RetrainingTerms& terms = *frame_->service_terms(service).retraining;
-  std::vector<Segment> segments;
-  Segment now{.begin{},
-              .end = terms_->tail(),
-              .is_last = true,
-              .is_fresh = !terms.is_stale,
-              .fresh_from{terms.fresh_in > 0 ? terms.fresh_in : -1},
-              .progress = terms.progress,
-              .counts_from{}};
+  std::vector<Epoch> epochs;
+  Epoch now{.begin{},
+            .end = terms_->tail(),
+            .is_last = true,
+            .is_fresh = !terms.is_stale,
+            .fresh_from{terms.fresh_in > 0 ? terms.fresh_in : -1},
+            .progress = terms.progress,
+            .counts_from{}};
   const bool is_unfinished = terms.is_stale && terms.fresh_in <= 0;
   for (const SlotIndex due : terms.due_slots) {
     now.end = due;
     now.is_last = false;
-    if (due > 0) segments.push_back(now);
+    if (due > 0) epochs.push_back(now);
     const bool keeps = terms.keeps_unfinished && (due > 0 || is_unfinished);
     now = {.begin = due,
            .end = terms_->tail(),
@@ -249,8 +249,8 @@ std::vector<Demand::Segment> Demand::segments(ServiceIndex service) const {
            .progress = keeps ? terms.progress : 0,
            .counts_from = keeps ? SlotIndex(0) : due};
   }
-  segments.push_back(now);
-  return segments;
+  epochs.push_back(now);
+  return epochs;
 }
 
 /// The cheapest way to get `amount` of progress in slots from `from` to `until` at prices below `limit`.
@@ -277,63 +277,63 @@ double Demand::pay_progress(ServiceIndex service, SlotIndex from, SlotIndex unti
   return paid;
 }
 
-Demand::Completion Demand::best_completion(ServiceIndex service, const Segment& segment, const NetWorth& net) const {
+Demand::Completion Demand::best_completion(ServiceIndex service, const Epoch& epoch, const NetWorth& net) const {
   const ServiceTerms& terms = frame_->service_terms(service);
   const RetrainingTerms& retraining = *terms.retraining;
-  double given = segment.progress;
+  double given = epoch.progress;
   double bought = 0;
   const auto add_outside = [&](SlotIndex slot) {
     if (!terms.outside_progress.empty()) given += terms.outside_progress[idx(slot)];
   };
-  for (SlotIndex slot = segment.counts_from; slot < segment.begin; ++slot) add_outside(slot);
-  Completion best{.worth = sum_before(net.stale, segment.begin, segment.end), .slot{-1}};
-  if (segment.is_last) {
+  for (SlotIndex slot = epoch.counts_from; slot < epoch.begin; ++slot) add_outside(slot);
+  Completion best{.worth = sum_before(net.stale, epoch.begin, epoch.end), .slot{-1}};
+  if (epoch.is_last) {
     double all = given;
-    for (SlotIndex slot = segment.begin; slot < segment.end; ++slot) {
+    for (SlotIndex slot = epoch.begin; slot < epoch.end; ++slot) {
       if (!terms.outside_progress.empty()) all += terms.outside_progress[idx(slot)];
     }
-    const double paid = pay_progress(service, segment.counts_from, segment.end, std::max(0.0, kDone - all),
+    const double paid = pay_progress(service, epoch.counts_from, epoch.end, std::max(0.0, kDone - all),
                                      retraining.progress_value, false, &bought);
     best.worth += net.tail_stale + retraining.progress_value * (std::min(1.0, all) + bought) - paid;
   }
-  const SlotIndex last = segment.is_last ? segment.end : segment.end - 1;
-  for (SlotIndex slot = segment.begin; slot <= last; ++slot) {
+  const SlotIndex last = epoch.is_last ? epoch.end : epoch.end - 1;
+  for (SlotIndex slot = epoch.begin; slot <= last; ++slot) {
     const double amount = std::max(0.0, kDone - 1e-9 - given);
-    const double paid = pay_progress(service, segment.counts_from, slot, amount, kUnlimited, false, &bought);
-    if (slot < segment.end) add_outside(slot);
+    const double paid = pay_progress(service, epoch.counts_from, slot, amount, kUnlimited, false, &bought);
+    if (slot < epoch.end) add_outside(slot);
     if (bought < amount) continue;
-    const SlotIndex fresh_from = std::min(segment.end, slot + retraining.swap_slots);
-    const double worth = sum_before(net.stale, segment.begin, fresh_from) +
-                         sum_before(net.fresh, fresh_from, segment.end) + (segment.is_last ? net.tail_fresh : 0) - paid;
+    const SlotIndex fresh_from = std::min(epoch.end, slot + retraining.swap_slots);
+    const double worth = sum_before(net.stale, epoch.begin, fresh_from) + sum_before(net.fresh, fresh_from, epoch.end) +
+                         (epoch.is_last ? net.tail_fresh : 0) - paid;
     if (worth > best.worth) best = {.worth = worth, .slot = slot};
   }
   return best;
 }
 
-double Demand::value_of_segment(ServiceIndex service, const Segment& segment, const NetWorth& net) {
+double Demand::value_of_epoch(ServiceIndex service, const Epoch& epoch, const NetWorth& net) {
   const RetrainingTerms& retraining = *frame_->service_terms(service).retraining;
-  SlotIndex fresh_from = segment.end;
+  SlotIndex fresh_from = epoch.end;
   bool is_tail_fresh = true;
   double worth = 0;
   double bought = 0;
-  if (segment.is_fresh || segment.fresh_from >= 0) {
-    fresh_from = segment.is_fresh ? segment.begin : std::min(segment.end, segment.fresh_from);
-    worth = sum_before(net.stale, segment.begin, fresh_from) + sum_before(net.fresh, fresh_from, segment.end) +
-            (segment.is_last ? net.tail_fresh : 0);
+  if (epoch.is_fresh || epoch.fresh_from >= 0) {
+    fresh_from = epoch.is_fresh ? epoch.begin : std::min(epoch.end, epoch.fresh_from);
+    worth = sum_before(net.stale, epoch.begin, fresh_from) + sum_before(net.fresh, fresh_from, epoch.end) +
+            (epoch.is_last ? net.tail_fresh : 0);
   } else {
-    const Completion best = best_completion(service, segment, net);
+    const Completion best = best_completion(service, epoch, net);
     const auto& outside = frame_->service_terms(service).outside_progress;
-    const SlotIndex until = best.slot >= 0 ? best.slot : segment.end;
-    double given = segment.progress;
-    for (SlotIndex slot = segment.counts_from; slot < until && !outside.empty(); ++slot) given += outside[idx(slot)];
-    const double limit = best.slot >= 0 ? kUnlimited : segment.is_last ? retraining.progress_value : 0;
-    pay_progress(service, segment.counts_from, until, std::max(0.0, kDone - given), limit, true, &bought);
-    if (best.slot >= 0) fresh_from = std::min(segment.end, best.slot + retraining.swap_slots);
+    const SlotIndex until = best.slot >= 0 ? best.slot : epoch.end;
+    double given = epoch.progress;
+    for (SlotIndex slot = epoch.counts_from; slot < until && !outside.empty(); ++slot) given += outside[idx(slot)];
+    const double limit = best.slot >= 0 ? kUnlimited : epoch.is_last ? retraining.progress_value : 0;
+    pay_progress(service, epoch.counts_from, until, std::max(0.0, kDone - given), limit, true, &bought);
+    if (best.slot >= 0) fresh_from = std::min(epoch.end, best.slot + retraining.swap_slots);
     is_tail_fresh = best.slot >= 0;
     worth = best.worth;
   }
-  for (SlotIndex slot = segment.begin; slot < segment.end; ++slot) worth += charge(service, slot, slot >= fresh_from);
-  if (segment.is_last) worth += charge(service, terms_->tail(), is_tail_fresh);
+  for (SlotIndex slot = epoch.begin; slot < epoch.end; ++slot) worth += charge(service, slot, slot >= fresh_from);
+  if (epoch.is_last) worth += charge(service, terms_->tail(), is_tail_fresh);
   return worth;
 }
 
@@ -369,7 +369,7 @@ double Demand::value_of_service(ServiceIndex service) {
   if (terms.retraining) {
     const NetWorth net = net_worth(service);
     std::ranges::fill(gathered_[idx(service)], 0);
-    for (const Segment& segment : segments(service)) sum += value_of_segment(service, segment, net);
+    for (const Epoch& epoch : epochs(service)) sum += value_of_epoch(service, epoch, net);
   } else {
     sum = value_always_fresh(service);
   }

@@ -49,7 +49,7 @@ class Demand {
     std::vector<double> outside;  ///< [rung x blocks + block]
   };
   /// A stretch of time from one due slot to the next.
-  struct Segment {
+  struct Epoch {
     SlotIndex begin;
     SlotIndex end;
     bool is_last = false;
@@ -67,7 +67,7 @@ class Demand {
   };
   struct Completion {
     double worth = 0;
-    SlotIndex slot{-1};  ///< done at its begin; -1: not in this segment
+    SlotIndex slot{-1};  ///< done at its begin; -1: not in this epoch
   };
 
   void sort_loads();
@@ -77,9 +77,9 @@ class Demand {
   double value_of_service(ServiceIndex service);
   double value_always_fresh(ServiceIndex service);
   [[nodiscard]] NetWorth net_worth(ServiceIndex service) const;
-  [[nodiscard]] std::vector<Segment> segments(ServiceIndex service) const;
-  double value_of_segment(ServiceIndex service, const Segment& segment, const NetWorth& net);
-  [[nodiscard]] Completion best_completion(ServiceIndex service, const Segment& segment, const NetWorth& net) const;
+  [[nodiscard]] std::vector<Epoch> epochs(ServiceIndex service) const;
+  double value_of_epoch(ServiceIndex service, const Epoch& epoch, const NetWorth& net);
+  [[nodiscard]] Completion best_completion(ServiceIndex service, const Epoch& epoch, const NetWorth& net) const;
   double pay_progress(ServiceIndex service, SlotIndex from, SlotIndex until, double amount, double limit,
                       bool is_charged, double* bought) const;
   double charge(ServiceIndex service, SlotIndex slot, bool is_fresh);

@@ -110,15 +110,15 @@ void Exchange::collect(const FleetState& state) {
           {.gpu = gpu, .site = stay.piece.site, .from = stay.from});
     }
   }
-  holdings_.clear();
+  slice_groups_.clear();
   for (auto& [key, list] : items) {
     const auto& [account, kind, when] = key;
-    holdings_.push_back({.account = account, .kind = kind, .when = when, .items = std::move(list)});
+    slice_groups_.push_back({.account = account, .kind = kind, .when = when, .items = std::move(list)});
   }
 }
 
-Exchange::Move Exchange::best_for(HoldingIndex from) const {
-  const Holding& holding = holdings_[from];
+Exchange::Move Exchange::best_for(SliceGroupIndex from) const {
+  const SliceGroup& holding = slice_groups_[from];
   const Account& giver = accounts_[idx(holding.account)];
   const double rate_here = rate(holding.account, holding.kind);
   const double lost = giver.of(-rate_here, holding.when);
@@ -132,8 +132,8 @@ Exchange::Move Exchange::best_for(HoldingIndex from) const {
     const double gain = lost + accounts_[idx(account)].of(rate(account, holding.kind), holding.when);
     if (gain > best.gain) best = {.gain = gain, .from = best.from, .with{-1}, .account = account};
   }
-  for (HoldingIndex with = from + 1; idx(with) < holdings_.size(); ++with) {
-    const Holding& other = holdings_[with];
+  for (SliceGroupIndex with = from + 1; idx(with) < slice_groups_.size(); ++with) {
+    const SliceGroup& other = slice_groups_[with];
     if (other.kind == holding.kind || other.when != holding.when || !may_join(other.account)) continue;
     if (!may_hold(other.account, holding.kind) || !may_hold(holding.account, other.kind)) continue;
     const double gain = giver.of(rate(holding.account, other.kind) - rate_here, holding.when) +
@@ -146,7 +146,7 @@ Exchange::Move Exchange::best_for(HoldingIndex from) const {
 
 std::vector<Exchange::Move> Exchange::moves() const {
   std::vector<Move> found;
-  for (const HoldingIndex from : indices_of<HoldingIndex>(holdings_)) {
+  for (const SliceGroupIndex from : indices_of<SliceGroupIndex>(slice_groups_)) {
     const Move move = best_for(from);
     if (move.with >= 0 || move.account >= 0) found.push_back(move);
   }
@@ -157,11 +157,11 @@ std::vector<Exchange::Move> Exchange::moves() const {
 
 bool Exchange::apply(FleetState& state, const Move& move) {
   ++nodes_;
-  const Holding& from = holdings_[idx(move.from)];
-  const AccountIndex taker = move.with >= 0 ? holdings_[idx(move.with)].account : move.account;
+  const SliceGroup& from = slice_groups_[idx(move.from)];
+  const AccountIndex taker = move.with >= 0 ? slice_groups_[idx(move.with)].account : move.account;
   const Item item = from.items.back();
   std::optional<Item> other;
-  if (move.with >= 0) other = holdings_[idx(move.with)].items.back();
+  if (move.with >= 0) other = slice_groups_[idx(move.with)].items.back();
   if (other && other->gpu == item.gpu) return false;
   const double before = state.score();
   const auto give = [&](const Item& each, AccountIndex old_account, AccountIndex new_account) {
@@ -198,8 +198,8 @@ double Exchange::run(FleetState& state, int passes) {
     std::vector<char> is_moved(terms_->problem.services.size(), 0);
     bool has_gained = false;
     for (const Move& move : moves()) {
-      const Holding& from = holdings_[idx(move.from)];
-      const AccountIndex taker = move.with >= 0 ? holdings_[idx(move.with)].account : move.account;
+      const SliceGroup& from = slice_groups_[idx(move.from)];
+      const AccountIndex taker = move.with >= 0 ? slice_groups_[idx(move.with)].account : move.account;
       const ServiceIndex giver_service = accounts_[idx(from.account)].service;
       const ServiceIndex taker_service = accounts_[idx(taker)].service;
       if (is_moved[idx(giver_service)] != 0 || is_moved[idx(taker_service)] != 0) continue;

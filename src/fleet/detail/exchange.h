@@ -27,7 +27,7 @@ class Exchange {
 
  private:
   using AccountIndex = Index<struct AccountTag>;
-  using HoldingIndex = Index<struct HoldingTag>;
+  using SliceGroupIndex = Index<struct SliceGroupTag>;
   /// Of the kinds of all models, counted through.
   using FleetKindIndex = Index<struct FleetKindTag>;
 
@@ -49,7 +49,7 @@ class Exchange {
     SlotIndex from;
   };
   /// Slices of one kind that one account holds.
-  struct Holding {
+  struct SliceGroup {
     AccountIndex account;
     FleetKindIndex kind;
     When when = When::kBoth;
@@ -57,8 +57,8 @@ class Exchange {
   };
   struct Move {
     double gain = 0;
-    HoldingIndex from;
-    HoldingIndex with{-1};     ///< that gives one for it; -1: none
+    SliceGroupIndex from;
+    SliceGroupIndex with{-1};  ///< that gives one for it; -1: none
     AccountIndex account{-1};  ///< that gets it, where none is given for it
   };
 
@@ -66,7 +66,7 @@ class Exchange {
   void collect(const FleetState& state);
   void fill_account(const FleetState& state, Account& account) const;
   [[nodiscard]] std::vector<Move> moves() const;
-  [[nodiscard]] Move best_for(HoldingIndex from) const;
+  [[nodiscard]] Move best_for(SliceGroupIndex from) const;
   bool apply(FleetState& state, const Move& move);
   [[nodiscard]] bool may_hold(AccountIndex account, FleetKindIndex kind) const { return rate(account, kind) > 0; }
   [[nodiscard]] double rate(AccountIndex account, FleetKindIndex kind) const {
@@ -79,7 +79,7 @@ class Exchange {
   std::vector<Account> accounts_;
   std::vector<std::vector<AccountIndex>> account_of_;  ///< [service][use]; -1: takes no part
   std::vector<double> rates_;                          ///< [account x kinds + kind]
-  std::vector<Holding> holdings_;
+  std::vector<SliceGroup> slice_groups_;
   std::int64_t nodes_ = 0;
 };
 

@@ -123,12 +123,13 @@ void Responder::fill_retraining(const FleetState& state, ModelIndex model, Servi
   }
 }
 
-void Responder::fill_retraining(const FleetState& state, ModelIndex model, const std::vector<Retraining>& held) {
-  for (const Retraining& each : held) fill_retraining(state, model, each.service);
+void Responder::fill_retraining(const FleetState& state, ModelIndex model, const std::vector<RetrainingSite>& held) {
+  for (const RetrainingSite& each : held) fill_retraining(state, model, each.service);
 }
 
 std::vector<double> Responder::standing_worth(const FleetState& state, GpuIndex gpu, const StandingPiece& standing,
-                                              GroupIndex group, PointIndex first, const std::vector<Retraining>& held) {
+                                              GroupIndex group, PointIndex first,
+                                              const std::vector<RetrainingSite>& held) {
   const std::size_t width = grid_.width();
   std::vector<double> until(width, 0);
   const Piece& piece = standing.piece;
@@ -138,7 +139,7 @@ std::vector<double> Responder::standing_worth(const FleetState& state, GpuIndex 
   if (piece.use == kRetraining) {
     const double slots_on = terms_->rates(model, kind, piece.service).retraining_slots;
     const bool is_held = std::ranges::any_of(
-        held, [&](const Retraining& each) { return each.service == piece.service && each.site == piece.site; });
+        held, [&](const RetrainingSite& each) { return each.service == piece.service && each.site == piece.site; });
     const std::optional<RetrainingWorth>& worth = retraining_[idx(piece.service)];
     if (!is_held || !worth || slots_on <= 0) return until;
     return worth->until_points(grid_, SlotIndex(standing.ready_in), 1 / slots_on);
@@ -156,14 +157,14 @@ std::vector<double> Responder::standing_worth(const FleetState& state, GpuIndex 
 }
 
 std::vector<NodeRule> Responder::rules_of(const FleetState& state, GpuIndex gpu, GroupIndex group,
-                                          const std::vector<Retraining>& held) {
+                                          const std::vector<RetrainingSite>& held) {
   const ModelIndex model = terms_->problem.gpus[idx(gpu)].model;
   const auto offers = [&](KindIndex kind, ServiceIndex service) {
     return is_of_group(*terms_, service, group) ? gains_.offers_of(state, model, kind, service, own_)
                                                 : std::vector<Offer>();
   };
   std::vector<NodeRule> rules = pin_rules(*terms_, grid_, gpu, offers, pin_tables_);
-  for (const Retraining& each : held) {
+  for (const RetrainingSite& each : held) {
     const KindIndex kind = terms_->model_of(gpu).sites[idx(each.site)].kind;
     rule_of(rules, terms_->trees[idx(model)].node_of_site[idx(each.site)])
         .extra.push_back({.site = each.site, .table = &retraining_tables_[idx(model)][idx(each.service)][idx(kind)]});
@@ -172,7 +173,7 @@ std::vector<NodeRule> Responder::rules_of(const FleetState& state, GpuIndex gpu,
 }
 
 Responder::Attempt Responder::attempt(const FleetState& state, GpuIndex gpu, GroupIndex group,
-                                      const std::vector<Retraining>& held) {
+                                      const std::vector<RetrainingSite>& held) {
   ++nodes_;
   const GpuTerms& gpu_terms = terms_->problem.gpus[idx(gpu)];
   SpaceValues& space = spaces_[idx(gpu_terms.model)];
@@ -187,12 +188,12 @@ Responder::Attempt Responder::attempt(const FleetState& state, GpuIndex gpu, Gro
   }
   Attempt attempt{.expected = walk_.solve(space, standing, first), .changes = {}};
   std::vector<SlotIndex> stays_until;
-  std::vector<Wanted> wanted;
+  std::vector<PlannedPiece> wanted;
   walk_.trace(space, grid_.end(), terms_->slots, stays_until, wanted);
   space.drop_rules();
   for (std::size_t i = 0; i < stays_until.size(); ++i) {
     const Piece& piece = gpu_terms.standing[i].piece;
-    for (const Wanted& each : wanted) {  // retrained on another site from there on
+    for (const PlannedPiece& each : wanted) {  // retrained on another site from there on
       if (piece.use == kRetraining && each.piece.use == kRetraining && each.piece.service == piece.service) {
         stays_until[i] = std::min(stays_until[i], each.from);
       }
@@ -223,13 +224,13 @@ void Responder::add_own(const Piece& piece, ModelIndex model, KindIndex kind, Sl
 /// Several pieces of one service are worth less together than the tables say: each piece goes to whom it is worth most,
 /// given those before it.
 void Responder::divide(const FleetState& state, GpuIndex gpu, const std::vector<SlotIndex>& stays_until,
-                       std::vector<Wanted>& wanted) {
+                       std::vector<PlannedPiece>& wanted) {
   const GpuTerms& terms = terms_->problem.gpus[idx(gpu)];
   const std::vector<Site>& sites = terms_->model_of(gpu).sites;
   std::vector<ServiceIndex> services;
   services.reserve(wanted.size() + stays_until.size());
   const auto is_served = [](const Piece& piece) { return piece.service != kNobody && piece.use != kRetraining; };
-  for (const Wanted& each : wanted) {
+  for (const PlannedPiece& each : wanted) {
     if (is_served(each.piece)) services.push_back(each.piece.service);
   }
   for (std::size_t i = 0; i < stays_until.size(); ++i) {
@@ -243,7 +244,7 @@ void Responder::divide(const FleetState& state, GpuIndex gpu, const std::vector<
       add_own(piece, terms.model, sites[idx(piece.site)].kind, SlotIndex(ready_in), stays_until[i]);
     }
   }
-  for (Wanted& each : wanted) {
+  for (PlannedPiece& each : wanted) {
     if (!is_served(each.piece)) continue;
     const KindIndex kind = sites[idx(each.piece.site)].kind;
     const bool is_pinned = std::ranges::find(terms.pins, each.piece.site, &PinnedSite::site) != terms.pins.end();
@@ -264,21 +265,21 @@ void Responder::divide(const FleetState& state, GpuIndex gpu, const std::vector<
   forget_own();
 }
 
-std::vector<Retraining> Responder::held_by(const FleetState& state, GpuIndex gpu, const Path& path) const {
+std::vector<RetrainingSite> Responder::held_by(const FleetState& state, GpuIndex gpu, const Path& path) const {
   const ModelIndex model = terms_->problem.gpus[idx(gpu)].model;
-  std::vector<Retraining> held;
+  std::vector<RetrainingSite> held;
   for (const Stay& stay : path.stays) {
     if (stay.piece.use != kRetraining) continue;
     // A piece may stand that cannot retrain its service: the layout of a file may hold it.
     if (terms_->rates(model, stay.kind, stay.piece.service).retraining_slots <= 0) continue;
-    const auto found = std::ranges::find(held, stay.piece.service, &Retraining::service);
+    const auto found = std::ranges::find(held, stay.piece.service, &RetrainingSite::service);
     if (found != held.end()) {
       found->site = stay.piece.site;
     } else {
       held.push_back({.service = stay.piece.service, .site = stay.piece.site});
     }
   }
-  std::erase_if(held, [&](const Retraining& each) { return !may_retrain(state, each.service); });
+  std::erase_if(held, [&](const RetrainingSite& each) { return !may_retrain(state, each.service); });
   return held;
 }
 
@@ -299,19 +300,19 @@ bool Responder::consider(FleetState& state, GpuIndex gpu, Path path, double& sco
   return true;
 }
 
-void Responder::try_retraining(FleetState& state, GpuIndex gpu, GroupIndex group, const std::vector<Retraining>& held,
-                               double& score, Path& best) {
+void Responder::try_retraining(FleetState& state, GpuIndex gpu, GroupIndex group,
+                               const std::vector<RetrainingSite>& held, double& score, Path& best) {
   const ModelTerms& model = terms_->model_of(gpu);
   for (const ServiceIndex service : indices_of<ServiceIndex>(terms_->problem.services)) {
     const bool has_tables = !retraining_tables_[idx(terms_->problem.gpus[idx(gpu)].model)][idx(service)].empty();
     if (!has_tables || !is_of_group(*terms_, service, group)) continue;
-    std::vector<Retraining> others = held;
-    std::erase_if(others, [&](const Retraining& each) { return each.service == service; });
+    std::vector<RetrainingSite> others = held;
+    std::erase_if(others, [&](const RetrainingSite& each) { return each.service == service; });
     std::vector<Attempt> attempts;
     if (others.size() < held.size()) attempts.push_back(attempt(state, gpu, group, others));
     for (const SiteIndex site : indices_of<SiteIndex>(model.sites)) {
       const Rates& rates = model.rates[idx(model.sites[idx(site)].kind)][idx(service)];
-      const bool is_used = std::ranges::any_of(others, [&](const Retraining& each) { return each.site == site; });
+      const bool is_used = std::ranges::any_of(others, [&](const RetrainingSite& each) { return each.site == site; });
       if (rates.retraining_slots <= 0 || is_used) continue;
       others.push_back({.service = service, .site = site});
       attempts.push_back(attempt(state, gpu, group, others));
@@ -325,7 +326,7 @@ void Responder::try_retraining(FleetState& state, GpuIndex gpu, GroupIndex group
 
 void Responder::try_group(FleetState& state, GpuIndex gpu, GroupIndex group, const ResponseOptions& options,
                           double& score, Path& best) {
-  const std::vector<Retraining> held = held_by(state, gpu, best);
+  const std::vector<RetrainingSite> held = held_by(state, gpu, best);
   renew(state);
   const ModelIndex model = terms_->problem.gpus[idx(gpu)].model;
   fill_retraining(state, model, held);
@@ -388,14 +389,14 @@ bool Responder::reassign_one(FleetState& state, GpuIndex gpu, const std::vector<
 /// With the service on one site of each kind.
 std::vector<Responder::Attempt> Responder::retraining_attempts(const FleetState& state, GpuIndex gpu,
                                                                ServiceIndex service,
-                                                               const std::vector<Retraining>& held) {
+                                                               const std::vector<RetrainingSite>& held) {
   const ModelTerms& model = terms_->model_of(gpu);
-  std::vector<Retraining> with = held;
+  std::vector<RetrainingSite> with = held;
   std::vector<Attempt> attempts;
   std::vector<char> is_tried(model.rates.size(), 0);
   for (const SiteIndex site : indices_of<SiteIndex>(model.sites)) {
     const KindIndex kind = model.sites[idx(site)].kind;
-    const bool is_used = std::ranges::any_of(held, [&](const Retraining& each) { return each.site == site; });
+    const bool is_used = std::ranges::any_of(held, [&](const RetrainingSite& each) { return each.site == site; });
     if (is_tried[idx(kind)] != 0 || is_used || model.rates[idx(kind)][idx(service)].retraining_slots <= 0) continue;
     is_tried[idx(kind)] = 1;
     with.push_back({.service = service, .site = site});
@@ -412,8 +413,8 @@ double Responder::retrain(FleetState& state, GpuIndex gpu, ServiceIndex service)
   Path best = state.path(gpu);
   state.take_out(gpu);
   if (may_retrain(state, service)) {
-    std::vector<Retraining> held = held_by(state, gpu, best);
-    std::erase_if(held, [&](const Retraining& each) { return each.service == service; });
+    std::vector<RetrainingSite> held = held_by(state, gpu, best);
+    std::erase_if(held, [&](const RetrainingSite& each) { return each.service == service; });
     renew(state);
     fill_retraining(state, terms_->problem.gpus[idx(gpu)].model, held);
     fill_retraining(state, terms_->problem.gpus[idx(gpu)].model, service);
@@ -432,8 +433,8 @@ double Responder::stop_retraining(FleetState& state, GpuIndex gpu, ServiceIndex 
   const double before = state.score();
   Path path = state.path(gpu);
   state.take_out(gpu);
-  std::vector<Retraining> held = held_by(state, gpu, path);
-  std::erase_if(held, [&](const Retraining& each) { return each.service == service; });
+  std::vector<RetrainingSite> held = held_by(state, gpu, path);
+  std::erase_if(held, [&](const RetrainingSite& each) { return each.service == service; });
   renew(state);
   fill_retraining(state, terms_->problem.gpus[idx(gpu)].model, held);
   fill_tables(state, gpu, terms_->group[idx(service)]);
@@ -461,7 +462,7 @@ void Responder::place(FleetState& state, GpuIndex gpu) {
   const ModelIndex model = terms_->problem.gpus[idx(gpu)].model;
   Attempt best{.expected = -1, .changes = {}};
   if (terms_->first_change[idx(gpu)] < terms_->slots && grid_.size() > 0) {
-    const std::vector<Retraining> held = held_by(state, gpu, state.path(gpu));
+    const std::vector<RetrainingSite> held = held_by(state, gpu, state.path(gpu));
     renew(state);
     fill_retraining(state, model, held);
     for (const GroupIndex group : Indices<GroupIndex>(terms_->groups)) {

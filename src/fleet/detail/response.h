@@ -19,7 +19,7 @@
 namespace berth::planner::fleet {
 
 /// A service that a GPU retrains, and where.
-struct Retraining {
+struct RetrainingSite {
   ServiceIndex service;
   SiteIndex site;
 };
@@ -65,25 +65,25 @@ class Responder {
                     Path& best);
   void fill_tables(const FleetState& state, GpuIndex gpu, GroupIndex group);
   void fill_retraining(const FleetState& state, ModelIndex model, ServiceIndex service);
-  void fill_retraining(const FleetState& state, ModelIndex model, const std::vector<Retraining>& held);
+  void fill_retraining(const FleetState& state, ModelIndex model, const std::vector<RetrainingSite>& held);
   [[nodiscard]] std::vector<double> standing_worth(const FleetState& state, GpuIndex gpu, const StandingPiece& standing,
                                                    GroupIndex group, PointIndex first,
-                                                   const std::vector<Retraining>& held);
+                                                   const std::vector<RetrainingSite>& held);
   [[nodiscard]] std::vector<NodeRule> rules_of(const FleetState& state, GpuIndex gpu, GroupIndex group,
-                                               const std::vector<Retraining>& held);
+                                               const std::vector<RetrainingSite>& held);
   void divide(const FleetState& state, GpuIndex gpu, const std::vector<SlotIndex>& stays_until,
-              std::vector<Wanted>& wanted);
+              std::vector<PlannedPiece>& wanted);
   void add_own(const Piece& piece, ModelIndex model, KindIndex kind, SlotIndex from, SlotIndex until);
-  Attempt attempt(const FleetState& state, GpuIndex gpu, GroupIndex group, const std::vector<Retraining>& held);
-  [[nodiscard]] std::vector<Retraining> held_by(const FleetState& state, GpuIndex gpu, const Path& path) const;
+  Attempt attempt(const FleetState& state, GpuIndex gpu, GroupIndex group, const std::vector<RetrainingSite>& held);
+  [[nodiscard]] std::vector<RetrainingSite> held_by(const FleetState& state, GpuIndex gpu, const Path& path) const;
   [[nodiscard]] bool may_retrain(const FleetState& state, ServiceIndex service) const;
   bool consider(FleetState& state, GpuIndex gpu, Path path, double& score, Path& best);
   void try_group(FleetState& state, GpuIndex gpu, GroupIndex group, const ResponseOptions& options, double& score,
                  Path& best);
-  void try_retraining(FleetState& state, GpuIndex gpu, GroupIndex group, const std::vector<Retraining>& held,
+  void try_retraining(FleetState& state, GpuIndex gpu, GroupIndex group, const std::vector<RetrainingSite>& held,
                       double& score, Path& best);
   [[nodiscard]] std::vector<Attempt> retraining_attempts(const FleetState& state, GpuIndex gpu, ServiceIndex service,
-                                                         const std::vector<Retraining>& held);
+                                                         const std::vector<RetrainingSite>& held);
 
   const Terms* terms_;
   Grid grid_;

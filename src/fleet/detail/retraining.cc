@@ -28,10 +28,10 @@ RetrainingWorth::RetrainingWorth(const Terms& terms, const FleetState& state, Se
   tail_stale_ = tail * each_stale;
   tail_fresh_ = fresh_seconds * each_fresh + (tail - fresh_seconds) * each_stale + retraining.fresh_value;
   progress_ = now.progress;
-  Model model{.is_stale = retraining.is_stale,
-              .is_done = retraining.fresh_in > 0,
-              .progress = retraining.progress,
-              .fresh_from = SlotIndex(retraining.fresh_in)};
+  ModelState model{.is_stale = retraining.is_stale,
+                   .is_done = retraining.fresh_in > 0,
+                   .progress = retraining.progress,
+                   .fresh_from = SlotIndex(retraining.fresh_in)};
   double worth = 0;
   for (const SlotIndex slot : Indices<SlotIndex>(terms.slots + 1)) {
     models_.push_back(model);
@@ -44,7 +44,7 @@ RetrainingWorth::RetrainingWorth(const Terms& terms, const FleetState& state, Se
   alone_ = worth + of_tail(model);
 }
 
-void RetrainingWorth::begin_slot(SlotIndex slot, Model& model) const {
+void RetrainingWorth::begin_slot(SlotIndex slot, ModelState& model) const {
   const RetrainingTerms& terms = *terms_->problem.services[idx(service_)].retraining;
   if (is_due_[idx(slot)] != 0) {
     if (!(terms.keeps_unfinished && model.is_stale && !model.is_done)) model.progress = 0;
@@ -58,17 +58,17 @@ void RetrainingWorth::begin_slot(SlotIndex slot, Model& model) const {
   if (model.is_done && model.fresh_from <= slot) model.is_done = model.is_stale = false;
 }
 
-double RetrainingWorth::of_slot(SlotIndex slot, const Model& model) const {
+double RetrainingWorth::of_slot(SlotIndex slot, const ModelState& model) const {
   const std::vector<double>& sums = model.is_stale ? stale_ : fresh_;
   return sums[idx(slot) + 1] - sums[idx(slot)];
 }
 
-double RetrainingWorth::of_tail(const Model& model) const {
+double RetrainingWorth::of_tail(const ModelState& model) const {
   if (!model.is_stale || model.is_done) return tail_fresh_;
   return tail_stale_ + terms_->problem.services[idx(service_)].retraining->progress_value * model.progress;
 }
 
-double RetrainingWorth::left_alone(SlotIndex slot, Model model) const {
+double RetrainingWorth::left_alone(SlotIndex slot, ModelState model) const {
   double worth = 0;
   while (true) {
     begin_slot(slot, model);
@@ -84,7 +84,7 @@ double RetrainingWorth::left_alone(SlotIndex slot, Model model) const {
 std::vector<double> RetrainingWorth::until_points(const Grid& grid, SlotIndex ready, double rate) const {
   std::vector<double> gains(grid.width(), 0);
   if (ready >= terms_->slots || rate <= 0) return gains;
-  Model model = models_[idx(ready)];
+  ModelState model = models_[idx(ready)];
   double worth = before_[idx(ready)];
   std::size_t point = 0;
   while (point < grid.points.size() && grid.points[point] <= ready) ++point;

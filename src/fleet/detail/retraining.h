@@ -23,16 +23,16 @@ class RetrainingWorth {
   void fill_table(const Grid& grid, double slots_on, PieceTable& table) const;
 
  private:
-  struct Model {
+  struct ModelState {
     bool is_stale = false;
     bool is_done = false;
     double progress = 0;
     SlotIndex fresh_from;
   };
-  void begin_slot(SlotIndex slot, Model& model) const;
-  [[nodiscard]] double left_alone(SlotIndex slot, Model model) const;
-  [[nodiscard]] double of_slot(SlotIndex slot, const Model& model) const;
-  [[nodiscard]] double of_tail(const Model& model) const;
+  void begin_slot(SlotIndex slot, ModelState& model) const;
+  [[nodiscard]] double left_alone(SlotIndex slot, ModelState model) const;
+  [[nodiscard]] double of_slot(SlotIndex slot, const ModelState& model) const;
+  [[nodiscard]] double of_tail(const ModelState& model) const;
 
   const Terms* terms_;
   ServiceIndex service_;
@@ -40,12 +40,12 @@ class RetrainingWorth {
   std::vector<SlotIndex> next_due_;  ///< [slot]: the first after it, or the tail
   std::vector<double> stale_;        ///< worth before each slot, [slots + 1]
   std::vector<double> fresh_;
-  double tail_stale_ = 0;         ///< of the whole tail
-  double tail_fresh_ = 0;         ///< of a tail that begins fresh
-  std::vector<double> progress_;  ///< [slot] without the piece
-  std::vector<Model> models_;     ///< [slot], before it begins, without the piece
-  std::vector<double> before_;    ///< worth before each slot, without the piece
-  double alone_ = 0;              ///< worth of everything without the piece
+  double tail_stale_ = 0;           ///< of the whole tail
+  double tail_fresh_ = 0;           ///< of a tail that begins fresh
+  std::vector<double> progress_;    ///< [slot] without the piece
+  std::vector<ModelState> models_;  ///< [slot], before it begins, without the piece
+  std::vector<double> before_;      ///< worth before each slot, without the piece
+  double alone_ = 0;                ///< worth of everything without the piece
 };
 
 }  // namespace berth::planner::fleet

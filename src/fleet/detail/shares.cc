@@ -42,10 +42,10 @@ void SpaceShares::clear() {
   }
 }
 
-void SpaceShares::add(const SpaceTree& tree, const Room& room, double amount) {
+void SpaceShares::add(const SpaceTree& tree, const NewSpace& new_space, double amount) {
   is_empty_ = false;
-  std::vector<double>& table = entries_[idx(tree.nodes[idx(room.node)].type)][room.is_on_same_site ? 1 : 0];
-  table[idx(room.from_point) * width_ + idx(room.until_point)] += amount;
+  std::vector<double>& table = entries_[idx(tree.nodes[idx(new_space.node)].type)][new_space.is_on_same_site ? 1 : 0];
+  table[idx(new_space.from_point) * width_ + idx(new_space.until_point)] += amount;
 }
 
 void SpaceShares::spread(const SpaceValues& space, const ModelTerms& model, double softness) {

@@ -26,7 +26,7 @@ class SpaceShares {
   [[nodiscard]] double piece_reference(KindIndex kind, std::size_t at) const { return kind_reference_[idx(kind)][at]; }
   void clear();
   /// `amount` GPUs use the space of a node like this. Requires: the node has no rules.
-  void add(const SpaceTree& tree, const Room& room, double amount);
+  void add(const SpaceTree& tree, const NewSpace& new_space, double amount);
   /// Splits what was added. Requires: `space` as it was filled last, without rules.
   void spread(const SpaceValues& space, const ModelTerms& model, double softness);
   /// After spread: how many pieces of a kind are wanted, [a x width + b].

@@ -246,13 +246,14 @@ void Supply::add_supply(GpuIndex gpu, double weight) {
   const SpaceTree& tree = terms_->trees[idx(terms.model)];
   const SpaceValues& own = spaces_[idx(space_)];
   std::vector<SlotIndex> stays_until;
-  std::vector<Wanted> wanted;  // where sites are pinned
-  walk_.trace_rooms(own, switch_point_, terms_->slots, stays_until, rooms_);
-  for (const Room& room : rooms_) {
-    if (own.is_ruled(room.node)) {
-      own.trace(room.node, room.from_point, room.until_point, room.is_on_same_site, terms_->slots, wanted);
+  std::vector<PlannedPiece> wanted;  // where sites are pinned
+  walk_.trace_new_spaces(own, switch_point_, terms_->slots, stays_until, new_spaces_);
+  for (const NewSpace& new_space : new_spaces_) {
+    if (own.is_ruled(new_space.node)) {
+      own.trace(new_space.node, new_space.from_point, new_space.until_point, new_space.is_on_same_site, terms_->slots,
+                wanted);
     } else {
-      shares_[idx(space_)].add(tree, room, weight);
+      shares_[idx(space_)].add(tree, new_space, weight);
     }
   }
   const std::size_t width = frame_->grid.width();
@@ -282,7 +283,7 @@ void Supply::add_supply(GpuIndex gpu, double weight) {
               SlotIndex(std::min(terms.standing[i].ready_in, terms_->slots)), stays_until[i], weight);
   }
   const ModelTerms& model = terms_->model_of(gpu);
-  for (const Wanted& each : wanted) {
+  for (const PlannedPiece& each : wanted) {
     if (each.piece.service != kNobody) {
       add_wanted(terms.model, each, each.piece, weight);
     } else {
@@ -291,21 +292,21 @@ void Supply::add_supply(GpuIndex gpu, double weight) {
   }
 }
 
-void Supply::add_wanted(ModelIndex model, const Wanted& wanted, const Piece& piece, double share) {
+void Supply::add_wanted(ModelIndex model, const PlannedPiece& wanted, const Piece& piece, double share) {
   const SlotIndex ready = ready_slot(piece.service, piece.use, wanted.from, is_quick(wanted));
   add_piece(model, piece, wanted.from, ready, wanted.until, share);
   add_beginning(piece.service, wanted, share);
 }
 
 /// Between groups pieces may follow each other on every site of the GPU at once.
-bool Supply::is_quick(const Wanted& wanted) const { return wanted.is_on_same_site || terms_->groups > 1; }
+bool Supply::is_quick(const PlannedPiece& wanted) const { return wanted.is_on_same_site || terms_->groups > 1; }
 
 SlotIndex Supply::ready_slot(ServiceIndex service, int use, SlotIndex from, bool is_quick) const {
   const Readiness& readiness = use == kRetraining ? terms_->retraining : frame_->serving[idx(service)];
   return std::min(from + (is_quick ? readiness.on_same_site : readiness.on_new_site), terms_->tail());
 }
 
-void Supply::add_beginning(ServiceIndex service, const Wanted& wanted, double share) {
+void Supply::add_beginning(ServiceIndex service, const PlannedPiece& wanted, double share) {
   if (is_quick(wanted) || frame_->service_terms(service).changes_max < 0) return;
   (*slope_)[frame_->places[idx(service)].change] -= share;
 }
@@ -344,7 +345,8 @@ void Supply::spread_pieces() {
   }
 }
 
-void Supply::spread_piece(ModelIndex model, SpaceIndex space, KindIndex kind, const Wanted& wanted, double count) {
+void Supply::spread_piece(ModelIndex model, SpaceIndex space, KindIndex kind, const PlannedPiece& wanted,
+                          double count) {
   const std::vector<Offer>& offers = offers_[idx(space)][idx(kind)];
   worths_.clear();
   double best = 0;
@@ -370,7 +372,7 @@ void Supply::spread_piece(ModelIndex model, SpaceIndex space, KindIndex kind, co
   }
 }
 
-double& Supply::spread_amount(ServiceIndex service, int use, const Wanted& wanted) {
+double& Supply::spread_amount(ServiceIndex service, int use, const PlannedPiece& wanted) {
   static_assert(kRetraining == -1);  // uses are counted from there
   const std::size_t width = frame_->grid.width();
   const std::size_t row = 2 * idx(use - kRetraining) + (is_quick(wanted) ? 1 : 0);

@@ -53,16 +53,16 @@ class Supply {
   [[nodiscard]] std::vector<Offer> offers_of(ModelIndex model, KindIndex kind, ServiceIndex service) const;
   double solve_gpu(GpuIndex gpu);
   void add_supply(GpuIndex gpu, double weight);
-  void add_wanted(ModelIndex model, const Wanted& wanted, const Piece& piece, double share);
+  void add_wanted(ModelIndex model, const PlannedPiece& wanted, const Piece& piece, double share);
   void add_piece(ModelIndex model, const Piece& piece, SlotIndex from, SlotIndex ready, SlotIndex until, double share);
   void add_amount(ServiceIndex service, int use, SlotIndex from, SlotIndex ready, SlotIndex until, double amount);
   void add_to_blocks(std::size_t place, SlotIndex from, SlotIndex until, double amount);
   void spread_pieces();
-  void spread_piece(ModelIndex model, SpaceIndex space, KindIndex kind, const Wanted& wanted, double count);
-  [[nodiscard]] bool is_quick(const Wanted& wanted) const;
+  void spread_piece(ModelIndex model, SpaceIndex space, KindIndex kind, const PlannedPiece& wanted, double count);
+  [[nodiscard]] bool is_quick(const PlannedPiece& wanted) const;
   [[nodiscard]] SlotIndex ready_slot(ServiceIndex service, int use, SlotIndex from, bool is_quick) const;
-  void add_beginning(ServiceIndex service, const Wanted& wanted, double share);
-  [[nodiscard]] double& spread_amount(ServiceIndex service, int use, const Wanted& wanted);
+  void add_beginning(ServiceIndex service, const PlannedPiece& wanted, double share);
+  [[nodiscard]] double& spread_amount(ServiceIndex service, int use, const PlannedPiece& wanted);
   void add_spread();
 
   const PriceFrame* frame_;
@@ -77,7 +77,7 @@ class Supply {
   std::vector<std::vector<double>> any_;                 ///< [model]: F of the root over all groups
   std::vector<std::vector<double>> any_base_;
   std::vector<PieceTable> pin_tables_;
-  std::vector<Room> rooms_;
+  std::vector<NewSpace> new_spaces_;
   std::vector<double> worths_;
   /// Requests or progress a second of spread pieces of all kinds, which go to the slope together:
   /// [service][use from kRetraining on][is quick][from point][until point].

@@ -9,7 +9,7 @@ namespace berth::planner {
 namespace {
 
 /// Something that stands on another GPU for a while.
-struct Stretch {
+struct OutsideStay {
   Piece piece;
   SlotIndex ready_from;
   SlotIndex from;
@@ -17,63 +17,64 @@ struct Stretch {
 };
 
 /// What a GPU does under its changes, piece by piece and configuration by configuration.
-std::vector<Stretch> stretches_of(const Problem& problem, const GpuTerms& gpu, const std::vector<Change>& changes) {
+std::vector<OutsideStay> outside_stays_of(const Problem& problem, const GpuTerms& gpu,
+                                          const std::vector<Change>& changes) {
   const ModelTerms& model = problem.models[static_cast<std::size_t>(gpu.model)];
-  std::vector<Stretch> now;
+  std::vector<OutsideStay> now;
   Configuration pieces;
   for (const StandingPiece& standing : gpu.standing) {
     now.push_back({.piece = standing.piece, .ready_from = SlotIndex(standing.ready_in), .from{}, .until{}});
     pieces.push_back(standing.piece);
   }
-  std::vector<Stretch> all;
+  std::vector<OutsideStay> all;
   for (const Change& change : changes) {
-    std::vector<Stretch> next;
+    std::vector<OutsideStay> next;
     for (const Piece& piece : change.to) {
-      const auto kept = std::ranges::find(now, piece, &Stretch::piece);
+      const auto kept = std::ranges::find(now, piece, &OutsideStay::piece);
       next.push_back(kept != now.end()
                          ? *kept
-                         : Stretch{.piece = piece,
-                                   .ready_from = change.slot + slots_until_ready(problem, model, pieces, piece),
-                                   .from = change.slot,
-                                   .until{}});
+                         : OutsideStay{.piece = piece,
+                                       .ready_from = change.slot + slots_until_ready(problem, model, pieces, piece),
+                                       .from = change.slot,
+                                       .until{}});
     }
-    for (Stretch& stretch : now) {
-      if (std::ranges::find(change.to, stretch.piece) != change.to.end()) continue;
-      stretch.until = change.slot;
-      all.push_back(stretch);
+    for (OutsideStay& stay : now) {
+      if (std::ranges::find(change.to, stay.piece) != change.to.end()) continue;
+      stay.until = change.slot;
+      all.push_back(stay);
     }
     now = std::move(next);
     pieces = change.to;
   }
-  for (Stretch& stretch : now) {
-    stretch.until = SlotIndex(problem.slots + 1);
-    all.push_back(stretch);
+  for (OutsideStay& stay : now) {
+    stay.until = SlotIndex(problem.slots + 1);
+    all.push_back(stay);
   }
   return all;
 }
 
 /// Adds what a piece gives its service from outside.
-void add_outside(const Problem& problem, const ModelTerms& model, const Stretch& stretch, ServiceTerms& service,
+void add_outside(const Problem& problem, const ModelTerms& model, const OutsideStay& stay, ServiceTerms& service,
                  std::vector<double>& planned) {
-  const KindIndex kind = model.sites[static_cast<std::size_t>(stretch.piece.site)].kind;
-  const Rates& rates = model.rates[static_cast<std::size_t>(kind)][static_cast<std::size_t>(stretch.piece.service)];
+  const KindIndex kind = model.sites[static_cast<std::size_t>(stay.piece.site)].kind;
+  const Rates& rates = model.rates[static_cast<std::size_t>(kind)][static_cast<std::size_t>(stay.piece.service)];
   const std::size_t variants = service.variants.size();
-  if (stretch.piece.use == kRetraining) {
+  if (stay.piece.use == kRetraining) {
     service.retrains_elsewhere = true;
     service.outside_progress.resize(static_cast<std::size_t>(problem.slots), 0.0);
-    for (SlotIndex slot = std::max(stretch.from, stretch.ready_from);
-         slot < std::min<int>(stretch.until, problem.slots); ++slot) {
+    for (SlotIndex slot = std::max(stay.from, stay.ready_from); slot < std::min<int>(stay.until, problem.slots);
+         ++slot) {
       service.outside_progress[static_cast<std::size_t>(slot)] += 1 / rates.retraining_slots;
     }
     return;
   }
-  const auto variant = static_cast<std::size_t>(stretch.piece.use);
+  const auto variant = static_cast<std::size_t>(stay.piece.use);
   const double rate = rates.requests_per_second[variant];
   service.outside.resize(static_cast<std::size_t>(problem.slots + 1) * variants, 0.0);
-  for (SlotIndex slot = stretch.from; slot < stretch.until; ++slot) {
+  for (SlotIndex slot = stay.from; slot < stay.until; ++slot) {
     if (slot < problem.slots) planned[static_cast<std::size_t>(slot)] += rate;
     // In the tail everything works.
-    if (slot >= stretch.ready_from || slot == problem.slots) {
+    if (slot >= stay.ready_from || slot == problem.slots) {
       service.outside[static_cast<std::size_t>(slot) * variants + variant] += rate;
     }
   }
@@ -112,10 +113,10 @@ Problem part_of(const Problem& problem, const Schedule& schedule, GpuIndex gpu) 
     if (other == gpu) continue;
     const GpuTerms& terms = problem.gpus[other];
     const ModelTerms& model = problem.models[static_cast<std::size_t>(terms.model)];
-    for (const Stretch& stretch : stretches_of(problem, terms, schedule.gpus[other])) {
-      if (stretch.piece.service == kNobody) continue;
-      const ServiceIndex service = stretch.piece.service;
-      add_outside(problem, model, stretch, part.services[service], planned[service]);
+    for (const OutsideStay& stay : outside_stays_of(problem, terms, schedule.gpus[other])) {
+      if (stay.piece.service == kNobody) continue;
+      const ServiceIndex service = stay.piece.service;
+      add_outside(problem, model, stay, part.services[service], planned[service]);
     }
     take_changes(terms, schedule.gpus[other], part.services);
   }
