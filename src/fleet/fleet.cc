@@ -21,11 +21,11 @@
 namespace berth::planner {
 namespace {
 
-constexpr double kRounding = 1e-8;   ///< of the objective, between two ways to sum it
-constexpr int kSmallFleetGpus = 16;  ///< GPUs up to which everything is tried
+constexpr double kRounding = 1e-8;   ///< relative difference of the objective between two orders of summation
+constexpr int kSmallFleetGpus = 16;  ///< up to this many GPUs every method is tried
 constexpr int kFleetRoundsMax = 12;
-constexpr double kRoundLeast = 1e-3;  ///< of the most: a round that gains less is the last one of a large fleet
-constexpr int kPriceBlocks = 3;       ///< stretches of equal prices behind the first one
+constexpr double kRoundLeast = 1e-3;  ///< of the maximum objective: the least gain of a round of a large fleet
+constexpr int kPriceBlocks = 3;       ///< blocks of equal prices after the first one
 constexpr int kPriceBlocksLarge = 2;  ///< of large fleets
 constexpr int kScaledGpus = 100;      ///< of large fleets, for the level of prices
 constexpr int kSampleSteps = 100;     ///< with prices for
@@ -35,8 +35,8 @@ constexpr double kSoftnessFirst = 0.05;
 constexpr double kSoftness = 0.004;
 constexpr double kSoftnessLast = 0.0025;
 constexpr int kHugeRounds = 3;
-/// Each GPU of a large fleet is placed once and answers twice, whatever the limit of nodes: where there is room for
-/// all, prices are 0, and the placement alone leaves every GPU empty.
+/// Each GPU of a large fleet is placed once and responds twice, regardless of the limit of nodes: if there is room for
+/// all, prices are 0, and the placement alone would leave every GPU empty.
 constexpr std::int64_t kTurnsLeast = 3;
 constexpr int kMendsMax = 250;                   ///< GPUs that are looked at for floors in a round
 constexpr std::int64_t kThoroughNodes = 20'000;  ///< limit from which on small fleets get time
@@ -64,7 +64,7 @@ constexpr Effort kThoroughEffort;
 constexpr Effort kQuickEffort{
     .first_slot = 4, .growth = 2, .stride = 2, .attempts = 3, .price_blocks = 2, .price_steps = 15, .is_shaken = false};
 
-/// Slots that lie closer at the beginning of the window.
+/// Slots that are denser at the beginning of the window.
 std::vector<SlotIndex> graded_slots(int slots, double first, double growth) {
   std::vector<SlotIndex> wanted = {SlotIndex(0)};
   double slot = first;
@@ -75,14 +75,14 @@ std::vector<SlotIndex> graded_slots(int slots, double first, double growth) {
   return wanted;
 }
 
-/// Slots until whatever begins to serve is ready.
+/// Slots until a piece that begins to serve is ready.
 int slots_to_serve(const fleet::Terms& terms) {
   int ready = 1;
   for (const fleet::Readiness& readiness : terms.serving) ready = std::max(ready, readiness.on_new_site);
   return ready;
 }
 
-/// Stretches of equal prices: until what begins at once is ready, then of equal length.
+/// Blocks of equal prices: until pieces that begin at once are ready, then of equal length.
 std::vector<SlotIndex> price_starts(const fleet::Terms& terms, int blocks) {
   const int ready = slots_to_serve(terms);
   std::vector<SlotIndex> starts = {SlotIndex(0)};
@@ -104,8 +104,8 @@ std::vector<SlotIndex> price_starts(const fleet::Terms& terms, int blocks) {
   return starts;
 }
 
-/// The same for large fleets. What stands in the last slot stands in the tail, so a floor there costs what it keeps
-/// from the whole tail, and has a price of its own.
+/// The same for large fleets. The configuration of the last slot is also that of the tail, so a floor in that slot
+/// costs capacity of the whole tail and has a price of its own.
 std::vector<SlotIndex> price_starts_large(const fleet::Terms& terms) {
   std::vector<SlotIndex> starts = price_starts(terms, kPriceBlocksLarge);
   const SlotIndex last = terms.tail() - 1;
@@ -116,8 +116,8 @@ std::vector<SlotIndex> price_starts_large(const fleet::Terms& terms) {
   return starts;
 }
 
-/// Large fleets change where prices do (no finer: pieces of single GPUs then come and go where nobody else's do), and
-/// for the tail.
+/// On large fleets, changes are made only where prices change, and for the tail: with a finer grid single GPUs would
+/// change at slots of their own.
 std::vector<SlotIndex> price_changes(const fleet::Terms& terms, std::vector<SlotIndex> starts) {
   starts.emplace_back(std::max(0, terms.slots - slots_to_serve(terms)));
   return starts;
@@ -172,7 +172,8 @@ class FleetSearch {
     spent_ += prices->nodes();
   }
 
-  /// All GPUs begin anew, one after the other, at prices that leave to each service what it can use best.
+  /// Empties the fleet and places the GPUs one after the other, at prices that leave each service the slices that it
+  /// can use best.
   fleet::FleetState filled(fleet::Responder& responder, const fleet::PriceSearch& prices) {
     fleet::FleetState state(terms_);
     for (const GpuIndex gpu : Indices<GpuIndex>(gpus_)) state.take_out(gpu);
@@ -198,8 +199,9 @@ class FleetSearch {
     spent_ += timing.nodes() + lending.nodes();
   }
 
-  /// A GPU is cut a little differently as soon as it may, and its slices are lent from there on: answers that take one
-  /// piece after the other do not find a recut that pays only by the retraining that it makes room for.
+  /// Tries small changes of a GPU's partition as early as possible, with its slices lent from then on: responses that
+  /// choose one piece after the other do not find a repartition that is worthwhile only through the retraining for
+  /// which it makes room.
   void cut_nearby() {
     fleet::Lending lending(terms_);
     fleet::Timing timing(terms_);
@@ -346,7 +348,7 @@ class FleetSearch {
 
   Answer answer() {
     Answer answer;
-    fleet::FleetState exact(terms_);  // sums without what adding and taking out left behind
+    fleet::FleetState exact(terms_);  // sums without the rounding errors of adding and removing paths
     for (const GpuIndex gpu : Indices<GpuIndex>(gpus_)) {
       answer.schedule.gpus.push_back(best_.path(gpu).changes);
       exact.take_out(gpu);

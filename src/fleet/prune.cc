@@ -10,7 +10,7 @@
 namespace berth::planner {
 namespace {
 
-/// The fleet on its way, with what each GPU's changes are worth beside those of the others.
+/// The current schedule of the fleet, with the gain of each GPU's changes given those of the others.
 class Pruning {
  public:
   Pruning(const Problem& problem, Schedule& schedule) : terms_(problem), state_(terms_), schedule_(schedule) {
@@ -23,7 +23,7 @@ class Pruning {
     }
   }
 
-  /// Leaves out those that do not pay, as the others stand at their turn. Whether there were any.
+  /// Removes changes that gain nothing, each given the others at that time. Returns whether there were any.
   bool run_round() {
     std::vector<std::pair<double, GpuIndex>> by_gain;
     by_gain.reserve(candidates_.size());

@@ -87,7 +87,7 @@ Piece pinned_piece(const Terms& terms, GpuIndex gpu, const PinnedSite& pin, cons
   return {.site = pin.site, .service = pin.service, .use = static_cast<int>(best - rates.begin())};
 }
 
-/// What a change makes of the wanted pieces: pins first, then what is wanted, then what is in nobody's way.
+/// The configuration after a change: pins first, then the wanted pieces, then pieces that clash with none of these.
 bool complete(const Terms& terms, GpuIndex gpu, const Configuration& wanted, const Configuration& now,
               Configuration& to) {
   const ModelTerms& model = terms.model_of(gpu);

@@ -10,7 +10,7 @@
 namespace berth::planner::fleet {
 namespace {
 
-/// A floor that lacks a hundredth of itself in one slot costs more than everything is worth.
+/// A shortfall of one hundredth of a floor in one slot costs more than the maximum objective.
 constexpr double kShortfallWeight = 100;
 constexpr double kHalfSlotSlack = 1e-9;
 

@@ -57,7 +57,7 @@ struct Grid {
   [[nodiscard]] std::size_t width() const { return points.size() + 1; }
 };
 
-/// Slots until a piece is ready: on a site where something stood, or on another one.
+/// Slots until a piece is ready: on a site that had a piece before, or on another one.
 struct Readiness {
   int on_same_site = 0;
   int on_new_site = 0;  ///< at least: the room was free
@@ -110,9 +110,8 @@ struct Terms {
 [[nodiscard]] int ready_after(const Terms& terms, const ModelTerms& model, const Configuration& before,
                               const Piece& piece);
 
-/// A grid of the wanted slots, those that lie `delays` before them, the first and the last slot, and the ends of frozen
-/// stretches.
-/// In place of a slot in which no change may begin: the ones before and after it.
+/// A grid of the wanted slots, the slots `delays` before them, the first and the last slot, and the ends of frozen
+/// ranges. A slot in which no change may begin is replaced by the nearest ones before and after it.
 [[nodiscard]] Grid make_grid(const Terms& terms, const std::vector<SlotIndex>& wanted, const std::vector<int>& delays);
 
 inline double Terms::served(ServiceIndex service, SlotIndex slot, double capacity) const {

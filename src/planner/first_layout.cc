@@ -12,7 +12,7 @@ namespace berth::planner {
 namespace {
 
 constexpr int kAgainMax = 8;
-constexpr std::size_t kGpusWithRoomMax = 8;  ///< beyond, a slice is little beside the fleet, and trying takes long
+constexpr std::size_t kGpusWithRoomMax = 8;  ///< on larger fleets one slice matters little, and the search takes long
 constexpr int kRoomsMax = 2;
 constexpr double kRoomPays = 1e-6;  ///< of the objective
 
@@ -28,8 +28,8 @@ bool is_of_use_for_retraining(const std::vector<Rates>& rates) {
   return std::ranges::any_of(rates, [](const Rates& each) { return each.retraining_slots > 0; });
 }
 
-/// On the first GPU of each model (others are like it, as nothing stands), the last site of each kind that a model may
-/// be retrained on: those at the end leave most to others.
+/// On the first GPU of each GPU model (all are equal, as they are empty), the last site of each kind on which a service
+/// can retrain: sites at the end leave most room for others.
 std::vector<FreeRoom> rooms_of(const Problem& problem) {
   std::vector<FreeRoom> rooms;
   std::vector<char> is_known(problem.models.size());
@@ -53,7 +53,7 @@ std::vector<FreeRoom> rooms_of(const Problem& problem) {
   return rooms;
 }
 
-/// The problem in which nobody has any use for sites that clash with this one.
+/// The problem in which all rates on sites that clash with this one are 0.
 Problem with_room_left(const Problem& problem, const FreeRoom& room) {
   Problem left = problem;
   GpuTerms& gpu = left.gpus[room.gpu];
@@ -86,7 +86,7 @@ Problem begun_with(const Problem& problem, const Schedule& layout) {
 
 bool is_complete(const Answer& answer) { return !answer.is_infeasible && !answer.misses_floors; }
 
-/// What the window is worth that begins with a layout; nothing where floors are not kept then.
+/// The objective of the window that begins with a layout; nothing if floors are then not kept.
 std::optional<double> window_worth(const Problem& window, const SearchLimits& limits, const Schedule& layout) {
   const Answer answer = solve(begun_with(window, layout), limits);
   return is_complete(answer) ? std::optional(answer.objective) : std::nullopt;

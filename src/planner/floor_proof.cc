@@ -14,7 +14,7 @@
 namespace berth::planner {
 namespace {
 
-/// What may be short of a floor without being short, and what rounding may hide of a proof.
+/// The tolerance of a floor, and the margin of a proof for rounding, as shares.
 constexpr double kSlack = 1e-6;
 constexpr int kRounds = 60;
 constexpr double kStep = 0.3;  ///< of the logarithm of a weight, for a service that gets nothing

@@ -17,8 +17,7 @@ constexpr int kRoundsMax = 2;
 constexpr double kWorthIt = 1e-7;  ///< of the objective: less is rounding
 constexpr double kPartGap = 0.002;
 
-/// One GPU at a time, of those whose turn it is, is solved with what the others do standing outside, as long as that
-/// gains.
+/// Solves one GPU at a time, among those whose turn it is, with the others outside, as long as that gains.
 void solve_each_in_turn(const Problem& problem, const SearchLimits& limits, Answer& answer) {
   const int gpus = static_cast<int>(problem.gpus.size());
   const SearchLimits part_limits{.nodes_max = limits.nodes_max / gpus / kRoundsMax, .gap = kPartGap};

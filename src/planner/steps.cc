@@ -92,7 +92,7 @@ class Reasoning {
   }
 
  private:
-  /// What is quick to know: of each slice that is kept, and of each GPU that changes.
+  /// The figures that are fast to compute: for each slice that is kept, and for each GPU that changes.
   void look_at_gpus() {
     std::optional<GpuWorth> of_gpu;
     GpuIndex gpu{-1};
@@ -112,8 +112,8 @@ class Reasoning {
     sort_stably(order_, [&](std::size_t i) { return std::pair(rank_of(i), likely[i]); }, std::greater<>());
   }
 
-  /// An estimate that orders the steps of one GPU: what the pieces bring that begin by a step, or in the room that it
-  /// makes. Pieces of a later change count for the steps of an earlier one as well.
+  /// An estimate that orders the steps of one GPU: the contribution of the pieces that begin by a step, or in the room
+  /// that it makes. Pieces of a later change also count for the steps of an earlier one.
   std::vector<double> likely_gains() {
     std::vector<double> likely(reasons_.steps.size());
     for (std::size_t begin = 0; begin < order_.size();) {

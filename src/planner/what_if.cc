@@ -18,7 +18,7 @@ namespace berth::planner {
 namespace {
 
 constexpr double kRounding = 1e-9;    ///< of an objective: sums in another order differ by so much
-constexpr int kNarrowNodesShare = 3;  ///< a search that has no proof to give stops that much earlier
+constexpr int kNarrowNodesShare = 3;  ///< a search without a bound has this fraction of the nodes
 
 /// A GPU model of its own for this GPU, in which the site is of a kind of its own; returns the rates of that kind.
 std::vector<Rates>& own_kind(Problem& problem, GpuIndex gpu, SiteIndex site) {
@@ -57,7 +57,7 @@ void keep_standing(const Problem& problem, const Piece& piece, GpuTerms& gpu) {
   if (std::ranges::find(gpu.pins, pin.site, &PinnedSite::site) == gpu.pins.end()) gpu.pins.push_back(pin);
 }
 
-/// The rates of what stands are those of its site, so a piece that stands in the banned use keeps a site that gives.
+/// A standing piece has the rates of its site, so one in the banned use keeps a site with rates.
 bool stands_so(const GpuTerms& gpu, const Piece& piece, bool is_any_use) {
   return std::ranges::any_of(gpu.standing, [&](const StandingPiece& standing) {
     return is_any_use ? standing.piece.site == piece.site : standing.piece == piece;
@@ -72,8 +72,8 @@ Problem banned(const Problem& problem, GpuIndex gpu, const Piece& piece, Ban ban
     keep_standing(problem, piece, result.gpus[gpu]);
     return result;
   }
-  // What stood before and comes back would have to lose its rate while it stands: it may stay, so the GPU stays as it
-  // is.
+  // A piece that existed before and returns would have to lose its rate while it stands. It may stay, so the GPU does
+  // not change.
   if (stands_so(problem.gpus[gpu], piece, ban == Ban::kCut)) {
     result.gpus[gpu].free_from = SlotIndex(problem.slots);
     return result;
@@ -87,7 +87,7 @@ Problem banned(const Problem& problem, GpuIndex gpu, const Piece& piece, Ban ban
   return result;
 }
 
-/// The plan on its way, from which GPUs are taken out and put back.
+/// The plan, from which GPUs are taken out and put back.
 class WhatIfs::Fleet {
  public:
   Fleet(const Problem& problem, const Schedule& schedule)

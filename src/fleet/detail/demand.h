@@ -1,4 +1,4 @@
-/// The services' part of the bound: what each takes at given prices, and its worth minus the payment.
+/// The services' part of the bound: the demand of each at given prices, and its worth minus the payment.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace berth::planner::fleet {
 
 class Demand {
  public:
-  /// What a service takes at one price, and its worth minus the payment.
+  /// The demand of a service at one price, and its worth minus the payment.
   struct Taken {
     double worth = 0;
     double capacity = 0;
@@ -21,18 +21,18 @@ class Demand {
   /// The frame must outlive this.
   explicit Demand(const PriceFrame& frame);
 
-  /// The sum over services of the largest worth of capacity and completions minus their cost at the prices. What is
-  /// taken is subtracted from `slope`, capacity outside is added.
+  /// The sum over services of the largest worth of capacity and completions minus their cost at the prices. Demand is
+  /// subtracted from `slope`, capacity outside is added.
   double value(const std::vector<double>& prices, std::vector<double>& slope);
   /// A rung's part in a slot where capacity costs `price` and a request served is worth `step`.
   [[nodiscard]] Taken take(ServiceIndex service, SlotIndex slot, double step, double price) const;
-  /// By falling price, what a service would take more in a stretch: at what is fresh at the prices of the last value.
-  /// Requires: renew_levels of the service.
+  /// The steps of a service's demand in a block, by falling price, with the freshness at the prices of the last
+  /// `value`. Requires: renew_levels of the service.
   [[nodiscard]] const std::vector<DemandLevel>& levels(ServiceIndex service, RungIndex rung, BlockIndex block) const;
   void renew_levels(ServiceIndex service);
-  /// What stands elsewhere, summed over a stretch, in variants up to a rung.
+  /// Capacity on other GPUs in variants up to a rung, summed over a block.
   [[nodiscard]] double outside(ServiceIndex service, RungIndex rung, BlockIndex block) const;
-  /// No price is higher, and how far prices may move, as lengths for subgradients.
+  /// The upper limit of each price, and the scale of its steps for subgradients.
   [[nodiscard]] const std::vector<double>& price_max() const { return price_max_; }
   [[nodiscard]] const std::vector<double>& scales() const { return scales_; }
 
@@ -48,7 +48,7 @@ class Demand {
     std::vector<double> served;
     std::vector<double> outside;  ///< [rung x blocks + block]
   };
-  /// A stretch of time from one due slot to the next.
+  /// A range of slots from one due slot to the next.
   struct Epoch {
     SlotIndex begin;
     SlotIndex end;
@@ -58,7 +58,7 @@ class Demand {
     double progress = 0;
     SlotIndex counts_from;  ///< progress since then counts
   };
-  /// Worth of a service less what it pays, before each slot, by freshness.
+  /// Worth of a service minus its payments in the slots before each slot, by freshness.
   struct NetWorth {
     std::vector<double> stale;
     std::vector<double> fresh;
@@ -98,7 +98,7 @@ class Demand {
   /// [service][((rung x blocks + block) x 2 + is fresh) x samples + k]: more is taken where price falls below (k + 1) /
   /// samples of the step. Only with retraining.
   std::vector<std::vector<double>> gathered_;
-  // Of the value that is computed.
+  // Arguments of the current call of `value`.
   const double* prices_ = nullptr;
   std::vector<double>* slope_ = nullptr;
 };

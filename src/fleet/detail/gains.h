@@ -15,15 +15,15 @@ namespace berth::planner::fleet {
 /// Worth of a piece of one kind and use before each slot, [slots + 2].
 struct Gain {
   std::vector<double> ready;
-  std::vector<double> stands;  ///< empty where nothing lacks of a floor
+  std::vector<double> stands;  ///< empty if the floor is met
   std::int64_t stamp = -1;     ///< of the service's capacity that it was computed with; -1: none
 };
 
-/// What a GPU supplies to a service, averaged over the paths that were tried.
+/// The capacity that a GPU gives a service, averaged over the paths that were tried.
 struct OwnCapacity {
   ServiceIndex service;
   std::vector<double> capacity;  ///< [slot x variants + variant]
-  bool is_sure = false;          ///< the GPU gives all of it, and the piece at hand comes on top
+  bool is_sure = false;          ///< the GPU gives all of it, and the piece in question is additional
 };
 
 class GainTables {
@@ -31,7 +31,7 @@ class GainTables {
   /// After the first slots only every `stride`th one is evaluated; it represents those around it.
   GainTables(const Terms& terms, int stride);
 
-  /// Worths are at most these.
+  /// Limits worths to these.
   void set_caps(std::optional<PriceCaps> caps);
   /// Only those uses of each kind that are worth at least `share` of its best one at the caps, and each service's best
   /// kinds.
@@ -51,7 +51,7 @@ class GainTables {
                    const std::vector<OwnCapacity>& own);
 
  private:
-  /// Slots that are taken to be alike.
+  /// Slots that are treated as equal.
   struct Run {
     SlotIndex begin;
     SlotIndex end;

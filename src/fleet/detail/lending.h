@@ -1,5 +1,5 @@
-/// Slices change their holder for a range of slots, mostly to retrain: best responses of whole GPUs, which hold a
-/// retraining from one change to another, do not find that.
+/// Lends slices for a range of slots, mostly to retrainings. Best responses of whole GPUs do not find such loans, as
+/// they keep a retraining on a slice from one change to the next.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@ class Lending {
  public:
   explicit Lending(const Terms& terms) : terms_(&terms) {}
 
-  /// As long as that gains, one piece of a GPU is lent to the retraining of a service from one of its due slots, from
-  /// the end of another retraining, or at once; until it is done, or to the end; or a piece that retrains is given to a
-  /// service when it is done. Returns the gain in score. O(pieces x services x slots) schedules are tried in a round.
+  /// As long as that gains, lends one piece of a GPU to the retraining of a service (from a due slot, from the end of
+  /// another retraining, or at once; until the retraining is done, or to the end), or gives a retraining piece to a
+  /// service once the retraining is done. Returns the gain in score. O(pieces x services x slots) schedules per round.
   double improve(FleetState& state, GpuIndex gpu);
   [[nodiscard]] std::int64_t nodes() const { return nodes_; }
 

@@ -29,10 +29,10 @@ struct PriceFrame {
   std::vector<Readiness> serving;         ///< [service], at most the real ones
   std::vector<BlockIndex> block_of_slot;  ///< [slot], slots + 1
   std::vector<double> length;             ///< [block], seconds
-  std::vector<double> seconds_before;     ///< [slot x blocks + block]: of a stretch before a slot, slots + 2 slots
-  Grid grid;                              ///< where changes of a GPU lose nothing
+  std::vector<double> seconds_before;  ///< [slot x blocks + block]: seconds of a block before a slot, slots + 2 slots
+  Grid grid;                           ///< where changes of a GPU lose nothing
   std::vector<PricePlaces> places;
-  std::size_t prices = 0;  ///< how many there are
+  std::size_t prices = 0;  ///< their number
 
   [[nodiscard]] int blocks() const { return static_cast<int>(starts.size()) + 1; }  ///< the last one is the tail
   [[nodiscard]] BlockIndex block_of(SlotIndex slot) const { return block_of_slot[idx(slot)]; }

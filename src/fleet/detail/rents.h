@@ -9,8 +9,8 @@
 
 namespace berth::planner::fleet {
 
-/// Prices at which GPUs, as one divisible mass that changes at no cost, earn the same with each service that they
-/// serve: for each range of slots a rent of each GPU model, by coordinate descent.
+/// Prices at which GPUs earn the same with each service that they serve, if GPUs are divisible and changes are free:
+/// for each range of slots a rent of each GPU model, by coordinate descent.
 class PriceRents {
  public:
   PriceRents(const PriceFrame& frame, const Demand& demand);

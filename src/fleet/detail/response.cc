@@ -221,8 +221,8 @@ void Responder::add_own(const Piece& piece, ModelIndex model, KindIndex kind, Sl
   gains_.forget({piece.service});
 }
 
-/// Several pieces of one service are worth less together than the tables say: each piece goes to whom it is worth most,
-/// given those before it.
+/// Several pieces of one service are worth less together than the sum of the tables: each piece goes to the service
+/// with the largest gain, given the pieces before it.
 void Responder::divide(const FleetState& state, GpuIndex gpu, const std::vector<SlotIndex>& stays_until,
                        std::vector<PlannedPiece>& wanted) {
   const GpuTerms& terms = terms_->problem.gpus[idx(gpu)];

@@ -36,14 +36,14 @@ class Responder {
 
   /// Changes the path of a GPU to the best one found, if that is better. Returns the gain in score.
   double improve(FleetState& state, GpuIndex gpu, const ResponseOptions& options);
-  /// Puts a removed GPU back with the path that looks best. Worths are at most those of `caps`, where set: so
-  /// GPUs that come early leave to others what those do better.
+  /// Puts a removed GPU back with the path that looks best. Worths are limited by `caps`, if set, so that GPUs that are
+  /// placed early leave work to GPUs that do it better.
   void place(FleetState& state, GpuIndex gpu);
   [[nodiscard]] GainTables& gains() { return gains_; }
   /// Lets a GPU retrain a service that no other one retrains, on the best kind of slice, or lets it stop that. Returns
   /// the gain.
   double retrain(FleetState& state, GpuIndex gpu, ServiceIndex service);
-  /// Stops it, whatever that loses.
+  /// Stops the retraining, whatever the loss.
   double stop_retraining(FleetState& state, GpuIndex gpu, ServiceIndex service);
   /// Gives pieces of a GPU to services that are short of their floors, one at a time, while that is better. Returns the
   /// gain.
@@ -89,7 +89,7 @@ class Responder {
   Grid grid_;
   std::int64_t nodes_ = 0;
   GainTables gains_;
-  std::vector<OwnCapacity> own_;                                         ///< what worths are slopes at
+  std::vector<OwnCapacity> own_;                                         ///< the capacity at which slopes are taken
   std::vector<SpaceValues> spaces_;                                      ///< [model]
   std::vector<std::vector<PieceTable>> tables_;                          ///< [model][kind]
   std::vector<std::vector<std::vector<Offer>>> offers_;                  ///< [model][kind], in the tables

@@ -16,8 +16,8 @@ class RetrainingWorth {
   /// Requires: the service has retraining.
   RetrainingWorth(const Terms& terms, const FleetState& state, ServiceIndex service);
 
-  /// What the service gains where a piece works from `ready` on at `rate` per slot, by the point of the grid until
-  /// which it exists, [width].
+  /// The gain of the service from a piece that is ready at `ready` and makes progress `rate` per slot, by the point of
+  /// the grid until which it exists, [width].
   [[nodiscard]] std::vector<double> until_points(const Grid& grid, SlotIndex ready, double rate) const;
   /// Pieces on sites of a kind that takes `slots_on`.
   void fill_table(const Grid& grid, double slots_on, PieceTable& table) const;
@@ -45,7 +45,7 @@ class RetrainingWorth {
   std::vector<double> progress_;    ///< [slot] without the piece
   std::vector<ModelState> models_;  ///< [slot], before it begins, without the piece
   std::vector<double> before_;      ///< worth before each slot, without the piece
-  double alone_ = 0;                ///< worth of everything without the piece
+  double alone_ = 0;                ///< worth of the service without the piece
 };
 
 }  // namespace berth::planner::fleet

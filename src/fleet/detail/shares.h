@@ -1,4 +1,4 @@
-/// How many GPUs supply which piece, if near-best ways to use space get a share each.
+/// The number of GPUs that supply each piece if near-best uses of space get a share each.
 ///
 /// The slope of the best use of space jumps where two uses are worth the same; shares that fall exponentially with the
 /// shortfall from the best use make it change smoothly. Each mixture of uses with a shortfall of at most x is a slope
@@ -20,14 +20,14 @@ class SpaceShares {
  public:
   SpaceShares(const SpaceTree& tree, int kinds, std::size_t width);
 
-  /// What a space and a kind are worth at the prices that `space` and `by_kind` were filled with: lacks are counted in
-  /// shares of at least that.
+  /// Sets the worth of a space and a kind at the prices that `space` and `by_kind` were filled with: shortfalls are
+  /// measured relative to at least that.
   void set_reference(const SpaceValues& space, const std::vector<PieceTable>& by_kind);
   [[nodiscard]] double piece_reference(KindIndex kind, std::size_t at) const { return kind_reference_[idx(kind)][at]; }
   void clear();
   /// `amount` GPUs use the space of a node like this. Requires: the node has no rules.
   void add(const SpaceTree& tree, const NewSpace& new_space, double amount);
-  /// Splits what was added. Requires: `space` as it was filled last, without rules.
+  /// Distributes the amounts added. Requires: `space` as it was filled last, without rules.
   void spread(const SpaceValues& space, const ModelTerms& model, double softness);
   /// After spread: how many pieces of a kind are wanted, [a x width + b].
   [[nodiscard]] const std::vector<double>& pieces(KindIndex kind, bool is_on_same_site) const {

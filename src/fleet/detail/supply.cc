@@ -311,8 +311,8 @@ void Supply::add_beginning(ServiceIndex service, const PlannedPiece& wanted, dou
   (*slope_)[frame_->places[idx(service)].change] -= share;
 }
 
-/// Many GPUs want the same piece, and other services would pay nearly as much: each gets a part. The slope is then one
-/// of a smoother function near the bound's.
+/// If many GPUs would hold the same piece and other services pay nearly as much, each service gets a share. The slope
+/// is then that of a smoother function close to the bound.
 void Supply::spread_pieces() {
   const std::size_t width = frame_->grid.width();
   for (const ModelIndex m : indices_of<ModelIndex>(terms_->problem.models)) {

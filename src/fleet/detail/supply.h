@@ -1,4 +1,4 @@
-/// The GPUs' part of the bound: the most that each earns at given prices, and what it supplies for that.
+/// The GPUs' part of the bound: the largest income of each at given prices, and its supply then.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,7 @@
 
 namespace berth::planner::fleet {
 
-/// The most that a request per second is worth because others would take it at that price, in each slot (the tail as a
-/// whole).
+/// The largest worth of a request per second in each slot (the tail as a whole): at that price others would take it.
 struct PriceCaps {
   std::vector<std::vector<std::vector<double>>> serving;  ///< [service][variant][slot]
   std::vector<std::vector<double>> floor;                 ///< [service][slot]; empty without a floor
@@ -23,14 +22,14 @@ class Supply {
   /// The frame must outlive this.
   explicit Supply(const PriceFrame& frame);
 
-  /// GPUs of each model at equal distances, at most so many, each counted for those between.
+  /// Chooses at most `most` GPUs, evenly spaced over each model; each counts for those around it.
   void choose_gpus(int most);
   /// The sum over the chosen GPUs of A(root, end) at the prices (fleet_space.h). Their supply is added to `slope`,
   /// where pieces worth up to `spread` less than the best one get a share each.
   double value(const std::vector<double>& prices, double spread, std::vector<double>& slope);
-  /// Shares of what things are worth are at least of what they are at these prices.
+  /// Sets reference prices: relative shortfalls are measured against at least the worths at these prices.
   void set_reference(const std::vector<double>& prices);
-  /// Before caps, without a value.
+  /// Sets prices for `caps` without computing a value.
   void fill(const std::vector<double>& prices);
   /// The prices of the last fill or value.
   [[nodiscard]] PriceCaps caps() const;
@@ -85,11 +84,11 @@ class Supply {
   std::vector<std::size_t> first_amount_;  ///< [service]
   GpuWalk walk_;
   std::vector<StandingWorth> standing_;
-  // Of the value that is computed.
+  // Arguments of the current call of `value`.
   const double* prices_ = nullptr;
   std::vector<double>* slope_ = nullptr;
   double spread_ = 0.05;
-  // Of the GPU solved last.
+  // Results for the GPU solved last.
   SpaceIndex space_;
   PointIndex switch_point_;  ///< from which on other groups may be there
 };

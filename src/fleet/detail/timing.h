@@ -1,4 +1,4 @@
-/// Changes are moved in time; the difference of a few slots earlier or later is evaluated in those slots alone.
+/// Moves changes in time by a few slots; only those slots are evaluated anew.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class Timing {
   [[nodiscard]] std::int64_t nodes() const { return nodes_; }
 
  private:
-  /// What a service has more in some slots.
+  /// Additional capacity of a service in some slots.
   struct Shift {
     ServiceIndex service;
     int use = 0;

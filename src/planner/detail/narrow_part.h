@@ -1,5 +1,5 @@
-/// One GPU of a large fleet as a small problem: what all others do stands outside, and only those services may use the
-/// GPU that it matters to.
+/// One GPU of a large fleet as a small problem: the other GPUs are outside, and only the services to which this GPU is
+/// likely to matter may use it.
 #pragma once
 
 #include <vector>
@@ -19,7 +19,7 @@ struct NarrowPart {
   [[nodiscard]] std::vector<Change> to_fleet(std::vector<Change> changes) const;
 };
 
-/// The services that may use the GPU: those that stand there, are pinned there, or hold it in its path, and of the
+/// The services that may use the GPU: those that have pieces or pins on it or in its path, and of the
 /// others the `others_max` with the largest gain per SM of one more slice of the GPU, from when it can be ready to the
 /// end. Ascending. O(services x kinds x slots x samples). Requires: the GPU is taken out of `others`.
 [[nodiscard]] std::vector<ServiceIndex> likely_services(const fleet::FleetState& others, GpuIndex gpu,
