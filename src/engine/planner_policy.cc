@@ -150,7 +150,7 @@ class PlannerPolicy {
     Solved solved = is_first ? solve_first(problem) : solve_as_far_as_floors_go(problem, limits(), known);
     std::vector<double> gains(problem.gpus.size());
     if (!is_first && !solved.answer.is_infeasible) {
-      planner::Pruned pruned = planner::without_what_does_not_pay(problem, std::move(solved.answer));
+      planner::Pruned pruned = planner::without_low_value_changes(problem, std::move(solved.answer));
       solved.answer = std::move(pruned.answer);
       gains = std::move(pruned.gains);
     }

@@ -38,7 +38,7 @@ constexpr int kHugeRounds = 3;
 /// Each GPU of a large fleet is placed once and responds twice, regardless of the limit of nodes: if there is room for
 /// all, prices are 0, and the placement alone would leave every GPU empty.
 constexpr std::int64_t kTurnsLeast = 3;
-constexpr int kMendsMax = 250;                   ///< GPUs that are looked at for floors in a round
+constexpr int kFloorRepairsMax = 250;            ///< GPUs that are looked at for floors in a round
 constexpr std::int64_t kThoroughNodes = 20'000;  ///< limit from which on small fleets get time
 constexpr double kSmallNovelty = 0.1;
 constexpr std::size_t kRecutsLent = 3;       ///< of a GPU, tried with loans
@@ -330,8 +330,8 @@ class FleetSearch {
         has_gained[fleet::idx(gpu)] = gain > 0 ? 1 : 0;
       }
       exchange.run(state, kExchangePasses);
-      for (int k = 0; k < std::min(gpus_, kMendsMax) && state.shortfall() > 0 && has_nodes(responder); ++k) {
-        responder.mend(state, GpuIndex((round * kMendsMax + k) % gpus_));
+      for (int k = 0; k < std::min(gpus_, kFloorRepairsMax) && state.shortfall() > 0 && has_nodes(responder); ++k) {
+        responder.repair_floors(state, GpuIndex((round * kFloorRepairsMax + k) % gpus_));
       }
       if (state.score() - before <= kRoundLeast * terms_.value_max) break;
     }

@@ -70,7 +70,7 @@ class Pruning {
 
 }  // namespace
 
-Pruned without_what_does_not_pay(const Problem& problem, Answer answer) {
+Pruned without_low_value_changes(const Problem& problem, Answer answer) {
   Pruned pruned{.answer = std::move(answer), .gains = std::vector<double>(problem.gpus.size())};
   const auto changes_now = [](const std::vector<Change>& changes) {
     return !changes.empty() && changes.front().slot == 0;

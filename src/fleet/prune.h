@@ -17,6 +17,6 @@ struct Pruned {
 /// The answer without the changes of GPUs that gain nothing, among the GPUs whose first change begins in slot 0; those
 /// that gain least are removed first. Changes that floors, budgets or a retraining need are kept, and so is the bound.
 /// Requires: a schedule without faults. O(GPUs that change x services x slots x samples) per round.
-[[nodiscard]] Pruned without_what_does_not_pay(const Problem& problem, Answer answer);
+[[nodiscard]] Pruned without_low_value_changes(const Problem& problem, Answer answer);
 
 }  // namespace berth::planner

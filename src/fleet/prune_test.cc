@@ -34,7 +34,7 @@ TEST(Prune, WhatIsLeftPays) {
     // As if planned for a smaller price: some changes do not pay at this one.
     problem.change_price = 0.04 * std::abs(before.objective);
     before.objective = evaluate(problem, before.schedule).objective;
-    const Pruned pruned = without_what_does_not_pay(problem, before);
+    const Pruned pruned = without_low_value_changes(problem, before);
     const Answer& after = pruned.answer;
     SCOPED_TRACE(seed);
     ASSERT_EQ(find_fault(problem, after.schedule).value_or(""), "");

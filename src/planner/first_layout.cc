@@ -14,7 +14,7 @@ namespace {
 constexpr int kAgainMax = 8;
 constexpr std::size_t kGpusWithRoomMax = 8;  ///< on larger fleets one slice matters little, and the search takes long
 constexpr int kRoomsMax = 2;
-constexpr double kRoomPays = 1e-6;  ///< of the objective
+constexpr double kRoomGainLeast = 1e-6;  ///< of the objective
 
 std::size_t ordinal(int index) { return static_cast<std::size_t>(index); }
 
@@ -110,7 +110,7 @@ std::optional<Roomier> with_one_more(const Problem& window, const Problem& first
     improve_first_layout(left, limits, answer);
     if (!is_complete(answer)) continue;
     const std::optional<double> worth = window_worth(window, limits, answer.schedule);
-    if (!worth || *worth <= least * (1 + kRoomPays)) continue;
+    if (!worth || *worth <= least * (1 + kRoomGainLeast)) continue;
     least = *worth;
     best = Roomier{.first = std::move(left), .answer = std::move(answer), .worth = *worth};
   }

@@ -14,7 +14,7 @@ namespace {
 constexpr int kSmallFleet = 8;  ///< GPUs up to which each is solved by itself beside the others
 constexpr int kTinyFleet = 2;   ///< GPUs up to which all have their turn in each plan
 constexpr int kRoundsMax = 2;
-constexpr double kWorthIt = 1e-7;  ///< of the objective: less is rounding
+constexpr double kObjectiveGainLeast = 1e-7;  ///< of the objective: less is rounding
 constexpr double kPartGap = 0.002;
 
 /// Solves one GPU at a time, among those whose turn it is, with the others outside, as long as that gains.
@@ -34,7 +34,7 @@ void solve_each_in_turn(const Problem& problem, const SearchLimits& limits, Answ
     tried.gpus[gpu] = part.schedule.gpus.front();
     if (find_fault(problem, tried)) continue;  // budgets and floors of a part are only nearly those of the whole
     const double objective = evaluate(problem, tried).objective;
-    if (objective <= answer.objective * (1 + kWorthIt)) continue;
+    if (objective <= answer.objective * (1 + kObjectiveGainLeast)) continue;
     answer.schedule = std::move(tried);
     answer.objective = objective;
     unchanged = -1;

@@ -443,7 +443,7 @@ double Responder::stop_retraining(FleetState& state, GpuIndex gpu, ServiceIndex 
   return state.score() - before;
 }
 
-double Responder::mend(FleetState& state, GpuIndex gpu) {
+double Responder::repair_floors(FleetState& state, GpuIndex gpu) {
   std::vector<ServiceIndex> short_services;
   for (const ServiceIndex i : indices_of<ServiceIndex>(terms_->problem.services)) {
     if (state.service(i).shortfall > 0) short_services.push_back(i);

@@ -47,7 +47,7 @@ class Responder {
   double stop_retraining(FleetState& state, GpuIndex gpu, ServiceIndex service);
   /// Gives pieces of a GPU to services that are short of their floors, one at a time, while that is better. Returns the
   /// gain.
-  double mend(FleetState& state, GpuIndex gpu);
+  double repair_floors(FleetState& state, GpuIndex gpu);
   /// Moves the changes of a GPU in time as long as that is better.
   double retime(FleetState& state, GpuIndex gpu);
   [[nodiscard]] std::int64_t nodes() const { return nodes_; }

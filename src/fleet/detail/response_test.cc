@@ -141,7 +141,7 @@ TEST(FleetResponse, AGpuThatWasTakenOutIsPlacedAgain) {
 }
 
 TEST(FleetResponse, FloorsThatLackGetPieces) {
-  int mended = 0;
+  int repaired = 0;
   for (std::uint64_t seed = 1; seed < 4 * kSeeds; seed += 2) {
     SCOPED_TRACE(seed);
     const Fleet fleet(seed);
@@ -151,16 +151,16 @@ TEST(FleetResponse, FloorsThatLackGetPieces) {
     for (const GpuIndex gpu : indices_of<GpuIndex>(fleet.problem.gpus)) {
       const double before = state.score();
       const double lacked = state.shortfall();
-      const double gain = responder.mend(state, gpu);
+      const double gain = responder.repair_floors(state, gpu);
       EXPECT_GE(gain, 0);
       expect_exact(state, before, false, gain);
       if (lacked <= 0) {
         EXPECT_EQ(gain, 0);
       }
-      mended += state.shortfall() < lacked ? 1 : 0;
+      repaired += state.shortfall() < lacked ? 1 : 0;
     }
   }
-  EXPECT_GT(mended, 5);
+  EXPECT_GT(repaired, 5);
 }
 
 TEST(FleetResponse, ARetrainingBeginsWhereItGainsAndStopsWhereItIsToldTo) {
