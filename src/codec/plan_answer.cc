@@ -28,7 +28,8 @@ double promised_gain_of(const PlanRecord& record) {
   return std::abs(gain) <= kRounding * std::abs(record.stay_objective) ? 0 : gain;
 }
 
-std::string slice_text(const Scenario& scenario, const PlanRecord& record, int gpu, int site) {
+std::string slice_text(const Scenario& scenario, const PlanRecord& record, planner::GpuIndex gpu,
+                       planner::SiteIndex site) {
   const GpuId id{static_cast<std::uint32_t>(gpu)};
   const Slice slice = record.frame.slice_at(id, site);
   return fmt::format("{}@{}", profile_name(scenario.model_of(id), slice.profile), slice.start);
@@ -61,15 +62,15 @@ std::vector<planner::ReasonedStep> steps_of_pins(const PlanRecord& record, const
     const Slice& slice = assign->holding.slice;
     const std::vector<planner::Change>& changes = record.answer.schedule.gpus[slice.gpu.index];
     if (!changes.empty() && changes.front().slot == 0) continue;  // the schedule has it
-    const std::optional<int> site = record.frame.site_of(slice);
+    const std::optional<planner::SiteIndex> site = record.frame.site_of(slice);
     ENSURE(site && assign->holding.services.size() == 1);
     const int variant = assign->point ? assign->point->variant : 0;
     const planner::Piece piece{.site = *site,
-                               .service = static_cast<int>(assign->holding.services.front().index),
+                               .service{assign->holding.services.front().index},
                                .use = assign->holding.role == Role::kRetraining ? planner::kRetraining : variant};
     for (const planner::StepType type : {planner::StepType::kCreate, planner::StepType::kAssign}) {
       planner::ReasonedStep& added = steps.emplace_back();
-      added.step = {.type = type, .gpu = static_cast<int>(slice.gpu.index), .slot = 0, .piece = piece};
+      added.step = {.type = type, .gpu{slice.gpu.index}, .slot{}, .piece = piece};
       added.of_gpu.emplace();
       added.reason.emplace().gain.reset();
     }

@@ -30,7 +30,8 @@ struct PlanAnswer {
 [[nodiscard]] double promised_gain_of(const PlanRecord& record);
 
 /// A slice in words: 3g.40gb@4.
-[[nodiscard]] std::string slice_text(const Scenario& scenario, const PlanRecord& record, int gpu, int site);
+[[nodiscard]] std::string slice_text(const Scenario& scenario, const PlanRecord& record, planner::GpuIndex gpu,
+                                     planner::SiteIndex site);
 
 /// The word for a type of step.
 [[nodiscard]] std::string_view word_of(planner::StepType type);

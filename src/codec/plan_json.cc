@@ -43,7 +43,7 @@ Json step_json(const Scenario& scenario, const PlanRecord& record, const planner
   const GpuId gpu{static_cast<std::uint32_t>(step.gpu)};
   const Slice slice = record.frame.slice_at(gpu, step.piece.site);
   Json entry;
-  entry["gpu"] = step.gpu;
+  entry["gpu"] = gpu.index;
   entry["type"] = word_of(step.type);
   entry["profile"] = profile_name(scenario.model_of(gpu), slice.profile);
   entry["start"] = slice.start;

@@ -48,6 +48,10 @@ struct Snapshot {
 
   /// Whether a plan made now is the first layout: it takes effect at once, and costs nothing.
   [[nodiscard]] bool is_before_first_layout() const { return slices.empty() && now == Instant(); }
+  /// When a plan made now takes effect, where planning takes so long.
+  [[nodiscard]] Instant takes_effect_at(Micros planning) const {
+    return is_before_first_layout() ? now : now + planning;
+  }
 };
 
 }  // namespace berth

@@ -18,14 +18,14 @@ namespace berth {
 namespace {
 
 /// The rate that a service needs and the rate that it has, in requests per second.
-struct Supply {
+struct FloorSupply {
   double needed = 0;  ///< 0: no floor
   double has = 0;
 
   [[nodiscard]] double short_of() const { return std::max(0.0, needed - has); }
 };
 
-using Supplies = std::vector<Supply>;
+using FloorSupplies = std::vector<FloorSupply>;
 
 /// The latency of a point, or of a smaller batch with as many processes where that is slower: tables are not monotone.
 double slowest_ms(const std::vector<PerformancePoint>& points, const PerformancePoint& point) {
@@ -97,7 +97,7 @@ class CounterPlanner {
       const GpuId gpu{index};
       const bool must_be_filled = is_first_ && pins_.contains(gpu);  // pinned slices exist from the first layout on
       if (locked_.contains(gpu) || !(is_short(supplies_) || must_be_filled)) continue;
-      Supplies after = supplies_;
+      FloorSupplies after = supplies_;
       for (const StandingSlice* standing : standing_[gpu]) add(*standing, -1, after);
       const Contents contents = fill(gpu, after);
       if (shortfall(after) >= shortfall(supplies_) && !must_be_filled) continue;
@@ -109,20 +109,20 @@ class CounterPlanner {
   }
 
  private:
-  static bool is_short(const Supplies& supplies) {
-    return std::ranges::any_of(supplies, [](const Supply& supply) { return supply.short_of() > 0; });
+  static bool is_short(const FloorSupplies& supplies) {
+    return std::ranges::any_of(supplies, [](const FloorSupply& supply) { return supply.short_of() > 0; });
   }
 
   /// The sum over the floors of the share that is unmet.
-  static double shortfall(const Supplies& supplies) {
+  static double shortfall(const FloorSupplies& supplies) {
     double sum = 0;
-    for (const Supply& supply : supplies) {
+    for (const FloorSupply& supply : supplies) {
       if (supply.needed > 0) sum += supply.short_of() / supply.needed;
     }
     return sum;
   }
 
-  void add(const StandingSlice& standing, int sign, Supplies& supplies) const {
+  void add(const StandingSlice& standing, int sign, FloorSupplies& supplies) const {
     for (const ServiceId service : standing.holding.services) {
       supplies[service.index].has += sign * standing_rate(scenario_, standing, service);
     }
@@ -188,7 +188,7 @@ class CounterPlanner {
   }
 
   /// Fills an empty GPU and adds the rates of its slices to `supplies`.
-  Contents fill(GpuId gpu, Supplies& supplies) {
+  Contents fill(GpuId gpu, FloorSupplies& supplies) {
     Contents contents;
     const auto pins = pins_.find(gpu);
     for (std::size_t i = 0; pins != pins_.end() && i < pins->second.size(); ++i) {
@@ -214,7 +214,7 @@ class CounterPlanner {
   }
 
   /// The service that is short of the largest share of its floor; ties: the earlier.
-  static std::optional<std::uint32_t> shortest(const Supplies& supplies, const std::set<std::uint32_t>& without) {
+  static std::optional<std::uint32_t> shortest(const FloorSupplies& supplies, const std::set<std::uint32_t>& without) {
     std::optional<std::uint32_t> shortest;
     double most = 0;
     for (std::uint32_t index = 0; index < supplies.size(); ++index) {
@@ -243,7 +243,7 @@ class CounterPlanner {
 
   const Scenario& scenario_;
   bool is_first_;
-  Supplies supplies_;
+  FloorSupplies supplies_;
   std::set<GpuId> locked_;
   std::map<GpuId, std::vector<const StandingSlice*>> standing_;  ///< without those that leave
   std::map<GpuId, std::vector<std::pair<Slice, std::uint32_t>>> pins_;

@@ -23,21 +23,22 @@ StepAnswer Engine::step(Instant now) {
   StepAnswer answer;
   answer.plan.base_version = state_.snapshot().version;
   answer.plan.made_at = now;
+  answer.is_first_layout = state_.snapshot().is_before_first_layout();
+  answer.acts_at = state_.snapshot().takes_effect_at(scenario_.planning);
   for (const Stage& stage : stages_) {
     answer.infeasible = stage.run(state_.snapshot(), answer.plan);
     if (answer.infeasible) return answer;
   }
   if (answer.plan.actions.empty()) return answer;
-  const Instant acts_at = state_.snapshot().is_before_first_layout() ? now : now + scenario_.planning;
-  answer.refused = find_objection(scenario_, state_.snapshot(), answer.plan, acts_at);
+  answer.refused = find_objection(scenario_, state_.snapshot(), answer.plan, answer.acts_at);
   if (!answer.refused && rules_.is_strict) {
-    answer.refused = find_breach(scenario_, state_.snapshot(), answer.plan, acts_at);
+    answer.refused = find_breach(scenario_, state_.snapshot(), answer.plan, answer.acts_at);
   }
   if (answer.refused) {
     answer.plan.actions.clear();
     return answer;
   }
-  state_.apply(answer.plan, acts_at);
+  state_.apply(answer.plan, answer.acts_at);
   return answer;
 }
 

@@ -26,6 +26,8 @@ struct Stage {
 /// The result of a step.
 struct StepAnswer {
   Plan plan;                              ///< may have no actions
+  Instant acts_at;                        ///< when the plan takes effect: Snapshot::takes_effect_at
+  bool is_first_layout = false;           ///< Snapshot::is_before_first_layout
   std::optional<std::string> infeasible;  ///< a stage found that no plan can exist
   std::optional<std::string> refused;     ///< the verifier's objection; the plan is then empty and nothing was recorded
 };
@@ -43,8 +45,7 @@ class Engine {
   /// Accepts an event; it is applied by the next step.
   void observe(const Event& event) { inbox_.push_back(event); }
 
-  /// Drains the events, runs the stages in order, verifies the plan and records it. Plans take effect
-  /// `scenario.planning` later, but the first layout at once. Requires: `now` never goes back.
+  /// Drains the events, runs the stages in order, verifies the plan and records it. Requires: `now` never goes back.
   [[nodiscard]] StepAnswer step(Instant now);
 
   [[nodiscard]] const Snapshot& snapshot() const { return state_.snapshot(); }

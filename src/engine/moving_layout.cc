@@ -30,8 +30,8 @@ class Mover {
 
   std::optional<std::string> run(const Snapshot& snapshot, Plan& plan) {
     watch_.observe(snapshot);
-    const bool is_first_layout = snapshot.slices.empty() && snapshot.now == Instant();
-    if (!is_first_layout && is_frozen(scenario_, snapshot.now + scenario_.planning)) return std::nullopt;
+    const Instant acts_at = snapshot.takes_effect_at(scenario_.planning);
+    if (!snapshot.is_before_first_layout() && is_frozen(scenario_, acts_at)) return std::nullopt;
     std::vector<double> progress;
     progress.reserve(snapshot.services.size());
     for (std::uint32_t service = 0; service < snapshot.services.size(); ++service) {

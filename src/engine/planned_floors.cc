@@ -81,7 +81,7 @@ Finding ask_moment(const MomentQuestion& question, std::span<const ConstraintId>
   problem.change_price = 0;
   if (question.is_first_layout) {
     problem.is_frozen.clear();
-    problem.floors_from = 0;
+    problem.floors_from = planner::SlotIndex(0);
   }
   const planner::Answer answer = planner::solve(problem, {.nodes_max = question.nodes_max, .gap = 0});
   if (!answer.is_infeasible && !answer.misses_floors) return Finding::kCanBeMet;

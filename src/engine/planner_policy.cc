@@ -69,7 +69,7 @@ double value_per_second(const planner::Problem& problem) {
   return sum;
 }
 
-bool stands_on(const Configuration& pieces, int site) {
+bool stands_on(const Configuration& pieces, planner::SiteIndex site) {
   return std::ranges::any_of(pieces, [&](const Piece& piece) { return piece.site == site; });
 }
 
@@ -86,8 +86,9 @@ Configuration pins_alone(const planner::Problem& problem, const planner::GpuTerm
   Configuration pieces;
   pieces.reserve(gpu.pins.size());
   for (const planner::PinnedSite& pin : gpu.pins) {
-    const auto kind = static_cast<std::size_t>(model.sites[static_cast<std::size_t>(pin.site)].kind);
-    const auto& rates = model.rates[kind][static_cast<std::size_t>(pin.service)].requests_per_second;
+    const planner::KindIndex kind = model.sites[static_cast<std::size_t>(pin.site)].kind;
+    const auto& rates =
+        model.rates[static_cast<std::size_t>(kind)][static_cast<std::size_t>(pin.service)].requests_per_second;
     const auto best = std::ranges::max_element(rates);
     const int use = *best > 0 ? static_cast<int>(best - rates.begin()) : planner::kRetraining;
     pieces.push_back({.site = pin.site, .service = pin.service, .use = use});
@@ -133,7 +134,7 @@ class PlannerPolicy {
     watch_.observe(snapshot);
     if (outlook_.observe) outlook_.observe(snapshot);
     const bool is_first = snapshot.is_before_first_layout();
-    const Instant acts_at = is_first ? snapshot.now : snapshot.now + scenario_.planning;
+    const Instant acts_at = snapshot.takes_effect_at(scenario_.planning);
     if (!is_time(snapshot, plan, acts_at)) return std::nullopt;
     if (is_first) {
       if (auto conflict = find_static_conflict(scenario_)) return with_names(scenario_, *conflict);
@@ -149,7 +150,7 @@ class PlannerPolicy {
     Solved solved = is_first ? solve_first(problem) : solve_as_far_as_floors_go(problem, limits(), known);
     std::vector<double> gains(problem.gpus.size());
     if (!is_first && !solved.answer.is_infeasible) {
-      planner::Pruned pruned = planner::without_what_does_not_pay(problem, std::move(solved.answer));
+      planner::Pruned pruned = planner::without_low_value_changes(problem, std::move(solved.answer));
       solved.answer = std::move(pruned.answer);
       gains = std::move(pruned.gains);
     }
@@ -410,10 +411,11 @@ class PlannerPolicy {
       assign.holding.role = Role::kRetraining;
       return assign;
     }
-    const auto model = static_cast<std::size_t>(frame_.model_of_gpu[gpu.index]);
-    const auto kind = static_cast<std::size_t>(frame_.models[model].sites[static_cast<std::size_t>(piece.site)].kind);
-    assign.point =
-        frame_.points[model][kind][static_cast<std::size_t>(piece.service)][static_cast<std::size_t>(piece.use)];
+    const planner::ModelIndex model = frame_.model_of_gpu[gpu.index];
+    const planner::KindIndex kind =
+        frame_.models[static_cast<std::size_t>(model)].sites[static_cast<std::size_t>(piece.site)].kind;
+    assign.point = frame_.points[static_cast<std::size_t>(model)][static_cast<std::size_t>(kind)]
+                                [static_cast<std::size_t>(piece.service)][static_cast<std::size_t>(piece.use)];
     return assign;
   }
 

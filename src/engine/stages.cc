@@ -76,7 +76,7 @@ class Lender {
 
 Stage first_layout_stage(std::string policy, std::function<partition::LayoutOrInfeasible(const Snapshot&)> decide) {
   const auto run = [decide = std::move(decide)](const Snapshot& snapshot, Plan& plan) -> std::optional<std::string> {
-    if (!snapshot.slices.empty() || snapshot.now != Instant()) return std::nullopt;
+    if (!snapshot.is_before_first_layout()) return std::nullopt;
     const partition::LayoutOrInfeasible decided = decide(snapshot);
     if (const auto* infeasible = std::get_if<partition::Infeasible>(&decided)) return infeasible->why;
     for (const Holding& holding : std::get<partition::Layout>(decided)) {
@@ -95,7 +95,7 @@ Stage retraining_stage(const Scenario& scenario) {
   const auto run = [&scenario, retrains, lender = Lender(scenario)](const Snapshot& snapshot,
                                                                     Plan& plan) mutable -> std::optional<std::string> {
     // A plan that lays out everything anew is not mixed with lending; the next step lends.
-    if (!retrains || !plan.actions.empty() || is_frozen(scenario, snapshot.now + scenario.planning))
+    if (!retrains || !plan.actions.empty() || is_frozen(scenario, snapshot.takes_effect_at(scenario.planning)))
       return std::nullopt;
     lender.lend_or_return(snapshot, plan);
     return std::nullopt;

@@ -21,11 +21,11 @@
 namespace berth::planner {
 namespace {
 
-constexpr double kRounding = 1e-8;   ///< of the objective, between two ways to sum it
-constexpr int kSmallFleetGpus = 16;  ///< GPUs up to which everything is tried
+constexpr double kRounding = 1e-8;   ///< relative difference of the objective between two orders of summation
+constexpr int kSmallFleetGpus = 16;  ///< up to this many GPUs every method is tried
 constexpr int kFleetRoundsMax = 12;
-constexpr double kRoundLeast = 1e-3;  ///< of the most: a round that gains less is the last one of a large fleet
-constexpr int kPriceBlocks = 3;       ///< stretches of equal prices behind the first one
+constexpr double kRoundLeast = 1e-3;  ///< of the maximum objective: the least gain of a round of a large fleet
+constexpr int kPriceBlocks = 3;       ///< blocks of equal prices after the first one
 constexpr int kPriceBlocksLarge = 2;  ///< of large fleets
 constexpr int kScaledGpus = 100;      ///< of large fleets, for the level of prices
 constexpr int kSampleSteps = 100;     ///< with prices for
@@ -35,10 +35,10 @@ constexpr double kSoftnessFirst = 0.05;
 constexpr double kSoftness = 0.004;
 constexpr double kSoftnessLast = 0.0025;
 constexpr int kHugeRounds = 3;
-/// Each GPU of a large fleet is placed once and answers twice, whatever the limit of nodes: where there is room for
-/// all, prices are 0, and the placement alone leaves every GPU empty.
+/// Each GPU of a large fleet is placed once and responds twice, regardless of the limit of nodes: if there is room for
+/// all, prices are 0, and the placement alone would leave every GPU empty.
 constexpr std::int64_t kTurnsLeast = 3;
-constexpr int kMendsMax = 250;                   ///< GPUs that are looked at for floors in a round
+constexpr int kFloorRepairsMax = 250;            ///< GPUs that are looked at for floors in a round
 constexpr std::int64_t kThoroughNodes = 20'000;  ///< limit from which on small fleets get time
 constexpr double kSmallNovelty = 0.1;
 constexpr std::size_t kRecutsLent = 3;       ///< of a GPU, tried with loans
@@ -64,37 +64,37 @@ constexpr Effort kThoroughEffort;
 constexpr Effort kQuickEffort{
     .first_slot = 4, .growth = 2, .stride = 2, .attempts = 3, .price_blocks = 2, .price_steps = 15, .is_shaken = false};
 
-/// Slots that lie closer at the beginning of the window.
-std::vector<int> graded_slots(int slots, double first, double growth) {
-  std::vector<int> wanted = {0};
+/// Slots that are denser at the beginning of the window.
+std::vector<SlotIndex> graded_slots(int slots, double first, double growth) {
+  std::vector<SlotIndex> wanted = {SlotIndex(0)};
   double slot = first;
   while (slot < slots) {
-    wanted.push_back(static_cast<int>(slot));
+    wanted.emplace_back(static_cast<int>(slot));
     slot = std::max(slot + 1, slot * growth);
   }
   return wanted;
 }
 
-/// Slots until whatever begins to serve is ready.
+/// Slots until a piece that begins to serve is ready.
 int slots_to_serve(const fleet::Terms& terms) {
   int ready = 1;
   for (const fleet::Readiness& readiness : terms.serving) ready = std::max(ready, readiness.on_new_site);
   return ready;
 }
 
-/// Stretches of equal prices: until what begins at once is ready, then of equal length.
-std::vector<int> price_starts(const fleet::Terms& terms, int blocks) {
+/// Blocks of equal prices: until pieces that begin at once are ready, then of equal length.
+std::vector<SlotIndex> price_starts(const fleet::Terms& terms, int blocks) {
   const int ready = slots_to_serve(terms);
-  std::vector<int> starts = {0};
-  if (ready < terms.slots / 4) starts.push_back(ready);
-  const int floors = terms.problem.floors_from;
-  const int begin = starts.back();
+  std::vector<SlotIndex> starts = {SlotIndex(0)};
+  if (ready < terms.slots / 4) starts.emplace_back(ready);
+  const SlotIndex floors = terms.problem.floors_from;
+  const SlotIndex begin = starts.back();
   const int count = std::min(blocks, terms.slots - begin);
   const int length = (terms.slots - begin) / std::max(1, count);
   for (int k = 1; k < count; ++k) starts.push_back(begin + (terms.slots - begin) * k / count);
   if (floors > 0 && floors < terms.slots) {  // prices of floors begin there
-    const auto near =
-        std::ranges::find_if(starts, [&](int slot) { return slot > begin && std::abs(slot - floors) < length / 2; });
+    const auto near = std::ranges::find_if(
+        starts, [&](SlotIndex slot) { return slot > begin && std::abs(slot - floors) < length / 2; });
     if (near != starts.end())
       *near = floors;
     else if (std::ranges::find(starts, floors) == starts.end())
@@ -104,11 +104,11 @@ std::vector<int> price_starts(const fleet::Terms& terms, int blocks) {
   return starts;
 }
 
-/// The same for large fleets. What stands in the last slot stands in the tail, so a floor there costs what it keeps
-/// from the whole tail, and has a price of its own.
-std::vector<int> price_starts_large(const fleet::Terms& terms) {
-  std::vector<int> starts = price_starts(terms, kPriceBlocksLarge);
-  const int last = terms.slots - 1;
+/// The same for large fleets. The configuration of the last slot is also that of the tail, so a floor in that slot
+/// costs capacity of the whole tail and has a price of its own.
+std::vector<SlotIndex> price_starts_large(const fleet::Terms& terms) {
+  std::vector<SlotIndex> starts = price_starts(terms, kPriceBlocksLarge);
+  const SlotIndex last = terms.tail() - 1;
   const bool binds =
       terms.problem.floors_from < last && terms.problem.tail_seconds > 0 &&
       std::ranges::any_of(terms.problem.services, [](const ServiceTerms& service) { return service.floor_rate > 0; });
@@ -116,10 +116,10 @@ std::vector<int> price_starts_large(const fleet::Terms& terms) {
   return starts;
 }
 
-/// Large fleets change where prices do (no finer: pieces of single GPUs then come and go where nobody else's do), and
-/// for the tail.
-std::vector<int> price_changes(const fleet::Terms& terms, std::vector<int> starts) {
-  starts.push_back(std::max(0, terms.slots - slots_to_serve(terms)));
+/// On large fleets, changes are made only where prices change, and for the tail: with a finer grid single GPUs would
+/// change at slots of their own.
+std::vector<SlotIndex> price_changes(const fleet::Terms& terms, std::vector<SlotIndex> starts) {
+  starts.emplace_back(std::max(0, terms.slots - slots_to_serve(terms)));
   return starts;
 }
 
@@ -148,7 +148,7 @@ class FleetSearch {
  private:
   void solve_small() {
     const Effort effort = limits_.nodes_max < kThoroughNodes ? kQuickEffort : kThoroughEffort;
-    const std::vector<int> slots = graded_slots(terms_.slots, effort.first_slot, effort.growth);
+    const std::vector<SlotIndex> slots = graded_slots(terms_.slots, effort.first_slot, effort.growth);
     fleet::Responder responder(terms_, fleet::make_grid(terms_, slots, {}), effort.stride);
     const fleet::ResponseOptions options{.attempts = effort.attempts};
     improve(responder, best_, options);
@@ -172,12 +172,13 @@ class FleetSearch {
     spent_ += prices->nodes();
   }
 
-  /// All GPUs begin anew, one after the other, at prices that leave to each service what it can use best.
+  /// Empties the fleet and places the GPUs one after the other, at prices that leave each service the slices that it
+  /// can use best.
   fleet::FleetState filled(fleet::Responder& responder, const fleet::PriceSearch& prices) {
     fleet::FleetState state(terms_);
-    for (int gpu = 0; gpu < gpus_; ++gpu) state.take_out(gpu);
+    for (const GpuIndex gpu : Indices<GpuIndex>(gpus_)) state.take_out(gpu);
     responder.gains().set_caps(prices.caps());
-    for (int gpu = 0; gpu < gpus_; ++gpu) responder.place(state, gpu);
+    for (const GpuIndex gpu : Indices<GpuIndex>(gpus_)) responder.place(state, gpu);
     responder.gains().set_caps(std::nullopt);
     return state;
   }
@@ -188,7 +189,7 @@ class FleetSearch {
     fleet::Lending lending(terms_);
     for (int round = 0; round < kFleetRoundsMax; ++round) {
       double gain = 0;
-      for (int gpu = 0; gpu < gpus_ && has_nodes(responder); ++gpu) {
+      for (GpuIndex gpu(0); gpu < gpus_ && has_nodes(responder); ++gpu) {
         gain += responder.improve(state, gpu, options);
         gain += options.attempts < kThoroughEffort.attempts ? timing.improve(state, gpu) : responder.retime(state, gpu);
         gain += lending.improve(state, gpu);
@@ -198,12 +199,13 @@ class FleetSearch {
     spent_ += timing.nodes() + lending.nodes();
   }
 
-  /// A GPU is cut a little differently as soon as it may, and its slices are lent from there on: answers that take one
-  /// piece after the other do not find a recut that pays only by the retraining that it makes room for.
+  /// Tries small changes of a GPU's partition as early as possible, with its slices lent from then on: responses that
+  /// choose one piece after the other do not find a repartition that is worthwhile only through the retraining for
+  /// which it makes room.
   void cut_nearby() {
     fleet::Lending lending(terms_);
     fleet::Timing timing(terms_);
-    for (int gpu = 0; gpu < gpus_; ++gpu) {
+    for (const GpuIndex gpu : Indices<GpuIndex>(gpus_)) {
       if (!limits_.is_turn_of(gpu, gpus_)) continue;
       for (const std::vector<Change>& changes : likeliest_recuts(gpu)) {
         fleet::FleetState state = best_.branch();
@@ -218,8 +220,8 @@ class FleetSearch {
   }
 
   /// The recuts that are worth most by themselves.
-  std::vector<std::vector<Change>> likeliest_recuts(int gpu) {
-    const int slot = fleet::next_free(terms_, gpu, {}, 0);
+  std::vector<std::vector<Change>> likeliest_recuts(GpuIndex gpu) {
+    const SlotIndex slot = fleet::next_free(terms_, gpu, {}, SlotIndex(0));
     std::vector<std::pair<double, std::vector<Change>>> found;
     if (slot >= terms_.slots) return {};
     fleet::FleetState state = best_.branch();
@@ -240,21 +242,21 @@ class FleetSearch {
 
   /// Two GPUs begin anew, each in turn first.
   void shake(fleet::Responder& responder) {
-    for (int first = 0; first < gpus_; ++first) {
-      for (int second = 0; second < gpus_ && has_nodes(responder); ++second) {
+    for (const GpuIndex first : Indices<GpuIndex>(gpus_)) {
+      for (GpuIndex second(0); second < gpus_ && has_nodes(responder); ++second) {
         if (first == second) continue;
         fleet::FleetState state = best_.branch();
-        for (const int gpu : {first, second}) state.take_out(gpu);
-        for (const int gpu : {first, second}) responder.place(state, gpu);
-        for (const int gpu : {first, second, first}) responder.improve(state, gpu, {.attempts = 1});
+        for (const GpuIndex gpu : {first, second}) state.take_out(gpu);
+        for (const GpuIndex gpu : {first, second}) responder.place(state, gpu);
+        for (const GpuIndex gpu : {first, second, first}) responder.improve(state, gpu, {.attempts = 1});
         keep(state);
       }
     }
-    for (int gpu = 0; gpu < gpus_; ++gpu) responder.retime(best_, gpu);
+    for (const GpuIndex gpu : Indices<GpuIndex>(gpus_)) responder.retime(best_, gpu);
   }
 
   void solve_large() {
-    const std::vector<int> starts = price_starts_large(terms_);
+    const std::vector<SlotIndex> starts = price_starts_large(terms_);
     fleet::PriceSearch prices(terms_, starts);
     prices.start_from_rents();
     prices.scale_rents(kScaledGpus);
@@ -279,19 +281,19 @@ class FleetSearch {
 
   /// Each service is retrained where that is best of its GPU and a few others; no two begin on the same.
   void move_retraining(fleet::Responder& responder, fleet::FleetState& state) {
-    int next = 0;
-    for (int i = 0; fleet::idx(i) < terms_.problem.services.size(); ++i) {
+    GpuIndex next;
+    for (const ServiceIndex i : indices_of<ServiceIndex>(terms_.problem.services)) {
       if (!terms_.problem.services[fleet::idx(i)].retraining) continue;
-      const int host = host_of(state, i);
+      const GpuIndex host = host_of(state, i);
       if (host >= 0) responder.retrain(state, host, i);
       const double before = state.score();
-      std::vector<std::pair<int, fleet::Path>> old;  // of all GPUs that change from here on
+      std::vector<std::pair<GpuIndex, fleet::Path>> old;  // of all GPUs that change from here on
       if (host >= 0) {
         old.emplace_back(host, state.path(host));
         responder.stop_retraining(state, host, i);
       }
       for (int k = 0; k < kRetrainingGpus && state.score() <= before && has_nodes(responder); ++k) {
-        next = (next + kRetrainingStride) % gpus_;
+        next = GpuIndex((next + kRetrainingStride) % gpus_);
         if (host >= 0) old.emplace_back(next, state.path(next));
         responder.retrain(state, next, i);
       }
@@ -304,13 +306,13 @@ class FleetSearch {
   }
 
   /// The first GPU that retrains a service, or -1.
-  [[nodiscard]] int host_of(const fleet::FleetState& state, int service) const {
-    for (int gpu = 0; gpu < gpus_; ++gpu) {
+  [[nodiscard]] GpuIndex host_of(const fleet::FleetState& state, ServiceIndex service) const {
+    for (const GpuIndex gpu : Indices<GpuIndex>(gpus_)) {
       for (const fleet::Stay& stay : state.path(gpu).stays) {
         if (stay.piece.use == kRetraining && stay.piece.service == service) return gpu;
       }
     }
-    return -1;
+    return GpuIndex(-1);
   }
 
   /// Rounds over all GPUs and all slices until they gain little. In huge fleets a GPU that gained nothing in one round
@@ -321,15 +323,15 @@ class FleetSearch {
     std::vector<char> has_gained(fleet::idx(gpus_), 1);
     for (int round = 0; round < rounds; ++round) {
       const double before = state.score();
-      for (int gpu = 0; gpu < gpus_ && has_nodes(responder); ++gpu) {
+      for (GpuIndex gpu(0); gpu < gpus_ && has_nodes(responder); ++gpu) {
         if (is_huge_ && has_gained[fleet::idx(gpu)] == 0) continue;
         double gain = responder.improve(state, gpu, {.attempts = 1, .moves_retraining = false});
         gain += timing.improve(state, gpu);
         has_gained[fleet::idx(gpu)] = gain > 0 ? 1 : 0;
       }
       exchange.run(state, kExchangePasses);
-      for (int k = 0; k < std::min(gpus_, kMendsMax) && state.shortfall() > 0 && has_nodes(responder); ++k) {
-        responder.mend(state, (round * kMendsMax + k) % gpus_);
+      for (int k = 0; k < std::min(gpus_, kFloorRepairsMax) && state.shortfall() > 0 && has_nodes(responder); ++k) {
+        responder.repair_floors(state, GpuIndex((round * kFloorRepairsMax + k) % gpus_));
       }
       if (state.score() - before <= kRoundLeast * terms_.value_max) break;
     }
@@ -346,8 +348,8 @@ class FleetSearch {
 
   Answer answer() {
     Answer answer;
-    fleet::FleetState exact(terms_);  // sums without what adding and taking out left behind
-    for (int gpu = 0; gpu < gpus_; ++gpu) {
+    fleet::FleetState exact(terms_);  // sums without the rounding errors of adding and removing paths
+    for (const GpuIndex gpu : Indices<GpuIndex>(gpus_)) {
       answer.schedule.gpus.push_back(best_.path(gpu).changes);
       exact.take_out(gpu);
       exact.put(gpu, best_.path(gpu));

@@ -119,7 +119,7 @@ TEST(Fleet, ARetrainingPieceThatGivesNothingMayStand) {
       for (const StandingPiece& each : gpu.standing) {
         if (each.piece.use != kRetraining || each.piece.service == kNobody) continue;
         ++standing;
-        const int kind = model.sites[static_cast<std::size_t>(each.piece.site)].kind;
+        const KindIndex kind = model.sites[static_cast<std::size_t>(each.piece.site)].kind;
         model.rates[static_cast<std::size_t>(kind)][static_cast<std::size_t>(each.piece.service)].retraining_slots = 0;
       }
     }

@@ -10,11 +10,11 @@
 namespace berth::planner {
 namespace {
 
-/// The fleet on its way, with what each GPU's changes are worth beside those of the others.
+/// The current schedule of the fleet, with the gain of each GPU's changes given those of the others.
 class Pruning {
  public:
   Pruning(const Problem& problem, Schedule& schedule) : terms_(problem), state_(terms_), schedule_(schedule) {
-    for (int gpu = 0; gpu < static_cast<int>(problem.gpus.size()); ++gpu) {
+    for (const GpuIndex gpu : indices_of<GpuIndex>(problem.gpus)) {
       const std::vector<Change>& changes = schedule_.gpus[fleet::idx(gpu)];
       if (changes.empty()) continue;
       state_.take_out(gpu);
@@ -23,13 +23,13 @@ class Pruning {
     }
   }
 
-  /// Leaves out those that do not pay, as the others stand at their turn. Whether there were any.
+  /// Removes changes that gain nothing, each given the others at that time. Returns whether there were any.
   bool run_round() {
-    std::vector<std::pair<double, int>> by_gain;
+    std::vector<std::pair<double, GpuIndex>> by_gain;
     by_gain.reserve(candidates_.size());
-    for (const int gpu : candidates_) by_gain.emplace_back(gain_of(gpu), gpu);
+    for (const GpuIndex gpu : candidates_) by_gain.emplace_back(gain_of(gpu), gpu);
     std::ranges::sort(by_gain);
-    std::vector<int> kept;
+    std::vector<GpuIndex> kept;
     for (const auto& each : by_gain) {
       if (gain_of(each.second) >= 0) {
         kept.push_back(each.second);
@@ -46,14 +46,14 @@ class Pruning {
   /// Of every GPU that still changes in slot 0.
   [[nodiscard]] std::vector<double> gains() {
     std::vector<double> gains(schedule_.gpus.size());
-    for (const int gpu : candidates_) gains[fleet::idx(gpu)] = gain_of(gpu);
+    for (const GpuIndex gpu : candidates_) gains[fleet::idx(gpu)] = gain_of(gpu);
     return gains;
   }
 
  private:
-  [[nodiscard]] fleet::Path stay_of(int gpu) const { return fleet::make_path(terms_, gpu, {}); }
+  [[nodiscard]] fleet::Path stay_of(GpuIndex gpu) const { return fleet::make_path(terms_, gpu, {}); }
 
-  double gain_of(int gpu) {
+  double gain_of(GpuIndex gpu) {
     const double with = state_.score();
     fleet::Path path = state_.path(gpu);
     state_.take_out(gpu);
@@ -65,12 +65,12 @@ class Pruning {
   fleet::Terms terms_;
   fleet::FleetState state_;
   Schedule& schedule_;
-  std::vector<int> candidates_;  ///< GPUs that change in slot 0
+  std::vector<GpuIndex> candidates_;  ///< GPUs that change in slot 0
 };
 
 }  // namespace
 
-Pruned without_what_does_not_pay(const Problem& problem, Answer answer) {
+Pruned without_low_value_changes(const Problem& problem, Answer answer) {
   Pruned pruned{.answer = std::move(answer), .gains = std::vector<double>(problem.gpus.size())};
   const auto changes_now = [](const std::vector<Change>& changes) {
     return !changes.empty() && changes.front().slot == 0;

@@ -1,4 +1,4 @@
-/// Leaves out of a schedule what does not pay beside the rest.
+/// Leaves out of a schedule the changes that gain nothing, given all others.
 #pragma once
 
 #include <vector>
@@ -9,14 +9,14 @@ namespace berth::planner {
 
 struct Pruned {
   Answer answer;
-  /// [gpu]: what its changes gain beside those of all others, net of change_price, of GPUs whose first change begins in
-  /// slot 0; else 0.
+  /// [gpu]: the gain of its changes given those of all others, net of change_price, if the first one begins in slot 0;
+  /// else 0.
   std::vector<double> gains;
 };
 
-/// The answer in which the changes of each GPU whose first one begins in slot 0 gain something; the others stay as they
-/// are, the least worthy one first. What floors, budgets or a retraining need stays. The bound is as before.
-/// Requires: a schedule without faults. O(GPUs that change x services x slots x samples) for each round of leaving out.
-[[nodiscard]] Pruned without_what_does_not_pay(const Problem& problem, Answer answer);
+/// The answer without the changes of GPUs that gain nothing, among the GPUs whose first change begins in slot 0; those
+/// that gain least are removed first. Changes that floors, budgets or a retraining need are kept, and so is the bound.
+/// Requires: a schedule without faults. O(GPUs that change x services x slots x samples) per round.
+[[nodiscard]] Pruned without_low_value_changes(const Problem& problem, Answer answer);
 
 }  // namespace berth::planner

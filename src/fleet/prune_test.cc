@@ -12,14 +12,14 @@ namespace berth::planner {
 namespace {
 
 /// What the changes of a GPU gain beside all others; nothing where the schedule needs them.
-std::optional<double> gain_of(const Problem& problem, const Schedule& schedule, std::size_t gpu) {
+std::optional<double> gain_of(const Problem& problem, const Schedule& schedule, GpuIndex gpu) {
   Schedule without = schedule;
   without.gpus[gpu].clear();
   if (find_fault(problem, without)) return std::nullopt;
   return evaluate(problem, schedule).objective - evaluate(problem, without).objective;
 }
 
-bool changes_now(const Schedule& schedule, std::size_t gpu) {
+bool changes_now(const Schedule& schedule, GpuIndex gpu) {
   return !schedule.gpus[gpu].empty() && schedule.gpus[gpu].front().slot == 0;
 }
 
@@ -34,13 +34,13 @@ TEST(Prune, WhatIsLeftPays) {
     // As if planned for a smaller price: some changes do not pay at this one.
     problem.change_price = 0.04 * std::abs(before.objective);
     before.objective = evaluate(problem, before.schedule).objective;
-    const Pruned pruned = without_what_does_not_pay(problem, before);
+    const Pruned pruned = without_low_value_changes(problem, before);
     const Answer& after = pruned.answer;
     SCOPED_TRACE(seed);
     ASSERT_EQ(find_fault(problem, after.schedule).value_or(""), "");
     ASSERT_NEAR(after.objective, evaluate(problem, after.schedule).objective, 1e-9 * (1 + std::abs(after.objective)));
     EXPECT_EQ(after.bound, before.bound);
-    for (std::size_t gpu = 0; gpu < problem.gpus.size(); ++gpu) {
+    for (const GpuIndex gpu : indices_of<GpuIndex>(problem.gpus)) {
       if (!changes_now(before.schedule, gpu)) continue;
       if (!changes_now(after.schedule, gpu)) {
         ++left_out;

@@ -23,8 +23,8 @@ void take_points(const Terms& terms, const Grid& grid, const Offer& offer, Offer
   points.ready_from_same.assign(width, 0);
   points.stood.assign(width, 0);
   for (std::size_t p = 0; p < width; ++p) {
-    const int slot = p + 1 == width ? terms.slots + 1 : grid.points[p];
-    const auto from = [&](int delay) { return idx(std::min(slot + delay, std::max(slot, terms.slots))); };
+    const SlotIndex slot = p + 1 == width ? terms.tail_end() : grid.points[p];
+    const auto from = [&](int delay) { return idx(std::min(slot + delay, std::max(slot, terms.tail()))); };
     points.ready_until[p] = offer.ready_scale * offer.ready[idx(slot)];
     points.ready_from_new[p] = offer.ready_scale * offer.ready[from(offer.readiness.on_new_site)] + offer.begin_cost;
     points.ready_from_same[p] = offer.ready_scale * offer.ready[from(offer.readiness.on_same_site)];
@@ -67,11 +67,12 @@ void take_best(std::size_t a, std::int16_t which, const OfferByPoint& offer, dou
 
 }  // namespace
 
-double worth_of(const Terms& terms, const Grid& grid, const Offer& offer, int from, int until, bool is_on_same_site) {
-  const int begin = grid.points[idx(from)];
-  const int end = until == grid.size() ? terms.slots + 1 : grid.points[idx(until)];
+double worth_of(const Terms& terms, const Grid& grid, const Offer& offer, PointIndex from, PointIndex until,
+                bool is_on_same_site) {
+  const SlotIndex begin = grid.points[idx(from)];
+  const SlotIndex end = until == grid.size() ? terms.tail_end() : grid.points[idx(until)];
   const int delay = is_on_same_site ? offer.readiness.on_same_site : offer.readiness.on_new_site;
-  const int ready = std::min(begin + delay, terms.slots);
+  const SlotIndex ready = std::min(begin + delay, terms.tail());
   double worth = end > ready ? offer.ready_scale * (offer.ready[idx(end)] - offer.ready[idx(ready)]) : 0;
   if (!is_on_same_site) worth -= offer.begin_cost;
   if (offer.stands != nullptr) worth += offer.stands_scale * (offer.stands[idx(end)] - offer.stands[idx(begin)]);
@@ -126,14 +127,14 @@ void fill_piece_maxima(const Terms& terms, const Grid& grid, const std::vector<O
   }
 }
 
-NodeRule& rule_of(std::vector<NodeRule>& rules, int node) {
+NodeRule& rule_of(std::vector<NodeRule>& rules, NodeIndex node) {
   const auto found = std::ranges::find(rules, node, &NodeRule::node);
   if (found != rules.end()) return *found;
   return rules.emplace_back(NodeRule{.node = node, .is_pinned = false, .is_blocked = false, .extra = {}});
 }
 
-std::vector<NodeRule> pin_rules(const Terms& terms, const Grid& grid, int gpu,
-                                const std::function<std::vector<Offer>(int, int)>& offers_of,
+std::vector<NodeRule> pin_rules(const Terms& terms, const Grid& grid, GpuIndex gpu,
+                                const std::function<std::vector<Offer>(KindIndex, ServiceIndex)>& offers_of,
                                 std::vector<PieceTable>& tables) {
   const GpuTerms& gpu_terms = terms.problem.gpus[idx(gpu)];
   const ModelTerms& model = terms.model_of(gpu);
@@ -143,10 +144,10 @@ std::vector<NodeRule> pin_rules(const Terms& terms, const Grid& grid, int gpu,
   for (std::size_t p = 0; p < gpu_terms.pins.size(); ++p) {
     const PinnedSite& pin = gpu_terms.pins[p];
     fill_piece_table(terms, grid, offers_of(model.sites[idx(pin.site)].kind, pin.service), tables[p]);
-    const int node = tree.node_of_site[idx(pin.site)];
+    const NodeIndex node = tree.node_of_site[idx(pin.site)];
     rule_of(rules, node).is_pinned = true;
     rule_of(rules, node).extra.push_back({.site = pin.site, .table = &tables[p]});
-    for (int above = tree.nodes[idx(node)].parent; above >= 0; above = tree.nodes[idx(above)].parent) {
+    for (NodeIndex above = tree.nodes[idx(node)].parent; above >= 0; above = tree.nodes[idx(above)].parent) {
       rule_of(rules, above).is_blocked = true;
     }
   }
@@ -156,52 +157,52 @@ std::vector<NodeRule> pin_rules(const Terms& terms, const Grid& grid, int gpu,
 SpaceValues::SpaceValues(const SpaceTree& tree, const Grid& grid) : tree_(&tree), grid_(&grid) {
   cells_.resize(idx(tree.types));
   cell_of_node_.reserve(tree.nodes.size());
-  for (const SpaceNode& node : tree.nodes) cell_of_node_.push_back(node.type);
+  for (const SpaceNode& node : tree.nodes) cell_of_node_.emplace_back(idx(node.type));
 }
 
 void SpaceValues::fill(const ModelTerms& model, const std::vector<PieceTable>& by_kind) {
   drop_rules();
-  for (int type = 0; type < tree_->types; ++type) {  // types of children have smaller numbers
+  for (const NodeTypeIndex type : Indices<NodeTypeIndex>(tree_->types)) {  // types of children have smaller numbers
     const SpaceNode& node = tree_->nodes[idx(tree_->node_of_type[idx(type)])];
     Cell& cell = cells_[idx(type)];
     cell.sources.clear();
     cell.children.clear();
-    for (const int site : node.sites) {
+    for (const SiteIndex site : node.sites) {
       cell.sources.push_back({.site = site, .table = &by_kind[idx(model.sites[idx(site)].kind)]});
     }
-    for (const int child : node.children) cell.children.push_back(tree_->nodes[idx(child)].type);
+    for (const NodeIndex child : node.children) cell.children.emplace_back(idx(tree_->nodes[idx(child)].type));
     compute(cell);
   }
 }
 
 void SpaceValues::add_rules(const ModelTerms& model, const std::vector<PieceTable>& by_kind,
                             const std::vector<NodeRule>& rules) {
-  for (int n = 0; n < static_cast<int>(tree_->nodes.size()); ++n) {
+  for (const NodeIndex n : indices_of<NodeIndex>(tree_->nodes)) {
     const SpaceNode& node = tree_->nodes[idx(n)];
     const auto rule = std::ranges::find(rules, n, &NodeRule::node);
     const bool is_ruled = rule != rules.end();
-    const bool is_changed = is_ruled || std::ranges::any_of(node.children, [&](int child) {
+    const bool is_changed = is_ruled || std::ranges::any_of(node.children, [&](NodeIndex child) {
                               return cell_of_node_[idx(child)] >= tree_->types;
                             });
     if (!is_changed) continue;
     Cell cell;
     const bool takes_all = !is_ruled || (!rule->is_pinned && !rule->is_blocked);
-    for (const int site : node.sites) {
+    for (const SiteIndex site : node.sites) {
       if (takes_all) cell.sources.push_back({.site = site, .table = &by_kind[idx(model.sites[idx(site)].kind)]});
     }
     if (is_ruled) cell.sources.insert(cell.sources.end(), rule->extra.begin(), rule->extra.end());
-    for (const int child : node.children) {
+    for (const NodeIndex child : node.children) {
       if (!is_ruled || !rule->is_pinned) cell.children.push_back(cell_of_node_[idx(child)]);
     }
     compute(cell);
-    cell_of_node_[idx(n)] = static_cast<int>(cells_.size());
+    cell_of_node_[idx(n)] = CellIndex(cells_.size());
     cells_.push_back(std::move(cell));
   }
 }
 
 void SpaceValues::drop_rules() {
   cells_.resize(idx(tree_->types));
-  for (std::size_t n = 0; n < tree_->nodes.size(); ++n) cell_of_node_[n] = tree_->nodes[n].type;
+  for (std::size_t n = 0; n < tree_->nodes.size(); ++n) cell_of_node_[n] = CellIndex(idx(tree_->nodes[n].type));
 }
 
 void SpaceValues::compute(Cell& cell) {
@@ -216,7 +217,7 @@ void SpaceValues::compute(Cell& cell) {
     }
   }
   cell.base_new.assign(size, 0);
-  for (const int child : cell.children) {
+  for (const CellIndex child : cell.children) {
     const std::vector<double>& entry = cells_[idx(child)].entry_new;
     for (std::size_t i = 0; i < size; ++i) cell.base_new[i] += entry[i];
   }
@@ -239,7 +240,8 @@ void SpaceValues::compute(Cell& cell) {
   }
 }
 
-void SpaceValues::trace(int node, int a, int b, bool is_same, int slots, std::vector<Wanted>& found) const {
+void SpaceValues::trace(NodeIndex node, PointIndex a, PointIndex b, bool is_same, int slots,
+                        std::vector<PlannedPiece>& found) const {
   const Cell& values = cell(node);
   const std::size_t width = grid_->width();
   const std::vector<double>& entry = is_same ? values.entry_same : values.entry_new;
@@ -250,7 +252,7 @@ void SpaceValues::trace(int node, int a, int b, bool is_same, int slots, std::ve
     trace_base(node, a, b, is_same, slots, found);
     return;
   }
-  for (int m = a + 1; m < b; ++m) {
+  for (PointIndex m = a + 1; m < b; ++m) {
     if (entry[row + idx(m)] + values.base_same[idx(m) * width + idx(b)] != entry[row + idx(b)]) continue;
     trace(node, a, m, is_same, slots, found);
     trace_base(node, m, b, true, slots, found);
@@ -259,7 +261,8 @@ void SpaceValues::trace(int node, int a, int b, bool is_same, int slots, std::ve
   ENSURE(false);
 }
 
-void SpaceValues::trace_base(int node, int a, int b, bool is_same, int slots, std::vector<Wanted>& found) const {
+void SpaceValues::trace_base(NodeIndex node, PointIndex a, PointIndex b, bool is_same, int slots,
+                             std::vector<PlannedPiece>& found) const {
   const Cell& values = cell(node);
   const std::size_t at = idx(a) * grid_->width() + idx(b);
   const double worth = is_same ? values.base_same[at] : values.base_new[at];
@@ -271,7 +274,7 @@ void SpaceValues::trace_base(int node, int a, int b, bool is_same, int slots, st
     const auto [service, use] = which.empty() ? std::pair(kNobody, 0) : table.uses[idx(which[at])];
     // A cell of a type stands for all of its nodes: sites are in the same order in each.
     const bool is_of_type = cell_of_node_[idx(node)] < tree_->types;
-    const int site = is_of_type ? tree_->nodes[idx(node)].sites[s] : values.sources[s].site;
+    const SiteIndex site = is_of_type ? tree_->nodes[idx(node)].sites[s] : values.sources[s].site;
     found.push_back({.piece = {.site = site, .service = service, .use = use},
                      .from = slot_of(a, slots),
                      .until = slot_of(b, slots),
@@ -280,10 +283,10 @@ void SpaceValues::trace_base(int node, int a, int b, bool is_same, int slots, st
                      .until_point = b});
     return;
   }
-  for (const int child : tree_->nodes[idx(node)].children) trace(child, a, b, false, slots, found);
+  for (const NodeIndex child : tree_->nodes[idx(node)].children) trace(child, a, b, false, slots, found);
 }
 
-double GpuWalk::solve(const SpaceValues& space, const std::vector<StandingWorth>& standing, int first) {
+double GpuWalk::solve(const SpaceValues& space, const std::vector<StandingWorth>& standing, PointIndex first) {
   const SpaceTree& tree = space.tree();
   const std::size_t nodes = tree.nodes.size();
   standing_ = &standing;
@@ -293,23 +296,23 @@ double GpuWalk::solve(const SpaceValues& space, const std::vector<StandingWorth>
   kept_.resize(std::max(kept_.size(), nodes));
   best_.resize(std::max(best_.size(), nodes));
   for (std::size_t i = 0; i < standing.size(); ++i) {
-    int node = tree.node_of_site[idx(standing[i].site)];
+    NodeIndex node = tree.node_of_site[idx(standing[i].site)];
     here_[idx(node)] = static_cast<int>(i);
     for (; node >= 0 && is_touched_[idx(node)] == 0; node = tree.nodes[idx(node)].parent) is_touched_[idx(node)] = 1;
   }
-  const int root = static_cast<int>(nodes) - 1;
+  const NodeIndex root = tree.root();
   is_touched_[idx(root)] = 1;
-  for (int n = 0; n <= root; ++n) {
+  for (const NodeIndex n : indices_of<NodeIndex>(tree.nodes)) {
     if (is_touched_[idx(n)] != 0) solve_node(space, n);
   }
   return best_[idx(root)].back();
 }
 
-double GpuWalk::kept_worth(const SpaceValues& space, int node, int b) const {
+double GpuWalk::kept_worth(const SpaceValues& space, NodeIndex node, PointIndex b) const {
   if (here_[idx(node)] >= 0) return (*standing_)[idx(here_[idx(node)])].until[idx(b)];
   const std::size_t width = space.grid().width();
   double sum = 0;
-  for (const int child : space.tree().nodes[idx(node)].children) {
+  for (const NodeIndex child : space.tree().nodes[idx(node)].children) {
     if (is_touched_[idx(child)] != 0) {
       sum += best_[idx(child)][idx(b)];
     } else if (b > first_) {
@@ -319,53 +322,53 @@ double GpuWalk::kept_worth(const SpaceValues& space, int node, int b) const {
   return sum;
 }
 
-void GpuWalk::solve_node(const SpaceValues& space, int node) {
+void GpuWalk::solve_node(const SpaceValues& space, NodeIndex node) {
   const int size = space.grid().size();
   const std::size_t width = space.grid().width();
   std::vector<double>& kept = kept_[idx(node)];
   std::vector<double>& best = best_[idx(node)];
   kept.assign(width, 0);
-  for (int b = first_; b <= size; ++b) kept[idx(b)] = kept_worth(space, node, b);
+  for (PointIndex b = first_; b <= size; ++b) kept[idx(b)] = kept_worth(space, node, b);
   best = kept;
   const Cell& cell = space.cell(node);
   const std::vector<double>& entry = here_[idx(node)] >= 0 ? cell.entry_same : cell.entry_new;
-  for (int m = first_; m < size; ++m) {
+  for (PointIndex m = first_; m < size; ++m) {
     const double before = best[idx(m)];
     const double* next = entry.data() + idx(m) * width;
     raise(best.data() + m + 1, next + m + 1, before, width - idx(m) - 1);
   }
 }
 
-void GpuWalk::trace(const SpaceValues& space, int point, int slots, std::vector<int>& stays_until,
-                    std::vector<Wanted>& found) const {
-  std::vector<Room> rooms;
-  trace_rooms(space, point, slots, stays_until, rooms);
+void GpuWalk::trace(const SpaceValues& space, PointIndex point, int slots, std::vector<SlotIndex>& stays_until,
+                    std::vector<PlannedPiece>& found) const {
+  std::vector<NewSpace> new_spaces;
+  trace_new_spaces(space, point, slots, stays_until, new_spaces);
   found.clear();
-  for (const Room& room : rooms) {
-    space.trace(room.node, room.from_point, room.until_point, room.is_on_same_site, slots, found);
+  for (const NewSpace& new_space : new_spaces) {
+    space.trace(new_space.node, new_space.from_point, new_space.until_point, new_space.is_on_same_site, slots, found);
   }
 }
 
-void GpuWalk::trace_rooms(const SpaceValues& space, int point, int slots, std::vector<int>& stays_until,
-                          std::vector<Room>& rooms) const {
-  stays_until.assign(standing_->size(), 0);
-  rooms.clear();
-  trace_node(space, static_cast<int>(space.tree().nodes.size()) - 1, point, slots, stays_until, rooms);
+void GpuWalk::trace_new_spaces(const SpaceValues& space, PointIndex point, int slots,
+                               std::vector<SlotIndex>& stays_until, std::vector<NewSpace>& new_spaces) const {
+  stays_until.assign(standing_->size(), SlotIndex(0));
+  new_spaces.clear();
+  trace_node(space, space.tree().root(), point, slots, stays_until, new_spaces);
 }
 
-void GpuWalk::trace_node(const SpaceValues& space, int node, int b, int slots, std::vector<int>& stays_until,
-                         std::vector<Room>& rooms) const {
+void GpuWalk::trace_node(const SpaceValues& space, NodeIndex node, PointIndex b, int slots,
+                         std::vector<SlotIndex>& stays_until, std::vector<NewSpace>& new_spaces) const {
   const std::vector<double>& best = best_[idx(node)];
   if (best[idx(b)] == kept_[idx(node)][idx(b)]) {
     if (here_[idx(node)] >= 0) {
       stays_until[idx(here_[idx(node)])] = space.slot_of(b, slots);
       return;
     }
-    for (const int child : space.tree().nodes[idx(node)].children) {
+    for (const NodeIndex child : space.tree().nodes[idx(node)].children) {
       if (is_touched_[idx(child)] != 0) {
-        trace_node(space, child, b, slots, stays_until, rooms);
+        trace_node(space, child, b, slots, stays_until, new_spaces);
       } else if (b > first_) {
-        rooms.push_back({.node = child, .from_point = first_, .until_point = b, .is_on_same_site = false});
+        new_spaces.push_back({.node = child, .from_point = first_, .until_point = b, .is_on_same_site = false});
       }
     }
     return;
@@ -373,10 +376,10 @@ void GpuWalk::trace_node(const SpaceValues& space, int node, int b, int slots, s
   const bool is_same = here_[idx(node)] >= 0;
   const Cell& cell = space.cell(node);
   const std::vector<double>& entry = is_same ? cell.entry_same : cell.entry_new;
-  for (int m = first_; m < b; ++m) {
+  for (PointIndex m = first_; m < b; ++m) {
     if (best[idx(m)] + entry[idx(m) * space.grid().width() + idx(b)] != best[idx(b)]) continue;
-    trace_node(space, node, m, slots, stays_until, rooms);
-    rooms.push_back({.node = node, .from_point = m, .until_point = b, .is_on_same_site = is_same});
+    trace_node(space, node, m, slots, stays_until, new_spaces);
+    new_spaces.push_back({.node = node, .from_point = m, .until_point = b, .is_on_same_site = is_same});
     return;
   }
   ENSURE(false);

@@ -23,7 +23,7 @@ namespace berth::planner::fleet {
 /// The worth of a use of a kind of slice: sums over the slots before each slot ([slots + 2]; the tail is the last
 /// one).
 struct Offer {
-  int service = 0;
+  ServiceIndex service;
   int use = 0;
   Readiness readiness;
   const double* ready = nullptr;  ///< worth while it works
@@ -39,12 +39,12 @@ struct PieceTable {
   std::vector<double> on_same;  ///< if a piece was on the site before
   std::vector<std::int16_t> which_new;
   std::vector<std::int16_t> which_same;
-  std::vector<std::pair<int, int>> uses;  ///< {service, use}
+  std::vector<std::pair<ServiceIndex, int>> uses;  ///< {service, use}
 };
 
 /// The worth of a piece of an offer from one point to another one.
-[[nodiscard]] double worth_of(const Terms& terms, const Grid& grid, const Offer& offer, int from, int until,
-                              bool is_on_same_site);
+[[nodiscard]] double worth_of(const Terms& terms, const Grid& grid, const Offer& offer, PointIndex from,
+                              PointIndex until, bool is_on_same_site);
 
 void fill_piece_table(const Terms& terms, const Grid& grid, const std::vector<Offer>& offers, PieceTable& table);
 
@@ -53,14 +53,17 @@ void fill_piece_maxima(const Terms& terms, const Grid& grid, const std::vector<O
 
 /// A site that a node may use, and the worth of pieces on it.
 struct Source {
-  int site = 0;
+  SiteIndex site;
   const PieceTable* table = nullptr;
 };
+
+/// First those of the types of nodes, in their order, then those of nodes with rules of their own.
+using CellIndex = Index<struct CellTag>;
 
 /// Values of a node or of all nodes of a type.
 struct Cell {
   std::vector<Source> sources;
-  std::vector<int> children;  ///< cells
+  std::vector<CellIndex> children;
   std::vector<double> own_new;
   std::vector<double> own_same;
   std::vector<double> base_new;
@@ -70,18 +73,18 @@ struct Cell {
 };
 
 /// A new piece of a solution. `until` slots + 1: to the end of the tail.
-struct Wanted {
+struct PlannedPiece {
   Piece piece;
-  int from = 0;
-  int until = 0;
+  SlotIndex from;
+  SlotIndex until;
   bool is_on_same_site = false;  ///< the readiness that was assumed
-  int from_point = 0;
-  int until_point = 0;
+  PointIndex from_point;
+  PointIndex until_point;
 };
 
 /// What one GPU may do in addition to all GPUs of its model.
 struct NodeRule {
-  int node = 0;
+  NodeIndex node;
   bool is_pinned = false;   ///< only `extra`, and nothing in the children
   bool is_blocked = false;  ///< only `extra` or the children: a pinned site is below
   std::vector<Source> extra;
@@ -89,11 +92,11 @@ struct NodeRule {
 
 /// The rules from the pins of a GPU. `offers_of(kind, service)`: what the owner may do there; `tables` has the results
 /// and must outlive the rules.
-[[nodiscard]] std::vector<NodeRule> pin_rules(const Terms& terms, const Grid& grid, int gpu,
-                                              const std::function<std::vector<Offer>(int, int)>& offers_of,
-                                              std::vector<PieceTable>& tables);
+[[nodiscard]] std::vector<NodeRule> pin_rules(
+    const Terms& terms, const Grid& grid, GpuIndex gpu,
+    const std::function<std::vector<Offer>(KindIndex, ServiceIndex)>& offers_of, std::vector<PieceTable>& tables);
 /// The rule of a node, added if there is none.
-[[nodiscard]] NodeRule& rule_of(std::vector<NodeRule>& rules, int node);
+[[nodiscard]] NodeRule& rule_of(std::vector<NodeRule>& rules, NodeIndex node);
 
 /// The values of one GPU model's space.
 class SpaceValues {
@@ -108,37 +111,39 @@ class SpaceValues {
 
   [[nodiscard]] const SpaceTree& tree() const { return *tree_; }
   [[nodiscard]] const Grid& grid() const { return *grid_; }
-  [[nodiscard]] const Cell& cell(int node) const { return cells_[idx(cell_of_node_[idx(node)])]; }
-  [[nodiscard]] const Cell& cell_of_type(int type) const { return cells_[idx(type)]; }
+  [[nodiscard]] const Cell& cell(NodeIndex node) const { return cells_[idx(cell_of_node_[idx(node)])]; }
+  [[nodiscard]] const Cell& cell_of_type(NodeTypeIndex type) const { return cells_[idx(type)]; }
   /// Whether the cell of a node is not that of its type.
-  [[nodiscard]] bool is_ruled(int node) const { return cell_of_node_[idx(node)] >= tree_->types; }
-  [[nodiscard]] int slot_of(int point, int slots) const {
-    return point == grid_->size() ? slots + 1 : grid_->points[idx(point)];
+  [[nodiscard]] bool is_ruled(NodeIndex node) const { return cell_of_node_[idx(node)] >= tree_->types; }
+  [[nodiscard]] SlotIndex slot_of(PointIndex point, int slots) const {
+    return point == grid_->size() ? SlotIndex(slots + 1) : grid_->points[idx(point)];
   }
   /// The pieces behind F(node, a, b).
-  void trace(int node, int a, int b, bool is_same, int slots, std::vector<Wanted>& found) const;
+  void trace(NodeIndex node, PointIndex a, PointIndex b, bool is_same, int slots,
+             std::vector<PlannedPiece>& found) const;
 
  private:
   void compute(Cell& cell);
-  void trace_base(int node, int a, int b, bool is_same, int slots, std::vector<Wanted>& found) const;
+  void trace_base(NodeIndex node, PointIndex a, PointIndex b, bool is_same, int slots,
+                  std::vector<PlannedPiece>& found) const;
 
   const SpaceTree* tree_;
   const Grid* grid_;
   std::vector<Cell> cells_;  ///< by type, then those of rules
-  std::vector<int> cell_of_node_;
+  std::vector<CellIndex> cell_of_node_;
 };
 
 /// Space of a node from one point to another one in which everything is new.
-struct Room {
-  int node = 0;
-  int from_point = 0;
-  int until_point = 0;
+struct NewSpace {
+  NodeIndex node;
+  PointIndex from_point;
+  PointIndex until_point;
   bool is_on_same_site = false;  ///< a site of the node stood before
 };
 
 /// An existing piece, and its worth until each point of the grid, [width].
 struct StandingWorth {
-  int site = 0;
+  SiteIndex site;
   std::vector<double> until;
 };
 
@@ -147,26 +152,26 @@ class GpuWalk {
  public:
   /// The worth of the best use from the existing pieces. Changes begin at point `first` or later; existing pieces are
   /// worth `until[first]` before.
-  double solve(const SpaceValues& space, const std::vector<StandingWorth>& standing, int first);
+  double solve(const SpaceValues& space, const std::vector<StandingWorth>& standing, PointIndex first);
   /// After solve: the worth of the best use of everything until a point, at least the first one.
-  [[nodiscard]] double until(const SpaceValues& space, int point) const {
+  [[nodiscard]] double until(const SpaceValues& space, PointIndex point) const {
     return best_[space.tree().nodes.size() - 1][idx(point)];
   }
   /// After solve, up to a point: until which point each existing piece stays, and what is new.
-  void trace(const SpaceValues& space, int point, int slots, std::vector<int>& stays_until,
-             std::vector<Wanted>& found) const;
+  void trace(const SpaceValues& space, PointIndex point, int slots, std::vector<SlotIndex>& stays_until,
+             std::vector<PlannedPiece>& found) const;
   /// The same, with the space for new pieces instead of the pieces.
-  void trace_rooms(const SpaceValues& space, int point, int slots, std::vector<int>& stays_until,
-                   std::vector<Room>& rooms) const;
+  void trace_new_spaces(const SpaceValues& space, PointIndex point, int slots, std::vector<SlotIndex>& stays_until,
+                        std::vector<NewSpace>& new_spaces) const;
 
  private:
-  void solve_node(const SpaceValues& space, int node);
-  [[nodiscard]] double kept_worth(const SpaceValues& space, int node, int b) const;
-  void trace_node(const SpaceValues& space, int node, int b, int slots, std::vector<int>& stays_until,
-                  std::vector<Room>& rooms) const;
+  void solve_node(const SpaceValues& space, NodeIndex node);
+  [[nodiscard]] double kept_worth(const SpaceValues& space, NodeIndex node, PointIndex b) const;
+  void trace_node(const SpaceValues& space, NodeIndex node, PointIndex b, int slots,
+                  std::vector<SlotIndex>& stays_until, std::vector<NewSpace>& new_spaces) const;
 
   const std::vector<StandingWorth>* standing_ = nullptr;
-  int first_ = 0;
+  PointIndex first_;
   std::vector<int> here_;                  ///< [node]: the existing piece on a site of it, or -1
   std::vector<char> is_touched_;           ///< [node]: it has an existing piece
   std::vector<std::vector<double>> kept_;  ///< [node][point], what is kept to it

@@ -6,21 +6,21 @@
 namespace berth::planner::fleet {
 namespace {
 
-bool do_sites_clash(const ModelTerms& model, int a, int b) {
+bool do_sites_clash(const ModelTerms& model, SiteIndex a, SiteIndex b) {
   return (model.sites[idx(a)].clashes >> b & 1) != 0 || a == b;
 }
 
-bool may_share(const Terms& terms, const Configuration& pieces, int service) {
+bool may_share(const Terms& terms, const Configuration& pieces, ServiceIndex service) {
   return service == kNobody || std::ranges::all_of(pieces, [&](const Piece& other) {
            return other.service == kNobody || terms.group[idx(other.service)] == terms.group[idx(service)];
          });
 }
 
-bool has_room(const ModelTerms& model, const Configuration& pieces, int site) {
+bool has_room(const ModelTerms& model, const Configuration& pieces, SiteIndex site) {
   return std::ranges::none_of(pieces, [&](const Piece& other) { return do_sites_clash(model, other.site, site); });
 }
 
-const Piece* piece_on(const Configuration& pieces, int site) {
+const Piece* piece_on(const Configuration& pieces, SiteIndex site) {
   const auto found = std::ranges::find(pieces, site, &Piece::site);
   return found == pieces.end() ? nullptr : &*found;
 }
@@ -30,22 +30,22 @@ bool stands_in(const Configuration& pieces, const Piece& piece) {
 }
 
 /// A GPU on the way through its changes.
-struct Progress {
+struct GpuUnderWay {
   Configuration now;
-  std::vector<int> ready;  ///< [piece]
+  std::vector<SlotIndex> ready;  ///< [piece]
 };
 
-Progress at_start(const GpuTerms& gpu) {
-  Progress progress;
+GpuUnderWay at_start(const GpuTerms& gpu) {
+  GpuUnderWay progress;
   for (const StandingPiece& standing : gpu.standing) {
     progress.now.push_back(standing.piece);
-    progress.ready.push_back(standing.ready_in);
+    progress.ready.emplace_back(standing.ready_in);
   }
   return progress;
 }
 
-Progress after(const Terms& terms, const ModelTerms& model, const Progress& before, const Change& change) {
-  Progress next{.now = change.to, .ready = {}};
+GpuUnderWay after(const Terms& terms, const ModelTerms& model, const GpuUnderWay& before, const Change& change) {
+  GpuUnderWay next{.now = change.to, .ready = {}};
   next.ready.reserve(change.to.size());
   for (const Piece& piece : change.to) {
     const auto old = std::ranges::find(before.now, piece);
@@ -55,14 +55,14 @@ Progress after(const Terms& terms, const ModelTerms& model, const Progress& befo
   return next;
 }
 
-int free_at(const Terms& terms, int gpu, const Progress& progress, int slot) {
-  int free = std::max(slot, terms.first_change[idx(gpu)]);
-  for (const int ready : progress.ready) free = std::max(free, ready);
+SlotIndex free_at(const Terms& terms, GpuIndex gpu, const GpuUnderWay& progress, SlotIndex slot) {
+  SlotIndex free = std::max(slot, terms.first_change[idx(gpu)]);
+  for (const SlotIndex ready : progress.ready) free = std::max(free, ready);
   return terms.next_open(free);
 }
 
 /// Whether a use of a site can begin.
-bool can_begin(const Terms& terms, int gpu, const Piece& piece) {
+bool can_begin(const Terms& terms, GpuIndex gpu, const Piece& piece) {
   if (piece.service == kNobody) return false;
   const ModelTerms& model = terms.model_of(gpu);
   const Rates& rates = model.rates[idx(model.sites[idx(piece.site)].kind)][idx(piece.service)];
@@ -72,7 +72,7 @@ bool can_begin(const Terms& terms, int gpu, const Piece& piece) {
 }
 
 /// What may stay on a pinned site: the wanted piece, what stands, or the largest rate.
-Piece pinned_piece(const Terms& terms, int gpu, const PinnedSite& pin, const Configuration& wanted,
+Piece pinned_piece(const Terms& terms, GpuIndex gpu, const PinnedSite& pin, const Configuration& wanted,
                    const Configuration& now, bool& is_possible) {
   for (const Configuration* each : {&wanted, &now}) {
     const Piece* piece = piece_on(*each, pin.site);
@@ -87,8 +87,9 @@ Piece pinned_piece(const Terms& terms, int gpu, const PinnedSite& pin, const Con
   return {.site = pin.site, .service = pin.service, .use = static_cast<int>(best - rates.begin())};
 }
 
-/// What a change makes of the wanted pieces: pins first, then what is wanted, then what is in nobody's way.
-bool complete(const Terms& terms, int gpu, const Configuration& wanted, const Configuration& now, Configuration& to) {
+/// The configuration after a change: pins first, then the wanted pieces, then pieces that clash with none of these.
+bool complete(const Terms& terms, GpuIndex gpu, const Configuration& wanted, const Configuration& now,
+              Configuration& to) {
   const ModelTerms& model = terms.model_of(gpu);
   const auto add = [&](const Piece& piece) {
     if (has_room(model, to, piece.site) && may_share(terms, to, piece.service)) to.push_back(piece);
@@ -114,10 +115,10 @@ bool complete(const Terms& terms, int gpu, const Configuration& wanted, const Co
 }
 
 /// The wanted pieces of a slot.
-Configuration wanted_at(const GpuTerms& gpu, const std::vector<int>& stays_until, const std::vector<Wanted>& wanted,
-                        int slot) {
+Configuration wanted_at(const GpuTerms& gpu, const std::vector<SlotIndex>& stays_until,
+                        const std::vector<PlannedPiece>& wanted, SlotIndex slot) {
   Configuration pieces;
-  for (const Wanted& each : wanted) {
+  for (const PlannedPiece& each : wanted) {
     if (each.from <= slot && slot < each.until) pieces.push_back(each.piece);
   }
   for (std::size_t i = 0; i < gpu.standing.size(); ++i) {
@@ -133,7 +134,7 @@ void count_changed(const Configuration& from, const Configuration& to, Path& pat
     if (piece_on(others, piece.site) != nullptr) return;
     ++path.slices_changed;
     if (piece.service == kNobody) return;
-    const auto place = std::ranges::lower_bound(changed, piece.service, {}, &std::pair<int, int>::first);
+    const auto place = std::ranges::lower_bound(changed, piece.service, {}, &std::pair<ServiceIndex, int>::first);
     if (place != changed.end() && place->first == piece.service) {
       ++place->second;
     } else {
@@ -146,20 +147,20 @@ void count_changed(const Configuration& from, const Configuration& to, Path& pat
 
 }  // namespace
 
-Path make_path(const Terms& terms, int gpu, std::vector<Change> changes) {
+Path make_path(const Terms& terms, GpuIndex gpu, std::vector<Change> changes) {
   const ModelTerms& model = terms.model_of(gpu);
   Path path{.changes = std::move(changes), .stays = {}, .changed = {}};
-  Progress progress = at_start(terms.problem.gpus[idx(gpu)]);
-  const auto begin = [&](std::size_t i, int slot) {
+  GpuUnderWay progress = at_start(terms.problem.gpus[idx(gpu)]);
+  const auto begin = [&](std::size_t i, SlotIndex slot) {
     const Piece& piece = progress.now[i];
     if (piece.service == kNobody) return;
     path.stays.push_back({.piece = piece,
                           .kind = model.sites[idx(piece.site)].kind,
                           .from = slot,
                           .ready = progress.ready[i],
-                          .until = terms.slots + 1});
+                          .until = terms.tail_end()});
   };
-  for (std::size_t i = 0; i < progress.now.size(); ++i) begin(i, 0);
+  for (std::size_t i = 0; i < progress.now.size(); ++i) begin(i, SlotIndex(0));
   for (const Change& change : path.changes) {
     count_changed(progress.now, change.to, path);
     for (Stay& stay : path.stays) {
@@ -174,19 +175,19 @@ Path make_path(const Terms& terms, int gpu, std::vector<Change> changes) {
   return path;
 }
 
-std::vector<Change> changes_towards(const Terms& terms, int gpu, const std::vector<int>& stays_until,
-                                    const std::vector<Wanted>& wanted) {
+std::vector<Change> changes_towards(const Terms& terms, GpuIndex gpu, const std::vector<SlotIndex>& stays_until,
+                                    const std::vector<PlannedPiece>& wanted) {
   const GpuTerms& gpu_terms = terms.problem.gpus[idx(gpu)];
-  std::vector<int> times(stays_until);
-  for (const Wanted& each : wanted) {
+  std::vector<SlotIndex> times(stays_until);
+  for (const PlannedPiece& each : wanted) {
     times.push_back(each.from);
     times.push_back(each.until);
   }
   std::ranges::sort(times);
-  Progress progress = at_start(gpu_terms);
+  GpuUnderWay progress = at_start(gpu_terms);
   std::vector<Change> changes;
   for (std::size_t i = 0; i < times.size(); ++i) {
-    const int slot = free_at(terms, gpu, progress, times[i]);
+    const SlotIndex slot = free_at(terms, gpu, progress, times[i]);
     if (slot >= terms.slots) break;
     if (i + 1 < times.size() && times[i + 1] <= slot) continue;
     Change change{.slot = slot, .to = {}};
@@ -198,9 +199,9 @@ std::vector<Change> changes_towards(const Terms& terms, int gpu, const std::vect
   return changes;
 }
 
-bool may_carry_out(const Terms& terms, int gpu, const std::vector<Change>& changes) {
-  Progress progress = at_start(terms.problem.gpus[idx(gpu)]);
-  int last = -1;
+bool may_carry_out(const Terms& terms, GpuIndex gpu, const std::vector<Change>& changes) {
+  GpuUnderWay progress = at_start(terms.problem.gpus[idx(gpu)]);
+  SlotIndex last{-1};
   for (const Change& change : changes) {
     if (change.slot <= last || change.slot >= terms.slots) return false;
     if (free_at(terms, gpu, progress, change.slot) != change.slot) return false;
@@ -210,13 +211,13 @@ bool may_carry_out(const Terms& terms, int gpu, const std::vector<Change>& chang
   return true;
 }
 
-bool keeps_rules(const Terms& terms, int gpu, const std::vector<Change>& changes) {
+bool keeps_rules(const Terms& terms, GpuIndex gpu, const std::vector<Change>& changes) {
   const auto is_kept_in = [](const PinnedSite& pin, const Configuration& pieces) {
     return std::ranges::any_of(
         pieces, [&](const Piece& piece) { return piece.site == pin.site && piece.service == pin.service; });
   };
   const auto is_sound = [&](const Change& change) {
-    int group = -1;
+    GroupIndex group{-1};
     for (const Piece& piece : change.to) {
       if (piece.service == kNobody) continue;
       if (group >= 0 && terms.group[idx(piece.service)] != group) return false;
@@ -228,8 +229,8 @@ bool keeps_rules(const Terms& terms, int gpu, const std::vector<Change>& changes
   return std::ranges::all_of(changes, is_sound);
 }
 
-int next_free(const Terms& terms, int gpu, const std::vector<Change>& changes, int slot) {
-  Progress progress = at_start(terms.problem.gpus[idx(gpu)]);
+SlotIndex next_free(const Terms& terms, GpuIndex gpu, const std::vector<Change>& changes, SlotIndex slot) {
+  GpuUnderWay progress = at_start(terms.problem.gpus[idx(gpu)]);
   for (const Change& change : changes) {
     if (change.slot > slot) break;
     if (change.slot == slot) return slot;  // it changes there anyway
@@ -238,13 +239,13 @@ int next_free(const Terms& terms, int gpu, const std::vector<Change>& changes, i
   return free_at(terms, gpu, progress, slot);
 }
 
-std::vector<Change> lent(const GpuTerms& gpu, const Path& path, const Stay& stay, const Piece& piece, int from,
-                         int until) {
+std::vector<Change> lent(const GpuTerms& gpu, const Path& path, const Stay& stay, const Piece& piece, SlotIndex from,
+                         SlotIndex until) {
   Configuration standing;
   for (const StandingPiece& each : gpu.standing) standing.push_back(each.piece);
-  std::vector<Change> stretches = {{.slot = -1, .to = std::move(standing)}};
+  std::vector<Change> stretches = {{.slot{-1}, .to = std::move(standing)}};
   stretches.insert(stretches.end(), path.changes.begin(), path.changes.end());
-  for (const int slot : {from, until}) {
+  for (const SlotIndex slot : {from, until}) {
     const auto next = std::ranges::upper_bound(stretches, slot, {}, &Change::slot);
     if (std::prev(next)->slot == slot || slot >= stay.until) continue;
     Change cut{.slot = slot, .to = std::prev(next)->to};
@@ -275,7 +276,7 @@ std::vector<Change> given_away(const GpuTerms& gpu, const Path& path, const Stay
   return changes;
 }
 
-Freshness freshness_of(const Terms& terms, int service, const std::vector<double>& progress) {
+Freshness freshness_of(const Terms& terms, ServiceIndex service, const std::vector<double>& progress) {
   const std::optional<RetrainingTerms>& retraining = terms.problem.services[idx(service)].retraining;
   Freshness freshness{.is_fresh = std::vector<char>(idx(terms.slots), 1),
                       .tail_fresh_seconds = terms.problem.tail_seconds,
@@ -284,9 +285,9 @@ Freshness freshness_of(const Terms& terms, int service, const std::vector<double
   bool is_stale = retraining->is_stale;
   bool is_done = retraining->fresh_in > 0;
   double done = retraining->progress;
-  int fresh_from = retraining->fresh_in;
+  SlotIndex fresh_from(retraining->fresh_in);
   auto due = retraining->due_slots.begin();
-  for (int slot = 0; slot <= terms.slots; ++slot) {
+  for (const SlotIndex slot : Indices<SlotIndex>(terms.slots + 1)) {
     if (due != retraining->due_slots.end() && *due == slot) {
       ++due;
       if (!(retraining->keeps_unfinished && is_stale && !is_done)) done = 0;
@@ -308,24 +309,24 @@ Freshness freshness_of(const Terms& terms, int service, const std::vector<double
   return freshness;
 }
 
-double value_of(const Terms& terms, int service, const std::vector<double>& capacity,
+double value_of(const Terms& terms, ServiceIndex service, const std::vector<double>& capacity,
                 const std::vector<double>& progress) {
   const ServiceTerms& service_terms = terms.problem.services[idx(service)];
   const std::size_t variants = service_terms.variants.size();
   const double* last = capacity.data() + idx(terms.slots) * variants;
   if (!service_terms.retraining) {
     return terms.worth_always_fresh(service, capacity.data()) +
-           terms.problem.tail_seconds * terms.worth(service, terms.slots, true, last);
+           terms.problem.tail_seconds * terms.worth(service, terms.tail(), true, last);
   }
   const Freshness freshness = freshness_of(terms, service, progress);
   double value = freshness.model_value;
-  for (int slot = 0; slot < terms.slots; ++slot) {
+  for (const SlotIndex slot : Indices<SlotIndex>(terms.slots)) {
     const bool is_fresh = freshness.is_fresh[idx(slot)] != 0;
     value += terms.worth(service, slot, is_fresh, capacity.data() + idx(slot) * variants);
   }
   const double stale_seconds = terms.problem.tail_seconds - freshness.tail_fresh_seconds;
-  value += freshness.tail_fresh_seconds * terms.worth(service, terms.slots, true, last) +
-           stale_seconds * terms.worth(service, terms.slots, false, last);
+  value += freshness.tail_fresh_seconds * terms.worth(service, terms.tail(), true, last) +
+           stale_seconds * terms.worth(service, terms.tail(), false, last);
   return value;
 }
 
@@ -340,11 +341,11 @@ FleetState::FleetState(const Terms& terms) : terms_(&terms), is_touched_(terms.p
     state.retraining.assign(slots, 0);
     services_.push_back(std::move(state));
   }
-  for (int gpu = 0; idx(gpu) < terms.problem.gpus.size(); ++gpu) {
+  for (const GpuIndex gpu : indices_of<GpuIndex>(terms.problem.gpus)) {
     paths_.push_back(make_path(terms, gpu, {}));
     add(paths_.back(), terms.problem.gpus[idx(gpu)].model, 1);
   }
-  for (int service = 0; idx(service) < services_.size(); ++service) renew(service);
+  for (const ServiceIndex service : indices_of<ServiceIndex>(services_)) renew(service);
 }
 
 double FleetState::score() const {
@@ -367,24 +368,24 @@ double FleetState::excess() const {
                          [](double sum, const ServiceState& service) { return sum + service.excess; });
 }
 
-void FleetState::add(const Path& path, int model, int sign) {
+void FleetState::add(const Path& path, ModelIndex model, int sign) {
   slices_changed_ += sign * path.slices_changed;
   for (const Stay& stay : path.stays) {
     ServiceState& state = services_[idx(stay.piece.service)];
     is_touched_[idx(stay.piece.service)] = 1;
     const Rates& rates = terms_->rates(model, stay.kind, stay.piece.service);
-    const int until = std::min(stay.until, terms_->slots);
+    const SlotIndex until = std::min(stay.until, terms_->tail());
     if (stay.piece.use == kRetraining) {
       const double each = rates.retraining_slots > 0 ? sign / rates.retraining_slots : 0;
-      for (int slot = stay.from; slot < until; ++slot) state.retraining[idx(slot)] += sign;
-      for (int slot = stay.ready; slot < until; ++slot) state.progress[idx(slot)] += each;
+      for (SlotIndex slot = stay.from; slot < until; ++slot) state.retraining[idx(slot)] += sign;
+      for (SlotIndex slot = stay.ready; slot < until; ++slot) state.progress[idx(slot)] += each;
       continue;
     }
     const double rate = sign * rates.requests_per_second[idx(stay.piece.use)];
     const std::size_t variants = terms_->problem.services[idx(stay.piece.service)].variants.size();
-    for (int slot = stay.from; slot < until; ++slot) state.standing[idx(slot)] += rate;
+    for (SlotIndex slot = stay.from; slot < until; ++slot) state.standing[idx(slot)] += rate;
     double* capacity = state.capacity.data() + idx(stay.piece.use);
-    for (int slot = stay.ready; slot < until; ++slot) capacity[idx(slot) * variants] += rate;
+    for (SlotIndex slot = stay.ready; slot < until; ++slot) capacity[idx(slot) * variants] += rate;
     if (stay.until > terms_->slots) capacity[idx(terms_->slots) * variants] += rate;
   }
   for (const auto& [service, count] : path.changed) {
@@ -393,13 +394,13 @@ void FleetState::add(const Path& path, int model, int sign) {
   }
 }
 
-void FleetState::renew(int service) {
+void FleetState::renew(ServiceIndex service) {
   const ServiceTerms& terms = terms_->problem.services[idx(service)];
   ServiceState& state = services_[idx(service)];
   state.value = value_of(*terms_, service, state.capacity, state.progress);
   state.shortfall = 0;
   const double enough = terms.floor_rate * (1 - kFloorSlack);
-  for (int slot = terms_->problem.floors_from; terms.floor_rate > 0 && slot < terms_->slots; ++slot) {
+  for (SlotIndex slot = terms_->problem.floors_from; terms.floor_rate > 0 && slot < terms_->slots; ++slot) {
     if (state.standing[idx(slot)] < enough) state.shortfall += 1 - state.standing[idx(slot)] / terms.floor_rate;
   }
   state.excess = terms.changes_max >= 0 ? std::max(0, state.changed - terms.changes_max) : 0;
@@ -407,10 +408,10 @@ void FleetState::renew(int service) {
   for (const int count : state.retraining) state.excess += std::max(0, count - 1);
 }
 
-void FleetState::take_out(int gpu) { add(paths_[idx(gpu)], terms_->problem.gpus[idx(gpu)].model, -1); }
+void FleetState::take_out(GpuIndex gpu) { add(paths_[idx(gpu)], terms_->problem.gpus[idx(gpu)].model, -1); }
 
-void FleetState::put(int gpu, Path path) {
-  std::vector<int> renewed;
+void FleetState::put(GpuIndex gpu, Path path) {
+  std::vector<ServiceIndex> renewed;
   for (const Path* each : {&paths_[idx(gpu)], &path}) {
     for (const Stay& stay : each->stays) renewed.push_back(stay.piece.service);
     for (const auto& [service, count] : each->changed) renewed.push_back(service);
@@ -420,10 +421,10 @@ void FleetState::put(int gpu, Path path) {
   std::ranges::sort(renewed);
   const auto repeated = std::ranges::unique(renewed);
   renewed.erase(repeated.begin(), repeated.end());
-  for (const int service : renewed) renew(service);
+  for (const ServiceIndex service : renewed) renew(service);
 }
 
-double FleetState::score_with(int gpu, Path path) {
+double FleetState::score_with(GpuIndex gpu, Path path) {
   std::vector<char> touched = is_touched_;
   put(gpu, std::move(path));
   const double found = score();
@@ -432,10 +433,10 @@ double FleetState::score_with(int gpu, Path path) {
   return found;
 }
 
-std::vector<int> FleetState::take_touched() {
-  std::vector<int> touched;
+std::vector<ServiceIndex> FleetState::take_touched() {
+  std::vector<ServiceIndex> touched;
   for (std::size_t i = 0; i < is_touched_.size(); ++i) {
-    if (is_touched_[i] != 0) touched.push_back(static_cast<int>(i));
+    if (is_touched_[i] != 0) touched.emplace_back(i);
     is_touched_[i] = 0;
   }
   return touched;
@@ -443,7 +444,7 @@ std::vector<int> FleetState::take_touched() {
 
 FleetState state_of(const Terms& terms, const Schedule& schedule) {
   FleetState state(terms);
-  for (int gpu = 0; idx(gpu) < schedule.gpus.size(); ++gpu) {
+  for (const GpuIndex gpu : indices_of<GpuIndex>(schedule.gpus)) {
     if (schedule.gpus[idx(gpu)].empty()) continue;
     state.take_out(gpu);
     state.put(gpu, make_path(terms, gpu, schedule.gpus[idx(gpu)]));

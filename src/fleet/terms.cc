@@ -10,7 +10,7 @@
 namespace berth::planner::fleet {
 namespace {
 
-/// A floor that lacks a hundredth of itself in one slot costs more than everything is worth.
+/// A shortfall of one hundredth of a floor in one slot costs more than the maximum objective.
 constexpr double kShortfallWeight = 100;
 constexpr double kHalfSlotSlack = 1e-9;
 
@@ -37,17 +37,17 @@ Ladder ladder_of(const ServiceTerms& service, bool is_fresh) {
 /// Nodes of the tree by their clashes; larger spaces clash with more.
 struct Space {
   std::uint64_t clashes = 0;
-  std::vector<int> sites;
+  std::vector<SiteIndex> sites;
 };
 
 std::vector<Space> spaces_of(const ModelTerms& model) {
-  std::map<std::uint64_t, std::vector<int>> by_clashes;
+  std::map<std::uint64_t, std::vector<SiteIndex>> by_clashes;
   for (std::size_t s = 0; s < model.sites.size(); ++s) {
-    by_clashes[model.sites[s].clashes | std::uint64_t{1} << s].push_back(static_cast<int>(s));
+    by_clashes[model.sites[s].clashes | std::uint64_t{1} << s].emplace_back(s);
   }
   std::vector<Space> spaces;
   for (auto& [clashes, sites] : by_clashes) {
-    std::ranges::sort(sites, {}, [&](int s) { return std::pair(model.sites[idx(s)].kind, s); });
+    std::ranges::sort(sites, {}, [&](SiteIndex s) { return std::pair(model.sites[idx(s)].kind, s); });
     spaces.push_back({.clashes = clashes, .sites = sites});
   }
   std::ranges::sort(spaces, {},
@@ -55,35 +55,35 @@ std::vector<Space> spaces_of(const ModelTerms& model) {
   return spaces;
 }
 
-int parent_of(const std::vector<Space>& spaces, std::size_t child) {
+NodeIndex parent_of(const std::vector<Space>& spaces, std::size_t child) {
   for (std::size_t n = child + 1; n < spaces.size(); ++n) {
     const bool holds_all = (spaces[child].clashes & ~spaces[n].clashes) == 0;
-    if (holds_all && (spaces[n].clashes >> spaces[child].sites.front() & 1) != 0) return static_cast<int>(n);
+    if (holds_all && (spaces[n].clashes >> spaces[child].sites.front() & 1) != 0) return NodeIndex(n);
   }
-  return static_cast<int>(spaces.size());  // the root
+  return NodeIndex(spaces.size());  // the root
 }
 
 void set_types(const ModelTerms& model, SpaceTree& tree) {
-  std::map<std::vector<int>, int> types;
+  std::map<std::vector<int>, NodeTypeIndex> types;
   for (std::size_t n = 0; n < tree.nodes.size(); ++n) {
     SpaceNode& node = tree.nodes[n];
     std::vector<int> key;
     key.reserve(node.sites.size() + 1 + node.children.size());
-    for (const int site : node.sites) key.push_back(model.sites[idx(site)].kind);
+    for (const SiteIndex site : node.sites) key.push_back(model.sites[idx(site)].kind);
     key.push_back(-1);
-    std::ranges::sort(node.children, {}, [&](int c) { return std::pair(tree.nodes[idx(c)].type, c); });
-    for (const int child : node.children) key.push_back(tree.nodes[idx(child)].type);
-    const auto [found, is_new] = types.emplace(std::move(key), tree.types);
+    std::ranges::sort(node.children, {}, [&](NodeIndex c) { return std::pair(tree.nodes[idx(c)].type, c); });
+    for (const NodeIndex child : node.children) key.push_back(tree.nodes[idx(child)].type);
+    const auto [found, is_new] = types.emplace(std::move(key), NodeTypeIndex(tree.types));
     if (is_new) {
       ++tree.types;
-      tree.node_of_type.push_back(static_cast<int>(n));
+      tree.node_of_type.emplace_back(n);
     }
     node.type = found->second;
   }
 }
 
-bool is_above(const SpaceTree& tree, int high, int low) {
-  for (int n = low; n >= 0; n = tree.nodes[idx(n)].parent) {
+bool is_above(const SpaceTree& tree, NodeIndex high, NodeIndex low) {
+  for (NodeIndex n = low; n >= 0; n = tree.nodes[idx(n)].parent) {
     if (n == high) return true;
   }
   return false;
@@ -97,14 +97,14 @@ SpaceTree tree_of(const ModelTerms& model) {
   for (std::size_t n = 0; n < spaces.size(); ++n) {
     tree.nodes[n].sites = spaces[n].sites;
     tree.nodes[n].parent = parent_of(spaces, n);
-    for (const int site : spaces[n].sites) tree.node_of_site[idx(site)] = static_cast<int>(n);
-    tree.nodes[idx(tree.nodes[n].parent)].children.push_back(static_cast<int>(n));
+    for (const SiteIndex site : spaces[n].sites) tree.node_of_site[idx(site)] = NodeIndex(n);
+    tree.nodes[idx(tree.nodes[n].parent)].children.emplace_back(n);
   }
   set_types(model, tree);
   for (std::size_t a = 0; a < model.sites.size(); ++a) {
     for (std::size_t b = 0; b < a; ++b) {
-      const int x = tree.node_of_site[a];
-      const int y = tree.node_of_site[b];
+      const NodeIndex x = tree.node_of_site[a];
+      const NodeIndex y = tree.node_of_site[b];
       const bool is_told = is_above(tree, x, y) || is_above(tree, y, x);
       if ((model.sites[a].clashes >> b & 1) != 0 && !is_told) tree.is_exact = false;
     }
@@ -129,18 +129,18 @@ double value_max_of(const Problem& problem) {
   return sum;
 }
 
-int first_change_of(const Terms& terms, const GpuTerms& gpu) {
-  int slot = gpu.free_from;
-  for (const StandingPiece& standing : gpu.standing) slot = std::max(slot, standing.ready_in);
+SlotIndex first_change_of(const Terms& terms, const GpuTerms& gpu) {
+  SlotIndex slot = gpu.free_from;
+  for (const StandingPiece& standing : gpu.standing) slot = std::max(slot, SlotIndex(standing.ready_in));
   return terms.next_open(slot);
 }
 
 void set_groups(const Problem& problem, Terms& terms) {
-  std::map<std::pair<int, int>, int> groups;  // {alone service or -1, trust domain}
-  for (std::size_t i = 0; i < problem.services.size(); ++i) {
+  std::map<std::pair<int, int>, GroupIndex> groups;  // {alone service or -1, trust domain}
+  for (const ServiceIndex i : indices_of<ServiceIndex>(problem.services)) {
     const ServiceTerms& service = problem.services[i];
     const std::pair key(service.is_alone_on_gpu ? static_cast<int>(i) : -1, service.trust_domain);
-    terms.group.push_back(groups.emplace(key, static_cast<int>(groups.size())).first->second);
+    terms.group.push_back(groups.emplace(key, GroupIndex(groups.size())).first->second);
   }
   terms.groups = std::max(1, static_cast<int>(groups.size()));
 }
@@ -169,10 +169,10 @@ bool Terms::has_retraining() const {
                              [](const ServiceTerms& service) { return service.retraining.has_value(); });
 }
 
-int Terms::next_open(int slot) const {
-  int open = std::max(0, slot);
+SlotIndex Terms::next_open(SlotIndex slot) const {
+  SlotIndex open = std::max(SlotIndex(0), slot);
   while (open < slots && !may_change_at(open)) ++open;
-  return std::min(open, slots);
+  return std::min(open, tail());
 }
 
 int ready_after(const Terms& terms, const ModelTerms& model, const Configuration& before, const Piece& piece) {
@@ -191,13 +191,13 @@ int ready_after(const Terms& terms, const ModelTerms& model, const Configuration
   return whole_slots(seconds);
 }
 
-double Terms::worth_always_fresh(int service, const double* capacity) const {
+double Terms::worth_always_fresh(ServiceIndex service, const double* capacity) const {
   const Ladder& ladder = fresh[idx(service)];
   const double* loads = problem.services[idx(service)].loads.data();
   const int samples = problem.samples;
   const std::size_t rungs = ladder.order.size();
   double sum = 0;
-  for (int slot = 0; slot < slots; ++slot, loads += samples, capacity += rungs) {
+  for (SlotIndex slot(0); slot < slots; ++slot, loads += samples, capacity += rungs) {
     double together = 0;
     for (std::size_t w = 0; w < rungs; ++w) {
       together += capacity[ladder.order[w]];
@@ -209,28 +209,28 @@ double Terms::worth_always_fresh(int service, const double* capacity) const {
   return sum / samples;
 }
 
-Grid make_grid(const Terms& terms, const std::vector<int>& wanted, const std::vector<int>& delays) {
-  std::vector<int> points;
-  const auto add = [&](int slot) {
+Grid make_grid(const Terms& terms, const std::vector<SlotIndex>& wanted, const std::vector<int>& delays) {
+  std::vector<SlotIndex> points;
+  const auto add = [&](SlotIndex slot) {
     if (slot < 0 || slot >= terms.slots) return;
     points.push_back(terms.next_open(slot));
-    int before = slot;
+    SlotIndex before = slot;
     while (before >= 0 && !terms.may_change_at(before)) --before;
     if (before >= 0) points.push_back(before);
   };
-  add(0);
-  add(terms.slots - 1);  // in the tail all is ready, however late it began
-  for (const int slot : wanted) {
+  add(SlotIndex(0));
+  add(terms.tail() - 1);  // in the tail all is ready, however late it began
+  for (const SlotIndex slot : wanted) {
     add(slot);
     for (const int delay : delays) add(slot - delay);
   }
-  for (int slot = 1; slot < terms.slots; ++slot) {
+  for (SlotIndex slot(1); slot < terms.slots; ++slot) {
     if (terms.may_change_at(slot) != terms.may_change_at(slot - 1)) add(slot);
   }
   std::ranges::sort(points);
   const auto again = std::ranges::unique(points);
   points.erase(again.begin(), again.end());
-  std::erase_if(points, [&](int slot) { return slot >= terms.slots; });
+  std::erase_if(points, [&](SlotIndex slot) { return slot >= terms.slots; });
   return {.points = std::move(points)};
 }
 

@@ -22,9 +22,9 @@ Problem later(const Problem& problem, int slots) {
   Problem rest = problem;
   rest.slots -= slots;
   rest.is_frozen.clear();
-  rest.floors_from = 0;
+  rest.floors_from = SlotIndex(0);
   for (GpuTerms& gpu : rest.gpus) {
-    gpu.free_from = std::max(0, gpu.free_from - slots);
+    gpu.free_from = std::max(SlotIndex(0), gpu.free_from - slots);
     for (StandingPiece& standing : gpu.standing) standing.ready_in = std::max(0, standing.ready_in - slots);
   }
   for (ServiceTerms& service : rest.services) {

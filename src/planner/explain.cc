@@ -12,7 +12,7 @@ using fleet::idx;
 
 ServiceShare means_of(const Problem& problem, const std::vector<SlotFigures>& slots, const ServiceTerms& terms) {
   ServiceShare share;
-  for (int slot = 0; slot < problem.slots; ++slot) {
+  for (const SlotIndex slot : Indices<SlotIndex>(problem.slots)) {
     share.capacity += slots[static_cast<std::size_t>(slot)].capacity / problem.slots;
     share.served += slots[static_cast<std::size_t>(slot)].served / problem.slots;
     for (int sample = 0; sample < problem.samples; ++sample) {
@@ -25,7 +25,8 @@ ServiceShare means_of(const Problem& problem, const std::vector<SlotFigures>& sl
 }
 
 /// What the objective gains if a service has so many requests per second more of a variant in every slot.
-double gain_of_more(const fleet::FleetState& state, int service, std::size_t variant, double requests_per_second) {
+double gain_of_more(const fleet::FleetState& state, ServiceIndex service, std::size_t variant,
+                    double requests_per_second) {
   const fleet::ServiceState& now = state.service(service);
   const std::size_t variants = state.terms().problem.services[idx(service)].variants.size();
   std::vector<double> capacity = now.capacity;
@@ -34,13 +35,13 @@ double gain_of_more(const fleet::FleetState& state, int service, std::size_t var
 }
 
 /// One more slice of each kind in turn.
-std::optional<SliceStep> best_step_up(const fleet::FleetState& state, int service) {
+std::optional<SliceStep> best_step_up(const fleet::FleetState& state, ServiceIndex service) {
   const Problem& problem = state.terms().problem;
   std::optional<SliceStep> best;
   double best_per_sm = 0;
-  for (std::size_t model = 0; model < problem.models.size(); ++model) {
+  for (const ModelIndex model : indices_of<ModelIndex>(problem.models)) {
     const ModelTerms& terms = problem.models[model];
-    for (std::size_t kind = 0; kind < terms.rates.size(); ++kind) {
+    for (const KindIndex kind : indices_of<KindIndex>(terms.rates)) {
       const auto& rates = terms.rates[kind][idx(service)].requests_per_second;
       for (std::size_t variant = 0; variant < rates.size(); ++variant) {
         if (rates[variant] <= 0) continue;
@@ -48,10 +49,7 @@ std::optional<SliceStep> best_step_up(const fleet::FleetState& state, int servic
         const double per_sm = gain / std::max(terms.sms[kind], 1);
         if (per_sm <= best_per_sm) continue;
         best_per_sm = per_sm;
-        best = SliceStep{.model = static_cast<int>(model),
-                         .kind = static_cast<int>(kind),
-                         .requests_per_second = rates[variant],
-                         .change = gain};
+        best = SliceStep{.model = model, .kind = kind, .requests_per_second = rates[variant], .change = gain};
       }
     }
   }
@@ -59,16 +57,16 @@ std::optional<SliceStep> best_step_up(const fleet::FleetState& state, int servic
 }
 
 /// What the objective loses (below 0) if a piece of a GPU gives nothing as long as it stands.
-double change_without(const fleet::FleetState& state, int gpu, const Piece& piece, double rate) {
+double change_without(const fleet::FleetState& state, GpuIndex gpu, const Piece& piece, double rate) {
   const fleet::Terms& terms = state.terms();
   const fleet::ServiceState& now = state.service(piece.service);
   const std::size_t variants = terms.problem.services[idx(piece.service)].variants.size();
   std::vector<double> capacity = now.capacity;
   for (const fleet::Stay& stay : state.path(gpu).stays) {
     if (stay.piece != piece) continue;
-    const auto take = [&](int slot) { capacity[idx(slot) * variants + idx(piece.use)] -= rate; };
-    for (int slot = stay.ready; slot < std::min(stay.until, terms.slots); ++slot) take(slot);
-    if (stay.until > terms.slots) take(terms.slots);  // in the tail every piece is ready
+    const auto take = [&](SlotIndex slot) { capacity[idx(slot) * variants + idx(piece.use)] -= rate; };
+    for (SlotIndex slot = stay.ready; slot < std::min(stay.until, terms.tail()); ++slot) take(slot);
+    if (stay.until > terms.slots) take(terms.tail());  // in the tail every piece is ready
   }
   return fleet::value_of(terms, piece.service, capacity, now.progress) - now.value;
 }
@@ -77,8 +75,8 @@ double change_without(const fleet::FleetState& state, int gpu, const Piece& piec
 std::vector<std::optional<SliceStep>> best_steps_down(const fleet::FleetState& state) {
   const Problem& problem = state.terms().problem;
   std::vector<std::optional<SliceStep>> best(problem.services.size());
-  for (int gpu = 0; idx(gpu) < problem.gpus.size(); ++gpu) {
-    const int model = problem.gpus[idx(gpu)].model;
+  for (const GpuIndex gpu : indices_of<GpuIndex>(problem.gpus)) {
+    const ModelIndex model = problem.gpus[idx(gpu)].model;
     for (const fleet::Stay& stay : state.path(gpu).stays) {
       if (stay.piece.use == kRetraining || stay.until <= problem.slots) continue;
       const double rate =
@@ -101,11 +99,11 @@ std::vector<ServiceShare> explain_shares(const Problem& problem, const Schedule&
   const std::vector<std::optional<SliceStep>> steps_down = best_steps_down(state);
   std::vector<ServiceShare> shares;
   shares.reserve(problem.services.size());
-  for (std::size_t service = 0; service < problem.services.size(); ++service) {
+  for (const ServiceIndex service : indices_of<ServiceIndex>(problem.services)) {
     ServiceShare& share =
         shares.emplace_back(means_of(problem, evaluation.services[service], problem.services[service]));
-    share.value = state.service(static_cast<int>(service)).value;
-    share.one_more = best_step_up(state, static_cast<int>(service));
+    share.value = state.service(service).value;
+    share.one_more = best_step_up(state, service);
     share.one_less = steps_down[service];
   }
   return shares;

@@ -1,4 +1,4 @@
-/// The arithmetic behind a schedule: what each service gets, and what a slice more or less would change.
+/// The arithmetic of a schedule: the share of each service, and the effect of one slice more or less.
 #pragma once
 
 #include <optional>
@@ -9,23 +9,23 @@
 
 namespace berth::planner {
 
-/// What the objective would gain if a service had one slice of a kind more from slot 0 to the end, or lose if one that
-/// it has in the end gave nothing as long as it has it.
+/// The change of the objective if a service had one more slice of a kind from slot 0 to the end, or if one of its last
+/// slices had no effect for as long as it holds it.
 struct SliceStep {
-  int model = 0;
-  int kind = 0;
+  ModelIndex model;
+  KindIndex kind;
   double requests_per_second = 0;
-  double change = 0;  ///< of the objective, by all else as planned
+  double change = 0;  ///< of the objective, with all else as planned
 };
 
 /// Means over the slots of the window.
 struct ServiceShare {
   double forecast = 0;                ///< requests a second
   double capacity = 0;                ///< requests a second of slices that are ready
-  double served = 0;                  ///< expected answers in time a second
+  double served = 0;                  ///< expected answers in time per second
   double value = 0;                   ///< of the window and the tail, in the objective's unit
   std::optional<SliceStep> one_more;  ///< the kind that would gain most per SM, if any would
-  std::optional<SliceStep> one_less;  ///< of the slices that it has in the end, the one that it would miss least
+  std::optional<SliceStep> one_less;  ///< of the slices that it has at the end, the one whose loss costs least
 };
 
 /// By service. Requires: a schedule without faults. O((pieces + services x kinds) x slots x samples).

@@ -17,14 +17,14 @@ bool is_about(double a, double b, double scale) { return std::abs(a - b) <= 1e-9
 /// Slices that the changes create or destroy.
 int slices_counted(const Problem& problem, const Schedule& schedule) {
   int count = 0;
-  for (std::size_t gpu = 0; gpu < problem.gpus.size(); ++gpu) {
-    std::vector<int> from;
+  for (const GpuIndex gpu : indices_of<GpuIndex>(problem.gpus)) {
+    std::vector<SiteIndex> from;
     for (const StandingPiece& standing : problem.gpus[gpu].standing) from.push_back(standing.piece.site);
     for (const Change& change : schedule.gpus[gpu]) {
-      std::vector<int> to;
+      std::vector<SiteIndex> to;
       to.reserve(change.to.size());
       for (const Piece& piece : change.to) to.push_back(piece.site);
-      std::vector<int> moved;
+      std::vector<SiteIndex> moved;
       std::ranges::set_symmetric_difference(from, to, std::back_inserter(moved));
       count += static_cast<int>(moved.size());
       from = to;
@@ -37,8 +37,8 @@ int slices_counted(const Problem& problem, const Schedule& schedule) {
 Problem two_halves() {
   Problem problem = testing::quarters_problem(2, 10);
   problem.services[0].loads.assign(11, 30);
-  problem.gpus[0].standing = {{.piece = {.site = 4, .service = 0, .use = 0}, .ready_in = 0},
-                              {.piece = {.site = 5, .service = 0, .use = 0}, .ready_in = 5}};
+  problem.gpus[0].standing = {{.piece = {.site{4}, .service{0}, .use = 0}, .ready_in = 0},
+                              {.piece = {.site{5}, .service{0}, .use = 0}, .ready_in = 5}};
   return problem;
 }
 
@@ -84,8 +84,8 @@ TEST(Explain, ASliceThatComesLaterTakesNothingOfAnotherVariant) {
   service.variants = {{.accuracy_before = 1, .accuracy_after = 1}, {.accuracy_before = 0.5, .accuracy_after = 0.5}};
   for (auto& kind : problem.models[0].rates) kind[0].requests_per_second.push_back(kind[0].requests_per_second[0] * 2);
   // 40 of variant 1 all the time, 20 of variant 0 from slot 5 on.
-  problem.gpus[0].standing = {{.piece = {.site = 4, .service = 0, .use = 1}, .ready_in = 0},
-                              {.piece = {.site = 5, .service = 0, .use = 0}, .ready_in = 5}};
+  problem.gpus[0].standing = {{.piece = {.site{4}, .service{0}, .use = 1}, .ready_in = 0},
+                              {.piece = {.site{5}, .service{0}, .use = 0}, .ready_in = 5}};
   const auto shares = explain_shares(problem, {.gpus = {{}}});
   ASSERT_TRUE(shares[0].one_less.has_value());
   EXPECT_EQ(shares[0].one_less->requests_per_second, 20);
@@ -93,7 +93,7 @@ TEST(Explain, ASliceThatComesLaterTakesNothingOfAnotherVariant) {
 }
 
 /// What the objective would be with one more GPU, on which a slice of a kind serves and nothing ever changes.
-double objective_with(const Problem& problem, const Schedule& schedule, const Piece& piece, int model) {
+double objective_with(const Problem& problem, const Schedule& schedule, const Piece& piece, ModelIndex model) {
   Problem more = problem;
   GpuTerms gpu;
   gpu.model = model;
@@ -104,22 +104,22 @@ double objective_with(const Problem& problem, const Schedule& schedule, const Pi
   return evaluate(more, schedule_of_more).objective;
 }
 
-void expect_best_step_up(const Problem& problem, const Schedule& schedule, int service,
+void expect_best_step_up(const Problem& problem, const Schedule& schedule, ServiceIndex service,
                          const std::optional<SliceStep>& told) {
   const double base = evaluate(problem, schedule).objective;
   double best_per_sm = 0;
   double told_gain = 0;
-  for (int m = 0; m < static_cast<int>(problem.models.size()); ++m) {
+  for (const ModelIndex m : indices_of<ModelIndex>(problem.models)) {
     const ModelTerms& model = problem.models[static_cast<std::size_t>(m)];
-    for (int site = 0; site < static_cast<int>(model.sites.size()); ++site) {
-      const auto kind = static_cast<std::size_t>(model.sites[static_cast<std::size_t>(site)].kind);
+    for (const SiteIndex site : indices_of<SiteIndex>(model.sites)) {
+      const KindIndex kind = model.sites[static_cast<std::size_t>(site)].kind;
       const auto& rates = model.rates[kind][static_cast<std::size_t>(service)].requests_per_second;
       for (int use = 0; use < static_cast<int>(rates.size()); ++use) {
         const double rate = rates[static_cast<std::size_t>(use)];
         if (rate <= 0) continue;
         const double gain = objective_with(problem, schedule, {.site = site, .service = service, .use = use}, m) - base;
         best_per_sm = std::max(best_per_sm, gain / model.sms[kind]);
-        const bool is_told = told && told->model == m && told->kind == static_cast<int>(kind);
+        const bool is_told = told && told->model == m && told->kind == kind;
         if (is_told && told->requests_per_second == rate) told_gain = gain;
       }
     }
@@ -146,7 +146,7 @@ TEST(Explain, SharesAddUpAndStepsAreWhatTheyWouldBe) {
     for (const ServiceShare& share : shares) sum += share.value;
     EXPECT_TRUE(is_about(sum - price, answer.objective, answer.objective));
     changed += slices_counted(problem, answer.schedule) > 0 ? 1 : 0;
-    for (int service = 0; service < static_cast<int>(shares.size()); ++service) {
+    for (const ServiceIndex service : indices_of<ServiceIndex>(shares)) {
       const ServiceShare& share = shares[static_cast<std::size_t>(service)];
       expect_best_step_up(problem, answer.schedule, service, share.one_more);
       EXPECT_LE(share.served, std::min(share.capacity, share.forecast) + 1e-9);

@@ -12,37 +12,37 @@ namespace berth::planner {
 namespace {
 
 constexpr int kAgainMax = 8;
-constexpr std::size_t kGpusWithRoomMax = 8;  ///< beyond, a slice is little beside the fleet, and trying takes long
+constexpr std::size_t kGpusWithRoomMax = 8;  ///< on larger fleets one slice matters little, and the search takes long
 constexpr int kRoomsMax = 2;
-constexpr double kRoomPays = 1e-6;  ///< of the objective
+constexpr double kRoomGainLeast = 1e-6;  ///< of the objective
 
 std::size_t ordinal(int index) { return static_cast<std::size_t>(index); }
 
 /// FreeRoom on a GPU for a slice.
 struct FreeRoom {
-  std::size_t gpu = 0;
-  int site = 0;
+  GpuIndex gpu;
+  SiteIndex site;
 };
 
 bool is_of_use_for_retraining(const std::vector<Rates>& rates) {
   return std::ranges::any_of(rates, [](const Rates& each) { return each.retraining_slots > 0; });
 }
 
-/// On the first GPU of each model (others are like it, as nothing stands), the last site of each kind that a model may
-/// be retrained on: those at the end leave most to others.
+/// On the first GPU of each GPU model (all are equal, as they are empty), the last site of each kind on which a service
+/// can retrain: sites at the end leave most room for others.
 std::vector<FreeRoom> rooms_of(const Problem& problem) {
   std::vector<FreeRoom> rooms;
   std::vector<char> is_known(problem.models.size());
-  for (std::size_t gpu = 0; gpu < problem.gpus.size(); ++gpu) {
+  for (const GpuIndex gpu : indices_of<GpuIndex>(problem.gpus)) {
     if (std::exchange(is_known[ordinal(problem.gpus[gpu].model)], 1) != 0) continue;
     const ModelTerms& model = problem.models[ordinal(problem.gpus[gpu].model)];
-    std::vector<int> last(model.rates.size(), -1);
-    for (int site = 0; ordinal(site) < model.sites.size(); ++site) {
-      int& known = last[ordinal(model.sites[ordinal(site)].kind)];
+    std::vector<SiteIndex> last(model.rates.size(), SiteIndex(-1));
+    for (const SiteIndex site : indices_of<SiteIndex>(model.sites)) {
+      SiteIndex& known = last[ordinal(model.sites[ordinal(site)].kind)];
       if (known < 0 || model.sites[ordinal(known)].start < model.sites[ordinal(site)].start) known = site;
     }
     std::vector<std::uint64_t> taken;
-    for (std::size_t kind = 0; kind < last.size(); ++kind) {
+    for (const KindIndex kind : indices_of<KindIndex>(last)) {
       if (last[kind] < 0 || !is_of_use_for_retraining(model.rates[kind])) continue;
       const std::uint64_t clashes = model.sites[ordinal(last[kind])].clashes;
       if (std::ranges::find(taken, clashes) != taken.end()) continue;  // the largest slice and the uncut GPU
@@ -53,7 +53,7 @@ std::vector<FreeRoom> rooms_of(const Problem& problem) {
   return rooms;
 }
 
-/// The problem in which nobody has any use for sites that clash with this one.
+/// The problem in which all rates on sites that clash with this one are 0.
 Problem with_room_left(const Problem& problem, const FreeRoom& room) {
   Problem left = problem;
   GpuTerms& gpu = left.gpus[room.gpu];
@@ -63,21 +63,21 @@ Problem with_room_left(const Problem& problem, const FreeRoom& room) {
     std::ranges::fill(rates.requests_per_second, 0.0);
     rates.retraining_slots = 0;
   }
-  const int kind = static_cast<int>(model.rates.size());
+  const KindIndex kind(model.rates.size());
   const std::uint64_t clashes = model.sites[ordinal(room.site)].clashes;
-  for (std::size_t site = 0; site < model.sites.size(); ++site) {
+  for (const SiteIndex site : indices_of<SiteIndex>(model.sites)) {
     if ((clashes >> site & 1) != 0) model.sites[site].kind = kind;
   }
   model.rates.push_back(std::move(useless));
   model.sms.push_back(model.sms[ordinal(problem.models[ordinal(gpu.model)].sites[ordinal(room.site)].kind)]);
-  gpu.model = static_cast<int>(left.models.size());
+  gpu.model = ModelIndex(left.models.size());
   left.models.push_back(std::move(model));
   return left;
 }
 
 Problem begun_with(const Problem& problem, const Schedule& layout) {
   Problem begun = problem;
-  for (std::size_t gpu = 0; gpu < begun.gpus.size(); ++gpu) {
+  for (const GpuIndex gpu : indices_of<GpuIndex>(begun.gpus)) {
     if (layout.gpus[gpu].empty()) continue;
     for (const Piece& piece : layout.gpus[gpu].front().to) begun.gpus[gpu].standing.push_back({piece, 0});
   }
@@ -86,7 +86,7 @@ Problem begun_with(const Problem& problem, const Schedule& layout) {
 
 bool is_complete(const Answer& answer) { return !answer.is_infeasible && !answer.misses_floors; }
 
-/// What the window is worth that begins with a layout; nothing where floors are not kept then.
+/// The objective of the window that begins with a layout; nothing if floors are then not kept.
 std::optional<double> window_worth(const Problem& window, const SearchLimits& limits, const Schedule& layout) {
   const Answer answer = solve(begun_with(window, layout), limits);
   return is_complete(answer) ? std::optional(answer.objective) : std::nullopt;
@@ -110,7 +110,7 @@ std::optional<Roomier> with_one_more(const Problem& window, const Problem& first
     improve_first_layout(left, limits, answer);
     if (!is_complete(answer)) continue;
     const std::optional<double> worth = window_worth(window, limits, answer.schedule);
-    if (!worth || *worth <= least * (1 + kRoomPays)) continue;
+    if (!worth || *worth <= least * (1 + kRoomGainLeast)) continue;
     least = *worth;
     best = Roomier{.first = std::move(left), .answer = std::move(answer), .worth = *worth};
   }
@@ -127,7 +127,7 @@ Problem first_layout_problem(const Problem& window) {
   first.change_price = 0;
   first.is_frozen.assign(ordinal(first.slots), 1);
   first.is_frozen.front() = 0;
-  first.floors_from = 0;
+  first.floors_from = SlotIndex(0);
   for (ServiceTerms& service : first.services) {
     service.start_seconds = 0;
     service.retraining.reset();
@@ -140,7 +140,7 @@ void improve_first_layout(const Problem& first, const SearchLimits& limits, Answ
   for (int round = 0; round < kAgainMax && !answer.is_infeasible; ++round) {
     Answer better = solve(begun_with(first, answer.schedule), limits);
     if (better.is_infeasible || better.objective <= answer.objective * (1 + 1e-9)) return;
-    for (std::size_t gpu = 0; gpu < first.gpus.size(); ++gpu) {
+    for (const GpuIndex gpu : indices_of<GpuIndex>(first.gpus)) {
       if (better.schedule.gpus[gpu].empty()) better.schedule.gpus[gpu] = answer.schedule.gpus[gpu];
     }
     better.bound = std::min(answer.bound, better.bound);
@@ -154,7 +154,8 @@ void leave_room_for_retraining(const Problem& window, const Problem& first, cons
       std::ranges::any_of(window.services, [](const ServiceTerms& service) { return service.retraining.has_value(); });
   if (!retrains || window.gpus.size() > kGpusWithRoomMax || !is_complete(answer)) return;
   Problem after = window;
-  for (std::size_t i = 0; i < after.services.size(); ++i) after.services[i].floor_rate = first.services[i].floor_rate;
+  for (const ServiceIndex i : indices_of<ServiceIndex>(after.services))
+    after.services[i].floor_rate = first.services[i].floor_rate;
   std::optional<double> worth = window_worth(after, limits, answer.schedule);
   Problem left = first;
   for (int slice = 0; slice < kRoomsMax && worth; ++slice) {

@@ -24,14 +24,14 @@ Problem empty_window(std::uint64_t seed) {
     service.retraining->is_stale = false;
     service.retraining->fresh_in = 0;
     service.retraining->progress = 0;
-    service.retraining->due_slots = {5};
+    service.retraining->due_slots = {SlotIndex(5)};
   }
   return problem;
 }
 
 double worth_with(const Problem& window, const Answer& layout) {
   Problem begun = window;
-  for (std::size_t gpu = 0; gpu < begun.gpus.size(); ++gpu) {
+  for (const GpuIndex gpu : indices_of<GpuIndex>(begun.gpus)) {
     if (layout.schedule.gpus[gpu].empty()) continue;
     for (const Piece& piece : layout.schedule.gpus[gpu].front().to) begun.gpus[gpu].standing.push_back({piece, 0});
   }
@@ -97,7 +97,7 @@ TEST(FirstLayout, NothingIsLeftFreeWhereNothingRetrains) {
   const std::int64_t nodes = answer.nodes;
   leave_room_for_retraining(window, first, kFirstLimits, answer);
   EXPECT_EQ(answer.nodes, nodes);
-  for (std::size_t gpu = 0; gpu < before.gpus.size(); ++gpu) {
+  for (const GpuIndex gpu : indices_of<GpuIndex>(before.gpus)) {
     ASSERT_EQ(answer.schedule.gpus[gpu].size(), before.gpus[gpu].size());
     for (std::size_t i = 0; i < before.gpus[gpu].size(); ++i) {
       EXPECT_EQ(answer.schedule.gpus[gpu][i].to, before.gpus[gpu][i].to);
@@ -129,7 +129,8 @@ TEST(FirstLayout, MoreGpusThanNodesAreUsedAsWell) {
 /// A trust domain is a group of services that share no GPU with others: each takes nodes of its own.
 TEST(FirstLayout, ManyTrustDomainsTakeNoNodesFromEachOther) {
   Problem first = empty_large_fleet(800, 0.2);
-  for (std::size_t i = 0; i < first.services.size(); ++i) first.services[i].trust_domain = static_cast<int>(i);
+  for (const ServiceIndex i : indices_of<ServiceIndex>(first.services))
+    first.services[i].trust_domain = static_cast<int>(i);
   const Answer answer = solve(first, {.nodes_max = 3'000, .gap = 0.003});
   EXPECT_GE(answer.objective, 0.97 * answer.bound);
 }

@@ -1,4 +1,4 @@
-/// The one door to the solvers: exact on one GPU, by prices and best responses on several.
+/// The entry point of the solvers: exact on one GPU, by prices and best responses on several.
 #pragma once
 
 #include "window/limits.h"
@@ -6,7 +6,7 @@
 
 namespace berth::planner {
 
-/// The search begins with `known`, where it names GPUs; a better answer comes of a good one. Requires: it has no fault.
+/// The search begins with `known`, if it names GPUs; a good start improves the answer. Requires: `known` has no fault.
 [[nodiscard]] Answer solve(const Problem& problem, const SearchLimits& limits, const Schedule& known = {});
 
 }  // namespace berth::planner

@@ -17,7 +17,7 @@
 namespace berth::planner {
 namespace {
 
-bool has_site(const Configuration& pieces, int site) {
+bool has_site(const Configuration& pieces, SiteIndex site) {
   return std::ranges::any_of(pieces, [&](const Piece& piece) { return piece.site == site; });
 }
 
@@ -53,7 +53,7 @@ void add_change(std::vector<Step>& steps, const Step& base, const Configuration&
 }
 
 /// The steps of one GPU.
-std::vector<Step> steps_of_gpu(const Problem& problem, int gpu, const std::vector<Change>& changes) {
+std::vector<Step> steps_of_gpu(const Problem& problem, GpuIndex gpu, const std::vector<Change>& changes) {
   std::vector<Step> steps;
   Step base;
   base.gpu = gpu;
@@ -65,7 +65,7 @@ std::vector<Step> steps_of_gpu(const Problem& problem, int gpu, const std::vecto
     std::erase_if(kept, [&](const Piece& piece) { return !has_piece(change.to, piece); });
     from = change.to;
   }
-  base.slot = 0;
+  base.slot = SlotIndex(0);
   base.type = StepType::kKeep;
   for (const Piece& piece : kept) {
     base.piece = piece;
@@ -92,10 +92,10 @@ class Reasoning {
   }
 
  private:
-  /// What is quick to know: of each slice that is kept, and of each GPU that changes.
+  /// The figures that are fast to compute: for each slice that is kept, and for each GPU that changes.
   void look_at_gpus() {
     std::optional<GpuWorth> of_gpu;
-    int gpu = -1;
+    GpuIndex gpu{-1};
     for (const Step& step : steps_of(problem_, answer_.schedule)) {
       ReasonedStep& reasoned = reasons_.steps.emplace_back();
       reasoned.step = step;
@@ -112,12 +112,12 @@ class Reasoning {
     sort_stably(order_, [&](std::size_t i) { return std::pair(rank_of(i), likely[i]); }, std::greater<>());
   }
 
-  /// An estimate that orders the steps of one GPU: what the pieces bring that begin by a step, or in the room that it
-  /// makes. Pieces of a later change count for the steps of an earlier one as well.
+  /// An estimate that orders the steps of one GPU: the contribution of the pieces that begin by a step, or in the room
+  /// that it makes. Pieces of a later change also count for the steps of an earlier one.
   std::vector<double> likely_gains() {
     std::vector<double> likely(reasons_.steps.size());
     for (std::size_t begin = 0; begin < order_.size();) {
-      const int gpu = reasons_.steps[order_[begin]].step.gpu;
+      const GpuIndex gpu = reasons_.steps[order_[begin]].step.gpu;
       std::size_t end = begin;
       while (end < order_.size() && reasons_.steps[order_[end]].step.gpu == gpu) ++end;
       const std::span own = std::span(order_).subspan(begin, end - begin);
@@ -229,7 +229,7 @@ Ban ban_of(StepType type) {
 
 std::vector<Step> steps_of(const Problem& problem, const Schedule& schedule) {
   std::vector<Step> steps;
-  for (int gpu = 0; static_cast<std::size_t>(gpu) < problem.gpus.size(); ++gpu) {
+  for (const GpuIndex gpu : indices_of<GpuIndex>(problem.gpus)) {
     const std::vector<Step> own = steps_of_gpu(problem, gpu, schedule.gpus[static_cast<std::size_t>(gpu)]);
     steps.insert(steps.end(), own.begin(), own.end());
   }

@@ -1,4 +1,4 @@
-/// A schedule as steps, one by one, each with its reason in numbers.
+/// A schedule as a list of steps, each with its reason in numbers.
 #pragma once
 
 #include <cstdint>
@@ -15,40 +15,41 @@ namespace berth::planner {
 
 enum class StepType { kDestroy, kCreate, kAssign, kKeep };
 
-/// One step on one GPU. A step that is kept stands from slot 0 to the end of the window.
+/// One step on one GPU. The slice of a `kKeep` step stays from slot 0 to the end of the window.
 struct Step {
   StepType type = StepType::kKeep;
-  int gpu = 0;
-  int slot = 0;
+  GpuIndex gpu;
+  SlotIndex slot;
   Piece piece;
   friend bool operator==(const Step&, const Step&) = default;
 };
 
 /// Why a step is taken. All in the unit of the objective.
 struct StepReason {
-  /// What the plan would lose without this step: the best schedule found that may not take it (Ban) is worth so much
-  /// less. Below 0: that schedule is better than the plan. Nothing: without the step floors, pins or budgets cannot be
-  /// kept.
+  /// The loss of the plan without this step: its objective minus that of the best schedule found that may not take the
+  /// step (Ban). Below 0 if that schedule is better than the plan. Nothing if no schedule without the step was found
+  /// that keeps floors, pins and budgets.
   std::optional<double> gain = 0;
-  /// The loss may be less by so much: schedules without the step may be better than the one found. Nothing: not known.
+  /// The true loss is at least gain - gain_slack, as schedules without the step may be better than the one found.
+  /// Nothing if not known.
   std::optional<double> gain_slack;
   double objective_instead = 0;  ///< of the schedule without the step
-  std::vector<Step> instead;     ///< what that schedule does on this GPU
+  std::vector<Step> instead;     ///< the steps of that schedule on this GPU
 };
 
-/// A step with what is known of its reason.
+/// A step and its reason, as far as computed.
 struct ReasonedStep {
   Step step;
-  double kept_worth = 0;             ///< of a step that keeps: what the slice brings, all else as planned
-  std::optional<GpuWorth> of_gpu;    ///< of the others: what all changes of its GPU are worth
-  std::optional<StepReason> reason;  ///< of the others, where it was computed
+  double kept_worth = 0;             ///< of a `kKeep` step: the contribution of the slice, all else as planned
+  std::optional<GpuWorth> of_gpu;    ///< of other steps: the worth of all changes of the GPU
+  std::optional<StepReason> reason;  ///< of other steps, if computed
 };
 
-/// The steps of a schedule, by GPU; of each change first what goes, then what is created, then who gets what; what no
-/// step touches is kept. Requires: a schedule without faults.
+/// The steps of a schedule, by GPU; of each change first slices destroyed, then slices created, then assignments; all
+/// other slices are kept. Requires: a schedule without faults.
 [[nodiscard]] std::vector<Step> steps_of(const Problem& problem, const Schedule& schedule);
 
-/// The ban that a step breaks. Requires: it is not one that keeps.
+/// The ban that a step breaks. Requires: not a `kKeep` step.
 [[nodiscard]] Ban ban_of(StepType type);
 
 inline constexpr std::size_t kAllReasons = std::numeric_limits<std::size_t>::max();
@@ -69,10 +70,10 @@ struct Reasons {
 
 /// The steps of an answer, `count` of them with reasons.
 ///
-/// A GPU left alone takes none of its steps, so what its changes gain together, which is exact and quick, is at least
-/// the gain of each of them. The steps are searched without in the order of that bound (on one GPU: of what the pieces
-/// bring that begin by the step, an estimate), until the `count`-th largest gain found is no less than the bound of the
-/// next step, or after 2 x `count` searches (`are_largest` is then false).
+/// A GPU without changes takes none of its steps, so the total gain of its changes, which is exact and fast to compute,
+/// is at least the gain of each step. Steps are examined in the order of that bound (on one GPU: of an estimate, the
+/// contribution of the pieces that begin by the step), until the `count`-th largest gain found is at least the bound of
+/// the next step, or after 2 x `count` searches (`are_largest` is then false).
 /// Costs O(pieces x slots) and those searches (what_if.h). Requires: an answer without faults, whose objective is that
 /// of its schedule.
 [[nodiscard]] Reasons reasons_of(const Problem& problem, const Answer& answer, const ReasonOptions& options);

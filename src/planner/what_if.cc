@@ -18,17 +18,17 @@ namespace berth::planner {
 namespace {
 
 constexpr double kRounding = 1e-9;    ///< of an objective: sums in another order differ by so much
-constexpr int kNarrowNodesShare = 3;  ///< a search that has no proof to give stops that much earlier
+constexpr int kNarrowNodesShare = 3;  ///< a search without a bound has this fraction of the nodes
 
 /// A GPU model of its own for this GPU, in which the site is of a kind of its own; returns the rates of that kind.
-std::vector<Rates>& own_kind(Problem& problem, std::size_t gpu, int site) {
+std::vector<Rates>& own_kind(Problem& problem, GpuIndex gpu, SiteIndex site) {
   ModelTerms model = problem.models[static_cast<std::size_t>(problem.gpus[gpu].model)];
   Site& own = model.sites[static_cast<std::size_t>(site)];
-  const auto kind = static_cast<std::size_t>(own.kind);
-  own.kind = static_cast<int>(model.rates.size());
+  const KindIndex kind = own.kind;
+  own.kind = KindIndex(model.rates.size());
   model.rates.push_back(model.rates[kind]);
   model.sms.push_back(model.sms[kind]);
-  problem.gpus[gpu].model = static_cast<int>(problem.models.size());
+  problem.gpus[gpu].model = ModelIndex(problem.models.size());
   problem.models.push_back(std::move(model));
   return problem.models.back().rates.back();
 }
@@ -50,14 +50,14 @@ void take_all(std::vector<Rates>& rates) {
 
 void keep_standing(const Problem& problem, const Piece& piece, GpuTerms& gpu) {
   if (piece.service == kNobody) {
-    gpu.free_from = problem.slots;
+    gpu.free_from = SlotIndex(problem.slots);
     return;
   }
   const PinnedSite pin{.site = piece.site, .service = piece.service};
   if (std::ranges::find(gpu.pins, pin.site, &PinnedSite::site) == gpu.pins.end()) gpu.pins.push_back(pin);
 }
 
-/// The rates of what stands are those of its site, so a piece that stands in the banned use keeps a site that gives.
+/// A standing piece has the rates of its site, so one in the banned use keeps a site with rates.
 bool stands_so(const GpuTerms& gpu, const Piece& piece, bool is_any_use) {
   return std::ranges::any_of(gpu.standing, [&](const StandingPiece& standing) {
     return is_any_use ? standing.piece.site == piece.site : standing.piece == piece;
@@ -66,20 +66,19 @@ bool stands_so(const GpuTerms& gpu, const Piece& piece, bool is_any_use) {
 
 }  // namespace
 
-Problem banned(const Problem& problem, int gpu, const Piece& piece, Ban ban) {
+Problem banned(const Problem& problem, GpuIndex gpu, const Piece& piece, Ban ban) {
   Problem result = problem;
-  const auto index = static_cast<std::size_t>(gpu);
   if (ban == Ban::kDestroy) {
-    keep_standing(problem, piece, result.gpus[index]);
+    keep_standing(problem, piece, result.gpus[gpu]);
     return result;
   }
-  // What stood before and comes back would have to lose its rate while it stands: it may stay, so the GPU stays as it
-  // is.
-  if (stands_so(problem.gpus[index], piece, ban == Ban::kCut)) {
-    result.gpus[index].free_from = problem.slots;
+  // A piece that existed before and returns would have to lose its rate while it stands. It may stay, so the GPU does
+  // not change.
+  if (stands_so(problem.gpus[gpu], piece, ban == Ban::kCut)) {
+    result.gpus[gpu].free_from = SlotIndex(problem.slots);
     return result;
   }
-  std::vector<Rates>& rates = own_kind(result, index, piece.site);
+  std::vector<Rates>& rates = own_kind(result, gpu, piece.site);
   if (ban == Ban::kCut) {
     take_all(rates);
   } else {
@@ -88,7 +87,7 @@ Problem banned(const Problem& problem, int gpu, const Piece& piece, Ban ban) {
   return result;
 }
 
-/// The plan on its way, from which GPUs are taken out and put back.
+/// The plan, from which GPUs are taken out and put back.
 class WhatIfs::Fleet {
  public:
   Fleet(const Problem& problem, const Schedule& schedule)
@@ -100,13 +99,13 @@ class WhatIfs::Fleet {
   [[nodiscard]] double objective() const { return objective_; }
   [[nodiscard]] std::int64_t nodes() const { return nodes_; }
 
-  double worth_of_piece(int gpu, const Piece& piece) {
+  double worth_of_piece(GpuIndex gpu, const Piece& piece) {
     fleet::Path path = state_.path(gpu);
     std::erase_if(path.stays, [&](const fleet::Stay& stay) { return stay.piece == piece; });
     return objective_ - judged(gpu, std::move(path)).objective;
   }
 
-  GpuWorth worth_of_changes(int gpu) {
+  GpuWorth worth_of_changes(GpuIndex gpu) {
     GpuWorth worth;
     const Judged alone = judged(gpu, fleet::make_path(terms_, gpu, {}));
     if (alone.is_legal) worth.gain = objective_ - alone.objective;
@@ -115,13 +114,13 @@ class WhatIfs::Fleet {
     return worth;
   }
 
-  std::optional<Alternative> without(int gpu, const Piece& piece, Ban ban, const SearchLimits& limits) {
+  std::optional<Alternative> without(GpuIndex gpu, const Piece& piece, Ban ban, const SearchLimits& limits) {
     std::optional<Alternative> best;
     consider(gpu, {}, best);
     const NarrowPart part = part_of_gpu(gpu);
     SearchLimits own_limits = limits;
     if (!part.has_all_services) own_limits.nodes_max /= kNarrowNodesShare;
-    const Answer found = solve_one_gpu(banned(part.problem, 0, part.to_part(piece), ban), own_limits);
+    const Answer found = solve_one_gpu(banned(part.problem, GpuIndex(0), part.to_part(piece), ban), own_limits);
     nodes_ += found.nodes;
     if (!found.is_infeasible) {
       consider(gpu, part.to_fleet(found.schedule.gpus.front()), best);
@@ -140,7 +139,7 @@ class WhatIfs::Fleet {
   };
 
   /// The plan with another path of one GPU.
-  Judged judged(int gpu, fleet::Path path) {
+  Judged judged(GpuIndex gpu, fleet::Path path) {
     fleet::Path own = state_.path(gpu);
     state_.take_out(gpu);
     state_.put(gpu, std::move(path));
@@ -153,7 +152,7 @@ class WhatIfs::Fleet {
   }
 
   /// What a GPU does if its changes take no time and have no price.
-  [[nodiscard]] fleet::Path without_waiting(int gpu) const {
+  [[nodiscard]] fleet::Path without_waiting(GpuIndex gpu) const {
     fleet::Path path = state_.path(gpu);
     const auto stands = std::ranges::count_if(problem_.gpus[fleet::idx(gpu)].standing,
                                               [](const StandingPiece& each) { return each.piece.service != kNobody; });
@@ -164,7 +163,7 @@ class WhatIfs::Fleet {
   }
 
   /// Takes changes of a GPU in where they keep all rules and are better. Requires: the ban is kept.
-  void consider(int gpu, std::vector<Change> changes, std::optional<Alternative>& best) {
+  void consider(GpuIndex gpu, std::vector<Change> changes, std::optional<Alternative>& best) {
     const Judged found = judged(gpu, fleet::make_path(terms_, gpu, changes));
     if (!found.is_legal || (best && found.objective <= best->objective)) return;
     best =
@@ -178,7 +177,7 @@ class WhatIfs::Fleet {
     return objective > objective_ + kRounding * (1 + std::abs(objective_));
   }
 
-  NarrowPart part_of_gpu(int gpu) {
+  NarrowPart part_of_gpu(GpuIndex gpu) {
     fleet::Path own = state_.path(gpu);
     state_.take_out(gpu);
     if (gpu != narrowed_gpu_) {
@@ -191,7 +190,7 @@ class WhatIfs::Fleet {
     return part;
   }
 
-  void solve_all(int gpu, const Problem& without, const SearchLimits& limits, std::optional<Alternative>& best) {
+  void solve_all(GpuIndex gpu, const Problem& without, const SearchLimits& limits, std::optional<Alternative>& best) {
     Answer whole = solve(without, limits);
     nodes_ += whole.nodes;
     ENSURE(!best || !whole.is_infeasible);
@@ -213,8 +212,8 @@ class WhatIfs::Fleet {
   double objective_ = 0;
   double score_ = 0;
   std::int64_t nodes_ = 0;
-  int narrowed_gpu_ = -1;
-  std::vector<int> services_;  ///< likely ones of that GPU
+  GpuIndex narrowed_gpu_{-1};
+  std::vector<ServiceIndex> services_;  ///< likely ones of that GPU
 };
 
 WhatIfs::WhatIfs(const Problem& problem, const Schedule& schedule)
@@ -224,13 +223,13 @@ WhatIfs::~WhatIfs() = default;
 
 double WhatIfs::objective() const { return fleet_->objective(); }
 
-double WhatIfs::worth_of_piece(int gpu, const Piece& piece) {
+double WhatIfs::worth_of_piece(GpuIndex gpu, const Piece& piece) {
   return piece.service == kNobody ? 0 : fleet_->worth_of_piece(gpu, piece);
 }
 
-GpuWorth WhatIfs::worth_of_changes(int gpu) { return fleet_->worth_of_changes(gpu); }
+GpuWorth WhatIfs::worth_of_changes(GpuIndex gpu) { return fleet_->worth_of_changes(gpu); }
 
-std::optional<Alternative> WhatIfs::without(int gpu, const Piece& piece, Ban ban, const SearchLimits& limits) {
+std::optional<Alternative> WhatIfs::without(GpuIndex gpu, const Piece& piece, Ban ban, const SearchLimits& limits) {
   return fleet_->without(gpu, piece, ban, limits);
 }
 

@@ -1,4 +1,4 @@
-/// What a plan would be without one of its steps: the reason of the step, in numbers that can be checked.
+/// A plan without one of its steps: the reason of the step, in numbers that can be checked.
 #pragma once
 
 #include <cstdint>
@@ -10,38 +10,38 @@
 
 namespace berth::planner {
 
-/// What is not allowed on one site of one GPU in the whole window.
+/// What is forbidden on one site of one GPU in the whole window.
 enum class Ban {
   kBegin,    ///< this service does not begin there in this use
   kCut,      ///< no piece begins there
-  kDestroy,  ///< what stands there is not destroyed; its owner may use it otherwise. An unowned piece: no change at all
+  kDestroy,  ///< the standing piece is not destroyed (its owner may use it otherwise); unowned: no change
 };
 
 /// The problem with a ban. Its schedules are those of `problem` that keep the ban, with the same worth.
-[[nodiscard]] Problem banned(const Problem& problem, int gpu, const Piece& piece, Ban ban);
+[[nodiscard]] Problem banned(const Problem& problem, GpuIndex gpu, const Piece& piece, Ban ban);
 
-/// What the changes of one GPU are worth beside those of all others, which stay as they are. In the objective's unit.
+/// The worth of one GPU's changes given those of all others, in the unit of the objective.
 struct GpuWorth {
-  /// What the plan loses if the GPU is left alone; nothing where floors, budgets or a retraining then break a rule.
+  /// The loss of the plan if the GPU does not change; nothing if that breaks a rule (floors, budgets, retraining).
   std::optional<double> gain;
-  double cost = 0;  ///< what the plan would gain if the changes of the GPU took no time and had no price
-  /// Orders GPUs by gain, those that must not be left alone first. At least the gain of each step of the GPU.
+  double cost = 0;  ///< the gain of the plan if the changes of the GPU took no time and had no price
+  /// Sorts GPUs by gain, those that must change first. At least the gain of each step of the GPU.
   double rank = 0;
 };
 
 /// The best schedule found that keeps a ban.
 struct Alternative {
   double objective = 0;
-  /// No schedule that keeps the ban and differs from the plan on this GPU alone has a larger objective; where all GPUs
-  /// were solved anew, none that keeps the ban. Nothing: not known.
+  /// No schedule that keeps the ban has a larger objective, among those that differ from the plan on this GPU alone or,
+  /// if all GPUs were solved anew, among all. Nothing if not known.
   std::optional<double> bound;
   std::vector<Change> changes;  ///< of the GPU of the ban
-  /// The whole schedule, where it is better than the plan.
+  /// The whole schedule, if it is better than the plan.
   std::optional<Schedule> better;
 };
 
-/// Asks what a plan would be without single steps. Each answer looks at the GPU of the step and the services on it
-/// alone: what all others give is summed up once.
+/// Computes alternatives to a plan without single steps. Each answer examines only the GPU of the step and its
+/// services; the capacity of all other GPUs is summed once.
 class WhatIfs {
  public:
   /// Requires: `schedule` has no fault in `problem`; both outlive this. O(pieces x slots + services x slots x samples).
@@ -50,27 +50,28 @@ class WhatIfs {
   WhatIfs& operator=(const WhatIfs&) = delete;
   ~WhatIfs();
 
-  /// Of the plan.
+  /// The objective of the plan.
   [[nodiscard]] double objective() const;
 
-  /// What a piece of the plan brings as long as it stands: the objective less that of the plan in which it gives
-  /// nothing. Exact. 0 where it is unowned. O(slots x samples).
-  [[nodiscard]] double worth_of_piece(int gpu, const Piece& piece);
+  /// The contribution of a piece of the plan: the objective minus that of the plan in which the piece has no effect.
+  /// Exact. 0 if it is unowned. O(slots x samples).
+  [[nodiscard]] double worth_of_piece(GpuIndex gpu, const Piece& piece);
 
   /// Exact. O(services of the GPU x slots x samples).
-  [[nodiscard]] GpuWorth worth_of_changes(int gpu);
+  [[nodiscard]] GpuWorth worth_of_changes(GpuIndex gpu);
 
-  /// The best of: the GPU left alone; the GPU solved anew beside what the others do; in a fleet of at most
-  /// kWholeFleet GPUs and kServicesAll services, all GPUs solved anew. Nothing: none was found that keeps floors, pins
-  /// and budgets.
+  /// The best of: the GPU without changes; the GPU solved anew with the others as planned; in a fleet of at most
+  /// kWholeFleet GPUs and kServicesAll services, all GPUs solved anew. Nothing if none was found that keeps floors,
+  /// pins and budgets.
   ///
-  /// With more than kServicesAll services the GPU is solved for those that stand there, are pinned there or are part of
-  /// the plan there, and kServicesMore others with the largest gain per SM, with a third of the nodes; there is no
-  /// bound then. Else the bound is that of the GPU beside the others, or, where all were solved anew, of all.
+  /// With more than kServicesAll services the GPU is solved for the services with pieces or pins on it or in its plan,
+  /// and kServicesMore others with the largest gain per SM, with a third of the nodes; there is no bound then.
+  /// Otherwise the bound is that of the GPU with the others as planned or, if all were solved anew, that of all.
   static constexpr std::size_t kWholeFleet = 8;
   static constexpr std::size_t kServicesAll = 16;
   static constexpr std::size_t kServicesMore = 6;
-  [[nodiscard]] std::optional<Alternative> without(int gpu, const Piece& piece, Ban ban, const SearchLimits& limits);
+  [[nodiscard]] std::optional<Alternative> without(GpuIndex gpu, const Piece& piece, Ban ban,
+                                                   const SearchLimits& limits);
 
   [[nodiscard]] std::int64_t nodes() const;
 

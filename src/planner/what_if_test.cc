@@ -22,7 +22,7 @@ Problem any_problem(std::uint64_t seed) {
   return gpus == 1 ? testing::one_gpu_problem(Rng(seed), 3, 12) : testing::fleet_problem(Rng(seed), gpus, 3, 12, 10);
 }
 
-bool has_site(const Configuration& pieces, int site) {
+bool has_site(const Configuration& pieces, SiteIndex site) {
   return std::ranges::find(pieces, site, &Piece::site) != pieces.end();
 }
 
@@ -90,7 +90,7 @@ TEST(WhatIf, TwoHundredForbiddenStepsCostWhatTheirReasonsSay) {
 }
 
 /// The problem in which what stands or begins on a site of a GPU gives nothing, for judging schedules.
-Problem without_rates(const Problem& problem, int gpu, int site) {
+Problem without_rates(const Problem& problem, GpuIndex gpu, SiteIndex site) {
   Problem result = problem;
   ModelTerms model = problem.models[static_cast<std::size_t>(problem.gpus[static_cast<std::size_t>(gpu)].model)];
   Site& own = model.sites[static_cast<std::size_t>(site)];
@@ -99,9 +99,9 @@ Problem without_rates(const Problem& problem, int gpu, int site) {
     std::ranges::fill(each.requests_per_second, 0.0);
     each.retraining_slots = 1e15;
   }
-  own.kind = static_cast<int>(model.rates.size());
+  own.kind = KindIndex(model.rates.size());
   model.rates.push_back(std::move(nothing));
-  result.gpus[static_cast<std::size_t>(gpu)].model = static_cast<int>(result.models.size());
+  result.gpus[static_cast<std::size_t>(gpu)].model = ModelIndex(result.models.size());
   result.models.push_back(std::move(model));
   return result;
 }
@@ -151,12 +151,12 @@ TEST(WhatIf, AGpuIsWorthWhatThePlanLosesWithoutItsChanges) {
     SCOPED_TRACE(seed);
     WhatIfs what_ifs(problem, answer.schedule);
     const double rounding = 1e-7 * (1 + std::abs(answer.objective));
-    for (std::size_t gpu = 0; gpu < problem.gpus.size(); ++gpu) {
+    for (const GpuIndex gpu : indices_of<GpuIndex>(problem.gpus)) {
       if (answer.schedule.gpus[gpu].empty()) continue;
       ++judged;
       Schedule alone = answer.schedule;
       alone.gpus[gpu].clear();
-      const GpuWorth worth = what_ifs.worth_of_changes(static_cast<int>(gpu));
+      const GpuWorth worth = what_ifs.worth_of_changes(gpu);
       EXPECT_EQ(worth.gain.has_value(), !find_fault(problem, alone).has_value());
       if (!worth.gain) continue;
       EXPECT_NEAR(*worth.gain, answer.objective - evaluate(problem, alone).objective, rounding);

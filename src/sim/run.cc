@@ -99,17 +99,15 @@ class Loop {
   /// One step of the engine. A first layout takes effect at once, later plans after `scenario.planning`. Returns why no
   /// plan can exist, if so.
   std::optional<std::string> step(Instant now) {
-    const bool is_first_layout = engine_.snapshot().slices.empty() && now == Instant();
     StepAnswer answer = engine_.step(now);
     ENSURE(!answer.refused);
     if (answer.infeasible) return answer.infeasible;
     if (answer.plan.actions.empty()) return std::nullopt;
-    const Instant acts_at = is_first_layout ? now : now + scenario_.planning;
-    if (options_.plan_made) options_.plan_made(answer.plan, acts_at);
-    if (is_first_layout) {
+    if (options_.plan_made) options_.plan_made(answer.plan, answer.acts_at);
+    if (answer.is_first_layout) {
       world_->act(answer.plan, now);
     } else {
-      plans_.push_back({.acts_at = acts_at, .plan = std::move(answer.plan)});
+      plans_.push_back({.acts_at = answer.acts_at, .plan = std::move(answer.plan)});
     }
     return std::nullopt;
   }

@@ -15,7 +15,7 @@ std::vector<Change> earlier(const std::vector<Change>& changes, int by) {
   std::vector<Change> moved;
   moved.reserve(changes.size());
   for (const Change& change : changes) {
-    const int slot = std::max(0, change.slot - by);
+    const SlotIndex slot = std::max(SlotIndex(0), change.slot - by);
     if (slot == 0) moved.clear();
     moved.push_back({.slot = slot, .to = change.to});
   }

@@ -21,7 +21,7 @@ constexpr double kHalfSlack = 1e-9;
 
 std::size_t nth(int index) { return static_cast<std::size_t>(index); }
 
-const Piece* find_on_site(const Configuration& pieces, int site) {
+const Piece* find_on_site(const Configuration& pieces, SiteIndex site) {
   for (const Piece& piece : pieces) {
     if (piece.site == site) return &piece;
   }
@@ -33,26 +33,26 @@ bool holds(const Configuration& pieces, const Piece& wanted) {
   return found != nullptr && *found == wanted;
 }
 
-bool clash(const ModelTerms& model, int a, int b) { return (model.sites[nth(a)].clashes >> b & 1) != 0; }
+bool clash(const ModelTerms& model, SiteIndex a, SiteIndex b) { return (model.sites[nth(a)].clashes >> b & 1) != 0; }
 
 /// A stretch of time in which a GPU holds one configuration.
 struct Tenure {
-  int from_slot = 0;
+  SlotIndex from_slot;
   bool is_first = true;  ///< what stood at slot 0: the GPU has not changed yet
   Configuration pieces;
-  std::vector<int> ready_from;  ///< [piece], a slot
+  std::vector<SlotIndex> ready_from;  ///< [piece], a slot
 };
 
 Tenure standing_tenure(const GpuTerms& gpu) {
   Tenure tenure;
   for (const StandingPiece& standing : gpu.standing) {
     tenure.pieces.push_back(standing.piece);
-    tenure.ready_from.push_back(standing.ready_in);
+    tenure.ready_from.emplace_back(standing.ready_in);
   }
   return tenure;
 }
 
-int ready_from_of(const Tenure& tenure, const Piece& piece) {
+SlotIndex ready_from_of(const Tenure& tenure, const Piece& piece) {
   for (std::size_t i = 0; i < tenure.pieces.size(); ++i) {
     if (tenure.pieces[i] == piece) return tenure.ready_from[i];
   }
@@ -69,19 +69,19 @@ Tenure tenure_after(const Problem& problem, const ModelTerms& model, const Tenur
   return tenure;
 }
 
-const ModelTerms& model_of(const Problem& problem, std::size_t gpu) {
-  return problem.models[nth(problem.gpus[gpu].model)];
+const ModelTerms& model_of(const Problem& problem, GpuIndex gpu) {
+  return problem.models[nth(problem.gpus[nth(gpu)].model)];
 }
 
-std::vector<Tenure> tenures_of(const Problem& problem, const Schedule& schedule, std::size_t gpu) {
-  std::vector<Tenure> tenures = {standing_tenure(problem.gpus[gpu])};
-  for (const Change& change : schedule.gpus[gpu]) {
+std::vector<Tenure> tenures_of(const Problem& problem, const Schedule& schedule, GpuIndex gpu) {
+  std::vector<Tenure> tenures = {standing_tenure(problem.gpus[nth(gpu)])};
+  for (const Change& change : schedule.gpus[nth(gpu)]) {
     tenures.push_back(tenure_after(problem, model_of(problem, gpu), tenures.back(), change));
   }
   return tenures;
 }
 
-const Tenure& tenure_at(const std::vector<Tenure>& tenures, int slot) {
+const Tenure& tenure_at(const std::vector<Tenure>& tenures, SlotIndex slot) {
   const Tenure* last = &tenures.front();
   for (const Tenure& tenure : tenures) {
     if (tenure.from_slot <= slot) last = &tenure;
@@ -148,7 +148,7 @@ Fault fault_of_neighbours(const Problem& problem, const Configuration& pieces) {
   return std::nullopt;
 }
 
-Fault fault_of_configuration(const Problem& problem, std::size_t gpu, const Tenure& before, const Configuration& to) {
+Fault fault_of_configuration(const Problem& problem, GpuIndex gpu, const Tenure& before, const Configuration& to) {
   const ModelTerms& model = model_of(problem, gpu);
   if (const Fault fault = fault_of_sites(model, to)) return fault;
   for (const Piece& piece : to) {
@@ -161,7 +161,7 @@ Fault fault_of_configuration(const Problem& problem, std::size_t gpu, const Tenu
       return fmt::format("service {} retrains elsewhere", piece.service);
     }
   }
-  for (const PinnedSite& pin : problem.gpus[gpu].pins) {
+  for (const PinnedSite& pin : problem.gpus[nth(gpu)].pins) {
     const Piece* piece = find_on_site(to, pin.site);
     if (piece == nullptr || piece->service != pin.service) {
       return fmt::format("site {} is pinned to service {}", pin.site, pin.service);
@@ -170,7 +170,7 @@ Fault fault_of_configuration(const Problem& problem, std::size_t gpu, const Tenu
   return fault_of_neighbours(problem, to);
 }
 
-Fault fault_of_time(const Problem& problem, const GpuTerms& gpu, const Tenure& before, int slot) {
+Fault fault_of_time(const Problem& problem, const GpuTerms& gpu, const Tenure& before, SlotIndex slot) {
   if (slot < 0 || slot >= problem.slots) return "not a slot of the window";
   if (slot < gpu.free_from) return fmt::format("no change may begin before slot {}", gpu.free_from);
   if (!problem.is_frozen.empty() && problem.is_frozen[nth(slot)] != 0) return "a change begins in a frozen slot";
@@ -184,10 +184,10 @@ Fault fault_of_time(const Problem& problem, const GpuTerms& gpu, const Tenure& b
   return std::nullopt;
 }
 
-Fault fault_of_gpu(const Problem& problem, const Schedule& schedule, std::size_t gpu) {
-  Tenure tenure = standing_tenure(problem.gpus[gpu]);
-  for (const Change& change : schedule.gpus[gpu]) {
-    Fault fault = fault_of_time(problem, problem.gpus[gpu], tenure, change.slot);
+Fault fault_of_gpu(const Problem& problem, const Schedule& schedule, GpuIndex gpu) {
+  Tenure tenure = standing_tenure(problem.gpus[nth(gpu)]);
+  for (const Change& change : schedule.gpus[nth(gpu)]) {
+    Fault fault = fault_of_time(problem, problem.gpus[nth(gpu)], tenure, change.slot);
     if (!fault) fault = fault_of_configuration(problem, gpu, tenure, change.to);
     if (!fault && change.to == tenure.pieces) fault = "nothing changes";
     if (fault) return fmt::format("GPU {}, slot {}: {}", gpu, change.slot, *fault);
@@ -211,7 +211,7 @@ struct Working {
 /// [service][slot]; slot `slots` is the tail, where every piece is ready.
 using Tally = std::vector<std::vector<Working>>;
 
-Working outside_of(const ServiceTerms& service, int slots, int slot) {
+Working outside_of(const ServiceTerms& service, int slots, SlotIndex slot) {
   Working working{.capacity = std::vector<double>(service.variants.size()),
                   .progress = 0,
                   .floor_rate = service.outside_floor_rate,
@@ -237,14 +237,14 @@ void add_piece(const ModelTerms& model, const Piece& piece, bool is_ready, Worki
 
 Tally tally_of(const Problem& problem, const Fleet& fleet) {
   Tally tally(problem.services.size());
-  for (std::size_t service = 0; service < tally.size(); ++service) {
-    for (int slot = 0; slot <= problem.slots; ++slot) {
-      tally[service].push_back(outside_of(problem.services[service], problem.slots, slot));
+  for (const ServiceIndex service : indices_of<ServiceIndex>(tally)) {
+    for (const SlotIndex slot : Indices<SlotIndex>(problem.slots + 1)) {
+      tally[nth(service)].push_back(outside_of(problem.services[nth(service)], problem.slots, slot));
     }
   }
-  for (std::size_t gpu = 0; gpu < fleet.size(); ++gpu) {
-    for (int slot = 0; slot <= problem.slots; ++slot) {
-      const Tenure& tenure = tenure_at(fleet[gpu], slot);
+  for (const GpuIndex gpu : indices_of<GpuIndex>(fleet)) {
+    for (const SlotIndex slot : Indices<SlotIndex>(problem.slots + 1)) {
+      const Tenure& tenure = tenure_at(fleet[nth(gpu)], slot);
       for (std::size_t i = 0; i < tenure.pieces.size(); ++i) {
         const Piece& piece = tenure.pieces[i];
         if (piece.service == kNobody) continue;
@@ -256,7 +256,7 @@ Tally tally_of(const Problem& problem, const Fleet& fleet) {
   return tally;
 }
 
-Fault fault_of_slot(const Problem& problem, const Tally& tally, int service, int slot) {
+Fault fault_of_slot(const Problem& problem, const Tally& tally, ServiceIndex service, SlotIndex slot) {
   const ServiceTerms& terms = problem.services[nth(service)];
   const Working& working = tally[nth(service)][nth(slot)];
   if (working.retraining_count > 1 && !terms.retrains_elsewhere) {
@@ -269,7 +269,7 @@ Fault fault_of_slot(const Problem& problem, const Tally& tally, int service, int
 }
 
 /// Pieces of a service that one change creates or destroys.
-int changed_count(const Configuration& from, const Configuration& to, int service) {
+int changed_count(const Configuration& from, const Configuration& to, ServiceIndex service) {
   int count = 0;
   for (const Piece& piece : to) {
     count += piece.service == service && find_on_site(from, piece.site) == nullptr ? 1 : 0;
@@ -280,7 +280,7 @@ int changed_count(const Configuration& from, const Configuration& to, int servic
   return count;
 }
 
-Fault fault_of_budget(const Problem& problem, const Fleet& fleet, int service) {
+Fault fault_of_budget(const Problem& problem, const Fleet& fleet, ServiceIndex service) {
   const int limit = problem.services[nth(service)].changes_max;
   if (limit < 0) return std::nullopt;
   int count = 0;
@@ -296,7 +296,7 @@ Fault fault_of_budget(const Problem& problem, const Fleet& fleet, int service) {
 Fleet fleet_of(const Problem& problem, const Schedule& schedule) {
   Fleet fleet;
   fleet.reserve(problem.gpus.size());
-  for (std::size_t gpu = 0; gpu < problem.gpus.size(); ++gpu) fleet.push_back(tenures_of(problem, schedule, gpu));
+  for (const GpuIndex gpu : indices_of<GpuIndex>(problem.gpus)) fleet.push_back(tenures_of(problem, schedule, gpu));
   return fleet;
 }
 
@@ -307,17 +307,17 @@ struct Training {
   bool is_stale = false;
   bool is_done = false;  ///< and the swap is under way
   double progress = 0;
-  int fresh_from = 0;  ///< while it is done
+  SlotIndex fresh_from;  ///< while it is done
 };
 
 Training training_at_start(const RetrainingTerms& terms) {
   return {.is_stale = terms.is_stale,
           .is_done = terms.fresh_in > 0,
           .progress = terms.progress,
-          .fresh_from = terms.fresh_in};
+          .fresh_from = SlotIndex(terms.fresh_in)};
 }
 
-void begin_slot(const RetrainingTerms& terms, int slot, Training& training) {
+void begin_slot(const RetrainingTerms& terms, SlotIndex slot, Training& training) {
   if (std::ranges::find(terms.due_slots, slot) != terms.due_slots.end()) {
     const bool keeps = terms.keeps_unfinished && training.is_stale && !training.is_done;
     if (!keeps) training.progress = 0;
@@ -335,7 +335,7 @@ void begin_slot(const RetrainingTerms& terms, int slot, Training& training) {
 }
 
 /// One second of a service: expected answers and their value. The most accurate variants answer first.
-SlotFigures figures_of(const Problem& problem, const ServiceTerms& service, const Working& working, int slot,
+SlotFigures figures_of(const Problem& problem, const ServiceTerms& service, const Working& working, SlotIndex slot,
                        bool is_fresh) {
   const auto accuracy = [&](std::size_t v) {
     return is_fresh ? service.variants[v].accuracy_after : service.variants[v].accuracy_before;
@@ -359,18 +359,19 @@ SlotFigures figures_of(const Problem& problem, const ServiceTerms& service, cons
   return figures;
 }
 
-void add_tail(const Problem& problem, const Tally& tally, int service, Training training, Evaluation& evaluation) {
+void add_tail(const Problem& problem, const Tally& tally, ServiceIndex service, Training training,
+              Evaluation& evaluation) {
   const ServiceTerms& terms = problem.services[nth(service)];
   const Working& working = tally[nth(service)][nth(problem.slots)];
   bool is_fresh = true;
   double fresh_seconds = problem.tail_seconds;
   if (terms.retraining) {
-    begin_slot(*terms.retraining, problem.slots, training);
+    begin_slot(*terms.retraining, SlotIndex(problem.slots), training);
     is_fresh = !training.is_stale || training.is_done;
     fresh_seconds = is_fresh ? std::min(problem.tail_seconds, terms.retraining->tail_fresh_seconds) : 0;
   }
-  const SlotFigures fresh = figures_of(problem, terms, working, problem.slots, true);
-  const SlotFigures stale = figures_of(problem, terms, working, problem.slots, false);
+  const SlotFigures fresh = figures_of(problem, terms, working, SlotIndex(problem.slots), true);
+  const SlotFigures stale = figures_of(problem, terms, working, SlotIndex(problem.slots), false);
   evaluation.services[nth(service)].push_back(is_fresh ? fresh : stale);
   evaluation.objective += fresh_seconds * fresh.value + (problem.tail_seconds - fresh_seconds) * stale.value;
   double model_value = 0;
@@ -388,10 +389,10 @@ int slices_changed(const Problem& problem, const Schedule& schedule) {
         std::ranges::count_if(pieces, [&](const Piece& piece) { return find_on_site(others, piece.site) == nullptr; }));
   };
   int count = 0;
-  for (std::size_t gpu = 0; gpu < problem.gpus.size(); ++gpu) {
+  for (const GpuIndex gpu : indices_of<GpuIndex>(problem.gpus)) {
     Configuration now;
-    for (const StandingPiece& standing : problem.gpus[gpu].standing) now.push_back(standing.piece);
-    for (const Change& change : schedule.gpus[gpu]) {
+    for (const StandingPiece& standing : problem.gpus[nth(gpu)].standing) now.push_back(standing.piece);
+    for (const Change& change : schedule.gpus[nth(gpu)]) {
       count += missing(now, change.to) + missing(change.to, now);
       now = change.to;
     }
@@ -399,12 +400,12 @@ int slices_changed(const Problem& problem, const Schedule& schedule) {
   return count;
 }
 
-void add_service(const Problem& problem, const Tally& tally, int service, Evaluation& evaluation) {
+void add_service(const Problem& problem, const Tally& tally, ServiceIndex service, Evaluation& evaluation) {
   const ServiceTerms& terms = problem.services[nth(service)];
   Training training;
   if (terms.retraining) training = training_at_start(*terms.retraining);
   evaluation.services.emplace_back();
-  for (int slot = 0; slot < problem.slots; ++slot) {
+  for (const SlotIndex slot : Indices<SlotIndex>(problem.slots)) {
     if (terms.retraining) begin_slot(*terms.retraining, slot, training);
     const Working& working = tally[nth(service)][nth(slot)];
     const SlotFigures figures = figures_of(problem, terms, working, slot, !training.is_stale);
@@ -434,13 +435,13 @@ std::optional<std::string> find_fault(const Problem& problem, const Schedule& sc
   if (schedule.gpus.size() != problem.gpus.size()) {
     return fmt::format("wanted changes of {} GPUs, found {}", problem.gpus.size(), schedule.gpus.size());
   }
-  for (std::size_t gpu = 0; gpu < problem.gpus.size(); ++gpu) {
+  for (const GpuIndex gpu : indices_of<GpuIndex>(problem.gpus)) {
     if (Fault fault = fault_of_gpu(problem, schedule, gpu)) return fault;
   }
   const Fleet fleet = fleet_of(problem, schedule);
   const Tally tally = tally_of(problem, fleet);
-  for (int service = 0; nth(service) < problem.services.size(); ++service) {
-    for (int slot = 0; slot < problem.slots; ++slot) {
+  for (const ServiceIndex service : indices_of<ServiceIndex>(problem.services)) {
+    for (const SlotIndex slot : Indices<SlotIndex>(problem.slots)) {
       if (Fault fault = fault_of_slot(problem, tally, service, slot)) return fault;
     }
     if (Fault fault = fault_of_budget(problem, fleet, service)) return fault;
@@ -452,7 +453,7 @@ Evaluation evaluate(const Problem& problem, const Schedule& schedule) {
   ENSURE(schedule.gpus.size() == problem.gpus.size());
   const Tally tally = tally_of(problem, fleet_of(problem, schedule));
   Evaluation evaluation;
-  for (int service = 0; nth(service) < problem.services.size(); ++service) {
+  for (const ServiceIndex service : indices_of<ServiceIndex>(problem.services)) {
     add_service(problem, tally, service, evaluation);
   }
   evaluation.objective -= problem.change_price * slices_changed(problem, schedule);

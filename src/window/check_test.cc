@@ -11,9 +11,9 @@ namespace {
 using ::testing::HasSubstr;
 using testing::quarters_problem;
 
-Piece serve(int site, int service, int variant = 0) { return {.site = site, .service = service, .use = variant}; }
-Piece retrain(int site, int service) { return {.site = site, .service = service, .use = kRetraining}; }
-Piece nobody(int site) { return {.site = site, .service = kNobody, .use = 0}; }
+Piece serve(int site, int service, int variant = 0) { return {.site{site}, .service{service}, .use = variant}; }
+Piece retrain(int site, int service) { return {.site{site}, .service{service}, .use = kRetraining}; }
+Piece nobody(int site) { return {.site{site}, .service = kNobody, .use = 0}; }
 
 void stand(Problem& problem, const Configuration& pieces, int ready_in = 0) {
   for (const Piece& piece : pieces) problem.gpus.front().standing.push_back({.piece = piece, .ready_in = ready_in});
@@ -83,14 +83,15 @@ TEST(SlotsUntilReady, HalvesAreRoundedUp) {
 
 TEST(Evaluate, APieceWorksWhenItIsReady) {
   Problem problem = quarters_problem(1, 6);
-  EXPECT_THAT(served_of(problem, changes({{1, {serve(0, 0)}}})), ::testing::ElementsAre(0, 0, 0, 0, 10, 10, 10))
+  EXPECT_THAT(served_of(problem, changes({{SlotIndex(1), {serve(0, 0)}}})),
+              ::testing::ElementsAre(0, 0, 0, 0, 10, 10, 10))
       << "create 0.5 + start 2 seconds: three slots";
 }
 
 TEST(Evaluate, NeighboursGoOnDuringAChange) {
   Problem problem = quarters_problem(2, 6);
   stand(problem, {serve(0, 0), serve(1, 1)});
-  const Schedule schedule = changes({{1, {serve(0, 0), serve(5, 1)}}});
+  const Schedule schedule = changes({{SlotIndex(1), {serve(0, 0), serve(5, 1)}}});
   EXPECT_THAT(served_of(problem, schedule, 0), ::testing::Each(10));
   EXPECT_THAT(served_of(problem, schedule, 1), ::testing::ElementsAre(10, 0, 0, 0, 10, 10, 10));
 }
@@ -98,8 +99,8 @@ TEST(Evaluate, NeighboursGoOnDuringAChange) {
 TEST(Evaluate, SlicesThatComeAndGoHaveTheirPrice) {
   Problem problem = quarters_problem(2, 6);
   stand(problem, {serve(0, 0), serve(1, 1)});
-  const Schedule gives_away = changes({{1, {serve(0, 1), serve(1, 1)}}});
-  const Schedule cuts_anew = changes({{1, {serve(0, 0), serve(5, 1)}}});  // one goes, one comes
+  const Schedule gives_away = changes({{SlotIndex(1), {serve(0, 1), serve(1, 1)}}});
+  const Schedule cuts_anew = changes({{SlotIndex(1), {serve(0, 0), serve(5, 1)}}});  // one goes, one comes
   const double given_away = objective_of(problem, gives_away);
   const double cut_anew = objective_of(problem, cuts_anew);
   problem.change_price = 3;
@@ -177,18 +178,18 @@ TEST(Evaluate, FreshAfterTheSwap) {
 TEST(Evaluate, ProgressIsKeptWhenThePieceMoves) {
   Problem problem = retraining_problem(10);
   // Three slots on the half, one slot of change, then the quarter: 3/4 + 2/8.
-  const Schedule moved = changes({{3, {serve(0, 0), retrain(1, 0)}}});
+  const Schedule moved = changes({{SlotIndex(3), {serve(0, 0), retrain(1, 0)}}});
   EXPECT_EQ(freshness_of(problem, moved), "ssssssfffff");
 }
 
 TEST(Evaluate, DueAgain) {
   Problem problem = retraining_problem(10);
   RetrainingTerms& terms = *problem.services[0].retraining;
-  terms.due_slots = {6};
+  terms.due_slots = {SlotIndex(6)};
   EXPECT_EQ(freshness_of(problem, changes({})), "ssssffssssf") << "it starts again at 0";
   terms.keeps_unfinished = true;
   EXPECT_EQ(freshness_of(problem, changes({})), "ssssffssssf") << "a finished one starts again at 0, too";
-  terms.due_slots = {3};
+  terms.due_slots = {SlotIndex(3)};
   EXPECT_EQ(freshness_of(problem, changes({})), "ssssfffffff") << "three quarters are kept";
   terms.keeps_unfinished = false;
   EXPECT_EQ(freshness_of(problem, changes({})), "sssssssffff");
@@ -197,7 +198,7 @@ TEST(Evaluate, DueAgain) {
 TEST(Evaluate, DueAtTheVeryMoment) {
   Problem problem = retraining_problem(9);
   RetrainingTerms& terms = *problem.services[0].retraining;
-  terms.due_slots = {4};
+  terms.due_slots = {SlotIndex(4)};
   EXPECT_EQ(freshness_of(problem, changes({})), "ssssssssff") << "lost";
   terms.keeps_unfinished = true;
   EXPECT_EQ(freshness_of(problem, changes({})), "ssssffffff") << "it serves the newest due time";
@@ -209,10 +210,10 @@ TEST(Evaluate, DueVoidsASwap) {
   Problem problem = retraining_problem(9);
   RetrainingTerms& terms = *problem.services[0].retraining;
   terms.swap_slots = 2;
-  terms.due_slots = {5};
+  terms.due_slots = {SlotIndex(5)};
   terms.keeps_unfinished = true;
   EXPECT_EQ(freshness_of(problem, changes({})), "sssssssssf") << "done at 4, due at 5, done at 9: the tail";
-  terms.due_slots = {6};
+  terms.due_slots = {SlotIndex(6)};
   terms.swap_slots = 1;
   EXPECT_EQ(freshness_of(problem, changes({})), "sssssfssss") << "fresh at 5, due at 6, done at 10";
 }
@@ -222,16 +223,16 @@ TEST(Evaluate, ASwapUnderWayAtSlotZero) {
   RetrainingTerms& terms = *problem.services[0].retraining;
   terms.fresh_in = 2;
   EXPECT_EQ(freshness_of(problem, changes({})), "ssfffff");
-  terms.due_slots = {1};
+  terms.due_slots = {SlotIndex(1)};
   EXPECT_EQ(freshness_of(problem, changes({})), "sssssff") << "four slots from slot 1";
-  terms.due_slots = {2};
+  terms.due_slots = {SlotIndex(2)};
   EXPECT_EQ(freshness_of(problem, changes({})), "ssssssf");
 }
 
 TEST(Evaluate, FreshUntilDue) {
   Problem problem = retraining_problem(4);
   problem.services[0].retraining->is_stale = false;
-  problem.services[0].retraining->due_slots = {1};
+  problem.services[0].retraining->due_slots = {SlotIndex(1)};
   EXPECT_EQ(freshness_of(problem, changes({})), "fssss") << "what stood before it was due gave nothing";
 }
 
@@ -255,7 +256,7 @@ TEST(Evaluate, OutsideProgress) {
   problem.services[0].outside_progress = {0.5, 0, 0, 0, 0};
   EXPECT_EQ(freshness_of(problem, changes({})), "ssffff");
   problem.services[0].retraining->is_stale = false;
-  problem.services[0].retraining->due_slots = {1};
+  problem.services[0].retraining->due_slots = {SlotIndex(1)};
   EXPECT_EQ(freshness_of(problem, changes({})), "fssssf");
 }
 
@@ -268,28 +269,30 @@ TEST(FindFault, TimesOfChanges) {
   const Configuration two = {serve(0, 0), serve(1, 0)};
   EXPECT_EQ(fault_of(problem, changes({})), "none");
   EXPECT_EQ(fault_of(problem, {}), "wanted changes of 1 GPUs, found 0");
-  EXPECT_EQ(fault_of(problem, changes({{1, two}})), "GPU 0, slot 1: the piece on site 0 is not ready before slot 2");
-  EXPECT_EQ(fault_of(problem, changes({{2, two}})), "none");
-  EXPECT_THAT(fault_of(problem, changes({{2, two}, {4, none}})), HasSubstr("site 1 is not ready before slot 5"));
-  EXPECT_EQ(fault_of(problem, changes({{2, two}, {5, none}})), "none");
-  EXPECT_THAT(fault_of(problem, changes({{2, none}, {2, two}})), HasSubstr("order of time"));
-  EXPECT_EQ(fault_of(problem, changes({{2, none}, {3, two}})), "none");
-  EXPECT_THAT(fault_of(problem, changes({{6, none}})), HasSubstr("not a slot"));
+  EXPECT_EQ(fault_of(problem, changes({{SlotIndex(1), two}})),
+            "GPU 0, slot 1: the piece on site 0 is not ready before slot 2");
+  EXPECT_EQ(fault_of(problem, changes({{SlotIndex(2), two}})), "none");
+  EXPECT_THAT(fault_of(problem, changes({{SlotIndex(2), two}, {4, none}})),
+              HasSubstr("site 1 is not ready before slot 5"));
+  EXPECT_EQ(fault_of(problem, changes({{SlotIndex(2), two}, {5, none}})), "none");
+  EXPECT_THAT(fault_of(problem, changes({{SlotIndex(2), none}, {2, two}})), HasSubstr("order of time"));
+  EXPECT_EQ(fault_of(problem, changes({{SlotIndex(2), none}, {3, two}})), "none");
+  EXPECT_THAT(fault_of(problem, changes({{SlotIndex(6), none}})), HasSubstr("not a slot"));
   EXPECT_THAT(fault_of(problem, changes({{-1, none}})), HasSubstr("not a slot"));
-  EXPECT_THAT(fault_of(problem, changes({{3, {serve(0, 0)}}})), HasSubstr("nothing changes"));
+  EXPECT_THAT(fault_of(problem, changes({{SlotIndex(3), {serve(0, 0)}}})), HasSubstr("nothing changes"));
   problem.is_frozen = {0, 0, 1, 0, 0, 0};
-  EXPECT_THAT(fault_of(problem, changes({{2, none}})), HasSubstr("frozen"));
-  EXPECT_EQ(fault_of(problem, changes({{3, none}})), "none");
+  EXPECT_THAT(fault_of(problem, changes({{SlotIndex(2), none}})), HasSubstr("frozen"));
+  EXPECT_EQ(fault_of(problem, changes({{SlotIndex(3), none}})), "none");
   problem.gpus[0].free_from = 4;
-  EXPECT_THAT(fault_of(problem, changes({{3, none}})), HasSubstr("before slot 4"));
-  EXPECT_EQ(fault_of(problem, changes({{4, none}})), "none");
+  EXPECT_THAT(fault_of(problem, changes({{SlotIndex(3), none}})), HasSubstr("before slot 4"));
+  EXPECT_EQ(fault_of(problem, changes({{SlotIndex(4), none}})), "none");
 }
 
 TEST(FindFault, PiecesThatCannotBe) {
   Problem problem = quarters_problem(1, 4);
   problem.models[0].rates[1][0] = {.requests_per_second = {0}, .retraining_slots = 0};
   stand(problem, {nobody(0)});
-  const auto fault = [&](const Configuration& to) { return fault_of(problem, changes({{0, to}})); };
+  const auto fault = [&](const Configuration& to) { return fault_of(problem, changes({{SlotIndex(0), to}})); };
   EXPECT_EQ(fault({nobody(0), serve(1, 0)}), "none");
   EXPECT_EQ(fault({serve(0, 0)}), "none");
   EXPECT_THAT(fault({nobody(1)}), HasSubstr("begins for nobody"));
@@ -314,8 +317,9 @@ TEST(FindFault, RetrainingElsewhere) {
   problem.services[0].retrains_elsewhere = true;
   stand(problem, {retrain(0, 0)});
   EXPECT_EQ(fault_of(problem, changes({})), "none");
-  EXPECT_EQ(fault_of(problem, changes({{0, {serve(0, 0)}}})), "none");
-  EXPECT_THAT(fault_of(problem, changes({{0, {retrain(0, 0), serve(1, 0)}}})), HasSubstr("retrains elsewhere"));
+  EXPECT_EQ(fault_of(problem, changes({{SlotIndex(0), {serve(0, 0)}}})), "none");
+  EXPECT_THAT(fault_of(problem, changes({{SlotIndex(0), {retrain(0, 0), serve(1, 0)}}})),
+              HasSubstr("retrains elsewhere"));
 }
 
 TEST(FindFault, RetrainingOnTwoGpus) {
@@ -323,7 +327,7 @@ TEST(FindFault, RetrainingOnTwoGpus) {
   problem.services[0].retraining = RetrainingTerms{};
   stand(problem, {retrain(0, 0)});
   problem.gpus.emplace_back();
-  const Change away{.slot = 1, .to = {}};
+  const Change away{.slot{1}, .to = {}};
   EXPECT_THAT(fault_of(problem, {.gpus = {{}, {{1, {retrain(0, 0)}}}}}), HasSubstr("slot 1: service 0 has 2"));
   EXPECT_THAT(fault_of(problem, {.gpus = {{away}, {{0, {retrain(0, 0)}}}}}), HasSubstr("slot 0: service 0 has 2"));
   EXPECT_EQ(fault_of(problem, {.gpus = {{away}, {{1, {retrain(0, 0)}}}}}), "none");
@@ -336,14 +340,14 @@ TEST(FindFault, Floors) {
   stand(problem, {serve(0, 0)});
   problem.services[0].floor_rate = 20;
   EXPECT_THAT(fault_of(problem, changes({})), HasSubstr("slot 0: service 0 has 10 of its floor of 20"));
-  EXPECT_EQ(fault_of(problem, changes({{0, {serve(4, 0)}}})), "none") << "from the change on, ready or not";
+  EXPECT_EQ(fault_of(problem, changes({{SlotIndex(0), {serve(4, 0)}}})), "none") << "from the change on, ready or not";
   problem.services[0].outside_floor_rate = 10;
   EXPECT_EQ(fault_of(problem, changes({})), "none");
   problem.services[0].outside_floor_rate = 9.99;
   problem.floors_from = 2;
-  EXPECT_EQ(fault_of(problem, changes({{2, {serve(4, 0)}}})), "none");
-  EXPECT_THAT(fault_of(problem, changes({{3, {serve(4, 0)}}})), HasSubstr("slot 2"));
-  EXPECT_THAT(fault_of(problem, changes({{1, {serve(4, 0)}}, {4, {serve(4, 1)}}})), HasSubstr("slot 4"));
+  EXPECT_EQ(fault_of(problem, changes({{SlotIndex(2), {serve(4, 0)}}})), "none");
+  EXPECT_THAT(fault_of(problem, changes({{SlotIndex(3), {serve(4, 0)}}})), HasSubstr("slot 2"));
+  EXPECT_THAT(fault_of(problem, changes({{SlotIndex(1), {serve(4, 0)}}, {4, {serve(4, 1)}}})), HasSubstr("slot 4"));
   problem.floors_from = 5;
   EXPECT_EQ(fault_of(problem, changes({})), "none");
 }
@@ -359,20 +363,22 @@ TEST(FindFault, ARetrainingPieceIsNoFloor) {
 TEST(FindFault, Pins) {
   Problem problem = quarters_problem(2, 9);
   problem.services[0].retraining = RetrainingTerms{};
-  problem.gpus[0].pins = {{.site = 0, .service = 0}};
+  problem.gpus[0].pins = {{.site{0}, .service{0}}};
   stand(problem, {serve(4, 0)});
   EXPECT_EQ(fault_of(problem, changes({})), "none") << "what stands is no fault before a change";
-  EXPECT_THAT(fault_of(problem, changes({{0, {serve(2, 1), serve(4, 0)}}})), HasSubstr("pinned to service 0"));
-  EXPECT_THAT(fault_of(problem, changes({{0, {serve(0, 1)}}})), HasSubstr("pinned"));
-  EXPECT_EQ(fault_of(problem, changes({{0, {serve(0, 0)}}, {4, {retrain(0, 0)}}})), "none") << "in whatever use";
-  EXPECT_THAT(fault_of(problem, changes({{0, {serve(0, 0)}}, {4, {}}})), HasSubstr("pinned"));
+  EXPECT_THAT(fault_of(problem, changes({{SlotIndex(0), {serve(2, 1), serve(4, 0)}}})),
+              HasSubstr("pinned to service 0"));
+  EXPECT_THAT(fault_of(problem, changes({{SlotIndex(0), {serve(0, 1)}}})), HasSubstr("pinned"));
+  EXPECT_EQ(fault_of(problem, changes({{SlotIndex(0), {serve(0, 0)}}, {4, {retrain(0, 0)}}})), "none")
+      << "in whatever use";
+  EXPECT_THAT(fault_of(problem, changes({{SlotIndex(0), {serve(0, 0)}}, {4, {}}})), HasSubstr("pinned"));
 }
 
 TEST(FindFault, IsolationAndTrust) {
   Problem problem = quarters_problem(3, 9);
   problem.services[0].is_alone_on_gpu = true;
   problem.services[2].trust_domain = 1;
-  const auto fault = [&](const Configuration& to) { return fault_of(problem, changes({{0, to}})); };
+  const auto fault = [&](const Configuration& to) { return fault_of(problem, changes({{SlotIndex(0), to}})); };
   EXPECT_EQ(fault({serve(0, 0), serve(1, 0)}), "none");
   EXPECT_THAT(fault({serve(0, 0), serve(1, 1)}), HasSubstr("service 0 is not alone"));
   EXPECT_THAT(fault({serve(0, 1), serve(1, 2)}), HasSubstr("two trust domains"));
@@ -388,13 +394,13 @@ TEST(FindFault, Budgets) {
   Problem problem = quarters_problem(2, 30);
   stand(problem, {serve(0, 0), serve(1, 1)});
   problem.services[0].changes_max = 2;
-  const Change swap{.slot = 0, .to = {serve(0, 1), serve(1, 0)}};
+  const Change swap{.slot{0}, .to = {serve(0, 1), serve(1, 0)}};
   EXPECT_EQ(fault_of(problem, changes({swap})), "none") << "slices are neither created nor destroyed";
-  const Change moves{.slot = 10, .to = {serve(0, 1), serve(2, 0)}};
+  const Change moves{.slot{10}, .to = {serve(0, 1), serve(2, 0)}};
   EXPECT_EQ(fault_of(problem, changes({swap, moves})), "none") << "one destroyed, one created";
-  const Change back{.slot = 20, .to = {serve(0, 1), serve(1, 1), serve(2, 0)}};
+  const Change back{.slot{20}, .to = {serve(0, 1), serve(1, 1), serve(2, 0)}};
   EXPECT_EQ(fault_of(problem, changes({swap, moves, back})), "none") << "that one is of service 1";
-  const Change third{.slot = 20, .to = {serve(0, 1), serve(2, 0), serve(3, 0)}};
+  const Change third{.slot{20}, .to = {serve(0, 1), serve(2, 0), serve(3, 0)}};
   EXPECT_THAT(fault_of(problem, changes({swap, moves, third})), HasSubstr("service 0 has 3 slices"));
   problem.services[0].changes_max = 0;
   EXPECT_EQ(fault_of(problem, changes({swap})), "none");

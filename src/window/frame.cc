@@ -49,7 +49,7 @@ bool do_clash(const GpuModel& model, const Site& a, const Site& b) {
 
 std::vector<Site> make_sites(const GpuModel& model, const std::vector<ProfileId>& profiles) {
   std::vector<Site> sites;
-  for (int kind = 0; kind < static_cast<int>(profiles.size()); ++kind) {
+  for (const KindIndex kind : indices_of<KindIndex>(profiles)) {
     const ProfileId profile = profiles[static_cast<std::size_t>(kind)];
     const std::vector<int> starts = profile.is_full() ? std::vector<int>{0} : model.profiles[profile.index].starts;
     for (const int start : starts) sites.push_back({.start = start, .profile = profile, .kind = kind, .clashes = 0});
@@ -141,15 +141,15 @@ std::vector<Rates> rates_on(const Scenario& scenario, const FrameOptions& option
 
 }  // namespace
 
-std::optional<int> Frame::site_of(const Slice& slice) const {
+std::optional<SiteIndex> Frame::site_of(const Slice& slice) const {
   const auto& sites = models[static_cast<std::size_t>(model_of_gpu[slice.gpu.index])].sites;
   const auto it = std::ranges::find_if(
       sites, [&](const Site& site) { return site.start == slice.start && site.profile == slice.profile; });
   if (it == sites.end()) return std::nullopt;
-  return static_cast<int>(it - sites.begin());
+  return SiteIndex(it - sites.begin());
 }
 
-Slice Frame::slice_at(GpuId gpu, int site) const {
+Slice Frame::slice_at(GpuId gpu, SiteIndex site) const {
   const Site& at = models[static_cast<std::size_t>(model_of_gpu[gpu.index])].sites[static_cast<std::size_t>(site)];
   return {.gpu = gpu, .start = at.start, .profile = at.profile};
 }
@@ -159,7 +159,7 @@ Frame make_frame(const Scenario& scenario, const FrameOptions& options) {
   std::vector<std::string> names;
   for (const FleetEntry& entry : scenario.fleet) {
     const auto known = std::ranges::find(names, entry.model.name);
-    const int number = static_cast<int>(known - names.begin());
+    const ModelIndex number(known - names.begin());
     frame.model_of_gpu.insert(frame.model_of_gpu.end(), static_cast<std::size_t>(entry.count), number);
     if (known != names.end()) continue;
     names.push_back(entry.model.name);

@@ -12,13 +12,13 @@ namespace berth::planner {
 
 struct Frame {
   std::vector<ModelTerms> models;
-  std::vector<int> model_of_gpu;
+  std::vector<ModelIndex> model_of_gpu;
   /// The point behind each rate: [model][kind][service][variant]; absent where the rate is 0.
   std::vector<std::vector<std::vector<std::vector<std::optional<PointChoice>>>>> points;
 
   /// The site of a slice; absent where the problem has none (a profile that nobody runs on).
-  [[nodiscard]] std::optional<int> site_of(const Slice& slice) const;
-  [[nodiscard]] Slice slice_at(GpuId gpu, int site) const;
+  [[nodiscard]] std::optional<SiteIndex> site_of(const Slice& slice) const;
+  [[nodiscard]] Slice slice_at(GpuId gpu, SiteIndex site) const;
 };
 
 /// What a frame leaves out, to see what each is worth.

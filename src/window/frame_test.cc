@@ -137,7 +137,7 @@ TEST(Frame, FindsSitesOfSlicesAndBack) {
   const Scenario scenario = scenario_on("A30", {});
   const Frame frame = make_frame(scenario);
   for (std::size_t site = 0; site < frame.models[0].sites.size(); ++site) {
-    const Slice slice = frame.slice_at({0}, static_cast<int>(site));
+    const Slice slice = frame.slice_at({0}, SiteIndex(site));
     EXPECT_EQ(frame.site_of(slice), static_cast<int>(site));
   }
   EXPECT_FALSE(frame.site_of({.gpu = {0}, .start = 3, .profile = ProfileId::full()}).has_value());

@@ -56,14 +56,24 @@
 #include <string>
 #include <vector>
 
+#include "base/index.h"
 #include "domain/slice.h"
 
 namespace berth::planner {
 
+/// Numbers in a problem: of `Problem::gpus` and `services`, of a model's `sites` and the kinds of its sites, and of the
+/// seconds of the window.
+using GpuIndex = Index<struct GpuTag>;
+using ServiceIndex = Index<struct ServiceTag>;
+using ModelIndex = Index<struct ModelTag>;
+using SiteIndex = Index<struct SiteTag>;
+using KindIndex = Index<struct KindTag>;
+using SlotIndex = Index<struct SlotTag>;
+
 /// Use of a piece: the number of the variant that it serves with, or retraining.
 inline constexpr int kRetraining = -1;
 /// A piece that stands and belongs to nobody.
-inline constexpr int kNobody = -1;
+inline constexpr ServiceIndex kNobody = ServiceIndex(-1);
 /// Progress from which on a retraining is done: what whole numbers of thirds and sevenths add up to.
 inline constexpr double kDone = 1 - 1e-9;
 
@@ -71,14 +81,14 @@ inline constexpr double kDone = 1 - 1e-9;
 struct Site {
   int start = 0;
   ProfileId profile;
-  int kind = 0;               ///< sites of one profile are of one kind
+  KindIndex kind;             ///< sites of one profile are of one kind
   std::uint64_t clashes = 0;  ///< bit s: cannot stand together with site s (its own bit is set)
 };
 
 /// Something on a site.
 struct Piece {
-  int site = 0;
-  int service = kNobody;
+  SiteIndex site;
+  ServiceIndex service = kNobody;
   int use = 0;  ///< a variant, or kRetraining; 0 where nobody holds it
   friend auto operator<=>(const Piece&, const Piece&) = default;
 };
@@ -105,15 +115,15 @@ struct StandingPiece {
 
 /// A site that is its owner's in every slot from the GPU's first change on, in whatever use.
 struct PinnedSite {
-  int site = 0;
-  int service = 0;
+  SiteIndex site;
+  ServiceIndex service;
 };
 
 struct GpuTerms {
-  int model = 0;
+  ModelIndex model;
   std::vector<StandingPiece> standing;  ///< by site
   std::vector<PinnedSite> pins;
-  int free_from = 0;  ///< no change begins before this slot, whatever stands
+  SlotIndex free_from;  ///< no change begins before this slot, whatever stands
 };
 
 struct VariantTerms {
@@ -126,8 +136,8 @@ struct RetrainingTerms {
   double progress = 0;    ///< at slot 0, in [0, kDone); 0 unless stale and not done
   /// A finished retraining whose swap takes so many slots still: `before` until that slot. 0: none. Requires: stale.
   int fresh_in = 0;
-  std::vector<int> due_slots;     ///< in [0, slots), ascending: stale from there, progress lost
-  bool keeps_unfinished = false;  ///< progress is not lost when the next is due
+  std::vector<SlotIndex> due_slots;  ///< in [0, slots), ascending: stale from there, progress lost
+  bool keeps_unfinished = false;     ///< progress is not lost when the next is due
   int swap_slots = 0;
   double tail_fresh_seconds = 0;  ///< of the tail, how long `after` holds when the model is not stale at its begin
   double progress_value = 0;      ///< of progress 1 at the end of the window, for one not done; linear
@@ -161,7 +171,7 @@ struct Problem {
   double change_price = 0;  ///< taken from the objective for each slice that is created or destroyed, whoever's; >= 0
   std::vector<char> is_frozen;  ///< [slot]: no change begins; empty: never
   /// The slot, after the changes that begin there, from which on floors bind; >= slots: they do not.
-  int floors_from = 0;
+  SlotIndex floors_from;
   std::vector<ModelTerms> models;
   std::vector<GpuTerms> gpus;
   std::vector<ServiceTerms> services;
@@ -169,7 +179,7 @@ struct Problem {
 
 /// A change of one GPU.
 struct Change {
-  int slot = 0;
+  SlotIndex slot;
   Configuration to;
 };
 

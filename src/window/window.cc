@@ -17,7 +17,7 @@ int slots_of(Micros duration) {
 
 /// Due times of a retraining after slot 0: the slots in the window, and the seconds from the window's end to the next.
 struct DueTimes {
-  std::vector<int> slots;
+  std::vector<SlotIndex> slots;
   double next_after_window = 0;
 };
 
@@ -30,7 +30,7 @@ DueTimes due_times(const Retraining& retraining, const Moment& moment) {
     due = due + retraining.every * (past + 1);
   }
   for (; due < end; due = due + retraining.every) {
-    const int slot = static_cast<int>((due - moment.begins).count() / kMicrosPerSecond);
+    const SlotIndex slot((due - moment.begins).count() / kMicrosPerSecond);
     if (times.slots.empty() || times.slots.back() != slot) times.slots.push_back(slot);
   }
   times.next_after_window = (due - end).to_seconds();
@@ -120,7 +120,7 @@ ServiceTerms service_terms(const Scenario& scenario, const Moment& moment, std::
 std::vector<char> frozen_slots(const Scenario& scenario, const Moment& moment) {
   std::vector<char> frozen;
   if (scenario.frozen.empty()) return frozen;
-  for (int slot = 0; slot < moment.slots; ++slot) {
+  for (const SlotIndex slot : Indices<SlotIndex>(moment.slots)) {
     const Instant at = moment.begins + Micros::seconds(slot);
     frozen.push_back(std::ranges::any_of(
         scenario.frozen, [&](const FrozenWindow& window) { return window.from <= at && at < window.until; }));
@@ -172,13 +172,13 @@ Problem make_problem(const Scenario& scenario, const Frame& frame, const Moment&
   problem.gpus.resize(frame.model_of_gpu.size());
   for (std::size_t gpu = 0; gpu < problem.gpus.size(); ++gpu) {
     problem.gpus[gpu].model = frame.model_of_gpu[gpu];
-    problem.gpus[gpu].free_from = moment.is_gpu_leaving.empty() || moment.is_gpu_leaving[gpu] == 0 ? 0 : 1;
+    problem.gpus[gpu].free_from = SlotIndex(moment.is_gpu_leaving.empty() || moment.is_gpu_leaving[gpu] == 0 ? 0 : 1);
   }
   for (const StandingNow& standing : moment.standing) {
     const auto site = frame.site_of(standing.holding.slice);
     if (!site) continue;
     const auto& services = standing.holding.services;
-    const int owner = services.empty() ? kNobody : static_cast<int>(services.front().index);
+    const ServiceIndex owner = services.empty() ? kNobody : ServiceIndex(services.front().index);
     problem.gpus[standing.holding.slice.gpu.index].standing.push_back(
         {.piece = {.site = *site, .service = owner, .use = owner == kNobody ? 0 : standing.use},
          .ready_in = slots_of(standing.ready_in)});
@@ -190,7 +190,7 @@ Problem make_problem(const Scenario& scenario, const Frame& frame, const Moment&
     for (const Pin& pin : scenario.services[index].pins) {
       const auto site = frame.site_of(pin.slice);
       ENSURE(site.has_value());
-      problem.gpus[pin.slice.gpu.index].pins.push_back({.site = *site, .service = static_cast<int>(index)});
+      problem.gpus[pin.slice.gpu.index].pins.push_back({.site = *site, .service = ServiceIndex(index)});
     }
   }
   return problem;

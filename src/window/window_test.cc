@@ -1,5 +1,6 @@
 #include "window/window.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -100,7 +101,7 @@ TEST(Window, DueSlotsLieInTheWindowAndNotAtItsFirstInstant) {
     const Problem problem = problem_of(scenario, moment_at(each.begins, each.slots));
     ASSERT_TRUE(problem.services[0].retraining.has_value());
     EXPECT_FALSE(problem.services[1].retraining.has_value());
-    EXPECT_EQ(problem.services[0].retraining->due_slots, each.due);
+    EXPECT_THAT(problem.services[0].retraining->due_slots, ::testing::ElementsAreArray(each.due));
     EXPECT_NEAR(problem.services[0].retraining->tail_fresh_seconds, each.tail_fresh, 1e-9);
   }
 }
@@ -301,10 +302,10 @@ TEST(Window, WhatStandsHasItsOwnerUseAndTime) {
     return it == found.end() ? StandingPiece{} : *it;
   };
   const StandingPiece serves = at(a100_slice(1, "1g.10gb", 0));
-  EXPECT_EQ(std::pair(serves.piece.service, serves.piece.use), std::pair(1, 0));
+  EXPECT_EQ(std::pair(serves.piece.service, serves.piece.use), std::pair(ServiceIndex(1), 0));
   EXPECT_EQ(serves.ready_in, 0);
   const StandingPiece retrains = at(a100_slice(1, "1g.10gb", 1));
-  EXPECT_EQ(std::pair(retrains.piece.service, retrains.piece.use), std::pair(0, kRetraining));
+  EXPECT_EQ(std::pair(retrains.piece.service, retrains.piece.use), std::pair(ServiceIndex(0), kRetraining));
   EXPECT_EQ(retrains.ready_in, 3);  // a part of a slot is a slot
   const StandingPiece unused = at(a100_slice(1, "2g.20gb", 2));
   EXPECT_EQ(std::pair(unused.piece.service, unused.piece.use), std::pair(kNobody, 0));

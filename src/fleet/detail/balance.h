@@ -1,17 +1,17 @@
-/// Prices at which one service takes what GPUs supply to it.
+/// Prices at which the demand of one service equals the supply of the GPUs.
 ///
 /// GPUs share their pieces among services by exp(worth / (softness x best worth)) (fleet_shares.h). When the prices of
 /// one service rise so that its pieces are worth (1 + d) of what they were, and nothing else changes, its supply grows
-/// to exp(d / softness) of what it was. The service pays for one more request per second its worth: a decreasing step
-/// function. The intersection of both is found exactly. For all services in turn with GPUs this is the scaling of rows
-/// and columns of R. Sinkhorn (1964), whose fixed point are the prices of the softened problem.
+/// to exp(d / softness) of what it was. The service pays for one more request per second what it is worth: a
+/// decreasing step function. The intersection of both is found exactly. Alternating services and GPUs is the scaling of
+/// rows and columns by R. Sinkhorn (1964), whose fixed point is the prices of the softened problem.
 #pragma once
 
 #include <vector>
 
 namespace berth::planner::fleet {
 
-/// What a service would take in a range of slots: `quantity` more if the price is below `price`. Decreasing prices.
+/// A step of a service's demand in a range of slots: `quantity` more if the price is below `price`. Prices decrease.
 struct DemandLevel {
   double price = 0;
   double quantity = 0;
@@ -34,7 +34,7 @@ struct BalanceBlock {
 /// Softness > 0.
 void balance(BalanceBlock& block, double aside, double reference, double softness);
 
-/// By how much (a logarithm) supply must grow to equal what is wanted, within the limit of one step.
+/// The logarithm of the factor by which supply must grow to equal `wanted`, within the limit of one step.
 [[nodiscard]] double balanced_growth(double supply, double wanted);
 
 }  // namespace berth::planner::fleet

@@ -31,7 +31,7 @@ constexpr int kPatience = 3;
 
 }  // namespace
 
-PriceSearch::PriceSearch(const Terms& terms, std::vector<int> starts)
+PriceSearch::PriceSearch(const Terms& terms, std::vector<SlotIndex> starts)
     : frame_(terms, std::move(starts)),
       demand_(frame_),
       supply_(frame_),
@@ -132,7 +132,7 @@ void PriceSearch::scale_rents(int gpus_max) {
 /// Lacks and steps are counted in shares of what these prices make things worth, at least.
 void PriceSearch::set_reference() {
   reference_ = prices_;
-  for (int i = 0; idx(i) < frame_.places.size(); ++i) {
+  for (const ServiceIndex i : indices_of<ServiceIndex>(frame_.places)) {
     const int most = frame_.service_terms(i).changes_max;
     const std::size_t at = frame_.places[idx(i)].change;
     if (most >= 0) reference_[at] = std::max(reference_[at], kBudgetReference * scales_[at] * (most + 1));
@@ -154,7 +154,7 @@ void PriceSearch::run_balance(const BalanceOptions& options) {
     for (std::size_t k = 0; k < prices_.size(); ++k) {
       prices_[k] = std::clamp(prices_[k] + kMomentum * (before[k] - last[k]), 0.0, demand_.price_max()[k]);
     }
-    for (int i = 0; idx(i) < frame_.places.size(); ++i) balance_service(i);
+    for (const ServiceIndex i : indices_of<ServiceIndex>(frame_.places)) balance_service(i);
     last = before;
     const double now = value();
     if (now < bound_) {
@@ -170,12 +170,12 @@ void PriceSearch::run_balance(const BalanceOptions& options) {
   }
 }
 
-void PriceSearch::balance_service(int service) {
+void PriceSearch::balance_service(ServiceIndex service) {
   const ServiceTerms& terms = frame_.service_terms(service);
   const PricePlaces& places = frame_.places[idx(service)];
   demand_.renew_levels(service);
-  for (std::size_t w = terms.variants.size(); w-- > 0;) {
-    for (std::size_t block = 0; block < frame_.blocks(); ++block) {
+  for (RungIndex w = RungIndex(terms.variants.size()) - 1; w >= 0; --w) {
+    for (const BlockIndex block : Indices<BlockIndex>(frame_.blocks())) {
       if (frame_.length[block] > 0) balance_block(service, w, block);
     }
   }
@@ -184,17 +184,17 @@ void PriceSearch::balance_service(int service) {
   if (terms.changes_max >= 0) balance_price(places.change);
 }
 
-void PriceSearch::balance_block(int service, std::size_t rung, std::size_t block) {
+void PriceSearch::balance_block(ServiceIndex service, RungIndex rung, BlockIndex block) {
   const ServiceTerms& terms = frame_.service_terms(service);
   const PricePlaces& places = frame_.places[idx(service)];
-  const std::size_t rungs = terms.variants.size();
+  const int rungs = static_cast<int>(terms.variants.size());
   const std::size_t at = places.capacity + rung * frame_.blocks() + block;
   const std::size_t floor = places.floor + block;
   const bool has_floor = terms.floor_rate > 0 && rung + 1 == rungs;
   const double supply = supply_of(at);
   double aside = terms.floor_rate > 0 && rung + 1 < rungs ? prices_[floor] : 0;
   double reference = 0;
-  for (std::size_t other = 0; other < rungs; ++other) {
+  for (const RungIndex other : Indices<RungIndex>(rungs)) {
     const std::size_t its = places.capacity + other * frame_.blocks() + block;
     if (other >= rung) reference += reference_[its];
     if (other == rung || supply <= 0) continue;

@@ -13,9 +13,9 @@
 /// with Polyak's step (B. T. Polyak, Minimization of unsmooth functionals, 1969), smoothed over steps; large fleets
 /// balance each service with what GPUs offer it, softly (fleet_balance.h), with momentum.
 ///
-/// Prices that are constant between points, and points where those prices change, less the slots until a piece is
-/// ready: between two such points the worth of a schedule is linear (or convex) in the time of a change, so changes at
-/// points are the best, and the grid loses nothing.
+/// The points of the grid are the slots where prices change, and those slots minus the slots until a piece is ready.
+/// Between two points the worth of a schedule is linear (or convex) in the time of a change, so changes at points are
+/// the best ones and the grid loses nothing.
 #pragma once
 
 #include <cstddef>
@@ -32,8 +32,8 @@ namespace berth::planner::fleet {
 struct BoundOptions {
   int steps = 100;
   double novelty = 0.1;          ///< share of the last slope in the direction (volume algorithm)
-  int gpus_max = 1'000'000'000;  ///< more are sampled: the bound is then no bound, but the prices are good
-  double gap = 0;                ///< (bound - objective) / |bound| that is enough
+  int gpus_max = 1'000'000'000;  ///< of more a sample is used: good prices, but no proven bound
+  double gap = 0;                ///< (bound - objective) / |bound| at which the search stops
 };
 
 struct BalanceOptions {
@@ -46,18 +46,19 @@ struct BalanceOptions {
 class PriceSearch {
  public:
   /// `starts`: where prices may change, ascending slots from 0.
-  PriceSearch(const Terms& terms, std::vector<int> starts);
+  PriceSearch(const Terms& terms, std::vector<SlotIndex> starts);
   PriceSearch(const PriceSearch&) = delete;  // its parts point to each other
   PriceSearch& operator=(const PriceSearch&) = delete;
   ~PriceSearch() = default;
 
   /// The first prices (rents.h).
   void start_from_rents();
-  /// Then all of them by one factor, the best for so many GPUs. Goes before run_balance.
+  /// Multiplies all first prices by one factor, the best one for a sample of `gpus_max` GPUs. Call before run_balance.
   void scale_rents(int gpus_max);
-  /// Lowers the bound. `objective`: of a schedule that is known.
+  /// Lowers the bound. `objective`: of a known schedule.
   void run(double objective, const BoundOptions& options);
-  /// Lowers the bound from far: each service in turn with the GPUs (balance.h), softly, then less and less so.
+  /// Lowers the bound in large steps: balances each service in turn with the GPUs (balance.h), with decreasing
+  /// softness.
   void run_balance(const BalanceOptions& options);
   [[nodiscard]] double bound() const { return bound_; }
   /// Takes the prices of the best bound (before caps).
@@ -69,8 +70,8 @@ class PriceSearch {
  private:
   double value();
   void set_reference();
-  void balance_service(int service);
-  void balance_block(int service, std::size_t rung, std::size_t block);
+  void balance_service(ServiceIndex service);
+  void balance_block(ServiceIndex service, RungIndex rung, BlockIndex block);
   void balance_price(std::size_t at);
   [[nodiscard]] double supply_of(std::size_t at) const;
   void move_price(std::size_t at, double to);
@@ -82,10 +83,10 @@ class PriceSearch {
   std::vector<double> prices_;
   std::vector<double> best_prices_;
   std::vector<double> scales_;
-  std::vector<double> slope_;  ///< supply less what is taken
-  std::vector<double> taken_;  ///< what services take, as slopes
+  std::vector<double> slope_;  ///< supply minus demand
+  std::vector<double> taken_;  ///< demand of the services, as slopes
   std::vector<double> direction_;
-  std::vector<double> reference_;  ///< [price]: what prices may be like
+  std::vector<double> reference_;  ///< [price]: typical prices
   double spread_ = 0.05;           ///< of its worth that a piece may be worse than the best and be taken in part
 };
 

@@ -23,7 +23,7 @@ TEST(FleetBound, NoScheduleOfTinyProblemsIsAboveIt) {
     ++known;
     SCOPED_TRACE(seed);
     const Terms terms(problem);
-    PriceSearch prices(terms, {0});
+    PriceSearch prices(terms, {SlotIndex(0)});
     prices.start_from_rents();
     prices.scale_rents(1'000);
     const double slack = 1e-6 * (1 + std::abs(truth->objective));
@@ -39,12 +39,13 @@ TEST(FleetBound, NoScheduleOfTinyProblemsIsAboveIt) {
 TEST(FleetBound, BalanceComesNearTheLeastBoundOfAFleet) {
   const Problem problem = testing::fleet_problem(Rng(5), 24, 6, 60, 0);
   const Terms terms(problem);
-  PriceSearch balanced(terms, {0, 20, 40});
+  const std::vector<SlotIndex> starts = {SlotIndex(0), SlotIndex(20), SlotIndex(40)};
+  PriceSearch balanced(terms, starts);
   balanced.start_from_rents();
   balanced.scale_rents(1'000);
   const double first = balanced.bound();
   balanced.run_balance({.steps = 80});
-  PriceSearch slow(terms, {0, 20, 40});
+  PriceSearch slow(terms, starts);
   slow.start_from_rents();
   slow.run(0.8 * first, {.steps = 2'000, .novelty = 0.05});
   EXPECT_LT(balanced.bound(), first);

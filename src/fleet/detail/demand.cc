@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kUnlimited = 1e300;
 
-double sum_before(const std::vector<double>& sums, int from, int until) {
+double sum_before(const std::vector<double>& sums, SlotIndex from, SlotIndex until) {
   return until > from ? sums[idx(until)] - sums[idx(from)] : 0;
 }
 
@@ -32,19 +32,19 @@ double Demand::value(const std::vector<double>& prices, std::vector<double>& slo
   prices_ = prices.data();
   slope_ = &slope;
   double sum = 0;
-  for (int i = 0; idx(i) < terms_->problem.services.size(); ++i) sum += value_of_service(i);
+  for (const ServiceIndex i : indices_of<ServiceIndex>(terms_->problem.services)) sum += value_of_service(i);
   return sum;
 }
 
-const std::vector<DemandLevel>& Demand::levels(int service, std::size_t rung, std::size_t block) const {
+const std::vector<DemandLevel>& Demand::levels(ServiceIndex service, RungIndex rung, BlockIndex block) const {
   return levels_[idx(service)][rung * frame_->blocks() + block];
 }
 
-double Demand::outside(int service, std::size_t rung, std::size_t block) const {
+double Demand::outside(ServiceIndex service, RungIndex rung, BlockIndex block) const {
   return ranks_[idx(service)].outside[rung * frame_->blocks() + block];
 }
 
-void Demand::renew_levels(int service) {
+void Demand::renew_levels(ServiceIndex service) {
   if (frame_->service_terms(service).retraining) {
     merge_levels(service);
   } else if (levels_[idx(service)].empty()) {
@@ -63,11 +63,11 @@ void Demand::sort_loads() {
       for (std::size_t s = samples; s-- > 0;) rest[s] = rest[s + 1] + begin[static_cast<long>(s)];
     }
     loads_.push_back(std::move(loads));
-    add_ranks(static_cast<int>(loads_.size()) - 1);
+    add_ranks(ServiceIndex(loads_.size()) - 1);
   }
 }
 
-void Demand::add_ranks(int service) {
+void Demand::add_ranks(ServiceIndex service) {
   const ServiceTerms& terms = frame_->service_terms(service);
   const Loads& loads = loads_[idx(service)];
   const auto samples = static_cast<std::size_t>(terms_->problem.samples);
@@ -75,9 +75,9 @@ void Demand::add_ranks(int service) {
   Ranks ranks{.capacity = std::vector<double>(frame_->blocks() * samples),
               .served = std::vector<double>(frame_->blocks() * samples),
               .outside = std::vector<double>(frame_->blocks() * rungs)};
-  for (int slot = 0; slot <= terms_->slots; ++slot) {
+  for (const SlotIndex slot : Indices<SlotIndex>(terms_->slots + 1)) {
     const double seconds = slot == terms_->slots ? frame_->length.back() : 1;
-    const std::size_t block = frame_->block_of(slot);
+    const BlockIndex block = frame_->block_of(slot);
     for (std::size_t k = 0; k < samples; ++k) {
       const double load = loads.sorted[idx(slot) * samples + k];
       const double rest = loads.rest[idx(slot) * (samples + 1) + k];
@@ -95,7 +95,7 @@ void Demand::add_ranks(int service) {
 }
 
 void Demand::set_scales() {
-  for (int i = 0; idx(i) < terms_->problem.services.size(); ++i) {
+  for (const ServiceIndex i : indices_of<ServiceIndex>(terms_->problem.services)) {
     double rate = 0;
     for (const ModelTerms& model : terms_->problem.models) {
       for (const std::vector<Rates>& kind : model.rates) {
@@ -109,39 +109,40 @@ void Demand::set_scales() {
   }
 }
 
-void Demand::set_scales_of(int service) {
+void Demand::set_scales_of(ServiceIndex service) {
   const ServiceTerms& terms = frame_->service_terms(service);
   const PricePlaces& places = frame_->places[idx(service)];
   const std::size_t samples = idx(terms_->problem.samples);
   std::vector<double> requests(frame_->blocks(), 0);
   double all = 0;
-  for (int slot = 0; slot <= terms_->slots; ++slot) {
+  for (const SlotIndex slot : Indices<SlotIndex>(terms_->slots + 1)) {
     const double seconds = slot == terms_->slots ? terms_->problem.tail_seconds : 1;
     const double load = loads_[idx(service)].rest[idx(slot) * (samples + 1)] / terms_->problem.samples;
     requests[frame_->block_of(slot)] += seconds * load;
     all += seconds * load;
   }
   double best = 0;
-  for (std::size_t w = 0; w < terms.variants.size(); ++w) {
+  for (const RungIndex w : indices_of<RungIndex>(terms.variants)) {
     const double step = std::max(frame_->step_of(service, w, true), frame_->step_of(service, w, false));
     best += step;
-    for (std::size_t block = 0; block < frame_->blocks(); ++block) {
+    for (const BlockIndex block : Indices<BlockIndex>(frame_->blocks())) {
       const std::size_t at = places.capacity + w * frame_->blocks() + block;
       price_max_[at] = step;
       const double least = all * frame_->length[block] / std::max(1.0, terms_->slots + frame_->length.back()) * 0.1;
       scales_[at] = step / std::max({requests[block], least, 1e-6});
     }
   }
-  for (std::size_t block = 0; block < frame_->blocks() && terms.floor_rate > 0; ++block) {
+  const int floor_blocks = terms.floor_rate > 0 ? frame_->blocks() : 0;
+  for (const BlockIndex block : Indices<BlockIndex>(floor_blocks)) {
     price_max_[places.floor + block] = kUnlimited;
     scales_[places.floor + block] = best / (terms.floor_rate * std::max(1.0, frame_->length[block]));
   }
   if (terms.retraining) {
     double gain = std::max(terms.retraining->progress_value, terms.retraining->fresh_value);
-    for (std::size_t w = 0; w < terms.variants.size(); ++w) {
+    for (const RungIndex w : indices_of<RungIndex>(terms.variants)) {
       gain += std::max(0.0, frame_->step_of(service, w, true) - frame_->step_of(service, w, false)) * all / 2;
     }
-    for (std::size_t block = 0; block < frame_->blocks(); ++block) {
+    for (const BlockIndex block : Indices<BlockIndex>(frame_->blocks())) {
       price_max_[places.progress + block] = kUnlimited;
       scales_[places.progress + block] = gain;
     }
@@ -152,7 +153,7 @@ void Demand::set_scales_of(int service) {
   }
 }
 
-Demand::Taken Demand::take(int service, int slot, double step, double price) const {
+Demand::Taken Demand::take(ServiceIndex service, SlotIndex slot, double step, double price) const {
   const auto samples = static_cast<std::size_t>(terms_->problem.samples);
   if (step <= 0 || price >= step) return {};
   const Loads& loads = loads_[idx(service)];
@@ -164,19 +165,19 @@ Demand::Taken Demand::take(int service, int slot, double step, double price) con
   return {.worth = step * served - price * capacity, .capacity = capacity};
 }
 
-Demand::NetWorth Demand::net_worth(int service) const {
+Demand::NetWorth Demand::net_worth(ServiceIndex service) const {
   const std::size_t rungs = frame_->service_terms(service).variants.size();
   const bool has_stale = frame_->service_terms(service).retraining.has_value();
   NetWorth net;
   net.stale.assign(idx(terms_->slots) + 1, 0);
   net.fresh.assign(idx(terms_->slots) + 1, 0);
   const double* prices = prices_ + frame_->places[idx(service)].capacity;
-  for (std::size_t w = 0; w < rungs; ++w) {
+  for (const RungIndex w : Indices<RungIndex>(rungs)) {
     const double fresh = frame_->step_of(service, w, true);
     const double stale = has_stale ? frame_->step_of(service, w, false) : 0;
     double fresh_sum = 0;
     double stale_sum = 0;
-    for (int slot = 0; slot < terms_->slots; ++slot) {
+    for (const SlotIndex slot : Indices<SlotIndex>(terms_->slots)) {
       const double price = prices[w * frame_->blocks() + frame_->block_of(slot)];
       fresh_sum += take(service, slot, fresh, price).worth;
       if (has_stale) stale_sum += take(service, slot, stale, price).worth;
@@ -184,22 +185,23 @@ Demand::NetWorth Demand::net_worth(int service) const {
       net.stale[idx(slot) + 1] += stale_sum;
     }
     const double price = prices[w * frame_->blocks() + frame_->blocks() - 1] * frame_->length.back();
-    net.tail_fresh += take(service, terms_->slots, frame_->step_in_tail(service, w, true), price).worth;
-    if (has_stale) net.tail_stale += take(service, terms_->slots, frame_->step_in_tail(service, w, false), price).worth;
+    net.tail_fresh += take(service, terms_->tail(), frame_->step_in_tail(service, w, true), price).worth;
+    if (has_stale)
+      net.tail_stale += take(service, terms_->tail(), frame_->step_in_tail(service, w, false), price).worth;
   }
   if (has_stale) net.tail_fresh += frame_->service_terms(service).retraining->fresh_value;
   return net;
 }
 
 /// What the service takes in a slot goes to the slope. Returns what stands elsewhere, at the prices.
-double Demand::charge(int service, int slot, bool is_fresh) {
+double Demand::charge(ServiceIndex service, SlotIndex slot, bool is_fresh) {
   const ServiceTerms& terms = frame_->service_terms(service);
   const std::size_t variants = terms.variants.size();
   const bool is_tail = slot == terms_->slots;
   const double seconds = is_tail ? frame_->length.back() : 1;
   double outside = 0;
   double paid = 0;
-  for (std::size_t w = 0; w < variants; ++w) {
+  for (const RungIndex w : Indices<RungIndex>(variants)) {
     const std::size_t at = frame_->places[idx(service)].capacity + w * frame_->blocks() + frame_->block_of(slot);
     const double step = is_tail ? frame_->step_in_tail(service, w, is_fresh) : frame_->step_of(service, w, is_fresh);
     const int variant = terms_->fresh[idx(service)].order[w];
@@ -212,7 +214,7 @@ double Demand::charge(int service, int slot, bool is_fresh) {
 }
 
 /// Notes what the service would take in a slot at falling prices.
-void Demand::gather_levels(int service, int slot, std::size_t rung, bool is_fresh) {
+void Demand::gather_levels(ServiceIndex service, SlotIndex slot, RungIndex rung, bool is_fresh) {
   const auto samples = static_cast<std::size_t>(terms_->problem.samples);
   const double seconds = slot == terms_->slots ? frame_->length.back() : 1;
   const double* sorted = loads_[idx(service)].sorted.data() + idx(slot) * samples;
@@ -223,47 +225,48 @@ void Demand::gather_levels(int service, int slot, std::size_t rung, bool is_fres
   }
 }
 
-std::vector<Demand::Segment> Demand::segments(int service) const {
+std::vector<Demand::Epoch> Demand::epochs(ServiceIndex service) const {
   const RetrainingTerms& terms = *frame_->service_terms(service).retraining;
-  std::vector<Segment> segments;
-  Segment now{.begin = 0,
-              .end = terms_->slots,
-              .is_last = true,
-              .is_fresh = !terms.is_stale,
-              .fresh_from = terms.fresh_in > 0 ? terms.fresh_in : -1,
-              .progress = terms.progress,
-              .counts_from = 0};
+  std::vector<Epoch> epochs;
+  Epoch now{.begin{},
+            .end = terms_->tail(),
+            .is_last = true,
+            .is_fresh = !terms.is_stale,
+            .fresh_from{terms.fresh_in > 0 ? terms.fresh_in : -1},
+            .progress = terms.progress,
+            .counts_from{}};
   const bool is_unfinished = terms.is_stale && terms.fresh_in <= 0;
-  for (const int due : terms.due_slots) {
+  for (const SlotIndex due : terms.due_slots) {
     now.end = due;
     now.is_last = false;
-    if (due > 0) segments.push_back(now);
+    if (due > 0) epochs.push_back(now);
     const bool keeps = terms.keeps_unfinished && (due > 0 || is_unfinished);
     now = {.begin = due,
-           .end = terms_->slots,
+           .end = terms_->tail(),
            .is_last = true,
            .is_fresh = false,
-           .fresh_from = -1,
+           .fresh_from{-1},
            .progress = keeps ? terms.progress : 0,
-           .counts_from = keeps ? 0 : due};
+           .counts_from = keeps ? SlotIndex(0) : due};
   }
-  segments.push_back(now);
-  return segments;
+  epochs.push_back(now);
+  return epochs;
 }
 
 /// The cheapest way to get `amount` of progress in slots from `from` to `until` at prices below `limit`.
-double Demand::pay_progress(int service, int from, int until, double amount, double limit, bool is_charged,
-                            double* bought) const {
+double Demand::pay_progress(ServiceIndex service, SlotIndex from, SlotIndex until, double amount, double limit,
+                            bool is_charged, double* bought) const {
   const std::size_t place = frame_->places[idx(service)].progress;
-  std::vector<std::size_t> order(frame_->starts.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::sort(order, {}, [&](std::size_t block) { return std::pair(prices_[place + block], block); });
+  std::vector<BlockIndex> order(frame_->starts.size());
+  std::iota(order.begin(), order.end(), BlockIndex(0));
+  std::ranges::sort(order, {}, [&](BlockIndex block) { return std::pair(prices_[place + block], block); });
   double paid = 0;
   double left = amount;
-  for (const std::size_t block : order) {
+  for (const BlockIndex block : order) {
     if (left <= 0 || prices_[place + block] >= limit) break;
-    const int begin = std::max(from, frame_->starts[block]);
-    const int end = std::min(until, block + 1 < frame_->starts.size() ? frame_->starts[block + 1] : terms_->slots);
+    const SlotIndex begin = std::max(from, frame_->starts[block]);
+    const SlotIndex end =
+        std::min(until, idx(block) + 1 < frame_->starts.size() ? frame_->starts[block + 1] : terms_->tail());
     if (end <= begin) continue;
     const double part = std::min(left, (end - begin) * rate_max_[idx(service)]);
     paid += part * prices_[place + block];
@@ -274,76 +277,76 @@ double Demand::pay_progress(int service, int from, int until, double amount, dou
   return paid;
 }
 
-Demand::Completion Demand::best_completion(int service, const Segment& segment, const NetWorth& net) const {
+Demand::Completion Demand::best_completion(ServiceIndex service, const Epoch& epoch, const NetWorth& net) const {
   const ServiceTerms& terms = frame_->service_terms(service);
   const RetrainingTerms& retraining = *terms.retraining;
-  double given = segment.progress;
+  double given = epoch.progress;
   double bought = 0;
-  const auto add_outside = [&](int slot) {
+  const auto add_outside = [&](SlotIndex slot) {
     if (!terms.outside_progress.empty()) given += terms.outside_progress[idx(slot)];
   };
-  for (int slot = segment.counts_from; slot < segment.begin; ++slot) add_outside(slot);
-  Completion best{.worth = sum_before(net.stale, segment.begin, segment.end), .slot = -1};
-  if (segment.is_last) {
+  for (SlotIndex slot = epoch.counts_from; slot < epoch.begin; ++slot) add_outside(slot);
+  Completion best{.worth = sum_before(net.stale, epoch.begin, epoch.end), .slot{-1}};
+  if (epoch.is_last) {
     double all = given;
-    for (int slot = segment.begin; slot < segment.end; ++slot) {
+    for (SlotIndex slot = epoch.begin; slot < epoch.end; ++slot) {
       if (!terms.outside_progress.empty()) all += terms.outside_progress[idx(slot)];
     }
-    const double paid = pay_progress(service, segment.counts_from, segment.end, std::max(0.0, kDone - all),
+    const double paid = pay_progress(service, epoch.counts_from, epoch.end, std::max(0.0, kDone - all),
                                      retraining.progress_value, false, &bought);
     best.worth += net.tail_stale + retraining.progress_value * (std::min(1.0, all) + bought) - paid;
   }
-  const int last = segment.is_last ? segment.end : segment.end - 1;
-  for (int slot = segment.begin; slot <= last; ++slot) {
+  const SlotIndex last = epoch.is_last ? epoch.end : epoch.end - 1;
+  for (SlotIndex slot = epoch.begin; slot <= last; ++slot) {
     const double amount = std::max(0.0, kDone - 1e-9 - given);
-    const double paid = pay_progress(service, segment.counts_from, slot, amount, kUnlimited, false, &bought);
-    if (slot < segment.end) add_outside(slot);
+    const double paid = pay_progress(service, epoch.counts_from, slot, amount, kUnlimited, false, &bought);
+    if (slot < epoch.end) add_outside(slot);
     if (bought < amount) continue;
-    const int fresh_from = std::min(segment.end, slot + retraining.swap_slots);
-    const double worth = sum_before(net.stale, segment.begin, fresh_from) +
-                         sum_before(net.fresh, fresh_from, segment.end) + (segment.is_last ? net.tail_fresh : 0) - paid;
+    const SlotIndex fresh_from = std::min(epoch.end, slot + retraining.swap_slots);
+    const double worth = sum_before(net.stale, epoch.begin, fresh_from) + sum_before(net.fresh, fresh_from, epoch.end) +
+                         (epoch.is_last ? net.tail_fresh : 0) - paid;
     if (worth > best.worth) best = {.worth = worth, .slot = slot};
   }
   return best;
 }
 
-double Demand::value_of_segment(int service, const Segment& segment, const NetWorth& net) {
+double Demand::value_of_epoch(ServiceIndex service, const Epoch& epoch, const NetWorth& net) {
   const RetrainingTerms& retraining = *frame_->service_terms(service).retraining;
-  int fresh_from = segment.end;
+  SlotIndex fresh_from = epoch.end;
   bool is_tail_fresh = true;
   double worth = 0;
   double bought = 0;
-  if (segment.is_fresh || segment.fresh_from >= 0) {
-    fresh_from = segment.is_fresh ? segment.begin : std::min(segment.end, segment.fresh_from);
-    worth = sum_before(net.stale, segment.begin, fresh_from) + sum_before(net.fresh, fresh_from, segment.end) +
-            (segment.is_last ? net.tail_fresh : 0);
+  if (epoch.is_fresh || epoch.fresh_from >= 0) {
+    fresh_from = epoch.is_fresh ? epoch.begin : std::min(epoch.end, epoch.fresh_from);
+    worth = sum_before(net.stale, epoch.begin, fresh_from) + sum_before(net.fresh, fresh_from, epoch.end) +
+            (epoch.is_last ? net.tail_fresh : 0);
   } else {
-    const Completion best = best_completion(service, segment, net);
+    const Completion best = best_completion(service, epoch, net);
     const auto& outside = frame_->service_terms(service).outside_progress;
-    const int until = best.slot >= 0 ? best.slot : segment.end;
-    double given = segment.progress;
-    for (int slot = segment.counts_from; slot < until && !outside.empty(); ++slot) given += outside[idx(slot)];
-    const double limit = best.slot >= 0 ? kUnlimited : segment.is_last ? retraining.progress_value : 0;
-    pay_progress(service, segment.counts_from, until, std::max(0.0, kDone - given), limit, true, &bought);
-    if (best.slot >= 0) fresh_from = std::min(segment.end, best.slot + retraining.swap_slots);
+    const SlotIndex until = best.slot >= 0 ? best.slot : epoch.end;
+    double given = epoch.progress;
+    for (SlotIndex slot = epoch.counts_from; slot < until && !outside.empty(); ++slot) given += outside[idx(slot)];
+    const double limit = best.slot >= 0 ? kUnlimited : epoch.is_last ? retraining.progress_value : 0;
+    pay_progress(service, epoch.counts_from, until, std::max(0.0, kDone - given), limit, true, &bought);
+    if (best.slot >= 0) fresh_from = std::min(epoch.end, best.slot + retraining.swap_slots);
     is_tail_fresh = best.slot >= 0;
     worth = best.worth;
   }
-  for (int slot = segment.begin; slot < segment.end; ++slot) worth += charge(service, slot, slot >= fresh_from);
-  if (segment.is_last) worth += charge(service, terms_->slots, is_tail_fresh);
+  for (SlotIndex slot = epoch.begin; slot < epoch.end; ++slot) worth += charge(service, slot, slot >= fresh_from);
+  if (epoch.is_last) worth += charge(service, terms_->tail(), is_tail_fresh);
   return worth;
 }
 
 /// All slots of a stretch have one price and one accuracy: what is taken is the same rank of each slot's loads.
-double Demand::value_always_fresh(int service) {
+double Demand::value_always_fresh(ServiceIndex service) {
   const std::size_t rungs = frame_->service_terms(service).variants.size();
   const auto samples = static_cast<std::size_t>(terms_->problem.samples);
   const std::size_t place = frame_->places[idx(service)].capacity;
   const Ranks& ranks = ranks_[idx(service)];
   double sum = 0;
-  for (std::size_t w = 0; w < rungs; ++w) {
+  for (const RungIndex w : Indices<RungIndex>(rungs)) {
     const double step = terms_->fresh[idx(service)].step[w];
-    for (std::size_t block = 0; block < frame_->blocks(); ++block) {
+    for (const BlockIndex block : Indices<BlockIndex>(frame_->blocks())) {
       const double price = prices_[place + w * frame_->blocks() + block];
       const double outside = ranks.outside[w * frame_->blocks() + block];
       (*slope_)[place + w * frame_->blocks() + block] += outside;
@@ -359,18 +362,18 @@ double Demand::value_always_fresh(int service) {
   return sum;
 }
 
-double Demand::value_of_service(int service) {
+double Demand::value_of_service(ServiceIndex service) {
   const ServiceTerms& terms = frame_->service_terms(service);
   const PricePlaces& places = frame_->places[idx(service)];
   double sum = 0;
   if (terms.retraining) {
     const NetWorth net = net_worth(service);
     std::ranges::fill(gathered_[idx(service)], 0);
-    for (const Segment& segment : segments(service)) sum += value_of_segment(service, segment, net);
+    for (const Epoch& epoch : epochs(service)) sum += value_of_epoch(service, epoch, net);
   } else {
     sum = value_always_fresh(service);
   }
-  for (int slot = terms_->problem.floors_from; terms.floor_rate > 0 && slot < terms_->slots; ++slot) {
+  for (SlotIndex slot = terms_->problem.floors_from; terms.floor_rate > 0 && slot < terms_->slots; ++slot) {
     const double lacks = terms.outside_floor_rate - terms.floor_rate * (1 - 1e-9);
     sum += prices_[places.floor + frame_->block_of(slot)] * lacks;
     (*slope_)[places.floor + frame_->block_of(slot)] += lacks;
@@ -383,14 +386,15 @@ double Demand::value_of_service(int service) {
 }
 
 /// What a service would take in each stretch, where its model is always fresh.
-void Demand::set_levels(int service) {
+void Demand::set_levels(ServiceIndex service) {
   const std::size_t rungs = frame_->service_terms(service).variants.size();
   const auto samples = static_cast<std::size_t>(terms_->problem.samples);
   std::vector<std::vector<DemandLevel>>& all = levels_[idx(service)];
   all.assign(rungs * frame_->blocks(), {});
-  for (std::size_t w = 0; w < rungs; ++w) {
+  for (const RungIndex w : Indices<RungIndex>(rungs)) {
     const double step = terms_->fresh[idx(service)].step[w];
-    for (std::size_t block = 0; block < frame_->blocks() && step > 0; ++block) {
+    if (step <= 0) continue;
+    for (const BlockIndex block : Indices<BlockIndex>(frame_->blocks())) {
       std::vector<DemandLevel>& levels = all[w * frame_->blocks() + block];
       levels.reserve(samples);
       double before = 0;
@@ -406,13 +410,13 @@ void Demand::set_levels(int service) {
 
 /// The same at the prices of the last value, where the model is not always fresh: the slots' levels were gathered by
 /// `charge`.
-void Demand::merge_levels(int service) {
+void Demand::merge_levels(ServiceIndex service) {
   const std::size_t rungs = frame_->service_terms(service).variants.size();
   const auto samples = static_cast<std::size_t>(terms_->problem.samples);
   std::vector<std::vector<DemandLevel>>& all = levels_[idx(service)];
   all.assign(rungs * frame_->blocks(), {});
-  for (std::size_t w = 0; w < rungs; ++w) {
-    for (std::size_t block = 0; block < frame_->blocks(); ++block) {
+  for (const RungIndex w : Indices<RungIndex>(rungs)) {
+    for (const BlockIndex block : Indices<BlockIndex>(frame_->blocks())) {
       if (frame_->length[block] <= 0) continue;
       std::vector<DemandLevel>& levels = all[w * frame_->blocks() + block];
       levels.reserve(2 * samples);

@@ -1,4 +1,4 @@
-/// The services' part of the bound: what each takes at given prices, and its worth minus the payment.
+/// The services' part of the bound: the demand of each at given prices, and its worth minus the payment.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace berth::planner::fleet {
 
 class Demand {
  public:
-  /// What a service takes at one price, and its worth minus the payment.
+  /// The demand of a service at one price, and its worth minus the payment.
   struct Taken {
     double worth = 0;
     double capacity = 0;
@@ -21,18 +21,18 @@ class Demand {
   /// The frame must outlive this.
   explicit Demand(const PriceFrame& frame);
 
-  /// The sum over services of the largest worth of capacity and completions minus their cost at the prices. What is
-  /// taken is subtracted from `slope`, capacity outside is added.
+  /// The sum over services of the largest worth of capacity and completions minus their cost at the prices. Demand is
+  /// subtracted from `slope`, capacity outside is added.
   double value(const std::vector<double>& prices, std::vector<double>& slope);
   /// A rung's part in a slot where capacity costs `price` and a request served is worth `step`.
-  [[nodiscard]] Taken take(int service, int slot, double step, double price) const;
-  /// By falling price, what a service would take more in a stretch: at what is fresh at the prices of the last value.
-  /// Requires: renew_levels of the service.
-  [[nodiscard]] const std::vector<DemandLevel>& levels(int service, std::size_t rung, std::size_t block) const;
-  void renew_levels(int service);
-  /// What stands elsewhere, summed over a stretch, in variants up to a rung.
-  [[nodiscard]] double outside(int service, std::size_t rung, std::size_t block) const;
-  /// No price is higher, and how far prices may move, as lengths for subgradients.
+  [[nodiscard]] Taken take(ServiceIndex service, SlotIndex slot, double step, double price) const;
+  /// The steps of a service's demand in a block, by falling price, with the freshness at the prices of the last
+  /// `value`. Requires: renew_levels of the service.
+  [[nodiscard]] const std::vector<DemandLevel>& levels(ServiceIndex service, RungIndex rung, BlockIndex block) const;
+  void renew_levels(ServiceIndex service);
+  /// Capacity on other GPUs in variants up to a rung, summed over a block.
+  [[nodiscard]] double outside(ServiceIndex service, RungIndex rung, BlockIndex block) const;
+  /// The upper limit of each price, and the scale of its steps for subgradients.
   [[nodiscard]] const std::vector<double>& price_max() const { return price_max_; }
   [[nodiscard]] const std::vector<double>& scales() const { return scales_; }
 
@@ -48,17 +48,17 @@ class Demand {
     std::vector<double> served;
     std::vector<double> outside;  ///< [rung x blocks + block]
   };
-  /// A stretch of time from one due slot to the next.
-  struct Segment {
-    int begin = 0;
-    int end = 0;
+  /// A range of slots from one due slot to the next.
+  struct Epoch {
+    SlotIndex begin;
+    SlotIndex end;
     bool is_last = false;
     bool is_fresh = false;
-    int fresh_from = -1;  ///< a swap is under way
+    SlotIndex fresh_from{-1};  ///< a swap is under way
     double progress = 0;
-    int counts_from = 0;  ///< progress since then counts
+    SlotIndex counts_from;  ///< progress since then counts
   };
-  /// Worth of a service less what it pays, before each slot, by freshness.
+  /// Worth of a service minus its payments in the slots before each slot, by freshness.
   struct NetWorth {
     std::vector<double> stale;
     std::vector<double> fresh;
@@ -67,25 +67,25 @@ class Demand {
   };
   struct Completion {
     double worth = 0;
-    int slot = -1;  ///< done at its begin; -1: not in this segment
+    SlotIndex slot{-1};  ///< done at its begin; -1: not in this epoch
   };
 
   void sort_loads();
-  void add_ranks(int service);
+  void add_ranks(ServiceIndex service);
   void set_scales();
-  void set_scales_of(int service);
-  double value_of_service(int service);
-  double value_always_fresh(int service);
-  [[nodiscard]] NetWorth net_worth(int service) const;
-  [[nodiscard]] std::vector<Segment> segments(int service) const;
-  double value_of_segment(int service, const Segment& segment, const NetWorth& net);
-  [[nodiscard]] Completion best_completion(int service, const Segment& segment, const NetWorth& net) const;
-  double pay_progress(int service, int from, int until, double amount, double limit, bool is_charged,
-                      double* bought) const;
-  double charge(int service, int slot, bool is_fresh);
-  void gather_levels(int service, int slot, std::size_t rung, bool is_fresh);
-  void set_levels(int service);
-  void merge_levels(int service);
+  void set_scales_of(ServiceIndex service);
+  double value_of_service(ServiceIndex service);
+  double value_always_fresh(ServiceIndex service);
+  [[nodiscard]] NetWorth net_worth(ServiceIndex service) const;
+  [[nodiscard]] std::vector<Epoch> epochs(ServiceIndex service) const;
+  double value_of_epoch(ServiceIndex service, const Epoch& epoch, const NetWorth& net);
+  [[nodiscard]] Completion best_completion(ServiceIndex service, const Epoch& epoch, const NetWorth& net) const;
+  double pay_progress(ServiceIndex service, SlotIndex from, SlotIndex until, double amount, double limit,
+                      bool is_charged, double* bought) const;
+  double charge(ServiceIndex service, SlotIndex slot, bool is_fresh);
+  void gather_levels(ServiceIndex service, SlotIndex slot, RungIndex rung, bool is_fresh);
+  void set_levels(ServiceIndex service);
+  void merge_levels(ServiceIndex service);
 
   const PriceFrame* frame_;
   const Terms* terms_;
@@ -98,7 +98,7 @@ class Demand {
   /// [service][((rung x blocks + block) x 2 + is fresh) x samples + k]: more is taken where price falls below (k + 1) /
   /// samples of the step. Only with retraining.
   std::vector<std::vector<double>> gathered_;
-  // Of the value that is computed.
+  // Arguments of the current call of `value`.
   const double* prices_ = nullptr;
   std::vector<double>* slope_ = nullptr;
 };

@@ -26,12 +26,12 @@ double Exchange::Account::of(double shift, When when) const {
 
 Exchange::Exchange(const Terms& terms) : terms_(&terms) {
   for (const ModelTerms& model : terms.problem.models) {
-    first_kind_.push_back(kinds_);
+    first_kind_.emplace_back(kinds_);
     kinds_ += static_cast<int>(model.rates.size());
   }
-  for (int i = 0; idx(i) < terms.problem.services.size(); ++i) {
+  for (const ServiceIndex i : indices_of<ServiceIndex>(terms.problem.services)) {
     const ServiceTerms& service = terms.problem.services[idx(i)];
-    account_of_.emplace_back(service.variants.size(), -1);
+    account_of_.emplace_back(service.variants.size(), AccountIndex(-1));
     if (service.changes_max >= 0) continue;
     for (int use = 0; idx(use) < service.variants.size(); ++use) {
       double most = 0;
@@ -43,7 +43,7 @@ Exchange::Exchange(const Terms& terms) : terms_(&terms) {
         }
       }
       if (most <= 0) continue;
-      account_of_.back()[idx(use)] = static_cast<int>(accounts_.size());
+      account_of_.back()[idx(use)] = AccountIndex(accounts_.size());
       accounts_.push_back({.service = i, .use = use, .step = most / kTableSteps, .worth = {}});
       rates_.insert(rates_.end(), rates.begin(), rates.end());
     }
@@ -57,7 +57,7 @@ void Exchange::fill_account(const FleetState& state, Account& account) const {
   const Freshness freshness = freshness_of(*terms_, account.service, now.progress);
   for (std::vector<double>& table : account.worth) table.assign(2 * kTableSteps + 1, 0);
   std::vector<double> capacity(variants);
-  for (int slot = terms_->slots % kTableStride; slot <= terms_->slots; slot += kTableStride) {
+  for (SlotIndex slot(terms_->slots % kTableStride); slot <= terms_->slots; slot += kTableStride) {
     const bool is_tail = slot == terms_->slots;
     const double* held = now.capacity.data() + idx(slot) * variants;
     const double fresh_seconds = is_tail ? freshness.tail_fresh_seconds : kTableStride * freshness.is_fresh[idx(slot)];
@@ -97,56 +97,56 @@ std::optional<Exchange::When> Exchange::when_of(const Path& path, const Stay& st
 }
 
 void Exchange::collect(const FleetState& state) {
-  std::map<std::tuple<int, int, When>, std::vector<Item>> items;
-  for (int gpu = 0; idx(gpu) < terms_->problem.gpus.size(); ++gpu) {
+  std::map<std::tuple<AccountIndex, FleetKindIndex, When>, std::vector<Item>> items;
+  for (const GpuIndex gpu : indices_of<GpuIndex>(terms_->problem.gpus)) {
     const GpuTerms& terms = terms_->problem.gpus[idx(gpu)];
     for (const Stay& stay : state.path(gpu).stays) {
       const std::optional<When> when = when_of(state.path(gpu), stay);
       if (!when || stay.piece.use == kRetraining) continue;
       if (std::ranges::find(terms.pins, stay.piece.site, &PinnedSite::site) != terms.pins.end()) continue;
-      const int account = account_of_[idx(stay.piece.service)][idx(stay.piece.use)];
+      const AccountIndex account = account_of_[idx(stay.piece.service)][idx(stay.piece.use)];
       if (account < 0) continue;
-      items[{account, first_kind_[idx(terms.model)] + stay.kind, *when}].push_back(
+      items[{account, first_kind_[idx(terms.model)] + static_cast<int>(stay.kind), *when}].push_back(
           {.gpu = gpu, .site = stay.piece.site, .from = stay.from});
     }
   }
-  holdings_.clear();
+  slice_groups_.clear();
   for (auto& [key, list] : items) {
     const auto& [account, kind, when] = key;
-    holdings_.push_back({.account = account, .kind = kind, .when = when, .items = std::move(list)});
+    slice_groups_.push_back({.account = account, .kind = kind, .when = when, .items = std::move(list)});
   }
 }
 
-Exchange::Move Exchange::best_for(std::size_t from) const {
-  const Holding& holding = holdings_[from];
+Exchange::Move Exchange::best_for(SliceGroupIndex from) const {
+  const SliceGroup& holding = slice_groups_[from];
   const Account& giver = accounts_[idx(holding.account)];
   const double rate_here = rate(holding.account, holding.kind);
   const double lost = giver.of(-rate_here, holding.when);
-  Move best{.gain = kMoveLeast * terms_->value_max, .from = static_cast<int>(from), .with = -1, .account = -1};
-  const auto may_join = [&](int account) {
+  Move best{.gain = kMoveLeast * terms_->value_max, .from = from, .with{-1}, .account{-1}};
+  const auto may_join = [&](AccountIndex account) {
     return accounts_[idx(account)].service != giver.service &&
            terms_->group[idx(accounts_[idx(account)].service)] == terms_->group[idx(giver.service)];
   };
-  for (int account = 0; idx(account) < accounts_.size(); ++account) {
+  for (const AccountIndex account : indices_of<AccountIndex>(accounts_)) {
     if (!may_hold(account, holding.kind) || !may_join(account)) continue;
     const double gain = lost + accounts_[idx(account)].of(rate(account, holding.kind), holding.when);
-    if (gain > best.gain) best = {.gain = gain, .from = best.from, .with = -1, .account = account};
+    if (gain > best.gain) best = {.gain = gain, .from = best.from, .with{-1}, .account = account};
   }
-  for (std::size_t with = from + 1; with < holdings_.size(); ++with) {
-    const Holding& other = holdings_[with];
+  for (SliceGroupIndex with = from + 1; idx(with) < slice_groups_.size(); ++with) {
+    const SliceGroup& other = slice_groups_[with];
     if (other.kind == holding.kind || other.when != holding.when || !may_join(other.account)) continue;
     if (!may_hold(other.account, holding.kind) || !may_hold(holding.account, other.kind)) continue;
     const double gain = giver.of(rate(holding.account, other.kind) - rate_here, holding.when) +
                         accounts_[idx(other.account)].of(
                             rate(other.account, holding.kind) - rate(other.account, other.kind), holding.when);
-    if (gain > best.gain) best = {.gain = gain, .from = best.from, .with = static_cast<int>(with), .account = -1};
+    if (gain > best.gain) best = {.gain = gain, .from = best.from, .with = with, .account{-1}};
   }
   return best;
 }
 
 std::vector<Exchange::Move> Exchange::moves() const {
   std::vector<Move> found;
-  for (std::size_t from = 0; from < holdings_.size(); ++from) {
+  for (const SliceGroupIndex from : indices_of<SliceGroupIndex>(slice_groups_)) {
     const Move move = best_for(from);
     if (move.with >= 0 || move.account >= 0) found.push_back(move);
   }
@@ -157,14 +157,14 @@ std::vector<Exchange::Move> Exchange::moves() const {
 
 bool Exchange::apply(FleetState& state, const Move& move) {
   ++nodes_;
-  const Holding& from = holdings_[idx(move.from)];
-  const int taker = move.with >= 0 ? holdings_[idx(move.with)].account : move.account;
+  const SliceGroup& from = slice_groups_[idx(move.from)];
+  const AccountIndex taker = move.with >= 0 ? slice_groups_[idx(move.with)].account : move.account;
   const Item item = from.items.back();
   std::optional<Item> other;
-  if (move.with >= 0) other = holdings_[idx(move.with)].items.back();
+  if (move.with >= 0) other = slice_groups_[idx(move.with)].items.back();
   if (other && other->gpu == item.gpu) return false;
   const double before = state.score();
-  const auto give = [&](const Item& each, int old_account, int new_account) {
+  const auto give = [&](const Item& each, AccountIndex old_account, AccountIndex new_account) {
     const Account& old_owner = accounts_[idx(old_account)];
     const Account& new_owner = accounts_[idx(new_account)];
     Path path = state.path(each.gpu);
@@ -172,7 +172,7 @@ bool Exchange::apply(FleetState& state, const Move& move) {
     const Piece piece{.site = each.site, .service = new_owner.service, .use = new_owner.use};
     std::vector<Change> changes =
         given_away(terms_->problem.gpus[idx(each.gpu)], path,
-                   {.piece = old, .kind = 0, .from = each.from, .ready = 0, .until = terms_->slots + 1}, piece);
+                   {.piece = old, .kind{}, .from = each.from, .ready{}, .until = terms_->tail_end()}, piece);
     if (!may_carry_out(*terms_, each.gpu, changes)) return path;
     state.take_out(each.gpu);
     state.put(each.gpu, make_path(*terms_, each.gpu, std::move(changes)));
@@ -198,10 +198,10 @@ double Exchange::run(FleetState& state, int passes) {
     std::vector<char> is_moved(terms_->problem.services.size(), 0);
     bool has_gained = false;
     for (const Move& move : moves()) {
-      const Holding& from = holdings_[idx(move.from)];
-      const int taker = move.with >= 0 ? holdings_[idx(move.with)].account : move.account;
-      const int giver_service = accounts_[idx(from.account)].service;
-      const int taker_service = accounts_[idx(taker)].service;
+      const SliceGroup& from = slice_groups_[idx(move.from)];
+      const AccountIndex taker = move.with >= 0 ? slice_groups_[idx(move.with)].account : move.account;
+      const ServiceIndex giver_service = accounts_[idx(from.account)].service;
+      const ServiceIndex taker_service = accounts_[idx(taker)].service;
       if (is_moved[idx(giver_service)] != 0 || is_moved[idx(taker_service)] != 0) continue;
       is_moved[idx(giver_service)] = is_moved[idx(taker_service)] = 1;
       has_gained |= apply(state, move);

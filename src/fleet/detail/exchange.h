@@ -26,11 +26,16 @@ class Exchange {
   [[nodiscard]] std::int64_t nodes() const { return nodes_; }
 
  private:
+  using AccountIndex = Index<struct AccountTag>;
+  using SliceGroupIndex = Index<struct SliceGroupTag>;
+  /// Of the kinds of all models, counted through.
+  using FleetKindIndex = Index<struct FleetKindTag>;
+
   /// When a slice exists: (nearly) the whole window, the tail, or both.
   enum class When { kWindow, kTail, kBoth };
   /// A service with one of its variants.
   struct Account {
-    int service = 0;
+    ServiceIndex service;
     int use = 0;
     double step = 0;  ///< between shifts of the table
     /// Of a shift of capacity, from -kTableSteps to kTableSteps steps: in the window, in the tail, and in both.
@@ -39,40 +44,42 @@ class Exchange {
   };
   /// A slice that began at a change.
   struct Item {
-    int gpu = 0;
-    int site = 0;
-    int from = 0;
+    GpuIndex gpu;
+    SiteIndex site;
+    SlotIndex from;
   };
   /// Slices of one kind that one account holds.
-  struct Holding {
-    int account = 0;
-    int kind = 0;  ///< of all models, counted through
+  struct SliceGroup {
+    AccountIndex account;
+    FleetKindIndex kind;
     When when = When::kBoth;
     std::vector<Item> items;
   };
   struct Move {
     double gain = 0;
-    int from = 0;      ///< holding
-    int with = -1;     ///< holding that gives one for it; -1: none
-    int account = -1;  ///< that gets it, where none is given for it
+    SliceGroupIndex from;
+    SliceGroupIndex with{-1};  ///< that gives one for it; -1: none
+    AccountIndex account{-1};  ///< that gets it, where none is given for it
   };
 
   [[nodiscard]] std::optional<When> when_of(const Path& path, const Stay& stay) const;
   void collect(const FleetState& state);
   void fill_account(const FleetState& state, Account& account) const;
   [[nodiscard]] std::vector<Move> moves() const;
-  [[nodiscard]] Move best_for(std::size_t from) const;
+  [[nodiscard]] Move best_for(SliceGroupIndex from) const;
   bool apply(FleetState& state, const Move& move);
-  [[nodiscard]] bool may_hold(int account, int kind) const { return rate(account, kind) > 0; }
-  [[nodiscard]] double rate(int account, int kind) const { return rates_[idx(account) * idx(kinds_) + idx(kind)]; }
+  [[nodiscard]] bool may_hold(AccountIndex account, FleetKindIndex kind) const { return rate(account, kind) > 0; }
+  [[nodiscard]] double rate(AccountIndex account, FleetKindIndex kind) const {
+    return rates_[idx(account) * idx(kinds_) + idx(kind)];
+  }
 
   const Terms* terms_;
   int kinds_ = 0;
-  std::vector<int> first_kind_;  ///< [model]
+  std::vector<FleetKindIndex> first_kind_;  ///< [model]
   std::vector<Account> accounts_;
-  std::vector<std::vector<int>> account_of_;  ///< [service][use]; -1: takes no part
-  std::vector<double> rates_;                 ///< [account x kinds + kind]
-  std::vector<Holding> holdings_;
+  std::vector<std::vector<AccountIndex>> account_of_;  ///< [service][use]; -1: takes no part
+  std::vector<double> rates_;                          ///< [account x kinds + kind]
+  std::vector<SliceGroup> slice_groups_;
   std::int64_t nodes_ = 0;
 };
 

@@ -25,24 +25,24 @@ GainTables::GainTables(const Terms& terms, int stride)
       freshness_(terms.problem.services.size()),
       gains_(terms.problem.models.size()),
       candidates_(terms.problem.models.size()) {
-  for (int slot = 0; slot < terms.slots;) {  // what begins at once becomes ready in the first slots
-    int end = slot + (slot < kFirstSlots || slot >= terms.slots - kLastSlots ? 1 : stride);
-    for (const int edge : {terms.problem.floors_from, terms.slots - kLastSlots, terms.slots}) {
+  for (SlotIndex slot(0); slot < terms.slots;) {  // what begins at once becomes ready in the first slots
+    SlotIndex end = slot + (slot < kFirstSlots || slot >= terms.slots - kLastSlots ? 1 : stride);
+    for (const SlotIndex edge : {terms.problem.floors_from, terms.tail() - kLastSlots, terms.tail()}) {
       if (slot < edge) end = std::min(end, edge);
     }
     runs_.push_back({.begin = slot, .end = end});
     slot = end;
   }
-  for (std::size_t m = 0; m < gains_.size(); ++m) {
+  for (const ModelIndex m : indices_of<ModelIndex>(gains_)) {
     const std::vector<std::vector<Rates>>& rates = terms.problem.models[m].rates;
     gains_[m].resize(rates.size());
     candidates_[m].resize(rates.size());
-    for (std::size_t kind = 0; kind < rates.size(); ++kind) {
+    for (const KindIndex kind : indices_of<KindIndex>(rates)) {
       for (std::size_t i = 0; i < rates[kind].size(); ++i) {
         const std::vector<double>& each = rates[kind][i].requests_per_second;
         gains_[m][kind].emplace_back(each.size());
         for (std::size_t use = 0; use < each.size(); ++use) {
-          if (each[use] > 0) candidates_[m][kind].emplace_back(static_cast<int>(i), static_cast<int>(use));
+          if (each[use] > 0) candidates_[m][kind].emplace_back(ServiceIndex(i), static_cast<int>(use));
         }
       }
     }
@@ -56,19 +56,19 @@ void GainTables::set_caps(std::optional<PriceCaps> caps) {
 
 void GainTables::keep_candidates(double share) {
   if (!caps_) return;
-  const auto price = [&](const std::pair<int, int>& each) {
+  const auto price = [&](const std::pair<ServiceIndex, int>& each) {
     const std::vector<double>& slots = caps_->serving[idx(each.first)][idx(each.second)];
     const std::vector<double>& floor = caps_->floor[idx(each.first)];
     return std::accumulate(slots.begin(), slots.end(), 0.0) + std::accumulate(floor.begin(), floor.end(), 0.0);
   };
   std::vector<double> best_share(terms_->problem.services.size(), 0);
   std::vector<std::vector<std::vector<double>>> shares(candidates_.size());
-  for (std::size_t m = 0; m < candidates_.size(); ++m) {
-    for (std::size_t kind = 0; kind < candidates_[m].size(); ++kind) {
+  for (const ModelIndex m : indices_of<ModelIndex>(candidates_)) {
+    for (const KindIndex kind : indices_of<KindIndex>(candidates_[m])) {
       std::vector<double>& of_kind = shares[m].emplace_back();
       double best = 0;
       for (const auto& each : candidates_[m][kind]) {
-        const Rates& rates = terms_->rates(static_cast<int>(m), static_cast<int>(kind), each.first);
+        const Rates& rates = terms_->rates(m, kind, each.first);
         of_kind.push_back(rates.requests_per_second[idx(each.second)] * price(each));
         best = std::max(best, of_kind.back());
       }
@@ -79,8 +79,8 @@ void GainTables::keep_candidates(double share) {
       }
     }
   }
-  for (std::size_t m = 0; m < candidates_.size(); ++m) {
-    for (std::size_t kind = 0; kind < candidates_[m].size(); ++kind) {
+  for (const ModelIndex m : indices_of<ModelIndex>(candidates_)) {
+    for (const KindIndex kind : indices_of<KindIndex>(candidates_[m])) {
       std::size_t i = 0;
       std::erase_if(candidates_[m][kind], [&](const auto& each) {
         return shares[m][kind][i++] < std::min(share, kBestKinds * best_share[idx(each.first)]);
@@ -89,27 +89,27 @@ void GainTables::keep_candidates(double share) {
   }
 }
 
-std::vector<int> GainTables::note_changes(FleetState& state) {
-  std::vector<int> touched = state.take_touched();
-  for (const int service : touched) {
+std::vector<ServiceIndex> GainTables::note_changes(FleetState& state) {
+  std::vector<ServiceIndex> touched = state.take_touched();
+  for (const ServiceIndex service : touched) {
     stamps_[idx(service)] = ++clock_;
     freshness_[idx(service)].reset();
   }
   return touched;
 }
 
-void GainTables::forget(const std::vector<int>& services) {
-  for (const int service : services) stamps_[idx(service)] = ++clock_;
+void GainTables::forget(const std::vector<ServiceIndex>& services) {
+  for (const ServiceIndex service : services) stamps_[idx(service)] = ++clock_;
 }
 
-const Freshness& GainTables::freshness(const FleetState& state, int service) {
+const Freshness& GainTables::freshness(const FleetState& state, ServiceIndex service) {
   std::optional<Freshness>& known = freshness_[idx(service)];
   if (!known) known = freshness_of(*terms_, service, state.service(service).progress);
   return *known;
 }
 
-std::vector<Offer> GainTables::offers_of(const FleetState& state, int model, int kind, int service,
-                                         const std::vector<OwnCapacity>& own) {
+std::vector<Offer> GainTables::offers_of(const FleetState& state, ModelIndex model, KindIndex kind,
+                                         ServiceIndex service, const std::vector<OwnCapacity>& own) {
   const std::vector<double>& rates = terms_->rates(model, kind, service).requests_per_second;
   std::vector<Offer> offers;
   for (int use = 0; idx(use) < rates.size(); ++use) {
@@ -127,7 +127,7 @@ std::vector<Offer> GainTables::offers_of(const FleetState& state, int model, int
   return offers;
 }
 
-const Gain& GainTables::gain(const FleetState& state, int model, int kind, int service, int use,
+const Gain& GainTables::gain(const FleetState& state, ModelIndex model, KindIndex kind, ServiceIndex service, int use,
                              const std::vector<OwnCapacity>& own) {
   Gain& gain = gains_[idx(model)][idx(kind)][idx(service)][idx(use)];
   const auto found = std::ranges::find(own, service, &OwnCapacity::service);
@@ -142,14 +142,14 @@ const Gain& GainTables::gain(const FleetState& state, int model, int kind, int s
 
 /// Worth of a piece of `rate` in each second (in the whole tail), on top of what others give and what the GPU gives
 /// before it.
-void GainTables::compute(const FleetState& state, int service, int use, double rate, const OwnCapacity* own,
+void GainTables::compute(const FleetState& state, ServiceIndex service, int use, double rate, const OwnCapacity* own,
                          Gain& gain) {
   const std::size_t variants = terms_->problem.services[idx(service)].variants.size();
   const double* capacity = state.service(service).capacity.data();
   const Freshness* fresh = nullptr;  // always
   if (terms_->problem.services[idx(service)].retraining) fresh = &freshness(state, service);
   const double* caps = caps_ ? caps_->serving[idx(service)][idx(use)].data() : nullptr;
-  const auto worth_of_slot = [&](int slot) {
+  const auto worth_of_slot = [&](SlotIndex slot) {
     const double seconds = slot == terms_->slots ? terms_->problem.tail_seconds : 1;
     double fresh_seconds = seconds;
     if (fresh != nullptr)
@@ -165,36 +165,37 @@ void GainTables::compute(const FleetState& state, int service, int use, double r
   };
   gain.ready.resize(idx(terms_->slots) + 2);
   gain.ready[0] = 0;
-  for (const Run& run : runs_) add_run(gain.ready, run, worth_of_slot((run.begin + run.end) / 2));
-  gain.ready.back() = gain.ready[idx(terms_->slots)] + worth_of_slot(terms_->slots);
+  for (const Run& run : runs_) add_run(gain.ready, run, worth_of_slot(run.middle()));
+  gain.ready.back() = gain.ready[idx(terms_->slots)] + worth_of_slot(terms_->tail());
 }
 
-void GainTables::compute_floor(const FleetState& state, int service, int use, double rate, const OwnCapacity* own,
-                               Gain& gain) {
+void GainTables::compute_floor(const FleetState& state, ServiceIndex service, int use, double rate,
+                               const OwnCapacity* own, Gain& gain) {
   const ServiceTerms& terms = terms_->problem.services[idx(service)];
   const double* standing = state.service(service).standing.data();
   const double price = terms_->shortfall_price / terms.floor_rate;
   const double* caps = caps_ ? caps_->floor[idx(service)].data() : nullptr;
-  const auto worth_of_slot = [&](int slot) {
+  const auto worth_of_slot = [&](SlotIndex slot) {
     if (slot < terms_->problem.floors_from || standing[slot] >= terms.floor_rate) return 0.0;
     const double before = given_before(own, idx(slot) * terms.variants.size() + idx(use), rate);
     const double worth = std::clamp(terms.floor_rate - standing[slot] - before, 0.0, rate) * price;
     return caps == nullptr ? worth : std::min(worth, rate * caps[slot]);
   };
-  const auto lacks = [&](const Run& run) { return worth_of_slot((run.begin + run.end) / 2) > 0; };
+  const auto lacks = [&](const Run& run) { return worth_of_slot(run.middle()) > 0; };
   if (own == nullptr && std::ranges::none_of(runs_, lacks)) {
     gain.stands.clear();
     return;
   }
   gain.stands.resize(idx(terms_->slots) + 2);
   gain.stands[0] = 0;
-  for (const Run& run : runs_) add_run(gain.stands, run, worth_of_slot((run.begin + run.end) / 2));
+  for (const Run& run : runs_) add_run(gain.stands, run, worth_of_slot(run.middle()));
   gain.stands.back() = gain.stands[idx(terms_->slots)];
 }
 
 void GainTables::add_run(std::vector<double>& sums, const Run& run, double worth) {
   const double before = sums[idx(run.begin)];
-  for (int slot = run.begin; slot < run.end; ++slot) sums[idx(slot) + 1] = before + (slot + 1 - run.begin) * worth;
+  for (SlotIndex slot = run.begin; slot < run.end; ++slot)
+    sums[idx(slot) + 1] = before + (slot + 1 - run.begin) * worth;
 }
 
 }  // namespace berth::planner::fleet

@@ -15,15 +15,15 @@ namespace berth::planner::fleet {
 /// Worth of a piece of one kind and use before each slot, [slots + 2].
 struct Gain {
   std::vector<double> ready;
-  std::vector<double> stands;  ///< empty where nothing lacks of a floor
+  std::vector<double> stands;  ///< empty if the floor is met
   std::int64_t stamp = -1;     ///< of the service's capacity that it was computed with; -1: none
 };
 
-/// What a GPU supplies to a service, averaged over the paths that were tried.
+/// The capacity that a GPU gives a service, averaged over the paths that were tried.
 struct OwnCapacity {
-  int service = 0;
+  ServiceIndex service;
   std::vector<double> capacity;  ///< [slot x variants + variant]
-  bool is_sure = false;          ///< the GPU gives all of it, and the piece at hand comes on top
+  bool is_sure = false;          ///< the GPU gives all of it, and the piece in question is additional
 };
 
 class GainTables {
@@ -31,36 +31,38 @@ class GainTables {
   /// After the first slots only every `stride`th one is evaluated; it represents those around it.
   GainTables(const Terms& terms, int stride);
 
-  /// Worths are at most these.
+  /// Limits worths to these.
   void set_caps(std::optional<PriceCaps> caps);
   /// Only those uses of each kind that are worth at least `share` of its best one at the caps, and each service's best
   /// kinds.
   void keep_candidates(double share);
 
   /// Notes what changed since the last call. Returns those services.
-  std::vector<int> note_changes(FleetState& state);
-  void forget(const std::vector<int>& services);
+  std::vector<ServiceIndex> note_changes(FleetState& state);
+  void forget(const std::vector<ServiceIndex>& services);
   /// The offers of a service on a kind. Where `own` has the service: at what is given there.
-  [[nodiscard]] std::vector<Offer> offers_of(const FleetState& state, int model, int kind, int service,
-                                             const std::vector<OwnCapacity>& own);
+  [[nodiscard]] std::vector<Offer> offers_of(const FleetState& state, ModelIndex model, KindIndex kind,
+                                             ServiceIndex service, const std::vector<OwnCapacity>& own);
   /// {service, use} that may be given a kind.
-  [[nodiscard]] const std::vector<std::pair<int, int>>& candidates(int model, int kind) const {
+  [[nodiscard]] const std::vector<std::pair<ServiceIndex, int>>& candidates(ModelIndex model, KindIndex kind) const {
     return candidates_[idx(model)][idx(kind)];
   }
-  const Gain& gain(const FleetState& state, int model, int kind, int service, int use,
+  const Gain& gain(const FleetState& state, ModelIndex model, KindIndex kind, ServiceIndex service, int use,
                    const std::vector<OwnCapacity>& own);
 
  private:
-  /// Slots that are taken to be alike.
+  /// Slots that are treated as equal.
   struct Run {
-    int begin = 0;
-    int end = 0;
+    SlotIndex begin;
+    SlotIndex end;
+    [[nodiscard]] SlotIndex middle() const { return begin + (end - begin) / 2; }
   };
 
-  void compute(const FleetState& state, int service, int use, double rate, const OwnCapacity* own, Gain& gain);
-  void compute_floor(const FleetState& state, int service, int use, double rate, const OwnCapacity* own, Gain& gain);
+  void compute(const FleetState& state, ServiceIndex service, int use, double rate, const OwnCapacity* own, Gain& gain);
+  void compute_floor(const FleetState& state, ServiceIndex service, int use, double rate, const OwnCapacity* own,
+                     Gain& gain);
   static void add_run(std::vector<double>& sums, const Run& run, double worth);
-  const Freshness& freshness(const FleetState& state, int service);
+  const Freshness& freshness(const FleetState& state, ServiceIndex service);
 
   const Terms* terms_;
   std::vector<Run> runs_;
@@ -68,8 +70,8 @@ class GainTables {
   std::int64_t clock_ = 0;
   std::vector<std::int64_t> stamps_;  ///< [service]
   std::vector<std::optional<Freshness>> freshness_;
-  std::vector<std::vector<std::vector<std::vector<Gain>>>> gains_;         ///< [model][kind][service][use]
-  std::vector<std::vector<std::vector<std::pair<int, int>>>> candidates_;  ///< [model][kind]
+  std::vector<std::vector<std::vector<std::vector<Gain>>>> gains_;                  ///< [model][kind][service][use]
+  std::vector<std::vector<std::vector<std::pair<ServiceIndex, int>>>> candidates_;  ///< [model][kind]
 };
 
 }  // namespace berth::planner::fleet

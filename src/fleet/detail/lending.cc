@@ -12,7 +12,7 @@ constexpr int kLoansMax = 12;           ///< of one GPU
 
 }  // namespace
 
-double Lending::improve(FleetState& state, int gpu) {
+double Lending::improve(FleetState& state, GpuIndex gpu) {
   if (!terms_->has_retraining() || terms_->first_change[idx(gpu)] >= terms_->slots) return 0;
   const double before = state.score();
   for (int loan = 0; loan < kLoansMax && improve_once(state, gpu); ++loan) {
@@ -21,7 +21,7 @@ double Lending::improve(FleetState& state, int gpu) {
 }
 
 /// The best loan of all.
-bool Lending::improve_once(FleetState& state, int gpu) {
+bool Lending::improve_once(FleetState& state, GpuIndex gpu) {
   note_freshness(state);
   double score = state.score() + kWorthLending * (1 + terms_->value_max);
   const Path path = state.path(gpu);
@@ -48,11 +48,11 @@ bool Lending::improve_once(FleetState& state, int gpu) {
 void Lending::note_freshness(const FleetState& state) {
   done_slots_.assign(terms_->problem.services.size(), {});
   is_fresh_.assign(terms_->problem.services.size(), {});
-  for (int service = 0; idx(service) < done_slots_.size(); ++service) {
+  for (const ServiceIndex service : indices_of<ServiceIndex>(done_slots_)) {
     const auto& retraining = terms_->problem.services[idx(service)].retraining;
     if (!retraining) continue;
     Freshness freshness = freshness_of(*terms_, service, state.service(service).progress);
-    for (int slot = 1; slot < terms_->slots; ++slot) {
+    for (SlotIndex slot(1); slot < terms_->slots; ++slot) {
       const bool becomes_fresh = freshness.is_fresh[idx(slot)] != 0 && freshness.is_fresh[idx(slot - 1)] == 0;
       if (becomes_fresh) done_slots_[idx(service)].push_back(slot - retraining->swap_slots);
     }
@@ -61,18 +61,19 @@ void Lending::note_freshness(const FleetState& state) {
 }
 
 /// Slots of a stay in which it may be lent: at once, where a model becomes stale, where a retraining is done.
-std::vector<int> Lending::begins_of(int gpu, const Path& path, const Stay& stay, int service) const {
-  std::vector<int> wanted = {stay.from};
+std::vector<SlotIndex> Lending::begins_of(GpuIndex gpu, const Path& path, const Stay& stay,
+                                          ServiceIndex service) const {
+  std::vector<SlotIndex> wanted = {stay.from};
   const ServiceTerms& terms = terms_->problem.services[idx(service)];
   if (terms.retraining)
     wanted.insert(wanted.end(), terms.retraining->due_slots.begin(), terms.retraining->due_slots.end());
-  for (const std::vector<int>& slots : done_slots_) wanted.insert(wanted.end(), slots.begin(), slots.end());
-  std::vector<int> begins;
+  for (const std::vector<SlotIndex>& slots : done_slots_) wanted.insert(wanted.end(), slots.begin(), slots.end());
+  std::vector<SlotIndex> begins;
   begins.reserve(wanted.size());
-  for (const int slot : wanted) {
+  for (const SlotIndex slot : wanted) {
     if (slot < stay.from || slot >= stay.until) continue;
-    const int free = next_free(*terms_, gpu, path.changes, slot);
-    if (free < std::min(stay.until, terms_->slots)) begins.push_back(free);
+    const SlotIndex free = next_free(*terms_, gpu, path.changes, slot);
+    if (free < std::min(stay.until, terms_->tail())) begins.push_back(free);
   }
   std::ranges::sort(begins);
   const auto repeated = std::ranges::unique(begins);
@@ -80,11 +81,11 @@ std::vector<int> Lending::begins_of(int gpu, const Path& path, const Stay& stay,
   return begins;
 }
 
-std::vector<Lending::Loan> Lending::loans_of(int gpu, const Path& path, const Stay& stay) const {
+std::vector<Lending::Loan> Lending::loans_of(GpuIndex gpu, const Path& path, const Stay& stay) const {
   std::vector<Loan> loans;
   const auto& pins = terms_->problem.gpus[idx(gpu)].pins;
   const bool is_pinned = std::ranges::find(pins, stay.piece.site, &PinnedSite::site) != pins.end();
-  for (int service = 0; idx(service) < terms_->problem.services.size(); ++service) {
+  for (const ServiceIndex service : indices_of<ServiceIndex>(terms_->problem.services)) {
     if (is_pinned && service != stay.piece.service) continue;
     if (terms_->group[idx(service)] != terms_->group[idx(stay.piece.service)]) continue;
     add_retraining(gpu, path, stay, service, loans);
@@ -93,9 +94,10 @@ std::vector<Lending::Loan> Lending::loans_of(int gpu, const Path& path, const St
   return loans;
 }
 
-void Lending::add_retraining(int gpu, const Path& path, const Stay& stay, int service, std::vector<Loan>& loans) const {
+void Lending::add_retraining(GpuIndex gpu, const Path& path, const Stay& stay, ServiceIndex service,
+                             std::vector<Loan>& loans) const {
   const ServiceTerms& terms = terms_->problem.services[idx(service)];
-  const int model = terms_->problem.gpus[idx(gpu)].model;
+  const ModelIndex model = terms_->problem.gpus[idx(gpu)].model;
   const Piece piece{.site = stay.piece.site, .service = service, .use = kRetraining};
   if (!terms.retraining || terms.retrains_elsewhere || piece == stay.piece) return;
   if (terms_->rates(model, stay.kind, service).retraining_slots <= 0) return;
@@ -103,35 +105,36 @@ void Lending::add_retraining(int gpu, const Path& path, const Stay& stay, int se
   const bool may_return =
       stay.piece.use != kRetraining &&
       terms_->rates(model, stay.kind, stay.piece.service).requests_per_second[idx(stay.piece.use)] > 0;
-  for (const int from : begins_of(gpu, path, stay, service)) {
+  for (const SlotIndex from : begins_of(gpu, path, stay, service)) {
     if (is_fresh_[idx(service)][idx(from)] != 0) continue;
     Stay lent_stay = stay;
     lent_stay.piece = piece;
-    const int done = done_slot(lent_stay, model, from);
-    if (done < std::min(stay.until, terms_->slots) && may_return) {
+    const SlotIndex done = done_slot(lent_stay, model, from);
+    if (done < std::min(stay.until, terms_->tail()) && may_return) {
       loans.push_back({.piece = piece, .from = from, .until = done});
     }
     loans.push_back({.piece = piece, .from = from, .until = stay.until});
   }
 }
 
-void Lending::add_serving(int gpu, const Path& path, const Stay& stay, int service, std::vector<Loan>& loans) const {
-  const int model = terms_->problem.gpus[idx(gpu)].model;
+void Lending::add_serving(GpuIndex gpu, const Path& path, const Stay& stay, ServiceIndex service,
+                          std::vector<Loan>& loans) const {
+  const ModelIndex model = terms_->problem.gpus[idx(gpu)].model;
   const std::vector<double>& rates = terms_->rates(model, stay.kind, service).requests_per_second;
   for (int use = 0; idx(use) < rates.size(); ++use) {
     if (rates[idx(use)] <= 0) continue;
     const Piece piece{.site = stay.piece.site, .service = service, .use = use};
-    for (const int from : begins_of(gpu, path, stay, stay.piece.service)) {
+    for (const SlotIndex from : begins_of(gpu, path, stay, stay.piece.service)) {
       loans.push_back({.piece = piece, .from = from, .until = stay.until});
     }
   }
 }
 
 /// When a retraining that begins in a slot on a standing slice is done, if nothing else retrains the service.
-int Lending::done_slot(const Stay& stay, int model, int from) const {
-  const int service = stay.piece.service;
+SlotIndex Lending::done_slot(const Stay& stay, ModelIndex model, SlotIndex from) const {
+  const ServiceIndex service = stay.piece.service;
   const RetrainingTerms& retraining = *terms_->problem.services[idx(service)].retraining;
-  const bool is_reset = std::ranges::any_of(retraining.due_slots, [&](int due) { return due <= from; });
+  const bool is_reset = std::ranges::any_of(retraining.due_slots, [&](SlotIndex due) { return due <= from; });
   const double left = retraining.is_stale && !is_reset ? 1 - retraining.progress : 1;
   const double slots = left * terms_->rates(model, stay.kind, service).retraining_slots;
   return from + terms_->retraining.on_same_site + static_cast<int>(std::ceil(slots - 1e-6));

@@ -14,7 +14,7 @@ namespace {
 
 Schedule schedule_of(const FleetState& state, int gpus) {
   Schedule schedule;
-  for (int gpu = 0; gpu < gpus; ++gpu) schedule.gpus.push_back(state.path(gpu).changes);
+  for (const GpuIndex gpu : Indices<GpuIndex>(gpus)) schedule.gpus.push_back(state.path(gpu).changes);
   return schedule;
 }
 
@@ -23,14 +23,14 @@ Problem two_stale_models() {
   Problem problem;
   problem.slots = 40;
   problem.models.resize(1);
-  problem.models[0].sites = {{.start = 0, .profile = {}, .kind = 0, .clashes = 1}};
+  problem.models[0].sites = {{.start = 0, .profile = {}, .kind{}, .clashes = 1}};
   const Rates rates{.requests_per_second = {10}, .retraining_slots = 10};
   problem.models[0].rates = {{rates, rates}};
   problem.models[0].sms = {100};
   problem.gpus.resize(3);
-  problem.gpus[0].standing = {{.piece = {.site = 0, .service = 0, .use = 0}, .ready_in = 0}};
-  problem.gpus[1].standing = {{.piece = {.site = 0, .service = 1, .use = 0}, .ready_in = 0}};
-  problem.gpus[2].standing = {{.piece = {.site = 0, .service = 0, .use = 0}, .ready_in = 0}};
+  problem.gpus[0].standing = {{.piece = {.site{}, .service{}, .use = 0}, .ready_in = 0}};
+  problem.gpus[1].standing = {{.piece = {.site{}, .service{1}, .use = 0}, .ready_in = 0}};
+  problem.gpus[2].standing = {{.piece = {.site{}, .service{}, .use = 0}, .ready_in = 0}};
   for (int i = 0; i < 2; ++i) {
     ServiceTerms& service = problem.services.emplace_back();
     service.loads.assign(static_cast<std::size_t>(problem.slots) + 1, 10);
@@ -46,21 +46,21 @@ TEST(FleetLending, OneSliceRetrainsOneModelAfterTheOther) {
   FleetState state(terms);
   EXPECT_NEAR(state.objective(), 40 * 10 * 0.5 * 2, 1e-9);
   Lending lending(terms);
-  const double gain = lending.improve(state, 2);
+  const double gain = lending.improve(state, GpuIndex(2));
   // Either is fresh from slot 10 on, the other from slot 20 on; nothing is taken from what serves.
   EXPECT_NEAR(gain, (30 + 20) * 10 * 0.5, 1e-9);
   EXPECT_NEAR(state.objective(), 40 * 10 * 0.5 * 2 + gain, 1e-9);
-  EXPECT_EQ(lending.improve(state, 2), 0);
+  EXPECT_EQ(lending.improve(state, GpuIndex(2)), 0);
   EXPECT_GT(lending.nodes(), 0);
 }
 
 TEST(FleetLending, WhatIsPinnedIsLentToItsOwnerOnly) {
   Problem problem = two_stale_models();
-  problem.gpus[2].pins = {{.site = 0, .service = 0}};
+  problem.gpus[2].pins = {{.site{}, .service{}}};
   const Terms terms(problem);
   FleetState state(terms);
   Lending lending(terms);
-  EXPECT_NEAR(lending.improve(state, 2), 30 * 10 * 0.5, 1e-9);
+  EXPECT_NEAR(lending.improve(state, GpuIndex(2)), 30 * 10 * 0.5, 1e-9);
   EXPECT_EQ(find_fault(problem, schedule_of(state, 3)).value_or(""), "");
 }
 
@@ -69,11 +69,11 @@ TEST(FleetLending, WhatStandsWithoutARateDoesNotComeBackFromALoan) {
   Problem problem = two_stale_models();
   problem.models.push_back(problem.models[0]);
   for (Rates& rates : problem.models[1].rates[0]) rates.requests_per_second = {0};
-  problem.gpus[2].model = 1;
+  problem.gpus[2].model = ModelIndex(1);
   const Terms terms(problem);
   FleetState state(terms);
   Lending lending(terms);
-  EXPECT_GT(lending.improve(state, 2), 0);
+  EXPECT_GT(lending.improve(state, GpuIndex(2)), 0);
   EXPECT_EQ(find_fault(problem, schedule_of(state, 3)).value_or(""), "");
 }
 
@@ -87,7 +87,7 @@ TEST(FleetLending, TheGainIsExact) {
     FleetState state(terms);
     if (state.shortfall() > 0) continue;
     Lending lending(terms);
-    for (int gpu = 0; gpu < 3; ++gpu) {
+    for (const GpuIndex gpu : Indices<GpuIndex>(3)) {
       const double before = state.score();
       const double gain = lending.improve(state, gpu);
       EXPECT_GE(gain, 0);

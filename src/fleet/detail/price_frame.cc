@@ -10,21 +10,21 @@ constexpr std::size_t kDelaysMax = 4;
 
 }  // namespace
 
-PriceFrame::PriceFrame(const Terms& of, std::vector<int> begin) : terms(&of), starts(std::move(begin)) {
+PriceFrame::PriceFrame(const Terms& of, std::vector<SlotIndex> begin) : terms(&of), starts(std::move(begin)) {
   set_delays();
-  std::size_t block = 0;
+  BlockIndex block;
   length.assign(blocks(), 0);
-  for (int slot = 0; slot < of.slots; ++slot) {
-    while (block + 1 < starts.size() && starts[block + 1] <= slot) ++block;
-    block_of_slot.push_back(static_cast<int>(block));
+  for (const SlotIndex slot : Indices<SlotIndex>(of.slots)) {
+    while (idx(block) + 1 < starts.size() && starts[block + 1] <= slot) ++block;
+    block_of_slot.push_back(block);
     ++length[block];
   }
-  block_of_slot.push_back(static_cast<int>(blocks()) - 1);
+  block_of_slot.emplace_back(blocks() - 1);
   length.back() = of.problem.tail_seconds;
   seconds_before.assign(blocks() * (idx(of.slots) + 2), 0);
-  for (int slot = 0; slot <= of.slots; ++slot) {
+  for (const SlotIndex slot : Indices<SlotIndex>(of.slots + 1)) {
     const double seconds = slot == of.slots ? of.problem.tail_seconds : 1;
-    for (std::size_t k = 0; k < blocks(); ++k) {
+    for (const BlockIndex k : Indices<BlockIndex>(blocks())) {
       seconds_before[(idx(slot) + 1) * blocks() + k] =
           seconds_before[idx(slot) * blocks() + k] + (k == block_of(slot) ? seconds : 0);
     }
@@ -74,7 +74,7 @@ void PriceFrame::place_prices() {
   prices = next;
 }
 
-double PriceFrame::step_of(int service, std::size_t rung, bool is_fresh) const {
+double PriceFrame::step_of(ServiceIndex service, RungIndex rung, bool is_fresh) const {
   const Ladder& fresh = terms->fresh[idx(service)];
   if (is_fresh) return fresh.step[rung];
   // In the order of the fresh model, whose prices these are. Where the stale one has another order, each variant counts
@@ -87,10 +87,10 @@ double PriceFrame::step_of(int service, std::size_t rung, bool is_fresh) const {
     }
     return best;
   };
-  return its.value * (accuracy(rung) - accuracy(rung + 1));
+  return its.value * (accuracy(idx(rung)) - accuracy(idx(rung) + 1));
 }
 
-double PriceFrame::step_in_tail(int service, std::size_t rung, bool is_fresh) const {
+double PriceFrame::step_in_tail(ServiceIndex service, RungIndex rung, bool is_fresh) const {
   const double tail = terms->problem.tail_seconds;
   const std::optional<RetrainingTerms>& retraining = service_terms(service).retraining;
   double fresh_seconds = retraining ? std::min(tail, retraining->tail_fresh_seconds) : tail;

@@ -9,6 +9,9 @@
 
 namespace berth::planner::fleet {
 
+/// Of the ranges of slots with one price; the last one is the tail.
+using BlockIndex = Index<struct BlockTag>;
+
 /// Where the prices of a service begin in the list of all.
 struct PricePlaces {
   std::size_t capacity = 0;  ///< [rung x blocks + block]
@@ -19,24 +22,26 @@ struct PricePlaces {
 
 struct PriceFrame {
   /// `begin`: where prices may change, ascending slots from 0.
-  PriceFrame(const Terms& of, std::vector<int> begin);
+  PriceFrame(const Terms& of, std::vector<SlotIndex> begin);
 
   const Terms* terms;
-  std::vector<int> starts;
-  std::vector<Readiness> serving;      ///< [service], at most the real ones
-  std::vector<int> block_of_slot;      ///< [slot], slots + 1
-  std::vector<double> length;          ///< [block], seconds
-  std::vector<double> seconds_before;  ///< [slot x blocks + block]: of a stretch before a slot, slots + 2 slots
+  std::vector<SlotIndex> starts;
+  std::vector<Readiness> serving;         ///< [service], at most the real ones
+  std::vector<BlockIndex> block_of_slot;  ///< [slot], slots + 1
+  std::vector<double> length;             ///< [block], seconds
+  std::vector<double> seconds_before;  ///< [slot x blocks + block]: seconds of a block before a slot, slots + 2 slots
   Grid grid;                           ///< where changes of a GPU lose nothing
   std::vector<PricePlaces> places;
-  std::size_t prices = 0;  ///< how many there are
+  std::size_t prices = 0;  ///< their number
 
-  [[nodiscard]] std::size_t blocks() const { return starts.size() + 1; }  ///< the last one is the tail
-  [[nodiscard]] std::size_t block_of(int slot) const { return idx(block_of_slot[idx(slot)]); }
-  [[nodiscard]] const ServiceTerms& service_terms(int service) const { return terms->problem.services[idx(service)]; }
+  [[nodiscard]] int blocks() const { return static_cast<int>(starts.size()) + 1; }  ///< the last one is the tail
+  [[nodiscard]] BlockIndex block_of(SlotIndex slot) const { return block_of_slot[idx(slot)]; }
+  [[nodiscard]] const ServiceTerms& service_terms(ServiceIndex service) const {
+    return terms->problem.services[idx(service)];
+  }
   /// The worth of a rung of the ladder per second, and in the tail as a whole.
-  [[nodiscard]] double step_of(int service, std::size_t rung, bool is_fresh) const;
-  [[nodiscard]] double step_in_tail(int service, std::size_t rung, bool is_fresh) const;
+  [[nodiscard]] double step_of(ServiceIndex service, RungIndex rung, bool is_fresh) const;
+  [[nodiscard]] double step_in_tail(ServiceIndex service, RungIndex rung, bool is_fresh) const;
 
  private:
   void set_delays();

@@ -8,7 +8,7 @@
 namespace berth::planner {
 namespace {
 
-bool in_one_place(const ModelTerms& model, int a, int b) {
+bool in_one_place(const ModelTerms& model, SiteIndex a, SiteIndex b) {
   return a == b || (model.sites[static_cast<std::size_t>(a)].clashes >> b & 1) != 0;
 }
 
@@ -38,7 +38,7 @@ class Recuts {
   }
 
   /// The owner's piece on a site, in the use in which it gives most.
-  [[nodiscard]] std::optional<Piece> piece_on(int site, int service) const {
+  [[nodiscard]] std::optional<Piece> piece_on(SiteIndex site, ServiceIndex service) const {
     const auto kind = static_cast<std::size_t>(model_.sites[static_cast<std::size_t>(site)].kind);
     const auto& rates = model_.rates[kind][static_cast<std::size_t>(service)].requests_per_second;
     const auto best = std::ranges::max_element(rates);
@@ -46,7 +46,7 @@ class Recuts {
     return Piece{.site = site, .service = service, .use = static_cast<int>(best - rates.begin())};
   }
 
-  [[nodiscard]] bool is_free_of_others(int site, const Piece& a, const Piece& b) const {
+  [[nodiscard]] bool is_free_of_others(SiteIndex site, const Piece& a, const Piece& b) const {
     return std::ranges::none_of(pieces_, [&](const Piece& other) {
       return other.site != a.site && other.site != b.site && in_one_place(model_, site, other.site);
     });
@@ -62,9 +62,9 @@ class Recuts {
   }
 
   void cut_in_two(const Piece& piece) {
-    for (int a = 0; a < sites(); ++a) {
+    for (const SiteIndex a : Indices<SiteIndex>(sites())) {
       if (a == piece.site || !in_one_place(model_, a, piece.site) || !is_free_of_others(a, piece, piece)) continue;
-      for (int b = a + 1; b < sites(); ++b) {
+      for (SiteIndex b = a + 1; b < sites(); ++b) {
         if (b == piece.site || in_one_place(model_, a, b) || !in_one_place(model_, b, piece.site)) continue;
         if (!is_free_of_others(b, piece, piece)) continue;
         const auto first = piece_on(a, piece.service);
@@ -75,10 +75,10 @@ class Recuts {
   }
 
   void make_one(const Piece& a, const Piece& b) {
-    for (int site = 0; site < sites(); ++site) {
+    for (const SiteIndex site : Indices<SiteIndex>(sites())) {
       if (!in_one_place(model_, site, a.site) || !in_one_place(model_, site, b.site) || !is_free_of_others(site, a, b))
         continue;
-      for (const int owner : {a.service, b.service}) {
+      for (const ServiceIndex owner : {a.service, b.service}) {
         const auto whole = piece_on(site, owner);
         if (whole) add(a, b, {*whole});
         if (a.service == b.service) break;

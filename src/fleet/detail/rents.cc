@@ -19,61 +19,61 @@ PriceRents::PriceRents(const PriceFrame& frame, const Demand& demand)
 
 void PriceRents::set_prices(std::vector<double>& prices) {
   prices_ = &prices;
-  for (std::size_t block = 0; block < frame_->blocks(); ++block) {
+  for (const BlockIndex block : Indices<BlockIndex>(frame_->blocks())) {
     if (frame_->length[block] > 0) set_rents(block);
   }
   price_progress();
 }
 
 /// The highest prices of the rungs at which no GPU earns more than its rent with this service alone.
-void PriceRents::set_prices_by_rents(std::size_t block, int service, const std::vector<double>& rents,
+void PriceRents::set_prices_by_rents(BlockIndex block, ServiceIndex service, const std::vector<double>& rents,
                                      double* prices) const {
   const std::size_t rungs = frame_->service_terms(service).variants.size();
   double capacity_price = kNoPrice;  // never higher behind than in front
-  for (std::size_t w = 0; w < rungs; ++w) {
-    for (std::size_t m = 0; m < rents.size(); ++m) {
+  for (const RungIndex w : Indices<RungIndex>(rungs)) {
+    for (const ModelIndex m : indices_of<ModelIndex>(rents)) {
       const double whole = whole_[m][idx(service)][w];
       if (whole > 0) capacity_price = std::min(capacity_price, rents[m] / whole);
     }
     prices[w] = capacity_price;
   }
   const std::size_t place = frame_->places[idx(service)].capacity;
-  for (std::size_t w = 0; w < rungs; ++w) {
-    const double next = w + 1 < rungs ? prices[w + 1] : 0;
+  for (const RungIndex w : Indices<RungIndex>(rungs)) {
+    const double next = idx(w) + 1 < rungs ? prices[w + 1] : 0;
     prices[w] = std::min(prices[w] >= kNoPrice ? kNoPrice : prices[w] - next,
                          price_max()[place + w * frame_->blocks() + block]);
   }
 }
 
 /// GPUs of a model less those that are wanted at these rents.
-double PriceRents::surplus_of_rent(std::size_t block, int model, const std::vector<double>& rents) const {
+double PriceRents::surplus_of_rent(BlockIndex block, ModelIndex model, const std::vector<double>& rents) const {
   const bool is_tail = block + 1 == frame_->blocks();
-  const int begin = is_tail ? terms_->slots : frame_->starts[block];
-  const int end = is_tail ? begin + 1 : begin + static_cast<int>(frame_->length[block]);
+  const SlotIndex begin = is_tail ? terms_->tail() : frame_->starts[block];
+  const SlotIndex end = is_tail ? begin + 1 : begin + static_cast<int>(frame_->length[block]);
   const int stride = std::max(1, (end - begin) / kRentSlots);
   double wanted = 0;
   int count = 0;
   std::vector<double> prices;
-  for (int i = 0; idx(i) < frame_->places.size(); ++i) {
+  for (const ServiceIndex i : indices_of<ServiceIndex>(frame_->places)) {
     const std::size_t rungs = frame_->service_terms(i).variants.size();
     prices.assign(rungs, 0);
     set_prices_by_rents(block, i, rents, prices.data());
     count = 0;
-    for (int slot = begin; slot < end; slot += stride, ++count) {
+    for (SlotIndex slot = begin; slot < end; slot += stride, ++count) {
       double before = 0;
-      for (std::size_t w = 0; w < rungs; ++w) {
+      for (const RungIndex w : Indices<RungIndex>(rungs)) {
         const double seconds = is_tail ? frame_->length.back() : 1;
         const double step = is_tail ? frame_->step_in_tail(i, w, true) : frame_->step_of(i, w, true);
         const double upto = std::max(before, demand_->take(i, slot, step, prices[w] * seconds).capacity);
-        std::size_t cheapest = rents.size();
+        ModelIndex cheapest(rents.size());
         double cost = kNoPrice;
-        for (std::size_t m = 0; m < rents.size(); ++m) {
+        for (const ModelIndex m : indices_of<ModelIndex>(rents)) {
           const double whole = whole_[m][idx(i)][w];
           if (whole <= 0 || rents[m] / whole >= cost) continue;
           cost = rents[m] / whole;
           cheapest = m;
         }
-        if (cheapest == idx(model)) wanted += (upto - before) / whole_[cheapest][idx(i)][w];
+        if (cheapest == model) wanted += (upto - before) / whole_[cheapest][idx(i)][w];
         before = upto;
       }
     }
@@ -81,11 +81,11 @@ double PriceRents::surplus_of_rent(std::size_t block, int model, const std::vect
   return gpus_of_model_[idx(model)] - wanted / std::max(1, count);
 }
 
-void PriceRents::set_rents(std::size_t block) {
+void PriceRents::set_rents(BlockIndex block) {
   const std::size_t models = terms_->problem.models.size();
   std::vector<double> most(models, 0);
-  for (std::size_t m = 0; m < models; ++m) {
-    for (int i = 0; idx(i) < frame_->places.size(); ++i) {
+  for (const ModelIndex m : Indices<ModelIndex>(models)) {
+    for (const ServiceIndex i : indices_of<ServiceIndex>(frame_->places)) {
       for (std::size_t w = 0; w < whole_[m][idx(i)].size(); ++w) {
         double value = 0;
         for (std::size_t below = w; below < whole_[m][idx(i)].size(); ++below) {
@@ -98,22 +98,22 @@ void PriceRents::set_rents(std::size_t block) {
   std::vector<double> rents = most;
   for (double& rent : rents) rent /= 2;
   for (int round = 0; round < kRentRounds; ++round) {
-    for (std::size_t m = 0; m < models; ++m) {
+    for (const ModelIndex m : Indices<ModelIndex>(models)) {
       if (gpus_of_model_[m] == 0) continue;
       double low = 0;
       double high = most[m];
       for (int halving = 0; halving < kRentHalvings; ++halving) {
         rents[m] = (low + high) / 2;
-        (surplus_of_rent(block, static_cast<int>(m), rents) > 0 ? high : low) = rents[m];
+        (surplus_of_rent(block, m, rents) > 0 ? high : low) = rents[m];
       }
     }
   }
   std::vector<double> prices;
-  for (int i = 0; idx(i) < frame_->places.size(); ++i) {
+  for (const ServiceIndex i : indices_of<ServiceIndex>(frame_->places)) {
     const std::size_t rungs = frame_->service_terms(i).variants.size();
     prices.assign(rungs, 0);
     set_prices_by_rents(block, i, rents, prices.data());
-    for (std::size_t w = 0; w < rungs; ++w) {
+    for (const RungIndex w : Indices<RungIndex>(rungs)) {
       (*prices_)[frame_->places[idx(i)].capacity + w * frame_->blocks() + block] =
           std::min(prices[w], price_max()[frame_->places[idx(i)].capacity + w * frame_->blocks() + block]);
     }
@@ -126,16 +126,16 @@ void PriceRents::set_whole() {
   gpus_of_model_.assign(problem.models.size(), 0);
   for (const GpuTerms& gpu : problem.gpus) ++gpus_of_model_[idx(gpu.model)];
   whole_.resize(problem.models.size());
-  for (int m = 0; idx(m) < problem.models.size(); ++m) {
+  for (const ModelIndex m : indices_of<ModelIndex>(problem.models)) {
     const SpaceTree& tree = terms_->trees[idx(m)];
-    for (int i = 0; idx(i) < problem.services.size(); ++i) {
+    for (const ServiceIndex i : indices_of<ServiceIndex>(problem.services)) {
       std::vector<double>& by_rung = whole_[idx(m)].emplace_back();
       for (const int variant : terms_->fresh[idx(i)].order) {
         std::vector<double> best(tree.nodes.size(), 0);
         for (std::size_t n = 0; n < tree.nodes.size(); ++n) {
-          for (const int child : tree.nodes[n].children) best[n] += best[idx(child)];
-          for (const int site : tree.nodes[n].sites) {
-            const int kind = problem.models[idx(m)].sites[idx(site)].kind;
+          for (const NodeIndex child : tree.nodes[n].children) best[n] += best[idx(child)];
+          for (const SiteIndex site : tree.nodes[n].sites) {
+            const KindIndex kind = problem.models[idx(m)].sites[idx(site)].kind;
             best[n] = std::max(best[n], terms_->rates(m, kind, i).requests_per_second[idx(variant)]);
           }
         }
@@ -148,12 +148,12 @@ void PriceRents::set_whole() {
 /// At first progress costs what the cheapest slice for it would serve otherwise.
 void PriceRents::price_progress() {
   const std::size_t services = terms_->problem.services.size();
-  for (std::size_t block = 0; block < frame_->starts.size(); ++block) {
+  for (const BlockIndex block : indices_of<BlockIndex>(frame_->starts)) {
     std::vector<double> cheapest(services, kNoPrice);
     for (const ModelTerms& model : terms_->problem.models) {
       for (const std::vector<Rates>& kind : model.rates) {
         double best = 0;
-        for (std::size_t i = 0; i < services; ++i) {
+        for (const ServiceIndex i : Indices<ServiceIndex>(services)) {
           const std::vector<int>& order = terms_->fresh[i].order;
           double price = 0;
           for (std::size_t w = order.size(); w-- > 0;) {
@@ -161,12 +161,12 @@ void PriceRents::price_progress() {
             best = std::max(best, price * kind[i].requests_per_second[idx(order[w])]);
           }
         }
-        for (std::size_t i = 0; i < services; ++i) {
+        for (const ServiceIndex i : Indices<ServiceIndex>(services)) {
           if (kind[i].retraining_slots > 0) cheapest[i] = std::min(cheapest[i], best * kind[i].retraining_slots);
         }
       }
     }
-    for (std::size_t i = 0; i < services; ++i) {
+    for (const ServiceIndex i : Indices<ServiceIndex>(services)) {
       if (terms_->problem.services[i].retraining && cheapest[i] < kNoPrice) {
         (*prices_)[frame_->places[i].progress + block] = cheapest[i];
       }

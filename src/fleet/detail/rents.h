@@ -9,8 +9,8 @@
 
 namespace berth::planner::fleet {
 
-/// Prices at which GPUs, as one divisible mass that changes at no cost, earn the same with each service that they
-/// serve: for each range of slots a rent of each GPU model, by coordinate descent.
+/// Prices at which GPUs earn the same with each service that they serve, if GPUs are divisible and changes are free:
+/// for each range of slots a rent of each GPU model, by coordinate descent.
 class PriceRents {
  public:
   PriceRents(const PriceFrame& frame, const Demand& demand);
@@ -18,9 +18,10 @@ class PriceRents {
 
  private:
   void set_whole();
-  void set_rents(std::size_t block);
-  [[nodiscard]] double surplus_of_rent(std::size_t block, int model, const std::vector<double>& rents) const;
-  void set_prices_by_rents(std::size_t block, int service, const std::vector<double>& rents, double* prices) const;
+  void set_rents(BlockIndex block);
+  [[nodiscard]] double surplus_of_rent(BlockIndex block, ModelIndex model, const std::vector<double>& rents) const;
+  void set_prices_by_rents(BlockIndex block, ServiceIndex service, const std::vector<double>& rents,
+                           double* prices) const;
   void price_progress();
   [[nodiscard]] const std::vector<double>& price_max() const { return demand_->price_max(); }
 

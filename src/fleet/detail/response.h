@@ -19,9 +19,9 @@
 namespace berth::planner::fleet {
 
 /// A service that a GPU retrains, and where.
-struct Retraining {
-  int service = 0;
-  int site = 0;
+struct RetrainingSite {
+  ServiceIndex service;
+  SiteIndex site;
 };
 
 struct ResponseOptions {
@@ -35,21 +35,21 @@ class Responder {
   Responder(const Terms& terms, Grid grid, int stride);
 
   /// Changes the path of a GPU to the best one found, if that is better. Returns the gain in score.
-  double improve(FleetState& state, int gpu, const ResponseOptions& options);
-  /// Puts a removed GPU back with the path that looks best. Worths are at most those of `caps`, where set: so
-  /// GPUs that come early leave to others what those do better.
-  void place(FleetState& state, int gpu);
+  double improve(FleetState& state, GpuIndex gpu, const ResponseOptions& options);
+  /// Puts a removed GPU back with the path that looks best. Worths are limited by `caps`, if set, so that GPUs that are
+  /// placed early leave work to GPUs that do it better.
+  void place(FleetState& state, GpuIndex gpu);
   [[nodiscard]] GainTables& gains() { return gains_; }
   /// Lets a GPU retrain a service that no other one retrains, on the best kind of slice, or lets it stop that. Returns
   /// the gain.
-  double retrain(FleetState& state, int gpu, int service);
-  /// Stops it, whatever that loses.
-  double stop_retraining(FleetState& state, int gpu, int service);
+  double retrain(FleetState& state, GpuIndex gpu, ServiceIndex service);
+  /// Stops the retraining, whatever the loss.
+  double stop_retraining(FleetState& state, GpuIndex gpu, ServiceIndex service);
   /// Gives pieces of a GPU to services that are short of their floors, one at a time, while that is better. Returns the
   /// gain.
-  double mend(FleetState& state, int gpu);
+  double repair_floors(FleetState& state, GpuIndex gpu);
   /// Moves the changes of a GPU in time as long as that is better.
-  double retime(FleetState& state, int gpu);
+  double retime(FleetState& state, GpuIndex gpu);
   [[nodiscard]] std::int64_t nodes() const { return nodes_; }
 
  private:
@@ -60,32 +60,36 @@ class Responder {
 
   void renew(FleetState& state);
   void forget_own();
-  void move_own(int gpu, const Path& path, double share);
-  bool reassign_one(FleetState& state, int gpu, const std::vector<int>& takers, double& score, Path& best);
-  void fill_tables(const FleetState& state, int gpu, int group);
-  void fill_retraining(const FleetState& state, int model, int service);
-  void fill_retraining(const FleetState& state, int model, const std::vector<Retraining>& held);
-  [[nodiscard]] std::vector<double> standing_worth(const FleetState& state, int gpu, const StandingPiece& standing,
-                                                   int group, int first, const std::vector<Retraining>& held);
-  [[nodiscard]] std::vector<NodeRule> rules_of(const FleetState& state, int gpu, int group,
-                                               const std::vector<Retraining>& held);
-  void divide(const FleetState& state, int gpu, const std::vector<int>& stays_until, std::vector<Wanted>& wanted);
-  void add_own(const Piece& piece, int model, int kind, int from, int until);
-  Attempt attempt(const FleetState& state, int gpu, int group, const std::vector<Retraining>& held);
-  [[nodiscard]] std::vector<Retraining> held_by(const FleetState& state, int gpu, const Path& path) const;
-  [[nodiscard]] bool may_retrain(const FleetState& state, int service) const;
-  bool consider(FleetState& state, int gpu, Path path, double& score, Path& best);
-  void try_group(FleetState& state, int gpu, int group, const ResponseOptions& options, double& score, Path& best);
-  void try_retraining(FleetState& state, int gpu, int group, const std::vector<Retraining>& held, double& score,
-                      Path& best);
-  [[nodiscard]] std::vector<Attempt> retraining_attempts(const FleetState& state, int gpu, int service,
-                                                         const std::vector<Retraining>& held);
+  void move_own(GpuIndex gpu, const Path& path, double share);
+  bool reassign_one(FleetState& state, GpuIndex gpu, const std::vector<ServiceIndex>& takers, double& score,
+                    Path& best);
+  void fill_tables(const FleetState& state, GpuIndex gpu, GroupIndex group);
+  void fill_retraining(const FleetState& state, ModelIndex model, ServiceIndex service);
+  void fill_retraining(const FleetState& state, ModelIndex model, const std::vector<RetrainingSite>& held);
+  [[nodiscard]] std::vector<double> standing_worth(const FleetState& state, GpuIndex gpu, const StandingPiece& standing,
+                                                   GroupIndex group, PointIndex first,
+                                                   const std::vector<RetrainingSite>& held);
+  [[nodiscard]] std::vector<NodeRule> rules_of(const FleetState& state, GpuIndex gpu, GroupIndex group,
+                                               const std::vector<RetrainingSite>& held);
+  void divide(const FleetState& state, GpuIndex gpu, const std::vector<SlotIndex>& stays_until,
+              std::vector<PlannedPiece>& wanted);
+  void add_own(const Piece& piece, ModelIndex model, KindIndex kind, SlotIndex from, SlotIndex until);
+  Attempt attempt(const FleetState& state, GpuIndex gpu, GroupIndex group, const std::vector<RetrainingSite>& held);
+  [[nodiscard]] std::vector<RetrainingSite> held_by(const FleetState& state, GpuIndex gpu, const Path& path) const;
+  [[nodiscard]] bool may_retrain(const FleetState& state, ServiceIndex service) const;
+  bool consider(FleetState& state, GpuIndex gpu, Path path, double& score, Path& best);
+  void try_group(FleetState& state, GpuIndex gpu, GroupIndex group, const ResponseOptions& options, double& score,
+                 Path& best);
+  void try_retraining(FleetState& state, GpuIndex gpu, GroupIndex group, const std::vector<RetrainingSite>& held,
+                      double& score, Path& best);
+  [[nodiscard]] std::vector<Attempt> retraining_attempts(const FleetState& state, GpuIndex gpu, ServiceIndex service,
+                                                         const std::vector<RetrainingSite>& held);
 
   const Terms* terms_;
   Grid grid_;
   std::int64_t nodes_ = 0;
   GainTables gains_;
-  std::vector<OwnCapacity> own_;                                         ///< what worths are slopes at
+  std::vector<OwnCapacity> own_;                                         ///< the capacity at which slopes are taken
   std::vector<SpaceValues> spaces_;                                      ///< [model]
   std::vector<std::vector<PieceTable>> tables_;                          ///< [model][kind]
   std::vector<std::vector<std::vector<Offer>>> offers_;                  ///< [model][kind], in the tables

@@ -27,10 +27,10 @@ SpaceShares::SpaceShares(const SpaceTree& tree, int kinds, std::size_t width) : 
 }
 
 void SpaceShares::set_reference(const SpaceValues& space, const std::vector<PieceTable>& by_kind) {
-  for (std::size_t type = 0; type < type_reference_.size(); ++type) {
-    type_reference_[type] = space.cell_of_type(static_cast<int>(type)).entry_new;
+  for (const NodeTypeIndex type : indices_of<NodeTypeIndex>(type_reference_)) {
+    type_reference_[type] = space.cell_of_type(type).entry_new;
   }
-  for (std::size_t kind = 0; kind < kind_reference_.size(); ++kind) kind_reference_[kind] = by_kind[kind].on_new;
+  for (const KindIndex kind : indices_of<KindIndex>(kind_reference_)) kind_reference_[kind] = by_kind[kind].on_new;
 }
 
 void SpaceShares::clear() {
@@ -42,15 +42,15 @@ void SpaceShares::clear() {
   }
 }
 
-void SpaceShares::add(const SpaceTree& tree, const Room& room, double amount) {
+void SpaceShares::add(const SpaceTree& tree, const NewSpace& new_space, double amount) {
   is_empty_ = false;
-  std::vector<double>& table = entries_[idx(tree.nodes[idx(room.node)].type)][room.is_on_same_site ? 1 : 0];
-  table[idx(room.from_point) * width_ + idx(room.until_point)] += amount;
+  std::vector<double>& table = entries_[idx(tree.nodes[idx(new_space.node)].type)][new_space.is_on_same_site ? 1 : 0];
+  table[idx(new_space.from_point) * width_ + idx(new_space.until_point)] += amount;
 }
 
 void SpaceShares::spread(const SpaceValues& space, const ModelTerms& model, double softness) {
   if (is_empty_) return;
-  for (int type = static_cast<int>(entries_.size()) - 1; type >= 0; --type) {  // children have smaller numbers
+  for (NodeTypeIndex type = NodeTypeIndex(entries_.size()) - 1; type >= 0; --type) {  // children have smaller numbers
     const Cell& cell = space.cell_of_type(type);
     split_in_time(cell, type, false, softness);
     split_in_time(cell, type, true, softness);
@@ -60,7 +60,7 @@ void SpaceShares::spread(const SpaceValues& space, const ModelTerms& model, doub
 }
 
 /// F(a, b) is base(a, b), or F(a, m) and then base(m, b).
-void SpaceShares::split_in_time(const Cell& cell, int type, bool is_same, double softness) {
+void SpaceShares::split_in_time(const Cell& cell, NodeTypeIndex type, bool is_same, double softness) {
   const std::vector<double>& entry = is_same ? cell.entry_same : cell.entry_new;
   const std::vector<double>& base = is_same ? cell.base_same : cell.base_new;
   std::vector<double>& amounts = entries_[idx(type)][is_same ? 1 : 0];
@@ -92,7 +92,7 @@ void SpaceShares::split_in_time(const Cell& cell, int type, bool is_same, double
 }
 
 /// base(a, b) is a piece on a site of the node, or its children.
-void SpaceShares::split_in_space(const SpaceValues& space, const ModelTerms& model, int type, bool is_same,
+void SpaceShares::split_in_space(const SpaceValues& space, const ModelTerms& model, NodeTypeIndex type, bool is_same,
                                  double softness) {
   const Cell& cell = space.cell_of_type(type);
   const std::vector<double>& base = is_same ? cell.base_same : cell.base_new;
@@ -110,15 +110,15 @@ void SpaceShares::split_in_space(const SpaceValues& space, const ModelTerms& mod
       sum += weights_[s];
     }
     double below = 0;
-    for (const int child : cell.children) below += space.cell_of_type(child).entry_new[at];
+    for (const CellIndex child : cell.children) below += space.cell_of_type(NodeTypeIndex(idx(child))).entry_new[at];
     weights_.back() = cell.children.empty() ? 0 : share_weight(below, best, lack);
     sum += weights_.back();
     for (std::size_t s = 0; s < cell.sources.size(); ++s) {
-      const int kind = model.sites[idx(cell.sources[s].site)].kind;
+      const KindIndex kind = model.sites[idx(cell.sources[s].site)].kind;
       kinds_[idx(kind)][is_same ? 1 : 0][at] += amount * weights_[s] / sum;
     }
     if (weights_.back() <= 0) continue;
-    for (const int child : cell.children) entries_[idx(child)][0][at] += amount * weights_.back() / sum;
+    for (const CellIndex child : cell.children) entries_[idx(child)][0][at] += amount * weights_.back() / sum;
   }
 }
 

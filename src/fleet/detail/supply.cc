@@ -16,15 +16,15 @@ double amount_of(const Rates& rates, int use) {
   return rates.retraining_slots > 0 ? 1 / rates.retraining_slots : 0;
 }
 
-double between(const std::vector<double>& sums, int from, int until) {
+double between(const std::vector<double>& sums, SlotIndex from, SlotIndex until) {
   return until > from ? sums[idx(until)] - sums[idx(from)] : 0;
 }
 
 }  // namespace
 
 Supply::Supply(const PriceFrame& frame) : frame_(&frame), terms_(frame.terms) {
-  for (std::size_t m = 0; m < terms_->problem.models.size(); ++m) {
-    for (int group = 0; group <= terms_->groups; ++group) {
+  for (const ModelIndex m : indices_of<ModelIndex>(terms_->problem.models)) {
+    for (int space = 0; space <= terms_->groups; ++space) {
       spaces_.emplace_back(terms_->trees[m], frame.grid);
       tables_.emplace_back(terms_->problem.models[m].rates.size());
       offers_.emplace_back(terms_->problem.models[m].rates.size());
@@ -49,7 +49,7 @@ void Supply::fill(const std::vector<double>& prices) {
 void Supply::sum_prices() {
   sums_.resize(terms_->problem.services.size());
   const std::size_t size = idx(terms_->slots) + 2;
-  for (int i = 0; idx(i) < sums_.size(); ++i) {
+  for (const ServiceIndex i : indices_of<ServiceIndex>(sums_)) {
     const ServiceTerms& terms = frame_->service_terms(i);
     const PricePlaces& places = frame_->places[idx(i)];
     const std::vector<int>& order = terms_->fresh[idx(i)].order;
@@ -57,19 +57,19 @@ void Supply::sum_prices() {
     sums.serving.resize(order.size());
     std::vector<double> by_block(frame_->blocks(), 0);
     for (std::size_t w = order.size(); w-- > 0;) {
-      for (std::size_t block = 0; block < frame_->blocks(); ++block) {
+      for (const BlockIndex block : Indices<BlockIndex>(frame_->blocks())) {
         by_block[block] += prices_[places.capacity + w * frame_->blocks() + block];
       }
       std::vector<double>& serving = sums.serving[idx(order[w])];
       serving.resize(size);
-      for (int slot = 0; slot <= terms_->slots; ++slot) {
+      for (const SlotIndex slot : Indices<SlotIndex>(terms_->slots + 1)) {
         const double seconds = slot == terms_->slots ? frame_->length.back() : 1;
         serving[idx(slot) + 1] = serving[idx(slot)] + by_block[frame_->block_of(slot)] * seconds;
       }
     }
     if (terms.floor_rate > 0) {
       sums.floor.assign(size, 0);
-      for (int slot = 0; slot <= terms_->slots; ++slot) {
+      for (const SlotIndex slot : Indices<SlotIndex>(terms_->slots + 1)) {
         const bool is_bound = slot >= terms_->problem.floors_from && slot < terms_->slots;
         sums.floor[idx(slot) + 1] =
             sums.floor[idx(slot)] + (is_bound ? prices_[places.floor + frame_->block_of(slot)] : 0);
@@ -77,7 +77,7 @@ void Supply::sum_prices() {
     }
     if (terms.retraining) {
       sums.progress.assign(size, 0);
-      for (int slot = 0; slot < terms_->slots; ++slot) {
+      for (const SlotIndex slot : Indices<SlotIndex>(terms_->slots)) {
         sums.progress[idx(slot) + 1] = sums.progress[idx(slot)] + prices_[places.progress + frame_->block_of(slot)];
       }
       sums.progress.back() = sums.progress[idx(terms_->slots)];
@@ -85,7 +85,7 @@ void Supply::sum_prices() {
   }
 }
 
-std::vector<Offer> Supply::offers_of(int model, int kind, int service) const {
+std::vector<Offer> Supply::offers_of(ModelIndex model, KindIndex kind, ServiceIndex service) const {
   const Rates& rates = terms_->rates(model, kind, service);
   const ServiceTerms& terms = frame_->service_terms(service);
   const Sums& sums = sums_[idx(service)];
@@ -117,16 +117,16 @@ void Supply::fill_spaces() {
   const std::size_t width = frame_->grid.width();
   any_.assign(terms_->problem.models.size(), {});
   any_base_ = any_;
-  for (int m = 0; idx(m) < terms_->problem.models.size(); ++m) {
+  for (const ModelIndex m : indices_of<ModelIndex>(terms_->problem.models)) {
     const ModelTerms& model = terms_->problem.models[idx(m)];
     any_base_[idx(m)].assign(width * width, 0);
-    for (int group = 0; group <= terms_->groups; ++group) {
+    for (const GroupIndex group : Indices<GroupIndex>(terms_->groups + 1)) {
       if (terms_->groups == 1 && group == 1) continue;
       std::vector<PieceTable>& tables = tables_[idx(space_of(m, group))];
-      for (int kind = 0; idx(kind) < tables.size(); ++kind) {
+      for (const KindIndex kind : indices_of<KindIndex>(tables)) {
         std::vector<Offer>& offers = offers_[idx(space_of(m, group))][idx(kind)];
         offers.clear();
-        for (int i = 0; idx(i) < sums_.size(); ++i) {
+        for (const ServiceIndex i : indices_of<ServiceIndex>(sums_)) {
           if (group < terms_->groups && terms_->group[idx(i)] != group) continue;
           for (const Offer& offer : offers_of(m, kind, i)) offers.push_back(offer);
         }
@@ -135,7 +135,7 @@ void Supply::fill_spaces() {
       SpaceValues& space = spaces_[idx(space_of(m, group))];
       space.fill(model, tables);
       if (group == terms_->groups || terms_->groups == 1) continue;
-      const std::vector<double>& root = space.cell(static_cast<int>(terms_->trees[idx(m)].nodes.size()) - 1).entry_new;
+      const std::vector<double>& root = space.cell(terms_->trees[idx(m)].root()).entry_new;
       for (std::size_t i = 0; i < root.size(); ++i) any_base_[idx(m)][i] = std::max(any_base_[idx(m)][i], root[i]);
     }
     if (terms_->groups == 1) continue;
@@ -151,25 +151,25 @@ void Supply::fill_spaces() {
   }
 }
 
-double Supply::solve_gpu(int gpu) {
+double Supply::solve_gpu(GpuIndex gpu) {
   ++nodes_;
   const GpuTerms& terms = terms_->problem.gpus[idx(gpu)];
   const ModelTerms& model = terms_->model_of(gpu);
   const std::size_t width = frame_->grid.width();
   const int size = frame_->grid.size();
-  const int first_change = terms_->first_change[idx(gpu)];
-  int first = first_change >= terms_->slots ? size : 0;
+  const SlotIndex first_change = terms_->first_change[idx(gpu)];
+  PointIndex first(first_change >= terms_->slots ? size : 0);
   while (first + 1 < size && frame_->grid.points[idx(first) + 1] <= first_change) ++first;
   standing_.resize(terms.standing.size());
   bool is_mixed = !terms.pins.empty();
-  int group = -1;
+  GroupIndex group{-1};
   for (std::size_t i = 0; i < terms.standing.size(); ++i) {
     const auto& [piece, ready_in] = terms.standing[i];
     standing_[i].site = piece.site;
     std::vector<double>& until = standing_[i].until;
     until.assign(width, 0);
     if (piece.service == kNobody) continue;
-    const int its_group = terms_->group[idx(piece.service)];
+    const GroupIndex its_group = terms_->group[idx(piece.service)];
     is_mixed |= group >= 0 && group != its_group;
     group = its_group;
     const Rates& rates = model.rates[idx(model.sites[idx(piece.site)].kind)][idx(piece.service)];
@@ -179,24 +179,24 @@ double Supply::solve_gpu(int gpu) {
     const double rate = retrains ? 1 / rates.retraining_slots : rates.requests_per_second[idx(piece.use)];
     const std::vector<double>& ready = retrains ? sums.progress : sums.serving[idx(piece.use)];
     for (std::size_t b = idx(first); b < width; ++b) {
-      int slot = b + 1 == width ? terms_->slots + 1 : frame_->grid.points[b];
+      SlotIndex slot = b + 1 == width ? terms_->tail_end() : frame_->grid.points[b];
       if (static_cast<int>(b) == first && first < size) slot = std::max(slot, first_change);
-      const int from = std::min(ready_in, terms_->slots);
+      const SlotIndex from(std::min(ready_in, terms_->slots));
       until[b] = rate * between(ready, from, slot);
       if (!retrains && !sums.floor.empty()) until[b] += rate * sums.floor[idx(slot)];
     }
   }
-  const int all = terms_->groups == 1 ? 0 : terms_->groups;
-  switch_point_ = size;
+  const GroupIndex all(terms_->groups == 1 ? 0 : terms_->groups);
+  switch_point_ = frame_->grid.end();
   space_ = space_of(terms.model, is_mixed || group < 0 || terms_->groups == 1 ? all : group);
   SpaceValues& space = spaces_[idx(space_)];
   if (!terms.pins.empty()) {
-    const auto offers = [&](int kind, int service) { return offers_of(terms.model, kind, service); };
+    const auto offers = [&](KindIndex kind, ServiceIndex service) { return offers_of(terms.model, kind, service); };
     space.add_rules(model, tables_[idx(space_)], pin_rules(*terms_, frame_->grid, gpu, offers, pin_tables_));
   }
   double worth = walk_.solve(space, standing_, first);
   if (space_ == space_of(terms.model, all)) return worth;
-  for (int point = first; point < size; ++point) {
+  for (PointIndex point = first; point < size; ++point) {
     const double switched = walk_.until(space, point) + any_[idx(terms.model)][idx(point) * width + idx(size)];
     if (switched <= worth) continue;
     worth = switched;
@@ -206,27 +206,29 @@ double Supply::solve_gpu(int gpu) {
 }
 
 /// To the prices of all stretches that a time lies in, the tail as slots to slots + 1.
-void Supply::add_to_blocks(std::size_t place, int from, int until, double amount) {
+void Supply::add_to_blocks(std::size_t place, SlotIndex from, SlotIndex until, double amount) {
   if (until <= from) return;
-  const std::size_t blocks = frame_->blocks();
+  const std::size_t blocks = idx(frame_->blocks());
   const double* first = frame_->seconds_before.data() + idx(from) * blocks;
   const double* last = frame_->seconds_before.data() + idx(until) * blocks;
   double* slope = slope_->data() + place;
   for (std::size_t block = 0; block < blocks; ++block) slope[block] += amount * (last[block] - first[block]);
 }
 
-void Supply::add_piece(int model, const Piece& piece, int from, int ready, int until, double share) {
+void Supply::add_piece(ModelIndex model, const Piece& piece, SlotIndex from, SlotIndex ready, SlotIndex until,
+                       double share) {
   if (piece.service == kNobody) return;
-  const int kind = terms_->problem.models[idx(model)].sites[idx(piece.site)].kind;
+  const KindIndex kind = terms_->problem.models[idx(model)].sites[idx(piece.site)].kind;
   const double amount = amount_of(terms_->rates(model, kind, piece.service), piece.use);
   add_amount(piece.service, piece.use, from, ready, until, share * amount);
 }
 
-void Supply::add_amount(int service, int use, int from, int ready, int until, double amount) {
+void Supply::add_amount(ServiceIndex service, int use, SlotIndex from, SlotIndex ready, SlotIndex until,
+                        double amount) {
   const ServiceTerms& terms = frame_->service_terms(service);
   const PricePlaces& places = frame_->places[idx(service)];
   if (use == kRetraining) {
-    if (terms.retraining) add_to_blocks(places.progress, ready, std::min(until, terms_->slots), amount);
+    if (terms.retraining) add_to_blocks(places.progress, ready, std::min(until, terms_->tail()), amount);
     return;
   }
   const std::vector<int>& order = terms_->fresh[idx(service)].order;
@@ -235,28 +237,30 @@ void Supply::add_amount(int service, int use, int from, int ready, int until, do
     if (order[w] == use) break;
   }
   if (terms.floor_rate > 0) {
-    add_to_blocks(places.floor, std::max(from, terms_->problem.floors_from), std::min(until, terms_->slots), amount);
+    add_to_blocks(places.floor, std::max(from, terms_->problem.floors_from), std::min(until, terms_->tail()), amount);
   }
 }
 
-void Supply::add_supply(int gpu, double weight) {
+void Supply::add_supply(GpuIndex gpu, double weight) {
   const GpuTerms& terms = terms_->problem.gpus[idx(gpu)];
   const SpaceTree& tree = terms_->trees[idx(terms.model)];
   const SpaceValues& own = spaces_[idx(space_)];
-  std::vector<int> stays_until;
-  std::vector<Wanted> wanted;  // where sites are pinned
-  walk_.trace_rooms(own, switch_point_, terms_->slots, stays_until, rooms_);
-  for (const Room& room : rooms_) {
-    if (own.is_ruled(room.node)) {
-      own.trace(room.node, room.from_point, room.until_point, room.is_on_same_site, terms_->slots, wanted);
+  std::vector<SlotIndex> stays_until;
+  std::vector<PlannedPiece> wanted;  // where sites are pinned
+  walk_.trace_new_spaces(own, switch_point_, terms_->slots, stays_until, new_spaces_);
+  for (const NewSpace& new_space : new_spaces_) {
+    if (own.is_ruled(new_space.node)) {
+      own.trace(new_space.node, new_space.from_point, new_space.until_point, new_space.is_on_same_site, terms_->slots,
+                wanted);
     } else {
-      shares_[idx(space_)].add(tree, room, weight);
+      shares_[idx(space_)].add(tree, new_space, weight);
     }
   }
   const std::size_t width = frame_->grid.width();
-  const int root = static_cast<int>(tree.nodes.size()) - 1;
-  for (int a = switch_point_, end = frame_->grid.size(); a < end;) {  // backwards: the last stretch of any group first
-    int begin = a;
+  const NodeIndex root = tree.root();
+  for (PointIndex a = switch_point_, end = frame_->grid.end();
+       a < end;) {  // backwards: the last stretch of any group first
+    PointIndex begin = a;
     const std::vector<double>& any = any_[idx(terms.model)];
     const std::vector<double>& base = any_base_[idx(terms.model)];
     const double worth = any[idx(a) * width + idx(end)];
@@ -265,7 +269,7 @@ void Supply::add_supply(int gpu, double weight) {
       ENSURE(begin < end);
       if (any[idx(a) * width + idx(begin)] + base[idx(begin) * width + idx(end)] == worth) break;
     }
-    for (int group = 0; group < terms_->groups; ++group) {
+    for (const GroupIndex group : Indices<GroupIndex>(terms_->groups)) {
       const SpaceValues& space = spaces_[idx(space_of(terms.model, group))];
       if (space.cell(root).entry_new[idx(begin) * width + idx(end)] != base[idx(begin) * width + idx(end)]) continue;
       shares_[idx(space_of(terms.model, group))].add(
@@ -275,11 +279,11 @@ void Supply::add_supply(int gpu, double weight) {
     end = begin;
   }
   for (std::size_t i = 0; i < stays_until.size(); ++i) {
-    add_piece(terms.model, terms.standing[i].piece, 0, std::min(terms.standing[i].ready_in, terms_->slots),
-              stays_until[i], weight);
+    add_piece(terms.model, terms.standing[i].piece, SlotIndex(0),
+              SlotIndex(std::min(terms.standing[i].ready_in, terms_->slots)), stays_until[i], weight);
   }
   const ModelTerms& model = terms_->model_of(gpu);
-  for (const Wanted& each : wanted) {
+  for (const PlannedPiece& each : wanted) {
     if (each.piece.service != kNobody) {
       add_wanted(terms.model, each, each.piece, weight);
     } else {
@@ -288,42 +292,42 @@ void Supply::add_supply(int gpu, double weight) {
   }
 }
 
-void Supply::add_wanted(int model, const Wanted& wanted, const Piece& piece, double share) {
-  const int ready = ready_slot(piece.service, piece.use, wanted.from, is_quick(wanted));
+void Supply::add_wanted(ModelIndex model, const PlannedPiece& wanted, const Piece& piece, double share) {
+  const SlotIndex ready = ready_slot(piece.service, piece.use, wanted.from, is_quick(wanted));
   add_piece(model, piece, wanted.from, ready, wanted.until, share);
   add_beginning(piece.service, wanted, share);
 }
 
 /// Between groups pieces may follow each other on every site of the GPU at once.
-bool Supply::is_quick(const Wanted& wanted) const { return wanted.is_on_same_site || terms_->groups > 1; }
+bool Supply::is_quick(const PlannedPiece& wanted) const { return wanted.is_on_same_site || terms_->groups > 1; }
 
-int Supply::ready_slot(int service, int use, int from, bool is_quick) const {
+SlotIndex Supply::ready_slot(ServiceIndex service, int use, SlotIndex from, bool is_quick) const {
   const Readiness& readiness = use == kRetraining ? terms_->retraining : frame_->serving[idx(service)];
-  return std::min(from + (is_quick ? readiness.on_same_site : readiness.on_new_site), terms_->slots);
+  return std::min(from + (is_quick ? readiness.on_same_site : readiness.on_new_site), terms_->tail());
 }
 
-void Supply::add_beginning(int service, const Wanted& wanted, double share) {
+void Supply::add_beginning(ServiceIndex service, const PlannedPiece& wanted, double share) {
   if (is_quick(wanted) || frame_->service_terms(service).changes_max < 0) return;
   (*slope_)[frame_->places[idx(service)].change] -= share;
 }
 
-/// Many GPUs want the same piece, and other services would pay nearly as much: each gets a part. The slope is then one
-/// of a smoother function near the bound's.
+/// If many GPUs would hold the same piece and other services pay nearly as much, each service gets a share. The slope
+/// is then that of a smoother function close to the bound.
 void Supply::spread_pieces() {
   const std::size_t width = frame_->grid.width();
-  for (int m = 0; idx(m) < terms_->problem.models.size(); ++m) {
-    for (int group = 0; group <= terms_->groups; ++group) {
+  for (const ModelIndex m : indices_of<ModelIndex>(terms_->problem.models)) {
+    for (const GroupIndex group : Indices<GroupIndex>(terms_->groups + 1)) {
       if (terms_->groups == 1 && group == 1) continue;
-      const int space = space_of(m, group);
+      const SpaceIndex space = space_of(m, group);
       SpaceShares& shares = shares_[idx(space)];
       shares.spread(spaces_[idx(space)], terms_->problem.models[idx(m)], spread_);
-      for (int kind = 0; idx(kind) < tables_[idx(space)].size(); ++kind) {
+      for (const KindIndex kind : indices_of<KindIndex>(tables_[idx(space)])) {
         for (const bool is_same : {false, true}) {
           const std::vector<double>& counts = shares.pieces(kind, is_same);
           for (std::size_t at = 0; at < counts.size(); ++at) {
             if (counts[at] <= kCountLeast) continue;
-            const int from = static_cast<int>(at / width);
-            const int until = static_cast<int>(at % width);
+            const PointIndex from(at / width);
+            const PointIndex until(at % width);
             const SpaceValues& values = spaces_[idx(space)];
             spread_piece(m, space, kind,
                          {.piece = {},
@@ -341,7 +345,8 @@ void Supply::spread_pieces() {
   }
 }
 
-void Supply::spread_piece(int model, int space, int kind, const Wanted& wanted, double count) {
+void Supply::spread_piece(ModelIndex model, SpaceIndex space, KindIndex kind, const PlannedPiece& wanted,
+                          double count) {
   const std::vector<Offer>& offers = offers_[idx(space)][idx(kind)];
   worths_.clear();
   double best = 0;
@@ -367,7 +372,7 @@ void Supply::spread_piece(int model, int space, int kind, const Wanted& wanted, 
   }
 }
 
-double& Supply::spread_amount(int service, int use, const Wanted& wanted) {
+double& Supply::spread_amount(ServiceIndex service, int use, const PlannedPiece& wanted) {
   static_assert(kRetraining == -1);  // uses are counted from there
   const std::size_t width = frame_->grid.width();
   const std::size_t row = 2 * idx(use - kRetraining) + (is_quick(wanted) ? 1 : 0);
@@ -377,16 +382,16 @@ double& Supply::spread_amount(int service, int use, const Wanted& wanted) {
 
 void Supply::add_spread() {
   const int size = frame_->grid.size();
-  const auto slot_of = [&](int point) { return spaces_.front().slot_of(point, terms_->slots); };
+  const auto slot_of = [&](PointIndex point) { return spaces_.front().slot_of(point, terms_->slots); };
   std::size_t at = 0;
-  for (int service = 0; idx(service) < first_amount_.size(); ++service) {
+  for (const ServiceIndex service : indices_of<ServiceIndex>(first_amount_)) {
     const int uses = static_cast<int>(frame_->service_terms(service).variants.size());
     for (int row = 0; row < 2 * (uses + 1); ++row) {
       const int use = row / 2 + kRetraining;
-      for (int from = 0; from <= size; ++from) {
-        for (int until = 0; until <= size; ++until, ++at) {
+      for (const PointIndex from : Indices<PointIndex>(size + 1)) {
+        for (PointIndex until(0); until <= size; ++until, ++at) {
           if (amounts_[at] <= 0) continue;
-          const int ready = ready_slot(service, use, slot_of(from), row % 2 == 1);
+          const SlotIndex ready = ready_slot(service, use, slot_of(from), row % 2 == 1);
           add_amount(service, use, slot_of(from), ready, slot_of(until), amounts_[at]);
           amounts_[at] = 0;
         }
@@ -400,7 +405,7 @@ double Supply::value(const std::vector<double>& prices, double spread, std::vect
   slope_ = &slope;
   spread_ = spread;
   double sum = 0;
-  for (int gpu = 0; idx(gpu) < terms_->problem.gpus.size(); ++gpu) {
+  for (const GpuIndex gpu : indices_of<GpuIndex>(terms_->problem.gpus)) {
     const double weight = weights_[idx(gpu)];
     if (weight <= 0) continue;
     sum += weight * solve_gpu(gpu);
@@ -419,14 +424,14 @@ void Supply::choose_gpus(int most) {
   std::vector<int> seen(problem.models.size(), 0);
   std::vector<int> chosen(problem.models.size(), 0);
   weights_.assign(problem.gpus.size(), 0);
-  for (std::size_t gpu = 0; gpu < problem.gpus.size(); ++gpu) {
-    const int model = problem.gpus[gpu].model;
+  for (const GpuIndex gpu : indices_of<GpuIndex>(problem.gpus)) {
+    const ModelIndex model = problem.gpus[gpu].model;
     if (seen[idx(model)]++ % stride != 0) continue;
     weights_[gpu] = 1;
     ++chosen[idx(model)];
   }
-  for (std::size_t gpu = 0; gpu < problem.gpus.size(); ++gpu) {
-    const int model = problem.gpus[gpu].model;
+  for (const GpuIndex gpu : indices_of<GpuIndex>(problem.gpus)) {
+    const ModelIndex model = problem.gpus[gpu].model;
     weights_[gpu] *= static_cast<double>(seen[idx(model)]) / std::max(1, chosen[idx(model)]);
   }
 }

@@ -1,4 +1,4 @@
-/// The GPUs' part of the bound: the most that each earns at given prices, and what it supplies for that.
+/// The GPUs' part of the bound: the largest income of each at given prices, and its supply then.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,7 @@
 
 namespace berth::planner::fleet {
 
-/// The most that a request per second is worth because others would take it at that price, in each slot (the tail as a
-/// whole).
+/// The largest worth of a request per second in each slot (the tail as a whole): at that price others would take it.
 struct PriceCaps {
   std::vector<std::vector<std::vector<double>>> serving;  ///< [service][variant][slot]
   std::vector<std::vector<double>> floor;                 ///< [service][slot]; empty without a floor
@@ -23,14 +22,14 @@ class Supply {
   /// The frame must outlive this.
   explicit Supply(const PriceFrame& frame);
 
-  /// GPUs of each model at equal distances, at most so many, each counted for those between.
+  /// Chooses at most `most` GPUs, evenly spaced over each model; each counts for those around it.
   void choose_gpus(int most);
   /// The sum over the chosen GPUs of A(root, end) at the prices (fleet_space.h). Their supply is added to `slope`,
   /// where pieces worth up to `spread` less than the best one get a share each.
   double value(const std::vector<double>& prices, double spread, std::vector<double>& slope);
-  /// Shares of what things are worth are at least of what they are at these prices.
+  /// Sets reference prices: relative shortfalls are measured against at least the worths at these prices.
   void set_reference(const std::vector<double>& prices);
-  /// Before caps, without a value.
+  /// Sets prices for `caps` without computing a value.
   void fill(const std::vector<double>& prices);
   /// The prices of the last fill or value.
   [[nodiscard]] PriceCaps caps() const;
@@ -43,22 +42,26 @@ class Supply {
     std::vector<double> floor;
     std::vector<double> progress;
   };
-  [[nodiscard]] int space_of(int model, int group) const { return model * (terms_->groups + 1) + group; }
+  /// Of the spaces of each model for each group, and for all groups together.
+  using SpaceIndex = Index<struct SpaceTag>;
+  [[nodiscard]] SpaceIndex space_of(ModelIndex model, GroupIndex group) const {
+    return SpaceIndex(model * (terms_->groups + 1) + group);
+  }
   void sum_prices();
   void fill_spaces();
-  [[nodiscard]] std::vector<Offer> offers_of(int model, int kind, int service) const;
-  double solve_gpu(int gpu);
-  void add_supply(int gpu, double weight);
-  void add_wanted(int model, const Wanted& wanted, const Piece& piece, double share);
-  void add_piece(int model, const Piece& piece, int from, int ready, int until, double share);
-  void add_amount(int service, int use, int from, int ready, int until, double amount);
-  void add_to_blocks(std::size_t place, int from, int until, double amount);
+  [[nodiscard]] std::vector<Offer> offers_of(ModelIndex model, KindIndex kind, ServiceIndex service) const;
+  double solve_gpu(GpuIndex gpu);
+  void add_supply(GpuIndex gpu, double weight);
+  void add_wanted(ModelIndex model, const PlannedPiece& wanted, const Piece& piece, double share);
+  void add_piece(ModelIndex model, const Piece& piece, SlotIndex from, SlotIndex ready, SlotIndex until, double share);
+  void add_amount(ServiceIndex service, int use, SlotIndex from, SlotIndex ready, SlotIndex until, double amount);
+  void add_to_blocks(std::size_t place, SlotIndex from, SlotIndex until, double amount);
   void spread_pieces();
-  void spread_piece(int model, int space, int kind, const Wanted& wanted, double count);
-  [[nodiscard]] bool is_quick(const Wanted& wanted) const;
-  [[nodiscard]] int ready_slot(int service, int use, int from, bool is_quick) const;
-  void add_beginning(int service, const Wanted& wanted, double share);
-  [[nodiscard]] double& spread_amount(int service, int use, const Wanted& wanted);
+  void spread_piece(ModelIndex model, SpaceIndex space, KindIndex kind, const PlannedPiece& wanted, double count);
+  [[nodiscard]] bool is_quick(const PlannedPiece& wanted) const;
+  [[nodiscard]] SlotIndex ready_slot(ServiceIndex service, int use, SlotIndex from, bool is_quick) const;
+  void add_beginning(ServiceIndex service, const PlannedPiece& wanted, double share);
+  [[nodiscard]] double& spread_amount(ServiceIndex service, int use, const PlannedPiece& wanted);
   void add_spread();
 
   const PriceFrame* frame_;
@@ -73,7 +76,7 @@ class Supply {
   std::vector<std::vector<double>> any_;                 ///< [model]: F of the root over all groups
   std::vector<std::vector<double>> any_base_;
   std::vector<PieceTable> pin_tables_;
-  std::vector<Room> rooms_;
+  std::vector<NewSpace> new_spaces_;
   std::vector<double> worths_;
   /// Requests or progress a second of spread pieces of all kinds, which go to the slope together:
   /// [service][use from kRetraining on][is quick][from point][until point].
@@ -81,13 +84,13 @@ class Supply {
   std::vector<std::size_t> first_amount_;  ///< [service]
   GpuWalk walk_;
   std::vector<StandingWorth> standing_;
-  // Of the value that is computed.
+  // Arguments of the current call of `value`.
   const double* prices_ = nullptr;
   std::vector<double>* slope_ = nullptr;
   double spread_ = 0.05;
-  // Of the GPU solved last.
-  int space_ = 0;
-  int switch_point_ = 0;  ///< from which on other groups may be there
+  // Results for the GPU solved last.
+  SpaceIndex space_;
+  PointIndex switch_point_;  ///< from which on other groups may be there
 };
 
 }  // namespace berth::planner::fleet

@@ -19,7 +19,7 @@ std::size_t standing_stays(const GpuTerms& gpu) {
 
 }  // namespace
 
-double Timing::improve(FleetState& state, int gpu) {
+double Timing::improve(FleetState& state, GpuIndex gpu) {
   const double least = kWorthMoving * (1 + terms_->value_max);
   double sum = 0;
   for (std::size_t c = 0; c < state.path(gpu).changes.size(); ++c) {
@@ -52,7 +52,7 @@ double Timing::improve(FleetState& state, int gpu) {
 }
 
 /// Notes what begins and ends with a change. False where that is a retraining.
-bool Timing::begin(const FleetState& state, int gpu, std::size_t change) {
+bool Timing::begin(const FleetState& state, GpuIndex gpu, std::size_t change) {
   const Path& path = state.path(gpu);
   model_ = terms_->problem.gpus[idx(gpu)].model;
   slot_ = path.changes[change].slot;
@@ -74,21 +74,21 @@ void Timing::add_shifts(int by) {
   shifts_.clear();
   const double sign = by > 0 ? 1 : -1;
   for (const Stay& stay : ended_) {
-    const int from = std::min(slot_, slot_ + by);
-    const int until = std::max(slot_, slot_ + by);
+    const SlotIndex from = std::min(slot_, slot_ + by);
+    const SlotIndex until = std::max(slot_, slot_ + by);
     add(stay, std::max(from, stay.ready), until, sign, false);
     add(stay, std::max(from, stay.from), until, sign, true);
   }
   for (const Stay& stay : begun_) {
-    const int until = std::min(stay.until, terms_->slots);
+    const SlotIndex until = std::min(stay.until, terms_->tail());
     add(stay, std::min(stay.ready, stay.ready + by), std::min(until, std::max(stay.ready, stay.ready + by)), -sign,
         false);
     add(stay, std::min(slot_, slot_ + by), std::min(until, std::max(slot_, slot_ + by)), -sign, true);
   }
 }
 
-void Timing::add(const Stay& stay, int from, int until, double sign, bool is_for_floor) {
-  const int service = stay.piece.service;
+void Timing::add(const Stay& stay, SlotIndex from, SlotIndex until, double sign, bool is_for_floor) {
+  const ServiceIndex service = stay.piece.service;
   const double rate = terms_->rates(model_, stay.kind, service).requests_per_second[idx(stay.piece.use)];
   const bool counts = !is_for_floor || terms_->problem.services[idx(service)].floor_rate > 0;
   if (from >= until || rate <= 0 || !counts) return;
@@ -118,10 +118,10 @@ double Timing::gain_of_shifts(const FleetState& state) {
 }
 
 double Timing::gain_of_capacity(const FleetState& state, std::size_t from, std::size_t until) {
-  const int service = shifts_[from].service;
+  const ServiceIndex service = shifts_[from].service;
   const std::size_t variants = terms_->problem.services[idx(service)].variants.size();
-  int first = terms_->slots;
-  int last = 0;
+  SlotIndex first = terms_->tail();
+  SlotIndex last;
   for (std::size_t i = from; i < until; ++i) {
     first = std::min(first, shifts_[i].from);
     last = std::max(last, shifts_[i].until);
@@ -130,7 +130,7 @@ double Timing::gain_of_capacity(const FleetState& state, std::size_t from, std::
   std::optional<Freshness> freshness;
   if (can_be_stale) freshness = freshness_of(*terms_, service, state.service(service).progress);
   double sum = 0;
-  for (int slot = first; slot < last; ++slot) {
+  for (SlotIndex slot = first; slot < last; ++slot) {
     const double* now = state.service(service).capacity.data() + idx(slot) * variants;
     capacity_.assign(now, now + variants);
     for (std::size_t i = from; i < until; ++i) {
@@ -143,16 +143,16 @@ double Timing::gain_of_capacity(const FleetState& state, std::size_t from, std::
 }
 
 double Timing::gain_of_floor(const FleetState& state, std::size_t from, std::size_t until) const {
-  const int service = shifts_[from].service;
+  const ServiceIndex service = shifts_[from].service;
   const double floor = terms_->problem.services[idx(service)].floor_rate;
-  int first = terms_->slots;
-  int last = 0;
+  SlotIndex first = terms_->tail();
+  SlotIndex last;
   for (std::size_t i = from; i < until; ++i) {
     first = std::min(first, shifts_[i].from);
     last = std::max(last, shifts_[i].until);
   }
   double sum = 0;
-  for (int slot = std::max(first, terms_->problem.floors_from); slot < last; ++slot) {
+  for (SlotIndex slot = std::max(first, terms_->problem.floors_from); slot < last; ++slot) {
     const double now = state.service(service).standing[idx(slot)];
     double then = now;
     for (std::size_t i = from; i < until; ++i) {

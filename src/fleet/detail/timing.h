@@ -1,4 +1,4 @@
-/// Changes are moved in time; the difference of a few slots earlier or later is evaluated in those slots alone.
+/// Moves changes in time by a few slots; only those slots are evaluated anew.
 #pragma once
 
 #include <cstdint>
@@ -16,31 +16,31 @@ class Timing {
 
   /// Moves each change of a GPU to the best of some slots around it, as long as that gains. Changes with retraining are
   /// left alone. Returns the gain in score.
-  double improve(FleetState& state, int gpu);
+  double improve(FleetState& state, GpuIndex gpu);
   [[nodiscard]] std::int64_t nodes() const { return nodes_; }
 
  private:
-  /// What a service has more in some slots.
+  /// Additional capacity of a service in some slots.
   struct Shift {
-    int service = 0;
+    ServiceIndex service;
     int use = 0;
-    int from = 0;
-    int until = 0;
+    SlotIndex from;
+    SlotIndex until;
     double rate = 0;
     bool is_for_floor = false;  ///< counts for the floor, else as capacity
   };
 
-  bool begin(const FleetState& state, int gpu, std::size_t change);
+  bool begin(const FleetState& state, GpuIndex gpu, std::size_t change);
   void add_shifts(int by);
-  void add(const Stay& stay, int from, int until, double sign, bool is_for_floor);
+  void add(const Stay& stay, SlotIndex from, SlotIndex until, double sign, bool is_for_floor);
   [[nodiscard]] double gain_of_shifts(const FleetState& state);
   [[nodiscard]] double gain_of_capacity(const FleetState& state, std::size_t from, std::size_t until);
   [[nodiscard]] double gain_of_floor(const FleetState& state, std::size_t from, std::size_t until) const;
 
   const Terms* terms_;
   std::int64_t nodes_ = 0;
-  int model_ = 0;
-  int slot_ = 0;
+  ModelIndex model_;
+  SlotIndex slot_;
   std::vector<Stay> begun_;  ///< with the change at hand
   std::vector<Stay> ended_;
   std::vector<Shift> shifts_;

@@ -20,15 +20,15 @@ TEST(FleetTiming, LateChangesComeEarlierAndTheGainIsExact) {
     const Terms terms(problem);
     Answer answer = solve_fleet(problem, {.nodes_max = 1'000, .gap = 1});
     FleetState state(terms);
-    for (int gpu = 0; gpu < 4; ++gpu) {
+    for (const GpuIndex gpu : Indices<GpuIndex>(4)) {
       std::vector<Change>& changes = answer.schedule.gpus[idx(gpu)];
       if (changes.size() > 1) changes.resize(1);
-      for (Change& change : changes) change.slot = std::min(change.slot + 9, terms.slots - 1);
+      for (Change& change : changes) change.slot = std::min(change.slot + 9, terms.tail() - 1);
       state.take_out(gpu);
       state.put(gpu, make_path(terms, gpu, changes));
     }
     Timing timing(terms);
-    for (int gpu = 0; gpu < 4; ++gpu) {
+    for (const GpuIndex gpu : Indices<GpuIndex>(4)) {
       const double before = state.score();
       const double gain = timing.improve(state, gpu);
       EXPECT_GE(gain, 0);

@@ -18,7 +18,7 @@ inline void forecast_loads(Rng rng, Problem& problem) {
         std::accumulate(service.loads.begin(), service.loads.end(), 0.0) / static_cast<double>(service.loads.size());
     const double trend = rng.unit() * 0.4 - 0.2;
     const double spread = 0.1 + 0.3 * rng.unit();
-    for (int slot = 0; slot <= problem.slots; ++slot) {
+    for (const SlotIndex slot : Indices<SlotIndex>(problem.slots + 1)) {
       const double share = static_cast<double>(slot) / problem.slots;
       for (int sample = 0; sample < problem.samples; ++sample) {
         const double side = (2.0 * sample + 1) / problem.samples - 1;  // from -1 to 1
@@ -51,7 +51,7 @@ inline void forecast_loads(Rng rng, Problem& problem) {
   forecast_loads(rng.split("loads"), problem);
   Rng floors = rng.split("floors");
   double needed = 0;
-  for (std::size_t i = 0; i < problem.services.size(); ++i) {
+  for (const ServiceIndex i : indices_of<ServiceIndex>(problem.services)) {
     ServiceTerms& service = problem.services[i];
     const double mean =
         std::accumulate(service.loads.begin(), service.loads.end(), 0.0) / static_cast<double>(service.loads.size());

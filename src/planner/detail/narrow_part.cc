@@ -20,7 +20,7 @@ std::vector<double> without_dust(std::vector<double> values) {
 }
 
 /// The gain of one more slice of a kind, the best use of it; 0 where the service has no use for it.
-double gain_of_kind(const fleet::FleetState& others, int service, const Rates& rates) {
+double gain_of_kind(const fleet::FleetState& others, ServiceIndex service, const Rates& rates) {
   const fleet::Terms& terms = others.terms();
   const ServiceTerms& service_terms = terms.problem.services[idx(service)];
   const fleet::ServiceState& state = others.service(service);
@@ -29,7 +29,7 @@ double gain_of_kind(const fleet::FleetState& others, int service, const Rates& r
   for (std::size_t use = 0; use < rates.requests_per_second.size(); ++use) {
     if (rates.requests_per_second[use] <= 0) continue;
     std::vector<double> capacity = state.capacity;
-    for (int slot = std::min(terms.slots, terms.serving[idx(service)].on_new_site); slot <= terms.slots; ++slot) {
+    for (SlotIndex slot(std::min(terms.slots, terms.serving[idx(service)].on_new_site)); slot <= terms.slots; ++slot) {
       capacity[idx(slot) * variants + use] += rates.requests_per_second[use];
     }
     best = std::max(best, fleet::value_of(terms, service, capacity, state.progress) - state.value);
@@ -38,7 +38,7 @@ double gain_of_kind(const fleet::FleetState& others, int service, const Rates& r
                            std::ranges::all_of(state.retraining, [](int count) { return count == 0; });
   if (may_retrain && rates.retraining_slots > 0) {
     std::vector<double> progress = state.progress;
-    for (int slot = terms.retraining.on_new_site; slot < terms.slots; ++slot) {
+    for (SlotIndex slot(terms.retraining.on_new_site); slot < terms.slots; ++slot) {
       progress[idx(slot)] += 1 / rates.retraining_slots;
     }
     best = std::max(best, fleet::value_of(terms, service, state.capacity, progress) - state.value);
@@ -46,26 +46,26 @@ double gain_of_kind(const fleet::FleetState& others, int service, const Rates& r
   return best;
 }
 
-double gain_per_sm(const fleet::FleetState& others, int service, const ModelTerms& model) {
+double gain_per_sm(const fleet::FleetState& others, ServiceIndex service, const ModelTerms& model) {
   double best = 0;
-  for (std::size_t kind = 0; kind < model.rates.size(); ++kind) {
+  for (const KindIndex kind : indices_of<KindIndex>(model.rates)) {
     const double gain = gain_of_kind(others, service, model.rates[kind][idx(service)]);
     best = std::max(best, gain / std::max(model.sms[kind], 1));
   }
   return best;
 }
 
-void keep_services(ModelTerms& model, const std::vector<int>& services) {
+void keep_services(ModelTerms& model, const std::vector<ServiceIndex>& services) {
   for (std::vector<Rates>& of_kind : model.rates) {
     std::vector<Rates> kept;
     kept.reserve(services.size());
-    for (const int service : services) kept.push_back(std::move(of_kind[idx(service)]));
+    for (const ServiceIndex service : services) kept.push_back(std::move(of_kind[idx(service)]));
     of_kind = std::move(kept);
   }
 }
 
 /// A service beside what the others give it.
-ServiceTerms service_beside(const fleet::FleetState& others, int service) {
+ServiceTerms service_beside(const fleet::FleetState& others, ServiceIndex service) {
   const Problem& problem = others.terms().problem;
   const fleet::ServiceState& state = others.service(service);
   ServiceTerms terms = problem.services[idx(service)];
@@ -100,7 +100,7 @@ Piece NarrowPart::to_part(Piece piece) const {
   if (piece.service == kNobody) return piece;
   const auto found = std::ranges::lower_bound(services, piece.service);
   ENSURE(found != services.end() && *found == piece.service);
-  piece.service = static_cast<int>(found - services.begin());
+  piece.service = ServiceIndex(found - services.begin());
   return piece;
 }
 
@@ -113,37 +113,37 @@ std::vector<Change> NarrowPart::to_fleet(std::vector<Change> changes) const {
   return changes;
 }
 
-std::vector<int> likely_services(const fleet::FleetState& others, int gpu, std::size_t others_max) {
+std::vector<ServiceIndex> likely_services(const fleet::FleetState& others, GpuIndex gpu, std::size_t others_max) {
   const fleet::Terms& terms = others.terms();
   const GpuTerms& gpu_terms = terms.problem.gpus[idx(gpu)];
   std::vector<char> is_needed(terms.problem.services.size(), 0);
   for (const PinnedSite& pin : gpu_terms.pins) is_needed[idx(pin.service)] = 1;
   for (const fleet::Stay& stay : others.path(gpu).stays) is_needed[idx(stay.piece.service)] = 1;
-  std::vector<std::pair<double, int>> by_gain;
-  for (int service = 0; idx(service) < is_needed.size(); ++service) {
+  std::vector<std::pair<double, ServiceIndex>> by_gain;
+  for (const ServiceIndex service : indices_of<ServiceIndex>(is_needed)) {
     if (is_needed[idx(service)] == 0) {
       by_gain.emplace_back(-gain_per_sm(others, service, terms.model_of(gpu)), service);
     }
   }
   std::ranges::sort(by_gain);
   for (std::size_t i = 0; i < std::min(others_max, by_gain.size()); ++i) is_needed[idx(by_gain[i].second)] = 1;
-  std::vector<int> services;
-  for (int service = 0; idx(service) < is_needed.size(); ++service) {
+  std::vector<ServiceIndex> services;
+  for (const ServiceIndex service : indices_of<ServiceIndex>(is_needed)) {
     if (is_needed[idx(service)] != 0) services.push_back(service);
   }
   return services;
 }
 
-NarrowPart narrow_part(const fleet::FleetState& others, int gpu, std::vector<int> services) {
+NarrowPart narrow_part(const fleet::FleetState& others, GpuIndex gpu, std::vector<ServiceIndex> services) {
   const Problem& problem = others.terms().problem;
   NarrowPart part{.problem = frame_of(problem), .services = std::move(services), .has_all_services = true};
   part.has_all_services = part.services.size() == problem.services.size();
   ModelTerms model = others.terms().model_of(gpu);
   keep_services(model, part.services);
   part.problem.models.push_back(std::move(model));
-  for (const int service : part.services) part.problem.services.push_back(service_beside(others, service));
+  for (const ServiceIndex service : part.services) part.problem.services.push_back(service_beside(others, service));
   GpuTerms own = problem.gpus[idx(gpu)];
-  own.model = 0;
+  own.model = ModelIndex(0);
   for (StandingPiece& standing : own.standing) standing.piece = part.to_part(standing.piece);
   for (PinnedSite& pin : own.pins) pin.service = part.to_part({.site = pin.site, .service = pin.service}).service;
   part.problem.gpus.push_back(std::move(own));

@@ -33,9 +33,9 @@ void expect_near(const std::vector<double>& found, const std::vector<double>& wa
 }
 
 /// Whether another GPU drops a retraining piece of the service that stands, in slot 0.
-bool goes_at_once(const Problem& problem, const Schedule& schedule, int gpu, int service) {
-  for (std::size_t other = 0; other < problem.gpus.size(); ++other) {
-    if (other == idx(gpu) || schedule.gpus[other].empty() || schedule.gpus[other].front().slot > 0) continue;
+bool goes_at_once(const Problem& problem, const Schedule& schedule, GpuIndex gpu, ServiceIndex service) {
+  for (const GpuIndex other : indices_of<GpuIndex>(problem.gpus)) {
+    if (other == gpu || schedule.gpus[other].empty() || schedule.gpus[other].front().slot > 0) continue;
     for (const StandingPiece& each : problem.gpus[other].standing) {
       const bool is_its = each.piece.service == service && each.piece.use == kRetraining;
       if (is_its &&
@@ -53,9 +53,9 @@ TEST(NarrowPart, WithAllServicesIsThePartOfTheFleet) {
     const auto [problem, schedule] = planned_fleet(seed, 4);
     const fleet::Terms terms(problem);
     fleet::FleetState state = fleet::state_of(terms, schedule);
-    std::vector<int> all(problem.services.size());
-    std::iota(all.begin(), all.end(), 0);
-    for (int gpu = 0; idx(gpu) < problem.gpus.size(); ++gpu) {
+    std::vector<ServiceIndex> all(problem.services.size());
+    std::iota(all.begin(), all.end(), ServiceIndex(0));
+    for (const GpuIndex gpu : indices_of<GpuIndex>(problem.gpus)) {
       fleet::Path own = state.path(gpu);
       state.take_out(gpu);
       const NarrowPart part = narrow_part(state, gpu, all);
@@ -63,7 +63,7 @@ TEST(NarrowPart, WithAllServicesIsThePartOfTheFleet) {
       const Problem wanted = part_of(problem, schedule, gpu);
       EXPECT_TRUE(part.has_all_services);
       ASSERT_EQ(part.problem.services.size(), wanted.services.size());
-      for (std::size_t i = 0; i < wanted.services.size(); ++i) {
+      for (const ServiceIndex i : indices_of<ServiceIndex>(wanted.services)) {
         const ServiceTerms& one = part.problem.services[i];
         const ServiceTerms& other = wanted.services[i];
         expect_near(one.outside, other.outside);
@@ -71,7 +71,7 @@ TEST(NarrowPart, WithAllServicesIsThePartOfTheFleet) {
         EXPECT_NEAR(one.outside_floor_rate, other.outside_floor_rate, 1e-8);
         // part_of counts a retraining piece as well that stands and goes in slot 0: it is in no slot.
         if (one.retrains_elsewhere != other.retrains_elsewhere) {
-          EXPECT_TRUE(goes_at_once(problem, schedule, gpu, static_cast<int>(i)));
+          EXPECT_TRUE(goes_at_once(problem, schedule, gpu, i));
         }
         EXPECT_EQ(one.changes_max, other.changes_max);
       }
@@ -88,10 +88,10 @@ TEST(NarrowPart, KeepsTheServicesOfTheGpuAndTheLikeliestOthers) {
     const auto [problem, schedule] = planned_fleet(seed, 12);
     const fleet::Terms terms(problem);
     fleet::FleetState state = fleet::state_of(terms, schedule);
-    for (int gpu = 0; idx(gpu) < problem.gpus.size(); ++gpu) {
+    for (const GpuIndex gpu : indices_of<GpuIndex>(problem.gpus)) {
       fleet::Path own = state.path(gpu);
       state.take_out(gpu);
-      const std::vector<int> services = likely_services(state, gpu, kOthers);
+      const std::vector<ServiceIndex> services = likely_services(state, gpu, kOthers);
       const NarrowPart part = narrow_part(state, gpu, services);
       state.put(gpu, std::move(own));
       EXPECT_TRUE(std::ranges::is_sorted(services));

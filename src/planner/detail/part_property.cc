@@ -42,14 +42,14 @@ Configuration any_configuration(const Problem& problem, const ModelTerms& model,
     taken |= model.sites[static_cast<std::size_t>(piece.site)].clashes;
   }
   for (int tries = 0; tries < 6; ++tries) {
-    const auto site = rng.below(model.sites.size());
+    const SiteIndex site(rng.below(model.sites.size()));
     if ((taken >> site & 1) != 0) continue;
-    const auto service = rng.below(problem.services.size());
+    const ServiceIndex service(rng.below(problem.services.size()));
     const Rates& rates = model.rates[static_cast<std::size_t>(model.sites[site].kind)][service];
     const bool retrains = rates.retraining_slots > 0 && rng.below(3) == 0;
     const int use = retrains ? kRetraining : static_cast<int>(rng.below(rates.requests_per_second.size()));
     if (!retrains && rates.requests_per_second[static_cast<std::size_t>(use)] <= 0) continue;
-    pieces.push_back({.site = static_cast<int>(site), .service = static_cast<int>(service), .use = use});
+    pieces.push_back({.site = site, .service = service, .use = use});
     taken |= model.sites[site].clashes;
   }
   std::ranges::sort(pieces);
@@ -58,18 +58,18 @@ Configuration any_configuration(const Problem& problem, const ModelTerms& model,
 
 /// Floors are left aside: a random schedule hardly ever keeps them.
 Problem without_floors(Problem problem) {
-  problem.floors_from = problem.slots;
+  problem.floors_from = SlotIndex(problem.slots);
   return problem;
 }
 
 /// Adds random changes to one GPU of a schedule, each of which leaves it without faults.
-Schedule with_changes_of(const Problem& problem, Schedule schedule, std::size_t gpu, Rng& rng) {
+Schedule with_changes_of(const Problem& problem, Schedule schedule, GpuIndex gpu, Rng& rng) {
   const Problem judged = without_floors(problem);
   const ModelTerms& model = problem.models[static_cast<std::size_t>(problem.gpus[gpu].model)];
   schedule.gpus[gpu].clear();
   Configuration from;
   for (const StandingPiece& standing : problem.gpus[gpu].standing) from.push_back(standing.piece);
-  for (int slot = 0; slot < problem.slots; ++slot) {
+  for (const SlotIndex slot : Indices<SlotIndex>(problem.slots)) {
     if (rng.below(3) != 0) continue;
     const Configuration to = any_configuration(problem, model, from, rng);
     schedule.gpus[gpu].push_back({.slot = slot, .to = to});
@@ -89,9 +89,9 @@ RC_GTEST_PROP(PartProperty, ObjectivesDifferByAConstant, (std::uint64_t seed)) {
   Rng rng = Rng(seed).split("schedule");
   Schedule schedule{.gpus = std::vector<std::vector<Change>>(problem.gpus.size())};
   RC_PRE(!find_fault(without_floors(problem), schedule));
-  for (std::size_t gpu = 0; gpu < problem.gpus.size(); ++gpu) schedule = with_changes_of(problem, schedule, gpu, rng);
-  for (std::size_t gpu = 0; gpu < problem.gpus.size(); ++gpu) {
-    const Problem part = part_of(problem, schedule, static_cast<int>(gpu));
+  for (const GpuIndex gpu : indices_of<GpuIndex>(problem.gpus)) schedule = with_changes_of(problem, schedule, gpu, rng);
+  for (const GpuIndex gpu : indices_of<GpuIndex>(problem.gpus)) {
+    const Problem part = part_of(problem, schedule, gpu);
     RC_ASSERT(part.gpus.size() == 1U);
     const double whole = evaluate(problem, schedule).objective;
     const double apart = whole - evaluate(part, {{schedule.gpus[gpu]}}).objective;
@@ -112,11 +112,11 @@ RC_GTEST_PROP(PartProperty, WhatThePartAllowsTheWholeAllows, (std::uint64_t seed
   Rng rng = Rng(seed).split("schedule");
   Schedule schedule{.gpus = std::vector<std::vector<Change>>(problem.gpus.size())};
   RC_PRE(!find_fault(without_floors(problem), schedule));
-  for (std::size_t gpu = 0; gpu < problem.gpus.size(); ++gpu) schedule = with_changes_of(problem, schedule, gpu, rng);
-  for (std::size_t gpu = 0; gpu < problem.gpus.size(); ++gpu) {
-    const Problem part = part_of(problem, schedule, static_cast<int>(gpu));
+  for (const GpuIndex gpu : indices_of<GpuIndex>(problem.gpus)) schedule = with_changes_of(problem, schedule, gpu, rng);
+  for (const GpuIndex gpu : indices_of<GpuIndex>(problem.gpus)) {
+    const Problem part = part_of(problem, schedule, gpu);
     for (int other = 0; other < 4; ++other) {
-      const Schedule own = with_changes_of(part, {{{}}}, 0, rng);
+      const Schedule own = with_changes_of(part, {{{}}}, GpuIndex(0), rng);
       if (find_fault(part, own)) continue;
       Schedule changed = schedule;
       changed.gpus[gpu] = own.gpus.front();

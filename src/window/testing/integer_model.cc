@@ -96,7 +96,7 @@ struct Candidate {
 
 /// Steps are the slots in which a GPU may change: step k is slot steps[k - 1], step 0 is what stands.
 struct GpuColumns {
-  std::vector<int> steps;
+  std::vector<SlotIndex> steps;
   std::vector<Candidate> candidates;
   std::vector<std::uint64_t> cliques;  ///< sets of sites of which any two clash
   std::vector<int> changes;            ///< [step - 1], columns
@@ -118,8 +118,8 @@ struct Segment {
 
 /// Seconds of a service in which its pieces and its load stand still.
 struct Stretch {
-  std::size_t service = 0;
-  int slot = 0;                    ///< slots: the tail
+  ServiceIndex service;
+  SlotIndex slot;                  ///< slots: the tail
   std::vector<double> stale_gain;  ///< [variant], of one answer
   std::vector<double> fresh_gain;
   LinearSum fresh;  ///< 0 or 1
@@ -127,11 +127,11 @@ struct Stretch {
 
 /// A stretch of time from a due slot (or slot 0) to the next (or the end) in which the model begins stale and not done.
 struct Epoch {
-  int begin = 0;
-  int end = 0;
+  SlotIndex begin;
+  SlotIndex end;
   std::vector<LinearSum> progress;  ///< [slot - begin + 1], at the end of the slot; 0: at the begin
   std::vector<double> progress_max;
-  [[nodiscard]] std::size_t after(int slot) const {
+  [[nodiscard]] std::size_t after(SlotIndex slot) const {
     const int index = slot - begin + 1;
     return static_cast<std::size_t>(index);
   }
@@ -140,8 +140,8 @@ struct Epoch {
 class IntegerProgram {
  public:
   explicit IntegerProgram(const Problem& problem) : problem_(problem) {
-    for (std::size_t g = 0; g < problem.gpus.size(); ++g) add_gpu(g);
-    for (std::size_t s = 0; s < problem.services.size(); ++s) {
+    for (const GpuIndex g : indices_of<GpuIndex>(problem.gpus)) add_gpu(g);
+    for (const ServiceIndex s : indices_of<ServiceIndex>(problem.services)) {
       add_retraining_limit(s);
       add_floor(s);
       add_budget(s);
@@ -153,7 +153,7 @@ class IntegerProgram {
 
   [[nodiscard]] Schedule schedule_of(const std::vector<double>& values) const {
     Schedule schedule;
-    for (std::size_t g = 0; g < gpus_.size(); ++g) {
+    for (const GpuIndex g : indices_of<GpuIndex>(gpus_)) {
       schedule.gpus.emplace_back();
       Configuration now;
       for (const StandingPiece& standing : problem_.gpus[g].standing) now.push_back(standing.piece);
@@ -172,22 +172,22 @@ class IntegerProgram {
 
  private:
   [[nodiscard]] static std::size_t at(int index) { return static_cast<std::size_t>(index); }
-  [[nodiscard]] const ModelTerms& model_of(std::size_t g) const { return problem_.models[at(problem_.gpus[g].model)]; }
-  [[nodiscard]] const Rates& rates_of(std::size_t g, const Piece& piece) const {
+  [[nodiscard]] const ModelTerms& model_of(GpuIndex g) const { return problem_.models[at(problem_.gpus[g].model)]; }
+  [[nodiscard]] const Rates& rates_of(GpuIndex g, const Piece& piece) const {
     return model_of(g).rates[at(model_of(g).sites[at(piece.site)].kind)][at(piece.service)];
   }
-  [[nodiscard]] static bool has(std::uint64_t sites, int site) { return (sites >> site & 1) != 0; }
+  [[nodiscard]] static bool has(std::uint64_t sites, SiteIndex site) { return (sites >> site & 1) != 0; }
 
   // ---- candidates
 
   /// Isolation and trust: only pieces of one group stand on a GPU together.
-  [[nodiscard]] std::pair<bool, int> group_of(int service) const {
+  [[nodiscard]] std::pair<bool, int> group_of(ServiceIndex service) const {
     const ServiceTerms& terms = problem_.services[at(service)];
-    return terms.is_alone_on_gpu ? std::pair(true, service) : std::pair(false, terms.trust_domain);
+    return terms.is_alone_on_gpu ? std::pair(true, static_cast<int>(service)) : std::pair(false, terms.trust_domain);
   }
 
   /// Pins hold in every configuration after a change: what cannot stand beside them cannot begin.
-  [[nodiscard]] bool agrees_with_pins(std::size_t g, const Piece& piece) const {
+  [[nodiscard]] bool agrees_with_pins(GpuIndex g, const Piece& piece) const {
     return std::ranges::all_of(problem_.gpus[g].pins, [&](const PinnedSite& pin) {
       if (group_of(pin.service) != group_of(piece.service)) return false;
       if (pin.site == piece.site) return pin.service == piece.service;
@@ -195,7 +195,7 @@ class IntegerProgram {
     });
   }
 
-  [[nodiscard]] bool is_useful(std::size_t g, const Piece& piece) const {
+  [[nodiscard]] bool is_useful(GpuIndex g, const Piece& piece) const {
     if (piece.use != kRetraining) return rates_of(g, piece).requests_per_second[at(piece.use)] > 0;
     const ServiceTerms& service = problem_.services[at(piece.service)];
     if (!service.retraining || service.retrains_elsewhere || rates_of(g, piece).retraining_slots <= 0) return false;
@@ -204,15 +204,15 @@ class IntegerProgram {
     return service.retraining->is_stale || !service.retraining->due_slots.empty() || is_pinned;
   }
 
-  void add_candidates(std::size_t g) {
+  void add_candidates(GpuIndex g) {
     GpuColumns& gpu = gpus_[g];
     const auto add = [&](const Piece& piece) {
       if (is_useful(g, piece) && agrees_with_pins(g, piece)) {
         gpu.candidates.push_back({.piece = piece, .may_begin = true, .present = {}, .begins = {}});
       }
     };
-    for (int site = 0; at(site) < model_of(g).sites.size(); ++site) {
-      for (int service = 0; at(service) < problem_.services.size(); ++service) {
+    for (const SiteIndex site : indices_of<SiteIndex>(model_of(g).sites)) {
+      for (const ServiceIndex service : indices_of<ServiceIndex>(problem_.services)) {
         for (int use = kRetraining; use < static_cast<int>(problem_.services[at(service)].variants.size()); ++use) {
           add({.site = site, .service = service, .use = use});
         }
@@ -246,10 +246,11 @@ class IntegerProgram {
     if (on_slice < in_taken || counts_slices) candidate.delay[kOnSlice] = on_slice;
   }
 
-  void set_steps(std::size_t g) {
-    int first = problem_.gpus[g].free_from;
-    for (const StandingPiece& standing : problem_.gpus[g].standing) first = std::max(first, standing.ready_in);
-    for (int slot = std::max(first, 0); slot < problem_.slots; ++slot) {
+  void set_steps(GpuIndex g) {
+    SlotIndex first = problem_.gpus[g].free_from;
+    for (const StandingPiece& standing : problem_.gpus[g].standing)
+      first = std::max(first, SlotIndex(standing.ready_in));
+    for (SlotIndex slot = std::max(first, SlotIndex(0)); slot < problem_.slots; ++slot) {
       const bool is_frozen = !problem_.is_frozen.empty() && problem_.is_frozen[at(slot)] != 0;
       if (!is_frozen) gpus_[g].steps.push_back(slot);
     }
@@ -259,13 +260,13 @@ class IntegerProgram {
   [[nodiscard]] static std::vector<std::uint64_t> cliques_of(const ModelTerms& model) {
     std::vector<std::uint64_t> cliques;
     const int count = static_cast<int>(model.sites.size());
-    for (int a = 0; a < count; ++a) {
-      for (int b = a; b < count; ++b) {
+    for (const SiteIndex a : Indices<SiteIndex>(count)) {
+      for (SiteIndex b = a; b < count; ++b) {
         const bool clash = has(model.sites[at(a)].clashes, b);
         const auto holds_both = [&](std::uint64_t clique) { return has(clique, a) && has(clique, b); };
         if (!clash || std::ranges::any_of(cliques, holds_both)) continue;
         std::uint64_t clique = std::uint64_t{1} << a | std::uint64_t{1} << b;
-        for (int c = 0; c < count; ++c) {
+        for (const SiteIndex c : Indices<SiteIndex>(count)) {
           if ((clique & ~model.sites[at(c)].clashes) == 0) clique |= std::uint64_t{1} << c;
         }
         cliques.push_back(clique);
@@ -297,7 +298,7 @@ class IntegerProgram {
 
   /// Begins of steps before `step_end` after which the piece is not ready in `slot` yet. Not columns of their own: the
   /// library is many times slower with them.
-  [[nodiscard]] static LinearSum warming(const GpuColumns& gpu, const Candidate& candidate, int slot,
+  [[nodiscard]] static LinearSum warming(const GpuColumns& gpu, const Candidate& candidate, SlotIndex slot,
                                          std::size_t step_end) {
     LinearSum sum;
     for (std::size_t way = 0; way < kBeginnings; ++way) {
@@ -309,12 +310,12 @@ class IntegerProgram {
   }
 
   /// The last step that is not after a slot.
-  [[nodiscard]] static std::size_t step_at(const GpuColumns& gpu, int slot) {
+  [[nodiscard]] static std::size_t step_at(const GpuColumns& gpu, SlotIndex slot) {
     return static_cast<std::size_t>(std::ranges::upper_bound(gpu.steps, slot) - gpu.steps.begin());
   }
 
   /// 1 where the piece works in the slot. In the tail every piece does.
-  [[nodiscard]] LinearSum ready(const GpuColumns& gpu, const Candidate& candidate, int slot) const {
+  [[nodiscard]] LinearSum ready(const GpuColumns& gpu, const Candidate& candidate, SlotIndex slot) const {
     const std::size_t step = step_at(gpu, slot);
     if (slot < problem_.slots && candidate.stands && slot < candidate.ready_in) return {};
     LinearSum sum = present(candidate, step);
@@ -324,7 +325,7 @@ class IntegerProgram {
 
   // ---- one GPU
 
-  void add_gpu(std::size_t g) {
+  void add_gpu(GpuIndex g) {
     gpus_.emplace_back();
     set_steps(g);
     add_candidates(g);
@@ -358,8 +359,8 @@ class IntegerProgram {
   }
 
   /// A slice is destroyed where one stood and none stands.
-  void add_destroyed(std::size_t g, std::size_t k) {
-    for (int site = 0; at(site) < model_of(g).sites.size(); ++site) {
+  void add_destroyed(GpuIndex g, std::size_t k) {
+    for (const SiteIndex site : indices_of<SiteIndex>(model_of(g).sites)) {
       LinearSum lost;
       for (const Candidate& candidate : gpus_[g].candidates) {
         if (candidate.piece.site != site) continue;
@@ -447,13 +448,13 @@ class IntegerProgram {
       sum.add(1, candidate.begins[kOnSlice][k - 1]);
       used |= std::uint64_t{1} << candidate.piece.site;
     }
-    for (int site = 0; site < 64; ++site) {
+    for (const SiteIndex site : Indices<SiteIndex>(64)) {
       if (has(used, site)) program_.add_at_most_zero(std::move(sites[at(site)]));
     }
   }
 
   /// From the first change on the owner holds the site; where it does already, always.
-  void add_pins(std::size_t g) {
+  void add_pins(GpuIndex g) {
     const GpuColumns& gpu = gpus_[g];
     for (const PinnedSite& pin : problem_.gpus[g].pins) {
       const auto held = [&](std::size_t step) {
@@ -477,7 +478,7 @@ class IntegerProgram {
   }
 
   /// Pieces of one group at a time; what stands together against the rule may until the first change.
-  void add_groups(std::size_t g) {
+  void add_groups(GpuIndex g) {
     const GpuColumns& gpu = gpus_[g];
     std::vector<std::pair<bool, int>> groups;
     std::vector<std::pair<bool, int>> standing;
@@ -532,7 +533,7 @@ class IntegerProgram {
   }
 
   /// What stands and retrains a service that retrains elsewhere goes with the first change.
-  void add_moves_elsewhere(std::size_t g) {
+  void add_moves_elsewhere(GpuIndex g) {
     const GpuColumns& gpu = gpus_[g];
     for (const Candidate& candidate : gpu.candidates) {
       if (candidate.piece.service == kNobody || candidate.piece.use != kRetraining) continue;
@@ -550,19 +551,19 @@ class IntegerProgram {
 
   /// Calls `visit(slot)` for the first slot and each in which some GPU has another step than before.
   template <class Visit>
-  void for_each_new_slot(int begin, const Visit& visit) const {
-    for (int slot = begin; slot < problem_.slots; ++slot) {
+  void for_each_new_slot(SlotIndex begin, const Visit& visit) const {
+    for (SlotIndex slot = begin; slot < problem_.slots; ++slot) {
       const auto steps = [&](const GpuColumns& gpu) { return std::ranges::binary_search(gpu.steps, slot); };
       if (slot == begin || std::ranges::any_of(gpus_, steps)) visit(slot);
     }
   }
 
   template <class Factor>
-  [[nodiscard]] LinearSum sum_of_present(std::size_t service, int slot, const Factor& factor) const {
+  [[nodiscard]] LinearSum sum_of_present(ServiceIndex service, SlotIndex slot, const Factor& factor) const {
     LinearSum sum;
-    for (std::size_t g = 0; g < gpus_.size(); ++g) {
+    for (const GpuIndex g : indices_of<GpuIndex>(gpus_)) {
       for (const Candidate& candidate : gpus_[g].candidates) {
-        if (candidate.piece.service != static_cast<int>(service)) continue;
+        if (candidate.piece.service != service) continue;
         const double number = factor(g, candidate.piece);
         if (number != 0) sum.add(number, present(candidate, step_at(gpus_[g], slot)));
       }
@@ -570,24 +571,24 @@ class IntegerProgram {
     return sum;
   }
 
-  void add_retraining_limit(std::size_t service) {
+  void add_retraining_limit(ServiceIndex service) {
     if (problem_.services[service].retrains_elsewhere) return;
-    for_each_new_slot(0, [&](int slot) {
-      LinearSum sum = sum_of_present(
-          service, slot, [](std::size_t, const Piece& piece) { return piece.use == kRetraining ? 1.0 : 0.0; });
+    for_each_new_slot(SlotIndex(0), [&](SlotIndex slot) {
+      LinearSum sum = sum_of_present(service, slot,
+                                     [](GpuIndex, const Piece& piece) { return piece.use == kRetraining ? 1.0 : 0.0; });
       sum.constant -= 1;
       program_.add_at_most_zero(std::move(sum));
     });
   }
 
   /// More than what lacks counts as what lacks: the tighter row.
-  void add_floor(std::size_t service) {
+  void add_floor(ServiceIndex service) {
     constexpr double kMayLack = 1e-9;
     const ServiceTerms& terms = problem_.services[service];
     const double lacks = terms.floor_rate * (1 - kMayLack) - terms.outside_floor_rate;
     if (terms.floor_rate <= 0 || lacks <= 0) return;
-    for_each_new_slot(std::max(problem_.floors_from, 0), [&](int slot) {
-      LinearSum sum = sum_of_present(service, slot, [&](std::size_t g, const Piece& piece) {
+    for_each_new_slot(std::max(problem_.floors_from, SlotIndex(0)), [&](SlotIndex slot) {
+      LinearSum sum = sum_of_present(service, slot, [&](GpuIndex g, const Piece& piece) {
         if (piece.use == kRetraining) return 0.0;
         return -std::min(1.0, rates_of(g, piece).requests_per_second[at(piece.use)] / lacks);
       });
@@ -596,25 +597,25 @@ class IntegerProgram {
     });
   }
 
-  void add_budget(std::size_t service) {
+  void add_budget(ServiceIndex service) {
     const int limit = problem_.services[service].changes_max;
     if (limit < 0) return;
     LinearSum used{.constant = -static_cast<double>(limit), .entries = {}};
-    for (std::size_t g = 0; g < gpus_.size(); ++g) {
-      for (int site = 0; at(site) < model_of(g).sites.size(); ++site) {
+    for (const GpuIndex g : indices_of<GpuIndex>(gpus_)) {
+      for (const SiteIndex site : indices_of<SiteIndex>(model_of(g).sites)) {
         for (std::size_t k = 1; k <= gpus_[g].steps.size(); ++k) add_changed(gpus_[g], service, site, k, used);
       }
     }
     program_.add_at_most_zero(std::move(used));
   }
 
-  void add_changed(const GpuColumns& gpu, std::size_t service, int site, std::size_t k, LinearSum& used) {
+  void add_changed(const GpuColumns& gpu, ServiceIndex service, SiteIndex site, std::size_t k, LinearSum& used) {
     LinearSum lost;
     bool may_lose = false;
     for (const Candidate& candidate : gpu.candidates) {
       if (candidate.piece.site != site) continue;
       lost.add(-1, present(candidate, k));
-      if (candidate.piece.service != static_cast<int>(service)) continue;
+      if (candidate.piece.service != service) continue;
       lost.add(1, present(candidate, k - 1));
       may_lose = true;
       for (const Beginning way : {kInFreeRoom, kInTakenRoom}) {
@@ -630,12 +631,12 @@ class IntegerProgram {
 
   // ---- value
 
-  [[nodiscard]] std::vector<Offer> offers_of(std::size_t service, int slot) const {
+  [[nodiscard]] std::vector<Offer> offers_of(ServiceIndex service, SlotIndex slot) const {
     std::vector<Offer> offers;
-    for (std::size_t g = 0; g < gpus_.size(); ++g) {
+    for (const GpuIndex g : indices_of<GpuIndex>(gpus_)) {
       for (const Candidate& candidate : gpus_[g].candidates) {
         const Piece& piece = candidate.piece;
-        if (piece.service != static_cast<int>(service) || piece.use == kRetraining) continue;
+        if (piece.service != service || piece.use == kRetraining) continue;
         Offer offer{.variant = piece.use,
                     .rate = rates_of(g, piece).requests_per_second[at(piece.use)],
                     .ready = ready(gpus_[g], candidate, slot)};
@@ -646,7 +647,7 @@ class IntegerProgram {
     return offers;
   }
 
-  [[nodiscard]] std::vector<Segment> segments_of(std::size_t service, int slot) const {
+  [[nodiscard]] std::vector<Segment> segments_of(ServiceIndex service, SlotIndex slot) const {
     const std::span<const double> loads(problem_.services[service].loads);
     const std::size_t samples = at(problem_.samples);
     const std::span<const double> here = loads.subspan(at(slot) * samples, samples);
@@ -662,7 +663,7 @@ class IntegerProgram {
     return segments;
   }
 
-  void add_value(std::size_t service) {
+  void add_value(ServiceIndex service) {
     const ServiceTerms& terms = problem_.services[service];
     std::vector<LinearSum> fresh(at(problem_.slots), LinearSum{.constant = 1, .entries = {}});
     LinearSum tail_fresh{.constant = 1, .entries = {}};
@@ -676,7 +677,7 @@ class IntegerProgram {
       for (const VariantTerms& variant : terms.variants) values.push_back(terms.value * seconds * variant.*accuracy);
       return values;
     };
-    for (int slot = 0; slot < problem_.slots; ++slot) {
+    for (const SlotIndex slot : Indices<SlotIndex>(problem_.slots)) {
       add_stretch({.service = service,
                    .slot = slot,
                    .stale_gain = gains(&VariantTerms::accuracy_before, 1),
@@ -687,14 +688,15 @@ class IntegerProgram {
     const double first = terms.retraining ? std::min(tail, terms.retraining->tail_fresh_seconds) : tail;
     if (first > 0) {
       add_stretch({.service = service,
-                   .slot = problem_.slots,
+                   .slot = SlotIndex(problem_.slots),
                    .stale_gain = gains(&VariantTerms::accuracy_before, first),
                    .fresh_gain = gains(&VariantTerms::accuracy_after, first),
                    .fresh = tail_fresh});
     }
     if (tail - first > 0) {
       const std::vector<double> rest = gains(&VariantTerms::accuracy_before, tail - first);
-      add_stretch({.service = service, .slot = problem_.slots, .stale_gain = rest, .fresh_gain = rest, .fresh = {}});
+      add_stretch(
+          {.service = service, .slot = SlotIndex(problem_.slots), .stale_gain = rest, .fresh_gain = rest, .fresh = {}});
     }
   }
 
@@ -799,19 +801,19 @@ class IntegerProgram {
   // ---- retraining
 
   /// Some variant is less accurate after a retraining: freshness must be forced.
-  [[nodiscard]] bool is_worse_fresh(std::size_t service) const {
+  [[nodiscard]] bool is_worse_fresh(ServiceIndex service) const {
     return std::ranges::any_of(problem_.services[service].variants, [](const VariantTerms& variant) {
       return variant.accuracy_before > variant.accuracy_after;
     });
   }
 
-  [[nodiscard]] LinearSum progress_in(std::size_t service, int slot) const {
+  [[nodiscard]] LinearSum progress_in(ServiceIndex service, SlotIndex slot) const {
     LinearSum sum;
     const ServiceTerms& terms = problem_.services[service];
     if (!terms.outside_progress.empty()) sum.constant = terms.outside_progress[at(slot)];
-    for (std::size_t g = 0; g < gpus_.size(); ++g) {
+    for (const GpuIndex g : indices_of<GpuIndex>(gpus_)) {
       for (const Candidate& candidate : gpus_[g].candidates) {
-        if (candidate.piece.service != static_cast<int>(service) || candidate.piece.use != kRetraining) continue;
+        if (candidate.piece.service != service || candidate.piece.use != kRetraining) continue;
         const double slots_on = rates_of(g, candidate.piece).retraining_slots;
         if (slots_on > 0) sum.add(1 / slots_on, ready(gpus_[g], candidate, slot));
       }
@@ -820,12 +822,12 @@ class IntegerProgram {
   }
 
   /// At most one piece retrains at a time.
-  [[nodiscard]] double progress_in_max(std::size_t service, int slot) const {
+  [[nodiscard]] double progress_in_max(ServiceIndex service, SlotIndex slot) const {
     const ServiceTerms& terms = problem_.services[service];
     double largest = 0;
-    for (std::size_t g = 0; g < gpus_.size(); ++g) {
+    for (const GpuIndex g : indices_of<GpuIndex>(gpus_)) {
       for (const Candidate& candidate : gpus_[g].candidates) {
-        if (candidate.piece.service != static_cast<int>(service) || candidate.piece.use != kRetraining) continue;
+        if (candidate.piece.service != service || candidate.piece.use != kRetraining) continue;
         const double slots_on = rates_of(g, candidate.piece).retraining_slots;
         if (slots_on <= 0 || slot < first_ready(gpus_[g], candidate)) continue;
         largest = std::max(largest, 1 / slots_on);
@@ -840,28 +842,28 @@ class IntegerProgram {
     for (const int slots : candidate.delay) {
       if (slots >= 0) delay = std::min(delay, slots);
     }
-    return gpu.steps.empty() ? problem_.slots : gpu.steps.front() + delay;
+    return gpu.steps.empty() ? SlotIndex(problem_.slots) : gpu.steps.front() + delay;
   }
 
   /// Fills `fresh` by slot; gives whether the tail begins fresh or done.
-  LinearSum add_retraining(std::size_t service, std::vector<LinearSum>& fresh) {
+  LinearSum add_retraining(ServiceIndex service, std::vector<LinearSum>& fresh) {
     const RetrainingTerms& terms = *problem_.services[service].retraining;
     LinearSum always{.constant = 1, .entries = {}};
-    int begin = 0;
+    SlotIndex begin;
     LinearSum carried{.constant = terms.progress, .entries = {}};
     double carried_max = terms.progress;
     bool is_open = terms.is_stale && terms.fresh_in == 0;
-    int fresh_from = terms.is_stale ? terms.fresh_in : 0;  // where it is not open
-    std::vector<int> ends = terms.due_slots;
-    ends.push_back(problem_.slots);
-    for (const int end : ends) {
+    const int fresh_from = terms.is_stale ? terms.fresh_in : 0;  // where it is not open
+    std::vector<SlotIndex> ends = terms.due_slots;
+    ends.emplace_back(problem_.slots);
+    for (const SlotIndex end : ends) {
       if (is_open) {
         const Epoch epoch = add_epoch(service, begin, end, carried, carried_max);
         add_freshness(service, epoch, fresh);
         if (end == problem_.slots) return add_tail_freshness(service, epoch, fresh);
         std::tie(carried, carried_max) = add_carried(service, epoch);
       } else {
-        for (int slot = begin; slot < end; ++slot) fresh[at(slot)] = slot >= fresh_from ? always : LinearSum{};
+        for (SlotIndex slot = begin; slot < end; ++slot) fresh[at(slot)] = slot >= fresh_from ? always : LinearSum{};
         carried = {};
         carried_max = 0;
       }
@@ -872,9 +874,9 @@ class IntegerProgram {
   }
 
   /// Columns of the progress at the end of each slot.
-  Epoch add_epoch(std::size_t service, int begin, int end, const LinearSum& carried, double carried_max) {
+  Epoch add_epoch(ServiceIndex service, SlotIndex begin, SlotIndex end, const LinearSum& carried, double carried_max) {
     Epoch epoch{.begin = begin, .end = end, .progress = {carried}, .progress_max = {carried_max}};
-    for (int slot = begin; slot < end; ++slot) {
+    for (SlotIndex slot = begin; slot < end; ++slot) {
       LinearSum sum = epoch.progress.back();
       sum.add(1, progress_in(service, slot));
       epoch.progress_max.push_back(epoch.progress_max.back() + progress_in_max(service, slot));
@@ -909,9 +911,9 @@ class IntegerProgram {
     return done;
   }
 
-  void add_freshness(std::size_t service, const Epoch& epoch, std::vector<LinearSum>& fresh) {
+  void add_freshness(ServiceIndex service, const Epoch& epoch, std::vector<LinearSum>& fresh) {
     const int swap = problem_.services[service].retraining->swap_slots;
-    for (int slot = epoch.begin; slot < epoch.end; ++slot) {
+    for (SlotIndex slot = epoch.begin; slot < epoch.end; ++slot) {
       LinearSum& here = fresh[at(slot)];
       here = {};
       if (slot - 1 - swap < epoch.begin - 1) continue;
@@ -924,7 +926,7 @@ class IntegerProgram {
     }
   }
 
-  LinearSum add_tail_freshness(std::size_t service, const Epoch& epoch, const std::vector<LinearSum>& fresh) {
+  LinearSum add_tail_freshness(ServiceIndex service, const Epoch& epoch, const std::vector<LinearSum>& fresh) {
     const double worth = problem_.services[service].retraining->progress_value;
     ENSURE(worth >= 0);
     const LinearSum& progress = epoch.progress.back();
@@ -948,7 +950,7 @@ class IntegerProgram {
   }
 
   /// The progress with which the next epoch begins: all of it where it is kept and was not done before the due slot.
-  std::pair<LinearSum, double> add_carried(std::size_t service, const Epoch& epoch) {
+  std::pair<LinearSum, double> add_carried(ServiceIndex service, const Epoch& epoch) {
     if (!problem_.services[service].retraining->keeps_unfinished) return {LinearSum{}, 0};
     if (epoch.begin == epoch.end) return {epoch.progress.front(), epoch.progress_max.front()};
     const LinearSum& last = epoch.progress.back();

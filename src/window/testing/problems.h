@@ -125,7 +125,7 @@ class ProblemGenerator {
         add_model(*mig::find_gpu_model(name));
       }
       problem_.gpus.emplace_back();
-      problem_.gpus.back().model = static_cast<int>(found - names.begin());
+      problem_.gpus.back().model = ModelIndex(found - names.begin());
     }
   }
 
@@ -137,14 +137,14 @@ class ProblemGenerator {
     ModelTerms model;
     std::vector<ProfileId> kinds;
     for (const Place& place : places) {
-      Site site{.start = place.start, .profile = place.profile, .kind = 0, .clashes = 0};
+      Site site{.start = place.start, .profile = place.profile, .kind{0}, .clashes = 0};
       auto found = std::ranges::find(kinds, place.profile);
       if (found == kinds.end()) {
         kinds.push_back(place.profile);
         found = kinds.end() - 1;
         model.sms.push_back(place.sms);
       }
-      site.kind = static_cast<int>(found - kinds.begin());
+      site.kind = KindIndex(found - kinds.begin());
       for (std::size_t i = 0; i < places.size(); ++i) {
         if (overlap(place, places[i])) site.clashes |= std::uint64_t{1} << i;
       }
@@ -263,7 +263,7 @@ class ProblemGenerator {
       terms.fresh_in = from(1, 4);
     }
     const int dues = happens(60) ? 1 : happens(30) ? 2 : 0;
-    for (int i = 0; i < dues; ++i) terms.due_slots.push_back(from(0, problem_.slots - 1));
+    for (int i = 0; i < dues; ++i) terms.due_slots.emplace_back(from(0, problem_.slots - 1));
     std::ranges::sort(terms.due_slots);
     const auto repeated = std::ranges::unique(terms.due_slots);
     terms.due_slots.erase(repeated.begin(), repeated.end());
@@ -299,14 +299,14 @@ class ProblemGenerator {
   [[nodiscard]] Piece draw_piece(const ModelTerms& model, int site, std::vector<char>& retrains) {
     const int service = from(0, shape_.services - 1);
     const Rates& rates = model.rates[at(model.sites[at(site)].kind)][at(service)];
-    if (happens(10)) return {.site = site, .service = kNobody, .use = 0};
+    if (happens(10)) return {.site{site}, .service = kNobody, .use = 0};
     if (rates.retraining_slots > 0 && retrains[at(service)] == 0 && happens(20)) {
       retrains[at(service)] = 1;
-      return {.site = site, .service = service, .use = kRetraining};
+      return {.site{site}, .service{service}, .use = kRetraining};
     }
     const int use = from(0, static_cast<int>(rates.requests_per_second.size()) - 1);
-    if (rates.requests_per_second[at(use)] > 0) return {.site = site, .service = service, .use = use};
-    return {.site = site, .service = kNobody, .use = 0};
+    if (rates.requests_per_second[at(use)] > 0) return {.site{site}, .service{service}, .use = use};
+    return {.site{site}, .service = kNobody, .use = 0};
   }
 
   // ---- rules
@@ -321,7 +321,7 @@ class ProblemGenerator {
       if (happens(percent / 2)) service.is_alone_on_gpu = true;
       if (has_domains) service.trust_domain = from(-1, 1);
     }
-    if (happens(50)) problem_.floors_from = from(0, problem_.slots);
+    if (happens(50)) problem_.floors_from = SlotIndex(from(0, problem_.slots));
     for (GpuTerms& gpu : problem_.gpus) {
       if (happens(percent)) draw_pin(gpu);
     }
@@ -343,7 +343,7 @@ class ProblemGenerator {
 
   void draw_pin(GpuTerms& gpu) {
     const ModelTerms& model = problem_.models[at(gpu.model)];
-    PinnedSite pin{.site = static_cast<int>(rng_.below(model.sites.size())), .service = from(0, shape_.services - 1)};
+    PinnedSite pin{.site{rng_.below(model.sites.size())}, .service{from(0, shape_.services - 1)}};
     if (!gpu.standing.empty() && happens(60)) {
       const Piece& piece = gpu.standing[rng_.below(gpu.standing.size())].piece;
       if (piece.service != kNobody) pin = {.site = piece.site, .service = piece.service};
@@ -356,7 +356,7 @@ class ProblemGenerator {
 
   void draw_oddities() {
     for (GpuTerms& gpu : problem_.gpus) {
-      if (happens(30)) gpu.free_from = from(0, problem_.slots);
+      if (happens(30)) gpu.free_from = SlotIndex(from(0, problem_.slots));
       for (StandingPiece& standing : gpu.standing) {
         if (happens(30)) standing.ready_in = from(0, problem_.slots / 2 + 1);
       }
@@ -457,7 +457,7 @@ class ProblemGenerator {
   for (int site = 0; site < 7; ++site) {
     const int kind = site < 4 ? 0 : site < 6 ? 1 : 2;
     const int start = site < 4 ? site : site == 5 ? 2 : 0;
-    model.sites.push_back({.start = start, .profile = {static_cast<std::uint16_t>(kind)}, .kind = kind, .clashes = 0});
+    model.sites.push_back({.start = start, .profile = {static_cast<std::uint16_t>(kind)}, .kind{kind}, .clashes = 0});
   }
   const auto units = [&](std::size_t s) { return ((1U << (1U << model.sites[s].kind)) - 1) << model.sites[s].start; };
   for (std::size_t a = 0; a < model.sites.size(); ++a) {
