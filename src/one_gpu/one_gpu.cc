@@ -64,7 +64,7 @@ std::vector<Stage> stages(int slots, int more) {
 }
 
 bool may_change(const Problem& problem) {
-  for (int slot = problem.gpus.front().free_from; slot < problem.slots; ++slot) {
+  for (SlotIndex slot = problem.gpus.front().free_from; slot < problem.slots; ++slot) {
     if (problem.is_frozen.empty() || problem.is_frozen[static_cast<std::size_t>(slot)] == 0) return true;
   }
   return false;
@@ -136,8 +136,8 @@ class Bounds {
   double tune(const PriceBound& prices) {
     std::vector<double> best(case_.problem.services.size(), 1.0);
     double least = compute(&prices);
-    for (std::size_t service = 0; service < best.size(); ++service) {
-      if (!prices.service(static_cast<int>(service)).retrains()) continue;
+    for (const ServiceIndex service : indices_of<ServiceIndex>(best)) {
+      if (!prices.service(service).retrains()) continue;
       std::vector<double> scales = best;
       for (const double scale : kScales) {
         scales[service] = best[service] * scale;
@@ -162,7 +162,7 @@ class Bounds {
   const GpuCase& case_;
   OneGpuSearch& search_;
   std::unique_ptr<JointBound> joint_;
-  std::vector<int> standing_;
+  std::vector<BundleIndex> standing_;
   std::vector<ModelState> models_;
 };
 

@@ -40,6 +40,9 @@
 
 namespace berth::planner {
 
+/// The number of a block of slots, and of the boundary at which it begins.
+using BlockIndex = Index<struct BlockTag>;
+
 class JointBound {
  public:
   /// Keeps a reference to the case. See `is_usable` for `states_max`.
@@ -55,34 +58,34 @@ class JointBound {
 
   /// Solves the program, with blocks of at most this many slots. Existing pieces may continue whatever the rules say.
   /// Requires: `prices` if some model becomes stale; blocks have one slot then.
-  void compute(int block_slots, const std::vector<int>& standing_bundles, const PriceBound* prices);
+  void compute(int block_slots, const std::vector<BundleIndex>& standing_bundles, const PriceBound* prices);
 
   /// From the next `compute` on the price of progress is that of the PriceBound times this factor, [service]. 1 at
   /// first.
   void set_progress_scales(std::vector<double> scales) { progress_scales_ = std::move(scales); }
 
   /// The number of what the services hold, [service] a bundle each.
-  [[nodiscard]] int state_of(const std::vector<int>& bundles) const { return states_.state_of(bundles); }
+  [[nodiscard]] StateIndex state_of(const std::vector<BundleIndex>& bundles) const { return states_.state_of(bundles); }
   /// No schedule is worth more from slot t in [first_slot, slots] on if it has this state then, all of it ready.
-  [[nodiscard]] double from(int t, int state) const;
+  [[nodiscard]] double from(SlotIndex t, StateIndex state) const;
   /// The same if models are in these states, [service]. `has_spare`: slices exist at t that serve no service, idle or
   /// used by a retraining, so that a service that takes one at t need not create it. Those that exist at first_slot at
   /// first need not be reported.
-  [[nodiscard]] double from(int t, int state, const std::vector<ModelState>& models, bool has_spare) const;
+  [[nodiscard]] double from(SlotIndex t, StateIndex state, const std::vector<ModelState>& models, bool has_spare) const;
 
   /// By how much the bound falls if nothing changes before the next boundary; 0 if t is no boundary.
-  [[nodiscard]] double loss_of_waiting(int t, int state) const;
+  [[nodiscard]] double loss_of_waiting(SlotIndex t, StateIndex state) const;
 
   struct Target {
-    int state = 0;
+    StateIndex state{};
     double value = 0;    ///< a bound
     double staying = 0;  ///< its worth if it existed from t on and nothing else changed
   };
   /// The states to which a change at slot t may be worth more than `least`, each with a bound of its worth from t on.
   /// O(states).
-  [[nodiscard]] std::vector<Target> targets(int t, int state, double least);
+  [[nodiscard]] std::vector<Target> targets(SlotIndex t, StateIndex state, double least);
   /// The bundles that represent the holding of a service in a state.
-  [[nodiscard]] const std::vector<int>& bundles_of(int state, int service) const {
+  [[nodiscard]] const std::vector<BundleIndex>& bundles_of(StateIndex state, ServiceIndex service) const {
     return states_.bundles_of(state, service);
   }
 
@@ -94,15 +97,15 @@ class JointBound {
   };
   using Step = JointStates::Step;
 
-  [[nodiscard]] Worth worth_of(int service, bool is_fresh) const;
-  [[nodiscard]] double served(int service, int holding, int from, int to) const;
-  [[nodiscard]] double staying(int t, int state) const;
-  void add_outcomes(int service, int t, int old, const std::vector<int>& locks, std::vector<std::uint8_t>& lock_of,
-                    std::vector<double>& outcomes);
+  [[nodiscard]] Worth worth_of(ServiceIndex service, bool is_fresh) const;
+  [[nodiscard]] double served(ServiceIndex service, HoldingIndex holding, SlotIndex from, SlotIndex to) const;
+  [[nodiscard]] double staying(SlotIndex t, StateIndex state) const;
+  void add_outcomes(ServiceIndex service, SlotIndex t, HoldingIndex old, const std::vector<int>& locks,
+                    std::vector<std::uint8_t>& lock_of, std::vector<double>& outcomes);
   void make_margins();
   [[nodiscard]] std::vector<double> margins_where(bool is_surely_fresh) const;
   void make_blocks(int block_slots);
-  void find_free_kinds(const std::vector<int>& standing_bundles);
+  void find_free_kinds(const std::vector<BundleIndex>& standing_bundles);
   void find_price();
   /// The excess over the straight line of pieces that begin between the boundaries of a block, [step].
   struct Cell {
@@ -111,46 +114,46 @@ class JointBound {
     std::vector<double> dropped;
   };
   using Costs = JointChanges::Costs;
-  [[nodiscard]] double margin_of(const Step& step, int slot, bool is_surely_fresh) const;
-  [[nodiscard]] const double* margins(int slot) const {
-    return margins_.data() + ix(std::min(slot, case_.problem.slots)) * states_.steps().size();
+  [[nodiscard]] double margin_of(const Step& step, SlotIndex slot, bool is_surely_fresh) const;
+  [[nodiscard]] const double* margins(SlotIndex slot) const {
+    return margins_.data() + ix(case_.capped(slot)) * states_.steps().size();
   }
-  void make_cell(int block, Cell& cell) const;
-  void bend(int service, int block, int delay, double sign, std::vector<double>& most) const;
-  [[nodiscard]] bool is_created_before(int boundary) const;
-  void make_costs(int boundary);
-  void set_costs(int service, int boundary, bool is_fresh, Costs& costs) const;
-  [[nodiscard]] int next_due(int service, int slot) const;
+  void make_cell(BlockIndex block, Cell& cell) const;
+  void bend(ServiceIndex service, BlockIndex block, int delay, double sign, std::vector<double>& most) const;
+  [[nodiscard]] bool is_created_before(BlockIndex boundary) const;
+  void make_costs(BlockIndex boundary);
+  void set_costs(ServiceIndex service, BlockIndex boundary, bool is_fresh, Costs& costs) const;
+  [[nodiscard]] SlotIndex next_due(ServiceIndex service, SlotIndex slot) const;
   void choose_costs(int phases);
-  [[nodiscard]] bool can_change_at(int boundary) const;
+  [[nodiscard]] bool can_change_at(BlockIndex boundary) const;
   struct Between {
-    int block = 0;
-    int begin = 0;
-    int end = 0;
+    BlockIndex block{};
+    SlotIndex begin{};
+    SlotIndex end{};
     double share = 0;  ///< of what is counted at the end of the block
   };
-  [[nodiscard]] Between between(int t) const;
-  void take_spare(int boundary, int phases, bool can_change);
-  [[nodiscard]] int phase_of(int phases, int service) const;
-  [[nodiscard]] std::vector<std::uint8_t> reachable_phases(int service) const;
-  [[nodiscard]] bool is_reachable(int slot, int phases) const;
-  void enter(int slot, double* values) const;
-  void get_done(int slot, double* values) const;
-  [[nodiscard]] std::vector<double> rewards_of_rooms(int slot, int phases) const;
-  [[nodiscard]] double price_of_progress(int service, int slot) const;
-  [[nodiscard]] double price_in(int slot, int phase, int service) const;
-  [[nodiscard]] double best_reward(int slot, int phases, std::size_t next, int room) const;
-  void hold(int block, int phases, const std::vector<double>& rewards, double* values) const;
+  [[nodiscard]] Between between(SlotIndex t) const;
+  void take_spare(BlockIndex boundary, int phases, bool can_change);
+  [[nodiscard]] PhaseIndex phase_of(int phases, ServiceIndex service) const;
+  [[nodiscard]] std::vector<std::uint8_t> reachable_phases(ServiceIndex service) const;
+  [[nodiscard]] bool is_reachable(SlotIndex slot, int phases) const;
+  void enter(SlotIndex slot, double* values) const;
+  void get_done(SlotIndex slot, double* values) const;
+  [[nodiscard]] std::vector<double> rewards_of_rooms(SlotIndex slot, int phases) const;
+  [[nodiscard]] double price_of_progress(ServiceIndex service, SlotIndex slot) const;
+  [[nodiscard]] double price_in(SlotIndex slot, PhaseIndex phase, ServiceIndex service) const;
+  [[nodiscard]] double best_reward(SlotIndex slot, int phases, std::size_t next, RoomIndex room) const;
+  void hold(BlockIndex block, int phases, const std::vector<double>& rewards, double* values) const;
   void hold_tail(int phases, double* values) const;
   [[nodiscard]] bool is_soon_created() const;
-  [[nodiscard]] JointChanges::Takeover takeover_at(int boundary) const;
+  [[nodiscard]] JointChanges::Takeover takeover_at(BlockIndex boundary) const;
   void add_gains(const std::vector<double>& gains, const std::vector<std::size_t>& begin_of, double* values) const;
 
   const GpuCase& case_;
   int services_;
   int kinds_;
-  std::vector<int> stale_services_;  ///< whose models may be or become stale
-  int phases_;                       ///< of all models together
+  std::vector<ServiceIndex> stale_services_;  ///< whose models may be or become stale
+  int phases_;                                ///< of all models together
   JointStates states_;
   JointChanges changes_;
   const PriceBound* prices_ = nullptr;
@@ -162,8 +165,8 @@ class JointBound {
   std::vector<double> fresh_margins_;  ///< the same while the model is fresh; empty where all always are
   std::vector<int> created_slots_;     ///< [service], until a piece that is created is ready
   std::vector<char> is_free_;          ///< [kind], pieces of it stand that nobody uses
-  std::vector<int> block_of_;          ///< [slot]
-  std::vector<int> begins_;            ///< [block], and the end of the window
+  std::vector<BlockIndex> block_of_;   ///< [slot]
+  std::vector<SlotIndex> begins_;      ///< [block], and the end of the window
   std::vector<char> can_change_;       ///< [block]
   std::array<Costs, 2> costs_at_;      ///< [is_fresh]
   Costs costs_;                        ///< of a boundary and the phases of all models

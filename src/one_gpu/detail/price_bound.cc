@@ -11,41 +11,41 @@ constexpr double kSameValue = 1e-7;
 
 }  // namespace
 
-ServiceBound::ServiceBound(const GpuCase& gpu_case, int service)
+ServiceBound::ServiceBound(const GpuCase& gpu_case, ServiceIndex service)
     : case_(gpu_case),
-      terms_(gpu_case.problem.services[ix(service)]),
-      bundles_(gpu_case.bundles[ix(service)]),
+      terms_(gpu_case.problem.services[service]),
+      bundles_(gpu_case.bundles[service]),
       service_(service),
-      slots_(gpu_case.problem.slots),
+      end_(gpu_case.end()),
       first_(gpu_case.first_slot),
       floors_from_(gpu_case.problem.floors_from),
       count_(bundles_.count()) {
-  const std::size_t size = ix(count_) * ix(slots_ + 1);
-  for (int bundle = 0; bundle < count_; ++bundle) {
-    keeps_floor_.push_back(gpu_case.keeps_floor(service, bundles_.rate[ix(bundle)]) ? 1 : 0);
+  const std::size_t size = ix(count_) * ix(end_ + 1);
+  for (const BundleIndex bundle : Indices<BundleIndex>(count_)) {
+    keeps_floor_.push_back(gpu_case.keeps_floor(service, bundles_.rate[bundle]) ? 1 : 0);
   }
   if (terms_.retraining) {
     keeps_unfinished_ = terms_.retraining->keeps_unfinished;
     dues_ = terms_.retraining->due_slots;
   }
-  for (int t = 0; t <= slots_; ++t) {
-    epoch_.push_back(static_cast<int>(std::ranges::upper_bound(dues_, t) - dues_.begin()));
+  for (SlotIndex t(0); t <= end_; ++t) {
+    epoch_.emplace_back(std::ranges::upper_bound(dues_, t) - dues_.begin());
   }
   list_neighbours();
   never_.assign(ix(count_), kNever);
   set_factors(factors_);
-  price_of_progress_.resize(ix(slots_ + 1));
-  const Served& served = gpu_case.served[ix(service)];
+  price_of_progress_.resize(ix(end_ + 1));
+  const Served& served = gpu_case.served[service];
   if (retrains()) base_before_.resize(size);
-  for (int bundle = 0; bundle < count_; ++bundle) {
-    const int level = bundles_.level[ix(bundle)];
+  for (const BundleIndex bundle : Indices<BundleIndex>(count_)) {
+    const LevelIndex level = bundles_.level[bundle];
     const double* stale = served.prefix(level, false);
     double fresh = 0;
-    for (int t = 0; t <= slots_; ++t) {
+    for (SlotIndex t(0); t <= end_; ++t) {
       const std::size_t place = ix(t) * ix(count_) + ix(bundle);
-      sums_[ix(kFresh)][place] = fresh;
+      sums_[kFresh][place] = fresh;
       if (retrains()) base_before_[place] = stale[t];
-      if (t < slots_) fresh += gpu_case.value_when_done(service, level, t);
+      if (t < end_) fresh += gpu_case.value_when_done(service, level, t);
     }
   }
   if (!retrains()) return;
@@ -57,10 +57,10 @@ void ServiceBound::list_neighbours() {
   const int labels = static_cast<int>(bundles_.labels.size());
   more_begin_.push_back(0);
   less_begin_.push_back(0);
-  for (int bundle = 0; bundle < count_; ++bundle) {
-    for (int label = 0; label < labels; ++label) {
-      const int more = bundles_.plus(bundle, label);
-      const int less = bundles_.minus(bundle, label);
+  for (const BundleIndex bundle : Indices<BundleIndex>(count_)) {
+    for (const ItemIndex label : Indices<ItemIndex>(labels)) {
+      const BundleIndex more = bundles_.plus(bundle, label);
+      const BundleIndex less = bundles_.minus(bundle, label);
       if (more != kNoBundle) more_.push_back(more);
       if (less != kNoBundle) less_.push_back(less);
     }
@@ -70,31 +70,32 @@ void ServiceBound::list_neighbours() {
 }
 
 void ServiceBound::find_earliest_done() {
-  for (int kind = 0; kind < case_.rooms.kinds(); ++kind)
+  for (const KindIndex kind : Indices<KindIndex>(case_.rooms.kinds()))
     fastest_ = std::max(fastest_, case_.progress_rate(service_, kind));
-  const auto done_after = [&](int from, double progress) {
-    for (int t = from; t <= slots_; ++t) {
+  const auto done_after = [&](SlotIndex from, double progress) {
+    for (SlotIndex t = from; t <= end_; ++t) {
       if (progress >= kDone) return t;
-      if (t == slots_) break;
+      if (t == end_) break;
       progress += fastest_ + case_.outside_progress(service_, t);
     }
-    return slots_ + 1;
+    return end_ + 1;
   };
   const RetrainingTerms& terms = *terms_.retraining;
-  const int at_first = terms.is_stale && terms.fresh_in == 0 ? done_after(0, terms.progress) : slots_ + 1;
+  const SlotIndex at_first =
+      terms.is_stale && terms.fresh_in == 0 ? done_after(SlotIndex(0), terms.progress) : end_ + 1;
   earliest_done_.push_back(at_first);
-  for (const int due : dues_) {
-    const int anew = done_after(due, 0);
+  for (const SlotIndex due : dues_) {
+    const SlotIndex anew = done_after(due, 0);
     earliest_done_.push_back(keeps_unfinished_ ? std::min(anew, earliest_done_.back()) : anew);
   }
 }
 
 void ServiceBound::set_factors(std::span<const double> factors) {
   factors_.assign(factors.begin(), factors.end());
-  const std::size_t all = ix(count_) * ix(slots_ + 1);
-  for (int phase = static_cast<int>(sums_.size()); phase < phases(); ++phase) {
+  const std::size_t all = ix(count_) * ix(end_ + 1);
+  for (PhaseIndex phase(sums_.size()); phase < phases(); ++phase) {
     sums_.emplace_back(all);
-    tables_.emplace_back(ix(count_) * ix(slots_ + 1 - first_));
+    tables_.emplace_back(ix(count_) * ix(end_ + 1 - first_));
     scratch_.emplace_back(ix(count_));
     if (phase >= kTraining) done_gain_.emplace_back(all);
   }
@@ -106,19 +107,19 @@ void ServiceBound::compute(const Prices& prices, const PriceSums& sums, std::spa
   price_sums_ = &sums;
   if (retrains()) add_rewards();
   compute_tail();
-  for (int t = slots_ - 1; t >= first_; --t) compute_slot(t);
+  for (SlotIndex t = end_ - 1; t >= first_; --t) compute_slot(t);
 }
 
-double ServiceBound::stuck_price(int t) const {
-  const bool counts = keeps_unfinished_ || epoch_[ix(t)] == epochs() - 1;
+double ServiceBound::stuck_price(SlotIndex t) const {
+  const bool counts = keeps_unfinished_ || epoch_[t] == epochs() - 1;
   return counts ? std::max(0.0, terms_.retraining->progress_value) : 0;
 }
 
-ServiceBound::Reward ServiceBound::best_reward(int block, int bundle, double price) const {
+ServiceBound::Reward ServiceBound::best_reward(PriceBlockIndex block, BundleIndex bundle, double price) const {
   Reward best;
-  for (int k = 0; k < case_.rooms.kinds(); ++k) {
+  for (const KindIndex k : Indices<KindIndex>(case_.rooms.kinds())) {
     const double rate = case_.progress_rate(service_, k);
-    if (rate <= 0 || case_.rooms.add(bundles_.room[ix(bundle)], k) == kNoRoom) continue;
+    if (rate <= 0 || case_.rooms.add(bundles_.room[bundle], k) == kNoRoom) continue;
     const double reward = price * rate - prices_->of(block, k);
     if (reward > best.value) best = {.value = reward, .kind = k};
   }
@@ -126,24 +127,24 @@ ServiceBound::Reward ServiceBound::best_reward(int block, int bundle, double pri
 }
 
 void ServiceBound::add_rewards() {
-  const std::vector<double>& of_epoch = prices_->progress[ix(service_)];
-  for (int t = 0; t <= slots_; ++t) {
-    price_of_progress_[ix(t)] = of_epoch[keeps_unfinished_ ? 0 : ix(epoch_[ix(t)])];
+  const std::vector<double>& of_epoch = prices_->progress[service_];
+  for (SlotIndex t(0); t <= end_; ++t) {
+    price_of_progress_[t] = of_epoch[keeps_unfinished_ ? 0 : ix(epoch_[t])];
   }
-  for (int phase = kStuck; phase < phases(); ++phase) add_reward(phase);
+  for (PhaseIndex phase = kStuck; phase < phases(); ++phase) add_reward(phase);
 }
 
 /// What a stale model serves and what progress is worth, summed over slots.
-void ServiceBound::add_reward(int phase) {
+void ServiceBound::add_reward(PhaseIndex phase) {
   std::vector<double> reward(ix(count_));
-  std::vector<double>& sums = sums_[ix(phase)];
-  const std::vector<double>& fresh = sums_[ix(kFresh)];
+  std::vector<double>& sums = sums_[phase];
+  const std::vector<double>& fresh = sums_[kFresh];
   std::fill_n(sums.begin(), count_, 0);
-  for (int t = 0; t < slots_; ++t) {
-    const int block = prices_->block_of[ix(t)];
+  for (SlotIndex t(0); t < end_; ++t) {
+    const PriceBlockIndex block = prices_->block_of[t];
     const double price = phase == kStuck ? stuck_price(t) : price_of(phase, t);
-    const bool is_new = t == 0 || block != prices_->block_of[ix(t - 1)] || is_due(t);
-    for (int n = 0; n < count_ && is_new; ++n) reward[ix(n)] = best_reward(block, n, price).value;
+    const bool is_new = t == 0 || block != prices_->block_of[t - 1] || is_due(t);
+    for (BundleIndex n(0); n < count_ && is_new; ++n) reward[n] = best_reward(block, n, price).value;
     const double outside = case_.outside_progress(service_, t) * price;
     const std::size_t now = ix(t) * ix(count_);
     const std::size_t next = now + ix(count_);
@@ -151,7 +152,7 @@ void ServiceBound::add_reward(int phase) {
       sums[next + n] = sums[now + n] + (base_before_[next + n] - base_before_[now + n]) + reward[n] + outside;
     }
     if (phase == kStuck) continue;
-    std::vector<double>& gain = done_gain_[ix(phase - kTraining)];
+    std::vector<double>& gain = done_gain_[phase - kTraining];
     for (std::size_t n = 0; n < ix(count_); ++n) {
       const double more = (sums[next + n] - sums[now + n]) - (fresh[next + n] - fresh[now + n]);
       gain[next + n] = (t == 0 ? 0 : gain[now + n]) + std::max(0.0, more);
@@ -160,44 +161,44 @@ void ServiceBound::add_reward(int phase) {
 }
 
 void ServiceBound::compute_tail() {
-  const Served& served = case_.served[ix(service_)];
-  const double* now = price_sums_->before(slots_);
-  const double* end = price_sums_->before(slots_ + 1);
-  for (int n = 0; n < count_; ++n) {
-    const int room = bundles_.room[ix(n)];
+  const Served& served = case_.served[service_];
+  const double* now = price_sums_->before(end_);
+  const double* end = price_sums_->before(end_ + 1);
+  for (const BundleIndex n : Indices<BundleIndex>(count_)) {
+    const RoomIndex room = bundles_.room[n];
     const double price = end[room] - now[room];
-    table(kFresh, slots_)[n] = served.tail(bundles_.level[ix(n)], true) - price;
+    table(kFresh, end_)[n] = served.tail(bundles_.level[n], true) - price;
     if (!retrains()) continue;
-    table(kStuck, slots_)[n] = served.tail(bundles_.level[ix(n)], false) - price;
-    for (int phase = kTraining; phase < phases(); ++phase) {
-      const double done = price_of(phase, slots_) * kDone;
-      table(phase, slots_)[n] = slots_ >= earliest_done_.back() ? table(kFresh, slots_)[n] - done : kNever;
+    table(kStuck, end_)[n] = served.tail(bundles_.level[n], false) - price;
+    for (PhaseIndex phase = kTraining; phase < phases(); ++phase) {
+      const double done = price_of(phase, end_) * kDone;
+      table(phase, end_)[n] = end_ >= earliest_done_.back() ? table(kFresh, end_)[n] - done : kNever;
     }
   }
 }
 
-const double* ServiceBound::entering(int t, int phase) const {
+const double* ServiceBound::entering(SlotIndex t, PhaseIndex phase) const {
   if (!is_due(t)) return table(phase, t);
-  if (phase == kFresh) return at_due_.data() + ix(epoch_[ix(t)]) * ix(count_);
+  if (phase == kFresh) return at_due_.data() + ix(epoch_[t]) * ix(count_);
   if (keeps_unfinished_) return table(phase, t);
-  return phase >= kTraining ? never_.data() : at_due_.data() + ix(epoch_[ix(t)]) * ix(count_);
+  return phase >= kTraining ? never_.data() : at_due_.data() + ix(epoch_[t]) * ix(count_);
 }
 
-void ServiceBound::compute_slot(int t) {
-  for (int phase = 0; phase < phases(); ++phase) {
+void ServiceBound::compute_slot(SlotIndex t) {
+  for (const PhaseIndex phase : Indices<PhaseIndex>(phases())) {
     const double* now = sums(phase, t);
     const double* next = sums(phase, t + 1);
     const double* price_now = price_sums_->before(t);
     const double* price_next = price_sums_->before(t + 1);
     const double* later = entering(t + 1, phase);
     double* values = table(phase, t);
-    for (int n = 0; n < count_; ++n) {
-      const int room = bundles_.room[ix(n)];
+    for (const BundleIndex n : Indices<BundleIndex>(count_)) {
+      const RoomIndex room = bundles_.room[n];
       values[n] = holds_floor(t, n) ? (next[n] - now[n]) - (price_next[room] - price_now[room]) + later[n] : kNever;
     }
   }
   if (case_.can_change(t)) {
-    if (case_.start_slots[ix(service_)] == 0) {
+    if (case_.start_slots[service_] == 0) {
       add_free_changes(t);
     } else {
       add_changes(t);
@@ -205,41 +206,41 @@ void ServiceBound::compute_slot(int t) {
   }
   if (!retrains()) return;
   const double* fresh = table(kFresh, t);
-  for (int phase = kTraining; phase < phases() && t >= earliest_done_[ix(epoch_[ix(t)])]; ++phase) {
+  for (PhaseIndex phase = kTraining; phase < phases() && t >= earliest_done_[epoch_[t]]; ++phase) {
     const double done = price_of(phase, t) * kDone;
     double* training = table(phase, t);
-    for (int n = 0; n < count_; ++n) training[n] = std::max(training[n], fresh[n] - done);
+    for (const BundleIndex n : Indices<BundleIndex>(count_)) training[n] = std::max(training[n], fresh[n] - done);
   }
   if (!is_due(t)) return;
-  double* at_due = at_due_.data() + ix(epoch_[ix(t)]) * ix(count_);
-  for (int n = 0; n < count_; ++n) {
+  double* at_due = at_due_.data() + ix(epoch_[t]) * ix(count_);
+  for (const BundleIndex n : Indices<BundleIndex>(count_)) {
     double training = table(kTraining, t)[n];
-    for (int phase = kTraining + 1; phase < phases(); ++phase) training = std::min(training, table(phase, t)[n]);
+    for (PhaseIndex phase = kTraining + 1; phase < phases(); ++phase) training = std::min(training, table(phase, t)[n]);
     at_due[n] = std::max(table(kStuck, t)[n], training);
   }
 }
 
 /// Where a change costs nothing, every bundle is worth as much as the best.
-void ServiceBound::add_free_changes(int t) {
-  for (int phase = 0; phase < phases(); ++phase) {
+void ServiceBound::add_free_changes(SlotIndex t) {
+  for (const PhaseIndex phase : Indices<PhaseIndex>(phases())) {
     double* values = table(phase, t);
     std::fill_n(values, count_, *std::max_element(values, values + count_));
   }
 }
 
-double ServiceBound::done_within(int phase, int from, int to, int n) const {
-  if (to < earliest_done_[ix(epoch_[ix(from)])]) return kNever;
-  const std::vector<double>& gain = done_gain_[ix(phase - kTraining)];
+double ServiceBound::done_within(PhaseIndex phase, SlotIndex from, SlotIndex to, BundleIndex n) const {
+  if (to < earliest_done_[epoch_[from]]) return kNever;
+  const std::vector<double>& gain = done_gain_[phase - kTraining];
   return sums(kFresh, to)[n] - sums(kFresh, from)[n] +
          (gain[ix(to) * ix(count_) + ix(n)] - gain[ix(from) * ix(count_) + ix(n)]) - price_of(phase, from) * kDone;
 }
 
 /// From a due slot on, stale and without progress, in phase b at the end.
-double ServiceBound::after_due(int b, int due, int end, int n) const {
-  if (epoch_[ix(end - 1)] != epoch_[ix(due)]) {
+double ServiceBound::after_due(PhaseIndex b, SlotIndex due, SlotIndex end, BundleIndex n) const {
+  if (epoch_[end - 1] != epoch_[due]) {
     // Another one is due: everything that may be worth something.
     double sum = 0;
-    for (int each = 0; each <= kTraining; ++each) sum += sums(each, end)[n] - sums(each, due)[n];
+    for (const PhaseIndex each : {kFresh, kStuck, kTraining}) sum += sums(each, end)[n] - sums(each, due)[n];
     return sum;
   }
   // One lane is enough for a bound.
@@ -249,13 +250,15 @@ double ServiceBound::after_due(int b, int due, int end, int n) const {
 }
 
 /// The most that a bundle gives in [t, end), from phase a to phase b.
-double ServiceBound::window(int a, int b, int t, int end, int n) const {
-  const auto plain = [&](int phase, int from, int to) { return sums(phase, to)[n] - sums(phase, from)[n]; };
-  if (epoch_[ix(t)] == epoch_[ix(end - 1)]) {
+double ServiceBound::window(PhaseIndex a, PhaseIndex b, SlotIndex t, SlotIndex end, BundleIndex n) const {
+  const auto plain = [&](PhaseIndex phase, SlotIndex from, SlotIndex to) {
+    return sums(phase, to)[n] - sums(phase, from)[n];
+  };
+  if (epoch_[t] == epoch_[end - 1]) {
     if (a == b) return plain(a, t, end);
     return a >= kTraining && b == kFresh ? done_within(a, t, end, n) : kNever;
   }
-  const int due = dues_[ix(epoch_[ix(t)])];
+  const SlotIndex due = dues_[epoch_[t]];
   if (a == kFresh) return plain(a, t, due) + after_due(b, due, end, n);
   if (!keeps_unfinished_) {
     const double before = a == kStuck ? plain(a, t, due) : done_within(a, t, due, n);
@@ -268,81 +271,81 @@ double ServiceBound::window(int a, int b, int t, int end, int n) const {
   return anew;
 }
 
-void ServiceBound::add_changes(int t) {
-  const int end = std::min(t + case_.start_slots[ix(service_)], slots_);
+void ServiceBound::add_changes(SlotIndex t) {
+  const SlotIndex end = std::min(t + case_.start_slots[service_], end_);
   const double* price_now = price_sums_->before(t);
   const double* price_end = price_sums_->before(end);
   const bool binds = end > floors_from_;
-  for (int phase = 0; phase < phases(); ++phase) {
-    double* best = scratch_[ix(phase)].data();
+  for (const PhaseIndex phase : Indices<PhaseIndex>(phases())) {
+    double* best = scratch_[phase].data();
     const double* later = entering(end, phase);
-    for (int n = count_ - 1; n >= 0; --n) {
-      const int room = bundles_.room[ix(n)];
-      double value = binds && keeps_floor_[ix(n)] == 0 ? kNever : later[n] - (price_end[room] - price_now[room]);
-      for (int i = more_begin_[ix(n)]; i < more_begin_[ix(n + 1)]; ++i) value = std::max(value, best[more_[ix(i)]]);
+    for (BundleIndex n(count_ - 1); n >= 0; --n) {
+      const RoomIndex room = bundles_.room[n];
+      double value = binds && keeps_floor_[n] == 0 ? kNever : later[n] - (price_end[room] - price_now[room]);
+      for (int i = more_begin_[n]; i < more_begin_[n + 1]; ++i) value = std::max(value, best[more_[i]]);
       best[n] = value;
     }
   }
-  const bool is_plain = epoch_[ix(t)] == epoch_[ix(end - 1)];
-  for (int a = 0; a < phases(); ++a) {
+  const bool is_plain = epoch_[t] == epoch_[end - 1];
+  for (const PhaseIndex a : Indices<PhaseIndex>(phases())) {
     double* values = table(a, t);
-    for (int n = 0; n < count_; ++n) {
+    for (const BundleIndex n : Indices<BundleIndex>(count_)) {
       double value = values[n];
       if (is_plain) {
-        value = std::max(value, sums(a, end)[n] - sums(a, t)[n] + scratch_[ix(a)][ix(n)]);
-        if (a >= kTraining) value = std::max(value, done_within(a, t, end, n) + scratch_[kFresh][ix(n)]);
+        value = std::max(value, sums(a, end)[n] - sums(a, t)[n] + scratch_[a][n]);
+        if (a >= kTraining) value = std::max(value, done_within(a, t, end, n) + scratch_[kFresh][n]);
       } else {
-        for (int b = 0; b < phases(); ++b) {
-          value = std::max(value, window(a, b, t, end, n) + scratch_[ix(b)][ix(n)]);
+        for (const PhaseIndex b : Indices<PhaseIndex>(phases())) {
+          value = std::max(value, window(a, b, t, end, n) + scratch_[b][n]);
         }
       }
-      for (int i = less_begin_[ix(n)]; i < less_begin_[ix(n + 1)]; ++i) value = std::max(value, values[less_[ix(i)]]);
+      for (int i = less_begin_[n]; i < less_begin_[n + 1]; ++i) value = std::max(value, values[less_[i]]);
       values[n] = value;
     }
   }
 }
 
-double ServiceBound::from_stale(int t, int bundle, double progress) const {
+double ServiceBound::from_stale(SlotIndex t, BundleIndex bundle, double progress) const {
   const double stuck = table(kStuck, t)[bundle] + stuck_price(t) * progress;
   if (!may_get_done(t, progress)) return stuck;
   double training = std::numeric_limits<double>::infinity();
-  for (int phase = kTraining; phase < phases(); ++phase) {
+  for (PhaseIndex phase = kTraining; phase < phases(); ++phase) {
     training = std::min(training, table(phase, t)[bundle] + price_of(phase, t) * progress);
   }
   return std::max(stuck, training);
 }
 
-bool ServiceBound::may_get_done(int t, double progress) const {
+bool ServiceBound::may_get_done(SlotIndex t, double progress) const {
   // Progress that is full at the end of the last slot before a due one comes too late.
   const int last = epoch_end(t);
-  const bool has_outside = !terms_.outside_progress.empty() || case_.standing_progress[ix(service_)] > 0;
+  const bool has_outside = !terms_.outside_progress.empty() || case_.standing_progress[service_] > 0;
   return has_outside || progress + (last - t) * fastest_ >= kDone;
 }
 
-double ServiceBound::best_factor(int epoch, int bundle, double progress) const {
-  const int t = epoch == 0 ? first_ : std::max(first_, dues_[ix(epoch - 1)]);
+double ServiceBound::best_factor(EpochIndex epoch, BundleIndex bundle, double progress) const {
+  const SlotIndex t = epoch == 0 ? first_ : std::max(first_, dues_[epoch - 1]);
   const double stuck = table(kStuck, t)[bundle] + stuck_price(t) * progress;
-  int best = kTraining;
+  PhaseIndex best = kTraining;
   double least = std::numeric_limits<double>::infinity();
-  for (int phase = kTraining; phase < phases(); ++phase) {
+  for (PhaseIndex phase = kTraining; phase < phases(); ++phase) {
     const double value = std::max(stuck, table(phase, t)[bundle] + price_of(phase, t) * progress);
     if (value >= least - kSameValue * std::abs(least)) continue;
     least = value;
     best = phase;
   }
-  return factors_[ix(best - kTraining)];
+  return factors_[best - kTraining];
 }
 
-void ServiceBound::trace(bool is_fresh, double progress, int bundle, Use& use) const {
+void ServiceBound::trace(bool is_fresh, double progress, BundleIndex bundle, Use& use) const {
   Step now{.t = first_, .phase = kFresh, .bundle = bundle};
   if (!is_fresh) now.phase = phase_of_stale(first_, bundle, progress);
   if (now.phase == kTraining) use.progress[epoch_for_price(first_)] += progress;
-  while (now.t < slots_) {
+  while (now.t < end_) {
     const double value = table(now.phase, now.t)[now.bundle];
     if (value == kNever) return;
     const double slack = kSameValue * (1 + std::abs(value));
-    if (now.phase == kTraining && now.t >= earliest_done_[ix(epoch_[ix(now.t)])] &&
-        table(kFresh, now.t)[now.bundle] - price_of_progress_[ix(now.t)] * kDone >= value - slack) {
+    if (now.phase == kTraining && now.t >= earliest_done_[epoch_[now.t]] &&
+        table(kFresh, now.t)[now.bundle] - price_of_progress_[now.t] * kDone >= value - slack) {
       use.progress[epoch_for_price(now.t)] -= kDone;
       now.phase = kFresh;
       continue;
@@ -350,32 +353,32 @@ void ServiceBound::trace(bool is_fresh, double progress, int bundle, Use& use) c
     if (trace_hold(now, value - slack, use) || trace_change(now, value - slack, use)) continue;
     if (!trace_drop(now, value - slack)) return;
   }
-  if (now.phase == kTraining) use.progress[epoch_for_price(slots_)] -= kDone;
-  add_use(now.bundle, slots_, slots_ + 1, use);
+  if (now.phase == kTraining) use.progress[epoch_for_price(end_)] -= kDone;
+  add_use(now.bundle, end_, end_ + 1, use);
 }
 
-int ServiceBound::phase_of_stale(int t, int bundle, double progress) const {
+PhaseIndex ServiceBound::phase_of_stale(SlotIndex t, BundleIndex bundle, double progress) const {
   const double stuck = table(kStuck, t)[bundle] + stuck_price(t) * progress;
   return from_stale(t, bundle, progress) > stuck ? kTraining : kStuck;
 }
 
-void ServiceBound::add_use(int bundle, int from, int to, Use& use) const {
-  const int room = bundles_.room[ix(bundle)];
-  for (int t = from; t < to; ++t) {
-    const std::size_t block = ix(prices_->block_of[ix(t)]);
-    const double seconds = t < slots_ ? 1 : prices_->seconds[block];
-    for (int kind = 0; kind < prices_->kinds; ++kind) {
+void ServiceBound::add_use(BundleIndex bundle, SlotIndex from, SlotIndex to, Use& use) const {
+  const RoomIndex room = bundles_.room[bundle];
+  for (SlotIndex t = from; t < to; ++t) {
+    const std::size_t block = ix(prices_->block_of[t]);
+    const double seconds = t < end_ ? 1 : prices_->seconds[block];
+    for (const KindIndex kind : Indices<KindIndex>(prices_->kinds)) {
       use.kinds[block * ix(prices_->kinds) + ix(kind)] += seconds * case_.rooms.count_of(room, kind);
     }
   }
 }
 
-void ServiceBound::add_training(int phase, int bundle, int from, int to, Use& use) const {
+void ServiceBound::add_training(PhaseIndex phase, BundleIndex bundle, SlotIndex from, SlotIndex to, Use& use) const {
   if (phase == kFresh) return;
-  for (int t = from; t < to; ++t) {
-    const double price = phase == kStuck ? stuck_price(t) : price_of_progress_[ix(t)];
-    const int kind = best_reward(prices_->block_of[ix(t)], bundle, price).kind;
-    if (kind >= 0) use.kinds[ix(prices_->block_of[ix(t)]) * ix(prices_->kinds) + ix(kind)] += 1;
+  for (SlotIndex t = from; t < to; ++t) {
+    const double price = phase == kStuck ? stuck_price(t) : price_of_progress_[t];
+    const KindIndex kind = best_reward(prices_->block_of[t], bundle, price).kind;
+    if (kind >= 0) use.kinds[ix(prices_->block_of[t]) * ix(prices_->kinds) + ix(kind)] += 1;
     if (phase != kTraining) continue;
     const double made = kind >= 0 ? case_.progress_rate(service_, kind) : 0;
     use.progress[epoch_for_price(t)] += made + case_.outside_progress(service_, t);
@@ -383,7 +386,7 @@ void ServiceBound::add_training(int phase, int bundle, int from, int to, Use& us
 }
 
 bool ServiceBound::trace_hold(Step& now, double wanted, Use& use) const {
-  const int room = bundles_.room[ix(now.bundle)];
+  const RoomIndex room = bundles_.room[now.bundle];
   const double price = price_sums_->before(now.t + 1)[room] - price_sums_->before(now.t)[room];
   const double value = sums(now.phase, now.t + 1)[now.bundle] - sums(now.phase, now.t)[now.bundle] - price +
                        entering(now.t + 1, now.phase)[now.bundle];
@@ -395,23 +398,23 @@ bool ServiceBound::trace_hold(Step& now, double wanted, Use& use) const {
 }
 
 /// Goes on to slot t, where something may be due.
-void ServiceBound::enter(Step& now, int t) const {
+void ServiceBound::enter(Step& now, SlotIndex t) const {
   now.t = t;
   if (!is_due(t) || (keeps_unfinished_ && now.phase != kFresh)) return;
   now.phase = phase_of_stale(t, now.bundle, 0);
 }
 
 bool ServiceBound::trace_change(Step& now, double wanted, Use& use) const {
-  const int start = case_.start_slots[ix(service_)];
+  const int start = case_.start_slots[service_];
   if (!case_.can_change(now.t) || start == 0) return false;
-  const int end = std::min(now.t + start, slots_);
-  for (int b = 0; b < phases(); ++b) {
+  const SlotIndex end = std::min(now.t + start, end_);
+  for (const PhaseIndex b : Indices<PhaseIndex>(phases())) {
     const double* later = entering(end, b);
-    for (int n = 0; n < count_; ++n) {
-      if (later[n] == kNever || (end > floors_from_ && keeps_floor_[ix(n)] == 0)) continue;
-      const int room = bundles_.room[ix(n)];
+    for (const BundleIndex n : Indices<BundleIndex>(count_)) {
+      if (later[n] == kNever || (end > floors_from_ && keeps_floor_[n] == 0)) continue;
+      const RoomIndex room = bundles_.room[n];
       const double price = price_sums_->before(end)[room] - price_sums_->before(now.t)[room];
-      const int common = bundles_.common_part(now.bundle, n);
+      const BundleIndex common = bundles_.common_part(now.bundle, n);
       if (window(now.phase, b, now.t, end, common) - price + later[n] < wanted) continue;
       add_use(n, now.t, end, use);
       add_training(now.phase, common, now.t, end, use);
@@ -428,10 +431,10 @@ bool ServiceBound::trace_change(Step& now, double wanted, Use& use) const {
 bool ServiceBound::trace_drop(Step& now, double wanted) const {
   if (!case_.can_change(now.t)) return false;
   const double* values = table(now.phase, now.t);
-  const bool is_free = case_.start_slots[ix(service_)] == 0;
+  const bool is_free = case_.start_slots[service_] == 0;
   if (is_free) return trace_free(now, wanted);
-  for (int label = 0; ix(label) < bundles_.labels.size(); ++label) {
-    const int less = bundles_.minus(now.bundle, label);
+  for (const ItemIndex label : indices_of<ItemIndex>(bundles_.labels)) {
+    const BundleIndex less = bundles_.minus(now.bundle, label);
     if (less == kNoBundle || values[less] < wanted) continue;
     now.bundle = less;
     return true;
@@ -441,7 +444,7 @@ bool ServiceBound::trace_drop(Step& now, double wanted) const {
 
 /// To the bundle that a free change leads to.
 bool ServiceBound::trace_free(Step& now, double wanted) const {
-  for (int n = 0; n < count_; ++n) {
+  for (const BundleIndex n : Indices<BundleIndex>(count_)) {
     Step other{.t = now.t, .phase = now.phase, .bundle = n};
     Use unused{.kinds = std::vector<double>(prices_->kind.size()), .progress = std::vector<double>(ix(epochs()))};
     if (n == now.bundle || !trace_hold(other, wanted, unused)) continue;

@@ -25,19 +25,24 @@ inline constexpr double kNever = -std::numeric_limits<double>::infinity();
 
 /// What the bound knows about the model of a service: fresh, stuck (stale, and not done before the next due slot), or
 /// in training, in one lane for each price of progress.
-inline constexpr int kFresh = 0;
-inline constexpr int kStuck = 1;
-inline constexpr int kTraining = 2;
+using PhaseIndex = Index<struct PhaseTag>;
+inline constexpr PhaseIndex kFresh(0);
+inline constexpr PhaseIndex kStuck(1);
+inline constexpr PhaseIndex kTraining(2);
+
+/// Numbers of the stretches of slots in which prices are constant, and of those between a service's due slots.
+using PriceBlockIndex = Index<struct PriceBlockTag>;
+using EpochIndex = Index<struct EpochTag>;
 
 /// Prices of kinds, constant in blocks of slots, and of progress.
 struct Prices {
   int kinds = 0;
-  std::vector<int> block_of;                  ///< [slot], slots + 1: the last one is the tail, a block of its own
+  std::vector<PriceBlockIndex> block_of;      ///< [slot], slots + 1: the last one is the tail, a block of its own
   std::vector<double> seconds;                ///< [block]
   std::vector<double> kind;                   ///< [block x kinds + kind], per second
   std::vector<std::vector<double>> progress;  ///< [service][epoch], of a whole retraining
 
-  [[nodiscard]] double of(int block, int k) const { return kind[ix(block) * ix(kinds) + ix(k)]; }
+  [[nodiscard]] double of(PriceBlockIndex block, KindIndex k) const { return kind[ix(block) * ix(kinds) + ix(k)]; }
 };
 
 /// Sums of the prices over slots.
@@ -46,7 +51,7 @@ struct PriceSums {
   std::vector<double> room;    ///< [slot x rooms + room], of holding a room in the slots before
   std::vector<double> income;  ///< [slot], of the most expensive room from here to the end of the tail
 
-  [[nodiscard]] const double* before(int slot) const { return room.data() + ix(slot) * ix(rooms); }
+  [[nodiscard]] const double* before(SlotIndex slot) const { return room.data() + ix(slot) * ix(rooms); }
 };
 
 /// What a service and its prices use of the GPU, for the subgradient.
@@ -59,7 +64,7 @@ struct Use {
 class ServiceBound {
  public:
   /// Keeps a reference to the case.
-  ServiceBound(const GpuCase& gpu_case, int service);
+  ServiceBound(const GpuCase& gpu_case, ServiceIndex service);
 
   /// O(slots x bundles x labels x factors). Keeps references to the prices. With several factors of the price of
   /// progress, each gives a bound of a label and the least is used: a factor that is right at first is wrong for one
@@ -67,26 +72,28 @@ class ServiceBound {
   void compute(const Prices& prices, const PriceSums& sums, std::span<const double> factors);
 
   /// From slot t >= first_slot on, after the effects of a due slot, with a bundle that is ready.
-  [[nodiscard]] double from_fresh(int t, int bundle) const { return table(kFresh, t)[bundle]; }
+  [[nodiscard]] double from_fresh(SlotIndex t, BundleIndex bundle) const { return table(kFresh, t)[bundle]; }
   /// The same for a stale model. Requires: it retrains.
-  [[nodiscard]] double from_stale(int t, int bundle, double progress) const;
+  [[nodiscard]] double from_stale(SlotIndex t, BundleIndex bundle, double progress) const;
 
   /// Of the factors last computed with, the one with the least bound for a stale model without progress that enters an
   /// epoch with a bundle, at its due slot or, for epoch 0, at first_slot with `progress`.
-  [[nodiscard]] double best_factor(int epoch, int bundle, double progress) const;
+  [[nodiscard]] double best_factor(EpochIndex epoch, BundleIndex bundle, double progress) const;
 
   /// What the prices imply for the model in a slot: whether a retraining is due, may be done at its beginning, and may
   /// be done in time from some progress on; and the price of a whole retraining's progress. Requires: it retrains.
-  [[nodiscard]] bool is_due(int t) const { return t < slots_ && epoch_[ix(t)] != (t == 0 ? 0 : epoch_[ix(t - 1)]); }
-  [[nodiscard]] bool may_be_done(int t) const { return t >= earliest_done_[ix(epoch_[ix(t)])]; }
-  [[nodiscard]] bool may_get_done(int t, double progress) const;
+  [[nodiscard]] bool is_due(SlotIndex t) const {
+    return t < end_ && epoch_[t] != (t == 0 ? EpochIndex(0) : epoch_[t - 1]);
+  }
+  [[nodiscard]] bool may_be_done(SlotIndex t) const { return t >= earliest_done_[epoch_[t]]; }
+  [[nodiscard]] bool may_get_done(SlotIndex t, double progress) const;
   [[nodiscard]] bool keeps_unfinished() const { return keeps_unfinished_; }
-  [[nodiscard]] double price_of_progress(int t) const { return price_of_progress_[ix(t)]; }
+  [[nodiscard]] double price_of_progress(SlotIndex t) const { return price_of_progress_[t]; }
   /// For a model that stays stale.
-  [[nodiscard]] double stuck_price(int t) const;
+  [[nodiscard]] double stuck_price(SlotIndex t) const;
 
   /// Adds the usage of the best path from a state at first_slot.
-  void trace(bool is_fresh, double progress, int bundle, Use& use) const;
+  void trace(bool is_fresh, double progress, BundleIndex bundle, Use& use) const;
 
   /// One more than due slots.
   [[nodiscard]] int epochs() const { return static_cast<int>(dues_.size()) + 1; }
@@ -94,75 +101,81 @@ class ServiceBound {
 
  private:
   struct Step {
-    int t = 0;
-    int phase = kFresh;
-    int bundle = 0;
+    SlotIndex t{};
+    PhaseIndex phase = kFresh;
+    BundleIndex bundle{};
   };
 
-  [[nodiscard]] const double* table(int phase, int t) const {
-    return tables_[ix(phase)].data() + ix(t - first_) * ix(count_);
+  [[nodiscard]] const double* table(PhaseIndex phase, SlotIndex t) const {
+    return tables_[phase].data() + ix(t - first_) * ix(count_);
   }
-  [[nodiscard]] double* table(int phase, int t) { return tables_[ix(phase)].data() + ix(t - first_) * ix(count_); }
+  [[nodiscard]] double* table(PhaseIndex phase, SlotIndex t) {
+    return tables_[phase].data() + ix(t - first_) * ix(count_);
+  }
   /// Value of the slots before t, [bundle].
-  [[nodiscard]] const double* sums(int phase, int t) const { return sums_[ix(phase)].data() + ix(t) * ix(count_); }
-  [[nodiscard]] bool holds_floor(int t, int bundle) const { return t < floors_from_ || keeps_floor_[ix(bundle)] != 0; }
-  [[nodiscard]] int phases() const { return retrains() ? kTraining + static_cast<int>(factors_.size()) : 1; }
-  [[nodiscard]] double price_of(int phase, int t) const {
-    return price_of_progress_[ix(t)] * factors_[ix(phase - kTraining)];
+  [[nodiscard]] const double* sums(PhaseIndex phase, SlotIndex t) const {
+    return sums_[phase].data() + ix(t) * ix(count_);
+  }
+  [[nodiscard]] bool holds_floor(SlotIndex t, BundleIndex bundle) const {
+    return t < floors_from_ || keeps_floor_[bundle] != 0;
+  }
+  [[nodiscard]] int phases() const { return retrains() ? static_cast<int>(kTraining + factors_.size()) : 1; }
+  [[nodiscard]] double price_of(PhaseIndex phase, SlotIndex t) const {
+    return price_of_progress_[t] * factors_[ix(phase - kTraining)];
   }
   /// The last slot at whose beginning a retraining can be done before the next is due.
-  [[nodiscard]] int epoch_end(int t) const {
-    return ix(epoch_[ix(t)]) < dues_.size() && !keeps_unfinished_ ? dues_[ix(epoch_[ix(t)])] - 1 : slots_;
+  [[nodiscard]] SlotIndex epoch_end(SlotIndex t) const {
+    return ix(epoch_[t]) < dues_.size() && !keeps_unfinished_ ? dues_[epoch_[t]] - 1 : end_;
   }
-  [[nodiscard]] std::size_t epoch_for_price(int t) const { return keeps_unfinished_ ? 0 : ix(epoch_[ix(t)]); }
+  [[nodiscard]] std::size_t epoch_for_price(SlotIndex t) const { return keeps_unfinished_ ? 0 : ix(epoch_[t]); }
 
   void list_neighbours();
   void find_earliest_done();
   void set_factors(std::span<const double> factors);
   void add_rewards();
-  void add_reward(int phase);
+  void add_reward(PhaseIndex phase);
   struct Reward {
     double value = 0;
-    int kind = -1;
+    KindIndex kind = kNoKind;
   };
   /// The best kind of slice to retrain on together with a bundle, in a slot of a block, at a price of progress.
-  [[nodiscard]] Reward best_reward(int block, int bundle, double price) const;
+  [[nodiscard]] Reward best_reward(PriceBlockIndex block, BundleIndex bundle, double price) const;
   void compute_tail();
-  void compute_slot(int t);
-  void add_changes(int t);
-  void add_free_changes(int t);
-  [[nodiscard]] const double* entering(int t, int phase) const;
-  [[nodiscard]] double done_within(int phase, int from, int to, int n) const;
-  [[nodiscard]] double after_due(int b, int due, int end, int n) const;
-  [[nodiscard]] double window(int a, int b, int t, int end, int n) const;
+  void compute_slot(SlotIndex t);
+  void add_changes(SlotIndex t);
+  void add_free_changes(SlotIndex t);
+  [[nodiscard]] const double* entering(SlotIndex t, PhaseIndex phase) const;
+  [[nodiscard]] double done_within(PhaseIndex phase, SlotIndex from, SlotIndex to, BundleIndex n) const;
+  [[nodiscard]] double after_due(PhaseIndex b, SlotIndex due, SlotIndex end, BundleIndex n) const;
+  [[nodiscard]] double window(PhaseIndex a, PhaseIndex b, SlotIndex t, SlotIndex end, BundleIndex n) const;
 
-  [[nodiscard]] int phase_of_stale(int t, int bundle, double progress) const;
-  void add_use(int bundle, int from, int to, Use& use) const;
-  void add_training(int phase, int bundle, int from, int to, Use& use) const;
+  [[nodiscard]] PhaseIndex phase_of_stale(SlotIndex t, BundleIndex bundle, double progress) const;
+  void add_use(BundleIndex bundle, SlotIndex from, SlotIndex to, Use& use) const;
+  void add_training(PhaseIndex phase, BundleIndex bundle, SlotIndex from, SlotIndex to, Use& use) const;
   bool trace_hold(Step& now, double wanted, Use& use) const;
   bool trace_change(Step& now, double wanted, Use& use) const;
   bool trace_drop(Step& now, double wanted) const;
   bool trace_free(Step& now, double wanted) const;
-  void enter(Step& now, int t) const;
+  void enter(Step& now, SlotIndex t) const;
 
   const GpuCase& case_;
   const ServiceTerms& terms_;
   const Bundles& bundles_;
-  int service_;
-  int slots_;
-  int first_;
-  int floors_from_;
+  ServiceIndex service_;
+  SlotIndex end_;
+  SlotIndex first_;
+  SlotIndex floors_from_;
   int count_;
   bool keeps_unfinished_ = false;
-  std::vector<int> dues_;
-  std::vector<int> more_;        ///< bundles with a piece more, by bundle
-  std::vector<int> more_begin_;  ///< [bundle], count + 1
-  std::vector<int> less_;        ///< bundles with a piece less
+  std::vector<SlotIndex> dues_;
+  std::vector<BundleIndex> more_;  ///< bundles with a piece more, by bundle
+  std::vector<int> more_begin_;    ///< [bundle], count + 1
+  std::vector<BundleIndex> less_;  ///< bundles with a piece less
   std::vector<int> less_begin_;
   std::vector<double> factors_ = {1.0};    ///< [phase - kTraining]
   double fastest_ = 0;                     ///< progress per slot, on the best kind
-  std::vector<int> epoch_;                 ///< [slot], slots + 1: due slots up to it
-  std::vector<int> earliest_done_;         ///< [epoch], a slot; slots + 1: not in the window
+  std::vector<EpochIndex> epoch_;          ///< [slot], slots + 1: due slots up to it
+  std::vector<SlotIndex> earliest_done_;   ///< [epoch], a slot; slots + 1: not in the window
   std::vector<char> keeps_floor_;          ///< [bundle]
   std::vector<double> price_of_progress_;  ///< [slot], slots + 1
   std::vector<double> base_before_;        ///< [slot x bundle], sums of what a stale model serves

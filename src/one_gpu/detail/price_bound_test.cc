@@ -37,12 +37,12 @@ Problem one_gpu_of_tiny(std::uint64_t seed) {
 Prices drawn_prices(const GpuCase& gpu_case, Rng& rng, double kind_most, double progress_most) {
   Prices prices;
   prices.kinds = gpu_case.rooms.kinds();
-  for (int t = 0; t < gpu_case.problem.slots; ++t) {
+  for (const SlotIndex t : Indices<SlotIndex>(gpu_case.problem.slots)) {
     if (t == 0 || rng.below(2) == 0) prices.seconds.push_back(0);
-    prices.block_of.push_back(static_cast<int>(prices.seconds.size()) - 1);
+    prices.block_of.emplace_back(prices.seconds.size() - 1);
     prices.seconds.back() += 1;
   }
-  prices.block_of.push_back(static_cast<int>(prices.seconds.size()));
+  prices.block_of.emplace_back(prices.seconds.size());
   prices.seconds.push_back(gpu_case.problem.tail_seconds);
   for (std::size_t i = 0; i < prices.seconds.size() * ix(prices.kinds); ++i) {
     prices.kind.push_back(rng.below(4) == 0 ? 0 : kind_most * rng.unit());
@@ -55,10 +55,10 @@ Prices drawn_prices(const GpuCase& gpu_case, Rng& rng, double kind_most, double 
   return prices;
 }
 
-double price_of_room(const GpuCase& gpu_case, const Prices& prices, int slot, int room) {
+double price_of_room(const GpuCase& gpu_case, const Prices& prices, SlotIndex slot, RoomIndex room) {
   double sum = 0;
-  for (int kind = 0; kind < prices.kinds; ++kind) {
-    sum += prices.of(prices.block_of[ix(slot)], kind) * gpu_case.rooms.count_of(room, kind);
+  for (const KindIndex kind : Indices<KindIndex>(prices.kinds)) {
+    sum += prices.of(prices.block_of[slot], kind) * gpu_case.rooms.count_of(room, kind);
   }
   return sum * (slot < gpu_case.problem.slots ? 1 : gpu_case.problem.tail_seconds);
 }
@@ -67,20 +67,21 @@ PriceSums sums_of(const GpuCase& gpu_case, const Prices& prices) {
   const int slots = gpu_case.problem.slots;
   const int rooms = gpu_case.rooms.count();
   PriceSums sums{.rooms = rooms, .room = std::vector<double>(ix(rooms)), .income = std::vector<double>(ix(slots) + 2)};
-  for (int t = 0; t <= slots; ++t) {
-    for (int room = 0; room < rooms; ++room) {
+  for (SlotIndex t(0); t <= slots; ++t) {
+    for (const RoomIndex room : Indices<RoomIndex>(rooms)) {
       sums.room.push_back(sums.room[ix(t) * ix(rooms) + ix(room)] + price_of_room(gpu_case, prices, t, room));
     }
   }
-  for (int t = slots; t >= 0; --t) {
+  for (SlotIndex t = gpu_case.end(); t >= 0; --t) {
     double most = 0;
-    for (int room = 0; room < rooms; ++room) most = std::max(most, price_of_room(gpu_case, prices, t, room));
-    sums.income[ix(t)] = sums.income[ix(t + 1)] + most;
+    for (const RoomIndex room : Indices<RoomIndex>(rooms))
+      most = std::max(most, price_of_room(gpu_case, prices, t, room));
+    sums.income[t] = sums.income[t + 1] + most;
   }
   return sums;
 }
 
-double start_value(const ServiceBound& bound, int first_slot, const ServiceStart& start) {
+double start_value(const ServiceBound& bound, SlotIndex first_slot, const ServiceStart& start) {
   if (!start.state.is_open()) return bound.from_fresh(first_slot, start.bundle);
   return bound.from_stale(first_slot, start.bundle, start.state.progress);
 }
@@ -90,11 +91,11 @@ double bound_at(const GpuCase& gpu_case, const Prices& prices, std::span<const d
   const OneGpuSearch search(gpu_case);
   const std::vector<ServiceStart> starts = search.starts();
   const PriceSums sums = sums_of(gpu_case, prices);
-  double value = search.value_before() + sums.income[ix(gpu_case.first_slot)];
-  for (int service = 0; ix(service) < starts.size(); ++service) {
+  double value = search.value_before() + sums.income[gpu_case.first_slot];
+  for (const ServiceIndex service : indices_of<ServiceIndex>(starts)) {
     ServiceBound bound(gpu_case, service);
     bound.compute(prices, sums, factors);
-    value += start_value(bound, gpu_case.first_slot, starts[ix(service)]);
+    value += start_value(bound, gpu_case.first_slot, starts[service]);
   }
   return value;
 }
@@ -131,16 +132,16 @@ TEST(PriceBound, HoldsForTheExhaustiveSearchAtAnyPrices) {
 /// for all that it has.
 class Alone {
  public:
-  Alone(const GpuCase& gpu_case, const Prices& prices, int service)
-      : case_(gpu_case), bundles_(gpu_case.bundles[ix(service)]), prices_(prices), service_(service) {}
+  Alone(const GpuCase& gpu_case, const Prices& prices, ServiceIndex service)
+      : case_(gpu_case), bundles_(gpu_case.bundles[service]), prices_(prices), service_(service) {}
 
-  double best(int t, int bundle) {
+  double best(SlotIndex t, BundleIndex bundle) {
     const auto [place, is_new] = known_.try_emplace({t, bundle}, kNever);
     if (!is_new) return place->second;
     double value = hold(t, bundle);
-    const int start = case_.start_slots[ix(service_)];
-    for (int to = 0; to < bundles_.count() && t < slots() && case_.can_change(t); ++to) {
-      const int common = bundles_.common_part(bundle, to);
+    const int start = case_.start_slots[service_];
+    for (BundleIndex to(0); to < bundles_.count() && t < slots() && case_.can_change(t); ++to) {
+      const BundleIndex common = bundles_.common_part(bundle, to);
       if (start == 0) value = std::max(value, hold(t, to));
       if (start > 0 && to == common && to != bundle) value = std::max(value, best(t, to));
       if (start > 0 && to != common) value = std::max(value, change(t, common, to));
@@ -151,34 +152,36 @@ class Alone {
 
  private:
   [[nodiscard]] int slots() const { return case_.problem.slots; }
-  [[nodiscard]] double price(int slot, int bundle) const {
-    return price_of_room(case_, prices_, slot, bundles_.room[ix(bundle)]);
+  [[nodiscard]] double price(SlotIndex slot, BundleIndex bundle) const {
+    return price_of_room(case_, prices_, slot, bundles_.room[bundle]);
   }
-  [[nodiscard]] bool keeps_floor(int bundle) const { return case_.keeps_floor(service_, bundles_.rate[ix(bundle)]); }
-  [[nodiscard]] double served(int t, int bundle) const {
-    return case_.served[ix(service_)].value(bundles_.level[ix(bundle)], true, t, t + 1);
+  [[nodiscard]] bool keeps_floor(BundleIndex bundle) const {
+    return case_.keeps_floor(service_, bundles_.rate[bundle]);
+  }
+  [[nodiscard]] double served(SlotIndex t, BundleIndex bundle) const {
+    return case_.served[service_].value(bundles_.level[bundle], true, t, t + 1);
   }
 
-  double hold(int t, int bundle) {
-    const int level = bundles_.level[ix(bundle)];
-    if (t == slots()) return case_.served[ix(service_)].tail(level, true) - price(t, bundle);
+  double hold(SlotIndex t, BundleIndex bundle) {
+    const LevelIndex level = bundles_.level[bundle];
+    if (t == slots()) return case_.served[service_].tail(level, true) - price(t, bundle);
     if (t >= case_.problem.floors_from && !keeps_floor(bundle)) return kNever;
     return served(t, bundle) - price(t, bundle) + best(t + 1, bundle);
   }
 
-  double change(int t, int common, int to) {
-    const int end = std::min(t + case_.start_slots[ix(service_)], slots());
+  double change(SlotIndex t, BundleIndex common, BundleIndex to) {
+    const SlotIndex end = case_.capped(t + case_.start_slots[service_]);
     if (end > case_.problem.floors_from && !keeps_floor(to)) return kNever;
     double value = best(end, to);
-    for (int slot = t; slot < end; ++slot) value += served(slot, common) - price(slot, to);
+    for (SlotIndex slot = t; slot < end; ++slot) value += served(slot, common) - price(slot, to);
     return value;
   }
 
   const GpuCase& case_;
   const Bundles& bundles_;
   const Prices& prices_;
-  int service_;
-  std::map<std::pair<int, int>, double> known_;
+  ServiceIndex service_;
+  std::map<std::pair<SlotIndex, BundleIndex>, double> known_;
 };
 
 TEST(PriceBound, IsTheBestOfAServiceThatNeverRetrainsAlone) {
@@ -192,12 +195,12 @@ TEST(PriceBound, IsTheBestOfAServiceThatNeverRetrainsAlone) {
     const double scale = problem.services.front().value * problem.services.front().loads.front();
     const Prices prices = drawn_prices(gpu_case, rng, scale, 0);
     const PriceSums sums = sums_of(gpu_case, prices);
-    for (int service = 0; ix(service) < problem.services.size(); ++service) {
+    for (const ServiceIndex service : indices_of<ServiceIndex>(problem.services)) {
       ServiceBound bound(gpu_case, service);
       bound.compute(prices, sums, kOne);
       Alone alone(gpu_case, prices, service);
-      for (int t = gpu_case.first_slot; t <= problem.slots; ++t) {
-        for (int bundle = 0; bundle < gpu_case.bundles[ix(service)].count(); ++bundle) {
+      for (SlotIndex t = gpu_case.first_slot; t <= problem.slots; ++t) {
+        for (const BundleIndex bundle : Indices<BundleIndex>(gpu_case.bundles[service].count())) {
           const double wanted = alone.best(t, bundle);
           if (wanted == kNever) {
             ASSERT_EQ(bound.from_fresh(t, bundle), kNever) << "slot " << t << ", bundle " << bundle;
@@ -225,13 +228,13 @@ TEST(PriceBound, TracesASubgradient) {
     const double scale = problem.services.front().value * problem.services.front().loads.front();
     const Prices prices = drawn_prices(gpu_case, rng, scale, 0);
     const PriceSums sums = sums_of(gpu_case, prices);
-    for (int service = 0; ix(service) < starts.size(); ++service) {
+    for (const ServiceIndex service : indices_of<ServiceIndex>(starts)) {
       ServiceBound bound(gpu_case, service);
       bound.compute(prices, sums, kOne);
-      const double value = start_value(bound, gpu_case.first_slot, starts[ix(service)]);
+      const double value = start_value(bound, gpu_case.first_slot, starts[service]);
       if (value == kNever) continue;
       Use use{.kinds = std::vector<double>(prices.kind.size()), .progress = std::vector<double>(1)};
-      bound.trace(true, 0, starts[ix(service)].bundle, use);
+      bound.trace(true, 0, starts[service].bundle, use);
       for (int trial = 0; trial < 5; ++trial) {
         Prices other = prices;
         double path = value;
@@ -241,7 +244,7 @@ TEST(PriceBound, TracesASubgradient) {
         }
         const PriceSums other_sums = sums_of(gpu_case, other);
         bound.compute(other, other_sums, kOne);
-        const double now = start_value(bound, gpu_case.first_slot, starts[ix(service)]);
+        const double now = start_value(bound, gpu_case.first_slot, starts[service]);
         ASSERT_GE(now, path - 1e-6 * (1 + std::abs(value) + std::abs(path)));
       }
     }
@@ -255,7 +258,8 @@ TEST(PriceBound, IsNoLargerWithMoreFactors) {
     SCOPED_TRACE(fmt::format("tiny_problem(Rng({}))", seed));
     Problem problem = one_gpu_of_tiny(seed);
     for (ServiceTerms& service : problem.services) {
-      if (service.retraining && service.retraining->due_slots.size() > 1) service.retraining->due_slots = {1};
+      if (service.retraining && service.retraining->due_slots.size() > 1)
+        service.retraining->due_slots = {SlotIndex(1)};
     }
     const GpuCase gpu_case(problem);
     Rng rng(seed);
@@ -275,7 +279,7 @@ TEST(PriceBound, ChargesProgressWhenTheRetrainingIsDone) {
   // go freely. At a price of 0 the model may be fresh as soon as the fastest slice could have retrained it, after 2
   // slots.
   Problem problem = testing::quarters_problem(1, 10);
-  problem.gpus[0].standing = {{.piece = {.site = 0, .service = 0, .use = 0}, .ready_in = 0}};
+  problem.gpus[0].standing = {{.piece = {.site{0}, .service{0}, .use = 0}, .ready_in = 0}};
   problem.is_frozen.assign(10, 1);
   problem.services[0].variants = {{.accuracy_before = 0.5, .accuracy_after = 1}};
   problem.services[0].retraining = RetrainingTerms{.is_stale = true, .due_slots = {}};
@@ -292,8 +296,8 @@ TEST(PriceBound, ChargesProgressAtTheEndOfTheWindow) {
   // The half is done when the window ends. At this price it is not worthwhile to be done before: what is paid for the
   // whole of the progress is charged, and the tail is worth twice as much.
   Problem problem = testing::quarters_problem(1, 4);
-  problem.gpus[0].standing = {{.piece = {.site = 0, .service = 0, .use = 0}, .ready_in = 0},
-                              {.piece = {.site = 5, .service = 0, .use = kRetraining}, .ready_in = 0}};
+  problem.gpus[0].standing = {{.piece = {.site{0}, .service{0}, .use = 0}, .ready_in = 0},
+                              {.piece = {.site{5}, .service{0}, .use = kRetraining}, .ready_in = 0}};
   problem.is_frozen.assign(4, 1);
   problem.tail_seconds = 10;
   problem.services[0].variants = {{.accuracy_before = 0.5, .accuracy_after = 1}};

@@ -33,21 +33,22 @@ PriceBound::PriceBound(const GpuCase& gpu_case, std::vector<ServiceStart> starts
   const Problem& problem = gpu_case.problem;
   const int kinds = gpu_case.rooms.kinds();
   prices_.kinds = kinds;
-  for (int t = 0; t < problem.slots; ++t) {
-    const int block = std::max(0, t - gpu_case.first_slot) / block_slots;
+  for (const SlotIndex t : Indices<SlotIndex>(problem.slots)) {
+    const PriceBlockIndex block(std::max(0, t - gpu_case.first_slot) / block_slots);
     prices_.block_of.push_back(block);
     prices_.seconds.resize(ix(block + 1));
-    if (t >= gpu_case.first_slot) prices_.seconds[ix(block)] += 1;
+    if (t >= gpu_case.first_slot) prices_.seconds[block] += 1;
   }
-  prices_.block_of.push_back(static_cast<int>(prices_.seconds.size()));
+  prices_.block_of.emplace_back(prices_.seconds.size());
   prices_.seconds.push_back(problem.tail_seconds);
   prices_.kind.assign(prices_.seconds.size() * ix(kinds), 0);
   dearest_.resize(prices_.seconds.size());
   services_.reserve(problem.services.size());
-  for (int service = 0; ix(service) < problem.services.size(); ++service) {
+  for (const ServiceIndex service : indices_of<ServiceIndex>(problem.services)) {
     services_.emplace_back(gpu_case, service);
     double fastest = 0;
-    for (int kind = 0; kind < kinds; ++kind) fastest = std::max(fastest, gpu_case.progress_rate(service, kind));
+    for (const KindIndex kind : Indices<KindIndex>(kinds))
+      fastest = std::max(fastest, gpu_case.progress_rate(service, kind));
     retraining_slots_.push_back(fastest > 0 ? 1 / fastest : 1);
     prices_.progress.emplace_back(ix(services_.back().epochs()));
   }
@@ -62,17 +63,15 @@ PriceBound::PriceBound(const GpuCase& gpu_case, std::vector<ServiceStart> starts
 /// Prices of each block as if changes cost nothing and every model were fresh half of the time. Values are taken from
 /// a block on each side too: who has to be paid for changes does not follow each wave.
 void PriceBound::start_kinds() {
-  const int blocks = static_cast<int>(prices_.seconds.size());
-  const int slots = case_.problem.slots;
   BlockPrices solver(case_);
   const int smooth = std::min(kSmoothSlotsMax, block_slots_);
   std::vector<std::vector<double>> values(services_.size());
-  for (int block = 0; block < blocks; ++block) {
-    if (prices_.seconds[ix(block)] <= 0) continue;
-    const int from = std::max(case_.first_slot, case_.first_slot + block * block_slots_ - smooth);
-    const int to = std::min(slots, case_.first_slot + (block + 1) * block_slots_ + smooth);
-    for (int service = 0; ix(service) < services_.size(); ++service) {
-      values[ix(service)] = value_of_rooms(service, block, from, to);
+  for (const PriceBlockIndex block : indices_of<PriceBlockIndex>(prices_.seconds)) {
+    if (prices_.seconds[block] <= 0) continue;
+    const SlotIndex from = std::max(case_.first_slot, case_.first_slot + block * block_slots_ - smooth);
+    const SlotIndex to = case_.capped(case_.first_slot + (block + 1) * block_slots_ + smooth);
+    for (const ServiceIndex service : indices_of<ServiceIndex>(services_)) {
+      values[service] = value_of_rooms(service, block, from, to);
     }
     std::ranges::copy(solver.solve(values), prices_.kind.begin() + static_cast<std::ptrdiff_t>(block) * prices_.kinds);
   }
@@ -90,15 +89,15 @@ void PriceBound::tune_progress(int rounds) {
       best = prices_;
     }
     bool changes = false;
-    for (std::size_t s = 0; s < services_.size(); ++s) {
-      if (!services_[s].retrains()) continue;
-      for (int epoch = 0; epoch < services_[s].epochs(); ++epoch) {
-        const ServiceStart& start = starts_[s];
+    for (const ServiceIndex service : indices_of<ServiceIndex>(services_)) {
+      if (!services_[service].retrains()) continue;
+      for (const EpochIndex epoch : Indices<EpochIndex>(services_[service].epochs())) {
+        const ServiceStart& start = starts_[service];
         const bool is_now = epoch == 0 && start.state.is_open();
-        const auto most = std::ranges::max_element(case_.bundles[s].rate) - case_.bundles[s].rate.begin();
-        const double factor = services_[s].best_factor(epoch, is_now ? start.bundle : static_cast<int>(most),
-                                                       is_now ? start.state.progress : 0);
-        prices_.progress[s][ix(epoch)] *= factor;
+        const auto most = std::ranges::max_element(case_.bundles[service].rate) - case_.bundles[service].rate.begin();
+        const double factor = services_[service].best_factor(epoch, is_now ? start.bundle : BundleIndex(most),
+                                                             is_now ? start.state.progress : 0);
+        prices_.progress[service][epoch] *= factor;
         changes = changes || factor != 1;
       }
     }
@@ -110,31 +109,32 @@ void PriceBound::tune_progress(int rounds) {
 }
 
 /// What the slots [from, to) are worth a second to a service in each room, or the tail for the last block.
-std::vector<double> PriceBound::value_of_rooms(int service, int block, int from, int to) const {
-  const Bundles& bundles = case_.bundles[ix(service)];
-  const Served& served = case_.served[ix(service)];
+std::vector<double> PriceBound::value_of_rooms(ServiceIndex service, PriceBlockIndex block, SlotIndex from,
+                                               SlotIndex to) const {
+  const Bundles& bundles = case_.bundles[service];
+  const Served& served = case_.served[service];
   const bool is_tail = ix(block) + 1 == prices_.seconds.size();
-  const double seconds = is_tail ? prices_.seconds[ix(block)] : to - from;
-  const bool retrains = services_[ix(service)].retrains();
-  const auto& of_epoch = prices_.progress[ix(service)];
+  const double seconds = is_tail ? prices_.seconds[block] : to - from;
+  const bool retrains = services_[service].retrains();
+  const auto& of_epoch = prices_.progress[service];
   const double progress = retrains && !is_tail ? kTrainingShare * *std::ranges::max_element(of_epoch) : 0;
   // What is new at the beginning of the window does not work yet.
-  const bool is_early = !is_tail && (from + to) / 2 < case_.first_slot + case_.start_slots[ix(service)];
+  const bool is_early = !is_tail && (from + to) / 2 < case_.first_slot + case_.start_slots[service];
   std::vector<double> values(ix(case_.rooms.count()), kNever);
-  for (int n = 0; n < bundles.count(); ++n) {
-    const int ready = is_early ? bundles.common_part(n, starts_[ix(service)].bundle) : n;
-    const int level = bundles.level[ix(ready)];
-    const int room = bundles.room[ix(n)];
+  for (const BundleIndex n : Indices<BundleIndex>(bundles.count())) {
+    const BundleIndex ready = is_early ? bundles.common_part(n, starts_[service].bundle) : n;
+    const LevelIndex level = bundles.level[ready];
+    const RoomIndex room = bundles.room[n];
     const auto of = [&](bool is_fresh) {
       return is_tail ? served.tail(level, is_fresh) : served.value(level, is_fresh, from, to);
     };
     const double value = (retrains ? (of(true) + of(false)) / 2 : of(true)) / seconds;
-    values[ix(room)] = std::max(values[ix(room)], value);
+    values[room] = std::max(values[room], value);
     // Where progress is worth nothing too: the prices of a block begin with what is best in the one before.
-    for (int kind = 0; kind < case_.rooms.kinds() && retrains; ++kind) {
+    for (KindIndex kind(0); kind < case_.rooms.kinds() && retrains; ++kind) {
       const double rate = case_.progress_rate(service, kind);
       const int more = rate > 0 ? case_.rooms.add(room, kind) : kNoRoom;
-      if (more != kNoRoom) values[ix(more)] = std::max(values[ix(more)], value + progress * rate);
+      if (more != kNoRoom) values[more] = std::max(values[more], value + progress * rate);
     }
   }
   return values;
@@ -143,23 +143,25 @@ std::vector<double> PriceBound::value_of_rooms(int service, int block, int from,
 /// Half of what a fresh model gives more, from the middle of an epoch on, with all of the GPU.
 void PriceBound::start_progress() {
   const Problem& problem = case_.problem;
-  for (std::size_t s = 0; s < services_.size(); ++s) {
-    if (!services_[s].retrains()) continue;
-    const RetrainingTerms& terms = *problem.services[s].retraining;
-    const Bundles& bundles = case_.bundles[s];
+  for (const ServiceIndex service : indices_of<ServiceIndex>(services_)) {
+    if (!services_[service].retrains()) continue;
+    const RetrainingTerms& terms = *problem.services[service].retraining;
+    const Bundles& bundles = case_.bundles[service];
     const auto most = std::ranges::max_element(bundles.rate) - bundles.rate.begin();
-    const int level = bundles.level[ix(static_cast<int>(most))];
-    for (std::size_t epoch = 0; epoch < prices_.progress[s].size(); ++epoch) {
-      const int begin = epoch == 0 ? 0 : terms.due_slots[epoch - 1];
-      const bool is_last = epoch == terms.due_slots.size();
-      const int end = is_last ? problem.slots : terms.due_slots[epoch];
-      const int middle = (begin + end) / 2;
-      double gain = case_.served[s].value(level, true, middle, end) - case_.served[s].value(level, false, middle, end);
-      if (is_last) gain += case_.served[s].tail(level, true) - case_.served[s].tail(level, false);
-      prices_.progress[s][epoch] = std::max({0.0, gain * kGainShare, is_last ? terms.progress_value : 0.0});
+    const LevelIndex level = bundles.level[BundleIndex(most)];
+    for (const EpochIndex epoch : indices_of<EpochIndex>(prices_.progress[service])) {
+      const SlotIndex begin = epoch == 0 ? SlotIndex(0) : terms.due_slots[epoch - 1];
+      const bool is_last = ix(epoch) == terms.due_slots.size();
+      const SlotIndex end = is_last ? case_.end() : terms.due_slots[epoch];
+      const SlotIndex middle = begin + (end - begin) / 2;
+      double gain = case_.served[service].value(level, true, middle, end) -
+                    case_.served[service].value(level, false, middle, end);
+      if (is_last) gain += case_.served[service].tail(level, true) - case_.served[service].tail(level, false);
+      prices_.progress[service][epoch] = std::max({0.0, gain * kGainShare, is_last ? terms.progress_value : 0.0});
     }
     // One price holds for all epochs then.
-    if (services_[s].keeps_unfinished()) prices_.progress[s].front() = std::ranges::max(prices_.progress[s]);
+    if (services_[service].keeps_unfinished())
+      prices_.progress[service].front() = std::ranges::max(prices_.progress[service]);
   }
 }
 
@@ -168,15 +170,15 @@ void PriceBound::set_sums(const Prices& prices) {
   const int slots = case_.problem.slots;
   const std::size_t blocks = prices.seconds.size();
   std::vector<double> of_room(blocks * ix(rooms.count()));
-  for (std::size_t block = 0; block < blocks; ++block) {
-    double* now = of_room.data() + block * ix(rooms.count());
-    for (int room = 0; room < rooms.count(); ++room) {
+  for (const PriceBlockIndex block : Indices<PriceBlockIndex>(blocks)) {
+    double* now = of_room.data() + ix(block) * ix(rooms.count());
+    for (const RoomIndex room : Indices<RoomIndex>(rooms.count())) {
       double sum = 0;
-      for (int k = 0; k < prices.kinds; ++k) sum += prices.of(static_cast<int>(block), k) * rooms.count_of(room, k);
+      for (const KindIndex k : Indices<KindIndex>(prices.kinds)) sum += prices.of(block, k) * rooms.count_of(room, k);
       now[room] = sum;
     }
-    dearest_[block] = 0;
-    for (const int room : rooms.maximal()) {
+    dearest_[block] = kEmptyRoom;
+    for (const RoomIndex room : rooms.maximal()) {
       if (now[room] > now[dearest_[block]]) dearest_[block] = room;
     }
   }
@@ -184,47 +186,46 @@ void PriceBound::set_sums(const Prices& prices) {
   sums_.room.resize(ix(slots + 2) * ix(rooms.count()));
   sums_.income.assign(ix(slots + 2), 0);
   std::fill_n(sums_.room.begin(), rooms.count(), 0);
-  for (int t = 0; t <= slots; ++t) {
-    const int block = prices.block_of[ix(t)];
-    const double seconds = t < slots ? 1 : prices.seconds[ix(block)];
+  for (SlotIndex t(0); t <= slots; ++t) {
+    const PriceBlockIndex block = prices.block_of[t];
+    const double seconds = t < slots ? 1 : prices.seconds[block];
     const double* each = of_room.data() + ix(block) * ix(rooms.count());
     const double* now = sums_.before(t);
     double* next = sums_.room.data() + ix(t + 1) * ix(rooms.count());
-    for (int room = 0; room < rooms.count(); ++room) next[room] = now[room] + seconds * each[room];
+    for (const RoomIndex room : Indices<RoomIndex>(rooms.count())) next[room] = now[room] + seconds * each[room];
   }
-  for (int t = slots; t >= 0; --t) {
-    const int block = prices.block_of[ix(t)];
-    const double seconds = t < slots ? 1 : prices.seconds[ix(block)];
-    sums_.income[ix(t)] =
-        sums_.income[ix(t + 1)] + seconds * of_room[ix(block) * ix(rooms.count()) + ix(dearest_[ix(block)])];
+  for (SlotIndex t = case_.end(); t >= 0; --t) {
+    const PriceBlockIndex block = prices.block_of[t];
+    const double seconds = t < slots ? 1 : prices.seconds[block];
+    sums_.income[t] = sums_.income[t + 1] + seconds * of_room[ix(block) * ix(rooms.count()) + ix(dearest_[block])];
   }
 }
 
 double PriceBound::compute(const Prices& prices, std::span<const double> factors) {
   set_sums(prices);
-  double value = sums_.income[ix(case_.first_slot)];
-  for (std::size_t s = 0; s < services_.size(); ++s) {
-    services_[s].compute(prices, sums_, factors);
-    value += from(static_cast<int>(s), case_.first_slot, starts_[s].bundle, starts_[s].state);
+  double value = sums_.income[case_.first_slot];
+  for (const ServiceIndex service : indices_of<ServiceIndex>(services_)) {
+    services_[service].compute(prices, sums_, factors);
+    value += from(service, case_.first_slot, starts_[service].bundle, starts_[service].state);
   }
   return value;
 }
 
 /// Kinds of the rooms that are nearly the dearest, on average: there are many, and the dearest alone would lead from
 /// one to the next.
-std::vector<double> PriceBound::supply_of(int block) const {
-  const auto worth = [&](int room) {
+std::vector<double> PriceBound::supply_of(PriceBlockIndex block) const {
+  const auto worth = [&](RoomIndex room) {
     double sum = 0;
-    for (int k = 0; k < now_.kinds; ++k) sum += now_.of(block, k) * case_.rooms.count_of(room, k);
+    for (const KindIndex k : Indices<KindIndex>(now_.kinds)) sum += now_.of(block, k) * case_.rooms.count_of(room, k);
     return sum;
   };
-  const double most = worth(dearest_[ix(block)]);
+  const double most = worth(dearest_[block]);
   std::vector<double> supply(ix(now_.kinds));
   int count = 0;
-  for (const int room : case_.rooms.maximal()) {
+  for (const RoomIndex room : case_.rooms.maximal()) {
     if (worth(room) < most * kNearlyDearest) continue;
     ++count;
-    for (int k = 0; k < now_.kinds; ++k) supply[ix(k)] += case_.rooms.count_of(room, k);
+    for (const KindIndex k : Indices<KindIndex>(now_.kinds)) supply[k] += case_.rooms.count_of(room, k);
   }
   for (double& each : supply) each /= count;
   return supply;
@@ -235,17 +236,19 @@ PriceBound::Slope PriceBound::slope() const {
   const std::size_t kinds = ix(prices_.kinds);
   Slope slope;
   slope.kinds.assign(blocks * kinds, 0);
-  for (std::size_t s = 0; s < services_.size(); ++s) {
-    Use use{.kinds = std::vector<double>(blocks * kinds), .progress = std::vector<double>(ix(services_[s].epochs()))};
-    services_[s].trace(!starts_[s].state.is_open(), starts_[s].state.progress, starts_[s].bundle, use);
+  for (const ServiceIndex service : indices_of<ServiceIndex>(services_)) {
+    Use use{.kinds = std::vector<double>(blocks * kinds),
+            .progress = std::vector<double>(ix(services_[service].epochs()))};
+    services_[service].trace(!starts_[service].state.is_open(), starts_[service].state.progress,
+                             starts_[service].bundle, use);
     for (std::size_t i = 0; i < use.kinds.size(); ++i) slope.kinds[i] -= use.kinds[i];
-    for (const double progress : use.progress) slope.norm += progress * progress * retraining_slots_[s];
+    for (const double progress : use.progress) slope.norm += progress * progress * retraining_slots_[service];
     slope.progress.push_back(std::move(use.progress));
   }
-  for (std::size_t block = 0; block < blocks; ++block) {
-    const std::vector<double> supply = supply_of(static_cast<int>(block));
+  for (const PriceBlockIndex block : Indices<PriceBlockIndex>(blocks)) {
+    const std::vector<double> supply = supply_of(block);
     for (std::size_t k = 0; k < kinds; ++k) {
-      double& each = slope.kinds[block * kinds + k];
+      double& each = slope.kinds[ix(block) * kinds + k];
       const double seconds = prices_.seconds[block];
       each = seconds > 0 ? each / seconds + supply[k] : 0;
       slope.norm += each * each * seconds;
@@ -267,11 +270,11 @@ void PriceBound::turn(Slope slope) {
     each = keep(each, slope.kinds[i]);
     direction_.norm += each * each * prices_.seconds[i / ix(prices_.kinds)];
   }
-  for (std::size_t s = 0; s < services_.size(); ++s) {
-    for (std::size_t epoch = 0; epoch < slope.progress[s].size(); ++epoch) {
-      double& each = direction_.progress[s][epoch];
-      each = keep(each, slope.progress[s][epoch]);
-      direction_.norm += each * each * retraining_slots_[s];
+  for (const ServiceIndex service : indices_of<ServiceIndex>(services_)) {
+    for (const EpochIndex epoch : indices_of<EpochIndex>(slope.progress[service])) {
+      double& each = direction_.progress[service][epoch];
+      each = keep(each, slope.progress[service][epoch]);
+      direction_.norm += each * each * retraining_slots_[service];
     }
   }
 }
@@ -280,10 +283,10 @@ void PriceBound::step(const Slope& slope, double length, Prices& prices) const {
   for (std::size_t i = 0; i < prices.kind.size(); ++i) {
     prices.kind[i] = std::max(0.0, prices.kind[i] - length * slope.kinds[i]);
   }
-  for (std::size_t s = 0; s < services_.size(); ++s) {
-    for (std::size_t epoch = 0; epoch < slope.progress[s].size(); ++epoch) {
-      double& price = prices.progress[s][epoch];
-      price = std::max(0.0, price - length * slope.progress[s][epoch] * retraining_slots_[s]);
+  for (const ServiceIndex service : indices_of<ServiceIndex>(services_)) {
+    for (const EpochIndex epoch : indices_of<EpochIndex>(slope.progress[service])) {
+      double& price = prices.progress[service][epoch];
+      price = std::max(0.0, price - length * slope.progress[service][epoch] * retraining_slots_[service]);
     }
   }
 }

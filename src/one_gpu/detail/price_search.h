@@ -11,7 +11,7 @@ namespace berth::planner {
 
 /// What a service has at the first slot in which something may change.
 struct ServiceStart {
-  int bundle = 0;
+  BundleIndex bundle{};
   ModelState state;
 };
 
@@ -31,21 +31,22 @@ class PriceBound {
 
   /// An upper bound, at these prices, on what a service and its share of the room gain from slot t on; summed over the
   /// services, with income(t), a bound on the worth from there on.
-  [[nodiscard]] double from(int service, int t, int bundle, const ModelState& state) const {
-    const ServiceBound& bound = services_[ix(service)];
+  [[nodiscard]] double from(ServiceIndex service, SlotIndex t, BundleIndex bundle, const ModelState& state) const {
+    const ServiceBound& bound = services_[service];
     if (!state.is_open()) return bound.from_fresh(t, bundle);
     return bound.from_stale(t, bundle, state.progress);
   }
-  [[nodiscard]] double income(int t) const { return sums_.income[ix(t)]; }
+  [[nodiscard]] double income(SlotIndex t) const { return sums_.income[t]; }
   [[nodiscard]] const PriceSums& sums() const { return sums_; }
   [[nodiscard]] const Prices& prices() const { return prices_; }
-  [[nodiscard]] const ServiceBound& service(int service) const { return services_[ix(service)]; }
+  [[nodiscard]] const ServiceBound& service(ServiceIndex service) const { return services_[service]; }
 
  private:
   void start_kinds();
   void start_progress();
   void tune_progress(int rounds);
-  [[nodiscard]] std::vector<double> value_of_rooms(int service, int block, int from, int to) const;
+  [[nodiscard]] std::vector<double> value_of_rooms(ServiceIndex service, PriceBlockIndex block, SlotIndex from,
+                                                   SlotIndex to) const;
   double compute(const Prices& prices, std::span<const double> factors);
   void set_sums(const Prices& prices);
   struct Slope {
@@ -53,7 +54,7 @@ class PriceBound {
     std::vector<std::vector<double>> progress;  ///< [service][epoch]
     double norm = 0;                            ///< squared, in the metric of the steps
   };
-  [[nodiscard]] std::vector<double> supply_of(int block) const;
+  [[nodiscard]] std::vector<double> supply_of(PriceBlockIndex block) const;
   [[nodiscard]] Slope slope() const;
   void turn(Slope slope);
   void step(const Slope& slope, double length, Prices& prices) const;
@@ -64,7 +65,7 @@ class PriceBound {
   std::vector<ServiceBound> services_;
   Prices prices_;
   PriceSums sums_;
-  std::vector<int> dearest_;              ///< [block], a room
+  std::vector<RoomIndex> dearest_;        ///< [block], a room
   std::vector<double> retraining_slots_;  ///< [service], of the fastest kind
   double value_ = 0;
   Prices now_;

@@ -23,10 +23,10 @@ namespace {
 constexpr int kJudged = berth::testing::by_build(30, 6);
 
 /// The bound of all that is left from slot t on.
-double bound_from(const PriceBound& bound, int t, const std::vector<ServiceStart>& services) {
+double bound_from(const PriceBound& bound, SlotIndex t, const std::vector<ServiceStart>& services) {
   double value = bound.income(t);
-  for (int service = 0; ix(service) < services.size(); ++service) {
-    value += bound.from(service, t, services[ix(service)].bundle, services[ix(service)].state);
+  for (const ServiceIndex service : indices_of<ServiceIndex>(services)) {
+    value += bound.from(service, t, services[service].bundle, services[service].state);
   }
   return value;
 }
@@ -69,7 +69,7 @@ class Walk {
   Walk(const GpuCase& gpu_case, const std::vector<Change>& changes) : case_(gpu_case), changes_(changes) {
     for (const StandingPiece& standing : gpu_case.gpu.standing) {
       pieces_.push_back(standing.piece);
-      ready_from_.push_back(standing.ready_in);
+      ready_from_.emplace_back(standing.ready_in);
     }
     for (const ServiceTerms& service : gpu_case.problem.services) {
       states_.push_back(service.retraining ? first_state(*service.retraining) : ModelState{});
@@ -77,20 +77,20 @@ class Walk {
   }
 
   /// To the beginning of slot t, before a change in it. Slots come one after the other, from 0.
-  void enter(int t) {
-    for (int service = 0; ix(service) < states_.size(); ++service) {
-      const ServiceTerms& terms = case_.problem.services[ix(service)];
-      ModelState& state = states_[ix(service)];
+  void enter(SlotIndex t) {
+    for (const ServiceIndex service : indices_of<ServiceIndex>(states_)) {
+      const ServiceTerms& terms = case_.problem.services[service];
+      ModelState& state = states_[service];
       if (!terms.retraining) continue;
       if (t > 0 && state.is_open()) state.progress += progress_in(service, t - 1);
       enter_slot(*terms.retraining, t, state);
     }
   }
 
-  void change(int t) {
+  void change(SlotIndex t) {
     const auto found = std::ranges::find(changes_, t, &Change::slot);
     if (found == changes_.end()) return;
-    std::vector<int> ready_from;
+    std::vector<SlotIndex> ready_from;
     for (const Piece& piece : found->to) {
       const auto old = std::ranges::find(pieces_, piece);
       ready_from.push_back(old != pieces_.end() ? ready_from_[static_cast<std::size_t>(old - pieces_.begin())]
@@ -100,32 +100,32 @@ class Walk {
     ready_from_ = ready_from;
   }
 
-  [[nodiscard]] bool is_all_ready(int t) const {
-    return std::ranges::all_of(ready_from_, [&](int from) { return from <= t; });
+  [[nodiscard]] bool is_all_ready(SlotIndex t) const {
+    return std::ranges::all_of(ready_from_, [&](SlotIndex from) { return from <= t; });
   }
 
   [[nodiscard]] std::vector<ServiceStart> services() const {
     std::vector<ServiceStart> all(states_.size());
-    for (std::size_t service = 0; service < all.size(); ++service) all[service].state = states_[service];
+    for (const ServiceIndex service : indices_of<ServiceIndex>(all)) all[service].state = states_[service];
     for (const Piece& piece : pieces_) {
       if (piece.service == kNobody || piece.use == kRetraining) continue;
-      const int kind = case_.model.sites[ix(piece.site)].kind;
-      const Bundles& bundles = case_.bundles[ix(piece.service)];
-      const std::size_t variants = case_.problem.services[ix(piece.service)].variants.size();
-      const int label = bundles.label_of[ix(kind) * variants + ix(piece.use)];
-      if (label != kNoLabel) all[ix(piece.service)].bundle = bundles.plus(all[ix(piece.service)].bundle, label);
+      const KindIndex kind = case_.model.sites[piece.site].kind;
+      const Bundles& bundles = case_.bundles[piece.service];
+      const std::size_t variants = case_.problem.services[piece.service].variants.size();
+      const ItemIndex label = bundles.label_of[ix(kind) * variants + ix(piece.use)];
+      if (label != kNoLabel) all[piece.service].bundle = bundles.plus(all[piece.service].bundle, label);
     }
     return all;
   }
 
  private:
-  [[nodiscard]] double progress_in(int service, int slot) const {
-    const std::vector<double>& outside = case_.problem.services[ix(service)].outside_progress;
-    double progress = outside.empty() ? 0 : outside[ix(slot)];
+  [[nodiscard]] double progress_in(ServiceIndex service, SlotIndex slot) const {
+    const std::vector<double>& outside = case_.problem.services[service].outside_progress;
+    double progress = outside.empty() ? 0 : outside[slot];
     for (std::size_t i = 0; i < pieces_.size(); ++i) {
       if (pieces_[i].service != service || pieces_[i].use != kRetraining || ready_from_[i] > slot) continue;
-      const int kind = case_.model.sites[ix(pieces_[i].site)].kind;
-      progress += 1 / case_.model.rates[ix(kind)][ix(service)].retraining_slots;
+      const KindIndex kind = case_.model.sites[pieces_[i].site].kind;
+      progress += 1 / case_.model.rates[kind][service].retraining_slots;
     }
     return progress;
   }
@@ -133,15 +133,15 @@ class Walk {
   const GpuCase& case_;
   const std::vector<Change>& changes_;
   Configuration pieces_;
-  std::vector<int> ready_from_;
+  std::vector<SlotIndex> ready_from_;
   std::vector<ModelState> states_;
 };
 
 /// What a schedule is worth from slot t on, without the price of its changes.
-double worth_from(const Problem& problem, const Evaluation& evaluation, int t) {
+double worth_from(const Problem& problem, const Evaluation& evaluation, SlotIndex t) {
   double worth = evaluation.objective;
   for (const std::vector<SlotFigures>& service : evaluation.services) {
-    for (int slot = 0; slot < t; ++slot) worth -= service[ix(slot)].value;
+    for (SlotIndex slot(0); slot < t; ++slot) worth -= service[slot].value;
   }
   EXPECT_EQ(problem.change_price, 0);
   return worth;
@@ -162,7 +162,7 @@ TEST(PriceSearch, HoldsFromEachSlotOfAGoodScheduleOn) {
     PriceBound bound(gpu_case, search.starts(), 2, 2);
     bound.descend(answer.objective - search.value_before(), 0, 20);
     Walk walk(gpu_case, answer.schedule.gpus.front());
-    for (int t = 0; t <= problem.slots; ++t) {
+    for (SlotIndex t(0); t <= problem.slots; ++t) {
       walk.enter(t);
       if (t >= gpu_case.first_slot && walk.is_all_ready(t)) {
         const double worth = worth_from(problem, evaluation, t);
@@ -191,7 +191,7 @@ TEST(PriceSearch, StopsWhereTheBoundIsNearEnough) {
 
 TEST(PriceSearch, IsExactForOneServiceThatHoldsWhatItNeeds) {
   Problem problem = testing::quarters_problem(1, 10);
-  problem.gpus[0].standing = {{.piece = {.site = 0, .service = 0, .use = 0}, .ready_in = 0}};
+  problem.gpus[0].standing = {{.piece = {.site{0}, .service{0}, .use = 0}, .ready_in = 0}};
   problem.tail_seconds = 5;
   const GpuCase gpu_case(problem);
   const OneGpuSearch search(gpu_case);

@@ -12,7 +12,7 @@ namespace {
 /// Values that differ by less, relatively, count as equal.
 constexpr double kEqualValues = 1e-11;
 
-const Piece* standing_on(const Configuration& pieces, int site) {
+const Piece* standing_on(const Configuration& pieces, SiteIndex site) {
   for (const Piece& piece : pieces) {
     if (piece.site == site) return &piece;
   }
@@ -32,10 +32,10 @@ int slots_to_begin(const GpuCase& gpu_case, const Configuration& from, const Pie
   if (before != nullptr && *before == piece) return 0;
   const Problem& problem = gpu_case.problem;
   double seconds = problem.plumbing_seconds;
-  if (piece.use != kRetraining) seconds += problem.services[ix(piece.service)].start_seconds;
+  if (piece.use != kRetraining) seconds += problem.services[piece.service].start_seconds;
   if (before == nullptr) {
     seconds += problem.create_seconds;
-    const std::uint64_t clashes = gpu_case.model.sites[ix(piece.site)].clashes;
+    const std::uint64_t clashes = gpu_case.model.sites[piece.site].clashes;
     for (const Piece& old : from) {
       if ((clashes >> old.site & 1) == 0) continue;
       seconds += problem.destroy_seconds;
@@ -72,23 +72,23 @@ OneGpuSearch::OneGpuSearch(const GpuCase& gpu_case) : case_(gpu_case), arrangeme
 /// What stands, until the first slot in which something may change.
 void OneGpuSearch::make_root() {
   Configuration pieces;
-  std::vector<int> ready;
+  std::vector<SlotIndex> ready;
   for (const StandingPiece& standing : case_.gpu.standing) {
     pieces.push_back(standing.piece);
-    ready.push_back(standing.ready_in);
+    ready.emplace_back(standing.ready_in);
   }
   root_.arrangement = arrangements_.number_of(pieces);
   for (const ServiceTerms& terms : case_.problem.services) {
     if (!terms.retraining) continue;
     ModelState state = first_state(*terms.retraining);
-    enter_slot(*terms.retraining, 0, state);
+    enter_slot(*terms.retraining, SlotIndex(0), state);
     states_.push_back(state);
   }
   used_.assign(ix(budgets_count_), 0);
   Label child;
   child.states = states_.size();
   const Arrangement& standing = arrangements_[root_.arrangement];
-  const double value = run_services(root_, standing, 0, case_.first_slot, ready, child);
+  const double value = run_services(root_, standing, SlotIndex(0), case_.first_slot, ready, child);
   std::copy(states_.begin() + static_cast<std::ptrdiff_t>(child.states), states_.end(), states_.begin());
   states_.resize(ix(states_count_));
   root_.value = value;
@@ -100,24 +100,24 @@ void OneGpuSearch::make_root() {
 
 std::vector<ServiceStart> OneGpuSearch::starts() const {
   std::vector<ServiceStart> starts;
-  for (int service = 0; ix(service) < state_index_.size(); ++service) {
+  for (const ServiceIndex service : indices_of<ServiceIndex>(state_index_)) {
     starts.push_back({.bundle = share_of(root_, service).bundle, .state = state_of(root_, service)});
   }
   return starts;
 }
 
-ModelState OneGpuSearch::state_of(const Label& label, int service) const {
-  const int index = state_index_[ix(service)];
+ModelState OneGpuSearch::state_of(const Label& label, ServiceIndex service) const {
+  const int index = state_index_[service];
   return index < 0 ? ModelState{} : states_[label.states + ix(index)];
 }
 
-Share OneGpuSearch::share_of(const Label& label, int service) const {
-  return arrangements_[label.arrangement].shares[ix(service)];
+Share OneGpuSearch::share_of(const Label& label, ServiceIndex service) const {
+  return arrangements_[label.arrangement].shares[service];
 }
 
 /// Whether nothing becomes due, done or fresh in (from, to].
-bool OneGpuSearch::is_quiet(const RetrainingTerms& terms, const ModelState& state, double progress_rate, int from,
-                            int to) {
+bool OneGpuSearch::is_quiet(const RetrainingTerms& terms, const ModelState& state, double progress_rate, SlotIndex from,
+                            SlotIndex to) {
   if (state.is_done) return false;
   if (state.is_stale && state.progress + (to - from) * progress_rate >= kDone - 1e-6) return false;
   const auto due = std::ranges::upper_bound(terms.due_slots, from);
@@ -125,20 +125,21 @@ bool OneGpuSearch::is_quiet(const RetrainingTerms& terms, const ModelState& stat
 }
 
 /// Value of a service in [from, to), and its state at the beginning of `to`.
-double OneGpuSearch::advance(int service, int bundle, double progress_rate, int from, int to, ModelState& state) const {
-  const ServiceTerms& terms = case_.problem.services[ix(service)];
-  const Served& served = case_.served[ix(service)];
-  const int level = case_.bundles[ix(service)].level[ix(bundle)];
+double OneGpuSearch::advance(ServiceIndex service, BundleIndex bundle, double progress_rate, SlotIndex from,
+                             SlotIndex to, ModelState& state) const {
+  const ServiceTerms& terms = case_.problem.services[service];
+  const Served& served = case_.served[service];
+  const LevelIndex level = case_.bundles[service].level[bundle];
   if (!terms.retraining) return served.value(level, true, from, to);
   if (terms.outside_progress.empty() && is_quiet(*terms.retraining, state, progress_rate, from, to)) {
     if (state.is_stale) state.progress += (to - from) * progress_rate;
     return served.value(level, !state.is_stale, from, to);
   }
   double value = 0;
-  for (int t = from; t < to; ++t) {
+  for (SlotIndex t = from; t < to; ++t) {
     value += served.value(level, !state.is_stale, t, t + 1);
     if (state.is_open()) {
-      const double outside = terms.outside_progress.empty() ? 0 : terms.outside_progress[ix(t)];
+      const double outside = terms.outside_progress.empty() ? 0 : terms.outside_progress[t];
       state.progress += outside + progress_rate;
     }
     enter_slot(*terms.retraining, t + 1, state);
@@ -151,26 +152,26 @@ double OneGpuSearch::cutoff() const {
 }
 
 /// Whether slices serve nobody, but for what stands at first in the first slot: the bound knows of that.
-bool OneGpuSearch::has_spare(const Label& label, int t) const {
+bool OneGpuSearch::has_spare(const Label& label, SlotIndex t) const {
   return arrangements_[label.arrangement].has_spare && (label.parent >= 0 || t > case_.first_slot);
 }
 
 /// `may_take`: slices that serve nobody may still be taken over at t.
-double OneGpuSearch::bound_of(const Label& label, int t, bool may_take) const {
+double OneGpuSearch::bound_of(const Label& label, SlotIndex t, bool may_take) const {
   if (joint_ == nullptr) return bound_by_prices(label, t);
-  const int state = joint_states_[ix(label.arrangement)];
+  const StateIndex state = joint_states_[label.arrangement];
   if (joint_->is_always_fresh()) return label.value + joint_->from(t, state);
   const double alone = bound_by_prices(label, t);
   if (!(alone > cutoff())) return alone;
   std::vector<ModelState> models;
   models.reserve(state_index_.size());
-  for (int service = 0; ix(service) < state_index_.size(); ++service) models.push_back(state_of(label, service));
+  for (const ServiceIndex service : indices_of<ServiceIndex>(state_index_)) models.push_back(state_of(label, service));
   return std::min(alone, label.value + joint_->from(t, state, models, may_take && has_spare(label, t)));
 }
 
-double OneGpuSearch::bound_by_prices(const Label& label, int t) const {
+double OneGpuSearch::bound_by_prices(const Label& label, SlotIndex t) const {
   double bound = label.value + bound_->income(t);
-  for (int service = 0; ix(service) < state_index_.size(); ++service) {
+  for (const ServiceIndex service : indices_of<ServiceIndex>(state_index_)) {
     bound += bound_->from(service, t, share_of(label, service).bundle, state_of(label, service));
   }
   return bound;
@@ -181,7 +182,7 @@ void OneGpuSearch::clear(const PassLimits& limits) {
   labels_.clear();
   states_.resize(ix(states_count_));
   used_.resize(ix(budgets_count_));
-  for (std::vector<int>& arrivals : arrivals_) arrivals.clear();
+  for (std::vector<LabelIndex>& arrivals : arrivals_) arrivals.clear();
   left_out_ = kNever;
   nodes_end_ = nodes_ + limits.nodes_max;
 }
@@ -190,30 +191,30 @@ void OneGpuSearch::start_pass(const PassLimits& limits) {
   clear(limits);
   note_joint_state(root_.arrangement);
   known_.resize(state_index_.size());
-  for (int service = 0; ix(service) < state_index_.size(); ++service) {
-    known_[ix(service)].of_bundle.assign(ix(case_.bundles[ix(service)].count()), {});
+  for (const ServiceIndex service : indices_of<ServiceIndex>(state_index_)) {
+    known_[service].of_bundle.assign(ix(case_.bundles[service].count()), {});
   }
   labels_.push_back(root_);
   labels_.front().bound = std::numeric_limits<double>::infinity();
   // The root's own states are not to be changed by holding on.
   labels_.front().states = states_.size();
-  for (int i = 0; i < states_count_; ++i) states_.push_back(states_[ix(i)]);
-  arrivals_[ix(case_.first_slot)].push_back(0);
+  for (int i = 0; i < states_count_; ++i) states_.push_back(states_[i]);
+  arrivals_[case_.first_slot].emplace_back(0);
 }
 
 void OneGpuSearch::pass(const PassLimits& limits) {
   if (root_.value == kNever) return;
   start_pass(limits);
-  std::vector<int> alive;
-  for (int t = case_.first_slot; t < case_.problem.slots; ++t) {
-    alive.insert(alive.end(), arrivals_[ix(t)].begin(), arrivals_[ix(t)].end());
+  std::vector<LabelIndex> alive;
+  for (SlotIndex t = case_.first_slot; t < case_.problem.slots; ++t) {
+    alive.insert(alive.end(), arrivals_[t].begin(), arrivals_[t].end());
     select(alive, t);
     arrived_now_.clear();
-    for (const int label : alive) {
+    for (const LabelIndex label : alive) {
       if (begins_changes(t)) {
         expand(label, t);
       } else if (case_.can_change(t)) {
-        leave_out(labels_[ix(label)].bound);
+        leave_out(labels_[label].bound);
       }
     }
     if (!arrived_now_.empty()) {
@@ -224,7 +225,7 @@ void OneGpuSearch::pass(const PassLimits& limits) {
   }
   // Only a root that may not change at all arrives there.
   alive.insert(alive.end(), arrivals_.back().begin(), arrivals_.back().end());
-  for (const int label : alive) finish(labels_[ix(label)], label, nullptr);
+  for (const LabelIndex label : alive) finish(labels_[label], label, nullptr);
 }
 
 /// One way through the window: whenever the joint bound would change, the change that keeps most of it is made, where
@@ -232,46 +233,47 @@ void OneGpuSearch::pass(const PassLimits& limits) {
 void OneGpuSearch::dive(double patience, const PassLimits& limits) {
   if (root_.value == kNever) return;
   start_pass(limits);
-  int number = 0;
-  for (int t = case_.first_slot; t < case_.problem.slots;) {
-    labels_[ix(number)].bound = bound_of(labels_[ix(number)], t, true);
-    if (!(labels_[ix(number)].bound > cutoff())) return;
-    const int child = case_.can_change(t) ? best_child(number, t, patience) : -1;
+  LabelIndex number(0);
+  for (SlotIndex t = case_.first_slot; t < case_.problem.slots;) {
+    labels_[number].bound = bound_of(labels_[number], t, true);
+    if (!(labels_[number].bound > cutoff())) return;
+    const LabelIndex child = case_.can_change(t) ? best_child(number, t, patience) : kNoLabelIndex;
     if (child >= 0) {
       number = child;
-      t = labels_[ix(child)].ready;
-      if (t > labels_[ix(child)].begin) continue;
+      t = labels_[child].ready;
+      if (t > labels_[child].begin) continue;
     }
-    std::vector<int> one = {number};
-    hold(one, t++);
+    std::vector<LabelIndex> one = {number};
+    hold(one, t);
+    ++t;
     if (one.empty()) return;
   }
-  finish(labels_[ix(number)], number, nullptr);
+  finish(labels_[number], number, nullptr);
 }
 
 /// The child that a dive goes on with; -1: it waits.
-int OneGpuSearch::best_child(int number, int t, double patience) {
-  const int state = joint_states_[ix(labels_[ix(number)].arrangement)];
+LabelIndex OneGpuSearch::best_child(LabelIndex number, SlotIndex t, double patience) {
+  const StateIndex state = joint_states_[labels_[number].arrangement];
   const double loss = joint_->loss_of_waiting(t, state);
-  const double bound = labels_[ix(number)].bound;
-  if (!(loss > kWaits * std::abs(bound))) return -1;
+  const double bound = labels_[number].bound;
+  if (!(loss > kWaits * std::abs(bound))) return kNoLabelIndex;
   const std::size_t first = labels_.size();
   expand(number, t);
   double least = bound - loss;
   for (std::size_t i = first; i < labels_.size(); ++i) least = std::max(least, labels_[i].bound);
   least -= patience * std::abs(bound);
-  int best = -1;
+  LabelIndex best = kNoLabelIndex;
   double most = kNever;
   for (std::size_t i = first; i < labels_.size(); ++i) {
     if (labels_[i].bound < least) continue;
     const double value = value_of_staying(labels_[i], labels_[i].ready);
-    if (value > most) best = static_cast<int>(i);
+    if (value > most) best = LabelIndex(i);
     most = std::max(most, value);
   }
   return best;
 }
 
-bool OneGpuSearch::begins_changes(int t) const {
+bool OneGpuSearch::begins_changes(SlotIndex t) const {
   if (!case_.can_change(t)) return false;
   if ((t - case_.first_slot) % limits_.stride == 0) return true;
   const auto is_due = [&](const ServiceTerms& terms) {
@@ -285,12 +287,12 @@ double OneGpuSearch::value_of(const std::vector<Change>& changes) {
   Label label = root_;
   const std::size_t states = states_.size();
   const std::size_t used = used_.size();
-  int t = case_.first_slot;
-  const auto value_until = [&](int end) {
+  SlotIndex t = case_.first_slot;
+  const auto value_until = [&](SlotIndex end) {
     const Arrangement& standing = arrangements_[label.arrangement];
     const bool binds = end > t && end > case_.problem.floors_from;
     if ((end > t && !standing.can_stand) || (binds && !standing.keeps_floors)) return kNever;
-    const std::vector<int> ready(standing.pieces.size(), t);
+    const std::vector<SlotIndex> ready(standing.pieces.size(), t);
     Label next = label;
     next.states = states_.size();
     next.value += run_services(label, standing, t, end, ready, next);
@@ -299,15 +301,16 @@ double OneGpuSearch::value_of(const std::vector<Change>& changes) {
     return label.value;
   };
   double value = label.value;
-  int last = -1;
+  SlotIndex last(-1);
   for (const Change& change : changes) {
     if (value == kNever) break;
     const bool fits = change.slot >= t && change.slot > last && case_.can_change(change.slot);
-    const int number = arrangements_.number_of(change.to);
+    const ArrangementIndex number = arrangements_.number_of(change.to);
     value = fits && number != label.arrangement ? value_until(change.slot) : kNever;
     if (value == kNever) break;
     const Begin begin = begin_of(arrangements_[label.arrangement].pieces, change.to, t);
-    Label child{.arrangement = number, .parent = -1, .begin = t, .states = states_.size(), .used = used_.size()};
+    Label child{
+        .arrangement = number, .parent = kNoLabelIndex, .begin = t, .states = states_.size(), .used = used_.size()};
     const bool breaks_floor = begin.end > case_.problem.floors_from && !arrangements_[number].keeps_floors;
     if (breaks_floor || !use_budgets(label, change.to, child)) value = kNever;
     if (value == kNever) break;
@@ -318,7 +321,7 @@ double OneGpuSearch::value_of(const std::vector<Change>& changes) {
     t = begin.end;
     label = child;
   }
-  if (value != kNever) value = value_until(case_.problem.slots);
+  if (value != kNever) value = value_until(case_.end());
   if (value != kNever) value += tail_of(label);
   states_.resize(states);
   used_.resize(used);
@@ -357,29 +360,29 @@ void OneGpuSearch::polish() {
 }
 
 /// Drops labels that cannot be better than the best known, those that others cover, and those that are too many.
-void OneGpuSearch::select(std::vector<int>& labels, int t) {
-  std::erase_if(labels, [&](int label) {
-    double& bound = labels_[ix(label)].bound;
-    bound = std::min(bound, bound_of(labels_[ix(label)], t, true));
+void OneGpuSearch::select(std::vector<LabelIndex>& labels, SlotIndex t) {
+  std::erase_if(labels, [&](LabelIndex label) {
+    double& bound = labels_[label].bound;
+    bound = std::min(bound, bound_of(labels_[label], t, true));
     return !(bound > cutoff());
   });
   nodes_ += static_cast<std::int64_t>(labels.size());
-  std::ranges::sort(labels, [&](int a, int b) {
-    const int alike_a = arrangements_[labels_[ix(a)].arrangement].alike;
-    const int alike_b = arrangements_[labels_[ix(b)].arrangement].alike;
+  std::ranges::sort(labels, [&](LabelIndex a, LabelIndex b) {
+    const AlikeIndex alike_a = arrangements_[labels_[a].arrangement].alike;
+    const AlikeIndex alike_b = arrangements_[labels_[b].arrangement].alike;
     if (alike_a != alike_b) return alike_a < alike_b;
-    if (labels_[ix(a)].value != labels_[ix(b)].value) return labels_[ix(a)].value > labels_[ix(b)].value;
+    if (labels_[a].value != labels_[b].value) return labels_[a].value > labels_[b].value;
     return a < b;
   });
-  std::vector<int> kept;
+  std::vector<LabelIndex> kept;
   kept.reserve(labels.size());
   std::size_t group = 0;
-  for (const int label : labels) {
-    const auto alike = [&](int number) { return arrangements_[labels_[ix(number)].arrangement].alike; };
+  for (const LabelIndex label : labels) {
+    const auto alike = [&](LabelIndex number) { return arrangements_[labels_[number].arrangement].alike; };
     if (!kept.empty() && alike(kept[group]) != alike(label)) group = kept.size();
     bool is_covered = false;
     for (std::size_t i = group; i < kept.size() && !is_covered; ++i) {
-      is_covered = covers(labels_[ix(kept[i])], labels_[ix(label)], t);
+      is_covered = covers(labels_[kept[i]], labels_[label], t);
     }
     if (is_covered) continue;
     if (kept.empty()) group = 0;
@@ -391,17 +394,17 @@ void OneGpuSearch::select(std::vector<int>& labels, int t) {
 
 /// Those with the largest bounds, and those that are worth most if they never change again: a bound alone prefers what
 /// has not met the costs of its changes yet.
-void OneGpuSearch::keep_most_promising(std::vector<int>& labels, int t) {
-  const auto by_bound = [&](int a, int b) {
-    return labels_[ix(a)].bound != labels_[ix(b)].bound ? labels_[ix(a)].bound > labels_[ix(b)].bound : a < b;
+void OneGpuSearch::keep_most_promising(std::vector<LabelIndex>& labels, SlotIndex t) {
+  const auto by_bound = [&](LabelIndex a, LabelIndex b) {
+    return labels_[a].bound != labels_[b].bound ? labels_[a].bound > labels_[b].bound : a < b;
   };
   std::ranges::sort(labels, by_bound);
   const std::size_t first = ix(limits_.width) / 2;
   const std::size_t others = ix(limits_.width) - first;
-  std::vector<std::pair<double, int>> staying;
+  std::vector<std::pair<double, LabelIndex>> staying;
   staying.reserve(labels.size() - first);
   for (std::size_t i = first; i < labels.size(); ++i) {
-    staying.emplace_back(-value_of_staying(labels_[ix(labels[i])], t), labels[i]);
+    staying.emplace_back(-value_of_staying(labels_[labels[i]], t), labels[i]);
   }
   std::ranges::sort(staying);
   labels.resize(first);
@@ -409,30 +412,31 @@ void OneGpuSearch::keep_most_promising(std::vector<int>& labels, int t) {
     if (i < others) {
       labels.push_back(staying[i].second);
     } else {
-      leave_out(labels_[ix(staying[i].second)].bound);
+      leave_out(labels_[staying[i].second].bound);
     }
   }
   std::ranges::sort(labels, by_bound);
 }
 
 /// What a label is worth about if what stands stays, and the models stay as they are.
-double OneGpuSearch::value_of_staying(const Label& label, int t) const {
+double OneGpuSearch::value_of_staying(const Label& label, SlotIndex t) const {
   double value = label.value;
-  for (int service = 0; ix(service) < state_index_.size(); ++service) {
-    const Served& served = case_.served[ix(service)];
-    const int level = case_.bundles[ix(service)].level[ix(share_of(label, service).bundle)];
+  for (const ServiceIndex service : indices_of<ServiceIndex>(state_index_)) {
+    const Served& served = case_.served[service];
+    const LevelIndex level = case_.bundles[service].level[share_of(label, service).bundle];
     const bool is_fresh = !state_of(label, service).is_stale;
-    value += served.value(level, is_fresh, t, case_.problem.slots) + served.tail(level, is_fresh);
+    value += served.value(level, is_fresh, t, case_.end()) + served.tail(level, is_fresh);
   }
   return value;
 }
 
 /// How much more a label must be worth already to be no worse than another with a different state of a service;
 /// nothing where that cannot be said.
-std::optional<double> OneGpuSearch::lead_needed(const ModelState& a, const ModelState& b, int service, int t) const {
+std::optional<double> OneGpuSearch::lead_needed(const ModelState& a, const ModelState& b, ServiceIndex service,
+                                                SlotIndex t) const {
   if (a == b) return 0;
-  const RetrainingTerms& terms = *case_.problem.services[ix(service)].retraining;
-  if (after_helps_[ix(service)] == 0) return std::nullopt;
+  const RetrainingTerms& terms = *case_.problem.services[service].retraining;
+  if (after_helps_[service] == 0) return std::nullopt;
   const bool is_due_later = !terms.due_slots.empty() && terms.due_slots.back() > t;
   // At a due slot unfinished progress is worth more than a fresh model where it is kept.
   if (is_due_later && terms.keeps_unfinished) return std::nullopt;
@@ -446,60 +450,60 @@ std::optional<double> OneGpuSearch::lead_needed(const ModelState& a, const Model
   return std::nullopt;
 }
 
-bool OneGpuSearch::covers(const Label& a, const Label& b, int t) const {
+bool OneGpuSearch::covers(const Label& a, const Label& b, SlotIndex t) const {
   double lead = a.value - b.value;
-  for (int service = 0; ix(service) < state_index_.size(); ++service) {
-    if (state_index_[ix(service)] >= 0) {
+  for (const ServiceIndex service : indices_of<ServiceIndex>(state_index_)) {
+    if (state_index_[service] >= 0) {
       const std::optional<double> needed = lead_needed(state_of(a, service), state_of(b, service), service, t);
       if (!needed) return false;
       lead -= *needed;
     }
-    const int budget = budget_index_[ix(service)];
+    const int budget = budget_index_[service];
     if (budget >= 0 && used_[a.used + ix(budget)] > used_[b.used + ix(budget)]) return false;
   }
   return lead >= 0;
 }
 
 /// One slot further with what stands.
-void OneGpuSearch::hold(std::vector<int>& labels, int t) {
-  std::erase_if(labels, [&](int number) {
-    const Arrangement& arrangement = arrangements_[labels_[ix(number)].arrangement];
+void OneGpuSearch::hold(std::vector<LabelIndex>& labels, SlotIndex t) {
+  std::erase_if(labels, [&](LabelIndex number) {
+    const Arrangement& arrangement = arrangements_[labels_[number].arrangement];
     return !arrangement.can_stand || (t >= case_.problem.floors_from && !arrangement.keeps_floors);
   });
-  for (const int number : labels) {
-    Label& label = labels_[ix(number)];
+  for (const LabelIndex number : labels) {
+    Label& label = labels_[number];
     const Arrangement& arrangement = arrangements_[label.arrangement];
     if (joint_ != nullptr && has_spare(label, t)) label.bound = std::min(label.bound, bound_of(label, t, false));
-    for (int service = 0; ix(service) < state_index_.size(); ++service) {
-      const int index = state_index_[ix(service)];
+    for (const ServiceIndex service : indices_of<ServiceIndex>(state_index_)) {
+      const int index = state_index_[service];
       ModelState none;
       ModelState& state = index < 0 ? none : states_[label.states + ix(index)];
-      label.value += advance(service, arrangement.shares[ix(service)].bundle, arrangement.progress_rates[ix(service)],
-                             t, t + 1, state);
+      label.value +=
+          advance(service, arrangement.shares[service].bundle, arrangement.progress_rates[service], t, t + 1, state);
     }
   }
 }
 
-void OneGpuSearch::expand_from_pool(int label, int t) {
-  const double bound = labels_[ix(label)].bound;
+void OneGpuSearch::expand_from_pool(LabelIndex label, SlotIndex t) {
+  const double bound = labels_[label].bound;
   leave_out(bound);
   Draft draft;
   draft.label = label;
   draft.slot = t;
   draft.bound = bound;
-  const double alone = bound_ != nullptr ? bound_by_prices(labels_[ix(label)], t) : bound;
+  const double alone = bound_ != nullptr ? bound_by_prices(labels_[label], t) : bound;
   for (const std::vector<Share>& shares : pool_) {
     double left = alone - cutoff();
-    for (int service = 0; bound_ != nullptr && ix(service) < shares.size() && left > 0; ++service) {
-      const Share share = share_of(labels_[ix(label)], service);
-      if (shares[ix(service)] == share) continue;
-      const Label& now = labels_[ix(label)];
+    for (ServiceIndex service(0); bound_ != nullptr && ix(service) < shares.size() && left > 0; ++service) {
+      const Share share = share_of(labels_[label], service);
+      if (shares[service] == share) continue;
+      const Label& now = labels_[label];
       left -= bound_->from(service, t, share.bundle, state_of(now, service)) -
-              option_value(now, service, shares[ix(service)], t);
+              option_value(now, service, shares[service], t);
     }
     ++nodes_;
     if (left <= 0) continue;
-    const Arrangement& from = arrangements_[labels_[ix(label)].arrangement];
+    const Arrangement& from = arrangements_[labels_[label].arrangement];
     const double best = deal_bound(label, t, shares, arrangements_.most_kept(from, shares));
     if (best > cutoff()) try_placings(draft, {.loss = bound - best, .shares = shares});
   }
@@ -528,11 +532,11 @@ double OneGpuSearch::keep_best_targets(std::vector<JointBound::Target>& targets,
 }
 
 /// The states of the joint bound by what a change to them is worth at most.
-void OneGpuSearch::expand_jointly(int label, int t) {
-  const double bound = labels_[ix(label)].bound;
-  const int state = joint_states_[ix(labels_[ix(label)].arrangement)];
+void OneGpuSearch::expand_jointly(LabelIndex label, SlotIndex t) {
+  const double bound = labels_[label].bound;
+  const StateIndex state = joint_states_[labels_[label].arrangement];
   nodes_ += 1 + joint_->states() / kStatesOfNode;
-  const double before = labels_[ix(label)].value;
+  const double before = labels_[label].value;
   std::vector<JointBound::Target> targets = joint_->targets(t, state, cutoff() - before);
   const double left = keep_best_targets(targets, ix(limits_.changes_max));
   leave_out(before + left);
@@ -544,13 +548,13 @@ void OneGpuSearch::expand_jointly(int label, int t) {
   draft.shares.resize(state_index_.size());
   for (const JointBound::Target& target : targets) {
     if (before + target.value <= bound - draft.slack) break;
-    add_deals(draft, target.state, 0);
+    add_deals(draft, target.state, ServiceIndex(0));
   }
   try_deals(draft);
 }
 
 void OneGpuSearch::try_deals(Draft& draft) {
-  if (draft.is_cut) leave_out(std::min(draft.bound - draft.slack, labels_[ix(draft.label)].bound));
+  if (draft.is_cut) leave_out(std::min(draft.bound - draft.slack, labels_[draft.label].bound));
   std::ranges::sort_heap(draft.deals, smaller_loss);
   for (const Deal& deal : draft.deals) {
     if (draft.bound - deal.loss > cutoff()) try_placings(draft, deal);
@@ -558,13 +562,13 @@ void OneGpuSearch::try_deals(Draft& draft) {
 }
 
 /// All shares that count as a state, those of the services before `service` being chosen.
-void OneGpuSearch::add_deals(Draft& draft, int state, int service) {
-  const Label& label = labels_[ix(draft.label)];
+void OneGpuSearch::add_deals(Draft& draft, StateIndex state, ServiceIndex service) {
+  const Label& label = labels_[draft.label];
   const Arrangement& from = arrangements_[label.arrangement];
   if (ix(service) < draft.shares.size()) {
-    for (const int bundle : joint_->bundles_of(state, service)) {
+    for (const BundleIndex bundle : joint_->bundles_of(state, service)) {
       if (nodes_ >= nodes_end_) return give_up(draft);
-      draft.shares[ix(service)].bundle = bundle;
+      draft.shares[service].bundle = bundle;
       add_deals(draft, state, service + 1);
     }
     return;
@@ -576,19 +580,19 @@ void OneGpuSearch::add_deals(Draft& draft, int state, int service) {
   if (loss < draft.slack) add_deal(draft, loss);
 }
 
-void OneGpuSearch::note_joint_state(int arrangement) {
+void OneGpuSearch::note_joint_state(ArrangementIndex arrangement) {
   if (joint_ == nullptr) return;
-  if (joint_states_.size() <= ix(arrangement)) joint_states_.resize(ix(arrangement) + 1, -1);
-  int& state = joint_states_[ix(arrangement)];
+  if (joint_states_.size() <= ix(arrangement)) joint_states_.resize(ix(arrangement) + 1, StateIndex(-1));
+  StateIndex& state = joint_states_[arrangement];
   if (state >= 0) return;
-  std::vector<int> bundles;
+  std::vector<BundleIndex> bundles;
   bundles.reserve(state_index_.size());
   for (const Share& share : arrangements_[arrangement].shares) bundles.push_back(share.bundle);
   state = joint_->state_of(bundles);
 }
 
-void OneGpuSearch::expand(int label, int t) {
-  const double bound = labels_[ix(label)].bound;
+void OneGpuSearch::expand(LabelIndex label, SlotIndex t) {
+  const double bound = labels_[label].bound;
   if (nodes_ >= nodes_end_) return leave_out(bound);
   if (limits_.is_from_pool) return expand_from_pool(label, t);
   if (bound_ == nullptr) return expand_jointly(label, t);
@@ -596,25 +600,25 @@ void OneGpuSearch::expand(int label, int t) {
   Draft draft;
   draft.label = label;
   draft.slot = t;
-  draft.bound = bound_by_prices(labels_[ix(label)], t);
+  draft.bound = bound_by_prices(labels_[label], t);
   draft.slack = draft.bound - cutoff();
   const int services = static_cast<int>(state_index_.size());
-  for (int service = 0; service < services; ++service) {
-    draft.options.push_back(&options_of(labels_[ix(label)], service, t, draft.slack));
+  for (const ServiceIndex service : Indices<ServiceIndex>(services)) {
+    draft.options.push_back(&options_of(labels_[label], service, t, draft.slack));
   }
   draft.least.assign(ix(services), std::vector<double>(ix(case_.rooms.count()), kOpen));
   draft.shares.resize(ix(services));
-  combine(draft, 0, 0, 0, false);
+  combine(draft, ServiceIndex(0), kEmptyRoom, 0, false);
   try_deals(draft);
 }
 
 /// What a service may have after a change, with what that costs it at least.
-const std::vector<OneGpuSearch::Option>& OneGpuSearch::options_of(const Label& label, int service, int t,
+const std::vector<OneGpuSearch::Option>& OneGpuSearch::options_of(const Label& label, ServiceIndex service, SlotIndex t,
                                                                   double slack) {
   const Share share = share_of(label, service);
-  Known& known = known_[ix(service)];
-  if (state_index_[ix(service)] < 0) {
-    KnownOptions& same = known.of_bundle[ix(share.bundle)];
+  Known& known = known_[service];
+  if (state_index_[service] < 0) {
+    KnownOptions& same = known.of_bundle[share.bundle];
     if (same.slot == t && same.slack >= slack) return same.options;
     same.slot = t;
     same.slack = slack;
@@ -625,31 +629,31 @@ const std::vector<OneGpuSearch::Option>& OneGpuSearch::options_of(const Label& l
   return known.latest;
 }
 
-void OneGpuSearch::fill_options(const Label& label, int service, int t, double slack,
+void OneGpuSearch::fill_options(const Label& label, ServiceIndex service, SlotIndex t, double slack,
                                 std::vector<Option>& options) const {
-  const Bundles& bundles = case_.bundles[ix(service)];
+  const Bundles& bundles = case_.bundles[service];
   const Share share = share_of(label, service);
   const double now = bound_->from(service, t, share.bundle, state_of(label, service));
   const auto room_of = [&](const Share& wanted) {
-    const int room = bundles.room[ix(wanted.bundle)];
+    const RoomIndex room = bundles.room[wanted.bundle];
     return wanted.retraining_kind < 0 ? room : case_.rooms.add(room, wanted.retraining_kind);
   };
   options.clear();
   options.push_back({.share = share, .room = room_of(share), .loss = 0});
-  const ServiceTerms& terms = case_.problem.services[ix(service)];
+  const ServiceTerms& terms = case_.problem.services[service];
   bool can_train = false;
   if (terms.retraining && !terms.retrains_elsewhere) {
     const bool is_due_later = !terms.retraining->due_slots.empty() && terms.retraining->due_slots.back() > t;
     can_train = is_due_later || state_of(label, service).is_open();
   }
   const int kinds = terms.retraining ? case_.rooms.kinds() : 0;
-  for (int bundle = 0; bundle < bundles.count(); ++bundle) {
-    for (int kind = -1; kind < kinds; ++kind) {
+  for (const BundleIndex bundle : Indices<BundleIndex>(bundles.count())) {
+    for (KindIndex kind = kNoKind; kind < kinds; ++kind) {
       if (kind >= 0 && kind != share.retraining_kind && (!can_train || case_.progress_rate(service, kind) <= 0))
         continue;
       const Share wanted{.bundle = bundle, .retraining_kind = kind};
       if (wanted == share) continue;
-      const int room = room_of(wanted);
+      const RoomIndex room = room_of(wanted);
       if (room == kNoRoom) continue;
       const double loss = now - option_value(label, service, wanted, t);
       if (!(loss < slack)) continue;
@@ -663,66 +667,65 @@ void OneGpuSearch::fill_options(const Label& label, int service, int t, double s
 }
 
 /// A bound of what a service is worth from slot t on if it gets a share then, whatever the others get.
-double OneGpuSearch::option_value(const Label& label, int service, const Share& share, int t) const {
-  const Bundles& bundles = case_.bundles[ix(service)];
+double OneGpuSearch::option_value(const Label& label, ServiceIndex service, const Share& share, SlotIndex t) const {
+  const Bundles& bundles = case_.bundles[service];
   const Share old = share_of(label, service);
-  const int common = bundles.common_part(old.bundle, share.bundle);
+  const BundleIndex common = bundles.common_part(old.bundle, share.bundle);
   const bool is_new = common != share.bundle;
   const bool trains_anew = share.retraining_kind >= 0 && share.retraining_kind != old.retraining_kind;
-  const int slots = case_.problem.slots;
-  int end = t;
-  if (trains_anew) end = std::min(slots, t + case_.retraining_start_slots);
-  if (is_new) end = std::min(slots, t + case_.start_slots[ix(service)]);
+  SlotIndex end = t;
+  if (trains_anew) end = case_.capped(t + case_.retraining_start_slots);
+  if (is_new) end = case_.capped(t + case_.start_slots[service]);
   ModelState state = state_of(label, service);
   if (end == t) return bound_->from(service, t, share.bundle, state);
-  if (end > case_.problem.floors_from && !case_.keeps_floor(service, bundles.rate[ix(share.bundle)])) return kNever;
+  if (end > case_.problem.floors_from && !case_.keeps_floor(service, bundles.rate[share.bundle])) return kNever;
   double rate = 0;
   if (share.retraining_kind >= 0) rate = case_.progress_rate(service, share.retraining_kind);
-  rate += case_.standing_progress[ix(service)];
+  rate += case_.standing_progress[service];
   const bool was_open = state.is_open();
   const double now = bound_->from(service, t, old.bundle, state);
   double value = 0;
-  const int trains_from = trains_anew ? std::min(end, t + case_.retraining_start_slots) : t;
+  const SlotIndex trains_from = trains_anew ? std::min(end, t + case_.retraining_start_slots) : t;
   value += advance(service, common, 0, t, trains_from, state);
   value += advance(service, common, rate, trains_from, end, state);
   // Whether sooner done is better cannot be said here.
   if (was_open && !state.is_open()) return now;
-  int room = bundles.room[ix(share.bundle)];
+  RoomIndex room = bundles.room[share.bundle];
   if (share.retraining_kind >= 0) room = case_.rooms.add(room, share.retraining_kind);
   const PriceSums& sums = bound_->sums();
   return value - (sums.before(end)[room] - sums.before(t)[room]) + bound_->from(service, end, share.bundle, state);
 }
 
 /// The least that a service and those after it lose where the ones before it have taken a room.
-double OneGpuSearch::least_loss(Draft& draft, int service, int room) const {
+double OneGpuSearch::least_loss(Draft& draft, ServiceIndex service, RoomIndex room) const {
   if (ix(service) == draft.options.size()) return 0;
-  double& known = draft.least[ix(service)][ix(room)];
+  double& known = draft.least[service][room];
   if (!std::isnan(known)) return known;
   double least = std::numeric_limits<double>::infinity();
-  for (const Option& option : *draft.options[ix(service)]) {
-    if (option.loss >= least && &option != draft.options[ix(service)]->data()) break;
-    const int joined = case_.rooms.join(room, option.room);
+  for (const Option& option : *draft.options[service]) {
+    if (option.loss >= least && &option != draft.options[service]->data()) break;
+    const RoomIndex joined = case_.rooms.join(room, option.room);
     if (joined != kNoRoom) least = std::min(least, option.loss + least_loss(draft, service + 1, joined));
   }
   return known = least;
 }
 
-void OneGpuSearch::combine(Draft& draft, int service, int room, double loss, bool changes) {
+void OneGpuSearch::combine(Draft& draft, ServiceIndex service, RoomIndex room, double loss, bool changes) {
   if (ix(service) == draft.options.size()) {
     if (!changes) return;
     ++nodes_;
-    const Label& label = labels_[ix(draft.label)];
+    const Label& label = labels_[draft.label];
     const std::vector<Share> kept = arrangements_.most_kept(arrangements_[label.arrangement], draft.shares);
     loss = draft.bound - deal_bound(draft.label, draft.slot, draft.shares, kept);
     if (loss < draft.slack) add_deal(draft, loss);
     return;
   }
-  const std::vector<Option>& options = *draft.options[ix(service)];
+  const std::vector<Option>& options = *draft.options[service];
   for (const Option& option : options) {
     if (nodes_ >= nodes_end_) return give_up(draft);
-    const int joined = case_.rooms.join(room, option.room);
+    const RoomIndex joined = case_.rooms.join(room, option.room);
     if (joined == kNoRoom || !(loss + option.loss + least_loss(draft, service + 1, joined) < draft.slack)) continue;
-    draft.shares[ix(service)] = option.share;
+    draft.shares[service] = option.share;
     combine(draft, service + 1, joined, loss + option.loss, changes || &option != options.data());
   }
 }
@@ -747,14 +750,14 @@ void OneGpuSearch::add_deal(Draft& draft, double loss) {
 OneGpuSearch::KindSet OneGpuSearch::kinds_to_create(const Arrangement& from, const std::vector<Share>& kept) const {
   const Rooms& rooms = case_.rooms;
   std::array<int, kKindsMax> left{};
-  for (const Piece& piece : from.pieces) ++left[ix(case_.model.sites[ix(piece.site)].kind)];
-  for (std::size_t service = 0; service < kept.size(); ++service) {
-    const int room = case_.bundles[service].room[ix(kept[service].bundle)];
-    for (int kind = 0; kind < rooms.kinds(); ++kind) left[ix(kind)] -= rooms.count_of(room, kind);
-    if (kept[service].retraining_kind >= 0) --left[ix(kept[service].retraining_kind)];
+  for (const Piece& piece : from.pieces) ++left[case_.model.sites[piece.site].kind];
+  for (const ServiceIndex service : indices_of<ServiceIndex>(kept)) {
+    const RoomIndex room = case_.bundles[service].room[kept[service].bundle];
+    for (const KindIndex kind : Indices<KindIndex>(rooms.kinds())) left[kind] -= rooms.count_of(room, kind);
+    if (kept[service].retraining_kind >= 0) --left[kept[service].retraining_kind];
   }
   KindSet creates;
-  for (int kind = 0; kind < rooms.kinds(); ++kind) creates[ix(kind)] = left[ix(kind)] <= 0;
+  for (const KindIndex kind : Indices<KindIndex>(rooms.kinds())) creates[kind] = left[kind] <= 0;
   return creates;
 }
 
@@ -762,37 +765,37 @@ OneGpuSearch::KindSet OneGpuSearch::kinds_to_create(const Arrangement& from, con
 ///
 /// A piece that does not go on can be given to somebody else, who then need not create one. So the bound is the best of
 /// all ways to give up one kept piece of each of some kinds of which none would be left.
-double OneGpuSearch::deal_bound(int label, int t, const std::vector<Share>& shares,
+double OneGpuSearch::deal_bound(LabelIndex label, SlotIndex t, const std::vector<Share>& shares,
                                 const std::vector<Share>& kept) const {
-  const KindSet creates = kinds_to_create(arrangements_[labels_[ix(label)].arrangement], kept);
+  const KindSet creates = kinds_to_create(arrangements_[labels_[label].arrangement], kept);
   if (!create_matters_) return kept_bound(label, t, shares, kept, creates).value;
   // Fewer kept pieces can do no better than all of them where nothing has to be created.
   const Kept most = kept_bound(label, t, shares, kept, {});
   if (!most.gets_done && !(most.value > cutoff())) return most.value;
   double bound = kept_bound(label, t, shares, kept, creates).value;
   KindSet begins;  // of which kinds new pieces are wanted
-  for (std::size_t service = 0; service < shares.size(); ++service) {
+  for (const ServiceIndex service : indices_of<ServiceIndex>(shares)) {
     const Bundles& bundles = case_.bundles[service];
-    for (int i = 0; ix(i) < bundles.labels.size(); ++i) {
-      if (bundles.count_of(shares[service].bundle, i) > bundles.count_of(kept[service].bundle, i)) {
-        begins.set(ix(bundles.labels[ix(i)].kind));
+    for (const ItemIndex item : indices_of<ItemIndex>(bundles.labels)) {
+      if (bundles.count_of(shares[service].bundle, item) > bundles.count_of(kept[service].bundle, item)) {
+        begins.set(ix(bundles.labels[item].kind));
       }
     }
-    const int kind = shares[service].retraining_kind;
+    const KindIndex kind = shares[service].retraining_kind;
     if (kind >= 0 && kind != kept[service].retraining_kind) begins.set(ix(kind));
   }
   std::vector<Share> fewer = kept;
-  for (std::size_t service = 0; service < shares.size(); ++service) {
+  for (const ServiceIndex service : indices_of<ServiceIndex>(shares)) {
     const Bundles& bundles = case_.bundles[service];
-    const auto is_useful = [&](int kind) { return creates[ix(kind)] && begins[ix(kind)]; };
-    for (int i = 0; ix(i) < bundles.labels.size(); ++i) {
-      if (bundles.count_of(kept[service].bundle, i) == 0 || !is_useful(bundles.labels[ix(i)].kind)) continue;
-      fewer[service].bundle = bundles.minus(kept[service].bundle, i);
+    const auto is_useful = [&](KindIndex kind) { return creates[kind] && begins[kind]; };
+    for (const ItemIndex item : indices_of<ItemIndex>(bundles.labels)) {
+      if (bundles.count_of(kept[service].bundle, item) == 0 || !is_useful(bundles.labels[item].kind)) continue;
+      fewer[service].bundle = bundles.minus(kept[service].bundle, item);
       bound = std::max(bound, deal_bound(label, t, shares, fewer));
       fewer[service] = kept[service];
     }
     if (kept[service].retraining_kind >= 0 && is_useful(kept[service].retraining_kind)) {
-      fewer[service].retraining_kind = -1;
+      fewer[service].retraining_kind = kNoKind;
       bound = std::max(bound, deal_bound(label, t, shares, fewer));
       fewer[service] = kept[service];
     }
@@ -800,27 +803,27 @@ double OneGpuSearch::deal_bound(int label, int t, const std::vector<Share>& shar
   return bound;
 }
 
-OneGpuSearch::Kept OneGpuSearch::kept_bound(int number, int t, const std::vector<Share>& shares,
+OneGpuSearch::Kept OneGpuSearch::kept_bound(LabelIndex number, SlotIndex t, const std::vector<Share>& shares,
                                             const std::vector<Share>& kept, const KindSet& creates) const {
-  const Label& label = labels_[ix(number)];
+  const Label& label = labels_[number];
   const Problem& problem = case_.problem;
-  const auto ready_at = [&](int kind, double start) {
-    const double create = creates[ix(kind)] ? problem.create_seconds : 0;
+  const auto ready_at = [&](KindIndex kind, double start) {
+    const double create = creates[kind] ? problem.create_seconds : 0;
     return t + slots_of_seconds(problem.plumbing_seconds + start + create);
   };
-  std::vector<int>& serves_from = scratch_.serves_from;
-  std::vector<int>& trains_from = scratch_.trains_from;
+  std::vector<SlotIndex>& serves_from = scratch_.serves_from;
+  std::vector<SlotIndex>& trains_from = scratch_.trains_from;
   serves_from.assign(shares.size(), t);
   trains_from.assign(shares.size(), t);
-  int end = t;
-  for (std::size_t service = 0; service < shares.size(); ++service) {
+  SlotIndex end = t;
+  for (const ServiceIndex service : indices_of<ServiceIndex>(shares)) {
     const Share& now = shares[service];
     if (now.bundle != kept[service].bundle) {
       const Bundles& bundles = case_.bundles[service];
-      int soonest = problem.slots;
-      for (int i = 0; ix(i) < bundles.labels.size(); ++i) {
-        if (bundles.count_of(now.bundle, i) <= bundles.count_of(kept[service].bundle, i)) continue;
-        const int ready = ready_at(bundles.labels[ix(i)].kind, problem.services[service].start_seconds);
+      SlotIndex soonest = case_.end();
+      for (const ItemIndex item : indices_of<ItemIndex>(bundles.labels)) {
+        if (bundles.count_of(now.bundle, item) <= bundles.count_of(kept[service].bundle, item)) continue;
+        const SlotIndex ready = ready_at(bundles.labels[item].kind, problem.services[service].start_seconds);
         soonest = std::min(soonest, ready);
         end = std::max(end, ready);
       }
@@ -831,39 +834,39 @@ OneGpuSearch::Kept OneGpuSearch::kept_bound(int number, int t, const std::vector
       end = std::max(end, trains_from[service]);
     }
   }
-  end = std::min(end, problem.slots);
+  end = case_.capped(end);
   double served = label.value;
   double alone = bound_ != nullptr ? bound_->income(end) : 0;
   bool gets_done = false;
   std::vector<ModelState>& models = scratch_.models;
   models.clear();
-  for (int service = 0; ix(service) < shares.size(); ++service) {
-    const Share& now = shares[ix(service)];
+  for (const ServiceIndex service : indices_of<ServiceIndex>(shares)) {
+    const Share& now = shares[service];
     ModelState state = state_of(label, service);
     const bool was_open = state.is_open();
-    const double standing = case_.standing_progress[ix(service)];
+    const double standing = case_.standing_progress[service];
     double rate = standing;
     if (now.retraining_kind >= 0) rate += case_.progress_rate(service, now.retraining_kind);
-    for (int at = t; at < end;) {
-      const bool serves = at >= serves_from[ix(service)];
-      const bool is_training = at >= trains_from[ix(service)];
-      int until = end;
-      if (!serves) until = std::min(until, serves_from[ix(service)]);
-      if (!is_training) until = std::min(until, trains_from[ix(service)]);
-      const int bundle = serves ? now.bundle : kept[ix(service)].bundle;
+    for (SlotIndex at = t; at < end;) {
+      const bool serves = at >= serves_from[service];
+      const bool is_training = at >= trains_from[service];
+      SlotIndex until = end;
+      if (!serves) until = std::min(until, serves_from[service]);
+      if (!is_training) until = std::min(until, trains_from[service]);
+      const BundleIndex bundle = serves ? now.bundle : kept[service].bundle;
       served += advance(service, bundle, is_training ? rate : standing, at, until, state);
       at = until;
     }
     // Whether sooner done is better cannot be said here.
     if (was_open && !state.is_open()) {
       gets_done = true;
-      if (trains_from[ix(service)] > t) return {.value = label.bound, .gets_done = true};
+      if (trains_from[service] > t) return {.value = label.bound, .gets_done = true};
     }
     if (bound_ != nullptr) alone += bound_->from(service, end, now.bundle, state);
     models.push_back(state);
   }
   if (joint_ == nullptr || (bound_ != nullptr && !(served + alone > cutoff()))) return {served + alone, gets_done};
-  std::vector<int>& bundles = scratch_.bundles;
+  std::vector<BundleIndex>& bundles = scratch_.bundles;
   bundles.clear();
   for (const Share& share : shares) bundles.push_back(share.bundle);
   const auto retrains = [](const Share& share) { return share.retraining_kind >= 0; };
@@ -874,7 +877,7 @@ OneGpuSearch::Kept OneGpuSearch::kept_bound(int number, int t, const std::vector
 
 void OneGpuSearch::try_placings(const Draft& draft, const Deal& deal) {
   // `change` may move the arrangements.
-  const Arrangement from = arrangements_[labels_[ix(draft.label)].arrangement];
+  const Arrangement from = arrangements_[labels_[draft.label].arrangement];
   int left = limits_.placings_max;
   const auto is_worth = [&](const std::vector<Share>& kept) {
     ++nodes_;
@@ -885,26 +888,26 @@ void OneGpuSearch::try_placings(const Draft& draft, const Deal& deal) {
     change(draft.label, to, draft.slot);
     return true;
   });
-  if (!is_whole) leave_out(std::min(draft.bound - deal.loss, labels_[ix(draft.label)].bound));
+  if (!is_whole) leave_out(std::min(draft.bound - deal.loss, labels_[draft.label].bound));
 }
 
-void OneGpuSearch::change(int parent, const Configuration& to, int t) {
+void OneGpuSearch::change(LabelIndex parent, const Configuration& to, SlotIndex t) {
   ++nodes_;
-  const int number = arrangements_.number_of(to);
+  const ArrangementIndex number = arrangements_.number_of(to);
   const Arrangement& next = arrangements_[number];
-  const Configuration& from = arrangements_[labels_[ix(parent)].arrangement].pieces;
+  const Configuration& from = arrangements_[labels_[parent].arrangement].pieces;
   if (!next.may_begin || to == from) return;
   const Begin begin = begin_of(from, to, t);
-  const int end = begin.end;
+  const SlotIndex end = begin.end;
   if (end > case_.problem.floors_from && !next.keeps_floors) return;
   Label child{.arrangement = number, .parent = parent, .begin = t, .states = states_.size(), .used = used_.size()};
-  if (!use_budgets(labels_[ix(parent)], to, child)) return used_.resize(child.used);
+  if (!use_budgets(labels_[parent], to, child)) return used_.resize(child.used);
   note_joint_state(number);
-  child.value = labels_[ix(parent)].value - price_of(from, to) +
-                run_services(labels_[ix(parent)], next, t, end, begin.ready, child);
+  child.value =
+      labels_[parent].value - price_of(from, to) + run_services(labels_[parent], next, t, end, begin.ready, child);
   const bool is_last = end == case_.problem.slots;
   if (is_last) finish(child, parent, &to);
-  if (!is_last) child.bound = std::min(labels_[ix(parent)].bound, bound_of(child, end, true));
+  if (!is_last) child.bound = std::min(labels_[parent].bound, bound_of(child, end, true));
   if (is_last || !(child.bound > cutoff())) {
     states_.resize(child.states);
     used_.resize(child.used);
@@ -912,11 +915,11 @@ void OneGpuSearch::change(int parent, const Configuration& to, int t) {
   }
   child.ready = end;
   labels_.push_back(child);
-  std::vector<int>& arrivals = end == t ? arrived_now_ : arrivals_[ix(end)];
-  arrivals.push_back(static_cast<int>(labels_.size()) - 1);
+  std::vector<LabelIndex>& arrivals = end == t ? arrived_now_ : arrivals_[end];
+  arrivals.emplace_back(labels_.size() - 1);
 }
 
-OneGpuSearch::Begin OneGpuSearch::begin_of(const Configuration& from, const Configuration& to, int t) const {
+OneGpuSearch::Begin OneGpuSearch::begin_of(const Configuration& from, const Configuration& to, SlotIndex t) const {
   Begin begin{.ready = {}, .end = t};
   begin.ready.reserve(to.size());
   for (const Piece& piece : to) {
@@ -924,7 +927,7 @@ OneGpuSearch::Begin OneGpuSearch::begin_of(const Configuration& from, const Conf
     begin.ready.push_back(t + slots);
     begin.end = std::max(begin.end, t + slots);
   }
-  begin.end = std::min(begin.end, case_.problem.slots);
+  begin.end = case_.capped(begin.end);
   return begin;
 }
 
@@ -942,32 +945,32 @@ bool OneGpuSearch::use_budgets(const Label& parent, const Configuration& to, con
   for (int i = 0; i < budgets_count_; ++i) used_.push_back(used_[parent.used + ix(i)]);
   const auto count = [&](const Configuration& those, const Configuration& others) {
     for (const Piece& piece : those) {
-      if (piece.service == kNobody || budget_index_[ix(piece.service)] < 0) continue;
+      if (piece.service == kNobody || budget_index_[piece.service] < 0) continue;
       if (standing_on(others, piece.site) != nullptr) continue;
-      ++used_[child.used + ix(budget_index_[ix(piece.service)])];
+      ++used_[child.used + ix(budget_index_[piece.service])];
     }
   };
   count(to, from);
   count(from, to);
-  for (int service = 0; ix(service) < budget_index_.size(); ++service) {
-    const int budget = budget_index_[ix(service)];
-    if (budget >= 0 && used_[child.used + ix(budget)] > case_.problem.services[ix(service)].changes_max) return false;
+  for (const ServiceIndex service : indices_of<ServiceIndex>(budget_index_)) {
+    const int budget = budget_index_[service];
+    if (budget >= 0 && used_[child.used + ix(budget)] > case_.problem.services[service].changes_max) return false;
   }
   return true;
 }
 
 /// Value of the slots [t, end) in which pieces become ready; adds the states at `end`.
-double OneGpuSearch::run_services(const Label& parent, const Arrangement& to, int t, int end,
-                                  const std::vector<int>& ready, Label& child) {
+double OneGpuSearch::run_services(const Label& parent, const Arrangement& to, SlotIndex t, SlotIndex end,
+                                  const std::vector<SlotIndex>& ready, Label& child) {
   double value = 0;
-  for (int service = 0; ix(service) < state_index_.size(); ++service) {
+  for (const ServiceIndex service : indices_of<ServiceIndex>(state_index_)) {
     ModelState state = state_of(parent, service);
-    const Bundles& bundles = case_.bundles[ix(service)];
-    const std::size_t variants = case_.problem.services[ix(service)].variants.size();
-    for (int now = t; now < end;) {
-      int bundle = 0;
+    const Bundles& bundles = case_.bundles[service];
+    const std::size_t variants = case_.problem.services[service].variants.size();
+    for (SlotIndex now = t; now < end;) {
+      BundleIndex bundle(0);
       double rate = 0;
-      int until = end;
+      SlotIndex until = end;
       for (std::size_t i = 0; i < to.pieces.size(); ++i) {
         const Piece& piece = to.pieces[i];
         if (piece.service != service) continue;
@@ -975,19 +978,19 @@ double OneGpuSearch::run_services(const Label& parent, const Arrangement& to, in
           until = std::min(until, ready[i]);
           continue;
         }
-        const int kind = case_.model.sites[ix(piece.site)].kind;
+        const KindIndex kind = case_.model.sites[piece.site].kind;
         if (piece.use == kRetraining) {
-          const double slots = case_.model.rates[ix(kind)][ix(service)].retraining_slots;
+          const double slots = case_.model.rates[kind][service].retraining_slots;
           if (slots > 0) rate += 1 / slots;
         } else {
-          const int label = bundles.label_of[ix(kind) * variants + ix(piece.use)];
+          const ItemIndex label = bundles.label_of[ix(kind) * variants + ix(piece.use)];
           if (label != kNoLabel) bundle = bundles.plus(bundle, label);
         }
       }
       value += advance(service, bundle, rate, now, until, state);
       now = until;
     }
-    if (state_index_[ix(service)] >= 0) states_.push_back(state);
+    if (state_index_[service] >= 0) states_.push_back(state);
   }
   static_cast<void>(child);
   return value;
@@ -995,24 +998,24 @@ double OneGpuSearch::run_services(const Label& parent, const Arrangement& to, in
 
 double OneGpuSearch::tail_of(const Label& label) const {
   double value = 0;
-  for (int service = 0; ix(service) < state_index_.size(); ++service) {
-    const ServiceTerms& terms = case_.problem.services[ix(service)];
-    const int level = case_.bundles[ix(service)].level[ix(share_of(label, service).bundle)];
+  for (const ServiceIndex service : indices_of<ServiceIndex>(state_index_)) {
+    const ServiceTerms& terms = case_.problem.services[service];
+    const LevelIndex level = case_.bundles[service].level[share_of(label, service).bundle];
     const ModelState state = state_of(label, service);
-    value += case_.served[ix(service)].tail(level, !state.is_open());
+    value += case_.served[service].tail(level, !state.is_open());
     if (state.is_open()) value += terms.retraining->progress_value * state.progress;
   }
   return value;
 }
 
 /// A label at the end of the window; `last` is a change that is not in the list of labels.
-void OneGpuSearch::finish(const Label& label, int parent, const Configuration* last) {
+void OneGpuSearch::finish(const Label& label, LabelIndex parent, const Configuration* last) {
   const double value = label.value + tail_of(label);
   if (!(value > best_value_)) return;
   best_value_ = value;
   best_changes_.clear();
   if (last != nullptr) best_changes_.push_back({.slot = label.begin, .to = *last});
-  for (const Label* now = &labels_[ix(parent)]; now->parent >= 0; now = &labels_[ix(now->parent)]) {
+  for (const Label* now = &labels_[parent]; now->parent >= 0; now = &labels_[now->parent]) {
     best_changes_.push_back({.slot = now->begin, .to = arrangements_[now->arrangement].pieces});
   }
   std::ranges::reverse(best_changes_);

@@ -16,6 +16,10 @@
 
 namespace berth::planner {
 
+/// The number of a label of the pass under way.
+using LabelIndex = Index<struct LabelTag>;
+inline constexpr LabelIndex kNoLabelIndex(-1);
+
 /// How much a pass may leave out.
 struct PassLimits {
   int width = 8;              ///< labels that are kept in a slot
@@ -68,18 +72,18 @@ class OneGpuSearch {
 
  private:
   struct Label {
-    int arrangement = 0;
-    int parent = -1;
-    int begin = 0;     ///< slot of the change
-    int ready = 0;     ///< slot in which it is done
-    double value = 0;  ///< of the slots before now
+    ArrangementIndex arrangement{};
+    LabelIndex parent = kNoLabelIndex;
+    SlotIndex begin{};  ///< slot of the change
+    SlotIndex ready{};  ///< slot in which it is done
+    double value = 0;   ///< of the slots before now
     double bound = 0;
     std::size_t states = 0;  ///< in states_, one of each service that retrains
     std::size_t used = 0;    ///< in used_, slices changed of each service with a budget
   };
   struct Option {
     Share share;
-    int room = 0;
+    RoomIndex room{};
     double loss = 0;
   };
   /// The shares of the services after a change, and the least loss against its label's bound.
@@ -89,8 +93,8 @@ class OneGpuSearch {
   };
   /// Changes of one label in one slot under construction, service by service.
   struct Draft {
-    int label = 0;
-    int slot = 0;
+    LabelIndex label{};
+    SlotIndex slot{};
     double bound = 0;                                 ///< of the label, of the kind that losses are counted from
     double slack = 0;                                 ///< a change that loses this much is useless
     bool is_cut = false;                              ///< some were left out because there were too many
@@ -103,7 +107,7 @@ class OneGpuSearch {
   [[nodiscard]] static bool smaller_loss(const Deal& a, const Deal& b) { return a.loss < b.loss; }
   /// Options computed before, if they depend on slot and bundle alone.
   struct KnownOptions {
-    int slot = -1;
+    SlotIndex slot = SlotIndex(-1);
     double slack = 0;
     std::vector<Option> options;
   };
@@ -112,56 +116,59 @@ class OneGpuSearch {
     std::vector<Option> latest;
   };
 
-  [[nodiscard]] bool begins_changes(int t) const;
+  [[nodiscard]] bool begins_changes(SlotIndex t) const;
   [[nodiscard]] double value_of(const std::vector<Change>& changes);
   void make_root();
   void clear(const PassLimits& limits);
   void start_pass(const PassLimits& limits);
-  [[nodiscard]] int best_child(int label, int t, double patience);
+  [[nodiscard]] LabelIndex best_child(LabelIndex label, SlotIndex t, double patience);
   [[nodiscard]] double cutoff() const;
-  [[nodiscard]] ModelState state_of(const Label& label, int service) const;
-  [[nodiscard]] bool has_spare(const Label& label, int t) const;
-  [[nodiscard]] double bound_of(const Label& label, int t, bool may_take) const;
-  [[nodiscard]] double bound_by_prices(const Label& label, int t) const;
+  [[nodiscard]] ModelState state_of(const Label& label, ServiceIndex service) const;
+  [[nodiscard]] bool has_spare(const Label& label, SlotIndex t) const;
+  [[nodiscard]] double bound_of(const Label& label, SlotIndex t, bool may_take) const;
+  [[nodiscard]] double bound_by_prices(const Label& label, SlotIndex t) const;
   [[nodiscard]] static bool is_quiet(const RetrainingTerms& terms, const ModelState& state, double progress_rate,
-                                     int from, int to);
-  [[nodiscard]] double advance(int service, int bundle, double progress_rate, int from, int to,
-                               ModelState& state) const;
+                                     SlotIndex from, SlotIndex to);
+  [[nodiscard]] double advance(ServiceIndex service, BundleIndex bundle, double progress_rate, SlotIndex from,
+                               SlotIndex to, ModelState& state) const;
   void leave_out(double bound) { left_out_ = std::max(left_out_, bound); }
-  void select(std::vector<int>& labels, int t);
-  void keep_most_promising(std::vector<int>& labels, int t);
-  [[nodiscard]] double value_of_staying(const Label& label, int t) const;
-  [[nodiscard]] bool covers(const Label& a, const Label& b, int t) const;
-  [[nodiscard]] std::optional<double> lead_needed(const ModelState& a, const ModelState& b, int service, int t) const;
-  void hold(std::vector<int>& labels, int t);
-  void expand(int label, int t);
-  void expand_from_pool(int label, int t);
-  void expand_jointly(int label, int t);
+  void select(std::vector<LabelIndex>& labels, SlotIndex t);
+  void keep_most_promising(std::vector<LabelIndex>& labels, SlotIndex t);
+  [[nodiscard]] double value_of_staying(const Label& label, SlotIndex t) const;
+  [[nodiscard]] bool covers(const Label& a, const Label& b, SlotIndex t) const;
+  [[nodiscard]] std::optional<double> lead_needed(const ModelState& a, const ModelState& b, ServiceIndex service,
+                                                  SlotIndex t) const;
+  void hold(std::vector<LabelIndex>& labels, SlotIndex t);
+  void expand(LabelIndex label, SlotIndex t);
+  void expand_from_pool(LabelIndex label, SlotIndex t);
+  void expand_jointly(LabelIndex label, SlotIndex t);
   [[nodiscard]] static double keep_best_targets(std::vector<JointBound::Target>& targets, std::size_t most);
-  void add_deals(Draft& draft, int state, int service);
-  void note_joint_state(int arrangement);
-  [[nodiscard]] const std::vector<Option>& options_of(const Label& label, int service, int t, double slack);
-  void fill_options(const Label& label, int service, int t, double slack, std::vector<Option>& options) const;
-  [[nodiscard]] double option_value(const Label& label, int service, const Share& share, int t) const;
-  [[nodiscard]] double least_loss(Draft& draft, int service, int room) const;
-  [[nodiscard]] Share share_of(const Label& label, int service) const;
-  void combine(Draft& draft, int service, int room, double loss, bool changes);
+  void add_deals(Draft& draft, StateIndex state, ServiceIndex service);
+  void note_joint_state(ArrangementIndex arrangement);
+  [[nodiscard]] const std::vector<Option>& options_of(const Label& label, ServiceIndex service, SlotIndex t,
+                                                      double slack);
+  void fill_options(const Label& label, ServiceIndex service, SlotIndex t, double slack,
+                    std::vector<Option>& options) const;
+  [[nodiscard]] double option_value(const Label& label, ServiceIndex service, const Share& share, SlotIndex t) const;
+  [[nodiscard]] double least_loss(Draft& draft, ServiceIndex service, RoomIndex room) const;
+  [[nodiscard]] Share share_of(const Label& label, ServiceIndex service) const;
+  void combine(Draft& draft, ServiceIndex service, RoomIndex room, double loss, bool changes);
   static void give_up(Draft& draft);
   void add_deal(Draft& draft, double loss);
   void try_deals(Draft& draft);
   void try_placings(const Draft& draft, const Deal& deal);
-  void change(int label, const Configuration& to, int t);
+  void change(LabelIndex label, const Configuration& to, SlotIndex t);
   /// When the pieces of a change get ready, and the last of them.
   struct Begin {
-    std::vector<int> ready;  ///< [piece], a slot
-    int end = 0;
+    std::vector<SlotIndex> ready;  ///< [piece], a slot
+    SlotIndex end{};
   };
-  [[nodiscard]] Begin begin_of(const Configuration& from, const Configuration& to, int t) const;
+  [[nodiscard]] Begin begin_of(const Configuration& from, const Configuration& to, SlotIndex t) const;
   [[nodiscard]] double price_of(const Configuration& from, const Configuration& to) const;
   bool use_budgets(const Label& parent, const Configuration& to, const Label& child);
-  double run_services(const Label& parent, const Arrangement& to, int t, int end, const std::vector<int>& ready,
-                      Label& child);
-  void finish(const Label& label, int parent, const Configuration* last);
+  double run_services(const Label& parent, const Arrangement& to, SlotIndex t, SlotIndex end,
+                      const std::vector<SlotIndex>& ready, Label& child);
+  void finish(const Label& label, LabelIndex parent, const Configuration* last);
   static constexpr std::size_t kKindsMax = 64;  ///< as many as sites
   using KindSet = std::bitset<kKindsMax>;
   /// A bound, and whether a retraining is done before all is ready.
@@ -169,9 +176,9 @@ class OneGpuSearch {
     double value = 0;
     bool gets_done = false;
   };
-  [[nodiscard]] Kept kept_bound(int label, int t, const std::vector<Share>& shares, const std::vector<Share>& kept,
-                                const KindSet& creates) const;
-  [[nodiscard]] double deal_bound(int label, int t, const std::vector<Share>& shares,
+  [[nodiscard]] Kept kept_bound(LabelIndex label, SlotIndex t, const std::vector<Share>& shares,
+                                const std::vector<Share>& kept, const KindSet& creates) const;
+  [[nodiscard]] double deal_bound(LabelIndex label, SlotIndex t, const std::vector<Share>& shares,
                                   const std::vector<Share>& kept) const;
   [[nodiscard]] KindSet kinds_to_create(const Arrangement& from, const std::vector<Share>& kept) const;
   [[nodiscard]] double tail_of(const Label& label) const;
@@ -180,7 +187,7 @@ class OneGpuSearch {
   Arrangements arrangements_;
   const PriceBound* bound_ = nullptr;
   JointBound* joint_ = nullptr;
-  std::vector<int> joint_states_;  ///< [arrangement], -1: not asked for
+  std::vector<StateIndex> joint_states_;  ///< [arrangement], -1: not asked for
   double gap_ = 0;
   PassLimits limits_;
   std::vector<int> state_index_;   ///< [service], -1 where it never retrains
@@ -195,8 +202,8 @@ class OneGpuSearch {
   std::vector<Label> labels_;
   std::vector<ModelState> states_;
   std::vector<int> used_;
-  std::vector<std::vector<int>> arrivals_;  ///< [slot]
-  std::vector<int> arrived_now_;            ///< changed in this slot, at once ready
+  std::vector<std::vector<LabelIndex>> arrivals_;  ///< [slot]
+  std::vector<LabelIndex> arrived_now_;            ///< changed in this slot, at once ready
   std::int64_t nodes_ = 0;
   std::int64_t nodes_end_ = 0;
   double best_value_ = kNever;
@@ -204,10 +211,10 @@ class OneGpuSearch {
   std::vector<Change> best_changes_;
   /// Of kept_bound, which is asked so often that it should not allocate.
   struct Scratch {
-    std::vector<int> serves_from;    ///< [service]
-    std::vector<int> trains_from;    ///< [service]
-    std::vector<ModelState> models;  ///< [service]
-    std::vector<int> bundles;        ///< [service]
+    std::vector<SlotIndex> serves_from;  ///< [service]
+    std::vector<SlotIndex> trains_from;  ///< [service]
+    std::vector<ModelState> models;      ///< [service]
+    std::vector<BundleIndex> bundles;    ///< [service]
   };
   mutable Scratch scratch_;
 };

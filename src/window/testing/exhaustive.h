@@ -54,7 +54,7 @@ class Exhaustive {
   void add_uses(const ModelTerms& model, std::size_t site, std::vector<Piece>& pieces) const {
     const std::vector<Rates>& rates = model.rates[static_cast<std::size_t>(model.sites[site].kind)];
     for (std::size_t s = 0; s < rates.size(); ++s) {
-      const Piece piece{.site = static_cast<int>(site), .service = static_cast<int>(s), .use = kRetraining};
+      const Piece piece{.site{site}, .service{s}, .use = kRetraining};
       if (rates[s].retraining_slots > 0) pieces.push_back(piece);
       for (std::size_t v = 0; v < rates[s].requests_per_second.size(); ++v) {
         if (rates[s].requests_per_second[v] > 0) {
@@ -103,8 +103,8 @@ class Exhaustive {
     for (std::size_t next = 0; next < found.size(); ++next) {
       if (static_cast<std::int64_t>(found.size()) > schedules_max_) has_given_up_ = true;
       if (has_given_up_) return {};
-      const int begin = found[next].empty() ? 0 : found[next].back().slot + 1;
-      for (int slot = begin; slot < problem_.slots; ++slot) {
+      const SlotIndex begin = found[next].empty() ? SlotIndex(0) : found[next].back().slot + 1;
+      for (SlotIndex slot = begin; slot < problem_.slots; ++slot) {
         for (const Configuration& to : configurations) {
           Schedule longer{.gpus = {found[next]}};
           longer.gpus.front().push_back({.slot{slot}, .to = to});

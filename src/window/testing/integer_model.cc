@@ -586,7 +586,7 @@ class IntegerProgram {
     const ServiceTerms& terms = problem_.services[service];
     const double lacks = terms.floor_rate * (1 - kMayLack) - terms.outside_floor_rate;
     if (terms.floor_rate <= 0 || lacks <= 0) return;
-    for_each_new_slot(std::max(problem_.floors_from, 0), [&](int slot) {
+    for_each_new_slot(std::max<int>(problem_.floors_from, 0), [&](int slot) {
       LinearSum sum = sum_of_present(service, slot, [&](std::size_t g, const Piece& piece) {
         if (piece.use == kRetraining) return 0.0;
         return -std::min(1.0, rates_of(g, piece).requests_per_second[at(piece.use)] / lacks);
@@ -852,7 +852,7 @@ class IntegerProgram {
     double carried_max = terms.progress;
     bool is_open = terms.is_stale && terms.fresh_in == 0;
     int fresh_from = terms.is_stale ? terms.fresh_in : 0;  // where it is not open
-    std::vector<int> ends = terms.due_slots;
+    std::vector<int> ends(terms.due_slots.begin(), terms.due_slots.end());
     ends.push_back(problem_.slots);
     for (const int end : ends) {
       if (is_open) {
