@@ -9,9 +9,9 @@
 
 #include "base/ensure.h"
 #include "one_gpu/detail/gpu_case.h"
+#include "one_gpu/detail/one_gpu_search.h"
 #include "one_gpu/detail/pool.h"
-#include "one_gpu/detail/price_search.h"
-#include "one_gpu/detail/search.h"
+#include "one_gpu/detail/price_bound.h"
 #include "window/check.h"
 #include "window/checked_bound.h"
 

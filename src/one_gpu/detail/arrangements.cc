@@ -19,8 +19,8 @@ struct Arrangements::Placing {
     KindIndex kind{};
     ServiceIndex service{};
     int use = 0;
-    ItemIndex label = kNoLabel;  ///< of its service's bundles; kNoLabel: retraining
-    int count = 0;               ///< wanted
+    ItemIndex item = kNoItem;  ///< of its service's bundles; kNoItem: retraining
+    int count = 0;             ///< wanted
     int kept = 0;
     int open = 0;  ///< of what stands, those that may still be kept
   };
@@ -159,8 +159,7 @@ Arrangement Arrangements::describe(const Configuration& pieces) const {
       if (is_used(piece)) share.retraining_kind = kind;
     } else if (is_used(piece)) {
       const Bundles& bundles = case_.bundles[piece.service];
-      const std::size_t variants = case_.problem.services[piece.service].variants.size();
-      share.bundle = bundles.plus(share.bundle, bundles.label_of[ix(kind) * variants + ix(piece.use)]);
+      share.bundle = bundles.plus(share.bundle, bundles.item(kind, piece.use));
     }
   }
   for (const ServiceIndex service : indices_of<ServiceIndex>(case_.bundles)) {
@@ -206,12 +205,12 @@ bool Arrangements::visit_placings(const Arrangement& from, const std::vector<Sha
   for (const ServiceIndex service : indices_of<ServiceIndex>(shares)) {
     const Share& share = shares[service];
     const Bundles& bundles = case_.bundles[service];
-    for (const ItemIndex label : indices_of<ItemIndex>(bundles.labels)) {
-      const int count = bundles.count_of(share.bundle, label);
+    for (const ItemIndex item : indices_of<ItemIndex>(bundles.items)) {
+      const int count = bundles.count_of(share.bundle, item);
       if (count == 0) continue;
-      const Bundles::Label& what = bundles.labels[label];
+      const Bundles::Item& what = bundles.items[item];
       placing.groups.push_back(
-          {.kind = what.kind, .service = service, .use = what.variant, .label = label, .count = count});
+          {.kind = what.kind, .service = service, .use = what.variant, .item = item, .count = count});
     }
     if (share.retraining_kind >= 0) {
       placing.groups.push_back({.kind = share.retraining_kind, .service = service, .use = kRetraining, .count = 1});
@@ -268,10 +267,10 @@ bool Arrangements::keep(Placing& placing, std::size_t next) const {
   const bool is_fewer = group.kept + group.open < group.count;
   const bool is_missed = group.kept + group.open + 1 <= group.count;
   if (is_missed && is_fewer) {
-    if (group.label == kNoLabel) {
+    if (group.item == kNoItem) {
       most.retraining_kind = kNoKind;
     } else {
-      most.bundle = case_.bundles[group.service].minus(most.bundle, group.label);
+      most.bundle = case_.bundles[group.service].minus(most.bundle, group.item);
     }
   }
   const bool goes_on = most == before || (*placing.is_worth)(placing.most) ? keep(placing, next + 1) : true;

@@ -105,8 +105,7 @@ std::vector<Share> shares_of(const GpuCase& gpu_case, const Configuration& piece
       continue;
     }
     const Bundles& bundles = gpu_case.bundles[piece.service];
-    const std::size_t variants = gpu_case.problem.services[piece.service].variants.size();
-    share.bundle = bundles.plus(share.bundle, bundles.label_of[ix(kind) * variants + ix(piece.use)]);
+    share.bundle = bundles.plus(share.bundle, bundles.item(kind, piece.use));
   }
   return shares;
 }
@@ -227,8 +226,8 @@ TEST(Arrangements, LeaveOutWhatIsNotWorthwhile) {
     const auto count_of = [&](const std::vector<Share>& of) {
       int count = 0;
       for (std::size_t s = 0; s < of.size(); ++s) {
-        for (const ItemIndex label : indices_of<ItemIndex>(gpu_case.bundles[s].labels)) {
-          count += gpu_case.bundles[s].count_of(of[s].bundle, label);
+        for (const ItemIndex item : indices_of<ItemIndex>(gpu_case.bundles[s].items)) {
+          count += gpu_case.bundles[s].count_of(of[s].bundle, item);
         }
         if (of[s].retraining_kind >= 0) ++count;
       }

@@ -23,9 +23,9 @@ using Held = std::map<std::pair<KindIndex, int>, int>;
 
 Held held_by(const Bundles& bundles, BundleIndex bundle) {
   Held held;
-  for (const ItemIndex label : indices_of<ItemIndex>(bundles.labels)) {
-    const int count = bundles.count_of(bundle, label);
-    if (count > 0) held[{bundles.labels[label].kind, bundles.labels[label].variant}] = count;
+  for (const ItemIndex item : indices_of<ItemIndex>(bundles.items)) {
+    const int count = bundles.count_of(bundle, item);
+    if (count > 0) held[{bundles.items[item].kind, bundles.items[item].variant}] = count;
   }
   return held;
 }
@@ -76,22 +76,22 @@ struct Case {
   ServiceIndex service;
 };
 
-void expect_labels(const Case& of) {
+void expect_items(const Case& of) {
   const std::size_t variants = of.problem.services[of.service].variants.size();
-  std::size_t labels = 0;
+  std::size_t items = 0;
   for (const KindIndex kind : indices_of<KindIndex>(of.model.rates)) {
     for (std::size_t variant = 0; variant < variants; ++variant) {
       const double rate = of.model.rates[kind][of.service].requests_per_second[variant];
-      const ItemIndex label = of.bundles.label_of[kind * variants + variant];
-      ASSERT_EQ(label == kNoLabel, rate <= 0);
-      if (label == kNoLabel) continue;
-      ++labels;
-      EXPECT_EQ(ix(of.bundles.labels[label].kind), kind);
-      EXPECT_EQ(ix(of.bundles.labels[label].variant), variant);
-      EXPECT_EQ(of.bundles.labels[label].rate, rate);
+      const ItemIndex item = of.bundles.item(KindIndex(kind), static_cast<int>(variant));
+      ASSERT_EQ(item == kNoItem, rate <= 0);
+      if (item == kNoItem) continue;
+      ++items;
+      EXPECT_EQ(ix(of.bundles.items[item].kind), kind);
+      EXPECT_EQ(ix(of.bundles.items[item].variant), variant);
+      EXPECT_EQ(of.bundles.items[item].rate, rate);
     }
   }
-  EXPECT_EQ(of.bundles.labels.size(), labels);
+  EXPECT_EQ(of.bundles.items.size(), items);
 }
 
 /// Room, rate and capacity, counted piece by piece.
@@ -99,8 +99,8 @@ void expect_figures(Case& of, BundleIndex bundle) {
   RoomIndex room(0);
   double rate = 0;
   std::vector<double> capacity(of.problem.services[of.service].variants.size());
-  for (const auto& [label, count] : held_by(of.bundles, bundle)) {
-    const auto& [kind, variant] = label;
+  for (const auto& [item, count] : held_by(of.bundles, bundle)) {
+    const auto& [kind, variant] = item;
     for (int i = 0; i < count; ++i) {
       room = of.rooms.add(room, kind);
       const double more = of.model.rates[kind][of.service].requests_per_second[variant];
@@ -118,16 +118,16 @@ void expect_figures(Case& of, BundleIndex bundle) {
 /// `numbers` knows each bundle by what it holds.
 void expect_steps(const Bundles& bundles, const std::map<Held, BundleIndex>& numbers) {
   for (const auto& [held, bundle] : numbers) {
-    for (const ItemIndex label : indices_of<ItemIndex>(bundles.labels)) {
-      const std::pair what(bundles.labels[label].kind, bundles.labels[label].variant);
+    for (const ItemIndex item : indices_of<ItemIndex>(bundles.items)) {
+      const std::pair what(bundles.items[item].kind, bundles.items[item].variant);
       Held more = held;
       ++more[what];
-      const BundleIndex plus = bundles.plus(bundle, label);
+      const BundleIndex plus = bundles.plus(bundle, item);
       ASSERT_EQ(plus, numbers.contains(more) ? numbers.at(more) : kNoBundle);
       ASSERT_TRUE(plus == kNoBundle || plus > bundle) << "a part of a bundle has a smaller number";
       Held less = held;
       if (--less[what] == 0) less.erase(what);
-      ASSERT_EQ(bundles.minus(bundle, label), held.contains(what) ? numbers.at(less) : kNoBundle);
+      ASSERT_EQ(bundles.minus(bundle, item), held.contains(what) ? numbers.at(less) : kNoBundle);
     }
     for (const auto& [other_held, other] : numbers) {
       Held common;
@@ -142,7 +142,7 @@ void expect_steps(const Bundles& bundles, const std::map<Held, BundleIndex>& num
 void expect_bundles_are_the_placings(const Problem& problem) {
   for (const ServiceIndex service : indices_of<ServiceIndex>(problem.services)) {
     Case of(problem, service);
-    expect_labels(of);
+    expect_items(of);
     const Placings placings(of.model, service);
     std::map<Held, BundleIndex> numbers;
     for (const BundleIndex bundle : Indices<BundleIndex>(of.bundles.count())) {

@@ -83,39 +83,39 @@ void JointBound::make_margins() {
   margins_ = margins_where(false);
   if (!is_always_fresh()) fresh_margins_ = margins_where(true);
   for (Costs* costs : {&costs_at_[0], &costs_at_[1], &costs_}) {
-    costs->given.resize(states_.steps().size());
-    costs->created.resize(states_.steps().size());
-    costs->dropped.resize(states_.steps().size());
+    costs->given.resize(states_.additions().size());
+    costs->created.resize(states_.additions().size());
+    costs->dropped.resize(states_.additions().size());
   }
   for (Cell* cell : {&cell_, &cell_before_}) {
     for (std::vector<double>* more : {&cell->given, &cell->created, &cell->dropped})
-      more->resize(states_.steps().size());
+      more->resize(states_.additions().size());
   }
   is_free_.assign(ix(kinds_), 0);
 }
 
 std::vector<double> JointBound::margins_where(bool is_surely_fresh) const {
-  std::vector<double> margins(states_.steps().size() * ix(case_.problem.slots + 1));
+  std::vector<double> margins(states_.additions().size() * ix(case_.problem.slots + 1));
   for (const SlotIndex t : Indices<SlotIndex>(case_.problem.slots)) {
-    const double* before = margins.data() + ix(t) * states_.steps().size();
-    double* now = margins.data() + ix(t + 1) * states_.steps().size();
-    for (std::size_t i = 0; i < states_.steps().size(); ++i)
-      now[i] = before[i] + margin_of(states_.steps()[i], t, is_surely_fresh);
+    const double* before = margins.data() + ix(t) * states_.additions().size();
+    double* now = margins.data() + ix(t + 1) * states_.additions().size();
+    for (std::size_t i = 0; i < states_.additions().size(); ++i)
+      now[i] = before[i] + margin_of(states_.additions()[i], t, is_surely_fresh);
   }
   return margins;
 }
 
 /// What a piece more serves in a slot, at least.
-double JointBound::margin_of(const Step& step, SlotIndex slot, bool is_surely_fresh) const {
-  const std::size_t count = ix(states_.holdings(step.service));
+double JointBound::margin_of(const Addition& addition, SlotIndex slot, bool is_surely_fresh) const {
+  const std::size_t count = ix(states_.holdings(addition.service));
   const auto of = [&](const Worth& worth) {
     const double* now = worth.sums.data() + ix(slot) * count;
     const double* next = now + count;
-    return (next[step.to] - next[step.from]) - (now[step.to] - now[step.from]);
+    return (next[addition.to] - next[addition.from]) - (now[addition.to] - now[addition.from]);
   };
-  const double fresh = of(fresh_[step.service]);
-  const Worth& stale = stale_[step.service];
-  const bool is_known = is_surely_fresh && !case_.may_lose_by_swap(step.service);
+  const double fresh = of(fresh_[addition.service]);
+  const Worth& stale = stale_[addition.service];
+  const bool is_known = is_surely_fresh && !case_.may_lose_by_swap(addition.service);
   return is_known || stale.sums.empty() ? fresh : std::min(fresh, of(stale));
 }
 
@@ -147,8 +147,8 @@ void JointBound::find_free_kinds(const std::vector<BundleIndex>& standing_bundle
   }
   for (const ServiceIndex service : indices_of<ServiceIndex>(standing_bundles)) {
     const Bundles& bundles = case_.bundles[service];
-    for (const ItemIndex label : indices_of<ItemIndex>(bundles.labels)) {
-      left[bundles.labels[label].kind] -= bundles.count_of(standing_bundles[service], label);
+    for (const ItemIndex item : indices_of<ItemIndex>(bundles.items)) {
+      left[bundles.items[item].kind] -= bundles.count_of(standing_bundles[service], item);
     }
   }
   for (const KindIndex kind : Indices<KindIndex>(kinds_)) is_free_[kind] = left[kind] > 0 ? 1 : 0;
@@ -399,11 +399,11 @@ void JointBound::bend(ServiceIndex service, BlockIndex block, int delay, double 
   const SlotIndex end = begins_[block + 1];
   const double* first = margins(from + delay);
   const double* last = margins(end + delay);
-  const std::size_t steps_end = ix(states_.steps_begin(service + 1));
+  const std::size_t additions_end = ix(states_.additions_begin(service + 1));
   for (SlotIndex t = from + 1; t < end; ++t) {
     const double* now = margins(t + delay);
     const double share = static_cast<double>(t - from) / (end - from);
-    for (std::size_t i = ix(states_.steps_begin(service)); i < steps_end; ++i) {
+    for (std::size_t i = ix(states_.additions_begin(service)); i < additions_end; ++i) {
       const double more = sign * ((now[i] - first[i]) - share * (last[i] - first[i]));
       most[i] = std::max(most[i], more);
     }
@@ -416,14 +416,14 @@ void JointBound::make_costs(BlockIndex boundary) {
     for (const bool is_fresh : {false, true}) set_costs(service, boundary, is_fresh, costs_at_[is_fresh ? 1 : 0]);
   }
   for (Costs& costs : costs_at_) {
-    for (std::size_t i = 0; i < states_.steps().size(); ++i) {
+    for (std::size_t i = 0; i < states_.additions().size(); ++i) {
       costs.given[i] += std::max(cell_.given[i], cell_before_.given[i]);
       costs.created[i] += std::max(cell_.created[i], cell_before_.created[i]) - price_;
-      if (may_take && is_free_[states_.steps()[i].kind] != 0) costs.created[i] = costs.given[i];
+      if (may_take && is_free_[states_.additions()[i].kind] != 0) costs.created[i] = costs.given[i];
     }
   }
   costs_.price = price_;
-  for (std::size_t i = 0; i < states_.steps().size(); ++i) {
+  for (std::size_t i = 0; i < states_.additions().size(); ++i) {
     costs_.dropped[i] = std::max(cell_.dropped[i], cell_before_.dropped[i]);
   }
 }
@@ -446,7 +446,7 @@ void JointBound::set_costs(ServiceIndex service, BlockIndex boundary, bool is_fr
   const SlotIndex begin = begins_[boundary];
   const SlotIndex fresh_until = is_fresh && !fresh_margins_.empty() ? next_due(service, begin) : begin;
   const auto sums = [&](const std::vector<double>& margins, SlotIndex slot) {
-    return margins.data() + ix(case_.capped(slot)) * states_.steps().size();
+    return margins.data() + ix(case_.capped(slot)) * states_.additions().size();
   };
   const auto set = [&](int delay, std::vector<double>& of) {
     const SlotIndex until = std::min(fresh_until, SlotIndex(begin + delay));
@@ -455,8 +455,8 @@ void JointBound::set_costs(ServiceIndex service, BlockIndex boundary, bool is_fr
     const double* due = sums(fresh, until);
     const double* after_due = sums(margins_, until);
     const double* ready = sums(margins_, begin + delay);
-    const std::size_t steps_end = ix(states_.steps_begin(service + 1));
-    for (std::size_t i = ix(states_.steps_begin(service)); i < steps_end; ++i) {
+    const std::size_t additions_end = ix(states_.additions_begin(service + 1));
+    for (std::size_t i = ix(states_.additions_begin(service)); i < additions_end; ++i) {
       of[i] = (from[i] - due[i]) + (after_due[i] - ready[i]);
     }
   };
@@ -476,8 +476,8 @@ SlotIndex JointBound::next_due(ServiceIndex service, SlotIndex slot) const {
 void JointBound::choose_costs(int phases) {
   for (const ServiceIndex service : Indices<ServiceIndex>(services_)) {
     const Costs& costs = costs_at_[phase_of(phases, service) == kFresh ? 1 : 0];
-    const auto first = static_cast<std::ptrdiff_t>(states_.steps_begin(service));
-    const auto last = static_cast<std::ptrdiff_t>(states_.steps_begin(service + 1));
+    const auto first = static_cast<std::ptrdiff_t>(states_.additions_begin(service));
+    const auto last = static_cast<std::ptrdiff_t>(states_.additions_begin(service + 1));
     std::copy(costs.given.begin() + first, costs.given.begin() + last, costs_.given.begin() + first);
     std::copy(costs.created.begin() + first, costs.created.begin() + last, costs_.created.begin() + first);
   }

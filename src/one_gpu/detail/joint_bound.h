@@ -36,7 +36,7 @@
 #include "one_gpu/detail/joint_changes.h"
 #include "one_gpu/detail/joint_states.h"
 #include "one_gpu/detail/model_state.h"
-#include "one_gpu/detail/price_search.h"
+#include "one_gpu/detail/price_bound.h"
 
 namespace berth::planner {
 
@@ -95,7 +95,7 @@ class JointBound {
     std::vector<double> sums;  ///< [slot x holdings + holding], of the slots before
     std::vector<double> tail;  ///< [holding]
   };
-  using Step = JointStates::Step;
+  using Addition = JointStates::Addition;
 
   [[nodiscard]] Worth worth_of(ServiceIndex service, bool is_fresh) const;
   [[nodiscard]] double served(ServiceIndex service, HoldingIndex holding, SlotIndex from, SlotIndex to) const;
@@ -107,16 +107,16 @@ class JointBound {
   void make_blocks(int block_slots);
   void find_free_kinds(const std::vector<BundleIndex>& standing_bundles);
   void find_price();
-  /// The excess over the straight line of pieces that begin between the boundaries of a block, [step].
+  /// The excess over the straight line of pieces that begin between the boundaries of a block, [addition].
   struct Cell {
     std::vector<double> given;
     std::vector<double> created;
     std::vector<double> dropped;
   };
   using Costs = JointChanges::Costs;
-  [[nodiscard]] double margin_of(const Step& step, SlotIndex slot, bool is_surely_fresh) const;
+  [[nodiscard]] double margin_of(const Addition& addition, SlotIndex slot, bool is_surely_fresh) const;
   [[nodiscard]] const double* margins(SlotIndex slot) const {
-    return margins_.data() + ix(case_.capped(slot)) * states_.steps().size();
+    return margins_.data() + ix(case_.capped(slot)) * states_.additions().size();
   }
   void make_cell(BlockIndex block, Cell& cell) const;
   void bend(ServiceIndex service, BlockIndex block, int delay, double sign, std::vector<double>& most) const;
@@ -161,7 +161,7 @@ class JointBound {
   std::vector<std::vector<std::uint8_t>> reachable_;  ///< [of stale_services_][slot], a bit for each phase
   std::vector<Worth> fresh_;                          ///< [service]
   std::vector<Worth> stale_;                          ///< [service], empty where the model is never stale
-  std::vector<double> margins_;        ///< [slot x steps + step], what a piece more serves in the slots before
+  std::vector<double> margins_;        ///< [slot x additions + addition], what a piece more serves in the slots before
   std::vector<double> fresh_margins_;  ///< the same while the model is fresh; empty where all always are
   std::vector<int> created_slots_;     ///< [service], until a piece that is created is ready
   std::vector<char> is_free_;          ///< [kind], pieces of it stand that nobody uses

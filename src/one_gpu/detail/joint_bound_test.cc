@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/test_cases.h"
-#include "one_gpu/detail/search.h"
+#include "one_gpu/detail/one_gpu_search.h"
 #include "one_gpu/one_gpu.h"
 #include "window/check.h"
 #include "window/testing/exhaustive.h"

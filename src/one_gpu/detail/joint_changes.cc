@@ -44,7 +44,8 @@ JointChanges::JointChanges(const GpuCase& gpu_case, const JointStates& states,
 
 void JointChanges::allow_in_blocks(int block_slots) {
   int soonest = block_slots;
-  for (const JointStates::Step& step : states_.steps()) soonest = std::min(soonest, case_.start_slots[step.service]);
+  for (const JointStates::Addition& addition : states_.additions())
+    soonest = std::min(soonest, case_.start_slots[addition.service]);
   quick_rounds_ = soonest > 0 && soonest < block_slots ? (block_slots + soonest - 1) / soonest : 0;
   quick_edges_.clear();
   quick_begin_.clear();
@@ -52,7 +53,7 @@ void JointChanges::allow_in_blocks(int block_slots) {
   quick_begin_.push_back(0);
   for (const StateIndex state : Indices<StateIndex>(states_.count())) {
     for (const Edge& edge : states_.edges(state)) {
-      const ServiceIndex service = states_.steps()[edge.step].service;
+      const ServiceIndex service = states_.additions()[edge.addition].service;
       if (case_.start_slots[service] < block_slots) quick_edges_.push_back(edge);
     }
     quick_begin_.push_back(static_cast<int>(quick_edges_.size()));
@@ -81,9 +82,9 @@ void JointChanges::take_while_training(const std::vector<double>& rewards, doubl
   for (StateIndex state(states_.count() - 1); state >= 0; --state) {
     double training = kWorthless;
     for (const Edge& edge : states_.edges(state)) {
-      if (trains_on_[states_.steps()[edge.step].kind] == 0) continue;
+      if (trains_on_[states_.additions()[edge.addition].kind] == 0) continue;
       const double next = is_one ? kWorthless : training_[edge.to];
-      training = std::max(training, std::max(without_reward(edge.to), next) + costs_->created[edge.step]);
+      training = std::max(training, std::max(without_reward(edge.to), next) + costs_->created[edge.addition]);
     }
     training_[state] = training;
   }
@@ -100,8 +101,8 @@ void JointChanges::add_pieces(const double* values) {
     double created = states_.may_begin(state) ? values[state] : kWorthless;
     double given = created;
     for (const Edge& edge : states_.edges(state)) {
-      created = std::max(created, changed_.created[edge.to] + costs_->created[edge.step]);
-      given = std::max(given, changed_.given[edge.to] + costs_->given[edge.step]);
+      created = std::max(created, changed_.created[edge.to] + costs_->created[edge.addition]);
+      given = std::max(given, changed_.given[edge.to] + costs_->given[edge.addition]);
     }
     changed_.created[state] = created;
     changed_.given[state] = given;
@@ -117,13 +118,13 @@ void JointChanges::hand_over(StateIndex state) {
   std::size_t begin = 0;
   for (std::size_t i = 0; i < edges.size(); ++i) {
     const Edge& taker = edges[i];
-    one.add(changed_.created[taker.to] + costs_->given[taker.step]);
-    all.add(changed_.given[taker.to] + costs_->given[taker.step]);
+    one.add(changed_.created[taker.to] + costs_->given[taker.addition]);
+    all.add(changed_.given[taker.to] + costs_->given[taker.addition]);
     if (taker.is_last_of_kind == 0) continue;
     for (; begin <= i; ++begin) {
       const Edge& giver = edges[begin];
-      const double cost = costs_->given[giver.step];
-      const double dropped = costs_->dropped[giver.step];
+      const double cost = costs_->given[giver.addition];
+      const double dropped = costs_->dropped[giver.addition];
       double& by_one = changed_.handed_one[giver.to];
       by_one = std::max(by_one, one.without(changed_.created[giver.to] + cost) + dropped);
       double& by_all = changed_.handed_all[giver.to];
@@ -142,7 +143,7 @@ void JointChanges::drop_pieces(double* values) {
     const std::size_t now = ix(state);
     for (const Edge& edge : states_.edges(state)) {
       const std::size_t to = ix(edge.to);
-      const double dropped = costs_->dropped[edge.step];
+      const double dropped = costs_->dropped[edge.addition];
       raise(values[to], values[state] + dropped - costs_->price);
       raise(changed_.handed_one[to], changed_.handed_one[now] + dropped - costs_->price);
       raise(changed_.handed_all[to], changed_.handed_all[now] + dropped);
@@ -175,7 +176,7 @@ void JointChanges::make_quickly(double* values) {
     double best = states_.may_begin(state) ? values[state] : kWorthless;
     for (int i = quick_begin_[state]; i < quick_begin_[state + 1]; ++i) {
       const Edge& edge = quick_edges_[i];
-      best = std::max(best, changed_.given[edge.to] + costs_->given[edge.step]);
+      best = std::max(best, changed_.given[edge.to] + costs_->given[edge.addition]);
     }
     changed_.given[state] = best;
     values[state] = std::max(values[state], best);
@@ -187,7 +188,7 @@ void JointChanges::drop(double* values) const {
   for (const StateIndex state : Indices<StateIndex>(states_.count())) {
     const double value = values[state];
     for (const Edge& edge : states_.edges(state)) {
-      values[edge.to] = std::max(values[edge.to], value + costs_->dropped[edge.step]);
+      values[edge.to] = std::max(values[edge.to], value + costs_->dropped[edge.addition]);
     }
   }
 }

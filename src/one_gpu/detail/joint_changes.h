@@ -15,7 +15,7 @@ namespace berth::planner {
 
 class JointChanges {
  public:
-  /// The costs of pieces, [step], less is worse: of one that is handed over, and of one that is created; and what a
+  /// The costs of pieces, [addition], less is worse: of one that is handed over, and of one that is created; and what a
   /// dropped one may contribute beyond the boundary. The price is that of a piece that is created or destroyed.
   struct Costs {
     std::vector<double> given;

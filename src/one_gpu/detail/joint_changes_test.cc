@@ -37,12 +37,12 @@ struct PieceCosts {
   std::vector<std::vector<double>> dropped;
   double price = 0;
 
-  [[nodiscard]] JointChanges::Costs of_steps(const JointStates& states) const {
+  [[nodiscard]] JointChanges::Costs of_additions(const JointStates& states) const {
     JointChanges::Costs costs{.given = {}, .created = {}, .dropped = {}, .price = price};
-    for (const JointStates::Step& step : states.steps()) {
-      costs.given.push_back(given[step.service][step.kind]);
-      costs.created.push_back(created[step.service][step.kind]);
-      costs.dropped.push_back(dropped[step.service][step.kind]);
+    for (const JointStates::Addition& addition : states.additions()) {
+      costs.given.push_back(given[addition.service][addition.kind]);
+      costs.created.push_back(created[addition.service][addition.kind]);
+      costs.dropped.push_back(dropped[addition.service][addition.kind]);
     }
     return costs;
   }
@@ -80,7 +80,7 @@ struct Difference {
     KindIndex kind{};
     int more = 0;  ///< negative: dropped
   };
-  std::vector<Count> labels;
+  std::vector<Count> items;
 };
 
 Difference difference(const GpuCase& gpu_case, const JointStates& states, StateIndex from, StateIndex to) {
@@ -89,9 +89,9 @@ Difference difference(const GpuCase& gpu_case, const JointStates& states, StateI
     const Bundles& bundles = gpu_case.bundles[service];
     const BundleIndex old = states.bundles_of(from, service).front();
     const BundleIndex now = states.bundles_of(to, service).front();
-    for (const ItemIndex label : indices_of<ItemIndex>(bundles.labels)) {
-      const int more = bundles.count_of(now, label) - bundles.count_of(old, label);
-      if (more != 0) found.labels.push_back({.service = service, .kind = bundles.labels[label].kind, .more = more});
+    for (const ItemIndex item : indices_of<ItemIndex>(bundles.items)) {
+      const int more = bundles.count_of(now, item) - bundles.count_of(old, item);
+      if (more != 0) found.items.push_back({.service = service, .kind = bundles.items[item].kind, .more = more});
     }
   }
   return found;
@@ -100,7 +100,7 @@ Difference difference(const GpuCase& gpu_case, const JointStates& states, StateI
 /// Costs of a change in which nothing is handed over, or of one in which everything is.
 double cost_if_created(const PieceCosts& costs, const Difference& of) {
   double cost = 0;
-  for (const auto& [service, kind, more] : of.labels) {
+  for (const auto& [service, kind, more] : of.items) {
     cost += more > 0 ? more * costs.created[service][kind] : -more * (costs.dropped[service][kind] - costs.price);
   }
   return cost;
@@ -108,7 +108,7 @@ double cost_if_created(const PieceCosts& costs, const Difference& of) {
 
 double cost_if_given(const PieceCosts& costs, const Difference& of, bool counts_dropped) {
   double cost = 0;
-  for (const auto& [service, kind, more] : of.labels) {
+  for (const auto& [service, kind, more] : of.items) {
     if (more > 0) cost += more * costs.given[service][kind];
     if (more < 0 && counts_dropped) cost += -more * costs.dropped[service][kind];
   }
@@ -122,7 +122,7 @@ double cost_with_handovers(const PieceCosts& costs, const Difference& of, int ki
   for (const KindIndex kind : Indices<KindIndex>(kinds)) {
     std::vector<double> gains;
     int dropped = 0;
-    for (const auto& [service, of_kind, more] : of.labels) {
+    for (const auto& [service, of_kind, more] : of.items) {
       if (of_kind != kind) continue;
       if (more < 0) dropped -= more;
       const double gain = costs.given[service][kind] - costs.created[service][kind] + costs.price;
@@ -152,7 +152,7 @@ TEST(JointChanges, AreExactForOneServiceThatHandsNothingOver) {
     const PieceCosts costs = drawn_costs(of.gpu_case, seed % 2 == 0, rng);
     const std::vector<double> values = drawn_values(of.states, rng);
     std::vector<double> now = values;
-    of.changes.make(costs.of_steps(of.states), {}, {}, now.data());
+    of.changes.make(costs.of_additions(of.states), {}, {}, now.data());
     for (const StateIndex from : Indices<StateIndex>(of.states.count())) {
       double best = values[from];
       for (const StateIndex to : Indices<StateIndex>(of.states.count())) {
@@ -175,10 +175,10 @@ TEST(JointChanges, HoldForEveryChangeAndHandover) {
     Case of(problem);
     Rng rng(seed);
     const PieceCosts costs = drawn_costs(of.gpu_case, seed % 2 == 0, rng);
-    const JointChanges::Costs of_steps = costs.of_steps(of.states);
+    const JointChanges::Costs of_additions = costs.of_additions(of.states);
     const std::vector<double> values = drawn_values(of.states, rng);
     std::vector<double> now = values;
-    of.changes.make(of_steps, {}, {}, now.data());
+    of.changes.make(of_additions, {}, {}, now.data());
     std::vector<double> spare = now;
     of.changes.take_spare(spare.data());
     for (const StateIndex from : Indices<StateIndex>(of.states.count())) {
@@ -188,7 +188,7 @@ TEST(JointChanges, HoldForEveryChangeAndHandover) {
         const Difference by = difference(of.gpu_case, of.states, from, to);
         const double if_given = values[to] + cost_if_given(costs, by, true);
         // Isolation is not asked of what is left after pieces were dropped: the bound is larger for it.
-        const bool only_drops = std::ranges::all_of(by.labels, [](const auto& each) { return each.more < 0; });
+        const bool only_drops = std::ranges::all_of(by.items, [](const auto& each) { return each.more < 0; });
         if (of.states.may_begin(to) || only_drops) most = std::max(most, if_given);
         if (!of.states.may_begin(to)) continue;
         const double worth = values[to] + cost_with_handovers(costs, by, of.gpu_case.rooms.kinds());
@@ -216,23 +216,23 @@ TEST(JointChanges, AllowSeveralQuickOnesInABlock) {
     if (std::ranges::count(of.gpu_case.start_slots, 0) > 0) continue;
     Rng rng(seed);
     const PieceCosts costs = drawn_costs(of.gpu_case, seed % 2 == 0, rng);
-    const JointChanges::Costs of_steps = costs.of_steps(of.states);
+    const JointChanges::Costs of_additions = costs.of_additions(of.states);
     const std::vector<double> values = drawn_values(of.states, rng);
     std::vector<double> once = values;
-    of.changes.make(of_steps, {}, {}, once.data());
+    of.changes.make(of_additions, {}, {}, once.data());
     constexpr int kBlockSlots = 4;
     std::vector<double> often = values;
     of.changes.allow_in_blocks(kBlockSlots);
-    of.changes.make(of_steps, {}, {}, often.data());
+    of.changes.make(of_additions, {}, {}, often.data());
     for (const StateIndex from : Indices<StateIndex>(of.states.count())) {
       ASSERT_GE(often[from], once[from]);
       for (const StateIndex to : Indices<StateIndex>(of.states.count())) {
         const Difference by = difference(of.gpu_case, of.states, from, to);
-        const bool is_quick = std::ranges::all_of(by.labels, [&](const auto& each) {
+        const bool is_quick = std::ranges::all_of(by.items, [&](const auto& each) {
           const int start = of.gpu_case.start_slots[each.service];
           return each.more < 0 || start < kBlockSlots;
         });
-        const bool adds = std::ranges::any_of(by.labels, [](const auto& each) { return each.more > 0; });
+        const bool adds = std::ranges::any_of(by.items, [](const auto& each) { return each.more > 0; });
         if (!is_quick || !adds || !of.states.may_begin(to)) continue;
         ++quick_cases;
         ASSERT_GE(often[from], once[to] + cost_if_given(costs, by, true) - 1e-9) << from << " to " << to;
@@ -271,7 +271,7 @@ class Placings {
         if (rates[use] <= 0) continue;
         const Bundles& bundles = case_.bundles[service];
         const BundleIndex before = bundles_[service];
-        bundles_[service] = bundles.plus(before, bundles.label_of[ix(kind) * rates.size() + ix(use)]);
+        bundles_[service] = bundles.plus(before, bundles.item(kind, use));
         pieces_.push_back({.site = site, .service = service, .use = use});
         add(site + 1, taken | case_.model.sites[site].clashes);
         pieces_.pop_back();
@@ -333,7 +333,7 @@ TEST(JointChanges, HoldForTheDelaysOfPlacedPieces) {
     }
     const std::vector<double> values = drawn_values(of.states, rng);
     std::vector<double> now = values;
-    of.changes.make(costs.of_steps(of.states), {}, {}, now.data());
+    of.changes.make(costs.of_additions(of.states), {}, {}, now.data());
     const Placings placings(of.gpu_case, of.states);
     for (const Placed& from : placings.all()) {
       for (const Placed& to : placings.all()) {
@@ -358,7 +358,7 @@ TEST(JointChanges, TakeOneOverAndCreateTheRest) {
   const BundleIndex two = of.gpu_case.bundles[0].plus(quarter, ItemIndex(0));
   std::vector<double> values(ix(of.states.count()), kWorthless);
   values[ix(of.states.state_of({quarter, quarter}))] = 100;
-  of.changes.make(costs.of_steps(of.states), {}, {}, values.data());
+  of.changes.make(costs.of_additions(of.states), {}, {}, values.data());
   EXPECT_DOUBLE_EQ(values[ix(of.states.state_of({quarter, quarter}))], 100);
   EXPECT_DOUBLE_EQ(values[ix(of.states.state_of({quarter, kEmptyBundle}))], 100 - 5);
   EXPECT_DOUBLE_EQ(values[ix(of.states.state_of({two, kEmptyBundle}))], 100 - 2);
@@ -385,14 +385,14 @@ TEST(JointChanges, CreateWhileARetrainingGoesOn) {
   std::vector<double> values(ix(states.count()), kWorthless);
   values[ix(states.state_of({quarter}))] = 100;
   std::vector<double> plain = values;
-  changes.make(costs.of_steps(states), rewards, {}, plain.data());
+  changes.make(costs.of_additions(states), rewards, {}, plain.data());
   EXPECT_DOUBLE_EQ(plain[ix(states.state_of({kEmptyBundle}))], 100 - 5);
   std::vector<double> training = values;
-  changes.make(costs.of_steps(states), rewards, {.while_training = true}, training.data());
+  changes.make(costs.of_additions(states), rewards, {.while_training = true}, training.data());
   EXPECT_DOUBLE_EQ(training[ix(states.state_of({kEmptyBundle}))], 100 - 4 - 5 + 8);
   // Where the slice exists already, it need not be created.
   std::vector<double> at_once = values;
-  changes.make(costs.of_steps(states), rewards, {.at_once = true}, at_once.data());
+  changes.make(costs.of_additions(states), rewards, {.at_once = true}, at_once.data());
   EXPECT_DOUBLE_EQ(at_once[ix(states.state_of({kEmptyBundle}))], 100 - 2);
 }
 

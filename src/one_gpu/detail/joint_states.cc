@@ -15,7 +15,7 @@ JointStates::JointStates(const GpuCase& gpu_case, Variants variants, int states_
       services_(static_cast<int>(gpu_case.problem.services.size())),
       kinds_(gpu_case.rooms.kinds()) {
   for (const ServiceIndex service : Indices<ServiceIndex>(services_)) add_holdings(service);
-  steps_begin_.push_back(StepIndex(steps_.size()));
+  additions_begin_.push_back(AdditionIndex(additions_.size()));
   if (!count_states(states_max)) return;
   is_usable_ = true;
   make_states();
@@ -24,12 +24,12 @@ JointStates::JointStates(const GpuCase& gpu_case, Variants variants, int states_
 
 void JointStates::add_holdings(ServiceIndex service) {
   const Bundles& bundles = case_.bundles[service];
-  const std::size_t labels = bundles.labels.size();
+  const std::size_t items = bundles.items.size();
   Holdings holdings;
   std::vector<BundleIndex> bundle_of;  // [holding], the first
   for (const BundleIndex bundle : Indices<BundleIndex>(bundles.count())) {
-    const auto begin = bundles.counts.begin() + static_cast<std::ptrdiff_t>(ix(bundle) * labels);
-    std::vector<std::uint8_t> counts(begin, begin + static_cast<std::ptrdiff_t>(labels));
+    const auto begin = bundles.counts.begin() + static_cast<std::ptrdiff_t>(ix(bundle) * items);
+    std::vector<std::uint8_t> counts(begin, begin + static_cast<std::ptrdiff_t>(items));
     if (variants_ == Variants::kFree) counts = counts_by_kind(bundles, counts);
     const char keeps = case_.keeps_floor(service, bundles.rate[bundle]) ? 1 : 0;
     const auto [place, is_new] = holdings.of_counts.try_emplace(counts, HoldingIndex(holdings.count()));
@@ -46,19 +46,20 @@ void JointStates::add_holdings(ServiceIndex service) {
     holdings.keeps_floor.push_back(keeps);
     bundle_of.push_back(bundle);
   }
-  steps_begin_.push_back(StepIndex(steps_.size()));
+  additions_begin_.push_back(AdditionIndex(additions_.size()));
   for (const HoldingIndex from : Indices<HoldingIndex>(holdings.count())) {
-    holdings.steps_begin.push_back(StepIndex(steps_.size()));
-    for (ItemIndex label(0); ix(label) < labels; ++label) {
-      const BundleIndex more = bundles.plus(bundle_of[from], label);
+    holdings.additions_begin.push_back(AdditionIndex(additions_.size()));
+    for (ItemIndex item(0); ix(item) < items; ++item) {
+      const BundleIndex more = bundles.plus(bundle_of[from], item);
       if (more == kNoBundle) continue;
-      const Step step{
-          .service = service, .from = from, .to = holdings.of_bundle[more], .kind = bundles.labels[label].kind};
-      const bool is_new = ix(holdings.steps_begin.back()) == steps_.size() || steps_.back().to != step.to;
-      if (is_new) steps_.push_back(step);
+      const Addition addition{
+          .service = service, .from = from, .to = holdings.of_bundle[more], .kind = bundles.items[item].kind};
+      const bool is_new =
+          ix(holdings.additions_begin.back()) == additions_.size() || additions_.back().to != addition.to;
+      if (is_new) additions_.push_back(addition);
     }
   }
-  holdings.steps_begin.push_back(StepIndex(steps_.size()));
+  holdings.additions_begin.push_back(AdditionIndex(additions_.size()));
   holdings.common.resize(ix(holdings.count()));
   holdings_.push_back(std::move(holdings));
 }
@@ -66,9 +67,9 @@ void JointStates::add_holdings(ServiceIndex service) {
 std::vector<std::uint8_t> JointStates::counts_by_kind(const Bundles& bundles,
                                                       const std::vector<std::uint8_t>& by_label) const {
   std::vector<std::uint8_t> counts(ix(kinds_));
-  for (const ItemIndex label : indices_of<ItemIndex>(by_label)) {
-    std::uint8_t& count = counts[bundles.labels[label].kind];
-    count = static_cast<std::uint8_t>(count + by_label[label]);
+  for (const ItemIndex item : indices_of<ItemIndex>(by_label)) {
+    std::uint8_t& count = counts[bundles.items[item].kind];
+    count = static_cast<std::uint8_t>(count + by_label[item]);
   }
   return counts;
 }
@@ -172,11 +173,11 @@ void JointStates::make_edges() {
       if (case_.rooms.add(rooms_[state], kind) == kNoRoom) continue;
       const std::size_t first = edges_.size();
       for (const ServiceIndex service : Indices<ServiceIndex>(services_)) {
-        const std::vector<StepIndex>& begin = holdings_[service].steps_begin;
-        for (StepIndex i = begin[now[service]]; i < begin[now[service] + 1]; ++i) {
-          if (steps_[i].kind != kind) continue;
-          held[service] = static_cast<std::uint16_t>(steps_[i].to);
-          edges_.push_back({.to = number_of(held.data()), .step = static_cast<std::int16_t>(i)});
+        const std::vector<AdditionIndex>& begin = holdings_[service].additions_begin;
+        for (AdditionIndex i = begin[now[service]]; i < begin[now[service] + 1]; ++i) {
+          if (additions_[i].kind != kind) continue;
+          held[service] = static_cast<std::uint16_t>(additions_[i].to);
+          edges_.push_back({.to = number_of(held.data()), .addition = static_cast<std::int16_t>(i)});
         }
         held[service] = now[service];
       }

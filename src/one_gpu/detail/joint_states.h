@@ -18,7 +18,7 @@ namespace berth::planner {
 /// Numbers of what the services hold together, of what one of them holds, and of the ways to hold one piece more.
 using StateIndex = Index<struct StateTag>;
 using HoldingIndex = Index<struct HoldingTag>;
-using StepIndex = Index<struct StepTag>;
+using AdditionIndex = Index<struct AdditionTag>;
 
 /// Whether a piece keeps its variant, or all pieces take the best ones in each slot: fewer states, a weaker bound.
 enum class Variants { kKept, kFree };
@@ -35,7 +35,7 @@ class JointStates {
   JointStates(const GpuCase& gpu_case, Variants variants, int states_max);
 
   /// One more piece: of one service, from one holding to the next.
-  struct Step {
+  struct Addition {
     ServiceIndex service{};
     HoldingIndex from{};
     HoldingIndex to{};
@@ -44,7 +44,7 @@ class JointStates {
   /// One more piece: from one state to the next.
   struct Edge {
     StateIndex to{};
-    std::int16_t step = 0;
+    std::int16_t addition = 0;
     std::int16_t is_last_of_kind = 0;  ///< of the edges of its state, which are in the order of kinds
   };
 
@@ -63,8 +63,8 @@ class JointStates {
   [[nodiscard]] const std::vector<HoldingIndex>& common_with(ServiceIndex service, HoldingIndex old);
 
   /// By service.
-  [[nodiscard]] const std::vector<Step>& steps() const { return steps_; }
-  [[nodiscard]] StepIndex steps_begin(ServiceIndex service) const { return steps_begin_[service]; }
+  [[nodiscard]] const std::vector<Addition>& additions() const { return additions_; }
+  [[nodiscard]] AdditionIndex additions_begin(ServiceIndex service) const { return additions_begin_[service]; }
 
   /// What the services hold in a state, [service]; those of the next state follow.
   [[nodiscard]] const std::uint16_t* held(StateIndex state) const { return held_.data() + ix(state) * ix(services_); }
@@ -83,12 +83,12 @@ class JointStates {
 
  private:
   struct Holdings {
-    std::vector<std::vector<std::uint8_t>> counts;  ///< [holding][kind], or [label] where variants are kept
+    std::vector<std::vector<std::uint8_t>> counts;  ///< [holding][kind], or [item] where variants are kept
     std::map<std::vector<std::uint8_t>, HoldingIndex> of_counts;
     std::vector<RoomIndex> room;                    ///< [holding]
     std::vector<HoldingIndex> of_bundle;            ///< [bundle]
     std::vector<std::vector<BundleIndex>> bundles;  ///< [holding]
-    std::vector<StepIndex> steps_begin;             ///< [holding], holdings + 1: its steps, in the order of kinds
+    std::vector<AdditionIndex> additions_begin;     ///< [holding], holdings + 1: its additions, in the order of kinds
     std::vector<char> keeps_floor;                  ///< [holding]
     std::vector<std::vector<int>> rank;             ///< [room][holding], among those that fit beside the room; -1
     std::vector<int> first_child;                   ///< [what the services before hold]
@@ -111,14 +111,14 @@ class JointStates {
   int kinds_;
   bool is_usable_ = false;
   int count_ = 0;
-  std::vector<Holdings> holdings_;      ///< [service]
-  std::vector<Step> steps_;             ///< by service
-  std::vector<StepIndex> steps_begin_;  ///< [service], services + 1
-  std::vector<std::uint16_t> held_;     ///< [state x services + service], a holding
-  std::vector<RoomIndex> rooms_;        ///< [state]
-  std::vector<Edge> edges_;             ///< by state
-  std::vector<int> edges_begin_;        ///< [state], states + 1
-  std::vector<char> may_begin_;         ///< [state]
+  std::vector<Holdings> holdings_;              ///< [service]
+  std::vector<Addition> additions_;             ///< by service
+  std::vector<AdditionIndex> additions_begin_;  ///< [service], services + 1
+  std::vector<std::uint16_t> held_;             ///< [state x services + service], a holding
+  std::vector<RoomIndex> rooms_;                ///< [state]
+  std::vector<Edge> edges_;                     ///< by state
+  std::vector<int> edges_begin_;                ///< [state], states + 1
+  std::vector<char> may_begin_;                 ///< [state]
 };
 
 }  // namespace berth::planner

@@ -20,15 +20,15 @@ namespace {
 constexpr int kStatesMax = 100'000;
 constexpr int kSeeds = berth::testing::by_build(150, 15);
 
-/// What a service holds, [label], or [kind] where variants are free.
+/// What a service holds, [item], or [kind] where variants are free.
 using Counts = std::vector<int>;
 using All = std::vector<Counts>;  // [service]
 
 Counts counts_of(const GpuCase& gpu_case, Variants variants, ServiceIndex service, BundleIndex bundle) {
   const Bundles& bundles = gpu_case.bundles[service];
-  Counts counts(variants == Variants::kKept ? bundles.labels.size() : gpu_case.model.rates.size());
-  for (const ItemIndex label : indices_of<ItemIndex>(bundles.labels)) {
-    counts[ix(variants == Variants::kKept ? label : bundles.labels[label].kind)] += bundles.count_of(bundle, label);
+  Counts counts(variants == Variants::kKept ? bundles.items.size() : gpu_case.model.rates.size());
+  for (const ItemIndex item : indices_of<ItemIndex>(bundles.items)) {
+    counts[ix(variants == Variants::kKept ? item : bundles.items[item].kind)] += bundles.count_of(bundle, item);
   }
   return counts;
 }
@@ -99,21 +99,21 @@ void expect_edges(const GpuCase& gpu_case, Variants variants, const JointStates&
         All more = all;
         ++more[service][i];
         const auto found = numbers.find(more);
-        const KindIndex kind = variants == Variants::kKept ? gpu_case.bundles[service].labels[i].kind : KindIndex(i);
+        const KindIndex kind = variants == Variants::kKept ? gpu_case.bundles[service].items[i].kind : KindIndex(i);
         if (found != numbers.end()) wanted.emplace(found->second, kind);
       }
     }
     int kind_before = -1;
     bool was_last = true;
     for (const JointStates::Edge& edge : states.edges(state)) {
-      const JointStates::Step& step = states.steps()[edge.step];
+      const JointStates::Addition& addition = states.additions()[edge.addition];
       ASSERT_GT(edge.to, state) << "one more piece leads to a larger number";
-      ASSERT_EQ(wanted.erase({edge.to, step.kind}), 1U);
-      ASSERT_EQ(step.from, states.held(state)[step.service]);
-      ASSERT_EQ(step.to, states.held(edge.to)[step.service]);
-      ASSERT_EQ(was_last, step.kind != kind_before);
-      ASSERT_GE(step.kind, kind_before);
-      kind_before = step.kind;
+      ASSERT_EQ(wanted.erase({edge.to, addition.kind}), 1U);
+      ASSERT_EQ(addition.from, states.held(state)[addition.service]);
+      ASSERT_EQ(addition.to, states.held(edge.to)[addition.service]);
+      ASSERT_EQ(was_last, addition.kind != kind_before);
+      ASSERT_GE(addition.kind, kind_before);
+      kind_before = addition.kind;
       was_last = edge.is_last_of_kind != 0;
     }
     ASSERT_TRUE(was_last);
@@ -135,7 +135,7 @@ void expect_rules(const GpuCase& gpu_case, const JointStates& states) {
   }
 }
 
-/// Floors of holdings, steps by service, and common parts.
+/// Floors of holdings, additions by service, and common parts.
 void expect_holdings(const GpuCase& gpu_case, Variants variants, JointStates& states) {
   for (const ServiceIndex service : indices_of<ServiceIndex>(gpu_case.bundles)) {
     const Bundles& bundles = gpu_case.bundles[service];
@@ -151,8 +151,8 @@ void expect_holdings(const GpuCase& gpu_case, Variants variants, JointStates& st
     for (const HoldingIndex holding : Indices<HoldingIndex>(states.holdings(service))) {
       EXPECT_EQ(states.keeps_floor(service, holding), keeps[holding] != 0);
     }
-    for (int i = states.steps_begin(service); i < states.steps_begin(service + 1); ++i) {
-      EXPECT_EQ(states.steps()[i].service, service);
+    for (int i = states.additions_begin(service); i < states.additions_begin(service + 1); ++i) {
+      EXPECT_EQ(states.additions()[i].service, service);
     }
     for (const auto& [old_counts, old] : numbers) {
       for (const auto& [counts, holding] : numbers) {

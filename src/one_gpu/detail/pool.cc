@@ -40,8 +40,8 @@ std::vector<int> pinned_kinds(const GpuCase& gpu_case, ServiceIndex service) {
 bool holds_pins(const Bundles& bundles, const std::vector<int>& pinned, const Share& share) {
   for (const KindIndex kind : indices_of<KindIndex>(pinned)) {
     int lacking = pinned[kind] - (share.retraining_kind == kind ? 1 : 0);
-    for (ItemIndex label(0); ix(label) < bundles.labels.size() && lacking > 0; ++label) {
-      if (bundles.labels[label].kind == kind) lacking -= bundles.count_of(share.bundle, label);
+    for (ItemIndex item(0); ix(item) < bundles.items.size() && lacking > 0; ++item) {
+      if (bundles.items[item].kind == kind) lacking -= bundles.count_of(share.bundle, item);
     }
     if (lacking > 0) return false;
   }
@@ -56,7 +56,7 @@ std::vector<PoolChoice> choices_of(const GpuCase& gpu_case, const Prices& prices
   const bool is_fresh = stretch.is_fresh || !terms.retraining || !is_stale_in(*terms.retraining, stretch.from);
   std::vector<PoolChoice> choices(ix(gpu_case.rooms.count()));
   const std::vector<int> pinned = pinned_kinds(gpu_case, service);
-  const auto offer = [&](RoomIndex room, double value, const Share& share) {
+  const auto consider = [&](RoomIndex room, double value, const Share& share) {
     PoolChoice& choice = choices[room];
     if (value > choice.value && holds_pins(bundles, pinned, share)) choice = {.value = value, .share = share};
   };
@@ -70,11 +70,11 @@ std::vector<PoolChoice> choices_of(const GpuCase& gpu_case, const Prices& prices
     const RoomIndex room = bundles.room[bundle];
     double value = served.value(level, is_fresh, stretch.from, stretch.to);
     if (stretch.to == gpu_case.problem.slots) value += served.tail(level, is_fresh);
-    offer(room, value, {.bundle = bundle, .retraining_kind = kNoKind});
+    consider(room, value, {.bundle = bundle, .retraining_kind = kNoKind});
     for (KindIndex kind(0); kind < gpu_case.rooms.kinds() && price > 0; ++kind) {
       const double rate = gpu_case.progress_rate(service, kind);
       const RoomIndex more = rate > 0 ? gpu_case.rooms.add(room, kind) : kNoRoom;
-      if (more != kNoRoom) offer(more, value + price * rate, {.bundle = bundle, .retraining_kind = kind});
+      if (more != kNoRoom) consider(more, value + price * rate, {.bundle = bundle, .retraining_kind = kind});
     }
   }
   return choices;
@@ -82,39 +82,39 @@ std::vector<PoolChoice> choices_of(const GpuCase& gpu_case, const Prices& prices
 
 /// A dynamic program over services and the room taken so far.
 std::vector<Share> best_shares(const GpuCase& gpu_case, const Prices& prices, const PoolStretch& stretch) {
-  struct Step {
+  struct Reached {
     double value = kNever;
     RoomIndex before{};
     Share share;
   };
   const int rooms = gpu_case.rooms.count();
   const int services = static_cast<int>(gpu_case.bundles.size());
-  std::vector<std::vector<Step>> steps(ix(services + 1), std::vector<Step>(ix(rooms)));
-  steps.front().front().value = 0;
+  std::vector<std::vector<Reached>> reached_by(ix(services + 1), std::vector<Reached>(ix(rooms)));
+  reached_by.front().front().value = 0;
   for (const ServiceIndex service : Indices<ServiceIndex>(services)) {
     const std::vector<PoolChoice> choices = choices_of(gpu_case, prices, service, stretch);
     for (const RoomIndex taken : Indices<RoomIndex>(rooms)) {
-      const double before = steps[service][taken].value;
+      const double before = reached_by[service][taken].value;
       if (before == kNever) continue;
       for (const RoomIndex room : Indices<RoomIndex>(rooms)) {
         if (choices[room].value == kNever) continue;
         const RoomIndex joined = gpu_case.rooms.join(taken, room);
         if (joined == kNoRoom) continue;
-        Step& step = steps[service + 1][joined];
+        Reached& reached = reached_by[service + 1][joined];
         const double value = before + choices[room].value;
-        if (value > step.value) step = {.value = value, .before = taken, .share = choices[room].share};
+        if (value > reached.value) reached = {.value = value, .before = taken, .share = choices[room].share};
       }
     }
   }
   std::vector<Share> shares(ix(services));
   RoomIndex room(0);
   for (RoomIndex other(1); other < rooms; ++other) {
-    if (steps.back()[other].value > steps.back()[room].value) room = other;
+    if (reached_by.back()[other].value > reached_by.back()[room].value) room = other;
   }
   for (ServiceIndex service(services - 1); service >= 0; --service) {
-    const Step& step = steps[service + 1][room];
-    shares[service] = step.share;
-    room = step.before;
+    const Reached& reached = reached_by[service + 1][room];
+    shares[service] = reached.share;
+    room = reached.before;
   }
   return shares;
 }

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/test_cases.h"
-#include "one_gpu/detail/search.h"
+#include "one_gpu/detail/one_gpu_search.h"
 #include "window/testing/problems.h"
 
 namespace berth::planner {
@@ -21,7 +21,7 @@ namespace {
 using Shares = std::vector<Share>;
 
 /// A part of the window, and how much of the price of progress is counted; -1: all models are fresh.
-struct Stretch {
+struct PoolRange {
   SlotIndex from{};
   SlotIndex to{};
   double progress_factor = -1;
@@ -57,7 +57,7 @@ RoomIndex room_of(const GpuCase& gpu_case, ServiceIndex service, const Share& sh
 
 /// What a service gets out of a stretch with a share: what it serves, the tail if it is the last, and progress.
 double value_of(const GpuCase& gpu_case, const Prices& prices, ServiceIndex service, const Share& share,
-                const Stretch& stretch) {
+                const PoolRange& stretch) {
   const auto& retraining = gpu_case.problem.services[service].retraining;
   const bool is_stale = stretch.progress_factor >= 0 && retraining &&
                         (retraining->is_stale || std::ranges::any_of(retraining->due_slots, [&](SlotIndex due) {
@@ -78,8 +78,8 @@ bool has_pinned(const GpuCase& gpu_case, ServiceIndex service, const Share& shar
     if (pin.service == service) ++missing[gpu_case.model.sites[pin.site].kind];
   }
   const Bundles& bundles = gpu_case.bundles[service];
-  for (const ItemIndex label : indices_of<ItemIndex>(bundles.labels)) {
-    missing[bundles.labels[label].kind] -= bundles.count_of(share.bundle, label);
+  for (const ItemIndex item : indices_of<ItemIndex>(bundles.items)) {
+    missing[bundles.items[item].kind] -= bundles.count_of(share.bundle, item);
   }
   if (share.retraining_kind >= 0) --missing[share.retraining_kind];
   return std::ranges::all_of(missing, [](int each) { return each <= 0; });
@@ -107,7 +107,7 @@ void visit_all(const GpuCase& gpu_case, RoomIndex taken, Shares& shares,
   }
 }
 
-double value_of_all(const GpuCase& gpu_case, const Prices& prices, const Shares& shares, const Stretch& stretch) {
+double value_of_all(const GpuCase& gpu_case, const Prices& prices, const Shares& shares, const PoolRange& stretch) {
   double sum = 0;
   for (const ServiceIndex service : indices_of<ServiceIndex>(shares)) {
     sum += value_of(gpu_case, prices, service, shares[service], stretch);
@@ -115,8 +115,8 @@ double value_of_all(const GpuCase& gpu_case, const Prices& prices, const Shares&
   return sum;
 }
 
-std::vector<Stretch> stretches_of(const GpuCase& gpu_case) {
-  std::vector<Stretch> stretches;
+std::vector<PoolRange> stretches_of(const GpuCase& gpu_case) {
+  std::vector<PoolRange> stretches;
   for (const auto& [from, to] : ranges_of(gpu_case)) {
     for (const double factor : {-1.0, 0.0, 1.0, 2.0}) {
       stretches.push_back({.from = from, .to = to, .progress_factor = factor});
@@ -144,7 +144,7 @@ TEST(Pool, HasTheBestSharesOfEachStretch) {
     if (all.empty()) continue;  // pins that cannot be held
     std::ranges::sort(all);
     for (const Shares& each : pool) EXPECT_TRUE(std::ranges::binary_search(all, each));
-    for (const Stretch& stretch : stretches_of(gpu_case)) {
+    for (const PoolRange& stretch : stretches_of(gpu_case)) {
       const auto value = [&](const Shares& each) { return value_of_all(gpu_case, prices.prices(), each, stretch); };
       const double best = value(*std::ranges::max_element(all, {}, value));
       const double found = value(*std::ranges::max_element(pool, {}, value));
