@@ -8,7 +8,8 @@ namespace berth::planner {
 namespace {
 
 constexpr int kPivotsMax = 300;
-/// After so many pivots the first column that helps is taken, not the best one, so that none comes round again.
+/// After this many pivots the first column that helps is taken instead of the best one, so that the method cannot
+/// cycle.
 constexpr int kPivotsGreedy = 150;
 constexpr double kPivotMin = 1e-9;
 
@@ -24,34 +25,34 @@ BlockPrices::BlockPrices(const GpuCase& gpu_case)
   inverse_.assign(ix(rows_) * ix(rows_), 0);
   for (int row = 0; row < rows_; ++row) inverse_[ix(row) * ix(rows_) + ix(row)] = 1;
   for (const KindIndex kind : Indices<KindIndex>(kinds_)) {
-    basis_.push_back({.group = services_ + 1, .number = kind});
+    basis_.push_back({.of = Column::Of::kSlack, .kind = kind});
     levels_.push_back(gpu_case.rooms.count_of(room, kind));
     inverse_[ix(kind) * ix(rows_) + ix(rows_ - 1)] = gpu_case.rooms.count_of(room, kind);
   }
   for (const ServiceIndex service : Indices<ServiceIndex>(services_)) {
-    basis_.push_back({.group = service, .number = 0});
+    basis_.push_back({.of = Column::Of::kService, .service = service, .room = kEmptyRoom});
     levels_.push_back(1);
   }
-  basis_.push_back({.group = services_, .number = room});
+  basis_.push_back({.of = Column::Of::kGpu, .room = room});
   levels_.push_back(1);
 }
 
 double BlockPrices::value_of(const Column& column, const std::vector<std::vector<double>>& values) const {
-  return column.group < services_ ? values[column.group][column.number] : 0;
+  return column.of == Column::Of::kService ? values[column.service][column.room] : 0;
 }
 
 void BlockPrices::fill(const Column& column, std::vector<double>& entries) const {
   std::ranges::fill(entries, 0);
-  if (column.group > services_) {
-    entries[column.number] = 1;
+  if (column.of == Column::Of::kSlack) {
+    entries[column.kind] = 1;
     return;
   }
-  const bool is_room = column.group == services_;
+  const bool is_gpu = column.of == Column::Of::kGpu;
   for (const KindIndex kind : Indices<KindIndex>(kinds_)) {
-    const int count = case_.rooms.count_of(RoomIndex(column.number), kind);
-    entries[kind] = is_room ? -count : count;
+    const int count = case_.rooms.count_of(column.room, kind);
+    entries[kind] = is_gpu ? -count : count;
   }
-  entries[kinds_ + column.group] = 1;
+  entries[kinds_ + (is_gpu ? services_ : static_cast<int>(column.service))] = 1;
 }
 
 std::vector<double> BlockPrices::duals(const std::vector<std::vector<double>>& values) const {
@@ -85,15 +86,15 @@ bool BlockPrices::price(const std::vector<std::vector<double>>& values, const st
     for (const KindIndex kind : Indices<KindIndex>(kinds_)) sum += dual[kind] * rooms.count_of(room, kind);
     of_room[room] = sum;
   }
-  for (const KindIndex kind : Indices<KindIndex>(kinds_)) offer(-dual[kind], {.group = services_ + 1, .number = kind});
+  for (const KindIndex kind : Indices<KindIndex>(kinds_)) offer(-dual[kind], {.of = Column::Of::kSlack, .kind = kind});
   for (const RoomIndex room : rooms.maximal()) {
-    offer(of_room[room] - dual[rows_ - 1], {.group = services_, .number = room});
+    offer(of_room[room] - dual[rows_ - 1], {.of = Column::Of::kGpu, .room = room});
   }
   for (const ServiceIndex service : Indices<ServiceIndex>(services_)) {
     const double least = dual[kinds_ + service];
     for (const RoomIndex room : Indices<RoomIndex>(rooms.count())) {
       const double gain = values[service][room] - of_room[room] - least;
-      offer(gain, {.group = service, .number = room});
+      offer(gain, {.of = Column::Of::kService, .service = service, .room = room});
     }
   }
   return is_found;
