@@ -1,6 +1,7 @@
 #include "one_gpu/detail/draft.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/ensure.h"
 
@@ -24,9 +25,9 @@ void Draft::stop() {
   slack_ = 0;
 }
 
-const std::vector<Deal>& Draft::sort() {
+std::vector<Deal> Draft::take() {
   std::ranges::sort_heap(deals_, smaller_loss);
-  return deals_;
+  return std::exchange(deals_, {});
 }
 
 }  // namespace berth::planner

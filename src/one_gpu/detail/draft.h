@@ -37,8 +37,8 @@ class Draft {
   /// No more deals are looked for, whatever they would lose.
   void stop();
 
-  /// The deals by loss. Nothing is added afterwards.
-  [[nodiscard]] const std::vector<Deal>& sort();
+  /// The deals by loss. The draft has none any more.
+  [[nodiscard]] std::vector<Deal> take();
 
  private:
   [[nodiscard]] static bool smaller_loss(const Deal& a, const Deal& b) { return a.loss < b.loss; }
@@ -46,7 +46,7 @@ class Draft {
   double slack_;
   std::size_t deals_max_;
   bool is_cut_ = false;
-  std::vector<Deal> deals_;  ///< a heap, largest loss first, until they are sorted
+  std::vector<Deal> deals_;  ///< a heap, largest loss first
 };
 
 }  // namespace berth::planner

@@ -4,6 +4,8 @@
 #include <optional>
 
 #include "base/ensure.h"
+#include "one_gpu/detail/price_bound.h"
+#include "one_gpu/detail/search_state.h"
 
 namespace berth::planner {
 
@@ -66,7 +68,7 @@ void Expansion::try_deals(const Branch& branch, Draft& draft) {
   if (draft.is_cut()) {
     state_.budget.leave_out(std::min(branch.bound - draft.slack(), state_.labels[branch.label].bound));
   }
-  for (const Deal& deal : draft.sort()) {
+  for (const Deal& deal : draft.take()) {
     if (branch.bound - deal.loss > state_.cutoff()) try_placings(branch, deal);
   }
 }
