@@ -31,7 +31,7 @@ constexpr std::array<double, 2> kPatiences = {0.003, 0.01};
 /// Blocks of prices in a window.
 constexpr int kBlocks = 25;
 
-/// Where the last pass would leave so large a gap, the prices of progress are tuned for all services together: by these
+/// If the last pass leaves a gap of at least this, the prices of progress are tuned for all services together, by these
 /// factors.
 constexpr double kLargeGap = 0.005;
 constexpr std::array<double, 2> kScales = {1.6, 0.6};
@@ -44,12 +44,12 @@ struct Stage {
 
 constexpr int kAll = 1 << 29;
 
-/// Rounds in which the first prices are improved, and below how many nodes they are not: so few nodes are soon
-/// searched.
+/// The rounds that improve the first prices, and the number of nodes below which they are skipped, as so few nodes are
+/// searched quickly.
 constexpr int kTuneRounds = 4;
 constexpr std::int64_t kQuickNodes = 1000;
 
-/// `more`: times so many rounds.
+/// `more`: multiplies the rounds.
 std::vector<Stage> stages(int slots, int more) {
   return {
       {.rounds = 0,
@@ -70,7 +70,7 @@ bool may_change(const Problem& problem) {
   return false;
 }
 
-/// What stands stays: the only schedule where no change may begin.
+/// The schedule without changes: the only one if no change may begin.
 Answer stay(const Problem& problem) {
   Answer answer;
   answer.schedule.gpus.resize(1);

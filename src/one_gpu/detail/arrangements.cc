@@ -22,16 +22,16 @@ struct Arrangements::Placing {
     ItemIndex item = kNoItem;  ///< of its service's bundles; kNoItem: retraining
     int count = 0;             ///< wanted
     int kept = 0;
-    int open = 0;  ///< of what stands, those that may still be kept
+    int open = 0;  ///< standing pieces that may still be kept
   };
   std::vector<Group> groups;
-  std::vector<const Piece*> old;  ///< [site], what stands there before
-  std::vector<Piece> unused;      ///< of what stands
+  std::vector<const Piece*> old;  ///< [site], the standing piece there
+  std::vector<Piece> unused;      ///< standing pieces that do nothing the search counts
   std::uint64_t taken = 0;
   std::uint64_t chosen = 0;
   Configuration pieces;
   std::vector<Share> most;            ///< that may still be kept
-  std::vector<Piece> used;            ///< of what stands, those that may be kept
+  std::vector<Piece> used;            ///< standing pieces that may be kept
   std::vector<std::size_t> group_of;  ///< [used]
   const IsWorth* is_worth = nullptr;
   const Visit* visit = nullptr;
@@ -245,7 +245,7 @@ bool Arrangements::visit_placings(const Arrangement& from, const std::vector<Sha
   return keep(placing, 0);
 }
 
-/// Which of what stands go on: each is tried, then done without.
+/// Chooses the standing pieces that continue: each is kept first, then left out.
 bool Arrangements::keep(Placing& placing, std::size_t next) const {
   if (next == placing.used.size()) return place(placing, 0, 0, 0);
   Placing::Group& group = placing.groups[placing.group_of[next]];
@@ -293,7 +293,7 @@ bool Arrangements::place(Placing& placing, std::size_t group, int placed, std::s
     const SiteIndex site = sites[i];
     if ((placing.taken >> site & 1) != 0) continue;
     const Piece* old = placing.old[site];
-    // It would go on: that was tried before.
+    // It would continue: that was tried before.
     if (old != nullptr && old->service == what.service && old->use == what.use) continue;
     // A twin that is free and has seen the same would do as well.
     bool is_needless = false;

@@ -40,7 +40,7 @@ double ChangeBound::of(LabelIndex label, SlotIndex t, const std::vector<Share>& 
   return of_fewer(wish, creates & kinds_to_begin(wish), bound);
 }
 
-/// The kinds of which no piece that stands could be given to another service, so that each new one is created.
+/// The kinds of which no standing piece could be given to another service, so that each new piece must be created.
 ChangeBound::KindSet ChangeBound::kinds_to_create(const Wish& wish) const {
   const Rooms& rooms = case_.rooms;
   std::array<int, kKindsMax> left{};

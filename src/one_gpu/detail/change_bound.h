@@ -1,4 +1,4 @@
-/// What a label is worth at most if it changes so that the services get certain shares, wherever the pieces stand.
+/// An upper bound on the worth of a label that changes so that the services get certain shares, for any places.
 #pragma once
 
 #include <bitset>
@@ -17,14 +17,14 @@ class ChangeBound {
   ChangeBound(const GpuCase& gpu_case, const Arrangements& arrangements, const Labels& labels, LabelBound& bound,
               const Incumbent& incumbent);
 
-  /// Of a change in slot t if no more of what stands than `kept` goes on.
+  /// Of a change in slot t if no standing pieces but `kept` continue.
   ///
-  /// A piece that does not go on can be given to another service, which then need not create one. So the bound is the
-  /// best of all ways to give away one kept piece of each of some kinds of which none would be left. Below the cutoff
+  /// A piece that does not continue can be given to another service, which then need not create one. So the bound is
+  /// the best of all ways to discard one kept piece of each of some kinds of which none would be left. Below the cutoff
   /// it need not be exact.
   [[nodiscard]] double of(LabelIndex label, SlotIndex t, const std::vector<Share>& shares,
                           const std::vector<Share>& kept);
-  /// If all that can go on does.
+  /// If all pieces continue that can.
   [[nodiscard]] double of(LabelIndex label, SlotIndex t, const std::vector<Share>& shares);
 
  private:

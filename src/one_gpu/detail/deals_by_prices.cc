@@ -23,7 +23,7 @@ void DealsByPrices::add_to(Draft& draft, const Branch& branch) {
   combine(draft, branch, ServiceIndex(0), kEmptyRoom, 0);
 }
 
-/// The least that a service and those after it lose where the ones before it have taken a room.
+/// The least loss of a service and those after it if the services before it occupy a room.
 double DealsByPrices::least_loss(ServiceIndex service, RoomIndex taken) {
   if (ix(service) == of_service_.size()) return 0;
   double& known = least_[service][taken];

@@ -23,8 +23,8 @@ bool Dominance::covers(const Label& a, const Label& b, SlotIndex t) const {
   return lead >= 0 && !labels_.has_changed_more(a, b);
 }
 
-/// How much more a label must be worth already to be no worse than another with a different state of a service;
-/// nothing where that cannot be said.
+/// How much more a label must already be worth to be no worse than another with a different state of a service; nothing
+/// if that is not known.
 std::optional<double> Dominance::lead_needed(const ModelState& a, const ModelState& b, ServiceIndex service,
                                              SlotIndex t) const {
   if (a == b) return 0;

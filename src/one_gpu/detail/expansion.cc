@@ -48,8 +48,8 @@ void Expansion::expand_from_pool(const Branch& branch) {
   }
 }
 
-/// By how much a change to these shares may be worth more than the cutoff, by the bounds of the services alone, which are
-/// `alone` for the label itself; not exact below 0.
+/// By how much a change to these shares may be worth more than the cutoff, by the bounds of the services alone, which
+/// are `alone` for the label itself; not exact below 0.
 double Expansion::slack_at_prices(const Branch& branch, double alone, const std::vector<Share>& shares) const {
   const Label& label = state_.labels[branch.label];
   const PriceBound& prices = state_.bound.prices();

@@ -54,7 +54,7 @@ struct GpuCase {
   int retraining_start_slots = 0;         ///< likewise of a retraining piece
   std::vector<char> loses_by_swap;        ///< [service]
   std::vector<double> progress_rates;     ///< [service x kinds + kind]
-  std::vector<double> standing_progress;  ///< [service], of what stands although the service retrains elsewhere
+  std::vector<double> standing_progress;  ///< [service], of standing pieces although the service retrains elsewhere
 };
 
 /// Seconds rounded half up to slots, as in check.h.

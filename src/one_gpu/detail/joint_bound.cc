@@ -74,7 +74,7 @@ void JointBound::compute_phases(BlockIndex boundary, PhasesIndex phases) {
   take_spare(boundary, phases, can_change);
 }
 
-/// What is worth more where slices are spare at the boundary, from what it is worth where none is.
+/// The worth of states if slices are spare at the boundary, from their worth if none is.
 void JointBound::take_spare(BlockIndex boundary, PhasesIndex phases, bool can_change) {
   if (taking_.empty()) return;
   const std::size_t place = place_of(boundary, phases);

@@ -8,8 +8,8 @@
 /// A change may begin between two boundaries (joint_costs.h). Several changes in one block, if pieces are ready that
 /// soon, are allowed at one boundary.
 ///
-/// If models become stale, a state has a phase for each of them (joint_phases.h), blocks have one slot, and progress has
-/// prices (joint_progress.h).
+/// If models become stale, a state has a phase for each of them (joint_phases.h), blocks have one slot, and progress
+/// has prices (joint_progress.h).
 ///
 /// A slice that serves no service is taken over without the time to create it only if it exists at first: otherwise the
 /// service that takes it later, also from a retraining, could have created it in its room a slot before, except for the

@@ -93,7 +93,7 @@ void JointChanges::take_while_training(const std::vector<double>& rewards, doubl
   }
 }
 
-/// Backward: what is added, one by one, from the last state on; who hands over.
+/// Backward over the states: adds pieces one by one, and tracks which service hands one over.
 void JointChanges::add_pieces(const double* values) {
   std::ranges::fill(changed_.handed_one, kWorthless);
   std::ranges::fill(changed_.handed_all, kWorthless);

@@ -40,7 +40,7 @@ void JointCosts::go_to(BlockIndex boundary) {
   if (blocks_->can_change_at(boundary)) make_costs();
 }
 
-/// Kinds of which a piece stands that serves nobody: whoever takes it need not create one.
+/// Kinds with a standing piece that serves no service: the service that takes it need not create one.
 void JointCosts::find_free_kinds(const std::vector<BundleIndex>& standing_bundles) {
   std::vector<int> left(ix(case_.rooms.kinds()));
   for (const StandingPiece& standing : case_.gpu.standing) ++left[case_.model.sites[standing.piece.site].kind];
@@ -54,7 +54,7 @@ void JointCosts::find_free_kinds(const std::vector<BundleIndex>& standing_bundle
   for (const int count : left) is_free_.push_back(count > 0 ? 1 : 0);
 }
 
-/// A slice that nobody serves with any more is destroyed, but where it could be had to retrain on, needed or not.
+/// A slice with which no service serves any more is destroyed, unless a retraining could use it.
 void JointCosts::find_price() {
   const Rooms& rooms = case_.rooms;
   price_ = case_.problem.change_price;
@@ -85,10 +85,10 @@ bool JointCosts::find_soon_created() const {
   return true;
 }
 
-/// Whether a service that takes over a slice that serves nobody could have created it a slot before.
+/// Whether a service that takes over a slice that serves no service could have created it a slot before.
 bool JointCosts::is_created_before() const { return is_soon_created_ && blocks_->can_change(boundary_ - 1); }
 
-/// What stands at the first boundary, and serves nobody, is known.
+/// The standing pieces that serve no service at the first boundary are known.
 JointChanges::Takeover JointCosts::takeover() const {
   const bool retrains = !phases_.is_always_fresh();
   return {.while_training = retrains && is_soon_created_ && boundary_ < blocks_->end(),
@@ -142,8 +142,8 @@ void JointCosts::make_costs() {
   }
 }
 
-/// What pieces more of a service do not give until they are ready. A fresh model is fresh until the next one is due;
-/// of all others that is unknown.
+/// The loss of additional pieces of a service until they are ready. A fresh model is fresh until its next due slot; for
+/// other models the freshness is unknown.
 void JointCosts::set_costs(ServiceIndex service, bool is_fresh, Costs& costs) const {
   const SlotIndex from = blocks_->begin_of(boundary_);
   const bool is_known = is_fresh && !phases_.is_always_fresh();

@@ -31,8 +31,8 @@ class JointCosts {
   [[nodiscard]] JointChanges::Takeover takeover() const;
 
   /// Whether a piece that is created one slot before is ready no later than one that is handed over, and may stand
-  /// beside all others then. So a service that takes over a slice that serves nobody could have created it in its room
-  /// a slot before, except for what would have been made by retraining on it in that slot.
+  /// beside all others then. So a service that takes over a slice that serves no service could have created it in its
+  /// room a slot before, except for what would have been made by retraining on it in that slot.
   [[nodiscard]] bool is_soon_created() const { return is_soon_created_; }
   /// The least price of a change between two rooms: [room], the room of the other.
   [[nodiscard]] const double* price_from(RoomIndex room) const {
@@ -70,7 +70,7 @@ class JointCosts {
   const JointBlocks* blocks_ = nullptr;
   BlockIndex boundary_{};
   std::vector<int> created_slots_;  ///< [service], until a piece that is created is ready
-  std::vector<char> is_free_;       ///< [kind], pieces of it stand that nobody uses
+  std::vector<char> is_free_;       ///< [kind], it has standing pieces that no service uses
   bool is_soon_created_ = false;
   double price_ = 0;                   ///< of a piece that is created or dropped where nothing is handed over
   std::vector<double> price_between_;  ///< [room x rooms + room], at least

@@ -1,7 +1,7 @@
 /// Retrainings in the joint bound: which phases the models can be in, and what progress is worth.
 ///
-/// Progress has the prices of a PriceBound: it is paid as it is made, by the best pieces to retrain on that fit together
-/// with the state, and charged when the retraining is done.
+/// Progress has the prices of a PriceBound: it is paid as it is made, by the best pieces to retrain on that fit
+/// together with the state, and charged when the retraining is done.
 #pragma once
 
 #include <cstdint>

@@ -7,7 +7,7 @@
 namespace berth::planner {
 namespace {
 
-constexpr StateIndex kNotAsked(-1);
+constexpr StateIndex kUnknown(-1);
 
 }  // namespace
 
@@ -59,9 +59,9 @@ double LabelBound::by_prices(const Label& label, SlotIndex t) const {
 }
 
 StateIndex LabelBound::joint_state(ArrangementIndex arrangement, const std::vector<Share>& shares) {
-  if (joint_states_.size() <= ix(arrangement)) joint_states_.resize(ix(arrangement) + 1, kNotAsked);
+  if (joint_states_.size() <= ix(arrangement)) joint_states_.resize(ix(arrangement) + 1, kUnknown);
   StateIndex& state = joint_states_[arrangement];
-  if (state != kNotAsked) return state;
+  if (state != kUnknown) return state;
   std::vector<BundleIndex> bundles;
   bundles.reserve(shares.size());
   for (const Share& share : shares) bundles.push_back(share.bundle);

@@ -33,9 +33,9 @@ class LabelBound {
   [[nodiscard]] const PriceBound& prices() const { return *prices_; }
   [[nodiscard]] JointBound& joint() { return *joint_; }
 
-  /// No schedule that goes on from a label at slot t is worth more: the lesser of the bounds. Where the prices alone
-  /// are at most `enough`, the joint bound is not asked. `may_take`: slices that serve nobody may still be taken over
-  /// at t. Requires: some bound.
+  /// No schedule that continues a label from slot t on is worth more: the lesser of the bounds. If the bound by prices
+  /// is at most `enough`, the joint bound is not computed. `may_take`: slices that serve no service may still be taken
+  /// over at t. Requires: some bound.
   [[nodiscard]] double of(const Label& label, SlotIndex t, bool may_take, double enough);
   /// Requires: prices.
   [[nodiscard]] double by_prices(const Label& label, SlotIndex t) const;
@@ -48,7 +48,7 @@ class LabelBound {
   Bounding bounding_ = Bounding::kNone;
   const PriceBound* prices_ = nullptr;    ///< in kPrices and kBoth
   JointBound* joint_ = nullptr;           ///< in kJoint and kBoth
-  std::vector<StateIndex> joint_states_;  ///< [arrangement], kNotAsked where nobody asked yet
+  std::vector<StateIndex> joint_states_;  ///< [arrangement], kUnknown until it is wanted
   std::vector<ModelState> models_;        ///< of `of`, which should not allocate
 };
 

@@ -18,7 +18,7 @@ Labels::Labels(const GpuCase& gpu_case, Arrangements& arrangements) : case_(gpu_
   make_root();
 }
 
-/// What stands, until the first slot in which something may change.
+/// The standing pieces, until the first slot in which a change may begin.
 void Labels::make_root() {
   Configuration pieces;
   std::vector<SlotIndex> ready;
@@ -45,7 +45,7 @@ void Labels::restart() {
   labels_.assign(1, root_);
   undo({.models = ix(models_count_), .changed = ix(budgets_count_)});
   labels_.front().bound = std::numeric_limits<double>::infinity();
-  // The root's own states are not to be changed by holding on.
+  // Waiting must not change the states of the root itself.
   labels_.front().models = models_.size();
   for (int i = 0; i < models_count_; ++i) models_.push_back(models_[ix(i)]);
 }

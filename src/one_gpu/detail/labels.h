@@ -1,9 +1,9 @@
-/// The partial schedules of the one-GPU search, and how they go on.
+/// The partial schedules of the one-GPU search, and how they continue.
 ///
-/// A label is a schedule up to a slot: what stands, the states of the models, the budgets used, and its value so far.
-/// Model states and counts of changed slices are kept on two stacks; a label names its places there. A label that is
-/// begun (`change`, `stay`) pushes; whoever does not want it undoes that with the mark from before. What is added
-/// keeps its places until the next `restart`.
+/// A label is a schedule up to a slot: the configuration, the states of the models, the budgets used, and the value so
+/// far. Model states and counts of changed slices are kept on two stacks; a label names its places there. `change` and
+/// `stay` push; a caller that discards the result undoes that with the mark from before. A label that is added keeps
+/// its places until the next `restart`.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,7 @@ class Labels {
   /// Keeps references.
   Labels(const GpuCase& gpu_case, Arrangements& arrangements);
 
-  /// What stands at the first slot in which something may change. Its value is kNever where no schedule gets there.
+  /// The standing pieces, at the first slot in which a change may begin. Its value is kNever if no schedule gets there.
   [[nodiscard]] const Label& root() const { return root_; }
   /// Forgets all labels but the root, which becomes number 0.
   void restart();
@@ -56,19 +56,20 @@ class Labels {
   [[nodiscard]] bool retrains(ServiceIndex service) const { return model_place_[service] >= 0; }
   /// Whether a has changed more slices than b of some service with a budget.
   [[nodiscard]] bool has_changed_more(const Label& a, const Label& b) const;
-  /// Whether slices serve nobody at t, except for what stands at first in the first slot: the bounds know of that.
+  /// Whether some slices serve no service at t, except standing ones in the first slot, which the bounds take into
+  /// account.
   [[nodiscard]] bool has_spare(const Label& label, SlotIndex t) const {
     return arrangement_of(label).has_spare && (label.parent >= 0 || t > case_.first_slot);
   }
 
-  /// Whether what stands may stand in the slots [t, end).
+  /// Whether the configuration is allowed in the slots [t, end).
   [[nodiscard]] bool may_stay(const Label& label, SlotIndex t, SlotIndex end) const;
-  /// One slot further with what stands, in place. Requires: it may stay.
+  /// One slot further without a change, in place. Requires: it may stay.
   void hold(LabelIndex label, SlotIndex t);
-  /// The label at the slot `end` with what stands at t; pushes model states.
+  /// The label at the slot `end` without a change since t; pushes model states.
   [[nodiscard]] Label stay(const Label& label, SlotIndex t, SlotIndex end);
-  /// The label after a change in slot t, at the slot in which all is ready; nothing where floors or budgets forbid it.
-  /// Pushes model states and counts; nothing where it is forbidden. Requires: another arrangement.
+  /// The label after a change in slot t, at the slot in which all pieces are ready; pushes model states and counts.
+  /// Nothing, and nothing is pushed, if floors or budgets forbid it. Requires: another arrangement.
   [[nodiscard]] std::optional<Label> change(const Label& parent, ArrangementIndex to, SlotIndex t);
   /// Keeps a label that `change` gave. Requires: the parent has a number.
   LabelIndex add(const Label& label);
@@ -83,7 +84,7 @@ class Labels {
 
   /// The worth of the tail for a label at the end of the window.
   [[nodiscard]] double tail_of(const Label& label) const;
-  /// What a label is worth about if what stands at t stays, and the models stay as they are.
+  /// The approximate worth of a label if its configuration and its models do not change from t on.
   [[nodiscard]] double value_if_staying(const Label& label, SlotIndex t) const;
   /// The changes that lead to a label.
   [[nodiscard]] std::vector<Change> changes_of(const Label& label) const;

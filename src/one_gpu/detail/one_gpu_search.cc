@@ -106,8 +106,8 @@ void OneGpuSearch::drop_covered(std::vector<LabelIndex>& labels, SlotIndex t) co
   labels = std::move(kept);
 }
 
-/// Those with the largest bounds, and those that are worth most if they never change again: a bound alone prefers what
-/// has not met the costs of its changes yet.
+/// Keeps the labels with the largest bounds, and those with the highest worth without further changes: the bound alone
+/// prefers labels whose changes have not caused their costs yet.
 void OneGpuSearch::keep_most_promising(std::vector<LabelIndex>& labels, SlotIndex t) {
   const auto by_bound = [&](LabelIndex a, LabelIndex b) {
     const double bound_a = state_.labels[a].bound;
@@ -135,7 +135,7 @@ void OneGpuSearch::keep_most_promising(std::vector<LabelIndex>& labels, SlotInde
   std::ranges::sort(labels, by_bound);
 }
 
-/// One slot further with what stands, where it may stand.
+/// One slot further without a change, if the configuration allows it.
 void OneGpuSearch::hold(std::vector<LabelIndex>& labels, SlotIndex t) {
   std::erase_if(labels, [&](LabelIndex label) { return !state_.labels.may_stay(state_.labels[label], t, t + 1); });
   for (const LabelIndex number : labels) {
@@ -172,7 +172,7 @@ void OneGpuSearch::dive(double patience, const PassLimits& limits) {
   state_.finish(state_.labels[now]);
 }
 
-/// The child that a dive goes on with; kNoLabel: it waits.
+/// The child with which a dive continues; kNoLabel: it waits.
 LabelIndex OneGpuSearch::best_child(LabelIndex number, SlotIndex t, double patience) {
   const Label& label = state_.labels[number];
   const StateIndex state = state_.bound.joint_state(label.arrangement, state_.labels.arrangement_of(label).shares);

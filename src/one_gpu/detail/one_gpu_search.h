@@ -43,7 +43,8 @@ class OneGpuSearch {
   [[nodiscard]] bool has_schedule() const { return state_.incumbent.has_schedule(); }
   [[nodiscard]] double best_value() const { return state_.incumbent.value(); }
   [[nodiscard]] const std::vector<Change>& best_changes() const { return state_.incumbent.changes(); }
-  /// Value of the slots before the first in which something may change; kNever where what stands may not stay so long.
+  /// Value of the slots before the first in which something may change; kNever if the standing pieces may not stay that
+  /// long.
   [[nodiscard]] double value_before() const { return state_.labels.root().value; }
   /// Of the last pass: an upper bound on what it left out.
   [[nodiscard]] double left_out() const { return std::max(state_.budget.left_out(), state_.cutoff()); }

@@ -10,18 +10,22 @@
 namespace berth::planner {
 namespace {
 
-/// Values of a block are taken from so many slots on each side too, but no more than a block.
+/// First prices: of a retraining, this share of what a fresh model adds; of kinds, progress counts at this share of its
+/// price.
 constexpr double kGainShare = 0.5;
 constexpr double kTrainingShare = 1;
+/// Values of a block are also taken from this many slots on each side, but from no more than a block.
 constexpr int kSmoothSlotsMax = 8;
 
-/// Of the price of progress.
-constexpr double kNearlyDearest = 0.98;
-/// A step goes for so large a part in the direction of the one before (deflected subgradients): along a valley of the
-/// bound, not from side to side. It is shortened when so many in turn found nothing better.
+/// Rooms whose price is at least this share of the highest are nearly the most expensive.
+constexpr double kNearlyMostExpensive = 0.98;
+/// The share of the previous direction in a step (deflected subgradients): steps then follow a valley of the bound
+/// instead of crossing it.
 constexpr double kMemory = 0.6;
+/// Steps are shortened after this many in a row without improvement, by this factor.
 constexpr int kPatience = 3;
 constexpr double kShorter = 0.7;
+/// Factors of the price of progress that are computed together (see `ServiceBound::compute`).
 constexpr std::array<double, 1> kOneFactor = {1};
 constexpr std::array<double, 5> kWideFactors = {1, 0.25, 0.5, 2, 4};
 constexpr std::array<double, 5> kFactors = {1, 0.5, 0.75, 1.5, 2.5};
@@ -42,7 +46,7 @@ PriceBound::PriceBound(const GpuCase& gpu_case, std::vector<ServiceStart> starts
   prices_.block_of.emplace_back(prices_.seconds.size());
   prices_.seconds.push_back(problem.tail_seconds);
   prices_.kind.assign(prices_.seconds.size() * ix(kinds), 0);
-  dearest_.resize(prices_.seconds.size());
+  most_expensive_.resize(prices_.seconds.size());
   services_.reserve(problem.services.size());
   for (const ServiceIndex service : indices_of<ServiceIndex>(problem.services)) {
     services_.emplace_back(gpu_case, service);
@@ -177,9 +181,9 @@ void PriceBound::set_sums(const Prices& prices) {
       for (const KindIndex k : Indices<KindIndex>(prices.kinds)) sum += prices.of(block, k) * rooms.count_of(room, k);
       now[room] = sum;
     }
-    dearest_[block] = kEmptyRoom;
+    most_expensive_[block] = kEmptyRoom;
     for (const RoomIndex room : rooms.maximal()) {
-      if (now[room] > now[dearest_[block]]) dearest_[block] = room;
+      if (now[room] > now[most_expensive_[block]]) most_expensive_[block] = room;
     }
   }
   sums_.rooms = rooms.count();
@@ -197,7 +201,8 @@ void PriceBound::set_sums(const Prices& prices) {
   for (SlotIndex t = case_.end(); t >= 0; --t) {
     const PriceBlockIndex block = prices.block_of[t];
     const double seconds = t < slots ? 1 : prices.seconds[block];
-    sums_.income[t] = sums_.income[t + 1] + seconds * of_room[ix(block) * ix(rooms.count()) + ix(dearest_[block])];
+    sums_.income[t] =
+        sums_.income[t + 1] + seconds * of_room[ix(block) * ix(rooms.count()) + ix(most_expensive_[block])];
   }
 }
 
@@ -211,19 +216,19 @@ double PriceBound::compute(const Prices& prices, std::span<const double> factors
   return value;
 }
 
-/// Kinds of the rooms that are nearly the dearest, on average: there are many, and the dearest alone would lead from
-/// one to the next.
+/// Kinds of the nearly most expensive rooms, on average: there are many such rooms, and the most expensive one alone
+/// would make steps alternate between them.
 std::vector<double> PriceBound::supply_of(PriceBlockIndex block) const {
   const auto worth = [&](RoomIndex room) {
     double sum = 0;
     for (const KindIndex k : Indices<KindIndex>(now_.kinds)) sum += now_.of(block, k) * case_.rooms.count_of(room, k);
     return sum;
   };
-  const double most = worth(dearest_[block]);
+  const double most = worth(most_expensive_[block]);
   std::vector<double> supply(ix(now_.kinds));
   int count = 0;
   for (const RoomIndex room : case_.rooms.maximal()) {
-    if (worth(room) < most * kNearlyDearest) continue;
+    if (worth(room) < most * kNearlyMostExpensive) continue;
     ++count;
     for (const KindIndex k : Indices<KindIndex>(now_.kinds)) supply[k] += case_.rooms.count_of(room, k);
   }

@@ -65,8 +65,8 @@ class PriceBound {
   std::vector<ServiceBound> services_;
   Prices prices_;
   PriceSums sums_;
-  std::vector<RoomIndex> dearest_;        ///< [block], a room
-  std::vector<double> retraining_slots_;  ///< [service], of the fastest kind
+  std::vector<RoomIndex> most_expensive_;  ///< [block], a room
+  std::vector<double> retraining_slots_;   ///< [service], of the fastest kind
   double value_ = 0;
   Prices now_;
   double now_value_ = 0;

@@ -7,7 +7,7 @@
 ///     expand     per label: drafts of changes (DealsByPrices, DealsByStates, or the pool), bounded without places
 ///                (ChangeBound); each deal is placed (Arrangements), each placing becomes a label (Labels::change, then
 ///                add, or undo where it cannot matter), which arrives in the slot in which all of it is ready
-///     hold       what stands goes on for a slot
+///     hold       the labels wait for a slot
 ///   at the end   labels become schedules (Incumbent)
 /// Bounds may change between passes, not within one: a label's bound is only ever lowered.
 #pragma once

@@ -1,4 +1,5 @@
-/// What one service may have after a change, and what that costs it at least, at the prices of a PriceBound.
+/// The shares that one service may have after a change, each with a lower bound of its cost at the prices of a
+/// PriceBound.
 #pragma once
 
 #include <vector>
@@ -21,15 +22,15 @@ class ShareOptions {
   ShareOptions(const GpuCase& gpu_case, const Labels& labels, const LabelBound& bound)
       : case_(gpu_case), labels_(labels), bound_(bound) {}
 
-  /// To be called where bounds changed: what was computed before is forgotten.
+  /// Forgets what was computed before. To be called when bounds have changed.
   void restart();
 
   /// The options of a service in a change of a label in slot t that lose less than `slack`: what it has first, then the
   /// least loss first. Valid until the next call for the service. Requires: prices; `restart` since they changed.
   [[nodiscard]] const std::vector<ShareOption>& of(const Label& label, ServiceIndex service, SlotIndex t, double slack);
 
-  /// A bound of what a service is worth from slot t on if it gets a share then, whatever the others get. Requires:
-  /// prices.
+  /// An upper bound on the worth of a service from slot t on if it gets a share then, whatever the others get.
+  /// Requires: prices.
   [[nodiscard]] double value_with(const Label& label, ServiceIndex service, const Share& share, SlotIndex t) const;
 
  private:
