@@ -9,6 +9,7 @@
 
 #include "base/ensure.h"
 #include "one_gpu/detail/gpu_case.h"
+#include "one_gpu/detail/joint_bound.h"
 #include "one_gpu/detail/one_gpu_search.h"
 #include "one_gpu/detail/pool.h"
 #include "one_gpu/detail/price_bound.h"

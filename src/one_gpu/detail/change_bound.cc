@@ -4,6 +4,10 @@
 #include <array>
 
 #include "base/ensure.h"
+#include "one_gpu/detail/incumbent.h"
+#include "one_gpu/detail/joint_bound.h"
+#include "one_gpu/detail/label_bound.h"
+#include "one_gpu/detail/price_bound.h"
 #include "one_gpu/detail/service_run.h"
 
 namespace berth::planner {

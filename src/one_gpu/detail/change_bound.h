@@ -5,11 +5,12 @@
 #include <vector>
 
 #include "one_gpu/detail/arrangements.h"
-#include "one_gpu/detail/incumbent.h"
-#include "one_gpu/detail/label_bound.h"
 #include "one_gpu/detail/labels.h"
 
 namespace berth::planner {
+
+class Incumbent;
+class LabelBound;
 
 class ChangeBound {
  public:

@@ -4,6 +4,9 @@
 #include <cmath>
 #include <limits>
 
+#include "one_gpu/detail/change_bound.h"
+#include "one_gpu/detail/search_state.h"
+
 namespace berth::planner {
 namespace {
 

@@ -3,12 +3,13 @@
 
 #include <vector>
 
-#include "one_gpu/detail/change_bound.h"
 #include "one_gpu/detail/draft.h"
-#include "one_gpu/detail/search_state.h"
 #include "one_gpu/detail/share_options.h"
 
 namespace berth::planner {
+
+class ChangeBound;
+struct SearchState;
 
 class DealsByPrices {
  public:

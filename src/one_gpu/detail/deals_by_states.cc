@@ -3,6 +3,9 @@
 #include <algorithm>
 
 #include "base/ensure.h"
+#include "one_gpu/detail/change_bound.h"
+#include "one_gpu/detail/joint_bound.h"
+#include "one_gpu/detail/search_state.h"
 
 namespace berth::planner {
 namespace {

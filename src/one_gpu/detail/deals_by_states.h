@@ -3,11 +3,13 @@
 
 #include <vector>
 
-#include "one_gpu/detail/change_bound.h"
 #include "one_gpu/detail/draft.h"
-#include "one_gpu/detail/search_state.h"
+#include "one_gpu/detail/joint_states.h"
 
 namespace berth::planner {
+
+class ChangeBound;
+struct SearchState;
 
 class DealsByStates {
  public:

@@ -8,10 +8,11 @@
 #include "one_gpu/detail/deals_by_prices.h"
 #include "one_gpu/detail/deals_by_states.h"
 #include "one_gpu/detail/draft.h"
-#include "one_gpu/detail/search_state.h"
 #include "one_gpu/detail/share_options.h"
 
 namespace berth::planner {
+
+struct SearchState;
 
 class Expansion {
  public:

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "base/ensure.h"
+#include "one_gpu/detail/joint_bound.h"
+#include "one_gpu/detail/price_bound.h"
 
 namespace berth::planner {
 namespace {

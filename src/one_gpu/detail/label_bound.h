@@ -3,11 +3,13 @@
 
 #include <vector>
 
-#include "one_gpu/detail/joint_bound.h"
+#include "one_gpu/detail/joint_states.h"
 #include "one_gpu/detail/labels.h"
-#include "one_gpu/detail/price_bound.h"
 
 namespace berth::planner {
+
+class JointBound;
+class PriceBound;
 
 /// Which bounds there are. Legal transitions:
 ///   kNone   -- use(prices) ------------------------------> kPrices

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <optional>
 
+#include "one_gpu/detail/search_state.h"
+
 namespace berth::planner {
 namespace {
 

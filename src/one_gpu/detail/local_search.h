@@ -3,9 +3,11 @@
 
 #include <vector>
 
-#include "one_gpu/detail/search_state.h"
+#include "window/problem.h"
 
 namespace berth::planner {
+
+struct SearchState;
 
 class LocalSearch {
  public:

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <tuple>
+#include <utility>
 
 #include "base/ensure.h"
+#include "one_gpu/detail/joint_bound.h"
 
 namespace berth::planner {
 namespace {

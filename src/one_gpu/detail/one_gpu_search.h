@@ -2,6 +2,7 @@
 /// parts of a pass do.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "one_gpu/detail/dominance.h"
 #include "one_gpu/detail/expansion.h"
 #include "one_gpu/detail/local_search.h"
+#include "one_gpu/detail/price_bound.h"
 #include "one_gpu/detail/search_state.h"
 
 namespace berth::planner {

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "base/ensure.h"
+#include "one_gpu/detail/label_bound.h"
+#include "one_gpu/detail/price_bound.h"
 #include "one_gpu/detail/service_run.h"
 
 namespace berth::planner {

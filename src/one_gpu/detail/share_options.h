@@ -5,10 +5,11 @@
 #include <vector>
 
 #include "one_gpu/detail/arrangements.h"
-#include "one_gpu/detail/label_bound.h"
 #include "one_gpu/detail/labels.h"
 
 namespace berth::planner {
+
+class LabelBound;
 
 struct ShareOption {
   Share share;
