@@ -9,9 +9,10 @@
 
 #include "base/ensure.h"
 #include "one_gpu/detail/gpu_case.h"
+#include "one_gpu/detail/joint_bound.h"
+#include "one_gpu/detail/one_gpu_search.h"
 #include "one_gpu/detail/pool.h"
-#include "one_gpu/detail/price_search.h"
-#include "one_gpu/detail/search.h"
+#include "one_gpu/detail/price_bound.h"
 #include "window/check.h"
 #include "window/checked_bound.h"
 
@@ -31,7 +32,7 @@ constexpr std::array<double, 2> kPatiences = {0.003, 0.01};
 /// Blocks of prices in a window.
 constexpr int kBlocks = 25;
 
-/// Where the last pass would leave so large a gap, the prices of progress are tuned for all services together: by these
+/// If the last pass leaves a gap of at least this, the prices of progress are tuned for all services together, by these
 /// factors.
 constexpr double kLargeGap = 0.005;
 constexpr std::array<double, 2> kScales = {1.6, 0.6};
@@ -44,12 +45,12 @@ struct Stage {
 
 constexpr int kAll = 1 << 29;
 
-/// Rounds in which the first prices are improved, and below how many nodes they are not: so few nodes are soon
-/// searched.
+/// The rounds that improve the first prices, and the number of nodes below which they are skipped, as so few nodes are
+/// searched quickly.
 constexpr int kTuneRounds = 4;
 constexpr std::int64_t kQuickNodes = 1000;
 
-/// `more`: times so many rounds.
+/// `more`: multiplies the rounds.
 std::vector<Stage> stages(int slots, int more) {
   return {
       {.rounds = 0,
@@ -64,13 +65,13 @@ std::vector<Stage> stages(int slots, int more) {
 }
 
 bool may_change(const Problem& problem) {
-  for (int slot = problem.gpus.front().free_from; slot < problem.slots; ++slot) {
+  for (SlotIndex slot = problem.gpus.front().free_from; slot < problem.slots; ++slot) {
     if (problem.is_frozen.empty() || problem.is_frozen[static_cast<std::size_t>(slot)] == 0) return true;
   }
   return false;
 }
 
-/// What stands stays: the only schedule where no change may begin.
+/// The schedule without changes: the only one if no change may begin.
 Answer stay(const Problem& problem) {
   Answer answer;
   answer.schedule.gpus.resize(1);
@@ -136,8 +137,8 @@ class Bounds {
   double tune(const PriceBound& prices) {
     std::vector<double> best(case_.problem.services.size(), 1.0);
     double least = compute(&prices);
-    for (std::size_t service = 0; service < best.size(); ++service) {
-      if (!prices.service(static_cast<int>(service)).retrains()) continue;
+    for (const ServiceIndex service : indices_of<ServiceIndex>(best)) {
+      if (!prices.service(service).retrains()) continue;
       std::vector<double> scales = best;
       for (const double scale : kScales) {
         scales[service] = best[service] * scale;
@@ -162,7 +163,7 @@ class Bounds {
   const GpuCase& case_;
   OneGpuSearch& search_;
   std::unique_ptr<JointBound> joint_;
-  std::vector<int> standing_;
+  std::vector<BundleIndex> standing_;
   std::vector<ModelState> models_;
 };
 

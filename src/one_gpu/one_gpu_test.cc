@@ -20,7 +20,7 @@ using testing::quarters_problem;
 using testing::tiny_problem;
 
 StandingPiece standing(int site, int service, int use = 0, int ready_in = 0) {
-  return {.piece = {.site = site, .service = service, .use = use}, .ready_in = ready_in};
+  return {.piece = {.site{site}, .service{service}, .use = use}, .ready_in = ready_in};
 }
 
 /// The answer, after the checker has looked at it.
@@ -59,7 +59,7 @@ TEST(OneGpu, LeavesWhatStandsWhereAChangeDoesNotPay) {
 TEST(OneGpu, PreparesASliceBesideARunningOneBeforeItIsNeeded) {
   Problem problem = quarters_problem(2, 10);
   problem.gpus[0].standing = {standing(0, 0)};
-  for (int slot = 0; slot < 5; ++slot) problem.services[1].loads[static_cast<std::size_t>(slot)] = 0;
+  for (const SlotIndex slot : Indices<SlotIndex>(5)) problem.services[1].loads[static_cast<std::size_t>(slot)] = 0;
   expect_proven(solved(problem), 100 + 50);
 }
 
@@ -90,7 +90,7 @@ TEST(OneGpu, RetrainsAgainAfterEachDueSlot) {
   problem.services[0].variants = {{.accuracy_before = 0.5, .accuracy_after = 1}};
   problem.services[0].retraining = RetrainingTerms{};
   problem.services[0].retraining->is_stale = true;
-  problem.services[0].retraining->due_slots = {10};
+  problem.services[0].retraining->due_slots = {SlotIndex(10)};
   expect_proven(solved(problem), 2 * (4 * 10 * 0.5 + 6 * 10));
 }
 
@@ -106,9 +106,9 @@ TEST(OneGpu, WaitsForFrozenSlotsAndForWhatIsOnItsWay) {
   problem.is_frozen[0] = problem.is_frozen[1] = 1;
   expect_proven(solved(problem), 50);
   problem.is_frozen.clear();
-  problem.gpus[0].free_from = 4;
+  problem.gpus[0].free_from = SlotIndex(4);
   expect_proven(solved(problem), 30);
-  problem.gpus[0].free_from = 0;
+  problem.gpus[0].free_from = SlotIndex(0);
   problem.gpus[0].standing = {standing(0, kNobody, 0, 5)};
   expect_proven(solved(problem), 30);  // given over in slot 5, it works after 2 slots
 }
@@ -116,15 +116,15 @@ TEST(OneGpu, WaitsForFrozenSlotsAndForWhatIsOnItsWay) {
 TEST(OneGpu, FindsThatTwoRetrainingsMakeRoomForTheThirdService) {
   // Site 6 is free, site 2 service 1's. Both retrain for two slots, then both are service 3's.
   const Problem problem = one_gpu_problem(Rng(49), 4, 20);
-  const Piece third = {.site = 3, .service = 3, .use = 1};
-  const Piece first = {.site = 7, .service = 1, .use = 0};
-  const Piece second = {.site = 9, .service = 2, .use = 0};
-  const Piece in_two = {.site = 2, .service = 2, .use = kRetraining};
-  const Piece in_six = {.site = 6, .service = 1, .use = kRetraining};
+  const Piece third = {.site{3}, .service{3}, .use = 1};
+  const Piece first = {.site{7}, .service{1}, .use = 0};
+  const Piece second = {.site{9}, .service{2}, .use = 0};
+  const Piece in_two = {.site{2}, .service{2}, .use = kRetraining};
+  const Piece in_six = {.site{6}, .service{1}, .use = kRetraining};
   const Schedule known = {
-      {{{.slot = 0, .to = {in_two, third, in_six, first, second}},
-        {.slot = 2,
-         .to = {{.site = 2, .service = 3, .use = 1}, third, {.site = 6, .service = 3, .use = 1}, first, second}}}}};
+      {{{.slot{0}, .to = {in_two, third, in_six, first, second}},
+        {.slot{2},
+         .to = {{.site{2}, .service{3}, .use = 1}, third, {.site{6}, .service{3}, .use = 1}, first, second}}}}};
   ASSERT_EQ(find_fault(problem, known), std::nullopt);
   const Answer answer = solved(problem, {.nodes_max = 500'000});
   EXPECT_GE(answer.bound, evaluate(problem, known).objective);

@@ -16,23 +16,23 @@ constexpr std::size_t kSymmetriesMax = 64;
 /// Pieces of one service, kind and use that are to be placed, and what is placed already.
 struct Arrangements::Placing {
   struct Group {
-    int kind = 0;
-    int service = 0;
+    KindIndex kind{};
+    ServiceIndex service{};
     int use = 0;
-    int label = kNoLabel;  ///< of its service's bundles; kNoLabel: retraining
-    int count = 0;         ///< wanted
+    ItemIndex item = kNoItem;  ///< of its service's bundles; kNoItem: retraining
+    int count = 0;             ///< wanted
     int kept = 0;
-    int open = 0;  ///< of what stands, those that may still be kept
+    int open = 0;  ///< standing pieces that may still be kept
   };
   std::vector<Group> groups;
-  std::vector<const Piece*> old;  ///< [site], what stands there before
-  std::vector<Piece> unused;      ///< of what stands
+  std::vector<const Piece*> old;  ///< [site], the standing piece there
+  std::vector<Piece> unused;      ///< standing pieces that do nothing the search counts
   std::uint64_t taken = 0;
   std::uint64_t chosen = 0;
   Configuration pieces;
-  std::vector<Share> most;    ///< that may still be kept
-  std::vector<Piece> used;    ///< of what stands, those that may be kept
-  std::vector<int> group_of;  ///< [used]
+  std::vector<Share> most;            ///< that may still be kept
+  std::vector<Piece> used;            ///< standing pieces that may be kept
+  std::vector<std::size_t> group_of;  ///< [used]
   const IsWorth* is_worth = nullptr;
   const Visit* visit = nullptr;
 };
@@ -50,14 +50,14 @@ std::size_t Arrangements::Hash::operator()(const Configuration& pieces) const {
 
 Arrangements::Arrangements(const GpuCase& gpu_case) : case_(gpu_case) {
   sites_of_kind_.resize(ix(gpu_case.rooms.kinds()));
-  for (std::size_t site = 0; site < gpu_case.model.sites.size(); ++site) {
-    sites_of_kind_[ix(gpu_case.model.sites[site].kind)].push_back(static_cast<int>(site));
+  for (const SiteIndex site : indices_of<SiteIndex>(gpu_case.model.sites)) {
+    sites_of_kind_[gpu_case.model.sites[site].kind].push_back(site);
   }
   find_symmetries();
   find_twins();
 }
 
-int Arrangements::pin_of(int site) const {
+ServiceIndex Arrangements::pin_of(SiteIndex site) const {
   for (const PinnedSite& pin : case_.gpu.pins) {
     if (pin.site == site) return pin.service;
   }
@@ -67,33 +67,34 @@ int Arrangements::pin_of(int site) const {
 /// Permutations of the sites that keep kinds, clashes and pins. Sites that clash with most come first: they leave few
 /// choices.
 void Arrangements::find_symmetries() {
-  std::vector<int> order(case_.model.sites.size());
-  std::iota(order.begin(), order.end(), 0);
-  const auto clashes = [&](int site) { return std::popcount(case_.model.sites[ix(site)].clashes); };
-  std::ranges::sort(order, [&](int a, int b) { return clashes(a) != clashes(b) ? clashes(a) > clashes(b) : a < b; });
-  std::vector<int> image(order.size());
+  std::vector<SiteIndex> order(case_.model.sites.size());
+  std::iota(order.begin(), order.end(), SiteIndex(0));
+  const auto clashes = [&](SiteIndex site) { return std::popcount(case_.model.sites[site].clashes); };
+  std::ranges::sort(
+      order, [&](SiteIndex a, SiteIndex b) { return clashes(a) != clashes(b) ? clashes(a) > clashes(b) : a < b; });
+  std::vector<SiteIndex> image(order.size());
   extend_symmetry(order, 0, image, 0);
 }
 
-void Arrangements::extend_symmetry(const std::vector<int>& order, std::size_t depth, std::vector<int>& image,
-                                   std::uint64_t used) {
+void Arrangements::extend_symmetry(const std::vector<SiteIndex>& order, std::size_t depth,
+                                   std::vector<SiteIndex>& image, std::uint64_t used) {
   const std::vector<Site>& sites = case_.model.sites;
   if (symmetries_.size() >= kSymmetriesMax) return;
   if (depth == order.size()) {
     symmetries_.push_back(image);
     return;
   }
-  const std::size_t site = ix(order[depth]);
-  for (std::size_t to = 0; to < sites.size(); ++to) {
+  const SiteIndex site = order[depth];
+  for (const SiteIndex to : indices_of<SiteIndex>(sites)) {
     if ((used >> to & 1) != 0 || sites[to].kind != sites[site].kind) continue;
-    if (pin_of(static_cast<int>(to)) != pin_of(static_cast<int>(site))) continue;
+    if (pin_of(to) != pin_of(site)) continue;
     bool fits = true;
     for (std::size_t i = 0; i < depth && fits; ++i) {
-      const int other = order[i];
-      fits = (sites[site].clashes >> other & 1) == (sites[to].clashes >> image[ix(other)] & 1);
+      const SiteIndex other = order[i];
+      fits = (sites[site].clashes >> other & 1) == (sites[to].clashes >> image[other] & 1);
     }
     if (!fits) continue;
-    image[site] = static_cast<int>(to);
+    image[site] = to;
     extend_symmetry(order, depth + 1, image, used | std::uint64_t{1} << to);
   }
 }
@@ -101,11 +102,11 @@ void Arrangements::extend_symmetry(const std::vector<int>& order, std::size_t de
 void Arrangements::find_twins() {
   const std::vector<Site>& sites = case_.model.sites;
   twins_.assign(sites.size(), 0);
-  for (std::size_t b = 0; b < sites.size(); ++b) {
-    for (std::size_t a = 0; a < b; ++a) {
+  for (const SiteIndex b : indices_of<SiteIndex>(sites)) {
+    for (const SiteIndex a : Indices<SiteIndex>(static_cast<int>(b))) {
       const std::uint64_t both = std::uint64_t{1} << a | std::uint64_t{1} << b;
       const bool are_twins = sites[a].kind == sites[b].kind && (sites[a].clashes | both) == (sites[b].clashes | both) &&
-                             pin_of(static_cast<int>(a)) == pin_of(static_cast<int>(b));
+                             pin_of(a) == pin_of(b);
       if (are_twins) twins_[b] |= std::uint64_t{1} << a;
     }
   }
@@ -114,20 +115,20 @@ void Arrangements::find_twins() {
 Configuration Arrangements::least_alike(const Configuration& pieces) const {
   Configuration least = pieces;
   Configuration other;
-  for (const std::vector<int>& symmetry : symmetries_) {
+  for (const std::vector<SiteIndex>& symmetry : symmetries_) {
     other = pieces;
-    for (Piece& piece : other) piece.site = symmetry[ix(piece.site)];
+    for (Piece& piece : other) piece.site = symmetry[piece.site];
     std::ranges::sort(other, {}, &Piece::site);
     if (other < least) least = other;
   }
   return least;
 }
 
-int Arrangements::number_of(const Configuration& pieces) {
-  const auto [place, is_new] = numbers_.try_emplace(pieces, static_cast<int>(all_.size()));
+ArrangementIndex Arrangements::number_of(const Configuration& pieces) {
+  const auto [place, is_new] = numbers_.try_emplace(pieces, ArrangementIndex(all_.size()));
   if (!is_new) return place->second;
   Arrangement arrangement = describe(pieces);
-  arrangement.alike = alike_.try_emplace(least_alike(pieces), static_cast<int>(alike_.size())).first->second;
+  arrangement.alike = alike_.try_emplace(least_alike(pieces), AlikeIndex(alike_.size())).first->second;
   all_.push_back(std::move(arrangement));
   return place->second;
 }
@@ -135,9 +136,9 @@ int Arrangements::number_of(const Configuration& pieces) {
 /// Whether a piece does something that the search counts: it serves, or retrains.
 bool Arrangements::is_used(const Piece& piece) const {
   if (piece.service == kNobody) return false;
-  const int kind = case_.model.sites[ix(piece.site)].kind;
+  const KindIndex kind = case_.model.sites[piece.site].kind;
   if (piece.use == kRetraining) return case_.progress_rate(piece.service, kind) > 0;
-  return case_.model.rates[ix(kind)][ix(piece.service)].requests_per_second[ix(piece.use)] > 0;
+  return case_.model.rates[kind][piece.service].requests_per_second[piece.use] > 0;
 }
 
 Arrangement Arrangements::describe(const Configuration& pieces) const {
@@ -148,22 +149,21 @@ Arrangement Arrangements::describe(const Configuration& pieces) const {
   for (const Piece& piece : pieces) {
     if (!is_used(piece) || piece.use == kRetraining) arrangement.has_spare = true;
     if (piece.service == kNobody) continue;
-    const int kind = case_.model.sites[ix(piece.site)].kind;
-    Share& share = arrangement.shares[ix(piece.service)];
+    const KindIndex kind = case_.model.sites[piece.site].kind;
+    Share& share = arrangement.shares[piece.service];
     if (piece.use == kRetraining) {
-      const bool elsewhere = case_.problem.services[ix(piece.service)].retrains_elsewhere;
-      if (++retraining[ix(piece.service)] > 1 && !elsewhere) arrangement.can_stand = false;
-      const double slots = case_.model.rates[ix(kind)][ix(piece.service)].retraining_slots;
-      if (slots > 0) arrangement.progress_rates[ix(piece.service)] += 1 / slots;
+      const bool elsewhere = case_.problem.services[piece.service].retrains_elsewhere;
+      if (++retraining[piece.service] > 1 && !elsewhere) arrangement.can_stand = false;
+      const double slots = case_.model.rates[kind][piece.service].retraining_slots;
+      if (slots > 0) arrangement.progress_rates[piece.service] += 1 / slots;
       if (is_used(piece)) share.retraining_kind = kind;
     } else if (is_used(piece)) {
-      const Bundles& bundles = case_.bundles[ix(piece.service)];
-      const std::size_t variants = case_.problem.services[ix(piece.service)].variants.size();
-      share.bundle = bundles.plus(share.bundle, bundles.label_of[ix(kind) * variants + ix(piece.use)]);
+      const Bundles& bundles = case_.bundles[piece.service];
+      share.bundle = bundles.plus(share.bundle, bundles.item(kind, piece.use));
     }
   }
-  for (int service = 0; ix(service) < case_.bundles.size(); ++service) {
-    const double rate = case_.bundles[ix(service)].rate[ix(arrangement.shares[ix(service)].bundle)];
+  for (const ServiceIndex service : indices_of<ServiceIndex>(case_.bundles)) {
+    const double rate = case_.bundles[service].rate[arrangement.shares[service].bundle];
     if (!case_.keeps_floor(service, rate)) arrangement.keeps_floors = false;
   }
   arrangement.may_begin = arrangement.can_stand && may_begin(pieces);
@@ -178,11 +178,11 @@ bool Arrangements::may_begin(const Configuration& pieces) const {
   }
   for (const Piece& one : pieces) {
     if (one.service == kNobody) continue;
-    const ServiceTerms& terms = services[ix(one.service)];
+    const ServiceTerms& terms = services[one.service];
     if (one.use == kRetraining && terms.retrains_elsewhere) return false;
     for (const Piece& other : pieces) {
       if (other.service == kNobody || other.service == one.service) continue;
-      if (terms.is_alone_on_gpu || terms.trust_domain != services[ix(other.service)].trust_domain) return false;
+      if (terms.is_alone_on_gpu || terms.trust_domain != services[other.service].trust_domain) return false;
     }
   }
   return true;
@@ -190,7 +190,7 @@ bool Arrangements::may_begin(const Configuration& pieces) const {
 
 std::vector<Share> Arrangements::most_kept(const Arrangement& from, const std::vector<Share>& shares) const {
   std::vector<Share> kept(shares.size());
-  for (std::size_t service = 0; service < shares.size(); ++service) {
+  for (const ServiceIndex service : indices_of<ServiceIndex>(shares)) {
     const Share& old = from.shares[service];
     const Share& now = shares[service];
     kept[service].bundle = case_.bundles[service].common_part(old.bundle, now.bundle);
@@ -202,15 +202,15 @@ std::vector<Share> Arrangements::most_kept(const Arrangement& from, const std::v
 bool Arrangements::visit_placings(const Arrangement& from, const std::vector<Share>& shares, const IsWorth& is_worth,
                                   const Visit& visit) const {
   Placing placing;
-  for (int service = 0; ix(service) < shares.size(); ++service) {
-    const Share& share = shares[ix(service)];
-    const Bundles& bundles = case_.bundles[ix(service)];
-    for (int label = 0; ix(label) < bundles.labels.size(); ++label) {
-      const int count = bundles.count_of(share.bundle, label);
+  for (const ServiceIndex service : indices_of<ServiceIndex>(shares)) {
+    const Share& share = shares[service];
+    const Bundles& bundles = case_.bundles[service];
+    for (const ItemIndex item : indices_of<ItemIndex>(bundles.items)) {
+      const int count = bundles.count_of(share.bundle, item);
       if (count == 0) continue;
-      const Bundles::Label& what = bundles.labels[ix(label)];
+      const Bundles::Item& what = bundles.items[item];
       placing.groups.push_back(
-          {.kind = what.kind, .service = service, .use = what.variant, .label = label, .count = count});
+          {.kind = what.kind, .service = service, .use = what.variant, .item = item, .count = count});
     }
     if (share.retraining_kind >= 0) {
       placing.groups.push_back({.kind = share.retraining_kind, .service = service, .use = kRetraining, .count = 1});
@@ -218,14 +218,14 @@ bool Arrangements::visit_placings(const Arrangement& from, const std::vector<Sha
   }
   // Those with the fewest sites first.
   std::ranges::sort(placing.groups, [&](const Placing::Group& a, const Placing::Group& b) {
-    const std::size_t sites_a = sites_of_kind_[ix(a.kind)].size();
-    const std::size_t sites_b = sites_of_kind_[ix(b.kind)].size();
+    const std::size_t sites_a = sites_of_kind_[a.kind].size();
+    const std::size_t sites_b = sites_of_kind_[b.kind].size();
     if (sites_a != sites_b) return sites_a < sites_b;
     return std::pair(a.service, a.use) < std::pair(b.service, b.use);
   });
   placing.old.assign(case_.model.sites.size(), nullptr);
   for (const Piece& piece : from.pieces) {
-    placing.old[ix(piece.site)] = &piece;
+    placing.old[piece.site] = &piece;
     if (!is_used(piece)) {
       placing.unused.push_back(piece);
       continue;
@@ -233,10 +233,10 @@ bool Arrangements::visit_placings(const Arrangement& from, const std::vector<Sha
     for (std::size_t i = 0; i < placing.groups.size(); ++i) {
       Placing::Group& group = placing.groups[i];
       if (group.service != piece.service || group.use != piece.use) continue;
-      if (group.kind != case_.model.sites[ix(piece.site)].kind) continue;
+      if (group.kind != case_.model.sites[piece.site].kind) continue;
       ++group.open;
       placing.used.push_back(piece);
-      placing.group_of.push_back(static_cast<int>(i));
+      placing.group_of.push_back(i);
     }
   }
   placing.most = most_kept(from, shares);
@@ -245,15 +245,15 @@ bool Arrangements::visit_placings(const Arrangement& from, const std::vector<Sha
   return keep(placing, 0);
 }
 
-/// Which of what stands go on: each is tried, then done without.
+/// Chooses the standing pieces that continue: each is kept first, then left out.
 bool Arrangements::keep(Placing& placing, std::size_t next) const {
   if (next == placing.used.size()) return place(placing, 0, 0, 0);
-  Placing::Group& group = placing.groups[ix(placing.group_of[next])];
+  Placing::Group& group = placing.groups[placing.group_of[next]];
   const Piece& piece = placing.used[next];
   --group.open;
   if (group.kept < group.count) {
     const std::uint64_t taken = placing.taken;
-    placing.taken |= case_.model.sites[ix(piece.site)].clashes;
+    placing.taken |= case_.model.sites[piece.site].clashes;
     placing.pieces.push_back(piece);
     ++group.kept;
     const bool goes_on = keep(placing, next + 1);
@@ -262,15 +262,15 @@ bool Arrangements::keep(Placing& placing, std::size_t next) const {
     placing.taken = taken;
     if (!goes_on) return false;
   }
-  Share& most = placing.most[ix(group.service)];
+  Share& most = placing.most[group.service];
   const Share before = most;
   const bool is_fewer = group.kept + group.open < group.count;
   const bool is_missed = group.kept + group.open + 1 <= group.count;
   if (is_missed && is_fewer) {
-    if (group.label == kNoLabel) {
-      most.retraining_kind = -1;
+    if (group.item == kNoItem) {
+      most.retraining_kind = kNoKind;
     } else {
-      most.bundle = case_.bundles[ix(group.service)].minus(most.bundle, group.label);
+      most.bundle = case_.bundles[group.service].minus(most.bundle, group.item);
     }
   }
   const bool goes_on = most == before || (*placing.is_worth)(placing.most) ? keep(placing, next + 1) : true;
@@ -284,26 +284,26 @@ bool Arrangements::place(Placing& placing, std::size_t group, int placed, std::s
   if (group == placing.groups.size()) return place_unused(placing, 0);
   const Placing::Group& what = placing.groups[group];
   if (what.kept + placed == what.count) return place(placing, group + 1, 0, 0);
-  const std::vector<int>& sites = sites_of_kind_[ix(what.kind)];
+  const std::vector<SiteIndex>& sites = sites_of_kind_[what.kind];
   const auto is_same = [](const Piece* a, const Piece* b) {
     if (a == nullptr || b == nullptr) return a == b;
     return a->service == b->service && a->use == b->use;
   };
   for (std::size_t i = first; i < sites.size(); ++i) {
-    const std::size_t site = ix(sites[i]);
+    const SiteIndex site = sites[i];
     if ((placing.taken >> site & 1) != 0) continue;
     const Piece* old = placing.old[site];
-    // It would go on: that was tried before.
+    // It would continue: that was tried before.
     if (old != nullptr && old->service == what.service && old->use == what.use) continue;
     // A twin that is free and has seen the same would do as well.
     bool is_needless = false;
     for (std::uint64_t twins = twins_[site] & ~placing.taken; twins != 0 && !is_needless; twins &= twins - 1) {
-      is_needless = is_same(placing.old[ix(std::countr_zero(twins))], old);
+      is_needless = is_same(placing.old[std::countr_zero(twins)], old);
     }
     if (is_needless) continue;
     const std::uint64_t taken = placing.taken;
     placing.taken |= case_.model.sites[site].clashes;
-    placing.pieces.push_back({.site = static_cast<int>(site), .service = what.service, .use = what.use});
+    placing.pieces.push_back({.site = site, .service = what.service, .use = what.use});
     const bool goes_on = place(placing, group, placed + 1, i + 1);
     placing.pieces.pop_back();
     placing.taken = taken;
@@ -322,7 +322,7 @@ bool Arrangements::place_unused(Placing& placing, std::size_t next) const {
   const Piece& piece = placing.unused[next];
   if ((placing.taken >> piece.site & 1) != 0) return true;
   const std::uint64_t taken = placing.taken;
-  placing.taken |= case_.model.sites[ix(piece.site)].clashes;
+  placing.taken |= case_.model.sites[piece.site].clashes;
   placing.pieces.push_back(piece);
   const bool goes_on = place_unused(placing, next + 1);
   placing.pieces.pop_back();

@@ -10,10 +10,15 @@
 
 namespace berth::planner {
 
+/// The number of an arrangement met.
+using ArrangementIndex = Index<struct ArrangementTag>;
+/// Arrangements that are equal up to symmetries of the GPU have one such number.
+using AlikeIndex = Index<struct AlikeTag>;
+
 /// What one service holds: a bundle to serve with, and the kind of slice that it retrains on (-1: none).
 struct Share {
-  int bundle = 0;
-  int retraining_kind = -1;
+  BundleIndex bundle{};
+  KindIndex retraining_kind = kNoKind;
   friend auto operator<=>(const Share&, const Share&) = default;
 };
 
@@ -22,7 +27,7 @@ struct Arrangement {
   Configuration pieces;
   std::vector<Share> shares;           ///< [service]
   std::vector<double> progress_rates;  ///< [service], a slot
-  int alike = 0;                       ///< equal for configurations that are equal up to symmetries of the GPU
+  AlikeIndex alike{};                  ///< equal for configurations that are equal up to symmetries of the GPU
   bool keeps_floors = true;            ///< of all services
   bool has_spare = false;              ///< some pieces serve no service, idle or used by a retraining
   bool can_stand = true;               ///< no service retrains twice
@@ -34,8 +39,8 @@ class Arrangements {
  public:
   explicit Arrangements(const GpuCase& gpu_case);
 
-  int number_of(const Configuration& pieces);
-  [[nodiscard]] const Arrangement& operator[](int number) const { return all_[ix(number)]; }
+  ArrangementIndex number_of(const Configuration& pieces);
+  [[nodiscard]] const Arrangement& operator[](ArrangementIndex number) const { return all_[number]; }
 
   /// Called before pieces are placed: whether it is worthwhile if no more than these shares of the existing pieces
   /// continue.
@@ -58,9 +63,10 @@ class Arrangements {
   };
   struct Placing;
   void find_symmetries();
-  void extend_symmetry(const std::vector<int>& order, std::size_t depth, std::vector<int>& image, std::uint64_t used);
+  void extend_symmetry(const std::vector<SiteIndex>& order, std::size_t depth, std::vector<SiteIndex>& image,
+                       std::uint64_t used);
   void find_twins();
-  [[nodiscard]] int pin_of(int site) const;
+  [[nodiscard]] ServiceIndex pin_of(SiteIndex site) const;
   [[nodiscard]] Configuration least_alike(const Configuration& pieces) const;
   [[nodiscard]] Arrangement describe(const Configuration& pieces) const;
   [[nodiscard]] bool is_used(const Piece& piece) const;
@@ -70,12 +76,12 @@ class Arrangements {
   bool place_unused(Placing& placing, std::size_t next) const;
 
   const GpuCase& case_;
-  std::vector<std::vector<int>> sites_of_kind_;
-  std::vector<std::vector<int>> symmetries_;  ///< [symmetry][site]
-  std::vector<std::uint64_t> twins_;          ///< [site], sites before it that can be exchanged with it alone
+  std::vector<std::vector<SiteIndex>> sites_of_kind_;
+  std::vector<std::vector<SiteIndex>> symmetries_;  ///< [symmetry][site]
+  std::vector<std::uint64_t> twins_;                ///< [site], sites before it that can be exchanged with it alone
   std::vector<Arrangement> all_;
-  std::unordered_map<Configuration, int, Hash> numbers_;
-  std::unordered_map<Configuration, int, Hash> alike_;
+  std::unordered_map<Configuration, ArrangementIndex, Hash> numbers_;
+  std::unordered_map<Configuration, AlikeIndex, Hash> alike_;
 };
 
 }  // namespace berth::planner

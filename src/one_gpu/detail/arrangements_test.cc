@@ -30,21 +30,23 @@ Problem one_gpu_of_tiny(std::uint64_t seed) {
 
 bool does_something(const GpuCase& gpu_case, const Piece& piece) {
   if (piece.service == kNobody) return false;
-  const int kind = gpu_case.model.sites[ix(piece.site)].kind;
-  const Rates& rates = gpu_case.model.rates[ix(kind)][ix(piece.service)];
-  if (piece.use != kRetraining) return rates.requests_per_second[ix(piece.use)] > 0;
-  const ServiceTerms& terms = gpu_case.problem.services[ix(piece.service)];
+  const KindIndex kind = gpu_case.model.sites[piece.site].kind;
+  const Rates& rates = gpu_case.model.rates[kind][piece.service];
+  if (piece.use != kRetraining) return rates.requests_per_second[piece.use] > 0;
+  const ServiceTerms& terms = gpu_case.problem.services[piece.service];
   return terms.retraining && !terms.retrains_elsewhere && rates.retraining_slots > 0;
 }
 
 /// Every configuration of pieces that do something, and of pieces of `old` that do not. No service retrains twice.
 class Configurations {
  public:
-  Configurations(const GpuCase& gpu_case, const Configuration& old) : case_(gpu_case), old_(old) { add(0, 0); }
+  Configurations(const GpuCase& gpu_case, const Configuration& old) : case_(gpu_case), old_(old) {
+    add(SiteIndex(0), 0);
+  }
   [[nodiscard]] const std::vector<Configuration>& all() const { return all_; }
 
  private:
-  void add(int site, std::uint64_t taken) {
+  void add(SiteIndex site, std::uint64_t taken) {
     if (ix(site) == case_.model.sites.size()) {
       all_.push_back(now_);
       return;
@@ -59,15 +61,15 @@ class Configurations {
           });
       if (retrains_already) continue;
       now_.push_back(piece);
-      add(site + 1, taken | case_.model.sites[ix(site)].clashes);
+      add(site + 1, taken | case_.model.sites[site].clashes);
       now_.pop_back();
     }
   }
 
-  [[nodiscard]] std::vector<Piece> pieces_on(int site) const {
+  [[nodiscard]] std::vector<Piece> pieces_on(SiteIndex site) const {
     std::vector<Piece> pieces;
-    for (int service = 0; ix(service) < case_.problem.services.size(); ++service) {
-      const int variants = static_cast<int>(case_.problem.services[ix(service)].variants.size());
+    for (const ServiceIndex service : indices_of<ServiceIndex>(case_.problem.services)) {
+      const int variants = static_cast<int>(case_.problem.services[service].variants.size());
       for (int use = kRetraining; use < variants; ++use) {
         const Piece piece{.site = site, .service = service, .use = use};
         if (does_something(case_, piece)) pieces.push_back(piece);
@@ -96,15 +98,14 @@ std::vector<Share> shares_of(const GpuCase& gpu_case, const Configuration& piece
   std::vector<Share> shares(gpu_case.problem.services.size());
   for (const Piece& piece : pieces) {
     if (!does_something(gpu_case, piece)) continue;
-    const int kind = gpu_case.model.sites[ix(piece.site)].kind;
-    Share& share = shares[ix(piece.service)];
+    const KindIndex kind = gpu_case.model.sites[piece.site].kind;
+    Share& share = shares[piece.service];
     if (piece.use == kRetraining) {
       share.retraining_kind = kind;
       continue;
     }
-    const Bundles& bundles = gpu_case.bundles[ix(piece.service)];
-    const std::size_t variants = gpu_case.problem.services[ix(piece.service)].variants.size();
-    share.bundle = bundles.plus(share.bundle, bundles.label_of[ix(kind) * variants + ix(piece.use)]);
+    const Bundles& bundles = gpu_case.bundles[piece.service];
+    share.bundle = bundles.plus(share.bundle, bundles.item(kind, piece.use));
   }
   return shares;
 }
@@ -115,7 +116,7 @@ Configuration kept_of(const Configuration& from, const Configuration& to) {
   return kept;
 }
 
-int pin_on(const GpuCase& gpu_case, int site) {
+ServiceIndex pin_on(const GpuCase& gpu_case, SiteIndex site) {
   for (const PinnedSite& pin : gpu_case.gpu.pins) {
     if (pin.site == site) return pin.service;
   }
@@ -123,12 +124,12 @@ int pin_on(const GpuCase& gpu_case, int site) {
 }
 
 /// Whether the sites can be exchanged, and what stood on them too.
-bool are_equal_sites(const GpuCase& gpu_case, const Configuration& from, int a, int b) {
+bool are_equal_sites(const GpuCase& gpu_case, const Configuration& from, SiteIndex a, SiteIndex b) {
   const std::vector<Site>& sites = gpu_case.model.sites;
-  if (sites[ix(a)].kind != sites[ix(b)].kind || pin_on(gpu_case, a) != pin_on(gpu_case, b)) return false;
-  for (int other = 0; ix(other) < sites.size(); ++other) {
+  if (sites[a].kind != sites[b].kind || pin_on(gpu_case, a) != pin_on(gpu_case, b)) return false;
+  for (const SiteIndex other : indices_of<SiteIndex>(sites)) {
     if (other == a || other == b) continue;
-    if ((sites[ix(a)].clashes >> other & 1) != (sites[ix(b)].clashes >> other & 1)) return false;
+    if ((sites[a].clashes >> other & 1) != (sites[b].clashes >> other & 1)) return false;
   }
   const auto old_a = std::ranges::find(from, a, &Piece::site);
   const auto old_b = std::ranges::find(from, b, &Piece::site);
@@ -140,17 +141,17 @@ bool are_equal_sites(const GpuCase& gpu_case, const Configuration& from, int a, 
 /// equal to it.
 Configuration least_by_exchanges(const GpuCase& gpu_case, const Configuration& from, Configuration pieces) {
   const int sites = static_cast<int>(gpu_case.model.sites.size());
-  const auto exchanged = [](Configuration all, int a, int b) {
+  const auto exchanged = [](Configuration all, SiteIndex a, SiteIndex b) {
     for (Piece& piece : all) {
-      if (piece.site == a || piece.site == b) piece.site = a + b - piece.site;
+      if (piece.site == a || piece.site == b) piece.site = piece.site == a ? b : a;
     }
     std::ranges::sort(all);
     return all;
   };
   for (bool is_less = true; is_less;) {
     is_less = false;
-    for (int a = 0; a < sites; ++a) {
-      for (int b = a + 1; b < sites; ++b) {
+    for (const SiteIndex a : Indices<SiteIndex>(sites)) {
+      for (SiteIndex b = a + 1; b < sites; ++b) {
         if (!are_equal_sites(gpu_case, from, a, b)) continue;
         Configuration other = exchanged(pieces, a, b);
         if (other >= pieces) continue;
@@ -225,8 +226,8 @@ TEST(Arrangements, LeaveOutWhatIsNotWorthwhile) {
     const auto count_of = [&](const std::vector<Share>& of) {
       int count = 0;
       for (std::size_t s = 0; s < of.size(); ++s) {
-        for (int label = 0; ix(label) < gpu_case.bundles[s].labels.size(); ++label) {
-          count += gpu_case.bundles[s].count_of(of[s].bundle, label);
+        for (const ItemIndex item : indices_of<ItemIndex>(gpu_case.bundles[s].items)) {
+          count += gpu_case.bundles[s].count_of(of[s].bundle, item);
         }
         if (of[s].retraining_kind >= 0) ++count;
       }
@@ -269,9 +270,9 @@ TEST(Arrangements, AreAllowedWhereTheCheckerAllowsThem) {
     SCOPED_TRACE(fmt::format("tiny_problem(Rng({}))", seed));
     Problem problem = one_gpu_of_tiny(seed);
     problem.gpus.front().standing.clear();
-    problem.gpus.front().free_from = 0;
+    problem.gpus.front().free_from = SlotIndex(0);
     problem.is_frozen.clear();
-    problem.floors_from = 0;
+    problem.floors_from = SlotIndex(0);
     for (ServiceTerms& service : problem.services) service.changes_max = -1;
     Problem without_floors = problem;
     for (ServiceTerms& service : without_floors.services) service.floor_rate = 0;
@@ -281,7 +282,7 @@ TEST(Arrangements, AreAllowedWhereTheCheckerAllowsThem) {
     for (const Configuration& each : configurations.all()) {
       if (each.empty()) continue;
       const Arrangement& arrangement = arrangements[arrangements.number_of(each)];
-      const Schedule schedule{.gpus = {{{.slot = 0, .to = each}}}};
+      const Schedule schedule{.gpus = {{{.slot{0}, .to = each}}}};
       EXPECT_TRUE(arrangement.can_stand);
       ASSERT_EQ(arrangement.may_begin, !find_fault(without_floors, schedule).has_value());
       if (!arrangement.may_begin) ++refused;
@@ -304,7 +305,7 @@ TEST(Arrangements, CountTheirPieces) {
     const Configuration standing = standing_of(gpu_case);
     const Configurations configurations(gpu_case, standing);
     for (const Configuration& each : configurations.all()) {
-      const int number = arrangements.number_of(each);
+      const ArrangementIndex number = arrangements.number_of(each);
       const Arrangement& arrangement = arrangements[number];
       ASSERT_EQ(arrangements.number_of(each), number);
       std::vector<double> progress(problem.services.size());
@@ -312,8 +313,8 @@ TEST(Arrangements, CountTheirPieces) {
       for (const Piece& piece : each) {
         has_spare = has_spare || piece.use == kRetraining || !does_something(gpu_case, piece);
         if (piece.use != kRetraining || piece.service == kNobody) continue;
-        const int kind = gpu_case.model.sites[ix(piece.site)].kind;
-        progress[ix(piece.service)] += 1 / gpu_case.model.rates[ix(kind)][ix(piece.service)].retraining_slots;
+        const KindIndex kind = gpu_case.model.sites[piece.site].kind;
+        progress[piece.service] += 1 / gpu_case.model.rates[kind][piece.service].retraining_slots;
       }
       EXPECT_EQ(arrangement.pieces, each);
       EXPECT_EQ(arrangement.has_spare, has_spare);
@@ -323,18 +324,18 @@ TEST(Arrangements, CountTheirPieces) {
 }
 
 /// All permutations of the sites that keep kinds, clashes and pins.
-std::vector<std::vector<int>> symmetries_of(const GpuCase& gpu_case) {
+std::vector<std::vector<SiteIndex>> symmetries_of(const GpuCase& gpu_case) {
   const std::vector<Site>& sites = gpu_case.model.sites;
-  std::vector<std::vector<int>> found;
-  std::vector<int> image(sites.size());
-  std::iota(image.begin(), image.end(), 0);
+  std::vector<std::vector<SiteIndex>> found;
+  std::vector<SiteIndex> image(sites.size());
+  std::iota(image.begin(), image.end(), SiteIndex(0));
   do {
     bool fits = true;
-    for (int a = 0; ix(a) < sites.size() && fits; ++a) {
-      const int to = image[ix(a)];
-      fits = sites[ix(a)].kind == sites[ix(to)].kind && pin_on(gpu_case, a) == pin_on(gpu_case, to);
-      for (int b = 0; ix(b) < sites.size() && fits; ++b) {
-        fits = (sites[ix(a)].clashes >> b & 1) == (sites[ix(to)].clashes >> image[ix(b)] & 1);
+    for (SiteIndex a(0); ix(a) < sites.size() && fits; ++a) {
+      const SiteIndex to = image[a];
+      fits = sites[a].kind == sites[to].kind && pin_on(gpu_case, a) == pin_on(gpu_case, to);
+      for (SiteIndex b(0); ix(b) < sites.size() && fits; ++b) {
+        fits = (sites[a].clashes >> b & 1) == (sites[to].clashes >> image[b] & 1);
       }
     }
     if (fits) found.push_back(image);
@@ -350,15 +351,15 @@ TEST(Arrangements, AreAlikeWhereASymmetryLeadsFromOneToTheOther) {
     const Problem problem = one_gpu_of_tiny(seed);
     const GpuCase gpu_case(problem);
     Arrangements arrangements(gpu_case);
-    const std::vector<std::vector<int>> symmetries = symmetries_of(gpu_case);
+    const std::vector<std::vector<SiteIndex>> symmetries = symmetries_of(gpu_case);
     if (symmetries.size() > kUsedMax) continue;
-    std::set<std::pair<int, Configuration>> classes;
+    std::set<std::pair<AlikeIndex, Configuration>> classes;
     const Configurations configurations(gpu_case, {});
     for (const Configuration& each : configurations.all()) {
       Configuration least = each;
-      for (const std::vector<int>& image : symmetries) {
+      for (const std::vector<SiteIndex>& image : symmetries) {
         Configuration other = each;
-        for (Piece& piece : other) piece.site = image[ix(piece.site)];
+        for (Piece& piece : other) piece.site = image[piece.site];
         std::ranges::sort(other);
         least = std::min(least, other);
       }
@@ -366,7 +367,7 @@ TEST(Arrangements, AreAlikeWhereASymmetryLeadsFromOneToTheOther) {
       ++compared;
     }
     // As many pairs as numbers and as many as classes: they are one to one.
-    std::set<int> numbers;
+    std::set<AlikeIndex> numbers;
     std::set<Configuration> representatives;
     for (const auto& [number, least] : classes) {
       EXPECT_TRUE(numbers.insert(number).second);

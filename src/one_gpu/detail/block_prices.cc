@@ -8,7 +8,8 @@ namespace berth::planner {
 namespace {
 
 constexpr int kPivotsMax = 300;
-/// After so many pivots the first column that helps is taken, not the best one, so that none comes round again.
+/// After this many pivots the first column that helps is taken instead of the best one, so that the method cannot
+/// cycle.
 constexpr int kPivotsGreedy = 150;
 constexpr double kPivotMin = 1e-9;
 
@@ -20,47 +21,47 @@ BlockPrices::BlockPrices(const GpuCase& gpu_case)
       services_(static_cast<int>(gpu_case.bundles.size())),
       rows_(kinds_ + services_ + 1) {
   // Every service has nothing, and the GPU is some room.
-  const int room = gpu_case.rooms.maximal().front();
+  const RoomIndex room = gpu_case.rooms.maximal().front();
   inverse_.assign(ix(rows_) * ix(rows_), 0);
   for (int row = 0; row < rows_; ++row) inverse_[ix(row) * ix(rows_) + ix(row)] = 1;
-  for (int kind = 0; kind < kinds_; ++kind) {
-    basis_.push_back({.group = services_ + 1, .number = kind});
+  for (const KindIndex kind : Indices<KindIndex>(kinds_)) {
+    basis_.push_back({.of = Column::Of::kSlack, .kind = kind});
     levels_.push_back(gpu_case.rooms.count_of(room, kind));
     inverse_[ix(kind) * ix(rows_) + ix(rows_ - 1)] = gpu_case.rooms.count_of(room, kind);
   }
-  for (int service = 0; service < services_; ++service) {
-    basis_.push_back({.group = service, .number = 0});
+  for (const ServiceIndex service : Indices<ServiceIndex>(services_)) {
+    basis_.push_back({.of = Column::Of::kService, .service = service, .room = kEmptyRoom});
     levels_.push_back(1);
   }
-  basis_.push_back({.group = services_, .number = room});
+  basis_.push_back({.of = Column::Of::kGpu, .room = room});
   levels_.push_back(1);
 }
 
 double BlockPrices::value_of(const Column& column, const std::vector<std::vector<double>>& values) const {
-  return column.group < services_ ? values[ix(column.group)][ix(column.number)] : 0;
+  return column.of == Column::Of::kService ? values[column.service][column.room] : 0;
 }
 
 void BlockPrices::fill(const Column& column, std::vector<double>& entries) const {
   std::ranges::fill(entries, 0);
-  if (column.group > services_) {
-    entries[ix(column.number)] = 1;
+  if (column.of == Column::Of::kSlack) {
+    entries[column.kind] = 1;
     return;
   }
-  const bool is_room = column.group == services_;
-  for (int kind = 0; kind < kinds_; ++kind) {
-    const int count = case_.rooms.count_of(column.number, kind);
-    entries[ix(kind)] = is_room ? -count : count;
+  const bool is_gpu = column.of == Column::Of::kGpu;
+  for (const KindIndex kind : Indices<KindIndex>(kinds_)) {
+    const int count = case_.rooms.count_of(column.room, kind);
+    entries[kind] = is_gpu ? -count : count;
   }
-  entries[ix(kinds_ + column.group)] = 1;
+  entries[kinds_ + (is_gpu ? services_ : static_cast<int>(column.service))] = 1;
 }
 
 std::vector<double> BlockPrices::duals(const std::vector<std::vector<double>>& values) const {
   std::vector<double> dual(ix(rows_));
   for (int row = 0; row < rows_; ++row) {
-    const double value = value_of(basis_[ix(row)], values);
+    const double value = value_of(basis_[row], values);
     if (value == 0) continue;
     const double* line = inverse_.data() + ix(row) * ix(rows_);
-    for (int i = 0; i < rows_; ++i) dual[ix(i)] += value * line[i];
+    for (int i = 0; i < rows_; ++i) dual[i] += value * line[i];
   }
   return dual;
 }
@@ -80,20 +81,20 @@ bool BlockPrices::price(const std::vector<std::vector<double>>& values, const st
     is_found = true;
   };
   std::vector<double> of_room(ix(rooms.count()));
-  for (int room = 0; room < rooms.count(); ++room) {
+  for (const RoomIndex room : Indices<RoomIndex>(rooms.count())) {
     double sum = 0;
-    for (int kind = 0; kind < kinds_; ++kind) sum += dual[ix(kind)] * rooms.count_of(room, kind);
-    of_room[ix(room)] = sum;
+    for (const KindIndex kind : Indices<KindIndex>(kinds_)) sum += dual[kind] * rooms.count_of(room, kind);
+    of_room[room] = sum;
   }
-  for (int kind = 0; kind < kinds_; ++kind) offer(-dual[ix(kind)], {.group = services_ + 1, .number = kind});
-  for (const int room : rooms.maximal()) {
-    offer(of_room[ix(room)] - dual[ix(rows_ - 1)], {.group = services_, .number = room});
+  for (const KindIndex kind : Indices<KindIndex>(kinds_)) offer(-dual[kind], {.of = Column::Of::kSlack, .kind = kind});
+  for (const RoomIndex room : rooms.maximal()) {
+    offer(of_room[room] - dual[rows_ - 1], {.of = Column::Of::kGpu, .room = room});
   }
-  for (int service = 0; service < services_; ++service) {
-    const double least = dual[ix(kinds_ + service)];
-    for (int room = 0; room < rooms.count(); ++room) {
-      const double gain = values[ix(service)][ix(room)] - of_room[ix(room)] - least;
-      offer(gain, {.group = service, .number = room});
+  for (const ServiceIndex service : Indices<ServiceIndex>(services_)) {
+    const double least = dual[kinds_ + service];
+    for (const RoomIndex room : Indices<RoomIndex>(rooms.count())) {
+      const double gain = values[service][room] - of_room[room] - least;
+      offer(gain, {.of = Column::Of::kService, .service = service, .room = room});
     }
   }
   return is_found;
@@ -108,26 +109,26 @@ bool BlockPrices::pivot(const Column& column) {
   for (int row = 0; row < rows_; ++row) {
     const double* line = inverse_.data() + ix(row) * ix(rows_);
     double sum = 0;
-    for (int i = 0; i < rows_; ++i) sum += line[i] * entries[ix(i)];
-    step[ix(row)] = sum;
+    for (int i = 0; i < rows_; ++i) sum += line[i] * entries[i];
+    step[row] = sum;
     if (sum <= kPivotMin) continue;
-    const double ratio = std::max(levels_[ix(row)], 0.0) / sum;
+    const double ratio = std::max(levels_[row], 0.0) / sum;
     if (leaves >= 0 && ratio >= least) continue;
     least = ratio;
     leaves = row;
   }
   if (leaves < 0) return false;
   double* line = inverse_.data() + ix(leaves) * ix(rows_);
-  const double divisor = step[ix(leaves)];
+  const double divisor = step[leaves];
   for (int i = 0; i < rows_; ++i) line[i] /= divisor;
   for (int row = 0; row < rows_; ++row) {
-    if (row == leaves || step[ix(row)] == 0) continue;
+    if (row == leaves || step[row] == 0) continue;
     double* other = inverse_.data() + ix(row) * ix(rows_);
-    for (int i = 0; i < rows_; ++i) other[i] -= step[ix(row)] * line[i];
-    levels_[ix(row)] -= step[ix(row)] * least;
+    for (int i = 0; i < rows_; ++i) other[i] -= step[row] * line[i];
+    levels_[row] -= step[row] * least;
   }
-  levels_[ix(leaves)] = least;
-  basis_[ix(leaves)] = column;
+  levels_[leaves] = least;
+  basis_[leaves] = column;
   return true;
 }
 

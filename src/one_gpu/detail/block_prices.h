@@ -22,9 +22,13 @@ class BlockPrices {
   [[nodiscard]] std::vector<double> solve(const std::vector<std::vector<double>>& values);
 
  private:
+  /// A variable: a service has a room, the GPU is a room, or a kind is left over.
   struct Column {
-    int group = 0;   ///< a service; services: a room; services + 1: slack of a kind
-    int number = 0;  ///< a room, or a kind
+    enum class Of { kService, kGpu, kSlack };
+    Of of = Of::kSlack;
+    ServiceIndex service{};  ///< of kService
+    RoomIndex room{};        ///< of kService and kGpu
+    KindIndex kind{};        ///< of kSlack
   };
   [[nodiscard]] double value_of(const Column& column, const std::vector<std::vector<double>>& values) const;
   void fill(const Column& column, std::vector<double>& entries) const;

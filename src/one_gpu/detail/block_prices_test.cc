@@ -19,20 +19,20 @@ namespace {
 
 using Values = std::vector<std::vector<double>>;  // [service][room]
 
-double worth(const Rooms& rooms, int room, const std::vector<double>& prices) {
+double worth(const Rooms& rooms, RoomIndex room, const std::vector<double>& prices) {
   double sum = 0;
-  for (int kind = 0; kind < rooms.kinds(); ++kind) sum += prices[ix(kind)] * rooms.count_of(room, kind);
+  for (const KindIndex kind : Indices<KindIndex>(rooms.kinds())) sum += prices[kind] * rooms.count_of(room, kind);
   return sum;
 }
 
 /// The most expensive room, and what each service gains alone.
 double bound_at(const Rooms& rooms, const Values& values, const std::vector<double>& prices) {
   double bound = 0;
-  for (int room = 0; room < rooms.count(); ++room) bound = std::max(bound, worth(rooms, room, prices));
+  for (const RoomIndex room : Indices<RoomIndex>(rooms.count())) bound = std::max(bound, worth(rooms, room, prices));
   for (const std::vector<double>& of_room : values) {
     double most = -std::numeric_limits<double>::infinity();
-    for (int room = 0; room < rooms.count(); ++room) {
-      most = std::max(most, of_room[ix(room)] - worth(rooms, room, prices));
+    for (const RoomIndex room : Indices<RoomIndex>(rooms.count())) {
+      most = std::max(most, of_room[room] - worth(rooms, room, prices));
     }
     bound += most;
   }
@@ -40,13 +40,13 @@ double bound_at(const Rooms& rooms, const Values& values, const std::vector<doub
 }
 
 /// The best of all ways to share the GPU, from a service on.
-double best_shared(const Rooms& rooms, const Values& values, std::size_t service, int taken) {
-  if (service == values.size()) return 0;
+double best_shared(const Rooms& rooms, const Values& values, ServiceIndex service, RoomIndex taken) {
+  if (ix(service) == values.size()) return 0;
   double best = -std::numeric_limits<double>::infinity();
-  for (int room = 0; room < rooms.count(); ++room) {
-    const int joined = rooms.join(taken, room);
-    if (joined == kNoRoom || std::isinf(values[service][ix(room)])) continue;
-    best = std::max(best, values[service][ix(room)] + best_shared(rooms, values, service + 1, joined));
+  for (const RoomIndex room : Indices<RoomIndex>(rooms.count())) {
+    const RoomIndex joined = rooms.join(taken, room);
+    if (joined == kNoRoom || std::isinf(values[service][room])) continue;
+    best = std::max(best, values[service][room] + best_shared(rooms, values, service + 1, joined));
   }
   return best;
 }
@@ -54,11 +54,11 @@ double best_shared(const Rooms& rooms, const Values& values, std::size_t service
 /// Larger rooms are worth more, or nothing is known about them. Which ones are of no use stays from call to call.
 Values drawn_values(const Rooms& rooms, int services, std::uint64_t seed, Rng& rng) {
   Values values;
-  for (int service = 0; service < services; ++service) {
+  for (const ServiceIndex service : Indices<ServiceIndex>(services)) {
     std::vector<double> of_kind(ix(rooms.kinds()));
     for (double& each : of_kind) each = 100 * rng.unit();
     std::vector<double> of_room;
-    for (int room = 0; room < rooms.count(); ++room) {
+    for (const RoomIndex room : Indices<RoomIndex>(rooms.count())) {
       const std::uint64_t chance = Rng(seed).split("no use", ix(service) * 1000 + ix(room))() % 5;
       const bool is_of_no_use = room > 0 && chance == 0;
       const double value = std::pow(worth(rooms, room, of_kind), 0.8);
@@ -77,8 +77,8 @@ void expect_least(const Rooms& rooms, const Values& values, const std::vector<do
     const double length = std::pow(10.0, static_cast<double>(rng.below(6)) - 3);
     const std::uint64_t only = rng.below(prices.size() * 2);
     std::vector<double> other = prices;
-    for (std::size_t kind = 0; kind < other.size(); ++kind) {
-      if (only < other.size() && only != kind) continue;
+    for (const KindIndex kind : indices_of<KindIndex>(other)) {
+      if (only < other.size() && only != ix(kind)) continue;
       other[kind] = std::max(0.0, other[kind] + length * (2 * rng.unit() - 1));
     }
     ASSERT_GE(bound_at(rooms, values, other), least - tolerance) << fmt::format("at {}, not {}", other, prices);
@@ -100,7 +100,7 @@ TEST(BlockPrices, GiveTheLeastBound) {
       const std::vector<double> prices = solver.solve(values);
       ASSERT_EQ(prices.size(), ix(gpu_case.rooms.kinds()));
       for (const double price : prices) EXPECT_GE(price, 0);
-      const double shared = best_shared(gpu_case.rooms, values, 0, 0);
+      const double shared = best_shared(gpu_case.rooms, values, ServiceIndex(0), kEmptyRoom);
       EXPECT_GE(bound_at(gpu_case.rooms, values, prices), shared - 1e-7 * (1 + std::abs(shared)));
       expect_least(gpu_case.rooms, values, prices, rng);
       if (HasFatalFailure()) return;
@@ -128,10 +128,10 @@ TEST(BlockPrices, AreWhatTheFirstOneLeftOutWouldGive) {
     const Problem problem = testing::quarters_problem(services, 2);
     const GpuCase gpu_case(problem);
     Values values;
-    for (int service = 0; service < services; ++service) {
+    for (const ServiceIndex service : Indices<ServiceIndex>(services)) {
       values.emplace_back(ix(gpu_case.rooms.count()), -std::numeric_limits<double>::infinity());
       values.back().front() = 0;
-      values.back()[ix(gpu_case.rooms.add(0, 0))] = 10 - 2 * service;
+      values.back()[ix(gpu_case.rooms.add(kEmptyRoom, KindIndex(0)))] = 10 - 2 * service;
     }
     BlockPrices solver(gpu_case);
     const std::vector<double> prices = solver.solve(values);

@@ -19,13 +19,13 @@ namespace berth::planner {
 namespace {
 
 /// [(kind, variant)] to the number of pieces, none of them 0.
-using Held = std::map<std::pair<int, int>, int>;
+using Held = std::map<std::pair<KindIndex, int>, int>;
 
-Held held_by(const Bundles& bundles, int bundle) {
+Held held_by(const Bundles& bundles, BundleIndex bundle) {
   Held held;
-  for (int label = 0; ix(label) < bundles.labels.size(); ++label) {
-    const int count = bundles.count_of(bundle, label);
-    if (count > 0) held[{bundles.labels[ix(label)].kind, bundles.labels[ix(label)].variant}] = count;
+  for (const ItemIndex item : indices_of<ItemIndex>(bundles.items)) {
+    const int count = bundles.count_of(bundle, item);
+    if (count > 0) held[{bundles.items[item].kind, bundles.items[item].variant}] = count;
   }
   return held;
 }
@@ -33,7 +33,7 @@ Held held_by(const Bundles& bundles, int bundle) {
 /// What every placing of serving pieces of a service gives it.
 class Placings {
  public:
-  Placings(const ModelTerms& model, int service) : model_(model), service_(service) { add(0, 0); }
+  Placings(const ModelTerms& model, ServiceIndex service) : model_(model), service_(service) { add(0, 0); }
   [[nodiscard]] const std::set<Held>& all() const { return all_; }
 
  private:
@@ -44,10 +44,10 @@ class Placings {
     }
     add(site + 1, taken);
     if ((taken >> site & 1) != 0) return;
-    const int kind = model_.sites[site].kind;
-    const std::vector<double>& rates = model_.rates[ix(kind)][ix(service_)].requests_per_second;
+    const KindIndex kind = model_.sites[site].kind;
+    const std::vector<double>& rates = model_.rates[kind][service_].requests_per_second;
     for (int variant = 0; ix(variant) < rates.size(); ++variant) {
-      if (rates[ix(variant)] <= 0) continue;
+      if (rates[variant] <= 0) continue;
       ++held_[{kind, variant}];
       add(site + 1, taken | model_.sites[site].clashes);
       if (--held_[{kind, variant}] == 0) held_.erase({kind, variant});
@@ -55,79 +55,79 @@ class Placings {
   }
 
   const ModelTerms& model_;
-  int service_;
+  ServiceIndex service_;
   Held held_;
   std::set<Held> all_;
 };
 
 struct Case {
-  Case(const Problem& from, int number)
+  Case(const Problem& from, ServiceIndex number)
       : problem(from),
         model(problem.models[ix(problem.gpus.front().model)]),
         rooms(model),
         served(problem, number),
-        bundles(make_bundles(model, rooms, problem.services[ix(number)], number, served)),
+        bundles(make_bundles(model, rooms, problem.services[number], number, served)),
         service(number) {}
   Problem problem;
   const ModelTerms& model;
   Rooms rooms;
   Served served;
   Bundles bundles;
-  int service;
+  ServiceIndex service;
 };
 
-void expect_labels(const Case& of) {
-  const std::size_t variants = of.problem.services[ix(of.service)].variants.size();
-  std::size_t labels = 0;
-  for (std::size_t kind = 0; kind < of.model.rates.size(); ++kind) {
+void expect_items(const Case& of) {
+  const std::size_t variants = of.problem.services[of.service].variants.size();
+  std::size_t items = 0;
+  for (const KindIndex kind : indices_of<KindIndex>(of.model.rates)) {
     for (std::size_t variant = 0; variant < variants; ++variant) {
-      const double rate = of.model.rates[kind][ix(of.service)].requests_per_second[variant];
-      const int label = of.bundles.label_of[kind * variants + variant];
-      ASSERT_EQ(label == kNoLabel, rate <= 0);
-      if (label == kNoLabel) continue;
-      ++labels;
-      EXPECT_EQ(ix(of.bundles.labels[ix(label)].kind), kind);
-      EXPECT_EQ(ix(of.bundles.labels[ix(label)].variant), variant);
-      EXPECT_EQ(of.bundles.labels[ix(label)].rate, rate);
+      const double rate = of.model.rates[kind][of.service].requests_per_second[variant];
+      const ItemIndex item = of.bundles.item(KindIndex(kind), static_cast<int>(variant));
+      ASSERT_EQ(item == kNoItem, rate <= 0);
+      if (item == kNoItem) continue;
+      ++items;
+      EXPECT_EQ(ix(of.bundles.items[item].kind), kind);
+      EXPECT_EQ(ix(of.bundles.items[item].variant), variant);
+      EXPECT_EQ(of.bundles.items[item].rate, rate);
     }
   }
-  EXPECT_EQ(of.bundles.labels.size(), labels);
+  EXPECT_EQ(of.bundles.items.size(), items);
 }
 
 /// Room, rate and capacity, counted piece by piece.
-void expect_figures(Case& of, int bundle) {
-  int room = 0;
+void expect_figures(Case& of, BundleIndex bundle) {
+  RoomIndex room(0);
   double rate = 0;
-  std::vector<double> capacity(of.problem.services[ix(of.service)].variants.size());
-  for (const auto& [label, count] : held_by(of.bundles, bundle)) {
-    const auto& [kind, variant] = label;
+  std::vector<double> capacity(of.problem.services[of.service].variants.size());
+  for (const auto& [item, count] : held_by(of.bundles, bundle)) {
+    const auto& [kind, variant] = item;
     for (int i = 0; i < count; ++i) {
       room = of.rooms.add(room, kind);
-      const double more = of.model.rates[ix(kind)][ix(of.service)].requests_per_second[ix(variant)];
+      const double more = of.model.rates[kind][of.service].requests_per_second[variant];
       rate += more;
-      capacity[ix(variant)] += more;
+      capacity[variant] += more;
     }
   }
-  EXPECT_EQ(of.bundles.room[ix(bundle)], room);
-  EXPECT_NEAR(of.bundles.rate[ix(bundle)], rate, 1e-9 * (1 + rate));
-  const int slots = of.problem.slots;
-  const double value = of.served.value(of.served.level_of(capacity), true, 0, slots);
-  EXPECT_NEAR(of.served.value(of.bundles.level[ix(bundle)], true, 0, slots), value, 1e-9 * (1 + std::abs(value)));
+  EXPECT_EQ(of.bundles.room[bundle], room);
+  EXPECT_NEAR(of.bundles.rate[bundle], rate, 1e-9 * (1 + rate));
+  const SlotIndex end(of.problem.slots);
+  const double value = of.served.value(of.served.level_of(capacity), true, SlotIndex(0), end);
+  EXPECT_NEAR(of.served.value(of.bundles.level[bundle], true, SlotIndex(0), end), value, 1e-9 * (1 + std::abs(value)));
 }
 
 /// `numbers` knows each bundle by what it holds.
-void expect_steps(const Bundles& bundles, const std::map<Held, int>& numbers) {
+void expect_steps(const Bundles& bundles, const std::map<Held, BundleIndex>& numbers) {
   for (const auto& [held, bundle] : numbers) {
-    for (int label = 0; ix(label) < bundles.labels.size(); ++label) {
-      const std::pair what(bundles.labels[ix(label)].kind, bundles.labels[ix(label)].variant);
+    for (const ItemIndex item : indices_of<ItemIndex>(bundles.items)) {
+      const std::pair what(bundles.items[item].kind, bundles.items[item].variant);
       Held more = held;
       ++more[what];
-      const int plus = bundles.plus(bundle, label);
+      const BundleIndex plus = bundles.plus(bundle, item);
       ASSERT_EQ(plus, numbers.contains(more) ? numbers.at(more) : kNoBundle);
       ASSERT_TRUE(plus == kNoBundle || plus > bundle) << "a part of a bundle has a smaller number";
       Held less = held;
       if (--less[what] == 0) less.erase(what);
-      ASSERT_EQ(bundles.minus(bundle, label), held.contains(what) ? numbers.at(less) : kNoBundle);
+      ASSERT_EQ(bundles.minus(bundle, item), held.contains(what) ? numbers.at(less) : kNoBundle);
     }
     for (const auto& [other_held, other] : numbers) {
       Held common;
@@ -140,12 +140,12 @@ void expect_steps(const Bundles& bundles, const std::map<Held, int>& numbers) {
 }
 
 void expect_bundles_are_the_placings(const Problem& problem) {
-  for (int service = 0; ix(service) < problem.services.size(); ++service) {
+  for (const ServiceIndex service : indices_of<ServiceIndex>(problem.services)) {
     Case of(problem, service);
-    expect_labels(of);
+    expect_items(of);
     const Placings placings(of.model, service);
-    std::map<Held, int> numbers;
-    for (int bundle = 0; bundle < of.bundles.count(); ++bundle) {
+    std::map<Held, BundleIndex> numbers;
+    for (const BundleIndex bundle : Indices<BundleIndex>(of.bundles.count())) {
       const Held held = held_by(of.bundles, bundle);
       ASSERT_TRUE(placings.all().contains(held));
       ASSERT_TRUE(numbers.emplace(held, bundle).second) << "a bundle is there twice";

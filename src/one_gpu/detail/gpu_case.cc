@@ -10,28 +10,28 @@ namespace berth::planner {
 int slots_of_seconds(double seconds) { return static_cast<int>(std::floor(seconds + 0.5 + 1e-9)); }
 
 GpuCase::GpuCase(const Problem& whole)
-    : problem(whole), model(whole.models[ix(whole.gpus.front().model)]), gpu(whole.gpus.front()), rooms(model) {
+    : problem(whole), model(whole.models[whole.gpus.front().model]), gpu(whole.gpus.front()), rooms(model) {
   ENSURE(whole.gpus.size() == 1);
   first_slot = gpu.free_from;
-  for (const StandingPiece& standing : gpu.standing) first_slot = std::max(first_slot, standing.ready_in);
-  first_slot = std::min(first_slot, whole.slots);
+  for (const StandingPiece& standing : gpu.standing) first_slot = std::max(first_slot, SlotIndex(standing.ready_in));
+  first_slot = std::min(first_slot, end());
   retraining_start_slots = slots_of_seconds(whole.plumbing_seconds);
   served.reserve(whole.services.size());
   bundles.reserve(whole.services.size());
-  for (int service = 0; ix(service) < whole.services.size(); ++service) {
-    const ServiceTerms& terms = whole.services[ix(service)];
+  for (const ServiceIndex service : indices_of<ServiceIndex>(whole.services)) {
+    const ServiceTerms& terms = whole.services[service];
     served.emplace_back(whole, service);
     bundles.push_back(make_bundles(model, rooms, terms, service, served.back()));
     start_slots.push_back(slots_of_seconds(whole.plumbing_seconds + terms.start_seconds));
   }
-  for (std::size_t service = 0; service < whole.services.size(); ++service) {
+  for (const ServiceIndex service : indices_of<ServiceIndex>(whole.services)) {
     const ServiceTerms& terms = whole.services[service];
     const bool waits = terms.retraining && (terms.retraining->swap_slots > 0 || terms.retraining->fresh_in > 0);
     const bool loses = std::ranges::any_of(
         terms.variants, [](const VariantTerms& variant) { return variant.accuracy_after < variant.accuracy_before; });
     loses_by_swap.push_back(waits && loses ? 1 : 0);
-    for (int kind = 0; kind < rooms.kinds(); ++kind) {
-      const double slots = model.rates[ix(kind)][service].retraining_slots;
+    for (const KindIndex kind : Indices<KindIndex>(rooms.kinds())) {
+      const double slots = model.rates[kind][service].retraining_slots;
       progress_rates.push_back(terms.retraining && !terms.retrains_elsewhere && slots > 0 ? 1 / slots : 0);
     }
   }
@@ -39,21 +39,21 @@ GpuCase::GpuCase(const Problem& whole)
   for (const StandingPiece& standing : gpu.standing) {
     const Piece& piece = standing.piece;
     if (piece.service == kNobody || piece.use != kRetraining) continue;
-    const double slots = model.rates[ix(model.sites[ix(piece.site)].kind)][ix(piece.service)].retraining_slots;
-    if (whole.services[ix(piece.service)].retrains_elsewhere && slots > 0) {
-      standing_progress[ix(piece.service)] += 1 / slots;
+    const double slots = model.rates[model.sites[piece.site].kind][piece.service].retraining_slots;
+    if (whole.services[piece.service].retrains_elsewhere && slots > 0) {
+      standing_progress[piece.service] += 1 / slots;
     }
   }
 }
 
-double GpuCase::outside_progress(int service, int slot) const {
-  const std::vector<double>& outside = problem.services[ix(service)].outside_progress;
-  return (outside.empty() ? 0 : outside[ix(slot)]) + standing_progress[ix(service)];
+double GpuCase::outside_progress(ServiceIndex service, SlotIndex slot) const {
+  const std::vector<double>& outside = problem.services[service].outside_progress;
+  return (outside.empty() ? 0 : outside[slot]) + standing_progress[service];
 }
 
-bool GpuCase::keeps_floor(int service, double rate) const {
-  const ServiceTerms& terms = problem.services[ix(service)];
-  // As in check.h: so much may lack.
+bool GpuCase::keeps_floor(ServiceIndex service, double rate) const {
+  const ServiceTerms& terms = problem.services[service];
+  // The tolerance of check.h.
   return terms.floor_rate <= 0 || rate + terms.outside_floor_rate >= terms.floor_rate * (1 - 1e-9);
 }
 

@@ -15,29 +15,33 @@ struct GpuCase {
   /// Keeps a reference to the problem. Requires: one GPU.
   explicit GpuCase(const Problem& problem);
 
+  /// The end of the window: the first slot after it.
+  [[nodiscard]] SlotIndex end() const { return SlotIndex(problem.slots); }
+  /// A slot, or the end of the window where that is earlier.
+  [[nodiscard]] SlotIndex capped(SlotIndex slot) const { return std::min(slot, end()); }
   /// Whether a change may begin in a slot, by the rules of the problem itself.
-  [[nodiscard]] bool can_change(int slot) const {
-    return slot >= first_slot && (problem.is_frozen.empty() || problem.is_frozen[ix(slot)] == 0);
+  [[nodiscard]] bool can_change(SlotIndex slot) const {
+    return slot >= first_slot && (problem.is_frozen.empty() || problem.is_frozen[slot] == 0);
   }
   /// Progress per slot of a retraining on a kind of slice; 0: not possible here.
-  [[nodiscard]] double progress_rate(int service, int kind) const {
+  [[nodiscard]] double progress_rate(ServiceIndex service, KindIndex kind) const {
     return progress_rates[ix(service) * ix(rooms.kinds()) + ix(kind)];
   }
   /// What a service serves in a slot at a level, at most, from the end of a retraining on: until the swap the model is
   /// still the stale one, which may be the better one.
-  [[nodiscard]] double value_when_done(int service, int level, int slot) const {
-    const Served& of = served[ix(service)];
+  [[nodiscard]] double value_when_done(ServiceIndex service, LevelIndex level, SlotIndex slot) const {
+    const Served& of = served[service];
     const double fresh = of.value(level, true, slot, slot + 1);
     return may_lose_by_swap(service) ? std::max(fresh, of.value(level, false, slot, slot + 1)) : fresh;
   }
   /// Whether a model may be done and not swapped yet, and better so.
-  [[nodiscard]] bool may_lose_by_swap(int service) const { return loses_by_swap[ix(service)] != 0; }
+  [[nodiscard]] bool may_lose_by_swap(ServiceIndex service) const { return loses_by_swap[service] != 0; }
   /// Whether pieces with this rate keep the floor of the service.
-  [[nodiscard]] bool keeps_floor(int service, double rate) const;
+  [[nodiscard]] bool keeps_floor(ServiceIndex service, double rate) const;
 
   /// The most progress in a slot that no piece of a plan makes: from elsewhere, and from an existing piece here
   /// although the service retrains elsewhere.
-  [[nodiscard]] double outside_progress(int service, int slot) const;
+  [[nodiscard]] double outside_progress(ServiceIndex service, SlotIndex slot) const;
 
   const Problem& problem;
   const ModelTerms& model;
@@ -45,12 +49,12 @@ struct GpuCase {
   Rooms rooms;
   std::vector<Served> served;             ///< [service]
   std::vector<Bundles> bundles;           ///< [service]
-  int first_slot = 0;                     ///< existing pieces are ready and free from here on; at most problem.slots
+  SlotIndex first_slot{};                 ///< existing pieces are ready and free from here on; at most problem.slots
   std::vector<int> start_slots;           ///< [service], the least that a serving piece needs to get ready
   int retraining_start_slots = 0;         ///< likewise of a retraining piece
   std::vector<char> loses_by_swap;        ///< [service]
   std::vector<double> progress_rates;     ///< [service x kinds + kind]
-  std::vector<double> standing_progress;  ///< [service], of what stands although the service retrains elsewhere
+  std::vector<double> standing_progress;  ///< [service], of standing pieces although the service retrains elsewhere
 };
 
 /// Seconds rounded half up to slots, as in check.h.

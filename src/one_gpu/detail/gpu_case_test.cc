@@ -36,11 +36,11 @@ TEST(GpuCase, KnowsTheLeastDelaysThatTheCheckerFinds) {
     Problem problem = one_gpu_of_tiny(seed);
     problem.services.front().start_seconds += static_cast<double>(seed % 10) / 10;  // to be rounded
     const GpuCase gpu_case(problem);
-    for (int service = 0; ix(service) < problem.services.size(); ++service) {
-      for (int site = 0; ix(site) < gpu_case.model.sites.size(); ++site) {
+    for (const ServiceIndex service : indices_of<ServiceIndex>(problem.services)) {
+      for (const SiteIndex site : indices_of<SiteIndex>(gpu_case.model.sites)) {
         const Piece serves{.site = site, .service = service, .use = 0};
         const Piece retrains{.site = site, .service = service, .use = kRetraining};
-        EXPECT_EQ(gpu_case.start_slots[ix(service)], least_delay(gpu_case, serves));
+        EXPECT_EQ(gpu_case.start_slots[service], least_delay(gpu_case, serves));
         EXPECT_EQ(gpu_case.retraining_start_slots, least_delay(gpu_case, retrains));
       }
     }
@@ -50,12 +50,12 @@ TEST(GpuCase, KnowsTheLeastDelaysThatTheCheckerFinds) {
 /// A change that no rule but time forbids: away from what stands, or else to a piece that serves.
 Configuration other_configuration(const GpuCase& gpu_case) {
   if (!gpu_case.gpu.standing.empty()) return {};
-  for (int site = 0; ix(site) < gpu_case.model.sites.size(); ++site) {
-    const std::vector<Rates>& of_kind = gpu_case.model.rates[ix(gpu_case.model.sites[ix(site)].kind)];
-    for (int service = 0; ix(service) < of_kind.size(); ++service) {
-      const std::vector<double>& rates = of_kind[ix(service)].requests_per_second;
+  for (const SiteIndex site : indices_of<SiteIndex>(gpu_case.model.sites)) {
+    const std::vector<Rates>& of_kind = gpu_case.model.rates[gpu_case.model.sites[site].kind];
+    for (const ServiceIndex service : indices_of<ServiceIndex>(of_kind)) {
+      const std::vector<double>& rates = of_kind[service].requests_per_second;
       for (int use = 0; ix(use) < rates.size(); ++use) {
-        if (rates[ix(use)] > 0) return {{.site = site, .service = service, .use = use}};
+        if (rates[use] > 0) return {{.site = site, .service = service, .use = use}};
       }
     }
   }
@@ -74,7 +74,7 @@ TEST(GpuCase, ChangesInTheSlotsThatTheCheckerAllows) {
     const GpuCase gpu_case(problem);
     const Configuration to = other_configuration(gpu_case);
     bool is_before_first = true;
-    for (int slot = 0; slot < problem.slots; ++slot) {
+    for (const SlotIndex slot : Indices<SlotIndex>(problem.slots)) {
       const bool is_allowed = !find_fault(problem, {.gpus = {{{.slot = slot, .to = to}}}}).has_value();
       ASSERT_EQ(gpu_case.can_change(slot), is_allowed) << "slot " << slot;
       is_before_first = is_before_first && !is_allowed;
@@ -91,21 +91,20 @@ TEST(GpuCase, KnowsTheProgressOfASlot) {
     SCOPED_TRACE(fmt::format("tiny_problem(Rng({}))", seed));
     const Problem problem = one_gpu_of_tiny(seed);
     const GpuCase gpu_case(problem);
-    for (int service = 0; ix(service) < problem.services.size(); ++service) {
-      const ServiceTerms& terms = problem.services[ix(service)];
-      for (int kind = 0; kind < gpu_case.rooms.kinds(); ++kind) {
-        const double slots = gpu_case.model.rates[ix(kind)][ix(service)].retraining_slots;
+    for (const ServiceIndex service : indices_of<ServiceIndex>(problem.services)) {
+      const ServiceTerms& terms = problem.services[service];
+      for (const KindIndex kind : Indices<KindIndex>(gpu_case.rooms.kinds())) {
+        const double slots = gpu_case.model.rates[kind][service].retraining_slots;
         const bool is_possible = terms.retraining && !terms.retrains_elsewhere && slots > 0;
         EXPECT_EQ(gpu_case.progress_rate(service, kind), is_possible ? 1 / slots : 0);
       }
       double standing = 0;
       for (const StandingPiece& each : gpu_case.gpu.standing) {
         if (each.piece.service != service || each.piece.use != kRetraining || !terms.retrains_elsewhere) continue;
-        standing +=
-            1 / gpu_case.model.rates[ix(gpu_case.model.sites[ix(each.piece.site)].kind)][ix(service)].retraining_slots;
+        standing += 1 / gpu_case.model.rates[gpu_case.model.sites[each.piece.site].kind][service].retraining_slots;
       }
-      for (int slot = 0; slot < problem.slots; ++slot) {
-        const double outside = terms.outside_progress.empty() ? 0 : terms.outside_progress[ix(slot)];
+      for (const SlotIndex slot : Indices<SlotIndex>(problem.slots)) {
+        const double outside = terms.outside_progress.empty() ? 0 : terms.outside_progress[slot];
         EXPECT_DOUBLE_EQ(gpu_case.outside_progress(service, slot), outside + standing);
       }
     }
@@ -114,14 +113,14 @@ TEST(GpuCase, KnowsTheProgressOfASlot) {
 
 TEST(GpuCase, KeepsTheFloorThatTheCheckerAccepts) {
   Problem problem = testing::quarters_problem(1, 3);
-  problem.gpus.front().standing = {{.piece = {.site = 0, .service = 0, .use = 0}, .ready_in = 0}};
+  problem.gpus.front().standing = {{.piece = {.site{0}, .service{0}, .use = 0}, .ready_in = 0}};
   ServiceTerms& service = problem.services.front();
   for (const auto& [floor, outside] : std::vector<std::pair<double, double>>{
            {0, 0}, {9, 0}, {10, 0}, {10 * (1 + 5e-10), 0}, {10 * (1 + 5e-9), 0}, {11, 0}, {15, 5}, {15, 4}}) {
     service.floor_rate = floor;
     service.outside_floor_rate = outside;
     const bool is_kept = !find_fault(problem, {.gpus = {{}}}).has_value();
-    EXPECT_EQ(GpuCase(problem).keeps_floor(0, 10), is_kept) << floor << " less " << outside;
+    EXPECT_EQ(GpuCase(problem).keeps_floor(ServiceIndex(0), 10), is_kept) << floor << " less " << outside;
   }
 }
 
@@ -131,14 +130,14 @@ TEST(GpuCase, TakesTheBetterModelUntilASwapThatLoses) {
   problem.services.front().retraining = RetrainingTerms{.is_stale = true, .due_slots = {}, .swap_slots = 2};
   {
     const GpuCase gpu_case(problem);
-    const int level = gpu_case.bundles[0].level.back();
-    EXPECT_TRUE(gpu_case.may_lose_by_swap(0));
-    EXPECT_DOUBLE_EQ(gpu_case.value_when_done(0, level, 1), 10);
+    const LevelIndex level = gpu_case.bundles[0].level.back();
+    EXPECT_TRUE(gpu_case.may_lose_by_swap(ServiceIndex(0)));
+    EXPECT_DOUBLE_EQ(gpu_case.value_when_done(ServiceIndex(0), level, SlotIndex(1)), 10);
   }
   problem.services.front().retraining->swap_slots = 0;
   const GpuCase gpu_case(problem);
-  EXPECT_FALSE(gpu_case.may_lose_by_swap(0));
-  EXPECT_DOUBLE_EQ(gpu_case.value_when_done(0, gpu_case.bundles[0].level.back(), 1), 5);
+  EXPECT_FALSE(gpu_case.may_lose_by_swap(ServiceIndex(0)));
+  EXPECT_DOUBLE_EQ(gpu_case.value_when_done(ServiceIndex(0), gpu_case.bundles[0].level.back(), SlotIndex(1)), 5);
 }
 
 TEST(GpuCase, RoundsHalvesUp) {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/test_cases.h"
-#include "one_gpu/detail/search.h"
+#include "one_gpu/detail/one_gpu_search.h"
 #include "one_gpu/one_gpu.h"
 #include "window/check.h"
 #include "window/testing/exhaustive.h"
@@ -29,7 +29,7 @@ constexpr int kJudged = berth::testing::by_build(60, 8);
 double bound_of(const Problem& problem, Variants variants, int block_slots, double progress_scale = 1) {
   const GpuCase gpu_case(problem);
   const OneGpuSearch search(gpu_case);
-  std::vector<int> standing;
+  std::vector<BundleIndex> standing;
   std::vector<ModelState> models;
   for (const ServiceStart& start : search.starts()) {
     standing.push_back(start.bundle);
@@ -83,7 +83,7 @@ TEST(JointBound, KnowsThePriceOfWhatIsCreatedAndDestroyed) {
 TEST(JointBound, KnowsWhatStartingCostsWhileAModelIsFresh) {
   Problem problem = quarters_problem(1, 10);
   problem.services[0].variants = {{.accuracy_before = 0.5, .accuracy_after = 1}};
-  problem.services[0].retraining = RetrainingTerms{.due_slots = {8}};
+  problem.services[0].retraining = RetrainingTerms{.due_slots = {SlotIndex(8)}};
   // No slice stands that a retraining could leave: it is created, 3 slots. Then 5 fresh ones and 2 stale ones.
   EXPECT_NEAR(bound_of(problem, Variants::kKept, 1), 5 * 10 + 2 * 5, 1e-9);
 }
@@ -97,12 +97,12 @@ TEST(JointBound, KnowsWhenASliceIsThereToBeTaken) {
   const OneGpuSearch search(gpu_case);
   const PriceBound prices(gpu_case, search.starts(), 4, 1);
   JointBound joint(gpu_case, Variants::kKept, kStatesMax);
-  joint.compute(1, {0, 0}, &prices);
+  joint.compute(1, {kEmptyBundle, kEmptyBundle}, &prices);
   const std::vector<ModelState> models = {{}, {.is_stale = true}};
   // At slot 4 a quarter is created in 3 of the 6 slots left; what was cut to retrain on starts in 2.
-  const int empty = joint.state_of({0, 0});
-  EXPECT_NEAR(joint.from(4, empty, models, false), 30, 1e-3);
-  EXPECT_NEAR(joint.from(4, empty, models, true), 40, 1e-3);
+  const StateIndex empty = joint.state_of({kEmptyBundle, kEmptyBundle});
+  EXPECT_NEAR(joint.from(SlotIndex(4), empty, models, false), 30, 1e-3);
+  EXPECT_NEAR(joint.from(SlotIndex(4), empty, models, true), 40, 1e-3);
 }
 
 TEST(JointBound, HoldsWhereAModelIsBetterBeforeItsSwap) {
@@ -182,17 +182,17 @@ TEST(JointBound, HoldsFromEachSlotOn) {
     if (seed % 2 == 0) problem.change_price = 100;
     const GpuCase gpu_case(problem);
     const OneGpuSearch search(gpu_case);
-    std::vector<int> standing;
+    std::vector<BundleIndex> standing;
     for (const ServiceStart& start : search.starts()) standing.push_back(start.bundle);
     JointBound joint(gpu_case, Variants::kKept, kStatesMax);
     joint.compute(4, standing, nullptr);
     // Holding on from slot to slot is one of the ways on.
-    const int state = joint.state_of(standing);
-    for (int t = gpu_case.first_slot; t < problem.slots; ++t) {
+    const StateIndex state = joint.state_of(standing);
+    for (SlotIndex t = gpu_case.first_slot; t < problem.slots; ++t) {
       SCOPED_TRACE(fmt::format("seed {}, slot {}", seed, t));
       double served = 0;
       for (std::size_t s = 0; s < standing.size(); ++s) {
-        const int level = gpu_case.bundles[s].level[ix(standing[s])];
+        const LevelIndex level = gpu_case.bundles[s].level[standing[s]];
         served += gpu_case.served[s].value(level, true, t, t + 1);
       }
       const double now = joint.from(t, state);

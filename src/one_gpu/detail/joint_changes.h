@@ -15,7 +15,7 @@ namespace berth::planner {
 
 class JointChanges {
  public:
-  /// The costs of pieces, [step], less is worse: of one that is handed over, and of one that is created; and what a
+  /// The costs of pieces, [addition], less is worse: of one that is handed over, and of one that is created; and what a
   /// dropped one may contribute beyond the boundary. The price is that of a piece that is created or destroyed.
   struct Costs {
     std::vector<double> given;
@@ -31,7 +31,7 @@ class JointChanges {
   };
 
   /// Keeps references.
-  JointChanges(const GpuCase& gpu_case, const JointStates& states, const std::vector<int>& stale_services);
+  JointChanges(const GpuCase& gpu_case, const JointStates& states, const std::vector<ServiceIndex>& stale_services);
 
   /// The slots between two boundaries: several changes that are faster may begin at one boundary.
   void allow_in_blocks(int block_slots);
@@ -56,7 +56,7 @@ class JointChanges {
 
   void take_while_training(const std::vector<double>& rewards, double* values);
   void add_pieces(const double* values);
-  void hand_over(int state);
+  void hand_over(StateIndex state);
   void drop_pieces(double* values);
   void take_at_once(bool is_everywhere, double* values);
   void make_quickly(double* values);

@@ -37,12 +37,12 @@ struct PieceCosts {
   std::vector<std::vector<double>> dropped;
   double price = 0;
 
-  [[nodiscard]] JointChanges::Costs of_steps(const JointStates& states) const {
+  [[nodiscard]] JointChanges::Costs of_additions(const JointStates& states) const {
     JointChanges::Costs costs{.given = {}, .created = {}, .dropped = {}, .price = price};
-    for (const JointStates::Step& step : states.steps()) {
-      costs.given.push_back(given[ix(step.service)][ix(step.kind)]);
-      costs.created.push_back(created[ix(step.service)][ix(step.kind)]);
-      costs.dropped.push_back(dropped[ix(step.service)][ix(step.kind)]);
+    for (const JointStates::Addition& addition : states.additions()) {
+      costs.given.push_back(given[addition.service][addition.kind]);
+      costs.created.push_back(created[addition.service][addition.kind]);
+      costs.dropped.push_back(dropped[addition.service][addition.kind]);
     }
     return costs;
   }
@@ -76,22 +76,22 @@ std::vector<double> drawn_values(const JointStates& states, Rng& rng) {
 /// Pieces that a change between two states adds and drops.
 struct Difference {
   struct Count {
-    int service = 0;
-    int kind = 0;
+    ServiceIndex service{};
+    KindIndex kind{};
     int more = 0;  ///< negative: dropped
   };
-  std::vector<Count> labels;
+  std::vector<Count> items;
 };
 
-Difference difference(const GpuCase& gpu_case, const JointStates& states, int from, int to) {
+Difference difference(const GpuCase& gpu_case, const JointStates& states, StateIndex from, StateIndex to) {
   Difference found;
-  for (int service = 0; ix(service) < gpu_case.bundles.size(); ++service) {
-    const Bundles& bundles = gpu_case.bundles[ix(service)];
-    const int old = states.bundles_of(from, service).front();
-    const int now = states.bundles_of(to, service).front();
-    for (int label = 0; ix(label) < bundles.labels.size(); ++label) {
-      const int more = bundles.count_of(now, label) - bundles.count_of(old, label);
-      if (more != 0) found.labels.push_back({.service = service, .kind = bundles.labels[ix(label)].kind, .more = more});
+  for (const ServiceIndex service : indices_of<ServiceIndex>(gpu_case.bundles)) {
+    const Bundles& bundles = gpu_case.bundles[service];
+    const BundleIndex old = states.bundles_of(from, service).front();
+    const BundleIndex now = states.bundles_of(to, service).front();
+    for (const ItemIndex item : indices_of<ItemIndex>(bundles.items)) {
+      const int more = bundles.count_of(now, item) - bundles.count_of(old, item);
+      if (more != 0) found.items.push_back({.service = service, .kind = bundles.items[item].kind, .more = more});
     }
   }
   return found;
@@ -100,18 +100,17 @@ Difference difference(const GpuCase& gpu_case, const JointStates& states, int fr
 /// Costs of a change in which nothing is handed over, or of one in which everything is.
 double cost_if_created(const PieceCosts& costs, const Difference& of) {
   double cost = 0;
-  for (const auto& [service, kind, more] : of.labels) {
-    cost += more > 0 ? more * costs.created[ix(service)][ix(kind)]
-                     : -more * (costs.dropped[ix(service)][ix(kind)] - costs.price);
+  for (const auto& [service, kind, more] : of.items) {
+    cost += more > 0 ? more * costs.created[service][kind] : -more * (costs.dropped[service][kind] - costs.price);
   }
   return cost;
 }
 
 double cost_if_given(const PieceCosts& costs, const Difference& of, bool counts_dropped) {
   double cost = 0;
-  for (const auto& [service, kind, more] : of.labels) {
-    if (more > 0) cost += more * costs.given[ix(service)][ix(kind)];
-    if (more < 0 && counts_dropped) cost += -more * costs.dropped[ix(service)][ix(kind)];
+  for (const auto& [service, kind, more] : of.items) {
+    if (more > 0) cost += more * costs.given[service][kind];
+    if (more < 0 && counts_dropped) cost += -more * costs.dropped[service][kind];
   }
   return cost;
 }
@@ -120,13 +119,13 @@ double cost_if_given(const PieceCosts& costs, const Difference& of, bool counts_
 /// that gain most by it.
 double cost_with_handovers(const PieceCosts& costs, const Difference& of, int kinds) {
   double cost = cost_if_created(costs, of);
-  for (int kind = 0; kind < kinds; ++kind) {
+  for (const KindIndex kind : Indices<KindIndex>(kinds)) {
     std::vector<double> gains;
     int dropped = 0;
-    for (const auto& [service, of_kind, more] : of.labels) {
+    for (const auto& [service, of_kind, more] : of.items) {
       if (of_kind != kind) continue;
       if (more < 0) dropped -= more;
-      const double gain = costs.given[ix(service)][ix(kind)] - costs.created[ix(service)][ix(kind)] + costs.price;
+      const double gain = costs.given[service][kind] - costs.created[service][kind] + costs.price;
       for (int i = 0; i < more; ++i) gains.push_back(gain);
     }
     std::ranges::sort(gains, std::greater<>());
@@ -153,16 +152,16 @@ TEST(JointChanges, AreExactForOneServiceThatHandsNothingOver) {
     const PieceCosts costs = drawn_costs(of.gpu_case, seed % 2 == 0, rng);
     const std::vector<double> values = drawn_values(of.states, rng);
     std::vector<double> now = values;
-    of.changes.make(costs.of_steps(of.states), {}, {}, now.data());
-    for (int from = 0; from < of.states.count(); ++from) {
-      double best = values[ix(from)];
-      for (int to = 0; to < of.states.count(); ++to) {
-        best = std::max(best, values[ix(to)] + cost_if_created(costs, difference(of.gpu_case, of.states, from, to)));
+    of.changes.make(costs.of_additions(of.states), {}, {}, now.data());
+    for (const StateIndex from : Indices<StateIndex>(of.states.count())) {
+      double best = values[from];
+      for (const StateIndex to : Indices<StateIndex>(of.states.count())) {
+        best = std::max(best, values[to] + cost_if_created(costs, difference(of.gpu_case, of.states, from, to)));
       }
       if (best == kWorthless) {
-        ASSERT_EQ(now[ix(from)], kWorthless);
+        ASSERT_EQ(now[from], kWorthless);
       } else {
-        ASSERT_NEAR(now[ix(from)], best, 1e-9);
+        ASSERT_NEAR(now[from], best, 1e-9);
       }
     }
   }
@@ -176,32 +175,32 @@ TEST(JointChanges, HoldForEveryChangeAndHandover) {
     Case of(problem);
     Rng rng(seed);
     const PieceCosts costs = drawn_costs(of.gpu_case, seed % 2 == 0, rng);
-    const JointChanges::Costs of_steps = costs.of_steps(of.states);
+    const JointChanges::Costs of_additions = costs.of_additions(of.states);
     const std::vector<double> values = drawn_values(of.states, rng);
     std::vector<double> now = values;
-    of.changes.make(of_steps, {}, {}, now.data());
+    of.changes.make(of_additions, {}, {}, now.data());
     std::vector<double> spare = now;
     of.changes.take_spare(spare.data());
-    for (int from = 0; from < of.states.count(); ++from) {
-      double most = values[ix(from)];
-      for (int to = 0; to < of.states.count(); ++to) {
+    for (const StateIndex from : Indices<StateIndex>(of.states.count())) {
+      double most = values[from];
+      for (const StateIndex to : Indices<StateIndex>(of.states.count())) {
         if (to == from) continue;
         const Difference by = difference(of.gpu_case, of.states, from, to);
-        const double if_given = values[ix(to)] + cost_if_given(costs, by, true);
+        const double if_given = values[to] + cost_if_given(costs, by, true);
         // Isolation is not asked of what is left after pieces were dropped: the bound is larger for it.
-        const bool only_drops = std::ranges::all_of(by.labels, [](const auto& each) { return each.more < 0; });
+        const bool only_drops = std::ranges::all_of(by.items, [](const auto& each) { return each.more < 0; });
         if (of.states.may_begin(to) || only_drops) most = std::max(most, if_given);
         if (!of.states.may_begin(to)) continue;
-        const double worth = values[ix(to)] + cost_with_handovers(costs, by, of.gpu_case.rooms.kinds());
-        ASSERT_GE(now[ix(from)], worth - 1e-9) << from << " to " << to;
+        const double worth = values[to] + cost_with_handovers(costs, by, of.gpu_case.rooms.kinds());
+        ASSERT_GE(now[from], worth - 1e-9) << from << " to " << to;
         // Spare slices are asked for only where dropped pieces contribute nothing.
         if (seed % 2 == 1) {
-          ASSERT_GE(spare[ix(from)], if_given - 1e-9) << from << " to " << to;
+          ASSERT_GE(spare[from], if_given - 1e-9) << from << " to " << to;
         }
       }
-      ASSERT_GE(now[ix(from)], values[ix(from)]);
-      ASSERT_GE(spare[ix(from)], now[ix(from)]);
-      ASSERT_LE(now[ix(from)], most + 1e-9);
+      ASSERT_GE(now[from], values[from]);
+      ASSERT_GE(spare[from], now[from]);
+      ASSERT_LE(now[from], most + 1e-9);
     }
   }
 }
@@ -217,26 +216,26 @@ TEST(JointChanges, AllowSeveralQuickOnesInABlock) {
     if (std::ranges::count(of.gpu_case.start_slots, 0) > 0) continue;
     Rng rng(seed);
     const PieceCosts costs = drawn_costs(of.gpu_case, seed % 2 == 0, rng);
-    const JointChanges::Costs of_steps = costs.of_steps(of.states);
+    const JointChanges::Costs of_additions = costs.of_additions(of.states);
     const std::vector<double> values = drawn_values(of.states, rng);
     std::vector<double> once = values;
-    of.changes.make(of_steps, {}, {}, once.data());
+    of.changes.make(of_additions, {}, {}, once.data());
     constexpr int kBlockSlots = 4;
     std::vector<double> often = values;
     of.changes.allow_in_blocks(kBlockSlots);
-    of.changes.make(of_steps, {}, {}, often.data());
-    for (int from = 0; from < of.states.count(); ++from) {
-      ASSERT_GE(often[ix(from)], once[ix(from)]);
-      for (int to = 0; to < of.states.count(); ++to) {
+    of.changes.make(of_additions, {}, {}, often.data());
+    for (const StateIndex from : Indices<StateIndex>(of.states.count())) {
+      ASSERT_GE(often[from], once[from]);
+      for (const StateIndex to : Indices<StateIndex>(of.states.count())) {
         const Difference by = difference(of.gpu_case, of.states, from, to);
-        const bool is_quick = std::ranges::all_of(by.labels, [&](const auto& each) {
-          const int start = of.gpu_case.start_slots[ix(each.service)];
+        const bool is_quick = std::ranges::all_of(by.items, [&](const auto& each) {
+          const int start = of.gpu_case.start_slots[each.service];
           return each.more < 0 || start < kBlockSlots;
         });
-        const bool adds = std::ranges::any_of(by.labels, [](const auto& each) { return each.more > 0; });
+        const bool adds = std::ranges::any_of(by.items, [](const auto& each) { return each.more > 0; });
         if (!is_quick || !adds || !of.states.may_begin(to)) continue;
         ++quick_cases;
-        ASSERT_GE(often[ix(from)], once[ix(to)] + cost_if_given(costs, by, true) - 1e-9) << from << " to " << to;
+        ASSERT_GE(often[from], once[to] + cost_if_given(costs, by, true) - 1e-9) << from << " to " << to;
       }
     }
   }
@@ -246,44 +245,44 @@ TEST(JointChanges, AllowSeveralQuickOnesInABlock) {
 /// Every configuration of serving pieces, and the state that it has.
 struct Placed {
   Configuration pieces;
-  int state = 0;
+  StateIndex state{};
 };
 
 class Placings {
  public:
   Placings(const GpuCase& gpu_case, const JointStates& states)
       : case_(gpu_case), states_(states), bundles_(gpu_case.bundles.size()) {
-    add(0, 0);
+    add(SiteIndex(0), 0);
   }
   [[nodiscard]] const std::vector<Placed>& all() const { return all_; }
 
  private:
-  void add(int site, std::uint64_t taken) {
+  void add(SiteIndex site, std::uint64_t taken) {
     if (ix(site) == case_.model.sites.size()) {
       all_.push_back({.pieces = pieces_, .state = states_.state_of(bundles_)});
       return;
     }
     add(site + 1, taken);
     if ((taken >> site & 1) != 0) return;
-    const int kind = case_.model.sites[ix(site)].kind;
-    for (int service = 0; ix(service) < bundles_.size(); ++service) {
-      const std::vector<double>& rates = case_.model.rates[ix(kind)][ix(service)].requests_per_second;
+    const KindIndex kind = case_.model.sites[site].kind;
+    for (const ServiceIndex service : indices_of<ServiceIndex>(bundles_)) {
+      const std::vector<double>& rates = case_.model.rates[kind][service].requests_per_second;
       for (int use = 0; ix(use) < rates.size(); ++use) {
-        if (rates[ix(use)] <= 0) continue;
-        const Bundles& bundles = case_.bundles[ix(service)];
-        const int before = bundles_[ix(service)];
-        bundles_[ix(service)] = bundles.plus(before, bundles.label_of[ix(kind) * rates.size() + ix(use)]);
+        if (rates[use] <= 0) continue;
+        const Bundles& bundles = case_.bundles[service];
+        const BundleIndex before = bundles_[service];
+        bundles_[service] = bundles.plus(before, bundles.item(kind, use));
         pieces_.push_back({.site = site, .service = service, .use = use});
-        add(site + 1, taken | case_.model.sites[ix(site)].clashes);
+        add(site + 1, taken | case_.model.sites[site].clashes);
         pieces_.pop_back();
-        bundles_[ix(service)] = before;
+        bundles_[service] = before;
       }
     }
   }
 
   const GpuCase& case_;
   const JointStates& states_;
-  std::vector<int> bundles_;
+  std::vector<BundleIndex> bundles_;
   Configuration pieces_;
   std::vector<Placed> all_;
 };
@@ -300,7 +299,7 @@ double cost_of_change(const GpuCase& gpu_case, const std::vector<std::vector<dou
     after |= std::uint64_t{1} << piece.site;
     if (std::ranges::find(from, piece) != from.end()) continue;
     const int delay = slots_until_ready(gpu_case.problem, gpu_case.model, from, piece);
-    cost += delay * slot_worth[ix(piece.service)][ix(gpu_case.model.sites[ix(piece.site)].kind)];
+    cost += delay * slot_worth[piece.service][gpu_case.model.sites[piece.site].kind];
   }
   return cost + gpu_case.problem.change_price * std::popcount(before ^ after);
 }
@@ -334,13 +333,13 @@ TEST(JointChanges, HoldForTheDelaysOfPlacedPieces) {
     }
     const std::vector<double> values = drawn_values(of.states, rng);
     std::vector<double> now = values;
-    of.changes.make(costs.of_steps(of.states), {}, {}, now.data());
+    of.changes.make(costs.of_additions(of.states), {}, {}, now.data());
     const Placings placings(of.gpu_case, of.states);
     for (const Placed& from : placings.all()) {
       for (const Placed& to : placings.all()) {
         if (!of.states.may_begin(to.state)) continue;
-        const double worth = values[ix(to.state)] - cost_of_change(of.gpu_case, slot_worth, from.pieces, to.pieces);
-        ASSERT_GE(now[ix(from.state)], worth - 1e-9);
+        const double worth = values[to.state] - cost_of_change(of.gpu_case, slot_worth, from.pieces, to.pieces);
+        ASSERT_GE(now[from.state], worth - 1e-9);
       }
     }
   }
@@ -355,16 +354,16 @@ TEST(JointChanges, TakeOneOverAndCreateTheRest) {
   costs.given.assign(2, std::vector<double>(3, -2));
   costs.created.assign(2, std::vector<double>(3, -5));
   costs.dropped.assign(2, std::vector<double>(3, 0));
-  const int quarter = of.gpu_case.bundles[0].plus(0, 0);
-  const int two = of.gpu_case.bundles[0].plus(quarter, 0);
+  const BundleIndex quarter = of.gpu_case.bundles[0].plus(kEmptyBundle, ItemIndex(0));
+  const BundleIndex two = of.gpu_case.bundles[0].plus(quarter, ItemIndex(0));
   std::vector<double> values(ix(of.states.count()), kWorthless);
   values[ix(of.states.state_of({quarter, quarter}))] = 100;
-  of.changes.make(costs.of_steps(of.states), {}, {}, values.data());
+  of.changes.make(costs.of_additions(of.states), {}, {}, values.data());
   EXPECT_DOUBLE_EQ(values[ix(of.states.state_of({quarter, quarter}))], 100);
-  EXPECT_DOUBLE_EQ(values[ix(of.states.state_of({quarter, 0}))], 100 - 5);
-  EXPECT_DOUBLE_EQ(values[ix(of.states.state_of({two, 0}))], 100 - 2);
+  EXPECT_DOUBLE_EQ(values[ix(of.states.state_of({quarter, kEmptyBundle}))], 100 - 5);
+  EXPECT_DOUBLE_EQ(values[ix(of.states.state_of({two, kEmptyBundle}))], 100 - 2);
   EXPECT_DOUBLE_EQ(values[ix(of.states.state_of({two, quarter}))], 100 - 1);
-  EXPECT_DOUBLE_EQ(values[ix(of.states.state_of({0, 0}))], 100 - 10);
+  EXPECT_DOUBLE_EQ(values[ix(of.states.state_of({kEmptyBundle, kEmptyBundle}))], 100 - 10);
 }
 
 /// A slice that serves nobody is created in the slot before, while a retraining holds the rest.
@@ -373,28 +372,28 @@ TEST(JointChanges, CreateWhileARetrainingGoesOn) {
   problem.services[0].retraining = RetrainingTerms{.is_stale = true, .due_slots = {}};
   const GpuCase gpu_case(problem);
   const JointStates states(gpu_case, Variants::kKept, kStatesMax);
-  JointChanges changes(gpu_case, states, {0});
+  JointChanges changes(gpu_case, states, {ServiceIndex(0)});
   PieceCosts costs;
   costs.given.assign(1, std::vector<double>(3, -2));
   costs.created.assign(1, std::vector<double>(3, -5));
   costs.dropped.assign(1, std::vector<double>(3, 0));
   // Progress next to an empty GPU is worth 8, next to a quarter 4.
-  const int quarter = gpu_case.bundles[0].plus(0, 0);
+  const BundleIndex quarter = gpu_case.bundles[0].plus(kEmptyBundle, ItemIndex(0));
   std::vector<double> rewards(ix(gpu_case.rooms.count()));
   rewards[0] = 8;
-  rewards[ix(gpu_case.bundles[0].room[ix(quarter)])] = 4;
+  rewards[ix(gpu_case.bundles[0].room[quarter])] = 4;
   std::vector<double> values(ix(states.count()), kWorthless);
   values[ix(states.state_of({quarter}))] = 100;
   std::vector<double> plain = values;
-  changes.make(costs.of_steps(states), rewards, {}, plain.data());
-  EXPECT_DOUBLE_EQ(plain[ix(states.state_of({0}))], 100 - 5);
+  changes.make(costs.of_additions(states), rewards, {}, plain.data());
+  EXPECT_DOUBLE_EQ(plain[ix(states.state_of({kEmptyBundle}))], 100 - 5);
   std::vector<double> training = values;
-  changes.make(costs.of_steps(states), rewards, {.while_training = true}, training.data());
-  EXPECT_DOUBLE_EQ(training[ix(states.state_of({0}))], 100 - 4 - 5 + 8);
+  changes.make(costs.of_additions(states), rewards, {.while_training = true}, training.data());
+  EXPECT_DOUBLE_EQ(training[ix(states.state_of({kEmptyBundle}))], 100 - 4 - 5 + 8);
   // Where the slice exists already, it need not be created.
   std::vector<double> at_once = values;
-  changes.make(costs.of_steps(states), rewards, {.at_once = true}, at_once.data());
-  EXPECT_DOUBLE_EQ(at_once[ix(states.state_of({0}))], 100 - 2);
+  changes.make(costs.of_additions(states), rewards, {.at_once = true}, at_once.data());
+  EXPECT_DOUBLE_EQ(at_once[ix(states.state_of({kEmptyBundle}))], 100 - 2);
 }
 
 }  // namespace

@@ -20,29 +20,29 @@ namespace {
 constexpr int kStatesMax = 100'000;
 constexpr int kSeeds = berth::testing::by_build(150, 15);
 
-/// What a service holds, [label], or [kind] where variants are free.
+/// What a service holds, [item], or [kind] where variants are free.
 using Counts = std::vector<int>;
 using All = std::vector<Counts>;  // [service]
 
-Counts counts_of(const GpuCase& gpu_case, Variants variants, int service, int bundle) {
-  const Bundles& bundles = gpu_case.bundles[ix(service)];
-  Counts counts(variants == Variants::kKept ? bundles.labels.size() : gpu_case.model.rates.size());
-  for (int label = 0; ix(label) < bundles.labels.size(); ++label) {
-    counts[ix(variants == Variants::kKept ? label : bundles.labels[ix(label)].kind)] += bundles.count_of(bundle, label);
+Counts counts_of(const GpuCase& gpu_case, Variants variants, ServiceIndex service, BundleIndex bundle) {
+  const Bundles& bundles = gpu_case.bundles[service];
+  Counts counts(variants == Variants::kKept ? bundles.items.size() : gpu_case.model.rates.size());
+  for (const ItemIndex item : indices_of<ItemIndex>(bundles.items)) {
+    counts[ix(variants == Variants::kKept ? item : bundles.items[item].kind)] += bundles.count_of(bundle, item);
   }
   return counts;
 }
 
 /// Calls `visit` with the bundles of all services, wherever they fit together.
 template <class Visit>
-void visit_tuples(const GpuCase& gpu_case, int taken, std::vector<int>& tuple, const Visit& visit) {
-  const std::size_t service = tuple.size();
-  if (service == gpu_case.bundles.size()) {
+void visit_tuples(const GpuCase& gpu_case, RoomIndex taken, std::vector<BundleIndex>& tuple, const Visit& visit) {
+  const ServiceIndex service(tuple.size());
+  if (ix(service) == gpu_case.bundles.size()) {
     visit(tuple, taken);
     return;
   }
-  for (int bundle = 0; bundle < gpu_case.bundles[service].count(); ++bundle) {
-    const int joined = gpu_case.rooms.join(taken, gpu_case.bundles[service].room[ix(bundle)]);
+  for (const BundleIndex bundle : Indices<BundleIndex>(gpu_case.bundles[service].count())) {
+    const RoomIndex joined = gpu_case.rooms.join(taken, gpu_case.bundles[service].room[bundle]);
     if (joined == kNoRoom) continue;
     tuple.push_back(bundle);
     visit_tuples(gpu_case, joined, tuple, visit);
@@ -51,24 +51,24 @@ void visit_tuples(const GpuCase& gpu_case, int taken, std::vector<int>& tuple, c
 }
 
 /// Each combination has one number, and each number one combination.
-std::map<All, int> expect_one_to_one(const GpuCase& gpu_case, Variants variants, const JointStates& states) {
-  std::map<All, int> numbers;
-  std::vector<int> tuple;
-  visit_tuples(gpu_case, 0, tuple, [&](const std::vector<int>& bundles, int room) {
+std::map<All, StateIndex> expect_one_to_one(const GpuCase& gpu_case, Variants variants, const JointStates& states) {
+  std::map<All, StateIndex> numbers;
+  std::vector<BundleIndex> tuple;
+  visit_tuples(gpu_case, kEmptyRoom, tuple, [&](const std::vector<BundleIndex>& bundles, RoomIndex room) {
     All all;
-    for (int service = 0; ix(service) < bundles.size(); ++service) {
-      all.push_back(counts_of(gpu_case, variants, service, bundles[ix(service)]));
+    for (const ServiceIndex service : indices_of<ServiceIndex>(bundles)) {
+      all.push_back(counts_of(gpu_case, variants, service, bundles[service]));
     }
-    const int state = states.state_of(bundles);
+    const StateIndex state = states.state_of(bundles);
     ASSERT_TRUE(state >= 0 && state < states.count());
     ASSERT_EQ(numbers.try_emplace(all, state).first->second, state) << "one combination, two numbers";
     ASSERT_EQ(states.room_of(state), room);
-    for (int service = 0; ix(service) < bundles.size(); ++service) {
-      ASSERT_EQ(states.held(state)[service], states.holding_of(service, bundles[ix(service)]));
-      ASSERT_TRUE(std::ranges::count(states.bundles_of(state, service), bundles[ix(service)]) == 1);
+    for (const ServiceIndex service : indices_of<ServiceIndex>(bundles)) {
+      ASSERT_EQ(states.held(state)[service], states.holding_of(service, bundles[service]));
+      ASSERT_TRUE(std::ranges::count(states.bundles_of(state, service), bundles[service]) == 1);
     }
   });
-  std::set<int> used;
+  std::set<StateIndex> used;
   for (const auto& [all, state] : numbers) used.insert(state);
   EXPECT_EQ(used.size(), numbers.size()) << "two combinations, one number";
   EXPECT_EQ(ix(states.count()), numbers.size());
@@ -77,44 +77,43 @@ std::map<All, int> expect_one_to_one(const GpuCase& gpu_case, Variants variants,
 
 /// From numbers to bundles and back.
 void expect_round_trips(const JointStates& states, int services) {
-  for (int state = 0; state < states.count(); ++state) {
-    std::vector<int> bundles(ix(services));
-    for (int service = 0; service < services; ++service) {
-      bundles[ix(service)] = states.bundles_of(state, service).front();
+  for (const StateIndex state : Indices<StateIndex>(states.count())) {
+    std::vector<BundleIndex> bundles(ix(services));
+    for (const ServiceIndex service : Indices<ServiceIndex>(services)) {
+      bundles[service] = states.bundles_of(state, service).front();
     }
     ASSERT_EQ(states.state_of(bundles), state);
-    for (int service = 0; service < services; ++service)
-      bundles[ix(service)] = states.bundles_of(state, service).back();
+    for (const ServiceIndex service : Indices<ServiceIndex>(services))
+      bundles[service] = states.bundles_of(state, service).back();
     ASSERT_EQ(states.state_of(bundles), state);
   }
 }
 
 /// The edges of a state lead to all states with one more piece, each once for each kind, in the order of kinds.
 void expect_edges(const GpuCase& gpu_case, Variants variants, const JointStates& states,
-                  const std::map<All, int>& numbers) {
+                  const std::map<All, StateIndex>& numbers) {
   for (const auto& [all, state] : numbers) {
-    std::set<std::pair<int, int>> wanted;  // state, kind
-    for (int service = 0; ix(service) < all.size(); ++service) {
-      for (std::size_t i = 0; i < all[ix(service)].size(); ++i) {
+    std::set<std::pair<StateIndex, KindIndex>> wanted;  // state, kind
+    for (const ServiceIndex service : indices_of<ServiceIndex>(all)) {
+      for (std::size_t i = 0; i < all[service].size(); ++i) {
         All more = all;
-        ++more[ix(service)][i];
+        ++more[service][i];
         const auto found = numbers.find(more);
-        const int kind =
-            variants == Variants::kKept ? gpu_case.bundles[ix(service)].labels[i].kind : static_cast<int>(i);
+        const KindIndex kind = variants == Variants::kKept ? gpu_case.bundles[service].items[i].kind : KindIndex(i);
         if (found != numbers.end()) wanted.emplace(found->second, kind);
       }
     }
     int kind_before = -1;
     bool was_last = true;
     for (const JointStates::Edge& edge : states.edges(state)) {
-      const JointStates::Step& step = states.steps()[ix(edge.step)];
+      const JointStates::Addition& addition = states.additions()[edge.addition];
       ASSERT_GT(edge.to, state) << "one more piece leads to a larger number";
-      ASSERT_EQ(wanted.erase({edge.to, step.kind}), 1U);
-      ASSERT_EQ(step.from, states.held(state)[step.service]);
-      ASSERT_EQ(step.to, states.held(edge.to)[step.service]);
-      ASSERT_EQ(was_last, step.kind != kind_before);
-      ASSERT_GE(step.kind, kind_before);
-      kind_before = step.kind;
+      ASSERT_EQ(wanted.erase({edge.to, addition.kind}), 1U);
+      ASSERT_EQ(addition.from, states.held(state)[addition.service]);
+      ASSERT_EQ(addition.to, states.held(edge.to)[addition.service]);
+      ASSERT_EQ(was_last, addition.kind != kind_before);
+      ASSERT_GE(addition.kind, kind_before);
+      kind_before = addition.kind;
       was_last = edge.is_last_of_kind != 0;
     }
     ASSERT_TRUE(was_last);
@@ -124,7 +123,7 @@ void expect_edges(const GpuCase& gpu_case, Variants variants, const JointStates&
 
 void expect_rules(const GpuCase& gpu_case, const JointStates& states) {
   const std::vector<ServiceTerms>& services = gpu_case.problem.services;
-  for (int state = 0; state < states.count(); ++state) {
+  for (const StateIndex state : Indices<StateIndex>(states.count())) {
     bool may_begin = true;
     for (std::size_t a = 0; a < services.size(); ++a) {
       for (std::size_t b = 0; b < services.size(); ++b) {
@@ -136,30 +135,30 @@ void expect_rules(const GpuCase& gpu_case, const JointStates& states) {
   }
 }
 
-/// Floors of holdings, steps by service, and common parts.
+/// Floors of holdings, additions by service, and common parts.
 void expect_holdings(const GpuCase& gpu_case, Variants variants, JointStates& states) {
-  for (int service = 0; ix(service) < gpu_case.bundles.size(); ++service) {
-    const Bundles& bundles = gpu_case.bundles[ix(service)];
-    std::map<Counts, int> numbers;
+  for (const ServiceIndex service : indices_of<ServiceIndex>(gpu_case.bundles)) {
+    const Bundles& bundles = gpu_case.bundles[service];
+    std::map<Counts, HoldingIndex> numbers;
     std::vector<char> keeps(ix(states.holdings(service)));
-    for (int bundle = 0; bundle < bundles.count(); ++bundle) {
-      const int holding = states.holding_of(service, bundle);
+    for (const BundleIndex bundle : Indices<BundleIndex>(bundles.count())) {
+      const HoldingIndex holding = states.holding_of(service, bundle);
       numbers[counts_of(gpu_case, variants, service, bundle)] = holding;
-      if (gpu_case.keeps_floor(service, bundles.rate[ix(bundle)])) keeps[ix(holding)] = 1;
+      if (gpu_case.keeps_floor(service, bundles.rate[bundle])) keeps[holding] = 1;
     }
     ASSERT_EQ(numbers.size(), ix(states.holdings(service)));
-    EXPECT_EQ(states.holding_of(service, 0), 0);
-    for (int holding = 0; holding < states.holdings(service); ++holding) {
-      EXPECT_EQ(states.keeps_floor(service, holding), keeps[ix(holding)] != 0);
+    EXPECT_EQ(states.holding_of(service, kEmptyBundle), 0);
+    for (const HoldingIndex holding : Indices<HoldingIndex>(states.holdings(service))) {
+      EXPECT_EQ(states.keeps_floor(service, holding), keeps[holding] != 0);
     }
-    for (int i = states.steps_begin(service); i < states.steps_begin(service + 1); ++i) {
-      EXPECT_EQ(states.steps()[ix(i)].service, service);
+    for (int i = states.additions_begin(service); i < states.additions_begin(service + 1); ++i) {
+      EXPECT_EQ(states.additions()[i].service, service);
     }
     for (const auto& [old_counts, old] : numbers) {
       for (const auto& [counts, holding] : numbers) {
         Counts common;
         for (std::size_t i = 0; i < counts.size(); ++i) common.push_back(std::min(counts[i], old_counts[i]));
-        ASSERT_EQ(states.common_with(service, old)[ix(holding)], numbers.at(common));
+        ASSERT_EQ(states.common_with(service, old)[holding], numbers.at(common));
       }
     }
   }
@@ -169,7 +168,7 @@ void expect_states_are_the_combinations(const Problem& problem, Variants variant
   const GpuCase gpu_case(problem);
   JointStates states(gpu_case, variants, kStatesMax);
   ASSERT_TRUE(states.is_usable());
-  const std::map<All, int> numbers = expect_one_to_one(gpu_case, variants, states);
+  const std::map<All, StateIndex> numbers = expect_one_to_one(gpu_case, variants, states);
   expect_round_trips(states, static_cast<int>(problem.services.size()));
   expect_edges(gpu_case, variants, states, numbers);
   expect_rules(gpu_case, states);

@@ -9,8 +9,8 @@ namespace berth::planner {
 
 struct ModelState {
   bool is_stale = false;
-  bool is_done = false;  ///< and its swap is under way
-  int fresh_from = 0;    ///< while it is done
+  bool is_done = false;    ///< and its swap is under way
+  SlotIndex fresh_from{};  ///< while it is done
   double progress = 0;
   friend bool operator==(const ModelState&, const ModelState&) = default;
 
@@ -22,12 +22,12 @@ struct ModelState {
 [[nodiscard]] inline ModelState first_state(const RetrainingTerms& terms) {
   return {.is_stale = terms.is_stale,
           .is_done = terms.fresh_in > 0,
-          .fresh_from = terms.fresh_in,
+          .fresh_from = SlotIndex(terms.fresh_in),
           .progress = terms.progress};
 }
 
 /// The beginning of a slot: applies due times, completions and swaps, in this order.
-inline void enter_slot(const RetrainingTerms& terms, int slot, ModelState& state) {
+inline void enter_slot(const RetrainingTerms& terms, SlotIndex slot, ModelState& state) {
   if (std::ranges::binary_search(terms.due_slots, slot)) {
     if (!terms.keeps_unfinished || !state.is_open()) state.progress = 0;
     state.is_stale = true;

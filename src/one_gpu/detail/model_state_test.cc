@@ -28,7 +28,7 @@ Problem drawn_problem(Rng rng) {
     terms.progress = 0;
     terms.fresh_in = 1 + static_cast<int>(rng.below(4));
   }
-  for (int slot = 0; slot < problem.slots; ++slot) {
+  for (const SlotIndex slot : Indices<SlotIndex>(problem.slots)) {
     if (rng.below(6) == 0) terms.due_slots.push_back(slot);
     service.outside_progress.push_back(static_cast<double>(rng.below(4)) / 8);
   }
@@ -49,59 +49,59 @@ TEST(ModelState, GoesThroughTheStatesThatTheCheckerFinds) {
     const RetrainingTerms& terms = *service.retraining;
     const Evaluation truth = evaluate(problem, {.gpus = {{}}});
     ModelState state = first_state(terms);
-    for (int slot = 0; slot < problem.slots; ++slot) {
+    for (const SlotIndex slot : Indices<SlotIndex>(problem.slots)) {
       enter_slot(terms, slot, state);
       ASSERT_EQ(!state.is_stale, truth.services[0][static_cast<std::size_t>(slot)].is_fresh) << "slot " << slot;
       if (state.is_open()) state.progress += service.outside_progress[static_cast<std::size_t>(slot)];
     }
-    enter_slot(terms, problem.slots, state);
+    enter_slot(terms, SlotIndex(problem.slots), state);
     const double wanted = state.is_open() ? terms.progress_value * state.progress : terms.fresh_value;
     EXPECT_NEAR(truth.model_value.front(), wanted, 1e-9);
   }
 }
 
 TEST(ModelState, IsFreshAfterTheSwapAndStaleWhenDue) {
-  const RetrainingTerms terms{.is_stale = true, .due_slots = {6}, .swap_slots = 2};
+  const RetrainingTerms terms{.is_stale = true, .due_slots = {SlotIndex(6)}, .swap_slots = 2};
   ModelState state = first_state(terms);
-  enter_slot(terms, 0, state);
+  enter_slot(terms, SlotIndex(0), state);
   EXPECT_TRUE(state.is_open());
   state.progress = 1;  // in slot 0
-  enter_slot(terms, 1, state);
+  enter_slot(terms, SlotIndex(1), state);
   EXPECT_TRUE(state.is_stale && state.is_done);
   EXPECT_EQ(state.fresh_from, 3);
-  enter_slot(terms, 2, state);
+  enter_slot(terms, SlotIndex(2), state);
   EXPECT_TRUE(state.is_stale);
-  enter_slot(terms, 3, state);
+  enter_slot(terms, SlotIndex(3), state);
   EXPECT_FALSE(state.is_stale || state.is_done);
-  enter_slot(terms, 6, state);
+  enter_slot(terms, SlotIndex(6), state);
   EXPECT_TRUE(state.is_open());
   EXPECT_EQ(state.progress, 0);
 }
 
 /// Done and due at one moment: due comes first.
 TEST(ModelState, LosesProgressThatIsFullWhenTheNextIsDueUnlessItIsKept) {
-  RetrainingTerms terms{.is_stale = true, .progress = 0.9, .due_slots = {1}};
+  RetrainingTerms terms{.is_stale = true, .progress = 0.9, .due_slots = {SlotIndex(1)}};
   ModelState lost = first_state(terms);
-  enter_slot(terms, 0, lost);
+  enter_slot(terms, SlotIndex(0), lost);
   lost.progress = 1;
-  enter_slot(terms, 1, lost);
+  enter_slot(terms, SlotIndex(1), lost);
   EXPECT_TRUE(lost.is_open());
   EXPECT_EQ(lost.progress, 0);
   terms.keeps_unfinished = true;
   ModelState kept = first_state(terms);
-  enter_slot(terms, 0, kept);
+  enter_slot(terms, SlotIndex(0), kept);
   kept.progress = 1;
-  enter_slot(terms, 1, kept);
+  enter_slot(terms, SlotIndex(1), kept);
   EXPECT_FALSE(kept.is_stale);
 }
 
 TEST(ModelState, LosesASwapUnderWayWhenTheNextIsDue) {
-  const RetrainingTerms terms{.is_stale = true, .fresh_in = 3, .due_slots = {2}, .keeps_unfinished = true};
+  const RetrainingTerms terms{.is_stale = true, .fresh_in = 3, .due_slots = {SlotIndex(2)}, .keeps_unfinished = true};
   ModelState state = first_state(terms);
   EXPECT_FALSE(state.is_open());
-  enter_slot(terms, 1, state);
+  enter_slot(terms, SlotIndex(1), state);
   EXPECT_FALSE(state.is_open());
-  enter_slot(terms, 2, state);
+  enter_slot(terms, SlotIndex(2), state);
   EXPECT_TRUE(state.is_open());
   EXPECT_EQ(state.progress, 0);
 }

@@ -5,7 +5,7 @@
 
 #include "one_gpu/detail/arrangements.h"
 #include "one_gpu/detail/gpu_case.h"
-#include "one_gpu/detail/price_bound.h"
+#include "one_gpu/detail/service_bound.h"
 
 namespace berth::planner {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/test_cases.h"
-#include "one_gpu/detail/search.h"
+#include "one_gpu/detail/one_gpu_search.h"
 #include "window/testing/problems.h"
 
 namespace berth::planner {
@@ -21,25 +21,25 @@ namespace {
 using Shares = std::vector<Share>;
 
 /// A part of the window, and how much of the price of progress is counted; -1: all models are fresh.
-struct Stretch {
-  int from = 0;
-  int to = 0;
+struct PoolRange {
+  SlotIndex from{};
+  SlotIndex to{};
   double progress_factor = -1;
 };
 
 /// The whole of what is left of the window, its halves, quarters and eighths, and the ranges between due slots.
-std::vector<std::pair<int, int>> ranges_of(const GpuCase& gpu_case) {
-  const int first = gpu_case.first_slot;
+std::vector<std::pair<SlotIndex, SlotIndex>> ranges_of(const GpuCase& gpu_case) {
+  const SlotIndex first = gpu_case.first_slot;
   const int left = gpu_case.problem.slots - first;
-  std::vector<std::pair<int, int>> ranges;
+  std::vector<std::pair<SlotIndex, SlotIndex>> ranges;
   for (const int parts : {1, 2, 4, 8}) {
     for (int part = 0; part < parts && left >= parts; ++part) {
       ranges.emplace_back(first + left * part / parts, first + left * (part + 1) / parts);
     }
   }
-  std::vector<int> marks = {first, gpu_case.problem.slots};
+  std::vector<SlotIndex> marks = {first, gpu_case.end()};
   for (const ServiceTerms& service : gpu_case.problem.services) {
-    for (int slot = first + 1; slot < gpu_case.problem.slots; ++slot) {
+    for (SlotIndex slot = first + 1; slot < gpu_case.problem.slots; ++slot) {
       if (service.retraining && std::ranges::count(service.retraining->due_slots, slot) > 0) marks.push_back(slot);
     }
   }
@@ -50,53 +50,55 @@ std::vector<std::pair<int, int>> ranges_of(const GpuCase& gpu_case) {
   return ranges;
 }
 
-int room_of(const GpuCase& gpu_case, int service, const Share& share) {
-  const int room = gpu_case.bundles[ix(service)].room[ix(share.bundle)];
+RoomIndex room_of(const GpuCase& gpu_case, ServiceIndex service, const Share& share) {
+  const RoomIndex room = gpu_case.bundles[service].room[share.bundle];
   return share.retraining_kind < 0 ? room : gpu_case.rooms.add(room, share.retraining_kind);
 }
 
 /// What a service gets out of a stretch with a share: what it serves, the tail if it is the last, and progress.
-double value_of(const GpuCase& gpu_case, const Prices& prices, int service, const Share& share,
-                const Stretch& stretch) {
-  const auto& retraining = gpu_case.problem.services[ix(service)].retraining;
+double value_of(const GpuCase& gpu_case, const Prices& prices, ServiceIndex service, const Share& share,
+                const PoolRange& stretch) {
+  const auto& retraining = gpu_case.problem.services[service].retraining;
   const bool is_stale = stretch.progress_factor >= 0 && retraining &&
-                        (retraining->is_stale ||
-                         std::ranges::any_of(retraining->due_slots, [&](int due) { return due <= stretch.from; }));
-  const int level = gpu_case.bundles[ix(service)].level[ix(share.bundle)];
-  double value = gpu_case.served[ix(service)].value(level, !is_stale, stretch.from, stretch.to);
-  if (stretch.to == gpu_case.problem.slots) value += gpu_case.served[ix(service)].tail(level, !is_stale);
+                        (retraining->is_stale || std::ranges::any_of(retraining->due_slots, [&](SlotIndex due) {
+                           return due <= stretch.from;
+                         }));
+  const LevelIndex level = gpu_case.bundles[service].level[share.bundle];
+  double value = gpu_case.served[service].value(level, !is_stale, stretch.from, stretch.to);
+  if (stretch.to == gpu_case.problem.slots) value += gpu_case.served[service].tail(level, !is_stale);
   if (!is_stale || share.retraining_kind < 0) return value;
-  const double price = std::ranges::max(prices.progress[ix(service)]) * stretch.progress_factor;
+  const double price = std::ranges::max(prices.progress[service]) * stretch.progress_factor;
   return value + price * gpu_case.progress_rate(service, share.retraining_kind) * (stretch.to - stretch.from);
 }
 
 /// Whether a service has as many pieces of each kind as there are sites of it that are pinned to the service.
-bool has_pinned(const GpuCase& gpu_case, int service, const Share& share) {
+bool has_pinned(const GpuCase& gpu_case, ServiceIndex service, const Share& share) {
   std::vector<int> missing(gpu_case.model.rates.size());
   for (const PinnedSite& pin : gpu_case.gpu.pins) {
-    if (pin.service == service) ++missing[ix(gpu_case.model.sites[ix(pin.site)].kind)];
+    if (pin.service == service) ++missing[gpu_case.model.sites[pin.site].kind];
   }
-  const Bundles& bundles = gpu_case.bundles[ix(service)];
-  for (int label = 0; ix(label) < bundles.labels.size(); ++label) {
-    missing[ix(bundles.labels[ix(label)].kind)] -= bundles.count_of(share.bundle, label);
+  const Bundles& bundles = gpu_case.bundles[service];
+  for (const ItemIndex item : indices_of<ItemIndex>(bundles.items)) {
+    missing[bundles.items[item].kind] -= bundles.count_of(share.bundle, item);
   }
-  if (share.retraining_kind >= 0) --missing[ix(share.retraining_kind)];
+  if (share.retraining_kind >= 0) --missing[share.retraining_kind];
   return std::ranges::all_of(missing, [](int each) { return each <= 0; });
 }
 
 /// Calls `visit` with all shares that fit on the GPU together and hold the pinned slices.
-void visit_all(const GpuCase& gpu_case, int taken, Shares& shares, const std::function<void(const Shares&)>& visit) {
-  const int service = static_cast<int>(shares.size());
+void visit_all(const GpuCase& gpu_case, RoomIndex taken, Shares& shares,
+               const std::function<void(const Shares&)>& visit) {
+  const ServiceIndex service(shares.size());
   if (ix(service) == gpu_case.bundles.size()) {
     visit(shares);
     return;
   }
-  for (int bundle = 0; bundle < gpu_case.bundles[ix(service)].count(); ++bundle) {
-    for (int kind = -1; kind < gpu_case.rooms.kinds(); ++kind) {
+  for (const BundleIndex bundle : Indices<BundleIndex>(gpu_case.bundles[service].count())) {
+    for (KindIndex kind = kNoKind; kind < gpu_case.rooms.kinds(); ++kind) {
       const Share share{.bundle = bundle, .retraining_kind = kind};
       if (kind >= 0 && gpu_case.progress_rate(service, kind) <= 0) continue;
-      const int room = room_of(gpu_case, service, share);
-      const int joined = room == kNoRoom ? kNoRoom : gpu_case.rooms.join(taken, room);
+      const RoomIndex room = room_of(gpu_case, service, share);
+      const RoomIndex joined = room == kNoRoom ? kNoRoom : gpu_case.rooms.join(taken, room);
       if (joined == kNoRoom || !has_pinned(gpu_case, service, share)) continue;
       shares.push_back(share);
       visit_all(gpu_case, joined, shares, visit);
@@ -105,16 +107,16 @@ void visit_all(const GpuCase& gpu_case, int taken, Shares& shares, const std::fu
   }
 }
 
-double value_of_all(const GpuCase& gpu_case, const Prices& prices, const Shares& shares, const Stretch& stretch) {
+double value_of_all(const GpuCase& gpu_case, const Prices& prices, const Shares& shares, const PoolRange& stretch) {
   double sum = 0;
-  for (int service = 0; ix(service) < shares.size(); ++service) {
-    sum += value_of(gpu_case, prices, service, shares[ix(service)], stretch);
+  for (const ServiceIndex service : indices_of<ServiceIndex>(shares)) {
+    sum += value_of(gpu_case, prices, service, shares[service], stretch);
   }
   return sum;
 }
 
-std::vector<Stretch> stretches_of(const GpuCase& gpu_case) {
-  std::vector<Stretch> stretches;
+std::vector<PoolRange> stretches_of(const GpuCase& gpu_case) {
+  std::vector<PoolRange> stretches;
   for (const auto& [from, to] : ranges_of(gpu_case)) {
     for (const double factor : {-1.0, 0.0, 1.0, 2.0}) {
       stretches.push_back({.from = from, .to = to, .progress_factor = factor});
@@ -138,11 +140,11 @@ TEST(Pool, HasTheBestSharesOfEachStretch) {
     EXPECT_EQ(std::ranges::adjacent_find(pool), pool.end()) << "repeated";
     std::vector<Shares> all;
     Shares shares;
-    visit_all(gpu_case, 0, shares, [&](const Shares& each) { all.push_back(each); });
+    visit_all(gpu_case, kEmptyRoom, shares, [&](const Shares& each) { all.push_back(each); });
     if (all.empty()) continue;  // pins that cannot be held
     std::ranges::sort(all);
     for (const Shares& each : pool) EXPECT_TRUE(std::ranges::binary_search(all, each));
-    for (const Stretch& stretch : stretches_of(gpu_case)) {
+    for (const PoolRange& stretch : stretches_of(gpu_case)) {
       const auto value = [&](const Shares& each) { return value_of_all(gpu_case, prices.prices(), each, stretch); };
       const double best = value(*std::ranges::max_element(all, {}, value));
       const double found = value(*std::ranges::max_element(pool, {}, value));

@@ -1,454 +1,320 @@
 #include "one_gpu/detail/price_bound.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <utility>
+
+#include "one_gpu/detail/block_prices.h"
 
 namespace berth::planner {
 namespace {
 
-/// Values that differ by less come from one way through the program.
-constexpr double kSameValue = 1e-7;
+/// First prices: of a retraining, this share of what a fresh model adds; of kinds, progress counts at this share of its
+/// price.
+constexpr double kGainShare = 0.5;
+constexpr double kTrainingShare = 1;
+/// Values of a block are also taken from this many slots on each side, but from no more than a block.
+constexpr int kSmoothSlotsMax = 8;
+
+/// Rooms whose price is at least this share of the highest are nearly the most expensive.
+constexpr double kNearlyMostExpensive = 0.98;
+/// The share of the previous direction in a step (deflected subgradients): steps then follow a valley of the bound
+/// instead of crossing it.
+constexpr double kMemory = 0.6;
+/// Steps are shortened after this many in a row without improvement, by this factor.
+constexpr int kPatience = 3;
+constexpr double kShorter = 0.7;
+/// Factors of the price of progress that are computed together (see `ServiceBound::compute`).
+constexpr std::array<double, 1> kOneFactor = {1};
+constexpr std::array<double, 5> kWideFactors = {1, 0.25, 0.5, 2, 4};
+constexpr std::array<double, 5> kFactors = {1, 0.5, 0.75, 1.5, 2.5};
 
 }  // namespace
 
-ServiceBound::ServiceBound(const GpuCase& gpu_case, int service)
-    : case_(gpu_case),
-      terms_(gpu_case.problem.services[ix(service)]),
-      bundles_(gpu_case.bundles[ix(service)]),
-      service_(service),
-      slots_(gpu_case.problem.slots),
-      first_(gpu_case.first_slot),
-      floors_from_(gpu_case.problem.floors_from),
-      count_(bundles_.count()) {
-  const std::size_t size = ix(count_) * ix(slots_ + 1);
-  for (int bundle = 0; bundle < count_; ++bundle) {
-    keeps_floor_.push_back(gpu_case.keeps_floor(service, bundles_.rate[ix(bundle)]) ? 1 : 0);
+PriceBound::PriceBound(const GpuCase& gpu_case, std::vector<ServiceStart> starts, int block_slots, int tune_rounds)
+    : case_(gpu_case), starts_(std::move(starts)), block_slots_(block_slots) {
+  const Problem& problem = gpu_case.problem;
+  const int kinds = gpu_case.rooms.kinds();
+  prices_.kinds = kinds;
+  for (const SlotIndex t : Indices<SlotIndex>(problem.slots)) {
+    const PriceBlockIndex block(std::max(0, t - gpu_case.first_slot) / block_slots);
+    prices_.block_of.push_back(block);
+    prices_.seconds.resize(ix(block + 1));
+    if (t >= gpu_case.first_slot) prices_.seconds[block] += 1;
   }
-  if (terms_.retraining) {
-    keeps_unfinished_ = terms_.retraining->keeps_unfinished;
-    dues_ = terms_.retraining->due_slots;
+  prices_.block_of.emplace_back(prices_.seconds.size());
+  prices_.seconds.push_back(problem.tail_seconds);
+  prices_.kind.assign(prices_.seconds.size() * ix(kinds), 0);
+  most_expensive_.resize(prices_.seconds.size());
+  services_.reserve(problem.services.size());
+  for (const ServiceIndex service : indices_of<ServiceIndex>(problem.services)) {
+    services_.emplace_back(gpu_case, service);
+    double fastest = 0;
+    for (const KindIndex kind : Indices<KindIndex>(kinds))
+      fastest = std::max(fastest, gpu_case.progress_rate(service, kind));
+    retraining_slots_.push_back(fastest > 0 ? 1 / fastest : 1);
+    prices_.progress.emplace_back(ix(services_.back().epochs()));
   }
-  for (int t = 0; t <= slots_; ++t) {
-    epoch_.push_back(static_cast<int>(std::ranges::upper_bound(dues_, t) - dues_.begin()));
-  }
-  list_neighbours();
-  never_.assign(ix(count_), kNever);
-  set_factors(factors_);
-  price_of_progress_.resize(ix(slots_ + 1));
-  const Served& served = gpu_case.served[ix(service)];
-  if (retrains()) base_before_.resize(size);
-  for (int bundle = 0; bundle < count_; ++bundle) {
-    const int level = bundles_.level[ix(bundle)];
-    const double* stale = served.prefix(level, false);
-    double fresh = 0;
-    for (int t = 0; t <= slots_; ++t) {
-      const std::size_t place = ix(t) * ix(count_) + ix(bundle);
-      sums_[ix(kFresh)][place] = fresh;
-      if (retrains()) base_before_[place] = stale[t];
-      if (t < slots_) fresh += gpu_case.value_when_done(service, level, t);
+  start_progress();
+  start_kinds();
+  tune_progress(tune_rounds);
+  value_ = compute(prices_, kOneFactor);
+  now_ = prices_;
+  now_value_ = value_;
+}
+
+/// Prices of each block as if changes cost nothing and every model were fresh half of the time. Values are taken from
+/// a block on each side too: who has to be paid for changes does not follow each wave.
+void PriceBound::start_kinds() {
+  BlockPrices solver(case_);
+  const int smooth = std::min(kSmoothSlotsMax, block_slots_);
+  std::vector<std::vector<double>> values(services_.size());
+  for (const PriceBlockIndex block : indices_of<PriceBlockIndex>(prices_.seconds)) {
+    if (prices_.seconds[block] <= 0) continue;
+    const SlotIndex from = std::max(case_.first_slot, case_.first_slot + block * block_slots_ - smooth);
+    const SlotIndex to = case_.capped(case_.first_slot + (block + 1) * block_slots_ + smooth);
+    for (const ServiceIndex service : indices_of<ServiceIndex>(services_)) {
+      values[service] = value_of_rooms(service, block, from, to);
     }
-  }
-  if (!retrains()) return;
-  at_due_.resize(ix(count_) * ix(epochs()));
-  find_earliest_done();
-}
-
-void ServiceBound::list_neighbours() {
-  const int labels = static_cast<int>(bundles_.labels.size());
-  more_begin_.push_back(0);
-  less_begin_.push_back(0);
-  for (int bundle = 0; bundle < count_; ++bundle) {
-    for (int label = 0; label < labels; ++label) {
-      const int more = bundles_.plus(bundle, label);
-      const int less = bundles_.minus(bundle, label);
-      if (more != kNoBundle) more_.push_back(more);
-      if (less != kNoBundle) less_.push_back(less);
-    }
-    more_begin_.push_back(static_cast<int>(more_.size()));
-    less_begin_.push_back(static_cast<int>(less_.size()));
+    std::ranges::copy(solver.solve(values), prices_.kind.begin() + static_cast<std::ptrdiff_t>(block) * prices_.kinds);
   }
 }
 
-void ServiceBound::find_earliest_done() {
-  for (int kind = 0; kind < case_.rooms.kinds(); ++kind)
-    fastest_ = std::max(fastest_, case_.progress_rate(service_, kind));
-  const auto done_after = [&](int from, double progress) {
-    for (int t = from; t <= slots_; ++t) {
-      if (progress >= kDone) return t;
-      if (t == slots_) break;
-      progress += fastest_ + case_.outside_progress(service_, t);
-    }
-    return slots_ + 1;
-  };
-  const RetrainingTerms& terms = *terms_.retraining;
-  const int at_first = terms.is_stale && terms.fresh_in == 0 ? done_after(0, terms.progress) : slots_ + 1;
-  earliest_done_.push_back(at_first);
-  for (const int due : dues_) {
-    const int anew = done_after(due, 0);
-    earliest_done_.push_back(keeps_unfinished_ ? std::min(anew, earliest_done_.back()) : anew);
-  }
-}
-
-void ServiceBound::set_factors(std::span<const double> factors) {
-  factors_.assign(factors.begin(), factors.end());
-  const std::size_t all = ix(count_) * ix(slots_ + 1);
-  for (int phase = static_cast<int>(sums_.size()); phase < phases(); ++phase) {
-    sums_.emplace_back(all);
-    tables_.emplace_back(ix(count_) * ix(slots_ + 1 - first_));
-    scratch_.emplace_back(ix(count_));
-    if (phase >= kTraining) done_gain_.emplace_back(all);
-  }
-}
-
-void ServiceBound::compute(const Prices& prices, const PriceSums& sums, std::span<const double> factors) {
-  set_factors(factors);
-  prices_ = &prices;
-  price_sums_ = &sums;
-  if (retrains()) add_rewards();
-  compute_tail();
-  for (int t = slots_ - 1; t >= first_; --t) compute_slot(t);
-}
-
-double ServiceBound::stuck_price(int t) const {
-  const bool counts = keeps_unfinished_ || epoch_[ix(t)] == epochs() - 1;
-  return counts ? std::max(0.0, terms_.retraining->progress_value) : 0;
-}
-
-ServiceBound::Reward ServiceBound::best_reward(int block, int bundle, double price) const {
-  Reward best;
-  for (int k = 0; k < case_.rooms.kinds(); ++k) {
-    const double rate = case_.progress_rate(service_, k);
-    if (rate <= 0 || case_.rooms.add(bundles_.room[ix(bundle)], k) == kNoRoom) continue;
-    const double reward = price * rate - prices_->of(block, k);
-    if (reward > best.value) best = {.value = reward, .kind = k};
-  }
-  return best;
-}
-
-void ServiceBound::add_rewards() {
-  const std::vector<double>& of_epoch = prices_->progress[ix(service_)];
-  for (int t = 0; t <= slots_; ++t) {
-    price_of_progress_[ix(t)] = of_epoch[keeps_unfinished_ ? 0 : ix(epoch_[ix(t)])];
-  }
-  for (int phase = kStuck; phase < phases(); ++phase) add_reward(phase);
-}
-
-/// What a stale model serves and what progress is worth, summed over slots.
-void ServiceBound::add_reward(int phase) {
-  std::vector<double> reward(ix(count_));
-  std::vector<double>& sums = sums_[ix(phase)];
-  const std::vector<double>& fresh = sums_[ix(kFresh)];
-  std::fill_n(sums.begin(), count_, 0);
-  for (int t = 0; t < slots_; ++t) {
-    const int block = prices_->block_of[ix(t)];
-    const double price = phase == kStuck ? stuck_price(t) : price_of(phase, t);
-    const bool is_new = t == 0 || block != prices_->block_of[ix(t - 1)] || is_due(t);
-    for (int n = 0; n < count_ && is_new; ++n) reward[ix(n)] = best_reward(block, n, price).value;
-    const double outside = case_.outside_progress(service_, t) * price;
-    const std::size_t now = ix(t) * ix(count_);
-    const std::size_t next = now + ix(count_);
-    for (std::size_t n = 0; n < ix(count_); ++n) {
-      sums[next + n] = sums[now + n] + (base_before_[next + n] - base_before_[now + n]) + reward[n] + outside;
-    }
-    if (phase == kStuck) continue;
-    std::vector<double>& gain = done_gain_[ix(phase - kTraining)];
-    for (std::size_t n = 0; n < ix(count_); ++n) {
-      const double more = (sums[next + n] - sums[now + n]) - (fresh[next + n] - fresh[now + n]);
-      gain[next + n] = (t == 0 ? 0 : gain[now + n]) + std::max(0.0, more);
-    }
-  }
-}
-
-void ServiceBound::compute_tail() {
-  const Served& served = case_.served[ix(service_)];
-  const double* now = price_sums_->before(slots_);
-  const double* end = price_sums_->before(slots_ + 1);
-  for (int n = 0; n < count_; ++n) {
-    const int room = bundles_.room[ix(n)];
-    const double price = end[room] - now[room];
-    table(kFresh, slots_)[n] = served.tail(bundles_.level[ix(n)], true) - price;
-    if (!retrains()) continue;
-    table(kStuck, slots_)[n] = served.tail(bundles_.level[ix(n)], false) - price;
-    for (int phase = kTraining; phase < phases(); ++phase) {
-      const double done = price_of(phase, slots_) * kDone;
-      table(phase, slots_)[n] = slots_ >= earliest_done_.back() ? table(kFresh, slots_)[n] - done : kNever;
-    }
-  }
-}
-
-const double* ServiceBound::entering(int t, int phase) const {
-  if (!is_due(t)) return table(phase, t);
-  if (phase == kFresh) return at_due_.data() + ix(epoch_[ix(t)]) * ix(count_);
-  if (keeps_unfinished_) return table(phase, t);
-  return phase >= kTraining ? never_.data() : at_due_.data() + ix(epoch_[ix(t)]) * ix(count_);
-}
-
-void ServiceBound::compute_slot(int t) {
-  for (int phase = 0; phase < phases(); ++phase) {
-    const double* now = sums(phase, t);
-    const double* next = sums(phase, t + 1);
-    const double* price_now = price_sums_->before(t);
-    const double* price_next = price_sums_->before(t + 1);
-    const double* later = entering(t + 1, phase);
-    double* values = table(phase, t);
-    for (int n = 0; n < count_; ++n) {
-      const int room = bundles_.room[ix(n)];
-      values[n] = holds_floor(t, n) ? (next[n] - now[n]) - (price_next[room] - price_now[room]) + later[n] : kNever;
-    }
-  }
-  if (case_.can_change(t)) {
-    if (case_.start_slots[ix(service_)] == 0) {
-      add_free_changes(t);
-    } else {
-      add_changes(t);
-    }
-  }
-  if (!retrains()) return;
-  const double* fresh = table(kFresh, t);
-  for (int phase = kTraining; phase < phases() && t >= earliest_done_[ix(epoch_[ix(t)])]; ++phase) {
-    const double done = price_of(phase, t) * kDone;
-    double* training = table(phase, t);
-    for (int n = 0; n < count_; ++n) training[n] = std::max(training[n], fresh[n] - done);
-  }
-  if (!is_due(t)) return;
-  double* at_due = at_due_.data() + ix(epoch_[ix(t)]) * ix(count_);
-  for (int n = 0; n < count_; ++n) {
-    double training = table(kTraining, t)[n];
-    for (int phase = kTraining + 1; phase < phases(); ++phase) training = std::min(training, table(phase, t)[n]);
-    at_due[n] = std::max(table(kStuck, t)[n], training);
-  }
-}
-
-/// Where a change costs nothing, every bundle is worth as much as the best.
-void ServiceBound::add_free_changes(int t) {
-  for (int phase = 0; phase < phases(); ++phase) {
-    double* values = table(phase, t);
-    std::fill_n(values, count_, *std::max_element(values, values + count_));
-  }
-}
-
-double ServiceBound::done_within(int phase, int from, int to, int n) const {
-  if (to < earliest_done_[ix(epoch_[ix(from)])]) return kNever;
-  const std::vector<double>& gain = done_gain_[ix(phase - kTraining)];
-  return sums(kFresh, to)[n] - sums(kFresh, from)[n] +
-         (gain[ix(to) * ix(count_) + ix(n)] - gain[ix(from) * ix(count_) + ix(n)]) - price_of(phase, from) * kDone;
-}
-
-/// From a due slot on, stale and without progress, in phase b at the end.
-double ServiceBound::after_due(int b, int due, int end, int n) const {
-  if (epoch_[ix(end - 1)] != epoch_[ix(due)]) {
-    // Another one is due: everything that may be worth something.
-    double sum = 0;
-    for (int each = 0; each <= kTraining; ++each) sum += sums(each, end)[n] - sums(each, due)[n];
-    return sum;
-  }
-  // One lane is enough for a bound.
-  if (b > kTraining) return kNever;
-  if (b == kFresh) return done_within(kTraining, due, end, n);
-  return sums(b, end)[n] - sums(b, due)[n];
-}
-
-/// The most that a bundle gives in [t, end), from phase a to phase b.
-double ServiceBound::window(int a, int b, int t, int end, int n) const {
-  const auto plain = [&](int phase, int from, int to) { return sums(phase, to)[n] - sums(phase, from)[n]; };
-  if (epoch_[ix(t)] == epoch_[ix(end - 1)]) {
-    if (a == b) return plain(a, t, end);
-    return a >= kTraining && b == kFresh ? done_within(a, t, end, n) : kNever;
-  }
-  const int due = dues_[ix(epoch_[ix(t)])];
-  if (a == kFresh) return plain(a, t, due) + after_due(b, due, end, n);
-  if (!keeps_unfinished_) {
-    const double before = a == kStuck ? plain(a, t, due) : done_within(a, t, due, n);
-    return before + after_due(b, due, end, n);
-  }
-  if (a == kStuck) return b == a ? plain(a, t, end) : kNever;
-  const double anew = done_within(a, t, due, n) + after_due(b, due, end, n);
-  if (b == a) return std::max(anew, plain(a, t, end));
-  if (b == kFresh) return std::max(anew, plain(a, t, due) + done_within(a, due, end, n));
-  return anew;
-}
-
-void ServiceBound::add_changes(int t) {
-  const int end = std::min(t + case_.start_slots[ix(service_)], slots_);
-  const double* price_now = price_sums_->before(t);
-  const double* price_end = price_sums_->before(end);
-  const bool binds = end > floors_from_;
-  for (int phase = 0; phase < phases(); ++phase) {
-    double* best = scratch_[ix(phase)].data();
-    const double* later = entering(end, phase);
-    for (int n = count_ - 1; n >= 0; --n) {
-      const int room = bundles_.room[ix(n)];
-      double value = binds && keeps_floor_[ix(n)] == 0 ? kNever : later[n] - (price_end[room] - price_now[room]);
-      for (int i = more_begin_[ix(n)]; i < more_begin_[ix(n + 1)]; ++i) value = std::max(value, best[more_[ix(i)]]);
-      best[n] = value;
-    }
-  }
-  const bool is_plain = epoch_[ix(t)] == epoch_[ix(end - 1)];
-  for (int a = 0; a < phases(); ++a) {
-    double* values = table(a, t);
-    for (int n = 0; n < count_; ++n) {
-      double value = values[n];
-      if (is_plain) {
-        value = std::max(value, sums(a, end)[n] - sums(a, t)[n] + scratch_[ix(a)][ix(n)]);
-        if (a >= kTraining) value = std::max(value, done_within(a, t, end, n) + scratch_[kFresh][ix(n)]);
-      } else {
-        for (int b = 0; b < phases(); ++b) {
-          value = std::max(value, window(a, b, t, end, n) + scratch_[ix(b)][ix(n)]);
-        }
-      }
-      for (int i = less_begin_[ix(n)]; i < less_begin_[ix(n + 1)]; ++i) value = std::max(value, values[less_[ix(i)]]);
-      values[n] = value;
-    }
-  }
-}
-
-double ServiceBound::from_stale(int t, int bundle, double progress) const {
-  const double stuck = table(kStuck, t)[bundle] + stuck_price(t) * progress;
-  if (!may_get_done(t, progress)) return stuck;
-  double training = std::numeric_limits<double>::infinity();
-  for (int phase = kTraining; phase < phases(); ++phase) {
-    training = std::min(training, table(phase, t)[bundle] + price_of(phase, t) * progress);
-  }
-  return std::max(stuck, training);
-}
-
-bool ServiceBound::may_get_done(int t, double progress) const {
-  // Progress that is full at the end of the last slot before a due one comes too late.
-  const int last = epoch_end(t);
-  const bool has_outside = !terms_.outside_progress.empty() || case_.standing_progress[ix(service_)] > 0;
-  return has_outside || progress + (last - t) * fastest_ >= kDone;
-}
-
-double ServiceBound::best_factor(int epoch, int bundle, double progress) const {
-  const int t = epoch == 0 ? first_ : std::max(first_, dues_[ix(epoch - 1)]);
-  const double stuck = table(kStuck, t)[bundle] + stuck_price(t) * progress;
-  int best = kTraining;
+/// Takes the best of several factors of each price of progress, and the prices of kinds that belong to it, in turn.
+void PriceBound::tune_progress(int rounds) {
+  if (std::ranges::none_of(services_, [](const ServiceBound& bound) { return bound.retrains(); })) return;
+  Prices best = prices_;
   double least = std::numeric_limits<double>::infinity();
-  for (int phase = kTraining; phase < phases(); ++phase) {
-    const double value = std::max(stuck, table(phase, t)[bundle] + price_of(phase, t) * progress);
-    if (value >= least - kSameValue * std::abs(least)) continue;
-    least = value;
-    best = phase;
-  }
-  return factors_[ix(best - kTraining)];
-}
-
-void ServiceBound::trace(bool is_fresh, double progress, int bundle, Use& use) const {
-  Step now{.t = first_, .phase = kFresh, .bundle = bundle};
-  if (!is_fresh) now.phase = phase_of_stale(first_, bundle, progress);
-  if (now.phase == kTraining) use.progress[epoch_for_price(first_)] += progress;
-  while (now.t < slots_) {
-    const double value = table(now.phase, now.t)[now.bundle];
-    if (value == kNever) return;
-    const double slack = kSameValue * (1 + std::abs(value));
-    if (now.phase == kTraining && now.t >= earliest_done_[ix(epoch_[ix(now.t)])] &&
-        table(kFresh, now.t)[now.bundle] - price_of_progress_[ix(now.t)] * kDone >= value - slack) {
-      use.progress[epoch_for_price(now.t)] -= kDone;
-      now.phase = kFresh;
-      continue;
+  for (int round = 0; round < rounds; ++round) {
+    const double value = compute(prices_, kWideFactors);
+    if (value < least) {
+      least = value;
+      best = prices_;
     }
-    if (trace_hold(now, value - slack, use) || trace_change(now, value - slack, use)) continue;
-    if (!trace_drop(now, value - slack)) return;
-  }
-  if (now.phase == kTraining) use.progress[epoch_for_price(slots_)] -= kDone;
-  add_use(now.bundle, slots_, slots_ + 1, use);
-}
-
-int ServiceBound::phase_of_stale(int t, int bundle, double progress) const {
-  const double stuck = table(kStuck, t)[bundle] + stuck_price(t) * progress;
-  return from_stale(t, bundle, progress) > stuck ? kTraining : kStuck;
-}
-
-void ServiceBound::add_use(int bundle, int from, int to, Use& use) const {
-  const int room = bundles_.room[ix(bundle)];
-  for (int t = from; t < to; ++t) {
-    const std::size_t block = ix(prices_->block_of[ix(t)]);
-    const double seconds = t < slots_ ? 1 : prices_->seconds[block];
-    for (int kind = 0; kind < prices_->kinds; ++kind) {
-      use.kinds[block * ix(prices_->kinds) + ix(kind)] += seconds * case_.rooms.count_of(room, kind);
+    bool changes = false;
+    for (const ServiceIndex service : indices_of<ServiceIndex>(services_)) {
+      if (!services_[service].retrains()) continue;
+      for (const EpochIndex epoch : Indices<EpochIndex>(services_[service].epochs())) {
+        const ServiceStart& start = starts_[service];
+        const bool is_now = epoch == 0 && start.state.is_open();
+        const auto most = std::ranges::max_element(case_.bundles[service].rate) - case_.bundles[service].rate.begin();
+        const double factor = services_[service].best_factor(epoch, is_now ? start.bundle : BundleIndex(most),
+                                                             is_now ? start.state.progress : 0);
+        prices_.progress[service][epoch] *= factor;
+        changes = changes || factor != 1;
+      }
     }
+    if (round == 0) best.progress = prices_.progress;
+    if (!changes) break;
+    start_kinds();
   }
+  prices_ = best;
 }
 
-void ServiceBound::add_training(int phase, int bundle, int from, int to, Use& use) const {
-  if (phase == kFresh) return;
-  for (int t = from; t < to; ++t) {
-    const double price = phase == kStuck ? stuck_price(t) : price_of_progress_[ix(t)];
-    const int kind = best_reward(prices_->block_of[ix(t)], bundle, price).kind;
-    if (kind >= 0) use.kinds[ix(prices_->block_of[ix(t)]) * ix(prices_->kinds) + ix(kind)] += 1;
-    if (phase != kTraining) continue;
-    const double made = kind >= 0 ? case_.progress_rate(service_, kind) : 0;
-    use.progress[epoch_for_price(t)] += made + case_.outside_progress(service_, t);
-  }
-}
-
-bool ServiceBound::trace_hold(Step& now, double wanted, Use& use) const {
-  const int room = bundles_.room[ix(now.bundle)];
-  const double price = price_sums_->before(now.t + 1)[room] - price_sums_->before(now.t)[room];
-  const double value = sums(now.phase, now.t + 1)[now.bundle] - sums(now.phase, now.t)[now.bundle] - price +
-                       entering(now.t + 1, now.phase)[now.bundle];
-  if (!holds_floor(now.t, now.bundle) || value < wanted) return false;
-  add_use(now.bundle, now.t, now.t + 1, use);
-  add_training(now.phase, now.bundle, now.t, now.t + 1, use);
-  enter(now, now.t + 1);
-  return true;
-}
-
-/// Goes on to slot t, where something may be due.
-void ServiceBound::enter(Step& now, int t) const {
-  now.t = t;
-  if (!is_due(t) || (keeps_unfinished_ && now.phase != kFresh)) return;
-  now.phase = phase_of_stale(t, now.bundle, 0);
-}
-
-bool ServiceBound::trace_change(Step& now, double wanted, Use& use) const {
-  const int start = case_.start_slots[ix(service_)];
-  if (!case_.can_change(now.t) || start == 0) return false;
-  const int end = std::min(now.t + start, slots_);
-  for (int b = 0; b < phases(); ++b) {
-    const double* later = entering(end, b);
-    for (int n = 0; n < count_; ++n) {
-      if (later[n] == kNever || (end > floors_from_ && keeps_floor_[ix(n)] == 0)) continue;
-      const int room = bundles_.room[ix(n)];
-      const double price = price_sums_->before(end)[room] - price_sums_->before(now.t)[room];
-      const int common = bundles_.common_part(now.bundle, n);
-      if (window(now.phase, b, now.t, end, common) - price + later[n] < wanted) continue;
-      add_use(n, now.t, end, use);
-      add_training(now.phase, common, now.t, end, use);
-      if (now.phase == kTraining && b == kFresh) use.progress[epoch_for_price(now.t)] -= kDone;
-      now.phase = b;
-      now.bundle = n;
-      enter(now, end);
-      return true;
+/// What the slots [from, to) are worth a second to a service in each room, or the tail for the last block.
+std::vector<double> PriceBound::value_of_rooms(ServiceIndex service, PriceBlockIndex block, SlotIndex from,
+                                               SlotIndex to) const {
+  const Bundles& bundles = case_.bundles[service];
+  const Served& served = case_.served[service];
+  const bool is_tail = ix(block) + 1 == prices_.seconds.size();
+  const double seconds = is_tail ? prices_.seconds[block] : to - from;
+  const bool retrains = services_[service].retrains();
+  const auto& of_epoch = prices_.progress[service];
+  const double progress = retrains && !is_tail ? kTrainingShare * *std::ranges::max_element(of_epoch) : 0;
+  // What is new at the beginning of the window does not work yet.
+  const bool is_early = !is_tail && (from + to) / 2 < case_.first_slot + case_.start_slots[service];
+  std::vector<double> values(ix(case_.rooms.count()), kNever);
+  for (const BundleIndex n : Indices<BundleIndex>(bundles.count())) {
+    const BundleIndex ready = is_early ? bundles.common_part(n, starts_[service].bundle) : n;
+    const LevelIndex level = bundles.level[ready];
+    const RoomIndex room = bundles.room[n];
+    const auto of = [&](bool is_fresh) {
+      return is_tail ? served.tail(level, is_fresh) : served.value(level, is_fresh, from, to);
+    };
+    const double value = (retrains ? (of(true) + of(false)) / 2 : of(true)) / seconds;
+    values[room] = std::max(values[room], value);
+    // Where progress is worth nothing too: the prices of a block begin with what is best in the one before.
+    for (KindIndex kind(0); kind < case_.rooms.kinds() && retrains; ++kind) {
+      const double rate = case_.progress_rate(service, kind);
+      const int more = rate > 0 ? case_.rooms.add(room, kind) : kNoRoom;
+      if (more != kNoRoom) values[more] = std::max(values[more], value + progress * rate);
     }
   }
-  return false;
+  return values;
 }
 
-bool ServiceBound::trace_drop(Step& now, double wanted) const {
-  if (!case_.can_change(now.t)) return false;
-  const double* values = table(now.phase, now.t);
-  const bool is_free = case_.start_slots[ix(service_)] == 0;
-  if (is_free) return trace_free(now, wanted);
-  for (int label = 0; ix(label) < bundles_.labels.size(); ++label) {
-    const int less = bundles_.minus(now.bundle, label);
-    if (less == kNoBundle || values[less] < wanted) continue;
-    now.bundle = less;
-    return true;
+/// Half of what a fresh model gives more, from the middle of an epoch on, with all of the GPU.
+void PriceBound::start_progress() {
+  const Problem& problem = case_.problem;
+  for (const ServiceIndex service : indices_of<ServiceIndex>(services_)) {
+    if (!services_[service].retrains()) continue;
+    const RetrainingTerms& terms = *problem.services[service].retraining;
+    const Bundles& bundles = case_.bundles[service];
+    const auto most = std::ranges::max_element(bundles.rate) - bundles.rate.begin();
+    const LevelIndex level = bundles.level[BundleIndex(most)];
+    for (const EpochIndex epoch : indices_of<EpochIndex>(prices_.progress[service])) {
+      const SlotIndex begin = epoch == 0 ? SlotIndex(0) : terms.due_slots[epoch - 1];
+      const bool is_last = ix(epoch) == terms.due_slots.size();
+      const SlotIndex end = is_last ? case_.end() : terms.due_slots[epoch];
+      const SlotIndex middle = begin + (end - begin) / 2;
+      double gain = case_.served[service].value(level, true, middle, end) -
+                    case_.served[service].value(level, false, middle, end);
+      if (is_last) gain += case_.served[service].tail(level, true) - case_.served[service].tail(level, false);
+      prices_.progress[service][epoch] = std::max({0.0, gain * kGainShare, is_last ? terms.progress_value : 0.0});
+    }
+    // One price holds for all epochs then.
+    if (services_[service].keeps_unfinished())
+      prices_.progress[service].front() = std::ranges::max(prices_.progress[service]);
   }
-  return false;
 }
 
-/// To the bundle that a free change leads to.
-bool ServiceBound::trace_free(Step& now, double wanted) const {
-  for (int n = 0; n < count_; ++n) {
-    Step other{.t = now.t, .phase = now.phase, .bundle = n};
-    Use unused{.kinds = std::vector<double>(prices_->kind.size()), .progress = std::vector<double>(ix(epochs()))};
-    if (n == now.bundle || !trace_hold(other, wanted, unused)) continue;
-    now.bundle = n;
-    return true;
+void PriceBound::set_sums(const Prices& prices) {
+  const Rooms& rooms = case_.rooms;
+  const int slots = case_.problem.slots;
+  const std::size_t blocks = prices.seconds.size();
+  std::vector<double> of_room(blocks * ix(rooms.count()));
+  for (const PriceBlockIndex block : Indices<PriceBlockIndex>(blocks)) {
+    double* now = of_room.data() + ix(block) * ix(rooms.count());
+    for (const RoomIndex room : Indices<RoomIndex>(rooms.count())) {
+      double sum = 0;
+      for (const KindIndex k : Indices<KindIndex>(prices.kinds)) sum += prices.of(block, k) * rooms.count_of(room, k);
+      now[room] = sum;
+    }
+    most_expensive_[block] = kEmptyRoom;
+    for (const RoomIndex room : rooms.maximal()) {
+      if (now[room] > now[most_expensive_[block]]) most_expensive_[block] = room;
+    }
   }
-  return false;
+  sums_.rooms = rooms.count();
+  sums_.room.resize(ix(slots + 2) * ix(rooms.count()));
+  sums_.income.assign(ix(slots + 2), 0);
+  std::fill_n(sums_.room.begin(), rooms.count(), 0);
+  for (SlotIndex t(0); t <= slots; ++t) {
+    const PriceBlockIndex block = prices.block_of[t];
+    const double seconds = t < slots ? 1 : prices.seconds[block];
+    const double* each = of_room.data() + ix(block) * ix(rooms.count());
+    const double* now = sums_.before(t);
+    double* next = sums_.room.data() + ix(t + 1) * ix(rooms.count());
+    for (const RoomIndex room : Indices<RoomIndex>(rooms.count())) next[room] = now[room] + seconds * each[room];
+  }
+  for (SlotIndex t = case_.end(); t >= 0; --t) {
+    const PriceBlockIndex block = prices.block_of[t];
+    const double seconds = t < slots ? 1 : prices.seconds[block];
+    sums_.income[t] =
+        sums_.income[t + 1] + seconds * of_room[ix(block) * ix(rooms.count()) + ix(most_expensive_[block])];
+  }
+}
+
+double PriceBound::compute(const Prices& prices, std::span<const double> factors) {
+  set_sums(prices);
+  double value = sums_.income[case_.first_slot];
+  for (const ServiceIndex service : indices_of<ServiceIndex>(services_)) {
+    services_[service].compute(prices, sums_, factors);
+    value += from(service, case_.first_slot, starts_[service].bundle, starts_[service].state);
+  }
+  return value;
+}
+
+/// Kinds of the nearly most expensive rooms, on average: there are many such rooms, and the most expensive one alone
+/// would make steps alternate between them.
+std::vector<double> PriceBound::supply_of(PriceBlockIndex block) const {
+  const auto worth = [&](RoomIndex room) {
+    double sum = 0;
+    for (const KindIndex k : Indices<KindIndex>(now_.kinds)) sum += now_.of(block, k) * case_.rooms.count_of(room, k);
+    return sum;
+  };
+  const double most = worth(most_expensive_[block]);
+  std::vector<double> supply(ix(now_.kinds));
+  int count = 0;
+  for (const RoomIndex room : case_.rooms.maximal()) {
+    if (worth(room) < most * kNearlyMostExpensive) continue;
+    ++count;
+    for (const KindIndex k : Indices<KindIndex>(now_.kinds)) supply[k] += case_.rooms.count_of(room, k);
+  }
+  for (double& each : supply) each /= count;
+  return supply;
+}
+
+PriceBound::Slope PriceBound::slope() const {
+  const std::size_t blocks = prices_.seconds.size();
+  const std::size_t kinds = ix(prices_.kinds);
+  Slope slope;
+  slope.kinds.assign(blocks * kinds, 0);
+  for (const ServiceIndex service : indices_of<ServiceIndex>(services_)) {
+    Usage use{.kinds = std::vector<double>(blocks * kinds),
+              .progress = std::vector<double>(ix(services_[service].epochs()))};
+    services_[service].trace(!starts_[service].state.is_open(), starts_[service].state.progress,
+                             starts_[service].bundle, use);
+    for (std::size_t i = 0; i < use.kinds.size(); ++i) slope.kinds[i] -= use.kinds[i];
+    for (const double progress : use.progress) slope.norm += progress * progress * retraining_slots_[service];
+    slope.progress.push_back(std::move(use.progress));
+  }
+  for (const PriceBlockIndex block : Indices<PriceBlockIndex>(blocks)) {
+    const std::vector<double> supply = supply_of(block);
+    for (std::size_t k = 0; k < kinds; ++k) {
+      double& each = slope.kinds[ix(block) * kinds + k];
+      const double seconds = prices_.seconds[block];
+      each = seconds > 0 ? each / seconds + supply[k] : 0;
+      slope.norm += each * each * seconds;
+    }
+  }
+  return slope;
+}
+
+/// From the last direction to one that has a part of it.
+void PriceBound::turn(Slope slope) {
+  const auto keep = [&](double before, double now) { return kMemory * before + (1 - kMemory) * now; };
+  if (direction_.kinds.empty()) {
+    direction_ = std::move(slope);
+    return;
+  }
+  direction_.norm = 0;
+  for (std::size_t i = 0; i < slope.kinds.size(); ++i) {
+    double& each = direction_.kinds[i];
+    each = keep(each, slope.kinds[i]);
+    direction_.norm += each * each * prices_.seconds[i / ix(prices_.kinds)];
+  }
+  for (const ServiceIndex service : indices_of<ServiceIndex>(services_)) {
+    for (const EpochIndex epoch : indices_of<EpochIndex>(slope.progress[service])) {
+      double& each = direction_.progress[service][epoch];
+      each = keep(each, slope.progress[service][epoch]);
+      direction_.norm += each * each * retraining_slots_[service];
+    }
+  }
+}
+
+void PriceBound::step(const Slope& slope, double length, Prices& prices) const {
+  for (std::size_t i = 0; i < prices.kind.size(); ++i) {
+    prices.kind[i] = std::max(0.0, prices.kind[i] - length * slope.kinds[i]);
+  }
+  for (const ServiceIndex service : indices_of<ServiceIndex>(services_)) {
+    for (const EpochIndex epoch : indices_of<EpochIndex>(slope.progress[service])) {
+      double& price = prices.progress[service][epoch];
+      price = std::max(0.0, price - length * slope.progress[service][epoch] * retraining_slots_[service]);
+    }
+  }
+}
+
+void PriceBound::descend(double known, double gap, int rounds) {
+  int since_better = 0;
+  for (int round = 0; round < rounds && value_ - known > gap; ++round) {
+    turn(slope());
+    if (direction_.norm <= 0) break;
+    step(direction_, share_ * std::max(now_value_ - known, 0.0) / direction_.norm, now_);
+    now_value_ = compute(now_, kOneFactor);
+    if (now_value_ < value_) {
+      value_ = now_value_;
+      prices_ = now_;
+      since_better = 0;
+    } else if (++since_better >= kPatience) {
+      share_ *= kShorter;
+      since_better = 0;
+    }
+  }
+  now_ = prices_;
+  value_ = std::min(value_, compute(prices_, kFactors));
+  now_value_ = value_;
 }
 
 }  // namespace berth::planner

@@ -1,180 +1,77 @@
-/// Upper bounds of the window problem of one GPU from prices (Lagrangian relaxation).
-///
-/// The services of a GPU are coupled by its room alone: in each slot the kinds that they hold together must be one of
-/// its rooms. With a price for a slice of each kind in each slot, charged to the services and paid to the GPU,
-///     D(prices) = sum over slots of the most expensive room + sum over services of the best value of each alone
-/// is at least the value of the best schedule, for all prices. Alone, a service moves between bundles by a dynamic
-/// program over (slot, bundle): a change costs what its new pieces do not contribute until they are ready. A retraining
-/// is relaxed in the same way: progress has a price that is paid to the service as it is made, and charged when the
-/// retraining is done.
-///
-/// D is convex; a subgradient method lowers it. Ignored by the bound: budgets, isolation, pins, places of pieces, that
-/// a change waits for the ones before it, and the swap after a retraining.
+/// Prices that make the bound of one GPU small.
 #pragma once
 
-#include <cstddef>
-#include <limits>
 #include <span>
 #include <vector>
 
-#include "one_gpu/detail/gpu_case.h"
+#include "one_gpu/detail/model_state.h"
+#include "one_gpu/detail/service_bound.h"
 
 namespace berth::planner {
 
-inline constexpr double kNever = -std::numeric_limits<double>::infinity();
-
-/// What the bound knows about the model of a service: fresh, stuck (stale, and not done before the next due slot), or
-/// in training, in one lane for each price of progress.
-inline constexpr int kFresh = 0;
-inline constexpr int kStuck = 1;
-inline constexpr int kTraining = 2;
-
-/// Prices of kinds, constant in blocks of slots, and of progress.
-struct Prices {
-  int kinds = 0;
-  std::vector<int> block_of;                  ///< [slot], slots + 1: the last one is the tail, a block of its own
-  std::vector<double> seconds;                ///< [block]
-  std::vector<double> kind;                   ///< [block x kinds + kind], per second
-  std::vector<std::vector<double>> progress;  ///< [service][epoch], of a whole retraining
-
-  [[nodiscard]] double of(int block, int k) const { return kind[ix(block) * ix(kinds) + ix(k)]; }
+/// What a service has at the first slot in which something may change.
+struct ServiceStart {
+  BundleIndex bundle{};
+  ModelState state;
 };
 
-/// Sums of the prices over slots.
-struct PriceSums {
-  int rooms = 0;
-  std::vector<double> room;    ///< [slot x rooms + room], of holding a room in the slots before
-  std::vector<double> income;  ///< [slot], of the most expensive room from here to the end of the tail
-
-  [[nodiscard]] const double* before(int slot) const { return room.data() + ix(slot) * ix(rooms); }
-};
-
-/// What a service and its prices use of the GPU, for the subgradient.
-struct Use {
-  std::vector<double> kinds;     ///< [block x kinds + kind], summed over the seconds of the block
-  std::vector<double> progress;  ///< [epoch], made minus needed
-};
-
-/// The best that one service can do alone, from each slot, phase and bundle on.
-class ServiceBound {
+/// The bounds of all services of a GPU at common prices.
+class PriceBound {
  public:
-  /// Keeps a reference to the case.
-  ServiceBound(const GpuCase& gpu_case, int service);
+  /// Keeps a reference to the case. Blocks of prices have about `block_slots` slots. The prices of progress are
+  /// searched in this many rounds.
+  PriceBound(const GpuCase& gpu_case, std::vector<ServiceStart> starts, int block_slots, int tune_rounds);
 
-  /// O(slots x bundles x labels x factors). Keeps references to the prices. With several factors of the price of
-  /// progress, each gives a bound of a label and the least is used: a factor that is right at first is wrong for one
-  /// that has made much progress since, or none.
-  void compute(const Prices& prices, const PriceSums& sums, std::span<const double> factors);
+  /// Lowers the bound for at most this many rounds; `known` is the value of a solution from first_slot on (the target
+  /// of Polyak's step). Stops if the bound is within `gap` of it.
+  void descend(double known, double gap, int rounds);
 
-  /// From slot t >= first_slot on, after the effects of a due slot, with a bundle that is ready.
-  [[nodiscard]] double from_fresh(int t, int bundle) const { return table(kFresh, t)[bundle]; }
-  /// The same for a stale model. Requires: it retrains.
-  [[nodiscard]] double from_stale(int t, int bundle, double progress) const;
+  /// No schedule is worth more from first_slot on.
+  [[nodiscard]] double value() const { return value_; }
 
-  /// Of the factors last computed with, the one with the least bound for a stale model without progress that enters an
-  /// epoch with a bundle, at its due slot or, for epoch 0, at first_slot with `progress`.
-  [[nodiscard]] double best_factor(int epoch, int bundle, double progress) const;
-
-  /// What the prices imply for the model in a slot: whether a retraining is due, may be done at its beginning, and may
-  /// be done in time from some progress on; and the price of a whole retraining's progress. Requires: it retrains.
-  [[nodiscard]] bool is_due(int t) const { return t < slots_ && epoch_[ix(t)] != (t == 0 ? 0 : epoch_[ix(t - 1)]); }
-  [[nodiscard]] bool may_be_done(int t) const { return t >= earliest_done_[ix(epoch_[ix(t)])]; }
-  [[nodiscard]] bool may_get_done(int t, double progress) const;
-  [[nodiscard]] bool keeps_unfinished() const { return keeps_unfinished_; }
-  [[nodiscard]] double price_of_progress(int t) const { return price_of_progress_[ix(t)]; }
-  /// For a model that stays stale.
-  [[nodiscard]] double stuck_price(int t) const;
-
-  /// Adds the usage of the best path from a state at first_slot.
-  void trace(bool is_fresh, double progress, int bundle, Use& use) const;
-
-  /// One more than due slots.
-  [[nodiscard]] int epochs() const { return static_cast<int>(dues_.size()) + 1; }
-  [[nodiscard]] bool retrains() const { return terms_.retraining.has_value(); }
+  /// An upper bound, at these prices, on what a service and its share of the room gain from slot t on; summed over the
+  /// services, with income(t), a bound on the worth from there on.
+  [[nodiscard]] double from(ServiceIndex service, SlotIndex t, BundleIndex bundle, const ModelState& state) const {
+    const ServiceBound& bound = services_[service];
+    if (!state.is_open()) return bound.from_fresh(t, bundle);
+    return bound.from_stale(t, bundle, state.progress);
+  }
+  [[nodiscard]] double income(SlotIndex t) const { return sums_.income[t]; }
+  [[nodiscard]] const PriceSums& sums() const { return sums_; }
+  [[nodiscard]] const Prices& prices() const { return prices_; }
+  [[nodiscard]] const ServiceBound& service(ServiceIndex service) const { return services_[service]; }
 
  private:
-  struct Step {
-    int t = 0;
-    int phase = kFresh;
-    int bundle = 0;
+  void start_kinds();
+  void start_progress();
+  void tune_progress(int rounds);
+  [[nodiscard]] std::vector<double> value_of_rooms(ServiceIndex service, PriceBlockIndex block, SlotIndex from,
+                                                   SlotIndex to) const;
+  double compute(const Prices& prices, std::span<const double> factors);
+  void set_sums(const Prices& prices);
+  struct Slope {
+    std::vector<double> kinds;                  ///< [block x kinds + kind], of a second of the block
+    std::vector<std::vector<double>> progress;  ///< [service][epoch]
+    double norm = 0;                            ///< squared, in the metric of the steps
   };
-
-  [[nodiscard]] const double* table(int phase, int t) const {
-    return tables_[ix(phase)].data() + ix(t - first_) * ix(count_);
-  }
-  [[nodiscard]] double* table(int phase, int t) { return tables_[ix(phase)].data() + ix(t - first_) * ix(count_); }
-  /// Value of the slots before t, [bundle].
-  [[nodiscard]] const double* sums(int phase, int t) const { return sums_[ix(phase)].data() + ix(t) * ix(count_); }
-  [[nodiscard]] bool holds_floor(int t, int bundle) const { return t < floors_from_ || keeps_floor_[ix(bundle)] != 0; }
-  [[nodiscard]] int phases() const { return retrains() ? kTraining + static_cast<int>(factors_.size()) : 1; }
-  [[nodiscard]] double price_of(int phase, int t) const {
-    return price_of_progress_[ix(t)] * factors_[ix(phase - kTraining)];
-  }
-  /// The last slot at whose beginning a retraining can be done before the next is due.
-  [[nodiscard]] int epoch_end(int t) const {
-    return ix(epoch_[ix(t)]) < dues_.size() && !keeps_unfinished_ ? dues_[ix(epoch_[ix(t)])] - 1 : slots_;
-  }
-  [[nodiscard]] std::size_t epoch_for_price(int t) const { return keeps_unfinished_ ? 0 : ix(epoch_[ix(t)]); }
-
-  void list_neighbours();
-  void find_earliest_done();
-  void set_factors(std::span<const double> factors);
-  void add_rewards();
-  void add_reward(int phase);
-  struct Reward {
-    double value = 0;
-    int kind = -1;
-  };
-  /// The best kind of slice to retrain on together with a bundle, in a slot of a block, at a price of progress.
-  [[nodiscard]] Reward best_reward(int block, int bundle, double price) const;
-  void compute_tail();
-  void compute_slot(int t);
-  void add_changes(int t);
-  void add_free_changes(int t);
-  [[nodiscard]] const double* entering(int t, int phase) const;
-  [[nodiscard]] double done_within(int phase, int from, int to, int n) const;
-  [[nodiscard]] double after_due(int b, int due, int end, int n) const;
-  [[nodiscard]] double window(int a, int b, int t, int end, int n) const;
-
-  [[nodiscard]] int phase_of_stale(int t, int bundle, double progress) const;
-  void add_use(int bundle, int from, int to, Use& use) const;
-  void add_training(int phase, int bundle, int from, int to, Use& use) const;
-  bool trace_hold(Step& now, double wanted, Use& use) const;
-  bool trace_change(Step& now, double wanted, Use& use) const;
-  bool trace_drop(Step& now, double wanted) const;
-  bool trace_free(Step& now, double wanted) const;
-  void enter(Step& now, int t) const;
+  [[nodiscard]] std::vector<double> supply_of(PriceBlockIndex block) const;
+  [[nodiscard]] Slope slope() const;
+  void turn(Slope slope);
+  void step(const Slope& slope, double length, Prices& prices) const;
 
   const GpuCase& case_;
-  const ServiceTerms& terms_;
-  const Bundles& bundles_;
-  int service_;
-  int slots_;
-  int first_;
-  int floors_from_;
-  int count_;
-  bool keeps_unfinished_ = false;
-  std::vector<int> dues_;
-  std::vector<int> more_;        ///< bundles with a piece more, by bundle
-  std::vector<int> more_begin_;  ///< [bundle], count + 1
-  std::vector<int> less_;        ///< bundles with a piece less
-  std::vector<int> less_begin_;
-  std::vector<double> factors_ = {1.0};    ///< [phase - kTraining]
-  double fastest_ = 0;                     ///< progress per slot, on the best kind
-  std::vector<int> epoch_;                 ///< [slot], slots + 1: due slots up to it
-  std::vector<int> earliest_done_;         ///< [epoch], a slot; slots + 1: not in the window
-  std::vector<char> keeps_floor_;          ///< [bundle]
-  std::vector<double> price_of_progress_;  ///< [slot], slots + 1
-  std::vector<double> base_before_;        ///< [slot x bundle], sums of what a stale model serves
-  std::vector<std::vector<double>>
-      done_gain_;                          ///< [slot x bundle], sums of how much more training is worth than being done
-  std::vector<std::vector<double>> sums_;  ///< [slot x bundle]
-  std::vector<std::vector<double>> tables_;   ///< [(slot - first) x bundle]
-  std::vector<double> at_due_;                ///< [epoch x bundle], entering its due slot stale and without progress
-  std::vector<double> never_;                 ///< [bundle]
-  std::vector<std::vector<double>> scratch_;  ///< [bundle]
-  const Prices* prices_ = nullptr;
-  const PriceSums* price_sums_ = nullptr;
+  std::vector<ServiceStart> starts_;
+  int block_slots_;
+  std::vector<ServiceBound> services_;
+  Prices prices_;
+  PriceSums sums_;
+  std::vector<RoomIndex> most_expensive_;  ///< [block], a room
+  std::vector<double> retraining_slots_;   ///< [service], of the fastest kind
+  double value_ = 0;
+  Prices now_;
+  double now_value_ = 0;
+  Slope direction_;     ///< of the last step
+  double share_ = 0.5;  ///< of Polyak's step
 };
 
 }  // namespace berth::planner

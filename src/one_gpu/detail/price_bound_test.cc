@@ -4,18 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
-#include <span>
-#include <utility>
 #include <vector>
 
 #include "base/test_cases.h"
-#include "one_gpu/detail/search.h"
+#include "one_gpu/detail/one_gpu_search.h"
+#include "one_gpu/one_gpu.h"
 #include "window/check.h"
 #include "window/testing/exhaustive.h"
 #include "window/testing/problems.h"
@@ -24,287 +21,196 @@ namespace berth::planner {
 namespace {
 
 constexpr int kJudged = berth::testing::by_build(30, 6);
-constexpr std::array<double, 1> kOne = {1};
-constexpr std::array<double, 4> kSeveral = {1, 0.3, 2, 0};
 
-Problem one_gpu_of_tiny(std::uint64_t seed) {
-  Problem problem = testing::tiny_problem(Rng(seed));
-  problem.gpus.resize(1);
-  return problem;
-}
-
-/// Prices in blocks of random lengths: up to `kind_most` per second of a slice, and `progress_most` of a retraining.
-Prices drawn_prices(const GpuCase& gpu_case, Rng& rng, double kind_most, double progress_most) {
-  Prices prices;
-  prices.kinds = gpu_case.rooms.kinds();
-  for (int t = 0; t < gpu_case.problem.slots; ++t) {
-    if (t == 0 || rng.below(2) == 0) prices.seconds.push_back(0);
-    prices.block_of.push_back(static_cast<int>(prices.seconds.size()) - 1);
-    prices.seconds.back() += 1;
-  }
-  prices.block_of.push_back(static_cast<int>(prices.seconds.size()));
-  prices.seconds.push_back(gpu_case.problem.tail_seconds);
-  for (std::size_t i = 0; i < prices.seconds.size() * ix(prices.kinds); ++i) {
-    prices.kind.push_back(rng.below(4) == 0 ? 0 : kind_most * rng.unit());
-  }
-  for (const ServiceTerms& service : gpu_case.problem.services) {
-    prices.progress.emplace_back();
-    const std::size_t epochs = service.retraining ? service.retraining->due_slots.size() + 1 : 1;
-    for (std::size_t epoch = 0; epoch < epochs; ++epoch) prices.progress.back().push_back(progress_most * rng.unit());
-  }
-  return prices;
-}
-
-double price_of_room(const GpuCase& gpu_case, const Prices& prices, int slot, int room) {
-  double sum = 0;
-  for (int kind = 0; kind < prices.kinds; ++kind) {
-    sum += prices.of(prices.block_of[ix(slot)], kind) * gpu_case.rooms.count_of(room, kind);
-  }
-  return sum * (slot < gpu_case.problem.slots ? 1 : gpu_case.problem.tail_seconds);
-}
-
-PriceSums sums_of(const GpuCase& gpu_case, const Prices& prices) {
-  const int slots = gpu_case.problem.slots;
-  const int rooms = gpu_case.rooms.count();
-  PriceSums sums{.rooms = rooms, .room = std::vector<double>(ix(rooms)), .income = std::vector<double>(ix(slots) + 2)};
-  for (int t = 0; t <= slots; ++t) {
-    for (int room = 0; room < rooms; ++room) {
-      sums.room.push_back(sums.room[ix(t) * ix(rooms) + ix(room)] + price_of_room(gpu_case, prices, t, room));
-    }
-  }
-  for (int t = slots; t >= 0; --t) {
-    double most = 0;
-    for (int room = 0; room < rooms; ++room) most = std::max(most, price_of_room(gpu_case, prices, t, room));
-    sums.income[ix(t)] = sums.income[ix(t + 1)] + most;
-  }
-  return sums;
-}
-
-double start_value(const ServiceBound& bound, int first_slot, const ServiceStart& start) {
-  if (!start.state.is_open()) return bound.from_fresh(first_slot, start.bundle);
-  return bound.from_stale(first_slot, start.bundle, start.state.progress);
-}
-
-/// What the GPU earns, and what each service gains alone.
-double bound_at(const GpuCase& gpu_case, const Prices& prices, std::span<const double> factors) {
-  const OneGpuSearch search(gpu_case);
-  const std::vector<ServiceStart> starts = search.starts();
-  const PriceSums sums = sums_of(gpu_case, prices);
-  double value = search.value_before() + sums.income[ix(gpu_case.first_slot)];
-  for (int service = 0; ix(service) < starts.size(); ++service) {
-    ServiceBound bound(gpu_case, service);
-    bound.compute(prices, sums, factors);
-    value += start_value(bound, gpu_case.first_slot, starts[ix(service)]);
+/// The bound of all that is left from slot t on.
+double bound_from(const PriceBound& bound, SlotIndex t, const std::vector<ServiceStart>& services) {
+  double value = bound.income(t);
+  for (const ServiceIndex service : indices_of<ServiceIndex>(services)) {
+    value += bound.from(service, t, services[service].bundle, services[service].state);
   }
   return value;
 }
 
-TEST(PriceBound, HoldsForTheExhaustiveSearchAtAnyPrices) {
+TEST(PriceBound, HoldsForTheExhaustiveSearchAndOnlyFalls) {
   int judged = 0;
-  int retraining = 0;
   for (std::uint64_t seed = 0; judged < kJudged; ++seed) {
     SCOPED_TRACE(fmt::format("tiny_problem(Rng({}))", seed));
-    const Problem problem = one_gpu_of_tiny(seed);
+    Problem problem = testing::tiny_problem(Rng(seed));
+    problem.gpus.resize(1);
     const std::optional<Answer> truth = testing::Exhaustive(problem, 10'000).solve();
     if (!truth || truth->is_infeasible) continue;
     ++judged;
-    retraining += std::ranges::count_if(problem.services,
-                                        [](const ServiceTerms& service) { return service.retraining.has_value(); }) > 0
-                      ? 1
-                      : 0;
     const GpuCase gpu_case(problem);
-    const double scale = std::abs(truth->objective) / (problem.slots + problem.tail_seconds);
-    const double least = truth->objective - 1e-9 * (1 + std::abs(truth->objective));
-    Rng rng(seed);
-    for (const double kinds : {0.0, 0.3, 1.0, 4.0}) {
-      for (const double progress : {0.0, 0.5, 5.0, 50.0}) {
-        const Prices prices = drawn_prices(gpu_case, rng, kinds * scale, progress * scale);
-        ASSERT_GE(bound_at(gpu_case, prices, kOne), least) << kinds << " and " << progress;
-        ASSERT_GE(bound_at(gpu_case, prices, kSeveral), least) << kinds << " and " << progress;
+    const OneGpuSearch search(gpu_case);
+    const double left = truth->objective - search.value_before();
+    const double slack = 1e-9 * (1 + std::abs(truth->objective));
+    for (const int block_slots : {1, 3}) {
+      for (const int tune_rounds : {0, 2}) {
+        PriceBound bound(gpu_case, search.starts(), block_slots, tune_rounds);
+        double before = bound.value();
+        EXPECT_NEAR(bound_from(bound, gpu_case.first_slot, search.starts()), before, slack);
+        EXPECT_GE(before, left - slack);
+        for (int descent = 0; descent < 3; ++descent) {
+          bound.descend(left, 0, 10);
+          EXPECT_LE(bound.value(), before + slack);
+          EXPECT_GE(bound.value(), left - slack);
+          // Prices and tables are those of the least bound.
+          EXPECT_GE(bound_from(bound, gpu_case.first_slot, search.starts()), bound.value() - slack);
+          before = bound.value();
+        }
       }
     }
   }
-  EXPECT_GT(retraining, 0);
 }
 
-/// The best of one service that never retrains, by trying everything: it holds on, drops pieces, or changes, and pays
-/// for all that it has.
-class Alone {
+/// Goes through a schedule slot by slot: what works, and how models get on.
+class Walk {
  public:
-  Alone(const GpuCase& gpu_case, const Prices& prices, int service)
-      : case_(gpu_case), bundles_(gpu_case.bundles[ix(service)]), prices_(prices), service_(service) {}
-
-  double best(int t, int bundle) {
-    const auto [place, is_new] = known_.try_emplace({t, bundle}, kNever);
-    if (!is_new) return place->second;
-    double value = hold(t, bundle);
-    const int start = case_.start_slots[ix(service_)];
-    for (int to = 0; to < bundles_.count() && t < slots() && case_.can_change(t); ++to) {
-      const int common = bundles_.common_part(bundle, to);
-      if (start == 0) value = std::max(value, hold(t, to));
-      if (start > 0 && to == common && to != bundle) value = std::max(value, best(t, to));
-      if (start > 0 && to != common) value = std::max(value, change(t, common, to));
+  Walk(const GpuCase& gpu_case, const std::vector<Change>& changes) : case_(gpu_case), changes_(changes) {
+    for (const StandingPiece& standing : gpu_case.gpu.standing) {
+      pieces_.push_back(standing.piece);
+      ready_from_.emplace_back(standing.ready_in);
     }
-    known_[{t, bundle}] = value;
-    return value;
+    for (const ServiceTerms& service : gpu_case.problem.services) {
+      states_.push_back(service.retraining ? first_state(*service.retraining) : ModelState{});
+    }
+  }
+
+  /// To the beginning of slot t, before a change in it. Slots come one after the other, from 0.
+  void enter(SlotIndex t) {
+    for (const ServiceIndex service : indices_of<ServiceIndex>(states_)) {
+      const ServiceTerms& terms = case_.problem.services[service];
+      ModelState& state = states_[service];
+      if (!terms.retraining) continue;
+      if (t > 0 && state.is_open()) state.progress += progress_in(service, t - 1);
+      enter_slot(*terms.retraining, t, state);
+    }
+  }
+
+  void change(SlotIndex t) {
+    const auto found = std::ranges::find(changes_, t, &Change::slot);
+    if (found == changes_.end()) return;
+    std::vector<SlotIndex> ready_from;
+    for (const Piece& piece : found->to) {
+      const auto old = std::ranges::find(pieces_, piece);
+      ready_from.push_back(old != pieces_.end() ? ready_from_[static_cast<std::size_t>(old - pieces_.begin())]
+                                                : t + slots_until_ready(case_.problem, case_.model, pieces_, piece));
+    }
+    pieces_ = found->to;
+    ready_from_ = ready_from;
+  }
+
+  [[nodiscard]] bool is_all_ready(SlotIndex t) const {
+    return std::ranges::all_of(ready_from_, [&](SlotIndex from) { return from <= t; });
+  }
+
+  [[nodiscard]] std::vector<ServiceStart> services() const {
+    std::vector<ServiceStart> all(states_.size());
+    for (const ServiceIndex service : indices_of<ServiceIndex>(all)) all[service].state = states_[service];
+    for (const Piece& piece : pieces_) {
+      if (piece.service == kNobody || piece.use == kRetraining) continue;
+      const KindIndex kind = case_.model.sites[piece.site].kind;
+      const Bundles& bundles = case_.bundles[piece.service];
+      const ItemIndex item = bundles.item(kind, piece.use);
+      if (item != kNoItem) all[piece.service].bundle = bundles.plus(all[piece.service].bundle, item);
+    }
+    return all;
   }
 
  private:
-  [[nodiscard]] int slots() const { return case_.problem.slots; }
-  [[nodiscard]] double price(int slot, int bundle) const {
-    return price_of_room(case_, prices_, slot, bundles_.room[ix(bundle)]);
-  }
-  [[nodiscard]] bool keeps_floor(int bundle) const { return case_.keeps_floor(service_, bundles_.rate[ix(bundle)]); }
-  [[nodiscard]] double served(int t, int bundle) const {
-    return case_.served[ix(service_)].value(bundles_.level[ix(bundle)], true, t, t + 1);
-  }
-
-  double hold(int t, int bundle) {
-    const int level = bundles_.level[ix(bundle)];
-    if (t == slots()) return case_.served[ix(service_)].tail(level, true) - price(t, bundle);
-    if (t >= case_.problem.floors_from && !keeps_floor(bundle)) return kNever;
-    return served(t, bundle) - price(t, bundle) + best(t + 1, bundle);
-  }
-
-  double change(int t, int common, int to) {
-    const int end = std::min(t + case_.start_slots[ix(service_)], slots());
-    if (end > case_.problem.floors_from && !keeps_floor(to)) return kNever;
-    double value = best(end, to);
-    for (int slot = t; slot < end; ++slot) value += served(slot, common) - price(slot, to);
-    return value;
+  [[nodiscard]] double progress_in(ServiceIndex service, SlotIndex slot) const {
+    const std::vector<double>& outside = case_.problem.services[service].outside_progress;
+    double progress = outside.empty() ? 0 : outside[slot];
+    for (std::size_t i = 0; i < pieces_.size(); ++i) {
+      if (pieces_[i].service != service || pieces_[i].use != kRetraining || ready_from_[i] > slot) continue;
+      const KindIndex kind = case_.model.sites[pieces_[i].site].kind;
+      progress += 1 / case_.model.rates[kind][service].retraining_slots;
+    }
+    return progress;
   }
 
   const GpuCase& case_;
-  const Bundles& bundles_;
-  const Prices& prices_;
-  int service_;
-  std::map<std::pair<int, int>, double> known_;
+  const std::vector<Change>& changes_;
+  Configuration pieces_;
+  std::vector<SlotIndex> ready_from_;
+  std::vector<ModelState> states_;
 };
 
-TEST(PriceBound, IsTheBestOfAServiceThatNeverRetrainsAlone) {
-  for (const std::uint64_t seed : berth::testing::case_seeds(berth::testing::by_build(200, 20))) {
-    SCOPED_TRACE(fmt::format("tiny_problem(Rng({}))", seed));
-    Problem problem = one_gpu_of_tiny(seed);
-    for (ServiceTerms& service : problem.services) service.retraining.reset();
-    if (seed % 7 == 0) problem.services.front().start_seconds = 0;
+/// What a schedule is worth from slot t on, without the price of its changes.
+double worth_from(const Problem& problem, const Evaluation& evaluation, SlotIndex t) {
+  double worth = evaluation.objective;
+  for (const std::vector<SlotFigures>& service : evaluation.services) {
+    for (SlotIndex slot(0); slot < t; ++slot) worth -= service[slot].value;
+  }
+  EXPECT_EQ(problem.change_price, 0);
+  return worth;
+}
+
+TEST(PriceBound, HoldsFromEachSlotOfAGoodScheduleOn) {
+  int judged = 0;
+  for (const std::uint64_t seed : berth::testing::case_seeds(berth::testing::by_build(100, 10))) {
+    SCOPED_TRACE(fmt::format("small_problem(Rng({}))", seed));
+    Problem problem = testing::small_problem(Rng(seed));
+    problem.gpus.resize(1);
+    problem.change_price = 0;
+    const Answer answer = solve_one_gpu(problem, {.nodes_max = 2'000});
+    if (answer.is_infeasible) continue;
+    const Evaluation evaluation = evaluate(problem, answer.schedule);
     const GpuCase gpu_case(problem);
-    Rng rng(seed);
-    const double scale = problem.services.front().value * problem.services.front().loads.front();
-    const Prices prices = drawn_prices(gpu_case, rng, scale, 0);
-    const PriceSums sums = sums_of(gpu_case, prices);
-    for (int service = 0; ix(service) < problem.services.size(); ++service) {
-      ServiceBound bound(gpu_case, service);
-      bound.compute(prices, sums, kOne);
-      Alone alone(gpu_case, prices, service);
-      for (int t = gpu_case.first_slot; t <= problem.slots; ++t) {
-        for (int bundle = 0; bundle < gpu_case.bundles[ix(service)].count(); ++bundle) {
-          const double wanted = alone.best(t, bundle);
-          if (wanted == kNever) {
-            ASSERT_EQ(bound.from_fresh(t, bundle), kNever) << "slot " << t << ", bundle " << bundle;
-          } else {
-            ASSERT_NEAR(bound.from_fresh(t, bundle), wanted, 1e-9 * (1 + std::abs(wanted)))
-                << "slot " << t << ", bundle " << bundle;
-          }
-        }
+    const OneGpuSearch search(gpu_case);
+    PriceBound bound(gpu_case, search.starts(), 2, 2);
+    bound.descend(answer.objective - search.value_before(), 0, 20);
+    Walk walk(gpu_case, answer.schedule.gpus.front());
+    for (SlotIndex t(0); t <= problem.slots; ++t) {
+      walk.enter(t);
+      if (t >= gpu_case.first_slot && walk.is_all_ready(t)) {
+        const double worth = worth_from(problem, evaluation, t);
+        ASSERT_GE(bound_from(bound, t, walk.services()), worth - 1e-7 * (1 + std::abs(worth))) << "slot " << t;
+        ++judged;
       }
+      walk.change(t);
     }
   }
+  EXPECT_GT(judged, 0);
 }
 
-/// The path that is traced is one of those that the bound is the largest of, so at other prices the bound is no less
-/// than this path.
-TEST(PriceBound, TracesASubgradient) {
-  for (const std::uint64_t seed : berth::testing::case_seeds(berth::testing::by_build(200, 20))) {
-    SCOPED_TRACE(fmt::format("tiny_problem(Rng({}))", seed));
-    Problem problem = one_gpu_of_tiny(seed);
-    for (ServiceTerms& service : problem.services) service.retraining.reset();
-    if (seed % 7 == 0) problem.services.front().start_seconds = 0;
-    const GpuCase gpu_case(problem);
-    const std::vector<ServiceStart> starts = OneGpuSearch(gpu_case).starts();
-    Rng rng(seed);
-    const double scale = problem.services.front().value * problem.services.front().loads.front();
-    const Prices prices = drawn_prices(gpu_case, rng, scale, 0);
-    const PriceSums sums = sums_of(gpu_case, prices);
-    for (int service = 0; ix(service) < starts.size(); ++service) {
-      ServiceBound bound(gpu_case, service);
-      bound.compute(prices, sums, kOne);
-      const double value = start_value(bound, gpu_case.first_slot, starts[ix(service)]);
-      if (value == kNever) continue;
-      Use use{.kinds = std::vector<double>(prices.kind.size()), .progress = std::vector<double>(1)};
-      bound.trace(true, 0, starts[ix(service)].bundle, use);
-      for (int trial = 0; trial < 5; ++trial) {
-        Prices other = prices;
-        double path = value;
-        for (std::size_t i = 0; i < other.kind.size(); ++i) {
-          other.kind[i] = scale * rng.unit();
-          path -= use.kinds[i] * (other.kind[i] - prices.kind[i]);
-        }
-        const PriceSums other_sums = sums_of(gpu_case, other);
-        bound.compute(other, other_sums, kOne);
-        const double now = start_value(bound, gpu_case.first_slot, starts[ix(service)]);
-        ASSERT_GE(now, path - 1e-6 * (1 + std::abs(value) + std::abs(path)));
-      }
-    }
-  }
+TEST(PriceBound, StopsWhereTheBoundIsNearEnough) {
+  Problem problem = testing::one_gpu_problem(Rng(3), 4, 20);
+  for (ServiceTerms& service : problem.services) service.retraining.reset();
+  const double known = solve_one_gpu(problem, {.nodes_max = 1'000}).objective;
+  const GpuCase gpu_case(problem);
+  const OneGpuSearch search(gpu_case);
+  PriceBound bound(gpu_case, search.starts(), 4, 1);
+  const double first = bound.value();
+  bound.descend(known, first - known, 20);
+  EXPECT_EQ(bound.value(), first);
+  bound.descend(known, 0, 20);
+  EXPECT_LT(bound.value(), first);
 }
 
-/// Where one change spans two due slots, a model may be in any lane after the second: there it may be larger.
-TEST(PriceBound, IsNoLargerWithMoreFactors) {
-  int smaller = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(berth::testing::by_build(200, 20))) {
-    SCOPED_TRACE(fmt::format("tiny_problem(Rng({}))", seed));
-    Problem problem = one_gpu_of_tiny(seed);
-    for (ServiceTerms& service : problem.services) {
-      if (service.retraining && service.retraining->due_slots.size() > 1) service.retraining->due_slots = {1};
-    }
-    const GpuCase gpu_case(problem);
-    Rng rng(seed);
-    const double scale = problem.services.front().value * problem.services.front().loads.front();
-    const Prices prices = drawn_prices(gpu_case, rng, scale / 2, scale * problem.slots);
-    const double one = bound_at(gpu_case, prices, kOne);
-    const double several = bound_at(gpu_case, prices, kSeveral);
-    if (one == kNever) continue;
-    EXPECT_LE(several, one + 1e-9 * (1 + std::abs(one)));
-    if (several < one - 1e-6 * (1 + std::abs(one))) ++smaller;
-  }
-  EXPECT_GT(smaller, 0);
-}
-
-TEST(PriceBound, ChargesProgressWhenTheRetrainingIsDone) {
-  // A quarter serves 10, half as good while the model is stale. No change may begin, but slices to retrain on come and
-  // go freely. At a price of 0 the model may be fresh as soon as the fastest slice could have retrained it, after 2
-  // slots.
+TEST(PriceBound, IsExactForOneServiceThatHoldsWhatItNeeds) {
   Problem problem = testing::quarters_problem(1, 10);
-  problem.gpus[0].standing = {{.piece = {.site = 0, .service = 0, .use = 0}, .ready_in = 0}};
-  problem.is_frozen.assign(10, 1);
-  problem.services[0].variants = {{.accuracy_before = 0.5, .accuracy_after = 1}};
-  problem.services[0].retraining = RetrainingTerms{.is_stale = true, .due_slots = {}};
+  problem.gpus[0].standing = {{.piece = {.site{0}, .service{0}, .use = 0}, .ready_in = 0}};
+  problem.tail_seconds = 5;
   const GpuCase gpu_case(problem);
-  Rng rng(1);
-  Prices prices = drawn_prices(gpu_case, rng, 0, 0);
-  EXPECT_NEAR(bound_at(gpu_case, prices, kOne), 2 * 5 + 8 * 10, 1e-6);
-  // The half beside the quarter makes a quarter of the progress in a slot, and is paid for it.
-  prices.progress[0][0] = 16;
-  EXPECT_NEAR(bound_at(gpu_case, prices, kOne), 2 * (5 + 4) + 8 * 10 - 16, 1e-6);
+  const OneGpuSearch search(gpu_case);
+  const PriceBound bound(gpu_case, search.starts(), 4, 1);
+  EXPECT_NEAR(bound.value(), 15 * 10, 1e-9);
 }
 
-TEST(PriceBound, ChargesProgressAtTheEndOfTheWindow) {
-  // The half is done when the window ends. At this price it is not worthwhile to be done before: what is paid for the
-  // whole of the progress is charged, and the tail is worth twice as much.
-  Problem problem = testing::quarters_problem(1, 4);
-  problem.gpus[0].standing = {{.piece = {.site = 0, .service = 0, .use = 0}, .ready_in = 0},
-                              {.piece = {.site = 5, .service = 0, .use = kRetraining}, .ready_in = 0}};
-  problem.is_frozen.assign(4, 1);
-  problem.tail_seconds = 10;
-  problem.services[0].variants = {{.accuracy_before = 0.5, .accuracy_after = 1}};
-  problem.services[0].retraining = RetrainingTerms{.is_stale = true, .due_slots = {}, .tail_fresh_seconds = 10};
+/// What the GPU can hold shares the services' values: each of two could take all of it.
+TEST(PriceBound, KnowsThatServicesShareTheGpu) {
+  Problem problem = testing::quarters_problem(2, 10);
+  problem.tail_seconds = 100;
+  for (ServiceTerms& service : problem.services) service.loads.assign(11, 40);
   const GpuCase gpu_case(problem);
-  Rng rng(1);
-  Prices prices = drawn_prices(gpu_case, rng, 0, 0);
-  prices.progress[0][0] = 40;
-  const double truth = evaluate(problem, {.gpus = {{}}}).objective;
-  EXPECT_DOUBLE_EQ(truth, 4 * 5 + 10 * 10);
-  EXPECT_NEAR(bound_at(gpu_case, prices, kOne), truth, 1e-6);
+  const OneGpuSearch search(gpu_case);
+  PriceBound bound(gpu_case, search.starts(), 2, 1);
+  const double known = 7 * 40 + 100 * 40;
+  bound.descend(known, 0, 300);
+  EXPECT_GE(bound.value(), known);
+  // It does not know that the slices have to be created.
+  EXPECT_LE(bound.value(), (known + 40) * 1.01);
 }
 
 }  // namespace

@@ -9,10 +9,16 @@
 
 namespace berth::planner {
 
-/// Index of a container by an int that is known not to be negative.
+/// A place in a table of several dimensions, from ints and indices that are known not to be negative.
 [[nodiscard]] constexpr std::size_t ix(int index) { return static_cast<std::size_t>(index); }
 
-inline constexpr int kNoRoom = -1;
+/// The number of a room, see Rooms.
+using RoomIndex = Index<struct RoomTag>;
+inline constexpr RoomIndex kNoRoom(-1);
+/// Where no kind of slice is meant.
+inline constexpr KindIndex kNoKind(-1);
+/// The room of nothing.
+inline constexpr RoomIndex kEmptyRoom(0);
 
 /// The multisets ("rooms") by number; 0 is the empty one, and a part of a room has a smaller number. Made by going
 /// through all sets of sites that do not clash: some hundred for the GPUs of today.
@@ -22,25 +28,25 @@ class Rooms {
 
   [[nodiscard]] int count() const { return static_cast<int>(counts_.size() / ix(kinds_)); }
   [[nodiscard]] int kinds() const { return kinds_; }
-  [[nodiscard]] int count_of(int room, int kind) const { return counts_[ix(room) * ix(kinds_) + ix(kind)]; }
+  [[nodiscard]] int count_of(RoomIndex room, KindIndex kind) const { return counts_[ix(room) * ix(kinds_) + ix(kind)]; }
   /// The room with one more of a kind, or kNoRoom.
-  [[nodiscard]] int add(int room, int kind) const { return add_[ix(room) * ix(kinds_) + ix(kind)]; }
+  [[nodiscard]] RoomIndex add(RoomIndex room, KindIndex kind) const { return add_[ix(room) * ix(kinds_) + ix(kind)]; }
   /// The room of two rooms together, or kNoRoom. O(1) for up to kTableMax rooms, else O(kinds + pieces).
-  [[nodiscard]] int join(int a, int b) const {
+  [[nodiscard]] RoomIndex join(RoomIndex a, RoomIndex b) const {
     return joined_.empty() ? add_all(a, b) : joined_[ix(a) * ix(count()) + ix(b)];
   }
   /// Rooms to which nothing can be added.
-  [[nodiscard]] const std::vector<int>& maximal() const { return maximal_; }
+  [[nodiscard]] const std::vector<RoomIndex>& maximal() const { return maximal_; }
 
  private:
-  [[nodiscard]] int add_all(int a, int b) const;
+  [[nodiscard]] RoomIndex add_all(RoomIndex a, RoomIndex b) const;
   static constexpr int kTableMax = 256;
 
   int kinds_;
   std::vector<std::uint8_t> counts_;  ///< [room x kinds + kind]
-  std::vector<int> add_;              ///< [room x kinds + kind]
-  std::vector<int> maximal_;
-  std::vector<int> joined_;  ///< [room x rooms + room]
+  std::vector<RoomIndex> add_;        ///< [room x kinds + kind]
+  std::vector<RoomIndex> maximal_;
+  std::vector<RoomIndex> joined_;  ///< [room x rooms + room]
 };
 
 }  // namespace berth::planner

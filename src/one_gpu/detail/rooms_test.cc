@@ -26,7 +26,7 @@ std::set<Counts> counts_of_all_sets(const ModelTerms& model) {
     bool is_legal = true;
     for (std::size_t site = 0; site < model.sites.size() && is_legal; ++site) {
       if ((chosen >> site & 1) == 0) continue;
-      ++counts[ix(model.sites[site].kind)];
+      ++counts[model.sites[site].kind];
       is_legal = (model.sites[site].clashes & chosen) == std::uint64_t{1} << site;
     }
     if (is_legal) all.insert(counts);
@@ -34,13 +34,13 @@ std::set<Counts> counts_of_all_sets(const ModelTerms& model) {
   return all;
 }
 
-Counts counts_of(const Rooms& rooms, int room) {
+Counts counts_of(const Rooms& rooms, RoomIndex room) {
   Counts counts;
-  for (int kind = 0; kind < rooms.kinds(); ++kind) counts.push_back(rooms.count_of(room, kind));
+  for (const KindIndex kind : Indices<KindIndex>(rooms.kinds())) counts.push_back(rooms.count_of(room, kind));
   return counts;
 }
 
-int number_in(const std::map<Counts, int>& numbers, const Counts& counts) {
+RoomIndex number_in(const std::map<Counts, RoomIndex>& numbers, const Counts& counts) {
   const auto found = numbers.find(counts);
   return found == numbers.end() ? kNoRoom : found->second;
 }
@@ -51,17 +51,17 @@ void expect_rooms_are_the_sets(const ModelTerms& model) {
   const std::set<Counts> wanted = counts_of_all_sets(model);
   ASSERT_EQ(rooms.kinds(), static_cast<int>(model.rates.size()));
   ASSERT_EQ(rooms.count(), static_cast<int>(wanted.size()));
-  std::map<Counts, int> numbers;
-  for (int room = 0; room < rooms.count(); ++room) numbers.emplace(counts_of(rooms, room), room);
+  std::map<Counts, RoomIndex> numbers;
+  for (const RoomIndex room : Indices<RoomIndex>(rooms.count())) numbers.emplace(counts_of(rooms, room), room);
   for (const Counts& counts : wanted) ASSERT_TRUE(numbers.contains(counts));
   EXPECT_EQ(numbers.at(Counts(model.rates.size())), 0);
-  std::vector<int> maximal;
+  std::vector<RoomIndex> maximal;
   for (const auto& [counts, room] : numbers) {
     bool is_maximal = true;
-    for (int kind = 0; kind < rooms.kinds(); ++kind) {
+    for (const KindIndex kind : Indices<KindIndex>(rooms.kinds())) {
       Counts more = counts;
-      ++more[ix(kind)];
-      const int added = number_in(numbers, more);
+      ++more[kind];
+      const RoomIndex added = number_in(numbers, more);
       ASSERT_EQ(rooms.add(room, kind), added);
       ASSERT_TRUE(added == kNoRoom || added > room) << "a part of a room has a smaller number";
       is_maximal = is_maximal && added == kNoRoom;
@@ -69,7 +69,7 @@ void expect_rooms_are_the_sets(const ModelTerms& model) {
     if (is_maximal) maximal.push_back(room);
     for (const auto& [others, other] : numbers) {
       Counts sum = counts;
-      for (std::size_t kind = 0; kind < sum.size(); ++kind) sum[kind] += others[kind];
+      for (const KindIndex kind : indices_of<KindIndex>(sum)) sum[kind] += others[kind];
       ASSERT_EQ(rooms.join(room, other), number_in(numbers, sum)) << room << " with " << other;
     }
   }
@@ -104,7 +104,7 @@ TEST(Rooms, AreTheSetsWhereSitesAreMissing) {
 TEST(Rooms, AreJoinedOnePieceAtATimeWhereThereAreMany) {
   ModelTerms model;
   for (int site = 0; site < 9; ++site) {
-    model.sites.push_back({.start = site, .profile = {}, .kind = site, .clashes = std::uint64_t{1} << site});
+    model.sites.push_back({.start = site, .profile = {}, .kind{site}, .clashes = std::uint64_t{1} << site});
     model.rates.emplace_back();
     model.sms.push_back(1);
   }

@@ -22,15 +22,15 @@ std::vector<std::size_t> most_accurate_first(const ServiceTerms& terms, bool is_
 
 }  // namespace
 
-Served::Served(const Problem& problem, int service)
+Served::Served(const Problem& problem, ServiceIndex service)
     : problem_(problem),
-      terms_(problem.services[static_cast<std::size_t>(service)]),
+      terms_(problem.services[service]),
       slots_and_one_(static_cast<std::size_t>(problem.slots) + 1) {
   for (const bool is_fresh : {false, true}) order_[is_fresh ? 1 : 0] = most_accurate_first(terms_, is_fresh);
 }
 
-int Served::level_of(std::span<const double> capacity) {
-  const auto [place, is_new] = levels_.try_emplace({capacity.begin(), capacity.end()}, levels_count());
+LevelIndex Served::level_of(std::span<const double> capacity) {
+  const auto [place, is_new] = levels_.try_emplace({capacity.begin(), capacity.end()}, LevelIndex(levels_count()));
   if (is_new) add_level(capacity);
   return place->second;
 }
@@ -44,12 +44,12 @@ void Served::add_level(std::span<const double> capacity) {
     }
     double sum = 0;
     sums_.push_back(0);
-    for (std::size_t slot = 0; slot + 1 < slots_and_one_; ++slot) {
+    for (const SlotIndex slot : Indices<SlotIndex>(problem_.slots)) {
       sum += value_of_second(capacity, slot, is_fresh);
       sums_.push_back(sum);
     }
   }
-  const std::size_t last = slots_and_one_ - 1;
+  const SlotIndex last(problem_.slots);
   // As in the contract: a service without retraining, or not stale, has `after` for tail_fresh_seconds of the tail.
   const double fresh_seconds = terms_.retraining
                                    ? std::min(problem_.tail_seconds, terms_.retraining->tail_fresh_seconds)
@@ -61,10 +61,11 @@ void Served::add_level(std::span<const double> capacity) {
                    (terms_.retraining ? terms_.retraining->fresh_value : 0));
 }
 
-double Served::value_of_second(std::span<const double> capacity, std::size_t slot, bool is_fresh) const {
+double Served::value_of_second(std::span<const double> capacity, SlotIndex slot, bool is_fresh) const {
   const std::size_t samples = static_cast<std::size_t>(problem_.samples);
-  const double* loads = terms_.loads.data() + slot * samples;
-  const double* outside = terms_.outside.empty() ? nullptr : terms_.outside.data() + slot * capacity.size();
+  const double* loads = terms_.loads.data() + static_cast<std::size_t>(slot) * samples;
+  const double* outside =
+      terms_.outside.empty() ? nullptr : terms_.outside.data() + static_cast<std::size_t>(slot) * capacity.size();
   double sum = 0;
   double taken = 0;  // of each request stream, by the more accurate variants
   for (const std::size_t v : order_[is_fresh ? 1 : 0]) {

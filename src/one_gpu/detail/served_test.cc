@@ -32,7 +32,7 @@ Problem drawn_problem(Rng rng) {
     service.variants.push_back({.accuracy_before = before, .accuracy_after = static_cast<double>(rng.below(5)) / 5});
   }
   const bool has_outside = rng.below(3) == 0;
-  for (int slot = 0; slot <= problem.slots; ++slot) {
+  for (SlotIndex slot(0); slot <= problem.slots; ++slot) {
     for (int sample = 0; sample < problem.samples; ++sample) {
       service.loads.push_back(static_cast<double>(rng.below(30)));
     }
@@ -50,7 +50,7 @@ Problem drawn_problem(Rng rng) {
 }
 
 /// The best of all orders in which the variants may answer, for each sample, averaged.
-double value_of_second(const Problem& problem, const std::vector<double>& capacity, int slot, bool is_fresh) {
+double value_of_second(const Problem& problem, const std::vector<double>& capacity, SlotIndex slot, bool is_fresh) {
   const ServiceTerms& service = problem.services.front();
   double sum = 0;
   for (int sample = 0; sample < problem.samples; ++sample) {
@@ -75,24 +75,24 @@ double value_of_second(const Problem& problem, const std::vector<double>& capaci
 
 double tolerance(double value) { return 1e-9 * (1 + std::abs(value)); }
 
-void expect_ranges(const Problem& problem, const Served& served, int level, const std::vector<double>& capacity,
+void expect_ranges(const Problem& problem, const Served& served, LevelIndex level, const std::vector<double>& capacity,
                    bool is_fresh) {
-  for (int from = 0; from <= problem.slots; ++from) {
+  for (SlotIndex from(0); from <= problem.slots; ++from) {
     double sum = 0;
-    for (int to = from; to <= problem.slots; ++to) {
+    for (SlotIndex to = from; to <= problem.slots; ++to) {
       EXPECT_NEAR(served.value(level, is_fresh, from, to), sum, tolerance(sum));
       if (from == 0) {
-        EXPECT_EQ(served.prefix(level, is_fresh)[to], served.value(level, is_fresh, 0, to));
+        EXPECT_EQ(served.prefix(level, is_fresh)[to], served.value(level, is_fresh, SlotIndex(0), to));
       }
       if (to < problem.slots) sum += value_of_second(problem, capacity, to, is_fresh);
     }
   }
 }
 
-void expect_tails(const Problem& problem, const Served& served, int level, const std::vector<double>& capacity) {
+void expect_tails(const Problem& problem, const Served& served, LevelIndex level, const std::vector<double>& capacity) {
   const auto& retraining = problem.services.front().retraining;
-  const double fresh = value_of_second(problem, capacity, problem.slots, true);
-  const double stale = value_of_second(problem, capacity, problem.slots, false);
+  const double fresh = value_of_second(problem, capacity, SlotIndex(problem.slots), true);
+  const double stale = value_of_second(problem, capacity, SlotIndex(problem.slots), false);
   const double seconds = problem.tail_seconds;
   if (!retraining) {
     EXPECT_NEAR(served.tail(level, true), seconds * fresh, tolerance(seconds * fresh));
@@ -109,7 +109,7 @@ TEST(Served, IsTheSumOverSlotsAndSamples) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     Rng rng(seed);
     const Problem problem = drawn_problem(rng.split("problem"));
-    Served served(problem, 0);
+    Served served(problem, ServiceIndex(0));
     std::vector<std::vector<double>> capacities;
     for (int i = 0; i < 6; ++i) {
       std::vector<double> capacity(problem.services.front().variants.size());
@@ -119,7 +119,7 @@ TEST(Served, IsTheSumOverSlotsAndSamples) {
       capacities.push_back(capacity);
     }
     // Levels do not move when others are created.
-    for (int level = 0; at(level) < capacities.size(); ++level) {
+    for (LevelIndex level(0); at(level) < capacities.size(); ++level) {
       const std::vector<double>& capacity = capacities[at(level)];
       ASSERT_EQ(served.level_of(capacity), level);
       expect_ranges(problem, served, level, capacity, true);
@@ -139,10 +139,10 @@ TEST(Served, LetsTheMoreAccurateVariantAnswerFirst) {
   service.variants = {{.accuracy_before = 0.5, .accuracy_after = 1}, {.accuracy_before = 0.75, .accuracy_after = 0.75}};
   service.retraining = RetrainingTerms{.due_slots = {}, .tail_fresh_seconds = 4, .fresh_value = 3};
   problem.services = {service};
-  Served served(problem, 0);
-  const int level = served.level_of(std::vector<double>{6, 8});
-  EXPECT_DOUBLE_EQ(served.value(level, true, 0, 1), 6 * 1 + 4 * 0.75);
-  EXPECT_DOUBLE_EQ(served.value(level, false, 0, 1), 8 * 0.75 + 2 * 0.5);
+  Served served(problem, ServiceIndex(0));
+  const LevelIndex level = served.level_of(std::vector<double>{6, 8});
+  EXPECT_DOUBLE_EQ(served.value(level, true, SlotIndex(0), SlotIndex(1)), 6 * 1 + 4 * 0.75);
+  EXPECT_DOUBLE_EQ(served.value(level, false, SlotIndex(0), SlotIndex(1)), 8 * 0.75 + 2 * 0.5);
   const double fresh = 6 * 1 + 8 * 0.75;
   const double stale = 8 * 0.75 + 6 * 0.5;
   EXPECT_DOUBLE_EQ(served.tail(level, true), 4 * fresh + 6 * stale + 3);

@@ -1,0 +1,72 @@
+#include "one_gpu/detail/change_bound.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/test_cases.h"
+#include "one_gpu/detail/one_gpu_search.h"
+#include "one_gpu/detail/pool.h"
+#include "one_gpu/detail/search_state.h"
+#include "window/testing/problems.h"
+
+namespace berth::planner {
+namespace {
+
+constexpr int kPlacingsMax = 40;  // of one change
+
+/// The bound of the label that a placing leads to; nothing where it is not allowed.
+std::optional<double> bound_of_placing(SearchState& state, SlotIndex t, const Configuration& to) {
+  const ArrangementIndex number = state.arrangements.number_of(to);
+  const Label& root = state.labels[LabelIndex(0)];
+  if (!state.arrangements[number].may_begin || number == root.arrangement) return std::nullopt;
+  const Labels::Mark before = state.labels.mark();
+  const std::optional<Label> child = state.labels.change(root, number, t);
+  if (!child) return std::nullopt;
+  const bool is_last = child->ready == state.gpu_case.end();
+  const double bound =
+      is_last ? child->value + state.labels.tail_of(*child) : state.bound.of(*child, child->ready, true, kNever);
+  state.labels.undo(before);
+  return bound;
+}
+
+/// However the pieces are placed, what the services get is worth no more than was said before they were.
+TEST(ChangeBound, IsNoLessThanThatOfAnyPlacing) {
+  int judged = 0;
+  for (const std::uint64_t seed : berth::testing::case_seeds(berth::testing::by_build(120, 12))) {
+    SCOPED_TRACE(fmt::format("small_problem(Rng({}))", seed));
+    Problem problem = testing::small_problem(Rng(seed));
+    problem.gpus.resize(1);
+    const GpuCase gpu_case(problem);
+    SearchState state(gpu_case);
+    if (gpu_case.first_slot == gpu_case.end() || state.labels.root().value == kNever) continue;
+    const PriceBound prices(gpu_case, OneGpuSearch(gpu_case).starts(), 2, 1);
+    state.bound.use(prices);
+    state.restart_pass({});
+    ChangeBound change_bound(gpu_case, state.arrangements, state.labels, state.bound, state.incumbent);
+    const SlotIndex t = gpu_case.first_slot;
+    const Arrangement from = state.labels.arrangement_of(state.labels.root());
+    for (const std::vector<Share>& shares : make_pool(gpu_case, prices.prices())) {
+      const double bound = change_bound.of(LabelIndex(0), t, shares);
+      int left = kPlacingsMax;
+      const auto expect_no_more = [&](const Configuration& to) {
+        const std::optional<double> placed = bound_of_placing(state, t, to);
+        if (placed) {
+          ++judged;
+          EXPECT_GE(bound, *placed - 1e-7 * (1 + std::abs(*placed)));
+        }
+        return --left > 0;
+      };
+      (void)state.arrangements.visit_placings(
+          from, shares, [](const std::vector<Share>&) { return true; }, expect_no_more);
+    }
+  }
+  EXPECT_GT(judged, 0);
+}
+
+}  // namespace
+}  // namespace berth::planner

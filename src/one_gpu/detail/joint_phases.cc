@@ -1,0 +1,24 @@
+#include "one_gpu/detail/joint_phases.h"
+
+#include "base/ensure.h"
+
+namespace berth::planner {
+
+JointPhases::JointPhases(const Problem& problem) : stride_(problem.services.size()) {
+  for (const ServiceIndex service : indices_of<ServiceIndex>(problem.services)) {
+    const std::optional<RetrainingTerms>& terms = problem.services[service].retraining;
+    if (!terms || (!terms->is_stale && terms->due_slots.empty())) continue;
+    services_.push_back(service);
+    if (services_.size() > ix(kModelsMax)) continue;
+    stride_[service] = count_;
+    count_ *= kPhases;
+  }
+}
+
+PhasesIndex JointPhases::with(PhasesIndex phases, ServiceIndex service, PhaseIndex phase) const {
+  const int stride = stride_[service];
+  ENSURE(stride > 0 && phase >= kFresh && phase < kPhases);
+  return phases + (phase - of(phases, service)) * stride;
+}
+
+}  // namespace berth::planner
