@@ -9,10 +9,6 @@
 
 namespace berth {
 
-#ifndef BERTH_STRICT_INDEX
-#define BERTH_STRICT_INDEX false
-#endif
-
 /// The number of a thing, from 0; negative where a type gives such numbers a meaning of their own. It is an `int`
 /// wherever one is wanted (subscripts, counts, printing), but becomes no other kind of index, and no `int` becomes an
 /// index by itself. Comparing two kinds of index does not compile.
@@ -21,7 +17,7 @@ class Index {
  public:
   constexpr Index() = default;
   template <std::integral Integer>
-  constexpr explicit(BERTH_STRICT_INDEX) Index(Integer value) : value_(static_cast<int>(value)) {}
+  constexpr explicit Index(Integer value) : value_(static_cast<int>(value)) {}
 
   constexpr operator int() const { return value_; }  // NOLINT(google-explicit-constructor): this is its purpose
 
