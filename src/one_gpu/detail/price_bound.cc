@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "one_gpu/detail/block_prices.h"
+#include "one_gpu/detail/service_path.h"
 
 namespace berth::planner {
 namespace {
@@ -244,8 +245,8 @@ PriceBound::Slope PriceBound::slope() const {
   for (const ServiceIndex service : indices_of<ServiceIndex>(services_)) {
     Usage use{.kinds = std::vector<double>(blocks * kinds),
               .progress = std::vector<double>(ix(services_[service].epochs()))};
-    services_[service].trace(!starts_[service].state.is_open(), starts_[service].state.progress,
-                             starts_[service].bundle, use);
+    ServicePath(services_[service])
+        .trace(!starts_[service].state.is_open(), starts_[service].state.progress, starts_[service].bundle, use);
     for (std::size_t i = 0; i < use.kinds.size(); ++i) slope.kinds[i] -= use.kinds[i];
     for (const double progress : use.progress) slope.norm += progress * progress * retraining_slots_[service];
     slope.progress.push_back(std::move(use.progress));

@@ -4,12 +4,6 @@
 #include <cmath>
 
 namespace berth::planner {
-namespace {
-
-/// Values that differ by less come from one way through the program.
-constexpr double kSameValue = 1e-7;
-
-}  // namespace
 
 ServiceBound::ServiceBound(const GpuCase& gpu_case, ServiceIndex service)
     : case_(gpu_case),
@@ -336,122 +330,9 @@ double ServiceBound::best_factor(EpochIndex epoch, BundleIndex bundle, double pr
   return factors_[best - kTraining];
 }
 
-void ServiceBound::trace(bool is_fresh, double progress, BundleIndex bundle, Usage& use) const {
-  Position now{.t = first_, .phase = kFresh, .bundle = bundle};
-  if (!is_fresh) now.phase = phase_of_stale(first_, bundle, progress);
-  if (now.phase == kTraining) use.progress[epoch_for_price(first_)] += progress;
-  while (now.t < end_) {
-    const double value = table(now.phase, now.t)[now.bundle];
-    if (value == kNever) return;
-    const double slack = kSameValue * (1 + std::abs(value));
-    if (now.phase == kTraining && now.t >= earliest_done_[epoch_[now.t]] &&
-        table(kFresh, now.t)[now.bundle] - price_of_progress_[now.t] * kDone >= value - slack) {
-      use.progress[epoch_for_price(now.t)] -= kDone;
-      now.phase = kFresh;
-      continue;
-    }
-    if (trace_hold(now, value - slack, use) || trace_change(now, value - slack, use)) continue;
-    if (!trace_drop(now, value - slack)) return;
-  }
-  if (now.phase == kTraining) use.progress[epoch_for_price(end_)] -= kDone;
-  add_use(now.bundle, end_, end_ + 1, use);
-}
-
 PhaseIndex ServiceBound::phase_of_stale(SlotIndex t, BundleIndex bundle, double progress) const {
   const double stuck = table(kStuck, t)[bundle] + stuck_price(t) * progress;
   return from_stale(t, bundle, progress) > stuck ? kTraining : kStuck;
-}
-
-void ServiceBound::add_use(BundleIndex bundle, SlotIndex from, SlotIndex to, Usage& use) const {
-  const RoomIndex room = bundles_.room[bundle];
-  for (SlotIndex t = from; t < to; ++t) {
-    const std::size_t block = ix(prices_->block_of[t]);
-    const double seconds = t < end_ ? 1 : prices_->seconds[block];
-    for (const KindIndex kind : Indices<KindIndex>(prices_->kinds)) {
-      use.kinds[block * ix(prices_->kinds) + ix(kind)] += seconds * case_.rooms.count_of(room, kind);
-    }
-  }
-}
-
-void ServiceBound::add_training(PhaseIndex phase, BundleIndex bundle, SlotIndex from, SlotIndex to, Usage& use) const {
-  if (phase == kFresh) return;
-  for (SlotIndex t = from; t < to; ++t) {
-    const double price = phase == kStuck ? stuck_price(t) : price_of_progress_[t];
-    const KindIndex kind = best_reward(prices_->block_of[t], bundle, price).kind;
-    if (kind >= 0) use.kinds[ix(prices_->block_of[t]) * ix(prices_->kinds) + ix(kind)] += 1;
-    if (phase != kTraining) continue;
-    const double made = kind >= 0 ? case_.progress_rate(service_, kind) : 0;
-    use.progress[epoch_for_price(t)] += made + case_.outside_progress(service_, t);
-  }
-}
-
-bool ServiceBound::trace_hold(Position& now, double wanted, Usage& use) const {
-  const RoomIndex room = bundles_.room[now.bundle];
-  const double price = price_sums_->before(now.t + 1)[room] - price_sums_->before(now.t)[room];
-  const double value = sums(now.phase, now.t + 1)[now.bundle] - sums(now.phase, now.t)[now.bundle] - price +
-                       entering(now.t + 1, now.phase)[now.bundle];
-  if (!holds_floor(now.t, now.bundle) || value < wanted) return false;
-  add_use(now.bundle, now.t, now.t + 1, use);
-  add_training(now.phase, now.bundle, now.t, now.t + 1, use);
-  enter(now, now.t + 1);
-  return true;
-}
-
-/// Goes on to slot t, where something may be due.
-void ServiceBound::enter(Position& now, SlotIndex t) const {
-  now.t = t;
-  if (!is_due(t) || (keeps_unfinished_ && now.phase != kFresh)) return;
-  now.phase = phase_of_stale(t, now.bundle, 0);
-}
-
-bool ServiceBound::trace_change(Position& now, double wanted, Usage& use) const {
-  const int start = case_.start_slots[service_];
-  if (!case_.can_change(now.t) || start == 0) return false;
-  const SlotIndex end = std::min(now.t + start, end_);
-  for (const PhaseIndex b : Indices<PhaseIndex>(phases())) {
-    const double* later = entering(end, b);
-    for (const BundleIndex n : Indices<BundleIndex>(count_)) {
-      if (later[n] == kNever || (end > floors_from_ && keeps_floor_[n] == 0)) continue;
-      const RoomIndex room = bundles_.room[n];
-      const double price = price_sums_->before(end)[room] - price_sums_->before(now.t)[room];
-      const BundleIndex common = bundles_.common_part(now.bundle, n);
-      if (window(now.phase, b, now.t, end, common) - price + later[n] < wanted) continue;
-      add_use(n, now.t, end, use);
-      add_training(now.phase, common, now.t, end, use);
-      if (now.phase == kTraining && b == kFresh) use.progress[epoch_for_price(now.t)] -= kDone;
-      now.phase = b;
-      now.bundle = n;
-      enter(now, end);
-      return true;
-    }
-  }
-  return false;
-}
-
-bool ServiceBound::trace_drop(Position& now, double wanted) const {
-  if (!case_.can_change(now.t)) return false;
-  const double* values = table(now.phase, now.t);
-  const bool is_free = case_.start_slots[service_] == 0;
-  if (is_free) return trace_free(now, wanted);
-  for (const ItemIndex item : indices_of<ItemIndex>(bundles_.items)) {
-    const BundleIndex less = bundles_.minus(now.bundle, item);
-    if (less == kNoBundle || values[less] < wanted) continue;
-    now.bundle = less;
-    return true;
-  }
-  return false;
-}
-
-/// To the bundle that a free change leads to.
-bool ServiceBound::trace_free(Position& now, double wanted) const {
-  for (const BundleIndex n : Indices<BundleIndex>(count_)) {
-    Position other{.t = now.t, .phase = now.phase, .bundle = n};
-    Usage unused{.kinds = std::vector<double>(prices_->kind.size()), .progress = std::vector<double>(ix(epochs()))};
-    if (n == now.bundle || !trace_hold(other, wanted, unused)) continue;
-    now.bundle = n;
-    return true;
-  }
-  return false;
 }
 
 }  // namespace berth::planner

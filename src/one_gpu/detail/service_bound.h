@@ -92,19 +92,14 @@ class ServiceBound {
   /// For a model that stays stale.
   [[nodiscard]] double stuck_price(SlotIndex t) const;
 
-  /// Adds the usage of the best path from a state at first_slot.
-  void trace(bool is_fresh, double progress, BundleIndex bundle, Usage& use) const;
-
   /// One more than due slots.
   [[nodiscard]] int epochs() const { return static_cast<int>(dues_.size()) + 1; }
   [[nodiscard]] bool retrains() const { return terms_.retraining.has_value(); }
 
  private:
-  struct Position {
-    SlotIndex t{};
-    PhaseIndex phase = kFresh;
-    BundleIndex bundle{};
-  };
+  friend class ServicePath;
+  /// Values that differ by less, relatively, come from one path through the program.
+  static constexpr double kSameValue = 1e-7;
 
   [[nodiscard]] const double* table(PhaseIndex phase, SlotIndex t) const {
     return tables_[phase].data() + ix(t - first_) * ix(count_);
@@ -150,13 +145,6 @@ class ServiceBound {
   [[nodiscard]] double window(PhaseIndex a, PhaseIndex b, SlotIndex t, SlotIndex end, BundleIndex n) const;
 
   [[nodiscard]] PhaseIndex phase_of_stale(SlotIndex t, BundleIndex bundle, double progress) const;
-  void add_use(BundleIndex bundle, SlotIndex from, SlotIndex to, Usage& use) const;
-  void add_training(PhaseIndex phase, BundleIndex bundle, SlotIndex from, SlotIndex to, Usage& use) const;
-  bool trace_hold(Position& now, double wanted, Usage& use) const;
-  bool trace_change(Position& now, double wanted, Usage& use) const;
-  bool trace_drop(Position& now, double wanted) const;
-  bool trace_free(Position& now, double wanted) const;
-  void enter(Position& now, SlotIndex t) const;
 
   const GpuCase& case_;
   const ServiceTerms& terms_;

@@ -16,6 +16,7 @@
 
 #include "base/test_cases.h"
 #include "one_gpu/detail/one_gpu_search.h"
+#include "one_gpu/detail/service_path.h"
 #include "window/check.h"
 #include "window/testing/exhaustive.h"
 #include "window/testing/problems.h"
@@ -234,7 +235,7 @@ TEST(ServiceBound, TracesASubgradient) {
       const double value = start_value(bound, gpu_case.first_slot, starts[service]);
       if (value == kNever) continue;
       Usage use{.kinds = std::vector<double>(prices.kind.size()), .progress = std::vector<double>(1)};
-      bound.trace(true, 0, starts[service].bundle, use);
+      ServicePath(bound).trace(true, 0, starts[service].bundle, use);
       for (int trial = 0; trial < 5; ++trial) {
         Prices other = prices;
         double path = value;
