@@ -17,7 +17,7 @@
 namespace berth::packing::detail {
 namespace {
 
-constexpr std::uint64_t kCases = berth::testing::by_build(400, 50);
+constexpr std::uint64_t kCases = berth::testing::by_build(300, 60);
 constexpr std::int64_t kNodes = 2'000'000;
 
 /// Two or three models, each with a price, some with a count that binds.
@@ -62,7 +62,7 @@ TEST(CountBranching, MixedFleetsAreSolvedToTheOptimum) {
 
 TEST(CountBranching, FleetsThatAreTooSmallAreRefused) {
   int judged = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(2 * kCases)) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
     const auto fleet = draw_fleet(seed);
     if (!fleet || fleet->optimum) continue;
     ++judged;

@@ -19,7 +19,7 @@ namespace {
 
 using reference::SolvedProblem;
 
-constexpr std::uint64_t kCases = berth::testing::by_build(300, 40);
+constexpr std::uint64_t kCases = berth::testing::by_build(200, 40);
 
 Counts nothing(const Instance& instance) { return Counts(instance.kinds.size(), 0); }
 

@@ -15,7 +15,7 @@
 namespace berth::transition::detail {
 namespace {
 
-constexpr std::uint64_t kCases = berth::testing::by_build(600, 80);
+constexpr std::uint64_t kCases = berth::testing::by_build(400, 80);
 
 std::size_t ix(int index) { return static_cast<std::size_t>(index); }
 
