@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "ports/files.h"
-#include "surface/cli/verb.h"
+#include "surface/cli/shared/verb.h"
 
 namespace berth::cli {
 

@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 #include "domain/arrivals.h"
-#include "surface/cli/option_words.h"
+#include "surface/cli/shared/option_words.h"
 
 namespace berth::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "surface/cli/verb.h"
+#include "surface/cli/shared/verb.h"
 
 namespace berth::cli {
 

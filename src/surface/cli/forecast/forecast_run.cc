@@ -10,9 +10,9 @@
 #include "base/rng.h"
 #include "surface/cli/forecast/forecast_json.h"
 #include "surface/cli/forecast/forecast_table.h"
-#include "surface/cli/interrupt.h"
-#include "surface/cli/progress_bar.h"
-#include "surface/cli/report_folder.h"
+#include "surface/cli/shared/interrupt.h"
+#include "surface/cli/shared/progress_bar.h"
+#include "surface/cli/shared/report_folder.h"
 #include "trace/arrival_stream.h"
 #include "trace/readers.h"
 

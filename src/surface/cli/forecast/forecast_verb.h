@@ -1,7 +1,7 @@
 /// `berth forecast`: its options, its help, and what it runs.
 #pragma once
 
-#include "surface/cli/verb.h"
+#include "surface/cli/shared/verb.h"
 
 namespace CLI {
 class App;

@@ -8,7 +8,7 @@
 #include "base/ensure.h"
 #include "domain/scenario.h"
 #include "mig/catalogue.h"
-#include "surface/cli/text_table.h"
+#include "surface/cli/shared/text_table.h"
 
 namespace berth::cli {
 

@@ -1,7 +1,7 @@
 /// `berth mig profiles|layouts|fits|import|export`: their options, their help, and what they run.
 #pragma once
 
-#include "surface/cli/verb.h"
+#include "surface/cli/shared/verb.h"
 
 namespace CLI {
 class App;

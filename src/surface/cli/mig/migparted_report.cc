@@ -10,7 +10,7 @@
 #include "migparted/config_file.h"
 #include "migparted/import.h"
 #include "surface/cli/mig/mig_text.h"
-#include "surface/cli/text_table.h"
+#include "surface/cli/shared/text_table.h"
 
 namespace berth::cli {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "base/result.h"
 #include "ports/files.h"
-#include "surface/cli/verb.h"
+#include "surface/cli/shared/verb.h"
 
 namespace berth::cli {
 

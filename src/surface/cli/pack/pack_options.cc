@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/text.h"
-#include "surface/cli/option_words.h"
+#include "surface/cli/shared/option_words.h"
 
 namespace berth::cli {
 namespace {

@@ -9,7 +9,7 @@
 #include "domain/packing.h"
 #include "packing/pack.h"
 #include "scenario/packing_files.h"
-#include "surface/cli/verb.h"
+#include "surface/cli/shared/verb.h"
 
 namespace berth::cli {
 

@@ -10,12 +10,12 @@
 #include "codec/standing_plan.h"
 #include "packing/find_fault.h"
 #include "study/provision.h"
-#include "surface/cli/interrupt.h"
 #include "surface/cli/pack/pack_answer.h"
 #include "surface/cli/pack/pack_json.h"
 #include "surface/cli/pack/pack_problem.h"
 #include "surface/cli/pack/pack_table.h"
-#include "surface/cli/report_folder.h"
+#include "surface/cli/shared/interrupt.h"
+#include "surface/cli/shared/report_folder.h"
 
 namespace berth::cli {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "base/result.h"
 #include "surface/cli/pack/pack_options.h"
-#include "surface/cli/verb.h"
+#include "surface/cli/shared/verb.h"
 
 namespace berth::cli {
 

@@ -13,7 +13,7 @@
 #include "mig/geometry.h"
 #include "surface/cli/mig/mig_text.h"
 #include "surface/cli/pack/transition_table.h"
-#include "surface/cli/text_table.h"
+#include "surface/cli/shared/text_table.h"
 
 namespace berth::cli {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "surface/cli/pack/pack_options.h"
 #include "surface/cli/pack/pack_run.h"
-#include "surface/cli/wiring.h"
+#include "surface/cli/shared/wiring.h"
 
 namespace berth::cli {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "domain/scenario.h"
 #include "surface/cli/mig/mig_text.h"
-#include "surface/cli/text_table.h"
+#include "surface/cli/shared/text_table.h"
 
 namespace berth::cli {
 namespace {

@@ -11,9 +11,9 @@
 #include "planner/solve.h"
 #include "scenario/load.h"
 #include "study/plan_at.h"
-#include "surface/cli/interrupt.h"
 #include "surface/cli/plan/plan_table.h"
-#include "surface/cli/progress_bar.h"
+#include "surface/cli/shared/interrupt.h"
+#include "surface/cli/shared/progress_bar.h"
 
 namespace berth::cli {
 namespace {

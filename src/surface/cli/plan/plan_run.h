@@ -5,7 +5,7 @@
 
 #include "base/result.h"
 #include "surface/cli/plan/plan_options.h"
-#include "surface/cli/verb.h"
+#include "surface/cli/shared/verb.h"
 
 namespace berth::cli {
 

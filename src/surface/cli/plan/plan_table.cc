@@ -10,7 +10,7 @@
 
 #include "base/overloaded.h"
 #include "engine/conflict.h"
-#include "surface/cli/text_table.h"
+#include "surface/cli/shared/text_table.h"
 
 namespace berth::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "policy/registry.h"
 #include "study/replay.h"
-#include "surface/cli/option_words.h"
+#include "surface/cli/shared/option_words.h"
 
 namespace berth::cli {
 namespace {

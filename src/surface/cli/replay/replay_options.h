@@ -9,7 +9,7 @@
 #include "base/result.h"
 #include "domain/scenario.h"
 #include "policy/settings.h"
-#include "surface/cli/verb.h"
+#include "surface/cli/shared/verb.h"
 
 namespace berth::cli {
 

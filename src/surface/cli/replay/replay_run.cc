@@ -16,12 +16,12 @@
 #include "scenario/load.h"
 #include "study/replay.h"
 #include "study/replay_bound.h"
-#include "surface/cli/interrupt.h"
-#include "surface/cli/progress_bar.h"
 #include "surface/cli/replay/journal_writer.h"
 #include "surface/cli/replay/replay_json.h"
 #include "surface/cli/replay/replay_table.h"
-#include "surface/cli/report_folder.h"
+#include "surface/cli/shared/interrupt.h"
+#include "surface/cli/shared/progress_bar.h"
+#include "surface/cli/shared/report_folder.h"
 
 namespace berth::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "surface/cli/text_table.h"
+#include "surface/cli/shared/text_table.h"
 
 namespace berth::cli {
 namespace {

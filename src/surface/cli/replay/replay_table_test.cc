@@ -7,7 +7,7 @@
 #include <string>
 
 #include "surface/cli/replay/sample_result.h"
-#include "surface/cli/text_table.h"
+#include "surface/cli/shared/text_table.h"
 
 namespace berth::cli {
 namespace {

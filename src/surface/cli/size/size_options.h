@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 #include "study/size.h"
-#include "surface/cli/verb.h"
+#include "surface/cli/shared/verb.h"
 
 namespace berth::cli {
 

@@ -9,9 +9,9 @@
 
 #include "scenario/load.h"
 #include "study/size_ideas.h"
-#include "surface/cli/interrupt.h"
-#include "surface/cli/progress_bar.h"
-#include "surface/cli/report_folder.h"
+#include "surface/cli/shared/interrupt.h"
+#include "surface/cli/shared/progress_bar.h"
+#include "surface/cli/shared/report_folder.h"
 #include "surface/cli/size/size_json.h"
 #include "surface/cli/size/size_table.h"
 

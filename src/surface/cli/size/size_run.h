@@ -4,8 +4,8 @@
 #include <string>
 
 #include "base/result.h"
+#include "surface/cli/shared/verb.h"
 #include "surface/cli/size/size_options.h"
-#include "surface/cli/verb.h"
 
 namespace berth::cli {
 

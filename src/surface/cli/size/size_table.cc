@@ -14,7 +14,7 @@
 #include "study/size_comparison.h"
 #include "study/size_ideas.h"
 #include "study/size_remarks.h"
-#include "surface/cli/text_table.h"
+#include "surface/cli/shared/text_table.h"
 
 namespace berth::cli {
 namespace {

@@ -5,8 +5,8 @@
 #include <sstream>
 #include <string>
 
+#include "surface/cli/shared/text_table.h"
 #include "surface/cli/size/sample_sizes.h"
-#include "surface/cli/text_table.h"
 
 namespace berth::cli {
 namespace {

@@ -3,9 +3,9 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "surface/cli/shared/wiring.h"
 #include "surface/cli/size/size_options.h"
 #include "surface/cli/size/size_run.h"
-#include "surface/cli/wiring.h"
 
 namespace berth::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "surface/cli/verb.h"
+#include "surface/cli/shared/verb.h"
 
 #include <unistd.h>
 

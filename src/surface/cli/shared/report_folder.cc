@@ -1,4 +1,4 @@
-#include "surface/cli/report_folder.h"
+#include "surface/cli/shared/report_folder.h"
 
 #include <fmt/format.h>
 #include <unistd.h>

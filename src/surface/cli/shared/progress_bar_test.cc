@@ -1,4 +1,4 @@
-#include "surface/cli/progress_bar.h"
+#include "surface/cli/shared/progress_bar.h"
 
 #include <gtest/gtest.h>
 

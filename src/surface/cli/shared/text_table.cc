@@ -1,4 +1,4 @@
-#include "surface/cli/text_table.h"
+#include "surface/cli/shared/text_table.h"
 
 #include <fmt/format.h>
 

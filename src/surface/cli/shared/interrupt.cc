@@ -1,4 +1,4 @@
-#include "surface/cli/interrupt.h"
+#include "surface/cli/shared/interrupt.h"
 
 #include <csignal>
 #include <cstddef>

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/result.h"
-#include "surface/cli/verb.h"
+#include "surface/cli/shared/verb.h"
 
 namespace berth::cli {
 

@@ -1,4 +1,4 @@
-#include "surface/cli/option_words.h"
+#include "surface/cli/shared/option_words.h"
 
 #include <fmt/format.h>
 
