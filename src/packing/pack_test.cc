@@ -15,6 +15,7 @@
 #include "domain/scenario.h"
 #include "mig/catalogue.h"
 #include "packing/find_fault.h"
+#include "packing/testing/limited_fleets.h"
 #include "profile/readers.h"
 
 namespace berth::packing {
@@ -196,6 +197,32 @@ TEST(Pack, TenantsApartGetGpusOfTheirOwn) {
   EXPECT_EQ(packed(problem).score.gpus, 3);
   problem.offers[0].count_max = 2;
   EXPECT_THAT(error_of(problem), HasSubstr("wanted GPUs enough"));
+}
+
+TEST(Pack, FleetsWithJustEnoughGpusAreNotRefused) {
+  for (const std::uint64_t seed : {0U, 17U}) {
+    const reference::LimitedFleet fleet(seed);
+    const Result<PackResult> result = pack(fleet.problem(), {.nodes_max = 6'000'000});
+    ASSERT_TRUE(result) << "seed " << seed << ": " << result.error().message;
+    EXPECT_LE(*result->score.micro_usd_per_hour, fleet.cost()) << "seed " << seed;
+  }
+}
+
+TEST(Pack, ATenantKeptApartLeavesAShortGpuToTheOneThatSavesMoreByIt) {
+  PackingProblem problem;
+  problem.offers = {offer_of("L4-24GB", 1, 1'000'000), offer_of("T4", 4, 2'000'000)};
+  problem.rules.keeps_tenants_apart = true;
+  problem.demands = {demand_of("m", "10", "100", "a"), demand_of("n", "10", "100", "b")};
+  problem.tables = {table_of("m", "L4-24GB", {{"full", "10", "1"}}), table_of("n", "L4-24GB", {{"full", "10", "1"}})};
+  for (const PerformancePoint& point : table_of("m", "T4-16GB", {{"full", "10", "1"}}).points) {
+    problem.tables[0].points.push_back(point);
+  }
+  for (const PerformancePoint& point : table_of("n", "T4-16GB", {{"full", "5", "1"}}).points) {
+    problem.tables[1].points.push_back(point);
+  }
+  const PackResult result = packed(problem);
+  EXPECT_EQ(result.score.micro_usd_per_hour, 3'000'000);
+  EXPECT_TRUE(result.is_proven);
 }
 
 TEST(Pack, NumbersTooLongForExactWorkAreRefused) {

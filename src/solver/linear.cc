@@ -132,6 +132,37 @@ Status lp_status_of(int clp_status) {
   }
 }
 
+ClpHandle clp_of(const LinearModel& model, const Arrays& arrays) {
+  ClpHandle clp(Clp_newModel());
+  Clp_setLogLevel(clp.get(), 0);
+  Clp_loadProblem(clp.get(), static_cast<int>(model.columns.size()), static_cast<int>(model.rows.size()),
+                  arrays.starts.data(), arrays.rows.data(), arrays.factors.data(), arrays.column_lower.data(),
+                  arrays.column_upper.data(), arrays.costs.data(), arrays.row_lower.data(), arrays.row_upper.data());
+  return clp;
+}
+
+struct Shape {
+  std::size_t columns = 0;
+  std::size_t rows = 0;
+};
+
+/// Solves from the basis that the library has: of a new model, from none.
+LpAnswer solved(Clp_Simplex* clp, const Shape& shape) {
+  // Not Clp_initialSolve: on large models its crash start prints at any log level.
+  Clp_dual(clp, 0);
+  LpAnswer answer;
+  answer.iterations = Clp_numberIterations(clp);
+  if (lp_status_of(Clp_status(clp)) == Status::kLimit) Clp_primal(clp, 0);
+  answer.status = lp_status_of(Clp_status(clp));
+  if (answer.status != Status::kOptimal) return answer;
+  const double* values = Clp_primalColumnSolution(clp);
+  const double* prices = Clp_dualRowSolution(clp);
+  answer.objective = Clp_objectiveValue(clp);
+  answer.values.assign(values, values + shape.columns);
+  answer.row_prices.assign(prices, prices + shape.rows);
+  return answer;
+}
+
 /// The library's solution with integer columns rounded, or nothing if there is none or it violates the model.
 std::vector<double> solution_of(const LinearModel& model, Cbc_Model* cbc) {
   const double* found = Cbc_bestSolution(cbc);
@@ -179,26 +210,46 @@ LpAnswer solve_lp(const LinearModel& model) {
   if (model.columns.empty()) {
     const Status status = is_empty_sum_legal(model) ? Status::kOptimal : Status::kInfeasible;
     const std::size_t prices = status == Status::kOptimal ? model.rows.size() : 0;
-    return {.status = status, .objective = 0, .values = {}, .row_prices = std::vector<double>(prices)};
+    return {.status = status, .objective = 0, .values = {}, .row_prices = std::vector<double>(prices), .iterations = 0};
   }
   const Arrays arrays = arrays_of(model);
-  const ClpHandle clp(Clp_newModel());
-  Clp_setLogLevel(clp.get(), 0);
-  Clp_loadProblem(clp.get(), static_cast<int>(model.columns.size()), static_cast<int>(model.rows.size()),
-                  arrays.starts.data(), arrays.rows.data(), arrays.factors.data(), arrays.column_lower.data(),
-                  arrays.column_upper.data(), arrays.costs.data(), arrays.row_lower.data(), arrays.row_upper.data());
-  // Not Clp_initialSolve: on large models its crash start prints at any log level.
-  Clp_dual(clp.get(), 0);
-  if (lp_status_of(Clp_status(clp.get())) == Status::kLimit) Clp_primal(clp.get(), 0);
-  LpAnswer answer;
-  answer.status = lp_status_of(Clp_status(clp.get()));
-  if (answer.status != Status::kOptimal) return answer;
-  const double* values = Clp_primalColumnSolution(clp.get());
-  const double* prices = Clp_dualRowSolution(clp.get());
-  answer.objective = Clp_objectiveValue(clp.get());
-  answer.values.assign(values, values + model.columns.size());
-  answer.row_prices.assign(prices, prices + model.rows.size());
-  return answer;
+  const ClpHandle clp = clp_of(model, arrays);
+  return solved(clp.get(), {model.columns.size(), model.rows.size()});
+}
+
+struct LpSession::State {
+  std::size_t column_count = 0;
+  std::size_t row_count = 0;
+  Arrays arrays;
+  ClpHandle clp;
+};
+
+LpSession::LpSession(const LinearModel& model) {
+  ENSURE(!model.columns.empty());
+  Arrays arrays = arrays_of(model);
+  ClpHandle clp = clp_of(model, arrays);
+  state_ = std::make_unique<State>(State{model.columns.size(), model.rows.size(), std::move(arrays), std::move(clp)});
+}
+
+LpSession::~LpSession() = default;
+
+void LpSession::set_limits(int column, const ColumnLimits& limits) {
+  ENSURE(column >= 0 && static_cast<std::size_t>(column) < state_->column_count && limits.lower <= limits.upper);
+  state_->arrays.column_lower[static_cast<std::size_t>(column)] = limits.lower;
+  state_->arrays.column_upper[static_cast<std::size_t>(column)] = limits.upper;
+}
+
+void LpSession::set_cost(int column, double cost) {
+  ENSURE(column >= 0 && static_cast<std::size_t>(column) < state_->column_count && std::isfinite(cost));
+  state_->arrays.costs[static_cast<std::size_t>(column)] = cost;
+}
+
+LpAnswer LpSession::solve() {
+  Clp_Simplex* clp = state_->clp.get();
+  Clp_chgColumnLower(clp, state_->arrays.column_lower.data());
+  Clp_chgColumnUpper(clp, state_->arrays.column_upper.data());
+  Clp_chgObjCoefficients(clp, state_->arrays.costs.data());
+  return solved(clp, {state_->column_count, state_->row_count});
 }
 
 MipAnswer solve_mip(const LinearModel& model, const MipLimits& limits) {

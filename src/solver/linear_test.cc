@@ -202,6 +202,40 @@ TEST(SolveLp, LargeModelsHaveNoDualityGap) {
   }
 }
 
+TEST(LpSession, GivesTheAnswersOfSolveLpAfterEachChange) {
+  LinearModel model = covering(40, 200, false);
+  LpSession session(model);
+  std::mt19937_64 random(5);
+  std::uniform_int_distribution<int> column_of(0, 199);
+  std::uniform_int_distribution<int> small(0, 6);
+  for (int step = 0; step < 100; ++step) {
+    const int column = column_of(random);
+    Column& changed = model.columns[static_cast<std::size_t>(column)];
+    changed.lower = small(random);
+    changed.upper = changed.lower + small(random);
+    changed.cost = 1 + small(random);
+    session.set_limits(column, {.lower = changed.lower, .upper = changed.upper});
+    session.set_cost(column, changed.cost);
+    const LpAnswer fresh = solve_lp(model);
+    const LpAnswer again = session.solve();
+    ASSERT_EQ(again.status, fresh.status) << "step " << step;
+    if (fresh.status != Status::kOptimal) continue;
+    EXPECT_NEAR(again.objective, fresh.objective, kNear * std::abs(fresh.objective)) << "step " << step;
+  }
+}
+
+TEST(LpSession, FindsAModelFeasibleAgainOnceItsLimitsAre) {
+  LpSession session(diet());
+  session.set_limits(0, {.lower = 0, .upper = 1});
+  session.set_limits(1, {.lower = 0, .upper = 1});
+  EXPECT_EQ(session.solve().status, Status::kInfeasible);
+  session.set_limits(0, {});
+  session.set_limits(1, {});
+  const LpAnswer answer = session.solve();
+  ASSERT_EQ(answer.status, Status::kOptimal);
+  EXPECT_NEAR(answer.objective, 16, kNear);
+}
+
 TEST(SolveMip, KnapsacksAsByDynamicProgramming) {
   std::mt19937_64 random(1);
   for (int round = 0; round < 60; ++round) {

@@ -12,13 +12,14 @@ namespace {
 /// Slices of each kind that stay open for the search.
 constexpr std::int32_t kOpenSlices = 6;
 
+}  // namespace
+
 Int128 carried(const InstanceDemand& demand, const Counts& counts) {
   Int128 sum = 0;
   for (std::size_t k = 0; k < counts.size(); ++k) sum += demand.throughput[k] * counts[k];
   return sum;
 }
 
-/// Removes slices that the demand does not need, the fastest first.
 void drop_surplus(const InstanceDemand& demand, Counts& counts) {
   std::vector<std::size_t> kinds;
   for (std::size_t k = 0; k < counts.size(); ++k) {
@@ -32,8 +33,6 @@ void drop_surplus(const InstanceDemand& demand, Counts& counts) {
     surplus -= demand.throughput[k] * needless;
   }
 }
-
-}  // namespace
 
 std::optional<Bulk> take_bulk(const Instance& instance, const Relaxation& relaxation) {
   if (relaxation.mean_covers.size() != instance.demands.size()) return std::nullopt;

@@ -17,6 +17,12 @@ struct Bulk {
   Instance rest;  ///< the same demands with smaller rates
 };
 
+/// What these slices carry of a demand, in the unit of its rate.
+[[nodiscard]] Int128 carried(const InstanceDemand& demand, const Counts& counts);
+
+/// Removes slices that the demand does not need, the fastest first.
+void drop_surplus(const InstanceDemand& demand, Counts& counts);
+
 /// Settles all but a few slices of each kind and demand. Nothing if no demand is large enough for that.
 [[nodiscard]] std::optional<Bulk> take_bulk(const Instance& instance, const Relaxation& relaxation);
 

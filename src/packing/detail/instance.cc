@@ -189,12 +189,18 @@ void set_pools(const PackingProblem& problem, Instance& instance) {
 
 }  // namespace
 
-Instance Instance::only_pool(std::uint32_t pool) const {
-  Instance one = *this;
-  std::erase_if(one.demands, [&](const InstanceDemand& demand) { return demand.pool != pool; });
-  for (InstanceDemand& demand : one.demands) demand.pool = 0;
-  one.pool_count = 1;
-  return one;
+Instance Instance::only_pools(std::span<const std::uint32_t> pools) const {
+  Instance part = *this;
+  part.demands.clear();
+  for (std::uint32_t i = 0; i < pools.size(); ++i) {
+    std::ranges::copy_if(demands, std::back_inserter(part.demands),
+                         [&](const InstanceDemand& demand) { return demand.pool == pools[i]; });
+  }
+  for (InstanceDemand& demand : part.demands) {
+    demand.pool = static_cast<std::uint32_t>(std::ranges::find(pools, demand.pool) - pools.begin());
+  }
+  part.pool_count = static_cast<std::uint32_t>(pools.size());
+  return part;
 }
 
 Result<Instance> make_instance(const PackingProblem& problem) {

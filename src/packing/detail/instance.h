@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/decimal.h"
@@ -52,8 +53,9 @@ struct Instance {
   std::uint32_t pool_count = 1;
   std::int64_t micro_usd_per_price = 1;  ///< an offer's price times this is its cost in micro-USD per hour
 
-  /// The same with the demands of one pool only.
-  [[nodiscard]] Instance only_pool(std::uint32_t pool) const;
+  /// The same with the demands of these pools only, which become pools 0, 1 and so on. Requires: ascending.
+  [[nodiscard]] Instance only_pools(std::span<const std::uint32_t> pools) const;
+  [[nodiscard]] Instance only_pool(std::uint32_t pool) const { return only_pools({&pool, 1}); }
 };
 
 /// The most slices of one plan, so that a typing error does not fill the memory.

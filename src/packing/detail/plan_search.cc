@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "packing/detail/bulk.h"
+#include "packing/detail/pool_mix.h"
 #include "packing/detail/relaxation.h"
 
 namespace berth::packing::detail {
@@ -16,6 +17,9 @@ namespace {
 constexpr std::array<std::size_t, 2> kQuickWidths = {32, 512};
 constexpr std::array<std::size_t, 3> kWidths = {32, 512, 8'192};
 constexpr std::array<std::size_t, 2> kLastWidths = {65'536, 262'144};
+/// Dives near the best plan in a row without a better one.
+constexpr int kNearDivesAtFirst = 8;
+constexpr int kNearDivesMax = 60;
 }  // namespace
 
 PlanSearch::PlanSearch(const Instance& instance, Budget& budget, Counts settled)
@@ -129,6 +133,61 @@ void PlanSearch::search_rest(FoundPlan& plan, const Relaxation& relaxation) {
   if (whole.is_within_counts && whole.price < plan.price) plan = std::move(whole);
 }
 
+void PlanSearch::take_if_better(CoverChoice covers, std::optional<FoundPlan>& plan) {
+  FoundPlan found{.covers = std::move(covers)};
+  measure(found);
+  if (found.is_within_counts && (!plan || found.price < plan->price)) plan = std::move(found);
+}
+
+/// Tenants apart: each tenant alone has all the limits for itself. What all of them cost together is a bound, and if
+/// their GPUs together are within the limits it is the best plan; otherwise they have to be mixed. False: some tenant
+/// alone has no plan.
+bool PlanSearch::mix_of_pools(std::optional<FoundPlan>& plan, std::int64_t& bound, const Relaxation& relaxation) {
+  std::vector<CoverChoice> alone(instance_.pool_count);
+  std::int64_t sum = 0;
+  {
+    const BudgetShare all(budget_, 4);
+    for (std::uint32_t pool = 0; pool < instance_.pool_count; ++pool) {
+      const BudgetShare share(budget_, instance_.pool_count - pool);
+      const Instance one = instance_.only_pool(pool);
+      tl::expected<FoundPlan, NoPlan> found = PlanSearch(one, budget_).cheapest();
+      if (!found && found.error().is_proven) return false;
+      if (!found) continue;
+      sum += found->bound;
+      alone[pool] = std::move(found->covers);
+    }
+  }
+  bound = std::max(bound, sum);
+  if (std::ranges::none_of(alone, &CoverChoice::empty)) {
+    CoverChoice joined;
+    for (const CoverChoice& covers : alone) joined.insert(joined.end(), covers.begin(), covers.end());
+    take_if_better(std::move(joined), plan);
+  }
+  if (plan && plan->price <= bound) return true;
+  const BudgetShare share(budget_, 3);
+  const PoolMixGoal goal{.price_min = bound, .starts = alone, .plan = plan ? &plan->covers : nullptr};
+  if (std::optional<CoverChoice> mixed = mix_pools(instance_, fillers_, relaxation, goal, budget_))
+    take_if_better(std::move(*mixed), plan);
+  return true;
+}
+
+/// A better plan by diving. It is worthwhile if GPUs of several models can replace each other, or if tenants compete.
+void PlanSearch::dive_for(Diver& diver, int near_dives_max, std::optional<FoundPlan>& plan, std::int64_t bound) {
+  if (plan && plan->price <= bound) return;
+  const BudgetShare share(budget_, 3);
+  DiveTask task{.prices = {},
+                .gpus_max = {},
+                .price_min = bound,
+                .start = plan ? &plan->covers : nullptr,
+                .near_dives_max = near_dives_max};
+  for (const Offer& offer : instance_.offers) {
+    task.prices.push_back(offer.price);
+    task.gpus_max.push_back(offer.count_max.value_or(PlanLimits::kNone));
+  }
+  CoverChoice covers = diver.search(task, budget_);
+  if (!covers.empty()) take_if_better(std::move(covers), plan);
+}
+
 /// Halves the gap between bound and plan as long as narrow searches find something. Without a plan the target rises
 /// from the bound, in steps that double.
 void PlanSearch::aim_between(std::optional<FoundPlan>& plan, std::int64_t& bound, const Relaxation& relaxation) {
@@ -165,6 +224,23 @@ void PlanSearch::lower_price(FoundPlan& plan, const Relaxation& relaxation) {
   }
 }
 
+/// GPUs of several models, or tenants that compete: a quick dive, then the bound, then a long dive if the two differ.
+/// False: there is no plan.
+bool PlanSearch::mix_offers(std::optional<FoundPlan>& plan, std::int64_t& bound, const Relaxation& relaxation) {
+  const Counts extra = counts_with(std::nullopt);
+  Diver diver(instance_, fillers_, extra, relaxation);
+  dive_for(diver, kNearDivesAtFirst, plan, bound);
+  if (instance_.offers.size() > 1 && (!plan || plan->price > bound)) {
+    const BudgetShare share(budget_, 2);
+    const MixAnswer mix = cheapest_mix(std::move(plan), relaxation);
+    if (!mix.plan && mix.is_proven_none) return false;
+    plan = mix.plan;
+    bound = std::max(bound, mix.bound);
+  }
+  dive_for(diver, kNearDivesMax, plan, bound);
+  return true;
+}
+
 tl::expected<FoundPlan, NoPlan> PlanSearch::cheapest() {
   const Relaxation relaxation = relax(instance_, about_price(0).relaxed);
   if (relaxation.bound > dearest()) return tl::unexpected(NoPlan{true});
@@ -172,13 +248,9 @@ tl::expected<FoundPlan, NoPlan> PlanSearch::cheapest() {
   std::optional<FoundPlan> plan = rounded(relaxation);
   if (!plan) plan = on_unlimited(relaxation);
   if (plan) search_rest(*plan, relaxation);
-  if (instance_.offers.size() > 1) {
-    const BudgetShare share(budget_, 2);
-    const MixAnswer mix = cheapest_mix(std::move(plan), relaxation);
-    if (!mix.plan && mix.is_proven_none) return tl::unexpected(NoPlan{true});
-    plan = mix.plan;
-    bound = std::max(bound, mix.bound);
-  }
+  if (instance_.pool_count > 1 && !mix_of_pools(plan, bound, relaxation)) return tl::unexpected(NoPlan{true});
+  const bool has_choice = instance_.pool_count > 1 || instance_.offers.size() > 1;
+  if (has_choice && !mix_offers(plan, bound, relaxation)) return tl::unexpected(NoPlan{true});
   if (!plan || plan->price > bound) {
     const BudgetShare share(budget_, instance_.offers.size() > 1 ? 4 : 2);
     aim_between(plan, bound, relaxation);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "packing/detail/beam.h"
+#include "packing/detail/diving.h"
 #include "packing/detail/gpu_filler.h"
 #include "packing/detail/instance.h"
 
@@ -87,6 +88,10 @@ class PlanSearch {
   [[nodiscard]] std::optional<FoundPlan> on_unlimited(const Relaxation& relaxation);
   void search_rest(FoundPlan& plan, const Relaxation& relaxation);
   [[nodiscard]] std::optional<FoundPlan> rounded(const Relaxation& relaxation);
+  [[nodiscard]] bool mix_of_pools(std::optional<FoundPlan>& plan, std::int64_t& bound, const Relaxation& relaxation);
+  [[nodiscard]] bool mix_offers(std::optional<FoundPlan>& plan, std::int64_t& bound, const Relaxation& relaxation);
+  void dive_for(Diver& diver, int near_dives_max, std::optional<FoundPlan>& plan, std::int64_t bound);
+  void take_if_better(CoverChoice covers, std::optional<FoundPlan>& plan);
   void aim_between(std::optional<FoundPlan>& plan, std::int64_t& bound, const Relaxation& relaxation);
   void lower_price(FoundPlan& plan, const Relaxation& relaxation);
   [[nodiscard]] std::int64_t dearest() const;

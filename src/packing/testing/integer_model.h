@@ -39,7 +39,9 @@ class IntegerModel {
     model_.rows.push_back(free_);
   }
 
-  [[nodiscard]] solver::MipAnswer solve() const { return solver::solve_mip(model_, {.nodes_max = 100'000}); }
+  [[nodiscard]] solver::MipAnswer solve(const solver::MipLimits& limits = {.nodes_max = 100'000}) const {
+    return solver::solve_mip(model_, limits);
+  }
 
  private:
   /// Slices in use minus slices of the chosen multisets, by profile of one offer and tenant.
