@@ -66,11 +66,11 @@ std::vector<planner::ReasonedStep> steps_of_pins(const PlanRecord& record, const
     ENSURE(site && assign->holding.services.size() == 1);
     const int variant = assign->point ? assign->point->variant : 0;
     const planner::Piece piece{.site = *site,
-                               .service{assign->holding.services.front().index},
+                               .service = planner::ServiceIndex(assign->holding.services.front().index),
                                .use = assign->holding.role == Role::kRetraining ? planner::kRetraining : variant};
     for (const planner::StepType type : {planner::StepType::kCreate, planner::StepType::kAssign}) {
       planner::ReasonedStep& added = steps.emplace_back();
-      added.step = {.type = type, .gpu{slice.gpu.index}, .slot{}, .piece = piece};
+      added.step = {.type = type, .gpu = planner::GpuIndex(slice.gpu.index), .slot = {}, .piece = piece};
       added.of_gpu.emplace();
       added.reason.emplace().gain.reset();
     }

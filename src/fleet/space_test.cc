@@ -150,7 +150,8 @@ TEST(FleetSpace, WhatStandsStaysAsLongAsThatIsBest) {
     Rng rng = Rng(seed).split("standing");
     const int first = static_cast<int>(rng.below(3));
     // A quarter and a half that does not hold it.
-    std::vector<StandingWorth> standing = {{.site{rng.below(2)}, .until = {}}, {.site{5}, .until = {}}};
+    std::vector<StandingWorth> standing = {{.site = SiteIndex(rng.below(2)), .until = {}},
+                                           {.site = SiteIndex(5), .until = {}}};
     for (StandingWorth& each : standing) {
       double sum = 0;
       for (int point = 0; point <= kStretches; ++point) {
@@ -195,7 +196,7 @@ TEST(FleetSpace, APinLeavesItsSiteToItsOwner) {
     Space space(seed);
     Rng rng = Rng(seed).split("pin");
     const SiteIndex pinned(rng.below(space.model().sites.size()));
-    space.problem.gpus[0].pins = {{.site = pinned, .service{1}}};
+    space.problem.gpus[0].pins = {{.site = pinned, .service = ServiceIndex(1)}};
     SpaceValues values(space.tree(), space.grid);
     values.fill(space.model(), space.tables);
     const double without = values.cell(space.tree().root()).entry_new[idx(space.grid.size())];
@@ -244,7 +245,7 @@ TEST(FleetSpace, ATableHasTheBestOfferOfEachRange) {
     for (int i = 0; i < 6; ++i) sums.push_back(any_sums(space.terms.slots, rng));
     std::vector<Offer> offers;
     for (int i = 0; i < 3; ++i) {
-      offers.push_back({.service{i},
+      offers.push_back({.service = ServiceIndex(i),
                         .use = 0,
                         .readiness = {.on_same_site = static_cast<int>(rng.below(2)),
                                       .on_new_site = static_cast<int>(1 + rng.below(4))},

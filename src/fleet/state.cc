@@ -243,7 +243,7 @@ std::vector<Change> lent(const GpuTerms& gpu, const Path& path, const Stay& stay
                          SlotIndex until) {
   Configuration standing;
   for (const StandingPiece& each : gpu.standing) standing.push_back(each.piece);
-  std::vector<Change> stretches = {{.slot{-1}, .to = std::move(standing)}};
+  std::vector<Change> stretches = {{.slot = SlotIndex(-1), .to = std::move(standing)}};
   stretches.insert(stretches.end(), path.changes.begin(), path.changes.end());
   for (const SlotIndex slot : {from, until}) {
     const auto next = std::ranges::upper_bound(stretches, slot, {}, &Change::slot);

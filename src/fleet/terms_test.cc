@@ -244,8 +244,9 @@ TEST(FleetTerms, ServicesOfOneGroupAreThoseThatMayShareAGpu) {
     const Terms terms(problem);
     for (const ServiceIndex a : indices_of<ServiceIndex>(problem.services)) {
       for (ServiceIndex b(0); b < a; ++b) {
-        const Schedule both{
-            {{{.slot = {}, .to = {{.site{0}, .service = a, .use = 0}, {.site{1}, .service = b, .use = 0}}}}}};
+        const Schedule both{{{{.slot = {},
+                               .to = {{.site = SiteIndex(0), .service = a, .use = 0},
+                                      {.site = SiteIndex(1), .service = b, .use = 0}}}}}};
         const bool may_share = !find_fault(problem, both).has_value();
         apart += may_share ? 0 : 1;
         EXPECT_EQ(terms.group[idx(a)] == terms.group[idx(b)], may_share);

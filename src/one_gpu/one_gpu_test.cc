@@ -20,7 +20,7 @@ using testing::quarters_problem;
 using testing::tiny_problem;
 
 StandingPiece standing(int site, int service, int use = 0, int ready_in = 0) {
-  return {.piece = {.site{site}, .service{service}, .use = use}, .ready_in = ready_in};
+  return {.piece = {.site = SiteIndex(site), .service = ServiceIndex(service), .use = use}, .ready_in = ready_in};
 }
 
 /// The answer, after the checker has looked at it.
@@ -116,15 +116,18 @@ TEST(OneGpu, WaitsForFrozenSlotsAndForWhatIsOnItsWay) {
 TEST(OneGpu, FindsThatTwoRetrainingsMakeRoomForTheThirdService) {
   // Site 6 is free, site 2 service 1's. Both retrain for two slots, then both are service 3's.
   const Problem problem = one_gpu_problem(Rng(49), 4, 20);
-  const Piece third = {.site{3}, .service{3}, .use = 1};
-  const Piece first = {.site{7}, .service{1}, .use = 0};
-  const Piece second = {.site{9}, .service{2}, .use = 0};
-  const Piece in_two = {.site{2}, .service{2}, .use = kRetraining};
-  const Piece in_six = {.site{6}, .service{1}, .use = kRetraining};
-  const Schedule known = {
-      {{{.slot{0}, .to = {in_two, third, in_six, first, second}},
-        {.slot{2},
-         .to = {{.site{2}, .service{3}, .use = 1}, third, {.site{6}, .service{3}, .use = 1}, first, second}}}}};
+  const Piece third = {.site = SiteIndex(3), .service = ServiceIndex(3), .use = 1};
+  const Piece first = {.site = SiteIndex(7), .service = ServiceIndex(1), .use = 0};
+  const Piece second = {.site = SiteIndex(9), .service = ServiceIndex(2), .use = 0};
+  const Piece in_two = {.site = SiteIndex(2), .service = ServiceIndex(2), .use = kRetraining};
+  const Piece in_six = {.site = SiteIndex(6), .service = ServiceIndex(1), .use = kRetraining};
+  const Schedule known = {{{{.slot = SlotIndex(0), .to = {in_two, third, in_six, first, second}},
+                            {.slot = SlotIndex(2),
+                             .to = {{.site = SiteIndex(2), .service = ServiceIndex(3), .use = 1},
+                                    third,
+                                    {.site = SiteIndex(6), .service = ServiceIndex(3), .use = 1},
+                                    first,
+                                    second}}}}};
   ASSERT_EQ(find_fault(problem, known), std::nullopt);
   const Answer answer = solved(problem, {.nodes_max = 500'000});
   EXPECT_GE(answer.bound, evaluate(problem, known).objective);

@@ -37,8 +37,8 @@ int slices_counted(const Problem& problem, const Schedule& schedule) {
 Problem two_halves() {
   Problem problem = testing::quarters_problem(2, 10);
   problem.services[0].loads.assign(11, 30);
-  problem.gpus[0].standing = {{.piece = {.site{4}, .service{0}, .use = 0}, .ready_in = 0},
-                              {.piece = {.site{5}, .service{0}, .use = 0}, .ready_in = 5}};
+  problem.gpus[0].standing = {{.piece = {.site = SiteIndex(4), .service = ServiceIndex(0), .use = 0}, .ready_in = 0},
+                              {.piece = {.site = SiteIndex(5), .service = ServiceIndex(0), .use = 0}, .ready_in = 5}};
   return problem;
 }
 
@@ -84,8 +84,8 @@ TEST(Explain, ASliceThatComesLaterTakesNothingOfAnotherVariant) {
   service.variants = {{.accuracy_before = 1, .accuracy_after = 1}, {.accuracy_before = 0.5, .accuracy_after = 0.5}};
   for (auto& kind : problem.models[0].rates) kind[0].requests_per_second.push_back(kind[0].requests_per_second[0] * 2);
   // 40 of variant 1 all the time, 20 of variant 0 from slot 5 on.
-  problem.gpus[0].standing = {{.piece = {.site{4}, .service{0}, .use = 1}, .ready_in = 0},
-                              {.piece = {.site{5}, .service{0}, .use = 0}, .ready_in = 5}};
+  problem.gpus[0].standing = {{.piece = {.site = SiteIndex(4), .service = ServiceIndex(0), .use = 1}, .ready_in = 0},
+                              {.piece = {.site = SiteIndex(5), .service = ServiceIndex(0), .use = 0}, .ready_in = 5}};
   const auto shares = explain_shares(problem, {.gpus = {{}}});
   ASSERT_TRUE(shares[0].one_less.has_value());
   EXPECT_EQ(shares[0].one_less->requests_per_second, 20);

@@ -11,15 +11,30 @@ namespace {
 using ::testing::HasSubstr;
 using testing::quarters_problem;
 
-Piece serve(int site, int service, int variant = 0) { return {.site{site}, .service{service}, .use = variant}; }
-Piece retrain(int site, int service) { return {.site{site}, .service{service}, .use = kRetraining}; }
-Piece nobody(int site) { return {.site{site}, .service = kNobody, .use = 0}; }
+Piece serve(int site, int service, int variant = 0) {
+  return {.site = SiteIndex(site), .service = ServiceIndex(service), .use = variant};
+}
+Piece retrain(int site, int service) {
+  return {.site = SiteIndex(site), .service = ServiceIndex(service), .use = kRetraining};
+}
+Piece nobody(int site) { return {.site = SiteIndex(site), .service = kNobody, .use = 0}; }
 
 void stand(Problem& problem, const Configuration& pieces, int ready_in = 0) {
   for (const Piece& piece : pieces) problem.gpus.front().standing.push_back({.piece = piece, .ready_in = ready_in});
 }
 
-Schedule changes(std::vector<Change> list) { return {.gpus = {std::move(list)}}; }
+/// A change as the tests write it.
+struct At {
+  int slot = 0;
+  Configuration to;
+};
+
+/// The changes of one GPU.
+Schedule changes(const std::vector<At>& list) {
+  Schedule schedule{.gpus = {{}}};
+  for (const At& each : list) schedule.gpus[0].push_back({.slot = SlotIndex(each.slot), .to = each.to});
+  return schedule;
+}
 
 std::string fault_of(const Problem& problem, const Schedule& schedule) {
   return find_fault(problem, schedule).value_or("none");
@@ -83,15 +98,14 @@ TEST(SlotsUntilReady, HalvesAreRoundedUp) {
 
 TEST(Evaluate, APieceWorksWhenItIsReady) {
   Problem problem = quarters_problem(1, 6);
-  EXPECT_THAT(served_of(problem, changes({{SlotIndex(1), {serve(0, 0)}}})),
-              ::testing::ElementsAre(0, 0, 0, 0, 10, 10, 10))
+  EXPECT_THAT(served_of(problem, changes({{1, {serve(0, 0)}}})), ::testing::ElementsAre(0, 0, 0, 0, 10, 10, 10))
       << "create 0.5 + start 2 seconds: three slots";
 }
 
 TEST(Evaluate, NeighboursGoOnDuringAChange) {
   Problem problem = quarters_problem(2, 6);
   stand(problem, {serve(0, 0), serve(1, 1)});
-  const Schedule schedule = changes({{SlotIndex(1), {serve(0, 0), serve(5, 1)}}});
+  const Schedule schedule = changes({{1, {serve(0, 0), serve(5, 1)}}});
   EXPECT_THAT(served_of(problem, schedule, 0), ::testing::Each(10));
   EXPECT_THAT(served_of(problem, schedule, 1), ::testing::ElementsAre(10, 0, 0, 0, 10, 10, 10));
 }
@@ -99,8 +113,8 @@ TEST(Evaluate, NeighboursGoOnDuringAChange) {
 TEST(Evaluate, SlicesThatComeAndGoHaveTheirPrice) {
   Problem problem = quarters_problem(2, 6);
   stand(problem, {serve(0, 0), serve(1, 1)});
-  const Schedule gives_away = changes({{SlotIndex(1), {serve(0, 1), serve(1, 1)}}});
-  const Schedule cuts_anew = changes({{SlotIndex(1), {serve(0, 0), serve(5, 1)}}});  // one goes, one comes
+  const Schedule gives_away = changes({{1, {serve(0, 1), serve(1, 1)}}});
+  const Schedule cuts_anew = changes({{1, {serve(0, 0), serve(5, 1)}}});  // one goes, one comes
   const double given_away = objective_of(problem, gives_away);
   const double cut_anew = objective_of(problem, cuts_anew);
   problem.change_price = 3;
@@ -178,7 +192,7 @@ TEST(Evaluate, FreshAfterTheSwap) {
 TEST(Evaluate, ProgressIsKeptWhenThePieceMoves) {
   Problem problem = retraining_problem(10);
   // Three slots on the half, one slot of change, then the quarter: 3/4 + 2/8.
-  const Schedule moved = changes({{SlotIndex(3), {serve(0, 0), retrain(1, 0)}}});
+  const Schedule moved = changes({{3, {serve(0, 0), retrain(1, 0)}}});
   EXPECT_EQ(freshness_of(problem, moved), "ssssssfffff");
 }
 
@@ -269,30 +283,28 @@ TEST(FindFault, TimesOfChanges) {
   const Configuration two = {serve(0, 0), serve(1, 0)};
   EXPECT_EQ(fault_of(problem, changes({})), "none");
   EXPECT_EQ(fault_of(problem, {}), "wanted changes of 1 GPUs, found 0");
-  EXPECT_EQ(fault_of(problem, changes({{SlotIndex(1), two}})),
-            "GPU 0, slot 1: the piece on site 0 is not ready before slot 2");
-  EXPECT_EQ(fault_of(problem, changes({{SlotIndex(2), two}})), "none");
-  EXPECT_THAT(fault_of(problem, changes({{SlotIndex(2), two}, {4, none}})),
-              HasSubstr("site 1 is not ready before slot 5"));
-  EXPECT_EQ(fault_of(problem, changes({{SlotIndex(2), two}, {5, none}})), "none");
-  EXPECT_THAT(fault_of(problem, changes({{SlotIndex(2), none}, {2, two}})), HasSubstr("order of time"));
-  EXPECT_EQ(fault_of(problem, changes({{SlotIndex(2), none}, {3, two}})), "none");
-  EXPECT_THAT(fault_of(problem, changes({{SlotIndex(6), none}})), HasSubstr("not a slot"));
+  EXPECT_EQ(fault_of(problem, changes({{1, two}})), "GPU 0, slot 1: the piece on site 0 is not ready before slot 2");
+  EXPECT_EQ(fault_of(problem, changes({{2, two}})), "none");
+  EXPECT_THAT(fault_of(problem, changes({{2, two}, {4, none}})), HasSubstr("site 1 is not ready before slot 5"));
+  EXPECT_EQ(fault_of(problem, changes({{2, two}, {5, none}})), "none");
+  EXPECT_THAT(fault_of(problem, changes({{2, none}, {2, two}})), HasSubstr("order of time"));
+  EXPECT_EQ(fault_of(problem, changes({{2, none}, {3, two}})), "none");
+  EXPECT_THAT(fault_of(problem, changes({{6, none}})), HasSubstr("not a slot"));
   EXPECT_THAT(fault_of(problem, changes({{-1, none}})), HasSubstr("not a slot"));
-  EXPECT_THAT(fault_of(problem, changes({{SlotIndex(3), {serve(0, 0)}}})), HasSubstr("nothing changes"));
+  EXPECT_THAT(fault_of(problem, changes({{3, {serve(0, 0)}}})), HasSubstr("nothing changes"));
   problem.is_frozen = {0, 0, 1, 0, 0, 0};
-  EXPECT_THAT(fault_of(problem, changes({{SlotIndex(2), none}})), HasSubstr("frozen"));
-  EXPECT_EQ(fault_of(problem, changes({{SlotIndex(3), none}})), "none");
-  problem.gpus[0].free_from = 4;
-  EXPECT_THAT(fault_of(problem, changes({{SlotIndex(3), none}})), HasSubstr("before slot 4"));
-  EXPECT_EQ(fault_of(problem, changes({{SlotIndex(4), none}})), "none");
+  EXPECT_THAT(fault_of(problem, changes({{2, none}})), HasSubstr("frozen"));
+  EXPECT_EQ(fault_of(problem, changes({{3, none}})), "none");
+  problem.gpus[0].free_from = SlotIndex(4);
+  EXPECT_THAT(fault_of(problem, changes({{3, none}})), HasSubstr("before slot 4"));
+  EXPECT_EQ(fault_of(problem, changes({{4, none}})), "none");
 }
 
 TEST(FindFault, PiecesThatCannotBe) {
   Problem problem = quarters_problem(1, 4);
   problem.models[0].rates[1][0] = {.requests_per_second = {0}, .retraining_slots = 0};
   stand(problem, {nobody(0)});
-  const auto fault = [&](const Configuration& to) { return fault_of(problem, changes({{SlotIndex(0), to}})); };
+  const auto fault = [&](const Configuration& to) { return fault_of(problem, changes({{0, to}})); };
   EXPECT_EQ(fault({nobody(0), serve(1, 0)}), "none");
   EXPECT_EQ(fault({serve(0, 0)}), "none");
   EXPECT_THAT(fault({nobody(1)}), HasSubstr("begins for nobody"));
@@ -317,9 +329,8 @@ TEST(FindFault, RetrainingElsewhere) {
   problem.services[0].retrains_elsewhere = true;
   stand(problem, {retrain(0, 0)});
   EXPECT_EQ(fault_of(problem, changes({})), "none");
-  EXPECT_EQ(fault_of(problem, changes({{SlotIndex(0), {serve(0, 0)}}})), "none");
-  EXPECT_THAT(fault_of(problem, changes({{SlotIndex(0), {retrain(0, 0), serve(1, 0)}}})),
-              HasSubstr("retrains elsewhere"));
+  EXPECT_EQ(fault_of(problem, changes({{0, {serve(0, 0)}}})), "none");
+  EXPECT_THAT(fault_of(problem, changes({{0, {retrain(0, 0), serve(1, 0)}}})), HasSubstr("retrains elsewhere"));
 }
 
 TEST(FindFault, RetrainingOnTwoGpus) {
@@ -327,10 +338,12 @@ TEST(FindFault, RetrainingOnTwoGpus) {
   problem.services[0].retraining = RetrainingTerms{};
   stand(problem, {retrain(0, 0)});
   problem.gpus.emplace_back();
-  const Change away{.slot{1}, .to = {}};
-  EXPECT_THAT(fault_of(problem, {.gpus = {{}, {{1, {retrain(0, 0)}}}}}), HasSubstr("slot 1: service 0 has 2"));
-  EXPECT_THAT(fault_of(problem, {.gpus = {{away}, {{0, {retrain(0, 0)}}}}}), HasSubstr("slot 0: service 0 has 2"));
-  EXPECT_EQ(fault_of(problem, {.gpus = {{away}, {{1, {retrain(0, 0)}}}}}), "none");
+  const Change away{.slot = SlotIndex(1), .to = {}};
+  EXPECT_THAT(fault_of(problem, {.gpus = {{}, {{SlotIndex(1), {retrain(0, 0)}}}}}),
+              HasSubstr("slot 1: service 0 has 2"));
+  EXPECT_THAT(fault_of(problem, {.gpus = {{away}, {{SlotIndex(0), {retrain(0, 0)}}}}}),
+              HasSubstr("slot 0: service 0 has 2"));
+  EXPECT_EQ(fault_of(problem, {.gpus = {{away}, {{SlotIndex(1), {retrain(0, 0)}}}}}), "none");
 }
 
 // ---- rules
@@ -340,15 +353,15 @@ TEST(FindFault, Floors) {
   stand(problem, {serve(0, 0)});
   problem.services[0].floor_rate = 20;
   EXPECT_THAT(fault_of(problem, changes({})), HasSubstr("slot 0: service 0 has 10 of its floor of 20"));
-  EXPECT_EQ(fault_of(problem, changes({{SlotIndex(0), {serve(4, 0)}}})), "none") << "from the change on, ready or not";
+  EXPECT_EQ(fault_of(problem, changes({{0, {serve(4, 0)}}})), "none") << "from the change on, ready or not";
   problem.services[0].outside_floor_rate = 10;
   EXPECT_EQ(fault_of(problem, changes({})), "none");
   problem.services[0].outside_floor_rate = 9.99;
-  problem.floors_from = 2;
-  EXPECT_EQ(fault_of(problem, changes({{SlotIndex(2), {serve(4, 0)}}})), "none");
-  EXPECT_THAT(fault_of(problem, changes({{SlotIndex(3), {serve(4, 0)}}})), HasSubstr("slot 2"));
-  EXPECT_THAT(fault_of(problem, changes({{SlotIndex(1), {serve(4, 0)}}, {4, {serve(4, 1)}}})), HasSubstr("slot 4"));
-  problem.floors_from = 5;
+  problem.floors_from = SlotIndex(2);
+  EXPECT_EQ(fault_of(problem, changes({{2, {serve(4, 0)}}})), "none");
+  EXPECT_THAT(fault_of(problem, changes({{3, {serve(4, 0)}}})), HasSubstr("slot 2"));
+  EXPECT_THAT(fault_of(problem, changes({{1, {serve(4, 0)}}, {4, {serve(4, 1)}}})), HasSubstr("slot 4"));
+  problem.floors_from = SlotIndex(5);
   EXPECT_EQ(fault_of(problem, changes({})), "none");
 }
 
@@ -363,22 +376,20 @@ TEST(FindFault, ARetrainingPieceIsNoFloor) {
 TEST(FindFault, Pins) {
   Problem problem = quarters_problem(2, 9);
   problem.services[0].retraining = RetrainingTerms{};
-  problem.gpus[0].pins = {{.site{0}, .service{0}}};
+  problem.gpus[0].pins = {{.site = SiteIndex(0), .service = ServiceIndex(0)}};
   stand(problem, {serve(4, 0)});
   EXPECT_EQ(fault_of(problem, changes({})), "none") << "what stands is no fault before a change";
-  EXPECT_THAT(fault_of(problem, changes({{SlotIndex(0), {serve(2, 1), serve(4, 0)}}})),
-              HasSubstr("pinned to service 0"));
-  EXPECT_THAT(fault_of(problem, changes({{SlotIndex(0), {serve(0, 1)}}})), HasSubstr("pinned"));
-  EXPECT_EQ(fault_of(problem, changes({{SlotIndex(0), {serve(0, 0)}}, {4, {retrain(0, 0)}}})), "none")
-      << "in whatever use";
-  EXPECT_THAT(fault_of(problem, changes({{SlotIndex(0), {serve(0, 0)}}, {4, {}}})), HasSubstr("pinned"));
+  EXPECT_THAT(fault_of(problem, changes({{0, {serve(2, 1), serve(4, 0)}}})), HasSubstr("pinned to service 0"));
+  EXPECT_THAT(fault_of(problem, changes({{0, {serve(0, 1)}}})), HasSubstr("pinned"));
+  EXPECT_EQ(fault_of(problem, changes({{0, {serve(0, 0)}}, {4, {retrain(0, 0)}}})), "none") << "in whatever use";
+  EXPECT_THAT(fault_of(problem, changes({{0, {serve(0, 0)}}, {4, {}}})), HasSubstr("pinned"));
 }
 
 TEST(FindFault, IsolationAndTrust) {
   Problem problem = quarters_problem(3, 9);
   problem.services[0].is_alone_on_gpu = true;
   problem.services[2].trust_domain = 1;
-  const auto fault = [&](const Configuration& to) { return fault_of(problem, changes({{SlotIndex(0), to}})); };
+  const auto fault = [&](const Configuration& to) { return fault_of(problem, changes({{0, to}})); };
   EXPECT_EQ(fault({serve(0, 0), serve(1, 0)}), "none");
   EXPECT_THAT(fault({serve(0, 0), serve(1, 1)}), HasSubstr("service 0 is not alone"));
   EXPECT_THAT(fault({serve(0, 1), serve(1, 2)}), HasSubstr("two trust domains"));
@@ -394,13 +405,13 @@ TEST(FindFault, Budgets) {
   Problem problem = quarters_problem(2, 30);
   stand(problem, {serve(0, 0), serve(1, 1)});
   problem.services[0].changes_max = 2;
-  const Change swap{.slot{0}, .to = {serve(0, 1), serve(1, 0)}};
+  const At swap{.slot = 0, .to = {serve(0, 1), serve(1, 0)}};
   EXPECT_EQ(fault_of(problem, changes({swap})), "none") << "slices are neither created nor destroyed";
-  const Change moves{.slot{10}, .to = {serve(0, 1), serve(2, 0)}};
+  const At moves{.slot = 10, .to = {serve(0, 1), serve(2, 0)}};
   EXPECT_EQ(fault_of(problem, changes({swap, moves})), "none") << "one destroyed, one created";
-  const Change back{.slot{20}, .to = {serve(0, 1), serve(1, 1), serve(2, 0)}};
+  const At back{.slot = 20, .to = {serve(0, 1), serve(1, 1), serve(2, 0)}};
   EXPECT_EQ(fault_of(problem, changes({swap, moves, back})), "none") << "that one is of service 1";
-  const Change third{.slot{20}, .to = {serve(0, 1), serve(2, 0), serve(3, 0)}};
+  const At third{.slot = 20, .to = {serve(0, 1), serve(2, 0), serve(3, 0)}};
   EXPECT_THAT(fault_of(problem, changes({swap, moves, third})), HasSubstr("service 0 has 3 slices"));
   problem.services[0].changes_max = 0;
   EXPECT_EQ(fault_of(problem, changes({swap})), "none");

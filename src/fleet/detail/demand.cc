@@ -228,13 +228,13 @@ void Demand::gather_levels(ServiceIndex service, SlotIndex slot, RungIndex rung,
 std::vector<Demand::Epoch> Demand::epochs(ServiceIndex service) const {
   const RetrainingTerms& terms = *frame_->service_terms(service).retraining;
   std::vector<Epoch> epochs;
-  Epoch now{.begin{},
+  Epoch now{.begin = {},
             .end = terms_->tail(),
             .is_last = true,
             .is_fresh = !terms.is_stale,
-            .fresh_from{terms.fresh_in > 0 ? terms.fresh_in : -1},
+            .fresh_from = SlotIndex(terms.fresh_in > 0 ? terms.fresh_in : -1),
             .progress = terms.progress,
-            .counts_from{}};
+            .counts_from = {}};
   const bool is_unfinished = terms.is_stale && terms.fresh_in <= 0;
   for (const SlotIndex due : terms.due_slots) {
     now.end = due;
@@ -245,7 +245,7 @@ std::vector<Demand::Epoch> Demand::epochs(ServiceIndex service) const {
            .end = terms_->tail(),
            .is_last = true,
            .is_fresh = false,
-           .fresh_from{-1},
+           .fresh_from = SlotIndex(-1),
            .progress = keeps ? terms.progress : 0,
            .counts_from = keeps ? SlotIndex(0) : due};
   }
@@ -286,7 +286,7 @@ Demand::Completion Demand::best_completion(ServiceIndex service, const Epoch& ep
     if (!terms.outside_progress.empty()) given += terms.outside_progress[idx(slot)];
   };
   for (SlotIndex slot = epoch.counts_from; slot < epoch.begin; ++slot) add_outside(slot);
-  Completion best{.worth = sum_before(net.stale, epoch.begin, epoch.end), .slot{-1}};
+  Completion best{.worth = sum_before(net.stale, epoch.begin, epoch.end), .slot = SlotIndex(-1)};
   if (epoch.is_last) {
     double all = given;
     for (SlotIndex slot = epoch.begin; slot < epoch.end; ++slot) {

@@ -122,7 +122,8 @@ Exchange::Move Exchange::best_for(SliceGroupIndex from) const {
   const Account& giver = accounts_[idx(holding.account)];
   const double rate_here = rate(holding.account, holding.kind);
   const double lost = giver.of(-rate_here, holding.when);
-  Move best{.gain = kMoveLeast * terms_->value_max, .from = from, .with{-1}, .account{-1}};
+  Move best{
+      .gain = kMoveLeast * terms_->value_max, .from = from, .with = SliceGroupIndex(-1), .account = AccountIndex(-1)};
   const auto may_join = [&](AccountIndex account) {
     return accounts_[idx(account)].service != giver.service &&
            terms_->group[idx(accounts_[idx(account)].service)] == terms_->group[idx(giver.service)];
@@ -130,7 +131,7 @@ Exchange::Move Exchange::best_for(SliceGroupIndex from) const {
   for (const AccountIndex account : indices_of<AccountIndex>(accounts_)) {
     if (!may_hold(account, holding.kind) || !may_join(account)) continue;
     const double gain = lost + accounts_[idx(account)].of(rate(account, holding.kind), holding.when);
-    if (gain > best.gain) best = {.gain = gain, .from = best.from, .with{-1}, .account = account};
+    if (gain > best.gain) best = {.gain = gain, .from = best.from, .with = SliceGroupIndex(-1), .account = account};
   }
   for (SliceGroupIndex with = from + 1; idx(with) < slice_groups_.size(); ++with) {
     const SliceGroup& other = slice_groups_[with];
@@ -139,7 +140,7 @@ Exchange::Move Exchange::best_for(SliceGroupIndex from) const {
     const double gain = giver.of(rate(holding.account, other.kind) - rate_here, holding.when) +
                         accounts_[idx(other.account)].of(
                             rate(other.account, holding.kind) - rate(other.account, other.kind), holding.when);
-    if (gain > best.gain) best = {.gain = gain, .from = best.from, .with = with, .account{-1}};
+    if (gain > best.gain) best = {.gain = gain, .from = best.from, .with = with, .account = AccountIndex(-1)};
   }
   return best;
 }
@@ -172,7 +173,7 @@ bool Exchange::apply(FleetState& state, const Move& move) {
     const Piece piece{.site = each.site, .service = new_owner.service, .use = new_owner.use};
     std::vector<Change> changes =
         given_away(terms_->problem.gpus[idx(each.gpu)], path,
-                   {.piece = old, .kind{}, .from = each.from, .ready{}, .until = terms_->tail_end()}, piece);
+                   {.piece = old, .kind = {}, .from = each.from, .ready = {}, .until = terms_->tail_end()}, piece);
     if (!may_carry_out(*terms_, each.gpu, changes)) return path;
     state.take_out(each.gpu);
     state.put(each.gpu, make_path(*terms_, each.gpu, std::move(changes)));

@@ -68,7 +68,7 @@ TEST(FleetExchange, ServicesThatMayNotShareAGpuOrHaveABudgetKeepTheirSlices) {
 /// The owner of a pinned slice gets the other one as well: 10 of the other service are lost for 20 of its own.
 TEST(FleetExchange, APinnedSliceKeepsItsOwner) {
   Problem pinned = two_models();
-  pinned.gpus[0].pins = {{.site = {}, .service{1}}};
+  pinned.gpus[0].pins = {{.site = {}, .service = ServiceIndex(1)}};
   EXPECT_NEAR(gain_of_exchange(pinned), (20 - 10) * (37 + 20), 1e-6);
 }
 

@@ -28,7 +28,8 @@ Problem any_problem(std::uint64_t seed) {
 /// What the fleet's score gains by one more GPU on which nothing but this piece stands, ready at once.
 double score_gain_of_one_more(const Problem& problem, const Schedule& schedule, ModelIndex model, const Piece& piece) {
   Problem more = problem;
-  more.gpus.push_back({.model = model, .standing = {{.piece = piece, .ready_in = 0}}, .pins = {}, .free_from{0}});
+  more.gpus.push_back(
+      {.model = model, .standing = {{.piece = piece, .ready_in = 0}}, .pins = {}, .free_from = SlotIndex(0)});
   Schedule longer = schedule;
   longer.gpus.emplace_back();
   // Prices of what floors lack depend on the problem alone, and so are the same.
@@ -77,8 +78,8 @@ TEST(FleetGains, APieceThatStandsAllTheTimeGainsWhatTheScoreGains) {
       SCOPED_TRACE(fmt::format("seed {}, model {}, kind {}, service {}, use {}", seed, model, kind, service, use));
       const std::vector<Site>& sites = fleet.problem.models[idx(model)].sites;
       const auto site = std::ranges::find(sites, kind, &Site::kind) - sites.begin();
-      const double expected =
-          score_gain_of_one_more(fleet.problem, *fleet.schedule, model, {.site{site}, .service = service, .use = use});
+      const double expected = score_gain_of_one_more(fleet.problem, *fleet.schedule, model,
+                                                     {.site = SiteIndex(site), .service = service, .use = use});
       const Gain& gain = tables.gain(state, model, kind, service, use, {});
       const double found = gain.ready.back() + (gain.stands.empty() ? 0 : gain.stands.back());
       floors += gain.stands.empty() || gain.stands.back() <= 0 ? 0 : 1;

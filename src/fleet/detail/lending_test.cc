@@ -23,14 +23,14 @@ Problem two_stale_models() {
   Problem problem;
   problem.slots = 40;
   problem.models.resize(1);
-  problem.models[0].sites = {{.start = 0, .profile = {}, .kind{}, .clashes = 1}};
+  problem.models[0].sites = {{.start = 0, .profile = {}, .kind = {}, .clashes = 1}};
   const Rates rates{.requests_per_second = {10}, .retraining_slots = 10};
   problem.models[0].rates = {{rates, rates}};
   problem.models[0].sms = {100};
   problem.gpus.resize(3);
-  problem.gpus[0].standing = {{.piece = {.site{}, .service{}, .use = 0}, .ready_in = 0}};
-  problem.gpus[1].standing = {{.piece = {.site{}, .service{1}, .use = 0}, .ready_in = 0}};
-  problem.gpus[2].standing = {{.piece = {.site{}, .service{}, .use = 0}, .ready_in = 0}};
+  problem.gpus[0].standing = {{.piece = {.site = {}, .service = {}, .use = 0}, .ready_in = 0}};
+  problem.gpus[1].standing = {{.piece = {.site = {}, .service = ServiceIndex(1), .use = 0}, .ready_in = 0}};
+  problem.gpus[2].standing = {{.piece = {.site = {}, .service = {}, .use = 0}, .ready_in = 0}};
   for (int i = 0; i < 2; ++i) {
     ServiceTerms& service = problem.services.emplace_back();
     service.loads.assign(static_cast<std::size_t>(problem.slots) + 1, 10);
@@ -56,7 +56,7 @@ TEST(FleetLending, OneSliceRetrainsOneModelAfterTheOther) {
 
 TEST(FleetLending, WhatIsPinnedIsLentToItsOwnerOnly) {
   Problem problem = two_stale_models();
-  problem.gpus[2].pins = {{.site{}, .service{}}};
+  problem.gpus[2].pins = {{.site = {}, .service = {}}};
   const Terms terms(problem);
   FleetState state(terms);
   Lending lending(terms);

@@ -64,7 +64,8 @@ struct Held {
 Held held_by(const Space& space, double amount, double softness) {
   SpaceShares shares(space.tree(), 3, space.width);
   shares.set_reference(space.values, space.tables);
-  shares.add(space.tree(), {.node = space.tree().root(), .from_point{0}, .until_point = space.grid.end()}, amount);
+  shares.add(space.tree(), {.node = space.tree().root(), .from_point = PointIndex(0), .until_point = space.grid.end()},
+             amount);
   shares.spread(space.values, space.problem.models[0], softness);
   Held held{.worth = 0, .units = std::vector<double>(space.width - 1)};
   for (KindIndex kind(0); kind < 3; ++kind) {
@@ -110,7 +111,8 @@ TEST(FleetShares, SoftSharesFillTheSpaceWithNearlyTheBest) {
 TEST(FleetShares, ClearedSharesAreEmpty) {
   const Space space(1);
   SpaceShares shares(space.tree(), 3, space.width);
-  shares.add(space.tree(), {.node = space.tree().root(), .from_point{0}, .until_point = space.grid.end()}, 1);
+  shares.add(space.tree(), {.node = space.tree().root(), .from_point = PointIndex(0), .until_point = space.grid.end()},
+             1);
   shares.spread(space.values, space.problem.models[0], 0.1);
   shares.clear();
   shares.spread(space.values, space.problem.models[0], 0.1);

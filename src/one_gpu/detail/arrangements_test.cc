@@ -282,7 +282,7 @@ TEST(Arrangements, AreAllowedWhereTheCheckerAllowsThem) {
     for (const Configuration& each : configurations.all()) {
       if (each.empty()) continue;
       const Arrangement& arrangement = arrangements[arrangements.number_of(each)];
-      const Schedule schedule{.gpus = {{{.slot{0}, .to = each}}}};
+      const Schedule schedule{.gpus = {{{.slot = SlotIndex(0), .to = each}}}};
       EXPECT_TRUE(arrangement.can_stand);
       ASSERT_EQ(arrangement.may_begin, !find_fault(without_floors, schedule).has_value());
       if (!arrangement.may_begin) ++refused;

@@ -7,7 +7,7 @@
 namespace berth::planner {
 namespace {
 
-std::vector<Share> shares_of(int bundle) { return {{.bundle{bundle}}}; }
+std::vector<Share> shares_of(int bundle) { return {{.bundle = BundleIndex(bundle)}}; }
 
 std::vector<double> losses_of(Draft& draft) {
   std::vector<double> losses;

@@ -113,7 +113,8 @@ TEST(GpuCase, KnowsTheProgressOfASlot) {
 
 TEST(GpuCase, KeepsTheFloorThatTheCheckerAccepts) {
   Problem problem = testing::quarters_problem(1, 3);
-  problem.gpus.front().standing = {{.piece = {.site{0}, .service{0}, .use = 0}, .ready_in = 0}};
+  problem.gpus.front().standing = {
+      {.piece = {.site = SiteIndex(0), .service = ServiceIndex(0), .use = 0}, .ready_in = 0}};
   ServiceTerms& service = problem.services.front();
   for (const auto& [floor, outside] : std::vector<std::pair<double, double>>{
            {0, 0}, {9, 0}, {10, 0}, {10 * (1 + 5e-10), 0}, {10 * (1 + 5e-9), 0}, {11, 0}, {15, 5}, {15, 4}}) {

@@ -73,7 +73,7 @@ TEST(Labels, AreWorthWhatTheCheckerSays) {
 /// A quarter stands, and a retraining of service 0 is under way.
 Problem problem_with_budget() {
   Problem problem = testing::quarters_problem(1, 10);
-  problem.gpus[0].standing = {{.piece = {.site{0}, .service{0}, .use = 0}, .ready_in = 0}};
+  problem.gpus[0].standing = {{.piece = {.site = SiteIndex(0), .service = ServiceIndex(0), .use = 0}, .ready_in = 0}};
   problem.services[0].retraining = RetrainingTerms{.is_stale = true, .due_slots = {}};
   problem.services[0].changes_max = 1;
   return problem;
@@ -86,7 +86,8 @@ TEST(Labels, LeaveNothingBehindWhenAChangeIsUndone) {
   Labels labels(gpu_case, arrangements);
   labels.restart();
   const Labels::Mark before = labels.mark();
-  const Configuration two = {{.site{0}, .service{0}, .use = 0}, {.site{1}, .service{0}, .use = 0}};
+  const Configuration two = {{.site = SiteIndex(0), .service = ServiceIndex(0), .use = 0},
+                             {.site = SiteIndex(1), .service = ServiceIndex(0), .use = 0}};
   const ArrangementIndex number = arrangements.number_of(two);
   const std::optional<Label> first = labels.change(labels[LabelIndex(0)], number, SlotIndex(0));
   ASSERT_TRUE(first.has_value());
@@ -107,7 +108,7 @@ TEST(Labels, PushNothingForAChangeThatABudgetForbids) {
   labels.restart();
   const Labels::Mark before = labels.mark();
   // A quarter is destroyed and a half is created: two changes.
-  const ArrangementIndex half = arrangements.number_of({{.site{5}, .service{0}, .use = 0}});
+  const ArrangementIndex half = arrangements.number_of({{.site = SiteIndex(5), .service = ServiceIndex(0), .use = 0}});
   EXPECT_FALSE(labels.change(labels[LabelIndex(0)], half, SlotIndex(0)).has_value());
   EXPECT_EQ(labels.mark().models, before.models);
   EXPECT_EQ(labels.mark().changed, before.changed);

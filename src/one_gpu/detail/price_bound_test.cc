@@ -190,7 +190,7 @@ TEST(PriceBound, StopsWhereTheBoundIsNearEnough) {
 
 TEST(PriceBound, IsExactForOneServiceThatHoldsWhatItNeeds) {
   Problem problem = testing::quarters_problem(1, 10);
-  problem.gpus[0].standing = {{.piece = {.site{0}, .service{0}, .use = 0}, .ready_in = 0}};
+  problem.gpus[0].standing = {{.piece = {.site = SiteIndex(0), .service = ServiceIndex(0), .use = 0}, .ready_in = 0}};
   problem.tail_seconds = 5;
   const GpuCase gpu_case(problem);
   const OneGpuSearch search(gpu_case);

@@ -104,7 +104,7 @@ TEST(Rooms, AreTheSetsWhereSitesAreMissing) {
 TEST(Rooms, AreJoinedOnePieceAtATimeWhereThereAreMany) {
   ModelTerms model;
   for (int site = 0; site < 9; ++site) {
-    model.sites.push_back({.start = site, .profile = {}, .kind{site}, .clashes = std::uint64_t{1} << site});
+    model.sites.push_back({.start = site, .profile = {}, .kind = KindIndex(site), .clashes = std::uint64_t{1} << site});
     model.rates.emplace_back();
     model.sms.push_back(1);
   }

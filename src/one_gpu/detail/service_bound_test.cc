@@ -280,7 +280,7 @@ TEST(ServiceBound, ChargesProgressWhenTheRetrainingIsDone) {
   // go freely. At a price of 0 the model may be fresh as soon as the fastest slice could have retrained it, after 2
   // slots.
   Problem problem = testing::quarters_problem(1, 10);
-  problem.gpus[0].standing = {{.piece = {.site{0}, .service{0}, .use = 0}, .ready_in = 0}};
+  problem.gpus[0].standing = {{.piece = {.site = SiteIndex(0), .service = ServiceIndex(0), .use = 0}, .ready_in = 0}};
   problem.is_frozen.assign(10, 1);
   problem.services[0].variants = {{.accuracy_before = 0.5, .accuracy_after = 1}};
   problem.services[0].retraining = RetrainingTerms{.is_stale = true, .due_slots = {}};
@@ -297,8 +297,9 @@ TEST(ServiceBound, ChargesProgressAtTheEndOfTheWindow) {
   // The half is done when the window ends. At this price it is not worthwhile to be done before: what is paid for the
   // whole of the progress is charged, and the tail is worth twice as much.
   Problem problem = testing::quarters_problem(1, 4);
-  problem.gpus[0].standing = {{.piece = {.site{0}, .service{0}, .use = 0}, .ready_in = 0},
-                              {.piece = {.site{5}, .service{0}, .use = kRetraining}, .ready_in = 0}};
+  problem.gpus[0].standing = {
+      {.piece = {.site = SiteIndex(0), .service = ServiceIndex(0), .use = 0}, .ready_in = 0},
+      {.piece = {.site = SiteIndex(5), .service = ServiceIndex(0), .use = kRetraining}, .ready_in = 0}};
   problem.is_frozen.assign(4, 1);
   problem.tail_seconds = 10;
   problem.services[0].variants = {{.accuracy_before = 0.5, .accuracy_after = 1}};

@@ -23,7 +23,7 @@ std::vector<OutsideStay> outside_stays_of(const Problem& problem, const GpuTerms
   std::vector<OutsideStay> now;
   Configuration pieces;
   for (const StandingPiece& standing : gpu.standing) {
-    now.push_back({.piece = standing.piece, .ready_from = SlotIndex(standing.ready_in), .from{}, .until{}});
+    now.push_back({.piece = standing.piece, .ready_from = SlotIndex(standing.ready_in), .from = {}, .until = {}});
     pieces.push_back(standing.piece);
   }
   std::vector<OutsideStay> all;
@@ -36,7 +36,7 @@ std::vector<OutsideStay> outside_stays_of(const Problem& problem, const GpuTerms
                          : OutsideStay{.piece = piece,
                                        .ready_from = change.slot + slots_until_ready(problem, model, pieces, piece),
                                        .from = change.slot,
-                                       .until{}});
+                                       .until = {}});
     }
     for (OutsideStay& stay : now) {
       if (std::ranges::find(change.to, stay.piece) != change.to.end()) continue;

@@ -54,7 +54,7 @@ class Exhaustive {
   void add_uses(const ModelTerms& model, std::size_t site, std::vector<Piece>& pieces) const {
     const std::vector<Rates>& rates = model.rates[static_cast<std::size_t>(model.sites[site].kind)];
     for (std::size_t s = 0; s < rates.size(); ++s) {
-      const Piece piece{.site{site}, .service{s}, .use = kRetraining};
+      const Piece piece{.site = SiteIndex(site), .service = ServiceIndex(s), .use = kRetraining};
       if (rates[s].retraining_slots > 0) pieces.push_back(piece);
       for (std::size_t v = 0; v < rates[s].requests_per_second.size(); ++v) {
         if (rates[s].requests_per_second[v] > 0) {

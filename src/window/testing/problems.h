@@ -137,7 +137,7 @@ class ProblemGenerator {
     ModelTerms model;
     std::vector<ProfileId> kinds;
     for (const Place& place : places) {
-      Site site{.start = place.start, .profile = place.profile, .kind{0}, .clashes = 0};
+      Site site{.start = place.start, .profile = place.profile, .kind = KindIndex(0), .clashes = 0};
       auto found = std::ranges::find(kinds, place.profile);
       if (found == kinds.end()) {
         kinds.push_back(place.profile);
@@ -299,14 +299,15 @@ class ProblemGenerator {
   [[nodiscard]] Piece draw_piece(const ModelTerms& model, int site, std::vector<char>& retrains) {
     const int service = from(0, shape_.services - 1);
     const Rates& rates = model.rates[at(model.sites[at(site)].kind)][at(service)];
-    if (happens(10)) return {.site{site}, .service = kNobody, .use = 0};
+    if (happens(10)) return {.site = SiteIndex(site), .service = kNobody, .use = 0};
     if (rates.retraining_slots > 0 && retrains[at(service)] == 0 && happens(20)) {
       retrains[at(service)] = 1;
-      return {.site{site}, .service{service}, .use = kRetraining};
+      return {.site = SiteIndex(site), .service = ServiceIndex(service), .use = kRetraining};
     }
     const int use = from(0, static_cast<int>(rates.requests_per_second.size()) - 1);
-    if (rates.requests_per_second[at(use)] > 0) return {.site{site}, .service{service}, .use = use};
-    return {.site{site}, .service = kNobody, .use = 0};
+    if (rates.requests_per_second[at(use)] > 0)
+      return {.site = SiteIndex(site), .service = ServiceIndex(service), .use = use};
+    return {.site = SiteIndex(site), .service = kNobody, .use = 0};
   }
 
   // ---- rules
@@ -343,7 +344,8 @@ class ProblemGenerator {
 
   void draw_pin(GpuTerms& gpu) {
     const ModelTerms& model = problem_.models[at(gpu.model)];
-    PinnedSite pin{.site{rng_.below(model.sites.size())}, .service{from(0, shape_.services - 1)}};
+    PinnedSite pin{.site = SiteIndex(rng_.below(model.sites.size())),
+                   .service = ServiceIndex(from(0, shape_.services - 1))};
     if (!gpu.standing.empty() && happens(60)) {
       const Piece& piece = gpu.standing[rng_.below(gpu.standing.size())].piece;
       if (piece.service != kNobody) pin = {.site = piece.site, .service = piece.service};
@@ -457,7 +459,8 @@ class ProblemGenerator {
   for (int site = 0; site < 7; ++site) {
     const int kind = site < 4 ? 0 : site < 6 ? 1 : 2;
     const int start = site < 4 ? site : site == 5 ? 2 : 0;
-    model.sites.push_back({.start = start, .profile = {static_cast<std::uint16_t>(kind)}, .kind{kind}, .clashes = 0});
+    model.sites.push_back(
+        {.start = start, .profile = {static_cast<std::uint16_t>(kind)}, .kind = KindIndex(kind), .clashes = 0});
   }
   const auto units = [&](std::size_t s) { return ((1U << (1U << model.sites[s].kind)) - 1) << model.sites[s].start; };
   for (std::size_t a = 0; a < model.sites.size(); ++a) {
