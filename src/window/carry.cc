@@ -10,7 +10,7 @@
 namespace berth::planner {
 namespace {
 
-/// The changes of one GPU, earlier by so much. Several that should have begun: the last of them begins now.
+/// The changes of one GPU, `slots` earlier. Of several overdue changes only the last one is made, now.
 std::vector<Change> earlier(const std::vector<Change>& changes, int by) {
   std::vector<Change> moved;
   moved.reserve(changes.size());

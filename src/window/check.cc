@@ -14,9 +14,9 @@ namespace {
 
 using Fault = std::optional<std::string>;
 
-/// Missing by so much of a floor is not missing.
+/// The tolerance of a floor, as a share of it.
 constexpr double kFloorTolerance = 1e-9;
-/// So much less than half a slot is half a slot.
+/// The tolerance with which half a slot is rounded up.
 constexpr double kHalfSlack = 1e-9;
 
 std::size_t nth(int index) { return static_cast<std::size_t>(index); }
@@ -35,7 +35,7 @@ bool holds(const Configuration& pieces, const Piece& wanted) {
 
 bool clash(const ModelTerms& model, SiteIndex a, SiteIndex b) { return (model.sites[nth(a)].clashes >> b & 1) != 0; }
 
-/// A stretch of time in which a GPU holds one configuration.
+/// A range of slots in which a GPU holds one configuration.
 struct Tenure {
   SlotIndex from_slot;
   bool is_first = true;  ///< what stood at slot 0: the GPU has not changed yet
@@ -200,7 +200,7 @@ Fault fault_of_gpu(const Problem& problem, const Schedule& schedule, GpuIndex gp
 
 using Fleet = std::vector<std::vector<Tenure>>;
 
-/// What the pieces of the fleet and what stands outside give a service in a slot.
+/// The capacity and progress of a service in a slot, from the pieces of the fleet and from outside.
 struct Working {
   std::vector<double> capacity;  ///< [variant], ready pieces
   double progress = 0;           ///< of ready pieces
@@ -302,7 +302,7 @@ Fleet fleet_of(const Problem& problem, const Schedule& schedule) {
 
 // ---- the objective
 
-/// A service's retraining as time goes on.
+/// The state of a service's retraining over time.
 struct Training {
   bool is_stale = false;
   bool is_done = false;  ///< and the swap is under way

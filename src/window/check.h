@@ -1,4 +1,4 @@
-/// Judges schedules of the window problem. It shares no code with the solvers: they are checked by it.
+/// The independent checker of schedules of the window problem. It shares no code with the solvers.
 #pragma once
 
 #include <optional>
@@ -13,23 +13,23 @@ namespace berth::planner {
 /// pin, a budget, isolation, two retraining pieces of one service ...), or nothing. O(slots x pieces).
 [[nodiscard]] std::optional<std::string> find_fault(const Problem& problem, const Schedule& schedule);
 
-/// What a service gets in one slot under a schedule.
+/// The figures of a service in one slot of a schedule.
 struct SlotFigures {
-  double capacity = 0;  ///< requests a second, all variants
+  double capacity = 0;  ///< requests per second, all variants together
   double served = 0;    ///< expected answers in time
   double value = 0;
   bool is_fresh = true;
 };
 
-/// The objective of a schedule and where it comes from. Requires: find_fault has nothing to say.
+/// The objective of a schedule and its parts. Requires: find_fault finds nothing.
 struct Evaluation {
   double objective = 0;
   std::vector<std::vector<SlotFigures>> services;  ///< [service][slot], slot = slots is the tail (of one second)
-  std::vector<double> model_value;                 ///< [service]: of progress at the end, or of a model fresh beyond
+  std::vector<double> model_value;                 ///< [service]: of progress, or of freshness beyond the tail
 };
 [[nodiscard]] Evaluation evaluate(const Problem& problem, const Schedule& schedule);
 
-/// Slots that a piece of `to` gives nothing after a change from `from`; 0: it goes on.
+/// The number of slots until a piece of `to` is ready after a change from `from`; 0 if it continues.
 [[nodiscard]] int slots_until_ready(const Problem& problem, const ModelTerms& model, const Configuration& from,
                                     const Piece& piece);
 

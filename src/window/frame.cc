@@ -12,7 +12,7 @@
 namespace berth::planner {
 namespace {
 
-/// A point with what it gives.
+/// A point with its rate.
 struct RatedPoint {
   PointChoice choice;
   double requests_per_second = 0;
@@ -39,7 +39,7 @@ std::vector<ProfileId> profiles_in_use(const Scenario& scenario, const GpuModel&
   return {used.begin(), used.end()};
 }
 
-/// Whether two instances can never stand together, whatever else stands.
+/// Whether two instances clash, regardless of all others.
 bool do_clash(const GpuModel& model, const Site& a, const Site& b) {
   if (a.profile.is_full() || b.profile.is_full()) return true;
   mig::State state = {{.start = a.start, .profile = a.profile}, {.start = b.start, .profile = b.profile}};
@@ -118,7 +118,7 @@ std::optional<RatedPoint> rated_point(const Scenario& scenario, const FrameOptio
 
 using PointsOfKind = std::vector<std::vector<std::optional<PointChoice>>>;
 
-/// What a profile gives each service.
+/// The rates of each service on a profile.
 std::vector<Rates> rates_on(const Scenario& scenario, const FrameOptions& options, const GpuModel& model,
                             ProfileId profile, PointsOfKind& points) {
   std::vector<Rates> rates;

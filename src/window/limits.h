@@ -1,4 +1,4 @@
-/// How long the searches for a window may go on. Counted in nodes, not in time: the same problem, the same answer.
+/// Limits of the searches for a window, in nodes rather than time: the same problem gives the same answer.
 #pragma once
 
 #include <cstdint>
@@ -6,10 +6,10 @@
 namespace berth::planner {
 
 struct SearchLimits {
-  std::int64_t nodes_max = 1'000'000;  ///< of a large fleet: more where its GPUs are many (fleet.h)
-  double gap = 0;                      ///< good enough
-  /// On small fleets, what is tried of one GPU by itself is tried of GPU `turn` modulo their count alone; -1: of all.
-  /// Plans that begin with what is left of the last one thus share the work.
+  std::int64_t nodes_max = 1'000'000;  ///< may be exceeded for a large fleet (fleet.h)
+  double gap = 0;                      ///< (bound - objective) / |bound| at which a search may stop
+  /// On small fleets only GPU `turn` modulo their count gets a search of its own; -1: all GPUs do. Successive plans,
+  /// each of which starts from the previous one, thus share the work.
   int turn = -1;
 
   [[nodiscard]] bool is_turn_of(int gpu, int gpus) const { return turn < 0 || turn % gpus == gpu; }

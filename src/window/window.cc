@@ -52,8 +52,8 @@ RetrainingTerms retraining_terms(const ServiceSpec& service, const Moment& momen
   result.keeps_unfinished = spec.keeps_unfinished;
   result.swap_slots = slots_of(spec.swap);
   result.tail_fresh_seconds = std::min(moment.tail_seconds, times.next_after_window);
-  // What a whole retraining is worth at the window's end: the better answers until the next is due, less what is still
-  // to do. Linear in the progress, so that one longer than the window pays as it goes.
+  // The value of progress 1 at the end of the window: the better answers until the next due time, minus those lost in
+  // the remaining work. Linear in the progress, so that a retraining longer than the window is worthwhile, too.
   double load = 0;
   const auto tail = static_cast<std::size_t>(moment.slots * moment.samples);
   for (int sample = 0; sample < moment.samples; ++sample) {
