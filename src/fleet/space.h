@@ -1,6 +1,6 @@
 /// The best use of the space of a GPU over time, if the worths of pieces are additive.
 ///
-/// A GPU's sites form a tree (fleet_terms.h), and pieces are rectangles: a node of the tree x a range of slots
+/// A GPU's sites form a tree (fleet/terms.h), and pieces are rectangles: a node of the tree x a range of slots
 /// between two points of a grid. With F(n, a, b) the best worth of the space of node n from point a to point b,
 /// everything in it begun at a or later,
 ///     base(n, a, b) = max(0, best piece on a site of n from a to b, sum over children c of F(c, a, b))

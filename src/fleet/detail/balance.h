@@ -1,6 +1,6 @@
 /// Prices at which the demand of one service equals the supply of the GPUs.
 ///
-/// GPUs share their pieces among services by exp(worth / (softness x best worth)) (fleet_shares.h). When the prices of
+/// GPUs share their pieces among services by exp(worth / (softness x best worth)) (shares.h). When the prices of
 /// one service rise so that its pieces are worth (1 + d) of what they were, and nothing else changes, its supply grows
 /// to exp(d / softness) of what it was. The service pays for one more request per second what it is worth: a
 /// decreasing step function. The intersection of both is found exactly. Alternating services and GPUs is the scaling of

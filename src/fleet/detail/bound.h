@@ -11,7 +11,7 @@
 /// is at least the objective of every schedule that keeps floors and budgets: the first sum is in demand.h, the
 /// second one in supply.h; price_frame.h has the index of each price. The bound is lowered by subgradients
 /// with Polyak's step (B. T. Polyak, Minimization of unsmooth functionals, 1969), smoothed over steps; large fleets
-/// balance each service with what GPUs offer it, softly (fleet_balance.h), with momentum.
+/// balance each service with what GPUs offer it, softly (balance.h), with momentum.
 ///
 /// The points of the grid are the slots where prices change, and those slots minus the slots until a piece is ready.
 /// Between two points the worth of a schedule is linear (or convex) in the time of a change, so changes at points are

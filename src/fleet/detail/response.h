@@ -1,7 +1,7 @@
 /// The best change of one GPU while all others stay as they are.
 ///
 /// Worths of pieces are differences of the exact concave worth of capacity, given what the others serve; the tree of
-/// fleet_space.h finds the best set of pieces as if worths were additive; the result is then evaluated exactly. If
+/// fleet/space.h finds the best set of pieces as if worths were additive; the result is then evaluated exactly. If
 /// pieces of one service share a load, further attempts use the average supply of the GPU in those before (Frank and
 /// Wolfe 1956); a first attempt assigns its pieces one after the other, each to the service with the largest gain.
 #pragma once

@@ -24,7 +24,7 @@ class Supply {
 
   /// Chooses at most `most` GPUs, evenly spaced over each model; each counts for those around it.
   void choose_gpus(int most);
-  /// The sum over the chosen GPUs of A(root, end) at the prices (fleet_space.h). Their supply is added to `slope`,
+  /// The sum over the chosen GPUs of A(root, end) at the prices (fleet/space.h). Their supply is added to `slope`,
   /// where pieces worth up to `spread` less than the best one get a share each.
   double value(const std::vector<double>& prices, double spread, std::vector<double>& slope);
   /// Sets reference prices: relative shortfalls are measured against at least the worths at these prices.

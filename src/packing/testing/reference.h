@@ -1,5 +1,5 @@
 /// An exhaustive solver of small packing problems, for tests, and the parts that it shares with the simple one
-/// (test_first_fit.h) and the integer model (test_integer_model.h). They use the problem's rows and the rules of MIG
+/// (first_fit.h) and the integer model (integer_model.h). They use the problem's rows and the rules of MIG
 /// (`mig::for_each_state`), and share nothing with the search of `pack`.
 #pragma once
 
