@@ -188,17 +188,17 @@ void PriceSearch::balance_block(ServiceIndex service, RungIndex rung, BlockIndex
   const ServiceTerms& terms = frame_.service_terms(service);
   const PricePlaces& places = frame_.places[idx(service)];
   const int rungs = static_cast<int>(terms.variants.size());
-  const std::size_t at = places.capacity + rung * frame_.blocks() + block;
+  const std::size_t at = frame_.capacity_at(service, rung, block);
   const std::size_t floor = places.floor + block;
   const bool has_floor = terms.floor_rate > 0 && rung + 1 == rungs;
   const double supply = supply_of(at);
   double aside = terms.floor_rate > 0 && rung + 1 < rungs ? prices_[floor] : 0;
   double reference = 0;
   for (const RungIndex other : Indices<RungIndex>(rungs)) {
-    const std::size_t its = places.capacity + other * frame_.blocks() + block;
+    const std::size_t its = frame_.capacity_at(service, other, block);
     if (other >= rung) reference += reference_[its];
     if (other == rung || supply <= 0) continue;
-    const std::size_t shared = places.capacity + std::min(rung, other) * frame_.blocks() + block;
+    const std::size_t shared = frame_.capacity_at(service, std::min(rung, other), block);
     aside += std::min(1.0, supply_of(shared) / supply) * prices_[its];
   }
   BalanceBlock each{.demand = &demand_.levels(service, rung, block),

@@ -126,7 +126,7 @@ void Demand::set_scales_of(ServiceIndex service) {
     const double step = std::max(frame_->step_of(service, w, true), frame_->step_of(service, w, false));
     best += step;
     for (const BlockIndex block : Indices<BlockIndex>(frame_->blocks())) {
-      const std::size_t at = places.capacity + w * frame_->blocks() + block;
+      const std::size_t at = frame_->capacity_at(service, w, block);
       price_max_[at] = step;
       const double least = all * frame_->length[block] / std::max(1.0, terms_->slots + frame_->length.back()) * 0.1;
       scales_[at] = step / std::max({requests[block], least, 1e-6});
@@ -202,7 +202,7 @@ double Demand::charge(ServiceIndex service, SlotIndex slot, bool is_fresh) {
   double outside = 0;
   double paid = 0;
   for (const RungIndex w : Indices<RungIndex>(variants)) {
-    const std::size_t at = frame_->places[idx(service)].capacity + w * frame_->blocks() + frame_->block_of(slot);
+    const std::size_t at = frame_->capacity_at(service, w, frame_->block_of(slot));
     const double step = is_tail ? frame_->step_in_tail(service, w, is_fresh) : frame_->step_of(service, w, is_fresh);
     const int variant = terms_->fresh[idx(service)].order[w];
     if (!terms.outside.empty()) outside += terms.outside[idx(slot) * variants + idx(variant)];
@@ -341,21 +341,21 @@ double Demand::value_of_epoch(ServiceIndex service, const Epoch& epoch, const Ne
 double Demand::value_always_fresh(ServiceIndex service) {
   const std::size_t rungs = frame_->service_terms(service).variants.size();
   const auto samples = static_cast<std::size_t>(terms_->problem.samples);
-  const std::size_t place = frame_->places[idx(service)].capacity;
   const Ranks& ranks = ranks_[idx(service)];
   double sum = 0;
   for (const RungIndex w : Indices<RungIndex>(rungs)) {
     const double step = terms_->fresh[idx(service)].step[w];
     for (const BlockIndex block : Indices<BlockIndex>(frame_->blocks())) {
-      const double price = prices_[place + w * frame_->blocks() + block];
-      const double outside = ranks.outside[w * frame_->blocks() + block];
-      (*slope_)[place + w * frame_->blocks() + block] += outside;
+      const std::size_t at = frame_->capacity_at(service, w, block);
+      const double price = prices_[at];
+      const double outside = ranks.outside[idx(w) * idx(frame_->blocks()) + idx(block)];
+      (*slope_)[at] += outside;
       sum += price * outside;
       if (step <= 0 || price >= step) continue;
       const auto above = static_cast<std::size_t>(price * static_cast<double>(samples) / step);
       if (above >= samples) continue;
       const double capacity = ranks.capacity[block * samples + above];
-      (*slope_)[place + w * frame_->blocks() + block] -= capacity;
+      (*slope_)[at] -= capacity;
       sum += step * ranks.served[block * samples + above] - price * capacity;
     }
   }

@@ -78,7 +78,7 @@ void Exchange::fill_account(const FleetState& state, Account& account) const {
       account.worth[is_tail ? 1 : 0][idx(k + kTableSteps)] += worth;
     }
   }
-  for (std::size_t k = 0; k <= 2 * kTableSteps; ++k) account.worth[2][k] = account.worth[0][k] + account.worth[1][k];
+  for (int k = 0; k <= 2 * kTableSteps; ++k) account.worth[2][k] = account.worth[0][k] + account.worth[1][k];
   for (std::vector<double>& table : account.worth) {
     const double base = table[kTableSteps];
     for (double& worth : table) worth -= base;

@@ -35,6 +35,10 @@ struct PriceFrame {
   std::size_t prices = 0;  ///< their number
 
   [[nodiscard]] int blocks() const { return static_cast<int>(starts.size()) + 1; }  ///< the last one is the tail
+  /// Where the price of a rung's capacity in a block is in the list of all.
+  [[nodiscard]] std::size_t capacity_at(ServiceIndex service, RungIndex rung, BlockIndex block) const {
+    return places[idx(service)].capacity + idx(rung) * idx(blocks()) + idx(block);
+  }
   [[nodiscard]] BlockIndex block_of(SlotIndex slot) const { return block_of_slot[idx(slot)]; }
   [[nodiscard]] const ServiceTerms& service_terms(ServiceIndex service) const {
     return terms->problem.services[idx(service)];

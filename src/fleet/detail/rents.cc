@@ -37,11 +37,10 @@ void PriceRents::set_prices_by_rents(BlockIndex block, ServiceIndex service, con
     }
     prices[w] = capacity_price;
   }
-  const std::size_t place = frame_->places[idx(service)].capacity;
   for (const RungIndex w : Indices<RungIndex>(rungs)) {
     const double next = idx(w) + 1 < rungs ? prices[w + 1] : 0;
     prices[w] = std::min(prices[w] >= kNoPrice ? kNoPrice : prices[w] - next,
-                         price_max()[place + w * frame_->blocks() + block]);
+                         price_max()[frame_->capacity_at(service, w, block)]);
   }
 }
 
@@ -114,8 +113,7 @@ void PriceRents::set_rents(BlockIndex block) {
     prices.assign(rungs, 0);
     set_prices_by_rents(block, i, rents, prices.data());
     for (const RungIndex w : Indices<RungIndex>(rungs)) {
-      (*prices_)[frame_->places[idx(i)].capacity + w * frame_->blocks() + block] =
-          std::min(prices[w], price_max()[frame_->places[idx(i)].capacity + w * frame_->blocks() + block]);
+      (*prices_)[frame_->capacity_at(i, w, block)] = std::min(prices[w], price_max()[frame_->capacity_at(i, w, block)]);
     }
   }
 }
