@@ -16,8 +16,8 @@ constexpr std::size_t kSymmetriesMax = 64;
 /// Pieces of one service, kind and use that are to be placed, and what is placed already.
 struct Arrangements::Placing {
   struct Group {
-    KindIndex kind{};
-    ServiceIndex service{};
+    KindIndex kind = KindIndex(0);
+    ServiceIndex service = ServiceIndex(0);
     int use = 0;
     ItemIndex item = kNoItem;  ///< of its service's bundles; kNoItem: retraining
     int count = 0;             ///< wanted

@@ -17,7 +17,7 @@ using AlikeIndex = Index<struct AlikeTag>;
 
 /// What one service holds: a bundle to serve with, and the kind of slice that it retrains on (-1: none).
 struct Share {
-  BundleIndex bundle{};
+  BundleIndex bundle = BundleIndex(0);
   KindIndex retraining_kind = kNoKind;
   friend auto operator<=>(const Share&, const Share&) = default;
 };
@@ -27,7 +27,7 @@ struct Arrangement {
   Configuration pieces;
   std::vector<Share> shares;           ///< [service]
   std::vector<double> progress_rates;  ///< [service], a slot
-  AlikeIndex alike{};                  ///< equal for configurations that are equal up to symmetries of the GPU
+  AlikeIndex alike = AlikeIndex(0);    ///< equal for configurations that are equal up to symmetries of the GPU
   bool keeps_floors = true;            ///< of all services
   bool has_spare = false;              ///< some pieces serve no service, idle or used by a retraining
   bool can_stand = true;               ///< no service retrains twice

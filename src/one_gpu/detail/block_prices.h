@@ -26,9 +26,9 @@ class BlockPrices {
   struct Column {
     enum class Of { kService, kGpu, kSlack };
     Of of = Of::kSlack;
-    ServiceIndex service{};  ///< of kService
-    RoomIndex room{};        ///< of kService and kGpu
-    KindIndex kind{};        ///< of kSlack
+    ServiceIndex service = ServiceIndex(0);  ///< of kService
+    RoomIndex room = RoomIndex(0);           ///< of kService and kGpu
+    KindIndex kind = KindIndex(0);           ///< of kSlack
   };
   [[nodiscard]] double value_of(const Column& column, const std::vector<std::vector<double>>& values) const;
   void fill(const Column& column, std::vector<double>& entries) const;

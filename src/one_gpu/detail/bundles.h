@@ -21,7 +21,7 @@ inline constexpr ItemIndex kNoItem(-1);
 /// Retraining pieces are not included. Bundle 0 is empty, and a part of a bundle has a smaller number.
 struct Bundles {
   struct Item {
-    KindIndex kind{};
+    KindIndex kind = KindIndex(0);
     int variant = 0;
     double rate = 0;
   };

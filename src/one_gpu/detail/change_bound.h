@@ -45,8 +45,8 @@ class ChangeBound {
   };
   /// When the new pieces of a service serve and retrain.
   struct Times {
-    SlotIndex serves_from{};
-    SlotIndex trains_from{};
+    SlotIndex serves_from = SlotIndex(0);
+    SlotIndex trains_from = SlotIndex(0);
   };
 
   [[nodiscard]] KindSet kinds_to_create(const Wish& wish) const;

@@ -12,7 +12,7 @@ namespace berth::planner {
 
 struct ChangeTimes {
   std::vector<SlotIndex> ready;  ///< [piece]
-  SlotIndex end{};               ///< when all are, or the end of the window
+  SlotIndex end = SlotIndex(0);  ///< when all are, or the end of the window
 };
 
 /// Of a change that begins in slot t. O(pieces squared).

@@ -11,8 +11,8 @@ namespace berth::planner {
 
 /// Where changes begin. Losses are counted from `bound`, a bound of the label.
 struct Branch {
-  LabelIndex label{};
-  SlotIndex slot{};
+  LabelIndex label = LabelIndex(0);
+  SlotIndex slot = SlotIndex(0);
   double bound = 0;
 };
 

@@ -49,7 +49,7 @@ struct GpuCase {
   Rooms rooms;
   std::vector<Served> served;             ///< [service]
   std::vector<Bundles> bundles;           ///< [service]
-  SlotIndex first_slot{};                 ///< existing pieces are ready and free from here on; at most problem.slots
+  SlotIndex first_slot = SlotIndex(0);    ///< existing pieces are ready and free from here on; at most problem.slots
   std::vector<int> start_slots;           ///< [service], the least that a serving piece needs to get ready
   int retraining_start_slots = 0;         ///< likewise of a retraining piece
   std::vector<char> loses_by_swap;        ///< [service]

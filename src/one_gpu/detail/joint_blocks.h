@@ -33,9 +33,9 @@ class JointBlocks {
 
   /// A slot between two boundaries; what changes there is counted at both in proportion.
   struct Place {
-    BlockIndex block{};
-    SlotIndex begin{};
-    SlotIndex end{};
+    BlockIndex block = BlockIndex(0);
+    SlotIndex begin = SlotIndex(0);
+    SlotIndex end = SlotIndex(0);
     double share = 0;  ///< of what is counted at the end of the block
   };
   [[nodiscard]] Place place_of(SlotIndex slot) const;

@@ -76,7 +76,7 @@ class JointBound {
   [[nodiscard]] double loss_of_waiting(SlotIndex t, StateIndex state) const;
 
   struct Target {
-    StateIndex state{};
+    StateIndex state = StateIndex(0);
     double value = 0;    ///< a bound
     double staying = 0;  ///< its worth if it existed from t on and nothing else changed
   };

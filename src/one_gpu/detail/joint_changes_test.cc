@@ -76,8 +76,8 @@ std::vector<double> drawn_values(const JointStates& states, Rng& rng) {
 /// Pieces that a change between two states adds and drops.
 struct Difference {
   struct Count {
-    ServiceIndex service{};
-    KindIndex kind{};
+    ServiceIndex service = ServiceIndex(0);
+    KindIndex kind = KindIndex(0);
     int more = 0;  ///< negative: dropped
   };
   std::vector<Count> items;
@@ -245,7 +245,7 @@ TEST(JointChanges, AllowSeveralQuickOnesInABlock) {
 /// Every configuration of serving pieces, and the state that it has.
 struct Placed {
   Configuration pieces;
-  StateIndex state{};
+  StateIndex state = StateIndex(0);
 };
 
 class Placings {

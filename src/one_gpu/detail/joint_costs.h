@@ -48,8 +48,8 @@ class JointCosts {
   };
   /// The slots [from, until) in which a model is surely fresh, and what begins then.
   struct Beginning {
-    SlotIndex from{};
-    SlotIndex fresh_until{};
+    SlotIndex from = SlotIndex(0);
+    SlotIndex fresh_until = SlotIndex(0);
   };
 
   void find_free_kinds(const std::vector<BundleIndex>& standing_bundles);
@@ -68,7 +68,7 @@ class JointCosts {
   const JointWorth& worth_;
   const JointPhases& phases_;
   const JointBlocks* blocks_ = nullptr;
-  BlockIndex boundary_{};
+  BlockIndex boundary_ = BlockIndex(0);
   std::vector<int> created_slots_;  ///< [service], until a piece that is created is ready
   std::vector<char> is_free_;       ///< [kind], it has standing pieces that no service uses
   bool is_soon_created_ = false;

@@ -36,14 +36,14 @@ class JointStates {
 
   /// One more piece: of one service, from one holding to the next.
   struct Addition {
-    ServiceIndex service{};
-    HoldingIndex from{};
-    HoldingIndex to{};
-    KindIndex kind{};
+    ServiceIndex service = ServiceIndex(0);
+    HoldingIndex from = HoldingIndex(0);
+    HoldingIndex to = HoldingIndex(0);
+    KindIndex kind = KindIndex(0);
   };
   /// One more piece: from one state to the next.
   struct Edge {
-    StateIndex to{};
+    StateIndex to = StateIndex(0);
     std::int16_t addition = 0;
     std::int16_t is_last_of_kind = 0;  ///< of the edges of its state, which are in the order of kinds
   };

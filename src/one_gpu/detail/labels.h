@@ -21,14 +21,14 @@ using LabelIndex = Index<struct LabelTag>;
 inline constexpr LabelIndex kNoLabel(-1);
 
 struct Label {
-  ArrangementIndex arrangement{};
+  ArrangementIndex arrangement = ArrangementIndex(0);
   LabelIndex parent = kNoLabel;
-  SlotIndex begin{};        ///< slot of its last change
-  SlotIndex ready{};        ///< slot in which that change is done
-  double value = 0;         ///< of the slots before now
-  double bound = 0;         ///< of the whole schedule
-  std::size_t models = 0;   ///< place of its model states, one for each service that retrains
-  std::size_t changed = 0;  ///< place of its counts of changed slices, one for each service with a budget
+  SlotIndex begin = SlotIndex(0);  ///< slot of its last change
+  SlotIndex ready = SlotIndex(0);  ///< slot in which that change is done
+  double value = 0;                ///< of the slots before now
+  double bound = 0;                ///< of the whole schedule
+  std::size_t models = 0;          ///< place of its model states, one for each service that retrains
+  std::size_t changed = 0;         ///< place of its counts of changed slices, one for each service with a budget
 };
 
 class Labels {
@@ -93,7 +93,7 @@ class Labels {
   struct Ready {
     BundleIndex bundle = kEmptyBundle;
     double progress_rate = 0;
-    SlotIndex until{};
+    SlotIndex until = SlotIndex(0);
   };
   void make_root();
   [[nodiscard]] double run(const Label& parent, const Arrangement& to, SlotIndex t, SlotIndex end,

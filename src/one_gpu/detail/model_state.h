@@ -9,8 +9,8 @@ namespace berth::planner {
 
 struct ModelState {
   bool is_stale = false;
-  bool is_done = false;    ///< and its swap is under way
-  SlotIndex fresh_from{};  ///< while it is done
+  bool is_done = false;                 ///< and its swap is under way
+  SlotIndex fresh_from = SlotIndex(0);  ///< while it is done
   double progress = 0;
   friend bool operator==(const ModelState&, const ModelState&) = default;
 

@@ -8,8 +8,8 @@ namespace {
 
 /// A part of the window and what is assumed in it.
 struct PoolStretch {
-  SlotIndex from{};
-  SlotIndex to{};
+  SlotIndex from = SlotIndex(0);
+  SlotIndex to = SlotIndex(0);
   bool is_fresh = true;
   double progress_factor = 0;
 };
@@ -84,7 +84,7 @@ std::vector<PoolChoice> choices_of(const GpuCase& gpu_case, const Prices& prices
 std::vector<Share> best_shares(const GpuCase& gpu_case, const Prices& prices, const PoolStretch& stretch) {
   struct Reached {
     double value = kNever;
-    RoomIndex before{};
+    RoomIndex before = RoomIndex(0);
     Share share;
   };
   const int rooms = gpu_case.rooms.count();

@@ -22,8 +22,8 @@ using Shares = std::vector<Share>;
 
 /// A part of the window, and how much of the price of progress is counted; -1: all models are fresh.
 struct PoolRange {
-  SlotIndex from{};
-  SlotIndex to{};
+  SlotIndex from = SlotIndex(0);
+  SlotIndex to = SlotIndex(0);
   double progress_factor = -1;
 };
 

@@ -11,7 +11,7 @@ namespace berth::planner {
 
 /// What a service has at the first slot in which something may change.
 struct ServiceStart {
-  BundleIndex bundle{};
+  BundleIndex bundle = BundleIndex(0);
   ModelState state;
 };
 

@@ -15,9 +15,9 @@ class ServicePath {
 
  private:
   struct Position {
-    SlotIndex t{};
+    SlotIndex t = SlotIndex(0);
     PhaseIndex phase = kFresh;
-    BundleIndex bundle{};
+    BundleIndex bundle = BundleIndex(0);
   };
 
   void add_use(BundleIndex bundle, SlotIndex from, SlotIndex to, Usage& use) const;

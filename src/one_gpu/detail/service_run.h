@@ -8,8 +8,8 @@ namespace berth::planner {
 
 /// A service that serves with a bundle and makes progress.
 struct ServiceRun {
-  ServiceIndex service{};
-  BundleIndex bundle{};
+  ServiceIndex service = ServiceIndex(0);
+  BundleIndex bundle = BundleIndex(0);
   double progress_rate = 0;  ///< per slot, of pieces here
 };
 

@@ -13,7 +13,7 @@ class LabelBound;
 
 struct ShareOption {
   Share share;
-  RoomIndex room{};
+  RoomIndex room = RoomIndex(0);
   double loss = 0;  ///< against the bound of the service with what it has
 };
 
