@@ -177,10 +177,11 @@ def draw_counts(rng, instance, used, free_counts):
 def draw(seed, free_counts):
     """A random instance. `free_counts`: the GPUs by offer of a cheap plan of an instance."""
     rng = random.Random(f"limited fleets {seed}")
+    # Before the attempts: those with tenants apart fail more often, and would become fewer.
+    limited = rng.random() < 0.75
+    apart = rng.random() < (2 / 3 if limited else 0.5)
     while True:
         models = rng.sample(MODELS, rng.randint(2, 5))
-        limited = rng.random() < 0.75
-        apart = rng.random() < (2 / 3 if limited else 0.5)
         tenants = rng.randint(2 if apart else 1, 6)
         count = rng.randint(tenants, 12)
         demands = [(f"m{d}", f"t{d if d < tenants else rng.randrange(tenants)}", 0) for d in range(count)]
