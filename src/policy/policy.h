@@ -59,7 +59,7 @@ struct Policy {
   std::vector<Sharing> sharings = {Sharing::kTimeSlices};
   Dispatch dispatch = Dispatch::kPull;
   /// A remark for the answers of `berth size`; may be empty.
-  std::string_view sizing_remark = "";
+  std::string_view sizing_remark;
   /// Whether it continues to plan during the run.
   bool (*replans)(const Settings&) = [](const Settings&) { return false; };
   MadePolicy (*make)(const Inputs&) = nullptr;

@@ -73,7 +73,8 @@ class DiveModel {
       for (std::uint32_t k = 0; k < of_kind.size(); ++k) {
         const Int128 throughput = demand.throughput[k];
         if (throughput == 0) continue;
-        const auto most = static_cast<double>((demand.rate + throughput - 1) / throughput);
+        const Int128 slices_max = (demand.rate + throughput - 1) / throughput;
+        const auto most = static_cast<double>(slices_max);
         of_kind[k] = add_column({.counted = Counted::kSlices, .demand = d, .kind = k, .most = most}, 0);
         const double share = static_cast<double>(throughput) / static_cast<double>(demand.rate);
         served.entries.push_back({of_kind[k], std::min(1.0, share)});
@@ -180,7 +181,7 @@ class DiveModel {
 
 /// Which columns are rounded first (by what they count, the smaller rank first), and how.
 struct RoundingRule {
-  std::array<int, 4> rank;
+  std::array<int, 4> rank = {};
   bool rounds_up = false;  ///< the largest fraction up; otherwise the one closest to a whole number, to that number
 };
 

@@ -234,6 +234,7 @@ class PoolMix {
   void narrow(std::map<GpuCounts, Sum>& sums) const {
     if (sums.size() <= kSumsMax) return;
     std::vector<double> costs;
+    costs.reserve(sums.size());
     for (const auto& [used, sum] : sums) costs.push_back(cost_of(used));
     const auto last = costs.begin() + static_cast<std::ptrdiff_t>(kSumsMax);
     std::ranges::nth_element(costs, last);

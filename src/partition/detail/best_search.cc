@@ -163,6 +163,7 @@ std::vector<int> Climb::services_by_need() {
   }
   std::ranges::sort(values);
   std::vector<int> order;
+  order.reserve(values.size());
   for (const auto& value : values) order.push_back(value.second);
   return order;
 }

@@ -210,6 +210,7 @@ void EvenSearch::kick(int gpu, int shape) {
 
 void EvenSearch::descend(Goal goal, int gpu_first) {
   std::vector<bool> is_exact;
+  is_exact.reserve(fleet_.models.size());
   for (const ModelView& view : fleet_.models) {
     is_exact.push_back(fleet_.gpu_count() == 1 ||
                        assignment_count(view, fleet_.service_count) * fleet_.gpu_count() <= assignments_max_);

@@ -237,7 +237,7 @@ FleetSearch::ServiceChoices FleetSearch::choices_on(int gpu, const std::vector<P
   std::vector<std::optional<Share>> serving(mask_count);  // with all of the mask for inference
   serving[0] = others;
   for (std::uint32_t mask = 1; mask < mask_count; ++mask) {
-    const int last = std::bit_width(mask) - 1;
+    const int last = static_cast<int>(std::bit_width(mask)) - 1;
     const std::optional<Share>& rest = serving[mask & ~(1U << last)];
     if (!rest || rates_.requests_per_second[model][pieces[last].kind][service] <= 0) continue;
     serving[mask] = with_piece(*rest, gpu, pieces[last], service);

@@ -51,6 +51,7 @@ bool steal(const ThiefProblem& problem, std::vector<QuantaShare>& shares, const 
 std::vector<QuantaShare> steal_quanta(const ThiefProblem& problem) {
   std::vector<ThiefJob> jobs;
   const int service_count = static_cast<int>(problem.may_retrain.size());
+  jobs.reserve(2 * problem.may_retrain.size());
   for (int service = 0; service < service_count; ++service) jobs.push_back({service, false});
   for (int service = 0; service < service_count; ++service) {
     if (problem.may_retrain[service] != 0) jobs.push_back({service, true});

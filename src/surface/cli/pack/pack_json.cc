@@ -15,7 +15,6 @@ using codec::exact_text;
 using codec::json_text;
 using codec::list_text;
 using codec::object_text;
-using codec::or_null;
 
 std::string cure_text(const PackAnswer& answer) {
   if (answer.cure == nullptr) return "null";
