@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,8 +59,8 @@ struct Policy {
   /// The ways to share a GPU; a study runs all and reports the best one. Never empty.
   std::vector<Sharing> sharings = {Sharing::kTimeSlices};
   Dispatch dispatch = Dispatch::kPull;
-  /// A remark for the answers of `berth size`; may be empty.
-  std::string_view sizing_remark;
+  /// A remark for the answers of `berth size`.
+  std::optional<std::string_view> sizing_remark = std::nullopt;
   /// Whether it continues to plan during the run.
   bool (*replans)(const Settings&) = [](const Settings&) { return false; };
   MadePolicy (*make)(const Inputs&) = nullptr;

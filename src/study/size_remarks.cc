@@ -52,8 +52,7 @@ std::vector<std::string> size_remarks_on(const SizeOptions& options, const Polic
     remarks.push_back(fmt::format("not stable: with the seeds {} alone, {} GPUs would do",
                                   fmt::join(options.seeds, ", "), by_seed_words(policy)));
   }
-  const std::string_view remark = policy::policy_named(policy.name).sizing_remark;
-  if (!remark.empty()) remarks.emplace_back(remark);
+  if (const auto remark = policy::policy_named(policy.name).sizing_remark) remarks.emplace_back(*remark);
   return remarks;
 }
 
