@@ -1,4 +1,4 @@
-// The packer compared with a generic integer solver (Cbc) on ParvaGPU's six scenarios: scripts/bench capacity. Needs
+// The packer compared with a generic integer solver (Cbc) on ParvaGPU's six scenarios: scripts/bench packing. Needs
 // BERTH_DATA.
 #include <benchmark/benchmark.h>
 

@@ -20,8 +20,8 @@ struct SliceStep {
 
 /// Means over the slots of the window.
 struct ServiceShare {
-  double forecast = 0;                ///< requests a second
-  double capacity = 0;                ///< requests a second of slices that are ready
+  double forecast = 0;                ///< requests per second
+  double capacity = 0;                ///< requests per second of slices that are ready
   double served = 0;                  ///< expected answers in time per second
   double value = 0;                   ///< of the window and the tail, in the objective's unit
   std::optional<SliceStep> one_more;  ///< the kind that would gain most per SM, if any would

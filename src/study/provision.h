@@ -34,7 +34,7 @@ struct Provision {
   std::optional<PackingCure> cure;                   ///< where asked for and found
 };
 
-/// The same arguments give the same answer. Errors: kInvalidInput where the demand cannot be carried or the standing
+/// The same arguments give the same answer. Errors: kInvalidInput where the demand cannot be served or the standing
 /// plan is illegal; kUnavailable where a verifier refuses a plan or steps that were found, which is a defect.
 [[nodiscard]] Result<Provision> provision(const PackingProblem& problem, const std::optional<Standing>& standing,
                                           const ProvisionOptions& options);

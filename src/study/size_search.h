@@ -46,7 +46,7 @@ inline constexpr std::int64_t kNeighboursBelow = 2;
 /// - if `work_max` ran out: counts on a grid (m * 2^k, m from 4 to 7) until one holds, then bisection below that one;
 /// - the counts below the answer, downward, with all seeds: its kNeighboursBelow neighbours, and more while `work_max`
 ///   lasts. One that holds is the new answer;
-/// - the count above the answer, so that an answer by luck can be seen.
+/// - the count above the answer, so that an answer due to chance can be seen.
 /// A step depends on count_max only in that larger counts are left out: a larger count_max never turns a count into a
 /// larger one or into none. Error: the judge's.
 [[nodiscard]] Result<SmallestCount> smallest_count(const CountJudge& judge, CountLimits limits);

@@ -12,7 +12,7 @@
 
 namespace berth::planner {
 
-/// A slice that stands, or is on its way, when the plan acts.
+/// A slice that stands, or is on its way, when the plan takes effect.
 struct StandingNow {
   Holding holding;  ///< one holder or none
   int use = 0;      ///< the variant that it serves with, or kRetraining
