@@ -23,15 +23,15 @@ namespace {
 using detail::Budget;
 using detail::FoundPlan;
 using detail::Instance;
-using detail::Kind;
 using detail::NoPlan;
+using detail::OfferedKind;
 using detail::PlanSearch;
 
 /// Kinds that could stay free, by size: the largest first, those of one size together.
 std::vector<std::vector<std::size_t>> kinds_by_size(const Instance& instance) {
   std::map<std::pair<int, int>, std::vector<std::size_t>, std::greater<>> by_size;
   for (std::size_t k = 0; k < instance.kinds.size(); ++k) {
-    const Kind& kind = instance.kinds[k];
+    const OfferedKind& kind = instance.kinds[k];
     if (kind.is_plain) by_size[{kind.sms, kind.length}].push_back(k);
   }
   std::vector<std::vector<std::size_t>> groups;

@@ -196,7 +196,7 @@ void Astraea::Deciding::give_spare(FleetPlan& plan, const FleetSearch& search,
   const auto horizon = static_cast<double>(scenario_.window_seconds);
   std::vector<Share> shares = search.shares_of(plan);
   for (int gpu = 0; gpu < fleet_.gpu_count(); ++gpu) {
-    const std::vector<detail::Piece>& pieces = fleet_.of_gpu(gpu).cuts[plan[gpu].cut].pieces;
+    const std::vector<mig::Site>& pieces = fleet_.of_gpu(gpu).cuts[plan[gpu].cut].pieces;
     for (std::size_t piece = 0; piece < pieces.size(); ++piece) {
       if (plan[gpu].owners[piece] != kNobody) continue;
       double best_gain = 0;

@@ -52,7 +52,7 @@ QuantaCurve curve_of(const FleetView& fleet, const JobRates& rates, int service,
   for (int quanta = 1; quanta <= quanta_max; ++quanta) {
     curve.rate[quanta] = curve.rate[quanta - 1];
     curve.retraining[quanta] = curve.retraining[quanta - 1];
-    for (std::size_t kind = 0; kind < fleet.models[model].kinds.size(); ++kind) {
+    for (std::size_t kind = 0; kind < fleet.models[model].map.kinds.size(); ++kind) {
       const int needed = std::max(1, static_cast<int>(std::lround(rates.quanta[model][kind] / quantum)));
       if (needed > quanta) continue;
       const double rate = rates.requests_per_second[model][kind][service];

@@ -45,7 +45,7 @@ BlockCounts counts_of(const FleetView& fleet, const FleetPlan& plan) {
   for (std::size_t model = 0; model < fleet.models.size(); ++model) {
     const detail::ModelView& view = fleet.models[model];
     counts[model].shapes.assign(view.shapes.size(), 0);
-    counts[model].serving.assign(view.kinds.size(), std::vector<int>(fleet.service_count, 0));
+    counts[model].serving.assign(view.map.kinds.size(), std::vector<int>(fleet.service_count, 0));
     counts[model].retraining = counts[model].serving;
     for (const int gpu : view.gpus) {
       const detail::Cut& cut = view.cuts[plan[gpu].cut];
@@ -70,8 +70,8 @@ BlockCounts counts_of(const FleetView& fleet, const FleetPlan& plan) {
 /// The plan with only those owners that hold the same piece in the existing plan.
 FleetPlan kept_of(const FleetView& fleet, const FleetPlan& standing, FleetPlan plan) {
   for (int gpu = 0; gpu < fleet.gpu_count(); ++gpu) {
-    const std::vector<detail::Piece>& now = fleet.of_gpu(gpu).cuts[standing[gpu].cut].pieces;
-    const std::vector<detail::Piece>& then = fleet.of_gpu(gpu).cuts[plan[gpu].cut].pieces;
+    const std::vector<mig::Site>& now = fleet.of_gpu(gpu).cuts[standing[gpu].cut].pieces;
+    const std::vector<mig::Site>& then = fleet.of_gpu(gpu).cuts[plan[gpu].cut].pieces;
     for (std::size_t i = 0; i < then.size(); ++i) {
       const auto same = std::ranges::find(now, then[i]);
       if (same == now.end() || standing[gpu].owners[same - now.begin()] != plan[gpu].owners[i]) {
@@ -361,7 +361,7 @@ void Migrator::Deciding::plan_window(const Sight& sight) {
 bool Migrator::Deciding::is_about_to_end(const Sight& sight, const FleetPlan& standing, const FleetPlan& next) const {
   for (int gpu = 0; gpu < fleet_.gpu_count(); ++gpu) {
     const detail::ModelView& view = fleet_.of_gpu(gpu);
-    const std::vector<detail::Piece>& pieces = view.cuts[standing[gpu].cut].pieces;
+    const std::vector<mig::Site>& pieces = view.cuts[standing[gpu].cut].pieces;
     for (std::size_t i = 0; i < pieces.size(); ++i) {
       const int service = standing[gpu].owners[i] - fleet_.service_count;
       if (service < 0 || !sight.snapshot.services[service].is_retraining_due) continue;

@@ -122,7 +122,7 @@ class Places {
   [[nodiscard]] detail::BlockCounts counts_in(const detail::FleetPlan& plan) const {
     detail::BlockCounts counts(1);
     counts[0].shapes.assign(view().shapes.size(), 0);
-    counts[0].serving.assign(view().kinds.size(), std::vector<int>(3, 0));
+    counts[0].serving.assign(view().map.kinds.size(), std::vector<int>(3, 0));
     counts[0].retraining = counts[0].serving;
     for (const detail::GpuPlan& gpu : plan) {
       const detail::Cut& cut = view().cuts[gpu.cut];
@@ -180,7 +180,7 @@ class Places {
         if (std::ranges::find(then, now[i]) == then.end()) continue;
         worth += detail::kStayingSlice;
         int& still = left[now[i].kind][standing[gpu].owners[i]];
-        if (still > 0) worth += view().kinds[now[i].kind].sms;
+        if (still > 0) worth += view().map.kinds[now[i].kind].sms;
         still = std::max(0, still - 1);
       }
     }

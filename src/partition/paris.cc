@@ -50,7 +50,7 @@ double fleet_sms(const ModelView& view) {
 /// Instances of each kind of one model that serve all of a service's load, if it were alone on that model.
 std::vector<double> instances_on(const ModelView& view, const detail::KneeTable& table,
                                  const detail::BatchHistogram& histogram, double seconds) {
-  std::vector<double> instances(view.kinds.size(), 0);
+  std::vector<double> instances(view.map.kinds.size(), 0);
   for (const auto& [batch, requests] : histogram) {
     const auto knee = table.knee(batch);
     if (!knee) continue;
@@ -90,8 +90,8 @@ void scale_to_room(const FleetView& fleet, Demand& demand) {
     const ModelView& view = fleet.models[model];
     double sms_wanted = 0;
     for (const auto& by_model : demand.instances) {
-      for (std::size_t kind = 0; kind < view.kinds.size(); ++kind)
-        sms_wanted += by_model[model][kind] * view.kinds[kind].sms;
+      for (std::size_t kind = 0; kind < view.map.kinds.size(); ++kind)
+        sms_wanted += by_model[model][kind] * view.map.kinds[kind].sms;
     }
     if (sms_wanted <= 0) continue;
     for (auto& by_model : demand.instances) {
@@ -105,7 +105,7 @@ std::vector<std::vector<ModelKind>> preferred_kinds(const FleetView& fleet, cons
   auto choices = detail::smallest_kinds(fleet);
   for (int service = 0; service < fleet.service_count; ++service) {
     std::ranges::sort(choices[service], {}, [&](const ModelKind& choice) {
-      const int sms = fleet.models[choice.model].kinds[choice.kind].sms;
+      const int sms = fleet.models[choice.model].map.kinds[choice.kind].sms;
       const double wanted = demand.instances[service][choice.model][choice.kind] * sms;
       return std::tuple(-wanted, sms, choice.model, choice.kind);
     });
@@ -158,7 +158,7 @@ class ParisFill {
     std::vector<Instances> wanted;
     for (int service = 0; service < fleet_.service_count; ++service) {
       for (const ModelKind& choice : choices_[service]) {
-        wanted.push_back({fleet_.models[choice.model].kinds[choice.kind].sms, choice, service});
+        wanted.push_back({fleet_.models[choice.model].map.kinds[choice.kind].sms, choice, service});
       }
     }
     std::ranges::sort(wanted, {}, [](const Instances& item) {

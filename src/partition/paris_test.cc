@@ -39,10 +39,10 @@ TEST(Knee, ChoosesMostThroughputPerSm) {
   // 50 ms is not below 45 ms: 1g has no batch of 8. Four processes are too many.
   EXPECT_EQ(table.batch_max(), 16);
   const auto knee = [&](int batch) { return *table.knee(batch); };
-  EXPECT_EQ(view.kinds[knee(1).kind].profile, *mig::find_profile(*view.model, "1g.6gb"));
+  EXPECT_EQ(view.map.kinds[knee(1).kind].profile, *mig::find_profile(*view.model, "1g.6gb"));
   EXPECT_EQ(knee(1).requests_per_second, Decimal(110));
-  EXPECT_EQ(view.kinds[knee(2).kind].profile, *mig::find_profile(*view.model, "2g.12gb"));
-  EXPECT_EQ(view.kinds[knee(5).kind].profile, *mig::find_profile(*view.model, "4g.24gb"));
+  EXPECT_EQ(view.map.kinds[knee(2).kind].profile, *mig::find_profile(*view.model, "2g.12gb"));
+  EXPECT_EQ(view.map.kinds[knee(5).kind].profile, *mig::find_profile(*view.model, "4g.24gb"));
   EXPECT_EQ(knee(5).requests_per_second, Decimal(900));
   EXPECT_EQ(knee(500), knee(16));
 }

@@ -91,7 +91,7 @@ FleetPlan kicked(const FleetView& fleet, FleetPlan plan, int k) {
   const int cut = view.shapes[static_cast<std::size_t>(k / fleet.gpu_count()) % view.shapes.size()];
   plan[gpu] = {cut, {}};
   int next = k;
-  for (const detail::Piece& piece : view.cuts[cut].pieces) {
+  for (const mig::Site& piece : view.cuts[cut].pieces) {
     const int owner = next++ % fleet.service_count;
     plan[gpu].owners.push_back(view.can_serve(piece.kind, owner) ? owner : detail::kNobody);
   }

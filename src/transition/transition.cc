@@ -116,7 +116,7 @@ class Writer {
   }
 
   [[nodiscard]] PackedSlice bare(int site, int place) const {
-    const mig::Placement& placement = view_.offers[offer_at(site)].places[at(place)];
+    const mig::Placement& placement = view_.offers[offer_at(site)].map.sites[at(place)].placement();
     PackedSlice slice;
     slice.slice.start = placement.start;
     slice.slice.profile = placement.profile;

@@ -39,30 +39,6 @@ std::vector<ProfileId> profiles_in_use(const Scenario& scenario, const GpuModel&
   return {used.begin(), used.end()};
 }
 
-/// Whether two instances clash, regardless of all others.
-bool do_clash(const GpuModel& model, const Site& a, const Site& b) {
-  if (a.profile.is_full() || b.profile.is_full()) return true;
-  mig::State state = {{.start = a.start, .profile = a.profile}, {.start = b.start, .profile = b.profile}};
-  std::ranges::sort(state);
-  return mig::find_clash(model, state).has_value();
-}
-
-std::vector<Site> make_sites(const GpuModel& model, const std::vector<ProfileId>& profiles) {
-  std::vector<Site> sites;
-  for (const KindIndex kind : indices_of<KindIndex>(profiles)) {
-    const ProfileId profile = profiles[static_cast<std::size_t>(kind)];
-    const std::vector<int> starts = profile.is_full() ? std::vector<int>{0} : model.profiles[profile.index].starts;
-    for (const int start : starts) sites.push_back({.start = start, .profile = profile, .kind = kind, .clashes = 0});
-  }
-  ENSURE(sites.size() <= 64);
-  for (std::size_t a = 0; a < sites.size(); ++a) {
-    for (std::size_t b = 0; b < sites.size(); ++b) {
-      if (a == b || do_clash(model, sites[a], sites[b])) sites[a].clashes |= std::uint64_t{1} << b;
-    }
-  }
-  return sites;
-}
-
 double max_interference(const Scenario& scenario) {
   double factor = 1;
   for (const Decimal& each : scenario.interference) factor = std::max(factor, each.to_double());
@@ -163,13 +139,13 @@ Frame make_frame(const Scenario& scenario, const FrameOptions& options) {
     frame.model_of_gpu.insert(frame.model_of_gpu.end(), static_cast<std::size_t>(entry.count), number);
     if (known != names.end()) continue;
     names.push_back(entry.model.name);
-    const std::vector<ProfileId> profiles = profiles_in_use(scenario, entry.model);
     ModelTerms& model = frame.models.emplace_back();
     auto& points = frame.points.emplace_back();
-    model.sites = make_sites(entry.model, profiles);
-    for (const ProfileId profile : profiles) {
-      model.rates.push_back(rates_on(scenario, options, entry.model, profile, points.emplace_back()));
-      model.sms.push_back(profile_sms(entry.model, profile));
+    const mig::SiteMap map = mig::make_site_map(entry.model, profiles_in_use(scenario, entry.model));
+    model.sites = map.sites;
+    for (const mig::SiteKind& kind : map.kinds) {
+      model.rates.push_back(rates_on(scenario, options, entry.model, kind.profile, points.emplace_back()));
+      model.sms.push_back(kind.sms);
     }
   }
   return frame;

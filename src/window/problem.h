@@ -60,16 +60,18 @@
 
 #include "base/index.h"
 #include "domain/slice.h"
+#include "mig/site_map.h"
 
 namespace berth::planner {
 
-/// Numbers in a problem: of `Problem::gpus` and `services`, of a model's `sites` and the kinds of its sites, and of the
-/// seconds of the window.
+using mig::KindIndex;
+using mig::Site;
+using mig::SiteIndex;
+
+/// Numbers in a problem: of `Problem::gpus`, `services` and `models`, and of the seconds of the window.
 using GpuIndex = Index<struct GpuTag>;
 using ServiceIndex = Index<struct ServiceTag>;
 using ModelIndex = Index<struct ModelTag>;
-using SiteIndex = Index<struct SiteTag>;
-using KindIndex = Index<struct KindTag>;
 using SlotIndex = Index<struct SlotTag>;
 
 /// Use of a piece: the number of the variant that it serves with, or retraining.
@@ -78,14 +80,6 @@ inline constexpr int kRetraining = -1;
 inline constexpr ServiceIndex kNobody = ServiceIndex(-1);
 /// Progress from which on a retraining is done: below 1 by the rounding of sums of thirds or sevenths.
 inline constexpr double kDone = 1 - 1e-9;
-
-/// A profile of a GPU model at a legal start, or the whole GPU.
-struct Site {
-  int start = 0;
-  ProfileId profile;
-  KindIndex kind;             ///< sites of one profile are of one kind
-  std::uint64_t clashes = 0;  ///< bit s: cannot exist together with site s (its own bit is set)
-};
 
 /// A slice on a site with its service and use.
 struct Piece {
@@ -105,7 +99,7 @@ struct Rates {
 };
 
 struct ModelTerms {
-  std::vector<Site> sites;                ///< at most 64; without those that no service may hold
+  std::vector<Site> sites;                ///< of the model's mig::SiteMap: without those that no service may hold
   std::vector<std::vector<Rates>> rates;  ///< [kind][service]
   std::vector<int> sms;                   ///< [kind]; breaks ties
 };

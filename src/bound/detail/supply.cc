@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "domain/performance.h"
-#include "mig/geometry.h"
+#include "mig/site_map.h"
 #include "profile/operating_point.h"
 
 namespace berth::bound::detail {
@@ -150,20 +150,16 @@ class GroupMaker {
   }
 
   GpuGroup make() {
-    mig::Rules rules;
-    for (std::size_t index = 0; index < model_.profiles.size(); ++index) {
-      const ProfileId profile{static_cast<std::uint16_t>(index)};
-      if (kind_of(profile)) rules.profiles.push_back(profile);
+    std::vector<ProfileId> profiles;
+    for (const ProfileId profile : mig::with_full(mig::all_rules(model_))) {
+      if (kind_of(profile)) profiles.push_back(profile);
     }
-    std::vector<std::map<std::uint32_t, double>> sets;
-    if (!rules.profiles.empty()) {
-      for (const mig::State& state : mig::maximal_layouts(model_, rules)) {
-        std::map<std::uint32_t, double> counts;
-        for (const mig::Placement& placement : state) ++counts[*kind_of(placement.profile)];
-        sets.push_back(std::move(counts));
-      }
+    const mig::SiteMap map = mig::make_site_map(model_, profiles);
+    std::vector<Counts> sets;
+    for (const std::vector<mig::SiteIndex>& partition : mig::maximal_partitions(model_, map)) {
+      Counts& counts = sets.emplace_back();
+      for (const mig::SiteIndex site : partition) ++counts[*kind_of(map.sites[static_cast<std::size_t>(site)].profile)];
     }
-    if (const auto full = kind_of(ProfileId::full())) sets.push_back({{*full, 1.0}});
     group_.sets = worthwhile(std::move(sets));
     return std::move(group_);
   }

@@ -30,7 +30,7 @@ Counts pool_counts(const Instance& instance, const FoundPlan& plan, std::uint32_
 }
 
 /// Assigns the slices of a pool to GPUs by their partitions. The free slice is on the last GPU with its kind.
-std::vector<Load> loads_of(const Offer& offer, const std::vector<CutUse>& cuts, Counts left,
+std::vector<Load> loads_of(const OfferedGpus& offer, const std::vector<CutUse>& cuts, Counts left,
                            std::optional<std::size_t> free) {
   std::vector<Load> loads;
   for (const CutUse& use : cuts) {
@@ -116,7 +116,7 @@ class Assembly {
 
  private:
   void add_slice(const Slice& slice, std::uint32_t offer, std::uint32_t pool) {
-    const auto kind = std::ranges::find_if(instance_.kinds, [&](const Kind& candidate) {
+    const auto kind = std::ranges::find_if(instance_.kinds, [&](const OfferedKind& candidate) {
       return candidate.offer == offer && candidate.profile == slice.profile;
     });
     std::deque<Waiting>& queue = waiting_[pool][static_cast<std::size_t>(kind - instance_.kinds.begin())];

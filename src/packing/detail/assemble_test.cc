@@ -81,7 +81,8 @@ const std::string& tenant_on(const PackingProblem& problem, const Packing& packi
 }
 
 /// Whether a GPU of that offer and tenant has room for one more slice.
-bool has_room(const PackingProblem& problem, const Packing& packing, const Kind& kind, const std::string& tenant) {
+bool has_room(const PackingProblem& problem, const Packing& packing, const OfferedKind& kind,
+              const std::string& tenant) {
   const std::vector<mig::State> states = reference::states_on(packing);
   for (std::uint32_t gpu = 0; gpu < states.size(); ++gpu) {
     if (packing.gpu_offers[gpu] != kind.offer) continue;

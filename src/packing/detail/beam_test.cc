@@ -148,7 +148,8 @@ TEST(Beam, FindsRoomForExtraSlices) {
   for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
     const auto solved = reference::draw_solved(seed);
     if (!solved || !solved->optimum || solved->optimum->largest_free.sms == 0) continue;
-    if (std::ranges::any_of(solved->instance.offers, [](const Offer& offer) { return offer.price == 0; })) continue;
+    if (std::ranges::any_of(solved->instance.offers, [](const OfferedGpus& offer) { return offer.price == 0; }))
+      continue;
     SCOPED_TRACE("seed " + std::to_string(seed));
     const Instance& instance = solved->instance;
     bool is_found = false;

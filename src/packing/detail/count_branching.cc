@@ -130,7 +130,7 @@ BeamAnswer PlanSearch::look_by_counts(const Question& question) {
 
 PlanSearch::CountRange PlanSearch::all_counts(const PlanLimits& limits) const {
   CountRange all;
-  for (const Offer& offer : instance_.offers) {
+  for (const OfferedGpus& offer : instance_.offers) {
     all.least.push_back(0);
     std::int64_t most = std::min({offer.count_max.value_or(kSlicesMax), limits.gpus_max, kSlicesMax});
     if (offer.price > 0) most = std::min(most, limits.price_max / offer.price);

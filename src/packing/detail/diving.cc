@@ -155,7 +155,7 @@ class DiveModel {
   }
 
   /// The partitions as far as these kinds go, without those that another one contains.
-  static std::vector<Counts> cuts_for(const Offer& offer, const std::vector<std::size_t>& kinds) {
+  static std::vector<Counts> cuts_for(const OfferedGpus& offer, const std::vector<std::size_t>& kinds) {
     std::set<Counts> all;
     for (const Counts& cut : offer.cuts) {
       Counts own;

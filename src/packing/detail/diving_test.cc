@@ -22,7 +22,7 @@ class Dives {
   }
   [[nodiscard]] DiveTask task() const {
     DiveTask task{.prices = {}, .gpus_max = {}, .near_dives_max = 10};
-    for (const Offer& offer : instance_.offers) {
+    for (const OfferedGpus& offer : instance_.offers) {
       task.prices.push_back(offer.price);
       task.gpus_max.push_back(offer.count_max.value_or(PlanLimits::kNone));
     }

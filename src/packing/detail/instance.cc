@@ -12,9 +12,7 @@
 
 #include "base/sort_stably.h"
 #include "base/text.h"
-#include "domain/scenario.h"
-#include "mig/geometry.h"
-#include "mig/multiset.h"
+#include "mig/site_map.h"
 #include "packing/pack.h"
 
 namespace berth::packing::detail {
@@ -39,51 +37,27 @@ std::vector<ProfileId> profiles_in_use(const PackingProblem& problem, const GpuM
   return {used.begin(), used.end()};
 }
 
-void add_kinds(const PackingProblem& problem, std::uint32_t offer, Instance& instance) {
-  const GpuModel& model = problem.offers[offer].model;
-  for (const ProfileId profile : profiles_in_use(problem, model)) {
-    const MigProfile* mig = profile.is_full() ? nullptr : &model.profiles[profile.index];
-    instance.kinds.push_back({.offer = offer,
-                              .profile = profile,
-                              .sms = profile_sms(model, profile),
-                              .length = mig == nullptr ? model.units : mig->length,
-                              .is_plain = mig != nullptr && mig->is_plain()});
+/// The kinds of each offer's slices and the partitions of its GPU.
+void add_offers(const PackingProblem& problem, Instance& instance) {
+  std::vector<std::vector<mig::KindCounts>> partitions;  // by offer; over its own kinds
+  for (std::uint32_t o = 0; o < problem.offers.size(); ++o) {
+    const GpuModel& model = problem.offers[o].model;
+    const mig::SiteMap map = mig::make_site_map(model, profiles_in_use(problem, model));
+    partitions.push_back(mig::maximal_multisets(model, map));
+    for (const mig::SiteKind& kind : map.kinds) {
+      const bool is_plain = !kind.profile.is_full() && model.profiles[kind.profile.index].is_plain();
+      instance.kinds.push_back(
+          {.offer = o, .profile = kind.profile, .sms = kind.sms, .length = kind.length, .is_plain = is_plain});
+    }
   }
-}
-
-bool is_within(const Counts& small, const Counts& large) {
-  return std::ranges::equal(small, large, [](std::int32_t a, std::int32_t b) { return a <= b; });
-}
-
-/// The multisets to which nothing can be added, in the order of the enumeration of states.
-std::vector<Counts> maximal_cuts(const GpuModel& model, std::uint32_t offer, const std::vector<Kind>& kinds) {
-  std::map<ProfileId, std::size_t> index_of;
-  mig::Rules rules;
-  for (std::size_t k = 0; k < kinds.size(); ++k) {
-    if (kinds[k].offer != offer) continue;
-    index_of.emplace(kinds[k].profile, k);
-    if (!kinds[k].profile.is_full()) rules.profiles.push_back(kinds[k].profile);
+  for (std::uint32_t o = 0; o < problem.offers.size(); ++o) {
+    OfferedGpus& offer = instance.offers.emplace_back();
+    offer.count_max = problem.offers[o].count_max;
+    const auto first = std::ranges::find(instance.kinds, o, &OfferedKind::offer) - instance.kinds.begin();
+    for (const mig::KindCounts& counts : partitions[o]) {
+      std::ranges::copy(counts, offer.cuts.emplace_back(instance.kinds.size(), 0).begin() + first);
+    }
   }
-  std::set<Counts> all;
-  if (model.is_mig_capable()) {
-    mig::for_each_state(model, rules, [&](const mig::State& state) {
-      Counts counts(kinds.size(), 0);
-      for (const mig::Placement& placement : state) ++counts[index_of.at(placement.profile)];
-      all.insert(std::move(counts));
-    });
-  }
-  if (const auto full = index_of.find(ProfileId::full()); full != index_of.end()) {
-    Counts counts(kinds.size(), 0);
-    counts[full->second] = 1;
-    all.insert(std::move(counts));
-  }
-  std::vector<Counts> maximal;
-  for (const Counts& counts : all) {
-    const bool is_maximal =
-        std::ranges::none_of(all, [&](const Counts& other) { return other != counts && is_within(counts, other); });
-    if (is_maximal) maximal.push_back(counts);
-  }
-  return maximal;
 }
 
 /// Prices in their greatest common unit, so that costs are small whole numbers.
@@ -98,11 +72,11 @@ void set_prices(const PackingProblem& problem, Instance& instance) {
 
 /// Rate and throughputs of a demand in whole numbers. Nothing: too long for exact work.
 std::optional<InstanceDemand> scaled_demand(const PackingProblem& problem, std::uint32_t index,
-                                            const std::vector<Kind>& kinds) {
+                                            const std::vector<OfferedKind>& kinds) {
   const Demand& demand = problem.demands[index];
   std::vector<Decimal> values = {demand.requests_per_second * problem.rules.headroom};
   values.reserve(kinds.size() + 1);
-  for (const Kind& kind : kinds) {
+  for (const OfferedKind& kind : kinds) {
     const auto point = best_point(problem, demand, problem.offers[kind.offer].model, kind.profile);
     values.push_back(point ? point->requests_per_second : Decimal(0));
   }
@@ -205,12 +179,7 @@ Instance Instance::only_pools(std::span<const std::uint32_t> pools) const {
 
 Result<Instance> make_instance(const PackingProblem& problem) {
   Instance instance;
-  for (std::uint32_t o = 0; o < problem.offers.size(); ++o) add_kinds(problem, o, instance);
-  for (std::uint32_t o = 0; o < problem.offers.size(); ++o) {
-    const GpuOffer& offer = problem.offers[o];
-    instance.offers.push_back(
-        {.cuts = maximal_cuts(offer.model, o, instance.kinds), .count_max = offer.count_max, .price = 1});
-  }
+  add_offers(problem, instance);
   set_prices(problem, instance);
   if (const Result<void> added = add_demands(problem, instance); !added) return pass_on(added.error());
   set_pools(problem, instance);

@@ -24,7 +24,7 @@ namespace berth::packing::detail {
 using Counts = std::vector<std::int32_t>;
 
 /// A kind of slice: a profile of one offer's GPU model.
-struct Kind {
+struct OfferedKind {
   std::uint32_t offer = 0;
   ProfileId profile;
   int sms = 0;
@@ -33,7 +33,7 @@ struct Kind {
 };
 
 /// GPUs of one model and the partitions of one: multisets of kinds to which nothing can be added.
-struct Offer {
+struct OfferedGpus {
   std::vector<Counts> cuts;  ///< over all kinds of the instance; other offers' are 0
   std::optional<std::int64_t> count_max;
   std::int64_t price = 1;  ///< of one GPU, in the instance's unit of cost; 1 if GPUs are counted
@@ -47,8 +47,8 @@ struct InstanceDemand {
 };
 
 struct Instance {
-  std::vector<Kind> kinds;  ///< sorted by offer, then profile
-  std::vector<Offer> offers;
+  std::vector<OfferedKind> kinds;  ///< sorted by offer, then profile
+  std::vector<OfferedGpus> offers;
   std::vector<InstanceDemand> demands;  ///< rate > 0; ascending by pool
   std::uint32_t pool_count = 1;
   std::int64_t micro_usd_per_price = 1;  ///< an offer's price times this is its cost in micro-USD per hour

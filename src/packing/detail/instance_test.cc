@@ -34,7 +34,7 @@ bool is_within(const Counts& small, const Counts& large) {
 /// All multisets of an offer's kinds that fit on one GPU, as counts.
 std::set<Counts> all_cuts(const PackingProblem& problem, const Instance& instance, std::uint32_t offer) {
   std::vector<ProfileId> profiles;
-  for (const Kind& kind : instance.kinds) {
+  for (const OfferedKind& kind : instance.kinds) {
     if (kind.offer == offer) profiles.push_back(kind.profile);
   }
   std::set<Counts> cuts;
@@ -84,7 +84,7 @@ TEST(Instance, KindsAreThePlainProfilesAndThoseInUse) {
       }
     }
     std::vector<std::pair<std::uint32_t, ProfileId>> found;
-    for (const Kind& kind : instance->kinds) {
+    for (const OfferedKind& kind : instance->kinds) {
       found.emplace_back(kind.offer, kind.profile);
       const GpuModel& model = problem.offers[kind.offer].model;
       ASSERT_EQ(kind.sms, profile_sms(model, kind.profile));
@@ -110,7 +110,7 @@ TEST(Instance, RatesKeepTheirProportions) {
       const Demand& asked = problem.demands[demand.demand];
       ASSERT_GT(demand.rate, 0);
       for (std::size_t k = 0; k < instance->kinds.size(); ++k) {
-        const Kind& kind = instance->kinds[k];
+        const OfferedKind& kind = instance->kinds[k];
         const auto* row = reference::best_row(problem, asked, problem.offers[kind.offer].model, kind.profile);
         const Decimal throughput = row == nullptr ? Decimal(0) : row->requests_per_second;
         ASSERT_EQ(decimal(demand.throughput[k]) * reference::rate_wanted(problem, asked),

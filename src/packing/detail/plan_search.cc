@@ -180,7 +180,7 @@ void PlanSearch::dive_for(Diver& diver, int near_dives_max, std::optional<FoundP
                 .price_min = bound,
                 .start = plan ? &plan->covers : nullptr,
                 .near_dives_max = near_dives_max};
-  for (const Offer& offer : instance_.offers) {
+  for (const OfferedGpus& offer : instance_.offers) {
     task.prices.push_back(offer.price);
     task.gpus_max.push_back(offer.count_max.value_or(PlanLimits::kNone));
   }
@@ -193,7 +193,8 @@ void PlanSearch::dive_for(Diver& diver, int near_dives_max, std::optional<FoundP
 void PlanSearch::aim_between(std::optional<FoundPlan>& plan, std::int64_t& bound, const Relaxation& relaxation) {
   std::int64_t low = bound;  // below it nothing was found
   std::int64_t target = bound;
-  std::int64_t step = std::max<std::int64_t>(1, std::ranges::min_element(instance_.offers, {}, &Offer::price)->price);
+  std::int64_t step =
+      std::max<std::int64_t>(1, std::ranges::min_element(instance_.offers, {}, &OfferedGpus::price)->price);
   const std::int64_t hopeless = 4 * bound + 64 * step;
   while (!budget_.is_spent() && (plan ? low < plan->price : target < hopeless)) {
     const BeamAnswer answer = beam_for(about_price(target).limits, relaxation, target).run_wider(kQuickWidths);
@@ -270,7 +271,7 @@ tl::expected<FoundPlan, NoPlan> PlanSearch::cheapest() {
 /// What no plan can exceed.
 std::int64_t PlanSearch::dearest() const {
   std::int64_t price = 0;
-  for (const Offer& offer : instance_.offers) {
+  for (const OfferedGpus& offer : instance_.offers) {
     price += offer.price * std::min(offer.count_max.value_or(kSlicesMax), kSlicesMax);
   }
   return price;
@@ -279,7 +280,7 @@ std::int64_t PlanSearch::dearest() const {
 /// Whether some GPUs cost nothing. Then plans of one price are limited by their GPUs as well: otherwise every slice
 /// would get a GPU of its own.
 bool PlanSearch::has_free_gpus() const {
-  return std::ranges::any_of(instance_.offers, [](const Offer& offer) { return offer.price == 0; });
+  return std::ranges::any_of(instance_.offers, [](const OfferedGpus& offer) { return offer.price == 0; });
 }
 
 PlanLimits PlanSearch::as_good_as(const FoundPlan& plan) const {
@@ -293,12 +294,13 @@ PlanLimits PlanSearch::as_good_as(const FoundPlan& plan) const {
 /// prices.
 GpuLimit PlanSearch::price_limit(std::int64_t price_max) const {
   constexpr std::int64_t kFactorMax = 10'000;
-  const std::int64_t unit = std::max(kFactorMax, std::ranges::max_element(instance_.offers, {}, &Offer::price)->price);
+  const std::int64_t unit =
+      std::max(kFactorMax, std::ranges::max_element(instance_.offers, {}, &OfferedGpus::price)->price);
   const auto in_units = [&](std::int64_t price) {
     return static_cast<std::int64_t>(static_cast<Int128>(price) * kFactorMax / unit);
   };
   GpuLimit limit{{}, in_units(price_max)};
-  for (const Offer& offer : instance_.offers) limit.factor.push_back(in_units(offer.price));
+  for (const OfferedGpus& offer : instance_.offers) limit.factor.push_back(in_units(offer.price));
   return limit;
 }
 
@@ -314,7 +316,7 @@ std::vector<GpuLimit> PlanSearch::limits_of(const FoundPlan& plan) const {
 /// Plans of the same price with fewer GPUs, as far as the search goes.
 void PlanSearch::lower_gpus(FoundPlan& plan) {
   Instance by_gpus = instance_;
-  for (Offer& offer : by_gpus.offers) offer.price = 1;
+  for (OfferedGpus& offer : by_gpus.offers) offer.price = 1;
   RelaxedProblem problem{.counts_slices = false, .limits = count_limits(instance_), .extra = counts_with(std::nullopt)};
   problem.limits.push_back(price_limit(plan.price));
   const Relaxation relaxation = relax(by_gpus, problem);

@@ -166,7 +166,7 @@ TEST(PlanSearch, KeepsTheLargestSliceFreeThenTakesTheFewestSlices) {
     const auto solved = reference::draw_solved(seed);
     if (!solved || !solved->optimum) continue;
     const Instance& instance = solved->instance;
-    if (std::ranges::any_of(instance.offers, [](const Offer& offer) { return offer.price == 0; })) continue;
+    if (std::ranges::any_of(instance.offers, [](const OfferedGpus& offer) { return offer.price == 0; })) continue;
     SCOPED_TRACE("seed " + std::to_string(seed));
     Budget budget{.nodes_max = kNodes};
     PlanSearch search(instance, budget);

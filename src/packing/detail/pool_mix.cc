@@ -57,7 +57,7 @@ class PoolMix {
     for (std::uint32_t pool = 0; pool < instance.pool_count; ++pool) {
       pools_.push_back(std::make_unique<Part>(instance, std::vector{pool}, fillers, relaxation));
     }
-    for (const Offer& offer : instance.offers) {
+    for (const OfferedGpus& offer : instance.offers) {
       counts_.push_back(offer.count_max.value_or(PlanLimits::kNone));
       most_expensive_ = std::max(most_expensive_, offer.price);
     }
@@ -292,7 +292,7 @@ class PoolMix {
     CoverChoice start = part_of(plan_, p);
     std::ranges::copy(part_of(plan_, q), std::back_inserter(start));
     DiveTask task{.prices = {}, .gpus_max = left_for(pair.pools), .start = &start, .near_dives_max = kNearDivesOfPart};
-    for (const Offer& offer : instance_.offers) task.prices.push_back(offer.price);
+    for (const OfferedGpus& offer : instance_.offers) task.prices.push_back(offer.price);
     const CoverChoice found = pair.diver.search(task, budget_);
     const auto middle = found.begin() + std::ssize(pools_[p]->instance.demands);
     add_column(p, {found.begin(), middle});

@@ -27,7 +27,7 @@ constexpr std::int64_t kValueMax = std::int64_t{1} << 60;
 std::int64_t unit_of(const Instance& instance, const RelaxedProblem& problem) {
   std::int64_t unit = 1;
   if (problem.counts_slices) return unit;
-  for (const Offer& offer : instance.offers) unit = std::max(unit, offer.price);
+  for (const OfferedGpus& offer : instance.offers) unit = std::max(unit, offer.price);
   return unit;
 }
 
@@ -194,7 +194,8 @@ std::optional<PlanRow> row_from(const Instance& instance, const RelaxedProblem& 
   const double unit = static_cast<double>(unit_of(instance, problem)) * static_cast<double>(scale);
   const auto rounded = [&](double price) { return std::llround(std::clamp(price * unit, 0.0, kWeightMax)); };
   PlanRow row{.weights = {{}, problem.counts_slices ? scale : 0}, .gpu_value = {}, .scale = scale, .fixed = 0};
-  for (const Offer& offer : instance.offers) row.gpu_value.push_back(problem.counts_slices ? 0 : scale * offer.price);
+  for (const OfferedGpus& offer : instance.offers)
+    row.gpu_value.push_back(problem.counts_slices ? 0 : scale * offer.price);
   Int128 fixed = 0;
   for (std::size_t j = 0; j < problem.limits.size(); ++j) {
     // Rounded down: a lower limit reduces the value of its GPUs, and no value may become negative.

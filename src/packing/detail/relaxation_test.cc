@@ -32,15 +32,15 @@ RelaxedProblem by_slices(const Instance& instance, std::int64_t price) {
   RelaxedProblem problem = by_price(instance);
   problem.counts_slices = true;
   GpuLimit limit{{}, price};
-  for (const Offer& offer : instance.offers) limit.factor.push_back(offer.price);
+  for (const OfferedGpus& offer : instance.offers) limit.factor.push_back(offer.price);
   problem.limits.push_back(limit);
   return problem;
 }
 
 TEST(CountLimits, AreThoseOfTheOffers) {
   Instance instance;
-  instance.offers = {Offer{.cuts = {}, .count_max = 4}, Offer{.cuts = {}, .count_max = {}},
-                     Offer{.cuts = {}, .count_max = INT64_MAX}};
+  instance.offers = {OfferedGpus{.cuts = {}, .count_max = 4}, OfferedGpus{.cuts = {}, .count_max = {}},
+                     OfferedGpus{.cuts = {}, .count_max = INT64_MAX}};
   const std::vector<GpuLimit> limits = count_limits(instance);
   ASSERT_EQ(limits.size(), 2U);
   EXPECT_EQ(limits[0].factor, (std::vector<std::int64_t>{1, 0, 0}));

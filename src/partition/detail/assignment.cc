@@ -35,7 +35,7 @@ class PlanEnumeration {
  private:
   void descend(std::size_t position) {
     if (plans_.size() > count_max_) return;
-    const std::vector<Piece>& pieces = view_.cuts[plan_.cut].pieces;
+    const std::vector<mig::Site>& pieces = view_.cuts[plan_.cut].pieces;
     if (position == pieces.size()) {
       if (seen_.insert(kinds_).second) plans_.push_back(plan_);
       return;
@@ -107,7 +107,7 @@ Assignment best_assignment(const WorthTable& worth, std::size_t piece_count) {
 
 std::int64_t assignment_count(const ModelView& view, const Cut& cut, int service_count) {
   std::int64_t product = 1;
-  for (const Piece& piece : cut.pieces) {
+  for (const mig::Site& piece : cut.pieces) {
     std::int64_t owners = 1;
     for (int service = 0; service < service_count; ++service) owners += view.can_serve(piece.kind, service) ? 1 : 0;
     if (__builtin_mul_overflow(product, owners, &product)) return std::numeric_limits<std::int64_t>::max();

@@ -18,12 +18,11 @@ std::int64_t add_saturated(std::int64_t a, std::int64_t b) {
 }
 
 /// The slices of one service if it held the pieces of `mask` on this GPU in addition to its slices on others.
-std::vector<Slice> slices_with(const ModelView& view, const Cut& cut, int gpu, Mask mask,
-                               const std::vector<Slice>& elsewhere) {
+std::vector<Slice> slices_with(const Cut& cut, int gpu, Mask mask, const std::vector<Slice>& elsewhere) {
   std::vector<Slice> slices = elsewhere;
   for (std::size_t i = 0; i < cut.pieces.size(); ++i) {
     if ((mask >> i & 1) == 0) continue;
-    slices.push_back({{static_cast<std::uint32_t>(gpu)}, cut.pieces[i].start, view.kinds[cut.pieces[i].kind].profile});
+    slices.push_back({{static_cast<std::uint32_t>(gpu)}, cut.pieces[i].start, cut.pieces[i].profile});
   }
   std::ranges::sort(slices);
   return slices;
@@ -43,7 +42,7 @@ void for_each_share(const ModelView& view, const Cut& cut, int gpu, const std::v
   for (int service = 0; service < static_cast<int>(elsewhere.size()); ++service) {
     for (Mask mask = 0; mask < end; ++mask) {
       if (!can_serve_all(view, cut, mask, service)) continue;
-      visit(service, mask, slices_with(view, cut, gpu, mask, elsewhere[service]));
+      visit(service, mask, slices_with(cut, gpu, mask, elsewhere[service]));
     }
   }
 }

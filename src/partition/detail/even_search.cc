@@ -77,7 +77,7 @@ void EvenSearch::add(int gpu, const GpuPlan& gpu_plan, int sign) {
   for (std::size_t i = 0; i < gpu_plan.owners.size(); ++i) {
     const int owner = gpu_plan.owners[i];
     if (owner == kNobody) continue;
-    sums_[owner] += std::int64_t{sign} * view.kinds[view.cuts[gpu_plan.cut].pieces[i].kind].sms;
+    sums_[owner] += std::int64_t{sign} * view.map.kinds[view.cuts[gpu_plan.cut].pieces[i].kind].sms;
     piece_counts_[owner] += sign;
   }
 }
@@ -107,7 +107,7 @@ void EvenSearch::consider(int gpu, Goal goal, const GpuPlan& candidate) {
 
 void EvenSearch::enumerate(int gpu, Goal goal, GpuPlan& candidate, std::size_t position) {
   const ModelView& view = fleet_.of_gpu(gpu);
-  const std::vector<Piece>& pieces = view.cuts[candidate.cut].pieces;
+  const std::vector<mig::Site>& pieces = view.cuts[candidate.cut].pieces;
   if (position == pieces.size()) {
     consider(gpu, goal, candidate);
     return;
@@ -129,10 +129,10 @@ void EvenSearch::enumerate(int gpu, Goal goal, GpuPlan& candidate, std::size_t p
 
 GpuPlan EvenSearch::deal(int gpu, int cut) {
   const ModelView& view = fleet_.of_gpu(gpu);
-  const std::vector<Piece>& pieces = view.cuts[cut].pieces;
+  const std::vector<mig::Site>& pieces = view.cuts[cut].pieces;
   std::vector<std::size_t> order(pieces.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::ranges::sort(order, {}, [&](std::size_t i) { return std::pair(-view.kinds[pieces[i].kind].sms, i); });
+  std::ranges::sort(order, {}, [&](std::size_t i) { return std::pair(-view.map.kinds[pieces[i].kind].sms, i); });
 
   GpuPlan dealt{cut, std::vector<int>(pieces.size(), kNobody)};
   std::vector<std::int64_t> sums = sums_;
@@ -144,7 +144,7 @@ GpuPlan EvenSearch::deal(int gpu, int cut) {
     }
     if (smallest == kNobody) continue;
     dealt.owners[i] = smallest;
-    sums[smallest] += view.kinds[pieces[i].kind].sms;
+    sums[smallest] += view.map.kinds[pieces[i].kind].sms;
   }
   return dealt;
 }
@@ -187,7 +187,7 @@ std::int64_t assignment_count(const ModelView& view, int service_count) {
   std::int64_t total = 0;
   for (const int shape : view.shapes) {
     std::int64_t product = 1;
-    for (std::size_t kind = 0; kind < view.kinds.size(); ++kind) {
+    for (std::size_t kind = 0; kind < view.map.kinds.size(); ++kind) {
       std::int64_t owners = 1;
       for (int service = 0; service < service_count; ++service)
         owners += view.can_serve(static_cast<int>(kind), service);
@@ -243,9 +243,9 @@ std::optional<FleetPlan> rounds_plan(const FleetView& fleet) {
   FleetPlan plan = empty_plan(fleet);
   bool is_dealt = false;
   for (const ModelView& view : fleet.models) {
-    std::vector<int> kinds(view.kinds.size());
+    std::vector<int> kinds(view.map.kinds.size());
     std::iota(kinds.begin(), kinds.end(), 0);
-    std::ranges::sort(kinds, {}, [&](int kind) { return std::pair(-view.kinds[kind].sms, kind); });
+    std::ranges::sort(kinds, {}, [&](int kind) { return std::pair(-view.map.kinds[kind].sms, kind); });
     std::size_t next = 0;
     for (const int kind : kinds) {
       const int shape = shape_with_most(view, kind);
@@ -255,7 +255,7 @@ std::optional<FleetPlan> rounds_plan(const FleetView& fleet) {
         int service = 0;
         for (std::size_t end = next + gpus_a_round; next < end; ++next) {
           GpuPlan& gpu_plan = plan[view.gpus[next]] = {shape, {}};
-          for (const Piece& piece : view.cuts[shape].pieces) {
+          for (const mig::Site& piece : view.cuts[shape].pieces) {
             gpu_plan.owners.push_back(piece.kind == kind && service < fleet.service_count ? service++ : kNobody);
           }
         }

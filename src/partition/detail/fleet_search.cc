@@ -21,7 +21,7 @@ double quanta_of(const GpuModel& model, ProfileId profile, int sms) {
 }
 
 int length_of(const ModelView& view, int kind) {
-  const ProfileId profile = view.kinds[kind].profile;
+  const ProfileId profile = view.map.kinds[kind].profile;
   return profile.is_full() ? std::max(1, view.model->units) : view.model->profiles[profile.index].length;
 }
 
@@ -30,41 +30,40 @@ Worth worth_of_share(const ShareValue& value, int service, const Share& share) {
 }
 
 /// The existing slices of each GPU.
-std::vector<std::vector<StandingPiece>> standing_pieces(const FleetView& fleet, const Snapshot& snapshot) {
-  std::vector<std::vector<StandingPiece>> pieces(fleet.gpu_count());
+std::vector<std::vector<StandingSite>> standing_sites(const FleetView& fleet, const Snapshot& snapshot) {
+  std::vector<std::vector<StandingSite>> standing(fleet.gpu_count());
   for (const StandingSlice& slice : snapshot.slices) {
     if (slice.is_leaving) continue;
     const Holding& holding = slice.holding;
     const ModelView& view = fleet.of_gpu(static_cast<int>(holding.slice.gpu.index));
-    const auto kind = std::ranges::find(view.kinds, holding.slice.profile, &Kind::profile);
-    if (kind == view.kinds.end()) continue;
+    const auto site = view.map.find_site({.start = holding.slice.start, .profile = holding.slice.profile});
+    if (!site) continue;
     int owner = kNobody;
     if (holding.services.size() == 1) {
       owner = static_cast<int>(holding.services.front().index);
       if (holding.role == Role::kRetraining) owner = retraining_owner(fleet, owner);
     }
-    pieces[holding.slice.gpu.index].push_back(
-        {{holding.slice.start, static_cast<int>(kind - view.kinds.begin())}, owner, slice.is_ready});
+    standing[holding.slice.gpu.index].push_back({view.map.sites[*site], owner, slice.is_ready});
   }
-  return pieces;
+  return standing;
 }
 
 }  // namespace
 
 FleetPlan standing_plan(const FleetView& fleet, const Snapshot& snapshot) {
-  const auto standing = standing_pieces(fleet, snapshot);
+  const auto standing = standing_sites(fleet, snapshot);
   FleetPlan plan = empty_plan(fleet);
   for (int gpu = 0; gpu < fleet.gpu_count(); ++gpu) {
     const std::vector<Cut>& cuts = fleet.of_gpu(gpu).cuts;
     const auto cut = std::ranges::find_if(cuts, [&](const Cut& candidate) {
-      return std::ranges::all_of(standing[gpu], [&](const StandingPiece& piece) {
-        return std::ranges::find(candidate.pieces, piece.piece) != candidate.pieces.end();
+      return std::ranges::all_of(standing[gpu], [&](const StandingSite& stood) {
+        return std::ranges::find(candidate.pieces, stood.site) != candidate.pieces.end();
       });
     });
     if (cut == cuts.end()) continue;
     plan[gpu] = {static_cast<int>(cut - cuts.begin()), std::vector<int>(cut->pieces.size(), kNobody)};
-    for (const StandingPiece& piece : standing[gpu]) {
-      plan[gpu].owners[std::ranges::find(cut->pieces, piece.piece) - cut->pieces.begin()] = piece.owner;
+    for (const StandingSite& stood : standing[gpu]) {
+      plan[gpu].owners[std::ranges::find(cut->pieces, stood.site) - cut->pieces.begin()] = stood.owner;
     }
   }
   return plan;
@@ -76,8 +75,8 @@ JobRates job_rates(const FleetView& fleet) {
     auto& serving = rates.requests_per_second.emplace_back();
     auto& retraining = rates.retraining_seconds.emplace_back();
     auto& quanta = rates.quanta.emplace_back();
-    for (std::size_t kind = 0; kind < view.kinds.size(); ++kind) {
-      quanta.push_back(quanta_of(*view.model, view.kinds[kind].profile, view.kinds[kind].sms));
+    for (std::size_t kind = 0; kind < view.map.kinds.size(); ++kind) {
+      quanta.push_back(quanta_of(*view.model, view.map.kinds[kind].profile, view.map.kinds[kind].sms));
       auto& served = serving.emplace_back();
       auto& retrained = retraining.emplace_back();
       for (int service = 0; service < fleet.service_count; ++service) {
@@ -85,7 +84,7 @@ JobRates job_rates(const FleetView& fleet) {
         served.push_back(throughput ? throughput->to_double() : 0);
         const auto& spec = fleet.scenario->services[service].retraining;
         const auto time =
-            spec ? retraining_time_on(*spec, *view.model, view.kinds[kind].profile) : std::optional<Micros>();
+            spec ? retraining_time_on(*spec, *view.model, view.map.kinds[kind].profile) : std::optional<Micros>();
         retrained.push_back(time ? std::max(1e-6, time->to_seconds()) : 0);
       }
     }
@@ -100,9 +99,9 @@ FleetSearch::FleetSearch(const FleetView& fleet, const JobRates& rates, const Sn
       value_(std::move(value)),
       may_retrain_(may_retrain),
       limits_(limits),
-      standing_on_(standing_pieces(fleet, snapshot)),
+      standing_on_(standing_sites(fleet, snapshot)),
       standing_(standing_plan(fleet, snapshot)) {
-  is_empty_ = std::ranges::all_of(standing_on_, [](const auto& pieces) { return pieces.empty(); });
+  is_empty_ = std::ranges::all_of(standing_on_, [](const auto& sites) { return sites.empty(); });
   gpus_ = gpus_in_turn(snapshot);
 }
 
@@ -119,7 +118,7 @@ std::vector<int> FleetSearch::gpus_in_turn(const Snapshot& snapshot) const {
 
 // ---- shares
 
-double FleetSearch::seconds_until_ready(int gpu, const Piece& piece, int owner) const {
+double FleetSearch::seconds_until_ready(int gpu, const mig::Site& piece, int owner) const {
   const Scenario& scenario = *fleet_.scenario;
   const bool retrains = owner >= fleet_.service_count;
   const int service = retrains ? owner - fleet_.service_count : owner;
@@ -127,26 +126,26 @@ double FleetSearch::seconds_until_ready(int gpu, const Piece& piece, int owner) 
       scenario.changes.plumbing.to_seconds() + (retrains ? 0.0 : scenario.services[service].start.to_seconds());
   const ModelView& view = fleet_.of_gpu(gpu);
   bool is_room_taken = false;
-  for (const StandingPiece& standing : standing_on_[gpu]) {
-    if (standing.piece == piece) {
+  for (const StandingSite& standing : standing_on_[gpu]) {
+    if (standing.site == piece) {
       if (standing.owner != owner) return start;
       return standing.is_ready ? 0 : start / 2;  // starting; on average half of it is left
     }
-    is_room_taken = is_room_taken || (standing.piece.start < piece.start + length_of(view, piece.kind) &&
-                                      piece.start < standing.piece.start + length_of(view, standing.piece.kind));
+    is_room_taken = is_room_taken || (standing.site.start < piece.start + length_of(view, piece.kind) &&
+                                      piece.start < standing.site.start + length_of(view, standing.site.kind));
   }
   if (is_empty_) return 0;  // the first layout is ready at once
   const double destroy = is_room_taken ? scenario.changes.destroy.to_seconds() : 0;
   return start + scenario.changes.create.to_seconds() + destroy;
 }
 
-Share FleetSearch::with_piece(Share share, int gpu, const Piece& piece, int owner) const {
+Share FleetSearch::with_piece(Share share, int gpu, const mig::Site& piece, int owner) const {
   const int model = fleet_.model_of[gpu];
   const bool retrains = owner >= fleet_.service_count;
   const int service = retrains ? owner - fleet_.service_count : owner;
   const double rate = rates_.requests_per_second[model][piece.kind][service];
   const double coming_seconds = seconds_until_ready(gpu, piece, owner);
-  share.sms += fleet_.models[model].kinds[piece.kind].sms;
+  share.sms += fleet_.models[model].map.kinds[piece.kind].sms;
   if (retrains) {
     share.retrains = true;
     share.retraining_seconds = rates_.retraining_seconds[model][piece.kind][service];
@@ -173,7 +172,7 @@ std::vector<Share> FleetSearch::shares_of(const FleetPlan& plan) const {
 }
 
 void FleetSearch::add_gpu(std::vector<Share>& shares, int gpu, const GpuPlan& plan) const {
-  const std::vector<Piece>& pieces = fleet_.of_gpu(gpu).cuts[plan.cut].pieces;
+  const std::vector<mig::Site>& pieces = fleet_.of_gpu(gpu).cuts[plan.cut].pieces;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     const int owner = plan.owners[i];
     if (owner == kNobody) continue;
@@ -209,13 +208,13 @@ std::vector<int> FleetSearch::candidates_for(int gpu, const GpuPlan& now, const 
     const bool stands = std::ranges::any_of(
         now.owners, [&](int owner) { return owner == service || owner == retraining_owner(fleet_, service); });
     double gain = 0;
-    for (std::size_t kind = 0; kind < fleet_.models[model].kinds.size(); ++kind) {
+    for (std::size_t kind = 0; kind < fleet_.models[model].map.kinds.size(); ++kind) {
       if (rates_.requests_per_second[model][kind][service] <= 0) continue;
       Share more = others[service];
       more.rate += rates_.requests_per_second[model][kind][service];
       ++more.inference_count;
       const double per_sm =
-          (value_(service, more) - value_(service, others[service])) / fleet_.models[model].kinds[kind].sms;
+          (value_(service, more) - value_(service, others[service])) / fleet_.models[model].map.kinds[kind].sms;
       gain = std::max(gain, per_sm);
     }
     const int group = stands || others[service].inference_count == 0 ? 0 : 1;
@@ -228,7 +227,7 @@ std::vector<int> FleetSearch::candidates_for(int gpu, const GpuPlan& now, const 
   return candidates;
 }
 
-FleetSearch::ServiceChoices FleetSearch::choices_on(int gpu, const std::vector<Piece>& pieces, int service,
+FleetSearch::ServiceChoices FleetSearch::choices_on(int gpu, const std::vector<mig::Site>& pieces, int service,
                                                     const Share& others) const {
   const int model = fleet_.model_of[gpu];
   const std::uint32_t mask_count = 1U << pieces.size();
@@ -266,7 +265,7 @@ GpuPlan FleetSearch::best_recut_of(int gpu, const GpuPlan& now, const std::vecto
   GpuPlan best = now;
   Worth best_worth = worth_with(gpu, now, candidates, others);
   for (int cut = 0; cut < static_cast<int>(cuts.size()); ++cut) {
-    const std::vector<Piece>& pieces = cuts[cut].pieces;
+    const std::vector<mig::Site>& pieces = cuts[cut].pieces;
     WorthTable table;
     std::vector<ServiceChoices> choices;
     choices.reserve(candidates.size());
@@ -379,9 +378,9 @@ Target target_of(const FleetView& fleet, const FleetPlan& plan, const Snapshot& 
   Target target;
   for (int gpu = 0; gpu < fleet.gpu_count(); ++gpu) {
     const ModelView& view = fleet.of_gpu(gpu);
-    const std::vector<Piece>& pieces = view.cuts[plan[gpu].cut].pieces;
+    const std::vector<mig::Site>& pieces = view.cuts[plan[gpu].cut].pieces;
     for (std::size_t i = 0; i < pieces.size(); ++i) {
-      const Slice slice{{static_cast<std::uint32_t>(gpu)}, pieces[i].start, view.kinds[pieces[i].kind].profile};
+      const Slice slice{{static_cast<std::uint32_t>(gpu)}, pieces[i].start, pieces[i].profile};
       const int owner = plan[gpu].owners[i];
       Wanted wanted{.holding = {.slice = slice, .services = {}}};
       if (owner == kNobody) {

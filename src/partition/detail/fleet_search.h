@@ -57,8 +57,8 @@ using ShareValue = std::function<double(int service, const Share&)>;
 [[nodiscard]] inline int retraining_owner(const FleetView& fleet, int service) { return fleet.service_count + service; }
 
 /// A piece that exists, or is being created.
-struct StandingPiece {
-  Piece piece;
+struct StandingSite {
+  mig::Site site;
   int owner = kNobody;
   bool is_ready = false;
 };
@@ -88,7 +88,7 @@ class FleetSearch {
   [[nodiscard]] FleetPlan best(const std::vector<FleetPlan>& more_starts) const;
 
   /// A share with one more piece of a GPU, for inference or for its retraining.
-  [[nodiscard]] Share with_piece(Share share, int gpu, const Piece& piece, int owner) const;
+  [[nodiscard]] Share with_piece(Share share, int gpu, const mig::Site& piece, int owner) const;
   /// The share of each service in a plan.
   [[nodiscard]] std::vector<Share> shares_of(const FleetPlan& plan) const;
   /// Better: fewer services without an inference piece, then more value.
@@ -106,11 +106,11 @@ class FleetSearch {
   };
 
   [[nodiscard]] std::vector<int> gpus_in_turn(const Snapshot& snapshot) const;
-  [[nodiscard]] double seconds_until_ready(int gpu, const Piece& piece, int owner) const;
+  [[nodiscard]] double seconds_until_ready(int gpu, const mig::Site& piece, int owner) const;
   void add_gpu(std::vector<Share>& shares, int gpu, const GpuPlan& plan) const;
   [[nodiscard]] static bool is_better_plan(const PlanWorth& a, const PlanWorth& b);
   [[nodiscard]] std::vector<int> candidates_for(int gpu, const GpuPlan& now, const std::vector<Share>& others) const;
-  [[nodiscard]] ServiceChoices choices_on(int gpu, const std::vector<Piece>& pieces, int service,
+  [[nodiscard]] ServiceChoices choices_on(int gpu, const std::vector<mig::Site>& pieces, int service,
                                           const Share& others) const;
   [[nodiscard]] GpuPlan best_recut_of(int gpu, const GpuPlan& now, const std::vector<Share>& others) const;
   [[nodiscard]] Worth worth_with(int gpu, const GpuPlan& plan, const std::vector<int>& services,
@@ -124,7 +124,7 @@ class FleetSearch {
   ShareValue value_;
   const std::vector<char>& may_retrain_;
   SearchLimits limits_;
-  std::vector<std::vector<StandingPiece>> standing_on_;  ///< [gpu]
+  std::vector<std::vector<StandingSite>> standing_on_;  ///< [gpu]
   FleetPlan standing_;
   bool is_empty_ = true;   ///< no slice exists
   std::vector<int> gpus_;  ///< those that are repartitioned, in turn

@@ -5,44 +5,19 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/ensure.h"
-#include "mig/geometry.h"
 #include "profile/operating_point.h"
 
 namespace berth::partition::detail {
 namespace {
 
-std::vector<Kind> kinds_of(const GpuModel& model) {
-  std::vector<Kind> kinds;
-  if (model.is_mig_capable()) {
-    for (const ProfileId profile : mig::plain_rules(model).profiles) {
-      kinds.push_back({profile, profile_sms(model, profile)});
-    }
-  }
-  kinds.push_back({ProfileId::full(), profile_sms(model, ProfileId::full())});
-  return kinds;
-}
-
-int kind_of_profile(const std::vector<Kind>& kinds, ProfileId profile) {
-  const auto found = std::ranges::find(kinds, profile, &Kind::profile);
-  ENSURE(found != kinds.end());
-  return static_cast<int>(found - kinds.begin());
-}
-
-std::vector<Cut> cuts_of(const GpuModel& model, const std::vector<Kind>& kinds) {
+std::vector<Cut> cuts_of(const GpuModel& model, const mig::SiteMap& map) {
   std::vector<Cut> cuts;
-  if (model.is_mig_capable()) {
-    for (const mig::State& state : mig::maximal_layouts(model, mig::plain_rules(model))) {
-      Cut& cut = cuts.emplace_back();
-      for (const mig::Placement& placement : state) {
-        cut.pieces.push_back({placement.start, kind_of_profile(kinds, placement.profile)});
-      }
+  for (const std::vector<mig::SiteIndex>& partition : mig::maximal_partitions(model, map)) {
+    Cut& cut = cuts.emplace_back(Cut{.pieces = {}, .counts = mig::KindCounts(map.kinds.size(), 0)});
+    for (const mig::SiteIndex site : partition) {
+      cut.pieces.push_back(map.sites[site]);
+      ++cut.counts[map.sites[site].kind];
     }
-  }
-  cuts.push_back({{{0, static_cast<int>(kinds.size()) - 1}}, {}});
-  for (Cut& cut : cuts) {
-    cut.counts.assign(kinds.size(), 0);
-    for (const Piece& piece : cut.pieces) ++cut.counts[piece.kind];
   }
   return cuts;
 }
@@ -59,10 +34,10 @@ std::vector<int> shapes_of(const std::vector<Cut>& cuts) {
 ModelView view_model(const Scenario& scenario, const GpuModel& model) {
   ModelView view;
   view.model = &model;
-  view.kinds = kinds_of(model);
-  view.cuts = cuts_of(model, view.kinds);
+  view.map = mig::make_site_map(model, mig::with_full(mig::plain_rules(model)));
+  view.cuts = cuts_of(model, view.map);
   view.shapes = shapes_of(view.cuts);
-  for (const Kind& kind : view.kinds) {
+  for (const mig::SiteKind& kind : view.map.kinds) {
     auto& row = view.throughput.emplace_back();
     for (const ServiceSpec& service : scenario.services) {
       const auto point = profile::choose_point(service, model, kind.profile);
@@ -120,11 +95,11 @@ Layout layout_of(const FleetView& fleet, const FleetPlan& plan) {
   Layout layout;
   for (int gpu = 0; gpu < fleet.gpu_count(); ++gpu) {
     const ModelView& view = fleet.of_gpu(gpu);
-    const std::vector<Piece>& pieces = view.cuts[plan[gpu].cut].pieces;
+    const std::vector<mig::Site>& pieces = view.cuts[plan[gpu].cut].pieces;
     for (std::size_t i = 0; i < pieces.size(); ++i) {
       const int owner = plan[gpu].owners[i];
       if (owner == kNobody) continue;
-      const Slice slice{{static_cast<std::uint32_t>(gpu)}, pieces[i].start, view.kinds[pieces[i].kind].profile};
+      const Slice slice{{static_cast<std::uint32_t>(gpu)}, pieces[i].start, pieces[i].profile};
       layout.push_back({slice, Role::kInference, {{static_cast<std::uint32_t>(owner)}}});
     }
   }

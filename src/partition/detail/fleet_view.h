@@ -10,6 +10,7 @@
 #include "base/decimal.h"
 #include "domain/scenario.h"
 #include "domain/slice.h"
+#include "mig/site_map.h"
 #include "partition/layout.h"
 
 namespace berth::partition::detail {
@@ -17,36 +18,23 @@ namespace berth::partition::detail {
 /// A piece's owner: the index of a service, or none.
 inline constexpr int kNobody = -1;
 
-/// A kind of slice of one model: a plain profile, or the whole GPU.
-struct Kind {
-  ProfileId profile;
-  int sms = 0;
-};
-
-/// One slice of a partition (cut): `kind` is an index into ModelView::kinds.
-struct Piece {
-  int start = 0;
-  int kind = 0;
-  friend bool operator==(const Piece&, const Piece&) = default;
-};
-
-/// A maximal partition of one GPU, pieces by start.
+/// A maximal partition of one GPU.
 struct Cut {
-  std::vector<Piece> pieces;
-  std::vector<int> counts;  ///< by kind
+  std::vector<mig::Site> pieces;  ///< by start
+  mig::KindCounts counts;
 };
 
 /// One GPU model of the fleet.
 struct ModelView {
   const GpuModel* model = nullptr;
-  std::vector<Kind> kinds;  ///< plain profiles by id, then `full`
-  std::vector<Cut> cuts;    ///< every maximal placed layout in mig's order, then the whole GPU
+  mig::SiteMap map;         ///< of the plain profiles and the whole GPU
+  std::vector<Cut> cuts;    ///< every maximal partition, in mig's order
   std::vector<int> shapes;  ///< the first cut of each multiset of kinds
   std::vector<std::vector<std::optional<Decimal>>>
       throughput;         ///< [kind][service], requests per second; nothing: cannot serve
   std::vector<int> gpus;  ///< the GPUs of this model, ascending
 
-  [[nodiscard]] int full_kind() const { return static_cast<int>(kinds.size()) - 1; }
+  [[nodiscard]] int full_kind() const { return static_cast<int>(map.kinds.size()) - 1; }
   [[nodiscard]] bool can_serve(int kind, int service) const { return throughput[kind][service].has_value(); }
 };
 

@@ -14,13 +14,13 @@ Decimal slack_ms(const FleetView& fleet, int service) {
   for (const ModelView& view : fleet.models) {
     for (int kind = 0; kind <= view.full_kind(); ++kind) {
       if (!view.can_serve(kind, service)) continue;
-      if (largest_view != nullptr && view.kinds[kind].sms <= largest_view->kinds[largest_kind].sms) continue;
+      if (largest_view != nullptr && view.map.kinds[kind].sms <= largest_view->map.kinds[largest_kind].sms) continue;
       largest_view = &view;
       largest_kind = kind;
     }
   }
   ENSURE(largest_view != nullptr);
-  const auto point = profile::choose_point(spec, *largest_view->model, largest_view->kinds[largest_kind].profile);
+  const auto point = profile::choose_point(spec, *largest_view->model, largest_view->map.kinds[largest_kind].profile);
   return std::max(Decimal(0), spec.target_ms - point->latency_ms);
 }
 
@@ -39,7 +39,7 @@ BatchHistogram batch_histogram(std::span<const std::uint32_t> history, const Dec
 
 KneeTable::KneeTable(const ServiceSpec& service, const ModelView& view) {
   const profile::UsableRule rule = profile::usable_rule(service);
-  for (const Kind& kind : view.kinds) {
+  for (const mig::SiteKind& kind : view.map.kinds) {
     sms_.push_back(kind.sms);
     std::map<int, Decimal>& by_batch = points_.emplace_back();
     for (const PerformancePoint& point : profile::points_on(service.table, *view.model, kind.profile)) {

@@ -12,7 +12,7 @@
 namespace berth::partition::detail {
 namespace {
 
-int sms_of(const FleetView& fleet, ModelKind wanted) { return fleet.models[wanted.model].kinds[wanted.kind].sms; }
+int sms_of(const FleetView& fleet, ModelKind wanted) { return fleet.models[wanted.model].map.kinds[wanted.kind].sms; }
 
 /// The hardest services first.
 std::vector<int> cover_order(const FleetView& fleet, std::span<const std::vector<ModelKind>> choices) {
@@ -62,12 +62,12 @@ std::optional<OpenGpus> cover_one_gpu(const OpenGpus& gpus, std::span<const std:
 OpenGpus::OpenGpus(const FleetView& fleet) : fleet_(&fleet) {
   for (const ModelView& view : fleet.models) {
     ENSURE(view.shapes.size() <= 64);
-    first_open_.emplace_back(view.kinds.size(), 0);
+    first_open_.emplace_back(view.map.kinds.size(), 0);
   }
   for (int gpu = 0; gpu < fleet.gpu_count(); ++gpu) {
     const std::size_t shape_count = fleet.of_gpu(gpu).shapes.size();
     shapes_left_.push_back(~std::uint64_t{0} >> (64 - shape_count));
-    given_.emplace_back(fleet.of_gpu(gpu).kinds.size());
+    given_.emplace_back(fleet.of_gpu(gpu).map.kinds.size());
   }
 }
 
@@ -105,7 +105,7 @@ FleetPlan OpenGpus::plan() const {
     std::vector<std::vector<int>> owners = given_[gpu];
     for (std::vector<int>& of_kind : owners) std::ranges::sort(of_kind, std::greater<>());
     GpuPlan& gpu_plan = plan.emplace_back(GpuPlan{cut, {}});
-    for (const Piece& piece : view.cuts[cut].pieces) {
+    for (const mig::Site& piece : view.cuts[cut].pieces) {
       std::vector<int>& of_kind = owners[piece.kind];
       gpu_plan.owners.push_back(of_kind.empty() ? kNobody : of_kind.back());
       if (!of_kind.empty()) of_kind.pop_back();

@@ -93,15 +93,15 @@ class CutChoice {
   /// `left_`.
   Kept keep(std::size_t gpu, int cut) {
     const GpuPlan& standing = standing_[view_.gpus[gpu]];
-    const std::vector<Piece>& now = view_.cuts[standing.cut].pieces;
-    const std::vector<Piece>& then = view_.cuts[cut].pieces;
+    const std::vector<mig::Site>& now = view_.cuts[standing.cut].pieces;
+    const std::vector<mig::Site>& then = view_.cuts[cut].pieces;
     Kept kept;
     for (std::size_t i = 0; i < now.size(); ++i) {
       if (std::ranges::find(then, now[i]) == then.end()) continue;
       const OwnedPiece piece{.kind = now[i].kind, .owner = standing.owners[i]};
       kept.worth += worth_of_slice(piece.owner);
       if (!left_.take(piece)) continue;
-      kept.worth += view_.kinds[piece.kind].sms;
+      kept.worth += view_.map.kinds[piece.kind].sms;
       kept.owned.push_back(piece);
     }
     return kept;
@@ -203,8 +203,8 @@ struct HolderNow {
   bool is_cut = false;
 };
 
-HolderNow holder_now(const FleetView& fleet, const FleetPlan& standing, int gpu, const Piece& piece) {
-  const std::vector<Piece>& pieces = fleet.of_gpu(gpu).cuts[standing[gpu].cut].pieces;
+HolderNow holder_now(const FleetView& fleet, const FleetPlan& standing, int gpu, const mig::Site& piece) {
+  const std::vector<mig::Site>& pieces = fleet.of_gpu(gpu).cuts[standing[gpu].cut].pieces;
   const auto found = std::ranges::find(pieces, piece);
   if (found == pieces.end()) return {};
   return {.owner = standing[gpu].owners[found - pieces.begin()], .is_cut = true};
@@ -216,7 +216,7 @@ void deal_pieces(const FleetView& fleet, int model, const ModelCounts& counts, c
   OwnersLeft left(fleet, counts);
   const auto for_each_free = [&](const auto& give) {
     for (const int gpu : fleet.models[model].gpus) {
-      const std::vector<Piece>& pieces = fleet.models[model].cuts[plan[gpu].cut].pieces;
+      const std::vector<mig::Site>& pieces = fleet.models[model].cuts[plan[gpu].cut].pieces;
       for (std::size_t i = 0; i < pieces.size(); ++i) {
         int& owner = plan[gpu].owners[i];
         if (owner == kNobody) owner = give(pieces[i].kind, holder_now(fleet, standing, gpu, pieces[i]));
@@ -238,12 +238,12 @@ int staying_worth(const FleetView& fleet, const FleetPlan& standing, const Fleet
   int worth = 0;
   for (int gpu = 0; gpu < fleet.gpu_count(); ++gpu) {
     const ModelView& view = fleet.of_gpu(gpu);
-    const std::vector<Piece>& pieces = view.cuts[plan[gpu].cut].pieces;
+    const std::vector<mig::Site>& pieces = view.cuts[plan[gpu].cut].pieces;
     for (std::size_t i = 0; i < pieces.size(); ++i) {
       const HolderNow now = holder_now(fleet, standing, gpu, pieces[i]);
       if (!now.is_cut) continue;
       worth += worth_of_slice(now.owner);
-      if (now.owner != kNobody && now.owner == plan[gpu].owners[i]) worth += view.kinds[pieces[i].kind].sms;
+      if (now.owner != kNobody && now.owner == plan[gpu].owners[i]) worth += view.map.kinds[pieces[i].kind].sms;
     }
   }
   return worth;

@@ -14,9 +14,9 @@ std::vector<JobRates> rates_by_variant(const FleetView& fleet, double capacity_f
   for (std::size_t variant = 1; variant < rates.size(); ++variant) {
     for (std::size_t model = 0; model < fleet.models.size(); ++model) {
       const ModelView& view = fleet.models[model];
-      for (std::size_t kind = 0; kind < view.kinds.size(); ++kind) {
+      for (std::size_t kind = 0; kind < view.map.kinds.size(); ++kind) {
         for (std::size_t service = 0; service < services.size(); ++service) {
-          const auto point = profile::choose_point(services[service], *view.model, view.kinds[kind].profile,
+          const auto point = profile::choose_point(services[service], *view.model, view.map.kinds[kind].profile,
                                                    static_cast<int>(variant));
           rates[variant].requests_per_second[model][kind][service] = point ? point->requests_per_second.to_double() : 0;
         }

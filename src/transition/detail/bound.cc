@@ -22,7 +22,7 @@ std::vector<Piece> standing_pieces(const TransitionView& view, const std::vector
     const StandingView& stood = view.standing[static_cast<std::size_t>(i)];
     const OfferView& offer =
         view.offers[static_cast<std::size_t>(view.sites[static_cast<std::size_t>(stood.site)].offer)];
-    const auto kind = static_cast<std::size_t>(offer.place_kinds[static_cast<std::size_t>(stood.place)]);
+    const auto kind = static_cast<std::size_t>(offer.map.sites[static_cast<std::size_t>(stood.place)].kind);
     pieces.push_back({(offer.*measure.of_kinds)[kind], stood.best});
   }
   return pieces;
@@ -33,7 +33,7 @@ std::vector<Piece> new_pieces(const TransitionView& view, const SizeQuestion& qu
   std::vector<Piece> pieces;
   for (std::size_t k = 0; k < view.offers.size(); ++k) {
     const OfferView& offer = view.offers[k];
-    for (std::size_t kind = 0; question.is_offered[k] && kind < offer.kinds.size(); ++kind) {
+    for (std::size_t kind = 0; question.is_offered[k] && kind < offer.map.kinds.size(); ++kind) {
       if (demand.rates[k][kind] > 0) pieces.push_back({(offer.*measure.of_kinds)[kind], demand.rates[k][kind]});
     }
   }

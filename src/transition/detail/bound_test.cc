@@ -128,7 +128,7 @@ Asked drawn_question(const TransitionView& view, int demand, const Measure& meas
   for (std::size_t o = 0; o < view.offers.size(); ++o) {
     const OfferView& offer = view.offers[o];
     asked.question.is_offered.push_back(rng.below(5) > 0);
-    for (std::size_t kind = 0; asked.question.is_offered[o] && kind < offer.kinds.size(); ++kind) {
+    for (std::size_t kind = 0; asked.question.is_offered[o] && kind < offer.map.kinds.size(); ++kind) {
       if (own.rates[o][kind] == 0) continue;
       asked.fresh.push_back({(offer.*measure.of_kinds)[kind], own.rates[o][kind]});
       asked.question.cover.rate_max = std::max(asked.question.cover.rate_max, own.rates[o][kind]);
@@ -144,7 +144,7 @@ Asked drawn_question(const TransitionView& view, int demand, const Measure& meas
     }
     asked.question.standing.push_back(i);
     asked.question.cover.standing.push_back({stood.low, stood.best});
-    asked.standing.push_back({(offer.*measure.of_kinds)[ix(offer.place_kinds[ix(stood.place)])], stood.best});
+    asked.standing.push_back({(offer.*measure.of_kinds)[ix(offer.map.sites[ix(stood.place)].kind)], stood.best});
   }
   return asked;
 }

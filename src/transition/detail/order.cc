@@ -134,7 +134,7 @@ class Ordering {
   }
 
   Rate rate_at(int site, int place, int demand) const {
-    const std::size_t kind = position(offer_at(site).place_kinds[position(place)]);
+    const std::size_t kind = position(offer_at(site).map.sites[position(place)].kind);
     return view_.demands[position(demand)].rates[position(site_offers_[position(site)])][kind];
   }
 
@@ -163,7 +163,7 @@ class Ordering {
   /// those that are one too many.
   std::vector<std::size_t> blockers_of(const Wanted& wanted) const {
     const OfferView& offer = offer_at(wanted.site);
-    const std::size_t kind = position(offer.place_kinds[position(wanted.place)]);
+    const std::size_t kind = position(offer.map.sites[position(wanted.place)].kind);
     const int tenant = view_.demands[position(wanted.demand)].tenant;
     std::vector<std::size_t> blockers;
     std::vector<std::size_t> alike;
@@ -171,17 +171,17 @@ class Ordering {
     for (const std::size_t i : on_site_[position(wanted.site)]) {
       const Live& live = lives_[i];
       const Places place = Places{1} << live.place;
-      const bool clashes = (offer.clashes[position(wanted.place)] & place) != 0;
+      const bool clashes = (offer.map.sites[position(wanted.place)].clashes & place) != 0;
       const bool is_alien = view_.keeps_tenants_apart && live.tenant != tenant;
       if (clashes || is_alien) {
         blockers.push_back(i);
-      } else if ((offer.kind_places[kind] & place) != 0) {
+      } else if ((offer.map.kinds[kind].sites & place) != 0) {
         ++count;
         if (live.is_going) alike.push_back(i);
       }
     }
     for (const std::size_t i : alike) {
-      if (count-- >= offer.instances_max[kind]) blockers.push_back(i);
+      if (count-- >= offer.map.kinds[kind].instances_max) blockers.push_back(i);
     }
     return blockers;
   }
@@ -337,7 +337,7 @@ class Ordering {
   }
 
   Rate rate_of(int offer, int place, int demand) const {
-    const std::size_t kind = position(view_.offers[position(offer)].place_kinds[position(place)]);
+    const std::size_t kind = position(view_.offers[position(offer)].map.sites[position(place)].kind);
     return view_.demands[position(demand)].rates[position(offer)][kind];
   }
 
@@ -352,13 +352,13 @@ class Ordering {
       if (!may_stand(site, demand, tenants)) continue;
       const OfferView& offer = view_.offers[position(offers[site])];
       const bool is_leaving = is_new_site || is_released_[site];
-      for (std::size_t place = 0; place < offer.places.size(); ++place) {
+      for (std::size_t place = 0; place < offer.map.sites.size(); ++place) {
         const Rate rate = rate_of(offers[site], static_cast<int>(place), demand);
         if (rate == 0 || !offer.fits(standing[site], static_cast<int>(place))) continue;
         const Wanted spot = {static_cast<int>(site), static_cast<int>(place), demand};
         if (coming != nullptr && is_in_way(spot, *coming, standing[site])) continue;
         const bool is_short = rate < lacking;
-        const int weight = offer.weights[position(offer.place_kinds[place])];
+        const int weight = offer.weights[position(offer.map.sites[place].kind)];
         const bool is_awaited = !is_new_site && (awaited_[site] >> place & 1U) != 0;
         const Rank rank(is_short, is_leaving, is_short ? -rate : 0, is_awaited, weight, site, place);
         if (!best || rank < *best) best = rank;
@@ -393,7 +393,8 @@ class Ordering {
   std::vector<Places> awaited_places() const {
     std::vector<Places> awaited(standing_.size(), 0);
     for (const Wanted& wanted : wanted_) {
-      if (!wanted.is_done) awaited[position(wanted.site)] |= offer_at(wanted.site).clashes[position(wanted.place)];
+      if (!wanted.is_done)
+        awaited[position(wanted.site)] |= offer_at(wanted.site).map.sites[position(wanted.place)].clashes;
     }
     return awaited;
   }

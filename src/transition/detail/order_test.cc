@@ -99,10 +99,10 @@ class Replay {
   Fault create(const OrderedStep& step) {
     const OfferView& offer = view_.offers[ix(offers_[ix(step.site)])];
     const int tenant = view_.demands[ix(step.demand)].tenant;
-    mig::State state = {offer.places[ix(step.place)]};
+    mig::State state = {offer.map.sites[ix(step.place)].placement()};
     for (const Live& other : slices_) {
       if (other.site != step.site) continue;
-      state.push_back(offer.places[ix(other.place)]);
+      state.push_back(offer.map.sites[ix(other.place)].placement());
       if (view_.keeps_tenants_apart && other.tenant != tenant) return "two tenants on one GPU";
     }
     if (auto clash = mig::find_clash(*offer.model, state)) return clash;
@@ -110,7 +110,7 @@ class Replay {
     if (ix(step.site) < plan_.size() && !is_planned && state.size() == 1) return "on a GPU that is empty for good";
     Live slice{.site = step.site, .place = step.place, .demand = step.demand, .tenant = tenant};
     slice.rate =
-        view_.demands[ix(step.demand)].rates[ix(offers_[ix(step.site)])][ix(offer.place_kinds[ix(step.place)])];
+        view_.demands[ix(step.demand)].rates[ix(offers_[ix(step.site)])][ix(offer.map.sites[ix(step.place)].kind)];
     slice.is_temporary = step.is_temporary;
     if (slice.rate == 0) return "a slice that serves nothing";
     serve(slice, 1);

@@ -16,7 +16,7 @@ Item item_of(const TransitionView& view, int site, const Held& held) {
     return {stood.low, stood.best};
   }
   const int offer = view.sites[at(site)].offer;
-  const int kind = view.offers[at(offer)].place_kinds[at(held.place)];
+  const int kind = view.offers[at(offer)].map.sites[at(held.place)].kind;
   const Rate rate = view.demands[at(held.demand)].rates[at(offer)][at(kind)];
   return {rate, rate};
 }
@@ -27,13 +27,13 @@ Room::Room(const TransitionView& view) : view_(view), known_(view.offers.size())
   for (std::size_t k = 0; k < view.offers.size(); ++k) {
     const OfferView& offer = view.offers[k];
     std::vector<int> places;
-    for (std::size_t i = 0; i < offer.places.size(); ++i) {
-      const std::size_t kind = at(offer.place_kinds[i]);
+    for (std::size_t i = 0; i < offer.map.sites.size(); ++i) {
+      const std::size_t kind = at(offer.map.sites[i].kind);
       const auto runs = [&](const DemandView& demand) { return demand.rates[k][kind] > 0; };
       if (std::ranges::any_of(view.demands, runs)) places.push_back(static_cast<int>(i));
     }
     // Small kinds first: a search that fills a rest takes the smallest that suffices.
-    sort_stably(places, [&](int place) { return offer.weights[at(offer.place_kinds[at(place)])]; });
+    sort_stably(places, [&](int place) { return offer.weights[at(offer.map.sites[at(place)].kind)]; });
     useful_.push_back(std::move(places));
   }
 }
@@ -46,7 +46,7 @@ Room::Extra Room::extra(int offer, Places standing) {
   for (const int place : useful_[at(offer)]) {
     if (!model.fits(standing, place)) continue;
     const Extra rest = extra(offer, standing | (Places{1} << place));
-    const std::size_t kind = at(model.place_kinds[at(place)]);
+    const std::size_t kind = at(model.map.sites[at(place)].kind);
     best.weight = std::max(best.weight, rest.weight + model.weights[kind]);
     best.length = std::max(best.length, rest.length + model.lengths[kind]);
   }
@@ -244,7 +244,7 @@ bool SiteSearch::create_at(std::size_t part, std::size_t site, std::size_t first
   const OfferView& offer = view_.offers[model];
   const std::vector<int>& places = room_.useful(static_cast<int>(model));
   for (std::size_t i = first; i < places.size(); ++i) {
-    const Rate rate = view_.demands[at(own.demand)].rates[model][at(offer.place_kinds[at(places[i])])];
+    const Rate rate = view_.demands[at(own.demand)].rates[model][at(offer.map.sites[at(places[i])].kind)];
     if (rate == 0 || !offer.fits(standing_[at(id)], places[i])) continue;
     own.items.push_back({rate, rate});
     hold(id, {places[i], own.demand, kNone});

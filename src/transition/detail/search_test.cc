@@ -47,8 +47,8 @@ Room::Extra size_beyond(const OfferView& offer, const mig::State& larger, Places
   for (const mig::Placement& placement : larger) {
     const int place = offer.place_of(placement);
     if (((standing >> place) & 1U) != 0) continue;
-    extra.weight += offer.weights[ix(offer.place_kinds[ix(place)])];
-    extra.length += offer.lengths[ix(offer.place_kinds[ix(place)])];
+    extra.weight += offer.weights[ix(offer.map.sites[ix(place)].kind)];
+    extra.length += offer.lengths[ix(offer.map.sites[ix(place)].kind)];
   }
   return extra;
 }
@@ -95,7 +95,7 @@ TEST(Room, UsefulPlacesAreThoseOfTheDemandsTheSmallestFirst) {
   std::vector<int> weights;
   const Room room(view);
   for (const int place : room.useful(0))
-    weights.push_back(view.offers[0].weights[ix(view.offers[0].place_kinds[ix(place)])]);
+    weights.push_back(view.offers[0].weights[ix(view.offers[0].map.sites[ix(place)].kind)]);
   EXPECT_EQ(weights, (std::vector<int>{1, 1, 1, 1, 2, 2, 4}));
 }
 

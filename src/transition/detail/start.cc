@@ -53,13 +53,13 @@ class OverlapSearch {
       try_place(index, kept + 1, {stood.place, stood.demand, site_.standing[i]});
       used_[i] = false;
     }
-    for (std::size_t p = 0; p < offer_.places.size(); ++p) {
-      if (offer_.place_kinds[p] == kind) try_place(index, kept, {static_cast<int>(p), kNone, kNone});
+    for (std::size_t p = 0; p < offer_.map.sites.size(); ++p) {
+      if (offer_.map.sites[p].kind == kind) try_place(index, kept, {static_cast<int>(p), kNone, kNone});
     }
   }
 
   bool may_keep(const StandingView& stood, int kind) const {
-    if (stood.best == 0 || offer_.place_kinds[index_of(stood.place)] != kind) return false;
+    if (stood.best == 0 || offer_.map.sites[index_of(stood.place)].kind != kind) return false;
     if (tenant_ != kNone && view_.demands[index_of(stood.demand)].tenant != tenant_) return false;
     int quota = quotas_[index_of(stood.demand)][index_of(site_.offer)][index_of(kind)];
     for (std::size_t i = 0; i < held_.size(); ++i) {
@@ -115,7 +115,7 @@ std::vector<Item> items_of(const TransitionView& view, const std::vector<HeldAt>
       continue;
     }
     const std::size_t offer = index_of(view.sites[index_of(site)].offer);
-    const int kind = view.offers[offer].place_kinds[index_of(held.place)];
+    const int kind = view.offers[offer].map.sites[index_of(held.place)].kind;
     const Rate rate = view.demands[index_of(held.demand)].rates[offer][index_of(kind)];
     items.push_back({rate, rate});
   }
@@ -180,7 +180,7 @@ double Starter::waste_of(int site) const {
     const DemandView& demand = view_.demands[index_of(stood.demand)];
     double worth = 0;
     for (std::size_t k = 0; k < view_.offers.size(); ++k) {
-      for (std::size_t kind = 0; kind < view_.offers[k].kinds.size(); ++kind) {
+      for (std::size_t kind = 0; kind < view_.offers[k].map.kinds.size(); ++kind) {
         worth = std::max(worth, static_cast<double>(demand.rates[k][kind]) / view_.offers[k].weights[kind]);
       }
     }
@@ -274,7 +274,7 @@ bool Starter::fill_one(SitePlan& plan, int demand, Rate lacking) {
     const Room::Extra before = room_.extra(model, standing);
     if (before.weight == 0) continue;
     for (const int place : room_.useful(model)) {
-      const std::size_t kind = index_of(offer.place_kinds[index_of(place)]);
+      const std::size_t kind = index_of(offer.map.sites[index_of(place)].kind);
       const Rate rate = view_.demands[index_of(demand)].rates[index_of(model)][kind];
       if (rate == 0 || !offer.fits(standing, place)) continue;
       const Room::Extra after = room_.extra(model, standing | (Places{1} << place));
@@ -323,7 +323,7 @@ Starter::Wanted Starter::wanted_of(const Packing& packing) const {
   wanted.site_tenants.assign(view_.sites.size(), kNone);
   for (std::size_t d = 0; d < view_.demands.size(); ++d) {
     wanted.quotas.emplace_back();
-    for (const OfferView& offer : view_.offers) wanted.quotas.back().emplace_back(offer.kinds.size(), 0);
+    for (const OfferView& offer : view_.offers) wanted.quotas.back().emplace_back(offer.map.kinds.size(), 0);
   }
   std::vector<Shape> gpus;
   gpus.reserve(packing.gpu_offers.size());
@@ -331,7 +331,7 @@ Starter::Wanted Starter::wanted_of(const Packing& packing) const {
   for (const PackedSlice& slice : packing.slices) {
     Shape& gpu = gpus[slice.slice.gpu.index];
     const OfferView& offer = view_.offers[index_of(gpu.offer)];
-    const int kind = offer.place_kinds[index_of(offer.place_of({slice.slice.start, slice.slice.profile}))];
+    const int kind = offer.map.sites[index_of(offer.place_of({slice.slice.start, slice.slice.profile}))].kind;
     gpu.kinds.push_back(kind);
     if (view_.keeps_tenants_apart) gpu.tenant = view_.demands[slice.demand].tenant;
     ++wanted.quotas[slice.demand][index_of(gpu.offer)][index_of(kind)];
@@ -389,7 +389,7 @@ void Starter::place_best(Wanted& wanted, SitePlan& plan) const {
     --wanted.shapes[shape];
     const OfferView& offer = view_.offers[index_of(shape.offer)];
     for (const Held& own : held) {
-      const int kind = offer.place_kinds[index_of(own.place)];
+      const int kind = offer.map.sites[index_of(own.place)].kind;
       if (own.demand != kNone) --wanted.quotas[index_of(own.demand)][index_of(shape.offer)][index_of(kind)];
     }
     plan[index_of(site)] = std::move(held);
@@ -404,7 +404,7 @@ void Starter::share_out(Wanted& wanted, SitePlan& plan) const {
     const int tenant = wanted.site_tenants[site];
     for (Held& held : plan[site]) {
       if (held.demand != kNone) continue;
-      const std::size_t kind = index_of(view_.offers[model].place_kinds[index_of(held.place)]);
+      const std::size_t kind = index_of(view_.offers[model].map.sites[index_of(held.place)].kind);
       const auto has_left = [&](int d) {
         const bool is_own = tenant == kNone || view_.demands[index_of(d)].tenant == tenant;
         return is_own && wanted.quotas[index_of(d)][model][kind] > 0;

@@ -87,8 +87,8 @@ bool add_any(const TransitionView& view, SitePlan& plan, Rng& rng) {
   for (int tries = 0; tries < 50; ++tries) {
     const std::size_t site = rng.below(plan.size());
     const OfferView& offer = view.offers[ix(view.sites[site].offer)];
-    const Held held{static_cast<int>(rng.below(offer.places.size())), static_cast<int>(rng.below(view.demands.size())),
-                    kNone};
+    const Held held{static_cast<int>(rng.below(offer.map.sites.size())),
+                    static_cast<int>(rng.below(view.demands.size())), kNone};
     const int tenant = view.demands[ix(held.demand)].tenant;
     if (plan[site].empty() || !offer.fits(places_of(plan[site]), held.place)) continue;
     if (view.keeps_tenants_apart && view.demands[ix(plan[site].front().demand)].tenant != tenant) continue;

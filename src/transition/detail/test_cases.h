@@ -206,7 +206,7 @@ inline Item item_on(const TransitionView& view, int site, const Held& held) {
     return {view.standing[at(held.standing)].low, view.standing[at(held.standing)].best};
   }
   const std::size_t offer = at(view.sites[at(site)].offer);
-  const std::size_t kind = at(view.offers[offer].place_kinds[at(held.place)]);
+  const std::size_t kind = at(view.offers[offer].map.sites[at(held.place)].kind);
   const Rate rate = view.demands[at(held.demand)].rates[offer][kind];
   return {rate, rate};
 }
@@ -224,7 +224,7 @@ inline std::optional<std::string> find_plan_fault(const TransitionView& view, co
     mig::State state;
     for (const Held& held : plan[site]) {
       if (held.demand == kNone) return "a slice has no demand";
-      state.push_back(view.offers[offer].places[at(held.place)]);
+      state.push_back(view.offers[offer].map.sites[at(held.place)].placement());
       items[at(held.demand)].push_back(item_on(view, static_cast<int>(site), held));
       if (items[at(held.demand)].back().best == 0) return "a slice serves nothing";
       if (view.keeps_tenants_apart &&
@@ -299,16 +299,16 @@ class EveryPlan {
     const OfferView& offer = view_.offers[at(view_.sites[at(site)].offer)];
     std::vector<Content> contents;
     mig::Rules rules;
-    for (std::size_t kind = 0; kind < offer.kinds.size(); ++kind) {
+    for (std::size_t kind = 0; kind < offer.map.kinds.size(); ++kind) {
       const auto runs = [&](const DemandView& demand) {
         return demand.need > 0 && demand.rates[at(view_.sites[at(site)].offer)][kind] > 0;
       };
       if (std::ranges::none_of(view_.demands, runs)) continue;
-      if (offer.kinds[kind].is_full()) {
+      if (offer.map.kinds[kind].profile.is_full()) {
         Content content;
         assign(site, {{0, ProfileId::full()}}, content, contents);
       } else {
-        rules.profiles.push_back(offer.kinds[kind]);
+        rules.profiles.push_back(offer.map.kinds[kind].profile);
       }
     }
     const auto add = [&](const mig::State& state) {

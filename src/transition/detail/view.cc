@@ -1,7 +1,6 @@
 #include "transition/detail/view.h"
 
 #include <algorithm>
-#include <bit>
 #include <map>
 
 #include "base/ensure.h"
@@ -14,40 +13,18 @@ namespace {
 constexpr std::int64_t kScaledRateMax = std::int64_t{1} << 48;
 constexpr int kDigitsMax = 30;
 
-void add_kind(OfferView& offer, ProfileId profile) {
-  const GpuModel& model = *offer.model;
-  const auto kind = static_cast<int>(offer.kinds.size());
-  const bool is_full = profile.is_full();
-  offer.kinds.push_back(profile);
-  offer.weights.push_back(is_full ? offer.weight : std::max(1, model.profiles[profile.index].compute_slices));
-  offer.lengths.push_back(is_full ? offer.length : std::max(1, model.profiles[profile.index].length));
-  offer.instances_max.push_back(is_full ? 1 : model.profiles[profile.index].instances_max);
-  offer.kind_places.push_back(0);
-  for (const int start : is_full ? std::vector<int>{0} : model.profiles[profile.index].starts) {
-    offer.kind_places.back() |= Places{1} << offer.places.size();
-    offer.places.push_back({start, profile});
-    offer.place_kinds.push_back(kind);
-  }
-}
-
 OfferView offer_view(const GpuOffer& asked) {
   OfferView offer;
   offer.model = &asked.model;
-  offer.weight = std::max(1, asked.model.compute_slices);
-  offer.length = std::max(1, asked.model.units);
+  offer.map = mig::make_site_map(asked.model, mig::with_full(mig::all_rules(asked.model)));
+  for (const mig::SiteKind& kind : offer.map.kinds) {
+    offer.weights.push_back(std::max(1, kind.compute_slices));
+    offer.lengths.push_back(std::max(1, kind.length));
+  }
+  offer.weight = offer.weights.back();
+  offer.length = offer.lengths.back();
   offer.price = asked.micro_usd_per_hour.value_or(1);
   offer.count_max = asked.count_max.value_or(INT64_MAX);
-  for (const ProfileId profile : mig::all_rules(asked.model).profiles) add_kind(offer, profile);
-  add_kind(offer, ProfileId::full());
-  ENSURE(offer.places.size() < 64);
-  for (const mig::Placement& a : offer.places) {
-    Places clashes = 0;
-    for (std::size_t j = 0; j < offer.places.size(); ++j) {
-      const mig::Placement& b = offer.places[j];
-      if (a == b || mig::find_clash(asked.model, {a, b})) clashes |= Places{1} << j;
-    }
-    offer.clashes.push_back(clashes);
-  }
   return offer;
 }
 
@@ -186,8 +163,8 @@ class Builder {
   std::vector<Decimal> best_rates(const Demand& asked) const {
     std::vector<Decimal> rates;
     for (const OfferView& offer : view_.offers) {
-      for (const ProfileId kind : offer.kinds) {
-        const auto point = packing::best_point(problem_, asked, *offer.model, kind);
+      for (const mig::SiteKind& kind : offer.map.kinds) {
+        const auto point = packing::best_point(problem_, asked, *offer.model, kind.profile);
         rates.push_back(point ? point->requests_per_second : Decimal(0));
       }
     }
@@ -200,7 +177,7 @@ class Builder {
     demand.tenant = tenant_of(problem_.demands[static_cast<std::size_t>(index)].tenant);
     auto next = whole.begin();
     for (const OfferView& offer : view_.offers) {
-      const auto end = next + static_cast<std::ptrdiff_t>(offer.kinds.size());
+      const auto end = next + static_cast<std::ptrdiff_t>(offer.map.kinds.size());
       demand.rates.emplace_back(next, end);
       if (offer.count_max > 0) demand.rate_max = std::max(demand.rate_max, *std::max_element(next, end));
       next = end;
@@ -210,7 +187,7 @@ class Builder {
       if (stood.demand != index) continue;
       const auto offer = standing_.packing.gpu_offers[static_cast<std::size_t>(stood.site)];
       const auto kind =
-          static_cast<std::size_t>(view_.offers[offer].place_kinds[static_cast<std::size_t>(stood.place)]);
+          static_cast<std::size_t>(view_.offers[offer].map.sites[static_cast<std::size_t>(stood.place)].kind);
       stood.in_force = *next++;
       stood.low = *next++;
       stood.best = view_.offers[offer].count_max > 0 ? demand.rates[offer][kind] : 0;
@@ -253,17 +230,10 @@ class Builder {
 
 }  // namespace
 
-bool OfferView::fits(Places standing, int place) const {
-  const auto index = static_cast<std::size_t>(place);
-  if ((clashes[index] & standing) != 0) return false;
-  const auto kind = static_cast<std::size_t>(place_kinds[index]);
-  return std::popcount(standing & kind_places[kind]) < instances_max[kind];
-}
-
 int OfferView::place_of(const mig::Placement& placement) const {
-  const auto found = std::ranges::find(places, placement);
-  ENSURE(found != places.end());
-  return static_cast<int>(found - places.begin());
+  const auto site = map.find_site(placement);
+  ENSURE(site.has_value());
+  return *site;
 }
 
 Result<TransitionView> view_of(const PackingProblem& problem, const StandingPlan& standing,

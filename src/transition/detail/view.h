@@ -10,34 +10,31 @@
 #include <vector>
 
 #include "base/result.h"
-#include "mig/geometry.h"
+#include "mig/site_map.h"
 #include "transition/transition.h"
 
 namespace berth::transition::detail {
 
 using Rate = std::int64_t;
-/// Bit i: OfferView::places[i].
-using Places = std::uint64_t;
+/// Places on a GPU, numbered as OfferView::map's sites.
+using Places = mig::SiteSet;
 
 inline constexpr int kNone = -1;
 
-/// A GPU model: where slices can be placed. A kind is a profile, `full` the last one.
+/// A GPU model: where slices can be placed.
 struct OfferView {
   const GpuModel* model = nullptr;
-  std::vector<ProfileId> kinds;
-  std::vector<int> weights;         ///< by kind: compute slices, `full` all of the GPU's; at least 1
-  std::vector<int> lengths;         ///< by kind: placement units, likewise
-  std::vector<int> instances_max;   ///< by kind
-  std::vector<Places> kind_places;  ///< by kind
-  std::vector<mig::Placement> places;
-  std::vector<int> place_kinds;
-  std::vector<Places> clashes;  ///< by place: the places that cannot exist together with it, including itself
-  int weight = 1;               ///< of the whole GPU
-  int length = 1;               ///< of the whole GPU
-  std::int64_t price = 1;       ///< micro-USD per hour, or 1
-  std::int64_t count_max = 0;   ///< of the new plan
+  mig::SiteMap map;            ///< of all profiles and the whole GPU
+  std::vector<int> weights;    ///< by kind: compute slices, at least 1
+  std::vector<int> lengths;    ///< by kind: placement units, at least 1
+  int weight = 1;              ///< of the whole GPU
+  int length = 1;              ///< of the whole GPU
+  std::int64_t price = 1;      ///< micro-USD per hour, or 1
+  std::int64_t count_max = 0;  ///< of the new plan
 
-  [[nodiscard]] bool fits(Places standing, int place) const;
+  /// Whether a slice at this place can be added to a legal set.
+  [[nodiscard]] bool fits(Places standing, int place) const { return map.fits(standing, mig::SiteIndex(place)); }
+  /// Requires: the model has the placement.
   [[nodiscard]] int place_of(const mig::Placement& placement) const;
 };
 

@@ -52,77 +52,22 @@ PackedSlice small_slice(std::uint32_t gpu_number, int start, std::uint32_t deman
           .requests_per_second = Decimal(10)};
 }
 
-Places mask_of(const OfferView& offer, const mig::State& state) {
-  Places places = 0;
-  for (const mig::Placement& placement : state) places |= Places{1} << offer.place_of(placement);
-  return places;
-}
-
 TEST(OfferView, KindsAreAllProfilesAndTheWholeGpu) {
   const BareView bare({"A30-24GB", "L4-24GB"});
   const OfferView& a30 = bare.view.offers[0];
-  EXPECT_EQ(a30.kinds, packing::reference::all_profiles(bare.problem.offers[0].model));
+  EXPECT_EQ(a30.map.kinds.size(), packing::reference::all_profiles(bare.problem.offers[0].model).size());
   EXPECT_EQ(a30.weights.back(), 4);
   EXPECT_EQ(a30.lengths.back(), 4);
   const OfferView& l4 = bare.view.offers[1];
-  EXPECT_EQ(l4.kinds, std::vector<ProfileId>{ProfileId::full()});
+  ASSERT_EQ(l4.map.kinds.size(), 1U);
+  EXPECT_TRUE(l4.map.kinds[0].profile.is_full());
   EXPECT_EQ(l4.weight, 1);
   EXPECT_EQ(l4.length, 1);
 }
 
-TEST(OfferView, EachPlaceIsOfOneKind) {
-  const BareView bare({"A30-24GB", "A100-80GB", "RTX", "L4-24GB"});
-  for (const OfferView& offer : bare.view.offers) {
-    SCOPED_TRACE(offer.model->name);
-    for (std::size_t place = 0; place < offer.places.size(); ++place) {
-      EXPECT_EQ(offer.place_of(offer.places[place]), static_cast<int>(place));
-      for (std::size_t kind = 0; kind < offer.kinds.size(); ++kind) {
-        const bool is_own = offer.kinds[kind] == offer.places[place].profile;
-        EXPECT_EQ(is_own, offer.place_kinds[place] == static_cast<int>(kind));
-        EXPECT_EQ(is_own, ((offer.kind_places[kind] >> place) & 1U) != 0);
-      }
-    }
-  }
-}
-
-TEST(OfferView, PlacesClashAsInTheRulesOfMig) {
-  const BareView bare({"A30-24GB", "A100-80GB", "RTX", "L4-24GB"});
-  for (const OfferView& offer : bare.view.offers) {
-    for (std::size_t a = 0; a < offer.places.size(); ++a) {
-      for (std::size_t b = 0; b < offer.places.size(); ++b) {
-        const bool clashes = a == b || mig::find_clash(*offer.model, {offer.places[a], offer.places[b]});
-        ASSERT_EQ(((offer.clashes[a] >> b) & 1U) != 0, clashes) << offer.model->name << " " << a << " " << b;
-      }
-    }
-  }
-}
-
-// Also where no two slices clash but there are too many of a kind: no model of the catalogue needs that.
-TEST(OfferView, FitsAsInTheRulesOfMig) {
-  BareView bare({"A30-24GB", "A100-80GB", "RTX", "A30-24GB"});
-  bare.problem.offers.back().model.profiles[0].instances_max = 2;
-  bare.view = *view_of(bare.problem, {}, {});
-  for (const OfferView& offer : bare.view.offers) {
-    SCOPED_TRACE(offer.model->name);
-    const bool has_few = offer.kinds.size() < 10;
-    mig::for_each_state(*offer.model, has_few ? mig::all_rules(*offer.model) : mig::plain_rules(*offer.model),
-                        [&](const mig::State& state) {
-                          const Places standing = mask_of(offer, state);
-                          for (std::size_t place = 0; place < offer.places.size(); ++place) {
-                            mig::State larger = state;
-                            larger.push_back(offer.places[place]);
-                            const bool is_new = std::ranges::find(state, offer.places[place]) == state.end();
-                            const bool is_legal = is_new && !mig::find_clash(*offer.model, larger);
-                            ASSERT_EQ(offer.fits(standing, static_cast<int>(place)), is_legal)
-                                << mig::to_string(*offer.model, state) << " and place " << place;
-                          }
-                        });
-  }
-}
-
 TEST(OfferViewDeathTest, APlaceThatTheModelDoesNotHave) {
   const BareView bare({"L4-24GB"});
-  EXPECT_DEATH((void)bare.view.offers[0].place_of({1, ProfileId::full()}), "places.end");
+  EXPECT_DEATH((void)bare.view.offers[0].place_of({1, ProfileId::full()}), "site");
 }
 
 Decimal limited(const Decimal& rate, const Decimal& need) { return std::min(rate, need); }
@@ -142,8 +87,9 @@ TEST(TransitionView, RatesAreTheBestRowsInWholeNumbers) {
       Rate most = 0;
       for (std::size_t o = 0; o < view->offers.size(); ++o) {
         const OfferView& offer = view->offers[o];
-        for (std::size_t kind = 0; kind < offer.kinds.size(); ++kind) {
-          const auto* row = packing::reference::best_row(drawn->problem, asked, *offer.model, offer.kinds[kind]);
+        for (std::size_t kind = 0; kind < offer.map.kinds.size(); ++kind) {
+          const auto* row =
+              packing::reference::best_row(drawn->problem, asked, *offer.model, offer.map.kinds[kind].profile);
           const Decimal best = row == nullptr ? Decimal(0) : limited(row->requests_per_second, need);
           ASSERT_EQ(Decimal(demand.rates[o][kind]), best * demand.scale);
           if (offer.count_max > 0) most = std::max(most, demand.rates[o][kind]);
@@ -191,7 +137,7 @@ void check_standing(const TransitionCase& drawn, const TransitionView& view, std
   const std::uint32_t offer = drawn.standing.packing.gpu_offers[slice.slice.gpu.index];
   const GpuModel& model = drawn.problem.offers[offer].model;
   ASSERT_EQ(stood.site, static_cast<int>(slice.slice.gpu.index));
-  ASSERT_EQ(view.offers[offer].places[static_cast<std::size_t>(stood.place)],
+  ASSERT_EQ(view.offers[offer].map.sites[static_cast<std::size_t>(stood.place)].placement(),
             (mig::Placement{slice.slice.start, slice.slice.profile}));
   const auto own = std::ranges::find_if(drawn.problem.demands, [&](const Demand& demand) {
     return demand.model == old.model && demand.tenant == old.tenant;

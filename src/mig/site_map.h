@@ -1,0 +1,75 @@
+/// A GPU model as solvers use it: the kinds of slices, the sites of each, and which sites clash. Small indices and bit
+/// sets, made once from the rules of geometry.h, which states them.
+///
+/// The rules are those of drivers from R510 on.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/index.h"
+#include "domain/gpu.h"
+#include "domain/slice.h"
+#include "mig/geometry.h"
+
+namespace berth::mig {
+
+/// Numbers of `SiteMap::kinds` and `SiteMap::sites`.
+using KindIndex = Index<struct KindTag>;
+using SiteIndex = Index<struct SiteTag>;
+
+/// Bit s: site s.
+using SiteSet = std::uint64_t;
+inline constexpr std::size_t kSitesMax = 64;  ///< known models have at most 31
+
+/// A profile of the model, or the whole GPU.
+struct SiteKind {
+  ProfileId profile;
+  int sms = 0;
+  int compute_slices = 0;  ///< of `full`, all of the GPU's: 0 without MIG
+  int length = 0;          ///< placement units, likewise
+  int instances_max = 0;   ///< on one GPU
+  SiteSet sites = 0;
+};
+
+/// A profile at a legal start, or the whole GPU.
+struct Site {
+  int start = 0;
+  ProfileId profile;
+  KindIndex kind;       ///< sites of one profile are of one kind
+  SiteSet clashes = 0;  ///< the sites that cannot be used together with this one; itself included
+
+  [[nodiscard]] Placement placement() const { return {.start = start, .profile = profile}; }
+  friend bool operator==(const Site&, const Site&) = default;
+};
+
+struct SiteMap {
+  std::vector<SiteKind> kinds;  ///< ascending by profile, so the whole GPU is last
+  std::vector<Site> sites;      ///< by kind, then start
+
+  [[nodiscard]] std::optional<KindIndex> find_kind(ProfileId profile) const;
+  [[nodiscard]] std::optional<SiteIndex> find_site(const Placement& placement) const;
+  /// Whether the slices on a legal set of sites stay legal with one more on this site.
+  [[nodiscard]] bool fits(SiteSet standing, SiteIndex site) const;
+};
+
+/// Requires: profiles of the model or `full`, ascending, each once; at most kSitesMax sites.
+[[nodiscard]] SiteMap make_site_map(const GpuModel& model, const std::vector<ProfileId>& profiles);
+
+/// The profiles that rules name, then the whole GPU: all that a GPU without MIG has.
+[[nodiscard]] std::vector<ProfileId> with_full(const Rules& rules);
+
+/// Every set of sites to which no site can be added, ascending by start: those of `maximal_layouts` in its order, then
+/// the whole GPU if it is a kind of the map. Requires: the map's model.
+[[nodiscard]] std::vector<std::vector<SiteIndex>> maximal_partitions(const GpuModel& model, const SiteMap& map);
+
+/// How many slices of each kind of a map.
+using KindCounts = std::vector<std::int32_t>;
+
+/// Every multiset of kinds that one GPU can hold and that is part of no larger one, in ascending order. There are fewer
+/// than maximal partitions have multisets: one partition's slices may also fit elsewhere, with room for another.
+/// Requires: the map's model. O(states^2).
+[[nodiscard]] std::vector<KindCounts> maximal_multisets(const GpuModel& model, const SiteMap& map);
+
+}  // namespace berth::mig
