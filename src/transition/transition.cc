@@ -14,15 +14,16 @@ using detail::HeldAt;
 using detail::kNone;
 using detail::OrderedStep;
 using detail::Rate;
-using detail::SitePlan;
+using detail::SlicesByGpu;
 using detail::TransitionView;
 
 constexpr std::int64_t kPackNodesShare = 50;  ///< of the budget, for one packing of the rest
 
-/// Writes a site plan and the order of its steps as a Transition.
+/// Writes a plan and the order of its steps as a Transition.
 class Writer {
  public:
-  Writer(const PackingProblem& problem, const StandingPlan& standing, const TransitionView& view, const SitePlan& plan)
+  Writer(const PackingProblem& problem, const StandingPlan& standing, const TransitionView& view,
+         const SlicesByGpu& plan)
       : problem_(problem), standing_(standing), view_(view), plan_(plan), retuned_(view.standing.size(), 0) {}
 
   Transition run() {
@@ -54,18 +55,18 @@ class Writer {
     }
   }
 
-  /// Existing sites keep their numbers among the GPUs of the transition; new ones follow if they are used.
+  /// Existing GPUs keep their numbers among the GPUs of the transition; new ones follow if they are used.
   void number_gpus() {
     std::uint32_t targets = 0;
-    for (std::size_t site = 0; site < plan_.size(); ++site) {
-      TransitionGpu gpu;
-      gpu.offer = static_cast<std::uint32_t>(view_.sites[site].offer);
-      if (view_.sites[site].is_standing) gpu.standing = static_cast<std::uint32_t>(site);
-      if (!plan_[site].empty()) gpu.target = targets++;
-      gpu_of_site_.push_back(static_cast<std::uint32_t>(answer_.gpus.size()));
-      if (!gpu.standing && !gpu.target) continue;
-      answer_.gpus.push_back(gpu);
-      if (gpu.target) answer_.target.gpu_offers.push_back(gpu.offer);
+    for (std::size_t gpu = 0; gpu < plan_.size(); ++gpu) {
+      TransitionGpu entry;
+      entry.offer = static_cast<std::uint32_t>(view_.gpus[gpu].offer);
+      if (view_.gpus[gpu].is_standing) entry.standing = static_cast<std::uint32_t>(gpu);
+      if (!plan_[gpu].empty()) entry.target = targets++;
+      number_of_gpu_.push_back(static_cast<std::uint32_t>(answer_.gpus.size()));
+      if (!entry.standing && !entry.target) continue;
+      answer_.gpus.push_back(entry);
+      if (entry.target) answer_.target.gpu_offers.push_back(entry.offer);
     }
   }
 
@@ -81,7 +82,7 @@ class Writer {
   }
 
   void add_target_slice(const HeldAt& own, bool is_best) {
-    PackedSlice slice = at_best_point(own.site, own.held.place, own.held.demand);
+    PackedSlice slice = at_best_point(own.gpu, own.held.site, own.held.demand);
     if (own.held.standing == kNone) {
       ++answer_.created;
     } else {
@@ -95,19 +96,19 @@ class Writer {
       } else {
         slice.batch = old.batch;
         slice.processes = old.processes;
-        const GpuModel& model = problem_.offers[at(view_.sites[at(own.site)].offer)].model;
+        const GpuModel& model = problem_.offers[at(view_.gpus[at(own.gpu)].offer)].model;
         slice.requests_per_second = rate_in_force(problem_, model, problem_.demands[at(own.held.demand)], old);
       }
     }
-    slice.slice.gpu.index = *answer_.gpus[gpu_of_site_[at(own.site)]].target;
+    slice.slice.gpu.index = *answer_.gpus[number_of_gpu_[at(own.gpu)]].target;
     answer_.target.slices.push_back(slice);
   }
 
-  /// A slice of a site, with the site's number.
-  [[nodiscard]] PackedSlice at_best_point(int site, int place, int demand) const {
-    PackedSlice slice = bare(site, place);
+  /// A slice on a GPU of the view, with its number there.
+  [[nodiscard]] PackedSlice at_best_point(int gpu, int site, int demand) const {
+    PackedSlice slice = bare(gpu, site);
     slice.demand = static_cast<std::uint32_t>(demand);
-    const GpuModel& model = problem_.offers[offer_at(site)].model;
+    const GpuModel& model = problem_.offers[offer_at(gpu)].model;
     const auto point = packing::best_point(problem_, problem_.demands[at(demand)], model, slice.slice.profile);
     slice.batch = point->batch;
     slice.processes = point->processes;
@@ -115,23 +116,23 @@ class Writer {
     return slice;
   }
 
-  [[nodiscard]] PackedSlice bare(int site, int place) const {
-    const mig::Placement& placement = view_.offers[offer_at(site)].map.sites[at(place)].placement();
+  [[nodiscard]] PackedSlice bare(int gpu, int site) const {
+    const mig::Placement& placement = view_.offers[offer_at(gpu)].map.sites[at(site)].placement();
     PackedSlice slice;
     slice.slice.start = placement.start;
     slice.slice.profile = placement.profile;
     return slice;
   }
 
-  [[nodiscard]] std::size_t offer_at(int site) const {
-    if (at(site) < view_.sites.size()) return at(view_.sites[at(site)].offer);
-    return answer_.gpus[gpu_at(site)].offer;
+  [[nodiscard]] std::size_t offer_at(int gpu) const {
+    if (at(gpu) < view_.gpus.size()) return at(view_.gpus[at(gpu)].offer);
+    return answer_.gpus[number_of(gpu)].offer;
   }
 
-  [[nodiscard]] std::uint32_t gpu_at(int site) const {
-    if (at(site) < view_.sites.size()) return gpu_of_site_[at(site)];
-    return static_cast<std::uint32_t>(answer_.gpus.size() - at(static_cast<int>(answer_.spare_gpus)) + at(site) -
-                                      view_.sites.size());
+  [[nodiscard]] std::uint32_t number_of(int gpu) const {
+    if (at(gpu) < view_.gpus.size()) return number_of_gpu_[at(gpu)];
+    return static_cast<std::uint32_t>(answer_.gpus.size() - at(static_cast<int>(answer_.spare_gpus)) + at(gpu) -
+                                      view_.gpus.size());
   }
 
   void add_step(const OrderedStep& ordered) {
@@ -141,16 +142,16 @@ class Writer {
     if (ordered.kind == StepKind::kDestroy && ordered.standing != kNone) {
       step.slice = as_it_stands(ordered);
     } else {
-      step.slice = at_best_point(ordered.site, ordered.place, ordered.demand);
+      step.slice = at_best_point(ordered.gpu, ordered.site, ordered.demand);
     }
-    step.slice.slice.gpu.index = gpu_at(ordered.site);
+    step.slice.slice.gpu.index = number_of(ordered.gpu);
     if (ordered.kind == StepKind::kCreate && ordered.is_temporary) ++answer_.temporary;
     answer_.steps.push_back(step);
   }
 
   [[nodiscard]] PackedSlice as_it_stands(const OrderedStep& ordered) const {
     PackedSlice slice = standing_.packing.slices[at(ordered.standing)];
-    const GpuModel& model = problem_.offers[offer_at(ordered.site)].model;
+    const GpuModel& model = problem_.offers[offer_at(ordered.gpu)].model;
     const bool is_gone = ordered.demand == kNone;
     slice.requests_per_second = rate_in_force(problem_, model, standing_.demands[slice.demand], slice);
     slice.demand = is_gone ? gone_numbers_[slice.demand] : static_cast<std::uint32_t>(ordered.demand);
@@ -160,10 +161,10 @@ class Writer {
   const PackingProblem& problem_;
   const StandingPlan& standing_;
   const TransitionView& view_;
-  const SitePlan& plan_;
+  const SlicesByGpu& plan_;
   std::vector<Rate> retuned_;  ///< by existing slice
   std::vector<std::uint32_t> gone_numbers_;
-  std::vector<std::uint32_t> gpu_of_site_;
+  std::vector<std::uint32_t> number_of_gpu_;
   Transition answer_;
 };
 

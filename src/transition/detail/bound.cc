@@ -21,8 +21,8 @@ std::vector<Piece> standing_pieces(const TransitionView& view, const std::vector
   for (const int i : standing) {
     const StandingView& stood = view.standing[static_cast<std::size_t>(i)];
     const OfferView& offer =
-        view.offers[static_cast<std::size_t>(view.sites[static_cast<std::size_t>(stood.site)].offer)];
-    const auto kind = static_cast<std::size_t>(offer.map.sites[static_cast<std::size_t>(stood.place)].kind);
+        view.offers[static_cast<std::size_t>(view.gpus[static_cast<std::size_t>(stood.gpu)].offer)];
+    const auto kind = static_cast<std::size_t>(offer.map.sites[static_cast<std::size_t>(stood.site)].kind);
     pieces.push_back({(offer.*measure.of_kinds)[kind], stood.best});
   }
   return pieces;

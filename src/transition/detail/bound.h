@@ -1,6 +1,6 @@
 /// A lower bound on the changes of all demands together: the slices must also fit into what the new plan may use.
 ///
-/// Relaxation: places are ignored, only sizes count: compute slices, and separately placement units. By demand: the
+/// Relaxation: sites are ignored, only sizes count: compute slices, and separately placement units. By demand: the
 /// least size of slices that meet its need with at most c changes (a knapsack over the existing slices, each kept or
 /// dropped, and new ones); over the demands: the least sum of changes whose sizes fit the budget. O(slices x changes x
 /// size) per demand; a demand for which that is too much counts with its least size and its fewest changes.

@@ -136,7 +136,7 @@ Asked drawn_question(const TransitionView& view, int demand, const Measure& meas
   }
   for (const int i : own.standing) {
     const StandingView& stood = view.standing[ix(i)];
-    const OfferView& offer = view.offers[ix(view.sites[ix(stood.site)].offer)];
+    const OfferView& offer = view.offers[ix(view.gpus[ix(stood.gpu)].offer)];
     if (rng.below(4) == 0) {
       asked.question.cover.fixed.push_back({stood.low, stood.best});
       asked.need -= stood.best;
@@ -144,7 +144,7 @@ Asked drawn_question(const TransitionView& view, int demand, const Measure& meas
     }
     asked.question.standing.push_back(i);
     asked.question.cover.standing.push_back({stood.low, stood.best});
-    asked.standing.push_back({(offer.*measure.of_kinds)[ix(offer.map.sites[ix(stood.place)].kind)], stood.best});
+    asked.standing.push_back({(offer.*measure.of_kinds)[ix(offer.map.sites[ix(stood.site)].kind)], stood.best});
   }
   return asked;
 }

@@ -27,7 +27,7 @@ struct CoverQuestion {
   std::vector<Item> standing;
 };
 
-/// A lower bound on slices dropped + created over all sets that meet the need; places are ignored. Exact in the
+/// A lower bound on slices dropped + created over all sets that meet the need; sites are ignored. Exact in the
 /// kept slices if there are few kinds of them, otherwise by their sums.
 [[nodiscard]] std::int64_t fewest_changes(const CoverQuestion& question);
 

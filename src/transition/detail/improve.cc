@@ -17,12 +17,12 @@ constexpr std::int64_t kFirstShare = 8;        ///< of the budget, for the first
 constexpr std::int64_t kLocalShare = 2;        ///< ... for the local search
 constexpr std::int64_t kTryNodesFirst = 3000;  ///< of one step of the local search; more while it has no success
 constexpr std::size_t kTriesMax = 400;         ///< with that many nodes
-constexpr std::size_t kSitesMax = 6;           ///< that are decided anew at a time
+constexpr std::size_t kGpusMax = 6;            ///< that are decided anew at a time
 
-std::vector<int> all_sites(const TransitionView& view) {
-  std::vector<int> sites(view.sites.size());
-  std::iota(sites.begin(), sites.end(), 0);
-  return sites;
+std::vector<int> all_gpus(const TransitionView& view) {
+  std::vector<int> gpus(view.gpus.size());
+  std::iota(gpus.begin(), gpus.end(), 0);
+  return gpus;
 }
 
 /// One run: the best plan so far and the rest of the budget.
@@ -34,7 +34,7 @@ class Improving {
 
   Improved run() {
     const std::int64_t nodes_max = nodes_left_;
-    bound_ = SiteSearch(view_, room_, SitePlan(view_.sites.size()), all_sites(view_)).bound();
+    bound_ = GpuSearch(view_, room_, SlicesByGpu(view_.gpus.size()), all_gpus(view_)).bound();
     bound_ = std::max(bound_, changes_bound(view_));
     start();
     search_all(nodes_max / kFirstShare);
@@ -46,7 +46,7 @@ class Improving {
  private:
   bool is_done() const { return best_changes_ <= bound_; }
 
-  bool take(std::optional<SitePlan> plan) {
+  bool take(std::optional<SlicesByGpu> plan) {
     if (!plan) return false;
     const std::int64_t changes = changes_of(view_, *plan);
     if (changes >= best_changes_) return false;
@@ -56,14 +56,14 @@ class Improving {
   }
 
   void start() {
-    ENSURE(take(starter_.keep_sites(0, false, pack_)));
+    ENSURE(take(starter_.keep_gpus(0, false, pack_)));
     for (const bool by_waste : {false, true}) {
-      starter_.rank_sites(by_waste);
+      starter_.rank_gpus(by_waste);
       keep_many();
     }
   }
 
-  /// As many sites as possible stay as they are: found by halving.
+  /// As many GPUs as possible stay as they are: found by halving.
   void keep_many() {
     std::size_t low = 0;
     std::size_t high = starter_.keepers().size() + 1;
@@ -78,21 +78,21 @@ class Improving {
   }
 
   bool try_keeping(std::size_t count) {
-    auto filled = starter_.keep_sites(count, true, pack_);
-    auto bare = starter_.keep_sites(count, false, pack_);
+    auto filled = starter_.keep_gpus(count, true, pack_);
+    auto bare = starter_.keep_gpus(count, false, pack_);
     const bool is_found = filled.has_value() || bare.has_value();
     take(std::move(filled));
     take(std::move(bare));
     return is_found;
   }
 
-  /// All sites anew, for one more change at a time: the first plan found is the best, and a refuted count
+  /// All GPUs anew, for one more change at a time: the first plan found is the best, and a refuted count
   /// raises the bound.
   void search_all(std::int64_t nodes) {
     if (is_done()) return;
     nodes = std::min(nodes, nodes_left_);
     nodes_left_ -= nodes;
-    SiteSearch search(view_, room_, SitePlan(view_.sites.size()), all_sites(view_));
+    GpuSearch search(view_, room_, SlicesByGpu(view_.gpus.size()), all_gpus(view_));
     while (!is_done() && nodes > 0) {
       if (take(search.run(bound_, nodes))) break;
       if (nodes > 0) ++bound_;
@@ -100,7 +100,7 @@ class Improving {
     nodes_left_ += std::max<std::int64_t>(0, nodes);
   }
 
-  /// Decides a changed site anew, alone, then with each site with which it has a model in common, then with several.
+  /// Decides a changed GPU anew, alone, then with each GPU with which it has a model in common, then with several.
   void improve(std::int64_t nodes) {
     local_left_ = std::min(nodes, nodes_left_);
     const std::int64_t before = local_left_;
@@ -115,55 +115,55 @@ class Improving {
     nodes_left_ -= before - std::max<std::int64_t>(0, local_left_);
   }
 
-  /// Sites with slices that are created or destroyed, the most first.
-  std::vector<int> changed_sites() const {
-    std::vector<int> counts(view_.sites.size(), 0);
+  /// GPUs with slices that are created or destroyed, the most first.
+  std::vector<int> changed_gpus() const {
+    std::vector<int> counts(view_.gpus.size(), 0);
     for (const StandingView& stood : view_.standing) {
-      if (stood.best > 0) ++counts[static_cast<std::size_t>(stood.site)];
+      if (stood.best > 0) ++counts[static_cast<std::size_t>(stood.gpu)];
     }
-    for (std::size_t site = 0; site < best_.size(); ++site) {
-      for (const Held& held : best_[site]) counts[site] += held.standing == kNone ? 1 : -1;
+    for (std::size_t gpu = 0; gpu < best_.size(); ++gpu) {
+      for (const Held& held : best_[gpu]) counts[gpu] += held.standing == kNone ? 1 : -1;
     }
-    std::vector<int> sites;
-    for (const int site : all_sites(view_)) {
-      if (counts[static_cast<std::size_t>(site)] > 0) sites.push_back(site);
+    std::vector<int> gpus;
+    for (const int gpu : all_gpus(view_)) {
+      if (counts[static_cast<std::size_t>(gpu)] > 0) gpus.push_back(gpu);
     }
-    sort_stably(sites, [&](int site) { return counts[static_cast<std::size_t>(site)]; }, std::greater<>());
-    return sites;
+    sort_stably(gpus, [&](int gpu) { return counts[static_cast<std::size_t>(gpu)]; }, std::greater<>());
+    return gpus;
   }
 
-  /// Demands with existing or new slices on a site.
-  std::set<int> demands_at(int site) const {
+  /// Demands with existing or new slices on a GPU.
+  std::set<int> demands_at(int gpu) const {
     std::set<int> demands;
-    for (const int i : view_.sites[static_cast<std::size_t>(site)].standing) {
+    for (const int i : view_.gpus[static_cast<std::size_t>(gpu)].standing) {
       if (view_.standing[static_cast<std::size_t>(i)].best > 0) {
         demands.insert(view_.standing[static_cast<std::size_t>(i)].demand);
       }
     }
-    for (const Held& held : best_[static_cast<std::size_t>(site)]) demands.insert(held.demand);
+    for (const Held& held : best_[static_cast<std::size_t>(gpu)]) demands.insert(held.demand);
     return demands;
   }
 
-  /// Sites with a demand in common, and those with room.
-  std::vector<int> neighbours_of(int site) const {
-    const std::set<int> own = demands_at(site);
-    std::vector<int> sites;
-    for (const int other : all_sites(view_)) {
-      if (other == site) continue;
+  /// GPUs with a demand in common, and those with room.
+  std::vector<int> neighbours_of(int gpu) const {
+    const std::set<int> own = demands_at(gpu);
+    std::vector<int> gpus;
+    for (const int other : all_gpus(view_)) {
+      if (other == gpu) continue;
       const std::set<int> theirs = demands_at(other);
       const auto is_common = [&](int demand) { return own.contains(demand); };
-      if (std::ranges::any_of(theirs, is_common)) sites.push_back(other);
+      if (std::ranges::any_of(theirs, is_common)) gpus.push_back(other);
     }
-    return sites;
+    return gpus;
   }
 
   bool improve_pairs() {
     bool is_better = false;
-    for (const int site : changed_sites()) {
-      if (try_sites({site})) is_better = true;
-      for (const int other : neighbours_of(site)) {
+    for (const int gpu : changed_gpus()) {
+      if (try_gpus({gpu})) is_better = true;
+      for (const int other : neighbours_of(gpu)) {
         if (is_done() || local_left_ <= 0) return is_better;
-        if (try_sites({site, other})) is_better = true;
+        if (try_gpus({gpu, other})) is_better = true;
       }
     }
     return is_better;
@@ -172,28 +172,28 @@ class Improving {
   bool improve_several() {
     for (std::size_t tries = 0; tries < kTriesMax; ++tries) {
       if (is_done() || local_left_ <= 0) return false;
-      const std::vector<int> changed = changed_sites();
+      const std::vector<int> changed = changed_gpus();
       if (changed.empty()) break;
-      std::vector<int> sites = {changed[rng_.below(changed.size())]};
-      const std::size_t size = 3 + rng_.below(kSitesMax - 2);
-      while (sites.size() < size) {
-        const std::vector<int> near = neighbours_of(sites[rng_.below(sites.size())]);
+      std::vector<int> gpus = {changed[rng_.below(changed.size())]};
+      const std::size_t size = 3 + rng_.below(kGpusMax - 2);
+      while (gpus.size() < size) {
+        const std::vector<int> near = neighbours_of(gpus[rng_.below(gpus.size())]);
         if (near.empty()) break;
         const int next = near[rng_.below(near.size())];
-        if (std::ranges::find(sites, next) != sites.end()) break;
-        sites.push_back(next);
+        if (std::ranges::find(gpus, next) != gpus.end()) break;
+        gpus.push_back(next);
       }
-      if (try_sites(std::move(sites))) return true;
+      if (try_gpus(std::move(gpus))) return true;
     }
     return false;
   }
 
-  bool try_sites(std::vector<int> sites) {
+  bool try_gpus(std::vector<int> gpus) {
     std::int64_t nodes = std::min(try_nodes_, local_left_);
     const std::int64_t before = nodes;
-    SiteSearch search(view_, room_, best_, std::move(sites));
+    GpuSearch search(view_, room_, best_, std::move(gpus));
     const bool is_better = take(search.run(best_changes_ - 1, nodes));
-    local_left_ -= before - std::max<std::int64_t>(0, nodes) + static_cast<std::int64_t>(view_.sites.size());
+    local_left_ -= before - std::max<std::int64_t>(0, nodes) + static_cast<std::int64_t>(view_.gpus.size());
     return is_better;
   }
 
@@ -206,7 +206,7 @@ class Improving {
   std::int64_t local_left_ = 0;
   std::int64_t try_nodes_ = kTryNodesFirst;
   std::int64_t bound_ = 0;
-  SitePlan best_;
+  SlicesByGpu best_;
   std::int64_t best_changes_ = INT64_MAX;
 };
 

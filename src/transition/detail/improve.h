@@ -1,5 +1,5 @@
 /// The plan with the fewest changes within a budget, and a bound: starting plans, an exact search as far as its budget
-/// goes, and a local search that decides a few sites anew at a time.
+/// goes, and a local search that decides a few GPUs anew at a time.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace berth::transition::detail {
 
 struct Improved {
-  SitePlan plan;
+  SlicesByGpu plan;
   std::int64_t bound = 0;  ///< on changes
   std::int64_t nodes = 0;
 };

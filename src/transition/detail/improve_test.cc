@@ -47,7 +47,7 @@ TEST(Improve, IsLegalAndNoWorseThanTheFallbackWithAnyBudget) {
     if (!drawn) continue;
     const TransitionView view = *view_of(drawn->problem, drawn->standing, drawn->fewest);
     Room room(view);
-    const auto fallback = Starter(view, drawn->problem, drawn->fewest.packing, room).keep_sites(0, false, first_fit);
+    const auto fallback = Starter(view, drawn->problem, drawn->fewest.packing, room).keep_gpus(0, false, first_fit);
     const auto fewest = EveryPlan(view).fewest();
     for (const std::int64_t nodes_max : {0, 1, 10, 100, 2'000}) {
       SCOPED_TRACE("seed " + std::to_string(seed) + ", " + std::to_string(nodes_max) + " nodes");
@@ -75,7 +75,7 @@ TEST(Improve, GivesTheSameAnswerTwice) {
 }
 
 // With no nodes the starting plans are all there is; the exact search is too large for a few thousand.
-TEST(Improve, TheSearchOfAFewSitesAtATimeFindsBetterPlans) {
+TEST(Improve, TheSearchOfAFewGpusAtATimeFindsBetterPlans) {
   int judged = 0;
   int better = 0;
   for (const std::uint64_t seed : berth::testing::case_seeds(berth::testing::by_build(60, 25))) {

@@ -17,8 +17,8 @@ std::size_t position(int number) { return static_cast<std::size_t>(number); }
 
 /// An existing slice.
 struct Live {
+  int gpu = 0;
   int site = 0;
-  int place = 0;
   int demand = kNone;
   int tenant = 0;
   Rate rate = 0;
@@ -30,8 +30,8 @@ struct Live {
 
 /// A slice to be created.
 struct Wanted {
+  int gpu = 0;
   int site = 0;
-  int place = 0;
   int demand = 0;
   bool is_done = false;
 };
@@ -50,11 +50,11 @@ struct Relief {
 
 class Ordering {
  public:
-  Ordering(const TransitionView& view, const SitePlan& plan, const std::vector<Rate>& retuned) : view_(view) {
-    for (const SiteView& site : view.sites) site_offers_.push_back(site.offer);
-    for (const std::vector<Held>& site : plan) is_released_.push_back(site.empty());
-    standing_.assign(view.sites.size(), 0);
-    on_site_.resize(view.sites.size());
+  Ordering(const TransitionView& view, const SlicesByGpu& plan, const std::vector<Rate>& retuned) : view_(view) {
+    for (const GpuView& gpu : view.gpus) gpu_offers_.push_back(gpu.offer);
+    for (const std::vector<Held>& gpu : plan) is_released_.push_back(gpu.empty());
+    standing_.assign(view.gpus.size(), 0);
+    on_gpu_.resize(view.gpus.size());
     service_.assign(view.demands.size(), 0);
     add_standing(plan, retuned);
     add_wanted(plan);
@@ -71,19 +71,19 @@ class Ordering {
   }
 
  private:
-  const OfferView& offer_at(int site) const { return view_.offers[position(site_offers_[position(site)])]; }
+  const OfferView& offer_at(int gpu) const { return view_.offers[position(gpu_offers_[position(gpu)])]; }
   Rate slack(int demand) const { return service_[position(demand)] - floors_[position(demand)]; }
 
-  void add_standing(const SitePlan& plan, const std::vector<Rate>& retuned) {
+  void add_standing(const SlicesByGpu& plan, const std::vector<Rate>& retuned) {
     std::vector<bool> is_kept(view_.standing.size(), false);
-    for (const std::vector<Held>& site : plan) {
-      for (const Held& held : site) {
+    for (const std::vector<Held>& gpu : plan) {
+      for (const Held& held : gpu) {
         if (held.standing != kNone) is_kept[position(held.standing)] = true;
       }
     }
     for (std::size_t i = 0; i < view_.standing.size(); ++i) {
       const StandingView& stood = view_.standing[i];
-      Live live = {.site = stood.site, .place = stood.place, .demand = stood.demand, .tenant = stood.tenant};
+      Live live = {.gpu = stood.gpu, .site = stood.site, .demand = stood.demand, .tenant = stood.tenant};
       live.rate = stood.in_force;
       live.standing = static_cast<int>(i);
       live.is_going = !is_kept[i];
@@ -92,37 +92,37 @@ class Ordering {
     }
   }
 
-  void add_wanted(const SitePlan& plan) {
-    for (std::size_t site = 0; site < plan.size(); ++site) {
-      for (const Held& held : plan[site]) {
-        if (held.standing == kNone) wanted_.push_back({static_cast<int>(site), held.place, held.demand});
+  void add_wanted(const SlicesByGpu& plan) {
+    for (std::size_t gpu = 0; gpu < plan.size(); ++gpu) {
+      for (const Held& held : plan[gpu]) {
+        if (held.standing == kNone) wanted_.push_back({static_cast<int>(gpu), held.site, held.demand});
       }
     }
   }
 
   void arrive(const Live& live) {
-    standing_[position(live.site)] |= Places{1} << live.place;
-    on_site_[position(live.site)].push_back(lives_.size());
+    standing_[position(live.gpu)] |= SiteSet{1} << live.site;
+    on_gpu_[position(live.gpu)].push_back(lives_.size());
     if (live.demand != kNone) service_[position(live.demand)] += live.rate;
     lives_.push_back(live);
   }
 
   void create(const Wanted& wanted, bool is_temporary) {
-    Live live = {.site = wanted.site, .place = wanted.place, .demand = wanted.demand};
+    Live live = {.gpu = wanted.gpu, .site = wanted.site, .demand = wanted.demand};
     live.tenant = view_.demands[position(wanted.demand)].tenant;
-    live.rate = rate_at(wanted.site, wanted.place, wanted.demand);
+    live.rate = rate_at(wanted.gpu, wanted.site, wanted.demand);
     live.is_going = live.is_temporary = is_temporary;
     arrive(live);
-    order_.steps.push_back({StepKind::kCreate, live.site, live.place, live.demand, kNone, is_temporary});
+    order_.steps.push_back({StepKind::kCreate, live.gpu, live.site, live.demand, kNone, is_temporary});
   }
 
   void destroy(std::size_t index) {
     Live& live = lives_[index];
     live.is_here = false;
-    standing_[position(live.site)] &= ~(Places{1} << live.place);
-    std::erase(on_site_[position(live.site)], index);
+    standing_[position(live.gpu)] &= ~(SiteSet{1} << live.site);
+    std::erase(on_gpu_[position(live.gpu)], index);
     if (live.demand != kNone) service_[position(live.demand)] -= live.rate;
-    order_.steps.push_back({StepKind::kDestroy, live.site, live.place, live.demand, live.standing, live.is_temporary});
+    order_.steps.push_back({StepKind::kDestroy, live.gpu, live.site, live.demand, live.standing, live.is_temporary});
   }
 
   void retune(Retune& retune) {
@@ -130,12 +130,12 @@ class Ordering {
     service_[position(live.demand)] += retune.rate - live.rate;
     live.rate = retune.rate;
     retune.is_done = true;
-    order_.steps.push_back({StepKind::kRetune, live.site, live.place, live.demand, live.standing, false});
+    order_.steps.push_back({StepKind::kRetune, live.gpu, live.site, live.demand, live.standing, false});
   }
 
-  Rate rate_at(int site, int place, int demand) const {
-    const std::size_t kind = position(offer_at(site).map.sites[position(place)].kind);
-    return view_.demands[position(demand)].rates[position(site_offers_[position(site)])][kind];
+  Rate rate_at(int gpu, int site, int demand) const {
+    const std::size_t kind = position(offer_at(gpu).map.sites[position(site)].kind);
+    return view_.demands[position(demand)].rates[position(gpu_offers_[position(gpu)])][kind];
   }
 
   /// Slices whose demands need nothing are destroyed at once.
@@ -162,20 +162,20 @@ class Ordering {
   /// What blocks a slice; only slices that are to be destroyed do. Of slices of its kind that could exist next to it,
   /// those that are one too many.
   std::vector<std::size_t> blockers_of(const Wanted& wanted) const {
-    const OfferView& offer = offer_at(wanted.site);
-    const std::size_t kind = position(offer.map.sites[position(wanted.place)].kind);
+    const OfferView& offer = offer_at(wanted.gpu);
+    const std::size_t kind = position(offer.map.sites[position(wanted.site)].kind);
     const int tenant = view_.demands[position(wanted.demand)].tenant;
     std::vector<std::size_t> blockers;
     std::vector<std::size_t> alike;
     int count = 0;  // of its kind that are left
-    for (const std::size_t i : on_site_[position(wanted.site)]) {
+    for (const std::size_t i : on_gpu_[position(wanted.gpu)]) {
       const Live& live = lives_[i];
-      const Places place = Places{1} << live.place;
-      const bool clashes = (offer.map.sites[position(wanted.place)].clashes & place) != 0;
+      const SiteSet site = SiteSet{1} << live.site;
+      const bool clashes = (offer.map.sites[position(wanted.site)].clashes & site) != 0;
       const bool is_alien = view_.keeps_tenants_apart && live.tenant != tenant;
       if (clashes || is_alien) {
         blockers.push_back(i);
-      } else if ((offer.map.kinds[kind].sites & place) != 0) {
+      } else if ((offer.map.kinds[kind].sites & site) != 0) {
         ++count;
         if (live.is_going) alike.push_back(i);
       }
@@ -206,7 +206,7 @@ class Ordering {
     return lacking;
   }
 
-  /// Clears the place of the new slice with the fewest blocking slices, if their demands do not need them.
+  /// Clears the site of the new slice with the fewest blocking slices, if their demands do not need them.
   bool clear_one() {
     std::vector<std::size_t> fewest;
     for (const Wanted& wanted : wanted_) {
@@ -252,10 +252,10 @@ class Ordering {
     for (std::size_t i = 0; i < lives_.size(); ++i) {
       const Live& live = lives_[i];
       if (!live.is_here || !live.is_going) continue;
-      const bool is_early = live.is_temporary || is_released_[position(live.site)];
+      const bool is_early = live.is_temporary || is_released_[position(live.gpu)];
       if (!is_early && !is_at_end) continue;
       if (slack(live.demand) - live.rate < kept_back[position(live.demand)]) continue;
-      const Rank rank(!is_early, on_site_[position(live.site)].size(), i);
+      const Rank rank(!is_early, on_gpu_[position(live.gpu)].size(), i);
       if (!best || rank < *best) best = rank;
     }
     if (best) destroy(std::get<2>(*best));
@@ -283,7 +283,7 @@ class Ordering {
       if (!retunes_[i].is_done) tries.push_back({total(lacking_for(retunes_[i])), i, true});
     }
     if (tries.empty()) return false;
-    awaited_ = awaited_places();
+    awaited_ = awaited_sites();
     sort_stably(tries, &Try::lacking);
     if (tries.size() > kDeadlockTriesMax) tries.resize(kDeadlockTriesMax);
     std::optional<Relief> best;
@@ -313,10 +313,10 @@ class Ordering {
   /// Temporary slices for the shortage, none of them blocking the slice to be created.
   Relief relief_for(const std::map<int, Rate>& lacking, const Wanted* coming) const {
     Relief relief;
-    std::vector<Places> standing = standing_;
-    std::vector<int> offers = site_offers_;
-    std::map<int, int> tenants;  // of sites that get a temporary slice
-    if (coming != nullptr) tenants[coming->site] = view_.demands[position(coming->demand)].tenant;
+    std::vector<SiteSet> standing = standing_;
+    std::vector<int> offers = gpu_offers_;
+    std::map<int, int> tenants;  // of GPUs that get a temporary slice
+    if (coming != nullptr) tenants[coming->gpu] = view_.demands[position(coming->demand)].tenant;
     for (const auto& [demand, rate] : lacking) {
       for (Rate left = rate; left > 0;) {
         auto spot = find_spot(demand, left, coming, standing, tenants, offers);
@@ -327,40 +327,40 @@ class Ordering {
           standing.push_back(0);
           continue;
         }
-        left -= rate_of(offers[position(spot->site)], spot->place, demand);
-        standing[position(spot->site)] |= Places{1} << spot->place;
-        tenants[spot->site] = view_.demands[position(demand)].tenant;
+        left -= rate_of(offers[position(spot->gpu)], spot->site, demand);
+        standing[position(spot->gpu)] |= SiteSet{1} << spot->site;
+        tenants[spot->gpu] = view_.demands[position(demand)].tenant;
         relief.slices.push_back(*spot);
       }
     }
     return relief;
   }
 
-  Rate rate_of(int offer, int place, int demand) const {
-    const std::size_t kind = position(view_.offers[position(offer)].map.sites[position(place)].kind);
+  Rate rate_of(int offer, int site, int demand) const {
+    const std::size_t kind = position(view_.offers[position(offer)].map.sites[position(site)].kind);
     return view_.demands[position(demand)].rates[position(offer)][kind];
   }
 
-  /// The smallest free place that covers the shortage, otherwise the one that covers most: GPUs that stay first.
-  std::optional<Wanted> find_spot(int demand, Rate lacking, const Wanted* coming, const std::vector<Places>& standing,
+  /// The smallest free site that covers the shortage, otherwise the one that covers most: GPUs that stay first.
+  std::optional<Wanted> find_spot(int demand, Rate lacking, const Wanted* coming, const std::vector<SiteSet>& standing,
                                   const std::map<int, int>& tenants, const std::vector<int>& offers) const {
     using Rank = std::tuple<bool, bool, Rate, bool, int, std::size_t, std::size_t>;
     std::optional<Rank> best;
-    for (std::size_t site = 0; site < standing.size(); ++site) {
-      const bool is_new_site = site >= view_.sites.size();
-      if (!is_new_site && is_released_[site] && !is_in_use(site)) continue;
-      if (!may_stand(site, demand, tenants)) continue;
-      const OfferView& offer = view_.offers[position(offers[site])];
-      const bool is_leaving = is_new_site || is_released_[site];
-      for (std::size_t place = 0; place < offer.map.sites.size(); ++place) {
-        const Rate rate = rate_of(offers[site], static_cast<int>(place), demand);
-        if (rate == 0 || !offer.fits(standing[site], static_cast<int>(place))) continue;
-        const Wanted spot = {static_cast<int>(site), static_cast<int>(place), demand};
-        if (coming != nullptr && is_in_way(spot, *coming, standing[site])) continue;
+    for (std::size_t gpu = 0; gpu < standing.size(); ++gpu) {
+      const bool is_new_gpu = gpu >= view_.gpus.size();
+      if (!is_new_gpu && is_released_[gpu] && !is_in_use(gpu)) continue;
+      if (!may_stand(gpu, demand, tenants)) continue;
+      const OfferView& offer = view_.offers[position(offers[gpu])];
+      const bool is_leaving = is_new_gpu || is_released_[gpu];
+      for (std::size_t site = 0; site < offer.map.sites.size(); ++site) {
+        const Rate rate = rate_of(offers[gpu], static_cast<int>(site), demand);
+        if (rate == 0 || !offer.fits(standing[gpu], static_cast<int>(site))) continue;
+        const Wanted spot = {static_cast<int>(gpu), static_cast<int>(site), demand};
+        if (coming != nullptr && is_in_way(spot, *coming, standing[gpu])) continue;
         const bool is_short = rate < lacking;
-        const int weight = offer.weights[position(offer.map.sites[place].kind)];
-        const bool is_awaited = !is_new_site && (awaited_[site] >> place & 1U) != 0;
-        const Rank rank(is_short, is_leaving, is_short ? -rate : 0, is_awaited, weight, site, place);
+        const int weight = offer.weights[position(offer.map.sites[site].kind)];
+        const bool is_awaited = !is_new_gpu && (awaited_[gpu] >> site & 1U) != 0;
+        const Rank rank(is_short, is_leaving, is_short ? -rate : 0, is_awaited, weight, gpu, site);
         if (!best || rank < *best) best = rank;
       }
     }
@@ -369,32 +369,32 @@ class Ordering {
   }
 
   /// A GPU that is released still exists while it has slices; one that was never used does not.
-  bool is_in_use(std::size_t site) const { return standing_[site] != 0; }
+  bool is_in_use(std::size_t gpu) const { return standing_[gpu] != 0; }
 
-  bool may_stand(std::size_t site, int demand, const std::map<int, int>& tenants) const {
+  bool may_stand(std::size_t gpu, int demand, const std::map<int, int>& tenants) const {
     if (!view_.keeps_tenants_apart) return true;
     const int tenant = view_.demands[position(demand)].tenant;
-    const auto taken = tenants.find(static_cast<int>(site));
+    const auto taken = tenants.find(static_cast<int>(gpu));
     if (taken != tenants.end() && taken->second != tenant) return false;
-    if (site >= on_site_.size()) return true;
+    if (gpu >= on_gpu_.size()) return true;
     const auto is_alien = [&](std::size_t i) { return lives_[i].tenant != tenant; };
-    return std::ranges::none_of(on_site_[site], is_alien);
+    return std::ranges::none_of(on_gpu_[gpu], is_alien);
   }
 
   /// Whether a slice, with the existing slices that are not destroyed for it, would block another one.
-  bool is_in_way(const Wanted& spot, const Wanted& coming, Places standing) const {
-    if (spot.site != coming.site) return false;
-    Places after = standing | (Places{1} << spot.place);
-    for (const std::size_t i : blockers_of(coming)) after &= ~(Places{1} << lives_[i].place);
-    return !offer_at(coming.site).fits(after, coming.place);
+  bool is_in_way(const Wanted& spot, const Wanted& coming, SiteSet standing) const {
+    if (spot.gpu != coming.gpu) return false;
+    SiteSet after = standing | (SiteSet{1} << spot.site);
+    for (const std::size_t i : blockers_of(coming)) after &= ~(SiteSet{1} << lives_[i].site);
+    return !offer_at(coming.gpu).fits(after, coming.site);
   }
 
-  /// By site: the places that would block slices to be created.
-  std::vector<Places> awaited_places() const {
-    std::vector<Places> awaited(standing_.size(), 0);
+  /// By GPU: the sites that would block slices to be created.
+  std::vector<SiteSet> awaited_sites() const {
+    std::vector<SiteSet> awaited(standing_.size(), 0);
     for (const Wanted& wanted : wanted_) {
       if (!wanted.is_done)
-        awaited[position(wanted.site)] |= offer_at(wanted.site).map.sites[position(wanted.place)].clashes;
+        awaited[position(wanted.gpu)] |= offer_at(wanted.gpu).map.sites[position(wanted.site)].clashes;
     }
     return awaited;
   }
@@ -414,32 +414,32 @@ class Ordering {
   void apply(const Relief& relief) {
     for (const int offer : relief.spare_offers) {
       order_.spare_offers.push_back(offer);
-      site_offers_.push_back(offer);
+      gpu_offers_.push_back(offer);
       is_released_.push_back(true);
       standing_.push_back(0);
-      on_site_.emplace_back();
+      on_gpu_.emplace_back();
     }
     for (const Wanted& slice : relief.slices) create(slice, true);
   }
 
   const TransitionView& view_;
-  std::vector<int> site_offers_;
+  std::vector<int> gpu_offers_;
   std::vector<bool> is_released_;
-  std::vector<Places> standing_;
-  std::vector<std::vector<std::size_t>> on_site_;
+  std::vector<SiteSet> standing_;
+  std::vector<std::vector<std::size_t>> on_gpu_;
   std::vector<Live> lives_;
   std::vector<Wanted> wanted_;
   std::vector<Retune> retunes_;
   std::vector<Rate> service_;
   std::vector<Rate> floors_;
-  std::vector<Places> awaited_;  ///< while a deadlock is resolved
+  std::vector<SiteSet> awaited_;  ///< while a deadlock is resolved
   bool is_unwanted_gone_ = false;
   Order order_;
 };
 
 }  // namespace
 
-Order order_of(const TransitionView& view, const SitePlan& plan, const std::vector<Rate>& retuned) {
+Order order_of(const TransitionView& view, const SlicesByGpu& plan, const std::vector<Rate>& retuned) {
   return Ordering(view, plan, retuned).run();
 }
 

@@ -25,14 +25,14 @@ using Fault = std::optional<std::string>;
 /// within a step.
 class Replay {
  public:
-  Replay(const TransitionView& view, const SitePlan& plan, const std::vector<Rate>& retuned, const Order& order)
+  Replay(const TransitionView& view, const SlicesByGpu& plan, const std::vector<Rate>& retuned, const Order& order)
       : view_(view), plan_(plan), retuned_(retuned), order_(order), service_(view.demands.size(), 0) {
-    for (const SiteView& site : view.sites) offers_.push_back(site.offer);
+    for (const GpuView& gpu : view.gpus) offers_.push_back(gpu.offer);
     offers_.insert(offers_.end(), order.spare_offers.begin(), order.spare_offers.end());
     for (std::size_t i = 0; i < view.standing.size(); ++i) {
       const StandingView& stood = view.standing[i];
-      slices_.push_back({.site = stood.site,
-                         .place = stood.place,
+      slices_.push_back({.gpu = stood.gpu,
+                         .site = stood.site,
                          .demand = stood.demand,
                          .tenant = stood.tenant,
                          .standing = static_cast<int>(i),
@@ -54,8 +54,8 @@ class Replay {
 
  private:
   struct Live {
+    int gpu = 0;
     int site = 0;
-    int place = 0;
     int demand = kNone;
     int tenant = 0;
     int standing = kNone;
@@ -76,10 +76,10 @@ class Replay {
   }
 
   Fault take(const OrderedStep& step) {
-    if (step.site < 0 || ix(step.site) >= offers_.size()) return "an unknown site";
+    if (step.gpu < 0 || ix(step.gpu) >= offers_.size()) return "an unknown site";
     if (step.kind == StepKind::kCreate) return create(step);
     const auto found = std::ranges::find_if(slices_, [&](const Live& slice) {
-      return slice.site == step.site && slice.place == step.place && slice.demand == step.demand &&
+      return slice.gpu == step.gpu && slice.site == step.site && slice.demand == step.demand &&
              slice.standing == step.standing && slice.is_temporary == step.is_temporary;
     });
     if (found == slices_.end()) return "a slice that does not exist";
@@ -97,20 +97,20 @@ class Replay {
   }
 
   Fault create(const OrderedStep& step) {
-    const OfferView& offer = view_.offers[ix(offers_[ix(step.site)])];
+    const OfferView& offer = view_.offers[ix(offers_[ix(step.gpu)])];
     const int tenant = view_.demands[ix(step.demand)].tenant;
-    mig::State state = {offer.map.sites[ix(step.place)].placement()};
+    mig::State state = {offer.map.sites[ix(step.site)].placement()};
     for (const Live& other : slices_) {
-      if (other.site != step.site) continue;
-      state.push_back(offer.map.sites[ix(other.place)].placement());
+      if (other.gpu != step.gpu) continue;
+      state.push_back(offer.map.sites[ix(other.site)].placement());
       if (view_.keeps_tenants_apart && other.tenant != tenant) return "two tenants on one GPU";
     }
     if (auto clash = mig::find_clash(*offer.model, state)) return clash;
-    const bool is_planned = ix(step.site) < plan_.size() && !plan_[ix(step.site)].empty();
-    if (ix(step.site) < plan_.size() && !is_planned && state.size() == 1) return "on a GPU that is empty for good";
-    Live slice{.site = step.site, .place = step.place, .demand = step.demand, .tenant = tenant};
+    const bool is_planned = ix(step.gpu) < plan_.size() && !plan_[ix(step.gpu)].empty();
+    if (ix(step.gpu) < plan_.size() && !is_planned && state.size() == 1) return "on a GPU that is empty for good";
+    Live slice{.gpu = step.gpu, .site = step.site, .demand = step.demand, .tenant = tenant};
     slice.rate =
-        view_.demands[ix(step.demand)].rates[ix(offers_[ix(step.site)])][ix(offer.map.sites[ix(step.place)].kind)];
+        view_.demands[ix(step.demand)].rates[ix(offers_[ix(step.gpu)])][ix(offer.map.sites[ix(step.site)].kind)];
     slice.is_temporary = step.is_temporary;
     if (slice.rate == 0) return "a slice that serves nothing";
     serve(slice, 1);
@@ -120,11 +120,11 @@ class Replay {
 
   [[nodiscard]] Fault check_end() const {
     std::size_t planned = 0;
-    for (std::size_t site = 0; site < plan_.size(); ++site) {
-      for (const Held& held : plan_[site]) {
+    for (std::size_t gpu = 0; gpu < plan_.size(); ++gpu) {
+      for (const Held& held : plan_[gpu]) {
         ++planned;
         const auto found = std::ranges::find_if(slices_, [&](const Live& slice) {
-          return slice.site == static_cast<int>(site) && slice.place == held.place && slice.demand == held.demand &&
+          return slice.gpu == static_cast<int>(gpu) && slice.site == held.site && slice.demand == held.demand &&
                  slice.standing == held.standing && !slice.is_temporary;
         });
         if (found == slices_.end()) return "a slice of the plan is missing at the end";
@@ -137,23 +137,23 @@ class Replay {
   }
 
   const TransitionView& view_;
-  const SitePlan& plan_;
+  const SlicesByGpu& plan_;
   const std::vector<Rate>& retuned_;
   const Order& order_;
-  std::vector<int> offers_;  ///< by site, the spare ones last
+  std::vector<int> offers_;  ///< by GPU, the spare ones last
   std::vector<Live> slices_;
   std::vector<Rate> service_;
   std::vector<Rate> floors_;
 };
 
 /// The kept slices that run at another point in the plan: those that must, and those that the need takes.
-std::vector<Rate> retuned_in(const TransitionView& view, const SitePlan& plan) {
+std::vector<Rate> retuned_in(const TransitionView& view, const SlicesByGpu& plan) {
   std::vector<Rate> retuned(view.standing.size(), 0);
   std::vector<std::vector<Item>> items(view.demands.size());
   std::vector<std::vector<int>> standing(view.demands.size());
-  for (std::size_t site = 0; site < plan.size(); ++site) {
-    for (const Held& held : plan[site]) {
-      items[ix(held.demand)].push_back(item_on(view, static_cast<int>(site), held));
+  for (std::size_t gpu = 0; gpu < plan.size(); ++gpu) {
+    for (const Held& held : plan[gpu]) {
+      items[ix(held.demand)].push_back(item_on(view, static_cast<int>(gpu), held));
       standing[ix(held.demand)].push_back(held.standing);
     }
   }
@@ -253,8 +253,8 @@ struct Scene {
     return *view_of(problem, standing, fewest);
   }
 
-  [[nodiscard]] int place(const TransitionView& of, int start, const char* profile) const {
-    return of.offers[0].place_of({start, kind(profile)});
+  [[nodiscard]] int site(const TransitionView& of, int start, const char* profile) const {
+    return of.offers[0].site_of({start, kind(profile)});
   }
 };
 
@@ -270,7 +270,7 @@ TEST(Order, APlanThatExistsTakesNoStep) {
   scene.add_demand("a", 1, {{"1g.6gb", 1}});
   scene.add_slice(0, 2, "1g.6gb", 0, 1);
   const TransitionView view = scene.view(1);
-  EXPECT_TRUE(order_of(view, {{{scene.place(view, 2, "1g.6gb"), 0, 0}}}, {0}).steps.empty());
+  EXPECT_TRUE(order_of(view, {{{scene.site(view, 2, "1g.6gb"), 0, 0}}}, {0}).steps.empty());
 }
 
 TEST(Order, WhatNobodyNeedsGoesBeforeAllElse) {
@@ -280,7 +280,7 @@ TEST(Order, WhatNobodyNeedsGoesBeforeAllElse) {
   scene.add_slice(0, 1, "1g.6gb", 0, 1);
   scene.add_slice(0, 2, "1g.6gb", 1, 1);
   const TransitionView view = scene.view(1);
-  const Order order = order_of(view, {{{scene.place(view, 0, "1g.6gb"), 0, kNone}}}, {0, 0});
+  const Order order = order_of(view, {{{scene.site(view, 0, "1g.6gb"), 0, kNone}}}, {0, 0});
   EXPECT_EQ(kinds_of(order), (std::vector<StepKind>{StepKind::kDestroy, StepKind::kCreate, StepKind::kDestroy}));
   EXPECT_EQ(order.steps[0].demand, 1);
 }
@@ -290,7 +290,7 @@ TEST(Order, ANewSliceComesBeforeTheOldOneGoes) {
   scene.add_demand("a", 2, {{"1g.6gb", 1}, {"2g.12gb", 2}});
   scene.add_slice(0, 0, "1g.6gb", 0, 1);
   const TransitionView view = scene.view(1);
-  const Order order = order_of(view, {{{scene.place(view, 2, "2g.12gb"), 0, kNone}}}, {0});
+  const Order order = order_of(view, {{{scene.site(view, 2, "2g.12gb"), 0, kNone}}}, {0});
   EXPECT_EQ(kinds_of(order), (std::vector<StepKind>{StepKind::kCreate, StepKind::kDestroy}));
 }
 
@@ -302,8 +302,8 @@ TEST(Order, ASwapTakesOneSpareGpu) {
   scene.add_slice(0, 0, "2g.12gb", 0, 2);
   scene.add_slice(0, 2, "2g.12gb", 1, 2);
   const TransitionView view = scene.view(1);
-  const int low = scene.place(view, 0, "2g.12gb");
-  const int high = scene.place(view, 2, "2g.12gb");
+  const int low = scene.site(view, 0, "2g.12gb");
+  const int high = scene.site(view, 2, "2g.12gb");
   const Order order = order_of(view, {{{low, 1, kNone}, {high, 0, kNone}}}, {0, 0});
   EXPECT_EQ(order.spare_offers, (std::vector<int>{0}));
   EXPECT_EQ(count_of(order, StepKind::kCreate, true), 1);
@@ -320,9 +320,9 @@ TEST(Order, ASwapTakesTheFreeRoomOfOtherGpus) {
   scene.add_slice(0, 2, "2g.12gb", 1, 2);
   scene.add_slice(1, 0, "1g.6gb", 2, 1);
   const TransitionView view = scene.view(2);
-  const int low = scene.place(view, 0, "2g.12gb");
-  const int high = scene.place(view, 2, "2g.12gb");
-  const SitePlan plan = {{{low, 1, kNone}, {high, 0, kNone}}, {{scene.place(view, 0, "1g.6gb"), 2, 2}}};
+  const int low = scene.site(view, 0, "2g.12gb");
+  const int high = scene.site(view, 2, "2g.12gb");
+  const SlicesByGpu plan = {{{low, 1, kNone}, {high, 0, kNone}}, {{scene.site(view, 0, "1g.6gb"), 2, 2}}};
   const Order order = order_of(view, plan, {0, 0, 0});
   EXPECT_TRUE(order.spare_offers.empty());
   EXPECT_EQ(count_of(order, StepKind::kCreate, true), 1);
@@ -335,7 +335,7 @@ TEST(Order, ADemandIsNotOwedMoreThanItHas) {
   scene.add_slice(0, 0, "1g.6gb", 0, 1);
   scene.add_slice(1, 0, "1g.6gb", 0, 1);
   const TransitionView view = scene.view(2);
-  const Order order = order_of(view, {{{scene.place(view, 0, "4g.24gb"), 0, kNone}}, {}}, {0, 0});
+  const Order order = order_of(view, {{{scene.site(view, 0, "4g.24gb"), 0, kNone}}, {}}, {0, 0});
   EXPECT_EQ(count_of(order, StepKind::kCreate, true), 1) << "2 of its 4 requests a second must stay";
 }
 
@@ -357,9 +357,9 @@ TEST(Order, TheSpareGpuIsTheCheapest) {
   for (const std::int64_t count : {7, 0}) {
     scene.problem.offers[2].count_max = count;
     const TransitionView view = scene.view(1);
-    const int low = scene.place(view, 0, "2g.12gb");
-    const int high = scene.place(view, 2, "2g.12gb");
-    SitePlan plan(view.sites.size());
+    const int low = scene.site(view, 0, "2g.12gb");
+    const int high = scene.site(view, 2, "2g.12gb");
+    SlicesByGpu plan(view.gpus.size());
     plan[0] = {{low, 1, kNone}, {high, 0, kNone}};
     EXPECT_EQ(order_of(view, plan, {0, 0}).spare_offers, (std::vector<int>{count > 0 ? 2 : 1}));
   }

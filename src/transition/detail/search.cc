@@ -10,13 +10,13 @@ namespace {
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
-Item item_of(const TransitionView& view, int site, const Held& held) {
+Item item_of(const TransitionView& view, int gpu, const Held& held) {
   if (held.standing != kNone) {
     const StandingView& stood = view.standing[at(held.standing)];
     return {stood.low, stood.best};
   }
-  const int offer = view.sites[at(site)].offer;
-  const int kind = view.offers[at(offer)].map.sites[at(held.place)].kind;
+  const int offer = view.gpus[at(gpu)].offer;
+  const int kind = view.offers[at(offer)].map.sites[at(held.site)].kind;
   const Rate rate = view.demands[at(held.demand)].rates[at(offer)][at(kind)];
   return {rate, rate};
 }
@@ -26,27 +26,27 @@ Item item_of(const TransitionView& view, int site, const Held& held) {
 Room::Room(const TransitionView& view) : view_(view), known_(view.offers.size()) {
   for (std::size_t k = 0; k < view.offers.size(); ++k) {
     const OfferView& offer = view.offers[k];
-    std::vector<int> places;
+    std::vector<int> sites;
     for (std::size_t i = 0; i < offer.map.sites.size(); ++i) {
       const std::size_t kind = at(offer.map.sites[i].kind);
       const auto runs = [&](const DemandView& demand) { return demand.rates[k][kind] > 0; };
-      if (std::ranges::any_of(view.demands, runs)) places.push_back(static_cast<int>(i));
+      if (std::ranges::any_of(view.demands, runs)) sites.push_back(static_cast<int>(i));
     }
     // Small kinds first: a search that fills a rest takes the smallest that suffices.
-    sort_stably(places, [&](int place) { return offer.weights[at(offer.map.sites[at(place)].kind)]; });
-    useful_.push_back(std::move(places));
+    sort_stably(sites, [&](int site) { return offer.weights[at(offer.map.sites[at(site)].kind)]; });
+    useful_.push_back(std::move(sites));
   }
 }
 
-Room::Extra Room::extra(int offer, Places standing) {
+Room::Extra Room::extra(int offer, SiteSet standing) {
   const auto found = known_[at(offer)].find(standing);
   if (found != known_[at(offer)].end()) return found->second;
   const OfferView& model = view_.offers[at(offer)];
   Extra best;
-  for (const int place : useful_[at(offer)]) {
-    if (!model.fits(standing, place)) continue;
-    const Extra rest = extra(offer, standing | (Places{1} << place));
-    const std::size_t kind = at(model.map.sites[at(place)].kind);
+  for (const int site : useful_[at(offer)]) {
+    if (!model.fits(standing, site)) continue;
+    const Extra rest = extra(offer, standing | (SiteSet{1} << site));
+    const std::size_t kind = at(model.map.sites[at(site)].kind);
     best.weight = std::max(best.weight, rest.weight + model.weights[kind]);
     best.length = std::max(best.length, rest.length + model.lengths[kind]);
   }
@@ -54,39 +54,39 @@ Room::Extra Room::extra(int offer, Places standing) {
   return best;
 }
 
-SiteSearch::SiteSearch(const TransitionView& view, Room& room, SitePlan plan, std::vector<int> free)
+GpuSearch::GpuSearch(const TransitionView& view, Room& room, SlicesByGpu plan, std::vector<int> free)
     : view_(view),
       room_(room),
       plan_(std::move(plan)),
       free_(std::move(free)),
-      standing_(view.sites.size(), 0),
-      is_blank_(view.sites.size(), true),
+      standing_(view.gpus.size(), 0),
+      is_blank_(view.gpus.size(), true),
       used_counts_(view.offers.size(), 0) {
-  clear_free_sites();
+  clear_free_gpus();
   add_parts();
   order_parts();
 }
 
-/// Removes the free sites' slices and counts the rest.
-void SiteSearch::clear_free_sites() {
-  std::vector<bool> is_free(view_.sites.size(), false);
-  for (const int site : free_) is_free[at(site)] = true;
+/// Removes the free GPUs' slices and counts the rest.
+void GpuSearch::clear_free_gpus() {
+  std::vector<bool> is_free(view_.gpus.size(), false);
+  for (const int gpu : free_) is_free[at(gpu)] = true;
   parts_.resize(view_.demands.size());
   std::vector<bool> is_part(view_.demands.size(), false);
   for (std::size_t d = 0; d < parts_.size(); ++d) parts_[d].demand = static_cast<int>(d);
-  for (std::size_t site = 0; site < plan_.size(); ++site) {
-    for (const Held& held : plan_[site]) {
-      if (is_free[site]) {
+  for (std::size_t gpu = 0; gpu < plan_.size(); ++gpu) {
+    for (const Held& held : plan_[gpu]) {
+      if (is_free[gpu]) {
         is_part[at(held.demand)] = true;
       } else {
-        parts_[at(held.demand)].items.push_back(item_of(view_, static_cast<int>(site), held));
-        standing_[site] |= Places{1} << held.place;
+        parts_[at(held.demand)].items.push_back(item_of(view_, static_cast<int>(gpu), held));
+        standing_[gpu] |= SiteSet{1} << held.site;
       }
     }
-    if (is_free[site]) plan_[site].clear();
-    if (plan_[site].empty()) continue;
-    ++used_counts_[at(view_.sites[site].offer)];
-    used_price_ += view_.offers[at(view_.sites[site].offer)].price;
+    if (is_free[gpu]) plan_[gpu].clear();
+    if (plan_[gpu].empty()) continue;
+    ++used_counts_[at(view_.gpus[gpu].offer)];
+    used_price_ += view_.offers[at(view_.gpus[gpu].offer)].price;
   }
   fixed_changes_ = changes_of(view_, plan_);
   const auto is_settled = [&](const Part& part) {
@@ -96,25 +96,25 @@ void SiteSearch::clear_free_sites() {
   std::erase_if(parts_, is_settled);
 }
 
-/// What each demand needs from the free sites.
-void SiteSearch::add_parts() {
+/// What each demand needs from the free GPUs.
+void GpuSearch::add_parts() {
   std::vector<int> part_of(view_.demands.size(), kNone);
   for (std::size_t i = 0; i < parts_.size(); ++i) part_of[at(parts_[i].demand)] = static_cast<int>(i);
   std::vector<bool> is_offered(view_.offers.size(), false);
-  for (const int site : free_) {
-    is_offered[at(view_.sites[at(site)].offer)] = true;
-    for (const int i : view_.sites[at(site)].standing) {
+  for (const int gpu : free_) {
+    is_offered[at(view_.gpus[at(gpu)].offer)] = true;
+    for (const int i : view_.gpus[at(gpu)].standing) {
       const StandingView& stood = view_.standing[at(i)];
       if (stood.best == 0 || part_of[at(stood.demand)] == kNone) continue;
       parts_[at(part_of[at(stood.demand)])].standing.push_back(i);
-      is_blank_[at(site)] = false;
+      is_blank_[at(gpu)] = false;
       --fixed_changes_;  // counted again if it is dropped
     }
   }
   for (Part& part : parts_) measure(part, is_offered);
 }
 
-void SiteSearch::measure(Part& part, const std::vector<bool>& is_offered) const {
+void GpuSearch::measure(Part& part, const std::vector<bool>& is_offered) const {
   const DemandView& demand = view_.demands[at(part.demand)];
   SizeQuestion question = {part.demand, part.standing, is_offered, {demand.need, 0, part.items, {}}};
   for (std::size_t k = 0; k < view_.offers.size(); ++k) {
@@ -130,7 +130,7 @@ void SiteSearch::measure(Part& part, const std::vector<bool>& is_offered) const 
 }
 
 /// Demands that need no change come first, so that the remaining room is known for the others; then the largest.
-void SiteSearch::order_parts() {
+void GpuSearch::order_parts() {
   sort_stably(parts_, [](const Part& part) { return std::pair(part.changes != 0, -part.weight.back()); });
   later_changes_.assign(parts_.size() + 1, 0);
   later_weight_.assign(parts_.size() + 1, Curve{0});
@@ -140,35 +140,35 @@ void SiteSearch::order_parts() {
     later_weight_[i] = joined(later_weight_[i + 1], parts_[i].weight);
     later_length_[i] = joined(later_length_[i + 1], parts_[i].length);
   }
-  sort_stably(free_, [&](int site) { return static_cast<bool>(is_blank_[at(site)]); });
+  sort_stably(free_, [&](int gpu) { return static_cast<bool>(is_blank_[at(gpu)]); });
 }
 
-std::optional<SitePlan> SiteSearch::run(std::int64_t changes_max, std::int64_t& nodes_left) {
+std::optional<SlicesByGpu> GpuSearch::run(std::int64_t changes_max, std::int64_t& nodes_left) {
   changes_max_ = changes_max;
   changes_ = fixed_changes_;
   nodes_left_ = &nodes_left;
   if (changes_ + later_changes_.front() > changes_max_ || !serve(0)) return std::nullopt;
-  SitePlan found = plan_;
-  for (const int site : free_) {
-    while (!plan_[at(site)].empty()) release(site);
+  SlicesByGpu found = plan_;
+  for (const int gpu : free_) {
+    while (!plan_[at(gpu)].empty()) release(gpu);
   }
-  for (std::vector<Held>& held : found) std::ranges::sort(held, {}, &Held::place);
+  for (std::vector<Held>& held : found) std::ranges::sort(held, {}, &Held::site);
   return found;
 }
 
-bool SiteSearch::is_spent() {
+bool GpuSearch::is_spent() {
   --*nodes_left_;
   return *nodes_left_ <= 0;
 }
 
 /// Whether the least that the later demands need, with the remaining changes, is available.
-bool SiteSearch::has_room(std::size_t part) {
+bool GpuSearch::has_room(std::size_t part) {
   std::int64_t weight = 0;
   std::int64_t length = 0;
   *nodes_left_ -= static_cast<std::int64_t>(free_.size());
-  for (const int site : free_) {
-    if (plan_[at(site)].empty()) continue;
-    const Room::Extra extra = room_.extra(view_.sites[at(site)].offer, standing_[at(site)]);
+  for (const int gpu : free_) {
+    if (plan_[at(gpu)].empty()) continue;
+    const Room::Extra extra = room_.extra(view_.gpus[at(gpu)].offer, standing_[at(gpu)]);
     weight += extra.weight;
     length += extra.length;
   }
@@ -181,22 +181,22 @@ bool SiteSearch::has_room(std::size_t part) {
          length + *more_length >= size_at(later_length_[part], changes);
 }
 
-bool SiteSearch::serve(std::size_t part) {
+bool GpuSearch::serve(std::size_t part) {
   if (part == parts_.size()) return true;
   return has_room(part) && keep(part, 0);
 }
 
-bool SiteSearch::keep(std::size_t part, std::size_t index) {
+bool GpuSearch::keep(std::size_t part, std::size_t index) {
   if (is_spent()) return false;
   Part& own = parts_[part];
   if (index == own.standing.size()) return create(part, 0, 0);
   const StandingView& stood = view_.standing[at(own.standing[index])];
-  const OfferView& offer = view_.offers[at(view_.sites[at(stood.site)].offer)];
-  if (may_hold(stood.site, own.demand) && offer.fits(standing_[at(stood.site)], stood.place)) {
+  const OfferView& offer = view_.offers[at(view_.gpus[at(stood.gpu)].offer)];
+  if (may_hold(stood.gpu, own.demand) && offer.fits(standing_[at(stood.gpu)], stood.site)) {
     own.items.push_back({stood.low, stood.best});
-    hold(stood.site, {stood.place, own.demand, own.standing[index]});
+    hold(stood.gpu, {stood.site, own.demand, own.standing[index]});
     if (keep(part, index + 1)) return true;
-    release(stood.site);
+    release(stood.gpu);
     own.items.pop_back();
   }
   if (changes_ + 1 + later_changes_[part + 1] > changes_max_) return false;
@@ -206,7 +206,7 @@ bool SiteSearch::keep(std::size_t part, std::size_t index) {
   return is_found;
 }
 
-bool SiteSearch::create(std::size_t part, std::size_t site, std::size_t place) {
+bool GpuSearch::create(std::size_t part, std::size_t gpu, std::size_t site) {
   if (is_spent()) return false;
   const Part& own = parts_[part];
   const DemandView& demand = view_.demands[at(own.demand)];
@@ -221,35 +221,35 @@ bool SiteSearch::create(std::size_t part, std::size_t site, std::size_t place) {
   const std::int64_t left = changes_max_ - changes_ - later_changes_[part + 1];
   if (left <= 0 || (demand.need - best + demand.rate_max - 1) / std::max<Rate>(demand.rate_max, 1) > left) return false;
   std::vector<bool> is_blank_tried(view_.offers.size(), false);
-  for (; site < free_.size(); ++site, place = 0) {
-    const int id = free_[site];
+  for (; gpu < free_.size(); ++gpu, site = 0) {
+    const int id = free_[gpu];
     --*nodes_left_;
     if (!may_hold(id, own.demand)) continue;
     if (is_blank_[at(id)] && plan_[at(id)].empty()) {
-      const std::size_t offer = at(view_.sites[at(id)].offer);
+      const std::size_t offer = at(view_.gpus[at(id)].offer);
       if (is_blank_tried[offer]) continue;
       is_blank_tried[offer] = true;
     }
-    if (create_at(part, site, place)) return true;
+    if (create_at(part, gpu, site)) return true;
     if (*nodes_left_ <= 0) return false;
   }
   return false;
 }
 
-/// Tries the places of one site, from the given one on.
-bool SiteSearch::create_at(std::size_t part, std::size_t site, std::size_t first) {
+/// Tries the sites of one GPU, from the given one on.
+bool GpuSearch::create_at(std::size_t part, std::size_t gpu, std::size_t first) {
   Part& own = parts_[part];
-  const int id = free_[site];
-  const std::size_t model = at(view_.sites[at(id)].offer);
+  const int id = free_[gpu];
+  const std::size_t model = at(view_.gpus[at(id)].offer);
   const OfferView& offer = view_.offers[model];
-  const std::vector<int>& places = room_.useful(static_cast<int>(model));
-  for (std::size_t i = first; i < places.size(); ++i) {
-    const Rate rate = view_.demands[at(own.demand)].rates[model][at(offer.map.sites[at(places[i])].kind)];
-    if (rate == 0 || !offer.fits(standing_[at(id)], places[i])) continue;
+  const std::vector<int>& sites = room_.useful(static_cast<int>(model));
+  for (std::size_t i = first; i < sites.size(); ++i) {
+    const Rate rate = view_.demands[at(own.demand)].rates[model][at(offer.map.sites[at(sites[i])].kind)];
+    if (rate == 0 || !offer.fits(standing_[at(id)], sites[i])) continue;
     own.items.push_back({rate, rate});
-    hold(id, {places[i], own.demand, kNone});
+    hold(id, {sites[i], own.demand, kNone});
     ++changes_;
-    if (create(part, site, i + 1)) return true;
+    if (create(part, gpu, i + 1)) return true;
     --changes_;
     release(id);
     own.items.pop_back();
@@ -257,11 +257,11 @@ bool SiteSearch::create_at(std::size_t part, std::size_t site, std::size_t first
   return false;
 }
 
-/// Whether a demand's slice may be placed on a site, by the rules for tenants and the plan's budget.
-bool SiteSearch::may_hold(int site, int demand) const {
-  const std::vector<Held>& held = plan_[at(site)];
+/// Whether a demand's slice may be placed on a GPU, by the rules for tenants and the plan's budget.
+bool GpuSearch::may_hold(int gpu, int demand) const {
+  const std::vector<Held>& held = plan_[at(gpu)];
   if (held.empty()) {
-    const std::size_t offer = at(view_.sites[at(site)].offer);
+    const std::size_t offer = at(view_.gpus[at(gpu)].offer);
     return used_counts_[offer] < view_.offers[offer].count_max &&
            used_price_ + view_.offers[offer].price <= view_.budget;
   }
@@ -269,22 +269,22 @@ bool SiteSearch::may_hold(int site, int demand) const {
          view_.demands[at(held.front().demand)].tenant == view_.demands[at(demand)].tenant;
 }
 
-void SiteSearch::hold(int site, const Held& held) {
-  const std::size_t offer = at(view_.sites[at(site)].offer);
-  if (plan_[at(site)].empty()) {
+void GpuSearch::hold(int gpu, const Held& held) {
+  const std::size_t offer = at(view_.gpus[at(gpu)].offer);
+  if (plan_[at(gpu)].empty()) {
     ++used_counts_[offer];
     used_price_ += view_.offers[offer].price;
   }
-  plan_[at(site)].push_back(held);
-  standing_[at(site)] |= Places{1} << held.place;
+  plan_[at(gpu)].push_back(held);
+  standing_[at(gpu)] |= SiteSet{1} << held.site;
 }
 
 /// Removes the last slice.
-void SiteSearch::release(int site) {
-  const std::size_t offer = at(view_.sites[at(site)].offer);
-  standing_[at(site)] &= ~(Places{1} << plan_[at(site)].back().place);
-  plan_[at(site)].pop_back();
-  if (!plan_[at(site)].empty()) return;
+void GpuSearch::release(int gpu) {
+  const std::size_t offer = at(view_.gpus[at(gpu)].offer);
+  standing_[at(gpu)] &= ~(SiteSet{1} << plan_[at(gpu)].back().site);
+  plan_[at(gpu)].pop_back();
+  if (!plan_[at(gpu)].empty()) return;
   --used_counts_[offer];
   used_price_ -= view_.offers[offer].price;
 }

@@ -1,10 +1,10 @@
-/// The search for a plan with fewer changes: some sites are decided anew, the others stay.
+/// The search for a plan with fewer changes: some GPUs are decided anew, the others stay.
 ///
-/// Model: each existing slice on a free site is kept or dropped, slices are created at legal places, each demand's
+/// Model: each existing slice on a free GPU is kept or dropped, slices are created at legal sites, each demand's
 /// slices meet its need without surplus, the plan stays within its budget. Depth first, demand by demand; pruned if the
 /// changes so far, plus the fewest that each later demand takes by itself, exceed the limit, and if the later demands,
-/// with the remaining changes, need more compute slices or placement units than the sites still have. A node is a slice
-/// or a site tried.
+/// with the remaining changes, need more compute slices or placement units than the GPUs still have. A node is a slice
+/// or a GPU tried.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace berth::transition::detail {
 
-/// How much more a site can hold, by its slices: in compute slices and in placement units. Caches results.
+/// How much more a GPU can hold, by its slices: in compute slices and in placement units. Caches results.
 class Room {
  public:
   explicit Room(const TransitionView& view);
@@ -27,59 +27,59 @@ class Room {
     int weight = 0;
     int length = 0;
   };
-  [[nodiscard]] Extra extra(int offer, Places standing);
+  [[nodiscard]] Extra extra(int offer, SiteSet standing);
   /// Places where some demand can run.
   [[nodiscard]] const std::vector<int>& useful(int offer) const { return useful_[static_cast<std::size_t>(offer)]; }
 
  private:
   const TransitionView& view_;
   std::vector<std::vector<int>> useful_;
-  std::vector<std::map<Places, Extra>> known_;
+  std::vector<std::map<SiteSet, Extra>> known_;
 };
 
-class SiteSearch {
+class GpuSearch {
  public:
-  /// Decides the sites of `free` anew in a plan; the rest of it stays. Slices may be missing in the plan, but none may
+  /// Decides the GPUs of `free` anew in a plan; the rest of it stays. Slices may be missing in the plan, but none may
   /// be surplus.
-  SiteSearch(const TransitionView& view, Room& room, SitePlan plan, std::vector<int> free);
+  GpuSearch(const TransitionView& view, Room& room, SlicesByGpu plan, std::vector<int> free);
 
   /// No answer has fewer changes, in the whole plan.
   [[nodiscard]] std::int64_t bound() const { return fixed_changes_ + later_changes_.front(); }
 
   /// A plan with at most that many changes, or nothing: there is none, or `nodes_left` reached 0. After it has found
   /// one, the object cannot be used again.
-  [[nodiscard]] std::optional<SitePlan> run(std::int64_t changes_max, std::int64_t& nodes_left);
+  [[nodiscard]] std::optional<SlicesByGpu> run(std::int64_t changes_max, std::int64_t& nodes_left);
 
  private:
   struct Part {  ///< what the search knows about a demand
     int demand = 0;
     std::vector<Item> items;  ///< the fixed ones, then those chosen
     std::vector<int> standing;
-    Curve weight;              ///< least compute slices on free sites
+    Curve weight;              ///< least compute slices on free GPUs
     Curve length;              ///< least placement units
     std::int64_t changes = 0;  ///< fewest
   };
 
-  void clear_free_sites();
+  void clear_free_gpus();
   void add_parts();
   void measure(Part& part, const std::vector<bool>& is_offered) const;
   void order_parts();
   [[nodiscard]] bool has_room(std::size_t part);
   bool serve(std::size_t part);
   bool keep(std::size_t part, std::size_t index);
-  bool create(std::size_t part, std::size_t site, std::size_t place);
-  bool create_at(std::size_t part, std::size_t site, std::size_t first);
-  [[nodiscard]] bool may_hold(int site, int demand) const;
-  void hold(int site, const Held& held);
-  void release(int site);
+  bool create(std::size_t part, std::size_t gpu, std::size_t site);
+  bool create_at(std::size_t part, std::size_t gpu, std::size_t first);
+  [[nodiscard]] bool may_hold(int gpu, int demand) const;
+  void hold(int gpu, const Held& held);
+  void release(int gpu);
   [[nodiscard]] bool is_spent();
 
   const TransitionView& view_;
   Room& room_;
-  SitePlan plan_;
+  SlicesByGpu plan_;
   std::vector<int> free_;
-  std::vector<Places> standing_;           ///< by site
-  std::vector<bool> is_blank_;             ///< by site: nothing on it can be kept
+  std::vector<SiteSet> standing_;          ///< by GPU
+  std::vector<bool> is_blank_;             ///< by GPU: nothing on it can be kept
   std::vector<std::int64_t> used_counts_;  ///< by offer
   std::int64_t used_price_ = 0;
   std::vector<Part> parts_;

@@ -35,20 +35,20 @@ PackingProblem runs_on(const char* gpu, const std::vector<ProfileId>& profiles) 
   return problem;
 }
 
-Places mask_of(const OfferView& offer, const mig::State& state) {
-  Places places = 0;
-  for (const mig::Placement& placement : state) places |= Places{1} << offer.place_of(placement);
-  return places;
+SiteSet mask_of(const OfferView& offer, const mig::State& state) {
+  SiteSet sites = 0;
+  for (const mig::Placement& placement : state) sites |= SiteSet{1} << offer.site_of(placement);
+  return sites;
 }
 
 /// The sizes of the slices of a state that another one does not have.
-Room::Extra size_beyond(const OfferView& offer, const mig::State& larger, Places standing) {
+Room::Extra size_beyond(const OfferView& offer, const mig::State& larger, SiteSet standing) {
   Room::Extra extra;
   for (const mig::Placement& placement : larger) {
-    const int place = offer.place_of(placement);
-    if (((standing >> place) & 1U) != 0) continue;
-    extra.weight += offer.weights[ix(offer.map.sites[ix(place)].kind)];
-    extra.length += offer.lengths[ix(offer.map.sites[ix(place)].kind)];
+    const int site = offer.site_of(placement);
+    if (((standing >> site) & 1U) != 0) continue;
+    extra.weight += offer.weights[ix(offer.map.sites[ix(site)].kind)];
+    extra.length += offer.lengths[ix(offer.map.sites[ix(site)].kind)];
   }
   return extra;
 }
@@ -73,7 +73,7 @@ TEST(Room, IsTheMostThatAnyLegalStateAdds) {
     mig::for_each_state(*offer.model, rules, [&](const mig::State& state) { states.push_back(state); });
     Room room(view);
     for (const mig::State& state : states) {
-      const Places standing = mask_of(offer, state);
+      const SiteSet standing = mask_of(offer, state);
       Room::Extra most;
       for (const mig::State& larger : states) {
         if ((mask_of(offer, larger) & standing) != standing) continue;
@@ -87,25 +87,25 @@ TEST(Room, IsTheMostThatAnyLegalStateAdds) {
   }
 }
 
-TEST(Room, UsefulPlacesAreThoseOfTheDemandsTheSmallestFirst) {
+TEST(Room, UsefulSitesAreThoseOfTheDemandsTheSmallestFirst) {
   const GpuModel a30 = *mig::find_gpu_model("A30-24GB");
   const PackingProblem problem =
       runs_on("A30-24GB", {*mig::find_profile(a30, "1g.6gb"), *mig::find_profile(a30, "2g.12gb"), ProfileId::full()});
   const TransitionView view = *view_of(problem, {}, {});
   std::vector<int> weights;
   const Room room(view);
-  for (const int place : room.useful(0))
-    weights.push_back(view.offers[0].weights[ix(view.offers[0].map.sites[ix(place)].kind)]);
+  for (const int site : room.useful(0))
+    weights.push_back(view.offers[0].weights[ix(view.offers[0].map.sites[ix(site)].kind)]);
   EXPECT_EQ(weights, (std::vector<int>{1, 1, 1, 1, 2, 2, 4}));
 }
 
-std::vector<int> all_sites(const TransitionView& view) {
-  std::vector<int> sites(view.sites.size());
-  std::iota(sites.begin(), sites.end(), 0);
-  return sites;
+std::vector<int> all_gpus(const TransitionView& view) {
+  std::vector<int> gpus(view.gpus.size());
+  std::iota(gpus.begin(), gpus.end(), 0);
+  return gpus;
 }
 
-TEST(SiteSearch, FindsTheFewestChangesOfAllPlans) {
+TEST(GpuSearch, FindsTheFewestChangesOfAllPlans) {
   int judged = 0;
   for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
     const auto drawn = TransitionGenerator(seed).draw();
@@ -116,7 +116,7 @@ TEST(SiteSearch, FindsTheFewestChangesOfAllPlans) {
     if (!fewest) continue;
     ++judged;
     Room room(view);
-    SiteSearch search(view, room, SitePlan(view.sites.size()), all_sites(view));
+    GpuSearch search(view, room, SlicesByGpu(view.gpus.size()), all_gpus(view));
     ASSERT_LE(search.bound(), *fewest);
     std::int64_t nodes = kNodesMax;
     ASSERT_EQ(search.run(*fewest - 1, nodes), std::nullopt);
@@ -129,14 +129,14 @@ TEST(SiteSearch, FindsTheFewestChangesOfAllPlans) {
   EXPECT_GT(judged * 10, static_cast<int>(kCases) * 7);
 }
 
-/// Demands that the sites which stay serve by themselves: they get nothing on the others.
-std::vector<bool> settled_by(const TransitionView& view, const SitePlan& plan, const std::vector<bool>& free) {
+/// Demands that the GPUs which stay serve by themselves: they get nothing on the others.
+std::vector<bool> settled_by(const TransitionView& view, const SlicesByGpu& plan, const std::vector<bool>& free) {
   std::vector<bool> is_settled(view.demands.size(), true);
   std::vector<std::vector<Item>> items(view.demands.size());
-  for (std::size_t site = 0; site < plan.size(); ++site) {
-    for (const Held& held : plan[site]) {
-      if (free[site]) is_settled[ix(held.demand)] = false;
-      items[ix(held.demand)].push_back(item_on(view, static_cast<int>(site), held));
+  for (std::size_t gpu = 0; gpu < plan.size(); ++gpu) {
+    for (const Held& held : plan[gpu]) {
+      if (free[gpu]) is_settled[ix(held.demand)] = false;
+      items[ix(held.demand)].push_back(item_on(view, static_cast<int>(gpu), held));
     }
   }
   for (std::size_t d = 0; d < items.size(); ++d) {
@@ -145,7 +145,7 @@ std::vector<bool> settled_by(const TransitionView& view, const SitePlan& plan, c
   return is_settled;
 }
 
-TEST(SiteSearch, LeavesTheOtherSitesAsTheyAre) {
+TEST(GpuSearch, LeavesTheOtherGpusAsTheyAre) {
   int judged = 0;
   int better = 0;
   for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
@@ -156,18 +156,18 @@ TEST(SiteSearch, LeavesTheOtherSitesAsTheyAre) {
     Rng rng = Rng(seed).split("search");
     const auto before = any_plan(view, rng);
     if (!before) continue;
-    std::vector<int> sites;
-    std::vector<bool> free(view.sites.size(), false);
-    for (std::size_t site = 0; site < view.sites.size(); ++site) {
+    std::vector<int> gpus;
+    std::vector<bool> free(view.gpus.size(), false);
+    for (std::size_t gpu = 0; gpu < view.gpus.size(); ++gpu) {
       if (rng.below(2) == 0) continue;
-      free[site] = true;
-      sites.push_back(static_cast<int>(site));
+      free[gpu] = true;
+      gpus.push_back(static_cast<int>(gpu));
     }
     const std::vector<bool> is_settled = settled_by(view, *before, free);
     std::int64_t fewest = INT64_MAX;
-    const bool are_all = EveryPlan(view, free, *before).visit([&](const SitePlan& plan, std::int64_t changes) {
-      for (const int site : sites) {
-        for (const Held& held : plan[ix(site)]) {
+    const bool are_all = EveryPlan(view, free, *before).visit([&](const SlicesByGpu& plan, std::int64_t changes) {
+      for (const int gpu : gpus) {
+        for (const Held& held : plan[ix(gpu)]) {
           if (is_settled[ix(held.demand)]) return;
         }
       }
@@ -176,7 +176,7 @@ TEST(SiteSearch, LeavesTheOtherSitesAsTheyAre) {
     if (!are_all) continue;
     ++judged;
     Room room(view);
-    SiteSearch search(view, room, *before, sites);
+    GpuSearch search(view, room, *before, gpus);
     ASSERT_LE(search.bound(), fewest);
     std::int64_t nodes = kNodesMax;
     ASSERT_EQ(search.run(fewest - 1, nodes), std::nullopt);
@@ -184,9 +184,9 @@ TEST(SiteSearch, LeavesTheOtherSitesAsTheyAre) {
     ASSERT_TRUE(plan.has_value());
     ASSERT_EQ(find_plan_fault(view, *plan), std::nullopt);
     ASSERT_EQ(changes_of(view, *plan), fewest);
-    for (std::size_t site = 0; site < plan->size(); ++site) {
-      if (free[site]) continue;
-      ASSERT_TRUE(std::ranges::is_permutation((*plan)[site], (*before)[site]));
+    for (std::size_t gpu = 0; gpu < plan->size(); ++gpu) {
+      if (free[gpu]) continue;
+      ASSERT_TRUE(std::ranges::is_permutation((*plan)[gpu], (*before)[gpu]));
     }
     if (fewest < changes_of(view, *before)) ++better;
   }
@@ -194,7 +194,7 @@ TEST(SiteSearch, LeavesTheOtherSitesAsTheyAre) {
   EXPECT_GT(better, 0);
 }
 
-TEST(SiteSearch, FillsAPlanInWhichSlicesAreMissing) {
+TEST(GpuSearch, FillsAPlanInWhichSlicesAreMissing) {
   for (const std::uint64_t seed : berth::testing::case_seeds(kCases / 3)) {
     const auto drawn = TransitionGenerator(seed).draw();
     if (!drawn) continue;
@@ -202,12 +202,12 @@ TEST(SiteSearch, FillsAPlanInWhichSlicesAreMissing) {
     const TransitionView view = *view_of(drawn->problem, drawn->standing, drawn->fewest);
     Rng rng = Rng(seed).split("missing");
     auto before = any_plan(view, rng);
-    if (!before || view.sites.empty()) continue;
+    if (!before || view.gpus.empty()) continue;
     const std::int64_t changes = changes_of(view, *before);
-    const auto site = static_cast<int>(rng.below(view.sites.size()));
-    (*before)[ix(site)].clear();
+    const auto gpu = static_cast<int>(rng.below(view.gpus.size()));
+    (*before)[ix(gpu)].clear();
     Room room(view);
-    SiteSearch search(view, room, *before, {site});
+    GpuSearch search(view, room, *before, {gpu});
     std::int64_t nodes = kNodesMax;
     const auto plan = search.run(changes, nodes);
     ASSERT_TRUE(plan.has_value());
@@ -216,7 +216,7 @@ TEST(SiteSearch, FillsAPlanInWhichSlicesAreMissing) {
   }
 }
 
-TEST(SiteSearch, EndsWithItsBudget) {
+TEST(GpuSearch, EndsWithItsBudget) {
   PackingProblem problem = runs_on("A30-24GB", mig::plain_rules(*mig::find_gpu_model("A30-24GB")).profiles);
   problem.demands[0].requests_per_second = Decimal(4);
   packing::PackResult fewest;
@@ -225,11 +225,11 @@ TEST(SiteSearch, EndsWithItsBudget) {
   Room room(view);
   for (const std::int64_t budget : {1, 2, 5}) {
     std::int64_t nodes = budget;
-    EXPECT_EQ(SiteSearch(view, room, SitePlan(1), {0}).run(4, nodes), std::nullopt) << budget;
+    EXPECT_EQ(GpuSearch(view, room, SlicesByGpu(1), {0}).run(4, nodes), std::nullopt) << budget;
     EXPECT_LE(nodes, 0) << budget;
   }
   std::int64_t nodes = 1000;
-  EXPECT_TRUE(SiteSearch(view, room, SitePlan(1), {0}).run(4, nodes).has_value());
+  EXPECT_TRUE(GpuSearch(view, room, SlicesByGpu(1), {0}).run(4, nodes).has_value());
   EXPECT_GT(nodes, 0);
 }
 

@@ -15,29 +15,29 @@ constexpr double kWasteMin = 0.05;
 
 std::size_t index_of(int number) { return static_cast<std::size_t>(number); }
 
-/// The ways to place a GPU's slices on a site, one after the other: the most of them on existing slices, no more of a
+/// The ways to place the slices of a packed GPU on one of the view, one after the other: the most of them on existing slices, no more of a
 /// demand than it has.
 class OverlapSearch {
  public:
   using Quotas = std::vector<std::vector<std::vector<int>>>;
 
-  OverlapSearch(const TransitionView& view, int site, const Quotas& quotas, const std::vector<int>& kinds, int tenant)
+  OverlapSearch(const TransitionView& view, int gpu, const Quotas& quotas, const std::vector<int>& kinds, int tenant)
       : view_(view),
-        site_(view.sites[index_of(site)]),
-        offer_(view.offers[index_of(site_.offer)]),
+        gpu_(view.gpus[index_of(gpu)]),
+        offer_(view.offers[index_of(gpu_.offer)]),
         quotas_(quotas),
         kinds_(kinds),
         tenant_(tenant),
-        used_(site_.standing.size(), false) {}
+        used_(gpu_.standing.size(), false) {}
 
   /// A new slice has no demand yet.
   std::vector<Held> run() {
-    place(0, 0);
+    site(0, 0);
     return best_;
   }
 
  private:
-  void place(std::size_t index, int kept) {
+  void site(std::size_t index, int kept) {
     if (++steps_ > kOverlapStepsMax && best_kept_ >= 0) return;
     if (kept + static_cast<int>(kinds_.size() - index) <= best_kept_) return;
     if (index == kinds_.size()) {
@@ -46,61 +46,61 @@ class OverlapSearch {
       return;
     }
     const int kind = kinds_[index];
-    for (std::size_t i = 0; i < site_.standing.size(); ++i) {
-      const StandingView& stood = view_.standing[index_of(site_.standing[i])];
+    for (std::size_t i = 0; i < gpu_.standing.size(); ++i) {
+      const StandingView& stood = view_.standing[index_of(gpu_.standing[i])];
       if (used_[i] || !may_keep(stood, kind)) continue;
       used_[i] = true;
-      try_place(index, kept + 1, {stood.place, stood.demand, site_.standing[i]});
+      try_site(index, kept + 1, {stood.site, stood.demand, gpu_.standing[i]});
       used_[i] = false;
     }
     for (std::size_t p = 0; p < offer_.map.sites.size(); ++p) {
-      if (offer_.map.sites[p].kind == kind) try_place(index, kept, {static_cast<int>(p), kNone, kNone});
+      if (offer_.map.sites[p].kind == kind) try_site(index, kept, {static_cast<int>(p), kNone, kNone});
     }
   }
 
   bool may_keep(const StandingView& stood, int kind) const {
-    if (stood.best == 0 || offer_.map.sites[index_of(stood.place)].kind != kind) return false;
+    if (stood.best == 0 || offer_.map.sites[index_of(stood.site)].kind != kind) return false;
     if (tenant_ != kNone && view_.demands[index_of(stood.demand)].tenant != tenant_) return false;
-    int quota = quotas_[index_of(stood.demand)][index_of(site_.offer)][index_of(kind)];
+    int quota = quotas_[index_of(stood.demand)][index_of(gpu_.offer)][index_of(kind)];
     for (std::size_t i = 0; i < held_.size(); ++i) {
       if (held_[i].demand == stood.demand && kinds_[i] == kind) --quota;
     }
     return quota > 0;
   }
 
-  void try_place(std::size_t index, int kept, const Held& held) {
-    if (!offer_.fits(standing_, held.place)) return;
-    standing_ |= Places{1} << held.place;
+  void try_site(std::size_t index, int kept, const Held& held) {
+    if (!offer_.fits(standing_, held.site)) return;
+    standing_ |= SiteSet{1} << held.site;
     held_.push_back(held);
-    place(index + 1, kept);
+    site(index + 1, kept);
     held_.pop_back();
-    standing_ &= ~(Places{1} << held.place);
+    standing_ &= ~(SiteSet{1} << held.site);
   }
 
   const TransitionView& view_;
-  const SiteView& site_;
+  const GpuView& gpu_;
   const OfferView& offer_;
   const Quotas& quotas_;
   const std::vector<int>& kinds_;
   int tenant_;
   std::vector<bool> used_;
-  Places standing_ = 0;
+  SiteSet standing_ = 0;
   std::vector<Held> held_;
   std::vector<Held> best_;
   int best_kept_ = -1;
   int steps_ = 0;
 };
 
-int kept_count(const std::vector<Held>& site) {
-  return static_cast<int>(std::ranges::count_if(site, [](const Held& held) { return held.standing != kNone; }));
+int kept_count(const std::vector<Held>& gpu) {
+  return static_cast<int>(std::ranges::count_if(gpu, [](const Held& held) { return held.standing != kNone; }));
 }
 
 }  // namespace
 
-std::vector<std::vector<HeldAt>> by_demand(const TransitionView& view, const SitePlan& plan) {
+std::vector<std::vector<HeldAt>> by_demand(const TransitionView& view, const SlicesByGpu& plan) {
   std::vector<std::vector<HeldAt>> slices(view.demands.size());
-  for (std::size_t site = 0; site < plan.size(); ++site) {
-    for (const Held& held : plan[site]) slices[index_of(held.demand)].push_back({static_cast<int>(site), held});
+  for (std::size_t gpu = 0; gpu < plan.size(); ++gpu) {
+    for (const Held& held : plan[gpu]) slices[index_of(held.demand)].push_back({static_cast<int>(gpu), held});
   }
   return slices;
 }
@@ -108,32 +108,32 @@ std::vector<std::vector<HeldAt>> by_demand(const TransitionView& view, const Sit
 std::vector<Item> items_of(const TransitionView& view, const std::vector<HeldAt>& slices) {
   std::vector<Item> items;
   items.reserve(slices.size());
-  for (const auto& [site, held] : slices) {
+  for (const auto& [gpu, held] : slices) {
     if (held.standing != kNone) {
       const StandingView& stood = view.standing[index_of(held.standing)];
       items.push_back({stood.low, stood.best});
       continue;
     }
-    const std::size_t offer = index_of(view.sites[index_of(site)].offer);
-    const int kind = view.offers[offer].map.sites[index_of(held.place)].kind;
+    const std::size_t offer = index_of(view.gpus[index_of(gpu)].offer);
+    const int kind = view.offers[offer].map.sites[index_of(held.site)].kind;
     const Rate rate = view.demands[index_of(held.demand)].rates[offer][index_of(kind)];
     items.push_back({rate, rate});
   }
   return items;
 }
 
-Places places_of(const std::vector<Held>& site) {
-  Places places = 0;
-  for (const Held& held : site) places |= Places{1} << held.place;
-  return places;
+SiteSet sites_of(const std::vector<Held>& gpu) {
+  SiteSet sites = 0;
+  for (const Held& held : gpu) sites |= SiteSet{1} << held.site;
+  return sites;
 }
 
-bool is_complete(const TransitionView& view, const SitePlan& plan) {
+bool is_complete(const TransitionView& view, const SlicesByGpu& plan) {
   std::int64_t price = 0;
   std::vector<std::int64_t> counts(view.offers.size(), 0);
-  for (std::size_t site = 0; site < plan.size(); ++site) {
-    if (plan[site].empty()) continue;
-    const std::size_t offer = index_of(view.sites[site].offer);
+  for (std::size_t gpu = 0; gpu < plan.size(); ++gpu) {
+    if (plan[gpu].empty()) continue;
+    const std::size_t offer = index_of(view.gpus[gpu].offer);
     price += view.offers[offer].price;
     if (++counts[offer] > view.offers[offer].count_max) return false;
   }
@@ -149,30 +149,30 @@ bool is_complete(const TransitionView& view, const SitePlan& plan) {
 
 Starter::Starter(const TransitionView& view, const PackingProblem& problem, const Packing& fewest, Room& room)
     : view_(view), problem_(problem), fewest_(fewest), room_(room) {
-  rank_sites(false);
+  rank_gpus(false);
 }
 
-void Starter::rank_sites(bool by_waste) {
+void Starter::rank_gpus(bool by_waste) {
   keepers_.clear();
-  std::vector<int> counts(view_.sites.size(), 0);
+  std::vector<int> counts(view_.gpus.size(), 0);
   for (const StandingView& stood : view_.standing) {
-    if (stood.best > 0) ++counts[index_of(stood.site)];
+    if (stood.best > 0) ++counts[index_of(stood.gpu)];
   }
-  for (std::size_t site = 0; site < view_.sites.size(); ++site) {
-    if (counts[site] > 0) keepers_.push_back(static_cast<int>(site));
+  for (std::size_t gpu = 0; gpu < view_.gpus.size(); ++gpu) {
+    if (counts[gpu] > 0) keepers_.push_back(static_cast<int>(gpu));
   }
   sort_stably(
       keepers_,
-      [&](int site) {
-        const double count = counts[index_of(site)];
-        return by_waste ? count / std::max(waste_of(site), kWasteMin) : count;
+      [&](int gpu) {
+        const double count = counts[index_of(gpu)];
+        return by_waste ? count / std::max(waste_of(gpu), kWasteMin) : count;
       },
       std::greater<>());
 }
 
-/// Compute slices of a site that its slices, retuned, use beyond what their rates would need elsewhere.
-double Starter::waste_of(int site) const {
-  const SiteView& own = view_.sites[index_of(site)];
+/// Compute slices of a GPU that its slices, retuned, use beyond what their rates would need elsewhere.
+double Starter::waste_of(int gpu) const {
+  const GpuView& own = view_.gpus[index_of(gpu)];
   double waste = view_.offers[index_of(own.offer)].weight;
   for (const int i : own.standing) {
     const StandingView& stood = view_.standing[index_of(i)];
@@ -189,36 +189,36 @@ double Starter::waste_of(int site) const {
   return waste;
 }
 
-std::optional<SitePlan> Starter::keep_sites(std::size_t count, bool fills_room, const Packer& pack) {
-  SitePlan plan(view_.sites.size());
+std::optional<SlicesByGpu> Starter::keep_gpus(std::size_t count, bool fills_room, const Packer& pack) {
+  SlicesByGpu plan(view_.gpus.size());
   if (count == 0) {
-    place(wanted_of(fewest_), plan);
+    site(wanted_of(fewest_), plan);
   } else {
     plan = keep_most(count);
     if (fills_room) fill(plan);
     const auto rest = pack_rest(plan, pack);
     if (!rest) return std::nullopt;
-    place(wanted_of(*rest), plan);
+    site(wanted_of(*rest), plan);
   }
   drop_surplus(plan);
   if (!is_complete(view_, plan)) return std::nullopt;
   return plan;
 }
 
-/// Site by site, each slice, unless one of the demand's would be surplus.
-SitePlan Starter::keep_most(std::size_t count) const {
-  SitePlan plan(view_.sites.size());
+/// GPU by GPU, each slice, unless one of the demand's would be surplus.
+SlicesByGpu Starter::keep_most(std::size_t count) const {
+  SlicesByGpu plan(view_.gpus.size());
   std::vector<Rate> sums(view_.demands.size(), 0);
   std::vector<Rate> least(view_.demands.size(), INT64_MAX);
   std::vector<std::int64_t> counts(view_.offers.size(), 0);
   std::int64_t price = 0;
   for (std::size_t rank = 0; rank < std::min(count, keepers_.size()); ++rank) {
-    const std::size_t site = index_of(keepers_[rank]);
-    const OfferView& offer = view_.offers[index_of(view_.sites[site].offer)];
-    std::int64_t& used = counts[index_of(view_.sites[site].offer)];
+    const std::size_t gpu = index_of(keepers_[rank]);
+    const OfferView& offer = view_.offers[index_of(view_.gpus[gpu].offer)];
+    std::int64_t& used = counts[index_of(view_.gpus[gpu].offer)];
     if (used >= offer.count_max || price + offer.price > view_.budget) continue;
     int tenant = kNone;
-    for (const int i : view_.sites[site].standing) {
+    for (const int i : view_.gpus[gpu].standing) {
       const StandingView& stood = view_.standing[index_of(i)];
       if (stood.best == 0) continue;
       if (view_.keeps_tenants_apart && tenant != kNone && tenant != stood.tenant) continue;
@@ -228,16 +228,16 @@ SitePlan Starter::keep_most(std::size_t count) const {
       sums[d] += stood.low;
       least[d] = smallest;
       tenant = stood.tenant;
-      plan[site].push_back({stood.place, stood.demand, i});
+      plan[gpu].push_back({stood.site, stood.demand, i});
     }
-    if (plan[site].empty()) continue;
+    if (plan[gpu].empty()) continue;
     ++used;
     price += offer.price;
   }
   return plan;
 }
 
-std::vector<Rate> Starter::lacking(const SitePlan& plan) const {
+std::vector<Rate> Starter::lacking(const SlicesByGpu& plan) const {
   std::vector<Rate> lacking;
   const auto slices = by_demand(view_, plan);
   for (std::size_t d = 0; d < slices.size(); ++d) {
@@ -248,8 +248,8 @@ std::vector<Rate> Starter::lacking(const SitePlan& plan) const {
   return lacking;
 }
 
-/// New slices in the free room of the sites in use, the largest shortage first.
-void Starter::fill(SitePlan& plan) {
+/// New slices in the free room of the GPUs in use, the largest shortage first.
+void Starter::fill(SlicesByGpu& plan) {
   std::vector<Rate> rest = lacking(plan);
   std::vector<int> order(rest.size());
   for (std::size_t d = 0; d < order.size(); ++d) order[d] = static_cast<int>(d);
@@ -261,25 +261,25 @@ void Starter::fill(SitePlan& plan) {
 }
 
 /// The smallest slice that covers the shortage, otherwise the one that covers most; where the least room is left over.
-bool Starter::fill_one(SitePlan& plan, int demand, Rate lacking) {
+bool Starter::fill_one(SlicesByGpu& plan, int demand, Rate lacking) {
   using Rank = std::tuple<bool, Rate, int, int, std::size_t, int>;
   std::optional<Rank> best;
-  for (std::size_t site = 0; site < plan.size(); ++site) {
-    if (plan[site].empty()) continue;
-    const int tenant = view_.demands[index_of(plan[site].front().demand)].tenant;
+  for (std::size_t gpu = 0; gpu < plan.size(); ++gpu) {
+    if (plan[gpu].empty()) continue;
+    const int tenant = view_.demands[index_of(plan[gpu].front().demand)].tenant;
     if (view_.keeps_tenants_apart && tenant != view_.demands[index_of(demand)].tenant) continue;
-    const int model = view_.sites[site].offer;
+    const int model = view_.gpus[gpu].offer;
     const OfferView& offer = view_.offers[index_of(model)];
-    const Places standing = places_of(plan[site]);
+    const SiteSet standing = sites_of(plan[gpu]);
     const Room::Extra before = room_.extra(model, standing);
     if (before.weight == 0) continue;
-    for (const int place : room_.useful(model)) {
-      const std::size_t kind = index_of(offer.map.sites[index_of(place)].kind);
+    for (const int site : room_.useful(model)) {
+      const std::size_t kind = index_of(offer.map.sites[index_of(site)].kind);
       const Rate rate = view_.demands[index_of(demand)].rates[index_of(model)][kind];
-      if (rate == 0 || !offer.fits(standing, place)) continue;
-      const Room::Extra after = room_.extra(model, standing | (Places{1} << place));
+      if (rate == 0 || !offer.fits(standing, site)) continue;
+      const Room::Extra after = room_.extra(model, standing | (SiteSet{1} << site));
       const bool is_short = rate < lacking;
-      const Rank rank(is_short, is_short ? -rate : 0, before.weight - after.weight, after.weight, site, place);
+      const Rank rank(is_short, is_short ? -rate : 0, before.weight - after.weight, after.weight, gpu, site);
       if (!best || rank < *best) best = rank;
     }
   }
@@ -289,7 +289,7 @@ bool Starter::fill_one(SitePlan& plan, int demand, Rate lacking) {
 }
 
 /// The shortage, packed for the remaining GPUs. Nothing if it needs more than allowed.
-std::optional<Packing> Starter::pack_rest(const SitePlan& plan, const Packer& pack) const {
+std::optional<Packing> Starter::pack_rest(const SlicesByGpu& plan, const Packer& pack) const {
   PackingProblem rest = problem_;
   rest.rules.headroom = Decimal(1);
   const std::vector<Rate> rates = lacking(plan);
@@ -301,16 +301,16 @@ std::optional<Packing> Starter::pack_rest(const SitePlan& plan, const Packer& pa
   if (is_empty) return Packing{};
   std::int64_t left = view_.budget;
   std::vector<std::int64_t> counts(view_.offers.size(), 0);
-  for (std::size_t site = 0; site < plan.size(); ++site) {
-    if (plan[site].empty()) continue;
-    ++counts[index_of(view_.sites[site].offer)];
-    left -= view_.offers[index_of(view_.sites[site].offer)].price;
+  for (std::size_t gpu = 0; gpu < plan.size(); ++gpu) {
+    if (plan[gpu].empty()) continue;
+    ++counts[index_of(view_.gpus[gpu].offer)];
+    left -= view_.offers[index_of(view_.gpus[gpu].offer)].price;
   }
   if (left <= 0) return std::nullopt;
   for (std::size_t k = 0; k < counts.size(); ++k) {
     const OfferView& offer = view_.offers[k];
-    const std::int64_t sites = std::ranges::count(view_.sites, static_cast<int>(k), &SiteView::offer);
-    rest.offers[k].count_max = std::max<std::int64_t>(0, std::min(offer.count_max, sites) - counts[k]);
+    const std::int64_t gpus = std::ranges::count(view_.gpus, static_cast<int>(k), &GpuView::offer);
+    rest.offers[k].count_max = std::max<std::int64_t>(0, std::min(offer.count_max, gpus) - counts[k]);
   }
   auto packed = pack(rest);
   if (!packed) return std::nullopt;
@@ -320,91 +320,91 @@ std::optional<Packing> Starter::pack_rest(const SitePlan& plan, const Packer& pa
 
 Starter::Wanted Starter::wanted_of(const Packing& packing) const {
   Wanted wanted;
-  wanted.site_tenants.assign(view_.sites.size(), kNone);
+  wanted.gpu_tenants.assign(view_.gpus.size(), kNone);
   for (std::size_t d = 0; d < view_.demands.size(); ++d) {
     wanted.quotas.emplace_back();
     for (const OfferView& offer : view_.offers) wanted.quotas.back().emplace_back(offer.map.kinds.size(), 0);
   }
-  std::vector<Shape> gpus;
-  gpus.reserve(packing.gpu_offers.size());
-  for (const std::uint32_t offer : packing.gpu_offers) gpus.push_back({static_cast<int>(offer), kNone, {}});
+  std::vector<Shape> shapes;
+  shapes.reserve(packing.gpu_offers.size());
+  for (const std::uint32_t offer : packing.gpu_offers) shapes.push_back({static_cast<int>(offer), kNone, {}});
   for (const PackedSlice& slice : packing.slices) {
-    Shape& gpu = gpus[slice.slice.gpu.index];
-    const OfferView& offer = view_.offers[index_of(gpu.offer)];
-    const int kind = offer.map.sites[index_of(offer.place_of({slice.slice.start, slice.slice.profile}))].kind;
-    gpu.kinds.push_back(kind);
-    if (view_.keeps_tenants_apart) gpu.tenant = view_.demands[slice.demand].tenant;
-    ++wanted.quotas[slice.demand][index_of(gpu.offer)][index_of(kind)];
+    Shape& shape = shapes[slice.slice.gpu.index];
+    const OfferView& offer = view_.offers[index_of(shape.offer)];
+    const int kind = offer.map.sites[index_of(offer.site_of({slice.slice.start, slice.slice.profile}))].kind;
+    shape.kinds.push_back(kind);
+    if (view_.keeps_tenants_apart) shape.tenant = view_.demands[slice.demand].tenant;
+    ++wanted.quotas[slice.demand][index_of(shape.offer)][index_of(kind)];
   }
-  for (Shape& gpu : gpus) {
-    const std::vector<int>& lengths = view_.offers[index_of(gpu.offer)].lengths;
-    std::ranges::sort(gpu.kinds, {}, [&](int kind) { return std::pair(-lengths[index_of(kind)], kind); });
-    ++wanted.shapes[std::move(gpu)];
+  for (Shape& shape : shapes) {
+    const std::vector<int>& lengths = view_.offers[index_of(shape.offer)].lengths;
+    std::ranges::sort(shape.kinds, {}, [&](int kind) { return std::pair(-lengths[index_of(kind)], kind); });
+    ++wanted.shapes[std::move(shape)];
   }
   return wanted;
 }
 
-std::vector<Held> Starter::overlap(const Wanted& wanted, const Shape& shape, int site) const {
-  return OverlapSearch(view_, site, wanted.quotas, shape.kinds, shape.tenant).run();
+std::vector<Held> Starter::overlap(const Wanted& wanted, const Shape& shape, int gpu) const {
+  return OverlapSearch(view_, gpu, wanted.quotas, shape.kinds, shape.tenant).run();
 }
 
-/// Assigns shapes to free sites, the largest overlap first; then shapes without overlap; then demands to new slices.
-void Starter::place(Wanted wanted, SitePlan& plan) const {
+/// Assigns shapes to free GPUs, the largest overlap first; then shapes without overlap; then demands to new slices.
+void Starter::site(Wanted wanted, SlicesByGpu& plan) const {
   place_best(wanted, plan);
   for (auto& [shape, count] : wanted.shapes) {
-    for (std::size_t site = 0; count > 0 && site < plan.size(); ++site) {
-      if (!plan[site].empty() || view_.sites[site].offer != shape.offer) continue;
-      plan[site] = overlap(wanted, shape, static_cast<int>(site));
-      wanted.site_tenants[site] = shape.tenant;
+    for (std::size_t gpu = 0; count > 0 && gpu < plan.size(); ++gpu) {
+      if (!plan[gpu].empty() || view_.gpus[gpu].offer != shape.offer) continue;
+      plan[gpu] = overlap(wanted, shape, static_cast<int>(gpu));
+      wanted.gpu_tenants[gpu] = shape.tenant;
       --count;
     }
   }
   share_out(wanted, plan);
 }
 
-/// An overlap only shrinks as demands are used up: one that has shrunk is queued again. O(shapes x sites x log)
+/// An overlap only shrinks as demands are used up: one that has shrunk is queued again. O(shapes x GPUs x log)
 /// overlaps and the repeated ones.
-void Starter::place_best(Wanted& wanted, SitePlan& plan) const {
-  std::set<std::tuple<int, int, int>> waiting;  // -overlap, site, number of the shape
+void Starter::place_best(Wanted& wanted, SlicesByGpu& plan) const {
+  std::set<std::tuple<int, int, int>> waiting;  // -overlap, GPU, number of the shape
   std::vector<const Shape*> shapes;
   for (const auto& [shape, count] : wanted.shapes) {
-    for (const int site : keepers_) {
-      if (!plan[index_of(site)].empty() || view_.sites[index_of(site)].offer != shape.offer) continue;
-      const int kept = kept_count(overlap(wanted, shape, site));
-      if (kept > 0) waiting.emplace(-kept, site, static_cast<int>(shapes.size()));
+    for (const int gpu : keepers_) {
+      if (!plan[index_of(gpu)].empty() || view_.gpus[index_of(gpu)].offer != shape.offer) continue;
+      const int kept = kept_count(overlap(wanted, shape, gpu));
+      if (kept > 0) waiting.emplace(-kept, gpu, static_cast<int>(shapes.size()));
     }
     shapes.push_back(&shape);
   }
   while (!waiting.empty()) {
-    const auto [rank, site, number] = *waiting.begin();
+    const auto [rank, gpu, number] = *waiting.begin();
     waiting.erase(waiting.begin());
     const Shape& shape = *shapes[index_of(number)];
-    if (!plan[index_of(site)].empty() || wanted.shapes[shape] == 0) continue;
-    std::vector<Held> held = overlap(wanted, shape, site);
+    if (!plan[index_of(gpu)].empty() || wanted.shapes[shape] == 0) continue;
+    std::vector<Held> held = overlap(wanted, shape, gpu);
     const int kept = kept_count(held);
     if (kept < -rank) {
-      if (kept > 0) waiting.emplace(-kept, site, number);
+      if (kept > 0) waiting.emplace(-kept, gpu, number);
       continue;
     }
     --wanted.shapes[shape];
     const OfferView& offer = view_.offers[index_of(shape.offer)];
     for (const Held& own : held) {
-      const int kind = offer.map.sites[index_of(own.place)].kind;
+      const int kind = offer.map.sites[index_of(own.site)].kind;
       if (own.demand != kNone) --wanted.quotas[index_of(own.demand)][index_of(shape.offer)][index_of(kind)];
     }
-    plan[index_of(site)] = std::move(held);
-    wanted.site_tenants[index_of(site)] = shape.tenant;
+    plan[index_of(gpu)] = std::move(held);
+    wanted.gpu_tenants[index_of(gpu)] = shape.tenant;
   }
 }
 
 /// Assigns to each new slice a demand that still needs one.
-void Starter::share_out(Wanted& wanted, SitePlan& plan) const {
-  for (std::size_t site = 0; site < plan.size(); ++site) {
-    const std::size_t model = index_of(view_.sites[site].offer);
-    const int tenant = wanted.site_tenants[site];
-    for (Held& held : plan[site]) {
+void Starter::share_out(Wanted& wanted, SlicesByGpu& plan) const {
+  for (std::size_t gpu = 0; gpu < plan.size(); ++gpu) {
+    const std::size_t model = index_of(view_.gpus[gpu].offer);
+    const int tenant = wanted.gpu_tenants[gpu];
+    for (Held& held : plan[gpu]) {
       if (held.demand != kNone) continue;
-      const std::size_t kind = index_of(view_.offers[model].map.sites[index_of(held.place)].kind);
+      const std::size_t kind = index_of(view_.offers[model].map.sites[index_of(held.site)].kind);
       const auto has_left = [&](int d) {
         const bool is_own = tenant == kNone || view_.demands[index_of(d)].tenant == tenant;
         return is_own && wanted.quotas[index_of(d)][model][kind] > 0;
@@ -436,14 +436,14 @@ std::optional<std::size_t> Starter::find_surplus(std::size_t demand, const std::
 }
 
 /// Removes slices while one of a demand is surplus.
-void Starter::drop_surplus(SitePlan& plan) const {
+void Starter::drop_surplus(SlicesByGpu& plan) const {
   auto slices = by_demand(view_, plan);
   for (std::size_t d = 0; d < slices.size(); ++d) {
     std::vector<HeldAt>& own = slices[d];
     while (!own.empty() && !tune(view_.demands[d].need, items_of(view_, own))) {
       const std::optional<std::size_t> surplus = find_surplus(d, own);
       if (!surplus) break;
-      std::erase(plan[index_of(own[*surplus].site)], own[*surplus].held);
+      std::erase(plan[index_of(own[*surplus].gpu)], own[*surplus].held);
       own.erase(own.begin() + static_cast<std::ptrdiff_t>(*surplus));
     }
   }

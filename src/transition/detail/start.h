@@ -1,4 +1,4 @@
-/// Starting plans: as much as possible stays in its place, the rest is packed anew.
+/// Starting plans: as much as possible stays in place, the rest is packed anew.
 #pragma once
 
 #include <compare>
@@ -12,29 +12,29 @@
 
 namespace berth::transition::detail {
 
-/// The slices of each demand in a plan: site, then place in the order of the site.
+/// The slices of each demand in a plan: by GPU, then in the order of its slices.
 struct HeldAt {
-  int site = 0;
+  int gpu = 0;
   Held held;
 };
-[[nodiscard]] std::vector<std::vector<HeldAt>> by_demand(const TransitionView& view, const SitePlan& plan);
+[[nodiscard]] std::vector<std::vector<HeldAt>> by_demand(const TransitionView& view, const SlicesByGpu& plan);
 [[nodiscard]] std::vector<Item> items_of(const TransitionView& view, const std::vector<HeldAt>& slices);
-[[nodiscard]] Places places_of(const std::vector<Held>& site);
+[[nodiscard]] SiteSet sites_of(const std::vector<Held>& gpu);
 
 /// Packs a problem, or returns nothing if that fails.
 using Packer = std::function<std::optional<Packing>(const PackingProblem&)>;
 
-/// A plan that keeps what it can on the `count` sites that can keep most, fills their free room, and packs the rest
-/// for the remaining sites; nothing if that needs more than allowed. With 0 sites it is `fewest`, placed where it
+/// A plan that keeps what it can on the `count` GPUs that can keep most, fills their free room, and packs the rest
+/// for the remaining GPUs; nothing if that needs more than allowed. With 0 GPUs it is `fewest`, placed where it
 /// coincides with most existing slices, and always found.
 class Starter {
  public:
   Starter(const TransitionView& view, const PackingProblem& problem, const Packing& fewest, Room& room);
 
-  [[nodiscard]] std::optional<SitePlan> keep_sites(std::size_t count, bool fills_room, const Packer& pack);
-  /// Orders the existing sites that can keep something: by the slices that they can keep, or by these per compute slice
+  [[nodiscard]] std::optional<SlicesByGpu> keep_gpus(std::size_t count, bool fills_room, const Packer& pack);
+  /// Orders the existing GPUs that can keep something: by the slices that they can keep, or by these per compute slice
   /// that they waste, measured by the best use that each demand has for it.
-  void rank_sites(bool by_waste);
+  void rank_gpus(bool by_waste);
   [[nodiscard]] const std::vector<int>& keepers() const { return keepers_; }
 
  private:
@@ -49,22 +49,22 @@ class Starter {
   struct Wanted {
     std::map<Shape, int> shapes;
     std::vector<std::vector<std::vector<int>>> quotas;  ///< by demand, offer, kind
-    std::vector<int> site_tenants;                      ///< of the shapes that are placed
+    std::vector<int> gpu_tenants;                       ///< of the shapes that are placed
   };
 
-  [[nodiscard]] double waste_of(int site) const;
-  [[nodiscard]] SitePlan keep_most(std::size_t count) const;
-  void fill(SitePlan& plan);
-  bool fill_one(SitePlan& plan, int demand, Rate lacking);
-  [[nodiscard]] std::vector<Rate> lacking(const SitePlan& plan) const;
-  [[nodiscard]] std::optional<Packing> pack_rest(const SitePlan& plan, const Packer& pack) const;
+  [[nodiscard]] double waste_of(int gpu) const;
+  [[nodiscard]] SlicesByGpu keep_most(std::size_t count) const;
+  void fill(SlicesByGpu& plan);
+  bool fill_one(SlicesByGpu& plan, int demand, Rate lacking);
+  [[nodiscard]] std::vector<Rate> lacking(const SlicesByGpu& plan) const;
+  [[nodiscard]] std::optional<Packing> pack_rest(const SlicesByGpu& plan, const Packer& pack) const;
   [[nodiscard]] Wanted wanted_of(const Packing& packing) const;
-  void place(Wanted wanted, SitePlan& plan) const;
-  void place_best(Wanted& wanted, SitePlan& plan) const;
-  [[nodiscard]] std::vector<Held> overlap(const Wanted& wanted, const Shape& shape, int site) const;
-  void share_out(Wanted& wanted, SitePlan& plan) const;
+  void site(Wanted wanted, SlicesByGpu& plan) const;
+  void place_best(Wanted& wanted, SlicesByGpu& plan) const;
+  [[nodiscard]] std::vector<Held> overlap(const Wanted& wanted, const Shape& shape, int gpu) const;
+  void share_out(Wanted& wanted, SlicesByGpu& plan) const;
   [[nodiscard]] std::optional<std::size_t> find_surplus(std::size_t demand, const std::vector<HeldAt>& slices) const;
-  void drop_surplus(SitePlan& plan) const;
+  void drop_surplus(SlicesByGpu& plan) const;
 
   const TransitionView& view_;
   const PackingProblem& problem_;
@@ -74,6 +74,6 @@ class Starter {
 };
 
 /// Whether each demand's slices meet its need without surplus, and the plan stays within its budget.
-[[nodiscard]] bool is_complete(const TransitionView& view, const SitePlan& plan);
+[[nodiscard]] bool is_complete(const TransitionView& view, const SlicesByGpu& plan);
 
 }  // namespace berth::transition::detail

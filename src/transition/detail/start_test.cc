@@ -68,32 +68,32 @@ TEST(PlanLists, HoldEverySliceOnce) {
       for (std::size_t i = 0; i < items.size(); ++i) {
         const HeldAt& own = slices[d][i];
         ASSERT_EQ(own.held.demand, static_cast<int>(d));
-        ASSERT_EQ(std::ranges::count((*plan)[ix(own.site)], own.held), 1);
-        ASSERT_EQ(items[i], item_on(view, own.site, own.held)) << "seed " << seed;
+        ASSERT_EQ(std::ranges::count((*plan)[ix(own.gpu)], own.held), 1);
+        ASSERT_EQ(items[i], item_on(view, own.gpu, own.held)) << "seed " << seed;
       }
     }
-    for (const std::vector<Held>& site : *plan) {
-      count -= site.size();
-      Places places = 0;
-      for (const Held& held : site) places += Places{1} << held.place;
-      ASSERT_EQ(places_of(site), places);
+    for (const std::vector<Held>& gpu : *plan) {
+      count -= gpu.size();
+      SiteSet sites = 0;
+      for (const Held& held : gpu) sites += SiteSet{1} << held.site;
+      ASSERT_EQ(sites_of(gpu), sites);
     }
     ASSERT_EQ(count, 0U);
   }
 }
 
-/// A slice at a legal place of a site in use, for a demand that can run there.
-bool add_any(const TransitionView& view, SitePlan& plan, Rng& rng) {
+/// A slice at a legal site of a GPU in use, for a demand that can run there.
+bool add_any(const TransitionView& view, SlicesByGpu& plan, Rng& rng) {
   for (int tries = 0; tries < 50; ++tries) {
-    const std::size_t site = rng.below(plan.size());
-    const OfferView& offer = view.offers[ix(view.sites[site].offer)];
+    const std::size_t gpu = rng.below(plan.size());
+    const OfferView& offer = view.offers[ix(view.gpus[gpu].offer)];
     const Held held{static_cast<int>(rng.below(offer.map.sites.size())),
                     static_cast<int>(rng.below(view.demands.size())), kNone};
     const int tenant = view.demands[ix(held.demand)].tenant;
-    if (plan[site].empty() || !offer.fits(places_of(plan[site]), held.place)) continue;
-    if (view.keeps_tenants_apart && view.demands[ix(plan[site].front().demand)].tenant != tenant) continue;
-    if (item_on(view, static_cast<int>(site), held).best == 0) continue;
-    plan[site].push_back(held);
+    if (plan[gpu].empty() || !offer.fits(sites_of(plan[gpu]), held.site)) continue;
+    if (view.keeps_tenants_apart && view.demands[ix(plan[gpu].front().demand)].tenant != tenant) continue;
+    if (item_on(view, static_cast<int>(gpu), held).best == 0) continue;
+    plan[gpu].push_back(held);
     return true;
   }
   return false;
@@ -111,11 +111,11 @@ TEST(IsComplete, AsAPlanWithoutFault) {
     if (!plan || plan->empty()) continue;
     ASSERT_TRUE(is_complete(view, *plan));
     for (int round = 0; round < 4; ++round) {
-      std::vector<Held>& site = (*plan)[rng.below(plan->size())];
+      std::vector<Held>& gpu = (*plan)[rng.below(plan->size())];
       if (rng.below(2) == 0) {
         add_any(view, *plan, rng);
-      } else if (!site.empty()) {
-        site.erase(site.begin() + static_cast<std::ptrdiff_t>(rng.below(site.size())));
+      } else if (!gpu.empty()) {
+        gpu.erase(gpu.begin() + static_cast<std::ptrdiff_t>(rng.below(gpu.size())));
       }
       ASSERT_EQ(is_complete(view, *plan), find_plan_fault(view, *plan) == std::nullopt);
       if (!is_complete(view, *plan)) ++incomplete;
@@ -129,8 +129,8 @@ TEST(IsComplete, KeepsTheLimits) {
   packing::PackResult fewest;
   fewest.packing.gpu_offers = {0, 0};
   TransitionView view = *view_of(problem, {}, fewest);
-  const int whole = view.offers[0].place_of({0, *mig::find_profile(problem.offers[0].model, "4g.24gb")});
-  const SitePlan plan = {{{whole, 0, kNone}}, {{whole, 0, kNone}}};
+  const int whole = view.offers[0].site_of({0, *mig::find_profile(problem.offers[0].model, "4g.24gb")});
+  const SlicesByGpu plan = {{{whole, 0, kNone}}, {{whole, 0, kNone}}};
   EXPECT_TRUE(is_complete(view, plan));
   EXPECT_FALSE(is_complete(view, {{{whole, 0, kNone}}, {}}));
   view.offers[0].count_max = 1;
@@ -147,7 +147,7 @@ TEST(Starter, TheFallbackIsAlwaysFound) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const TransitionView view = *view_of(drawn->problem, drawn->standing, drawn->fewest);
     Room room(view);
-    const auto plan = Starter(view, drawn->problem, drawn->fewest.packing, room).keep_sites(0, false, refuses);
+    const auto plan = Starter(view, drawn->problem, drawn->fewest.packing, room).keep_gpus(0, false, refuses);
     ASSERT_TRUE(plan.has_value());
     ASSERT_EQ(find_plan_fault(view, *plan), std::nullopt);
   }
@@ -170,14 +170,14 @@ TEST(Starter, APackingThatExistsStaysAsItIs) {
     std::ranges::sort(existing.slices, {}, &PackedSlice::slice);
     const TransitionView view = *view_of(drawn->problem, drawn->standing, drawn->fewest);
     Room room(view);
-    const auto plan = Starter(view, drawn->problem, drawn->fewest.packing, room).keep_sites(0, false, refuses);
+    const auto plan = Starter(view, drawn->problem, drawn->fewest.packing, room).keep_gpus(0, false, refuses);
     ASSERT_TRUE(plan.has_value());
     ASSERT_EQ(changes_of(view, *plan), 0) << "seed " << seed;
   }
   EXPECT_GT(judged, 0);
 }
 
-TEST(Starter, PlansThatKeepSitesAreComplete) {
+TEST(Starter, PlansThatKeepGpusAreComplete) {
   int found = 0;
   for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
     const auto drawn = TransitionGenerator(seed).draw();
@@ -188,7 +188,7 @@ TEST(Starter, PlansThatKeepSitesAreComplete) {
     Starter starter(view, drawn->problem, drawn->fewest.packing, room);
     for (std::size_t count = 1; count <= starter.keepers().size() + 1; ++count) {
       for (const bool fills_room : {false, true}) {
-        const auto plan = starter.keep_sites(count, fills_room, first_fit);
+        const auto plan = starter.keep_gpus(count, fills_room, first_fit);
         if (!plan) continue;
         ++found;
         ASSERT_EQ(find_plan_fault(view, *plan), std::nullopt) << count << " sites";
@@ -221,7 +221,7 @@ TEST(Starter, TheRestIsASmallerProblem) {
       for (std::size_t o = 0; o < rest.offers.size(); ++o) {
         EXPECT_GE(rest.offers[o].count_max.value_or(-1), 0);
         EXPECT_LE(*rest.offers[o].count_max, view.offers[o].count_max);
-        EXPECT_LT(*rest.offers[o].count_max, std::ssize(view.sites) + 1);
+        EXPECT_LT(*rest.offers[o].count_max, std::ssize(view.gpus) + 1);
       }
       return std::nullopt;
     };
@@ -229,7 +229,7 @@ TEST(Starter, TheRestIsASmallerProblem) {
     Starter starter(view, whole, drawn->fewest.packing, room);
     for (std::size_t count = 1; count <= starter.keepers().size(); ++count) {
       const int before = asked;
-      const auto plan = starter.keep_sites(count, true, checks);
+      const auto plan = starter.keep_gpus(count, true, checks);
       ASSERT_EQ(plan.has_value() && asked > before, false) << "a plan of a packer that refused";
     }
   }
@@ -245,10 +245,10 @@ TEST(Starter, FillsTheRoomBesideWhatStays) {
   const TransitionView view = *view_of(problem, standing, fewest);
   Room room(view);
   Starter starter(view, problem, fewest.packing, room);
-  const auto filled = starter.keep_sites(1, true, refuses);
+  const auto filled = starter.keep_gpus(1, true, refuses);
   ASSERT_TRUE(filled.has_value());
   EXPECT_EQ(changes_of(view, *filled), 1);
-  EXPECT_EQ(starter.keep_sites(1, false, first_fit), std::nullopt);
+  EXPECT_EQ(starter.keep_gpus(1, false, first_fit), std::nullopt);
 }
 
 // One slice of 2 is fewer than two of 1.
@@ -259,7 +259,7 @@ TEST(Starter, FillsWithTheSmallestSliceThatCoversTheShortage) {
   fewest.packing = {{0}, {small_slice(0, 0, 0), small_slice(0, 1, 0), small_slice(0, 2, 0)}};
   const TransitionView view = *view_of(problem, standing, fewest);
   Room room(view);
-  const auto filled = Starter(view, problem, fewest.packing, room).keep_sites(1, true, refuses);
+  const auto filled = Starter(view, problem, fewest.packing, room).keep_gpus(1, true, refuses);
   ASSERT_TRUE(filled.has_value());
   EXPECT_EQ(changes_of(view, *filled), 1);
 }
@@ -273,7 +273,7 @@ TEST(Starter, WhatStaysCountsWithItsBestPoint) {
   fewest.packing = {{0}, {small_slice(0, 3, 0)}};
   const TransitionView view = *view_of(problem, standing, fewest);
   Room room(view);
-  const auto plan = Starter(view, problem, fewest.packing, room).keep_sites(1, true, refuses);
+  const auto plan = Starter(view, problem, fewest.packing, room).keep_gpus(1, true, refuses);
   ASSERT_TRUE(plan.has_value());
   EXPECT_EQ(changes_of(view, *plan), 0);
 }
@@ -288,7 +288,7 @@ TEST(Starter, DropsWhatNewSlicesMakeSurplus) {
   fewest.packing = {{0}, {small_slice(0, 0, 0), small_slice(0, 1, 0), small_slice(0, 2, 0), small_slice(0, 3, 0)}};
   const TransitionView view = *view_of(problem, standing, fewest);
   Room room(view);
-  const auto plan = Starter(view, problem, fewest.packing, room).keep_sites(1, true, refuses);
+  const auto plan = Starter(view, problem, fewest.packing, room).keep_gpus(1, true, refuses);
   ASSERT_TRUE(plan.has_value());
   EXPECT_EQ((*plan)[0].size(), 1U);
   EXPECT_EQ(changes_of(view, *plan), 2);
@@ -303,13 +303,13 @@ TEST(Starter, KeepsNoMoreThanTheNeedTakes) {
   fewest.packing = {{0}, {small_slice(0, 0, 0), small_slice(0, 1, 0)}};
   const TransitionView view = *view_of(problem, standing, fewest);
   Room room(view);
-  const auto plan = Starter(view, problem, fewest.packing, room).keep_sites(1, true, refuses);
+  const auto plan = Starter(view, problem, fewest.packing, room).keep_gpus(1, true, refuses);
   ASSERT_TRUE(plan.has_value());
   EXPECT_EQ((*plan)[0].size(), 2U);
   EXPECT_TRUE((*plan)[1].empty());
 }
 
-TEST(Starter, SitesThatKeepMostComeFirst) {
+TEST(Starter, GpusThatKeepMostComeFirst) {
   for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
     const auto drawn = TransitionGenerator(seed).draw();
     if (!drawn) continue;
@@ -317,26 +317,26 @@ TEST(Starter, SitesThatKeepMostComeFirst) {
     const TransitionView view = *view_of(drawn->problem, drawn->standing, drawn->fewest);
     Room room(view);
     Starter starter(view, drawn->problem, drawn->fewest.packing, room);
-    const auto kept_at = [&](int site) {
+    const auto kept_at = [&](int gpu) {
       return std::ranges::count_if(view.standing,
-                                   [&](const StandingView& stood) { return stood.site == site && stood.best > 0; });
+                                   [&](const StandingView& stood) { return stood.gpu == gpu && stood.best > 0; });
     };
     std::set<int> keepers;
-    for (int site = 0; site < static_cast<int>(view.sites.size()); ++site) {
-      if (kept_at(site) > 0) keepers.insert(site);
+    for (int gpu = 0; gpu < static_cast<int>(view.gpus.size()); ++gpu) {
+      if (kept_at(gpu) > 0) keepers.insert(gpu);
     }
     const std::vector<int> ranked = starter.keepers();
     ASSERT_EQ(std::set<int>(ranked.begin(), ranked.end()), keepers);
     ASSERT_EQ(ranked.size(), keepers.size());
     ASSERT_TRUE(std::ranges::is_sorted(
         ranked, [&](int a, int b) { return std::pair(-kept_at(a), a) < std::pair(-kept_at(b), b); }));
-    starter.rank_sites(true);
+    starter.rank_gpus(true);
     ASSERT_TRUE(std::ranges::is_permutation(starter.keepers(), ranked));
   }
 }
 
 // Both GPUs keep one slice; on the first it is as large as the GPU, on the second three quarters are wasted.
-TEST(Starter, SitesThatWasteLittleComeFirst) {
+TEST(Starter, GpusThatWasteLittleComeFirst) {
   const PackingProblem problem = problem_of({{"a", 4}, {"b", 1}});
   StandingPlan standing = {problem.demands, {{0, 0}, {small_slice(0, 0, 1), small_slice(1, 0, 0)}}};
   standing.packing.slices[1].slice.profile = *mig::find_profile(problem.offers[0].model, "4g.24gb");
@@ -345,7 +345,7 @@ TEST(Starter, SitesThatWasteLittleComeFirst) {
   const Packing none;
   Starter starter(view, problem, none, room);
   EXPECT_EQ(starter.keepers(), (std::vector<int>{0, 1}));
-  starter.rank_sites(true);
+  starter.rank_gpus(true);
   EXPECT_EQ(starter.keepers(), (std::vector<int>{1, 0}));
 }
 

@@ -127,17 +127,17 @@ class TransitionGenerator {
     mig::State state;
     for (int tries = from(0, 5); tries > 0; --tries) {
       const bool is_full = !model.is_mig_capable() || chance(10);
-      mig::Placement place{0, is_full ? ProfileId::full() : drawn_profile(model)};
+      mig::Placement site{0, is_full ? ProfileId::full() : drawn_profile(model)};
       if (!is_full) {
-        const std::vector<int>& starts = model.profiles[place.profile.index].starts;
-        place.start = starts[rng_.below(starts.size())];
+        const std::vector<int>& starts = model.profiles[site.profile.index].starts;
+        site.start = starts[rng_.below(starts.size())];
       }
-      state.push_back(place);
+      state.push_back(site);
       if (mig::find_clash(model, state)) {
         state.pop_back();
         continue;
       }
-      add_slice(model, place);
+      add_slice(model, site);
     }
   }
 
@@ -149,17 +149,17 @@ class TransitionGenerator {
   }
 
   /// At one of its rows, or at a point that nobody has measured.
-  void add_slice(const GpuModel& model, const mig::Placement& place) {
+  void add_slice(const GpuModel& model, const mig::Placement& site) {
     StandingPlan& standing = drawn_.standing;
     const auto gpu = static_cast<std::uint32_t>(standing.packing.gpu_offers.size() - 1);
-    PackedSlice packed{.slice = {.gpu = {gpu}, .start = place.start, .profile = place.profile},
+    PackedSlice packed{.slice = {.gpu = {gpu}, .start = site.start, .profile = site.profile},
                        .demand = static_cast<std::uint32_t>(rng_.below(standing.demands.size())),
                        .batch = 64,
                        .processes = 1,
                        .requests_per_second = Decimal(from(1, 6))};
     const PerformanceTable* table = drawn_.problem.table_of(standing.demands[packed.demand].model);
     for (const PerformancePoint& point : table == nullptr ? std::vector<PerformancePoint>{} : table->points) {
-      if (point.gpu != model.name || point.profile != profile_name(model, place.profile)) continue;
+      if (point.gpu != model.name || point.profile != profile_name(model, site.profile)) continue;
       if (packed.batch < 64 && chance(50)) continue;
       packed.batch = point.batch;
       packed.processes = point.processes;
@@ -200,47 +200,47 @@ inline bool has_surplus(Rate need, const std::vector<Item>& items) {
 }
 
 /// The two rates of a slice of a plan.
-inline Item item_on(const TransitionView& view, int site, const Held& held) {
+inline Item item_on(const TransitionView& view, int gpu, const Held& held) {
   const auto at = [](int index) { return static_cast<std::size_t>(index); };
   if (held.standing != kNone) {
     return {view.standing[at(held.standing)].low, view.standing[at(held.standing)].best};
   }
-  const std::size_t offer = at(view.sites[at(site)].offer);
-  const std::size_t kind = at(view.offers[offer].map.sites[at(held.place)].kind);
+  const std::size_t offer = at(view.gpus[at(gpu)].offer);
+  const std::size_t kind = at(view.offers[offer].map.sites[at(held.site)].kind);
   const Rate rate = view.demands[at(held.demand)].rates[offer][kind];
   return {rate, rate};
 }
 
-/// Why a plan of sites is not one of the view's, or nothing: places, tenants, what is kept, the budget, the demands.
-inline std::optional<std::string> find_plan_fault(const TransitionView& view, const SitePlan& plan) {
+/// Why a plan is not one of the view's, or nothing: sites, tenants, what is kept, the budget, the demands.
+inline std::optional<std::string> find_plan_fault(const TransitionView& view, const SlicesByGpu& plan) {
   const auto at = [](int index) { return static_cast<std::size_t>(index); };
-  if (plan.size() != view.sites.size()) return "the plan has another number of sites";
+  if (plan.size() != view.gpus.size()) return "the plan has another number of sites";
   std::vector<std::vector<Item>> items(view.demands.size());
   std::vector<std::int64_t> counts(view.offers.size(), 0);
   std::vector<bool> is_kept(view.standing.size(), false);
   std::int64_t price = 0;
-  for (std::size_t site = 0; site < plan.size(); ++site) {
-    const std::size_t offer = at(view.sites[site].offer);
+  for (std::size_t gpu = 0; gpu < plan.size(); ++gpu) {
+    const std::size_t offer = at(view.gpus[gpu].offer);
     mig::State state;
-    for (const Held& held : plan[site]) {
+    for (const Held& held : plan[gpu]) {
       if (held.demand == kNone) return "a slice has no demand";
-      state.push_back(view.offers[offer].map.sites[at(held.place)].placement());
-      items[at(held.demand)].push_back(item_on(view, static_cast<int>(site), held));
+      state.push_back(view.offers[offer].map.sites[at(held.site)].placement());
+      items[at(held.demand)].push_back(item_on(view, static_cast<int>(gpu), held));
       if (items[at(held.demand)].back().best == 0) return "a slice serves nothing";
       if (view.keeps_tenants_apart &&
-          view.demands[at(held.demand)].tenant != view.demands[at(plan[site].front().demand)].tenant) {
+          view.demands[at(held.demand)].tenant != view.demands[at(plan[gpu].front().demand)].tenant) {
         return "two tenants on one GPU";
       }
       if (held.standing == kNone) continue;
       const StandingView& stood = view.standing[at(held.standing)];
-      if (stood.site != static_cast<int>(site) || stood.place != held.place || stood.demand != held.demand) {
+      if (stood.gpu != static_cast<int>(gpu) || stood.site != held.site || stood.demand != held.demand) {
         return "a slice is kept elsewhere than it stands";
       }
       if (is_kept[at(held.standing)]) return "a slice is kept twice";
       is_kept[at(held.standing)] = true;
     }
     if (auto clash = mig::find_clash(*view.offers[offer].model, state)) return clash;
-    if (plan[site].empty()) continue;
+    if (plan[gpu].empty()) continue;
     price += view.offers[offer].price;
     if (++counts[offer] > view.offers[offer].count_max) return "more GPUs than there are";
   }
@@ -254,35 +254,35 @@ inline std::optional<std::string> find_plan_fault(const TransitionView& view, co
   return std::nullopt;
 }
 
-/// Every plan of a view, by trying every content of every site. A slice of a demand at the place of one of its existing
-/// slices is that one. New sites of one model are alike: of plans that differ in their order only one is visited.
+/// Every plan of a view, by trying every content of every GPU. A slice of a demand at the site of one of its existing
+/// slices is that one. New GPUs of one model are alike: of plans that differ in their order only one is visited.
 class EveryPlan {
  public:
-  using Visit = std::function<void(const SitePlan& plan, std::int64_t changes)>;
+  using Visit = std::function<void(const SlicesByGpu& plan, std::int64_t changes)>;
 
-  /// The sites that are not `free` keep what `fixed` has there.
-  EveryPlan(const TransitionView& view, std::vector<bool> free, SitePlan fixed)
+  /// The GPUs that are not `free` keep what `fixed` has there.
+  EveryPlan(const TransitionView& view, std::vector<bool> free, SlicesByGpu fixed)
       : view_(view), free_(std::move(free)), plan_(std::move(fixed)), items_(view.demands.size()) {
     counts_.assign(view.offers.size(), 0);
-    for (std::size_t site = 0; site < plan_.size(); ++site) {
-      contents_.push_back(free_[site] ? contents_of(static_cast<int>(site)) : std::vector<Content>{plan_[site]});
-      plan_[site].clear();
+    for (std::size_t gpu = 0; gpu < plan_.size(); ++gpu) {
+      contents_.push_back(free_[gpu] ? contents_of(static_cast<int>(gpu)) : std::vector<Content>{plan_[gpu]});
+      plan_[gpu].clear();
     }
   }
   explicit EveryPlan(const TransitionView& view)
-      : EveryPlan(view, std::vector<bool>(view.sites.size(), true), SitePlan(view.sites.size())) {}
+      : EveryPlan(view, std::vector<bool>(view.gpus.size(), true), SlicesByGpu(view.gpus.size())) {}
 
   /// False: there are too many, not all were visited.
   [[nodiscard]] bool visit(const Visit& visit) {
     visit_ = &visit;
-    try_site(0, 0);
+    try_gpu(0, 0);
     return steps_ <= kStepsMax;
   }
 
   /// The fewest changes; INT64_MAX: there is no plan. Nothing: there are too many.
   [[nodiscard]] std::optional<std::int64_t> fewest() {
     std::int64_t least = INT64_MAX;
-    if (!visit([&](const SitePlan&, std::int64_t changes) { least = std::min(least, changes); })) {
+    if (!visit([&](const SlicesByGpu&, std::int64_t changes) { least = std::min(least, changes); })) {
       return std::nullopt;
     }
     return least;
@@ -295,25 +295,25 @@ class EveryPlan {
 
   static std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
-  [[nodiscard]] std::vector<Content> contents_of(int site) {
-    const OfferView& offer = view_.offers[at(view_.sites[at(site)].offer)];
+  [[nodiscard]] std::vector<Content> contents_of(int gpu) {
+    const OfferView& offer = view_.offers[at(view_.gpus[at(gpu)].offer)];
     std::vector<Content> contents;
     mig::Rules rules;
     for (std::size_t kind = 0; kind < offer.map.kinds.size(); ++kind) {
       const auto runs = [&](const DemandView& demand) {
-        return demand.need > 0 && demand.rates[at(view_.sites[at(site)].offer)][kind] > 0;
+        return demand.need > 0 && demand.rates[at(view_.gpus[at(gpu)].offer)][kind] > 0;
       };
       if (std::ranges::none_of(view_.demands, runs)) continue;
       if (offer.map.kinds[kind].profile.is_full()) {
         Content content;
-        assign(site, {{0, ProfileId::full()}}, content, contents);
+        assign(gpu, {{0, ProfileId::full()}}, content, contents);
       } else {
         rules.profiles.push_back(offer.map.kinds[kind].profile);
       }
     }
     const auto add = [&](const mig::State& state) {
       Content content;
-      assign(site, state, content, contents);
+      assign(gpu, state, content, contents);
     };
     if (offer.model->is_mig_capable()) {
       mig::for_each_state(*offer.model, rules, add);
@@ -323,58 +323,58 @@ class EveryPlan {
     return contents;
   }
 
-  void assign(int site, const mig::State& state, Content& content, std::vector<Content>& contents) {
+  void assign(int gpu, const mig::State& state, Content& content, std::vector<Content>& contents) {
     if (++steps_ > kStepsMax) return;
     if (content.size() == state.size()) {
       contents.push_back(content);
       return;
     }
-    const OfferView& offer = view_.offers[at(view_.sites[at(site)].offer)];
-    const int place = offer.place_of(state[content.size()]);
+    const OfferView& offer = view_.offers[at(view_.gpus[at(gpu)].offer)];
+    const int site = offer.site_of(state[content.size()]);
     for (int d = 0; d < static_cast<int>(view_.demands.size()); ++d) {
       const DemandView& demand = view_.demands[at(d)];
-      const Held held{place, d, standing_at(site, place, d)};
-      if (demand.need == 0 || item_on(view_, site, held).best == 0) continue;
+      const Held held{site, d, standing_at(gpu, site, d)};
+      if (demand.need == 0 || item_on(view_, gpu, held).best == 0) continue;
       if (view_.keeps_tenants_apart && !content.empty() &&
           view_.demands[at(content.front().demand)].tenant != demand.tenant) {
         continue;
       }
       content.push_back(held);
-      assign(site, state, content, contents);
+      assign(gpu, state, content, contents);
       content.pop_back();
     }
   }
 
-  [[nodiscard]] int standing_at(int site, int place, int demand) const {
+  [[nodiscard]] int standing_at(int gpu, int site, int demand) const {
     for (std::size_t i = 0; i < view_.standing.size(); ++i) {
       const StandingView& stood = view_.standing[i];
-      if (stood.site == site && stood.place == place && stood.demand == demand && stood.best > 0) {
+      if (stood.gpu == gpu && stood.site == site && stood.demand == demand && stood.best > 0) {
         return static_cast<int>(i);
       }
     }
     return kNone;
   }
 
-  void try_site(std::size_t site, std::size_t first) {
+  void try_gpu(std::size_t gpu, std::size_t first) {
     if (++steps_ > kStepsMax) return;
-    if (site == contents_.size()) return finish();
-    const std::size_t offer = at(view_.sites[site].offer);
-    for (std::size_t i = first; i < contents_[site].size(); ++i) {
-      const Content& content = contents_[site][i];
+    if (gpu == contents_.size()) return finish();
+    const std::size_t offer = at(view_.gpus[gpu].offer);
+    for (std::size_t i = first; i < contents_[gpu].size(); ++i) {
+      const Content& content = contents_[gpu][i];
       const bool is_used = !content.empty();
       if (is_used &&
           (price_ + view_.offers[offer].price > view_.budget || counts_[offer] >= view_.offers[offer].count_max)) {
         continue;
       }
       for (const Held& held : content) {
-        items_[at(held.demand)].push_back(item_on(view_, static_cast<int>(site), held));
+        items_[at(held.demand)].push_back(item_on(view_, static_cast<int>(gpu), held));
       }
       if (!is_any_surplus(content)) {
         price_ += is_used ? view_.offers[offer].price : 0;
         counts_[offer] += is_used ? 1 : 0;
-        plan_[site] = content;
-        try_site(site + 1, is_twin(site + 1) ? i : 0);
-        plan_[site].clear();
+        plan_[gpu] = content;
+        try_gpu(gpu + 1, is_twin(gpu + 1) ? i : 0);
+        plan_[gpu].clear();
         counts_[offer] -= is_used ? 1 : 0;
         price_ -= is_used ? view_.offers[offer].price : 0;
       }
@@ -388,11 +388,11 @@ class EveryPlan {
     });
   }
 
-  /// A new site after a new one of the same model.
-  [[nodiscard]] bool is_twin(std::size_t site) const {
-    if (site == 0 || site >= view_.sites.size() || !free_[site] || !free_[site - 1]) return false;
-    const SiteView& own = view_.sites[site];
-    const SiteView& before = view_.sites[site - 1];
+  /// A new GPU after a new one of the same model.
+  [[nodiscard]] bool is_twin(std::size_t gpu) const {
+    if (gpu == 0 || gpu >= view_.gpus.size() || !free_[gpu] || !free_[gpu - 1]) return false;
+    const GpuView& own = view_.gpus[gpu];
+    const GpuView& before = view_.gpus[gpu - 1];
     return !own.is_standing && !before.is_standing && own.offer == before.offer;
   }
 
@@ -409,9 +409,9 @@ class EveryPlan {
 
   const TransitionView& view_;
   std::vector<bool> free_;
-  SitePlan plan_;
+  SlicesByGpu plan_;
   std::vector<std::vector<Item>> items_;        ///< by demand
-  std::vector<std::vector<Content>> contents_;  ///< by site
+  std::vector<std::vector<Content>> contents_;  ///< by GPU
   std::vector<std::int64_t> counts_;
   std::int64_t price_ = 0;
   std::int64_t steps_ = 0;
@@ -419,10 +419,10 @@ class EveryPlan {
 };
 
 /// One of all plans, each equally likely; nothing: there is none, or there are too many.
-inline std::optional<SitePlan> any_plan(const TransitionView& view, Rng& rng) {
-  std::optional<SitePlan> chosen;
+inline std::optional<SlicesByGpu> any_plan(const TransitionView& view, Rng& rng) {
+  std::optional<SlicesByGpu> chosen;
   std::uint64_t seen = 0;
-  const bool are_all = EveryPlan(view).visit([&](const SitePlan& plan, std::int64_t) {
+  const bool are_all = EveryPlan(view).visit([&](const SlicesByGpu& plan, std::int64_t) {
     if (rng.below(++seen) == 0) chosen = plan;
   });
   return are_all ? chosen : std::nullopt;

@@ -111,7 +111,7 @@ class Builder {
     for (std::size_t d = 0; d < problem_.demands.size(); ++d) {
       if (const auto added = add_demand(d); !added) return pass_on(added.error());
     }
-    add_sites(fewest);
+    add_gpus(fewest);
     return view_;
   }
 
@@ -129,8 +129,8 @@ class Builder {
       };
       const auto found = std::ranges::find_if(demands, is_same);
       StandingView stood;
-      stood.site = static_cast<int>(slice.slice.gpu.index);
-      stood.place = offer_at(slice).place_of({slice.slice.start, slice.slice.profile});
+      stood.gpu = static_cast<int>(slice.slice.gpu.index);
+      stood.site = offer_at(slice).site_of({slice.slice.start, slice.slice.profile});
       stood.demand = found == demands.end() ? kNone : static_cast<int>(found - demands.begin());
       stood.tenant = tenant_of(old.tenant);
       view_.standing.push_back(stood);
@@ -185,9 +185,9 @@ class Builder {
     for (std::size_t i = 0; i < view_.standing.size(); ++i) {
       StandingView& stood = view_.standing[i];
       if (stood.demand != index) continue;
-      const auto offer = standing_.packing.gpu_offers[static_cast<std::size_t>(stood.site)];
+      const auto offer = standing_.packing.gpu_offers[static_cast<std::size_t>(stood.gpu)];
       const auto kind =
-          static_cast<std::size_t>(view_.offers[offer].map.sites[static_cast<std::size_t>(stood.place)].kind);
+          static_cast<std::size_t>(view_.offers[offer].map.sites[static_cast<std::size_t>(stood.site)].kind);
       stood.in_force = *next++;
       stood.low = *next++;
       stood.best = view_.offers[offer].count_max > 0 ? demand.rates[offer][kind] : 0;
@@ -198,14 +198,14 @@ class Builder {
     view_.demands.push_back(std::move(demand));
   }
 
-  void add_sites(const packing::PackResult& fewest) {
+  void add_gpus(const packing::PackResult& fewest) {
     std::vector<std::int64_t> counts(view_.offers.size(), 0);
     for (const std::uint32_t offer : standing_.packing.gpu_offers) {
-      view_.sites.push_back({static_cast<int>(offer), true, {}});
+      view_.gpus.push_back({static_cast<int>(offer), true, {}});
       ++counts[offer];
     }
     for (std::size_t i = 0; i < view_.standing.size(); ++i) {
-      view_.sites[static_cast<std::size_t>(view_.standing[i].site)].standing.push_back(static_cast<int>(i));
+      view_.gpus[static_cast<std::size_t>(view_.standing[i].gpu)].standing.push_back(static_cast<int>(i));
     }
     std::vector<std::int64_t> packed(view_.offers.size(), 0);
     for (const std::uint32_t offer : fewest.packing.gpu_offers) {
@@ -217,7 +217,7 @@ class Builder {
       // A new GPU is useless while an existing one of its model is free.
       const std::int64_t most = offer.price > 0 ? view_.budget / offer.price : packed[k];
       for (std::int64_t i = counts[k]; i < std::min(most, offer.count_max); ++i) {
-        view_.sites.push_back({static_cast<int>(k), false, {}});
+        view_.gpus.push_back({static_cast<int>(k), false, {}});
       }
     }
   }
@@ -230,10 +230,10 @@ class Builder {
 
 }  // namespace
 
-int OfferView::place_of(const mig::Placement& placement) const {
-  const auto site = map.find_site(placement);
-  ENSURE(site.has_value());
-  return *site;
+int OfferView::site_of(const mig::Placement& placement) const {
+  const auto gpu = map.find_site(placement);
+  ENSURE(gpu.has_value());
+  return *gpu;
 }
 
 Result<TransitionView> view_of(const PackingProblem& problem, const StandingPlan& standing,
@@ -242,10 +242,10 @@ Result<TransitionView> view_of(const PackingProblem& problem, const StandingPlan
   return Builder(problem, standing).run(fewest);
 }
 
-std::int64_t changes_of(const TransitionView& view, const SitePlan& plan) {
+std::int64_t changes_of(const TransitionView& view, const SlicesByGpu& plan) {
   auto changes = static_cast<std::int64_t>(view.standing.size());
-  for (const std::vector<Held>& site : plan) {
-    for (const Held& held : site) changes += held.standing == kNone ? 1 : -1;
+  for (const std::vector<Held>& gpu : plan) {
+    for (const Held& held : gpu) changes += held.standing == kNone ? 1 : -1;
   }
   return changes;
 }

@@ -16,8 +16,8 @@
 namespace berth::transition::detail {
 
 using Rate = std::int64_t;
-/// Places on a GPU, numbered as OfferView::map's sites.
-using Places = mig::SiteSet;
+/// Sites of a GPU, numbered as in OfferView::map.
+using mig::SiteSet;
 
 inline constexpr int kNone = -1;
 
@@ -32,10 +32,10 @@ struct OfferView {
   std::int64_t price = 1;      ///< micro-USD per hour, or 1
   std::int64_t count_max = 0;  ///< of the new plan
 
-  /// Whether a slice at this place can be added to a legal set.
-  [[nodiscard]] bool fits(Places standing, int place) const { return map.fits(standing, mig::SiteIndex(place)); }
+  /// Whether a slice at this site can be added to a legal set.
+  [[nodiscard]] bool fits(SiteSet standing, int site) const { return map.fits(standing, mig::SiteIndex(site)); }
   /// Requires: the model has the placement.
-  [[nodiscard]] int place_of(const mig::Placement& placement) const;
+  [[nodiscard]] int site_of(const mig::Placement& placement) const;
 };
 
 struct DemandView {
@@ -49,8 +49,8 @@ struct DemandView {
 
 /// An existing slice.
 struct StandingView {
+  int gpu = 0;
   int site = 0;
-  int place = 0;
   int demand = kNone;  ///< kNone: no demand of the new problem
   int tenant = 0;
   Rate in_force = 0;  ///< its present rate
@@ -60,7 +60,7 @@ struct StandingView {
 };
 
 /// A GPU that may hold slices: the existing ones, then new ones.
-struct SiteView {
+struct GpuView {
   int offer = 0;
   bool is_standing = false;
   std::vector<int> standing;  ///< its existing slices
@@ -70,7 +70,7 @@ struct TransitionView {
   std::vector<OfferView> offers;
   std::vector<DemandView> demands;
   std::vector<StandingView> standing;  ///< in the order of the plan
-  std::vector<SiteView> sites;
+  std::vector<GpuView> gpus;
   std::int64_t budget = 0;  ///< what the new plan may use
   bool keeps_tenants_apart = false;
 };
@@ -79,17 +79,17 @@ struct TransitionView {
 [[nodiscard]] Result<TransitionView> view_of(const PackingProblem& problem, const StandingPlan& standing,
                                              const packing::PackResult& fewest);
 
-/// A slice on a site of a plan; `standing`: the existing slice that is kept as it, or kNone.
+/// A slice on a GPU of a plan; `standing`: the existing slice that is kept as it, or kNone.
 struct Held {
-  int place = 0;
+  int site = 0;
   int demand = 0;
   int standing = kNone;
   friend bool operator==(const Held&, const Held&) = default;
 };
 
-/// The slices of each site.
-using SitePlan = std::vector<std::vector<Held>>;
+/// The slices of each GPU of the view.
+using SlicesByGpu = std::vector<std::vector<Held>>;
 
-[[nodiscard]] std::int64_t changes_of(const TransitionView& view, const SitePlan& plan);
+[[nodiscard]] std::int64_t changes_of(const TransitionView& view, const SlicesByGpu& plan);
 
 }  // namespace berth::transition::detail

@@ -65,9 +65,9 @@ TEST(OfferView, KindsAreAllProfilesAndTheWholeGpu) {
   EXPECT_EQ(l4.length, 1);
 }
 
-TEST(OfferViewDeathTest, APlaceThatTheModelDoesNotHave) {
+TEST(OfferViewDeathTest, ASiteThatTheModelDoesNotHave) {
   const BareView bare({"L4-24GB"});
-  EXPECT_DEATH((void)bare.view.offers[0].place_of({1, ProfileId::full()}), "site");
+  EXPECT_DEATH((void)bare.view.offers[0].site_of({1, ProfileId::full()}), "site");
 }
 
 Decimal limited(const Decimal& rate, const Decimal& need) { return std::min(rate, need); }
@@ -136,8 +136,8 @@ void check_standing(const TransitionCase& drawn, const TransitionView& view, std
   const Demand& old = drawn.standing.demands[slice.demand];
   const std::uint32_t offer = drawn.standing.packing.gpu_offers[slice.slice.gpu.index];
   const GpuModel& model = drawn.problem.offers[offer].model;
-  ASSERT_EQ(stood.site, static_cast<int>(slice.slice.gpu.index));
-  ASSERT_EQ(view.offers[offer].map.sites[static_cast<std::size_t>(stood.place)].placement(),
+  ASSERT_EQ(stood.gpu, static_cast<int>(slice.slice.gpu.index));
+  ASSERT_EQ(view.offers[offer].map.sites[static_cast<std::size_t>(stood.site)].placement(),
             (mig::Placement{slice.slice.start, slice.slice.profile}));
   const auto own = std::ranges::find_if(drawn.problem.demands, [&](const Demand& demand) {
     return demand.model == old.model && demand.tenant == old.tenant;
@@ -188,18 +188,18 @@ TEST(TransitionView, APointThatNobodyMeasuredKeepsThePlansRate) {
 }
 
 /// GPUs of two models in the existing plan and in the packing.
-struct SiteRow {
+struct GpuRow {
   const char* name;
   std::vector<std::uint32_t> standing;
   std::vector<std::uint32_t> packed;
   std::optional<std::int64_t> prices[2];
   std::optional<std::int64_t> counts[2];
   std::int64_t budget;
-  std::vector<int> new_sites;  ///< their offers
+  std::vector<int> new_gpus;  ///< their offers
 };
 
-TEST(TransitionView, NewSitesAreWhatTheBudgetBuys) {
-  const SiteRow rows[] = {
+TEST(TransitionView, NewGpusAreWhatTheBudgetBuys) {
+  const GpuRow rows[] = {
       {"by count", {}, {0, 0, 1}, {{}, {}}, {{}, {}}, 3, {0, 0, 0, 1, 1, 1}},
       {"existing ones are used first", {0, 0, 1}, {0, 0, 1}, {{}, {}}, {{}, {}}, 3, {0, 1, 1}},
       {"by price", {}, {0, 1}, {2, 5}, {{}, {}}, 7, {0, 0, 0, 1}},
@@ -208,7 +208,7 @@ TEST(TransitionView, NewSitesAreWhatTheBudgetBuys) {
       {"free GPUs: as many as packed", {}, {0, 0, 1}, {0, 4}, {{}, {}}, 4, {0, 0, 1}},
       {"nothing is needed", {0, 1}, {}, {{}, {}}, {{}, {}}, 0, {}},
   };
-  for (const SiteRow& row : rows) {
+  for (const GpuRow& row : rows) {
     SCOPED_TRACE(row.name);
     PackingProblem problem;
     problem.offers = {{gpu("A30-24GB"), row.counts[0], row.prices[0]}, {gpu("L4-24GB"), row.counts[1], row.prices[1]}};
@@ -219,22 +219,22 @@ TEST(TransitionView, NewSitesAreWhatTheBudgetBuys) {
     const auto view = view_of(problem, standing, fewest);
     ASSERT_TRUE(view.has_value());
     EXPECT_EQ(view->budget, row.budget);
-    ASSERT_EQ(view->sites.size(), row.standing.size() + row.new_sites.size());
+    ASSERT_EQ(view->gpus.size(), row.standing.size() + row.new_gpus.size());
     std::vector<int> fresh;
-    for (std::size_t i = 0; i < view->sites.size(); ++i) {
-      ASSERT_EQ(view->sites[i].is_standing, i < row.standing.size());
-      if (!view->sites[i].is_standing) fresh.push_back(view->sites[i].offer);
+    for (std::size_t i = 0; i < view->gpus.size(); ++i) {
+      ASSERT_EQ(view->gpus[i].is_standing, i < row.standing.size());
+      if (!view->gpus[i].is_standing) fresh.push_back(view->gpus[i].offer);
     }
-    EXPECT_EQ(fresh, row.new_sites);
+    EXPECT_EQ(fresh, row.new_gpus);
   }
 }
 
-TEST(TransitionView, SlicesAreListedAtTheirSites) {
+TEST(TransitionView, SlicesAreListedAtTheirGpus) {
   const PackingProblem problem = one_demand(Decimal(30));
   const StandingPlan standing = {problem.demands, {{0, 0}, {small_slice(0, 1), small_slice(0, 3), small_slice(1, 0)}}};
   const auto view = view_of(problem, standing, {});
-  EXPECT_EQ(view->sites[0].standing, (std::vector<int>{0, 1}));
-  EXPECT_EQ(view->sites[1].standing, (std::vector<int>{2}));
+  EXPECT_EQ(view->gpus[0].standing, (std::vector<int>{0, 1}));
+  EXPECT_EQ(view->gpus[1].standing, (std::vector<int>{2}));
 }
 
 TEST(TransitionView, TenantsAreTheSameInBothPlans) {
