@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/instant.h"
+#include "base/overloaded.h"
 #include "domain/slice.h"
 #include "domain/unmet_floors.h"
 
@@ -37,8 +38,21 @@ struct Reason {
   friend bool operator==(const Reason&, const Reason&) = default;
 };
 
+/// What an action does to one slice.
+using SliceChange = std::variant<CreateSlice, DestroySlice, AssignSlice>;
+
+/// The slice that it changes.
+[[nodiscard]] inline const Slice& slice_of(const SliceChange& change) {
+  return std::visit(Overloaded{
+                        [](const CreateSlice& create) -> const Slice& { return create.slice; },
+                        [](const DestroySlice& destroy) -> const Slice& { return destroy.slice; },
+                        [](const AssignSlice& assign) -> const Slice& { return assign.holding.slice; },
+                    },
+                    change);
+}
+
 struct Action {
-  std::variant<CreateSlice, DestroySlice, AssignSlice> what;
+  SliceChange what;
   Reason reason;
   friend bool operator==(const Action&, const Action&) = default;
 };

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <ranges>
 #include <vector>
 
 #include "base/instant.h"
@@ -19,6 +20,8 @@ struct StandingSlice {
   std::optional<PointChoice> point = std::nullopt;  ///< as requested; absent: the default
   bool is_ready = false;                            ///< created, and works for its holders
   bool is_leaving = false;                          ///< to be destroyed
+
+  [[nodiscard]] Allocation allocation() const { return {.holding = holding, .point = point}; }
   friend bool operator==(const StandingSlice&, const StandingSlice&) = default;
 };
 
@@ -46,6 +49,10 @@ struct Snapshot {
   std::vector<StandingSlice> slices;   ///< sorted by slice
   std::vector<ServiceState> services;  ///< by ServiceId
 
+  /// The slices that are not to be destroyed.
+  [[nodiscard]] auto staying() const {
+    return slices | std::views::filter([](const StandingSlice& slice) { return !slice.is_leaving; });
+  }
   /// Whether a plan made now is the first layout: it takes effect at once, and costs nothing.
   [[nodiscard]] bool is_before_first_layout() const { return slices.empty() && now == Instant(); }
   /// When a plan made now takes effect, where planning takes so long.

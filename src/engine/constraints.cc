@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/counter_plan.h"
+#include "engine/fleet_after.h"
 #include "engine/static_conflict.h"
 #include "engine/verify.h"
 #include "profile/operating_point.h"
@@ -26,12 +27,6 @@ using Breach = std::optional<std::string>;
 /// as much.
 constexpr double kRateTolerance = 1e-9;
 
-/// The fleet after the plan, without the slices that are leaving.
-struct FleetAfter {
-  std::map<Slice, Allocation> slices;
-  std::set<GpuId> judged;  ///< GPUs on which constraints must hold after the plan
-};
-
 struct Judged {
   const Scenario& scenario;
   const Snapshot& snapshot;
@@ -39,35 +34,20 @@ struct Judged {
   Instant acts_at;
 };
 
-GpuId gpu_of(const Action& action) {
-  if (const auto* create = std::get_if<CreateSlice>(&action.what)) return create->slice.gpu;
-  if (const auto* destroy = std::get_if<DestroySlice>(&action.what)) return destroy->slice.gpu;
-  return std::get<AssignSlice>(action.what).holding.slice.gpu;
+FleetAfter fleet_after(const Judged& judged) {
+  FleetAfter fleet(judged.snapshot);
+  for (const Action& action : judged.plan.actions) fleet.apply(action);
+  return fleet;
 }
 
-FleetAfter fleet_after(const Judged& judged) {
-  FleetAfter fleet;
-  for (const StandingSlice& standing : judged.snapshot.slices) {
-    if (standing.is_leaving) continue;
-    const Holding& holding = standing.holding;
-    fleet.slices[holding.slice] = {.holding = holding, .point = standing.point};
-  }
-  for (const Action& action : judged.plan.actions) {
-    fleet.judged.insert(gpu_of(action));
-    if (const auto* create = std::get_if<CreateSlice>(&action.what)) {
-      fleet.slices[create->slice] = {};
-    } else if (const auto* destroy = std::get_if<DestroySlice>(&action.what)) {
-      fleet.slices.erase(destroy->slice);
-    } else {
-      const auto& assign = std::get<AssignSlice>(action.what);
-      const Holding& holding = assign.holding;
-      fleet.slices[holding.slice] = {.holding = holding, .point = assign.point};
-    }
-  }
+/// The GPUs on which constraints must hold after the plan: those that it changes, after the first layout all.
+std::set<GpuId> judged_gpus(const Judged& judged) {
+  std::set<GpuId> gpus;
+  for (const Action& action : judged.plan.actions) gpus.insert(slice_of(action.what).gpu);
   if (judged.snapshot.is_before_first_layout()) {
-    for (std::uint32_t gpu = 0; gpu < judged.scenario.gpu_count(); ++gpu) fleet.judged.insert(GpuId{gpu});
+    for (std::uint32_t gpu = 0; gpu < judged.scenario.gpu_count(); ++gpu) gpus.insert(GpuId{gpu});
   }
-  return fleet;
+  return gpus;
 }
 
 const ServiceSpec& spec_of(const Scenario& scenario, ServiceId service) { return scenario.services[service.index]; }
@@ -96,15 +76,14 @@ std::map<Slice, ServiceId> pin_owners(const Scenario& scenario) {
 
 Breach breach_of_pinned_actions(const Judged& judged, const std::map<Slice, ServiceId>& owners) {
   for (const Action& action : judged.plan.actions) {
-    const auto* destroy = std::get_if<DestroySlice>(&action.what);
-    const auto* assign = std::get_if<AssignSlice>(&action.what);
-    if (destroy == nullptr && assign == nullptr) continue;
-    const auto pin = owners.find(destroy != nullptr ? destroy->slice : assign->holding.slice);
+    if (std::holds_alternative<CreateSlice>(action.what)) continue;
+    const auto pin = owners.find(slice_of(action.what));
     if (pin == owners.end()) continue;
     const std::string where = fmt::format(
         "GPU {}: wanted {} to stay {}'s own ({}.pins)", pin->first.gpu.index, place_of(judged.scenario, pin->first),
         spec_of(judged.scenario, pin->second).name, spec_of(judged.scenario, pin->second).name);
-    if (destroy != nullptr) return where + ", found that the plan destroys it";
+    const auto* assign = std::get_if<AssignSlice>(&action.what);
+    if (assign == nullptr) return where + ", found that the plan destroys it";
     if (assign->holding.services == std::vector{pin->second}) continue;
     return fmt::format("{}, found that the plan gives it to {}", where,
                        holders_shown(judged.scenario, assign->holding.services));
@@ -112,16 +91,18 @@ Breach breach_of_pinned_actions(const Judged& judged, const std::map<Slice, Serv
   return std::nullopt;
 }
 
-Breach breach_of_pins(const Scenario& scenario, const FleetAfter& fleet, const std::map<Slice, ServiceId>& owners) {
+Breach breach_of_pins(const Judged& judged, const FleetAfter& fleet, const std::map<Slice, ServiceId>& owners) {
+  const Scenario& scenario = judged.scenario;
+  const std::set<GpuId> gpus = judged_gpus(judged);
   for (const auto& [slice, owner] : owners) {
-    if (!fleet.judged.contains(slice.gpu)) continue;
-    const auto found = fleet.slices.find(slice);
-    if (found != fleet.slices.end() && found->second.holding.services == std::vector{owner}) continue;
+    if (!gpus.contains(slice.gpu)) continue;
+    const auto found = fleet.slices().find(slice);
+    if (found != fleet.slices().end() && found->second.holding.services == std::vector{owner}) continue;
     const std::string& name = spec_of(scenario, owner).name;
     return fmt::format(
         "GPU {}: wanted {} for {} alone ({}.pins), found {}", slice.gpu.index, place_of(scenario, slice), name, name,
-        found == fleet.slices.end() ? "no such slice"
-                                    : "it held by " + holders_shown(scenario, found->second.holding.services));
+        found == fleet.slices().end() ? "no such slice"
+                                      : "it held by " + holders_shown(scenario, found->second.holding.services));
   }
   return std::nullopt;
 }
@@ -160,10 +141,9 @@ Breach breach_between(const Scenario& scenario, GpuId gpu, ServiceId service, Se
 
 Breach breach_on_gpu(const Scenario& scenario, const FleetAfter& fleet, GpuId gpu) {
   std::set<ServiceId> present;
-  for (auto it = fleet.slices.lower_bound({.gpu = gpu, .start = 0, .profile = {}});
-       it != fleet.slices.end() && it->first.gpu == gpu; ++it) {
-    const std::vector<ServiceId>& services = it->second.holding.services;
-    if (Breach breach = breach_in_slice(scenario, it->first, services)) return breach;
+  for (const Slice& slice : fleet.slices_on(gpu)) {
+    const std::vector<ServiceId>& services = fleet.slices().at(slice).holding.services;
+    if (Breach breach = breach_in_slice(scenario, slice, services)) return breach;
     present.insert(services.begin(), services.end());
   }
   for (const ServiceId service : present) {
@@ -242,7 +222,7 @@ Breach breach_of_budgets(const Judged& judged) {
 
 std::vector<double> planned_rates(const Scenario& scenario, const FleetAfter& fleet, PointRates& rates) {
   std::vector<double> sums(scenario.services.size(), 0.0);
-  for (const auto& [slice, after] : fleet.slices) {
+  for (const auto& [slice, after] : fleet.slices()) {
     if (after.holding.role != Role::kInference) continue;
     for (const ServiceId service : after.holding.services) {
       if (!spec_of(scenario, service).floor_attainment) continue;
@@ -325,8 +305,8 @@ class UnmetFloorsJudge {
 Breach hard_breach(const Judged& judged, const FleetAfter& fleet, PointRates& rates) {
   const std::map<Slice, ServiceId> owners = pin_owners(judged.scenario);
   if (Breach breach = breach_of_pinned_actions(judged, owners)) return breach;
-  if (Breach breach = breach_of_pins(judged.scenario, fleet, owners)) return breach;
-  for (const GpuId gpu : fleet.judged) {
+  if (Breach breach = breach_of_pins(judged, fleet, owners)) return breach;
+  for (const GpuId gpu : judged_gpus(judged)) {
     if (Breach breach = breach_on_gpu(judged.scenario, fleet, gpu)) return breach;
   }
   if (Breach breach = breach_of_points(judged, rates)) return breach;

@@ -16,9 +16,7 @@ using StandingBySlice = std::map<Slice, const StandingSlice*>;
 
 StandingBySlice staying_slices(const Snapshot& snapshot) {
   StandingBySlice staying;
-  for (const StandingSlice& standing : snapshot.slices) {
-    if (!standing.is_leaving) staying.emplace(standing.holding.slice, &standing);
-  }
+  for (const StandingSlice& standing : snapshot.staying()) staying.emplace(standing.holding.slice, &standing);
   return staying;
 }
 

@@ -16,19 +16,17 @@
 namespace berth {
 namespace {
 
+/// What a planner counts on; the checkers have a function of their own (engine/fleet_after.h).
 std::map<Slice, Allocation> slices_after(const Snapshot& snapshot, const Plan& plan) {
   std::map<Slice, Allocation> after;
-  for (const StandingSlice& standing : snapshot.slices) {
-    if (!standing.is_leaving) after[standing.holding.slice] = {standing.holding, standing.point};
-  }
+  for (const StandingSlice& standing : snapshot.staying()) after[standing.holding.slice] = standing.allocation();
   for (const Action& action : plan.actions) {
-    std::visit(
-        Overloaded{[&](const CreateSlice& create) {
-                     after[create.slice] = {{.slice = create.slice, .services = {}}, std::nullopt};
-                   },
-                   [&](const DestroySlice& destroy) { after.erase(destroy.slice); },
-                   [&](const AssignSlice& assign) { after[assign.holding.slice] = {assign.holding, assign.point}; }},
-        action.what);
+    std::visit(Overloaded{[&](const CreateSlice& create) {
+                            after[create.slice] = {.holding = {.slice = create.slice, .services = {}}};
+                          },
+                          [&](const DestroySlice& destroy) { after.erase(destroy.slice); },
+                          [&](const AssignSlice& assign) { after[assign.holding.slice] = assign; }},
+               action.what);
   }
   return after;
 }

@@ -353,8 +353,8 @@ class PlannerPolicy {
     const Reason reason = snapshot.is_before_first_layout()
                               ? Reason{.text = "first layout", .numbers = {}}
                               : reason_of(problem, problem.gpus[gpu.index], from, to, gain);
-    for (const StandingSlice& standing : snapshot.slices) {
-      if (standing.holding.slice.gpu != gpu || standing.is_leaving) continue;
+    for (const StandingSlice& standing : snapshot.staying()) {
+      if (standing.holding.slice.gpu != gpu) continue;
       const auto site = frame_.site_of(standing.holding.slice);
       if (site && stands_on(to, *site)) continue;
       plan.actions.push_back({.what = DestroySlice{standing.holding.slice}, .reason = reason});

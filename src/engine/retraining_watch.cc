@@ -42,9 +42,9 @@ void RetrainingWatch::observe(const Snapshot& snapshot) {
     progress.is_stale = is_stale;
     progress.per_second = 0;
   }
-  for (const StandingSlice& standing : snapshot.slices) {
+  for (const StandingSlice& standing : snapshot.staying()) {
     const Holding& holding = standing.holding;
-    if (holding.role != Role::kRetraining || !standing.is_ready || standing.is_leaving) continue;
+    if (holding.role != Role::kRetraining || !standing.is_ready) continue;
     const std::size_t index = holding.services.front().index;
     const auto& spec = scenario_.services[index].retraining;
     if (!spec || !services_[index].is_stale) continue;

@@ -19,9 +19,9 @@ struct OwnSlices {
 
 std::vector<OwnSlices> own_slices(const Snapshot& snapshot) {
   std::vector<OwnSlices> own(snapshot.services.size());
-  for (const StandingSlice& standing : snapshot.slices) {
+  for (const StandingSlice& standing : snapshot.staying()) {
     const Holding& holding = standing.holding;
-    if (holding.services.size() != 1 || standing.is_leaving) continue;
+    if (holding.services.size() != 1) continue;
     OwnSlices& slices = own[holding.services.front().index];
     if (holding.role == Role::kRetraining) {
       slices.retraining = holding.slice;

@@ -3,18 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <variant>
 #include <vector>
 
+#include "engine/fleet_after.h"
 #include "mig/geometry.h"
 
 namespace berth {
 namespace {
-
-/// The slices of each GPU after the plan.
-using FutureFleet = std::map<GpuId, std::set<Slice>>;
 
 std::string shown(const Scenario& scenario, const Slice& slice) {
   return fmt::format("{}@{} on GPU {}", profile_name(scenario.model_of(slice.gpu), slice.profile), slice.start,
@@ -26,7 +23,7 @@ bool is_known(const Scenario& scenario, const Slice& slice) {
   return slice.profile.is_full() || slice.profile.index < scenario.model_of(slice.gpu).profiles.size();
 }
 
-std::optional<std::string> find_clash_on(const Scenario& scenario, GpuId gpu, const std::set<Slice>& slices) {
+std::optional<std::string> find_clash_on(const Scenario& scenario, GpuId gpu, const std::vector<Slice>& slices) {
   const GpuModel& model = scenario.model_of(gpu);
   mig::State state;
   for (const Slice& slice : slices) {
@@ -56,22 +53,20 @@ std::optional<std::string> check_holding(const Scenario& scenario, const Holding
   return std::nullopt;
 }
 
-/// Applies one action to the future fleet, or returns why it cannot be applied.
-std::optional<std::string> check_action(const Scenario& scenario, const Action& action, FutureFleet& fleet) {
-  if (const auto* create = std::get_if<CreateSlice>(&action.what)) {
-    if (!is_known(scenario, create->slice))
-      return fmt::format("GPU {} or its profile does not exist", create->slice.gpu.index);
-    if (!fleet[create->slice.gpu].insert(create->slice).second)
-      return shown(scenario, create->slice) + " stands already";
-    return std::nullopt;
+/// Applies one action to the fleet, or returns why it cannot be applied.
+std::optional<std::string> check_action(const Scenario& scenario, const Action& action, FleetAfter& fleet) {
+  const Slice& slice = slice_of(action.what);
+  const bool creates = std::holds_alternative<CreateSlice>(action.what);
+  if (creates && !is_known(scenario, slice)) {
+    return fmt::format("GPU {} or its profile does not exist", slice.gpu.index);
   }
-  if (const auto* destroy = std::get_if<DestroySlice>(&action.what)) {
-    if (fleet[destroy->slice.gpu].erase(destroy->slice) == 0) return std::string("a slice to destroy does not stand");
-    return std::nullopt;
+  if (!fleet.apply(action)) {
+    if (creates) return shown(scenario, slice) + " stands already";
+    return fmt::format("a slice to {} does not stand",
+                       std::holds_alternative<DestroySlice>(action.what) ? "destroy" : "assign");
   }
-  const Holding& holding = std::get<AssignSlice>(action.what).holding;
-  if (!fleet[holding.slice.gpu].contains(holding.slice)) return std::string("a slice to assign does not stand");
-  return check_holding(scenario, holding);
+  const auto* assign = std::get_if<AssignSlice>(&action.what);
+  return assign == nullptr ? std::nullopt : check_holding(scenario, assign->holding);
 }
 
 }  // namespace
@@ -90,17 +85,14 @@ std::optional<std::string> find_objection(const Scenario& scenario, const Snapsh
   const bool is_first_layout = snapshot.is_before_first_layout();
   if (!is_first_layout && is_frozen(scenario, acts_at)) return std::string("a change would begin in a frozen window");
 
-  FutureFleet fleet;
-  for (const StandingSlice& standing : snapshot.slices) {
-    if (!standing.is_leaving) fleet[standing.holding.slice.gpu].insert(standing.holding.slice);
-  }
+  FleetAfter fleet(snapshot);
   std::set<GpuId> touched;
   for (const Action& action : plan.actions) {
     if (auto objection = check_action(scenario, action, fleet)) return objection;
-    if (const auto* create = std::get_if<CreateSlice>(&action.what)) touched.insert(create->slice.gpu);
+    if (std::holds_alternative<CreateSlice>(action.what)) touched.insert(slice_of(action.what).gpu);
   }
   for (const GpuId gpu : touched) {
-    if (auto clash = find_clash_on(scenario, gpu, fleet[gpu])) return clash;
+    if (auto clash = find_clash_on(scenario, gpu, fleet.slices_on(gpu))) return clash;
   }
   return std::nullopt;
 }

@@ -3,27 +3,13 @@
 #include <algorithm>
 #include <map>
 #include <utility>
-#include <variant>
-
-#include "base/overloaded.h"
 
 namespace berth::measure {
-namespace {
-
-GpuId gpu_of(const Decision::Step& step) {
-  return std::visit(Overloaded{[](const CreateSlice& create) { return create.slice.gpu; },
-                               [](const DestroySlice& destroy) { return destroy.slice.gpu; },
-                               [](const AssignSlice& assign) { return assign.holding.slice.gpu; }},
-                    step);
-}
-
-}  // namespace
-
 void DecisionLog::add(const Plan& plan, Instant acts_at) {
   std::map<GpuId, std::vector<std::size_t>> of_gpu;  // indices into `made`
   std::vector<Decision> made;
   for (const Action& action : plan.actions) {
-    const GpuId gpu = gpu_of(action.what);
+    const GpuId gpu = slice_of(action.what).gpu;
     std::vector<std::size_t>& places = of_gpu[gpu];
     const auto same = std::ranges::find_if(places, [&](std::size_t at) { return made[at].reason == action.reason; });
     if (same != places.end()) {

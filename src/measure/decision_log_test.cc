@@ -43,7 +43,7 @@ TEST(DecisionLog, APlanIsOneDecisionForEachGpuAndReason) {
   EXPECT_EQ(insight.decision_count, 4);
   EXPECT_EQ(insight.decisions[0].gpu, GpuId{0});
   EXPECT_EQ(insight.decisions[0].reason, (Reason{.text = "a", .numbers = {{"gain", 1.5}}}));
-  EXPECT_EQ(insight.decisions[0].steps, (std::vector<Decision::Step>{DestroySlice{here}, CreateSlice{here}}));
+  EXPECT_EQ(insight.decisions[0].steps, (std::vector<SliceChange>{DestroySlice{here}, CreateSlice{here}}));
   EXPECT_EQ(insight.decisions[1].gpu, GpuId{1});
   EXPECT_EQ(insight.decisions[1].steps.size(), 2U);
   EXPECT_EQ(insight.decisions[2].reason.text, "b");

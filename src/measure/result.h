@@ -100,11 +100,10 @@ inline constexpr std::size_t kForecastServicesMax = 64;
 
 /// The changes of one GPU by a plan, and the reason.
 struct Decision {
-  using Step = std::variant<CreateSlice, DestroySlice, AssignSlice>;
   Instant acts_at;
   GpuId gpu;
   Reason reason;
-  std::vector<Step> steps;  ///< in the order in which they begin
+  std::vector<SliceChange> steps;  ///< in the order in which they begin
 };
 inline constexpr std::size_t kDecisionsMax = 20'000;
 

@@ -75,7 +75,7 @@ double quanta_in(const FleetView& fleet, const JobRates& rates) {
 }
 
 /// The thief's decision: quanta in compute slices, and each service's variant.
-struct Allocation {
+struct StolenQuanta {
   double fleet_quanta = 0;
   std::vector<double> inference;
   std::vector<double> retraining;
@@ -108,20 +108,20 @@ class ThiefScheduler {
     }
   }
 
-  [[nodiscard]] Allocation run() const {
+  [[nodiscard]] StolenQuanta run() const {
     detail::ThiefProblem problem;
     problem.quanta = quanta_;
     problem.may_retrain = detail::due_services(services_);
     problem.value = [this](int service, const QuantaShare& share) { return pick(service, share).value; };
     const std::vector<QuantaShare> shares = detail::steal_quanta(problem);
-    Allocation allocation{
+    StolenQuanta stolen{
         .fleet_quanta = quanta_in(fleet_, rates_.front()), .inference = {}, .retraining = {}, .variants = {}};
     for (int service = 0; service < fleet_.service_count; ++service) {
-      allocation.inference.push_back(shares[service].inference * quantum_);
-      allocation.retraining.push_back(shares[service].retraining * quantum_);
-      allocation.variants.push_back(pick(service, shares[service]).variant);
+      stolen.inference.push_back(shares[service].inference * quantum_);
+      stolen.retraining.push_back(shares[service].retraining * quantum_);
+      stolen.variants.push_back(pick(service, shares[service]).variant);
     }
-    return allocation;
+    return stolen;
   }
 
  private:
@@ -246,7 +246,7 @@ Decision Ekya::Deciding::rounded(const Sight& sight) {
   const std::int64_t ahead = options_.horizon_seconds > 0 ? options_.horizon_seconds : scenario_.window_seconds;
   const auto services = detail::services_now(scenario_, sight, outlook_, ahead);
   const ThiefTerms terms{.horizon_seconds = horizon, .quanta_max = options_.quanta_max};
-  const Allocation wanted = ThiefScheduler(fleet_, rates_by_variant_, services, variants_, terms).run();
+  const StolenQuanta wanted = ThiefScheduler(fleet_, rates_by_variant_, services, variants_, terms).run();
 
   const JobRates rates = chosen_rates(rates_by_variant_, wanted.variants);
   const auto predicted = [&](int service, const Share& share) {

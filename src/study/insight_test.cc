@@ -85,7 +85,7 @@ TEST(Insight, ForecastsAreThoseOfThePlansThatWereMade) {
 }
 
 /// The slice that a step creates or destroys.
-std::optional<Slice> changed_slice(const measure::Decision::Step& step) {
+std::optional<Slice> changed_slice(const SliceChange& step) {
   if (const auto* create = std::get_if<CreateSlice>(&step)) return create->slice;
   if (const auto* destroy = std::get_if<DestroySlice>(&step)) return destroy->slice;
   return std::nullopt;
@@ -97,7 +97,7 @@ TEST(Insight, EachSliceThatComesOrGoesHasADecisionWithAReason) {
     std::set<std::pair<Slice, Instant>> decided;
     for (const measure::Decision& decision : ran.result.insight.decisions) {
       EXPECT_FALSE(decision.reason.text.empty()) << policy;
-      for (const measure::Decision::Step& step : decision.steps) {
+      for (const SliceChange& step : decision.steps) {
         if (const auto slice = changed_slice(step)) decided.emplace(*slice, decision.acts_at);
       }
     }

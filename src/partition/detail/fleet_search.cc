@@ -32,8 +32,7 @@ Worth worth_of_share(const ShareValue& value, int service, const Share& share) {
 /// The existing slices of each GPU.
 std::vector<std::vector<StandingSite>> standing_sites(const FleetView& fleet, const Snapshot& snapshot) {
   std::vector<std::vector<StandingSite>> standing(fleet.gpu_count());
-  for (const StandingSlice& slice : snapshot.slices) {
-    if (slice.is_leaving) continue;
+  for (const StandingSlice& slice : snapshot.staying()) {
     const Holding& holding = slice.holding;
     const ModelView& view = fleet.of_gpu(static_cast<int>(holding.slice.gpu.index));
     const auto site = view.map.find_site({.start = holding.slice.start, .profile = holding.slice.profile});
@@ -372,9 +371,7 @@ FleetPlan FleetSearch::best(const std::vector<FleetPlan>& more_starts) const {
 Target target_of(const FleetView& fleet, const FleetPlan& plan, const Snapshot& snapshot,
                  const std::function<std::optional<PointChoice>(const Slice&, ServiceId)>& point_of) {
   std::map<Slice, const StandingSlice*> standing;
-  for (const StandingSlice& slice : snapshot.slices) {
-    if (!slice.is_leaving) standing.emplace(slice.holding.slice, &slice);
-  }
+  for (const StandingSlice& slice : snapshot.staying()) standing.emplace(slice.holding.slice, &slice);
   Target target;
   for (int gpu = 0; gpu < fleet.gpu_count(); ++gpu) {
     const ModelView& view = fleet.of_gpu(gpu);

@@ -38,7 +38,7 @@ Json step_json(const Scenario& scenario, const char* verb, const Slice& slice, c
 
 /// The assignment of a slice that this decision creates; both are shown as one step.
 const AssignSlice* given_after(const measure::Decision& decision, const Slice& created) {
-  for (const measure::Decision::Step& step : decision.steps) {
+  for (const SliceChange& step : decision.steps) {
     const auto* assign = std::get_if<AssignSlice>(&step);
     if (assign != nullptr && assign->holding.slice == created) return assign;
   }
@@ -46,7 +46,7 @@ const AssignSlice* given_after(const measure::Decision& decision, const Slice& c
 }
 
 bool is_created(const measure::Decision& decision, const Slice& slice) {
-  return std::ranges::any_of(decision.steps, [&](const measure::Decision::Step& step) {
+  return std::ranges::any_of(decision.steps, [&](const SliceChange& step) {
     const auto* create = std::get_if<CreateSlice>(&step);
     return create != nullptr && create->slice == slice;
   });
@@ -54,7 +54,7 @@ bool is_created(const measure::Decision& decision, const Slice& slice) {
 
 Json steps_json(const Scenario& scenario, const measure::Decision& decision) {
   Json steps = Json::array();
-  for (const measure::Decision::Step& step : decision.steps) {
+  for (const SliceChange& step : decision.steps) {
     if (const auto* destroy = std::get_if<DestroySlice>(&step)) {
       steps.push_back(step_json(scenario, "destroy", destroy->slice, nullptr));
     } else if (const auto* create = std::get_if<CreateSlice>(&step)) {

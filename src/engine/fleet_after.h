@@ -1,0 +1,29 @@
+/// What stands once a plan is carried out, as the checkers see it: they share no code with the planners.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "domain/plan.h"
+#include "domain/slice.h"
+#include "domain/snapshot.h"
+
+namespace berth {
+
+/// The fleet while the actions of a plan are applied one by one. Slices that are leaving when the plan is made are gone.
+class FleetAfter {
+ public:
+  explicit FleetAfter(const Snapshot& snapshot);
+
+  /// Applies an action, and returns whether it could begin: a slice to create did not stand, any other one did.
+  bool apply(const Action& action);
+
+  [[nodiscard]] const std::map<Slice, Allocation>& slices() const { return slices_; }
+  /// By start.
+  [[nodiscard]] std::vector<Slice> slices_on(GpuId gpu) const;
+
+ private:
+  std::map<Slice, Allocation> slices_;
+};
+
+}  // namespace berth
