@@ -10,7 +10,7 @@
 
 namespace berth {
 
-/// The fleet while the actions of a plan are applied one by one. Slices that are leaving when the plan is made are gone.
+/// The fleet while the actions of a plan are applied one by one, without the slices that are leaving when it is made.
 class FleetAfter {
  public:
   explicit FleetAfter(const Snapshot& snapshot);
