@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/test_cases.h"
 #include "planner/solve.h"
 #include "window/check.h"
 #include "window/testing/problems.h"
@@ -12,9 +13,10 @@ namespace berth::planner {
 namespace {
 
 TEST(FloorProof, NoProofWhereAScheduleMeetsAllFloors) {
-  int met = 0;
-  int proven = 0;
-  for (std::uint64_t seed = 0; seed < 400 && !HasFailure(); ++seed) {
+  constexpr std::uint64_t kSeeds = berth::testing::by_build(400, 120);
+  std::uint64_t met = 0;
+  std::uint64_t proven = 0;
+  for (std::uint64_t seed = 0; seed < kSeeds && !HasFailure(); ++seed) {
     Rng rng(seed);
     const int gpus = 1 + static_cast<int>(rng.below(4));
     Problem problem = testing::fleet_problem(rng.split("problem"), gpus, 3, 4, 40);
@@ -28,8 +30,8 @@ TEST(FloorProof, NoProofWhereAScheduleMeetsAllFloors) {
     ASSERT_EQ(find_fault(problem, answer.schedule), std::nullopt);
     EXPECT_FALSE(is_proven) << fmt::format("seed {}\n{}", seed, testing::to_text(problem));
   }
-  EXPECT_GT(met, 60);
-  EXPECT_GT(proven, 30);
+  EXPECT_GT(met, kSeeds * 3 / 20);
+  EXPECT_GT(proven, kSeeds * 3 / 40);
 }
 
 }  // namespace
