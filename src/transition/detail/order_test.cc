@@ -149,7 +149,7 @@ class Replay {
 /// The kept slices that run at another point in the plan: those that must, and those that the need takes.
 std::vector<Rate> retuned_in(const TransitionView& view, const SitePlan& plan) {
   std::vector<Rate> retuned(view.standing.size(), 0);
-  std::vector<std::vector<Item>> items(view.demands.size());
+  std::vector<std::vector<SliceRates>> items(view.demands.size());
   std::vector<std::vector<int>> standing(view.demands.size());
   for (std::size_t site = 0; site < plan.size(); ++site) {
     for (const Held& held : plan[site]) {

@@ -42,8 +42,8 @@ Places mask_of(const OfferView& offer, const mig::State& state) {
 }
 
 /// The sizes of the slices of a state that another one does not have.
-Room::Extra size_beyond(const OfferView& offer, const mig::State& larger, Places standing) {
-  Room::Extra extra;
+SiteRoom::Extra size_beyond(const OfferView& offer, const mig::State& larger, Places standing) {
+  SiteRoom::Extra extra;
   for (const mig::Placement& placement : larger) {
     const int place = offer.place_of(placement);
     if (((standing >> place) & 1U) != 0) continue;
@@ -53,7 +53,7 @@ Room::Extra size_beyond(const OfferView& offer, const mig::State& larger, Places
   return extra;
 }
 
-TEST(Room, IsTheMostThatAnyLegalStateAdds) {
+TEST(SiteRoom, IsTheMostThatAnyLegalStateAdds) {
   struct Row {
     const char* gpu;
     std::vector<const char*> profiles;
@@ -71,29 +71,29 @@ TEST(Room, IsTheMostThatAnyLegalStateAdds) {
     const OfferView& offer = view.offers[0];
     std::vector<mig::State> states;
     mig::for_each_state(*offer.model, rules, [&](const mig::State& state) { states.push_back(state); });
-    Room room(view);
+    SiteRoom room(view);
     for (const mig::State& state : states) {
       const Places standing = mask_of(offer, state);
-      Room::Extra most;
+      SiteRoom::Extra most;
       for (const mig::State& larger : states) {
         if ((mask_of(offer, larger) & standing) != standing) continue;
-        const Room::Extra extra = size_beyond(offer, larger, standing);
+        const SiteRoom::Extra extra = size_beyond(offer, larger, standing);
         most = {std::max(most.weight, extra.weight), std::max(most.length, extra.length)};
       }
-      const Room::Extra found = room.extra(0, standing);
+      const SiteRoom::Extra found = room.extra(0, standing);
       ASSERT_EQ(found.weight, most.weight) << mig::to_string(*offer.model, state);
       ASSERT_EQ(found.length, most.length) << mig::to_string(*offer.model, state);
     }
   }
 }
 
-TEST(Room, UsefulPlacesAreThoseOfTheDemandsTheSmallestFirst) {
+TEST(SiteRoom, UsefulPlacesAreThoseOfTheDemandsTheSmallestFirst) {
   const GpuModel a30 = *mig::find_gpu_model("A30-24GB");
   const PackingProblem problem =
       runs_on("A30-24GB", {*mig::find_profile(a30, "1g.6gb"), *mig::find_profile(a30, "2g.12gb"), ProfileId::full()});
   const TransitionView view = *view_of(problem, {}, {});
   std::vector<int> weights;
-  const Room room(view);
+  const SiteRoom room(view);
   for (const int place : room.useful(0))
     weights.push_back(view.offers[0].weights[ix(view.offers[0].place_kinds[ix(place)])]);
   EXPECT_EQ(weights, (std::vector<int>{1, 1, 1, 1, 2, 2, 4}));
@@ -115,7 +115,7 @@ TEST(SiteSearch, FindsTheFewestChangesOfAllPlans) {
     const auto fewest = EveryPlan(view).fewest();
     if (!fewest) continue;
     ++judged;
-    Room room(view);
+    SiteRoom room(view);
     SiteSearch search(view, room, SitePlan(view.sites.size()), all_sites(view));
     ASSERT_LE(search.bound(), *fewest);
     std::int64_t nodes = kNodesMax;
@@ -132,7 +132,7 @@ TEST(SiteSearch, FindsTheFewestChangesOfAllPlans) {
 /// Demands that the sites which stay serve by themselves: they get nothing on the others.
 std::vector<bool> settled_by(const TransitionView& view, const SitePlan& plan, const std::vector<bool>& free) {
   std::vector<bool> is_settled(view.demands.size(), true);
-  std::vector<std::vector<Item>> items(view.demands.size());
+  std::vector<std::vector<SliceRates>> items(view.demands.size());
   for (std::size_t site = 0; site < plan.size(); ++site) {
     for (const Held& held : plan[site]) {
       if (free[site]) is_settled[ix(held.demand)] = false;
@@ -175,7 +175,7 @@ TEST(SiteSearch, LeavesTheOtherSitesAsTheyAre) {
     });
     if (!are_all) continue;
     ++judged;
-    Room room(view);
+    SiteRoom room(view);
     SiteSearch search(view, room, *before, sites);
     ASSERT_LE(search.bound(), fewest);
     std::int64_t nodes = kNodesMax;
@@ -206,7 +206,7 @@ TEST(SiteSearch, FillsAPlanInWhichSlicesAreMissing) {
     const std::int64_t changes = changes_of(view, *before);
     const auto site = static_cast<int>(rng.below(view.sites.size()));
     (*before)[ix(site)].clear();
-    Room room(view);
+    SiteRoom room(view);
     SiteSearch search(view, room, *before, {site});
     std::int64_t nodes = kNodesMax;
     const auto plan = search.run(changes, nodes);
@@ -222,7 +222,7 @@ TEST(SiteSearch, EndsWithItsBudget) {
   packing::PackResult fewest;
   fewest.packing.gpu_offers = {0};
   const TransitionView view = *view_of(problem, {}, fewest);
-  Room room(view);
+  SiteRoom room(view);
   for (const std::int64_t budget : {1, 2, 5}) {
     std::int64_t nodes = budget;
     EXPECT_EQ(SiteSearch(view, room, SitePlan(1), {0}).run(4, nodes), std::nullopt) << budget;
