@@ -26,7 +26,7 @@ MadePolicy made_of(const Inputs& inputs, const char* name, const std::shared_ptr
 }
 
 /// A summary of the integer programs that `migrator` has solved.
-std::string solved_text(const partition::Migrator::Solved& solved) {
+std::string solved_text(const partition::Migrator::ProgramStatistics& solved) {
   const std::int64_t with_plan = solved.count - solved.unsolved_count;
   return fmt::format(
       "{} integer programs: {} solved within the gap allowed, {} without a solution; gap {:.2f} % on average, {:.2f} % "
