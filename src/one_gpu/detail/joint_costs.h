@@ -46,8 +46,8 @@ class JointCosts {
     std::vector<double> created;
     std::vector<double> dropped;
   };
-  /// The slots [from, until) in which a model is surely fresh, and what begins then.
-  struct Beginning {
+  /// The slots [from, fresh_until) in which a model is surely fresh; pieces begin at the first.
+  struct FreshSlots {
     SlotIndex from = SlotIndex(0);
     SlotIndex fresh_until = SlotIndex(0);
   };
@@ -60,7 +60,7 @@ class JointCosts {
   void bend(ServiceIndex service, BlockIndex block, int delay, double sign, std::vector<double>& most) const;
   void make_costs();
   void set_costs(ServiceIndex service, bool is_fresh, Costs& costs) const;
-  void set_delayed(ServiceIndex service, const Beginning& begins, int delay, std::vector<double>& costs) const;
+  void set_delayed(ServiceIndex service, const FreshSlots& fresh, int delay, std::vector<double>& costs) const;
   [[nodiscard]] SlotIndex next_due(ServiceIndex service, SlotIndex slot) const;
 
   const GpuCase& case_;
