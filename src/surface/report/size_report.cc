@@ -205,7 +205,7 @@ std::string cannot_run_mark(const TriedScale& scale, const study::CountTrial& tr
 
 std::string dot(const TriedScale& scale, const study::CountTrial& trial) {
   if (study::why_cannot_run(trial) != nullptr) return cannot_run_mark(scale, trial);
-  const study::ServiceShare* worst = study::smallest_share(trial);
+  const study::ServiceAttainment* worst = study::smallest_share(trial);
   const double share =
       worst == nullptr ? 1 : static_cast<double>(worst->in_time) / static_cast<double>(worst->requests);
   const std::string said = worst == nullptr ? "no requests" : study::floored_percent(*worst);

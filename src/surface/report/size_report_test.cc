@@ -13,7 +13,7 @@ study::CountTrial trial(std::int64_t gpus, std::int64_t in_time_of_1000, bool ho
           .holds = holds,
           .seeds = {{.holds = holds,
                      .infeasible = std::nullopt,
-                     .worst = study::ServiceShare{.service = "s", .in_time = in_time_of_1000, .requests = 1000}}}};
+                     .worst = study::ServiceAttainment{.service = "s", .in_time = in_time_of_1000, .requests = 1000}}}};
 }
 
 study::SizeResult sizes() {

@@ -9,7 +9,7 @@ namespace berth::cli::sample {
 [[nodiscard]] inline study::SeedTrial trial(std::int64_t in_time, std::int64_t requests, bool holds) {
   return {.holds = holds,
           .infeasible = std::nullopt,
-          .worst = study::ServiceShare{.service = "s", .in_time = in_time, .requests = requests}};
+          .worst = study::ServiceAttainment{.service = "s", .in_time = in_time, .requests = requests}};
 }
 
 /// A reference that is not proven, a better policy of which one seed needs fewer, and one that no count satisfies.

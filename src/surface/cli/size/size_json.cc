@@ -14,7 +14,7 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-std::optional<double> share_of(const std::optional<study::ServiceShare>& worst) {
+std::optional<double> share_of(const std::optional<study::ServiceAttainment>& worst) {
   if (!worst) return std::nullopt;
   return static_cast<double>(worst->in_time) / static_cast<double>(worst->requests);
 }
