@@ -23,7 +23,7 @@ const Layout kApart = {{{{0}, 0, ProfileId::full()}, Role::kInference, {{0}}},
                        {{{1}, 0, ProfileId::full()}, Role::kInference, {{1}}}};
 const Layout kTogether = {{{{0}, 0, ProfileId::full()}, Role::kInference, {{0}, {1}}}};
 
-Layout beside() {
+Layout on_one_gpu() {
   const ProfileId small = *mig::find_profile(gpus("A100-80GB", 1).model, "1g.10gb");
   return {{{{0}, 0, small}, Role::kInference, {{0}}}, {{{0}, 1, small}, Role::kInference, {{1}}}};
 }
@@ -37,28 +37,28 @@ TEST(IgnoredFields, FloorsAlways) {
 
 TEST(IgnoredFields, PinsUnlessTheLayoutKeepsThem) {
   Scenario scenario = two_services();
-  scenario.services[0].pins = {{beside()[0].slice}};
-  EXPECT_EQ(ignored_fields(scenario, beside()), Names{});
+  scenario.services[0].pins = {{on_one_gpu()[0].slice}};
+  EXPECT_EQ(ignored_fields(scenario, on_one_gpu()), Names{});
   EXPECT_EQ(ignored_fields(scenario, kApart), Names{"a.pins"});
-  scenario.services[0].pins = {{beside()[1].slice}};
-  EXPECT_EQ(ignored_fields(scenario, beside()), Names{"a.pins"});
+  scenario.services[0].pins = {{on_one_gpu()[1].slice}};
+  EXPECT_EQ(ignored_fields(scenario, on_one_gpu()), Names{"a.pins"});
 }
 
 TEST(IgnoredFields, IsolationWhereTheLayoutBreaksIt) {
   const struct {
     Isolation isolation;
-    bool is_kept_beside;
+    bool is_kept_on_one_gpu;
     bool is_kept_together;
   } cases[] = {{Isolation::kGpu, false, false},
                {Isolation::kMig, true, false},
                {Isolation::kMps, true, true},
                {Isolation::kTimeslice, true, true}};
-  for (const auto& [isolation, is_kept_beside, is_kept_together] : cases) {
+  for (const auto& [isolation, is_kept_on_one_gpu, is_kept_together] : cases) {
     Scenario scenario = two_services();
     scenario.services[0].isolation = isolation;
     scenario.services[1].isolation = Isolation::kTimeslice;
     EXPECT_EQ(ignored_fields(scenario, kApart), Names{});
-    EXPECT_EQ(ignored_fields(scenario, beside()).empty(), is_kept_beside);
+    EXPECT_EQ(ignored_fields(scenario, on_one_gpu()).empty(), is_kept_on_one_gpu);
     EXPECT_EQ(ignored_fields(scenario, kTogether).empty(), is_kept_together);
   }
 }
@@ -66,12 +66,12 @@ TEST(IgnoredFields, IsolationWhereTheLayoutBreaksIt) {
 TEST(IgnoredFields, TrustDomainsThatShareAGpu) {
   Scenario scenario = two_services();
   scenario.services[0].trust_domain = "red";
-  EXPECT_EQ(ignored_fields(scenario, beside()), Names{"a.trust_domain"});
+  EXPECT_EQ(ignored_fields(scenario, on_one_gpu()), Names{"a.trust_domain"});
   EXPECT_EQ(ignored_fields(scenario, kApart), Names{});
   scenario.services[1].trust_domain = "red";
-  EXPECT_EQ(ignored_fields(scenario, beside()), Names{});
+  EXPECT_EQ(ignored_fields(scenario, on_one_gpu()), Names{});
   scenario.services[1].trust_domain = "blue";
-  EXPECT_EQ(ignored_fields(scenario, beside()), (Names{"a.trust_domain", "b.trust_domain"}));
+  EXPECT_EQ(ignored_fields(scenario, on_one_gpu()), (Names{"a.trust_domain", "b.trust_domain"}));
 }
 
 }  // namespace

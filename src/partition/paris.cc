@@ -230,7 +230,7 @@ std::vector<std::string> paris_assumptions(const Scenario& scenario,
   for (std::size_t service = 0; service < scenario.services.size(); ++service) {
     if (!is_silent(history[service])) continue;
     assumptions.push_back(
-        fmt::format("{}: no request in its history; taken as 1 request a second", scenario.services[service].name));
+        fmt::format("{}: no request in its history; taken as 1 request per second", scenario.services[service].name));
   }
   return assumptions;
 }

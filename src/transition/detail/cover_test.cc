@@ -98,7 +98,7 @@ TEST(Tune, NoNeedTakesNoSlice) {
   EXPECT_EQ(tune(1, {}), std::nullopt);
 }
 
-// 3 + 3 are enough only if one of them gains, and the one that gains more is too much beside the third.
+// 3 + 3 are enough only if one of them gains, and the one that gains more is too much with the third.
 TEST(Tune, TakesASmallerGainWhereTheLargestLeavesASurplus) {
   const std::vector<SliceRates> items = {{3, 9}, {3, 5}, {1, 1}};
   EXPECT_EQ(tune(9, items), (std::vector<bool>{false, true, false}));
@@ -234,7 +234,7 @@ TEST(FewestChanges, OfManyKindsFollowFromSums) {
   }
 }
 
-// Even rates beside an odd one never meet an even need exactly: a long walk finds a plan only late.
+// Even rates with an odd one never meet an even need exactly: a long walk finds a plan only late.
 TEST(FewestChanges, OfManyKindsAreNeverMoreThanTheTruth) {
   for (const std::uint64_t seed : berth::testing::case_seeds(berth::testing::by_build(8, 2))) {
     Rng rng = Rng(seed).split("sums");

@@ -336,7 +336,7 @@ TEST(Order, ADemandIsNotOwedMoreThanItHas) {
   scene.add_slice(1, 0, "1g.6gb", 0, 1);
   const TransitionView view = scene.view(2);
   const Order order = order_of(view, {{{scene.place(view, 0, "4g.24gb"), 0, kNone}}, {}}, {0, 0});
-  EXPECT_EQ(count_of(order, StepKind::kCreate, true), 1) << "2 of its 4 requests a second must stay";
+  EXPECT_EQ(count_of(order, StepKind::kCreate, true), 1) << "2 of its 4 requests per second must stay";
 }
 
 TEST(Order, TheSpareGpuIsTheCheapest) {
