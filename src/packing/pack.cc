@@ -149,8 +149,8 @@ class Packer {
     return best == keepers_.end() ? nullptr : &*best;
   }
 
-  /// Fewer slices for every plan that may be the answer. A single subproblem that keeps a free slice has no other plan for
-  /// comparison.
+  /// Fewer slices for every plan that may be the answer. A single subproblem that keeps a free slice has no other plan
+  /// for comparison.
   void lower_slices() {
     const bool needs_plans_without = keepers_.empty() || subproblems_.size() > 1;
     const std::size_t turns = keepers_.size() + (needs_plans_without ? subproblems_.size() : 0);

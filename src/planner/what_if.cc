@@ -74,12 +74,12 @@ Problem banned(const Problem& problem, GpuIndex gpu, const Piece& piece, Ban ban
   }
   // A piece that existed before and returns would have to lose its rate while it stands. It may stay, so the GPU does
   // not change.
-  if (stands_so(problem.gpus[gpu], piece, ban == Ban::kCut)) {
+  if (stands_so(problem.gpus[gpu], piece, ban == Ban::kAnyBegin)) {
     result.gpus[gpu].free_from = SlotIndex(problem.slots);
     return result;
   }
   std::vector<Rates>& rates = own_kind(result, gpu, piece.site);
-  if (ban == Ban::kCut) {
+  if (ban == Ban::kAnyBegin) {
     take_all(rates);
   } else {
     ban_use(rates[static_cast<std::size_t>(piece.service)], piece.use);

@@ -181,8 +181,8 @@ void GainTables::compute_floor(const FleetState& state, ServiceIndex service, in
     const double worth = std::clamp(terms.floor_rate - standing[slot] - before, 0.0, rate) * price;
     return caps == nullptr ? worth : std::min(worth, rate * caps[slot]);
   };
-  const auto lacks = [&](const EqualSlots& equal) { return worth_of_slot(equal.middle()) > 0; };
-  if (own == nullptr && std::ranges::none_of(equal_slots_, lacks)) {
+  const auto is_short = [&](const EqualSlots& equal) { return worth_of_slot(equal.middle()) > 0; };
+  if (own == nullptr && std::ranges::none_of(equal_slots_, is_short)) {
     gain.stands.clear();
     return;
   }

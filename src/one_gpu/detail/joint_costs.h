@@ -31,7 +31,7 @@ class JointCosts {
   [[nodiscard]] JointChanges::Takeover takeover() const;
 
   /// Whether a piece that is created one slot before is ready no later than one that is handed over, and may stand
-  /// beside all others then. So a service that takes over a slice that serves no service could have created it in its
+  /// next to all others then. So a service that takes over a slice that serves no service could have created it in its
   /// room a slot before, except for what would have been made by retraining on it in that slot.
   [[nodiscard]] bool is_soon_created() const { return is_soon_created_; }
   /// The least price of a change between two rooms: [room], the room of the other.

@@ -348,7 +348,7 @@ std::vector<Held> Starter::overlap(const PackedContent& wanted, const GpuPartiti
   return OverlapSearch(view_, site, wanted.quotas, partition.kinds, partition.tenant).run();
 }
 
-/// Assigns partitions to free sites, the largest overlap first; then partitions without overlap; then demands to new slices.
+/// Assigns partitions to free sites, the largest overlap first; then those without overlap; then demands to new slices.
 void Starter::place(PackedContent wanted, SitePlan& plan) const {
   place_best(wanted, plan);
   for (auto& [partition, count] : wanted.partitions) {
