@@ -9,7 +9,7 @@
 #include "engine/moving_layout.h"
 #include "partition/astraea.h"
 #include "partition/ekya.h"
-#include "partition/ignored_fields.h"
+#include "partition/ignored_constraints.h"
 #include "partition/migrator.h"
 
 namespace berth::policy::detail {
@@ -21,7 +21,9 @@ MadePolicy made_of(const Inputs& inputs, const char* name, const std::shared_ptr
   MadePolicy made;
   made.stages.push_back(moving_layout_stage(inputs.scenario, name,
                                             [rival](const partition::Sight& sight) { return rival->decide(sight); }));
-  made.ignored_fields = [&scenario = inputs.scenario] { return partition::fields_ignored_while_moving(scenario); };
+  made.ignored_constraints = [&scenario = inputs.scenario] {
+    return partition::constraints_ignored_while_moving(scenario);
+  };
   return made;
 }
 

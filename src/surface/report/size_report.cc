@@ -133,7 +133,7 @@ std::string remark_lines(const study::SizeResult& result) {
     std::vector<std::string> remarks = study::size_remarks_on(result.options, policy);
     if (!replayed.how.empty()) remarks.push_back(replayed.how);
     if (!replayed.ignores.empty())
-      remarks.push_back(fmt::format("does not obey {}", fmt::join(replayed.ignores, ", ")));
+      remarks.push_back(fmt::format("does not obey {}", fmt::join(constraint_names(replayed.ignores), ", ")));
     remarks.insert(remarks.end(), replayed.notes.begin(), replayed.notes.end());
     if (remarks.empty()) continue;
     lines += fmt::format("<p><b>{}</b> {}</p>\n", html_escaped(policy.name),

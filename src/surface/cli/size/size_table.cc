@@ -147,7 +147,7 @@ std::vector<std::string> size_remarks(const study::SizeResult& result) {
   }
   add(answer_remarks(result, "{}: {}", [](const measure::PolicyResult& replayed) { return replayed.how; }));
   add(answer_remarks(result, "not obeyed by {}: {}", [](const measure::PolicyResult& replayed) {
-    return fmt::format("{}", fmt::join(replayed.ignores, ", "));
+    return fmt::format("{}", fmt::join(constraint_names(replayed.ignores), ", "));
   }));
   add(answer_remarks(result, "{}: {}", [](const measure::PolicyResult& replayed) {
     return fmt::format("{}", fmt::join(replayed.notes, "; "));

@@ -1,8 +1,7 @@
-#include "partition/ignored_fields.h"
+#include "partition/ignored_constraints.h"
 
 #include <gtest/gtest.h>
 
-#include <string>
 #include <vector>
 
 #include "partition/detail/test_scenario.h"
@@ -13,7 +12,10 @@ namespace {
 using testing::gpus;
 using testing::scenario_of;
 using testing::service_everywhere;
-using Names = std::vector<std::string>;
+using Constraints = std::vector<ConstraintId>;
+
+constexpr ServiceId kA{0};
+constexpr ServiceId kB{1};
 
 Scenario two_services() {
   return scenario_of({gpus("A100-80GB", 2)}, {service_everywhere("a"), service_everywhere("b")});
@@ -28,23 +30,23 @@ Layout on_one_gpu() {
   return {{{{0}, 0, small}, Role::kInference, {{0}}}, {{{0}, 1, small}, Role::kInference, {{1}}}};
 }
 
-TEST(IgnoredFields, FloorsAlways) {
+TEST(IgnoredConstraints, FloorsAlways) {
   Scenario scenario = two_services();
-  EXPECT_EQ(ignored_fields(scenario, kApart), Names{});
+  EXPECT_EQ(ignored_constraints(scenario, kApart), Constraints{});
   scenario.services[1].floor_attainment = Decimal(9, 10);
-  EXPECT_EQ(ignored_fields(scenario, kApart), Names{"b.floor"});
+  EXPECT_EQ(ignored_constraints(scenario, kApart), Constraints{constraint_of(kB, ConstraintKind::kFloor)});
 }
 
-TEST(IgnoredFields, PinsUnlessTheLayoutKeepsThem) {
+TEST(IgnoredConstraints, PinsUnlessTheLayoutKeepsThem) {
   Scenario scenario = two_services();
   scenario.services[0].pins = {{on_one_gpu()[0].slice}};
-  EXPECT_EQ(ignored_fields(scenario, on_one_gpu()), Names{});
-  EXPECT_EQ(ignored_fields(scenario, kApart), Names{"a.pins"});
+  EXPECT_EQ(ignored_constraints(scenario, on_one_gpu()), Constraints{});
+  EXPECT_EQ(ignored_constraints(scenario, kApart), Constraints{constraint_of(kA, ConstraintKind::kPins)});
   scenario.services[0].pins = {{on_one_gpu()[1].slice}};
-  EXPECT_EQ(ignored_fields(scenario, on_one_gpu()), Names{"a.pins"});
+  EXPECT_EQ(ignored_constraints(scenario, on_one_gpu()), Constraints{constraint_of(kA, ConstraintKind::kPins)});
 }
 
-TEST(IgnoredFields, IsolationWhereTheLayoutBreaksIt) {
+TEST(IgnoredConstraints, IsolationWhereTheLayoutBreaksIt) {
   const struct {
     Isolation isolation;
     bool is_kept_on_one_gpu;
@@ -57,21 +59,23 @@ TEST(IgnoredFields, IsolationWhereTheLayoutBreaksIt) {
     Scenario scenario = two_services();
     scenario.services[0].isolation = isolation;
     scenario.services[1].isolation = Isolation::kTimeslice;
-    EXPECT_EQ(ignored_fields(scenario, kApart), Names{});
-    EXPECT_EQ(ignored_fields(scenario, on_one_gpu()).empty(), is_kept_on_one_gpu);
-    EXPECT_EQ(ignored_fields(scenario, kTogether).empty(), is_kept_together);
+    EXPECT_EQ(ignored_constraints(scenario, kApart), Constraints{});
+    EXPECT_EQ(ignored_constraints(scenario, on_one_gpu()).empty(), is_kept_on_one_gpu);
+    EXPECT_EQ(ignored_constraints(scenario, kTogether).empty(), is_kept_together);
   }
 }
 
-TEST(IgnoredFields, TrustDomainsThatShareAGpu) {
+TEST(IgnoredConstraints, TrustDomainsThatShareAGpu) {
   Scenario scenario = two_services();
   scenario.services[0].trust_domain = "red";
-  EXPECT_EQ(ignored_fields(scenario, on_one_gpu()), Names{"a.trust_domain"});
-  EXPECT_EQ(ignored_fields(scenario, kApart), Names{});
+  EXPECT_EQ(ignored_constraints(scenario, on_one_gpu()), Constraints{constraint_of(kA, ConstraintKind::kTrustDomain)});
+  EXPECT_EQ(ignored_constraints(scenario, kApart), Constraints{});
   scenario.services[1].trust_domain = "red";
-  EXPECT_EQ(ignored_fields(scenario, on_one_gpu()), Names{});
+  EXPECT_EQ(ignored_constraints(scenario, on_one_gpu()), Constraints{});
   scenario.services[1].trust_domain = "blue";
-  EXPECT_EQ(ignored_fields(scenario, on_one_gpu()), (Names{"a.trust_domain", "b.trust_domain"}));
+  EXPECT_EQ(
+      ignored_constraints(scenario, on_one_gpu()),
+      (Constraints{constraint_of(kA, ConstraintKind::kTrustDomain), constraint_of(kB, ConstraintKind::kTrustDomain)}));
 }
 
 }  // namespace
