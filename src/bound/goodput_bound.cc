@@ -139,13 +139,13 @@ double accuracy_max(const Scenario& scenario) {
 }
 
 /// The weight of an answer in both goodputs, by service.
-struct Weights {
+struct AnswerWeights {
   std::vector<double> by_request;
   std::vector<double> by_service;
 };
 
 /// Nothing: no service has a request.
-std::optional<Weights> weights_of(const Scenario& scenario, const std::vector<Demand>& demands) {
+std::optional<AnswerWeights> weights_of(const Scenario& scenario, const std::vector<Demand>& demands) {
   double requests = 0;
   double weights = 0;
   for (std::size_t i = 0; i < demands.size(); ++i) {
@@ -153,7 +153,7 @@ std::optional<Weights> weights_of(const Scenario& scenario, const std::vector<De
     if (demands[i].requests() > 0) weights += scenario.services[i].weight.to_double();
   }
   if (requests == 0) return std::nullopt;
-  Weights result;
+  AnswerWeights result;
   for (std::size_t i = 0; i < demands.size(); ++i) {
     const double own = demands[i].requests();
     result.by_request.push_back(own > 0 ? 1 / requests : 0);
@@ -181,7 +181,7 @@ std::optional<Bound> goodput_bound(const Scenario& scenario, const KnownArrivals
   for (const bool is_shared : {true, false}) {
     const Supply supply = detail::make_supply(scenario, blocks, crowds, is_shared);
     std::vector<Demand> demands = make_demands(scenario, supply, arrivals, blocks);
-    const std::optional<Weights> weights = weights_of(scenario, demands);
+    const std::optional<AnswerWeights> weights = weights_of(scenario, demands);
     if (!weights) return Bound{};
     Goodputs& goodputs = is_shared ? bound.any : bound.without_sharing;
     for (const bool is_by_service : {false, true}) {

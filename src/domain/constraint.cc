@@ -25,8 +25,23 @@ std::string constraint_word(ConstraintKind kind) {
 
 std::string constraint_name(const Scenario& scenario, const ConstraintId& constraint) {
   if (!constraint.service) return constraint_word(constraint.kind);
-  ENSURE(constraint.service->index < scenario.services.size());
-  return scenario.services[constraint.service->index].name + "." + constraint_word(constraint.kind);
+  return constraint_name(named(scenario, constraint));
+}
+
+NamedConstraint named(const Scenario& scenario, const ConstraintId& constraint) {
+  ENSURE(constraint.service && constraint.service->index < scenario.services.size());
+  return {.service = scenario.services[constraint.service->index].name, .kind = constraint.kind};
+}
+
+std::string constraint_name(const NamedConstraint& constraint) {
+  return constraint.service + "." + constraint_word(constraint.kind);
+}
+
+std::vector<std::string> constraint_names(const std::vector<NamedConstraint>& constraints) {
+  std::vector<std::string> names;
+  names.reserve(constraints.size());
+  for (const NamedConstraint& constraint : constraints) names.push_back(constraint_name(constraint));
+  return names;
 }
 
 }  // namespace berth

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "domain/slice.h"
 
@@ -32,6 +33,14 @@ struct ConstraintId {
   return {.service = service, .kind = kind};
 }
 
+/// A constraint with the name of its service, for results that are read without their scenario.
+struct NamedConstraint {
+  std::string service;
+  ConstraintKind kind = ConstraintKind::kFloor;
+
+  friend bool operator==(const NamedConstraint&, const NamedConstraint&) = default;
+};
+
 inline constexpr ConstraintId kFrozenConstraint = {.service = std::nullopt, .kind = ConstraintKind::kFrozen};
 
 /// The word of the scenario's file: "floor", "trust_domain", "frozen".
@@ -39,5 +48,9 @@ inline constexpr ConstraintId kFrozenConstraint = {.service = std::nullopt, .kin
 
 /// The name in messages and output: "resnet.floor", "frozen". Requires: the service is one of the scenario.
 [[nodiscard]] std::string constraint_name(const Scenario& scenario, const ConstraintId& constraint);
+/// Requires: a service sets it.
+[[nodiscard]] NamedConstraint named(const Scenario& scenario, const ConstraintId& constraint);
+[[nodiscard]] std::string constraint_name(const NamedConstraint& constraint);
+[[nodiscard]] std::vector<std::string> constraint_names(const std::vector<NamedConstraint>& constraints);
 
 }  // namespace berth

@@ -30,5 +30,15 @@ TEST(Constraint, HasANameAndAPlaceInTheOrder) {
                                              "c.changes_per_hour", "frozen"}));
 }
 
+TEST(Constraint, WithANameOfItsServiceItIsReadWithoutTheScenario) {
+  Scenario scenario;
+  scenario.services.resize(2);
+  scenario.services[1].name = "c.pins";
+  const NamedConstraint floor = named(scenario, constraint_of({1}, ConstraintKind::kFloor));
+  EXPECT_EQ(floor, (NamedConstraint{"c.pins", ConstraintKind::kFloor}));
+  EXPECT_EQ(constraint_names({floor, {"c", ConstraintKind::kTrustDomain}}),
+            (std::vector<std::string>{"c.pins.floor", "c.trust_domain"}));
+}
+
 }  // namespace
 }  // namespace berth

@@ -57,9 +57,9 @@ std::optional<Micros> retraining_time_on(const Retraining& retraining, const Gpu
     ENSURE(profile.index < model.profiles.size());
     return listed(model.profiles[profile.index].compute_slices);
   }
-  constexpr int kUncutKey = 0;
-  const auto uncut = listed(kUncutKey);
-  return uncut || !model.is_mig_capable() ? uncut : listed(model.compute_slices);
+  constexpr int kWholeGpuKey = 0;
+  const auto whole = listed(kWholeGpuKey);
+  return whole || !model.is_mig_capable() ? whole : listed(model.compute_slices);
 }
 
 }  // namespace berth

@@ -133,8 +133,9 @@ Breach breach_between(const Scenario& scenario, GpuId gpu, ServiceId service, Se
                        there.name);
   }
   if (spec.trust_domain && there.trust_domain != spec.trust_domain) {
-    return fmt::format("GPU {}: wanted only services of trust domain {} beside {} ({}.trust_domain), found {} of {}",
-                       gpu.index, *spec.trust_domain, spec.name, spec.name, there.name, domain_shown(there));
+    return fmt::format(
+        "GPU {}: wanted only services of trust domain {} together with {} ({}.trust_domain), found {} of {}", gpu.index,
+        *spec.trust_domain, spec.name, spec.name, there.name, domain_shown(there));
   }
   return std::nullopt;
 }
@@ -212,7 +213,7 @@ Breach breach_of_budgets(const Judged& judged) {
     if (!spec.changes_per_hour || planned[index] == 0) continue;
     const std::int64_t before = changes_in_hour(judged.snapshot.services[index], judged.acts_at);
     if (before + planned[index] <= *spec.changes_per_hour) continue;
-    return fmt::format("{}: wanted at most {} changes an hour ({}.changes_per_hour), found {} and {} of the plan",
+    return fmt::format("{}: wanted at most {} changes per hour ({}.changes_per_hour), found {} and {} of the plan",
                        spec.name, *spec.changes_per_hour, spec.name, before, planned[index]);
   }
   return std::nullopt;
@@ -238,12 +239,12 @@ Breach breach_of_floor_figures(const ServiceSpec& spec, const PlannedFloor* stat
     return fmt::format("{}: wanted the capacity that the plan counts on ({}.floor), found none", spec.name, spec.name);
   }
   if (!std::isfinite(stated->needed) || stated->needed < 0) {
-    return fmt::format("{}: wanted a number of requests a second that are needed ({}.floor), found {}", spec.name,
+    return fmt::format("{}: wanted a number of requests per second that are needed ({}.floor), found {}", spec.name,
                        spec.name, stated->needed);
   }
   if (std::abs(stated->planned - planned) <= kRateTolerance * std::max(1.0, planned)) return std::nullopt;
   return fmt::format(
-      "{}: wanted the capacity of its slices, {} requests a second ({}.floor), found that the plan "
+      "{}: wanted the capacity of its slices, {} requests per second ({}.floor), found that the plan "
       "counts on {}",
       spec.name, planned, spec.name, stated->planned);
 }
@@ -342,7 +343,7 @@ Breach breach_of_floors(const Judged& judged, const FleetAfter& fleet, PointRate
     if (planned[index] >= floor->needed * (1 - kRateTolerance)) continue;
     unmet.insert({index});
     if (!wanted.empty()) continue;
-    wanted = fmt::format("{}: wanted {} requests a second ({}.floor), found slices for {}", spec.name, floor->needed,
+    wanted = fmt::format("{}: wanted {} requests per second ({}.floor), found slices for {}", spec.name, floor->needed,
                          spec.name, planned[index]);
   }
   if (unmet.empty()) return std::nullopt;

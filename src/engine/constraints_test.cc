@@ -159,15 +159,18 @@ TEST(Constraints, ATrustDomainSharesItsGpusWithItsOwn) {
   World world;
   world.a().trust_domain = "x";
   EXPECT_EQ(world.breach({give(held(other_g, {{1}}))}), "");  // GPU 0 mixes already and is not touched
-  EXPECT_EQ(world.breach(touch()),
-            "GPU 0: wanted only services of trust domain x beside a (a.trust_domain), found b of no trust domain");
+  EXPECT_EQ(
+      world.breach(touch()),
+      "GPU 0: wanted only services of trust domain x together with a (a.trust_domain), found b of no trust domain");
   world.b().trust_domain = "y";
-  EXPECT_EQ(world.breach(touch()),
-            "GPU 0: wanted only services of trust domain x beside a (a.trust_domain), found b of trust domain y");
+  EXPECT_EQ(
+      world.breach(touch()),
+      "GPU 0: wanted only services of trust domain x together with a (a.trust_domain), found b of trust domain y");
   world.b().trust_domain = "x";
   EXPECT_EQ(world.breach(touch()), "");
-  EXPECT_EQ(world.breach(cut_for(two_g, {{2}})),
-            "GPU 0: wanted only services of trust domain x beside a (a.trust_domain), found c of no trust domain");
+  EXPECT_EQ(
+      world.breach(cut_for(two_g, {{2}})),
+      "GPU 0: wanted only services of trust domain x together with a (a.trust_domain), found c of no trust domain");
 }
 
 // ---- budgets
@@ -179,15 +182,15 @@ TEST(Constraints, ABudgetCountsTheHourThatEndsNow) {
                                         {.at = kNow - Micros::seconds(3600) + Micros(1), .count = 2}};
   EXPECT_EQ(world.breach({destroy(one_g)}), "");
   EXPECT_EQ(world.breach({destroy(one_g), destroy(other_g)}),
-            "a: wanted at most 3 changes an hour (a.changes_per_hour), found 2 and 2 of the plan");
+            "a: wanted at most 3 changes per hour (a.changes_per_hour), found 2 and 2 of the plan");
   EXPECT_EQ(world.breach({destroy(one_g), create(one_g), give(held(one_g, {{0}}))}),
-            "a: wanted at most 3 changes an hour (a.changes_per_hour), found 2 and 2 of the plan");
+            "a: wanted at most 3 changes per hour (a.changes_per_hour), found 2 and 2 of the plan");
   EXPECT_EQ(world.breach({destroy(one_g), create(one_g), give(held(one_g, {{2}}))}), "");  // one of a, one of c
   EXPECT_EQ(world.breach({give(held(one_g, {{2}})), give(held(three_g, {{0}}))}), "");     // nothing is cut
   // The slice counts as a's although the plan gives it away first.
   world.a().changes_per_hour = 2;
   EXPECT_EQ(world.breach({give(held(one_g, {{2}})), destroy(one_g)}),
-            "a: wanted at most 2 changes an hour (a.changes_per_hour), found 2 and 1 of the plan");
+            "a: wanted at most 2 changes per hour (a.changes_per_hour), found 2 and 1 of the plan");
   // The budget is spent, but the plan changes nothing of a.
   world.a().changes_per_hour = 0;
   EXPECT_EQ(world.breach({destroy(three_g)}), "");
@@ -211,12 +214,13 @@ TEST(Constraints, AFloorBindsPlannedCapacity) {
   world.plan.floors = {{.service = {0}, .needed = 400, .planned = 400}};
   EXPECT_EQ(world.breach(touch()), "");
   world.plan.floors = {{.service = {0}, .needed = 401, .planned = 400}};
-  EXPECT_EQ(world.breach(touch()), "a: wanted 401 requests a second (a.floor), found slices for 400");
+  EXPECT_EQ(world.breach(touch()), "a: wanted 401 requests per second (a.floor), found slices for 400");
   world.plan.floors = {{.service = {0}, .needed = 300, .planned = 401}};
-  EXPECT_EQ(world.breach(touch()),
-            "a: wanted the capacity of its slices, 400 requests a second (a.floor), found that the plan counts on 401");
+  EXPECT_EQ(
+      world.breach(touch()),
+      "a: wanted the capacity of its slices, 400 requests per second (a.floor), found that the plan counts on 401");
   world.plan.floors = {{.service = {0}, .needed = -1, .planned = 400}};
-  EXPECT_EQ(world.breach(touch()), "a: wanted a number of requests a second that are needed (a.floor), found -1");
+  EXPECT_EQ(world.breach(touch()), "a: wanted a number of requests per second that are needed (a.floor), found -1");
 }
 
 TEST(Constraints, AFloorCountsSlicesThatServeAndStay) {
@@ -276,7 +280,7 @@ TEST(Constraints, TheStandingPointCountsUntilAnotherIsAskedFor) {
   EXPECT_EQ(world.breach({create(two_g), give(held(other_g, {{0}}))}), "");
 }
 
-/// a needs 900 requests per second, more than GPU 0 can serve beside the pin of b; GPU 1 is locked by a slice that is
+/// a needs 900 requests per second, more than GPU 0 can serve next to the pin of b; GPU 1 is locked by a slice that is
 /// leaving.
 World short_world() {
   World world;
@@ -286,7 +290,7 @@ World short_world() {
   return world;
 }
 
-constexpr const char* kShort = "a: wanted 900 requests a second (a.floor), found slices for 400";
+constexpr const char* kShort = "a: wanted 900 requests per second (a.floor), found slices for 400";
 constexpr ConstraintId kFloorOfA = {.service = ServiceId{0}, .kind = ConstraintKind::kFloor};
 constexpr ConstraintId kFloorOfB = {.service = ServiceId{1}, .kind = ConstraintKind::kFloor};
 constexpr ConstraintId kPinsOfB = {.service = ServiceId{1}, .kind = ConstraintKind::kPins};
@@ -342,9 +346,10 @@ TEST(Constraints, AChangeUnderWayIsOneThatTheSnapshotShowsAndEndsInTime) {
   world.plan.unmet_floors = ChangeUnderWay{.until = kNow + Micros::seconds(1)};
   std::erase_if(world.snapshot.slices, [](const StandingSlice& slice) { return slice.is_leaving; });
   world.plan.floors.front().needed = 9000;
-  EXPECT_EQ(world.breach(touch()),
-            "a: wanted 9000 requests a second (a.floor), found slices for 400; found no change under way that the plan "
-            "could wait for");
+  EXPECT_EQ(
+      world.breach(touch()),
+      "a: wanted 9000 requests per second (a.floor), found slices for 400; found no change under way that the plan "
+      "could wait for");
   world.snapshot.slices.back().is_ready = false;
   EXPECT_EQ(world.breach(touch()), "");
   world.snapshot.slices.back().holding.services.clear();  // an unowned slice: nothing waits for it
@@ -358,10 +363,11 @@ TEST(Constraints, NoReasonHelpsWhereTheCheckerFindsAPlanThatMeetsAllFloors) {
   for (const UnmetFloors& reason : reasons) {
     World world = short_world();
     world.plan.unmet_floors = reason;
-    // 300 of GPU 1, which is locked, and 2g and 1g of GPU 0 beside the pin.
+    // 300 of GPU 1, which is locked, and 2g and 1g of GPU 0 next to the pin.
     world.plan.floors.front().needed = 600;
-    EXPECT_EQ(world.breach(touch()),
-              "a: wanted 600 requests a second (a.floor), found slices for 400, though another plan meets all floors");
+    EXPECT_EQ(
+        world.breach(touch()),
+        "a: wanted 600 requests per second (a.floor), found slices for 400, though another plan meets all floors");
     // Only a first layout that says "not decided" passes: the fleet would otherwise stay empty.
     World first = world;
     first.snapshot.slices.clear();

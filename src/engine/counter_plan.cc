@@ -162,8 +162,8 @@ class CounterPlanner {
     const GpuModel& model = scenario_.model_of(gpu);
     std::vector<Slice> fitting;
     if (contents.empty()) fitting.push_back({.gpu = gpu, .start = 0, .profile = ProfileId::full()});
-    const bool is_uncut = std::ranges::any_of(contents, [](const auto& each) { return each.first.profile.is_full(); });
-    if (!is_uncut && !model.profiles.empty()) {
+    const bool is_whole = std::ranges::any_of(contents, [](const auto& each) { return each.first.profile.is_full(); });
+    if (!is_whole && !model.profiles.empty()) {
       mig::State state;
       for (const auto& [slice, holding] : contents) state.push_back({.start = slice.start, .profile = slice.profile});
       std::ranges::sort(state);

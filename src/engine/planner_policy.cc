@@ -35,17 +35,17 @@ using planner::Piece;
 constexpr std::int64_t kFeasibilityNodes = 20'000;
 
 /// An answer, and whether it keeps all floors.
-struct Solved {
+struct SolvedWindow {
   planner::Answer answer;
   bool has_unmet_floors = false;
 };
 
 /// Solves the problem. If the floors cannot all be met, they are lowered together, step by step, until they can. The
 /// search begins with `known`.
-Solved solve_as_far_as_floors_go(planner::Problem& problem, const planner::SearchLimits& limits,
-                                 const planner::Schedule& known) {
+SolvedWindow solve_as_far_as_floors_go(planner::Problem& problem, const planner::SearchLimits& limits,
+                                       const planner::Schedule& known) {
   constexpr int kSteps = 10;
-  Solved solved{.answer = planner::solve(problem, limits, known)};
+  SolvedWindow solved{.answer = planner::solve(problem, limits, known)};
   std::vector<double> floors;
   floors.reserve(problem.services.size());
   for (const planner::ServiceTerms& service : problem.services) floors.push_back(service.floor_rate);
@@ -147,7 +147,7 @@ class PlannerPolicy {
         options_.gain_min_seconds * value_per_second(problem) / static_cast<double>(problem.gpus.size());
     ++turn_;
     const planner::Schedule known = is_first ? planner::Schedule() : left_of_last(problem, acts_at);
-    Solved solved = is_first ? solve_first(problem) : solve_as_far_as_floors_go(problem, limits(), known);
+    SolvedWindow solved = is_first ? solve_first(problem) : solve_as_far_as_floors_go(problem, limits(), known);
     std::vector<double> gains(problem.gpus.size());
     if (!is_first && !solved.answer.is_infeasible) {
       planner::Pruned pruned = planner::without_low_value_changes(problem, std::move(solved.answer));
@@ -191,10 +191,10 @@ class PlannerPolicy {
   }
 
   /// Turns the problem into that of the first layout, and solves it.
-  [[nodiscard]] Solved solve_first(planner::Problem& problem) const {
+  [[nodiscard]] SolvedWindow solve_first(planner::Problem& problem) const {
     const planner::Problem window = problem;
     problem = planner::first_layout_problem(window);
-    Solved solved = solve_as_far_as_floors_go(problem, limits(), {});
+    SolvedWindow solved = solve_as_far_as_floors_go(problem, limits(), {});
     planner::improve_first_layout(problem, limits(), solved.answer);
     if (options_.recuts != 0) planner::leave_room_for_retraining(window, problem, limits(), solved.answer);
     return solved;
@@ -208,7 +208,7 @@ class PlannerPolicy {
 
   /// Fills in the actions that begin now, the floors and the reason for unmet ones.
   void fill(Plan& plan, const Snapshot& snapshot, const planner::Moment& moment, const planner::Problem& problem,
-            const Solved& solved, const std::vector<double>& gains) {
+            const SolvedWindow& solved, const std::vector<double>& gains) {
     for (std::uint32_t gpu = 0; gpu < problem.gpus.size(); ++gpu) {
       const auto& changes = solved.answer.schedule.gpus[gpu];
       if (!changes.empty() && changes.front().slot == 0) {

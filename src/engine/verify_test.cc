@@ -46,7 +46,7 @@ TEST(Verify, ObjectsToWhatCannotBe) {
   const std::vector<Case> cases = {
       {"nothing", {}, nullptr},
       {"free room", {create(slice_at(0, "1g.10gb", 1)), give(held(slice_at(0, "1g.10gb", 1), {{1}}))}, nullptr},
-      {"beside one that goes", {create(leaving)}, nullptr},
+      {"next to one that goes", {create(leaving)}, nullptr},
       {"overlap", {create(slice_at(0, "2g.20gb", 0))}, "GPU 0: "},
       {"overlap after a destruction", {destroy(one), create(slice_at(0, "2g.20gb", 0))}, nullptr},
       {"an illegal start", {create(slice_at(1, "2g.20gb", 1))}, "GPU 1: "},
@@ -71,7 +71,7 @@ TEST(Verify, ObjectsToWhatCannotBe) {
       {"full not alone",
        {create(full), create(slice_at(1, "1g.10gb", 0))},
        "full@0 on GPU 1 must stand alone at start 0"},
-      {"full beside what stands", {create(slice_at(0, "full", 0))}, "full@0 on GPU 0 must stand alone at start 0"},
+      {"full next to what stands", {create(slice_at(0, "full", 0))}, "full@0 on GPU 0 must stand alone at start 0"},
       {"full elsewhere than at 0", {create(slice_at(1, "full", 4))}, "full@4 on GPU 1 must stand alone at start 0"},
       {"full after the rest", {destroy(one), destroy(three), create(slice_at(0, "full", 0))}, nullptr},
       {"two +me", {create(slice_at(1, "1g.10gb+me", 0)), create(slice_at(1, "1g.10gb+me", 1))}, "GPU 1: "},

@@ -124,9 +124,9 @@ std::vector<SlotIndex> price_changes(const fleet::Terms& terms, std::vector<Slot
 }
 
 /// One problem's search.
-class FleetSearch {
+class ScheduleSearch {
  public:
-  FleetSearch(const Problem& problem, const SearchLimits& limits, const Schedule& known)
+  ScheduleSearch(const Problem& problem, const SearchLimits& limits, const Schedule& known)
       : terms_(problem),
         limits_(limits),
         gpus_(static_cast<int>(problem.gpus.size())),
@@ -377,7 +377,7 @@ class FleetSearch {
 }  // namespace
 
 Answer solve_fleet(const Problem& problem, const SearchLimits& limits, const Schedule& known) {
-  return FleetSearch(problem, limits, known).solve();
+  return ScheduleSearch(problem, limits, known).solve();
 }
 
 }  // namespace berth::planner

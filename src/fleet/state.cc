@@ -333,7 +333,7 @@ double value_of(const Terms& terms, ServiceIndex service, const std::vector<doub
 FleetState::FleetState(const Terms& terms) : terms_(&terms), is_touched_(terms.problem.services.size(), 1) {
   const std::size_t slots = idx(terms.slots);
   for (const ServiceTerms& service : terms.problem.services) {
-    ServiceState state;
+    ServiceSupply state;
     state.capacity =
         service.outside.empty() ? std::vector<double>((slots + 1) * service.variants.size()) : service.outside;
     state.standing.assign(slots, service.outside_floor_rate);
@@ -350,28 +350,28 @@ FleetState::FleetState(const Terms& terms) : terms_(&terms), is_touched_(terms.p
 
 double FleetState::score() const {
   return std::accumulate(services_.begin(), services_.end(), -terms_->problem.change_price * slices_changed_,
-                         [&](double sum, const ServiceState& service) { return sum + service.score(*terms_); });
+                         [&](double sum, const ServiceSupply& service) { return sum + service.score(*terms_); });
 }
 
 double FleetState::objective() const {
   return std::accumulate(services_.begin(), services_.end(), -terms_->problem.change_price * slices_changed_,
-                         [](double sum, const ServiceState& service) { return sum + service.value; });
+                         [](double sum, const ServiceSupply& service) { return sum + service.value; });
 }
 
 double FleetState::shortfall() const {
   return std::accumulate(services_.begin(), services_.end(), 0.0,
-                         [](double sum, const ServiceState& service) { return sum + service.shortfall; });
+                         [](double sum, const ServiceSupply& service) { return sum + service.shortfall; });
 }
 
 double FleetState::excess() const {
   return std::accumulate(services_.begin(), services_.end(), 0.0,
-                         [](double sum, const ServiceState& service) { return sum + service.excess; });
+                         [](double sum, const ServiceSupply& service) { return sum + service.excess; });
 }
 
 void FleetState::add(const Path& path, ModelIndex model, int sign) {
   slices_changed_ += sign * path.slices_changed;
   for (const Stay& stay : path.stays) {
-    ServiceState& state = services_[idx(stay.piece.service)];
+    ServiceSupply& state = services_[idx(stay.piece.service)];
     is_touched_[idx(stay.piece.service)] = 1;
     const Rates& rates = terms_->rates(model, stay.kind, stay.piece.service);
     const SlotIndex until = std::min(stay.until, terms_->tail());
@@ -396,7 +396,7 @@ void FleetState::add(const Path& path, ModelIndex model, int sign) {
 
 void FleetState::renew(ServiceIndex service) {
   const ServiceTerms& terms = terms_->problem.services[idx(service)];
-  ServiceState& state = services_[idx(service)];
+  ServiceSupply& state = services_[idx(service)];
   state.value = value_of(*terms_, service, state.capacity, state.progress);
   state.shortfall = 0;
   const double enough = terms.floor_rate * (1 - kFloorSlack);

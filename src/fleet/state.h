@@ -71,7 +71,7 @@ struct Freshness {
 inline constexpr double kFloorSlack = 5e-10;
 
 /// The capacity and progress of a service over time.
-struct ServiceState {
+struct ServiceSupply {
   std::vector<double> capacity;  ///< [slot x variants + variant], slots + 1 slots
   std::vector<double> standing;  ///< requests per second that count for the floor, [slot]
   std::vector<double> progress;  ///< [slot]
@@ -92,7 +92,7 @@ class FleetState {
 
   [[nodiscard]] const Terms& terms() const { return *terms_; }
   [[nodiscard]] const Path& path(GpuIndex gpu) const { return paths_[idx(gpu)]; }
-  [[nodiscard]] const ServiceState& service(ServiceIndex service) const { return services_[idx(service)]; }
+  [[nodiscard]] const ServiceSupply& service(ServiceIndex service) const { return services_[idx(service)]; }
   [[nodiscard]] double score() const;
   [[nodiscard]] double objective() const;
   [[nodiscard]] double shortfall() const;
@@ -118,7 +118,7 @@ class FleetState {
 
   const Terms* terms_;
   std::vector<Path> paths_;
-  std::vector<ServiceState> services_;
+  std::vector<ServiceSupply> services_;
   std::vector<char> is_touched_;
   int slices_changed_ = 0;
 };

@@ -146,8 +146,8 @@ inline double Terms::worth_of_more(ServiceIndex service, SlotIndex slot, bool is
     if (!counts) continue;
     double served_more = 0;
     for (int sample = 0; sample < problem.samples; ++sample) {
-      const double lacks = loads[sample] - together;
-      const double part = lacks < rate ? lacks : rate;
+      const double missing = loads[sample] - together;
+      const double part = missing < rate ? missing : rate;
       served_more += part > 0 ? part : 0;
     }
     sum += ladder.step[w] * served_more;

@@ -9,8 +9,8 @@
 namespace berth::forecast {
 namespace {
 
-using detail::Outlook;
 using detail::Spread;
+using detail::UnroundedForecast;
 
 // The indices of the bands' levels in a spread.
 constexpr std::size_t kGrid025 = 1;
@@ -95,9 +95,10 @@ bool run_model(std::span<const std::uint32_t> counts, Model model, const Backtes
   std::int64_t known = 0;
   for (std::int64_t origin = plan.from_second; origin < end; origin += plan.every) {
     for (; known < origin; ++known) forecaster.observe(known, counts[static_cast<std::size_t>(known)]);
-    const std::vector<Outlook> outlooks = forecaster.outlooks(origin, std::min(plan.horizon, end - origin));
-    for (std::size_t i = 0; i < outlooks.size(); ++i) {
-      tally.add(outlooks[i].spread, counts[static_cast<std::size_t>(origin) + i]);
+    const std::vector<UnroundedForecast> forecasts =
+        forecaster.predict_unrounded(origin, std::min(plan.horizon, end - origin));
+    for (std::size_t i = 0; i < forecasts.size(); ++i) {
+      tally.add(forecasts[i].spread, counts[static_cast<std::size_t>(origin) + i]);
     }
     const SecondsRange told{.begin = origin, .end = origin + std::min(plan.every, plan.horizon)};
     if (model == Model::kCombination && told.begin < shown.end && told.end > shown.begin) {

@@ -12,8 +12,8 @@
 namespace berth::forecast {
 namespace {
 
-using detail::Outlook;
 using detail::Spread;
+using detail::UnroundedForecast;
 
 /// Before anything was seen: a mean of 10 per second that may as well be 0 or 60.
 constexpr detail::Moments kPriorMoments = {.mean = 10, .variance = 300};
@@ -46,10 +46,10 @@ Quantiles counts_of(const Spread& spread) {
   return counts;
 }
 
-void mix_in(Outlook& outlook, const Outlook& prior, double share) {
-  outlook.mean += share * (prior.mean - outlook.mean);
-  for (std::size_t i = 0; i < outlook.spread.size(); ++i) {
-    outlook.spread[i] += share * (prior.spread[i] - outlook.spread[i]);
+void mix_in(UnroundedForecast& unrounded, const UnroundedForecast& prior, double share) {
+  unrounded.mean += share * (prior.mean - unrounded.mean);
+  for (std::size_t i = 0; i < unrounded.spread.size(); ++i) {
+    unrounded.spread[i] += share * (prior.spread[i] - unrounded.spread[i]);
   }
 }
 
@@ -77,7 +77,7 @@ class Forecaster::Learner {
   explicit Learner(Model model);
 
   void observe(std::int64_t second, std::int64_t requests);
-  [[nodiscard]] std::vector<Outlook> outlooks(std::int64_t from_second, std::int64_t seconds) const;
+  [[nodiscard]] std::vector<UnroundedForecast> predict_unrounded(std::int64_t from_second, std::int64_t seconds) const;
 
  private:
   /// Learns from the forecasts that were waiting for this second.
@@ -104,8 +104,8 @@ Forecaster::~Forecaster() = default;
 
 void Forecaster::observe(std::int64_t second, std::int64_t requests) { learner_->observe(second, requests); }
 
-std::vector<Outlook> Forecaster::outlooks(std::int64_t from_second, std::int64_t seconds) const {
-  return learner_->outlooks(from_second, seconds);
+std::vector<UnroundedForecast> Forecaster::predict_unrounded(std::int64_t from_second, std::int64_t seconds) const {
+  return learner_->predict_unrounded(from_second, seconds);
 }
 
 Forecaster::Learner::Learner(Model model) {
@@ -142,35 +142,37 @@ void Forecaster::Learner::wait_for_judgement(std::int64_t second) {
   }
 }
 
-std::vector<Outlook> Forecaster::Learner::outlooks(std::int64_t from_second, std::int64_t seconds) const {
+std::vector<UnroundedForecast> Forecaster::Learner::predict_unrounded(std::int64_t from_second,
+                                                                      std::int64_t seconds) const {
   ENSURE(seconds >= 0);
   ENSURE(memory_.is_empty() || from_second > memory_.last_second());
-  const Outlook prior{.mean = kPriorMoments.mean, .spread = detail::spread_of(kPriorMoments)};
-  std::vector<Outlook> outlooks(static_cast<std::size_t>(seconds), prior);
-  if (memory_.is_empty() || seconds == 0) return outlooks;
+  const UnroundedForecast prior{.mean = kPriorMoments.mean, .spread = detail::spread_of(kPriorMoments)};
+  std::vector<UnroundedForecast> forecasts(static_cast<std::size_t>(seconds), prior);
+  if (memory_.is_empty() || seconds == 0) return forecasts;
   const std::int64_t seen = memory_.seen_seconds();
   detail::View view = detail::view_of(memory_, from_second);
   detail::LeadState::Shared shared;
   for (std::int64_t i = 0; i < seconds; ++i) {
-    Outlook& outlook = outlooks[static_cast<std::size_t>(i)];
+    UnroundedForecast& unrounded = forecasts[static_cast<std::size_t>(i)];
     detail::look_at(memory_, from_second + i, view);
-    outlook = leads_[view.lead].outlook(members_, view, mask_, shared);
-    if (seen < kPriorSeconds) mix_in(outlook, prior, 1 / static_cast<double>(1 + seen));
+    unrounded = leads_[view.lead].unrounded(members_, view, mask_, shared);
+    if (seen < kPriorSeconds) mix_in(unrounded, prior, 1 / static_cast<double>(1 + seen));
   }
-  return outlooks;
+  return forecasts;
 }
 
 std::vector<Quantiles> Forecaster::predict(std::int64_t from_second, std::int64_t seconds) const {
   std::vector<Quantiles> quantiles;
   quantiles.reserve(static_cast<std::size_t>(std::max<std::int64_t>(seconds, 0)));
-  for (const Outlook& outlook : outlooks(from_second, seconds)) quantiles.push_back(counts_of(outlook.spread));
+  for (const UnroundedForecast& unrounded : predict_unrounded(from_second, seconds))
+    quantiles.push_back(counts_of(unrounded.spread));
   return quantiles;
 }
 
 std::vector<double> Forecaster::means(std::int64_t from_second, std::int64_t seconds) const {
   std::vector<double> means;
   means.reserve(static_cast<std::size_t>(std::max<std::int64_t>(seconds, 0)));
-  for (const Outlook& outlook : outlooks(from_second, seconds)) means.push_back(outlook.mean);
+  for (const UnroundedForecast& unrounded : predict_unrounded(from_second, seconds)) means.push_back(unrounded.mean);
   return means;
 }
 

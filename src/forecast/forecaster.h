@@ -10,7 +10,7 @@
 namespace berth::forecast {
 
 namespace detail {
-struct Outlook;
+struct UnroundedForecast;
 }
 
 /// The levels of the quantiles that a forecast gives.
@@ -52,7 +52,8 @@ class Forecaster {
   [[nodiscard]] std::vector<double> means(std::int64_t from_second, std::int64_t seconds) const;
 
   /// The same forecasts before their quantiles are rounded to counts (detail::Spread), for judging coverage.
-  [[nodiscard]] std::vector<detail::Outlook> outlooks(std::int64_t from_second, std::int64_t seconds) const;
+  [[nodiscard]] std::vector<detail::UnroundedForecast> predict_unrounded(std::int64_t from_second,
+                                                                         std::int64_t seconds) const;
 
  private:
   class Learner;

@@ -16,8 +16,8 @@ ForecastWatch::ForecastWatch(const Scenario& scenario, int samples,
       arrivals_(std::move(arrivals)),
       services_(std::min(scenario.services.size(), kForecastServicesMax)) {
   ENSURE(samples >= 3 && samples % 2 == 1);
-  for (Watched& watched : services_) {
-    for (Tally& tally : watched.by_lead) tally.bins.resize(bins_.count);
+  for (WatchedService& watched : services_) {
+    for (LeadTally& tally : watched.by_lead) tally.bins.resize(bins_.count);
   }
 }
 
@@ -25,7 +25,7 @@ void ForecastWatch::note(ServiceId service, const Stretch& stretch, const std::v
   if (service.index >= services_.size()) return;
   ENSURE(loads.size() >= static_cast<std::size_t>(stretch.seconds) * samples_);
   settle(service, stretch.from_second);
-  Watched& watched = services_[service.index];
+  WatchedService& watched = services_[service.index];
   watched.from_second = stretch.from_second;
   watched.latest.clear();
   watched.latest.reserve(static_cast<std::size_t>(stretch.seconds));
@@ -35,7 +35,7 @@ void ForecastWatch::note(ServiceId service, const Stretch& stretch, const std::v
 }
 
 void ForecastWatch::settle(ServiceId service, std::int64_t next) {
-  Watched& watched = services_[service.index];
+  WatchedService& watched = services_[service.index];
   ENSURE(watched.latest.empty() || next >= watched.from_second);
   const std::int64_t end = watched.from_second + static_cast<std::int64_t>(watched.latest.size());
   for (std::size_t lead = 0; lead < kForecastLeads.size(); ++lead) {
@@ -47,7 +47,7 @@ void ForecastWatch::settle(ServiceId service, std::int64_t next) {
   }
 }
 
-void ForecastWatch::judge(ServiceId service, std::int64_t second, const Band& band, Tally& tally) const {
+void ForecastWatch::judge(ServiceId service, std::int64_t second, const Band& band, LeadTally& tally) const {
   Bin& bin = tally.bins[static_cast<std::size_t>(second / bins_.bin_seconds)];
   bin.sum.low += band.low;
   bin.sum.median += band.median;
@@ -60,7 +60,7 @@ void ForecastWatch::judge(ServiceId service, std::int64_t second, const Band& ba
   tally.error += std::abs(arrived - band.median);
 }
 
-ServiceForecast ForecastWatch::result_of(const Tally& tally) const {
+ServiceForecast ForecastWatch::result_of(const LeadTally& tally) const {
   ServiceForecast forecast;
   forecast.low.resize(bins_.count);
   forecast.median.resize(bins_.count);
@@ -92,7 +92,7 @@ void ForecastWatch::finish_into(Insight& insight) {
     LeadForecast forecast{.lead_seconds = kForecastLeads[lead], .services = {}};
     forecast.services.reserve(services_.size());
     bool is_any = false;
-    for (const Watched& watched : services_) {
+    for (const WatchedService& watched : services_) {
       forecast.services.push_back(result_of(watched.by_lead[lead]));
       is_any = is_any || forecast.services.back().judged_seconds > 0;
     }

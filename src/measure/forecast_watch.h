@@ -49,29 +49,29 @@ class ForecastWatch {
     std::int64_t seconds = 0;
   };
   /// One service at one lead.
-  struct Tally {
+  struct LeadTally {
     std::vector<Bin> bins;
     std::int64_t judged = 0;
     std::int64_t inside = 0;
     double arrived = 0;
     double error = 0;
   };
-  struct Watched {
+  struct WatchedService {
     std::int64_t from_second = 0;
-    std::vector<Band> latest;                          ///< of the seconds from from_second on
-    std::array<Tally, kForecastLeads.size()> by_lead;  ///< as kForecastLeads
+    std::vector<Band> latest;                              ///< of the seconds from from_second on
+    std::array<LeadTally, kForecastLeads.size()> by_lead;  ///< as kForecastLeads
   };
 
   /// At each lead, settles the seconds of the latest forecast that a plan which begins at `next` does not replace.
   void settle(ServiceId service, std::int64_t next);
-  void judge(ServiceId service, std::int64_t second, const Band& band, Tally& tally) const;
-  [[nodiscard]] ServiceForecast result_of(const Tally& tally) const;
+  void judge(ServiceId service, std::int64_t second, const Band& band, LeadTally& tally) const;
+  [[nodiscard]] ServiceForecast result_of(const LeadTally& tally) const;
 
   std::int64_t seconds_;  ///< of the run
   TimelineBins bins_;
   std::size_t samples_;
   std::function<std::int64_t(ServiceId, std::int64_t second)> arrivals_;
-  std::vector<Watched> services_;
+  std::vector<WatchedService> services_;
 };
 
 /// The same source, with every answer passed to `watch` too; `watch` must outlive it.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/instant.h"
+#include "domain/constraint.h"
 #include "domain/plan.h"
 #include "domain/request_counts.h"
 #include "domain/scenario.h"
@@ -120,7 +121,7 @@ struct PolicyResult {
   std::string how;  ///< which form of sharing was better ("time slices", "MPS"), what a search tried; may be empty
   bool is_hindsight = false;
   std::optional<std::string> infeasible;  ///< why the policy cannot run; there are no figures then
-  std::vector<std::string> ignores;       ///< fields of the scenario that it does not obey
+  std::vector<NamedConstraint> ignores;   ///< constraints of the scenario that it does not keep
   std::vector<std::string> notes;         ///< e.g. estimated SM counts
   Figures figures;
   std::vector<ServiceFigures> services;

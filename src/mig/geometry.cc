@@ -59,7 +59,7 @@ std::optional<std::string> find_pair_clash(const GpuModel& model, const Placemen
   }
   const auto [least, most] = std::minmax(first.compute_slices, second.compute_slices);
   if (is_before_r510 && least == 3 && most == 4) {
-    return both + " clash: drivers before R510 refuse 4g beside 3g";
+    return both + " clash: drivers before R510 refuse 4g next to 3g";
   }
   return std::nullopt;
 }

@@ -68,7 +68,7 @@ TEST(FindClash, KnowsDriversBeforeR510) {
   const GpuModel a100 = gpu("A100-40GB");
   const State both = {at(a100, "4g.20gb", 0), at(a100, "3g.20gb", 4)};
   EXPECT_EQ(find_clash(a100, both), std::nullopt);
-  EXPECT_EQ(find_clash(a100, both, true), "4g.20gb@0 and 3g.20gb@4 clash: drivers before R510 refuse 4g beside 3g");
+  EXPECT_EQ(find_clash(a100, both, true), "4g.20gb@0 and 3g.20gb@4 clash: drivers before R510 refuse 4g next to 3g");
   EXPECT_EQ(find_clash(a100, {at(a100, "3g.20gb", 0), at(a100, "3g.20gb", 4)}, true), std::nullopt);
 }
 

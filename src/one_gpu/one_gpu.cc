@@ -38,7 +38,7 @@ constexpr double kLargeGap = 0.005;
 constexpr std::array<double, 2> kScales = {1.6, 0.6};
 
 /// A pass that leaves out less than the one before, and how often the prices are improved before it.
-struct Stage {
+struct SearchPass {
   int rounds = 0;
   PassLimits limits;
 };
@@ -51,7 +51,7 @@ constexpr int kTuneRounds = 4;
 constexpr std::int64_t kQuickNodes = 1000;
 
 /// `more`: multiplies the rounds.
-std::vector<Stage> stages(int slots, int more) {
+std::vector<SearchPass> search_passes(int slots, int more) {
   return {
       {.rounds = 0,
        .limits = {.width = 12, .changes_max = 0, .placings_max = 1, .is_from_pool = true, .stride = slots / 12 + 1}},
@@ -215,21 +215,21 @@ double solve_by_prices(const GpuCase& gpu_case, const SearchLimits& limits, Boun
   // Rounds of short windows are cheap; where all services are bounded together, few prices do.
   const int more = bounds.may_join() ? 1 : std::clamp(100 / std::max(gpu_case.problem.slots, 1), 1, 5);
   bool is_joined = !bounds.may_join();
-  for (const Stage& stage : stages(gpu_case.problem.slots, more)) {
+  for (const SearchPass& pass : search_passes(gpu_case.problem.slots, more)) {
     if (search.nodes() >= limits.nodes_max) break;
-    if (search.has_schedule()) prices.descend(search.best_value() - search.value_before(), 0, stage.rounds);
+    if (search.has_schedule()) prices.descend(search.best_value() - search.value_before(), 0, pass.rounds);
     proof.lower(search.value_before() + prices.value());
     if (is_over()) break;
-    const bool is_last = stage.limits.width == kAll;
-    if (!is_joined && !stage.limits.is_from_pool) {
+    const bool is_last = pass.limits.width == kAll;
+    if (!is_joined && !pass.limits.is_from_pool) {
       proof.lower(bounds.join(&prices));
       is_joined = true;
     } else if (is_last && bounds.may_join() && proof.gap_of(search) > kLargeGap) {
       proof.lower(bounds.tune(prices));
     }
-    if (stage.limits.is_from_pool) search.set_pool(make_pool(gpu_case, prices.prices()));
+    if (pass.limits.is_from_pool) search.set_pool(make_pool(gpu_case, prices.prices()));
     if (is_over()) break;
-    run_pass(search, stage.limits, limits, proof);
+    run_pass(search, pass.limits, limits, proof);
     if (proof.is_done(search)) break;
   }
   search.forget_bounds();

@@ -74,7 +74,7 @@ TEST(OneGpu, GivesAStandingSliceAwayWhereItsNewOwnerGainsMore) {
 }
 
 TEST(OneGpu, RetrainsWhereThatPays) {
-  // The quarter of the service works on. The half beside it begins in slot 0, is ready in slot 1 and done after 4
+  // The quarter of the service works on. The half next to it begins in slot 0, is ready in slot 1 and done after 4
   // slots.
   Problem problem = quarters_problem(1, 20);
   problem.gpus[0].standing = {standing(0, 0)};

@@ -40,16 +40,16 @@ std::vector<std::vector<std::size_t>> kinds_by_size(const Instance& instance) {
   return groups;
 }
 
-/// A part of a problem that is packed separately: all demands, or those of one tenant.
-struct Part {
+/// A part of the problem that is packed separately: all demands, or those of one tenant.
+struct Subproblem {
   Instance instance;
   std::unique_ptr<PlanSearch> search;
   FoundPlan plan;  ///< the best, ignoring free slices
 };
 
-/// A part that keeps the free slice, and its plan for that.
+/// A subproblem that keeps the free slice, and its plan for that.
 struct Keeper {
-  std::size_t part = 0;
+  std::size_t subproblem = 0;
   FoundPlan plan;
 };
 
@@ -81,20 +81,21 @@ class Packer {
     const bool is_limited =
         std::ranges::any_of(instance.offers, [](const auto& offer) { return offer.count_max.has_value(); });
     if (instance.pool_count == 1 || is_limited) {
-      parts_.push_back({std::move(instance), nullptr, {}});
+      subproblems_.push_back({std::move(instance), nullptr, {}});
     } else {
       for (std::uint32_t pool = 0; pool < instance.pool_count; ++pool) {
-        parts_.push_back({instance.only_pool(pool), nullptr, {}});
+        subproblems_.push_back({instance.only_pool(pool), nullptr, {}});
       }
     }
-    for (Part& part : parts_) part.search = std::make_unique<PlanSearch>(part.instance, budget_);
+    for (Subproblem& subproblem : subproblems_)
+      subproblem.search = std::make_unique<PlanSearch>(subproblem.instance, budget_);
   }
 
   Result<void> find_cheapest() {
-    for (std::size_t i = 0; i < parts_.size(); ++i) {
+    for (std::size_t i = 0; i < subproblems_.size(); ++i) {
       budget_.nodes_max =
-          share(options_, 60) * static_cast<std::int64_t>(i + 1) / static_cast<std::int64_t>(parts_.size());
-      tl::expected<FoundPlan, NoPlan> plan = parts_[i].search->cheapest();
+          share(options_, 60) * static_cast<std::int64_t>(i + 1) / static_cast<std::int64_t>(subproblems_.size());
+      tl::expected<FoundPlan, NoPlan> plan = subproblems_[i].search->cheapest();
       if (!plan) {
         return invalid(
             plan.error().is_proven
@@ -103,7 +104,7 @@ class Packer {
                               "fleet in {} nodes (that there is none is not proven)",
                               budget_.nodes));
       }
-      parts_[i].plan = std::move(*plan);
+      subproblems_[i].plan = std::move(*plan);
     }
     return {};
   }
@@ -113,25 +114,26 @@ class Packer {
     budget_.nodes_max = budget_.nodes + share(options_, percent) / static_cast<std::int64_t>(turns);
   }
 
-  /// One pool of one part has to keep a free slice. Which one costs the fewest slices is decided at the end.
+  /// One pool of one subproblem has to keep a free slice. Which one costs the fewest slices is decided at the end.
   void keep_largest_free() {
-    const std::vector<std::vector<std::size_t>> groups = kinds_by_size(parts_.front().instance);
+    const std::vector<std::vector<std::size_t>> groups = kinds_by_size(subproblems_.front().instance);
     is_largest_free_proven_ = true;
     for (std::size_t i = 0; i < groups.size() && keepers_.empty(); ++i) {
       is_some_keeper_unsure_ = false;
-      for (std::size_t part = 0; part < parts_.size(); ++part) {
-        allow(20, groups.size() * parts_.size());
-        for (const std::size_t kind : groups[i]) keep_free(part, kind);
+      for (std::size_t subproblem = 0; subproblem < subproblems_.size(); ++subproblem) {
+        allow(20, groups.size() * subproblems_.size());
+        for (const std::size_t kind : groups[i]) keep_free(subproblem, kind);
       }
       if (is_some_keeper_unsure_ && keepers_.empty()) is_largest_free_proven_ = false;
     }
   }
 
-  void keep_free(std::size_t part, std::size_t kind) {
-    for (std::uint32_t pool = 0; pool < parts_[part].instance.pool_count; ++pool) {
-      PlanSearch::FreeAnswer answer = parts_[part].search->with_free(parts_[part].plan, kind, pool);
+  void keep_free(std::size_t subproblem, std::size_t kind) {
+    for (std::uint32_t pool = 0; pool < subproblems_[subproblem].instance.pool_count; ++pool) {
+      PlanSearch::FreeAnswer answer =
+          subproblems_[subproblem].search->with_free(subproblems_[subproblem].plan, kind, pool);
       if (answer.plan) {
-        keepers_.push_back({part, std::move(*answer.plan)});
+        keepers_.push_back({subproblem, std::move(*answer.plan)});
       } else if (!answer.is_proven_none) {
         is_some_keeper_unsure_ = true;
       }
@@ -140,24 +142,26 @@ class Packer {
 
   /// The keeper whose free slice costs the fewest slices, or nothing.
   [[nodiscard]] const Keeper* best_keeper() const {
-    const auto cost = [this](const Keeper& keeper) { return keeper.plan.slices - parts_[keeper.part].plan.slices; };
+    const auto cost = [this](const Keeper& keeper) {
+      return keeper.plan.slices - subproblems_[keeper.subproblem].plan.slices;
+    };
     const auto best = std::ranges::min_element(keepers_, {}, cost);
     return best == keepers_.end() ? nullptr : &*best;
   }
 
-  /// Fewer slices for every plan that may be the answer. A single part that keeps a free slice has no other plan for
-  /// comparison.
+  /// Fewer slices for every plan that may be the answer. A single subproblem that keeps a free slice has no other plan
+  /// for comparison.
   void lower_slices() {
-    const bool needs_plans_without = keepers_.empty() || parts_.size() > 1;
-    const std::size_t turns = keepers_.size() + (needs_plans_without ? parts_.size() : 0);
-    for (Part& part : parts_) {
+    const bool needs_plans_without = keepers_.empty() || subproblems_.size() > 1;
+    const std::size_t turns = keepers_.size() + (needs_plans_without ? subproblems_.size() : 0);
+    for (Subproblem& subproblem : subproblems_) {
       if (!needs_plans_without) break;
       allow(20, turns);
-      part.search->lower_slices(part.plan);
+      subproblem.search->lower_slices(subproblem.plan);
     }
     for (Keeper& keeper : keepers_) {
       allow(20, turns);
-      parts_[keeper.part].search->lower_slices(keeper.plan);
+      subproblems_[keeper.subproblem].search->lower_slices(keeper.plan);
     }
   }
 
@@ -170,15 +174,17 @@ class Packer {
         is_largest_free_proven_ && !is_some_keeper_unsure_ &&
         std::ranges::all_of(keepers_, [](const Keeper& keeper) { return keeper.plan.is_slice_count_proven; });
     const Keeper* const best = best_keeper();
-    for (std::size_t i = 0; i < parts_.size(); ++i) {
-      add_part(parts_[i], best != nullptr && best->part == i ? best->plan : parts_[i].plan, result);
+    for (std::size_t i = 0; i < subproblems_.size(); ++i) {
+      add_subproblem(subproblems_[i], best != nullptr && best->subproblem == i ? best->plan : subproblems_[i].plan,
+                     result);
     }
     fill_score(result);
     return result;
   }
 
-  void add_part(Part& part, const FoundPlan& plan, PackResult& result) {
-    detail::append_packing(result.packing, detail::assemble(problem_, part.instance, *part.search, plan, budget_));
+  void add_subproblem(Subproblem& subproblem, const FoundPlan& plan, PackResult& result) {
+    detail::append_packing(result.packing,
+                           detail::assemble(problem_, subproblem.instance, *subproblem.search, plan, budget_));
     result.bound += plan.bound;
     if (plan.price > plan.bound) result.is_proven = false;
     if (!plan.is_slice_count_proven) result.is_slice_count_proven = false;
@@ -186,7 +192,7 @@ class Packer {
 
   void fill_score(PackResult& result) const {
     result.score = score_of(problem_, result.packing);
-    if (problem_.offers.front().micro_usd_per_hour) result.bound *= parts_.front().instance.micro_usd_per_price;
+    if (problem_.offers.front().micro_usd_per_hour) result.bound *= subproblems_.front().instance.micro_usd_per_price;
     result.unused = empty_places(problem_, result.packing);
     result.nodes = budget_.nodes;
   }
@@ -194,7 +200,7 @@ class Packer {
   const PackingProblem& problem_;
   PackOptions options_;
   Budget budget_;
-  std::vector<Part> parts_;
+  std::vector<Subproblem> subproblems_;
   std::vector<Keeper> keepers_;
   bool is_some_keeper_unsure_ =
       false;  ///< for some pool it is not known whether it could keep a free slice of the last size

@@ -8,7 +8,7 @@
 #include "partition/detail/fleet_search.h"
 #include "partition/detail/fleet_view.h"
 #include "partition/detail/open_gpus.h"
-#include "partition/detail/outlook.h"
+#include "partition/detail/service_forecasts.h"
 #include "partition/detail/service_now.h"
 #include "partition/detail/variant_rates.h"
 #include "partition/retraining_rule.h"
@@ -92,7 +92,7 @@ class Astraea::Deciding {
   const Scenario& scenario_;
   AstraeaOptions options_;
   detail::FleetView fleet_;
-  detail::Outlook outlook_;
+  detail::ServiceForecasts forecasts_;
   detail::JobRates rates_;
   Instant next_at_;
   std::vector<char> was_due_;
@@ -109,7 +109,7 @@ Astraea::Deciding::Deciding(const Scenario& scenario, const AstraeaOptions& opti
     : scenario_(scenario),
       options_(options),
       fleet_(detail::view_fleet(scenario)),
-      outlook_(scenario.services.size()),
+      forecasts_(scenario.services.size()),
       rates_(detail::rates_by_variant(fleet_, options.capacity_factor).front()),
       was_due_(scenario.services.size(), 0) {}
 
@@ -124,7 +124,7 @@ bool Astraea::Deciding::has_retraining_news(const Snapshot& snapshot) {
 
 Decision Astraea::Deciding::decide(const Sight& sight) {
   if (const auto unservable = detail::find_unservable(fleet_, /*only_whole=*/false)) return *unservable;
-  outlook_.observe(sight.snapshot);
+  forecasts_.observe(sight.snapshot);
   const bool is_news = has_retraining_news(sight.snapshot);
   if (!is_news && sight.snapshot.now < next_at_) return {};
   next_at_ = sight.snapshot.now + Micros::seconds(options_.period_seconds);
@@ -139,7 +139,7 @@ bool Astraea::Deciding::is_at_risk(const std::vector<Share>& shares, const std::
 }
 
 Decision Astraea::Deciding::decide_now(const Sight& sight, bool is_news) {
-  const auto services = detail::services_now(scenario_, sight, outlook_, options_.horizon_seconds);
+  const auto services = detail::services_now(scenario_, sight, forecasts_, options_.horizon_seconds);
   const std::vector<double> needs = needs_of(services, options_.target_level);
   const std::vector<char> runs = running_retrainings(sight.snapshot);
   const double fleet_sms = sms_of(fleet_);

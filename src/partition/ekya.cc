@@ -9,7 +9,7 @@
 #include "partition/detail/fleet_search.h"
 #include "partition/detail/fleet_view.h"
 #include "partition/detail/open_gpus.h"
-#include "partition/detail/outlook.h"
+#include "partition/detail/service_forecasts.h"
 #include "partition/detail/service_now.h"
 #include "partition/detail/thief.h"
 #include "partition/detail/variant_rates.h"
@@ -197,7 +197,7 @@ class Ekya::Deciding {
   const Scenario& scenario_;
   EkyaOptions options_;
   detail::FleetView fleet_;
-  detail::Outlook outlook_;
+  detail::ServiceForecasts forecasts_;
   std::vector<detail::JobRates> rates_by_variant_;  ///< [variant], as many as the service with the most has
   std::vector<int> variants_;                       ///< [service], as last chosen
   Instant next_at_;
@@ -215,7 +215,7 @@ Ekya::Deciding::Deciding(const Scenario& scenario, const EkyaOptions& options)
     : scenario_(scenario),
       options_(options),
       fleet_(detail::view_fleet(scenario)),
-      outlook_(scenario.services.size()),
+      forecasts_(scenario.services.size()),
       rates_by_variant_(detail::rates_by_variant(fleet_, options.capacity_factor)),
       variants_(scenario.services.size(), 0),
       was_due_(scenario.services.size(), 0) {}
@@ -236,7 +236,7 @@ bool Ekya::Deciding::is_time(const Sight& sight) {
 
 Decision Ekya::Deciding::decide(const Sight& sight) {
   if (const auto unservable = detail::find_unservable(fleet_, /*only_whole=*/false)) return *unservable;
-  outlook_.observe(sight.snapshot);
+  forecasts_.observe(sight.snapshot);
   if (!is_time(sight)) return {};
   return rounded(sight);
 }
@@ -244,7 +244,7 @@ Decision Ekya::Deciding::decide(const Sight& sight) {
 Decision Ekya::Deciding::rounded(const Sight& sight) {
   const auto horizon = static_cast<double>(scenario_.window_seconds);
   const std::int64_t ahead = options_.horizon_seconds > 0 ? options_.horizon_seconds : scenario_.window_seconds;
-  const auto services = detail::services_now(scenario_, sight, outlook_, ahead);
+  const auto services = detail::services_now(scenario_, sight, forecasts_, ahead);
   const ThiefTerms terms{.horizon_seconds = horizon, .quanta_max = options_.quanta_max};
   const StolenQuanta wanted = ThiefScheduler(fleet_, rates_by_variant_, services, variants_, terms).run();
 

@@ -10,8 +10,8 @@
 #include "partition/detail/fleet_search.h"
 #include "partition/detail/fleet_view.h"
 #include "partition/detail/open_gpus.h"
-#include "partition/detail/outlook.h"
 #include "partition/detail/realise.h"
+#include "partition/detail/service_forecasts.h"
 #include "partition/detail/service_now.h"
 #include "partition/detail/variant_rates.h"
 #include "partition/detail/window_ilp.h"
@@ -182,7 +182,7 @@ class Migrator::Deciding {
   Deciding(const Scenario& scenario, const MigratorOptions& options);
 
   [[nodiscard]] Decision decide(const Sight& sight);
-  [[nodiscard]] const Solved& solved() const { return solved_; }
+  [[nodiscard]] const ProgramStatistics& solved() const { return solved_; }
 
  private:
   [[nodiscard]] bool is_time(const Snapshot& snapshot);
@@ -200,11 +200,11 @@ class Migrator::Deciding {
   MigratorOptions options_;
   std::int64_t window_seconds_;
   detail::FleetView fleet_;
-  detail::Outlook outlook_;
+  detail::ServiceForecasts forecasts_;
   detail::JobRates rates_;
   Instant next_at_;
   std::vector<char> was_due_;
-  Solved solved_;
+  ProgramStatistics solved_;
 
   Instant planned_at_;
   std::vector<double> block_seconds_;
@@ -221,14 +221,14 @@ Migrator::~Migrator() = default;
 
 Decision Migrator::decide(const Sight& sight) { return deciding_->decide(sight); }
 
-const Migrator::Solved& Migrator::solved() const { return deciding_->solved(); }
+const Migrator::ProgramStatistics& Migrator::solved() const { return deciding_->solved(); }
 
 Migrator::Deciding::Deciding(const Scenario& scenario, const MigratorOptions& options)
     : scenario_(scenario),
       options_(options),
       window_seconds_(options.horizon_seconds > 0 ? options.horizon_seconds : scenario.window_seconds),
       fleet_(detail::view_fleet(scenario)),
-      outlook_(scenario.services.size()),
+      forecasts_(scenario.services.size()),
       rates_(detail::rates_by_variant(fleet_, options.capacity_factor).front()),
       was_due_(scenario.services.size(), 0) {}
 
@@ -249,7 +249,7 @@ bool Migrator::Deciding::is_time(const Snapshot& snapshot) {
 
 Decision Migrator::Deciding::decide(const Sight& sight) {
   if (const auto unservable = detail::find_unservable(fleet_, /*only_whole=*/false)) return *unservable;
-  outlook_.observe(sight.snapshot);
+  forecasts_.observe(sight.snapshot);
   if (is_time(sight.snapshot)) {
     if (sight.snapshot.slices.empty() && !detail::even_plan(fleet_)) return detail::no_room(fleet_);
     plan_window(sight);
@@ -293,7 +293,7 @@ void Migrator::Deciding::fill_blocks(const Sight& sight, const std::vector<Servi
     service.served.clear();
     service.mean.clear();
     service.due_seconds.clear();
-    const auto seconds = outlook_.quantiles(ServiceId{index}, sight.snapshot.now.second(), window_seconds_);
+    const auto seconds = forecasts_.quantiles(ServiceId{index}, sight.snapshot.now.second(), window_seconds_);
     auto from = seconds.begin();
     for (const double length : problem.block_seconds) {
       const auto until = from + static_cast<std::ptrdiff_t>(length);
@@ -327,7 +327,7 @@ void Migrator::Deciding::note(const detail::WindowAnswer& answer) {
 /// Plans the window. A plan must be better than no change with all moves that its places need, not only those that
 /// counts show.
 void Migrator::Deciding::plan_window(const Sight& sight) {
-  const auto services = detail::services_now(scenario_, sight, outlook_, window_seconds_);
+  const auto services = detail::services_now(scenario_, sight, forecasts_, window_seconds_);
   WindowProblem problem = make_problem(sight, services);
   double block_seconds = options_.block_seconds;
   fill_blocks(sight, services, block_seconds, problem);

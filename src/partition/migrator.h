@@ -23,14 +23,14 @@ class Migrator {
   [[nodiscard]] Decision decide(const Sight& sight);
 
   /// Statistics of the programs so far.
-  struct Solved {
+  struct ProgramStatistics {
     std::int64_t count = 0;
     std::int64_t within_count = 0;    ///< optimal within the gap allowed
     std::int64_t unsolved_count = 0;  ///< no solution within the nodes: the existing slices stay
     double gap_sum = 0;               ///< of those with a solution
     double gap_max = 0;
   };
-  [[nodiscard]] const Solved& solved() const;
+  [[nodiscard]] const ProgramStatistics& solved() const;
 
  private:
   class Deciding;

@@ -37,7 +37,7 @@ History assumed_history(const History& history) {
 }
 
 /// The demand of the history. Instances are fractional.
-struct Demand {
+struct HistoryDemand {
   /// [service][model][kind] -> instances
   std::vector<std::vector<std::vector<double>>> instances;
   std::vector<double> load;  ///< [service], requests per second
@@ -61,8 +61,8 @@ std::vector<double> instances_on(const ModelView& view, const detail::KneeTable&
 
 /// Each model gets a share of a service's load in proportion to its SMs in the fleet, among the models that can
 /// serve it.
-Demand demand_of(const FleetView& fleet, const History& history) {
-  Demand demand;
+HistoryDemand demand_of(const FleetView& fleet, const History& history) {
+  HistoryDemand demand;
   for (int service = 0; service < fleet.service_count; ++service) {
     const std::vector<std::uint32_t>& counts = history[service];
     const double seconds = static_cast<double>(counts.size());
@@ -85,7 +85,7 @@ Demand demand_of(const FleetView& fleet, const History& history) {
 }
 
 /// Instances are scaled so that all services together use every SM of a model's GPUs.
-void scale_to_room(const FleetView& fleet, Demand& demand) {
+void scale_to_room(const FleetView& fleet, HistoryDemand& demand) {
   for (std::size_t model = 0; model < fleet.models.size(); ++model) {
     const ModelView& view = fleet.models[model];
     double sms_wanted = 0;
@@ -101,7 +101,7 @@ void scale_to_room(const FleetView& fleet, Demand& demand) {
 }
 
 /// For each service the kinds that can serve it: those of its demand first, most SMs wanted first, then the smallest.
-std::vector<std::vector<ModelKind>> preferred_kinds(const FleetView& fleet, const Demand& demand) {
+std::vector<std::vector<ModelKind>> preferred_kinds(const FleetView& fleet, const HistoryDemand& demand) {
   auto choices = detail::smallest_kinds(fleet);
   for (int service = 0; service < fleet.service_count; ++service) {
     std::ranges::sort(choices[service], {}, [&](const ModelKind& choice) {
@@ -116,7 +116,7 @@ std::vector<std::vector<ModelKind>> preferred_kinds(const FleetView& fleet, cons
 /// Filling GPUs with the demand.
 class ParisFill {
  public:
-  ParisFill(const FleetView& fleet, Demand demand, std::vector<std::vector<ModelKind>> choices, OpenGpus gpus)
+  ParisFill(const FleetView& fleet, HistoryDemand demand, std::vector<std::vector<ModelKind>> choices, OpenGpus gpus)
       : fleet_(fleet), demand_(std::move(demand)), choices_(std::move(choices)), gpus_(std::move(gpus)) {
     capacity_.assign(fleet_.service_count, 0);
   }
@@ -201,7 +201,7 @@ class ParisFill {
   }
 
   const FleetView& fleet_;
-  Demand demand_;  ///< the remaining demand
+  HistoryDemand demand_;  ///< the remaining demand
   std::vector<std::vector<ModelKind>> choices_;
   OpenGpus gpus_;
   std::vector<double> capacity_;  ///< [service], requests per second at the default points
@@ -214,7 +214,7 @@ LayoutOrInfeasible paris_layout(const Scenario& scenario, const std::vector<std:
   const FleetView fleet = detail::view_fleet(scenario);
   if (const auto unservable = detail::find_unservable(fleet, /*only_whole=*/false)) return *unservable;
 
-  Demand demand = demand_of(fleet, assumed_history(history));
+  HistoryDemand demand = demand_of(fleet, assumed_history(history));
   scale_to_room(fleet, demand);
   auto choices = preferred_kinds(fleet, demand);
   auto gpus = detail::cover_services(fleet, choices);
@@ -230,7 +230,7 @@ std::vector<std::string> paris_assumptions(const Scenario& scenario,
   for (std::size_t service = 0; service < scenario.services.size(); ++service) {
     if (!is_silent(history[service])) continue;
     assumptions.push_back(
-        fmt::format("{}: no request in its history; taken as 1 request a second", scenario.services[service].name));
+        fmt::format("{}: no request in its history; taken as 1 request per second", scenario.services[service].name));
   }
   return assumptions;
 }

@@ -72,7 +72,7 @@ TEST(Paris, TakesOneRequestASecondWhereNothingWasSeen) {
   const Scenario scenario = scenario_of({gpus("A30", 2)}, {knee_service("a"), knee_service("b")});
   EXPECT_EQ(paris_layout(scenario, {{}, {0, 0}}), paris_layout(scenario, {{1}, {1}}));
   EXPECT_EQ(paris_assumptions(scenario, {{}, {0, 1}}),
-            std::vector<std::string>{"a: no request in its history; taken as 1 request a second"});
+            std::vector<std::string>{"a: no request in its history; taken as 1 request per second"});
 }
 
 TEST(Paris, FallsBackToSmallSlicesWhereTheKneesLeaveNoRoom) {

@@ -14,9 +14,9 @@
 namespace berth::partition {
 namespace {
 
+using detail::ClimbResult;
 using detail::FleetPlan;
 using detail::FleetView;
-using detail::FoundPlan;
 using detail::Scorer;
 
 /// The maximum number of perturbations after the starts, while the budget lasts.
@@ -105,7 +105,7 @@ StaticBest best_by_search(const FleetView& fleet, const StaticBestSearch& search
   const std::vector<FleetPlan> starts = starts_of(fleet, search, scorer);
   if (starts.empty()) return {detail::no_room(fleet), false, 0, scorer.evaluations()};
 
-  std::optional<FoundPlan> best;
+  std::optional<ClimbResult> best;
   std::int64_t tried = 0;
   const auto climb_from = [&](detail::ClimbStart start) {
     auto found = detail::climb(fleet, search, scorer, std::move(start));

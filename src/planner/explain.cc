@@ -27,7 +27,7 @@ ServiceShare means_of(const Problem& problem, const std::vector<SlotFigures>& sl
 /// What the objective gains if a service has so many requests per second more of a variant in every slot.
 double gain_of_more(const fleet::FleetState& state, ServiceIndex service, std::size_t variant,
                     double requests_per_second) {
-  const fleet::ServiceState& now = state.service(service);
+  const fleet::ServiceSupply& now = state.service(service);
   const std::size_t variants = state.terms().problem.services[idx(service)].variants.size();
   std::vector<double> capacity = now.capacity;
   for (std::size_t i = variant; i < capacity.size(); i += variants) capacity[i] += requests_per_second;
@@ -59,7 +59,7 @@ std::optional<SliceStep> best_step_up(const fleet::FleetState& state, ServiceInd
 /// What the objective loses (below 0) if a piece of a GPU gives nothing as long as it stands.
 double change_without(const fleet::FleetState& state, GpuIndex gpu, const Piece& piece, double rate) {
   const fleet::Terms& terms = state.terms();
-  const fleet::ServiceState& now = state.service(piece.service);
+  const fleet::ServiceSupply& now = state.service(piece.service);
   const std::size_t variants = terms.problem.services[idx(piece.service)].variants.size();
   std::vector<double> capacity = now.capacity;
   for (const fleet::Stay& stay : state.path(gpu).stays) {

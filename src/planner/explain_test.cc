@@ -58,7 +58,7 @@ TEST(Explain, SharesAreMeansOverTheWindow) {
 
 TEST(Explain, OneSliceMoreIsTheKindThatGainsMostPerSm) {
   const auto shares = explain_shares(two_halves(), {.gpus = {{}}});
-  // Service 0 lacks 10 for five slots: a quarter has them.
+  // Service 0 is short of 10 for five slots: a quarter has them.
   ASSERT_TRUE(shares[0].one_more.has_value());
   EXPECT_EQ(shares[0].one_more->kind, 0);
   EXPECT_EQ(shares[0].one_more->requests_per_second, 10);

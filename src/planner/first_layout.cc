@@ -45,7 +45,7 @@ std::vector<FreeRoom> rooms_of(const Problem& problem) {
     for (const KindIndex kind : indices_of<KindIndex>(last)) {
       if (last[kind] < 0 || !is_of_use_for_retraining(model.rates[kind])) continue;
       const std::uint64_t clashes = model.sites[ordinal(last[kind])].clashes;
-      if (std::ranges::find(taken, clashes) != taken.end()) continue;  // the largest slice and the uncut GPU
+      if (std::ranges::find(taken, clashes) != taken.end()) continue;  // the largest slice and the whole GPU
       taken.push_back(clashes);
       rooms.push_back({.gpu = gpu, .site = last[kind]});
     }

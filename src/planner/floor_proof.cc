@@ -21,7 +21,7 @@ constexpr double kStep = 0.3;  ///< of the logarithm of a weight, for a service 
 
 std::size_t nth(int index) { return static_cast<std::size_t>(index); }
 
-/// Requests a second of each service.
+/// Requests per second of each service.
 using Amounts = std::vector<double>;
 
 /// Services that may share a GPU: one that is alone and 0, or kNobody and a trust domain.

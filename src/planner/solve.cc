@@ -11,7 +11,7 @@
 namespace berth::planner {
 namespace {
 
-constexpr int kSmallFleet = 8;  ///< GPUs up to which each is solved by itself beside the others
+constexpr int kSmallFleet = 8;  ///< GPUs up to which each is also solved by itself
 constexpr int kTinyFleet = 2;   ///< GPUs up to which all have their turn in each plan
 constexpr int kRoundsMax = 2;
 constexpr double kObjectiveGainLeast = 1e-7;  ///< of the objective: less is rounding

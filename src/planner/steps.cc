@@ -224,7 +224,7 @@ class Reasoning {
 Ban ban_of(StepType type) {
   ENSURE(type != StepType::kKeep);
   if (type == StepType::kDestroy) return Ban::kDestroy;
-  return type == StepType::kCreate ? Ban::kCut : Ban::kBegin;
+  return type == StepType::kCreate ? Ban::kAnyBegin : Ban::kBegin;
 }
 
 std::vector<Step> steps_of(const Problem& problem, const Schedule& schedule) {

@@ -74,12 +74,12 @@ Problem banned(const Problem& problem, GpuIndex gpu, const Piece& piece, Ban ban
   }
   // A piece that existed before and returns would have to lose its rate while it stands. It may stay, so the GPU does
   // not change.
-  if (stands_so(problem.gpus[gpu], piece, ban == Ban::kCut)) {
+  if (stands_so(problem.gpus[gpu], piece, ban == Ban::kAnyBegin)) {
     result.gpus[gpu].free_from = SlotIndex(problem.slots);
     return result;
   }
   std::vector<Rates>& rates = own_kind(result, gpu, piece.site);
-  if (ban == Ban::kCut) {
+  if (ban == Ban::kAnyBegin) {
     take_all(rates);
   } else {
     ban_use(rates[static_cast<std::size_t>(piece.service)], piece.use);
@@ -107,7 +107,7 @@ class WhatIfs::Fleet {
 
   GpuWorth worth_of_changes(GpuIndex gpu) {
     GpuWorth worth;
-    const Judged alone = judged(gpu, fleet::make_path(terms_, gpu, {}));
+    const PathWorth alone = judged(gpu, fleet::make_path(terms_, gpu, {}));
     if (alone.is_legal) worth.gain = objective_ - alone.objective;
     worth.rank = score_ - alone.score;
     worth.cost = judged(gpu, without_waiting(gpu)).objective - objective_;
@@ -132,20 +132,20 @@ class WhatIfs::Fleet {
   }
 
  private:
-  struct Judged {
+  struct PathWorth {
     double objective = 0;
     double score = 0;
     bool is_legal = true;
   };
 
   /// The plan with another path of one GPU.
-  Judged judged(GpuIndex gpu, fleet::Path path) {
+  PathWorth judged(GpuIndex gpu, fleet::Path path) {
     fleet::Path own = state_.path(gpu);
     state_.take_out(gpu);
     state_.put(gpu, std::move(path));
-    const Judged found{.objective = state_.objective(),
-                       .score = state_.score(),
-                       .is_legal = state_.shortfall() <= 0 && state_.excess() <= 0};
+    const PathWorth found{.objective = state_.objective(),
+                          .score = state_.score(),
+                          .is_legal = state_.shortfall() <= 0 && state_.excess() <= 0};
     state_.take_out(gpu);
     state_.put(gpu, std::move(own));
     return found;
@@ -164,7 +164,7 @@ class WhatIfs::Fleet {
 
   /// Takes changes of a GPU in where they keep all rules and are better. Requires: the ban is kept.
   void consider(GpuIndex gpu, std::vector<Change> changes, std::optional<Alternative>& best) {
-    const Judged found = judged(gpu, fleet::make_path(terms_, gpu, changes));
+    const PathWorth found = judged(gpu, fleet::make_path(terms_, gpu, changes));
     if (!found.is_legal || (best && found.objective <= best->objective)) return;
     best =
         Alternative{.objective = found.objective, .bound = std::nullopt, .changes = std::move(changes), .better = {}};

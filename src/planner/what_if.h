@@ -12,9 +12,9 @@ namespace berth::planner {
 
 /// What is forbidden on one site of one GPU in the whole window.
 enum class Ban {
-  kBegin,    ///< this service does not begin there in this use
-  kCut,      ///< no piece begins there
-  kDestroy,  ///< the standing piece is not destroyed (its owner may use it otherwise); unowned: no change
+  kBegin,     ///< this service does not begin there in this use
+  kAnyBegin,  ///< no piece begins there
+  kDestroy,   ///< the standing piece is not destroyed (its owner may use it otherwise); unowned: no change
 };
 
 /// The problem with a ban. Its schedules are those of `problem` that keep the ban, with the same worth.

@@ -42,8 +42,8 @@ struct MadePolicy {
   std::vector<Stage> stages;
   /// After the run: which form was used, what a search tried. May be empty.
   std::function<std::string()> how = nullptr;
-  /// After the run: the fields of the scenario that were not obeyed. May be empty.
-  std::function<std::vector<std::string>()> ignored_fields = nullptr;
+  /// After the run: the constraints of the scenario that were not kept. May be empty.
+  std::function<std::vector<ConstraintId>()> ignored_constraints = nullptr;
 };
 
 /// A row of the registry.

@@ -30,24 +30,24 @@ class BusyTable {
 
   /// A service begins (ends) running something on the slice. Requires: it was not (was) running anything there.
   void begin(SliceIndex slice, ServiceId service, std::int64_t now_us) {
-    Entry& entry = slices_[slice.value];
-    if (entry.runs.empty()) {
-      entry.since_us = now_us;
-      ++busy_slices_[entry.gpu.index];
+    SliceRuns& own = slices_[slice.value];
+    if (own.runs.empty()) {
+      own.since_us = now_us;
+      ++busy_slices_[own.gpu.index];
     }
-    entry.runs.emplace_back(service, now_us);
+    own.runs.emplace_back(service, now_us);
   }
   void end(SliceIndex slice, ServiceId service, std::int64_t now_us) {
-    Entry& entry = slices_[slice.value];
+    SliceRuns& own = slices_[slice.value];
     std::size_t run = 0;
-    while (run < entry.runs.size() && entry.runs[run].first != service) ++run;
-    ENSURE(run < entry.runs.size());
-    sm_us_by_service_[service.index] += entry.sms * static_cast<double>(now_us - entry.runs[run].second);
-    entry.runs[run] = entry.runs.back();
-    entry.runs.pop_back();
-    if (entry.runs.empty()) {
-      sm_us_ += entry.sms * static_cast<double>(now_us - entry.since_us);
-      --busy_slices_[entry.gpu.index];
+    while (run < own.runs.size() && own.runs[run].first != service) ++run;
+    ENSURE(run < own.runs.size());
+    sm_us_by_service_[service.index] += own.sms * static_cast<double>(now_us - own.runs[run].second);
+    own.runs[run] = own.runs.back();
+    own.runs.pop_back();
+    if (own.runs.empty()) {
+      sm_us_ += own.sms * static_cast<double>(now_us - own.since_us);
+      --busy_slices_[own.gpu.index];
     }
   }
   /// A share (0 to 1) of a span was busy: for serving by rates, which has no single batches. Does not count as running.
@@ -65,8 +65,8 @@ class BusyTable {
 
   /// How many other slices of its GPU are busy.
   [[nodiscard]] int others_busy(SliceIndex slice) const {
-    const Entry& entry = slices_[slice.value];
-    return busy_slices_[entry.gpu.index] - (entry.runs.empty() ? 0 : 1);
+    const SliceRuns& own = slices_[slice.value];
+    return busy_slices_[own.gpu.index] - (own.runs.empty() ? 0 : 1);
   }
   /// How many services are running something on the slice.
   [[nodiscard]] int running(SliceIndex slice) const { return static_cast<int>(slices_[slice.value].runs.size()); }
@@ -77,13 +77,13 @@ class BusyTable {
   [[nodiscard]] double sm_us_of(ServiceId service) const { return sm_us_by_service_[service.index]; }
 
  private:
-  struct Entry {
+  struct SliceRuns {
     GpuId gpu;
     double sms = 0;
     std::vector<std::pair<ServiceId, std::int64_t>> runs;  ///< who runs something, and since when (microseconds)
     std::int64_t since_us = 0;
   };
-  std::vector<Entry> slices_;
+  std::vector<SliceRuns> slices_;
   std::vector<int> busy_slices_;  ///< by GPU
   std::vector<double> sm_us_by_service_;
   double sm_us_ = 0;

@@ -7,7 +7,7 @@
 
 namespace berth::sim {
 
-void RequestQueue::load(std::int64_t second, Second& into) const {
+void RequestQueue::load(std::int64_t second, SecondOfRequests& into) const {
   into.second = second;
   into.begin_us = second * kMicrosPerSecond;
   stream_.offsets(second, into.offsets);
@@ -57,7 +57,7 @@ void RequestQueue::take(std::int64_t count, std::vector<std::int64_t>& taken) {
   std::int64_t rest = count;
   while (rest > 0) {
     seek_head();
-    const Second& block = head_block();
+    const SecondOfRequests& block = head_block();
     const std::size_t available = block.offsets.size() - head_index_;
     const std::size_t now = std::min(available, static_cast<std::size_t>(rest));
     for (std::size_t i = 0; i < now; ++i) taken.push_back(block.begin_us + block.offsets[head_index_ + i]);

@@ -51,26 +51,28 @@ class RequestQueue {
   void take(std::int64_t count, std::vector<std::int64_t>& taken);
 
  private:
-  struct Second {
+  struct SecondOfRequests {
     std::int64_t second = -1;
     std::int64_t begin_us = 0;
     std::vector<std::uint32_t> offsets;
   };
 
-  void load(std::int64_t second, Second& into) const;
+  void load(std::int64_t second, SecondOfRequests& into) const;
   /// Moves the head to the second of the first waiting request.
   void seek_head() {
     if (head_index_ < head_size()) return;
     seek_next_second();
   }
   void seek_next_second();
-  [[nodiscard]] const Second& head_block() const { return head_second_ == arriving_.second ? arriving_ : lagging_; }
+  [[nodiscard]] const SecondOfRequests& head_block() const {
+    return head_second_ == arriving_.second ? arriving_ : lagging_;
+  }
   [[nodiscard]] std::size_t head_size() const { return head_block().offsets.size(); }
   [[nodiscard]] std::int64_t head_at_us() const { return head_block().begin_us + head_block().offsets[head_index_]; }
 
   const ArrivalStream& stream_;
-  Second arriving_;
-  Second lagging_;  ///< the second of the head, if earlier than the arriving one
+  SecondOfRequests arriving_;
+  SecondOfRequests lagging_;  ///< the second of the head, if earlier than the arriving one
   std::size_t arrived_in_second_ = 0;
   std::int64_t head_second_ = -1;
   std::size_t head_index_ = 0;

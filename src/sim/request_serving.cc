@@ -50,7 +50,7 @@ std::int64_t RequestServing::advance(std::int64_t until_us) {
     if (std::min(arrival_us, answer_us) >= until_us) break;
     if (answer_us <= arrival_us) {
       std::pop_heap(answers_.begin(), answers_.end(), std::greater<>());
-      const Answer due = answers_.back();
+      const DueAnswer due = answers_.back();
       answers_.pop_back();
       answer(due);
       if (!idle_.empty()) return due.at_us;
@@ -77,7 +77,7 @@ void RequestServing::set_next_arrival(std::size_t index) {
   next_arrival_us_[index] = is_event ? service.queue.next_arrival() : kNever;
 }
 
-void RequestServing::answer(const Answer& due) {
+void RequestServing::answer(const DueAnswer& due) {
   Process& process = processes_[due.process];
   Replica& replica = replicas_[process.replica];
   const std::size_t index = replica.service.index;
@@ -354,8 +354,8 @@ void RequestServing::take_all(std::int64_t now_us) {
 
 void RequestServing::finish(std::int64_t end_us) {
   // All requests have arrived; answers of this instant still count, and nothing is taken from the queues any more.
-  std::sort(answers_.begin(), answers_.end(), [](const Answer& a, const Answer& b) { return b > a; });
-  for (const Answer& due : answers_) {
+  std::sort(answers_.begin(), answers_.end(), [](const DueAnswer& a, const DueAnswer& b) { return b > a; });
+  for (const DueAnswer& due : answers_) {
     Process& process = processes_[due.process];
     const Replica& replica = replicas_[process.replica];
     if (due.at_us == end_us) settle(services_[replica.service.index], process, end_us);

@@ -81,11 +81,11 @@ class RequestServing {
     std::uint32_t process = 0;
     friend bool operator>(const FreeProcess& a, const FreeProcess& b) { return a.rank > b.rank; }
   };
-  struct Answer {
+  struct DueAnswer {
     std::int64_t at_us = 0;
     std::uint64_t rank = 0;
     std::uint32_t process = 0;
-    friend bool operator>(const Answer& a, const Answer& b) {
+    friend bool operator>(const DueAnswer& a, const DueAnswer& b) {
       return a.at_us != b.at_us ? a.at_us > b.at_us : a.rank > b.rank;
     }
   };
@@ -101,7 +101,7 @@ class RequestServing {
   };
 
   // Both forms of dispatch.
-  void answer(const Answer& answer);
+  void answer(const DueAnswer& answer);
   void settle(const Service& service, Process& process, std::int64_t at_us);
   void set_next_arrival(std::size_t service);
   void begin_batch(std::uint32_t process, const std::int64_t* latency_us, std::int64_t now_us);
@@ -132,7 +132,7 @@ class RequestServing {
   std::vector<Replica> replicas_;
   std::map<std::uint32_t, std::vector<std::uint32_t>> retired_;  ///< idle stopped replicas, by processes
   std::vector<std::vector<std::uint32_t>> replicas_of_slice_;    ///< the taking or draining ones, by SliceIndex
-  std::vector<Answer> answers_;                                  ///< a heap, earliest first
+  std::vector<DueAnswer> answers_;                               ///< a heap, earliest first
   std::vector<SliceIndex> idle_;
 };
 

@@ -49,7 +49,7 @@ RetrainingNews RetrainingClock::add_slice(const Slice& order, SliceIndex slice, 
 
 RetrainingNews RetrainingClock::remove_slice(const Slice& order, SliceIndex slice, Instant now) {
   RetrainingNews news;
-  std::erase_if(places_, [&](const Place& place) { return place.order == order && place.slice == slice; });
+  std::erase_if(places_, [&](const RetrainingSlice& place) { return place.order == order && place.slice == slice; });
   if (running_ && running_->slice == slice) {
     halt(now, news);
     begin_if_possible(now, news);

@@ -53,11 +53,11 @@ class RetrainingClock {
   [[nodiscard]] bool is_stale() const { return is_stale_; }
 
  private:
-  struct Place {
+  struct RetrainingSlice {
     Slice order;
     SliceIndex slice;
     Micros time_on;
-    friend auto operator<=>(const Place&, const Place&) = default;
+    friend auto operator<=>(const RetrainingSlice&, const RetrainingSlice&) = default;
   };
 
   void begin_if_possible(Instant now, RetrainingNews& news);
@@ -69,8 +69,8 @@ class RetrainingClock {
   bool is_stale_ = false;   ///< accuracy `before` in force
   bool is_wanted_ = false;  ///< due and not done
   Decimal done_share_;      ///< of the work, kept when it moves
-  std::set<Place> places_;
-  std::optional<Place> running_;
+  std::set<RetrainingSlice> places_;
+  std::optional<RetrainingSlice> running_;
   Instant running_since_;
   Instant done_at_ = Instant::never();
   Instant swap_at_ = Instant::never();

@@ -35,12 +35,12 @@ void SliceTable::act(const Plan& plan, Instant now, bool is_first_layout) {
                },
                action.what);
   }
-  if (is_first_layout) tell_unheld(now);
+  if (is_first_layout) report_unowned(now);
   begin_waiting(now);
   are_rates_stale_ = true;
 }
 
-void SliceTable::tell_unheld(Instant now) {
+void SliceTable::report_unowned(Instant now) {
   // Slices with holders are reported when they are assigned.
   for (std::uint32_t index = 0; index < slices_.size(); ++index) {
     if (!slices_[index].holding.services.empty()) continue;

@@ -110,7 +110,7 @@ class SliceTable {
     }
   };
 
-  void tell_unheld(Instant now);
+  void report_unowned(Instant now);
   void create(const CreateSlice& action, Instant now, bool is_at_once);
   void destroy(const DestroySlice& action, Instant now);
   void assign(const AssignSlice& action, Instant now, bool is_at_once);

@@ -141,13 +141,13 @@ ClpHandle clp_of(const LinearModel& model, const Arrays& arrays) {
   return clp;
 }
 
-struct Shape {
+struct ModelSize {
   std::size_t columns = 0;
   std::size_t rows = 0;
 };
 
 /// Solves from the basis that the library has: of a new model, from none.
-LpAnswer solved(Clp_Simplex* clp, const Shape& shape) {
+LpAnswer solved(Clp_Simplex* clp, const ModelSize& size) {
   // Not Clp_initialSolve: on large models its crash start prints at any log level.
   Clp_dual(clp, 0);
   LpAnswer answer;
@@ -158,8 +158,8 @@ LpAnswer solved(Clp_Simplex* clp, const Shape& shape) {
   const double* values = Clp_primalColumnSolution(clp);
   const double* prices = Clp_dualRowSolution(clp);
   answer.objective = Clp_objectiveValue(clp);
-  answer.values.assign(values, values + shape.columns);
-  answer.row_prices.assign(prices, prices + shape.rows);
+  answer.values.assign(values, values + size.columns);
+  answer.row_prices.assign(prices, prices + size.rows);
   return answer;
 }
 

@@ -112,7 +112,9 @@ class PolicyReplay {
     if (!result) return result;
     if (made.how) result->how = made.how();
     if (result->infeasible) return result;
-    if (made.ignored_fields) result->ignores = made.ignored_fields();
+    if (made.ignored_constraints) {
+      for (const ConstraintId& id : made.ignored_constraints()) result->ignores.push_back(named(scenario_, id));
+    }
     if (watch) watch->finish_into(result->insight);
     return result;
   }

@@ -132,8 +132,10 @@ TEST(Rivals, NameWhatTheyDoNotKeep) {
   scenario.services[1].isolation = Isolation::kGpu;
   scenario.services[1].changes_per_hour = 3;
   for (const std::string_view rival : kRivals) {
-    EXPECT_EQ(testing::run_policy(scenario, rival).result.ignores,
-              (std::vector<std::string>{"a.floor", "b.changes_per_hour", "b.isolation"}));
+    EXPECT_EQ(
+        testing::run_policy(scenario, rival).result.ignores,
+        (std::vector<NamedConstraint>{
+            {"a", ConstraintKind::kFloor}, {"b", ConstraintKind::kChangesPerHour}, {"b", ConstraintKind::kIsolation}}));
   }
 }
 

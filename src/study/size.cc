@@ -15,14 +15,14 @@
 namespace berth::study {
 namespace {
 
-Decimal exact_share(const ServiceShare& share) { return {share.in_time, share.requests}; }
+Decimal exact_share(const ServiceAttainment& share) { return {share.in_time, share.requests}; }
 
 /// The service with the smallest share; ties: the earlier.
-std::optional<ServiceShare> worst_share(const std::vector<measure::ServiceFigures>& services) {
-  std::optional<ServiceShare> worst;
+std::optional<ServiceAttainment> worst_share(const std::vector<measure::ServiceFigures>& services) {
+  std::optional<ServiceAttainment> worst;
   for (const measure::ServiceFigures& service : services) {
     if (service.figures.requests == 0) continue;
-    ServiceShare share{
+    ServiceAttainment share{
         .service = service.name, .in_time = service.figures.in_time, .requests = service.figures.requests};
     if (!worst || exact_share(share) < exact_share(*worst)) worst = std::move(share);
   }
@@ -128,7 +128,7 @@ class SizeTrials {
   [[nodiscard]] static const CountTrial* best_trial(const std::vector<CountTrial>& tried) {
     const CountTrial* best = nullptr;
     for (const CountTrial& trial : tried) {
-      const ServiceShare* share = smallest_share(trial);
+      const ServiceAttainment* share = smallest_share(trial);
       if (share == nullptr) continue;
       if (best == nullptr || exact_share(*share) > exact_share(*smallest_share(*best))) best = &trial;
     }
@@ -145,7 +145,7 @@ class SizeTrials {
       return fmt::format("cannot run with {}{}: {}{}", untried == 0 ? "" : "those tried ", up_to,
                          why != nullptr ? *why : "no requests", rest);
     }
-    const ServiceShare& share = *smallest_share(*best);
+    const ServiceAttainment& share = *smallest_share(*best);
     return fmt::format("no count {}{} keeps every share; best: {} of {} in time, with {}{}",
                        untried == 0 ? "" : "of those tried ", up_to, floored_percent(share), share.service,
                        counted_gpus(best->gpus), rest);
@@ -162,13 +162,13 @@ class SizeTrials {
 
 }  // namespace
 
-std::string floored_percent(const ServiceShare& share) {
+std::string floored_percent(const ServiceAttainment& share) {
   const std::int64_t hundredths = (exact_share(share) * Decimal(10'000)).floor();
   return fmt::format("{}.{:02}%", hundredths / 100, hundredths % 100);
 }
 
-const ServiceShare* smallest_share(const CountTrial& trial) {
-  const ServiceShare* smallest = nullptr;
+const ServiceAttainment* smallest_share(const CountTrial& trial) {
+  const ServiceAttainment* smallest = nullptr;
   for (const SeedTrial& seed : trial.seeds) {
     if (seed.infeasible) return nullptr;
     if (seed.worst && (smallest == nullptr || exact_share(*seed.worst) < exact_share(*smallest))) {

@@ -23,15 +23,15 @@ struct SizeOptions {
 };
 
 /// The requests of a service and those in time; requests > 0.
-struct ServiceShare {
+struct ServiceAttainment {
   std::string service;
   std::int64_t in_time = 0;
   std::int64_t requests = 0;
-  friend bool operator==(const ServiceShare&, const ServiceShare&) = default;
+  friend bool operator==(const ServiceAttainment&, const ServiceAttainment&) = default;
 };
 
 /// The share as "98.31%", rounded down, so that a share below a target never looks as if it met the target.
-[[nodiscard]] std::string floored_percent(const ServiceShare& share);
+[[nodiscard]] std::string floored_percent(const ServiceAttainment& share);
 
 /// "1 GPU", "3 GPUs".
 [[nodiscard]] std::string counted_gpus(std::int64_t gpus);
@@ -41,9 +41,9 @@ struct ServiceShare {
 
 /// One replay: a count of GPUs with a seed.
 struct SeedTrial {
-  bool holds = false;                     ///< every service that has requests keeps the share
-  std::optional<std::string> infeasible;  ///< why the policy cannot run with that count
-  std::optional<ServiceShare> worst;      ///< the service with the smallest share; absent without requests
+  bool holds = false;                      ///< every service that has requests keeps the share
+  std::optional<std::string> infeasible;   ///< why the policy cannot run with that count
+  std::optional<ServiceAttainment> worst;  ///< the service with the smallest share; absent without requests
   friend bool operator==(const SeedTrial&, const SeedTrial&) = default;
 };
 
@@ -56,7 +56,7 @@ struct CountTrial {
 };
 
 /// The smallest share over the seeds that were replayed; nullptr if the policy cannot run, or without requests.
-[[nodiscard]] const ServiceShare* smallest_share(const CountTrial& trial);
+[[nodiscard]] const ServiceAttainment* smallest_share(const CountTrial& trial);
 
 /// Why the policy cannot run with that count, by the first seed with a reason; nullptr if it can.
 [[nodiscard]] const std::string* why_cannot_run(const CountTrial& trial);

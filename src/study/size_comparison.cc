@@ -26,15 +26,15 @@ bool is_smaller(const PolicySize& a, const PolicySize& b) {
 }
 
 /// A class of policies: with or without hindsight, and keeping the isolation or not.
-struct Kind {
+struct PolicyClass {
   bool is_hindsight = false;
   bool is_isolated = true;
 };
 
-const PolicySize* smallest_of(const SizeResult& result, Kind kind) {
+const PolicySize* smallest_of(const SizeResult& result, PolicyClass wanted) {
   const PolicySize* smallest = nullptr;
   for (const PolicySize& policy : result.policies) {
-    if (!policy.gpus || policy.is_hindsight != kind.is_hindsight || keeps_isolation(policy) != kind.is_isolated) {
+    if (!policy.gpus || policy.is_hindsight != wanted.is_hindsight || keeps_isolation(policy) != wanted.is_isolated) {
       continue;
     }
     if (smallest == nullptr || is_smaller(policy, *smallest)) smallest = &policy;

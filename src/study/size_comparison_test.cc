@@ -92,9 +92,9 @@ TEST(SizeComparison, TheHeadlineSaysWhatIsNotProven) {
 
 TEST(SizeComparison, APolicyThatBreaksTheIsolationIsNamedSecond) {
   SizeResult result = result_of({needing("shared", 2, 0.3), needing("static-even", 5, 0.2), needing("paris", 3, 0.3)});
-  result.policies[0].at_answer->ignores = {"a.isolation"};
-  result.policies[1].at_answer->ignores = {"a.floor"};
-  result.policies[2].at_answer->ignores = {"a.trust_domain"};
+  result.policies[0].at_answer->ignores = {{"a", ConstraintKind::kIsolation}};
+  result.policies[1].at_answer->ignores = {{"a", ConstraintKind::kFloor}};
+  result.policies[2].at_answer->ignores = {{"a", ConstraintKind::kTrustDomain}};
   EXPECT_EQ(size_headline(result),
             "static-even needs 5 GPUs (does not keep a.floor), the fewest without hindsight of those that keep the "
             "isolation: 150% more cost than shared (2 GPUs, does not keep a.isolation) at 0.67 times its effective "
@@ -103,8 +103,8 @@ TEST(SizeComparison, APolicyThatBreaksTheIsolationIsNamedSecond) {
 
 TEST(SizeComparison, ASavingByBreakingTheIsolationIsNone) {
   SizeResult result = result_of({needing("shared", 2, 0.3), needing("paris", 1, 0.3), needing("whole", 4, 0.1, true)});
-  result.policies[0].at_answer->ignores = {"a.isolation"};
-  result.policies[1].at_answer->ignores = {"a.isolation"};
+  result.policies[0].at_answer->ignores = {{"a", ConstraintKind::kIsolation}};
+  result.policies[1].at_answer->ignores = {{"a", ConstraintKind::kIsolation}};
   EXPECT_EQ(size_headline(result),
             "paris needs 1 GPU (does not keep a.isolation), the fewest without hindsight. whole, which knows the whole "
             "trace beforehand, needs 4 GPUs and keeps the isolation.");
@@ -112,8 +112,11 @@ TEST(SizeComparison, ASavingByBreakingTheIsolationIsNone) {
 
 TEST(SizeComparison, WhereNobodyKeepsTheIsolationTheHeadlineSaysSo) {
   SizeResult result = result_of({needing("paris", 3, 0.3), needing("static-best", 2, 0.3, true)});
-  result.policies[0].at_answer->ignores = {"a.isolation", "b.isolation", "c.isolation", "d.isolation"};
-  result.policies[1].at_answer->ignores = {"a.isolation"};
+  result.policies[0].at_answer->ignores = {{"a", ConstraintKind::kIsolation},
+                                           {"b", ConstraintKind::kIsolation},
+                                           {"c", ConstraintKind::kIsolation},
+                                           {"d", ConstraintKind::kIsolation}};
+  result.policies[1].at_answer->ignores = {{"a", ConstraintKind::kIsolation}};
   EXPECT_EQ(size_headline(result),
             "paris needs 3 GPUs (does not keep a.isolation, b.isolation and 2 more), the fewest without hindsight. "
             "static-best, which knows the whole trace beforehand, needs 2 GPUs (does not keep a.isolation).");

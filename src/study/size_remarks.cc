@@ -22,18 +22,18 @@ std::string by_seed_words(const PolicySize& policy) {
 }  // namespace
 
 bool keeps_isolation(const PolicySize& policy) {
-  return std::ranges::none_of(policy.at_answer->ignores, [](const std::string& field) {
-    return field.ends_with(".isolation") || field.ends_with(".trust_domain");
+  return std::ranges::none_of(policy.at_answer->ignores, [](const NamedConstraint& constraint) {
+    return constraint.kind == ConstraintKind::kIsolation || constraint.kind == ConstraintKind::kTrustDomain;
   });
 }
 
 std::string not_kept_words(const PolicySize& policy) {
   constexpr std::size_t kNamedMax = 3;
-  const std::span<const std::string> fields = policy.at_answer->ignores;
-  if (fields.empty()) return "";
-  if (fields.size() <= kNamedMax) return fmt::format("does not keep {}", fmt::join(fields, ", "));
-  return fmt::format("does not keep {} and {} more", fmt::join(fields.first(kNamedMax - 1), ", "),
-                     fields.size() - kNamedMax + 1);
+  const std::vector<std::string> names = constraint_names(policy.at_answer->ignores);
+  if (names.empty()) return "";
+  if (names.size() <= kNamedMax) return fmt::format("does not keep {}", fmt::join(names, ", "));
+  return fmt::format("does not keep {} and {} more", fmt::join(std::span(names).first(kNamedMax - 1), ", "),
+                     names.size() - kNamedMax + 1);
 }
 
 std::string not_proven_words(const PolicySize& policy) {

@@ -140,7 +140,7 @@ TEST(Size, APinOnAGpuThatACountDoesNotHaveRulesTheCountOut) {
   // A policy that does not obey pins runs, and the answer says so.
   const PolicySize shared = sized(scenario, "shared", options);
   EXPECT_EQ(shared.gpus, 1);
-  EXPECT_EQ(shared.at_answer->ignores, std::vector<std::string>{"s0.pins"});
+  EXPECT_EQ(shared.at_answer->ignores, (std::vector<NamedConstraint>{{"s0", ConstraintKind::kPins}}));
 }
 
 TEST(Size, AMixedFleetIsRefused) {

@@ -98,7 +98,7 @@ class Replay {
 
   Fault check_floor(std::uint32_t demand) const {
     if (demand >= floors_.size() || service_[demand] >= floors_[demand]) return std::nullopt;
-    return problem_.demands[demand].model + " has " + service_[demand].to_string() + " requests a second, needs " +
+    return problem_.demands[demand].model + " has " + service_[demand].to_string() + " requests per second, needs " +
            floors_[demand].to_string();
   }
 

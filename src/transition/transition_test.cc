@@ -227,7 +227,7 @@ TEST_P(StepFault, IsFound) {
 }
 
 const Broken broken_ones[] = {
-    Broken{"order", [](Transition& plan) { std::swap(plan.steps[0], plan.steps[1]); }, "requests a second, needs"},
+    Broken{"order", [](Transition& plan) { std::swap(plan.steps[0], plan.steps[1]); }, "requests per second, needs"},
     Broken{"missing", [](Transition& plan) { plan.steps.pop_back(); }, "do not end at the new plan"},
     Broken{"twice", [](Transition& plan) { plan.steps.push_back(plan.steps[0]); }, "overlap"},
     Broken{"point", [](Transition& plan) { plan.steps[0].slice.batch = 3; }, "no usable point"},

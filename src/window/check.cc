@@ -102,7 +102,7 @@ double inference_rate(const ModelTerms& model, const Piece& piece) {
 // ---- faults of one change
 
 Fault fault_of_beginning(const Problem& problem, const ModelTerms& model, const Piece& piece) {
-  if (piece.service == kNobody) return fmt::format("a piece on site {} begins for nobody", piece.site);
+  if (piece.service == kNobody) return fmt::format("a piece on site {} begins without an owner", piece.site);
   if (piece.service < 0 || nth(piece.service) >= problem.services.size()) {
     return fmt::format("no service {}", piece.service);
   }
@@ -264,7 +264,7 @@ Fault fault_of_slot(const Problem& problem, const Tally& tally, ServiceIndex ser
   }
   const bool is_bound = terms.floor_rate > 0 && slot >= problem.floors_from;
   if (!is_bound || working.floor_rate >= terms.floor_rate * (1 - kFloorTolerance)) return std::nullopt;
-  return fmt::format("slot {}: service {} has {} of its floor of {} requests a second", slot, service,
+  return fmt::format("slot {}: service {} has {} of its floor of {} requests per second", slot, service,
                      working.floor_rate, terms.floor_rate);
 }
 

@@ -75,7 +75,7 @@ TEST(SlotsUntilReady, CountsWhatIsDone) {
   EXPECT_EQ(slots_until_ready(problem, model, from, retrain(0, 0)), 10) << "the same slice for another use";
   EXPECT_EQ(slots_until_ready(problem, model, from, serve(1, 0)), 12);
   EXPECT_EQ(slots_until_ready(problem, model, from, serve(2, 0)), 12) << "of nobody";
-  EXPECT_EQ(slots_until_ready(problem, model, from, serve(3, 0)), 16) << "beside what stands";
+  EXPECT_EQ(slots_until_ready(problem, model, from, serve(3, 0)), 16) << "next to what stands";
   EXPECT_EQ(slots_until_ready(problem, model, from, retrain(3, 0)), 14);
   EXPECT_EQ(slots_until_ready(problem, model, from, serve(4, 0)), 19) << "in the room of 0 and 1";
   EXPECT_EQ(slots_until_ready(problem, model, from, retrain(5, 0)), 17);
@@ -307,8 +307,8 @@ TEST(FindFault, PiecesThatCannotBe) {
   const auto fault = [&](const Configuration& to) { return fault_of(problem, changes({{0, to}})); };
   EXPECT_EQ(fault({nobody(0), serve(1, 0)}), "none");
   EXPECT_EQ(fault({serve(0, 0)}), "none");
-  EXPECT_THAT(fault({nobody(1)}), HasSubstr("begins for nobody"));
-  EXPECT_THAT(fault({serve(0, 0), nobody(1)}), HasSubstr("begins for nobody"));
+  EXPECT_THAT(fault({nobody(1)}), HasSubstr("begins without an owner"));
+  EXPECT_THAT(fault({serve(0, 0), nobody(1)}), HasSubstr("begins without an owner"));
   EXPECT_THAT(fault({serve(4, 0)}), HasSubstr("cannot serve"));
   EXPECT_THAT(fault({retrain(4, 0)}), HasSubstr("cannot retrain"));
   EXPECT_THAT(fault({retrain(0, 0)}), HasSubstr("cannot retrain")) << "no retraining";

@@ -14,7 +14,7 @@
 namespace berth::planner {
 namespace {
 
-/// Two services on A100s, measured on every size; a load of 10 and 40 requests a second, without rules.
+/// Two services on A100s, measured on every size; a load of 10 and 40 requests per second, without rules.
 Scenario plain_scenario(std::int64_t gpus = 1) {
   Scenario scenario;
   scenario.fleet = {{.model = *mig::find_gpu_model("A100-80GB"), .count = gpus, .usd_per_gpu_hour = {}}};
@@ -142,7 +142,7 @@ TEST(Window, ProgressAtTheEndIsWorthPartOfTheBetterAnswersUntilTheNextIsDue) {
     return problem_of(scenario, moment).services[0].retraining->progress_value;
   };
   const Moment moment = moment_at(0, 100);
-  const double value = 0.5 / 10;                       // half of the services' weight, of 10 requests a second
+  const double value = 0.5 / 10;                       // half of the services' weight, of 10 requests per second
   const double most = 0.3 * value * 10 * (300 - 100);  // all answers from the window's end on until the next is due
   const double usual = worth(moment);
   EXPECT_GT(usual, 0.3 * most);
@@ -215,7 +215,7 @@ TEST(Window, VariantsBringTheirAccuracies) {
 
 // ---- floors
 
-/// Of what is expected, how much so many requests a second would serve.
+/// Of what is expected, how much so many requests per second would serve.
 double served_by(const Outlook& outlook, std::size_t count, double capacity) {
   double served = 0;
   for (std::size_t i = 0; i < count; ++i) served += std::min(outlook.loads[i], capacity);

@@ -28,12 +28,12 @@ TextPlace place_of_offset(std::string_view text, std::size_t offset) {
 }
 
 /// One event of libyaml; frees it.
-class Event {
+class YamlEvent {
  public:
-  Event() = default;
-  Event(const Event&) = delete;
-  Event& operator=(const Event&) = delete;
-  ~Event() { yaml_event_delete(&event_); }
+  YamlEvent() = default;
+  YamlEvent(const YamlEvent&) = delete;
+  YamlEvent& operator=(const YamlEvent&) = delete;
+  ~YamlEvent() { yaml_event_delete(&event_); }
 
   [[nodiscard]] yaml_event_t* raw() { return &event_; }
   [[nodiscard]] const yaml_event_t& operator*() const { return event_; }
@@ -95,13 +95,13 @@ class Composer {
   Result<Node> document();
 
  private:
-  Result<void> read(Event& event);
-  Result<Node> node(const Event& event, int depth);
-  Result<Node> untagged(const Event& event, const std::string& tag, int depth);
+  Result<void> read(YamlEvent& event);
+  Result<Node> node(const YamlEvent& event, int depth);
+  Result<Node> untagged(const YamlEvent& event, const std::string& tag, int depth);
   Result<Node> list(TextPlace place, int depth);
   Result<Node> map(TextPlace place, int depth);
-  Result<Entry> entry(const Event& key_event, int depth);
-  Result<Node> alias(const Event& event, int depth);
+  Result<Entry> entry(const YamlEvent& key_event, int depth);
+  Result<Node> alias(const YamlEvent& event, int depth);
   /// Counts a tree whose root is at `depth` against the limits.
   Result<void> charge(const Node& node, TextPlace place, int depth);
   Result<void> check_depth(TextPlace place, int depth) const;
@@ -122,25 +122,25 @@ class Composer {
 
 Result<Node> Composer::document() {
   if (!is_ready_) return fail(ErrorCode::kUnavailable, fmt::format("{}: no memory for reading it", file_));
-  Event stream_start;
+  YamlEvent stream_start;
   if (const auto done = read(stream_start); !done) return pass_on(done.error());
-  Event document_start;
+  YamlEvent document_start;
   if (const auto done = read(document_start); !done) return pass_on(done.error());
   if (document_start.type() == YAML_STREAM_END_EVENT) return refuse({1, 1}, "wanted a document, found nothing");
-  Event first;
+  YamlEvent first;
   if (const auto done = read(first); !done) return pass_on(done.error());
   auto root = node(first, 1);
   if (!root) return root;
   if (root->is_null()) return refuse(root->place, "wanted a document, found nothing");
-  Event document_end;
+  YamlEvent document_end;
   if (const auto done = read(document_end); !done) return pass_on(done.error());
-  Event last;
+  YamlEvent last;
   if (const auto done = read(last); !done) return pass_on(done.error());
   if (last.type() != YAML_STREAM_END_EVENT) return refuse(last.place(), "wanted one document, found a second one");
   return root;
 }
 
-Result<void> Composer::read(Event& event) {
+Result<void> Composer::read(YamlEvent& event) {
   if (yaml_parser_parse(&parser_, event.raw()) != 0) return {};
   const std::string_view problem = parser_.problem == nullptr ? "unknown problem" : parser_.problem;
   if (parser_.error == YAML_READER_ERROR) {
@@ -151,7 +151,7 @@ Result<void> Composer::read(Event& event) {
                 fmt::format("malformed YAML: {}{}{}", context, context.empty() ? "" : ", ", problem));
 }
 
-Result<Node> Composer::node(const Event& event, int depth) {
+Result<Node> Composer::node(const YamlEvent& event, int depth) {
   if (event.type() == YAML_ALIAS_EVENT) return alias(event, depth);
   if (const auto checked = check_depth(event.place(), depth); !checked) return pass_on(checked.error());
   const Properties properties = properties_of(*event);
@@ -166,7 +166,7 @@ Result<Node> Composer::node(const Event& event, int depth) {
   return result;
 }
 
-Result<Node> Composer::untagged(const Event& event, const std::string& tag, int depth) {
+Result<Node> Composer::untagged(const YamlEvent& event, const std::string& tag, int depth) {
   if (event.type() == YAML_SEQUENCE_START_EVENT) return list(event.place(), depth);
   if (event.type() == YAML_MAPPING_START_EVENT) return map(event.place(), depth);
   const auto& scalar = (*event).data.scalar;
@@ -180,7 +180,7 @@ Result<Node> Composer::list(TextPlace place, int depth) {
   if (const auto charged = charge_one(0, place); !charged) return pass_on(charged.error());
   List items;
   while (true) {
-    Event event;
+    YamlEvent event;
     if (const auto done = read(event); !done) return pass_on(done.error());
     if (event.type() == YAML_SEQUENCE_END_EVENT) return Node{place, std::move(items)};
     auto item = node(event, depth + 1);
@@ -194,7 +194,7 @@ Result<Node> Composer::map(TextPlace place, int depth) {
   Map entries;
   std::set<std::string> keys;
   while (true) {
-    Event event;
+    YamlEvent event;
     if (const auto done = read(event); !done) return pass_on(done.error());
     if (event.type() == YAML_MAPPING_END_EVENT) return Node{place, std::move(entries)};
     auto added = entry(event, depth);
@@ -206,7 +206,7 @@ Result<Node> Composer::map(TextPlace place, int depth) {
   }
 }
 
-Result<Entry> Composer::entry(const Event& key_event, int depth) {
+Result<Entry> Composer::entry(const YamlEvent& key_event, int depth) {
   auto key = node(key_event, depth + 1);
   if (!key) return pass_on(key.error());
   auto* scalar = std::get_if<Scalar>(&key->value);
@@ -214,14 +214,14 @@ Result<Entry> Composer::entry(const Event& key_event, int depth) {
   if (scalar->is_plain && scalar->text == "<<") {
     return refuse(key_event.place(), "merge keys (<<) are not supported: wanted the keys written out");
   }
-  Event event;
+  YamlEvent event;
   if (const auto done = read(event); !done) return pass_on(done.error());
   auto value = node(event, depth + 1);
   if (!value) return pass_on(value.error());
   return Entry{std::move(scalar->text), key_event.place(), std::move(*value)};
 }
 
-Result<Node> Composer::alias(const Event& event, int depth) {
+Result<Node> Composer::alias(const YamlEvent& event, int depth) {
   const std::string_view name = view_of((*event).data.alias.anchor);
   const auto found = anchors_.find(name);
   if (found == anchors_.end()) {

@@ -33,44 +33,44 @@ BlockAccuracies accuracies_of(const ServiceSpec& service, int variant) {
 /// Progress in the cheapest blocks seen so far, at most what is needed.
 class Demand::Basket {
  public:
-  struct Item {
+  struct Portion {
     double price = 0;
     double amount = 0;
     int block = 0;
-    friend bool operator<(const Item& a, const Item& b) { return a.price < b.price; }
+    friend bool operator<(const Portion& a, const Portion& b) { return a.price < b.price; }
   };
 
   explicit Basket(double needed) : needed_(needed) {}
 
-  void offer(const Item& item) {
-    if (item.amount <= 0) return;
-    if (is_full() && !items_.empty() && !(item < items_.top())) return;
-    items_.push(item);
-    amount_ += item.amount;
-    cost_ += item.price * item.amount;
-    while (!items_.empty() && amount_ > needed_) {
-      Item dearest = items_.top();
-      items_.pop();
+  void offer(const Portion& portion) {
+    if (portion.amount <= 0) return;
+    if (is_full() && !portions_.empty() && !(portion < portions_.top())) return;
+    portions_.push(portion);
+    amount_ += portion.amount;
+    cost_ += portion.price * portion.amount;
+    while (!portions_.empty() && amount_ > needed_) {
+      Portion dearest = portions_.top();
+      portions_.pop();
       const double surplus = amount_ - needed_;
       const double out = std::min(surplus, dearest.amount);
       amount_ -= out;
       cost_ -= dearest.price * out;
       dearest.amount -= out;
       if (dearest.amount <= 0) continue;
-      items_.push(dearest);
+      portions_.push(dearest);
       break;
     }
   }
 
   [[nodiscard]] bool is_full() const { return amount_ >= needed_ * (1 - 1e-12); }
   [[nodiscard]] double cost() const { return cost_; }
-  [[nodiscard]] std::priority_queue<Item> items() const { return items_; }
+  [[nodiscard]] std::priority_queue<Portion> portions() const { return portions_; }
 
  private:
   double needed_;
   double amount_ = 0;
   double cost_ = 0;
-  std::priority_queue<Item> items_;  ///< the most expensive on top
+  std::priority_queue<Portion> portions_;  ///< the most expensive on top
 };
 
 Demand::Demand(const DemandInput& input)
@@ -94,8 +94,8 @@ Demand::Demand(const DemandInput& input)
   set_accuracies(input);
   add_groups(input);
   const auto block_count = static_cast<std::size_t>(blocks_.count());
-  stale_offers_.resize(block_count);
-  fresh_offers_.resize(block_count);
+  stale_answers_.resize(block_count);
+  fresh_answers_.resize(block_count);
   if (is_patient_) {
     stale_ahead_.resize(block_count);
     fresh_ahead_.resize(block_count);
@@ -132,7 +132,7 @@ void Demand::add_periods(const Retraining* retraining) {
   while (++period < periods_.size()) periods_[period].first = blocks_.count();
 }
 
-std::int64_t Demand::earliest_fresh_us(const Period& period) const {
+std::int64_t Demand::earliest_fresh_us(const DuePeriod& period) const {
   // Kept progress may be almost complete when the period begins.
   const std::int64_t least_us = keeps_unfinished_ ? 0 : std::max<std::int64_t>(0, retraining_us_min_ - 1);
   return period.due_us + least_us + swap_us_;
@@ -209,7 +209,7 @@ void Demand::share_groups() {
   }
 }
 
-int Demand::first_fresh_block(const Period& period, int done_block) const {
+int Demand::first_fresh_block(const DuePeriod& period, int done_block) const {
   const std::int64_t least_us = keeps_unfinished_ ? 0 : std::max<std::int64_t>(0, retraining_us_min_ - 1);
   const std::int64_t done_us = std::max(blocks_.begin_us(done_block), period.due_us + least_us);
   const std::int64_t fresh_us = done_us + swap_us_;
@@ -232,45 +232,45 @@ double Demand::gain(const Rows& prices, double weight, Rows& use) {
 void Demand::price_blocks(const Rows& prices) {
   for (int block = 0; block < blocks_.count(); ++block) {
     const auto at = static_cast<std::size_t>(block);
-    Offer stale{.value = -1, .block = block};
-    Offer fresh{.value = -1, .block = block};
+    PricedAnswer stale{.value = -1, .block = block};
+    PricedAnswer fresh{.value = -1, .block = block};
     for (std::size_t i = 0; i < goods_.size(); ++i) {
       const double price = prices[goods_[i]][at];
       const int variant = static_cast<int>(i);
       if (stale_[i][at] - price > stale.value) stale = {stale_[i][at] - price, block, variant};
       if (fresh_[i][at] - price > fresh.value) fresh = {fresh_[i][at] - price, block, variant};
     }
-    stale_offers_[at] = stale;
-    fresh_offers_[at] = fresh;
+    stale_answers_[at] = stale;
+    fresh_answers_[at] = fresh;
   }
 }
 
 void Demand::price_patiently() {
-  Offer beyond{.value = -1};  // the best in later periods
+  PricedAnswer beyond{.value = -1};  // the best in later periods
   for (std::size_t index = periods_.size(); index-- > 0;) {
     const int first = periods_[index].first;
     const int next = index + 1 < periods_.size() ? periods_[index + 1].first : blocks_.count();
-    Offer stale = beyond;
-    Offer fresh = beyond;
+    PricedAnswer stale = beyond;
+    PricedAnswer fresh = beyond;
     for (int block = next; block-- > first;) {
       const auto at = static_cast<std::size_t>(block);
-      stale = std::max(stale, stale_offers_[at]);
-      fresh = std::max(fresh, fresh_offers_[at]);
-      beyond = std::max(beyond, can_be_fresh_[at] != 0 ? fresh_offers_[at] : stale_offers_[at]);
+      stale = std::max(stale, stale_answers_[at]);
+      fresh = std::max(fresh, fresh_answers_[at]);
+      beyond = std::max(beyond, can_be_fresh_[at] != 0 ? fresh_answers_[at] : stale_answers_[at]);
       stale_ahead_[at] = stale;
       fresh_ahead_[at] = fresh;
     }
   }
 }
 
-Demand::Offer Demand::best_in(const Group& group, bool is_fresh) const {
+Demand::PricedAnswer Demand::best_in(const RequestGroup& group, bool is_fresh) const {
   const auto from = static_cast<std::size_t>(group.from);
   if (is_patient_) return is_fresh ? fresh_ahead_[from] : stale_ahead_[from];
-  Offer best = is_fresh ? fresh_offers_[from] : stale_offers_[from];
+  PricedAnswer best = is_fresh ? fresh_answers_[from] : stale_answers_[from];
   for (std::size_t block = from + 1; block <= static_cast<std::size_t>(group.until); ++block) {
     const bool is_own = period_of_[block] == period_of_[from];
     const bool sees_fresh = is_own ? is_fresh : can_be_fresh_[block] != 0;
-    best = std::max(best, sees_fresh ? fresh_offers_[block] : stale_offers_[block]);
+    best = std::max(best, sees_fresh ? fresh_answers_[block] : stale_answers_[block]);
   }
   return best;
 }
@@ -278,11 +278,11 @@ Demand::Offer Demand::best_in(const Group& group, bool is_fresh) const {
 void Demand::price_groups() {
   std::ranges::fill(fresh_extra_, 0.0);
   for (std::size_t index = 0; index < periods_.size(); ++index) {
-    Period& period = periods_[index];
+    DuePeriod& period = periods_[index];
     const int next = index + 1 < periods_.size() ? periods_[index + 1].first : blocks_.count();
     period.stale_gain = 0;
     for (std::size_t i = period.group_begin; i < period.group_end; ++i) {
-      const Group& group = groups_[i];
+      const RequestGroup& group = groups_[i];
       stale_choice_[i] = best_in(group, false);
       fresh_choice_[i] = index > 0 && retraining_good_ ? best_in(group, true) : stale_choice_[i];
       const double stale = std::max(0.0, stale_choice_[i].value);
@@ -311,7 +311,7 @@ void Demand::try_completions(const Rows& prices, std::size_t from) {
   Basket basket(progress_needed_);
   int offered_until = blocks_.of(periods_[from].due_us);  // blocks before it are in the basket
   for (std::size_t index = from; index < std::min(from + ahead, periods_.size()); ++index) {
-    const Period& period = periods_[index];
+    const DuePeriod& period = periods_[index];
     if (period.until_us <= period.due_us) continue;
     for (int block = blocks_.of(period.due_us); block <= blocks_.of(period.until_us - 1); ++block) {
       for (; offered_until <= block; ++offered_until) {
@@ -325,12 +325,12 @@ void Demand::try_completions(const Rows& prices, std::size_t from) {
     }
   }
   if (!keeps_unfinished_ || from + ahead >= periods_.size()) return;
-  const Period& far = periods_[from + ahead];
+  const DuePeriod& far = periods_[from + ahead];
   try_completion(from, {.period = from + ahead, .done = blocks_.of(far.due_us), .is_free = true}, 0);
 }
 
 void Demand::try_completion(std::size_t from, Completion completion, double cost) {
-  const Period& period = periods_[completion.period];
+  const DuePeriod& period = periods_[completion.period];
   const int fresh_from = first_fresh_block(period, completion.done);
   if (fresh_from < 0) return;
   double gain = best_from_[completion.period + 1] - cost;
@@ -368,18 +368,18 @@ void Demand::use_everything(const Rows& prices, double weight, Rows& use) const 
                     .amount = seconds * progress_per_second_max_,
                     .block = block});
     }
-    for (auto items = basket.items(); !items.empty(); items.pop()) {
-      use[*retraining_good_][static_cast<std::size_t>(items.top().block)] += weight * items.top().amount;
+    for (auto portions = basket.portions(); !portions.empty(); portions.pop()) {
+      use[*retraining_good_][static_cast<std::size_t>(portions.top().block)] += weight * portions.top().amount;
     }
   }
 }
 
 void Demand::use_period(std::size_t index, int fresh_from, double weight, Rows& use) const {
-  const Period& period = periods_[index];
+  const DuePeriod& period = periods_[index];
   const int next = index + 1 < periods_.size() ? periods_[index + 1].first : blocks_.count();
   for (std::size_t i = period.group_begin; i < period.group_end; ++i) {
-    const Group& group = groups_[i];
-    const Offer& chosen = std::min(group.until, next - 1) >= fresh_from ? fresh_choice_[i] : stale_choice_[i];
+    const RequestGroup& group = groups_[i];
+    const PricedAnswer& chosen = std::min(group.until, next - 1) >= fresh_from ? fresh_choice_[i] : stale_choice_[i];
     if (chosen.value <= 0) continue;
     use[goods_[static_cast<std::size_t>(chosen.variant)]][static_cast<std::size_t>(chosen.block)] +=
         weight * group.count;

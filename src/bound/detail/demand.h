@@ -49,13 +49,13 @@ class Demand {
 
  private:
   /// Requests of one block that may wait until the block `until`.
-  struct Group {
+  struct RequestGroup {
     int from = 0;
     int until = 0;
     double count = 0;
   };
   /// The period between two due times; the first one is before any.
-  struct Period {
+  struct DuePeriod {
     std::int64_t due_us = 0;
     std::int64_t until_us = 0;    ///< the next due time, or the microsecond after the end
     int first = 0;                ///< the first block that begins in it; its last one is the next period's first - 1
@@ -72,12 +72,12 @@ class Demand {
   /// Progress to be bought in the cheapest blocks seen so far.
   class Basket;
 
-  /// A good's value in a block: accuracy less price.
-  struct Offer {
+  /// An answer by a variant in a block; its value is accuracy less price.
+  struct PricedAnswer {
     double value = 0;
     int block = -1;
     int variant = 0;  ///< index into goods_
-    friend bool operator<(const Offer& a, const Offer& b) { return a.value < b.value; }
+    friend bool operator<(const PricedAnswer& a, const PricedAnswer& b) { return a.value < b.value; }
   };
 
   void add_periods(const Retraining* retraining);
@@ -85,12 +85,12 @@ class Demand {
   void add_groups(const DemandInput& input);
   void add_requests(std::int64_t first_us, std::int64_t last_us, double count);
   void share_groups();
-  [[nodiscard]] std::int64_t earliest_fresh_us(const Period& period) const;
-  [[nodiscard]] int first_fresh_block(const Period& period, int done_block) const;
+  [[nodiscard]] std::int64_t earliest_fresh_us(const DuePeriod& period) const;
+  [[nodiscard]] int first_fresh_block(const DuePeriod& period, int done_block) const;
   void price_blocks(const Rows& prices);
   void price_patiently();
   void price_groups();
-  [[nodiscard]] Offer best_in(const Group& group, bool is_fresh) const;
+  [[nodiscard]] PricedAnswer best_in(const RequestGroup& group, bool is_fresh) const;
   void plan_retrainings(const Rows& prices);
   void try_completions(const Rows& prices, std::size_t from);
   void try_completion(std::size_t from, Completion completion, double cost);
@@ -102,8 +102,8 @@ class Demand {
   std::int64_t target_us_ = 0;
   double requests_ = 0;
   std::vector<std::uint32_t> goods_;
-  std::vector<Group> groups_;  ///< by from, then until
-  std::vector<Period> periods_;
+  std::vector<RequestGroup> groups_;  ///< by from, then until
+  std::vector<DuePeriod> periods_;
   std::vector<int> period_of_;  ///< by block
 
   // Accuracies by [variant index][block].
@@ -119,12 +119,12 @@ class Demand {
   double progress_needed_ = 1;
 
   // At the prices of the last call.
-  std::vector<Offer> stale_offers_;  ///< by block
-  std::vector<Offer> fresh_offers_;
-  std::vector<Offer> stale_ahead_;  ///< by block, if requests may be answered later: the best from there on
-  std::vector<Offer> fresh_ahead_;
-  std::vector<Offer> stale_choice_;  ///< by group; value 0: not worth its price
-  std::vector<Offer> fresh_choice_;
+  std::vector<PricedAnswer> stale_answers_;  ///< by block
+  std::vector<PricedAnswer> fresh_answers_;
+  std::vector<PricedAnswer> stale_ahead_;  ///< by block, if requests may be answered later: the best from there on
+  std::vector<PricedAnswer> fresh_ahead_;
+  std::vector<PricedAnswer> stale_choice_;  ///< by group; value 0: not worth its price
+  std::vector<PricedAnswer> fresh_choice_;
   std::vector<double> fresh_extra_;  ///< by block: the additional gain of its period if it is fresh from there on
   std::vector<double> best_from_;    ///< by period: gain from its due time to the end, no progress made yet
   std::vector<Completion> best_completion_;  ///< by period

@@ -92,7 +92,7 @@ TEST(Descent, ReachesTheOptimumOfOneGood) {
     GpuGroup& group = market.supply.groups[0];
     if (group.kinds[0].yields.empty()) continue;
     group.kinds.resize(1);
-    group.sets = {{.parts = {{.kind = 0, .count = 1}}}};
+    group.sets = {{.counts = {{.kind = 0, .count = 1}}}};
     market.services[0].accuracy = {.before_micro = 800'000, .after_micro = 800'000};
     const double optimum = market.weights[0] * 0.8 * most_answers(market);
     const double least = least_of(market, 200);

@@ -179,9 +179,9 @@ void Dual::choose_sets(const GpuGroup& group) {
   for (std::size_t i = 0; i < group.sets.size(); ++i) {
     std::vector<double>& sum = worths_;
     std::ranges::fill(sum, 0.0);
-    for (const SliceSet::Part& part : group.sets[i].parts) {
-      const std::vector<double>& worth = choices_.worth[part.kind];
-      for (std::size_t b = 0; b < block_count_; ++b) sum[b] += part.count * worth[b];
+    for (const SliceSet::KindCount& each : group.sets[i].counts) {
+      const std::vector<double>& worth = choices_.worth[each.kind];
+      for (std::size_t b = 0; b < block_count_; ++b) sum[b] += each.count * worth[b];
     }
     for (std::size_t b = 0; b < block_count_; ++b) {
       if (sum[b] > set_worth_[b]) set_worth_[b] = sum[b], set_[b] = static_cast<int>(i);
@@ -189,8 +189,8 @@ void Dual::choose_sets(const GpuGroup& group) {
   }
   for (std::size_t b = 0; b < block_count_; ++b) {
     if (set_[b] < 0) continue;
-    for (const SliceSet::Part& part : group.sets[static_cast<std::size_t>(set_[b])].parts) {
-      counts_[part.kind][b] = part.count * group.gpu_count;
+    for (const SliceSet::KindCount& each : group.sets[static_cast<std::size_t>(set_[b])].counts) {
+      counts_[each.kind][b] = each.count * group.gpu_count;
     }
   }
 }

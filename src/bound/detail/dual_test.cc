@@ -106,7 +106,7 @@ Market plain_market(std::size_t requests, double per_block, double dead_seconds)
   market.supply.groups = {
       {.gpu_count = 2,
        .kinds = {{.yields = {{.good = 0, .alone = {per_block, per_block}, .shared = {per_block, per_block}}}}},
-       .sets = {{.parts = {{.kind = 0, .count = 1}}}}}};
+       .sets = {{.counts = {{.kind = 0, .count = 1}}}}}};
   return market;
 }
 

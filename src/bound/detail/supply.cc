@@ -88,7 +88,7 @@ class RateCurve {
 };
 
 /// The most answers in time, alone and among others.
-struct Rates {
+struct AnswerRates {
   RateCurve alone;
   RateCurve shared;
 };
@@ -97,7 +97,8 @@ struct Rates {
 /// to its limit, at the latencies of profile/operating_point.h, times the least factor of interference, rounded as the
 /// simulator does. Shared slices multiply by f >= 1 before rounding: round(f x latency) >= f x (latency - 1/2), so a
 /// rate at factor f is at most `shared` / f.
-Rates best_rates(const PerformanceTable& table, const GpuModel& model, ProfileId profile, double factor, Rates rates) {
+AnswerRates best_rates(const PerformanceTable& table, const GpuModel& model, ProfileId profile, double factor,
+                       AnswerRates rates) {
   std::map<std::pair<int, int>, double> rows;  // (processes, batch) -> latency in microseconds
   for (const PerformancePoint& point : profile::points_on(table, model, profile)) {
     rows[{point.processes, point.batch}] = point.latency_ms.to_double() * kMicrosPerMilli;
@@ -211,8 +212,9 @@ class GroupMaker {
     // By rates nothing is late if a service drops nothing and keeps up, however slow its batches are.
     const bool is_timeless = scenario_.fidelity == Fidelity::kRates && service.drop == DropRule::kNever;
     const std::int64_t target_us = is_timeless ? std::numeric_limits<std::int64_t>::max() : service.target.count();
-    const Rates rates = best_rates(table_of(service, good.variant), model_, profile, factor_,
-                                   {.alone = RateCurve(crowds, target_us), .shared = RateCurve(crowds, target_us)});
+    const AnswerRates rates =
+        best_rates(table_of(service, good.variant), model_, profile, factor_,
+                   {.alone = RateCurve(crowds, target_us), .shared = RateCurve(crowds, target_us)});
     const double most = is_shared_ ? std::max(rates.alone.most(), rates.shared.most()) : rates.alone.most();
     if (most <= 0) return yield;
     good.per_second_max = std::max(good.per_second_max, most);
@@ -248,7 +250,7 @@ class GroupMaker {
           std::ranges::any_of(sets, [&](const Counts& other) { return other != set && holds(other, set); });
       if (is_held) continue;
       SliceSet result;
-      for (const auto& [kind, count] : set) result.parts.push_back({.kind = kind, .count = count});
+      for (const auto& [kind, count] : set) result.counts.push_back({.kind = kind, .count = count});
       kept.push_back(std::move(result));
     }
     return kept;

@@ -37,11 +37,11 @@ struct SliceKind {
 
 /// A set of slices that may exist on one GPU at one time; sets that add nothing to another set are left out.
 struct SliceSet {
-  struct Part {
+  struct KindCount {
     std::uint32_t kind = 0;
     double count = 0;
   };
-  std::vector<Part> parts;
+  std::vector<KindCount> counts;
 };
 
 /// GPUs of one model.

@@ -151,12 +151,12 @@ double best_of_sets(const GpuGroup& group, std::size_t block, const std::vector<
   double best = 0;
   for (const SliceSet& set : group.sets) {
     double sum = 0;
-    for (const SliceSet::Part& part : set.parts) {
+    for (const SliceSet::KindCount& each : set.counts) {
       double worth = 0;
-      for (const Yield& yield : group.kinds[part.kind].yields) {
+      for (const Yield& yield : group.kinds[each.kind].yields) {
         worth = std::max(worth, prices[yield.good] * yield.alone[block]);
       }
-      sum += part.count * worth;
+      sum += each.count * worth;
     }
     best = std::max(best, sum);
   }

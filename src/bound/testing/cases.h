@@ -34,7 +34,7 @@ inline Blocks draw_blocks(Rng& rng, std::int64_t seconds_max) {
 }
 
 /// A service of this many variants beyond the model itself, with accuracies in percent and a target on the grid or just
-/// beside it. No table, no retraining.
+/// next to it. No table, no retraining.
 inline ServiceSpec draw_service(Rng& rng, Blocks blocks, int variants) {
   const auto accuracy = [&] {
     return Accuracy{.before_micro = drawn(rng, 1, 11) * 100'000, .after_micro = drawn(rng, 1, 11) * 100'000};

@@ -125,7 +125,7 @@ class MarketMaker {
     std::int64_t slices = drawn(rng_, 1, shape_.slices_max + 1);
     for (std::uint32_t kind = 0; kind < market_.supply.groups[0].kinds.size(); ++kind) {
       const std::int64_t count = drawn(rng_, 0, slices + 1);
-      if (count > 0) set.parts.push_back({.kind = kind, .count = static_cast<double>(count)});
+      if (count > 0) set.counts.push_back({.kind = kind, .count = static_cast<double>(count)});
       slices -= count;
     }
     market_.supply.groups[0].sets.push_back(std::move(set));
@@ -184,8 +184,8 @@ class Plans {
 
   static std::vector<std::uint32_t> kinds_of(const detail::SliceSet& set) {
     std::vector<std::uint32_t> kinds;
-    for (const detail::SliceSet::Part& part : set.parts) {
-      kinds.insert(kinds.end(), static_cast<std::size_t>(part.count), part.kind);
+    for (const detail::SliceSet::KindCount& each : set.counts) {
+      kinds.insert(kinds.end(), static_cast<std::size_t>(each.count), each.kind);
     }
     return kinds;
   }

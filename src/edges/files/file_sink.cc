@@ -32,26 +32,26 @@ void sync_folder_of(const std::string& path) {
 }
 
 /// What exists at a path, after following symbolic links.
-struct Target {
+struct WriteTarget {
   std::string path;
   bool is_stream = false;  ///< a device or pipe: written directly, as nothing could be renamed over it
 };
 
-Result<Target> target_of(const std::string& path) {
+Result<WriteTarget> target_of(const std::string& path) {
   if (path.find('\0') != std::string::npos) return invalid("wanted a path, found one with a zero byte");
   struct stat status{};
-  if (::stat(path.c_str(), &status) != 0) return Target{path};
+  if (::stat(path.c_str(), &status) != 0) return WriteTarget{path};
   if (S_ISDIR(status.st_mode)) return invalid(fmt::format("{}: wanted a file to write, found a directory", path));
-  if (!S_ISREG(status.st_mode)) return Target{path, true};
+  if (!S_ISREG(status.st_mode)) return WriteTarget{path, true};
   std::error_code error;
   const std::filesystem::path resolved = std::filesystem::canonical(path, error);
-  return Target{error ? path : resolved.string()};
+  return WriteTarget{error ? path : resolved.string()};
 }
 
 }  // namespace
 
 struct FileSink::State {
-  State(Target at, std::string part, Descriptor open_file)
+  State(WriteTarget at, std::string part, Descriptor open_file)
       : target(std::move(at)), part_path(std::move(part)), file(std::move(open_file)) {}
   State(const State&) = delete;
   State& operator=(const State&) = delete;
@@ -68,7 +68,7 @@ struct FileSink::State {
     return {};
   }
 
-  Target target;
+  WriteTarget target;
   std::string part_path;
   Descriptor file;
   std::string buffer;

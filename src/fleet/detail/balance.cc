@@ -10,7 +10,7 @@ constexpr double kGrowthMost = 1.5;  ///< logarithm of how much supply may chang
 constexpr int kHalvings = 16;
 constexpr double kPriceLeast = 1e-3;  ///< of the highest price, below which prices move as fast as there
 
-/// What one request a second more is worth where so much is there.
+/// What one more request per second is worth where so much is there.
 double price_at(const BalanceBlock& block, double supply) {
   double left = block.outside + supply;
   for (const DemandLevel& level : *block.demand) {

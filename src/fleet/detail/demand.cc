@@ -374,9 +374,9 @@ double Demand::value_of_service(ServiceIndex service) {
     sum = value_always_fresh(service);
   }
   for (SlotIndex slot = terms_->problem.floors_from; terms.floor_rate > 0 && slot < terms_->slots; ++slot) {
-    const double lacks = terms.outside_floor_rate - terms.floor_rate * (1 - 1e-9);
-    sum += prices_[places.floor + frame_->block_of(slot)] * lacks;
-    (*slope_)[places.floor + frame_->block_of(slot)] += lacks;
+    const double surplus = terms.outside_floor_rate - terms.floor_rate * (1 - 1e-9);
+    sum += prices_[places.floor + frame_->block_of(slot)] * surplus;
+    (*slope_)[places.floor + frame_->block_of(slot)] += surplus;
   }
   if (terms.changes_max >= 0) {
     sum += prices_[places.change] * terms.changes_max;

@@ -52,7 +52,7 @@ Exchange::Exchange(const Terms& terms) : terms_(&terms) {
 
 void Exchange::fill_account(const FleetState& state, Account& account) const {
   const ServiceTerms& service = terms_->problem.services[idx(account.service)];
-  const ServiceState& now = state.service(account.service);
+  const ServiceSupply& now = state.service(account.service);
   const std::size_t variants = service.variants.size();
   const Freshness freshness = freshness_of(*terms_, account.service, now.progress);
   for (std::vector<double>& table : account.worth) table.assign(2 * kTableSteps + 1, 0);
@@ -72,8 +72,8 @@ void Exchange::fill_account(const FleetState& state, Account& account) const {
         worth += (all_seconds - fresh_seconds) * terms_->worth(account.service, slot, false, capacity.data());
       }
       if (is_bound) {
-        const double lacks = 1 - (now.standing[idx(slot)] + k * account.step) / service.floor_rate;
-        worth -= std::max(0.0, lacks) * kTableStride * terms_->shortfall_price;
+        const double shortfall = 1 - (now.standing[idx(slot)] + k * account.step) / service.floor_rate;
+        worth -= std::max(0.0, shortfall) * kTableStride * terms_->shortfall_price;
       }
       account.worth[is_tail ? 1 : 0][idx(k + kTableSteps)] += worth;
     }
@@ -97,7 +97,7 @@ std::optional<Exchange::When> Exchange::when_of(const Path& path, const Stay& st
 }
 
 void Exchange::collect(const FleetState& state) {
-  std::map<std::tuple<AccountIndex, FleetKindIndex, When>, std::vector<Item>> items;
+  std::map<std::tuple<AccountIndex, FleetKindIndex, When>, std::vector<BegunSlice>> slices;
   for (const GpuIndex gpu : indices_of<GpuIndex>(terms_->problem.gpus)) {
     const GpuTerms& terms = terms_->problem.gpus[idx(gpu)];
     for (const Stay& stay : state.path(gpu).stays) {
@@ -106,23 +106,23 @@ void Exchange::collect(const FleetState& state) {
       if (std::ranges::find(terms.pins, stay.piece.site, &PinnedSite::site) != terms.pins.end()) continue;
       const AccountIndex account = account_of_[idx(stay.piece.service)][idx(stay.piece.use)];
       if (account < 0) continue;
-      items[{account, first_kind_[idx(terms.model)] + static_cast<int>(stay.kind), *when}].push_back(
+      slices[{account, first_kind_[idx(terms.model)] + static_cast<int>(stay.kind), *when}].push_back(
           {.gpu = gpu, .site = stay.piece.site, .from = stay.from});
     }
   }
   slice_groups_.clear();
-  for (auto& [key, list] : items) {
+  for (auto& [key, list] : slices) {
     const auto& [account, kind, when] = key;
-    slice_groups_.push_back({.account = account, .kind = kind, .when = when, .items = std::move(list)});
+    slice_groups_.push_back({.account = account, .kind = kind, .when = when, .slices = std::move(list)});
   }
 }
 
-Exchange::Move Exchange::best_for(SliceGroupIndex from) const {
+Exchange::OwnerChange Exchange::best_for(SliceGroupIndex from) const {
   const SliceGroup& holding = slice_groups_[from];
   const Account& giver = accounts_[idx(holding.account)];
   const double rate_here = rate(holding.account, holding.kind);
   const double lost = giver.of(-rate_here, holding.when);
-  Move best{
+  OwnerChange best{
       .gain = kMoveLeast * terms_->value_max, .from = from, .with = SliceGroupIndex(-1), .account = AccountIndex(-1)};
   const auto may_join = [&](AccountIndex account) {
     return accounts_[idx(account)].service != giver.service &&
@@ -145,27 +145,28 @@ Exchange::Move Exchange::best_for(SliceGroupIndex from) const {
   return best;
 }
 
-std::vector<Exchange::Move> Exchange::moves() const {
-  std::vector<Move> found;
+std::vector<Exchange::OwnerChange> Exchange::owner_changes() const {
+  std::vector<OwnerChange> found;
   for (const SliceGroupIndex from : indices_of<SliceGroupIndex>(slice_groups_)) {
-    const Move move = best_for(from);
-    if (move.with >= 0 || move.account >= 0) found.push_back(move);
+    const OwnerChange change = best_for(from);
+    if (change.with >= 0 || change.account >= 0) found.push_back(change);
   }
-  std::ranges::sort(found,
-                    [](const Move& a, const Move& b) { return a.gain != b.gain ? a.gain > b.gain : a.from < b.from; });
+  std::ranges::sort(found, [](const OwnerChange& a, const OwnerChange& b) {
+    return a.gain != b.gain ? a.gain > b.gain : a.from < b.from;
+  });
   return found;
 }
 
-bool Exchange::apply(FleetState& state, const Move& move) {
+bool Exchange::apply(FleetState& state, const OwnerChange& change) {
   ++nodes_;
-  const SliceGroup& from = slice_groups_[idx(move.from)];
-  const AccountIndex taker = move.with >= 0 ? slice_groups_[idx(move.with)].account : move.account;
-  const Item item = from.items.back();
-  std::optional<Item> other;
-  if (move.with >= 0) other = slice_groups_[idx(move.with)].items.back();
-  if (other && other->gpu == item.gpu) return false;
+  const SliceGroup& from = slice_groups_[idx(change.from)];
+  const AccountIndex taker = change.with >= 0 ? slice_groups_[idx(change.with)].account : change.account;
+  const BegunSlice slice = from.slices.back();
+  std::optional<BegunSlice> other;
+  if (change.with >= 0) other = slice_groups_[idx(change.with)].slices.back();
+  if (other && other->gpu == slice.gpu) return false;
   const double before = state.score();
-  const auto give = [&](const Item& each, AccountIndex old_account, AccountIndex new_account) {
+  const auto give = [&](const BegunSlice& each, AccountIndex old_account, AccountIndex new_account) {
     const Account& old_owner = accounts_[idx(old_account)];
     const Account& new_owner = accounts_[idx(new_account)];
     Path path = state.path(each.gpu);
@@ -179,12 +180,12 @@ bool Exchange::apply(FleetState& state, const Move& move) {
     state.put(each.gpu, make_path(*terms_, each.gpu, std::move(changes)));
     return path;
   };
-  Path first = give(item, from.account, taker);
+  Path first = give(slice, from.account, taker);
   std::optional<Path> second;
   if (other) second = give(*other, taker, from.account);
   if (state.score() > before + kMoveLeast * terms_->value_max) return true;
-  state.take_out(item.gpu);
-  state.put(item.gpu, std::move(first));
+  state.take_out(slice.gpu);
+  state.put(slice.gpu, std::move(first));
   if (!other) return false;
   state.take_out(other->gpu);
   state.put(other->gpu, std::move(*second));
@@ -198,14 +199,14 @@ double Exchange::run(FleetState& state, int passes) {
     collect(state);
     std::vector<char> is_moved(terms_->problem.services.size(), 0);
     bool has_gained = false;
-    for (const Move& move : moves()) {
-      const SliceGroup& from = slice_groups_[idx(move.from)];
-      const AccountIndex taker = move.with >= 0 ? slice_groups_[idx(move.with)].account : move.account;
+    for (const OwnerChange& change : owner_changes()) {
+      const SliceGroup& from = slice_groups_[idx(change.from)];
+      const AccountIndex taker = change.with >= 0 ? slice_groups_[idx(change.with)].account : change.account;
       const ServiceIndex giver_service = accounts_[idx(from.account)].service;
       const ServiceIndex taker_service = accounts_[idx(taker)].service;
       if (is_moved[idx(giver_service)] != 0 || is_moved[idx(taker_service)] != 0) continue;
       is_moved[idx(giver_service)] = is_moved[idx(taker_service)] = 1;
-      has_gained |= apply(state, move);
+      has_gained |= apply(state, change);
     }
     if (!has_gained) break;
     for (Account& account : accounts_) {

@@ -20,8 +20,8 @@ class Exchange {
  public:
   explicit Exchange(const Terms& terms);
 
-  /// Exchanges until none gains or `passes` are used up. Returns the gain in score. Moves are evaluated exactly before
-  /// they are kept.
+  /// Exchanges until none gains or `passes` are used up. Returns the gain in score. Each is evaluated exactly before
+  /// it is kept.
   double run(FleetState& state, int passes);
   [[nodiscard]] std::int64_t nodes() const { return nodes_; }
 
@@ -43,7 +43,7 @@ class Exchange {
     [[nodiscard]] double of(double shift, When when) const;
   };
   /// A slice that began at a change.
-  struct Item {
+  struct BegunSlice {
     GpuIndex gpu;
     SiteIndex site;
     SlotIndex from;
@@ -53,9 +53,9 @@ class Exchange {
     AccountIndex account;
     FleetKindIndex kind;
     When when = When::kBoth;
-    std::vector<Item> items;
+    std::vector<BegunSlice> slices;
   };
-  struct Move {
+  struct OwnerChange {
     double gain = 0;
     SliceGroupIndex from;
     SliceGroupIndex with{-1};  ///< that gives one for it; -1: none
@@ -65,9 +65,9 @@ class Exchange {
   [[nodiscard]] std::optional<When> when_of(const Path& path, const Stay& stay) const;
   void collect(const FleetState& state);
   void fill_account(const FleetState& state, Account& account) const;
-  [[nodiscard]] std::vector<Move> moves() const;
-  [[nodiscard]] Move best_for(SliceGroupIndex from) const;
-  bool apply(FleetState& state, const Move& move);
+  [[nodiscard]] std::vector<OwnerChange> owner_changes() const;
+  [[nodiscard]] OwnerChange best_for(SliceGroupIndex from) const;
+  bool apply(FleetState& state, const OwnerChange& change);
   [[nodiscard]] bool may_hold(AccountIndex account, FleetKindIndex kind) const { return rate(account, kind) > 0; }
   [[nodiscard]] double rate(AccountIndex account, FleetKindIndex kind) const {
     return rates_[idx(account) * idx(kinds_) + idx(kind)];

@@ -12,8 +12,8 @@
 namespace berth::planner::fleet {
 namespace {
 
-/// Two GPUs that cannot be cut, of two models: the first serves 30 requests a second of service 0 and 10 of service 1,
-/// the second the reverse. Both services have a load of 30.
+/// Two GPUs that cannot be partitioned, of two models: the first serves 30 requests per second of service 0 and 10 of
+/// service 1, the second the reverse. Both services have a load of 30.
 Problem two_models() {
   Problem problem;
   problem.slots = 40;
@@ -53,7 +53,7 @@ double gain_of_exchange(const Problem& problem) {
   return gain;
 }
 
-/// Ready after 3 slots: 37 slots and the tail with 20 requests a second more of each.
+/// Ready after 3 slots: 37 slots and the tail with 20 more requests per second of each.
 TEST(FleetExchange, TwoSlicesChangeOwners) { EXPECT_NEAR(gain_of_exchange(two_models()), 2 * 20 * (37 + 20), 1e-6); }
 
 TEST(FleetExchange, ServicesThatMayNotShareAGpuOrHaveABudgetKeepTheirSlices) {

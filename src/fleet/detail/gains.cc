@@ -30,7 +30,7 @@ GainTables::GainTables(const Terms& terms, int stride)
     for (const SlotIndex edge : {terms.problem.floors_from, terms.tail() - kLastSlots, terms.tail()}) {
       if (slot < edge) end = std::min(end, edge);
     }
-    runs_.push_back({.begin = slot, .end = end});
+    equal_slots_.push_back({.begin = slot, .end = end});
     slot = end;
   }
   for (const ModelIndex m : indices_of<ModelIndex>(gains_)) {
@@ -165,7 +165,7 @@ void GainTables::compute(const FleetState& state, ServiceIndex service, int use,
   };
   gain.ready.resize(idx(terms_->slots) + 2);
   gain.ready[0] = 0;
-  for (const Run& run : runs_) add_run(gain.ready, run, worth_of_slot(run.middle()));
+  for (const EqualSlots& equal : equal_slots_) add_equal_slots(gain.ready, equal, worth_of_slot(equal.middle()));
   gain.ready.back() = gain.ready[idx(terms_->slots)] + worth_of_slot(terms_->tail());
 }
 
@@ -181,21 +181,21 @@ void GainTables::compute_floor(const FleetState& state, ServiceIndex service, in
     const double worth = std::clamp(terms.floor_rate - standing[slot] - before, 0.0, rate) * price;
     return caps == nullptr ? worth : std::min(worth, rate * caps[slot]);
   };
-  const auto lacks = [&](const Run& run) { return worth_of_slot(run.middle()) > 0; };
-  if (own == nullptr && std::ranges::none_of(runs_, lacks)) {
+  const auto is_short = [&](const EqualSlots& equal) { return worth_of_slot(equal.middle()) > 0; };
+  if (own == nullptr && std::ranges::none_of(equal_slots_, is_short)) {
     gain.stands.clear();
     return;
   }
   gain.stands.resize(idx(terms_->slots) + 2);
   gain.stands[0] = 0;
-  for (const Run& run : runs_) add_run(gain.stands, run, worth_of_slot(run.middle()));
+  for (const EqualSlots& equal : equal_slots_) add_equal_slots(gain.stands, equal, worth_of_slot(equal.middle()));
   gain.stands.back() = gain.stands[idx(terms_->slots)];
 }
 
-void GainTables::add_run(std::vector<double>& sums, const Run& run, double worth) {
-  const double before = sums[idx(run.begin)];
-  for (SlotIndex slot = run.begin; slot < run.end; ++slot)
-    sums[idx(slot) + 1] = before + (slot + 1 - run.begin) * worth;
+void GainTables::add_equal_slots(std::vector<double>& sums, const EqualSlots& equal, double worth) {
+  const double before = sums[idx(equal.begin)];
+  for (SlotIndex slot = equal.begin; slot < equal.end; ++slot)
+    sums[idx(slot) + 1] = before + (slot + 1 - equal.begin) * worth;
 }
 
 }  // namespace berth::planner::fleet

@@ -52,7 +52,7 @@ class GainTables {
 
  private:
   /// Slots that are treated as equal.
-  struct Run {
+  struct EqualSlots {
     SlotIndex begin;
     SlotIndex end;
     [[nodiscard]] SlotIndex middle() const { return begin + (end - begin) / 2; }
@@ -61,11 +61,11 @@ class GainTables {
   void compute(const FleetState& state, ServiceIndex service, int use, double rate, const OwnCapacity* own, Gain& gain);
   void compute_floor(const FleetState& state, ServiceIndex service, int use, double rate, const OwnCapacity* own,
                      Gain& gain);
-  static void add_run(std::vector<double>& sums, const Run& run, double worth);
+  static void add_equal_slots(std::vector<double>& sums, const EqualSlots& equal, double worth);
   const Freshness& freshness(const FleetState& state, ServiceIndex service);
 
   const Terms* terms_;
-  std::vector<Run> runs_;
+  std::vector<EqualSlots> equal_slots_;
   std::optional<PriceCaps> caps_;
   std::int64_t clock_ = 0;
   std::vector<std::int64_t> stamps_;  ///< [service]

@@ -101,7 +101,7 @@ TEST(FleetGains, APieceFromASlotOnGainsTheDifferenceOfWholeSums) {
       const SlotIndex from(rng.below(31));
       const SlotIndex until = from + static_cast<int>(rng.below(static_cast<std::uint64_t>(32 - from)));
       SCOPED_TRACE(fmt::format("seed {}, service {}, use {}, slots {} to {}", seed, service, use, from, until));
-      const ServiceState& now = state.service(service);
+      const ServiceSupply& now = state.service(service);
       std::vector<double> capacity = now.capacity;
       const std::size_t variants = fleet.problem.services[idx(service)].variants.size();
       for (SlotIndex slot = from; slot < until; ++slot) capacity[idx(slot) * variants + idx(use)] += rate;
@@ -122,7 +122,7 @@ TEST(FleetGains, APieceGainsLessOnTopOfWhatTheGpuGives) {
     GainTables tables(fleet.terms, kEverySlot);
     (void)tables.note_changes(state);
     for_each_use(fleet.problem, [&](ModelIndex model, KindIndex kind, ServiceIndex service, int use, double rate) {
-      const ServiceState& now = state.service(service);
+      const ServiceSupply& now = state.service(service);
       const std::size_t variants = fleet.problem.services[idx(service)].variants.size();
       OwnCapacity own{.service = service, .capacity = std::vector<double>(now.capacity.size()), .is_sure = true};
       std::vector<double> given = now.capacity;

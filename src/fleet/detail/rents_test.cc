@@ -10,7 +10,7 @@
 namespace berth::planner::fleet {
 namespace {
 
-/// GPUs that serve 40 requests a second each, whoever has them; changes take no time.
+/// GPUs that serve 40 requests per second each, whoever has them; changes take no time.
 Problem market(int gpus, const std::vector<double>& loads, const std::vector<double>& values) {
   Problem problem = testing::quarters_problem(static_cast<int>(loads.size()), 8);
   problem.create_seconds = problem.destroy_seconds = 0;

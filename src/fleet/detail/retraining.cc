@@ -7,7 +7,7 @@ namespace berth::planner::fleet {
 RetrainingWorth::RetrainingWorth(const Terms& terms, const FleetState& state, ServiceIndex service)
     : terms_(&terms), service_(service), is_due_(idx(terms.slots) + 1), next_due_(idx(terms.slots) + 1, terms.tail()) {
   const RetrainingTerms& retraining = *terms.problem.services[idx(service)].retraining;
-  const ServiceState& now = state.service(service);
+  const ServiceSupply& now = state.service(service);
   const std::size_t variants = terms.problem.services[idx(service)].variants.size();
   for (const SlotIndex due : retraining.due_slots) is_due_[idx(due)] = 1;
   for (SlotIndex slot = terms.tail() - 1; slot >= 0; --slot) {

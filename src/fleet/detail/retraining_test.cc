@@ -35,7 +35,7 @@ std::optional<Schedule> any_schedule(const Problem& problem, std::uint64_t seed)
 }
 
 /// What a service is worth with more progress in some slots.
-double worth_with(const Terms& terms, const ServiceState& now, ServiceIndex service, SlotIndex from, SlotIndex until,
+double worth_with(const Terms& terms, const ServiceSupply& now, ServiceIndex service, SlotIndex from, SlotIndex until,
                   double rate) {
   std::vector<double> progress = now.progress;
   for (SlotIndex slot = from; slot < std::min(until, terms.tail()); ++slot) progress[idx(slot)] += rate;

@@ -6,14 +6,14 @@
 namespace berth::planner::fleet {
 namespace {
 
-constexpr double kLacksMost = 6;       ///< times the softness: worse ones get nothing
+constexpr double kShortfallMost = 6;   ///< times the softness: worse ones get nothing
 constexpr double kAmountLeast = 1e-4;  ///< of a GPU
 
 }  // namespace
 
 double share_weight(double worth, double best, double softness) {
-  const double lacks = (best - worth) / softness;
-  return lacks < kLacksMost ? std::exp(-lacks) : 0;
+  const double shortfall = (best - worth) / softness;
+  return shortfall < kShortfallMost ? std::exp(-shortfall) : 0;
 }
 
 SpaceShares::SpaceShares(const SpaceTree& tree, int kinds, std::size_t width) : width_(width) {

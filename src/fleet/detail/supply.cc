@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kCountLeast = 1e-3;  ///< of a GPU: fewer pieces do not count
 
-/// Of a piece: requests a second, or progress a second.
+/// Of a piece: requests per second, or progress per second.
 double amount_of(const Rates& rates, int use) {
   if (use != kRetraining) return rates.requests_per_second[idx(use)];
   return rates.retraining_slots > 0 ? 1 / rates.retraining_slots : 0;

@@ -78,7 +78,7 @@ class Supply {
   std::vector<PieceTable> pin_tables_;
   std::vector<NewSpace> new_spaces_;
   std::vector<double> worths_;
-  /// Requests or progress a second of spread pieces of all kinds, which go to the slope together:
+  /// Requests or progress per second of spread pieces of all kinds, which go to the slope together:
   /// [service][use from kRetraining on][is quick][from point][until point].
   std::vector<double> amounts_;
   std::vector<std::size_t> first_amount_;  ///< [service]

@@ -158,11 +158,11 @@ double Timing::gain_of_floor(const FleetState& state, std::size_t from, std::siz
     for (std::size_t i = from; i < until; ++i) {
       if (shifts_[i].from <= slot && slot < shifts_[i].until) then += shifts_[i].rate;
     }
-    const auto lack = [&](double standing) {
-      const double lacks = 1 - standing / floor;
-      return lacks > kFloorSlack ? lacks : 0.0;
+    const auto shortfall_of = [&](double standing) {
+      const double shortfall = 1 - standing / floor;
+      return shortfall > kFloorSlack ? shortfall : 0.0;
     };
-    sum += terms_->shortfall_price * (lack(now) - lack(then));
+    sum += terms_->shortfall_price * (shortfall_of(now) - shortfall_of(then));
   }
   return sum;
 }

@@ -11,7 +11,7 @@
 
 namespace berth::planner::testing {
 
-/// By the index of each price: capacity and floors in seconds x requests a second, progress, and changes used (below
+/// By the index of each price: capacity and floors in seconds x requests per second, progress, and changes used (below
 /// 0). What stands outside is not supplied by GPUs.
 [[nodiscard]] inline std::vector<double> supplied(const fleet::PriceFrame& frame, const fleet::FleetState& state) {
   using fleet::idx;

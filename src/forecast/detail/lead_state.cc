@@ -75,10 +75,10 @@ Said LeadState::said_of(double mean, std::size_t member, std::size_t situation) 
   return {.mean = mean, .raw = raw, .spread = track.levels.applied_to(raw)};
 }
 
-const Outlook& LeadState::outlook(const Members& members, const View& view, const MemberMask& mask,
-                                  Shared& shared) const {
+const UnroundedForecast& LeadState::unrounded(const Members& members, const View& view, const MemberMask& mask,
+                                              Shared& shared) const {
   bool is_new = shared.state != this;
-  if (is_new) shared = {.state = this, .trust = trust_in(view.situation, mask), .said = {}, .outlook = {}};
+  if (is_new) shared = {.state = this, .trust = trust_in(view.situation, mask), .said = {}, .unrounded = {}};
   for (std::size_t member = 0; member < kMemberCount; ++member) {
     if (shared.trust[member] == 0) continue;
     const double mean = members.guess(member, view);
@@ -86,17 +86,17 @@ const Outlook& LeadState::outlook(const Members& members, const View& view, cons
     shared.said[member] = said_of(mean, member, view.situation);
     is_new = true;
   }
-  if (!is_new) return shared.outlook;
-  Outlook& outlook = shared.outlook = {};
+  if (!is_new) return shared.unrounded;
+  UnroundedForecast& unrounded = shared.unrounded = {};
   for (std::size_t member = 0; member < kMemberCount; ++member) {
     const double trust = shared.trust[member];
     if (trust == 0) continue;
-    outlook.mean += trust * shared.said[member].mean;
-    for (std::size_t i = 0; i < outlook.spread.size(); ++i) {
-      outlook.spread[i] += trust * shared.said[member].spread[i];
+    unrounded.mean += trust * shared.said[member].mean;
+    for (std::size_t i = 0; i < unrounded.spread.size(); ++i) {
+      unrounded.spread[i] += trust * shared.said[member].spread[i];
     }
   }
-  return outlook;
+  return unrounded;
 }
 
 void LeadState::learn(const Members& members, const View& view, const MemberMask& mask, double count) {

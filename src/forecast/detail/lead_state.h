@@ -30,7 +30,7 @@ struct Members {
 using Shares = std::array<double, kMemberCount>;
 
 /// A forecast of one second before it is rounded to counts.
-struct Outlook {
+struct UnroundedForecast {
   double mean = 0;
   Spread spread{};
 };
@@ -52,11 +52,11 @@ class LeadState {
     const LeadState* state = nullptr;
     Shares trust{};
     std::array<Said, kMemberCount> said{};
-    Outlook outlook;
+    UnroundedForecast unrounded;
   };
   /// Requires: view.lead is this state's class; but for the second looked at, it is the view that `shared` saw before.
-  [[nodiscard]] const Outlook& outlook(const Members& members, const View& view, const MemberMask& mask,
-                                       Shared& shared) const;
+  [[nodiscard]] const UnroundedForecast& unrounded(const Members& members, const View& view, const MemberMask& mask,
+                                                   Shared& shared) const;
   /// Learns from the count `kLeads[view.lead]` seconds after `view`; the members themselves learn elsewhere.
   /// When another season becomes known, the models change: past losses then count little.
   void learn(const Members& members, const View& view, const MemberMask& mask, double count);

@@ -4,16 +4,16 @@ namespace berth::forecast::detail {
 
 void PendingViews::keep(std::int64_t target, const View& view) {
   if (size_ == kRoom) return;
-  if (size_ > 0 && target <= entries_[(first_ + size_ - 1) % kRoom].target) return;
-  if (entries_.empty()) entries_.resize(kRoom);
-  entries_[(first_ + size_) % kRoom] = {.target = target, .view = view};
+  if (size_ > 0 && target <= pending_[(first_ + size_ - 1) % kRoom].target) return;
+  if (pending_.empty()) pending_.resize(kRoom);
+  pending_[(first_ + size_) % kRoom] = {.target = target, .view = view};
   ++size_;
   ++kept_count_;
 }
 
 std::optional<View> PendingViews::take(std::int64_t second) {
   while (size_ > 0) {
-    const Entry& oldest = entries_[first_];
+    const PendingView& oldest = pending_[first_];
     if (oldest.target > second) break;
     first_ = (first_ + 1) % kRoom;
     --size_;

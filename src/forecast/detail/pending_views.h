@@ -26,11 +26,11 @@ class PendingViews {
 
  private:
   static constexpr std::size_t kRoom = 32;
-  struct Entry {
+  struct PendingView {
     std::int64_t target = 0;
     View view;
   };
-  std::vector<Entry> entries_;  ///< a ring
+  std::vector<PendingView> pending_;  ///< a ring
   std::size_t first_ = 0;
   std::size_t size_ = 0;
   std::int64_t next_second_ = INT64_MIN;

@@ -75,8 +75,8 @@ void Recalibration::place_levels() {
     const double normal = normal_of(kEdges[bin] + part * (kEdges[bin + 1] - kEdges[bin]));
     std::size_t above = 1;
     while (above + 1 < kGridNormals.size() && kGridNormals[above] < normal) ++above;
-    places_[i] = {.above = above,
-                  .part = (normal - kGridNormals[above - 1]) / (kGridNormals[above] - kGridNormals[above - 1])};
+    positions_[i] = {.above = above,
+                     .part = (normal - kGridNormals[above - 1]) / (kGridNormals[above] - kGridNormals[above - 1])};
   }
 }
 
@@ -84,9 +84,9 @@ Spread Recalibration::applied_to(const Spread& spread) const {
   Spread moved{};
   double least = 0;
   for (std::size_t i = 0; i < spread.size(); ++i) {
-    const Place& place = places_[i];
-    const double low = spread[place.above - 1];
-    least = std::max(least, low + place.part * (spread[place.above] - low));
+    const LevelPosition& position = positions_[i];
+    const double low = spread[position.above - 1];
+    least = std::max(least, low + position.part * (spread[position.above] - low));
     moved[i] = least;
   }
   return moved;

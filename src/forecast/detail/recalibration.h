@@ -28,7 +28,7 @@ class Recalibration {
 
  private:
   /// The present position of a level: between two of the grid's, or beyond the last by their step.
-  struct Place {
+  struct LevelPosition {
     std::size_t above = 1;
     double part = 0;
   };
@@ -39,7 +39,7 @@ class Recalibration {
   double weight_ = 1;  ///< of the next judgement: newer ones weigh more, instead of older ones less
   std::array<double, kBinCount> mass_{};
   double total_ = 0;
-  std::array<Place, kGridLevels.size()> places_{};
+  std::array<LevelPosition, kGridLevels.size()> positions_{};
 };
 
 }  // namespace berth::forecast::detail

@@ -15,7 +15,7 @@ constexpr std::size_t kSymmetriesMax = 64;
 
 /// Pieces of one service, kind and use that are to be placed, and what is placed already.
 struct Arrangements::Placing {
-  struct Group {
+  struct PlacingGroup {
     KindIndex kind = KindIndex(0);
     ServiceIndex service = ServiceIndex(0);
     int use = 0;
@@ -24,7 +24,7 @@ struct Arrangements::Placing {
     int kept = 0;
     int open = 0;  ///< standing pieces that may still be kept
   };
-  std::vector<Group> groups;
+  std::vector<PlacingGroup> groups;
   std::vector<const Piece*> old;  ///< [site], the standing piece there
   std::vector<Piece> unused;      ///< standing pieces that do nothing the search counts
   std::uint64_t taken = 0;
@@ -217,7 +217,7 @@ bool Arrangements::visit_placings(const Arrangement& from, const std::vector<Sha
     }
   }
   // Those with the fewest sites first.
-  std::ranges::sort(placing.groups, [&](const Placing::Group& a, const Placing::Group& b) {
+  std::ranges::sort(placing.groups, [&](const Placing::PlacingGroup& a, const Placing::PlacingGroup& b) {
     const std::size_t sites_a = sites_of_kind_[a.kind].size();
     const std::size_t sites_b = sites_of_kind_[b.kind].size();
     if (sites_a != sites_b) return sites_a < sites_b;
@@ -231,7 +231,7 @@ bool Arrangements::visit_placings(const Arrangement& from, const std::vector<Sha
       continue;
     }
     for (std::size_t i = 0; i < placing.groups.size(); ++i) {
-      Placing::Group& group = placing.groups[i];
+      Placing::PlacingGroup& group = placing.groups[i];
       if (group.service != piece.service || group.use != piece.use) continue;
       if (group.kind != case_.model.sites[piece.site].kind) continue;
       ++group.open;
@@ -248,7 +248,7 @@ bool Arrangements::visit_placings(const Arrangement& from, const std::vector<Sha
 /// Chooses the standing pieces that continue: each is kept first, then left out.
 bool Arrangements::keep(Placing& placing, std::size_t next) const {
   if (next == placing.used.size()) return place(placing, 0, 0, 0);
-  Placing::Group& group = placing.groups[placing.group_of[next]];
+  Placing::PlacingGroup& group = placing.groups[placing.group_of[next]];
   const Piece& piece = placing.used[next];
   --group.open;
   if (group.kept < group.count) {
@@ -282,7 +282,7 @@ bool Arrangements::keep(Placing& placing, std::size_t next) const {
 /// The new pieces of a group, of which `placed` stand already, on its sites from number `first` on.
 bool Arrangements::place(Placing& placing, std::size_t group, int placed, std::size_t first) const {
   if (group == placing.groups.size()) return place_unused(placing, 0);
-  const Placing::Group& what = placing.groups[group];
+  const Placing::PlacingGroup& what = placing.groups[group];
   if (what.kept + placed == what.count) return place(placing, group + 1, 0, 0);
   const std::vector<SiteIndex>& sites = sites_of_kind_[what.kind];
   const auto is_same = [](const Piece* a, const Piece* b) {

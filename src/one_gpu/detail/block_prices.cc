@@ -25,29 +25,29 @@ BlockPrices::BlockPrices(const GpuCase& gpu_case)
   inverse_.assign(ix(rows_) * ix(rows_), 0);
   for (int row = 0; row < rows_; ++row) inverse_[ix(row) * ix(rows_) + ix(row)] = 1;
   for (const KindIndex kind : Indices<KindIndex>(kinds_)) {
-    basis_.push_back({.of = Column::Of::kSlack, .kind = kind});
+    basis_.push_back({.of = RoomChoice::Of::kSlack, .kind = kind});
     levels_.push_back(gpu_case.rooms.count_of(room, kind));
     inverse_[ix(kind) * ix(rows_) + ix(rows_ - 1)] = gpu_case.rooms.count_of(room, kind);
   }
   for (const ServiceIndex service : Indices<ServiceIndex>(services_)) {
-    basis_.push_back({.of = Column::Of::kService, .service = service, .room = kEmptyRoom});
+    basis_.push_back({.of = RoomChoice::Of::kService, .service = service, .room = kEmptyRoom});
     levels_.push_back(1);
   }
-  basis_.push_back({.of = Column::Of::kGpu, .room = room});
+  basis_.push_back({.of = RoomChoice::Of::kGpu, .room = room});
   levels_.push_back(1);
 }
 
-double BlockPrices::value_of(const Column& column, const std::vector<std::vector<double>>& values) const {
-  return column.of == Column::Of::kService ? values[column.service][column.room] : 0;
+double BlockPrices::value_of(const RoomChoice& column, const std::vector<std::vector<double>>& values) const {
+  return column.of == RoomChoice::Of::kService ? values[column.service][column.room] : 0;
 }
 
-void BlockPrices::fill(const Column& column, std::vector<double>& entries) const {
+void BlockPrices::fill(const RoomChoice& column, std::vector<double>& entries) const {
   std::ranges::fill(entries, 0);
-  if (column.of == Column::Of::kSlack) {
+  if (column.of == RoomChoice::Of::kSlack) {
     entries[column.kind] = 1;
     return;
   }
-  const bool is_gpu = column.of == Column::Of::kGpu;
+  const bool is_gpu = column.of == RoomChoice::Of::kGpu;
   for (const KindIndex kind : Indices<KindIndex>(kinds_)) {
     const int count = case_.rooms.count_of(column.room, kind);
     entries[kind] = is_gpu ? -count : count;
@@ -68,13 +68,13 @@ std::vector<double> BlockPrices::duals(const std::vector<std::vector<double>>& v
 
 /// The column that gains most, or the first that gains; whether there is one.
 bool BlockPrices::price(const std::vector<std::vector<double>>& values, const std::vector<double>& dual,
-                        bool takes_first, Column& best) const {
+                        bool takes_first, RoomChoice& best) const {
   const Rooms& rooms = case_.rooms;
   double scale = 0;
   for (const double each : dual) scale = std::max(scale, std::abs(each));
   double most = 1e-10 * (1 + scale);
   bool is_found = false;
-  const auto offer = [&](double gain, const Column& column) {
+  const auto offer = [&](double gain, const RoomChoice& column) {
     if (gain <= most || (is_found && takes_first)) return;
     most = gain;
     best = column;
@@ -86,21 +86,22 @@ bool BlockPrices::price(const std::vector<std::vector<double>>& values, const st
     for (const KindIndex kind : Indices<KindIndex>(kinds_)) sum += dual[kind] * rooms.count_of(room, kind);
     of_room[room] = sum;
   }
-  for (const KindIndex kind : Indices<KindIndex>(kinds_)) offer(-dual[kind], {.of = Column::Of::kSlack, .kind = kind});
+  for (const KindIndex kind : Indices<KindIndex>(kinds_))
+    offer(-dual[kind], {.of = RoomChoice::Of::kSlack, .kind = kind});
   for (const RoomIndex room : rooms.maximal()) {
-    offer(of_room[room] - dual[rows_ - 1], {.of = Column::Of::kGpu, .room = room});
+    offer(of_room[room] - dual[rows_ - 1], {.of = RoomChoice::Of::kGpu, .room = room});
   }
   for (const ServiceIndex service : Indices<ServiceIndex>(services_)) {
     const double least = dual[kinds_ + service];
     for (const RoomIndex room : Indices<RoomIndex>(rooms.count())) {
       const double gain = values[service][room] - of_room[room] - least;
-      offer(gain, {.of = Column::Of::kService, .service = service, .room = room});
+      offer(gain, {.of = RoomChoice::Of::kService, .service = service, .room = room});
     }
   }
   return is_found;
 }
 
-bool BlockPrices::pivot(const Column& column) {
+bool BlockPrices::pivot(const RoomChoice& column) {
   std::vector<double> entries(ix(rows_));
   fill(column, entries);
   std::vector<double> step(ix(rows_));
@@ -134,7 +135,7 @@ bool BlockPrices::pivot(const Column& column) {
 
 std::vector<double> BlockPrices::solve(const std::vector<std::vector<double>>& values) {
   for (int count = 0; count < kPivotsMax; ++count) {
-    Column column;
+    RoomChoice column;
     if (!price(values, duals(values), count >= kPivotsGreedy, column) || !pivot(column)) break;
   }
   std::vector<double> prices = duals(values);

@@ -23,27 +23,27 @@ class BlockPrices {
 
  private:
   /// A variable: a service has a room, the GPU is a room, or a kind is left over.
-  struct Column {
+  struct RoomChoice {
     enum class Of { kService, kGpu, kSlack };
     Of of = Of::kSlack;
     ServiceIndex service = ServiceIndex(0);  ///< of kService
     RoomIndex room = RoomIndex(0);           ///< of kService and kGpu
     KindIndex kind = KindIndex(0);           ///< of kSlack
   };
-  [[nodiscard]] double value_of(const Column& column, const std::vector<std::vector<double>>& values) const;
-  void fill(const Column& column, std::vector<double>& entries) const;
+  [[nodiscard]] double value_of(const RoomChoice& column, const std::vector<std::vector<double>>& values) const;
+  void fill(const RoomChoice& column, std::vector<double>& entries) const;
   [[nodiscard]] std::vector<double> duals(const std::vector<std::vector<double>>& values) const;
   [[nodiscard]] bool price(const std::vector<std::vector<double>>& values, const std::vector<double>& dual,
-                           bool takes_first, Column& best) const;
-  [[nodiscard]] bool pivot(const Column& column);
+                           bool takes_first, RoomChoice& best) const;
+  [[nodiscard]] bool pivot(const RoomChoice& column);
 
   const GpuCase& case_;
   int kinds_;
   int services_;
   int rows_;
-  std::vector<Column> basis_;    ///< [row]
-  std::vector<double> inverse_;  ///< [row x rows + row]
-  std::vector<double> levels_;   ///< [row], of the basic columns
+  std::vector<RoomChoice> basis_;  ///< [row]
+  std::vector<double> inverse_;    ///< [row x rows + row]
+  std::vector<double> levels_;     ///< [row], of the basic columns
 };
 
 }  // namespace berth::planner

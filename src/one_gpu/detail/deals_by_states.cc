@@ -10,20 +10,22 @@
 namespace berth::planner {
 namespace {
 
-using Target = JointBound::Target;
+using StateChange = JointBound::StateChange;
 
 /// States that are gone through at the cost of a node.
 constexpr int kStatesOfNode = 1000;
 
-bool by_bound(const Target& a, const Target& b) { return a.value != b.value ? a.value > b.value : a.state < b.state; }
+bool by_bound(const StateChange& a, const StateChange& b) {
+  return a.value != b.value ? a.value > b.value : a.state < b.state;
+}
 
-bool by_staying(const Target& a, const Target& b) {
+bool by_staying(const StateChange& a, const StateChange& b) {
   return a.staying != b.staying ? a.staying > b.staying : a.state < b.state;
 }
 
 /// Half of those that stay have the largest bounds, the others are worth most without another change; what is left out
 /// is worth no more than the result. By bound, largest first.
-double keep_best(std::vector<Target>& targets, std::size_t most) {
+double keep_best(std::vector<StateChange>& targets, std::size_t most) {
   double left = kNever;
   if (targets.size() > most) {
     const auto half = targets.begin() + static_cast<std::ptrdiff_t>(most / 2);
@@ -46,11 +48,11 @@ void DealsByStates::add_to(Draft& draft, const Branch& branch) {
   const StateIndex from = state_.bound.joint_state(label.arrangement, state_.labels.arrangement_of(label).shares);
   state_.budget.count(1 + joint.states() / kStatesOfNode);
   const double before = label.value;
-  std::vector<Target> targets = joint.targets(branch.slot, from, state_.cutoff() - before);
+  std::vector<StateChange> targets = joint.targets(branch.slot, from, state_.cutoff() - before);
   const double left = keep_best(targets, ix(state_.budget.limits().changes_max));
   state_.budget.leave_out(before + left);
   shares_.assign(ix(state_.services()), {});
-  for (const Target& target : targets) {
+  for (const StateChange& target : targets) {
     if (before + target.value <= branch.bound - draft.slack()) break;
     choose(draft, branch, target.state, ServiceIndex(0));
   }

@@ -27,7 +27,7 @@ bool JointBlocks::can_change_at(BlockIndex boundary) const {
 }
 
 /// A change within a block is counted between its boundaries, so a later begin of the block counts in proportion.
-JointBlocks::Place JointBlocks::place_of(SlotIndex slot) const {
+JointBlocks::BlockPosition JointBlocks::position_of(SlotIndex slot) const {
   const BlockIndex block = block_of_[slot];
   const SlotIndex begin = begins_[block];
   if (slot == begin) return {.block = block, .begin = begin, .end = begin, .share = 0};

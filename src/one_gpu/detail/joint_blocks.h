@@ -32,13 +32,13 @@ class JointBlocks {
   [[nodiscard]] bool can_change_at(BlockIndex boundary) const;
 
   /// A slot between two boundaries; what changes there is counted at both in proportion.
-  struct Place {
+  struct BlockPosition {
     BlockIndex block = BlockIndex(0);
     SlotIndex begin = SlotIndex(0);
     SlotIndex end = SlotIndex(0);
     double share = 0;  ///< of what is counted at the end of the block
   };
-  [[nodiscard]] Place place_of(SlotIndex slot) const;
+  [[nodiscard]] BlockPosition position_of(SlotIndex slot) const;
 
  private:
   std::vector<BlockIndex> block_of_;  ///< [slot], slots + 1

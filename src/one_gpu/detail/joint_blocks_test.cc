@@ -61,12 +61,12 @@ TEST(JointBlocks, KnowHowFarASlotIsInItsBlock) {
   problem.is_frozen = {0, 0, 0, 0, 1, 1};
   const GpuCase gpu_case(problem);
   const JointBlocks blocks(gpu_case, 4);
-  EXPECT_DOUBLE_EQ(blocks.place_of(SlotIndex(0)).share, 0);
-  EXPECT_DOUBLE_EQ(blocks.place_of(SlotIndex(1)).share, 0.25);
-  EXPECT_DOUBLE_EQ(blocks.place_of(SlotIndex(3)).share, 0.75);
-  EXPECT_DOUBLE_EQ(blocks.place_of(SlotIndex(4)).share, 0);
-  EXPECT_DOUBLE_EQ(blocks.place_of(SlotIndex(5)).share, 1) << "nothing changes in a frozen block";
-  EXPECT_EQ(blocks.place_of(SlotIndex(5)).block, BlockIndex(1));
+  EXPECT_DOUBLE_EQ(blocks.position_of(SlotIndex(0)).share, 0);
+  EXPECT_DOUBLE_EQ(blocks.position_of(SlotIndex(1)).share, 0.25);
+  EXPECT_DOUBLE_EQ(blocks.position_of(SlotIndex(3)).share, 0.75);
+  EXPECT_DOUBLE_EQ(blocks.position_of(SlotIndex(4)).share, 0);
+  EXPECT_DOUBLE_EQ(blocks.position_of(SlotIndex(5)).share, 1) << "nothing changes in a frozen block";
+  EXPECT_EQ(blocks.position_of(SlotIndex(5)).block, BlockIndex(1));
 }
 
 }  // namespace

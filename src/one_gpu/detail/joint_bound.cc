@@ -128,19 +128,19 @@ void JointBound::add_gains(const std::vector<double>& gains, const std::vector<s
 }
 
 double JointBound::from(SlotIndex t, StateIndex state) const {
-  const JointBlocks::Place place = blocks_.place_of(t);
-  const double* row = values_.data() + place_of(place.block, kAllFresh) + ix(state);
-  if (place.share <= 0) return *row;
+  const JointBlocks::BlockPosition position = blocks_.position_of(t);
+  const double* row = values_.data() + place_of(position.block, kAllFresh) + ix(state);
+  if (position.share <= 0) return *row;
   double before = 0;
   double block = 0;
   const std::uint16_t* held = states_.held(state);
   for (const ServiceIndex service : Indices<ServiceIndex>(services_)) {
     const HoldingIndex holding(held[service]);
-    before += worth_.served(service, holding, place.begin, t);
-    block += worth_.served(service, holding, place.begin, place.end);
+    before += worth_.served(service, holding, position.begin, t);
+    block += worth_.served(service, holding, position.begin, position.end);
   }
   const double waits = block + row[states_.count()];
-  return (place.share < 1 ? (1 - place.share) * *row + place.share * waits : waits) - before;
+  return (position.share < 1 ? (1 - position.share) * *row + position.share * waits : waits) - before;
 }
 
 double JointBound::from(SlotIndex t, StateIndex state, const std::vector<ModelState>& models, bool has_spare) const {
@@ -170,15 +170,15 @@ double JointBound::loss_of_waiting(SlotIndex t, StateIndex state) const {
   return value - waits > kNoGain * std::abs(value) ? value - waits : 0;
 }
 
-std::vector<JointBound::Target> JointBound::targets(SlotIndex t, StateIndex state, double least) {
+std::vector<JointBound::StateChange> JointBound::targets(SlotIndex t, StateIndex state, double least) {
   ENSURE(is_always_fresh() && !values_.empty());
   const Outcomes outcomes = outcomes_at(t, state);
   const std::size_t services = ix(services_);
   const std::size_t locks = outcomes.locks.size();
-  std::vector<JointBlocks::Place> places;
-  places.reserve(locks);
-  for (const int lock : outcomes.locks) places.push_back(blocks_.place_of(case_.capped(t + lock)));
-  std::vector<Target> targets;
+  std::vector<JointBlocks::BlockPosition> positions;
+  positions.reserve(locks);
+  for (const int lock : outcomes.locks) positions.push_back(blocks_.position_of(case_.capped(t + lock)));
+  std::vector<StateChange> targets;
   const double* price_to = costs_.price_from(states_.room_of(state));
   const std::uint16_t* held = states_.held(StateIndex(0));
   for (StateIndex to(0); to < states_.count(); ++to, held += services) {
@@ -187,10 +187,10 @@ std::vector<JointBound::Target> JointBound::targets(SlotIndex t, StateIndex stat
     for (std::size_t s = 0; s < services; ++s) {
       lock = std::max<std::size_t>(lock, outcomes.lock_of[outcomes.begin_of[s] + held[s]]);
     }
-    const JointBlocks::Place& place = places[lock];
-    const double* row = values_.data() + place_of(place.block, kAllFresh) + ix(to);
-    double value = (place.share < 1 ? (1 - place.share) * row[0] : 0) - price_to[states_.room_of(to)];
-    if (place.share > 0) value += place.share * row[states_.count()];
+    const JointBlocks::BlockPosition& position = positions[lock];
+    const double* row = values_.data() + place_of(position.block, kAllFresh) + ix(to);
+    double value = (position.share < 1 ? (1 - position.share) * row[0] : 0) - price_to[states_.room_of(to)];
+    if (position.share > 0) value += position.share * row[states_.count()];
     for (std::size_t s = 0; s < services; ++s) {
       value += outcomes.values[(outcomes.begin_of[s] + held[s]) * locks + lock];
     }
@@ -237,10 +237,10 @@ void JointBound::add_outcomes(ServiceIndex service, SlotIndex t, HoldingIndex ol
     for (const int lock : outcomes.locks) {
       const SlotIndex end = case_.capped(t + lock);
       const SlotIndex ready = kept == to ? t : case_.capped(t + std::min(start, lock));
-      const JointBlocks::Place place = blocks_.place_of(end);
-      const double counted = sum(place.begin)[to];
+      const JointBlocks::BlockPosition position = blocks_.position_of(end);
+      const double counted = sum(position.begin)[to];
       outcomes.values.push_back((sum(ready)[kept] - sum(t)[kept]) + (sum(end)[to] - sum(ready)[to]) -
-                                (sum(end)[to] - counted) + place.share * (sum(place.end)[to] - counted));
+                                (sum(end)[to] - counted) + position.share * (sum(position.end)[to] - counted));
     }
   }
 }

@@ -75,14 +75,14 @@ class JointBound {
   /// becomes stale.
   [[nodiscard]] double loss_of_waiting(SlotIndex t, StateIndex state) const;
 
-  struct Target {
+  struct StateChange {
     StateIndex state = StateIndex(0);
     double value = 0;    ///< a bound
     double staying = 0;  ///< its worth if it existed from t on and nothing else changed
   };
   /// The states to which a change at slot t may be worth more than `least`, each with a bound of its worth from t on.
   /// O(states). Requires: no model becomes stale.
-  [[nodiscard]] std::vector<Target> targets(SlotIndex t, StateIndex state, double least);
+  [[nodiscard]] std::vector<StateChange> targets(SlotIndex t, StateIndex state, double least);
   /// The bundles that represent the holding of a service in a state.
   [[nodiscard]] const std::vector<BundleIndex>& bundles_of(StateIndex state, ServiceIndex service) const {
     return states_.bundles_of(state, service);

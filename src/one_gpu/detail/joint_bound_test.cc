@@ -202,8 +202,8 @@ TEST(JointBound, HoldsFromEachSlotOn) {
 }
 
 TEST(JointBound, HoldsWhereASliceIsHandedOverBesideOneThatRetrainingUses) {
-  // In slot 5 a quarter goes from one service to another, and beside it a retraining takes one that is dropped; in slot
-  // 6 the second service takes that one as well.
+  // In slot 5 a quarter goes from one service to another, and a retraining takes one that is dropped; in slot 6 the
+  // second service takes that one as well.
   Problem problem = testing::small_problem(Rng(174'093'574'926'759ULL));
   problem.gpus.resize(1);
   problem.change_price = 0;

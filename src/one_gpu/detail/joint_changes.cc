@@ -26,13 +26,13 @@ JointChanges::JointChanges(const GpuCase& gpu_case, const JointStates& states,
     : case_(gpu_case), states_(states), trained_services_(static_cast<int>(stale_services.size())) {
   const Rooms& rooms = gpu_case.rooms;
   trains_on_.assign(ix(rooms.kinds()), 0);
-  trains_beside_.assign(ix(rooms.count()), 0);
+  can_also_train_.assign(ix(rooms.count()), 0);
   for (const ServiceIndex service : stale_services) {
     for (const KindIndex kind : Indices<KindIndex>(rooms.kinds())) {
       if (gpu_case.progress_rate(service, kind) <= 0) continue;
       trains_on_[kind] = 1;
       for (const RoomIndex room : Indices<RoomIndex>(rooms.count())) {
-        if (rooms.add(room, kind) != kNoRoom) trains_beside_[room] = 1;
+        if (rooms.add(room, kind) != kNoRoom) can_also_train_[room] = 1;
       }
     }
   }
@@ -155,7 +155,7 @@ void JointChanges::drop_pieces(double* values) {
   }
 }
 
-/// Nothing of the change has to be created: where something could have stood beside the state before, or everywhere.
+/// Nothing of the change has to be created: where something could have stood next to the state before, or everywhere.
 void JointChanges::take_at_once(bool is_everywhere, double* values) {
   std::vector<double>& given = changed_.given;
   for (const StateIndex state : Indices<StateIndex>(states_.count())) {
@@ -165,7 +165,7 @@ void JointChanges::take_at_once(bool is_everywhere, double* values) {
     }
   }
   for (const StateIndex state : Indices<StateIndex>(states_.count())) {
-    if (!is_everywhere && trains_beside_[states_.room_of(state)] == 0) continue;
+    if (!is_everywhere && can_also_train_[states_.room_of(state)] == 0) continue;
     values[state] = std::max({values[state], given[state], changed_.handed_all[state]});
   }
 }

@@ -64,15 +64,15 @@ class JointChanges {
 
   const GpuCase& case_;
   const JointStates& states_;
-  int trained_services_;             ///< that many slices retrain at once, at most
-  std::vector<char> trains_on_;      ///< [kind], some service may retrain on it
-  std::vector<char> trains_beside_;  ///< [room], something could retrain beside it
+  int trained_services_;              ///< that many slices retrain at once, at most
+  std::vector<char> trains_on_;       ///< [kind], some service may retrain on it
+  std::vector<char> can_also_train_;  ///< [room], something could retrain next to it
   int quick_rounds_ = 0;
   std::vector<Edge> quick_edges_;  ///< of pieces that get ready within a block
   std::vector<int> quick_begin_;   ///< [state], states + 1
   const Costs* costs_ = nullptr;
   Changed changed_;
-  std::vector<double> training_;  ///< [state], what is taken over in the next slot, less the reward beside it
+  std::vector<double> training_;  ///< [state], what is taken over in the next slot, less the reward without it
 };
 
 }  // namespace berth::planner

@@ -49,7 +49,7 @@ struct PieceCosts {
 };
 
 /// A piece that is created costs more than one that is handed over, and what a dropped one still contributes is less
-/// than a new one lacks: nothing is gained by dropping a piece and adding it again.
+/// than a new one is short of: nothing is gained by dropping a piece and adding it again.
 PieceCosts drawn_costs(const GpuCase& gpu_case, bool dropped_contribute, Rng& rng) {
   PieceCosts costs;
   costs.price = rng.below(2) == 0 ? 0 : 5 * rng.unit();

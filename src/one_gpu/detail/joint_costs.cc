@@ -147,17 +147,17 @@ void JointCosts::make_costs() {
 void JointCosts::set_costs(ServiceIndex service, bool is_fresh, Costs& costs) const {
   const SlotIndex from = blocks_->begin_of(boundary_);
   const bool is_known = is_fresh && !phases_.is_always_fresh();
-  const Beginning begins{.from = from, .fresh_until = is_known ? next_due(service, from) : from};
-  set_delayed(service, begins, case_.start_slots[service], costs.given);
-  set_delayed(service, begins, created_slots_[service], costs.created);
+  const FreshSlots fresh{.from = from, .fresh_until = is_known ? next_due(service, from) : from};
+  set_delayed(service, fresh, case_.start_slots[service], costs.given);
+  set_delayed(service, fresh, created_slots_[service], costs.created);
 }
 
-void JointCosts::set_delayed(ServiceIndex service, const Beginning& begins, int delay,
+void JointCosts::set_delayed(ServiceIndex service, const FreshSlots& fresh, int delay,
                              std::vector<double>& costs) const {
-  const SlotIndex end = begins.from + delay;
-  const SlotIndex until = std::min(begins.fresh_until, end);
-  const bool is_fresh = until > begins.from;
-  const double* from = is_fresh ? worth_.fresh_margins(begins.from) : worth_.margins(begins.from);
+  const SlotIndex end = fresh.from + delay;
+  const SlotIndex until = std::min(fresh.fresh_until, end);
+  const bool is_fresh = until > fresh.from;
+  const double* from = is_fresh ? worth_.fresh_margins(fresh.from) : worth_.margins(fresh.from);
   const double* due = is_fresh ? worth_.fresh_margins(until) : worth_.margins(until);
   const double* after_due = worth_.margins(until);
   const double* ready = worth_.margins(end);

@@ -31,7 +31,7 @@ class JointCosts {
   [[nodiscard]] JointChanges::Takeover takeover() const;
 
   /// Whether a piece that is created one slot before is ready no later than one that is handed over, and may stand
-  /// beside all others then. So a service that takes over a slice that serves no service could have created it in its
+  /// next to all others then. So a service that takes over a slice that serves no service could have created it in its
   /// room a slot before, except for what would have been made by retraining on it in that slot.
   [[nodiscard]] bool is_soon_created() const { return is_soon_created_; }
   /// The least price of a change between two rooms: [room], the room of the other.
@@ -46,8 +46,8 @@ class JointCosts {
     std::vector<double> created;
     std::vector<double> dropped;
   };
-  /// The slots [from, until) in which a model is surely fresh, and what begins then.
-  struct Beginning {
+  /// The slots [from, fresh_until) in which a model is surely fresh; pieces begin at the first.
+  struct FreshSlots {
     SlotIndex from = SlotIndex(0);
     SlotIndex fresh_until = SlotIndex(0);
   };
@@ -60,7 +60,7 @@ class JointCosts {
   void bend(ServiceIndex service, BlockIndex block, int delay, double sign, std::vector<double>& most) const;
   void make_costs();
   void set_costs(ServiceIndex service, bool is_fresh, Costs& costs) const;
-  void set_delayed(ServiceIndex service, const Beginning& begins, int delay, std::vector<double>& costs) const;
+  void set_delayed(ServiceIndex service, const FreshSlots& fresh, int delay, std::vector<double>& costs) const;
   [[nodiscard]] SlotIndex next_due(ServiceIndex service, SlotIndex slot) const;
 
   const GpuCase& case_;

@@ -134,7 +134,7 @@ double JointProgress::price_in(PhaseIndex phase, ServiceIndex service, SlotIndex
   return phase == kStuck ? prices_->service(service).stuck_price(slot) : price(service, slot);
 }
 
-/// Of the services from number `next` on, beside a room.
+/// Of the services from number `next` on, next to a room.
 double JointProgress::best_reward(SlotIndex slot, PhasesIndex phases, std::size_t next, RoomIndex room) const {
   if (next == phases_.services().size()) return 0;
   const ServiceIndex service = phases_.services()[next];

@@ -90,7 +90,7 @@ class JointStates {
     std::vector<std::vector<BundleIndex>> bundles;  ///< [holding]
     std::vector<AdditionIndex> additions_begin;     ///< [holding], holdings + 1: its additions, in the order of kinds
     std::vector<char> keeps_floor;                  ///< [holding]
-    std::vector<std::vector<int>> rank;             ///< [room][holding], among those that fit beside the room; -1
+    std::vector<std::vector<int>> rank;             ///< [room][holding], among those that fit next to the room; -1
     std::vector<int> first_child;                   ///< [what the services before hold]
     std::vector<std::vector<HoldingIndex>> common;  ///< [holding][holding], made when asked for
     [[nodiscard]] int count() const { return static_cast<int>(room.size()); }

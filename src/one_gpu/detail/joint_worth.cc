@@ -15,11 +15,11 @@ JointWorth::JointWorth(const GpuCase& gpu_case, const JointStates& states, const
 }
 
 /// Of each holding, the best variants in each slot by themselves.
-JointWorth::OfService JointWorth::worth_of(ServiceIndex service, bool is_fresh) const {
+JointWorth::HoldingWorths JointWorth::worth_of(ServiceIndex service, bool is_fresh) const {
   const Bundles& bundles = case_.bundles[service];
   const Served& served = case_.served[service];
   const std::size_t count = ix(states_.holdings(service));
-  OfService worth;
+  HoldingWorths worth;
   worth.sums.assign(count * (ix(case_.problem.slots) + 1), kWorthless);
   worth.tail.assign(count, kWorthless);
   for (const BundleIndex bundle : Indices<BundleIndex>(bundles.count())) {

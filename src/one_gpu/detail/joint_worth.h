@@ -15,7 +15,7 @@ class JointWorth {
 
   /// Of the slots before one, [holding]. A model is stale only where the phases say that it may be.
   [[nodiscard]] const double* before(ServiceIndex service, bool is_fresh, SlotIndex slot) const {
-    const OfService& of = is_fresh ? fresh_[service] : stale_[service];
+    const HoldingWorths& of = is_fresh ? fresh_[service] : stale_[service];
     return of.sums.data() + ix(slot) * ix(states_.holdings(service));
   }
   /// Of the tail, [holding].
@@ -35,7 +35,7 @@ class JointWorth {
   }
 
  private:
-  struct OfService {
+  struct HoldingWorths {
     std::vector<double> sums;  ///< [slot x holdings + holding], of the slots before
     std::vector<double> tail;  ///< [holding]
   };
@@ -43,14 +43,14 @@ class JointWorth {
   [[nodiscard]] const double* row(const std::vector<double>& margins, SlotIndex slot) const {
     return margins.data() + ix(case_.capped(slot)) * states_.additions().size();
   }
-  [[nodiscard]] OfService worth_of(ServiceIndex service, bool is_fresh) const;
+  [[nodiscard]] HoldingWorths worth_of(ServiceIndex service, bool is_fresh) const;
   [[nodiscard]] std::vector<double> margins_where(bool is_surely_fresh) const;
   [[nodiscard]] double margin_of(const JointStates::Addition& addition, SlotIndex slot, bool is_surely_fresh) const;
 
   const GpuCase& case_;
   const JointStates& states_;
-  std::vector<OfService> fresh_;       ///< [service]
-  std::vector<OfService> stale_;       ///< [service], empty where the model is never stale
+  std::vector<HoldingWorths> fresh_;   ///< [service]
+  std::vector<HoldingWorths> stale_;   ///< [service], empty where the model is never stale
   std::vector<double> margins_;        ///< [slot x additions + addition]
   std::vector<double> fresh_margins_;  ///< the same; empty where all models always are fresh
 };

@@ -113,7 +113,7 @@ void PriceBound::tune_progress(int rounds) {
   prices_ = best;
 }
 
-/// What the slots [from, to) are worth a second to a service in each room, or the tail for the last block.
+/// What the slots [from, to) are worth per second to a service in each room, or the tail for the last block.
 std::vector<double> PriceBound::value_of_rooms(ServiceIndex service, PriceBlockIndex block, SlotIndex from,
                                                SlotIndex to) const {
   const Bundles& bundles = case_.bundles[service];

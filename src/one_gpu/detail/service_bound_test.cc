@@ -288,7 +288,7 @@ TEST(ServiceBound, ChargesProgressWhenTheRetrainingIsDone) {
   Rng rng(1);
   Prices prices = drawn_prices(gpu_case, rng, 0, 0);
   EXPECT_NEAR(bound_at(gpu_case, prices, kOne), 2 * 5 + 8 * 10, 1e-6);
-  // The half beside the quarter makes a quarter of the progress in a slot, and is paid for it.
+  // The half next to the quarter makes a quarter of the progress in a slot, and is paid for it.
   prices.progress[0][0] = 16;
   EXPECT_NEAR(bound_at(gpu_case, prices, kOne), 2 * (5 + 4) + 8 * 10 - 16, 1e-6);
 }

@@ -19,7 +19,7 @@ void ShareOptions::restart() {
 
 const std::vector<ShareOption>& ShareOptions::of(const Label& label, ServiceIndex service, SlotIndex t, double slack) {
   ENSURE(bound_.has_prices() && ix(service) < known_.size());
-  OfService& known = known_[service];
+  KnownOptions& known = known_[service];
   if (labels_.retrains(service)) {
     fill(label, service, t, slack, known.latest);
     return known.latest;

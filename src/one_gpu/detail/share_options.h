@@ -41,7 +41,7 @@ class ShareOptions {
     double slack = 0;
     std::vector<ShareOption> options;
   };
-  struct OfService {
+  struct KnownOptions {
     std::vector<Known> of_bundle;
     std::vector<ShareOption> latest;
   };
@@ -54,7 +54,7 @@ class ShareOptions {
   const GpuCase& case_;
   const Labels& labels_;
   const LabelBound& bound_;
-  std::vector<OfService> known_;  ///< [service]
+  std::vector<KnownOptions> known_;  ///< [service]
 };
 
 }  // namespace berth::planner

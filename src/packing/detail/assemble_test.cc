@@ -94,7 +94,7 @@ bool has_room(const PackingProblem& problem, const Packing& packing, const Offer
   return false;
 }
 
-// A kind that fits beside the others: with it the plan needs no more GPUs than without.
+// A kind that fits next to the others: with it the plan needs no more GPUs than without.
 TEST(Assemble, AFreeSliceKeepsItsPlace) {
   int judged = 0;
   for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {

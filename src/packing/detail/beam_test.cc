@@ -130,7 +130,7 @@ TEST(Beam, KeepsEveryLimitAndProvesOnlyWhatIsTrue) {
         ASSERT_EQ(search.find_fault(*answer.plan, limits), std::nullopt);
         ASSERT_GE(limits.price_max, solved->price());
       }
-      // The optimum's slices are those of a plan of the least price, beside its largest free slice.
+      // The optimum's slices are those of a plan of the least price, with its largest free slice.
       const bool is_possible = limits.price_max >= solved->price() && limits.slices_max >= solved->optimum->slices &&
                                limits.gpus_max == PlanLimits::kNone;
       if (answer.is_proven_none) {

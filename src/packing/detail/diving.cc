@@ -249,7 +249,7 @@ struct Diver::State {
 
  private:
   /// A column with other limits than the model's, and those that it had before.
-  struct Change {
+  struct LimitChange {
     int column = 0;
     solver::LpSession::ColumnLimits before;
     solver::LpSession::ColumnLimits now;
@@ -292,7 +292,7 @@ struct Diver::State {
   /// Rounds the last column that may be rounded the other way. False: none is left.
   bool flip(std::size_t fixed) {
     while (changes_.size() > fixed) {
-      const Change last = changes_.back();
+      const LimitChange last = changes_.back();
       take_back(changes_.size() - 1);
       if (!last.may_flip) continue;
       const bool was_up = last.now.lower > last.before.lower;
@@ -337,13 +337,13 @@ struct Diver::State {
 
   /// False: every column is whole.
   bool round_next(const solver::LpAnswer& answer, const RoundingRule& rule) {
-    struct Candidate {
+    struct RoundingCandidate {
       int rank = 0;
       double cost = 0;
       int column = 0;
-      auto operator<=>(const Candidate&) const = default;
+      auto operator<=>(const RoundingCandidate&) const = default;
     };
-    std::vector<Candidate> candidates;
+    std::vector<RoundingCandidate> candidates;
     for (std::size_t i = 0; i < answer.values.size(); ++i) {
       const DiveColumn& column = model_.columns()[i];
       const double value = answer.values[i];
@@ -442,7 +442,7 @@ struct Diver::State {
   const DiveTask* task_ = nullptr;  ///< while a search runs
   Budget* budget_ = nullptr;        ///< while a search runs
   double unit_ = 1;                 ///< the price that the program counts as 1
-  std::vector<Change> changes_;
+  std::vector<LimitChange> changes_;
   CoverChoice best_;
   DiveScore score_;  ///< of the best plan
   std::map<GpuCounts, CoverChoice> plans_;

@@ -128,8 +128,8 @@ GpusNeeded GpuFiller::search(const Counts& counts, Budget& budget) {
   const std::int64_t bound = bound_for(counts);
   if (bound < kManyGpus) {
     // Mostly the first descent ends at the bound: then no further search is needed.
-    const Answer answer = try_to_fill(counts, bound, kQuickNodesMax, budget);
-    if (answer == Answer::kFits) return {.gpus = bound, .bound = bound, .cuts = chosen_uses()};
+    const Fitting answer = try_to_fill(counts, bound, kQuickNodesMax, budget);
+    if (answer == Fitting::kFits) return {.gpus = bound, .bound = bound, .cuts = chosen_uses()};
   }
   budget.nodes += kRelaxationCost;
   const std::vector<double> gpus_by_cut = relax_cuts(counts);
@@ -137,8 +137,8 @@ GpusNeeded GpuFiller::search(const Counts& counts, Budget& budget) {
   return bound_for(counts) < kManyGpus ? search_few(counts, budget) : search_many(counts, gpus_by_cut, budget);
 }
 
-GpuFiller::Answer GpuFiller::try_to_fill(const Counts& counts, std::int64_t gpus, std::int64_t nodes_max,
-                                         Budget& budget) {
+GpuFiller::Fitting GpuFiller::try_to_fill(const Counts& counts, std::int64_t gpus, std::int64_t nodes_max,
+                                          Budget& budget) {
   failed_.clear();
   chosen_.clear();
   nodes_left_ = nodes_max;
@@ -155,13 +155,13 @@ std::vector<CutUse> GpuFiller::chosen_uses() const {
 GpusNeeded GpuFiller::search_few(const Counts& counts, Budget& budget) {
   GpusNeeded needed{.gpus = 0, .bound = bound_for(counts), .cuts = {}};
   for (std::int64_t gpus = needed.bound;; ++gpus) {
-    const Answer answer = try_to_fill(counts, gpus, kFillNodesMax, budget);
-    if (answer == Answer::kFits) {
+    const Fitting answer = try_to_fill(counts, gpus, kFillNodesMax, budget);
+    if (answer == Fitting::kFits) {
       needed.gpus = gpus;
       needed.cuts = chosen_uses();
       return needed;
     }
-    if (answer == Answer::kDoesNot && needed.bound == gpus) needed.bound = gpus + 1;
+    if (answer == Fitting::kDoesNot && needed.bound == gpus) needed.bound = gpus + 1;
   }
 }
 
@@ -228,20 +228,20 @@ std::vector<std::size_t> GpuFiller::cuts_to_try(const Counts& counts, std::size_
   return cuts;
 }
 
-GpuFiller::Answer GpuFiller::fill(const Counts& counts, std::int64_t gpus, Budget& budget) {
-  if (is_none(counts)) return Answer::kFits;
-  if (bound_for(counts) > gpus || failed_.contains({gpus, counts})) return Answer::kDoesNot;
-  if (nodes_left_-- <= 0) return Answer::kUnknown;
+GpuFiller::Fitting GpuFiller::fill(const Counts& counts, std::int64_t gpus, Budget& budget) {
+  if (is_none(counts)) return Fitting::kFits;
+  if (bound_for(counts) > gpus || failed_.contains({gpus, counts})) return Fitting::kDoesNot;
+  if (nodes_left_-- <= 0) return Fitting::kUnknown;
   budget.nodes += kFillNodeCost;
   for (const std::size_t cut : cuts_to_try(counts, hardest_kind(counts))) {
     chosen_.push_back(cut);
-    const Answer answer = fill(less(counts, cuts_[cut], 1), gpus - 1, budget);
-    if (answer == Answer::kFits) return answer;
+    const Fitting answer = fill(less(counts, cuts_[cut], 1), gpus - 1, budget);
+    if (answer == Fitting::kFits) return answer;
     chosen_.pop_back();
-    if (answer == Answer::kUnknown) return answer;
+    if (answer == Fitting::kUnknown) return answer;
   }
   failed_.emplace(gpus, counts);
-  return Answer::kDoesNot;
+  return Fitting::kDoesNot;
 }
 
 }  // namespace berth::packing::detail

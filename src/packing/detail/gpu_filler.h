@@ -50,7 +50,7 @@ class GpuFiller {
   [[nodiscard]] const std::vector<GpuRow>& rows() const { return rows_; }
 
  private:
-  enum class Answer { kFits, kDoesNot, kUnknown };
+  enum class Fitting { kFits, kDoesNot, kUnknown };
 
   /// The relaxation's GPUs by partition; a row that it proves is kept if it is new.
   [[nodiscard]] std::vector<double> relax_cuts(const Counts& counts);
@@ -60,9 +60,9 @@ class GpuFiller {
   [[nodiscard]] GpusNeeded search_few(const Counts& counts, Budget& budget);
   [[nodiscard]] GpusNeeded search_many(const Counts& counts, const std::vector<double>& gpus_by_cut, Budget& budget);
   void choose_guide(const Counts& counts);
-  [[nodiscard]] Answer try_to_fill(const Counts& counts, std::int64_t gpus, std::int64_t nodes_max, Budget& budget);
+  [[nodiscard]] Fitting try_to_fill(const Counts& counts, std::int64_t gpus, std::int64_t nodes_max, Budget& budget);
   [[nodiscard]] std::vector<CutUse> chosen_uses() const;
-  [[nodiscard]] Answer fill(const Counts& counts, std::int64_t gpus, Budget& budget);
+  [[nodiscard]] Fitting fill(const Counts& counts, std::int64_t gpus, Budget& budget);
   [[nodiscard]] std::vector<std::size_t> cuts_to_try(const Counts& counts, std::size_t kind) const;
   [[nodiscard]] std::size_t hardest_kind(const Counts& counts) const;
 

@@ -25,11 +25,12 @@ constexpr int kPolishRoundsMax = 20;
 constexpr std::size_t kSumsMax = 4'000;
 /// The cost of one of them, in nodes of the search.
 constexpr std::int64_t kSumNodes = 4;
-constexpr int kNearDivesOfPart = 8;
+constexpr int kNearDivesOfPool = 8;
 
-/// One pool, or two.
-struct Part {
-  Part(const Instance& whole, std::vector<std::uint32_t> of, std::span<GpuFiller> fillers, const Relaxation& relaxation)
+/// The diver of one pool, or of two together.
+struct PoolDiver {
+  PoolDiver(const Instance& whole, std::vector<std::uint32_t> of, std::span<GpuFiller> fillers,
+            const Relaxation& relaxation)
       : pools(std::move(of)),
         instance(whole.only_pools(pools)),
         nothing(whole.kinds.size(), 0),
@@ -55,7 +56,7 @@ class PoolMix {
       : instance_(instance), fillers_(fillers), relaxation_(relaxation), goal_(goal), budget_(budget) {
     columns_.resize(instance.pool_count);
     for (std::uint32_t pool = 0; pool < instance.pool_count; ++pool) {
-      pools_.push_back(std::make_unique<Part>(instance, std::vector{pool}, fillers, relaxation));
+      pools_.push_back(std::make_unique<PoolDiver>(instance, std::vector{pool}, fillers, relaxation));
     }
     for (const OfferedGpus& offer : instance.offers) {
       counts_.push_back(offer.count_max.value_or(PlanLimits::kNone));
@@ -118,7 +119,7 @@ class PoolMix {
 
   /// Searches a pool's plan with these prices added to those of the offers. All plans that it meets become columns.
   void make_columns(std::size_t pool, const std::vector<double>& added, const GpuCounts& gpus_max) {
-    DiveTask task{.prices = {}, .gpus_max = gpus_max, .near_dives_max = kNearDivesOfPart};
+    DiveTask task{.prices = {}, .gpus_max = gpus_max, .near_dives_max = kNearDivesOfPool};
     for (std::size_t o = 0; o < added.size(); ++o) {
       const double price = static_cast<double>(instance_.offers[o].price) + added[o];
       task.prices.push_back(std::llround(price / static_cast<double>(most_expensive_) * kFineUnit));
@@ -288,10 +289,10 @@ class PoolMix {
   }
 
   void polish_pair(std::uint32_t p, std::uint32_t q) {
-    Part pair(instance_, {p, q}, fillers_, relaxation_);
+    PoolDiver pair(instance_, {p, q}, fillers_, relaxation_);
     CoverChoice start = part_of(plan_, p);
     std::ranges::copy(part_of(plan_, q), std::back_inserter(start));
-    DiveTask task{.prices = {}, .gpus_max = left_for(pair.pools), .start = &start, .near_dives_max = kNearDivesOfPart};
+    DiveTask task{.prices = {}, .gpus_max = left_for(pair.pools), .start = &start, .near_dives_max = kNearDivesOfPool};
     for (const OfferedGpus& offer : instance_.offers) task.prices.push_back(offer.price);
     const CoverChoice found = pair.diver.search(task, budget_);
     const auto middle = found.begin() + std::ssize(pools_[p]->instance.demands);
@@ -317,7 +318,7 @@ class PoolMix {
   const Relaxation& relaxation_;
   PoolMixGoal goal_;
   Budget& budget_;
-  std::vector<std::unique_ptr<Part>> pools_;
+  std::vector<std::unique_ptr<PoolDiver>> pools_;
   std::vector<Columns> columns_;  ///< by pool
   GpuCounts counts_;
   std::int64_t most_expensive_ = 1;

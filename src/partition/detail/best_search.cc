@@ -57,7 +57,7 @@ class Climb {
         evaluations_end_(scorer.evaluations() + start.evaluations_max),
         gpu_first_(start.gpu_first) {}
 
-  [[nodiscard]] std::optional<FoundPlan> run(FleetPlan start);
+  [[nodiscard]] std::optional<ClimbResult> run(FleetPlan start);
 
  private:
   [[nodiscard]] bool is_spent() const { return evaluations_left() <= 0 || scorer_.is_spent(); }
@@ -84,10 +84,10 @@ class Climb {
   Scorer& scorer_;
   int evaluations_end_;
   int gpu_first_;
-  FoundPlan found_;
+  ClimbResult found_;
 };
 
-std::optional<FoundPlan> Climb::run(FleetPlan start) {
+std::optional<ClimbResult> Climb::run(FleetPlan start) {
   const auto worth = scorer_.plan_worth(start);
   if (!worth) return std::nullopt;
   found_ = {std::move(start), *worth, 1};
@@ -268,8 +268,8 @@ std::optional<Recut> best_recut(const FleetView& fleet, Scorer& scorer, const Fl
   return best;
 }
 
-std::optional<FoundPlan> climb(const FleetView& fleet, const StaticBestSearch& search, Scorer& scorer,
-                               ClimbStart start) {
+std::optional<ClimbResult> climb(const FleetView& fleet, const StaticBestSearch& search, Scorer& scorer,
+                                 ClimbStart start) {
   return Climb(fleet, search, scorer, start).run(std::move(start.plan));
 }
 

@@ -15,7 +15,7 @@
 
 namespace berth::partition::detail {
 
-struct FoundPlan {
+struct ClimbResult {
   FleetPlan plan;
   Worth worth;
   std::int64_t tried = 0;  ///< plans whose worth was computed or covered by an exact repartition; saturates
@@ -29,8 +29,8 @@ struct ClimbStart {
 };
 
 /// Climbs to a plan that no move improves. Nothing if not even the start could be scored.
-[[nodiscard]] std::optional<FoundPlan> climb(const FleetView& fleet, const StaticBestSearch& search, Scorer& scorer,
-                                             ClimbStart start);
+[[nodiscard]] std::optional<ClimbResult> climb(const FleetView& fleet, const StaticBestSearch& search, Scorer& scorer,
+                                               ClimbStart start);
 
 /// The best partition and owners of one GPU of a plan while the others stay, with what it covered; nothing if the
 /// scores do not fit the scorer's budget. Requires: services are separable.

@@ -92,7 +92,7 @@ JobRates job_rates(const FleetView& fleet) {
 }
 
 FleetSearch::FleetSearch(const FleetView& fleet, const JobRates& rates, const Snapshot& snapshot, ShareValue value,
-                         const std::vector<char>& may_retrain, const SearchLimits& limits)
+                         const std::vector<char>& may_retrain, const RepartitionLimits& limits)
     : fleet_(fleet),
       rates_(rates),
       value_(std::move(value)),

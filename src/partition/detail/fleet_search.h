@@ -66,7 +66,7 @@ struct StandingSite {
 /// The existing plan (including what is being created); a GPU whose slices fit no partition counts as unowned.
 [[nodiscard]] FleetPlan standing_plan(const FleetView& fleet, const Snapshot& snapshot);
 
-struct SearchLimits {
+struct RepartitionLimits {
   int passes_max = 4;          ///< rounds over all GPUs of a descent
   int gpus_disturbed_max = 8;  ///< fleets up to this size are perturbed GPU by GPU, and descend again
   int gpus_recut_max = 64;     ///< of a larger fleet, this many GPUs are considered in one decision, in turn
@@ -79,7 +79,7 @@ class FleetSearch {
  public:
   /// `may_retrain[s]`: service s may be given a retraining piece.
   FleetSearch(const FleetView& fleet, const JobRates& rates, const Snapshot& snapshot, ShareValue value,
-              const std::vector<char>& may_retrain, const SearchLimits& limits);
+              const std::vector<char>& may_retrain, const RepartitionLimits& limits);
 
   /// standing_plan of the snapshot.
   [[nodiscard]] const FleetPlan& standing() const { return standing_; }
@@ -123,7 +123,7 @@ class FleetSearch {
   const JobRates& rates_;
   ShareValue value_;
   const std::vector<char>& may_retrain_;
-  SearchLimits limits_;
+  RepartitionLimits limits_;
   std::vector<std::vector<StandingSite>> standing_on_;  ///< [gpu]
   FleetPlan standing_;
   bool is_empty_ = true;   ///< no slice exists

@@ -35,7 +35,7 @@ ServiceNow service_now(const ServiceSpec& spec, const ServiceState& state, doubl
 
 }  // namespace
 
-std::vector<ServiceNow> services_now(const Scenario& scenario, const Sight& sight, const Outlook& outlook,
+std::vector<ServiceNow> services_now(const Scenario& scenario, const Sight& sight, const ServiceForecasts& forecasts,
                                      std::int64_t horizon_seconds) {
   std::vector<ServiceNow> services;
   services.reserve(scenario.services.size());
@@ -46,7 +46,7 @@ std::vector<ServiceNow> services_now(const Scenario& scenario, const Sight& sigh
     services.push_back(
         service_now(scenario.services[index], state, sight.retraining_progress[index], sight.snapshot.now));
     services.back().demand =
-        outlook.demand(ServiceId{index}, sight.snapshot.now.second(), std::max<std::int64_t>(1, horizon_seconds));
+        forecasts.demand(ServiceId{index}, sight.snapshot.now.second(), std::max<std::int64_t>(1, horizon_seconds));
     if (services.back().drops_never && !state.seconds.empty()) {
       services.back().backlog_rate =
           static_cast<double>(state.seconds.back().queued) / static_cast<double>(horizon_seconds);

@@ -6,7 +6,7 @@
 
 #include "domain/scenario.h"
 #include "partition/detail/fleet_search.h"
-#include "partition/detail/outlook.h"
+#include "partition/detail/service_forecasts.h"
 #include "partition/target.h"
 
 namespace berth::partition::detail {
@@ -30,8 +30,8 @@ struct ServiceNow {
 };
 
 /// The state of all services at `sight`, with their demands over `horizon_seconds` from now on.
-[[nodiscard]] std::vector<ServiceNow> services_now(const Scenario& scenario, const Sight& sight, const Outlook& outlook,
-                                                   std::int64_t horizon_seconds);
+[[nodiscard]] std::vector<ServiceNow> services_now(const Scenario& scenario, const Sight& sight,
+                                                   const ServiceForecasts& forecasts, std::int64_t horizon_seconds);
 
 /// Requests per second answered in time at a capacity. Early dropping: E[min(demand, capacity)]. `drop: never`: a
 /// growing queue makes all requests late, so beyond the capacity the share in time falls with the fourth power of the

@@ -24,15 +24,15 @@ double waiting_share(const std::vector<double>& block_seconds, std::size_t since
 }
 
 /// The part of one block between two due times of a service.
-struct Segment {
+struct BlockPart {
   int block = 0;
   double seconds = 0;
   int phase = 0;  ///< due times before it
 };
 
-std::vector<Segment> segments_of(const IlpService& service, const std::vector<double>& block_seconds) {
-  std::vector<Segment> segments;
-  segments.reserve(block_seconds.size() + service.due_seconds.size());
+std::vector<BlockPart> block_parts_of(const IlpService& service, const std::vector<double>& block_seconds) {
+  std::vector<BlockPart> parts;
+  parts.reserve(block_seconds.size() + service.due_seconds.size());
   double now = 0;
   double until = 0;
   std::size_t phase = 0;
@@ -40,13 +40,13 @@ std::vector<Segment> segments_of(const IlpService& service, const std::vector<do
     until += block_seconds[block];
     for (; phase < service.due_seconds.size() && service.due_seconds[phase] < until; ++phase) {
       const double due = service.due_seconds[phase];
-      if (due > now) segments.push_back({.block = block, .seconds = due - now, .phase = static_cast<int>(phase)});
+      if (due > now) parts.push_back({.block = block, .seconds = due - now, .phase = static_cast<int>(phase)});
       now = std::max(now, due);
     }
-    segments.push_back({.block = block, .seconds = until - now, .phase = static_cast<int>(phase)});
+    parts.push_back({.block = block, .seconds = until - now, .phase = static_cast<int>(phase)});
     now = until;
   }
-  return segments;
+  return parts;
 }
 
 /// Whether the model is stale at the beginning of a phase, so that a retraining may run in it.
@@ -60,7 +60,8 @@ double gain_of(const IlpService& service) { return std::max(0.0, service.accurac
 class WindowColumns {
  public:
   explicit WindowColumns(const WindowProblem& problem) : problem_(problem) {
-    for (const IlpService& service : problem.services) segments_.push_back(segments_of(service, problem.block_seconds));
+    for (const IlpService& service : problem.services)
+      block_parts_.push_back(block_parts_of(service, problem.block_seconds));
     const int block_count = static_cast<int>(problem.block_seconds.size());
     for (int block = 0; block < block_count; ++block) {
       auto& models = by_block_.emplace_back();
@@ -72,11 +73,11 @@ class WindowColumns {
     }
     for (std::size_t service = 0; service < problem.services.size(); ++service) {
       auto& fresh = fresh_.emplace_back();
-      for (std::size_t segment = 0; segment < segments_[service].size(); ++segment) {
-        fresh.push_back(add_freshness(segment, service));
+      for (std::size_t part = 0; part < block_parts_[service].size(); ++part) {
+        fresh.push_back(add_freshness(part, service));
       }
       const IlpService& spec = problem.services[service];
-      const bool counts = spec.end_value > 0 && is_stale_phase(spec, segments_[service].back().phase);
+      const bool counts = spec.end_value > 0 && is_stale_phase(spec, block_parts_[service].back().phase);
       end_progress_.push_back(counts ? add({-spec.end_value, 0, 1, false}) : kNoColumn);
     }
   }
@@ -87,14 +88,14 @@ class WindowColumns {
     std::vector<std::vector<int>> fresh_slices;  ///< up
     std::vector<std::vector<int>> retraining;
   };
-  /// A retraining that ends within a segment, on one kind of slice.
+  /// A retraining that ends within a part, on one kind of slice.
   struct End {
     std::size_t model = 0;
     std::size_t kind = 0;
     int ends = kNoColumn;
     int rest = kNoColumn;
   };
-  struct OfSegment {
+  struct PartColumns {
     int fresh = kNoColumn;         ///< kNoColumn: cannot be
     int served_fresh = kNoColumn;  ///< kNoColumn: nothing, or it began fresh
     std::vector<End> ends;
@@ -102,9 +103,9 @@ class WindowColumns {
 
   [[nodiscard]] const OfModel& of(int block, std::size_t model) const { return by_block_[block][model]; }
   [[nodiscard]] int served(int block, std::size_t service) const { return served_[block][service]; }
-  [[nodiscard]] const std::vector<Segment>& segments(std::size_t service) const { return segments_[service]; }
-  [[nodiscard]] const OfSegment& of_segment(std::size_t service, std::size_t segment) const {
-    return fresh_[service][segment];
+  [[nodiscard]] const std::vector<BlockPart>& parts(std::size_t service) const { return block_parts_[service]; }
+  [[nodiscard]] const PartColumns& columns_of_part(std::size_t service, std::size_t part) const {
+    return fresh_[service][part];
   }
   [[nodiscard]] int end_progress(std::size_t service) const { return end_progress_[service]; }
   [[nodiscard]] std::vector<Column> take() { return std::move(columns_); }
@@ -142,8 +143,8 @@ class WindowColumns {
   }
 
   [[nodiscard]] bool may_retrain(int block, std::size_t service) const {
-    return std::ranges::any_of(segments_[service], [&](const Segment& segment) {
-      return segment.block == block && is_stale_phase(problem_.services[service], segment.phase);
+    return std::ranges::any_of(block_parts_[service], [&](const BlockPart& part) {
+      return part.block == block && is_stale_phase(problem_.services[service], part.phase);
     });
   }
 
@@ -151,58 +152,58 @@ class WindowColumns {
   [[nodiscard]] double accuracy_seconds(int block, std::size_t service) const {
     const IlpService& spec = problem_.services[service];
     double sum = 0;
-    for (const Segment& segment : segments_[service]) {
-      if (segment.block != block) continue;
-      sum += segment.seconds * (is_stale_phase(spec, segment.phase) ? spec.accuracy_before : spec.accuracy_after);
+    for (const BlockPart& part : block_parts_[service]) {
+      if (part.block != block) continue;
+      sum += part.seconds * (is_stale_phase(spec, part.phase) ? spec.accuracy_before : spec.accuracy_after);
     }
     return sum * spec.worth;
   }
 
-  /// The maximum possible progress at the beginning of a segment.
+  /// The maximum possible progress at the beginning of a part.
   [[nodiscard]] double progress_most(std::size_t index, std::size_t service) const {
-    const Segment& segment = segments_[service][index];
+    const BlockPart& part = block_parts_[service][index];
     double fastest = solver::kInfinity;
     for (const IlpModel& model : problem_.models) {
       for (const auto& by_service : model.retraining_seconds) {
         if (by_service[service] > 0) fastest = std::min(fastest, by_service[service]);
       }
     }
-    double progress = progress_at_begin(problem_.services[service], segment.phase);
+    double progress = progress_at_begin(problem_.services[service], part.phase);
     for (std::size_t i = 0; i < index; ++i) {
-      const Segment& earlier = segments_[service][i];
-      if (earlier.phase == segment.phase) progress += earlier.seconds / fastest;
+      const BlockPart& earlier = block_parts_[service][i];
+      if (earlier.phase == part.phase) progress += earlier.seconds / fastest;
     }
     return progress;
   }
 
   /// Adds columns for "done at the beginning" and "ends within", each only if possible.
-  OfSegment add_freshness(std::size_t index, std::size_t service) {
-    OfSegment columns;
-    const Segment& segment = segments_[service][index];
+  PartColumns add_freshness(std::size_t index, std::size_t service) {
+    PartColumns columns;
+    const BlockPart& part = block_parts_[service][index];
     const IlpService& spec = problem_.services[service];
     const double gain = gain_of(spec);
-    if (!is_stale_phase(spec, segment.phase) || gain <= 0) return columns;
+    if (!is_stale_phase(spec, part.phase) || gain <= 0) return columns;
     const double progress = progress_most(index, service);
     if (progress >= 1 - kProgressTolerance) columns.fresh = add({0, 0, 1, true});
     for (std::size_t model = 0; model < problem_.models.size(); ++model) {
       const auto& by_kind = problem_.models[model].retraining_seconds;
       for (std::size_t kind = 0; kind < by_kind.size(); ++kind) {
         const double seconds = by_kind[kind][service];
-        if (seconds <= 0 || (1 - progress) * seconds >= segment.seconds) continue;
+        if (seconds <= 0 || (1 - progress) * seconds >= part.seconds) continue;
         columns.ends.push_back({model, kind, add({0, 0, 1, true}), add({0, 0, 1, false})});
       }
     }
     const bool may_be = columns.fresh != kNoColumn || !columns.ends.empty();
-    if (may_be) columns.served_fresh = add({-segment.seconds * spec.worth * gain, 0, solver::kInfinity, false});
+    if (may_be) columns.served_fresh = add({-part.seconds * spec.worth * gain, 0, solver::kInfinity, false});
     return columns;
   }
 
   const WindowProblem& problem_;
   std::vector<Column> columns_;
-  std::vector<std::vector<Segment>> segments_;  ///< [service]
+  std::vector<std::vector<BlockPart>> block_parts_;  ///< [service]
   std::vector<std::vector<OfModel>> by_block_;
-  std::vector<std::vector<int>> served_;       ///< [block][service]
-  std::vector<std::vector<OfSegment>> fresh_;  ///< [service][segment]
+  std::vector<std::vector<int>> served_;         ///< [block][service]
+  std::vector<std::vector<PartColumns>> fresh_;  ///< [service][part]
   std::vector<int> end_progress_;
 };
 
@@ -219,8 +220,8 @@ class WindowRows {
       }
     }
     for (std::size_t service = 0; service < problem.services.size(); ++service) {
-      for (std::size_t segment = 0; segment < columns.segments(service).size(); ++segment) {
-        add_freshness(service, segment);
+      for (std::size_t part = 0; part < columns.parts(service).size(); ++part) {
+        add_freshness(service, part);
       }
       add_end(service);
     }
@@ -303,13 +304,13 @@ class WindowRows {
     }
   }
 
-  /// The progress made in the segments of a phase before `until`, times `factor`.
+  /// The progress made in the parts of a phase before `until`, times `factor`.
   void add_progress_terms(Row& row, int phase, std::size_t until, std::size_t service, double factor) {
-    // A block's slice counts once per row, for any number of its segments.
+    // A block's slice counts once per row, for any number of its parts.
     std::vector<double> seconds_in(problem_.block_seconds.size(), 0);
     for (std::size_t i = 0; i < until; ++i) {
-      const Segment& segment = columns_.segments(service)[i];
-      if (segment.phase == phase) seconds_in[segment.block] += segment.seconds;
+      const BlockPart& part = columns_.parts(service)[i];
+      if (part.phase == phase) seconds_in[part.block] += part.seconds;
     }
     for (int block = 0; block < std::ssize(seconds_in); ++block) {
       if (seconds_in[block] <= 0) continue;
@@ -324,18 +325,17 @@ class WindowRows {
   }
 
   void add_freshness(std::size_t service, std::size_t index) {
-    const auto& columns = columns_.of_segment(service, index);
+    const auto& columns = columns_.columns_of_part(service, index);
     if (columns.served_fresh == kNoColumn) return;
-    const Segment& segment = columns_.segments(service)[index];
+    const BlockPart& part = columns_.parts(service)[index];
     const IlpService& spec = problem_.services[service];
     if (columns.fresh != kNoColumn) {
-      Row done{-solver::kInfinity, progress_at_begin(spec, segment.phase), {{columns.fresh, 1}}};
-      add_progress_terms(done, segment.phase, index, service, -1);
+      Row done{-solver::kInfinity, progress_at_begin(spec, part.phase), {{columns.fresh, 1}}};
+      add_progress_terms(done, part.phase, index, service, -1);
       rows_.push_back(std::move(done));
     }
-    rows_.push_back(
-        {-solver::kInfinity, 0, {{columns.served_fresh, 1}, {columns_.served(segment.block, service), -1}}});
-    const double mean = spec.mean[segment.block];
+    rows_.push_back({-solver::kInfinity, 0, {{columns.served_fresh, 1}, {columns_.served(part.block, service), -1}}});
+    const double mean = spec.mean[part.block];
     Row fresh{-solver::kInfinity, 0, {{columns.served_fresh, 1}}};
     add_entry(fresh, columns.fresh, -mean);
     for (const auto& end : columns.ends) {
@@ -347,15 +347,15 @@ class WindowRows {
 
   /// length x rest <= length - (1 - P) x seconds, where `ends`; else no limit.
   void add_end_within(const WindowColumns::End& end, std::size_t service, std::size_t index) {
-    const Segment& segment = columns_.segments(service)[index];
+    const BlockPart& part = columns_.parts(service)[index];
     const double seconds = problem_.models[end.model].retraining_seconds[end.kind][service];
-    const int retraining = columns_.of(segment.block, end.model).retraining[end.kind][service];
+    const int retraining = columns_.of(part.block, end.model).retraining[end.kind][service];
     rows_.push_back({-solver::kInfinity, 0, {{end.ends, 1}, {retraining, -1}}});
     rows_.push_back({-solver::kInfinity, 0, {{end.rest, 1}, {end.ends, -1}}});
     Row rest{-solver::kInfinity,
-             segment.seconds + seconds * progress_at_begin(problem_.services[service], segment.phase),
-             {{end.rest, segment.seconds}, {end.ends, seconds}}};
-    add_progress_terms(rest, segment.phase, index, service, -seconds);
+             part.seconds + seconds * progress_at_begin(problem_.services[service], part.phase),
+             {{end.rest, part.seconds}, {end.ends, seconds}}};
+    add_progress_terms(rest, part.phase, index, service, -seconds);
     rows_.push_back(std::move(rest));
   }
 
@@ -371,9 +371,9 @@ class WindowRows {
     const int column = columns_.end_progress(service);
     if (column == kNoColumn) return;
     const IlpService& spec = problem_.services[service];
-    const int phase = columns_.segments(service).back().phase;
+    const int phase = columns_.parts(service).back().phase;
     Row row{-solver::kInfinity, progress_at_begin(spec, phase), {{column, 1}}};
-    add_progress_terms(row, phase, columns_.segments(service).size(), service, -1);
+    add_progress_terms(row, phase, columns_.parts(service).size(), service, -1);
     rows_.push_back(std::move(row));
   }
 
@@ -410,19 +410,19 @@ class ServiceValue {
     double value = 0;
     int phase = 0;
     double progress = spec_.progress;
-    for (const Segment& segment : segments_of(spec_, problem_.block_seconds)) {
-      if (segment.phase != phase) progress = 0;
-      phase = segment.phase;
+    for (const BlockPart& part : block_parts_of(spec_, problem_.block_seconds)) {
+      if (part.phase != phase) progress = 0;
+      phase = part.phase;
       const bool is_stale = is_stale_phase(spec_, phase);
-      const double rate = retraining_rate(segment.block);
-      const double answered = served(segment.block);
+      const double rate = retraining_rate(part.block);
+      const double answered = served(part.block);
       double worth = (is_stale ? spec_.accuracy_before : spec_.accuracy_after) * answered;
       if (is_stale) {
-        const double fresh = fresh_share(progress, rate, segment.seconds) * spec_.mean[segment.block];
+        const double fresh = fresh_share(progress, rate, part.seconds) * spec_.mean[part.block];
         worth += gain_of(spec_) * std::min(answered, fresh);
       }
-      value += segment.seconds * spec_.worth * worth;
-      progress += segment.seconds * rate;
+      value += part.seconds * spec_.worth * worth;
+      progress += part.seconds * rate;
     }
     if (is_stale_phase(spec_, phase)) value += spec_.end_value * std::min(1.0, progress);
     return value;
@@ -457,7 +457,7 @@ class ServiceValue {
     return std::max(0.0, served);
   }
 
-  /// The share of a segment in which the new model serves.
+  /// The share of a part in which the new model serves.
   static double fresh_share(double progress, double rate, double seconds) {
     if (progress >= 1 - kProgressTolerance) return 1;
     return rate <= 0 ? 0 : std::clamp(1 - (1 - progress) / rate / seconds, 0.0, 1.0);

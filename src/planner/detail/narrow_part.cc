@@ -23,7 +23,7 @@ std::vector<double> without_dust(std::vector<double> values) {
 double gain_of_kind(const fleet::FleetState& others, ServiceIndex service, const Rates& rates) {
   const fleet::Terms& terms = others.terms();
   const ServiceTerms& service_terms = terms.problem.services[idx(service)];
-  const fleet::ServiceState& state = others.service(service);
+  const fleet::ServiceSupply& state = others.service(service);
   const std::size_t variants = service_terms.variants.size();
   double best = 0;
   for (std::size_t use = 0; use < rates.requests_per_second.size(); ++use) {
@@ -64,10 +64,10 @@ void keep_services(ModelTerms& model, const std::vector<ServiceIndex>& services)
   }
 }
 
-/// A service beside what the others give it.
-ServiceTerms service_beside(const fleet::FleetState& others, ServiceIndex service) {
+/// A service next to what the others give it.
+ServiceTerms service_next_to(const fleet::FleetState& others, ServiceIndex service) {
   const Problem& problem = others.terms().problem;
-  const fleet::ServiceState& state = others.service(service);
+  const fleet::ServiceSupply& state = others.service(service);
   ServiceTerms terms = problem.services[idx(service)];
   terms.outside = without_dust(state.capacity);
   if (terms.retraining) terms.outside_progress = without_dust(state.progress);
@@ -141,7 +141,7 @@ NarrowPart narrow_part(const fleet::FleetState& others, GpuIndex gpu, std::vecto
   ModelTerms model = others.terms().model_of(gpu);
   keep_services(model, part.services);
   part.problem.models.push_back(std::move(model));
-  for (const ServiceIndex service : part.services) part.problem.services.push_back(service_beside(others, service));
+  for (const ServiceIndex service : part.services) part.problem.services.push_back(service_next_to(others, service));
   GpuTerms own = problem.gpus[idx(gpu)];
   own.model = ModelIndex(0);
   for (StandingPiece& standing : own.standing) standing.piece = part.to_part(standing.piece);

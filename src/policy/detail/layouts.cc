@@ -6,7 +6,7 @@
 
 #include "base/ensure.h"
 #include "engine/stages.h"
-#include "partition/ignored_fields.h"
+#include "partition/ignored_constraints.h"
 
 namespace berth::policy::detail {
 namespace {
@@ -23,7 +23,9 @@ MadePolicy of_layout(const Inputs& inputs, std::string name, Decide decide) {
         if (const auto* feasible = std::get_if<partition::Layout>(&decided)) *layout = *feasible;
         return decided;
       }));
-  made.ignored_fields = [layout, &scenario = inputs.scenario] { return partition::ignored_fields(scenario, *layout); };
+  made.ignored_constraints = [layout, &scenario = inputs.scenario] {
+    return partition::ignored_constraints(scenario, *layout);
+  };
   return made;
 }
 

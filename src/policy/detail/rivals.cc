@@ -9,7 +9,7 @@
 #include "engine/moving_layout.h"
 #include "partition/astraea.h"
 #include "partition/ekya.h"
-#include "partition/ignored_fields.h"
+#include "partition/ignored_constraints.h"
 #include "partition/migrator.h"
 
 namespace berth::policy::detail {
@@ -21,12 +21,14 @@ MadePolicy made_of(const Inputs& inputs, const char* name, const std::shared_ptr
   MadePolicy made;
   made.stages.push_back(moving_layout_stage(inputs.scenario, name,
                                             [rival](const partition::Sight& sight) { return rival->decide(sight); }));
-  made.ignored_fields = [&scenario = inputs.scenario] { return partition::fields_ignored_while_moving(scenario); };
+  made.ignored_constraints = [&scenario = inputs.scenario] {
+    return partition::constraints_ignored_while_moving(scenario);
+  };
   return made;
 }
 
 /// A summary of the integer programs that `migrator` has solved.
-std::string solved_text(const partition::Migrator::Solved& solved) {
+std::string solved_text(const partition::Migrator::ProgramStatistics& solved) {
   const std::int64_t with_plan = solved.count - solved.unsolved_count;
   return fmt::format(
       "{} integer programs: {} solved within the gap allowed, {} without a solution; gap {:.2f} % on average, {:.2f} % "

@@ -148,19 +148,19 @@ constexpr double kBarWidth = 552;
 constexpr double kBarHeight = 42;
 
 /// The position of a slice in the picture of its GPU.
-struct Stretch {
+struct BarSpan {
   double left = 0;
   double width = kBarWidth;
 };
 
-Stretch stretch_of(const GpuModel& model, const Slice& slice) {
+BarSpan bar_span_of(const GpuModel& model, const Slice& slice) {
   if (slice.profile.is_full() || model.units == 0) return {};
   const double unit = kBarWidth / model.units;
   return {.left = unit * slice.start, .width = unit * model.profiles[slice.profile.index].length};
 }
 
 /// Two lines in a box of their own, which clips text that is too long. `style`: of the text.
-std::string label_in(const Stretch& at, std::string_view style, std::string_view first, std::string_view second) {
+std::string label_in(const BarSpan& at, std::string_view style, std::string_view first, std::string_view second) {
   return fmt::format(
       R"(<svg x="{:.1f}" y="0" width="{:.1f}" height="{}"><text class="label" x="6" y="17" style="{}">{}</text>)"
       R"(<text class="below" x="6" y="33" style="{}">{}</text></svg>)",
@@ -180,7 +180,7 @@ std::string demand_label(const Demand& demand) {
 
 std::string packed_box(const PackPage& page, const PackedSlice& packed) {
   const Demand& demand = page.problem.demands[packed.demand];
-  const Stretch at = stretch_of(page.model_of(packed.slice.gpu), packed.slice);
+  const BarSpan at = bar_span_of(page.model_of(packed.slice.gpu), packed.slice);
   const std::size_t hue = page.hues.at(demand.model);
   const std::string name = page.slice_name(packed.slice);
   const std::string said =
@@ -196,7 +196,7 @@ std::string packed_box(const PackPage& page, const PackedSlice& packed) {
 }
 
 std::string free_box(const PackPage& page, const Slice& slice) {
-  const Stretch at = stretch_of(page.model_of(slice.gpu), slice);
+  const BarSpan at = bar_span_of(page.model_of(slice.gpu), slice);
   return fmt::format(R"(<rect class="free" x="{:.1f}" y="1" width="{:.1f}" height="{}" rx="2"/>)", at.left + 1,
                      at.width - 2, kBarHeight - 2) +
          label_in(at, "fill:var(--muted)", "free", page.slice_name(slice));

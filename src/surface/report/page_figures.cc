@@ -147,8 +147,12 @@ Json timeline_json(const Scenario& scenario, const measure::Timeline& timeline) 
 }
 
 Json policy_json(const Scenario& scenario, const study::ReplayResult& result, const measure::PolicyResult& policy) {
-  Json entry = {{"name", policy.name},       {"how", policy.how},     {"hindsight", policy.is_hindsight},
-                {"ignores", policy.ignores}, {"notes", policy.notes}, {"infeasible", or_null(policy.infeasible)}};
+  Json entry = {{"name", policy.name},
+                {"how", policy.how},
+                {"hindsight", policy.is_hindsight},
+                {"ignores", constraint_names(policy.ignores)},
+                {"notes", policy.notes},
+                {"infeasible", or_null(policy.infeasible)}};
   if (policy.infeasible) return entry;
   entry["figures"] = figures_json(policy.figures);
   Json services = Json::array();

@@ -133,7 +133,7 @@ std::string remark_lines(const study::SizeResult& result) {
     std::vector<std::string> remarks = study::size_remarks_on(result.options, policy);
     if (!replayed.how.empty()) remarks.push_back(replayed.how);
     if (!replayed.ignores.empty())
-      remarks.push_back(fmt::format("does not obey {}", fmt::join(replayed.ignores, ", ")));
+      remarks.push_back(fmt::format("does not obey {}", fmt::join(constraint_names(replayed.ignores), ", ")));
     remarks.insert(remarks.end(), replayed.notes.begin(), replayed.notes.end());
     if (remarks.empty()) continue;
     lines += fmt::format("<p><b>{}</b> {}</p>\n", html_escaped(policy.name),
@@ -205,7 +205,7 @@ std::string cannot_run_mark(const TriedScale& scale, const study::CountTrial& tr
 
 std::string dot(const TriedScale& scale, const study::CountTrial& trial) {
   if (study::why_cannot_run(trial) != nullptr) return cannot_run_mark(scale, trial);
-  const study::ServiceShare* worst = study::smallest_share(trial);
+  const study::ServiceAttainment* worst = study::smallest_share(trial);
   const double share =
       worst == nullptr ? 1 : static_cast<double>(worst->in_time) / static_cast<double>(worst->requests);
   const std::string said = worst == nullptr ? "no requests" : study::floored_percent(*worst);

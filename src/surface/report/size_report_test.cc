@@ -13,7 +13,7 @@ study::CountTrial trial(std::int64_t gpus, std::int64_t in_time_of_1000, bool ho
           .holds = holds,
           .seeds = {{.holds = holds,
                      .infeasible = std::nullopt,
-                     .worst = study::ServiceShare{.service = "s", .in_time = in_time_of_1000, .requests = 1000}}}};
+                     .worst = study::ServiceAttainment{.service = "s", .in_time = in_time_of_1000, .requests = 1000}}}};
 }
 
 study::SizeResult sizes() {
@@ -32,7 +32,7 @@ study::SizeResult sizes() {
   even.is_stable = false;
   even.gpus_by_seed = {3, 2, std::nullopt};
   even.at_answer->how = "how <it> went";
-  even.at_answer->ignores = {"s.floor"};
+  even.at_answer->ignores = {{"s", ConstraintKind::kFloor}};
   even.at_answer->notes = {"SM counts are estimated"};
   even.cost_micro_usd.reset();
   even.at_answer->figures.goodput_mean_of_services.reset();
@@ -72,7 +72,7 @@ TEST(SizeReport, SaysWhatMustBeKnownBesideTheFigures) {
           "went; does not obey s.floor; SM counts are estimated</p>"));
   EXPECT_FALSE(has(page, "breaks the isolation"));
   study::SizeResult result = sizes();
-  result.policies[1].at_answer->ignores = {"s.isolation"};
+  result.policies[1].at_answer->ignores = {{"s", ConstraintKind::kIsolation}};
   result.policies[1].gpus = 5;
   result.policies[1].tried = {trial(5, 991, true), trial(6, 900, false)};
   result.policies[1].is_smallest_proven = false;

@@ -31,15 +31,15 @@ double BurstyShape::factor(std::int64_t second) const {
 
 bool BurstyShape::begins_in_burst(std::int64_t second) const {
   for (std::int64_t earlier = second - 1; earlier >= 0; --earlier) {
-    const Second walked = walk(earlier, false);
+    const BurstSecond walked = walk(earlier, false);
     if (walked.has_mark) return walked.ends_in_burst;
   }
   return rng_.split("start").unit() < kBurstShare;
 }
 
-BurstyShape::Second BurstyShape::walk(std::int64_t second, bool begins_in_burst) const {
+BurstyShape::BurstSecond BurstyShape::walk(std::int64_t second, bool begins_in_burst) const {
   Rng rng = rng_.split("second", static_cast<std::uint64_t>(second));
-  Second walked{.has_mark = false, .ends_in_burst = begins_in_burst, .burst_share = 0};
+  BurstSecond walked{.has_mark = false, .ends_in_burst = begins_in_burst, .burst_share = 0};
   double at = 0;
   for (int i = 0; i < kMarksPerSecondMax; ++i) {
     const double mark = at - kMarkGapSeconds * std::log1p(-rng.unit());

@@ -21,13 +21,13 @@ class BurstyShape {
   [[nodiscard]] double factor(std::int64_t second) const;
 
  private:
-  struct Second {
+  struct BurstSecond {
     bool has_mark = false;
     bool ends_in_burst = false;
     double burst_share = 0;
   };
   [[nodiscard]] bool begins_in_burst(std::int64_t second) const;
-  [[nodiscard]] Second walk(std::int64_t second, bool begins_in_burst) const;
+  [[nodiscard]] BurstSecond walk(std::int64_t second, bool begins_in_burst) const;
 
   Rng rng_;
 };

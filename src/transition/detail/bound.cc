@@ -9,46 +9,47 @@ namespace {
 
 constexpr std::int64_t kTableMax = 4'000'000;  ///< entries x slices of one demand
 
-struct Piece {
+/// A slice of a demand: its size by a measure, and its rate.
+struct SizedSlice {
   Size size = 0;
   Rate rate = 0;
 };
 
-std::vector<Piece> standing_pieces(const TransitionView& view, const std::vector<int>& standing,
-                                   const Measure& measure) {
-  std::vector<Piece> pieces;
-  pieces.reserve(standing.size());
+std::vector<SizedSlice> standing_slices(const TransitionView& view, const std::vector<int>& standing,
+                                        const Measure& measure) {
+  std::vector<SizedSlice> slices;
+  slices.reserve(standing.size());
   for (const int i : standing) {
     const StandingView& stood = view.standing[static_cast<std::size_t>(i)];
     const OfferView& offer =
         view.offers[static_cast<std::size_t>(view.gpus[static_cast<std::size_t>(stood.gpu)].offer)];
     const auto kind = static_cast<std::size_t>(offer.map.sites[static_cast<std::size_t>(stood.site)].kind);
-    pieces.push_back({(offer.*measure.of_kinds)[kind], stood.best});
+    slices.push_back({(offer.*measure.of_kinds)[kind], stood.best});
   }
-  return pieces;
+  return slices;
 }
 
-std::vector<Piece> new_pieces(const TransitionView& view, const SizeQuestion& question, const Measure& measure) {
+std::vector<SizedSlice> new_slices(const TransitionView& view, const SizeQuestion& question, const Measure& measure) {
   const DemandView& demand = view.demands[static_cast<std::size_t>(question.demand)];
-  std::vector<Piece> pieces;
+  std::vector<SizedSlice> slices;
   for (std::size_t k = 0; k < view.offers.size(); ++k) {
     const OfferView& offer = view.offers[k];
     for (std::size_t kind = 0; question.is_offered[k] && kind < offer.map.kinds.size(); ++kind) {
-      if (demand.rates[k][kind] > 0) pieces.push_back({(offer.*measure.of_kinds)[kind], demand.rates[k][kind]});
+      if (demand.rates[k][kind] > 0) slices.push_back({(offer.*measure.of_kinds)[kind], demand.rates[k][kind]});
     }
   }
-  return pieces;
+  return slices;
 }
 
-/// The least size of pieces that meet a need, each as often as necessary; if there is none up to the limit: kNoSize.
-Size least_size(Rate need, const std::vector<Piece>& pieces) {
+/// The least size of slices that meet a need, each as often as necessary; if there is none up to the limit: kNoSize.
+Size least_size(Rate need, const std::vector<SizedSlice>& slices) {
   std::vector<Rate> most = {0};
   while (most.back() < need) {
-    if (pieces.empty() || static_cast<Size>(most.size()) > kTableMax) return kNoSize;
+    if (slices.empty() || static_cast<Size>(most.size()) > kTableMax) return kNoSize;
     Rate best = most.back();
-    for (const Piece& piece : pieces) {
-      const Size before = static_cast<Size>(most.size()) - piece.size;
-      if (before >= 0) best = std::max(best, most[static_cast<std::size_t>(before)] + piece.rate);
+    for (const SizedSlice& slice : slices) {
+      const Size before = static_cast<Size>(most.size()) - slice.size;
+      if (before >= 0) best = std::max(best, most[static_cast<std::size_t>(before)] + slice.rate);
     }
     most.push_back(best);
   }
@@ -63,24 +64,24 @@ class Table {
     most_[0][0] = 0;
   }
 
-  /// Keeps the piece, or drops it as a change.
-  void keep_or_drop(const Piece& piece) {
+  /// Keeps the slice, or drops it as a change.
+  void keep_or_drop(const SizedSlice& slice) {
     for (std::size_t changes = most_.size(); changes-- > 0;) {
       for (Size size = size_max_; size >= 0; --size) {
-        const Rate kept = size >= piece.size ? at(changes, size - piece.size) : kNone;
+        const Rate kept = size >= slice.size ? at(changes, size - slice.size) : kNone;
         const Rate dropped = changes > 0 ? at(changes - 1, size) : kNone;
-        at(changes, size) = std::max(kept == kNone ? kNone : kept + piece.rate, dropped);
+        at(changes, size) = std::max(kept == kNone ? kNone : kept + slice.rate, dropped);
       }
     }
   }
 
-  /// Adds new pieces, each a change.
-  void add(const std::vector<Piece>& pieces) {
+  /// Adds new slices, each a change.
+  void add(const std::vector<SizedSlice>& slices) {
     for (std::size_t changes = 1; changes < most_.size(); ++changes) {
-      for (const Piece& piece : pieces) {
-        for (Size size = piece.size; size <= size_max_; ++size) {
-          const Rate before = at(changes - 1, size - piece.size);
-          if (before != kNone) at(changes, size) = std::max(at(changes, size), before + piece.rate);
+      for (const SizedSlice& slice : slices) {
+        for (Size size = slice.size; size <= size_max_; ++size) {
+          const Rate before = at(changes - 1, size - slice.size);
+          if (before != kNone) at(changes, size) = std::max(at(changes, size), before + slice.rate);
         }
       }
     }
@@ -104,19 +105,19 @@ class Table {
   std::vector<std::vector<Rate>> most_;
 };
 
-/// The size of the fewest pieces that can meet a need: larger sizes of fewer changes are useless.
-Size size_of_fewest(Rate need, const std::vector<Piece>& pieces) {
-  Piece best;
-  for (const Piece& piece : pieces) {
-    if (piece.rate > best.rate || (piece.rate == best.rate && piece.size < best.size)) best = piece;
+/// The size of the fewest slices that can meet a need: larger sizes of fewer changes are useless.
+Size size_of_fewest(Rate need, const std::vector<SizedSlice>& slices) {
+  SizedSlice best;
+  for (const SizedSlice& slice : slices) {
+    if (slice.rate > best.rate || (slice.rate == best.rate && slice.size < best.size)) best = slice;
   }
   return best.rate == 0 ? 0
                         : std::min<Size>((std::max<Rate>(need, 0) + best.rate - 1) / best.rate, kTableMax) * best.size;
 }
 
 /// The least size of a demand's slices, each as often as necessary: the value for more changes than the table has.
-Size least_of_all(Rate need, const std::vector<Piece>& standing, const std::vector<Piece>& fresh) {
-  std::vector<Piece> all = fresh;
+Size least_of_all(Rate need, const std::vector<SizedSlice>& standing, const std::vector<SizedSlice>& fresh) {
+  std::vector<SizedSlice> all = fresh;
   all.insert(all.end(), standing.begin(), standing.end());
   return least_size(need, all);
 }
@@ -175,23 +176,23 @@ std::optional<Size> capacity_of(const TransitionView& view, const Measure& measu
 }
 
 Curve size_curve(const TransitionView& view, const SizeQuestion& question, const Measure& measure) {
-  const std::vector<Piece> standing = standing_pieces(view, question.standing, measure);
-  const std::vector<Piece> fresh = new_pieces(view, question, measure);
+  const std::vector<SizedSlice> standing = standing_slices(view, question.standing, measure);
+  const std::vector<SizedSlice> fresh = new_slices(view, question, measure);
   Rate need = question.cover.need;
-  for (const Item& item : question.cover.fixed) need -= item.best;
+  for (const SliceRates& slice : question.cover.fixed) need -= slice.best;
   const Size least_new = least_size(need, fresh);
   const Size least = std::min(least_new, least_of_all(need, standing, fresh));
   const auto fewest = static_cast<std::size_t>(std::clamp<std::int64_t>(fewest_changes(question.cover), 0, kTableMax));
   Size size_max = least_new == kNoSize ? 0 : least_new;
-  // All dropped, and as many new pieces as fit into the size: no further change helps.
+  // All dropped, and as many new slices as fit into the size: no further change helps.
   const std::size_t changes_max = standing.size() + static_cast<std::size_t>(size_max);
   size_max = std::max(size_max, size_of_fewest(need, fresh));
-  for (const Piece& piece : standing) size_max += piece.size;
+  for (const SizedSlice& slice : standing) size_max += slice.size;
   const auto entries = static_cast<std::int64_t>(changes_max + 1) * (size_max + 1);
   Curve curve(fewest + 1, least);
   if (need > 0 && entries * static_cast<std::int64_t>(standing.size() + fresh.size()) <= kTableMax) {
     Table table(changes_max, size_max);
-    for (const Piece& piece : standing) table.keep_or_drop(piece);
+    for (const SizedSlice& slice : standing) table.keep_or_drop(slice);
     table.add(fresh);
     curve = table.curve(need);
     while (curve.size() <= fewest) curve.push_back(curve.back());

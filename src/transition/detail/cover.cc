@@ -11,7 +11,7 @@
 namespace berth::transition::detail {
 namespace {
 
-constexpr std::size_t kExactItemsMax = 12;
+constexpr std::size_t kExactSlicesMax = 12;
 constexpr int kExactStepsMax = 20'000;
 
 Rate sum_of(const std::vector<Rate>& rates) { return std::accumulate(rates.begin(), rates.end(), Rate{0}); }
@@ -22,32 +22,32 @@ bool is_tight(Rate need, const std::vector<Rate>& rates) {
   return sum >= need && (rates.empty() || sum - *std::ranges::min_element(rates) < need);
 }
 
-std::vector<Rate> rates_of(const std::vector<Item>& items, const std::vector<bool>& is_best) {
+std::vector<Rate> rates_of(const std::vector<SliceRates>& slices, const std::vector<bool>& is_best) {
   std::vector<Rate> rates;
-  rates.reserve(items.size());
-  for (std::size_t i = 0; i < items.size(); ++i) rates.push_back(is_best[i] ? items[i].best : items[i].low);
+  rates.reserve(slices.size());
+  for (std::size_t i = 0; i < slices.size(); ++i) rates.push_back(is_best[i] ? slices[i].best : slices[i].low);
   return rates;
 }
 
 /// Items with two points, the largest gain first.
-std::vector<std::size_t> tunable(const std::vector<Item>& items) {
+std::vector<std::size_t> tunable(const std::vector<SliceRates>& slices) {
   std::vector<std::size_t> order;
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    if (items[i].best > items[i].low) order.push_back(i);
+  for (std::size_t i = 0; i < slices.size(); ++i) {
+    if (slices[i].best > slices[i].low) order.push_back(i);
   }
-  sort_stably(order, [&](std::size_t i) { return items[i].best - items[i].low; }, std::greater<>());
+  sort_stably(order, [&](std::size_t i) { return slices[i].best - slices[i].low; }, std::greater<>());
   return order;
 }
 
-/// Every choice of the given items, the smaller choices first.
-std::optional<std::vector<bool>> tune_by_trial(Rate need, const std::vector<Item>& items,
+/// Every choice of the given slices, the smaller choices first.
+std::optional<std::vector<bool>> tune_by_trial(Rate need, const std::vector<SliceRates>& slices,
                                                const std::vector<std::size_t>& order) {
   for (int size = 1; size <= static_cast<int>(order.size()); ++size) {
     for (std::uint32_t chosen = 0; chosen < (1U << order.size()); ++chosen) {
       if (std::popcount(chosen) != size) continue;
-      std::vector<bool> is_best(items.size());
+      std::vector<bool> is_best(slices.size());
       for (std::size_t i = 0; i < order.size(); ++i) is_best[order[i]] = ((chosen >> i) & 1U) != 0;
-      if (is_tight(need, rates_of(items, is_best))) return is_best;
+      if (is_tight(need, rates_of(slices, is_best))) return is_best;
     }
   }
   return std::nullopt;
@@ -56,8 +56,8 @@ std::optional<std::vector<bool>> tune_by_trial(Rate need, const std::vector<Item
 /// One walk over how many existing slices of each kind are kept.
 class KeepWalk {
  public:
-  explicit KeepWalk(const CoverQuestion& question) : question_(question), items_(question.fixed) {
-    for (const Item& item : question.standing) ++counts_[item];
+  explicit KeepWalk(const CoverQuestion& question) : question_(question), slices_(question.fixed) {
+    for (const SliceRates& slice : question.standing) ++counts_[slice];
     groups_.assign(counts_.rbegin(), counts_.rend());
   }
 
@@ -71,24 +71,24 @@ class KeepWalk {
   void walk(std::size_t index, std::int64_t dropped) {
     if (++steps_ > kExactStepsMax || dropped >= best_) return;
     if (index == groups_.size()) return finish(dropped);
-    const auto [item, count] = groups_[index];
-    const std::size_t size = items_.size();
-    items_.insert(items_.end(), static_cast<std::size_t>(count), item);
+    const auto [slice, count] = groups_[index];
+    const std::size_t size = slices_.size();
+    slices_.insert(slices_.end(), static_cast<std::size_t>(count), slice);
     for (int kept = count; kept >= 0; --kept) {
       walk(index + 1, dropped + count - kept);
-      if (kept > 0) items_.pop_back();
+      if (kept > 0) slices_.pop_back();
     }
-    items_.resize(size);
+    slices_.resize(size);
   }
 
   void finish(std::int64_t dropped) {
     Rate low = 0;
     Rate best = 0;
-    for (const Item& item : items_) {
-      low += item.low;
-      best += item.best;
+    for (const SliceRates& slice : slices_) {
+      low += slice.low;
+      best += slice.best;
     }
-    if (best >= question_.need && tune(question_.need, items_)) {
+    if (best >= question_.need && tune(question_.need, slices_)) {
       best_ = std::min(best_, dropped);
       return;
     }
@@ -98,9 +98,9 @@ class KeepWalk {
   }
 
   const CoverQuestion& question_;
-  std::map<Item, int> counts_;
-  std::vector<std::pair<Item, int>> groups_;
-  std::vector<Item> items_;
+  std::map<SliceRates, int> counts_;
+  std::vector<std::pair<SliceRates, int>> groups_;
+  std::vector<SliceRates> slices_;
   int steps_ = 0;
   std::int64_t best_ = INT64_MAX;
 };
@@ -112,14 +112,14 @@ std::int64_t fewest_changes_by_sums(const CoverQuestion& question) {
   Rate best = 0;
   Rate low = 0;
   Rate fixed_least = INT64_MAX;
-  for (const Item& item : question.fixed) {
-    low += item.low;
-    best += item.best;
-    fixed_least = std::min(fixed_least, item.low);
+  for (const SliceRates& slice : question.fixed) {
+    low += slice.low;
+    best += slice.best;
+    fixed_least = std::min(fixed_least, slice.low);
   }
-  for (const Item& item : question.standing) {
-    lows.push_back(item.low);
-    bests.push_back(item.best);
+  for (const SliceRates& slice : question.standing) {
+    lows.push_back(slice.low);
+    bests.push_back(slice.best);
   }
   std::ranges::sort(lows);
   std::ranges::sort(bests, std::greater{});
@@ -142,19 +142,19 @@ std::int64_t fewest_changes_by_sums(const CoverQuestion& question) {
 
 }  // namespace
 
-std::optional<std::vector<bool>> tune(Rate need, const std::vector<Item>& items) {
-  std::vector<bool> is_best(items.size());
-  std::vector<Rate> rates = rates_of(items, is_best);
+std::optional<std::vector<bool>> tune(Rate need, const std::vector<SliceRates>& slices) {
+  std::vector<bool> is_best(slices.size());
+  std::vector<Rate> rates = rates_of(slices, is_best);
   if (sum_of(rates) >= need) return is_tight(need, rates) ? std::optional(is_best) : std::nullopt;
-  const std::vector<std::size_t> order = tunable(items);
+  const std::vector<std::size_t> order = tunable(slices);
   for (const std::size_t i : order) {
     is_best[i] = true;
-    rates[i] = items[i].best;
+    rates[i] = slices[i].best;
     if (sum_of(rates) >= need) break;
   }
   if (sum_of(rates) < need) return std::nullopt;
   if (is_tight(need, rates)) return is_best;
-  return order.size() <= kExactItemsMax ? tune_by_trial(need, items, order) : std::nullopt;
+  return order.size() <= kExactSlicesMax ? tune_by_trial(need, slices, order) : std::nullopt;
 }
 
 std::int64_t fewest_changes(const CoverQuestion& question) {

@@ -9,22 +9,22 @@
 namespace berth::transition::detail {
 
 /// The rate of a slice as it is, and at its best point. Equal for slices that are created.
-struct Item {
+struct SliceRates {
   Rate low = 0;
   Rate best = 0;
-  friend auto operator<=>(const Item&, const Item&) = default;
+  friend auto operator<=>(const SliceRates&, const SliceRates&) = default;
 };
 
-/// Which items run at their best point so that they meet the need and no item is surplus: as few as found; nothing
-/// if there is no such choice. Exact up to 12 items with two points; beyond, largest gains first.
-[[nodiscard]] std::optional<std::vector<bool>> tune(Rate need, const std::vector<Item>& items);
+/// Which slices run at their best point so that they meet the need and none is surplus: as few as found; nothing
+/// if there is no such choice. Exact up to 12 slices with two points; beyond, largest gains first.
+[[nodiscard]] std::optional<std::vector<bool>> tune(Rate need, const std::vector<SliceRates>& slices);
 
 /// A demand's part of a search: slices that stay, those that may be kept, and the largest rate of a new one.
 struct CoverQuestion {
   Rate need = 0;
   Rate rate_max = 0;
-  std::vector<Item> fixed;
-  std::vector<Item> standing;
+  std::vector<SliceRates> fixed;
+  std::vector<SliceRates> standing;
 };
 
 /// A lower bound on slices dropped + created over all sets that meet the need; sites are ignored. Exact in the

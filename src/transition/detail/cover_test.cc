@@ -22,10 +22,10 @@ Rate drawn_rate(Rng& rng, Rate low, Rate high) {
   return low + static_cast<Rate>(rng.below(static_cast<std::uint64_t>(high - low + 1)));
 }
 
-std::vector<Item> drawn_items(Rng& rng, std::uint64_t count_max, int percent_tunable) {
-  std::vector<Item> items;
+std::vector<SliceRates> drawn_items(Rng& rng, std::uint64_t count_max, int percent_tunable) {
+  std::vector<SliceRates> items;
   for (std::uint64_t i = rng.below(count_max + 1); i > 0; --i) {
-    Item item;
+    SliceRates item;
     item.low = item.best = drawn_rate(rng, 1, 5);
     if (rng.below(100) < static_cast<std::uint64_t>(percent_tunable)) item.best += drawn_rate(rng, 0, 4);
     items.push_back(item);
@@ -33,8 +33,8 @@ std::vector<Item> drawn_items(Rng& rng, std::uint64_t count_max, int percent_tun
   return items;
 }
 
-bool is_tight(Rate need, const std::vector<Item>& items, const std::vector<bool>& is_best) {
-  std::vector<Item> chosen;
+bool is_tight(Rate need, const std::vector<SliceRates>& items, const std::vector<bool>& is_best) {
+  std::vector<SliceRates> chosen;
   for (std::size_t i = 0; i < items.size(); ++i) {
     const Rate rate = is_best[i] ? items[i].best : items[i].low;
     chosen.push_back({rate, rate});
@@ -43,7 +43,7 @@ bool is_tight(Rate need, const std::vector<Item>& items, const std::vector<bool>
 }
 
 /// The fewest items at their best points, by trying all choices.
-std::optional<std::int64_t> fewest_tuned(Rate need, const std::vector<Item>& items) {
+std::optional<std::int64_t> fewest_tuned(Rate need, const std::vector<SliceRates>& items) {
   std::optional<std::int64_t> fewest;
   for (std::uint32_t chosen = 0; chosen < (1U << items.size()); ++chosen) {
     std::vector<bool> is_best;
@@ -58,7 +58,7 @@ TEST(Tune, AgreesWithTryingAllChoices) {
   int refused = 0;
   for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
     Rng rng = Rng(seed).split("tune");
-    const std::vector<Item> items = drawn_items(rng, 8, 60);
+    const std::vector<SliceRates> items = drawn_items(rng, 8, 60);
     const Rate need = drawn_rate(rng, 1, 24);
     const auto fewest = fewest_tuned(need, items);
     const auto tuned = tune(need, items);
@@ -76,7 +76,7 @@ TEST(Tune, ManyItemsThatItTunesMeetTheNeed) {
   int tuned_some = 0;
   for (const std::uint64_t seed : berth::testing::case_seeds(kCases / 10)) {
     Rng rng = Rng(seed).split("many");
-    std::vector<Item> items;
+    std::vector<SliceRates> items;
     Rate low = 0;
     for (int i = 0; i < 16; ++i) {
       items.push_back({drawn_rate(rng, 1, 5), 0});
@@ -98,9 +98,9 @@ TEST(Tune, NoNeedTakesNoSlice) {
   EXPECT_EQ(tune(1, {}), std::nullopt);
 }
 
-// 3 + 3 are enough only if one of them gains, and the one that gains more is too much beside the third.
+// 3 + 3 are enough only if one of them gains, and the one that gains more is too much with the third.
 TEST(Tune, TakesASmallerGainWhereTheLargestLeavesASurplus) {
-  const std::vector<Item> items = {{3, 9}, {3, 5}, {1, 1}};
+  const std::vector<SliceRates> items = {{3, 9}, {3, 5}, {1, 1}};
   EXPECT_EQ(tune(9, items), (std::vector<bool>{false, true, false}));
 }
 
@@ -133,7 +133,7 @@ class FewestByTrial {
   }
 
   const CoverQuestion& question_;
-  std::vector<Item> items_;
+  std::vector<SliceRates> items_;
   std::optional<std::int64_t> best_;
 };
 
@@ -197,7 +197,7 @@ std::int64_t fewest_of_many(const CoverQuestion& question) {
   for (std::uint32_t kept = 0; kept < (1U << question.standing.size()); ++kept) {
     Rate sum = 0;
     Rate least = INT64_MAX;
-    const auto take = [&](const Item& item) {
+    const auto take = [&](const SliceRates& item) {
       sum += item.low;
       least = std::min(least, item.low);
     };
@@ -214,7 +214,7 @@ std::int64_t fewest_of_many(const CoverQuestion& question) {
 }
 
 /// 18 slices with rates of their own: too many choices for an exact walk, only sums are left.
-CoverQuestion question_of_many(Rate least, Rate need, Rate rate_max, std::vector<Item> fixed) {
+CoverQuestion question_of_many(Rate least, Rate need, Rate rate_max, std::vector<SliceRates> fixed) {
   CoverQuestion question{.need = need, .rate_max = rate_max, .fixed = std::move(fixed), .standing = {}};
   for (Rate i = 0; i < 18; ++i) question.standing.push_back({least + i, least + i});
   return question;
@@ -234,7 +234,7 @@ TEST(FewestChanges, OfManyKindsFollowFromSums) {
   }
 }
 
-// Even rates beside an odd one never meet an even need exactly: a long walk finds a plan only late.
+// Even rates with an odd one never meet an even need exactly: a long walk finds a plan only late.
 TEST(FewestChanges, OfManyKindsAreNeverMoreThanTheTruth) {
   for (const std::uint64_t seed : berth::testing::case_seeds(berth::testing::by_build(8, 2))) {
     Rng rng = Rng(seed).split("sums");

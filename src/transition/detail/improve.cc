@@ -198,7 +198,7 @@ class Improving {
   }
 
   const TransitionView& view_;
-  Room room_;
+  GpuRoom room_;
   Starter starter_;
   const Packer& pack_;
   Rng rng_ = Rng(0).split("transition");

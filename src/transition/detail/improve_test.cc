@@ -46,7 +46,7 @@ TEST(Improve, IsLegalAndNoWorseThanTheFallbackWithAnyBudget) {
     const auto drawn = TransitionGenerator(seed).draw();
     if (!drawn) continue;
     const TransitionView view = *view_of(drawn->problem, drawn->standing, drawn->fewest);
-    Room room(view);
+    GpuRoom room(view);
     const auto fallback = Starter(view, drawn->problem, drawn->fewest.packing, room).keep_gpus(0, false, first_fit);
     const auto fewest = EveryPlan(view).fewest();
     for (const std::int64_t nodes_max : {0, 1, 10, 100, 2'000}) {

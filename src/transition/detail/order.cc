@@ -29,7 +29,7 @@ struct Live {
 };
 
 /// A slice to be created.
-struct Wanted {
+struct NewSlice {
   int gpu = 0;
   int site = 0;
   int demand = 0;
@@ -44,7 +44,7 @@ struct Retune {
 
 /// Temporary slices that let one step be done.
 struct Relief {
-  std::vector<Wanted> slices;
+  std::vector<NewSlice> slices;
   std::vector<int> spare_offers;  ///< new spare GPUs
 };
 
@@ -107,7 +107,7 @@ class Ordering {
     lives_.push_back(live);
   }
 
-  void create(const Wanted& wanted, bool is_temporary) {
+  void create(const NewSlice& wanted, bool is_temporary) {
     Live live = {.gpu = wanted.gpu, .site = wanted.site, .demand = wanted.demand};
     live.tenant = view_.demands[position(wanted.demand)].tenant;
     live.rate = rate_at(wanted.gpu, wanted.site, wanted.demand);
@@ -150,7 +150,7 @@ class Ordering {
   }
 
   bool create_one() {
-    for (Wanted& wanted : wanted_) {
+    for (NewSlice& wanted : wanted_) {
       if (wanted.is_done || !blockers_of(wanted).empty()) continue;
       wanted.is_done = true;
       create(wanted, false);
@@ -161,7 +161,7 @@ class Ordering {
 
   /// What blocks a slice; only slices that are to be destroyed do. Of slices of its kind that could exist next to it,
   /// those that are one too many.
-  std::vector<std::size_t> blockers_of(const Wanted& wanted) const {
+  std::vector<std::size_t> blockers_of(const NewSlice& wanted) const {
     const OfferView& offer = offer_at(wanted.gpu);
     const std::size_t kind = position(offer.map.sites[position(wanted.site)].kind);
     const int tenant = view_.demands[position(wanted.demand)].tenant;
@@ -209,7 +209,7 @@ class Ordering {
   /// Clears the site of the new slice with the fewest blocking slices, if their demands do not need them.
   bool clear_one() {
     std::vector<std::size_t> fewest;
-    for (const Wanted& wanted : wanted_) {
+    for (const NewSlice& wanted : wanted_) {
       if (wanted.is_done) continue;
       std::vector<std::size_t> blockers = blockers_of(wanted);
       if (!fewest.empty() && blockers.size() >= fewest.size()) continue;
@@ -223,7 +223,7 @@ class Ordering {
   std::vector<Rate> reserved() const {
     std::vector<Rate> reserved(view_.demands.size(), 0);
     std::vector<bool> is_counted(lives_.size(), false);
-    for (const Wanted& wanted : wanted_) {
+    for (const NewSlice& wanted : wanted_) {
       if (wanted.is_done) continue;
       for (const std::size_t i : blockers_of(wanted)) {
         if (!is_counted[i]) reserved[position(lives_[i].demand)] += lives_[i].rate;
@@ -238,7 +238,7 @@ class Ordering {
   }
 
   bool is_pending() const {
-    return std::ranges::any_of(wanted_, [](const Wanted& wanted) { return !wanted.is_done; }) ||
+    return std::ranges::any_of(wanted_, [](const NewSlice& wanted) { return !wanted.is_done; }) ||
            std::ranges::any_of(retunes_, [](const Retune& next) { return !next.is_done; });
   }
 
@@ -311,7 +311,7 @@ class Ordering {
   std::map<int, Rate> lacking_for(const Retune& next) const { return lacking_without({next.live}); }
 
   /// Temporary slices for the shortage, none of them blocking the slice to be created.
-  Relief relief_for(const std::map<int, Rate>& lacking, const Wanted* coming) const {
+  Relief relief_for(const std::map<int, Rate>& lacking, const NewSlice* coming) const {
     Relief relief;
     std::vector<SiteSet> standing = standing_;
     std::vector<int> offers = gpu_offers_;
@@ -342,8 +342,9 @@ class Ordering {
   }
 
   /// The smallest free site that covers the shortage, otherwise the one that covers most: GPUs that stay first.
-  std::optional<Wanted> find_spot(int demand, Rate lacking, const Wanted* coming, const std::vector<SiteSet>& standing,
-                                  const std::map<int, int>& tenants, const std::vector<int>& offers) const {
+  std::optional<NewSlice> find_spot(int demand, Rate lacking, const NewSlice* coming,
+                                    const std::vector<SiteSet>& standing, const std::map<int, int>& tenants,
+                                    const std::vector<int>& offers) const {
     using Rank = std::tuple<bool, bool, Rate, bool, int, std::size_t, std::size_t>;
     std::optional<Rank> best;
     for (std::size_t gpu = 0; gpu < standing.size(); ++gpu) {
@@ -355,7 +356,7 @@ class Ordering {
       for (std::size_t site = 0; site < offer.map.sites.size(); ++site) {
         const Rate rate = rate_of(offers[gpu], static_cast<int>(site), demand);
         if (rate == 0 || !offer.fits(standing[gpu], static_cast<int>(site))) continue;
-        const Wanted spot = {static_cast<int>(gpu), static_cast<int>(site), demand};
+        const NewSlice spot = {static_cast<int>(gpu), static_cast<int>(site), demand};
         if (coming != nullptr && is_in_way(spot, *coming, standing[gpu])) continue;
         const bool is_short = rate < lacking;
         const int weight = offer.weights[position(offer.map.sites[site].kind)];
@@ -365,7 +366,7 @@ class Ordering {
       }
     }
     if (!best) return std::nullopt;
-    return Wanted{static_cast<int>(std::get<5>(*best)), static_cast<int>(std::get<6>(*best)), demand};
+    return NewSlice{static_cast<int>(std::get<5>(*best)), static_cast<int>(std::get<6>(*best)), demand};
   }
 
   /// A GPU that is released still exists while it has slices; one that was never used does not.
@@ -382,7 +383,7 @@ class Ordering {
   }
 
   /// Whether a slice, with the existing slices that are not destroyed for it, would block another one.
-  bool is_in_way(const Wanted& spot, const Wanted& coming, SiteSet standing) const {
+  bool is_in_way(const NewSlice& spot, const NewSlice& coming, SiteSet standing) const {
     if (spot.gpu != coming.gpu) return false;
     SiteSet after = standing | (SiteSet{1} << spot.site);
     for (const std::size_t i : blockers_of(coming)) after &= ~(SiteSet{1} << lives_[i].site);
@@ -392,7 +393,7 @@ class Ordering {
   /// By GPU: the sites that would block slices to be created.
   std::vector<SiteSet> awaited_sites() const {
     std::vector<SiteSet> awaited(standing_.size(), 0);
-    for (const Wanted& wanted : wanted_) {
+    for (const NewSlice& wanted : wanted_) {
       if (!wanted.is_done)
         awaited[position(wanted.gpu)] |= offer_at(wanted.gpu).map.sites[position(wanted.site)].clashes;
     }
@@ -419,7 +420,7 @@ class Ordering {
       standing_.push_back(0);
       on_gpu_.emplace_back();
     }
-    for (const Wanted& slice : relief.slices) create(slice, true);
+    for (const NewSlice& slice : relief.slices) create(slice, true);
   }
 
   const TransitionView& view_;
@@ -428,7 +429,7 @@ class Ordering {
   std::vector<SiteSet> standing_;
   std::vector<std::vector<std::size_t>> on_gpu_;
   std::vector<Live> lives_;
-  std::vector<Wanted> wanted_;
+  std::vector<NewSlice> wanted_;
   std::vector<Retune> retunes_;
   std::vector<Rate> service_;
   std::vector<Rate> floors_;

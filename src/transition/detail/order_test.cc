@@ -149,7 +149,7 @@ class Replay {
 /// The kept slices that run at another point in the plan: those that must, and those that the need takes.
 std::vector<Rate> retuned_in(const TransitionView& view, const SlicesByGpu& plan) {
   std::vector<Rate> retuned(view.standing.size(), 0);
-  std::vector<std::vector<Item>> items(view.demands.size());
+  std::vector<std::vector<SliceRates>> items(view.demands.size());
   std::vector<std::vector<int>> standing(view.demands.size());
   for (std::size_t gpu = 0; gpu < plan.size(); ++gpu) {
     for (const Held& held : plan[gpu]) {
@@ -336,7 +336,7 @@ TEST(Order, ADemandIsNotOwedMoreThanItHas) {
   scene.add_slice(1, 0, "1g.6gb", 0, 1);
   const TransitionView view = scene.view(2);
   const Order order = order_of(view, {{{scene.site(view, 0, "4g.24gb"), 0, kNone}}, {}}, {0, 0});
-  EXPECT_EQ(count_of(order, StepKind::kCreate, true), 1) << "2 of its 4 requests a second must stay";
+  EXPECT_EQ(count_of(order, StepKind::kCreate, true), 1) << "2 of its 4 requests per second must stay";
 }
 
 TEST(Order, TheSpareGpuIsTheCheapest) {

@@ -19,9 +19,9 @@
 namespace berth::transition::detail {
 
 /// How much more a GPU can hold, by its slices: in compute slices and in placement units. Caches results.
-class Room {
+class GpuRoom {
  public:
-  explicit Room(const TransitionView& view);
+  explicit GpuRoom(const TransitionView& view);
 
   struct Extra {
     int weight = 0;
@@ -41,7 +41,7 @@ class GpuSearch {
  public:
   /// Decides the GPUs of `free` anew in a plan; the rest of it stays. Slices may be missing in the plan, but none may
   /// be surplus.
-  GpuSearch(const TransitionView& view, Room& room, SlicesByGpu plan, std::vector<int> free);
+  GpuSearch(const TransitionView& view, GpuRoom& room, SlicesByGpu plan, std::vector<int> free);
 
   /// No answer has fewer changes, in the whole plan.
   [[nodiscard]] std::int64_t bound() const { return fixed_changes_ + later_changes_.front(); }
@@ -51,9 +51,10 @@ class GpuSearch {
   [[nodiscard]] std::optional<SlicesByGpu> run(std::int64_t changes_max, std::int64_t& nodes_left);
 
  private:
-  struct Part {  ///< what the search knows about a demand
+  /// A demand that needs something from the free GPUs: what the search knows about it.
+  struct OpenDemand {
     int demand = 0;
-    std::vector<Item> items;  ///< the fixed ones, then those chosen
+    std::vector<SliceRates> slices;  ///< the fixed ones, then those chosen
     std::vector<int> standing;
     Curve weight;              ///< least compute slices on free GPUs
     Curve length;              ///< least placement units
@@ -61,29 +62,29 @@ class GpuSearch {
   };
 
   void clear_free_gpus();
-  void add_parts();
-  void measure(Part& part, const std::vector<bool>& is_offered) const;
-  void order_parts();
-  [[nodiscard]] bool has_room(std::size_t part);
-  bool serve(std::size_t part);
-  bool keep(std::size_t part, std::size_t index);
-  bool create(std::size_t part, std::size_t gpu, std::size_t site);
-  bool create_at(std::size_t part, std::size_t gpu, std::size_t first);
+  void add_open_demands();
+  void measure(OpenDemand& open, const std::vector<bool>& is_offered) const;
+  void order_open_demands();
+  [[nodiscard]] bool has_room(std::size_t rank);
+  bool serve(std::size_t rank);
+  bool keep(std::size_t rank, std::size_t index);
+  bool create(std::size_t rank, std::size_t gpu, std::size_t site);
+  bool create_at(std::size_t rank, std::size_t gpu, std::size_t first);
   [[nodiscard]] bool may_hold(int gpu, int demand) const;
   void hold(int gpu, const Held& held);
   void release(int gpu);
   [[nodiscard]] bool is_spent();
 
   const TransitionView& view_;
-  Room& room_;
+  GpuRoom& room_;
   SlicesByGpu plan_;
   std::vector<int> free_;
   std::vector<SiteSet> standing_;          ///< by GPU
   std::vector<bool> is_blank_;             ///< by GPU: nothing on it can be kept
   std::vector<std::int64_t> used_counts_;  ///< by offer
   std::int64_t used_price_ = 0;
-  std::vector<Part> parts_;
-  std::vector<std::int64_t> later_changes_;  ///< by part, one past the last too: fewest of it and those after it
+  std::vector<OpenDemand> open_;             ///< in the order in which they are served; their ranks
+  std::vector<std::int64_t> later_changes_;  ///< by rank, one past the last too: fewest of it and those after it
   std::vector<Curve> later_weight_;          ///< likewise: least compute slices
   std::vector<Curve> later_length_;
   std::int64_t fixed_changes_ = 0;

@@ -42,8 +42,8 @@ SiteSet mask_of(const OfferView& offer, const mig::State& state) {
 }
 
 /// The sizes of the slices of a state that another one does not have.
-Room::Extra size_beyond(const OfferView& offer, const mig::State& larger, SiteSet standing) {
-  Room::Extra extra;
+GpuRoom::Extra size_beyond(const OfferView& offer, const mig::State& larger, SiteSet standing) {
+  GpuRoom::Extra extra;
   for (const mig::Placement& placement : larger) {
     const int site = offer.site_of(placement);
     if (((standing >> site) & 1U) != 0) continue;
@@ -53,7 +53,7 @@ Room::Extra size_beyond(const OfferView& offer, const mig::State& larger, SiteSe
   return extra;
 }
 
-TEST(Room, IsTheMostThatAnyLegalStateAdds) {
+TEST(GpuRoom, IsTheMostThatAnyLegalStateAdds) {
   struct Row {
     const char* gpu;
     std::vector<const char*> profiles;
@@ -71,29 +71,29 @@ TEST(Room, IsTheMostThatAnyLegalStateAdds) {
     const OfferView& offer = view.offers[0];
     std::vector<mig::State> states;
     mig::for_each_state(*offer.model, rules, [&](const mig::State& state) { states.push_back(state); });
-    Room room(view);
+    GpuRoom room(view);
     for (const mig::State& state : states) {
       const SiteSet standing = mask_of(offer, state);
-      Room::Extra most;
+      GpuRoom::Extra most;
       for (const mig::State& larger : states) {
         if ((mask_of(offer, larger) & standing) != standing) continue;
-        const Room::Extra extra = size_beyond(offer, larger, standing);
+        const GpuRoom::Extra extra = size_beyond(offer, larger, standing);
         most = {std::max(most.weight, extra.weight), std::max(most.length, extra.length)};
       }
-      const Room::Extra found = room.extra(0, standing);
+      const GpuRoom::Extra found = room.extra(0, standing);
       ASSERT_EQ(found.weight, most.weight) << mig::to_string(*offer.model, state);
       ASSERT_EQ(found.length, most.length) << mig::to_string(*offer.model, state);
     }
   }
 }
 
-TEST(Room, UsefulSitesAreThoseOfTheDemandsTheSmallestFirst) {
+TEST(GpuRoom, UsefulSitesAreThoseOfTheDemandsTheSmallestFirst) {
   const GpuModel a30 = *mig::find_gpu_model("A30-24GB");
   const PackingProblem problem =
       runs_on("A30-24GB", {*mig::find_profile(a30, "1g.6gb"), *mig::find_profile(a30, "2g.12gb"), ProfileId::full()});
   const TransitionView view = *view_of(problem, {}, {});
   std::vector<int> weights;
-  const Room room(view);
+  const GpuRoom room(view);
   for (const int site : room.useful(0))
     weights.push_back(view.offers[0].weights[ix(view.offers[0].map.sites[ix(site)].kind)]);
   EXPECT_EQ(weights, (std::vector<int>{1, 1, 1, 1, 2, 2, 4}));
@@ -115,7 +115,7 @@ TEST(GpuSearch, FindsTheFewestChangesOfAllPlans) {
     const auto fewest = EveryPlan(view).fewest();
     if (!fewest) continue;
     ++judged;
-    Room room(view);
+    GpuRoom room(view);
     GpuSearch search(view, room, SlicesByGpu(view.gpus.size()), all_gpus(view));
     ASSERT_LE(search.bound(), *fewest);
     std::int64_t nodes = kNodesMax;
@@ -132,7 +132,7 @@ TEST(GpuSearch, FindsTheFewestChangesOfAllPlans) {
 /// Demands that the GPUs which stay serve by themselves: they get nothing on the others.
 std::vector<bool> settled_by(const TransitionView& view, const SlicesByGpu& plan, const std::vector<bool>& free) {
   std::vector<bool> is_settled(view.demands.size(), true);
-  std::vector<std::vector<Item>> items(view.demands.size());
+  std::vector<std::vector<SliceRates>> items(view.demands.size());
   for (std::size_t gpu = 0; gpu < plan.size(); ++gpu) {
     for (const Held& held : plan[gpu]) {
       if (free[gpu]) is_settled[ix(held.demand)] = false;
@@ -175,7 +175,7 @@ TEST(GpuSearch, LeavesTheOtherGpusAsTheyAre) {
     });
     if (!are_all) continue;
     ++judged;
-    Room room(view);
+    GpuRoom room(view);
     GpuSearch search(view, room, *before, gpus);
     ASSERT_LE(search.bound(), fewest);
     std::int64_t nodes = kNodesMax;
@@ -206,7 +206,7 @@ TEST(GpuSearch, FillsAPlanInWhichSlicesAreMissing) {
     const std::int64_t changes = changes_of(view, *before);
     const auto gpu = static_cast<int>(rng.below(view.gpus.size()));
     (*before)[ix(gpu)].clear();
-    Room room(view);
+    GpuRoom room(view);
     GpuSearch search(view, room, *before, {gpu});
     std::int64_t nodes = kNodesMax;
     const auto plan = search.run(changes, nodes);
@@ -222,7 +222,7 @@ TEST(GpuSearch, EndsWithItsBudget) {
   packing::PackResult fewest;
   fewest.packing.gpu_offers = {0};
   const TransitionView view = *view_of(problem, {}, fewest);
-  Room room(view);
+  GpuRoom room(view);
   for (const std::int64_t budget : {1, 2, 5}) {
     std::int64_t nodes = budget;
     EXPECT_EQ(GpuSearch(view, room, SlicesByGpu(1), {0}).run(4, nodes), std::nullopt) << budget;

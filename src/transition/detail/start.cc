@@ -15,8 +15,8 @@ constexpr double kWasteMin = 0.05;
 
 std::size_t index_of(int number) { return static_cast<std::size_t>(number); }
 
-/// The ways to place the slices of a packed GPU on one of the view, one after the other: the most of them on existing
-/// slices, no more of a demand than it has.
+/// The ways to place the slices of a packed GPU on one of the view, one after the other: the most of them on existing slices, no more of a
+/// demand than it has.
 class OverlapSearch {
  public:
   using Quotas = std::vector<std::vector<std::vector<int>>>;
@@ -105,21 +105,21 @@ std::vector<std::vector<HeldAt>> by_demand(const TransitionView& view, const Sli
   return slices;
 }
 
-std::vector<Item> items_of(const TransitionView& view, const std::vector<HeldAt>& slices) {
-  std::vector<Item> items;
-  items.reserve(slices.size());
+std::vector<SliceRates> rates_of(const TransitionView& view, const std::vector<HeldAt>& slices) {
+  std::vector<SliceRates> rates;
+  rates.reserve(slices.size());
   for (const auto& [gpu, held] : slices) {
     if (held.standing != kNone) {
       const StandingView& stood = view.standing[index_of(held.standing)];
-      items.push_back({stood.low, stood.best});
+      rates.push_back({stood.low, stood.best});
       continue;
     }
     const std::size_t offer = index_of(view.gpus[index_of(gpu)].offer);
     const int kind = view.offers[offer].map.sites[index_of(held.site)].kind;
     const Rate rate = view.demands[index_of(held.demand)].rates[offer][index_of(kind)];
-    items.push_back({rate, rate});
+    rates.push_back({rate, rate});
   }
-  return items;
+  return rates;
 }
 
 SiteSet sites_of(const std::vector<Held>& gpu) {
@@ -140,14 +140,14 @@ bool is_complete(const TransitionView& view, const SlicesByGpu& plan) {
   if (price > view.budget) return false;
   const auto slices = by_demand(view, plan);
   for (std::size_t d = 0; d < slices.size(); ++d) {
-    if (view.demands[d].need == 0 ? !slices[d].empty() : !tune(view.demands[d].need, items_of(view, slices[d]))) {
+    if (view.demands[d].need == 0 ? !slices[d].empty() : !tune(view.demands[d].need, rates_of(view, slices[d]))) {
       return false;
     }
   }
   return true;
 }
 
-Starter::Starter(const TransitionView& view, const PackingProblem& problem, const Packing& fewest, Room& room)
+Starter::Starter(const TransitionView& view, const PackingProblem& problem, const Packing& fewest, GpuRoom& room)
     : view_(view), problem_(problem), fewest_(fewest), room_(room) {
   rank_gpus(false);
 }
@@ -242,7 +242,7 @@ std::vector<Rate> Starter::lacking(const SlicesByGpu& plan) const {
   const auto slices = by_demand(view_, plan);
   for (std::size_t d = 0; d < slices.size(); ++d) {
     Rate rest = view_.demands[d].need;
-    for (const Item& item : items_of(view_, slices[d])) rest -= item.best;
+    for (const SliceRates& own : rates_of(view_, slices[d])) rest -= own.best;
     lacking.push_back(rest);
   }
   return lacking;
@@ -271,13 +271,13 @@ bool Starter::fill_one(SlicesByGpu& plan, int demand, Rate lacking) {
     const int model = view_.gpus[gpu].offer;
     const OfferView& offer = view_.offers[index_of(model)];
     const SiteSet standing = sites_of(plan[gpu]);
-    const Room::Extra before = room_.extra(model, standing);
+    const GpuRoom::Extra before = room_.extra(model, standing);
     if (before.weight == 0) continue;
     for (const int site : room_.useful(model)) {
       const std::size_t kind = index_of(offer.map.sites[index_of(site)].kind);
       const Rate rate = view_.demands[index_of(demand)].rates[index_of(model)][kind];
       if (rate == 0 || !offer.fits(standing, site)) continue;
-      const Room::Extra after = room_.extra(model, standing | (SiteSet{1} << site));
+      const GpuRoom::Extra after = room_.extra(model, standing | (SiteSet{1} << site));
       const bool is_short = rate < lacking;
       const Rank rank(is_short, is_short ? -rate : 0, before.weight - after.weight, after.weight, gpu, site);
       if (!best || rank < *best) best = rank;
@@ -318,87 +318,87 @@ std::optional<Packing> Starter::pack_rest(const SlicesByGpu& plan, const Packer&
   return left >= 0 ? packed : std::nullopt;
 }
 
-Starter::Wanted Starter::wanted_of(const Packing& packing) const {
-  Wanted wanted;
+Starter::PackedContent Starter::wanted_of(const Packing& packing) const {
+  PackedContent wanted;
   wanted.gpu_tenants.assign(view_.gpus.size(), kNone);
   for (std::size_t d = 0; d < view_.demands.size(); ++d) {
     wanted.quotas.emplace_back();
     for (const OfferView& offer : view_.offers) wanted.quotas.back().emplace_back(offer.map.kinds.size(), 0);
   }
-  std::vector<Shape> shapes;
-  shapes.reserve(packing.gpu_offers.size());
-  for (const std::uint32_t offer : packing.gpu_offers) shapes.push_back({static_cast<int>(offer), kNone, {}});
+  std::vector<GpuPartition> partitions;
+  partitions.reserve(packing.gpu_offers.size());
+  for (const std::uint32_t offer : packing.gpu_offers) partitions.push_back({static_cast<int>(offer), kNone, {}});
   for (const PackedSlice& slice : packing.slices) {
-    Shape& shape = shapes[slice.slice.gpu.index];
-    const OfferView& offer = view_.offers[index_of(shape.offer)];
+    GpuPartition& partition = partitions[slice.slice.gpu.index];
+    const OfferView& offer = view_.offers[index_of(partition.offer)];
     const int kind = offer.map.sites[index_of(offer.site_of({slice.slice.start, slice.slice.profile}))].kind;
-    shape.kinds.push_back(kind);
-    if (view_.keeps_tenants_apart) shape.tenant = view_.demands[slice.demand].tenant;
-    ++wanted.quotas[slice.demand][index_of(shape.offer)][index_of(kind)];
+    partition.kinds.push_back(kind);
+    if (view_.keeps_tenants_apart) partition.tenant = view_.demands[slice.demand].tenant;
+    ++wanted.quotas[slice.demand][index_of(partition.offer)][index_of(kind)];
   }
-  for (Shape& shape : shapes) {
-    const std::vector<int>& lengths = view_.offers[index_of(shape.offer)].lengths;
-    std::ranges::sort(shape.kinds, {}, [&](int kind) { return std::pair(-lengths[index_of(kind)], kind); });
-    ++wanted.shapes[std::move(shape)];
+  for (GpuPartition& partition : partitions) {
+    const std::vector<int>& lengths = view_.offers[index_of(partition.offer)].lengths;
+    std::ranges::sort(partition.kinds, {}, [&](int kind) { return std::pair(-lengths[index_of(kind)], kind); });
+    ++wanted.partitions[std::move(partition)];
   }
   return wanted;
 }
 
-std::vector<Held> Starter::overlap(const Wanted& wanted, const Shape& shape, int gpu) const {
-  return OverlapSearch(view_, gpu, wanted.quotas, shape.kinds, shape.tenant).run();
+std::vector<Held> Starter::overlap(const PackedContent& wanted, const GpuPartition& partition, int gpu) const {
+  return OverlapSearch(view_, gpu, wanted.quotas, partition.kinds, partition.tenant).run();
 }
 
-/// Assigns shapes to free GPUs, the largest overlap first; then shapes without overlap; then demands to new slices.
-void Starter::site(Wanted wanted, SlicesByGpu& plan) const {
+/// Assigns partitions to free GPUs, the largest overlap first; then those without overlap; then demands to new slices.
+void Starter::site(PackedContent wanted, SlicesByGpu& plan) const {
   place_best(wanted, plan);
-  for (auto& [shape, count] : wanted.shapes) {
+  for (auto& [partition, count] : wanted.partitions) {
     for (std::size_t gpu = 0; count > 0 && gpu < plan.size(); ++gpu) {
-      if (!plan[gpu].empty() || view_.gpus[gpu].offer != shape.offer) continue;
-      plan[gpu] = overlap(wanted, shape, static_cast<int>(gpu));
-      wanted.gpu_tenants[gpu] = shape.tenant;
+      if (!plan[gpu].empty() || view_.gpus[gpu].offer != partition.offer) continue;
+      plan[gpu] = overlap(wanted, partition, static_cast<int>(gpu));
+      wanted.gpu_tenants[gpu] = partition.tenant;
       --count;
     }
   }
   share_out(wanted, plan);
 }
 
-/// An overlap only shrinks as demands are used up: one that has shrunk is queued again. O(shapes x GPUs x log)
+/// An overlap only shrinks as demands are used up: one that has shrunk is queued again. O(partitions x GPUs x log)
 /// overlaps and the repeated ones.
-void Starter::place_best(Wanted& wanted, SlicesByGpu& plan) const {
-  std::set<std::tuple<int, int, int>> waiting;  // -overlap, GPU, number of the shape
-  std::vector<const Shape*> shapes;
-  for (const auto& [shape, count] : wanted.shapes) {
+void Starter::place_best(PackedContent& wanted, SlicesByGpu& plan) const {
+  std::set<std::tuple<int, int, int>> waiting;  // -overlap, GPU, number of the partition
+  std::vector<const GpuPartition*> partitions;
+  for (const auto& [partition, count] : wanted.partitions) {
     for (const int gpu : keepers_) {
-      if (!plan[index_of(gpu)].empty() || view_.gpus[index_of(gpu)].offer != shape.offer) continue;
-      const int kept = kept_count(overlap(wanted, shape, gpu));
-      if (kept > 0) waiting.emplace(-kept, gpu, static_cast<int>(shapes.size()));
+      if (!plan[index_of(gpu)].empty() || view_.gpus[index_of(gpu)].offer != partition.offer) continue;
+      const int kept = kept_count(overlap(wanted, partition, gpu));
+      if (kept > 0) waiting.emplace(-kept, gpu, static_cast<int>(partitions.size()));
     }
-    shapes.push_back(&shape);
+    partitions.push_back(&partition);
   }
   while (!waiting.empty()) {
     const auto [rank, gpu, number] = *waiting.begin();
     waiting.erase(waiting.begin());
-    const Shape& shape = *shapes[index_of(number)];
-    if (!plan[index_of(gpu)].empty() || wanted.shapes[shape] == 0) continue;
-    std::vector<Held> held = overlap(wanted, shape, gpu);
+    const GpuPartition& partition = *partitions[index_of(number)];
+    if (!plan[index_of(gpu)].empty() || wanted.partitions[partition] == 0) continue;
+    std::vector<Held> held = overlap(wanted, partition, gpu);
     const int kept = kept_count(held);
     if (kept < -rank) {
       if (kept > 0) waiting.emplace(-kept, gpu, number);
       continue;
     }
-    --wanted.shapes[shape];
-    const OfferView& offer = view_.offers[index_of(shape.offer)];
+    --wanted.partitions[partition];
+    const OfferView& offer = view_.offers[index_of(partition.offer)];
     for (const Held& own : held) {
       const int kind = offer.map.sites[index_of(own.site)].kind;
-      if (own.demand != kNone) --wanted.quotas[index_of(own.demand)][index_of(shape.offer)][index_of(kind)];
+      if (own.demand != kNone) --wanted.quotas[index_of(own.demand)][index_of(partition.offer)][index_of(kind)];
     }
     plan[index_of(gpu)] = std::move(held);
-    wanted.gpu_tenants[index_of(gpu)] = shape.tenant;
+    wanted.gpu_tenants[index_of(gpu)] = partition.tenant;
   }
 }
 
 /// Assigns to each new slice a demand that still needs one.
-void Starter::share_out(Wanted& wanted, SlicesByGpu& plan) const {
+void Starter::share_out(PackedContent& wanted, SlicesByGpu& plan) const {
   for (std::size_t gpu = 0; gpu < plan.size(); ++gpu) {
     const std::size_t model = index_of(view_.gpus[gpu].offer);
     const int tenant = wanted.gpu_tenants[gpu];
@@ -420,15 +420,15 @@ void Starter::share_out(Wanted& wanted, SlicesByGpu& plan) const {
 
 /// A slice without which the others meet the need: a new one first, then the smallest.
 std::optional<std::size_t> Starter::find_surplus(std::size_t demand, const std::vector<HeldAt>& slices) const {
-  const std::vector<Item> items = items_of(view_, slices);
+  const std::vector<SliceRates> rates = rates_of(view_, slices);
   const Rate need = view_.demands[demand].need;
-  const auto rank = [&](std::size_t i) { return std::tuple(slices[i].held.standing != kNone, items[i].low, i); };
-  for (const auto rate : {&Item::low, &Item::best}) {
+  const auto rank = [&](std::size_t i) { return std::tuple(slices[i].held.standing != kNone, rates[i].low, i); };
+  for (const auto rate : {&SliceRates::low, &SliceRates::best}) {
     Rate sum = 0;
-    for (const Item& item : items) sum += item.*rate;
+    for (const SliceRates& own : rates) sum += own.*rate;
     std::optional<std::size_t> surplus;
-    for (std::size_t i = 0; i < items.size(); ++i) {
-      if (sum - items[i].*rate >= need && (!surplus || rank(i) < rank(*surplus))) surplus = i;
+    for (std::size_t i = 0; i < rates.size(); ++i) {
+      if (sum - rates[i].*rate >= need && (!surplus || rank(i) < rank(*surplus))) surplus = i;
     }
     if (surplus) return surplus;
   }
@@ -440,7 +440,7 @@ void Starter::drop_surplus(SlicesByGpu& plan) const {
   auto slices = by_demand(view_, plan);
   for (std::size_t d = 0; d < slices.size(); ++d) {
     std::vector<HeldAt>& own = slices[d];
-    while (!own.empty() && !tune(view_.demands[d].need, items_of(view_, own))) {
+    while (!own.empty() && !tune(view_.demands[d].need, rates_of(view_, own))) {
       const std::optional<std::size_t> surplus = find_surplus(d, own);
       if (!surplus) break;
       std::erase(plan[index_of(own[*surplus].gpu)], own[*surplus].held);

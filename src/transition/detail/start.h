@@ -18,7 +18,7 @@ struct HeldAt {
   Held held;
 };
 [[nodiscard]] std::vector<std::vector<HeldAt>> by_demand(const TransitionView& view, const SlicesByGpu& plan);
-[[nodiscard]] std::vector<Item> items_of(const TransitionView& view, const std::vector<HeldAt>& slices);
+[[nodiscard]] std::vector<SliceRates> rates_of(const TransitionView& view, const std::vector<HeldAt>& slices);
 [[nodiscard]] SiteSet sites_of(const std::vector<Held>& gpu);
 
 /// Packs a problem, or returns nothing if that fails.
@@ -29,7 +29,7 @@ using Packer = std::function<std::optional<Packing>(const PackingProblem&)>;
 /// coincides with most existing slices, and always found.
 class Starter {
  public:
-  Starter(const TransitionView& view, const PackingProblem& problem, const Packing& fewest, Room& room);
+  Starter(const TransitionView& view, const PackingProblem& problem, const Packing& fewest, GpuRoom& room);
 
   [[nodiscard]] std::optional<SlicesByGpu> keep_gpus(std::size_t count, bool fills_room, const Packer& pack);
   /// Orders the existing GPUs that can keep something: by the slices that they can keep, or by these per compute slice
@@ -39,17 +39,17 @@ class Starter {
 
  private:
   /// GPUs of a packing with the same partition.
-  struct Shape {
+  struct GpuPartition {
     int offer = 0;
     int tenant = kNone;      ///< kNone: any
     std::vector<int> kinds;  ///< the longest first
-    friend auto operator<=>(const Shape&, const Shape&) = default;
+    friend auto operator<=>(const GpuPartition&, const GpuPartition&) = default;
   };
-  /// The content of a packing: how often each shape occurs, and how many slices of a kind a demand has.
-  struct Wanted {
-    std::map<Shape, int> shapes;
+  /// The content of a packing: how often each partition occurs, and how many slices of a kind a demand has.
+  struct PackedContent {
+    std::map<GpuPartition, int> partitions;
     std::vector<std::vector<std::vector<int>>> quotas;  ///< by demand, offer, kind
-    std::vector<int> gpu_tenants;                       ///< of the shapes that are placed
+    std::vector<int> gpu_tenants;                       ///< of the partitions that are placed
   };
 
   [[nodiscard]] double waste_of(int gpu) const;
@@ -58,18 +58,18 @@ class Starter {
   bool fill_one(SlicesByGpu& plan, int demand, Rate lacking);
   [[nodiscard]] std::vector<Rate> lacking(const SlicesByGpu& plan) const;
   [[nodiscard]] std::optional<Packing> pack_rest(const SlicesByGpu& plan, const Packer& pack) const;
-  [[nodiscard]] Wanted wanted_of(const Packing& packing) const;
-  void site(Wanted wanted, SlicesByGpu& plan) const;
-  void place_best(Wanted& wanted, SlicesByGpu& plan) const;
-  [[nodiscard]] std::vector<Held> overlap(const Wanted& wanted, const Shape& shape, int gpu) const;
-  void share_out(Wanted& wanted, SlicesByGpu& plan) const;
+  [[nodiscard]] PackedContent wanted_of(const Packing& packing) const;
+  void site(PackedContent wanted, SlicesByGpu& plan) const;
+  void place_best(PackedContent& wanted, SlicesByGpu& plan) const;
+  [[nodiscard]] std::vector<Held> overlap(const PackedContent& wanted, const GpuPartition& partition, int gpu) const;
+  void share_out(PackedContent& wanted, SlicesByGpu& plan) const;
   [[nodiscard]] std::optional<std::size_t> find_surplus(std::size_t demand, const std::vector<HeldAt>& slices) const;
   void drop_surplus(SlicesByGpu& plan) const;
 
   const TransitionView& view_;
   const PackingProblem& problem_;
   const Packing& fewest_;
-  Room& room_;
+  GpuRoom& room_;
   std::vector<int> keepers_;
 };
 

@@ -62,7 +62,7 @@ TEST(PlanLists, HoldEverySliceOnce) {
     ASSERT_EQ(slices.size(), view.demands.size());
     std::size_t count = 0;
     for (std::size_t d = 0; d < slices.size(); ++d) {
-      const std::vector<Item> items = items_of(view, slices[d]);
+      const std::vector<SliceRates> items = rates_of(view, slices[d]);
       ASSERT_EQ(items.size(), slices[d].size());
       count += items.size();
       for (std::size_t i = 0; i < items.size(); ++i) {
@@ -146,7 +146,7 @@ TEST(Starter, TheFallbackIsAlwaysFound) {
     if (!drawn) continue;
     SCOPED_TRACE("seed " + std::to_string(seed));
     const TransitionView view = *view_of(drawn->problem, drawn->standing, drawn->fewest);
-    Room room(view);
+    GpuRoom room(view);
     const auto plan = Starter(view, drawn->problem, drawn->fewest.packing, room).keep_gpus(0, false, refuses);
     ASSERT_TRUE(plan.has_value());
     ASSERT_EQ(find_plan_fault(view, *plan), std::nullopt);
@@ -169,7 +169,7 @@ TEST(Starter, APackingThatExistsStaysAsItIs) {
     }
     std::ranges::sort(existing.slices, {}, &PackedSlice::slice);
     const TransitionView view = *view_of(drawn->problem, drawn->standing, drawn->fewest);
-    Room room(view);
+    GpuRoom room(view);
     const auto plan = Starter(view, drawn->problem, drawn->fewest.packing, room).keep_gpus(0, false, refuses);
     ASSERT_TRUE(plan.has_value());
     ASSERT_EQ(changes_of(view, *plan), 0) << "seed " << seed;
@@ -184,7 +184,7 @@ TEST(Starter, PlansThatKeepGpusAreComplete) {
     if (!drawn) continue;
     SCOPED_TRACE("seed " + std::to_string(seed));
     const TransitionView view = *view_of(drawn->problem, drawn->standing, drawn->fewest);
-    Room room(view);
+    GpuRoom room(view);
     Starter starter(view, drawn->problem, drawn->fewest.packing, room);
     for (std::size_t count = 1; count <= starter.keepers().size() + 1; ++count) {
       for (const bool fills_room : {false, true}) {
@@ -225,7 +225,7 @@ TEST(Starter, TheRestIsASmallerProblem) {
       }
       return std::nullopt;
     };
-    Room room(view);
+    GpuRoom room(view);
     Starter starter(view, whole, drawn->fewest.packing, room);
     for (std::size_t count = 1; count <= starter.keepers().size(); ++count) {
       const int before = asked;
@@ -243,7 +243,7 @@ TEST(Starter, FillsTheRoomBesideWhatStays) {
   packing::PackResult fewest;
   fewest.packing = {{0}, {small_slice(0, 0, 0), small_slice(0, 1, 0), small_slice(0, 2, 0)}};
   const TransitionView view = *view_of(problem, standing, fewest);
-  Room room(view);
+  GpuRoom room(view);
   Starter starter(view, problem, fewest.packing, room);
   const auto filled = starter.keep_gpus(1, true, refuses);
   ASSERT_TRUE(filled.has_value());
@@ -258,7 +258,7 @@ TEST(Starter, FillsWithTheSmallestSliceThatCoversTheShortage) {
   packing::PackResult fewest;
   fewest.packing = {{0}, {small_slice(0, 0, 0), small_slice(0, 1, 0), small_slice(0, 2, 0)}};
   const TransitionView view = *view_of(problem, standing, fewest);
-  Room room(view);
+  GpuRoom room(view);
   const auto filled = Starter(view, problem, fewest.packing, room).keep_gpus(1, true, refuses);
   ASSERT_TRUE(filled.has_value());
   EXPECT_EQ(changes_of(view, *filled), 1);
@@ -272,7 +272,7 @@ TEST(Starter, WhatStaysCountsWithItsBestPoint) {
   packing::PackResult fewest;
   fewest.packing = {{0}, {small_slice(0, 3, 0)}};
   const TransitionView view = *view_of(problem, standing, fewest);
-  Room room(view);
+  GpuRoom room(view);
   const auto plan = Starter(view, problem, fewest.packing, room).keep_gpus(1, true, refuses);
   ASSERT_TRUE(plan.has_value());
   EXPECT_EQ(changes_of(view, *plan), 0);
@@ -287,7 +287,7 @@ TEST(Starter, DropsWhatNewSlicesMakeSurplus) {
   packing::PackResult fewest;
   fewest.packing = {{0}, {small_slice(0, 0, 0), small_slice(0, 1, 0), small_slice(0, 2, 0), small_slice(0, 3, 0)}};
   const TransitionView view = *view_of(problem, standing, fewest);
-  Room room(view);
+  GpuRoom room(view);
   const auto plan = Starter(view, problem, fewest.packing, room).keep_gpus(1, true, refuses);
   ASSERT_TRUE(plan.has_value());
   EXPECT_EQ((*plan)[0].size(), 1U);
@@ -302,7 +302,7 @@ TEST(Starter, KeepsNoMoreThanTheNeedTakes) {
   packing::PackResult fewest;
   fewest.packing = {{0}, {small_slice(0, 0, 0), small_slice(0, 1, 0)}};
   const TransitionView view = *view_of(problem, standing, fewest);
-  Room room(view);
+  GpuRoom room(view);
   const auto plan = Starter(view, problem, fewest.packing, room).keep_gpus(1, true, refuses);
   ASSERT_TRUE(plan.has_value());
   EXPECT_EQ((*plan)[0].size(), 2U);
@@ -315,7 +315,7 @@ TEST(Starter, GpusThatKeepMostComeFirst) {
     if (!drawn) continue;
     SCOPED_TRACE("seed " + std::to_string(seed));
     const TransitionView view = *view_of(drawn->problem, drawn->standing, drawn->fewest);
-    Room room(view);
+    GpuRoom room(view);
     Starter starter(view, drawn->problem, drawn->fewest.packing, room);
     const auto kept_at = [&](int gpu) {
       return std::ranges::count_if(view.standing,
@@ -341,7 +341,7 @@ TEST(Starter, GpusThatWasteLittleComeFirst) {
   StandingPlan standing = {problem.demands, {{0, 0}, {small_slice(0, 0, 1), small_slice(1, 0, 0)}}};
   standing.packing.slices[1].slice.profile = *mig::find_profile(problem.offers[0].model, "4g.24gb");
   const TransitionView view = *view_of(problem, standing, {});
-  Room room(view);
+  GpuRoom room(view);
   const Packing none;
   Starter starter(view, problem, none, room);
   EXPECT_EQ(starter.keepers(), (std::vector<int>{0, 1}));

@@ -174,7 +174,7 @@ class TransitionGenerator {
 };
 
 /// Some choice of points carries the need and leaves no slice to spare.
-inline bool is_tight_somehow(Rate need, const std::vector<Item>& items) {
+inline bool is_tight_somehow(Rate need, const std::vector<SliceRates>& items) {
   for (std::uint32_t chosen = 0; chosen < (1U << items.size()); ++chosen) {
     Rate sum = 0;
     Rate least = INT64_MAX;
@@ -189,10 +189,10 @@ inline bool is_tight_somehow(Rate need, const std::vector<Item>& items) {
 }
 
 /// Whether one is to spare at the lowest points; then it is to spare at any, with any more slices.
-inline bool has_surplus(Rate need, const std::vector<Item>& items) {
+inline bool has_surplus(Rate need, const std::vector<SliceRates>& items) {
   Rate sum = 0;
   Rate least = INT64_MAX;
-  for (const Item& item : items) {
+  for (const SliceRates& item : items) {
     sum += item.low;
     least = std::min(least, item.low);
   }
@@ -200,7 +200,7 @@ inline bool has_surplus(Rate need, const std::vector<Item>& items) {
 }
 
 /// The two rates of a slice of a plan.
-inline Item item_on(const TransitionView& view, int gpu, const Held& held) {
+inline SliceRates item_on(const TransitionView& view, int gpu, const Held& held) {
   const auto at = [](int index) { return static_cast<std::size_t>(index); };
   if (held.standing != kNone) {
     return {view.standing[at(held.standing)].low, view.standing[at(held.standing)].best};
@@ -215,7 +215,7 @@ inline Item item_on(const TransitionView& view, int gpu, const Held& held) {
 inline std::optional<std::string> find_plan_fault(const TransitionView& view, const SlicesByGpu& plan) {
   const auto at = [](int index) { return static_cast<std::size_t>(index); };
   if (plan.size() != view.gpus.size()) return "the plan has another number of sites";
-  std::vector<std::vector<Item>> items(view.demands.size());
+  std::vector<std::vector<SliceRates>> items(view.demands.size());
   std::vector<std::int64_t> counts(view.offers.size(), 0);
   std::vector<bool> is_kept(view.standing.size(), false);
   std::int64_t price = 0;
@@ -410,7 +410,7 @@ class EveryPlan {
   const TransitionView& view_;
   std::vector<bool> free_;
   SlicesByGpu plan_;
-  std::vector<std::vector<Item>> items_;        ///< by demand
+  std::vector<std::vector<SliceRates>> items_;  ///< by demand
   std::vector<std::vector<Content>> contents_;  ///< by GPU
   std::vector<std::int64_t> counts_;
   std::int64_t price_ = 0;

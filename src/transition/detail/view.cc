@@ -57,7 +57,7 @@ Result<WholeRates> whole_rates(std::vector<Decimal> rates, const Demand& demand,
     factor = factor * Decimal(10);
   }
   return invalid("model " + demand.model + ": wanted rates that are exact with fewer digits, found a need of " +
-                 need.to_string() + " requests a second");
+                 need.to_string() + " requests per second");
 }
 
 const PerformancePoint* find_point(const PackingProblem& problem, const GpuModel& model, const Demand& demand,

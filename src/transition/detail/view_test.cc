@@ -30,7 +30,7 @@ struct BareView {
   TransitionView view;
 };
 
-/// One demand "a" on an A30 with one row per profile and 10 requests a second per compute slice.
+/// One demand "a" on an A30 with one row per profile and 10 requests per second per compute slice.
 PackingProblem one_demand(Decimal rate) {
   PackingProblem problem;
   problem.offers.push_back({.model = gpu("A30-24GB")});

@@ -175,7 +175,7 @@ TEST(MigFitsReport, RefusesIllegalStates) {
   EXPECT_EQ(error_of(mig_fits_report({.gpu = "A100-80GB", .state = "1g.10gb@7"})),
             "--state, column 9: 1g.10gb can start at 0, 1, 2, 3, 4, 5, 6 on A100-80GB, found 7");
   EXPECT_EQ(error_of(mig_fits_report({.gpu = "A100-40GB", .state = "4g.20gb@0,3g.20gb@4", .rules = before_r510()})),
-            "--state: 4g.20gb@0 and 3g.20gb@4 clash: drivers before R510 refuse 4g beside 3g");
+            "--state: 4g.20gb@0 and 3g.20gb@4 clash: drivers before R510 refuse 4g next to 3g");
 }
 
 }  // namespace

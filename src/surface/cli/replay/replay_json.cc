@@ -70,7 +70,7 @@ Json policy_json(const measure::PolicyResult& policy, bool has_timings) {
   entry["services"] = std::move(services);
   if (policy.infeasible) entry["infeasible"] = *policy.infeasible;
   if (!policy.how.empty()) entry["how"] = policy.how;
-  if (!policy.ignores.empty()) entry["ignores"] = policy.ignores;
+  if (!policy.ignores.empty()) entry["ignores"] = constraint_names(policy.ignores);
   if (!policy.notes.empty()) entry["notes"] = policy.notes;
   if (has_timings) entry["wall_seconds"] = policy.wall_seconds;
   return entry;

@@ -37,8 +37,8 @@ TEST(ReplayJson, HasTheKeysAndTheirOrder) {
       R"("goodput_mean_of_services_without_sharing":0.9},)"
       R"("policies":[{"name":"shared","hindsight":false,)" +
       full_figures + R"(,"services":[{"name":"say \"hi\"",)" + full_figures +
-      R"(}],"how":"MPS","ignores":["pins","floor"]},{"name":"static-best","hindsight":true,)" + empty_figures +
-      R"(,"services":[],"ignores":["pins","floor"],"notes":["SM counts of 3g.40gb are estimated"]},)"
+      R"(}],"how":"MPS","ignores":["s.pins","s.floor"]},{"name":"static-best","hindsight":true,)" + empty_figures +
+      R"(,"services":[],"ignores":["s.pins","s.floor"],"notes":["SM counts of 3g.40gb are estimated"]},)"
       R"({"name":"whole","hindsight":true,)" +
       null_figures + R"(,"services":[],"infeasible":"wanted 4 GPUs, one for each service; the fleet has 2"}]})" + "\n";
   EXPECT_EQ(replay_json(sample::result(), false), expected);
@@ -47,7 +47,8 @@ TEST(ReplayJson, HasTheKeysAndTheirOrder) {
 TEST(ReplayJson, HasWallClockTimesOnlyWhenAsked) {
   const study::ReplayResult result = sample::result();
   EXPECT_EQ(replay_json(result, false).find("wall_seconds"), std::string::npos);
-  EXPECT_NE(replay_json(result, true).find(R"("ignores":["pins","floor"],"wall_seconds":0.25})"), std::string::npos);
+  EXPECT_NE(replay_json(result, true).find(R"("ignores":["s.pins","s.floor"],"wall_seconds":0.25})"),
+            std::string::npos);
 }
 
 TEST(ReplayJson, ReplacesWhatIsNotUtf8AndKeepsLargeSeedsAndUnknownCosts) {

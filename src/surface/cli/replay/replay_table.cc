@@ -109,7 +109,7 @@ std::vector<std::string> remarks(const study::ReplayResult& result, bool has_tim
                  [](const PolicyResult& policy) { return policy.infeasible.value_or(""); }));
   add(remarks_on(result, "{}: {}", [](const PolicyResult& policy) { return policy.how; }));
   add(remarks_on(result, "not obeyed by {}: {}",
-                 [](const PolicyResult& policy) { return joined(policy.ignores, ", "); }));
+                 [](const PolicyResult& policy) { return joined(constraint_names(policy.ignores), ", "); }));
   add(remarks_on(result, "{}: {}", [](const PolicyResult& policy) { return joined(policy.notes, "; "); }));
   if (has_timings) {
     std::vector<std::string> times;

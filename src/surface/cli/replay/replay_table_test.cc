@@ -33,7 +33,7 @@ bound: no policy can exceed 0.9600; none that keeps services apart can exceed 0.
 * works in hindsight: it knows the whole trace beforehand
 whole cannot run: wanted 4 GPUs, one for each service; the fleet has 2
 shared: MPS
-not obeyed by shared, static-best: pins, floor
+not obeyed by shared, static-best: s.pins, s.floor
 static-best: SM counts of 3g.40gb are estimated
 More: --report DIR (a page with charts), --format json (every figure), --journal FILE (every event)
 )");

@@ -36,7 +36,7 @@ namespace berth::cli::sample {
   measure::PolicyResult shared;
   shared.name = "shared";
   shared.how = "MPS";
-  shared.ignores = {"pins", "floor"};
+  shared.ignores = {{"s", ConstraintKind::kPins}, {"s", ConstraintKind::kFloor}};
   shared.figures = figures();
   shared.services = {{.name = "say \"hi\"", .figures = figures()}};
   shared.wall_seconds = 0.25;
@@ -44,7 +44,7 @@ namespace berth::cli::sample {
   measure::PolicyResult empty;
   empty.name = "static-best";
   empty.is_hindsight = true;
-  empty.ignores = {"pins", "floor"};
+  empty.ignores = {{"s", ConstraintKind::kPins}, {"s", ConstraintKind::kFloor}};
   empty.notes = {"SM counts of 3g.40gb are estimated"};
   empty.figures.gpu_seconds_fleet = 2400;
 

@@ -9,7 +9,7 @@ namespace berth::cli::sample {
 [[nodiscard]] inline study::SeedTrial trial(std::int64_t in_time, std::int64_t requests, bool holds) {
   return {.holds = holds,
           .infeasible = std::nullopt,
-          .worst = study::ServiceShare{.service = "s", .in_time = in_time, .requests = requests}};
+          .worst = study::ServiceAttainment{.service = "s", .in_time = in_time, .requests = requests}};
 }
 
 /// A reference that is not proven, a better policy of which one seed needs fewer, and one that no count satisfies.
@@ -37,7 +37,7 @@ namespace berth::cli::sample {
   whole.cost_micro_usd.reset();
   whole.at_answer->figures.utilisation = {.allocated = 1, .busy = 0.8, .effective = 0.75};
   whole.at_answer->how.clear();
-  whole.at_answer->ignores = {"s.floor"};
+  whole.at_answer->ignores = {{"s", ConstraintKind::kFloor}};
   whole.at_answer->notes = {"SM counts of 3g.40gb are estimated"};
   whole.tried = {
       {.gpus = 1, .holds = false, .seeds = {{.holds = false, .infeasible = "needs 2 GPUs", .worst = std::nullopt}}},

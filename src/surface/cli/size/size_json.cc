@@ -14,7 +14,7 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-std::optional<double> share_of(const std::optional<study::ServiceShare>& worst) {
+std::optional<double> share_of(const std::optional<study::ServiceAttainment>& worst) {
   if (!worst) return std::nullopt;
   return static_cast<double>(worst->in_time) / static_cast<double>(worst->requests);
 }
@@ -64,7 +64,8 @@ OrderedJson policy_size_json(const study::SizeResult& result, const study::Polic
   for (const study::CountTrial& trial : policy.tried) tried.push_back(count_trial_json(trial));
   entry["tried"] = std::move(tried);
   if (policy.at_answer && !policy.at_answer->how.empty()) entry["how"] = policy.at_answer->how;
-  if (policy.at_answer && !policy.at_answer->ignores.empty()) entry["ignores"] = policy.at_answer->ignores;
+  if (policy.at_answer && !policy.at_answer->ignores.empty())
+    entry["ignores"] = constraint_names(policy.at_answer->ignores);
   if (policy.at_answer && !policy.at_answer->notes.empty()) entry["notes"] = policy.at_answer->notes;
   return entry;
 }

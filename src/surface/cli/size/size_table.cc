@@ -81,7 +81,7 @@ SizeRow policy_size_row(const study::SizeResult& result, const PolicySize& polic
 /// "4: 97.31%", the smallest share over the seeds that were replayed; a count that holds is marked. Requires: the
 /// policy can run with that count.
 std::string trial_text(const study::CountTrial& trial) {
-  const study::ServiceShare* smallest = study::smallest_share(trial);
+  const study::ServiceAttainment* smallest = study::smallest_share(trial);
   const std::string share = smallest != nullptr ? study::floored_percent(*smallest) : "no requests";
   return fmt::format("{}: {}{}", trial.gpus, share, trial.holds ? " ok" : "");
 }
@@ -147,7 +147,7 @@ std::vector<std::string> size_remarks(const study::SizeResult& result) {
   }
   add(answer_remarks(result, "{}: {}", [](const measure::PolicyResult& replayed) { return replayed.how; }));
   add(answer_remarks(result, "not obeyed by {}: {}", [](const measure::PolicyResult& replayed) {
-    return fmt::format("{}", fmt::join(replayed.ignores, ", "));
+    return fmt::format("{}", fmt::join(constraint_names(replayed.ignores), ", "));
   }));
   add(answer_remarks(result, "{}: {}", [](const measure::PolicyResult& replayed) {
     return fmt::format("{}", fmt::join(replayed.notes, "; "));

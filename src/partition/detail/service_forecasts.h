@@ -13,17 +13,17 @@ namespace berth::partition::detail {
 /// Requests per second as a discrete distribution: the share of seconds for each count.
 class DemandForecast {
  public:
-  struct Part {
+  struct CountShare {
     double requests = 0;
     double share = 0;  ///< > 0; all together 1
-    friend auto operator<=>(const Part&, const Part&) = default;
+    friend auto operator<=>(const CountShare&, const CountShare&) = default;
   };
 
   /// The distribution over seconds with these quantiles, each second equally likely; empty: nothing arrives.
   [[nodiscard]] static DemandForecast from_quantiles(const std::vector<forecast::Quantiles>& seconds);
 
   [[nodiscard]] double mean() const { return served_.empty() ? 0 : served_.back(); }
-  /// Mean requests per second that a capacity serves: E[min(requests, capacity)]. O(log parts).
+  /// Mean requests per second that a capacity serves: E[min(requests, capacity)]. O(log counts).
   [[nodiscard]] double served(double capacity) const;
   /// The share of seconds with more arrivals than a capacity: the slope of `served` there.
   [[nodiscard]] double share_above(double capacity) const;
@@ -31,15 +31,15 @@ class DemandForecast {
   [[nodiscard]] double quantile(double level) const;
 
  private:
-  std::vector<Part> parts_;     ///< by requests
-  std::vector<double> shares_;  ///< [i]: of parts 0 .. i
-  std::vector<double> served_;  ///< [i]: sum of requests x share of parts 0 .. i
+  std::vector<CountShare> counts_;  ///< by requests
+  std::vector<double> shares_;      ///< [i]: of counts 0 .. i
+  std::vector<double> served_;      ///< [i]: sum of requests x share of counts 0 .. i
 };
 
 /// One forecaster per service (the combination of docs/forecast.md), which gets each second once.
-class Outlook {
+class ServiceForecasts {
  public:
-  explicit Outlook(std::size_t service_count);
+  explicit ServiceForecasts(std::size_t service_count);
 
   /// Observes the new seconds of the snapshot.
   void observe(const Snapshot& snapshot);
@@ -52,11 +52,11 @@ class Outlook {
   }
 
  private:
-  struct Watched {
+  struct ServiceForecaster {
     forecast::Forecaster forecaster;
     std::int64_t last_second = INT64_MIN;
   };
-  std::vector<Watched> services_;
+  std::vector<ServiceForecaster> services_;
 };
 
 /// The probability that each of forecast::kLevels represents, with limits half-way to its neighbours.

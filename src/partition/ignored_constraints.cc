@@ -1,4 +1,4 @@
-#include "partition/ignored_fields.h"
+#include "partition/ignored_constraints.h"
 
 #include <algorithm>
 #include <map>
@@ -63,28 +63,31 @@ bool keeps_trust_domain(const Scenario& scenario, const Neighbours& neighbours, 
 
 }  // namespace
 
-std::vector<std::string> ignored_fields(const Scenario& scenario, const Layout& layout) {
+std::vector<ConstraintId> ignored_constraints(const Scenario& scenario, const Layout& layout) {
   const Neighbours neighbours = neighbours_in(scenario, layout);
-  std::vector<std::string> ignored;
+  std::vector<ConstraintId> ignored;
   for (std::uint32_t i = 0; i < scenario.services.size(); ++i) {
     const ServiceSpec& spec = scenario.services[i];
     const ServiceId service{i};
-    if (spec.floor_attainment) ignored.push_back(spec.name + ".floor");
-    if (!keeps_pins(spec, layout, service)) ignored.push_back(spec.name + ".pins");
-    if (!keeps_isolation(spec, neighbours, service)) ignored.push_back(spec.name + ".isolation");
-    if (!keeps_trust_domain(scenario, neighbours, service)) ignored.push_back(spec.name + ".trust_domain");
+    const auto add = [&](ConstraintKind kind) { ignored.push_back(constraint_of(service, kind)); };
+    if (spec.floor_attainment) add(ConstraintKind::kFloor);
+    if (!keeps_pins(spec, layout, service)) add(ConstraintKind::kPins);
+    if (!keeps_isolation(spec, neighbours, service)) add(ConstraintKind::kIsolation);
+    if (!keeps_trust_domain(scenario, neighbours, service)) add(ConstraintKind::kTrustDomain);
   }
   return ignored;
 }
 
-std::vector<std::string> fields_ignored_while_moving(const Scenario& scenario) {
-  std::vector<std::string> ignored;
-  for (const ServiceSpec& spec : scenario.services) {
-    if (spec.floor_attainment) ignored.push_back(spec.name + ".floor");
-    if (!spec.pins.empty()) ignored.push_back(spec.name + ".pins");
-    if (spec.changes_per_hour) ignored.push_back(spec.name + ".changes_per_hour");
-    if (spec.isolation == Isolation::kGpu) ignored.push_back(spec.name + ".isolation");
-    if (spec.trust_domain) ignored.push_back(spec.name + ".trust_domain");
+std::vector<ConstraintId> constraints_ignored_while_moving(const Scenario& scenario) {
+  std::vector<ConstraintId> ignored;
+  for (std::uint32_t i = 0; i < scenario.services.size(); ++i) {
+    const ServiceSpec& spec = scenario.services[i];
+    const auto add = [&](ConstraintKind kind) { ignored.push_back(constraint_of(ServiceId{i}, kind)); };
+    if (spec.floor_attainment) add(ConstraintKind::kFloor);
+    if (!spec.pins.empty()) add(ConstraintKind::kPins);
+    if (spec.changes_per_hour) add(ConstraintKind::kChangesPerHour);
+    if (spec.isolation == Isolation::kGpu) add(ConstraintKind::kIsolation);
+    if (spec.trust_domain) add(ConstraintKind::kTrustDomain);
   }
   return ignored;
 }
