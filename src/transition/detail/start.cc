@@ -15,8 +15,8 @@ constexpr double kWasteMin = 0.05;
 
 std::size_t index_of(int number) { return static_cast<std::size_t>(number); }
 
-/// The ways to place the slices of a packed GPU on one of the view, one after the other: the most of them on existing slices, no more of a
-/// demand than it has.
+/// The ways to place the slices of a packed GPU on one of the view, one after the other: the most of them on existing
+/// slices, no more of a demand than it has.
 class OverlapSearch {
  public:
   using Quotas = std::vector<std::vector<std::vector<int>>>;
