@@ -22,7 +22,7 @@ struct IntegerModelSize {
 /// The library does not make the program smaller first, whatever the limits say: it then loses optima, and takes
 /// longer.
 ///
-/// One GPU with 4 services and 20 slots takes seconds to minutes. `nodes` stays 0: the library does not tell.
+/// One GPU with 4 services and 20 slots takes seconds to minutes. `nodes` stays 0: the library does not report them.
 [[nodiscard]] Answer solve_by_integer_program(const Problem& problem, const solver::MipLimits& limits);
 
 }  // namespace berth::planner
