@@ -14,84 +14,18 @@
 #include <vector>
 
 #include "base/test_cases.h"
+#include "one_gpu/testing/configurations.h"
 #include "window/check.h"
-#include "window/testing/problems.h"
 
 namespace berth::planner {
 namespace {
 
+using testing::Configurations;
+using testing::does_something;
+using testing::one_gpu_of_tiny;
+using testing::standing_of;
+
 constexpr int kSeeds = berth::testing::by_build(200, 20);
-
-Problem one_gpu_of_tiny(std::uint64_t seed) {
-  Problem problem = testing::tiny_problem(Rng(seed));
-  problem.gpus.resize(1);
-  return problem;
-}
-
-bool does_something(const GpuCase& gpu_case, const Piece& piece) {
-  if (piece.service == kNobody) return false;
-  const KindIndex kind = gpu_case.model.sites[piece.site].kind;
-  const Rates& rates = gpu_case.model.rates[kind][piece.service];
-  if (piece.use != kRetraining) return rates.requests_per_second[piece.use] > 0;
-  const ServiceTerms& terms = gpu_case.problem.services[piece.service];
-  return terms.retraining && !terms.retrains_elsewhere && rates.retraining_slots > 0;
-}
-
-/// Every configuration of pieces that do something, and of pieces of `old` that do not. No service retrains twice.
-class Configurations {
- public:
-  Configurations(const GpuCase& gpu_case, const Configuration& old) : case_(gpu_case), old_(old) {
-    add(SiteIndex(0), 0);
-  }
-  [[nodiscard]] const std::vector<Configuration>& all() const { return all_; }
-
- private:
-  void add(SiteIndex site, std::uint64_t taken) {
-    if (ix(site) == case_.model.sites.size()) {
-      all_.push_back(now_);
-      return;
-    }
-    add(site + 1, taken);
-    if ((taken >> site & 1) != 0) return;
-    for (const Piece& piece : pieces_on(site)) {
-      const bool retrains_already =
-          piece.use == kRetraining && does_something(case_, piece) &&
-          std::ranges::any_of(now_, [&](const Piece& other) {
-            return other.service == piece.service && other.use == kRetraining && does_something(case_, other);
-          });
-      if (retrains_already) continue;
-      now_.push_back(piece);
-      add(site + 1, taken | case_.model.sites[site].clashes);
-      now_.pop_back();
-    }
-  }
-
-  [[nodiscard]] std::vector<Piece> pieces_on(SiteIndex site) const {
-    std::vector<Piece> pieces;
-    for (const ServiceIndex service : indices_of<ServiceIndex>(case_.problem.services)) {
-      const int variants = static_cast<int>(case_.problem.services[service].variants.size());
-      for (int use = kRetraining; use < variants; ++use) {
-        const Piece piece{.site = site, .service = service, .use = use};
-        if (does_something(case_, piece)) pieces.push_back(piece);
-      }
-    }
-    for (const Piece& piece : old_) {
-      if (piece.site == site && !does_something(case_, piece)) pieces.push_back(piece);
-    }
-    return pieces;
-  }
-
-  const GpuCase& case_;
-  const Configuration& old_;
-  Configuration now_;
-  std::vector<Configuration> all_;
-};
-
-Configuration standing_of(const GpuCase& gpu_case) {
-  Configuration pieces;
-  for (const StandingPiece& standing : gpu_case.gpu.standing) pieces.push_back(standing.piece);
-  return pieces;
-}
 
 /// Shares counted piece by piece.
 std::vector<Share> shares_of(const GpuCase& gpu_case, const Configuration& pieces) {

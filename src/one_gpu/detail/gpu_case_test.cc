@@ -9,19 +9,15 @@
 #include <vector>
 
 #include "base/test_cases.h"
+#include "one_gpu/testing/configurations.h"
 #include "window/check.h"
-#include "window/testing/problems.h"
 
 namespace berth::planner {
 namespace {
 
-constexpr int kSeeds = berth::testing::by_build(300, 30);
+using testing::one_gpu_of_tiny;
 
-Problem one_gpu_of_tiny(std::uint64_t seed) {
-  Problem problem = testing::tiny_problem(Rng(seed));
-  problem.gpus.resize(1);
-  return problem;
-}
+constexpr int kSeeds = berth::testing::by_build(300, 30);
 
 /// The least delay of a piece over what may stand before: nothing, or an unowned piece on its site.
 int least_delay(const GpuCase& gpu_case, const Piece& piece) {

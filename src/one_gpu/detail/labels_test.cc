@@ -12,7 +12,9 @@
 #include "base/test_cases.h"
 #include "one_gpu/detail/service_bound.h"
 #include "one_gpu/one_gpu.h"
+#include "one_gpu/testing/continuations.h"
 #include "window/check.h"
+#include "window/testing/exhaustive.h"
 #include "window/testing/problems.h"
 
 namespace berth::planner {
@@ -68,6 +70,33 @@ TEST(Labels, AreWorthWhatTheCheckerSays) {
     }
   }
   EXPECT_GT(judged, 0);
+}
+
+/// Trying every way on from label to label finds what the exhaustive search finds, which asks the checker alone.
+TEST(Labels, LeadToTheBestOfAllSchedules) {
+  int judged = 0;
+  int retraining = 0;
+  for (const std::uint64_t seed : berth::testing::case_seeds(berth::testing::by_build(100, 30))) {
+    SCOPED_TRACE(fmt::format("one_gpu_of_tiny({})", seed));
+    const Problem problem = testing::one_gpu_of_tiny(seed);
+    const std::optional<Answer> truth = testing::Exhaustive(problem, 1'000).solve();
+    const GpuCase gpu_case(problem);
+    if (!truth || gpu_case.first_slot == gpu_case.end()) continue;
+    Arrangements arrangements(gpu_case);
+    Labels labels(gpu_case, arrangements);
+    labels.restart();
+    testing::Continuations continuations(gpu_case, arrangements, labels);
+    const double best = continuations.best(labels[LabelIndex(0)], gpu_case.first_slot);
+    if (truth->is_infeasible) {
+      EXPECT_EQ(best, kNever);
+      continue;
+    }
+    ++judged;
+    if (labels.retrains(ServiceIndex(0))) ++retraining;
+    EXPECT_NEAR(best, truth->objective, 1e-9 * (1 + std::abs(truth->objective)));
+  }
+  EXPECT_GT(judged, 0);
+  EXPECT_GT(retraining, 0);
 }
 
 /// A quarter stands, and a retraining of service 0 is under way.

@@ -17,22 +17,18 @@
 #include "base/test_cases.h"
 #include "one_gpu/detail/one_gpu_search.h"
 #include "one_gpu/detail/service_path.h"
+#include "one_gpu/testing/configurations.h"
 #include "window/check.h"
 #include "window/testing/exhaustive.h"
-#include "window/testing/problems.h"
 
 namespace berth::planner {
 namespace {
 
+using testing::one_gpu_of_tiny;
+
 constexpr int kJudged = berth::testing::by_build(30, 6);
 constexpr std::array<double, 1> kOne = {1};
 constexpr std::array<double, 4> kSeveral = {1, 0.3, 2, 0};
-
-Problem one_gpu_of_tiny(std::uint64_t seed) {
-  Problem problem = testing::tiny_problem(Rng(seed));
-  problem.gpus.resize(1);
-  return problem;
-}
 
 /// Prices in blocks of random lengths: up to `kind_most` per second of a slice, and `progress_most` of a retraining.
 Prices drawn_prices(const GpuCase& gpu_case, Rng& rng, double kind_most, double progress_most) {
