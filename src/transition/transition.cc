@@ -73,7 +73,7 @@ class Writer {
     const auto slices = detail::by_demand(view_, plan_);
     for (const std::vector<HeldAt>& own : slices) {
       if (own.empty()) continue;
-      const auto is_best = detail::tune(view_.demands[at(own.front().held.demand)].need, items_of(view_, own));
+      const auto is_best = detail::tune(view_.demands[at(own.front().held.demand)].need, rates_of(view_, own));
       for (std::size_t i = 0; i < own.size(); ++i) add_target_slice(own[i], (*is_best)[i]);
     }
     std::ranges::sort(answer_.target.slices, {}, &PackedSlice::slice);
