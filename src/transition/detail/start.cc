@@ -32,12 +32,12 @@ class OverlapSearch {
 
   /// A new slice has no demand yet.
   std::vector<Held> run() {
-    site(0, 0);
+    place(0, 0);
     return best_;
   }
 
  private:
-  void site(std::size_t index, int kept) {
+  void place(std::size_t index, int kept) {
     if (++steps_ > kOverlapStepsMax && best_kept_ >= 0) return;
     if (kept + static_cast<int>(kinds_.size() - index) <= best_kept_) return;
     if (index == kinds_.size()) {
@@ -50,11 +50,11 @@ class OverlapSearch {
       const StandingView& stood = view_.standing[index_of(gpu_.standing[i])];
       if (used_[i] || !may_keep(stood, kind)) continue;
       used_[i] = true;
-      try_site(index, kept + 1, {stood.site, stood.demand, gpu_.standing[i]});
+      try_place(index, kept + 1, {stood.site, stood.demand, gpu_.standing[i]});
       used_[i] = false;
     }
     for (std::size_t p = 0; p < offer_.map.sites.size(); ++p) {
-      if (offer_.map.sites[p].kind == kind) try_site(index, kept, {static_cast<int>(p), kNone, kNone});
+      if (offer_.map.sites[p].kind == kind) try_place(index, kept, {static_cast<int>(p), kNone, kNone});
     }
   }
 
@@ -68,11 +68,11 @@ class OverlapSearch {
     return quota > 0;
   }
 
-  void try_site(std::size_t index, int kept, const Held& held) {
+  void try_place(std::size_t index, int kept, const Held& held) {
     if (!offer_.fits(standing_, held.site)) return;
     standing_ |= SiteSet{1} << held.site;
     held_.push_back(held);
-    site(index + 1, kept);
+    place(index + 1, kept);
     held_.pop_back();
     standing_ &= ~(SiteSet{1} << held.site);
   }
@@ -192,13 +192,13 @@ double Starter::waste_of(int gpu) const {
 std::optional<SlicesByGpu> Starter::keep_gpus(std::size_t count, bool fills_room, const Packer& pack) {
   SlicesByGpu plan(view_.gpus.size());
   if (count == 0) {
-    site(wanted_of(fewest_), plan);
+    place(wanted_of(fewest_), plan);
   } else {
     plan = keep_most(count);
     if (fills_room) fill(plan);
     const auto rest = pack_rest(plan, pack);
     if (!rest) return std::nullopt;
-    site(wanted_of(*rest), plan);
+    place(wanted_of(*rest), plan);
   }
   drop_surplus(plan);
   if (!is_complete(view_, plan)) return std::nullopt;
@@ -349,7 +349,7 @@ std::vector<Held> Starter::overlap(const PackedContent& wanted, const GpuPartiti
 }
 
 /// Assigns partitions to free GPUs, the largest overlap first; then those without overlap; then demands to new slices.
-void Starter::site(PackedContent wanted, SlicesByGpu& plan) const {
+void Starter::place(PackedContent wanted, SlicesByGpu& plan) const {
   place_best(wanted, plan);
   for (auto& [partition, count] : wanted.partitions) {
     for (std::size_t gpu = 0; count > 0 && gpu < plan.size(); ++gpu) {

@@ -59,7 +59,7 @@ class Starter {
   [[nodiscard]] std::vector<Rate> lacking(const SlicesByGpu& plan) const;
   [[nodiscard]] std::optional<Packing> pack_rest(const SlicesByGpu& plan, const Packer& pack) const;
   [[nodiscard]] PackedContent wanted_of(const Packing& packing) const;
-  void site(PackedContent wanted, SlicesByGpu& plan) const;
+  void place(PackedContent wanted, SlicesByGpu& plan) const;
   void place_best(PackedContent& wanted, SlicesByGpu& plan) const;
   [[nodiscard]] std::vector<Held> overlap(const PackedContent& wanted, const GpuPartition& partition, int gpu) const;
   void share_out(PackedContent& wanted, SlicesByGpu& plan) const;

@@ -231,9 +231,9 @@ class Builder {
 }  // namespace
 
 int OfferView::site_of(const mig::Placement& placement) const {
-  const auto gpu = map.find_site(placement);
-  ENSURE(gpu.has_value());
-  return *gpu;
+  const auto site = map.find_site(placement);
+  ENSURE(site.has_value());
+  return *site;
 }
 
 Result<TransitionView> view_of(const PackingProblem& problem, const StandingPlan& standing,

@@ -67,7 +67,7 @@ TEST(OfferView, KindsAreAllProfilesAndTheWholeGpu) {
 
 TEST(OfferViewDeathTest, ASiteThatTheModelDoesNotHave) {
   const BareView bare({"L4-24GB"});
-  EXPECT_DEATH((void)bare.view.offers[0].site_of({1, ProfileId::full()}), "site");
+  EXPECT_DEATH((void)bare.view.offers[0].site_of({1, ProfileId::full()}), "site.has_value");
 }
 
 Decimal limited(const Decimal& rate, const Decimal& need) { return std::min(rate, need); }
@@ -188,7 +188,7 @@ TEST(TransitionView, APointThatNobodyMeasuredKeepsThePlansRate) {
 }
 
 /// GPUs of two models in the existing plan and in the packing.
-struct GpuRow {
+struct NewGpuCase {
   const char* name;
   std::vector<std::uint32_t> standing;
   std::vector<std::uint32_t> packed;
@@ -199,7 +199,7 @@ struct GpuRow {
 };
 
 TEST(TransitionView, NewGpusAreWhatTheBudgetBuys) {
-  const GpuRow rows[] = {
+  const NewGpuCase rows[] = {
       {"by count", {}, {0, 0, 1}, {{}, {}}, {{}, {}}, 3, {0, 0, 0, 1, 1, 1}},
       {"existing ones are used first", {0, 0, 1}, {0, 0, 1}, {{}, {}}, {{}, {}}, 3, {0, 1, 1}},
       {"by price", {}, {0, 1}, {2, 5}, {{}, {}}, 7, {0, 0, 0, 1}},
@@ -208,7 +208,7 @@ TEST(TransitionView, NewGpusAreWhatTheBudgetBuys) {
       {"free GPUs: as many as packed", {}, {0, 0, 1}, {0, 4}, {{}, {}}, 4, {0, 0, 1}},
       {"nothing is needed", {0, 1}, {}, {{}, {}}, {{}, {}}, 0, {}},
   };
-  for (const GpuRow& row : rows) {
+  for (const NewGpuCase& row : rows) {
     SCOPED_TRACE(row.name);
     PackingProblem problem;
     problem.offers = {{gpu("A30-24GB"), row.counts[0], row.prices[0]}, {gpu("L4-24GB"), row.counts[1], row.prices[1]}};
