@@ -33,12 +33,12 @@ std::optional<double> judged(const Problem& problem, const Changes& changes) {
 Changes drawn_changes(const SearchState& state, const testing::Continuations& continuations, Rng& rng) {
   Changes changes;
   const GpuCase& gpu_case = state.gpu_case;
-  ArrangementIndex now = state.labels.root().arrangement;
+  Label now = state.labels.root();
   for (SlotIndex t = gpu_case.first_slot; t < gpu_case.end(); ++t) {
     const ArrangementIndex to = continuations.all()[rng.below(continuations.all().size())];
-    if (rng.below(2) == 0 || !continuations.may_follow(now, to)) continue;
+    if (rng.below(2) == 0 || !continuations.may_follow(now, t, to)) continue;
     changes.push_back({.slot = t, .to = state.arrangements[to].pieces});
-    now = to;
+    now.arrangement = to;
   }
   return changes;
 }
@@ -66,7 +66,7 @@ TEST(LocalSearch, OffersReplaceWorseSchedulesOnly) {
     const GpuCase gpu_case(problem);
     if (gpu_case.first_slot == gpu_case.end()) continue;
     SearchState state(gpu_case);
-    testing::Continuations continuations(gpu_case, state.arrangements, state.labels);
+    testing::Continuations continuations(gpu_case, state.arrangements, state.labels, testing::RetrainsInVain::kYes);
     LocalSearch local_search(state);
     Rng rng(seed);
     for (int i = 0; i < 40; ++i) {
@@ -103,7 +103,7 @@ TEST(LocalSearch, EndsWhereNoNeighbourIsBetter) {
     const GpuCase gpu_case(problem);
     if (gpu_case.first_slot == gpu_case.end()) continue;
     SearchState state(gpu_case);
-    testing::Continuations continuations(gpu_case, state.arrangements, state.labels);
+    testing::Continuations continuations(gpu_case, state.arrangements, state.labels, testing::RetrainsInVain::kYes);
     LocalSearch local_search(state);
     local_search.improve();
     EXPECT_FALSE(state.incumbent.has_schedule()) << "nothing to improve on";

@@ -1,4 +1,5 @@
-/// A tiny problem of one GPU as a pass of its search finds it.
+/// A tiny problem of one GPU as a pass of its search finds it. No service retrains in vain: the search leaves that
+/// aside, though where times are rounded it can gain a slot.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +33,7 @@ struct TinySearch {
       : gpu_case(problem),
         state(gpu_case),
         bounds(gpu_case, block_slots),
-        continuations(gpu_case, state.arrangements, state.labels),
+        continuations(gpu_case, state.arrangements, state.labels, RetrainsInVain::kNo),
         change_bound(gpu_case, state.arrangements, state.labels, state.bound, state.incumbent),
         options(gpu_case, state.labels, state.bound) {}
   TinySearch(const TinySearch&) = delete;
