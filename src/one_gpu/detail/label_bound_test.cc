@@ -33,8 +33,8 @@ struct Visited {
   SlotIndex t;
 };
 
-/// Labels of tiny problems, under each legal way of bounding; none retrains in vain, as none of the search does. Returns
-/// how many.
+/// Labels of tiny problems, under each legal way of bounding; none retrains in vain, as none of the search does.
+/// Returns how many.
 int visit_bounded(const std::function<void(const Visited&)>& visit) {
   int visited = 0;
   for (const std::uint64_t seed : berth::testing::case_seeds(kSeeds)) {

@@ -24,6 +24,8 @@ double slack_of(double value) { return 1e-9 * (1 + std::abs(value)); }
 
 /// What the checker of schedules finds it worth; nothing where it is not allowed.
 std::optional<double> judged(const Problem& problem, const Changes& changes) {
+  const auto is_outside = [&](const Change& change) { return change.slot < 0 || change.slot >= problem.slots; };
+  if (std::ranges::any_of(changes, is_outside)) return std::nullopt;
   const Schedule schedule{.gpus = {changes}};
   if (find_fault(problem, schedule)) return std::nullopt;
   return evaluate(problem, schedule).objective;
@@ -43,13 +45,13 @@ Changes drawn_changes(const SearchState& state, const testing::Continuations& co
   return changes;
 }
 
-/// The schedules that differ from one by the slot of one change, or lack one change.
-std::vector<Changes> neighbours_of(const Problem& problem, const Changes& changes) {
+/// The schedules that differ from one by a shift of one change, or lack one change.
+std::vector<Changes> neighbours_of(const Changes& changes) {
   std::vector<Changes> neighbours;
   for (std::size_t i = 0; i < changes.size(); ++i) {
-    for (const SlotIndex slot : Indices<SlotIndex>(problem.slots)) {
+    for (const int shift : {-16, -8, -4, -2, -1, 1, 2, 4, 8, 16}) {
       neighbours.push_back(changes);
-      neighbours.back()[i].slot = slot;
+      neighbours.back()[i].slot += shift;
     }
     neighbours.push_back(changes);
     neighbours.back().erase(neighbours.back().begin() + static_cast<std::ptrdiff_t>(i));
@@ -94,7 +96,6 @@ TEST(LocalSearch, OffersReplaceWorseSchedulesOnly) {
   EXPECT_GT(refused, 0);
 }
 
-/// In such short windows every shift is tried, so that no neighbour is left that is better.
 TEST(LocalSearch, EndsWhereNoNeighbourIsBetter) {
   int improved = 0;
   for (const std::uint64_t seed : berth::testing::case_seeds(berth::testing::by_build(200, 30))) {
@@ -118,7 +119,7 @@ TEST(LocalSearch, EndsWhereNoNeighbourIsBetter) {
       ASSERT_TRUE(value.has_value());
       EXPECT_GE(*value, before - slack_of(before));
       EXPECT_NEAR(*value, state.incumbent.value(), slack_of(*value));
-      for (const Changes& neighbour : neighbours_of(problem, changes)) {
+      for (const Changes& neighbour : neighbours_of(changes)) {
         const std::optional<double> other = judged(problem, neighbour);
         if (other) {
           EXPECT_LE(*other, *value + slack_of(*value));
