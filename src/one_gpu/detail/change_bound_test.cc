@@ -12,6 +12,7 @@
 #include "one_gpu/detail/one_gpu_search.h"
 #include "one_gpu/detail/pool.h"
 #include "one_gpu/detail/search_state.h"
+#include "window/check.h"
 #include "window/testing/problems.h"
 
 namespace berth::planner {
@@ -66,6 +67,26 @@ TEST(ChangeBound, IsNoLessThanThatOfAnyPlacing) {
     }
   }
   EXPECT_GT(judged, 0);
+}
+
+/// The other service leaves its quarter for a half. A retraining that takes the quarter over is done in the only slot,
+/// and its progress is worth nothing then; on a quarter that is created it stays unfinished, which is worth 90.
+TEST(ChangeBound, DoesNotTakeSoonerDoneForBetter) {
+  Problem problem = testing::quarters_problem(2, 1);
+  problem.gpus[0].standing = {{.piece = {.site = SiteIndex(0), .service = ServiceIndex(1), .use = 0}, .ready_in = 0}};
+  problem.services[0].retraining =
+      RetrainingTerms{.is_stale = true, .progress = 0.9, .due_slots = {}, .progress_value = 100};
+  const GpuCase gpu_case(problem);
+  SearchState state(gpu_case);
+  const PriceBound prices(gpu_case, OneGpuSearch(gpu_case).starts(), 2, 1);
+  state.bound.use(prices);
+  state.restart_pass({});
+  ChangeBound change_bound(gpu_case, state.arrangements, state.labels, state.bound, state.incumbent);
+  const Configuration created = {{.site = SiteIndex(1), .service = ServiceIndex(0), .use = kRetraining},
+                                 {.site = SiteIndex(5), .service = ServiceIndex(1), .use = 0}};
+  const std::vector<Share> shares = state.arrangements[state.arrangements.number_of(created)].shares;
+  EXPECT_NEAR(evaluate(problem, {.gpus = {{{.slot = SlotIndex(0), .to = created}}}}).objective, 90, 1e-9);
+  EXPECT_GE(change_bound.of(LabelIndex(0), SlotIndex(0), shares), 90);
 }
 
 }  // namespace

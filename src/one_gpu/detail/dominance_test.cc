@@ -26,7 +26,7 @@ TEST(Dominance, CoversWhatLeadsToNoBetterEnd) {
     Labels labels(gpu_case, arrangements);
     if (labels.root().value == kNever) continue;
     const Dominance dominance(gpu_case, labels);
-    testing::Continuations continuations(gpu_case, arrangements, labels);
+    testing::Continuations continuations(gpu_case, arrangements, labels, testing::RetrainsInVain::kYes);
     Rng rng(seed);
     const auto compare = [&](const Label& a, const Label& b, SlotIndex t) {
       if (labels.arrangement_of(a).alike != labels.arrangement_of(b).alike) return;

@@ -99,7 +99,7 @@ TEST(Expansion, ReachesTheBestChangeOrKnowsWhatItLeavesOut) {
       EXPECT_EQ(all.left_out, kNever);
       EXPECT_GE(std::max(all.reached, all.cutoff), best - rounding_of(best));
       if (best > search.state.cutoff()) ++found;
-      for (const PassLimits& limits : {limited(1, 1), limited(3, 2)}) {
+      for (const PassLimits& limits : {limited(1, 1), limited(3, 2), limited(1 << 29, 1)}) {
         const Expanded some = expand(search, branch, expansion, limits);
         EXPECT_GE(std::max({some.reached, some.cutoff, some.left_out}), best - rounding_of(best));
         if (some.left_out > some.cutoff) ++left_out;

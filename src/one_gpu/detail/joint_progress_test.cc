@@ -55,7 +55,7 @@ std::vector<std::vector<ModelState>> drawn_states(const GpuCase& gpu_case, Label
     }
     if (t == gpu_case.end()) break;
     const ArrangementIndex to = continuations.all()[rng.below(continuations.all().size())];
-    const bool changes = gpu_case.can_change(t) && t >= now.ready && continuations.may_follow(now.arrangement, to);
+    const bool changes = gpu_case.can_change(t) && t >= now.ready && continuations.may_follow(now, t, to);
     // A change is done slot by slot here: what is not ready yet retrains nothing.
     std::optional<Label> child = changes && rng.below(3) == 0 ? labels.change(now, to, t) : std::nullopt;
     if (child && child->ready == t) now = *child;
@@ -91,7 +91,7 @@ TEST(JointProgress, ReachesThePhasesOfEverySchedule) {
     if (of.phases.is_always_fresh()) continue;
     Arrangements arrangements(of.gpu_case);
     Labels labels(of.gpu_case, arrangements);
-    const testing::Continuations continuations(of.gpu_case, arrangements, labels);
+    const testing::Continuations continuations(of.gpu_case, arrangements, labels, testing::RetrainsInVain::kYes);
     Rng rng(seed);
     for (int i = 0; i < 20; ++i) {
       const std::vector<std::vector<ModelState>> states = drawn_states(of.gpu_case, labels, continuations, rng);

@@ -33,7 +33,8 @@ struct Visited {
   SlotIndex t;
 };
 
-/// Labels of tiny problems, under each legal way of bounding. Returns how many.
+/// Labels of tiny problems, under each legal way of bounding; none retrains in vain, as none of the search does.
+/// Returns how many.
 int visit_bounded(const std::function<void(const Visited&)>& visit) {
   int visited = 0;
   for (const std::uint64_t seed : berth::testing::case_seeds(kSeeds)) {
@@ -43,7 +44,7 @@ int visit_bounded(const std::function<void(const Visited&)>& visit) {
     Labels labels(gpu_case, arrangements);
     if (labels.root().value == kNever) continue;
     CaseBounds bounds(gpu_case, 1 + static_cast<int>(seed % 3));
-    Continuations continuations(gpu_case, arrangements, labels);
+    Continuations continuations(gpu_case, arrangements, labels, testing::RetrainsInVain::kNo);
     if (continuations.all().size() > kArrangementsMax) continue;
     for (const Bounding way : bounds.ways()) {
       LabelBound bound(gpu_case, labels);

@@ -85,7 +85,7 @@ TEST(Labels, LeadToTheBestOfAllSchedules) {
     Arrangements arrangements(gpu_case);
     Labels labels(gpu_case, arrangements);
     labels.restart();
-    testing::Continuations continuations(gpu_case, arrangements, labels);
+    testing::Continuations continuations(gpu_case, arrangements, labels, testing::RetrainsInVain::kYes);
     const double best = continuations.best(labels[LabelIndex(0)], gpu_case.first_slot);
     if (truth->is_infeasible) {
       EXPECT_EQ(best, kNever);

@@ -20,11 +20,15 @@
 
 namespace berth::planner::testing {
 
+/// Whether changes may begin a retraining whose progress cannot count: no other one is due, and the model is not stale.
+/// The slice may still be worth something, as it need not be created when it begins to serve.
+enum class RetrainsInVain { kNo, kYes };
+
 class Continuations {
  public:
   /// Keeps references.
-  Continuations(const GpuCase& gpu_case, Arrangements& arrangements, Labels& labels)
-      : case_(gpu_case), arrangements_(arrangements), labels_(labels) {
+  Continuations(const GpuCase& gpu_case, Arrangements& arrangements, Labels& labels, RetrainsInVain in_vain)
+      : case_(gpu_case), arrangements_(arrangements), labels_(labels), in_vain_(in_vain) {
     const Configuration standing = standing_of(gpu_case);
     const Configurations configurations(gpu_case, standing);
     for (const Configuration& pieces : configurations.all()) all_.push_back(arrangements.number_of(pieces));
@@ -47,14 +51,27 @@ class Continuations {
     return label.value + rest_changed(label, t, to, used_by(label));
   }
   /// Whether the pieces that begin do something, pins and neighbours allow them, and something changes at all.
-  [[nodiscard]] bool may_follow(ArrangementIndex from, ArrangementIndex to) const {
+  [[nodiscard]] bool may_follow(const Label& label, SlotIndex t, ArrangementIndex to) const {
+    const ArrangementIndex from = label.arrangement;
     if (from == to || !arrangements_[to].may_begin) return false;
+    if (in_vain_ == RetrainsInVain::kNo && retrains_in_vain(label, t, to)) return false;
     return std::ranges::all_of(arrangements_[to].pieces, [&](const Piece& piece) {
       return does_something(case_, piece) || std::ranges::count(arrangements_[from].pieces, piece) > 0;
     });
   }
 
  private:
+  [[nodiscard]] bool retrains_in_vain(const Label& label, SlotIndex t, ArrangementIndex to) const {
+    for (const ServiceIndex service : indices_of<ServiceIndex>(case_.problem.services)) {
+      const KindIndex kind = arrangements_[to].shares[service].retraining_kind;
+      if (kind < 0 || kind == labels_.share_of(label, service).retraining_kind) continue;
+      const std::vector<SlotIndex>& due = case_.problem.services[service].retraining->due_slots;
+      const bool is_due_later = !due.empty() && due.back() > t;
+      if (!is_due_later && !labels_.state_of(label, service).is_open()) return true;
+    }
+    return false;
+  }
+
   /// Of each service with a budget, the slices changed so far.
   using Used = std::vector<int>;
   /// What decides how a label can continue.
@@ -97,7 +114,7 @@ class Continuations {
   }
 
   [[nodiscard]] double rest_changed(const Label& label, SlotIndex t, ArrangementIndex to, const Used& used) {
-    if (!case_.can_change(t) || !may_follow(label.arrangement, to)) return kNever;
+    if (!case_.can_change(t) || !may_follow(label, t, to)) return kNever;
     const Labels::Mark before = labels_.mark();
     const std::optional<Label> child = labels_.change(label, to, t);
     if (!child) return kNever;
@@ -133,6 +150,7 @@ class Continuations {
   const GpuCase& case_;
   Arrangements& arrangements_;
   Labels& labels_;
+  RetrainsInVain in_vain_;
   std::vector<ArrangementIndex> all_;
   std::map<Situation, double> known_;
 };
@@ -154,7 +172,7 @@ inline void visit_labels(const GpuCase& gpu_case, Labels& labels, const Continua
     for (const LabelIndex number : there) {
       for (int i = 0; i < kChangesOfLabel && gpu_case.can_change(t); ++i) {
         const ArrangementIndex to = continuations.all()[rng.below(continuations.all().size())];
-        if (!continuations.may_follow(labels[number].arrangement, to)) continue;
+        if (!continuations.may_follow(labels[number], t, to)) continue;
         std::optional<Label> child = labels.change(labels[number], to, t);
         if (!child) continue;
         child->parent = number;

@@ -30,26 +30,10 @@ inline void expect_sound(TinySearch& search, const Branch& branch, double slack,
   }
 }
 
-/// Whether a change to these shares begins a retraining that can no longer count.
-[[nodiscard]] inline bool retrains_in_vain(const TinySearch& search, const Branch& branch,
-                                           const std::vector<Share>& shares) {
-  const Labels& labels = search.state.labels;
-  const Label& from = labels[branch.label];
-  for (const ServiceIndex service : indices_of<ServiceIndex>(shares)) {
-    const KindIndex kind = shares[service].retraining_kind;
-    if (kind < 0 || kind == labels.share_of(from, service).retraining_kind) continue;
-    const std::vector<SlotIndex>& due = search.gpu_case.problem.services[service].retraining->due_slots;
-    const bool is_due_later = !due.empty() && due.back() > branch.slot;
-    if (!is_due_later && !labels.state_of(from, service).is_open()) return true;
-  }
-  return false;
-}
-
-/// What changes may be worth that are not among the deals, and retrain nothing in vain.
+/// What changes may be worth that are not among the deals.
 [[nodiscard]] inline double best_without(TinySearch& search, const Branch& branch, const std::vector<Deal>& deals) {
   return best_deal(search, branch, [&](const std::vector<Share>& shares) {
-    const bool is_among = std::ranges::find(deals, shares, &Deal::shares) != deals.end();
-    return !is_among && !retrains_in_vain(search, branch, shares);
+    return std::ranges::find(deals, shares, &Deal::shares) == deals.end();
   });
 }
 
