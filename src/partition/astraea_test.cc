@@ -12,13 +12,10 @@ using testing::gpus;
 using testing::scenario_of;
 using testing::service_everywhere;
 using testing::SightBuilder;
-
-Scenario services_of_one_gpu() {
-  return scenario_of({gpus("A100-80GB", 1)}, {service_everywhere("a"), service_everywhere("b")});
-}
+using testing::two_services_on;
 
 TEST(Astraea, EverybodyGetsAtLeastWhatItsTargetNeeds) {
-  const Scenario scenario = services_of_one_gpu();
+  const Scenario scenario = two_services_on("A100-80GB");
   Astraea astraea(scenario, {});
   SightBuilder world(scenario);
   world.remember(600, {280, 180});
@@ -28,7 +25,7 @@ TEST(Astraea, EverybodyGetsAtLeastWhatItsTargetNeeds) {
 }
 
 TEST(Astraea, KeepsStillWhileNoTargetIsAtRisk) {
-  const Scenario scenario = services_of_one_gpu();
+  const Scenario scenario = two_services_on("A100-80GB");
   Astraea astraea(scenario, {});
   SightBuilder world(scenario);
   world.remember(600, {280, 180});
@@ -40,7 +37,7 @@ TEST(Astraea, KeepsStillWhileNoTargetIsAtRisk) {
 }
 
 TEST(Astraea, GivesMoreWhereATargetIsAtRisk) {
-  const Scenario scenario = services_of_one_gpu();
+  const Scenario scenario = two_services_on("A100-80GB");
   Astraea astraea(scenario, {});
   SightBuilder world(scenario);
   world.remember(600, {380, 180});
@@ -54,7 +51,7 @@ TEST(Astraea, GivesMoreWhereATargetIsAtRisk) {
 }
 
 TEST(Astraea, DecidesOnceAPeriod) {
-  const Scenario scenario = services_of_one_gpu();
+  const Scenario scenario = two_services_on("A100-80GB");
   Astraea astraea(scenario, {.period_seconds = 300});
   SightBuilder world(scenario);
   world.remember(600, {380, 180});
@@ -66,7 +63,7 @@ TEST(Astraea, DecidesOnceAPeriod) {
 }
 
 TEST(Astraea, AGainThatIsTooSmallMovesNothing) {
-  const Scenario scenario = services_of_one_gpu();
+  const Scenario scenario = two_services_on("A100-80GB");
   Astraea astraea(scenario, {.gain_min = 0.9});
   SightBuilder world(scenario);
   world.remember(600, {380, 180});
@@ -76,7 +73,7 @@ TEST(Astraea, AGainThatIsTooSmallMovesNothing) {
 }
 
 TEST(Astraea, LeftoversGoToRetraining) {
-  Scenario scenario = services_of_one_gpu();
+  Scenario scenario = two_services_on("A100-80GB");
   scenario.services[1].retraining = testing::retraining_of(600, 100, 200);
   scenario.services[1].accuracy = {.before_micro = 600'000, .after_micro = 900'000};
   Astraea astraea(scenario, {});
@@ -108,7 +105,7 @@ TEST(Astraea, LaysOutFleetsOfSeveralModelsAndOnesThatCannotBeCut) {
 }
 
 TEST(Astraea, SaysWhatIsMissing) {
-  const Scenario crowded = scenario_of({gpus("T4-16GB", 1)}, {service_everywhere("a"), service_everywhere("b")});
+  const Scenario crowded = two_services_on("T4-16GB");
   EXPECT_TRUE(std::holds_alternative<Infeasible>(Astraea(crowded, {}).decide(SightBuilder(crowded).sight())));
 }
 

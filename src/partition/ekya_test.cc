@@ -14,6 +14,7 @@ using testing::gpus;
 using testing::scenario_of;
 using testing::service_everywhere;
 using testing::SightBuilder;
+using testing::two_services_on;
 
 // ---- the thief alone
 
@@ -56,12 +57,8 @@ TEST(Thief, LooksBeyondQuantaThatBringNothing) {
 
 // ---- the policy
 
-Scenario two_services() {
-  return scenario_of({gpus("A100-80GB", 1)}, {service_everywhere("a"), service_everywhere("b")});
-}
-
 TEST(Ekya, ComputeGoesWhereTheLoadIs) {
-  const Scenario scenario = two_services();
+  const Scenario scenario = two_services_on("A100-80GB");
   Ekya ekya(scenario, {});
   SightBuilder world(scenario);
   world.remember(600, {450, 80});
@@ -71,7 +68,7 @@ TEST(Ekya, ComputeGoesWhereTheLoadIs) {
 }
 
 TEST(Ekya, DecidesAtWindowsAndAtNewsOfRetrainingOnly) {
-  Scenario scenario = two_services();
+  Scenario scenario = two_services_on("A100-80GB");
   scenario.services[0].retraining = testing::retraining_of(400, 100, 100);
   scenario.services[0].accuracy = {.before_micro = 500'000, .after_micro = 900'000};
   Ekya ekya(scenario, {.period_seconds = 200});
@@ -92,7 +89,7 @@ TEST(Ekya, DecidesAtWindowsAndAtNewsOfRetrainingOnly) {
 }
 
 TEST(Ekya, ARetrainingThatGainsNothingGetsNothing) {
-  Scenario scenario = two_services();
+  Scenario scenario = two_services_on("A100-80GB");
   scenario.services[0].retraining = testing::retraining_of(200, 0, 150);
   scenario.services[0].accuracy = {.before_micro = 900'000, .after_micro = 901'000};
   Ekya ekya(scenario, {});
@@ -104,7 +101,7 @@ TEST(Ekya, ARetrainingThatGainsNothingGetsNothing) {
 }
 
 TEST(Ekya, PicksTheVariantThatKeepsUp) {
-  Scenario scenario = two_services();
+  Scenario scenario = two_services_on("A100-80GB");
   scenario.services[0].accuracy = {.before_micro = 900'000, .after_micro = 900'000};
   const ServiceSpec fast = service_everywhere("fast", 300);
   scenario.services[0].variants = {
@@ -137,7 +134,7 @@ TEST(Ekya, SaysWhatIsMissing) {
   const Scenario nowhere = scenario_of({gpus("T4-16GB", 1)}, {testing::service_with("a", {{"A30", "1g.6gb", 10}})});
   const Decision unservable = Ekya(nowhere, {}).decide(SightBuilder(nowhere).sight());
   ASSERT_TRUE(std::holds_alternative<Infeasible>(unservable));
-  const Scenario crowded = scenario_of({gpus("T4-16GB", 1)}, {service_everywhere("a"), service_everywhere("b")});
+  const Scenario crowded = two_services_on("T4-16GB");
   EXPECT_TRUE(std::holds_alternative<Infeasible>(Ekya(crowded, {}).decide(SightBuilder(crowded).sight())));
 }
 

@@ -13,13 +13,10 @@ using testing::gpus;
 using testing::scenario_of;
 using testing::service_everywhere;
 using testing::SightBuilder;
-
-Scenario services_of_an_a30() {
-  return scenario_of({gpus("A30", 1)}, {service_everywhere("a"), service_everywhere("b")});
-}
+using testing::two_services_on;
 
 TEST(Migrator, ComputeGoesWhereTheLoadIs) {
-  const Scenario scenario = services_of_an_a30();
+  const Scenario scenario = two_services_on("A30");
   Migrator migrator(scenario, {});
   SightBuilder world(scenario);
   world.remember(600, {280, 60});
@@ -32,7 +29,7 @@ TEST(Migrator, ComputeGoesWhereTheLoadIs) {
 }
 
 TEST(Migrator, SolvesOnceAPeriodAndAtNewsOfRetraining) {
-  Scenario scenario = services_of_an_a30();
+  Scenario scenario = two_services_on("A30");
   scenario.services[0].retraining = testing::retraining_of(400, 100, 70);
   scenario.services[0].accuracy = {.before_micro = 400'000, .after_micro = 900'000};
   Migrator migrator(scenario, {.period_seconds = 200});
@@ -52,7 +49,7 @@ TEST(Migrator, SolvesOnceAPeriodAndAtNewsOfRetraining) {
 }
 
 TEST(Migrator, ARetrainingNearItsEndIsNotTakenOffItsSlice) {
-  Scenario scenario = services_of_an_a30();
+  Scenario scenario = two_services_on("A30");
   scenario.services[0].retraining = testing::retraining_of(800, 100, 100);
   scenario.services[0].accuracy = {.before_micro = 400'000, .after_micro = 900'000};
   Migrator migrator(scenario, {.period_seconds = 400, .gap_allowed = 0});
@@ -72,7 +69,7 @@ TEST(Migrator, ARetrainingNearItsEndIsNotTakenOffItsSlice) {
 }
 
 TEST(Migrator, StaysWhereNothingIsGained) {
-  const Scenario scenario = services_of_an_a30();
+  const Scenario scenario = two_services_on("A30");
   Migrator migrator(scenario, {.period_seconds = 50});
   SightBuilder world(scenario);
   world.remember(600, {280, 60});
@@ -93,7 +90,7 @@ TEST(Migrator, LaysOutFleetsOfSeveralModelsAndOnesThatCannotBeCut) {
 }
 
 TEST(Migrator, SaysWhatIsMissing) {
-  const Scenario crowded = scenario_of({gpus("T4-16GB", 1)}, {service_everywhere("a"), service_everywhere("b")});
+  const Scenario crowded = two_services_on("T4-16GB");
   EXPECT_TRUE(std::holds_alternative<Infeasible>(Migrator(crowded, {}).decide(SightBuilder(crowded).sight())));
 }
 

@@ -16,21 +16,9 @@ namespace {
 constexpr std::uint64_t kSeeds = berth::testing::by_build(40, 12);
 
 Problem any_problem(std::uint64_t seed, int rules_percent) {
-  testing::Shape shape{.gpus = {"A30-24GB", "A30-24GB"}};
-  shape.services = 3;
-  shape.slots = 10;
+  testing::Shape shape = testing::shape_of_market({"A30-24GB", "A30-24GB"}, rules_percent);
   shape.samples = 1 + static_cast<int>(seed % 3);
-  shape.start_seconds_min = 0;
-  shape.start_seconds_max = 3;
-  shape.retraining_percent = 60;
-  shape.rules_percent = rules_percent;
-  shape.oddities_percent = 60;
   return testing::ProblemGenerator(shape, Rng(seed)).draw();
-}
-
-const std::vector<SlotIndex>& starts() {
-  static const std::vector<SlotIndex> slots = {SlotIndex(0), SlotIndex(4)};
-  return slots;
 }
 
 /// Whatever a schedule without faults is worth, services value it no higher than what they take at any prices, and
@@ -41,7 +29,7 @@ TEST(FleetDemand, NoScheduleIsWorthMoreThanWhatServicesTakeAndItsPiecesCost) {
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     const Problem problem = any_problem(seed, seed % 2 == 0 ? 0 : 20);
     const Terms terms(problem);
-    const PriceFrame frame(terms, starts());
+    const PriceFrame frame(terms, testing::starts_of_market());
     Demand demand(frame);
     Rng rng = Rng(seed).split("schedule");
     for (int turn = 0; turn < 10; ++turn) {
@@ -68,7 +56,7 @@ TEST(FleetDemand, WhatIsTakenIsTheSlopeOfTheValue) {
     SCOPED_TRACE(seed);
     const Problem problem = any_problem(seed, 20);
     const Terms terms(problem);
-    const PriceFrame frame(terms, starts());
+    const PriceFrame frame(terms, testing::starts_of_market());
     Demand demand(frame);
     Rng rng = Rng(seed).split("prices");
     const std::vector<double> prices = testing::any_prices(demand.price_max(), demand.scales(), rng);
@@ -95,7 +83,7 @@ TEST(FleetDemand, AnAlwaysFreshServiceTakesTheBestCapacityOfEachSlot) {
       service.outside_progress.clear();
     }
     const Terms terms(problem);
-    const PriceFrame frame(terms, starts());
+    const PriceFrame frame(terms, testing::starts_of_market());
     Demand demand(frame);
     Rng rng = Rng(seed).split("prices");
     const std::vector<double> prices = testing::any_prices(demand.price_max(), demand.scales(), rng);
@@ -129,7 +117,7 @@ TEST(FleetDemand, FloorsAndBudgetsAreTakenAtTheirPrices) {
   problem.services[0].outside_floor_rate = 4;
   problem.services[0].changes_max = 6;
   const Terms terms(problem);
-  const PriceFrame frame(terms, starts());
+  const PriceFrame frame(terms, testing::starts_of_market());
   Demand demand(frame);
   const PricePlaces& places = frame.places[0];
   std::vector<double> prices(frame.prices, 0);
@@ -163,7 +151,7 @@ TEST(FleetDemand, AStaleModelIsDoneWhenThatIsWorthMostBeyondItsProgress) {
                                          .fresh_value = 10 * rng.unit()};
     const RetrainingTerms& terms_of_model = *service.retraining;
     const Terms terms(problem);
-    const PriceFrame frame(terms, starts());
+    const PriceFrame frame(terms, testing::starts_of_market());
     Demand demand(frame);
     std::vector<double> prices(frame.prices, 0);
     for (double& price : prices) price = 0.8 * rng.unit();
@@ -219,7 +207,7 @@ TEST(FleetDemand, LevelsAddUpToWhatIsTakenAtAPrice) {
     SCOPED_TRACE(seed);
     const Problem problem = any_problem(seed, 0);
     const Terms terms(problem);
-    const PriceFrame frame(terms, starts());
+    const PriceFrame frame(terms, testing::starts_of_market());
     Demand demand(frame);
     Rng rng = Rng(seed).split("prices");
     for (const ServiceIndex service : indices_of<ServiceIndex>(problem.services)) {

@@ -36,19 +36,8 @@ double score_gain_of_one_more(const Problem& problem, const Schedule& schedule, 
   return state_of(Terms(more), longer).score() - state_of(Terms(problem), schedule).score();
 }
 
-/// All that a test needs of one fleet.
-struct Fleet {
-  explicit Fleet(std::uint64_t seed) : problem(any_problem(seed)) {
-    Rng rng = Rng(seed).split("schedule");
-    schedule = testing::any_schedule(problem, rng);
-  }
-  Fleet(const Fleet&) = delete;  // the terms point to the problem
-  Fleet& operator=(const Fleet&) = delete;
-  ~Fleet() = default;
-
-  Problem problem;
-  Terms terms{problem};
-  std::optional<Schedule> schedule;
+struct Fleet : testing::ScheduledFleet {
+  explicit Fleet(std::uint64_t seed) : ScheduledFleet(any_problem(seed), seed) {}
 };
 
 template <class Visit>

@@ -18,14 +18,8 @@ constexpr std::uint64_t kCountedSeeds = 30;
 constexpr int kEverySlot = 1;
 
 /// Three GPUs, half of the time with every rule, and a random schedule of them.
-struct Fleet {
-  explicit Fleet(std::uint64_t seed) : problem(draw(seed)) {
-    Rng rng = Rng(seed).split("schedule");
-    schedule = testing::any_schedule(problem, rng);
-  }
-  Fleet(const Fleet&) = delete;  // the terms point to the problem
-  Fleet& operator=(const Fleet&) = delete;
-  ~Fleet() = default;
+struct Fleet : testing::ScheduledFleet {
+  explicit Fleet(std::uint64_t seed) : ScheduledFleet(draw(seed), seed) {}
 
   static Problem draw(std::uint64_t seed) {
     testing::Shape shape{.gpus = {"A30-24GB", "A100-80GB", "A30-24GB"}};
@@ -40,10 +34,6 @@ struct Fleet {
   [[nodiscard]] Responder responder() const {
     return {terms, make_grid(terms, {SlotIndex(3), SlotIndex(7), SlotIndex(12)}, {}), kEverySlot};
   }
-
-  Problem problem;
-  Terms terms{problem};
-  std::optional<Schedule> schedule;
 };
 
 bool retrains(const Path& path, ServiceIndex service) {

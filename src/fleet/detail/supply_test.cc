@@ -18,20 +18,8 @@ constexpr int kAll = 1'000'000;
 constexpr double kNoSpread = 1e-12;  ///< the best pieces alone, and those that are worth the same
 
 Problem any_problem(std::uint64_t seed, int rules_percent) {
-  testing::Shape shape{.gpus = {"A30-24GB", "A100-80GB"}};
-  shape.services = 3;
-  shape.slots = 10;
-  shape.start_seconds_min = 0;
-  shape.start_seconds_max = 3;
-  shape.retraining_percent = 60;
-  shape.rules_percent = rules_percent;
-  shape.oddities_percent = 60;
-  return testing::ProblemGenerator(shape, Rng(seed)).draw();
-}
-
-const std::vector<SlotIndex>& starts() {
-  static const std::vector<SlotIndex> slots = {SlotIndex(0), SlotIndex(4)};
-  return slots;
+  return testing::ProblemGenerator(testing::shape_of_market({"A30-24GB", "A100-80GB"}, rules_percent), Rng(seed))
+      .draw();
 }
 
 /// The tables of one problem, and prices for it.
@@ -51,7 +39,7 @@ struct Market {
   Problem problem;
   Rng rng;
   Terms terms{problem};
-  PriceFrame frame{terms, starts()};
+  PriceFrame frame{terms, testing::starts_of_market()};
   Demand demand{frame};
   Supply supply{frame};
   std::vector<double> prices;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "fleet/detail/price_frame.h"
@@ -65,6 +67,25 @@ namespace berth::planner::testing {
     prices.push_back(rng.below(5) == 0 ? 0 : most * 1.1 * rng.unit());
   }
   return prices;
+}
+
+/// Few GPUs in short windows, most services retraining: supply and demand are counted there piece by piece.
+[[nodiscard]] inline Shape shape_of_market(std::vector<std::string> gpus, int rules_percent) {
+  Shape shape{.gpus = std::move(gpus)};
+  shape.services = 3;
+  shape.slots = 10;
+  shape.start_seconds_min = 0;
+  shape.start_seconds_max = 3;
+  shape.retraining_percent = 60;
+  shape.rules_percent = rules_percent;
+  shape.oddities_percent = 60;
+  return shape;
+}
+
+/// The slots at which the blocks of prices of these windows begin.
+[[nodiscard]] inline const std::vector<SlotIndex>& starts_of_market() {
+  static const std::vector<SlotIndex> slots = {SlotIndex(0), SlotIndex(4)};
+  return slots;
 }
 
 }  // namespace berth::planner::testing

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "fleet/state.h"
@@ -109,5 +111,20 @@ inline void draw_changes(const Problem& problem, GpuIndex gpu, Rng& rng, Schedul
   }
   return schedule;
 }
+
+/// A problem with its terms, and a random schedule of it where one was found.
+struct ScheduledFleet {
+  ScheduledFleet(Problem of, std::uint64_t seed) : problem(std::move(of)) {
+    Rng rng = Rng(seed).split("schedule");
+    schedule = any_schedule(problem, rng);
+  }
+  ScheduledFleet(const ScheduledFleet&) = delete;  // the terms point to the problem
+  ScheduledFleet& operator=(const ScheduledFleet&) = delete;
+  ~ScheduledFleet() = default;
+
+  Problem problem;
+  fleet::Terms terms{problem};
+  std::optional<Schedule> schedule;
+};
 
 }  // namespace berth::planner::testing

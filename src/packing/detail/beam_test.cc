@@ -86,14 +86,12 @@ std::vector<LimitedRow> rows_for(const Instance& instance, std::int64_t price) {
 TEST(Beam, FindsTheLeastPriceAndProvesThatNoneIsLower) {
   int judged = 0;
   int proven = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
-    const auto solved = reference::draw_solved(seed);
-    if (!solved || !solved->optimum) continue;
+  for (const auto& [seed, solved] : reference::solved_cases(kCases)) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     ++judged;
-    const Instance& instance = solved->instance;
+    const Instance& instance = solved.instance;
     Search search(instance);
-    const PlanLimits at = at_price(solved->price());
+    const PlanLimits at = at_price(solved.price());
     const BeamAnswer found = search.run(at, kWide, rows_for(instance, at.price_max));
     ASSERT_FALSE(found.is_proven_none);
     ASSERT_TRUE(found.plan.has_value());
@@ -110,15 +108,13 @@ TEST(Beam, FindsTheLeastPriceAndProvesThatNoneIsLower) {
 TEST(Beam, KeepsEveryLimitAndProvesOnlyWhatIsTrue) {
   int found = 0;
   int proven = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
-    const auto solved = reference::draw_solved(seed);
-    if (!solved || !solved->optimum) continue;
+  for (const auto& [seed, solved] : reference::solved_cases(kCases)) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    const Instance& instance = solved->instance;
+    const Instance& instance = solved.instance;
     Rng rng = Rng(seed).split("limits");
     for (const std::size_t width : {std::size_t{1}, std::size_t{4}, kWide}) {
-      PlanLimits limits = at_price(solved->price() + static_cast<std::int64_t>(rng.below(3)) - 1);
-      if (rng.below(2) == 0) limits.slices_max = solved->optimum->slices + static_cast<std::int64_t>(rng.below(5)) - 2;
+      PlanLimits limits = at_price(solved.price() + static_cast<std::int64_t>(rng.below(3)) - 1);
+      if (rng.below(2) == 0) limits.slices_max = solved.optimum->slices + static_cast<std::int64_t>(rng.below(5)) - 2;
       if (rng.below(3) == 0) limits.gpus_max = static_cast<std::int64_t>(rng.below(6));
       Search search(instance);
       const bool has_rows = rng.below(2) == 0;
@@ -128,10 +124,10 @@ TEST(Beam, KeepsEveryLimitAndProvesOnlyWhatIsTrue) {
         ++found;
         ASSERT_FALSE(answer.is_proven_none);
         ASSERT_EQ(search.find_fault(*answer.plan, limits), std::nullopt);
-        ASSERT_GE(limits.price_max, solved->price());
+        ASSERT_GE(limits.price_max, solved.price());
       }
       // The optimum's slices are those of a plan of the least price, with its largest free slice.
-      const bool is_possible = limits.price_max >= solved->price() && limits.slices_max >= solved->optimum->slices &&
+      const bool is_possible = limits.price_max >= solved.price() && limits.slices_max >= solved.optimum->slices &&
                                limits.gpus_max == PlanLimits::kNone;
       if (answer.is_proven_none) {
         ++proven;
@@ -145,24 +141,23 @@ TEST(Beam, KeepsEveryLimitAndProvesOnlyWhatIsTrue) {
 
 TEST(Beam, FindsRoomForExtraSlices) {
   int judged = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
-    const auto solved = reference::draw_solved(seed);
-    if (!solved || !solved->optimum || solved->optimum->largest_free.sms == 0) continue;
-    if (std::ranges::any_of(solved->instance.offers, [](const OfferedGpus& offer) { return offer.price == 0; }))
+  for (const auto& [seed, solved] : reference::solved_cases(kCases)) {
+    if (solved.optimum->largest_free.sms == 0) continue;
+    if (std::ranges::any_of(solved.instance.offers, [](const OfferedGpus& offer) { return offer.price == 0; }))
       continue;
     SCOPED_TRACE("seed " + std::to_string(seed));
-    const Instance& instance = solved->instance;
+    const Instance& instance = solved.instance;
     bool is_found = false;
     for (std::size_t k = 0; k < instance.kinds.size(); ++k) {
       const reference::FreeSize size{instance.kinds[k].sms, instance.kinds[k].length};
-      if (!instance.kinds[k].is_plain || size < solved->optimum->largest_free) continue;
+      if (!instance.kinds[k].is_plain || size < solved.optimum->largest_free) continue;
       for (std::uint32_t pool = 0; pool < instance.pool_count; ++pool) {
         Search search(instance);
-        PlanLimits limits{.price_max = solved->price(), .extra = Counts(instance.kinds.size(), 0), .extra_pool = pool};
+        PlanLimits limits{.price_max = solved.price(), .extra = Counts(instance.kinds.size(), 0), .extra_pool = pool};
         ++limits.extra[k];
         const BeamAnswer answer = search.run(limits, kWide);
         if (!answer.plan) continue;
-        ASSERT_EQ(size, solved->optimum->largest_free) << "kind " << k << " is larger than any that stays free";
+        ASSERT_EQ(size, solved.optimum->largest_free) << "kind " << k << " is larger than any that stays free";
         ASSERT_EQ(search.find_fault(*answer.plan, limits), std::nullopt);
         is_found = true;
       }
@@ -175,11 +170,10 @@ TEST(Beam, FindsRoomForExtraSlices) {
 
 TEST(Beam, LimitsTheGpusOfEachOffer) {
   int judged = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
-    const auto solved = reference::draw_solved(seed);
-    if (!solved || !solved->optimum || solved->instance.offers.size() < 2) continue;
+  for (const auto& [seed, solved] : reference::solved_cases(kCases)) {
+    if (solved.instance.offers.size() < 2) continue;
     SCOPED_TRACE("seed " + std::to_string(seed));
-    PackingProblem limited = solved->problem;
+    PackingProblem limited = solved.problem;
     Rng rng = Rng(seed).split("offers");
     PlanLimits limits;
     limits.offer_gpus_max.emplace();
@@ -191,7 +185,7 @@ TEST(Beam, LimitsTheGpusOfEachOffer) {
     const auto truth = exhaustive.solve();
     if (exhaustive.has_given_up()) continue;
     ++judged;
-    Search search(solved->instance);
+    Search search(solved.instance);
     const BeamAnswer answer = search.run(limits, kWide);
     ASSERT_EQ(answer.plan.has_value(), truth.has_value());
     if (!answer.plan) continue;
@@ -202,37 +196,31 @@ TEST(Beam, LimitsTheGpusOfEachOffer) {
 
 TEST(Beam, WidensUntilItKnows) {
   constexpr std::array<std::size_t, 3> kWidths = {1, 8, kWide};
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases / 2)) {
-    const auto solved = reference::draw_solved(seed);
-    if (!solved || !solved->optimum) continue;
-    const Instance& instance = solved->instance;
+  for (const auto& [seed, solved] : reference::solved_cases(kCases / 2)) {
+    const Instance& instance = solved.instance;
     std::vector<GpuFiller> fillers;
     for (std::uint32_t o = 0; o < instance.offers.size(); ++o) fillers.emplace_back(instance, o);
     Budget budget{.nodes_max = 2'000'000};
-    const PlanLimits limits{.price_max = solved->price(), .extra = Counts(instance.kinds.size(), 0)};
+    const PlanLimits limits{.price_max = solved.price(), .extra = Counts(instance.kinds.size(), 0)};
     const BeamAnswer answer = Beam(instance, fillers, limits, {}, budget).run_wider(kWidths);
     ASSERT_TRUE(answer.plan.has_value()) << "seed " << seed;
   }
 }
 
 TEST(Beam, ProvesNothingWithoutABudget) {
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases / 4)) {
-    const auto solved = reference::draw_solved(seed);
-    if (!solved || !solved->optimum) continue;
-    Search search(solved->instance);
+  for (const auto& [seed, solved] : reference::solved_cases(kCases / 4)) {
+    Search search(solved.instance);
     for (const std::int64_t nodes_max : {0, 1, 5, 50}) {
       search.budget() = {.nodes_max = nodes_max};
-      ASSERT_FALSE(search.run(at_price(solved->price()), kWide).is_proven_none) << "seed " << seed;
+      ASSERT_FALSE(search.run(at_price(solved.price()), kWide).is_proven_none) << "seed " << seed;
     }
   }
 }
 
 TEST(Beam, GivesTheSameAnswerTwice) {
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases / 4)) {
-    const auto solved = reference::draw_solved(seed);
-    if (!solved || !solved->optimum) continue;
-    const PlanLimits limits = at_price(solved->price() + 1);
-    ASSERT_EQ(Search(solved->instance).run(limits, 8).plan, Search(solved->instance).run(limits, 8).plan);
+  for (const auto& [seed, solved] : reference::solved_cases(kCases / 4)) {
+    const PlanLimits limits = at_price(solved.price() + 1);
+    ASSERT_EQ(Search(solved.instance).run(limits, 8).plan, Search(solved.instance).run(limits, 8).plan);
   }
 }
 

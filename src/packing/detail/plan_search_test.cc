@@ -52,16 +52,14 @@ std::optional<std::string> find_fault(const Instance& instance, const FoundPlan&
 TEST(PlanSearch, TheCheapestPlanHasTheLeastPrice) {
   int judged = 0;
   int proven = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
-    const auto solved = reference::draw_solved(seed);
-    if (!solved || !solved->optimum) continue;
+  for (const auto& [seed, solved] : reference::solved_cases(kCases)) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     ++judged;
     Budget budget{.nodes_max = kNodes};
-    const auto plan = PlanSearch(solved->instance, budget).cheapest();
+    const auto plan = PlanSearch(solved.instance, budget).cheapest();
     ASSERT_TRUE(plan.has_value());
-    ASSERT_EQ(find_fault(solved->instance, *plan), std::nullopt);
-    ASSERT_EQ(plan->price, solved->price());
+    ASSERT_EQ(find_fault(solved.instance, *plan), std::nullopt);
+    ASSERT_EQ(plan->price, solved.price());
     ASSERT_LE(plan->bound, plan->price);
     if (plan->bound == plan->price) ++proven;
   }
@@ -162,10 +160,8 @@ Freed free_largest(const Instance& instance, PlanSearch& search, const FoundPlan
 
 TEST(PlanSearch, KeepsTheLargestSliceFreeThenTakesTheFewestSlices) {
   int judged = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
-    const auto solved = reference::draw_solved(seed);
-    if (!solved || !solved->optimum) continue;
-    const Instance& instance = solved->instance;
+  for (const auto& [seed, solved] : reference::solved_cases(kCases)) {
+    const Instance& instance = solved.instance;
     if (std::ranges::any_of(instance.offers, [](const OfferedGpus& offer) { return offer.price == 0; })) continue;
     SCOPED_TRACE("seed " + std::to_string(seed));
     Budget budget{.nodes_max = kNodes};
@@ -173,8 +169,8 @@ TEST(PlanSearch, KeepsTheLargestSliceFreeThenTakesTheFewestSlices) {
     const auto cheapest = search.cheapest();
     ASSERT_TRUE(cheapest.has_value());
     Freed freed = free_largest(instance, search, *cheapest);
-    ASSERT_LE(freed.size, solved->optimum->largest_free);
-    ASSERT_TRUE(!freed.is_sure || freed.size == solved->optimum->largest_free);
+    ASSERT_LE(freed.size, solved.optimum->largest_free);
+    ASSERT_TRUE(!freed.is_sure || freed.size == solved.optimum->largest_free);
     std::int64_t slices = INT64_MAX;
     for (FoundPlan& plan : freed.plans) {
       const std::int64_t before = plan.slices;
@@ -187,7 +183,7 @@ TEST(PlanSearch, KeepsTheLargestSliceFreeThenTakesTheFewestSlices) {
     }
     if (!freed.is_sure) continue;
     ++judged;
-    ASSERT_EQ(slices, solved->optimum->slices);
+    ASSERT_EQ(slices, solved.optimum->slices);
   }
   EXPECT_GT(judged * 10, static_cast<int>(kCases) * 3);
 }

@@ -52,13 +52,11 @@ TEST(CountLimits, AreThoseOfTheOffers) {
 TEST(Relaxation, BoundIsAtMostTheOptimum) {
   int judged = 0;
   int tight = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
-    const auto solved = reference::draw_solved(seed);
-    if (!solved || !solved->optimum) continue;
+  for (const auto& [seed, solved] : reference::solved_cases(kCases)) {
     ++judged;
-    const Relaxation relaxation = relax(solved->instance, by_price(solved->instance));
-    ASSERT_LE(relaxation.bound, solved->price()) << "seed " << seed;
-    if (relaxation.bound == solved->price()) ++tight;
+    const Relaxation relaxation = relax(solved.instance, by_price(solved.instance));
+    ASSERT_LE(relaxation.bound, solved.price()) << "seed " << seed;
+    if (relaxation.bound == solved.price()) ++tight;
   }
   EXPECT_GT(judged * 2, static_cast<int>(kCases));
   EXPECT_GT(tight * 2, judged);
@@ -67,13 +65,11 @@ TEST(Relaxation, BoundIsAtMostTheOptimum) {
 TEST(Relaxation, BoundOfSlicesIsAtMostTheFewest) {
   int judged = 0;
   int tight = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
-    const auto solved = reference::draw_solved(seed);
-    if (!solved || !solved->optimum) continue;
+  for (const auto& [seed, solved] : reference::solved_cases(kCases)) {
     ++judged;
-    const Relaxation relaxation = relax(solved->instance, by_slices(solved->instance, solved->price()));
-    ASSERT_LE(relaxation.bound, solved->optimum->slices) << "seed " << seed;
-    if (relaxation.bound == solved->optimum->slices) ++tight;
+    const Relaxation relaxation = relax(solved.instance, by_slices(solved.instance, solved.price()));
+    ASSERT_LE(relaxation.bound, solved.optimum->slices) << "seed " << seed;
+    if (relaxation.bound == solved.optimum->slices) ++tight;
   }
   EXPECT_GT(judged * 2, static_cast<int>(kCases));
   EXPECT_GT(tight * 2, judged);
@@ -83,20 +79,19 @@ TEST(Relaxation, BoundOfSlicesIsAtMostTheFewest) {
 // the least price is the same.
 TEST(Relaxation, BoundWithAnExtraSliceIsAtMostTheOptimum) {
   int judged = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
-    const auto solved = reference::draw_solved(seed);
-    if (!solved || !solved->optimum || solved->optimum->largest_free.sms == 0) continue;
-    const Instance& instance = solved->instance;
+  for (const auto& [seed, solved] : reference::solved_cases(kCases)) {
+    if (solved.optimum->largest_free.sms == 0) continue;
+    const Instance& instance = solved.instance;
     std::int64_t least = INT64_MAX;
     for (std::size_t k = 0; k < instance.kinds.size(); ++k) {
       const reference::FreeSize size{instance.kinds[k].sms, instance.kinds[k].length};
-      if (!instance.kinds[k].is_plain || size != solved->optimum->largest_free) continue;
+      if (!instance.kinds[k].is_plain || size != solved.optimum->largest_free) continue;
       RelaxedProblem problem = by_price(instance);
       ++problem.extra[k];
       least = std::min(least, relax(instance, problem).bound);
     }
     ++judged;
-    ASSERT_LE(least, solved->price()) << "seed " << seed;
+    ASSERT_LE(least, solved.price()) << "seed " << seed;
   }
   EXPECT_GT(judged, 0);
 }
@@ -168,10 +163,8 @@ TEST(Relaxation, EveryPlanSatisfiesTheRows) {
 
 TEST(Relaxation, TheTightestRowComesFirst) {
   int judged = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases / 3)) {
-    const auto solved = reference::draw_solved(seed);
-    if (!solved || !solved->optimum) continue;
-    const Instance& instance = solved->instance;
+  for (const auto& [seed, solved] : reference::solved_cases(kCases / 3)) {
+    const Instance& instance = solved.instance;
     const Relaxation relaxation = relax(instance, by_price(instance));
     if (relaxation.rows.empty()) continue;
     ++judged;
@@ -187,12 +180,10 @@ TEST(Relaxation, TheTightestRowComesFirst) {
 
 TEST(Relaxation, TheFractionalOptimumServesEveryDemand) {
   int judged = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
-    const auto solved = reference::draw_solved(seed);
-    if (!solved || !solved->optimum) continue;
+  for (const auto& [seed, solved] : reference::solved_cases(kCases)) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     ++judged;
-    const Instance& instance = solved->instance;
+    const Instance& instance = solved.instance;
     const Relaxation relaxation = relax(instance, by_price(instance));
     ASSERT_EQ(relaxation.mean_covers.size(), instance.demands.size());
     ASSERT_EQ(relaxation.covers.size(), instance.demands.size());

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/test_cases.h"
 #include "packing/detail/instance.h"
 #include "packing/testing/problems.h"
 #include "packing/testing/reference.h"
@@ -34,6 +36,22 @@ inline std::optional<SolvedProblem> draw_solved(std::uint64_t seed) {
   solved.optimum = exhaustive.solve();
   if (exhaustive.has_given_up()) return std::nullopt;
   return solved;
+}
+
+/// The problem of a seed that has a plan.
+struct SolvedCase {
+  std::uint64_t seed = 0;
+  SolvedProblem solved;
+};
+
+/// The solved problems of `count` seeds (see `case_seeds`) that have an optimum.
+inline std::deque<SolvedCase> solved_cases(std::uint64_t count) {
+  std::deque<SolvedCase> cases;
+  for (const std::uint64_t seed : berth::testing::case_seeds(count)) {
+    std::optional<SolvedProblem> solved = draw_solved(seed);
+    if (solved && solved->optimum) cases.push_back({.seed = seed, .solved = *std::move(solved)});
+  }
+  return cases;
 }
 
 /// The kind of an instance, or nothing.

@@ -68,6 +68,11 @@ inline Scenario scenario_of(std::vector<FleetEntry> fleet, std::vector<ServiceSp
   return scenario;
 }
 
+/// One GPU for two services that run everywhere.
+inline Scenario two_services_on(const std::string& gpu) {
+  return scenario_of({gpus(gpu, 1)}, {service_everywhere("a"), service_everywhere("b")});
+}
+
 /// A scenario of `gpu_count` GPUs drawn from `models` and services that run on a random part of the kinds of slices.
 inline Scenario random_scenario(Rng& rng, const std::vector<std::string>& models, std::uint32_t gpu_count,
                                 std::uint32_t service_count) {

@@ -182,10 +182,7 @@ Size least_by_trial(const Asked& asked, std::int64_t changes) {
 
 TEST(SizeCurve, IsTheLeastSizeOfSlicesThatMeetTheNeed) {
   int judged = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
-    const auto drawn = TransitionGenerator(seed).draw();
-    if (!drawn) continue;
-    const TransitionView view = *view_of(drawn->problem, drawn->standing, drawn->fewest);
+  for (const auto& [seed, drawn, view] : drawn_cases(kCases)) {
     Rng rng = Rng(seed).split("curve");
     for (int d = 0; d < static_cast<int>(view.demands.size()); ++d) {
       if (view.demands[ix(d)].need == 0) continue;
@@ -258,11 +255,8 @@ TEST(SizeCurve, OfALargeDemandIsFlat) {
 TEST(ChangesBound, IsAtMostTheFewestChangesOfAllPlans) {
   int judged = 0;
   int tight = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
-    const auto drawn = TransitionGenerator(seed).draw();
-    if (!drawn) continue;
+  for (const auto& [seed, drawn, view] : drawn_cases(kCases)) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    const TransitionView view = *view_of(drawn->problem, drawn->standing, drawn->fewest);
     const auto fewest = EveryPlan(view).fewest();
     if (!fewest) continue;
     ASSERT_LT(*fewest, INT64_MAX) << "the fewest GPUs are a plan";

@@ -25,15 +25,12 @@ Improved improved(const TransitionCase& drawn, const TransitionView& view, std::
 
 TEST(Improve, FindsTheFewestChangesAndProvesThem) {
   int judged = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
-    const auto drawn = TransitionGenerator(seed).draw();
-    if (!drawn) continue;
+  for (const auto& [seed, drawn, view] : drawn_cases(kCases)) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    const TransitionView view = *view_of(drawn->problem, drawn->standing, drawn->fewest);
     const auto fewest = EveryPlan(view).fewest();
     if (!fewest) continue;
     ++judged;
-    const Improved best = improved(*drawn, view, 2'000'000);
+    const Improved best = improved(drawn, view, 2'000'000);
     ASSERT_EQ(find_plan_fault(view, best.plan), std::nullopt);
     ASSERT_EQ(changes_of(view, best.plan), *fewest);
     ASSERT_EQ(best.bound, *fewest);
@@ -42,16 +39,13 @@ TEST(Improve, FindsTheFewestChangesAndProvesThem) {
 }
 
 TEST(Improve, IsLegalAndNoWorseThanTheFallbackWithAnyBudget) {
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
-    const auto drawn = TransitionGenerator(seed).draw();
-    if (!drawn) continue;
-    const TransitionView view = *view_of(drawn->problem, drawn->standing, drawn->fewest);
+  for (const auto& [seed, drawn, view] : drawn_cases(kCases)) {
     GpuRoom room(view);
-    const auto fallback = Starter(view, drawn->problem, drawn->fewest.packing, room).keep_gpus(0, false, first_fit);
+    const auto fallback = Starter(view, drawn.problem, drawn.fewest.packing, room).keep_gpus(0, false, first_fit);
     const auto fewest = EveryPlan(view).fewest();
     for (const std::int64_t nodes_max : {0, 1, 10, 100, 2'000}) {
       SCOPED_TRACE("seed " + std::to_string(seed) + ", " + std::to_string(nodes_max) + " nodes");
-      const Improved best = improved(*drawn, view, nodes_max);
+      const Improved best = improved(drawn, view, nodes_max);
       ASSERT_EQ(find_plan_fault(view, best.plan), std::nullopt);
       ASSERT_LE(changes_of(view, best.plan), changes_of(view, *fallback));
       ASSERT_LE(best.bound, fewest.value_or(changes_of(view, best.plan)));
@@ -62,12 +56,9 @@ TEST(Improve, IsLegalAndNoWorseThanTheFallbackWithAnyBudget) {
 }
 
 TEST(Improve, GivesTheSameAnswerTwice) {
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases / 5)) {
-    const auto drawn = TransitionGenerator(seed).draw();
-    if (!drawn) continue;
-    const TransitionView view = *view_of(drawn->problem, drawn->standing, drawn->fewest);
-    const Improved first = improved(*drawn, view, 500);
-    const Improved second = improved(*drawn, view, 500);
+  for (const auto& [seed, drawn, view] : drawn_cases(kCases / 5)) {
+    const Improved first = improved(drawn, view, 500);
+    const Improved second = improved(drawn, view, 500);
     ASSERT_EQ(first.plan, second.plan) << "seed " << seed;
     ASSERT_EQ(first.bound, second.bound) << "seed " << seed;
     ASSERT_EQ(first.nodes, second.nodes) << "seed " << seed;

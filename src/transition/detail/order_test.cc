@@ -178,11 +178,8 @@ TEST(Order, EveryStepIsLegal) {
   int temporary = 0;
   int spare = 0;
   int retunes = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
-    const auto drawn = TransitionGenerator(seed).draw();
-    if (!drawn) continue;
+  for (const auto& [seed, drawn, view] : drawn_cases(kCases)) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    const TransitionView view = *view_of(drawn->problem, drawn->standing, drawn->fewest);
     Rng rng = Rng(seed).split("order");
     const auto plan = any_plan(view, rng);
     if (!plan) continue;
@@ -201,10 +198,7 @@ TEST(Order, EveryStepIsLegal) {
 }
 
 TEST(Order, NoStepIsDoneTwice) {
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases / 3)) {
-    const auto drawn = TransitionGenerator(seed).draw();
-    if (!drawn) continue;
-    const TransitionView view = *view_of(drawn->problem, drawn->standing, drawn->fewest);
+  for (const auto& [seed, drawn, view] : drawn_cases(kCases / 3)) {
     Rng rng = Rng(seed).split("order");
     const auto plan = any_plan(view, rng);
     if (!plan) continue;

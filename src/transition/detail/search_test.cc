@@ -107,11 +107,8 @@ std::vector<int> all_gpus(const TransitionView& view) {
 
 TEST(GpuSearch, FindsTheFewestChangesOfAllPlans) {
   int judged = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
-    const auto drawn = TransitionGenerator(seed).draw();
-    if (!drawn) continue;
+  for (const auto& [seed, drawn, view] : drawn_cases(kCases)) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    const TransitionView view = *view_of(drawn->problem, drawn->standing, drawn->fewest);
     const auto fewest = EveryPlan(view).fewest();
     if (!fewest) continue;
     ++judged;
@@ -148,11 +145,8 @@ std::vector<bool> settled_by(const TransitionView& view, const SlicesByGpu& plan
 TEST(GpuSearch, LeavesTheOtherGpusAsTheyAre) {
   int judged = 0;
   int better = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
-    const auto drawn = TransitionGenerator(seed).draw();
-    if (!drawn) continue;
+  for (const auto& [seed, drawn, view] : drawn_cases(kCases)) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    const TransitionView view = *view_of(drawn->problem, drawn->standing, drawn->fewest);
     Rng rng = Rng(seed).split("search");
     const auto before = any_plan(view, rng);
     if (!before) continue;
@@ -195,11 +189,8 @@ TEST(GpuSearch, LeavesTheOtherGpusAsTheyAre) {
 }
 
 TEST(GpuSearch, FillsAPlanInWhichSlicesAreMissing) {
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases / 3)) {
-    const auto drawn = TransitionGenerator(seed).draw();
-    if (!drawn) continue;
+  for (const auto& [seed, drawn, view] : drawn_cases(kCases / 3)) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    const TransitionView view = *view_of(drawn->problem, drawn->standing, drawn->fewest);
     Rng rng = Rng(seed).split("missing");
     auto before = any_plan(view, rng);
     if (!before || view.gpus.empty()) continue;

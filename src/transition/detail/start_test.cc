@@ -51,10 +51,7 @@ PackedSlice small_slice(std::uint32_t gpu, int start, std::uint32_t demand) {
 }
 
 TEST(PlanLists, HoldEverySliceOnce) {
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases / 4)) {
-    const auto drawn = TransitionGenerator(seed).draw();
-    if (!drawn) continue;
-    const TransitionView view = *view_of(drawn->problem, drawn->standing, drawn->fewest);
+  for (const auto& [seed, drawn, view] : drawn_cases(kCases / 4)) {
     Rng rng = Rng(seed).split("lists");
     const auto plan = any_plan(view, rng);
     if (!plan) continue;
@@ -101,11 +98,8 @@ bool add_any(const TransitionView& view, SlicesByGpu& plan, Rng& rng) {
 
 TEST(IsComplete, AsAPlanWithoutFault) {
   int incomplete = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
-    const auto drawn = TransitionGenerator(seed).draw();
-    if (!drawn) continue;
+  for (const auto& [seed, drawn, view] : drawn_cases(kCases)) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    const TransitionView view = *view_of(drawn->problem, drawn->standing, drawn->fewest);
     Rng rng = Rng(seed).split("complete");
     auto plan = any_plan(view, rng);
     if (!plan || plan->empty()) continue;
@@ -141,13 +135,10 @@ TEST(IsComplete, KeepsTheLimits) {
 }
 
 TEST(Starter, TheFallbackIsAlwaysFound) {
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
-    const auto drawn = TransitionGenerator(seed).draw();
-    if (!drawn) continue;
+  for (const auto& [seed, drawn, view] : drawn_cases(kCases)) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    const TransitionView view = *view_of(drawn->problem, drawn->standing, drawn->fewest);
     GpuRoom room(view);
-    const auto plan = Starter(view, drawn->problem, drawn->fewest.packing, room).keep_gpus(0, false, refuses);
+    const auto plan = Starter(view, drawn.problem, drawn.fewest.packing, room).keep_gpus(0, false, refuses);
     ASSERT_TRUE(plan.has_value());
     ASSERT_EQ(find_plan_fault(view, *plan), std::nullopt);
   }
@@ -179,13 +170,10 @@ TEST(Starter, APackingThatExistsStaysAsItIs) {
 
 TEST(Starter, PlansThatKeepGpusAreComplete) {
   int found = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
-    const auto drawn = TransitionGenerator(seed).draw();
-    if (!drawn) continue;
+  for (const auto& [seed, drawn, view] : drawn_cases(kCases)) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    const TransitionView view = *view_of(drawn->problem, drawn->standing, drawn->fewest);
     GpuRoom room(view);
-    Starter starter(view, drawn->problem, drawn->fewest.packing, room);
+    Starter starter(view, drawn.problem, drawn.fewest.packing, room);
     for (std::size_t count = 1; count <= starter.keepers().size() + 1; ++count) {
       for (const bool fills_room : {false, true}) {
         const auto plan = starter.keep_gpus(count, fills_room, first_fit);
@@ -236,46 +224,48 @@ TEST(Starter, TheRestIsASmallerProblem) {
   EXPECT_GT(asked, 0);
 }
 
+/// A transition made by hand, to start from. Keeps a reference to the problem.
+struct ByHand {
+  ByHand(const PackingProblem& problem, const Packing& stands, const Packing& of_fewest)
+      : fewest{.packing = of_fewest, .score = {}, .unused = {}},
+        view(*view_of(problem, {problem.demands, stands}, fewest)),
+        room(view),
+        starter(view, problem, fewest.packing, room) {}
+  packing::PackResult fewest;
+  TransitionView view;
+  GpuRoom room;
+  Starter starter;
+};
+
 // "a" needs one slice more: in the free room of its GPU if that is filled, otherwise on another GPU, which is too much.
 TEST(Starter, FillsTheRoomBesideWhatStays) {
   const PackingProblem problem = problem_of({{"a", 3}});
-  const StandingPlan standing = {problem.demands, {{0}, {small_slice(0, 0, 0), small_slice(0, 1, 0)}}};
-  packing::PackResult fewest;
-  fewest.packing = {{0}, {small_slice(0, 0, 0), small_slice(0, 1, 0), small_slice(0, 2, 0)}};
-  const TransitionView view = *view_of(problem, standing, fewest);
-  GpuRoom room(view);
-  Starter starter(view, problem, fewest.packing, room);
-  const auto filled = starter.keep_gpus(1, true, refuses);
+  ByHand of(problem, {{0}, {small_slice(0, 0, 0), small_slice(0, 1, 0)}},
+            {{0}, {small_slice(0, 0, 0), small_slice(0, 1, 0), small_slice(0, 2, 0)}});
+  const auto filled = of.starter.keep_gpus(1, true, refuses);
   ASSERT_TRUE(filled.has_value());
-  EXPECT_EQ(changes_of(view, *filled), 1);
-  EXPECT_EQ(starter.keep_gpus(1, false, first_fit), std::nullopt);
+  EXPECT_EQ(changes_of(of.view, *filled), 1);
+  EXPECT_EQ(of.starter.keep_gpus(1, false, first_fit), std::nullopt);
 }
 
 // One slice of 2 is fewer than two of 1.
 TEST(Starter, FillsWithTheSmallestSliceThatCoversTheShortage) {
   const PackingProblem problem = problem_of({{"a", 3}});
-  const StandingPlan standing = {problem.demands, {{0}, {small_slice(0, 0, 0)}}};
-  packing::PackResult fewest;
-  fewest.packing = {{0}, {small_slice(0, 0, 0), small_slice(0, 1, 0), small_slice(0, 2, 0)}};
-  const TransitionView view = *view_of(problem, standing, fewest);
-  GpuRoom room(view);
-  const auto filled = Starter(view, problem, fewest.packing, room).keep_gpus(1, true, refuses);
+  ByHand of(problem, {{0}, {small_slice(0, 0, 0)}},
+            {{0}, {small_slice(0, 0, 0), small_slice(0, 1, 0), small_slice(0, 2, 0)}});
+  const auto filled = of.starter.keep_gpus(1, true, refuses);
   ASSERT_TRUE(filled.has_value());
-  EXPECT_EQ(changes_of(view, *filled), 1);
+  EXPECT_EQ(changes_of(of.view, *filled), 1);
 }
 
 TEST(Starter, WhatStaysCountsWithItsBestPoint) {
   PackingProblem problem = problem_of({{"a", 2}});
   std::vector<PerformancePoint>& points = problem.tables[0].points;
   points.insert(points.begin() + 1, {points[0].gpu, points[0].profile, 8, 1, Decimal(2), Decimal(20)});
-  const StandingPlan standing = {problem.demands, {{0}, {small_slice(0, 0, 0)}}};
-  packing::PackResult fewest;
-  fewest.packing = {{0}, {small_slice(0, 3, 0)}};
-  const TransitionView view = *view_of(problem, standing, fewest);
-  GpuRoom room(view);
-  const auto plan = Starter(view, problem, fewest.packing, room).keep_gpus(1, true, refuses);
+  ByHand of(problem, {{0}, {small_slice(0, 0, 0)}}, {{0}, {small_slice(0, 3, 0)}});
+  const auto plan = of.starter.keep_gpus(1, true, refuses);
   ASSERT_TRUE(plan.has_value());
-  EXPECT_EQ(changes_of(view, *plan), 0);
+  EXPECT_EQ(changes_of(of.view, *plan), 0);
 }
 
 // What fills the room covers the whole need: the slice that stayed is to spare then.
@@ -283,40 +273,31 @@ TEST(Starter, DropsWhatNewSlicesMakeSurplus) {
   PackingProblem problem = problem_of({{"a", 4}});
   problem.tables[0].points = {problem.tables[0].points[0], problem.tables[0].points[1]};
   problem.tables[0].points[1].requests_per_second = Decimal(4);
-  const StandingPlan standing = {problem.demands, {{0}, {small_slice(0, 0, 0)}}};
-  packing::PackResult fewest;
-  fewest.packing = {{0}, {small_slice(0, 0, 0), small_slice(0, 1, 0), small_slice(0, 2, 0), small_slice(0, 3, 0)}};
-  const TransitionView view = *view_of(problem, standing, fewest);
-  GpuRoom room(view);
-  const auto plan = Starter(view, problem, fewest.packing, room).keep_gpus(1, true, refuses);
+  ByHand of(problem, {{0}, {small_slice(0, 0, 0)}},
+            {{0}, {small_slice(0, 0, 0), small_slice(0, 1, 0), small_slice(0, 2, 0), small_slice(0, 3, 0)}});
+  const auto plan = of.starter.keep_gpus(1, true, refuses);
   ASSERT_TRUE(plan.has_value());
   EXPECT_EQ((*plan)[0].size(), 1U);
-  EXPECT_EQ(changes_of(view, *plan), 2);
+  EXPECT_EQ(changes_of(of.view, *plan), 2);
 }
 
 TEST(Starter, KeepsNoMoreThanTheNeedTakes) {
   const PackingProblem problem = problem_of({{"a", 2}});
-  StandingPlan standing = {problem.demands, {{0, 0}, {}}};
-  for (int start = 0; start < 4; ++start) standing.packing.slices.push_back(small_slice(0, start, 0));
-  standing.packing.slices.push_back(small_slice(1, 0, 0));
-  packing::PackResult fewest;
-  fewest.packing = {{0}, {small_slice(0, 0, 0), small_slice(0, 1, 0)}};
-  const TransitionView view = *view_of(problem, standing, fewest);
-  GpuRoom room(view);
-  const auto plan = Starter(view, problem, fewest.packing, room).keep_gpus(1, true, refuses);
+  Packing stands = {{0, 0}, {}};
+  for (int start = 0; start < 4; ++start) stands.slices.push_back(small_slice(0, start, 0));
+  stands.slices.push_back(small_slice(1, 0, 0));
+  ByHand of(problem, stands, {{0}, {small_slice(0, 0, 0), small_slice(0, 1, 0)}});
+  const auto plan = of.starter.keep_gpus(1, true, refuses);
   ASSERT_TRUE(plan.has_value());
   EXPECT_EQ((*plan)[0].size(), 2U);
   EXPECT_TRUE((*plan)[1].empty());
 }
 
 TEST(Starter, GpusThatKeepMostComeFirst) {
-  for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
-    const auto drawn = TransitionGenerator(seed).draw();
-    if (!drawn) continue;
+  for (const auto& [seed, drawn, view] : drawn_cases(kCases)) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    const TransitionView view = *view_of(drawn->problem, drawn->standing, drawn->fewest);
     GpuRoom room(view);
-    Starter starter(view, drawn->problem, drawn->fewest.packing, room);
+    Starter starter(view, drawn.problem, drawn.fewest.packing, room);
     const auto kept_at = [&](int gpu) {
       return std::ranges::count_if(view.standing,
                                    [&](const StandingView& stood) { return stood.gpu == gpu && stood.best > 0; });

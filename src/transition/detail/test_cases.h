@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "base/rng.h"
+#include "base/test_cases.h"
 #include "mig/catalogue.h"
 #include "packing/testing/first_fit.h"
 #include "packing/testing/reference.h"
@@ -172,6 +174,25 @@ class TransitionGenerator {
   TransitionSize size_;
   TransitionCase drawn_;
 };
+
+/// A transition of a seed, and its view.
+struct DrawnCase {
+  std::uint64_t seed = 0;
+  TransitionCase drawn;
+  TransitionView view;
+};
+
+/// The cases of `count` seeds (see `case_seeds`), without the seeds that give none. The views keep pointers into them.
+[[nodiscard]] inline std::deque<DrawnCase> drawn_cases(std::uint64_t count) {
+  std::deque<DrawnCase> cases;
+  for (const std::uint64_t seed : berth::testing::case_seeds(count)) {
+    std::optional<TransitionCase> drawn = TransitionGenerator(seed).draw();
+    if (!drawn) continue;
+    DrawnCase& each = cases.emplace_back(DrawnCase{.seed = seed, .drawn = std::move(*drawn), .view = {}});
+    each.view = *view_of(each.drawn.problem, each.drawn.standing, each.drawn.fewest);
+  }
+  return cases;
+}
 
 /// Some choice of points carries the need and leaves no slice to spare.
 inline bool is_tight_somehow(Rate need, const std::vector<SliceRates>& items) {

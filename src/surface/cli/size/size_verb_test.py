@@ -3,7 +3,6 @@
 
 import json
 import os
-import pty
 import re
 import signal
 import subprocess
@@ -14,6 +13,9 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(os.environ.get("BERTH_SOURCE_DIR", Path(__file__).resolve().parents[4]))
+sys.path.insert(0, str(ROOT / "src/surface/cli/shared"))
+from terminal import run_on_terminal  # noqa: E402
+
 PROGRAM = os.environ.get("BERTH_PROGRAM", str(ROOT / "build/release/berth"))
 DATA = os.environ.get("BERTH_DATA", "")
 EXAMPLE = ROOT / "examples/quickstart"
@@ -216,21 +218,7 @@ class Size(unittest.TestCase):
 
     def test_progress_on_a_terminal_only(self):
         command = [PROGRAM, "size", str(self.example(1)), "--attainment", "0.8", "--policies", "shared"]
-        terminal, child_end = pty.openpty()
-        environment = dict(os.environ, TERM="xterm")
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=child_end, env=environment)
-        os.close(child_end)
-        shown = b""
-        while True:
-            try:
-                piece = os.read(terminal, 65536)
-            except OSError:  # the other end is closed
-                break
-            if not piece:
-                break
-            shown += piece
-        os.close(terminal)
-        process.communicate(timeout=DEADLINE_SECONDS)
+        process, _, shown = run_on_terminal(command, DEADLINE_SECONDS)
         self.assertEqual(process.returncode, 0)
         self.assertRegex(shown.decode(), r"shared +with 1 GPU +1/1  \[[#.]{24}\] +\d+ %  0:\d\d")
         self.assertTrue(shown.endswith(b"\r\x1b[K"))
