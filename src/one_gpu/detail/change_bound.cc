@@ -112,11 +112,12 @@ ChangeBound::WithKept ChangeBound::with_kept(const Wish& wish, const KindSet& cr
     ModelState state = labels_.state_of(label, service);
     const bool was_open = state.is_open();
     run_until(wish, service, end, state, served);
-    // Whether sooner done is better cannot be said here; a new piece may be ready later than it is here.
+    // Whether sooner done is better cannot be said here. A new piece may be ready later than it is here, and a standing
+    // one may end, though its service retrains elsewhere.
     if (was_open && !state.is_open()) {
       gets_done = true;
       const bool trains_anew = wish.shares[service].retraining_kind != wish.kept[service].retraining_kind;
-      if (trains_anew) return {.value = label.bound, .gets_done = true};
+      if (trains_anew || case_.standing_progress[service] > 0) return {.value = label.bound, .gets_done = true};
     }
     if (bound_.has_prices()) alone += bound_.prices().from(service, end, wish.shares[service].bundle, state);
     models_.push_back(state);

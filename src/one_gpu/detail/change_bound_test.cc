@@ -69,6 +69,33 @@ TEST(ChangeBound, IsNoLessThanThatOfAnyPlacing) {
   EXPECT_GT(judged, 0);
 }
 
+/// Prices and a search with a root label, to ask for the bounds of its changes.
+struct Asked {
+  explicit Asked(const Problem& problem)
+      : gpu_case(problem),
+        state(gpu_case),
+        prices(gpu_case, OneGpuSearch(gpu_case).starts(), 2, 1),
+        change_bound(gpu_case, state.arrangements, state.labels, state.bound, state.incumbent) {
+    state.bound.use(prices);
+    state.restart_pass({});
+  }
+  /// Of a change of the root in slot 0.
+  double bound_of(const Configuration& to) {
+    const std::vector<Share> shares = state.arrangements[state.arrangements.number_of(to)].shares;
+    return change_bound.of(LabelIndex(0), SlotIndex(0), shares);
+  }
+  GpuCase gpu_case;
+  SearchState state;
+  PriceBound prices;
+  ChangeBound change_bound;
+};
+
+double worth_of(const Problem& problem, const Configuration& to) {
+  const Schedule schedule = {.gpus = {{{.slot = SlotIndex(0), .to = to}}}};
+  EXPECT_EQ(find_fault(problem, schedule), std::nullopt);
+  return evaluate(problem, schedule).objective;
+}
+
 /// The other service leaves its quarter for a half. A retraining that takes the quarter over is done in the only slot,
 /// and its progress is worth nothing then; on a quarter that is created it stays unfinished, which is worth 90.
 TEST(ChangeBound, DoesNotTakeSoonerDoneForBetter) {
@@ -76,17 +103,23 @@ TEST(ChangeBound, DoesNotTakeSoonerDoneForBetter) {
   problem.gpus[0].standing = {{.piece = {.site = SiteIndex(0), .service = ServiceIndex(1), .use = 0}, .ready_in = 0}};
   problem.services[0].retraining =
       RetrainingTerms{.is_stale = true, .progress = 0.9, .due_slots = {}, .progress_value = 100};
-  const GpuCase gpu_case(problem);
-  SearchState state(gpu_case);
-  const PriceBound prices(gpu_case, OneGpuSearch(gpu_case).starts(), 2, 1);
-  state.bound.use(prices);
-  state.restart_pass({});
-  ChangeBound change_bound(gpu_case, state.arrangements, state.labels, state.bound, state.incumbent);
   const Configuration created = {{.site = SiteIndex(1), .service = ServiceIndex(0), .use = kRetraining},
                                  {.site = SiteIndex(5), .service = ServiceIndex(1), .use = 0}};
-  const std::vector<Share> shares = state.arrangements[state.arrangements.number_of(created)].shares;
-  EXPECT_NEAR(evaluate(problem, {.gpus = {{{.slot = SlotIndex(0), .to = created}}}}).objective, 90, 1e-9);
-  EXPECT_GE(change_bound.of(LabelIndex(0), SlotIndex(0), shares), 90);
+  EXPECT_NEAR(worth_of(problem, created), 90, 1e-9);
+  EXPECT_GE(Asked(problem).bound_of(created), 90);
+}
+
+/// A retraining that lowers the accuracy, on a slice that is handed over to serve: it is never done.
+TEST(ChangeBound, DoesNotCountOnAStandingRetrainingThatEnds) {
+  Problem problem = testing::quarters_problem(1, 4);
+  problem.gpus[0].standing = {
+      {.piece = {.site = SiteIndex(4), .service = ServiceIndex(0), .use = kRetraining}, .ready_in = 0}};
+  ServiceTerms& service = problem.services[0];
+  service.variants[0].accuracy_after = 0.5;
+  service.retrains_elsewhere = true;
+  service.retraining = RetrainingTerms{.is_stale = true, .progress = 0.5, .due_slots = {}};
+  const Configuration serves = {{.site = SiteIndex(4), .service = ServiceIndex(0), .use = 0}};
+  EXPECT_GE(Asked(problem).bound_of(serves), worth_of(problem, serves));
 }
 
 }  // namespace
