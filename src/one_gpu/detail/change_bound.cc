@@ -112,13 +112,12 @@ ChangeBound::WithKept ChangeBound::with_kept(const Wish& wish, const KindSet& cr
     ModelState state = labels_.state_of(label, service);
     const bool was_open = state.is_open();
     run_until(wish, service, end, state, served);
-    // Whether sooner done is better cannot be said here. A new piece may be ready later than it is here, and a standing
-    // one may end, though its service retrains elsewhere.
     if (was_open && !state.is_open()) {
       gets_done = true;
-      const bool trains_anew = wish.shares[service].retraining_kind != wish.kept[service].retraining_kind;
-      if (trains_anew || case_.standing_progress[service] > 0) return {.value = label.bound, .gets_done = true};
+      // The new piece may be ready later than it is here, and it is not known which is better.
+      if (times_[service].trains_from > wish.slot) return {.value = label.bound, .gets_done = true};
     }
+    if (may_lose_by_done(wish, service, was_open, end, state)) return {.value = label.bound, .gets_done = true};
     if (bound_.has_prices()) alone += bound_.prices().from(service, end, wish.shares[service].bundle, state);
     models_.push_back(state);
   }
@@ -128,6 +127,19 @@ ChangeBound::WithKept ChangeBound::with_kept(const Wish& wish, const KindSet& cr
   }
   const double together = joint_from(wish, end);
   return {.value = served + (bound_.has_prices() ? std::min(alone, together) : together), .gets_done = gets_done};
+}
+
+/// Whether a retraining that is done until `end` may be worth less than one that is not: a piece that retrains here need
+/// not be there, or so soon.
+bool ChangeBound::may_lose_by_done(const Wish& wish, ServiceIndex service, bool was_open, SlotIndex end,
+                                   const ModelState& state) const {
+  if (case_.loses_by_done[service] == 0) return false;
+  if (wish.shares[service].retraining_kind < 0 && case_.standing_progress[service] <= 0) return false;
+  if (was_open && !state.is_open()) return true;
+  const auto& retraining = case_.problem.services[service].retraining;
+  if (!retraining) return false;
+  const auto due = std::ranges::upper_bound(retraining->due_slots, wish.slot);
+  return due != retraining->due_slots.end() && *due <= end;
 }
 
 /// Sets when each service's pieces are ready; gives the slot in which all are.

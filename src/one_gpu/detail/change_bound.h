@@ -53,6 +53,8 @@ class ChangeBound {
   [[nodiscard]] KindSet kinds_to_begin(const Wish& wish) const;
   [[nodiscard]] double of_fewer(const Wish& wish, const KindSet& useful, double bound);
   [[nodiscard]] WithKept with_kept(const Wish& wish, const KindSet& creates);
+  [[nodiscard]] bool may_lose_by_done(const Wish& wish, ServiceIndex service, bool was_open, SlotIndex end,
+                                      const ModelState& state) const;
   [[nodiscard]] SlotIndex set_times(const Wish& wish, const KindSet& creates);
   void run_until(const Wish& wish, ServiceIndex service, SlotIndex end, ModelState& state, double& served) const;
   [[nodiscard]] double joint_from(const Wish& wish, SlotIndex end);

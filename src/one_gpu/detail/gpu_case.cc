@@ -30,6 +30,10 @@ GpuCase::GpuCase(const Problem& whole)
     const bool loses = std::ranges::any_of(
         terms.variants, [](const VariantTerms& variant) { return variant.accuracy_after < variant.accuracy_before; });
     loses_by_swap.push_back(waits && loses ? 1 : 0);
+    const bool prefers_unfinished =
+        terms.retraining && terms.retraining->progress_value > terms.retraining->fresh_value;
+    const bool keeps = terms.retraining && terms.retraining->keeps_unfinished && !terms.retraining->due_slots.empty();
+    loses_by_done.push_back(loses || prefers_unfinished || keeps ? 1 : 0);
     for (const KindIndex kind : Indices<KindIndex>(rooms.kinds())) {
       const double slots = model.rates[kind][service].retraining_slots;
       progress_rates.push_back(terms.retraining && !terms.retrains_elsewhere && slots > 0 ? 1 / slots : 0);

@@ -47,12 +47,15 @@ struct GpuCase {
   const ModelTerms& model;
   const GpuTerms& gpu;
   Rooms rooms;
-  std::vector<Served> served;             ///< [service]
-  std::vector<Bundles> bundles;           ///< [service]
-  SlotIndex first_slot = SlotIndex(0);    ///< existing pieces are ready and free from here on; at most problem.slots
-  std::vector<int> start_slots;           ///< [service], the least that a serving piece needs to get ready
-  int retraining_start_slots = 0;         ///< likewise of a retraining piece
-  std::vector<char> loses_by_swap;        ///< [service]
+  std::vector<Served> served;           ///< [service]
+  std::vector<Bundles> bundles;         ///< [service]
+  SlotIndex first_slot = SlotIndex(0);  ///< existing pieces are ready and free from here on; at most problem.slots
+  std::vector<int> start_slots;         ///< [service], the least that a serving piece needs to get ready
+  int retraining_start_slots = 0;       ///< likewise of a retraining piece
+  std::vector<char> loses_by_swap;      ///< [service]
+  /// [service] A schedule may be worth less because a retraining is done sooner: it lowers an accuracy, unfinished
+  /// progress is worth more than a fresh model, or progress is kept when the next retraining is due.
+  std::vector<char> loses_by_done;
   std::vector<double> progress_rates;     ///< [service x kinds + kind]
   std::vector<double> standing_progress;  ///< [service], of standing pieces although the service retrains elsewhere
 };
