@@ -5,7 +5,8 @@
 /// detail/joint_bound.h (all services together, without places) or detail/price_bound.h (each service alone, at prices;
 /// if models become stale) prove that it cannot exceed the best known schedule by more than the allowed gap. Passes go
 /// from narrow to wide; the bounds of labels that a pass leaves out are kept, so that the bound of the answer is always
-/// proven.
+/// proven, for schedules in which no change only moves slices and no model is retrained that is never stale: the search
+/// does not consider others (docs/planner.md).
 #pragma once
 
 #include "window/limits.h"

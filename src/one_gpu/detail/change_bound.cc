@@ -130,7 +130,7 @@ ChangeBound::WithKept ChangeBound::with_kept(const Wish& wish, const KindSet& cr
 }
 
 /// Whether a retraining that is done until `end` may be worth less than one that is not: a piece that retrains here need
-/// not be there, or so soon.
+/// not be there by then.
 bool ChangeBound::may_lose_by_done(const Wish& wish, ServiceIndex service, bool was_open, SlotIndex end,
                                    const ModelState& state) const {
   if (case_.loses_by_done[service] == 0) return false;
