@@ -129,8 +129,8 @@ ChangeBound::WithKept ChangeBound::with_kept(const Wish& wish, const KindSet& cr
   return {.value = served + (bound_.has_prices() ? std::min(alone, together) : together), .gets_done = gets_done};
 }
 
-/// Whether a retraining that is done until `end` may be worth less than one that is not: a piece that retrains here need
-/// not be there by then.
+/// Whether a retraining that is done until `end` may be worth less than one that is not: a piece that retrains here
+/// need not be there by then.
 bool ChangeBound::may_lose_by_done(const Wish& wish, ServiceIndex service, bool was_open, SlotIndex end,
                                    const ModelState& state) const {
   if (case_.loses_by_done[service] == 0) return false;
