@@ -199,9 +199,11 @@ TEST(WhatIf, OfALargeFleetOneGpuIsSolvedAnewWithTheServicesThatMatter) {
 
 /// The gains that were computed of few steps are the largest ones where that is said.
 TEST(WhatIf, FewReasonsAreThoseWithTheLargestGain) {
-  constexpr std::uint64_t kSeeds = berth::testing::by_build(6, 2);
+  // Of the few of slow builds, the last one proves that its reasons are the largest.
+  constexpr std::uint64_t kFirst = berth::testing::by_build(0, 2);
+  constexpr std::uint64_t kEnd = berth::testing::by_build(6, 4);
   int proven = 0;
-  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+  for (std::uint64_t seed = kFirst; seed < kEnd; ++seed) {
     const auto [problem, answer] = planned_fleet(seed, 10, 6);
     if (!is_sound(answer)) continue;
     SCOPED_TRACE(seed);
