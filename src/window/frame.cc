@@ -29,12 +29,12 @@ std::vector<ProfileId> profiles_in_use(const Scenario& scenario, const GpuModel&
   for (const ServiceSpec& service : scenario.services) {
     for (const Pin& pin : service.pins) note(pin.slice);
   }
-  for (std::uint16_t index = 0; index < model.profiles.size(); ++index) {
-    const MigProfile& profile = model.profiles[index];
+  for (const ProfileId id : mig::all_rules(model).profiles) {
+    const MigProfile& profile = model.profiles[id.index];
     const bool is_measured = std::ranges::any_of(scenario.services, [&](const ServiceSpec& service) {
-      return !profile::points_on(service.table, model, {index}).empty();
+      return !profile::points_on(service.table, model, id).empty();
     });
-    if (profile.is_plain() || (is_measured && profile.is_double_memory)) used.insert({index});
+    if (profile.is_plain() || (is_measured && profile.is_double_memory)) used.insert(id);
   }
   return {used.begin(), used.end()};
 }

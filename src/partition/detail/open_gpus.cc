@@ -29,6 +29,7 @@ std::vector<int> cover_order(const FleetView& fleet, std::span<const std::vector
   }
   std::ranges::sort(keys);
   std::vector<int> order;
+  order.reserve(keys.size());
   for (const auto& key : keys) order.push_back(std::get<2>(key));
   return order;
 }
