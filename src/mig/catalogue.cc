@@ -108,7 +108,7 @@ Result<GpuModel> find_gpu_model(std::string_view name) {
   const detail::NamedDeviceRow* named = find_named_device(name);
   if (named != nullptr && (candidates.empty() || named->name == name)) {
     return invalid("GPU " + std::string(named->name) +
-                   " is known by name only: no source tells where its instances may be placed");
+                   " is known by name only: no source states where its instances can be placed");
   }
   if (candidates.size() == 1) return *candidates.front();
   if (candidates.size() > 1) {

@@ -47,7 +47,7 @@ std::optional<std::string> find_compute_clash(const GpuModel& model, ProfileId g
     sum += size;
   }
   if (sum <= whole.compute_slices) return std::nullopt;
-  return whole.name + " has " + std::to_string(whole.compute_slices) + " compute slices, its compute instances want " +
+  return whole.name + " has " + std::to_string(whole.compute_slices) + " compute slices, its compute instances need " +
          std::to_string(sum);
 }
 

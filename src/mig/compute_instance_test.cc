@@ -39,7 +39,7 @@ TEST(FindComputeClash, AddsUpTheSlices) {
   EXPECT_EQ(find_compute_clash(a100, three, std::vector<int>{1, 2}), std::nullopt);
   EXPECT_EQ(find_compute_clash(a100, three, std::vector<int>{}), std::nullopt);
   EXPECT_EQ(find_compute_clash(a100, three, std::vector<int>{2, 2}),
-            "3g.20gb has 3 compute slices, its compute instances want 4");
+            "3g.20gb has 3 compute slices, its compute instances need 4");
   EXPECT_EQ(find_compute_clash(a100, three, std::vector<int>{4}), "3g.20gb has no compute instance of 4 slices");
   EXPECT_EQ(find_compute_clash(a100, three, std::vector<int>{0}), "3g.20gb has no compute instance of 0 slices");
 }

@@ -73,7 +73,7 @@ std::optional<std::string> find_surplus(const GpuModel& model, const State& stat
     if (++counts[last.profile.index] <= profile.instances_max) continue;
     const auto is_same = [&](const Placement& other) { return other.profile == last.profile; };
     return name_of(model, *std::ranges::find_if(state, is_same)) + " and " + name_of(model, last) + " clash: at most " +
-           std::to_string(profile.instances_max) + " " + profile.name + " may stand on one " + model.name;
+           std::to_string(profile.instances_max) + " " + profile.name + " may exist on one " + model.name;
   }
   return std::nullopt;
 }
@@ -130,12 +130,12 @@ std::vector<Placement> placements_that_fit(const GpuModel& model, const State& s
   return fitting;
 }
 
-Transition transition_between(const State& from, const State& to) {
-  Transition transition;
-  std::ranges::set_intersection(from, to, std::back_inserter(transition.kept));
-  std::ranges::set_difference(from, to, std::back_inserter(transition.destroyed));
-  std::ranges::set_difference(to, from, std::back_inserter(transition.created));
-  return transition;
+Difference difference_between(const State& from, const State& to) {
+  Difference difference;
+  std::ranges::set_intersection(from, to, std::back_inserter(difference.kept));
+  std::ranges::set_difference(from, to, std::back_inserter(difference.destroyed));
+  std::ranges::set_difference(to, from, std::back_inserter(difference.created));
+  return difference;
 }
 
 Room room_for(const GpuModel& model, const State& state, ProfileId profile) {

@@ -7,7 +7,6 @@
 /// (the text form).
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -18,15 +17,9 @@
 #include "base/result.h"
 #include "domain/gpu.h"
 #include "domain/slice.h"
+#include "mig/site.h"
 
 namespace berth::mig {
-
-/// An instance of a profile at a start. Ordered by start, then profile.
-struct Placement {
-  int start = 0;
-  ProfileId profile;
-  friend auto operator<=>(const Placement&, const Placement&) = default;
-};
 
 /// Instances on one GPU, sorted.
 using State = std::vector<Placement>;
@@ -56,12 +49,12 @@ void for_each_state(const GpuModel& model, const Rules& rules, const std::functi
 [[nodiscard]] std::vector<State> maximal_layouts(const GpuModel& model, const Rules& rules);
 
 /// What changes between two legal states of one GPU: untouched instances keep running.
-struct Transition {
+struct Difference {
   State kept;
   State destroyed;
   State created;
 };
-[[nodiscard]] Transition transition_between(const State& from, const State& to);
+[[nodiscard]] Difference difference_between(const State& from, const State& to);
 
 /// Fragmentation of a state for one request: how many free units it has, and whether the profile still fits.
 struct Room {

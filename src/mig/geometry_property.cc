@@ -63,16 +63,16 @@ RC_GTEST_PROP(Geometry, ATransitionLeadsFromOneStateToTheOther, ()) {
   const GpuModel model = any_gpu();
   const State from = any_state(model, all_rules(model));
   const State to = any_state(model, all_rules(model));
-  const Transition transition = transition_between(from, to);
+  const Difference difference = difference_between(from, to);
   State state;
   for (const Placement& placement : from) {
-    if (std::ranges::find(transition.destroyed, placement) == transition.destroyed.end()) state.push_back(placement);
+    if (std::ranges::find(difference.destroyed, placement) == difference.destroyed.end()) state.push_back(placement);
   }
-  RC_ASSERT(state == transition.kept);
-  state.insert(state.end(), transition.created.begin(), transition.created.end());
+  RC_ASSERT(state == difference.kept);
+  state.insert(state.end(), difference.created.begin(), difference.created.end());
   std::ranges::sort(state);
   RC_ASSERT(state == to);
-  RC_ASSERT(transition.destroyed.size() + transition.kept.size() == from.size());
+  RC_ASSERT(difference.destroyed.size() + difference.kept.size() == from.size());
 }
 
 RC_GTEST_PROP(Geometry, ATextReadsBackAsTheSameState, ()) {

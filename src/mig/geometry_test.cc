@@ -61,7 +61,7 @@ TEST(FindClash, NamesAProfileThatStandsTooOften) {
   GpuModel a100 = gpu("A100-80GB");
   a100.profiles[0].instances_max = 2;
   const State three = {at(a100, "1g.10gb", 0), at(a100, "1g.10gb", 3), at(a100, "1g.10gb", 5)};
-  EXPECT_EQ(find_clash(a100, three), "1g.10gb@0 and 1g.10gb@5 clash: at most 2 1g.10gb may stand on one A100-80GB");
+  EXPECT_EQ(find_clash(a100, three), "1g.10gb@0 and 1g.10gb@5 clash: at most 2 1g.10gb may exist on one A100-80GB");
 }
 
 TEST(FindClash, KnowsDriversBeforeR510) {
@@ -123,10 +123,10 @@ TEST(TransitionBetween, KeepsWhatBothHave) {
   const GpuModel a100 = gpu("A100-80GB");
   const State from = *parse_state(a100, "1g.10gb@0,1g.10gb@1,2g.20gb@2,3g.40gb@4");
   const State to = *parse_state(a100, "2g.20gb@0,2g.20gb@2,3g.40gb@4");
-  const Transition transition = transition_between(from, to);
-  EXPECT_EQ(to_string(a100, transition.kept), "2g.20gb@2,3g.40gb@4");
-  EXPECT_EQ(to_string(a100, transition.destroyed), "1g.10gb@0,1g.10gb@1");
-  EXPECT_EQ(to_string(a100, transition.created), "2g.20gb@0");
+  const Difference difference = difference_between(from, to);
+  EXPECT_EQ(to_string(a100, difference.kept), "2g.20gb@2,3g.40gb@4");
+  EXPECT_EQ(to_string(a100, difference.destroyed), "1g.10gb@0,1g.10gb@1");
+  EXPECT_EQ(to_string(a100, difference.created), "2g.20gb@0");
 }
 
 }  // namespace

@@ -11,9 +11,9 @@ namespace berth::mig {
 namespace {
 
 /// One search: profiles from the longest to the shortest, each profile's instances at ascending starts.
-class Packing {
+class Placer {
  public:
-  Packing(const GpuModel& model, Multiset wanted, bool is_before_r510)
+  Placer(const GpuModel& model, Multiset wanted, bool is_before_r510)
       : model_(model), wanted_(std::move(wanted)), plain_(plain_rules(model)), occupancy_(model, is_before_r510) {
     const auto rank = [&model](const ProfileCount& item) {
       return std::tuple(-model.profiles[item.profile.index].length, item.profile);
@@ -78,7 +78,7 @@ std::optional<State> place_multiset(const GpuModel& model, const Multiset& wante
     ENSURE(item.profile.index < model.profiles.size() && item.count > 0);
     if (item.count > model.profiles[item.profile.index].instances_max) return std::nullopt;
   }
-  return Packing(model, wanted, is_before_r510).run();
+  return Placer(model, wanted, is_before_r510).run();
 }
 
 }  // namespace berth::mig

@@ -8,20 +8,12 @@
 #include <optional>
 #include <vector>
 
-#include "base/index.h"
 #include "domain/gpu.h"
 #include "domain/slice.h"
 #include "mig/geometry.h"
+#include "mig/site.h"
 
 namespace berth::mig {
-
-/// Numbers of `SiteMap::kinds` and `SiteMap::sites`.
-using KindIndex = Index<struct KindTag>;
-using SiteIndex = Index<struct SiteTag>;
-
-/// Bit s: site s.
-using SiteSet = std::uint64_t;
-inline constexpr std::size_t kSitesMax = 64;  ///< known models have at most 31
 
 /// A profile of the model, or the whole GPU.
 struct SiteKind {
@@ -31,17 +23,6 @@ struct SiteKind {
   int length = 0;          ///< placement units, likewise
   int instances_max = 0;   ///< on one GPU
   SiteSet sites = 0;
-};
-
-/// A profile at a legal start, or the whole GPU.
-struct Site {
-  int start = 0;
-  ProfileId profile;
-  KindIndex kind;       ///< sites of one profile are of one kind
-  SiteSet clashes = 0;  ///< the sites that cannot be used together with this one; itself included
-
-  [[nodiscard]] Placement placement() const { return {.start = start, .profile = profile}; }
-  friend bool operator==(const Site&, const Site&) = default;
 };
 
 struct SiteMap {

@@ -51,15 +51,15 @@ class Replay {
       if (gpu.offer >= problem_.offers.size()) return "a GPU of an unknown model";
       if (gpu.standing.has_value() != (i < before.size())) return "GPU " + std::to_string(i) + " is out of order";
       if (gpu.standing && (*gpu.standing != i || before[i] != gpu.offer)) {
-        return "GPU " + std::to_string(i) + " is not the one that stands";
+        return "GPU " + std::to_string(i) + " is not the existing one";
       }
       if (gpu.target && (*gpu.target >= after.size() || after[*gpu.target] != gpu.offer)) {
         return "GPU " + std::to_string(i) + " is not the one of the new plan";
       }
-      if (gpu.target && !targets.insert(*gpu.target).second) return "a GPU of the new plan is there twice";
+      if (gpu.target && !targets.insert(*gpu.target).second) return "a GPU of the new plan occurs twice";
       if (!gpu.standing && !gpu.target) ++spare;
     }
-    if (transition_.gpus.size() < before.size()) return "a GPU that stands is missing";
+    if (transition_.gpus.size() < before.size()) return "an existing GPU is missing";
     if (targets.size() != after.size()) return "a GPU of the new plan is missing";
     if (spare != transition_.spare_gpus) return "the count of spare GPUs is wrong";
     return std::nullopt;
@@ -70,7 +70,7 @@ class Replay {
     for (PackedSlice slice : standing_.packing.slices) {
       const Demand& old = standing_.demands[slice.demand];
       const auto own = number_of(old);
-      if (!own) return "the demands that are gone lack " + old.model + " of " + old.tenant;
+      if (!own) return "the list of removed demands does not contain " + old.model + " of " + old.tenant;
       slice.requests_per_second = rate_in_force(problem_, model_at(slice.slice.gpu), old, slice);
       slice.demand = *own;
       serve(slice, true);
@@ -118,7 +118,7 @@ class Replay {
 
   Fault create(const TransitionStep& step) {
     const GpuId gpu = step.slice.slice.gpu;
-    if (step.slice.demand >= problem_.demands.size()) return "a slice for a demand that is gone";
+    if (step.slice.demand >= problem_.demands.size()) return "a slice for a demand that the new problem does not have";
     mig::State state = {{step.slice.slice.start, step.slice.slice.profile}};
     for (const auto& [slice, packed] : stood_) {
       if (slice.gpu != gpu) continue;
@@ -139,8 +139,9 @@ class Replay {
 
   Fault destroy(const TransitionStep& step) {
     const auto found = stood_.find(step.slice.slice);
-    if (found == stood_.end() || found->second != step.slice) return "destroys what does not stand";
-    if ((temporary_.erase(step.slice.slice) > 0) != step.is_temporary) return "is wrong in what is temporary";
+    if (found == stood_.end() || found->second != step.slice) return "destroys a slice that does not exist";
+    if ((temporary_.erase(step.slice.slice) > 0) != step.is_temporary)
+      return "does not agree with the step that created the slice on whether it is temporary";
     serve(step.slice, false);
     stood_.erase(found);
     if (!step.is_temporary) ++destroyed_;
@@ -149,7 +150,8 @@ class Replay {
 
   Fault retune(const TransitionStep& step) {
     const auto found = stood_.find(step.slice.slice);
-    if (found == stood_.end() || found->second.demand != step.slice.demand) return "retunes what does not stand";
+    if (found == stood_.end() || found->second.demand != step.slice.demand)
+      return "retunes a slice that does not exist";
     if (auto fault = check_point(step.slice)) return fault;
     serve(found->second, false);
     if (auto fault = check_floor(step.slice.demand)) return fault;
@@ -183,7 +185,7 @@ class Replay {
     for (std::size_t i = 0; i < transition_.gpus.size(); ++i) {
       if (transition_.gpus[i].target) gpus[*transition_.gpus[i].target] = static_cast<std::uint32_t>(i);
     }
-    if (!temporary_.empty()) return "a temporary slice stands at the end";
+    if (!temporary_.empty()) return "a temporary slice still exists at the end";
     if (stood_.size() != transition_.target.slices.size()) return "the steps do not end at the new plan";
     for (PackedSlice slice : transition_.target.slices) {
       if (slice.slice.gpu.index >= gpus.size()) return "the new plan has a slice on a GPU that it does not have";

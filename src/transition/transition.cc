@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "packing/pack.h"
 #include "transition/detail/improve.h"
 #include "transition/detail/order.h"
 #include "transition/detail/start.h"

@@ -15,7 +15,11 @@
 
 #include "base/result.h"
 #include "domain/packing.h"
-#include "packing/pack.h"
+
+namespace berth::packing {
+struct PackOptions;
+struct PackResult;
+}  // namespace berth::packing
 
 namespace berth::transition {
 

@@ -11,6 +11,7 @@
 
 #include "base/test_cases.h"
 #include "packing/find_fault.h"
+#include "packing/pack.h"
 #include "packing/testing/problems.h"
 #include "packing/testing/reference.h"
 #include "transition/transition.h"

@@ -11,6 +11,7 @@
 
 #include "mig/catalogue.h"
 #include "packing/find_fault.h"
+#include "packing/pack.h"
 #include "profile/readers.h"
 
 namespace berth::transition {

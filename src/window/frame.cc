@@ -7,6 +7,7 @@
 
 #include "base/ensure.h"
 #include "mig/geometry.h"
+#include "mig/site_map.h"
 #include "profile/operating_point.h"
 
 namespace berth::planner {

@@ -43,8 +43,10 @@
 /// Rules of a schedule (a GPU that does not change breaks none of those for single GPUs):
 /// - pins, isolation and trust domains: in each configuration from a GPU's first change on. Pieces without an owner
 ///   do not count for isolation and trust domains;
-/// - a piece that begins has a rate (inference: > 0 requests; retraining: terms, > 0 slots);
-/// - over the fleet at most one retraining piece of a service in any slot (standing ones keep it too); where it
+/// - a piece that begins has a rate (inference: > 0 requests; retraining: terms, > 0 slots), and a retraining piece
+///   begins only for a model that is stale at slot 0 or due in the window (may_be_stale), or on a site that is pinned
+///   to its service;
+/// - over the fleet at most one retraining piece of a service in any slot (this holds for standing ones too); where it
 ///   retrains_elsewhere, none in a configuration after a change;
 /// - floors, from slot floors_from to the last, after the changes that begin in the slot (a shortfall of 1e-9 of the
 ///   floor is allowed): the rates of all inference pieces in the variant that they serve with, ready or not, plus
@@ -60,7 +62,7 @@
 
 #include "base/index.h"
 #include "domain/slice.h"
-#include "mig/site_map.h"
+#include "mig/site.h"
 
 namespace berth::planner {
 
@@ -77,14 +79,14 @@ using SlotIndex = Index<struct SlotTag>;
 /// Use of a piece: the number of the variant that it serves with, or retraining.
 inline constexpr int kRetraining = -1;
 /// The service of an unowned piece.
-inline constexpr ServiceIndex kNobody = ServiceIndex(-1);
+inline constexpr ServiceIndex kNoService = ServiceIndex(-1);
 /// Progress from which on a retraining is done: below 1 by the rounding of sums of thirds or sevenths.
 inline constexpr double kDone = 1 - 1e-9;
 
 /// A slice on a site with its service and use.
 struct Piece {
   SiteIndex site;
-  ServiceIndex service = kNobody;
+  ServiceIndex service = kNoService;
   int use = 0;  ///< a variant, or kRetraining; 0 if unowned
   friend auto operator<=>(const Piece&, const Piece&) = default;
 };
@@ -157,6 +159,11 @@ struct ServiceTerms {
   bool retrains_elsewhere = false;  ///< no piece may retrain it here
   std::vector<double> outside_progress;  ///< [slot], added like that of ready pieces; empty: none
 };
+
+/// Whether the model of a service is stale in some slot of the window, so that progress can count.
+[[nodiscard]] inline bool may_be_stale(const ServiceTerms& service) {
+  return service.retraining && (service.retraining->is_stale || !service.retraining->due_slots.empty());
+}
 
 struct Problem {
   int slots = 0;

@@ -270,7 +270,7 @@ constexpr const char* kRtxPro6000Notes[] = {
 };
 // GPUs without MIG. SMs from NVIDIA's data sheets: CUDA cores / 64 (T4 2560, V100 5120) or / 128 (A10 9216, L4
 // 7424, L40S 18176).
-constexpr const char* kUncutNotes[] = {"this GPU cannot be cut by MIG; it can be shared by MPS or by time slices"};
+constexpr const char* kNoMigNotes[] = {"this GPU does not support MIG; it can be shared with MPS or time slicing"};
 
 constexpr DeviceRow kDevices[] = {
     // name, units, compute slices, SMs, whether they are unverified, GB, profiles, PCI device ids, notes
@@ -286,12 +286,12 @@ constexpr DeviceRow kDevices[] = {
     {"B200-180GB", 8, 7, 148, true, 180, kB200, kB200PciIds, kB200Notes},
     {"GB200-186GB", 8, 7, 152, true, 186, kGb200, kGb200PciIds, kGb200Notes},
     {"RTX-PRO-6000-Blackwell-96GB", 12, 4, 188, false, 96, kRtxPro6000, kRtxPro6000PciIds, kRtxPro6000Notes},
-    {"T4-16GB", 0, 0, 40, false, 16, {}, {}, kUncutNotes},
-    {"V100-16GB", 0, 0, 80, false, 16, {}, {}, kUncutNotes},
-    {"V100-32GB", 0, 0, 80, false, 32, {}, {}, kUncutNotes},
-    {"A10-24GB", 0, 0, 72, false, 24, {}, {}, kUncutNotes},
-    {"L4-24GB", 0, 0, 58, false, 24, {}, {}, kUncutNotes},
-    {"L40S-48GB", 0, 0, 142, false, 48, {}, {}, kUncutNotes},
+    {"T4-16GB", 0, 0, 40, false, 16, {}, {}, kNoMigNotes},
+    {"V100-16GB", 0, 0, 80, false, 16, {}, {}, kNoMigNotes},
+    {"V100-32GB", 0, 0, 80, false, 32, {}, {}, kNoMigNotes},
+    {"A10-24GB", 0, 0, 72, false, 24, {}, {}, kNoMigNotes},
+    {"L4-24GB", 0, 0, 58, false, 24, {}, {}, kNoMigNotes},
+    {"L40S-48GB", 0, 0, 142, false, 48, {}, {}, kNoMigNotes},
 };
 
 // mig-parted and the guide name these without the places of their instances.

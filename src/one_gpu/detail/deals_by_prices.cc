@@ -5,7 +5,9 @@
 #include <limits>
 
 #include "one_gpu/detail/change_bound.h"
+#include "one_gpu/detail/draft.h"
 #include "one_gpu/detail/search_state.h"
+#include "one_gpu/detail/share_options.h"
 
 namespace berth::planner {
 namespace {

@@ -3,13 +3,16 @@
 
 #include <vector>
 
-#include "one_gpu/detail/draft.h"
-#include "one_gpu/detail/share_options.h"
+#include "one_gpu/detail/arrangements.h"
 
 namespace berth::planner {
 
+struct Branch;
 class ChangeBound;
+class Draft;
+class ShareOptions;
 struct SearchState;
+struct ShareOption;
 
 class DealsByPrices {
  public:
@@ -18,7 +21,7 @@ class DealsByPrices {
       : state_(state), change_bound_(change_bound), options_(options) {}
 
   /// Adds all deals that lose less than the draft's slack by the bounds, up to its limits and those of the pass. A
-  /// depth-first search over the services, cut by the least loss of those that are left. Requires: prices.
+  /// depth-first search over the services, pruned by the least loss of the remaining services. Requires: prices.
   void add_to(Draft& draft, const Branch& branch);
 
  private:

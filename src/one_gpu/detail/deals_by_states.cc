@@ -4,6 +4,7 @@
 
 #include "base/ensure.h"
 #include "one_gpu/detail/change_bound.h"
+#include "one_gpu/detail/draft.h"
 #include "one_gpu/detail/joint_bound.h"
 #include "one_gpu/detail/search_state.h"
 

@@ -3,12 +3,14 @@
 
 #include <vector>
 
-#include "one_gpu/detail/draft.h"
+#include "one_gpu/detail/arrangements.h"
 #include "one_gpu/detail/joint_states.h"
 
 namespace berth::planner {
 
+struct Branch;
 class ChangeBound;
+class Draft;
 struct SearchState;
 
 class DealsByStates {
@@ -16,7 +18,7 @@ class DealsByStates {
   /// Keeps references.
   DealsByStates(SearchState& state, ChangeBound& change_bound) : state_(state), change_bound_(change_bound) {}
 
-  /// Adds the deals of the best states that a change may lead to; what it leaves out, the budget knows. Requires: a
+  /// Adds the deals of the best states that a change may lead to; records in the budget what it leaves out. Requires: a
   /// joint bound alone.
   void add_to(Draft& draft, const Branch& branch);
 

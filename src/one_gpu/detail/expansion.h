@@ -7,11 +7,13 @@
 #include "one_gpu/detail/change_bound.h"
 #include "one_gpu/detail/deals_by_prices.h"
 #include "one_gpu/detail/deals_by_states.h"
-#include "one_gpu/detail/draft.h"
 #include "one_gpu/detail/share_options.h"
 
 namespace berth::planner {
 
+struct Branch;
+struct Deal;
+class Draft;
 struct SearchState;
 
 class Expansion {
@@ -31,6 +33,8 @@ class Expansion {
   void expand_from_pool(const Branch& branch);
   [[nodiscard]] double slack_at_prices(const Branch& branch, double alone, const std::vector<Share>& shares) const;
   void try_deals(const Branch& branch, Draft& draft);
+  void try_moves(const Branch& branch);
+  [[nodiscard]] double bound_of_moves(const Branch& branch);
   void try_placings(const Branch& branch, const Deal& deal);
   void change(const Branch& branch, const Configuration& to);
 

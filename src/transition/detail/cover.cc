@@ -93,8 +93,8 @@ class KeepWalk {
       return;
     }
     if (low >= question_.need || question_.rate_max == 0) return;
-    const Rate lacking = std::max<Rate>(question_.need - best, 1);
-    best_ = std::min(best_, dropped + (lacking + question_.rate_max - 1) / question_.rate_max);
+    const Rate shortfall = std::max<Rate>(question_.need - best, 1);
+    best_ = std::min(best_, dropped + (shortfall + question_.rate_max - 1) / question_.rate_max);
   }
 
   const CoverQuestion& question_;

@@ -198,12 +198,12 @@ class Ordering {
   }
 
   /// How much each demand is short of without all these slices.
-  std::map<int, Rate> lacking_without(const std::vector<std::size_t>& lives) const {
-    std::map<int, Rate> lacking;
-    for (const std::size_t i : lives) lacking[lives_[i].demand] += lives_[i].rate;
-    for (auto& [demand, rate] : lacking) rate -= slack(demand);
-    std::erase_if(lacking, [](const auto& item) { return item.second <= 0; });
-    return lacking;
+  std::map<int, Rate> shortfalls_without(const std::vector<std::size_t>& lives) const {
+    std::map<int, Rate> shortfalls;
+    for (const std::size_t i : lives) shortfalls[lives_[i].demand] += lives_[i].rate;
+    for (auto& [demand, rate] : shortfalls) rate -= slack(demand);
+    std::erase_if(shortfalls, [](const auto& item) { return item.second <= 0; });
+    return shortfalls;
   }
 
   /// Clears the site of the new slice with the fewest blocking slices, if their demands do not need them.
@@ -213,7 +213,7 @@ class Ordering {
       if (wanted.is_done) continue;
       std::vector<std::size_t> blockers = blockers_of(wanted);
       if (!fewest.empty() && blockers.size() >= fewest.size()) continue;
-      if (lacking_without(blockers).empty()) fewest = std::move(blockers);
+      if (shortfalls_without(blockers).empty()) fewest = std::move(blockers);
     }
     for (const std::size_t i : fewest) destroy(i);
     return !fewest.empty();
@@ -266,32 +266,32 @@ class Ordering {
   /// spare GPUs, then slices.
   bool break_deadlock() {
     struct Try {
-      Rate lacking = 0;
+      Rate shortfall = 0;
       std::size_t index = 0;
       bool is_retune = false;
     };
     std::vector<Try> tries;
-    const auto total = [](const std::map<int, Rate>& lacking) {
+    const auto total = [](const std::map<int, Rate>& shortfalls) {
       Rate sum = 0;
-      for (const auto& [demand, rate] : lacking) sum += rate;
+      for (const auto& [demand, rate] : shortfalls) sum += rate;
       return sum;
     };
     for (std::size_t i = 0; i < wanted_.size(); ++i) {
-      if (!wanted_[i].is_done) tries.push_back({total(lacking_without(blockers_of(wanted_[i]))), i, false});
+      if (!wanted_[i].is_done) tries.push_back({total(shortfalls_without(blockers_of(wanted_[i]))), i, false});
     }
     for (std::size_t i = 0; i < retunes_.size(); ++i) {
-      if (!retunes_[i].is_done) tries.push_back({total(lacking_for(retunes_[i])), i, true});
+      if (!retunes_[i].is_done) tries.push_back({total(shortfalls_for(retunes_[i])), i, true});
     }
     if (tries.empty()) return false;
     awaited_ = awaited_sites();
-    sort_stably(tries, &Try::lacking);
+    sort_stably(tries, &Try::shortfall);
     if (tries.size() > kDeadlockTriesMax) tries.resize(kDeadlockTriesMax);
     std::optional<Relief> best;
     Try chosen;
     for (const Try& next : tries) {
       Relief relief = next.is_retune
-                          ? relief_for(lacking_for(retunes_[next.index]), nullptr)
-                          : relief_for(lacking_without(blockers_of(wanted_[next.index])), &wanted_[next.index]);
+                          ? relief_for(shortfalls_for(retunes_[next.index]), nullptr)
+                          : relief_for(shortfalls_without(blockers_of(wanted_[next.index])), &wanted_[next.index]);
       const auto cost = [](const Relief& r) { return std::pair(r.spare_offers.size(), r.slices.size()); };
       if (best && cost(*best) <= cost(relief)) continue;
       best = std::move(relief);
@@ -308,16 +308,16 @@ class Ordering {
     return true;
   }
 
-  std::map<int, Rate> lacking_for(const Retune& next) const { return lacking_without({next.live}); }
+  std::map<int, Rate> shortfalls_for(const Retune& next) const { return shortfalls_without({next.live}); }
 
   /// Temporary slices for the shortage, none of them blocking the slice to be created.
-  Relief relief_for(const std::map<int, Rate>& lacking, const NewSlice* coming) const {
+  Relief relief_for(const std::map<int, Rate>& shortfalls, const NewSlice* coming) const {
     Relief relief;
     std::vector<SiteSet> standing = standing_;
     std::vector<int> offers = gpu_offers_;
     std::map<int, int> tenants;  // of GPUs that get a temporary slice
     if (coming != nullptr) tenants[coming->gpu] = view_.demands[position(coming->demand)].tenant;
-    for (const auto& [demand, rate] : lacking) {
+    for (const auto& [demand, rate] : shortfalls) {
       for (Rate left = rate; left > 0;) {
         auto spot = find_spot(demand, left, coming, standing, tenants, offers);
         if (!spot) {
@@ -342,7 +342,7 @@ class Ordering {
   }
 
   /// The smallest free site that covers the shortage, otherwise the one that covers most: GPUs that stay first.
-  std::optional<NewSlice> find_spot(int demand, Rate lacking, const NewSlice* coming,
+  std::optional<NewSlice> find_spot(int demand, Rate shortfall, const NewSlice* coming,
                                     const std::vector<SiteSet>& standing, const std::map<int, int>& tenants,
                                     const std::vector<int>& offers) const {
     using Rank = std::tuple<bool, bool, Rate, bool, int, std::size_t, std::size_t>;
@@ -358,7 +358,7 @@ class Ordering {
         if (rate == 0 || !offer.fits(standing[gpu], static_cast<int>(site))) continue;
         const NewSlice spot = {static_cast<int>(gpu), static_cast<int>(site), demand};
         if (coming != nullptr && is_in_way(spot, *coming, standing[gpu])) continue;
-        const bool is_short = rate < lacking;
+        const bool is_short = rate < shortfall;
         const int weight = offer.weights[position(offer.map.sites[site].kind)];
         const bool is_awaited = !is_new_gpu && (awaited_[gpu] >> site & 1U) != 0;
         const Rank rank(is_short, is_leaving, is_short ? -rate : 0, is_awaited, weight, gpu, site);

@@ -11,6 +11,7 @@
 #include "base/rng.h"
 #include "base/test_cases.h"
 #include "mig/catalogue.h"
+#include "packing/pack.h"
 #include "transition/detail/test_cases.h"
 
 namespace berth::transition::detail {

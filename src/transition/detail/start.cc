@@ -237,31 +237,31 @@ SlicesByGpu Starter::keep_most(std::size_t count) const {
   return plan;
 }
 
-std::vector<Rate> Starter::lacking(const SlicesByGpu& plan) const {
-  std::vector<Rate> lacking;
+std::vector<Rate> Starter::shortfalls(const SlicesByGpu& plan) const {
+  std::vector<Rate> shortfalls;
   const auto slices = by_demand(view_, plan);
   for (std::size_t d = 0; d < slices.size(); ++d) {
     Rate rest = view_.demands[d].need;
     for (const SliceRates& own : rates_of(view_, slices[d])) rest -= own.best;
-    lacking.push_back(rest);
+    shortfalls.push_back(rest);
   }
-  return lacking;
+  return shortfalls;
 }
 
 /// New slices in the free room of the GPUs in use, the largest shortage first.
 void Starter::fill(SlicesByGpu& plan) {
-  std::vector<Rate> rest = lacking(plan);
+  std::vector<Rate> rest = shortfalls(plan);
   std::vector<int> order(rest.size());
   for (std::size_t d = 0; d < order.size(); ++d) order[d] = static_cast<int>(d);
   sort_stably(order, [&](int d) { return rest[index_of(d)]; }, std::greater<>());
   for (const int demand : order) {
     Rate left = rest[index_of(demand)];
-    while (left > 0 && fill_one(plan, demand, left)) left = lacking(plan)[index_of(demand)];
+    while (left > 0 && fill_one(plan, demand, left)) left = shortfalls(plan)[index_of(demand)];
   }
 }
 
 /// The smallest slice that covers the shortage, otherwise the one that covers most; where the least room is left over.
-bool Starter::fill_one(SlicesByGpu& plan, int demand, Rate lacking) {
+bool Starter::fill_one(SlicesByGpu& plan, int demand, Rate shortfall) {
   using Rank = std::tuple<bool, Rate, int, int, std::size_t, int>;
   std::optional<Rank> best;
   for (std::size_t gpu = 0; gpu < plan.size(); ++gpu) {
@@ -278,7 +278,7 @@ bool Starter::fill_one(SlicesByGpu& plan, int demand, Rate lacking) {
       const Rate rate = view_.demands[index_of(demand)].rates[index_of(model)][kind];
       if (rate == 0 || !offer.fits(standing, site)) continue;
       const GpuRoom::Extra after = room_.extra(model, standing | (SiteSet{1} << site));
-      const bool is_short = rate < lacking;
+      const bool is_short = rate < shortfall;
       const Rank rank(is_short, is_short ? -rate : 0, before.weight - after.weight, after.weight, gpu, site);
       if (!best || rank < *best) best = rank;
     }
@@ -292,7 +292,7 @@ bool Starter::fill_one(SlicesByGpu& plan, int demand, Rate lacking) {
 std::optional<Packing> Starter::pack_rest(const SlicesByGpu& plan, const Packer& pack) const {
   PackingProblem rest = problem_;
   rest.rules.headroom = Decimal(1);
-  const std::vector<Rate> rates = lacking(plan);
+  const std::vector<Rate> rates = shortfalls(plan);
   bool is_empty = true;
   for (std::size_t d = 0; d < rates.size(); ++d) {
     rest.demands[d].requests_per_second = Decimal(std::max<Rate>(rates[d], 0)) / view_.demands[d].scale;

@@ -55,8 +55,8 @@ class Starter {
   [[nodiscard]] double waste_of(int gpu) const;
   [[nodiscard]] SlicesByGpu keep_most(std::size_t count) const;
   void fill(SlicesByGpu& plan);
-  bool fill_one(SlicesByGpu& plan, int demand, Rate lacking);
-  [[nodiscard]] std::vector<Rate> lacking(const SlicesByGpu& plan) const;
+  bool fill_one(SlicesByGpu& plan, int demand, Rate shortfall);
+  [[nodiscard]] std::vector<Rate> shortfalls(const SlicesByGpu& plan) const;
   [[nodiscard]] std::optional<Packing> pack_rest(const SlicesByGpu& plan, const Packer& pack) const;
   [[nodiscard]] PackedContent wanted_of(const Packing& packing) const;
   void place(PackedContent wanted, SlicesByGpu& plan) const;

@@ -14,6 +14,7 @@
 #include "base/rng.h"
 #include "base/test_cases.h"
 #include "mig/catalogue.h"
+#include "packing/pack.h"
 #include "packing/testing/first_fit.h"
 #include "packing/testing/reference.h"
 #include "transition/detail/cover.h"
@@ -194,7 +195,7 @@ struct DrawnCase {
   return cases;
 }
 
-/// Some choice of points carries the need and leaves no slice to spare.
+/// Some choice of points carries the need and leaves no surplus slice.
 inline bool is_tight_somehow(Rate need, const std::vector<SliceRates>& items) {
   for (std::uint32_t chosen = 0; chosen < (1U << items.size()); ++chosen) {
     Rate sum = 0;
@@ -269,7 +270,7 @@ inline std::optional<std::string> find_plan_fault(const TransitionView& view, co
   for (std::size_t d = 0; d < items.size(); ++d) {
     const Rate need = view.demands[d].need;
     if (need == 0 ? !items[d].empty() : !is_tight_somehow(need, items[d])) {
-      return "demand " + std::to_string(d) + " is not served, or has a slice to spare";
+      return "demand " + std::to_string(d) + " is not served, or has a surplus slice";
     }
   }
   return std::nullopt;

@@ -5,6 +5,7 @@
 
 #include "base/ensure.h"
 #include "domain/scenario.h"
+#include "packing/pack.h"
 #include "profile/operating_point.h"
 
 namespace berth::transition::detail {
