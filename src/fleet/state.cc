@@ -11,8 +11,8 @@ bool do_sites_clash(const ModelTerms& model, SiteIndex a, SiteIndex b) {
 }
 
 bool may_share(const Terms& terms, const Configuration& pieces, ServiceIndex service) {
-  return service == kNobody || std::ranges::all_of(pieces, [&](const Piece& other) {
-           return other.service == kNobody || terms.group[idx(other.service)] == terms.group[idx(service)];
+  return service == kNoService || std::ranges::all_of(pieces, [&](const Piece& other) {
+           return other.service == kNoService || terms.group[idx(other.service)] == terms.group[idx(service)];
          });
 }
 
@@ -63,12 +63,14 @@ SlotIndex free_at(const Terms& terms, GpuIndex gpu, const GpuUnderWay& progress,
 
 /// Whether a use of a site can begin.
 bool can_begin(const Terms& terms, GpuIndex gpu, const Piece& piece) {
-  if (piece.service == kNobody) return false;
+  if (piece.service == kNoService) return false;
   const ModelTerms& model = terms.model_of(gpu);
   const Rates& rates = model.rates[idx(model.sites[idx(piece.site)].kind)][idx(piece.service)];
   if (piece.use != kRetraining) return rates.requests_per_second[idx(piece.use)] > 0;
   const ServiceTerms& service = terms.problem.services[idx(piece.service)];
-  return service.retraining.has_value() && !service.retrains_elsewhere && rates.retraining_slots > 0;
+  if (!service.retraining || service.retrains_elsewhere || rates.retraining_slots <= 0) return false;
+  const auto is_pin = [&](const PinnedSite& pin) { return pin.site == piece.site; };
+  return may_be_stale(service) || std::ranges::any_of(terms.problem.gpus[idx(gpu)].pins, is_pin);
 }
 
 /// What may stay on a pinned site: the wanted piece, what stands, or the largest rate.
@@ -107,7 +109,7 @@ bool complete(const Terms& terms, GpuIndex gpu, const Configuration& wanted, con
     if (piece.use != kRetraining) add(piece);
   }
   std::erase_if(to, [&](const Piece& piece) {
-    return piece.use == kRetraining && piece.service != kNobody &&
+    return piece.use == kRetraining && piece.service != kNoService &&
            terms.problem.services[idx(piece.service)].retrains_elsewhere;
   });
   std::ranges::sort(to);
@@ -133,7 +135,7 @@ void count_changed(const Configuration& from, const Configuration& to, Path& pat
   const auto count = [&](const Piece& piece, const Configuration& others) {
     if (piece_on(others, piece.site) != nullptr) return;
     ++path.slices_changed;
-    if (piece.service == kNobody) return;
+    if (piece.service == kNoService) return;
     const auto place = std::ranges::lower_bound(changed, piece.service, {}, &std::pair<ServiceIndex, int>::first);
     if (place != changed.end() && place->first == piece.service) {
       ++place->second;
@@ -153,7 +155,7 @@ Path make_path(const Terms& terms, GpuIndex gpu, std::vector<Change> changes) {
   GpuUnderWay progress = at_start(terms.problem.gpus[idx(gpu)]);
   const auto begin = [&](std::size_t i, SlotIndex slot) {
     const Piece& piece = progress.now[i];
-    if (piece.service == kNobody) return;
+    if (piece.service == kNoService) return;
     path.stays.push_back({.piece = piece,
                           .kind = model.sites[idx(piece.site)].kind,
                           .from = slot,
@@ -219,7 +221,7 @@ bool keeps_rules(const Terms& terms, GpuIndex gpu, const std::vector<Change>& ch
   const auto is_sound = [&](const Change& change) {
     GroupIndex group{-1};
     for (const Piece& piece : change.to) {
-      if (piece.service == kNobody) continue;
+      if (piece.service == kNoService) continue;
       if (group >= 0 && terms.group[idx(piece.service)] != group) return false;
       group = terms.group[idx(piece.service)];
     }

@@ -60,7 +60,7 @@ std::vector<SearchPass> search_passes(int slots, int more) {
       {.rounds = 6 * more, .limits = {.width = 6, .changes_max = 4, .placings_max = 2, .stride = slots / 50 + 1}},
       {.rounds = 12 * more, .limits = {.width = 30, .changes_max = 12, .placings_max = 6}},
       {.rounds = 12 * more, .limits = {.width = 150, .changes_max = 60, .placings_max = 20}},
-      {.rounds = 12 * more, .limits = {.width = kAll, .changes_max = kAll, .placings_max = kAll}},
+      {.rounds = 12 * more, .limits = {.width = kAll, .changes_max = kAll, .placings_max = kAll, .with_moves = true}},
   };
 }
 
@@ -96,7 +96,7 @@ std::vector<PassLimits> joint_passes(int slots) {
       {.width = 8, .changes_max = 6, .placings_max = 4, .stride = slots / 50 + 1},
       {.width = 30, .changes_max = 12, .placings_max = 6},
       {.width = 150, .changes_max = 60, .placings_max = 20},
-      {.width = kAll, .changes_max = kAll, .placings_max = kAll},
+      {.width = kAll, .changes_max = kAll, .placings_max = kAll, .with_moves = true},
   };
 }
 

@@ -4,9 +4,11 @@
 /// labels with the same sites up to symmetry the better one is kept. A label is dropped if the bounds of
 /// detail/joint_bound.h (all services together, without places) or detail/price_bound.h (each service alone, at prices;
 /// if models become stale) prove that it cannot exceed the best known schedule by more than the allowed gap. Passes go
-/// from narrow to wide; the bounds of labels that a pass leaves out are kept, so that the bound of the answer is always
-/// proven, for schedules in which no change only moves slices and no model is retrained that is never stale: the search
-/// does not consider others (docs/planner.md).
+/// from narrow to wide; the bounds of what a pass leaves out are kept, so the bound of the answer is always proven.
+///
+/// The search begins no retraining whose progress cannot count any more, as the model is fresh or done and not due
+/// again. A schedule with such a retraining can be worth more (its slice need not be created when it begins to serve),
+/// but is nothing that an operator would want carried out; the bound does not cover it.
 #pragma once
 
 #include "window/limits.h"

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "base/test_cases.h"
+#include "one_gpu/testing/tiny_search.h"
 #include "window/check.h"
 #include "window/testing/exhaustive.h"
 #include "window/testing/problems.h"
@@ -18,6 +19,9 @@ namespace {
 using testing::one_gpu_problem;
 using testing::quarters_problem;
 using testing::tiny_problem;
+
+/// Of tiny problems, for the sake of time.
+constexpr std::size_t kArrangementsMax = 60;
 
 StandingPiece standing(int site, int service, int use = 0, int ready_in = 0) {
   return {.piece = {.site = SiteIndex(site), .service = ServiceIndex(service), .use = use}, .ready_in = ready_in};
@@ -109,7 +113,7 @@ TEST(OneGpu, WaitsForFrozenSlotsAndForWhatIsOnItsWay) {
   problem.gpus[0].free_from = SlotIndex(4);
   expect_proven(solved(problem), 30);
   problem.gpus[0].free_from = SlotIndex(0);
-  problem.gpus[0].standing = {standing(0, kNobody, 0, 5)};
+  problem.gpus[0].standing = {standing(0, kNoService, 0, 5)};
   expect_proven(solved(problem), 30);  // given over in slot 5, it works after 2 slots
 }
 
@@ -154,6 +158,46 @@ TEST(OneGpu, ProvesThatNoScheduleKeepsTheFloors) {
   problem.services[1].floor_rate = 0;
   problem.services[0].floor_rate = 50;
   EXPECT_TRUE(solve_one_gpu(problem, {}).is_infeasible);
+}
+
+TEST(OneGpu, DestroysAnUnusedSliceBeforeItsRoomIsNeeded) {
+  // Service 1 serves on halves alone and comes in slot 5, when service 0, which serves on quarters alone and is of
+  // another trust domain, is gone. A half is ready after 3 slots, and after 4 where a slice has to be destroyed; the
+  // unused quarter can be destroyed earlier. Service 0 cannot own it until then: one slice of it may be destroyed.
+  Problem problem = quarters_problem(2, 12);
+  problem.destroy_seconds = 1;
+  problem.change_price = 0.1;
+  problem.gpus[0].standing = {standing(0, kNoService), standing(2, 0)};
+  problem.services[0].changes_max = 1;
+  problem.services[1].trust_domain = 1;
+  problem.models[0].rates[0][1].requests_per_second = {0};
+  for (const KindIndex kind : {KindIndex(1), KindIndex(2)}) problem.models[0].rates[kind][0].requests_per_second = {0};
+  for (const SlotIndex slot : Indices<SlotIndex>(13)) {
+    problem.services[slot < 5 ? 1 : 0].loads[static_cast<std::size_t>(slot)] = 0;
+  }
+  const Answer answer = solved(problem);
+  expect_proven(answer, 5 * 10 + 4 * 10 - 3 * 0.1);
+  ASSERT_GE(answer.schedule.gpus[0].size(), 2U);
+  EXPECT_THAT(answer.schedule.gpus[0][0].to, ::testing::ElementsAre(standing(2, 0).piece));
+}
+
+TEST(OneGpu, FindsTheBestOfAllWaysOn) {
+  constexpr int kSeeds = berth::testing::by_build(600, 60);
+  int changing = 0;
+  for (const std::uint64_t seed : berth::testing::case_seeds(kSeeds)) {
+    SCOPED_TRACE(fmt::format("one_gpu_of_tiny({})", seed));
+    const Problem problem = testing::one_gpu_of_tiny(seed);
+    testing::TinySearch search(problem);
+    if (search.state.labels.root().value == kNever || search.continuations.all().size() > kArrangementsMax) continue;
+    search.state.labels.restart();
+    const double best = search.continuations.best(search.state.labels[LabelIndex(0)], search.gpu_case.first_slot);
+    const Answer answer = solved(problem);
+    ASSERT_EQ(answer.is_infeasible, best == kNever);
+    if (answer.is_infeasible) continue;
+    expect_proven(answer, best);
+    if (!answer.schedule.gpus[0].empty()) ++changing;
+  }
+  EXPECT_GT(changing, kSeeds / 4);
 }
 
 TEST(OneGpu, AgreesWithTheExhaustiveSearch) {
@@ -204,7 +248,7 @@ TEST(OneGpu, IsBoundedWhereSlicesServeToRetrainAlone) {
     SCOPED_TRACE(seed);
     Problem problem = one_gpu_problem(Rng(seed), 3, 12);
     for (std::vector<Rates>& kind : problem.models.front().rates) {
-      // Odd kinds serve nobody; where somebody retrains there, such a slice is worth something in the window alone.
+      // Odd kinds serve no service; a slice of them is worth something only in the window, to a service that retrains.
       if ((&kind - problem.models.front().rates.data()) % 2 == 0) continue;
       for (Rates& rates : kind) std::ranges::fill(rates.requests_per_second, 0.0);
     }

@@ -95,21 +95,31 @@ const Rates& rates_of(const ModelTerms& model, const Piece& piece) {
 
 /// Of an inference piece; 0 for others.
 double inference_rate(const ModelTerms& model, const Piece& piece) {
-  if (piece.service == kNobody || piece.use == kRetraining) return 0;
+  if (piece.service == kNoService || piece.use == kRetraining) return 0;
   return rates_of(model, piece).requests_per_second[nth(piece.use)];
 }
 
 // ---- faults of one change
 
-Fault fault_of_beginning(const Problem& problem, const ModelTerms& model, const Piece& piece) {
-  if (piece.service == kNobody) return fmt::format("a piece on site {} begins without an owner", piece.site);
+bool is_pinned_to_owner(const GpuTerms& gpu, const Piece& piece) {
+  return std::ranges::any_of(
+      gpu.pins, [&](const PinnedSite& pin) { return pin.site == piece.site && pin.service == piece.service; });
+}
+
+Fault fault_of_beginning(const Problem& problem, GpuIndex gpu, const Piece& piece) {
+  if (piece.service == kNoService) return fmt::format("a piece on site {} begins without an owner", piece.site);
   if (piece.service < 0 || nth(piece.service) >= problem.services.size()) {
     return fmt::format("no service {}", piece.service);
   }
+  const ModelTerms& model = model_of(problem, gpu);
   const ServiceTerms& service = problem.services[nth(piece.service)];
   if (piece.use == kRetraining) {
-    if (service.retraining && rates_of(model, piece).retraining_slots > 0) return std::nullopt;
-    return fmt::format("service {} cannot retrain on site {}", piece.service, piece.site);
+    if (!service.retraining || rates_of(model, piece).retraining_slots <= 0) {
+      return fmt::format("service {} cannot retrain on site {}", piece.service, piece.site);
+    }
+    const bool may_count = service.retraining->is_stale || !service.retraining->due_slots.empty();
+    if (may_count || is_pinned_to_owner(problem.gpus[nth(gpu)], piece)) return std::nullopt;
+    return fmt::format("service {} begins to retrain a model that is never stale", piece.service);
   }
   if (piece.use < 0 || nth(piece.use) >= service.variants.size()) {
     return fmt::format("service {} has no variant {}", piece.service, piece.use);
@@ -136,7 +146,7 @@ Fault fault_of_sites(const ModelTerms& model, const Configuration& pieces) {
 Fault fault_of_neighbours(const Problem& problem, const Configuration& pieces) {
   for (const Piece& one : pieces) {
     for (const Piece& other : pieces) {
-      if (one.service == kNobody || other.service == kNobody || one.service == other.service) continue;
+      if (one.service == kNoService || other.service == kNoService || one.service == other.service) continue;
       if (problem.services[nth(one.service)].is_alone_on_gpu) {
         return fmt::format("service {} is not alone: service {} is there too", one.service, other.service);
       }
@@ -153,10 +163,10 @@ Fault fault_of_configuration(const Problem& problem, GpuIndex gpu, const Tenure&
   if (const Fault fault = fault_of_sites(model, to)) return fault;
   for (const Piece& piece : to) {
     if (holds(before.pieces, piece)) continue;
-    if (const Fault fault = fault_of_beginning(problem, model, piece)) return fault;
+    if (const Fault fault = fault_of_beginning(problem, gpu, piece)) return fault;
   }
   for (const Piece& piece : to) {
-    if (piece.use == kRetraining && piece.service != kNobody &&
+    if (piece.use == kRetraining && piece.service != kNoService &&
         problem.services[nth(piece.service)].retrains_elsewhere) {
       return fmt::format("service {} retrains elsewhere", piece.service);
     }
@@ -247,7 +257,7 @@ Tally tally_of(const Problem& problem, const Fleet& fleet) {
       const Tenure& tenure = tenure_at(fleet[nth(gpu)], slot);
       for (std::size_t i = 0; i < tenure.pieces.size(); ++i) {
         const Piece& piece = tenure.pieces[i];
-        if (piece.service == kNobody) continue;
+        if (piece.service == kNoService) continue;
         const bool is_ready = slot == problem.slots || tenure.ready_from[i] <= slot;
         add_piece(model_of(problem, gpu), piece, is_ready, tally[nth(piece.service)][nth(slot)]);
       }
@@ -421,7 +431,7 @@ void add_service(const Problem& problem, const Tally& tally, ServiceIndex servic
 int slots_until_ready(const Problem& problem, const ModelTerms& model, const Configuration& from, const Piece& piece) {
   if (holds(from, piece)) return 0;
   double seconds = problem.plumbing_seconds;
-  if (piece.use != kRetraining && piece.service != kNobody)
+  if (piece.use != kRetraining && piece.service != kNoService)
     seconds += problem.services[nth(piece.service)].start_seconds;
   if (find_on_site(from, piece.site) == nullptr) {
     seconds += problem.create_seconds;

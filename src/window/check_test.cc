@@ -17,7 +17,7 @@ Piece serve(int site, int service, int variant = 0) {
 Piece retrain(int site, int service) {
   return {.site = SiteIndex(site), .service = ServiceIndex(service), .use = kRetraining};
 }
-Piece nobody(int site) { return {.site = SiteIndex(site), .service = kNobody, .use = 0}; }
+Piece unowned(int site) { return {.site = SiteIndex(site), .service = kNoService, .use = 0}; }
 
 void stand(Problem& problem, const Configuration& pieces, int ready_in = 0) {
   for (const Piece& piece : pieces) problem.gpus.front().standing.push_back({.piece = piece, .ready_in = ready_in});
@@ -69,12 +69,12 @@ TEST(SlotsUntilReady, CountsWhatIsDone) {
   problem.create_seconds = 4;
   problem.plumbing_seconds = 10;
   const ModelTerms& model = problem.models.front();
-  const Configuration from = {serve(0, 0), retrain(1, 0), nobody(2)};
+  const Configuration from = {serve(0, 0), retrain(1, 0), unowned(2)};
   EXPECT_EQ(slots_until_ready(problem, model, from, serve(0, 0)), 0);
   EXPECT_EQ(slots_until_ready(problem, model, from, serve(0, 1)), 12) << "its slice stands";
   EXPECT_EQ(slots_until_ready(problem, model, from, retrain(0, 0)), 10) << "the same slice for another use";
   EXPECT_EQ(slots_until_ready(problem, model, from, serve(1, 0)), 12);
-  EXPECT_EQ(slots_until_ready(problem, model, from, serve(2, 0)), 12) << "of nobody";
+  EXPECT_EQ(slots_until_ready(problem, model, from, serve(2, 0)), 12) << "unowned before";
   EXPECT_EQ(slots_until_ready(problem, model, from, serve(3, 0)), 16) << "next to what stands";
   EXPECT_EQ(slots_until_ready(problem, model, from, retrain(3, 0)), 14);
   EXPECT_EQ(slots_until_ready(problem, model, from, serve(4, 0)), 19) << "in the room of 0 and 1";
@@ -303,12 +303,12 @@ TEST(FindFault, TimesOfChanges) {
 TEST(FindFault, PiecesThatCannotBe) {
   Problem problem = quarters_problem(1, 4);
   problem.models[0].rates[1][0] = {.requests_per_second = {0}, .retraining_slots = 0};
-  stand(problem, {nobody(0)});
+  stand(problem, {unowned(0)});
   const auto fault = [&](const Configuration& to) { return fault_of(problem, changes({{0, to}})); };
-  EXPECT_EQ(fault({nobody(0), serve(1, 0)}), "none");
+  EXPECT_EQ(fault({unowned(0), serve(1, 0)}), "none");
   EXPECT_EQ(fault({serve(0, 0)}), "none");
-  EXPECT_THAT(fault({nobody(1)}), HasSubstr("begins without an owner"));
-  EXPECT_THAT(fault({serve(0, 0), nobody(1)}), HasSubstr("begins without an owner"));
+  EXPECT_THAT(fault({unowned(1)}), HasSubstr("begins without an owner"));
+  EXPECT_THAT(fault({serve(0, 0), unowned(1)}), HasSubstr("begins without an owner"));
   EXPECT_THAT(fault({serve(4, 0)}), HasSubstr("cannot serve"));
   EXPECT_THAT(fault({retrain(4, 0)}), HasSubstr("cannot retrain"));
   EXPECT_THAT(fault({retrain(0, 0)}), HasSubstr("cannot retrain")) << "no retraining";
@@ -319,6 +319,8 @@ TEST(FindFault, PiecesThatCannotBe) {
   EXPECT_THAT(fault({serve(1, 0), serve(0, 0)}), HasSubstr("order of their sites"));
   EXPECT_THAT(fault({serve(1, 0), serve(1, 0)}), HasSubstr("order of their sites"));
   problem.services[0].retraining = RetrainingTerms{};
+  EXPECT_THAT(fault({retrain(0, 0)}), HasSubstr("never stale"));
+  problem.services[0].retraining->due_slots = {SlotIndex(3)};
   EXPECT_EQ(fault({retrain(0, 0)}), "none");
   EXPECT_THAT(fault({retrain(0, 0), retrain(1, 0)}), HasSubstr("2 retraining pieces"));
 }
@@ -335,7 +337,7 @@ TEST(FindFault, RetrainingElsewhere) {
 
 TEST(FindFault, RetrainingOnTwoGpus) {
   Problem problem = quarters_problem(1, 4);
-  problem.services[0].retraining = RetrainingTerms{};
+  problem.services[0].retraining = RetrainingTerms{.is_stale = true, .due_slots = {}};
   stand(problem, {retrain(0, 0)});
   problem.gpus.emplace_back();
   const Change away{.slot = SlotIndex(1), .to = {}};
@@ -375,7 +377,7 @@ TEST(FindFault, ARetrainingPieceIsNoFloor) {
 
 TEST(FindFault, Pins) {
   Problem problem = quarters_problem(2, 9);
-  problem.services[0].retraining = RetrainingTerms{};
+  problem.services[0].retraining = RetrainingTerms{.is_stale = true, .due_slots = {}};
   problem.gpus[0].pins = {{.site = SiteIndex(0), .service = ServiceIndex(0)}};
   stand(problem, {serve(4, 0)});
   EXPECT_EQ(fault_of(problem, changes({})), "none") << "what stands is no fault before a change";
@@ -393,12 +395,12 @@ TEST(FindFault, IsolationAndTrust) {
   EXPECT_EQ(fault({serve(0, 0), serve(1, 0)}), "none");
   EXPECT_THAT(fault({serve(0, 0), serve(1, 1)}), HasSubstr("service 0 is not alone"));
   EXPECT_THAT(fault({serve(0, 1), serve(1, 2)}), HasSubstr("two trust domains"));
-  stand(problem, {nobody(0), serve(1, 1), serve(2, 2)});
+  stand(problem, {unowned(0), serve(1, 1), serve(2, 2)});
   EXPECT_EQ(fault_of(problem, changes({})), "none");
   EXPECT_THAT(fault({serve(1, 1), serve(2, 2)}), HasSubstr("two trust domains")) << "though both go on";
-  EXPECT_EQ(fault({nobody(0), serve(1, 0)}), "none");
+  EXPECT_EQ(fault({unowned(0), serve(1, 0)}), "none");
   problem.services[1].trust_domain = 1;
-  EXPECT_EQ(fault({nobody(0), serve(1, 1), serve(2, 2), serve(3, 2)}), "none");
+  EXPECT_EQ(fault({unowned(0), serve(1, 1), serve(2, 2), serve(3, 2)}), "none");
 }
 
 TEST(FindFault, Budgets) {

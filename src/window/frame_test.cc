@@ -64,7 +64,7 @@ TEST(Frame, PairsOfSitesTellWhatIsLegal) {
       used.push_back({index});
     }
     const Frame frame = make_frame(scenario_on(model.name, points));
-    std::int64_t legal = 1;  // the uncut GPU
+    std::int64_t legal = 1;  // the whole GPU
     if (model.is_mig_capable()) {
       mig::for_each_state(model, {.profiles = used, .is_before_r510 = false}, [&](const mig::State&) { ++legal; });
     } else {

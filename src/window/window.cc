@@ -174,13 +174,18 @@ Problem make_problem(const Scenario& scenario, const Frame& frame, const Moment&
     problem.gpus[gpu].model = frame.model_of_gpu[gpu];
     problem.gpus[gpu].free_from = SlotIndex(moment.is_gpu_leaving.empty() || moment.is_gpu_leaving[gpu] == 0 ? 0 : 1);
   }
+  std::vector<char> retrains(problem.services.size());
   for (const StandingNow& standing : moment.standing) {
     const auto site = frame.site_of(standing.holding.slice);
     if (!site) continue;
     const auto& services = standing.holding.services;
-    const ServiceIndex owner = services.empty() ? kNobody : ServiceIndex(services.front().index);
+    ServiceIndex owner = services.empty() ? kNoService : ServiceIndex(services.front().index);
+    // A layout of a file may have several slices on which one service retrains. The model knows one: the others count
+    // as unowned.
+    if (owner != kNoService && standing.use == kRetraining && std::exchange(retrains[owner], 1) != 0)
+      owner = kNoService;
     problem.gpus[standing.holding.slice.gpu.index].standing.push_back(
-        {.piece = {.site = *site, .service = owner, .use = owner == kNobody ? 0 : standing.use},
+        {.piece = {.site = *site, .service = owner, .use = owner == kNoService ? 0 : standing.use},
          .ready_in = slots_of(standing.ready_in)});
   }
   for (GpuTerms& gpu : problem.gpus) {

@@ -234,7 +234,7 @@ TEST(Window, AFloorIsTheLeastCapacityThatServesItsShare) {
     for (std::size_t i = 0; i < count; ++i) {
       outlook.loads.push_back(rng.below(5) == 0 ? 0 : static_cast<double>(rng.below(500)));
     }
-    for (int i = 0; i < moment.samples; ++i) outlook.loads.push_back(1e6);  // the tail binds nobody
+    for (int i = 0; i < moment.samples; ++i) outlook.loads.push_back(1e6);  // the tail binds no service
     const double attainment = static_cast<double>(1 + rng.below(100)) / 100;
     const double rate = floor_rate(outlook, moment, attainment);
     const double wanted = attainment * served_by(outlook, count, 1e9);
@@ -285,7 +285,9 @@ TEST(Window, WhatStandsHasItsOwnerUseAndTime) {
   moment.standing = {standing(a100_slice(1, "1g.10gb", 0), {{1}}, 0, 0),
                      standing(a100_slice(1, "1g.10gb", 1), {{0}}, kRetraining, 2'000'001),
                      standing(a100_slice(1, "2g.20gb", 2), {}, 0, -5'000'000),
-                     // Nobody was measured on it, so the frame has no such site.
+                     // A service retrains on one slice: this one counts as unowned.
+                     standing(a100_slice(1, "1g.10gb", 4), {{0}}, kRetraining, 0),
+                     // No service was measured on it, so the frame has no such site.
                      standing(a100_slice(1, "1g.10gb+me", 6), {{0}}, 0, 0)};
   moment.is_gpu_leaving = {1, 0};
   const Problem problem = make_problem(scenario, frame, moment);
@@ -294,7 +296,7 @@ TEST(Window, WhatStandsHasItsOwnerUseAndTime) {
   EXPECT_EQ(problem.gpus[0].free_from, 1);
   EXPECT_EQ(problem.gpus[1].free_from, 0);
   const auto& found = problem.gpus[1].standing;
-  ASSERT_EQ(found.size(), 3U);
+  ASSERT_EQ(found.size(), 4U);
   EXPECT_TRUE(std::ranges::is_sorted(found, {}, [](const StandingPiece& each) { return each.piece.site; }));
   const auto at = [&](const Slice& slice) {
     const auto it = std::ranges::find_if(
@@ -307,9 +309,11 @@ TEST(Window, WhatStandsHasItsOwnerUseAndTime) {
   const StandingPiece retrains = at(a100_slice(1, "1g.10gb", 1));
   EXPECT_EQ(std::pair(retrains.piece.service, retrains.piece.use), std::pair(ServiceIndex(0), kRetraining));
   EXPECT_EQ(retrains.ready_in, 3);  // a part of a slot is a slot
-  const StandingPiece unused = at(a100_slice(1, "2g.20gb", 2));
-  EXPECT_EQ(std::pair(unused.piece.service, unused.piece.use), std::pair(kNobody, 0));
-  EXPECT_EQ(unused.ready_in, 0);
+  for (const Slice& slice : {a100_slice(1, "2g.20gb", 2), a100_slice(1, "1g.10gb", 4)}) {
+    const StandingPiece unused = at(slice);
+    EXPECT_EQ(std::pair(unused.piece.service, unused.piece.use), std::pair(kNoService, 0));
+    EXPECT_EQ(unused.ready_in, 0);
+  }
 }
 
 // ---- rules

@@ -61,7 +61,7 @@ ServiceIndex Arrangements::pin_of(SiteIndex site) const {
   for (const PinnedSite& pin : case_.gpu.pins) {
     if (pin.site == site) return pin.service;
   }
-  return kNobody;
+  return kNoService;
 }
 
 /// Permutations of the sites that keep kinds, clashes and pins. Sites that clash with most come first: they leave few
@@ -135,7 +135,7 @@ ArrangementIndex Arrangements::number_of(const Configuration& pieces) {
 
 /// Whether a piece does something that the search counts: it serves, or retrains.
 bool Arrangements::is_used(const Piece& piece) const {
-  if (piece.service == kNobody) return false;
+  if (piece.service == kNoService) return false;
   const KindIndex kind = case_.model.sites[piece.site].kind;
   if (piece.use == kRetraining) return case_.progress_rate(piece.service, kind) > 0;
   return case_.model.rates[kind][piece.service].requests_per_second[piece.use] > 0;
@@ -147,8 +147,9 @@ Arrangement Arrangements::describe(const Configuration& pieces) const {
                           .progress_rates = std::vector<double>(case_.bundles.size())};
   std::vector<int> retraining(case_.bundles.size());
   for (const Piece& piece : pieces) {
+    if (!is_used(piece)) arrangement.has_unused = true;
     if (!is_used(piece) || piece.use == kRetraining) arrangement.has_spare = true;
-    if (piece.service == kNobody) continue;
+    if (piece.service == kNoService) continue;
     const KindIndex kind = case_.model.sites[piece.site].kind;
     Share& share = arrangement.shares[piece.service];
     if (piece.use == kRetraining) {
@@ -177,11 +178,11 @@ bool Arrangements::may_begin(const Configuration& pieces) const {
     if (found == pieces.end() || found->service != pin.service) return false;
   }
   for (const Piece& one : pieces) {
-    if (one.service == kNobody) continue;
+    if (one.service == kNoService) continue;
     const ServiceTerms& terms = services[one.service];
     if (one.use == kRetraining && terms.retrains_elsewhere) return false;
     for (const Piece& other : pieces) {
-      if (other.service == kNobody || other.service == one.service) continue;
+      if (other.service == kNoService || other.service == one.service) continue;
       if (terms.is_alone_on_gpu || terms.trust_domain != services[other.service].trust_domain) return false;
     }
   }

@@ -30,6 +30,7 @@ struct Arrangement {
   AlikeIndex alike = AlikeIndex(0);    ///< equal for configurations that are equal up to symmetries of the GPU
   bool keeps_floors = true;            ///< of all services
   bool has_spare = false;              ///< some pieces serve no service, idle or used by a retraining
+  bool has_unused = false;             ///< some pieces do nothing that the search counts
   bool can_stand = true;               ///< no service retrains twice
   bool may_begin = true;               ///< pins and neighbours allow to change to it
 };

@@ -54,7 +54,7 @@ ServiceIndex pin_on(const GpuCase& gpu_case, SiteIndex site) {
   for (const PinnedSite& pin : gpu_case.gpu.pins) {
     if (pin.site == site) return pin.service;
   }
-  return kNobody;
+  return kNoService;
 }
 
 /// Whether the sites can be exchanged, and what stood on them too.
@@ -229,7 +229,7 @@ TEST(Arrangements, AreAllowedWhereTheCheckerAllowsThem) {
   EXPECT_GT(refused, 0);
 }
 
-/// Progress, and what nobody serves with.
+/// Progress, and slices that serve no service.
 TEST(Arrangements, CountTheirPieces) {
   for (const std::uint64_t seed : berth::testing::case_seeds(kSeeds)) {
     SCOPED_TRACE(fmt::format("tiny_problem(Rng({}))", seed));
@@ -246,7 +246,7 @@ TEST(Arrangements, CountTheirPieces) {
       bool has_spare = false;
       for (const Piece& piece : each) {
         has_spare = has_spare || piece.use == kRetraining || !does_something(gpu_case, piece);
-        if (piece.use != kRetraining || piece.service == kNobody) continue;
+        if (piece.use != kRetraining || piece.service == kNoService) continue;
         const KindIndex kind = gpu_case.model.sites[piece.site].kind;
         progress[piece.service] += 1 / gpu_case.model.rates[kind][piece.service].retraining_slots;
       }

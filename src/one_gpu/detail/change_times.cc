@@ -35,7 +35,7 @@ ChangeTimes times_of_change(const GpuCase& gpu_case, const Configuration& from, 
   ChangeTimes times{.ready = {}, .end = t};
   times.ready.reserve(to.size());
   for (const Piece& piece : to) {
-    const int slots = piece.service == kNobody ? 0 : slots_to_begin(gpu_case, from, piece);
+    const int slots = piece.service == kNoService ? 0 : slots_to_begin(gpu_case, from, piece);
     times.ready.push_back(t + slots);
     times.end = std::max(times.end, t + slots);
   }

@@ -21,7 +21,7 @@ Piece serving(int site, int service = 0) {
 Piece retraining(int site, int service = 0) {
   return {.site = SiteIndex(site), .service = ServiceIndex(service), .use = kRetraining};
 }
-Piece unowned(int site) { return {.site = SiteIndex(site), .service = kNobody, .use = 0}; }
+Piece unowned(int site) { return {.site = SiteIndex(site), .service = kNoService, .use = 0}; }
 
 /// Starting takes 2 s, plumbing 1 s, creating 1.5 s, destroying 2 s.
 Problem problem_of_times() {
@@ -45,9 +45,13 @@ const std::vector<OfChange> kChanges = {
     {.what = "nothing changes", .from = {serving(0)}, .to = {serving(0)}, .slots = {0}},
     {.what = "created on an empty GPU", .from = {}, .to = {serving(0)}, .slots = {5}, .changed = 1},  // 4.5 s
     {.what = "handed over", .from = {serving(0)}, .to = {serving(0, 1)}, .slots = {3}},
-    {.what = "taken from nobody", .from = {unowned(0)}, .to = {serving(0)}, .slots = {3}},
+    {.what = "unowned before", .from = {unowned(0)}, .to = {serving(0)}, .slots = {3}},
     {.what = "created where another piece goes", .from = {serving(0)}, .to = {serving(4)}, .slots = {7}, .changed = 2},
-    {.what = "created beside what is destroyed", .from = {serving(0)}, .to = {serving(1)}, .slots = {5}, .changed = 2},
+    {.what = "created while another is destroyed",
+     .from = {serving(0)},
+     .to = {serving(1)},
+     .slots = {5},
+     .changed = 2},
     {.what = "created to retrain on", .from = {}, .to = {retraining(0)}, .slots = {3}, .changed = 1},  // 2.5 s
     {.what = "taken to retrain on", .from = {serving(0)}, .to = {retraining(0)}, .slots = {1}},
     {.what = "unowned pieces stay ready",
@@ -113,7 +117,7 @@ TEST(ChangeTimes, AreThoseThatTheCheckerFinds) {
       const ChangeTimes times = times_of_change(gpu_case, from, to, SlotIndex(1));
       ASSERT_EQ(times.ready.size(), to.size());
       for (std::size_t piece = 0; piece < to.size(); ++piece) {
-        if (to[piece].service == kNobody) continue;
+        if (to[piece].service == kNoService) continue;
         const int wanted = slots_until_ready(problem, gpu_case.model, from, to[piece]);
         ASSERT_EQ(times.ready[piece] - SlotIndex(1), wanted);
         if (wanted > 0) ++delayed;

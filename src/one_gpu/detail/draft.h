@@ -27,17 +27,17 @@ class Draft {
   /// Deals that lose `slack` or more are of no use; no more than `deals_max` are kept.
   Draft(double slack, int deals_max);
 
-  /// What a deal has to lose less than. It falls when deals are left out because there are too many.
+  /// The limit below which the loss of a deal must be. It falls when deals are left out because there are too many.
   [[nodiscard]] double slack() const { return slack_; }
   /// Whether useful deals may have been left out; they lose `slack` at least.
   [[nodiscard]] bool is_cut() const { return is_cut_; }
 
   /// Requires: loss < slack.
   void add(double loss, const std::vector<Share>& shares);
-  /// No more deals are looked for, whatever they would lose.
+  /// Ends the search for deals; those not found may have any loss.
   void stop();
 
-  /// The deals by loss. The draft has none any more.
+  /// Takes the deals out, ascending by loss.
   [[nodiscard]] std::vector<Deal> take();
 
  private:

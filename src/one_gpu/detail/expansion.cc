@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/ensure.h"
+#include "one_gpu/detail/draft.h"
 #include "one_gpu/detail/price_bound.h"
 #include "one_gpu/detail/search_state.h"
 
@@ -26,13 +27,15 @@ void Expansion::expand(LabelIndex label, SlotIndex t) {
     const Branch branch{.label = label, .slot = t, .bound = bound};
     Draft draft(branch.bound - state_.cutoff(), limits.changes_max);
     by_states_.add_to(draft, branch);
-    return try_deals(branch, draft);
+    try_deals(branch, draft);
+    return try_moves(branch);
   }
   state_.budget.count(1);
   const Branch branch{.label = label, .slot = t, .bound = state_.bound.by_prices(state_.labels[label], t)};
   Draft draft(branch.bound - state_.cutoff(), limits.changes_max);
   by_prices_.add_to(draft, branch);
   try_deals(branch, draft);
+  try_moves(branch);
 }
 
 void Expansion::expand_from_pool(const Branch& branch) {
@@ -71,6 +74,41 @@ void Expansion::try_deals(const Branch& branch, Draft& draft) {
   for (const Deal& deal : draft.take()) {
     if (branch.bound - deal.loss > state_.cutoff()) try_placings(branch, deal);
   }
+}
+
+/// Changes after which each service holds as much as before: pieces move, or unused ones are destroyed.
+void Expansion::try_moves(const Branch& branch) {
+  const double best = bound_of_moves(branch);
+  if (!(best > state_.cutoff())) return;
+  if (!state_.budget.limits().with_moves) return state_.budget.leave_out(best);
+  const std::vector<Share> shares = state_.labels.arrangement_of(state_.labels[branch.label]).shares;
+  try_placings(branch, {.loss = branch.bound - best, .shares = shares});
+}
+
+/// What a change that only moves pieces may be worth: that of one which moves a single piece, or destroys an unused
+/// one.
+double Expansion::bound_of_moves(const Branch& branch) {
+  const Label& label = state_.labels[branch.label];
+  const Arrangement& from = state_.labels.arrangement_of(label);
+  const std::vector<Share>& shares = from.shares;
+  if (from.has_unused) return label.bound;
+  double best = kNever;
+  std::vector<Share> kept = shares;
+  for (const ServiceIndex service : indices_of<ServiceIndex>(shares)) {
+    const Bundles& bundles = state_.gpu_case.bundles[service];
+    const Share all = shares[service];
+    for (const ItemIndex item : indices_of<ItemIndex>(bundles.items)) {
+      if (bundles.count_of(all.bundle, item) == 0) continue;
+      kept[service].bundle = bundles.minus(all.bundle, item);
+      best = std::max(best, change_bound_.of(branch.label, branch.slot, shares, kept));
+      kept[service] = all;
+    }
+    if (all.retraining_kind < 0) continue;
+    kept[service].retraining_kind = kNoKind;
+    best = std::max(best, change_bound_.of(branch.label, branch.slot, shares, kept));
+    kept[service] = all;
+  }
+  return std::min(best, label.bound);
 }
 
 void Expansion::try_placings(const Branch& branch, const Deal& deal) {

@@ -29,6 +29,12 @@ PassLimits limited(int changes_max, int placings_max, bool is_from_pool = false)
   return limits;
 }
 
+PassLimits without_moves() {
+  PassLimits limits = testing::kUnlimited;
+  limits.with_moves = false;
+  return limits;
+}
+
 /// The labels that an expansion added, all of which have to be where they arrive.
 std::vector<LabelIndex> arrived(const SearchState& state, LabelIndex first) {
   std::vector<LabelIndex> labels(state.arrived_now);
@@ -94,12 +100,12 @@ TEST(Expansion, ReachesTheBestChangeOrKnowsWhatItLeavesOut) {
       SCOPED_TRACE(fmt::format("one_gpu_of_tiny({}), slot {}, label {}", seed, branch.slot, branch.label));
       Expansion expansion(search.state);
       expansion.restart();
-      const double best = testing::best_deal(search, branch, [](const std::vector<Share>&) { return true; });
+      const double best = testing::best_change(search, branch, [](const std::vector<Share>&) { return true; });
       const Expanded all = expand(search, branch, expansion, testing::kUnlimited);
       EXPECT_EQ(all.left_out, kNever);
       EXPECT_GE(std::max(all.reached, all.cutoff), best - rounding_of(best));
       if (best > search.state.cutoff()) ++found;
-      for (const PassLimits& limits : {limited(1, 1), limited(3, 2), limited(1 << 29, 1)}) {
+      for (const PassLimits& limits : {limited(1, 1), limited(3, 2), limited(1 << 29, 1), without_moves()}) {
         const Expanded some = expand(search, branch, expansion, limits);
         EXPECT_GE(std::max({some.reached, some.cutoff, some.left_out}), best - rounding_of(best));
         if (some.left_out > some.cutoff) ++left_out;

@@ -36,13 +36,13 @@ GpuCase::GpuCase(const Problem& whole)
     loses_by_done.push_back(loses || prefers_unfinished || keeps ? 1 : 0);
     for (const KindIndex kind : Indices<KindIndex>(rooms.kinds())) {
       const double slots = model.rates[kind][service].retraining_slots;
-      progress_rates.push_back(terms.retraining && !terms.retrains_elsewhere && slots > 0 ? 1 / slots : 0);
+      progress_rates.push_back(may_be_stale(terms) && !terms.retrains_elsewhere && slots > 0 ? 1 / slots : 0);
     }
   }
   standing_progress.resize(whole.services.size());
   for (const StandingPiece& standing : gpu.standing) {
     const Piece& piece = standing.piece;
-    if (piece.service == kNobody || piece.use != kRetraining) continue;
+    if (piece.service == kNoService || piece.use != kRetraining) continue;
     const double slots = model.rates[model.sites[piece.site].kind][piece.service].retraining_slots;
     if (whole.services[piece.service].retrains_elsewhere && slots > 0) {
       standing_progress[piece.service] += 1 / slots;

@@ -23,7 +23,7 @@ struct GpuCase {
   [[nodiscard]] bool can_change(SlotIndex slot) const {
     return slot >= first_slot && (problem.is_frozen.empty() || problem.is_frozen[slot] == 0);
   }
-  /// Progress per slot of a retraining on a kind of slice; 0: not possible here.
+  /// Progress per slot of a retraining on a kind of slice; 0: not possible here, or the model is never stale.
   [[nodiscard]] double progress_rate(ServiceIndex service, KindIndex kind) const {
     return progress_rates[ix(service) * ix(rooms.kinds()) + ix(kind)];
   }
@@ -34,7 +34,7 @@ struct GpuCase {
     const double fresh = of.value(level, true, slot, slot + 1);
     return may_lose_by_swap(service) ? std::max(fresh, of.value(level, false, slot, slot + 1)) : fresh;
   }
-  /// Whether a model may be done and not swapped yet, and better so.
+  /// Whether a model may be worth more done but not yet swapped than fresh.
   [[nodiscard]] bool may_lose_by_swap(ServiceIndex service) const { return loses_by_swap[service] != 0; }
   /// Whether pieces with this rate keep the floor of the service.
   [[nodiscard]] bool keeps_floor(ServiceIndex service, double rate) const;

@@ -21,7 +21,7 @@ constexpr int kSeeds = berth::testing::by_build(300, 30);
 
 /// The least delay of a piece over what may stand before: nothing, or an unowned piece on its site.
 int least_delay(const GpuCase& gpu_case, const Piece& piece) {
-  const Configuration unowned = {{.site = piece.site, .service = kNobody, .use = 0}};
+  const Configuration unowned = {{.site = piece.site, .service = kNoService, .use = 0}};
   return std::min(slots_until_ready(gpu_case.problem, gpu_case.model, {}, piece),
                   slots_until_ready(gpu_case.problem, gpu_case.model, unowned, piece));
 }
@@ -91,7 +91,7 @@ TEST(GpuCase, KnowsTheProgressOfASlot) {
       const ServiceTerms& terms = problem.services[service];
       for (const KindIndex kind : Indices<KindIndex>(gpu_case.rooms.kinds())) {
         const double slots = gpu_case.model.rates[kind][service].retraining_slots;
-        const bool is_possible = terms.retraining && !terms.retrains_elsewhere && slots > 0;
+        const bool is_possible = may_be_stale(terms) && !terms.retrains_elsewhere && slots > 0;
         EXPECT_EQ(gpu_case.progress_rate(service, kind), is_possible ? 1 / slots : 0);
       }
       double standing = 0;

@@ -3,7 +3,8 @@
 /// All combinations of what the services may hold are enumerated (joint_states.h), so that sharing the GPU relaxes
 /// nothing. The value of a state from a slot on is a dynamic program backward over the boundaries of blocks of slots. A
 /// change drops pieces and adds others (joint_changes.h):
-///     max over the common part of: (its loss until the new pieces are ready) + max over the added pieces of the rest
+///     max over the common part: its worth until the new pieces are ready
+///                               + max over the added pieces: the worth of all from then on
 ///
 /// A change may begin between two boundaries (joint_costs.h). Several changes in one block, if pieces are ready that
 /// soon, are allowed at one boundary.
@@ -54,8 +55,8 @@ class JointBound {
   [[nodiscard]] bool is_always_fresh() const { return phases_.is_always_fresh(); }
 
   /// Solves the program, with blocks of at most this many slots; of one slot if models become stale or pieces may be
-  /// ready at once. Existing pieces may continue whatever the rules say. What asks for values requires it. Requires:
-  /// `prices` if some model becomes stale.
+  /// ready at once. Existing pieces may continue whatever the rules say. All functions that return values require it.
+  /// Requires: `prices` if some model becomes stale.
   void compute(int block_slots, const std::vector<BundleIndex>& standing_bundles, const PriceBound* prices);
 
   /// From the next `compute` on the price of progress is that of the PriceBound times this factor, [service]. 1 at

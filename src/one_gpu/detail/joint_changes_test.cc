@@ -366,7 +366,7 @@ TEST(JointChanges, TakeOneOverAndCreateTheRest) {
   EXPECT_DOUBLE_EQ(values[ix(of.states.state_of({kEmptyBundle, kEmptyBundle}))], 100 - 10);
 }
 
-/// A slice that serves nobody is created in the slot before, while a retraining holds the rest.
+/// A slice that serves no service is created in the slot before, while a retraining holds the rest.
 TEST(JointChanges, CreateWhileARetrainingGoesOn) {
   Problem problem = testing::quarters_problem(1, 4);
   problem.services[0].retraining = RetrainingTerms{.is_stale = true, .due_slots = {}};

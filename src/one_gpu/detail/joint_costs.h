@@ -21,7 +21,7 @@ class JointCosts {
   /// Keeps references.
   JointCosts(const GpuCase& gpu_case, const JointStates& states, const JointWorth& worth, const JointPhases& phases);
 
-  /// Begins anew, after the last boundary. Keeps a reference to the blocks. `standing_bundles` [service].
+  /// Starts again, after the last boundary. Keeps a reference to the blocks. `standing_bundles` [service].
   void start(const JointBlocks& blocks, const std::vector<BundleIndex>& standing_bundles);
   /// To the boundary before. Requires: `start`, and the boundaries in turn, the last one first.
   void go_to(BlockIndex boundary);

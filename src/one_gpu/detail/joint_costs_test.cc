@@ -186,7 +186,7 @@ TEST(JointCosts, KnowWhereASliceIsCreatedInTime) {
   EXPECT_FALSE(Costs(slow).costs.is_soon_created()) << "4 slots, and 2 where it is handed over";
   Problem apart = problem_of_two();
   apart.services[1].trust_domain = 1;
-  EXPECT_FALSE(Costs(apart).costs.is_soon_created()) << "it may not stand beside the others";
+  EXPECT_FALSE(Costs(apart).costs.is_soon_created()) << "it may not share the GPU with the others";
   Problem fresh = problem_of_two();
   fresh.services[0].retraining.reset();
   EXPECT_FALSE(Costs(fresh).costs.is_soon_created()) << "no model retrains";
@@ -213,10 +213,10 @@ TEST(JointCosts, TakeOverWhatARetrainingLeaves) {
   EXPECT_FALSE(of_fresh.costs.takeover().at_once);
 }
 
-/// The half of nobody is taken as if it were handed over; a quarter has to be created.
+/// The unowned half is taken as if it were handed over; a quarter has to be created.
 TEST(JointCosts, CreateNoSliceThatStandsUnused) {
   Problem problem = testing::quarters_problem(1, 10);
-  problem.gpus[0].standing = {{.piece = {.site = SiteIndex(5), .service = kNobody, .use = 0}, .ready_in = 0}};
+  problem.gpus[0].standing = {{.piece = {.site = SiteIndex(5), .service = kNoService, .use = 0}, .ready_in = 0}};
   problem.change_price = 4;
   Costs of(problem);
   const JointCosts::Costs costs = of.at_boundaries().front();

@@ -6,8 +6,7 @@ namespace berth::planner {
 
 JointPhases::JointPhases(const Problem& problem) : stride_(problem.services.size()) {
   for (const ServiceIndex service : indices_of<ServiceIndex>(problem.services)) {
-    const std::optional<RetrainingTerms>& terms = problem.services[service].retraining;
-    if (!terms || (!terms->is_stale && terms->due_slots.empty())) continue;
+    if (!may_be_stale(problem.services[service])) continue;
     services_.push_back(service);
     if (services_.size() > ix(kModelsMax)) continue;
     stride_[service] = count_;

@@ -34,10 +34,10 @@ class JointProgress {
 
   /// What is due at a slot, backward: from the worth after it to that before. `values` [phases x states + state].
   void enter(SlotIndex slot, double* values) const;
-  /// A retraining may be done at the beginning of a slot: what its progress was paid is charged.
+  /// At the beginning of a slot a retraining may be done; its service is then charged what it was paid for progress.
   void get_done(SlotIndex slot, double* values) const;
 
-  /// What progress is paid in a slot next to each room: the best pieces to retrain on that have room together.
+  /// What is paid for the progress of a slot next to each room: by the best set of retraining pieces that fits there.
   [[nodiscard]] std::vector<double> rewards_of_rooms(SlotIndex slot, PhasesIndex phases) const;
   /// What is charged for the models in training at the end of the window; infinity where one cannot be done.
   [[nodiscard]] double charge_at_end(PhasesIndex phases) const;

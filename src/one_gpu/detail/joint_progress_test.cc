@@ -118,7 +118,7 @@ TEST(JointProgress, ReachesThePhasesOfEverySchedule) {
   EXPECT_GT(training, 0);
 }
 
-/// The best rewards of services from number `next` on if they retrain on at most one slice each, beside a room.
+/// The best rewards of services from number `next` on if they retrain on at most one slice each, next to a room.
 double best_reward(const Progress& of, PhasesIndex phases, SlotIndex t, const std::vector<KindIndex>& kinds,
                    RoomIndex room) {
   const std::vector<ServiceIndex>& services = of.phases.services();

@@ -33,7 +33,7 @@ struct Visited {
   SlotIndex t;
 };
 
-/// Labels of tiny problems, under each legal way of bounding; none retrains in vain, as none of the search does.
+/// Labels of tiny problems, under each legal way of bounding; none begins to retrain in vain, as in the search.
 /// Returns how many.
 int visit_bounded(const std::function<void(const Visited&)>& visit) {
   int visited = 0;

@@ -121,7 +121,7 @@ bool Labels::count_changed(const Label& parent, const Configuration& to) {
   for (int i = 0; i < budgets_count_; ++i) changed_.push_back(changed_[parent.changed + ix(i)]);
   const auto count = [&](const Configuration& those, const Configuration& others) {
     for (const Piece& piece : those) {
-      if (piece.service == kNobody || budget_place_[piece.service] < 0) continue;
+      if (piece.service == kNoService || budget_place_[piece.service] < 0) continue;
       if (standing_on(others, piece.site) != nullptr) continue;
       ++changed_[place + ix(budget_place_[piece.service])];
     }

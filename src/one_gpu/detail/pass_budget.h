@@ -13,6 +13,7 @@ struct PassLimits {
   int width = 8;              ///< labels that are kept in a slot
   int changes_max = 8;        ///< of a label in a slot, by what the services get
   int placings_max = 8;       ///< of one such change
+  bool with_moves = false;    ///< also changes that only move pieces, or destroy unused ones
   bool is_from_pool = false;  ///< only changes to configurations of the pool
   int stride = 1;  ///< changes begin in the first slot, in every stride-th one, and where a retraining is due
   std::int64_t nodes_max = 0;

@@ -66,7 +66,7 @@ PriceBound::PriceBound(const GpuCase& gpu_case, std::vector<ServiceStart> starts
 }
 
 /// Prices of each block as if changes cost nothing and every model were fresh half of the time. Values are taken from
-/// a block on each side too: who has to be paid for changes does not follow each wave.
+/// a block on each side too: where changes cost something, services do not follow each wave of their load.
 void PriceBound::start_kinds() {
   BlockPrices solver(case_);
   const int smooth = std::min(kSmoothSlotsMax, block_slots_);

@@ -108,7 +108,7 @@ class Walk {
     std::vector<ServiceStart> all(states_.size());
     for (const ServiceIndex service : indices_of<ServiceIndex>(all)) all[service].state = states_[service];
     for (const Piece& piece : pieces_) {
-      if (piece.service == kNobody || piece.use == kRetraining) continue;
+      if (piece.service == kNoService || piece.use == kRetraining) continue;
       const KindIndex kind = case_.model.sites[piece.site].kind;
       const Bundles& bundles = case_.bundles[piece.service];
       const ItemIndex item = bundles.item(kind, piece.use);

@@ -67,7 +67,7 @@ class ServiceBound {
   ServiceBound(const GpuCase& gpu_case, ServiceIndex service);
 
   /// O(slots x bundles x items x factors). Keeps references to the prices. With several factors of the price of
-  /// progress, each gives a bound of a item and the least is used: a factor that is right at first is wrong for one
+  /// progress, each gives a bound of an item and the least is used: a factor that is right at first is wrong for one
   /// that has made much progress since, or none.
   void compute(const Prices& prices, const PriceSums& sums, std::span<const double> factors);
 

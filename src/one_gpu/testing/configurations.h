@@ -19,12 +19,12 @@ namespace berth::planner::testing {
 
 /// Whether a piece can serve, or retrain here.
 [[nodiscard]] inline bool does_something(const GpuCase& gpu_case, const Piece& piece) {
-  if (piece.service == kNobody) return false;
+  if (piece.service == kNoService) return false;
   const KindIndex kind = gpu_case.model.sites[piece.site].kind;
   const Rates& rates = gpu_case.model.rates[kind][piece.service];
   if (piece.use != kRetraining) return rates.requests_per_second[piece.use] > 0;
   const ServiceTerms& terms = gpu_case.problem.services[piece.service];
-  return terms.retraining && !terms.retrains_elsewhere && rates.retraining_slots > 0;
+  return may_be_stale(terms) && !terms.retrains_elsewhere && rates.retraining_slots > 0;
 }
 
 [[nodiscard]] inline Configuration standing_of(const GpuCase& gpu_case) {

@@ -20,8 +20,8 @@
 
 namespace berth::planner::testing {
 
-/// Whether changes may begin a retraining whose progress cannot count: no other one is due, and the model is not stale.
-/// The slice may still be worth something, as it need not be created when it begins to serve.
+/// Whether changes may begin a retraining whose progress cannot count any more: no other one is due, and the model is
+/// not stale. The slice may still be worth something, as it need not be created when it begins to serve.
 enum class RetrainsInVain { kNo, kYes };
 
 class Continuations {
@@ -139,7 +139,7 @@ class Continuations {
   void add_changed(ArrangementIndex from, ArrangementIndex to, Used& used) const {
     const auto add = [&](const Configuration& those, const Configuration& others) {
       for (const Piece& piece : those) {
-        const bool is_counted = piece.service != kNobody && case_.problem.services[piece.service].changes_max >= 0;
+        const bool is_counted = piece.service != kNoService && case_.problem.services[piece.service].changes_max >= 0;
         if (is_counted && std::ranges::find(others, piece.site, &Piece::site) == others.end()) ++used[piece.service];
       }
     };

@@ -1,5 +1,5 @@
-/// A tiny problem of one GPU as a pass of its search finds it. No service retrains in vain: the search leaves that
-/// aside, though where times are rounded it can gain a slot.
+/// A tiny problem of one GPU as a pass of its search finds it. No service begins to retrain in vain: the search does
+/// not consider that (one_gpu.h).
 #pragma once
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "one_gpu/detail/change_bound.h"
+#include "one_gpu/detail/draft.h"
 #include "one_gpu/detail/search_state.h"
 #include "one_gpu/detail/share_options.h"
 #include "one_gpu/testing/bounds.h"
@@ -22,6 +23,7 @@ namespace berth::planner::testing {
 inline constexpr PassLimits kUnlimited{.width = 1 << 29,
                                        .changes_max = 1 << 29,
                                        .placings_max = 1 << 29,
+                                       .with_moves = true,
                                        .nodes_max = std::numeric_limits<std::int64_t>::max() / 2};
 
 /// What differs by less is rounding.
@@ -60,13 +62,7 @@ struct TinySearch {
 inline void visit_branches(std::uint64_t seed,
                            const std::function<void(TinySearch& search, const Branch& branch)>& visit) {
   constexpr std::size_t kArrangementsMax = 60;  // for the sake of time
-  Problem problem = one_gpu_of_tiny(seed);
-  // Deals by states do not keep a slice on which a model retrains that is never stale; so it counts as unowned here.
-  for (ServiceTerms& service : problem.services) {
-    const bool is_never_stale =
-        service.retraining && !service.retraining->is_stale && service.retraining->due_slots.empty();
-    if (is_never_stale) service.retraining.reset();
-  }
+  const Problem problem = one_gpu_of_tiny(seed);
   for (const bool is_joint : {false, true}) {
     TinySearch search(problem, 1 + static_cast<int>(seed % 3));
     SearchState& state = search.state;
@@ -89,17 +85,25 @@ inline void visit_branches(std::uint64_t seed,
   }
 }
 
-/// The most that a schedule can be worth that changes at a branch to other shares, which are `wanted`.
-[[nodiscard]] inline double best_deal(TinySearch& search, const Branch& branch,
-                                      const std::function<bool(const std::vector<Share>& shares)>& wanted) {
+/// The most that a schedule can be worth that changes at a branch to shares which are `wanted`.
+[[nodiscard]] inline double best_change(TinySearch& search, const Branch& branch,
+                                        const std::function<bool(const std::vector<Share>& shares)>& wanted) {
   double best = kNever;
   const Label from = search.state.labels[branch.label];
   for (const ArrangementIndex to : search.continuations.all()) {
-    const std::vector<Share>& shares = search.state.arrangements[to].shares;
-    if (shares == search.state.arrangements[from.arrangement].shares || !wanted(shares)) continue;
+    if (!wanted(search.state.arrangements[to].shares)) continue;
     best = std::max(best, search.continuations.best_changed(from, branch.slot, to));
   }
   return best;
+}
+
+/// The same for other shares than before.
+[[nodiscard]] inline double best_deal(TinySearch& search, const Branch& branch,
+                                      const std::function<bool(const std::vector<Share>& shares)>& wanted) {
+  const ArrangementIndex from = search.state.labels[branch.label].arrangement;
+  return best_change(search, branch, [&](const std::vector<Share>& shares) {
+    return shares != search.state.arrangements[from].shares && wanted(shares);
+  });
 }
 
 }  // namespace berth::planner::testing

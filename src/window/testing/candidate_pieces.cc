@@ -8,7 +8,7 @@
 namespace berth::planner::testing {
 namespace {
 
-/// Pins hold in every configuration after a change: what cannot stand beside them cannot begin.
+/// Pins hold in every configuration after a change: what cannot exist next to them cannot begin.
 bool agrees_with_pins(const Problem& problem, GpuIndex gpu, const Piece& piece) {
   return std::ranges::all_of(problem.gpus[gpu].pins, [&](const PinnedSite& pin) {
     if (sharing_group_of(problem, pin.service) != sharing_group_of(problem, piece.service)) return false;
@@ -24,7 +24,7 @@ bool is_useful(const Problem& problem, GpuIndex gpu, const Piece& piece) {
   if (!service.retraining || service.retrains_elsewhere || rates.retraining_slots <= 0) return false;
   const bool is_pinned =
       std::ranges::any_of(problem.gpus[gpu].pins, [&](const PinnedSite& pin) { return pin.site == piece.site; });
-  return service.retraining->is_stale || !service.retraining->due_slots.empty() || is_pinned;
+  return may_be_stale(service) || is_pinned;
 }
 
 std::vector<CandidatePiece> pieces_that_may_begin(const Problem& problem, GpuIndex gpu) {
@@ -114,7 +114,7 @@ SharingGroup sharing_group_of(const Problem& problem, ServiceIndex service) {
 const ModelTerms& model_of(const Problem& problem, GpuIndex gpu) { return problem.models[problem.gpus[gpu].model]; }
 
 const Rates& rates_of(const Problem& problem, GpuIndex gpu, const Piece& piece) {
-  ENSURE(piece.service != kNobody);
+  ENSURE(piece.service != kNoService);
   const ModelTerms& model = model_of(problem, gpu);
   return model.rates[model.sites[piece.site].kind][piece.service];
 }

@@ -42,8 +42,8 @@ struct CandidatePiece {
   [[nodiscard]] bool may_begin() const { return delays[BeginWay::kInTakenRoom].has_value(); }
 };
 
-/// Ascending by piece. Left out: what has no rate, what never needs to retrain, and what cannot stand beside the pins,
-/// unless it stands.
+/// Ascending by piece. Left out, unless they stand at slot 0: pieces without a rate, retraining of models that are
+/// never stale, and pieces that cannot exist next to the pins.
 [[nodiscard]] std::vector<CandidatePiece> candidate_pieces_of(const Problem& problem, GpuIndex gpu);
 
 /// The slots in which the GPU may change, ascending: free, not frozen, and all that stood is ready.

@@ -161,7 +161,7 @@ class GpuRows {
       if (std::ranges::find(list, group) == list.end()) list.push_back(group);
     };
     for (const PieceColumns& candidate : gpu_.pieces()) {
-      if (candidate.piece().service == kNobody) continue;
+      if (candidate.piece().service == kNoService) continue;
       note(groups, group_of(candidate));
       if (candidate.terms().ready_in) note(standing, group_of(candidate));
     }
@@ -201,7 +201,7 @@ class GpuRows {
     for (const std::uint64_t clique : gpu_.cliques()) {
       LinearSum sum;
       for (const PieceColumns& candidate : gpu_.pieces()) {
-        if (candidate.piece().service == kNobody || !has_site(clique, candidate.piece().site)) continue;
+        if (candidate.piece().service == kNoService || !has_site(clique, candidate.piece().site)) continue;
         if (group_of(candidate) == group) sum.add(1, candidate.present(k));
       }
       if (sum.is_constant()) continue;
@@ -216,7 +216,7 @@ class GpuRows {
   void add_moves_elsewhere() {
     for (const PieceColumns& candidate : gpu_.pieces()) {
       const Piece& piece = candidate.piece();
-      if (piece.service == kNobody || piece.use != kRetraining) continue;
+      if (piece.service == kNoService || piece.use != kRetraining) continue;
       if (!problem_.services[piece.service].retrains_elsewhere) continue;
       for (std::size_t k = 1; k <= gpu_.step_count(); ++k) {
         LinearSum sum = candidate.present(k);

@@ -89,7 +89,7 @@ class ProblemGenerator {
 
   struct Place {
     int start = 0;
-    int length = 0;  ///< 0: the uncut GPU
+    int length = 0;  ///< 0: the whole GPU
     ProfileId profile;
     int sms = 0;
   };
@@ -191,7 +191,7 @@ class ProblemGenerator {
 
   // ---- loads
 
-  /// What one GPU could serve of variant 0 if it were all the service's, cut in the best way of equal pieces.
+  /// What one GPU could serve of variant 0 if the service had all of it, partitioned into equal pieces in the best way.
   [[nodiscard]] double capacity_of(const ModelTerms& model, int service) const {
     double best = 0;
     for (std::size_t kind = 0; kind < model.rates.size(); ++kind) {
@@ -299,7 +299,7 @@ class ProblemGenerator {
   [[nodiscard]] Piece draw_piece(const ModelTerms& model, int site, std::vector<char>& retrains) {
     const int service = from(0, shape_.services - 1);
     const Rates& rates = model.rates[at(model.sites[at(site)].kind)][at(service)];
-    if (happens(10)) return {.site = SiteIndex(site), .service = kNobody, .use = 0};
+    if (happens(10)) return {.site = SiteIndex(site), .service = kNoService, .use = 0};
     if (rates.retraining_slots > 0 && retrains[at(service)] == 0 && happens(20)) {
       retrains[at(service)] = 1;
       return {.site = SiteIndex(site), .service = ServiceIndex(service), .use = kRetraining};
@@ -307,7 +307,7 @@ class ProblemGenerator {
     const int use = from(0, static_cast<int>(rates.requests_per_second.size()) - 1);
     if (rates.requests_per_second[at(use)] > 0)
       return {.site = SiteIndex(site), .service = ServiceIndex(service), .use = use};
-    return {.site = SiteIndex(site), .service = kNobody, .use = 0};
+    return {.site = SiteIndex(site), .service = kNoService, .use = 0};
   }
 
   // ---- rules
@@ -348,7 +348,7 @@ class ProblemGenerator {
                    .service = ServiceIndex(from(0, shape_.services - 1))};
     if (!gpu.standing.empty() && happens(60)) {
       const Piece& piece = gpu.standing[rng_.below(gpu.standing.size())].piece;
-      if (piece.service != kNobody) pin = {.site = piece.site, .service = piece.service};
+      if (piece.service != kNoService) pin = {.site = piece.site, .service = piece.service};
     }
     const Rates& rates = model.rates[at(model.sites[at(pin.site)].kind)][at(pin.service)];
     if (std::ranges::max(rates.requests_per_second) > 0) gpu.pins.push_back(pin);
@@ -438,7 +438,7 @@ class ProblemGenerator {
   return ProblemGenerator(shape, rng).draw();
 }
 
-/// GPUs of three models, one of which cannot be cut, with floors, pins and budgets.
+/// GPUs of three models, one of which cannot be partitioned, with floors, pins and budgets.
 [[nodiscard]] inline Problem fleet_problem(Rng rng, int gpus, int services, int slots, int rules_percent = 10) {
   static const std::array<const char*, 3> models = {"A100-80GB", "A30-24GB", "L4-24GB"};
   Shape shape;
