@@ -18,7 +18,7 @@ namespace {
 
 using detail::FleetPlan;
 using detail::FleetSearch;
-using detail::kNobody;
+using detail::kNoOwner;
 using detail::ServiceNow;
 using detail::Share;
 
@@ -196,9 +196,9 @@ void Astraea::Deciding::give_spare(FleetPlan& plan, const FleetSearch& search,
   const auto horizon = static_cast<double>(scenario_.window_seconds);
   std::vector<Share> shares = search.shares_of(plan);
   for (int gpu = 0; gpu < fleet_.gpu_count(); ++gpu) {
-    const std::vector<mig::Site>& pieces = fleet_.of_gpu(gpu).cuts[plan[gpu].cut].pieces;
+    const std::vector<mig::Site>& pieces = fleet_.of_gpu(gpu).partitions[plan[gpu].partition].pieces;
     for (std::size_t piece = 0; piece < pieces.size(); ++piece) {
-      if (plan[gpu].owners[piece] != kNobody) continue;
+      if (plan[gpu].owners[piece] != kNoOwner) continue;
       double best_gain = 0;
       for (int service = 0; service < fleet_.service_count; ++service) {
         if (rates_.requests_per_second[fleet_.model_of[gpu]][pieces[piece].kind][service] <= 0) continue;
@@ -210,7 +210,7 @@ void Astraea::Deciding::give_spare(FleetPlan& plan, const FleetSearch& search,
         plan[gpu].owners[piece] = service;
       }
       const int owner = plan[gpu].owners[piece];
-      if (owner != kNobody) shares[owner] = search.with_piece(shares[owner], gpu, pieces[piece], owner);
+      if (owner != kNoOwner) shares[owner] = search.with_piece(shares[owner], gpu, pieces[piece], owner);
     }
   }
 }
@@ -234,7 +234,7 @@ void Astraea::Deciding::lend(FleetPlan& plan, const std::vector<ServiceNow>& ser
     const auto slice = slice_to_lend(scenario_, serving, {static_cast<std::uint32_t>(service)});
     if (!slice) continue;
     const int gpu = static_cast<int>(slice->gpu.index);
-    const auto& pieces = fleet_.of_gpu(gpu).cuts[plan[gpu].cut].pieces;
+    const auto& pieces = fleet_.of_gpu(gpu).partitions[plan[gpu].partition].pieces;
     for (std::size_t piece = 0; piece < pieces.size(); ++piece) {
       if (pieces[piece].start == slice->start) plan[gpu].owners[piece] = retraining_owner(fleet_, service);
     }

@@ -20,8 +20,8 @@ namespace berth::partition {
 [[nodiscard]] std::vector<ConstraintId> ignored_constraints(const Scenario& scenario, const Layout& layout);
 
 /// The constraints that the policies `ekya`, `astraea` and `migrator` do not keep: floors, pins, changes_per_hour,
-/// isolation `gpu` and trust domains, in this order, if the scenario sets them. They keep isolation from `mig` on (a
-/// slice has one holder) and frozen windows.
+/// isolation `gpu` and trust domains, in this order, if the scenario sets them. They keep the isolations `mig`, `mps`
+/// and `timeslice` (a slice has one holder) and frozen windows.
 [[nodiscard]] std::vector<ConstraintId> constraints_ignored_while_moving(const Scenario& scenario);
 
 }  // namespace berth::partition

@@ -87,7 +87,7 @@ TEST(Whole, MatchesByAugmentingPaths) {
   EXPECT_EQ(show(scenario, whole_layout(scenario, {1, 1})), "0:full@0=only_t4 1:full@0=both");
   const Scenario too_many = scenario_of({gpus("T4-16GB", 1), gpus("A10-24GB", 1)}, {only_t4, only_t4});
   EXPECT_EQ(show(too_many, whole_layout(too_many, {1, 1})),
-            "infeasible: service only_t4: every uncut GPU that can serve it is needed by another service");
+            "infeasible: service only_t4: every whole GPU that can serve it is needed by another service");
 }
 
 TEST(Whole, LeavesAGpuThatNobodyCanUse) {
@@ -105,7 +105,7 @@ TEST(EveryPolicy, NamesTheServiceThatFitsNoSlice) {
       "most 3 "
       "processes)";
   const std::string why_whole =
-      "infeasible: service slow: no operating point below 10 ms on any uncut GPU of A100-80GB (target 100 ms x 0.1, at "
+      "infeasible: service slow: no operating point below 10 ms on any whole GPU of A100-80GB (target 100 ms x 0.1, at "
       "most 3 "
       "processes)";
   EXPECT_EQ(show(scenario, static_even_layout(scenario)), why);

@@ -48,14 +48,14 @@ BlockCounts counts_of(const FleetView& fleet, const FleetPlan& plan) {
     counts[model].serving.assign(view.map.kinds.size(), std::vector<int>(fleet.service_count, 0));
     counts[model].retraining = counts[model].serving;
     for (const int gpu : view.gpus) {
-      const detail::Cut& cut = view.cuts[plan[gpu].cut];
-      const auto shape =
-          std::ranges::find_if(view.shapes, [&](int candidate) { return view.cuts[candidate].counts == cut.counts; });
+      const detail::Partition& partition = view.partitions[plan[gpu].partition];
+      const auto shape = std::ranges::find_if(
+          view.shapes, [&](int candidate) { return view.partitions[candidate].counts == partition.counts; });
       ++counts[model].shapes[shape - view.shapes.begin()];
-      for (std::size_t i = 0; i < cut.pieces.size(); ++i) {
+      for (std::size_t i = 0; i < partition.pieces.size(); ++i) {
         const int owner = plan[gpu].owners[i];
-        if (owner == detail::kNobody) continue;
-        const int kind = cut.pieces[i].kind;
+        if (owner == detail::kNoOwner) continue;
+        const int kind = partition.pieces[i].kind;
         if (owner < fleet.service_count) {
           ++counts[model].serving[kind][owner];
         } else {
@@ -70,12 +70,12 @@ BlockCounts counts_of(const FleetView& fleet, const FleetPlan& plan) {
 /// The plan with only those owners that hold the same piece in the existing plan.
 FleetPlan kept_of(const FleetView& fleet, const FleetPlan& standing, FleetPlan plan) {
   for (int gpu = 0; gpu < fleet.gpu_count(); ++gpu) {
-    const std::vector<mig::Site>& now = fleet.of_gpu(gpu).cuts[standing[gpu].cut].pieces;
-    const std::vector<mig::Site>& then = fleet.of_gpu(gpu).cuts[plan[gpu].cut].pieces;
+    const std::vector<mig::Site>& now = fleet.of_gpu(gpu).partitions[standing[gpu].partition].pieces;
+    const std::vector<mig::Site>& then = fleet.of_gpu(gpu).partitions[plan[gpu].partition].pieces;
     for (std::size_t i = 0; i < then.size(); ++i) {
       const auto same = std::ranges::find(now, then[i]);
       if (same == now.end() || standing[gpu].owners[same - now.begin()] != plan[gpu].owners[i]) {
-        plan[gpu].owners[i] = detail::kNobody;
+        plan[gpu].owners[i] = detail::kNoOwner;
       }
     }
   }
@@ -113,11 +113,11 @@ void drop_poor_shapes(const std::vector<int>& standing, IlpModel& model) {
     }
   }
   for (std::size_t kind = 0; kind < classes.size(); ++kind) {
-    bool is_cut = false;
+    bool is_planned = false;
     for (std::size_t shape = 0; shape < counts.size(); ++shape) {
-      is_cut = is_cut || (model.is_offered[shape] != 0 && model.shapes[shape][kind] > 0);
+      is_planned = is_planned || (model.is_offered[shape] != 0 && model.shapes[shape][kind] > 0);
     }
-    if (is_cut) continue;
+    if (is_planned) continue;
     std::ranges::fill(model.rates[kind], 0);
     std::ranges::fill(model.retraining_seconds[kind], 0);
   }
@@ -129,7 +129,7 @@ IlpModel ilp_model(const FleetView& fleet, const detail::JobRates& rates, const 
   IlpModel result;
   result.gpu_count = static_cast<int>(view.gpus.size());
   result.shapes.reserve(view.shapes.size());
-  for (const int shape : view.shapes) result.shapes.push_back(view.cuts[shape].counts);
+  for (const int shape : view.shapes) result.shapes.push_back(view.partitions[shape].counts);
   result.rates = rates.requests_per_second[model];
   result.retraining_seconds = rates.retraining_seconds[model];
   result.serving_now = standing[model].serving;
@@ -361,11 +361,11 @@ void Migrator::Deciding::plan_window(const Sight& sight) {
 bool Migrator::Deciding::is_about_to_end(const Sight& sight, const FleetPlan& standing, const FleetPlan& next) const {
   for (int gpu = 0; gpu < fleet_.gpu_count(); ++gpu) {
     const detail::ModelView& view = fleet_.of_gpu(gpu);
-    const std::vector<mig::Site>& pieces = view.cuts[standing[gpu].cut].pieces;
+    const std::vector<mig::Site>& pieces = view.partitions[standing[gpu].partition].pieces;
     for (std::size_t i = 0; i < pieces.size(); ++i) {
       const int service = standing[gpu].owners[i] - fleet_.service_count;
       if (service < 0 || !sight.snapshot.services[service].is_retraining_due) continue;
-      const auto& next_pieces = view.cuts[next[gpu].cut].pieces;
+      const auto& next_pieces = view.partitions[next[gpu].partition].pieces;
       const auto same = std::ranges::find(next_pieces, pieces[i]);
       if (same != next_pieces.end() && next[gpu].owners[same - next_pieces.begin()] == standing[gpu].owners[i])
         continue;

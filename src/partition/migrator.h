@@ -12,7 +12,7 @@
 namespace berth::partition {
 
 /// Solves the program of detail/window_ilp.h at the start of each window and when a retraining becomes due or is done,
-/// and carries its blocks out one by one until the next.
+/// and carries out its blocks one by one until it solves the next one.
 class Migrator {
  public:
   /// `scenario` must outlive it.

@@ -109,8 +109,8 @@ class Places {
   detail::FleetPlan random_plan(Rng& rng) const {
     detail::FleetPlan plan = detail::empty_plan(fleet_);
     for (detail::GpuPlan& gpu : plan) {
-      gpu.cut = static_cast<int>(rng.below(view().cuts.size()));
-      gpu.owners.assign(view().cuts[gpu.cut].pieces.size(), 0);
+      gpu.partition = static_cast<int>(rng.below(view().partitions.size()));
+      gpu.owners.assign(view().partitions[gpu.partition].pieces.size(), 0);
       for (int& owner : gpu.owners) owner = static_cast<int>(rng.below(3));
     }
     return plan;
@@ -122,11 +122,11 @@ class Places {
     counts[0].serving.assign(view().map.kinds.size(), std::vector<int>(3, 0));
     counts[0].retraining = counts[0].serving;
     for (const detail::GpuPlan& gpu : plan) {
-      const detail::Cut& cut = view().cuts[gpu.cut];
+      const detail::Partition& partition = view().partitions[gpu.partition];
       for (std::size_t shape = 0; shape < view().shapes.size(); ++shape) {
-        if (view().cuts[view().shapes[shape]].counts == cut.counts) ++counts[0].shapes[shape];
+        if (view().partitions[view().shapes[shape]].counts == partition.counts) ++counts[0].shapes[shape];
       }
-      for (std::size_t i = 0; i < gpu.owners.size(); ++i) ++counts[0].serving[cut.pieces[i].kind][gpu.owners[i]];
+      for (std::size_t i = 0; i < gpu.owners.size(); ++i) ++counts[0].serving[partition.pieces[i].kind][gpu.owners[i]];
     }
     return counts;
   }
@@ -151,7 +151,7 @@ class Places {
       visit();
       return;
     }
-    for (plan[gpu].cut = 0; plan[gpu].cut < std::ssize(view().cuts); ++plan[gpu].cut) {
+    for (plan[gpu].partition = 0; plan[gpu].partition < std::ssize(view().partitions); ++plan[gpu].partition) {
       for_each_cut(gpu + 1, plan, visit);
     }
   }
@@ -160,7 +160,7 @@ class Places {
     std::vector<int> shapes(view().shapes.size(), 0);
     for (const detail::GpuPlan& gpu : plan) {
       for (std::size_t shape = 0; shape < shapes.size(); ++shape) {
-        if (view().cuts[view().shapes[shape]].counts == view().cuts[gpu.cut].counts) ++shapes[shape];
+        if (view().partitions[view().shapes[shape]].counts == view().partitions[gpu.partition].counts) ++shapes[shape];
       }
     }
     return shapes;
@@ -171,9 +171,9 @@ class Places {
     int worth = 0;
     auto left = wanted[0].serving;
     for (std::size_t gpu = 0; gpu < plan.size(); ++gpu) {
-      const auto& now = view().cuts[standing[gpu].cut].pieces;
+      const auto& now = view().partitions[standing[gpu].partition].pieces;
       for (std::size_t i = 0; i < now.size(); ++i) {
-        const auto& then = view().cuts[plan[gpu].cut].pieces;
+        const auto& then = view().partitions[plan[gpu].partition].pieces;
         if (std::ranges::find(then, now[i]) == then.end()) continue;
         worth += detail::kStayingSlice;
         int& still = left[now[i].kind][standing[gpu].owners[i]];

@@ -139,7 +139,7 @@ class ParisFill {
   void count_cover(int gpu, const detail::GpuPlan& plan) {
     const ModelView& view = fleet_.of_gpu(gpu);
     for (std::size_t i = 0; i < plan.owners.size(); ++i) {
-      if (plan.owners[i] != detail::kNobody) note(gpu, view.cuts[plan.cut].pieces[i].kind, plan.owners[i]);
+      if (plan.owners[i] != detail::kNoOwner) note(gpu, view.partitions[plan.partition].pieces[i].kind, plan.owners[i]);
     }
   }
 
@@ -176,18 +176,18 @@ class ParisFill {
   /// Assigns what still fits on a GPU, piece by piece, to the service with the least capacity per load.
   void give_leftover(int gpu) {
     while (true) {
-      int neediest = detail::kNobody;
+      int neediest = detail::kNoOwner;
       int neediest_kind = 0;
       for (int service = 0; service < fleet_.service_count; ++service) {
-        const bool is_needier = neediest == detail::kNobody || capacity_[service] * demand_.load[neediest] <
-                                                                   capacity_[neediest] * demand_.load[service];
+        const bool is_needier = neediest == detail::kNoOwner || capacity_[service] * demand_.load[neediest] <
+                                                                    capacity_[neediest] * demand_.load[service];
         if (!is_needier) continue;
         const auto kind = kind_that_fits(gpu, service);
         if (!kind) continue;
         neediest = service;
         neediest_kind = *kind;
       }
-      if (neediest == detail::kNobody) return;
+      if (neediest == detail::kNoOwner) return;
       give(gpu, neediest_kind, neediest);
     }
   }

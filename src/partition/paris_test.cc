@@ -82,7 +82,7 @@ TEST(Paris, FallsBackToSmallSlicesWhereTheKneesLeaveNoRoom) {
   testing::expect_sound(scenario, std::get<Layout>(answer));
 }
 
-TEST(Paris, UsesUncutGpus) {
+TEST(Paris, UsesWholeGpus) {
   const Scenario scenario = scenario_of({gpus("T4-16GB", 3)}, {service_everywhere("a"), service_everywhere("b")});
   EXPECT_EQ(show(scenario, paris_layout(scenario, {{100}, {10}})), "0:full@0=a 1:full@0=b 2:full@0=a");
   const Scenario small = scenario_of({gpus("T4-16GB", 1)}, {service_everywhere("a"), service_everywhere("b")});

@@ -60,9 +60,9 @@ TEST(RetrainingRule, Table) {
       {"none is quick enough", {{1, 200}, {2, 300}}, false, {"1g.10gb@0", "2g.20gb@2"}, ""},
       {"unfinished work is kept: any size", {{1, 200}, {2, 300}}, true, {"1g.10gb@0", "2g.20gb@2"}, "1g.10gb@0"},
       {"quick ones first even so", {{1, 200}, {2, 100}}, true, {"1g.10gb@0", "2g.20gb@2"}, "2g.20gb@2"},
-      {"the uncut T4 has key 0", {{0, 60}}, false, {"1g.10gb@0", "T4"}, "T4"},
+      {"the whole T4 has key 0", {{0, 60}}, false, {"1g.10gb@0", "T4"}, "T4"},
       {"a T4 has no compute slices", {{7, 45}}, false, {"1g.10gb@0", "T4"}, ""},
-      {"an uncut A100 may stand for 7g", {{7, 45}}, false, {"full", "T4"}, "full"},
+      {"a whole A100 may stand for 7g", {{7, 45}}, false, {"full", "T4"}, "full"},
   };
   for (const auto& test : cases) {
     const Scenario scenario = retraining_scenario(test.seconds_on, test.keeps_unfinished);

@@ -6,7 +6,8 @@
 namespace berth::partition {
 
 struct EkyaOptions {
-  int period_seconds = 5;          ///< between decisions without news of a retraining; 0: the scenario's window
+  /// Between decisions while no retraining becomes due or is done; 0: the scenario's window.
+  int period_seconds = 5;
   int horizon_seconds = 30;        ///< length of the expected load; 0: the scenario's window
   double gain_min = 0.008;         ///< the least gain of a new layout in the expected objective (0 to 1)
   double nearness_weight = 0.001;  ///< the loss of a plan that differs from the thief's allocation by a whole fleet
@@ -24,7 +25,8 @@ struct AstraeaOptions {
 };
 
 struct MigratorOptions {
-  int period_seconds = 50;       ///< between solutions without news of a retraining; 0: the scenario's window
+  /// Between solutions while no retraining becomes due or is done; 0: the scenario's window.
+  int period_seconds = 50;
   int horizon_seconds = 0;       ///< of a program; 0: the scenario's window
   double block_seconds = 50;     ///< the length of the first block
   double block_growth = 3;       ///< the length of each next block, in lengths of the one before

@@ -26,9 +26,9 @@ constexpr int kKicksMax = 60;
 StaticBest best_on_one_gpu(const FleetView& fleet, const StaticBestSearch& search) {
   constexpr int kNoLimit = std::numeric_limits<int>::max();
   Scorer scorer(fleet, search, kNoLimit);
-  std::vector<int> cuts(fleet.of_gpu(0).cuts.size());
-  std::iota(cuts.begin(), cuts.end(), 0);
-  const auto recut = detail::best_recut(fleet, scorer, detail::empty_plan(fleet), /*gpu=*/0, cuts, kNoLimit);
+  std::vector<int> partitions(fleet.of_gpu(0).partitions.size());
+  std::iota(partitions.begin(), partitions.end(), 0);
+  const auto recut = detail::best_recut(fleet, scorer, detail::empty_plan(fleet), /*gpu=*/0, partitions, kNoLimit);
   if (recut->worth.uncovered > 0) return {detail::no_room(fleet), true, recut->covered, scorer.evaluations()};
   return {detail::layout_of(fleet, {recut->plan}), true, recut->covered, scorer.evaluations()};
 }
@@ -88,12 +88,12 @@ std::vector<FleetPlan> starts_of(const FleetView& fleet, const StaticBestSearch&
 FleetPlan kicked(const FleetView& fleet, FleetPlan plan, int k) {
   const int gpu = k % fleet.gpu_count();
   const detail::ModelView& view = fleet.of_gpu(gpu);
-  const int cut = view.shapes[static_cast<std::size_t>(k / fleet.gpu_count()) % view.shapes.size()];
-  plan[gpu] = {cut, {}};
+  const int partition = view.shapes[static_cast<std::size_t>(k / fleet.gpu_count()) % view.shapes.size()];
+  plan[gpu] = {partition, {}};
   int next = k;
-  for (const mig::Site& piece : view.cuts[cut].pieces) {
+  for (const mig::Site& piece : view.partitions[partition].pieces) {
     const int owner = next++ % fleet.service_count;
-    plan[gpu].owners.push_back(view.can_serve(piece.kind, owner) ? owner : detail::kNobody);
+    plan[gpu].owners.push_back(view.can_serve(piece.kind, owner) ? owner : detail::kNoOwner);
   }
   return plan;
 }

@@ -23,9 +23,9 @@ class WholeMatching {
     return augment(service, is_visited);
   }
 
-  /// The owner of each GPU, or kNobody.
+  /// The owner of each GPU, or kNoOwner.
   [[nodiscard]] std::vector<int> owners() const {
-    std::vector<int> owners(fleet_.gpu_count(), detail::kNobody);
+    std::vector<int> owners(fleet_.gpu_count(), detail::kNoOwner);
     for (std::size_t model = 0; model < holders_.size(); ++model) {
       for (std::size_t i = 0; i < holders_[model].size(); ++i)
         owners[fleet_.models[model].gpus[i]] = holders_[model][i];
@@ -60,10 +60,10 @@ class WholeMatching {
 /// The service with the largest load per capacity among those that the GPU can serve; ties: the smaller index.
 int neediest_service(const detail::ModelView& view, const std::vector<Decimal>& load,
                      const std::vector<Decimal>& capacity) {
-  int neediest = detail::kNobody;
+  int neediest = detail::kNoOwner;
   for (int service = 0; service < static_cast<int>(load.size()); ++service) {
     if (!view.can_serve(view.full_kind(), service)) continue;
-    if (neediest == detail::kNobody || load[service] * capacity[neediest] > load[neediest] * capacity[service]) {
+    if (neediest == detail::kNoOwner || load[service] * capacity[neediest] > load[neediest] * capacity[service]) {
       neediest = service;
     }
   }
@@ -84,7 +84,7 @@ LayoutOrInfeasible whole_layout(const Scenario& scenario, const std::vector<doub
   WholeMatching matching(fleet);
   for (int service = 0; service < fleet.service_count; ++service) {
     if (matching.add(service)) continue;
-    return Infeasible{fmt::format("service {}: every uncut GPU that can serve it is needed by another service",
+    return Infeasible{fmt::format("service {}: every whole GPU that can serve it is needed by another service",
                                   scenario.services[service].name)};
   }
 
@@ -99,17 +99,17 @@ LayoutOrInfeasible whole_layout(const Scenario& scenario, const std::vector<doub
     capacity[service] += *view.throughput[view.full_kind()][service];
   };
   for (int gpu = 0; gpu < fleet.gpu_count(); ++gpu) {
-    if (owners[gpu] != detail::kNobody) give(gpu, owners[gpu]);
+    if (owners[gpu] != detail::kNoOwner) give(gpu, owners[gpu]);
   }
   for (int gpu = 0; gpu < fleet.gpu_count(); ++gpu) {
-    if (owners[gpu] != detail::kNobody) continue;
+    if (owners[gpu] != detail::kNoOwner) continue;
     const int service = neediest_service(fleet.of_gpu(gpu), requests, capacity);
-    if (service != detail::kNobody) give(gpu, service);
+    if (service != detail::kNoOwner) give(gpu, service);
   }
 
   Layout layout;
   for (int gpu = 0; gpu < fleet.gpu_count(); ++gpu) {
-    if (owners[gpu] == detail::kNobody) continue;
+    if (owners[gpu] == detail::kNoOwner) continue;
     layout.push_back({{{static_cast<std::uint32_t>(gpu)}, 0, ProfileId::full()},
                       Role::kInference,
                       {{static_cast<std::uint32_t>(owners[gpu])}}});

@@ -86,10 +86,10 @@ TEST(OperatingPoint, FullStandsForTheLargestPlainProfileUnlessItHasRows) {
   EXPECT_EQ(points_on(table, two_profiles(), ProfileId::full()), std::vector{seven});
   table.points.push_back(full);
   EXPECT_EQ(points_on(table, two_profiles(), ProfileId::full()), std::vector{full});
-  GpuModel uncut;
-  uncut.name = "G";
+  GpuModel whole;
+  whole.name = "G";
   table.points.pop_back();
-  EXPECT_TRUE(points_on(table, uncut, ProfileId::full()).empty());
+  EXPECT_TRUE(points_on(table, whole, ProfileId::full()).empty());
 }
 
 TEST(OperatingPoint, FindsThePointOfAVariant) {

@@ -25,8 +25,8 @@ class PlanEnumeration {
       : view_(view), service_count_(service_count), count_max_(count_max), kinds_(service_count) {}
 
   [[nodiscard]] std::vector<GpuPlan> run() {
-    for (int cut = 0; cut < static_cast<int>(view_.cuts.size()); ++cut) {
-      plan_ = {cut, std::vector<int>(view_.cuts[cut].pieces.size(), kNobody)};
+    for (int partition = 0; partition < static_cast<int>(view_.partitions.size()); ++partition) {
+      plan_ = {partition, std::vector<int>(view_.partitions[partition].pieces.size(), kNoOwner)};
       descend(0);
     }
     return std::move(plans_);
@@ -35,7 +35,7 @@ class PlanEnumeration {
  private:
   void descend(std::size_t position) {
     if (plans_.size() > count_max_) return;
-    const std::vector<mig::Site>& pieces = view_.cuts[plan_.cut].pieces;
+    const std::vector<mig::Site>& pieces = view_.partitions[plan_.partition].pieces;
     if (position == pieces.size()) {
       if (seen_.insert(kinds_).second) plans_.push_back(plan_);
       return;
@@ -44,14 +44,14 @@ class PlanEnumeration {
     // Adjacent pieces of one kind are interchangeable: only ascending owners are enumerated, unowned last.
     const bool is_like_last = position > 0 && pieces[position - 1].kind == kind;
     const int last = is_like_last ? plan_.owners[position - 1] : 0;
-    for (int owner = last == kNobody ? service_count_ : last; owner < service_count_; ++owner) {
+    for (int owner = last == kNoOwner ? service_count_ : last; owner < service_count_; ++owner) {
       if (!view_.can_serve(kind, owner)) continue;
       plan_.owners[position] = owner;
       kinds_[owner].push_back(kind);
       descend(position + 1);
       kinds_[owner].pop_back();
     }
-    plan_.owners[position] = kNobody;
+    plan_.owners[position] = kNoOwner;
     descend(position + 1);
   }
 
@@ -93,7 +93,7 @@ Assignment best_assignment(const WorthTable& worth, std::size_t piece_count) {
     }
   }
 
-  Assignment result{best[all], std::vector<int>(piece_count, kNobody)};
+  Assignment result{best[all], std::vector<int>(piece_count, kNoOwner)};
   Mask left = all;
   for (std::size_t service = 0; service < service_count; ++service) {
     const Mask mask = choice[service][left];
@@ -105,9 +105,9 @@ Assignment best_assignment(const WorthTable& worth, std::size_t piece_count) {
   return result;
 }
 
-std::int64_t assignment_count(const ModelView& view, const Cut& cut, int service_count) {
+std::int64_t assignment_count(const ModelView& view, const Partition& partition, int service_count) {
   std::int64_t product = 1;
-  for (const mig::Site& piece : cut.pieces) {
+  for (const mig::Site& piece : partition.pieces) {
     std::int64_t owners = 1;
     for (int service = 0; service < service_count; ++service) owners += view.can_serve(piece.kind, service) ? 1 : 0;
     if (__builtin_mul_overflow(product, owners, &product)) return std::numeric_limits<std::int64_t>::max();

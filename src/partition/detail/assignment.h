@@ -1,4 +1,4 @@
-/// The best owners for the pieces of one partition ("cut" in this module), if the figures of services add up.
+/// The best owners for the pieces of one partition, if the figures of services add up.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ inline constexpr int kImpossible = 1 << 20;
 
 /// The number of assignments that best_assignment compares: the product over the pieces of one plus the number of
 /// services that it can serve. Saturates.
-[[nodiscard]] std::int64_t assignment_count(const ModelView& view, const Cut& cut, int service_count);
+[[nodiscard]] std::int64_t assignment_count(const ModelView& view, const Partition& partition, int service_count);
 
 /// All plans of one GPU that differ in the ordered list of kinds of some service, and of equal ones the first in order
 /// of enumeration. The order between different services' pieces is not distinguished (it affects only the order of

@@ -18,31 +18,32 @@ std::int64_t add_saturated(std::int64_t a, std::int64_t b) {
 }
 
 /// The slices of one service if it held the pieces of `mask` on this GPU in addition to its slices on others.
-std::vector<Slice> slices_with(const Cut& cut, int gpu, Mask mask, const std::vector<Slice>& elsewhere) {
+std::vector<Slice> slices_with(const Partition& partition, int gpu, Mask mask, const std::vector<Slice>& elsewhere) {
   std::vector<Slice> slices = elsewhere;
-  for (std::size_t i = 0; i < cut.pieces.size(); ++i) {
+  for (std::size_t i = 0; i < partition.pieces.size(); ++i) {
     if ((mask >> i & 1) == 0) continue;
-    slices.push_back({{static_cast<std::uint32_t>(gpu)}, cut.pieces[i].start, cut.pieces[i].profile});
+    slices.push_back({{static_cast<std::uint32_t>(gpu)}, partition.pieces[i].start, partition.pieces[i].profile});
   }
   std::ranges::sort(slices);
   return slices;
 }
 
-bool can_serve_all(const ModelView& view, const Cut& cut, Mask mask, int service) {
-  for (std::size_t i = 0; i < cut.pieces.size(); ++i) {
-    if ((mask >> i & 1) != 0 && !view.can_serve(cut.pieces[i].kind, service)) return false;
+bool can_serve_all(const ModelView& view, const Partition& partition, Mask mask, int service) {
+  for (std::size_t i = 0; i < partition.pieces.size(); ++i) {
+    if ((mask >> i & 1) != 0 && !view.can_serve(partition.pieces[i].kind, service)) return false;
   }
   return true;
 }
 
 /// Calls `visit(service, mask, slices)` for every service and every mask of the partition's pieces that it can serve.
-void for_each_share(const ModelView& view, const Cut& cut, int gpu, const std::vector<std::vector<Slice>>& elsewhere,
+void for_each_share(const ModelView& view, const Partition& partition, int gpu,
+                    const std::vector<std::vector<Slice>>& elsewhere,
                     const std::function<void(int, Mask, const std::vector<Slice>&)>& visit) {
-  const Mask end = Mask{1} << cut.pieces.size();
+  const Mask end = Mask{1} << partition.pieces.size();
   for (int service = 0; service < static_cast<int>(elsewhere.size()); ++service) {
     for (Mask mask = 0; mask < end; ++mask) {
-      if (!can_serve_all(view, cut, mask, service)) continue;
-      visit(service, mask, slices_with(cut, gpu, mask, elsewhere[service]));
+      if (!can_serve_all(view, partition, mask, service)) continue;
+      visit(service, mask, slices_with(partition, gpu, mask, elsewhere[service]));
     }
   }
 }
@@ -115,13 +116,13 @@ bool Climb::try_plan(const FleetPlan& candidate) {
 bool Climb::recut_all() {
   bool is_better_plan = false;
   // If the scores for one GPU do not fit the budget, neither do those for equal GPUs.
-  std::vector<bool> is_too_dear(fleet_.models.size(), false);
+  std::vector<bool> is_too_expensive(fleet_.models.size(), false);
   for (int i = 0; i < fleet_.gpu_count() && !is_spent(); ++i) {
     const int gpu = (gpu_first_ + i) % fleet_.gpu_count();
     const int model = fleet_.model_of[gpu];
-    if (is_too_dear[model]) continue;
+    if (is_too_expensive[model]) continue;
     const auto is_recut = search_.is_separable ? recut_separable(gpu) : recut_by_plans(gpu);
-    is_too_dear[model] = !is_recut;
+    is_too_expensive[model] = !is_recut;
     is_better_plan = is_better_plan || is_recut.value_or(false);
   }
   return is_better_plan;
@@ -130,7 +131,7 @@ bool Climb::recut_all() {
 std::optional<bool> Climb::recut_separable(int gpu) {
   const ModelView& view = fleet_.of_gpu(gpu);
   const std::int64_t slices = std::max(fleet_.service_count, owned_count(found_.plan));
-  for (const int shape : view.shapes) scorer_.add_work(slices << view.cuts[shape].pieces.size());
+  for (const int shape : view.shapes) scorer_.add_work(slices << view.partitions[shape].pieces.size());
   const auto recut = best_recut(fleet_, scorer_, found_.plan, gpu, view.shapes, evaluations_left());
   if (!recut) return std::nullopt;
   found_.tried = add_saturated(found_.tried, recut->covered);
@@ -173,7 +174,7 @@ std::vector<std::pair<int, std::size_t>> Climb::offers_of(int owner) const {
   for (int gpu = 0; gpu < fleet_.gpu_count(); ++gpu) {
     for (std::size_t i = 0; i < found_.plan[gpu].owners.size(); ++i) {
       if (found_.plan[gpu].owners[i] != owner) continue;
-      const int kind = fleet_.of_gpu(gpu).cuts[found_.plan[gpu].cut].pieces[i].kind;
+      const int kind = fleet_.of_gpu(gpu).partitions[found_.plan[gpu].partition].pieces[i].kind;
       if (search_.is_separable && !seen.emplace(fleet_.model_of[gpu], kind).second) continue;
       offers.emplace_back(gpu, i);
     }
@@ -183,14 +184,14 @@ std::vector<std::pair<int, std::size_t>> Climb::offers_of(int owner) const {
 
 bool Climb::can_take(int gpu, std::size_t piece, int owner) const {
   const ModelView& view = fleet_.of_gpu(gpu);
-  return owner == kNobody || view.can_serve(view.cuts[found_.plan[gpu].cut].pieces[piece].kind, owner);
+  return owner == kNoOwner || view.can_serve(view.partitions[found_.plan[gpu].partition].pieces[piece].kind, owner);
 }
 
 bool Climb::hand_over_all() {
   std::vector<int> takers = services_by_need();
-  std::vector<int> givers = {kNobody};
+  std::vector<int> givers = {kNoOwner};
   givers.insert(givers.end(), takers.rbegin(), takers.rend());
-  takers.push_back(kNobody);
+  takers.push_back(kNoOwner);
   bool is_better_plan = false;
   for (const int taker : takers) {
     for (const int giver : givers) {
@@ -236,32 +237,34 @@ bool Climb::swap_on(int gpu_a, int gpu_b) {
 }  // namespace
 
 std::optional<Recut> best_recut(const FleetView& fleet, Scorer& scorer, const FleetPlan& plan, int gpu,
-                                const std::vector<int>& cuts, int evaluations_max) {
+                                const std::vector<int>& partitions, int evaluations_max) {
   const ModelView& view = fleet.of_gpu(gpu);
   FleetPlan others = plan;
-  std::ranges::fill(others[gpu].owners, kNobody);
+  std::ranges::fill(others[gpu].owners, kNoOwner);
   const auto elsewhere = slices_by_service(fleet, others);
 
   std::set<Scorer::Key> unknown;
-  for (const int cut : cuts) {
-    for_each_share(view, view.cuts[cut], gpu, elsewhere, [&](int service, Mask, const std::vector<Slice>& slices) {
-      if (scorer.is_unknown(service, slices)) unknown.insert(scorer.key_of(service, slices));
-    });
+  for (const int partition : partitions) {
+    for_each_share(view, view.partitions[partition], gpu, elsewhere,
+                   [&](int service, Mask, const std::vector<Slice>& slices) {
+                     if (scorer.is_unknown(service, slices)) unknown.insert(scorer.key_of(service, slices));
+                   });
   }
   if (static_cast<std::int64_t>(unknown.size()) > evaluations_max) return std::nullopt;
 
   std::optional<Recut> best;
   std::int64_t covered = 0;
-  for (const int cut : cuts) {
-    const std::size_t piece_count = view.cuts[cut].pieces.size();
+  for (const int partition : partitions) {
+    const std::size_t piece_count = view.partitions[partition].pieces.size();
     WorthTable worth(fleet.service_count, std::vector<Worth>(std::size_t{1} << piece_count, {kImpossible, 0, 0}));
-    for_each_share(view, view.cuts[cut], gpu, elsewhere, [&](int service, Mask mask, const std::vector<Slice>& slices) {
-      worth[service][mask] = *scorer.service_worth(service, slices);
-    });
+    for_each_share(view, view.partitions[partition], gpu, elsewhere,
+                   [&](int service, Mask mask, const std::vector<Slice>& slices) {
+                     worth[service][mask] = *scorer.service_worth(service, slices);
+                   });
     Assignment assignment = best_assignment(worth, piece_count);
-    covered = add_saturated(covered, assignment_count(view, view.cuts[cut], fleet.service_count));
+    covered = add_saturated(covered, assignment_count(view, view.partitions[partition], fleet.service_count));
     if (!best || is_better(assignment.worth, best->worth)) {
-      best = Recut{{cut, std::move(assignment.owners)}, assignment.worth, 0};
+      best = Recut{{partition, std::move(assignment.owners)}, assignment.worth, 0};
     }
   }
   best->covered = covered;

@@ -40,6 +40,6 @@ struct Recut {
   std::int64_t covered = 0;
 };
 [[nodiscard]] std::optional<Recut> best_recut(const FleetView& fleet, Scorer& scorer, const FleetPlan& plan, int gpu,
-                                              const std::vector<int>& cuts, int evaluations_max);
+                                              const std::vector<int>& partitions, int evaluations_max);
 
 }  // namespace berth::partition::detail

@@ -60,7 +60,7 @@ class EvenSearch {
   void consider(int gpu, Goal goal, const GpuPlan& candidate);
   /// Owners for pieces from `position` on, equal pieces in ascending order of owners, unowned last.
   void enumerate(int gpu, Goal goal, GpuPlan& candidate, std::size_t position);
-  [[nodiscard]] GpuPlan deal(int gpu, int cut);
+  [[nodiscard]] GpuPlan deal(int gpu, int partition);
   void leave_out(int gpu, Goal goal, GpuPlan candidate);
 
   const FleetView& fleet_;
@@ -76,8 +76,8 @@ void EvenSearch::add(int gpu, const GpuPlan& gpu_plan, int sign) {
   const ModelView& view = fleet_.of_gpu(gpu);
   for (std::size_t i = 0; i < gpu_plan.owners.size(); ++i) {
     const int owner = gpu_plan.owners[i];
-    if (owner == kNobody) continue;
-    sums_[owner] += std::int64_t{sign} * view.map.kinds[view.cuts[gpu_plan.cut].pieces[i].kind].sms;
+    if (owner == kNoOwner) continue;
+    sums_[owner] += std::int64_t{sign} * view.map.kinds[view.partitions[gpu_plan.partition].pieces[i].kind].sms;
     piece_counts_[owner] += sign;
   }
 }
@@ -107,7 +107,7 @@ void EvenSearch::consider(int gpu, Goal goal, const GpuPlan& candidate) {
 
 void EvenSearch::enumerate(int gpu, Goal goal, GpuPlan& candidate, std::size_t position) {
   const ModelView& view = fleet_.of_gpu(gpu);
-  const std::vector<mig::Site>& pieces = view.cuts[candidate.cut].pieces;
+  const std::vector<mig::Site>& pieces = view.partitions[candidate.partition].pieces;
   if (position == pieces.size()) {
     consider(gpu, goal, candidate);
     return;
@@ -116,33 +116,33 @@ void EvenSearch::enumerate(int gpu, Goal goal, GpuPlan& candidate, std::size_t p
   int first = 0;
   for (std::size_t before = 0; before < position; ++before) {
     if (pieces[before].kind != kind) continue;
-    first = candidate.owners[before] == kNobody ? fleet_.service_count : candidate.owners[before];
+    first = candidate.owners[before] == kNoOwner ? fleet_.service_count : candidate.owners[before];
   }
   for (int owner = first; owner < fleet_.service_count; ++owner) {
     if (!view.can_serve(kind, owner)) continue;
     candidate.owners[position] = owner;
     enumerate(gpu, goal, candidate, position + 1);
   }
-  candidate.owners[position] = kNobody;
+  candidate.owners[position] = kNoOwner;
   enumerate(gpu, goal, candidate, position + 1);
 }
 
-GpuPlan EvenSearch::deal(int gpu, int cut) {
+GpuPlan EvenSearch::deal(int gpu, int partition) {
   const ModelView& view = fleet_.of_gpu(gpu);
-  const std::vector<mig::Site>& pieces = view.cuts[cut].pieces;
+  const std::vector<mig::Site>& pieces = view.partitions[partition].pieces;
   std::vector<std::size_t> order(pieces.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::ranges::sort(order, {}, [&](std::size_t i) { return std::pair(-view.map.kinds[pieces[i].kind].sms, i); });
 
-  GpuPlan dealt{cut, std::vector<int>(pieces.size(), kNobody)};
+  GpuPlan dealt{partition, std::vector<int>(pieces.size(), kNoOwner)};
   std::vector<std::int64_t> sums = sums_;
   for (const std::size_t i : order) {
-    int smallest = kNobody;
+    int smallest = kNoOwner;
     for (int service = 0; service < fleet_.service_count; ++service) {
       if (!view.can_serve(pieces[i].kind, service)) continue;
-      if (smallest == kNobody || sums[service] < sums[smallest]) smallest = service;
+      if (smallest == kNoOwner || sums[service] < sums[smallest]) smallest = service;
     }
-    if (smallest == kNobody) continue;
+    if (smallest == kNoOwner) continue;
     dealt.owners[i] = smallest;
     sums[smallest] += view.map.kinds[pieces[i].kind].sms;
   }
@@ -151,7 +151,7 @@ GpuPlan EvenSearch::deal(int gpu, int cut) {
 
 void EvenSearch::leave_out(int gpu, Goal goal, GpuPlan candidate) {
   for (int& owner : candidate.owners) {
-    const int dealt = std::exchange(owner, kNobody);
+    const int dealt = std::exchange(owner, kNoOwner);
     consider(gpu, goal, candidate);
     if (best_plan_ != candidate) owner = dealt;
   }
@@ -162,12 +162,12 @@ bool EvenSearch::recut(int gpu, Goal goal, bool is_exact, std::optional<Unevenne
   add(gpu, plan_[gpu], -1);
   best_ = best;
   best_plan_ = plan_[gpu];
-  for (const int cut : view.shapes) {
+  for (const int partition : view.shapes) {
     if (is_exact) {
-      GpuPlan candidate{cut, std::vector<int>(view.cuts[cut].pieces.size(), kNobody)};
+      GpuPlan candidate{partition, std::vector<int>(view.partitions[partition].pieces.size(), kNoOwner)};
       enumerate(gpu, goal, candidate, 0);
     } else {
-      const GpuPlan dealt = deal(gpu, cut);
+      const GpuPlan dealt = deal(gpu, partition);
       consider(gpu, goal, dealt);
       if (best) leave_out(gpu, goal, dealt);
     }
@@ -192,7 +192,7 @@ std::int64_t assignment_count(const ModelView& view, int service_count) {
       for (int service = 0; service < service_count; ++service)
         owners += view.can_serve(static_cast<int>(kind), service);
       std::int64_t multisets = 1;
-      for (std::int64_t i = 0; i < view.cuts[shape].counts[kind]; ++i) {
+      for (std::int64_t i = 0; i < view.partitions[shape].counts[kind]; ++i) {
         multisets = std::min(multisets * (owners + i) / (i + 1), kAssignmentsMax + 1);
       }
       product = std::min(product * multisets, kAssignmentsMax + 1);
@@ -234,7 +234,7 @@ bool can_serve_all(const ModelView& view, int kind, int service_count) {
 
 /// The shape with the most pieces of a kind.
 int shape_with_most(const ModelView& view, int kind) {
-  return *std::ranges::max_element(view.shapes, {}, [&](int shape) { return view.cuts[shape].counts[kind]; });
+  return *std::ranges::max_element(view.shapes, {}, [&](int shape) { return view.partitions[shape].counts[kind]; });
 }
 
 /// Equal pieces assigned in rounds, one to each service: whole GPUs as long as a model has enough for a round, then the
@@ -249,14 +249,14 @@ std::optional<FleetPlan> rounds_plan(const FleetView& fleet) {
     std::size_t next = 0;
     for (const int kind : kinds) {
       const int shape = shape_with_most(view, kind);
-      const std::size_t gpus_a_round = (fleet.service_count - 1) / view.cuts[shape].counts[kind] + 1;
+      const std::size_t gpus_a_round = (fleet.service_count - 1) / view.partitions[shape].counts[kind] + 1;
       if (!can_serve_all(view, kind, fleet.service_count)) continue;
       while (next + gpus_a_round <= view.gpus.size()) {
         int service = 0;
         for (std::size_t end = next + gpus_a_round; next < end; ++next) {
           GpuPlan& gpu_plan = plan[view.gpus[next]] = {shape, {}};
-          for (const mig::Site& piece : view.cuts[shape].pieces) {
-            gpu_plan.owners.push_back(piece.kind == kind && service < fleet.service_count ? service++ : kNobody);
+          for (const mig::Site& piece : view.partitions[shape].pieces) {
+            gpu_plan.owners.push_back(piece.kind == kind && service < fleet.service_count ? service++ : kNoOwner);
           }
         }
         is_dealt = true;

@@ -1,6 +1,6 @@
 /// Layouts for unknown load: the SMs of the services as equal as possible.
 ///
-/// Model: each GPU has one of its partitions ("cuts"), each piece at most one owner, which it can serve; x_s is the sum
+/// Model: each GPU has one of its partitions, each piece at most one owner, which it can serve; x_s is the sum
 /// of the SMs of service s; every service owns a piece. Objective: minimise max x - min x, then maximise the total SMs,
 /// then take the first in order of enumeration.
 #pragma once

@@ -37,7 +37,7 @@ std::vector<std::vector<StandingSite>> standing_sites(const FleetView& fleet, co
     const ModelView& view = fleet.of_gpu(static_cast<int>(holding.slice.gpu.index));
     const auto site = view.map.find_site({.start = holding.slice.start, .profile = holding.slice.profile});
     if (!site) continue;
-    int owner = kNobody;
+    int owner = kNoOwner;
     if (holding.services.size() == 1) {
       owner = static_cast<int>(holding.services.front().index);
       if (holding.role == Role::kRetraining) owner = retraining_owner(fleet, owner);
@@ -53,16 +53,17 @@ FleetPlan standing_plan(const FleetView& fleet, const Snapshot& snapshot) {
   const auto standing = standing_sites(fleet, snapshot);
   FleetPlan plan = empty_plan(fleet);
   for (int gpu = 0; gpu < fleet.gpu_count(); ++gpu) {
-    const std::vector<Cut>& cuts = fleet.of_gpu(gpu).cuts;
-    const auto cut = std::ranges::find_if(cuts, [&](const Cut& candidate) {
+    const std::vector<Partition>& partitions = fleet.of_gpu(gpu).partitions;
+    const auto partition = std::ranges::find_if(partitions, [&](const Partition& candidate) {
       return std::ranges::all_of(standing[gpu], [&](const StandingSite& stood) {
         return std::ranges::find(candidate.pieces, stood.site) != candidate.pieces.end();
       });
     });
-    if (cut == cuts.end()) continue;
-    plan[gpu] = {static_cast<int>(cut - cuts.begin()), std::vector<int>(cut->pieces.size(), kNobody)};
+    if (partition == partitions.end()) continue;
+    plan[gpu] = {static_cast<int>(partition - partitions.begin()),
+                 std::vector<int>(partition->pieces.size(), kNoOwner)};
     for (const StandingSite& stood : standing[gpu]) {
-      plan[gpu].owners[std::ranges::find(cut->pieces, stood.site) - cut->pieces.begin()] = stood.owner;
+      plan[gpu].owners[std::ranges::find(partition->pieces, stood.site) - partition->pieces.begin()] = stood.owner;
     }
   }
   return plan;
@@ -171,10 +172,10 @@ std::vector<Share> FleetSearch::shares_of(const FleetPlan& plan) const {
 }
 
 void FleetSearch::add_gpu(std::vector<Share>& shares, int gpu, const GpuPlan& plan) const {
-  const std::vector<mig::Site>& pieces = fleet_.of_gpu(gpu).cuts[plan.cut].pieces;
+  const std::vector<mig::Site>& pieces = fleet_.of_gpu(gpu).partitions[plan.partition].pieces;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     const int owner = plan.owners[i];
-    if (owner == kNobody) continue;
+    if (owner == kNoOwner) continue;
     const int service = owner >= fleet_.service_count ? owner - fleet_.service_count : owner;
     shares[service] = with_piece(shares[service], gpu, pieces[i], owner);
   }
@@ -231,7 +232,7 @@ FleetSearch::ServiceChoices FleetSearch::choices_on(int gpu, const std::vector<m
   const int model = fleet_.model_of[gpu];
   const std::uint32_t mask_count = 1U << pieces.size();
   ServiceChoices choices{std::vector<Worth>(mask_count, Worth{kImpossible, 0, 0}),
-                         std::vector<int>(mask_count, kNobody)};
+                         std::vector<int>(mask_count, kNoOwner)};
   std::vector<std::optional<Share>> serving(mask_count);  // with all of the mask for inference
   serving[0] = others;
   for (std::uint32_t mask = 1; mask < mask_count; ++mask) {
@@ -259,12 +260,12 @@ FleetSearch::ServiceChoices FleetSearch::choices_on(int gpu, const std::vector<m
 }
 
 GpuPlan FleetSearch::best_recut_of(int gpu, const GpuPlan& now, const std::vector<Share>& others) const {
-  const std::vector<Cut>& cuts = fleet_.of_gpu(gpu).cuts;
+  const std::vector<Partition>& partitions = fleet_.of_gpu(gpu).partitions;
   const std::vector<int> candidates = candidates_for(gpu, now, others);
   GpuPlan best = now;
   Worth best_worth = worth_with(gpu, now, candidates, others);
-  for (int cut = 0; cut < static_cast<int>(cuts.size()); ++cut) {
-    const std::vector<mig::Site>& pieces = cuts[cut].pieces;
+  for (int partition = 0; partition < static_cast<int>(partitions.size()); ++partition) {
+    const std::vector<mig::Site>& pieces = partitions[partition].pieces;
     WorthTable table;
     std::vector<ServiceChoices> choices;
     choices.reserve(candidates.size());
@@ -279,7 +280,7 @@ GpuPlan FleetSearch::best_recut_of(int gpu, const GpuPlan& now, const std::vecto
                              : found.worth.value > best_worth.value + kGainMin;
     if (!is_gain) continue;
     best_worth = found.worth;
-    best = {cut, std::vector<int>(pieces.size(), kNobody)};
+    best = {partition, std::vector<int>(pieces.size(), kNoOwner)};
     for (std::size_t i = 0; i < candidates.size(); ++i) {
       std::uint32_t mask = 0;
       for (std::size_t piece = 0; piece < pieces.size(); ++piece) {
@@ -288,7 +289,7 @@ GpuPlan FleetSearch::best_recut_of(int gpu, const GpuPlan& now, const std::vecto
         best.owners[piece] = candidates[i];
       }
       const int retraining_piece = choices[i].retraining_piece[mask];
-      if (retraining_piece != kNobody) best.owners[retraining_piece] = retraining_owner(fleet_, candidates[i]);
+      if (retraining_piece != kNoOwner) best.owners[retraining_piece] = retraining_owner(fleet_, candidates[i]);
     }
   }
   return best;
@@ -332,7 +333,7 @@ void FleetSearch::disturb(FleetPlan& plan) const {
   PlanWorth worth = worth_of(plan);
   for (int gpu = 0; gpu < fleet_.gpu_count(); ++gpu) {
     FleetPlan disturbed = plan;
-    std::ranges::fill(disturbed[gpu].owners, kNobody);
+    std::ranges::fill(disturbed[gpu].owners, kNoOwner);
     std::vector<int> order = gpus_;
     std::rotate(order.begin(), order.begin() + gpu + 1, order.end());  // the emptied one last
     disturbed = descend_over(std::move(disturbed), order);
@@ -375,12 +376,12 @@ Target target_of(const FleetView& fleet, const FleetPlan& plan, const Snapshot& 
   Target target;
   for (int gpu = 0; gpu < fleet.gpu_count(); ++gpu) {
     const ModelView& view = fleet.of_gpu(gpu);
-    const std::vector<mig::Site>& pieces = view.cuts[plan[gpu].cut].pieces;
+    const std::vector<mig::Site>& pieces = view.partitions[plan[gpu].partition].pieces;
     for (std::size_t i = 0; i < pieces.size(); ++i) {
       const Slice slice{{static_cast<std::uint32_t>(gpu)}, pieces[i].start, pieces[i].profile};
       const int owner = plan[gpu].owners[i];
       Wanted wanted{.holding = {.slice = slice, .services = {}}};
-      if (owner == kNobody) {
+      if (owner == kNoOwner) {
         if (!standing.contains(slice)) continue;
       } else {
         const bool retrains = owner >= fleet.service_count;

@@ -1,7 +1,7 @@
 /// The search of the policies that repartition while they run: the partition of every GPU, and which piece serves or
 /// retrains which service, given the existing slices.
 ///
-/// Model: each GPU has one of its partitions ("cuts"); each piece goes to one job or is unowned; a service has two
+/// Model: each GPU has one of its partitions; each piece goes to one job or is unowned; a service has two
 /// jobs, its inference and (if one is due) its retraining, which runs on one piece. A plan is worth the sum over the
 /// services of a value that the policy gives to a service's share; plans in which more services have an inference piece
 /// are better for any value. Pieces that are not ready for their job yet count as coming, with the seconds until they
@@ -53,13 +53,13 @@ struct Share {
 
 using ShareValue = std::function<double(int service, const Share&)>;
 
-/// Owners in the plans of this search: a service (inference), service_count + a service (retraining), or kNobody.
+/// Owners in the plans of this search: a service (inference), service_count + a service (retraining), or kNoOwner.
 [[nodiscard]] inline int retraining_owner(const FleetView& fleet, int service) { return fleet.service_count + service; }
 
 /// A piece that exists, or is being created.
 struct StandingSite {
   mig::Site site;
-  int owner = kNobody;
+  int owner = kNoOwner;
   bool is_ready = false;
 };
 
@@ -74,7 +74,8 @@ struct RepartitionLimits {
 };
 
 /// Repartitions one GPU at a time, exactly: all its partitions, and for each the best owners by dynamic programming
-/// (detail/assignment.h), until nothing changes. O(cuts x services x 3^pieces) per GPU. Requires: arguments outlive it.
+/// (detail/assignment.h), until nothing changes. O(partitions x services x 3^pieces) per GPU. Requires: arguments
+/// outlive it.
 class FleetSearch {
  public:
   /// `may_retrain[s]`: service s may be given a retraining piece.
@@ -99,7 +100,7 @@ class FleetSearch {
   [[nodiscard]] PlanWorth worth_of(const FleetPlan& plan) const;
 
  private:
-  /// The worth of each set of pieces of a partition to a service, and the piece of it that retrains (kNobody: none).
+  /// The worth of each set of pieces of a partition to a service, and the piece of it that retrains (kNoOwner: none).
   struct ServiceChoices {
     std::vector<Worth> worth;
     std::vector<int> retraining_piece;

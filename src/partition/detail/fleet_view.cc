@@ -10,22 +10,24 @@
 namespace berth::partition::detail {
 namespace {
 
-std::vector<Cut> cuts_of(const GpuModel& model, const mig::SiteMap& map) {
-  std::vector<Cut> cuts;
-  for (const std::vector<mig::SiteIndex>& partition : mig::maximal_partitions(model, map)) {
-    Cut& cut = cuts.emplace_back(Cut{.pieces = {}, .counts = mig::KindCounts(map.kinds.size(), 0)});
-    for (const mig::SiteIndex site : partition) {
-      cut.pieces.push_back(map.sites[site]);
-      ++cut.counts[map.sites[site].kind];
+std::vector<Partition> partitions_of(const GpuModel& model, const mig::SiteMap& map) {
+  std::vector<Partition> partitions;
+  for (const std::vector<mig::SiteIndex>& sites : mig::maximal_partitions(model, map)) {
+    Partition& partition =
+        partitions.emplace_back(Partition{.pieces = {}, .counts = mig::KindCounts(map.kinds.size(), 0)});
+    for (const mig::SiteIndex site : sites) {
+      partition.pieces.push_back(map.sites[site]);
+      ++partition.counts[map.sites[site].kind];
     }
   }
-  return cuts;
+  return partitions;
 }
 
-std::vector<int> shapes_of(const std::vector<Cut>& cuts) {
+std::vector<int> shapes_of(const std::vector<Partition>& partitions) {
   std::vector<int> shapes;
-  for (int i = 0; i < static_cast<int>(cuts.size()); ++i) {
-    const bool is_new = std::ranges::none_of(shapes, [&](int shape) { return cuts[shape].counts == cuts[i].counts; });
+  for (int i = 0; i < static_cast<int>(partitions.size()); ++i) {
+    const bool is_new =
+        std::ranges::none_of(shapes, [&](int shape) { return partitions[shape].counts == partitions[i].counts; });
     if (is_new) shapes.push_back(i);
   }
   return shapes;
@@ -35,8 +37,8 @@ ModelView view_model(const Scenario& scenario, const GpuModel& model) {
   ModelView view;
   view.model = &model;
   view.map = mig::make_site_map(model, mig::with_full(mig::plain_rules(model)));
-  view.cuts = cuts_of(model, view.map);
-  view.shapes = shapes_of(view.cuts);
+  view.partitions = partitions_of(model, view.map);
+  view.shapes = shapes_of(view.partitions);
   for (const mig::SiteKind& kind : view.map.kinds) {
     auto& row = view.throughput.emplace_back();
     for (const ServiceSpec& service : scenario.services) {
@@ -86,7 +88,7 @@ FleetView view_fleet(const Scenario& scenario) {
 FleetPlan empty_plan(const FleetView& fleet) {
   FleetPlan plan;
   for (int gpu = 0; gpu < fleet.gpu_count(); ++gpu) {
-    plan.push_back({0, std::vector<int>(fleet.of_gpu(gpu).cuts.front().pieces.size(), kNobody)});
+    plan.push_back({0, std::vector<int>(fleet.of_gpu(gpu).partitions.front().pieces.size(), kNoOwner)});
   }
   return plan;
 }
@@ -95,10 +97,10 @@ Layout layout_of(const FleetView& fleet, const FleetPlan& plan) {
   Layout layout;
   for (int gpu = 0; gpu < fleet.gpu_count(); ++gpu) {
     const ModelView& view = fleet.of_gpu(gpu);
-    const std::vector<mig::Site>& pieces = view.cuts[plan[gpu].cut].pieces;
+    const std::vector<mig::Site>& pieces = view.partitions[plan[gpu].partition].pieces;
     for (std::size_t i = 0; i < pieces.size(); ++i) {
       const int owner = plan[gpu].owners[i];
-      if (owner == kNobody) continue;
+      if (owner == kNoOwner) continue;
       const Slice slice{{static_cast<std::uint32_t>(gpu)}, pieces[i].start, pieces[i].profile};
       layout.push_back({slice, Role::kInference, {{static_cast<std::uint32_t>(owner)}}});
     }
@@ -109,7 +111,7 @@ Layout layout_of(const FleetView& fleet, const FleetPlan& plan) {
 int owned_count(const FleetPlan& plan) {
   int count = 0;
   for (const GpuPlan& gpu : plan) {
-    count += static_cast<int>(gpu.owners.size()) - static_cast<int>(std::ranges::count(gpu.owners, kNobody));
+    count += static_cast<int>(gpu.owners.size()) - static_cast<int>(std::ranges::count(gpu.owners, kNoOwner));
   }
   return count;
 }
@@ -121,7 +123,7 @@ std::optional<Infeasible> find_unservable(const FleetView& fleet, bool only_whol
     const Decimal limit_ms = service.batching.slo_factor * service.target_ms;
     return Infeasible{fmt::format(
         "service {}: no operating point below {} ms on any {} of {} (target {} ms x {}, at most {})", service.name,
-        limit_ms.to_string(), only_whole ? "uncut GPU" : "slice", model_names(fleet), service.target_ms.to_string(),
+        limit_ms.to_string(), only_whole ? "whole GPU" : "slice", model_names(fleet), service.target_ms.to_string(),
         service.batching.slo_factor.to_string(), counted(service.batching.processes_max, "process"))};
   }
   return std::nullopt;

@@ -16,10 +16,10 @@
 namespace berth::partition::detail {
 
 /// A piece's owner: the index of a service, or none.
-inline constexpr int kNobody = -1;
+inline constexpr int kNoOwner = -1;
 
 /// A maximal partition of one GPU.
-struct Cut {
+struct Partition {
   std::vector<mig::Site> pieces;  ///< by start
   mig::KindCounts counts;
 };
@@ -27,9 +27,9 @@ struct Cut {
 /// One GPU model of the fleet.
 struct ModelView {
   const GpuModel* model = nullptr;
-  mig::SiteMap map;         ///< of the plain profiles and the whole GPU
-  std::vector<Cut> cuts;    ///< every maximal partition, in mig's order
-  std::vector<int> shapes;  ///< the first cut of each multiset of kinds
+  mig::SiteMap map;                   ///< of the plain profiles and the whole GPU
+  std::vector<Partition> partitions;  ///< every maximal partition, in mig's order
+  std::vector<int> shapes;            ///< the first partition of each multiset of kinds
   std::vector<std::vector<std::optional<Decimal>>>
       throughput;         ///< [kind][service], requests per second; nothing: cannot serve
   std::vector<int> gpus;  ///< the GPUs of this model, ascending
@@ -54,7 +54,7 @@ struct FleetView {
 
 /// The partition of one GPU and the owner of each piece.
 struct GpuPlan {
-  int cut = 0;              ///< index into ModelView::cuts
+  int partition = 0;        ///< index into ModelView::partitions
   std::vector<int> owners;  ///< by piece
   friend bool operator==(const GpuPlan&, const GpuPlan&) = default;
 };

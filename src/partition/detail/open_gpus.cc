@@ -76,7 +76,7 @@ bool OpenGpus::fits(int gpu, int kind) const {
   const ModelView& view = fleet_->of_gpu(gpu);
   const int wanted = static_cast<int>(given_[gpu][kind].size()) + 1;
   for (std::size_t i = 0; i < view.shapes.size(); ++i) {
-    if ((shapes_left_[gpu] >> i & 1) != 0 && view.cuts[view.shapes[i]].counts[kind] >= wanted) return true;
+    if ((shapes_left_[gpu] >> i & 1) != 0 && view.partitions[view.shapes[i]].counts[kind] >= wanted) return true;
   }
   return false;
 }
@@ -94,7 +94,7 @@ void OpenGpus::give(int gpu, int kind, int service) {
   given_[gpu][kind].push_back(service);
   const int count = static_cast<int>(given_[gpu][kind].size());
   for (std::size_t i = 0; i < view.shapes.size(); ++i) {
-    if (view.cuts[view.shapes[i]].counts[kind] < count) shapes_left_[gpu] &= ~(std::uint64_t{1} << i);
+    if (view.partitions[view.shapes[i]].counts[kind] < count) shapes_left_[gpu] &= ~(std::uint64_t{1} << i);
   }
 }
 
@@ -102,13 +102,13 @@ FleetPlan OpenGpus::plan() const {
   FleetPlan plan;
   for (int gpu = 0; gpu < fleet_->gpu_count(); ++gpu) {
     const ModelView& view = fleet_->of_gpu(gpu);
-    const int cut = view.shapes[std::countr_zero(shapes_left_[gpu])];
+    const int partition = view.shapes[std::countr_zero(shapes_left_[gpu])];
     std::vector<std::vector<int>> owners = given_[gpu];
     for (std::vector<int>& of_kind : owners) std::ranges::sort(of_kind, std::greater<>());
-    GpuPlan& gpu_plan = plan.emplace_back(GpuPlan{cut, {}});
-    for (const mig::Site& piece : view.cuts[cut].pieces) {
+    GpuPlan& gpu_plan = plan.emplace_back(GpuPlan{partition, {}});
+    for (const mig::Site& piece : view.partitions[partition].pieces) {
       std::vector<int>& of_kind = owners[piece.kind];
-      gpu_plan.owners.push_back(of_kind.empty() ? kNobody : of_kind.back());
+      gpu_plan.owners.push_back(of_kind.empty() ? kNoOwner : of_kind.back());
       if (!of_kind.empty()) of_kind.pop_back();
     }
   }
@@ -147,7 +147,7 @@ std::int64_t pieces_max(const FleetView& fleet) {
   std::int64_t pieces = 0;
   for (const ModelView& view : fleet.models) {
     std::size_t most = 0;
-    for (const Cut& cut : view.cuts) most = std::max(most, cut.pieces.size());
+    for (const Partition& partition : view.partitions) most = std::max(most, partition.pieces.size());
     pieces += static_cast<std::int64_t>(view.gpus.size() * most);
   }
   return pieces;

@@ -13,10 +13,10 @@ namespace {
 /// A piece of a GPU's plan, and its owner.
 struct OwnedPiece {
   int kind = 0;
-  int owner = kNobody;
+  int owner = kNoOwner;
 };
 
-int worth_of_slice(int owner) { return owner == kNobody ? 1 : kStayingSlice; }
+int worth_of_slice(int owner) { return owner == kNoOwner ? 1 : kStayingSlice; }
 
 /// How many pieces of each kind each owner still needs.
 class OwnersLeft {
@@ -30,19 +30,19 @@ class OwnersLeft {
   }
 
   bool take(const OwnedPiece& piece) {
-    if (piece.owner == kNobody || left_[piece.kind][piece.owner] == 0) return false;
+    if (piece.owner == kNoOwner || left_[piece.kind][piece.owner] == 0) return false;
     --left_[piece.kind][piece.owner];
     return true;
   }
 
   void give_back(const OwnedPiece& piece) { ++left_[piece.kind][piece.owner]; }
 
-  /// The first owner that still needs one, or kNobody.
+  /// The first owner that still needs one, or kNoOwner.
   int take_any(int kind) {
     for (int owner = 0; owner < std::ssize(left_[kind]); ++owner) {
       if (take({kind, owner})) return owner;
     }
-    return kNobody;
+    return kNoOwner;
   }
 
   [[nodiscard]] bool is_retraining(int owner) const { return owner >= service_count_; }
@@ -59,42 +59,43 @@ struct Kept {
 };
 
 /// Chooses shapes and partitions for the GPUs of one model.
-class CutChoice {
+class PartitionChoice {
  public:
   /// Requires: the arguments outlive it; as many shapes as GPUs.
-  CutChoice(const FleetView& fleet, int model, const ModelCounts& counts, const FleetPlan& standing)
+  PartitionChoice(const FleetView& fleet, int model, const ModelCounts& counts, const FleetPlan& standing)
       : view_(fleet.models[model]), standing_(standing), left_(fleet, counts), shapes_left_(counts.shapes) {
-    cuts_of_shape_.resize(view_.shapes.size());
+    partitions_of_shape_.resize(view_.shapes.size());
     for (std::size_t shape = 0; shape < view_.shapes.size(); ++shape) {
-      for (int cut = 0; cut < std::ssize(view_.cuts); ++cut) {
-        if (view_.cuts[cut].counts == view_.cuts[view_.shapes[shape]].counts) cuts_of_shape_[shape].push_back(cut);
+      for (int partition = 0; partition < std::ssize(view_.partitions); ++partition) {
+        if (view_.partitions[partition].counts == view_.partitions[view_.shapes[shape]].counts)
+          partitions_of_shape_[shape].push_back(partition);
       }
     }
   }
 
   /// The partition of each GPU, in the order of view.gpus.
-  std::vector<int> cuts() {
+  std::vector<int> partitions() {
     deal();
     if (std::ssize(chosen_) <= kGpusExchanged) exchange();
-    std::vector<int> cuts;
-    cuts.reserve(chosen_.size());
-    for (const Chosen& chosen : chosen_) cuts.push_back(chosen.cut);
-    return cuts;
+    std::vector<int> partitions;
+    partitions.reserve(chosen_.size());
+    for (const Chosen& chosen : chosen_) partitions.push_back(chosen.partition);
+    return partitions;
   }
 
  private:
   struct Chosen {
     int shape = 0;
-    int cut = 0;
+    int partition = 0;
     Kept kept;
   };
 
   /// The part of a GPU's plan that a partition preserves; owners that still need a piece that they hold take it from
   /// `left_`.
-  Kept keep(std::size_t gpu, int cut) {
+  Kept keep(std::size_t gpu, int partition) {
     const GpuPlan& standing = standing_[view_.gpus[gpu]];
-    const std::vector<mig::Site>& now = view_.cuts[standing.cut].pieces;
-    const std::vector<mig::Site>& then = view_.cuts[cut].pieces;
+    const std::vector<mig::Site>& now = view_.partitions[standing.partition].pieces;
+    const std::vector<mig::Site>& then = view_.partitions[partition].pieces;
     Kept kept;
     for (std::size_t i = 0; i < now.size(); ++i) {
       if (std::ranges::find(then, now[i]) == then.end()) continue;
@@ -112,11 +113,11 @@ class CutChoice {
   }
 
   Chosen best_of_shape(std::size_t gpu, int shape) {
-    Chosen best{.shape = shape, .cut = view_.shapes[shape], .kept = {.worth = -1, .owned = {}}};
-    for (const int cut : cuts_of_shape_[shape]) {
-      Kept kept = keep(gpu, cut);
+    Chosen best{.shape = shape, .partition = view_.shapes[shape], .kept = {.worth = -1, .owned = {}}};
+    for (const int partition : partitions_of_shape_[shape]) {
+      Kept kept = keep(gpu, partition);
       let_go(kept);
-      if (kept.worth > best.kept.worth) best = {shape, cut, std::move(kept)};
+      if (kept.worth > best.kept.worth) best = {shape, partition, std::move(kept)};
     }
     return best;
   }
@@ -142,15 +143,15 @@ class CutChoice {
         turns.emplace(-best.kept.worth, gpu, shape);
         continue;
       }
-      choose(gpu, best.shape, best.cut);
+      choose(gpu, best.shape, best.partition);
       is_dealt[gpu] = 1;
       --shapes_left_[shape];
     }
   }
 
-  void choose(std::size_t gpu, int shape, int cut) {
-    chosen_[gpu] = {shape, cut, {}};
-    chosen_[gpu].kept = keep(gpu, cut);
+  void choose(std::size_t gpu, int shape, int partition) {
+    chosen_[gpu] = {shape, partition, {}};
+    chosen_[gpu].kept = keep(gpu, partition);
   }
 
   /// Improves GPUs in pairs, as long as more is preserved.
@@ -171,15 +172,15 @@ class CutChoice {
     const int before = chosen_[first].kept.worth + chosen_[second].kept.worth;
     let_go(chosen_[first].kept);
     let_go(chosen_[second].kept);
-    std::tuple best(before, shapes.first, chosen_[first].cut, shapes.second, chosen_[second].cut);
+    std::tuple best(before, shapes.first, chosen_[first].partition, shapes.second, chosen_[second].partition);
     for (const auto& [one, other] : {shapes, std::pair(shapes.second, shapes.first)}) {
-      for (const int cut : cuts_of_shape_[one]) {
-        const Kept kept = keep(first, cut);
-        for (const int other_cut : cuts_of_shape_[other]) {
-          const Kept other_kept = keep(second, other_cut);
+      for (const int partition : partitions_of_shape_[one]) {
+        const Kept kept = keep(first, partition);
+        for (const int other_partition : partitions_of_shape_[other]) {
+          const Kept other_kept = keep(second, other_partition);
           let_go(other_kept);
           const int worth = kept.worth + other_kept.worth;
-          if (worth > std::get<0>(best)) best = {worth, one, cut, other, other_cut};
+          if (worth > std::get<0>(best)) best = {worth, one, partition, other, other_partition};
         }
         let_go(kept);
       }
@@ -193,21 +194,21 @@ class CutChoice {
   const FleetPlan& standing_;
   OwnersLeft left_;
   std::vector<int> shapes_left_;
-  std::vector<std::vector<int>> cuts_of_shape_;
+  std::vector<std::vector<int>> partitions_of_shape_;
   std::vector<Chosen> chosen_;  ///< as view.gpus
 };
 
-/// The current owner of the piece with that start and kind; `is_cut`: whether the plan has such a piece.
+/// The current owner of the piece with that start and kind; `is_planned`: whether the plan has such a piece.
 struct HolderNow {
-  int owner = kNobody;
-  bool is_cut = false;
+  int owner = kNoOwner;
+  bool is_planned = false;
 };
 
 HolderNow holder_now(const FleetView& fleet, const FleetPlan& standing, int gpu, const mig::Site& piece) {
-  const std::vector<mig::Site>& pieces = fleet.of_gpu(gpu).cuts[standing[gpu].cut].pieces;
+  const std::vector<mig::Site>& pieces = fleet.of_gpu(gpu).partitions[standing[gpu].partition].pieces;
   const auto found = std::ranges::find(pieces, piece);
   if (found == pieces.end()) return {};
-  return {.owner = standing[gpu].owners[found - pieces.begin()], .is_cut = true};
+  return {.owner = standing[gpu].owners[found - pieces.begin()], .is_planned = true};
 }
 
 /// Assigns the pieces of one model to the owners that need them. Requires: the GPUs are partitioned, all unowned.
@@ -216,20 +217,20 @@ void deal_pieces(const FleetView& fleet, int model, const ModelCounts& counts, c
   OwnersLeft left(fleet, counts);
   const auto for_each_free = [&](const auto& give) {
     for (const int gpu : fleet.models[model].gpus) {
-      const std::vector<mig::Site>& pieces = fleet.models[model].cuts[plan[gpu].cut].pieces;
+      const std::vector<mig::Site>& pieces = fleet.models[model].partitions[plan[gpu].partition].pieces;
       for (std::size_t i = 0; i < pieces.size(); ++i) {
         int& owner = plan[gpu].owners[i];
-        if (owner == kNobody) owner = give(pieces[i].kind, holder_now(fleet, standing, gpu, pieces[i]));
+        if (owner == kNoOwner) owner = give(pieces[i].kind, holder_now(fleet, standing, gpu, pieces[i]));
       }
     }
   };
-  const auto serves = [&](const HolderNow& now) { return now.owner != kNobody && !left.is_retraining(now.owner); };
-  for_each_free([&](int kind, const HolderNow& now) { return left.take({kind, now.owner}) ? now.owner : kNobody; });
+  const auto serves = [&](const HolderNow& now) { return now.owner != kNoOwner && !left.is_retraining(now.owner); };
+  for_each_free([&](int kind, const HolderNow& now) { return left.take({kind, now.owner}) ? now.owner : kNoOwner; });
   for_each_free(
-      [&](int kind, const HolderNow& now) { return now.is_cut && !serves(now) ? left.take_any(kind) : kNobody; });
-  for_each_free([&](int kind, const HolderNow& now) { return serves(now) ? kNobody : left.take_any(kind); });
+      [&](int kind, const HolderNow& now) { return now.is_planned && !serves(now) ? left.take_any(kind) : kNoOwner; });
+  for_each_free([&](int kind, const HolderNow& now) { return serves(now) ? kNoOwner : left.take_any(kind); });
   for_each_free([&](int kind, const HolderNow&) { return left.take_any(kind); });
-  for_each_free([&](int, const HolderNow& now) { return serves(now) ? now.owner : kNobody; });
+  for_each_free([&](int, const HolderNow& now) { return serves(now) ? now.owner : kNoOwner; });
 }
 
 }  // namespace
@@ -238,12 +239,12 @@ int staying_worth(const FleetView& fleet, const FleetPlan& standing, const Fleet
   int worth = 0;
   for (int gpu = 0; gpu < fleet.gpu_count(); ++gpu) {
     const ModelView& view = fleet.of_gpu(gpu);
-    const std::vector<mig::Site>& pieces = view.cuts[plan[gpu].cut].pieces;
+    const std::vector<mig::Site>& pieces = view.partitions[plan[gpu].partition].pieces;
     for (std::size_t i = 0; i < pieces.size(); ++i) {
       const HolderNow now = holder_now(fleet, standing, gpu, pieces[i]);
-      if (!now.is_cut) continue;
+      if (!now.is_planned) continue;
       worth += worth_of_slice(now.owner);
-      if (now.owner != kNobody && now.owner == plan[gpu].owners[i]) worth += view.map.kinds[pieces[i].kind].sms;
+      if (now.owner != kNoOwner && now.owner == plan[gpu].owners[i]) worth += view.map.kinds[pieces[i].kind].sms;
     }
   }
   return worth;
@@ -253,9 +254,9 @@ FleetPlan realise(const FleetView& fleet, const BlockCounts& counts, const Fleet
   FleetPlan plan = standing;
   for (int model = 0; model < std::ssize(fleet.models); ++model) {
     const ModelView& view = fleet.models[model];
-    const std::vector<int> cuts = CutChoice(fleet, model, counts[model], standing).cuts();
-    for (std::size_t i = 0; i < cuts.size(); ++i) {
-      plan[view.gpus[i]] = {cuts[i], std::vector<int>(view.cuts[cuts[i]].pieces.size(), kNobody)};
+    const std::vector<int> partitions = PartitionChoice(fleet, model, counts[model], standing).partitions();
+    for (std::size_t i = 0; i < partitions.size(); ++i) {
+      plan[view.gpus[i]] = {partitions[i], std::vector<int>(view.partitions[partitions[i]].pieces.size(), kNoOwner)};
     }
     deal_pieces(fleet, model, counts[model], standing, plan);
   }

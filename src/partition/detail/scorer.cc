@@ -58,7 +58,7 @@ std::optional<Worth> Scorer::plan_worth(const FleetPlan& plan) {
     return total;
   }
   for (int gpu = 0; gpu < fleet_.gpu_count(); ++gpu) {
-    key.push_back(plan[gpu].cut);
+    key.push_back(plan[gpu].partition);
     key.insert(key.end(), plan[gpu].owners.begin(), plan[gpu].owners.end());
   }
   auto found = layouts_.find(key);

@@ -23,7 +23,7 @@ class Scorer {
   Scorer(const FleetView& fleet, const StaticBestSearch& search, int evaluations_max)
       : fleet_(fleet), search_(search), evaluations_max_(evaluations_max) {}
 
-  /// A service and its kinds in order, as far as scores can tell slices apart.
+  /// A service and its kinds in order, as far as scores can distinguish slices.
   using Key = std::vector<std::int32_t>;
   [[nodiscard]] Key key_of(int service, const std::vector<Slice>& slices) const;
 

@@ -146,36 +146,36 @@ inline std::string show(const Scenario& scenario, const LayoutOrInfeasible& answ
 using Slices = std::vector<Slice>;
 
 /// Every maximal partition of a GPU, the whole GPU last.
-inline std::vector<Slices> cuts_of_gpu(const Scenario& scenario, GpuId gpu) {
+inline std::vector<Slices> partitions_of_gpu(const Scenario& scenario, GpuId gpu) {
   const GpuModel& model = scenario.model_of(gpu);
-  std::vector<Slices> cuts;
+  std::vector<Slices> partitions;
   if (model.is_mig_capable()) {
     for (const mig::State& state : mig::maximal_layouts(model, mig::plain_rules(model))) {
-      Slices& cut = cuts.emplace_back();
-      for (const mig::Placement& placement : state) cut.push_back({gpu, placement.start, placement.profile});
+      Slices& partition = partitions.emplace_back();
+      for (const mig::Placement& placement : state) partition.push_back({gpu, placement.start, placement.profile});
     }
   }
-  cuts.push_back({{gpu, 0, ProfileId::full()}});
-  return cuts;
+  partitions.push_back({{gpu, 0, ProfileId::full()}});
+  return partitions;
 }
 
 /// All partitions of each GPU, with the services that each slice can serve.
-struct AllCuts {
+struct AllPartitions {
   struct Choice {
     Slice slice;
     std::vector<ServiceId> services;
   };
-  std::vector<std::vector<std::vector<Choice>>> by_gpu;  ///< [gpu][cut][slice]
+  std::vector<std::vector<std::vector<Choice>>> by_gpu;  ///< [gpu][partition][slice]
 };
 
-inline AllCuts all_cuts(const Scenario& scenario) {
-  AllCuts all;
+inline AllPartitions all_partitions(const Scenario& scenario) {
+  AllPartitions all;
   for (std::uint32_t gpu = 0; gpu < scenario.gpu_count(); ++gpu) {
-    auto& cuts = all.by_gpu.emplace_back();
-    for (const Slices& slices : cuts_of_gpu(scenario, {gpu})) {
-      auto& cut = cuts.emplace_back();
+    auto& partitions = all.by_gpu.emplace_back();
+    for (const Slices& slices : partitions_of_gpu(scenario, {gpu})) {
+      auto& partition = partitions.emplace_back();
       for (const Slice& slice : slices) {
-        auto& choice = cut.emplace_back(AllCuts::Choice{slice, {}});
+        auto& choice = partition.emplace_back(AllPartitions::Choice{slice, {}});
         for (std::uint32_t service = 0; service < scenario.services.size(); ++service) {
           if (can_serve(scenario, slice, {service})) choice.services.push_back({service});
         }
@@ -186,22 +186,23 @@ inline AllCuts all_cuts(const Scenario& scenario) {
 }
 
 template <class Visit>
-void visit_layouts(const AllCuts& all, const Visit& visit, Layout& layout, const std::vector<AllCuts::Choice>& cut,
-                   std::size_t position, std::size_t next_gpu) {
-  if (position < cut.size()) {
-    for (const ServiceId service : cut[position].services) {
-      layout.push_back({cut[position].slice, Role::kInference, {service}});
-      visit_layouts(all, visit, layout, cut, position + 1, next_gpu);
+void visit_layouts(const AllPartitions& all, const Visit& visit, Layout& layout,
+                   const std::vector<AllPartitions::Choice>& partition, std::size_t position, std::size_t next_gpu) {
+  if (position < partition.size()) {
+    for (const ServiceId service : partition[position].services) {
+      layout.push_back({partition[position].slice, Role::kInference, {service}});
+      visit_layouts(all, visit, layout, partition, position + 1, next_gpu);
       layout.pop_back();
     }
-    visit_layouts(all, visit, layout, cut, position + 1, next_gpu);
+    visit_layouts(all, visit, layout, partition, position + 1, next_gpu);
     return;
   }
   if (next_gpu == all.by_gpu.size()) {
     visit(layout);
     return;
   }
-  for (const auto& next_cut : all.by_gpu[next_gpu]) visit_layouts(all, visit, layout, next_cut, 0, next_gpu + 1);
+  for (const auto& next_partition : all.by_gpu[next_gpu])
+    visit_layouts(all, visit, layout, next_partition, 0, next_gpu + 1);
 }
 
 /// Calls `visit` for every layout of the fleet: each partition of each GPU, each slice with an owner that it can serve
@@ -209,7 +210,7 @@ void visit_layouts(const AllCuts& all, const Visit& visit, Layout& layout, const
 template <class Visit>
 void for_each_layout(const Scenario& scenario, const Visit& visit) {
   Layout layout;
-  visit_layouts(all_cuts(scenario), visit, layout, {}, 0, 0);
+  visit_layouts(all_partitions(scenario), visit, layout, {}, 0, 0);
 }
 
 /// Whether every service holds a slice.
