@@ -61,7 +61,7 @@ std::string holders_shown(const Scenario& scenario, const std::vector<ServiceId>
   for (const ServiceId service : services) {
     shown += (shown.empty() ? "" : " and ") + spec_of(scenario, service).name;
   }
-  return shown.empty() ? "nobody" : shown;
+  return shown.empty() ? "no service" : shown;
 }
 
 // ---- pins
@@ -239,7 +239,7 @@ Breach breach_of_floor_figures(const ServiceSpec& spec, const PlannedFloor* stat
     return fmt::format("{}: wanted the capacity that the plan counts on ({}.floor), found none", spec.name, spec.name);
   }
   if (!std::isfinite(stated->needed) || stated->needed < 0) {
-    return fmt::format("{}: wanted a number of requests per second that are needed ({}.floor), found {}", spec.name,
+    return fmt::format("{}: wanted the needed rate as a finite number, 0 or more ({}.floor), found {}", spec.name,
                        spec.name, stated->needed);
   }
   if (std::abs(stated->planned - planned) <= kRateTolerance * std::max(1.0, planned)) return std::nullopt;
@@ -277,7 +277,7 @@ class UnmetFloorsJudge {
       has_unmet = has_unmet || (id.kind == ConstraintKind::kFloor && unmet_.contains(*id.service));
     }
     if (has_unmet) return std::nullopt;
-    return std::string("found a conflict of constraints that the plan keeps, all of them");
+    return std::string("found a conflict of constraints all of which the plan keeps");
   }
 
   Breach operator()(const ChangeUnderWay& change) const {

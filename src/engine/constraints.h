@@ -14,13 +14,13 @@ namespace berth {
 /// Which constraint of the scenario a plan breaks, where, and how, or nothing. It shares no code with the planners.
 /// Checked, in this order:
 /// - no action destroys a pinned slice or gives it to others;
-/// - each GPU that the plan acts on (in the first layout every GPU) keeps the constraints afterwards: pinned slices
+/// - each GPU that the plan changes (in the first layout every GPU) keeps the constraints afterwards: pinned slices
 ///   exist and are held by their owner alone, in either role; a service of isolation `mig` shares no slice, one of
 ///   `gpu` no GPU; a GPU with services of a trust domain holds no others. Unowned slices and slices that are leaving do
 ///   not count. Violations on other GPUs are not the plan's fault;
 /// - operating points that the plan names are measured ones;
 /// - changes_per_hour, over the hour that ends at `acts_at`, for the services that the plan changes (state/changes.h
-///   says to which service a change counts); the first layout is free;
+///   says against which budget a change counts); the first layout is free;
 /// - each floor: the plan states the rates needed and planned; planned is the rate of the slices after the plan. It may
 ///   be less than needed (by more than 1e-9 of it) only where
 ///   - `Plan::unmet_floors` says why: a conflict of constraints of the scenario, at least one of them a floor that this

@@ -93,9 +93,9 @@ TEST(Constraints, APinStandsAndIsItsOwners) {
       {"shared",
        {give(held(one_g, {{0}, {1}}))},
        "GPU 0: wanted 1g.10gb@0 to stay a's own (a.pins), found that the plan gives it to a and b"},
-      {"given to nobody",
+      {"given to no service",
        {give(held(one_g, {}))},
-       "GPU 0: wanted 1g.10gb@0 to stay a's own (a.pins), found that the plan gives it to nobody"},
+       "GPU 0: wanted 1g.10gb@0 to stay a's own (a.pins), found that the plan gives it to no service"},
   };
   for (const Case& each : cases) {
     World world;
@@ -110,7 +110,7 @@ TEST(Constraints, APlanThatChangesAGpuLeavesItsPinsRight) {
   EXPECT_EQ(world.breach({destroy(other_g)}), "");  // GPU 0 is wrong already, and not touched
   EXPECT_EQ(world.breach({give(held(one_g, {{1}}))}),
             "GPU 0: wanted 2g.20gb@2 for c alone (c.pins), found no such slice");
-  EXPECT_EQ(world.breach(touch()), "GPU 0: wanted 2g.20gb@2 for c alone (c.pins), found it held by nobody");
+  EXPECT_EQ(world.breach(touch()), "GPU 0: wanted 2g.20gb@2 for c alone (c.pins), found it held by no service");
   EXPECT_EQ(world.breach(cut_for(two_g, {{2}}, Role::kRetraining)), "");
 
   World other;
@@ -220,7 +220,7 @@ TEST(Constraints, AFloorBindsPlannedCapacity) {
       world.breach(touch()),
       "a: wanted the capacity of its slices, 400 requests per second (a.floor), found that the plan counts on 401");
   world.plan.floors = {{.service = {0}, .needed = -1, .planned = 400}};
-  EXPECT_EQ(world.breach(touch()), "a: wanted a number of requests per second that are needed (a.floor), found -1");
+  EXPECT_EQ(world.breach(touch()), "a: wanted the needed rate as a finite number, 0 or more (a.floor), found -1");
 }
 
 TEST(Constraints, AFloorCountsSlicesThatServeAndStay) {
@@ -309,7 +309,7 @@ TEST(Constraints, AConflictIsOneOfTheScenarioThatThePlanDoesNotRefute) {
     std::vector<ConstraintId> constraints;
     std::string fault;
   };
-  const std::string refuted = "; found a conflict of constraints that the plan keeps, all of them";
+  const std::string refuted = "; found a conflict of constraints all of which the plan keeps";
   const std::vector<Case> cases = {
       {{kFloorOfA, kPinsOfB}, ""},
       {{kFloorOfA}, ""},
@@ -429,7 +429,7 @@ TEST(StrictEngine, AsksForLegalityFirst) {
   Scenario scenario = two_gpus();
   scenario.services[1].pins = {{other_g}};
   Engine engine(scenario, {asking_for({give(held(other_g, {{0}}))})}, {.is_strict = true});
-  EXPECT_EQ(engine.step(Instant()).refused, "a slice to assign does not stand");
+  EXPECT_EQ(engine.step(Instant()).refused, "a slice to assign does not exist");
 }
 
 TEST(StrictEngine, RemembersWhatWasChanged) {

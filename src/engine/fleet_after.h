@@ -15,7 +15,7 @@ class FleetAfter {
  public:
   explicit FleetAfter(const Snapshot& snapshot);
 
-  /// Applies an action, and returns whether it could begin: a slice to create did not stand, any other one did.
+  /// Applies an action, and returns whether it could begin: a slice to create must not exist yet, any other one must.
   bool apply(const Action& action);
 
   [[nodiscard]] const std::map<Slice, Allocation>& slices() const { return slices_; }

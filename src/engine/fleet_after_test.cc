@@ -48,7 +48,7 @@ TEST(FleetAfter, ActionsApplyOneAfterTheOther) {
   EXPECT_EQ(fleet.slices_on({0}), std::vector{next});
 }
 
-TEST(FleetAfter, TellsWhichActionsCannotBegin) {
+TEST(FleetAfter, ReportsWhichActionsCannotBegin) {
   FleetAfter fleet(standing());
   EXPECT_FALSE(fleet.apply(create(slice_at(0, "1g.10gb", 0))));
   EXPECT_FALSE(fleet.apply(destroy(slice_at(0, "2g.20gb", 2))));

@@ -149,7 +149,7 @@ TEST(MovingLayoutStage, IsNotAskedWhereNoChangeMayBeginButForTheFirstLayout) {
   }
 }
 
-TEST(MovingLayoutStage, TellsHowFarRetrainingsHaveCome) {
+TEST(MovingLayoutStage, ReportsTheProgressOfRetrainings) {
   Scenario scenario = two_gpus();
   scenario.services[0].retraining = Retraining{.every = Micros::seconds(100),
                                                .offset = Micros::seconds(10),

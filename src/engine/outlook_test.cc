@@ -14,7 +14,7 @@ namespace {
 
 std::int64_t ramp(ServiceId service, std::int64_t second) { return second * (service.index == 0 ? 1 : 10); }
 
-TEST(KnownOutlook, TellsEachSecondAndTheTailsMean) {
+TEST(KnownOutlook, ReportsEachSecondAndTheTailsMean) {
   const Scenario scenario = testing::two_gpus();
   const OutlookSource outlook = known_outlook(scenario, ramp);
   EXPECT_EQ(outlook.samples, 1);

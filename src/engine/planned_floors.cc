@@ -81,6 +81,8 @@ Finding ask_moment(const MomentQuestion& question, std::span<const ConstraintId>
     problem.is_frozen.clear();
     problem.floors_from = planner::SlotIndex(0);
   }
+  // In a fleet a proof is often much quicker than the search for a plan.
+  if (problem.gpus.size() > 1 && planner::is_floor_shortage_proven(problem)) return Finding::kCannotBeMet;
   const planner::Answer answer = planner::solve(problem, {.nodes_max = question.nodes_max, .gap = 0});
   if (!answer.is_infeasible && !answer.misses_floors) return Finding::kCanBeMet;
   // A fleet's search proves a bound of the objective, rarely that there is no schedule.
@@ -89,8 +91,14 @@ Finding ask_moment(const MomentQuestion& question, std::span<const ConstraintId>
 }
 
 ConflictSearchResult find_moment_conflict(const MomentQuestion& question) {
+  // A question plans the whole fleet.
+  constexpr int kGpusAskedMax = 4000;
+  constexpr int kCallsMin = 2;
+  const int gpus = std::max(1, static_cast<int>(question.scenario.gpu_count()));
+  ConflictLimits limits;
+  limits.calls_max = std::clamp(kGpusAskedMax / gpus, kCallsMin, limits.calls_max);
   const FeasibilityQuestion ask = [&](std::span<const ConstraintId> kept) { return ask_moment(question, kept); };
-  return find_conflict(constraints_of(question.scenario), ask, {});
+  return find_conflict(constraints_of(question.scenario), ask, limits);
 }
 
 }  // namespace berth

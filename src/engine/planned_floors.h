@@ -32,8 +32,9 @@ struct MomentQuestion {
 };
 [[nodiscard]] Finding ask_moment(const MomentQuestion& question, std::span<const ConstraintId> kept);
 
-/// Whether all constraints can be kept at a moment, and a smallest conflict where it is proven that they cannot: up to
-/// ConflictLimits::calls_max questions.
+/// Whether all constraints can be kept at a moment, and a conflict where it is proven that they cannot. A smallest one
+/// on up to 20 GPUs; the more GPUs there are, the fewer questions are asked, so a larger fleet's conflict may have more
+/// constraints than necessary, and says so.
 [[nodiscard]] ConflictSearchResult find_moment_conflict(const MomentQuestion& question);
 
 }  // namespace berth

@@ -154,6 +154,18 @@ TEST(MomentConflict, AFleetThatIsFarTooSmallIsProvenToBe) {
   EXPECT_EQ(conflict_of(scenario, steady_moment(100, 1300)), (Names{"a.pins", "b.floor"}));
 }
 
+TEST(MomentConflict, AsksLittleOfALargeFleet) {
+  Scenario scenario = with_floors({Decimal(1), Decimal(1)});
+  scenario.fleet[0].count = 2'000;
+  const planner::Moment moment = steady_moment(100, 5e6);
+  const planner::Frame frame = planner::make_frame(scenario);
+  const auto found = find_moment_conflict({.scenario = scenario, .frame = frame, .moment = moment, .nodes_max = 100});
+  const auto* conflict = std::get_if<Conflict>(&found);
+  ASSERT_NE(conflict, nullptr);
+  EXPECT_LE(conflict->calls, 2);
+  EXPECT_EQ(conflict->constraints.back(), constraint_of({1}, ConstraintKind::kFloor));
+}
+
 TEST(MomentConflict, BudgetsAndFrozenWindowsDoNotBindTheFirstLayout) {
   Scenario scenario = with_floors({Decimal(1)});
   scenario.fleet[0].count = 1;

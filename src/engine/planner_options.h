@@ -12,7 +12,7 @@ namespace berth {
 struct PlanRecord;
 
 struct PlannerOptions {
-  int period_seconds = 5;     ///< between plans; news of a retraining bring one forward
+  int period_seconds = 5;     ///< between plans; when a retraining becomes due or is done, the next one is made at once
   double tail_seconds = 100;  ///< how long the last layout of a window counts, at most to the end of the run
   /// The least gain of each slice that is created or destroyed, in seconds of a GPU's share of all requests
   /// (Problem::change_price). Forecasts err, so changes that gain less are not made.
@@ -23,7 +23,7 @@ struct PlannerOptions {
   int recuts = 1;    ///< 0: one layout, planned for the whole run, stays in place
   int points = 1;    ///< 0: slices run at their default operating points
   int variants = 1;  ///< 0: only the first variant of each model
-  /// Plans once only: in the first step from this instant on in which no earlier stage acts.
+  /// Plans once only: in the first step, from this instant on, in which no earlier stage has added an action.
   std::optional<Instant> plans_once_at = std::nullopt;
   /// Plans at this instant regardless of the period, and even in a frozen window.
   std::optional<Instant> plans_also_at = std::nullopt;

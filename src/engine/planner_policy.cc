@@ -379,11 +379,11 @@ class PlannerPolicy {
       slots = std::max(slots, planner::slots_until_ready(problem, model, from, piece));
     }
     const double seconds = gain / value_per_second(problem);
-    return {
-        .text = fmt::format("the changes of this GPU gain as much as {:.2f} s of all requests, net of their price and "
-                            "of up to {} s until its new slices are ready",
-                            seconds, slots),
-        .numbers = {{"gain", gain}, {"gain_seconds", seconds}, {"ready_after_seconds", slots}}};
+    return {.text = fmt::format(
+                "the changes of this GPU gain the worth of {:.2f} s of all requests, after their price and the up to "
+                "{} s until its new slices are ready",
+                seconds, slots),
+            .numbers = {{"gain", gain}, {"gain_seconds", seconds}, {"ready_after_seconds", slots}}};
   }
 
   /// Notes when the changes that begin now are expected to be ready: events report only when they are.
@@ -405,7 +405,7 @@ class PlannerPolicy {
   [[nodiscard]] AssignSlice assignment(GpuId gpu, const Piece& piece) const {
     AssignSlice assign{.holding = {.slice = frame_.slice_at(gpu, piece.site), .role = Role::kInference, .services = {}},
                        .point = std::nullopt};
-    if (piece.service == planner::kNobody) return assign;
+    if (piece.service == planner::kNoService) return assign;
     assign.holding.services = {ServiceId{static_cast<std::uint32_t>(piece.service)}};
     if (piece.use == planner::kRetraining) {
       assign.holding.role = Role::kRetraining;

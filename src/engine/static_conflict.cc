@@ -21,12 +21,16 @@ bool has_usable_point(const PerformanceTable& table, const ServiceSpec& service,
   });
 }
 
-bool is_of_use(const ServiceSpec& service, const GpuModel& model, ProfileId profile) {
-  if (service.retraining && retraining_time_on(*service.retraining, model, profile)) return true;
+bool can_serve_on(const ServiceSpec& service, const GpuModel& model, ProfileId profile) {
   if (has_usable_point(service.table, service, model, profile)) return true;
   return std::ranges::any_of(service.variants, [&](const Variant& variant) {
     return has_usable_point(variant.table, service, model, profile);
   });
+}
+
+bool is_of_use(const ServiceSpec& service, const GpuModel& model, ProfileId profile) {
+  if (service.retraining && retraining_time_on(*service.retraining, model, profile)) return true;
+  return can_serve_on(service, model, profile);
 }
 
 std::string pin_shown(const Scenario& scenario, const Pin& pin) {
@@ -57,6 +61,27 @@ std::optional<Conflict> useless_pin(const Scenario& scenario) {
       return Conflict{.constraints = {constraint_of({index}, kPins)},
                       .why = fmt::format("GPU {}: wanted a slice that {} can serve or retrain on ({}.pins), found {}",
                                          pin.slice.gpu.index, service.name, service.name, pin_shown(scenario, pin))};
+    }
+  }
+  return std::nullopt;
+}
+
+/// A service retrains on one slice at a time, so it can hold only one slice on which it cannot serve.
+std::optional<Conflict> pins_to_retrain_on(const Scenario& scenario) {
+  for (std::uint32_t index = 0; index < scenario.services.size(); ++index) {
+    const ServiceSpec& service = scenario.services[index];
+    const Pin* first = nullptr;
+    for (const Pin& pin : service.pins) {
+      if (can_serve_on(service, scenario.model_of(pin.slice.gpu), pin.slice.profile)) continue;
+      if (first == nullptr) {
+        first = &pin;
+        continue;
+      }
+      return Conflict{.constraints = {constraint_of({index}, kPins)},
+                      .why = fmt::format("GPU {}: wanted at most one pinned slice on which {} can only retrain "
+                                         "({}.pins), found {} on GPU {} and {}",
+                                         pin.slice.gpu.index, service.name, service.name, pin_shown(scenario, *first),
+                                         first->slice.gpu.index, pin_shown(scenario, pin))};
     }
   }
   return std::nullopt;
@@ -156,6 +181,7 @@ Scenario with_only(const Scenario& scenario, std::span<const ConstraintId> kept)
 std::optional<Conflict> find_static_conflict(const Scenario& scenario) {
   if (auto conflict = pin_without_gpu(scenario)) return conflict;  // the others look at the pin's GPU
   if (auto conflict = useless_pin(scenario)) return conflict;
+  if (auto conflict = pins_to_retrain_on(scenario)) return conflict;
   return clash_of_neighbours(scenario);
 }
 

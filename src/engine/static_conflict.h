@@ -22,8 +22,9 @@ namespace berth {
 
 /// A smallest conflict of pins with other constraints, found without a solver: a pin on a GPU that the fleet does not
 /// have; a slice pinned to a service that can neither serve (at any measured point within its target) nor retrain
-/// there; pins on one GPU of two services that must not share it. Conflicts of one constraint come before those of
-/// three; nothing if there is none. Pins that overlap are refused when the scenario is read.
+/// there; several slices pinned to a service that can only retrain on them, as it retrains on one at a time; pins on
+/// one GPU of two services that must not share it. Conflicts of one constraint come before those of three; nothing if
+/// there is none. Pins that overlap are refused when the scenario is read.
 [[nodiscard]] std::optional<Conflict> find_static_conflict(const Scenario& scenario);
 
 }  // namespace berth

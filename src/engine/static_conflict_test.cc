@@ -110,6 +110,17 @@ TEST(StaticConflict, NamesTheSmallest) {
        },
        {},
        ""},
+      {"retrains on two, but only on one at a time",
+       [](Scenario& s) {
+         s.services[1].pins.push_back({slice_at(1, "4g.40gb", 0)});
+         s.services[1].pins.push_back({slice_at(1, "3g.40gb", 4)});
+         std::erase_if(s.services[1].table.points,
+                       [](const PerformancePoint& point) { return point.profile == "3g.40gb"; });
+         s.services[1].retraining.emplace().time_on = {{3, Micros::seconds(4)}, {4, Micros::seconds(3)}};
+       },
+       {"b.pins"},
+       "GPU 1: wanted at most one pinned slice on which b can only retrain (b.pins), found 4g.40gb@0 on GPU 1 and "
+       "3g.40gb@4"},
       {"a variant serves there",
        [](Scenario& s) {
          s.services[1].pins.push_back({slice_at(1, "4g.40gb", 0)});

@@ -29,7 +29,7 @@ std::optional<std::string> find_clash_on(const Scenario& scenario, GpuId gpu, co
   for (const Slice& slice : slices) {
     if (slice.profile.is_full()) {
       if (slices.size() > 1 || slice.start != 0) {
-        return fmt::format("{} must stand alone at start 0", shown(scenario, slice));
+        return fmt::format("{} must be the only slice of its GPU, at start 0", shown(scenario, slice));
       }
       return std::nullopt;
     }
@@ -61,8 +61,8 @@ std::optional<std::string> check_action(const Scenario& scenario, const Action& 
     return fmt::format("GPU {} or its profile does not exist", slice.gpu.index);
   }
   if (!fleet.apply(action)) {
-    if (creates) return shown(scenario, slice) + " stands already";
-    return fmt::format("a slice to {} does not stand",
+    if (creates) return shown(scenario, slice) + " exists already";
+    return fmt::format("a slice to {} does not exist",
                        std::holds_alternative<DestroySlice>(action.what) ? "destroy" : "assign");
   }
   const auto* assign = std::get_if<AssignSlice>(&action.what);

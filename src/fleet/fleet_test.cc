@@ -65,10 +65,9 @@ TEST(Fleet, LargeFleetsWithEveryRuleGetSoundAnswers) {
   EXPECT_LE(misses, kSeeds / 2);
 }
 
-/// The gaps of the seeds 0 to 15 are 0.16 to 1.16 % with a mean of 0.561 %. Before later rounds left GPUs without a
-/// gain alone they were 0.16 to 1.16 % as well, with a mean of 0.564 %: single fleets had moved by at most 0.035 points
-/// either way (seed 2 from 0.672 to 0.706 %, above the limit of 0.7 % that each of four fleets had), seven of them up
-/// and seven down. So the limit is on the mean of all, close to what was measured, and a loose one on each.
+/// The gaps of the seeds 0 to 15 are 0.16 to 1.16 % with a mean of 0.561 %. A change of the search moves single fleets
+/// by up to 0.035 points either way, so the limit on the mean is close to the measured value and the limit on each
+/// fleet is loose.
 TEST(Fleet, LargeFleetsWithFloorsAreNearTheBound) {
   constexpr int kSeeds = berth::testing::by_build(16, 4);
   double gaps = 0;
@@ -84,8 +83,8 @@ TEST(Fleet, LargeFleetsWithFloorsAreNearTheBound) {
   EXPECT_LT(gaps / kSeeds, 0.0058);
 }
 
-/// GPUs that were tried for a retraining and not taken once kept it, and so two of one service stood at once; what
-/// mended that cost more than all the rest (a gap of 6 %).
+/// A GPU that was tried for a retraining and not chosen must not keep it: two retraining pieces of one service are
+/// illegal, and the repair costs a gap of 6 %.
 TEST(Fleet, LargeFleetsRetrainWhereThatIsBest) {
   constexpr int kSeeds = berth::testing::by_build(4, 1);
   double gaps = 0;
@@ -117,7 +116,7 @@ TEST(Fleet, ARetrainingPieceThatGivesNothingMayStand) {
     for (GpuTerms& gpu : problem.gpus) {
       ModelTerms& model = problem.models[static_cast<std::size_t>(gpu.model)];
       for (const StandingPiece& each : gpu.standing) {
-        if (each.piece.use != kRetraining || each.piece.service == kNobody) continue;
+        if (each.piece.use != kRetraining || each.piece.service == kNoService) continue;
         ++standing;
         const KindIndex kind = model.sites[static_cast<std::size_t>(each.piece.site)].kind;
         model.rates[static_cast<std::size_t>(kind)][static_cast<std::size_t>(each.piece.service)].retraining_slots = 0;

@@ -31,7 +31,7 @@ TEST(Prune, WhatIsLeftPays) {
     problem.change_price = 0;
     Answer before = solve_fleet(problem, {.nodes_max = 2000, .gap = 0});
     if (before.is_infeasible || before.misses_floors) continue;
-    // As if planned for a smaller price: some changes do not pay at this one.
+    // As if planned for a smaller price: some changes are not worthwhile at this one.
     problem.change_price = 0.04 * std::abs(before.objective);
     before.objective = evaluate(problem, before.schedule).objective;
     const Pruned pruned = without_low_value_changes(problem, before);

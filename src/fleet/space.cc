@@ -271,7 +271,7 @@ void SpaceValues::trace_base(NodeIndex node, PointIndex a, PointIndex b, bool is
     const PieceTable& table = *values.sources[s].table;
     if ((is_same ? table.on_same[at] : table.on_new[at]) != worth) continue;
     const std::vector<std::int16_t>& which = is_same ? table.which_same : table.which_new;
-    const auto [service, use] = which.empty() ? std::pair(kNobody, 0) : table.uses[idx(which[at])];
+    const auto [service, use] = which.empty() ? std::pair(kNoService, 0) : table.uses[idx(which[at])];
     // A cell of a type stands for all of its nodes: sites are in the same order in each.
     const bool is_of_type = cell_of_node_[idx(node)] < tree_->types;
     const SiteIndex site = is_of_type ? tree_->nodes[idx(node)].sites[s] : values.sources[s].site;

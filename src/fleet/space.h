@@ -48,7 +48,7 @@ struct PieceTable {
 
 void fill_piece_table(const Terms& terms, const Grid& grid, const std::vector<Offer>& offers, PieceTable& table);
 
-/// Only the worth, not the piece: `trace` then finds unowned pieces.
+/// Fills in only the worths, not which use reaches them: pieces that `trace` finds are then unowned.
 void fill_piece_maxima(const Terms& terms, const Grid& grid, const std::vector<Offer>& offers, PieceTable& table);
 
 /// A site that a node may use, and the worth of pieces on it.
@@ -157,7 +157,7 @@ class GpuWalk {
   [[nodiscard]] double until(const SpaceValues& space, PointIndex point) const {
     return best_[space.tree().nodes.size() - 1][idx(point)];
   }
-  /// After solve, up to a point: until which point each existing piece stays, and what is new.
+  /// After solve: for the best use up to a point, how long each existing piece stays, and the new pieces.
   void trace(const SpaceValues& space, PointIndex point, int slots, std::vector<SlotIndex>& stays_until,
              std::vector<PlannedPiece>& found) const;
   /// The same, with the space for new pieces instead of the pieces.

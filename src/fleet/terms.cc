@@ -105,8 +105,8 @@ SpaceTree tree_of(const ModelTerms& model) {
     for (std::size_t b = 0; b < a; ++b) {
       const NodeIndex x = tree.node_of_site[a];
       const NodeIndex y = tree.node_of_site[b];
-      const bool is_told = is_above(tree, x, y) || is_above(tree, y, x);
-      if ((model.sites[a].clashes >> b & 1) != 0 && !is_told) tree.is_exact = false;
+      const bool is_nested = is_above(tree, x, y) || is_above(tree, y, x);
+      if ((model.sites[a].clashes >> b & 1) != 0 && !is_nested) tree.is_exact = false;
     }
   }
   return tree;
@@ -178,7 +178,7 @@ SlotIndex Terms::next_open(SlotIndex slot) const {
 int ready_after(const Terms& terms, const ModelTerms& model, const Configuration& before, const Piece& piece) {
   const Problem& problem = terms.problem;
   double seconds = problem.plumbing_seconds;
-  if (piece.use != kRetraining && piece.service != kNobody)
+  if (piece.use != kRetraining && piece.service != kNoService)
     seconds += problem.services[idx(piece.service)].start_seconds;
   bool is_same_site = false;
   bool is_taken = false;

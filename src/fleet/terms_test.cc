@@ -222,7 +222,7 @@ TEST(FleetTerms, PiecesAreReadyWhenTheJudgeSaysAndNoSoonerThanTheTable) {
       for (const Piece& piece : testing::any_configuration(problem, model, before, rng)) {
         const int slots = ready_after(terms, model, before, piece);
         EXPECT_EQ(slots, slots_until_ready(problem, model, before, piece));
-        if (piece.service == kNobody || std::ranges::find(before, piece) != before.end()) continue;
+        if (piece.service == kNoService || std::ranges::find(before, piece) != before.end()) continue;
         const Readiness& readiness = piece.use == kRetraining ? terms.retraining : terms.serving[idx(piece.service)];
         const bool is_on_same = std::ranges::find(before, piece.site, &Piece::site) != before.end();
         EXPECT_GE(slots, is_on_same ? readiness.on_same_site : readiness.on_new_site);

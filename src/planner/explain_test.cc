@@ -105,10 +105,10 @@ double objective_with(const Problem& problem, const Schedule& schedule, const Pi
 }
 
 void expect_best_step_up(const Problem& problem, const Schedule& schedule, ServiceIndex service,
-                         const std::optional<SliceStep>& told) {
+                         const std::optional<SliceStep>& reported) {
   const double base = evaluate(problem, schedule).objective;
   double best_per_sm = 0;
-  double told_gain = 0;
+  double reported_gain = 0;
   for (const ModelIndex m : indices_of<ModelIndex>(problem.models)) {
     const ModelTerms& model = problem.models[static_cast<std::size_t>(m)];
     for (const SiteIndex site : indices_of<SiteIndex>(model.sites)) {
@@ -119,16 +119,16 @@ void expect_best_step_up(const Problem& problem, const Schedule& schedule, Servi
         if (rate <= 0) continue;
         const double gain = objective_with(problem, schedule, {.site = site, .service = service, .use = use}, m) - base;
         best_per_sm = std::max(best_per_sm, gain / model.sms[kind]);
-        const bool is_told = told && told->model == m && told->kind == kind;
-        if (is_told && told->requests_per_second == rate) told_gain = gain;
+        const bool is_reported = reported && reported->model == m && reported->kind == kind;
+        if (is_reported && reported->requests_per_second == rate) reported_gain = gain;
       }
     }
   }
-  ASSERT_EQ(told.has_value(), best_per_sm > 1e-9 * (1 + std::abs(base)));
-  if (!told) return;
-  const ModelTerms& model = problem.models[static_cast<std::size_t>(told->model)];
-  EXPECT_TRUE(is_about(told->change, told_gain, base));
-  EXPECT_TRUE(is_about(told->change / model.sms[static_cast<std::size_t>(told->kind)], best_per_sm, base));
+  ASSERT_EQ(reported.has_value(), best_per_sm > 1e-9 * (1 + std::abs(base)));
+  if (!reported) return;
+  const ModelTerms& model = problem.models[static_cast<std::size_t>(reported->model)];
+  EXPECT_TRUE(is_about(reported->change, reported_gain, base));
+  EXPECT_TRUE(is_about(reported->change / model.sms[static_cast<std::size_t>(reported->kind)], best_per_sm, base));
 }
 
 TEST(Explain, SharesAddUpAndStepsAreWhatTheyWouldBe) {

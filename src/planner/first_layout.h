@@ -1,5 +1,5 @@
-/// The first layout of a run: it is free of costs, so it is searched for longer, and with regard to the window after
-/// it.
+/// The first layout of a run: it costs nothing, so its search is longer, and it takes the window that follows into
+/// account.
 #pragma once
 
 #include "window/limits.h"

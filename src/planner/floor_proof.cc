@@ -24,7 +24,7 @@ std::size_t nth(int index) { return static_cast<std::size_t>(index); }
 /// Requests per second of each service.
 using Amounts = std::vector<double>;
 
-/// Services that may share a GPU: one that is alone and 0, or kNobody and a trust domain.
+/// Services that may share a GPU: one that is alone and 0, or kNoService and a trust domain.
 using Group = std::pair<ServiceIndex, int>;
 
 /// What a GPU may hold at most, by weights.
@@ -41,7 +41,7 @@ class ShortageProof {
     }
     for (const ServiceIndex service : indices_of<ServiceIndex>(problem.services)) {
       const ServiceTerms& terms = problem.services[nth(service)];
-      groups_.insert(terms.is_alone_on_gpu ? Group(service, 0) : Group(kNobody, terms.trust_domain));
+      groups_.insert(terms.is_alone_on_gpu ? Group(service, 0) : Group(kNoService, terms.trust_domain));
     }
   }
 
@@ -92,7 +92,7 @@ class ShortageProof {
     GpuSupply supply{.value = 0, .given = Amounts(needed_.size())};
     const ModelTerms& model = problem_.models[nth(gpu.model)];
     for (const auto& [piece, ready_in] : gpu.standing) {
-      if (piece.service == kNobody || piece.use == kRetraining) continue;
+      if (piece.service == kNoService || piece.use == kRetraining) continue;
       const double rate =
           model.rates[nth(model.sites[nth(piece.site)].kind)][nth(piece.service)].requests_per_second[nth(piece.use)];
       supply.given[nth(piece.service)] += rate;

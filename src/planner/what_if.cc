@@ -49,7 +49,7 @@ void take_all(std::vector<Rates>& rates) {
 }
 
 void keep_standing(const Problem& problem, const Piece& piece, GpuTerms& gpu) {
-  if (piece.service == kNobody) {
+  if (piece.service == kNoService) {
     gpu.free_from = SlotIndex(problem.slots);
     return;
   }
@@ -154,8 +154,9 @@ class WhatIfs::Fleet {
   /// What a GPU does if its changes take no time and have no price.
   [[nodiscard]] fleet::Path without_waiting(GpuIndex gpu) const {
     fleet::Path path = state_.path(gpu);
-    const auto stands = std::ranges::count_if(problem_.gpus[fleet::idx(gpu)].standing,
-                                              [](const StandingPiece& each) { return each.piece.service != kNobody; });
+    const auto stands = std::ranges::count_if(problem_.gpus[fleet::idx(gpu)].standing, [](const StandingPiece& each) {
+      return each.piece.service != kNoService;
+    });
     // The stays of standing pieces come first.
     for (auto stay = path.stays.begin() + stands; stay != path.stays.end(); ++stay) stay->ready = stay->from;
     path.slices_changed = 0;
@@ -224,7 +225,7 @@ WhatIfs::~WhatIfs() = default;
 double WhatIfs::objective() const { return fleet_->objective(); }
 
 double WhatIfs::worth_of_piece(GpuIndex gpu, const Piece& piece) {
-  return piece.service == kNobody ? 0 : fleet_->worth_of_piece(gpu, piece);
+  return piece.service == kNoService ? 0 : fleet_->worth_of_piece(gpu, piece);
 }
 
 GpuWorth WhatIfs::worth_of_changes(GpuIndex gpu) { return fleet_->worth_of_changes(gpu); }

@@ -25,7 +25,7 @@ struct GpuWorth {
   /// The loss of the plan if the GPU does not change; nothing if that breaks a rule (floors, budgets, retraining).
   std::optional<double> gain;
   double cost = 0;  ///< the gain of the plan if the changes of the GPU took no time and had no price
-  /// Sorts GPUs by gain, those that must change first. At least the gain of each step of the GPU.
+  /// For sorting GPUs by gain, those that must change first. At least the gain of each step of the GPU.
   double rank = 0;
 };
 

@@ -117,7 +117,7 @@ TEST(WhatIf, WhatIsKeptBringsWhatThePlanIsWorthLessWithoutIt) {
     for (const ReasonedStep& each : reasons_of(problem, answer, {.limits = kLimits, .count = 0}).steps) {
       EXPECT_FALSE(each.reason.has_value());
       EXPECT_EQ(each.of_gpu.has_value(), each.step.type != StepType::kKeep);
-      if (each.step.type != StepType::kKeep || each.step.piece.service == kNobody) continue;
+      if (each.step.type != StepType::kKeep || each.step.piece.service == kNoService) continue;
       ++kept;
       const Problem without = without_rates(problem, each.step.gpu, each.step.piece.site);
       const double rounding = 1e-7 * (1 + std::abs(answer.objective));

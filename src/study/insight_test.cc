@@ -39,26 +39,26 @@ Scenario moving_load() {
   return scenario;
 }
 
-struct Told {
+struct Reported {
   measure::PolicyResult result;
   std::vector<PlanRecord> plans;
   std::vector<sim::JournalRecord> journal;
 };
 
-Told told(const Scenario& scenario, std::string_view policy, bool keeps_insight = true) {
-  Told told;
+Reported reported(const Scenario& scenario, std::string_view policy, bool keeps_insight = true) {
+  Reported reported;
   policy::Settings settings;
-  settings.berth.record = [&](const PlanRecord& record) { told.plans.push_back(record); };
+  settings.berth.record = [&](const PlanRecord& record) { reported.plans.push_back(record); };
   ReplayHooks hooks;
-  hooks.journal = [&](std::string_view, const sim::JournalRecord& record) { told.journal.push_back(record); };
+  hooks.journal = [&](std::string_view, const sim::JournalRecord& record) { reported.journal.push_back(record); };
   hooks.keeps_insight = keeps_insight;
-  told.result = *replay_policy(scenario, policy, 1, hooks, settings);
-  return told;
+  reported.result = *replay_policy(scenario, policy, 1, hooks, settings);
+  return reported;
 }
 
 TEST(Insight, ForecastsAreThoseOfThePlansThatWereMade) {
   const Scenario scenario = moving_load();
-  const Told ran = told(scenario, "berth");
+  const Reported ran = reported(scenario, "berth");
   ASSERT_EQ(ran.result.insight.forecasts.size(), 2U);
   for (const measure::LeadForecast& lead : ran.result.insight.forecasts) {
     for (std::size_t service = 0; service < scenario.services.size(); ++service) {
@@ -93,7 +93,7 @@ std::optional<Slice> changed_slice(const SliceChange& step) {
 
 TEST(Insight, EachSliceThatComesOrGoesHasADecisionWithAReason) {
   for (const char* policy : {"berth", "clairvoyant", "ekya", "static-even"}) {
-    const Told ran = told(moving_load(), policy);
+    const Reported ran = reported(moving_load(), policy);
     std::set<std::pair<Slice, Instant>> decided;
     for (const measure::Decision& decision : ran.result.insight.decisions) {
       EXPECT_FALSE(decision.reason.text.empty()) << policy;
@@ -117,7 +117,7 @@ TEST(Insight, EachSliceThatComesOrGoesHasADecisionWithAReason) {
 }
 
 TEST(Insight, TheDecisionsOfThePlannerCarryTheirGain) {
-  const Told ran = told(moving_load(), "berth");
+  const Reported ran = reported(moving_load(), "berth");
   std::size_t later = 0;
   for (const measure::Decision& decision : ran.result.insight.decisions) {
     if (decision.acts_at == Instant()) continue;
@@ -130,8 +130,8 @@ TEST(Insight, TheDecisionsOfThePlannerCarryTheirGain) {
 
 TEST(Insight, IsKeptOnlyOnDemandAndChangesNothing) {
   const Scenario scenario = moving_load();
-  const Told with = told(scenario, "berth");
-  const Told without = told(scenario, "berth", false);
+  const Reported with = reported(scenario, "berth");
+  const Reported without = reported(scenario, "berth", false);
   EXPECT_EQ(testing::shown(with.journal), testing::shown(without.journal));
   EXPECT_EQ(with.result.figures.goodput, without.result.figures.goodput);
   EXPECT_TRUE(without.result.insight.forecasts.empty());
@@ -139,14 +139,14 @@ TEST(Insight, IsKeptOnlyOnDemandAndChangesNothing) {
   EXPECT_FALSE(with.result.insight.decisions.empty());
 }
 
-TEST(Insight, OnlyWhoForecastsTellsForecasts) {
-  EXPECT_TRUE(told(moving_load(), "clairvoyant").result.insight.forecasts.empty());
-  EXPECT_TRUE(told(moving_load(), "static-even").result.insight.forecasts.empty());
+TEST(Insight, OnlyWhoForecastsReportsForecasts) {
+  EXPECT_TRUE(reported(moving_load(), "clairvoyant").result.insight.forecasts.empty());
+  EXPECT_TRUE(reported(moving_load(), "static-even").result.insight.forecasts.empty());
 }
 
-TEST(Insight, TheTimelineTellsWhetherSlicesAreShared) {
-  EXPECT_TRUE(told(moving_load(), "shared").result.timeline.shares_slices);
-  EXPECT_FALSE(told(moving_load(), "static-even").result.timeline.shares_slices);
+TEST(Insight, TheTimelineReportsWhetherSlicesAreShared) {
+  EXPECT_TRUE(reported(moving_load(), "shared").result.timeline.shares_slices);
+  EXPECT_FALSE(reported(moving_load(), "static-even").result.timeline.shares_slices);
 }
 
 }  // namespace

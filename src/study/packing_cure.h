@@ -1,4 +1,4 @@
-/// The cure for a plan at full capacity: the headroom with which every demand is in time.
+/// For a plan without spare capacity (`--cure`): the headroom with which every demand is answered in time.
 #pragma once
 
 #include <cstdint>

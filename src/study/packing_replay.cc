@@ -57,7 +57,7 @@ ServiceSpec service_of(const PackingProblem& problem, std::size_t index, std::in
   return service;
 }
 
-/// A stage that creates the plan's slices at second 0, each at the plan's point, and then never acts again.
+/// A stage that creates the plan's slices at second 0, each at the plan's point, and after that plans nothing.
 Stage packing_stage(const Packing& packing, const std::vector<std::optional<ServiceId>>& services) {
   const auto run = [&](const Snapshot& snapshot, Plan& plan) -> std::optional<std::string> {
     if (!snapshot.slices.empty() || snapshot.now != Instant()) return std::nullopt;

@@ -96,6 +96,38 @@ TEST(PlanAt, BeginsWithTheFilesLayoutAndLeavesItAloneUntilThen) {
   EXPECT_GT(later.answer.objective, later.stay_objective);
 }
 
+/// Two GPUs whose layout has slices to retrain on, and a service that retrains on 7g alone.
+Scenario with_slices_to_retrain_on(const std::vector<Slice>& slices) {
+  Scenario scenario = swinging();
+  scenario.fleet.front().count = 2;
+  Retraining& retraining = scenario.services[0].retraining.emplace();
+  retraining.every = Micros::seconds(30);
+  retraining.time_on = {{7, Micros::seconds(5)}};
+  scenario.layout.emplace();
+  for (const Slice& slice : slices) {
+    scenario.layout->push_back(testing::holding_of(slice, {0}, Role::kRetraining));
+  }
+  return scenario;
+}
+
+TEST(PlanAt, TakesALayoutWithSlicesThatAreOfNoUse) {
+  // No progress is made on a 3g, and a service retrains on one slice at a time.
+  const std::vector<std::vector<Slice>> layouts = {
+      {testing::slice_at(0, "3g.40gb", 4)},
+      {testing::slice_at(0, "3g.40gb", 4), testing::slice_at(1, "7g.80gb", 0)},
+      {testing::slice_at(0, "7g.80gb", 0), testing::slice_at(1, "7g.80gb", 0)}};
+  for (const std::vector<Slice>& slices : layouts) {
+    for (const std::int64_t second : {0, 31, 90}) {
+      SCOPED_TRACE(second);
+      const PlannedMoment moment = planned_at(with_slices_to_retrain_on(slices), second);
+      EXPECT_EQ(moment.infeasible, std::nullopt);
+      EXPECT_EQ(moment.refused, std::nullopt);
+      ASSERT_TRUE(moment.record.has_value());
+      EXPECT_LE(moment.record->answer.objective, moment.record->answer.bound * (1 + 1e-9));
+    }
+  }
+}
+
 TEST(PlanAt, WithoutALayoutBeginsWithWhatThePolicyHasThere) {
   const Scenario scenario = swinging();
   std::vector<PlanRecord> records;
@@ -155,7 +187,7 @@ TEST(PlanAt, APlanFromALayoutThatBreaksConstraintsPassesTheVerifier) {
   }
 }
 
-TEST(PlanAt, TellsHowThePlanWasSought) {
+TEST(PlanAt, ReportsHowThePlanWasSought) {
   for (const std::int64_t second : {17, 61, 95}) {
     SCOPED_TRACE(second);
     const PlannedMoment moment = planned_at(swinging(), second);
@@ -191,7 +223,7 @@ TEST(PlanAt, TheSecondMustLieInTheRun) {
   }
 }
 
-TEST(PlanAt, TellsWhyThereIsNoPlan) {
+TEST(PlanAt, ReportsWhyThereIsNoPlan) {
   Scenario scenario = swinging();
   scenario.services[0].pins = {{testing::slice_at(0, "1g.10gb", 0)}};
   scenario.services[1].pins = {{testing::slice_at(0, "1g.10gb", 1)}};

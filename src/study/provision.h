@@ -1,5 +1,5 @@
-/// From demands to a plan that can be trusted: packed, judged by the verifiers, reached step by step from what stands,
-/// replayed under random arrivals, cured where it has too little capacity.
+/// From demands to a plan that can be trusted: packed, checked by the verifiers, reached step by step from the existing
+/// plan, replayed under random arrivals, and given more headroom where its capacity is too small.
 #pragma once
 
 #include <optional>
@@ -21,7 +21,7 @@ struct ProvisionOptions {
   bool is_cured = false;     ///< look for the headroom with which every demand is in time
 };
 
-/// The plan that stands, and what errors about it call it, such as its file.
+/// The existing plan, and the name that error messages use for it, such as its file.
 struct Standing {
   transition::StandingPlan plan;
   std::string name;

@@ -154,7 +154,7 @@ void check_recount(const Scenario& scenario, const Ran& ran) {
 
 const std::vector<std::string> kForesightFree = {"fixed", "shared", "static-even", "paris"};
 
-RC_GTEST_PROP(ReplayProperty, EveryRequestIsSettledOnceAndTheJournalTellsIt, ()) {
+RC_GTEST_PROP(ReplayProperty, EveryRequestIsSettledOnceAndTheJournalReportsIt, ()) {
   const Scenario scenario = any_scenario();
   for (const std::string policy : {"fixed", "shared", "whole", "static-even", "paris"}) {
     const Ran ran = testing::run_policy(scenario, policy);

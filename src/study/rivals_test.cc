@@ -70,7 +70,7 @@ TEST(Rivals, FollowALoadThatMovesFromOneServiceToAnother) {
 }
 
 TEST(Rivals, RetrainWhereItPays) {
-  Scenario scenario = tides(900);
+  Scenario scenario = tides(berth::testing::by_build(900, 600));
   add_retraining(scenario);
   const double even = goodput_under(scenario, "static-even");
   for (const std::string_view rival : kRivals) {
@@ -81,12 +81,12 @@ TEST(Rivals, RetrainWhereItPays) {
       const auto* slice = std::get_if<sim::SliceRecord>(&record);
       done += slice != nullptr && slice->event == sim::SliceEvent::kRetrainingDone ? 1 : 0;
     }
-    EXPECT_GE(done, 4) << rival;
+    EXPECT_GE(done, berth::testing::by_build(4, 2)) << rival;
   }
 }
 
 TEST(Rivals, ObeyFrozenWindowsAndDelays) {
-  Scenario scenario = tides(900);
+  Scenario scenario = tides(berth::testing::by_build(900, 550));
   add_retraining(scenario);
   scenario.observation_delay = Micros(2'500'000);
   scenario.planning = Micros(1'500'000);
@@ -139,7 +139,7 @@ TEST(Rivals, NameWhatTheyDoNotKeep) {
   }
 }
 
-TEST(Rivals, MigratorTellsItsGap) {
+TEST(Rivals, MigratorReportsItsGap) {
   EXPECT_NE(testing::run_policy(tides(60), "migrator").result.how.find("integer programs"), std::string::npos);
 }
 

@@ -146,7 +146,7 @@ class SizeTrials {
                          why != nullptr ? *why : "no requests", rest);
     }
     const ServiceAttainment& share = *smallest_share(*best);
-    return fmt::format("no count {}{} keeps every share; best: {} of {} in time, with {}{}",
+    return fmt::format("no count {}{} reaches the target for every service; best: {} of {} in time, with {}{}",
                        untried == 0 ? "" : "of those tried ", up_to, floored_percent(share), share.service,
                        counted_gpus(best->gpus), rest);
   }
@@ -210,8 +210,8 @@ Result<void> check_sizable(const Scenario& scenario) {
   const FleetEntry& first = scenario.fleet.front();
   for (const FleetEntry& entry : scenario.fleet) {
     if (entry.model.name != first.model.name) {
-      return invalid(fmt::format("{}: fleet: wanted one GPU model, to count it; found {} and {}", scenario.name,
-                                 first.model.name, entry.model.name));
+      return invalid(fmt::format("{}: fleet: wanted a single GPU model, whose count is searched; found {} and {}",
+                                 scenario.name, first.model.name, entry.model.name));
     }
     if (entry.usd_per_gpu_hour != first.usd_per_gpu_hour) {
       return invalid(fmt::format("{}: fleet: wanted one price of {}, found two", scenario.name, first.model.name));

@@ -76,7 +76,7 @@ std::string reference_words(const SizeResult& result, const PolicySize& policy, 
   const PolicySize* other = size_of(result, reference);
   if (other == nullptr || other == &policy) return "";
   if (!other->gpus) {
-    return fmt::format("{} does not hold {}", reference, up_to_words(result, other->is_smallest_proven));
+    return fmt::format("{} does not reach the target {}", reference, up_to_words(result, other->is_smallest_proven));
   }
   const SizeComparison compared = *compare_sizes(result, policy, reference);
   std::string text =
@@ -120,12 +120,12 @@ std::string best_words(const SizeResult& result, const Smallest& smallest) {
   return text;
 }
 
-/// The sentence that no policy keeps every share, or none without hindsight.
+/// The sentence that no policy reaches the target for every service, or none without hindsight.
 std::string nobody_words(const SizeResult& result) {
   const auto has_none = [](const PolicySize& policy) { return !policy.gpus; };
   const bool is_proven = std::ranges::all_of(
       result.policies, [&](const PolicySize& policy) { return !has_none(policy) || policy.is_smallest_proven; });
-  return fmt::format("No policy {}keeps every share {}.",
+  return fmt::format("No policy {}reaches the target for every service {}.",
                      std::ranges::all_of(result.policies, has_none) ? "" : "without hindsight ",
                      up_to_words(result, is_proven));
 }

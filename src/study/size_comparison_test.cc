@@ -24,7 +24,7 @@ SizeResult result_of(std::vector<PolicySize> policies) {
   return result;
 }
 
-TEST(SizeComparison, TellsCostAndUse) {
+TEST(SizeComparison, ReportsCostAndUse) {
   const SizeResult result =
       result_of({needing("shared", 4, 0.2), needing("paris", 3, 0.3), needing("whole", std::nullopt, 0)});
   const auto compared = compare_sizes(result, result.policies[1], "shared");
@@ -56,18 +56,20 @@ TEST(SizeComparison, TheHeadlineNamesTheBestThatCanRun) {
             "static-best, which knows the whole trace beforehand, needs 2 GPUs.");
 }
 
-TEST(SizeComparison, TheHeadlineTellsWhatIsWorseOrMissing) {
+TEST(SizeComparison, TheHeadlineReportsWhatIsWorseOrMissing) {
   EXPECT_EQ(size_headline(result_of({needing("whole", 2, 0.3, true), needing("paris", 3, 0.2)})),
             "paris needs 3 GPUs, the fewest without hindsight: 50% more cost than whole (2 GPUs) at 0.67 times its "
             "effective utilisation. whole, which knows the whole trace beforehand, needs 2 GPUs.");
-  EXPECT_EQ(size_headline(result_of({needing("shared", std::nullopt, 0), needing("static-even", 1, 0.3)})),
-            "static-even needs 1 GPU, the fewest without hindsight: shared does not hold with up to 64 GPUs.");
+  EXPECT_EQ(
+      size_headline(result_of({needing("shared", std::nullopt, 0), needing("static-even", 1, 0.3)})),
+      "static-even needs 1 GPU, the fewest without hindsight: shared does not reach the target with up to 64 GPUs.");
   EXPECT_EQ(size_headline(result_of({needing("shared", 3, 0.3)})),
             "shared needs 3 GPUs, the fewest without hindsight.");
   EXPECT_EQ(size_headline(result_of({needing("shared", std::nullopt, 0)})),
-            "No policy keeps every share with up to 64 GPUs.");
+            "No policy reaches the target for every service with up to 64 GPUs.");
   EXPECT_EQ(size_headline(result_of({needing("shared", std::nullopt, 0), needing("whole", 4, 0.2, true)})),
-            "No policy without hindsight keeps every share with up to 64 GPUs. whole, which knows the whole trace "
+            "No policy without hindsight reaches the target for every service with up to 64 GPUs. whole, which knows "
+            "the whole trace "
             "beforehand, needs 4 GPUs.");
 }
 
@@ -76,9 +78,9 @@ TEST(SizeComparison, TheHeadlineSpeaksOfThoseWhoWereAsked) {
             "whole needs 4 GPUs, the fewest with hindsight.");
   SizeResult none = result_of({needing("whole", std::nullopt, 0, true)});
   none.options.gpus_max = 1;
-  EXPECT_EQ(size_headline(none), "No policy keeps every share with up to 1 GPU.");
+  EXPECT_EQ(size_headline(none), "No policy reaches the target for every service with up to 1 GPU.");
   none.policies.front().is_smallest_proven = false;
-  EXPECT_EQ(size_headline(none), "No policy keeps every share with the counts tried up to 1 GPU.");
+  EXPECT_EQ(size_headline(none), "No policy reaches the target for every service with the counts tried up to 1 GPU.");
 }
 
 TEST(SizeComparison, TheHeadlineSaysWhatIsNotProven) {

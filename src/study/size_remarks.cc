@@ -46,10 +46,10 @@ std::vector<std::string> size_remarks_on(const SizeOptions& options, const Polic
   std::vector<std::string> remarks;
   if (std::string words = not_proven_words(policy); !words.empty()) remarks.push_back(std::move(words));
   if (const auto above = failing_count_above(policy)) {
-    remarks.push_back(fmt::format("more GPUs are not always better: {} do not hold", counted_gpus(*above)));
+    remarks.push_back(fmt::format("more GPUs are not always better: {} do not reach the target", counted_gpus(*above)));
   }
   if (policy.is_stable == false) {
-    remarks.push_back(fmt::format("not stable: with the seeds {} alone, {} GPUs would do",
+    remarks.push_back(fmt::format("not stable: with each of the seeds {} alone, {} GPUs would suffice",
                                   fmt::join(options.seeds, ", "), by_seed_words(policy)));
   }
   if (const auto remark = policy::policy_named(policy.name).sizing_remark) remarks.emplace_back(*remark);

@@ -28,7 +28,7 @@ TEST(SizeRemarks, NothingWhereNothingIsToBeSaid) {
 TEST(SizeRemarks, ALargerCountThatFails) {
   PolicySize size = answered("paris", 3);
   size.tried.push_back({.gpus = 4, .holds = false, .seeds = {}});
-  EXPECT_EQ(size_remarks_on({}, size), Lines{"more GPUs are not always better: 4 GPUs do not hold"});
+  EXPECT_EQ(size_remarks_on({}, size), Lines{"more GPUs are not always better: 4 GPUs do not reach the target"});
 }
 
 TEST(SizeRemarks, CountsThatWereNotTried) {
@@ -42,7 +42,8 @@ TEST(SizeRemarks, SeedsThatNeedFewer) {
   PolicySize size = answered("paris", 5);
   size.is_stable = false;
   size.gpus_by_seed = {5, 4, std::nullopt};
-  EXPECT_EQ(size_remarks_on({}, size), Lines{"not stable: with the seeds 1, 2, 3 alone, 5, 4, ? GPUs would do"});
+  EXPECT_EQ(size_remarks_on({}, size),
+            Lines{"not stable: with each of the seeds 1, 2, 3 alone, 5, 4, ? GPUs would suffice"});
 }
 
 TEST(SizeRemarks, WhatStaticBestAimsAt) {
@@ -52,8 +53,8 @@ TEST(SizeRemarks, WhatStaticBestAimsAt) {
 
 TEST(SizeRemarks, WhyNoneHolds) {
   PolicySize size;
-  size.infeasible = "no count up to 4 GPUs keeps every share";
-  EXPECT_EQ(size_remarks_on({}, size), Lines{"no count up to 4 GPUs keeps every share"});
+  size.infeasible = "no count up to 4 GPUs reaches the target for every service";
+  EXPECT_EQ(size_remarks_on({}, size), Lines{"no count up to 4 GPUs reaches the target for every service"});
 }
 
 }  // namespace

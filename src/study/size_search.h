@@ -48,7 +48,7 @@ inline constexpr std::int64_t kNeighboursBelow = 2;
 ///   lasts. One that holds is the new answer;
 /// - the count above the answer, so that an answer due to chance can be seen.
 /// A step depends on count_max only in that larger counts are left out: a larger count_max never turns a count into a
-/// larger one or into none. Error: the judge's.
+/// larger one or into none. Errors are those of the judge.
 [[nodiscard]] Result<SmallestCount> smallest_count(const CountJudge& judge, CountLimits limits);
 
 }  // namespace berth::study

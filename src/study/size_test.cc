@@ -52,9 +52,10 @@ TEST(Size, AgreesWithReplaysOfTheSameCount) {
       testing::kIsSlowBuild ? std::vector<std::uint64_t>{5} : std::vector<std::uint64_t>{5, 6};
   const SizeOptions options{.attainment = Decimal(97, 100), .gpus_max = 16, .seeds = seeds};
   for (const std::string& policy : policy::sizable_names()) {
-    const PolicySize size = sized(scenario, policy, options);
     // Policies that repartition during the run have other objectives than this share and may miss it with any count.
     const bool is_moving = policy == "ekya" || policy == "astraea" || policy == "migrator";
+    if (is_moving && testing::kIsSlowBuild) continue;  // every count is tried
+    const PolicySize size = sized(scenario, policy, options);
     ASSERT_TRUE(size.gpus || is_moving) << policy;
     for (const CountTrial& trial : size.tried) {
       scenario.fleet.front().count = trial.gpus;
@@ -86,7 +87,8 @@ TEST(Size, ComparesExactly) {
       .attainment = Decimal(333'333'333'333'334, 1'000'000'000'000'000), .gpus_max = 1, .seeds = {1}};
   const PolicySize refused = sized(scenario, "whole", above);
   EXPECT_EQ(refused.gpus, std::nullopt);
-  EXPECT_EQ(refused.infeasible, "no count up to 1 GPU keeps every share; best: 33.33% of s in time, with 1 GPU");
+  EXPECT_EQ(refused.infeasible,
+            "no count up to 1 GPU reaches the target for every service; best: 33.33% of s in time, with 1 GPU");
 }
 
 TEST(Size, AServiceWithoutRequestsHolds) {
@@ -147,13 +149,13 @@ TEST(Size, AMixedFleetIsRefused) {
   Scenario scenario = load_of(1, 10);
   scenario.fleet.push_back({.model = *mig::find_gpu_model("A30"), .count = 1, .usd_per_gpu_hour = Decimal(3600)});
   EXPECT_EQ(check_sizable(scenario).error().message,
-            "test: fleet: wanted one GPU model, to count it; found A100-80GB and A30-24GB");
+            "test: fleet: wanted a single GPU model, whose count is searched; found A100-80GB and A30-24GB");
   EXPECT_FALSE(size_policy(scenario, "shared", {}, {}));
   scenario.fleet.back() = {.model = a100(), .count = 1, .usd_per_gpu_hour = std::nullopt};
   EXPECT_EQ(check_sizable(scenario).error().message, "test: fleet: wanted one price of A100-80GB, found two");
 }
 
-TEST(Size, StopsWhenItIsTold) {
+TEST(Size, StopsWhenAskedTo) {
   int asked = 0;
   const SizeHooks hooks{.progress = [&](std::string_view policy, std::int64_t gpus, double done) {
     EXPECT_EQ(policy, "shared");

@@ -13,7 +13,7 @@ const std::vector<DemandLevel>& stairs() {
   return levels;
 }
 
-TEST(FleetBalance, DearerWhereSupplyLacksAndCheaperWhereThereIsTooMuch) {
+TEST(FleetBalance, MoreExpensiveWhereSupplyIsShortAndCheaperWhereThereIsTooMuch) {
   BalanceBlock scarce{.demand = &stairs(), .supply = 5, .price = 3};
   balance(scarce, 0, 0, 0.1);
   EXPECT_GT(scarce.price, 3);
@@ -31,7 +31,7 @@ TEST(FleetBalance, APriceAtWhichSupplyIsWantedStays) {
   EXPECT_NEAR(on_stair.price, 2, 1e-6);
 }
 
-TEST(FleetBalance, AFloorThatLacksIsPaidBesidesTheCapacity) {
+TEST(FleetBalance, AFloorThatIsShortIsPaidInAdditionToTheCapacity) {
   BalanceBlock block{.demand = &stairs(), .supply = 20, .price = 1, .floor_need = 40, .floor_supply = 20};
   balance(block, 0, 0, 0.1);
   EXPECT_GT(block.floor_price, 0);

@@ -129,7 +129,7 @@ void PriceSearch::scale_rents(int gpus_max) {
   best_prices_ = prices_;
 }
 
-/// Lacks and steps are counted in shares of what these prices make things worth, at least.
+/// Shortfalls and steps are measured relative to at least the worths at these prices.
 void PriceSearch::set_reference() {
   reference_ = prices_;
   for (const ServiceIndex i : indices_of<ServiceIndex>(frame_.places)) {
@@ -213,7 +213,7 @@ void PriceSearch::balance_block(ServiceIndex service, RungIndex rung, BlockIndex
   if (has_floor) move_price(floor, each.floor_price);
 }
 
-/// Of what is taken whatever it costs, or not at all.
+/// Of a demand that is taken in full at any price, or not at all.
 void PriceSearch::balance_price(std::size_t at) {
   const double wants = std::max(0.0, -taken_[at]);
   const double has = supply_of(at);

@@ -32,7 +32,7 @@ double score_gain_of_one_more(const Problem& problem, const Schedule& schedule, 
       {.model = model, .standing = {{.piece = piece, .ready_in = 0}}, .pins = {}, .free_from = SlotIndex(0)});
   Schedule longer = schedule;
   longer.gpus.emplace_back();
-  // Prices of what floors lack depend on the problem alone, and so are the same.
+  // Prices of the shortfalls of floors depend on the problem alone, and so are the same.
   return state_of(Terms(more), longer).score() - state_of(Terms(problem), schedule).score();
 }
 

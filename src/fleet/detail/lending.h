@@ -14,9 +14,10 @@ class Lending {
  public:
   explicit Lending(const Terms& terms) : terms_(&terms) {}
 
-  /// As long as that gains, lends one piece of a GPU to the retraining of a service (from a due slot, from the end of
-  /// another retraining, or at once; until the retraining is done, or to the end), or gives a retraining piece to a
-  /// service once the retraining is done. Returns the gain in score. O(pieces x services x slots) schedules per round.
+  /// As long as the score improves, lends one piece of a GPU to the retraining of a service (from a due slot, from the
+  /// end of another retraining, or at once; until the retraining is done, or to the end), or gives a retraining piece
+  /// to a service once the retraining is done. Returns the gain in score. O(pieces x services x slots) schedules per
+  /// round.
   double improve(FleetState& state, GpuIndex gpu);
   [[nodiscard]] std::int64_t nodes() const { return nodes_; }
 

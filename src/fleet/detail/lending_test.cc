@@ -18,7 +18,7 @@ Schedule schedule_of(const FleetState& state, int gpus) {
   return schedule;
 }
 
-/// Two GPUs that cannot be cut: the first serves both services, whose models are stale; nobody holds the second.
+/// Two GPUs that cannot be partitioned: the first serves both services, whose models are stale; the second is unowned.
 Problem two_stale_models() {
   Problem problem;
   problem.slots = 40;

@@ -34,7 +34,8 @@ class Recuts {
   [[nodiscard]] int sites() const { return static_cast<int>(model_.sites.size()); }
 
   [[nodiscard]] bool is_fixed(const Piece& piece) const {
-    return piece.service == kNobody || std::ranges::find(gpu_.pins, piece.site, &PinnedSite::site) != gpu_.pins.end();
+    return piece.service == kNoService ||
+           std::ranges::find(gpu_.pins, piece.site, &PinnedSite::site) != gpu_.pins.end();
   }
 
   /// The owner's piece on a site, in the use in which it gives most.

@@ -118,7 +118,7 @@ void PriceRents::set_rents(BlockIndex block) {
   }
 }
 
-/// What a whole GPU can serve of each variant, cut in the best way for it alone.
+/// What a whole GPU can serve of each variant, partitioned in the best way for it alone.
 void PriceRents::set_whole() {
   const Problem& problem = terms_->problem;
   gpus_of_model_.assign(problem.models.size(), 0);

@@ -41,7 +41,7 @@ bool is_begun(const Path& path, const Stay& stay) {
 }
 
 bool is_of_group(const Terms& terms, ServiceIndex service, GroupIndex group) {
-  return service == kNobody || terms.group[idx(service)] == group;
+  return service == kNoService || terms.group[idx(service)] == group;
 }
 
 }  // namespace
@@ -133,7 +133,7 @@ std::vector<double> Responder::standing_worth(const FleetState& state, GpuIndex 
   const std::size_t width = grid_.width();
   std::vector<double> until(width, 0);
   const Piece& piece = standing.piece;
-  if (piece.service == kNobody || !is_of_group(*terms_, piece.service, group)) return until;
+  if (piece.service == kNoService || !is_of_group(*terms_, piece.service, group)) return until;
   const ModelIndex model = terms_->problem.gpus[idx(gpu)].model;
   const KindIndex kind = terms_->problem.models[idx(model)].sites[idx(piece.site)].kind;
   if (piece.use == kRetraining) {
@@ -229,7 +229,7 @@ void Responder::divide(const FleetState& state, GpuIndex gpu, const std::vector<
   const std::vector<Site>& sites = terms_->model_of(gpu).sites;
   std::vector<ServiceIndex> services;
   services.reserve(wanted.size() + stays_until.size());
-  const auto is_served = [](const Piece& piece) { return piece.service != kNobody && piece.use != kRetraining; };
+  const auto is_served = [](const Piece& piece) { return piece.service != kNoService && piece.use != kRetraining; };
   for (const PlannedPiece& each : wanted) {
     if (is_served(each.piece)) services.push_back(each.piece.service);
   }

@@ -132,7 +132,7 @@ TEST(FleetResponse, AGpuThatWasTakenOutIsPlacedAgain) {
   }
 }
 
-TEST(FleetResponse, FloorsThatLackGetPieces) {
+TEST(FleetResponse, FloorsThatAreShortGetPieces) {
   int repaired = 0;
   for (std::uint64_t seed = 1; seed < 4 * kCountedSeeds; seed += 2) {
     SCOPED_TRACE(seed);
@@ -142,20 +142,20 @@ TEST(FleetResponse, FloorsThatLackGetPieces) {
     Responder responder = fleet.responder();
     for (const GpuIndex gpu : indices_of<GpuIndex>(fleet.problem.gpus)) {
       const double before = state.score();
-      const double lacked = state.shortfall();
+      const double shortfall_before = state.shortfall();
       const double gain = responder.repair_floors(state, gpu);
       EXPECT_GE(gain, 0);
       expect_exact(state, before, false, gain);
-      if (lacked <= 0) {
+      if (shortfall_before <= 0) {
         EXPECT_EQ(gain, 0);
       }
-      repaired += state.shortfall() < lacked ? 1 : 0;
+      repaired += state.shortfall() < shortfall_before ? 1 : 0;
     }
   }
   EXPECT_GT(repaired, 5);
 }
 
-TEST(FleetResponse, ARetrainingBeginsWhereItGainsAndStopsWhereItIsToldTo) {
+TEST(FleetResponse, ARetrainingBeginsWhereItGainsAndStopsOnRequest) {
   int begun = 0;
   int stopped = 0;
   for (std::uint64_t seed = 0; seed < 2 * kCountedSeeds; ++seed) {

@@ -74,11 +74,11 @@ void SpaceShares::split_in_time(const Cell& cell, NodeTypeIndex type, bool is_sa
       const double amount = amounts[row + b];
       const double best = entry[row + b];
       if (amount <= kAmountLeast || best <= 0) continue;
-      const double lack = softness * std::max(best, reference[row + b]);
-      weights_[a] = share_weight(base[row + b], best, lack);
+      const double shortfall_scale = softness * std::max(best, reference[row + b]);
+      weights_[a] = share_weight(base[row + b], best, shortfall_scale);
       double sum = weights_[a];
       for (std::size_t m = a + 1; m < b; ++m) {
-        weights_[m] = share_weight(entry[row + m] + cell.base_same[m * width_ + b], best, lack);
+        weights_[m] = share_weight(entry[row + m] + cell.base_same[m * width_ + b], best, shortfall_scale);
         sum += weights_[m];
       }
       own[row + b] += amount * weights_[a] / sum;
@@ -102,16 +102,16 @@ void SpaceShares::split_in_space(const SpaceValues& space, const ModelTerms& mod
     const double amount = amounts[at];
     const double best = base[at];
     if (amount <= kAmountLeast || best <= 0) continue;
-    const double lack = softness * std::max(best, type_reference_[idx(type)][at]);
+    const double shortfall_scale = softness * std::max(best, type_reference_[idx(type)][at]);
     double sum = 0;
     for (std::size_t s = 0; s < cell.sources.size(); ++s) {
       const PieceTable& table = *cell.sources[s].table;
-      weights_[s] = share_weight(is_same ? table.on_same[at] : table.on_new[at], best, lack);
+      weights_[s] = share_weight(is_same ? table.on_same[at] : table.on_new[at], best, shortfall_scale);
       sum += weights_[s];
     }
     double below = 0;
     for (const CellIndex child : cell.children) below += space.cell_of_type(NodeTypeIndex(idx(child))).entry_new[at];
-    weights_.back() = cell.children.empty() ? 0 : share_weight(below, best, lack);
+    weights_.back() = cell.children.empty() ? 0 : share_weight(below, best, shortfall_scale);
     sum += weights_.back();
     for (std::size_t s = 0; s < cell.sources.size(); ++s) {
       const KindIndex kind = model.sites[idx(cell.sources[s].site)].kind;

@@ -168,7 +168,7 @@ double Supply::solve_gpu(GpuIndex gpu) {
     standing_[i].site = piece.site;
     std::vector<double>& until = standing_[i].until;
     until.assign(width, 0);
-    if (piece.service == kNobody) continue;
+    if (piece.service == kNoService) continue;
     const GroupIndex its_group = terms_->group[idx(piece.service)];
     is_mixed |= group >= 0 && group != its_group;
     group = its_group;
@@ -217,7 +217,7 @@ void Supply::add_to_blocks(std::size_t place, SlotIndex from, SlotIndex until, d
 
 void Supply::add_piece(ModelIndex model, const Piece& piece, SlotIndex from, SlotIndex ready, SlotIndex until,
                        double share) {
-  if (piece.service == kNobody) return;
+  if (piece.service == kNoService) return;
   const KindIndex kind = terms_->problem.models[idx(model)].sites[idx(piece.site)].kind;
   const double amount = amount_of(terms_->rates(model, kind, piece.service), piece.use);
   add_amount(piece.service, piece.use, from, ready, until, share * amount);
@@ -284,7 +284,7 @@ void Supply::add_supply(GpuIndex gpu, double weight) {
   }
   const ModelTerms& model = terms_->model_of(gpu);
   for (const PlannedPiece& each : wanted) {
-    if (each.piece.service != kNobody) {
+    if (each.piece.service != kNoService) {
       add_wanted(terms.model, each, each.piece, weight);
     } else {
       spread_piece(terms.model, space_, model.sites[idx(each.piece.site)].kind, each, weight);
@@ -357,10 +357,10 @@ void Supply::spread_piece(ModelIndex model, SpaceIndex space, KindIndex kind, co
   }
   if (best <= 0) return;
   const std::size_t at = idx(wanted.from_point) * frame_->grid.width() + idx(wanted.until_point);
-  const double lack = spread_ * std::max(best, shares_[idx(space)].piece_reference(kind, at));
+  const double shortfall_scale = spread_ * std::max(best, shares_[idx(space)].piece_reference(kind, at));
   double sum = 0;
   for (double& worth : worths_) {
-    worth = share_weight(worth, best, lack);
+    worth = share_weight(worth, best, shortfall_scale);
     sum += worth;
   }
   for (std::size_t i = 0; i < offers.size(); ++i) {

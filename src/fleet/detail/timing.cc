@@ -14,7 +14,7 @@ constexpr int kMovesMax = 4;  ///< of one change
 
 std::size_t standing_stays(const GpuTerms& gpu) {
   return static_cast<std::size_t>(
-      std::ranges::count_if(gpu.standing, [](const StandingPiece& each) { return each.piece.service != kNobody; }));
+      std::ranges::count_if(gpu.standing, [](const StandingPiece& each) { return each.piece.service != kNoService; }));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-/// Moves changes in time by a few slots; only those slots are evaluated anew.
+/// Moves changes in time by a few slots; only those slots are evaluated again.
 #pragma once
 
 #include <cstdint>

@@ -30,8 +30,8 @@ inline void forecast_loads(Rng rng, Problem& problem) {
   }
 }
 
-/// GPUs of three models, one of which cannot be cut, from random legal layouts; loads 60 to 120 % of what they can
-/// serve; each service has a floor, 20 to 80 % of its mean load, less where floors would need more than 80 % of the
+/// GPUs of three models, one of which cannot be partitioned, from random legal layouts; loads 60 to 120 % of what they
+/// can serve; each service has a floor, 20 to 80 % of its mean load, less where floors would need more than 80 % of the
 /// GPUs.
 [[nodiscard]] inline Problem large_fleet(Rng rng, int gpus, int services, int retraining_percent = 0,
                                          int start_seconds_min = 5, int start_seconds_max = 5) {

@@ -97,7 +97,7 @@ Problem frame_of(const Problem& problem) {
 }  // namespace
 
 Piece NarrowPart::to_part(Piece piece) const {
-  if (piece.service == kNobody) return piece;
+  if (piece.service == kNoService) return piece;
   const auto found = std::ranges::lower_bound(services, piece.service);
   ENSURE(found != services.end() && *found == piece.service);
   piece.service = ServiceIndex(found - services.begin());
@@ -107,7 +107,7 @@ Piece NarrowPart::to_part(Piece piece) const {
 std::vector<Change> NarrowPart::to_fleet(std::vector<Change> changes) const {
   for (Change& change : changes) {
     for (Piece& piece : change.to) {
-      if (piece.service != kNobody) piece.service = services[idx(piece.service)];
+      if (piece.service != kNoService) piece.service = services[idx(piece.service)];
     }
   }
   return changes;

@@ -14,7 +14,7 @@ struct NarrowPart {
   std::vector<ServiceIndex> services;  ///< [number in `problem`]: number in the fleet, ascending
   bool has_all_services = true;
 
-  /// Between the numbers of both problems. Requires: the service is one of the part's, or kNobody.
+  /// Between the numbers of both problems. Requires: the service is one of the part's, or kNoService.
   [[nodiscard]] Piece to_part(Piece piece) const;
   [[nodiscard]] std::vector<Change> to_fleet(std::vector<Change> changes) const;
 };

@@ -61,6 +61,7 @@ void add_outside(const Problem& problem, const ModelTerms& model, const OutsideS
   const std::size_t variants = service.variants.size();
   if (stay.piece.use == kRetraining) {
     service.retrains_elsewhere = true;
+    if (rates.retraining_slots <= 0) return;
     service.outside_progress.resize(static_cast<std::size_t>(problem.slots), 0.0);
     for (SlotIndex slot = std::max(stay.from, stay.ready_from); slot < std::min<int>(stay.until, problem.slots);
          ++slot) {
@@ -90,7 +91,7 @@ void take_changes(const GpuTerms& gpu, const std::vector<Change>& changes, std::
   for (const StandingPiece& standing : gpu.standing) from.push_back(standing.piece);
   const auto take = [&](const Configuration& pieces, const Configuration& others) {
     for (const Piece& piece : pieces) {
-      if (piece.service == kNobody || has_site_in(others, piece.site)) continue;
+      if (piece.service == kNoService || has_site_in(others, piece.site)) continue;
       int& left = services[static_cast<std::size_t>(piece.service)].changes_max;
       if (left > 0) --left;
     }
@@ -114,7 +115,7 @@ Problem part_of(const Problem& problem, const Schedule& schedule, GpuIndex gpu) 
     const GpuTerms& terms = problem.gpus[other];
     const ModelTerms& model = problem.models[static_cast<std::size_t>(terms.model)];
     for (const OutsideStay& stay : outside_stays_of(problem, terms, schedule.gpus[other])) {
-      if (stay.piece.service == kNobody) continue;
+      if (stay.piece.service == kNoService) continue;
       const ServiceIndex service = stay.piece.service;
       add_outside(problem, model, stay, part.services[service], planned[service]);
     }
