@@ -86,6 +86,18 @@ class TidyTest(unittest.TestCase):
             with self.subTest(text=text):
                 self.assert_one(findings_of({path: text}), "floor", wanted)
 
+    def test_a_testing_header_needs_its_library(self):
+        tree = {"src/mig/testing/gpus.h": "#pragma once\n", "src/sim/world_test.cc": '#include "mig/testing/gpus.h"\n'}
+        declaration = "berth_module(NAME sim FLOOR 5 DEPS base mig TESTING_DEPS {})\n"
+        self.assert_one(findings_of(tree), "floor src/sim/world_test.cc:1", "sim does not name mig_testing in its TESTING_DEPS")
+        for named, count in [("mig_testing", 0), ("trace mig_testing", 0), ("mig", 1), ("trace", 1)]:
+            with self.subTest(named=named):
+                declared = {**tree, "src/sim/CMakeLists.txt": declaration.format(named)}
+                self.assertEqual(len(findings_of(declared)), count)
+        in_code = {**tree, "src/sim/CMakeLists.txt": declaration.format("mig_testing"),
+                   "src/sim/extra.cc": '#include "mig/testing/gpus.h"\n'}
+        self.assert_one(findings_of(in_code), "floor src/sim/extra.cc:1", "is for tests and benchmarks")
+
     def test_an_include_in_a_comment_does_not_count(self):
         self.assertEqual(findings_of({"src/mig/extra.cc": '// #include "sim/x.h"\n/* #include "sim/x.h" */\n'}), [])
 

@@ -1,4 +1,4 @@
-// The program `berth`: puts the real world's doors together and hands over to the command line.
+// The program `berth`: connects the real files and the report pages, and hands over to the command line.
 #include "edges/files/disk_files.h"
 #include "surface/cli/cli.h"
 #include "surface/report/forecast_report.h"

@@ -1,5 +1,5 @@
-/// Sorting by a key, where equal keys keep their order. Not std::stable_sort: clang refuses the one of libstdc++ 12 for
-/// a function that it uses and that C++17 deprecates.
+/// Sorting by a key, where equal keys keep their order. Not std::stable_sort: that of libstdc++ 12 uses a function that
+/// C++17 deprecates, which clang reports and -Werror makes an error.
 #pragma once
 
 #include <algorithm>

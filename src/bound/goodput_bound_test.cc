@@ -197,7 +197,7 @@ TEST(GoodputBound, IsNeverBelowWhenLessIsKnown) {
   EXPECT_GE(*rough->any.goodput, *fine->any.goodput - 2e-3);
 }
 
-TEST(GoodputBound, StopsWhenTold) {
+TEST(GoodputBound, StopsWhenAskedTo) {
   const Scenario scenario = with_retraining(20, true);
   EXPECT_FALSE(goodput_bound(scenario, evenly({constant(100, 200)}), kSharing, [](double done) { return done < 0.3; }));
 }

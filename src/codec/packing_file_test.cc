@@ -89,7 +89,7 @@ TEST(PlanFile, GpuModelsComeFromSlices) {
       two_offers());
 }
 
-TEST(PlanFile, WrongMembersAreToldByPath) {
+TEST(PlanFile, WrongMembersAreReportedByPath) {
   const std::string place = R"("gpu":0,"profile":)";
   expect_refused(
       {{"[]", "p.json: wanted an object, found a list"},
@@ -113,7 +113,7 @@ TEST(PlanFile, WrongMembersAreToldByPath) {
       two_models());
 }
 
-TEST(PlanFile, WhatIsNoJsonIsToldByLineAndColumn) {
+TEST(PlanFile, WhatIsNoJsonIsReportedByLineAndColumn) {
   const std::string deep(17, '[');
   expect_refused(
       {{"", "p.json:1:1: wanted JSON, found the end"},

@@ -87,7 +87,7 @@ std::string instead_text(const Scenario& scenario, const PlanRecord& record, con
   for (const planner::Step& step : shown) {
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", word_of(step.type),
                         slice_text(scenario, record, step.gpu, step.piece.site));
-    if (step.type == planner::StepType::kAssign && step.piece.service != planner::kNobody) {
+    if (step.type == planner::StepType::kAssign && step.piece.service != planner::kNoService) {
       text += fmt::format(" to {}{}", scenario.services[static_cast<std::size_t>(step.piece.service)].name,
                           step.piece.use == planner::kRetraining ? " for retraining" : "");
     }

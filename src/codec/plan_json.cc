@@ -47,7 +47,7 @@ Json step_json(const Scenario& scenario, const PlanRecord& record, const planner
   entry["type"] = word_of(step.type);
   entry["profile"] = profile_name(scenario.model_of(gpu), slice.profile);
   entry["start"] = slice.start;
-  const bool is_held = step.piece.service != planner::kNobody;
+  const bool is_held = step.piece.service != planner::kNoService;
   entry["service"] = is_held ? Json(scenario.services[static_cast<std::size_t>(step.piece.service)].name) : Json();
   entry["role"] = is_held ? Json(step.piece.use == planner::kRetraining ? "retraining" : "inference") : Json();
   if (is_held && step.piece.use > 0) {

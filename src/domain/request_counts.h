@@ -10,7 +10,7 @@ struct RequestCounts {
   std::int64_t requests = 0;    ///< arrived
   std::int64_t in_time = 0;     ///< answered within the latency target
   std::int64_t late = 0;        ///< answered after it
-  std::int64_t dropped = 0;     ///< given up without an answer
+  std::int64_t dropped = 0;     ///< discarded without an answer
   std::int64_t unfinished = 0;  ///< neither answered nor dropped when the run ended
 
   RequestCounts& operator+=(const RequestCounts& other) {

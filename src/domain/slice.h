@@ -31,8 +31,8 @@ struct ProfileId {
 /// The name of a whole GPU that is not partitioned, in scenarios, profile tables and journals.
 inline constexpr const char* kFullProfileName = "full";
 
-/// A part of one GPU: a profile at a start. Ordered by GPU, then start, which is the order in which replicas are
-/// served.
+/// A part of one GPU: a profile at a start. Ordered by GPU, then start, which is the order in which replicas take
+/// requests.
 struct Slice {
   GpuId gpu;
   int start = 0;

@@ -38,7 +38,8 @@ struct ServiceState {
   /// run.
   std::deque<ServiceSecond> seconds;
   bool is_retraining_due = false;  ///< due and not done
-  /// Of the last hour, oldest first; the first layout does not count. To whom a change counts: state/changes.h.
+  /// Of the last hour, oldest first; the first layout does not count. Against whose budget a change counts:
+  /// state/changes.h.
   std::deque<ChangeCount> changes;
   friend bool operator==(const ServiceState&, const ServiceState&) = default;
 };

@@ -72,10 +72,11 @@ SecondsRange pictured(std::span<const std::uint32_t> counts, const BacktestPlan&
 }
 
 /// Adds those seconds of a forecast that no later one covers.
-void add_to_picture(std::vector<ForecastSecond>& picture, SecondsRange shown, SecondsRange told,
+void add_to_picture(std::vector<ForecastSecond>& picture, SecondsRange shown, SecondsRange reported,
                     std::span<const std::uint32_t> counts, const std::vector<Quantiles>& quantiles) {
-  for (std::int64_t second = std::max(shown.begin, told.begin); second < std::min(shown.end, told.end); ++second) {
-    const std::int64_t i = second - told.begin;
+  for (std::int64_t second = std::max(shown.begin, reported.begin); second < std::min(shown.end, reported.end);
+       ++second) {
+    const std::int64_t i = second - reported.begin;
     picture.push_back({.second = second,
                        .lead = i + 1,
                        .arrived = counts[static_cast<std::size_t>(second)],
@@ -100,9 +101,10 @@ bool run_model(std::span<const std::uint32_t> counts, Model model, const Backtes
     for (std::size_t i = 0; i < forecasts.size(); ++i) {
       tally.add(forecasts[i].spread, counts[static_cast<std::size_t>(origin) + i]);
     }
-    const SecondsRange told{.begin = origin, .end = origin + std::min(plan.every, plan.horizon)};
-    if (model == Model::kCombination && told.begin < shown.end && told.end > shown.begin) {
-      add_to_picture(result.picture, shown, told, counts, forecaster.predict(origin, told.end - told.begin));
+    const SecondsRange reported{.begin = origin, .end = origin + std::min(plan.every, plan.horizon)};
+    if (model == Model::kCombination && reported.begin < shown.end && reported.end > shown.begin) {
+      add_to_picture(result.picture, shown, reported, counts,
+                     forecaster.predict(origin, reported.end - reported.begin));
     }
     const bool is_hook_due = origins++ % kOriginsBetweenHooks == 0;
     if (is_hook_due && !go_on(model, static_cast<double>(origin) / static_cast<double>(end))) return false;

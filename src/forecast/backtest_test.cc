@@ -83,7 +83,7 @@ TEST(Backtest, NothingArrived) {
   }
 }
 
-TEST(Backtest, StopsWhenToldTo) {
+TEST(Backtest, StopsWhenAskedTo) {
   int calls = 0;
   const auto result = backtest(Counts(50'000, 1), {.from_second = 0, .seconds = 50'000}, [&](Model, double done) {
     EXPECT_GE(done, 0);

@@ -101,13 +101,13 @@ void ForecastWatch::finish_into(Insight& insight) {
 }
 
 OutlookSource watched_outlook(OutlookSource source, ForecastWatch& watch) {
-  OutlookSource told = source;
-  told.expect = [expect = std::move(source.expect), &watch](ServiceId service, const Stretch& stretch) {
+  OutlookSource reported = source;
+  reported.expect = [expect = std::move(source.expect), &watch](ServiceId service, const Stretch& stretch) {
     Expected expected = expect(service, stretch);
     watch.note(service, stretch, expected.loads);
     return expected;
   };
-  return told;
+  return reported;
 }
 
 }  // namespace berth::measure

@@ -51,7 +51,7 @@ TEST(ForecastWatch, KeepsTheLatestPlanOfEachSecond) {
   EXPECT_DOUBLE_EQ(*forecast.wape, (2 + 1 + 0 + 1 + 94 + 93 + 92 + 91) / 44.0);
 }
 
-TEST(ForecastWatch, AtALeadTellsOnlyPlansThatBeganSoLongBefore) {
+TEST(ForecastWatch, AtALeadReportsOnlyPlansThatBeganSoLongBefore) {
   const Scenario scenario = lasting(200);
   ForecastWatch watch(scenario, 5, rising);
   note_flat(watch, 0, 100, 10);

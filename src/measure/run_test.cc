@@ -97,7 +97,7 @@ TEST(Run, TheFirstLayoutStandsAtSecondZero) {
   EXPECT_NEAR(ran.result.figures.utilisation.allocated, (14 + 14 + 42) / 108.0, 1e-12);
 }
 
-TEST(Run, ASliceThatNobodyHoldsIsToldToo) {
+TEST(Run, AnUnownedSliceIsReportedToo) {
   const Scenario scenario = world();
   const Stage lays_out{.name = "idle", .run = [](const Snapshot& snapshot, Plan& plan) -> std::optional<std::string> {
                          if (snapshot.slices.empty())
@@ -378,7 +378,7 @@ TEST(Run, FrozenWindowsHoldRetrainingsBack) {
   EXPECT_EQ(changes_of(run(scenario, std::move(stages))).front(), "18000000 draining 0:1g.10gb@0 s0");
 }
 
-TEST(Run, StopsWhenToldTo) {
+TEST(Run, StopsWhenAskedTo) {
   const Scenario scenario = world();
   sim::RunOptions options;
   int calls = 0;

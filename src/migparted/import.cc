@@ -127,7 +127,7 @@ class Importer {
   }
 
   [[nodiscard]] std::string cannot_stand() const {
-    return "wanted instances that can stand together on " + (options_.gpu ? "a " + options_.gpu->name : "a known GPU") +
+    return "wanted instances that can exist together on " + (options_.gpu ? "a " + options_.gpu->name : "a known GPU") +
            ", found a set that has no placement";
   }
 

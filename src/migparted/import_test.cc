@@ -71,10 +71,10 @@ TEST(ImportConfigFile, NamesWhatTheGpuDoesNotHave) {
 
 TEST(ImportConfigFile, RefusesWhatHasNoPlacement) {
   EXPECT_EQ(imported(with_counts("1g.20gb: 4, 1g.10gb: 3"), for_gpu("H100-80GB")),
-            "mig.yaml:4:54: mig-configs.one[0].mig-devices: wanted instances that can stand together on a "
+            "mig.yaml:4:54: mig-configs.one[0].mig-devices: wanted instances that can exist together on a "
             "H100-80GB-SXM5, found a set that has no placement");
   EXPECT_EQ(imported(with_counts("1g.10gb: 8"), {}),
-            "mig.yaml:4:54: mig-configs.one[0].mig-devices: wanted instances that can stand together on a known GPU, "
+            "mig.yaml:4:54: mig-configs.one[0].mig-devices: wanted instances that can exist together on a known GPU, "
             "found a set that has no placement");
 }
 

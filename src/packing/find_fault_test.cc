@@ -102,7 +102,7 @@ TEST(FindFault, SlicesOfNoGpuOrDemandOrOutOfOrder) {
               HasSubstr("GPU 0, start 0: wanted slices by GPU, then start, found it after GPU 0, start 2"));
 }
 
-TEST(FindFault, IllegalCuts) {
+TEST(FindFault, IllegalPartitions) {
   EXPECT_THAT(fault_after([](Packing& plan) { plan.slices[1].slice.start = 3; }),
               AllOf(HasSubstr("GPU 0 (A100-80GB)"), HasSubstr("2g.20gb can start at 0, 2, 4")));
   EXPECT_THAT(fault_after([](Packing& plan) { plan.slices[1].slice.start = 0; }), HasSubstr("overlap"));

@@ -373,7 +373,7 @@ TEST(Scenario, MistakesInFilesThatItNamesSayWhereAndWhat) {
       {arrivals("{format: azure-functions, path: f.csv, app: a, function: f}"),
        "7:15: services[0].arrivals: wanted either app or function, found both"},
       {arrivals("{format: rps-text, path: r.txt, from_second: 4}"),
-       "7:60: services[0].arrivals.from_second: wanted a second of the trace, which has 4, found 4"},
+       "7:60: services[0].arrivals.from_second: wanted a second of the trace, below 4, found 4"},
       {arrivals("{format: rps-text, path: r.txt, from_second: -1}"),
        "7:60: services[0].arrivals.from_second: wanted a whole number from 0 to 1073741823, found \"-1\""},
       {arrivals("{format: rps-text, path: r.txt, seconds: 0}"),

@@ -79,15 +79,15 @@ class DemandFaults {
     if (!is_new) note(repeated_, fmt::format("{} (lines {} and {})", name, known->second, line), line);
   }
 
-  [[nodiscard]] std::optional<Error> told(std::string_view file) const {
+  [[nodiscard]] std::optional<Error> reported(std::string_view file) const {
     if (first_line_ == 0) return std::nullopt;
     std::vector<std::string> kinds;
-    const auto tell = [&kinds](std::string_view wanted, const std::vector<std::string>& found) {
+    const auto report = [&kinds](std::string_view wanted, const std::vector<std::string>& found) {
       if (!found.empty()) kinds.push_back(fmt::format("wanted {}, found {}", wanted, fmt::join(found, ", ")));
     };
-    tell("requests_per_second from 0", rates_);
-    tell("latency_ms above 0", latencies_);
-    tell("each model of a tenant once", repeated_);
+    report("requests_per_second from 0", rates_);
+    report("latency_ms above 0", latencies_);
+    report("each model of a tenant once", repeated_);
     return error_at(file, {.line = first_line_, .column = 1}, fmt::format("{}", fmt::join(kinds, "; ")));
   }
 
@@ -177,7 +177,7 @@ Result<std::vector<Demand>> read_demands(std::string_view text, std::string_view
     faults.add(*demand, line);
     demands.push_back(std::move(*demand));
   }
-  if (const auto told = faults.told(file)) return pass_on(*told);
+  if (const auto reported = faults.reported(file)) return pass_on(*reported);
   return demands;
 }
 
@@ -210,7 +210,7 @@ Result<std::vector<PerformanceTable>> load_tables(const std::string& path, Profi
     for (PerformanceTable& table : *found) {
       const auto [home, is_new] = homes.emplace(table.model, at);
       if (!is_new) {
-        return invalid(fmt::format("{}: wanted models that stand in one file, found {}, which stands in {} too", at,
+        return invalid(fmt::format("{}: wanted each model in one file only, found {}, which is in {} too", at,
                                    in_quotes(table.model), home->second));
       }
       tables.push_back(std::move(table));

@@ -165,11 +165,10 @@ TEST(Tables, CsvFilesHoldManyModels) {
   EXPECT_EQ((*tables)[2].model, "m");
   const auto twice = load_tables("q", ProfileFormat::kCsv, files);
   ASSERT_FALSE(twice.has_value());
-  EXPECT_EQ(twice.error().message,
-            "q/2.csv: wanted models that stand in one file, found \"m\", which stands in q/1.csv too");
+  EXPECT_EQ(twice.error().message, "q/2.csv: wanted each model in one file only, found \"m\", which is in q/1.csv too");
 }
 
-TEST(Tables, WhatCannotBeReadIsTold) {
+TEST(Tables, WhatCannotBeReadIsReported) {
   const FolderFiles files({{"p/1.csv", "x"}, {"e/notes.md", ""}});
   EXPECT_EQ(load_tables("none", ProfileFormat::kCsv, files).error().code, ErrorCode::kNotFound);
   EXPECT_EQ(load_tables("e", ProfileFormat::kCsv, files).error().message,

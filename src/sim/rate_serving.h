@@ -9,7 +9,7 @@
 /// the arrivals' variance (evenly spaced ones have none). Whole requests are settled, in order of arrival. Latencies
 /// are estimates, and a drain takes no time. On goodput it agrees with serving request by request within 2 % if a
 /// service is large enough (serving.h, measure/rate_serving_test.cc, docs/simulation.md). The exception: without drops,
-/// while the load stays within about one percent of the capacity, as no mean shows when such a queue grows.
+/// while the load stays within about one percent of the capacity, because means do not show when such a queue grows.
 /// O(replicas) per second.
 #pragma once
 

@@ -24,14 +24,15 @@ Retraining every_100(bool keeps_unfinished = false) {
 
 /// Ticks until its next time is after `until`; returns the events as letters: d(ue), D(one), s(topped), S(tarted).
 std::string run_to(RetrainingClock& clock, Instant until) {
-  std::string told;
+  std::string reported;
   while (clock.next_time() <= until) {
     const Instant now = clock.next_time();
     const RetrainingNews news = clock.tick(now);
-    told += std::to_string(now.micros() / kMicrosPerSecond) + (news.became_due ? "d" : "") + (news.stopped ? "s" : "") +
-            (news.became_done ? "D" : "") + (news.started ? "S" : "") + (clock.is_stale() ? "- " : "+ ");
+    reported += std::to_string(now.micros() / kMicrosPerSecond) + (news.became_due ? "d" : "") +
+                (news.stopped ? "s" : "") + (news.became_done ? "D" : "") + (news.started ? "S" : "") +
+                (clock.is_stale() ? "- " : "+ ");
   }
-  return told;
+  return reported;
 }
 
 TEST(RetrainingClock, GoesFromDueToSwapped) {

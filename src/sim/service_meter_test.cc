@@ -14,7 +14,7 @@ class ServiceMeterTest : public ::testing::Test {
   ServiceMeter meter_{ServiceId{2}, sink_};
 };
 
-TEST_F(ServiceMeterTest, ASecondIsToldWhenItsLastRequestIsSettled) {
+TEST_F(ServiceMeterTest, ASecondIsReportedWhenItsLastRequestIsSettled) {
   meter_.expect(4, 3);
   meter_.settle_in_time(4, 1, 500'000, Instant(4'100'000));
   meter_.settle_late(4, 1, Instant(4'200'000));
@@ -23,7 +23,7 @@ TEST_F(ServiceMeterTest, ASecondIsToldWhenItsLastRequestIsSettled) {
   EXPECT_EQ(lines_, std::vector<std::string>{"4300000 second 2 4 3 1 1 1 0 500000"});
 }
 
-TEST_F(ServiceMeterTest, SecondsMaySettleInAnyOrderAndAreToldOnce) {
+TEST_F(ServiceMeterTest, SecondsMaySettleInAnyOrderAndAreReportedOnce) {
   for (const std::int64_t second : {1, 2, 5}) meter_.expect(second, 1);
   meter_.settle_in_time(2, 1, 1, Instant(6));
   meter_.settle_in_time(5, 1, 1, Instant(7));
@@ -43,7 +43,7 @@ TEST_F(ServiceMeterTest, WhatIsNotSettledIsUnfinished) {
   EXPECT_EQ(meter_.totals().requests, 7);
 }
 
-TEST_F(ServiceMeterTest, TheEngineIsToldWhatIsNew) {
+TEST_F(ServiceMeterTest, WhatIsNewIsReportedToTheEngine) {
   meter_.expect(0, 4);
   meter_.settle_in_time(0, 2, 1, Instant(1));
   const ServiceSecond first = meter_.take_second(0, 4, 2);

@@ -2,8 +2,8 @@
 /// and it is worthwhile.
 ///
 /// A service whose first layout can serve only few requests per second is served request by request at either fidelity:
-/// that costs at most half a millisecond per simulated second, and at low rates chance has effects that rates cannot
-/// show, without drops up to higher rates. Services that slow each other down (interference, shared slices) are all
+/// that costs at most half a millisecond per simulated second, and at low rates random effects matter that rates cannot
+/// show (without drops, also at higher rates). Services that slow each other down (interference, shared slices) are all
 /// served in the same way, chosen by the mean of what they can serve.
 #pragma once
 

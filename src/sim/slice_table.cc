@@ -130,7 +130,7 @@ void SliceTable::assign(const AssignSlice& action, Instant now, bool is_at_once)
       return;
     case SimSlice::Phase::kDestroying:
     case SimSlice::Phase::kGone:
-      ENSURE(false && "a slice that goes is not assigned");
+      ENSURE(false && "a slice that is being destroyed is not assigned");
   }
 }
 

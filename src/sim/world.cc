@@ -97,7 +97,7 @@ void World::do_changes(Instant now) {
   while (next_change() == now) {
     for (std::uint32_t index = 0; index < retrainings_.size(); ++index) {
       auto& clock = retrainings_[index];
-      if (clock && clock->next_time() == now) tell_retraining(ServiceId{index}, clock->tick(now), now);
+      if (clock && clock->next_time() == now) report_retraining(ServiceId{index}, clock->tick(now), now);
     }
     if (slices_.next_time() == now) slices_.tick(now);
     settle_effects(now);
@@ -143,7 +143,7 @@ void World::start_slice(SliceIndex index, Instant now) {
     if (!clock) return;
     const Retraining& spec = *scenario_.services[services.front().index].retraining;
     const auto time_on = retraining_time_on(spec, scenario_.model_of(slice.slice.gpu), slice.slice.profile);
-    tell_retraining(services.front(), clock->add_slice(slice.slice, index, time_on, now), now);
+    report_retraining(services.front(), clock->add_slice(slice.slice, index, time_on, now), now);
     return;
   }
   bool can_serve = false;
@@ -161,7 +161,7 @@ void World::stop_slice(SliceIndex index, Instant now) {
   const Holding holding = slices_.at(index).holding;
   if (holding.role == Role::kRetraining) {
     auto& clock = retrainings_[holding.services.front().index];
-    if (clock) tell_retraining(holding.services.front(), clock->remove_slice(holding.slice, index, now), now);
+    if (clock) report_retraining(holding.services.front(), clock->remove_slice(holding.slice, index, now), now);
     slices_.drained(index, now);
     return;
   }
@@ -189,7 +189,7 @@ void World::note_point(const SimSlice& slice, ServiceId service, const LatencyTa
 
 // ---- retraining
 
-void World::tell_retraining(ServiceId service, const RetrainingNews& news, Instant now) {
+void World::report_retraining(ServiceId service, const RetrainingNews& news, Instant now) {
   if (news.became_due) events_.push_back({.at = now, .what = RetrainingDue{service}});
   if (news.stopped) busy_.end(*news.stopped, service, now.micros());
   if (news.became_done) {

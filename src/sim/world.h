@@ -75,7 +75,7 @@ class World {
   void stop_slice(SliceIndex index, Instant now);
   void renew_tables(SliceIndex index);
   void note_point(const SimSlice& slice, ServiceId service, const LatencyTable& table);
-  void tell_retraining(ServiceId service, const RetrainingNews& news, Instant now);
+  void report_retraining(ServiceId service, const RetrainingNews& news, Instant now);
   void note_retraining(SliceEvent event, SliceIndex index, Instant now);
   [[nodiscard]] bool is_silent(std::size_t service) const { return only_ && only_->index != service; }
 

@@ -151,7 +151,7 @@ TEST(SolveLp, ThePriceOfAnUpperLimitIsNegativeAndOfASlackRowZero) {
   EXPECT_THAT(answer.row_prices, ElementsAre(DoubleNear(-1.5, kNear), DoubleNear(0, kNear)));
 }
 
-TEST(SolveLp, APriceTellsHowTheOptimumMoves) {
+TEST(SolveLp, APriceShowsHowTheOptimumMoves) {
   for (const std::size_t row : {std::size_t{0}, std::size_t{1}}) {
     LinearModel model = diet();
     const LpAnswer before = solve_lp(model);

@@ -21,8 +21,8 @@ class ClusterState {
   /// world may report actions of others.
   void apply(const Event& event);
   /// Records the actions of an accepted plan that takes effect at `acts_at`: its slices are on their way (not ready, or
-  /// leaving), and its changes count for their services, unless it is the first layout. Of a service that changes at
-  /// more than 4,096 instants of an hour the oldest are merged, as if they were as late as the last of them.
+  /// leaving), and its changes count for their services, unless it is the first layout. If a service has changes at
+  /// more than 4,096 instants of an hour, the oldest ones are merged and take the latest of their times.
   void apply(const Plan& plan, Instant acts_at);
   void set_now(Instant now) { snapshot_.now = now; }
 

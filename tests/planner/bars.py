@@ -6,7 +6,7 @@
 
 The parts, in the order in which they run; each also prints its details and the command that repeats it alone:
   goodput       replays of real traces: berth, the online rivals, clairvoyant and the bound, for both objectives (goodput.py)
-  changes       the changes of those runs beside ekya's and astraea's
+  changes       the changes of those runs, compared with ekya's and astraea's
   weights       what estimating the worth of an answer costs, on random windows whose past differs (weights.py)
   sweep         the same scenarios with a change that costs 0 to 120 s (sweep.py)
   ilp           the one-GPU search compared with Cbc on the integer program of the same model (integer_program.py)
@@ -52,7 +52,7 @@ class Bar:
     name: str
     measured: float | None
     form: str  # a format of one figure, with its unit
-    beside: str
+    compared_with: str
     at: str = ""
     limit: float = 0
     is_excused: str = ""  # the reason why a missed bar counts as met
@@ -70,13 +70,13 @@ class Bar:
     def cells(self):
         measured = "none" if self.measured is None else self.form.format(self.measured)
         if not self.at:
-            return [self.name, "shown", measured, self.beside, ""]
+            return [self.name, "shown", measured, self.compared_with, ""]
         verdict = "met" if self.is_met else "MISSED"
         if self.measured is not None:
             verdict += " by " + self.form.format(abs(self.measured - self.limit)).replace("+", "")
         if self.is_excused:
             verdict = f"met: {self.is_excused}"
-        return [self.name, f"{self.at} {self.form.format(self.limit)}", measured, self.beside, verdict]
+        return [self.name, f"{self.at} {self.form.format(self.limit)}", measured, self.compared_with, verdict]
 
 
 def goodput_runs(options, policies, known):
@@ -92,17 +92,17 @@ def goodput_runs(options, policies, known):
 
 def goodput_bars(runs, objective):
     name = f"goodput, {objective}"
-    worst = goodput.worst_beside_rivals(runs)
+    worst = goodput.worst_compared_with_rivals(runs)
     way, count = goodput.share_of_way(runs)
     gains = {rival: goodput.mean_ratio(runs, rival) for rival in goodput.RIVALS}
-    beside_clairvoyant = [f"{100 * ratio:.2f} % of {other}" for other in ("bound", "static-best")
-                          if (ratio := goodput.mean_ratio(runs, other)) is not None]
+    compared_with_clairvoyant = [f"{100 * ratio:.2f} % of {other}" for other in ("bound", "static-best")
+                                 if (ratio := goodput.mean_ratio(runs, other)) is not None]
     bars = [Bar(f"{name}: against the best online rival, worst run", 100 * worst.share, "{:+.2f} %", f"{worst.rival}, {worst.run}",
                 "at least", -0.5),
             Bar(f"{name}: way from static-even to clairvoyant", None if way is None else 100 * way, "{:.1f} %", f"{count} contended runs",
                 "at least", 60),
             Bar(f"{name}: mean share of clairvoyant", 100 * goodput.mean_ratio(runs, "clairvoyant"), "{:.2f} %",
-                "; ".join(beside_clairvoyant), "at least", 97)]
+                "; ".join(compared_with_clairvoyant), "at least", 97)]
     for rival, ratio in gains.items():
         if ratio is not None:
             bars.append(Bar(f"{name}: mean gain over {rival}", 100 * (ratio - 1), "{:+.1f} %", goodput.gains_in_words(runs, rival)))
@@ -117,7 +117,7 @@ def run_goodput(options, known):
 def changes_bars(runs, objective):
     bars = []
     for rival in ("ekya", "astraea"):
-        ours, theirs = goodput.changes_beside(runs, rival)
+        ours, theirs = goodput.changes_compared(runs, rival)
         gain = goodput.gain_over_sums(runs, rival)
         is_excused = rival == "astraea" and ours > theirs and gain >= ASTRAEA_GAIN
         bars.append(Bar(f"changes, {objective}: against {rival}", ours, "{:,.0f}", f"goodput {100 * gain:+.2f} %", "at most", theirs,
@@ -269,7 +269,7 @@ NEEDS = {"goodput": ["BERTH_DATA", "BERTH_PROGRAM"], "changes": ["BERTH_DATA", "
 def print_table(bars):
     rows = [["bar", "wanted", "measured", "compared with", ""]] + [bar.cells() for bar in bars]
     # Long cells are last, so that one long remark does not widen the table.
-    rows = [[name, wanted, measured, verdict, beside] for name, wanted, measured, beside, verdict in rows]
+    rows = [[name, wanted, measured, verdict, compared_with] for name, wanted, measured, compared_with, verdict in rows]
     widths = [max(len(row[i]) for row in rows) for i in range(4)]
     print()
     for row in rows:

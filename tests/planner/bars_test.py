@@ -41,7 +41,7 @@ class Goodput(unittest.TestCase):
             run("b", berth=0.60, ekya=0.50, static_even=0.59, clairvoyant=0.60)]
 
     def test_the_worst_run_is_held_against_its_best_online_rival(self):
-        worst = goodput.worst_beside_rivals(self.RUNS)
+        worst = goodput.worst_compared_with_rivals(self.RUNS)
         self.assertEqual((worst.run, worst.rival), ("a", "paris"))
         self.assertAlmostEqual(worst.share, 0.90 / 0.91 - 1)
 
@@ -56,7 +56,7 @@ class Goodput(unittest.TestCase):
         self.assertAlmostEqual(goodput.mean_ratio(self.RUNS, "ekya"), (0.9 / 0.8 + 0.6 / 0.5) / 2)
         self.assertIsNone(goodput.mean_ratio(self.RUNS, "migrator"))
 
-    def test_gains_are_told_with_and_without_retraining(self):
+    def test_gains_are_reported_with_and_without_retraining(self):
         runs = [run("t2-none 1", berth=0.9, ekya=0.8), run("t2-on 1", berth=0.6, ekya=0.5), run("t2-long 1", berth=0.6, ekya=0.6)]
         self.assertEqual(goodput.gains_in_words(runs, "ekya"), "with retraining +10.0 %; without +12.5 %; MIGRator published +17 %")
         self.assertEqual(goodput.gains_in_words(runs[:1], "ekya"), "without +12.5 %; MIGRator published +17 %")

@@ -28,7 +28,7 @@ CONTENDED = 0.02
 # A replay: goodput and changes by policy. "bound" is one of the goodputs.
 Run = collections.namedtuple("Run", "name goodput changes")
 # The difference between berth and the best online rival, as a share of that rival's goodput.
-Beside = collections.namedtuple("Beside", "share run rival")
+Comparison = collections.namedtuple("Comparison", "share run rival")
 
 
 def key_of(objective):
@@ -87,14 +87,14 @@ def with_both(runs, first, second):
     return [run for run in runs if run.goodput.get(first) and run.goodput.get(second)]
 
 
-def worst_beside_rivals(runs):
+def worst_compared_with_rivals(runs):
     """The minimum of berth's goodput over the best online rival's, minus 1. None without rivals."""
     found = []
     for run in runs:
         rivals = {rival: run.goodput[rival] for rival in RIVALS if run.goodput.get(rival)}
         if rivals:
             best = max(rivals, key=rivals.get)
-            found.append(Beside(run.goodput["berth"] / rivals[best] - 1, run.name, best))
+            found.append(Comparison(run.goodput["berth"] / rivals[best] - 1, run.name, best))
     return min(found, default=None)
 
 
@@ -135,7 +135,7 @@ def gain_over_sums(runs, other):
     return sum(run.goodput["berth"] for run in both) / sum(run.goodput[other] for run in both) - 1
 
 
-def changes_beside(runs, other):
+def changes_compared(runs, other):
     """(berth's changes, the other's) in the runs that both have."""
     both = with_both(runs, "berth", other)
     return sum(run.changes["berth"] for run in both), sum(run.changes[other] for run in both)
@@ -144,7 +144,7 @@ def changes_beside(runs, other):
 def summary(runs):
     """The bars in words."""
     lines = []
-    if worst := worst_beside_rivals(runs):
+    if worst := worst_compared_with_rivals(runs):
         lines.append(f"least against the best online rival: {100 * worst.share:+.2f} % ({worst.run}, {worst.rival})   bar: -0.50 %")
     share, count = share_of_way(runs)
     if share is not None:

@@ -49,15 +49,15 @@ class Demand::Basket {
     amount_ += portion.amount;
     cost_ += portion.price * portion.amount;
     while (!portions_.empty() && amount_ > needed_) {
-      Portion dearest = portions_.top();
+      Portion most_expensive = portions_.top();
       portions_.pop();
       const double surplus = amount_ - needed_;
-      const double out = std::min(surplus, dearest.amount);
+      const double out = std::min(surplus, most_expensive.amount);
       amount_ -= out;
-      cost_ -= dearest.price * out;
-      dearest.amount -= out;
-      if (dearest.amount <= 0) continue;
-      portions_.push(dearest);
+      cost_ -= most_expensive.price * out;
+      most_expensive.amount -= out;
+      if (most_expensive.amount <= 0) continue;
+      portions_.push(most_expensive);
       break;
     }
   }

@@ -79,12 +79,12 @@ TEST_F(FilesTest, DamagedPackedFilesSayWhy) {
   std::string bad_checksum = good;
   bad_checksum[good.size() - 5] ^= 1;
   const std::vector<BadCase> cases = {
-      {good.substr(0, good.size() - 1), ": the gzip data are cut short"},
-      {"\x1f\x8b", ": the gzip data are cut short"},
-      {good + good.substr(0, 12), ": the gzip data are cut short"},
+      {good.substr(0, good.size() - 1), ": the gzip data is truncated"},
+      {"\x1f\x8b", ": the gzip data is truncated"},
+      {good + good.substr(0, 12), ": the gzip data is truncated"},
       {good + "garbage", ": wanted the end of the gzip data, found 7 more bytes"},
-      {bad_checksum, ": the gzip data are damaged: incorrect data check"},
-      {"\x1f\x8b\x07 and no more of it", ": the gzip data are damaged: unknown compression method"},
+      {bad_checksum, ": the gzip data is corrupt: incorrect data check"},
+      {"\x1f\x8b\x07 and no more of it", ": the gzip data is corrupt: unknown compression method"},
   };
   for (const BadCase& bad : cases) {
     const std::string file = write("bad.gz", bad.bytes);

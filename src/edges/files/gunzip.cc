@@ -50,11 +50,11 @@ Result<void> Inflater::member(std::string_view& packed, std::string& text, std::
     text.append(piece_.data(), produced);
     if (status == Z_STREAM_END) return {};
     if (status == Z_BUF_ERROR || (status == Z_OK && packed.empty() && produced == 0)) {
-      return invalid("the gzip data are cut short");
+      return invalid("the gzip data is truncated");
     }
     if (status == Z_MEM_ERROR) return fail(ErrorCode::kUnavailable, "no memory for unpacking");
     if (status != Z_OK) {
-      return invalid(fmt::format("the gzip data are damaged: {}", stream_.msg == nullptr ? "bad header" : stream_.msg));
+      return invalid(fmt::format("the gzip data is corrupt: {}", stream_.msg == nullptr ? "bad header" : stream_.msg));
     }
   }
 }

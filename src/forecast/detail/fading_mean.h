@@ -1,4 +1,4 @@
-/// Means that forget.
+/// Means in which old observations fade.
 #pragma once
 
 #include <algorithm>
@@ -6,8 +6,8 @@
 namespace berth::forecast::detail {
 
 /// The mean of the observations, where each fades by the same factor with each new one: a plain mean at first,
-/// later one over about the last kTellings.
-template <int kTellings>
+/// later a mean over about the last kObservations.
+template <int kObservations>
 class FadingMean {
  public:
   void learn(double value) {
@@ -27,13 +27,13 @@ class FadingMean {
   }
 
  private:
-  static constexpr double kFade = 1 - 1.0 / kTellings;
+  static constexpr double kFade = 1 - 1.0 / kObservations;
   double sum_ = 0;
   double weight_ = 0;
 };
 
 /// The slope of y on x through 0, close to a prior until there is evidence; fades likewise.
-template <int kTellings>
+template <int kObservations>
 class FadingSlope {
  public:
   void learn(double x, double y) {
@@ -46,7 +46,7 @@ class FadingSlope {
   }
 
  private:
-  static constexpr double kFade = 1 - 1.0 / kTellings;
+  static constexpr double kFade = 1 - 1.0 / kObservations;
   double xy_ = 0;
   double xx_ = 0;
 };

@@ -30,14 +30,14 @@ Counts pool_counts(const Instance& instance, const FoundPlan& plan, std::uint32_
 }
 
 /// Assigns the slices of a pool to GPUs by their partitions. The free slice is on the last GPU with its kind.
-std::vector<Load> loads_of(const OfferedGpus& offer, const std::vector<CutUse>& cuts, Counts left,
+std::vector<Load> loads_of(const OfferedGpus& offer, const std::vector<PartitionUse>& partitions, Counts left,
                            std::optional<std::size_t> free) {
   std::vector<Load> loads;
-  for (const CutUse& use : cuts) {
+  for (const PartitionUse& use : partitions) {
     for (std::int64_t i = 0; i < use.gpus; ++i) {
       Load load{Counts(left.size(), 0), std::nullopt};
       for (std::size_t k = 0; k < left.size(); ++k) {
-        load.counts[k] = std::min(left[k], offer.cuts[use.cut][k]);
+        load.counts[k] = std::min(left[k], offer.partitions[use.partition][k]);
         left[k] -= load.counts[k];
       }
       loads.push_back(std::move(load));
@@ -165,7 +165,7 @@ Packing assemble(const PackingProblem& problem, const Instance& instance, PlanSe
       }
       const GpusNeeded needed = search.fillers()[o].gpus_for(counts, budget);
       const std::vector<Load> loads =
-          loads_of(instance.offers[o], needed.cuts, counts, is_free_here ? plan.free : std::nullopt);
+          loads_of(instance.offers[o], needed.partitions, counts, is_free_here ? plan.free : std::nullopt);
       for (const Load& load : loads) assembly.add_gpu(o, pool, load);
     }
   }

@@ -31,7 +31,7 @@ constexpr std::int64_t kStartIterations = 8;
 constexpr std::size_t kRoundedAtOnceShare = 24;
 
 /// What a column counts; in the order in which some rules round them.
-enum class Counted : std::uint8_t { kTotal, kGpus, kCut, kSlices, kRest };
+enum class Counted : std::uint8_t { kTotal, kGpus, kPartition, kSlices, kRest };
 
 struct DiveColumn {
   Counted counted = Counted::kTotal;
@@ -135,11 +135,11 @@ class DiveModel {
           holds.back().entries.push_back({slices_[d][k], -1});
       }
     }
-    for (const Counts& cut : cuts_for(instance_.offers[offer], kinds)) {
-      const int column = add_column({.counted = Counted::kCut, .most = gpus_max}, 0);
+    for (const Counts& partition : partitions_for(instance_.offers[offer], kinds)) {
+      const int column = add_column({.counted = Counted::kPartition, .most = gpus_max}, 0);
       sum.entries.push_back({column, 1});
       for (std::size_t i = 0; i < kinds.size(); ++i) {
-        if (cut[i] > 0) holds[i].entries.push_back({column, static_cast<double>(cut[i])});
+        if (partition[i] > 0) holds[i].entries.push_back({column, static_cast<double>(partition[i])});
       }
     }
     model_.rows.push_back(std::move(sum));
@@ -155,17 +155,18 @@ class DiveModel {
   }
 
   /// The partitions as far as these kinds go, without those that another one contains.
-  static std::vector<Counts> cuts_for(const OfferedGpus& offer, const std::vector<std::size_t>& kinds) {
+  static std::vector<Counts> partitions_for(const OfferedGpus& offer, const std::vector<std::size_t>& kinds) {
     std::set<Counts> all;
-    for (const Counts& cut : offer.cuts) {
+    for (const Counts& partition : offer.partitions) {
       Counts own;
-      for (const std::size_t k : kinds) own.push_back(cut[k]);
+      for (const std::size_t k : kinds) own.push_back(partition[k]);
       all.insert(std::move(own));
     }
     std::vector<Counts> maximal;
-    std::ranges::copy_if(all, std::back_inserter(maximal), [&](const Counts& cut) {
+    std::ranges::copy_if(all, std::back_inserter(maximal), [&](const Counts& partition) {
       return std::ranges::none_of(all, [&](const Counts& other) {
-        return other != cut && std::ranges::equal(cut, other, [](std::int32_t a, std::int32_t b) { return a <= b; });
+        return other != partition &&
+               std::ranges::equal(partition, other, [](std::int32_t a, std::int32_t b) { return a <= b; });
       });
     });
     return maximal;

@@ -1,8 +1,9 @@
-/// Plans from a linear program whose columns are made whole one after the other (diving), and plans near the best one.
+/// Plans from a linear program whose columns are rounded to whole numbers one after another (diving), and plans near
+/// the best one.
 ///
 /// Model: that of instance.h with GPUs by pool, so that tenants which compete for limited GPUs are one program:
 ///   each demand d:             sum_k throughput[d][k] n[d][k] >= rate[d]
-///   each pool p and kind k:    sum_{d in p} n[d][k] + extra[k] <= sum_c cut[c][k] y[p][o][c]
+///   each pool p and kind k:    sum_{d in p} n[d][k] + extra[k] <= sum_c partition[c][k] y[p][o][c]
 ///   each pool p and offer o:   g[p][o] = sum_c y[p][o][c]
 ///   each offer o:              t[o] = sum_p g[p][o] = within[o] + excess[o],  within[o] <= gpus_max[o]
 ///   minimise                   sum_o price[o] t[o] + penalty excess[o]

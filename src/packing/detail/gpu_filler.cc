@@ -36,10 +36,10 @@ bool is_none(const Counts& counts) {
 }
 
 /// The rest of the counts after GPUs of this partition have taken theirs.
-Counts less(const Counts& counts, const Counts& cut, std::int64_t gpus) {
+Counts less(const Counts& counts, const Counts& partition, std::int64_t gpus) {
   Counts rest = counts;
   for (std::size_t k = 0; k < counts.size(); ++k) {
-    rest[k] = static_cast<std::int32_t>(std::max<std::int64_t>(0, counts[k] - gpus * cut[k]));
+    rest[k] = static_cast<std::int32_t>(std::max<std::int64_t>(0, counts[k] - gpus * partition[k]));
   }
   return rest;
 }
@@ -47,7 +47,7 @@ Counts less(const Counts& counts, const Counts& cut, std::int64_t gpus) {
 }  // namespace
 
 GpuFiller::GpuFiller(const Instance& instance, std::uint32_t offer)
-    : instance_(instance), cuts_(instance.offers[offer].cuts) {
+    : instance_(instance), partitions_(instance.offers[offer].partitions) {
   rows_.reserve(kRowsMax);  // guide_ points into it
   GpuRow lengths{std::vector<std::int64_t>(instance.kinds.size(), 0), 1};
   for (std::size_t k = 0; k < instance.kinds.size(); ++k) {
@@ -55,12 +55,13 @@ GpuFiller::GpuFiller(const Instance& instance, std::uint32_t offer)
     kinds_.push_back(k);
     lengths.weights[k] = std::max(1, instance.kinds[k].length);
   }
-  for (const Counts& cut : cuts_) lengths.value = std::max(lengths.value, weight_of(lengths.weights, cut));
+  for (const Counts& partition : partitions_)
+    lengths.value = std::max(lengths.value, weight_of(lengths.weights, partition));
   rows_.push_back(lengths);
   for (const std::size_t k : kinds_) {
     GpuRow most{std::vector<std::int64_t>(instance.kinds.size(), 0), 1};
     most.weights[k] = 1;
-    for (const Counts& cut : cuts_) most.value = std::max<std::int64_t>(most.value, cut[k]);
+    for (const Counts& partition : partitions_) most.value = std::max<std::int64_t>(most.value, partition[k]);
     if (rows_.size() < kRowsMax / 2) rows_.push_back(most);
   }
 }
@@ -75,20 +76,20 @@ std::int64_t GpuFiller::bound_for(const Counts& counts) const {
   return bound;
 }
 
-std::vector<double> GpuFiller::relax_cuts(const Counts& counts) {
+std::vector<double> GpuFiller::relax_partitions(const Counts& counts) {
   solver::LinearModel model;
-  model.columns.assign(cuts_.size(), {.cost = 1});
+  model.columns.assign(partitions_.size(), {.cost = 1});
   model.rows.reserve(kinds_.size());
   for (const std::size_t k : kinds_) {
     solver::Row row;
     row.lower = static_cast<double>(counts[k]);
-    for (std::size_t c = 0; c < cuts_.size(); ++c) {
-      if (cuts_[c][k] > 0) row.entries.push_back({static_cast<int>(c), static_cast<double>(cuts_[c][k])});
+    for (std::size_t c = 0; c < partitions_.size(); ++c) {
+      if (partitions_[c][k] > 0) row.entries.push_back({static_cast<int>(c), static_cast<double>(partitions_[c][k])});
     }
     model.rows.push_back(std::move(row));
   }
   solver::LpAnswer answer = solver::solve_lp(model);
-  if (answer.status != solver::Status::kOptimal) return std::vector<double>(cuts_.size(), 0);
+  if (answer.status != solver::Status::kOptimal) return std::vector<double>(partitions_.size(), 0);
   keep_row(answer.row_prices, counts);
   return std::move(answer.values);
 }
@@ -102,7 +103,8 @@ void GpuFiller::keep_row(const std::vector<double>& prices, const Counts& counts
     const double price = std::clamp(prices[i], 0.0, 1.0);
     learned.weights[kinds_[i]] = std::llround(price * static_cast<double>(kRowScale));
   }
-  for (const Counts& cut : cuts_) learned.value = std::max(learned.value, weight_of(learned.weights, cut));
+  for (const Counts& partition : partitions_)
+    learned.value = std::max(learned.value, weight_of(learned.weights, partition));
   if (row_bound(learned, counts) > bound_for(counts)) rows_.push_back(std::move(learned));
 }
 
@@ -129,12 +131,12 @@ GpusNeeded GpuFiller::search(const Counts& counts, Budget& budget) {
   if (bound < kManyGpus) {
     // Mostly the first descent ends at the bound: then no further search is needed.
     const Fitting answer = try_to_fill(counts, bound, kQuickNodesMax, budget);
-    if (answer == Fitting::kFits) return {.gpus = bound, .bound = bound, .cuts = chosen_uses()};
+    if (answer == Fitting::kFits) return {.gpus = bound, .bound = bound, .partitions = chosen_uses()};
   }
   budget.nodes += kRelaxationCost;
-  const std::vector<double> gpus_by_cut = relax_cuts(counts);
+  const std::vector<double> gpus_by_partition = relax_partitions(counts);
   choose_guide(counts);
-  return bound_for(counts) < kManyGpus ? search_few(counts, budget) : search_many(counts, gpus_by_cut, budget);
+  return bound_for(counts) < kManyGpus ? search_few(counts, budget) : search_many(counts, gpus_by_partition, budget);
 }
 
 GpuFiller::Fitting GpuFiller::try_to_fill(const Counts& counts, std::int64_t gpus, std::int64_t nodes_max,
@@ -145,20 +147,20 @@ GpuFiller::Fitting GpuFiller::try_to_fill(const Counts& counts, std::int64_t gpu
   return fill(counts, gpus, budget);
 }
 
-std::vector<CutUse> GpuFiller::chosen_uses() const {
-  std::vector<CutUse> uses;
+std::vector<PartitionUse> GpuFiller::chosen_uses() const {
+  std::vector<PartitionUse> uses;
   uses.reserve(chosen_.size());
-  for (const std::size_t cut : chosen_) uses.push_back({cut, 1});
+  for (const std::size_t partition : chosen_) uses.push_back({partition, 1});
   return uses;
 }
 
 GpusNeeded GpuFiller::search_few(const Counts& counts, Budget& budget) {
-  GpusNeeded needed{.gpus = 0, .bound = bound_for(counts), .cuts = {}};
+  GpusNeeded needed{.gpus = 0, .bound = bound_for(counts), .partitions = {}};
   for (std::int64_t gpus = needed.bound;; ++gpus) {
     const Fitting answer = try_to_fill(counts, gpus, kFillNodesMax, budget);
     if (answer == Fitting::kFits) {
       needed.gpus = gpus;
-      needed.cuts = chosen_uses();
+      needed.partitions = chosen_uses();
       return needed;
     }
     if (answer == Fitting::kDoesNot && needed.bound == gpus) needed.bound = gpus + 1;
@@ -166,24 +168,24 @@ GpusNeeded GpuFiller::search_few(const Counts& counts, Budget& budget) {
 }
 
 /// Whole GPUs of the relaxation, then the rest. With a few GPUs less of each partition the rest has more choices.
-GpusNeeded GpuFiller::search_many(const Counts& counts, const std::vector<double>& gpus_by_cut, Budget& budget) {
+GpusNeeded GpuFiller::search_many(const Counts& counts, const std::vector<double>& gpus_by_partition, Budget& budget) {
   constexpr int kTriesMax = 3;
   const std::int64_t bound = bound_for(counts);
   GpusNeeded best;
   for (int less_by = 0; less_by < kTriesMax && (less_by == 0 || best.gpus > bound); ++less_by) {
-    GpusNeeded needed{.gpus = 0, .bound = bound, .cuts = {}};
+    GpusNeeded needed{.gpus = 0, .bound = bound, .partitions = {}};
     Counts left = counts;
-    for (std::size_t c = 0; c < cuts_.size(); ++c) {
-      const std::int64_t gpus = static_cast<std::int64_t>(std::floor(gpus_by_cut[c] + 1e-9)) - less_by;
+    for (std::size_t c = 0; c < partitions_.size(); ++c) {
+      const std::int64_t gpus = static_cast<std::int64_t>(std::floor(gpus_by_partition[c] + 1e-9)) - less_by;
       if (gpus <= 0) continue;
-      needed.cuts.push_back({c, gpus});
+      needed.partitions.push_back({c, gpus});
       needed.gpus += gpus;
-      left = less(left, cuts_[c], gpus);
+      left = less(left, partitions_[c], gpus);
     }
     // If nothing was removed (the relaxation has no whole GPU) the rest is searched as it is.
     const GpusNeeded rest = left == counts ? search_few(counts, budget) : gpus_for(left, budget);
     needed.gpus += rest.gpus;
-    needed.cuts.insert(needed.cuts.end(), rest.cuts.begin(), rest.cuts.end());
+    needed.partitions.insert(needed.partitions.end(), rest.partitions.begin(), rest.partitions.end());
     if (less_by == 0 || needed.gpus < best.gpus) best = std::move(needed);
   }
   return best;
@@ -204,28 +206,28 @@ std::size_t GpuFiller::hardest_kind(const Counts& counts) const {
 }
 
 /// The partitions with this kind, first the one that covers most of the counts.
-std::vector<std::size_t> GpuFiller::cuts_to_try(const Counts& counts, std::size_t kind) const {
+std::vector<std::size_t> GpuFiller::partitions_to_try(const Counts& counts, std::size_t kind) const {
   struct Way {
     std::int64_t taken_weight = 0;
     Counts taken;
-    std::size_t cut = 0;
+    std::size_t partition = 0;
   };
   std::vector<Way> ways;
-  for (std::size_t c = 0; c < cuts_.size(); ++c) {
-    if (cuts_[c][kind] == 0) continue;
+  for (std::size_t c = 0; c < partitions_.size(); ++c) {
+    if (partitions_[c][kind] == 0) continue;
     Way way{0, counts, c};
-    for (std::size_t k = 0; k < counts.size(); ++k) way.taken[k] = std::min(counts[k], cuts_[c][k]);
+    for (std::size_t k = 0; k < counts.size(); ++k) way.taken[k] = std::min(counts[k], partitions_[c][k]);
     way.taken_weight = weight_of(guide_->weights, way.taken);
     ways.push_back(std::move(way));
   }
   std::ranges::sort(ways, [](const Way& a, const Way& b) {
-    return std::tie(b.taken_weight, b.taken, a.cut) < std::tie(a.taken_weight, a.taken, b.cut);
+    return std::tie(b.taken_weight, b.taken, a.partition) < std::tie(a.taken_weight, a.taken, b.partition);
   });
-  std::vector<std::size_t> cuts;
+  std::vector<std::size_t> partitions;
   for (std::size_t i = 0; i < ways.size(); ++i) {
-    if (i == 0 || ways[i].taken != ways[i - 1].taken) cuts.push_back(ways[i].cut);
+    if (i == 0 || ways[i].taken != ways[i - 1].taken) partitions.push_back(ways[i].partition);
   }
-  return cuts;
+  return partitions;
 }
 
 GpuFiller::Fitting GpuFiller::fill(const Counts& counts, std::int64_t gpus, Budget& budget) {
@@ -233,9 +235,9 @@ GpuFiller::Fitting GpuFiller::fill(const Counts& counts, std::int64_t gpus, Budg
   if (bound_for(counts) > gpus || failed_.contains({gpus, counts})) return Fitting::kDoesNot;
   if (nodes_left_-- <= 0) return Fitting::kUnknown;
   budget.nodes += kFillNodeCost;
-  for (const std::size_t cut : cuts_to_try(counts, hardest_kind(counts))) {
-    chosen_.push_back(cut);
-    const Fitting answer = fill(less(counts, cuts_[cut], 1), gpus - 1, budget);
+  for (const std::size_t partition : partitions_to_try(counts, hardest_kind(counts))) {
+    chosen_.push_back(partition);
+    const Fitting answer = fill(less(counts, partitions_[partition], 1), gpus - 1, budget);
     if (answer == Fitting::kFits) return answer;
     chosen_.pop_back();
     if (answer == Fitting::kUnknown) return answer;

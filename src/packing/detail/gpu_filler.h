@@ -1,7 +1,7 @@
 /// How many GPUs of one offer hold given numbers of slices, and how these are partitioned.
 ///
-/// Model: y[c] GPUs have partition c; sum_c cut[c][k] y[c] >= counts[k]; y whole. Any weights w >= 0 with
-/// w . cut[c] <= value for every partition c prove w . counts <= value x GPUs: such a row of weights answers most
+/// Model: y[c] GPUs have partition c; sum_c partition[c][k] y[c] >= counts[k]; y whole. Any weights w >= 0 with
+/// w . partition[c] <= value for every partition c prove w . counts <= value x GPUs: such a row of weights answers most
 /// questions without a search.
 #pragma once
 
@@ -23,8 +23,8 @@ struct GpuRow {
 };
 
 /// A number of GPUs with the same partition.
-struct CutUse {
-  std::size_t cut = 0;
+struct PartitionUse {
+  std::size_t partition = 0;
   std::int64_t gpus = 0;
 };
 
@@ -32,7 +32,7 @@ struct CutUse {
 struct GpusNeeded {
   std::int64_t gpus = 0;
   std::int64_t bound = 0;
-  std::vector<CutUse> cuts;
+  std::vector<PartitionUse> partitions;
 };
 
 class GpuFiller {
@@ -53,21 +53,22 @@ class GpuFiller {
   enum class Fitting { kFits, kDoesNot, kUnknown };
 
   /// The relaxation's GPUs by partition; a row that it proves is kept if it is new.
-  [[nodiscard]] std::vector<double> relax_cuts(const Counts& counts);
+  [[nodiscard]] std::vector<double> relax_partitions(const Counts& counts);
   void keep_row(const std::vector<double>& prices, const Counts& counts);
   [[nodiscard]] std::int64_t row_bound(const GpuRow& row, const Counts& counts) const;
   [[nodiscard]] GpusNeeded search(const Counts& counts, Budget& budget);
   [[nodiscard]] GpusNeeded search_few(const Counts& counts, Budget& budget);
-  [[nodiscard]] GpusNeeded search_many(const Counts& counts, const std::vector<double>& gpus_by_cut, Budget& budget);
+  [[nodiscard]] GpusNeeded search_many(const Counts& counts, const std::vector<double>& gpus_by_partition,
+                                       Budget& budget);
   void choose_guide(const Counts& counts);
   [[nodiscard]] Fitting try_to_fill(const Counts& counts, std::int64_t gpus, std::int64_t nodes_max, Budget& budget);
-  [[nodiscard]] std::vector<CutUse> chosen_uses() const;
+  [[nodiscard]] std::vector<PartitionUse> chosen_uses() const;
   [[nodiscard]] Fitting fill(const Counts& counts, std::int64_t gpus, Budget& budget);
-  [[nodiscard]] std::vector<std::size_t> cuts_to_try(const Counts& counts, std::size_t kind) const;
+  [[nodiscard]] std::vector<std::size_t> partitions_to_try(const Counts& counts, std::size_t kind) const;
   [[nodiscard]] std::size_t hardest_kind(const Counts& counts) const;
 
   const Instance& instance_;
-  const std::vector<Counts>& cuts_;
+  const std::vector<Counts>& partitions_;
   std::vector<std::size_t> kinds_;  ///< of the offer
   std::vector<GpuRow> rows_;
   const GpuRow* guide_ = nullptr;  ///< orders the partitions while a search runs

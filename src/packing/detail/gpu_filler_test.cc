@@ -36,7 +36,7 @@ Instance instance_of(const char* gpu) {
   return make_instance(problem).value();
 }
 
-/// The fewest GPUs by memory over all counts: one GPU less with each cut.
+/// The fewest GPUs by memory over all counts: one GPU less with each partition.
 class FewestGpus {
  public:
   explicit FewestGpus(const Instance& instance) : instance_(instance) {}
@@ -44,12 +44,12 @@ class FewestGpus {
     if (std::ranges::all_of(counts, [](int n) { return n <= 0; })) return 0;
     if (const auto known = known_.find(counts); known != known_.end()) return known->second;
     std::int64_t least = 1000;
-    for (const Counts& cut : instance_.offers.front().cuts) {
+    for (const Counts& partition : instance_.offers.front().partitions) {
       Counts rest = counts;
       bool takes_one = false;
       for (std::size_t k = 0; k < rest.size(); ++k) {
-        if (rest[k] > 0 && cut[k] > 0) takes_one = true;
-        rest[k] = std::max(0, rest[k] - cut[k]);
+        if (rest[k] > 0 && partition[k] > 0) takes_one = true;
+        rest[k] = std::max(0, rest[k] - partition[k]);
       }
       if (takes_one) least = std::min(least, 1 + of(rest));
     }
@@ -61,13 +61,13 @@ class FewestGpus {
   std::map<Counts, std::int64_t> known_;
 };
 
-TEST(GpuFiller, CutsOfTheA100AreItsLargestMultisets) {
+TEST(GpuFiller, PartitionsOfTheA100AreItsLargestMultisets) {
   // The 19 maximal layouts hold 14 different multisets. Two of them, 3g+2g+1g and 3g+1g+1g+1g, lie within others.
   PackingProblem problem;
   problem.offers.push_back({.model = mig::find_gpu_model("A100-80GB").value()});
   const Instance instance = make_instance(problem).value();
   EXPECT_EQ(instance.kinds.size(), 5U);
-  EXPECT_EQ(instance.offers.front().cuts.size(), 12U);
+  EXPECT_EQ(instance.offers.front().partitions.size(), 12U);
 }
 
 TEST(GpuFiller, IsExactOnSmallCounts) {
@@ -85,10 +85,10 @@ TEST(GpuFiller, IsExactOnSmallCounts) {
       ASSERT_EQ(needed.bound, needed.gpus) << gpu << " round " << round;
       std::int64_t gpus = 0;
       Counts held(counts.size(), 0);
-      for (const CutUse& use : needed.cuts) {
+      for (const PartitionUse& use : needed.partitions) {
         gpus += use.gpus;
         for (std::size_t k = 0; k < held.size(); ++k) {
-          held[k] += static_cast<std::int32_t>(use.gpus) * instance.offers.front().cuts[use.cut][k];
+          held[k] += static_cast<std::int32_t>(use.gpus) * instance.offers.front().partitions[use.partition][k];
         }
       }
       ASSERT_EQ(gpus, needed.gpus);
@@ -124,10 +124,10 @@ Counts drawn_counts(const Instance& instance, Rng& rng, std::uint64_t slices_max
 bool holds(const Instance& instance, std::uint32_t offer, const GpusNeeded& needed, const Counts& counts) {
   Counts held(counts.size(), 0);
   std::int64_t gpus = 0;
-  for (const CutUse& use : needed.cuts) {
+  for (const PartitionUse& use : needed.partitions) {
     gpus += use.gpus;
     for (std::size_t k = 0; k < held.size(); ++k) {
-      held[k] += static_cast<std::int32_t>(use.gpus) * instance.offers[offer].cuts[use.cut][k];
+      held[k] += static_cast<std::int32_t>(use.gpus) * instance.offers[offer].partitions[use.partition][k];
     }
   }
   for (std::size_t k = 0; k < held.size(); ++k) {
@@ -148,7 +148,7 @@ TEST(GpuFiller, FillsWhatIsAskedAndBoundsIt) {
       GpuFiller filler(*instance, o);
       for (const std::uint64_t slices_max : {6U, 20U, 400U}) {
         const Counts counts = drawn_counts(*instance, rng, slices_max);
-        if (instance->offers[o].cuts.empty()) continue;
+        if (instance->offers[o].partitions.empty()) continue;
         ++judged;
         Budget budget{.nodes_max = 100'000};
         const GpusNeeded needed = filler.gpus_for(counts, budget);
@@ -170,15 +170,15 @@ TEST(GpuFiller, RowsHoldForEveryPartition) {
     for (std::uint32_t o = 0; o < instance->offers.size(); ++o) {
       GpuFiller filler(*instance, o);
       // Questions add rows.
-      for (int i = 0; i < 5 && !instance->offers[o].cuts.empty(); ++i) {
+      for (int i = 0; i < 5 && !instance->offers[o].partitions.empty(); ++i) {
         Budget budget{.nodes_max = 100'000};
         (void)filler.gpus_for(drawn_counts(*instance, rng, 12), budget);
       }
       for (const GpuRow& row : filler.rows()) {
         ASSERT_GT(row.value, 0);
-        for (const Counts& cut : instance->offers[o].cuts) {
+        for (const Counts& partition : instance->offers[o].partitions) {
           std::int64_t weight = 0;
-          for (std::size_t k = 0; k < cut.size(); ++k) weight += row.weights[k] * cut[k];
+          for (std::size_t k = 0; k < partition.size(); ++k) weight += row.weights[k] * partition[k];
           ASSERT_LE(weight, row.value);
         }
         ASSERT_TRUE(std::ranges::all_of(row.weights, [](std::int64_t weight) { return weight >= 0; }));

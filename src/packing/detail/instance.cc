@@ -55,7 +55,7 @@ void add_offers(const PackingProblem& problem, Instance& instance) {
     offer.count_max = problem.offers[o].count_max;
     const auto first = std::ranges::find(instance.kinds, o, &OfferedKind::offer) - instance.kinds.begin();
     for (const mig::KindCounts& counts : partitions[o]) {
-      std::ranges::copy(counts, offer.cuts.emplace_back(instance.kinds.size(), 0).begin() + first);
+      std::ranges::copy(counts, offer.partitions.emplace_back(instance.kinds.size(), 0).begin() + first);
     }
   }
 }

@@ -1,8 +1,8 @@
-/// A packing problem in whole numbers, as the search uses it: kinds of slices, partitions (cuts) of GPUs, demands.
+/// A packing problem in whole numbers, as the search uses it: kinds of slices, maximal partitions of GPUs, demands.
 ///
 /// Model: n[d][k] slices of kind k for demand d, y[o][c] GPUs of offer o with partition c.
 ///   each demand d:        sum_k throughput[d][k] n[d][k] >= rate[d]
-///   each kind k of o:     sum_d n[d][k] <= sum_c cut[c][k] y[o][c]
+///   each kind k of o:     sum_d n[d][k] <= sum_c partition[c][k] y[o][c]
 ///   each offer o:         sum_c y[o][c] <= count_max[o]
 ///   minimise              sum_o price[o] sum_c y[o][c]
 /// all n and y whole. If tenants are kept apart, each tenant's demands form a pool; a GPU serves one pool.
@@ -34,7 +34,7 @@ struct OfferedKind {
 
 /// GPUs of one model and the partitions of one: multisets of kinds to which nothing can be added.
 struct OfferedGpus {
-  std::vector<Counts> cuts;  ///< over all kinds of the instance; other offers' are 0
+  std::vector<Counts> partitions;  ///< over all kinds of the instance; other offers' are 0
   std::optional<std::int64_t> count_max;
   std::int64_t price = 1;  ///< of one GPU, in the instance's unit of cost; 1 if GPUs are counted
 };

@@ -32,36 +32,36 @@ bool is_within(const Counts& small, const Counts& large) {
 }
 
 /// All multisets of an offer's kinds that fit on one GPU, as counts.
-std::set<Counts> all_cuts(const PackingProblem& problem, const Instance& instance, std::uint32_t offer) {
+std::set<Counts> all_multisets(const PackingProblem& problem, const Instance& instance, std::uint32_t offer) {
   std::vector<ProfileId> profiles;
   for (const OfferedKind& kind : instance.kinds) {
     if (kind.offer == offer) profiles.push_back(kind.profile);
   }
-  std::set<Counts> cuts;
+  std::set<Counts> multisets;
   for (const auto& [multiset, free] : reference::enumerate_multisets(problem.offers[offer].model, profiles)) {
     Counts counts(instance.kinds.size(), 0);
     for (const ProfileId profile : multiset) ++counts[*reference::find_kind(instance, offer, profile)];
-    cuts.insert(counts);
+    multisets.insert(counts);
   }
-  return cuts;
+  return multisets;
 }
 
-TEST(Instance, CutsAreTheLargestMultisets) {
+TEST(Instance, PartitionsAreTheLargestMultisets) {
   for (const std::uint64_t seed : berth::testing::case_seeds(kCases)) {
     const PackingProblem problem = reference::ProblemGenerator(seed).draw();
     const auto instance = make_instance(problem);
     if (!instance) continue;
     SCOPED_TRACE("seed " + std::to_string(seed));
     for (std::uint32_t o = 0; o < instance->offers.size(); ++o) {
-      const std::vector<Counts>& cuts = instance->offers[o].cuts;
-      const std::set<Counts> all = all_cuts(problem, *instance, o);
+      const std::vector<Counts>& partitions = instance->offers[o].partitions;
+      const std::set<Counts> all = all_multisets(problem, *instance, o);
       std::set<Counts> largest;
       for (const Counts& counts : all) {
         const auto is_larger = [&](const Counts& other) { return other != counts && is_within(counts, other); };
         if (std::ranges::none_of(all, is_larger)) largest.insert(counts);
       }
-      ASSERT_EQ(std::set<Counts>(cuts.begin(), cuts.end()), largest);
-      ASSERT_EQ(cuts.size(), largest.size());
+      ASSERT_EQ(std::set<Counts>(partitions.begin(), partitions.end()), largest);
+      ASSERT_EQ(partitions.size(), largest.size());
     }
   }
 }

@@ -244,7 +244,7 @@ bool PlanSearch::mix_offers(std::optional<FoundPlan>& plan, std::int64_t& bound,
 
 tl::expected<FoundPlan, NoPlan> PlanSearch::cheapest() {
   const Relaxation relaxation = relax(instance_, about_price(0).relaxed);
-  if (relaxation.bound > dearest()) return tl::unexpected(NoPlan{true});
+  if (relaxation.bound > most_expensive()) return tl::unexpected(NoPlan{true});
   std::int64_t bound = relaxation.bound;
   std::optional<FoundPlan> plan = rounded(relaxation);
   if (!plan) plan = on_unlimited(relaxation);
@@ -257,7 +257,7 @@ tl::expected<FoundPlan, NoPlan> PlanSearch::cheapest() {
     aim_between(plan, bound, relaxation);
   }
   if (!plan) {
-    const BeamAnswer last = look(about_price(dearest()), relaxation);
+    const BeamAnswer last = look(about_price(most_expensive()), relaxation);
     if (!last.plan) return tl::unexpected(NoPlan{last.is_proven_none});
     plan = FoundPlan{.covers = *last.plan};
     measure(*plan);
@@ -269,7 +269,7 @@ tl::expected<FoundPlan, NoPlan> PlanSearch::cheapest() {
 }
 
 /// What no plan can exceed.
-std::int64_t PlanSearch::dearest() const {
+std::int64_t PlanSearch::most_expensive() const {
   std::int64_t price = 0;
   for (const OfferedGpus& offer : instance_.offers) {
     price += offer.price * std::min(offer.count_max.value_or(kSlicesMax), kSlicesMax);

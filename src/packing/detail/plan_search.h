@@ -94,7 +94,7 @@ class PlanSearch {
   void take_if_better(CoverChoice covers, std::optional<FoundPlan>& plan);
   void aim_between(std::optional<FoundPlan>& plan, std::int64_t& bound, const Relaxation& relaxation);
   void lower_price(FoundPlan& plan, const Relaxation& relaxation);
-  [[nodiscard]] std::int64_t dearest() const;
+  [[nodiscard]] std::int64_t most_expensive() const;
   [[nodiscard]] bool has_free_gpus() const;
   [[nodiscard]] PlanLimits as_good_as(const FoundPlan& plan) const;
   /// The slices that must fit together with the covers: the settled ones, and perhaps one more.

@@ -19,8 +19,8 @@ class TwoTenants {
   };
   TwoTenants(const std::vector<Speeds>& tenants, std::int64_t first_count, std::int64_t second_price) {
     instance_.kinds = {{.offer = 0, .profile = ProfileId::full()}, {.offer = 1, .profile = ProfileId::full()}};
-    instance_.offers = {{.cuts = {{1, 0}}, .count_max = first_count, .price = 1},
-                        {.cuts = {{0, 1}}, .count_max = 4, .price = second_price}};
+    instance_.offers = {{.partitions = {{1, 0}}, .count_max = first_count, .price = 1},
+                        {.partitions = {{0, 1}}, .count_max = 4, .price = second_price}};
     for (std::uint32_t pool = 0; pool < tenants.size(); ++pool) {
       instance_.demands.push_back(
           {.demand = pool, .pool = pool, .rate = 10, .throughput = {tenants[pool].first, tenants[pool].second}});

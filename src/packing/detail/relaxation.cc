@@ -45,7 +45,7 @@ class Master {
     for (const GpuLimit& limit : problem.limits) {
       add_row(-solver::kInfinity, static_cast<double>(limit.max));
     }
-    for (std::size_t o = 0; o < instance.offers.size(); ++o) add_cuts(o);
+    for (std::size_t o = 0; o < instance.offers.size(); ++o) add_partitions(o);
     // Demands that cannot be served are left out at a price that no plan reaches.
     for (std::size_t d = 0; d < demand_count; ++d) {
       left_out_.push_back(add_column(kLeftOutCost));
@@ -101,8 +101,8 @@ class Master {
   /// GPUs by offer in the last optimum. Requires: solved.
   [[nodiscard]] std::vector<double> gpus() const {
     std::vector<double> gpus(instance_.offers.size(), 0);
-    for (const CutColumn& cut : cut_columns_) {
-      gpus[static_cast<std::size_t>(cut.offer)] += answer_.values[static_cast<std::size_t>(cut.column)];
+    for (const PartitionColumn& partition : partition_columns_) {
+      gpus[static_cast<std::size_t>(partition.offer)] += answer_.values[static_cast<std::size_t>(partition.column)];
     }
     return gpus;
   }
@@ -123,12 +123,12 @@ class Master {
   }
   solver::Row& kind_row(std::size_t kind) { return model_.rows[instance_.demands.size() + kind]; }
 
-  void add_cuts(std::size_t offer) {
-    for (const Counts& cut : instance_.offers[offer].cuts) {
-      cut_columns_.push_back({static_cast<int>(offer), static_cast<int>(model_.columns.size())});
+  void add_partitions(std::size_t offer) {
+    for (const Counts& partition : instance_.offers[offer].partitions) {
+      partition_columns_.push_back({static_cast<int>(offer), static_cast<int>(model_.columns.size())});
       const int column = add_column(problem_.counts_slices ? 0 : price_in_units(offer));
-      for (std::size_t k = 0; k < cut.size(); ++k) {
-        if (cut[k] > 0) kind_row(k).entries.push_back({column, static_cast<double>(cut[k])});
+      for (std::size_t k = 0; k < partition.size(); ++k) {
+        if (partition[k] > 0) kind_row(k).entries.push_back({column, static_cast<double>(partition[k])});
       }
       for (std::size_t j = 0; j < problem_.limits.size(); ++j) {
         const auto factor = static_cast<double>(problem_.limits[j].factor[offer]);
@@ -145,7 +145,7 @@ class Master {
     int column = 0;
     Counts cover;
   };
-  struct CutColumn {
+  struct PartitionColumn {
     int offer = 0;
     int column = 0;
   };
@@ -155,7 +155,7 @@ class Master {
   solver::LinearModel model_;
   solver::LpAnswer answer_;
   std::vector<int> left_out_;
-  std::vector<CutColumn> cut_columns_;
+  std::vector<PartitionColumn> partition_columns_;
   std::vector<std::set<Counts>> known_;            ///< by demand
   std::vector<std::vector<CoverColumn>> columns_;  ///< by demand
 };
@@ -163,9 +163,9 @@ class Master {
 /// Lowers the weights of an offer's kinds until no GPU holds more than it is worth.
 void make_valid(const Instance& instance, std::size_t offer, PlanRow& row) {
   std::int64_t heaviest = 0;
-  for (const Counts& cut : instance.offers[offer].cuts) {
+  for (const Counts& partition : instance.offers[offer].partitions) {
     std::int64_t weight = 0;
-    for (std::size_t k = 0; k < cut.size(); ++k) weight += cut[k] * row.weights.by_kind[k];
+    for (std::size_t k = 0; k < partition.size(); ++k) weight += partition[k] * row.weights.by_kind[k];
     heaviest = std::max(heaviest, weight);
   }
   if (heaviest <= row.gpu_value[offer]) return;

@@ -3,7 +3,7 @@
 /// Model: x[d][n] is the share in which demand d is served by cover n (a whole multiset of slices that meets its rate),
 /// y[o][c] how many GPUs of offer o have partition c:
 ///   each demand d:   sum_n x[d][n] = 1
-///   each kind k:     sum_c cut[c][k] y[o][c] >= extra[k] + sum_d sum_n n[k] x[d][n]
+///   each kind k:     sum_c partition[c][k] y[o][c] >= extra[k] + sum_d sum_n n[k] x[d][n]
 ///   each limit j:    sum_o factor[j][o] sum_c y[o][c] <= max[j]
 ///   minimise price of the GPUs, or the number of slices; all >= 0.
 /// It is tighter than relaxing the counts themselves, because covers stay whole. Any prices on kinds and limits give a

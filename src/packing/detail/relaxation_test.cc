@@ -39,8 +39,8 @@ RelaxedProblem by_slices(const Instance& instance, std::int64_t price) {
 
 TEST(CountLimits, AreThoseOfTheOffers) {
   Instance instance;
-  instance.offers = {OfferedGpus{.cuts = {}, .count_max = 4}, OfferedGpus{.cuts = {}, .count_max = {}},
-                     OfferedGpus{.cuts = {}, .count_max = INT64_MAX}};
+  instance.offers = {OfferedGpus{.partitions = {}, .count_max = 4}, OfferedGpus{.partitions = {}, .count_max = {}},
+                     OfferedGpus{.partitions = {}, .count_max = INT64_MAX}};
   const std::vector<GpuLimit> limits = count_limits(instance);
   ASSERT_EQ(limits.size(), 2U);
   EXPECT_EQ(limits[0].factor, (std::vector<std::int64_t>{1, 0, 0}));
@@ -126,8 +126,8 @@ std::vector<Packing> plans_of(const PackingProblem& problem) {
 
 void check_row(const Instance& instance, const PlanRow& row) {
   for (std::size_t o = 0; o < instance.offers.size(); ++o) {
-    for (const Counts& cut : instance.offers[o].cuts) {
-      ASSERT_LE((Weights{row.weights.by_kind, 0}.of(cut)), row.gpu_value[o]);
+    for (const Counts& partition : instance.offers[o].partitions) {
+      ASSERT_LE((Weights{row.weights.by_kind, 0}.of(partition)), row.gpu_value[o]);
     }
   }
   ASSERT_TRUE(std::ranges::all_of(row.weights.by_kind, [](std::int64_t weight) { return weight >= 0; }));

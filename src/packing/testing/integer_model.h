@@ -93,8 +93,8 @@ class IntegerModel {
       cost_.entries.push_back({gpus, price});
       if (free >= goal_.free_min) free_.entries.push_back({gpus, 1});
       for (auto& [profile, kind] : kinds) {
-        const auto cut = std::ranges::count(multiset, profile);
-        if (cut > 0) kind.entries.push_back({gpus, -static_cast<double>(cut)});
+        const auto slices = std::ranges::count(multiset, profile);
+        if (slices > 0) kind.entries.push_back({gpus, -static_cast<double>(slices)});
       }
     }
   }

@@ -76,7 +76,7 @@ inline std::vector<detail::Counts> covers_of(const detail::Instance& instance, c
   return covers;
 }
 
-/// Why these are not covers of the demands without a slice to spare, or nothing.
+/// Why these are not covers of the demands without surplus slices, or nothing.
 inline std::optional<std::string> find_cover_fault(const detail::Instance& instance,
                                                    const std::vector<detail::Counts>& covers) {
   if (covers.size() != instance.demands.size()) return "another number of demands";
@@ -91,7 +91,7 @@ inline std::optional<std::string> find_cover_fault(const detail::Instance& insta
     if (sum < demand.rate) return "demand " + std::to_string(d) + " is not served";
     for (std::size_t k = 0; k < covers[d].size(); ++k) {
       if (covers[d][k] > 0 && sum - demand.throughput[k] >= demand.rate) {
-        return "demand " + std::to_string(d) + " has a slice to spare";
+        return "demand " + std::to_string(d) + " has a surplus slice";
       }
     }
   }

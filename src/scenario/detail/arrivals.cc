@@ -124,7 +124,7 @@ void read_window(const yaml::Value& value, Arrivals& arrivals) {
   const yaml::Value from = value.at("from_second");
   if (from.is_written()) arrivals.from_second = from.whole({0, kTraceSecondsMax - 1});
   if (arrivals.from_second >= length) {
-    return from.fail(fmt::format("wanted a second of the trace, which has {}, found {}", length, arrivals.from_second));
+    return from.fail(fmt::format("wanted a second of the trace, below {}, found {}", length, arrivals.from_second));
   }
   const yaml::Value seconds = value.at("seconds");
   if (is_made_up || seconds.is_written()) {

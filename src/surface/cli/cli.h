@@ -16,7 +16,7 @@ struct CliParts {
   ReportRenderers reports = {};
 };
 
-/// Runs the verb that the arguments name and returns the exit status: 0 done, 1 the outside world failed, 2 bad input
+/// Runs the verb that the arguments name and returns the exit status: 0 done, 1 the environment failed, 2 bad input
 /// (also on the command line), 130 interrupted. Data goes to `out`; messages ("berth: ...") and progress go to `err`.
 /// Lets no exception out.
 [[nodiscard]] int run_cli(int argc, const char* const* argv, const CliParts& parts);

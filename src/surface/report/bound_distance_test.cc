@@ -19,7 +19,7 @@ measure::PolicyResult giving(double goodput) {
   return policy;
 }
 
-TEST(BoundDistance, IsToldInWords) {
+TEST(BoundDistance, IsReportedInWords) {
   EXPECT_EQ(bound_distance(bounded(0.8, 0.8), giving(0.6)), "0.200 below the bound: 75.0 % of it");
   EXPECT_EQ(bound_distance(bounded(0.8, 0.8), giving(0.7996)), "at the bound: no policy can exceed it");
 }
@@ -39,7 +39,7 @@ TEST(BoundDistance, FollowsTheObjective) {
   EXPECT_EQ(bound_json(result)["any"], 0.1);
 }
 
-TEST(BoundDistance, OfNothingIsNotTold) {
+TEST(BoundDistance, OfNothingIsNotReported) {
   measure::PolicyResult policy = giving(0.6);
   EXPECT_EQ(bound_distance({}, policy), "");
   EXPECT_TRUE(bound_json({})["any"].is_null());

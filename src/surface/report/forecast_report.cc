@@ -161,7 +161,7 @@ std::string band_figure(std::span<const ForecastSecond> seconds, double requests
                         .second_count = std::max<std::int64_t>(1, static_cast<std::int64_t>(seconds.size())),
                         .requests_max = requests_max};
   return fmt::format(
-      "<figure><svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"Requests per second: forecast and arrived\">"
+      "<figure><svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"Requests per second: forecasts and arrivals\">"
       "{}{}{}{}{}</svg></figure>\n",
       BandScale::kWidth, BandScale::kHeight, band_axes(scale), band(scale, seconds, "band95", kLevel025, kLevel975),
       band(scale, seconds, "band80", kLevel10, kLevel90), median_line(scale, seconds), arrival_dots(scale, seconds));

@@ -31,7 +31,7 @@ AssignSlice given(const Slice& slice, std::vector<ServiceId> services, Role role
   return {.holding = {.slice = slice, .role = role, .services = std::move(services)}, .point = point};
 }
 
-TEST(InsightFigures, ADecisionIsToldWithItsStepsReasonAndNumbers) {
+TEST(InsightFigures, ADecisionIsReportedWithItsStepsReasonAndNumbers) {
   const Slice old = slice_of(0, 0, 1);
   const Slice small = slice_of(0, 4, 0);
   const Slice other = slice_of(0, 5, 0);
@@ -40,12 +40,13 @@ TEST(InsightFigures, ADecisionIsToldWithItsStepsReasonAndNumbers) {
   insight.decisions = {
       {.acts_at = Instant(2'500'000),
        .gpu = {0},
-       .reason = {.text = "it pays", .numbers = {{"gain", 1.23456789}}},
+       .reason = {.text = "it is worthwhile", .numbers = {{"gain", 1.23456789}}},
        .steps = {DestroySlice{old}, CreateSlice{small},
                  given(small, {{1}}, Role::kInference, PointChoice{.variant = 2, .batch = 8, .processes = 3}),
                  given(other, {{0}}, Role::kRetraining, std::nullopt),
                  given(other, {}, Role::kInference, std::nullopt)}}};
-  const auto expected = nlohmann::json::parse(R"({"count": 1, "shown": [[0, 2.5, "it pays", [["gain", 1.2346]], [
+  const auto expected =
+      nlohmann::json::parse(R"({"count": 1, "shown": [[0, 2.5, "it is worthwhile", [["gain", 1.2346]], [
     ["destroy", "3g.40gb", 0, [], ""],
     ["create", "1g.10gb", 4, [1], "variant 2, batch 8 × 3"],
     ["assign", "1g.10gb", 5, [0], "retraining"],
@@ -65,10 +66,10 @@ TEST(InsightFigures, ALargeReplayIsCut) {
                                    .steps = {DestroySlice{slice_of(gpu.index, 0, 1)}}});
     }
   }
-  const Json told = decisions_json(cut_gpus(kReportGpusMax + 1), insight);
-  EXPECT_EQ(told["count"], 1'000'000);
-  EXPECT_EQ(told["shown"].size(), kReportDecisionsMax);
-  for (const Json& decision : told["shown"]) EXPECT_EQ(decision[0], 0);
+  const Json reported = decisions_json(cut_gpus(kReportGpusMax + 1), insight);
+  EXPECT_EQ(reported["count"], 1'000'000);
+  EXPECT_EQ(reported["shown"].size(), kReportDecisionsMax);
+  for (const Json& decision : reported["shown"]) EXPECT_EQ(decision[0], 0);
 }
 
 TEST(InsightFigures, ForecastsStandByLeadAndService) {
@@ -82,13 +83,13 @@ TEST(InsightFigures, ForecastsStandByLeadAndService) {
   measure::Insight insight;
   insight.band_share = 0.8;
   insight.forecasts = {{.lead_seconds = 60, .services = {kReportServicesMax + 1, service}}};
-  const Json told = forecast_json(insight);
-  EXPECT_EQ(told["share"], 0.8);
-  EXPECT_EQ(told["leads"][0]["seconds"], 60);
-  EXPECT_EQ(told["leads"][0]["services"].size(), kReportServicesMax);
+  const Json reported = forecast_json(insight);
+  EXPECT_EQ(reported["share"], 0.8);
+  EXPECT_EQ(reported["leads"][0]["seconds"], 60);
+  EXPECT_EQ(reported["leads"][0]["services"].size(), kReportServicesMax);
   const auto expected =
       nlohmann::json::parse(R"({"low": [1, null], "median": [2, null], "high": [3, null], "inside": 1, "wape": null})");
-  EXPECT_EQ(nlohmann::json(told["leads"][0]["services"][0]), expected);
+  EXPECT_EQ(nlohmann::json(reported["leads"][0]["services"][0]), expected);
 }
 
 }  // namespace

@@ -81,8 +81,8 @@ std::string objective_text(const PackPage& page, std::int64_t value) {
 std::string headline_words(const PackPage& page) {
   const packing::PackScore& score = page.result.score;
   if (score.gpus == 0) return "No GPU is needed: no demand has a rate.";
-  std::string text =
-      fmt::format("{} carry {}", taken_text(page), counted_noun(std::ssize(page.problem.demands), "demand"));
+  std::string text = fmt::format("{} {} {}", taken_text(page), score.gpus == 1 ? "serves" : "serve",
+                                 counted_noun(std::ssize(page.problem.demands), "demand"));
   if (page.is_priced()) text += " for " + money_text(score.micro_usd_per_hour.value_or(0));
   if (page.result.is_proven)
     return text + (page.is_priced() ? ": proven, no mix is cheaper." : ": proven, fewer cannot.");
@@ -105,10 +105,11 @@ std::string pack_facts(const PackPage& page) {
   if (page.is_priced()) text += pack_fact("Cost", money_text(result.score.micro_usd_per_hour.value_or(0)));
   text += pack_fact("No plan takes less than", fmt::format("{} ({})", objective_text(page, result.bound),
                                                            result.is_proven ? "the plan meets it" : "a gap remains"));
-  text += pack_fact("Largest free slice", fmt::format("{} ({} the largest)", free ? page.slice_name(*free) : "none",
-                                                      proven_text(result.is_largest_free_proven)));
-  text += pack_fact(
-      "Slices", fmt::format("{} ({} the fewest then)", result.score.slices, proven_text(result.is_slice_count_proven)));
+  text +=
+      pack_fact("Largest free slice", fmt::format("{} ({} to be the largest)", free ? page.slice_name(*free) : "none",
+                                                  proven_text(result.is_largest_free_proven)));
+  text += pack_fact("Slices", fmt::format("{} ({} to be the fewest for that free slice)", result.score.slices,
+                                          proven_text(result.is_slice_count_proven)));
   text += pack_fact("Nodes searched", fmt::format("{}", result.nodes));
   text += pack_fact("Latency below", rules.slo_factor.to_string() + " × target");
   text += pack_fact("Processes per slice", fmt::format("at most {}", rules.processes_max));
@@ -325,9 +326,10 @@ std::string demand_columns(const PackPage& page) {
 }
 
 std::string replay_words(const PackPage& page) {
-  if (page.replay == nullptr) return "Load: the stated rate as a share of what is given. --verify replays the plan.";
+  if (page.replay == nullptr)
+    return "Load: the stated rate as a share of the capacity of its slices. --verify replays the plan.";
   return fmt::format(
-      "Load: the stated rate as a share of what is given. In time and p99: requests at random (Poisson) at the stated "
+      "Load: the stated rate as a share of the capacity of its slices. In time and p99: Poisson arrivals at the stated "
       "rates, {} s with each of {} seeds. A plan at full capacity answers late; --headroom adds spare capacity.",
       page.replay->seconds, page.replay->seeds.size());
 }

@@ -36,7 +36,7 @@ packing::PackResult small_result(const PackingProblem& problem) {
 TEST(PackReport, ShowsPlanProofAndDemands) {
   const PackingProblem problem = small_problem();
   const std::string page = render_pack_report(problem, small_result(problem), nullptr);
-  EXPECT_THAT(page, HasSubstr("3 A30-24GB carry 2 demands: not proven, at least 2 GPUs are needed."));
+  EXPECT_THAT(page, HasSubstr("3 A30-24GB serve 2 demands: not proven, at least 2 GPUs are needed."));
   EXPECT_THAT(page, HasSubstr("<b>GPUs 0 to 1</b><span>2 × A30-24GB</span>"));
   EXPECT_THAT(page, HasSubstr("<b>GPU 2</b><span>A30-24GB</span>"));
   EXPECT_THAT(page, HasSubstr(R"(<th scope="row">t/&lt;b&gt;&amp;</th>)"));
@@ -71,7 +71,7 @@ TEST(PackReport, EmptyPlanAndPrices) {
   result.score.micro_usd_per_hour = 3'750'000;
   result.bound = 2'500'000;
   EXPECT_THAT(render_pack_report(problem, result, nullptr),
-              HasSubstr("3 A30-24GB carry 2 demands for $3.7500 an hour: not proven, at least $2.5000 an hour is"));
+              HasSubstr("3 A30-24GB serve 2 demands for $3.7500 an hour: not proven, at least $2.5000 an hour is"));
   problem.demands.clear();
   EXPECT_THAT(render_pack_report(problem, {}, nullptr), HasSubstr("No GPU is needed"));
 }

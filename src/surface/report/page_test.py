@@ -103,13 +103,13 @@ def check_keyboard(chromium, folder):
     file.write_text(text.replace("</body>", READER + "</body>"), encoding="utf-8")
     dom = browse(chromium, folder, file.as_uri(), "--dump-dom")[0]
     root = re.search(r"<html[^>]*>", dom)[0]
-    told = dict(re.findall(r'data-([a-z-]+)="([^"]*)"', root))
-    assert "error" not in told and told["state"] == "drawn", root
-    assert "decision" in told["first"] and "first layout" in told["first"], told
-    assert "gain seconds" in told["last"] and told["last"] != told["first"] and told["live"] == "polite", told
-    assert "gain seconds" in told["row"] and told["tip-gone"] == "true", told
-    assert set(told["gpus"].split(",")) == {told["gpu"]}, told
-    assert told["lead-redraws"] == "true", told
+    reported = dict(re.findall(r'data-([a-z-]+)="([^"]*)"', root))
+    assert "error" not in reported and reported["state"] == "drawn", root
+    assert "decision" in reported["first"] and "first layout" in reported["first"], reported
+    assert "gain seconds" in reported["last"] and reported["last"] != reported["first"] and reported["live"] == "polite", reported
+    assert "gain seconds" in reported["row"] and reported["tip-gone"] == "true", reported
+    assert set(reported["gpus"].split(",")) == {reported["gpu"]}, reported
+    assert reported["lead-redraws"] == "true", reported
     body = dom[:dom.index('id="figures"')]
     assert re.findall(r'<figure[^>]*data-forecast="(\d+)"', body) == [str(i) for i in range(SERVICE_COUNT)]
     for name in ("band", "median", "arrived"):

@@ -66,10 +66,10 @@ TEST(SizeReport, ShowsTheThreeFigures) {
 
 TEST(SizeReport, SaysWhatMustBeKnownBesideTheFigures) {
   const std::string page = render_size_report(sizes());
-  EXPECT_TRUE(
-      has(page,
-          "<p><b>static-even</b> not stable: with the seeds 1, 2, 3 alone, 3, 2, ? GPUs would do; how &lt;it&gt; "
-          "went; does not obey s.floor; SM counts are estimated</p>"));
+  EXPECT_TRUE(has(page,
+                  "<p><b>static-even</b> not stable: with each of the seeds 1, 2, 3 alone, 3, 2, ? GPUs would suffice; "
+                  "how &lt;it&gt; "
+                  "went; does not obey s.floor; SM counts are estimated</p>"));
   EXPECT_FALSE(has(page, "breaks the isolation"));
   study::SizeResult result = sizes();
   result.policies[1].at_answer->ignores = {{"s", ConstraintKind::kIsolation}};
@@ -79,7 +79,7 @@ TEST(SizeReport, SaysWhatMustBeKnownBesideTheFigures) {
   const std::string other = render_size_report(result);
   EXPECT_TRUE(has(other, "breaks the isolation"));
   EXPECT_TRUE(has(other, "≤ 5"));
-  EXPECT_TRUE(has(other, "more GPUs are not always better: 6 GPUs do not hold"));
+  EXPECT_TRUE(has(other, "more GPUs are not always better: 6 GPUs do not reach the target"));
 }
 
 TEST(SizeReport, WhatCannotRunIsNotZeroPercent) {

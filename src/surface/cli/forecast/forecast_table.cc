@@ -19,9 +19,9 @@ std::vector<std::string> score_row(const ModelScore& score) {
 
 std::string trace_line(const std::string& trace, const forecast::BacktestResult& result) {
   return fmt::format(
-      "{}: seconds {} to {}, forecast {} s ahead every {} s from {} points in time", trace,
+      "{}: seconds {} to {}; every {} s a forecast of the next {} s, {} forecasts in all", trace,
       with_separators(result.plan.from_second), with_separators(result.plan.from_second + result.plan.seconds - 1),
-      with_separators(result.plan.horizon), with_separators(result.plan.every), with_separators(result.origins));
+      with_separators(result.plan.every), with_separators(result.plan.horizon), with_separators(result.origins));
 }
 
 }  // namespace
@@ -38,7 +38,8 @@ std::string forecast_table(const std::string& trace, const forecast::BacktestRes
   }
   text += "\n" +
           wrapped(
-              "WAPE: errors of the median over arrivals. Pinball: mean loss of the 11 quantiles, in requests. "
+              "WAPE: sum of the errors of the median / sum of the arrivals. Pinball: mean loss of the 11 quantiles, in "
+              "requests. "
               "In a band: a count on the edge counts in proportion.") +
           "\n";
   return text;

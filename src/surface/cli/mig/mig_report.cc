@@ -139,7 +139,7 @@ std::string profiles_table(const GpuModel& model) {
   const std::string sms = fmt::format("{}{} SMs", model.sms, model.is_sms_unverified ? "?" : "");
   std::string text = fmt::format("{}: {}, {} MiB of memory", model.name, sms, model.memory_mib);
   if (!model.is_mig_capable()) {
-    text += ". It cannot be cut by MIG: the only profile is full, the whole GPU.\n";
+    text += ". It does not support MIG: its only profile is full, the whole GPU.\n";
   } else {
     text += fmt::format(", {} placement units, {} compute slices\n\n", model.units, model.compute_slices);
     std::vector<std::vector<std::string>> rows = {{"profile", "units", "starts", "max", "SMs", "memory MiB"}};
@@ -243,7 +243,7 @@ std::string sms_text(const GpuModel& model, const mig::State& state) {
 }
 
 std::string layouts_table(const GpuModel& model, const mig::Rules& rules, const std::vector<mig::State>& maximal) {
-  if (!model.is_mig_capable()) return model.name + " cannot be cut by MIG: it has no layouts.\n";
+  if (!model.is_mig_capable()) return model.name + " does not support MIG: it has no layouts.\n";
   const LayoutCounts counts = count_states(model, rules, maximal);
   std::string text =
       fmt::format("{}{}: {} legal states ({} multisets, {} sets of busy units), {} maximal layouts ({} multisets)\n\n",
@@ -298,7 +298,7 @@ std::string fits_json(const GpuModel& model, const mig::State& state, const mig:
 }
 
 std::string fits_table(const GpuModel& model, const mig::State& state, const mig::Rules& rules) {
-  if (!model.is_mig_capable()) return model.name + " cannot be cut by MIG: no instance fits on it.\n";
+  if (!model.is_mig_capable()) return model.name + " does not support MIG: no instance fits on it.\n";
   std::string text = fmt::format("{}, {}: units {}, {} free, fragmentation {:.2f}\n\n", model.name,
                                  state.empty() ? "empty" : mig::to_string(model, state), unit_strip(model, state),
                                  free_units(model, state), mig::fragmentation(model, state, rules));

@@ -88,7 +88,7 @@ TEST(MigProfilesReport, SaysThatAGpuCannotBeCut) {
   EXPECT_EQ(json["units"], 0);
   EXPECT_EQ(json["profiles"], ordered_json::array());
   EXPECT_EQ(json["full"]["sms"], 40);
-  EXPECT_THAT(*mig_profiles_report({.gpu = "T4"}), HasSubstr("cannot be cut by MIG: the only profile is full"));
+  EXPECT_THAT(*mig_profiles_report({.gpu = "T4"}), HasSubstr("does not support MIG: its only profile is full"));
 }
 
 TEST(MigProfilesReport, NamesTheOption) {
@@ -143,7 +143,7 @@ TEST(MigLayoutsReport, TableDrawsEachLayout) {
             "\n"
             "units: compute slices where an instance begins, - where it continues, . where nothing can be placed\n");
   EXPECT_THAT(*mig_layouts_report({.gpu = "H200"}), HasSubstr("places not confirmed: 1g.18gb, 2g.35gb"));
-  EXPECT_THAT(*mig_layouts_report({.gpu = "T4"}), HasSubstr("cannot be cut"));
+  EXPECT_THAT(*mig_layouts_report({.gpu = "T4"}), HasSubstr("does not support MIG"));
 }
 
 TEST(MigFitsReport, JsonHasTheAgreedKeysInOrder) {
@@ -155,7 +155,7 @@ TEST(MigFitsReport, JsonHasTheAgreedKeysInOrder) {
   EXPECT_EQ(json["free_units"], 3);
 }
 
-TEST(MigFitsReport, TellsWhatFitsOrThatNothingDoes) {
+TEST(MigFitsReport, ReportsWhatFitsOrThatNothingDoes) {
   const MigFitsOptions all = {.gpu = "RTX", .state = "1g.24gb+me@0,2g.48gb@6", .rules = all_profiles()};
   EXPECT_EQ(*mig_fits_report(all),
             "RTX-PRO-6000-Blackwell-96GB, 1g.24gb+me@0,2g.48gb@6: units 1--...2-----, 3 free, fragmentation 0.75\n"
@@ -166,7 +166,7 @@ TEST(MigFitsReport, TellsWhatFitsOrThatNothingDoes) {
             "1g.24gb-me   3\n");
   EXPECT_THAT(*mig_fits_report({.gpu = "A30", .state = "4g.24gb@0"}), HasSubstr("Nothing fits."));
   EXPECT_THAT(*mig_fits_report({.gpu = "A30", .state = "full@0"}), HasSubstr("units full, 0 free"));
-  EXPECT_THAT(*mig_fits_report({.gpu = "L40S", .state = ""}), HasSubstr("cannot be cut"));
+  EXPECT_THAT(*mig_fits_report({.gpu = "L40S", .state = ""}), HasSubstr("does not support MIG"));
 }
 
 TEST(MigFitsReport, RefusesIllegalStates) {

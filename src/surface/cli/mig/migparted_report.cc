@@ -123,7 +123,7 @@ Result<std::string> mig_export_report(const MigExportOptions& options) {
   const auto model = gpu_option(options.gpu);
   if (!model) return pass_on(model.error());
   if (!model->is_mig_capable())
-    return invalid("--gpu: wanted a GPU with MIG, found " + model->name + ", which cannot be cut");
+    return invalid("--gpu: wanted a GPU with MIG, found " + model->name + ", which does not support MIG");
   if (options.has_all_labels) {
     return "# Labels of " + model->name + "\n" + migparted::write_config_file(migparted::generated_configs(*model));
   }

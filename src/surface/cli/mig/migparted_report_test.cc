@@ -105,7 +105,7 @@ TEST(MigExportReport, RefusesBadOptions) {
   EXPECT_EQ(exported({.gpu = "A30", .state = "", .label = "a b"}),
             "error: --name: wanted 1 to 63 letters, digits, dots, dashes and underscores, found \"a b\"");
   EXPECT_EQ(exported({.gpu = "T4", .state = ""}),
-            "error: --gpu: wanted a GPU with MIG, found T4-16GB, which cannot be cut");
+            "error: --gpu: wanted a GPU with MIG, found T4-16GB, which does not support MIG");
   EXPECT_THAT(exported({.gpu = "A30", .state = "1g.6gb@0,1g.6gb@0"}), HasSubstr("error: --state: 1g.6gb@0"));
 }
 

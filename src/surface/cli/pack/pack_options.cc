@@ -50,10 +50,10 @@ Result<void> check_outputs(const PackArguments& arguments) {
   if (!arguments.check) return {};
   if (arguments.check->empty()) return invalid("--check: wanted a file, found an empty path");
   if (arguments.is_verifying || arguments.is_curing) {
-    return invalid("--check: wanted without --verify: it searches and replays nothing");
+    return invalid("--check: cannot be combined with --verify or --cure, as it neither searches nor replays");
   }
-  if (arguments.report) return invalid("--check: wanted without --report: it draws nothing");
-  if (arguments.from) return invalid("--check: wanted without --from: it searches nothing");
+  if (arguments.report) return invalid("--check: cannot be combined with --report, as it draws no page");
+  if (arguments.from) return invalid("--check: cannot be combined with --from, as it does not search");
   return {};
 }
 

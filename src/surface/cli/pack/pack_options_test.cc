@@ -77,12 +77,12 @@ TEST(PackOptions, WrongOnesAreNamed) {
          a.check = "p";
          a.is_verifying = true;
        },
-       "--check: wanted without --verify: it searches and replays nothing"},
+       "--check: cannot be combined with --verify or --cure, as it neither searches nor replays"},
       {[](auto& a) {
          a.check = "p";
          a.report = "out";
        },
-       "--check: wanted without --report: it draws nothing"},
+       "--check: cannot be combined with --report, as it draws no page"},
   };
   for (const BadOption& bad : cases) {
     PackArguments arguments = least();

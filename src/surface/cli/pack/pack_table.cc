@@ -60,7 +60,7 @@ std::string counted_nodes(std::int64_t nodes) { return counted(nodes, "node") + 
 std::string proof_text(const PackAnswer& answer) {
   const packing::PackResult& result = answer.result;
   const bool is_priced = answer.is_priced();
-  if (result.is_proven) return is_priced ? "proven: no mix is cheaper" : "proven: fewer cannot carry them";
+  if (result.is_proven) return is_priced ? "proven: no mix is cheaper" : "proven: fewer GPUs cannot serve them";
   const std::int64_t value = is_priced ? result.score.micro_usd_per_hour.value_or(0) : result.score.gpus;
   const std::string bound = is_priced ? dollars(result.bound) + " an hour" : with_separators(result.bound);
   return fmt::format("not proven: at least {} {} needed, a gap of {}. {} searched; --nodes N searches further", bound,
@@ -74,8 +74,8 @@ std::string headline_text(const PackAnswer& answer) {
   if (score.gpus == 0) return "0 GPUs, proven: no demand has a rate";
   const std::string gpus = gpus_text(answer);
   if (!answer.is_priced())
-    return fmt::format("{} {} {}; {}", gpus, score.gpus == 1 ? "carries" : "carry", demands, proof_text(answer));
-  return fmt::format("{} an hour ({}) carries {}; {}", dollars(score.micro_usd_per_hour.value_or(0)), gpus, demands,
+    return fmt::format("{} {} {}; {}", gpus, score.gpus == 1 ? "serves" : "serve", demands, proof_text(answer));
+  return fmt::format("{} an hour ({}) serves {}; {}", dollars(score.micro_usd_per_hour.value_or(0)), gpus, demands,
                      proof_text(answer));
 }
 
@@ -89,10 +89,13 @@ std::string refinement_text(const PackAnswer& answer) {
   const auto& free = result.score.largest_free;
   std::string text = answer.transition == nullptr ? "" : "with the fewest changes; ";
   text += "largest free slice: ";
-  text += free ? fmt::format("{} on GPU {}", place_text(answer, *free), free->gpu.index) : "none";
-  text += result.is_largest_free_proven ? " (proven: such plans leave none larger); " : " (not proven the largest); ";
+  const char* proven = result.is_largest_free_proven ? "proven" : "not proven";
+  text += free
+              ? fmt::format("{} on GPU {} ({} to be the largest); ", place_text(answer, *free), free->gpu.index, proven)
+              : fmt::format("none ({}); ", proven);
   return text + fmt::format("{} ({})", counted(result.score.slices, "slice"),
-                            result.is_slice_count_proven ? "proven the fewest then" : "not proven the fewest");
+                            result.is_slice_count_proven ? "proven to be the fewest for that free slice"
+                                                         : "not proven to be the fewest");
 }
 
 // GPUs

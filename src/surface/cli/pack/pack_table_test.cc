@@ -16,10 +16,10 @@ TEST(PackTable, ShowsGpusDemandsAndTheGap) {
   const packing::PackResult result = sample::result(problem);
   EXPECT_EQ(
       pack_table({.problem = problem, .result = result}),
-      "2 A30-24GB carry 3 demands; not proven: at least 1 is needed, a gap of 50.00 %. 12,345 nodes were searched; "
+      "2 A30-24GB serve 3 demands; not proven: at least 1 is needed, a gap of 50.00 %. 12,345 nodes were searched; "
       "--nodes N\n"
       "  searches further\n"
-      "largest free slice: 2g.12gb@2 on GPU 1 (not proven the largest); 4 slices (not proven the fewest)\n"
+      "largest free slice: 2g.12gb@2 on GPU 1 (not proven to be the largest); 4 slices (not proven to be the fewest)\n"
       "\n"
       "GPU  units  slices: model batch x processes\n"
       "0     112-  1g.6gb@0 bert 4x1, 1g.6gb@1 bert 4x1, 2g.12gb@2 shop/resnet 8x2\n"
@@ -39,8 +39,8 @@ TEST(PackTable, PricedAndReplayed) {
   const packing::PackResult result = sample::result(problem);
   const study::PackingReplay replay = sample::replay();
   EXPECT_EQ(pack_table({.problem = problem, .result = result, .replay = &replay}),
-            "$0.850000 an hour (1 A30-24GB, 1 T4-16GB) carries 3 demands; proven: no mix is cheaper\n"
-            "largest free slice: none (proven: such plans leave none larger); 4 slices (not proven the fewest)\n"
+            "$0.850000 an hour (1 A30-24GB, 1 T4-16GB) serves 3 demands; proven: no mix is cheaper\n"
+            "largest free slice: none (proven); 4 slices (not proven to be the fewest)\n"
             "\n"
             "GPU     model  units  slices: model batch x processes\n"
             "0    A30-24GB   112-  1g.6gb@0 bert 4x1, 1g.6gb@1 bert 4x1, 2g.12gb@2 shop/resnet 8x2\n"

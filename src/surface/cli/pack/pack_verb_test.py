@@ -286,7 +286,7 @@ class Pack(unittest.TestCase):
         self.assertEqual((run.returncode, run.stderr), (0, b""))
         self.assertEqual(sorted(path.name for path in (self.folder / "a").rglob("*")), ["b", "index.html"])
         page = (self.folder / "a/b/index.html").read_text()
-        self.assertIn("2 T4-16GB carry 1 demand: proven, fewer cannot.", page)
+        self.assertIn("2 T4-16GB serve 1 demand: proven, fewer cannot.", page)
         self.assertIn("&lt;i&gt;&amp;", page)
         for unwanted in ("<i>&", "{{", "<script", "http:", "https:", "src="):
             self.assertNotIn(unwanted, page)

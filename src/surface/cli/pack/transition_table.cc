@@ -24,16 +24,16 @@ std::string change_text(const Transition& transition) {
   if (transition.retuned > 0) text += fmt::format(", {} of those that stay retuned", transition.retuned);
   text += transition.is_fewest_proven
               ? "; proven: no such plan changes fewer"
-              : fmt::format("; not proven the fewest: at least {} are needed", transition.changes_bound);
+              : fmt::format("; not proven to be the fewest: at least {} are needed", transition.changes_bound);
   return text;
 }
 
 /// The guarantee during the transition, and what it costs.
 std::string way_text(const Transition& transition) {
-  std::string text = "No demand falls below its new rate, or below what it had, at any step";
-  if (transition.temporary > 0) text += fmt::format("; {} for a while only", slices_word(transition.temporary));
+  std::string text = "At no step does a demand fall below its new rate, or below its previous one if that is less";
+  if (transition.temporary > 0) text += fmt::format("; {} only temporarily", slices_word(transition.temporary));
   if (transition.spare_gpus > 0) {
-    text += fmt::format("; {} more GPU{} needed for a while", transition.spare_gpus,
+    text += fmt::format("; {} more GPU{} needed temporarily", transition.spare_gpus,
                         transition.spare_gpus == 1 ? " is" : "s are");
   }
   return text + ".";
@@ -56,7 +56,7 @@ std::string gpus_that_change(const Transition& transition) {
     if (gpu.target && *gpu.target != i) renumbered.push_back(fmt::format("{} is {}", i, *gpu.target));
   }
   std::string text =
-      numbers_text("added", added) + numbers_text("released", released) + numbers_text("for a while", spare);
+      numbers_text("added", added) + numbers_text("released", released) + numbers_text("temporary", spare);
   if (!renumbered.empty()) text += fmt::format("In the new plan GPU {}.", fmt::join(renumbered, ", "));
   return text;
 }
@@ -70,7 +70,7 @@ std::vector<std::string> step_cells(const PackingProblem& problem, const Transit
   return {fmt::format("{}", index + 1), std::string(word_of(step.kind)), fmt::format("{}", slice.gpu.index),
           fmt::format("{}@{}", profile_name(model, slice.profile), slice.start),
           fmt::format("{} {}x{}{}", wrapped(name, std::string::npos - 1), step.slice.batch, step.slice.processes,
-                      step.is_temporary ? " (for a while)" : "")};
+                      step.is_temporary ? " (temporary)" : "")};
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ std::string gain_text(const planner::ReasonedStep& reasoned) {
 
 PlanRow step_row(const Scenario& scenario, const PlanRecord& record, const planner::ReasonedStep& reasoned) {
   const planner::Step& step = reasoned.step;
-  const bool is_held = step.piece.service != planner::kNobody;
+  const bool is_held = step.piece.service != planner::kNoService;
   const std::string role = !is_held ? "" : step.piece.use == planner::kRetraining ? "retraining" : "inference";
   return {fmt::format("{}", record.acts_at.second() + step.slot),
           fmt::format("{}", step.gpu),
@@ -120,19 +120,22 @@ std::string plan_table(const Scenario& scenario, const codec::PlanAnswer& answer
     is_head = false;
   }
   if (!answer.shares.empty()) add_shares(text, scenario, answer, has_colour);
-  text += fmt::format("\nobjective {:.6g}, bound {:.6g}: {}; {} nodes\n", record.answer.objective, record.answer.bound,
-                      gap == 0 ? std::string("proven") : fmt::format("at most {:.3g} % better is possible", 100 * gap),
-                      with_separators(record.answer.nodes));
+  text +=
+      fmt::format("\nobjective {:.6g}, bound {:.6g}: {}; {} nodes\n", record.answer.objective, record.answer.bound,
+                  gap == 0 ? std::string("proven") : fmt::format("a better plan can gain at most {:.3g} %", 100 * gap),
+                  with_separators(record.answer.nodes));
   text += remarks_on(answer.reasons);
   if (record.unmet_floors) text += wrapped(unmet_floors_text(scenario, *record.unmet_floors)) + "\n";
   const std::string unit = scenario.objective == Objective::kServices
                                ? "seconds in which every service is answered in time with full accuracy"
-                               : "answers in time, each by its accuracy";
-  text += wrapped(
-              "gain: the loss of objective in the best plan found without that step (for a slice that is kept: its "
-              "contribution); cost: the loss due to the duration and price of the changes of its GPU; unit: " +
-              unit) +
-          "\n";
+                               : "answers in time, weighted by accuracy";
+  text +=
+      wrapped(
+          "gain: how much the objective falls in the best plan found without that step (for a slice that is kept: its "
+          "contribution); cost: what the duration and the price of the changes of its GPU take from the objective; "
+          "unit: " +
+          unit) +
+      "\n";
   if (answer.solve_ms) text += fmt::format("solved in {:.2f} ms", *answer.solve_ms);
   if (answer.reasons_ms) text += fmt::format(", reasons computed in {:.0f} ms\n", *answer.reasons_ms);
   return text;

@@ -89,8 +89,8 @@ class Plan(unittest.TestCase):
         answer = self.answer(EXAMPLE / "scenario.yaml", "--at", 300)
         self.check(answer)
         standing = {(0, 4), (0, 0), (0, 2), (1, 4), (1, 0)}
-        told = {(action["gpu"], action["start"]) for action in answer["actions"] if action["type"] in ("keep", "destroy", "assign")}
-        self.assertLessEqual(standing, told)
+        reported = {(action["gpu"], action["start"]) for action in answer["actions"] if action["type"] in ("keep", "destroy", "assign")}
+        self.assertLessEqual(standing, reported)
         self.assertGreater(answer["promised_gain"], 0)
         self.assertTrue([action for action in answer["actions"] if action["type"] != "keep"])
         self.assertNotIn("services", answer)
@@ -247,7 +247,7 @@ class Plan(unittest.TestCase):
         table = plan(path, "--at", 250).stdout.decode()
         self.assertIn("not all floors can be met: a.floor and b.floor cannot all be met", table)
 
-    def test_bad_input_is_told_and_nothing_is_printed(self):
+    def test_bad_input_is_reported_and_nothing_is_printed(self):
         path = self.scenario(20)
         for arguments, wanted in [((path, "--at", "soon"), "--at"), ((path, "--at", 300), "before the end of the run"),
                                   ((self.folder / "none.yaml", "--at", 0), "none.yaml"),

@@ -26,7 +26,7 @@ std::optional<double> goodput_of(const PolicyResult& policy, Objective objective
 
 std::vector<Row> head_rows(Objective objective) {
   const std::string over = objective == Objective::kServices ? "(mean)" : "(requests)";
-  return {{"", "goodput", "worst", "share", "requests", "p50", "p99", "GPU-", "cost", "cost a", "SM-time, %", ""},
+  return {{"", "goodput", "worst", "share", "requests", "p50", "p99", "GPU-", "cost", "cost /", "SM-time, %", ""},
           {"policy", over, "service", "in time", "in time", "ms", "ms", "hours", "", "million", "alloc>busy>eff",
            "changes"}};
 }

@@ -23,7 +23,7 @@ TEST(ReplayTable, IsAlignedAndSaysWhatIsMissing) {
   EXPECT_EQ(replay_table(sample::result(), {}),
             R"(dir/scenario.yaml: 1,200 s simulated, 1,234,567 requests, seed 7; the fleet costs $2.4487
 
-              goodput    worst    share   requests   p50  p99   GPU-     cost   cost a      SM-time, %
+              goodput    worst    share   requests   p50  p99   GPU-     cost   cost /      SM-time, %
 policy         (mean)  service  in time    in time    ms   ms  hours           million  alloc>busy>eff  changes
 shared         0.7000   0.1000   90.00%  1,111,111  12.3  180  0.667  $2.4487  $2.2038   100 > 62 > 50        4
 static-best*        -        -        -          0     -    -      0        -        -       0 > 0 > 0        0

@@ -48,7 +48,8 @@ namespace berth::cli::sample {
 
   study::PolicySize paris;
   paris.name = "paris";
-  paris.infeasible = "no count up to 4 GPUs keeps every share; best: 50.00% of s in time, with 4 GPUs";
+  paris.infeasible =
+      "no count up to 4 GPUs reaches the target for every service; best: 50.00% of s in time, with 4 GPUs";
   paris.is_smallest_proven = true;
   paris.tried = {{.gpus = 4, .holds = false, .seeds = {trial(1, 2, false)}}};
 

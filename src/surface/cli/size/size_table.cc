@@ -25,7 +25,7 @@ using SizeRow = std::vector<std::string>;
 std::string starred_name(const PolicySize& policy) { return policy.name + (policy.is_hindsight ? "*" : ""); }
 
 std::string opening_line(const study::SizeResult& result) {
-  return fmt::format("{}: how many {} keep {} of each service's requests in time; {} s simulated, {} {}, at most {}",
+  return fmt::format("{}: how many {} answer {} of each service's requests in time; {} s simulated, {} {}, at most {}",
                      result.scenario, result.gpu_model, (result.options.attainment * Decimal(100)).to_string() + "%",
                      with_separators(result.simulated_seconds), result.options.seeds.size() == 1 ? "seed" : "seeds",
                      fmt::join(result.options.seeds, ", "), study::counted_gpus(result.options.gpus_max));
@@ -206,7 +206,7 @@ std::string size_table(const study::SizeResult& result, bool has_colour) {
   text += "\n" + wrapped(study::size_headline(result)) + "\n\n";
   text += ideas_text(result);
   for (const std::string& line : size_remarks(result)) text += wrapped(line) + "\n";
-  text += "counts tried, with the smallest share in time of a service (ok: kept with every seed):\n";
+  text += "counts tried, with the share in time of the worst service (ok: the target is reached with every seed):\n";
   for (const PolicySize& policy : result.policies) text += wrapped(tried_line(policy)) + "\n";
   text += styled_line(has_colour, "2", "Figures are of the first seed. More: --format json, --report DIR (a page)");
   return text;

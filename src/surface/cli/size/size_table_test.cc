@@ -15,7 +15,7 @@ TEST(SizeTable, ComparesAndSaysWhatIsMissing) {
   study::SizeResult result = sample::sizes();
   result.scenario = "s.yaml";
   EXPECT_EQ(size_table(result, false),
-            "s.yaml: how many A100-80GB keep 99% of each service's requests in time; 1,200 s simulated, seeds 1, 2, "
+            "s.yaml: how many A100-80GB answer 99% of each service's requests in time; 1,200 s simulated, seeds 1, 2, "
             "at most 4 GPUs\n"
             R"(
                                cost vs  cost vs      SM-time, %  effective  effective  worst share  goodput
@@ -30,12 +30,12 @@ shared needs 4 GPUs (smallest of those tried; 2 counts below not tried), the few
 
 * works in hindsight: it knows the whole trace beforehand
 shared: smallest of those tried; 2 counts below not tried
-whole: not stable: with the seeds 1, 2 alone, 2, 3 GPUs would do
-paris: no count up to 4 GPUs keeps every share; best: 50.00% of s in time, with 4 GPUs
+whole: not stable: with each of the seeds 1, 2 alone, 2, 3 GPUs would suffice
+paris: no count up to 4 GPUs reaches the target for every service; best: 50.00% of s in time, with 4 GPUs
 shared: MPS
 not obeyed by whole: s.floor
 whole: SM counts of 3g.40gb are estimated
-counts tried, with the smallest share in time of a service (ok: kept with every seed):
+counts tried, with the share in time of the worst service (ok: the target is reached with every seed):
 shared  3: 98.99%, 4: 99.00% ok
 whole  1: cannot run, 2: 50.00%, 3: 100.00% ok
 paris  4: 50.00%
@@ -58,7 +58,7 @@ whole GPUs                <=4      $14.6920          -       99.50%
 + slices*                   3      $11.0190  -1 (-25%)            -
 + forecasts               <=4      $14.6920  +1 (+25%)       99.50%
 + none                      -             -          -            -
-none: no count up to 4 GPUs keeps every share; best: 50.00% of s in time, with 4 GPUs
+none: no count up to 4 GPUs reaches the target for every service; best: 50.00% of s in time, with 4 GPUs
 )"),
             std::string::npos)
       << text;

@@ -11,7 +11,8 @@ namespace berth::cli {
 namespace {
 
 constexpr const char* kSizeHelp =
-    "Finds by replay how many GPUs a scenario needs under each policy for every service's share in time.";
+    "Finds, by replay, how many GPUs a scenario needs under each policy so that every service reaches its target share "
+    "of answers in time.";
 
 constexpr const char* kSizeExamples = R"(Examples:
   berth size scenario.yaml --attainment 0.99
@@ -31,7 +32,7 @@ void add_size_verb(CLI::App& app, VerbContext& context) {
                    "The scenario file; its fleet has one GPU model, whose count is searched")
       ->required();
   verb->add_option("--attainment", words->attainment,
-                   "Share of its requests that each service answers in time, as 0.99")
+                   "Share of its requests that each service must answer in time, such as 0.99")
       ->type_name("SHARE")
       ->required();
   verb->add_option("--policies", words->policies, "Which policies, such as shared,whole; default: all but fixed")
@@ -40,7 +41,8 @@ void add_size_verb(CLI::App& app, VerbContext& context) {
   verb->add_option("--seeds", words->seed_count, "How many seeds (1, 2, ..) must agree")
       ->type_name("K")
       ->capture_default_str();
-  verb->add_flag("--ideas", words->has_ideas, "Also show what slices, operating points and the like save, one by one");
+  verb->add_flag("--ideas", words->has_ideas,
+                 "Also show how many GPUs slices, operating points and further features save, added one by one");
   verb->add_option("--set", words->parameters, "A policy's parameter (docs/policies.md), may be repeated")
       ->type_name("POLICY.NAME=VALUE")
       ->allow_extra_args(false);

@@ -149,7 +149,7 @@ class Size(unittest.TestCase):
                     self.assertEqual([tried["gpus"] for tried in policy["tried"]],
                                      list(range(1, min(known + 1, gpus_max) + 1)))
         text = berth("size", scenario, *options).stdout.decode()
-        self.assertIn("paris: more GPUs are not always better: 8 GPUs do not hold", text)
+        self.assertIn("paris: more GPUs are not always better: 8 GPUs do not reach the target", text)
 
     def test_isolation_comes_before_savings(self):
         scenario = self.made_up(2, ", isolation: gpu")
@@ -193,7 +193,8 @@ class Size(unittest.TestCase):
                 ([scenario, "--attainment", "0.9", "--max-gpus", "0"], "--max-gpus: wanted"),
                 ([scenario, "--attainment", "0.9", "--seeds", "0"], "--seeds: wanted"),
                 ([scenario, "--attainment", "0.9", "--format", "csv"], "--format: wanted table or json"),
-                ([mixed, "--attainment", "0.9"], "fleet: wanted one GPU model, to count it; found A100-80GB and A30-24GB"),
+                ([mixed, "--attainment", "0.9"],
+                 "fleet: wanted a single GPU model, whose count is searched; found A100-80GB and A30-24GB"),
                 ([broken, "--attainment", "0.9"], "broken.yaml:1:8: berth: wanted"),
                 ([self.folder / "no.yaml", "--attainment", "0.9"], "no.yaml")):
             run = berth("size", *arguments, "--report", report)

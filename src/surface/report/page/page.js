@@ -170,7 +170,7 @@
     p99: ["p99", "ms", plainCell(significant), function (f) { return f.p99; }],
     hours: ["GPU-hours", "", plainCell(significant), function (f) { return f.gpu_seconds / 3600; }],
     cost: ["Cost", "", plainCell(dollars), function (f) { return f.cost; }],
-    million: ["Cost", "a million in time", plainCell(dollars), function (f) { return f.cost_per_million; }],
+    million: ["Cost", "per million in time", plainCell(dollars), function (f) { return f.cost_per_million; }],
     funnel: ["SM-time", "allocated \u203a busy \u203a effective", funnelCell, function (f) { return f; }],
     changes: ["Changes", "", plainCell(whole), function (f) { return f.changes; }]
   };
@@ -230,14 +230,14 @@
   // ---- Goodput against the bound ------------------------------------------------------------------------------------
 
   function drawBound() {
-    var told = ran.filter(function (p) { return p.bound && !isAbsent(objectiveOf(p)); }), bound = page.bound;
-    if (!bound || isAbsent(bound.any) || told.length === 0) return;
+    var reported = ran.filter(function (p) { return p.bound && !isAbsent(objectiveOf(p)); }), bound = page.bound;
+    if (!bound || isAbsent(bound.any) || reported.length === 0) return;
     d3.select("#against-bound").attr("hidden", null);
     var apart = !isAbsent(bound.unshared) && bound.any - bound.unshared >= 0.0005;
     d3.select("#bound-lead").text("No policy can exceed " + ratio(bound.any) + " on these arrivals (line)" +
       (apart ? "; none that gives each slice to one service at a time can exceed " + ratio(bound.unshared) + " (dashed line)" : "") +
       ". Over the whole run, " + (page.objective === "services" ? "mean of services." : "over all requests."));
-    var least = d3.min(told, objectiveOf), low = Math.max(0, Math.floor((least - 0.25 * (bound.any - least) - 0.005) * 20) / 20);
+    var least = d3.min(reported, objectiveOf), low = Math.max(0, Math.floor((least - 0.25 * (bound.any - least) - 0.005) * 20) / 20);
     var list = d3.select("#bound").html(""), lines = (apart ? [bound.unshared] : []).concat(bound.any);
     function track(row, height) {
       var width = Math.max(160, Math.floor(row.node().clientWidth) || 160);
@@ -249,13 +249,13 @@
     function line(svg, name, x1, x2, y1, y2) {
       svg.append("line").attr("class", name).attr("x1", x1).attr("x2", x2).attr("y1", y1).attr("y2", y2);
     }
-    told.forEach(function (policy) {
+    reported.forEach(function (policy) {
       var value = objectiveOf(policy), row = list.append("div").attr("class", "reach").attr("data-reach", policy.name).classed("best", policy === bestOf());
       row.append("b").text(policy.name + (policy.hindsight ? " *" : ""));
       row.append("span").attr("class", "value").text(ratio(value));
       var box = track(row, 26), limit = policy.shares || !apart ? bound.any : bound.unshared;
       line(box.svg, "reached", box.x(low), box.x(value), 13, 13);
-      if (limit > value) line(box.svg, "lacking", box.x(value), box.x(limit), 13, 13);
+      if (limit > value) line(box.svg, "missing", box.x(value), box.x(limit), 13, 13);
       lines.forEach(function (at, i) { line(box.svg, "limit" + (apart && i === 0 ? " unshared" : ""), box.x(at), box.x(at), 0, 26); });
       box.svg.append("circle").attr("cx", box.x(value)).attr("cy", 13).attr("r", 5);
       row.append("span").attr("class", "words").text(policy.bound);
@@ -352,7 +352,7 @@
   function drawLoad(policy) {
     var count = policy.timeline.capacity.length;
     d3.select("#load-lead").text("Requests per second that arrive (filled, the tenant's colour) and that the slices serving them can process (line)." +
-      " Red: more than fits." + (count < page.services.length ? " The first " + count + " of " + page.services.length + " services are shown." : ""));
+      " Red: arrivals above the capacity." + (count < page.services.length ? " The first " + count + " of " + page.services.length + " services are shown." : ""));
     var grid = d3.select("#load").html("");
     policy.timeline.capacity.forEach(function (capacity, i) { drawServiceLoad(grid, policy, i, capacity); });
   }
@@ -405,7 +405,7 @@
     function has(state) { return policy.timeline.spans.some(function (s) { return s[4] === state; }); }
     if (has("retraining")) entry("retraining", "var(--muted)", "url(#hatch)");
     if (policy.timeline.spans.some(function (s) { return s[4] === "idle" && s[5].length > 0; })) {
-      entry("held, nothing to do", "color-mix(in srgb, var(--muted) 35%, var(--card))");
+      entry("owned, idle", "color-mix(in srgb, var(--muted) 35%, var(--card))");
     }
     if (has("changing")) entry("changing", "var(--changing)");
     entry("free", "var(--idle)");
@@ -483,12 +483,12 @@
       }).on("blur", function () { hideTip(); chosen = -1; drawn.classed("held", false); });
   }
   function tipOfMark(mark, at) {
-    var rows = [], told = mark.of.slice(0, 3);
-    told.forEach(function (d) {
+    var rows = [], reported = mark.of.slice(0, 3);
+    reported.forEach(function (d) {
       rows.push([clock(d.at), stepsText(d.it[4], 6)], ["why", d.it[2]]);
       if (d.it[3].length) rows.push(["", numbersText(d.it[3])]);
     });
-    if (mark.of.length > told.length) rows.push(["", "and " + (mark.of.length - told.length) + " more: see the list below"]);
+    if (mark.of.length > reported.length) rows.push(["", "and " + (mark.of.length - reported.length) + " more: see the list below"]);
     showTip(plural(mark.of.length, "decision"), rows, at);
   }
 
@@ -564,7 +564,7 @@
     var slice = step[1] + " at " + step[2], names = step[3].map(function (s) { return page.services[s].name; }).join(", ");
     var how = step[4] ? " (" + step[4] + ")" : "";
     if (step[0] === "destroy") return "destroys " + slice;
-    if (step[0] === "create") return "cuts " + slice + (names ? " for " + names + how : "");
+    if (step[0] === "create") return "creates " + slice + (names ? " for " + names + how : "");
     return names ? "gives " + slice + " to " + names + how : "takes " + slice + " from its holder";
   }
   function stepsText(steps, most) {
