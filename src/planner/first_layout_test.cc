@@ -66,7 +66,7 @@ TEST(FirstLayout, BetteringNeverLosesAndStaysSound) {
 }
 
 TEST(FirstLayout, RoomIsLeftWhereTheWindowGainsByIt) {
-  constexpr int kSeeds = berth::testing::by_build(12, 2);
+  constexpr int kSeeds = berth::testing::by_build(12, 3);
   int better = 0;
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     SCOPED_TRACE(seed);
