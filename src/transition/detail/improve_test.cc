@@ -69,7 +69,7 @@ TEST(Improve, GivesTheSameAnswerTwice) {
 TEST(Improve, TheSearchOfAFewGpusAtATimeFindsBetterPlans) {
   int judged = 0;
   int better = 0;
-  for (const std::uint64_t seed : berth::testing::case_seeds(berth::testing::by_build(60, 25))) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(berth::testing::by_build(60, 40))) {
     const auto drawn = TransitionGenerator(seed, {.demands_max = 10, .gpus_max = 24}).draw();
     if (!drawn) continue;
     SCOPED_TRACE("seed " + std::to_string(seed));
