@@ -55,7 +55,7 @@ RetrainingTerms retraining_terms(const ServiceSpec& service, const Moment& momen
   // The value of progress 1 at the end of the window: the better answers until the next due time, minus those lost in
   // the remaining work. Linear in the progress, so that a retraining longer than the window is worthwhile, too.
   double load = 0;
-  const auto tail = static_cast<std::size_t>(moment.slots * moment.samples);
+  const auto tail = static_cast<std::size_t>(moment.slots) * static_cast<std::size_t>(moment.samples);
   for (int sample = 0; sample < moment.samples; ++sample) {
     load += terms.loads[tail + static_cast<std::size_t>(sample)] / moment.samples;
   }
@@ -122,8 +122,9 @@ std::vector<char> frozen_slots(const Scenario& scenario, const Moment& moment) {
   if (scenario.frozen.empty()) return frozen;
   for (const SlotIndex slot : Indices<SlotIndex>(moment.slots)) {
     const Instant at = moment.begins + Micros::seconds(slot);
-    frozen.push_back(std::ranges::any_of(
-        scenario.frozen, [&](const FrozenWindow& window) { return window.from <= at && at < window.until; }));
+    const bool is_frozen = std::ranges::any_of(
+        scenario.frozen, [&](const FrozenWindow& window) { return window.from <= at && at < window.until; });
+    frozen.push_back(is_frozen ? 1 : 0);
   }
   return frozen;
 }
@@ -131,7 +132,7 @@ std::vector<char> frozen_slots(const Scenario& scenario, const Moment& moment) {
 }  // namespace
 
 double floor_rate(const Outlook& outlook, const Moment& moment, double attainment) {
-  const auto count = static_cast<std::size_t>(moment.slots * moment.samples);
+  const auto count = static_cast<std::size_t>(moment.slots) * static_cast<std::size_t>(moment.samples);
   double total = 0;
   double largest = 0;
   for (std::size_t i = 0; i < count; ++i) {

@@ -106,7 +106,7 @@ class TransitionGenerator {
                                                      .profile = profile_name(model, profile),
                                                      .batch = batch,
                                                      .processes = chance(6) ? 4 : 1,
-                                                     .requests_per_second = Decimal(size * from(2, 5), 2),
+                                                     .requests_per_second = Decimal(std::int64_t{size} * from(2, 5), 2),
                                                      .latency_ms = Decimal(chance(6) ? 60 : 10)});
     }
   }
