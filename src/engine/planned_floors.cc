@@ -81,13 +81,11 @@ Finding ask_moment(const MomentQuestion& question, std::span<const ConstraintId>
     problem.is_frozen.clear();
     problem.floors_from = planner::SlotIndex(0);
   }
-  // In a fleet a proof is often much quicker than the search for a plan.
-  if (problem.gpus.size() > 1 && planner::is_floor_shortage_proven(problem)) return Finding::kCannotBeMet;
+  // This proof is much quicker than a search, and a fleet's search rarely proves that there is no schedule.
+  if (planner::is_floor_shortage_proven(problem)) return Finding::kCannotBeMet;
   const planner::Answer answer = planner::solve(problem, {.nodes_max = question.nodes_max, .gap = 0});
   if (!answer.is_infeasible && !answer.misses_floors) return Finding::kCanBeMet;
-  // A fleet's search proves a bound of the objective, rarely that there is no schedule.
-  const bool is_proven = answer.is_infeasibility_proven || planner::is_floor_shortage_proven(problem);
-  return is_proven ? Finding::kCannotBeMet : Finding::kNotDecided;
+  return answer.is_infeasibility_proven ? Finding::kCannotBeMet : Finding::kNotDecided;
 }
 
 ConflictSearchResult find_moment_conflict(const MomentQuestion& question) {

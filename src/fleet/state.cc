@@ -67,10 +67,7 @@ bool can_begin(const Terms& terms, GpuIndex gpu, const Piece& piece) {
   const ModelTerms& model = terms.model_of(gpu);
   const Rates& rates = model.rates[idx(model.sites[idx(piece.site)].kind)][idx(piece.service)];
   if (piece.use != kRetraining) return rates.requests_per_second[idx(piece.use)] > 0;
-  const ServiceTerms& service = terms.problem.services[idx(piece.service)];
-  if (!service.retraining || service.retrains_elsewhere || rates.retraining_slots <= 0) return false;
-  const auto is_pin = [&](const PinnedSite& pin) { return pin.site == piece.site; };
-  return may_be_stale(service) || std::ranges::any_of(terms.problem.gpus[idx(gpu)].pins, is_pin);
+  return may_begin_to_retrain(terms.problem.gpus[idx(gpu)], terms.problem.services[idx(piece.service)], rates, piece);
 }
 
 /// What may stay on a pinned site: the wanted piece, what stands, or the largest rate.

@@ -200,6 +200,14 @@ TEST(OneGpu, FindsTheBestOfAllWaysOn) {
   EXPECT_GT(changing, kSeeds / 4);
 }
 
+TEST(OneGpu, MayRetrainLaterWhereProgressIsKeptWhenItIsDue) {
+  // A retraining that moves to another slice is done exactly when the next is due, and so fresh for the rest.
+  const Problem problem = testing::one_gpu_of_tiny(133964873633431);
+  const std::optional<Answer> truth = testing::Exhaustive(problem, 3'000'000).solve();
+  ASSERT_TRUE(truth.has_value());
+  expect_proven(solved(problem), truth->objective);
+}
+
 TEST(OneGpu, AgreesWithTheExhaustiveSearch) {
   constexpr int kSeeds = berth::testing::by_build(60, 15);
   int known = 0;

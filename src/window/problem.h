@@ -55,6 +55,7 @@
 ///   destroyed.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -163,6 +164,15 @@ struct ServiceTerms {
 /// Whether the model of a service is stale in some slot of the window, so that progress can count.
 [[nodiscard]] inline bool may_be_stale(const ServiceTerms& service) {
   return service.retraining && (service.retraining->is_stale || !service.retraining->due_slots.empty());
+}
+
+/// Whether a retraining piece may begin on a GPU as far as rates, its model and the pins of its site go. Requires: a
+/// retraining piece of the service, on a kind of slice with these rates.
+[[nodiscard]] inline bool may_begin_to_retrain(const GpuTerms& gpu, const ServiceTerms& service, const Rates& rates,
+                                               const Piece& piece) {
+  if (!service.retraining || service.retrains_elsewhere || rates.retraining_slots <= 0) return false;
+  const auto is_its_pin = [&](const PinnedSite& pin) { return pin.site == piece.site && pin.service == piece.service; };
+  return may_be_stale(service) || std::ranges::any_of(gpu.pins, is_its_pin);
 }
 
 struct Problem {

@@ -136,10 +136,7 @@ bool ChangeBound::may_lose_by_done(const Wish& wish, ServiceIndex service, bool 
   if (case_.loses_by_done[service] == 0) return false;
   if (wish.shares[service].retraining_kind < 0 && case_.standing_progress[service] <= 0) return false;
   if (was_open && !state.is_open()) return true;
-  const auto& retraining = case_.problem.services[service].retraining;
-  if (!retraining) return false;
-  const auto due = std::ranges::upper_bound(retraining->due_slots, wish.slot);
-  return due != retraining->due_slots.end() && *due <= end;
+  return case_.is_due_within(service, wish.slot, end);
 }
 
 /// Sets when each service's pieces are ready; gives the slot in which all are.

@@ -20,7 +20,22 @@ namespace {
 
 constexpr int kPlacingsMax = 40;  // of one change
 
-/// The bound of the label that a placing leads to; nothing where it is not allowed.
+/// Whether a model would be done when all is ready if its slice were handed over, and is not because it is created. The
+/// bound of the change takes it for done, which is worth no less, but can have the lower bound.
+bool is_done_only_without_creating(const SearchState& state, const Label& child) {
+  const Problem& problem = state.gpu_case.problem;
+  const int more_slots = slots_of_seconds(problem.plumbing_seconds + problem.create_seconds + problem.destroy_seconds) -
+                         slots_of_seconds(problem.plumbing_seconds);
+  for (const ServiceIndex service : Indices<ServiceIndex>(state.services())) {
+    const KindIndex kind = state.labels.share_of(child, service).retraining_kind;
+    const ModelState model = state.labels.state_of(child, service);
+    if (kind < 0 || !model.is_open()) continue;
+    if (model.progress + more_slots * state.gpu_case.progress_rate(service, kind) >= kDone) return true;
+  }
+  return false;
+}
+
+/// The bound of the label that a placing leads to; nothing where it is not allowed, or cannot be compared.
 std::optional<double> bound_of_placing(SearchState& state, SlotIndex t, const Configuration& to) {
   const ArrangementIndex number = state.arrangements.number_of(to);
   const Label& root = state.labels[LabelIndex(0)];
@@ -28,6 +43,10 @@ std::optional<double> bound_of_placing(SearchState& state, SlotIndex t, const Co
   const Labels::Mark before = state.labels.mark();
   const std::optional<Label> child = state.labels.change(root, number, t);
   if (!child) return std::nullopt;
+  if (is_done_only_without_creating(state, *child)) {
+    state.labels.undo(before);
+    return std::nullopt;
+  }
   const bool is_last = child->ready == state.gpu_case.end();
   const double bound =
       is_last ? child->value + state.labels.tail_of(*child) : state.bound.of(*child, child->ready, true, kNever);

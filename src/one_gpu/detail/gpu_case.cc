@@ -50,6 +50,13 @@ GpuCase::GpuCase(const Problem& whole)
   }
 }
 
+bool GpuCase::is_due_within(ServiceIndex service, SlotIndex after, SlotIndex until) const {
+  const std::optional<RetrainingTerms>& retraining = problem.services[service].retraining;
+  if (!retraining) return false;
+  const auto due = std::ranges::upper_bound(retraining->due_slots, after);
+  return due != retraining->due_slots.end() && *due <= until;
+}
+
 double GpuCase::outside_progress(ServiceIndex service, SlotIndex slot) const {
   const std::vector<double>& outside = problem.services[service].outside_progress;
   return (outside.empty() ? 0 : outside[slot]) + standing_progress[service];

@@ -39,6 +39,9 @@ struct GpuCase {
   /// Whether pieces with this rate keep the floor of the service.
   [[nodiscard]] bool keeps_floor(ServiceIndex service, double rate) const;
 
+  /// Whether a retraining of the service becomes due in the slots (after, until].
+  [[nodiscard]] bool is_due_within(ServiceIndex service, SlotIndex after, SlotIndex until) const;
+
   /// The most progress in a slot that no piece of a plan makes: from elsewhere, and from an existing piece here
   /// although the service retrains elsewhere.
   [[nodiscard]] double outside_progress(ServiceIndex service, SlotIndex slot) const;

@@ -96,6 +96,8 @@ double ShareOptions::value_with(const Label& label, ServiceIndex service, const 
   value += advance(case_, {.service = service, .bundle = common, .progress_rate = rate}, trains_from, end, state);
   // Whether sooner done is better cannot be said here.
   if (was_open && !state.is_open()) return now;
+  const bool makes_progress = share.retraining_kind >= 0 || case_.standing_progress[service] > 0;
+  if (makes_progress && case_.loses_by_done[service] != 0 && case_.is_due_within(service, t, end)) return now;
   const RoomIndex room = room_of(service, share);
   const PriceSums& sums = prices.sums();
   return value - (sums.before(end)[room] - sums.before(t)[room]) + prices.from(service, end, share.bundle, state);

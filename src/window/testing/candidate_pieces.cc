@@ -20,11 +20,7 @@ bool agrees_with_pins(const Problem& problem, GpuIndex gpu, const Piece& piece) 
 bool is_useful(const Problem& problem, GpuIndex gpu, const Piece& piece) {
   const Rates& rates = rates_of(problem, gpu, piece);
   if (piece.use != kRetraining) return rates.requests_per_second[static_cast<std::size_t>(piece.use)] > 0;
-  const ServiceTerms& service = problem.services[piece.service];
-  if (!service.retraining || service.retrains_elsewhere || rates.retraining_slots <= 0) return false;
-  const bool is_pinned =
-      std::ranges::any_of(problem.gpus[gpu].pins, [&](const PinnedSite& pin) { return pin.site == piece.site; });
-  return may_be_stale(service) || is_pinned;
+  return may_begin_to_retrain(problem.gpus[gpu], problem.services[piece.service], rates, piece);
 }
 
 std::vector<CandidatePiece> pieces_that_may_begin(const Problem& problem, GpuIndex gpu) {
