@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <variant>
 
 #include "base/instant.h"
 #include "domain/slice.h"
+#include "domain/solution.h"
 
 namespace berth {
 
@@ -24,12 +26,14 @@ struct ServiceSecond {
 /// A slice is created and works for its holders.
 struct SliceReady {
   Slice slice;
+  std::uint64_t assignment = 0;  ///< StandingSlice::assignment of these holders; of others it is no news
   friend bool operator==(const SliceReady&, const SliceReady&) = default;
 };
 
 /// A slice is gone.
 struct SliceGone {
   Slice slice;
+  std::uint64_t generation = 0;  ///< StandingSlice::generation
   friend bool operator==(const SliceGone&, const SliceGone&) = default;
 };
 
@@ -45,9 +49,18 @@ struct RetrainingDone {
   friend bool operator==(const RetrainingDone&, const RetrainingDone&) = default;
 };
 
+/// The answer to the engine's question of that number.
+struct SolveFinished {
+  std::uint64_t question = 0;
+  std::shared_ptr<const Solution> solution;  ///< never null; shared with readers
+  friend bool operator==(const SolveFinished& a, const SolveFinished& b) {
+    return a.question == b.question && *a.solution == *b.solution;
+  }
+};
+
 struct Event {
   Instant at;  ///< when it happened; it may be delivered later (observation delay)
-  std::variant<ServiceSecond, SliceReady, SliceGone, RetrainingDue, RetrainingDone> what;
+  std::variant<ServiceSecond, SliceReady, SliceGone, RetrainingDue, RetrainingDone, SolveFinished> what;
   friend bool operator==(const Event&, const Event&) = default;
 };
 

@@ -54,6 +54,9 @@ using SliceChange = std::variant<CreateSlice, DestroySlice, AssignSlice>;
 struct Action {
   SliceChange what;
   Reason reason;
+  /// Its number on its GPU, set when the plan takes effect: they grow and are never used again. That of a creation is
+  /// the new slice's generation, that of an assignment is reported when the slice works for its holders.
+  std::uint64_t number = 0;
   friend bool operator==(const Action&, const Action&) = default;
 };
 
@@ -65,15 +68,40 @@ struct PlannedFloor {
   friend bool operator==(const PlannedFloor&, const PlannedFloor&) = default;
 };
 
+/// A slice as a plan found it: the same number is the same slice with the same holders.
+struct SliceFact {
+  Slice slice;
+  std::uint64_t number = 0;  ///< StandingSlice::assignment
+  friend bool operator==(const SliceFact&, const SliceFact&) = default;
+};
+
+/// What the changes of one GPU stand on: the slices there that are not to be destroyed, in order.
+struct GpuFact {
+  GpuId gpu;
+  std::vector<SliceFact> slices;
+  friend bool operator==(const GpuFact&, const GpuFact&) = default;
+};
+
+/// A change of one GPU that is planned for some time in the window; the next plan may decide otherwise.
+struct ChangeAhead {
+  GpuId gpu;
+  std::int64_t after_seconds = 0;  ///< from when the plan takes effect; 0: its actions are in the plan
+  std::vector<Allocation> to;      ///< all slices of the GPU from then on
+  friend bool operator==(const ChangeAhead&, const ChangeAhead&) = default;
+};
+
 struct Plan {
+  std::uint64_t id = 0;            ///< of the request that it answers; 0: none
   std::uint64_t base_version = 0;  ///< the state version that it was made for
   Instant made_at;
+  std::vector<GpuFact> facts;               ///< of each GPU that it changes, ascending
   std::optional<Instant> expires_at;        ///< absent: valid until replaced
   std::vector<Action> actions;              ///< in the order in which they begin
   std::optional<double> objective;          ///< reached, in the policy's own unit; absent if it optimises nothing
   std::optional<double> bound;              ///< no plan can exceed it; absent: not proven
   std::vector<PlannedFloor> floors;         ///< of each service that has a floor, if the policy plans for floors
   std::optional<UnmetFloors> unmet_floors;  ///< why planned < needed for some floor; absent: all floors are met
+  std::vector<ChangeAhead> ahead;           ///< by GPU, then time; only planners look ahead
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 

@@ -20,6 +20,8 @@ struct StandingSlice {
   std::optional<PointChoice> point = std::nullopt;  ///< as requested; absent: the default
   bool is_ready = false;                            ///< created, and works for its holders
   bool is_leaving = false;                          ///< to be destroyed
+  std::uint64_t generation = 0;                     ///< Action::number of its creation
+  std::uint64_t assignment = 0;  ///< Action::number of its latest assignment, or else of its creation
 
   [[nodiscard]] Allocation allocation() const { return {.holding = holding, .point = point}; }
   friend bool operator==(const StandingSlice&, const StandingSlice&) = default;

@@ -3,27 +3,15 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <span>
 #include <string>
-#include <variant>
-#include <vector>
 
+#include "domain/conflict.h"
 #include "domain/constraint.h"
 
 namespace berth {
 
 struct Scenario;
-
-/// Constraints of which it is proven that no plan keeps all of them.
-struct Conflict {
-  std::vector<ConstraintId> constraints;  ///< in their order; empty: no plan exists even without constraints
-  bool is_minimal = true;                 ///< if any one of them is left out, the others can be met
-  bool is_smallest = true;                ///< and no conflict has fewer constraints
-  int calls = 0;                          ///< how often the question was asked
-  std::string why;                        ///< what was wanted and found, if no search was needed; may be empty
-  friend bool operator==(const Conflict&, const Conflict&) = default;
-};
 
 /// Whether a set of constraints can be met, as far as it is known.
 enum class Finding : std::uint8_t {
@@ -38,16 +26,6 @@ using FeasibilityQuestion = std::function<Finding(std::span<const ConstraintId>)
 struct ConflictLimits {
   int calls_max = 200;  ///< how often the question may be asked; at least 1
 };
-
-/// All constraints can be met together.
-struct CanBeMet {
-  friend bool operator==(const CanBeMet&, const CanBeMet&) = default;
-};
-/// Neither a way to keep all of them nor a proven conflict was found.
-struct NotDecided {
-  friend bool operator==(const NotDecided&, const NotDecided&) = default;
-};
-using ConflictSearchResult = std::variant<CanBeMet, Conflict, NotDecided>;
 
 /// Whether all constraints can be met, and a smallest conflict where it is proven that they cannot. They are distinct
 /// and in their order.

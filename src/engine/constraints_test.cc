@@ -404,10 +404,10 @@ TEST(Constraints, PointsAreMeasuredOnes) {
 // ---- the engine
 
 Stage asking_for(const std::vector<Action>& actions) {
-  return {.name = "asks", .run = [actions](const Snapshot&, Plan& plan) -> std::optional<std::string> {
-            plan.actions = actions;
-            return std::nullopt;
-          }};
+  return deciding_stage("asks", [actions](const Snapshot&, Plan& plan) -> std::optional<std::string> {
+    plan.actions = actions;
+    return std::nullopt;
+  });
 }
 
 TEST(StrictEngine, RefusesWhatOthersMayDo) {
@@ -415,7 +415,7 @@ TEST(StrictEngine, RefusesWhatOthersMayDo) {
   scenario.services[1].pins = {{other_g}};
   for (const bool is_strict : {false, true}) {
     Engine engine(scenario, {asking_for(cut_for(other_g, {{0}}))}, {.is_strict = is_strict});
-    const StepAnswer answer = engine.step(Instant());
+    const StepAnswer answer = testing::step_and_solve(engine, Instant());
     EXPECT_EQ(answer.refused.has_value(), is_strict);
     EXPECT_EQ(answer.plan.actions.empty(), is_strict);
     EXPECT_EQ(engine.snapshot().slices.empty(), is_strict);
@@ -429,7 +429,7 @@ TEST(StrictEngine, AsksForLegalityFirst) {
   Scenario scenario = two_gpus();
   scenario.services[1].pins = {{other_g}};
   Engine engine(scenario, {asking_for({give(held(other_g, {{0}}))})}, {.is_strict = true});
-  EXPECT_EQ(engine.step(Instant()).refused, "a slice to assign does not exist");
+  EXPECT_EQ(testing::step_and_solve(engine, Instant()).refused, "a slice to assign does not exist");
 }
 
 TEST(StrictEngine, RemembersWhatWasChanged) {
@@ -437,22 +437,27 @@ TEST(StrictEngine, RemembersWhatWasChanged) {
   scenario.planning = Micros::seconds(7);
   scenario.services[0].changes_per_hour = 4;
   std::vector<Action> again = {destroy(one_g), create(one_g), give(held(one_g, {{0}}))};
-  const Stage stage{.name = "swaps", .run = [&](const Snapshot& snapshot, Plan& plan) -> std::optional<std::string> {
-                      plan.actions = snapshot.slices.empty() ? cut_for(one_g, {{0}}) : again;
-                      return std::nullopt;
-                    }};
+  const Stage stage = deciding_stage("swaps", [&](const Snapshot& snapshot, Plan& plan) -> std::optional<std::string> {
+    plan.actions = snapshot.slices.empty() ? cut_for(one_g, {{0}}) : again;
+    return std::nullopt;
+  });
   Engine engine(scenario, {stage}, {.is_strict = true});
   const auto refused_at = [&](std::int64_t second) {
-    engine.observe({.at = Instant(), .what = SliceGone{one_g}});  // the slice whose destruction was requested, if any
-    return engine.step(Instant::at_second(second)).refused.has_value();
+    for (const StandingSlice& standing : engine.snapshot().slices) {
+      if (!standing.is_leaving) continue;
+      engine.observe({.at = Instant(), .what = SliceGone{.slice = one_g, .generation = standing.generation}});
+    }
+    const StepAnswer asked = engine.step(Instant::at_second(second));
+    engine.observe(testing::answer_to(*asked.request, asked.request->acts_at));
+    return engine.step(asked.request->acts_at).refused.has_value();
   };
-  EXPECT_FALSE(engine.step(Instant()).refused.has_value());  // the first layout is free
-  EXPECT_FALSE(engine.step(Instant::at_second(1)).refused.has_value());
-  EXPECT_FALSE(refused_at(2));
+  EXPECT_FALSE(refused_at(0));  // the first layout is free
+  EXPECT_FALSE(refused_at(1));  // takes effect at 8, as all later ones 7 s after they are asked for
+  EXPECT_FALSE(refused_at(9));
   EXPECT_TRUE(refused_at(3600));
-  EXPECT_FALSE(engine.step(Instant::at_second(3601)).refused.has_value());  // those of second 1 are an hour old
-  EXPECT_TRUE(refused_at(3601));
-  EXPECT_FALSE(engine.step(Instant::at_second(3602)).refused.has_value());
+  EXPECT_FALSE(refused_at(3607));  // those of second 8 are an hour old
+  EXPECT_FALSE(refused_at(3614));  // nor those of second 16
+  EXPECT_TRUE(refused_at(3621));
 }
 
 }  // namespace

@@ -1,8 +1,16 @@
-/// The engine: a deterministic state machine. Events and a time go in, a verified plan with reasons comes out. It does
-/// no I/O, reads no clock and does not depend on the world that carries out its plans.
+/// The engine: a deterministic state machine. Events and a time go in; questions for a solver and verified plans with
+/// reasons come out. It does no I/O, reads no clock, never waits for a solver and does not depend on the world that
+/// carries out its plans.
+///
+///   step: apply events -> take a finished solution into effect -> observe -> ask
+///
+/// A question is answered by the event SolveFinished: in a replay after a stated time, in a live world when a thread is
+/// done. One question is open at a time.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,24 +20,38 @@
 #include "domain/plan.h"
 #include "domain/scenario.h"
 #include "domain/snapshot.h"
+#include "domain/solution.h"
+#include "engine/stage.h"
 #include "state/cluster_state.h"
 
 namespace berth {
 
-/// One named pass over the snapshot that may add actions to the plan. It must depend only on the snapshots seen so far
-/// (and on what it was built from). A returned text is the reason why no plan can exist.
-struct Stage {
-  std::string name;
-  std::function<std::optional<std::string>(const Snapshot&, Plan&)> run;
+/// What the engine wants solved.
+struct SolveRequest {
+  std::uint64_t question = 0;  ///< grows by one with each request; SolveFinished names it
+  Instant made_at;
+  Instant acts_at;                        ///< for when it is posed; the plan takes effect when the answer arrives
+  std::shared_ptr<const Snapshot> posed;  ///< without the seconds of services: only the stages read those
+  std::function<Solution()> solve;        ///< pure; may run in another thread while the scenario lives
+};
+
+/// Changes of one GPU that do not take effect, because what they stand on changed after the question.
+struct DroppedPart {
+  GpuId gpu;
+  std::string why;
+  friend bool operator==(const DroppedPart&, const DroppedPart&) = default;
 };
 
 /// The result of a step.
 struct StepAnswer {
-  Plan plan;                              ///< may have no actions
-  Instant acts_at;                        ///< when the plan takes effect: Snapshot::takes_effect_at
-  bool is_first_layout = false;           ///< Snapshot::is_before_first_layout
-  std::optional<std::string> infeasible;  ///< a stage found that no plan can exist
-  std::optional<std::string> refused;     ///< the verifier's objection; the plan is then empty and nothing was recorded
+  std::optional<SolveRequest> request;
+  /// Takes effect now; without actions: nothing does. Its actions have their numbers.
+  Plan plan;
+  bool is_first_layout = false;           ///< of `plan`: Snapshot::is_before_first_layout
+  std::vector<DroppedPart> dropped;       ///< of the plan that arrived
+  std::optional<std::string> infeasible;  ///< a stage or its solver found that no plan can exist
+  /// The verifier's objection to the plan that arrived: nothing of it takes effect. An ordinary answer in a live world.
+  std::optional<std::string> refused;
 };
 
 struct EngineRules {
@@ -39,23 +61,35 @@ struct EngineRules {
 
 class Engine {
  public:
-  /// `scenario` must outlive the engine. Every step runs the stages in this order.
+  /// `scenario` must outlive the engine and its requests. Every step runs the stages in this order.
   Engine(const Scenario& scenario, std::vector<Stage> stages, const EngineRules& rules = {});
 
   /// Accepts an event; it is applied by the next step.
   void observe(const Event& event) { inbox_.push_back(event); }
 
-  /// Drains the events, runs the stages in order, verifies the plan and records it. Requires: `now` never goes back.
+  /// Applies the events, and takes the plan of a solution among them into effect. Then the stages observe and, if no
+  /// question is open, are asked. A step whose only news is a solution just takes it into effect: the stages have seen
+  /// everything else. Requires: `now` never goes back.
   [[nodiscard]] StepAnswer step(Instant now);
 
   [[nodiscard]] const Snapshot& snapshot() const { return state_.snapshot(); }
+  [[nodiscard]] bool has_open_question() const { return open_question_.has_value(); }
 
  private:
+  /// The solution among the events that answers the open question, if any.
+  [[nodiscard]] std::shared_ptr<const Solution> apply_events();
+  void take(const Solution& solution, Instant now, StepAnswer& answer);
+  [[nodiscard]] std::optional<std::string> find_reason_to_refuse(const Plan& plan, Instant now) const;
+  void ask(Instant now, StepAnswer& answer);
+  [[nodiscard]] SolveRequest request_for(Solution begun, Solve solve);
+
   const Scenario& scenario_;
   std::vector<Stage> stages_;
   EngineRules rules_;
   ClusterState state_;
   std::vector<Event> inbox_;
+  std::uint64_t question_count_ = 0;
+  std::optional<std::uint64_t> open_question_;
 };
 
 }  // namespace berth

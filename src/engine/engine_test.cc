@@ -18,10 +18,10 @@ using testing::two_gpus;
 const Instant kSecond = Instant::at_second(1);
 
 Stage asking(std::vector<Action> actions) {
-  return {.name = "asks", .run = [actions](const Snapshot&, Plan& plan) -> std::optional<std::string> {
-            plan.actions.insert(plan.actions.end(), actions.begin(), actions.end());
-            return std::nullopt;
-          }};
+  return deciding_stage("asks", [actions](const Snapshot&, Plan& plan) -> std::optional<std::string> {
+    plan.actions.insert(plan.actions.end(), actions.begin(), actions.end());
+    return std::nullopt;
+  });
 }
 
 Event happened(decltype(Event::what) what) { return {.at = Instant(), .what = std::move(what)}; }
@@ -34,17 +34,15 @@ TEST(Engine, EventsAreAppliedByTheNextStep) {
   const StepAnswer answer = engine.step(kSecond);
   EXPECT_EQ(engine.snapshot().version, 1U);
   EXPECT_TRUE(engine.snapshot().services[1].is_retraining_due);
-  EXPECT_EQ(answer.plan.base_version, 1U);
-  EXPECT_EQ(answer.plan.made_at, kSecond);
+  EXPECT_FALSE(answer.request.has_value());
   EXPECT_TRUE(answer.plan.actions.empty());
-  EXPECT_EQ(engine.step(kSecond).plan.base_version, 1U);
 }
 
 TEST(Engine, AnAcceptedPlanIsRecorded) {
   const Scenario scenario = two_gpus();
   const Slice slice = slice_at(0, "1g.10gb", 0);
   Engine engine(scenario, {asking({create(slice)}), asking({give(held(slice, {{0}}))})});
-  const StepAnswer answer = engine.step(Instant());
+  const StepAnswer answer = testing::step_and_solve(engine, Instant());
   EXPECT_FALSE(answer.refused.has_value());
   EXPECT_EQ(answer.plan.actions.size(), 2U);  // of both stages, in their order
   ASSERT_EQ(engine.snapshot().slices.size(), 1U);
@@ -60,24 +58,17 @@ TEST(Engine, AStageThatMisbehavesIsRefusedAndChangesNothing) {
   };
   for (const auto& actions : bad_plans) {
     Engine engine(scenario, {asking(actions)});
-    const StepAnswer answer = engine.step(Instant());
+    const StepAnswer answer = testing::step_and_solve(engine, Instant());
     EXPECT_TRUE(answer.refused.has_value());
     EXPECT_TRUE(answer.plan.actions.empty());
     EXPECT_TRUE(engine.snapshot().slices.empty());
   }
-  const Stage liar{.name = "lies", .run = [](const Snapshot&, Plan& plan) -> std::optional<std::string> {
-                     plan.base_version = 99;
-                     plan.actions = {create(slice_at(0, "1g.10gb", 0))};
-                     return std::nullopt;
-                   }};
-  Engine engine(scenario, {liar});
-  EXPECT_EQ(engine.step(Instant()).refused, "made for version 99, the state is at 0");
 }
 
 TEST(Engine, AStageThatFindsNoPlanEndsTheStep) {
   const Scenario scenario = two_gpus();
-  const Stage hopeless{.name = "no",
-                       .run = [](const Snapshot&, Plan&) { return std::optional<std::string>("too few"); }};
+  const Stage hopeless =
+      deciding_stage("no", [](const Snapshot&, Plan&) { return std::optional<std::string>("too few"); });
   Engine engine(scenario, {asking({create(slice_at(0, "1g.10gb", 0))}), hopeless});
   EXPECT_EQ(engine.step(Instant()).infeasible, "too few");
   EXPECT_TRUE(engine.snapshot().slices.empty());
@@ -87,9 +78,120 @@ TEST(Engine, PlansAreCheckedForTheInstantAtWhichTheyAct) {
   Scenario scenario = two_gpus();
   scenario.planning = Micros::seconds(5);
   scenario.frozen = {{.from = Instant::at_second(6), .until = Instant::at_second(7)}};
-  Engine engine(scenario, {asking({create(slice_at(0, "1g.10gb", 0))})});
-  EXPECT_TRUE(engine.step(kSecond).refused.has_value());                 // would take effect at 6, frozen
-  EXPECT_FALSE(engine.step(Instant::at_second(2)).refused.has_value());  // takes effect at 7
+  for (const auto& [asked_at, is_refused] : {std::pair(1, true), {2, false}}) {
+    Engine engine(scenario, {asking({create(slice_at(0, "1g.10gb", 0))})});
+    const StepAnswer asked = engine.step(Instant::at_second(asked_at));
+    ASSERT_TRUE(asked.request.has_value());
+    EXPECT_EQ(asked.request->acts_at, Instant::at_second(asked_at + 5));
+    engine.observe(testing::answer_to(*asked.request, asked.request->acts_at));
+    EXPECT_EQ(engine.step(asked.request->acts_at).refused.has_value(), is_refused);
+  }
+}
+
+// ---- questions and answers
+
+/// Asks for a plan in each step, and records what it sees.
+struct Asking {
+  int observed = 0;
+  int asked = 0;
+  int learned = 0;
+  std::vector<Action> actions;
+
+  Stage stage() {
+    return {.name = "asks",
+            .observe = [this](const Snapshot&) { ++observed; },
+            .ask = [this](const Snapshot&, Plan&) -> StageAnswer {
+              ++asked;
+              return [actions = actions](const Snapshot&, Solution& solution) { solution.plan.actions = actions; };
+            },
+            .learn = [this](const Solution&) { ++learned; }};
+  }
+};
+
+TEST(Engine, AStepNeverSolvesAndHasOneQuestionOpen) {
+  const Scenario scenario = two_gpus();
+  Asking asking;
+  asking.actions = {create(slice_at(0, "1g.10gb", 0))};
+  Engine engine(scenario, {asking.stage()});
+  const StepAnswer first = engine.step(kSecond);
+  ASSERT_TRUE(first.request.has_value());
+  EXPECT_TRUE(engine.snapshot().slices.empty());
+  for (int second = 2; second < 5; ++second) {
+    EXPECT_FALSE(engine.step(Instant::at_second(second)).request.has_value());
+  }
+  EXPECT_EQ(asking.asked, 1);
+  EXPECT_EQ(asking.observed, 4);
+
+  engine.observe(testing::answer_to(*first.request, Instant::at_second(5)));
+  const StepAnswer answered = engine.step(Instant::at_second(5));
+  EXPECT_EQ(answered.plan.actions.size(), 1U);
+  EXPECT_EQ(answered.plan.made_at, kSecond);
+  EXPECT_EQ(answered.plan.id, first.request->question);
+  EXPECT_FALSE(answered.request.has_value());  // this step's only news was the answer
+  EXPECT_EQ(asking.learned, 1);
+  EXPECT_TRUE(engine.step(Instant::at_second(6)).request.has_value());
+}
+
+TEST(Engine, AnAnswerToAnotherQuestionIsNotTaken) {
+  const Scenario scenario = two_gpus();
+  Asking asking;
+  asking.actions = {create(slice_at(0, "1g.10gb", 0))};
+  Engine engine(scenario, {asking.stage()});
+  const StepAnswer first = engine.step(kSecond);
+  Event event = testing::answer_to(*first.request, kSecond);
+  std::get<SolveFinished>(event.what).question += 1;
+  engine.observe(event);
+  EXPECT_TRUE(engine.step(kSecond).plan.actions.empty());
+  EXPECT_TRUE(engine.has_open_question());
+  engine.observe(testing::answer_to(*first.request, kSecond));
+  EXPECT_EQ(engine.step(kSecond).plan.actions.size(), 1U);
+  engine.observe(testing::answer_to(*first.request, kSecond));  // once more
+  EXPECT_TRUE(engine.step(kSecond).plan.actions.empty());
+}
+
+TEST(Engine, ThePartOfAPlanWhoseFactsChangedIsLeftOut) {
+  const Scenario scenario = two_gpus();
+  const Slice standing = slice_at(0, "1g.10gb", 0);
+  Asking asking;
+  asking.actions = {create(standing)};
+  Engine engine(scenario, {asking.stage()});
+  ASSERT_EQ(testing::step_and_solve(engine, Instant()).plan.actions.size(), 1U);
+  const std::uint64_t generation = engine.snapshot().slices[0].generation;
+
+  asking.actions = {give(held(standing, {{0}})), create(slice_at(1, "1g.10gb", 0))};
+  const StepAnswer asked = engine.step(kSecond);
+  engine.observe({.at = kSecond, .what = SliceGone{.slice = standing, .generation = generation}});
+  engine.observe(testing::answer_to(*asked.request, kSecond));
+  const StepAnswer answer = engine.step(kSecond);
+  EXPECT_FALSE(answer.refused.has_value());
+  ASSERT_EQ(answer.plan.actions.size(), 1U);
+  EXPECT_EQ(slice_of(answer.plan.actions[0].what).gpu, GpuId{1});
+  EXPECT_EQ(answer.dropped,
+            (std::vector<DroppedPart>{
+                {.gpu = {0}, .why = "GPU 0: wanted 1g.10gb@0 as the plan found it, found that it is gone"}}));
+}
+
+TEST(Engine, NewsOfAPredecessorIsNotTakenForNewsOfItsSuccessor) {
+  const Scenario scenario = two_gpus();
+  const Slice slice = slice_at(0, "1g.10gb", 0);
+  Asking asking;
+  asking.actions = {create(slice), give(held(slice, {{0}}))};
+  Engine engine(scenario, {asking.stage()});
+  const Plan first = testing::step_and_solve(engine, Instant()).plan;
+  asking.actions = {destroy(slice), create(slice), give(held(slice, {{1}}))};
+  const Plan second = testing::step_and_solve(engine, kSecond).plan;
+  ASSERT_EQ(second.actions.size(), 3U);
+
+  const SliceReady late{.slice = slice, .assignment = first.actions[1].number};
+  const SliceGone old{.slice = slice, .generation = first.actions[0].number};
+  for (const Event& event : {happened(late), happened(old), happened(old), happened(late)}) engine.observe(event);
+  asking.actions = {};
+  static_cast<void>(engine.step(Instant::at_second(2)));
+  ASSERT_EQ(engine.snapshot().slices.size(), 1U);
+  EXPECT_FALSE(engine.snapshot().slices[0].is_ready);
+  engine.observe(happened(SliceReady{.slice = slice, .assignment = second.actions[2].number}));
+  static_cast<void>(engine.step(Instant::at_second(2)));
+  EXPECT_TRUE(engine.snapshot().slices[0].is_ready);
 }
 
 TEST(EngineDeathTest, TimeDoesNotGoBack) {
@@ -101,10 +203,6 @@ TEST(EngineDeathTest, TimeDoesNotGoBack) {
 
 // ---- stages
 
-std::optional<std::string> run_stage(const Stage& stage, const Snapshot& snapshot, Plan& plan) {
-  return stage.run(snapshot, plan);
-}
-
 TEST(FirstLayoutStage, LaysOutOnceAtSecondZero) {
   const Slice slice = slice_at(0, "3g.40gb", 4);
   const Stage stage = first_layout_stage(
@@ -112,7 +210,7 @@ TEST(FirstLayoutStage, LaysOutOnceAtSecondZero) {
   EXPECT_EQ(stage.name, "p");
   Snapshot snapshot;
   Plan plan;
-  EXPECT_FALSE(run_stage(stage, snapshot, plan).has_value());
+  EXPECT_FALSE(testing::decide(stage, snapshot, plan).has_value());
   ASSERT_EQ(plan.actions.size(), 2U);
   EXPECT_EQ(std::get<CreateSlice>(plan.actions[0].what).slice, slice);
   EXPECT_EQ(std::get<AssignSlice>(plan.actions[1].what).holding, held(slice, {{1}}));
@@ -120,10 +218,10 @@ TEST(FirstLayoutStage, LaysOutOnceAtSecondZero) {
 
   Plan later;
   snapshot.slices = {{.holding = held(slice, {{1}})}};
-  EXPECT_FALSE(run_stage(stage, snapshot, later).has_value());
+  EXPECT_FALSE(testing::decide(stage, snapshot, later).has_value());
   snapshot.slices.clear();
   snapshot.now = kSecond;
-  EXPECT_FALSE(run_stage(stage, snapshot, later).has_value());
+  EXPECT_FALSE(testing::decide(stage, snapshot, later).has_value());
   EXPECT_TRUE(later.actions.empty());
 }
 
@@ -131,7 +229,7 @@ TEST(FirstLayoutStage, SaysWhyThereIsNone) {
   const Stage stage = first_layout_stage(
       "p", [](const Snapshot&) -> partition::LayoutOrInfeasible { return partition::Infeasible{"too few GPUs"}; });
   Plan plan;
-  EXPECT_EQ(run_stage(stage, Snapshot(), plan), "too few GPUs");
+  EXPECT_EQ(testing::decide(stage, Snapshot(), plan), "too few GPUs");
 }
 
 /// Service 0 holds 1g@0 and 3g@4 of GPU 0 and retrains for 3 s on 1g, 1 s on 3g.
@@ -152,7 +250,7 @@ struct Retrains {
   }
   [[nodiscard]] std::vector<Action> asked() const {
     Plan plan;
-    EXPECT_FALSE(retraining_stage(scenario).run(snapshot, plan).has_value());
+    EXPECT_FALSE(testing::decide(retraining_stage(scenario), snapshot, plan).has_value());
     for (Action& action : plan.actions) action.reason = {};
     return plan.actions;
   }
@@ -200,7 +298,7 @@ TEST(RetrainingStage, IsNotMixedWithOtherActions) {
   world.snapshot.services[0].is_retraining_due = true;
   Plan plan;
   plan.actions = {destroy(world.large)};
-  EXPECT_FALSE(retraining_stage(world.scenario).run(world.snapshot, plan).has_value());
+  EXPECT_FALSE(testing::decide(retraining_stage(world.scenario), world.snapshot, plan).has_value());
   EXPECT_EQ(plan.actions.size(), 1U);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -26,23 +27,24 @@ class Mover {
   Mover(const Scenario& scenario, std::function<partition::Decision(const partition::Sight&)> decide)
       : scenario_(scenario), decide_(std::move(decide)), watch_(scenario) {}
 
-  std::optional<std::string> run(const Snapshot& snapshot, Plan& plan) {
-    watch_.observe(snapshot);
+  void observe(const Snapshot& snapshot) { watch_.observe(snapshot); }
+
+  StageAnswer ask(const Snapshot& snapshot, Plan& plan) {
     const Instant acts_at = snapshot.takes_effect_at(scenario_.planning);
-    if (!snapshot.is_before_first_layout() && is_frozen(scenario_, acts_at)) return std::nullopt;
+    if (!snapshot.is_before_first_layout() && is_frozen(scenario_, acts_at)) return Settled{};
     std::vector<double> progress;
     progress.reserve(snapshot.services.size());
     for (std::uint32_t service = 0; service < snapshot.services.size(); ++service) {
       progress.push_back(std::min(1.0, watch_.at(ServiceId{service}, snapshot.now).progress));
     }
     const partition::Decision decision = decide_({.snapshot = snapshot, .retraining_progress = progress});
-    if (const auto* infeasible = std::get_if<partition::Infeasible>(&decision)) return infeasible->why;
+    if (const auto* infeasible = std::get_if<partition::Infeasible>(&decision)) return NoPlan{infeasible->why};
     const auto* target = std::get_if<partition::Target>(&decision);
-    if (target == nullptr) return std::nullopt;
+    if (target == nullptr) return Settled{};
     for (Action& action : actions_towards(snapshot, *target)) plan.actions.push_back(std::move(action));
     plan.objective = target->objective;
     plan.bound = target->bound;
-    return std::nullopt;
+    return Settled{};
   }
 
  private:
@@ -83,10 +85,11 @@ std::vector<Action> actions_towards(const Snapshot& snapshot, const partition::T
 
 Stage moving_layout_stage(const Scenario& scenario, std::string policy,
                           std::function<partition::Decision(const partition::Sight&)> decide) {
-  const auto run = [mover = Mover(scenario, std::move(decide))](const Snapshot& snapshot, Plan& plan) mutable {
-    return mover.run(snapshot, plan);
-  };
-  return {.name = std::move(policy), .run = run};
+  const auto mover = std::make_shared<Mover>(scenario, std::move(decide));
+  return {.name = std::move(policy),
+          .observe = [mover](const Snapshot& snapshot) { mover->observe(snapshot); },
+          .ask = [mover](const Snapshot& snapshot, Plan& plan) { return mover->ask(snapshot, plan); },
+          .learn = {}};
 }
 
 }  // namespace berth

@@ -9,7 +9,7 @@
 #include "domain/plan.h"
 #include "domain/scenario.h"
 #include "domain/snapshot.h"
-#include "engine/engine.h"
+#include "engine/stage.h"
 #include "partition/target.h"
 
 namespace berth {

@@ -112,7 +112,7 @@ TEST(MovingLayoutStage, TurnsTheTargetIntoAPlanWithItsObjective) {
   const Stage stage = asked.stage(scenario);
   EXPECT_EQ(stage.name, "moves");
   Plan plan;
-  EXPECT_FALSE(stage.run(snapshot_of({}), plan).has_value());
+  EXPECT_FALSE(testing::decide(stage, snapshot_of({}), plan).has_value());
   EXPECT_EQ(plan.actions.size(), 2U);
   EXPECT_EQ(plan.objective, 0.5);
   EXPECT_EQ(plan.bound, 0.75);
@@ -123,10 +123,10 @@ TEST(MovingLayoutStage, StaysOrSaysWhyNoPlanCanExist) {
   Asked asked;
   const Stage stage = asked.stage(scenario);
   Plan plan;
-  EXPECT_FALSE(stage.run(snapshot_of({}), plan).has_value());
+  EXPECT_FALSE(testing::decide(stage, snapshot_of({}), plan).has_value());
   EXPECT_TRUE(plan.actions.empty());
   asked.answer = partition::Infeasible{"too few"};
-  EXPECT_EQ(stage.run(snapshot_of({}), plan), "too few");
+  EXPECT_EQ(testing::decide(stage, snapshot_of({}), plan), "too few");
 }
 
 TEST(MovingLayoutStage, IsNotAskedWhereNoChangeMayBeginButForTheFirstLayout) {
@@ -139,12 +139,12 @@ TEST(MovingLayoutStage, IsNotAskedWhereNoChangeMayBeginButForTheFirstLayout) {
   Plan plan;
   Snapshot snapshot = snapshot_of({});
   snapshot.now = Instant();
-  EXPECT_FALSE(stage.run(snapshot, plan).has_value());
+  EXPECT_FALSE(testing::decide(stage, snapshot, plan).has_value());
   EXPECT_EQ(asked.count, 1) << "the first layout is always asked for";
   snapshot.slices = {standing(held(first_slice, {{0}}))};
   for (const auto& [second, count] : {std::pair(2, 1), {3, 2}, {10, 2}, {11, 3}}) {
     snapshot.now = Instant::at_second(second);
-    EXPECT_FALSE(stage.run(snapshot, plan).has_value());
+    EXPECT_FALSE(testing::decide(stage, snapshot, plan).has_value());
     EXPECT_EQ(asked.count, count) << "at second " << second << " a plan acts 5 s later";
   }
 }
@@ -160,9 +160,9 @@ TEST(MovingLayoutStage, ReportsTheProgressOfRetrainings) {
   Plan plan;
   Snapshot snapshot = snapshot_of({standing(held(first_slice, {{0}}, Role::kRetraining))});
   snapshot.services[0].is_retraining_due = true;
-  EXPECT_FALSE(stage.run(snapshot, plan).has_value());
+  EXPECT_FALSE(testing::decide(stage, snapshot, plan).has_value());
   snapshot.now = Instant::at_second(20);
-  EXPECT_FALSE(stage.run(snapshot, plan).has_value());
+  EXPECT_FALSE(testing::decide(stage, snapshot, plan).has_value());
   EXPECT_EQ(asked.progress, (std::vector{0.25, 0.0}));
 }
 

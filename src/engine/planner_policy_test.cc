@@ -92,7 +92,7 @@ Plan planned(const Scenario& scenario, const Stage& stage, const Snapshot& snaps
   Plan plan;
   plan.base_version = snapshot.version;
   plan.made_at = snapshot.now;
-  EXPECT_EQ(stage.run(snapshot, plan), std::nullopt);
+  EXPECT_EQ(testing::decide(stage, snapshot, plan), std::nullopt);
   const Instant acts_at = snapshot.is_before_first_layout() ? snapshot.now : snapshot.now + scenario.planning;
   const bool acts = !plan.actions.empty();
   EXPECT_EQ(acts ? find_objection(scenario, snapshot, plan, acts_at) : std::nullopt, std::nullopt);
@@ -169,7 +169,7 @@ TEST(PlannerPolicy, AScenarioThatNoLayoutKeepsIsInfeasibleAndTheConflictIsNamed)
   scenario.services[1].isolation = Isolation::kGpu;
   const Posed posed(scenario);
   Plan plan;
-  const auto why = posed.stage().run(nothing_stands(), plan);
+  const auto why = testing::decide(posed.stage(), nothing_stands(), plan);
   ASSERT_TRUE(why.has_value());
   for (const char* name : {"a.pins", "b.pins", "b.isolation"}) EXPECT_NE(why->find(name), std::string::npos) << *why;
   EXPECT_TRUE(plan.actions.empty());
@@ -238,7 +238,8 @@ TEST(PlannerPolicy, PlansOnceWhereSomethingStands) {
   const Stage stage = posed.stage();
   Plan busy;
   busy.actions = {testing::create(slice_at(0, "1g.10gb", 0))};
-  EXPECT_EQ(stage.run(standing_at(50, all_of_a()), busy), std::nullopt);  // another stage acts in this step
+  EXPECT_EQ(testing::decide(stage, standing_at(50, all_of_a()), busy),
+            std::nullopt);  // another stage acts in this step
   EXPECT_EQ(busy.actions.size(), 1U);
   for (const std::int64_t second : {0, 10, 49, 51, 52, 60, 100}) {
     planned(posed.scenario, stage, standing_at(second, all_of_a()));

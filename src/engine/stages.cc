@@ -86,7 +86,7 @@ Stage first_layout_stage(std::string policy, std::function<partition::LayoutOrIn
     }
     return std::nullopt;
   };
-  return {.name = std::move(policy), .run = run};
+  return deciding_stage(std::move(policy), run);
 }
 
 Stage retraining_stage(const Scenario& scenario) {
@@ -100,7 +100,7 @@ Stage retraining_stage(const Scenario& scenario) {
     lender.lend_or_return(snapshot, plan);
     return std::nullopt;
   };
-  return {.name = "retraining", .run = run};
+  return deciding_stage("retraining", run);
 }
 
 std::vector<std::vector<std::uint32_t>> history_counts(const Snapshot& snapshot) {

@@ -5,7 +5,7 @@
 
 #include "domain/scenario.h"
 #include "domain/snapshot.h"
-#include "engine/engine.h"
+#include "engine/stage.h"
 #include "partition/layout.h"
 
 namespace berth {

@@ -2,13 +2,19 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/instant.h"
 #include "domain/plan.h"
 #include "domain/scenario.h"
 #include "domain/snapshot.h"
+#include "engine/engine.h"
 #include "mig/catalogue.h"
 
 namespace berth::testing {
@@ -49,6 +55,35 @@ inline Action create(const Slice& slice) { return {.what = CreateSlice{slice}, .
 inline Action destroy(const Slice& slice) { return {.what = DestroySlice{slice}, .reason = {}}; }
 inline Action give(Holding holding) {
   return {.what = AssignSlice{.holding = std::move(holding), .point = {}}, .reason = {}};
+}
+
+/// One stage alone: it observes, is asked, its question is solved, and it learns the solution. Adds to `plan`; returns
+/// why no plan can exist.
+inline std::optional<std::string> decide(const Stage& stage, const Snapshot& snapshot, Plan& plan) {
+  if (stage.observe) stage.observe(snapshot);
+  StageAnswer asked = stage.ask(snapshot, plan);
+  if (const auto* none = std::get_if<NoPlan>(&asked)) return none->why;
+  Solution solution;
+  solution.plan = plan;
+  if (const auto* solve = std::get_if<Solve>(&asked)) (*solve)(snapshot, solution);
+  if (stage.learn) stage.learn(solution);
+  plan = solution.plan;
+  return solution.infeasible;
+}
+
+/// The event that answers a request.
+inline Event answer_to(const SolveRequest& request, Instant at) {
+  return {.at = at,
+          .what = SolveFinished{.question = request.question,
+                                .solution = std::make_shared<const Solution>(request.solve())}};
+}
+
+/// A step whose question, if there is one, is answered at that instant.
+inline StepAnswer step_and_solve(Engine& engine, Instant now) {
+  StepAnswer asked = engine.step(now);
+  if (!asked.request) return asked;
+  engine.observe(answer_to(*asked.request, now));
+  return engine.step(now);
 }
 
 }  // namespace berth::testing

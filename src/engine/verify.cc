@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "engine/facts.h"
 #include "engine/fleet_after.h"
 #include "mig/geometry.h"
 
@@ -79,8 +80,8 @@ bool is_frozen(const Scenario& scenario, Instant at) {
 std::optional<std::string> find_objection(const Scenario& scenario, const Snapshot& snapshot, const Plan& plan,
                                           Instant acts_at) {
   if (plan.actions.empty()) return std::nullopt;
-  if (plan.base_version != snapshot.version) {
-    return fmt::format("made for version {}, the state is at {}", plan.base_version, snapshot.version);
+  for (const GpuFact& fact : plan.facts) {
+    if (auto broken = find_broken_fact(scenario, snapshot, fact)) return broken;
   }
   const bool is_first_layout = snapshot.is_before_first_layout();
   if (!is_first_layout && is_frozen(scenario, acts_at)) return std::string("a change would begin in a frozen window");

@@ -11,7 +11,7 @@
 
 namespace berth {
 
-/// Why a plan must not take effect at `acts_at`, or nothing. Checked: the plan was made for this version; it does not
+/// Why a plan must not take effect at `acts_at`, or nothing. Checked: the facts that the plan names hold; it does not
 /// take effect in a frozen window (the first layout, made at second 0 on an empty fleet, is exempt); every slice
 /// created is legal together with the existing ones; slices destroyed or assigned exist; services exist; `full` is the
 /// only slice of its GPU. Slices that are leaving count as gone.

@@ -95,12 +95,14 @@ TEST(Verify, ObjectsToWhatCannotBe) {
   }
 }
 
-TEST(Verify, ObjectsToAnotherVersion) {
+TEST(Verify, ObjectsToFactsThatDoNotHold) {
   Plan plan;
-  plan.base_version = 6;
+  const Slice slice = slice_at(0, "1g.10gb", 0);
+  plan.facts = {{.gpu = {0}, .slices = {{.slice = slice, .number = 6}}}};
   EXPECT_FALSE(find_objection(two_gpus(), standing(), plan, Instant()).has_value());  // an empty plan does nothing
-  plan.actions = {destroy(slice_at(0, "1g.10gb", 0))};
-  EXPECT_EQ(find_objection(two_gpus(), standing(), plan, Instant()), "made for version 6, the state is at 7");
+  plan.actions = {destroy(slice)};
+  EXPECT_EQ(find_objection(two_gpus(), standing(), plan, Instant()),
+            "GPU 0: wanted 1g.10gb@0 as the plan found it, found that it was given to others since");
 }
 
 TEST(Verify, ObjectsToChangesInAFrozenWindow) {

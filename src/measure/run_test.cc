@@ -99,11 +99,10 @@ TEST(Run, TheFirstLayoutStandsAtSecondZero) {
 
 TEST(Run, AnUnownedSliceIsReportedToo) {
   const Scenario scenario = world();
-  const Stage lays_out{.name = "idle", .run = [](const Snapshot& snapshot, Plan& plan) -> std::optional<std::string> {
-                         if (snapshot.slices.empty())
-                           plan.actions = {create(kOne), create(kThree), assign(holding_of(kThree, {0}))};
-                         return std::nullopt;
-                       }};
+  const Stage lays_out = deciding_stage("idle", [](const Snapshot& snapshot, Plan& plan) -> std::optional<std::string> {
+    if (snapshot.slices.empty()) plan.actions = {create(kOne), create(kThree), assign(holding_of(kThree, {0}))};
+    return std::nullopt;
+  });
   const Ran ran = run(scenario, {lays_out, scripted({{10, {destroy(kOne)}}})});
   EXPECT_EQ(shown_slices(ran.journal), (Lines{"0 created 0:3g.40gb@4 s0", "0 serving 0:3g.40gb@4 s0",
                                               "0 created 0:1g.10gb@0", "10500000 destroyed 0:1g.10gb@0"}));
@@ -179,10 +178,10 @@ TEST(Run, WhatIsNoLongerWantedBeforeItStandsIsForgotten) {
   // Requested at 10 while 1g@0 is still there until 10.5, cancelled at 10.25 by an engine that steps at events too.
   const Scenario scenario = world();
   std::size_t last_seen = 0;
-  const Stage watcher{.name = "watch", .run = [&](const Snapshot& snapshot, Plan&) -> std::optional<std::string> {
-                        last_seen = snapshot.slices.size();
-                        return std::nullopt;
-                      }};
+  const Stage watcher = deciding_stage("watch", [&](const Snapshot& snapshot, Plan&) -> std::optional<std::string> {
+    last_seen = snapshot.slices.size();
+    return std::nullopt;
+  });
   Scenario slow = scenario;
   slow.changes.destroy = Micros::seconds(5);
   std::vector<Stage> stages = fixed_stages(slow);
@@ -324,12 +323,12 @@ TEST(Run, PlanningDelaysWhatAPlanDoes) {
 std::optional<std::int64_t> latest_seen(const Scenario& scenario, std::int64_t at_second) {
   std::optional<std::int64_t> latest;
   std::vector<Stage> stages = fixed_stages(scenario);
-  stages.push_back({.name = "look", .run = [&](const Snapshot& snapshot, Plan&) -> std::optional<std::string> {
-                      if (snapshot.now != Instant::at_second(at_second)) return std::nullopt;
-                      const auto& seconds = snapshot.services[0].seconds;
-                      latest = seconds.empty() ? std::nullopt : std::optional(seconds.back().second);
-                      return std::nullopt;
-                    }});
+  stages.push_back(deciding_stage("look", [&](const Snapshot& snapshot, Plan&) -> std::optional<std::string> {
+    if (snapshot.now != Instant::at_second(at_second)) return std::nullopt;
+    const auto& seconds = snapshot.services[0].seconds;
+    latest = seconds.empty() ? std::nullopt : std::optional(seconds.back().second);
+    return std::nullopt;
+  }));
   static_cast<void>(run(scenario, std::move(stages)));
   return latest;
 }
@@ -354,10 +353,10 @@ TEST(Run, HistoryIsSeenBeforeSecondZero) {
   scenario.services[0].drop = DropRule::kNever;
   std::size_t seen = 0;
   std::vector<Stage> stages = fixed_stages(scenario);
-  stages.push_back({.name = "look", .run = [&](const Snapshot& snapshot, Plan&) -> std::optional<std::string> {
-                      if (snapshot.now == Instant() && seen == 0) seen = snapshot.services[0].seconds.size();
-                      return std::nullopt;
-                    }});
+  stages.push_back(deciding_stage("look", [&](const Snapshot& snapshot, Plan&) -> std::optional<std::string> {
+    if (snapshot.now == Instant() && seen == 0) seen = snapshot.services[0].seconds.size();
+    return std::nullopt;
+  }));
   static_cast<void>(run(scenario, std::move(stages)));
   EXPECT_EQ(seen, 10U);
   EXPECT_EQ(latest_seen(scenario, 0), -1);

@@ -1,49 +1,65 @@
 #include "sim/run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <deque>
+#include <memory>
 #include <utility>
+#include <variant>
 
 #include "base/ensure.h"
 
 namespace berth::sim {
 namespace {
 
-/// Carries events to the engine and plans to the world, each with its delay.
+/// Carries events to the engine, questions to the solver and plans to the world. Observations and solutions have their
+/// delays; a plan takes effect at once.
 class Loop {
  public:
-  Loop(const Scenario& scenario, std::vector<Stage> stages, const RunOptions& options)
+  Loop(const Scenario& scenario, const MakeStages& make_stages, const RunOptions& options)
       : scenario_(scenario),
         options_(options),
+        make_stages_(make_stages),
         world_(std::make_unique<World>(scenario, options.seed, options.world, options.journal)),
-        engine_(scenario, std::move(stages), {.is_strict = options.is_strict}) {}
+        engine_(new_engine()) {}
 
   Result<RunOutcome> run() {
     observe_history();
-    if (const auto infeasible = step(Instant())) return RunOutcome{.world = nullptr, .infeasible = infeasible};
+    step(Instant());
     Instant now;
-    while (true) {
+    while (!outcome_.infeasible) {
       now = world_->advance(next_stop(now));
       for (const Event& event : world_->take_events()) delay(event);
       if (now == world_->end()) break;
       deliver(now);
-      if (may_step(now)) {
-        if (const auto infeasible = step(now)) return RunOutcome{.world = nullptr, .infeasible = infeasible};
-      }
-      act(now);
+      if (may_step(now)) step(now);
       if (options_.progress && !options_.progress(done_share(now))) {
         return fail(ErrorCode::kInterrupted, "interrupted");
       }
     }
+    if (outcome_.infeasible) return std::move(outcome_);
     world_->finish();
-    return RunOutcome{.world = std::move(world_), .infeasible = std::nullopt};
+    outcome_.world = std::move(world_);
+    return std::move(outcome_);
   }
 
  private:
-  struct PendingPlan {
-    Instant acts_at;
-    Plan plan;
+  /// A solution that is known, but not yet delivered.
+  struct PendingSolution {
+    Instant due_at;
+    SolveFinished finished;
   };
+  /// What the engine was given for one step.
+  struct LoggedStep {
+    Instant now;
+    std::vector<Event> events;
+  };
+
+  /// An engine that has seen nothing.
+  [[nodiscard]] std::unique_ptr<Engine> new_engine() const {
+    return std::make_unique<Engine>(scenario_, make_stages_(), EngineRules{.is_strict = options_.is_strict});
+  }
 
   void observe_history() {
     std::int64_t known_seconds = 0;
@@ -64,10 +80,10 @@ class Loop {
     deliver(Instant());
   }
 
-  /// The next whole second, or the next plan that takes effect.
+  /// The next whole second, or the next solution.
   [[nodiscard]] Instant next_stop(Instant now) const {
     Instant stop = std::min(Instant::at_second(now.second() + 1), world_->end());
-    if (!plans_.empty()) stop = std::min(stop, plans_.front().acts_at);
+    if (pending_) stop = std::min(stop, pending_->due_at);
     return stop;
   }
 
@@ -85,38 +101,73 @@ class Loop {
     if (is_observation && scenario_.observation_delay > Micros()) {
       observations_.push_back(event);
     } else {
-      engine_.observe(event);
+      observe(event);
     }
+  }
+
+  void observe(const Event& event) {
+    engine_->observe(event);
+    if (options_.rebuilds_engine_at) observed_.push_back(event);
   }
 
   void deliver(Instant now) {
     while (!observations_.empty() && observations_.front().at + scenario_.observation_delay <= now) {
-      engine_.observe(observations_.front());
+      observe(observations_.front());
       observations_.pop_front();
     }
+    if (pending_ && pending_->due_at <= now) deliver_solution(now);
   }
 
-  /// One step of the engine. A first layout takes effect at once, later plans after `scenario.planning`. Returns why no
-  /// plan can exist, if so.
-  std::optional<std::string> step(Instant now) {
-    StepAnswer answer = engine_.step(now);
-    ENSURE(!answer.refused);
-    if (answer.infeasible) return answer.infeasible;
-    if (answer.plan.actions.empty()) return std::nullopt;
-    if (options_.plan_made) options_.plan_made(answer.plan, answer.acts_at);
-    if (answer.is_first_layout) {
+  void deliver_solution(Instant now) {
+    observe({.at = now, .what = std::move(pending_->finished)});
+    pending_.reset();
+  }
+
+  /// One step of the engine. A question that needs no time is answered in a step of its own, before anything else.
+  void step(Instant now) {
+    act_on(step_engine(now), now);
+    while (pending_ && pending_->due_at <= now) {
+      deliver_solution(now);
+      act_on(step_engine(now), now);
+    }
+  }
+
+  StepAnswer step_engine(Instant now) {
+    StepAnswer answer = engine_->step(now);
+    if (!options_.rebuilds_engine_at) return answer;
+    log_.push_back({.now = now, .events = std::exchange(observed_, {})});
+    if (options_.rebuilds_engine_at(now)) rebuild_engine();
+    return answer;
+  }
+
+  /// Nothing is solved: the solutions are events.
+  void rebuild_engine() {
+    engine_ = new_engine();
+    for (const LoggedStep& logged : log_) {
+      for (const Event& event : logged.events) engine_->observe(event);
+      static_cast<void>(engine_->step(logged.now));
+    }
+  }
+
+  void act_on(StepAnswer answer, Instant now) {
+    if (answer.refused) {
+      if (outcome_.refused_plans++ == 0) {
+        outcome_.first_refusal = fmt::format("at second {}: {}", (now - Instant()).to_seconds(), *answer.refused);
+      }
+    }
+    outcome_.infeasible = std::move(answer.infeasible);
+    if (!answer.plan.actions.empty()) {
+      if (options_.plan_made) options_.plan_made(answer.plan, now);
       world_->act(answer.plan, now);
-    } else {
-      plans_.push_back({.acts_at = answer.acts_at, .plan = std::move(answer.plan)});
     }
-    return std::nullopt;
+    if (answer.request) solve(*answer.request);
   }
 
-  void act(Instant now) {
-    while (!plans_.empty() && plans_.front().acts_at <= now) {
-      world_->act(plans_.front().plan, now);
-      plans_.pop_front();
-    }
+  /// Solves at once, and delivers the answer when it is due.
+  void solve(const SolveRequest& request) {
+    auto solution = std::make_shared<const Solution>(request.solve());
+    if (options_.solved) options_.solved(*request.posed, *solution);
+    pending_ = {.due_at = request.acts_at, .finished = {.question = request.question, .solution = std::move(solution)}};
   }
 
   [[nodiscard]] double done_share(Instant now) const {
@@ -125,18 +176,28 @@ class Loop {
 
   const Scenario& scenario_;
   const RunOptions& options_;
+  const MakeStages& make_stages_;
   std::unique_ptr<World> world_;
-  Engine engine_;
+  std::unique_ptr<Engine> engine_;
+  RunOutcome outcome_;
   std::deque<Event> observations_;  ///< not yet visible to the engine
-  std::deque<PendingPlan> plans_;   ///< not yet in effect
+  std::optional<PendingSolution> pending_;
+  std::vector<Event> observed_;  ///< since the last step, if steps are logged
+  std::vector<LoggedStep> log_;
   Instant stepped_at_;
   int steps_there_ = 0;
 };
 
 }  // namespace
 
+Result<RunOutcome> run_scenario(const Scenario& scenario, const MakeStages& make_stages, const RunOptions& options) {
+  return Loop(scenario, make_stages, options).run();
+}
+
 Result<RunOutcome> run_scenario(const Scenario& scenario, std::vector<Stage> stages, const RunOptions& options) {
-  return Loop(scenario, std::move(stages), options).run();
+  ENSURE(!options.rebuilds_engine_at);
+  const MakeStages make_stages = [&stages] { return std::move(stages); };
+  return run_scenario(scenario, make_stages, options);
 }
 
 }  // namespace berth::sim

@@ -29,9 +29,9 @@ void SliceTable::act(const Plan& plan, Instant now, bool is_first_layout) {
   account(now);
   for (const Action& action : plan.actions) {
     std::visit(Overloaded{
-                   [&](const CreateSlice& what) { create(what, now, is_first_layout); },
+                   [&](const CreateSlice& what) { create(what.slice, action.number, is_first_layout); },
                    [&](const DestroySlice& what) { destroy(what, now); },
-                   [&](const AssignSlice& what) { assign(what, now, is_first_layout); },
+                   [&](const AssignSlice& what) { assign(what, action.number, now, is_first_layout); },
                },
                action.what);
   }
@@ -45,26 +45,26 @@ void SliceTable::report_unowned(Instant now) {
   for (std::uint32_t index = 0; index < slices_.size(); ++index) {
     if (!slices_[index].holding.services.empty()) continue;
     journal(SliceEvent::kCreated, {index}, now);
-    events_.push_back({.at = now, .what = SliceReady{slices_[index].slice}});
+    report_ready({index}, now);
   }
 }
 
-void SliceTable::create(const CreateSlice& action, Instant now, bool is_at_once) {
+void SliceTable::create(const Slice& created, std::uint64_t number, bool is_at_once) {
   const SliceIndex index{static_cast<std::uint32_t>(slices_.size())};
   SimSlice slice;
-  slice.slice = action.slice;
-  slice.holding.slice = action.slice;
-  slice.sms = profile_sms(scenario_.model_of(action.slice.gpu), action.slice.profile);
+  slice.slice = created;
+  slice.holding.slice = created;
+  slice.created_as = slice.assigned_as = number;
+  slice.sms = profile_sms(scenario_.model_of(created.gpu), created.profile);
   slices_.push_back(slice);
-  busy_.add(index, action.slice.gpu, slice.sms);
+  busy_.add(index, created.gpu, slice.sms);
   if (is_at_once) {
-    by_gpu_[action.slice.gpu.index].emplace(action.slice.start, index);
+    by_gpu_[created.gpu.index].emplace(created.start, index);
     of(index).phase = SimSlice::Phase::kUp;
     // The journal reports it together with its holders, which the assignment of the same plan sets.
   } else {
     waiting_.push_back(index);
   }
-  static_cast<void>(now);
 }
 
 void SliceTable::destroy(const DestroySlice& action, Instant now) {
@@ -76,7 +76,7 @@ void SliceTable::destroy(const DestroySlice& action, Instant now) {
     case SimSlice::Phase::kWaitingForRoom:
       std::erase(waiting_, *index);
       slice.phase = SimSlice::Phase::kGone;
-      events_.push_back({.at = now, .what = SliceGone{slice.slice}});
+      report_gone(*index, now);
       return;
     case SimSlice::Phase::kStarting:
       begin_destroy(*index, now);
@@ -92,10 +92,11 @@ void SliceTable::destroy(const DestroySlice& action, Instant now) {
   }
 }
 
-void SliceTable::assign(const AssignSlice& action, Instant now, bool is_at_once) {
+void SliceTable::assign(const AssignSlice& action, std::uint64_t number, Instant now, bool is_at_once) {
   const auto index = find(action.holding.slice);
   ENSURE(index.has_value());
   SimSlice& slice = of(*index);
+  slice.assigned_as = number;
   const auto take_over = [&] {
     slice.holding = action.holding;
     slice.point = action.point;
@@ -122,7 +123,7 @@ void SliceTable::assign(const AssignSlice& action, Instant now, bool is_at_once)
       } else if (!needs_restart(slice, action)) {
         take_over();
         effects_.push_back({.kind = SliceEffect::Kind::kNewBatchLimit, .slice = *index});
-        events_.push_back({.at = now, .what = SliceReady{slice.slice}});
+        report_ready(*index, now);
       } else {
         slice.next = action;
         begin_drain(*index, now);
@@ -199,7 +200,7 @@ void SliceTable::begin_start(SliceIndex index, Instant now) {
   if (slice.holding.services.empty()) {
     slice.phase = SimSlice::Phase::kUp;
     ++slice.generation;
-    events_.push_back({.at = now, .what = SliceReady{slice.slice}});
+    report_ready(index, now);
     return;
   }
   slice.phase = SimSlice::Phase::kStarting;
@@ -217,7 +218,7 @@ void SliceTable::up(SliceIndex index, Instant now) {
   slice.can_serve = true;
   journal(SliceEvent::kServing, index, now);
   if (!slice.holding.services.empty()) effects_.push_back({.kind = SliceEffect::Kind::kStart, .slice = index});
-  events_.push_back({.at = now, .what = SliceReady{slice.slice}});
+  report_ready(index, now);
 }
 
 void SliceTable::begin_drain(SliceIndex index, Instant now) {
@@ -252,10 +253,18 @@ void SliceTable::gone(SliceIndex index, Instant now) {
   by_gpu_[slice.slice.gpu.index].erase(slice.slice.start);
   journal(SliceEvent::kDestroyed, index, now);
   count_change(slice, now);
-  events_.push_back({.at = now, .what = SliceGone{slice.slice}});
+  report_gone(index, now);
 }
 
 // ---- helpers
+
+void SliceTable::report_ready(SliceIndex index, Instant now) {
+  events_.push_back({.at = now, .what = SliceReady{.slice = of(index).slice, .assignment = of(index).assigned_as}});
+}
+
+void SliceTable::report_gone(SliceIndex index, Instant now) {
+  events_.push_back({.at = now, .what = SliceGone{.slice = of(index).slice, .generation = of(index).created_as}});
+}
 
 std::optional<SliceIndex> SliceTable::find(const Slice& slice) const {
   for (const SliceIndex index : waiting_) {

@@ -55,6 +55,8 @@ struct SimSlice {
   Holding holding;  ///< its current holders (while draining: the previous ones)
   std::optional<PointChoice> point;
   std::optional<AssignSlice> next;  ///< the assignment after the drain
+  std::uint64_t created_as = 0;     ///< Action::number of its creation, reported when it is gone
+  std::uint64_t assigned_as = 0;    ///< that of its latest assignment (else its creation), reported when it is ready
   bool is_unwanted = false;         ///< to be destroyed after the drain
   std::uint32_t generation = 0;     ///< timers of older generations have no effect
   int sms = 0;
@@ -111,9 +113,9 @@ class SliceTable {
   };
 
   void report_unowned(Instant now);
-  void create(const CreateSlice& action, Instant now, bool is_at_once);
+  void create(const Slice& slice, std::uint64_t number, bool is_at_once);
   void destroy(const DestroySlice& action, Instant now);
-  void assign(const AssignSlice& action, Instant now, bool is_at_once);
+  void assign(const AssignSlice& action, std::uint64_t number, Instant now, bool is_at_once);
   void begin_waiting(Instant now);
   void created(SliceIndex slice, Instant now);
   void begin_start(SliceIndex slice, Instant now);
@@ -135,6 +137,8 @@ class SliceTable {
   [[nodiscard]] std::optional<Setup> setup_of(ServiceId service, const Slice& slice,
                                               const std::optional<PointChoice>& choice) const;
   [[nodiscard]] bool needs_restart(const SimSlice& slice, const AssignSlice& action) const;
+  void report_ready(SliceIndex slice, Instant now);
+  void report_gone(SliceIndex slice, Instant now);
   void set_timer(SliceIndex slice, Micros after, Instant now);
   void journal(SliceEvent event, SliceIndex slice, Instant now);
   void count_change(const SimSlice& slice, Instant now);

@@ -77,9 +77,13 @@ TEST(Changes, TheStateRemembersAnHour) {
 TEST(Changes, MemoryIsBoundedAndNothingOfTheHourIsLost) {
   ClusterState state(1, 10);
   state.apply(plan_with({cut(kFirst), hand(kFirst, {{0}})}), Instant());
+  std::uint64_t standing = 0;  // the generation of the slice
   for (std::int64_t at = 1; at <= 5000; ++at) {
-    state.apply(plan_with({drop(kFirst), cut(kFirst), hand(kFirst, {{0}})}), Instant(at));
-    state.apply(Event{.at = Instant(at), .what = SliceGone{kFirst}});
+    Plan swap = plan_with({drop(kFirst), cut(kFirst), hand(kFirst, {{0}})});
+    state.number(swap);
+    state.apply(swap, Instant(at));
+    state.apply(Event{.at = Instant(at), .what = SliceGone{.slice = kFirst, .generation = standing}});
+    standing = swap.actions[1].number;
   }
   const ServiceState& service = state.snapshot().services[0];
   EXPECT_EQ(service.changes.size(), 4096U);

@@ -44,12 +44,11 @@ StandingSlice* ClusterState::find_staying(const Slice& slice) {
   return nullptr;
 }
 
-void ClusterState::remove(const Slice& slice) {
-  const auto first = lower_bound_slice(snapshot_.slices, slice);
-  auto gone = first;
-  while (gone != snapshot_.slices.end() && gone->holding.slice == slice && !gone->is_leaving) ++gone;
-  if (gone == snapshot_.slices.end() || gone->holding.slice != slice) gone = first;
-  if (gone != snapshot_.slices.end() && gone->holding.slice == slice) snapshot_.slices.erase(gone);
+void ClusterState::remove(const SliceGone& gone) {
+  auto it = lower_bound_slice(snapshot_.slices, gone.slice);
+  const auto is_at_place = [&] { return it != snapshot_.slices.end() && it->holding.slice == gone.slice; };
+  while (is_at_place() && it->generation != gone.generation) ++it;
+  if (is_at_place()) snapshot_.slices.erase(it);
 }
 
 ServiceState* ClusterState::find(ServiceId service) {
@@ -66,15 +65,17 @@ void ClusterState::apply(const Event& event) {
                    if (std::ssize(service->seconds) > history_seconds_) service->seconds.pop_front();
                  },
                  [&](const SliceReady& ready) {
-                   if (StandingSlice* slice = find_staying(ready.slice)) slice->is_ready = true;
+                   StandingSlice* slice = find_staying(ready.slice);
+                   if (slice != nullptr && slice->assignment == ready.assignment) slice->is_ready = true;
                  },
-                 [&](const SliceGone& gone) { remove(gone.slice); },
+                 [&](const SliceGone& gone) { remove(gone); },
                  [&](const RetrainingDue& due) {
                    if (ServiceState* service = find(due.service)) service->is_retraining_due = true;
                  },
                  [&](const RetrainingDone& done) {
                    if (ServiceState* service = find(done.service)) service->is_retraining_due = false;
                  },
+                 [](const SolveFinished&) {},  // its plan is applied once it is verified
              },
              event.what);
 }
@@ -89,12 +90,22 @@ void ClusterState::note_changes(const Plan& plan, Instant acts_at) {
   }
 }
 
+void ClusterState::number(Plan& plan) {
+  for (Action& action : plan.actions) {
+    const std::uint32_t gpu = slice_of(action.what).gpu.index;
+    if (gpu >= last_numbers_.size()) last_numbers_.resize(gpu + std::size_t{1});
+    action.number = ++last_numbers_[gpu];
+  }
+}
+
 void ClusterState::apply(const Plan& plan, Instant acts_at) {
   note_changes(plan, acts_at);
   for (const Action& action : plan.actions) {
     std::visit(Overloaded{
                    [&](const CreateSlice& create) {
-                     const StandingSlice standing{.holding = {.slice = create.slice, .services = {}}};
+                     const StandingSlice standing{.holding = {.slice = create.slice, .services = {}},
+                                                  .generation = action.number,
+                                                  .assignment = action.number};
                      snapshot_.slices.insert(lower_bound_slice(snapshot_.slices, create.slice), standing);
                    },
                    [&](const DestroySlice& destroy) {
@@ -107,6 +118,7 @@ void ClusterState::apply(const Plan& plan, Instant acts_at) {
                      if (StandingSlice* slice = find_staying(assign.holding.slice)) {
                        slice->holding = assign.holding;
                        slice->point = assign.point;
+                       slice->assignment = action.number;
                        slice->is_ready = false;
                      }
                    },

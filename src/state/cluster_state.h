@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "base/instant.h"
 #include "domain/event.h"
@@ -18,8 +19,10 @@ class ClusterState {
   ClusterState(std::size_t service_count, std::int64_t history_seconds);
 
   /// Applies one event; the version grows by one. Events about slices or services that are not known are ignored: a
-  /// world may report actions of others.
+  /// world may report actions of others. So are those about a predecessor of a slice, or its earlier holders.
   void apply(const Event& event);
+  /// Gives each action of an accepted plan its number.
+  void number(Plan& plan);
   /// Records the actions of an accepted plan that takes effect at `acts_at`: its slices are on their way (not ready, or
   /// leaving), and its changes count for their services, unless it is the first layout. If a service has changes at
   /// more than 4,096 instants of an hour, the oldest ones are merged and take the latest of their times.
@@ -32,12 +35,12 @@ class ClusterState {
  private:
   /// The slice at that place that is not to be destroyed, if any.
   [[nodiscard]] StandingSlice* find_staying(const Slice& slice);
-  /// Removes a slice; of two at one place the one that is to be destroyed.
-  void remove(const Slice& slice);
+  void remove(const SliceGone& gone);
   [[nodiscard]] ServiceState* find(ServiceId service);
   void note_changes(const Plan& plan, Instant acts_at);
 
   std::int64_t history_seconds_;
+  std::vector<std::uint64_t> last_numbers_;  ///< by GPU, as far as there were actions
   Snapshot snapshot_;
 };
 

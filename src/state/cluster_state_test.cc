@@ -79,17 +79,47 @@ TEST(ClusterState, ASliceComesIsGivenAndGoes) {
 
 TEST(ClusterState, ASliceAndItsSuccessorAtTheSamePlaceAreTwo) {
   ClusterState state(1, 10);
-  state.apply(plan_of({CreateSlice{kA}, given(kA, {{0}})}), Instant(1));
-  state.apply(event(SliceReady{kA}));
-  state.apply(plan_of({DestroySlice{kA}, CreateSlice{kA}, given(kA, {{0}})}), Instant(1));
+  Plan first = plan_of({CreateSlice{kA}, given(kA, {{0}})});
+  state.number(first);
+  state.apply(first, Instant(1));
+  state.apply(event(SliceReady{.slice = kA, .assignment = first.actions[1].number}));
+  Plan second = plan_of({DestroySlice{kA}, CreateSlice{kA}, given(kA, {{0}})});
+  state.number(second);
+  state.apply(second, Instant(1));
   const auto& slices = state.snapshot().slices;
   ASSERT_EQ(slices.size(), 2U);
-  state.apply(event(SliceGone{kA}));
+  state.apply(event(SliceGone{.slice = kA, .generation = first.actions[0].number}));
   ASSERT_EQ(slices.size(), 1U);
   EXPECT_FALSE(slices[0].is_leaving);
   EXPECT_FALSE(slices[0].is_ready);
-  state.apply(event(SliceReady{kA}));
+  state.apply(event(SliceReady{.slice = kA, .assignment = second.actions[2].number}));
   EXPECT_TRUE(slices[0].is_ready);
+}
+
+TEST(ClusterState, ActionsHaveNumbersThatAreNeverUsedAgain) {
+  ClusterState state(1, 10);
+  std::uint64_t last = 0;
+  for (int round = 0; round < 3; ++round) {
+    Plan plan = plan_of({CreateSlice{kA}, given(kA, {{0}})});
+    state.number(plan);
+    EXPECT_GT(plan.actions[0].number, last);
+    EXPECT_GT(plan.actions[1].number, plan.actions[0].number);
+    last = plan.actions[1].number;
+    state.apply(plan, Instant(1));
+    const auto& slices = state.snapshot().slices;
+    ASSERT_EQ(slices.size(), 1U);
+    EXPECT_EQ(slices[0].generation, plan.actions[0].number);
+    EXPECT_EQ(slices[0].assignment, last);
+
+    state.apply(event(SliceReady{.slice = kA, .assignment = last - 1}));  // for earlier holders
+    EXPECT_FALSE(slices[0].is_ready);
+    state.apply(event(SliceReady{.slice = kA, .assignment = last}));
+    EXPECT_TRUE(slices[0].is_ready);
+    state.apply(event(SliceGone{.slice = kA, .generation = last}));  // an assignment is no generation
+    EXPECT_EQ(slices.size(), 1U);
+    state.apply(event(SliceGone{.slice = kA, .generation = plan.actions[0].number}));
+    EXPECT_TRUE(slices.empty());
+  }
 }
 
 TEST(ClusterState, RetrainingsBecomeDueAndDone) {

@@ -263,21 +263,21 @@ bool is_sober(const Snapshot& snapshot, const Plan& plan, const Action& action) 
 }
 
 Stage attacker(const Scenario& scenario, const Attack& attack) {
-  return {.name = "attacker",
-          .run = [&scenario, attack](const Snapshot& snapshot, Plan& plan) -> std::optional<std::string> {
-            Rng rng = Rng(attack.seed).split("attacker", static_cast<std::uint64_t>(snapshot.now.micros()));
-            const bool is_first = snapshot.is_before_first_layout();
-            if (!is_first && rng.below(100) < static_cast<std::uint64_t>(attack.stubbornness)) return std::nullopt;
-            for (int i = 0; i < attack.tries; ++i) {
-              Plan wanted = plan;
-              const Action action = any_action(scenario, snapshot, attack, rng);
-              if (!is_sober(snapshot, plan, action)) continue;
-              wanted.actions.push_back(action);
-              const Instant at = snapshot.takes_effect_at(scenario.planning);
-              if (!find_objection(scenario, snapshot, wanted, at)) plan = wanted;
-            }
-            return std::nullopt;
-          }};
+  return deciding_stage(
+      "attacker", [&scenario, attack](const Snapshot& snapshot, Plan& plan) -> std::optional<std::string> {
+        Rng rng = Rng(attack.seed).split("attacker", static_cast<std::uint64_t>(snapshot.now.micros()));
+        const bool is_first = snapshot.is_before_first_layout();
+        if (!is_first && rng.below(100) < static_cast<std::uint64_t>(attack.stubbornness)) return std::nullopt;
+        for (int i = 0; i < attack.tries; ++i) {
+          Plan wanted = plan;
+          const Action action = any_action(scenario, snapshot, attack, rng);
+          if (!is_sober(snapshot, plan, action)) continue;
+          wanted.actions.push_back(action);
+          const Instant at = snapshot.takes_effect_at(scenario.planning);
+          if (!find_objection(scenario, snapshot, wanted, at)) plan = wanted;
+        }
+        return std::nullopt;
+      });
 }
 
 RC_GTEST_PROP(BoundProperty, NoAttackPassesIt, (std::uint64_t seed)) {

@@ -72,7 +72,7 @@ Stage packing_stage(const Packing& packing, const std::vector<std::optional<Serv
     }
     return std::nullopt;
   };
-  return {.name = "packing", .run = run};
+  return deciding_stage("packing", run);
 }
 
 Fidelity fidelity_of(const Scenario& scenario, const PackingReplayOptions& options) {

@@ -22,7 +22,6 @@ constexpr double kRounding = 1e-9;  ///< the relative error of an objective: sum
 struct Asked {
   PlannedMoment answer;
   bool is_planned = false;
-  bool is_verified = false;
 };
 
 /// Why a plan must not be carried out, or nothing. The engine makes the same checks; here an objection is reported.
@@ -38,7 +37,7 @@ std::optional<std::string> refusal_of(const Scenario& scenario, const PlanRecord
   return fmt::format("wanted an objective of {}, found {}", objective, record.answer.objective);
 }
 
-/// The stages: before the second in question the file's layout, or the policy itself; then the plan and the verifiers.
+/// The stages: before the second in question the file's layout, or the policy itself; then the plan.
 std::vector<Stage> stages_until(const Scenario& scenario, const PlanAt& options, Asked& asked) {
   const Instant at = Instant::at_second(options.second);
   const auto record = [&asked, at](const PlanRecord& seen) {
@@ -57,15 +56,6 @@ std::vector<Stage> stages_until(const Scenario& scenario, const PlanAt& options,
     planner.plans_also_at = at;
   }
   stages.push_back(planner_stage(scenario, forecast_outlook(scenario), planner));
-  stages.push_back({.name = "verify",
-                    .run = [&scenario, &asked](const Snapshot& snapshot, Plan& plan) -> std::optional<std::string> {
-                      if (!asked.is_planned || asked.is_verified) return std::nullopt;
-                      asked.is_verified = true;
-                      asked.answer.refused = refusal_of(scenario, *asked.answer.record, snapshot, plan);
-                      asked.answer.plan = plan;
-                      if (asked.answer.refused) plan.actions.clear();
-                      return std::nullopt;
-                    }});
   return stages;
 }
 
@@ -84,6 +74,11 @@ Result<PlannedMoment> plan_at(const Scenario& scenario, const PlanAt& options) {
     is_stopped = options.progress && !options.progress(done * static_cast<double>(scenario.simulated_seconds()) /
                                                        static_cast<double>(options.second + 1));
     return !asked.is_planned && !is_stopped;
+  };
+  run.solved = [&](const Snapshot& posed, const Solution& solution) {
+    if (!asked.is_planned || asked.answer.plan.id != 0) return;
+    asked.answer.refused = refusal_of(scenario, *asked.answer.record, posed, solution.plan);
+    asked.answer.plan = solution.plan;
   };
   const auto outcome = sim::run_scenario(scenario, stages_until(scenario, options, asked), run);
   if (is_stopped) return fail(ErrorCode::kInterrupted, "interrupted");

@@ -155,6 +155,7 @@ std::vector<Action> replayed_actions(const Scenario& scenario, std::int64_t seco
   run.is_strict = true;
   run.plan_made = [&](const Plan& plan, Instant) {
     if (plan.made_at == Instant::at_second(second)) actions = plan.actions;
+    for (Action& action : actions) action.number = 0;  // a plan that did not take effect has none
   };
   PlannerOptions planner;
   planner.plans_also_at = Instant::at_second(second);

@@ -164,6 +164,11 @@ class PolicyReplay {
     result.timeline = timeline.finish();
     decisions.move_into(result.insight);
     result.notes = notes_on(scenario_, retrained);
+    if (outcome->refused_plans > 0) {
+      result.notes.push_back(
+          fmt::format("{} of its plans did not take effect, as the verifiers refused them; the first: {}",
+                      outcome->refused_plans, outcome->first_refusal));
+    }
     return result;
   }
 

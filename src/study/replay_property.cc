@@ -98,28 +98,28 @@ Stage restless(const Scenario& scenario, std::uint64_t seed) {
     const auto& [name, starts] = profiles[rng.below(profiles.size())];
     return slice_at(0, name, starts[rng.below(starts.size())]);
   };
-  return {.name = "restless",
-          .run = [&scenario, seed, any_slice](const Snapshot& snapshot, Plan& plan) -> std::optional<std::string> {
-            if (snapshot.slices.empty() || snapshot.now.micros() % kMicrosPerSecond != 0) return std::nullopt;
-            std::uint64_t seen = 0;
-            for (const ServiceState& service : snapshot.services) {
-              for (const ServiceSecond& second : service.seconds)
-                seen = seen * 31 + static_cast<std::uint64_t>(second.arrivals);
-            }
-            Rng rng = Rng(seed).split("restless", static_cast<std::uint64_t>(snapshot.now.micros()) + seen);
-            for (int i = 0; i < 6; ++i) {
-              const Slice slice = any_slice(rng);
-              const auto service = static_cast<std::uint32_t>(rng.below(scenario.services.size()));
-              Plan wanted = plan;
-              const std::uint64_t kind = rng.below(4);
-              if (kind == 0) wanted.actions.push_back(testing::create(slice));
-              if (kind == 1) wanted.actions.push_back(testing::destroy(slice));
-              if (kind == 2) wanted.actions.push_back(testing::assign(holding_of(slice, {service})));
-              if (kind == 3) wanted.actions.push_back(testing::assign(holding_of(slice, {service}, Role::kRetraining)));
-              if (!find_objection(scenario, snapshot, wanted, snapshot.now + scenario.planning)) plan = wanted;
-            }
-            return std::nullopt;
-          }};
+  return deciding_stage(
+      "restless", [&scenario, seed, any_slice](const Snapshot& snapshot, Plan& plan) -> std::optional<std::string> {
+        if (snapshot.slices.empty() || snapshot.now.micros() % kMicrosPerSecond != 0) return std::nullopt;
+        std::uint64_t seen = 0;
+        for (const ServiceState& service : snapshot.services) {
+          for (const ServiceSecond& second : service.seconds)
+            seen = seen * 31 + static_cast<std::uint64_t>(second.arrivals);
+        }
+        Rng rng = Rng(seed).split("restless", static_cast<std::uint64_t>(snapshot.now.micros()) + seen);
+        for (int i = 0; i < 6; ++i) {
+          const Slice slice = any_slice(rng);
+          const auto service = static_cast<std::uint32_t>(rng.below(scenario.services.size()));
+          Plan wanted = plan;
+          const std::uint64_t kind = rng.below(4);
+          if (kind == 0) wanted.actions.push_back(testing::create(slice));
+          if (kind == 1) wanted.actions.push_back(testing::destroy(slice));
+          if (kind == 2) wanted.actions.push_back(testing::assign(holding_of(slice, {service})));
+          if (kind == 3) wanted.actions.push_back(testing::assign(holding_of(slice, {service}, Role::kRetraining)));
+          if (!find_objection(scenario, snapshot, wanted, snapshot.now + scenario.planning)) plan = wanted;
+        }
+        return std::nullopt;
+      });
 }
 
 Ran run_restless(const Scenario& scenario, std::uint64_t seed, Dispatch dispatch = Dispatch::kPull) {

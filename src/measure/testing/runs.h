@@ -30,7 +30,7 @@ inline Ran run(const Scenario& scenario, std::vector<Stage> stages, std::uint64_
   options.world = world;
   options.journal = [&](const sim::JournalRecord& record) { ran.journal.push_back(record); };
   const auto outcome = sim::run_scenario(scenario, std::move(stages), options);
-  ENSURE(outcome.has_value() && outcome->world != nullptr);
+  ENSURE(outcome.has_value() && outcome->world != nullptr && outcome->refused_plans == 0);
   measure::measure(scenario, *outcome->world, ran.result);
   return ran;
 }

@@ -121,13 +121,13 @@ inline Action assign(Holding holding, std::optional<PointChoice> point = std::nu
 /// A stage that plays a script: it requests the actions listed for a second in the first step at or after it.
 inline Stage scripted(std::map<std::int64_t, std::vector<Action>> script) {
   auto left = std::make_shared<std::map<std::int64_t, std::vector<Action>>>(std::move(script));
-  return {.name = "script", .run = [left](const Snapshot& snapshot, Plan& plan) -> std::optional<std::string> {
-            if (snapshot.slices.empty() || left->empty()) return std::nullopt;
-            if (snapshot.now < Instant::at_second(left->begin()->first)) return std::nullopt;
-            for (const Action& action : left->begin()->second) plan.actions.push_back(action);
-            left->erase(left->begin());
-            return std::nullopt;
-          }};
+  return deciding_stage("script", [left](const Snapshot& snapshot, Plan& plan) -> std::optional<std::string> {
+    if (snapshot.slices.empty() || left->empty()) return std::nullopt;
+    if (snapshot.now < Instant::at_second(left->begin()->first)) return std::nullopt;
+    for (const Action& action : left->begin()->second) plan.actions.push_back(action);
+    left->erase(left->begin());
+    return std::nullopt;
+  });
 }
 
 inline std::string shown(const JournalRecord& record) {

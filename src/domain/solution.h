@@ -1,0 +1,37 @@
+/// What a solver answers: a plan, and what the stage that asked needs to know for its next question.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/instant.h"
+#include "domain/conflict.h"
+#include "domain/plan.h"
+#include "domain/slice.h"
+
+namespace berth {
+
+/// When a slice that a plan creates or assigns is expected to work for its holders.
+struct ExpectedReady {
+  Slice slice;
+  Instant at;
+  friend bool operator==(const ExpectedReady&, const ExpectedReady&) = default;
+};
+
+/// Whether all constraints could be met at an instant, by a search that is too expensive to be repeated for each plan.
+struct FoundFeasibility {
+  Instant at;
+  ConflictSearchResult result;
+  friend bool operator==(const FoundFeasibility&, const FoundFeasibility&) = default;
+};
+
+struct Solution {
+  Plan plan;
+  std::optional<std::string> infeasible = std::nullopt;        ///< why no plan can exist
+  std::vector<ExpectedReady> ready;                            ///< only planners state it
+  std::optional<FoundFeasibility> feasibility = std::nullopt;  ///< the latest search, by this or an earlier question
+  friend bool operator==(const Solution&, const Solution&) = default;
+};
+
+}  // namespace berth

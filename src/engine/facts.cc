@@ -1,0 +1,63 @@
+#include "engine/facts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ranges>
+#include <utility>
+
+namespace berth {
+namespace {
+
+/// The staying slices of a GPU, in order.
+std::vector<SliceFact> staying_on(const Snapshot& snapshot, GpuId gpu) {
+  const auto gpu_of = [](const StandingSlice& standing) { return standing.holding.slice.gpu; };
+  std::vector<SliceFact> slices;
+  for (const StandingSlice& standing : std::ranges::equal_range(snapshot.slices, gpu, {}, gpu_of)) {
+    if (!standing.is_leaving) slices.push_back({.slice = standing.holding.slice, .number = standing.assignment});
+  }
+  return slices;
+}
+
+std::string shown(const Scenario& scenario, const Slice& slice) {
+  return fmt::format("{}@{}", profile_name(scenario.model_of(slice.gpu), slice.profile), slice.start);
+}
+
+}  // namespace
+
+std::vector<GpuFact> facts_of(const Snapshot& snapshot, const Plan& plan) {
+  std::vector<GpuId> gpus;
+  gpus.reserve(plan.actions.size());
+  for (const Action& action : plan.actions) gpus.push_back(slice_of(action.what).gpu);
+  std::ranges::sort(gpus);
+  const auto repeated = std::ranges::unique(gpus);
+  gpus.erase(repeated.begin(), repeated.end());
+  std::vector<GpuFact> facts;
+  facts.reserve(gpus.size());
+  for (const GpuId gpu : gpus) facts.push_back({.gpu = gpu, .slices = staying_on(snapshot, gpu)});
+  return facts;
+}
+
+std::optional<std::string> find_broken_fact(const Scenario& scenario, const Snapshot& snapshot, const GpuFact& fact) {
+  const std::vector<SliceFact> now = staying_on(snapshot, fact.gpu);
+  if (now == fact.slices) return std::nullopt;
+  for (const SliceFact& then : fact.slices) {
+    const auto it = std::ranges::find(now, then.slice, &SliceFact::slice);
+    if (it == now.end()) {
+      return fmt::format("GPU {}: wanted {} as the plan found it, found that it is gone", fact.gpu.index,
+                         shown(scenario, then.slice));
+    }
+    if (it->number != then.number) {
+      return fmt::format("GPU {}: wanted {} as the plan found it, found that it was given to others since",
+                         fact.gpu.index, shown(scenario, then.slice));
+    }
+  }
+  for (const SliceFact& here : now) {
+    if (std::ranges::find(fact.slices, here.slice, &SliceFact::slice) != fact.slices.end()) continue;
+    return fmt::format("GPU {}: wanted no other slices than the plan found, found {}", fact.gpu.index,
+                       shown(scenario, here.slice));
+  }
+  return fmt::format("GPU {}: wanted the slices that the plan found, found other ones", fact.gpu.index);
+}
+
+}  // namespace berth

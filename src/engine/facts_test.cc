@@ -1,0 +1,67 @@
+#include "engine/facts.h"
+
+#include <gtest/gtest.h>
+
+#include "engine/test_fleet.h"
+
+namespace berth {
+namespace {
+
+using testing::create;
+using testing::destroy;
+using testing::held;
+using testing::slice_at;
+using testing::two_gpus;
+
+const Slice kSmall = slice_at(0, "1g.10gb", 0);
+const Slice kLarge = slice_at(0, "3g.40gb", 4);
+const Slice kOther = slice_at(1, "2g.20gb", 0);
+
+StandingSlice standing(const Slice& slice, std::uint64_t assignment) {
+  return {.holding = held(slice, {{0}}), .generation = 1, .assignment = assignment};
+}
+
+Snapshot snapshot_of(std::vector<StandingSlice> slices) {
+  Snapshot snapshot;
+  snapshot.services.resize(2);
+  snapshot.slices = std::move(slices);
+  return snapshot;
+}
+
+TEST(Facts, NameTheStayingSlicesOfTheGpusThatThePlanTouches) {
+  Snapshot snapshot = snapshot_of({standing(kSmall, 4), standing(kLarge, 2), standing(kOther, 9)});
+  Plan plan;
+  EXPECT_TRUE(facts_of(snapshot, plan).empty());
+  plan.actions = {destroy(kLarge), create(slice_at(0, "1g.10gb", 1))};
+  const std::vector<GpuFact> expected = {
+      {.gpu = {0}, .slices = {{.slice = kSmall, .number = 4}, {.slice = kLarge, .number = 2}}}};
+  EXPECT_EQ(facts_of(snapshot, plan), expected);
+  snapshot.slices[1].is_leaving = true;
+  EXPECT_EQ(facts_of(snapshot, plan)[0].slices.size(), 1U);
+}
+
+TEST(Facts, AreBrokenByWhatChangesTheGpuAndByNothingElse) {
+  const Scenario scenario = two_gpus();
+  const std::vector<StandingSlice> then = {standing(kSmall, 4), standing(kLarge, 2), standing(kOther, 9)};
+  Plan plan;
+  plan.actions = {destroy(kLarge)};
+  const GpuFact fact = facts_of(snapshot_of(then), plan)[0];
+  const auto broken = [&](const std::vector<StandingSlice>& now) {
+    return find_broken_fact(scenario, snapshot_of(now), fact).value_or("");
+  };
+  EXPECT_EQ(broken(then), "");
+  EXPECT_EQ(broken({then[0], then[1]}), "");  // another GPU
+  std::vector<StandingSlice> ready = then;
+  ready[0].is_ready = true;
+  EXPECT_EQ(broken(ready), "");
+  std::vector<StandingSlice> leaving = then;
+  leaving[1].is_leaving = true;
+  EXPECT_EQ(broken(leaving), "GPU 0: wanted 3g.40gb@4 as the plan found it, found that it is gone");
+  EXPECT_EQ(broken({standing(kSmall, 5), then[1]}),
+            "GPU 0: wanted 1g.10gb@0 as the plan found it, found that it was given to others since");
+  EXPECT_EQ(broken({then[0], standing(slice_at(0, "1g.10gb", 2), 1), then[1]}),
+            "GPU 0: wanted no other slices than the plan found, found 1g.10gb@2");
+}
+
+}  // namespace
+}  // namespace berth

@@ -1,0 +1,16 @@
+#include "engine/stage.h"
+
+#include <utility>
+
+namespace berth {
+
+Stage deciding_stage(std::string name, std::function<std::optional<std::string>(const Snapshot&, Plan&)> decide) {
+  const auto ask = [decide = std::move(decide)](const Snapshot& snapshot, Plan& plan) -> StageAnswer {
+    auto why = decide(snapshot, plan);
+    if (why) return NoPlan{std::move(*why)};
+    return Settled{};
+  };
+  return {.name = std::move(name), .observe = {}, .ask = ask, .learn = {}};
+}
+
+}  // namespace berth
