@@ -5,7 +5,8 @@
 namespace berth::sim {
 
 void LatencyHistogram::add_all(const LatencyHistogram& other) {
-  for (std::size_t bucket = 0; bucket < kBucketCount; ++bucket) counts_[bucket] += other.counts_[bucket];
+  if (other.counts_.size() > counts_.size()) counts_.resize(other.counts_.size(), 0);
+  for (std::size_t bucket = 0; bucket < other.counts_.size(); ++bucket) counts_[bucket] += other.counts_[bucket];
   count_ += other.count_;
   sum_us_ += other.sum_us_;
 }
@@ -20,12 +21,17 @@ std::optional<double> LatencyHistogram::percentile_ms(int percent) const {
   if (count_ == 0) return std::nullopt;
   const auto rank = static_cast<std::uint64_t>((Wide{count_} * static_cast<unsigned>(percent) + 99) / 100);
   std::uint64_t seen = 0;
-  for (std::size_t bucket = 0; bucket < kBucketCount; ++bucket) {
+  for (std::size_t bucket = 0; bucket < counts_.size(); ++bucket) {
     seen += counts_[bucket];
     if (seen >= rank) return middle_of(bucket) / 1000.0;
   }
   ENSURE(false && "ranks reach the count");
   return std::nullopt;
+}
+
+void LatencyHistogram::reach(std::size_t bucket) {
+  constexpr std::size_t kStep = std::size_t{1} << kSubBits;
+  counts_.resize((bucket / kStep + 1) * kStep, 0);
 }
 
 double LatencyHistogram::middle_of(std::size_t bucket) {
