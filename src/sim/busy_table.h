@@ -1,6 +1,7 @@
 /// Which slices are running something now (a batch, a retraining): read for interference, integrated for utilisation.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -10,7 +11,8 @@
 
 namespace berth::sim {
 
-/// A slice of the simulated world, numbered in the order of creation; numbers are never reused.
+/// A slice of the simulated world: its number in the tables. The number of a slice that is gone is given to a later
+/// one, so it says nothing about the order of creation.
 struct SliceIndex {
   std::uint32_t value = 0;
   friend auto operator<=>(SliceIndex, SliceIndex) = default;
@@ -22,10 +24,16 @@ class BusyTable {
   BusyTable(std::uint32_t gpu_count, std::size_t service_count)
       : busy_slices_(gpu_count, 0), sm_us_by_service_(service_count, 0) {}
 
-  /// Adds a slice with that many SMs. Requires: slices are added in order of their index.
+  /// Adds a slice with that many SMs. Requires: its index is the next one, or that of a slice on which nothing runs any
+  /// more.
   void add(SliceIndex slice, GpuId gpu, int sms) {
-    ENSURE(slice.value == slices_.size());
-    slices_.push_back({.gpu = gpu, .sms = static_cast<double>(sms), .runs = {}, .since_us = 0});
+    ENSURE(slice.value <= slices_.size());
+    if (slice.value == slices_.size()) slices_.emplace_back();
+    SliceRuns& own = slices_[slice.value];
+    ENSURE(own.runs.empty());
+    own.gpu = gpu;
+    own.sequence = sequence_++;
+    own.sms = static_cast<double>(sms);
   }
 
   /// A service begins (ends) running something on the slice. Requires: it was not (was) running anything there.
@@ -56,9 +64,16 @@ class BusyTable {
     sm_us_ += sm_us;
     sm_us_by_service_[service.index] += sm_us;
   }
-  /// Ends everything that is still running at the end of the run.
+  /// Ends everything that is still running at the end of the run, in the order in which slices were added: additions of
+  /// doubles show their order.
   void finish(std::int64_t end_us) {
+    std::vector<std::uint32_t> running;
     for (std::uint32_t slice = 0; slice < slices_.size(); ++slice) {
+      if (!slices_[slice].runs.empty()) running.push_back(slice);
+    }
+    std::sort(running.begin(), running.end(),
+              [this](std::uint32_t a, std::uint32_t b) { return slices_[a].sequence < slices_[b].sequence; });
+    for (const std::uint32_t slice : running) {
       while (!slices_[slice].runs.empty()) end({slice}, slices_[slice].runs.back().first, end_us);
     }
   }
@@ -79,11 +94,13 @@ class BusyTable {
  private:
   struct SliceRuns {
     GpuId gpu;
+    std::uint64_t sequence = 0;  ///< orders slices by creation
     double sms = 0;
     std::vector<std::pair<ServiceId, std::int64_t>> runs;  ///< who runs something, and since when (microseconds)
     std::int64_t since_us = 0;
   };
-  std::vector<SliceRuns> slices_;
+  std::vector<SliceRuns> slices_;  ///< by SliceIndex
+  std::uint64_t sequence_ = 0;
   std::vector<int> busy_slices_;  ///< by GPU
   std::vector<double> sm_us_by_service_;
   double sm_us_ = 0;

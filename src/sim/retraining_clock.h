@@ -44,7 +44,8 @@ class RetrainingClock {
   [[nodiscard]] RetrainingNews tick(Instant now);
 
   /// A slice is given to (taken from) the retraining. `time_on`: how long a whole retraining takes there; absent if it
-  /// cannot run there. `order` sorts slices by GPU and start.
+  /// cannot run there. `order` sorts slices by GPU and start; one place is given
+  /// once at a time, so the order never depends on the index.
   [[nodiscard]] RetrainingNews add_slice(const Slice& order, SliceIndex slice, std::optional<Micros> time_on,
                                          Instant now);
   [[nodiscard]] RetrainingNews remove_slice(const Slice& order, SliceIndex slice, Instant now);

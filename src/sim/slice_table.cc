@@ -11,17 +11,12 @@
 namespace berth::sim {
 
 SliceTable::SliceTable(const Scenario& scenario, const JournalSink& journal, BusyTable& busy)
-    : scenario_(scenario), journal_(journal), busy_(busy), by_gpu_(scenario.gpu_count()) {
-  for (std::uint32_t entry = 0; entry < scenario.fleet.size(); ++entry) {
-    entry_of_gpu_.insert(entry_of_gpu_.end(), static_cast<std::size_t>(scenario.fleet[entry].count), entry);
-  }
-  const std::size_t service_count = scenario.services.size();
-  sums_.gpu_us_by_entry.resize(scenario.fleet.size());
-  sums_.allocated_sm_us_by_service.resize(service_count);
-  sums_.lost_us_by_service.resize(service_count);
-  sums_.gpu_us_by_service.resize(service_count, std::vector<Decimal>(scenario.fleet.size()));
-  sums_.changes_by_service.resize(service_count);
-}
+    : scenario_(scenario),
+      journal_(journal),
+      busy_(busy),
+      by_gpu_(scenario.gpu_count()),
+      waiting_(scenario.gpu_count()),
+      sums_(scenario) {}
 
 // ---- actions
 
@@ -37,11 +32,11 @@ void SliceTable::act(const Plan& plan, Instant now, bool is_first_layout) {
   }
   if (is_first_layout) report_unowned(now);
   begin_waiting(now);
-  are_rates_stale_ = true;
 }
 
 void SliceTable::report_unowned(Instant now) {
-  // Slices with holders are reported when they are assigned.
+  // Slices with holders are reported when they are assigned. No index has been reused yet, so this is their order.
+  ENSURE(free_.empty());
   for (std::uint32_t index = 0; index < slices_.size(); ++index) {
     if (!slices_[index].holding.services.empty()) continue;
     journal(SliceEvent::kCreated, {index}, now);
@@ -50,33 +45,38 @@ void SliceTable::report_unowned(Instant now) {
 }
 
 void SliceTable::create(const Slice& created, std::uint64_t number, bool is_at_once) {
-  const SliceIndex index{static_cast<std::uint32_t>(slices_.size())};
-  SimSlice slice;
+  const SliceIndex index = index_for_new();
+  SimSlice& slice = slices_[index.value];
+  const std::uint64_t generation = slice.generation;
+  slice = SimSlice();
   slice.slice = created;
   slice.holding.slice = created;
   slice.created_as = slice.assigned_as = number;
+  slice.sequence = slice_sequence_++;
+  slice.generation = generation;
   slice.sms = profile_sms(scenario_.model_of(created.gpu), created.profile);
-  slices_.push_back(slice);
+  changed_gpus_.push_back(created.gpu);
   busy_.add(index, created.gpu, slice.sms);
   if (is_at_once) {
     by_gpu_[created.gpu.index].emplace(created.start, index);
-    of(index).phase = SimSlice::Phase::kUp;
+    slice.phase = SimSlice::Phase::kUp;
     // The journal reports it together with its holders, which the assignment of the same plan sets.
   } else {
-    waiting_.push_back(index);
+    waiting_[created.gpu.index].push_back(index);
+    roomier_gpus_.push_back(created.gpu);
   }
 }
 
 void SliceTable::destroy(const DestroySlice& action, Instant now) {
   const auto index = find(action.slice);
   ENSURE(index.has_value());
-  SimSlice& slice = of(*index);
+  SimSlice& slice = change(*index);
   slice.is_unwanted = true;
   switch (slice.phase) {
     case SimSlice::Phase::kWaitingForRoom:
-      std::erase(waiting_, *index);
-      slice.phase = SimSlice::Phase::kGone;
+      std::erase(waiting_[slice.slice.gpu.index], *index);
       report_gone(*index, now);
+      release(*index);
       return;
     case SimSlice::Phase::kStarting:
       begin_destroy(*index, now);
@@ -95,7 +95,7 @@ void SliceTable::destroy(const DestroySlice& action, Instant now) {
 void SliceTable::assign(const AssignSlice& action, std::uint64_t number, Instant now, bool is_at_once) {
   const auto index = find(action.holding.slice);
   ENSURE(index.has_value());
-  SimSlice& slice = of(*index);
+  SimSlice& slice = change(*index);
   slice.assigned_as = number;
   const auto take_over = [&] {
     slice.holding = action.holding;
@@ -162,33 +162,42 @@ void SliceTable::tick(Instant now) {
   while (!timers_.empty() && timers_.top().at == now) {
     const Timer timer = timers_.top();
     timers_.pop();
-    if (timer.generation != of(timer.slice).generation) continue;
-    const SimSlice::Phase phase = of(timer.slice).phase;
+    if (timer.generation != at(timer.slice).generation) continue;
+    const SimSlice::Phase phase = at(timer.slice).phase;
     if (phase == SimSlice::Phase::kCreating) created(timer.slice, now);
     if (phase == SimSlice::Phase::kStarting) up(timer.slice, now);
     if (phase == SimSlice::Phase::kDestroying) gone(timer.slice, now);
   }
   begin_waiting(now);
-  are_rates_stale_ = true;
 }
 
 void SliceTable::begin_waiting(Instant now) {
-  std::vector<SliceIndex> still_waiting;
-  for (const SliceIndex index : waiting_) {
-    SimSlice& slice = of(index);
-    if (!has_room(slice.slice)) {
-      still_waiting.push_back(index);
-      continue;
-    }
-    by_gpu_[slice.slice.gpu.index].emplace(slice.slice.start, index);
+  for (const SliceIndex index : take_candidates()) {
+    if (!has_room(at(index).slice)) continue;
+    SimSlice& slice = change(index);
+    const std::uint32_t gpu = slice.slice.gpu.index;
+    std::erase(waiting_[gpu], index);
+    by_gpu_[gpu].emplace(slice.slice.start, index);
     slice.phase = SimSlice::Phase::kCreating;
     set_timer(index, scenario_.changes.create, now);
   }
-  waiting_ = std::move(still_waiting);
+}
+
+std::vector<SliceIndex> SliceTable::take_candidates() {
+  std::vector<GpuId> gpus = std::exchange(roomier_gpus_, {});
+  std::sort(gpus.begin(), gpus.end());
+  gpus.erase(std::unique(gpus.begin(), gpus.end()), gpus.end());
+  std::vector<SliceIndex> candidates;
+  for (const GpuId gpu : gpus) {
+    candidates.insert(candidates.end(), waiting_[gpu.index].begin(), waiting_[gpu.index].end());
+  }
+  std::sort(candidates.begin(), candidates.end(),
+            [this](SliceIndex a, SliceIndex b) { return at(a).sequence < at(b).sequence; });
+  return candidates;
 }
 
 void SliceTable::created(SliceIndex index, Instant now) {
-  SimSlice& slice = of(index);
+  SimSlice& slice = change(index);
   journal(SliceEvent::kCreated, index, now);
   count_change(slice, now);
   if (slice.is_unwanted) return begin_destroy(index, now);
@@ -196,7 +205,7 @@ void SliceTable::created(SliceIndex index, Instant now) {
 }
 
 void SliceTable::begin_start(SliceIndex index, Instant now) {
-  SimSlice& slice = of(index);
+  SimSlice& slice = change(index);
   if (slice.holding.services.empty()) {
     slice.phase = SimSlice::Phase::kUp;
     ++slice.generation;
@@ -213,7 +222,7 @@ void SliceTable::begin_start(SliceIndex index, Instant now) {
 }
 
 void SliceTable::up(SliceIndex index, Instant now) {
-  SimSlice& slice = of(index);
+  SimSlice& slice = change(index);
   slice.phase = SimSlice::Phase::kUp;
   slice.can_serve = true;
   journal(SliceEvent::kServing, index, now);
@@ -222,7 +231,7 @@ void SliceTable::up(SliceIndex index, Instant now) {
 }
 
 void SliceTable::begin_drain(SliceIndex index, Instant now) {
-  SimSlice& slice = of(index);
+  SimSlice& slice = change(index);
   slice.phase = SimSlice::Phase::kDraining;
   if (slice.holding.services.empty()) return drained(index, now);
   journal(SliceEvent::kDraining, index, now);
@@ -231,8 +240,7 @@ void SliceTable::begin_drain(SliceIndex index, Instant now) {
 
 void SliceTable::drained(SliceIndex index, Instant now) {
   account(now);
-  are_rates_stale_ = true;
-  SimSlice& slice = of(index);
+  SimSlice& slice = change(index);
   ENSURE(slice.phase == SimSlice::Phase::kDraining);
   if (slice.is_unwanted) return begin_destroy(index, now);
   ENSURE(slice.next.has_value());
@@ -243,17 +251,43 @@ void SliceTable::drained(SliceIndex index, Instant now) {
 }
 
 void SliceTable::begin_destroy(SliceIndex index, Instant now) {
-  of(index).phase = SimSlice::Phase::kDestroying;
+  change(index).phase = SimSlice::Phase::kDestroying;
   set_timer(index, scenario_.changes.destroy, now);
 }
 
 void SliceTable::gone(SliceIndex index, Instant now) {
-  SimSlice& slice = of(index);
-  slice.phase = SimSlice::Phase::kGone;
+  const SimSlice& slice = change(index);
   by_gpu_[slice.slice.gpu.index].erase(slice.slice.start);
+  roomier_gpus_.push_back(slice.slice.gpu);
   journal(SliceEvent::kDestroyed, index, now);
   count_change(slice, now);
   report_gone(index, now);
+  release(index);
+}
+
+// ---- indices
+
+SimSlice& SliceTable::change(SliceIndex index) {
+  SimSlice& slice = slices_[index.value];
+  changed_gpus_.push_back(slice.slice.gpu);
+  return slice;
+}
+
+SliceIndex SliceTable::index_for_new() {
+  if (free_.empty()) {
+    slices_.emplace_back();
+    return {static_cast<std::uint32_t>(slices_.size() - 1)};
+  }
+  const SliceIndex index = free_.back();
+  free_.pop_back();
+  return index;
+}
+
+void SliceTable::release(SliceIndex index) {
+  SimSlice& slice = change(index);
+  slice.phase = SimSlice::Phase::kGone;
+  ++slice.generation;
+  free_.push_back(index);
 }
 
 // ---- helpers
@@ -267,7 +301,7 @@ void SliceTable::report_gone(SliceIndex index, Instant now) {
 }
 
 std::optional<SliceIndex> SliceTable::find(const Slice& slice) const {
-  for (const SliceIndex index : waiting_) {
+  for (const SliceIndex index : waiting_[slice.gpu.index]) {
     if (slices_[index.value].slice == slice) return index;
   }
   const auto& standing = by_gpu_[slice.gpu.index];
@@ -290,85 +324,61 @@ bool SliceTable::has_room(const Slice& slice) const {
 }
 
 void SliceTable::set_timer(SliceIndex index, Micros after, Instant now) {
-  ++of(index).generation;
-  timers_.push({.at = now + after, .sequence = timer_sequence_++, .slice = index, .generation = of(index).generation});
+  const std::uint64_t generation = ++change(index).generation;
+  timers_.push({.at = now + after, .sequence = timer_sequence_++, .slice = index, .generation = generation});
 }
 
 void SliceTable::journal(SliceEvent event, SliceIndex index, Instant now) {
   if (!journal_) return;
-  const Holding& holding = of(index).holding;
+  const Holding& holding = at(index).holding;
   journal_(SliceRecord{
       .at = now, .event = event, .slice = holding.slice, .role = holding.role, .services = holding.services});
 }
 
 void SliceTable::count_change(const SimSlice& slice, Instant now) {
   if (now == Instant()) return;
-  ++sums_.changes;
-  for (const ServiceId service : slice.holding.services) ++sums_.changes_by_service[service.index];
+  sums_.count_change(slice.holding.services);
 }
 
 void SliceTable::set_can_serve(SliceIndex slice, bool can_serve, Instant now) {
   account(now);
-  of(slice).can_serve = can_serve;
-  are_rates_stale_ = true;
+  change(slice).can_serve = can_serve;
 }
 
 // ---- sums over time
 
 void SliceTable::account(Instant now) {
-  const std::int64_t span_us = (now - accounted_until_).count();
-  if (span_us == 0) return;
-  ENSURE(span_us > 0);
-  if (are_rates_stale_) refresh_rates();
-  const auto span = static_cast<double>(span_us);
-  sums_.allocated_sm_us += allocated_sms_ * span;
-  for (std::size_t entry = 0; entry < gpus_by_entry_.size(); ++entry) {
-    sums_.gpu_us_by_entry[entry] =
-        detail::checked_add(sums_.gpu_us_by_entry[entry], detail::checked_multiply(gpus_by_entry_[entry], span_us));
-  }
-  for (std::size_t service = 0; service < lost_by_service_.size(); ++service) {
-    sums_.allocated_sm_us_by_service[service] += allocated_sms_by_service_[service] * span;
-    sums_.lost_us_by_service[service] += lost_by_service_[service] * span_us;
-    for (std::size_t entry = 0; entry < gpus_by_entry_.size(); ++entry) {
-      const Decimal& share = gpus_by_service_[service][entry];
-      if (share.sign() != 0) sums_.gpu_us_by_service[service][entry] += share * Decimal(span_us);
-    }
-  }
-  accounted_until_ = now;
+  if (now == sums_.reached()) return;
+  std::sort(changed_gpus_.begin(), changed_gpus_.end());
+  changed_gpus_.erase(std::unique(changed_gpus_.begin(), changed_gpus_.end()), changed_gpus_.end());
+  for (const GpuId gpu : changed_gpus_) sums_.set_gpu(gpu, held_on(gpu));
+  changed_gpus_.clear();
+  sums_.advance(now);
 }
 
-void SliceTable::refresh_rates() {
-  const std::size_t service_count = scenario_.services.size();
-  gpus_by_entry_.assign(scenario_.fleet.size(), 0);
-  allocated_sms_ = 0;
-  allocated_sms_by_service_.assign(service_count, 0);
-  lost_by_service_.assign(service_count, 0);
-  gpus_by_service_.assign(service_count, std::vector<Decimal>(scenario_.fleet.size()));
-  for (std::size_t gpu = 0; gpu < by_gpu_.size(); ++gpu) {
-    if (by_gpu_[gpu].empty()) continue;
-    const std::uint32_t entry = entry_of_gpu_[gpu];
-    ++gpus_by_entry_[entry];
-    std::int64_t owned_sms = 0;
-    for (const auto& [start, index] : by_gpu_[gpu]) {
-      if (!of(index).holding.services.empty()) owned_sms += of(index).sms;
-    }
-    for (const auto& [start, index] : by_gpu_[gpu]) {
-      const SimSlice& slice = of(index);
-      const auto holder_count = static_cast<std::int64_t>(slice.holding.services.size());
-      if (holder_count == 0) continue;
-      // A slice that retrains, or waits for the next retraining, is not lost; while it changes to or from that role it
-      // is.
-      const bool is_up = slice.phase == SimSlice::Phase::kUp;
-      const bool is_lost = !is_up || (slice.holding.role == Role::kInference && !slice.can_serve);
-      allocated_sms_ += slice.sms;
-      for (const ServiceId service : slice.holding.services) {
-        allocated_sms_by_service_[service.index] += static_cast<double>(slice.sms) / static_cast<double>(holder_count);
-        gpus_by_service_[service.index][entry] += Decimal(slice.sms, owned_sms * holder_count);
-        if (is_lost) ++lost_by_service_[service.index];
-      }
+HeldGpu SliceTable::held_on(GpuId gpu) const {
+  HeldGpu held{.has_slices = !by_gpu_[gpu.index].empty(), .parts = {}};
+  for (const auto& [start, index] : by_gpu_[gpu.index]) {
+    const SimSlice& slice = at(index);
+    const std::vector<ServiceId>& holders = slice.holding.services;
+    // A slice that retrains, or waits for the next retraining, is not lost; while it changes to or from that role it
+    // is.
+    const bool is_up = slice.phase == SimSlice::Phase::kUp;
+    const bool is_lost = !is_up || (slice.holding.role == Role::kInference && !slice.can_serve);
+    for (const ServiceId service : holders) {
+      held.parts.push_back({.service = service,
+                            .sms = slice.sms,
+                            .holder_count = static_cast<int>(holders.size()),
+                            .is_first_holder = service == holders.front(),
+                            .is_lost = is_lost});
     }
   }
-  are_rates_stale_ = false;
+  return held;
+}
+
+void SliceTable::settle_sums(Instant now) {
+  account(now);
+  sums_.settle();
 }
 
 }  // namespace berth::sim

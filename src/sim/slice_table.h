@@ -4,6 +4,8 @@
 /// more; a retraining stops at once and keeps its progress.
 /// Times: creating costs `create`; starting costs `plumbing`, and for inference the service's `start` (the longest of
 /// its holders').
+/// Memory depends on the slices that exist or wait for room, not on how many there have been: the index of a slice that
+/// is gone is given to a later one. Orders come from `SimSlice::sequence`, never from an index.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +21,7 @@
 #include "domain/scenario.h"
 #include "sim/busy_table.h"
 #include "sim/journal.h"
+#include "sim/slice_sums.h"
 
 namespace berth::sim {
 
@@ -58,20 +61,10 @@ struct SimSlice {
   std::uint64_t created_as = 0;     ///< Action::number of its creation, reported when it is gone
   std::uint64_t assigned_as = 0;    ///< that of its latest assignment (else its creation), reported when it is ready
   bool is_unwanted = false;         ///< to be destroyed after the drain
-  std::uint32_t generation = 0;     ///< timers of older generations have no effect
+  std::uint64_t sequence = 0;       ///< orders slices by creation
+  std::uint64_t generation = 0;     ///< timers of older generations have no effect; it grows on when an index is reused
   int sms = 0;
   bool can_serve = true;  ///< it has a replica of each holder (set by the world after kStart)
-};
-
-/// Sums over time, up to the last call of `account`.
-struct SliceSums {
-  std::vector<std::int64_t> gpu_us_by_entry;  ///< GPUs that hold a slice, by fleet entry
-  double allocated_sm_us = 0;
-  std::vector<double> allocated_sm_us_by_service;
-  std::vector<std::int64_t> lost_us_by_service;
-  std::vector<std::vector<Decimal>> gpu_us_by_service;  ///< [service][fleet entry]: its share, by SMs, of GPUs it holds
-  std::vector<std::int64_t> changes_by_service;
-  std::int64_t changes = 0;
 };
 
 class SliceTable {
@@ -97,16 +90,22 @@ class SliceTable {
   /// Sets whether the slice has a replica of each holder; a slice that cannot serve counts as lost.
   void set_can_serve(SliceIndex slice, bool can_serve, Instant now);
 
-  /// Integrates up to `now`.
-  void account(Instant now);
-  [[nodiscard]] const SliceSums& sums() const { return sums_; }
+  /// Completes the sums up to `now`. O(services).
+  void settle_sums(Instant now);
+  /// As of the last `settle_sums`.
+  [[nodiscard]] const SliceSums& sums() const { return sums_.sums(); }
+
+  /// Indices in use or kept for reuse: at most the slices that existed or waited for room at one time.
+  [[nodiscard]] std::size_t index_count() const { return slices_.size(); }
+  /// Timers that have not been reached, those that no longer matter too.
+  [[nodiscard]] std::size_t timer_count() const { return timers_.size(); }
 
  private:
   struct Timer {
     Instant at;
     std::uint64_t sequence = 0;
     SliceIndex slice;
-    std::uint32_t generation = 0;
+    std::uint64_t generation = 0;
     friend bool operator>(const Timer& a, const Timer& b) {
       return std::tie(a.at, a.sequence) > std::tie(b.at, b.sequence);
     }
@@ -117,6 +116,8 @@ class SliceTable {
   void destroy(const DestroySlice& action, Instant now);
   void assign(const AssignSlice& action, std::uint64_t number, Instant now, bool is_at_once);
   void begin_waiting(Instant now);
+  /// Slices that wait for room on a GPU where room may have come free, in the order of their creation.
+  [[nodiscard]] std::vector<SliceIndex> take_candidates();
   void created(SliceIndex slice, Instant now);
   void begin_start(SliceIndex slice, Instant now);
   void up(SliceIndex slice, Instant now);
@@ -124,7 +125,11 @@ class SliceTable {
   void begin_destroy(SliceIndex slice, Instant now);
   void gone(SliceIndex slice, Instant now);
 
-  [[nodiscard]] SimSlice& of(SliceIndex slice) { return slices_[slice.value]; }
+  /// A slice that is about to change.
+  [[nodiscard]] SimSlice& change(SliceIndex slice);
+  /// An index for a new slice, that of a slice that is gone if there is one.
+  [[nodiscard]] SliceIndex index_for_new();
+  void release(SliceIndex slice);
   [[nodiscard]] std::optional<SliceIndex> find(const Slice& slice) const;
   [[nodiscard]] bool has_room(const Slice& slice) const;
   /// The parts of an operating point whose change restarts the replica: all but the batch limit.
@@ -142,29 +147,24 @@ class SliceTable {
   void set_timer(SliceIndex slice, Micros after, Instant now);
   void journal(SliceEvent event, SliceIndex slice, Instant now);
   void count_change(const SimSlice& slice, Instant now);
-  void refresh_rates();
+  void account(Instant now);
+  [[nodiscard]] HeldGpu held_on(GpuId gpu) const;
 
   const Scenario& scenario_;
   const JournalSink& journal_;
   BusyTable& busy_;
-  std::vector<SimSlice> slices_;                   ///< by SliceIndex, gone ones too
+  std::vector<SimSlice> slices_;  ///< by SliceIndex
+  std::vector<SliceIndex> free_;  ///< of slices that are gone
+  std::uint64_t slice_sequence_ = 0;
   std::vector<std::map<int, SliceIndex>> by_gpu_;  ///< existing ones (not waiting, not gone), by start
-  std::vector<SliceIndex> waiting_;                ///< for room, in the order of their plans
+  std::vector<std::vector<SliceIndex>> waiting_;   ///< for room, by GPU, in the order of their creation
+  std::vector<GpuId> roomier_gpus_;                ///< where a slice came to wait or left since the last check
   std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;
   std::uint64_t timer_sequence_ = 0;
   std::vector<SliceEffect> effects_;
   std::vector<Event> events_;
-
-  // The rates at which the sums grow since `accounted_until_`.
-  Instant accounted_until_;
-  bool are_rates_stale_ = true;
-  std::vector<std::int64_t> gpus_by_entry_;
-  double allocated_sms_ = 0;
-  std::vector<double> allocated_sms_by_service_;
-  std::vector<std::int64_t> lost_by_service_;
-  std::vector<std::vector<Decimal>> gpus_by_service_;
-  std::vector<std::uint32_t> entry_of_gpu_;
-  SliceSums sums_;
+  SliceSumsMeter sums_;
+  std::vector<GpuId> changed_gpus_;  ///< since the sums were advanced
 };
 
 }  // namespace berth::sim

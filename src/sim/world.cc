@@ -110,7 +110,7 @@ void World::finish() {
   ENSURE(now_ == end_);
   serving_.finish(end_.micros());
   for (ServiceMeter& meter : meters_) meter.finish(end_);
-  slices_.account(end_);
+  slices_.settle_sums(end_);
   busy_.finish(end_.micros());
 }
 
