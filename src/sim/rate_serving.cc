@@ -231,10 +231,8 @@ void RateServing::start(SliceIndex index, const Slice& slice, ServiceId service,
       {.slice = index, .gpu = slice.gpu, .service = service, .table = std::move(table), .is_shared = is_shared});
 }
 
-void RateServing::stop(SliceIndex index) {
-  for (Service& service : services_) {
-    std::erase_if(service.replicas, [&](const Replica& replica) { return replica.slice == index; });
-  }
+void RateServing::stop(SliceIndex index, ServiceId service) {
+  std::erase_if(services_[service.index].replicas, [&](const Replica& replica) { return replica.slice == index; });
 }
 
 void RateServing::set_table(SliceIndex index, ServiceId id, const std::shared_ptr<const LatencyTable>& table) {

@@ -37,7 +37,7 @@ class RateServing {
   std::int64_t advance(std::int64_t until_us);
   void start(SliceIndex index, const Slice& slice, ServiceId service, std::shared_ptr<const LatencyTable> table,
              bool is_shared);
-  void stop(SliceIndex index);
+  void stop(SliceIndex index, ServiceId service);
   void set_table(SliceIndex index, ServiceId service, const std::shared_ptr<const LatencyTable>& table);
   void set_stale(ServiceId service, bool is_stale) { services_[service.index].is_stale = is_stale; }
   [[nodiscard]] std::int64_t queued(ServiceId service) const { return services_[service.index].waiting_count; }

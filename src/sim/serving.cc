@@ -55,8 +55,10 @@ void Serving::start(SliceIndex index, const Slice& slice, ServiceId service, std
   }
 }
 
-bool Serving::stop(SliceIndex index) {
-  rates_.stop(index);
+bool Serving::stop(SliceIndex index, const std::vector<ServiceId>& services) {
+  for (const ServiceId service : services) {
+    if (is_by_rates_[service.index]) rates_.stop(index, service);
+  }
   return requests_.stop(index);
 }
 

@@ -36,7 +36,8 @@ class Serving {
   [[nodiscard]] std::vector<SliceIndex> take_idle() { return requests_.take_idle(); }
   void start(SliceIndex index, const Slice& slice, ServiceId service, std::shared_ptr<const LatencyTable> table,
              bool is_shared);
-  [[nodiscard]] bool stop(SliceIndex index);
+  /// `services`: those that hold the slice.
+  [[nodiscard]] bool stop(SliceIndex index, const std::vector<ServiceId>& services);
   void set_table(SliceIndex index, ServiceId service, const std::shared_ptr<const LatencyTable>& table);
   void set_stale(ServiceId service, bool is_stale);
   void take_all(std::int64_t now_us) { requests_.take_all(now_us); }

@@ -24,6 +24,7 @@ World::World(const Scenario& scenario, std::uint64_t seed, const WorldOptions& o
     const std::optional<Retraining>& spec = scenario.services[index].retraining;
     const bool retrains = spec && !is_silent(index);
     retrainings_.push_back(retrains ? std::optional(RetrainingClock(*spec, end_)) : std::nullopt);
+    if (retrains) retraining_times_.emplace(retrainings_[index]->next_time(), index);
   }
 }
 
@@ -86,18 +87,22 @@ void World::close_second(std::int64_t second) {
 }
 
 Instant World::next_change() const {
-  Instant next = slices_.next_time();
-  for (const auto& clock : retrainings_) {
-    if (clock) next = std::min(next, clock->next_time());
+  if (retraining_times_.empty()) return slices_.next_time();
+  return std::min(slices_.next_time(), retraining_times_.begin()->first);
+}
+
+std::vector<ServiceId> World::retrainings_at(Instant now) const {
+  std::vector<ServiceId> services;
+  for (auto it = retraining_times_.begin(); it != retraining_times_.end() && it->first == now; ++it) {
+    services.push_back({it->second});
   }
-  return next;
+  return services;
 }
 
 void World::do_changes(Instant now) {
   while (next_change() == now) {
-    for (std::uint32_t index = 0; index < retrainings_.size(); ++index) {
-      auto& clock = retrainings_[index];
-      if (clock && clock->next_time() == now) report_retraining(ServiceId{index}, clock->tick(now), now);
+    for (const ServiceId service : retrainings_at(now)) {
+      change_retraining(service, [now](RetrainingClock& clock) { return clock.tick(now); }, now);
     }
     if (slices_.next_time() == now) slices_.tick(now);
     settle_effects(now);
@@ -139,11 +144,11 @@ void World::start_slice(SliceIndex index, Instant now) {
   const SimSlice slice = slices_.at(index);
   const std::vector<ServiceId>& services = slice.holding.services;
   if (slice.holding.role == Role::kRetraining) {
-    auto& clock = retrainings_[services.front().index];
-    if (!clock) return;
+    if (!retrainings_[services.front().index]) return;
     const Retraining& spec = *scenario_.services[services.front().index].retraining;
     const auto time_on = retraining_time_on(spec, scenario_.model_of(slice.slice.gpu), slice.slice.profile);
-    report_retraining(services.front(), clock->add_slice(slice.slice, index, time_on, now), now);
+    const auto add = [&](RetrainingClock& clock) { return clock.add_slice(slice.slice, index, time_on, now); };
+    change_retraining(services.front(), add, now);
     return;
   }
   bool can_serve = false;
@@ -160,12 +165,12 @@ void World::start_slice(SliceIndex index, Instant now) {
 void World::stop_slice(SliceIndex index, Instant now) {
   const Holding holding = slices_.at(index).holding;
   if (holding.role == Role::kRetraining) {
-    auto& clock = retrainings_[holding.services.front().index];
-    if (clock) report_retraining(holding.services.front(), clock->remove_slice(holding.slice, index, now), now);
+    const auto remove = [&](RetrainingClock& clock) { return clock.remove_slice(holding.slice, index, now); };
+    if (retrainings_[holding.services.front().index]) change_retraining(holding.services.front(), remove, now);
     slices_.drained(index, now);
     return;
   }
-  if (serving_.stop(index)) slices_.drained(index, now);
+  if (serving_.stop(index, holding.services)) slices_.drained(index, now);
 }
 
 void World::renew_tables(SliceIndex index) {
@@ -188,6 +193,15 @@ void World::note_point(const SimSlice& slice, ServiceId service, const LatencyTa
 }
 
 // ---- retraining
+
+void World::change_retraining(ServiceId service, const std::function<RetrainingNews(RetrainingClock&)>& change,
+                              Instant now) {
+  RetrainingClock& clock = *retrainings_[service.index];
+  retraining_times_.erase({clock.next_time(), service.index});
+  const RetrainingNews news = change(clock);
+  retraining_times_.emplace(clock.next_time(), service.index);
+  report_retraining(service, news, now);
+}
 
 void World::report_retraining(ServiceId service, const RetrainingNews& news, Instant now) {
   if (news.became_due) events_.push_back({.at = now, .what = RetrainingDue{service}});

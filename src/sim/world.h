@@ -5,7 +5,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "base/instant.h"
@@ -68,6 +71,7 @@ class World {
   void open_second_at(Instant now);
   void close_second(std::int64_t second);
   [[nodiscard]] Instant next_change() const;
+  [[nodiscard]] std::vector<ServiceId> retrainings_at(Instant now) const;
   void do_changes(Instant now);
   void settle_effects(Instant now);
   void choose_ways(const Plan& plan);
@@ -75,6 +79,7 @@ class World {
   void stop_slice(SliceIndex index, Instant now);
   void renew_tables(SliceIndex index);
   void note_point(const SimSlice& slice, ServiceId service, const LatencyTable& table);
+  void change_retraining(ServiceId service, const std::function<RetrainingNews(RetrainingClock&)>& change, Instant now);
   void report_retraining(ServiceId service, const RetrainingNews& news, Instant now);
   void note_retraining(SliceEvent event, SliceIndex index, Instant now);
   [[nodiscard]] bool is_silent(std::size_t service) const { return only_ && only_->index != service; }
@@ -91,8 +96,9 @@ class World {
   LatencyTables tables_;
   SliceTable slices_;
   Serving serving_;
-  std::vector<std::optional<RetrainingClock>> retrainings_;
-  std::vector<std::optional<double>> least_chosen_sm_us_;  ///< by service
+  std::vector<std::optional<RetrainingClock>> retrainings_;       ///< by service
+  std::set<std::pair<Instant, std::uint32_t>> retraining_times_;  ///< when each goes on by itself, and its service
+  std::vector<std::optional<double>> least_chosen_sm_us_;         ///< by service
   std::vector<Event> events_;
   std::int64_t open_second_ = -1;
 };
