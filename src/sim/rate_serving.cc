@@ -146,7 +146,7 @@ void RateServing::arrive(std::size_t index, const Capacity& capacity, std::int64
   const std::int64_t count = come - service.arrived_in_second;
   if (count == 0) return;
   service.arrived_in_second = come;
-  Cohort cohort{.second = second_, .in_time = count, .late = 0};
+  Cohort cohort{.second = second_, .in_time = count, .late = 0, .last_second = second_, .is_rest_late = false};
   if (scenario_.services[index].drop == DropRule::kNever && capacity.per_us > 0) {
     // Arrivals meet a backlog that changes linearly from `first` to `last`; those above `limit` will be late.
     const auto first = static_cast<double>(service.waiting_count);
@@ -163,8 +163,51 @@ void RateServing::arrive(std::size_t index, const Capacity& capacity, std::int64
     cohort.late = std::llround(share * static_cast<double>(count));
     cohort.in_time = count - cohort.late;
   }
-  service.waiting.push_back(cohort);
   service.waiting_count += count;
+  join(index, cohort);
+}
+
+void RateServing::join(std::size_t index, const Cohort& cohort) {
+  std::deque<Cohort>& waiting = services_[index].waiting;
+  if (waiting.empty() || waiting.back().second != cohort.second) {
+    fold_last(index);
+    waiting.push_back(cohort);
+    return;
+  }
+  Cohort& last = waiting.back();
+  if (last.late > 0 && cohort.in_time > 0) {
+    waiting.push_back(cohort);
+    return;
+  }
+  last.in_time += cohort.in_time;
+  last.late += cohort.late;
+}
+
+void RateServing::fold_last(std::size_t index) {
+  std::deque<Cohort>& waiting = services_[index].waiting;
+  if (waiting.size() < 2) return;
+  const Cohort& last = waiting.back();
+  Cohort& before = waiting[waiting.size() - 2];
+  const bool is_late = last.late > 0;
+  if (is_late && last.in_time > 0) return;
+  if (before.last_second > before.second && before.is_rest_late != is_late) return;
+  if (before.last_second == last.second || last.in_time + last.late != streams_[index].count(last.second)) return;
+  before.last_second = last.second;
+  before.is_rest_late = is_late;
+  waiting.pop_back();
+}
+
+void RateServing::leave_head(std::size_t index) {
+  std::deque<Cohort>& waiting = services_[index].waiting;
+  Cohort& head = waiting.front();
+  if (head.in_time + head.late > 0) return;
+  if (head.second == head.last_second) {
+    waiting.pop_front();
+    return;
+  }
+  std::int64_t count = 0;
+  while (count == 0) count = streams_[index].count(++head.second);  // the last one has some
+  (head.is_rest_late ? head.late : head.in_time) = count;
 }
 
 void RateServing::serve(std::size_t index, const Capacity& capacity, std::int64_t span_us, std::int64_t at_us) {
@@ -191,7 +234,7 @@ void RateServing::serve(std::size_t index, const Capacity& capacity, std::int64_
     left -= in_time + late;
     service.waiting_count -= in_time + late;
     const std::int64_t second = head.second;
-    if (head.in_time + head.late == 0) service.waiting.pop_front();
+    leave_head(index);
     if (late > 0) meters_[index].settle_late(second, late, Instant(at_us));
     if (in_time > 0) meters_[index].settle_in_time(second, in_time, worth, Instant(at_us));
   }
@@ -208,7 +251,7 @@ void RateServing::drop(std::size_t index, std::int64_t total, std::int64_t at_us
     head.late -= count - from_in_time;
     service.waiting_count -= count;
     const std::int64_t second = head.second;
-    if (head.in_time + head.late == 0) service.waiting.pop_front();
+    leave_head(index);
     meters_[index].settle_dropped(second, count, Instant(at_us));
   }
 }
@@ -239,6 +282,12 @@ void RateServing::set_table(SliceIndex index, ServiceId id, const std::shared_pt
   for (Replica& replica : services_[id.index].replicas) {
     if (replica.slice == index) replica.table = table;
   }
+}
+
+std::size_t RateServing::entry_count() const {
+  std::size_t count = 0;
+  for (const Service& service : services_) count += service.waiting.size();
+  return count;
 }
 
 }  // namespace berth::sim

@@ -41,6 +41,8 @@ class RateServing {
   void set_table(SliceIndex index, ServiceId service, const std::shared_ptr<const LatencyTable>& table);
   void set_stale(ServiceId service, bool is_stale) { services_[service.index].is_stale = is_stale; }
   [[nodiscard]] std::int64_t queued(ServiceId service) const { return services_[service.index].waiting_count; }
+  /// Cohorts of requests that wait.
+  [[nodiscard]] std::size_t entry_count() const;
 
  private:
   struct Replica {
@@ -51,11 +53,14 @@ class RateServing {
     bool is_shared = false;
     double busy_share = 0;  ///< in the last span
   };
-  /// Requests of one second that wait, in order of arrival.
+  /// Requests of one second that wait, and perhaps of later ones. Those that will be in time come first.
   struct Cohort {
     std::int64_t second = 0;
     std::int64_t in_time = 0;
     std::int64_t late = 0;
+    /// All requests of the seconds after `second` up to this one wait, too: their numbers come from the arrivals again.
+    std::int64_t last_second = 0;
+    bool is_rest_late = false;  ///< whether those will be late
   };
   struct Service {
     std::vector<Replica> replicas;
@@ -77,6 +82,12 @@ class RateServing {
   void run_service(std::size_t index, std::int64_t until_us);
   [[nodiscard]] Capacity capacity_of(std::size_t index) const;
   void arrive(std::size_t index, const Capacity& capacity, std::int64_t until_us);
+  /// Appends a cohort, as part of one before it where that keeps the order of requests: the number of cohorts depends
+  /// on how often the queue turns from in time to late, not on its length.
+  void join(std::size_t index, const Cohort& cohort);
+  void fold_last(std::size_t index);
+  /// Takes the head away once none of its second is left.
+  void leave_head(std::size_t index);
   void serve(std::size_t index, const Capacity& capacity, std::int64_t span_us, std::int64_t at_us);
   void drop_by_chance(std::size_t index, const Capacity& capacity, std::int64_t span_us, std::int64_t at_us);
   /// Drops `total` requests from the head of the queue. Requires: at least as many are waiting.

@@ -229,6 +229,7 @@ void RequestServing::route(std::size_t index, std::int64_t arrival_us, std::int6
 
 void RequestServing::route_waiting(std::size_t index, std::int64_t now_us) {
   Service& service = services_[index];
+  if (service.replicas.empty()) return;  // they wait in the queue, which does not store them
   std::vector<std::int64_t> come;
   service.queue.take(service.queue.waiting(), come);
   service.unrouted.insert(service.unrouted.end(), come.begin(), come.end());
@@ -368,6 +369,13 @@ std::int64_t RequestServing::queued(ServiceId id, std::int64_t now_us) {
   std::int64_t count = service.queue.waiting() + static_cast<std::int64_t>(service.unrouted.size());
   for (const std::uint32_t replica : service.replicas)
     count += static_cast<std::int64_t>(replicas_[replica].pushed.size());
+  return count;
+}
+
+std::size_t RequestServing::entry_count() const {
+  std::size_t count = answers_.size();
+  for (const Replica& replica : replicas_) count += replica.pushed.size();
+  for (const Service& service : services_) count += service.unrouted.size();
   return count;
 }
 

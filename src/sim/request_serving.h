@@ -55,6 +55,10 @@ class RequestServing {
   void finish(std::int64_t end_us);
 
   [[nodiscard]] std::int64_t queued(ServiceId service, std::int64_t now_us);
+  /// Places for replicas, in use or retired.
+  [[nodiscard]] std::size_t place_count() const { return replicas_.size(); }
+  /// Requests that are stored one by one because they were pushed (kPush), and batches that run.
+  [[nodiscard]] std::size_t entry_count() const;
 
  private:
   struct Process {
@@ -131,7 +135,7 @@ class RequestServing {
   std::vector<Process> processes_;
   std::vector<Replica> replicas_;
   std::map<std::uint32_t, std::vector<std::uint32_t>> retired_;  ///< idle stopped replicas, by processes
-  std::vector<std::vector<std::uint32_t>> replicas_of_slice_;    ///< the taking or draining ones, by SliceIndex
+  std::vector<std::vector<std::uint32_t>> replicas_of_slice_;    ///< that take requests, by SliceIndex
   std::vector<DueAnswer> answers_;                               ///< a heap, earliest first
   std::vector<SliceIndex> idle_;
 };

@@ -13,24 +13,59 @@ std::int64_t settled_of(const SecondRecord& record) {
 
 }  // namespace
 
-void ServiceMeter::expect(std::int64_t second, std::int64_t count) {
-  ENSURE(count > 0 && (open_.empty() || open_.back().second < second));
+SecondRecord ServiceMeter::new_record(std::int64_t second, std::int64_t count) const {
   SecondRecord record;
   record.service = service_;
   record.second = second;
   record.requests = count;
-  open_.push_back(record);
+  return record;
+}
+
+void ServiceMeter::expect(std::int64_t second, std::int64_t count) {
+  ENSURE(count > 0 && (open_.empty() || open_.back().last_second < second));
+  fold_last();
+  open_.push_back({.record = new_record(second, count), .last_second = second, .is_range = false});
   totals_.requests += count;
+}
+
+/// Makes the last second part of a range if nothing of it is settled.
+void ServiceMeter::fold_last() {
+  if (open_.empty() || settled_of(open_.back().record) > 0) return;
+  open_.back().is_range = true;
+  if (open_.size() < 2 || !open_[open_.size() - 2].is_range) return;
+  const std::int64_t last_second = open_.back().last_second;
+  open_.pop_back();
+  open_.back().last_second = last_second;
 }
 
 SecondRecord& ServiceMeter::record_of(std::int64_t second) {
   // It is nearly always the last or the first one.
-  if (open_.back().second == second) return open_.back();
-  if (open_.front().second == second) return open_.front();
+  const auto is_it = [second](const Open& open) { return !open.is_range && open.record.second == second; };
+  if (is_it(open_.back())) return open_.back().record;
+  if (is_it(open_.front())) return open_.front().record;
   const auto it = std::lower_bound(open_.begin(), open_.end(), second,
-                                   [](const SecondRecord& record, std::int64_t key) { return record.second < key; });
-  ENSURE(it != open_.end() && it->second == second);
-  return *it;
+                                   [](const Open& open, std::int64_t key) { return open.last_second < key; });
+  ENSURE(it != open_.end() && it->record.second <= second);
+  return it->is_range ? take_out(static_cast<std::size_t>(it - open_.begin()), second) : it->record;
+}
+
+/// Gives a second of a range a record of its own.
+SecondRecord& ServiceMeter::take_out(std::size_t range, std::int64_t second) {
+  const Open whole = open_[range];
+  const std::int64_t count = arrivals_.count(second);
+  ENSURE(count > 0);
+  open_[range] = {.record = new_record(second, count), .last_second = second, .is_range = false};
+  const auto at = [this](std::size_t index) { return open_.begin() + static_cast<std::ptrdiff_t>(index); };
+  if (second < whole.last_second) {
+    open_.insert(at(range + 1),
+                 {.record = new_record(second + 1, 0), .last_second = whole.last_second, .is_range = true});
+  }
+  // A range without requests would never be settled, and keep closed seconds from leaving.
+  std::int64_t first = whole.record.second;
+  while (first < second && arrivals_.count(first) == 0) ++first;
+  if (first == second) return open_[range].record;
+  open_.insert(at(range), {.record = new_record(first, 0), .last_second = second - 1, .is_range = true});
+  return open_[range + 1].record;
 }
 
 void ServiceMeter::close_if_settled(SecondRecord& record, Instant at) {
@@ -38,7 +73,10 @@ void ServiceMeter::close_if_settled(SecondRecord& record, Instant at) {
   ENSURE(settled_of(record) == record.requests);
   record.at = at;
   if (journal_) journal_(record);
-  while (!open_.empty() && settled_of(open_.front()) == open_.front().requests) open_.pop_front();
+  const auto is_closed = [](const Open& open) {
+    return !open.is_range && settled_of(open.record) == open.record.requests;
+  };
+  while (!open_.empty() && is_closed(open_.front())) open_.pop_front();
 }
 
 void ServiceMeter::settle_in_time(std::int64_t second, std::int64_t count, std::int64_t accuracy_micro, Instant at) {
@@ -66,16 +104,25 @@ void ServiceMeter::settle_dropped(std::int64_t second, std::int64_t count, Insta
 
 void ServiceMeter::finish(Instant at) {
   while (!open_.empty()) {
-    SecondRecord& record = open_.front();
-    const std::int64_t rest = record.requests - settled_of(record);
-    record.unfinished += rest;
-    totals_.unfinished += rest;
-    if (rest == 0) {
-      open_.pop_front();  // settled before older ones, and journaled then
-    } else {
-      close_if_settled(record, at);
-    }
+    Open& open = open_.front();
+    if (open.is_range) {
+      for (std::int64_t second = open.record.second; second <= open.last_second; ++second) {
+        SecondRecord record = new_record(second, arrivals_.count(second));
+        if (record.requests > 0) leave_unfinished(record, at);
+      }
+    } else if (settled_of(open.record) < open.record.requests) {
+      leave_unfinished(open.record, at);
+    }  // else settled before older ones, and journaled then
+    open_.pop_front();
   }
+}
+
+void ServiceMeter::leave_unfinished(SecondRecord& record, Instant at) {
+  const std::int64_t rest = record.requests - settled_of(record);
+  record.unfinished += rest;
+  totals_.unfinished += rest;
+  record.at = at;
+  if (journal_) journal_(record);
 }
 
 ServiceSecond ServiceMeter::take_second(std::int64_t second, std::int64_t arrivals, std::int64_t queued) {

@@ -1,5 +1,8 @@
 /// Measures one service: counts, latencies, and one record for each second of arrival, closed when its last request is
 /// settled.
+///
+/// Seconds of which nothing is settled are stored as ranges, whose counts come from the arrivals again: a queue that
+/// grows for days costs as much as a short one.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +14,7 @@
 #include "domain/slice.h"
 #include "sim/journal.h"
 #include "sim/latency_histogram.h"
+#include "trace/arrival_stream.h"
 
 namespace berth::sim {
 
@@ -21,10 +25,11 @@ struct ServiceTotals : RequestCounts {
 
 class ServiceMeter {
  public:
-  /// `journal` may be empty; it must outlive the meter.
-  ServiceMeter(ServiceId service, const JournalSink& journal) : service_(service), journal_(journal) {}
+  /// `journal` may be empty. Both references must outlive the meter.
+  ServiceMeter(ServiceId service, const ArrivalStream& arrivals, const JournalSink& journal)
+      : service_(service), arrivals_(arrivals), journal_(journal) {}
 
-  /// `count` requests arrive in `second`. Requires: seconds come in order, count > 0.
+  /// `count` requests arrive in `second`, as `arrivals` says. Requires: seconds come in order, count > 0.
   void expect(std::int64_t second, std::int64_t count);
 
   /// Settles `count` requests of one arrival second as answered in time, each with an accuracy of `accuracy_micro`
@@ -42,14 +47,30 @@ class ServiceMeter {
 
   [[nodiscard]] const ServiceTotals& totals() const { return totals_; }
   [[nodiscard]] const LatencyHistogram& latencies() const { return latencies_; }
+  /// Stored entries: the arriving second, those of which some requests are settled (all, while an older second is
+  /// open), and the ranges between them.
+  [[nodiscard]] std::size_t open_count() const { return open_.size(); }
 
  private:
+  /// Seconds that are not closed, or closed while an older one is not: one with its record, or `record.second` to
+  /// `last_second` of which nothing is settled.
+  struct Open {
+    SecondRecord record;
+    std::int64_t last_second = 0;
+    bool is_range = false;
+  };
+
+  [[nodiscard]] SecondRecord new_record(std::int64_t second, std::int64_t count) const;
+  void fold_last();
   [[nodiscard]] SecondRecord& record_of(std::int64_t second);
+  [[nodiscard]] SecondRecord& take_out(std::size_t range, std::int64_t second);
   void close_if_settled(SecondRecord& record, Instant at);
+  void leave_unfinished(SecondRecord& record, Instant at);
 
   ServiceId service_;
+  const ArrivalStream& arrivals_;
   const JournalSink& journal_;
-  std::deque<SecondRecord> open_;  ///< by second; closed ones leave from the front
+  std::deque<Open> open_;  ///< by second; closed ones leave from the front
   ServiceTotals totals_;
   ServiceTotals reported_;  ///< totals that take_second has reported
   LatencyHistogram latencies_;

@@ -43,6 +43,8 @@ class Serving {
   void take_all(std::int64_t now_us) { requests_.take_all(now_us); }
   void finish(std::int64_t end_us) { requests_.finish(end_us); }
   [[nodiscard]] std::int64_t queued(ServiceId service, std::int64_t now_us);
+  [[nodiscard]] std::size_t place_count() const { return requests_.place_count(); }
+  [[nodiscard]] std::size_t entry_count() const { return requests_.entry_count() + rates_.entry_count(); }
 
  private:
   const Scenario& scenario_;

@@ -20,7 +20,7 @@ World::World(const Scenario& scenario, std::uint64_t seed, const WorldOptions& o
       serving_(scenario, arrivals_.streams(), meters_, busy_, options.dispatch),
       least_chosen_sm_us_(scenario.services.size()) {
   for (std::uint32_t index = 0; index < scenario.services.size(); ++index) {
-    meters_.emplace_back(ServiceId{index}, journal_);
+    meters_.emplace_back(ServiceId{index}, arrivals_.streams()[index], journal_);
     const std::optional<Retraining>& spec = scenario.services[index].retraining;
     const bool retrains = spec && !is_silent(index);
     retrainings_.push_back(retrains ? std::optional(RetrainingClock(*spec, end_)) : std::nullopt);
@@ -117,6 +117,15 @@ void World::finish() {
   for (ServiceMeter& meter : meters_) meter.finish(end_);
   slices_.settle_sums(end_);
   busy_.finish(end_.micros());
+}
+
+TableSizes World::table_sizes() const {
+  TableSizes sizes{.slices = slices_.index_count(),
+                   .slice_timers = slices_.timer_count(),
+                   .replicas = serving_.place_count(),
+                   .queued = serving_.entry_count()};
+  for (const ServiceMeter& meter : meters_) sizes.open_seconds += meter.open_count();
+  return sizes;
 }
 
 // ---- slices and their users

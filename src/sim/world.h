@@ -36,6 +36,17 @@ struct WorldOptions {
   std::optional<ServiceId> only;
 };
 
+/// Entries of the tables that have one per object that comes and goes; tests check that they do not grow with time
+/// (README.md says what bounds each).
+struct TableSizes {
+  std::size_t slices = 0;  ///< indices, those that are free too
+  std::size_t slice_timers = 0;
+  std::size_t replicas = 0;  ///< places of replicas that are served request by request, retired ones too
+  std::size_t queued = 0;    ///< entries of the queues
+  std::size_t open_seconds = 0;
+  friend bool operator==(const TableSizes&, const TableSizes&) = default;
+};
+
 class World {
  public:
   /// `scenario` must outlive the world. `journal` may be empty.
@@ -66,6 +77,7 @@ class World {
   }
   /// When slices were running something; complete after finish().
   [[nodiscard]] const BusyTable& busy() const { return busy_; }
+  [[nodiscard]] TableSizes table_sizes() const;
 
  private:
   void open_second_at(Instant now);
