@@ -39,6 +39,14 @@ pkg_check_modules(CBC QUIET IMPORTED_TARGET GLOBAL cbc clp)
 berth_need(FOUND CBC_FOUND LIBRARY "Cbc and Clp" PACKAGE coinor-libcbc-dev)
 add_library(coin::cbc ALIAS PkgConfig::CBC)
 
+pkg_check_modules(MICROHTTPD QUIET IMPORTED_TARGET GLOBAL libmicrohttpd)
+berth_need(FOUND MICROHTTPD_FOUND LIBRARY libmicrohttpd PACKAGE libmicrohttpd-dev)
+add_library(microhttpd::microhttpd ALIAS PkgConfig::MICROHTTPD)
+
+pkg_check_modules(CURL QUIET IMPORTED_TARGET GLOBAL libcurl)
+berth_need(FOUND CURL_FOUND LIBRARY libcurl PACKAGE libcurl4-gnutls-dev)
+add_library(curl::curl ALIAS PkgConfig::CURL)
+
 # The report page carries d3 with it, so that it opens without a network.
 find_file(BERTH_D3_FILE d3.min.js PATHS /usr/share/javascript/d3 NO_DEFAULT_PATH)
 berth_need(FOUND BERTH_D3_FILE LIBRARY d3 PACKAGE libjs-d3)

@@ -13,6 +13,8 @@ enum class ErrorCode {
   kNotFound,      ///< A requested file or name does not exist.
   kUnavailable,   ///< The environment failed (disk full, device missing).
   kInterrupted,   ///< The user asked to stop.
+  kNoServer,      ///< No server answers at the address: refused, unreachable, unknown host.
+  kTimedOut,      ///< A server did not answer in time.
 };
 
 /// A failure in one message: what was wanted, what was found, and where.

@@ -35,6 +35,10 @@ int exit_status(ErrorCode code) {
       return 1;
     case ErrorCode::kInterrupted:
       return 130;
+    case ErrorCode::kTimedOut:
+      return 6;
+    case ErrorCode::kNoServer:
+      return 7;
   }
   return 1;
 }

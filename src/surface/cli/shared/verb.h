@@ -61,7 +61,8 @@ struct VerbContext {
 /// How a verb prints: for people, or for programs.
 enum class OutputFormat { kTable, kJson };
 
-/// The exit status of a failure: 2 for bad or missing input, 1 for trouble of the outside world, 130 for an interrupt.
+/// The exit status of a failure: 2 for bad or missing input, 1 for trouble of the outside world, 130 for an interrupt,
+/// 6 if a server did not answer in time, 7 if there is none.
 [[nodiscard]] int exit_status(ErrorCode code);
 
 /// Ends a verb: its text goes to `out`, or "berth: message" to `err`, and the status is set.

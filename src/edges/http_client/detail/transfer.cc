@@ -1,0 +1,278 @@
+#include "edges/http_client/detail/transfer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+#include "base/text.h"
+
+namespace berth::edges::detail {
+namespace {
+
+constexpr std::size_t kHeaderBytesMax = std::size_t{64} << 10U;
+constexpr int kPollMs = 100;  // how often a stream asks whether it is stopped
+
+using UrlPointer = std::unique_ptr<CURLU, decltype(&curl_url_cleanup)>;
+
+/// Whether a host names this machine, so that no proxy can reach it for us.
+bool is_loopback(std::string host_text) {
+  std::ranges::transform(host_text, host_text.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::string_view host = host_text;
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  if (host.ends_with('.')) host.remove_suffix(1);
+  if (host == "::1" || host == "localhost" || host.ends_with(".localhost")) return true;
+  const bool is_number = std::ranges::all_of(host, [](char c) { return (c >= '0' && c <= '9') || c == '.'; });
+  return is_number && host.starts_with("127.");
+}
+
+/// A part of a URL; empty if it has none.
+std::string part_of(CURLU& url, CURLUPart part) {
+  char* text = nullptr;
+  if (curl_url_get(&url, part, &text, 0) != CURLUE_OK) return {};
+  const std::unique_ptr<char, decltype(&curl_free)> owned(text, &curl_free);
+  return text;
+}
+
+bool is_header_text(std::string_view text) {
+  return std::ranges::none_of(text, [](char c) { return c == '\r' || c == '\n' || c == '\0'; });
+}
+
+/// Only http and https: a URL must not open files or other protocols.
+void allow_http_only(CURL* easy) {
+#if LIBCURL_VERSION_NUM >= 0x075500
+  curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+#else
+  curl_easy_setopt(easy, CURLOPT_PROTOCOLS, static_cast<long>(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+#endif
+}
+
+long to_ms(Micros time) { return static_cast<long>((time.count() + 999) / 1000); }
+
+}  // namespace
+
+Transfer::Transfer(const HttpCall& call, const HttpLineReading* reading)
+    : call_(call),
+      reading_(reading),
+      easy_(curl_easy_init(), &curl_easy_cleanup),
+      multi_(curl_multi_init(), &curl_multi_cleanup),
+      headers_(nullptr, &curl_slist_free_all),
+      lines_(reading == nullptr ? 0 : reading->line_bytes_max),
+      last_bytes_(Clock::now()) {}
+
+Result<HttpReply> Transfer::run() {
+  if (easy_ == nullptr || multi_ == nullptr) return fail(ErrorCode::kUnavailable, "no memory for an HTTP request");
+  if (const auto ready = prepare(); !ready) return pass_on(ready.error());
+  const auto code = move_bytes();
+  if (!code) return pass_on(code.error());
+  if (stop_ == Stop::kWanted) return std::move(reply_);
+  if (stop_ != Stop::kNone) return pass_on(stop_error());
+  if (*code != CURLE_OK) return pass_on(error_of(*code));
+  return std::move(reply_);
+}
+
+Result<void> Transfer::prepare() {
+  CURL* easy = easy_.get();
+  allow_http_only(easy);
+  if (const auto url = prepare_url(); !url) return url;
+  if (const auto headers = prepare_headers(); !headers) return headers;
+  if (const auto method = prepare_method(); !method) return method;
+  // Without signals, so that any thread may call.
+  curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+  // A stream has no end in time: move_bytes watches its silence.
+  if (reading_ == nullptr) curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, to_ms(call_.timeout));
+  curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, to_ms(call_.timeout));
+  curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, &Transfer::on_header);
+  curl_easy_setopt(easy, CURLOPT_HEADERDATA, this);
+  curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, &Transfer::on_body);
+  curl_easy_setopt(easy, CURLOPT_WRITEDATA, this);
+  return {};
+}
+
+Result<void> Transfer::prepare_url() {
+  const UrlPointer url(curl_url(), &curl_url_cleanup);
+  if (url == nullptr) return fail(ErrorCode::kUnavailable, "no memory for an HTTP request");
+  const bool is_url =
+      is_header_text(call_.url) && curl_url_set(url.get(), CURLUPART_URL, call_.url.c_str(), 0) == CURLUE_OK;
+  const std::string scheme = is_url ? part_of(*url, CURLUPART_SCHEME) : "";
+  if (scheme != "http" && scheme != "https") {
+    return invalid(fmt::format("wanted a URL such as http://127.0.0.1:8080/, found {}", in_quotes(call_.url)));
+  }
+  curl_easy_setopt(easy_.get(), CURLOPT_URL, call_.url.c_str());
+  // An empty proxy is none, whatever the environment says.
+  if (is_loopback(part_of(*url, CURLUPART_HOST))) curl_easy_setopt(easy_.get(), CURLOPT_PROXY, "");
+  return {};
+}
+
+Result<void> Transfer::prepare_headers() {
+  for (const HttpField& field : call_.headers) {
+    if (field.name.empty() || !is_header_text(field.name) || !is_header_text(field.value)) {
+      return invalid(fmt::format("wanted a header, found {}: {}", in_quotes(field.name), in_quotes(field.value)));
+    }
+    // libcurl takes "Name:" for a header to leave out and "Name;" for an empty one.
+    const bool is_added = add_header(field.value.empty() ? field.name + ";" : field.name + ": " + field.value);
+    if (!is_added) return fail(ErrorCode::kUnavailable, "no memory for an HTTP request");
+  }
+  // Otherwise libcurl calls every body a form.
+  if (!find_header(call_.headers, "Content-Type") && !add_header("Content-Type:")) {
+    return fail(ErrorCode::kUnavailable, "no memory for an HTTP request");
+  }
+  curl_easy_setopt(easy_.get(), CURLOPT_HTTPHEADER, headers_.get());
+  return {};
+}
+
+bool Transfer::add_header(const std::string& line) {
+  curl_slist* list = headers_.release();
+  curl_slist* longer = curl_slist_append(list, line.c_str());
+  headers_.reset(longer == nullptr ? list : longer);
+  return longer != nullptr;
+}
+
+Result<void> Transfer::prepare_method() {
+  CURL* easy = easy_.get();
+  if (call_.method.empty() || !std::ranges::all_of(call_.method, [](char c) { return c >= 'A' && c <= 'Z'; })) {
+    return invalid(fmt::format("wanted a method such as GET, found {}", in_quotes(call_.method)));
+  }
+  const bool has_body = !call_.body.empty() || call_.method == "PUT" || call_.method == "POST";
+  if (call_.method == "HEAD") {
+    curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
+  } else if (has_body) {
+    curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(call_.body.size()));
+    curl_easy_setopt(easy, CURLOPT_POSTFIELDS, call_.body.data());
+  }
+  curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, call_.method.c_str());
+  return {};
+}
+
+Result<CURLcode> Transfer::move_bytes() {
+  curl_multi_add_handle(multi_.get(), easy_.get());
+  int running_count = 1;
+  CURLMcode status = CURLM_OK;
+  while (status == CURLM_OK && running_count > 0 && stop_ == Stop::kNone) {
+    status = curl_multi_perform(multi_.get(), &running_count);
+    if (status != CURLM_OK || running_count == 0) break;
+    if (reading_ != nullptr && reading_->is_stopped && reading_->is_stopped()) stop_ = Stop::kWanted;
+    if (stop_ == Stop::kNone && is_over_time()) stop_ = Stop::kTimedOut;
+    if (stop_ == Stop::kNone) status = curl_multi_poll(multi_.get(), nullptr, 0, kPollMs, nullptr);
+  }
+  int left_count = 0;
+  const CURLMsg* message = curl_multi_info_read(multi_.get(), &left_count);
+  const CURLcode code = message != nullptr && message->msg == CURLMSG_DONE ? message->data.result : CURLE_OK;
+  curl_multi_remove_handle(multi_.get(), easy_.get());
+  if (status != CURLM_OK) {
+    return fail(ErrorCode::kUnavailable, fmt::format("{}: {}", call_.url, curl_multi_strerror(status)));
+  }
+  return code;
+}
+
+bool Transfer::is_over_time() const {
+  if (reading_ == nullptr) return false;
+  const Micros limit = is_stream() ? reading_->silence_max : call_.timeout;
+  return Clock::now() - last_bytes_ > std::chrono::microseconds(limit.count());
+}
+
+Error Transfer::error_of(CURLcode code) const {
+  const auto with = [&](ErrorCode kind, std::string_view what) {
+    return Error{kind, fmt::format("{}: {}", call_.url, what)};
+  };
+  switch (code) {
+    case CURLE_COULDNT_RESOLVE_HOST:
+    case CURLE_COULDNT_RESOLVE_PROXY:
+    case CURLE_COULDNT_CONNECT:
+      return with(ErrorCode::kNoServer, fmt::format("no server answers: {}", curl_easy_strerror(code)));
+    case CURLE_OPERATION_TIMEDOUT:
+      return with(ErrorCode::kTimedOut, fmt::format("no answer within {} s", call_.timeout.to_seconds()));
+    case CURLE_URL_MALFORMAT:
+      return with(ErrorCode::kInvalidInput, "wanted a URL of http or https");
+    case CURLE_UNSUPPORTED_PROTOCOL:
+      return with(ErrorCode::kUnavailable, "wanted an answer in HTTP/1.0 or later, found something else");
+    default:
+      return with(ErrorCode::kUnavailable, fmt::format("the request failed: {}", curl_easy_strerror(code)));
+  }
+}
+
+Error Transfer::stop_error() const {
+  const auto unavailable = [&](std::string_view what) {
+    return Error{ErrorCode::kUnavailable, fmt::format("{}: {}", call_.url, what)};
+  };
+  switch (stop_) {
+    case Stop::kTimedOut: {
+      const Micros limit = is_stream() ? reading_->silence_max : call_.timeout;
+      return {ErrorCode::kTimedOut, fmt::format("{}: nothing arrived within {} s", call_.url, limit.to_seconds())};
+    }
+    case Stop::kBodyTooLarge:
+      return unavailable(fmt::format("wanted an answer of at most {} bytes, found more", call_.bytes_max));
+    case Stop::kLineTooLong:
+      return unavailable(fmt::format("wanted lines of at most {} bytes, found more", reading_->line_bytes_max));
+    case Stop::kHeadersTooLarge:
+      return unavailable(fmt::format("wanted headers of at most {} bytes, found more", kHeaderBytesMax));
+    case Stop::kFailed:
+    case Stop::kNone:
+    case Stop::kWanted:
+      break;
+  }
+  return unavailable("no memory for the answer");
+}
+
+bool Transfer::take_header(std::string_view line) {
+  header_bytes_ += line.size();
+  if (header_bytes_ > kHeaderBytesMax) {
+    stop_ = Stop::kHeadersTooLarge;
+    return false;
+  }
+  while (line.ends_with('\n') || line.ends_with('\r')) line.remove_suffix(1);
+  // A second status line follows "100 Continue".
+  if (line.starts_with("HTTP/")) {
+    long status = 0;
+    curl_easy_getinfo(easy_.get(), CURLINFO_RESPONSE_CODE, &status);
+    reply_ = HttpReply{static_cast<int>(status), {}, {}};
+    return true;
+  }
+  const std::size_t colon = line.find(':');
+  if (colon == std::string_view::npos) return true;
+  const std::size_t value = std::min(line.find_first_not_of(" \t", colon + 1), line.size());
+  reply_.headers.push_back({std::string(line.substr(0, colon)), std::string(line.substr(value))});
+  return true;
+}
+
+bool Transfer::take_body(std::string_view bytes) {
+  if (is_stream()) {
+    const auto state = lines_.add(bytes, reading_->take);
+    if (state == LineSplitter::State::kStopped) stop_ = Stop::kWanted;
+    if (state == LineSplitter::State::kTooLong) stop_ = Stop::kLineTooLong;
+    return state == LineSplitter::State::kGoesOn;
+  }
+  if (bytes.size() > call_.bytes_max - reply_.body.size()) {
+    stop_ = Stop::kBodyTooLarge;
+    return false;
+  }
+  reply_.body += bytes;
+  return true;
+}
+
+std::size_t Transfer::on_header(char* bytes, std::size_t size, std::size_t count, void* transfer) noexcept {
+  auto& self = *static_cast<Transfer*>(transfer);
+  self.last_bytes_ = Clock::now();
+  try {
+    return self.take_header({bytes, size * count}) ? size * count : 0;
+  } catch (...) {
+    self.stop_ = Stop::kFailed;
+    return 0;
+  }
+}
+
+std::size_t Transfer::on_body(char* bytes, std::size_t size, std::size_t count, void* transfer) noexcept {
+  auto& self = *static_cast<Transfer*>(transfer);
+  self.last_bytes_ = Clock::now();
+  try {
+    return self.take_body({bytes, size * count}) ? size * count : 0;
+  } catch (...) {
+    self.stop_ = Stop::kFailed;
+    return 0;
+  }
+}
+
+}  // namespace berth::edges::detail

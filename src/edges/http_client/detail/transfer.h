@@ -1,0 +1,64 @@
+/// One request under way: what libcurl is asked for, and what has arrived.
+#pragma once
+
+#include <curl/curl.h>
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "edges/http_client/detail/line_splitter.h"
+#include "ports/http_client.h"
+
+namespace berth::edges::detail {
+
+class Transfer {
+ public:
+  /// `reading` is null for a single request; both are borrowed.
+  Transfer(const HttpCall& call, const HttpLineReading* reading);
+  Transfer(const Transfer&) = delete;
+  Transfer& operator=(const Transfer&) = delete;
+
+  /// Sends the request and reads the answer to its end.
+  [[nodiscard]] Result<HttpReply> run();
+
+ private:
+  /// Why this side ends the transfer before the server does.
+  enum class Stop { kNone, kWanted, kTimedOut, kBodyTooLarge, kLineTooLong, kHeadersTooLarge, kFailed };
+  using Clock = std::chrono::steady_clock;
+
+  [[nodiscard]] Result<void> prepare();
+  [[nodiscard]] Result<void> prepare_headers();
+  [[nodiscard]] bool add_header(const std::string& line);
+  [[nodiscard]] Result<void> prepare_url();
+  [[nodiscard]] Result<void> prepare_method();
+  [[nodiscard]] Result<CURLcode> move_bytes();
+  [[nodiscard]] bool is_over_time() const;
+  [[nodiscard]] Error error_of(CURLcode code) const;
+  [[nodiscard]] Error stop_error() const;
+
+  [[nodiscard]] bool take_header(std::string_view line);
+  [[nodiscard]] bool take_body(std::string_view bytes);
+  /// Whether what arrives is the stream that is wanted.
+  [[nodiscard]] bool is_stream() const { return reading_ != nullptr && reply_.status == 200; }
+
+  // What libcurl calls; fewer bytes than given end the transfer.
+  static std::size_t on_header(char* bytes, std::size_t size, std::size_t count, void* transfer) noexcept;
+  static std::size_t on_body(char* bytes, std::size_t size, std::size_t count, void* transfer) noexcept;
+
+  const HttpCall& call_;
+  const HttpLineReading* reading_;
+  std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> easy_;
+  std::unique_ptr<CURLM, decltype(&curl_multi_cleanup)> multi_;
+  std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)> headers_;
+  HttpReply reply_;
+  std::size_t header_bytes_ = 0;
+  LineSplitter lines_;
+  Stop stop_ = Stop::kNone;
+  Clock::time_point last_bytes_;
+};
+
+}  // namespace berth::edges::detail

@@ -1,0 +1,117 @@
+/// A server for tests that answers one connection with given bytes.
+#pragma once
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <utility>
+
+namespace berth::edges {
+
+/// A socket that is bound to a free port of the loopback address.
+class BoundSocket {
+ public:
+  BoundSocket() : number_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof(address);
+    if (::bind(number_, reinterpret_cast<const sockaddr*>(&address), size) != 0) std::abort();
+    if (::getsockname(number_, reinterpret_cast<sockaddr*>(&address), &size) != 0) std::abort();
+    port_ = ntohs(address.sin_port);
+  }
+  BoundSocket(const BoundSocket&) = delete;
+  BoundSocket& operator=(const BoundSocket&) = delete;
+  ~BoundSocket() { ::close(number_); }
+
+  [[nodiscard]] int number() const { return number_; }
+  [[nodiscard]] std::uint16_t port() const { return port_; }
+  [[nodiscard]] std::string url(const std::string& path = "/") const {
+    return "http://127.0.0.1:" + std::to_string(port_) + path;
+  }
+
+ private:
+  int number_;
+  std::uint16_t port_ = 0;
+};
+
+enum class AfterAnswer { kClose, kStayOpen };
+
+class ScriptedServer {
+ public:
+  explicit ScriptedServer(std::string answer, AfterAnswer then = AfterAnswer::kClose)
+      : answer_(std::move(answer)), then_(then) {
+    if (::listen(socket_.number(), 8) != 0) std::abort();
+    thread_ = std::thread([this] { serve(); });
+  }
+  ScriptedServer(const ScriptedServer&) = delete;
+  ScriptedServer& operator=(const ScriptedServer&) = delete;
+  ~ScriptedServer() { stop(); }
+
+  [[nodiscard]] std::string url(const std::string& path = "/") const { return socket_.url(path); }
+
+  /// What the client sent. Ends the connection first.
+  [[nodiscard]] const std::string& request() {
+    stop();
+    return request_;
+  }
+
+ private:
+  void stop() {
+    ::shutdown(socket_.number(), SHUT_RDWR);
+    const int open = connection_;
+    if (open >= 0) ::shutdown(open, SHUT_RDWR);
+    if (thread_.joinable()) thread_.join();
+  }
+
+  void serve() {
+    const int connection = ::accept4(socket_.number(), nullptr, nullptr, SOCK_CLOEXEC);
+    if (connection < 0) return;
+    connection_ = connection;
+    while (!is_complete() && receive(connection)) {
+    }
+    std::size_t sent = 0;
+    while (sent < answer_.size()) {
+      const ssize_t count = ::send(connection, answer_.data() + sent, answer_.size() - sent, MSG_NOSIGNAL);
+      if (count <= 0) break;
+      sent += static_cast<std::size_t>(count);
+    }
+    while (then_ == AfterAnswer::kStayOpen && receive(connection)) {
+    }
+    connection_ = -1;
+    ::close(connection);
+  }
+
+  bool receive(int connection) {
+    char piece[4096];
+    const ssize_t count = ::recv(connection, piece, sizeof(piece), 0);
+    if (count > 0) request_.append(piece, static_cast<std::size_t>(count));
+    return count > 0;
+  }
+
+  [[nodiscard]] bool is_complete() const {
+    const std::size_t end = request_.find("\r\n\r\n");
+    if (end == std::string::npos) return false;
+    const std::string name = "Content-Length: ";
+    const std::size_t at = request_.find(name);
+    const std::size_t length =
+        at == std::string::npos ? 0 : std::strtoul(request_.c_str() + at + name.size(), nullptr, 10);
+    return request_.size() >= end + 4 + length;
+  }
+
+  BoundSocket socket_;
+  std::string answer_;
+  AfterAnswer then_;
+  std::string request_;
+  std::atomic<int> connection_ = -1;
+  std::thread thread_;
+};
+
+}  // namespace berth::edges

@@ -1,0 +1,125 @@
+#include "edges/http_server/detail/exchange.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/text.h"
+#include "edges/http_server/detail/header_rules.h"
+#include "edges/http_server/detail/listener.h"
+#include "edges/http_server/target.h"
+
+namespace berth::edges::detail {
+namespace {
+
+constexpr std::size_t kHeaderCountMax = 100;
+constexpr std::size_t kDiscardFactor = 16;  // of the body limit: read and thrown away
+
+MHD_Result add_header(void* headers, MHD_ValueKind /*kind*/, const char* name, std::size_t name_bytes,
+                      const char* value, std::size_t value_bytes) noexcept {
+  try {
+    auto& all = *static_cast<std::vector<HttpField>*>(headers);
+    // One more than the limit shows that it is exceeded.
+    if (all.size() > kHeaderCountMax) return MHD_NO;
+    all.push_back({{name, name_bytes}, value == nullptr ? std::string() : std::string(value, value_bytes)});
+    return MHD_YES;
+  } catch (...) {
+    return MHD_NO;
+  }
+}
+
+std::size_t header_bytes(MHD_Connection& connection) {
+  const auto* size = MHD_get_connection_info(&connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+  return size == nullptr ? 0 : size->header_size;
+}
+
+std::string peer_of(MHD_Connection& connection) {
+  const auto* address = MHD_get_connection_info(&connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+  return address == nullptr ? std::string() : address_text(address->client_addr);
+}
+
+}  // namespace
+
+Progress Exchange::begin(MHD_Connection& connection, const char* method, std::string_view version, bool is_surplus) {
+  has_begun_ = true;
+  request_.method = std::string_view(method) == "HEAD" ? "GET" : method;
+  request_.peer = peer_of(connection);
+  if (is_surplus) {
+    refuse(HttpFault::kTooManyConnections, 503,
+           fmt::format("wanted at most {} connections at a time", options_.connection_count_max));
+    return Progress::kRefuse;
+  }
+  check_target();
+  check_headers(connection, version);
+  const HttpVersion kind = version == "HTTP/1.0" ? HttpVersion::kOld : HttpVersion::kOneDotOne;
+  if (auto fault = find_framing_fault(request_.headers, kind)) {
+    refusal_.reset();
+    refuse(HttpFault::kMalformedHeaders, 400, *std::move(fault));
+    return Progress::kRefuse;
+  }
+  return check_length();
+}
+
+Progress Exchange::take_body(std::string_view part) {
+  body_bytes_ += part.size();
+  if (body_bytes_ > options_.body_bytes_max) refuse_body();
+  if (body_bytes_ / kDiscardFactor > options_.body_bytes_max) return Progress::kClose;
+  if (!refusal_) request_.body += part;
+  return Progress::kRead;
+}
+
+void Exchange::refuse(HttpFault fault, int status, std::string message) {
+  if (!refusal_) refusal_ = HttpRefusal{fault, status, std::move(message)};
+}
+
+void Exchange::refuse_body() {
+  refuse(HttpFault::kBodyTooLarge, 413, fmt::format("wanted a body of at most {} bytes", options_.body_bytes_max));
+  request_.body = {};
+}
+
+void Exchange::check_target() {
+  if (target_.size() > options_.target_bytes_max) {
+    return refuse(
+        HttpFault::kTargetTooLong, 414,
+        fmt::format("wanted a target of at most {} bytes, found {}", options_.target_bytes_max, target_.size()));
+  }
+  if (!is_token(request_.method)) {
+    return refuse(HttpFault::kMalformedTarget, 400,
+                  fmt::format("wanted a method, found {}", in_quotes(request_.method)));
+  }
+  auto target = parse_target(target_);
+  if (!target) return refuse(HttpFault::kMalformedTarget, 400, target.error().message);
+  request_.path = std::move(target->path);
+  request_.query = std::move(target->query);
+}
+
+void Exchange::check_headers(MHD_Connection& connection, std::string_view version) {
+  MHD_get_connection_values_n(&connection, MHD_HEADER_KIND, &add_header, &request_.headers);
+  const std::size_t bytes = header_bytes(connection);
+  if (bytes > options_.header_bytes_max) {
+    refuse(HttpFault::kHeadersTooLarge, 431,
+           fmt::format("wanted headers of at most {} bytes, found {}", options_.header_bytes_max, bytes));
+  }
+  if (request_.headers.size() > kHeaderCountMax) {
+    refuse(HttpFault::kHeadersTooLarge, 431, fmt::format("wanted at most {} headers", kHeaderCountMax));
+  }
+  const HttpVersion kind = version == "HTTP/1.0" ? HttpVersion::kOld : HttpVersion::kOneDotOne;
+  if (auto fault = find_header_fault(request_.headers, kind)) {
+    refuse(HttpFault::kMalformedHeaders, 400, *std::move(fault));
+  }
+}
+
+Progress Exchange::check_length() {
+  const auto length = find_header(request_.headers, "Content-Length");
+  if (!length) return Progress::kRead;
+  // What is no number was refused by libmicrohttpd; what does not fit is too large in any case.
+  const auto bytes = parse_count(*length, INT64_MAX);
+  if (bytes && std::cmp_less_equal(*bytes, options_.body_bytes_max)) return Progress::kRead;
+  refuse_body();
+  const bool is_moderate = bytes && std::cmp_less_equal(*bytes / std::int64_t{kDiscardFactor}, options_.body_bytes_max);
+  // Who waits for "100 Continue" has sent nothing yet and can read the answer at once.
+  const bool waits = find_header(request_.headers, "Expect").has_value();
+  return is_moderate && !waits ? Progress::kRead : Progress::kRefuse;
+}
+
+}  // namespace berth::edges::detail

@@ -1,0 +1,52 @@
+/// One request while it arrives: what is known of it, and whether it will be refused.
+#pragma once
+
+#include <microhttpd.h>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "edges/http_server/http_server.h"
+#include "ports/http_server.h"
+
+namespace berth::edges::detail {
+
+/// What to do with a request after its headers, or after a part of its body.
+enum class Progress {
+  kRead,    ///< read the rest of the body
+  kRefuse,  ///< answer now and close the connection
+  kClose,   ///< close the connection without an answer
+};
+
+class Exchange {
+ public:
+  Exchange(const HttpServerOptions& options, std::string_view target) : options_(options), target_(target) {}
+
+  [[nodiscard]] bool has_begun() const { return has_begun_; }
+  /// Takes the headers. `is_surplus`: the connection is one too many.
+  [[nodiscard]] Progress begin(MHD_Connection& connection, const char* method, std::string_view version,
+                               bool is_surplus);
+  [[nodiscard]] Progress take_body(std::string_view part);
+
+  [[nodiscard]] const HttpRequest& request() const { return request_; }
+  [[nodiscard]] const std::optional<HttpRefusal>& refusal() const { return refusal_; }
+
+ private:
+  /// The first fault counts.
+  void refuse(HttpFault fault, int status, std::string message);
+  void check_target();
+  void check_headers(MHD_Connection& connection, std::string_view version);
+  [[nodiscard]] Progress check_length();
+  void refuse_body();
+
+  const HttpServerOptions& options_;
+  std::string target_;
+  HttpRequest request_;
+  std::optional<HttpRefusal> refusal_;
+  bool has_begun_ = false;
+  std::size_t body_bytes_ = 0;  ///< received, kept or not
+};
+
+}  // namespace berth::edges::detail

@@ -1,0 +1,21 @@
+/// Answers as responses of libmicrohttpd.
+#pragma once
+
+#include <microhttpd.h>
+
+#include <memory>
+
+#include "edges/http_server/detail/streams.h"
+#include "ports/http_server.h"
+
+namespace berth::edges::detail {
+
+using ResponsePointer = std::unique_ptr<MHD_Response, decltype(&MHD_destroy_response)>;
+
+/// Null if a header cannot be sent (a bad name, a line end in its value) or there is no memory.
+[[nodiscard]] ResponsePointer make_response(const HttpResponse& response);
+
+/// The same; the stream belongs to the response and `hub` must outlive it.
+[[nodiscard]] ResponsePointer make_response(HttpEventStream stream, StreamHub& hub, MHD_Connection& connection);
+
+}  // namespace berth::edges::detail

@@ -1,0 +1,126 @@
+#include "edges/http_server/detail/streams.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/ensure.h"
+
+namespace berth::edges::detail {
+namespace {
+
+// Server-sent events: a line that begins with a colon is a comment, which clients ignore.
+constexpr const char* kComment = ":\n\n";
+
+}  // namespace
+
+StreamHub::StreamHub(Micros silence_max) : silence_max_(silence_max.count()), watch_([this] { watch_silence(); }) {}
+
+StreamHub::~StreamHub() { close(); }
+
+std::uint64_t StreamHub::wake_count() const {
+  const std::scoped_lock lock(mutex_);
+  return wake_count_;
+}
+
+StreamHub::Rest StreamHub::rest(Stream& stream, std::uint64_t wake_count) {
+  const std::scoped_lock lock(mutex_);
+  if (is_closed_) return Rest::kClosed;
+  if (wake_count_ != wake_count) return Rest::kWoken;
+  if (Clock::now() - stream.silent_since_ >= silence_max_) return Rest::kSilentLong;
+  waiting_.push_back(&stream);
+  MHD_suspend_connection(&stream.connection_);
+  changed_.notify_one();
+  return Rest::kSuspended;
+}
+
+void StreamHub::wake_all() {
+  const std::scoped_lock lock(mutex_);
+  ++wake_count_;
+  resume_silent(Clock::time_point::max());
+}
+
+void StreamHub::close() {
+  {
+    const std::scoped_lock lock(mutex_);
+    is_closed_ = true;
+    resume_silent(Clock::time_point::max());
+    changed_.notify_one();
+  }
+  if (watch_.joinable()) watch_.join();
+}
+
+void StreamHub::watch_silence() {
+  std::unique_lock lock(mutex_);
+  while (!is_closed_) {
+    if (waiting_.empty()) {
+      changed_.wait(lock);
+    } else {
+      changed_.wait_until(lock, next_check());
+    }
+    resume_silent(Clock::now() - silence_max_);
+  }
+}
+
+void StreamHub::resume_silent(Clock::time_point since_max) {
+  const auto silent = std::partition(waiting_.begin(), waiting_.end(),
+                                     [&](const Stream* each) { return each->silent_since_ > since_max; });
+  std::for_each(silent, waiting_.end(), [](Stream* each) { MHD_resume_connection(&each->connection_); });
+  waiting_.erase(silent, waiting_.end());
+}
+
+StreamHub::Clock::time_point StreamHub::next_check() const {
+  const auto first = std::ranges::min_element(waiting_, {}, [](const Stream* each) { return each->silent_since_; });
+  return (*first)->silent_since_ + silence_max_;
+}
+
+Stream::Stream(StreamHub& hub, MHD_Connection& connection, std::unique_ptr<HttpEventSource> source)
+    : hub_(hub), connection_(connection), source_(std::move(source)), silent_since_(std::chrono::steady_clock::now()) {
+  ENSURE(source_ != nullptr);
+}
+
+ssize_t Stream::read(char* to, std::size_t bytes_max) {
+  if (sent_ == text_.size() && !refill()) return 0;
+  if (sent_ == text_.size()) return MHD_CONTENT_READER_END_OF_STREAM;
+  const std::size_t count = text_.copy(to, bytes_max, sent_);
+  sent_ += count;
+  silent_since_ = std::chrono::steady_clock::now();
+  return static_cast<ssize_t>(count);
+}
+
+bool Stream::refill() {
+  text_.clear();
+  sent_ = 0;
+  // Each further turn needs another wake-up, so a source that is never woken is asked once.
+  while (!is_last_) {
+    const std::uint64_t wake_count = hub_.wake_count();
+    ask_source();
+    if (!text_.empty() || is_last_) break;
+    switch (hub_.rest(*this, wake_count)) {
+      case StreamHub::Rest::kSuspended:
+        return false;
+      case StreamHub::Rest::kWoken:
+        break;
+      case StreamHub::Rest::kSilentLong:
+        text_ = kComment;
+        return true;
+      case StreamHub::Rest::kClosed:
+        is_last_ = true;
+        break;
+    }
+  }
+  return true;
+}
+
+void Stream::ask_source() {
+  try {
+    HttpStreamPiece piece = source_->next();
+    text_ = std::move(piece.text);
+    is_last_ = piece.is_last;
+  } catch (...) {
+    // The status is sent already: all that is left is to end the stream.
+    text_.clear();
+    is_last_ = true;
+  }
+}
+
+}  // namespace berth::edges::detail

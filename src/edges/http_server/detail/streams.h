@@ -1,0 +1,91 @@
+/// Open streams of events: each waits as a suspended connection, so that it costs no thread, until it is woken or was
+/// silent for too long.
+#pragma once
+
+#include <microhttpd.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/instant.h"
+#include "ports/http_server.h"
+
+namespace berth::edges::detail {
+
+class Stream;
+
+/// The streams that wait, and the thread that wakes those that were silent for too long.
+///
+/// A suspended connection is not touched by libmicrohttpd, so it exists until this class resumes it. That it is not
+/// resumed twice, and that no wake-up between a source's "nothing now" and the suspension is lost, is guaranteed by one
+/// lock and a count of wake-ups.
+class StreamHub {
+ public:
+  enum class Rest {
+    kSuspended,   ///< the stream waits
+    kWoken,       ///< there was a wake-up since `wake_count`: ask the source again
+    kSilentLong,  ///< send a comment
+    kClosed,      ///< the server stops
+  };
+
+  explicit StreamHub(Micros silence_max);
+  StreamHub(const StreamHub&) = delete;
+  StreamHub& operator=(const StreamHub&) = delete;
+  ~StreamHub();
+
+  [[nodiscard]] std::uint64_t wake_count() const;
+  /// Suspends the stream's connection, unless there is something to do for it.
+  [[nodiscard]] Rest rest(Stream& stream, std::uint64_t wake_count);
+  void wake_all();
+  /// From here on no stream waits. A second call does nothing.
+  void close();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void watch_silence();
+  /// Resumes the streams that are silent since `since_max` or longer. Requires: the lock is held.
+  void resume_silent(Clock::time_point since_max);
+  [[nodiscard]] Clock::time_point next_check() const;
+
+  const std::chrono::microseconds silence_max_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Stream*> waiting_;
+  std::uint64_t wake_count_ = 0;
+  bool is_closed_ = false;
+  std::thread watch_;
+};
+
+/// The content of one response.
+class Stream {
+ public:
+  Stream(StreamHub& hub, MHD_Connection& connection, std::unique_ptr<HttpEventSource> source);
+
+  /// Copies the next bytes; 0 if the connection is suspended, negative (libmicrohttpd's value) at the end.
+  [[nodiscard]] ssize_t read(char* to, std::size_t bytes_max);
+
+ private:
+  friend class StreamHub;
+
+  /// Asks the source until there is text, the end, or a reason to wait; false if it waits.
+  [[nodiscard]] bool refill();
+  void ask_source();
+
+  StreamHub& hub_;
+  MHD_Connection& connection_;
+  std::unique_ptr<HttpEventSource> source_;
+  std::string text_;
+  std::size_t sent_ = 0;  ///< bytes of text_
+  bool is_last_ = false;
+  std::chrono::steady_clock::time_point silent_since_;
+};
+
+}  // namespace berth::edges::detail

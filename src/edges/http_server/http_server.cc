@@ -1,0 +1,194 @@
+#include "edges/http_server/http_server.h"
+
+#include <fmt/format.h>
+#include <microhttpd.h>
+
+#include <atomic>
+#include <cstring>
+#include <exception>
+#include <utility>
+#include <variant>
+
+#include "base/ensure.h"
+#include "edges/http_server/detail/exchange.h"
+#include "edges/http_server/detail/listener.h"
+#include "edges/http_server/detail/response.h"
+#include "edges/http_server/detail/streams.h"
+
+namespace berth::edges {
+namespace {
+
+using detail::Exchange;
+using detail::make_response;
+using detail::Progress;
+using detail::ResponsePointer;
+
+// Connections beyond the limit that are accepted, only to be told so; others wait in the system's queue.
+constexpr unsigned kSurplusCountMax = 16;
+// What libmicrohttpd reserves for a connection: headers of three times the limit, their table, and the answer's.
+constexpr std::size_t kPoolFactor = 4;
+constexpr std::size_t kPoolBytesMin = 32'768;
+
+class MicroHttpServer final : public HttpServer {
+ public:
+  MicroHttpServer(HttpServerOptions options, HttpHandler& handler, std::uint16_t port)
+      : options_(std::move(options)), handler_(handler), port_(port), hub_(options_.silence_max) {}
+  ~MicroHttpServer() override { stop(); }
+  MicroHttpServer(const MicroHttpServer&) = delete;
+  MicroHttpServer& operator=(const MicroHttpServer&) = delete;
+
+  [[nodiscard]] bool start(int listening_socket);
+
+  [[nodiscard]] std::uint16_t port() const override { return port_; }
+  void wake_streams() override { hub_.wake_all(); }
+  void stop() override {
+    // No connection may be suspended when the library stops.
+    hub_.close();
+    if (daemon_ != nullptr) MHD_stop_daemon(std::exchange(daemon_, nullptr));
+  }
+
+ private:
+  // What libmicrohttpd calls. None lets an exception out.
+  static void* on_target(void* server, const char* target, MHD_Connection* connection) noexcept;
+  static MHD_Result on_request(void* server, MHD_Connection* connection, const char* url, const char* method,
+                               const char* version, const char* upload, std::size_t* upload_bytes,
+                               void** exchange) noexcept;
+  static void on_completed(void* server, MHD_Connection* connection, void** exchange,
+                           MHD_RequestTerminationCode code) noexcept;
+  static void on_connection(void* server, MHD_Connection* connection, void** mark,
+                            MHD_ConnectionNotificationCode code) noexcept;
+
+  [[nodiscard]] MHD_Result finish(MHD_Connection& connection, const Exchange& exchange);
+  [[nodiscard]] MHD_Result refuse(MHD_Connection& connection, const HttpRefusal& refusal);
+
+  const HttpServerOptions options_;
+  HttpHandler& handler_;
+  const std::uint16_t port_;
+  detail::StreamHub hub_;
+  std::atomic<unsigned> connection_count_ = 0;
+  MHD_Daemon* daemon_ = nullptr;
+};
+
+/// The library would decode targets, leniently; they are decoded by parse_target.
+std::size_t keep_escapes(void* /*server*/, MHD_Connection* /*connection*/, char* text) noexcept {
+  return std::strlen(text);
+}
+
+unsigned whole_seconds(Micros time) {
+  return static_cast<unsigned>((time.count() + kMicrosPerSecond - 1) / kMicrosPerSecond);
+}
+
+bool MicroHttpServer::start(int listening_socket) {
+  const unsigned threads = options_.thread_count;
+  // Each thread has its share of the library's limit, and any of them may get all connections.
+  const unsigned limit = (options_.connection_count_max + kSurplusCountMax) * threads;
+  const std::size_t pool_bytes = options_.header_bytes_max * kPoolFactor + kPoolBytesMin;
+  const unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
+  daemon_ = MHD_start_daemon(
+      flags, 0, nullptr, nullptr, &MicroHttpServer::on_request, this, MHD_OPTION_LISTEN_SOCKET, listening_socket,
+      MHD_OPTION_CONNECTION_LIMIT, limit, MHD_OPTION_CONNECTION_MEMORY_LIMIT, pool_bytes, MHD_OPTION_CONNECTION_TIMEOUT,
+      whole_seconds(options_.idle_timeout), MHD_OPTION_URI_LOG_CALLBACK, &MicroHttpServer::on_target, this,
+      MHD_OPTION_UNESCAPE_CALLBACK, &keep_escapes, nullptr, MHD_OPTION_NOTIFY_COMPLETED, &MicroHttpServer::on_completed,
+      this, MHD_OPTION_NOTIFY_CONNECTION, &MicroHttpServer::on_connection, this,
+      threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END, threads, MHD_OPTION_END);
+  return daemon_ != nullptr;
+}
+
+void* MicroHttpServer::on_target(void* server, const char* target, MHD_Connection* /*connection*/) noexcept {
+  try {
+    const auto& self = *static_cast<const MicroHttpServer*>(server);
+    return std::make_unique<Exchange>(self.options_, target).release();  // on_completed owns it
+  } catch (...) {
+    return nullptr;  // no memory: on_request closes the connection
+  }
+}
+
+MHD_Result MicroHttpServer::on_request(void* server, MHD_Connection* connection, const char* /*url*/,
+                                       const char* method, const char* version, const char* upload,
+                                       std::size_t* upload_bytes, void** exchange) noexcept {
+  try {
+    auto& self = *static_cast<MicroHttpServer*>(server);
+    auto* request = static_cast<Exchange*>(*exchange);
+    if (request == nullptr) return MHD_NO;
+    const bool is_complete = request->has_begun() && *upload_bytes == 0;
+    if (is_complete) return self.finish(*connection, *request);
+    Progress progress = Progress::kRead;
+    if (!request->has_begun()) {
+      const auto* mark = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+      progress = request->begin(*connection, method, version, mark != nullptr && mark->socket_context != nullptr);
+    } else {
+      progress = request->take_body({upload, std::exchange(*upload_bytes, 0)});
+    }
+    switch (progress) {
+      case Progress::kRead:
+        return MHD_YES;
+      case Progress::kRefuse:
+        return self.refuse(*connection, *request->refusal());
+      case Progress::kClose:
+        return MHD_NO;
+    }
+    return MHD_NO;
+  } catch (...) {
+    return MHD_NO;  // no memory: all that is left is to close the connection
+  }
+}
+
+void MicroHttpServer::on_completed(void* /*server*/, MHD_Connection* /*connection*/, void** exchange,
+                                   MHD_RequestTerminationCode /*code*/) noexcept {
+  const std::unique_ptr<Exchange> owned(static_cast<Exchange*>(std::exchange(*exchange, nullptr)));
+}
+
+void MicroHttpServer::on_connection(void* server, MHD_Connection* /*connection*/, void** mark,
+                                    MHD_ConnectionNotificationCode code) noexcept {
+  auto& self = *static_cast<MicroHttpServer*>(server);
+  if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
+    --self.connection_count_;
+  } else if (++self.connection_count_ > self.options_.connection_count_max) {
+    *mark = server;  // beyond the limit: any address that is not null will do
+  }
+}
+
+MHD_Result MicroHttpServer::finish(MHD_Connection& connection, const Exchange& exchange) {
+  if (exchange.refusal()) return refuse(connection, *exchange.refusal());
+  try {
+    HttpAnswer answer = handler_.answer(exchange.request());
+    if (auto* stream = std::get_if<HttpEventStream>(&answer)) {
+      const ResponsePointer made = make_response(std::move(*stream), hub_, connection);
+      if (made != nullptr) return MHD_queue_response(&connection, MHD_HTTP_OK, made.get());
+    } else {
+      const auto& response = std::get<HttpResponse>(answer);
+      const ResponsePointer made = make_response(response);
+      const auto status = static_cast<unsigned>(response.status);
+      if (made != nullptr) return MHD_queue_response(&connection, status, made.get());
+    }
+  } catch (const std::exception& error) {
+    return refuse(connection, {HttpFault::kHandlerFailed, 500, fmt::format("the handler failed: {}", error.what())});
+  }
+  return refuse(connection, {HttpFault::kHandlerFailed, 500, "the handler's answer has a header that cannot be sent"});
+}
+
+MHD_Result MicroHttpServer::refuse(MHD_Connection& connection, const HttpRefusal& refusal) {
+  ResponsePointer made = make_response(handler_.render(refusal));
+  if (made == nullptr) made = make_response(HttpResponse{});
+  if (made == nullptr) return MHD_NO;
+  return MHD_queue_response(&connection, static_cast<unsigned>(refusal.status), made.get());
+}
+
+}  // namespace
+
+Result<std::unique_ptr<HttpServer>> start_http_server(const HttpServerOptions& options, HttpHandler& handler) {
+  ENSURE(options.body_bytes_max > 0 && options.target_bytes_max > 0 && options.header_bytes_max > 0);
+  ENSURE(options.connection_count_max > 0 && options.thread_count > 0);
+  ENSURE(options.idle_timeout.count() > 0 && options.silence_max.count() > 0);
+  auto listener = detail::listen_at(options.host, options.port);
+  if (!listener) return pass_on(listener.error());
+  auto server = std::make_unique<MicroHttpServer>(options, handler, listener->port());
+  if (!server->start(listener->socket())) {
+    return fail(ErrorCode::kUnavailable,
+                fmt::format("{}:{}: cannot start the HTTP server's threads", options.host, listener->port()));
+  }
+  listener->release();
+  return server;
+}
+
+}  // namespace berth::edges

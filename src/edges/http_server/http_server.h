@@ -1,0 +1,42 @@
+/// An HTTP/1.1 server behind the port `HttpServer`. Only this folder uses libmicrohttpd.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/instant.h"
+#include "base/result.h"
+#include "ports/http_server.h"
+
+namespace berth::edges {
+
+struct HttpServerOptions {
+  std::string host = "127.0.0.1";  ///< a name or an address; the first address of a name counts
+  std::uint16_t port = 0;          ///< 0: any free one, see HttpServer::port
+  std::size_t body_bytes_max = std::size_t{1} << 20U;
+  std::size_t target_bytes_max = std::size_t{8} << 10U;
+  std::size_t header_bytes_max = std::size_t{16} << 10U;  ///< of the target and all headers; 100 headers at most
+  unsigned connection_count_max = 256;                    ///< streams included
+  Micros idle_timeout = Micros::seconds(60);              ///< without a byte moved; in whole seconds, rounded up
+  Micros silence_max = Micros::seconds(15);               ///< of a stream, until a comment line is sent
+  unsigned thread_count = 1;                              ///< threads that call the handler
+};
+
+/// Starts a server. The handler is borrowed and must outlive it; its functions run on `thread_count` threads of the
+/// server, one more thread watches silent streams.
+///
+/// Refused by the server itself, with a body that the handler renders: see HttpFault. Of a body that is too large up to
+/// 16 times the limit is read and thrown away, so that its sender gets to read the answer; beyond that the connection
+/// is closed. What breaks the framing of HTTP itself (a header line without a colon, a length or chunk that is no
+/// number, a version other than 1.x, headers of more than three times the limit) is answered by libmicrohttpd, with
+/// a status of 400, 413, 414, 431 or 505 and a short page of its own, and the connection is closed.
+///
+/// Errors: kInvalidInput for a host that is not known, kUnavailable if the address is in use or not permitted; the
+/// message begins with "HOST:PORT".
+/// Requires: positive limits, times and thread count.
+[[nodiscard]] Result<std::unique_ptr<HttpServer>> start_http_server(const HttpServerOptions& options,
+                                                                    HttpHandler& handler);
+
+}  // namespace berth::edges

@@ -1,0 +1,121 @@
+/// The handler of the tests: it describes the request in its answer, and serves streams that share one list of events.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ports/http_server.h"
+
+namespace berth::edges {
+
+/// Events that all streams send from the first on.
+class EventLog {
+ public:
+  void append(std::string event) {
+    const std::scoped_lock lock(mutex_);
+    events_.push_back(std::move(event));
+  }
+  void end() {
+    const std::scoped_lock lock(mutex_);
+    is_ended_ = true;
+  }
+  void count_source(int change) {
+    const std::scoped_lock lock(mutex_);
+    source_count_ += change;
+    changed_.notify_all();
+  }
+  /// Whether no source is left before the deadline.
+  [[nodiscard]] bool wait_until_unused() {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, std::chrono::seconds(10), [&] { return source_count_ == 0; });
+  }
+  [[nodiscard]] HttpStreamPiece piece_from(std::size_t& next) const {
+    const std::scoped_lock lock(mutex_);
+    HttpStreamPiece piece;
+    if (next < events_.size()) piece.text = events_[next++];
+    piece.is_last = is_ended_ && next == events_.size();
+    return piece;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<std::string> events_;
+  bool is_ended_ = false;
+  int source_count_ = 0;
+  std::condition_variable changed_;
+};
+
+class LogSource : public HttpEventSource {
+ public:
+  explicit LogSource(EventLog& log) : log_(log) { log_.count_source(1); }
+  LogSource(const LogSource&) = delete;
+  LogSource& operator=(const LogSource&) = delete;
+  ~LogSource() override { log_.count_source(-1); }
+  [[nodiscard]] HttpStreamPiece next() override { return log_.piece_from(next_); }
+
+ private:
+  EventLog& log_;
+  std::size_t next_ = 0;
+};
+
+class ThrowingSource : public HttpEventSource {
+ public:
+  [[nodiscard]] HttpStreamPiece next() override { throw std::runtime_error("no events"); }
+};
+
+/// Has nothing when it is first asked, but an event is published and all streams are woken before it says so.
+class RacedSource : public HttpEventSource {
+ public:
+  explicit RacedSource(const std::function<void()>& wake) : wake_(wake) {}
+  [[nodiscard]] HttpStreamPiece next() override {
+    if (asked_count_++ == 0) wake_();
+    return {asked_count_ == 2 ? "data: raced\n\n" : "", false};
+  }
+
+ private:
+  const std::function<void()>& wake_;
+  int asked_count_ = 0;
+};
+
+class TestHandler : public HttpHandler {
+ public:
+  [[nodiscard]] HttpAnswer answer(const HttpRequest& request) override {
+    const std::string first = request.path.empty() ? "" : request.path.front();
+    if (first == "events") return HttpEventStream{{{"X-Stream", "yes"}}, std::make_unique<LogSource>(log)};
+    if (first == "broken-events") return HttpEventStream{{}, std::make_unique<ThrowingSource>()};
+    if (first == "raced-events") return HttpEventStream{{}, std::make_unique<RacedSource>(wake)};
+    if (first == "throw") throw std::runtime_error("on purpose");
+    if (first == "bad-header") return HttpResponse{200, "text/plain", {{"X", "a\r\nSet: b"}}, ""};
+    if (first == "empty") return HttpResponse{204, "", {}, ""};
+    if (first == "large") return HttpResponse{200, "text/plain", {}, std::string(3'000'000, 'x')};
+    return HttpResponse{200, "text/plain", {{"X-Peer", request.peer}}, describe(request)};
+  }
+
+  [[nodiscard]] HttpResponse render(const HttpRefusal& refusal) override {
+    return {200, "application/json", {}, fmt::format("refused {}: {}", refusal.status, refusal.message)};
+  }
+
+  EventLog log;
+  std::function<void()> wake;  ///< for the raced events
+
+ private:
+  /// "PUT [a][b/c] x=1& k: body"
+  static std::string describe(const HttpRequest& request) {
+    std::string text = request.method + " ";
+    for (const std::string& segment : request.path) text += "[" + segment + "]";
+    for (const HttpField& pair : request.query) text += " " + pair.name + "=" + pair.value;
+    if (const auto key = find_header(request.headers, "x-key")) text += " key=" + std::string(*key);
+    return text + ": " + request.body;
+  }
+};
+
+}  // namespace berth::edges

@@ -1,0 +1,108 @@
+/// The interface to an HTTP server: what a handler gets and returns, and what the rest of the program may ask of the
+/// server. The handler knows no library of HTTP, and the server knows no path and no format of bodies.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "ports/http_message.h"
+
+namespace berth {
+
+/// A complete request, checked by the server: the target is well formed, its texts are UTF-8 without NUL.
+struct HttpRequest {
+  std::string method;  ///< "GET" for HEAD too: the server leaves out the body of the answer
+  /// The decoded segments between the slashes: "/a%2Fb/c" is {"a/b", "c"}, "/" is {}, "/a/" is {"a", ""}. "." and ".."
+  /// are ordinary segments.
+  std::vector<std::string> path;
+  std::vector<HttpField> query;    ///< decoded, in the order of the target, repeated names too
+  std::vector<HttpField> headers;  ///< as received and in that order; see find_header
+  std::string body;
+  std::string peer;  ///< address and port of the client: "127.0.0.1:40000", "[::1]:40000"
+};
+
+/// An answer that is complete now. The server adds Content-Length, Date and what the connection needs.
+struct HttpResponse {
+  int status = 200;
+  std::string content_type;  ///< empty: no such header
+  std::vector<HttpField> headers;
+  std::string body;
+};
+
+/// A piece of a stream of server-sent events.
+struct HttpStreamPiece {
+  std::string text;      ///< whole events, each with its empty line; empty: nothing to send now
+  bool is_last = false;  ///< the stream ends after the text
+};
+
+/// The events of one open stream. The server asks for the next piece when the client has taken the last one, so a slow
+/// client holds one piece and no thread; how far it may fall behind is the source's decision.
+class HttpEventSource {
+ public:
+  virtual ~HttpEventSource() = default;
+
+  /// What to send next. Called on a thread of the server, never twice at a time for one source: after the headers are
+  /// sent, after each piece, and after each HttpServer::wake_streams. It must not wait.
+  [[nodiscard]] virtual HttpStreamPiece next() = 0;
+};
+
+/// An answer of status 200 that stays open. The server sends a comment line when the stream was silent for a while.
+struct HttpEventStream {
+  std::vector<HttpField> headers;
+  std::unique_ptr<HttpEventSource> source;  ///< never null; destroyed when the connection ends
+};
+
+using HttpAnswer = std::variant<HttpResponse, HttpEventStream>;
+
+/// Why the server answers a request itself, without the handler.
+enum class HttpFault {
+  kMalformedTarget,     ///< 400: bad percent-encoding, bad UTF-8, bad query
+  kMalformedHeaders,    ///< 400: bad names or values, no Host, contradictory lengths of the body
+  kBodyTooLarge,        ///< 413
+  kTargetTooLong,       ///< 414
+  kHeadersTooLarge,     ///< 431
+  kHandlerFailed,       ///< 500: the handler threw, or its answer cannot be sent
+  kTooManyConnections,  ///< 503, and the connection is closed
+};
+
+struct HttpRefusal {
+  HttpFault fault = HttpFault::kHandlerFailed;
+  int status = 500;
+  std::string message;  ///< what was wanted and what was found
+};
+
+/// The program's side of a server. Both functions run on the threads of the server: with one thread never two at a
+/// time, with several at the same time. They must return soon, as other requests of that thread wait for them. An
+/// exception is answered by a refusal.
+class HttpHandler {
+ public:
+  virtual ~HttpHandler() = default;
+
+  [[nodiscard]] virtual HttpAnswer answer(const HttpRequest& request) = 0;
+
+  /// The body of an error that the server itself reports, so that all errors have one shape. Its status is replaced
+  /// by the refusal's.
+  [[nodiscard]] virtual HttpResponse render(const HttpRefusal& refusal) = 0;
+};
+
+/// A running server.
+class HttpServer {
+ public:
+  virtual ~HttpServer() = default;
+
+  /// The port that it listens on, also where any free one was wanted.
+  [[nodiscard]] virtual std::uint16_t port() const = 0;
+
+  /// Every open stream asks its source again. Any thread may call it, also under locks that `next` takes: it only
+  /// signals. A call that comes while a stream is asking is not lost.
+  virtual void wake_streams() = 0;
+
+  /// Ends all connections and streams, and joins the threads: within a second, provided that no handler waits. Not
+  /// to be called by a handler; a second call does nothing.
+  virtual void stop() = 0;
+};
+
+}  // namespace berth
