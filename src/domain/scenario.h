@@ -53,6 +53,7 @@ struct Scenario {
   Objective objective = Objective::kServices;
   ChangeCosts changes;
   std::vector<FrozenWindow> frozen;
+  std::int64_t gpus_per_node = 8;              ///< > 0; see domain/node.h
   std::optional<std::vector<Holding>> layout;  ///< sorted by slice, legal
   std::vector<ServiceSpec> services;
 

@@ -76,6 +76,7 @@ struct ServiceSpec {
   std::vector<Variant> variants;  ///< variants 1, 2, ..
   Decimal weight = Decimal(1);    ///< > 0
   std::optional<Decimal> floor_attainment;
+  std::optional<Decimal> expects;  ///< requests per second to plan for until the load is known, > 0
   std::vector<Pin> pins;
   std::optional<std::int64_t> changes_per_hour;
   Isolation isolation = Isolation::kMig;

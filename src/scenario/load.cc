@@ -72,8 +72,10 @@ void read_scenario(const yaml::Value& root, Sources& sources, Scenario& scenario
   if (root.has_failed()) return;
   root.check_keys({"berth", "fleet", "window_seconds", "history_seconds", "observation_delay_seconds",
                    "planning_seconds", "interference", "fidelity", "objective", "changes", "frozen", "layout",
-                   "services"});
+                   "services", "gpus_per_node"});
   scenario.fleet = read_fleet(root.at("fleet"));
+  const yaml::Value per_node = root.at("gpus_per_node");
+  if (per_node.is_written()) scenario.gpus_per_node = per_node.whole({1, kGpuCountMax});
   read_times(root, scenario);
   scenario.interference = read_interference(root.at("interference"));
   const yaml::Value fidelity = root.at("fidelity");

@@ -94,6 +94,7 @@ TEST(Scenario, DefaultsAreThoseOfThePage) {
   EXPECT_EQ(scenario.objective, Objective::kServices);
   EXPECT_EQ(scenario.changes, (ChangeCosts{Micros(500'000), Micros(500'000), Micros(0)}));
   EXPECT_TRUE(scenario.frozen.empty());
+  EXPECT_EQ(scenario.gpus_per_node, 8);
   EXPECT_FALSE(scenario.layout.has_value());
   const ServiceSpec& a = scenario.services[0];
   EXPECT_EQ(a.tenant, "a");
@@ -102,7 +103,7 @@ TEST(Scenario, DefaultsAreThoseOfThePage) {
   EXPECT_EQ(a.drop, DropRule::kEarly);
   EXPECT_EQ(a.start, Micros::seconds(5));
   EXPECT_EQ(a.accuracy, (Accuracy{1'000'000, 1'000'000}));
-  EXPECT_FALSE(a.retraining || a.floor_attainment || a.changes_per_hour || a.trust_domain);
+  EXPECT_FALSE(a.retraining || a.floor_attainment || a.changes_per_hour || a.trust_domain || a.expects);
   EXPECT_TRUE(a.variants.empty() && a.pins.empty());
   EXPECT_EQ(a.weight, Decimal(1));
   EXPECT_EQ(a.isolation, Isolation::kMig);
@@ -119,14 +120,15 @@ TEST(Scenario, EveryKeyIsRead) {
       {"services:",
        "window_seconds: 60\nhistory_seconds: 0\nobservation_delay_seconds: 0.0000005\nplanning_seconds: 2\n"
        "interference: [1.0, 1.25]\nfidelity: rates\nobjective: requests\nchanges: {create_seconds: 1.5}\n"
-       "frozen: [{from_second: 1, seconds: 60}]\n"
+       "frozen: [{from_second: 1, seconds: 60}]\ngpus_per_node: 2\n"
        "layout:\n- {gpu: 1, slices: [{profile: 3g.40gb, start: 4, service: b, role: retraining}, {profile: 1g.10gb, "
        "start: 0}]}\n"
        "- {gpu: 0, slices: [{profile: full, start: 0, service: a}]}\nservices:"},
       {"slo: {latency_ms: 100}",
        "slo: {latency_ms: 0.0005}\n    tenant: t\n    batching: {max_processes: 1}\n    drop: never\n    "
        "start_seconds: 0\n"
-       "    accuracy: {before: 0.5, after: 0.1234565}\n    weight: 2\n    floor: {attainment: 0.95}\n"
+       "    accuracy: {before: 0.5, after: 0.1234565}\n    weight: 2\n    floor: {attainment: 0.95}\n    expects: "
+       "{requests_per_second: 0.5}\n"
        "    pins: [{gpu: 0, profile: 1g.10gb, start: 6}]\n    changes_per_hour: 20\n    isolation: gpu\n    "
        "trust_domain: d\n"
        "    variants: [{name: int8, profile: {format: csv, path: p.csv, model: m}, accuracy: 0.9}]\n"
@@ -143,6 +145,7 @@ TEST(Scenario, EveryKeyIsRead) {
   EXPECT_EQ(scenario.objective, Objective::kRequests);
   EXPECT_EQ(scenario.changes, (ChangeCosts{Micros(500'000), Micros(1'500'000), Micros(0)}));
   EXPECT_EQ(scenario.frozen, (std::vector{FrozenWindow{Instant::at_second(1), Instant::at_second(61)}}));
+  EXPECT_EQ(scenario.gpus_per_node, 2);
   ASSERT_TRUE(scenario.layout.has_value());
   ASSERT_EQ(scenario.layout->size(), 3U);
   EXPECT_TRUE((*scenario.layout)[0].slice.profile.is_full());
@@ -154,6 +157,7 @@ TEST(Scenario, EveryKeyIsRead) {
   EXPECT_EQ(a.batching, (Batching{Decimal(45, 100), 1}));
   EXPECT_EQ(a.accuracy, (Accuracy{500'000, 123'457}));
   EXPECT_EQ(a.floor_attainment, Decimal(95, 100));
+  EXPECT_EQ(a.expects, Decimal(1, 2));
   EXPECT_EQ(a.pins.at(0).slice.start, 6);
   EXPECT_EQ(a.changes_per_hour, 20);
   EXPECT_EQ(a.isolation, Isolation::kGpu);
@@ -222,7 +226,7 @@ TEST(Scenario, NothingStandsForNothingWhereThatIsTheDefault) {
       {"    slo: {latency_ms: 100}",
        "    slo: {latency_ms: 100}\n    retraining: ~\n    variants: ~\n    floor: ~\n    pins: ~\n    "
        "changes_per_hour: ~\n"
-       "    trust_domain: ~"},
+       "    trust_domain: ~\n    expects: ~"},
   }));
   EXPECT_FALSE(scenario.layout.has_value());
   EXPECT_FALSE(scenario.services[0].retraining.has_value());
@@ -248,7 +252,7 @@ TEST(Scenario, MistakesAtTheTopSayWhereAndWhat) {
       {{{"services:", "servces: 1\nservices:"}},
        "3:1: unknown key \"servces\"; did you mean services? (known: berth, fleet, window_seconds, history_seconds, "
        "observation_delay_seconds, planning_seconds, interference, fidelity, objective, changes, frozen, layout, "
-       "services)"},
+       "services, gpus_per_node)"},
       {{{"services:", "fleet: []\nservices:"}}, "3:1: wanted each key once, found \"fleet\" again"},
       {{{"[{gpu: A100-80GB, count: 2}, {gpu: A30}]", "[]"}},
        "2:8: fleet: wanted a list of at least one GPU, found an empty list"},
@@ -271,6 +275,8 @@ TEST(Scenario, MistakesAtTheTopSayWhereAndWhat) {
        "3:16: window_seconds: wanted a whole number from 1 to 1000000000, found nothing"},
       {{{"services:", "planning_seconds: 1e30\nservices:"}},
        "3:19: planning_seconds: wanted a number from 0 to 1000000000, found \"1e30\""},
+      {{{"services:", "gpus_per_node: 0\nservices:"}},
+       "3:16: gpus_per_node: wanted a whole number from 1 to 100000, found \"0\""},
       {{{"services:", "fidelity: exact\nservices:"}}, "3:11: fidelity: wanted requests or rates, found \"exact\""},
       {{{"services:", "changes: {drain_seconds: 1}\nservices:"}},
        "3:11: changes: unknown key \"drain_seconds\"; did you mean create_seconds? (known: destroy_seconds, "
@@ -298,7 +304,7 @@ TEST(Scenario, MistakesInServicesSayWhereAndWhat) {
       {{{"name: b", "nam: b"}},
        "8:5: services[1]: unknown key \"nam\"; did you mean name? (known: name, tenant, profile, slo, batching, drop, "
        "arrivals, start_seconds, accuracy, retraining, variants, weight, floor, pins, changes_per_hour, isolation, "
-       "trust_domain)"},
+       "trust_domain, expects)"},
       {with(""), "4:5: services[0].slo: wanted a map, found nothing"},
       {with("    slo: {}\n"),
        "6:10: services[0].slo.latency_ms: wanted a number above 0, at most 1000000000, found nothing"},
@@ -320,6 +326,9 @@ TEST(Scenario, MistakesInServicesSayWhereAndWhat) {
        "7:13: services[0].weight: wanted a number above 0, at most 1000000000, found \"0\""},
       {with("    slo: {latency_ms: 5}\n    floor: {attainment: 1.5}\n"),
        "7:25: services[0].floor.attainment: wanted a number above 0, at most 1, found \"1.5\""},
+      {with("    slo: {latency_ms: 5}\n    expects: {requests_per_second: 0}\n"),
+       "7:36: services[0].expects.requests_per_second: wanted a number above 0, at most 10000000, found \"0\""},
+      {with("    slo: {latency_ms: 5}\n    expects: 50\n"), "7:14: services[0].expects: wanted a map, found \"50\""},
       {with("    slo: {latency_ms: 5}\n    changes_per_hour: -1\n"),
        "7:23: services[0].changes_per_hour: wanted a whole number from 0 to 1000000000, found \"-1\""},
       {with("    slo: {latency_ms: 5}\n    isolation: none\n"),

@@ -18,12 +18,12 @@ MICROS = 1_000_000
 
 KEYS = {
     "scenario": "berth fleet window_seconds history_seconds observation_delay_seconds planning_seconds interference"
-                " fidelity objective changes frozen layout services",
+                " fidelity objective changes frozen layout services gpus_per_node",
     "fleet": "gpu count usd_per_gpu_hour",
     "layout": "gpu slices",
     "slice": "profile start service role",
     "service": "name tenant profile slo batching drop arrivals start_seconds accuracy retraining variants weight floor"
-               " pins changes_per_hour isolation trust_domain",
+               " pins changes_per_hour isolation trust_domain expects",
     "profile": "format path model",
     "slo": "latency_ms",
     "batching": "slo_factor max_processes",

@@ -81,6 +81,11 @@ void read_wishes(const yaml::Value& value, const Scenario& scenario, Occupied& p
     floor.check_keys({"attainment"});
     service.floor_attainment = floor.at("attainment").number(yaml::number_above_zero(Decimal(1)));
   }
+  const yaml::Value expects = value.at("expects");
+  if (expects.is_present()) {
+    expects.check_keys({"requests_per_second"});
+    service.expects = expects.at("requests_per_second").number(yaml::number_above_zero(Decimal(kRequestsPerSecondMax)));
+  }
   service.pins = read_pins(value.at("pins"), scenario, pinned);
   const yaml::Value changes = value.at("changes_per_hour");
   if (changes.is_present()) service.changes_per_hour = changes.whole({0, kPlainNumberMax});
@@ -95,7 +100,7 @@ void read_wishes(const yaml::Value& value, const Scenario& scenario, Occupied& p
 ServiceSpec read_service(const yaml::Value& value, const Scenario& scenario, Sources& sources, Occupied& pinned) {
   value.check_keys({"name", "tenant", "profile", "slo", "batching", "drop", "arrivals", "start_seconds", "accuracy",
                     "retraining", "variants", "weight", "floor", "pins", "changes_per_hour", "isolation",
-                    "trust_domain"});
+                    "trust_domain", "expects"});
   ServiceSpec service;
   service.name = value.at("name").name();
   service.tenant = value.at("tenant").is_written() ? value.at("tenant").name() : service.name;
