@@ -402,6 +402,43 @@ TEST(Scenario, MistakesInFilesThatItNamesSayWhereAndWhat) {
             "bad.csv:2:7: profile: wanted a profile of A30-24GB, found \"1g.10gb\"");
 }
 
+TEST(Scenario, AnEntryOfTheLayoutMayDescribeSeveralGpus) {
+  const auto layout_of = [](const std::string& fleet, const std::string& layout) {
+    const Scenario scenario = loaded(changed(
+        {{"[{gpu: A100-80GB, count: 2}, {gpu: A30}]", fleet}, {"services:", "layout: " + layout + "\nservices:"}}));
+    return scenario.layout.value_or(std::vector<Holding>{});
+  };
+  const std::string two = "slices: [{profile: 1g.10gb, start: 6, service: b}, {profile: 3g.40gb, start: 0}]";
+  const auto repeated = layout_of("[{gpu: A100-80GB, count: 9}]", "[{gpu: 2, count: 3, " + two + "}]");
+  const auto written = layout_of("[{gpu: A100-80GB, count: 9}]",
+                                 "[{gpu: 4, " + two + "}, {gpu: 2, " + two + "}, {gpu: 3, count: 1, " + two + "}]");
+  EXPECT_EQ(repeated.size(), 6U);
+  EXPECT_EQ(repeated, written);
+
+  // Profiles are found by name, whatever their number in a model. Two entries may share a GPU.
+  const std::string fleet = "[{gpu: A30, count: 2}, {gpu: A100-80GB}, {gpu: A30}, {gpu: T4}]";
+  const auto mixed = layout_of(fleet, "[{gpu: 2, count: 3, slices: [{profile: full, start: 0, service: a}]}]");
+  ASSERT_EQ(mixed.size(), 3U);
+  EXPECT_EQ(mixed[2], (Holding{{GpuId{4}, 0, ProfileId::full()}, Role::kInference, {ServiceId{0}}}));
+  const auto shared = layout_of(fleet,
+                                "[{gpu: 1, slices: [{profile: 1g.6gb, start: 3}]}, "
+                                "{gpu: 0, count: 2, slices: [{profile: 2g.12gb, start: 0}]}]");
+  ASSERT_EQ(shared.size(), 3U);
+  EXPECT_EQ(shared[1].slice.gpu, GpuId{1});
+  EXPECT_EQ(shared[1].slice.start, 0);
+}
+
+TEST(Scenario, ALayoutOfManyGpusIsReadInLinearTime) {  // the time limit of the test would end quadratic work
+  const Scenario scenario =
+      loaded(changed({{"count: 2", "count: 90000"},
+                      {"services:",
+                       "layout: [{gpu: 0, count: 90000, slices: [{profile: 1g.10gb, start: 0, service: a}, "
+                       "{profile: 1g.10gb, start: 1}]}]\nservices:"}}));
+  ASSERT_TRUE(scenario.layout.has_value());
+  EXPECT_EQ(scenario.layout->size(), 180'000U);
+  EXPECT_EQ(scenario.layout->back().slice.gpu, GpuId{89'999});
+}
+
 TEST(Scenario, MistakesInTheLayoutSayWhereAndWhat) {
   const auto refused = [](const std::string& gpu, const std::string& slices) {
     const auto scenario =
@@ -419,6 +456,14 @@ TEST(Scenario, MistakesInTheLayoutSayWhereAndWhat) {
   const std::string clash = refused("0", "{profile: 4g.40gb, start: 0}, {profile: 1g.10gb, start: 3}");
   EXPECT_EQ(clash.substr(0, 43), "s.yaml:3:58: layout[0].slices[1]: GPU 0: 4g");
   EXPECT_NE(clash.find("1g.10gb@3"), std::string::npos) << clash;
+  EXPECT_EQ(refused("1, count: 3", ""), "s.yaml:3:26: layout[0].count: wanted a whole number from 1 to 2, found \"3\"");
+  EXPECT_EQ(refused("1, count: 0", ""), "s.yaml:3:26: layout[0].count: wanted a whole number from 1 to 2, found \"0\"");
+  EXPECT_EQ(refused("1, count: 2", "{profile: 1g.10gb, start: 0}").substr(0, 84),
+            "s.yaml:3:48: layout[0].slices[0].profile: wanted a profile of A30-24GB (1g.6gb, 1g.6");
+  EXPECT_EQ(refused("1, slices: [{profile: 1g.10gb, start: 3}]}, {gpu: 0, count: 2",
+                    "{profile: 2g.20gb, start: 4}, {profile: 4g.40gb, start: 0}")
+                .substr(0, 44),
+            "s.yaml:3:118: layout[1].slices[1]: GPU 1: 4g");
   EXPECT_NE(refused("0", "{profile: 1g.10gb, start: 3}, {profile: full, start: 0}"), "nothing");
   EXPECT_NE(refused("0", "{profile: full, start: 1}"), "nothing");
 }

@@ -20,7 +20,7 @@ KEYS = {
     "scenario": "berth fleet window_seconds history_seconds observation_delay_seconds planning_seconds interference"
                 " fidelity objective changes frozen layout services gpus_per_node",
     "fleet": "gpu count usd_per_gpu_hour",
-    "layout": "gpu slices",
+    "layout": "gpu count slices",
     "slice": "profile start service role",
     "service": "name tenant profile slo batching drop arrivals start_seconds accuracy retraining variants weight floor"
                " pins changes_per_hour isolation trust_domain expects",
@@ -141,10 +141,12 @@ def read_layout(blocks):
     slices = []
     for block in blocks:
         known(block, "layout")
+        first = int(block["gpu"])
         for entry in block["slices"]:
             known(entry, "slice")
-            slices.append(SliceSpec(int(block["gpu"]), entry["profile"], int(entry["start"]), entry["service"],
-                                    entry.get("role", "inference")))
+            slices.extend(SliceSpec(gpu, entry["profile"], int(entry["start"]), entry["service"],
+                                    entry.get("role", "inference"))
+                          for gpu in range(first, first + int(block.get("count", 1))))
     return sorted(slices, key=lambda spec: (spec.gpu, spec.start))
 
 
