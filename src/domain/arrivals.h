@@ -52,6 +52,7 @@ struct Arrivals {
   std::int64_t seconds = 0;          ///< length of the window, > 0; may reach beyond the trace
   Decimal scale = Decimal(1);        ///< > 0; multiplies the load, not the noise
   std::int64_t smooth_seconds = 60;  ///< > 0
+  bool repeat = false;               ///< in a world without an end the window starts again; a replay ends with it
   friend bool operator==(const Arrivals&, const Arrivals&) = default;
 };
 

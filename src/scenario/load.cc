@@ -66,14 +66,14 @@ void check_cost(const yaml::Value& fleet, const Scenario& scenario) {
   }
 }
 
-void read_scenario(const yaml::Value& root, Sources& sources, Scenario& scenario) {
+void read_scenario(const yaml::Value& root, const LoadOptions& options, Sources& sources, Scenario& scenario) {
   if (!root.is_map()) return root.refuse("a map with berth, fleet and services");
   (void)root.at("berth").choice({"1"});
   if (root.has_failed()) return;
   root.check_keys({"berth", "fleet", "window_seconds", "history_seconds", "observation_delay_seconds",
                    "planning_seconds", "interference", "fidelity", "objective", "changes", "frozen", "layout",
                    "services", "gpus_per_node"});
-  scenario.fleet = read_fleet(root.at("fleet"));
+  scenario.fleet = read_fleet(root.at("fleet"), options.allows_empty);
   const yaml::Value per_node = root.at("gpus_per_node");
   if (per_node.is_written()) scenario.gpus_per_node = per_node.whole({1, kGpuCountMax});
   read_times(root, scenario);
@@ -85,7 +85,10 @@ void read_scenario(const yaml::Value& root, Sources& sources, Scenario& scenario
   scenario.changes = read_changes(root.at("changes"));
   scenario.frozen = read_frozen(root.at("frozen"));
   if (root.has_failed()) return;
-  scenario.services = read_services(root.at("services"), scenario, sources);
+  const yaml::Value services = root.at("services");
+  const auto items = options.allows_empty ? services.items("a list of services")
+                                          : services.items("a list of at least one service", false);
+  scenario.services = read_services(items, scenario, sources);
   if (root.has_failed()) return;
   if (root.at("layout").is_present()) scenario.layout = read_layout(root.at("layout"), scenario);
   check_cost(root.at("fleet"), scenario);
@@ -93,7 +96,7 @@ void read_scenario(const yaml::Value& root, Sources& sources, Scenario& scenario
 
 }  // namespace
 
-Result<Scenario> load_scenario(const std::string& path, const Files& files) {
+Result<Scenario> load_scenario(const std::string& path, const Files& files, const LoadOptions& options) {
   const auto text = files.read(path);
   if (!text) return pass_on(text.error());
   const auto root = yaml::parse_document(*text, path);
@@ -102,7 +105,7 @@ Result<Scenario> load_scenario(const std::string& path, const Files& files) {
   scenario.name = path;
   yaml::Report report(path);
   Sources sources(path, files);
-  read_scenario(yaml::Value(*root, report), sources, scenario);
+  read_scenario(yaml::Value(*root, report), options, sources, scenario);
   if (report.has_failed()) return pass_on(report.failure());
   return scenario;
 }

@@ -9,10 +9,16 @@
 
 namespace berth::scenario {
 
+struct LoadOptions {
+  /// Whether `fleet: []` and `services: []` are accepted: in a world to which GPUs and services are added while it runs.
+  bool allows_empty = false;
+};
+
 /// The scenario in the file `path`; its traces and profiles are read through `files`, their paths relative to the file.
 /// Every field is checked, so that the result keeps the invariants of domain/scenario.h. The error is one message:
 /// file, line and column (rows) or key path (YAML), what was wanted, what was found. `Scenario::name` is `path` as
 /// given.
-[[nodiscard]] Result<Scenario> load_scenario(const std::string& path, const Files& files);
+[[nodiscard]] Result<Scenario> load_scenario(const std::string& path, const Files& files,
+                                             const LoadOptions& options = {});
 
 }  // namespace berth::scenario

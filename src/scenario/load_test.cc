@@ -134,7 +134,8 @@ TEST(Scenario, EveryKeyIsRead) {
        "    variants: [{name: int8, profile: {format: csv, path: p.csv, model: m}, accuracy: 0.9}]\n"
        "    retraining: {every_seconds: 200, offset_seconds: 1, swap_seconds: 2, unfinished: continue,\n"
        "                 seconds_on: {1g: 180, full: 1.5}}"},
-      {"rps-text, path: r.txt", "rps-text, path: r.txt, from_second: 1, seconds: 90, scale: 1.5, smooth_seconds: 2"},
+      {"rps-text, path: r.txt",
+       "rps-text, path: r.txt, from_second: 1, seconds: 90, scale: 1.5, smooth_seconds: 2, repeat: true"},
   }));
   EXPECT_EQ(scenario.fleet[0].usd_per_gpu_hour, Decimal(3673, 1000));
   EXPECT_EQ(scenario.window_seconds, 60);
@@ -168,7 +169,7 @@ TEST(Scenario, EveryKeyIsRead) {
                                       Micros::seconds(2),
                                       true,
                                       {{0, Micros(1'500'000)}, {1, Micros::seconds(180)}}}));
-  EXPECT_EQ(a.arrivals, (Arrivals{CountTrace{{1, 2, 3, 4}}, 1, 90, Decimal(3, 2), 2}));
+  EXPECT_EQ(a.arrivals, (Arrivals{CountTrace{{1, 2, 3, 4}}, 1, 90, Decimal(3, 2), 2, true}));
 }
 
 TEST(Scenario, EveryFormatOfArrivalsIsRead) {
@@ -230,6 +231,26 @@ TEST(Scenario, NothingStandsForNothingWhereThatIsTheDefault) {
   }));
   EXPECT_FALSE(scenario.layout.has_value());
   EXPECT_FALSE(scenario.services[0].retraining.has_value());
+}
+
+TEST(Scenario, EmptyListsAreAcceptedOnlyOnRequest) {
+  const auto load_empty = [](const std::string& text, bool allows_empty) {
+    return load_scenario("s.yaml", MemoryFiles({{"s.yaml", text}}), {.allows_empty = allows_empty});
+  };
+  const std::string empty = "berth: 1\nfleet: []\nservices: []\n";
+  const auto scenario = load_empty(empty, true);
+  ASSERT_TRUE(scenario.has_value()) << scenario.error().message;
+  EXPECT_EQ(scenario->gpu_count(), 0U);
+  EXPECT_TRUE(scenario->services.empty());
+  EXPECT_EQ(scenario->simulated_seconds(), 0);
+  EXPECT_EQ(load_empty(empty, false).error().message,
+            "s.yaml:2:8: fleet: wanted a list of at least one GPU, found an empty list");
+  EXPECT_EQ(load_empty("berth: 1\nfleet: [{gpu: A30}]\nservices: []\n", false).error().message,
+            "s.yaml:3:11: services: wanted a list of at least one service, found an empty list");
+  EXPECT_EQ(load_empty("berth: 1\nfleet: []\n", true).error().message,
+            "s.yaml:1:1: services: wanted a list of services, found nothing");
+  EXPECT_EQ(load_empty(empty + "layout: [{gpu: 0, slices: []}]\n", true).error().message,
+            "s.yaml:4:16: layout[0].gpu: wanted the number of a GPU of the fleet, which is empty, found \"0\"");
 }
 
 struct BadCase {
@@ -371,10 +392,10 @@ TEST(Scenario, MistakesInFilesThatItNamesSayWhereAndWhat) {
        "7:40: services[0].arrivals.path: none.txt: cannot read: no such file"},
       {arrivals("{format: rps-text, path: r.txt, app: x}"),
        "7:47: services[0].arrivals: unknown key \"app\" (known: format, from_second, seconds, scale, smooth_seconds, "
-       "path)"},
+       "repeat, path)"},
       {arrivals("{format: poisson, path: r.txt}"),
        "7:33: services[0].arrivals: unknown key \"path\" (known: format, from_second, seconds, scale, smooth_seconds, "
-       "requests_per_second)"},
+       "repeat, requests_per_second)"},
       {arrivals("{format: poisson, requests_per_second: 1}"),
        "7:15: services[0].arrivals.seconds: wanted a whole number from 1 to 1073741824, found nothing"},
       {arrivals("{format: azure-functions, path: f.csv}"),
@@ -391,6 +412,8 @@ TEST(Scenario, MistakesInFilesThatItNamesSayWhereAndWhat) {
        "7:54: services[0].arrivals.scale: wanted a number above 0, at most 1000000000, found \"0\""},
       {arrivals("{format: rps-text, path: r.txt, smooth_seconds: 0}"),
        "7:63: services[0].arrivals.smooth_seconds: wanted a whole number from 1 to 1073741824, found \"0\""},
+      {arrivals("{format: rps-text, path: r.txt, repeat: yes}"),
+       "7:55: services[0].arrivals.repeat: wanted true or false, found \"yes\""},
       {{{"path: p.csv, model: m", "path: p.csv"}},
        "5:14: services[0].profile.model: wanted a name of 1 to 200 printable bytes, found nothing"},
       {{{"format: csv, path: p.csv", "format: tsv, path: p.csv"}},

@@ -38,8 +38,9 @@ class FuzzFiles : public Files {
 };
 
 void check(const Scenario& scenario) {
-  ENSURE(scenario.gpu_count() > 0 && !scenario.services.empty() && !scenario.interference.empty());
-  ENSURE(scenario.window_seconds > 0 && scenario.history_seconds >= 0 && scenario.simulated_seconds() > 0);
+  ENSURE(!scenario.interference.empty() && scenario.gpus_per_node > 0);
+  ENSURE(scenario.window_seconds > 0 && scenario.history_seconds >= 0);
+  ENSURE(scenario.services.empty() == (scenario.simulated_seconds() == 0));
   for (const ServiceSpec& service : scenario.services) {
     ENSURE(!service.name.empty() && service.target.count() > 0 && service.weight.sign() > 0);
     ENSURE(!service.table.points.empty() && service.arrivals.seconds > 0);
@@ -59,6 +60,12 @@ void check(const Scenario& scenario) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   const FuzzFiles files(std::string(reinterpret_cast<const char*>(bytes), size));
   const auto scenario = scenario::load_scenario("s.yaml", files);
-  if (scenario) check(*scenario);
+  if (scenario) {
+    check(*scenario);
+    ENSURE(scenario->gpu_count() > 0 && !scenario->services.empty());
+  }
+  const auto relaxed = scenario::load_scenario("s.yaml", files, {.allows_empty = true});
+  ENSURE(relaxed.has_value() || !scenario.has_value());
+  if (relaxed) check(*relaxed);
   return 0;
 }

@@ -88,6 +88,8 @@ class Value {
   [[nodiscard]] std::string name(std::size_t length_max = 200) const;
   [[nodiscard]] Decimal number(const NumberRule& rule) const;
   [[nodiscard]] std::int64_t whole(WholeRange range) const;
+  /// `true` or `false`.
+  [[nodiscard]] bool truth() const { return choice({"true", "false"}) == 0; }
   /// The index of the word in `words`.
   [[nodiscard]] std::size_t choice(std::span<const std::string_view> words) const;
   [[nodiscard]] std::size_t choice(std::initializer_list<std::string_view> words) const {

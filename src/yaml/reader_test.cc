@@ -17,9 +17,9 @@ std::string message_of(const std::string& text, const std::function<void(const V
 }
 
 TEST(Reader, ReadsEachKind) {
-  const std::string text = "{a: [1.5, 2], n: Ann, w: \"7\", c: two, none: ~}";
+  const std::string text = "{a: [1.5, 2], n: Ann, w: \"7\", c: two, none: ~, t: true, f: false}";
   const std::string message = message_of(text, [](const Value& root) {
-    root.check_keys({"a", "n", "w", "c", "none", "absent"});
+    root.check_keys({"a", "n", "w", "c", "none", "t", "f", "absent"});
     EXPECT_EQ(root.at("a").items("numbers")[0].number(number_above_zero(Decimal(9))), Decimal(3, 2));
     EXPECT_EQ(root.at("n").name(), "Ann");
     EXPECT_EQ(root.at("w").whole({1, 7}), 7);
@@ -27,7 +27,9 @@ TEST(Reader, ReadsEachKind) {
     EXPECT_TRUE(root.at("none").is_written());
     EXPECT_FALSE(root.at("none").is_present());
     EXPECT_FALSE(root.at("absent").is_written());
-    EXPECT_EQ(root.keys().size(), 5U);
+    EXPECT_TRUE(root.at("t").truth());
+    EXPECT_FALSE(root.at("f").truth());
+    EXPECT_EQ(root.keys().size(), 7U);
   });
   EXPECT_EQ(message, "");
 }
@@ -46,6 +48,7 @@ TEST(Reader, RefusesWithPlacePathWantedAndFound) {
   const auto name = [](const Value& root) { (void)root.at("x").name(8); };
   const auto list = [](const Value& root) { (void)root.at("x").items("at least one thing", false); };
   const auto choice = [](const Value& root) { (void)root.at("x").choice({"a", "b", "c"}); };
+  const auto truth = [](const Value& root) { (void)root.at("x").truth(); };
   const auto keys = [](const Value& root) { root.check_keys({"latency_ms", "name"}); };
   const std::vector<BadCase> cases = {
       {"s:\n - {x: abc}", deep, "f:2:8: s[0].x: wanted a number above 0, at most 5, found \"abc\""},
@@ -67,6 +70,7 @@ TEST(Reader, RefusesWithPlacePathWantedAndFound) {
       {"x: 1", list, "f:1:4: x: wanted at least one thing, found \"1\""},
       {"y: 1", list, "f:1:1: x: wanted at least one thing, found nothing"},
       {"x: d", choice, "f:1:4: x: wanted a, b or c, found \"d\""},
+      {"x: True", truth, "f:1:4: x: wanted true or false, found \"True\""},
       {"{name: 1, latncy_ms: 2}", keys,
        "f:1:11: unknown key \"latncy_ms\"; did you mean latency_ms? (known: latency_ms, name)"},
       {"{zzzzzzzz: 2}", keys, "f:1:2: unknown key \"zzzzzzzz\" (known: latency_ms, name)"},

@@ -27,7 +27,7 @@ KEYS = {
     "profile": "format path model",
     "slo": "latency_ms",
     "batching": "slo_factor max_processes",
-    "arrivals": "format path from_second seconds scale smooth_seconds requests_per_second app function",
+    "arrivals": "format path from_second seconds scale smooth_seconds repeat requests_per_second app function",
     "accuracy": "before after",
     "retraining": "every_seconds offset_seconds swap_seconds unfinished seconds_on",
 }

@@ -23,7 +23,7 @@ enum class Format { kAzureLlm, kAzureFunctions, kRpsText, kCsv, kConstant, kPois
 bool is_generator(Format format) { return format >= Format::kConstant; }
 
 std::vector<std::string_view> keys_of(Format format) {
-  std::vector<std::string_view> keys = {"format", "from_second", "seconds", "scale", "smooth_seconds"};
+  std::vector<std::string_view> keys = {"format", "from_second", "seconds", "scale", "smooth_seconds", "repeat"};
   if (is_generator(format)) {
     keys.push_back("requests_per_second");
   } else {
@@ -180,6 +180,7 @@ Arrivals read_arrivals(const yaml::Value& value, Sources& sources) {
   if (scale.is_written()) arrivals.scale = scale.number(yaml::number_above_zero(Decimal(kPlainNumberMax)));
   const yaml::Value smooth = value.at("smooth_seconds");
   if (smooth.is_written()) arrivals.smooth_seconds = smooth.whole({1, kTraceSecondsMax});
+  if (value.at("repeat").is_written()) arrivals.repeat = value.at("repeat").truth();
   if (is_generator(format)) {
     arrivals.source = generator(value, format);
   } else {

@@ -138,10 +138,11 @@ void repeat_holdings(const std::vector<WrittenHolding>& first, GpuSpan gpus, con
 
 }  // namespace
 
-std::vector<FleetEntry> read_fleet(const yaml::Value& value) {
+std::vector<FleetEntry> read_fleet(const yaml::Value& value, bool is_empty_allowed) {
   std::vector<FleetEntry> fleet;
   std::int64_t count = 0;
-  const std::vector<yaml::Value> items = value.items("a list of at least one GPU", false);
+  const std::vector<yaml::Value> items =
+      is_empty_allowed ? value.items("a list of GPUs") : value.items("a list of at least one GPU", false);
   if (items.size() > kFleetEntryCountMax) value.fail(fmt::format("wanted at most {} entries", kFleetEntryCountMax));
   for (const yaml::Value& item : items) {
     fleet.push_back(read_entry(item));
@@ -169,6 +170,10 @@ Slice read_slice(const yaml::Value& value, GpuId gpu, const Scenario& scenario, 
 }
 
 GpuId read_gpu_id(const yaml::Value& value, const Scenario& scenario) {
+  if (scenario.fleet.empty()) {
+    value.refuse("the number of a GPU of the fleet, which is empty");
+    return {};
+  }
   return GpuId{static_cast<std::uint32_t>(value.whole({0, scenario.gpu_count() - std::int64_t{1}}))};
 }
 

@@ -11,7 +11,7 @@
 
 namespace berth::scenario::detail {
 
-[[nodiscard]] std::vector<FleetEntry> read_fleet(const yaml::Value& value);
+[[nodiscard]] std::vector<FleetEntry> read_fleet(const yaml::Value& value, bool is_empty_allowed);
 
 /// Slices that must be able to exist together, by GPU.
 using Occupied = std::map<GpuId, mig::State>;

@@ -122,14 +122,15 @@ ServiceSpec read_service(const yaml::Value& value, const Scenario& scenario, Sou
 
 }  // namespace
 
-std::vector<ServiceSpec> read_services(const yaml::Value& value, const Scenario& scenario, Sources& sources) {
+std::vector<ServiceSpec> read_services(const std::vector<yaml::Value>& items, const Scenario& scenario,
+                                       Sources& sources) {
   std::vector<ServiceSpec> services;
   std::set<std::string> names;
   Occupied pinned;
-  for (const yaml::Value& item : value.items("a list of at least one service", false)) {
-    if (value.has_failed()) return services;
+  for (const yaml::Value& item : items) {
+    if (item.has_failed()) return services;
     services.push_back(read_service(item, scenario, sources, pinned));
-    if (value.has_failed()) return services;
+    if (item.has_failed()) return services;
     if (!names.insert(services.back().name).second) item.at("name").refuse("a name that no other service has");
   }
   return services;

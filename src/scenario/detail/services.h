@@ -9,8 +9,8 @@
 
 namespace berth::scenario::detail {
 
-/// Requires: the scenario's fleet is read.
-[[nodiscard]] std::vector<ServiceSpec> read_services(const yaml::Value& value, const Scenario& scenario,
+/// The services of the list's items, no two of one name. Requires: the scenario's fleet is read.
+[[nodiscard]] std::vector<ServiceSpec> read_services(const std::vector<yaml::Value>& items, const Scenario& scenario,
                                                      Sources& sources);
 
 }  // namespace berth::scenario::detail
