@@ -1,6 +1,7 @@
 /// Text of the user's files: positions, lines and fields, with bounds. Used by all readers of rows.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -15,6 +16,7 @@ namespace berth {
 struct TextPlace {
   std::size_t line = 1;
   std::size_t column = 1;
+  friend auto operator<=>(const TextPlace&, const TextPlace&) = default;
 };
 
 /// "FILE:LINE:COLUMN: message".

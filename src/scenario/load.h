@@ -10,7 +10,7 @@
 namespace berth::scenario {
 
 struct LoadOptions {
-  /// Whether `fleet: []` and `services: []` are accepted: in a world to which GPUs and services are added while it runs.
+  /// Whether `fleet: []` and `services: []` are accepted: GPUs and services may be added while the world runs.
   bool allows_empty = false;
 };
 

@@ -270,7 +270,9 @@ Result<void> Composer::charge_one(std::size_t bytes, TextPlace place) {
 
 bool Node::is_null() const {
   const auto* scalar = std::get_if<Scalar>(&value);
-  if (scalar == nullptr || !scalar->is_plain) return false;
+  if (scalar == nullptr) return false;
+  if (scalar->kind != ScalarKind::kUntyped) return scalar->kind == ScalarKind::kNull;
+  if (!scalar->is_plain) return false;
   const std::string& text = scalar->text;
   return text.empty() || text == "~" || text == "null" || text == "Null" || text == "NULL";
 }

@@ -15,10 +15,15 @@ namespace berth::yaml {
 struct Node;
 struct Entry;
 
+/// What a scalar is. YAML leaves that to the reader: text that looks like a number is one where a number is wanted.
+/// JSON (json/document.h) says it: there "5" is no number, and 5 no text.
+enum class ScalarKind { kUntyped, kText, kNumber, kTruth, kNull };
+
 /// A leaf. Numbers stay text: a caller who needs one reads it exactly.
 struct Scalar {
   std::string text;
-  bool is_plain = true;  ///< unquoted, so that `null` may mean nothing
+  bool is_plain = true;  ///< untyped and unquoted, so that `null` may mean nothing
+  ScalarKind kind = ScalarKind::kUntyped;
   friend bool operator==(const Scalar&, const Scalar&) = default;
 };
 
@@ -31,7 +36,7 @@ struct Node {
   TextPlace place;
   std::variant<Scalar, List, Map> value;
 
-  /// Nothing was written: an empty plain scalar, `~` or `null`.
+  /// Nothing was written: an empty plain scalar, `~` or `null`; in JSON `null`.
   [[nodiscard]] bool is_null() const;
 };
 

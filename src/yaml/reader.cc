@@ -42,11 +42,19 @@ std::string hint_for(std::string_view found, std::span<const std::string_view> k
   return nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest);
 }
 
+/// A number of JSON without quotes, so that the message tells it from a text.
+std::string shortened(const std::string& text) {
+  constexpr std::size_t kLengthMax = 48;
+  return text.size() > kLengthMax ? text.substr(0, kLengthMax) + "..." : text;
+}
+
 std::string shown(const Node* node) {
   if (node == nullptr || node->is_null()) return "nothing";
   if (const auto* list = std::get_if<List>(&node->value)) return list->empty() ? "an empty list" : "a list";
   if (std::holds_alternative<Map>(node->value)) return "a map";
-  return in_quotes(std::get<Scalar>(node->value).text);
+  const auto& scalar = std::get<Scalar>(node->value);
+  const bool has_quotes = scalar.kind == ScalarKind::kUntyped || scalar.kind == ScalarKind::kText;
+  return has_quotes ? in_quotes(scalar.text) : shortened(scalar.text);
 }
 
 /// Whether a name can be printed on one line: no control characters (C0, DEL, C1), something other than spaces.
@@ -127,9 +135,12 @@ std::vector<Value> Value::items(std::string_view wanted, bool is_empty_allowed) 
   return items;
 }
 
-std::string Value::text(std::string_view wanted) const {
+std::string Value::text(std::string_view wanted) const { return scalar(ScalarKind::kText, wanted); }
+
+std::string Value::scalar(ScalarKind kind, std::string_view wanted) const {
   if (is_present()) {
-    if (const auto* scalar = std::get_if<Scalar>(&node_->value)) return scalar->text;
+    const auto* scalar = std::get_if<Scalar>(&node_->value);
+    if (scalar != nullptr && (scalar->kind == kind || scalar->kind == ScalarKind::kUntyped)) return scalar->text;
   }
   refuse(wanted);
   return "";
@@ -143,7 +154,7 @@ std::string Value::name(std::size_t length_max) const {
 }
 
 Decimal Value::number(const NumberRule& rule) const {
-  const auto number = Decimal::parse(text(rule.wanted));
+  const auto number = Decimal::parse(scalar(ScalarKind::kNumber, rule.wanted));
   if (number && *number <= rule.max && (rule.is_min_allowed ? *number >= rule.min : *number > rule.min)) return *number;
   refuse(rule.wanted);
   return rule.max;
@@ -151,11 +162,18 @@ Decimal Value::number(const NumberRule& rule) const {
 
 std::int64_t Value::whole(WholeRange range) const {
   const std::string wanted = fmt::format("a whole number from {} to {}", range.min, range.max);
-  const auto number = Decimal::parse(text(wanted));
+  const auto number = Decimal::parse(scalar(ScalarKind::kNumber, wanted));
   const bool is_whole = number && number->is_integer();
   if (is_whole && *number >= Decimal(range.min) && *number <= Decimal(range.max)) return number->floor();
   refuse(wanted);
   return range.min;
+}
+
+bool Value::truth() const {
+  const std::string wanted = "true or false";
+  const std::string found = scalar(ScalarKind::kTruth, wanted);
+  if (found != "true" && found != "false") refuse(wanted);
+  return found == "true";
 }
 
 std::size_t Value::choice(std::span<const std::string_view> words) const {

@@ -82,14 +82,14 @@ class Value {
   /// the words of the message: "a list of GPUs".
   [[nodiscard]] std::vector<Value> items(std::string_view wanted, bool is_empty_allowed = true) const;
 
-  /// The bytes of a scalar.
+  /// The bytes of a scalar. In JSON it must be a text; for `number` and `whole` a number.
   [[nodiscard]] std::string text(std::string_view wanted) const;
   /// A name: 1 to `length_max` bytes, printable, not only spaces.
   [[nodiscard]] std::string name(std::size_t length_max = 200) const;
   [[nodiscard]] Decimal number(const NumberRule& rule) const;
   [[nodiscard]] std::int64_t whole(WholeRange range) const;
   /// `true` or `false`.
-  [[nodiscard]] bool truth() const { return choice({"true", "false"}) == 0; }
+  [[nodiscard]] bool truth() const;
   /// The index of the word in `words`.
   [[nodiscard]] std::size_t choice(std::span<const std::string_view> words) const;
   [[nodiscard]] std::size_t choice(std::initializer_list<std::string_view> words) const {
@@ -107,6 +107,9 @@ class Value {
  private:
   Value(const Node* node, TextPlace place, std::string path, Report* report)
       : node_(node), place_(place), path_(std::move(path)), report_(report) {}
+
+  /// The text of a scalar that is of this kind or untyped.
+  [[nodiscard]] std::string scalar(ScalarKind kind, std::string_view wanted) const;
 
   const Node* node_;  ///< null: absent
   TextPlace place_;   ///< of the node, or of the map that should contain it

@@ -29,6 +29,7 @@ bool VerbContext::has_colour() const { return is_fancy_terminal(out) && is_colou
 int exit_status(ErrorCode code) {
   switch (code) {
     case ErrorCode::kInvalidInput:
+    case ErrorCode::kMalformed:
     case ErrorCode::kNotFound:
       return 2;
     case ErrorCode::kUnavailable:
