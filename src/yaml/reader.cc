@@ -71,14 +71,28 @@ bool is_printable_name(std::string_view text) {
 
 }  // namespace
 
-void Report::fail_with(Error error) {
-  if (!failure_) failure_ = std::move(error);
+std::string Failure::field() const {
+  return path.empty() || unknown_key.empty() ? path + unknown_key : fmt::format("{}.{}", path, unknown_key);
 }
 
-void Report::fail_at(TextPlace place, std::string_view path, const Error& error) {
+void Report::keep(Failure failure) {
+  constexpr std::string_view kWanted = "wanted ";
+  constexpr std::string_view kFound = ", found ";
   if (failure_) return;
-  failure_ = error_at(file_, place, path.empty() ? error.message : fmt::format("{}: {}", path, error.message));
-  failure_->code = error.code;
+  failure_ = std::move(failure);
+  const std::string& message = failure_->message;
+  const std::size_t comma = message.find(kFound);
+  if (!failure_->wanted.empty() || !message.starts_with(kWanted) || comma == std::string::npos) return;
+  failure_->wanted = message.substr(kWanted.size(), comma - kWanted.size());
+  failure_->found = message.substr(comma + kFound.size());
+}
+
+Error Report::failure() const {
+  const Failure& failure = *failure_;
+  if (failure.has_own_place) return {failure.code, failure.message};
+  const std::string text =
+      failure.path.empty() ? failure.message : fmt::format("{}: {}", failure.path, failure.message);
+  return {failure.code, error_at(file_, failure.place, text).message};
 }
 
 NumberRule number_from(const Decimal& min, const Decimal& max) {
@@ -99,9 +113,14 @@ void Value::check_keys(std::span<const std::string_view> known) const {
   if (!is_map()) return refuse("a map");
   for (const Entry& entry : std::get<Map>(node_->value)) {
     if (std::find(known.begin(), known.end(), entry.key) != known.end()) continue;
-    const std::string message = fmt::format("unknown key {}{} (known: {})", in_quotes(entry.key),
-                                            hint_for(entry.key, known), fmt::join(known, ", "));
-    return report_->fail_at(entry.place, path_, Error{ErrorCode::kInvalidInput, message});
+    const std::string found = in_quotes(entry.key);
+    Failure failure = failure_here(
+        fmt::format("unknown key {}{} (known: {})", found, hint_for(entry.key, known), fmt::join(known, ", ")));
+    failure.place = entry.place;
+    failure.unknown_key = found.substr(1, found.size() - 2);
+    failure.wanted = fmt::format("one of the keys {}", fmt::join(known, ", "));
+    failure.found = found;
+    return report_->keep(std::move(failure));
   }
 }
 
@@ -188,10 +207,36 @@ std::size_t Value::choice(std::span<const std::string_view> words) const {
   return 0;
 }
 
-void Value::refuse(std::string_view wanted) const { fail(fmt::format("wanted {}, found {}", wanted, shown(node_))); }
+void Value::refuse(std::string_view wanted) const { refuse(wanted, shown(node_)); }
 
-void Value::fail(std::string_view message) const { fail_with(Error{ErrorCode::kInvalidInput, std::string(message)}); }
+void Value::refuse(std::string_view wanted, std::string_view found) const {
+  Failure failure = failure_here(fmt::format("wanted {}, found {}", wanted, found));
+  failure.wanted = wanted;
+  failure.found = found;
+  report_->keep(std::move(failure));
+}
 
-void Value::fail_with(const Error& error) const { report_->fail_at(place_, path_, error); }
+void Value::fail(std::string_view message) const { report_->keep(failure_here(std::string(message))); }
+
+void Value::fail_with(const Error& error) const {
+  Failure failure = failure_here(error.message);
+  failure.code = error.code;
+  report_->keep(std::move(failure));
+}
+
+void Value::pass_on(const Error& error) const {
+  Failure failure = failure_here(error.message);
+  failure.code = error.code;
+  failure.has_own_place = true;
+  report_->keep(std::move(failure));
+}
+
+Failure Value::failure_here(std::string message) const {
+  Failure failure;
+  failure.place = place_;
+  failure.path = path_;
+  failure.message = std::move(message);
+  return failure;
+}
 
 }  // namespace berth::yaml

@@ -19,21 +19,38 @@
 
 namespace berth::yaml {
 
+/// A failure in parts, for answers that have a field for each.
+struct Failure {
+  ErrorCode code = ErrorCode::kInvalidInput;
+  TextPlace place;          ///< of the value, or of the unknown key
+  std::string path;         ///< of the value: "spec.slo.latency_ms"; empty for the root
+  std::string unknown_key;  ///< of the map at `path`; empty if the failure is another one
+  std::string wanted;       ///< empty, like `found`, where the message does not say both
+  std::string found;
+  std::string message;         ///< without place and path
+  bool has_own_place = false;  ///< the message names a place in another file, and `path` the value that names the file
+
+  /// The path of the value or of the unknown key.
+  [[nodiscard]] std::string field() const;
+};
+
 /// Remembers the file's name and the first failure.
 class Report {
  public:
   explicit Report(std::string file) : file_(std::move(file)) {}
 
   [[nodiscard]] bool has_failed() const { return failure_.has_value(); }
+  /// The failure in one text: "FILE:LINE:COLUMN: PATH: MESSAGE". Requires: has_failed().
+  [[nodiscard]] Error failure() const;
   /// Requires: has_failed().
-  [[nodiscard]] const Error& failure() const { return *failure_; }
-  /// Keeps the error unless there is one.
-  void fail_with(Error error);
-  void fail_at(TextPlace place, std::string_view path, const Error& error);
+  [[nodiscard]] const Failure& parts() const { return *failure_; }
+  /// Keeps the failure unless there is one. The parts `wanted` and `found` are taken from a message of the form
+  /// "wanted .., found ..", if they are empty.
+  void keep(Failure failure);
 
  private:
   std::string file_;
-  std::optional<Error> failure_;
+  std::optional<Failure> failure_;
 };
 
 /// Which numbers are wanted. `wanted` are the words of the message: "a number above 0".
@@ -98,16 +115,19 @@ class Value {
 
   /// Fails here: "wanted W, found F", where F is the value here.
   void refuse(std::string_view wanted) const;
+  /// The same where the caller has other words for what is here.
+  void refuse(std::string_view wanted, std::string_view found) const;
   /// Fails here with a message of the caller's, or with another error, whose code stays.
   void fail(std::string_view message) const;
   void fail_with(const Error& error) const;
   /// Keeps an error unchanged: it names its own place.
-  void pass_on(Error error) const { report_->fail_with(std::move(error)); }
+  void pass_on(const Error& error) const;
 
  private:
   Value(const Node* node, TextPlace place, std::string path, Report* report)
       : node_(node), place_(place), path_(std::move(path)), report_(report) {}
 
+  [[nodiscard]] Failure failure_here(std::string message) const;
   /// The text of a scalar that is of this kind or untyped.
   [[nodiscard]] std::string scalar(ScalarKind kind, std::string_view wanted) const;
 

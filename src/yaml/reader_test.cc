@@ -79,6 +79,48 @@ TEST(Reader, RefusesWithPlacePathWantedAndFound) {
   for (const BadCase& bad : cases) EXPECT_EQ(message_of(bad.text, bad.read), bad.message);
 }
 
+/// The parts of the failure of reading `{a: {b: [x]}}`.
+Failure parts_of(const std::function<void(const Value&)>& read) {
+  const auto root = parse_document("{a: {b: [x]}}", "f");
+  Report report("f");
+  read(Value(*root, report));
+  EXPECT_TRUE(report.has_failed());
+  return report.has_failed() ? report.parts() : Failure{};
+}
+
+TEST(Reader, AFailureHasParts) {
+  const auto item = [](const Value& root) { return root.at("a").at("b").items("a list")[0]; };
+  const Failure refused = parts_of([&](const Value& root) { (void)item(root).whole({1, 9}); });
+  EXPECT_EQ(refused.place, (TextPlace{1, 10}));
+  EXPECT_EQ(refused.path, "a.b[0]");
+  EXPECT_EQ(refused.field(), "a.b[0]");
+  EXPECT_EQ(refused.wanted, "a whole number from 1 to 9");
+  EXPECT_EQ(refused.found, "\"x\"");
+  EXPECT_EQ(refused.message, "wanted a whole number from 1 to 9, found \"x\"");
+
+  const Failure unknown = parts_of([&](const Value& root) { root.at("a").check_keys({"c"}); });
+  EXPECT_EQ(unknown.place, (TextPlace{1, 6}));
+  EXPECT_EQ(unknown.path, "a");
+  EXPECT_EQ(unknown.field(), "a.b");
+  EXPECT_EQ(unknown.wanted, "one of the keys c");
+  EXPECT_EQ(unknown.found, "\"b\"");
+  EXPECT_EQ(parts_of([&](const Value& root) { root.check_keys({"c"}); }).field(), "a");
+
+  const Failure message = parts_of([&](const Value& root) { item(root).fail("wanted a, b or c, found d, found e"); });
+  EXPECT_EQ(message.wanted, "a, b or c");
+  EXPECT_EQ(message.found, "d, found e");
+  const Failure other = parts_of([&](const Value& root) { item(root).fail("GPU 0: a and b overlap"); });
+  EXPECT_EQ(other.wanted + other.found, "");
+  EXPECT_EQ(other.message, "GPU 0: a and b overlap");
+
+  const Error error{ErrorCode::kNotFound, "x.csv:1:2: wanted a row, found none"};
+  const Failure elsewhere = parts_of([&](const Value& root) { item(root).pass_on(error); });
+  EXPECT_TRUE(elsewhere.has_own_place);
+  EXPECT_EQ(elsewhere.field(), "a.b[0]");
+  EXPECT_EQ(elsewhere.code, ErrorCode::kNotFound);
+  EXPECT_EQ(elsewhere.wanted, "");
+}
+
 TEST(Reader, KeepsTheFirstFailure) {
   const std::string message = message_of("{a: x, b: y}", [](const Value& root) {
     EXPECT_EQ(root.at("a").whole({3, 9}), 3);
