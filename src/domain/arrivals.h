@@ -49,10 +49,13 @@ struct Generator {
 struct Arrivals {
   std::variant<CountTrace, MinuteTrace, TimedTrace, Generator> source;
   std::int64_t from_second = 0;      ///< the trace's second that is second 0 of the run; >= 0 and within the trace
-  std::int64_t seconds = 0;          ///< length of the window, > 0; may reach beyond the trace
+  std::int64_t seconds = 0;          ///< length of the window, > 0 if load is given; may reach beyond the trace
   Decimal scale = Decimal(1);        ///< > 0; multiplies the load, not the noise
   std::int64_t smooth_seconds = 60;  ///< > 0
   bool repeat = false;               ///< in a world without an end the window starts again; a replay ends with it
+
+  /// Whether load is given: always in a file. A service of an API may have none; then all fields have their defaults.
+  [[nodiscard]] bool is_given() const { return seconds > 0; }
   friend bool operator==(const Arrivals&, const Arrivals&) = default;
 };
 

@@ -81,6 +81,7 @@ struct ServiceSpec {
   std::optional<std::int64_t> changes_per_hour;
   Isolation isolation = Isolation::kMig;
   std::optional<std::string> trust_domain;
+  friend bool operator==(const ServiceSpec&, const ServiceSpec&) = default;
 };
 
 }  // namespace berth

@@ -19,11 +19,6 @@ constexpr std::array<std::pair<int, const char*>, 5> kParvaProfiles = {
 
 auto key_of(const PerformancePoint& point) { return std::tie(point.gpu, point.profile, point.processes, point.batch); }
 
-void sort_points(PerformanceTable& table) {
-  std::sort(table.points.begin(), table.points.end(),
-            [](const PerformancePoint& a, const PerformancePoint& b) { return key_of(a) < key_of(b); });
-}
-
 Result<std::string> parva_profile(const Rows& rows) {
   const auto size = rows.count(0, 7);
   if (size) {
@@ -63,7 +58,8 @@ Result<CsvRow> csv_row(const Rows& rows, const ProfileResolver& resolve) {
   const auto model = rows.word(0);
   if (!model) return pass_on(model.error());
   const auto names = resolve(rows.field(1), rows.field(2));
-  if (!names) return rows.fail_at(names.error().is_gpu_unknown ? 1 : 2, names.error().message);
+  if (!names && names.error().is_gpu_unknown) return rows.fail_at(1, "gpu: " + names.error().message);
+  if (!names) return rows.fail_at(2, "profile: " + names.error().message);
   const auto batch = rows.count(3, kBatchMax);
   if (!batch) return pass_on(batch.error());
   const auto processes = rows.count(4, kProcessesMax);
@@ -133,6 +129,11 @@ Result<MisoRow> miso_row(const Rows& rows) {
 }
 
 }  // namespace
+
+void sort_points(PerformanceTable& table) {
+  std::sort(table.points.begin(), table.points.end(),
+            [](const PerformancePoint& a, const PerformancePoint& b) { return key_of(a) < key_of(b); });
+}
 
 Result<PerformanceTable> read_parvagpu(std::string_view text, std::string_view file) {
   Rows rows(text, file, {"Mig instance", "Batch size", "Workload Number", "Throughput", "Latency"});

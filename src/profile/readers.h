@@ -21,6 +21,9 @@ inline constexpr int kProcessesMax = 1024;
 inline constexpr std::int64_t kThroughputMax = 1'000'000'000;  ///< requests per second of one process or slice
 inline constexpr std::int64_t kLatencyMsMax = 1'000'000'000;   ///< about 11 days
 
+/// Puts the points of a table into the order that domain/performance.h states.
+void sort_points(PerformanceTable& table);
+
 /// ParvaGPU's files (SC'24): `Mig instance,Batch size,Workload Number,Throughput,Latency`, one model of one A100-80GB.
 /// Throughput is per process there and latency in seconds; rows in which both are zero are no measurement. The table's
 /// model is empty.

@@ -92,8 +92,8 @@ TEST(ProfileCsv, EveryColumnOfEveryRowIsChecked) {
       {"", "p.csv: wanted rows of the model \"m\", found none"},
       {"other,Alpha,1g.1gb,1,1,1,1\n", "p.csv: wanted rows of the model \"m\", found none"},
       {good + ",Alpha,1g.1gb,1,1,1,1\n", "p.csv:3:1: model: wanted 1 to 200 characters, found nothing"},
-      {good + "other,Beta,1g.1gb,1,1,1,1\n", "p.csv:3:7: no GPU"},
-      {good + "other,Alpha,2g,1,1,1,1\n", "p.csv:3:13: no profile"},
+      {good + "other,Beta,1g.1gb,1,1,1,1\n", "p.csv:3:7: gpu: no GPU"},
+      {good + "other,Alpha,2g,1,1,1,1\n", "p.csv:3:13: profile: no profile"},
       {good + "other,Alpha,1g.1gb,1.5,1,1,1\n",
        "p.csv:3:20: batch: wanted a whole number from 1 to 65536, found \"1.5\""},
       {good + "other,Alpha,1g.1gb,1,-1,1,1\n",
@@ -125,7 +125,7 @@ TEST(ProfileCsv, GivesEveryModelOfAFileSorted) {
   EXPECT_TRUE(read_profile_csv_models(kCsvHeader, "p.csv", resolve)->empty());
   const auto bad = read_profile_csv_models(std::string(kCsvHeader) + "m,A,2g,8,2,10,1.5\n", "p.csv", resolve);
   ASSERT_FALSE(bad.has_value());
-  EXPECT_EQ(bad.error().message, "p.csv:2:5: no profile");
+  EXPECT_EQ(bad.error().message, "p.csv:2:5: profile: no profile");
 }
 
 TEST(Miso, GivesMeansByComputeSlices) {

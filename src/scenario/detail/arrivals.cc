@@ -22,12 +22,23 @@ enum class Format { kAzureLlm, kAzureFunctions, kRpsText, kCsv, kConstant, kPois
 
 bool is_generator(Format format) { return format >= Format::kConstant; }
 
-std::vector<std::string_view> keys_of(Format format) {
+/// What an object without files may use: rows by second, and generators.
+constexpr std::array<std::string_view, 5> kObjectFormats = {"csv", "constant", "poisson", "bursty", "diurnal"};
+
+/// The longest trace of an object: a single row of a small text may state any second up to this.
+constexpr std::int64_t kObjectSecondsMax = 2'592'000;
+
+Format read_format(const yaml::Value& value, bool has_files) {
+  if (has_files) return static_cast<Format>(value.choice(kFormats));
+  return static_cast<Format>(value.choice(kObjectFormats) + static_cast<std::size_t>(Format::kCsv));
+}
+
+std::vector<std::string_view> keys_of(Format format, bool has_files) {
   std::vector<std::string_view> keys = {"format", "from_second", "seconds", "scale", "smooth_seconds", "repeat"};
   if (is_generator(format)) {
     keys.push_back("requests_per_second");
   } else {
-    keys.push_back("path");
+    keys.push_back(has_files ? "path" : "rows");
   }
   if (format == Format::kAzureFunctions) keys.insert(keys.end(), {"app", "function"});
   return keys;
@@ -117,6 +128,26 @@ ArrivalSource recorded(const yaml::Value& value, Format format, Sources& sources
   return std::move(*source);
 }
 
+/// `[{second, requests}]`, as in a file of the format csv.
+CountTrace counts_of_rows(const yaml::Value& rows) {
+  CountTrace trace;
+  for (const yaml::Value& row : rows.items("a list of at least one row", false)) {
+    row.check_keys({"second", "requests"});
+    const std::int64_t second = row.at("second").whole({std::ssize(trace.counts), kObjectSecondsMax - 1});
+    const std::int64_t count = row.at("requests").whole({0, kRequestsPerSecondMax});
+    if (row.has_failed()) return trace;
+    trace.counts.resize(static_cast<std::size_t>(second));
+    trace.counts.push_back(static_cast<std::uint32_t>(count));
+  }
+  return trace;
+}
+
+ArrivalSource read_source(const yaml::Value& value, Format format, Sources& sources) {
+  if (is_generator(format)) return generator(value, format);
+  if (sources.has_files()) return recorded(value, format, sources);
+  return counts_of_rows(value.at("rows"));
+}
+
 /// The window: from_second within the trace, seconds up to its end by default. Requires: the source is read.
 void read_window(const yaml::Value& value, Arrivals& arrivals) {
   const bool is_made_up = std::holds_alternative<Generator>(arrivals.source);
@@ -173,19 +204,16 @@ Arrivals read_arrivals(const yaml::Value& value, Sources& sources) {
     value.refuse("a map");
     return arrivals;
   }
-  const auto format = static_cast<Format>(value.at("format").choice(kFormats));
+  if (!sources.has_files()) Sources::refuse_path(value);
+  const Format format = read_format(value.at("format"), sources.has_files());
   if (value.has_failed()) return arrivals;
-  value.check_keys(keys_of(format));
+  value.check_keys(keys_of(format, sources.has_files()));
   const yaml::Value scale = value.at("scale");
   if (scale.is_written()) arrivals.scale = scale.number(yaml::number_above_zero(Decimal(kPlainNumberMax)));
   const yaml::Value smooth = value.at("smooth_seconds");
   if (smooth.is_written()) arrivals.smooth_seconds = smooth.whole({1, kTraceSecondsMax});
   if (value.at("repeat").is_written()) arrivals.repeat = value.at("repeat").truth();
-  if (is_generator(format)) {
-    arrivals.source = generator(value, format);
-  } else {
-    arrivals.source = recorded(value, format, sources);
-  }
+  arrivals.source = read_source(value, format, sources);
   if (value.has_failed()) return arrivals;
   read_window(value, arrivals);
   if (value.has_failed()) return arrivals;

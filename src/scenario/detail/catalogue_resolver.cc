@@ -15,13 +15,13 @@ tl::expected<profile::ResolvedProfile, profile::UnresolvedProfile> CatalogueReso
   auto known = models_.find(gpu);
   if (known == models_.end()) {
     auto model = mig::find_gpu_model(gpu);
-    if (!model) return tl::unexpected(UnresolvedProfile{true, "gpu: " + model.error().message});
+    if (!model) return tl::unexpected(UnresolvedProfile{true, model.error().message});
     known = models_.emplace(gpu, std::move(*model)).first;
   }
   const GpuModel& model = known->second;
   if (mig::find_profile(model, profile)) return profile::ResolvedProfile{model.name, std::string(profile)};
-  return tl::unexpected(UnresolvedProfile{
-      false, fmt::format("profile: wanted a profile of {}, found {}", model.name, in_quotes(profile))});
+  return tl::unexpected(
+      UnresolvedProfile{false, fmt::format("wanted a profile of {}, found {}", model.name, in_quotes(profile))});
 }
 
 }  // namespace berth::scenario::detail

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <set>
+#include <span>
 
 #include "profile/readers.h"
 #include "scenario/detail/arrivals.h"
@@ -97,13 +99,15 @@ void read_wishes(const yaml::Value& value, const Scenario& scenario, Occupied& p
   if (domain.is_present()) service.trust_domain = domain.name();
 }
 
-ServiceSpec read_service(const yaml::Value& value, const Scenario& scenario, Sources& sources, Occupied& pinned) {
-  value.check_keys({"name", "tenant", "profile", "slo", "batching", "drop", "arrivals", "start_seconds", "accuracy",
-                    "retraining", "variants", "weight", "floor", "pins", "changes_per_hour", "isolation",
-                    "trust_domain", "expects"});
-  ServiceSpec service;
-  service.name = value.at("name").name();
-  service.tenant = value.at("tenant").is_written() ? value.at("tenant").name() : service.name;
+/// The keys of a service in a file; those of an object are without the first two.
+constexpr std::array<std::string_view, 18> kKeys = {
+    "name",     "tenant",        "profile",          "slo",        "batching",     "drop",
+    "arrivals", "start_seconds", "accuracy",         "retraining", "variants",     "weight",
+    "floor",    "pins",          "changes_per_hour", "isolation",  "trust_domain", "expects"};
+
+/// All fields but name, tenant and arrivals.
+void read_fields(const yaml::Value& value, const Scenario& scenario, Sources& sources, Occupied& pinned,
+                 ServiceSpec& service) {
   read_target(value.at("slo"), service);
   service.batching = read_batching(value.at("batching"));
   const yaml::Value drop = value.at("drop");
@@ -111,16 +115,36 @@ ServiceSpec read_service(const yaml::Value& value, const Scenario& scenario, Sou
   service.start = duration(value.at("start_seconds"), service.start);
   service.accuracy = accuracy(value.at("accuracy"));
   read_wishes(value, scenario, pinned, service);
-  if (value.has_failed()) return service;  // before files are read
+  if (value.has_failed()) return;  // before files are read
   service.table = read_profile(value.at("profile"), sources);
   if (value.at("retraining").is_present()) service.retraining = read_retraining(value.at("retraining"), sources);
   service.variants = read_variants(value.at("variants"), sources);
+}
+
+ServiceSpec read_service(const yaml::Value& value, const Scenario& scenario, Sources& sources, Occupied& pinned) {
+  value.check_keys(kKeys);
+  ServiceSpec service;
+  service.name = value.at("name").name();
+  service.tenant = value.at("tenant").is_written() ? value.at("tenant").name() : service.name;
+  read_fields(value, scenario, sources, pinned, service);
   if (value.has_failed()) return service;
   service.arrivals = read_arrivals(value.at("arrivals"), sources);
   return service;
 }
 
 }  // namespace
+
+ServiceSpec read_unnamed_service(const yaml::Value& value, const Scenario& scenario, Occupied& pinned) {
+  constexpr std::size_t kNameKeyCount = 2;
+  value.check_keys(std::span(kKeys).subspan(kNameKeyCount));
+  Sources sources;
+  ServiceSpec service;
+  if (value.has_failed()) return service;
+  read_fields(value, scenario, sources, pinned, service);
+  if (value.has_failed()) return service;
+  if (value.at("arrivals").is_present()) service.arrivals = read_arrivals(value.at("arrivals"), sources);
+  return service;
+}
 
 std::vector<ServiceSpec> read_services(const std::vector<yaml::Value>& items, const Scenario& scenario,
                                        Sources& sources) {

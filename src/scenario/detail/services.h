@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "domain/scenario.h"
+#include "scenario/detail/fleet.h"
 #include "scenario/detail/sources.h"
 #include "yaml/reader.h"
 
@@ -12,5 +13,9 @@ namespace berth::scenario::detail {
 /// The services of the list's items, no two of one name. Requires: the scenario's fleet is read.
 [[nodiscard]] std::vector<ServiceSpec> read_services(const std::vector<yaml::Value>& items, const Scenario& scenario,
                                                      Sources& sources);
+
+/// A service of an API: without name and tenant, with rows in place of paths, perhaps without arrivals. Its pins are
+/// added to those of other services in `pinned`.
+[[nodiscard]] ServiceSpec read_unnamed_service(const yaml::Value& value, const Scenario& scenario, Occupied& pinned);
 
 }  // namespace berth::scenario::detail

@@ -7,6 +7,10 @@ namespace berth::scenario::detail {
 Sources::Sources(const std::string& scenario_path, const Files& files)
     : folder_(std::filesystem::path(scenario_path).parent_path().string()), files_(&files) {}
 
+void Sources::refuse_path(const yaml::Value& value) {
+  if (value.at("path").is_written()) value.at("path").refuse("no path (an object has its rows within itself)");
+}
+
 std::string Sources::resolve(const yaml::Value& path) const {
   constexpr std::size_t kPathLengthMax = 4096;
   const std::string name = path.name(kPathLengthMax);

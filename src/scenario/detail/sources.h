@@ -1,4 +1,4 @@
-/// The files that a scenario names. Traces and tables that several services name are read once and kept in a bounded
+/// The files that a scenario names, or that a service of an API may not name. Traces and tables that several services name are read once and kept in a bounded
 /// store.
 #pragma once
 
@@ -51,6 +51,14 @@ class Sources {
  public:
   /// Paths are relative to the folder of the scenario file.
   Sources(const std::string& scenario_path, const Files& files);
+  /// No files: tables and traces are rows within the value.
+  Sources() = default;
+
+  [[nodiscard]] bool has_files() const { return files_ != nullptr; }
+  /// Fails if a value that must have its rows within itself names a path.
+  static void refuse_path(const yaml::Value& value);
+
+  // Require: has_files().
 
   /// The path that a value names, relative to the current folder; "" after a failure.
   [[nodiscard]] std::string resolve(const yaml::Value& path) const;
@@ -63,7 +71,7 @@ class Sources {
 
  private:
   std::string folder_;
-  const Files* files_;
+  const Files* files_ = nullptr;
   std::string last_path_;
   std::string last_text_;
 };

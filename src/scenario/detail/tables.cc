@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
+#include <string>
+#include <tuple>
 #include <vector>
 
 #include "profile/readers.h"
@@ -66,9 +69,63 @@ std::map<int, Micros> miso_seconds_on(const yaml::Value& value, Sources& sources
   return time_on;
 }
 
+/// A row of `rows`: a model and its point.
+struct ModelPoint {
+  std::string model;
+  PerformancePoint point;
+};
+
+ModelPoint read_row(const yaml::Value& row, CatalogueResolver& resolve) {
+  row.check_keys({"model", "gpu", "profile", "batch", "processes", "requests_per_second", "latency_ms"});
+  ModelPoint read;
+  read.model = row.at("model").name();
+  const std::string gpu = row.at("gpu").name();
+  const std::string profile = row.at("profile").name();
+  PerformancePoint& point = read.point;
+  point.batch = static_cast<int>(row.at("batch").whole({1, profile::kBatchMax}));
+  point.processes = static_cast<int>(row.at("processes").whole({1, profile::kProcessesMax}));
+  point.requests_per_second =
+      row.at("requests_per_second").number(yaml::number_above_zero(Decimal(profile::kThroughputMax)));
+  point.latency_ms = row.at("latency_ms").number(yaml::number_above_zero(Decimal(profile::kLatencyMsMax)));
+  if (row.has_failed()) return read;
+  const auto names = resolve(gpu, profile);
+  if (!names) {
+    row.at(names.error().is_gpu_unknown ? "gpu" : "profile").fail(names.error().message);
+    return read;
+  }
+  point.gpu = names->gpu;
+  point.profile = names->profile;
+  return read;
+}
+
+/// The table of `{format: csv, model, rows}`, with the checks of a file's rows.
+PerformanceTable table_of_rows(const yaml::Value& value) {
+  Sources::refuse_path(value);
+  (void)value.at("format").choice({"csv"});
+  value.check_keys({"format", "model", "rows"});
+  PerformanceTable table{value.at("model").name(), {}};
+  CatalogueResolver resolve;
+  std::set<std::tuple<std::string, std::string, std::string, int, int>> seen;
+  for (const yaml::Value& row : value.at("rows").items("a list of at least one row", false)) {
+    auto [model, point] = read_row(row, resolve);
+    if (value.has_failed()) return table;
+    if (!seen.emplace(model, point.gpu, point.profile, point.batch, point.processes).second) {
+      row.refuse("each point once",
+                 fmt::format("a second row of model {}, {}, {}, batch {}, processes {}", in_quotes(model), point.gpu,
+                             point.profile, point.batch, point.processes));
+      return table;
+    }
+    if (model == table.model) table.points.push_back(std::move(point));
+  }
+  if (table.points.empty()) value.at("model").refuse("the model of at least one row");
+  profile::sort_points(table);
+  return table;
+}
+
 }  // namespace
 
 PerformanceTable read_profile(const yaml::Value& value, Sources& sources) {
+  if (!sources.has_files()) return table_of_rows(value);
   value.check_keys({"format", "path", "model"});
   const bool is_csv = value.at("format").choice({"parvagpu", "csv"}) == 1;
   // A file of ParvaGPU's has one model, for any name in the scenario.
@@ -93,6 +150,10 @@ std::map<int, Micros> read_seconds_on(const yaml::Value& value, Sources& sources
   if (!value.is_map()) {
     value.refuse("a map of seconds by slice size, or the format miso");
     return {};
+  }
+  if (!sources.has_files()) {
+    Sources::refuse_path(value);
+    return plain_seconds_on(value);
   }
   return value.at("format").is_written() ? miso_seconds_on(value, sources) : plain_seconds_on(value);
 }

@@ -1,0 +1,24 @@
+/// Services that come through an API, not from a scenario file. The format: docs/scenario.md.
+#pragma once
+
+#include <span>
+
+#include "domain/scenario.h"
+#include "yaml/reader.h"
+
+namespace berth::scenario {
+
+/// The `spec` of a service: the fields of a service in a scenario file, by the same readers, but
+/// - without `name` and `tenant`, which stay empty;
+/// - `profile`, also of variants, is `{format: csv, model, rows: [{model, gpu, profile, batch, processes,
+///   requests_per_second, latency_ms}]}`, `arrivals` a generator or `{format: csv, rows: [{second, requests}]}` with the
+///   other keys as in a file (30 days at most), `retraining.seconds_on` a map; a `path` is refused;
+/// - `arrivals` may be absent: then no requests come, and `Arrivals::is_given()` is false.
+///
+/// Pins are resolved in the fleet of `scenario`; they must not clash with each other or with `pins_of_others`, which
+/// are legal. Nothing is done on failure but to keep it in the value's report, with its field (`spec.slo.latency_ms`,
+/// if `spec` was reached under that key), what was wanted and what was found. O(size of the value).
+[[nodiscard]] ServiceSpec read_service_object(const yaml::Value& spec, const Scenario& scenario,
+                                              std::span<const Pin> pins_of_others = {});
+
+}  // namespace berth::scenario
