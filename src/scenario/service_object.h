@@ -11,8 +11,8 @@ namespace berth::scenario {
 /// The `spec` of a service: the fields of a service in a scenario file, by the same readers, but
 /// - without `name` and `tenant`, which stay empty;
 /// - `profile`, also of variants, is `{format: csv, model, rows: [{model, gpu, profile, batch, processes,
-///   requests_per_second, latency_ms}]}`, `arrivals` a generator or `{format: csv, rows: [{second, requests}]}` with the
-///   other keys as in a file (30 days at most), `retraining.seconds_on` a map; a `path` is refused;
+///   requests_per_second, latency_ms}]}`, `arrivals` a generator or `{format: csv, rows: [{second, requests}]}` with
+///   the other keys as in a file (30 days at most), `retraining.seconds_on` a map; a `path` is refused;
 /// - `arrivals` may be absent: then no requests come, and `Arrivals::is_given()` is false.
 ///
 /// Pins are resolved in the fleet of `scenario`; they must not clash with each other or with `pins_of_others`, which

@@ -1,5 +1,5 @@
-/// The files that a scenario names, or that a service of an API may not name. Traces and tables that several services name are read once and kept in a bounded
-/// store.
+/// The files that a scenario names, or that a service of an API may not name. Traces and tables that several services
+/// name are read once and kept in a bounded store.
 #pragma once
 
 #include <cstddef>

@@ -1,0 +1,67 @@
+#include "codec/service_json.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "mig/catalogue.h"
+
+namespace berth::codec {
+namespace {
+
+Scenario fleet() {
+  Scenario scenario;
+  scenario.fleet = {{.model = mig::find_gpu_model("A30").value(), .count = 2, .usd_per_gpu_hour = {}}};
+  return scenario;
+}
+
+ServiceSpec small_service() {
+  ServiceSpec service;
+  service.name = "r\"50";
+  service.target_ms = Decimal(1005, 10);
+  service.target = Micros(100'500);
+  service.table.points = {{"A30-24GB", "1g.6gb", 8, 1, Decimal(1, 10), Decimal(20)}};
+  return service;
+}
+
+TEST(ServiceJson, SmallServiceIsWrittenWithItsDefaults) {
+  EXPECT_EQ(
+      service_spec_json(small_service(), fleet()).value(),
+      R"({"profile":{"format":"csv","model":"r\"50","rows":[{"model":"r\"50","gpu":"A30-24GB","profile":"1g.6gb",)"
+      R"("batch":8,"processes":1,"requests_per_second":0.1,"latency_ms":20}]},"slo":{"latency_ms":100.5},)"
+      R"("batching":{"slo_factor":0.45,"max_processes":3},"drop":"early","start_seconds":5,)"
+      R"("accuracy":{"before":1,"after":1},"weight":1,"isolation":"mig"})");
+}
+
+TEST(ServiceJson, ArrivalsAreRowsOrAGenerator) {
+  const auto arrivals_of = [](const Arrivals& arrivals) {
+    ServiceSpec service = small_service();
+    service.arrivals = arrivals;
+    const auto text = service_spec_json(service, fleet());
+    if (!text) return text.error().message;
+    const std::size_t from = text->find("\"arrivals\":");
+    return text->substr(from, text->find(",\"start_seconds\"") - from);
+  };
+  EXPECT_EQ(
+      arrivals_of({CountTrace{{0, 3, 0, 0}}, 1, 9, Decimal(1), 60, true}),
+      R"("arrivals":{"format":"csv","rows":[{"second":1,"requests":3},{"second":3,"requests":0}],"from_second":1,)"
+      R"("seconds":9,"scale":1,"smooth_seconds":60,"repeat":true})");
+  EXPECT_EQ(arrivals_of({Generator{Generator::Kind::kBursty, Decimal(5, 2)}, 0, 9, Decimal(3, 2), 60}),
+            R"("arrivals":{"format":"bursty","requests_per_second":2.5,"from_second":0,"seconds":9,"scale":1.5,)"
+            R"("smooth_seconds":60,"repeat":false})");
+  EXPECT_EQ(arrivals_of({MinuteTrace{{1}}, 0, 60, Decimal(1), 60}),
+            "arrivals: wanted counts by second or a generator, found counts by minute");
+  EXPECT_EQ(arrivals_of({TimedTrace{{}, 1}, 0, 1, Decimal(1), 60}),
+            "arrivals: wanted counts by second or a generator, found requests with times");
+}
+
+TEST(ServiceJson, NumbersThatAreTooLongGetAnExponent) {
+  EXPECT_EQ(readable_number(Decimal(1, 4)), "0.25");
+  EXPECT_EQ(readable_number(Decimal::parse("1.5e-30").value()), "0.0000000000000000000000000000015");
+  const Decimal small = Decimal::parse("1.2345678901234567890123e-28").value();
+  EXPECT_EQ(readable_number(small), "0.0000000000012345678901234567890123e-16");
+  EXPECT_EQ(Decimal::parse(readable_number(small)), small);
+}
+
+}  // namespace
+}  // namespace berth::codec
