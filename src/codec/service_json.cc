@@ -80,6 +80,7 @@ Result<std::string> arrivals_of(const Arrivals& arrivals) {
 
 std::string retraining_of(const Retraining& retraining) {
   std::vector<std::pair<std::string, std::string>> sizes;
+  sizes.reserve(retraining.time_on.size());
   for (const auto& [slices, time] : retraining.time_on) {
     sizes.emplace_back(slices == 0 ? std::string(kFullProfileName) : fmt::format("{}g", slices), seconds_of(time));
   }
@@ -92,6 +93,7 @@ std::string retraining_of(const Retraining& retraining) {
 
 std::string variants_of(const ServiceSpec& service) {
   std::vector<std::string> variants;
+  variants.reserve(service.variants.size());
   for (const Variant& variant : service.variants) {
     variants.push_back(object_text({{"name", string_json(variant.name)},
                                     {"profile", profile_of(variant.table, service.name)},
@@ -102,6 +104,7 @@ std::string variants_of(const ServiceSpec& service) {
 
 std::string pins_of(const ServiceSpec& service, const Scenario& scenario) {
   std::vector<std::string> pins;
+  pins.reserve(service.pins.size());
   for (const auto& [slice] : service.pins) {
     pins.push_back(object_text({{"gpu", std::to_string(slice.gpu.index)},
                                 {"profile", string_json(profile_name(scenario.model_of(slice.gpu), slice.profile))},

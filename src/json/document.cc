@@ -31,8 +31,8 @@ class Cursor {
   using pointer = const char*;
   using reference = const char&;
 
-  Cursor(const char* at, const char** furthest) : at_(at), furthest_(furthest) {}
-  reference operator*() const { return *at_; }
+  Cursor(std::string_view text, std::size_t at, std::size_t* furthest) : text_(text), at_(at), furthest_(furthest) {}
+  reference operator*() const { return text_[at_]; }
   Cursor& operator++() {
     *furthest_ = ++at_;
     return *this;
@@ -46,8 +46,9 @@ class Cursor {
   friend bool operator!=(const Cursor& a, const Cursor& b) { return a.at_ != b.at_; }
 
  private:
-  const char* at_;
-  const char** furthest_;
+  std::string_view text_;
+  std::size_t at_;
+  std::size_t* furthest_;
 };
 
 /// Turns offsets into positions. Each offset is at or behind the one before it, so that all together cost O(bytes).
@@ -114,12 +115,11 @@ const yaml::Entry* find_repeated(const yaml::Map& map) {
 /// Builds the tree from the parser's events. Each event returns whether parsing goes on.
 class Builder : public nlohmann::json_sax<Json> {
  public:
-  Builder(std::string_view text, std::string_view source)
-      : text_(text), source_(source), places_(text), furthest_(text.data()) {}
+  Builder(std::string_view text, std::string_view source) : text_(text), source_(source), places_(text) {}
 
   Result<yaml::Node> parse() {
-    const Cursor begin(text_.data(), &furthest_);
-    const Cursor end(text_.data() + text_.size(), &furthest_);
+    const Cursor begin(text_, 0, &furthest_);
+    const Cursor end(text_, text_.size(), &furthest_);
     if (Json::sax_parse(begin, end, this)) return std::move(root_);
     return tl::unexpected(*failure_);
   }
@@ -157,7 +157,7 @@ class Builder : public nlohmann::json_sax<Json> {
   std::string_view text_;
   std::string_view source_;
   Places places_;
-  const char* furthest_;       ///< behind the last byte that the parser has taken
+  std::size_t furthest_ = 0;   ///< behind the last byte that the parser has taken
   std::size_t token_end_ = 0;  ///< behind the last token, perhaps also behind a separator
   yaml::Node root_;
   std::vector<yaml::Node*> open_;
@@ -167,7 +167,7 @@ class Builder : public nlohmann::json_sax<Json> {
 
 std::size_t Builder::begin_token() {
   const std::size_t begin = std::min(text_.find_first_not_of(" \t\r\n,:", token_end_), text_.size());
-  token_end_ = static_cast<std::size_t>(furthest_ - text_.data());
+  token_end_ = furthest_;
   return begin;
 }
 
@@ -191,7 +191,7 @@ bool Builder::open(std::variant<yaml::Scalar, yaml::List, yaml::Map> empty) {
 
 bool Builder::close() {
   open_.pop_back();
-  token_end_ = static_cast<std::size_t>(furthest_ - text_.data());
+  token_end_ = furthest_;
   return true;
 }
 
