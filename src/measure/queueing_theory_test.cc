@@ -106,7 +106,7 @@ double measured_wait(double load, Server server, double requests, std::uint64_t 
   for (int i = 0; i < server.count; ++i) layout.push_back(holding_of(slice_at(0, "1g.10gb", i), {0}));
   const Scenario scenario = scenario_of({service}, layout);
   sim::RunOptions options;
-  options.seed = seed;
+  options.loop.seed = seed;
   const auto outcome = sim::run_scenario(scenario, testing::fixed_stages(scenario), options);
   return *outcome->world->meters()[0].latencies().mean_ms() / 1000 - kServiceSeconds;
 }

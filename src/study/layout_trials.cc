@@ -55,8 +55,9 @@ std::optional<measure::PolicyResult> LayoutTrialRuns::run(const partition::Layou
   const bool is_trial = fullness == Fullness::kTrial;
   const Scenario& scenario = is_trial ? tried() : scenario_;
   sim::RunOptions options;
-  options.seed = seed_;
-  options.world = {.sharing = row_.sharings.front(), .dispatch = row_.dispatch, .is_rough = is_trial, .only = only};
+  options.loop.seed = seed_;
+  options.loop.world = {
+      .sharing = row_.sharings.front(), .dispatch = row_.dispatch, .is_rough = is_trial, .only = only};
   const double done = static_cast<double>(++run_count_) / policy::kLayoutTrialsMax;
   if (progress_) options.progress = [this, done](double) { return progress_(std::min(1.0, done)); };
   std::vector<Stage> stages;

@@ -131,7 +131,7 @@ PackingReplay replay_packing(const PackingProblem& problem, const Packing& packi
   std::vector<sim::LatencyHistogram> latencies(scenario.services.size());
   for (const std::uint64_t seed : options.seeds) {
     sim::RunOptions run;
-    run.seed = seed;
+    run.loop.seed = seed;
     const auto outcome = sim::run_scenario(scenario, {packing_stage(packing, services)}, run);
     ENSURE(outcome.has_value() && outcome->world != nullptr);  // nothing stops it, and the stage always plans
     add_run(*outcome->world, services, replay, latencies);

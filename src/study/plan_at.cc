@@ -69,13 +69,13 @@ Result<PlannedMoment> plan_at(const Scenario& scenario, const PlanAt& options) {
   Asked asked;
   bool is_stopped = false;
   sim::RunOptions run;
-  run.seed = options.seed;
+  run.loop.seed = options.seed;
   run.progress = [&](double done) {
     is_stopped = options.progress && !options.progress(done * static_cast<double>(scenario.simulated_seconds()) /
                                                        static_cast<double>(options.second + 1));
     return !asked.is_planned && !is_stopped;
   };
-  run.solved = [&](const Snapshot& posed, const Solution& solution) {
+  run.loop.solved = [&](const Snapshot& posed, const Solution& solution) {
     if (!asked.is_planned || asked.answer.plan.id != 0) return;
     asked.answer.refused = refusal_of(scenario, *asked.answer.record, posed, solution.plan);
     asked.answer.plan = solution.plan;

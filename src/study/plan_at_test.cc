@@ -152,8 +152,8 @@ TEST(PlanAt, WithoutALayoutBeginsWithWhatThePolicyHasThere) {
 std::vector<Action> replayed_actions(const Scenario& scenario, std::int64_t second) {
   std::vector<Action> actions;
   sim::RunOptions run;
-  run.is_strict = true;
-  run.plan_made = [&](const Plan& plan, Instant) {
+  run.loop.is_strict = true;
+  run.loop.plan_made = [&](const Plan& plan, Instant) {
     if (plan.made_at == Instant::at_second(second)) actions = plan.actions;
     for (Action& action : actions) action.number = 0;  // a plan that did not take effect has none
   };

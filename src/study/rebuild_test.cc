@@ -51,11 +51,11 @@ std::vector<sim::JournalRecord> journal_of(const Scenario& scenario, const polic
       }};
   std::vector<sim::JournalRecord> journal;
   sim::RunOptions options;
-  options.is_strict = row.obeys_constraints;
-  options.journal = [&](const sim::JournalRecord& record) { journal.push_back(record); };
+  options.loop.is_strict = row.obeys_constraints;
+  options.loop.journal = [&](const sim::JournalRecord& record) { journal.push_back(record); };
   Rng rng = Rng(7).split("rebuilds", every);
   if (every > 0) {
-    options.rebuilds_engine_at = [&](Instant) {
+    options.loop.rebuilds_engine_at = [&](Instant) {
       const bool is_chosen = rng.below(every) == 0;
       rebuilt += is_chosen ? 1 : 0;
       return is_chosen;
@@ -64,7 +64,7 @@ std::vector<sim::JournalRecord> journal_of(const Scenario& scenario, const polic
   const sim::MakeStages make_stages = [&] { return row.make(inputs).stages; };
   const auto outcome = sim::run_scenario(scenario, make_stages, options);
   EXPECT_TRUE(outcome.has_value() && outcome->world != nullptr);
-  EXPECT_EQ(outcome->refused_plans, 0) << outcome->first_refusal;
+  EXPECT_EQ(outcome->refusals.count, 0) << outcome->refusals.first;
   return journal;
 }
 

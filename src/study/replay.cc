@@ -138,11 +138,11 @@ class PolicyReplay {
     std::set<ServiceId> retrained;
     measure::DecisionLog decisions;
     sim::RunOptions options;
-    options.seed = seed_;
-    options.world = {.sharing = sharing, .dispatch = row_.dispatch, .only = std::nullopt};
-    options.is_strict = row_.obeys_constraints;
+    options.loop.seed = seed_;
+    options.loop.world = {.sharing = sharing, .dispatch = row_.dispatch, .only = std::nullopt};
+    options.loop.is_strict = row_.obeys_constraints;
     if (hooks_.progress) options.progress = [this, part](double done) { return hears(part.from + part.size * done); };
-    options.journal = [&](const sim::JournalRecord& record) {
+    options.loop.journal = [&](const sim::JournalRecord& record) {
       timeline.add(record);
       const auto* slice = std::get_if<sim::SliceRecord>(&record);
       const bool is_done = slice != nullptr && slice->event == sim::SliceEvent::kRetrainingDone;
@@ -150,7 +150,7 @@ class PolicyReplay {
       if (is_journaled && hooks_.journal) hooks_.journal(row_.name, record);
     };
     if (hooks_.keeps_insight) {
-      options.plan_made = [&decisions](const Plan& plan, Instant acts_at) { decisions.add(plan, acts_at); };
+      options.loop.plan_made = [&decisions](const Plan& plan, Instant acts_at) { decisions.add(plan, acts_at); };
     }
     PolicyResult result;
     result.name = row_.name;
@@ -164,10 +164,10 @@ class PolicyReplay {
     result.timeline = timeline.finish();
     decisions.move_into(result.insight);
     result.notes = notes_on(scenario_, retrained);
-    if (outcome->refused_plans > 0) {
+    if (outcome->refusals.count > 0) {
       result.notes.push_back(
           fmt::format("{} of its plans did not take effect, as the verifiers refused them; the first: {}",
-                      outcome->refused_plans, outcome->first_refusal));
+                      outcome->refusals.count, outcome->refusals.first));
     }
     return result;
   }

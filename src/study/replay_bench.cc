@@ -35,7 +35,7 @@ void replay(benchmark::State& state, const Scenario& scenario, Dispatch dispatch
   std::int64_t requests = 0;
   for (auto _ : state) {
     sim::RunOptions options;
-    options.world.dispatch = dispatch;
+    options.loop.world.dispatch = dispatch;
     const auto outcome = sim::run_scenario(scenario, testing::fixed_stages(scenario), options);
     for (const sim::ServiceMeter& meter : outcome->world->meters()) requests += meter.totals().requests;
   }

@@ -26,11 +26,11 @@ inline Ran run(const Scenario& scenario, std::vector<Stage> stages, std::uint64_
                const sim::WorldOptions& world = {}) {
   Ran ran;
   sim::RunOptions options;
-  options.seed = seed;
-  options.world = world;
-  options.journal = [&](const sim::JournalRecord& record) { ran.journal.push_back(record); };
+  options.loop.seed = seed;
+  options.loop.world = world;
+  options.loop.journal = [&](const sim::JournalRecord& record) { ran.journal.push_back(record); };
   const auto outcome = sim::run_scenario(scenario, std::move(stages), options);
-  ENSURE(outcome.has_value() && outcome->world != nullptr && outcome->refused_plans == 0);
+  ENSURE(outcome.has_value() && outcome->world != nullptr && outcome->refusals.count == 0);
   measure::measure(scenario, *outcome->world, ran.result);
   return ran;
 }

@@ -1,0 +1,172 @@
+#include "sim/loop.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "base/ensure.h"
+
+namespace berth::sim {
+
+Loop::Loop(const Scenario& scenario, MakeStages make_stages, LoopOptions options)
+    : scenario_(scenario),
+      make_stages_(std::move(make_stages)),
+      options_(std::move(options)),
+      world_(std::make_unique<World>(scenario, options_.seed, options_.world, options_.journal)),
+      engine_(new_engine()) {}
+
+/// An engine that has seen nothing.
+std::unique_ptr<Engine> Loop::new_engine() const {
+  return std::make_unique<Engine>(scenario_, make_stages_(), EngineRules{.is_strict = options_.is_strict});
+}
+
+// ---- the clock
+
+void Loop::begin() {
+  observe_history();
+  step();
+}
+
+void Loop::advance() {
+  ENSURE(!is_over());
+  if (take_due_solutions()) return;
+  now_ = world_->advance(next_stop());
+  for (const Event& event : world_->take_events()) delay(event);
+  if (now_ == world_->end()) return;
+  deliver();
+  if (may_step()) step();
+}
+
+Instant Loop::next_stop() const {
+  const Instant second = std::min(Instant::at_second(now_.second() + 1), world_->end());
+  return pending_ ? std::min(second, pending_->due_at) : second;
+}
+
+/// Limits the steps at one instant: a policy whose free and immediate changes lead to further ones would otherwise stay
+/// there for ever. After the limit it waits for the next instant.
+bool Loop::may_step() {
+  constexpr int kStepsAtOneInstantMax = 100;
+  if (now_ != stepped_at_) steps_there_ = 0;
+  stepped_at_ = now_;
+  return ++steps_there_ <= kStepsAtOneInstantMax;
+}
+
+std::unique_ptr<World> Loop::finish() {
+  ENSURE(is_over() && !infeasible_);
+  world_->finish();
+  return std::move(world_);
+}
+
+// ---- events to the engine
+
+void Loop::observe_history() {
+  std::int64_t known_seconds = 0;
+  for (const ServiceSpec& service : scenario_.services) {
+    known_seconds = std::max(known_seconds, service.arrivals.from_second);
+  }
+  for (std::int64_t second = -std::min(scenario_.history_seconds, known_seconds); second < 0; ++second) {
+    for (std::uint32_t index = 0; index < scenario_.services.size(); ++index) {
+      const auto arrivals = world_->arrivals().history(ServiceId{index}, second);
+      if (!arrivals) continue;
+      ServiceSecond seen;
+      seen.service = ServiceId{index};
+      seen.second = second;
+      seen.arrivals = *arrivals;
+      delay({.at = Instant::at_second(second + 1), .what = seen});
+    }
+  }
+  deliver();
+}
+
+void Loop::delay(const Event& event) {
+  const bool is_observation = std::holds_alternative<ServiceSecond>(event.what);
+  if (is_observation && scenario_.observation_delay > Micros()) {
+    observations_.push_back(event);
+  } else {
+    observe(event);
+  }
+}
+
+void Loop::observe(const Event& event) {
+  engine_->observe(event);
+  if (options_.rebuilds_engine_at) observed_.push_back(event);
+}
+
+void Loop::deliver() {
+  while (!observations_.empty() && observations_.front().at + scenario_.observation_delay <= now_) {
+    observe(observations_.front());
+    observations_.pop_front();
+  }
+  if (pending_ && pending_->due_at <= now_) deliver_solution();
+}
+
+void Loop::deliver_solution() {
+  observe({.at = now_, .what = std::move(pending_->finished)});
+  pending_.reset();
+}
+
+// ---- steps, questions and plans
+
+void Loop::step() {
+  act_on(step_engine());
+  static_cast<void>(take_due_solutions());
+}
+
+bool Loop::take_due_solutions() {
+  bool is_taken = false;
+  while (pending_ && pending_->due_at <= now_) {
+    deliver_solution();
+    act_on(step_engine());
+    is_taken = true;
+  }
+  return is_taken;
+}
+
+StepAnswer Loop::step_engine() {
+  StepAnswer answer = engine_->step(now_);
+  if (!options_.rebuilds_engine_at) return answer;
+  log_.push_back({.now = now_, .events = std::exchange(observed_, {})});
+  if (options_.rebuilds_engine_at(now_)) rebuild_engine();
+  return answer;
+}
+
+/// Nothing is solved: the solutions are events.
+void Loop::rebuild_engine() {
+  engine_ = new_engine();
+  for (const LoggedStep& logged : log_) {
+    for (const Event& event : logged.events) engine_->observe(event);
+    static_cast<void>(engine_->step(logged.now));
+  }
+}
+
+void Loop::act_on(StepAnswer answer) {
+  if (answer.refused && refusals_.count++ == 0) {
+    refusals_.first = fmt::format("at second {}: {}", (now_ - Instant()).to_seconds(), *answer.refused);
+  }
+  infeasible_ = std::move(answer.infeasible);
+  if (!answer.plan.actions.empty()) {
+    if (options_.plan_made) options_.plan_made(answer.plan, now_);
+    world_->act(answer.plan, now_);
+  }
+  if (answer.request) solve(std::move(*answer.request));
+}
+
+void Loop::solve(SolveRequest request) {
+  if (options_.solve_elsewhere) {
+    options_.solve_elsewhere(std::move(request));
+    return;
+  }
+  // Solved at once, and delivered when it is due.
+  auto solution = std::make_shared<const Solution>(request.solve());
+  if (options_.solved) options_.solved(*request.posed, *solution);
+  pending_ = {.due_at = request.acts_at, .finished = {.question = request.question, .solution = std::move(solution)}};
+}
+
+void Loop::answer(SolveFinished finished) {
+  ENSURE(!pending_);
+  pending_ = {.due_at = now_, .finished = std::move(finished)};
+}
+
+}  // namespace berth::sim

@@ -1,0 +1,124 @@
+/// The engine and the simulated world, driven from one instant to the next. A replay drives it to its end at once
+/// (run.h); a live program drives it as its clock goes on.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/instant.h"
+#include "domain/event.h"
+#include "domain/plan.h"
+#include "domain/scenario.h"
+#include "domain/snapshot.h"
+#include "domain/solution.h"
+#include "engine/engine.h"
+#include "sim/journal.h"
+#include "sim/world.h"
+
+namespace berth::sim {
+
+struct LoopOptions {
+  std::uint64_t seed = 1;
+  WorldOptions world;
+  bool is_strict = false;  ///< plans must keep the scenario's constraints (engine/constraints.h)
+  JournalSink journal;     ///< may be empty
+  /// Called with each plan that has actions when it takes effect. May be empty.
+  std::function<void(const Plan& plan, Instant acts_at)> plan_made;
+  /// Sees each solution of the loop's own solver, and the snapshot for which it was asked, before it is delivered. May
+  /// be empty.
+  std::function<void(const Snapshot& posed, const Solution& solution)> solved;
+  /// Receives each question instead of the loop's own solver, which answers `planning` later; `answer` brings the
+  /// solution, whenever it is known. May be empty.
+  std::function<void(SolveRequest)> solve_elsewhere;
+  /// Whether to discard the engine after the step at that instant, and rebuild it from the events alone: for tests of
+  /// that. May be empty; else all events of the run are kept.
+  std::function<bool(Instant)> rebuilds_engine_at;
+};
+
+/// Makes the stages of an engine, anew each time.
+using MakeStages = std::function<std::vector<Stage>()>;
+
+/// Plans that the verifiers refused: nothing of them took effect.
+struct Refusals {
+  std::int64_t count = 0;
+  std::string first;  ///< the verifier's words, with the time; empty if there was none
+};
+
+/// Carries events to the engine, questions to a solver and plans to the world. Observations and solutions have their
+/// delays; a plan takes effect at once. The same calls give the same bytes.
+class Loop {
+ public:
+  /// `scenario` must outlive it.
+  Loop(const Scenario& scenario, MakeStages make_stages, LoopOptions options);
+
+  /// Observes the history and makes the first step. To be called once, before anything else.
+  void begin();
+  /// Advances to `next_stop`, or to the first event of a slice or a retraining before it, with at most one step of the
+  /// engine for what is new. Requires: not over.
+  void advance();
+  /// The next whole second, or the next solution that is known.
+  [[nodiscard]] Instant next_stop() const;
+  [[nodiscard]] Instant now() const { return now_; }
+  /// The world's end is reached, or no plan can exist.
+  [[nodiscard]] bool is_over() const { return infeasible_.has_value() || now_ == world_->end(); }
+
+  /// The solution of a question that was solved elsewhere. The next `advance` delivers it, and does nothing else.
+  void answer(SolveFinished finished);
+
+  [[nodiscard]] const Engine& engine() const { return *engine_; }
+  [[nodiscard]] const World& world() const { return *world_; }
+  [[nodiscard]] const std::optional<std::string>& infeasible() const { return infeasible_; }
+  [[nodiscard]] const Refusals& refusals() const { return refusals_; }
+  /// Ends the world and hands it over. Requires: over, and not infeasible. The loop is then useless.
+  [[nodiscard]] std::unique_ptr<World> finish();
+
+ private:
+  /// A solution that is known, but not yet delivered.
+  struct PendingSolution {
+    Instant due_at;
+    SolveFinished finished;
+  };
+  /// What the engine was given for one step.
+  struct LoggedStep {
+    Instant now;
+    std::vector<Event> events;
+  };
+
+  [[nodiscard]] std::unique_ptr<Engine> new_engine() const;
+  void observe_history();
+  [[nodiscard]] bool may_step();
+  void delay(const Event& event);
+  void observe(const Event& event);
+  void deliver();
+  void deliver_solution();
+  void step();
+  /// A solution that is due already takes effect in a step of its own, before anything else happens. Returns whether
+  /// there was one.
+  bool take_due_solutions();
+  [[nodiscard]] StepAnswer step_engine();
+  void rebuild_engine();
+  void act_on(StepAnswer answer);
+  void solve(SolveRequest request);
+
+  const Scenario& scenario_;
+  MakeStages make_stages_;
+  LoopOptions options_;
+  std::unique_ptr<World> world_;
+  std::unique_ptr<Engine> engine_;
+  Instant now_;
+  std::optional<std::string> infeasible_;
+  Refusals refusals_;
+  std::deque<Event> observations_;  ///< not yet visible to the engine
+  std::optional<PendingSolution> pending_;
+  std::vector<Event> observed_;  ///< since the last step, if steps are logged
+  std::vector<LoggedStep> log_;
+  Instant stepped_at_;
+  int steps_there_ = 0;
+};
+
+}  // namespace berth::sim
