@@ -293,11 +293,11 @@ void SliceTable::release(SliceIndex index) {
 // ---- helpers
 
 void SliceTable::report_ready(SliceIndex index, Instant now) {
-  events_.push_back({.at = now, .what = SliceReady{.slice = of(index).slice, .assignment = of(index).assigned_as}});
+  events_.push_back({.at = now, .what = SliceReady{.slice = at(index).slice, .assignment = at(index).assigned_as}});
 }
 
 void SliceTable::report_gone(SliceIndex index, Instant now) {
-  events_.push_back({.at = now, .what = SliceGone{.slice = of(index).slice, .generation = of(index).created_as}});
+  events_.push_back({.at = now, .what = SliceGone{.slice = at(index).slice, .generation = at(index).created_as}});
 }
 
 std::optional<SliceIndex> SliceTable::find(const Slice& slice) const {
