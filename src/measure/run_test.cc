@@ -396,9 +396,22 @@ TEST(Run, SaysWhyItCannotBegin) {
   EXPECT_EQ(outcome->infeasible, "the scenario has no layout");
 }
 
-TEST(RunDeathTest, APlanThatTheVerifierRefusesIsAProgrammersError) {
+TEST(Run, APlanThatTheVerifierRefusesIsCountedAndChangesNothing) {
   const Scenario scenario = world();
-  EXPECT_DEATH(static_cast<void>(run_script(scenario, {{10, {create(kTwo)}}})), "refused");
+  std::vector<Stage> stages = fixed_stages(scenario);
+  stages.push_back(scripted({{10, {create(kTwo)}}, {20, {destroy(kOne)}}}));
+  std::vector<sim::JournalRecord> journal;
+  sim::RunOptions options;
+  options.loop.journal = [&](const sim::JournalRecord& record) { journal.push_back(record); };
+  const auto outcome = sim::run_scenario(scenario, std::move(stages), options);
+  ASSERT_TRUE(outcome.has_value() && outcome->world != nullptr);
+  EXPECT_EQ(outcome->refusals.count, 1);
+  EXPECT_TRUE(outcome->refusals.first.starts_with("at second 10: ")) << outcome->refusals.first;
+  // The run goes on, and later plans take effect.
+  EXPECT_TRUE(std::ranges::any_of(journal, [](const sim::JournalRecord& record) {
+    const auto* slice = std::get_if<sim::SliceRecord>(&record);
+    return slice != nullptr && slice->event == sim::SliceEvent::kDestroyed && slice->slice == kOne;
+  }));
 }
 
 }  // namespace

@@ -60,6 +60,7 @@ Plan changes_at(std::int64_t second) {
   const bool is_to_small = second % kPeriod != 0;
   std::vector<Slice> large = {slice_at(1, "2g.20gb", 0), slice_at(1, "2g.20gb", 2)};
   std::vector<Slice> small;
+  small.reserve(4);
   for (int start = 0; start < 4; ++start) small.push_back(slice_at(1, "1g.10gb", start));
   std::vector<Action> actions;
   for (const Slice& slice : is_to_small ? large : small) actions.push_back(destroy(slice));
