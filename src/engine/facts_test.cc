@@ -13,9 +13,9 @@ using testing::held;
 using testing::slice_at;
 using testing::two_gpus;
 
-const Slice kSmall = slice_at(0, "1g.10gb", 0);
-const Slice kLarge = slice_at(0, "3g.40gb", 4);
-const Slice kOther = slice_at(1, "2g.20gb", 0);
+const Slice small = slice_at(0, "1g.10gb", 0);
+const Slice large = slice_at(0, "3g.40gb", 4);
+const Slice elsewhere = slice_at(1, "2g.20gb", 0);
 
 StandingSlice standing(const Slice& slice, std::uint64_t assignment) {
   return {.holding = held(slice, {{0}}), .generation = 1, .assignment = assignment};
@@ -29,12 +29,12 @@ Snapshot snapshot_of(std::vector<StandingSlice> slices) {
 }
 
 TEST(Facts, NameTheStayingSlicesOfTheGpusThatThePlanTouches) {
-  Snapshot snapshot = snapshot_of({standing(kSmall, 4), standing(kLarge, 2), standing(kOther, 9)});
+  Snapshot snapshot = snapshot_of({standing(small, 4), standing(large, 2), standing(elsewhere, 9)});
   Plan plan;
   EXPECT_TRUE(facts_of(snapshot, plan).empty());
-  plan.actions = {destroy(kLarge), create(slice_at(0, "1g.10gb", 1))};
+  plan.actions = {destroy(large), create(slice_at(0, "1g.10gb", 1))};
   const std::vector<GpuFact> expected = {
-      {.gpu = {0}, .slices = {{.slice = kSmall, .number = 4}, {.slice = kLarge, .number = 2}}}};
+      {.gpu = {0}, .slices = {{.slice = small, .number = 4}, {.slice = large, .number = 2}}}};
   EXPECT_EQ(facts_of(snapshot, plan), expected);
   snapshot.slices[1].is_leaving = true;
   EXPECT_EQ(facts_of(snapshot, plan)[0].slices.size(), 1U);
@@ -42,9 +42,9 @@ TEST(Facts, NameTheStayingSlicesOfTheGpusThatThePlanTouches) {
 
 TEST(Facts, AreBrokenByWhatChangesTheGpuAndByNothingElse) {
   const Scenario scenario = two_gpus();
-  const std::vector<StandingSlice> then = {standing(kSmall, 4), standing(kLarge, 2), standing(kOther, 9)};
+  const std::vector<StandingSlice> then = {standing(small, 4), standing(large, 2), standing(elsewhere, 9)};
   Plan plan;
-  plan.actions = {destroy(kLarge)};
+  plan.actions = {destroy(large)};
   const GpuFact fact = facts_of(snapshot_of(then), plan)[0];
   const auto broken = [&](const std::vector<StandingSlice>& now) {
     return find_broken_fact(scenario, snapshot_of(now), fact).value_or("");
@@ -57,7 +57,7 @@ TEST(Facts, AreBrokenByWhatChangesTheGpuAndByNothingElse) {
   std::vector<StandingSlice> leaving = then;
   leaving[1].is_leaving = true;
   EXPECT_EQ(broken(leaving), "GPU 0: wanted 3g.40gb@4 as the plan found it, found that it is gone");
-  EXPECT_EQ(broken({standing(kSmall, 5), then[1]}),
+  EXPECT_EQ(broken({standing(small, 5), then[1]}),
             "GPU 0: wanted 1g.10gb@0 as the plan found it, found that it was given to others since");
   EXPECT_EQ(broken({then[0], standing(slice_at(0, "1g.10gb", 2), 1), then[1]}),
             "GPU 0: wanted no other slices than the plan found, found 1g.10gb@2");

@@ -27,27 +27,27 @@ using Lines = std::vector<std::string>;
 using Script = std::map<std::int64_t, std::vector<Action>>;
 
 constexpr std::int64_t kSecond = kMicrosPerSecond;
-const std::vector<testing::Row> kRows = {{.profile = "1g.10gb", .latency_ms = 10},
-                                         {.profile = "2g.20gb", .latency_ms = 8},
-                                         {.profile = "3g.40gb", .batch = 4, .processes = 2, .latency_ms = 10}};
-const Slice kOne = slice_at(0, "1g.10gb", 0);
-const Slice kTwo = slice_at(0, "2g.20gb", 0);
-const Slice kThree = slice_at(0, "3g.40gb", 4);
+const std::vector<testing::Row> measured_rows = {{.profile = "1g.10gb", .latency_ms = 10},
+                                                 {.profile = "2g.20gb", .latency_ms = 8},
+                                                 {.profile = "3g.40gb", .batch = 4, .processes = 2, .latency_ms = 10}};
+const Slice one_g = slice_at(0, "1g.10gb", 0);
+const Slice two_g = slice_at(0, "2g.20gb", 0);
+const Slice three_g = slice_at(0, "3g.40gb", 4);
 
 /// Service 0 on 1g@0 and 3g@4, service 1 on 1g@2, for 60 s. Destroying takes 0.5 s, creating 0.25 s, plumbing 2 s,
 /// starting 3 s.
-Scenario world(std::vector<std::int64_t> at_us = {}) {
-  auto a = service_of("a", kRows, requests_at(std::move(at_us), 60));
-  auto b = service_of("b", kRows, requests_at({}, 60));
+Scenario world(const std::vector<std::int64_t>& at_us = {}) {
+  auto a = service_of("a", measured_rows, requests_at(at_us, 60));
+  auto b = service_of("b", measured_rows, requests_at({}, 60));
   a.start = b.start = Micros::seconds(3);
-  Scenario scenario =
-      scenario_of({a, b}, {holding_of(kOne, {0}), holding_of(slice_at(0, "1g.10gb", 2), {1}), holding_of(kThree, {0})});
+  Scenario scenario = scenario_of(
+      {a, b}, {holding_of(one_g, {0}), holding_of(slice_at(0, "1g.10gb", 2), {1}), holding_of(three_g, {0})});
   scenario.changes = {.destroy = Micros(500'000), .create = Micros(250'000), .plumbing = Micros(2'000'000)};
   return scenario;
 }
 
-const Lines kFirstLayout = {"0 created 0:1g.10gb@0 s0", "0 serving 0:1g.10gb@0 s0", "0 created 0:1g.10gb@2 s1",
-                            "0 serving 0:1g.10gb@2 s1", "0 created 0:3g.40gb@4 s0", "0 serving 0:3g.40gb@4 s0"};
+const Lines first_layout_lines = {"0 created 0:1g.10gb@0 s0", "0 serving 0:1g.10gb@0 s0", "0 created 0:1g.10gb@2 s1",
+                                  "0 serving 0:1g.10gb@2 s1", "0 created 0:3g.40gb@4 s0", "0 serving 0:3g.40gb@4 s0"};
 
 Ran run_script(const Scenario& scenario, const Script& script) {
   std::vector<Stage> stages = fixed_stages(scenario);
@@ -58,7 +58,7 @@ Ran run_script(const Scenario& scenario, const Script& script) {
 /// The slice records after the first layout.
 Lines changes_of(const Ran& ran) {
   const Lines lines = shown_slices(ran.journal);
-  EXPECT_EQ(Lines(lines.begin(), lines.begin() + 6), kFirstLayout);
+  EXPECT_EQ(Lines(lines.begin(), lines.begin() + 6), first_layout_lines);
   return {lines.begin() + 6, lines.end()};
 }
 
@@ -100,10 +100,10 @@ TEST(Run, TheFirstLayoutStandsAtSecondZero) {
 TEST(Run, AnUnownedSliceIsReportedToo) {
   const Scenario scenario = world();
   const Stage lays_out = deciding_stage("idle", [](const Snapshot& snapshot, Plan& plan) -> std::optional<std::string> {
-    if (snapshot.slices.empty()) plan.actions = {create(kOne), create(kThree), assign(holding_of(kThree, {0}))};
+    if (snapshot.slices.empty()) plan.actions = {create(one_g), create(three_g), assign(holding_of(three_g, {0}))};
     return std::nullopt;
   });
-  const Ran ran = run(scenario, {lays_out, scripted({{10, {destroy(kOne)}}})});
+  const Ran ran = run(scenario, {lays_out, scripted({{10, {destroy(one_g)}}})});
   EXPECT_EQ(shown_slices(ran.journal), (Lines{"0 created 0:3g.40gb@4 s0", "0 serving 0:3g.40gb@4 s0",
                                               "0 created 0:1g.10gb@0", "10500000 destroyed 0:1g.10gb@0"}));
   EXPECT_EQ(ran.result.figures.changes, 1);
@@ -114,7 +114,7 @@ TEST(Run, AnUnownedSliceIsReportedToo) {
 TEST(Run, ACutTakesDrainDestroyCreatePlumbingAndStart) {
   // The batch under way at 10 s ends at 10.005; then 0.5 + 0.25, then 2 + 3.
   const Scenario scenario = world({10 * kSecond - 5000, 30 * kSecond});
-  const Ran ran = run_script(scenario, {{10, {destroy(kOne), create(kTwo), assign(holding_of(kTwo, {1}))}}});
+  const Ran ran = run_script(scenario, {{10, {destroy(one_g), create(two_g), assign(holding_of(two_g, {1}))}}});
   EXPECT_EQ(changes_of(ran), (Lines{"10000000 draining 0:1g.10gb@0 s0", "10505000 destroyed 0:1g.10gb@0 s0",
                                     "10755000 created 0:2g.20gb@0 s1", "15755000 serving 0:2g.20gb@0 s1"}));
   EXPECT_EQ(ran.result.figures.changes, 2);
@@ -143,8 +143,8 @@ TEST(Run, WhatIsPreparedInFreeRoomCostsNoDowntime) {
 TEST(Run, UntouchedSlicesGoOnServing) {
   Scenario scenario = world();
   scenario.services[1].arrivals = testing::generated(Generator::Kind::kConstant, Decimal(100), 60);
-  const Script script = {{10, {destroy(kOne), destroy(kThree), create(slice_at(0, "4g.40gb", 0))}}};
-  Script without_clash = {{10, {destroy(kOne), destroy(kThree)}}};
+  const Script script = {{10, {destroy(one_g), destroy(three_g), create(slice_at(0, "4g.40gb", 0))}}};
+  Script without_clash = {{10, {destroy(one_g), destroy(three_g)}}};
   const Ran ran = run_script(scenario, without_clash);
   EXPECT_EQ(ran.result.services[1].figures.in_time, 6000);
   EXPECT_DOUBLE_EQ(*ran.result.services[1].figures.latency_mean_ms, 10);
@@ -157,7 +157,7 @@ TEST(Run, ASliceWaitsUntilItsRoomIsFree) {
   const Slice other = slice_at(0, "1g.10gb", 2);
   const Slice four = slice_at(0, "4g.40gb", 0);
   const Ran ran = run_script(
-      scenario, {{10, {destroy(kOne), destroy(other), create(four)}}, {12, {assign(holding_of(four, {1}))}}});
+      scenario, {{10, {destroy(one_g), destroy(other), create(four)}}, {12, {assign(holding_of(four, {1}))}}});
   EXPECT_EQ(changes_of(ran), (Lines{"10000000 draining 0:1g.10gb@0 s0", "10000000 draining 0:1g.10gb@2 s1",
                                     "10500000 destroyed 0:1g.10gb@2 s1", "10509999 destroyed 0:1g.10gb@0 s0",
                                     "10759999 created 0:4g.40gb@0", "17000000 serving 0:4g.40gb@0 s1"}));
@@ -166,8 +166,8 @@ TEST(Run, ASliceWaitsUntilItsRoomIsFree) {
 
 TEST(Run, ASliceMayReturnToItsOwnPlace) {
   const Scenario scenario = world();
-  const Ran ran =
-      run_script(scenario, {{10, {destroy(kOne), create(kOne), assign(holding_of(kOne, {1}))}}, {20, {destroy(kOne)}}});
+  const Ran ran = run_script(
+      scenario, {{10, {destroy(one_g), create(one_g), assign(holding_of(one_g, {1}))}}, {20, {destroy(one_g)}}});
   EXPECT_EQ(changes_of(ran), (Lines{"10000000 draining 0:1g.10gb@0 s0", "10500000 destroyed 0:1g.10gb@0 s0",
                                     "10750000 created 0:1g.10gb@0 s1", "15750000 serving 0:1g.10gb@0 s1",
                                     "20000000 draining 0:1g.10gb@0 s1", "20500000 destroyed 0:1g.10gb@0 s1"}));
@@ -185,7 +185,7 @@ TEST(Run, WhatIsNoLongerWantedBeforeItStandsIsForgotten) {
   Scenario slow = scenario;
   slow.changes.destroy = Micros::seconds(5);
   std::vector<Stage> stages = fixed_stages(slow);
-  stages.push_back(scripted({{10, {destroy(kOne), create(kTwo)}}, {12, {destroy(kTwo)}}}));
+  stages.push_back(scripted({{10, {destroy(one_g), create(two_g)}}, {12, {destroy(two_g)}}}));
   stages.push_back(watcher);
   const Ran ran = run(slow, std::move(stages));
   EXPECT_EQ(changes_of(ran), (Lines{"10000000 draining 0:1g.10gb@0 s0", "15000000 destroyed 0:1g.10gb@0 s0"}));
@@ -206,9 +206,9 @@ TEST(Run, WhatIsNoLongerWantedWhileItIsMadeGoesOnceItStands) {
 
 TEST(Run, ANewHolderCostsDrainPlumbingAndStart) {
   const Scenario scenario = world({10 * kSecond - 4000});
-  const Ran ran = run_script(scenario, {{10, {assign(holding_of(kOne, {1}))}},
-                                        {20, {assign(holding_of(kOne, {}))}},
-                                        {30, {assign(holding_of(kOne, {1}))}}});
+  const Ran ran = run_script(scenario, {{10, {assign(holding_of(one_g, {1}))}},
+                                        {20, {assign(holding_of(one_g, {}))}},
+                                        {30, {assign(holding_of(one_g, {1}))}}});
   EXPECT_EQ(changes_of(ran), (Lines{"10000000 draining 0:1g.10gb@0 s0", "15006000 serving 0:1g.10gb@0 s1",
                                     "20000000 draining 0:1g.10gb@0 s1", "35000000 serving 0:1g.10gb@0 s1"}));
   EXPECT_EQ(ran.result.figures.changes, 0);
@@ -244,8 +244,8 @@ TEST(Run, ARetrainingThatMovesKeepsItsProgress) {
   retraining.time_on = {{1, Micros::seconds(40)}, {3, Micros::seconds(10)}};
   scenario.services[0].retraining = retraining;
   scenario.layout->front().role = Role::kRetraining;
-  const Ran ran =
-      run_script(scenario, {{20, {assign(holding_of(kOne, {0})), assign(holding_of(kThree, {0}, Role::kRetraining))}}});
+  const Ran ran = run_script(
+      scenario, {{20, {assign(holding_of(one_g, {0})), assign(holding_of(three_g, {0}, Role::kRetraining))}}});
   const Lines lines = shown_slices(ran.journal);
   // Half was done at 20 s; the other half takes 5 s on 3g from 22 s on.
   EXPECT_NE(std::find(lines.begin(), lines.end(), "22000000 retraining_started 0:3g.40gb@4 s0 retraining"),
@@ -266,11 +266,11 @@ TEST(Run, ANewBatchLimitIsFreeOtherProcessesAreNot) {
   with_rows.services[0].table.points.back().processes = 1;
   const auto one_by_one = PointChoice{.variant = 0, .batch = 1, .processes = 2};
   const auto one_process = PointChoice{.variant = 0, .batch = 1, .processes = 1};
-  const Ran free = run_script(with_rows, {{10, {assign(holding_of(kThree, {0}), one_by_one)}},
-                                          {20, {assign(holding_of(kThree, {0}), same_processes)}},
-                                          {30, {assign(holding_of(kThree, {0}))}}});
+  const Ran free = run_script(with_rows, {{10, {assign(holding_of(three_g, {0}), one_by_one)}},
+                                          {20, {assign(holding_of(three_g, {0}), same_processes)}},
+                                          {30, {assign(holding_of(three_g, {0}))}}});
   EXPECT_TRUE(changes_of(free).empty());
-  const Ran restarted = run_script(with_rows, {{10, {assign(holding_of(kThree, {0}), one_process)}}});
+  const Ran restarted = run_script(with_rows, {{10, {assign(holding_of(three_g, {0}), one_process)}}});
   EXPECT_EQ(changes_of(restarted), (Lines{"10000000 draining 0:3g.40gb@4 s0", "15000000 serving 0:3g.40gb@4 s0"}));
 }
 
@@ -281,10 +281,10 @@ TEST(Run, TheNewBatchLimitHoldsAtTheNextTake) {
   scenario.services[0].table.points.push_back(scenario.services[0].table.points.back());
   scenario.services[0].table.points.back().batch = 1;
   scenario.services[0].table.points.back().requests_per_second = Decimal(10);
-  std::erase_if(*scenario.layout, [](const Holding& holding) { return holding.slice == kOne; });
+  std::erase_if(*scenario.layout, [](const Holding& holding) { return holding.slice == one_g; });
   std::vector<Stage> stages = fixed_stages(scenario);
   stages.push_back(
-      scripted({{10, {assign(holding_of(kThree, {0}), PointChoice{.variant = 0, .batch = 1, .processes = 2})}}}));
+      scripted({{10, {assign(holding_of(three_g, {0}), PointChoice{.variant = 0, .batch = 1, .processes = 2})}}}));
   EXPECT_DOUBLE_EQ(*run(scenario, std::move(stages)).result.figures.latency_mean_ms, (2 * 10 + 2 * 20 + 2 * 30) / 6.0);
   EXPECT_DOUBLE_EQ(*run_fixed(scenario).result.figures.latency_mean_ms, (2 * 10 + 4 * 20) / 6.0);
 }
@@ -293,14 +293,15 @@ TEST(Run, WhatIsServedAtAChosenPointIsNotMoreThanWhatWasBusy) {
   // The default point has batches of one, 100 requests per second; the plan chooses four in 20 ms, and four requests
   // come every 20 ms.
   std::vector<std::int64_t> at_us;
+  at_us.reserve(4000);
   for (std::int64_t i = 0; i < 4000; ++i) at_us.push_back(20 * kSecond + i / 4 * 20'000);
   ServiceSpec service =
       service_of("a", {{.profile = "3g.40gb", .latency_ms = 10}, {.profile = "3g.40gb", .batch = 4, .latency_ms = 20}},
-                 requests_at(std::move(at_us), 60));
+                 requests_at(at_us, 60));
   service.batching.slo_factor = Decimal(15, 100);
-  const Scenario scenario = scenario_of({service}, {holding_of(kThree, {0})});
+  const Scenario scenario = scenario_of({service}, {holding_of(three_g, {0})});
   const auto chosen = PointChoice{.variant = 0, .batch = 4, .processes = 1};
-  const Ran ran = run_script(scenario, {{10, {assign(holding_of(kThree, {0}), chosen)}}});
+  const Ran ran = run_script(scenario, {{10, {assign(holding_of(three_g, {0}), chosen)}}});
   EXPECT_EQ(ran.result.figures.in_time, 4000);
   EXPECT_NEAR(ran.result.figures.utilisation.busy, 20 * 42 / (108 * 60.0), 1e-4) << "but for the first few";
   EXPECT_LE(ran.result.figures.utilisation.effective, ran.result.figures.utilisation.busy);
@@ -315,7 +316,7 @@ TEST(Run, WhatIsServedAtAChosenPointIsNotMoreThanWhatWasBusy) {
 TEST(Run, PlanningDelaysWhatAPlanDoes) {
   Scenario scenario = world();
   scenario.planning = Micros(2'500'000);
-  const Ran ran = run_script(scenario, {{10, {destroy(kOne)}}});
+  const Ran ran = run_script(scenario, {{10, {destroy(one_g)}}});
   EXPECT_EQ(changes_of(ran), (Lines{"12500000 draining 0:1g.10gb@0 s0", "13000000 destroyed 0:1g.10gb@0 s0"}));
 }
 
@@ -399,7 +400,7 @@ TEST(Run, SaysWhyItCannotBegin) {
 TEST(Run, APlanThatTheVerifierRefusesIsCountedAndChangesNothing) {
   const Scenario scenario = world();
   std::vector<Stage> stages = fixed_stages(scenario);
-  stages.push_back(scripted({{10, {create(kTwo)}}, {20, {destroy(kOne)}}}));
+  stages.push_back(scripted({{10, {create(two_g)}}, {20, {destroy(one_g)}}}));
   std::vector<sim::JournalRecord> journal;
   sim::RunOptions options;
   options.loop.journal = [&](const sim::JournalRecord& record) { journal.push_back(record); };
@@ -410,7 +411,7 @@ TEST(Run, APlanThatTheVerifierRefusesIsCountedAndChangesNothing) {
   // The run goes on, and later plans take effect.
   EXPECT_TRUE(std::ranges::any_of(journal, [](const sim::JournalRecord& record) {
     const auto* slice = std::get_if<sim::SliceRecord>(&record);
-    return slice != nullptr && slice->event == sim::SliceEvent::kDestroyed && slice->slice == kOne;
+    return slice != nullptr && slice->event == sim::SliceEvent::kDestroyed && slice->slice == one_g;
   }));
 }
 

@@ -18,13 +18,13 @@ using testing::scenario_of;
 using testing::service_of;
 using testing::slice_at;
 
-const Slice kOne = slice_at(0, "1g.10gb", 0);
-const Slice kThree = slice_at(0, "3g.40gb", 4);
+const Slice one_g = slice_at(0, "1g.10gb", 0);
+const Slice three_g = slice_at(0, "3g.40gb", 4);
 
 Scenario world() {
   return scenario_of({service_of("a", {{.batch = 1, .processes = 1, .latency_ms = 10}},
                                  testing::generated(Generator::Kind::kConstant, Decimal(20), 60))},
-                     {holding_of(kOne, {0}), holding_of(kThree, {0})});
+                     {holding_of(one_g, {0}), holding_of(three_g, {0})});
 }
 
 /// Fixed, and from second 10 on a question each time it may ask one: to destroy the slice as long as it stands.
@@ -38,8 +38,8 @@ MakeStages destroying(const Scenario& scenario, int& asked) {
                         ++asked;
                         return [](const Snapshot& posed, Solution& solution) {
                           for (const StandingSlice& standing : posed.staying()) {
-                            if (standing.holding.slice != kOne) continue;
-                            solution.plan.actions = {{.what = DestroySlice{kOne}, .reason = {}}};
+                            if (standing.holding.slice != one_g) continue;
+                            solution.plan.actions = {{.what = DestroySlice{one_g}, .reason = {}}};
                           }
                         };
                       },
