@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <variant>
 
 #include "base/instant.h"
+#include "domain/gpu_state.h"
 #include "domain/slice.h"
 #include "domain/solution.h"
 
@@ -49,6 +51,27 @@ struct RetrainingDone {
   friend bool operator==(const RetrainingDone&, const RetrainingDone&) = default;
 };
 
+/// A GPU is lost, with all its slices.
+struct GpuLost {
+  GpuId gpu;
+  std::string reason = {};
+  friend bool operator==(const GpuLost&, const GpuLost&) = default;
+};
+
+/// A lost GPU is back, and empty.
+struct GpuReturned {
+  GpuId gpu;
+  friend bool operator==(const GpuReturned&, const GpuReturned&) = default;
+};
+
+/// Somebody decided how a GPU may be used.
+struct GpuScheduled {
+  GpuId gpu;
+  GpuScheduling scheduling = GpuScheduling::kOpen;
+  std::string reason = {};
+  friend bool operator==(const GpuScheduled&, const GpuScheduled&) = default;
+};
+
 /// The answer to the engine's question of that number.
 struct SolveFinished {
   std::uint64_t question = 0;
@@ -60,7 +83,9 @@ struct SolveFinished {
 
 struct Event {
   Instant at;  ///< when it happened; it may be delivered later (observation delay)
-  std::variant<ServiceSecond, SliceReady, SliceGone, RetrainingDue, RetrainingDone, SolveFinished> what;
+  std::variant<ServiceSecond, SliceReady, SliceGone, RetrainingDue, RetrainingDone, GpuLost, GpuReturned, GpuScheduled,
+               SolveFinished>
+      what;
   friend bool operator==(const Event&, const Event&) = default;
 };
 

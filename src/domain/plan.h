@@ -94,6 +94,7 @@ struct Plan {
   std::uint64_t id = 0;            ///< of the request that it answers; 0: none
   std::uint64_t base_version = 0;  ///< the state version that it was made for
   Instant made_at;
+  bool is_ordered = false;                  ///< by an operator: only its legality is verified
   std::vector<GpuFact> facts;               ///< of each GPU that it changes, ascending
   std::optional<Instant> expires_at;        ///< absent: valid until replaced
   std::vector<Action> actions;              ///< in the order in which they begin

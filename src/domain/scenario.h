@@ -8,6 +8,7 @@
 
 #include "base/decimal.h"
 #include "base/instant.h"
+#include "base/shared_list.h"
 #include "domain/gpu.h"
 #include "domain/service.h"
 #include "domain/slice.h"
@@ -55,7 +56,7 @@ struct Scenario {
   std::vector<FrozenWindow> frozen;
   std::int64_t gpus_per_node = 8;              ///< > 0; see domain/node.h
   std::optional<std::vector<Holding>> layout;  ///< sorted by slice, legal
-  std::vector<ServiceSpec> services;
+  SharedList<ServiceSpec> services;
 
   [[nodiscard]] std::uint32_t gpu_count() const;
   /// The fleet entry that a GPU belongs to. Requires: gpu.index < gpu_count().

@@ -9,6 +9,7 @@
 
 #include "base/instant.h"
 #include "domain/event.h"
+#include "domain/gpu_state.h"
 #include "domain/plan.h"
 #include "domain/slice.h"
 
@@ -51,6 +52,14 @@ struct Snapshot {
   Instant now;
   std::vector<StandingSlice> slices;   ///< sorted by slice
   std::vector<ServiceState> services;  ///< by ServiceId
+  std::vector<GpuState> gpus;          ///< by GpuId, as far as something was reported; later ones are ok and open
+
+  [[nodiscard]] GpuState gpu_state(GpuId gpu) const { return gpu.index < gpus.size() ? gpus[gpu.index] : GpuState(); }
+  /// Whether plans may change the GPU.
+  [[nodiscard]] bool is_open(GpuId gpu) const { return gpu.index >= gpus.size() || gpus[gpu.index].is_open(); }
+  [[nodiscard]] bool is_draining(GpuId gpu) const {
+    return gpu.index < gpus.size() && gpus[gpu.index].scheduling == GpuScheduling::kDraining;
+  }
 
   /// The slices that are not to be destroyed.
   [[nodiscard]] auto staying() const {

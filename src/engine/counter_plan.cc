@@ -78,11 +78,14 @@ class CounterPlanner {
  public:
   CounterPlanner(const Scenario& scenario, const Snapshot& snapshot, std::span<const PlannedFloor> floors)
       : scenario_(scenario), is_first_(snapshot.is_before_first_layout()), supplies_(scenario.services.size()) {
+    for (std::uint32_t gpu = 0; gpu < snapshot.gpus.size(); ++gpu) {
+      if (!snapshot.is_open({gpu})) locked_.insert({gpu});
+    }
     for (const PlannedFloor& floor : floors) supplies_[floor.service.index].needed = floor.needed;
     for (const StandingSlice& standing : snapshot.slices) {
       const GpuId gpu = standing.holding.slice.gpu;
       if (is_under_way(standing)) locked_.insert(gpu);
-      if (standing.is_leaving) continue;
+      if (standing.is_leaving || snapshot.is_draining(gpu)) continue;
       standing_[gpu].push_back(&standing);
       add(standing, 1, supplies_);
     }

@@ -100,7 +100,7 @@ void Engine::take(const Solution& solution, Instant now, StepAnswer& answer) {
 
 std::optional<std::string> Engine::find_reason_to_refuse(const Plan& plan, Instant now) const {
   auto objection = find_objection(scenario_, state_.snapshot(), plan, now);
-  if (objection || !rules_.is_strict) return objection;
+  if (objection || !rules_.is_strict || plan.is_ordered) return objection;
   return find_breach(scenario_, state_.snapshot(), plan, now);
 }
 

@@ -39,6 +39,8 @@ std::vector<GpuFact> facts_of(const Snapshot& snapshot, const Plan& plan) {
 }
 
 std::optional<std::string> find_broken_fact(const Scenario& scenario, const Snapshot& snapshot, const GpuFact& fact) {
+  const GpuState state = snapshot.gpu_state(fact.gpu);
+  if (state.health == GpuHealth::kLost) return fmt::format("GPU {}: found that it is lost", fact.gpu.index);
   const std::vector<SliceFact> now = staying_on(snapshot, fact.gpu);
   if (now == fact.slices) return std::nullopt;
   for (const SliceFact& then : fact.slices) {

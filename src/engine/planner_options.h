@@ -19,6 +19,8 @@ struct PlannerOptions {
   double gain_min_seconds = 0.5;
   std::int64_t nodes_max = 3'000;
   double gap = 0.003;  ///< as a share of the objective: a plan this near its bound is good enough
+  /// The run ends with the longest window of the scenario, and plans count on that.
+  bool has_end = true;
   // Features that can be switched off (0), to measure what each is worth.
   int recuts = 1;    ///< 0: one layout, planned for the whole run, stays in place
   int points = 1;    ///< 0: slices run at their default operating points

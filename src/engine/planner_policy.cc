@@ -15,6 +15,9 @@
 namespace berth {
 namespace {
 
+/// The rest of a run without an end, as plans count it: long after any window and its tail.
+constexpr std::int64_t kEndlessSeconds = 1'000'000'000;
+
 /// What the policy remembers from one question to the next. All of it follows from the snapshots and solutions seen.
 class PlannerPolicy {
  public:
@@ -35,6 +38,7 @@ class PlannerPolicy {
   }
 
   StageAnswer ask(const Snapshot& snapshot, const Plan& so_far) {
+    if (so_far.is_ordered) return Settled{};  // an order takes effect alone
     const Instant acts_at = snapshot.takes_effect_at(scenario_.planning);
     if (!is_time(snapshot, so_far, acts_at)) return Settled{};
     if (snapshot.now == options_.plans_also_at) feasibility_.reset();  // asked for that moment
@@ -86,7 +90,9 @@ class PlannerPolicy {
 
   [[nodiscard]] planner::Moment moment_of(const Snapshot& snapshot, Instant acts_at) {
     planner::Moment moment;
-    const std::int64_t rest = std::max<std::int64_t>(1, scenario_.simulated_seconds() - acts_at.second());
+    const std::int64_t rest = options_.has_end
+                                  ? std::max<std::int64_t>(1, scenario_.simulated_seconds() - acts_at.second())
+                                  : kEndlessSeconds;
     moment.begins = acts_at;
     const std::int64_t window = options_.recuts == 0 ? rest : scenario_.window_seconds;
     moment.slots = static_cast<int>(std::min(window, rest));
@@ -94,8 +100,13 @@ class PlannerPolicy {
     moment.tail_seconds = std::min(options_.tail_seconds, static_cast<double>(rest - moment.slots));
     moment.seconds_beyond_tail = static_cast<double>(rest - moment.slots) - moment.tail_seconds;
     moment.is_gpu_leaving.assign(scenario_.gpu_count(), 0);
+    for (std::uint32_t gpu = 0; gpu < snapshot.gpus.size(); ++gpu) {
+      if (snapshot.is_open({gpu})) continue;
+      moment.is_gpu_closed.resize(scenario_.gpu_count());
+      moment.is_gpu_closed[gpu] = 1;
+    }
     for (const StandingSlice& standing : snapshot.slices) {
-      if (standing.is_leaving) {
+      if (standing.is_leaving || snapshot.is_draining(standing.holding.slice.gpu)) {
         moment.is_gpu_leaving[standing.holding.slice.gpu.index] = 1;
       } else {
         moment.standing.push_back(standing_now(standing, acts_at));

@@ -54,10 +54,23 @@ std::optional<std::string> check_holding(const Scenario& scenario, const Holding
   return std::nullopt;
 }
 
+/// Why an action may not begin on its GPU: it is lost or cordoned. A draining one may only lose slices.
+std::optional<std::string> find_closed(const Snapshot& snapshot, const Action& action) {
+  const GpuId gpu = slice_of(action.what).gpu;
+  if (snapshot.is_open(gpu)) return std::nullopt;
+  const GpuState state = snapshot.gpu_state(gpu);
+  if (state.health == GpuHealth::kLost) return fmt::format("GPU {} is lost", gpu.index);
+  if (state.scheduling == GpuScheduling::kCordoned) return fmt::format("GPU {} is cordoned", gpu.index);
+  if (std::holds_alternative<DestroySlice>(action.what)) return std::nullopt;
+  return fmt::format("GPU {} is draining", gpu.index);
+}
+
 /// Applies one action to the fleet, or returns why it cannot be applied.
-std::optional<std::string> check_action(const Scenario& scenario, const Action& action, FleetAfter& fleet) {
+std::optional<std::string> check_action(const Scenario& scenario, const Snapshot& snapshot, const Action& action,
+                                        FleetAfter& fleet) {
   const Slice& slice = slice_of(action.what);
   const bool creates = std::holds_alternative<CreateSlice>(action.what);
+  if (auto closed = find_closed(snapshot, action)) return closed;
   if (creates && !is_known(scenario, slice)) {
     return fmt::format("GPU {} or its profile does not exist", slice.gpu.index);
   }
@@ -89,7 +102,7 @@ std::optional<std::string> find_objection(const Scenario& scenario, const Snapsh
   FleetAfter fleet(snapshot);
   std::set<GpuId> touched;
   for (const Action& action : plan.actions) {
-    if (auto objection = check_action(scenario, action, fleet)) return objection;
+    if (auto objection = check_action(scenario, snapshot, action, fleet)) return objection;
     if (std::holds_alternative<CreateSlice>(action.what)) touched.insert(slice_of(action.what).gpu);
   }
   for (const GpuId gpu : touched) {

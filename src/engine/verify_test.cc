@@ -105,6 +105,24 @@ TEST(Verify, ObjectsToFactsThatDoNotHold) {
             "GPU 0: wanted 1g.10gb@0 as the plan found it, found that it was given to others since");
 }
 
+TEST(Verify, ObjectsToActionsOnGpusThatAreNotOpen) {
+  Snapshot snapshot = standing();
+  const Slice slice = slice_at(0, "1g.10gb", 0);
+  const auto objection = [&](const Action& action) {
+    Plan plan;
+    plan.actions = {action};
+    return find_objection(two_gpus(), snapshot, plan, Instant::at_second(10)).value_or("");
+  };
+  snapshot.gpus = {{.health = GpuHealth::kLost}};
+  EXPECT_EQ(objection(destroy(slice)), "GPU 0 is lost");
+  snapshot.gpus = {{.scheduling = GpuScheduling::kCordoned}};
+  EXPECT_EQ(objection(destroy(slice)), "GPU 0 is cordoned");
+  snapshot.gpus = {{.scheduling = GpuScheduling::kDraining}};
+  EXPECT_EQ(objection(destroy(slice)), "");
+  EXPECT_EQ(objection(create(slice_at(0, "1g.10gb", 2))), "GPU 0 is draining");
+  EXPECT_EQ(objection(create(slice_at(1, "1g.10gb", 2))), "");
+}
+
 TEST(Verify, ObjectsToChangesInAFrozenWindow) {
   Scenario scenario = two_gpus();
   scenario.frozen = {{.from = Instant::at_second(20), .until = Instant::at_second(30)}};

@@ -29,6 +29,7 @@ SliceSpan::State state_after(sim::SliceEvent event, SliceSpan::State before, con
     case sim::SliceEvent::kRetrainingDone:
       return SliceSpan::State::kIdle;
     case sim::SliceEvent::kDestroyed:
+    case sim::SliceEvent::kLost:
       return before;
   }
   return before;
@@ -75,7 +76,7 @@ void TimelineBuilder::add_slice(const sim::SliceRecord& record) {
     close(found->second, record.at);
     open_.erase(found);
   }
-  if (record.event == sim::SliceEvent::kDestroyed) return;
+  if (record.event == sim::SliceEvent::kDestroyed || record.event == sim::SliceEvent::kLost) return;
   timeline_.shares_slices = timeline_.shares_slices || record.services.size() > 1;
   OpenSpan open;
   open.span = {.slice = record.slice,

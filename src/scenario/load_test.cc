@@ -174,7 +174,7 @@ TEST(Scenario, EveryKeyIsRead) {
 
 TEST(Scenario, EveryFormatOfArrivalsIsRead) {
   const auto source_of = [](std::string_view arrivals) {
-    return loaded(changed({{"{format: rps-text, path: r.txt}", arrivals}})).services.at(0).arrivals;
+    return loaded(changed({{"{format: rps-text, path: r.txt}", arrivals}})).services.front().arrivals;
   };
   EXPECT_EQ(source_of("{format: csv, path: s.csv}").seconds, 4);
   EXPECT_EQ(source_of("{format: azure-llm, path: llm.csv}").seconds, 1);
@@ -193,7 +193,7 @@ TEST(Scenario, EveryFormatOfArrivalsIsRead) {
 TEST(Scenario, WhatNoSecondOfTheWindowSeesIsForgotten) {
   const auto counts_of = [](std::string_view window) {
     const Scenario scenario = loaded(changed({{"{format: rps-text, path: r.txt}", window}}));
-    return std::get<CountTrace>(scenario.services.at(0).arrivals.source).counts;
+    return std::get<CountTrace>(scenario.services.front().arrivals.source).counts;
   };
   EXPECT_EQ(counts_of("{format: rps-text, path: r.txt, seconds: 1, smooth_seconds: 1}"),
             (std::vector<std::uint32_t>{1, 2}));

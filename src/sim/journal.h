@@ -13,7 +13,7 @@
 
 namespace berth::sim {
 
-enum class SliceEvent { kCreated, kDestroyed, kDraining, kServing, kRetrainingStarted, kRetrainingDone };
+enum class SliceEvent { kCreated, kDestroyed, kLost, kDraining, kServing, kRetrainingStarted, kRetrainingDone };
 
 /// An event of a slice.
 struct SliceRecord {

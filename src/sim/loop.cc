@@ -59,6 +59,20 @@ std::unique_ptr<World> Loop::finish() {
   return std::move(world_);
 }
 
+// ---- from outside
+
+void Loop::command(const Event& event) { observe(event); }
+
+void Loop::lose_gpu(GpuId gpu) {
+  world_->lose_gpu(gpu, now_);
+  for (const Event& event : world_->take_events()) delay(event);
+}
+
+void Loop::return_gpu(GpuId gpu) {
+  world_->return_gpu(gpu, now_);
+  for (const Event& event : world_->take_events()) delay(event);
+}
+
 // ---- events to the engine
 
 void Loop::observe_history() {
@@ -90,6 +104,7 @@ void Loop::delay(const Event& event) {
 }
 
 void Loop::observe(const Event& event) {
+  if (options_.observed) options_.observed(event);
   engine_->observe(event);
   if (options_.rebuilds_engine_at) observed_.push_back(event);
 }
@@ -142,6 +157,7 @@ void Loop::rebuild_engine() {
 }
 
 void Loop::act_on(StepAnswer answer) {
+  if (options_.answered) options_.answered(answer);
   if (answer.refused && refusals_.count++ == 0) {
     refusals_.first = fmt::format("at second {}: {}", (now_ - Instant()).to_seconds(), *answer.refused);
   }

@@ -29,6 +29,10 @@ struct LoopOptions {
   JournalSink journal;     ///< may be empty
   /// Called with each plan that has actions when it takes effect. May be empty.
   std::function<void(const Plan& plan, Instant acts_at)> plan_made;
+  /// Sees each event that the engine is given, before the step that applies it. May be empty.
+  std::function<void(const Event&)> observed;
+  /// Sees the answer of each step, before the world carries it out. May be empty.
+  std::function<void(const StepAnswer&)> answered;
   /// Sees each solution of the loop's own solver, and the snapshot for which it was asked, before it is delivered. May
   /// be empty.
   std::function<void(const Snapshot& posed, const Solution& solution)> solved;
@@ -69,6 +73,12 @@ class Loop {
 
   /// The solution of a question that was solved elsewhere. The next `advance` delivers it, and does nothing else.
   void answer(SolveFinished finished);
+
+  /// An order from outside (GpuScheduled ..) at this instant; the next step applies it.
+  void command(const Event& event);
+  /// Faults of the simulated world.
+  void lose_gpu(GpuId gpu);
+  void return_gpu(GpuId gpu);
 
   [[nodiscard]] const Engine& engine() const { return *engine_; }
   [[nodiscard]] const World& world() const { return *world_; }

@@ -79,13 +79,17 @@ void RequestServing::set_next_arrival(std::size_t index) {
 
 void RequestServing::answer(const DueAnswer& due) {
   Process& process = processes_[due.process];
+  if (process.batch_number != due.batch_number) return;
   Replica& replica = replicas_[process.replica];
   const std::size_t index = replica.service.index;
   settle(services_[index], process, due.at_us);
   process.is_busy = false;
   if (--replica.busy_processes == 0) busy_.end(replica.slice, replica.service, due.at_us);
   if (!replica.is_taking) {
-    if (replica.busy_processes == 0) retired_[replica.process_count].push_back(process.replica);
+    if (replica.busy_processes == 0) {
+      retired_[replica.process_count].push_back(process.replica);
+      std::erase(stopped_on_slice_[replica.slice.value], process.replica);
+    }
     if (busy_.running(replica.slice) == 0) idle_.push_back(replica.slice);
     return;
   }
@@ -140,9 +144,11 @@ void RequestServing::begin_batch(std::uint32_t index, const std::int64_t* latenc
   Process& process = processes_[index];
   Replica& replica = replicas_[process.replica];
   process.is_busy = true;
+  ++process.batch_number;
   process.answer_us = now_us + latency_us[process.batch.size() - 1];
   if (replica.busy_processes++ == 0) busy_.begin(replica.slice, replica.service, now_us);
-  answers_.push_back({.at_us = process.answer_us, .rank = process.rank, .process = index});
+  answers_.push_back(
+      {.at_us = process.answer_us, .rank = process.rank, .process = index, .batch_number = process.batch_number});
   std::push_heap(answers_.begin(), answers_.end(), std::greater<>());
 }
 
@@ -282,7 +288,10 @@ void RequestServing::start(SliceIndex slice_index, const Slice& slice, ServiceId
     process.rank = rank_of(slice, i, service_id);
     process.batch.reserve(static_cast<std::size_t>(replica.table->point.batch));
   }
-  if (replicas_of_slice_.size() <= slice_index.value) replicas_of_slice_.resize(slice_index.value + 1);
+  if (replicas_of_slice_.size() <= slice_index.value) {
+    replicas_of_slice_.resize(slice_index.value + 1);
+    stopped_on_slice_.resize(slice_index.value + 1);
+  }
   replicas_of_slice_[slice_index.value].push_back(replica_index);
   const auto by_rank = [&](std::uint32_t a, std::uint32_t b) {
     return processes_[replicas_[a].first_process].rank < processes_[replicas_[b].first_process].rank;
@@ -326,11 +335,40 @@ bool RequestServing::stop(SliceIndex slice_index) {
     service.unrouted.insert(service.unrouted.begin(), replica.pushed.begin(), replica.pushed.end());
     std::sort(service.unrouted.begin(), service.unrouted.end());
     replica.pushed.clear();
-    if (replica.busy_processes == 0) retired_[replica.process_count].push_back(replica_index);
+    if (replica.busy_processes == 0) {
+      retired_[replica.process_count].push_back(replica_index);
+    } else {
+      stopped_on_slice_[slice_index.value].push_back(replica_index);
+    }
     set_next_arrival(replica.service.index);
   }
   replicas_of_slice_[slice_index.value].clear();
   return busy_.running(slice_index) == 0;
+}
+
+void RequestServing::lose(SliceIndex slice_index, std::int64_t now_us) {
+  static_cast<void>(stop(slice_index));
+  if (slice_index.value >= stopped_on_slice_.size()) return;
+  for (const std::uint32_t replica_index : std::exchange(stopped_on_slice_[slice_index.value], {})) {
+    Replica& replica = replicas_[replica_index];
+    for (std::uint32_t i = 0; i < replica.process_count; ++i) {
+      Process& process = processes_[replica.first_process + i];
+      if (process.is_busy) lose_batch(process, now_us);
+    }
+    replica.busy_processes = 0;
+    busy_.end(replica.slice, replica.service, now_us);
+    retired_[replica.process_count].push_back(replica_index);
+  }
+}
+
+void RequestServing::lose_batch(Process& process, std::int64_t now_us) {
+  ServiceMeter& meter = meters_[replicas_[process.replica].service.index];
+  for (const std::int64_t arrival_us : process.batch) {
+    meter.settle_dropped(arrival_us / kMicrosPerSecond, 1, Instant(now_us));
+  }
+  process.batch.clear();
+  process.is_busy = false;
+  ++process.batch_number;
 }
 
 void RequestServing::set_table(SliceIndex slice_index, ServiceId service,
@@ -359,7 +397,8 @@ void RequestServing::finish(std::int64_t end_us) {
   for (const DueAnswer& due : answers_) {
     Process& process = processes_[due.process];
     const Replica& replica = replicas_[process.replica];
-    if (due.at_us == end_us) settle(services_[replica.service.index], process, end_us);
+    if (due.at_us == end_us && process.batch_number == due.batch_number)
+      settle(services_[replica.service.index], process, end_us);
   }
 }
 

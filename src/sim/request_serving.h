@@ -44,6 +44,8 @@ class RequestServing {
   void start(SliceIndex index, const Slice& slice, ServiceId service, std::shared_ptr<const LatencyTable> table,
              bool is_shared);
   [[nodiscard]] bool stop(SliceIndex index);
+  /// The slice is gone at once, and with it the batches under way: their requests count as dropped. O(replicas there).
+  void lose(SliceIndex index, std::int64_t now_us);
   void set_table(SliceIndex index, ServiceId service, const std::shared_ptr<const LatencyTable>& table);
   /// Sets the accuracy in force for answers from now on.
   void set_stale(ServiceId service, bool is_stale) { services_[service.index].is_stale = is_stale; }
@@ -65,6 +67,7 @@ class RequestServing {
     std::uint32_t replica = 0;
     std::uint64_t rank = 0;  ///< orders by GPU, start, process, service
     bool is_busy = false;
+    std::uint32_t batch_number = 0;  ///< an answer due for an earlier batch is void: that batch was lost
     std::int64_t answer_us = 0;
     std::vector<std::int64_t> batch;  ///< arrival times
   };
@@ -89,6 +92,7 @@ class RequestServing {
     std::int64_t at_us = 0;
     std::uint64_t rank = 0;
     std::uint32_t process = 0;
+    std::uint32_t batch_number = 0;
     friend bool operator>(const DueAnswer& a, const DueAnswer& b) {
       return a.at_us != b.at_us ? a.at_us > b.at_us : a.rank > b.rank;
     }
@@ -107,6 +111,7 @@ class RequestServing {
   // Both forms of dispatch.
   void answer(const DueAnswer& answer);
   void settle(const Service& service, Process& process, std::int64_t at_us);
+  void lose_batch(Process& process, std::int64_t now_us);
   void set_next_arrival(std::size_t service);
   void begin_batch(std::uint32_t process, const std::int64_t* latency_us, std::int64_t now_us);
   [[nodiscard]] const std::int64_t* latencies(const Replica& replica) const;
@@ -136,6 +141,7 @@ class RequestServing {
   std::vector<Replica> replicas_;
   std::map<std::uint32_t, std::vector<std::uint32_t>> retired_;  ///< idle stopped replicas, by processes
   std::vector<std::vector<std::uint32_t>> replicas_of_slice_;    ///< that take requests, by SliceIndex
+  std::vector<std::vector<std::uint32_t>> stopped_on_slice_;     ///< that have stopped and still run batches
   std::vector<DueAnswer> answers_;                               ///< a heap, earliest first
   std::vector<SliceIndex> idle_;
 };

@@ -62,6 +62,13 @@ bool Serving::stop(SliceIndex index, const std::vector<ServiceId>& services) {
   return requests_.stop(index);
 }
 
+void Serving::lose(SliceIndex index, const std::vector<ServiceId>& services, std::int64_t now_us) {
+  for (const ServiceId service : services) {
+    if (is_by_rates_[service.index]) rates_.stop(index, service);
+  }
+  requests_.lose(index, now_us);
+}
+
 void Serving::set_table(SliceIndex index, ServiceId service, const std::shared_ptr<const LatencyTable>& table) {
   if (is_by_rates_[service.index]) {
     rates_.set_table(index, service, table);

@@ -38,6 +38,7 @@ class Serving {
              bool is_shared);
   /// `services`: those that hold the slice.
   [[nodiscard]] bool stop(SliceIndex index, const std::vector<ServiceId>& services);
+  void lose(SliceIndex index, const std::vector<ServiceId>& services, std::int64_t now_us);
   void set_table(SliceIndex index, ServiceId service, const std::shared_ptr<const LatencyTable>& table);
   void set_stale(ServiceId service, bool is_stale);
   void take_all(std::int64_t now_us) { requests_.take_all(now_us); }

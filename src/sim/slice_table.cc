@@ -265,6 +265,24 @@ void SliceTable::gone(SliceIndex index, Instant now) {
   release(index);
 }
 
+void SliceTable::lose(GpuId gpu, Instant now) {
+  account(now);
+  for (const SliceIndex index : std::exchange(waiting_[gpu.index], {})) lost_.push_back(index);
+  for (const auto& [start, index] : std::exchange(by_gpu_[gpu.index], {})) {
+    SimSlice& slice = change(index);
+    const bool has_users = slice.phase == SimSlice::Phase::kUp || slice.phase == SimSlice::Phase::kDraining;
+    if (has_users && !slice.holding.services.empty()) {
+      effects_.push_back({.kind = SliceEffect::Kind::kLose, .slice = index});
+    }
+    if (slice.phase != SimSlice::Phase::kCreating) journal(SliceEvent::kLost, index, now);
+    lost_.push_back(index);
+  }
+}
+
+void SliceTable::forget_lost() {
+  for (const SliceIndex index : std::exchange(lost_, {})) release(index);
+}
+
 // ---- indices
 
 SimSlice& SliceTable::change(SliceIndex index) {

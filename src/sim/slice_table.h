@@ -27,7 +27,7 @@ namespace berth::sim {
 
 /// What a slice's change means for serving and retraining on it.
 struct SliceEffect {
-  enum class Kind { kStart, kStop, kNewBatchLimit };
+  enum class Kind { kStart, kStop, kLose, kNewBatchLimit };
   Kind kind = Kind::kStart;
   SliceIndex slice;
 };
@@ -50,6 +50,7 @@ struct SimSlice {
   ///   draining         -- nothing runs, has none ------------------> up
   ///   draining         -- nothing runs, destroyed -----------------> destroying
   ///   destroying       -- destroy time over -----------------------> gone
+  ///   any              -- its GPU is lost -------------------------> gone
   ///
   /// Another batch limit alone changes no phase.
   enum class Phase { kWaitingForRoom, kCreating, kStarting, kUp, kDraining, kDestroying, kGone };
@@ -79,6 +80,10 @@ class SliceTable {
   [[nodiscard]] Instant next_time() const;
   /// Continues the changes that are due at `now`.
   void tick(Instant now);
+  /// All slices of a GPU are gone at once, with what runs on them. `take_effects` returns what follows for others, and
+  /// is to be carried out before anything else happens; `forget_lost` then frees their places.
+  void lose(GpuId gpu, Instant now);
+  void forget_lost();
   /// Nothing is running on a draining slice any more.
   void drained(SliceIndex slice, Instant now);
 
@@ -155,6 +160,7 @@ class SliceTable {
   BusyTable& busy_;
   std::vector<SimSlice> slices_;  ///< by SliceIndex
   std::vector<SliceIndex> free_;  ///< of slices that are gone
+  std::vector<SliceIndex> lost_;  ///< to be forgotten
   std::uint64_t slice_sequence_ = 0;
   std::vector<std::map<int, SliceIndex>> by_gpu_;  ///< existing ones (not waiting, not gone), by start
   std::vector<std::vector<SliceIndex>> waiting_;   ///< for room, by GPU, in the order of their creation

@@ -10,10 +10,10 @@ namespace berth::sim {
 World::World(const Scenario& scenario, std::uint64_t seed, const WorldOptions& options, JournalSink journal)
     : scenario_(scenario),
       journal_(std::move(journal)),
-      end_(Instant::at_second(scenario.simulated_seconds())),
+      end_(options.is_endless ? Instant::never() : Instant::at_second(scenario.simulated_seconds())),
       is_rough_(options.is_rough),
       only_(options.only),
-      arrivals_(scenario, seed, options.only),
+      arrivals_(scenario, seed, options.only, options.is_endless ? Laps::kEndless : Laps::kOne),
       busy_(scenario.gpu_count(), scenario.services.size()),
       tables_(scenario, options.sharing),
       slices_(scenario, journal_, busy_),
@@ -30,6 +30,11 @@ World::World(const Scenario& scenario, std::uint64_t seed, const WorldOptions& o
 
 void World::act(const Plan& plan, Instant now) {
   ENSURE(now == now_);
+  if (std::ranges::any_of(plan.actions, [&](const Action& action) { return is_lost(slice_of(action.what).gpu); })) {
+    Plan possible = plan;
+    std::erase_if(possible.actions, [&](const Action& action) { return is_lost(slice_of(action.what).gpu); });
+    return act(possible, now);
+  }
   const bool is_first_layout = now == Instant() && open_second_ < 0;
   if (is_first_layout) choose_ways(plan);
   slices_.act(plan, now, is_first_layout);
@@ -51,6 +56,22 @@ void World::choose_ways(const Plan& plan) {
     }
   }
   serving_.choose_ways(per_second, has_shared_slices, is_rough_);
+}
+
+void World::lose_gpu(GpuId gpu, Instant now) {
+  ENSURE(now == now_);
+  if (!lost_gpus_.insert(gpu).second) return;
+  slices_.lose(gpu, now);
+  settle_effects(now);
+  slices_.forget_lost();
+  events_.push_back({.at = now, .what = GpuLost{.gpu = gpu, .reason = "lost"}});
+  serving_.take_all(now.micros());
+}
+
+void World::return_gpu(GpuId gpu, Instant now) {
+  ENSURE(now == now_);
+  if (lost_gpus_.erase(gpu) == 0) return;
+  events_.push_back({.at = now, .what = GpuReturned{gpu}});
 }
 
 // ---- the clock
@@ -140,6 +161,9 @@ void World::settle_effects(Instant now) {
         case SliceEffect::Kind::kStop:
           stop_slice(effect.slice, now);
           break;
+        case SliceEffect::Kind::kLose:
+          lose_slice(effect.slice, now);
+          break;
         case SliceEffect::Kind::kNewBatchLimit:
           renew_tables(effect.slice);
           break;
@@ -180,6 +204,16 @@ void World::stop_slice(SliceIndex index, Instant now) {
     return;
   }
   if (serving_.stop(index, holding.services)) slices_.drained(index, now);
+}
+
+void World::lose_slice(SliceIndex index, Instant now) {
+  const Holding holding = slices_.at(index).holding;
+  if (holding.role == Role::kInference) {
+    serving_.lose(index, holding.services, now.micros());
+    return;
+  }
+  const auto remove = [&](RetrainingClock& clock) { return clock.remove_slice(holding.slice, index, now); };
+  if (retrainings_[holding.services.front().index]) change_retraining(holding.services.front(), remove, now);
 }
 
 void World::renew_tables(SliceIndex index) {

@@ -32,6 +32,8 @@ struct WorldOptions {
   /// At `fidelity: rates`, serve by rates even those services that are small enough to be served request by request:
   /// fast and approximate.
   bool is_rough = false;
+  /// The world does not end with the longest window; windows with `repeat: true` start again.
+  bool is_endless = false;
   /// Only this service gets requests and retraining (hindsight searches replay services one by one).
   std::optional<ServiceId> only;
 };
@@ -63,6 +65,11 @@ class World {
   /// Events since the last call, in order of time.
   [[nodiscard]] std::vector<Event> take_events() { return std::exchange(events_, {}); }
 
+  /// A GPU is lost now with all that it holds, or is back, empty. Actions on a lost GPU are ignored.
+  void lose_gpu(GpuId gpu, Instant now);
+  void return_gpu(GpuId gpu, Instant now);
+  [[nodiscard]] bool is_lost(GpuId gpu) const { return lost_gpus_.contains(gpu); }
+
   /// Ends the run. Requires: advanced to `end`.
   void finish();
 
@@ -89,6 +96,7 @@ class World {
   void choose_ways(const Plan& plan);
   void start_slice(SliceIndex index, Instant now);
   void stop_slice(SliceIndex index, Instant now);
+  void lose_slice(SliceIndex index, Instant now);
   void renew_tables(SliceIndex index);
   void note_point(const SimSlice& slice, ServiceId service, const LatencyTable& table);
   void change_retraining(ServiceId service, const std::function<RetrainingNews(RetrainingClock&)>& change, Instant now);
@@ -111,6 +119,7 @@ class World {
   std::vector<std::optional<RetrainingClock>> retrainings_;       ///< by service
   std::set<std::pair<Instant, std::uint32_t>> retraining_times_;  ///< when each goes on by itself, and its service
   std::vector<std::optional<double>> least_chosen_sm_us_;         ///< by service
+  std::set<GpuId> lost_gpus_;
   std::vector<Event> events_;
   std::int64_t open_second_ = -1;
 };

@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <memory>
+#include <variant>
+#include <vector>
+
 #include "sim/testing/scenarios.h"
 
 namespace berth::sim {
@@ -129,6 +134,97 @@ TEST(World, TablesDoNotGrowWithTimeWhenRequestsArePushed) {
   WorldOptions options;
   options.dispatch = Dispatch::kPush;
   expect_no_growth(busy_scenario(DropRule::kEarly), options);
+}
+
+// ---- lost GPUs
+
+/// One service on one slice of each of two GPUs; each request takes 400 ms alone. Requests of GPU 0's slice come first.
+struct LosingWorld {
+  Scenario scenario;
+  std::vector<JournalRecord> journal;
+  std::unique_ptr<World> world;
+
+  explicit LosingWorld(const std::vector<std::int64_t>& requests_at_us) {
+    ServiceSpec service = testing::service_of("a", {{.batch = 1, .processes = 1, .latency_ms = 400}},
+                                              testing::requests_at(requests_at_us, 30));
+    testing::set_target_ms(service, 2000);
+    scenario = testing::scenario_of({service}, {}, 2);
+    world = std::make_unique<World>(scenario, 1, WorldOptions(),
+                                    [this](const JournalRecord& record) { journal.push_back(record); });
+    std::vector<Action> actions;
+    for (const std::uint32_t gpu : {0U, 1U}) {
+      actions.push_back(create(slice_at(gpu, "1g.10gb", 0)));
+      actions.push_back(assign(holding_of(slice_at(gpu, "1g.10gb", 0), {0})));
+    }
+    world->act(plan_of(std::move(actions)), Instant());
+    static_cast<void>(world->take_events());
+  }
+
+  /// Runs to an instant; returns what the engine would have seen.
+  std::vector<Event> run_to(Instant until) {
+    std::vector<Event> events;
+    while (true) {
+      const Instant reached = world->advance(until);
+      for (Event& event : world->take_events()) events.push_back(std::move(event));
+      if (reached == until) return events;
+    }
+  }
+  [[nodiscard]] const ServiceTotals& totals() const { return world->meters()[0].totals(); }
+};
+
+TEST(World, ALostGpuTakesWhatRunsThereWithIt) {
+  // Both slices run a batch when GPU 0 is lost at 1.1 s; the third request waits, and goes to the other.
+  LosingWorld losing({1'000'000, 1'000'000, 1'050'000});
+  losing.run_to(Instant(1'100'000));
+  losing.world->lose_gpu({0}, Instant(1'100'000));
+  EXPECT_TRUE(losing.world->is_lost({0}));
+  const auto events = losing.world->take_events();
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_TRUE(std::holds_alternative<GpuLost>(events[0].what));
+  losing.run_to(Instant::at_second(3));
+  EXPECT_EQ(losing.totals().dropped, 1);
+  EXPECT_EQ(losing.totals().in_time, 2);
+  const auto lost = std::ranges::count_if(losing.journal, [](const JournalRecord& record) {
+    const auto* slice = std::get_if<SliceRecord>(&record);
+    return slice != nullptr && slice->event == SliceEvent::kLost && slice->at == Instant(1'100'000);
+  });
+  EXPECT_EQ(lost, 1);
+}
+
+TEST(World, ASliceThatDrainsWhenItsGpuIsLostEndsThere) {
+  LosingWorld losing({1'000'000, 1'000'000});
+  losing.run_to(Instant(1'100'000));
+  losing.world->act(plan_of({destroy(slice_at(0, "1g.10gb", 0))}), Instant(1'100'000));
+  losing.world->lose_gpu({0}, Instant(1'100'000));
+  static_cast<void>(losing.world->take_events());
+  const auto events = losing.run_to(Instant::at_second(4));
+  EXPECT_TRUE(
+      std::ranges::none_of(events, [](const Event& event) { return std::holds_alternative<SliceGone>(event.what); }));
+  EXPECT_EQ(losing.totals().dropped, 1);
+  EXPECT_EQ(losing.totals().in_time, 1);
+}
+
+TEST(World, AReturnedGpuIsEmptyAndCanBeUsedAgain) {
+  LosingWorld losing({1'000'000, 12'000'000, 12'000'000});
+  losing.run_to(Instant::at_second(2));
+  losing.world->lose_gpu({0}, Instant::at_second(2));
+  losing.world->lose_gpu({0}, Instant::at_second(2));  // nothing more happens
+  EXPECT_EQ(losing.world->take_events().size(), 1U);
+  // A plan made before the loss was known does nothing there.
+  losing.world->act(plan_of({create(slice_at(0, "1g.10gb", 1))}), Instant::at_second(2));
+  losing.run_to(Instant::at_second(3));
+  losing.world->return_gpu({0}, Instant::at_second(3));
+  losing.world->return_gpu({0}, Instant::at_second(3));
+  EXPECT_EQ(losing.world->take_events().size(), 1U);
+  const Slice slice = slice_at(0, "1g.10gb", 0);
+  losing.world->act(plan_of({create(slice), assign(holding_of(slice, {0}))}), Instant::at_second(3));
+  const auto events = losing.run_to(Instant::at_second(10));
+  EXPECT_TRUE(std::ranges::any_of(events, [&](const Event& event) {
+    const auto* ready = std::get_if<SliceReady>(&event.what);
+    return ready != nullptr && ready->slice == slice && event.at == Instant(8'500'000);  // 0.5 s and 5 s later
+  }));
+  losing.run_to(Instant(12'500'000));
+  EXPECT_EQ(losing.totals().in_time, 3);  // both slices serve
 }
 
 }  // namespace

@@ -51,6 +51,31 @@ void ClusterState::remove(const SliceGone& gone) {
   if (is_at_place()) snapshot_.slices.erase(it);
 }
 
+GpuState& ClusterState::gpu_state(GpuId gpu) {
+  if (gpu.index >= snapshot_.gpus.size()) snapshot_.gpus.resize(gpu.index + std::size_t{1});
+  return snapshot_.gpus[gpu.index];
+}
+
+void ClusterState::lose(const GpuLost& lost, Instant at) {
+  GpuState& gpu = gpu_state(lost.gpu);
+  gpu.health = GpuHealth::kLost;
+  gpu.health_since = at;
+  gpu.health_reason = lost.reason;
+  std::erase_if(snapshot_.slices,
+                [&](const StandingSlice& standing) { return standing.holding.slice.gpu == lost.gpu; });
+  end_drain(lost.gpu, at);
+}
+
+void ClusterState::end_drain(GpuId id, Instant at) {
+  if (!snapshot_.is_draining(id)) return;
+  const bool has_slices = std::ranges::any_of(
+      snapshot_.slices, [&](const StandingSlice& standing) { return standing.holding.slice.gpu == id; });
+  if (has_slices) return;
+  GpuState& gpu = gpu_state(id);
+  gpu.scheduling = GpuScheduling::kCordoned;
+  gpu.scheduling_since = at;
+}
+
 ServiceState* ClusterState::find(ServiceId service) {
   return service.index < snapshot_.services.size() ? &snapshot_.services[service.index] : nullptr;
 }
@@ -68,12 +93,29 @@ void ClusterState::apply(const Event& event) {
                    StandingSlice* slice = find_staying(ready.slice);
                    if (slice != nullptr && slice->assignment == ready.assignment) slice->is_ready = true;
                  },
-                 [&](const SliceGone& gone) { remove(gone); },
+                 [&](const SliceGone& gone) {
+                   remove(gone);
+                   end_drain(gone.slice.gpu, event.at);
+                 },
                  [&](const RetrainingDue& due) {
                    if (ServiceState* service = find(due.service)) service->is_retraining_due = true;
                  },
                  [&](const RetrainingDone& done) {
                    if (ServiceState* service = find(done.service)) service->is_retraining_due = false;
+                 },
+                 [&](const GpuLost& lost) { lose(lost, event.at); },
+                 [&](const GpuReturned& returned) {
+                   GpuState& gpu = gpu_state(returned.gpu);
+                   gpu.health = GpuHealth::kOk;
+                   gpu.health_since = event.at;
+                   gpu.health_reason.clear();
+                 },
+                 [&](const GpuScheduled& scheduled) {
+                   GpuState& gpu = gpu_state(scheduled.gpu);
+                   gpu.scheduling = scheduled.scheduling;
+                   gpu.scheduling_since = event.at;
+                   gpu.scheduling_reason = scheduled.reason;
+                   end_drain(scheduled.gpu, event.at);
                  },
                  [](const SolveFinished&) {},  // its plan is applied once it is verified
              },

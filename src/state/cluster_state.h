@@ -37,6 +37,10 @@ class ClusterState {
   [[nodiscard]] StandingSlice* find_staying(const Slice& slice);
   void remove(const SliceGone& gone);
   [[nodiscard]] ServiceState* find(ServiceId service);
+  [[nodiscard]] GpuState& gpu_state(GpuId gpu);
+  void lose(const GpuLost& lost, Instant at);
+  /// A draining GPU without slices is cordoned.
+  void end_drain(GpuId gpu, Instant at);
   void note_changes(const Plan& plan, Instant acts_at);
 
   std::int64_t history_seconds_;

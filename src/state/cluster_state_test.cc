@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace berth {
 namespace {
 
@@ -120,6 +122,57 @@ TEST(ClusterState, ActionsHaveNumbersThatAreNeverUsedAgain) {
     state.apply(event(SliceGone{.slice = kA, .generation = plan.actions[0].number}));
     EXPECT_TRUE(slices.empty());
   }
+}
+
+TEST(ClusterState, AGpuThatIsLostHoldsNothingUntilItReturns) {
+  ClusterState state(1, 10);
+  state.apply(plan_of({CreateSlice{kA}, given(kA, {{0}}), CreateSlice{kB}}), Instant(1));
+  state.apply(plan_of({DestroySlice{kA}, CreateSlice{kA}}), Instant(1));
+  EXPECT_TRUE(state.snapshot().is_open(kA.gpu));
+  state.apply({.at = Instant(5), .what = GpuLost{.gpu = kA.gpu, .reason = "fell off the bus"}});
+  const Snapshot& snapshot = state.snapshot();
+  EXPECT_TRUE(std::ranges::none_of(snapshot.slices,
+                                   [](const StandingSlice& standing) { return standing.holding.slice.gpu == kA.gpu; }));
+  EXPECT_EQ(snapshot.gpu_state(kA.gpu).health, GpuHealth::kLost);
+  EXPECT_EQ(snapshot.gpu_state(kA.gpu).health_reason, "fell off the bus");
+  EXPECT_EQ(snapshot.gpu_state(kA.gpu).health_since, Instant(5));
+  EXPECT_FALSE(snapshot.is_open(kA.gpu));
+  EXPECT_TRUE(snapshot.is_open({kA.gpu.index + 1}));
+  state.apply({.at = Instant(9), .what = GpuReturned{kA.gpu}});
+  EXPECT_TRUE(snapshot.is_open(kA.gpu));
+  EXPECT_EQ(snapshot.gpu_state(kA.gpu).health_since, Instant(9));
+}
+
+TEST(ClusterState, SchedulingAndHealthAreTwoFacts) {
+  ClusterState state(1, 10);
+  const auto schedule = [&](GpuScheduling scheduling, std::int64_t at) {
+    state.apply({.at = Instant(at), .what = GpuScheduled{.gpu = kA.gpu, .scheduling = scheduling, .reason = "why"}});
+  };
+  schedule(GpuScheduling::kCordoned, 1);
+  state.apply({.at = Instant(2), .what = GpuLost{.gpu = kA.gpu}});
+  state.apply({.at = Instant(3), .what = GpuReturned{kA.gpu}});
+  EXPECT_EQ(state.snapshot().gpu_state(kA.gpu).scheduling, GpuScheduling::kCordoned);
+  EXPECT_EQ(state.snapshot().gpu_state(kA.gpu).scheduling_since, Instant(1));
+  EXPECT_FALSE(state.snapshot().is_open(kA.gpu));
+  schedule(GpuScheduling::kOpen, 4);
+  EXPECT_TRUE(state.snapshot().is_open(kA.gpu));
+}
+
+TEST(ClusterState, ADrainEndsWithTheLastSlice) {
+  ClusterState state(1, 10);
+  const auto drain = [&](std::int64_t at) {
+    state.apply({.at = Instant(at), .what = GpuScheduled{.gpu = kA.gpu, .scheduling = GpuScheduling::kDraining}});
+  };
+  const auto scheduling = [&] { return state.snapshot().gpu_state(kA.gpu).scheduling; };
+  drain(1);
+  EXPECT_EQ(scheduling(), GpuScheduling::kCordoned);  // nothing stands there
+  state.apply({.at = Instant(2), .what = GpuScheduled{.gpu = kA.gpu, .scheduling = GpuScheduling::kOpen}});
+  state.apply(plan_of({CreateSlice{kA}}), Instant(2));
+  drain(3);
+  EXPECT_EQ(scheduling(), GpuScheduling::kDraining);
+  state.apply(plan_of({DestroySlice{kA}}), Instant(4));
+  state.apply(event(SliceGone{kA}));
+  EXPECT_EQ(scheduling(), GpuScheduling::kCordoned);
 }
 
 TEST(ClusterState, RetrainingsBecomeDueAndDone) {

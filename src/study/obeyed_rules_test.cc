@@ -124,6 +124,7 @@ Instant part_began_at(const sim::SliceRecord& record, const Scenario& scenario) 
       for (const ServiceId service : record.services) start = std::max(start, scenario.services[service.index].start);
       return record.at - scenario.changes.plumbing - (record.role == Role::kInference ? start : Micros());
     }
+    case sim::SliceEvent::kLost:
     case sim::SliceEvent::kDraining:
     case sim::SliceEvent::kRetrainingStarted:
     case sim::SliceEvent::kRetrainingDone:

@@ -43,7 +43,7 @@ SecondMean largest_mean(const detail::RecordedSums& sums, std::int64_t smooth_se
 /// Reads one second after the other, by the law of the arrivals' source.
 class ArrivalStream::Reader {
  public:
-  Reader(const Arrivals& arrivals, Rng rng);
+  Reader(const Arrivals& arrivals, Rng rng, Laps laps);
 
   [[nodiscard]] std::int64_t count(std::int64_t second) const;
   [[nodiscard]] bool has_history(std::int64_t second) const;
@@ -99,12 +99,14 @@ class ArrivalStream::Reader {
 
   const Arrivals* arrivals_;
   Rng rng_;
+  bool starts_again_;
   std::int64_t trace_seconds_;
   Law law_;
   mutable Remembered remembered_;
 };
 
-ArrivalStream::ArrivalStream(const Arrivals& arrivals, Rng rng) : reader_(std::make_unique<Reader>(arrivals, rng)) {}
+ArrivalStream::ArrivalStream(const Arrivals& arrivals, Rng rng, Laps laps)
+    : reader_(std::make_unique<Reader>(arrivals, rng, laps)) {}
 ArrivalStream::ArrivalStream(const ArrivalStream& other) : reader_(std::make_unique<Reader>(*other.reader_)) {}
 ArrivalStream::ArrivalStream(ArrivalStream&& other) noexcept = default;
 ArrivalStream& ArrivalStream::operator=(const ArrivalStream& other) {
@@ -120,8 +122,12 @@ void ArrivalStream::offsets(std::int64_t second, std::vector<std::uint32_t>& out
   reader_->offsets(second, out);
 }
 
-ArrivalStream::Reader::Reader(const Arrivals& arrivals, Rng rng)
-    : arrivals_(&arrivals), rng_(rng), trace_seconds_(trace_seconds(arrivals)), law_(law_of(arrivals, rng)) {
+ArrivalStream::Reader::Reader(const Arrivals& arrivals, Rng rng, Laps laps)
+    : arrivals_(&arrivals),
+      rng_(rng),
+      starts_again_(laps == Laps::kEndless && arrivals.repeat),
+      trace_seconds_(trace_seconds(arrivals)),
+      law_(law_of(arrivals, rng)) {
   ENSURE(arrivals.from_second >= 0 && arrivals.seconds > 0);
 }
 
@@ -176,6 +182,7 @@ ArrivalStream::Reader::Law ArrivalStream::Reader::generator_law_of(const Arrival
 }
 
 std::optional<std::int64_t> ArrivalStream::Reader::trace_second(std::int64_t second) const {
+  if (starts_again_ && second >= arrivals_->seconds) second %= arrivals_->seconds;
   if (second < -arrivals_->from_second || second >= arrivals_->seconds) return std::nullopt;
   const std::int64_t at = arrivals_->from_second + second;
   return at < trace_seconds_ ? std::optional(at) : std::nullopt;

@@ -12,6 +12,9 @@
 
 namespace berth {
 
+/// How often a window with `repeat: true` is gone through: a replay ends with it, a live world does not.
+enum class Laps : std::uint8_t { kOne, kEndless };
+
 /// The arrivals of each second, as a pure function of (arrivals, seed, second): any second may be requested at any
 /// time, in any order and again, and gives the same answer, so nothing is stored and no caller can look ahead by
 /// drawing.
@@ -24,15 +27,16 @@ class ArrivalStream {
  public:
   /// Keeps a reference to `arrivals`. Requires: from_second >= 0, seconds > 0, smooth_seconds > 0, scale > 0, and
   /// `find_overload` returns nothing.
-  ArrivalStream(const Arrivals& arrivals, Rng rng);
-  ArrivalStream(Arrivals&&, Rng) = delete;
+  ArrivalStream(const Arrivals& arrivals, Rng rng, Laps laps = Laps::kOne);
+  ArrivalStream(Arrivals&&, Rng, Laps = Laps::kOne) = delete;
   ArrivalStream(const ArrivalStream& other);
   ArrivalStream(ArrivalStream&& other) noexcept;
   ArrivalStream& operator=(const ArrivalStream& other);
   ArrivalStream& operator=(ArrivalStream&& other) noexcept;
   ~ArrivalStream();
 
-  /// Requests in a second; 0 from the window's end on, and where the trace has no requests. A trace at scale 1: a few
+  /// Requests in a second; 0 from the window's end on (with Laps::kEndless and `repeat: true` it starts again, with the
+  /// same requests), and where the trace has no requests. A trace at scale 1: a few
   /// ns.
   [[nodiscard]] std::int64_t count(std::int64_t second) const;
 

@@ -1,5 +1,7 @@
 #include "trace/run_arrivals.h"
 
+#include <algorithm>
+
 namespace berth {
 namespace {
 
@@ -12,12 +14,13 @@ Arrivals silence_of(std::int64_t seconds) {
 
 }  // namespace
 
-RunArrivals::RunArrivals(const Scenario& scenario, std::uint64_t seed, std::optional<ServiceId> only)
-    : scenario_(scenario), silence_(silence_of(scenario.simulated_seconds())) {
+RunArrivals::RunArrivals(const Scenario& scenario, std::uint64_t seed, std::optional<ServiceId> only, Laps laps)
+    : scenario_(scenario), silence_(silence_of(std::max<std::int64_t>(1, scenario.simulated_seconds()))) {
   const Rng rng(seed);
   for (std::uint32_t index = 0; index < scenario.services.size(); ++index) {
-    const bool is_silent = only && only->index != index;
-    streams_.emplace_back(is_silent ? silence_ : scenario.services[index].arrivals, rng.split("arrivals", index));
+    const Arrivals& arrivals = scenario.services[index].arrivals;
+    const bool is_silent = (only && only->index != index) || !arrivals.is_given();
+    streams_.emplace_back(is_silent ? silence_ : arrivals, rng.split("arrivals", index), laps);
   }
 }
 

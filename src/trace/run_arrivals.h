@@ -17,7 +17,8 @@ class RunArrivals {
  public:
   /// Keeps references to the arrivals of `scenario`, which must outlive it. `only`: the other services get no requests
   /// (a search in hindsight replays services one by one).
-  RunArrivals(const Scenario& scenario, std::uint64_t seed, std::optional<ServiceId> only = std::nullopt);
+  RunArrivals(const Scenario& scenario, std::uint64_t seed, std::optional<ServiceId> only = std::nullopt,
+              Laps laps = Laps::kOne);
   RunArrivals(const RunArrivals&) = delete;  // streams refer to silence_
   RunArrivals& operator=(const RunArrivals&) = delete;
 

@@ -173,7 +173,9 @@ Problem make_problem(const Scenario& scenario, const Frame& frame, const Moment&
   problem.gpus.resize(frame.model_of_gpu.size());
   for (std::size_t gpu = 0; gpu < problem.gpus.size(); ++gpu) {
     problem.gpus[gpu].model = frame.model_of_gpu[gpu];
-    problem.gpus[gpu].free_from = SlotIndex(moment.is_gpu_leaving.empty() || moment.is_gpu_leaving[gpu] == 0 ? 0 : 1);
+    const auto is_set = [&](const std::vector<char>& flags) { return !flags.empty() && flags[gpu] != 0; };
+    problem.gpus[gpu].free_from =
+        SlotIndex(is_set(moment.is_gpu_closed) ? moment.slots : (is_set(moment.is_gpu_leaving) ? 1 : 0));
   }
   std::vector<char> retrains(problem.services.size());
   for (const StandingNow& standing : moment.standing) {

@@ -7,7 +7,7 @@
 namespace berth::partition::detail {
 
 std::vector<JobRates> rates_by_variant(const FleetView& fleet, double capacity_factor) {
-  const std::vector<ServiceSpec>& services = fleet.scenario->services;
+  const SharedList<ServiceSpec>& services = fleet.scenario->services;
   std::size_t variants_max = 0;
   for (const ServiceSpec& service : services) variants_max = std::max(variants_max, service.variants.size());
   std::vector<JobRates> rates(variants_max + 1, job_rates(fleet));

@@ -13,6 +13,7 @@
 #include "surface/cli/plan/plan_verb.h"
 #include "surface/cli/replay/replay_verb.h"
 #include "surface/cli/size/size_verb.h"
+#include "surface/cli/up/up_verb.h"
 
 namespace berth::cli {
 namespace {
@@ -34,6 +35,7 @@ void add_verbs(CLI::App& app, VerbContext& context) {
   app.require_subcommand(0, 1);
   app.set_version_flag("--version", "berth " BERTH_VERSION);
   app.footer("berth VERB --help describes a verb.");
+  add_up_verb(app, context);
   add_replay_verb(app, context);
   add_size_verb(app, context);
   add_plan_verb(app, context);
@@ -65,7 +67,12 @@ std::optional<int> parse(CLI::App& app, int argc, const char* const* argv, const
 
 int run_verbs(int argc, const char* const* argv, const CliParts& parts) {
   CLI::App app(kProgramHelp, "berth");
-  VerbContext context{.out = parts.out, .err = parts.err, .status = 0, .files = parts.files, .reports = parts.reports};
+  VerbContext context{.out = parts.out,
+                      .err = parts.err,
+                      .status = 0,
+                      .files = parts.files,
+                      .reports = parts.reports,
+                      .start_server = parts.start_server};
   add_verbs(app, context);
   return parse(app, argc, argv, parts).value_or(context.status);
 }

@@ -14,6 +14,7 @@ struct CliParts {
   std::FILE* err = stderr;
   const Files* files = nullptr;  ///< borrowed; required
   ReportRenderers reports = {};
+  ServerStarter start_server = {};
 };
 
 /// Runs the verb that the arguments name and returns the exit status: 0 done, 1 the environment failed, 2 bad input

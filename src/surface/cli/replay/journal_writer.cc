@@ -20,6 +20,8 @@ std::string_view event_name(sim::SliceEvent event) {
       return "slice_created";
     case sim::SliceEvent::kDestroyed:
       return "slice_destroyed";
+    case sim::SliceEvent::kLost:
+      return "slice_lost";
     case sim::SliceEvent::kDraining:
       return "draining";
     case sim::SliceEvent::kServing:

@@ -2,12 +2,15 @@
 /// that it leaves.
 #pragma once
 
+#include <cstdint>
 #include <cstdio>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "base/result.h"
 #include "ports/files.h"
+#include "ports/http_server.h"
 
 // Only named here: a verb includes what it draws, the others do not.
 namespace berth {
@@ -44,6 +47,10 @@ struct ReportRenderers {
   ForecastReportRenderer forecast;
 };
 
+/// Starts an HTTP server on a host and port (0: any free one); the handler must outlive it.
+using ServerStarter = std::function<Result<std::unique_ptr<HttpServer>>(const std::string& host, std::uint16_t port,
+                                                                        HttpHandler& handler)>;
+
 /// What a verb works with.
 struct VerbContext {
   std::FILE* out = stdout;
@@ -51,6 +58,7 @@ struct VerbContext {
   int status = 0;
   const Files* files = nullptr;  ///< borrowed; required
   ReportRenderers reports = {};
+  ServerStarter start_server = {};  ///< for `up` only
 
   /// Where progress is shown: `err` if it is a terminal that understands colours and cursor movement, else nothing.
   [[nodiscard]] std::FILE* progress() const;

@@ -1,0 +1,36 @@
+/// What the engine knows of a GPU besides its slices: two facts that do not depend on each other. A cordoned GPU that
+/// is lost and comes back is still cordoned.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/instant.h"
+
+namespace berth {
+
+enum class GpuHealth : std::uint8_t {
+  kOk,
+  kLost,  ///< its slices are gone, and nothing can be done there until it returns
+};
+
+enum class GpuScheduling : std::uint8_t {
+  kOpen,
+  kCordoned,  ///< what stands there stays, and no change begins
+  kDraining,  ///< its slices are destroyed; when the last one is gone it is cordoned
+};
+
+struct GpuState {
+  GpuHealth health = GpuHealth::kOk;
+  GpuScheduling scheduling = GpuScheduling::kOpen;
+  Instant health_since;
+  Instant scheduling_since;
+  std::string health_reason = {};
+  std::string scheduling_reason = {};
+
+  /// Whether plans may change it.
+  [[nodiscard]] bool is_open() const { return health == GpuHealth::kOk && scheduling == GpuScheduling::kOpen; }
+  friend bool operator==(const GpuState&, const GpuState&) = default;
+};
+
+}  // namespace berth

@@ -1,0 +1,71 @@
+/// Drives a session with the clock: one thread for the world and the engine, one for the solver.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "base/instant.h"
+#include "edges/live_driver/solver_thread.h"
+#include "edges/live_driver/step_meter.h"
+#include "live/session.h"
+
+namespace berth::edges {
+
+struct LiveDriverOptions {
+  double speed = 10;                            ///< world seconds per second; 0: as fast as possible
+  std::optional<Instant> until = std::nullopt;  ///< the world stops there
+  std::function<void()> progressed = {};        ///< called after each burst of steps, without the lock; may be empty
+};
+
+/// How the world came to its end.
+enum class WorldEnd { kReached, kInfeasible };
+
+class LiveDriver {
+ public:
+  /// `session`, which has begun, `lock` and `solver` are borrowed. The lock is held while the session changes, for one
+  /// step at a time. `solver` is null where the session solves by itself.
+  LiveDriver(live::Session& session, std::mutex& lock, SolverThread* solver, LiveDriverOptions options);
+  LiveDriver(const LiveDriver&) = delete;
+  LiveDriver& operator=(const LiveDriver&) = delete;
+  ~LiveDriver() { stop(); }
+
+  void start();
+  /// Ends the thread after its present step. A second call does nothing.
+  void stop();
+  /// Waits until the world came to its end, at most so long.
+  [[nodiscard]] std::optional<WorldEnd> wait_for_end(std::chrono::milliseconds at_most);
+
+  /// Durations of steps so far. Any thread may ask.
+  [[nodiscard]] StepTimes step_times() const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void run();
+  /// Steps until the clock's time, at most a burst of them. Returns whether more are due already.
+  [[nodiscard]] bool run_burst();
+  [[nodiscard]] Instant due_until() const;
+  [[nodiscard]] Clock::time_point wall_time_of(Instant at) const;
+  void take_solution();
+
+  live::Session& session_;
+  std::mutex& lock_;
+  SolverThread* solver_;
+  LiveDriverOptions options_;
+  Clock::time_point began_;
+  std::thread thread_;
+  mutable std::mutex own_lock_;
+  std::condition_variable changed_;
+  bool is_stopping_ = false;
+  bool has_solution_ = false;
+  std::optional<WorldEnd> end_;
+  StepMeter steps_;  ///< under own_lock_
+};
+
+}  // namespace berth::edges

@@ -1,0 +1,66 @@
+#include "edges/live_driver/solver_thread.h"
+
+#include <chrono>
+#include <utility>
+
+#include "base/ensure.h"
+
+namespace berth::edges {
+
+SolverThread::SolverThread() : thread_([this] { run(); }) {}
+
+SolverThread::~SolverThread() {
+  {
+    const std::scoped_lock hold(lock_);
+    is_stopping_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void SolverThread::ask(SolveRequest request) {
+  {
+    const std::scoped_lock hold(lock_);
+    ENSURE(!question_ && !is_solving_ && !answer_);
+    question_ = std::move(request);
+  }
+  changed_.notify_all();
+}
+
+std::optional<SolveFinished> SolverThread::take_answer() {
+  const std::scoped_lock hold(lock_);
+  return std::exchange(answer_, std::nullopt);
+}
+
+bool SolverThread::is_solving() const {
+  const std::scoped_lock hold(lock_);
+  return is_solving_ || question_.has_value();
+}
+
+double SolverThread::last_solve_ms() const {
+  const std::scoped_lock hold(lock_);
+  return last_ms_;
+}
+
+void SolverThread::run() {
+  std::unique_lock hold(lock_);
+  while (true) {
+    changed_.wait(hold, [this] { return is_stopping_ || question_.has_value(); });
+    if (is_stopping_) return;
+    const SolveRequest request = *std::exchange(question_, std::nullopt);
+    is_solving_ = true;
+    hold.unlock();
+    const auto began = std::chrono::steady_clock::now();
+    auto solution = std::make_shared<const Solution>(request.solve());
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - began;
+    hold.lock();
+    is_solving_ = false;
+    last_ms_ = took.count();
+    answer_ = SolveFinished{.question = request.question, .solution = std::move(solution)};
+    hold.unlock();
+    if (notify_) notify_();
+    hold.lock();
+  }
+}
+
+}  // namespace berth::edges

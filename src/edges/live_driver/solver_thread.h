@@ -1,0 +1,48 @@
+/// The thread that solves, one question at a time.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "domain/event.h"
+#include "engine/engine.h"
+
+namespace berth::edges {
+
+class SolverThread {
+ public:
+  SolverThread();
+  SolverThread(const SolverThread&) = delete;
+  SolverThread& operator=(const SolverThread&) = delete;
+  /// Waits for the question that is being solved.
+  ~SolverThread();
+
+  /// Called on the solver's thread when an answer is there. To be set before the first question.
+  void on_solved(std::function<void()> notify) { notify_ = std::move(notify); }
+  /// Requires: the last answer was taken.
+  void ask(SolveRequest request);
+  [[nodiscard]] std::optional<SolveFinished> take_answer();
+
+  [[nodiscard]] bool is_solving() const;
+  /// Of the last answer; 0: there was none.
+  [[nodiscard]] double last_solve_ms() const;
+
+ private:
+  void run();
+
+  std::function<void()> notify_;
+  mutable std::mutex lock_;
+  std::condition_variable changed_;
+  std::optional<SolveRequest> question_;
+  std::optional<SolveFinished> answer_;
+  bool is_solving_ = false;
+  bool is_stopping_ = false;
+  double last_ms_ = 0;
+  std::thread thread_;
+};
+
+}  // namespace berth::edges

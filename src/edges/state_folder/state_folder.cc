@@ -1,0 +1,121 @@
+#include "edges/state_folder/state_folder.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+namespace berth::edges {
+namespace {
+
+constexpr mode_t kFolderMode = 0700;
+constexpr mode_t kFileMode = 0600;
+constexpr std::size_t kKeyBytes = 32;
+
+Error trouble(const std::string& path, const char* what) {
+  return {ErrorCode::kUnavailable, fmt::format("{}: {}: {}", path, what, std::strerror(errno))};
+}
+
+/// The content of a small file; nothing if it is not there.
+std::optional<std::string> read_small(const std::string& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return std::nullopt;
+  std::array<char, 4096> buffer{};
+  const ssize_t count = ::read(file, buffer.data(), buffer.size());
+  ::close(file);
+  return std::string(buffer.data(), count > 0 ? static_cast<std::size_t>(count) : 0);
+}
+
+/// Writes a file whole or not at all.
+Result<void> write_whole(const std::string& path, const std::string& text) {
+  const std::string part = path + ".part";
+  const int file = ::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kFileMode);
+  if (file < 0) return tl::unexpected(trouble(part, "cannot be written"));
+  const bool is_written = ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  const bool is_safe = ::fsync(file) == 0;
+  ::close(file);
+  if (!is_written || !is_safe) return tl::unexpected(trouble(part, "cannot be written"));
+  if (std::rename(part.c_str(), path.c_str()) != 0) return tl::unexpected(trouble(path, "cannot be written"));
+  return {};
+}
+
+Result<void> make_folder(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path parent = std::filesystem::absolute(path, error).parent_path();
+  std::filesystem::create_directories(parent, error);
+  if (::mkdir(path.c_str(), kFolderMode) == 0) return {};
+  if (errno != EEXIST) return tl::unexpected(trouble(path, "cannot be made"));
+  if (!std::filesystem::is_directory(path, error)) {
+    return fail(ErrorCode::kInvalidInput, fmt::format("{}: wanted a folder, found a file", path));
+  }
+  return {};
+}
+
+std::string new_key() {
+  std::array<unsigned char, kKeyBytes> bytes{};
+  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) return {};
+  std::string text;
+  for (const unsigned char byte : bytes) text += fmt::format("{:02x}", byte);
+  return text;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<StateFolder>> StateFolder::open(const std::string& path) {
+  if (auto made = make_folder(path); !made) return pass_on(made.error());
+  const std::string lock_path = path + "/lock";
+  const int lock = ::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kFileMode);
+  if (lock < 0) return tl::unexpected(trouble(lock_path, "cannot be opened"));
+  if (::flock(lock, LOCK_EX | LOCK_NB) != 0) {
+    const std::string pid = read_small(lock_path).value_or("");
+    ::close(lock);
+    return fail(ErrorCode::kUnavailable, fmt::format("{}: in use by process {}", path, pid.substr(0, pid.find('\n'))));
+  }
+  auto folder = std::make_unique<StateFolder>(path, lock);
+  const std::string pid = fmt::format("{}\n", ::getpid());
+  if (::ftruncate(lock, 0) != 0 || ::pwrite(lock, pid.data(), pid.size(), 0) != static_cast<ssize_t>(pid.size())) {
+    return tl::unexpected(trouble(lock_path, "cannot be written"));
+  }
+  if (auto read = folder->read_or_make_key(); !read) return pass_on(read.error());
+  return folder;
+}
+
+StateFolder::~StateFolder() { ::close(lock_); }
+
+Result<void> StateFolder::read_or_make_key() {
+  if (auto known = read_small(key_path())) {
+    key_ = known->substr(0, known->find_first_of("\r\n"));
+    if (!key_.empty()) return {};
+  }
+  key_ = new_key();
+  if (key_.empty()) return tl::unexpected(trouble(key_path(), "the system has no random bytes"));
+  return write_whole(key_path(), key_ + "\n");
+}
+
+Result<void> StateFolder::write_address(const std::string& url) const {
+  return write_whole(path_ + "/address", url + "\n");
+}
+
+Result<std::string> default_state_folder() {
+  if (const char* state = std::getenv("XDG_STATE_HOME"); state != nullptr && *state == '/') {
+    return std::string(state) + "/berth";
+  }
+  if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0') {
+    return std::string(home) + "/.local/state/berth";
+  }
+  return fail(ErrorCode::kInvalidInput, "--data: wanted a folder, found none, nor XDG_STATE_HOME, nor HOME");
+}
+
+}  // namespace berth::edges

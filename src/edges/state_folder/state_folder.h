@@ -1,0 +1,44 @@
+/// The folder of a running `berth up`: the key of its API, its address, and a lock, so that one process uses it at a
+/// time.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "base/result.h"
+
+namespace berth::edges {
+
+/// While it exists, no other process can open the folder. The files stay.
+class StateFolder {
+ public:
+  /// Opens the folder, and makes it (mode 0700, with its parents) where it is missing. `admin.key` (0600) is made where
+  /// it is missing: 32 random bytes of the system in hexadecimal and a line feed. Errors: kUnavailable if another
+  /// process has it open (the message names its pid) or it cannot be made; kInvalidInput if it is no folder.
+  [[nodiscard]] static Result<std::unique_ptr<StateFolder>> open(const std::string& path);
+  /// For `open`: takes over the lock's file descriptor.
+  StateFolder(std::string path, int lock) : path_(std::move(path)), lock_(lock) {}
+  StateFolder(const StateFolder&) = delete;
+  StateFolder& operator=(const StateFolder&) = delete;
+  ~StateFolder();
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] std::string key_path() const { return path_ + "/admin.key"; }
+  /// The key, without its line feed.
+  [[nodiscard]] const std::string& key() const { return key_; }
+  /// Writes `address` ("http://127.0.0.1:8642/"), whole or not at all.
+  [[nodiscard]] Result<void> write_address(const std::string& url) const;
+
+ private:
+  [[nodiscard]] Result<void> read_or_make_key();
+
+  std::string path_;
+  int lock_;
+  std::string key_;
+};
+
+/// $XDG_STATE_HOME/berth, else ~/.local/state/berth; an error without both variables.
+[[nodiscard]] Result<std::string> default_state_folder();
+
+}  // namespace berth::edges

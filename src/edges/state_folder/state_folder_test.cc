@@ -1,0 +1,81 @@
+#include "edges/state_folder/state_folder.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace berth::edges {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder that is gone afterwards.
+struct Scratch {
+  fs::path path;
+  Scratch() {
+    std::string made = (fs::temp_directory_path() / "berth-state-XXXXXX").string();
+    path = ::mkdtemp(made.data());
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  ~Scratch() { fs::remove_all(path); }
+};
+
+mode_t mode_of(const std::string& path) {
+  struct stat found = {};
+  return ::stat(path.c_str(), &found) == 0 ? found.st_mode & 0777U : 0;
+}
+
+TEST(StateFolder, IsMadeWithItsKeyForItsOwnerAlone) {
+  const Scratch scratch;
+  const std::string path = (scratch.path / "a" / "b").string();
+  const auto folder = StateFolder::open(path);
+  ASSERT_TRUE(folder.has_value()) << folder.error().message;
+  EXPECT_EQ(mode_of(path), 0700U);
+  EXPECT_EQ(mode_of((*folder)->key_path()), 0600U);
+  EXPECT_EQ((*folder)->key().size(), 64U);
+  ASSERT_TRUE((*folder)->write_address("http://127.0.0.1:1/").has_value());
+  std::ifstream address(path + "/address");
+  std::string line;
+  std::getline(address, line);
+  EXPECT_EQ(line, "http://127.0.0.1:1/");
+}
+
+TEST(StateFolder, KeepsItsKey) {
+  const Scratch scratch;
+  std::string key;
+  for (int round = 0; round < 2; ++round) {
+    const auto folder = StateFolder::open(scratch.path.string());
+    ASSERT_TRUE(folder.has_value());
+    if (round == 1) EXPECT_EQ((*folder)->key(), key);
+    key = (*folder)->key();
+  }
+}
+
+TEST(StateFolder, IsUsedByOneProcessAtATime) {
+  const Scratch scratch;
+  const auto first = StateFolder::open(scratch.path.string());
+  ASSERT_TRUE(first.has_value());
+  const auto second = StateFolder::open(scratch.path.string());
+  ASSERT_FALSE(second.has_value());
+  EXPECT_EQ(second.error().code, ErrorCode::kUnavailable);
+  EXPECT_NE(second.error().message.find("in use by process " + std::to_string(::getpid())), std::string::npos)
+      << second.error().message;
+}
+
+TEST(StateFolder, AFileIsNoFolder) {
+  const Scratch scratch;
+  const std::string path = (scratch.path / "file").string();
+  std::ofstream(path) << "x";
+  const auto folder = StateFolder::open(path);
+  ASSERT_FALSE(folder.has_value());
+  EXPECT_EQ(folder.error().code, ErrorCode::kInvalidInput);
+}
+
+}  // namespace
+}  // namespace berth::edges

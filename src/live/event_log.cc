@@ -1,0 +1,59 @@
+#include "live/event_log.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/ensure.h"
+
+namespace berth::live {
+
+std::string_view object_word(ObjectKind kind) {
+  switch (kind) {
+    case ObjectKind::kTenant:
+      return "Tenant";
+    case ObjectKind::kGpuService:
+      return "GpuService";
+    case ObjectKind::kNode:
+      return "Node";
+    case ObjectKind::kGpu:
+      return "Gpu";
+    case ObjectKind::kGpuSlice:
+      return "GpuSlice";
+    case ObjectKind::kPlan:
+      return "Plan";
+    case ObjectKind::kPlanning:
+      return "Planning";
+    case ObjectKind::kFault:
+      return "Fault";
+  }
+  ENSURE(false && "every kind has a word");
+}
+
+std::string_view event_word(EventKind kind) {
+  constexpr std::string_view kWords[] = {
+      "ServiceSet",   "ServiceRemoved", "TenantSet",      "TenantRemoved",  "GpuSeen",         "GpuLost",
+      "GpuReturned",  "GpuCordoned",    "GpuUncordoned",  "GpuDrained",     "PlanProposed",    "PlanAccepted",
+      "PlanApproved", "PlanRefused",    "PlanExpired",    "PlanSuperseded", "ActionIntended",  "ActionDone",
+      "ActionFailed", "ActionDropped",  "SliceCreated",   "SliceServing",   "SliceGone",       "SliceForeign",
+      "SliceMissing", "RetrainingDue",  "RetrainingDone", "PlanningPaused", "PlanningResumed", "FaultInjected",
+      "FaultCleared"};
+  return kWords[static_cast<std::size_t>(kind)];
+}
+
+std::uint64_t EventLog::append(Instant at, EventKind kind, ObjectName object, std::string message) {
+  ++last_;
+  events_.push_back(
+      {.sequence = last_, .at = at, .kind = kind, .object = std::move(object), .message = std::move(message)});
+  if (events_.size() > kCapacity) events_.pop_front();
+  return last_;
+}
+
+std::vector<LoggedEvent> EventLog::after(std::uint64_t after, std::size_t count_max) const {
+  ENSURE(after + 1 >= oldest_sequence() && after <= last_);
+  const std::size_t first = after + 1 - oldest_sequence();
+  const std::size_t count = std::min(count_max, events_.size() - first);
+  const auto begin = events_.begin() + static_cast<std::ptrdiff_t>(first);
+  return {begin, begin + static_cast<std::ptrdiff_t>(count)};
+}
+
+}  // namespace berth::live

@@ -1,0 +1,93 @@
+/// What happened, for people and programs that watch: the latest events with a growing sequence number. Bounded.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/instant.h"
+
+namespace berth::live {
+
+/// Kinds of objects that events are about, and of the API's objects.
+enum class ObjectKind : std::uint8_t { kTenant, kGpuService, kNode, kGpu, kGpuSlice, kPlan, kPlanning, kFault };
+
+/// The words of the API: "GpuService".
+[[nodiscard]] std::string_view object_word(ObjectKind kind);
+
+struct ObjectName {
+  ObjectKind kind = ObjectKind::kGpu;
+  std::string tenant;  ///< empty for objects of no tenant
+  std::string name;
+  friend bool operator==(const ObjectName&, const ObjectName&) = default;
+};
+
+enum class EventKind : std::uint8_t {
+  kServiceSet,
+  kServiceRemoved,
+  kTenantSet,
+  kTenantRemoved,
+  kGpuSeen,
+  kGpuLost,
+  kGpuReturned,
+  kGpuCordoned,
+  kGpuUncordoned,
+  kGpuDrained,
+  kPlanProposed,
+  kPlanAccepted,
+  kPlanApproved,
+  kPlanRefused,
+  kPlanExpired,
+  kPlanSuperseded,
+  kActionIntended,
+  kActionDone,
+  kActionFailed,
+  kActionDropped,
+  kSliceCreated,
+  kSliceServing,
+  kSliceGone,
+  kSliceForeign,
+  kSliceMissing,
+  kRetrainingDue,
+  kRetrainingDone,
+  kPlanningPaused,
+  kPlanningResumed,
+  kFaultInjected,
+  kFaultCleared,
+};
+
+/// The word of the API: "ServiceSet".
+[[nodiscard]] std::string_view event_word(EventKind kind);
+
+struct LoggedEvent {
+  std::uint64_t sequence = 0;  ///< from 1, without gaps
+  Instant at;
+  EventKind kind = EventKind::kServiceSet;
+  ObjectName object;
+  std::string message;
+  friend bool operator==(const LoggedEvent&, const LoggedEvent&) = default;
+};
+
+class EventLog {
+ public:
+  static constexpr std::size_t kCapacity = 10'000;
+
+  /// Appends an event and returns its sequence number. Beyond the capacity the oldest one is forgotten.
+  std::uint64_t append(Instant at, EventKind kind, ObjectName object, std::string message);
+
+  [[nodiscard]] std::uint64_t last_sequence() const { return last_; }
+  /// The sequence number of the oldest event that is kept; last_sequence() + 1 if there is none.
+  [[nodiscard]] std::uint64_t oldest_sequence() const { return last_ + 1 - events_.size(); }
+  /// Up to `count_max` events with greater sequence numbers than `after`, oldest first. Requires:
+  /// oldest_sequence() - 1 <= after <= last_sequence().
+  [[nodiscard]] std::vector<LoggedEvent> after(std::uint64_t after, std::size_t count_max) const;
+
+ private:
+  std::deque<LoggedEvent> events_;
+  std::uint64_t last_ = 0;
+};
+
+}  // namespace berth::live

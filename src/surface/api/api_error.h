@@ -1,0 +1,33 @@
+/// The one shape of every error of the API: {"error":{"code","message","field","wanted","found","request_id"}}.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "ports/http_server.h"
+
+namespace berth::api {
+
+/// What went wrong with a request. Keys that do not apply are null in JSON.
+struct ApiError {
+  int status = 500;
+  std::string code;  ///< a word for programs: "not_found"
+  std::string message;
+  std::optional<std::string> field = std::nullopt;  ///< a path: "spec.slo.latency_ms"
+  std::optional<std::string> wanted = std::nullopt;
+  std::optional<std::string> found = std::nullopt;
+  std::optional<std::string> allow = std::nullopt;  ///< of a 405: the methods of the header Allow
+  friend bool operator==(const ApiError&, const ApiError&) = default;
+};
+
+template <class T>
+using ApiResult = tl::expected<T, ApiError>;
+
+/// The answer of an error. `request_id` is in the body and in the header X-Request-Id.
+[[nodiscard]] HttpResponse error_response(const ApiError& error, const std::string& request_id);
+
+/// The error of a request that the server refused by itself.
+[[nodiscard]] ApiError error_of(const HttpRefusal& refusal);
+
+}  // namespace berth::api

@@ -1,0 +1,19 @@
+/// World times as text: RFC 3339 in UTC with microseconds.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/instant.h"
+
+namespace berth::api {
+
+/// When a world's second 0 was: microseconds since 1970-01-01T00:00:00Z.
+struct WorldEpoch {
+  std::int64_t unix_micros = 0;
+
+  /// "2026-11-22T10:00:00.000000Z". Years 0001 to 9999.
+  [[nodiscard]] std::string text(Instant at) const;
+};
+
+}  // namespace berth::api

@@ -1,0 +1,56 @@
+/// From method and path to what answers: one table of routes.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ports/http_server.h"
+#include "surface/api/api_error.h"
+
+namespace berth::api {
+
+/// A request with the values of the route's parameters.
+struct Call {
+  const HttpRequest& request;
+  std::map<std::string, std::string, std::less<>> parameters;  ///< of "{name}" in the route
+  std::string request_id;
+
+  /// Requires: the route has it.
+  [[nodiscard]] const std::string& parameter(std::string_view name) const { return parameters.find(name)->second; }
+};
+
+using Answer = std::function<ApiResult<HttpAnswer>(const Call&)>;
+
+struct Route {
+  std::string_view method;
+  std::string_view path;   ///< "/v1/gpus/{id}/cordon"
+  bool is_public = false;  ///< needs no key
+  Answer answer;
+};
+
+/// What a request leads to.
+struct Routed {
+  const Route* route = nullptr;
+  std::map<std::string, std::string, std::less<>> parameters;
+};
+
+class Router {
+ public:
+  explicit Router(std::vector<Route> routes);
+
+  /// The route of a request; 404 if no route has the path, 405 with the methods that it has if none has the method.
+  /// O(routes).
+  [[nodiscard]] ApiResult<Routed> find(const HttpRequest& request) const;
+
+ private:
+  struct Entry {
+    Route route;
+    std::vector<std::string> segments;
+  };
+  std::vector<Entry> entries_;
+};
+
+}  // namespace berth::api

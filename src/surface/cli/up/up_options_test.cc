@@ -1,0 +1,67 @@
+#include "surface/cli/up/up_options.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace berth::cli {
+namespace {
+
+TEST(UpOptions, HaveTheDefaultsOfTheHelp) {
+  const auto request = check_up_options({});
+  ASSERT_TRUE(request.has_value()) << request.error().message;
+  EXPECT_EQ(request->speed, 10);
+  EXPECT_EQ(request->seed, 1U);
+  EXPECT_EQ(request->policy, "berth");
+  EXPECT_EQ(request->listen, (ListenAddress{.host = "127.0.0.1", .port = 8642}));
+  EXPECT_FALSE(request->until_second.has_value());
+  EXPECT_FALSE(request->until_end);
+}
+
+TEST(UpOptions, AreReadAsTyped) {
+  UpOptions words;
+  words.speed = "max";
+  words.until = "end";
+  words.listen = "[::1]:0";
+  const auto request = check_up_options(words);
+  ASSERT_TRUE(request.has_value()) << request.error().message;
+  EXPECT_EQ(request->speed, 0);
+  EXPECT_TRUE(request->until_end);
+  EXPECT_EQ(request->listen, (ListenAddress{.host = "::1", .port = 0}));
+  words.until = "90";
+  words.speed = "0.5";
+  EXPECT_EQ(check_up_options(words)->until_second, 90);
+  EXPECT_EQ(check_up_options(words)->speed, 0.5);
+}
+
+TEST(UpOptions, RefuseWhatMeansNothing) {
+  struct Case {
+    std::function<void(UpOptions&)> spoil;
+    std::string beginning;
+  };
+  const std::vector<Case> cases = {
+      {[](UpOptions& words) { words.speed = "0"; }, "--speed: wanted max or a number above 0"},
+      {[](UpOptions& words) { words.speed = "fast"; }, "--speed: "},
+      {[](UpOptions& words) { words.until = "-1"; }, "--until: "},
+      {[](UpOptions& words) { words.policy = "ekya"; }, "--policy: wanted berth or fixed, found"},
+      {[](UpOptions& words) { words.world = "local"; }, "--world: "},
+      {[](UpOptions& words) { words.listen = "8642"; }, "--listen: wanted HOST:PORT"},
+      {[](UpOptions& words) { words.listen = "127.0.0.1:65536"; }, "--listen: wanted HOST:PORT"},
+      {[](UpOptions& words) { words.listen = "0.0.0.0:80"; }, "--listen: wanted a loopback address"},
+      {[](UpOptions& words) { words.scenario = ""; }, "--scenario: "},
+      {[](UpOptions& words) { words.seed = "x"; }, "--seed: "},
+  };
+  for (const Case& each : cases) {
+    UpOptions words;
+    each.spoil(words);
+    const auto request = check_up_options(words);
+    ASSERT_FALSE(request.has_value()) << each.beginning;
+    EXPECT_EQ(request.error().code, ErrorCode::kInvalidInput);
+    EXPECT_TRUE(request.error().message.starts_with(each.beginning)) << request.error().message;
+  }
+}
+
+}  // namespace
+}  // namespace berth::cli

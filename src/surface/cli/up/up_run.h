@@ -1,0 +1,13 @@
+/// Runs `berth up` until it is told to stop.
+#pragma once
+
+#include "surface/cli/shared/verb.h"
+#include "surface/cli/up/up_options.h"
+
+namespace berth::cli {
+
+/// The exit status. Prints one line on `out` when it answers requests; all else goes to `err` as JSON lines, except the
+/// message with which it fails to begin.
+[[nodiscard]] int run_up(const UpRequest& request, VerbContext& context);
+
+}  // namespace berth::cli
