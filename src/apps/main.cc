@@ -1,5 +1,6 @@
 // The program `berth`: connects the real files and the report pages, and hands over to the command line.
 #include "edges/files/disk_files.h"
+#include "edges/http_client/curl_client.h"
 #include "edges/http_server/http_server.h"
 #include "surface/cli/cli.h"
 #include "surface/report/forecast_report.h"
@@ -9,14 +10,15 @@
 
 int main(int argc, char** argv) {
   const berth::edges::DiskFiles files;
-  return berth::cli::run_cli(
-      argc, argv,
-      {.files = &files,
-       .reports = {.replay = berth::report::render_report,
-                   .size = berth::report::render_size_report,
-                   .pack = berth::report::render_pack_report,
-                   .forecast = berth::report::render_forecast_report},
-       .start_server = [](const std::string& host, std::uint16_t port, berth::HttpHandler& handler) {
-         return berth::edges::start_http_server({.host = host, .port = port}, handler);
-       }});
+  return berth::cli::run_cli(argc, argv,
+                             {.files = &files,
+                              .reports = {.replay = berth::report::render_report,
+                                          .size = berth::report::render_size_report,
+                                          .pack = berth::report::render_pack_report,
+                                          .forecast = berth::report::render_forecast_report},
+                              .start_server =
+                                  [](const std::string& host, std::uint16_t port, berth::HttpHandler& handler) {
+                                    return berth::edges::start_http_server({.host = host, .port = port}, handler);
+                                  },
+                              .make_http_client = [] { return std::make_unique<berth::edges::CurlClient>(); }});
 }

@@ -87,6 +87,11 @@ class SharedList {
   [[nodiscard]] iterator begin() { return {this, 0}; }
   [[nodiscard]] iterator end() { return {this, std::ssize(values_)}; }
 
+  /// The value itself, which lives as long as somebody shares it.
+  [[nodiscard]] std::shared_ptr<const T> share(std::size_t index) const { return values_[index]; }
+  /// Another value takes the place: the value that was there does not change, and lives on with the lists that share
+  /// it.
+  void set(std::size_t index, T value) { values_[index] = std::make_shared<T>(std::move(value)); }
   void push_back(T value) { values_.push_back(std::make_shared<T>(std::move(value))); }
   T& emplace_back() {
     push_back(T());

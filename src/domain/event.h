@@ -5,9 +5,11 @@
 #include <memory>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "base/instant.h"
 #include "domain/gpu_state.h"
+#include "domain/service.h"
 #include "domain/slice.h"
 #include "domain/solution.h"
 
@@ -37,6 +39,36 @@ struct SliceGone {
   Slice slice;
   std::uint64_t generation = 0;  ///< StandingSlice::generation
   friend bool operator==(const SliceGone&, const SliceGone&) = default;
+};
+
+enum class ActionKind : std::uint8_t { kCreation, kDestruction };
+
+/// A creation or destruction failed, or was reported so. What stands there is told by the GpuObserved that follows.
+struct ActionFailed {
+  ActionKind kind = ActionKind::kCreation;
+  Slice slice;
+  std::uint64_t generation = 0;  ///< StandingSlice::generation
+  std::uint64_t assignment = 0;  ///< StandingSlice::assignment that is not reached; of a creation
+  std::string message;
+  friend bool operator==(const ActionFailed&, const ActionFailed&) = default;
+};
+
+/// A slice as the world sees it.
+struct SeenSlice {
+  Slice slice;
+  std::uint64_t generation = 0;  ///< StandingSlice::generation
+  bool is_foreign = false;       ///< made by others: it has no generation
+  bool is_pending = false;       ///< its creation has not ended
+  bool is_leaving = false;       ///< it is to be destroyed
+  friend bool operator==(const SeenSlice&, const SeenSlice&) = default;
+};
+
+/// What stands on a GPU, whatever was reported before: all of its slices, also those on their way.
+struct GpuObserved {
+  GpuId gpu;
+  std::uint64_t known_number = 0;  ///< the latest Action::number that the world had got; it says nothing of later ones
+  std::vector<SeenSlice> slices;   ///< by slice
+  friend bool operator==(const GpuObserved&, const GpuObserved&) = default;
 };
 
 /// A service's model is stale: its retraining should run.
@@ -72,6 +104,50 @@ struct GpuScheduled {
   friend bool operator==(const GpuScheduled&, const GpuScheduled&) = default;
 };
 
+/// A service is set: a new one takes a place that is free, or one that is there has another spec from now on.
+struct ServiceSet {
+  ServiceId service;                        ///< a place: at most the number of places so far
+  std::uint64_t revision = 0;               ///< grows with each ServiceSet of the world; > 0
+  std::shared_ptr<const ServiceSpec> spec;  ///< never null
+  bool restarts_arrivals = true;            ///< they are counted from this instant on
+  bool restarts_retraining = true;          ///< its first due time is `offset` from this instant
+  friend bool operator==(const ServiceSet& a, const ServiceSet& b) {
+    return a.service == b.service && a.revision == b.revision && *a.spec == *b.spec &&
+           a.restarts_arrivals == b.restarts_arrivals && a.restarts_retraining == b.restarts_retraining;
+  }
+};
+
+/// A service is gone at once. Its slices are to be destroyed; when none stands, its place may be taken.
+struct ServiceRemoved {
+  ServiceId service;
+  friend bool operator==(const ServiceRemoved&, const ServiceRemoved&) = default;
+};
+
+/// Somebody approves the plan that waits for it.
+struct PlanApproved {
+  std::uint64_t plan = 0;  ///< Plan::id; of another one than waits it is no news
+  std::string reason = {};
+  friend bool operator==(const PlanApproved&, const PlanApproved&) = default;
+};
+
+/// The plan that waits for approval did not get it in time. The engine has no clock for that: those who have one say
+/// so.
+struct PlanExpired {
+  std::uint64_t plan = 0;  ///< as above
+  friend bool operator==(const PlanExpired&, const PlanExpired&) = default;
+};
+
+/// From now on no plan takes effect, until PlanningResumed.
+struct PlanningPaused {
+  std::string reason = {};
+  friend bool operator==(const PlanningPaused&, const PlanningPaused&) = default;
+};
+
+struct PlanningResumed {
+  std::string reason = {};
+  friend bool operator==(const PlanningResumed&, const PlanningResumed&) = default;
+};
+
 /// The answer to the engine's question of that number.
 struct SolveFinished {
   std::uint64_t question = 0;
@@ -84,7 +160,8 @@ struct SolveFinished {
 struct Event {
   Instant at;  ///< when it happened; it may be delivered later (observation delay)
   std::variant<ServiceSecond, SliceReady, SliceGone, RetrainingDue, RetrainingDone, GpuLost, GpuReturned, GpuScheduled,
-               SolveFinished>
+               ServiceSet, ServiceRemoved, PlanApproved, PlanExpired, PlanningPaused, PlanningResumed, ActionFailed,
+               GpuObserved, SolveFinished>
       what;
   friend bool operator==(const Event&, const Event&) = default;
 };

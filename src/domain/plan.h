@@ -16,6 +16,10 @@
 
 namespace berth {
 
+/// How long a creation or destruction may take, from when it begins on the device. Then the executor gives it up, and
+/// reports it as failed.
+inline constexpr Micros kActionTimeMax = Micros::seconds(60);
+
 /// Create a slice. The creation waits until the room is free.
 struct CreateSlice {
   Slice slice;
@@ -75,10 +79,19 @@ struct SliceFact {
   friend bool operator==(const SliceFact&, const SliceFact&) = default;
 };
 
-/// What the changes of one GPU stand on: the slices there that are not to be destroyed, in order.
+/// A service as a plan found it: the same revision is the same service with the same spec.
+struct ServiceFact {
+  ServiceId service;
+  std::uint64_t revision = 0;  ///< ServiceState::revision
+  friend bool operator==(const ServiceFact&, const ServiceFact&) = default;
+};
+
+/// What the changes of one GPU stand on: the slices there that are not to be destroyed, in order, and the services that
+/// get slices there.
 struct GpuFact {
   GpuId gpu;
   std::vector<SliceFact> slices;
+  std::vector<ServiceFact> services = {};  ///< ascending
   friend bool operator==(const GpuFact&, const GpuFact&) = default;
 };
 
@@ -100,6 +113,7 @@ struct Plan {
   std::vector<Action> actions;              ///< in the order in which they begin
   std::optional<double> objective;          ///< reached, in the policy's own unit; absent if it optimises nothing
   std::optional<double> bound;              ///< no plan can exceed it; absent: not proven
+  std::optional<double> promised_gain;      ///< objective minus that of changing nothing; absent: unknown
   std::vector<PlannedFloor> floors;         ///< of each service that has a floor, if the policy plans for floors
   std::optional<UnmetFloors> unmet_floors;  ///< why planned < needed for some floor; absent: all floors are met
   std::vector<ChangeAhead> ahead;           ///< by GPU, then time; only planners look ahead

@@ -62,6 +62,7 @@ struct Pin {
 
 /// Everything that a scenario states about one service.
 struct ServiceSpec {
+  bool is_absent = false;  ///< nobody: the place of a service that was removed, until another one takes it
   std::string name;
   std::string tenant;
   Micros target;      ///< latency target, > 0, in whole microseconds
@@ -83,5 +84,14 @@ struct ServiceSpec {
   std::optional<std::string> trust_domain;
   friend bool operator==(const ServiceSpec&, const ServiceSpec&) = default;
 };
+
+/// What stands in the place of a service that was removed: its name, but no model, no load, no constraints.
+[[nodiscard]] inline ServiceSpec absent_service(const ServiceSpec& removed) {
+  ServiceSpec spec;
+  spec.is_absent = true;
+  spec.name = removed.name;
+  spec.tenant = removed.tenant;
+  return spec;
+}
 
 }  // namespace berth

@@ -1,10 +1,12 @@
 /// The snapshot: what the stages may read. Only `state/` builds it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <optional>
 #include <ranges>
+#include <string>
 #include <vector>
 
 #include "base/instant.h"
@@ -23,6 +25,7 @@ struct StandingSlice {
   bool is_leaving = false;                          ///< to be destroyed
   std::uint64_t generation = 0;                     ///< Action::number of its creation
   std::uint64_t assignment = 0;  ///< Action::number of its latest assignment, or else of its creation
+  bool is_foreign = false;       ///< made by others: its place is taken, and it is never changed
 
   [[nodiscard]] Allocation allocation() const { return {.holding = holding, .point = point}; }
   friend bool operator==(const StandingSlice&, const StandingSlice&) = default;
@@ -37,6 +40,11 @@ struct ChangeCount {
 
 /// A service as the engine knows it.
 struct ServiceState {
+  bool is_absent = false;      ///< ServiceSpec::is_absent
+  std::uint64_t number = 0;    ///< of the service that has this place, never used again; 0: from the beginning
+  std::uint64_t revision = 0;  ///< ServiceSet::revision of its spec; 0: as at the beginning
+  Instant since;               ///< when it took the place
+  Instant retrains_since;      ///< from when its retraining's due times count
   /// The latest seconds seen, oldest first, at most history_seconds of them; negative seconds are history before the
   /// run.
   std::deque<ServiceSecond> seconds;
@@ -47,12 +55,21 @@ struct ServiceState {
   friend bool operator==(const ServiceState&, const ServiceState&) = default;
 };
 
+/// Somebody stopped planning.
+struct PlanningPause {
+  std::string reason;
+  Instant since;
+  friend bool operator==(const PlanningPause&, const PlanningPause&) = default;
+};
+
 struct Snapshot {
   std::uint64_t version = 0;  ///< grows by one with each event applied
   Instant now;
+  std::uint64_t specs_version = 0;     ///< grows by one when a service is set or removed
   std::vector<StandingSlice> slices;   ///< sorted by slice
   std::vector<ServiceState> services;  ///< by ServiceId
   std::vector<GpuState> gpus;          ///< by GpuId, as far as something was reported; later ones are ok and open
+  std::optional<PlanningPause> pause;  ///< while it lasts no plan takes effect, and nothing is asked
 
   [[nodiscard]] GpuState gpu_state(GpuId gpu) const { return gpu.index < gpus.size() ? gpus[gpu.index] : GpuState(); }
   /// Whether plans may change the GPU.
@@ -61,6 +78,20 @@ struct Snapshot {
     return gpu.index < gpus.size() && gpus[gpu.index].scheduling == GpuScheduling::kDraining;
   }
 
+  /// Whether somebody who is gone holds the slice: it is to be destroyed.
+  [[nodiscard]] bool is_orphan(const StandingSlice& slice) const {
+    return std::ranges::any_of(slice.holding.services,
+                               [this](ServiceId service) { return services[service.index].is_absent; });
+  }
+  /// The GPUs on which others have made slices, ascending. O(slices).
+  [[nodiscard]] std::vector<GpuId> gpus_with_foreign_slices() const {
+    std::vector<GpuId> with;
+    for (const StandingSlice& standing : slices) {
+      const GpuId gpu = standing.holding.slice.gpu;
+      if (standing.is_foreign && (with.empty() || with.back() != gpu)) with.push_back(gpu);
+    }
+    return with;
+  }
   /// The slices that are not to be destroyed.
   [[nodiscard]] auto staying() const {
     return slices | std::views::filter([](const StandingSlice& slice) { return !slice.is_leaving; });

@@ -414,7 +414,7 @@ TEST(StrictEngine, RefusesWhatOthersMayDo) {
   Scenario scenario = two_gpus();
   scenario.services[1].pins = {{other_g}};
   for (const bool is_strict : {false, true}) {
-    Engine engine(scenario, {asking_for(cut_for(other_g, {{0}}))}, {.is_strict = is_strict});
+    Engine engine(scenario, ready_stages({asking_for(cut_for(other_g, {{0}}))}), {.is_strict = is_strict});
     const StepAnswer answer = testing::step_and_solve(engine, Instant());
     EXPECT_EQ(answer.refused.has_value(), is_strict);
     EXPECT_EQ(answer.plan.actions.empty(), is_strict);
@@ -428,7 +428,7 @@ TEST(StrictEngine, RefusesWhatOthersMayDo) {
 TEST(StrictEngine, AsksForLegalityFirst) {
   Scenario scenario = two_gpus();
   scenario.services[1].pins = {{other_g}};
-  Engine engine(scenario, {asking_for({give(held(other_g, {{0}}))})}, {.is_strict = true});
+  Engine engine(scenario, ready_stages({asking_for({give(held(other_g, {{0}}))})}), {.is_strict = true});
   EXPECT_EQ(testing::step_and_solve(engine, Instant()).refused, "a slice to assign does not exist");
 }
 
@@ -441,7 +441,7 @@ TEST(StrictEngine, RemembersWhatWasChanged) {
     plan.actions = snapshot.slices.empty() ? cut_for(one_g, {{0}}) : again;
     return std::nullopt;
   });
-  Engine engine(scenario, {stage}, {.is_strict = true});
+  Engine engine(scenario, ready_stages({stage}), {.is_strict = true});
   const auto refused_at = [&](std::int64_t second) {
     for (const StandingSlice& standing : engine.snapshot().slices) {
       if (!standing.is_leaving) continue;

@@ -81,11 +81,13 @@ class CounterPlanner {
     for (std::uint32_t gpu = 0; gpu < snapshot.gpus.size(); ++gpu) {
       if (!snapshot.is_open({gpu})) locked_.insert({gpu});
     }
+    for (const GpuId gpu : snapshot.gpus_with_foreign_slices()) locked_.insert(gpu);
     for (const PlannedFloor& floor : floors) supplies_[floor.service.index].needed = floor.needed;
     for (const StandingSlice& standing : snapshot.slices) {
       const GpuId gpu = standing.holding.slice.gpu;
-      if (is_under_way(standing)) locked_.insert(gpu);
-      if (standing.is_leaving || snapshot.is_draining(gpu)) continue;
+      const bool is_orphan = snapshot.is_orphan(standing);
+      if (is_under_way(standing) || is_orphan) locked_.insert(gpu);
+      if (standing.is_leaving || is_orphan || snapshot.is_draining(gpu)) continue;
       standing_[gpu].push_back(&standing);
       add(standing, 1, supplies_);
     }

@@ -28,9 +28,10 @@ struct Draining {
     snapshot.now = Instant::at_second(10);
     snapshot.slices = {{.holding = held(kDrained, {{0}}), .is_ready = true},
                        {.holding = held(kElsewhere, {{0}}), .is_ready = true}};
-    snapshot.gpus = {{.scheduling = GpuScheduling::kDraining,
-                      .scheduling_since = Instant::at_second(10),
-                      .scheduling_reason = "fans"}};
+    GpuState& drained = snapshot.gpus.emplace_back();
+    drained.scheduling = GpuScheduling::kDraining;
+    drained.scheduling_since = Instant::at_second(10);
+    drained.scheduling_reason = "fans";
   }
   [[nodiscard]] std::vector<Action> asked(const Stage& stage) const {
     Plan plan;
@@ -61,6 +62,7 @@ TEST(DrainStage, WaitsForAPlanAndForWhatIsOnItsWay) {
   world.snapshot.slices[1].is_ready = false;
   EXPECT_TRUE(world.asked(stage).empty());
   world.snapshot.slices[1].is_ready = true;
+  stage.learn(planned);  // being asked, it learned its own empty plan, made at second 0
   EXPECT_EQ(world.asked(stage).size(), 1U);
 }
 

@@ -17,11 +17,19 @@ std::shared_ptr<const Snapshot> without_seconds(const Snapshot& snapshot) {
   auto posed = std::make_shared<Snapshot>();
   posed->version = snapshot.version;
   posed->now = snapshot.now;
+  posed->specs_version = snapshot.specs_version;
   posed->slices = snapshot.slices;
+  posed->gpus = snapshot.gpus;
   posed->services.reserve(snapshot.services.size());
   for (const ServiceState& service : snapshot.services) {
-    posed->services.push_back(
-        {.seconds = {}, .is_retraining_due = service.is_retraining_due, .changes = service.changes});
+    ServiceState& copy = posed->services.emplace_back();
+    copy.is_absent = service.is_absent;
+    copy.number = service.number;
+    copy.revision = service.revision;
+    copy.since = service.since;
+    copy.retrains_since = service.retrains_since;
+    copy.is_retraining_due = service.is_retraining_due;
+    copy.changes = service.changes;
   }
   return posed;
 }
@@ -44,9 +52,9 @@ std::vector<DroppedPart> drop_broken_parts(const Scenario& scenario, const Snaps
 
 }  // namespace
 
-Engine::Engine(const Scenario& scenario, std::vector<Stage> stages, const EngineRules& rules)
+Engine::Engine(const Scenario& scenario, const MakeStages& make_stages, const EngineRules& rules)
     : scenario_(scenario),
-      stages_(std::move(stages)),
+      stages_(make_stages(scenario_)),
       rules_(rules),
       state_(scenario.services.size(), scenario.history_seconds) {}
 
@@ -55,28 +63,79 @@ StepAnswer Engine::step(Instant now) {
   state_.set_now(now);
   StepAnswer answer;
   const bool has_one_event = inbox_.size() == 1;
-  if (const auto solution = apply_events()) {
-    take(*solution, now, answer);
+  const News news = apply_events();
+  settle_proposal(news, now, answer);
+  if (news.solution) {
+    take(*news.solution, now, answer);
     if (has_one_event || answer.infeasible) return answer;
   }
   for (const Stage& stage : stages_) {
     if (stage.observe) stage.observe(state_.snapshot());
   }
-  if (!open_question_) ask(now, answer);
+  if (!open_question_ && !proposal_ && !state_.snapshot().pause) ask(now, answer);
   return answer;
 }
 
-std::shared_ptr<const Solution> Engine::apply_events() {
-  std::shared_ptr<const Solution> solution;
+Engine::News Engine::apply_events() {
+  News news;
   for (const Event& event : inbox_) {
+    change_specs(event);
     state_.apply(event);
-    const auto* finished = std::get_if<SolveFinished>(&event.what);
-    if (finished == nullptr || finished->question != open_question_) continue;
-    solution = finished->solution;
-    open_question_.reset();
+    note(event, news);
   }
   inbox_.clear();
-  return solution;
+  return news;
+}
+
+void Engine::note(const Event& event, News& news) {
+  const auto is_waiting = [&](std::uint64_t plan) { return proposal_ && proposal_->plan.id == plan; };
+  if (const auto* finished = std::get_if<SolveFinished>(&event.what)) {
+    if (finished->question != open_question_) return;
+    news.solution = finished->solution;
+    open_question_.reset();
+  } else if (const auto* approved = std::get_if<PlanApproved>(&event.what)) {
+    // Before the expiry, and not while planning is paused.
+    if (is_waiting(approved->plan) && !news.is_expired && !state_.snapshot().pause) news.is_approved = true;
+  } else if (const auto* expired = std::get_if<PlanExpired>(&event.what)) {
+    if (is_waiting(expired->plan)) news.is_expired = true;
+  }
+}
+
+// ---- a proposal
+
+void Engine::settle_proposal(const News& news, Instant now, StepAnswer& answer) {
+  if (!proposal_) return;
+  EndedProposal ended{.plan = proposal_->plan.id, .end = ProposalEnd::kSuperseded, .difference = {}};
+  ended.difference = find_differences(scenario_, state_.snapshot(), *proposal_, now);
+  if (ended.difference.empty() && news.is_approved) {
+    if (auto objection = find_reason_to_refuse(proposal_->plan, now)) {
+      ended.difference.push_back(std::move(*objection));
+    } else {
+      ended.end = ProposalEnd::kApproved;
+    }
+  } else if (ended.difference.empty()) {
+    if (!news.is_expired) return;
+    ended.end = ProposalEnd::kExpired;
+  }
+  Plan plan = std::exchange(proposal_, std::nullopt)->plan;
+  if (ended.end == ProposalEnd::kApproved) accept(std::move(plan), now, answer);
+  answer.ended = std::move(ended);
+}
+
+bool Engine::needs_approval(const Plan& plan) const {
+  if (state_.snapshot().is_before_first_layout()) return false;
+  return rules_.approval == Approval::kAlways || (rules_.approval == Approval::kFirst && changed_gpus_.has_new(plan));
+}
+
+void Engine::change_specs(const Event& event) {
+  if (const auto* set = std::get_if<ServiceSet>(&event.what)) {
+    ENSURE(set->service.index <= scenario_.services.size());
+    if (set->service.index == scenario_.services.size()) scenario_.services.emplace_back();
+    scenario_.services.set(set->service.index, *set->spec);
+  } else if (const auto* removed = std::get_if<ServiceRemoved>(&event.what)) {
+    const ServiceSpec& before = std::as_const(scenario_.services)[removed->service.index];
+    scenario_.services.set(removed->service.index, absent_service(before));
+  }
 }
 
 // ---- a solution takes effect
@@ -92,7 +151,19 @@ void Engine::take(const Solution& solution, Instant now, StepAnswer& answer) {
   if (plan.actions.empty()) return;
   answer.refused = find_reason_to_refuse(plan, now);
   if (answer.refused) return;
+  if (state_.snapshot().pause && !state_.snapshot().is_before_first_layout()) {
+    answer.paused = state_.snapshot().pause->reason;
+  } else if (needs_approval(plan)) {
+    answer.held = plan;
+    proposal_ = propose(state_.snapshot(), std::move(plan));
+  } else {
+    accept(std::move(plan), now, answer);
+  }
+}
+
+void Engine::accept(Plan plan, Instant now, StepAnswer& answer) {
   answer.is_first_layout = state_.snapshot().is_before_first_layout();
+  if (!answer.is_first_layout) changed_gpus_.add(plan);
   state_.number(plan);
   state_.apply(plan, now);
   answer.plan = std::move(plan);

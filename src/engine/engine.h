@@ -2,10 +2,11 @@
 /// reasons come out. It does no I/O, reads no clock, never waits for a solver and does not depend on the world that
 /// carries out its plans.
 ///
-///   step: apply events -> take a finished solution into effect -> observe -> ask
+///   step: apply events -> settle the proposal that waits -> take a finished solution into effect -> observe -> ask
 ///
 /// A question is answered by the event SolveFinished: in a replay after a stated time, in a live world when a thread is
-/// done. One question is open at a time.
+/// done. One question is open at a time. A plan that needs approval is put aside as a proposal; while it waits nothing
+/// is asked.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +22,7 @@
 #include "domain/scenario.h"
 #include "domain/snapshot.h"
 #include "domain/solution.h"
+#include "engine/proposal.h"
 #include "engine/stage.h"
 #include "state/cluster_state.h"
 
@@ -32,7 +34,7 @@ struct SolveRequest {
   Instant made_at;
   Instant acts_at;                        ///< for when it is posed; the plan takes effect when the answer arrives
   std::shared_ptr<const Snapshot> posed;  ///< without the seconds of services: only the stages read those
-  std::function<Solution()> solve;        ///< pure; may run in another thread while the scenario lives
+  std::function<Solution()> solve;        ///< pure; may run in another thread, later than the engine, too
 };
 
 /// Changes of one GPU that do not take effect, because what they stand on changed after the question.
@@ -52,44 +54,72 @@ struct StepAnswer {
   std::optional<std::string> infeasible;  ///< a stage or its solver found that no plan can exist
   /// The verifier's objection to the plan that arrived: nothing of it takes effect. An ordinary answer in a live world.
   std::optional<std::string> refused;
+  /// The plan that arrived waits for approval from now on.
+  std::optional<Plan> held;
+  /// The plan that arrived is dropped, as planning is paused: the reason of that.
+  std::optional<std::string> paused;
+  /// A proposal that waits no longer. If it was approved, `plan` is it.
+  std::optional<EndedProposal> ended;
 };
 
 struct EngineRules {
   /// Plans must also keep the scenario's constraints (engine/constraints.h): for policies that obey them.
   bool is_strict = false;
+  Approval approval = Approval::kNever;
 };
 
 class Engine {
  public:
-  /// `scenario` must outlive the engine and its requests. Every step runs the stages in this order.
-  Engine(const Scenario& scenario, std::vector<Stage> stages, const EngineRules& rules = {});
+  /// Keeps a copy of `scenario`, whose services change by the events ServiceSet and ServiceRemoved. Every step runs the
+  /// stages in this order.
+  Engine(const Scenario& scenario, const MakeStages& make_stages, const EngineRules& rules = {});
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
 
   /// Accepts an event; it is applied by the next step.
   void observe(const Event& event) { inbox_.push_back(event); }
 
-  /// Applies the events, and takes the plan of a solution among them into effect. Then the stages observe and, if no
-  /// question is open, are asked. A step whose only news is a solution just takes it into effect: the stages have seen
-  /// everything else. Requires: `now` never goes back.
+  /// Applies the events, ends the proposal that waits if it was approved or expired or its facts changed, and takes the
+  /// plan of a solution among them into effect. Then the stages observe and, if no question is open, are asked. A step
+  /// whose only news is a solution just takes it into effect: the stages have seen everything else. Requires: `now`
+  /// never goes back.
   [[nodiscard]] StepAnswer step(Instant now);
 
+  /// As it is now.
+  [[nodiscard]] const Scenario& scenario() const { return scenario_; }
   [[nodiscard]] const Snapshot& snapshot() const { return state_.snapshot(); }
   [[nodiscard]] bool has_open_question() const { return open_question_.has_value(); }
+  /// The plan that waits for approval, if any.
+  [[nodiscard]] const Plan* waiting() const { return proposal_ ? &proposal_->plan : nullptr; }
 
  private:
-  /// The solution among the events that answers the open question, if any.
-  [[nodiscard]] std::shared_ptr<const Solution> apply_events();
+  /// What the events of a step decide, besides the state.
+  struct News {
+    std::shared_ptr<const Solution> solution;  ///< that answers the open question; null: none
+    bool is_approved = false;                  ///< the proposal that waits
+    bool is_expired = false;                   ///< the same
+  };
+  [[nodiscard]] News apply_events();
+  void note(const Event& event, News& news);
+  void settle_proposal(const News& news, Instant now, StepAnswer& answer);
   void take(const Solution& solution, Instant now, StepAnswer& answer);
+  [[nodiscard]] bool needs_approval(const Plan& plan) const;
+  void accept(Plan plan, Instant now, StepAnswer& answer);
   [[nodiscard]] std::optional<std::string> find_reason_to_refuse(const Plan& plan, Instant now) const;
   void ask(Instant now, StepAnswer& answer);
   [[nodiscard]] SolveRequest request_for(Solution begun, Solve solve);
 
-  const Scenario& scenario_;
+  void change_specs(const Event& event);
+
+  Scenario scenario_;
   std::vector<Stage> stages_;
   EngineRules rules_;
   ClusterState state_;
   std::vector<Event> inbox_;
   std::uint64_t question_count_ = 0;
   std::optional<std::uint64_t> open_question_;
+  std::optional<Proposal> proposal_;
+  ChangedGpus changed_gpus_;
 };
 
 }  // namespace berth

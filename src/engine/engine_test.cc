@@ -28,7 +28,7 @@ Event happened(decltype(Event::what) what) { return {.at = Instant(), .what = st
 
 TEST(Engine, EventsAreAppliedByTheNextStep) {
   const Scenario scenario = two_gpus();
-  Engine engine(scenario, {});
+  Engine engine(scenario, ready_stages({}));
   engine.observe(happened(RetrainingDue{{1}}));
   EXPECT_EQ(engine.snapshot().version, 0U);
   const StepAnswer answer = engine.step(kSecond);
@@ -41,7 +41,7 @@ TEST(Engine, EventsAreAppliedByTheNextStep) {
 TEST(Engine, AnAcceptedPlanIsRecorded) {
   const Scenario scenario = two_gpus();
   const Slice slice = slice_at(0, "1g.10gb", 0);
-  Engine engine(scenario, {asking({create(slice)}), asking({give(held(slice, {{0}}))})});
+  Engine engine(scenario, ready_stages({asking({create(slice)}), asking({give(held(slice, {{0}}))})}));
   const StepAnswer answer = testing::step_and_solve(engine, Instant());
   EXPECT_FALSE(answer.refused.has_value());
   EXPECT_EQ(answer.plan.actions.size(), 2U);  // of both stages, in their order
@@ -57,7 +57,7 @@ TEST(Engine, AStageThatMisbehavesIsRefusedAndChangesNothing) {
       {create(slice_at(0, "1g.10gb", 0)), give(held(slice_at(0, "1g.10gb", 0), {{9}}))},
   };
   for (const auto& actions : bad_plans) {
-    Engine engine(scenario, {asking(actions)});
+    Engine engine(scenario, ready_stages({asking(actions)}));
     const StepAnswer answer = testing::step_and_solve(engine, Instant());
     EXPECT_TRUE(answer.refused.has_value());
     EXPECT_TRUE(answer.plan.actions.empty());
@@ -69,7 +69,7 @@ TEST(Engine, AStageThatFindsNoPlanEndsTheStep) {
   const Scenario scenario = two_gpus();
   const Stage hopeless =
       deciding_stage("no", [](const Snapshot&, Plan&) { return std::optional<std::string>("too few"); });
-  Engine engine(scenario, {asking({create(slice_at(0, "1g.10gb", 0))}), hopeless});
+  Engine engine(scenario, ready_stages({asking({create(slice_at(0, "1g.10gb", 0))}), hopeless}));
   EXPECT_EQ(engine.step(Instant()).infeasible, "too few");
   EXPECT_TRUE(engine.snapshot().slices.empty());
 }
@@ -79,7 +79,7 @@ TEST(Engine, PlansAreCheckedForTheInstantAtWhichTheyAct) {
   scenario.planning = Micros::seconds(5);
   scenario.frozen = {{.from = Instant::at_second(6), .until = Instant::at_second(7)}};
   for (const auto& [asked_at, is_refused] : {std::pair(1, true), {2, false}}) {
-    Engine engine(scenario, {asking({create(slice_at(0, "1g.10gb", 0))})});
+    Engine engine(scenario, ready_stages({asking({create(slice_at(0, "1g.10gb", 0))})}));
     const StepAnswer asked = engine.step(Instant::at_second(asked_at));
     ASSERT_TRUE(asked.request.has_value());
     EXPECT_EQ(asked.request->acts_at, Instant::at_second(asked_at + 5));
@@ -112,7 +112,7 @@ TEST(Engine, AStepNeverSolvesAndHasOneQuestionOpen) {
   const Scenario scenario = two_gpus();
   Asking asking;
   asking.actions = {create(slice_at(0, "1g.10gb", 0))};
-  Engine engine(scenario, {asking.stage()});
+  Engine engine(scenario, ready_stages({asking.stage()}));
   const StepAnswer first = engine.step(kSecond);
   ASSERT_TRUE(first.request.has_value());
   EXPECT_TRUE(engine.snapshot().slices.empty());
@@ -136,7 +136,7 @@ TEST(Engine, AnAnswerToAnotherQuestionIsNotTaken) {
   const Scenario scenario = two_gpus();
   Asking asking;
   asking.actions = {create(slice_at(0, "1g.10gb", 0))};
-  Engine engine(scenario, {asking.stage()});
+  Engine engine(scenario, ready_stages({asking.stage()}));
   const StepAnswer first = engine.step(kSecond);
   Event event = testing::answer_to(*first.request, kSecond);
   std::get<SolveFinished>(event.what).question += 1;
@@ -154,7 +154,7 @@ TEST(Engine, ThePartOfAPlanWhoseFactsChangedIsLeftOut) {
   const Slice standing = slice_at(0, "1g.10gb", 0);
   Asking asking;
   asking.actions = {create(standing)};
-  Engine engine(scenario, {asking.stage()});
+  Engine engine(scenario, ready_stages({asking.stage()}));
   ASSERT_EQ(testing::step_and_solve(engine, Instant()).plan.actions.size(), 1U);
   const std::uint64_t generation = engine.snapshot().slices[0].generation;
 
@@ -176,7 +176,7 @@ TEST(Engine, NewsOfAPredecessorIsNotTakenForNewsOfItsSuccessor) {
   const Slice slice = slice_at(0, "1g.10gb", 0);
   Asking asking;
   asking.actions = {create(slice), give(held(slice, {{0}}))};
-  Engine engine(scenario, {asking.stage()});
+  Engine engine(scenario, ready_stages({asking.stage()}));
   const Plan first = testing::step_and_solve(engine, Instant()).plan;
   asking.actions = {destroy(slice), create(slice), give(held(slice, {{1}}))};
   const Plan second = testing::step_and_solve(engine, kSecond).plan;
@@ -196,9 +196,164 @@ TEST(Engine, NewsOfAPredecessorIsNotTakenForNewsOfItsSuccessor) {
 
 TEST(EngineDeathTest, TimeDoesNotGoBack) {
   const Scenario scenario = two_gpus();
-  Engine engine(scenario, {});
+  Engine engine(scenario, ready_stages({}));
   static_cast<void>(engine.step(kSecond));
   EXPECT_DEATH(static_cast<void>(engine.step(Instant())), "broken invariant");
+}
+
+// ---- approval and pause
+
+/// An engine whose stage asks in each step, and what it would do next.
+struct Approving {
+  Scenario scenario = two_gpus();
+  Asking asking;
+  std::unique_ptr<Engine> engine;
+  const Slice first = slice_at(0, "1g.10gb", 0);
+  const Slice other = slice_at(1, "1g.10gb", 0);
+
+  explicit Approving(Approval approval = Approval::kAlways, std::vector<FrozenWindow> frozen = {}) {
+    scenario.frozen = std::move(frozen);
+    engine = std::make_unique<Engine>(scenario, ready_stages({asking.stage()}), EngineRules{.approval = approval});
+    asking.actions = {create(first)};
+    EXPECT_EQ(ask_and_answer(0).plan.actions.size(), 1U);  // the first layout
+  }
+  StepAnswer ask_and_answer(int second) { return testing::step_and_solve(*engine, Instant::at_second(second)); }
+  StepAnswer tell(int second, decltype(Event::what) what) {
+    engine->observe({.at = Instant::at_second(second), .what = std::move(what)});
+    return engine->step(Instant::at_second(second));
+  }
+  /// A proposal of these actions, made at second 1.
+  std::uint64_t propose(std::vector<Action> actions) {
+    asking.actions = std::move(actions);
+    const StepAnswer answer = ask_and_answer(1);
+    EXPECT_TRUE(answer.plan.actions.empty());
+    EXPECT_TRUE(answer.held.has_value());
+    return answer.held ? answer.held->id : 0;
+  }
+};
+
+TEST(Approval, TheFirstLayoutNeedsNoneAndLaterPlansWait) {
+  Approving world;
+  const std::uint64_t id = world.propose({create(world.other)});
+  EXPECT_EQ(world.engine->snapshot().slices.size(), 1U);
+  ASSERT_NE(world.engine->waiting(), nullptr);
+  EXPECT_EQ(world.engine->waiting()->id, id);
+}
+
+TEST(Approval, NothingIsAskedWhileAPlanWaitsAndStagesGoOnObserving) {
+  Approving world;
+  static_cast<void>(world.propose({create(world.other)}));
+  const int asked = world.asking.asked;
+  const int observed = world.asking.observed;
+  for (int second = 2; second < 100; ++second) {
+    const StepAnswer answer = world.engine->step(Instant::at_second(second));
+    EXPECT_FALSE(answer.request.has_value());
+    EXPECT_FALSE(answer.ended.has_value());
+  }
+  EXPECT_EQ(world.asking.asked, asked);
+  EXPECT_EQ(world.asking.observed, observed + 98);
+}
+
+TEST(Approval, AnApprovedPlanTakesEffectAtOnceAndOnce) {
+  Approving world;
+  const std::uint64_t id = world.propose({create(world.other)});
+  EXPECT_FALSE(world.tell(5, PlanApproved{.plan = id + 1}).ended.has_value());  // of another plan
+  const StepAnswer answer = world.tell(6, PlanApproved{.plan = id});
+  EXPECT_EQ(answer.ended, (EndedProposal{.plan = id, .end = ProposalEnd::kApproved, .difference = {}}));
+  ASSERT_EQ(answer.plan.actions.size(), 1U);
+  EXPECT_EQ(answer.plan.id, id);
+  EXPECT_GT(answer.plan.actions[0].number, 0U);
+  EXPECT_EQ(world.engine->snapshot().slices.size(), 2U);
+  EXPECT_TRUE(answer.request.has_value());  // it may ask again
+  EXPECT_TRUE(world.tell(7, PlanApproved{.plan = id}).plan.actions.empty());
+}
+
+TEST(Approval, AnExpiredPlanNeverTakesEffect) {
+  Approving world;
+  const std::uint64_t id = world.propose({create(world.other)});
+  const StepAnswer answer = world.tell(6, PlanExpired{.plan = id});
+  EXPECT_EQ(answer.ended, (EndedProposal{.plan = id, .end = ProposalEnd::kExpired, .difference = {}}));
+  EXPECT_TRUE(answer.request.has_value());
+  EXPECT_TRUE(world.tell(7, PlanApproved{.plan = id}).plan.actions.empty());
+  EXPECT_EQ(world.engine->snapshot().slices.size(), 1U);
+}
+
+TEST(Approval, AProposalIsSupersededWhenItsFactsChange) {
+  const std::vector<std::pair<decltype(Event::what), std::string>> cases = {
+      {GpuLost{.gpu = {1}}, "GPU 1: found that it is lost"},
+      {GpuScheduled{.gpu = {1}, .scheduling = GpuScheduling::kCordoned},
+       "GPU 1: wanted it open as the plan found it, found that it is cordoned"},
+      {SliceGone{.slice = slice_at(0, "1g.10gb", 0), .generation = 1},
+       "GPU 0: wanted 1g.10gb@0 as the plan found it, found that it is gone"},
+  };
+  for (const auto& [event, difference] : cases) {
+    Approving world;
+    const std::uint64_t id = world.propose({give(held(world.first, {{0}})), create(world.other)});
+    const StepAnswer answer = world.tell(2, event);
+    EXPECT_EQ(answer.ended, (EndedProposal{.plan = id, .end = ProposalEnd::kSuperseded, .difference = {difference}}));
+    EXPECT_EQ(world.engine->waiting(), nullptr);
+    EXPECT_TRUE(answer.request.has_value());
+    EXPECT_TRUE(world.tell(3, PlanApproved{.plan = id}).plan.actions.empty());
+  }
+}
+
+TEST(Approval, OtherNewsLeavesAProposalWaiting) {
+  Approving world;
+  const std::uint64_t id = world.propose({give(held(world.first, {{0}}))});
+  EXPECT_FALSE(world.tell(2, GpuLost{.gpu = {1}}).ended.has_value());
+  EXPECT_FALSE(world.tell(3, RetrainingDue{{1}}).ended.has_value());
+  EXPECT_FALSE(world.tell(4, SliceReady{.slice = world.first, .assignment = 1}).ended.has_value());
+  EXPECT_EQ(world.tell(5, PlanApproved{.plan = id}).plan.actions.size(), 1U);
+}
+
+TEST(Approval, AProposalIsSupersededWhenAFrozenWindowBegins) {
+  Approving world(Approval::kAlways, {{.from = Instant::at_second(5), .until = Instant::at_second(7)}});
+  const std::uint64_t id = world.propose({create(world.other)});
+  EXPECT_FALSE(world.engine->step(Instant::at_second(4)).ended.has_value());
+  const StepAnswer answer = world.tell(5, PlanApproved{.plan = id});
+  ASSERT_TRUE(answer.ended.has_value());
+  EXPECT_EQ(answer.ended->end, ProposalEnd::kSuperseded);
+  EXPECT_TRUE(answer.plan.actions.empty());
+}
+
+TEST(Approval, FirstHoldsAPlanThatChangesANewGpuAsAWhole) {
+  Approving world(Approval::kFirst);
+  const std::uint64_t id = world.propose({give(held(world.first, {{0}}))});
+  world.asking.actions = {give(held(world.first, {{1}}))};
+  const StepAnswer approved = world.tell(2, PlanApproved{.plan = id});
+  ASSERT_TRUE(approved.request.has_value());
+  world.engine->observe(testing::answer_to(*approved.request, Instant::at_second(2)));
+  EXPECT_EQ(world.engine->step(Instant::at_second(2)).plan.actions.size(), 1U);  // GPU 0 once more
+  world.asking.actions = {give(held(world.first, {{0}})), create(world.other)};
+  const StepAnswer both = world.ask_and_answer(3);
+  ASSERT_TRUE(both.held.has_value());
+  EXPECT_EQ(both.held->actions.size(), 2U);
+}
+
+TEST(Pause, NothingTakesEffectAndNothingIsAsked) {
+  Approving world(Approval::kNever);
+  world.asking.actions = {create(world.other)};
+  const StepAnswer asked = world.engine->step(kSecond);
+  ASSERT_TRUE(asked.request.has_value());
+  static_cast<void>(world.tell(2, PlanningPaused{.reason = "upgrade"}));
+  world.engine->observe(testing::answer_to(*asked.request, Instant::at_second(3)));
+  const StepAnswer dropped = world.engine->step(Instant::at_second(3));
+  EXPECT_EQ(dropped.paused, "upgrade");
+  EXPECT_TRUE(dropped.plan.actions.empty());
+  EXPECT_FALSE(world.engine->step(Instant::at_second(4)).request.has_value());
+  EXPECT_EQ(world.engine->snapshot().pause, (PlanningPause{.reason = "upgrade", .since = Instant::at_second(2)}));
+  EXPECT_TRUE(world.tell(5, PlanningResumed{}).request.has_value());
+  EXPECT_FALSE(world.engine->snapshot().pause.has_value());
+}
+
+TEST(Pause, AProposalGoesOnWaitingAndIsNotApproved) {
+  Approving world;
+  const std::uint64_t id = world.propose({create(world.other)});
+  static_cast<void>(world.tell(2, PlanningPaused{.reason = "upgrade"}));
+  EXPECT_TRUE(world.tell(3, PlanApproved{.plan = id}).plan.actions.empty());
+  EXPECT_NE(world.engine->waiting(), nullptr);
+  static_cast<void>(world.tell(4, PlanningResumed{}));
+  EXPECT_EQ(world.tell(5, PlanApproved{.plan = id}).plan.actions.size(), 1U);
 }
 
 // ---- stages

@@ -16,8 +16,8 @@ namespace berth {
 /// leaving are no facts, nor whether a slice is ready yet. O(slices + actions log actions).
 [[nodiscard]] std::vector<GpuFact> facts_of(const Snapshot& snapshot, const Plan& plan);
 
-/// Why a fact does not hold in this snapshot, or nothing: a slice is gone or leaving, has had other holders since, or
-/// is new. O(slices of the GPU + log slices).
+/// Why a fact does not hold in this snapshot, or nothing: the GPU is lost; a service that gets a slice is gone or has
+/// another spec; a slice is gone or leaving, has had other holders since, or is new. O(slices of the GPU + log slices).
 [[nodiscard]] std::optional<std::string> find_broken_fact(const Scenario& scenario, const Snapshot& snapshot,
                                                           const GpuFact& fact);
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "base/ensure.h"
@@ -24,6 +25,9 @@ constexpr double kPastFadeSeconds = 3600;
 /// Time constant with which a mean rate follows its estimate: forecasts of a burst come and go within seconds, and
 /// each jump of what an answer is worth would move slices.
 constexpr double kFollowSeconds = 20;
+
+/// Seconds of a service that must be seen before its load is forecast, if its owner says what to expect.
+constexpr std::int64_t kExpectedSeconds = 100;
 
 /// The share of a quantity that is left after `seconds`.
 double fade(std::int64_t seconds, double time_constant_seconds) {
@@ -73,48 +77,68 @@ class JudgedRate {
 /// The forecasts of all services, updated with each snapshot.
 class Forecasts {
  public:
-  explicit Forecasts(const Scenario& scenario)
-      : forecasters_(scenario.services.size()),
-        seen_until_(scenario.services.size(), INT64_MIN),
-        judged_(scenario.services.size()) {}
+  explicit Forecasts(const Scenario& scenario) : scenario_(scenario), services_(scenario.services.size()) {}
 
   void observe(const Snapshot& snapshot) {
-    for (std::size_t index = 0; index < forecasters_.size(); ++index) {
-      const auto& seconds = snapshot.services[index].seconds;
-      auto it = seconds.end();
-      while (it != seconds.begin() && std::prev(it)->second > seen_until_[index]) --it;
-      for (; it != seconds.end(); ++it) {
-        forecasters_[index].observe(it->second, it->arrivals);
-        seen_until_[index] = it->second;
-        judged_[index].observe(it->second, it->arrivals);
+    services_.resize(snapshot.services.size());
+    for (std::size_t index = 0; index < services_.size(); ++index) {
+      const ServiceState& state = snapshot.services[index];
+      Service& service = services_[index];
+      if (state.number != service.number) {
+        service = Service();
+        service.number = state.number;
+      }
+      auto it = state.seconds.end();
+      while (it != state.seconds.begin() && std::prev(it)->second > service.seen_until) --it;
+      for (; it != state.seconds.end(); ++it) {
+        service.forecaster.observe(it->second, it->arrivals);
+        service.seen_until = it->second;
+        ++service.seen_seconds;
+        service.judged.observe(it->second, it->arrivals);
       }
     }
   }
 
-  [[nodiscard]] Expected expect(ServiceId service, const Stretch& stretch) {
-    const forecast::Forecaster& forecaster = forecasters_[service.index];
+  [[nodiscard]] Expected expect(ServiceId id, const Stretch& stretch) {
+    Service& service = services_[id.index];
     const auto tail_seconds = static_cast<double>(stretch.tail_seconds);
     Expected expected;
     expected.loads.reserve(static_cast<std::size_t>(stretch.seconds + 1) * kSampleLevels.size());
     double sum = 0;
     std::int64_t second = 0;
     // The second after the window represents the tail.
-    for (const forecast::Quantiles& each : forecaster.predict(stretch.from_second, stretch.seconds + 1)) {
+    const std::optional<double> stated = stated_rate(id);
+    for (const forecast::Quantiles& each : service.forecaster.predict(stretch.from_second, stretch.seconds + 1)) {
       const double weight = second++ < stretch.seconds ? 1 : tail_seconds;
       for (const std::size_t level : kSampleLevels) {
-        expected.loads.push_back(each[level]);
-        sum += weight * each[level];
+        const double load = stated.value_or(each[level]);
+        expected.loads.push_back(load);
+        sum += weight * load;
       }
     }
-    expected.mean_rate = judged_[service.index].follow(stretch.from_second, sum / kSampleLevels.size(),
-                                                       static_cast<double>(stretch.seconds) + tail_seconds);
+    expected.mean_rate = service.judged.follow(stretch.from_second, sum / kSampleLevels.size(),
+                                               static_cast<double>(stretch.seconds) + tail_seconds);
     return expected;
   }
 
  private:
-  std::vector<forecast::Forecaster> forecasters_;
-  std::vector<std::int64_t> seen_until_;
-  std::vector<JudgedRate> judged_;
+  struct Service {
+    std::uint64_t number = 0;  ///< ServiceState::number; another service begins anew
+    forecast::Forecaster forecaster;
+    std::int64_t seen_until = INT64_MIN;
+    std::int64_t seen_seconds = 0;
+    JudgedRate judged;
+  };
+
+  /// The rate that the owner expects, as long as the service has been seen for less than kExpectedSeconds.
+  [[nodiscard]] std::optional<double> stated_rate(ServiceId id) const {
+    const auto& expects = scenario_.services[id.index].expects;
+    if (!expects || services_[id.index].seen_seconds >= kExpectedSeconds) return std::nullopt;
+    return expects->to_double();
+  }
+
+  const Scenario& scenario_;
+  std::vector<Service> services_;
 };
 
 /// Requests per second of each service over the whole run.

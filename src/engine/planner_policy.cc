@@ -22,16 +22,16 @@ constexpr std::int64_t kEndlessSeconds = 1'000'000'000;
 class PlannerPolicy {
  public:
   PlannerPolicy(const Scenario& scenario, OutlookSource outlook, const PlannerOptions& options)
-      : scenario_(scenario),
-        options_(options),
-        outlook_(std::move(outlook)),
-        frame_(std::make_shared<const planner::Frame>(planner::make_frame(
-            scenario, {.chooses_points = options.points != 0, .has_variants = options.variants != 0}))),
-        watch_(scenario),
-        was_stale_(scenario.services.size()),
-        previous_(std::make_shared<const planner::Schedule>()) {}
+      : scenario_(scenario), options_(options), outlook_(std::move(outlook)), watch_(scenario) {
+    read_specs();
+  }
 
   void observe(const Snapshot& snapshot) {
+    if (snapshot.specs_version != specs_version_) {
+      specs_version_ = snapshot.specs_version;
+      read_specs();
+      has_news_ = true;
+    }
     watch_.observe(snapshot);
     if (outlook_.observe) outlook_.observe(snapshot);
     note_retraining(snapshot);
@@ -39,13 +39,15 @@ class PlannerPolicy {
 
   StageAnswer ask(const Snapshot& snapshot, const Plan& so_far) {
     if (so_far.is_ordered) return Settled{};  // an order takes effect alone
+    if (!has_work(snapshot)) return Settled{};
     const Instant acts_at = snapshot.takes_effect_at(scenario_.planning);
     if (!is_time(snapshot, so_far, acts_at)) return Settled{};
     if (snapshot.now == options_.plans_also_at) feasibility_.reset();  // asked for that moment
     next_plan_ = Instant::at_second(snapshot.now.second() + std::max(1, options_.period_seconds));
     asked_for_ = acts_at;
+    asked_with_ = specs_;
     const auto question =
-        std::make_shared<const WindowQuestion>(WindowQuestion{.scenario = scenario_,
+        std::make_shared<const WindowQuestion>(WindowQuestion{.scenario = specs_,
                                                               .frame = frame_,
                                                               .options = options_,
                                                               .moment = moment_of(snapshot, acts_at),
@@ -59,14 +61,33 @@ class PlannerPolicy {
 
   void learn(const Solution& solution) {
     if (!asked_for_) return;  // the answer to another stage
-    previous_ = std::make_shared<const planner::Schedule>(schedule_of(*frame_, solution.plan.ahead));
-    previous_begins_ = *asked_for_;
+    if (asked_with_ == specs_) {
+      previous_ = std::make_shared<const planner::Schedule>(schedule_of(*frame_, solution.plan.ahead));
+      previous_begins_ = *asked_for_;
+      feasibility_ = solution.feasibility;
+    }
     asked_for_.reset();
-    feasibility_ = solution.feasibility;
+    asked_with_.reset();
     for (const ExpectedReady& ready : solution.ready) ready_at_[ready.slice] = ready.at;
   }
 
  private:
+  /// What follows from the services' specs alone. What was planned and found for others is forgotten.
+  void read_specs() {
+    specs_ = std::make_shared<const Scenario>(scenario_);
+    frame_ = std::make_shared<const planner::Frame>(
+        planner::make_frame(*specs_, {.chooses_points = options_.points != 0, .has_variants = options_.variants != 0}));
+    was_stale_.resize(specs_->services.size());
+    previous_ = std::make_shared<const planner::Schedule>();
+    feasibility_.reset();
+  }
+
+  /// Whether there is a service, and a GPU for it.
+  [[nodiscard]] bool has_work(const Snapshot& snapshot) const {
+    return scenario_.gpu_count() > 0 &&
+           std::ranges::any_of(snapshot.services, [](const ServiceState& service) { return !service.is_absent; });
+  }
+
   [[nodiscard]] bool is_time(const Snapshot& snapshot, const Plan& plan, Instant acts_at) {
     const bool is_news = std::exchange(has_news_, false);
     if (options_.recuts == 0 && !snapshot.is_before_first_layout()) return false;
@@ -105,8 +126,13 @@ class PlannerPolicy {
       moment.is_gpu_closed.resize(scenario_.gpu_count());
       moment.is_gpu_closed[gpu] = 1;
     }
+    // What others have made there may change at any time, so plans leave such a GPU alone.
+    for (const GpuId gpu : snapshot.gpus_with_foreign_slices()) {
+      moment.is_gpu_closed.resize(scenario_.gpu_count());
+      moment.is_gpu_closed[gpu.index] = 1;
+    }
     for (const StandingSlice& standing : snapshot.slices) {
-      if (standing.is_leaving || snapshot.is_draining(standing.holding.slice.gpu)) {
+      if (standing.is_leaving || snapshot.is_orphan(standing) || snapshot.is_draining(standing.holding.slice.gpu)) {
         moment.is_gpu_leaving[standing.holding.slice.gpu.index] = 1;
       } else {
         moment.standing.push_back(standing_now(standing, acts_at));
@@ -143,6 +169,8 @@ class PlannerPolicy {
   const Scenario& scenario_;
   PlannerOptions options_;
   OutlookSource outlook_;
+  std::uint64_t specs_version_ = 0;
+  std::shared_ptr<const Scenario> specs_;  ///< a copy of that version
   std::shared_ptr<const planner::Frame> frame_;
   RetrainingWatch watch_;
   Instant next_plan_;
@@ -150,7 +178,8 @@ class PlannerPolicy {
   bool is_done_ = false;  ///< has planned, where it plans once
   std::vector<char> was_stale_;
   bool has_news_ = false;
-  std::optional<Instant> asked_for_;  ///< when the plan of the open question takes effect
+  std::optional<Instant> asked_for_;            ///< when the plan of the open question takes effect
+  std::shared_ptr<const Scenario> asked_with_;  ///< the specs of that question
   std::map<Slice, Instant> ready_at_;
   std::optional<FoundFeasibility> feasibility_;        ///< of all constraints, by the last search
   std::shared_ptr<const planner::Schedule> previous_;  ///< the previous plan, empty before the first

@@ -1,6 +1,7 @@
 /// The progress of each service's retraining, estimated from what the engine sees.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "base/instant.h"
@@ -24,6 +25,8 @@ class RetrainingWatch {
 
  private:
   struct Progress {
+    std::uint64_t number = 0;  ///< of the service; another one begins anew
+    Instant since;             ///< from when its due times count
     bool is_stale = false;
     double done = 0;
     Instant fresh_at;

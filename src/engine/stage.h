@@ -5,8 +5,10 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "domain/plan.h"
+#include "domain/scenario.h"
 #include "domain/snapshot.h"
 #include "domain/solution.h"
 
@@ -38,6 +40,13 @@ struct Stage {
   /// Sees each solution when it arrives, before it takes effect. May be empty.
   std::function<void(const Solution&)> learn;
 };
+
+/// Makes the stages of an engine for its scenario, which outlives them and changes when services are set or removed.
+using MakeStages = std::function<std::vector<Stage>(const Scenario&)>;
+
+/// Stages that were made before, for another copy of a scenario whose services do not change. Their memory is theirs:
+/// to be used once.
+[[nodiscard]] MakeStages ready_stages(std::vector<Stage> stages);
 
 /// A stage that decides within the step: cheap, or of a policy that only replays. A returned text is the reason why no
 /// plan can exist.

@@ -43,7 +43,16 @@ class Lender {
  public:
   explicit Lender(const Scenario& scenario) : scenario_(scenario), in_vain_(scenario.services.size()) {}
 
+  [[nodiscard]] bool has_retraining() const {
+    return std::any_of(scenario_.services.begin(), scenario_.services.end(),
+                       [](const ServiceSpec& service) { return service.retraining.has_value(); });
+  }
+
   void lend_or_return(const Snapshot& snapshot, Plan& plan) {
+    if (snapshot.specs_version != specs_version_) {
+      specs_version_ = snapshot.specs_version;
+      in_vain_.assign(snapshot.services.size(), std::nullopt);
+    }
     const std::vector<OwnSlices> own = own_slices(snapshot);
     for (std::uint32_t index = 0; index < own.size(); ++index) {
       if (!scenario_.services[index].retraining) continue;
@@ -69,6 +78,7 @@ class Lender {
   }
 
   const Scenario& scenario_;
+  std::uint64_t specs_version_ = 0;
   std::vector<std::optional<partition::Layout>> in_vain_;
 };
 
@@ -90,12 +100,12 @@ Stage first_layout_stage(std::string policy, std::function<partition::LayoutOrIn
 }
 
 Stage retraining_stage(const Scenario& scenario) {
-  const bool retrains = std::any_of(scenario.services.begin(), scenario.services.end(),
-                                    [](const ServiceSpec& service) { return service.retraining.has_value(); });
-  const auto run = [&scenario, retrains, lender = Lender(scenario)](const Snapshot& snapshot,
-                                                                    Plan& plan) mutable -> std::optional<std::string> {
+  const auto run = [&scenario, lender = Lender(scenario), retrains = std::optional<bool>(), version = std::uint64_t{0}](
+                       const Snapshot& snapshot, Plan& plan) mutable -> std::optional<std::string> {
+    if (!retrains || version != snapshot.specs_version) retrains = lender.has_retraining();
+    version = snapshot.specs_version;
     // A plan that lays out everything anew is not mixed with lending; the next step lends.
-    if (!retrains || !plan.actions.empty() || is_frozen(scenario, snapshot.takes_effect_at(scenario.planning)))
+    if (!*retrains || !plan.actions.empty() || is_frozen(scenario, snapshot.takes_effect_at(scenario.planning)))
       return std::nullopt;
     lender.lend_or_return(snapshot, plan);
     return std::nullopt;

@@ -43,7 +43,8 @@ std::optional<std::string> find_clash_on(const Scenario& scenario, GpuId gpu, co
 
 std::optional<std::string> check_holding(const Scenario& scenario, const Holding& holding) {
   for (const ServiceId service : holding.services) {
-    if (service.index >= scenario.services.size()) return fmt::format("service {} does not exist", service.index);
+    const bool is_known = service.index < scenario.services.size() && !scenario.services[service.index].is_absent;
+    if (!is_known) return fmt::format("service {} does not exist", service.index);
   }
   const auto is_not_before = [](ServiceId first, ServiceId second) { return first >= second; };
   if (std::ranges::adjacent_find(holding.services, is_not_before) != holding.services.end()) {
@@ -54,26 +55,37 @@ std::optional<std::string> check_holding(const Scenario& scenario, const Holding
   return std::nullopt;
 }
 
-/// Why an action may not begin on its GPU: it is lost or cordoned. A draining one may only lose slices.
-std::optional<std::string> find_closed(const Snapshot& snapshot, const Action& action) {
+/// Why an action may not begin on its GPU: it is lost or cordoned. A draining one may only lose slices, and what a
+/// removed service leaves behind is cleared on a cordoned one, too.
+std::optional<std::string> find_closed(const Snapshot& snapshot, const Plan& plan, const Action& action) {
   const GpuId gpu = slice_of(action.what).gpu;
   if (snapshot.is_open(gpu)) return std::nullopt;
   const GpuState state = snapshot.gpu_state(gpu);
   if (state.health == GpuHealth::kLost) return fmt::format("GPU {} is lost", gpu.index);
+  const bool is_clearing = plan.is_ordered && !std::holds_alternative<CreateSlice>(action.what);
+  if (state.scheduling == GpuScheduling::kCordoned && is_clearing) return std::nullopt;
   if (state.scheduling == GpuScheduling::kCordoned) return fmt::format("GPU {} is cordoned", gpu.index);
   if (std::holds_alternative<DestroySlice>(action.what)) return std::nullopt;
   return fmt::format("GPU {} is draining", gpu.index);
 }
 
+/// Whether others made the slice that stands there.
+bool is_foreign(const Snapshot& snapshot, const Slice& slice) {
+  const auto slice_at = [](const StandingSlice& standing) -> const Slice& { return standing.holding.slice; };
+  const auto here = std::ranges::equal_range(snapshot.slices, slice, {}, slice_at);
+  return std::ranges::any_of(here, &StandingSlice::is_foreign);
+}
+
 /// Applies one action to the fleet, or returns why it cannot be applied.
-std::optional<std::string> check_action(const Scenario& scenario, const Snapshot& snapshot, const Action& action,
-                                        FleetAfter& fleet) {
+std::optional<std::string> check_action(const Scenario& scenario, const Snapshot& snapshot, const Plan& plan,
+                                        const Action& action, FleetAfter& fleet) {
   const Slice& slice = slice_of(action.what);
   const bool creates = std::holds_alternative<CreateSlice>(action.what);
-  if (auto closed = find_closed(snapshot, action)) return closed;
+  if (auto closed = find_closed(snapshot, plan, action)) return closed;
   if (creates && !is_known(scenario, slice)) {
     return fmt::format("GPU {} or its profile does not exist", slice.gpu.index);
   }
+  if (!creates && is_foreign(snapshot, slice)) return shown(scenario, slice) + " was made by others";
   if (!fleet.apply(action)) {
     if (creates) return shown(scenario, slice) + " exists already";
     return fmt::format("a slice to {} does not exist",
@@ -102,7 +114,7 @@ std::optional<std::string> find_objection(const Scenario& scenario, const Snapsh
   FleetAfter fleet(snapshot);
   std::set<GpuId> touched;
   for (const Action& action : plan.actions) {
-    if (auto objection = check_action(scenario, snapshot, action, fleet)) return objection;
+    if (auto objection = check_action(scenario, snapshot, plan, action, fleet)) return objection;
     if (std::holds_alternative<CreateSlice>(action.what)) touched.insert(slice_of(action.what).gpu);
   }
   for (const GpuId gpu : touched) {

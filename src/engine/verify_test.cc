@@ -105,6 +105,22 @@ TEST(Verify, ObjectsToFactsThatDoNotHold) {
             "GPU 0: wanted 1g.10gb@0 as the plan found it, found that it was given to others since");
 }
 
+TEST(Verify, SlicesOfOthersAreNeverChangedAndTheirPlaceIsTaken) {
+  Snapshot snapshot = standing();
+  const Slice others = slice_at(0, "1g.10gb", 0);
+  snapshot.slices[0] = {.holding = held(others, {}), .is_ready = true, .is_foreign = true};
+  const auto objection = [&](std::vector<Action> actions) {
+    Plan plan;
+    plan.actions = std::move(actions);
+    return find_objection(two_gpus(), snapshot, plan, snapshot.now).value_or("");
+  };
+  EXPECT_EQ(objection({destroy(others)}), "1g.10gb@0 on GPU 0 was made by others");
+  EXPECT_EQ(objection({give(held(others, {{0}}))}), "1g.10gb@0 on GPU 0 was made by others");
+  EXPECT_NE(objection({create(others)}), "");
+  EXPECT_NE(objection({create(slice_at(0, "2g.20gb", 0))}), "");
+  EXPECT_EQ(objection({create(slice_at(0, "1g.10gb", 1))}), "");
+}
+
 TEST(Verify, ObjectsToActionsOnGpusThatAreNotOpen) {
   Snapshot snapshot = standing();
   const Slice slice = slice_at(0, "1g.10gb", 0);
@@ -113,11 +129,13 @@ TEST(Verify, ObjectsToActionsOnGpusThatAreNotOpen) {
     plan.actions = {action};
     return find_objection(two_gpus(), snapshot, plan, Instant::at_second(10)).value_or("");
   };
-  snapshot.gpus = {{.health = GpuHealth::kLost}};
+  GpuState& gpu = snapshot.gpus.emplace_back();
+  gpu.health = GpuHealth::kLost;
   EXPECT_EQ(objection(destroy(slice)), "GPU 0 is lost");
-  snapshot.gpus = {{.scheduling = GpuScheduling::kCordoned}};
+  gpu.health = GpuHealth::kOk;
+  gpu.scheduling = GpuScheduling::kCordoned;
   EXPECT_EQ(objection(destroy(slice)), "GPU 0 is cordoned");
-  snapshot.gpus = {{.scheduling = GpuScheduling::kDraining}};
+  gpu.scheduling = GpuScheduling::kDraining;
   EXPECT_EQ(objection(destroy(slice)), "");
   EXPECT_EQ(objection(create(slice_at(0, "1g.10gb", 2))), "GPU 0 is draining");
   EXPECT_EQ(objection(create(slice_at(1, "1g.10gb", 2))), "");

@@ -146,7 +146,7 @@ class WindowSolver {
  public:
   WindowSolver(const WindowQuestion& question, const Snapshot& snapshot, Solution& solution)
       : question_(question),
-        scenario_(question.scenario),
+        scenario_(*question.scenario),
         options_(question.options),
         frame_(*question.frame),
         moment_(question.moment),
@@ -205,11 +205,16 @@ class WindowSolver {
     return planner::carried_over(problem, *question_.previous, static_cast<int>(later));
   }
 
+  /// The objective of changing nothing in the window.
+  [[nodiscard]] static double stay_objective(const planner::Problem& problem) {
+    const planner::Schedule stay{.gpus = std::vector<std::vector<planner::Change>>(problem.gpus.size())};
+    return planner::evaluate(problem, stay).objective;
+  }
+
   /// Hands the problem and its answer to the observer, with the reason for unmet floors even where nothing is changed.
   void record(planner::Problem problem, SolvedWindow solved, const planner::Schedule& known) {
     if (solved.has_unmet_floors && !plan_.unmet_floors) plan_.unmet_floors = why_floors_are_unmet();
-    const planner::Schedule stay{.gpus = std::vector<std::vector<planner::Change>>(problem.gpus.size())};
-    const double stay_objective = planner::evaluate(problem, stay).objective;
+    const double stays_at = stay_objective(problem);
     options_.record({.made_at = snapshot_.now,
                      .acts_at = moment_.begins,
                      .expires_at = *plan_.expires_at,
@@ -218,7 +223,7 @@ class WindowSolver {
                      .answer = std::move(solved.answer),
                      .limits = limits(),
                      .known = known,
-                     .stay_objective = stay_objective,
+                     .stay_objective = stays_at,
                      .unmet_floors = plan_.unmet_floors});
   }
 
@@ -235,6 +240,9 @@ class WindowSolver {
       }
     }
     plan_.objective = solved.answer.objective;
+    if (!question_.is_first_layout && !plan_.actions.empty()) {
+      plan_.promised_gain = solved.answer.objective - stay_objective(problem);
+    }
     plan_.bound = solved.answer.bound;
     plan_.expires_at = moment_.begins + Micros::seconds(options_.period_seconds);
     if (!plan_.actions.empty()) check_floors();

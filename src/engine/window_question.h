@@ -16,7 +16,7 @@
 namespace berth {
 
 struct WindowQuestion {
-  const Scenario& scenario;  ///< outlives the question
+  std::shared_ptr<const Scenario> scenario;  ///< as it was when the question was posed
   std::shared_ptr<const planner::Frame> frame;
   PlannerOptions options;
   planner::Moment moment;

@@ -115,7 +115,8 @@ const yaml::Entry* find_repeated(const yaml::Map& map) {
 /// Builds the tree from the parser's events. Each event returns whether parsing goes on.
 class Builder : public nlohmann::json_sax<Json> {
  public:
-  Builder(std::string_view text, std::string_view source) : text_(text), source_(source), places_(text) {}
+  Builder(std::string_view text, std::string_view source, const Limits& limits)
+      : text_(text), source_(source), limits_(limits), places_(text) {}
 
   Result<yaml::Node> parse() {
     const Cursor begin(text_, 0, &furthest_);
@@ -156,6 +157,7 @@ class Builder : public nlohmann::json_sax<Json> {
 
   std::string_view text_;
   std::string_view source_;
+  const Limits& limits_;
   Places places_;
   std::size_t furthest_ = 0;   ///< behind the last byte that the parser has taken
   std::size_t token_end_ = 0;  ///< behind the last token, perhaps also behind a separator
@@ -213,8 +215,8 @@ bool Builder::end_object() {
 
 yaml::Node* Builder::add(std::size_t offset, std::variant<yaml::Scalar, yaml::List, yaml::Map> value) {
   const TextPlace place = places_.at(offset);
-  if (++value_count_ > kValueCountMax) {
-    fail(ErrorCode::kInvalidInput, place, fmt::format("wanted at most {} values, found more", kValueCountMax));
+  if (++value_count_ > limits_.value_count_max) {
+    fail(ErrorCode::kInvalidInput, place, fmt::format("wanted at most {} values, found more", limits_.value_count_max));
     return nullptr;
   }
   yaml::Node node{place, std::move(value)};
@@ -271,9 +273,9 @@ bool Builder::fail(ErrorCode code, TextPlace place, std::string_view message) {
 
 }  // namespace
 
-Result<yaml::Node> parse_document(std::string_view text, std::string_view source) {
-  if (text.size() > kTextBytesMax) {
-    return invalid(fmt::format("{}: wanted at most {} bytes, found {}", source, kTextBytesMax, text.size()));
+Result<yaml::Node> parse_document(std::string_view text, std::string_view source, const Limits& limits) {
+  if (text.size() > limits.text_bytes_max) {
+    return invalid(fmt::format("{}: wanted at most {} bytes, found {}", source, limits.text_bytes_max, text.size()));
   }
   if (text.substr(0, kByteOrderMark.size()) == kByteOrderMark) text.remove_prefix(kByteOrderMark.size());
   const auto malformed = [&](std::size_t offset, std::string_view message) {
@@ -290,7 +292,7 @@ Result<yaml::Node> parse_document(std::string_view text, std::string_view source
     const auto byte = static_cast<unsigned char>(text[bad]);
     return malformed(bad, fmt::format("wanted text in UTF-8, found the byte 0x{:02x}", byte));
   }
-  return Builder(text, source).parse();
+  return Builder(text, source, limits).parse();
 }
 
 }  // namespace berth::json

@@ -15,6 +15,12 @@ inline constexpr std::size_t kDepthMax = 64;
 /// Values of the tree, keys not counted: a day of arrivals by second has 259,200.
 inline constexpr std::size_t kValueCountMax = 300'000;
 
+/// How large a text may be; those above for callers of a server.
+struct Limits {
+  std::size_t text_bytes_max = kTextBytesMax;
+  std::size_t value_count_max = kValueCountMax;
+};
+
 /// The one value of a JSON text (RFC 8259; a byte-order mark is ignored). Scalars keep their kind, numbers their text.
 ///
 /// kMalformed: bytes that are not UTF-8 or not JSON, a surrogate without its other half, text after the value, a
@@ -22,6 +28,7 @@ inline constexpr std::size_t kValueCountMax = 300'000;
 /// limits. The message is `SOURCE:LINE:COLUMN: KEY.PATH: wanted .., found ..`; columns count characters.
 ///
 /// O(bytes); at most about 200 bytes of memory per value, and twice the text.
-[[nodiscard]] Result<yaml::Node> parse_document(std::string_view text, std::string_view source);
+[[nodiscard]] Result<yaml::Node> parse_document(std::string_view text, std::string_view source,
+                                                const Limits& limits = {});
 
 }  // namespace berth::json

@@ -214,5 +214,11 @@ TEST(JsonDocument, TheReaderDoesNotMixKinds) {
   for (const Case& each : cases) EXPECT_EQ(message_of(each.text, each.read), each.message) << each.text;
 }
 
+TEST(JsonDocument, HasOtherLimitsOnRequest) {
+  EXPECT_TRUE(parse_document("[1,2]", "answer", {.text_bytes_max = 5, .value_count_max = 3}).has_value());
+  EXPECT_FALSE(parse_document("[1,2]", "answer", {.text_bytes_max = 4, .value_count_max = 3}).has_value());
+  EXPECT_FALSE(parse_document("[1,2]", "answer", {.text_bytes_max = 5, .value_count_max = 2}).has_value());
+}
+
 }  // namespace
 }  // namespace berth::json

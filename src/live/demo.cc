@@ -23,8 +23,8 @@ struct Shape {
 };
 
 struct DemoService {
-  const char* name;
-  const char* tenant;
+  const char* name = nullptr;
+  const char* tenant = nullptr;
   Shape shape;
   std::int64_t target_ms = 100;
   Generator::Kind load = Generator::Kind::kDiurnal;
@@ -33,18 +33,42 @@ struct DemoService {
 };
 
 constexpr std::array kServices = {
-    DemoService{.name = "detector", .tenant = "vision", .shape = {3, 9, 0.8}, .target_ms = 150,
-                .requests_per_second = 220, .retrains = true},
-    DemoService{.name = "captioner", .tenant = "vision", .shape = {8, 22, 0.75}, .target_ms = 400,
-                .load = Generator::Kind::kBursty, .requests_per_second = 60},
-    DemoService{.name = "translator", .tenant = "language", .shape = {6, 14, 0.7}, .target_ms = 250,
+    DemoService{.name = "detector",
+                .tenant = "vision",
+                .shape = {3, 9, 0.8},
+                .target_ms = 150,
+                .requests_per_second = 220,
+                .retrains = true},
+    DemoService{.name = "captioner",
+                .tenant = "vision",
+                .shape = {8, 22, 0.75},
+                .target_ms = 400,
+                .load = Generator::Kind::kBursty,
+                .requests_per_second = 60},
+    DemoService{.name = "translator",
+                .tenant = "language",
+                .shape = {6, 14, 0.7},
+                .target_ms = 250,
                 .requests_per_second = 120},
-    DemoService{.name = "summariser", .tenant = "language", .shape = {12, 30, 0.8}, .target_ms = 600,
-                .load = Generator::Kind::kPoisson, .requests_per_second = 40},
-    DemoService{.name = "ranker", .tenant = "search", .shape = {1.5, 4, 0.6}, .target_ms = 60,
-                .load = Generator::Kind::kBursty, .requests_per_second = 400},
-    DemoService{.name = "embedder", .tenant = "search", .shape = {2, 3, 0.7}, .target_ms = 80,
-                .load = Generator::Kind::kPoisson, .requests_per_second = 300, .retrains = true},
+    DemoService{.name = "summariser",
+                .tenant = "language",
+                .shape = {12, 30, 0.8},
+                .target_ms = 600,
+                .load = Generator::Kind::kPoisson,
+                .requests_per_second = 40},
+    DemoService{.name = "ranker",
+                .tenant = "search",
+                .shape = {1.5, 4, 0.6},
+                .target_ms = 60,
+                .load = Generator::Kind::kBursty,
+                .requests_per_second = 400},
+    DemoService{.name = "embedder",
+                .tenant = "search",
+                .shape = {2, 3, 0.7},
+                .target_ms = 80,
+                .load = Generator::Kind::kPoisson,
+                .requests_per_second = 300,
+                .retrains = true},
 };
 
 constexpr std::int64_t kWindowSeconds = 3600;

@@ -18,37 +18,58 @@
 
 namespace berth::live {
 
-/// Legal transitions of a plan:
+/// Legal transitions of a plan. It is proposed when it arrives, and the same step decides the rest:
 ///
-///   (arrives) -- something takes effect -----> acting
-///   (arrives) -- nothing to do --------------> done
-///   (arrives) -- refused by the verifiers ---> refused
-///   acting    -- its last action ends -------> done
-enum class PlanPhase : std::uint8_t { kActing, kDone, kRefused };
+///   (arrives) -- something takes effect -------------> acting
+///   (arrives) -- none of it can be done any more ----> done
+///   (arrives) -- refused by the verifiers -----------> refused
+///   (arrives) -- while planning is paused -----------> superseded
+///   (arrives) -- it needs approval ------------------> awaiting approval
+///   awaiting approval -- approved -------------------> acting
+///   awaiting approval -- not approved in time -------> expired
+///   awaiting approval -- what it stands on changes --> superseded
+///   acting            -- its last action ends -------> done
+enum class PlanPhase : std::uint8_t { kAwaitingApproval, kActing, kDone, kExpired, kRefused, kSuperseded };
 
-/// Legal transitions of an action:
+/// Legal transitions of an action. It is intended when its plan takes effect, and handed to the world at once:
 ///
-///   (plan acts) -------------------------------------> running
-///   (plan acts) -- the facts of its GPU changed -----> dropped
-///   running     -- the world reports that it is done -> done
-///   running     -- its GPU is lost ------------------> failed
-///   running     -- a later plan changes the slice ---> dropped
-enum class ActionPhase : std::uint8_t { kRunning, kDone, kFailed, kDropped };
+///   (arrives) -- its plan acts ----------------------> running
+///   (arrives) -- its plan waits for approval --------> planned
+///   (arrives) -- the facts of its GPU changed -------> dropped
+///   planned   -- its plan acts ----------------------> running
+///   planned   -- its plan never acts ----------------> dropped
+///   running   -- the world reports that it is done --> done
+///   running   -- its GPU is lost --------------------> failed
+///   running   -- the world reports that it failed ---> failed
+///   running   -- a later plan changes the slice -----> dropped
+enum class ActionPhase : std::uint8_t { kPlanned, kRunning, kDone, kFailed, kDropped };
 
 struct ActionStatus {
   Action action;
-  ActionPhase phase = ActionPhase::kRunning;
+  ActionPhase phase = ActionPhase::kPlanned;
   std::string message;
   /// Of a destruction: the generation of the slice that goes.
   std::uint64_t generation = 0;
 };
 
 struct PlanStatus {
-  Plan plan;  ///< with the actions that took effect
-  Instant acted_at;
+  Plan plan;                       ///< as the solver made it
+  std::optional<Instant> acts_at;  ///< absent: it never did, or not yet
   PlanPhase phase = PlanPhase::kActing;
-  std::string message;                ///< of a refusal
-  std::vector<ActionStatus> actions;  ///< of the plan as it arrived, in its order
+  std::string message;                                            ///< why it was refused, expired or superseded
+  std::vector<std::string> difference;                            ///< of a superseded proposal: what has changed
+  std::vector<ActionStatus> actions;                              ///< of the plan as it arrived, in its order
+  std::size_t running_count = 0;                                  ///< of its actions
+  std::optional<std::int64_t> expires_at_wall_us = std::nullopt;  ///< of a proposal: microseconds since 1970
+};
+
+/// An action whose phase has changed.
+struct ActionChange {
+  std::uint64_t plan = 0;  ///< Plan::id
+  std::size_t action = 0;  ///< its place in PlanStatus::actions
+  ActionPhase phase = ActionPhase::kRunning;
+  std::string message;
+  friend bool operator==(const ActionChange&, const ActionChange&) = default;
 };
 
 class PlanLog {
@@ -56,15 +77,21 @@ class PlanLog {
   static constexpr std::size_t kCapacity = 1'000;
 
   /// A plan arrived with this answer of a step; `snapshot` is the state after it. `arrived` is the plan as the solver
-  /// made it.
-  void add(const Plan& arrived, const StepAnswer& answer, const Snapshot& snapshot);
-  /// What the world reported.
-  void apply(const Event& event);
+  /// made it. Returns the actions that changed, also those of earlier plans.
+  std::vector<ActionChange> add(const Plan& arrived, const StepAnswer& answer, const Snapshot& snapshot);
+  /// The proposal of this answer waits no longer; the same. Requires: answer.ended.
+  std::vector<ActionChange> end_proposal(const StepAnswer& answer, const Snapshot& snapshot);
+  /// What the world reported; the same.
+  std::vector<ActionChange> apply(const Event& event);
+  /// Notes until when a proposal waits.
+  void set_wall_expiry(std::uint64_t id, std::int64_t expires_at_wall_us);
 
   /// Oldest first.
   [[nodiscard]] const std::deque<PlanStatus>& plans() const { return plans_; }
-  /// The plan of that id, unless it is forgotten.
+  /// The plan of that id, unless it is forgotten. O(log plans).
   [[nodiscard]] const PlanStatus* find(std::uint64_t id) const;
+  /// The latest plan that acts or waits, or else the latest one; null before the first.
+  [[nodiscard]] const PlanStatus* current() const;
 
  private:
   /// An action that runs: its plan and its place in it.
@@ -72,11 +99,18 @@ class PlanLog {
     std::uint64_t plan = 0;
     std::size_t action = 0;
   };
+  [[nodiscard]] PlanStatus* find_mutable(std::uint64_t id);
+  /// What was planned begins, with the numbers of the accepted plan.
+  void begin(PlanStatus& status, const StepAnswer& answer, const Snapshot& snapshot,
+             std::vector<ActionChange>& changes);
+  /// What was planned is dropped.
+  static void drop(PlanStatus& status, const std::string& why, std::vector<ActionChange>& changes);
   /// Earlier actions on a slice that still run are replaced by those of another plan.
-  void replace_earlier(const Slice& slice, std::uint64_t by);
-  void end(GpuId gpu, std::uint64_t number, ActionPhase phase, const std::string& message);
+  void replace_earlier(const Slice& slice, std::uint64_t by, std::vector<ActionChange>& changes);
+  void end(GpuId gpu, std::uint64_t number, ActionPhase phase, const std::string& message,
+           std::vector<ActionChange>& changes);
 
-  std::deque<PlanStatus> plans_;
+  std::deque<PlanStatus> plans_;  ///< ids ascending
   /// By GPU and Action::number, or for destructions the generation of the slice that goes.
   std::map<std::pair<GpuId, std::uint64_t>, std::vector<Running>> running_;
 };

@@ -5,17 +5,24 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/instant.h"
 #include "base/result.h"
+#include "domain/node.h"
 #include "domain/scenario.h"
+#include "live/catalog.h"
 #include "live/event_log.h"
+#include "live/live_figures.h"
 #include "live/plan_log.h"
+#include "live/service_watch.h"
+#include "sim/fault_book.h"
 #include "sim/loop.h"
 
 namespace berth::live {
@@ -23,15 +30,32 @@ namespace berth::live {
 struct SessionOptions {
   std::uint64_t seed = 1;
   std::string policy = "berth";  ///< a row of the registry that needs no hindsight
-  bool has_end = false;          ///< the world ends with the scenario's longest window, and plans count on that
-  sim::JournalSink journal;      ///< may be empty
+  Approval approval = Approval::kNever;
+  bool has_end = false;      ///< the world ends with the scenario's longest window, and plans count on that
+  sim::JournalSink journal;  ///< may be empty
+  /// Called when a service has its place, before anything happens to it. May be empty.
+  std::function<void(ServiceId)> service_set;
+  /// The wall clock in microseconds since 1970: a proposal waits for kProposalWait of it; empty: for ever.
+  std::function<std::int64_t()> wall_clock;
   /// Receives the questions of the engine; empty: each is answered at once, as in a replay.
   std::function<void(SolveRequest)> solve_elsewhere;
 };
 
+/// How long a proposal waits for approval, in wall time.
+inline constexpr Micros kProposalWait = Micros::seconds(60);
+
+/// What came of an approval.
+enum class ApprovalOutcome : std::uint8_t {
+  kAccepted,    ///< the plan takes effect
+  kUnknown,     ///< there is no such plan, or it is forgotten
+  kNotWaiting,  ///< its phase says what it is instead
+  kPaused,      ///< planning is paused; the plan still waits
+  kChanged,     ///< PlanStatus::difference says what has changed since it was made
+};
+
 class Session {
  public:
-  /// The scenario is not empty: at least one GPU and one service. Error: the policy cannot run here.
+  /// Error: the policy cannot run here.
   [[nodiscard]] static Result<std::unique_ptr<Session>> make(Scenario scenario, SessionOptions options);
   /// For `make`, which checks the options.
   Session(Scenario scenario, SessionOptions options);
@@ -43,33 +67,85 @@ class Session {
   /// Goes on to the next stop of the loop if that is not after `until`; returns whether it did.
   bool advance(Instant until);
   [[nodiscard]] bool is_over() const { return loop_->is_over(); }
+  /// Ends a world that is over, as a replay does: what is not answered is journaled as unfinished. To be called last.
+  void finish();
   void answer(SolveFinished finished) { loop_->answer(std::move(finished)); }
 
+  /// Creates or replaces an object. `version`: the one that must be stored. A service begins with no slice; its
+  /// arrivals begin with the next second.
+  [[nodiscard]] tl::expected<SetResult, ObjectRefusal> set_tenant(const std::string& name, Labels labels,
+                                                                  const std::optional<std::string>& version);
+  [[nodiscard]] tl::expected<SetResult, ObjectRefusal> set_service(const ServiceName& name, ServiceSpec spec,
+                                                                   Labels labels,
+                                                                   const std::optional<std::string>& version);
+  /// The service is gone at once; its slices drain.
+  [[nodiscard]] tl::expected<void, ObjectRefusal> remove_service(const ServiceName& name);
+  [[nodiscard]] tl::expected<void, ObjectRefusal> remove_tenant(const std::string& name);
+  [[nodiscard]] const Catalog& catalog() const { return catalog_; }
+
   void schedule(GpuId gpu, GpuScheduling scheduling, std::string reason);
+  /// Approves the plan that waits. `reason` may be empty.
+  ApprovalOutcome approve(std::uint64_t plan, std::string reason);
+  /// The plan that waits expires if its time is over. To be called from time to time, at best at that time.
+  void expire_overdue();
+  /// From now on no plan takes effect and nothing is asked; actions that run go on. A solution that still arrives is
+  /// dropped, and a plan that waits for approval goes on waiting. Paused already: the reason is replaced.
+  void pause(std::string reason);
+  void resume(std::string reason);
   void lose_gpu(GpuId gpu) { loop_->lose_gpu(gpu); }
   void return_gpu(GpuId gpu) { loop_->return_gpu(gpu); }
+  /// A fault of the simulated world, seen by the engine at once. Returns its number. Error: World::inject.
+  Result<std::uint64_t> inject(const sim::FaultOrder& order);
+  [[nodiscard]] const sim::FaultBook& faults() const { return loop_->world().faults(); }
 
   [[nodiscard]] Instant now() const { return loop_->now(); }
+  /// Fleet and services as they are now. Places of removed services keep their names until others take them.
   [[nodiscard]] const Scenario& scenario() const { return scenario_; }
   [[nodiscard]] const Snapshot& snapshot() const { return loop_->engine().snapshot(); }
   [[nodiscard]] bool is_solving() const { return loop_->engine().has_open_question(); }
+  /// Brings `watch` up to date. To be called before it is read. O(1) without a step since the last call.
+  void refresh();
+  [[nodiscard]] const ServiceWatch& watch() const { return watch_; }
+  [[nodiscard]] const LiveFigures& figures() const { return figures_; }
+  /// What the engine knows of the GPU, with what was ordered since its last step.
+  [[nodiscard]] GpuState gpu_state(GpuId gpu) const;
   [[nodiscard]] const EventLog& events() const { return events_; }
   [[nodiscard]] const PlanLog& plans() const { return plans_; }
   [[nodiscard]] const std::optional<std::string>& infeasible() const { return loop_->infeasible(); }
   [[nodiscard]] std::uint64_t step_count() const { return step_count_; }
 
  private:
+  void list_objects();
+  [[nodiscard]] ServiceId place_for_new() const;
   void note_record(const sim::JournalRecord& record);
   void note_event(const Event& event);
+  void note_observed(const Event& event, const GpuObserved& observed);
   void note_answer(const StepAnswer& answer);
+  void note_arrival(const Plan& arrived, const StepAnswer& answer);
+  void note_end_of_proposal(const StepAnswer& answer);
+  void note_changes(const std::vector<ActionChange>& changes);
+  void forget(ServiceId service);
+  void note_drained();
+  /// Once per second of the world.
+  void read_sums();
   void append(Instant at, EventKind kind, ObjectName object, std::string message);
 
-  const Scenario scenario_;
+  Scenario scenario_;
+  Catalog catalog_;
+  std::uint64_t last_revision_ = 0;
   SessionOptions options_;
   EventLog events_;
   PlanLog plans_;
-  std::optional<Plan> arrived_;  ///< in the step to come
+  std::optional<Plan> arrived_;       ///< in the step to come
+  std::string approval_reason_;       ///< of the last approval
+  std::vector<ActionFailed> failed_;  ///< since the last step
   std::uint64_t step_count_ = 0;
+  std::uint64_t refreshed_step_ = 0;
+  ServiceWatch watch_;
+  LiveFigures figures_;
+  std::int64_t read_second_ = -1;          ///< the last one in which the fleet's sums were read
+  std::set<GpuId> draining_;               ///< as far as the engine knows
+  std::map<GpuId, GpuScheduled> ordered_;  ///< since the last step
   std::unique_ptr<sim::Loop> loop_;
 };
 
@@ -78,6 +154,12 @@ class Session {
 /// "gpu-3-1g.10gb-0": unique while the slice stands.
 [[nodiscard]] std::string slice_name(const Scenario& scenario, const Slice& slice);
 [[nodiscard]] std::string plan_name(std::uint64_t id);
+/// The number of "plan-3"; it need not be a plan.
+[[nodiscard]] std::optional<std::uint64_t> plan_number(std::string_view name);
+/// "create", "destroy", "assign".
+[[nodiscard]] std::string_view action_word(const SliceChange& change);
+/// The number of "node-1", if it is a node of the scenario.
+[[nodiscard]] std::optional<NodeId> find_node(const Scenario& scenario, std::string_view name);
 /// The number of "gpu-3", if it is a GPU of the scenario.
 [[nodiscard]] std::optional<GpuId> find_gpu(const Scenario& scenario, std::string_view name);
 

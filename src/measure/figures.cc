@@ -4,7 +4,7 @@
 #include <set>
 
 #include "base/decimal.h"
-#include "profile/operating_point.h"
+#include "profile/least_cost.h"
 
 namespace berth::measure {
 namespace {
@@ -60,7 +60,7 @@ void set_counts(const sim::ServiceTotals& totals, const sim::LatencyHistogram& l
 /// SM-microseconds of an answer at the service's best point: the default point of any slice, or a point that the policy
 /// chose instead; 0 if it has none.
 double least_sm_us(const Scenario& scenario, const sim::World& world, ServiceId service) {
-  const auto by_default = least_sm_us_per_request(scenario, scenario.services[service.index]);
+  const auto by_default = profile::least_sm_us_per_request(scenario, scenario.services[service.index]);
   const auto chosen = world.least_chosen_sm_us(service);
   if (!by_default || !chosen) return by_default.value_or(chosen.value_or(0));
   return std::min(*by_default, *chosen);
@@ -106,25 +106,6 @@ void set_goodput_over_services(const Scenario& scenario, const std::vector<Servi
 }
 
 }  // namespace
-
-std::optional<double> least_sm_us_per_request(const Scenario& scenario, const ServiceSpec& service) {
-  const profile::UsableRule rule = profile::usable_rule(service);
-  std::optional<double> least;
-  for (const FleetEntry& entry : scenario.fleet) {
-    std::vector<ProfileId> profiles{ProfileId::full()};
-    for (std::size_t index = 0; index < entry.model.profiles.size(); ++index) {
-      profiles.push_back({static_cast<std::uint16_t>(index)});
-    }
-    for (const ProfileId profile : profiles) {
-      for (const PerformancePoint& point : profile::points_on(service.table, entry.model, profile)) {
-        if (!profile::is_usable(point, rule)) continue;
-        const double cost = profile_sms(entry.model, profile) * kMicrosPerUnit / point.requests_per_second.to_double();
-        least = std::min(least.value_or(cost), cost);
-      }
-    }
-  }
-  return least;
-}
 
 std::optional<double> objective_value(const Scenario& scenario, const Figures& figures) {
   return scenario.objective == Objective::kServices ? figures.goodput_mean_of_services : figures.goodput;

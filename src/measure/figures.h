@@ -17,8 +17,4 @@ void measure(const Scenario& scenario, const sim::World& world, PolicyResult& re
 /// without requests.
 [[nodiscard]] std::optional<double> objective_value(const Scenario& scenario, const Figures& figures);
 
-/// SM-microseconds of one answer of a service at its best usable point on any slice of the fleet's GPU models; absent
-/// if it has none.
-[[nodiscard]] std::optional<double> least_sm_us_per_request(const Scenario& scenario, const ServiceSpec& service);
-
 }  // namespace berth::measure

@@ -24,6 +24,9 @@ class BusyTable {
   BusyTable(std::uint32_t gpu_count, std::size_t service_count)
       : busy_slices_(gpu_count, 0), sm_us_by_service_(service_count, 0) {}
 
+  /// A place for one more service.
+  void add_service() { sm_us_by_service_.push_back(0); }
+
   /// Adds a slice with that many SMs. Requires: its index is the next one, or that of a slice on which nothing runs any
   /// more.
   void add(SliceIndex slice, GpuId gpu, int sms) {
@@ -88,6 +91,14 @@ class BusyTable {
 
   /// SM-microseconds in which something ran, up to what has ended; a slice counts once for any number of services.
   [[nodiscard]] double sm_us() const { return sm_us_; }
+  /// The same up to now, with what still runs. O(slices).
+  [[nodiscard]] double sm_us_until(std::int64_t now_us) const {
+    double sm_us = sm_us_;
+    for (const SliceRuns& own : slices_) {
+      if (!own.runs.empty()) sm_us += own.sms * static_cast<double>(now_us - own.since_us);
+    }
+    return sm_us;
+  }
   /// The same for one service; on shared slices the services' times overlap.
   [[nodiscard]] double sm_us_of(ServiceId service) const { return sm_us_by_service_[service.index]; }
 

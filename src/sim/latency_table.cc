@@ -28,6 +28,10 @@ std::vector<Decimal> LatencyTables::factors(std::size_t holder_count) const {
   return by_others;
 }
 
+void LatencyTables::forget(ServiceId service) {
+  std::erase_if(tables_, [&](const auto& entry) { return std::get<0>(entry.first) == service.index; });
+}
+
 std::shared_ptr<const LatencyTable> LatencyTables::find(ServiceId service, const Slice& slice, std::size_t holder_count,
                                                         const std::optional<PointChoice>& choice) {
   const GpuModel& model = scenario_.model_of(slice.gpu);

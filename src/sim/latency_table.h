@@ -43,6 +43,9 @@ class LatencyTables {
                                                          std::size_t holder_count,
                                                          const std::optional<PointChoice>& choice);
 
+  /// The service has another spec from now on.
+  void forget(ServiceId service);
+
  private:
   using Key = std::tuple<std::uint32_t, std::string, std::uint16_t, std::size_t, int, int, int>;
 

@@ -14,12 +14,13 @@ Loop::Loop(const Scenario& scenario, MakeStages make_stages, LoopOptions options
     : scenario_(scenario),
       make_stages_(std::move(make_stages)),
       options_(std::move(options)),
-      world_(std::make_unique<World>(scenario, options_.seed, options_.world, options_.journal)),
+      world_(std::make_unique<World>(scenario_, options_.seed, options_.world, options_.journal)),
       engine_(new_engine()) {}
 
 /// An engine that has seen nothing.
 std::unique_ptr<Engine> Loop::new_engine() const {
-  return std::make_unique<Engine>(scenario_, make_stages_(), EngineRules{.is_strict = options_.is_strict});
+  return std::make_unique<Engine>(scenario_, make_stages_,
+                                  EngineRules{.is_strict = options_.is_strict, .approval = options_.approval});
 }
 
 // ---- the clock
@@ -61,7 +62,22 @@ std::unique_ptr<World> Loop::finish() {
 
 // ---- from outside
 
-void Loop::command(const Event& event) { observe(event); }
+void Loop::command(const Event& event) {
+  observe(event);
+  if (!is_over()) step();
+}
+
+void Loop::set_service(const ServiceSet& set) {
+  world_->set_service(set, now_);
+  command({.at = now_, .what = set});
+  for (const Event& event : world_->take_events()) delay(event);
+}
+
+void Loop::remove_service(ServiceId service) {
+  world_->remove_service(service, now_);
+  command({.at = now_, .what = ServiceRemoved{service}});
+  for (const Event& event : world_->take_events()) delay(event);
+}
 
 void Loop::lose_gpu(GpuId gpu) {
   world_->lose_gpu(gpu, now_);
@@ -71,6 +87,17 @@ void Loop::lose_gpu(GpuId gpu) {
 void Loop::return_gpu(GpuId gpu) {
   world_->return_gpu(gpu, now_);
   for (const Event& event : world_->take_events()) delay(event);
+}
+
+Result<std::uint64_t> Loop::inject(const FaultOrder& order, const std::function<void(std::uint64_t id)>& admitted) {
+  auto id = world_->admit(order);
+  if (!id) return id;
+  if (admitted) admitted(*id);
+  world_->inject(*id, order, now_);
+  const std::vector<Event> events = world_->take_events();
+  for (const Event& event : events) delay(event);
+  if (!events.empty() && !is_over() && may_step()) step();
+  return id;
 }
 
 // ---- events to the engine

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/instant.h"
+#include "base/result.h"
 #include "domain/event.h"
 #include "domain/plan.h"
 #include "domain/scenario.h"
@@ -26,7 +27,8 @@ struct LoopOptions {
   std::uint64_t seed = 1;
   WorldOptions world;
   bool is_strict = false;  ///< plans must keep the scenario's constraints (engine/constraints.h)
-  JournalSink journal;     ///< may be empty
+  Approval approval = Approval::kNever;
+  JournalSink journal;  ///< may be empty
   /// Called with each plan that has actions when it takes effect. May be empty.
   std::function<void(const Plan& plan, Instant acts_at)> plan_made;
   /// Sees each event that the engine is given, before the step that applies it. May be empty.
@@ -44,9 +46,6 @@ struct LoopOptions {
   std::function<bool(Instant)> rebuilds_engine_at;
 };
 
-/// Makes the stages of an engine, anew each time.
-using MakeStages = std::function<std::vector<Stage>()>;
-
 /// Plans that the verifiers refused: nothing of them took effect.
 struct Refusals {
   std::int64_t count = 0;
@@ -57,7 +56,7 @@ struct Refusals {
 /// delays; a plan takes effect at once. The same calls give the same bytes.
 class Loop {
  public:
-  /// `scenario` must outlive it.
+  /// `make_stages` may be called again (rebuilds_engine_at).
   Loop(const Scenario& scenario, MakeStages make_stages, LoopOptions options);
 
   /// Observes the history and makes the first step. To be called once, before anything else.
@@ -74,14 +73,23 @@ class Loop {
   /// The solution of a question that was solved elsewhere. The next `advance` delivers it, and does nothing else.
   void answer(SolveFinished finished);
 
-  /// An order from outside (GpuScheduled ..) at this instant; the next step applies it.
+  /// An order from outside (GpuScheduled, PlanApproved ..) at this instant. A step applies it at once, unless the loop
+  /// is over.
   void command(const Event& event);
+  /// A service is set or removed, in the world at once and for the engine with the next step.
+  void set_service(const ServiceSet& set);
+  void remove_service(ServiceId service);
   /// Faults of the simulated world.
   void lose_gpu(GpuId gpu);
   void return_gpu(GpuId gpu);
+  /// Injects a fault, of which the engine sees at once what happens. Returns its number, which `admitted` gets before
+  /// anything happens; it may be empty. Error: World::admit.
+  Result<std::uint64_t> inject(const FaultOrder& order, const std::function<void(std::uint64_t id)>& admitted = {});
 
   [[nodiscard]] const Engine& engine() const { return *engine_; }
   [[nodiscard]] const World& world() const { return *world_; }
+  /// World::sm_time, for the figures of a world that runs on.
+  [[nodiscard]] SmTime sm_time() { return world_->sm_time(); }
   [[nodiscard]] const std::optional<std::string>& infeasible() const { return infeasible_; }
   [[nodiscard]] const Refusals& refusals() const { return refusals_; }
   /// Ends the world and hands it over. Requires: over, and not infeasible. The loop is then useless.
@@ -115,7 +123,7 @@ class Loop {
   void act_on(StepAnswer answer);
   void solve(SolveRequest request);
 
-  const Scenario& scenario_;
+  const Scenario scenario_;  ///< as it was at the beginning
   MakeStages make_stages_;
   LoopOptions options_;
   std::unique_ptr<World> world_;

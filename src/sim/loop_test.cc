@@ -2,9 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "sim/testing/scenarios.h"
@@ -29,7 +33,7 @@ Scenario world() {
 
 /// Fixed, and from second 10 on a question each time it may ask one: to destroy the slice as long as it stands.
 MakeStages destroying(const Scenario& scenario, int& asked) {
-  return [&] {
+  return [&](const Scenario&) {
     std::vector<Stage> stages = fixed_stages(scenario);
     stages.push_back({.name = "destroys",
                       .observe = {},
@@ -50,7 +54,7 @@ MakeStages destroying(const Scenario& scenario, int& asked) {
 
 TEST(Loop, IsDrivenFromSecondToSecondAndOverAtTheEnd) {
   const Scenario scenario = world();
-  Loop loop(scenario, [&] { return fixed_stages(scenario); }, {});
+  Loop loop(scenario, [&](const Scenario&) { return fixed_stages(scenario); }, {});
   loop.begin();
   EXPECT_EQ(loop.now(), Instant());
   EXPECT_EQ(loop.engine().snapshot().slices.size(), 2U);
@@ -122,6 +126,53 @@ TEST(Loop, AnAnswerToTheSameQuestionGivesTheSameWorldHoweverItIsSolved) {
     return journal;
   };
   EXPECT_EQ(journal_of(true), journal_of(false));
+}
+
+/// The journal of a run with proposals that are approved, left to expire or superseded, and a pause; the engine is
+/// rebuilt after each step whose second `is_rebuilt` picks.
+std::vector<JournalRecord> approving_journal(const Scenario& scenario, const std::function<bool(Instant)>& is_rebuilt) {
+  std::vector<JournalRecord> journal;
+  std::vector<std::uint64_t> held;
+  LoopOptions options;
+  options.approval = Approval::kAlways;
+  options.journal = [&](const JournalRecord& record) { journal.push_back(record); };
+  options.rebuilds_engine_at = is_rebuilt;
+  options.answered = [&](const StepAnswer& answer) {
+    if (answer.held) held.push_back(answer.held->id);
+  };
+  int asked = 0;
+  Loop loop(scenario, destroying(scenario, asked), options);
+  loop.begin();
+  while (!loop.is_over()) {
+    loop.advance();
+    const std::int64_t second = loop.now().second();
+    if (loop.now() != Instant::at_second(second)) continue;
+    const auto tell = [&](decltype(Event::what) what) { loop.command({.at = loop.now(), .what = std::move(what)}); };
+    if (second == 15) tell(PlanExpired{.plan = held.back()});
+    if (second == 20) tell(GpuScheduled{.gpu = {0}, .scheduling = GpuScheduling::kCordoned, .reason = "test"});
+    if (second == 22) tell(GpuScheduled{.gpu = {0}, .scheduling = GpuScheduling::kOpen, .reason = ""});
+    if (second == 24) tell(PlanningPaused{.reason = "test"});
+    if (second == 26) tell(PlanApproved{.plan = held.back()});
+    if (second == 28) tell(PlanningResumed{});
+    if (second == 30) tell(PlanApproved{.plan = held.back()});
+  }
+  EXPECT_EQ(loop.engine().snapshot().slices.size(), 1U);
+  EXPECT_GE(held.size(), 3U);
+  return journal;
+}
+
+TEST(Loop, AnEngineRebuiltFromItsEventsKnowsWhatWaitsForApproval) {
+  const Scenario scenario = world();
+  const auto straight = approving_journal(scenario, nullptr);
+  EXPECT_EQ(approving_journal(scenario, [](Instant) { return true; }), straight);
+  EXPECT_EQ(approving_journal(scenario, [](Instant at) { return at.second() % 7 == 0; }), straight);
+  const auto is_destruction = [](const JournalRecord& record) {
+    const auto* slice = std::get_if<SliceRecord>(&record);
+    return slice != nullptr && slice->event == SliceEvent::kDestroyed;
+  };
+  const auto destroyed = std::ranges::find_if(straight, is_destruction);
+  ASSERT_NE(destroyed, straight.end());
+  EXPECT_GE(std::get<SliceRecord>(*destroyed).at, Instant::at_second(30));
 }
 
 }  // namespace

@@ -46,8 +46,8 @@ bool is_even(const Arrivals& arrivals) {
 
 }  // namespace
 
-RateServing::RateServing(const Scenario& scenario, const std::vector<ArrivalStream>& streams,
-                         std::vector<ServiceMeter>& meters, BusyTable& busy)
+RateServing::RateServing(const Scenario& scenario, const ArrivalStreams& streams, std::vector<ServiceMeter>& meters,
+                         BusyTable& busy)
     : scenario_(scenario),
       streams_(streams),
       meters_(meters),
@@ -254,6 +254,15 @@ void RateServing::drop(std::size_t index, std::int64_t total, std::int64_t at_us
     leave_head(index);
     meters_[index].settle_dropped(second, count, Instant(at_us));
   }
+}
+
+void RateServing::abandon(ServiceId id, std::int64_t now_us) {
+  Service& service = services_[id.index];
+  drop(id.index, service.waiting_count, now_us);
+  const std::int64_t rest = service.arrivals_in_second - service.arrived_in_second;
+  if (rest > 0) meters_[id.index].settle_dropped(second_, rest, Instant(now_us));
+  service.arrivals_in_second = service.arrived_in_second = 0;
+  service.served_carry = service.dropped_carry = 0;
 }
 
 double RateServing::latency_at_load(const Service& service, double per_us) const {

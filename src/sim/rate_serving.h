@@ -22,14 +22,14 @@
 #include "sim/busy_table.h"
 #include "sim/latency_table.h"
 #include "sim/service_meter.h"
-#include "trace/arrival_stream.h"
+#include "trace/run_arrivals.h"
 
 namespace berth::sim {
 
 class RateServing {
  public:
   /// References must outlive it; `streams` and `meters` by service.
-  RateServing(const Scenario& scenario, const std::vector<ArrivalStream>& streams, std::vector<ServiceMeter>& meters,
+  RateServing(const Scenario& scenario, const ArrivalStreams& streams, std::vector<ServiceMeter>& meters,
               BusyTable& busy);
 
   // These functions mean the same as those of RequestServing.
@@ -39,6 +39,8 @@ class RateServing {
              bool is_shared);
   void stop(SliceIndex index, ServiceId service);
   void set_table(SliceIndex index, ServiceId service, const std::shared_ptr<const LatencyTable>& table);
+  void add_place() { services_.emplace_back(); }
+  void abandon(ServiceId service, std::int64_t now_us);
   void set_stale(ServiceId service, bool is_stale) { services_[service.index].is_stale = is_stale; }
   [[nodiscard]] std::int64_t queued(ServiceId service) const { return services_[service.index].waiting_count; }
   /// Cohorts of requests that wait.
@@ -95,7 +97,7 @@ class RateServing {
   [[nodiscard]] double latency_at_load(const Service& service, double per_us) const;
 
   const Scenario& scenario_;
-  const std::vector<ArrivalStream>& streams_;
+  const ArrivalStreams& streams_;
   std::vector<ServiceMeter>& meters_;
   BusyTable& busy_;
   std::vector<Service> services_;

@@ -20,15 +20,39 @@ std::uint64_t rank_of(const Slice& slice, std::uint32_t process, ServiceId servi
 
 }  // namespace
 
-RequestServing::RequestServing(const Scenario& scenario, const std::vector<ArrivalStream>& streams,
+RequestServing::RequestServing(const Scenario& scenario, const ArrivalStreams& streams,
                                std::vector<ServiceMeter>& meters, BusyTable& busy, Dispatch dispatch)
     : scenario_(scenario), meters_(meters), busy_(busy), dispatch_(dispatch) {
-  for (std::size_t index = 0; index < scenario.services.size(); ++index) {
-    Service& service = services_.emplace_back(streams[index]);
-    service.target_us = scenario.services[index].target.count();
-    service.drops_early = scenario.services[index].drop == DropRule::kEarly;
+  for (std::size_t index = 0; index < scenario.services.size(); ++index) add_place(streams[index]);
+}
+
+void RequestServing::add_place(const ArrivalStream& stream) {
+  services_.emplace_back(stream);
+  next_arrival_us_.push_back(kNever);
+  read_spec({static_cast<std::uint32_t>(services_.size() - 1)});
+}
+
+void RequestServing::read_spec(ServiceId service) {
+  const ServiceSpec& spec = scenario_.services[service.index];
+  services_[service.index].target_us = spec.target.count();
+  services_[service.index].drops_early = spec.drop == DropRule::kEarly;
+}
+
+void RequestServing::abandon(ServiceId id, std::int64_t now_us) {
+  Service& service = services_[id.index];
+  const auto drop = [&](std::int64_t arrival_us) {
+    meters_[id.index].settle_dropped(arrival_us / kMicrosPerSecond, 1, Instant(now_us));
+  };
+  service.queue.arrive_before(kNever);
+  while (service.queue.waiting() > 0) {
+    drop(service.queue.head());
+    service.queue.drop_head();
   }
-  next_arrival_us_.assign(services_.size(), kNever);
+  for (const std::int64_t arrival_us : std::exchange(service.unrouted, {})) drop(arrival_us);
+  for (const std::uint32_t replica : service.replicas) {
+    for (const std::int64_t arrival_us : std::exchange(replicas_[replica].pushed, {})) drop(arrival_us);
+  }
+  set_next_arrival(id.index);
 }
 
 // ---- the loop
@@ -45,7 +69,7 @@ void RequestServing::open_second(std::int64_t second, const std::vector<bool>& i
 std::int64_t RequestServing::advance(std::int64_t until_us) {
   while (true) {
     const auto next = std::min_element(next_arrival_us_.begin(), next_arrival_us_.end());
-    const std::int64_t arrival_us = *next;
+    const std::int64_t arrival_us = next == next_arrival_us_.end() ? kNever : *next;
     const std::int64_t answer_us = answers_.empty() ? kNever : answers_.front().at_us;
     if (std::min(arrival_us, answer_us) >= until_us) break;
     if (answer_us <= arrival_us) {
@@ -128,9 +152,10 @@ void RequestServing::settle(const Service& service, Process& process, std::int64
 
 std::int64_t RequestServing::accuracy_micro(const Service& service, const Replica& replica) const {
   const ServiceSpec& spec = scenario_.services[replica.service.index];
-  const int variant = replica.table->point.variant;
-  const Accuracy& accuracy =
-      variant == 0 ? spec.accuracy : spec.variants[static_cast<std::size_t>(variant) - 1].accuracy;
+  // A variant that the spec had when the replica began may be gone since.
+  const auto variant = static_cast<std::size_t>(replica.table->point.variant);
+  const bool is_known = variant > 0 && variant <= spec.variants.size();
+  const Accuracy& accuracy = is_known ? spec.variants[variant - 1].accuracy : spec.accuracy;
   return service.is_stale ? accuracy.before_micro : accuracy.after_micro;
 }
 

@@ -21,13 +21,14 @@
 #include "sim/latency_table.h"
 #include "sim/request_queue.h"
 #include "sim/service_meter.h"
+#include "trace/run_arrivals.h"
 
 namespace berth::sim {
 
 class RequestServing {
  public:
   /// References must outlive it; `streams` and `meters` by service.
-  RequestServing(const Scenario& scenario, const std::vector<ArrivalStream>& streams, std::vector<ServiceMeter>& meters,
+  RequestServing(const Scenario& scenario, const ArrivalStreams& streams, std::vector<ServiceMeter>& meters,
                  BusyTable& busy, Dispatch dispatch);
 
   /// Opens the next second for arrivals, except for services that are served elsewhere. Requires: advanced to the
@@ -47,6 +48,14 @@ class RequestServing {
   /// The slice is gone at once, and with it the batches under way: their requests count as dropped. O(replicas there).
   void lose(SliceIndex index, std::int64_t now_us);
   void set_table(SliceIndex index, ServiceId service, const std::shared_ptr<const LatencyTable>& table);
+
+  /// A place for one more service.
+  void add_place(const ArrivalStream& stream);
+  /// The service's target and drop rule are read again.
+  void read_spec(ServiceId service);
+  /// The requests of the service that wait, and those of the open second that have not arrived, count as dropped.
+  /// O(requests).
+  void abandon(ServiceId service, std::int64_t now_us);
   /// Sets the accuracy in force for answers from now on.
   void set_stale(ServiceId service, bool is_stale) { services_[service.index].is_stale = is_stale; }
 

@@ -35,8 +35,9 @@ struct RetrainingNews {
 
 class RetrainingClock {
  public:
-  /// Keeps a reference to `spec`. `end`: nothing becomes due after the end of the run.
-  RetrainingClock(const Retraining& spec, Instant end) : spec_(spec), end_(end), next_due_(Instant() + spec.offset) {}
+  /// `end`: nothing becomes due after the end of the run. Due times count from `begin`.
+  RetrainingClock(const Retraining& spec, Instant end, Instant begin = Instant())
+      : spec_(spec), end_(end), next_due_(begin + spec.offset) {}
 
   /// The next instant at which something happens by itself.
   [[nodiscard]] Instant next_time() const;
@@ -50,6 +51,10 @@ class RetrainingClock {
                                          Instant now);
   [[nodiscard]] RetrainingNews remove_slice(const Slice& order, SliceIndex slice, Instant now);
 
+  /// The slice on which it runs.
+  [[nodiscard]] std::optional<SliceIndex> running_on() const {
+    return running_ ? std::optional(running_->slice) : std::nullopt;
+  }
   /// Whether the accuracy `before` is in force.
   [[nodiscard]] bool is_stale() const { return is_stale_; }
 
@@ -64,7 +69,7 @@ class RetrainingClock {
   void begin_if_possible(Instant now, RetrainingNews& news);
   void halt(Instant now, RetrainingNews& news);
 
-  const Retraining& spec_;
+  Retraining spec_;
   Instant end_;
   Instant next_due_;
   bool is_stale_ = false;   ///< accuracy `before` in force

@@ -28,7 +28,7 @@ Result<RunOutcome> run_scenario(const Scenario& scenario, const MakeStages& make
 
 Result<RunOutcome> run_scenario(const Scenario& scenario, std::vector<Stage> stages, const RunOptions& options) {
   ENSURE(!options.loop.rebuilds_engine_at);
-  return run_scenario(scenario, [&stages] { return std::move(stages); }, options);
+  return run_scenario(scenario, ready_stages(std::move(stages)), options);
 }
 
 }  // namespace berth::sim

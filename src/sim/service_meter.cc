@@ -1,6 +1,7 @@
 #include "sim/service_meter.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/ensure.h"
 
@@ -30,7 +31,7 @@ void ServiceMeter::expect(std::int64_t second, std::int64_t count) {
 
 /// Makes the last second part of a range if nothing of it is settled.
 void ServiceMeter::fold_last() {
-  if (open_.empty() || settled_of(open_.back().record) > 0) return;
+  if (open_.empty() || settled_of(open_.back().record) > 0 || open_.back().keeps_count) return;
   open_.back().is_range = true;
   if (open_.size() < 2 || !open_[open_.size() - 2].is_range) return;
   const std::int64_t last_second = open_.back().last_second;
@@ -102,6 +103,25 @@ void ServiceMeter::settle_dropped(std::int64_t second, std::int64_t count, Insta
   close_if_settled(record, at);
 }
 
+void ServiceMeter::keep_counts() {
+  std::deque<Open> kept;
+  for (const Open& open : open_) {
+    for (std::int64_t second = open.record.second; second <= open.last_second; ++second) {
+      Open one{.record = open.record, .last_second = second, .is_range = false, .keeps_count = true};
+      if (open.is_range) one.record = new_record(second, arrivals_.count(second));
+      if (one.record.requests > 0) kept.push_back(one);
+    }
+  }
+  open_ = std::move(kept);
+}
+
+void ServiceMeter::restart() {
+  open_.clear();
+  totals_ = ServiceTotals();
+  reported_ = ServiceTotals();
+  latencies_ = LatencyHistogram();
+}
+
 void ServiceMeter::finish(Instant at) {
   while (!open_.empty()) {
     Open& open = open_.front();
@@ -135,6 +155,13 @@ ServiceSecond ServiceMeter::take_second(std::int64_t second, std::int64_t arriva
                            .queued = queued};
   reported_ = totals_;
   return seen;
+}
+
+MeasuredSecond ServiceMeter::measure_second(std::int64_t second, std::int64_t arrivals, std::int64_t queued) {
+  const std::int64_t accuracy_sum_micro = totals_.accuracy_sum_micro - reported_.accuracy_sum_micro;
+  return {.seen = take_second(second, arrivals, queued),
+          .accuracy_sum_micro = accuracy_sum_micro,
+          .latencies = std::exchange(recent_latencies_, {})};
 }
 
 }  // namespace berth::sim

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <vector>
 
 #include "base/instant.h"
 #include "domain/event.h"
@@ -17,6 +18,20 @@
 #include "trace/arrival_stream.h"
 
 namespace berth::sim {
+
+/// Answers with one latency.
+struct LatencyCount {
+  std::int64_t latency_us = 0;
+  std::int64_t count = 0;
+  friend bool operator==(const LatencyCount&, const LatencyCount&) = default;
+};
+
+/// What a second brought that the engine does not see: for the figures of a running world.
+struct MeasuredSecond {
+  ServiceSecond seen;
+  std::int64_t accuracy_sum_micro = 0;  ///< of the answers in time, in millionths
+  std::vector<LatencyCount> latencies;  ///< of all answers, in no order
+};
 
 /// Sums over the whole run.
 struct ServiceTotals : RequestCounts {
@@ -37,13 +52,26 @@ class ServiceMeter {
   void settle_in_time(std::int64_t second, std::int64_t count, std::int64_t accuracy_micro, Instant at);
   void settle_late(std::int64_t second, std::int64_t count, Instant at);
   void settle_dropped(std::int64_t second, std::int64_t count, Instant at);
-  void add_latency(std::int64_t latency_us, std::int64_t count = 1) { latencies_.add(latency_us, count); }
+  void add_latency(std::int64_t latency_us, std::int64_t count = 1) {
+    latencies_.add(latency_us, count);
+    if (keeps_latencies_) recent_latencies_.push_back({.latency_us = latency_us, .count = count});
+  }
+
+  /// The arrivals are about to change: seconds that are open keep their numbers of requests. O(open seconds).
+  void keep_counts();
+  /// Another service has the place: nothing was measured yet. Requires: all requests are settled.
+  void restart();
 
   /// Ends the run: requests that are not settled are unfinished.
   void finish(Instant at);
 
   /// The events since the last call, as the record that the engine sees.
   [[nodiscard]] ServiceSecond take_second(std::int64_t second, std::int64_t arrivals, std::int64_t queued);
+
+  /// From now on the latencies of each second are kept for `measure_second`, which must then be called.
+  void keep_latencies() { keeps_latencies_ = true; }
+  /// take_second, with what the engine does not see. Requires: keep_latencies.
+  [[nodiscard]] MeasuredSecond measure_second(std::int64_t second, std::int64_t arrivals, std::int64_t queued);
 
   [[nodiscard]] const ServiceTotals& totals() const { return totals_; }
   [[nodiscard]] const LatencyHistogram& latencies() const { return latencies_; }
@@ -58,6 +86,7 @@ class ServiceMeter {
     SecondRecord record;
     std::int64_t last_second = 0;
     bool is_range = false;
+    bool keeps_count = false;  ///< its number of requests cannot be asked for again
   };
 
   [[nodiscard]] SecondRecord new_record(std::int64_t second, std::int64_t count) const;
@@ -74,6 +103,8 @@ class ServiceMeter {
   ServiceTotals totals_;
   ServiceTotals reported_;  ///< totals that take_second has reported
   LatencyHistogram latencies_;
+  bool keeps_latencies_ = false;
+  std::vector<LatencyCount> recent_latencies_;
 };
 
 }  // namespace berth::sim

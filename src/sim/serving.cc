@@ -6,7 +6,7 @@
 
 namespace berth::sim {
 
-Serving::Serving(const Scenario& scenario, const std::vector<ArrivalStream>& streams, std::vector<ServiceMeter>& meters,
+Serving::Serving(const Scenario& scenario, const ArrivalStreams& streams, std::vector<ServiceMeter>& meters,
                  BusyTable& busy, Dispatch dispatch)
     : scenario_(scenario),
       is_by_rates_(scenario.services.size(), false),
@@ -74,6 +74,21 @@ void Serving::set_table(SliceIndex index, ServiceId service, const std::shared_p
     rates_.set_table(index, service, table);
   } else {
     requests_.set_table(index, service, table);
+  }
+}
+
+/// What the service will be able to serve is not known: at `fidelity: rates` it is served by rates.
+void Serving::add_place(const ArrivalStream& stream) {
+  is_by_rates_.push_back(scenario_.fidelity == Fidelity::kRates);
+  requests_.add_place(stream);
+  rates_.add_place();
+}
+
+void Serving::abandon(ServiceId service, std::int64_t now_us) {
+  if (is_by_rates_[service.index]) {
+    rates_.abandon(service, now_us);
+  } else {
+    requests_.abandon(service, now_us);
   }
 }
 

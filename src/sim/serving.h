@@ -23,8 +23,8 @@ inline constexpr double kExactPerSecondNever = 20'000;
 class Serving {
  public:
   /// References must outlive it; `streams` and `meters` by service. Serves request by request until `choose_ways`.
-  Serving(const Scenario& scenario, const std::vector<ArrivalStream>& streams, std::vector<ServiceMeter>& meters,
-          BusyTable& busy, Dispatch dispatch);
+  Serving(const Scenario& scenario, const ArrivalStreams& streams, std::vector<ServiceMeter>& meters, BusyTable& busy,
+          Dispatch dispatch);
 
   /// Chooses the way of each service at `fidelity: rates`, from what the first layout can serve (requests per second,
   /// by service). `is_rough`: every service by rates. Requires: nothing has started or arrived.
@@ -41,6 +41,9 @@ class Serving {
   void lose(SliceIndex index, const std::vector<ServiceId>& services, std::int64_t now_us);
   void set_table(SliceIndex index, ServiceId service, const std::shared_ptr<const LatencyTable>& table);
   void set_stale(ServiceId service, bool is_stale);
+  void add_place(const ArrivalStream& stream);
+  void read_spec(ServiceId service) { requests_.read_spec(service); }
+  void abandon(ServiceId service, std::int64_t now_us);
   void take_all(std::int64_t now_us) { requests_.take_all(now_us); }
   void finish(std::int64_t end_us) { requests_.finish(end_us); }
   [[nodiscard]] std::int64_t queued(ServiceId service, std::int64_t now_us);

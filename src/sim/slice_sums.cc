@@ -26,6 +26,16 @@ SliceSumsMeter::SliceSumsMeter(const Scenario& scenario)
   sums_.changes_by_service.resize(rates_.size());
 }
 
+void SliceSumsMeter::add_service() {
+  Rates& rates = rates_.emplace_back();
+  rates.gpus.resize(gpus_by_entry_.size());
+  rates.settled_until = reached_;
+  sums_.allocated_sm_us_by_service.push_back(0);
+  sums_.lost_us_by_service.push_back(0);
+  sums_.gpu_us_by_service.emplace_back(gpus_by_entry_.size());
+  sums_.changes_by_service.push_back(0);
+}
+
 // ---- rates
 
 void SliceSumsMeter::set_gpu(GpuId gpu, HeldGpu held) {

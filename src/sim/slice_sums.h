@@ -49,6 +49,8 @@ class SliceSumsMeter {
   /// Keeps a reference to `scenario`.
   explicit SliceSumsMeter(const Scenario& scenario);
 
+  /// A place for one more service.
+  void add_service();
   /// The GPU holds this from the instant reached on. O(parts of the GPU); O(parts of the fleet) if one of its services
   /// has held a part of a slice that is not a whole number of SMs.
   void set_gpu(GpuId gpu, HeldGpu held);

@@ -9,6 +9,12 @@
 #include "profile/operating_point.h"
 
 namespace berth::sim {
+namespace {
+
+constexpr const char* kReportedFailed = "the GPU reported a failure";
+constexpr const char* kTimedOut = "no end after 60 s";
+
+}  // namespace
 
 SliceTable::SliceTable(const Scenario& scenario, const JournalSink& journal, BusyTable& busy)
     : scenario_(scenario),
@@ -16,6 +22,7 @@ SliceTable::SliceTable(const Scenario& scenario, const JournalSink& journal, Bus
       busy_(busy),
       by_gpu_(scenario.gpu_count()),
       waiting_(scenario.gpu_count()),
+      known_numbers_(scenario.gpu_count()),
       sums_(scenario) {}
 
 // ---- actions
@@ -23,6 +30,8 @@ SliceTable::SliceTable(const Scenario& scenario, const JournalSink& journal, Bus
 void SliceTable::act(const Plan& plan, Instant now, bool is_first_layout) {
   account(now);
   for (const Action& action : plan.actions) {
+    std::uint64_t& known = known_numbers_[slice_of(action.what).gpu.index];
+    known = std::max(known, action.number);
     std::visit(Overloaded{
                    [&](const CreateSlice& what) { create(what.slice, action.number, is_first_layout); },
                    [&](const DestroySlice& what) { destroy(what, now); },
@@ -32,6 +41,7 @@ void SliceTable::act(const Plan& plan, Instant now, bool is_first_layout) {
   }
   if (is_first_layout) report_unowned(now);
   begin_waiting(now);
+  report_seen(now);
 }
 
 void SliceTable::report_unowned(Instant now) {
@@ -166,9 +176,10 @@ void SliceTable::tick(Instant now) {
     const SimSlice::Phase phase = at(timer.slice).phase;
     if (phase == SimSlice::Phase::kCreating) created(timer.slice, now);
     if (phase == SimSlice::Phase::kStarting) up(timer.slice, now);
-    if (phase == SimSlice::Phase::kDestroying) gone(timer.slice, now);
+    if (phase == SimSlice::Phase::kDestroying) destroyed(timer.slice, now);
   }
   begin_waiting(now);
+  report_seen(now);
 }
 
 void SliceTable::begin_waiting(Instant now) {
@@ -179,7 +190,7 @@ void SliceTable::begin_waiting(Instant now) {
     std::erase(waiting_[gpu], index);
     by_gpu_[gpu].emplace(slice.slice.start, index);
     slice.phase = SimSlice::Phase::kCreating;
-    set_timer(index, scenario_.changes.create, now);
+    begin_on_device(index, scenario_.changes.create, now);
   }
 }
 
@@ -197,11 +208,17 @@ std::vector<SliceIndex> SliceTable::take_candidates() {
 }
 
 void SliceTable::created(SliceIndex index, Instant now) {
+  const ActionEnd end = end_on_device(index, ActionKind::kCreation);
+  if (end == ActionEnd::kFailed) return fail_creation(index, "the GPU did not create it", now);
   SimSlice& slice = change(index);
+  if (end == ActionEnd::kDoneButReportedFailed) {
+    report_failed(ActionKind::kCreation, index, kReportedFailed, now);
+    stand_unowned(index);
+  }
   journal(SliceEvent::kCreated, index, now);
   count_change(slice, now);
   if (slice.is_unwanted) return begin_destroy(index, now);
-  begin_start(index, now);
+  if (end == ActionEnd::kDone) begin_start(index, now);
 }
 
 void SliceTable::begin_start(SliceIndex index, Instant now) {
@@ -252,21 +269,30 @@ void SliceTable::drained(SliceIndex index, Instant now) {
 
 void SliceTable::begin_destroy(SliceIndex index, Instant now) {
   change(index).phase = SimSlice::Phase::kDestroying;
-  set_timer(index, scenario_.changes.destroy, now);
+  begin_on_device(index, scenario_.changes.destroy, now);
 }
 
-void SliceTable::gone(SliceIndex index, Instant now) {
+void SliceTable::destroyed(SliceIndex index, Instant now) {
+  const ActionEnd end = end_on_device(index, ActionKind::kDestruction);
+  if (end == ActionEnd::kFailed) return fail_destruction(index, now);
+  const bool is_reported_failed = end == ActionEnd::kDoneButReportedFailed;
+  if (is_reported_failed) report_failed(ActionKind::kDestruction, index, kReportedFailed, now);
+  gone(index, now, is_reported_failed ? Report::kNone : Report::kGone);
+}
+
+void SliceTable::gone(SliceIndex index, Instant now, Report report) {
   const SimSlice& slice = change(index);
   by_gpu_[slice.slice.gpu.index].erase(slice.slice.start);
   roomier_gpus_.push_back(slice.slice.gpu);
   journal(SliceEvent::kDestroyed, index, now);
   count_change(slice, now);
-  report_gone(index, now);
+  if (report == Report::kGone) report_gone(index, now);
   release(index);
 }
 
 void SliceTable::lose(GpuId gpu, Instant now) {
   account(now);
+  faults_.forget_foreign(gpu);
   for (const SliceIndex index : std::exchange(waiting_[gpu.index], {})) lost_.push_back(index);
   for (const auto& [start, index] : std::exchange(by_gpu_[gpu.index], {})) {
     SimSlice& slice = change(index);
@@ -274,13 +300,158 @@ void SliceTable::lose(GpuId gpu, Instant now) {
     if (has_users && !slice.holding.services.empty()) {
       effects_.push_back({.kind = SliceEffect::Kind::kLose, .slice = index});
     }
-    if (slice.phase != SimSlice::Phase::kCreating) journal(SliceEvent::kLost, index, now);
+    if (slice.phase != SimSlice::Phase::kCreating && !slice.is_foreign) journal(SliceEvent::kLost, index, now);
     lost_.push_back(index);
   }
 }
 
 void SliceTable::forget_lost() {
   for (const SliceIndex index : std::exchange(lost_, {})) release(index);
+}
+
+// ---- faults
+
+void SliceTable::begin_on_device(SliceIndex index, Micros usual, Instant now) {
+  Micros duration = usual;
+  SimSlice& slice = change(index);
+  slice.will_time_out = false;
+  if (!faults_.is_empty()) {
+    if (const auto slow = faults_.begin_action(slice.slice.gpu)) {
+      duration = std::min(*slow, kActionTimeMax);
+      slice.will_time_out = *slow > kActionTimeMax;
+    }
+  }
+  set_timer(index, duration, now);
+}
+
+ActionEnd SliceTable::end_on_device(SliceIndex index, ActionKind kind) {
+  if (at(index).will_time_out) return ActionEnd::kFailed;
+  return faults_.is_empty() ? ActionEnd::kDone : faults_.end_action(at(index).slice.gpu, kind);
+}
+
+void SliceTable::fail_creation(SliceIndex index, const std::string& why, Instant now) {
+  const SimSlice& slice = change(index);
+  const bool is_unwanted = slice.is_unwanted;
+  by_gpu_[slice.slice.gpu.index].erase(slice.slice.start);
+  roomier_gpus_.push_back(slice.slice.gpu);
+  report_failed(ActionKind::kCreation, index, slice.will_time_out ? kTimedOut : why, now);
+  if (is_unwanted) report_gone(index, now);  // whoever wanted it destroyed has what they wanted
+  release(index);
+}
+
+void SliceTable::fail_destruction(SliceIndex index, Instant now) {
+  stand_unowned(index);
+  SimSlice& slice = change(index);
+  slice.is_unwanted = false;
+  const GpuId gpu = slice.slice.gpu;
+  fail_blocked(gpu, now);
+  report_failed(ActionKind::kDestruction, index, slice.will_time_out ? kTimedOut : "the GPU did not destroy it", now);
+}
+
+void SliceTable::stand_unowned(SliceIndex index) {
+  SimSlice& slice = change(index);
+  slice.phase = SimSlice::Phase::kUp;
+  ++slice.generation;
+  slice.holding = {.slice = slice.slice, .services = {}};
+  slice.point.reset();
+  slice.next.reset();
+}
+
+void SliceTable::fail_blocked(GpuId gpu, Instant now) {
+  const std::vector<SliceIndex> waiting = waiting_[gpu.index];
+  for (const SliceIndex index : waiting) {
+    if (!clashes_with_staying(at(index).slice)) continue;
+    std::erase(waiting_[gpu.index], index);
+    report_failed(ActionKind::kCreation, index, "a slice that stays takes its place", now);
+    release(index);
+  }
+}
+
+bool SliceTable::clashes_with_staying(const Slice& slice) const {
+  const auto& standing = by_gpu_[slice.gpu.index];
+  return std::any_of(standing.begin(), standing.end(), [&](const auto& entry) {
+    const SimSlice& other = at(entry.second);
+    if (other.is_unwanted) return false;
+    if (slice.profile.is_full() || other.slice.profile.is_full()) return true;
+    mig::State both{{.start = slice.start, .profile = slice.profile},
+                    {.start = other.slice.start, .profile = other.slice.profile}};
+    std::sort(both.begin(), both.end());
+    return mig::find_clash(scenario_.model_of(slice.gpu), both).has_value();
+  });
+}
+
+void SliceTable::add_foreign(const Slice& foreign, Instant now) {
+  ENSURE(has_room(foreign));
+  account(now);
+  const SliceIndex index = index_for_new();
+  SimSlice& slice = slices_[index.value];
+  const std::uint64_t generation = slice.generation;
+  slice = SimSlice();
+  slice.slice = foreign;
+  slice.holding.slice = foreign;
+  slice.phase = SimSlice::Phase::kUp;
+  slice.is_foreign = true;
+  slice.sequence = slice_sequence_++;
+  slice.generation = generation;
+  slice.sms = profile_sms(scenario_.model_of(foreign.gpu), foreign.profile);
+  changed_gpus_.push_back(foreign.gpu);
+  busy_.add(index, foreign.gpu, slice.sms);
+  by_gpu_[foreign.gpu.index].emplace(foreign.start, index);
+  fail_blocked(foreign.gpu, now);
+  to_observe_.push_back(foreign.gpu);
+  report_seen(now);
+}
+
+void SliceTable::clear_foreign(GpuId gpu, Instant now) {
+  account(now);
+  std::vector<SliceIndex> foreign;
+  for (const auto& [start, index] : by_gpu_[gpu.index]) {
+    if (at(index).is_foreign) foreign.push_back(index);
+  }
+  if (foreign.empty()) return;
+  for (const SliceIndex index : foreign) {
+    by_gpu_[gpu.index].erase(at(index).slice.start);
+    release(index);
+  }
+  roomier_gpus_.push_back(gpu);
+  begin_waiting(now);
+  to_observe_.push_back(gpu);
+  report_seen(now);
+}
+
+void SliceTable::report_failed(ActionKind kind, SliceIndex index, std::string why, Instant now) {
+  const SimSlice& slice = at(index);
+  events_.push_back({.at = now,
+                     .what = ActionFailed{.kind = kind,
+                                          .slice = slice.slice,
+                                          .generation = slice.created_as,
+                                          .assignment = slice.assigned_as,
+                                          .message = std::move(why)}});
+  to_observe_.push_back(slice.slice.gpu);
+}
+
+/// What stands where something failed: reports are not to be trusted there.
+void SliceTable::report_seen(Instant now) {
+  if (to_observe_.empty()) return;
+  std::vector<GpuId> gpus = std::exchange(to_observe_, {});
+  std::sort(gpus.begin(), gpus.end());
+  gpus.erase(std::unique(gpus.begin(), gpus.end()), gpus.end());
+  for (const GpuId gpu : gpus) {
+    GpuObserved observed{.gpu = gpu, .known_number = known_numbers_[gpu.index], .slices = {}};
+    const auto add = [&](SliceIndex index, bool is_pending) {
+      const SimSlice& slice = at(index);
+      observed.slices.push_back({.slice = slice.slice,
+                                 .generation = slice.created_as,
+                                 .is_foreign = slice.is_foreign,
+                                 .is_pending = is_pending,
+                                 .is_leaving = slice.is_unwanted});
+    };
+    for (const auto& [start, index] : by_gpu_[gpu.index]) add(index, at(index).phase == SimSlice::Phase::kCreating);
+    for (const SliceIndex index : waiting_[gpu.index]) add(index, true);
+    const auto place = [](const SeenSlice& seen) { return std::tie(seen.slice, seen.generation); };
+    std::ranges::sort(observed.slices, {}, place);
+    events_.push_back({.at = now, .what = std::move(observed)});
+  }
 }
 
 // ---- indices
@@ -356,6 +527,16 @@ void SliceTable::journal(SliceEvent event, SliceIndex index, Instant now) {
 void SliceTable::count_change(const SimSlice& slice, Instant now) {
   if (now == Instant()) return;
   sums_.count_change(slice.holding.services);
+}
+
+std::vector<SliceIndex> SliceTable::up_slices_of(ServiceId service) const {
+  std::vector<SliceIndex> up;
+  for (std::uint32_t index = 0; index < slices_.size(); ++index) {
+    const SimSlice& slice = slices_[index];
+    if (slice.phase != SimSlice::Phase::kUp) continue;
+    if (std::ranges::find(slice.holding.services, service) != slice.holding.services.end()) up.push_back({index});
+  }
+  return up;
 }
 
 void SliceTable::set_can_serve(SliceIndex slice, bool can_serve, Instant now) {

@@ -12,6 +12,7 @@
 #include <map>
 #include <optional>
 #include <queue>
+#include <string>
 #include <vector>
 
 #include "base/decimal.h"
@@ -20,6 +21,7 @@
 #include "domain/plan.h"
 #include "domain/scenario.h"
 #include "sim/busy_table.h"
+#include "sim/fault_book.h"
 #include "sim/journal.h"
 #include "sim/slice_sums.h"
 
@@ -52,6 +54,14 @@ struct SimSlice {
   ///   destroying       -- destroy time over -----------------------> gone
   ///   any              -- its GPU is lost -------------------------> gone
   ///
+  /// With faults, also:
+  ///
+  ///   creating         -- its creation fails ----------------------> gone
+  ///   creating         -- created, but reported as failed ---------> up, without holders
+  ///   destroying       -- its destruction fails -------------------> up, without holders
+  ///   waiting for room -- a slice that stays takes the room -------> gone
+  ///   up               -- a slice of others is cleared ------------> gone
+  ///
   /// Another batch limit alone changes no phase.
   enum class Phase { kWaitingForRoom, kCreating, kStarting, kUp, kDraining, kDestroying, kGone };
   Slice slice;
@@ -62,6 +72,8 @@ struct SimSlice {
   std::uint64_t created_as = 0;     ///< Action::number of its creation, reported when it is gone
   std::uint64_t assigned_as = 0;    ///< that of its latest assignment (else its creation), reported when it is ready
   bool is_unwanted = false;         ///< to be destroyed after the drain
+  bool is_foreign = false;          ///< made by others
+  bool will_time_out = false;       ///< its creation or destruction takes too long, and is given up
   std::uint64_t sequence = 0;       ///< orders slices by creation
   std::uint64_t generation = 0;     ///< timers of older generations have no effect; it grows on when an index is reused
   int sms = 0;
@@ -84,6 +96,15 @@ class SliceTable {
   /// is to be carried out before anything else happens; `forget_lost` then frees their places.
   void lose(GpuId gpu, Instant now);
   void forget_lost();
+  /// Whether a slice finds room between those that exist.
+  [[nodiscard]] bool has_room(const Slice& slice) const;
+  /// A slice of others appears; slices that wait for its room fail. Requires: has_room.
+  void add_foreign(const Slice& slice, Instant now);
+  /// The slices of others on a GPU are gone.
+  void clear_foreign(GpuId gpu, Instant now);
+  [[nodiscard]] FaultBook& faults() { return faults_; }
+  [[nodiscard]] const FaultBook& faults() const { return faults_; }
+
   /// Nothing is running on a draining slice any more.
   void drained(SliceIndex slice, Instant now);
 
@@ -92,11 +113,16 @@ class SliceTable {
   [[nodiscard]] std::vector<Event> take_events() { return std::exchange(events_, {}); }
 
   [[nodiscard]] const SimSlice& at(SliceIndex slice) const { return slices_[slice.value]; }
+  void add_service() { sums_.add_service(); }
+  /// The slices on which a service works, by index. O(slices).
+  [[nodiscard]] std::vector<SliceIndex> up_slices_of(ServiceId service) const;
   /// Sets whether the slice has a replica of each holder; a slice that cannot serve counts as lost.
   void set_can_serve(SliceIndex slice, bool can_serve, Instant now);
 
   /// Completes the sums up to `now`. O(services).
   void settle_sums(Instant now);
+  /// Completes the sums of the whole fleet up to `now`; those of services are not.
+  void advance_sums(Instant now) { account(now); }
   /// As of the last `settle_sums`.
   [[nodiscard]] const SliceSums& sums() const { return sums_.sums(); }
 
@@ -128,7 +154,9 @@ class SliceTable {
   void up(SliceIndex slice, Instant now);
   void begin_drain(SliceIndex slice, Instant now);
   void begin_destroy(SliceIndex slice, Instant now);
-  void gone(SliceIndex slice, Instant now);
+  void destroyed(SliceIndex slice, Instant now);
+  enum class Report { kGone, kNone };
+  void gone(SliceIndex slice, Instant now, Report report);
 
   /// A slice that is about to change.
   [[nodiscard]] SimSlice& change(SliceIndex slice);
@@ -136,7 +164,6 @@ class SliceTable {
   [[nodiscard]] SliceIndex index_for_new();
   void release(SliceIndex slice);
   [[nodiscard]] std::optional<SliceIndex> find(const Slice& slice) const;
-  [[nodiscard]] bool has_room(const Slice& slice) const;
   /// The parts of an operating point whose change restarts the replica: all but the batch limit.
   struct Setup {
     int variant = 0;
@@ -147,6 +174,19 @@ class SliceTable {
   [[nodiscard]] std::optional<Setup> setup_of(ServiceId service, const Slice& slice,
                                               const std::optional<PointChoice>& choice) const;
   [[nodiscard]] bool needs_restart(const SimSlice& slice, const AssignSlice& action) const;
+  /// Begins the creation or destruction on the device, which takes `usual` unless a fault says otherwise.
+  void begin_on_device(SliceIndex slice, Micros usual, Instant now);
+  /// How the creation or destruction ends that is due now.
+  [[nodiscard]] ActionEnd end_on_device(SliceIndex slice, ActionKind kind);
+  void fail_creation(SliceIndex slice, const std::string& why, Instant now);
+  void fail_destruction(SliceIndex slice, Instant now);
+  /// A slice stands, and nobody holds it.
+  void stand_unowned(SliceIndex slice);
+  /// Slices that wait for room that slices take that stay will never get it.
+  void fail_blocked(GpuId gpu, Instant now);
+  [[nodiscard]] bool clashes_with_staying(const Slice& slice) const;
+  void report_failed(ActionKind kind, SliceIndex slice, std::string why, Instant now);
+  void report_seen(Instant now);
   void report_ready(SliceIndex slice, Instant now);
   void report_gone(SliceIndex slice, Instant now);
   void set_timer(SliceIndex slice, Micros after, Instant now);
@@ -167,6 +207,9 @@ class SliceTable {
   std::vector<GpuId> roomier_gpus_;                ///< where a slice came to wait or left since the last check
   std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;
   std::uint64_t timer_sequence_ = 0;
+  FaultBook faults_;
+  std::vector<std::uint64_t> known_numbers_;  ///< by GPU: the latest Action::number
+  std::vector<GpuId> to_observe_;             ///< where something failed at this instant
   std::vector<SliceEffect> effects_;
   std::vector<Event> events_;
   SliceSumsMeter sums_;

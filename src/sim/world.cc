@@ -1,6 +1,9 @@
 #include "sim/world.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "base/ensure.h"
@@ -10,17 +13,19 @@ namespace berth::sim {
 World::World(const Scenario& scenario, std::uint64_t seed, const WorldOptions& options, JournalSink journal)
     : scenario_(scenario),
       journal_(std::move(journal)),
+      second_measured_(options.second_measured),
       end_(options.is_endless ? Instant::never() : Instant::at_second(scenario.simulated_seconds())),
       is_rough_(options.is_rough),
       only_(options.only),
-      arrivals_(scenario, seed, options.only, options.is_endless ? Laps::kEndless : Laps::kOne),
+      arrivals_(scenario_, seed, options.only, options.is_endless ? Laps::kEndless : Laps::kOne),
       busy_(scenario.gpu_count(), scenario.services.size()),
-      tables_(scenario, options.sharing),
-      slices_(scenario, journal_, busy_),
-      serving_(scenario, arrivals_.streams(), meters_, busy_, options.dispatch),
+      tables_(scenario_, options.sharing),
+      slices_(scenario_, journal_, busy_),
+      serving_(scenario_, arrivals_.streams(), meters_, busy_, options.dispatch),
       least_chosen_sm_us_(scenario.services.size()) {
   for (std::uint32_t index = 0; index < scenario.services.size(); ++index) {
     meters_.emplace_back(ServiceId{index}, arrivals_.streams()[index], journal_);
+    if (second_measured_) meters_.back().keep_latencies();
     const std::optional<Retraining>& spec = scenario.services[index].retraining;
     const bool retrains = spec && !is_silent(index);
     retrainings_.push_back(retrains ? std::optional(RetrainingClock(*spec, end_)) : std::nullopt);
@@ -74,6 +79,150 @@ void World::return_gpu(GpuId gpu, Instant now) {
   events_.push_back({.at = now, .what = GpuReturned{gpu}});
 }
 
+// ---- services come, change and go
+
+void World::set_service(const ServiceSet& set, Instant now) {
+  ENSURE(now == now_ && set.service.index <= scenario_.services.size());
+  const std::size_t index = set.service.index;
+  const bool is_added = index == scenario_.services.size();
+  const bool is_new = is_added || scenario_.services[index].is_absent;
+  if (is_added) {
+    scenario_.services.push_back(*set.spec);
+    add_place();
+  } else {
+    scenario_.services.set(index, *set.spec);
+    tables_.forget(set.service);
+    serving_.read_spec(set.service);
+  }
+  if (is_new) meters_[index].restart();
+  if (is_new || set.restarts_arrivals) new_arrivals_[set.service] = set.revision;
+  if (is_new || set.restarts_retraining) restart_retraining(set.service, now);
+  renew_slices_of(set.service, now);
+  settle_effects(now);
+  serving_.take_all(now.micros());
+}
+
+void World::add_place() {
+  const auto index = static_cast<std::uint32_t>(scenario_.services.size() - 1);
+  arrivals_.add_place();
+  meters_.emplace_back(ServiceId{index}, arrivals_.streams()[index], journal_);
+  if (second_measured_) meters_.back().keep_latencies();
+  busy_.add_service();
+  slices_.add_service();
+  serving_.add_place(arrivals_.streams()[index]);
+  retrainings_.emplace_back();
+  least_chosen_sm_us_.emplace_back();
+}
+
+void World::remove_service(ServiceId service, Instant now) {
+  ENSURE(now == now_ && service.index < scenario_.services.size());
+  serving_.abandon(service, now.micros());
+  meters_[service.index].keep_counts();
+  arrivals_.silence(service);
+  new_arrivals_.erase(service);
+  stop_retraining(service, now);
+  // Its tables stay: batches under way end at their latencies.
+  scenario_.services.set(service.index, absent_service(std::as_const(scenario_.services)[service.index]));
+}
+
+void World::renew_slices_of(ServiceId service, Instant now) {
+  for (const SliceIndex index : slices_.up_slices_of(service)) {
+    const SimSlice& slice = slices_.at(index);
+    if (slice.holding.role == Role::kRetraining) continue;
+    if (slice.can_serve) {
+      renew_tables(index);
+    } else {
+      slices_.set_can_serve(index, true, now);
+      start_slice(index, now);
+    }
+  }
+}
+
+void World::stop_retraining(ServiceId service, Instant now) {
+  std::optional<RetrainingClock>& clock = retrainings_[service.index];
+  if (!clock) return;
+  retraining_times_.erase({clock->next_time(), service.index});
+  if (const auto slice = clock->running_on()) busy_.end(*slice, service, now.micros());
+  clock.reset();
+  serving_.set_stale(service, false);
+}
+
+void World::restart_retraining(ServiceId service, Instant now) {
+  stop_retraining(service, now);
+  const std::optional<Retraining>& spec = scenario_.services[service.index].retraining;
+  if (!spec || is_silent(service.index)) return;
+  retrainings_[service.index].emplace(*spec, end_, now);
+  retraining_times_.emplace(retrainings_[service.index]->next_time(), service.index);
+  for (const SliceIndex index : slices_.up_slices_of(service)) {
+    if (slices_.at(index).holding.role == Role::kRetraining) start_slice(index, now);
+  }
+}
+
+void World::begin_new_arrivals(std::int64_t second) {
+  for (const auto& [service, revision] : std::exchange(new_arrivals_, {})) {
+    serving_.abandon(service, now_.micros());
+    meters_[service.index].keep_counts();
+    const std::shared_ptr<const ServiceSpec> spec = scenario_.services.share(service.index);
+    arrivals_.begin(service, std::shared_ptr<const Arrivals>(spec, &spec->arrivals), revision, second);
+  }
+}
+
+// ---- faults
+
+std::optional<Error> World::find_reason_against(const FaultOrder& order) const {
+  const bool waits =
+      order.kind != FaultKind::kLose && order.kind != FaultKind::kReturn && order.kind != FaultKind::kClear;
+  if (waits && faults().is_full()) {
+    return Error{.message = fmt::format("wanted at most {} waiting faults; clear some", FaultBook::kCapacity)};
+  }
+  if (order.kind != FaultKind::kForeignSlice) return std::nullopt;
+  for (const GpuId gpu : order.gpus) {
+    if (is_lost(gpu)) return Error{.message = fmt::format("GPU {} is lost", gpu.index)};
+    if (slices_.has_room({.gpu = gpu, .start = order.start, .profile = order.profile})) continue;
+    return Error{.message = fmt::format("GPU {} has no room for {} at {}", gpu.index,
+                                        profile_name(scenario_.model_of(gpu), order.profile), order.start)};
+  }
+  return std::nullopt;
+}
+
+Result<std::uint64_t> World::admit(const FaultOrder& order) {
+  if (const auto reason = find_reason_against(order)) return pass_on(*reason);
+  return slices_.faults().next_id();
+}
+
+void World::inject(std::uint64_t id, const FaultOrder& order, Instant now) {
+  ENSURE(now == now_);
+  switch (order.kind) {
+    case FaultKind::kLose:
+      for (const GpuId gpu : order.gpus) lose_gpu(gpu, now);
+      return;
+    case FaultKind::kReturn:
+      for (const GpuId gpu : order.gpus) return_gpu(gpu, now);
+      return;
+    case FaultKind::kClear:
+      clear_faults(order.gpus, now);
+      return;
+    case FaultKind::kForeignSlice:
+      for (const GpuId gpu : order.gpus) {
+        slices_.add_foreign({.gpu = gpu, .start = order.start, .profile = order.profile}, now);
+      }
+      settle_effects(now);
+      break;
+    case FaultKind::kFailCreate:
+    case FaultKind::kFailDestroy:
+    case FaultKind::kSlow:
+    case FaultKind::kReportsFailure:
+      break;
+  }
+  slices_.faults().add(id, order, now);
+}
+
+void World::clear_faults(const std::vector<GpuId>& gpus, Instant now) {
+  slices_.faults().clear(gpus);
+  for (const GpuId gpu : gpus) slices_.clear_foreign(gpu, now);
+  settle_effects(now);
+}
+
 // ---- the clock
 
 Instant World::advance(Instant until) {
@@ -95,15 +244,23 @@ Instant World::advance(Instant until) {
 
 void World::open_second_at(Instant now) {
   if (now == end_ || now.micros() % kMicrosPerSecond != 0 || now.second() == open_second_) return;
+  begin_new_arrivals(now.second());
   open_second_ = now.second();
   serving_.open_second(open_second_);
 }
 
 void World::close_second(std::int64_t second) {
   for (std::uint32_t index = 0; index < meters_.size(); ++index) {
+    if (scenario_.services[index].is_absent) continue;
     const std::int64_t queued = serving_.queued(ServiceId{index}, now_.micros());
-    events_.push_back(
-        {.at = now_, .what = meters_[index].take_second(second, arrivals_.count(ServiceId{index}, second), queued)});
+    const std::int64_t arrivals = arrivals_.count(ServiceId{index}, second);
+    if (second_measured_) {
+      const MeasuredSecond measured = meters_[index].measure_second(second, arrivals, queued);
+      second_measured_(measured);
+      events_.push_back({.at = now_, .what = measured.seen});
+    } else {
+      events_.push_back({.at = now_, .what = meters_[index].take_second(second, arrivals, queued)});
+    }
   }
 }
 
@@ -138,6 +295,11 @@ void World::finish() {
   for (ServiceMeter& meter : meters_) meter.finish(end_);
   slices_.settle_sums(end_);
   busy_.finish(end_.micros());
+}
+
+SmTime World::sm_time() {
+  slices_.advance_sums(now_);
+  return {.allocated_us = slices_.sums().allocated_sm_us, .busy_us = busy_.sm_us_until(now_.micros())};
 }
 
 TableSizes World::table_sizes() const {

@@ -6,17 +6,20 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "base/instant.h"
+#include "base/result.h"
 #include "base/rng.h"
 #include "domain/event.h"
 #include "domain/plan.h"
 #include "domain/scenario.h"
 #include "sim/busy_table.h"
+#include "sim/fault_book.h"
 #include "sim/latency_table.h"
 #include "sim/retraining_clock.h"
 #include "sim/service_meter.h"
@@ -34,6 +37,8 @@ struct WorldOptions {
   bool is_rough = false;
   /// The world does not end with the longest window; windows with `repeat: true` start again.
   bool is_endless = false;
+  /// Sees each second of each service, with what the engine does not see. May be empty.
+  std::function<void(const MeasuredSecond&)> second_measured = {};
   /// Only this service gets requests and retraining (hindsight searches replay services one by one).
   std::optional<ServiceId> only;
 };
@@ -49,9 +54,16 @@ struct TableSizes {
   friend bool operator==(const TableSizes&, const TableSizes&) = default;
 };
 
+/// SM-microseconds since second 0: of slices with an owner, and of those that ran a batch or a retraining.
+struct SmTime {
+  double allocated_us = 0;
+  double busy_us = 0;
+  friend bool operator==(const SmTime&, const SmTime&) = default;
+};
+
 class World {
  public:
-  /// `scenario` must outlive the world. `journal` may be empty.
+  /// `journal` may be empty.
   World(const Scenario& scenario, std::uint64_t seed, const WorldOptions& options, JournalSink journal);
   World(const World&) = delete;
   World& operator=(const World&) = delete;
@@ -70,6 +82,17 @@ class World {
   void return_gpu(GpuId gpu, Instant now);
   [[nodiscard]] bool is_lost(GpuId gpu) const { return lost_gpus_.contains(gpu); }
 
+  /// A service is set (see ServiceSet), or removed: what waits for it is dropped, batches under way end. New arrivals
+  /// begin with the next second that begins; what then waits of earlier ones is dropped. A replica whose slice the new
+  /// spec does not list goes on as it is.
+  void set_service(const ServiceSet& set, Instant now);
+  void remove_service(ServiceId service, Instant now);
+  /// The number of a fault that can be injected now. Error: slices of others find no room, or too many faults wait.
+  [[nodiscard]] Result<std::uint64_t> admit(const FaultOrder& order);
+  /// The fault acts now, or waits for actions; events report what happens. Requires: admitted just now.
+  void inject(std::uint64_t id, const FaultOrder& order, Instant now);
+  [[nodiscard]] const FaultBook& faults() const { return slices_.faults(); }
+
   /// Ends the run. Requires: advanced to `end`.
   void finish();
 
@@ -82,11 +105,20 @@ class World {
   [[nodiscard]] std::optional<double> least_chosen_sm_us(ServiceId service) const {
     return least_chosen_sm_us_[service.index];
   }
+  /// SM-time up to now, for the figures of a world that runs on. O(slices).
+  [[nodiscard]] SmTime sm_time();
   /// When slices were running something; complete after finish().
   [[nodiscard]] const BusyTable& busy() const { return busy_; }
   [[nodiscard]] TableSizes table_sizes() const;
 
  private:
+  void add_place();
+  void renew_slices_of(ServiceId service, Instant now);
+  void restart_retraining(ServiceId service, Instant now);
+  void stop_retraining(ServiceId service, Instant now);
+  void begin_new_arrivals(std::int64_t second);
+  [[nodiscard]] std::optional<Error> find_reason_against(const FaultOrder& order) const;
+  void clear_faults(const std::vector<GpuId>& gpus, Instant now);
   void open_second_at(Instant now);
   void close_second(std::int64_t second);
   [[nodiscard]] Instant next_change() const;
@@ -104,8 +136,9 @@ class World {
   void note_retraining(SliceEvent event, SliceIndex index, Instant now);
   [[nodiscard]] bool is_silent(std::size_t service) const { return only_ && only_->index != service; }
 
-  const Scenario& scenario_;
+  Scenario scenario_;  ///< its services change
   JournalSink journal_;
+  std::function<void(const MeasuredSecond&)> second_measured_;
   Instant end_;
   Instant now_;
   bool is_rough_;
@@ -120,6 +153,7 @@ class World {
   std::set<std::pair<Instant, std::uint32_t>> retraining_times_;  ///< when each goes on by itself, and its service
   std::vector<std::optional<double>> least_chosen_sm_us_;         ///< by service
   std::set<GpuId> lost_gpus_;
+  std::map<ServiceId, std::uint64_t> new_arrivals_;  ///< to begin with the next second: of services, by revision
   std::vector<Event> events_;
   std::int64_t open_second_ = -1;
 };

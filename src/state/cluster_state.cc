@@ -4,6 +4,7 @@
 #include <iterator>
 #include <variant>
 
+#include "base/ensure.h"
 #include "base/overloaded.h"
 #include "state/changes.h"
 
@@ -51,6 +52,41 @@ void ClusterState::remove(const SliceGone& gone) {
   if (is_at_place()) snapshot_.slices.erase(it);
 }
 
+void ClusterState::fail(const ActionFailed& failed) {
+  if (failed.kind == ActionKind::kCreation) return remove({.slice = failed.slice, .generation = failed.generation});
+  for (auto it = lower_bound_slice(snapshot_.slices, failed.slice); it != snapshot_.slices.end(); ++it) {
+    if (it->holding.slice != failed.slice) return;
+    if (it->generation != failed.generation || !it->is_leaving) continue;
+    // It stands again. Its holders were told to leave, and have left.
+    it->holding = {.slice = failed.slice, .services = {}};
+    it->point.reset();
+    it->is_leaving = false;
+    it->is_ready = true;
+    return;
+  }
+}
+
+void ClusterState::reconcile(const GpuObserved& observed) {
+  const auto is_standing = [](const SeenSlice& seen, const StandingSlice& standing) {
+    return seen.slice == standing.holding.slice && seen.generation == standing.generation;
+  };
+  std::erase_if(snapshot_.slices, [&](const StandingSlice& standing) {
+    if (standing.holding.slice.gpu != observed.gpu || standing.generation > observed.known_number) return false;
+    return std::ranges::none_of(observed.slices, [&](const SeenSlice& seen) { return is_standing(seen, standing); });
+  });
+  for (const SeenSlice& seen : observed.slices) {
+    const auto is_it = [&](const StandingSlice& standing) { return is_standing(seen, standing); };
+    if (seen.is_pending || std::ranges::any_of(snapshot_.slices, is_it)) continue;
+    const StandingSlice found{.holding = {.slice = seen.slice, .services = {}},
+                              .is_ready = !seen.is_leaving,
+                              .is_leaving = seen.is_leaving,
+                              .generation = seen.generation,
+                              .assignment = seen.generation,
+                              .is_foreign = seen.is_foreign};
+    snapshot_.slices.insert(lower_bound_slice(snapshot_.slices, seen.slice), found);
+  }
+}
+
 GpuState& ClusterState::gpu_state(GpuId gpu) {
   if (gpu.index >= snapshot_.gpus.size()) snapshot_.gpus.resize(gpu.index + std::size_t{1});
   return snapshot_.gpus[gpu.index];
@@ -68,58 +104,100 @@ void ClusterState::lose(const GpuLost& lost, Instant at) {
 
 void ClusterState::end_drain(GpuId id, Instant at) {
   if (!snapshot_.is_draining(id)) return;
-  const bool has_slices = std::ranges::any_of(
-      snapshot_.slices, [&](const StandingSlice& standing) { return standing.holding.slice.gpu == id; });
+  const bool has_slices = std::ranges::any_of(snapshot_.slices, [&](const StandingSlice& standing) {
+    return standing.holding.slice.gpu == id && !standing.is_foreign;
+  });
   if (has_slices) return;
   GpuState& gpu = gpu_state(id);
   gpu.scheduling = GpuScheduling::kCordoned;
   gpu.scheduling_since = at;
 }
 
+/// A service that is there.
 ServiceState* ClusterState::find(ServiceId service) {
-  return service.index < snapshot_.services.size() ? &snapshot_.services[service.index] : nullptr;
+  const bool is_there = service.index < snapshot_.services.size() && !snapshot_.services[service.index].is_absent;
+  return is_there ? &snapshot_.services[service.index] : nullptr;
+}
+
+void ClusterState::set(const ServiceSet& set, Instant at) {
+  ENSURE(set.service.index <= snapshot_.services.size());
+  ++snapshot_.specs_version;
+  const bool is_new = find(set.service) == nullptr;
+  if (set.service.index == snapshot_.services.size()) snapshot_.services.emplace_back();
+  ServiceState& service = snapshot_.services[set.service.index];
+  if (is_new) {
+    service = ServiceState();
+    service.number = set.revision;
+    service.since = service.retrains_since = at;
+  }
+  service.revision = set.revision;
+  if (!set.restarts_retraining) return;
+  service.is_retraining_due = false;
+  service.retrains_since = at;
+}
+
+void ClusterState::remove(const ServiceRemoved& removed) {
+  ServiceState* service = find(removed.service);
+  if (service == nullptr) return;
+  ++snapshot_.specs_version;
+  *service = ServiceState();
+  service->is_absent = true;
+}
+
+void ClusterState::note_second(const ServiceSecond& second) {
+  ServiceState* service = find(second.service);
+  // What happened before a service took its place was its predecessor's.
+  if (service == nullptr || (service->number > 0 && Instant::at_second(second.second) < service->since)) return;
+  service->seconds.push_back(second);
+  if (std::ssize(service->seconds) > history_seconds_) service->seconds.pop_front();
 }
 
 void ClusterState::apply(const Event& event) {
   ++snapshot_.version;
-  std::visit(Overloaded{
-                 [&](const ServiceSecond& second) {
-                   ServiceState* service = find(second.service);
-                   if (service == nullptr) return;
-                   service->seconds.push_back(second);
-                   if (std::ssize(service->seconds) > history_seconds_) service->seconds.pop_front();
-                 },
-                 [&](const SliceReady& ready) {
-                   StandingSlice* slice = find_staying(ready.slice);
-                   if (slice != nullptr && slice->assignment == ready.assignment) slice->is_ready = true;
-                 },
-                 [&](const SliceGone& gone) {
-                   remove(gone);
-                   end_drain(gone.slice.gpu, event.at);
-                 },
-                 [&](const RetrainingDue& due) {
-                   if (ServiceState* service = find(due.service)) service->is_retraining_due = true;
-                 },
-                 [&](const RetrainingDone& done) {
-                   if (ServiceState* service = find(done.service)) service->is_retraining_due = false;
-                 },
-                 [&](const GpuLost& lost) { lose(lost, event.at); },
-                 [&](const GpuReturned& returned) {
-                   GpuState& gpu = gpu_state(returned.gpu);
-                   gpu.health = GpuHealth::kOk;
-                   gpu.health_since = event.at;
-                   gpu.health_reason.clear();
-                 },
-                 [&](const GpuScheduled& scheduled) {
-                   GpuState& gpu = gpu_state(scheduled.gpu);
-                   gpu.scheduling = scheduled.scheduling;
-                   gpu.scheduling_since = event.at;
-                   gpu.scheduling_reason = scheduled.reason;
-                   end_drain(scheduled.gpu, event.at);
-                 },
-                 [](const SolveFinished&) {},  // its plan is applied once it is verified
-             },
-             event.what);
+  std::visit(
+      Overloaded{
+          [&](const ServiceSecond& second) { note_second(second); },
+          [&](const SliceReady& ready) {
+            StandingSlice* slice = find_staying(ready.slice);
+            if (slice != nullptr && slice->assignment == ready.assignment) slice->is_ready = true;
+          },
+          [&](const SliceGone& gone) {
+            remove(gone);
+            end_drain(gone.slice.gpu, event.at);
+          },
+          [&](const ActionFailed& failed) { fail(failed); },
+          [&](const GpuObserved& observed) {
+            reconcile(observed);
+            end_drain(observed.gpu, event.at);
+          },
+          [&](const RetrainingDue& due) {
+            if (ServiceState* service = find(due.service)) service->is_retraining_due = true;
+          },
+          [&](const RetrainingDone& done) {
+            if (ServiceState* service = find(done.service)) service->is_retraining_due = false;
+          },
+          [&](const GpuLost& lost) { lose(lost, event.at); },
+          [&](const GpuReturned& returned) {
+            GpuState& gpu = gpu_state(returned.gpu);
+            gpu.health = GpuHealth::kOk;
+            gpu.health_since = event.at;
+            gpu.health_reason.clear();
+          },
+          [&](const GpuScheduled& scheduled) {
+            GpuState& gpu = gpu_state(scheduled.gpu);
+            gpu.scheduling = scheduled.scheduling;
+            gpu.scheduling_since = event.at;
+            gpu.scheduling_reason = scheduled.reason;
+            end_drain(scheduled.gpu, event.at);
+          },
+          [&](const ServiceSet& what) { set(what, event.at); }, [&](const ServiceRemoved& removed) { remove(removed); },
+          [&](const PlanningPaused& paused) {
+            snapshot_.pause = PlanningPause{.reason = paused.reason, .since = event.at};
+          },
+          [&](const PlanningResumed&) { snapshot_.pause.reset(); }, [](const PlanApproved&) {},
+          [](const PlanExpired&) {}, [](const SolveFinished&) {},  // its plan is applied once it is verified
+      },
+      event.what);
 }
 
 void ClusterState::note_changes(const Plan& plan, Instant acts_at) {

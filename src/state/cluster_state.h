@@ -36,11 +36,17 @@ class ClusterState {
   /// The slice at that place that is not to be destroyed, if any.
   [[nodiscard]] StandingSlice* find_staying(const Slice& slice);
   void remove(const SliceGone& gone);
+  void fail(const ActionFailed& failed);
+  /// Corrects what stands on a GPU to what the world sees there.
+  void reconcile(const GpuObserved& observed);
   [[nodiscard]] ServiceState* find(ServiceId service);
   [[nodiscard]] GpuState& gpu_state(GpuId gpu);
   void lose(const GpuLost& lost, Instant at);
   /// A draining GPU without slices is cordoned.
   void end_drain(GpuId gpu, Instant at);
+  void set(const ServiceSet& set, Instant at);
+  void remove(const ServiceRemoved& removed);
+  void note_second(const ServiceSecond& second);
   void note_changes(const Plan& plan, Instant acts_at);
 
   std::int64_t history_seconds_;

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 namespace berth {
 namespace {
@@ -175,6 +177,93 @@ TEST(ClusterState, ADrainEndsWithTheLastSlice) {
   EXPECT_EQ(scheduling(), GpuScheduling::kCordoned);
 }
 
+TEST(ClusterState, AFailedCreationTakesItsSliceAndItsHoldersAway) {
+  ClusterState state(1, 10);
+  Plan plan = plan_of({CreateSlice{kA}, given(kA, {{0}}), CreateSlice{kB}});
+  state.number(plan);
+  state.apply(plan, Instant(1));
+  const std::uint64_t generation = plan.actions[0].number;
+  const auto failure = [&](std::uint64_t of) {
+    return event(ActionFailed{.kind = ActionKind::kCreation, .slice = kA, .generation = of, .message = ""});
+  };
+  state.apply(failure(generation + 1));  // of another slice
+  EXPECT_EQ(state.snapshot().slices.size(), 2U);
+  state.apply(failure(generation));
+  ASSERT_EQ(state.snapshot().slices.size(), 1U);
+  EXPECT_EQ(state.snapshot().slices[0].holding.slice, kB);
+
+  // A late report of the slice that failed is not taken for one about its successor.
+  Plan again = plan_of({CreateSlice{kA}});
+  state.number(again);
+  state.apply(again, Instant(2));
+  state.apply(event(SliceReady{.slice = kA, .assignment = plan.actions[1].number}));
+  state.apply(event(SliceGone{.slice = kA, .generation = generation}));
+  state.apply(failure(generation));
+  ASSERT_EQ(state.snapshot().slices.size(), 2U);
+  EXPECT_FALSE(state.snapshot().slices[0].is_ready);
+}
+
+TEST(ClusterState, AfterAFailedDestructionTheSliceStandsAndNobodyHoldsIt) {
+  ClusterState state(1, 10);
+  Plan plan = plan_of({CreateSlice{kA}, given(kA, {{0}})});
+  state.number(plan);
+  state.apply(plan, Instant(1));
+  state.apply(event(SliceReady{.slice = kA, .assignment = plan.actions[1].number}));
+  const auto failed = event(
+      ActionFailed{.kind = ActionKind::kDestruction, .slice = kA, .generation = plan.actions[0].number, .message = ""});
+  state.apply(failed);  // it is not being destroyed
+  EXPECT_EQ(state.snapshot().slices[0].holding.services.size(), 1U);
+  state.apply(plan_of({DestroySlice{kA}}), Instant(2));
+  state.apply(failed);
+  const StandingSlice& standing = state.snapshot().slices.at(0);
+  EXPECT_FALSE(standing.is_leaving);
+  EXPECT_TRUE(standing.is_ready);
+  EXPECT_TRUE(standing.holding.services.empty());
+}
+
+TEST(ClusterState, WhatAWorldSeesCorrectsWhatIsBelieved) {
+  ClusterState state(1, 10);
+  Plan plan = plan_of({CreateSlice{kA}, given(kA, {{0}}), CreateSlice{kB}});
+  state.number(plan);
+  state.apply(plan, Instant(1));
+  const std::uint64_t a = plan.actions[0].number;
+  const std::uint64_t b = plan.actions[2].number;
+  const auto sees = [&](std::uint64_t known, std::vector<SeenSlice> slices) {
+    state.apply(event(GpuObserved{.gpu = kA.gpu, .known_number = known, .slices = std::move(slices)}));
+  };
+  const auto& slices = state.snapshot().slices;
+  const std::vector<StandingSlice> before = slices;
+  sees(b, {{.slice = kA, .generation = a, .is_pending = true}, {.slice = kB, .generation = b, .is_pending = true}});
+  EXPECT_EQ(slices, before);
+  sees(a, {{.slice = kA, .generation = a}});  // B is newer than what it knows
+  EXPECT_EQ(slices, before);
+  sees(b, {{.slice = kB, .generation = b}});
+  ASSERT_EQ(slices.size(), 1U);
+  EXPECT_EQ(slices[0].generation, b);
+
+  // A stands after all: it is unowned. Others have made a slice, too.
+  const Slice others{.gpu = {0}, .start = 6, .profile = {1}};
+  sees(b, {{.slice = kA, .generation = a}, {.slice = kB, .generation = b}, {.slice = others, .is_foreign = true}});
+  ASSERT_EQ(slices.size(), 3U);
+  EXPECT_EQ(slices[0].holding.slice, kA);
+  EXPECT_TRUE(slices[0].holding.services.empty());
+  EXPECT_TRUE(slices[0].is_ready);
+  EXPECT_TRUE(slices[2].is_foreign);
+  EXPECT_EQ(state.snapshot().gpus_with_foreign_slices(), std::vector<GpuId>{kA.gpu});
+  sees(b, {{.slice = kA, .generation = a, .is_leaving = true}, {.slice = kB, .generation = b}});
+  EXPECT_EQ(slices.size(), 2U);
+  sees(b, {});
+  EXPECT_TRUE(slices.empty());
+}
+
+TEST(ClusterState, ADrainDoesNotWaitForSlicesOfOthers) {
+  ClusterState state(1, 10);
+  state.apply(event(GpuObserved{.gpu = kA.gpu, .slices = {{.slice = kA, .is_foreign = true}}}));
+  state.apply(event(GpuScheduled{.gpu = kA.gpu, .scheduling = GpuScheduling::kDraining}));
+  EXPECT_EQ(state.snapshot().gpu_state(kA.gpu).scheduling, GpuScheduling::kCordoned);
+  EXPECT_EQ(state.snapshot().slices.size(), 1U);
+}
+
 TEST(ClusterState, RetrainingsBecomeDueAndDone) {
   ClusterState state(2, 10);
   state.apply(event(RetrainingDue{{1}}));
@@ -195,6 +284,45 @@ TEST(ClusterState, WhatIsNotKnownIsIgnored) {
   EXPECT_EQ(state.snapshot().version, 5U);
   EXPECT_TRUE(state.snapshot().slices.empty());
   EXPECT_EQ(state.snapshot().services, std::vector<ServiceState>(1));
+}
+
+ServiceSet set_event(std::uint32_t service, std::uint64_t revision) {
+  return {.service = {service}, .revision = revision, .spec = std::make_shared<const ServiceSpec>()};
+}
+
+TEST(ClusterState, AServiceTakesAPlaceAndIsAnotherOneThanItsPredecessor) {
+  ClusterState state(1, 10);
+  const auto at_second = [](std::int64_t second, decltype(Event::what) what) {
+    return Event{.at = Instant::at_second(second), .what = std::move(what)};
+  };
+  state.apply(at_second(5, set_event(1, 1)));
+  ASSERT_EQ(state.snapshot().services.size(), 2U);
+  EXPECT_EQ(state.snapshot().services[1].number, 1U);
+  EXPECT_EQ(state.snapshot().services[1].since, Instant::at_second(5));
+  state.apply(event(seen(1, 4)));  // before it came: not its own
+  state.apply(event(seen(1, 5)));
+  EXPECT_EQ(state.snapshot().services[1].seconds.size(), 1U);
+  state.apply(at_second(7, RetrainingDue{{1}}));
+
+  ServiceSet changed = set_event(1, 2);
+  changed.restarts_retraining = false;
+  state.apply(at_second(8, changed));
+  EXPECT_EQ(state.snapshot().services[1].number, 1U);
+  EXPECT_EQ(state.snapshot().services[1].revision, 2U);
+  EXPECT_TRUE(state.snapshot().services[1].is_retraining_due);
+  EXPECT_EQ(state.snapshot().services[1].seconds.size(), 1U);
+
+  state.apply(at_second(9, ServiceRemoved{{1}}));
+  EXPECT_TRUE(state.snapshot().services[1].is_absent);
+  state.apply(event(seen(1, 9)));
+  state.apply(event(RetrainingDue{{1}}));
+  EXPECT_TRUE(state.snapshot().services[1].seconds.empty());
+  EXPECT_FALSE(state.snapshot().services[1].is_retraining_due);
+
+  state.apply(at_second(20, set_event(1, 3)));
+  EXPECT_EQ(state.snapshot().services[1].number, 3U);
+  EXPECT_TRUE(state.snapshot().services[1].seconds.empty());
+  EXPECT_EQ(state.snapshot().specs_version, 4U);
 }
 
 }  // namespace

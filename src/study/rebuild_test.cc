@@ -61,7 +61,7 @@ std::vector<sim::JournalRecord> journal_of(const Scenario& scenario, const polic
       return is_chosen;
     };
   }
-  const sim::MakeStages make_stages = [&] { return row.make(inputs).stages; };
+  const MakeStages make_stages = [&](const Scenario&) { return row.make(inputs).stages; };
   const auto outcome = sim::run_scenario(scenario, make_stages, options);
   EXPECT_TRUE(outcome.has_value() && outcome->world != nullptr);
   EXPECT_EQ(outcome->refusals.count, 0) << outcome->refusals.first;

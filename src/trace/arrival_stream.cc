@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 #include <variant>
 
 #include "base/ensure.h"
@@ -44,6 +45,11 @@ SecondMean largest_mean(const detail::RecordedSums& sums, std::int64_t smooth_se
 class ArrivalStream::Reader {
  public:
   Reader(const Arrivals& arrivals, Rng rng, Laps laps);
+  Reader(std::shared_ptr<const Arrivals> arrivals, Rng rng, Laps laps, std::int64_t begins_at_second)
+      : Reader(*arrivals, rng, laps) {
+    shared_ = std::move(arrivals);
+    begins_at_second_ = begins_at_second;
+  }
 
   [[nodiscard]] std::int64_t count(std::int64_t second) const;
   [[nodiscard]] bool has_history(std::int64_t second) const;
@@ -98,6 +104,8 @@ class ArrivalStream::Reader {
   void read_times(std::int64_t trace_second) const;
 
   const Arrivals* arrivals_;
+  std::shared_ptr<const Arrivals> shared_;  ///< keeps them, if they are shared
+  std::int64_t begins_at_second_ = 0;
   Rng rng_;
   bool starts_again_;
   std::int64_t trace_seconds_;
@@ -107,6 +115,9 @@ class ArrivalStream::Reader {
 
 ArrivalStream::ArrivalStream(const Arrivals& arrivals, Rng rng, Laps laps)
     : reader_(std::make_unique<Reader>(arrivals, rng, laps)) {}
+ArrivalStream::ArrivalStream(std::shared_ptr<const Arrivals> arrivals, Rng rng, Laps laps,
+                             std::int64_t begins_at_second)
+    : reader_(std::make_unique<Reader>(std::move(arrivals), rng, laps, begins_at_second)) {}
 ArrivalStream::ArrivalStream(const ArrivalStream& other) : reader_(std::make_unique<Reader>(*other.reader_)) {}
 ArrivalStream::ArrivalStream(ArrivalStream&& other) noexcept = default;
 ArrivalStream& ArrivalStream::operator=(const ArrivalStream& other) {
@@ -182,6 +193,10 @@ ArrivalStream::Reader::Law ArrivalStream::Reader::generator_law_of(const Arrival
 }
 
 std::optional<std::int64_t> ArrivalStream::Reader::trace_second(std::int64_t second) const {
+  if (begins_at_second_ > 0) {
+    second -= begins_at_second_;
+    if (second < 0) return std::nullopt;
+  }
   if (starts_again_ && second >= arrivals_->seconds) second %= arrivals_->seconds;
   if (second < -arrivals_->from_second || second >= arrivals_->seconds) return std::nullopt;
   const std::int64_t at = arrivals_->from_second + second;

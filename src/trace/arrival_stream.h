@@ -29,6 +29,8 @@ class ArrivalStream {
   /// `find_overload` returns nothing.
   ArrivalStream(const Arrivals& arrivals, Rng rng, Laps laps = Laps::kOne);
   ArrivalStream(Arrivals&&, Rng, Laps = Laps::kOne) = delete;
+  /// Shares the arrivals, and begins at a later second of the run: there is nothing before, and no history.
+  ArrivalStream(std::shared_ptr<const Arrivals> arrivals, Rng rng, Laps laps, std::int64_t begins_at_second = 0);
   ArrivalStream(const ArrivalStream& other);
   ArrivalStream(ArrivalStream&& other) noexcept;
   ArrivalStream& operator=(const ArrivalStream& other);

@@ -1,6 +1,7 @@
 #include "trace/run_arrivals.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace berth {
 namespace {
@@ -15,14 +16,30 @@ Arrivals silence_of(std::int64_t seconds) {
 }  // namespace
 
 RunArrivals::RunArrivals(const Scenario& scenario, std::uint64_t seed, std::optional<ServiceId> only, Laps laps)
-    : scenario_(scenario), silence_(silence_of(std::max<std::int64_t>(1, scenario.simulated_seconds()))) {
-  const Rng rng(seed);
+    : scenario_(scenario),
+      silence_(silence_of(std::max<std::int64_t>(1, scenario.simulated_seconds()))),
+      rng_(seed),
+      laps_(laps) {
   for (std::uint32_t index = 0; index < scenario.services.size(); ++index) {
-    const Arrivals& arrivals = scenario.services[index].arrivals;
-    const bool is_silent = (only && only->index != index) || !arrivals.is_given();
-    streams_.emplace_back(is_silent ? silence_ : arrivals, rng.split("arrivals", index), laps);
+    const std::shared_ptr<const ServiceSpec> spec = scenario.services.share(index);
+    const Rng rng = rng_.split("arrivals", index);
+    if ((only && only->index != index) || !spec->arrivals.is_given()) {
+      streams_.emplace_back(silence_, rng, laps);
+    } else {
+      streams_.emplace_back(std::shared_ptr<const Arrivals>(spec, &spec->arrivals), rng, laps);
+    }
   }
 }
+
+void RunArrivals::add_place() { streams_.emplace_back(silence_, rng_, laps_); }
+
+void RunArrivals::begin(ServiceId service, std::shared_ptr<const Arrivals> arrivals, std::uint64_t number,
+                        std::int64_t second) {
+  if (!arrivals->is_given()) return silence(service);
+  streams_[service.index] = ArrivalStream(std::move(arrivals), rng_.split("set arrivals", number), laps_, second);
+}
+
+void RunArrivals::silence(ServiceId service) { streams_[service.index] = ArrivalStream(silence_, rng_, laps_); }
 
 std::optional<std::int64_t> RunArrivals::history(ServiceId service, std::int64_t second) const {
   const ArrivalStream& stream = streams_[service.index];

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -13,12 +15,23 @@ namespace berth {
 
 /// A pure function of (scenario, seed, second), see ArrivalStream. Copies and constructions cost O(services), not
 /// O(arrivals).
+using ArrivalStreams = std::deque<ArrivalStream>;  ///< by service; a stream keeps its address
+
 class RunArrivals {
  public:
   /// Keeps references to the arrivals of `scenario`, which must outlive it. `only`: the other services get no requests
   /// (a search in hindsight replays services one by one).
   RunArrivals(const Scenario& scenario, std::uint64_t seed, std::optional<ServiceId> only = std::nullopt,
               Laps laps = Laps::kOne);
+
+  /// A place for one more service, which gets no requests yet.
+  void add_place();
+  /// From that second of the run on the service gets these requests instead. They are drawn by `number`, which should
+  /// differ each time.
+  void begin(ServiceId service, std::shared_ptr<const Arrivals> arrivals, std::uint64_t number, std::int64_t second);
+  /// No more requests.
+  void silence(ServiceId service);
+
   RunArrivals(const RunArrivals&) = delete;  // streams refer to silence_
   RunArrivals& operator=(const RunArrivals&) = delete;
 
@@ -35,12 +48,14 @@ class RunArrivals {
   /// Requests of each service over the run. O(services x seconds).
   [[nodiscard]] std::vector<std::int64_t> totals() const;
 
-  [[nodiscard]] const std::vector<ArrivalStream>& streams() const { return streams_; }  ///< by service
+  [[nodiscard]] const ArrivalStreams& streams() const { return streams_; }
 
  private:
   const Scenario& scenario_;
   Arrivals silence_;  ///< of the services that get nothing
-  std::vector<ArrivalStream> streams_;
+  Rng rng_;
+  Laps laps_;
+  ArrivalStreams streams_;
 };
 
 }  // namespace berth

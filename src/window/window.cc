@@ -21,10 +21,10 @@ struct DueTimes {
   double next_after_window = 0;
 };
 
-DueTimes due_times(const Retraining& retraining, const Moment& moment) {
+DueTimes due_times(const Retraining& retraining, const Moment& moment, Instant since) {
   DueTimes times;
   const Instant end = moment.begins + Micros::seconds(moment.slots);
-  Instant due = Instant() + retraining.offset;
+  Instant due = since + retraining.offset;
   if (due <= moment.begins) {
     const std::int64_t past = (moment.begins - due).count() / retraining.every.count();
     due = due + retraining.every * (past + 1);
@@ -47,7 +47,7 @@ RetrainingTerms retraining_terms(const ServiceSpec& service, const Moment& momen
     result.is_stale = true;
     result.fresh_in = slots_of(now.fresh_in);
   }
-  DueTimes times = due_times(spec, moment);
+  DueTimes times = due_times(spec, moment, now.due_since);
   result.due_slots = std::move(times.slots);
   result.keeps_unfinished = spec.keeps_unfinished;
   result.swap_slots = slots_of(spec.swap);
@@ -91,7 +91,9 @@ std::vector<int> trust_domains(const Scenario& scenario) {
 
 double weights_sum(const Scenario& scenario) {
   double sum = 0;
-  for (const ServiceSpec& service : scenario.services) sum += service.weight.to_double();
+  for (const ServiceSpec& service : scenario.services) {
+    if (!service.is_absent) sum += service.weight.to_double();
+  }
   return sum;
 }
 

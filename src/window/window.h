@@ -23,7 +23,8 @@ struct StandingNow {
 struct RetrainingNow {
   bool is_stale = false;
   double progress = 0;
-  Micros fresh_in;  ///< of a finished retraining: until its swap is over
+  Micros fresh_in;                 ///< of a finished retraining: until its swap is over
+  Instant due_since = Instant(0);  ///< due times are counted from then
 };
 
 /// The expected requests of a service.

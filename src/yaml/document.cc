@@ -93,6 +93,7 @@ class Composer {
   }
 
   Result<Node> document();
+  Result<std::vector<Node>> documents();
 
  private:
   Result<void> read(YamlEvent& event);
@@ -138,6 +139,28 @@ Result<Node> Composer::document() {
   if (const auto done = read(last); !done) return pass_on(done.error());
   if (last.type() != YAML_STREAM_END_EVENT) return refuse(last.place(), "wanted one document, found a second one");
   return root;
+}
+
+Result<std::vector<Node>> Composer::documents() {
+  if (!is_ready_) return fail(ErrorCode::kUnavailable, fmt::format("{}: no memory for reading it", file_));
+  YamlEvent stream_start;
+  if (const auto done = read(stream_start); !done) return pass_on(done.error());
+  std::vector<Node> roots;
+  while (true) {
+    YamlEvent begin;
+    if (const auto done = read(begin); !done) return pass_on(done.error());
+    if (begin.type() == YAML_STREAM_END_EVENT) break;
+    anchors_.clear();  // an alias means an anchor of its own document
+    YamlEvent first;
+    if (const auto done = read(first); !done) return pass_on(done.error());
+    auto root = node(first, 1);
+    if (!root) return pass_on(root.error());
+    if (!root->is_null()) roots.push_back(std::move(*root));
+    YamlEvent end;
+    if (const auto done = read(end); !done) return pass_on(done.error());
+  }
+  if (roots.empty()) return refuse({1, 1}, "wanted a document, found nothing");
+  return roots;
 }
 
 Result<void> Composer::read(YamlEvent& event) {
@@ -266,6 +289,19 @@ Result<void> Composer::charge_one(std::size_t bytes, TextPlace place) {
   return {};
 }
 
+/// The text without its byte-order mark, if it is UTF-8 and not too long.
+Result<std::string_view> checked_text(std::string_view text, std::string_view file) {
+  if (text.size() > kTextBytesMax) {
+    return invalid(fmt::format("{}: wanted at most {} bytes, found {}", file, kTextBytesMax, text.size()));
+  }
+  if (text.substr(0, kByteOrderMark.size()) == kByteOrderMark) text.remove_prefix(kByteOrderMark.size());
+  const std::size_t bad = find_bad_utf8(text);
+  if (bad == std::string_view::npos) return text;
+  const auto byte = static_cast<unsigned char>(text[bad]);
+  return tl::unexpected(
+      error_at(file, place_of_offset(text, bad), fmt::format("wanted text in UTF-8, found the byte 0x{:02x}", byte)));
+}
+
 }  // namespace
 
 bool Node::is_null() const {
@@ -278,17 +314,15 @@ bool Node::is_null() const {
 }
 
 Result<Node> parse_document(std::string_view text, std::string_view file) {
-  if (text.size() > kTextBytesMax) {
-    return invalid(fmt::format("{}: wanted at most {} bytes, found {}", file, kTextBytesMax, text.size()));
-  }
-  if (text.substr(0, kByteOrderMark.size()) == kByteOrderMark) text.remove_prefix(kByteOrderMark.size());
-  const std::size_t bad = find_bad_utf8(text);
-  if (bad != std::string_view::npos) {
-    const auto byte = static_cast<unsigned char>(text[bad]);
-    return tl::unexpected(
-        error_at(file, place_of_offset(text, bad), fmt::format("wanted text in UTF-8, found the byte 0x{:02x}", byte)));
-  }
-  return Composer(text, file).document();
+  const auto checked = checked_text(text, file);
+  if (!checked) return pass_on(checked.error());
+  return Composer(*checked, file).document();
+}
+
+Result<std::vector<Node>> parse_documents(std::string_view text, std::string_view file) {
+  const auto checked = checked_text(text, file);
+  if (!checked) return pass_on(checked.error());
+  return Composer(*checked, file).documents();
 }
 
 }  // namespace berth::yaml

@@ -60,4 +60,8 @@ inline constexpr std::size_t kScalarBytesMax = 16U << 20U;
 /// bounded by them. `file` is for messages.
 [[nodiscard]] Result<Node> parse_document(std::string_view text, std::string_view file);
 
+/// All documents of a text, separated by `---`, without empty ones, by the same rules; the limits are those of all
+/// documents together. No document at all is refused too.
+[[nodiscard]] Result<std::vector<Node>> parse_documents(std::string_view text, std::string_view file);
+
 }  // namespace berth::yaml

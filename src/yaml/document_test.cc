@@ -124,5 +124,25 @@ TEST(Document, BombsAreRefused) {
   }
 }
 
+TEST(Documents, AreSeparatedByDashesAndKeepTheirPlaces) {
+  const auto roots = parse_documents("# first\na: &x 1\n---\n---\nb: 2\n...\n---\n{\"c\": 3}\n", "f");
+  ASSERT_TRUE(roots.has_value()) << roots.error().message;
+  ASSERT_EQ(roots->size(), 3U);  // without the empty one
+  EXPECT_EQ(map((*roots)[1])[0].key, "b");
+  EXPECT_EQ(map((*roots)[1])[0].place.line, 5U);
+  EXPECT_EQ(map((*roots)[2])[0].place.line, 8U);
+}
+
+TEST(Documents, AreRefusedWithTheirPlace) {
+  const auto repeated_key = parse_documents("a: 1\n---\nb: 1\nb: 2\n", "f");
+  ASSERT_FALSE(repeated_key.has_value());
+  EXPECT_EQ(repeated_key.error().message, "f:4:1: wanted each key once, found \"b\" again");
+  const auto alias = parse_documents("a: &x 1\n---\nb: *x\n", "f");
+  ASSERT_FALSE(alias.has_value());
+  EXPECT_TRUE(alias.error().message.starts_with("f:3:4: wanted an anchor")) << alias.error().message;
+  EXPECT_FALSE(parse_documents("---\n# nothing\n---\n", "f").has_value());
+  EXPECT_FALSE(parse_documents("", "f").has_value());
+}
+
 }  // namespace
 }  // namespace berth::yaml

@@ -8,6 +8,7 @@ namespace {
 
 /// Steps after which others get a turn, and the clock is read again.
 constexpr int kBurstSteps = 50;
+constexpr std::chrono::milliseconds kLongestSleep{250};
 
 }  // namespace
 
@@ -67,13 +68,19 @@ void LiveDriver::run() {
       next = Instant::at_second(session_.now().second() + 1);
       hold.lock();
     }
-    changed_.wait_until(hold, wall_time_of(next), [this] { return is_stopping_ || has_solution_; });
+    // At a low speed a world's second is long, and what waits for approval expires between them.
+    changed_.wait_until(hold, std::min(wall_time_of(next), Clock::now() + kLongestSleep),
+                        [this] { return is_stopping_ || has_solution_; });
     has_solution_ = false;
     if (is_stopping_) return;
   }
 }
 
 bool LiveDriver::run_burst() {
+  {
+    const std::scoped_lock hold(lock_);
+    session_.expire_overdue();
+  }
   for (int step = 0; step < kBurstSteps; ++step) {
     const Clock::time_point began = Clock::now();
     const std::scoped_lock hold(lock_);

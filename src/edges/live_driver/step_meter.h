@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -35,7 +36,7 @@ class StepMeter {
     if (latest_.empty()) return times;
     std::vector<double> sorted = latest_;
     const auto rank = [&](double share) {
-      const auto nearest = static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1) + 0.5);
+      const auto nearest = static_cast<std::size_t>(std::lround(share * static_cast<double>(sorted.size() - 1)));
       std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(nearest), sorted.end());
       return sorted[nearest];
     };

@@ -52,7 +52,9 @@ TEST(StateFolder, KeepsItsKey) {
   for (int round = 0; round < 2; ++round) {
     const auto folder = StateFolder::open(scratch.path.string());
     ASSERT_TRUE(folder.has_value());
-    if (round == 1) EXPECT_EQ((*folder)->key(), key);
+    if (round == 1) {
+      EXPECT_EQ((*folder)->key(), key);
+    }
     key = (*folder)->key();
   }
 }

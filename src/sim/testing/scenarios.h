@@ -133,8 +133,9 @@ inline Stage scripted(std::map<std::int64_t, std::vector<Action>> script) {
 inline std::string shown(const JournalRecord& record) {
   std::string text;
   std::visit(Overloaded{[&](const SliceRecord& slice) {
-                          constexpr const char* kNames[] = {"created", "destroyed",          "draining",
-                                                            "serving", "retraining_started", "retraining_done"};
+                          constexpr const char* kNames[] = {"created",        "destroyed", "lost",
+                                                            "draining",       "serving",   "retraining_started",
+                                                            "retraining_done"};
                           text = std::to_string(slice.at.micros()) + " " + kNames[static_cast<int>(slice.event)] + " " +
                                  std::to_string(slice.slice.gpu.index) + ":" +
                                  profile_name(a100(), slice.slice.profile) + "@" + std::to_string(slice.slice.start);

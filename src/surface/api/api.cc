@@ -10,9 +10,13 @@
 
 #include "base/text.h"
 #include "codec/json_text.h"
-#include "json/document.h"
+#include "codec/json_value.h"
+#include "surface/api/fault_routes.h"
+#include "surface/api/overview.h"
 #include "surface/api/paging.h"
-#include "yaml/reader.h"
+#include "surface/api/plan_routes.h"
+#include "surface/api/request_body.h"
+#include "surface/api/service_routes.h"
 
 namespace berth::api {
 namespace {
@@ -20,7 +24,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kEventsAtOnce = 200;
-constexpr std::size_t kReasonBytesMax = 500;
 
 ApiError not_found(const std::string& kind, const std::string& name) {
   return {.status = 404, .code = "not_found", .message = fmt::format("there is no {} {}", kind, name)};
@@ -66,38 +69,17 @@ class EventStream final : public HttpEventSource {
   bool has_gap_;
 };
 
-ApiError error_of(const yaml::Failure& failure) {
-  ApiError error{.status = failure.code == ErrorCode::kMalformed ? 400 : 422,
-                 .code = failure.code == ErrorCode::kMalformed ? "malformed" : "invalid",
-                 .message = failure.message};
-  if (const std::string field = failure.field(); !field.empty()) error.field = field;
-  if (!failure.wanted.empty()) error.wanted = failure.wanted;
-  if (!failure.found.empty()) error.found = failure.found;
-  return error;
+/// Whether the path has parameters in its query.
+bool takes_query(const Route& route) {
+  constexpr std::string_view kLists[] = {"/v1/tenants", "/v1/services", "/v1/tenants/{t}/services",
+                                         "/v1/nodes",   "/v1/gpus",     "/v1/slices",
+                                         "/v1/plans",   "/v1/overview", "/v1/sim/faults"};
+  return route.method == "GET" && std::ranges::find(kLists, route.path) != std::end(kLists);
 }
 
-/// The `reason` of a body: 1 to 500 characters.
-ApiResult<std::string> reason_of(const HttpRequest& request) {
-  const auto type = find_header(request.headers, "Content-Type");
-  if (!type || !type->starts_with("application/json")) {
-    return tl::unexpected(ApiError{.status = 415,
-                                   .code = "unsupported_media_type",
-                                   .message = "wanted a body of the type application/json",
-                                   .wanted = "application/json",
-                                   .found = type ? std::optional(std::string(*type)) : std::nullopt});
-  }
-  const auto tree = json::parse_document(request.body, "body");
-  if (!tree) {
-    return tl::unexpected(ApiError{.status = tree.error().code == ErrorCode::kMalformed ? 400 : 422,
-                                   .code = tree.error().code == ErrorCode::kMalformed ? "malformed" : "invalid",
-                                   .message = tree.error().message});
-  }
-  yaml::Report report("body");
-  const yaml::Value root(*tree, report);
-  root.check_keys({"reason"});
-  std::string reason = root.at("reason").name(kReasonBytesMax);
-  if (report.has_failed()) return tl::unexpected(error_of(report.parts()));
-  return reason;
+/// The reason of an order about a GPU or node; opening needs none.
+ApiResult<std::string> order_reason(const HttpRequest& request, GpuScheduling scheduling) {
+  return scheduling == GpuScheduling::kOpen ? optional_reason(request) : required_reason(request);
 }
 
 }  // namespace
@@ -118,6 +100,9 @@ HttpAnswer Api::answer(const HttpRequest& request) {
                           id);
   }
   if (!routed) return error_response(routed.error(), id);
+  if (!is_public && !takes_query(*routed->route)) {
+    if (const auto none = check_no_query(request); !none) return error_response(none.error(), id);
+  }
   auto answer = routed->route->answer({.request = request, .parameters = routed->parameters, .request_id = id});
   if (!answer) return error_response(answer.error(), id);
   return std::move(*answer);
@@ -141,6 +126,7 @@ std::vector<Route> Api::routes() {
   const auto locked = [this](auto function) {
     return [this, function](const Call& call) -> ApiResult<HttpAnswer> {
       const std::scoped_lock hold(lock_);
+      session_.refresh();
       return function(call);
     };
   };
@@ -149,19 +135,30 @@ std::vector<Route> Api::routes() {
   };
   const auto page = [this](const Call&) -> ApiResult<HttpAnswer> {
     return HttpResponse{
-        .status = 200, .content_type = "text/html; charset=utf-8", .headers = {}, .body = options_.page};
+        .status = 200,
+        .content_type = "text/html; charset=utf-8",
+        .headers = {{"Content-Security-Policy",
+                     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; "
+                     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
+                    {"Cache-Control", "no-store"},
+                    {"Referrer-Policy", "no-referrer"},
+                    {"X-Content-Type-Options", "nosniff"}},
+        .body = options_.page};
   };
   const auto tenants = [this](const Call& call) {
-    const auto names = tenants_of(session_.scenario());
-    return page_of(call.request, names.size(), [&](std::size_t i) { return tenant_object(source(), names[i]); });
+    std::vector<std::string> names;
+    for (const auto& [name, meta] : session_.catalog().tenants) names.push_back(name);
+    return page_of(call.request, {.count = names.size(),
+                                  .key = [&](std::size_t i) { return names[i]; },
+                                  .item = [&](std::size_t i) { return tenant_object(source(), names[i]); }});
   };
   const auto nodes = [this](const Call& call) {
-    return page_of(call.request, node_count(session_.scenario()),
-                   [&](std::size_t i) { return node_object(source(), {static_cast<std::uint32_t>(i)}); });
+    const auto node = [&](std::size_t i) { return node_object(source(), {static_cast<std::uint32_t>(i)}); };
+    return page_of(call.request, {.count = node_count(session_.scenario()), .key = number_key, .item = node});
   };
   const auto gpus = [this](const Call& call) {
-    return page_of(call.request, session_.scenario().gpu_count(),
-                   [&](std::size_t i) { return gpu_object(source(), {static_cast<std::uint32_t>(i)}); });
+    const auto gpu = [&](std::size_t i) { return gpu_object(source(), {static_cast<std::uint32_t>(i)}); };
+    return page_of(call.request, {.count = session_.scenario().gpu_count(), .key = number_key, .item = gpu});
   };
   return {
       {.method = "GET", .path = "/", .is_public = true, .answer = page},
@@ -177,7 +174,34 @@ std::vector<Route> Api::routes() {
       {.method = "GET", .path = "/v1/tenants/{t}/services/{name}", .answer = locked([this](const Call& call) {
                                                                      return get_service(call);
                                                                    })},
+      {.method = "GET", .path = "/v1/tenants/{t}", .answer = locked([this](const Call& call) {
+                                                     return get_tenant(source(), call);
+                                                   })},
+      {.method = "PUT", .path = "/v1/tenants/{t}", .answer = locked([this](const Call& call) {
+                                                     return put_tenant(session_, source(), call);
+                                                   })},
+      {.method = "DELETE", .path = "/v1/tenants/{t}", .answer = locked([this](const Call& call) {
+                                                        return delete_tenant(session_, source(), call);
+                                                      })},
+      {.method = "PUT", .path = "/v1/tenants/{t}/services/{name}", .answer = locked([this](const Call& call) {
+                                                                     return put_service(session_, source(), call);
+                                                                   })},
+      {.method = "DELETE", .path = "/v1/tenants/{t}/services/{name}", .answer = locked([this](const Call& call) {
+                                                                        return delete_service(session_, source(), call);
+                                                                      })},
       {.method = "GET", .path = "/v1/nodes", .answer = locked(nodes)},
+      {.method = "GET", .path = "/v1/nodes/{id}", .answer = locked([this](const Call& call) {
+                                                    return get_node(call);
+                                                  })},
+      {.method = "POST", .path = "/v1/nodes/{id}/cordon", .answer = locked([this](const Call& call) {
+                                                            return schedule_node(call, GpuScheduling::kCordoned);
+                                                          })},
+      {.method = "POST", .path = "/v1/nodes/{id}/uncordon", .answer = locked([this](const Call& call) {
+                                                              return schedule_node(call, GpuScheduling::kOpen);
+                                                            })},
+      {.method = "POST", .path = "/v1/nodes/{id}/drain", .answer = locked([this](const Call& call) {
+                                                           return schedule_node(call, GpuScheduling::kDraining);
+                                                         })},
       {.method = "GET", .path = "/v1/gpus", .answer = locked(gpus)},
       {.method = "GET", .path = "/v1/gpus/{id}", .answer = locked([this](const Call& call) { return get_gpu(call); })},
       {.method = "POST", .path = "/v1/gpus/{id}/cordon", .answer = locked([this](const Call& call) {
@@ -192,9 +216,27 @@ std::vector<Route> Api::routes() {
       {.method = "GET", .path = "/v1/slices", .answer = locked([this](const Call& call) { return list_slices(call); })},
       {.method = "GET", .path = "/v1/plans", .answer = locked([this](const Call& call) { return list_plans(call); })},
       {.method = "GET", .path = "/v1/plans/{id}", .answer = locked([this](const Call& call) {
-                                                    return get_plan(call);
+                                                    return get_plan(source(), call);
                                                   })},
+      {.method = "POST", .path = "/v1/plans/{id}/approve", .answer = locked([this](const Call& call) {
+                                                             return approve_plan(session_, source(), call);
+                                                           })},
+      {.method = "GET", .path = "/v1/planning", .answer = locked([this](const Call&) -> ApiResult<HttpAnswer> {
+                                                  return json_response(200, planning_object(source()));
+                                                })},
+      {.method = "PUT", .path = "/v1/planning", .answer = locked([this](const Call& call) {
+                                                  return set_planning(session_, source(), call);
+                                                })},
       {.method = "GET", .path = "/v1/status", .answer = locked([this](const Call&) { return get_status(); })},
+      {.method = "GET", .path = "/v1/overview", .answer = locked([this](const Call& call) {
+                                                  return get_overview(call);
+                                                })},
+      {.method = "GET", .path = "/v1/sim/faults", .answer = locked([this](const Call& call) {
+                                                    return list_faults(session_, options_.epoch, call);
+                                                  })},
+      {.method = "POST", .path = "/v1/sim/faults", .answer = locked([this](const Call& call) {
+                                                     return post_fault(session_, call);
+                                                   })},
       {.method = "GET", .path = "/v1/events", .answer = locked([this](const Call& call) {
                                                 return stream_events(call);
                                               })},
@@ -204,22 +246,25 @@ std::vector<Route> Api::routes() {
 // ---- what they answer
 
 ApiResult<HttpAnswer> Api::list_services(const Call& call, std::string_view tenant) {
-  const Scenario& scenario = session_.scenario();
-  std::vector<ServiceId> services;
-  for (std::uint32_t index = 0; index < scenario.services.size(); ++index) {
-    if (tenant.empty() || scenario.services[index].tenant == tenant) services.push_back({index});
+  const live::Catalog& catalog = session_.catalog();
+  if (!tenant.empty() && !catalog.tenants.contains(std::string(tenant))) {
+    return tl::unexpected(not_found("tenant", std::string(tenant)));
   }
-  if (!tenant.empty() && services.empty()) return tl::unexpected(not_found("tenant", std::string(tenant)));
-  return page_of(call.request, services.size(), [&](std::size_t i) { return service_object(source(), services[i]); });
+  std::vector<const live::ServiceEntry*> services;
+  for (const auto& [name, entry] : catalog.services) {
+    if (tenant.empty() || name.tenant == tenant) services.push_back(&entry);
+  }
+  return page_of(
+      call.request,
+      {.count = services.size(),
+       .key = [&](std::size_t i) { return service_key(session_.scenario().services[services[i]->id.index]); },
+       .item = [&](std::size_t i) { return service_object(source(), *services[i]); }});
 }
 
 ApiResult<HttpAnswer> Api::get_service(const Call& call) {
-  const Scenario& scenario = session_.scenario();
-  for (std::uint32_t index = 0; index < scenario.services.size(); ++index) {
-    const ServiceSpec& service = scenario.services[index];
-    if (service.tenant != call.parameter("t") || service.name != call.parameter("name")) continue;
-    return json_response(200, service_object(source(), {index}));
-  }
+  const auto& services = session_.catalog().services;
+  const auto known = services.find({.tenant = call.parameter("t"), .name = call.parameter("name")});
+  if (known != services.end()) return json_response(200, service_object(source(), known->second));
   return tl::unexpected(not_found("service", call.parameter("t") + "/" + call.parameter("name")));
 }
 
@@ -232,40 +277,41 @@ ApiResult<HttpAnswer> Api::get_gpu(const Call& call) {
 ApiResult<HttpAnswer> Api::schedule_gpu(const Call& call, GpuScheduling scheduling) {
   const auto gpu = live::find_gpu(session_.scenario(), call.parameter("id"));
   if (!gpu) return tl::unexpected(not_found("GPU", call.parameter("id")));
-  std::string reason;
-  if (scheduling != GpuScheduling::kOpen || !call.request.body.empty()) {
-    auto given = reason_of(call.request);
-    if (!given) return tl::unexpected(given.error());
-    reason = std::move(*given);
-  }
-  session_.schedule(*gpu, scheduling, std::move(reason));
+  const auto reason = order_reason(call.request, scheduling);
+  if (!reason) return tl::unexpected(reason.error());
+  session_.schedule(*gpu, scheduling, *reason);
   return json_response(200, gpu_object(source(), *gpu));
+}
+
+ApiResult<HttpAnswer> Api::get_node(const Call& call) {
+  const auto node = live::find_node(session_.scenario(), call.parameter("id"));
+  if (!node) return tl::unexpected(not_found("node", call.parameter("id")));
+  return json_response(200, node_object(source(), *node));
+}
+
+ApiResult<HttpAnswer> Api::schedule_node(const Call& call, GpuScheduling scheduling) {
+  const auto node = live::find_node(session_.scenario(), call.parameter("id"));
+  if (!node) return tl::unexpected(not_found("node", call.parameter("id")));
+  const auto reason = order_reason(call.request, scheduling);
+  if (!reason) return tl::unexpected(reason.error());
+  const GpuRange gpus = gpus_of(session_.scenario(), *node);
+  for (std::uint32_t i = 0; i < gpus.count; ++i) session_.schedule({gpus.first.index + i}, scheduling, *reason);
+  return json_response(200, node_object(source(), *node));
 }
 
 ApiResult<HttpAnswer> Api::list_slices(const Call& call) {
   const auto& slices = session_.snapshot().slices;
-  return page_of(call.request, slices.size(), [&](std::size_t i) { return slice_object(source(), slices[i]); });
+  return page_of(call.request, {.count = slices.size(),
+                                .key = [&](std::size_t i) { return slice_key(slices[i]); },
+                                .item = [&](std::size_t i) { return slice_object(source(), i); }});
 }
 
 ApiResult<HttpAnswer> Api::list_plans(const Call& call) {
   const auto& plans = session_.plans().plans();
-  return page_of(call.request, plans.size(),
-                 [&](std::size_t i) { return plan_object(source(), plans[plans.size() - 1 - i]); });
-}
-
-ApiResult<HttpAnswer> Api::get_plan(const Call& call) {
-  const std::string& id = call.parameter("id");
-  const auto& plans = session_.plans().plans();
-  if (id == "current") {
-    if (!plans.empty()) return json_response(200, plan_object(source(), plans.back()));
-    return tl::unexpected(ApiError{.status = 404, .code = "no_plan", .message = "no plan was made yet"});
-  }
-  constexpr std::string_view kPrefix = "plan-";
-  const auto number = id.starts_with(kPrefix) ? parse_count(id.substr(kPrefix.size()), INT64_MAX)
-                                              : Result<std::int64_t>(invalid("no plan"));
-  const live::PlanStatus* plan = number ? session_.plans().find(static_cast<std::uint64_t>(*number)) : nullptr;
-  if (plan == nullptr) return tl::unexpected(not_found("plan", id));
-  return json_response(200, plan_object(source(), *plan));
+  const auto plan = [&](std::size_t i) -> const live::PlanStatus& { return plans[plans.size() - 1 - i]; };
+  return page_of(call.request, {.count = plans.size(),
+                                .key = [&](std::size_t i) { return number_key(UINT64_MAX - plan(i).plan.id); },
+                                .item = [&](std::size_t i) { return plan_object(source(), plan(i)); }});
 }
 
 ApiResult<HttpAnswer> Api::stream_events(const Call& call) {
@@ -273,8 +319,18 @@ ApiResult<HttpAnswer> Api::stream_events(const Call& call) {
   std::uint64_t after = log.last_sequence();
   bool has_gap = false;
   if (const auto last = find_header(call.request.headers, "Last-Event-ID")) {
+    const bool has_digits_only =
+        !last->empty() && std::ranges::all_of(*last, [](char c) { return c >= '0' && c <= '9'; });
+    if (!has_digits_only) {
+      return tl::unexpected(ApiError{.status = 400,
+                                     .code = "bad_header",
+                                     .message = "Last-Event-ID: wanted the id of an event, digits only",
+                                     .field = "Last-Event-ID",
+                                     .wanted = "digits",
+                                     .found = std::string(*last)});
+    }
     const auto given = parse_count(*last, INT64_MAX);
-    const std::uint64_t number = given ? static_cast<std::uint64_t>(*given) : UINT64_MAX;
+    const std::uint64_t number = given ? static_cast<std::uint64_t>(*given) : UINT64_MAX;  // of no event
     has_gap = number > log.last_sequence() || number + 1 < log.oldest_sequence();
     after = has_gap ? log.oldest_sequence() - 1 : number;
   }
@@ -282,7 +338,15 @@ ApiResult<HttpAnswer> Api::stream_events(const Call& call) {
                          .source = std::make_unique<EventStream>(session_, options_.epoch, lock_, after, has_gap)};
 }
 
-ApiResult<HttpAnswer> Api::get_status() {
+ApiResult<HttpAnswer> Api::get_status() { return json_response(200, status_json()); }
+
+ApiResult<HttpAnswer> Api::get_overview(const Call& call) {
+  const auto query = parse_overview_query(call.request);
+  if (!query) return tl::unexpected(query.error());
+  return json_response(200, overview_object(source(), *query, status_json()));
+}
+
+std::string Api::status_json() {
   const DriverStatus driver = options_.driver_status();
   const auto ms_or_null = [](double ms, bool is_known) { return is_known ? Json(ms) : Json(nullptr); };
   const bool has_steps = driver.step_count > 0;
@@ -294,12 +358,17 @@ ApiResult<HttpAnswer> Api::get_status() {
                      {"max_ms", ms_or_null(driver.step_ms_max, has_steps)}};
   status["solver"] = {{"running", driver.is_solving},
                       {"last_ms", ms_or_null(driver.last_solve_ms, driver.last_solve_ms > 0)}};
-  status["planning"] = {{"paused", false}, {"reason", nullptr}};
+  const auto& pause = session_.snapshot().pause;
+  status["planning"] = {{"paused", pause.has_value()}, {"reason", pause ? Json(pause->reason) : Json(nullptr)}};
   status["memory_only"] = true;
-  status["funnel"] = {{"allocated", nullptr}, {"busy", nullptr}, {"effective", nullptr}};
-  status["goodput"] = nullptr;
-  status["cost_micro_usd_per_hour"] = nullptr;
-  return json_response(200, codec::json_text(status));
+  const auto funnel = session_.figures().funnel();
+  const auto share = [&](double live::FunnelShares::* of) { return funnel ? Json((*funnel).*of) : Json(nullptr); };
+  status["funnel"] = {{"allocated", share(&live::FunnelShares::allocated)},
+                      {"busy", share(&live::FunnelShares::busy)},
+                      {"effective", share(&live::FunnelShares::effective)}};
+  status["goodput"] = codec::or_null(session_.figures().goodput());
+  status["cost_micro_usd_per_hour"] = codec::or_null(live::cost_micro_usd_per_hour(session_.scenario()));
+  return codec::json_text(status);
 }
 
 }  // namespace berth::api

@@ -54,11 +54,14 @@ class Api final : public HttpHandler {
   [[nodiscard]] ApiResult<HttpAnswer> get_service(const Call& call);
   [[nodiscard]] ApiResult<HttpAnswer> list_slices(const Call& call);
   [[nodiscard]] ApiResult<HttpAnswer> list_plans(const Call& call);
-  [[nodiscard]] ApiResult<HttpAnswer> get_plan(const Call& call);
   [[nodiscard]] ApiResult<HttpAnswer> get_gpu(const Call& call);
   [[nodiscard]] ApiResult<HttpAnswer> schedule_gpu(const Call& call, GpuScheduling scheduling);
+  [[nodiscard]] ApiResult<HttpAnswer> get_node(const Call& call);
+  [[nodiscard]] ApiResult<HttpAnswer> schedule_node(const Call& call, GpuScheduling scheduling);
   [[nodiscard]] ApiResult<HttpAnswer> stream_events(const Call& call);
   [[nodiscard]] ApiResult<HttpAnswer> get_status();
+  [[nodiscard]] std::string status_json();
+  [[nodiscard]] ApiResult<HttpAnswer> get_overview(const Call& call);
 
   live::Session& session_;
   std::mutex& lock_;

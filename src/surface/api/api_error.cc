@@ -38,6 +38,7 @@ HttpResponse error_response(const ApiError& error, const std::string& request_id
                    {"wanted", codec::or_null(error.wanted)},
                    {"found", codec::or_null(error.found)},
                    {"request_id", request_id}};
+  if (!error.difference.empty()) body["error"]["difference"] = error.difference;
   HttpResponse response{.status = error.status,
                         .content_type = "application/json",
                         .headers = {{"X-Request-Id", request_id}},

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "ports/http_server.h"
@@ -18,6 +19,7 @@ struct ApiError {
   std::optional<std::string> wanted = std::nullopt;
   std::optional<std::string> found = std::nullopt;
   std::optional<std::string> allow = std::nullopt;  ///< of a 405: the methods of the header Allow
+  std::vector<std::string> difference = {};         ///< of a 409 `plan_changed`: what has changed; left out if empty
   friend bool operator==(const ApiError&, const ApiError&) = default;
 };
 

@@ -13,6 +13,7 @@
 #include "codec/json_text.h"
 #include "codec/json_value.h"
 #include "codec/service_json.h"
+#include "surface/api/object_uid.h"
 
 namespace berth::api {
 namespace {
@@ -21,7 +22,6 @@ using Json = nlohmann::ordered_json;
 using codec::json_text;
 
 constexpr const char* kApiVersion = "berth.dev/v1alpha1";
-constexpr std::int64_t kMinuteSeconds = 60;
 
 std::string object_of(std::string_view kind, const Json& metadata, const std::string& spec, const Json& status) {
   return codec::object_text({{"apiVersion", json_text(kApiVersion)},
@@ -31,93 +31,92 @@ std::string object_of(std::string_view kind, const Json& metadata, const std::st
                              {"status", json_text(status)}});
 }
 
-Json metadata_of(const ObjectSource& source, const std::string& tenant, const std::string& name) {
-  Json metadata{{"name", name}};
-  metadata["namespace"] = tenant.empty() ? Json(nullptr) : Json(tenant);
+struct ObjectIdentity {
+  std::string_view kind;
+  std::string tenant = {};
+  std::string name = {};
+  Instant created = {};
+};
+
+Json metadata_of(const ObjectSource& source, const ObjectIdentity& object) {
+  Json metadata{{"name", object.name}};
+  metadata["namespace"] = object.tenant.empty() ? Json(nullptr) : Json(object.tenant);
+  // A slice keeps its uid when it gets a holder of another tenant.
+  metadata["uid"] = object_uid({.kind = object.kind,
+                                .tenant = object.kind == "GpuSlice" ? std::string_view() : object.tenant,
+                                .name = object.name,
+                                .created_unix_micros = source.epoch.unix_micros + object.created.micros()});
   metadata["resourceVersion"] = "1";
   metadata["labels"] = Json::object();
-  metadata["creationTimestamp"] = source.epoch.text(Instant());
+  metadata["creationTimestamp"] = source.epoch.text(object.created);
+  return metadata;
+}
+
+/// Of an object that people set.
+Json set_metadata(const ObjectSource& source, ObjectIdentity object, const live::ObjectMeta& meta) {
+  object.created = meta.created;
+  Json metadata = metadata_of(source, object);
+  metadata["resourceVersion"] = fmt::format("{}", meta.version);
+  for (const auto& [key, value] : meta.labels) metadata["labels"][key] = value;
+  metadata["creationTimestamp"] = source.epoch.text(meta.created);
   return metadata;
 }
 
 // ---- services
 
-struct ServiceView {
-  std::vector<const StandingSlice*> slices;  ///< that stay or leave
-  std::size_t ready_count = 0;
-  std::size_t staying_count = 0;
-};
-
-ServiceView view_of(const Snapshot& snapshot, ServiceId service) {
-  ServiceView view;
-  for (const StandingSlice& standing : snapshot.slices) {
-    const auto& holders = standing.holding.services;
-    if (std::ranges::find(holders, service) == holders.end()) continue;
-    view.slices.push_back(&standing);
-    if (standing.is_leaving) continue;
-    ++view.staying_count;
-    if (standing.is_ready && standing.holding.role == Role::kInference) ++view.ready_count;
-  }
-  return view;
-}
-
-std::string phase_of(const ServiceView& view) {
-  if (view.ready_count > 0) return "Running";
-  if (view.staying_count > 0) return "Starting";
-  return view.slices.empty() ? "Waiting" : "Draining";
-}
-
-std::string slice_state(const StandingSlice& standing) {
-  if (standing.is_leaving) return "draining";
-  if (standing.holding.services.empty()) return standing.is_ready ? "idle" : "creating";
-  if (!standing.is_ready) return "starting";
-  return standing.holding.role == Role::kRetraining ? "retraining" : "serving";
-}
-
 std::string role_word(Role role) { return role == Role::kRetraining ? "retraining" : "inference"; }
 
-/// Counts of the last minute that was observed; null before the first second.
-Json last_minute(const ServiceState& state) {
-  ServiceSecond sum;
-  std::int64_t seconds = 0;
-  for (auto it = state.seconds.rbegin(); it != state.seconds.rend() && it->second >= 0; ++it) {
-    if (seconds++ == kMinuteSeconds) break;
-    sum.arrivals += it->arrivals;
-    sum.in_time += it->in_time;
-    sum.late += it->late;
-    sum.dropped += it->dropped;
-  }
-  if (seconds == 0) return nullptr;
-  // Latencies and accuracies are not part of what the engine observes.
-  return {{"requests", sum.arrivals}, {"in_time", sum.in_time},    {"late", sum.late},         {"dropped", sum.dropped},
-          {"goodput", nullptr},       {"latency_p50_ms", nullptr}, {"latency_p99_ms", nullptr}};
-}
-
-Json slice_brief(const Scenario& scenario, const StandingSlice& standing) {
+Json slice_brief(const live::Session& session, std::size_t index) {
+  const StandingSlice& standing = session.snapshot().slices[index];
   const Slice& slice = standing.holding.slice;
   return {{"gpu", live::gpu_name(slice.gpu)},
-          {"profile", profile_name(scenario.model_of(slice.gpu), slice.profile)},
+          {"profile", profile_name(session.scenario().model_of(slice.gpu), slice.profile)},
           {"start", slice.start},
           {"role", role_word(standing.holding.role)},
-          {"state", slice_state(standing)}};
+          {"state", live::word(session.watch().state_of(session.snapshot(), index))}};
 }
+
+Json conditions_json(const ObjectSource& source, ServiceId service) {
+  Json conditions = Json::array();
+  for (const live::Condition& condition : source.session.watch().conditions_of(service)) {
+    conditions.push_back({{"type", live::word(condition.type)},
+                          {"status", live::word(condition.status)},
+                          {"reason", condition.reason},
+                          {"message", condition.message},
+                          {"since", source.epoch.text(condition.since)}});
+  }
+  return conditions;
+}
+
+// ---- GPUs and nodes
+
+constexpr const char* kSchedulingWords[] = {"open", "cordoned", "draining"};
+
+std::string health_word(GpuHealth health) { return health == GpuHealth::kOk ? "ok" : "lost"; }
+Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+/// A fact about all GPUs of a node: the latest `since`, and the reason if all GPUs have the same one.
+struct NodeFact {
+  Instant since;
+  std::string reason;
+  void add(Instant at, const std::string& why, bool is_first) {
+    since = is_first ? at : std::max(since, at);
+    if (is_first) {
+      reason = why;
+    } else if (reason != why) {
+      reason.clear();
+    }
+  }
+};
 
 // ---- plans
 
-std::string_view word(live::PlanPhase phase) {
-  switch (phase) {
-    case live::PlanPhase::kActing:
-      return "acting";
-    case live::PlanPhase::kDone:
-      return "done";
-    case live::PlanPhase::kRefused:
-      return "refused";
-  }
-  return "";
-}
+std::string wall_text(std::int64_t unix_micros) { return WorldEpoch{.unix_micros = unix_micros}.text(Instant()); }
 
 std::string_view word(live::ActionPhase phase) {
   switch (phase) {
+    case live::ActionPhase::kPlanned:
+      return "planned";
     case live::ActionPhase::kRunning:
       return "running";
     case live::ActionPhase::kDone:
@@ -130,19 +129,10 @@ std::string_view word(live::ActionPhase phase) {
   return "";
 }
 
-std::string type_of(const SliceChange& change) {
-  return std::visit(Overloaded{
-                        [](const CreateSlice&) { return "create"; },
-                        [](const DestroySlice&) { return "destroy"; },
-                        [](const AssignSlice&) { return "assign"; },
-                    },
-                    change);
-}
-
 Json action_json(const Scenario& scenario, const live::ActionStatus& status, std::size_t id) {
   const Slice& slice = slice_of(status.action.what);
   Json json{{"id", fmt::format("{}", id)},
-            {"type", type_of(status.action.what)},
+            {"type", live::action_word(status.action.what)},
             {"gpu", live::gpu_name(slice.gpu)},
             {"profile", profile_name(scenario.model_of(slice.gpu), slice.profile)},
             {"start", slice.start}};
@@ -182,68 +172,138 @@ Json ahead_json(const Scenario& scenario, const ChangeAhead& change) {
 
 }  // namespace
 
-std::string tenant_object(const ObjectSource& source, const std::string& tenant) {
-  return object_of("Tenant", metadata_of(source, "", tenant), "{}", Json::object());
+std::string scheduling_word(GpuScheduling scheduling) { return kSchedulingWords[static_cast<std::size_t>(scheduling)]; }
+
+Json last_minute_json(const std::optional<live::MinuteFigures>& figures) {
+  if (!figures) return nullptr;
+  return {{"requests", figures->requests},
+          {"in_time", figures->in_time},
+          {"late", figures->late},
+          {"dropped", figures->dropped},
+          {"goodput", codec::or_null(figures->goodput())},
+          {"latency_p50_ms", codec::or_null(figures->latency_p50_ms)},
+          {"latency_p99_ms", codec::or_null(figures->latency_p99_ms)}};
 }
 
-std::string service_object(const ObjectSource& source, ServiceId id) {
+double capacity_of(const live::Session& session, ServiceId service) {
+  const Snapshot& snapshot = session.snapshot();
+  double capacity = 0;
+  for (const std::size_t index : session.watch().slices_of(service).indices) {
+    if (session.watch().state_of(snapshot, index) != live::SliceState::kServing) continue;
+    capacity += session.figures().rate_on(service, snapshot.slices[index]);
+  }
+  return capacity;
+}
+
+std::string tenant_object(const ObjectSource& source, const std::string& tenant) {
+  const live::ObjectMeta& meta = source.session.catalog().tenants.at(tenant);
+  return object_of("Tenant", set_metadata(source, {.kind = "Tenant", .name = tenant}, meta), "{}", Json::object());
+}
+
+std::string service_object(const ObjectSource& source, const live::ServiceEntry& entry) {
+  const ServiceId id = entry.id;
   const Scenario& scenario = source.session.scenario();
-  const Snapshot& snapshot = source.session.snapshot();
   const ServiceSpec& service = scenario.services[id.index];
-  const ServiceView view = view_of(snapshot, id);
+  const live::ServiceSlices& held = source.session.watch().slices_of(id);
   Json slices = Json::array();
-  for (const StandingSlice* standing : view.slices) slices.push_back(slice_brief(scenario, *standing));
-  const Json status{
-      {"phase", phase_of(view)}, {"slices", slices}, {"last_minute", last_minute(snapshot.services[id.index])}};
+  for (const std::size_t index : held.indices) slices.push_back(slice_brief(source.session, index));
+  const Json status{{"phase", live::word(held.phase())},
+                    {"conditions", conditions_json(source, id)},
+                    {"slices", slices},
+                    {"capacity_requests_per_second", capacity_of(source.session, id)},
+                    {"last_minute", last_minute_json(source.session.figures().minute_of(id))}};
   const auto spec = codec::service_spec_json(service, scenario);
-  return object_of("GpuService", metadata_of(source, service.tenant, service.name), spec ? *spec : "null", status);
+  const Json metadata =
+      set_metadata(source, {.kind = "GpuService", .tenant = service.tenant, .name = service.name}, entry.meta);
+  return object_of("GpuService", metadata, spec ? *spec : "null", status);
 }
 
 std::string node_object(const ObjectSource& source, NodeId node) {
-  const GpuRange range = gpus_of(source.session.scenario(), node);
+  const Scenario& scenario = source.session.scenario();
+  const GpuRange range = gpus_of(scenario, node);
   Json gpus = Json::array();
-  for (std::uint32_t i = 0; i < range.count; ++i) gpus.push_back(live::gpu_name({range.first.index + i}));
-  return object_of("Node", metadata_of(source, "", node_name(node)), "{}", {{"gpus", gpus}});
+  NodeFact health;
+  NodeFact scheduling;
+  std::uint32_t lost = 0;
+  std::uint32_t open = 0;
+  std::uint32_t draining = 0;
+  for (std::uint32_t i = 0; i < range.count; ++i) {
+    const GpuId gpu{range.first.index + i};
+    const GpuState state = source.session.gpu_state(gpu);
+    lost += state.health == GpuHealth::kLost ? 1 : 0;
+    open += state.scheduling == GpuScheduling::kOpen ? 1 : 0;
+    draining += state.scheduling == GpuScheduling::kDraining ? 1 : 0;
+    health.add(state.health_since, state.health_reason, i == 0);
+    scheduling.add(state.scheduling_since, state.scheduling_reason, i == 0);
+    gpus.push_back({{"name", live::gpu_name(gpu)},
+                    {"model", scenario.model_of(gpu).name},
+                    {"health", health_word(state.health)},
+                    {"scheduling", scheduling_word(state.scheduling)}});
+  }
+  if (lost > 0 && lost < range.count) health.reason = fmt::format("{} of {} GPUs are lost", lost, range.count);
+  const GpuScheduling all = open > 0       ? GpuScheduling::kOpen
+                            : draining > 0 ? GpuScheduling::kDraining
+                                           : GpuScheduling::kCordoned;
+  if (open > 0 && open < range.count) scheduling.reason = fmt::format("{} of {} GPUs are open", open, range.count);
+  const Json status{{"health", lost == range.count ? "lost" : "ok"},
+                    {"health_reason", text_or_null(health.reason)},
+                    {"health_since", source.epoch.text(health.since)},
+                    {"scheduling", scheduling_word(all)},
+                    {"scheduling_reason", text_or_null(scheduling.reason)},
+                    {"scheduling_since", source.epoch.text(scheduling.since)},
+                    {"gpus", gpus}};
+  return object_of("Node", metadata_of(source, {.kind = "Node", .name = node_name(node)}), "{}", status);
 }
 
 std::string gpu_object(const ObjectSource& source, GpuId gpu) {
   const Scenario& scenario = source.session.scenario();
-  const GpuState state = source.session.snapshot().gpu_state(gpu);
-  constexpr const char* kScheduling[] = {"open", "cordoned", "draining"};
-  const auto text_or_null = [](const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); };
+  const GpuState state = source.session.gpu_state(gpu);
   const Json status{{"model", scenario.model_of(gpu).name},
                     {"node", node_name(node_of(scenario, gpu))},
-                    {"health", state.health == GpuHealth::kOk ? "ok" : "lost"},
+                    {"health", health_word(state.health)},
                     {"health_reason", text_or_null(state.health_reason)},
                     {"health_since", source.epoch.text(state.health_since)},
-                    {"scheduling", kScheduling[static_cast<std::size_t>(state.scheduling)]},
+                    {"scheduling", scheduling_word(state.scheduling)},
                     {"scheduling_reason", text_or_null(state.scheduling_reason)},
                     {"scheduling_since", source.epoch.text(state.scheduling_since)},
                     {"units", scenario.model_of(gpu).units}};
-  return object_of("Gpu", metadata_of(source, "", live::gpu_name(gpu)), "{}", status);
+  return object_of("Gpu", metadata_of(source, {.kind = "Gpu", .name = live::gpu_name(gpu)}), "{}", status);
 }
 
-std::string slice_object(const ObjectSource& source, const StandingSlice& standing) {
+std::string slice_key(const StandingSlice& standing) {
+  // At one place a slice that leaves stands behind its successor.
+  const Slice& slice = standing.holding.slice;
+  return number_key(slice.gpu.index) + number_key(static_cast<std::uint64_t>(slice.start)) +
+         number_key(slice.profile.index) + number_key(UINT64_MAX - standing.generation);
+}
+
+std::string slice_object(const ObjectSource& source, std::size_t index) {
   const Scenario& scenario = source.session.scenario();
+  const StandingSlice& standing = source.session.snapshot().slices[index];
   const Slice& slice = standing.holding.slice;
   const auto& holders = standing.holding.services;
   const ServiceSpec* service = holders.empty() ? nullptr : &scenario.services[holders.front().index];
   const Json status{{"gpu", live::gpu_name(slice.gpu)},
                     {"profile", profile_name(scenario.model_of(slice.gpu), slice.profile)},
                     {"start", slice.start},
-                    {"generation", standing.generation},
-                    {"state", slice_state(standing)},
+                    {"generation", standing.is_foreign ? Json(nullptr) : Json(standing.generation)},
+                    {"state", live::word(source.session.watch().state_of(source.session.snapshot(), index))},
                     {"tenant", service != nullptr ? Json(service->tenant) : Json(nullptr)},
                     {"service", service != nullptr ? Json(service->name) : Json(nullptr)},
                     {"role", service != nullptr ? Json(role_word(standing.holding.role)) : Json(nullptr)}};
-  const std::string name = fmt::format("{}-{}", live::slice_name(scenario, slice), standing.generation);
-  return object_of("GpuSlice", metadata_of(source, service != nullptr ? service->tenant : "", name), "{}", status);
+  const std::string which = standing.is_foreign ? "foreign" : fmt::format("{}", standing.generation);
+  const std::string name = fmt::format("{}-{}", live::slice_name(scenario, slice), which);
+  const Json metadata = metadata_of(source, {.kind = "GpuSlice",
+                                             .tenant = service != nullptr ? service->tenant : "",
+                                             .name = name,
+                                             .created = source.session.watch().seen_at(index)});
+  return object_of("GpuSlice", metadata, "{}", status);
 }
 
-std::string plan_object(const ObjectSource& source, const live::PlanStatus& plan) {
+std::string plan_object(const ObjectSource& source, const live::PlanStatus& plan, std::size_t actions_max) {
   const Scenario& scenario = source.session.scenario();
   Json actions = Json::array();
-  for (std::size_t i = 0; i < plan.actions.size(); ++i)
+  for (std::size_t i = 0; i < std::min(actions_max, plan.actions.size()); ++i)
     actions.push_back(action_json(scenario, plan.actions[i], i + 1));
   Json ahead = Json::array();
   for (const ChangeAhead& change : plan.plan.ahead) {
@@ -255,23 +315,50 @@ std::string plan_object(const ObjectSource& source, const live::PlanStatus& plan
   }();
   const auto expires = plan.plan.expires_at;
   const Json spec{{"made_at", source.epoch.text(plan.plan.made_at)},
-                  {"acts_at", source.epoch.text(plan.acted_at)},
+                  {"acts_at", plan.acts_at ? Json(source.epoch.text(*plan.acts_at)) : Json(nullptr)},
                   {"expires_at", expires ? Json(source.epoch.text(*expires)) : Json(nullptr)},
                   {"objective", codec::or_null(plan.plan.objective)},
                   {"bound", codec::or_null(plan.plan.bound)},
                   {"gap", codec::or_null(gap)},
-                  {"promised_gain", nullptr},
+                  {"promised_gain", codec::or_null(plan.plan.promised_gain)},
                   {"conflict", conflict_json(scenario, plan.plan)},
                   {"ahead", ahead},
                   {"actions", actions}};
-  const Json status{{"phase", word(plan.phase)},
-                    {"message", plan.message.empty() ? Json(nullptr) : Json(plan.message)}};
-  const Json metadata = metadata_of(source, "", live::plan_name(plan.plan.id));
+  const auto waits_until = plan.expires_at_wall_us;
+  const Json status{{"phase", phase_word(plan.phase)},
+                    {"message", plan.message.empty() ? Json(nullptr) : Json(plan.message)},
+                    {"expires_at_wall", waits_until ? Json(wall_text(*waits_until)) : Json(nullptr)}};
+  const Json metadata =
+      metadata_of(source, {.kind = "Plan", .name = live::plan_name(plan.plan.id), .created = plan.plan.made_at});
   return object_of("Plan", metadata, json_text(spec), status);
 }
 
+std::string planning_object(const ObjectSource& source) {
+  const auto& pause = source.session.snapshot().pause;
+  return json_text({{"paused", pause.has_value()},
+                    {"reason", pause ? Json(pause->reason) : Json(nullptr)},
+                    {"since", pause ? Json(source.epoch.text(pause->since)) : Json(nullptr)}});
+}
+
+std::string_view phase_word(live::PlanPhase phase) {
+  switch (phase) {
+    case live::PlanPhase::kAwaitingApproval:
+      return "awaiting_approval";
+    case live::PlanPhase::kActing:
+      return "acting";
+    case live::PlanPhase::kDone:
+      return "done";
+    case live::PlanPhase::kExpired:
+      return "expired";
+    case live::PlanPhase::kRefused:
+      return "refused";
+    case live::PlanPhase::kSuperseded:
+      return "superseded";
+  }
+  return "";
+}
+
 std::string event_data(const ObjectSource& source, const live::LoggedEvent& event) {
-  const auto text_or_null = [](const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); };
   return json_text({{"sequence", event.sequence},
                     {"time", source.epoch.text(event.at)},
                     {"kind", live::event_word(event.kind)},
@@ -280,12 +367,6 @@ std::string event_data(const ObjectSource& source, const live::LoggedEvent& even
                       {"namespace", text_or_null(event.object.tenant)},
                       {"name", event.object.name}}},
                     {"message", text_or_null(event.message)}});
-}
-
-std::vector<std::string> tenants_of(const Scenario& scenario) {
-  std::set<std::string> tenants;
-  for (const ServiceSpec& service : scenario.services) tenants.insert(service.tenant);
-  return {tenants.begin(), tenants.end()};
 }
 
 std::string list_object(const std::vector<std::string>& items, const std::string& next) {

@@ -2,7 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "domain/node.h"
@@ -18,16 +22,28 @@ struct ObjectSource {
 };
 
 [[nodiscard]] std::string tenant_object(const ObjectSource& source, const std::string& tenant);
-[[nodiscard]] std::string service_object(const ObjectSource& source, ServiceId service);
+[[nodiscard]] std::string service_object(const ObjectSource& source, const live::ServiceEntry& service);
 [[nodiscard]] std::string node_object(const ObjectSource& source, NodeId node);
 [[nodiscard]] std::string gpu_object(const ObjectSource& source, GpuId gpu);
-[[nodiscard]] std::string slice_object(const ObjectSource& source, const StandingSlice& standing);
-[[nodiscard]] std::string plan_object(const ObjectSource& source, const live::PlanStatus& plan);
+/// Of a slice of the snapshot, by its index there.
+[[nodiscard]] std::string slice_object(const ObjectSource& source, std::size_t index);
+/// With the first `actions_max` of its actions.
+[[nodiscard]] std::string plan_object(const ObjectSource& source, const live::PlanStatus& plan,
+                                      std::size_t actions_max = SIZE_MAX);
+/// Ascends with the index in the snapshot.
+[[nodiscard]] std::string slice_key(const StandingSlice& standing);
+/// {"paused","reason","since"}: whether planning is paused.
+[[nodiscard]] std::string planning_object(const ObjectSource& source);
+/// "awaiting_approval".
+[[nodiscard]] std::string_view phase_word(live::PlanPhase phase);
 /// `data` of a server-sent event.
 [[nodiscard]] std::string event_data(const ObjectSource& source, const live::LoggedEvent& event);
 
-/// The tenants of the scenario's services, sorted.
-[[nodiscard]] std::vector<std::string> tenants_of(const Scenario& scenario);
+[[nodiscard]] std::string scheduling_word(GpuScheduling scheduling);
+/// `status.last_minute` of a service; null before its first second.
+[[nodiscard]] nlohmann::ordered_json last_minute_json(const std::optional<live::MinuteFigures>& figures);
+/// Requests per second of the slices that serve now.
+[[nodiscard]] double capacity_of(const live::Session& session, ServiceId service);
 
 /// {"items":[..],"metadata":{"continue":..}}; `next` empty: null.
 [[nodiscard]] std::string list_object(const std::vector<std::string>& items, const std::string& next);

@@ -1,10 +1,11 @@
-/// The page of "/": it asks for the key, and then shows services, slices and the last plan.
+/// The page of "/": it asks for the key, and then shows GPUs with their slices, services, the last plan and events,
+/// from /v1/overview. It loads nothing else.
 #pragma once
 
-#include <string_view>
+#include <string>
 
 namespace berth::api {
 
-[[nodiscard]] std::string_view page_html();
+[[nodiscard]] std::string page_html();
 
 }  // namespace berth::api

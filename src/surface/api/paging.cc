@@ -1,8 +1,13 @@
 #include "surface/api/paging.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <ranges>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,7 +21,7 @@ constexpr std::int64_t kLimitMax = 500;
 constexpr std::int64_t kLimitDefault = 100;
 
 struct Page {
-  std::size_t begin = 0;
+  std::optional<std::string> after;  ///< the key with which the last page ended
   std::size_t limit = kLimitDefault;
 };
 
@@ -29,15 +34,42 @@ ApiError bad_query(const std::string& name, const std::string& wanted, const std
           .found = found};
 }
 
-/// The value of a whole number in a query.
-ApiResult<std::int64_t> number_of(const HttpField& pair, std::int64_t min, std::int64_t max,
-                                  const std::string& wanted) {
-  const auto value = parse_count(pair.value, max);
-  if (!value || *value < min) return tl::unexpected(bad_query(pair.name, wanted, pair.value));
-  return *value;
+// ---- tokens: a sum of path and key, then the key, in hexadecimal digits
+
+constexpr std::size_t kSumDigits = 16;
+
+std::string hex_of(std::string_view text) {
+  std::string hex;
+  for (const char c : text) hex += fmt::format("{:02x}", static_cast<unsigned char>(c));
+  return hex;
 }
 
-ApiResult<Page> parse_page(const HttpRequest& request, std::size_t count) {
+std::string sum_of(const std::vector<std::string>& path, std::string_view key) {
+  std::uint64_t sum = 0xcbf29ce484222325;  // FNV-1a
+  for (const char c : fmt::format("{}\n{}", fmt::join(path, "/"), key)) {
+    sum = (sum ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  }
+  return fmt::format("{:016x}", sum);
+}
+
+std::string token_of(const std::vector<std::string>& path, const std::string& key) {
+  return sum_of(path, key) + hex_of(key);
+}
+
+std::optional<std::string> key_of(const std::vector<std::string>& path, std::string_view token) {
+  if (token.size() < kSumDigits || token.size() % 2 != 0) return std::nullopt;
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string key;
+  for (std::size_t i = kSumDigits; i < token.size(); i += 2) {
+    const std::size_t high = kDigits.find(token[i]);
+    const std::size_t low = kDigits.find(token[i + 1]);
+    if (high == std::string_view::npos || low == std::string_view::npos) return std::nullopt;
+    key += static_cast<char>(high * 16 + low);
+  }
+  return token == token_of(path, key) ? std::optional(key) : std::nullopt;
+}
+
+ApiResult<Page> parse_page(const HttpRequest& request) {
   Page page;
   std::vector<std::string> seen;
   for (const HttpField& pair : request.query) {
@@ -46,13 +78,14 @@ ApiResult<Page> parse_page(const HttpRequest& request, std::size_t count) {
     }
     seen.push_back(pair.name);
     if (pair.name == "limit") {
-      const auto limit = number_of(pair, 1, kLimitMax, "a whole number from 1 to 500");
-      if (!limit) return tl::unexpected(limit.error());
+      const auto limit = parse_count(pair.value, kLimitMax);
+      if (!limit || *limit < 1) {
+        return tl::unexpected(bad_query(pair.name, "a whole number from 1 to 500", pair.value));
+      }
       page.limit = static_cast<std::size_t>(*limit);
     } else if (pair.name == "continue") {
-      const auto begin = number_of(pair, 0, INT64_MAX, "what the last page gave");
-      if (!begin) return tl::unexpected(begin.error());
-      page.begin = std::min(count, static_cast<std::size_t>(*begin));
+      page.after = key_of(request.path, pair.value);
+      if (!page.after) return tl::unexpected(bad_query(pair.name, "what the last page of this list gave", pair.value));
     } else {
       return tl::unexpected(bad_query(pair.name, "limit or continue", pair.name));
     }
@@ -66,15 +99,29 @@ HttpResponse json_response(int status, std::string body) {
   return {.status = status, .content_type = "application/json", .headers = {}, .body = std::move(body) + "\n"};
 }
 
-ApiResult<HttpAnswer> page_of(const HttpRequest& request, std::size_t count,
-                              const std::function<std::string(std::size_t)>& item) {
-  const auto page = parse_page(request, count);
+std::string number_key(std::uint64_t number) { return fmt::format("{:020}", number); }
+
+ApiResult<void> check_no_query(const HttpRequest& request) {
+  if (request.query.empty()) return {};
+  const std::string& name = request.query.front().name;
+  return tl::unexpected(bad_query(name, "no parameters at this path", name));
+}
+
+ApiResult<HttpAnswer> page_of(const HttpRequest& request, const ItemList& list) {
+  const auto page = parse_page(request);
   if (!page) return tl::unexpected(page.error());
-  const std::size_t end = std::min(count, page->begin + page->limit);
+  std::size_t begin = 0;
+  if (page->after) {
+    const auto indices = std::views::iota(std::size_t{0}, list.count);
+    const auto first =
+        std::ranges::partition_point(indices, [&](std::size_t index) { return list.key(index) <= *page->after; });
+    begin = static_cast<std::size_t>(first - indices.begin());
+  }
+  const std::size_t end = std::min(list.count, begin + page->limit);
   std::vector<std::string> items;
-  items.reserve(end - page->begin);
-  for (std::size_t index = page->begin; index < end; ++index) items.push_back(item(index));
-  return json_response(200, list_object(items, end < count ? fmt::format("{}", end) : ""));
+  items.reserve(end - begin);
+  for (std::size_t index = begin; index < end; ++index) items.push_back(list.item(index));
+  return json_response(200, list_object(items, end < list.count ? token_of(request.path, list.key(end - 1)) : ""));
 }
 
 }  // namespace berth::api

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "surface/cli/client/client_verbs.h"
 #include "surface/cli/forecast/forecast_verb.h"
 #include "surface/cli/mig/mig_verb.h"
 #include "surface/cli/pack/pack_verb.h"
@@ -42,6 +43,7 @@ void add_verbs(CLI::App& app, VerbContext& context) {
   add_forecast_verb(app, context);
   add_mig_verb(app, context);
   add_pack_verb(app, context);
+  add_client_verbs(app, context);
 }
 
 /// Parses, which runs the verb that is named. The status if parsing already decides it (help, version, bad options).
@@ -67,12 +69,14 @@ std::optional<int> parse(CLI::App& app, int argc, const char* const* argv, const
 
 int run_verbs(int argc, const char* const* argv, const CliParts& parts) {
   CLI::App app(kProgramHelp, "berth");
-  VerbContext context{.out = parts.out,
+  VerbContext context{.in = parts.in,
+                      .out = parts.out,
                       .err = parts.err,
                       .status = 0,
                       .files = parts.files,
                       .reports = parts.reports,
-                      .start_server = parts.start_server};
+                      .start_server = parts.start_server,
+                      .make_http_client = parts.make_http_client};
   add_verbs(app, context);
   return parse(app, argc, argv, parts).value_or(context.status);
 }

@@ -10,12 +10,11 @@
 #include <string_view>
 #include <vector>
 
+#include "surface/drawing/drawing.h"
 #include "surface/report/page_parts.h"
 
 // The page's parts, put in by the assembler (cmake/BerthEmbed.cmake).
 extern "C" {
-extern const char page_css_begin[];
-extern const char page_css_end[];
 extern const char forecast_html_begin[];
 extern const char forecast_html_end[];
 }
@@ -187,7 +186,7 @@ std::string render_forecast_report(const std::string& trace, const forecast::Bac
   return fill_page(embedded(forecast_html_begin, forecast_html_end),
                    {{"title", html_escaped(trace)},
                     {"headline", html_escaped(forecast_headline(result))},
-                    {"css", std::string(embedded(page_css_begin, page_css_end))},
+                    {"css", std::string(drawing::style())},
                     {"facts", forecast_facts(trace, result)},
                     {"rows", score_rows(result)},
                     {"figures", band_figures(result)}});

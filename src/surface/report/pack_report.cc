@@ -11,12 +11,11 @@
 #include <vector>
 
 #include "domain/scenario.h"
+#include "surface/drawing/drawing.h"
 #include "surface/report/page_parts.h"
 
 // The page's parts, put in by the assembler (cmake/BerthEmbed.cmake).
 extern "C" {
-extern const char page_css_begin[];
-extern const char page_css_end[];
 extern const char pack_html_begin[];
 extern const char pack_html_end[];
 }
@@ -340,16 +339,15 @@ std::string render_pack_report(const PackingProblem& problem, const packing::Pac
                                const study::PackingReplay* replay) {
   const PackPage page{.problem = problem, .result = result, .replay = replay, .hues = hues_of(problem, result.packing)};
   const std::string headline = html_escaped(headline_words(page));
-  return fill_page(embedded(pack_html_begin, pack_html_end),
-                   {{"headline", headline},
-                    {"css", std::string(embedded(page_css_begin, page_css_end))},
-                    {"facts", pack_facts(page)},
-                    {"legend", legend_items(page)},
-                    {"note", pictures_note(page)},
-                    {"gpus", gpu_figures(page)},
-                    {"replay", replay_words(page)},
-                    {"columns", demand_columns(page)},
-                    {"rows", demand_rows(page)}});
+  return fill_page(embedded(pack_html_begin, pack_html_end), {{"headline", headline},
+                                                              {"css", std::string(drawing::style())},
+                                                              {"facts", pack_facts(page)},
+                                                              {"legend", legend_items(page)},
+                                                              {"note", pictures_note(page)},
+                                                              {"gpus", gpu_figures(page)},
+                                                              {"replay", replay_words(page)},
+                                                              {"columns", demand_columns(page)},
+                                                              {"rows", demand_rows(page)}});
 }
 
 }  // namespace berth::report

@@ -1,17 +1,14 @@
 #include "surface/report/report.h"
 
+#include "surface/drawing/drawing.h"
 #include "surface/report/headline.h"
 #include "surface/report/page_figures.h"
 #include "surface/report/page_parts.h"
 
 // The page's parts, put in by the assembler (cmake/BerthEmbed.cmake).
 extern "C" {
-extern const char d3_begin[];
-extern const char d3_end[];
 extern const char page_html_begin[];
 extern const char page_html_end[];
-extern const char page_css_begin[];
-extern const char page_css_end[];
 extern const char page_js_begin[];
 extern const char page_js_end[];
 }
@@ -22,10 +19,10 @@ std::string render_report(const Scenario& scenario, const study::ReplayResult& r
   return fill_page(embedded(page_html_begin, page_html_end),
                    {{"title", html_escaped(result.scenario)},
                     {"headline", html_escaped(headline(scenario, result))},
-                    {"css", std::string(embedded(page_css_begin, page_css_end))},
-                    {"d3", std::string(embedded(d3_begin, d3_end))},
+                    {"css", std::string(drawing::style())},
+                    {"d3", std::string(drawing::d3())},
                     {"figures", page_figures(scenario, result)},
-                    {"js", std::string(embedded(page_js_begin, page_js_end))}});
+                    {"js", std::string(drawing::script()) + std::string(embedded(page_js_begin, page_js_end))}});
 }
 
 }  // namespace berth::report

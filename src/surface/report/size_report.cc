@@ -14,12 +14,11 @@
 #include "base/decimal.h"
 #include "study/size_comparison.h"
 #include "study/size_remarks.h"
+#include "surface/drawing/drawing.h"
 #include "surface/report/page_parts.h"
 
 // The page's parts, put in by the assembler (cmake/BerthEmbed.cmake).
 extern "C" {
-extern const char page_css_begin[];
-extern const char page_css_end[];
 extern const char size_html_begin[];
 extern const char size_html_end[];
 }
@@ -266,14 +265,13 @@ std::string tried_figure(const study::SizeResult& result, const PolicySize& poli
 std::string render_size_report(const study::SizeResult& result) {
   std::string tried;
   for (const PolicySize& policy : result.policies) tried += tried_figure(result, policy);
-  return fill_page(embedded(size_html_begin, size_html_end),
-                   {{"title", html_escaped(result.scenario)},
-                    {"headline", html_escaped(study::size_headline(result))},
-                    {"css", std::string(embedded(page_css_begin, page_css_end))},
-                    {"facts", facts(result)},
-                    {"rows", policy_rows(result)},
-                    {"remarks", remark_lines(result)},
-                    {"tried", tried}});
+  return fill_page(embedded(size_html_begin, size_html_end), {{"title", html_escaped(result.scenario)},
+                                                              {"headline", html_escaped(study::size_headline(result))},
+                                                              {"css", std::string(drawing::style())},
+                                                              {"facts", facts(result)},
+                                                              {"rows", policy_rows(result)},
+                                                              {"remarks", remark_lines(result)},
+                                                              {"tried", tried}});
 }
 
 }  // namespace berth::report

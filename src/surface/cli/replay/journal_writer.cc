@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -55,6 +56,12 @@ void JournalWriter::write(std::string_view policy, const sim::JournalRecord& rec
     write_slice(std::get<sim::SliceRecord>(record));
   }
   if (buffer_.size() >= kBufferBytes) hand_on();
+}
+
+void JournalWriter::read_name(ServiceId service) {
+  service_names_.resize(std::max(service_names_.size(), std::size_t{service.index} + 1));
+  service_names_[service.index] = as_json(scenario_.services[service.index].name);
+  policy_part_.clear();  // the parts of lines are made anew
 }
 
 void JournalWriter::begin_policy(std::string_view policy) {

@@ -26,6 +26,8 @@ class JournalWriter {
 
   /// Appends one line.
   void write(std::string_view policy, const sim::JournalRecord& record);
+  /// The service at this place, at most one beyond those known, has another name.
+  void read_name(ServiceId service);
   /// Passes the rest to the sink. Returns the sink's first error, if any.
   [[nodiscard]] Result<void> finish();
   [[nodiscard]] bool has_failed() const { return error_.has_value(); }

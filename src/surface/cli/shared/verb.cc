@@ -26,6 +26,8 @@ std::FILE* VerbContext::progress() const { return is_fancy_terminal(err) ? err :
 
 bool VerbContext::has_colour() const { return is_fancy_terminal(out) && is_colour_wanted(); }
 
+bool VerbContext::is_live_terminal() const { return is_fancy_terminal(out); }
+
 int exit_status(ErrorCode code) {
   switch (code) {
     case ErrorCode::kInvalidInput:

@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "ports/files.h"
+#include "ports/http_client.h"
 #include "ports/http_server.h"
 
 // Only named here: a verb includes what it draws, the others do not.
@@ -51,19 +52,26 @@ struct ReportRenderers {
 using ServerStarter = std::function<Result<std::unique_ptr<HttpServer>>(const std::string& host, std::uint16_t port,
                                                                         HttpHandler& handler)>;
 
+/// Makes the HTTP client of a verb that talks to a server.
+using HttpClientMaker = std::function<std::unique_ptr<HttpClient>()>;
+
 /// What a verb works with.
 struct VerbContext {
+  std::FILE* in = stdin;  ///< for `-f -` only
   std::FILE* out = stdout;
   std::FILE* err = stderr;
   int status = 0;
   const Files* files = nullptr;  ///< borrowed; required
   ReportRenderers reports = {};
-  ServerStarter start_server = {};  ///< for `up` only
+  ServerStarter start_server = {};             ///< for `up` only
+  HttpClientMaker make_http_client = nullptr;  ///< for the verbs in client/ only
 
   /// Where progress is shown: `err` if it is a terminal that understands colours and cursor movement, else nothing.
   [[nodiscard]] std::FILE* progress() const;
   /// Whether tables have colours: `out` is such a terminal, and NO_COLOR is not set.
   [[nodiscard]] bool has_colour() const;
+  /// Whether `out` is such a terminal: then a screen can be drawn again and again.
+  [[nodiscard]] bool is_live_terminal() const;
 };
 
 /// How a verb prints: for people, or for programs.

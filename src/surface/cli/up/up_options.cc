@@ -55,6 +55,13 @@ Result<ListenAddress> parse_listen(const std::string& text) {
   return address;
 }
 
+std::optional<Approval> approval_of(std::string_view word) {
+  if (word == "never") return Approval::kNever;
+  if (word == "first") return Approval::kFirst;
+  if (word == "always") return Approval::kAlways;
+  return std::nullopt;
+}
+
 Result<void> check_words(const UpOptions& options) {
   const auto wrong = [](std::string_view option, std::string_view wanted, const std::string& found) {
     return invalid(fmt::format("{}: wanted {}, found {}", option, wanted, in_quotes(found)));
@@ -63,7 +70,7 @@ Result<void> check_words(const UpOptions& options) {
   if (options.policy != "berth" && options.policy != "fixed") {
     return wrong("--policy", "berth or fixed", options.policy);
   }
-  if (options.approval != "never") return wrong("--approval", "never", options.approval);
+  if (!approval_of(options.approval)) return wrong("--approval", "never, first or always", options.approval);
   if (options.scenario == "") return wrong("--scenario", "a file", "");
   if (options.data == "") return wrong("--data", "a folder", "");
   if (options.journal == "") return wrong("--journal", "a file", "");
@@ -76,6 +83,7 @@ Result<UpRequest> check_up_options(const UpOptions& options) {
   if (auto words = check_words(options); !words) return pass_on(words.error());
   UpRequest request{.scenario_path = options.scenario,
                     .policy = options.policy,
+                    .approval = *approval_of(options.approval),
                     .data_dir = options.data,
                     .journal_path = options.journal};
   const auto seed = number_of("--seed", options.seed, INT64_MAX);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "engine/proposal.h"
 
 namespace berth::cli {
 
@@ -38,6 +39,7 @@ struct UpRequest {
   std::optional<std::int64_t> until_second = std::nullopt;  ///< of the world
   bool until_end = false;                                   ///< of the scenario, known to the planner
   std::string policy;
+  Approval approval = Approval::kNever;
   ListenAddress listen = {};
   std::optional<std::string> data_dir;
   std::optional<std::string> journal_path;

@@ -30,6 +30,11 @@ TEST(UpOptions, AreReadAsTyped) {
   EXPECT_EQ(request->speed, 0);
   EXPECT_TRUE(request->until_end);
   EXPECT_EQ(request->listen, (ListenAddress{.host = "::1", .port = 0}));
+  for (const auto& [word, approval] :
+       {std::pair("never", Approval::kNever), {"first", Approval::kFirst}, {"always", Approval::kAlways}}) {
+    words.approval = word;
+    EXPECT_EQ(check_up_options(words)->approval, approval);
+  }
   words.until = "90";
   words.speed = "0.5";
   EXPECT_EQ(check_up_options(words)->until_second, 90);
@@ -46,6 +51,7 @@ TEST(UpOptions, RefuseWhatMeansNothing) {
       {[](UpOptions& words) { words.speed = "fast"; }, "--speed: "},
       {[](UpOptions& words) { words.until = "-1"; }, "--until: "},
       {[](UpOptions& words) { words.policy = "ekya"; }, "--policy: wanted berth or fixed, found"},
+      {[](UpOptions& words) { words.approval = "once"; }, "--approval: wanted never, first or always, found"},
       {[](UpOptions& words) { words.world = "local"; }, "--world: "},
       {[](UpOptions& words) { words.listen = "8642"; }, "--listen: wanted HOST:PORT"},
       {[](UpOptions& words) { words.listen = "127.0.0.1:65536"; }, "--listen: wanted HOST:PORT"},

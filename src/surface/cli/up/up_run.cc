@@ -64,7 +64,7 @@ void log_line(std::FILE* err, const std::string& event, nlohmann::ordered_json f
 
 Result<Scenario> scenario_of(const UpRequest& request, const Files& files) {
   if (!request.scenario_path) return live::demo_scenario();
-  return scenario::load_scenario(*request.scenario_path, files);
+  return scenario::load_scenario(*request.scenario_path, files, {.allows_empty = true});
 }
 
 /// The journal's file and its writer; both absent if none is wanted.
@@ -106,14 +106,12 @@ class Up {
     auto scenario = scenario_of(request_, *context_.files);
     if (!scenario) return pass_on(scenario.error());
     scenario_ = std::move(*scenario);
-    auto journal = open_journal(request_, scenario_);
-    if (!journal) return pass_on(journal.error());
-    journal_ = std::move(*journal);
     if (auto made = make_session(); !made) return pass_on(made.error());
     if (auto served = serve(); !served) return pass_on(served.error());
     const int status = wait(signals);
     server_->stop();
     driver_->stop();
+    session_->finish();
     if (auto closed = close_journal(journal_); !closed) return fail(ErrorCode::kUnavailable, closed.error().message);
     return status;
   }
@@ -136,9 +134,12 @@ class Up {
     live::SessionOptions options;
     options.seed = request_.seed;
     options.policy = request_.policy;
+    options.approval = request_.approval;
     options.has_end = request_.until_end;
-    if (journal_.writer) {
+    options.wall_clock = [] { return now_as_epoch().unix_micros; };
+    if (request_.journal_path) {
       options.journal = [this](const sim::JournalRecord& record) { journal_.writer->write(request_.policy, record); };
+      options.service_set = [this](ServiceId service) { journal_.writer->read_name(service); };
     }
     if (request_.speed > 0) {
       solver_ = std::make_unique<edges::SolverThread>();
@@ -147,6 +148,9 @@ class Up {
     auto session = live::Session::make(scenario_, std::move(options));
     if (!session) return pass_on(session.error());
     session_ = std::move(*session);
+    auto journal = open_journal(request_, session_->scenario());
+    if (!journal) return pass_on(journal.error());
+    journal_ = std::move(*journal);
     session_->begin();
     has_begun_ = true;
     if (first_) session_->answer(std::move(*first_));
@@ -172,7 +176,7 @@ class Up {
     api_ = std::make_unique<api::Api>(*session_, lock_,
                                       api::ApiOptions{.key = folder_->key(),
                                                       .epoch = now_as_epoch(),
-                                                      .page = std::string(api::page_html()),
+                                                      .page = api::page_html(),
                                                       .driver_status = [this] { return driver_status(); }});
     auto server = context_.start_server(request_.listen.host, request_.listen.port, *api_);
     if (!server) return pass_on(server.error());

@@ -32,7 +32,8 @@ void add_up_verb(CLI::App& app, VerbContext& context) {
   verb->add_option("--until", words->until, "Stop at a second of the world, or at the end of the scenario")
       ->type_name("SECONDS|end");
   verb->add_option("--policy", words->policy, "berth or fixed")->type_name("WORD")->capture_default_str();
-  verb->add_option("--approval", words->approval, "Which plans wait for approval: never")
+  verb->add_option("--approval", words->approval,
+                   "Which plans wait for approval: never, first (a GPU's first change) or always")
       ->type_name("WORD")
       ->capture_default_str();
   verb->add_option("--listen", words->listen, "Where the API listens; port 0: any free one")

@@ -1,0 +1,74 @@
+/// The tenants and services that people have set: names, labels and versions. What runs is the session's.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/instant.h"
+#include "domain/slice.h"
+
+namespace berth::live {
+
+using Labels = std::map<std::string, std::string>;
+
+struct ObjectMeta {
+  std::uint64_t version = 0;  ///< grows with each change of spec or labels; never used again for this name
+  Labels labels;
+  Instant created;
+  friend bool operator==(const ObjectMeta&, const ObjectMeta&) = default;
+};
+
+struct ServiceEntry {
+  ServiceId id;  ///< its place in the scenario
+  ObjectMeta meta;
+};
+
+struct ServiceName {
+  std::string tenant;
+  std::string name;
+  friend auto operator<=>(const ServiceName&, const ServiceName&) = default;
+};
+
+/// Versions come from one counter, so none is used twice for any name.
+class Catalog {
+ public:
+  /// A new object's metadata.
+  [[nodiscard]] ObjectMeta new_meta(Labels labels, Instant now) {
+    return {.version = ++last_version_, .labels = std::move(labels), .created = now};
+  }
+  void change(ObjectMeta& meta, Labels labels) {
+    meta.version = ++last_version_;
+    meta.labels = std::move(labels);
+  }
+
+  std::map<std::string, ObjectMeta> tenants;
+  std::map<ServiceName, ServiceEntry> services;
+
+  [[nodiscard]] bool has_services(const std::string& tenant) const {
+    const auto first = services.lower_bound({.tenant = tenant, .name = ""});
+    return first != services.end() && first->first.tenant == tenant;
+  }
+
+ private:
+  std::uint64_t last_version_ = 0;
+};
+
+/// Why an object is not set or removed.
+struct ObjectRefusal {
+  enum class Kind : std::uint8_t {
+    kNoTenant,     ///< the service's tenant does not exist
+    kNotFound,     ///< there is no such object
+    kVersion,      ///< another version is stored, or none
+    kHasServices,  ///< the tenant still has services
+  };
+  Kind kind = Kind::kNotFound;
+  std::optional<std::string> stored_version;  ///< of kVersion; absent: there is no such object
+};
+
+/// What setting an object did.
+enum class SetResult : std::uint8_t { kCreated, kChanged, kUnchanged };
+
+}  // namespace berth::live

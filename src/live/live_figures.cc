@@ -1,0 +1,88 @@
+#include "live/live_figures.h"
+
+#include "profile/least_cost.h"
+#include "profile/operating_point.h"
+
+namespace berth::live {
+
+void LiveFigures::add(const sim::MeasuredSecond& second) {
+  const std::size_t index = second.seen.service.index;
+  if (index >= services_.size()) services_.resize(index + 1);
+  Known& known = services_[index];
+  if (!known.minute) {
+    known.minute.emplace();
+    known.least_sm_us = profile::least_sm_us_per_request(scenario_, scenario_.services[index]).value_or(0);
+  }
+  known.minute->add(second);
+  effective_us_ += static_cast<double>(second.seen.in_time + second.seen.late) * known.least_sm_us;
+}
+
+void LiveFigures::add(Instant now, const sim::SmTime& sm_time) {
+  fleet_.add({.at = now, .sm_time = sm_time, .effective_us = effective_us_});
+}
+
+void LiveFigures::read_spec(ServiceId service) {
+  std::erase_if(rates_, [&](const auto& entry) { return entry.first.service == service; });
+  if (service.index >= services_.size()) return;
+  services_[service.index].least_sm_us =
+      profile::least_sm_us_per_request(scenario_, scenario_.services[service.index]).value_or(0);
+}
+
+void LiveFigures::forget(ServiceId service) {
+  if (service.index < services_.size()) services_[service.index] = {};
+  std::erase_if(rates_, [&](const auto& entry) { return entry.first.service == service; });
+}
+
+std::optional<MinuteFigures> LiveFigures::minute_of(ServiceId service) const {
+  if (service.index >= services_.size() || !services_[service.index].minute) return std::nullopt;
+  return services_[service.index].minute->figures();
+}
+
+std::optional<FunnelShares> LiveFigures::funnel() const {
+  std::int64_t sms = 0;
+  for (const FleetEntry& entry : scenario_.fleet) sms += entry.count * entry.model.sms;
+  return fleet_.shares(sms);
+}
+
+std::optional<double> LiveFigures::goodput() const {
+  constexpr double kMicrosPerUnit = 1e6;
+  std::int64_t judged = 0;
+  std::int64_t accuracy_sum_micro = 0;
+  for (const Known& known : services_) {
+    const auto figures = known.minute ? known.minute->figures() : std::nullopt;
+    if (!figures) continue;
+    judged += figures->judged();
+    accuracy_sum_micro += figures->accuracy_sum_micro;
+  }
+  if (judged == 0) return std::nullopt;
+  return static_cast<double>(accuracy_sum_micro) / kMicrosPerUnit / static_cast<double>(judged);
+}
+
+double LiveFigures::rate_on(ServiceId service, const StandingSlice& slice) const {
+  const Slice& place = slice.holding.slice;
+  const GpuModel& model = scenario_.model_of(place.gpu);
+  PointKey key{.service = service, .model = model.name, .profile = place.profile};
+  if (slice.point) {
+    key.variant = slice.point->variant;
+    key.batch = slice.point->batch;
+    key.processes = slice.point->processes;
+  }
+  auto it = rates_.find(key);
+  if (it == rates_.end()) {
+    const auto point = profile::point_for(scenario_.services[service.index], model, place.profile, slice.point);
+    it = rates_.emplace(std::move(key), point ? point->requests_per_second.to_double() : 0).first;
+  }
+  return it->second / static_cast<double>(slice.holding.services.size());
+}
+
+std::optional<std::int64_t> cost_micro_usd_per_hour(const Scenario& scenario) {
+  constexpr std::int64_t kMicrosPerUsd = 1'000'000;
+  Decimal cost;
+  for (const FleetEntry& entry : scenario.fleet) {
+    if (!entry.usd_per_gpu_hour) return std::nullopt;
+    cost += *entry.usd_per_gpu_hour * Decimal(entry.count * kMicrosPerUsd);
+  }
+  return cost.round_half_even();
+}
+
+}  // namespace berth::live

@@ -1,0 +1,45 @@
+#include "live/observed_slices.h"
+
+#include <algorithm>
+#include <ranges>
+
+namespace berth::live {
+namespace {
+
+bool is_same(const StandingSlice& standing, const SeenSlice& seen) {
+  return standing.holding.slice == seen.slice && standing.generation == seen.generation &&
+         standing.is_foreign == seen.is_foreign;
+}
+
+bool is_failed_destruction(const std::vector<ActionFailed>& failed, const StandingSlice& standing) {
+  return std::ranges::any_of(failed, [&](const ActionFailed& each) {
+    return each.kind == ActionKind::kDestruction && each.slice == standing.holding.slice &&
+           each.generation == standing.generation;
+  });
+}
+
+}  // namespace
+
+std::vector<SliceNews> news_of(const Snapshot& before, const std::vector<ActionFailed>& failed,
+                               const GpuObserved& observed) {
+  const auto gpu_of = [](const StandingSlice& standing) { return standing.holding.slice.gpu; };
+  const auto believed = std::ranges::equal_range(before.slices, observed.gpu, {}, gpu_of);
+  std::vector<SliceNews> news;
+  for (const SeenSlice& seen : observed.slices) {
+    const auto is_it = [&](const StandingSlice& standing) { return is_same(standing, seen); };
+    if (!seen.is_foreign || std::ranges::any_of(believed, is_it)) continue;
+    news.push_back({.kind = EventKind::kSliceForeign, .slice = seen.slice});
+  }
+  for (const StandingSlice& standing : believed) {
+    const auto is_it = [&](const SeenSlice& seen) { return is_same(standing, seen); };
+    if (std::ranges::any_of(observed.slices, is_it)) continue;
+    if (standing.is_foreign) {
+      news.push_back({.kind = EventKind::kSliceGone, .slice = standing.holding.slice});
+    } else if (standing.is_ready || is_failed_destruction(failed, standing)) {
+      news.push_back({.kind = EventKind::kSliceMissing, .slice = standing.holding.slice});
+    }
+  }
+  return news;
+}
+
+}  // namespace berth::live

@@ -1,0 +1,257 @@
+#include "live/service_watch.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <variant>
+
+#include "base/overloaded.h"
+#include "domain/constraint.h"
+#include "profile/operating_point.h"
+
+namespace berth::live {
+namespace {
+
+/// Names in a message, at most.
+constexpr std::size_t kNamesMax = 8;
+
+std::string some_of(const std::set<std::string>& names) {
+  const std::vector<std::string> shown(
+      names.begin(), std::next(names.begin(), static_cast<std::ptrdiff_t>(std::min(names.size(), kNamesMax))));
+  const std::string more = names.size() > kNamesMax ? fmt::format(" and {} more", names.size() - kNamesMax) : "";
+  return fmt::format("{}{}", fmt::join(shown, ", "), more);
+}
+
+/// Whether a slice of some GPU model of the fleet can serve it with some variant.
+bool fits(const Scenario& scenario, const ServiceSpec& service) {
+  for (const FleetEntry& entry : scenario.fleet) {
+    std::vector<ProfileId> profiles{ProfileId::full()};
+    for (std::size_t index = 0; index < entry.model.profiles.size(); ++index) {
+      profiles.push_back({static_cast<std::uint16_t>(index)});
+    }
+    for (const ProfileId profile : profiles) {
+      for (int variant = 0; variant <= static_cast<int>(service.variants.size()); ++variant) {
+        if (profile::choose_point(service, entry.model, profile, variant)) return true;
+      }
+    }
+  }
+  return false;
+}
+
+std::string unmet_words(const Scenario& scenario, const std::optional<UnmetFloors>& unmet) {
+  if (!unmet) return "";
+  return std::visit(Overloaded{
+                        [&](const ProvenConflict& conflict) {
+                          std::vector<std::string> names;
+                          names.reserve(conflict.constraints.size());
+                          for (const ConstraintId& id : conflict.constraints) {
+                            names.push_back(constraint_name(scenario, id));
+                          }
+                          return fmt::format("; no plan keeps all of: {}", fmt::join(names, ", "));
+                        },
+                        [](const ChangeUnderWay&) { return std::string("; a change that began earlier is not done"); },
+                        [](const FloorsNotDecided&) {
+                          return std::string("; the search ended with neither such a plan nor a conflict");
+                        },
+                    },
+                    *unmet);
+}
+
+std::string_view unmet_reason(const std::optional<UnmetFloors>& unmet) {
+  if (!unmet) return "NotPlanned";
+  constexpr std::string_view kWords[] = {"Conflict", "ChangeUnderWay", "NotDecided"};
+  return kWords[unmet->index()];
+}
+
+}  // namespace
+
+// ---- words
+
+std::string_view word(ServicePhase phase) {
+  constexpr std::string_view kWords[] = {"Waiting", "Starting", "Running", "Draining"};
+  return kWords[static_cast<std::size_t>(phase)];
+}
+
+std::string_view word(SliceState state) {
+  constexpr std::string_view kWords[] = {"creating", "starting", "serving", "retraining",
+                                         "draining", "idle",     "foreign"};
+  return kWords[static_cast<std::size_t>(state)];
+}
+
+std::string_view word(ConditionStatus status) {
+  constexpr std::string_view kWords[] = {"True", "False", "Unknown"};
+  return kWords[static_cast<std::size_t>(status)];
+}
+
+std::string_view word(ConditionType type) {
+  constexpr std::string_view kWords[] = {"Placed", "Serving", "FloorMet"};
+  return kWords[static_cast<std::size_t>(type)];
+}
+
+std::string misfit_of(const Scenario& scenario, const ServiceSpec& service) {
+  if (fits(scenario, service)) return "";
+  std::set<std::string> measured;
+  for (const PerformancePoint& point : service.table.points) measured.insert(point.gpu + " " + point.profile);
+  std::set<std::string> models;
+  for (const FleetEntry& entry : scenario.fleet) models.insert(entry.model.name);
+  const profile::UsableRule rule = profile::usable_rule(service);
+  return fmt::format(
+      "no slice of the fleet can serve it: wanted a point below {} ms with at most {} processes on {}; its profile has "
+      "points on {}",
+      rule.limit_ms.to_string(), rule.processes_max, models.empty() ? "a GPU, but the fleet is empty" : some_of(models),
+      measured.empty() ? "nothing" : some_of(measured));
+}
+
+// ---- what is seen
+
+ServicePhase ServiceSlices::phase() const {
+  if (serving > 0) return ServicePhase::kRunning;
+  if (staying > 0) return ServicePhase::kStarting;
+  return indices.empty() ? ServicePhase::kWaiting : ServicePhase::kDraining;
+}
+
+void ServiceWatch::plan_made(const Plan& plan) {
+  has_plan_ = true;
+  floors_ = plan.floors;
+  unmet_floors_ = plan.unmet_floors;
+}
+
+void ServiceWatch::forget(ServiceId service) {
+  if (service.index < services_.size()) services_[service.index] = {};
+}
+
+void ServiceWatch::update(const Snapshot& snapshot) {
+  services_.resize(std::max(services_.size(), scenario_.services.size()));
+  for (std::size_t index = 0; index < services_.size(); ++index) {
+    Known& known = services_[index];
+    known.slices = {};
+    if (!known.misfit && index < scenario_.services.size())
+      known.misfit = misfit_of(scenario_, scenario_.services[index]);
+  }
+  for (std::size_t index = 0; index < snapshot.slices.size(); ++index) {
+    const StandingSlice& standing = snapshot.slices[index];
+    for (const ServiceId service : standing.holding.services) {
+      if (service.index >= services_.size()) continue;
+      ServiceSlices& slices = services_[service.index].slices;
+      slices.indices.push_back(index);
+      if (standing.is_leaving) continue;
+      ++slices.staying;
+      if (standing.is_ready && standing.holding.role == Role::kInference) ++slices.serving;
+    }
+  }
+  note_seen(snapshot);
+  note_statuses(snapshot.now);
+}
+
+void ServiceWatch::note_seen(const Snapshot& snapshot) {
+  // Both are sorted by slice; at one place there are at most a few that leave and one that stays.
+  std::vector<Seen> seen;
+  seen.reserve(snapshot.slices.size());
+  auto before = seen_.begin();
+  for (const StandingSlice& standing : snapshot.slices) {
+    const Slice& slice = standing.holding.slice;
+    while (before != seen_.end() && before->slice < slice) ++before;
+    Instant at = snapshot.now;
+    for (auto it = before; it != seen_.end() && it->slice == slice; ++it) {
+      if (it->generation == standing.generation) at = it->at;
+    }
+    seen.push_back({.slice = slice, .generation = standing.generation, .at = at});
+  }
+  seen_ = std::move(seen);
+}
+
+void ServiceWatch::note_statuses(Instant now) {
+  for (std::uint32_t index = 0; index < std::min(services_.size(), scenario_.services.size()); ++index) {
+    Known& known = services_[index];
+    const auto conditions = judge({index});
+    for (std::size_t type = 0; type < kConditionTypes; ++type) {
+      if (!known.is_new && known.statuses[type] == conditions[type].status) continue;
+      known.statuses[type] = conditions[type].status;
+      known.since[type] = now;
+    }
+    known.is_new = false;
+  }
+}
+
+const ServiceSlices& ServiceWatch::slices_of(ServiceId service) const {
+  static const ServiceSlices none;
+  return service.index < services_.size() ? services_[service.index].slices : none;
+}
+
+SliceState ServiceWatch::state_of(const Snapshot& snapshot, std::size_t index) const {
+  const StandingSlice& standing = snapshot.slices[index];
+  const Slice& slice = standing.holding.slice;
+  if (standing.is_foreign) return SliceState::kForeign;
+  if (standing.is_leaving) return SliceState::kDraining;
+  const bool is_retraining = standing.holding.role == Role::kRetraining;
+  if (standing.is_ready && standing.holding.services.empty()) return SliceState::kIdle;
+  if (standing.is_ready) return is_retraining ? SliceState::kRetraining : SliceState::kServing;
+  // A predecessor at the same place must go first.
+  const auto leaves_there = [&](std::size_t other) {
+    return other < snapshot.slices.size() && snapshot.slices[other].holding.slice == slice &&
+           snapshot.slices[other].is_leaving;
+  };
+  const bool has_predecessor = leaves_there(index + 1) || (index > 0 && leaves_there(index - 1));
+  if (has_predecessor || !created_.contains(slice)) return SliceState::kCreating;
+  return standing.holding.services.empty() ? SliceState::kIdle : SliceState::kStarting;
+}
+
+// ---- conditions
+
+std::array<Condition, kConditionTypes> ServiceWatch::conditions_of(ServiceId service) const {
+  auto conditions = judge(service);
+  for (std::size_t type = 0; type < kConditionTypes; ++type) {
+    conditions[type].since = services_[service.index].since[type];
+  }
+  return conditions;
+}
+
+std::array<Condition, kConditionTypes> ServiceWatch::judge(ServiceId service) const {
+  const Known& known = services_[service.index];
+  const ServiceSlices& slices = known.slices;
+  Condition serving{.type = ConditionType::kServing, .status = ConditionStatus::kFalse, .reason = "NoneServes"};
+  if (slices.serving > 0) {
+    serving.status = ConditionStatus::kTrue;
+    serving.reason = "Serving";
+  }
+  serving.message = fmt::format("{} of {} slices serve", slices.serving, slices.staying);
+  return {placed(slices, known.misfit.value_or("")), std::move(serving), floor_met(service)};
+}
+
+Condition ServiceWatch::placed(const ServiceSlices& slices, const std::string& misfit) const {
+  Condition condition{.type = ConditionType::kPlaced, .status = ConditionStatus::kFalse};
+  if (slices.staying > 0) {
+    condition.status = ConditionStatus::kTrue;
+    condition.reason = "HasSlices";
+    condition.message = fmt::format("holds {} slice{}", slices.staying, slices.staying == 1 ? "" : "s");
+  } else if (!misfit.empty()) {
+    condition.reason = "FitsNoGpu";
+    condition.message = misfit;
+  } else {
+    condition.reason = "NoSlice";
+    condition.message = has_plan_ ? "the last plan gives it no slice" : "no plan was made yet";
+  }
+  return condition;
+}
+
+Condition ServiceWatch::floor_met(ServiceId service) const {
+  Condition condition{.type = ConditionType::kFloorMet, .status = ConditionStatus::kTrue, .reason = "NoFloor"};
+  condition.message = "the service has no floor";
+  if (!scenario_.services[service.index].floor_attainment) return condition;
+  const auto floor = std::ranges::find(floors_, service, &PlannedFloor::service);
+  if (floor == floors_.end()) {
+    condition.status = ConditionStatus::kUnknown;
+    condition.reason = has_plan_ ? "NotPlannedFor" : "NoPlan";
+    condition.message = has_plan_ ? "the last plan says nothing about its floor" : "no plan was made yet";
+    return condition;
+  }
+  const bool is_met = floor->planned >= floor->needed;
+  condition.status = is_met ? ConditionStatus::kTrue : ConditionStatus::kFalse;
+  condition.reason = is_met ? "Planned" : unmet_reason(unmet_floors_);
+  condition.message = fmt::format("planned {:.1f} requests per second, needed {:.1f}{}", floor->planned, floor->needed,
+                                  is_met ? "" : unmet_words(scenario_, unmet_floors_));
+  return condition;
+}
+
+}  // namespace berth::live

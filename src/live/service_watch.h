@@ -1,0 +1,115 @@
+/// What services and slices look like from outside: phases, conditions and since when they hold, states of slices.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/instant.h"
+#include "domain/plan.h"
+#include "domain/scenario.h"
+#include "domain/snapshot.h"
+
+namespace berth::live {
+
+/// Of a service:
+///
+///   Waiting  -- planning gives it a slice -----------------> Starting
+///   Starting -- a slice serves ----------------------------> Running
+///   Running  -- its last slice stops serving, others stay --> Starting
+///   Starting, Running -- planning takes its last slice -----> Draining
+///   Draining -- that slice is gone -------------------------> Waiting
+///   any      -- its slices are lost with their GPU ---------> Waiting
+enum class ServicePhase : std::uint8_t { kWaiting, kStarting, kRunning, kDraining };
+[[nodiscard]] std::string_view word(ServicePhase phase);
+
+enum class SliceState : std::uint8_t { kCreating, kStarting, kServing, kRetraining, kDraining, kIdle, kForeign };
+[[nodiscard]] std::string_view word(SliceState state);
+
+enum class ConditionStatus : std::uint8_t { kTrue, kFalse, kUnknown };
+/// "True", "False", "Unknown".
+[[nodiscard]] std::string_view word(ConditionStatus status);
+
+enum class ConditionType : std::uint8_t { kPlaced, kServing, kFloorMet };
+inline constexpr std::size_t kConditionTypes = 3;
+[[nodiscard]] std::string_view word(ConditionType type);
+
+struct Condition {
+  ConditionType type = ConditionType::kPlaced;
+  ConditionStatus status = ConditionStatus::kUnknown;
+  std::string reason = {};  ///< one word for programs: "NoSlice"
+  std::string message = {};
+  Instant since = {};  ///< when it was first seen with this status
+  friend bool operator==(const Condition&, const Condition&) = default;
+};
+
+/// The slices of a service.
+struct ServiceSlices {
+  std::vector<std::size_t> indices;  ///< into Snapshot::slices; those that leave, too
+  std::size_t staying = 0;
+  std::size_t serving = 0;
+  [[nodiscard]] ServicePhase phase() const;
+};
+
+/// Follows the snapshot. It is updated once per second and before it is read: a change and its reversal in between
+/// leave no mark in `since`.
+class ServiceWatch {
+ public:
+  /// `scenario` must outlive it; where a spec in it changes, `forget` must be called.
+  explicit ServiceWatch(const Scenario& scenario) : scenario_(scenario) {}
+
+  /// The slice exists now (is gone): its holder may start there.
+  void slice_created(const Slice& slice) { created_.insert(slice); }
+  void slice_gone(const Slice& slice) { created_.erase(slice); }
+  /// A plan was made and not refused, also one without actions.
+  void plan_made(const Plan& plan);
+  /// The service is gone or has another spec.
+  void forget(ServiceId service);
+
+  /// O(slices + services). What is asked below is about this snapshot.
+  void update(const Snapshot& snapshot);
+
+  [[nodiscard]] const ServiceSlices& slices_of(ServiceId service) const;
+  [[nodiscard]] std::array<Condition, kConditionTypes> conditions_of(ServiceId service) const;
+  /// Of a slice of the snapshot, by its index there.
+  [[nodiscard]] SliceState state_of(const Snapshot& snapshot, std::size_t index) const;
+  /// When the slice was first seen.
+  [[nodiscard]] Instant seen_at(std::size_t index) const { return seen_[index].at; }
+
+ private:
+  struct Known {
+    ServiceSlices slices;
+    std::array<ConditionStatus, kConditionTypes> statuses{};
+    std::array<Instant, kConditionTypes> since{};
+    bool is_new = true;
+    std::optional<std::string> misfit = std::nullopt;  ///< why no slice of the fleet can serve it; empty: one can
+  };
+  struct Seen {
+    Slice slice;
+    std::uint64_t generation = 0;
+    Instant at;
+  };
+  void note_seen(const Snapshot& snapshot);
+  void note_statuses(Instant now);
+  [[nodiscard]] std::array<Condition, kConditionTypes> judge(ServiceId service) const;
+  [[nodiscard]] Condition placed(const ServiceSlices& slices, const std::string& misfit) const;
+  [[nodiscard]] Condition floor_met(ServiceId service) const;
+
+  const Scenario& scenario_;
+  std::set<Slice> created_;
+  std::vector<Known> services_;  ///< by ServiceId
+  std::vector<Seen> seen_;       ///< parallel to Snapshot::slices
+  bool has_plan_ = false;
+  std::vector<PlannedFloor> floors_;  ///< of the last plan
+  std::optional<UnmetFloors> unmet_floors_;
+};
+
+/// Why no slice of the fleet can serve the service; empty if one can.
+[[nodiscard]] std::string misfit_of(const Scenario& scenario, const ServiceSpec& service);
+
+}  // namespace berth::live

@@ -1,0 +1,164 @@
+#include "live/service_watch.h"
+
+#include <gtest/gtest.h>
+
+#include "live/demo.h"
+
+namespace berth::live {
+namespace {
+
+constexpr std::size_t kPlaced = 0;
+constexpr std::size_t kServing = 1;
+constexpr std::size_t kFloorMet = 2;
+
+/// One service of the demo's fleet, with a floor.
+Scenario scenario_of_one() {
+  Scenario scenario = demo_scenario();
+  scenario.services.resize(1);
+  scenario.services[0].floor_attainment = Decimal(9, 10);
+  return scenario;
+}
+
+StandingSlice slice_at(int start, std::uint64_t generation) {
+  StandingSlice standing;
+  standing.holding.slice = {.gpu = {0}, .start = start, .profile = {0}};
+  standing.holding.services = {{0}};
+  standing.generation = generation;
+  standing.assignment = generation;
+  return standing;
+}
+
+struct Watched {
+  Scenario scenario = scenario_of_one();
+  ServiceWatch watch{scenario};
+  Snapshot snapshot;
+
+  void at(std::int64_t second, std::vector<StandingSlice> slices) {
+    snapshot.now = Instant::at_second(second);
+    snapshot.slices = std::move(slices);
+    watch.update(snapshot);
+  }
+  [[nodiscard]] ServicePhase phase() const { return watch.slices_of({0}).phase(); }
+  [[nodiscard]] Condition condition(std::size_t type) const { return watch.conditions_of({0})[type]; }
+};
+
+TEST(ServiceWatch, PhasesFollowTheSlices) {
+  Watched watched;
+  watched.at(0, {});
+  EXPECT_EQ(watched.phase(), ServicePhase::kWaiting);
+  StandingSlice slice = slice_at(0, 1);
+  watched.at(1, {slice});
+  EXPECT_EQ(watched.phase(), ServicePhase::kStarting);
+  slice.is_ready = true;
+  watched.at(2, {slice});
+  EXPECT_EQ(watched.phase(), ServicePhase::kRunning);
+  slice.is_ready = false;
+  slice.is_leaving = true;
+  watched.at(3, {slice});
+  EXPECT_EQ(watched.phase(), ServicePhase::kDraining);
+  watched.at(4, {});
+  EXPECT_EQ(watched.phase(), ServicePhase::kWaiting);
+}
+
+TEST(ServiceWatch, ASliceThatRetrainsDoesNotServe) {
+  Watched watched;
+  StandingSlice slice = slice_at(0, 1);
+  slice.is_ready = true;
+  slice.holding.role = Role::kRetraining;
+  watched.at(0, {slice});
+  EXPECT_EQ(watched.phase(), ServicePhase::kStarting);
+  EXPECT_EQ(watched.condition(kServing).status, ConditionStatus::kFalse);
+  EXPECT_EQ(watched.watch.state_of(watched.snapshot, 0), SliceState::kRetraining);
+}
+
+TEST(ServiceWatch, SinceIsWhenTheStatusChanged) {
+  Watched watched;
+  StandingSlice slice = slice_at(0, 1);
+  watched.at(0, {});
+  watched.at(5, {});
+  EXPECT_EQ(watched.condition(kPlaced).since, Instant::at_second(0));
+  watched.at(7, {slice});
+  slice.is_ready = true;
+  watched.at(9, {slice});
+  EXPECT_EQ(watched.condition(kPlaced).status, ConditionStatus::kTrue);
+  EXPECT_EQ(watched.condition(kPlaced).since, Instant::at_second(7));
+  EXPECT_EQ(watched.condition(kServing).since, Instant::at_second(9));
+  // Another slice changes the message, not the status.
+  StandingSlice other = slice_at(1, 2);
+  watched.at(12, {slice, other});
+  EXPECT_EQ(watched.condition(kPlaced).message, "holds 2 slices");
+  EXPECT_EQ(watched.condition(kPlaced).since, Instant::at_second(7));
+  EXPECT_EQ(watched.condition(kServing).message, "1 of 2 slices serve");
+}
+
+TEST(ServiceWatch, FloorMetFollowsTheLastPlan) {
+  Watched watched;
+  watched.at(0, {});
+  EXPECT_EQ(watched.condition(kFloorMet).status, ConditionStatus::kUnknown);
+  Plan plan;
+  plan.floors = {{.service = {0}, .needed = 100, .planned = 100}};
+  watched.watch.plan_made(plan);
+  watched.at(1, {});
+  EXPECT_EQ(watched.condition(kFloorMet).status, ConditionStatus::kTrue);
+  EXPECT_EQ(watched.condition(kFloorMet).since, Instant::at_second(1));
+  plan.floors[0].planned = 99;
+  plan.unmet_floors = ProvenConflict{.constraints = {constraint_of({0}, ConstraintKind::kFloor)}};
+  watched.watch.plan_made(plan);
+  watched.at(2, {});
+  const Condition unmet = watched.condition(kFloorMet);
+  EXPECT_EQ(unmet.status, ConditionStatus::kFalse);
+  EXPECT_EQ(unmet.reason, "Conflict");
+  EXPECT_NE(unmet.message.find("planned 99.0 requests per second, needed 100.0"), std::string::npos) << unmet.message;
+  EXPECT_NE(unmet.message.find("no plan keeps all of"), std::string::npos) << unmet.message;
+}
+
+TEST(ServiceWatch, NoFloorIsMet) {
+  Watched watched;
+  watched.scenario.services[0].floor_attainment.reset();
+  watched.at(0, {});
+  EXPECT_EQ(watched.condition(kFloorMet).status, ConditionStatus::kTrue);
+  EXPECT_EQ(watched.condition(kFloorMet).reason, "NoFloor");
+}
+
+TEST(ServiceWatch, AServiceThatFitsNoGpuSaysWhatItWouldNeed) {
+  Watched watched;
+  watched.scenario.services[0].table.points = {{.gpu = "B200-180GB",
+                                                .profile = "1g.23gb",
+                                                .batch = 1,
+                                                .processes = 1,
+                                                .requests_per_second = Decimal(10),
+                                                .latency_ms = Decimal(10)}};
+  watched.at(0, {});
+  const Condition placed = watched.condition(kPlaced);
+  EXPECT_EQ(placed.status, ConditionStatus::kFalse);
+  EXPECT_EQ(placed.reason, "FitsNoGpu");
+  EXPECT_NE(placed.message.find("B200-180GB 1g.23gb"), std::string::npos) << placed.message;
+  EXPECT_NE(placed.message.find("A100-80GB"), std::string::npos) << placed.message;
+}
+
+TEST(ServiceWatch, ASliceIsCreatingUntilTheWorldHasCreatedIt) {
+  Watched watched;
+  StandingSlice old_slice = slice_at(0, 1);
+  old_slice.is_ready = true;
+  watched.watch.slice_created(old_slice.holding.slice);
+  watched.at(0, {old_slice});
+  EXPECT_EQ(watched.watch.state_of(watched.snapshot, 0), SliceState::kServing);
+  // Its successor at the same place waits until it is gone.
+  old_slice.is_ready = false;
+  old_slice.is_leaving = true;
+  const StandingSlice successor = slice_at(0, 2);
+  watched.at(1, {successor, old_slice});
+  EXPECT_EQ(watched.watch.state_of(watched.snapshot, 0), SliceState::kCreating);
+  EXPECT_EQ(watched.watch.state_of(watched.snapshot, 1), SliceState::kDraining);
+  EXPECT_EQ(watched.watch.seen_at(0), Instant::at_second(1));
+  EXPECT_EQ(watched.watch.seen_at(1), Instant::at_second(0));
+  watched.watch.slice_gone(old_slice.holding.slice);
+  watched.at(2, {successor});
+  EXPECT_EQ(watched.watch.state_of(watched.snapshot, 0), SliceState::kCreating);
+  watched.watch.slice_created(successor.holding.slice);
+  EXPECT_EQ(watched.watch.state_of(watched.snapshot, 0), SliceState::kStarting);
+  EXPECT_EQ(watched.watch.seen_at(0), Instant::at_second(1));
+}
+
+}  // namespace
+}  // namespace berth::live

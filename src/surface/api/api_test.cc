@@ -1,0 +1,219 @@
+#include "surface/api/api.h"
+
+#include <gtest/gtest.h>
+
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+
+#include "live/demo.h"
+#include "surface/api/page.h"
+
+namespace berth::api {
+namespace {
+
+using nlohmann::json;
+
+/// The demo, some seconds after its beginning.
+class ApiTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    session_ = std::move(*live::Session::make(live::demo_scenario(), {}));
+    session_->begin();
+    api_.emplace(*session_, lock_, ApiOptions{.key = "secret", .epoch = {}, .page = page_html(), .driver_status = [] {
+                                                return DriverStatus{};
+                                              }});
+  }
+
+  void advance_to(std::int64_t second) {
+    while (session_->advance(Instant::at_second(second))) {
+    }
+  }
+
+  HttpResponse ask(const std::string& method, std::vector<std::string> path, std::vector<HttpField> query = {},
+                   const std::string& body = "", std::vector<HttpField> headers = {}) {
+    HttpRequest request;
+    request.method = method;
+    request.path = std::move(path);
+    request.query = std::move(query);
+    request.headers = std::move(headers);
+    request.headers.push_back({"Authorization", "Bearer secret"});
+    if (!body.empty()) request.headers.push_back({"Content-Type", "application/json"});
+    request.body = body;
+    const HttpAnswer answer = api_->answer(request);
+    return std::holds_alternative<HttpResponse>(answer) ? std::get<HttpResponse>(answer) : HttpResponse{};
+  }
+  json get(std::vector<std::string> path, std::vector<HttpField> query = {}) {
+    const HttpResponse response = ask("GET", std::move(path), std::move(query));
+    EXPECT_EQ(response.status, 200) << response.body;
+    return json::parse(response.body);
+  }
+  std::set<std::string> event_kinds() {
+    std::set<std::string> kinds;
+    const live::EventLog& log = session_->events();
+    for (const live::LoggedEvent& event : log.after(log.oldest_sequence() - 1, live::EventLog::kCapacity)) {
+      kinds.insert(std::string(live::event_word(event.kind)));
+    }
+    return kinds;
+  }
+
+  std::mutex lock_;
+  std::unique_ptr<live::Session> session_;
+  std::optional<Api> api_;
+};
+
+TEST_F(ApiTest, FiguresAreUnknownBeforeTheFirstSecond) {
+  const json status = get({"v1", "status"});
+  EXPECT_TRUE(status["funnel"]["allocated"].is_null());
+  EXPECT_TRUE(status["goodput"].is_null());
+  EXPECT_EQ(status["cost_micro_usd_per_hour"], 4 * 3'673'000 + 2 * 6'880'000 + 2 * 1'100'000);
+  EXPECT_TRUE(get({"v1", "services"})["items"][0]["status"]["last_minute"].is_null());
+}
+
+TEST_F(ApiTest, ServicesHaveAllKeysOfTheirStatus) {
+  advance_to(70);
+  for (const json& service : get({"v1", "services"})["items"]) {
+    for (const char* key : {"name", "namespace", "uid", "resourceVersion", "labels", "creationTimestamp"}) {
+      EXPECT_TRUE(service["metadata"].contains(key)) << key;
+    }
+    const json& status = service["status"];
+    EXPECT_EQ(status["phase"], "Running");
+    std::vector<std::string> types;
+    for (const json& condition : status["conditions"]) {
+      types.push_back(condition["type"]);
+      for (const char* key : {"status", "reason", "message", "since"}) EXPECT_TRUE(condition[key].is_string()) << key;
+    }
+    EXPECT_EQ(types, (std::vector<std::string>{"Placed", "Serving", "FloorMet"}));
+    EXPECT_GT(status["capacity_requests_per_second"], 0);
+    const json& minute = status["last_minute"];
+    EXPECT_GT(minute["requests"], 0);
+    EXPECT_GT(minute["goodput"], 0);
+    EXPECT_LE(minute["goodput"], 1);
+    EXPECT_GT(minute["latency_p50_ms"], 0);
+    EXPECT_GE(minute["latency_p99_ms"], minute["latency_p50_ms"]);
+    for (const json& slice : status["slices"]) {
+      for (const char* key : {"gpu", "profile", "start", "role", "state"}) EXPECT_TRUE(slice.contains(key)) << key;
+    }
+  }
+  const json funnel = get({"v1", "status"})["funnel"];
+  EXPECT_GT(funnel["effective"], 0);
+  EXPECT_LE(funnel["effective"], funnel["busy"]);
+  EXPECT_LE(funnel["busy"], funnel["allocated"]);
+  EXPECT_LE(funnel["allocated"], 1);
+}
+
+TEST_F(ApiTest, AnOrderAboutANodeHoldsForAllItsGpusAtOnce) {
+  advance_to(5);
+  const json before = get({"v1", "nodes", "node-1"});
+  EXPECT_EQ(before["status"]["scheduling"], "open");
+  EXPECT_EQ(before["status"]["gpus"].size(), 2U);
+  const HttpResponse answer = ask("POST", {"v1", "nodes", "node-1", "drain"}, {}, R"({"reason":"repair"})");
+  ASSERT_EQ(answer.status, 200) << answer.body;
+  const json node = json::parse(answer.body);
+  EXPECT_EQ(node["status"]["scheduling"], "draining");
+  EXPECT_EQ(node["status"]["scheduling_reason"], "repair");
+  // One without slices is drained at once.
+  for (const json& gpu : node["status"]["gpus"]) EXPECT_NE(gpu["scheduling"], "open");
+  EXPECT_NE(get({"v1", "gpus", "gpu-4"})["status"]["scheduling"], "open");
+  advance_to(120);
+  EXPECT_EQ(get({"v1", "nodes", "node-1"})["status"]["scheduling"], "cordoned");
+  EXPECT_TRUE(event_kinds().contains("GpuDrained"));
+  EXPECT_EQ(ask("POST", {"v1", "nodes", "node-1", "uncordon"}).status, 200);
+  advance_to(125);
+  EXPECT_EQ(get({"v1", "nodes", "node-1"})["status"]["scheduling"], "open");
+}
+
+TEST_F(ApiTest, ANodeIsLostWhenAllItsGpusAre) {
+  advance_to(5);
+  session_->lose_gpu({4});
+  advance_to(6);
+  const json half = get({"v1", "nodes", "node-1"})["status"];
+  EXPECT_EQ(half["health"], "ok");
+  EXPECT_EQ(half["health_reason"], "1 of 2 GPUs are lost");
+  session_->lose_gpu({5});
+  advance_to(7);
+  EXPECT_EQ(get({"v1", "nodes", "node-1"})["status"]["health"], "lost");
+}
+
+TEST_F(ApiTest, AReasonIsRequired) {
+  for (const char* verb : {"cordon", "drain"}) {
+    EXPECT_EQ(ask("POST", {"v1", "nodes", "node-1", verb}, {}, "{}").status, 422);
+    EXPECT_EQ(ask("POST", {"v1", "nodes", "node-1", verb}, {}, R"({"reason":""})").status, 422);
+    EXPECT_EQ(ask("POST", {"v1", "nodes", "node-1", verb}, {}, R"({"reason":"a","x":1})").status, 422);
+    EXPECT_EQ(ask("POST", {"v1", "nodes", "node-1", verb}, {}, "{").status, 400);
+  }
+  EXPECT_EQ(get({"v1", "nodes", "node-1"})["status"]["scheduling"], "open");
+}
+
+TEST_F(ApiTest, WhatIsNotThereIs404) {
+  for (const char* name : {"node-9", "node-01", "node-", "node--1", "gpu-1", "node-4294967296"}) {
+    EXPECT_EQ(ask("GET", {"v1", "nodes", name}).status, 404) << name;
+    EXPECT_EQ(ask("POST", {"v1", "nodes", name, "uncordon"}).status, 404) << name;
+  }
+  EXPECT_EQ(ask("GET", {"v1", "gpus", ""}).status, 404);
+  EXPECT_EQ(ask("GET", {"v1", "gpus", "gpu-1/../gpu-2"}).status, 404);
+  EXPECT_EQ(ask("DELETE", {"v1", "nodes", "node-1"}).status, 405);
+}
+
+TEST_F(ApiTest, SlicesComeInPagesWithoutRepetition) {
+  advance_to(90);
+  std::set<std::string> names;
+  std::vector<HttpField> query{{"limit", "3"}};
+  while (true) {
+    const json page = get({"v1", "slices"}, query);
+    for (const json& slice : page["items"]) EXPECT_TRUE(names.insert(slice["metadata"]["name"]).second);
+    if (page["metadata"]["continue"].is_null()) break;
+    query = {{"limit", "3"}, {"continue", page["metadata"]["continue"]}};
+  }
+  EXPECT_EQ(names.size(), session_->snapshot().slices.size());
+}
+
+TEST_F(ApiTest, ParametersThatAPathDoesNotKnowAre400) {
+  for (const auto& path : std::vector<std::vector<std::string>>{
+           {"v1", "status"}, {"v1", "gpus"}, {"v1", "gpus", "gpu-1"}, {"v1", "nodes", "node-1"}, {"v1", "events"}}) {
+    const HttpResponse response = ask("GET", path, {{"x", "1"}});
+    EXPECT_EQ(response.status, 400) << response.body;
+  }
+}
+
+TEST_F(ApiTest, LastEventIdIsANumber) {
+  for (const char* id : {"abc", "-1", "1.5", " 1", ""}) {
+    EXPECT_EQ(ask("GET", {"v1", "events"}, {}, "", {{"Last-Event-ID", id}}).status, 400) << id;
+  }
+  EXPECT_EQ(ask("GET", {"v1", "events"}, {}, "", {{"Last-Event-ID", "99999999999999999999999"}}).status, 200);
+}
+
+TEST_F(ApiTest, TheOverviewIsBoundedAndGoesOn) {
+  advance_to(90);
+  const json page = get({"v1", "overview"});
+  EXPECT_EQ(page["gpus"].size(), 8U);
+  EXPECT_EQ(page["services"].size(), 6U);
+  EXPECT_LE(page["events"].size(), 60U);
+  EXPECT_EQ(page["last_event"], session_->events().last_sequence());
+  EXPECT_EQ(page["events"].back()["sequence"], page["last_event"]);
+  std::size_t slices = 0;
+  for (const json& gpu : page["gpus"]) slices += gpu["slices"].size();
+  EXPECT_EQ(slices, session_->snapshot().slices.size());
+  const json next = get({"v1", "overview"}, {{"gpus", "6"}, {"services", "99"}, {"events", page["last_event"].dump()}});
+  EXPECT_EQ(next["gpus"].size(), 2U);
+  EXPECT_EQ(next["gpus"][0]["name"], "gpu-6");
+  EXPECT_TRUE(next["services"].empty());
+  EXPECT_TRUE(next["events"].empty());
+  EXPECT_EQ(ask("GET", {"v1", "overview"}, {{"gpus", "-1"}}).status, 400);
+  EXPECT_EQ(ask("GET", {"v1", "overview"}, {{"gpu", "1"}}).status, 400);
+}
+
+TEST_F(ApiTest, ThePageIsPublicAndCompleteAndHoldsNoKey) {
+  HttpRequest request;
+  request.method = "GET";
+  const auto response = std::get<HttpResponse>(api_->answer(request));
+  EXPECT_EQ(response.status, 200);
+  EXPECT_EQ(response.body.find("{{"), std::string::npos);
+  EXPECT_EQ(response.body.find("secret"), std::string::npos);
+  EXPECT_NE(response.body.find("BerthDraw"), std::string::npos);
+  EXPECT_EQ(response.body.find("src=\"http"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace berth::api

@@ -1,0 +1,234 @@
+#include "surface/api/fault_routes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/duration.h"
+#include "codec/json_text.h"
+#include "domain/node.h"
+#include "live/fault_text.h"
+#include "mig/catalogue.h"
+#include "surface/api/paging.h"
+#include "surface/api/request_body.h"
+
+namespace berth::api {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using sim::FaultKind;
+using sim::FaultOrder;
+
+constexpr std::array<FaultKind, 8> kKinds = {FaultKind::kLose,         FaultKind::kReturn, FaultKind::kFailCreate,
+                                             FaultKind::kFailDestroy,  FaultKind::kSlow,   FaultKind::kReportsFailure,
+                                             FaultKind::kForeignSlice, FaultKind::kClear};
+constexpr std::int64_t kTimesMax = 1'000'000;
+constexpr std::int64_t kSecondsMax = 86'400;
+constexpr int kStartMax = 255;
+
+bool has_times(FaultKind kind) {
+  return kind == FaultKind::kFailCreate || kind == FaultKind::kFailDestroy || kind == FaultKind::kReportsFailure ||
+         kind == FaultKind::kSlow;
+}
+
+class FaultReader {
+ public:
+  FaultReader(const yaml::Value& root, const Scenario& scenario) : root_(root), scenario_(scenario) {}
+
+  FaultOrder read() {
+    root_.check_keys({"kind", "gpu", "gpus", "node", "all", "times", "seconds", "profile", "start"});
+    order_.kind = read_kind();
+    if (root_.has_failed()) return order_;
+    refuse_foreign_keys();
+    order_.gpus = read_gpus();
+    if (has_times(order_.kind)) read_times();
+    if (order_.kind == FaultKind::kSlow) {
+      order_.duration = micros_from_seconds(root_.at("seconds").number(yaml::number_above_zero(Decimal(kSecondsMax))));
+    }
+    if (order_.kind == FaultKind::kForeignSlice && !root_.has_failed()) read_slice();
+    return order_;
+  }
+
+ private:
+  [[nodiscard]] FaultKind read_kind() const {
+    std::array<std::string_view, kKinds.size()> words;
+    std::ranges::transform(kKinds, words.begin(), live::fault_word);
+    return kKinds[root_.at("kind").choice(words)];
+  }
+
+  /// Keys that other kinds have.
+  void refuse_foreign_keys() const {
+    const auto refuse_unless = [&](std::string_view key, bool is_its_own) {
+      if (is_its_own || !root_.at(key).is_written()) return;
+      root_.at(key).refuse(fmt::format("no {} for {}", key, live::fault_word(order_.kind)));
+    };
+    refuse_unless("all", order_.kind == FaultKind::kClear);
+    refuse_unless("times", has_times(order_.kind));
+    refuse_unless("seconds", order_.kind == FaultKind::kSlow);
+    refuse_unless("profile", order_.kind == FaultKind::kForeignSlice);
+    refuse_unless("start", order_.kind == FaultKind::kForeignSlice);
+  }
+
+  [[nodiscard]] std::vector<GpuId> read_gpus() const {
+    const bool may_be_all = order_.kind == FaultKind::kClear;
+    const std::string wanted = may_be_all ? "one of gpu, node and all" : "either gpu or node";
+    const auto gpu = root_.at("gpu");
+    std::optional<yaml::Value> given;
+    for (const std::string_view key : {"gpu", "node", "all"}) {
+      const auto value = root_.at(key);
+      if (!value.is_written()) continue;
+      if (given) value.refuse(wanted, "both");
+      given = value;
+    }
+    if (!given) gpu.refuse(wanted, "neither");
+    if (root_.at("gpus").is_written() && !gpu.is_written()) root_.at("gpus").refuse("gpus only with gpu");
+    if (root_.has_failed()) return {};
+    if (gpu.is_written()) return read_gpu_range(gpu);
+    return root_.at("node").is_written() ? read_node(root_.at("node")) : read_all(root_.at("all"));
+  }
+
+  [[nodiscard]] std::vector<GpuId> read_gpu_range(const yaml::Value& value) const {
+    const std::string name = value.name();
+    if (value.has_failed()) return {};
+    const auto gpu = live::find_gpu(scenario_, name);
+    if (!gpu) {
+      value.refuse("a GPU of the fleet");
+      return {};
+    }
+    const auto gpus = root_.at("gpus");
+    const std::int64_t rest = std::int64_t{scenario_.gpu_count()} - gpu->index;
+    const std::int64_t count = gpus.is_written() ? gpus.whole({.min = 1, .max = rest}) : 1;
+    return root_.has_failed() ? std::vector<GpuId>()
+                              : range({.first = *gpu, .count = static_cast<std::uint32_t>(count)});
+  }
+
+  [[nodiscard]] std::vector<GpuId> read_node(const yaml::Value& value) const {
+    const std::string name = value.name();
+    if (value.has_failed()) return {};
+    for (std::uint32_t index = 0; index < node_count(scenario_); ++index) {
+      if (node_name({index}) == name) return range(gpus_of(scenario_, {index}));
+    }
+    value.refuse("a node of the fleet");
+    return {};
+  }
+
+  [[nodiscard]] std::vector<GpuId> read_all(const yaml::Value& value) const {
+    if (!value.truth() && !value.has_failed()) value.refuse("true");
+    return range({.first = {0}, .count = scenario_.gpu_count()});
+  }
+
+  static std::vector<GpuId> range(const GpuRange& range) {
+    std::vector<GpuId> gpus;
+    gpus.reserve(range.count);
+    for (std::uint32_t i = 0; i < range.count; ++i) gpus.push_back({range.first.index + i});
+    return gpus;
+  }
+
+  void read_times() {
+    const auto times = root_.at("times");
+    if (times.is_written()) {
+      order_.times = times.whole({.min = 1, .max = kTimesMax});
+    } else if (order_.kind != FaultKind::kSlow) {
+      order_.times = 1;
+    }
+  }
+
+  /// The profile and start must be a place of each GPU's model.
+  void read_slice() {
+    const std::string profile = root_.at("profile").name();
+    order_.start = static_cast<int>(root_.at("start").whole({.min = 0, .max = kStartMax}));
+    for (const GpuId gpu : order_.gpus) {
+      if (root_.has_failed()) return;
+      const GpuModel& model = scenario_.model_of(gpu);
+      const auto found = mig::find_profile(model, profile);
+      if (!found) {
+        root_.at("profile").refuse(fmt::format("a profile of {}", model.name));
+      } else if (!is_place(model, *found)) {
+        root_.at("start").refuse(fmt::format("a start of {} on {}", profile, model.name));
+      } else if (gpu != order_.gpus.front() && *found != order_.profile) {
+        root_.at("gpus").refuse("GPUs of one model");
+      } else {
+        order_.profile = *found;
+      }
+    }
+  }
+
+  [[nodiscard]] bool is_place(const GpuModel& model, ProfileId profile) const {
+    if (profile.is_full()) return order_.start == 0;
+    return std::ranges::find(model.profiles[profile.index].starts, order_.start) !=
+           model.profiles[profile.index].starts.end();
+  }
+
+  const yaml::Value& root_;
+  const Scenario& scenario_;
+  FaultOrder order_;
+};
+
+Json spec_of(const Scenario& scenario, const FaultOrder& order) {
+  Json spec{{"kind", live::fault_word(order.kind)},
+            {"gpu", live::gpu_name(order.gpus.front())},
+            {"gpus", order.gpus.size()},
+            {"times", order.times ? Json(*order.times) : Json(nullptr)}};
+  const bool is_slow = order.kind == FaultKind::kSlow;
+  spec["seconds"] = is_slow ? Json(order.duration.to_seconds()) : Json(nullptr);
+  const bool is_foreign = order.kind == FaultKind::kForeignSlice;
+  const GpuModel& model = scenario.model_of(order.gpus.front());
+  spec["profile"] = is_foreign ? Json(profile_name(model, order.profile)) : Json(nullptr);
+  spec["start"] = is_foreign ? Json(order.start) : Json(nullptr);
+  return spec;
+}
+
+std::string fault_object(const Scenario& scenario, WorldEpoch epoch, const sim::WaitingFault& fault) {
+  std::int64_t actions = 0;
+  for (const auto& [gpu, left] : fault.left) actions += fault.order.times ? left : 0;
+  const std::string since = epoch.text(fault.since);
+  return codec::json_text({{"apiVersion", "berth.dev/v1alpha1"},
+                           {"kind", "Fault"},
+                           {"metadata",
+                            {{"name", live::fault_name(fault.id)},
+                             {"namespace", nullptr},
+                             {"resourceVersion", "1"},
+                             {"labels", Json::object()},
+                             {"creationTimestamp", since}}},
+                           {"spec", spec_of(scenario, fault.order)},
+                           {"status",
+                            {{"phase", "Waiting"},
+                             {"gpus_left", fault.left.size()},
+                             {"actions_left", fault.order.times ? Json(actions) : Json(nullptr)}}}});
+}
+
+}  // namespace
+
+ApiResult<FaultOrder> read_fault(const yaml::Node& body, const Scenario& scenario) {
+  yaml::Report report("body");
+  const yaml::Value root(body, report);
+  FaultOrder order = FaultReader(root, scenario).read();
+  if (report.has_failed()) return tl::unexpected(error_of(report.parts()));
+  return order;
+}
+
+ApiResult<HttpAnswer> post_fault(live::Session& session, const Call& call) {
+  const auto body = parse_body(call.request);
+  if (!body) return tl::unexpected(body.error());
+  const auto order = read_fault(*body, session.scenario());
+  if (!order) return tl::unexpected(order.error());
+  const auto id = session.inject(*order);
+  if (!id) return tl::unexpected(ApiError{.status = 409, .code = "conflict", .message = id.error().message});
+  return json_response(201, codec::json_text({{"id", live::fault_name(*id)}}));
+}
+
+ApiResult<HttpAnswer> list_faults(const live::Session& session, WorldEpoch epoch, const Call& call) {
+  const auto& waiting = session.faults().waiting();
+  return page_of(call.request,
+                 {.count = waiting.size(),
+                  .key = [&](std::size_t i) { return number_key(waiting[i].id); },
+                  .item = [&](std::size_t i) { return fault_object(session.scenario(), epoch, waiting[i]); }});
+}
+
+}  // namespace berth::api

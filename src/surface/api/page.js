@@ -1,0 +1,326 @@
+// The first page: asks for the key, then reads /v1/overview each second and draws it with BerthDraw. What the server says enters
+// the page as text, never as markup.
+(function () {
+  "use strict";
+  var draw = BerthDraw, root = document.documentElement;
+  window.onerror = function (message) { root.setAttribute("data-error", String(message)); };
+
+  var REFRESH_MS = 1000, RETRY_MS = 2000, PATIENCE_MS = 10000, EVENTS_MAX = 100, GPUS_AT_ONCE = 48, SERVICES_AT_ONCE = 50;
+  var key = "", timer = null, first = { gpus: 0, services: 0 }, lastEvent = 0, drawn = {}, events = [];
+
+  function isAbsent(x) { return draw.isAbsent(x); }
+  function say(problem) { d3.select("#problem").attr("hidden", problem ? null : "").text(problem || ""); }
+
+  // ---- Reading ------------------------------------------------------------------------------------------------------
+
+  function refresh() {
+    clearTimeout(timer);
+    if (document.hidden) { timer = setTimeout(refresh, REFRESH_MS); return; }
+    var control = new AbortController(), patience = setTimeout(function () { control.abort(); }, PATIENCE_MS);
+    var asked = { gpus: first.gpus, services: first.services };
+    fetch("/v1/overview?gpus=" + asked.gpus + "&services=" + asked.services + "&events=" + lastEvent,
+      { headers: { Authorization: "Bearer " + key }, cache: "no-store", signal: control.signal })
+      .then(function (answer) {
+        if (answer.status === 401) throw { asks: true };
+        return answer.json().then(function (body) {
+          if (!answer.ok) throw new Error("The server answers " + answer.status + ": " + body.error.message);
+          return body;
+        });
+      })
+      .then(function (page) { clearTimeout(patience); show(page, asked); timer = setTimeout(refresh, REFRESH_MS); })
+      .catch(function (problem) { clearTimeout(patience); fail(problem); });
+  }
+  function fail(problem) {
+    if (problem.asks) {
+      ask("The server does not accept this key. It is the text of admin.key; another process has another one.");
+      return;
+    }
+    var gone = problem.name === "TypeError" || problem.name === "AbortError";
+    say((gone ? "The server does not answer. What is below is old" : problem.message) + "; trying again every 2 seconds.");
+    d3.select("body").classed("stale", true);
+    timer = setTimeout(refresh, RETRY_MS);
+  }
+  function ask(problem) {
+    key = "";
+    d3.select("#live").attr("hidden", "");
+    d3.select("#ask").attr("hidden", null);
+    d3.select("#headline").text("A running engine");
+    say(problem);
+    document.getElementById("key").focus();
+  }
+  function begin(text) {
+    key = text;
+    lastEvent = 0; events = []; drawn = {};
+    refresh();
+  }
+
+  // ---- Drawing ------------------------------------------------------------------------------------------------------
+
+  // Calls `make` only if what it draws has changed: what is under the pointer or in the focus stays.
+  function ifNew(name, value, make) {
+    var text = JSON.stringify(value);
+    if (drawn[name] === text) return;
+    drawn[name] = text;
+    make();
+  }
+  function timeOfDay(text) { return text.slice(11, 19); }
+
+  function show(page, asked) {
+    say("");
+    d3.select("body").classed("stale", false);
+    d3.select("#ask").attr("hidden", "");
+    d3.select("#live").attr("hidden", null);
+    document.getElementById("key").value = "";
+    showHead(page);
+    if (asked.gpus === first.gpus) showFleet(page);
+    if (asked.services === first.services) showServices(page);
+    ifNew("plan", page.plan, function () { showPlan(page.plan); });
+    showEvents(page);
+    root.setAttribute("data-state", "drawn");
+  }
+
+  function showHead(page) {
+    var status = page.status, fleet = page.fleet, running = page.services.filter(function (s) { return s.phase === "Running"; }).length;
+    d3.select("#headline").text(draw.plural(fleet.gpus, "GPU") + ", " + draw.plural(page.service_count, "service") +
+      (page.service_count === page.services.length ? ", " + draw.whole(running) + " running" : ""));
+    var list = d3.select("#facts").html("");
+    function fact(term, fill) {
+      var item = list.append("div");
+      item.append("dt").text(term);
+      var dd = item.append("dd");
+      if (typeof fill === "function") fill(dd); else dd.text(fill);
+    }
+    function known(value, format) {
+      return function (dd) {
+        if (isAbsent(value)) dd.append("span").attr("class", "absent").attr("title", "not known yet").text(draw.ABSENT);
+        else dd.text(format(value));
+      };
+    }
+    var away = [[fleet.lost, "lost"], [fleet.cordoned, "cordoned"], [fleet.draining, "draining"]]
+      .filter(function (pair) { return pair[0] > 0; }).map(function (pair) { return draw.whole(pair[0]) + " " + pair[1]; });
+    fact("World", status.world + ", " + (status.speed === "max" ? "as fast as possible" : draw.significant(status.speed).replace(/\.0+$/, "") + " times as fast"));
+    fact("Time there (UTC)", status.time.slice(0, 10) + " " + timeOfDay(status.time));
+    fact("GPUs away", away.join(", ") || "none");
+    fact("Goodput", known(status.goodput, draw.ratio));
+    fact("SM-time: allocated \u203a busy \u203a effective", function (dd) {
+      if (isAbsent(status.funnel.allocated)) known(null)(dd); else draw.funnelCell(dd, status.funnel);
+    });
+    fact("Cost per hour", known(status.cost_micro_usd_per_hour, draw.dollars));
+    fact("Planning", status.planning.paused ? "paused: " + status.planning.reason : status.solver.running ? "a plan is being made" : "on");
+  }
+
+  function pager(id, noun, from, count, total, step, move) {
+    var box = d3.select(id);
+    ifNew(id, [from, count, total], function () {
+      box.html("").attr("hidden", total > step ? null : "");
+      box.append("button").attr("type", "button").property("disabled", from === 0).text("Previous").on("click", function () { move(Math.max(0, from - step)); });
+      box.append("button").attr("type", "button").property("disabled", from + count >= total).text("Next").on("click", function () { move(from + step); });
+      box.append("span").attr("aria-live", "polite").text(noun + " " + draw.whole(from + 1) + " to " + draw.whole(from + count) + " of " + draw.whole(total));
+    });
+  }
+  function mover(what) {
+    return function (to) { first[what] = to; drawn["#" + (what === "gpus" ? "fleet" : "services") + "-pager"] = null; refresh(); };
+  }
+
+  // ---- GPUs and slices ----------------------------------------------------------------------------------------------
+
+  function showFleet(page) {
+    pager("#fleet-pager", "GPUs", first.gpus, page.gpus.length, page.fleet.gpus, GPUS_AT_ONCE, mover("gpus"));
+    if (page.gpus.length === 0 && first.gpus > 0) mover("gpus")(0);
+    var shown = page.gpus.map(function (gpu) { return gpu.name; });
+    ifNew("shown", [shown, window.innerWidth], function () {
+      d3.select("#fleet").html("");
+      Object.keys(drawn).forEach(function (name) { if (name.indexOf("gpu:") === 0) delete drawn[name]; });
+      if (shown.length === 0) d3.select("#fleet").append("p").attr("class", "note").text("The fleet has no GPUs.");
+      shown.forEach(function () { d3.select("#fleet").append("figure").attr("tabindex", 0); });
+    });
+    page.gpus.forEach(function (gpu, i) {
+      ifNew("gpu:" + gpu.name, gpu, function () { drawGpu(d3.select(d3.selectAll("#fleet figure")[0][i]), gpu); });
+    });
+    showLegend(page);
+  }
+
+  function showLegend(page) {
+    var owners = d3.map(), has = {};
+    page.gpus.forEach(function (gpu) {
+      gpu.slices.forEach(function (slice) {
+        has[slice.state] = true;
+        slice.services.forEach(function (service) { owners.set(service.name, service.number); });
+      });
+    });
+    var entries = owners.entries().sort(function (a, b) { return d3.ascending(a.key, b.key); });
+    ifNew("legend", [entries, has], function () {
+      var list = d3.select("#legend").html("");
+      function entry(text, fill, overlay) {
+        var item = list.append("li");
+        draw.swatch(item, fill, overlay);
+        item.append("span").text(text);
+      }
+      entries.slice(0, 24).forEach(function (e) { entry(e.key, draw.fillOf(e.value), draw.patternOf(e.value)); });
+      if (entries.length > 24) list.append("li").text("and " + (entries.length - 24) + " more services");
+      if (has.retraining) entry("retraining", "var(--muted)", "url(#hatch)");
+      if (has.starting) entry("starting", "color-mix(in srgb, var(--muted) 35%, var(--card))");
+      if (has.creating || has.draining) entry("creating or draining", "var(--changing)");
+      entry("free or idle", "var(--idle)");
+    });
+  }
+
+  // A slice that starts has its owner's colour, pale; one that is created or drains is grey.
+  function stateOf(slice) {
+    if (slice.state === "starting") return "idle";
+    return slice.state === "creating" || slice.state === "draining" ? "changing" : slice.state;
+  }
+  function namesOf(slice) { return slice.services.map(function (s) { return s.name; }).join(", ") || "unowned"; }
+  function sliceText(slice) { return slice.profile + " at " + slice.start + ": " + namesOf(slice) + ", " + slice.state; }
+
+  function drawGpu(fig, gpu) {
+    var words = [gpu.health === "ok" ? "" : gpu.health, gpu.scheduling === "open" ? "" : gpu.scheduling].filter(Boolean).join(", ");
+    draw.hideTip();
+    fig.html("").classed("lost", gpu.health !== "ok").classed("held", gpu.health === "ok" && gpu.scheduling !== "open");
+    var caption = fig.append("figcaption"), aside = caption.append("b").text(gpu.name);
+    aside = caption.append("span");
+    if (words) aside.append("span").attr("class", "health").text(words + " \u00b7 ");
+    aside.append("small").text(gpu.model);
+    var box = draw.frame(fig, 40, { left: 0, right: 0, top: 0, bottom: 0 }, "");
+    box.svg.attr("role", null).attr("aria-label", null).attr("aria-hidden", "true");
+    var x = d3.scale.linear().domain([0, gpu.units]).range([0, box.width]);
+    box.svg.append("rect").attr("class", "lane").attr("width", box.width).attr("height", 40);
+    d3.range(1, gpu.units).forEach(function (u) {
+      box.svg.append("line").attr("class", "axisline").attr("x1", x(u)).attr("x2", x(u)).attr("y1", 0).attr("y2", 40);
+    });
+    gpu.slices.forEach(function (slice) { drawSliceOf(box, x, slice); });
+    fig.attr("aria-label", gpu.name + ", " + gpu.model + (words ? ", " + words : "") + ": " +
+      (gpu.slices.map(sliceText).join("; ") || "no slices"));
+    fig.on("focus", function () {
+      var place = fig.node().getBoundingClientRect();
+      draw.showTip(gpu.name + (words ? ", " + words + (gpu.reason ? ": " + gpu.reason : "") : ""), gpu.slices.map(function (s) {
+        return [s.profile + " at " + s.start, namesOf(s) + ", " + s.state];
+      }), { x: place.left, y: place.bottom - 8 });
+    }).on("blur", draw.hideTip);
+    caption.on("mousemove", function () {
+      draw.showTip(gpu.name, [["model", gpu.model], ["health", gpu.health], ["scheduling", gpu.scheduling]].concat(gpu.reason ? [["reason", gpu.reason]] : []));
+    }).on("mouseleave", draw.hideTip);
+  }
+  function drawSliceOf(box, x, slice) {
+    var left = x(slice.start), width = x(slice.start + slice.length) - left, state = stateOf(slice);
+    var owners = slice.services.length && state !== "changing" ? slice.services : [null], lane = 40 / owners.length;
+    owners.forEach(function (service, i) {
+      var owner = service === null ? null : service.number;
+      draw.drawSlice(box.svg, { left: left, top: i * lane, width: width, height: lane }, { owner: owner, state: state })
+        .on("mousemove", function () {
+          draw.showTip(namesOf(slice), [["slice", slice.profile + " at " + slice.start], ["state", slice.state]]);
+        }).on("mouseleave", draw.hideTip);
+      if (service !== null && lane >= 12) {
+        draw.drawName(box.svg, { left: left + 4, middle: (i + 0.5) * lane + 4, width: width - 7 },
+          { owner: owner, state: state, name: service.name.slice(service.name.indexOf("/") + 1), more: slice.profile });
+      }
+    });
+  }
+
+  // ---- Services -----------------------------------------------------------------------------------------------------
+
+  function conditionCell(td, condition, text) {
+    td.append("span").classed("bad", condition.status === "False").attr("title", condition.message).text(text);
+  }
+  var COLUMNS = [
+    ["Phase", "", function (td, s) { conditionCell(td, s.conditions.Serving.status === "True" ? s.conditions.Serving : s.conditions.Placed, s.phase); }],
+    ["Slices", "serving of held", function (td, s) { td.text(s.serving + " of " + s.slices); }],
+    ["Load", "requests per second", function (td, s) { draw.plainCell(draw.significant)(td, s.load); }],
+    ["Load", "of capacity", function (td, s) { draw.barCell(draw.percent)(td, isAbsent(s.load) || s.capacity === 0 ? null : s.load / s.capacity); }],
+    ["In time", "of requests", function (td, s) { draw.barCell(draw.percent)(td, s.in_time); }],
+    ["Goodput", "", function (td, s) { draw.plainCell(draw.ratio)(td, s.last_minute && s.last_minute.goodput); }],
+    ["p99", "of target, ms", function (td, s) {
+      draw.plainCell(function (v) { return draw.significant(v) + " of " + draw.significant(s.latency_target_ms); })(td, s.last_minute && s.last_minute.latency_p99_ms);
+    }],
+    ["Floor", "", function (td, s) {
+      if (isAbsent(s.floor)) { td.append("span").attr("class", "absent").attr("title", "the service has no floor").text(draw.ABSENT); return; }
+      var word = { True: "met", False: "not met", Unknown: "not known" }[s.conditions.FloorMet.status];
+      conditionCell(td, s.conditions.FloorMet, draw.ratio(s.floor) + ", " + word);
+    }]
+  ];
+
+  function showServices(page) {
+    pager("#services-pager", "Services", first.services, page.services.length, page.service_count, SERVICES_AT_ONCE, mover("services"));
+    if (page.services.length === 0 && first.services > 0) mover("services")(0);
+    page.services.forEach(function (s) {
+      var minute = s.last_minute;
+      s.load = minute ? minute.requests / s.seconds : null;
+      var judged = minute ? Math.max(minute.requests, minute.in_time + minute.late + minute.dropped) : 0;
+      s.in_time = judged > 0 ? minute.in_time / judged : null;
+    });
+    ifNew("services", page.services, function () {
+      var table = d3.select("#services").html("");
+      draw.headRow(table, "Service", COLUMNS);
+      var body = table.append("tbody");
+      if (page.services.length === 0) body.append("tr").append("td").attr("colspan", COLUMNS.length + 1).text("There are no services.");
+      page.services.forEach(function (s) {
+        var row = body.append("tr"), head = row.append("th").attr("scope", "row");
+        draw.swatch(head, draw.fillOf(s.number), draw.patternOf(s.number));
+        head.append("span").text(" " + s.name);
+        head.append("small").text(s.tenant + (s.phase === "Waiting" ? ": " + s.conditions.Placed.message : ""))
+          .style("white-space", "normal");
+        draw.cells(row, COLUMNS.map(function (c) { return [c[0], c[1], c[2], function (x) { return x; }]; }), s);
+      });
+    });
+  }
+
+  // ---- Plan and events ----------------------------------------------------------------------------------------------
+
+  function showPlan(plan) {
+    var table = d3.select("#plan").html(""), lead = d3.select("#plan-lead");
+    if (!plan) { lead.text("No plan was made yet."); return; }
+    var spec = plan.spec, actions = spec.actions, text = plan.metadata.name + ", made at " + timeOfDay(spec.made_at) + ": " + plan.status.phase.replace(/_/g, " ");
+    if (plan.status.message) text += " (" + plan.status.message + ")";
+    if (!isAbsent(spec.objective)) text += ". Objective " + draw.significant(spec.objective);
+    if (!isAbsent(spec.gap)) text += ", at most " + draw.percent(Math.max(0, spec.gap)) + " below what any plan can reach";
+    if (spec.conflict) text += ". No plan keeps all of: " + spec.conflict.join(", ");
+    if (plan.action_count > actions.length) text += ". The first " + actions.length + " of " + draw.whole(plan.action_count) + " actions are shown";
+    lead.text(text + ".");
+    draw.headRow(table, "Action", [["GPU"], ["Slice"], ["For"], ["Phase"], ["Why"]]);
+    var body = table.append("tbody");
+    actions.forEach(function (a) {
+      var row = body.append("tr");
+      row.append("th").attr("scope", "row").text(a.type);
+      function cell(label, value) { var td = row.append("td").attr("data-label", label); td.append("span").text(value); return td; }
+      cell("GPU", a.gpu);
+      cell("Slice", a.profile + " at " + a.start);
+      cell("For", a.service ? a.tenant + "/" + a.service + (a.role === "retraining" ? " (retraining)" : "") : draw.ABSENT);
+      var phase = cell("Phase", a.phase);
+      if (a.message) phase.append("small").text(a.message);
+      cell("Why", a.reason);
+    });
+  }
+
+  function showEvents(page) {
+    if (page.last_event < lastEvent) events = [];
+    lastEvent = page.last_event;
+    if (page.events.length === 0 && drawn.events) return;
+    events = page.events.reverse().concat(events).slice(0, EVENTS_MAX);
+    drawn.events = true;
+    var body = d3.select("#events tbody").html("");
+    events.forEach(function (event) {
+      var row = body.append("tr"), object = event.object;
+      row.append("th").attr("scope", "row").text(timeOfDay(event.time));
+      row.append("td").attr("data-label", "What").append("span").text(event.kind);
+      row.append("td").attr("data-label", "Object").append("span").text((object.namespace ? object.namespace + "/" : "") + object.name);
+      row.append("td").attr("data-label", "Message").append("span").text(event.message || "");
+    });
+    if (events.length === 0) body.append("tr").append("td").attr("colspan", 4).text("Nothing happened yet.");
+  }
+
+  // ---- Beginning ----------------------------------------------------------------------------------------------------
+
+  draw.definePatterns();
+  d3.select("#ask").on("submit", function () {
+    d3.event.preventDefault();
+    var text = document.getElementById("key").value.trim();
+    if (text) begin(text);
+  });
+  document.addEventListener("visibilitychange", function () { if (!document.hidden && key) refresh(); });
+  // A link may bring the key behind a #: browsers do not send that part, and it is taken out of the address.
+  var given = location.hash.slice(1);
+  if (/^[\x21-\x7e]+$/.test(given)) {
+    history.replaceState(null, "", location.pathname);
+    begin(decodeURIComponent(given));
+  }
+})();

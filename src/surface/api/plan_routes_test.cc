@@ -1,0 +1,254 @@
+// Approval and pause as a client of the API sees them: a session on two GPUs whose layout is fixed, where the drain of
+// a GPU is the plan.
+#include "surface/api/api.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/testing/scenarios.h"
+
+namespace berth::api {
+namespace {
+
+using Json = nlohmann::json;
+
+Scenario two_gpus() {
+  namespace t = sim::testing;
+  ServiceSpec service = t::service_of("a", {{.profile = "3g.40gb", .latency_ms = 10}},
+                                      t::generated(Generator::Kind::kConstant, Decimal(20), 60));
+  return t::scenario_of(
+      {service}, {t::holding_of(t::slice_at(0, "3g.40gb", 0), {0}), t::holding_of(t::slice_at(1, "3g.40gb", 0), {0})},
+      2);
+}
+
+struct Answered {
+  int status = 0;
+  Json body;
+
+  [[nodiscard]] std::string code() const { return body["error"]["code"]; }
+  [[nodiscard]] std::string field() const { return body["error"]["field"].is_null() ? "" : body["error"]["field"]; }
+};
+
+class ApprovalApi : public ::testing::Test {
+ protected:
+  ApprovalApi() { begin(Approval::kAlways); }
+
+  void begin(Approval approval) {
+    live::SessionOptions options;
+    options.policy = "fixed";
+    options.approval = approval;
+    options.wall_clock = [this] { return wall_us_; };
+    session_ = std::move(*live::Session::make(two_gpus(), std::move(options)));
+    session_->begin();
+    api_ = std::make_unique<Api>(*session_, lock_, ApiOptions{.key = "k", .epoch = {}, .page = "", .driver_status = [] {
+                                                                return DriverStatus();
+                                                              }});
+    run_for(5);
+  }
+
+  void run_for(std::int64_t seconds) {
+    const Instant until = Instant::at_second(session_->now().second() + seconds);
+    while (session_->advance(until)) {
+    }
+  }
+
+  Answered call(const std::string& method, std::vector<std::string> path, std::string body = "",
+                const std::string& type = "application/json") {
+    path.insert(path.begin(), "v1");
+    const HttpRequest request{.method = method,
+                              .path = std::move(path),
+                              .query = {},
+                              .headers = {{"Authorization", "Bearer k"}, {"Content-Type", type}},
+                              .body = std::move(body),
+                              .peer = ""};
+    const HttpAnswer answer = api_->answer(request);
+    const auto& response = std::get<HttpResponse>(answer);
+    return {.status = response.status, .body = Json::parse(response.body)};
+  }
+
+  /// The name of the proposal that the drain of GPU 1 leads to.
+  std::string propose() {
+    EXPECT_EQ(call("POST", {"gpus", "gpu-1", "drain"}, R"({"reason":"maintenance"})").status, 200);
+    run_for(1);
+    const Answered current = call("GET", {"plans", "current"});
+    EXPECT_EQ(current.body["status"]["phase"], "awaiting_approval");
+    return current.body["metadata"]["name"];
+  }
+
+  std::size_t slice_count() { return call("GET", {"slices"}).body["items"].size(); }
+
+  std::vector<std::string> event_words() {
+    std::vector<std::string> words;
+    for (const live::LoggedEvent& event : session_->events().after(0, 1000)) {
+      if (event.object.kind == live::ObjectKind::kPlan || event.object.kind == live::ObjectKind::kPlanning) {
+        words.emplace_back(live::event_word(event.kind));
+      }
+    }
+    return words;
+  }
+
+  std::int64_t wall_us_ = 1'000'000'000'000'000;
+  std::mutex lock_;
+  std::unique_ptr<live::Session> session_;
+  std::unique_ptr<Api> api_;
+};
+
+TEST_F(ApprovalApi, AProposalSaysUntilWhenItWaits) {
+  const std::string plan = propose();
+  const Answered shown = call("GET", {"plans", plan});
+  EXPECT_EQ(shown.body["status"]["expires_at_wall"], "2001-09-09T01:47:40.000000Z");
+  EXPECT_TRUE(shown.body["spec"]["acts_at"].is_null());
+  ASSERT_EQ(shown.body["spec"]["actions"].size(), 1U);
+  EXPECT_EQ(shown.body["spec"]["actions"][0]["phase"], "planned");
+  EXPECT_EQ(slice_count(), 2U);
+}
+
+TEST_F(ApprovalApi, AnApprovedPlanActsAndIsDone) {
+  const std::string plan = propose();
+  run_for(20);
+  const Answered approved = call("POST", {"plans", plan, "approve"});
+  EXPECT_EQ(approved.status, 200);
+  EXPECT_EQ(approved.body["status"]["phase"], "acting");
+  EXPECT_EQ(approved.body["spec"]["actions"][0]["phase"], "running");
+  EXPECT_FALSE(approved.body["spec"]["acts_at"].is_null());
+  run_for(60);
+  EXPECT_EQ(call("GET", {"plans", plan}).body["status"]["phase"], "done");
+  EXPECT_EQ(slice_count(), 1U);
+  const std::vector<std::string> words = event_words();
+  const std::vector<std::string> latest(words.end() - 5, words.end());
+  EXPECT_EQ(latest,
+            (std::vector<std::string>{"PlanProposed", "PlanApproved", "PlanAccepted", "ActionIntended", "ActionDone"}));
+
+  const Answered again = call("POST", {"plans", plan, "approve"});
+  EXPECT_EQ(again.status, 409);
+  EXPECT_EQ(again.code(), "not_waiting");
+  EXPECT_EQ(again.body["error"]["found"], "done");
+}
+
+TEST_F(ApprovalApi, AChangedPlanSaysWhatChangedAndIsNoLongerValid) {
+  const std::string plan = propose();
+  EXPECT_EQ(call("POST", {"gpus", "gpu-1", "uncordon"}).status, 200);
+  for (int times = 0; times < 2; ++times) {
+    const Answered answer = call("POST", {"plans", plan, "approve"});
+    EXPECT_EQ(answer.status, 409);
+    EXPECT_EQ(answer.code(), "plan_changed");
+    EXPECT_EQ(answer.body["error"]["difference"],
+              Json::array({"GPU 1: wanted it draining as the plan found it, found that it is open"}));
+  }
+  EXPECT_EQ(call("GET", {"plans", plan}).body["status"]["phase"], "superseded");
+  EXPECT_EQ(call("GET", {"plans", plan}).body["spec"]["actions"][0]["phase"], "dropped");
+  run_for(60);
+  EXPECT_EQ(slice_count(), 2U);
+}
+
+TEST_F(ApprovalApi, APlanThatIsNotApprovedIn60SecondsOfWallTimeExpires) {
+  const std::string plan = propose();
+  run_for(3600);  // the world's time does not matter
+  wall_us_ += 59'999'999;
+  session_->expire_overdue();
+  EXPECT_EQ(call("GET", {"plans", plan}).body["status"]["phase"], "awaiting_approval");
+  wall_us_ += 1;
+  const Answered late = call("POST", {"plans", plan, "approve"});
+  EXPECT_EQ(late.status, 409);
+  EXPECT_EQ(late.code(), "not_waiting");
+  EXPECT_EQ(call("GET", {"plans", plan}).body["status"]["phase"], "expired");
+  EXPECT_EQ(slice_count(), 2U);
+  run_for(1);
+  EXPECT_EQ(call("GET", {"plans", "current"}).body["status"]["phase"], "awaiting_approval");  // proposed again
+  EXPECT_NE(call("GET", {"plans", "current"}).body["metadata"]["name"], plan);
+}
+
+TEST_F(ApprovalApi, UnknownPlansAndBadBodiesAreRefused) {
+  const std::string plan = propose();
+  for (const char* name : {"plan-999", "plan-", "plan-01", "x", "current"}) {
+    EXPECT_EQ(call("POST", {"plans", name, "approve"}).status, 404) << name;
+  }
+  EXPECT_EQ(call("POST", {"plans", plan, "approve"}, "{").status, 400);
+  EXPECT_EQ(call("POST", {"plans", plan, "approve"}, "{}", "text/plain").status, 415);
+  EXPECT_EQ(call("POST", {"plans", plan, "approve"}, R"({"reasons":"x"})").status, 422);
+  EXPECT_EQ(call("GET", {"plans", plan, "approve"}).status, 405);
+  EXPECT_EQ(call("GET", {"plans", plan}).body["status"]["phase"], "awaiting_approval");
+  EXPECT_EQ(call("POST", {"plans", plan, "approve"}, "{}").status, 200);
+}
+
+TEST_F(ApprovalApi, WhilePlanningIsPausedNothingBeginsAndAProposalWaits) {
+  const std::string plan = propose();
+  const Answered paused = call("PUT", {"planning"}, R"({"paused":true,"reason":"upgrade"})");
+  EXPECT_EQ(paused.status, 200);
+  EXPECT_EQ(paused.body["paused"], true);
+  EXPECT_EQ(paused.body["reason"], "upgrade");
+  EXPECT_EQ(call("GET", {"planning"}).body, paused.body);
+  EXPECT_EQ(call("GET", {"status"}).body["planning"], (Json{{"paused", true}, {"reason", "upgrade"}}));
+  const Answered refused = call("POST", {"plans", plan, "approve"});
+  EXPECT_EQ(refused.status, 409);
+  EXPECT_EQ(refused.code(), "planning_paused");
+  EXPECT_EQ(call("GET", {"plans", plan}).body["status"]["phase"], "awaiting_approval");
+
+  EXPECT_EQ(call("PUT", {"planning"}, R"({"paused":false})").body,
+            (Json{{"paused", false}, {"reason", nullptr}, {"since", nullptr}}));
+  EXPECT_EQ(call("POST", {"plans", plan, "approve"}).status, 200);
+}
+
+TEST_F(ApprovalApi, DrainsWaitForTheEndOfAPause) {
+  begin(Approval::kNever);
+  EXPECT_EQ(call("PUT", {"planning"}, R"({"paused":true,"reason":"upgrade"})").status, 200);
+  EXPECT_EQ(call("POST", {"gpus", "gpu-1", "drain"}, R"({"reason":"maintenance"})").body["status"]["scheduling"],
+            "draining");
+  run_for(300);
+  EXPECT_EQ(slice_count(), 2U);
+  EXPECT_EQ(call("PUT", {"planning"}, R"({"paused":false})").status, 200);
+  run_for(300);
+  EXPECT_EQ(slice_count(), 1U);
+  EXPECT_EQ(call("GET", {"gpus", "gpu-1"}).body["status"]["scheduling"], "cordoned");
+  const std::vector<std::string> words = event_words();
+  EXPECT_EQ(std::count(words.begin(), words.end(), "PlanningPaused"), 1);
+  EXPECT_EQ(std::count(words.begin(), words.end(), "PlanningResumed"), 1);
+}
+
+TEST_F(ApprovalApi, ThePauseChecksItsBody) {
+  struct Case {
+    std::string body;
+    int status = 0;
+    std::string field;
+  };
+  const std::string accents = [] {
+    std::string text;
+    for (int i = 0; i < 500; ++i) text += "\xC3\xA9";
+    return text;
+  }();
+  const std::vector<Case> cases = {
+      {"", 400, ""},
+      {"{\"paused\":true", 400, ""},
+      {R"({"paused":true,"paused":true,"reason":"x"})", 400, ""},
+      {R"([])", 422, ""},
+      {R"({})", 422, "paused"},
+      {R"({"paused":"true","reason":"x"})", 422, "paused"},
+      {R"({"paused":1,"reason":"x"})", 422, "paused"},
+      {R"({"paused":true})", 422, "reason"},
+      {R"({"paused":true,"reason":null})", 422, "reason"},
+      {R"({"paused":true,"reason":""})", 422, "reason"},
+      {R"({"paused":true,"reason":7})", 422, "reason"},
+      {R"({"paused":true,"reason":"x","until":5})", 422, "until"},
+      {R"({"paused":true,"reason":")" + std::string(501, 'x') + "\"}", 422, "reason"},
+      {R"({"paused":true,"reason":")" + accents + "e\"}", 422, "reason"},
+  };
+  for (const Case& each : cases) {
+    const Answered answer = call("PUT", {"planning"}, each.body);
+    EXPECT_EQ(answer.status, each.status) << each.body;
+    EXPECT_EQ(answer.field(), each.field) << each.body;
+    EXPECT_EQ(call("GET", {"planning"}).body["paused"], false);
+  }
+  EXPECT_EQ(call("PUT", {"planning"}, R"({"paused":true,"reason":"x"})", "text/plain").status, 415);
+  EXPECT_EQ(call("PUT", {"planning"}, R"({"paused":true,"reason":"x"})", "Application/JSON; charset=utf-8").status,
+            200);
+  EXPECT_EQ(call("PUT", {"planning"}, R"({"paused":true,"reason":")" + accents + "\"}").status, 200);
+}
+
+}  // namespace
+}  // namespace berth::api

@@ -1,0 +1,169 @@
+// Tenants and services as a client of the API sees them.
+#include "surface/api/service_routes.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "sim/testing/scenarios.h"
+#include "surface/api/api.h"
+
+namespace berth::api {
+namespace {
+
+using Json = nlohmann::json;
+
+struct Answered {
+  int status = 0;
+  Json body;
+};
+
+class ServiceApi : public ::testing::Test {
+ protected:
+  ServiceApi() {
+    Scenario scenario = sim::testing::scenario_of({}, {}, 2);
+    scenario.layout.reset();
+    session_ = std::move(*live::Session::make(std::move(scenario), {}));
+    session_->begin();
+    api_ = std::make_unique<Api>(*session_, lock_, ApiOptions{.key = "k", .epoch = {}, .page = "", .driver_status = [] {
+                                                                return DriverStatus();
+                                                              }});
+  }
+
+  void run_for(std::int64_t seconds) {
+    const Instant until = Instant::at_second(session_->now().second() + seconds);
+    while (session_->advance(until)) {
+    }
+  }
+
+  Answered call(const std::string& method, std::vector<std::string> path, const std::string& body = "") {
+    HttpRequest request;
+    request.method = method;
+    request.path = std::move(path);
+    request.path.insert(request.path.begin(), "v1");
+    request.headers = {{"Authorization", "Bearer k"}, {"Content-Type", "application/json"}};
+    request.body = body;
+    const HttpAnswer answer = api_->answer(request);
+    const auto& response = std::get<HttpResponse>(answer);
+    return {.status = response.status, .body = Json::parse(response.body)};
+  }
+
+  static std::string service(std::int64_t target_ms, const std::string& metadata = "{}") {
+    return R"({"metadata":)" + metadata + R"(,"spec":{"slo":{"latency_ms":)" + std::to_string(target_ms) +
+           R"(},"profile":{"format":"csv","model":"m","rows":[{"model":"m","gpu":"A100-80GB","profile":"1g.10gb",)"
+           R"("batch":1,"processes":1,"requests_per_second":50,"latency_ms":20}]},)"
+           R"("arrivals":{"format":"poisson","requests_per_second":30,"seconds":60,"repeat":true}}})";
+  }
+
+  std::mutex lock_;
+  std::unique_ptr<live::Session> session_;
+  std::unique_ptr<Api> api_;
+};
+
+TEST_F(ServiceApi, AnEmptyWorldIsOrdinary) {
+  run_for(20);
+  EXPECT_TRUE(call("GET", {"services"}).body["items"].empty());
+  EXPECT_EQ(call("GET", {"plans", "current"}).status, 404);
+}
+
+TEST_F(ServiceApi, AServiceIsSetServesAndIsGone) {
+  run_for(1);
+  EXPECT_EQ(call("PUT", {"tenants", "t", "services", "a"}, service(100)).status, 404);
+  EXPECT_EQ(call("PUT", {"tenants", "t"}, R"({"spec":{}})").status, 201);
+  EXPECT_EQ(call("PUT", {"tenants", "t"}, R"({"spec":{}})").status, 200);
+  const Answered created = call("PUT", {"tenants", "t", "services", "a"}, service(100));
+  EXPECT_EQ(created.status, 201);
+  EXPECT_NE(created.body["status"]["phase"], "Running");  // it needs slices, which take their time
+  run_for(30);
+  Answered running = call("GET", {"tenants", "t", "services", "a"});
+  EXPECT_EQ(running.body["status"]["phase"], "Running");
+  EXPECT_GT(running.body["status"]["last_minute"]["in_time"], 0);
+
+  EXPECT_EQ(call("DELETE", {"tenants", "t"}).status, 409);
+  EXPECT_EQ(call("DELETE", {"tenants", "t", "services", "a"}).status, 200);
+  EXPECT_EQ(call("GET", {"tenants", "t", "services", "a"}).status, 404);
+  EXPECT_EQ(call("DELETE", {"tenants", "t", "services", "a"}).status, 404);
+  run_for(10);
+  EXPECT_TRUE(call("GET", {"slices"}).body["items"].empty());
+  EXPECT_EQ(call("DELETE", {"tenants", "t"}).status, 200);
+
+  // Another service takes its place, and inherits nothing.
+  EXPECT_EQ(call("PUT", {"tenants", "u"}, "{}").status, 201);
+  EXPECT_EQ(call("PUT", {"tenants", "u", "services", "b"}, service(100)).status, 201);
+  EXPECT_EQ(session_->scenario().services.size(), 1U);
+  EXPECT_TRUE(call("GET", {"tenants", "u", "services", "b"}).body["status"]["last_minute"].is_null());
+  run_for(30);
+  EXPECT_EQ(call("GET", {"tenants", "u", "services", "b"}).body["status"]["phase"], "Running");
+}
+
+TEST_F(ServiceApi, VersionsGrowWithChangesAndAreNeverUsedAgain) {
+  call("PUT", {"tenants", "t"}, "{}");
+  const auto version = [](const Answered& answer) {
+    return std::stoi(answer.body["metadata"]["resourceVersion"].get<std::string>());
+  };
+  const int first = version(call("PUT", {"tenants", "t", "services", "a"}, service(100)));
+  EXPECT_EQ(version(call("PUT", {"tenants", "t", "services", "a"}, service(100))), first);
+  const Answered labelled = call("PUT", {"tenants", "t", "services", "a"}, service(100, R"({"labels":{"x":"y"}})"));
+  EXPECT_GT(version(labelled), first);
+  EXPECT_EQ(labelled.body["metadata"]["labels"]["x"], "y");
+  const std::string old = R"({"resourceVersion":")" + std::to_string(first) + R"("})";
+  const Answered conflict = call("PUT", {"tenants", "t", "services", "a"}, service(200, old));
+  EXPECT_EQ(conflict.status, 409);
+  EXPECT_EQ(conflict.body["error"]["wanted"], std::to_string(first));
+  EXPECT_EQ(conflict.body["error"]["found"], labelled.body["metadata"]["resourceVersion"]);
+  call("DELETE", {"tenants", "t", "services", "a"});
+  EXPECT_EQ(call("PUT", {"tenants", "t", "services", "a"}, service(100, old)).status, 409);
+  EXPECT_GT(version(call("PUT", {"tenants", "t", "services", "a"}, service(100))), version(labelled));
+}
+
+TEST_F(ServiceApi, WhatWasReadCanBeSentBack) {
+  call("PUT", {"tenants", "t"}, "{}");
+  call("PUT", {"tenants", "t", "services", "a"}, service(100));
+  run_for(10);
+  const Answered read = call("GET", {"tenants", "t", "services", "a"});
+  const Answered sent = call("PUT", {"tenants", "t", "services", "a"}, read.body.dump());
+  EXPECT_EQ(sent.status, 200) << sent.body;
+  EXPECT_EQ(sent.body["metadata"]["resourceVersion"], read.body["metadata"]["resourceVersion"]);
+}
+
+TEST_F(ServiceApi, BadContentChangesNothing) {
+  call("PUT", {"tenants", "t"}, "{}");
+  struct Case {
+    std::string body;
+    int status;
+    std::string field;
+  };
+  for (const Case& each : std::vector<Case>{
+           {"{", 400, ""},
+           {R"({"spec":{"slo":{"latency_ms":1e999}}})", 400, ""},
+           {R"({"specs":{}})", 422, "specs"},
+           {R"({"kind":"Tenant"})", 422, "kind"},
+           {R"({"metadata":{"name":"b"}})", 422, "metadata.name"},
+           {R"({"metadata":{"labels":{"x":5}}})", 422, "metadata.labels.x"},
+           {R"({"spec":{"slo":{"latency_ms":"fast"}}})", 422, "spec.slo.latency_ms"},
+       }) {
+    const Answered answer = call("PUT", {"tenants", "t", "services", "a"}, each.body);
+    EXPECT_EQ(answer.status, each.status) << each.body << answer.body;
+    EXPECT_EQ(answer.body["error"]["field"], each.field.empty() ? Json(nullptr) : Json(each.field)) << each.body;
+    EXPECT_EQ(call("GET", {"tenants", "t", "services", "a"}).status, 404);
+  }
+  EXPECT_EQ(call("PUT", {"tenants", "t", "services", "Upper"}, service(100)).status, 422);
+}
+
+TEST_F(ServiceApi, AServiceThatFitsNoGpuWaitsWithTheReason) {
+  call("PUT", {"tenants", "t"}, "{}");
+  EXPECT_EQ(call("PUT", {"tenants", "t", "services", "a"}, service(1)).status, 201);
+  run_for(20);
+  const Json status = call("GET", {"tenants", "t", "services", "a"}).body["status"];
+  EXPECT_EQ(status["phase"], "Waiting");
+  EXPECT_NE(status["conditions"][0]["message"].get<std::string>().find("no slice of the fleet"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace berth::api

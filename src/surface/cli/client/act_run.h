@@ -1,0 +1,56 @@
+/// Verbs that change how a running world goes on: cordon, uncordon, drain, faults, approval and pause.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "surface/cli/client/connection.h"
+#include "surface/cli/client/outcome.h"
+#include "surface/cli/shared/verb.h"
+
+namespace berth::cli {
+
+/// `berth cordon|uncordon|drain GPU|NODE --reason TEXT`, as typed.
+struct ScheduleWords {
+  ServerWords server;
+  std::string action;  ///< "cordon", "uncordon" or "drain"
+  std::string target;
+  std::optional<std::string> reason;
+};
+[[nodiscard]] VerbOutcome run_schedule(const ScheduleWords& words, const VerbContext& context);
+
+/// `berth sim fault KIND GPU|NODE`, as typed.
+struct FaultWords {
+  ServerWords server;
+  std::string kind;
+  std::string target;
+  std::optional<std::string> gpus;
+  std::optional<std::string> times;
+  std::optional<std::string> seconds;
+  std::optional<std::string> profile;
+  std::optional<std::string> start;
+};
+[[nodiscard]] VerbOutcome run_fault(const FaultWords& words, const VerbContext& context);
+/// `berth sim faults`: what still waits.
+[[nodiscard]] VerbOutcome run_faults(const ServerWords& words, const VerbContext& context);
+
+/// `berth plan show [ID]` and `berth plan history`, as typed.
+struct PlanShowWords {
+  ServerWords server;
+  std::string id;  ///< "plan-7" or "7"; empty: the current one
+  std::string output = "table";
+};
+[[nodiscard]] VerbOutcome run_plan_show(const PlanShowWords& words, const VerbContext& context);
+[[nodiscard]] VerbOutcome run_plan_history(const PlanShowWords& words, const VerbContext& context);
+/// `berth plan approve [ID]`.
+[[nodiscard]] VerbOutcome run_plan_approve(const PlanShowWords& words, const VerbContext& context);
+
+/// `berth plan pause --reason TEXT` and `berth plan resume`, as typed.
+struct PauseWords {
+  ServerWords server;
+  bool is_paused = true;
+  std::optional<std::string> reason;
+};
+[[nodiscard]] VerbOutcome run_pause(const PauseWords& words, const VerbContext& context);
+
+}  // namespace berth::cli

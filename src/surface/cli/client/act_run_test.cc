@@ -1,0 +1,115 @@
+#include <gmock/gmock.h>
+
+#include "surface/cli/client/test_server.h"
+
+namespace berth::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::Printed;
+
+constexpr const char* kPlan =
+    R"({"kind":"Plan","metadata":{"name":"plan-7"},"spec":{"made_at":"T0","objective":1.5,"bound":null,)"
+    R"("conflict":null,)"
+    R"("ahead":[{"gpu":"gpu-1","after_seconds":30,"slices":[{"profile":"1g.10gb","start":2,"service":"a"}]}],)"
+    R"("actions":[{"id":"1","type":"create","gpu":"gpu-0","profile":"2g.20gb","start":4,"tenant":"t","service":"s",)"
+    R"("role":"inference","reason":"more in time","phase":"failed","message":"gpu-0 is lost"}]},)"
+    R"("status":{"phase":"awaiting_approval","message":null}})";
+
+class Act : public testing::ClientTest {
+ protected:
+  [[nodiscard]] std::string last() const {
+    const HttpCall& call = calls().back();
+    return call.method + " " + call.url.substr(call.url.find("/v1")) + " " + call.body;
+  }
+};
+
+TEST_F(Act, CordonsDrainsAndOpensGpusAndNodes) {
+  answer("POST /v1/gpus/gpu-3/cordon", "{}");
+  answer("POST /v1/gpus/gpu-3/uncordon", "{}");
+  answer("POST /v1/nodes/node-0/drain", "{}");
+  EXPECT_EQ(run({"cordon", "gpu-3", "--reason", "fan"}).out, "gpu/gpu-3 cordoned\n");
+  EXPECT_EQ(last(), R"(POST /v1/gpus/gpu-3/cordon {"reason":"fan"})");
+  EXPECT_EQ(run({"uncordon", "gpu/gpu-3"}).out, "gpu/gpu-3 uncordoned\n");
+  EXPECT_EQ(last(), "POST /v1/gpus/gpu-3/uncordon ");
+  EXPECT_EQ(run({"drain", "node-0", "--reason", "move"}).out, "node/node-0 draining\n");
+  EXPECT_EQ(run({"drain", "node-1", "--reason", "move"}).status, 3);
+}
+
+TEST_F(Act, RefusesWrongWords) {
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"cordon", "gpu-3"},
+                                             {"cordon", "3", "--reason", "x"},
+                                             {"drain", "gpu-x", "--reason", "x"},
+                                             {"sim"},
+                                             {"sim", "fault", "explode", "gpu-1"},
+                                             {"sim", "fault", "lose"},
+                                             {"sim", "fault", "lose", "all"},
+                                             {"sim", "fault", "slow", "gpu-1", "--seconds", "long"},
+                                             {"plan", "pause"}}) {
+    EXPECT_EQ(run(words).status, 2) << words.back();
+  }
+  EXPECT_TRUE(calls().empty());
+}
+
+TEST_F(Act, InjectsFaultsAndListsThem) {
+  answer("POST /v1/sim/faults", R"({"id":"fault-1"})", 201);
+  EXPECT_EQ(run({"sim", "fault", "slow", "gpu-1", "--gpus", "2", "--seconds", "60"}).out, "fault/fault-1 injected\n");
+  EXPECT_EQ(last(), R"(POST /v1/sim/faults {"kind":"slow","gpu":"gpu-1","gpus":2,"seconds":60})");
+  EXPECT_EQ(run({"sim", "fault", "foreign_slice", "gpu-1", "--profile", "1g.10gb", "--start", "0"}).status, 0);
+  EXPECT_EQ(last(), R"(POST /v1/sim/faults {"kind":"foreign_slice","gpu":"gpu-1","start":0,"profile":"1g.10gb"})");
+  EXPECT_EQ(run({"sim", "fault", "clear", "all"}).out, "faults cleared\n");
+  EXPECT_EQ(last(), R"(POST /v1/sim/faults {"kind":"clear","all":true})");
+  EXPECT_EQ(run({"sim", "fault", "lose", "node-0"}).status, 0);
+  EXPECT_EQ(last(), R"(POST /v1/sim/faults {"kind":"lose","node":"node-0"})");
+  answer("GET /v1/sim/faults", R"({"items":[{"id":"fault-1","kind":"slow","gpu":"gpu-1","times_left":null}]})");
+  EXPECT_EQ(run({"sim", "faults"}).out, "ID        KIND   GPU     TIMES LEFT\nfault-1   slow   gpu-1   -\n");
+}
+
+TEST_F(Act, ShowsPlans) {
+  answer("GET /v1/plans/current", kPlan);
+  answer("GET /v1/plans/plan-7", kPlan);
+  const Printed printed = run({"plan", "show"});
+  EXPECT_EQ(printed.status, 0) << printed.err;
+  EXPECT_THAT(printed.out, HasSubstr("Phase:      awaiting_approval\n"));
+  EXPECT_THAT(printed.out, HasSubstr("Bound:      unknown\n"));
+  EXPECT_THAT(printed.out, HasSubstr("failed   more in time [gpu-0 is lost]\n"));
+  EXPECT_THAT(printed.out, HasSubstr("gpu-1   30        1g.10gb@2=a\n"));
+  EXPECT_EQ(run({"plan", "show", "7"}).out, printed.out);
+  EXPECT_EQ(run({"plan", "show", "plan-8"}).status, 3);
+  answer("GET /v1/plans?limit=100", R"({"items":[)" + std::string(kPlan) + R"(],"metadata":{"continue":null}})");
+  EXPECT_THAT(run({"plan", "history"}).out, HasSubstr("plan-7   awaiting_approval   T0        1"));
+}
+
+TEST_F(Act, ApprovesPlans) {
+  answer("GET /v1/plans/current", kPlan);
+  answer("POST /v1/plans/plan-7/approve", "{}");
+  EXPECT_EQ(run({"plan", "approve"}).out, "plan/plan-7 approved\n");
+  EXPECT_EQ(run({"plan", "approve", "7"}).out, "plan/plan-7 approved\n");
+  answer("POST /v1/plans/plan-9/approve",
+         R"({"error":{"code":"plan_changed","message":"facts of plan-9 no longer hold",)"
+         R"("difference":["gpu-3 is lost"]}})",
+         409);
+  const Printed printed = run({"plan", "approve", "plan-9"});
+  EXPECT_EQ(printed.status, 5);
+  EXPECT_EQ(printed.err, "berth: facts of plan-9 no longer hold\n  gpu-3 is lost\n");
+}
+
+TEST_F(Act, PausesAndResumes) {
+  answer("PUT /v1/planning", "{}");
+  EXPECT_EQ(run({"plan", "pause", "--reason", "night"}).status, 0);
+  EXPECT_EQ(last(), R"(PUT /v1/planning {"paused":true,"reason":"night"})");
+  EXPECT_EQ(run({"plan", "resume"}).status, 0);
+  EXPECT_EQ(last(), R"(PUT /v1/planning {"paused":false})");
+}
+
+TEST_F(Act, AScenarioMayHaveTheNameOfASubcommand) {
+  const Printed printed = run({"plan", "./show", "--at", "1"}, "", false);
+  EXPECT_EQ(printed.status, 2);
+  EXPECT_THAT(printed.err, HasSubstr("./show"));
+  EXPECT_EQ(run({"plan"}, "", false).err, "berth: SCENARIO is required\nSee: berth plan --help\n");
+  EXPECT_EQ(run({"plan", "x.yaml"}, "", false).err, "berth: --at is required\nSee: berth plan --help\n");
+}
+
+}  // namespace
+}  // namespace berth::cli

@@ -1,0 +1,140 @@
+#include "surface/cli/client/apply_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "surface/cli/client/manifest.h"
+#include "surface/cli/client/node.h"
+#include "yaml/document.h"
+
+namespace berth::cli {
+namespace {
+
+constexpr const char* kStandardInput = "-";
+
+Result<std::string> read_input(std::FILE* in) {
+  std::string text;
+  std::array<char, 65'536> piece{};
+  while (true) {
+    const std::size_t count = std::fread(piece.data(), 1, piece.size(), in);
+    text.append(piece.data(), count);
+    if (text.size() > yaml::kTextBytesMax) {
+      return invalid(fmt::format("-: wanted at most {} bytes, found more", yaml::kTextBytesMax));
+    }
+    if (count < piece.size()) return text;
+  }
+}
+
+/// The objects of all files, in their order.
+ClientResult<std::vector<Manifest>> read_files(const std::vector<std::string>& paths, const VerbContext& context) {
+  std::vector<Manifest> manifests;
+  for (const std::string& path : paths) {
+    const auto text = path == kStandardInput ? read_input(context.in) : context.files->read(path);
+    if (!text) return bad_input(text.error());
+    auto read = read_manifests(*text, path, *context.files);
+    if (!read) return bad_input(read.error());
+    manifests.insert(manifests.end(), std::make_move_iterator(read->begin()), std::make_move_iterator(read->end()));
+  }
+  return manifests;
+}
+
+std::string shown(const Selection& object) { return title_of(object.kind, object.tenant, object.name); }
+
+/// Whether the next object would fail likewise.
+bool ends_all(ClientStatus status) {
+  return status == ClientStatus::kNotAllowed || status == ClientStatus::kTimedOut || status == ClientStatus::kNoServer;
+}
+
+/// The stored version; nothing if the object is not there.
+ClientResult<std::optional<std::string>> version_of(const Client& client, const Selection& object) {
+  const auto reply = client.get(object_path(object));
+  if (reply) return text_at(reply->body, "metadata.resourceVersion");
+  if (reply.error().status == ClientStatus::kNotFound) return std::nullopt;
+  return client_fail(reply.error());
+}
+
+/// What became of an object: created, configured or unchanged.
+ClientResult<std::string> apply_one(const Client& client, const Manifest& manifest) {
+  constexpr int kCreated = 201;
+  const auto before = version_of(client, manifest.object);
+  if (!before) return client_fail(before.error());
+  const auto reply = client.send("PUT", object_path(manifest.object), manifest.body);
+  if (!reply) return client_fail(reply.error());
+  if (reply->status == kCreated) return "created";
+  const auto after = text_at(reply->body, "metadata.resourceVersion");
+  return after && after == *before ? "unchanged" : "configured";
+}
+
+/// Does something with each object; prints what became of it.
+template <class Function>
+void for_each(const std::vector<Manifest>& manifests, VerbOutcome& outcome, Function&& function) {
+  for (const Manifest& manifest : manifests) {
+    const ClientResult<std::string> done = function(manifest);
+    if (done) {
+      outcome.out += fmt::format("{} {}\n", shown(manifest.object), *done);
+      continue;
+    }
+    const std::string place = manifest.place.empty() ? "" : manifest.place + ": ";
+    outcome.add({done.error().status, fmt::format("{}{}: {}", place, shown(manifest.object), done.error().message)});
+    if (ends_all(done.error().status)) return;
+  }
+}
+
+/// The objects that `delete` names.
+ClientResult<std::vector<Manifest>> objects_to_delete(const DeleteWords& words, const VerbContext& context) {
+  if (!words.files.empty()) {
+    if (!words.kind.empty()) {
+      return client_fail(ClientStatus::kBadInput, "delete: wanted either KIND NAME or --filename FILE, found both");
+    }
+    return read_files(words.files, context);
+  }
+  if (words.kind.empty() || words.name.empty()) {
+    return client_fail(ClientStatus::kBadInput, "delete: wanted KIND NAME, or --filename FILE");
+  }
+  const auto object = check_selection(words.kind, words.name, words.tenant);
+  if (!object) return client_fail(object.error());
+  if (object->kind != Kind::kService && object->kind != Kind::kTenant) {
+    return client_fail(ClientStatus::kBadInput,
+                       fmt::format("KIND: wanted service or tenant, found {}", word_of(object->kind)));
+  }
+  if (object->kind == Kind::kService && object->tenant.empty()) {
+    return client_fail(ClientStatus::kBadInput, "--tenant: wanted the tenant of the service, found none");
+  }
+  return std::vector<Manifest>{{.object = *object, .body = "", .place = ""}};
+}
+
+}  // namespace
+
+VerbOutcome run_apply(const ApplyWords& words, const VerbContext& context) {
+  auto manifests = read_files(words.files, context);
+  if (!manifests) return outcome_of(client_fail(manifests.error()));
+  const auto client = connect(words.server, context);
+  if (!client) return outcome_of(client_fail(client.error()));
+  std::ranges::stable_partition(*manifests,
+                                [](const Manifest& manifest) { return manifest.object.kind == Kind::kTenant; });
+  VerbOutcome outcome;
+  for_each(*manifests, outcome, [&](const Manifest& manifest) { return apply_one(*client, manifest); });
+  return outcome;
+}
+
+VerbOutcome run_delete(const DeleteWords& words, const VerbContext& context) {
+  auto manifests = objects_to_delete(words, context);
+  if (!manifests) return outcome_of(client_fail(manifests.error()));
+  const auto client = connect(words.server, context);
+  if (!client) return outcome_of(client_fail(client.error()));
+  std::ranges::stable_partition(*manifests,
+                                [](const Manifest& manifest) { return manifest.object.kind == Kind::kService; });
+  VerbOutcome outcome;
+  for_each(*manifests, outcome, [&](const Manifest& manifest) -> ClientResult<std::string> {
+    const auto reply = client->send("DELETE", object_path(manifest.object), "");
+    if (!reply) return client_fail(reply.error());
+    return "deleted";
+  });
+  return outcome;
+}
+
+}  // namespace berth::cli

@@ -1,0 +1,48 @@
+/// Requests to the API of `berth up`, and what their errors mean.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ports/http_client.h"
+#include "surface/cli/client/connection.h"
+#include "surface/cli/client/outcome.h"
+#include "yaml/document.h"
+
+namespace berth::cli {
+
+/// An answer of a status 2xx.
+struct Reply {
+  int status = 200;
+  yaml::Node body;  ///< JSON; null if the answer is empty
+};
+
+class Client {
+ public:
+  Client(std::unique_ptr<HttpClient> http, Connection connection)
+      : http_(std::move(http)), connection_(std::move(connection)) {}
+
+  [[nodiscard]] ClientResult<Reply> get(const std::string& path) const { return send("GET", path, ""); }
+  /// Sends JSON; an empty `body`: none. Errors: that of the API by its status (400, 413 and 422 bad input, 401 and 403
+  /// not allowed, 404 not found, 409 conflict), no server, no answer in time.
+  [[nodiscard]] ClientResult<Reply> send(const std::string& method, const std::string& path,
+                                         const std::string& body) const;
+  /// The items of all pages of a list. `path` may have a query.
+  [[nodiscard]] ClientResult<std::vector<yaml::Node>> list(const std::string& path) const;
+
+ private:
+  [[nodiscard]] ClientError error_of(const HttpReply& reply) const;
+
+  std::unique_ptr<HttpClient> http_;
+  Connection connection_;
+};
+
+/// Finds the server and makes its client.
+[[nodiscard]] ClientResult<Client> connect(const ServerWords& words, const VerbContext& context);
+
+/// A part of a path: everything but letters, digits and -._~ is escaped.
+[[nodiscard]] std::string path_part(std::string_view text);
+
+}  // namespace berth::cli

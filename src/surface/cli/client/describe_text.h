@@ -1,0 +1,19 @@
+/// One object as text of several lines.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "surface/cli/client/kinds.h"
+#include "yaml/document.h"
+
+namespace berth::cli {
+
+/// Name, version and labels, everything of its status (figures that are not known as "unknown"), its spec without long
+/// lists of rows. Of a plan: its actions as a table with phase and reason.
+[[nodiscard]] std::string describe_text(Kind kind, const yaml::Node& object);
+
+/// Objects that belong to one, as a part of its text: "Slices:" and a table.
+[[nodiscard]] std::string related_text(Kind kind, const std::vector<yaml::Node>& objects);
+
+}  // namespace berth::cli

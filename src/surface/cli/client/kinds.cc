@@ -1,0 +1,122 @@
+#include "surface/cli/client/kinds.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/text.h"
+#include "surface/cli/client/node.h"
+
+namespace berth::cli {
+namespace {
+
+struct KindWords {
+  std::string_view one;
+  std::string_view many;  ///< also of the path
+};
+/// By Kind.
+constexpr std::array<KindWords, 6> kKindWords = {{{"tenant", "tenants"},
+                                                  {"service", "services"},
+                                                  {"node", "nodes"},
+                                                  {"gpu", "gpus"},
+                                                  {"slice", "slices"},
+                                                  {"plan", "plans"}}};
+
+constexpr std::size_t kNameBytesMax = 253;
+
+/// Objects on a page: services and plans are large.
+int page_limit(Kind kind) { return kind == Kind::kService || kind == Kind::kPlan ? 100 : 500; }
+
+bool has_tenant(Kind kind) { return kind == Kind::kService || kind == Kind::kSlice; }
+
+/// A name is one part of a path.
+ClientResult<void> check_name(std::string_view what, const std::string& name) {
+  if (name != "." && name != ".." && name.size() <= kNameBytesMax) return {};
+  return client_fail(ClientStatus::kBadInput, fmt::format("{}: wanted a name, found {}", what, in_quotes(name)));
+}
+
+std::string list_path(const Selection& selection) {
+  const bool is_of_tenant = selection.kind == Kind::kService && !selection.tenant.empty();
+  const std::string folder = is_of_tenant ? fmt::format("/v1/tenants/{}", path_part(selection.tenant)) : "/v1";
+  return fmt::format("{}/{}?limit={}", folder, plural_of(selection.kind), page_limit(selection.kind));
+}
+
+bool is_selected(const Selection& selection, const yaml::Node& object) {
+  if (!selection.name.empty() && text_at(object, "metadata.name") != selection.name) return false;
+  return selection.tenant.empty() || text_at(object, "metadata.namespace") == selection.tenant;
+}
+
+}  // namespace
+
+ClientResult<Kind> parse_kind(std::string_view word) {
+  for (std::size_t i = 0; i < kKindWords.size(); ++i) {
+    if (word == kKindWords[i].one || word == kKindWords[i].many) return static_cast<Kind>(i);
+  }
+  return client_fail(
+      ClientStatus::kBadInput,
+      fmt::format("KIND: wanted tenants, services, nodes, gpus, slices or plans, found {}", in_quotes(word)));
+}
+
+std::string_view word_of(Kind kind) { return kKindWords[static_cast<std::size_t>(kind)].one; }
+std::string_view plural_of(Kind kind) { return kKindWords[static_cast<std::size_t>(kind)].many; }
+
+ClientResult<Selection> check_selection(std::string_view kind, const std::string& name, const std::string& tenant) {
+  const auto parsed = parse_kind(kind);
+  if (!parsed) return client_fail(parsed.error());
+  if (const auto checked = check_name("NAME", name); !checked) return client_fail(checked.error());
+  if (const auto checked = check_name("--tenant", tenant); !checked) return client_fail(checked.error());
+  if (!tenant.empty() && !has_tenant(*parsed)) {
+    return client_fail(
+        ClientStatus::kBadInput,
+        fmt::format("--tenant: wanted it for services and slices only, found it for {}", plural_of(*parsed)));
+  }
+  return Selection{.kind = *parsed, .name = name, .tenant = tenant};
+}
+
+std::string object_path(const Selection& selection) {
+  const std::string name = path_part(selection.name);
+  if (selection.kind != Kind::kService) return fmt::format("/v1/{}/{}", plural_of(selection.kind), name);
+  return fmt::format("/v1/tenants/{}/services/{}", path_part(selection.tenant), name);
+}
+
+std::string title_of(Kind kind, const std::string& tenant, const std::string& name) {
+  return kind == Kind::kService ? fmt::format("service/{}/{}", tenant, name)
+                                : fmt::format("{}/{}", word_of(kind), name);
+}
+
+std::string title_of(Kind kind, const yaml::Node& object) {
+  return printable(title_of(kind, text_at(object, "metadata.namespace").value_or(""),
+                            text_at(object, "metadata.name").value_or("")));
+}
+
+ClientResult<std::vector<yaml::Node>> fetch(const Client& client, const Selection& selection) {
+  // A slice has no page of its own, and a service only together with its tenant.
+  const bool is_direct = !selection.name.empty() && selection.kind != Kind::kSlice &&
+                         (selection.kind != Kind::kService || !selection.tenant.empty());
+  if (is_direct) {
+    auto reply = client.get(object_path(selection));
+    if (!reply) return client_fail(reply.error());
+    return std::vector<yaml::Node>{std::move(reply->body)};
+  }
+  auto objects = client.list(list_path(selection));
+  if (!objects) return objects;
+  std::erase_if(*objects, [&](const yaml::Node& object) { return !is_selected(selection, object); });
+  if (objects->empty() && !selection.name.empty()) {
+    return client_fail(ClientStatus::kNotFound,
+                       fmt::format("there is no {} {}", word_of(selection.kind), in_quotes(selection.name)));
+  }
+  return objects;
+}
+
+ClientResult<yaml::Node> fetch_one(const Client& client, const Selection& selection) {
+  auto objects = fetch(client, selection);
+  if (!objects) return client_fail(objects.error());
+  if (objects->size() == 1) return std::move(objects->front());
+  return client_fail(ClientStatus::kBadInput,
+                     fmt::format("wanted one {}, found {} of the name {}: -t TENANT says which",
+                                 word_of(selection.kind), objects->size(), in_quotes(selection.name)));
+}
+
+}  // namespace berth::cli

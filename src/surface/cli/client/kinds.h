@@ -1,0 +1,44 @@
+/// The kinds of objects of the API, as the command line names them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "surface/cli/client/client.h"
+
+namespace berth::cli {
+
+enum class Kind : std::uint8_t { kTenant, kService, kNode, kGpu, kSlice, kPlan };
+
+/// "service" or "services". Error: kBadInput with the known words.
+[[nodiscard]] ClientResult<Kind> parse_kind(std::string_view word);
+/// "service".
+[[nodiscard]] std::string_view word_of(Kind kind);
+/// "services".
+[[nodiscard]] std::string_view plural_of(Kind kind);
+
+/// Which objects: all of a kind, those of a tenant, or one.
+struct Selection {
+  Kind kind = Kind::kService;
+  std::string name;    ///< empty: all
+  std::string tenant;  ///< empty: of any tenant
+};
+
+/// Refuses names that cannot be one, and a tenant where the kind has none.
+[[nodiscard]] ClientResult<Selection> check_selection(std::string_view kind, const std::string& name,
+                                                      const std::string& tenant);
+
+/// The path of an object: "/v1/tenants/vision/services/detector". Requires: a name, of a service also the tenant.
+[[nodiscard]] std::string object_path(const Selection& selection);
+/// "service/vision/detector", "gpu/gpu-3".
+[[nodiscard]] std::string title_of(Kind kind, const std::string& tenant, const std::string& name);
+[[nodiscard]] std::string title_of(Kind kind, const yaml::Node& object);
+
+/// The objects, in the server's order. A name without objects is kNotFound.
+[[nodiscard]] ClientResult<std::vector<yaml::Node>> fetch(const Client& client, const Selection& selection);
+/// The one object of a name. kBadInput if several tenants have it and none is given.
+[[nodiscard]] ClientResult<yaml::Node> fetch_one(const Client& client, const Selection& selection);
+
+}  // namespace berth::cli

@@ -1,0 +1,186 @@
+#include "surface/cli/client/manifest.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <initializer_list>
+#include <utility>
+
+#include "base/decimal.h"
+#include "codec/service_json.h"
+#include "json/document.h"
+#include "scenario/service_object.h"
+#include "surface/cli/client/file_rows.h"
+#include "surface/cli/client/node.h"
+#include "yaml/document.h"
+#include "yaml/reader.h"
+
+namespace berth::cli {
+namespace {
+
+using yaml::Node;
+using yaml::Scalar;
+using yaml::ScalarKind;
+using yaml::Value;
+
+constexpr const char* kApiVersion = "berth.dev/v1alpha1";
+constexpr std::size_t kLabelBytesMax = 63;
+constexpr std::size_t kVersionBytesMax = 20;
+constexpr std::size_t kLabelTextBytesMax = 253;
+
+/// JSON if it is that, also under another name; otherwise YAML, of which documents of JSON are a part.
+Result<std::vector<Node>> documents_of(std::string_view text, const std::string& path) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
+  const bool looks_like_json = first != std::string_view::npos && text[first] == '{';
+  if (!looks_like_json) return yaml::parse_documents(text, path);
+  auto json = json::parse_document(text, path);
+  if (json) return std::vector<Node>{std::move(*json)};
+  auto yaml = yaml::parse_documents(text, path);
+  return yaml || !path.ends_with(".json") ? std::move(yaml) : Result<std::vector<Node>>(pass_on(json.error()));
+}
+
+/// A scalar of YAML gets the kind that JSON has for it: unquoted numbers, true, false and null are such, all else is
+/// text.
+void set_kind(Scalar& scalar, bool is_null) {
+  if (scalar.kind != ScalarKind::kUntyped) return;
+  const auto number = Decimal::parse(scalar.text);
+  if (is_null) {
+    scalar = {"null", false, ScalarKind::kNull};
+  } else if (scalar.is_plain && (scalar.text == "true" || scalar.text == "false")) {
+    scalar.kind = ScalarKind::kTruth;
+  } else if (scalar.is_plain && number) {
+    scalar = {codec::readable_number(*number), false, ScalarKind::kNumber};
+  } else {
+    scalar.kind = ScalarKind::kText;
+  }
+}
+
+void set_kinds(Node& node) {
+  const bool is_null = node.is_null();
+  if (auto* scalar = std::get_if<Scalar>(&node.value)) set_kind(*scalar, is_null);
+  if (auto* list = std::get_if<yaml::List>(&node.value)) {
+    for (Node& item : *list) set_kinds(item);
+  }
+  if (auto* map = std::get_if<yaml::Map>(&node.value)) {
+    for (yaml::Entry& entry : *map) set_kinds(entry.value);
+  }
+}
+
+bool is_dns_label(std::string_view name) {
+  const auto is_inner = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; };
+  return !name.empty() && name.size() <= kLabelBytesMax && std::ranges::all_of(name, is_inner) && name.front() != '-' &&
+         name.back() != '-';
+}
+
+std::string read_label(const Value& value) {
+  constexpr const char* kWanted = "a DNS label (1 to 63 of a-z, 0-9 and -, which is neither first nor last)";
+  std::string name = value.text(kWanted);
+  if (!value.has_failed() && !is_dns_label(name)) value.refuse(kWanted);
+  return name;
+}
+
+Node read_labels(const Value& value) {
+  Node labels{{}, yaml::Map()};
+  if (!value.is_map()) {
+    value.refuse("a map of labels");
+    return labels;
+  }
+  for (const std::string& key : value.keys()) {
+    std::string text = value.at(key).text("a text");
+    if (!value.has_failed() && text.size() > kLabelTextBytesMax) value.at(key).refuse("a text of at most 253 bytes");
+    put(labels, key, text_node(std::move(text)));
+  }
+  return labels;
+}
+
+/// What is sent of the metadata; sets the name and the tenant of the object.
+Node read_metadata(const Value& value, Selection& object) {
+  value.check_keys({"name", "namespace", "labels", "resourceVersion", "uid", "creationTimestamp"});
+  object.name = read_label(value.at("name"));
+  Node metadata{{}, yaml::Map()};
+  put(metadata, "name", text_node(object.name));
+  const Value tenant = value.at("namespace");
+  if (object.kind == Kind::kService) {
+    object.tenant = read_label(tenant);
+    put(metadata, "namespace", text_node(object.tenant));
+  } else if (tenant.is_present()) {
+    tenant.refuse("none (a tenant is in no namespace)");
+  }
+  if (value.at("labels").is_present()) put(metadata, "labels", read_labels(value.at("labels")));
+  const Value version = value.at("resourceVersion");
+  if (version.is_present()) put(metadata, "resourceVersion", text_node(version.name(kVersionBytesMax)));
+  return metadata;
+}
+
+/// The spec as the server reads it. Pins need its fleet, so that only the server can check them.
+void check_spec(Node root, yaml::Report& report) {
+  for (yaml::Entry& entry : std::get<yaml::Map>(root.value)) {
+    auto* spec = entry.key == "spec" ? std::get_if<yaml::Map>(&entry.value.value) : nullptr;
+    if (spec != nullptr) std::erase_if(*spec, [](const yaml::Entry& field) { return field.key == "pins"; });
+  }
+  (void)scenario::read_service_object(Value(root, report).at("spec"), Scenario());
+}
+
+/// One object. `root` is its document, or an item of a list.
+Result<Manifest> read_object(Node root, const std::string& path, const Files& files) {
+  yaml::Report report(path);
+  const auto failed = [&] { return pass_on(report.failure()); };
+  Manifest manifest{.object = {}, .body = "", .place = fmt::format("{}:{}", path, root.place.line)};
+  Node metadata;
+  {
+    const Value value(root, report);
+    value.check_keys({"apiVersion", "kind", "metadata", "spec", "status"});
+    (void)value.at("apiVersion").choice({kApiVersion});
+    const bool is_tenant = value.at("kind").choice({"Tenant", "GpuService"}) == 0;
+    manifest.object.kind = is_tenant ? Kind::kTenant : Kind::kService;
+    if (report.has_failed()) return failed();
+    metadata = read_metadata(value.at("metadata"), manifest.object);
+    const Value spec = value.at("spec");
+    if (is_tenant && spec.is_present()) spec.check_keys(std::initializer_list<std::string_view>{});
+    if (!is_tenant && !spec.is_map()) spec.refuse("a map");
+    if (report.has_failed()) return failed();
+  }
+  Node spec{{}, yaml::Map()};
+  if (manifest.object.kind == Kind::kService) {
+    put_rows_in_place(root, report, std::filesystem::path(path).parent_path().string(), manifest.object.name, files);
+    if (report.has_failed()) return failed();
+    set_kinds(root);
+    check_spec(root, report);
+    if (report.has_failed()) return failed();
+    spec = *find_node(root, "spec");
+  }
+  Node body{{}, yaml::Map()};
+  put(body, "apiVersion", text_node(kApiVersion));
+  put(body, "kind", text_node(manifest.object.kind == Kind::kTenant ? "Tenant" : "GpuService"));
+  put(body, "metadata", std::move(metadata));
+  put(body, "spec", std::move(spec));
+  manifest.body = json_of(body);
+  return manifest;
+}
+
+}  // namespace
+
+Result<std::vector<Manifest>> read_manifests(std::string_view text, const std::string& path, const Files& files) {
+  auto documents = documents_of(text, path);
+  if (!documents) return pass_on(documents.error());
+  std::vector<Manifest> manifests;
+  for (Node& document : *documents) {
+    const Node* items = find_node(document, "items");
+    const auto* list = items == nullptr ? nullptr : std::get_if<yaml::List>(&items->value);
+    yaml::List objects;
+    if (list != nullptr) {
+      objects = *list;
+    } else {
+      objects.push_back(std::move(document));
+    }
+    for (Node& object : objects) {
+      auto manifest = read_object(std::move(object), path, files);
+      if (!manifest) return pass_on(manifest.error());
+      manifests.push_back(std::move(*manifest));
+    }
+  }
+  return manifests;
+}
+
+}  // namespace berth::cli

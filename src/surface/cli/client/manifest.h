@@ -1,0 +1,28 @@
+/// Files of objects, as `apply -f` and `delete -f` read them.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "ports/files.h"
+#include "surface/cli/client/kinds.h"
+
+namespace berth::cli {
+
+/// An object to send.
+struct Manifest {
+  Selection object;   ///< a tenant or a service
+  std::string body;   ///< JSON: apiVersion, kind, metadata, spec
+  std::string place;  ///< "service.yaml:7", where its document begins
+};
+
+/// The objects of a text, YAML or JSON, in its order: documents separated by `---`, each an object or a list of objects
+/// under `items`. Files that specs name become rows (file_rows.h), their paths relative to the folder of `path`.
+/// Everything is checked as the server does, but for pins, which need its fleet. `status`, `uid` and
+/// `creationTimestamp`, as `get` prints them, are left out. The error has FILE:LINE:COLUMN, field and message.
+[[nodiscard]] Result<std::vector<Manifest>> read_manifests(std::string_view text, const std::string& path,
+                                                           const Files& files);
+
+}  // namespace berth::cli

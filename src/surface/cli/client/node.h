@@ -1,0 +1,38 @@
+/// Values of the server's answers by their path, and how they are shown.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "yaml/document.h"
+
+namespace berth::cli {
+
+/// The value at "status.last_minute.requests"; null if a key is missing or leads to no map.
+[[nodiscard]] const yaml::Node* find_node(const yaml::Node& root, std::string_view path);
+/// The items of a list there; empty if there is none.
+[[nodiscard]] const yaml::List& items_at(const yaml::Node& root, std::string_view path);
+/// The text of a scalar there; absent if it is missing or null.
+[[nodiscard]] std::optional<std::string> text_at(const yaml::Node& root, std::string_view path);
+/// A finite number there.
+[[nodiscard]] std::optional<double> number_at(const yaml::Node& root, std::string_view path);
+
+/// A scalar as JSON has it.
+[[nodiscard]] yaml::Node text_node(std::string text);
+[[nodiscard]] yaml::Node number_node(std::string text);
+[[nodiscard]] yaml::Node truth_node(bool value);
+[[nodiscard]] yaml::Node null_node();
+/// Adds a key to a map. Requires: `map` is one.
+void put(yaml::Node& map, std::string key, yaml::Node value);
+
+/// One line without control characters: what comes from elsewhere cannot control the terminal.
+[[nodiscard]] std::string printable(std::string_view text);
+
+/// JSON in one line, or indented by two spaces with a line feed at its end. Control characters are escaped.
+[[nodiscard]] std::string json_of(const yaml::Node& node);
+[[nodiscard]] std::string indented_json_of(const yaml::Node& node);
+/// YAML in block style with a line feed at its end; reading it gives the same values as the JSON. `indent` in spaces.
+[[nodiscard]] std::string yaml_of(const yaml::Node& node, int indent = 0);
+
+}  // namespace berth::cli

@@ -1,0 +1,262 @@
+#include "surface/cli/client/tables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <utility>
+
+#include "base/ensure.h"
+#include "surface/cli/client/node.h"
+#include "surface/cli/shared/text_table.h"
+
+namespace berth::cli {
+namespace {
+
+using Row = std::vector<std::string>;
+using yaml::Node;
+
+constexpr std::size_t kGap = 3;
+
+/// Characters, not bytes.
+std::size_t width_of(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+}
+
+/// A column of a kind's table.
+struct Column {
+  std::string heading;
+  std::function<std::string(const Node&)> cell;
+  bool is_wide = false;  ///< only in the wide table
+};
+
+Column text(std::string heading, std::string path, bool is_wide = false) {
+  return {std::move(heading), [path = std::move(path)](const Node& object) { return text_cell(object, path); },
+          is_wide};
+}
+Column number(std::string heading, std::string path, bool is_wide = false) {
+  return {std::move(heading), [path = std::move(path)](const Node& object) { return number_cell(object, path); },
+          is_wide};
+}
+
+/// "2/3": slices that serve, and all that it has.
+std::string slices_cell(const Node& service) {
+  const yaml::List& slices = items_at(service, "status.slices");
+  const auto serving = std::ranges::count_if(
+      slices, [](const Node& slice) { return text_at(slice, "state").value_or("") == "serving"; });
+  return fmt::format("{}/{}", serving, slices.size());
+}
+
+/// The share of the last minute's requests that were answered in time.
+std::string in_time_cell(const Node& service) {
+  const auto requests = number_at(service, "status.last_minute.requests");
+  const auto in_time = number_at(service, "status.last_minute.in_time");
+  return requests && in_time && *requests > 0 ? percent(*in_time / *requests) : "";
+}
+
+/// Conditions that do not hold: "FloorMet=False".
+std::string conditions_cell(const Node& object) {
+  std::string cell;
+  for (const Node& condition : items_at(object, "status.conditions")) {
+    const std::string status = text_at(condition, "status").value_or("Unknown");
+    if (status == "True") continue;
+    if (!cell.empty()) cell += ',';
+    cell += text_at(condition, "type").value_or("") + "=" + status;
+  }
+  return cell;
+}
+
+/// Why a GPU or a node is lost or closed.
+std::string reason_cell(const Node& object) {
+  std::string cell;
+  for (const char* path : {"status.health_reason", "status.scheduling_reason", "status.reason"}) {
+    const auto reason = text_at(object, path);
+    if (reason && !reason->empty()) cell += (cell.empty() ? "" : "; ") + *reason;
+  }
+  return cell;
+}
+
+std::string labels_cell(const Node& object) {
+  const Node* labels = find_node(object, "metadata.labels");
+  const auto* map = labels == nullptr ? nullptr : std::get_if<yaml::Map>(&labels->value);
+  std::string cell;
+  if (map == nullptr) return cell;
+  for (const yaml::Entry& entry : *map) cell += (cell.empty() ? "" : ",") + entry.key + "=" + any_cell(entry.value);
+  return cell;
+}
+
+std::string count_cell(const Node& object, std::string_view path) {
+  return find_node(object, path) == nullptr ? "" : fmt::format("{}", items_at(object, path).size());
+}
+
+std::vector<Column> service_columns() {
+  return {text("TENANT", "metadata.namespace"),
+          text("NAME", "metadata.name"),
+          text("PHASE", "status.phase"),
+          {"SERVING", slices_cell},
+          number("REQUESTS/MIN", "status.last_minute.requests"),
+          {"IN TIME", in_time_cell},
+          number("P99 MS", "status.last_minute.latency_p99_ms"),
+          number("TARGET MS", "spec.slo.latency_ms"),
+          number("P50 MS", "status.last_minute.latency_p50_ms", true),
+          number("LATE", "status.last_minute.late", true),
+          number("DROPPED", "status.last_minute.dropped", true),
+          {"GOODPUT", [](const Node& object) { return share_cell(object, "status.last_minute.goodput"); }, true},
+          number("CAPACITY/S", "status.capacity_requests_per_second", true),
+          text("VERSION", "metadata.resourceVersion", true),
+          {"LABELS", labels_cell, true},
+          {"NOT MET", conditions_cell}};
+}
+
+std::vector<Column> gpu_columns() {
+  return {text("NAME", "metadata.name"),
+          text("MODEL", "status.model"),
+          text("NODE", "status.node"),
+          text("HEALTH", "status.health"),
+          text("SCHEDULING", "status.scheduling"),
+          text("UNITS", "status.units"),
+          text("HEALTH SINCE", "status.health_since", true),
+          text("SCHEDULING SINCE", "status.scheduling_since", true),
+          {"REASON", reason_cell}};
+}
+
+std::vector<Column> node_columns() {
+  return {text("NAME", "metadata.name"),
+          {"GPUS", [](const Node& object) { return count_cell(object, "status.gpus"); }},
+          text("HEALTH", "status.health"),
+          text("SCHEDULING", "status.scheduling"),
+          {"REASON", reason_cell}};
+}
+
+std::vector<Column> slice_columns() {
+  return {
+      text("NAME", "metadata.name"),     text("GPU", "status.gpu"),     text("PROFILE", "status.profile"),
+      text("START", "status.start"),     text("STATE", "status.state"), text("TENANT", "status.tenant"),
+      text("SERVICE", "status.service"), text("ROLE", "status.role"),   text("GENERATION", "status.generation", true)};
+}
+
+std::vector<Column> plan_columns() {
+  return {text("NAME", "metadata.name"),
+          text("PHASE", "status.phase"),
+          text("MADE AT", "spec.made_at"),
+          {"ACTIONS", [](const Node& object) { return count_cell(object, "spec.actions"); }},
+          number("OBJECTIVE", "spec.objective"),
+          number("BOUND", "spec.bound"),
+          {"GAP", [](const Node& object) { return share_cell(object, "spec.gap"); }},
+          text("ACTS AT", "spec.acts_at", true),
+          text("EXPIRES AT", "spec.expires_at", true),
+          number("PROMISED GAIN", "spec.promised_gain", true),
+          text("MESSAGE", "status.message")};
+}
+
+std::vector<Column> columns_of(Kind kind) {
+  switch (kind) {
+    case Kind::kTenant:
+      return {text("NAME", "metadata.name"),
+              text("CREATED", "metadata.creationTimestamp"),
+              text("VERSION", "metadata.resourceVersion", true),
+              {"LABELS", labels_cell, true}};
+    case Kind::kService:
+      return service_columns();
+    case Kind::kNode:
+      return node_columns();
+    case Kind::kGpu:
+      return gpu_columns();
+    case Kind::kSlice:
+      return slice_columns();
+    case Kind::kPlan:
+      return plan_columns();
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string columns_text(const std::vector<std::string>& headings, const std::vector<Row>& rows) {
+  std::vector<Row> lines = {headings};
+  for (const Row& row : rows) {
+    ENSURE(row.size() == headings.size());
+    Row& line = lines.emplace_back();
+    for (const std::string& cell : row) line.push_back(cell.empty() ? std::string(kAbsentText) : printable(cell));
+  }
+  std::vector<std::size_t> widths(headings.size());
+  for (const Row& line : lines) {
+    for (std::size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], width_of(line[i]));
+  }
+  std::string result;
+  for (const Row& line : lines) {
+    std::string out;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      out += line[i];
+      if (i + 1 < line.size()) out += std::string(widths[i] - width_of(line[i]) + kGap, ' ');
+    }
+    out.erase(out.find_last_not_of(' ') + 1);
+    result += out + "\n";
+  }
+  return result;
+}
+
+std::string objects_table(Kind kind, const std::vector<Node>& objects, bool is_wide) {
+  std::vector<Column> columns = columns_of(kind);
+  if (!is_wide) std::erase_if(columns, [](const Column& column) { return column.is_wide; });
+  Row headings;
+  for (const Column& column : columns) headings.push_back(column.heading);
+  std::vector<Row> rows;
+  for (const Node& object : objects) {
+    Row& row = rows.emplace_back();
+    for (const Column& column : columns) row.push_back(column.cell(object));
+  }
+  return columns_text(headings, rows);
+}
+
+std::string maps_table(const yaml::List& maps) {
+  std::vector<std::string> keys;
+  for (const Node& item : maps) {
+    const auto* map = std::get_if<yaml::Map>(&item.value);
+    if (map == nullptr) continue;
+    for (const yaml::Entry& entry : *map) {
+      if (std::ranges::find(keys, entry.key) == keys.end()) keys.push_back(entry.key);
+    }
+  }
+  if (keys.empty()) return "";
+  std::vector<Row> rows;
+  for (const Node& item : maps) {
+    Row& row = rows.emplace_back();
+    for (const std::string& key : keys) {
+      const Node* value = find_node(item, key);
+      row.push_back(value == nullptr ? "" : any_cell(*value));
+    }
+  }
+  Row headings;
+  for (const std::string& key : keys) {
+    std::string& heading = headings.emplace_back(printable(key));
+    for (char& c : heading) c = c == '_' ? ' ' : static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+  }
+  return columns_text(headings, rows);
+}
+
+std::string text_cell(const Node& object, std::string_view path) { return text_at(object, path).value_or(""); }
+
+std::string number_cell(const Node& object, std::string_view path) {
+  constexpr double kWholeMax = 1e15;
+  const auto value = number_at(object, path);
+  if (!value) return "";
+  const bool is_whole = std::floor(*value) == *value && std::abs(*value) < kWholeMax;
+  return is_whole ? with_separators(static_cast<std::int64_t>(*value)) : significant(*value);
+}
+
+std::string share_cell(const Node& object, std::string_view path) {
+  const auto value = number_at(object, path);
+  return value ? percent(*value) : "";
+}
+
+std::string any_cell(const Node& value) {
+  if (value.is_null()) return "";
+  const auto* scalar = std::get_if<yaml::Scalar>(&value.value);
+  return scalar != nullptr ? scalar->text : json_of(value);
+}
+
+}  // namespace berth::cli

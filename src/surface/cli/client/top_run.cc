@@ -1,0 +1,101 @@
+#include "surface/cli/client/top_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string_view>
+#include <thread>
+
+#include "surface/cli/client/kinds.h"
+#include "surface/cli/client/node.h"
+#include "surface/cli/client/tables.h"
+#include "surface/cli/shared/interrupt.h"
+#include "surface/cli/shared/text_table.h"
+
+namespace berth::cli {
+namespace {
+
+using yaml::Node;
+
+constexpr std::chrono::seconds kBetweenDrawings{1};
+constexpr std::string_view kUnknown = "unknown";
+
+std::string known(std::string cell) { return cell.empty() ? std::string(kUnknown) : printable(cell); }
+
+std::string with_unit(std::string cell, std::string_view unit) {
+  return cell.empty() ? std::string(kUnknown) : cell + std::string(unit);
+}
+
+/// A number or "max".
+std::string speed_text(const Node& status) {
+  const std::string number = number_cell(status, "speed");
+  return number.empty() ? text_cell(status, "speed") : number;
+}
+
+std::string cost_text(const Node& status) {
+  const auto micro_usd = number_at(status, "cost_micro_usd_per_hour");
+  return micro_usd ? fmt::format("${:.2f} per hour", *micro_usd / 1e6) : std::string(kUnknown);
+}
+
+std::string planning_text(const Node& status) {
+  const auto paused = text_at(status, "planning.paused");
+  if (!paused) return std::string(kUnknown);
+  if (*paused != "true") return "on";
+  return "paused: " + known(text_cell(status, "planning.reason"));
+}
+
+/// "8 (7 ok, 1 lost; 6 open, 2 cordoned)".
+std::string gpus_text(const std::vector<Node>& gpus) {
+  const auto count = [&](std::string_view path, std::string_view word) {
+    return std::ranges::count_if(gpus, [&](const Node& gpu) { return text_at(gpu, path) == word; });
+  };
+  return fmt::format("{} ({} ok, {} lost; {} open, {} cordoned, {} draining)", gpus.size(),
+                     count("status.health", "ok"), count("status.health", "lost"), count("status.scheduling", "open"),
+                     count("status.scheduling", "cordoned"), count("status.scheduling", "draining"));
+}
+
+ClientResult<std::string> moment(const Client& client) {
+  const auto status = client.get("/v1/status");
+  if (!status) return client_fail(status.error());
+  const auto gpus = fetch(client, {.kind = Kind::kGpu, .name = "", .tenant = ""});
+  if (!gpus) return client_fail(gpus.error());
+  const auto services = fetch(client, {.kind = Kind::kService, .name = "", .tenant = ""});
+  if (!services) return client_fail(services.error());
+  return top_text(status->body, *gpus, *services);
+}
+
+void draw_until_interrupted(const Client& client, VerbContext& context) {
+  const InterruptWatch interrupts;
+  while (true) {
+    const auto text = moment(client);
+    if (!text) return print_outcome(context, outcome_of(text));
+    fmt::print(context.out, "\033[H\033[2J{}", *text);
+    std::fflush(context.out);
+    std::this_thread::sleep_for(kBetweenDrawings);
+  }
+}
+
+}  // namespace
+
+std::string top_text(const Node& status, const std::vector<Node>& gpus, const std::vector<Node>& services) {
+  std::string text = fmt::format("World    {}, {}, speed {}\n", known(text_cell(status, "world")),
+                                 known(text_cell(status, "time")), known(speed_text(status)));
+  text += fmt::format("GPUs     {}\n", gpus_text(gpus));
+  text += fmt::format("Use      allocated {}, busy {}, effective {}\n", known(share_cell(status, "funnel.allocated")),
+                      known(share_cell(status, "funnel.busy")), known(share_cell(status, "funnel.effective")));
+  text += fmt::format("Goodput  {}; cost {}\n", known(share_cell(status, "goodput")), cost_text(status));
+  text += fmt::format("Planning {}; last answer took {}; step p99 {}\n\n", planning_text(status),
+                      with_unit(number_cell(status, "solver.last_ms"), " ms"),
+                      with_unit(number_cell(status, "steps.p99_ms"), " ms"));
+  return text + (services.empty() ? "There are no services.\n" : objects_table(Kind::kService, services, false));
+}
+
+void run_top(const TopWords& words, VerbContext& context) {
+  const auto client = connect(words.server, context);
+  if (!client) return print_outcome(context, outcome_of(client_fail(client.error())));
+  if (words.is_once || !context.is_live_terminal()) return print_outcome(context, outcome_of(moment(*client)));
+  draw_until_interrupted(*client, context);
+}
+
+}  // namespace berth::cli
