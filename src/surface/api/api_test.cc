@@ -73,7 +73,8 @@ TEST_F(ApiTest, FiguresAreUnknownBeforeTheFirstSecond) {
 
 TEST_F(ApiTest, ServicesHaveAllKeysOfTheirStatus) {
   advance_to(70);
-  for (const json& service : get({"v1", "services"})["items"]) {
+  const json services = get({"v1", "services"});
+  for (const json& service : services["items"]) {
     for (const char* key : {"name", "namespace", "uid", "resourceVersion", "labels", "creationTimestamp"}) {
       EXPECT_TRUE(service["metadata"].contains(key)) << key;
     }
