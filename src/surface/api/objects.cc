@@ -14,6 +14,7 @@
 #include "codec/json_value.h"
 #include "codec/service_json.h"
 #include "surface/api/object_uid.h"
+#include "surface/api/paging.h"
 
 namespace berth::api {
 namespace {
