@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <optional>
 #include <utility>
 
+#include "base/sort_stably.h"
 #include "surface/cli/client/manifest.h"
 #include "surface/cli/client/node.h"
 #include "yaml/document.h"
@@ -114,8 +114,7 @@ VerbOutcome run_apply(const ApplyWords& words, const VerbContext& context) {
   if (!manifests) return outcome_of(client_fail(manifests.error()));
   const auto client = connect(words.server, context);
   if (!client) return outcome_of(client_fail(client.error()));
-  std::ranges::stable_partition(*manifests,
-                                [](const Manifest& manifest) { return manifest.object.kind == Kind::kTenant; });
+  sort_stably(*manifests, [](const Manifest& manifest) { return manifest.object.kind != Kind::kTenant; });
   VerbOutcome outcome;
   for_each(*manifests, outcome, [&](const Manifest& manifest) { return apply_one(*client, manifest); });
   return outcome;
@@ -126,8 +125,7 @@ VerbOutcome run_delete(const DeleteWords& words, const VerbContext& context) {
   if (!manifests) return outcome_of(client_fail(manifests.error()));
   const auto client = connect(words.server, context);
   if (!client) return outcome_of(client_fail(client.error()));
-  std::ranges::stable_partition(*manifests,
-                                [](const Manifest& manifest) { return manifest.object.kind == Kind::kService; });
+  sort_stably(*manifests, [](const Manifest& manifest) { return manifest.object.kind != Kind::kService; });
   VerbOutcome outcome;
   for_each(*manifests, outcome, [&](const Manifest& manifest) -> ClientResult<std::string> {
     const auto reply = client->send("DELETE", object_path(manifest.object), "");
