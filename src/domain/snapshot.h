@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <ranges>
 #include <string>
 #include <vector>
 
+#include "base/chunked_list.h"
 #include "base/instant.h"
 #include "domain/event.h"
 #include "domain/gpu_state.h"
@@ -47,11 +47,11 @@ struct ServiceState {
   Instant retrains_since;      ///< from when its retraining's due times count
   /// The latest seconds seen, oldest first, at most history_seconds of them; negative seconds are history before the
   /// run.
-  std::deque<ServiceSecond> seconds;
+  ChunkedList<ServiceSecond> seconds;
   bool is_retraining_due = false;  ///< due and not done
   /// Of the last hour, oldest first; the first layout does not count. Against whose budget a change counts:
   /// state/changes.h.
-  std::deque<ChangeCount> changes;
+  ChunkedList<ChangeCount> changes;
   friend bool operator==(const ServiceState&, const ServiceState&) = default;
 };
 
@@ -62,15 +62,24 @@ struct PlanningPause {
   friend bool operator==(const PlanningPause&, const PlanningPause&) = default;
 };
 
+/// A copy is cheap (base/chunked_list.h): who wants to keep a snapshot copies it.
 struct Snapshot {
   std::uint64_t version = 0;  ///< grows by one with each event applied
   Instant now;
   std::uint64_t specs_version = 0;     ///< grows by one when a service is set or removed
-  std::vector<StandingSlice> slices;   ///< sorted by slice
+  ChunkedList<StandingSlice> slices;   ///< sorted by slice
   std::vector<ServiceState> services;  ///< by ServiceId
   std::vector<GpuState> gpus;          ///< by GpuId, as far as something was reported; later ones are ok and open
   std::optional<PlanningPause> pause;  ///< while it lasts no plan takes effect, and nothing is asked
 
+  /// The slices of a GPU, in order. O(log slices).
+  [[nodiscard]] auto slices_on(GpuId gpu) const {
+    return std::ranges::equal_range(slices, gpu, {}, [](const StandingSlice& each) { return each.holding.slice.gpu; });
+  }
+  /// The slices at a place: at most one that stays, and those before it that have not gone yet. O(log slices).
+  [[nodiscard]] auto slices_at(const Slice& place) const {
+    return std::ranges::equal_range(slices, place, {}, [](const StandingSlice& each) { return each.holding.slice; });
+  }
   [[nodiscard]] GpuState gpu_state(GpuId gpu) const { return gpu.index < gpus.size() ? gpus[gpu.index] : GpuState(); }
   /// Whether plans may change the GPU.
   [[nodiscard]] bool is_open(GpuId gpu) const { return gpu.index >= gpus.size() || gpus[gpu.index].is_open(); }

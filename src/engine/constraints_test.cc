@@ -269,7 +269,8 @@ TEST(Constraints, TheStandingPointCountsUntilAnotherIsAskedFor) {
                                     .processes = 2,
                                     .requests_per_second = Decimal(10),
                                     .latency_ms = Decimal(80)});
-  world.snapshot.slices.back().point = PointChoice{.variant = 0, .batch = 4, .processes = 2};
+  world.snapshot.slices.change(world.snapshot.slices.size() - 1).point =
+      PointChoice{.variant = 0, .batch = 4, .processes = 2};
   world.plan.floors = {{.service = {0}, .needed = 0, .planned = 200}};  // 1g at 100, 3g at 1000 x 2 x 4 / 80
   EXPECT_EQ(world.breach(touch()), "");
   world.plan.floors.front().planned = 400;
@@ -344,15 +345,16 @@ TEST(Constraints, AChangeUnderWayIsOneThatTheSnapshotShowsAndEndsInTime) {
   }
   // Nothing is under way.
   world.plan.unmet_floors = ChangeUnderWay{.until = kNow + Micros::seconds(1)};
-  std::erase_if(world.snapshot.slices, [](const StandingSlice& slice) { return slice.is_leaving; });
+  erase_if(world.snapshot.slices, [](const StandingSlice& slice) { return slice.is_leaving; });
   world.plan.floors.front().needed = 9000;
   EXPECT_EQ(
       world.breach(touch()),
       "a: wanted 9000 requests per second (a.floor), found slices for 400; found no change under way that the plan "
       "could wait for");
-  world.snapshot.slices.back().is_ready = false;
+  world.snapshot.slices.change(world.snapshot.slices.size() - 1).is_ready = false;
   EXPECT_EQ(world.breach(touch()), "");
-  world.snapshot.slices.back().holding.services.clear();  // an unowned slice: nothing waits for it
+  world.snapshot.slices.change(world.snapshot.slices.size() - 1)
+      .holding.services.clear();  // an unowned slice: nothing waits for it
   world.plan.floors.front().planned = 100;
   EXPECT_NE(world.breach(touch()), "");
 }

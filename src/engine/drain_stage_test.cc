@@ -59,16 +59,16 @@ TEST(DrainStage, WaitsForAPlanAndForWhatIsOnItsWay) {
   EXPECT_TRUE(world.asked(stage).empty());
   planned.plan.made_at = Instant::at_second(12);
   stage.learn(planned);
-  world.snapshot.slices[1].is_ready = false;
+  world.snapshot.slices.change(1).is_ready = false;
   EXPECT_TRUE(world.asked(stage).empty());
-  world.snapshot.slices[1].is_ready = true;
+  world.snapshot.slices.change(1).is_ready = true;
   stage.learn(planned);  // being asked, it learned its own empty plan, made at second 0
   EXPECT_EQ(world.asked(stage).size(), 1U);
 }
 
 TEST(DrainStage, WaitsNoLongerThanAMinute) {
   Draining world;
-  world.snapshot.slices[1].is_ready = false;
+  world.snapshot.slices.change(1).is_ready = false;
   const Stage stage = drain_stage(world.scenario, true);
   world.snapshot.now = Instant::at_second(69);
   EXPECT_TRUE(world.asked(stage).empty());

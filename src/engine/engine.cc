@@ -12,28 +12,6 @@
 namespace berth {
 namespace {
 
-/// What a solver may read of a snapshot: all but the seconds of services, which are many.
-std::shared_ptr<const Snapshot> without_seconds(const Snapshot& snapshot) {
-  auto posed = std::make_shared<Snapshot>();
-  posed->version = snapshot.version;
-  posed->now = snapshot.now;
-  posed->specs_version = snapshot.specs_version;
-  posed->slices = snapshot.slices;
-  posed->gpus = snapshot.gpus;
-  posed->services.reserve(snapshot.services.size());
-  for (const ServiceState& service : snapshot.services) {
-    ServiceState& copy = posed->services.emplace_back();
-    copy.is_absent = service.is_absent;
-    copy.number = service.number;
-    copy.revision = service.revision;
-    copy.since = service.since;
-    copy.retrains_since = service.retrains_since;
-    copy.is_retraining_due = service.is_retraining_due;
-    copy.changes = service.changes;
-  }
-  return posed;
-}
-
 /// Takes the actions on GPUs whose facts no longer hold out of the plan.
 std::vector<DroppedPart> drop_broken_parts(const Scenario& scenario, const Snapshot& snapshot, Plan& plan) {
   std::vector<DroppedPart> dropped;
@@ -202,7 +180,7 @@ SolveRequest Engine::request_for(Solution begun, Solve solve) {
   SolveRequest request{.question = question_count_,
                        .made_at = snapshot.now,
                        .acts_at = snapshot.takes_effect_at(scenario_.planning),
-                       .posed = without_seconds(snapshot),
+                       .posed = std::make_shared<const Snapshot>(snapshot),
                        .solve = {}};
   request.solve = [posed = request.posed, begun = std::move(begun), solve = std::move(solve)] {
     Solution solution = begun;

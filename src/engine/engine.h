@@ -32,9 +32,9 @@ namespace berth {
 struct SolveRequest {
   std::uint64_t question = 0;  ///< grows by one with each request; SolveFinished names it
   Instant made_at;
-  Instant acts_at;                        ///< for when it is posed; the plan takes effect when the answer arrives
-  std::shared_ptr<const Snapshot> posed;  ///< without the seconds of services: only the stages read those
-  std::function<Solution()> solve;        ///< pure; may run in another thread, later than the engine, too
+  Instant acts_at;  ///< for when it is posed; the plan takes effect when the answer arrives
+  std::shared_ptr<const Snapshot> posed;
+  std::function<Solution()> solve;  ///< pure; may run in another thread, later than the engine, too
 };
 
 /// Changes of one GPU that do not take effect, because what they stand on changed after the question.

@@ -416,7 +416,7 @@ TEST(RetrainingStage, LendsTheSliceThatCostsLeastAndTakesItBack) {
   EXPECT_TRUE(world.asked().empty());
   world.snapshot.services[0].is_retraining_due = true;
   EXPECT_EQ(world.asked(), std::vector{give(held(world.small, {{0}}, Role::kRetraining))});
-  world.snapshot.slices[0].holding.role = Role::kRetraining;
+  world.snapshot.slices.change(0).holding.role = Role::kRetraining;
   EXPECT_TRUE(world.asked().empty());
   world.snapshot.services[0].is_retraining_due = false;
   EXPECT_EQ(world.asked(), std::vector{give(held(world.small, {{0}}))});
@@ -432,7 +432,7 @@ TEST(RetrainingStage, KeepsTheLastServingSlice) {
 TEST(RetrainingStage, DoesNotLendASliceThatLeaves) {
   Retrains world;
   world.snapshot.services[0].is_retraining_due = true;
-  world.snapshot.slices[0].is_leaving = true;
+  world.snapshot.slices.change(0).is_leaving = true;
   EXPECT_TRUE(world.asked().empty());
 }
 

@@ -13,9 +13,8 @@ namespace {
 
 /// The staying slices of a GPU, in order.
 std::vector<SliceFact> staying_on(const Snapshot& snapshot, GpuId gpu) {
-  const auto gpu_of = [](const StandingSlice& standing) { return standing.holding.slice.gpu; };
   std::vector<SliceFact> slices;
-  for (const StandingSlice& standing : std::ranges::equal_range(snapshot.slices, gpu, {}, gpu_of)) {
+  for (const StandingSlice& standing : snapshot.slices_on(gpu)) {
     if (!standing.is_leaving) slices.push_back({.slice = standing.holding.slice, .number = standing.assignment});
   }
   return slices;

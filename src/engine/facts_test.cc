@@ -36,7 +36,7 @@ TEST(Facts, NameTheStayingSlicesOfTheGpusThatThePlanTouches) {
   const std::vector<GpuFact> expected = {
       {.gpu = {0}, .slices = {{.slice = small, .number = 4}, {.slice = large, .number = 2}}}};
   EXPECT_EQ(facts_of(snapshot, plan), expected);
-  snapshot.slices[1].is_leaving = true;
+  snapshot.slices.change(1).is_leaving = true;
   EXPECT_EQ(facts_of(snapshot, plan)[0].slices.size(), 1U);
 }
 

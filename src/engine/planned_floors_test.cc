@@ -90,7 +90,7 @@ TEST(PlannedFloors, AtThePointAskedForAndTheWorstInterference) {
     return planned_floors(scenario, snapshot, steady_moment(), plan).front().planned;
   };
   EXPECT_NEAR(planned({}), 125 / 1.25, 1e-6);
-  snapshot.slices[0].point = PointChoice{.variant = 0, .batch = 1, .processes = 1};
+  snapshot.slices.change(0).point = PointChoice{.variant = 0, .batch = 1, .processes = 1};
   EXPECT_NEAR(planned({}), 100 / 1.25, 1e-6);
   Plan plan;
   plan.actions = {{.what = AssignSlice{.holding = held(slice, {{0}}),

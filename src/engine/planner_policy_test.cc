@@ -75,10 +75,12 @@ Snapshot nothing_stands() {
 Snapshot standing_at(std::int64_t second, const std::vector<Holding>& holdings) {
   Snapshot snapshot = nothing_stands();
   snapshot.now = Instant::at_second(second);
+  std::vector<StandingSlice> slices;
   for (const Holding& holding : holdings) {
-    snapshot.slices.push_back({.holding = holding, .point = std::nullopt, .is_ready = true});
+    slices.push_back({.holding = holding, .point = std::nullopt, .is_ready = true});
   }
-  std::ranges::sort(snapshot.slices, {}, [](const StandingSlice& each) { return each.holding.slice; });
+  std::ranges::sort(slices, {}, [](const StandingSlice& each) { return each.holding.slice; });
+  snapshot.slices = slices;
   return snapshot;
 }
 
@@ -404,7 +406,7 @@ TEST(PlannerPolicy, AFloorThatWaitsForAChangeUnderWayHasAnEnd) {
   posed.scenario.services[0].floor_attainment = posed.scenario.services[1].floor_attainment = Decimal(1);
   posed.loads = {300, 900};  // 700 of GPU 1 for b, and the room that a slice of GPU 0 leaves
   Snapshot snapshot = standing_at(10, {held(slice_at(0, "3g.40gb", 0), {{1}}), held(slice_at(0, "3g.40gb", 4), {{0}})});
-  snapshot.slices.front().is_leaving = true;
+  snapshot.slices.change(0).is_leaving = true;
   const Plan plan = planned(posed.scenario, posed.stage(), snapshot);
   EXPECT_GE(rate_given(plan, 1), 500);
   EXPECT_EQ(plan.unmet_floors, UnmetFloors(ChangeUnderWay{.until = Instant::at_second(11)}));

@@ -71,9 +71,7 @@ std::optional<std::string> find_closed(const Snapshot& snapshot, const Plan& pla
 
 /// Whether others made the slice that stands there.
 bool is_foreign(const Snapshot& snapshot, const Slice& slice) {
-  const auto slice_at = [](const StandingSlice& standing) -> const Slice& { return standing.holding.slice; };
-  const auto here = std::ranges::equal_range(snapshot.slices, slice, {}, slice_at);
-  return std::ranges::any_of(here, &StandingSlice::is_foreign);
+  return std::ranges::any_of(snapshot.slices_at(slice), &StandingSlice::is_foreign);
 }
 
 /// Applies one action to the fleet, or returns why it cannot be applied.

@@ -108,7 +108,7 @@ TEST(Verify, ObjectsToFactsThatDoNotHold) {
 TEST(Verify, SlicesOfOthersAreNeverChangedAndTheirPlaceIsTaken) {
   Snapshot snapshot = standing();
   const Slice others = slice_at(0, "1g.10gb", 0);
-  snapshot.slices[0] = {.holding = held(others, {}), .is_ready = true, .is_foreign = true};
+  snapshot.slices.change(0) = {.holding = held(others, {}), .is_ready = true, .is_foreign = true};
   const auto objection = [&](std::vector<Action> actions) {
     Plan plan;
     plan.actions = std::move(actions);

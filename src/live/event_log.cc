@@ -41,19 +41,32 @@ std::string_view event_word(EventKind kind) {
 }
 
 std::uint64_t EventLog::append(Instant at, EventKind kind, ObjectName object, std::string message) {
-  ++last_;
-  events_.push_back(
-      {.sequence = last_, .at = at, .kind = kind, .object = std::move(object), .message = std::move(message)});
+  return append(at, kind,
+                [words = EventWords{.object = std::move(object), .message = std::move(message)}] { return words; });
+}
+
+std::uint64_t EventLog::append(Instant at, EventKind kind, std::function<EventWords()> words) {
+  events_.push_back({.at = at, .kind = kind, .words = std::move(words)});
   if (events_.size() > kCapacity) events_.pop_front();
-  return last_;
+  return ++last_;
 }
 
 std::vector<LoggedEvent> EventLog::after(std::uint64_t after, std::size_t count_max) const {
   ENSURE(after + 1 >= oldest_sequence() && after <= last_);
   const std::size_t first = after + 1 - oldest_sequence();
   const std::size_t count = std::min(count_max, events_.size() - first);
-  const auto begin = events_.begin() + static_cast<std::ptrdiff_t>(first);
-  return {begin, begin + static_cast<std::ptrdiff_t>(count)};
+  std::vector<LoggedEvent> events;
+  events.reserve(count);
+  for (std::size_t i = first; i < first + count; ++i) {
+    const Entry& entry = events_[i];
+    EventWords words = entry.words();
+    events.push_back({.sequence = oldest_sequence() + i,
+                      .at = entry.at,
+                      .kind = entry.kind,
+                      .object = std::move(words.object),
+                      .message = std::move(words.message)});
+  }
+  return events;
 }
 
 }  // namespace berth::live

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -71,12 +72,21 @@ struct LoggedEvent {
   friend bool operator==(const LoggedEvent&, const LoggedEvent&) = default;
 };
 
+/// What an event is about, and its text.
+struct EventWords {
+  ObjectName object;
+  std::string message;
+};
+
 class EventLog {
  public:
   static constexpr std::size_t kCapacity = 10'000;
 
   /// Appends an event and returns its sequence number. Beyond the capacity the oldest one is forgotten.
   std::uint64_t append(Instant at, EventKind kind, ObjectName object, std::string message);
+  /// The same, with words that are written when somebody reads them: thousands of slices can change in one step, and
+  /// most of their events are forgotten unread. `words` must give the same at any time.
+  std::uint64_t append(Instant at, EventKind kind, std::function<EventWords()> words);
 
   [[nodiscard]] std::uint64_t last_sequence() const { return last_; }
   /// The sequence number of the oldest event that is kept; last_sequence() + 1 if there is none.
@@ -86,7 +96,13 @@ class EventLog {
   [[nodiscard]] std::vector<LoggedEvent> after(std::uint64_t after, std::size_t count_max) const;
 
  private:
-  std::deque<LoggedEvent> events_;
+  struct Entry {
+    Instant at;
+    EventKind kind = EventKind::kServiceSet;
+    std::function<EventWords()> words;
+  };
+
+  std::deque<Entry> events_;
   std::uint64_t last_ = 0;
 };
 

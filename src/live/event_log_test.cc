@@ -38,6 +38,22 @@ TEST(EventLog, ForgetsTheOldest) {
   EXPECT_EQ(all.back().message, std::to_string(EventLog::kCapacity + 4));
 }
 
+TEST(EventLog, WordsAreWrittenWhenTheyAreRead) {
+  EventLog log;
+  int written = 0;
+  log.append(Instant(7), EventKind::kSliceGone, [&written] {
+    ++written;
+    return EventWords{.object = {.kind = ObjectKind::kGpuSlice, .tenant = "", .name = "s"}, .message = "later"};
+  });
+  EXPECT_EQ(written, 0);
+  const auto events = log.after(0, 10);
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_EQ(written, 1);
+  EXPECT_EQ(events[0].kind, EventKind::kSliceGone);
+  EXPECT_EQ(events[0].object.name, "s");
+  EXPECT_EQ(events[0].message, "later");
+}
+
 TEST(EventLogDeathTest, WhatIsForgottenIsNotAskedFor) {
   EventLog log;
   for (std::size_t i = 0; i < EventLog::kCapacity + 5; ++i) append(log, "");

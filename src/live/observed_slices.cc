@@ -22,8 +22,7 @@ bool is_failed_destruction(const std::vector<ActionFailed>& failed, const Standi
 
 std::vector<SliceNews> news_of(const Snapshot& before, const std::vector<ActionFailed>& failed,
                                const GpuObserved& observed) {
-  const auto gpu_of = [](const StandingSlice& standing) { return standing.holding.slice.gpu; };
-  const auto believed = std::ranges::equal_range(before.slices, observed.gpu, {}, gpu_of);
+  const auto believed = before.slices_on(observed.gpu);
   std::vector<SliceNews> news;
   for (const SeenSlice& seen : observed.slices) {
     const auto is_it = [&](const StandingSlice& standing) { return is_same(standing, seen); };

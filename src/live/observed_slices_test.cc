@@ -18,7 +18,7 @@ TEST(ObservedSlices, SlicesOfOthersComeAndGo) {
   const GpuObserved without{.gpu = {0}, .slices = {}};
   EXPECT_EQ(news_of(before, {}, with), (std::vector<SliceNews>{{EventKind::kSliceForeign, kA}}));
   before.slices = {standing(kA, 0, true)};
-  before.slices[0].is_foreign = true;
+  before.slices.change(0).is_foreign = true;
   EXPECT_TRUE(news_of(before, {}, with).empty());
   EXPECT_EQ(news_of(before, {}, without), (std::vector<SliceNews>{{EventKind::kSliceGone, kA}}));
 }

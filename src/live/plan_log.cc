@@ -16,8 +16,7 @@ namespace {
 /// The generation of the slice that is leaving at that place.
 std::uint64_t leaving_generation(const Snapshot& snapshot, const Slice& slice) {
   std::uint64_t generation = 0;
-  const auto slice_at = [](const StandingSlice& standing) { return standing.holding.slice; };
-  for (const StandingSlice& standing : std::ranges::equal_range(snapshot.slices, slice, {}, slice_at)) {
+  for (const StandingSlice& standing : snapshot.slices_at(slice)) {
     if (standing.is_leaving) generation = std::max(generation, standing.generation);
   }
   return generation;

@@ -129,8 +129,9 @@ void ServiceWatch::update(const Snapshot& snapshot) {
     if (!known.misfit && index < scenario_.services.size())
       known.misfit = misfit_of(scenario_, scenario_.services[index]);
   }
-  for (std::size_t index = 0; index < snapshot.slices.size(); ++index) {
-    const StandingSlice& standing = snapshot.slices[index];
+  std::size_t next = 0;
+  for (const StandingSlice& standing : snapshot.slices) {
+    const std::size_t index = next++;
     for (const ServiceId service : standing.holding.services) {
       if (service.index >= services_.size()) continue;
       ServiceSlices& slices = services_[service.index].slices;

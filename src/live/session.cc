@@ -373,9 +373,10 @@ void Session::note_record(const sim::JournalRecord& record) {
     return std::nullopt;
   }();
   if (!kind) return;
-  const std::string holder =
-      slice->services.empty() ? "nobody's" : scenario_.services[slice->services.front().index].name;
-  append(slice->at, *kind, slice_object(scenario_, slice->slice), holder);
+  std::string holder = slice->services.empty() ? "nobody's" : scenario_.services[slice->services.front().index].name;
+  events_.append(slice->at, *kind, [this, slice = slice->slice, holder = std::move(holder)] {
+    return EventWords{.object = slice_object(scenario_, slice), .message = holder};
+  });
 }
 
 void Session::note_event(const Event& event) {
@@ -515,9 +516,12 @@ void Session::note_changes(const std::vector<ActionChange>& changes) {
     const PlanStatus* plan = plans_.find(change.plan);
     if (!kind || plan == nullptr) continue;
     const SliceChange& what = plan->actions[change.action].action.what;
-    append(loop_->now(), *kind, plan_object(change.plan),
-           fmt::format("action {}: {} {}{}{}", change.action + 1, action_word(what),
-                       slice_name(scenario_, slice_of(what)), change.message.empty() ? "" : ": ", change.message));
+    events_.append(loop_->now(), *kind, [this, change, word = action_word(what), slice = slice_of(what)] {
+      return EventWords{
+          .object = plan_object(change.plan),
+          .message = fmt::format("action {}: {} {}{}{}", change.action + 1, word, slice_name(scenario_, slice),
+                                 change.message.empty() ? "" : ": ", change.message)};
+    });
   }
 }
 

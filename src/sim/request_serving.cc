@@ -28,7 +28,7 @@ RequestServing::RequestServing(const Scenario& scenario, const ArrivalStreams& s
 
 void RequestServing::add_place(const ArrivalStream& stream) {
   services_.emplace_back(stream);
-  next_arrival_us_.push_back(kNever);
+  next_arrivals_.add_place();
   read_spec({static_cast<std::uint32_t>(services_.size() - 1)});
 }
 
@@ -60,6 +60,8 @@ void RequestServing::abandon(ServiceId id, std::int64_t now_us) {
 void RequestServing::open_second(std::int64_t second, const std::vector<bool>& is_elsewhere) {
   for (std::size_t index = 0; index < services_.size(); ++index) {
     if (is_elsewhere[index]) continue;
+    // Those of the second before that wait for a busy process.
+    services_[index].queue.arrive_before(second * kMicrosPerSecond);
     const std::int64_t count = services_[index].queue.open_second(second);
     if (count > 0) meters_[index].expect(second, count);
     set_next_arrival(index);
@@ -68,8 +70,7 @@ void RequestServing::open_second(std::int64_t second, const std::vector<bool>& i
 
 std::int64_t RequestServing::advance(std::int64_t until_us) {
   while (true) {
-    const auto next = std::min_element(next_arrival_us_.begin(), next_arrival_us_.end());
-    const std::int64_t arrival_us = next == next_arrival_us_.end() ? kNever : *next;
+    const std::int64_t arrival_us = next_arrivals_.at_us();
     const std::int64_t answer_us = answers_.empty() ? kNever : answers_.front().at_us;
     if (std::min(arrival_us, answer_us) >= until_us) break;
     if (answer_us <= arrival_us) {
@@ -80,7 +81,7 @@ std::int64_t RequestServing::advance(std::int64_t until_us) {
       if (!idle_.empty()) return due.at_us;
       continue;
     }
-    const auto index = static_cast<std::size_t>(next - next_arrival_us_.begin());
+    const std::size_t index = next_arrivals_.place();
     services_[index].queue.arrive_one();
     if (dispatch_ == Dispatch::kPull) {
       pull(index, arrival_us);
@@ -89,8 +90,6 @@ std::int64_t RequestServing::advance(std::int64_t until_us) {
     }
     set_next_arrival(index);
   }
-  // Requests that wait for a busy process have arrived by now, too.
-  for (Service& service : services_) service.queue.arrive_before(until_us);
   return until_us;
 }
 
@@ -98,7 +97,7 @@ void RequestServing::set_next_arrival(std::size_t index) {
   Service& service = services_[index];
   // While no process is free an arrival only waits: it needs no event of its own.
   const bool is_event = dispatch_ == Dispatch::kPush || !service.free.empty();
-  next_arrival_us_[index] = is_event ? service.queue.next_arrival() : kNever;
+  next_arrivals_.set(index, is_event ? service.queue.next_arrival() : kNever);
 }
 
 void RequestServing::answer(const DueAnswer& due) {

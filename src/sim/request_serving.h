@@ -5,7 +5,7 @@
 /// `Dispatch::kPull` a service has one queue; with `kPush` each request goes on arrival to the replica chosen by ELSA's
 /// rule (docs/policies.md) and waits there.
 ///
-/// Cost: O(log processes) per answer, O(services) per arrival that finds a free process; arrivals at a service whose
+/// Cost: O(log processes) per answer, O(log services) per arrival that finds a free process; arrivals at a service whose
 /// processes are all busy cost nothing until one of them answers.
 #pragma once
 
@@ -18,6 +18,7 @@
 #include "domain/scenario.h"
 #include "domain/serving_modes.h"
 #include "sim/busy_table.h"
+#include "sim/earliest.h"
 #include "sim/latency_table.h"
 #include "sim/request_queue.h"
 #include "sim/service_meter.h"
@@ -145,7 +146,7 @@ class RequestServing {
   BusyTable& busy_;
   Dispatch dispatch_;
   std::vector<Service> services_;
-  std::vector<std::int64_t> next_arrival_us_;  ///< by service: when its next arrival is an event, or kNever
+  Earliest next_arrivals_;  ///< by service: when its next arrival is an event
   std::vector<Process> processes_;
   std::vector<Replica> replicas_;
   std::map<std::uint32_t, std::vector<std::uint32_t>> retired_;  ///< idle stopped replicas, by processes

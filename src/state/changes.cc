@@ -19,13 +19,11 @@ struct TouchedSlice {
 };
 
 TouchedSlice touched_from(const Snapshot& snapshot, const Slice& slice) {
-  const auto before = [](const StandingSlice& standing, const Slice& key) { return standing.holding.slice < key; };
-  auto it = std::lower_bound(snapshot.slices.begin(), snapshot.slices.end(), slice, before);
   TouchedSlice touched;
-  for (; it != snapshot.slices.end() && it->holding.slice == slice; ++it) {
-    if (it->is_leaving) continue;
+  for (const StandingSlice& standing : snapshot.slices_at(slice)) {
+    if (standing.is_leaving) continue;
     touched.stands = true;
-    touched.payers = it->holding.services;
+    touched.payers = standing.holding.services;
   }
   return touched;
 }

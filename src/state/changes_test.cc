@@ -63,7 +63,7 @@ TEST(Changes, TheStateRemembersAnHour) {
   };
   swap_at(10);
   swap_at(10);
-  EXPECT_EQ(services[0].changes, (std::deque<ChangeCount>{{.at = Instant::at_second(15), .count = 4}}));
+  EXPECT_EQ(services[0].changes, (ChunkedList<ChangeCount>{{.at = Instant::at_second(15), .count = 4}}));
   EXPECT_TRUE(services[1].changes.empty());
   swap_at(20);
   EXPECT_EQ(changes_in_hour(services[0], Instant::at_second(25)), 6);

@@ -1,7 +1,8 @@
 #include "state/cluster_state.h"
 
 #include <algorithm>
-#include <iterator>
+#include <functional>
+#include <utility>
 #include <variant>
 
 #include "base/ensure.h"
@@ -13,20 +14,15 @@ namespace {
 
 constexpr std::size_t kChangeInstantsMax = 4096;
 
-void note_change(std::deque<ChangeCount>& changes, Instant at, std::int64_t count) {
+void note_change(ChunkedList<ChangeCount>& changes, Instant at, std::int64_t count) {
   if (!changes.empty() && changes.back().at == at) {
-    changes.back().count += count;
+    changes.change(changes.size() - 1).count += count;
   } else {
     changes.push_back({.at = at, .count = count});
   }
   if (changes.size() <= kChangeInstantsMax) return;
-  changes[1].count += changes[0].count;
+  changes.change(1).count += changes.front().count;
   changes.pop_front();
-}
-
-auto lower_bound_slice(std::vector<StandingSlice>& slices, const Slice& slice) {
-  return std::lower_bound(slices.begin(), slices.end(), slice,
-                          [](const StandingSlice& standing, const Slice& key) { return standing.holding.slice < key; });
 }
 
 }  // namespace
@@ -38,53 +34,69 @@ ClusterState::ClusterState(std::size_t service_count, std::int64_t history_secon
 
 StandingSlice* ClusterState::find_staying(const Slice& slice) {
   // A slice that leaves and its successor at the same place are both kept until the first is gone.
-  for (auto it = lower_bound_slice(snapshot_.slices, slice); it != snapshot_.slices.end(); ++it) {
-    if (it->holding.slice != slice) break;
-    if (!it->is_leaving) return &*it;
-  }
-  return nullptr;
+  const auto here = snapshot_.slices_at(slice);
+  const auto found = std::ranges::find(here, false, &StandingSlice::is_leaving);
+  return found == here.end() ? nullptr : &snapshot_.slices.change(found);
+}
+
+void ClusterState::insert(StandingSlice standing) {
+  const auto place = snapshot_.slices_at(standing.holding.slice).begin();
+  snapshot_.slices.insert(place, std::move(standing));
 }
 
 void ClusterState::remove(const SliceGone& gone) {
-  auto it = lower_bound_slice(snapshot_.slices, gone.slice);
-  const auto is_at_place = [&] { return it != snapshot_.slices.end() && it->holding.slice == gone.slice; };
-  while (is_at_place() && it->generation != gone.generation) ++it;
-  if (is_at_place()) snapshot_.slices.erase(it);
+  const auto here = snapshot_.slices_at(gone.slice);
+  const auto found = std::ranges::find(here, gone.generation, &StandingSlice::generation);
+  if (found != here.end()) snapshot_.slices.erase(found);
 }
 
 void ClusterState::fail(const ActionFailed& failed) {
   if (failed.kind == ActionKind::kCreation) return remove({.slice = failed.slice, .generation = failed.generation});
-  for (auto it = lower_bound_slice(snapshot_.slices, failed.slice); it != snapshot_.slices.end(); ++it) {
-    if (it->holding.slice != failed.slice) return;
-    if (it->generation != failed.generation || !it->is_leaving) continue;
-    // It stands again. Its holders were told to leave, and have left.
-    it->holding = {.slice = failed.slice, .services = {}};
-    it->point.reset();
-    it->is_leaving = false;
-    it->is_ready = true;
-    return;
-  }
+  const auto here = snapshot_.slices_at(failed.slice);
+  const auto found = std::ranges::find_if(here, [&](const StandingSlice& standing) {
+    return standing.generation == failed.generation && standing.is_leaving;
+  });
+  if (found == here.end()) return;
+  // It stands again. Its holders were told to leave, and have left.
+  StandingSlice& standing = snapshot_.slices.change(found);
+  standing.holding = {.slice = failed.slice, .services = {}};
+  standing.point.reset();
+  standing.is_leaving = false;
+  standing.is_ready = true;
 }
 
 void ClusterState::reconcile(const GpuObserved& observed) {
-  const auto is_standing = [](const SeenSlice& seen, const StandingSlice& standing) {
-    return seen.slice == standing.holding.slice && seen.generation == standing.generation;
+  const auto place_of = [](const StandingSlice& standing) { return standing.holding.slice; };
+  const auto is_standing = [&](const SeenSlice& seen, const StandingSlice& standing) {
+    return seen.slice == place_of(standing) && seen.generation == standing.generation;
   };
-  std::erase_if(snapshot_.slices, [&](const StandingSlice& standing) {
-    if (standing.holding.slice.gpu != observed.gpu || standing.generation > observed.known_number) return false;
-    return std::ranges::none_of(observed.slices, [&](const SeenSlice& seen) { return is_standing(seen, standing); });
-  });
+  std::vector<StandingSlice> corrected;
+  for (const StandingSlice& standing : snapshot_.slices_on(observed.gpu)) {
+    const bool is_seen =
+        std::ranges::any_of(observed.slices, [&](const SeenSlice& seen) { return is_standing(seen, standing); });
+    if (is_seen || standing.generation > observed.known_number) corrected.push_back(standing);
+  }
   for (const SeenSlice& seen : observed.slices) {
     const auto is_it = [&](const StandingSlice& standing) { return is_standing(seen, standing); };
-    if (seen.is_pending || std::ranges::any_of(snapshot_.slices, is_it)) continue;
+    if (seen.is_pending || std::ranges::any_of(corrected, is_it)) continue;
     const StandingSlice found{.holding = {.slice = seen.slice, .services = {}},
                               .is_ready = !seen.is_leaving,
                               .is_leaving = seen.is_leaving,
                               .generation = seen.generation,
                               .assignment = seen.generation,
                               .is_foreign = seen.is_foreign};
-    snapshot_.slices.insert(lower_bound_slice(snapshot_.slices, seen.slice), found);
+    corrected.insert(std::ranges::lower_bound(corrected, seen.slice, {}, place_of), found);
   }
+  clear(observed.gpu);
+  const auto place = static_cast<std::ptrdiff_t>(snapshot_.slices_on(observed.gpu).begin().index());
+  for (auto it = corrected.rbegin(); it != corrected.rend(); ++it) {
+    snapshot_.slices.insert(snapshot_.slices.begin() + place, std::move(*it));
+  }
+}
+
+void ClusterState::clear(GpuId gpu) {
+  const auto here = snapshot_.slices_on(gpu);
+  snapshot_.slices.erase(here.begin(), here.end());
 }
 
 GpuState& ClusterState::gpu_state(GpuId gpu) {
@@ -97,16 +109,13 @@ void ClusterState::lose(const GpuLost& lost, Instant at) {
   gpu.health = GpuHealth::kLost;
   gpu.health_since = at;
   gpu.health_reason = lost.reason;
-  std::erase_if(snapshot_.slices,
-                [&](const StandingSlice& standing) { return standing.holding.slice.gpu == lost.gpu; });
+  clear(lost.gpu);
   end_drain(lost.gpu, at);
 }
 
 void ClusterState::end_drain(GpuId id, Instant at) {
   if (!snapshot_.is_draining(id)) return;
-  const bool has_slices = std::ranges::any_of(snapshot_.slices, [&](const StandingSlice& standing) {
-    return standing.holding.slice.gpu == id && !standing.is_foreign;
-  });
+  const bool has_slices = std::ranges::any_of(snapshot_.slices_on(id), std::not_fn(&StandingSlice::is_foreign));
   if (has_slices) return;
   GpuState& gpu = gpu_state(id);
   gpu.scheduling = GpuScheduling::kCordoned;
@@ -204,7 +213,7 @@ void ClusterState::note_changes(const Plan& plan, Instant acts_at) {
   if (snapshot_.is_before_first_layout()) return;
   const std::vector<std::int64_t> counts = changes_by_service(snapshot_, plan);
   for (std::size_t index = 0; index < counts.size(); ++index) {
-    std::deque<ChangeCount>& changes = snapshot_.services[index].changes;
+    ChunkedList<ChangeCount>& changes = snapshot_.services[index].changes;
     while (!changes.empty() && acts_at - changes.front().at >= kBudgetHour) changes.pop_front();
     if (counts[index] > 0) note_change(changes, acts_at, counts[index]);
   }
@@ -223,10 +232,9 @@ void ClusterState::apply(const Plan& plan, Instant acts_at) {
   for (const Action& action : plan.actions) {
     std::visit(Overloaded{
                    [&](const CreateSlice& create) {
-                     const StandingSlice standing{.holding = {.slice = create.slice, .services = {}},
-                                                  .generation = action.number,
-                                                  .assignment = action.number};
-                     snapshot_.slices.insert(lower_bound_slice(snapshot_.slices, create.slice), standing);
+                     insert({.holding = {.slice = create.slice, .services = {}},
+                             .generation = action.number,
+                             .assignment = action.number});
                    },
                    [&](const DestroySlice& destroy) {
                      if (StandingSlice* slice = find_staying(destroy.slice)) {

@@ -35,6 +35,9 @@ class ClusterState {
  private:
   /// The slice at that place that is not to be destroyed, if any.
   [[nodiscard]] StandingSlice* find_staying(const Slice& slice);
+  void insert(StandingSlice standing);
+  /// No slice stands on the GPU any more.
+  void clear(GpuId gpu);
   void remove(const SliceGone& gone);
   void fail(const ActionFailed& failed);
   /// Corrects what stands on a GPU to what the world sees there.

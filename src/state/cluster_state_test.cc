@@ -215,7 +215,7 @@ TEST(ClusterState, AfterAFailedDestructionTheSliceStandsAndNobodyHoldsIt) {
   EXPECT_EQ(state.snapshot().slices[0].holding.services.size(), 1U);
   state.apply(plan_of({DestroySlice{kA}}), Instant(2));
   state.apply(failed);
-  const StandingSlice& standing = state.snapshot().slices.at(0);
+  const StandingSlice& standing = state.snapshot().slices[0];
   EXPECT_FALSE(standing.is_leaving);
   EXPECT_TRUE(standing.is_ready);
   EXPECT_TRUE(standing.holding.services.empty());
@@ -232,7 +232,7 @@ TEST(ClusterState, WhatAWorldSeesCorrectsWhatIsBelieved) {
     state.apply(event(GpuObserved{.gpu = kA.gpu, .known_number = known, .slices = std::move(slices)}));
   };
   const auto& slices = state.snapshot().slices;
-  const std::vector<StandingSlice> before = slices;
+  const ChunkedList<StandingSlice> before = slices;
   sees(b, {{.slice = kA, .generation = a, .is_pending = true}, {.slice = kB, .generation = b, .is_pending = true}});
   EXPECT_EQ(slices, before);
   sees(a, {{.slice = kA, .generation = a}});  // B is newer than what it knows

@@ -1,5 +1,8 @@
 #include "edges/live_driver/solver_thread.h"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <chrono>
 #include <utility>
 
@@ -42,7 +45,19 @@ double SolverThread::last_solve_ms() const {
   return last_ms_;
 }
 
+namespace {
+
+/// A plan may take seconds, the world and the API must go on meanwhile: where processors are short, they come first. On
+/// Linux a thread has a niceness of its own.
+void yield_to_others() {
+  constexpr int kNiceness = 5;
+  static_cast<void>(setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kNiceness));
+}
+
+}  // namespace
+
 void SolverThread::run() {
+  yield_to_others();
   std::unique_lock hold(lock_);
   while (true) {
     changed_.wait(hold, [this] { return is_stopping_ || question_.has_value(); });
