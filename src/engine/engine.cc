@@ -20,6 +20,8 @@ std::shared_ptr<const Snapshot> without_seconds(const Snapshot& snapshot) {
   posed->specs_version = snapshot.specs_version;
   posed->slices = snapshot.slices;
   posed->gpus = snapshot.gpus;
+  posed->layout_version = snapshot.layout_version;
+  posed->gpu_versions = snapshot.gpu_versions;
   posed->services.reserve(snapshot.services.size());
   for (const ServiceState& service : snapshot.services) {
     ServiceState& copy = posed->services.emplace_back();

@@ -36,11 +36,17 @@ class ClusterState {
   /// The slice at that place that is not to be destroyed, if any.
   [[nodiscard]] StandingSlice* find_staying(const Slice& slice);
   void remove(const SliceGone& gone);
-  void fail(const ActionFailed& failed);
+  void fail(const ActionFailed& failed, Instant at);
+  void note_failure(const ActionFailed& failed, Instant at);
+  void make_ready(const SliceReady& ready);
+  /// Slices or state of the GPU changed.
+  void touch(GpuId gpu);
   /// Corrects what stands on a GPU to what the world sees there.
   void reconcile(const GpuObserved& observed);
   [[nodiscard]] ServiceState* find(ServiceId service);
   [[nodiscard]] GpuState& gpu_state(GpuId gpu);
+  /// The latest number of an action there; 0: there was none.
+  [[nodiscard]] std::uint64_t last_number(GpuId gpu) const;
   void lose(const GpuLost& lost, Instant at);
   /// A draining GPU without slices is cordoned.
   void end_drain(GpuId gpu, Instant at);
