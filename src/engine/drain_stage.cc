@@ -51,8 +51,8 @@ class Drains {
 
   static void empty(const Snapshot& snapshot, GpuId gpu, Plan& plan) {
     const std::string why = "the GPU is drained: " + snapshot.gpu_state(gpu).scheduling_reason;
-    for (const StandingSlice& standing : snapshot.staying()) {
-      if (standing.holding.slice.gpu != gpu || standing.is_foreign) continue;
+    for (const StandingSlice& standing : snapshot.slices_on(gpu)) {
+      if (standing.is_leaving || standing.is_foreign) continue;
       plan.is_ordered = true;
       plan.actions.push_back({.what = DestroySlice{standing.holding.slice}, .reason = {.text = why, .numbers = {}}});
     }

@@ -9,6 +9,7 @@
 
 #include "base/overloaded.h"
 #include "engine/drain_stage.h"
+#include "engine/pin_stage.h"
 #include "engine/retire_stage.h"
 #include "live/fault_text.h"
 #include "live/observed_slices.h"
@@ -47,6 +48,7 @@ std::vector<Stage> stages_of(const Scenario& scenario, const policy::Policy& row
   std::vector<Stage> stages;
   stages.push_back(drain_stage(scenario, row.replans(settings)));
   stages.push_back(retire_stage(scenario));
+  if (row.obeys_constraints) stages.push_back(pin_stage(scenario));
   for (Stage& stage : row.make({.scenario = scenario, .settings = settings}).stages) stages.push_back(std::move(stage));
   return stages;
 }

@@ -1,0 +1,138 @@
+#include "engine/pin_stage.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/restore_stage.h"
+#include "engine/verify.h"
+#include "mig/geometry.h"
+#include "profile/operating_point.h"
+
+namespace berth {
+namespace {
+
+/// Whether two slices of a GPU exclude each other, whatever else stands there.
+bool clash(const GpuModel& model, const Slice& a, const Slice& b) {
+  if (a.profile.is_full() || b.profile.is_full()) return true;
+  mig::State both{{.start = a.start, .profile = a.profile}, {.start = b.start, .profile = b.profile}};
+  std::ranges::sort(both);
+  return mig::find_clash(model, both).has_value();
+}
+
+bool may_share_gpu(const ServiceSpec& a, const ServiceSpec& b) {
+  const bool is_alone = a.isolation == Isolation::kGpu || b.isolation == Isolation::kGpu;
+  return !is_alone && a.trust_domain == b.trust_domain;
+}
+
+/// What makes room for one pin on its GPU.
+class PinMaker {
+ public:
+  PinMaker(const Scenario& scenario, const Snapshot& snapshot, ServiceId owner, const Slice& slice)
+      : scenario_(scenario), snapshot_(snapshot), owner_(owner), slice_(slice) {}
+
+  [[nodiscard]] bool is_held() const {
+    return std::ranges::any_of(snapshot_.slices_at(slice_), [&](const StandingSlice& standing) {
+      return !standing.is_leaving && standing.holding.services == std::vector{owner_};
+    });
+  }
+
+  /// Adds the actions, or nothing if the pin cannot be made now.
+  void make(Plan& plan) const {
+    const CreationFailures failures = snapshot_.gpu_state(slice_.gpu).failures;
+    if (!snapshot_.is_open(slice_.gpu) || snapshot_.now < failures.latest + wait_after(failures)) return;
+    const auto holding = wanted();
+    if (!holding) return;
+    std::vector<Slice> in_the_way;
+    bool stands = false;
+    for (const StandingSlice& standing : snapshot_.slices_on(slice_.gpu)) {
+      if (standing.is_leaving) continue;
+      if (standing.holding.slice == slice_ && !standing.is_foreign) {
+        stands = true;
+      } else if (is_in_the_way(standing)) {
+        if (standing.is_foreign || is_pinned(standing)) return;
+        in_the_way.push_back(standing.holding.slice);
+      }
+    }
+    plan.is_ordered = true;
+    const auto add = [&](SliceChange what) { plan.actions.push_back({.what = std::move(what), .reason = reason()}); };
+    for (const Slice& slice : in_the_way) add(DestroySlice{slice});
+    if (!stands) add(CreateSlice{slice_});
+    add(*holding);
+  }
+
+ private:
+  [[nodiscard]] const ServiceSpec& spec() const { return scenario_.services[owner_.index]; }
+
+  [[nodiscard]] bool is_in_the_way(const StandingSlice& standing) const {
+    if (clash(scenario_.model_of(slice_.gpu), slice_, standing.holding.slice)) return true;
+    return std::ranges::any_of(standing.holding.services, [&](ServiceId service) {
+      return service != owner_ && !may_share_gpu(spec(), scenario_.services[service.index]);
+    });
+  }
+
+  [[nodiscard]] bool is_pinned(const StandingSlice& standing) const {
+    return std::ranges::any_of(standing.holding.services, [&](ServiceId service) {
+      return std::ranges::find(scenario_.services[service.index].pins, standing.holding.slice, &Pin::slice) !=
+             scenario_.services[service.index].pins.end();
+    });
+  }
+
+  /// What the owner does there: it serves with the first variant that can, or else retrains.
+  [[nodiscard]] std::optional<AssignSlice> wanted() const {
+    const GpuModel& model = scenario_.model_of(slice_.gpu);
+    AssignSlice wanted{.holding = {.slice = slice_, .role = Role::kInference, .services = {owner_}},
+                       .point = std::nullopt};
+    if (profile::choose_point(spec(), model, slice_.profile, 0)) return wanted;
+    for (int variant = 1; variant <= static_cast<int>(spec().variants.size()); ++variant) {
+      const auto point = profile::choose_point(spec(), model, slice_.profile, variant);
+      if (!point) continue;
+      wanted.point = PointChoice{.variant = variant, .batch = point->batch, .processes = point->processes};
+      return wanted;
+    }
+    if (!spec().retraining || !retraining_time_on(*spec().retraining, model, slice_.profile)) return std::nullopt;
+    wanted.holding.role = Role::kRetraining;
+    return wanted;
+  }
+
+  [[nodiscard]] Reason reason() const {
+    return {.text = fmt::format("GPU {} has a slice that is pinned to {}", slice_.gpu.index, spec().name),
+            .numbers = {}};
+  }
+
+  const Scenario& scenario_;
+  const Snapshot& snapshot_;
+  ServiceId owner_;
+  Slice slice_;
+};
+
+StageAnswer ask(const Scenario& scenario, const Snapshot& snapshot, Plan& plan) {
+  if (snapshot.is_before_first_layout() || !plan.actions.empty()) return Settled{};
+  if (is_frozen(scenario, snapshot.takes_effect_at(scenario.planning))) return Settled{};
+  for (std::uint32_t index = 0; index < scenario.services.size(); ++index) {
+    if (scenario.services[index].is_absent) continue;
+    for (const Pin& pin : scenario.services[index].pins) {
+      const bool has_actions = std::ranges::any_of(
+          plan.actions, [&](const Action& action) { return slice_of(action.what).gpu == pin.slice.gpu; });
+      if (has_actions) continue;  // one pin of a GPU after the other
+      const PinMaker maker(scenario, snapshot, {index}, pin.slice);
+      if (!maker.is_held()) maker.make(plan);
+    }
+  }
+  return Settled{};
+}
+
+}  // namespace
+
+Stage pin_stage(const Scenario& scenario) {
+  return {.name = "pin",
+          .observe = {},
+          .ask = [&scenario](const Snapshot& snapshot, Plan& plan) { return ask(scenario, snapshot, plan); },
+          .learn = {}};
+}
+
+}  // namespace berth
