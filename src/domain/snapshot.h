@@ -70,6 +70,7 @@ struct Snapshot {
   std::vector<ServiceState> services;  ///< by ServiceId
   std::vector<GpuState> gpus;          ///< by GpuId, as far as something was reported; later ones are ok and open
   std::optional<PlanningPause> pause;  ///< while it lasts no plan takes effect, and nothing is asked
+  bool has_first_layout = false;       ///< it was decided; it may be empty
 
   [[nodiscard]] GpuState gpu_state(GpuId gpu) const { return gpu.index < gpus.size() ? gpus[gpu.index] : GpuState(); }
   /// Whether plans may change the GPU.
@@ -97,7 +98,7 @@ struct Snapshot {
     return slices | std::views::filter([](const StandingSlice& slice) { return !slice.is_leaving; });
   }
   /// Whether a plan made now is the first layout: it takes effect at once, and costs nothing.
-  [[nodiscard]] bool is_before_first_layout() const { return slices.empty() && now == Instant(); }
+  [[nodiscard]] bool is_before_first_layout() const { return !has_first_layout && slices.empty() && now == Instant(); }
   /// When a plan made now takes effect, where planning takes so long.
   [[nodiscard]] Instant takes_effect_at(Micros planning) const {
     return is_before_first_layout() ? now : now + planning;

@@ -20,6 +20,7 @@ std::shared_ptr<const Snapshot> without_seconds(const Snapshot& snapshot) {
   posed->specs_version = snapshot.specs_version;
   posed->slices = snapshot.slices;
   posed->gpus = snapshot.gpus;
+  posed->has_first_layout = snapshot.has_first_layout;
   posed->services.reserve(snapshot.services.size());
   for (const ServiceState& service : snapshot.services) {
     ServiceState& copy = posed->services.emplace_back();
@@ -67,12 +68,14 @@ StepAnswer Engine::step(Instant now) {
   settle_proposal(news, now, answer);
   if (news.solution) {
     take(*news.solution, now, answer);
+    state_.end_first_layout();
     if (has_one_event || answer.infeasible) return answer;
   }
   for (const Stage& stage : stages_) {
     if (stage.observe) stage.observe(state_.snapshot());
   }
   if (!open_question_ && !proposal_ && !state_.snapshot().pause) ask(now, answer);
+  if (!open_question_) state_.end_first_layout();  // nothing is asked: it stays empty
   return answer;
 }
 

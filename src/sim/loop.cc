@@ -191,7 +191,7 @@ void Loop::act_on(StepAnswer answer) {
   infeasible_ = std::move(answer.infeasible);
   if (!answer.plan.actions.empty()) {
     if (options_.plan_made) options_.plan_made(answer.plan, now_);
-    world_->act(answer.plan, now_);
+    world_->act(answer.plan, now_, answer.is_first_layout);
   }
   if (answer.request) solve(std::move(*answer.request));
 }
