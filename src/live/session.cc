@@ -236,18 +236,18 @@ tl::expected<SetResult, ObjectRefusal> Session::set_service(const ServiceName& n
   return is_new ? SetResult::kCreated : SetResult::kChanged;
 }
 
-/// A place that nothing refers to any more, else a new one.
+/// A place that nothing refers to any more, else a new one. O(places + slices).
 ServiceId Session::place_for_new() const {
-  const auto held = [&](ServiceId service) {
-    return std::ranges::any_of(snapshot().slices, [&](const StandingSlice& standing) {
-      return std::ranges::find(standing.holding.services, service) != standing.holding.services.end();
-    });
-  };
-  for (std::uint32_t index = 0; index < scenario_.services.size(); ++index) {
-    const bool is_free = scenario_.services[index].is_absent && snapshot().services[index].is_absent;
-    if (is_free && !is_solving() && !held({index})) return {index};
+  const ServiceId next{static_cast<std::uint32_t>(scenario_.services.size())};
+  if (is_solving()) return next;
+  std::vector<bool> is_held(scenario_.services.size());
+  for (const StandingSlice& standing : snapshot().slices) {
+    for (const ServiceId service : standing.holding.services) is_held[service.index] = true;
   }
-  return {static_cast<std::uint32_t>(scenario_.services.size())};
+  for (std::uint32_t index = 0; index < next.index; ++index) {
+    if (scenario_.services[index].is_absent && snapshot().services[index].is_absent && !is_held[index]) return {index};
+  }
+  return next;
 }
 
 tl::expected<void, ObjectRefusal> Session::remove_service(const ServiceName& name) {
@@ -280,10 +280,15 @@ void Session::refresh() {
   watch_.update(snapshot());
 }
 
-void Session::schedule(GpuId gpu, GpuScheduling scheduling, std::string reason) {
-  const GpuScheduled order{.gpu = gpu, .scheduling = scheduling, .reason = std::move(reason)};
-  ordered_[gpu] = order;
-  loop_->command({.at = now(), .what = order});
+void Session::schedule_all(GpuRange gpus, GpuScheduling scheduling, const std::string& reason) {
+  std::vector<Event> events;
+  events.reserve(gpus.count);
+  for (std::uint32_t i = 0; i < gpus.count; ++i) {
+    const GpuScheduled order{.gpu = {gpus.first.index + i}, .scheduling = scheduling, .reason = reason};
+    ordered_[order.gpu] = order;
+    events.push_back({.at = now(), .what = order});
+  }
+  loop_->command(events);
 }
 
 GpuState Session::gpu_state(GpuId gpu) const {
@@ -374,7 +379,7 @@ void Session::note_record(const sim::JournalRecord& record) {
   }();
   if (!kind) return;
   const std::string holder =
-      slice->services.empty() ? "nobody's" : scenario_.services[slice->services.front().index].name;
+      slice->services.empty() ? "nobody's" : std::as_const(scenario_.services)[slice->services.front().index].name;
   append(slice->at, *kind, slice_object(scenario_, slice->slice), holder);
 }
 
@@ -402,14 +407,17 @@ void Session::note_event(const Event& event) {
           },
           [&](const GpuObserved& observed) { note_observed(event, observed); },
           [&](const RetrainingDue& due) {
-            append(event.at, EventKind::kRetrainingDue, service_object(scenario_.services[due.service.index]), "");
+            append(event.at, EventKind::kRetrainingDue,
+                   service_object(std::as_const(scenario_.services)[due.service.index]), "");
           },
           [&](const RetrainingDone& done) {
-            append(event.at, EventKind::kRetrainingDone, service_object(scenario_.services[done.service.index]), "");
+            append(event.at, EventKind::kRetrainingDone,
+                   service_object(std::as_const(scenario_.services)[done.service.index]), "");
           },
           [&](const ServiceSet& set) { append(event.at, EventKind::kServiceSet, service_object(*set.spec), ""); },
           [&](const ServiceRemoved& removed) {
-            append(event.at, EventKind::kServiceRemoved, service_object(scenario_.services[removed.service.index]), "");
+            append(event.at, EventKind::kServiceRemoved,
+                   service_object(std::as_const(scenario_.services)[removed.service.index]), "");
           },
           [&](const PlanApproved& approved) { approval_reason_ = approved.reason; },
           [&](const PlanningPaused& paused) {
@@ -418,7 +426,8 @@ void Session::note_event(const Event& event) {
           [&](const PlanningResumed& resumed) {
             append(event.at, EventKind::kPlanningResumed, planning_object(), resumed.reason);
           },
-          [&](const SolveFinished& finished) { arrived_ = finished.solution->plan; },
+          // The plan lives on with its solution.
+          [&](const SolveFinished& finished) { arrived_ = {finished.solution, &finished.solution->plan}; },
           [](const auto&) {},
       },
       event.what);
@@ -437,10 +446,10 @@ void Session::note_answer(const StepAnswer& answer) {
   ordered_.clear();
   note_drained();
   failed_.clear();
-  if (!arrived_) return;
-  const Plan arrived = *std::exchange(arrived_, std::nullopt);
-  if (!answer.refused) watch_.plan_made(arrived);
-  if (!arrived.actions.empty()) note_arrival(arrived, answer);
+  const std::shared_ptr<const Plan> arrived = std::exchange(arrived_, nullptr);
+  if (!arrived) return;
+  if (!answer.refused) watch_.plan_made(*arrived);
+  if (!arrived->actions.empty()) note_arrival(arrived, answer);
 }
 
 /// A draining GPU became cordoned.
@@ -452,16 +461,16 @@ void Session::note_drained() {
   });
 }
 
-void Session::note_arrival(const Plan& arrived, const StepAnswer& answer) {
-  const ObjectName object = plan_object(arrived.id);
+void Session::note_arrival(const std::shared_ptr<const Plan>& arrived, const StepAnswer& answer) {
+  const ObjectName object = plan_object(arrived->id);
   const Instant at = snapshot().now;
   append(at, EventKind::kPlanProposed, object,
-         fmt::format("{} actions{}", arrived.actions.size(), answer.held ? "; it awaits approval" : ""));
-  const std::vector<ActionChange> changes = plans_.add(arrived, answer, snapshot());
-  const std::string& message = plans_.find(arrived.id)->message;
+         fmt::format("{} actions{}", arrived->actions.size(), answer.held ? "; it awaits approval" : ""));
+  const std::vector<ActionChange> changes = plans_.add(arrived, scenario_, answer, snapshot());
+  const std::string& message = plans_.find(arrived->id)->message;
   if (answer.held) {
     if (options_.wall_clock) {
-      plans_.set_wall_expiry(arrived.id, options_.wall_clock() + kProposalWait.count());
+      plans_.set_wall_expiry(arrived->id, options_.wall_clock() + kProposalWait.count());
     }
   } else if (answer.refused) {
     append(at, EventKind::kPlanRefused, object, message);
@@ -469,7 +478,7 @@ void Session::note_arrival(const Plan& arrived, const StepAnswer& answer) {
     append(at, EventKind::kPlanSuperseded, object, message);
   } else {
     append(at, EventKind::kPlanAccepted, object,
-           fmt::format("{} of {} actions", answer.plan.actions.size(), arrived.actions.size()));
+           fmt::format("{} of {} actions", answer.plan.actions.size(), arrived->actions.size()));
   }
   note_changes(changes);
 }
@@ -514,7 +523,7 @@ void Session::note_changes(const std::vector<ActionChange>& changes) {
     }();
     const PlanStatus* plan = plans_.find(change.plan);
     if (!kind || plan == nullptr) continue;
-    const SliceChange& what = plan->actions[change.action].action.what;
+    const SliceChange& what = plan->plan->actions[change.action].what;
     append(loop_->now(), *kind, plan_object(change.plan),
            fmt::format("action {}: {} {}{}{}", change.action + 1, action_word(what),
                        slice_name(scenario_, slice_of(what)), change.message.empty() ? "" : ": ", change.message));

@@ -62,8 +62,10 @@ std::unique_ptr<World> Loop::finish() {
 
 // ---- from outside
 
-void Loop::command(const Event& event) {
-  observe(event);
+void Loop::command(const Event& event) { command(std::vector<Event>{event}); }
+
+void Loop::command(const std::vector<Event>& events) {
+  for (const Event& event : events) observe(event);
   if (!is_over()) step();
 }
 
