@@ -229,7 +229,7 @@ tl::expected<SetResult, ObjectRefusal> Session::set_service(const ServiceName& n
     forget(id);
   } else {
     figures_.read_spec(id);
-    watch_.forget(id);
+    watch_.read_spec(id);
   }
   loop_->set_service(set);
   watch_.update(snapshot());
