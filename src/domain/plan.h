@@ -105,6 +105,7 @@ struct ChangeAhead {
 
 struct Plan {
   std::uint64_t id = 0;            ///< of the request that it answers; 0: none
+  std::uint64_t epoch = 0;         ///< which life of the engine made it; 0 as long as an engine has only one
   std::uint64_t base_version = 0;  ///< the state version that it was made for
   Instant made_at;
   bool is_ordered = false;                  ///< by an operator: only its legality is verified

@@ -75,6 +75,7 @@ struct Snapshot {
   /// By GpuId, as far as there was such a change: the layout_version since its latest one.
   std::vector<std::uint64_t> gpu_versions;
   std::optional<PlanningPause> pause;  ///< while it lasts no plan takes effect, and nothing is asked
+  bool has_first_layout = false;       ///< it was decided; it may be empty
 
   /// The slices of a GPU, in order. O(log slices).
   [[nodiscard]] auto slices_on(GpuId gpu) const {
@@ -110,7 +111,7 @@ struct Snapshot {
     return slices | std::views::filter([](const StandingSlice& slice) { return !slice.is_leaving; });
   }
   /// Whether a plan made now is the first layout: it takes effect at once, and costs nothing.
-  [[nodiscard]] bool is_before_first_layout() const { return slices.empty() && now == Instant(); }
+  [[nodiscard]] bool is_before_first_layout() const { return !has_first_layout && slices.empty() && now == Instant(); }
   /// When a plan made now takes effect, where planning takes so long.
   [[nodiscard]] Instant takes_effect_at(Micros planning) const {
     return is_before_first_layout() ? now : now + planning;

@@ -45,12 +45,14 @@ StepAnswer Engine::step(Instant now) {
   settle_proposal(news, now, answer);
   if (news.solution) {
     take(*news.solution, now, answer);
+    state_.end_first_layout();
     if (has_one_event || answer.infeasible) return answer;
   }
   for (const Stage& stage : stages_) {
     if (stage.observe) stage.observe(state_.snapshot());
   }
   if (!open_question_ && !proposal_ && !state_.snapshot().pause) ask(now, answer);
+  if (!open_question_) state_.end_first_layout();  // nothing is asked: it stays empty
   return answer;
 }
 

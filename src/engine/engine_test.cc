@@ -74,6 +74,24 @@ TEST(Engine, AStageThatFindsNoPlanEndsTheStep) {
   EXPECT_TRUE(engine.snapshot().slices.empty());
 }
 
+TEST(Engine, TheFirstLayoutIsTheFirstAnswerEvenIfItIsEmpty) {
+  const Scenario scenario = two_gpus();
+  int asked = 0;
+  const Stage second_time = deciding_stage("late", [&](const Snapshot& snapshot, Plan& plan) {
+    EXPECT_EQ(snapshot.is_before_first_layout(), asked == 0);
+    if (++asked > 1) plan.actions.push_back({.what = create(slice_at(0, "1g.10gb", 0)).what, .reason = {}});
+    return std::optional<std::string>();
+  });
+  Engine engine(scenario, ready_stages({second_time}));
+  static_cast<void>(testing::step_and_solve(engine, Instant()));
+  EXPECT_EQ(asked, 1);
+  EXPECT_FALSE(engine.snapshot().is_before_first_layout());
+  const StepAnswer later = testing::step_and_solve(engine, Instant());  // still at second 0
+  EXPECT_EQ(asked, 2);
+  EXPECT_EQ(later.plan.actions.size(), 1U);
+  EXPECT_FALSE(later.is_first_layout);
+}
+
 TEST(Engine, PlansAreCheckedForTheInstantAtWhichTheyAct) {
   Scenario scenario = two_gpus();
   scenario.planning = Micros::seconds(5);

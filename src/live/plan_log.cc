@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "base/overloaded.h"
+#include "domain/constraint.h"
 
 namespace berth::live {
 namespace {
@@ -33,13 +34,14 @@ AssignmentNumbers assignment_numbers(const Plan& accepted) {
   return numbers;
 }
 
-/// The number that the world reports when an action is done: of a creation that is followed by an assignment that of
-/// the latter, of a destruction the generation of the slice that goes.
-std::uint64_t reported_number(const ActionStatus& status, const AssignmentNumbers& assignments) {
-  if (std::holds_alternative<DestroySlice>(status.action.what)) return status.generation;
-  if (!std::holds_alternative<CreateSlice>(status.action.what)) return status.action.number;
-  const auto it = assignments.find(slice_of(status.action.what));
-  return it == assignments.end() ? status.action.number : std::max(it->second, status.action.number);
+/// The number that the world reports when an accepted action is done: of a creation that is followed by an assignment
+/// that of the latter, of a destruction the generation of the slice that goes.
+std::uint64_t reported_number(const Action& accepted, const AssignmentNumbers& assignments, const Snapshot& snapshot) {
+  const Slice& slice = slice_of(accepted.what);
+  if (std::holds_alternative<DestroySlice>(accepted.what)) return leaving_generation(snapshot, slice);
+  if (!std::holds_alternative<CreateSlice>(accepted.what)) return accepted.number;
+  const auto it = assignments.find(slice);
+  return it == assignments.end() ? accepted.number : std::max(it->second, accepted.number);
 }
 
 const DroppedPart* dropped_part(const StepAnswer& answer, GpuId gpu) {
@@ -47,24 +49,39 @@ const DroppedPart* dropped_part(const StepAnswer& answer, GpuId gpu) {
   return it == answer.dropped.end() ? nullptr : &*it;
 }
 
+std::vector<std::string> conflict_names(const Plan& plan, const Scenario& scenario) {
+  std::vector<std::string> names;
+  const auto* conflict = plan.unmet_floors ? std::get_if<ProvenConflict>(&*plan.unmet_floors) : nullptr;
+  if (conflict == nullptr) return names;
+  for (const ConstraintId& id : conflict->constraints) names.push_back(constraint_name(scenario, id));
+  return names;
+}
+
 }  // namespace
 
-std::vector<ActionChange> PlanLog::add(const Plan& arrived, const StepAnswer& answer, const Snapshot& snapshot) {
+void ActionStates::set(std::size_t index, ActionPhase phase, const std::string& message) {
+  if (!message.empty() && message != messages_.back()) messages_.push_back(message);
+  const std::size_t place = message.empty() ? 0 : messages_.size() - 1;
+  states_[index] = {.phase = phase, .message = static_cast<std::uint32_t>(place)};
+}
+
+std::vector<ActionChange> PlanLog::add(std::shared_ptr<const Plan> arrived, const Scenario& scenario,
+                                       const StepAnswer& answer, const Snapshot& snapshot) {
   std::vector<ActionChange> changes;
-  plans_.push_back(
-      {.plan = arrived, .acts_at = {}, .phase = PlanPhase::kDone, .message = {}, .difference = {}, .actions = {}});
-  if (plans_.size() > kCapacity) plans_.pop_front();
+  keep({.plan = arrived,
+        .names = std::make_shared<const ServiceNames>(*arrived, scenario),
+        .conflict = conflict_names(*arrived, scenario),
+        .acts_at = {},
+        .phase = PlanPhase::kDone,
+        .message = {},
+        .difference = {},
+        .actions = SharedValue(ActionStates(arrived->actions.size()))});
   PlanStatus& status = plans_.back();
-  for (const Action& action : arrived.actions) {
-    const DroppedPart* part = dropped_part(answer, slice_of(action.what).gpu);
-    ActionStatus each{.action = action, .phase = ActionPhase::kPlanned, .message = {}};
-    if (part != nullptr) {
-      each.phase = ActionPhase::kDropped;
-      each.message = part->why;
-      changes.push_back(
-          {.plan = arrived.id, .action = status.actions.size(), .phase = each.phase, .message = each.message});
-    }
-    status.actions.push_back(std::move(each));
+  for (std::size_t index = 0; !answer.dropped.empty() && index < arrived->actions.size(); ++index) {
+    const DroppedPart* part = dropped_part(answer, slice_of(arrived->actions[index].what).gpu);
+    if (part == nullptr) continue;
+    status.actions.change().set(index, ActionPhase::kDropped, part->why);
+    changes.push_back({.plan = arrived->id, .action = index, .phase = ActionPhase::kDropped, .message = part->why});
   }
   if (answer.held) {
     status.phase = PlanPhase::kAwaitingApproval;
@@ -76,6 +93,16 @@ std::vector<ActionChange> PlanLog::add(const Plan& arrived, const StepAnswer& an
     begin(status, answer, snapshot, changes);
   }
   return changes;
+}
+
+/// Forgets old plans; actions of theirs that still run are then nobody's.
+void PlanLog::keep(PlanStatus status) {
+  action_count_ += status.actions->size();
+  plans_.push_back(std::move(status));
+  while (plans_.size() > 1 && (plans_.size() > kCapacity || action_count_ > kActionsMax)) {
+    action_count_ -= plans_.front().actions->size();
+    plans_.pop_front();
+  }
 }
 
 std::vector<ActionChange> PlanLog::end_proposal(const StepAnswer& answer, const Snapshot& snapshot) {
@@ -102,38 +129,33 @@ std::vector<ActionChange> PlanLog::end_proposal(const StepAnswer& answer, const 
 
 void PlanLog::begin(PlanStatus& status, const StepAnswer& answer, const Snapshot& snapshot,
                     std::vector<ActionChange>& changes) {
-  auto accepted = answer.plan.actions.begin();
-  std::vector<std::size_t> begun;  // indices of actions
-  for (std::size_t index = 0; index < status.actions.size() && accepted != answer.plan.actions.end(); ++index) {
-    ActionStatus& each = status.actions[index];
-    if (each.phase != ActionPhase::kPlanned) continue;
-    each.action = *accepted++;
-    each.phase = ActionPhase::kRunning;
-    const auto* destroy = std::get_if<DestroySlice>(&each.action.what);
-    if (destroy != nullptr) each.generation = leaving_generation(snapshot, destroy->slice);
+  const std::uint64_t id = status.plan->id;
+  ActionStates& states = status.actions.change();
+  std::vector<std::size_t> begun;  // indices of actions; those of the accepted plan are the same, in the same order
+  for (std::size_t index = 0; index < states.size() && begun.size() < answer.plan.actions.size(); ++index) {
+    if (states.phase(index) != ActionPhase::kPlanned) continue;
+    states.set(index, ActionPhase::kRunning, "");
     begun.push_back(index);
-    changes.push_back({.plan = status.plan.id, .action = index, .phase = each.phase, .message = {}});
+    changes.push_back({.plan = id, .action = index, .phase = ActionPhase::kRunning, .message = {}});
   }
   status.phase = begun.empty() ? PlanPhase::kDone : PlanPhase::kActing;
   status.running_count = begun.size();
   if (!begun.empty()) status.acts_at = snapshot.now;
-  const std::uint64_t id = status.plan.id;
-  for (const std::size_t index : begun) replace_earlier(slice_of(status.actions[index].action.what), id, changes);
+  for (const Action& accepted : answer.plan.actions) replace_earlier(slice_of(accepted.what), id, changes);
   const AssignmentNumbers assignments = assignment_numbers(answer.plan);
-  for (const std::size_t index : begun) {
-    const ActionStatus& each = status.actions[index];
-    const std::uint64_t number = reported_number(each, assignments);
-    running_[{slice_of(each.action.what).gpu, number}].push_back({.plan = id, .action = index});
+  for (std::size_t i = 0; i < begun.size(); ++i) {
+    const Action& accepted = answer.plan.actions[i];
+    const std::uint64_t number = reported_number(accepted, assignments, snapshot);
+    running_[{slice_of(accepted.what).gpu, number}].push_back({.plan = id, .action = begun[i]});
   }
 }
 
 void PlanLog::drop(PlanStatus& status, const std::string& why, std::vector<ActionChange>& changes) {
-  for (std::size_t index = 0; index < status.actions.size(); ++index) {
-    ActionStatus& each = status.actions[index];
-    if (each.phase != ActionPhase::kPlanned) continue;
-    each.phase = ActionPhase::kDropped;
-    each.message = why;
-    changes.push_back({.plan = status.plan.id, .action = index, .phase = each.phase, .message = why});
+  ActionStates& states = status.actions.change();
+  for (std::size_t index = 0; index < states.size(); ++index) {
+    if (states.phase(index) != ActionPhase::kPlanned) continue;
+    states.set(index, ActionPhase::kDropped, why);
+    changes.push_back({.plan = status.plan->id, .action = index, .phase = ActionPhase::kDropped, .message = why});
   }
 }
 
@@ -142,8 +164,10 @@ void PlanLog::replace_earlier(const Slice& slice, std::uint64_t by, std::vector<
   for (auto it = running_.lower_bound({slice.gpu, 0}); it != running_.end() && it->first.first == slice.gpu; ++it) {
     const Running& first = it->second.front();
     const PlanStatus* plan = find(first.plan);
-    if (plan == nullptr || std::holds_alternative<DestroySlice>(plan->actions[first.action].action.what)) continue;
-    if (slice_of(plan->actions[first.action].action.what) == slice) numbers.push_back(it->first.second);
+    if (plan == nullptr) continue;
+    const SliceChange& what = plan->plan->actions[first.action].what;
+    if (std::holds_alternative<DestroySlice>(what)) continue;
+    if (slice_of(what) == slice) numbers.push_back(it->first.second);
   }
   for (const std::uint64_t number : numbers) {
     const std::string why = fmt::format("plan {} decided otherwise before it was done", by);
@@ -182,8 +206,7 @@ void PlanLog::end(GpuId gpu, std::uint64_t number, ActionPhase phase, const std:
   for (const Running& running : node.mapped()) {
     PlanStatus* plan = find_mutable(running.plan);
     if (plan == nullptr) continue;  // forgotten
-    plan->actions[running.action].phase = phase;
-    plan->actions[running.action].message = message;
+    plan->actions.change().set(running.action, phase, message);
     changes.push_back({.plan = running.plan, .action = running.action, .phase = phase, .message = message});
     if (--plan->running_count == 0 && plan->phase == PlanPhase::kActing) plan->phase = PlanPhase::kDone;
   }
@@ -194,15 +217,15 @@ void PlanLog::set_wall_expiry(std::uint64_t id, std::int64_t expires_at_wall_us)
 }
 
 PlanStatus* PlanLog::find_mutable(std::uint64_t id) {
-  const auto id_of = [](const PlanStatus& each) { return each.plan.id; };
+  const auto id_of = [](const PlanStatus& each) { return each.plan->id; };
   const auto it = std::ranges::lower_bound(plans_, id, {}, id_of);
-  return it == plans_.end() || it->plan.id != id ? nullptr : &*it;
+  return it == plans_.end() || it->plan->id != id ? nullptr : &*it;
 }
 
 const PlanStatus* PlanLog::find(std::uint64_t id) const {
-  const auto id_of = [](const PlanStatus& each) { return each.plan.id; };
+  const auto id_of = [](const PlanStatus& each) { return each.plan->id; };
   const auto it = std::ranges::lower_bound(plans_, id, {}, id_of);
-  return it == plans_.end() || it->plan.id != id ? nullptr : &*it;
+  return it == plans_.end() || it->plan->id != id ? nullptr : &*it;
 }
 
 const PlanStatus* PlanLog::current() const {

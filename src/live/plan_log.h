@@ -5,16 +5,20 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/instant.h"
+#include "base/shared_value.h"
 #include "domain/event.h"
 #include "domain/plan.h"
+#include "domain/scenario.h"
 #include "domain/snapshot.h"
 #include "engine/engine.h"
+#include "live/service_names.h"
 
 namespace berth::live {
 
@@ -44,21 +48,37 @@ enum class PlanPhase : std::uint8_t { kAwaitingApproval, kActing, kDone, kExpire
 ///   running   -- a later plan changes the slice -----> dropped
 enum class ActionPhase : std::uint8_t { kPlanned, kRunning, kDone, kFailed, kDropped };
 
-struct ActionStatus {
-  Action action;
-  ActionPhase phase = ActionPhase::kPlanned;
-  std::string message;
-  /// Of a destruction: the generation of the slice that goes.
-  std::uint64_t generation = 0;
+/// What became of the actions of a plan. Small: a plan may have 100,000 of them.
+class ActionStates {
+ public:
+  /// All are planned.
+  explicit ActionStates(std::size_t count = 0) : states_(count) {}
+
+  [[nodiscard]] std::size_t size() const { return states_.size(); }
+  [[nodiscard]] ActionPhase phase(std::size_t index) const { return states_[index].phase; }
+  /// Why it failed or was dropped; else empty.
+  [[nodiscard]] const std::string& message(std::size_t index) const { return messages_[states_[index].message]; }
+  void set(std::size_t index, ActionPhase phase, const std::string& message);
+
+ private:
+  struct State {
+    ActionPhase phase = ActionPhase::kPlanned;
+    std::uint32_t message = 0;  ///< its place in messages_
+  };
+  std::vector<State> states_;
+  std::vector<std::string> messages_{""};  ///< neighbours are often equal, and then one text
 };
 
+/// A plan and what became of it, by cheap values: a copy takes a few pointers and short texts, and stays as it is.
 struct PlanStatus {
-  Plan plan;                       ///< as the solver made it
-  std::optional<Instant> acts_at;  ///< absent: it never did, or not yet
+  std::shared_ptr<const Plan> plan;           ///< as the solver made it
+  std::shared_ptr<const ServiceNames> names;  ///< of its services, when it arrived
+  std::vector<std::string> conflict;          ///< names of the constraints that no plan can meet together, at that time
+  std::optional<Instant> acts_at;             ///< absent: it never did, or not yet
   PlanPhase phase = PlanPhase::kActing;
   std::string message;                                            ///< why it was refused, expired or superseded
   std::vector<std::string> difference;                            ///< of a superseded proposal: what has changed
-  std::vector<ActionStatus> actions;                              ///< of the plan as it arrived, in its order
+  SharedValue<ActionStates> actions;                              ///< parallel to plan->actions
   std::size_t running_count = 0;                                  ///< of its actions
   std::optional<std::int64_t> expires_at_wall_us = std::nullopt;  ///< of a proposal: microseconds since 1970
 };
@@ -66,7 +86,7 @@ struct PlanStatus {
 /// An action whose phase has changed.
 struct ActionChange {
   std::uint64_t plan = 0;  ///< Plan::id
-  std::size_t action = 0;  ///< its place in PlanStatus::actions
+  std::size_t action = 0;  ///< its place in Plan::actions
   ActionPhase phase = ActionPhase::kRunning;
   std::string message;
   friend bool operator==(const ActionChange&, const ActionChange&) = default;
@@ -74,11 +94,14 @@ struct ActionChange {
 
 class PlanLog {
  public:
+  /// Beyond either the oldest plans are forgotten, but never the latest one.
   static constexpr std::size_t kCapacity = 1'000;
+  static constexpr std::size_t kActionsMax = 500'000;
 
   /// A plan arrived with this answer of a step; `snapshot` is the state after it. `arrived` is the plan as the solver
-  /// made it. Returns the actions that changed, also those of earlier plans.
-  std::vector<ActionChange> add(const Plan& arrived, const StepAnswer& answer, const Snapshot& snapshot);
+  /// made it, for `scenario`. Returns the actions that changed, also those of earlier plans.
+  std::vector<ActionChange> add(std::shared_ptr<const Plan> arrived, const Scenario& scenario, const StepAnswer& answer,
+                                const Snapshot& snapshot);
   /// The proposal of this answer waits no longer; the same. Requires: answer.ended.
   std::vector<ActionChange> end_proposal(const StepAnswer& answer, const Snapshot& snapshot);
   /// What the world reported; the same.
@@ -100,6 +123,7 @@ class PlanLog {
     std::size_t action = 0;
   };
   [[nodiscard]] PlanStatus* find_mutable(std::uint64_t id);
+  void keep(PlanStatus status);
   /// What was planned begins, with the numbers of the accepted plan.
   void begin(PlanStatus& status, const StepAnswer& answer, const Snapshot& snapshot,
              std::vector<ActionChange>& changes);
@@ -111,6 +135,7 @@ class PlanLog {
            std::vector<ActionChange>& changes);
 
   std::deque<PlanStatus> plans_;  ///< ids ascending
+  std::size_t action_count_ = 0;  ///< of all of them
   /// By GPU and Action::number, or for destructions the generation of the slice that goes.
   std::map<std::pair<GpuId, std::uint64_t>, std::vector<Running>> running_;
 };

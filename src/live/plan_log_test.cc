@@ -41,11 +41,26 @@ Snapshot at_second(std::int64_t second) {
   return snapshot;
 }
 
+/// Services "s0" and "s1" of tenant "t".
+Scenario two_services() {
+  Scenario scenario;
+  scenario.services.resize(2);
+  for (std::uint32_t index = 0; index < 2; ++index) {
+    scenario.services[index].tenant = "t";
+    scenario.services[index].name = "s" + std::to_string(index);
+  }
+  return scenario;
+}
+
+std::vector<ActionChange> add(PlanLog& log, Plan plan, const StepAnswer& answer, const Snapshot& snapshot) {
+  return log.add(std::make_shared<const Plan>(std::move(plan)), two_services(), answer, snapshot);
+}
+
 Event happened(decltype(Event::what) what) { return {.at = Instant(), .what = std::move(what)}; }
 
 std::vector<ActionPhase> phases(const PlanStatus& plan) {
   std::vector<ActionPhase> phases;
-  for (const ActionStatus& each : plan.actions) phases.push_back(each.phase);
+  for (std::size_t index = 0; index < plan.actions->size(); ++index) phases.push_back(plan.actions->phase(index));
   return phases;
 }
 
@@ -55,8 +70,8 @@ TEST(PlanLog, APlanActsUntilItsLastActionIsDone) {
   PlanLog log;
   EXPECT_EQ(log.current(), nullptr);
   const std::vector<Action> actions = {create(one_g), give(one_g), create(two_g)};
-  const auto begun = log.add(plan_of(1, actions),
-                             accepting(plan_of(1, {create(one_g, 1), give(one_g, 2), create(two_g, 1)})), at_second(3));
+  const auto begun = add(log, plan_of(1, actions),
+                         accepting(plan_of(1, {create(one_g, 1), give(one_g, 2), create(two_g, 1)})), at_second(3));
   EXPECT_EQ(begun.size(), 3U);
   EXPECT_EQ(log.find(1)->phase, PlanPhase::kActing);
   EXPECT_EQ(log.find(1)->acts_at, Instant::at_second(3));
@@ -75,7 +90,7 @@ TEST(PlanLog, ADestructionIsDoneWhenThatSliceIsGone) {
   PlanLog log;
   Snapshot snapshot = at_second(3);
   snapshot.slices = {{.holding = {.slice = one_g, .services = {}}, .is_leaving = true, .generation = 7}};
-  log.add(plan_of(1, {destroy(one_g)}), accepting(plan_of(1, {destroy(one_g, 9)})), snapshot);
+  add(log, plan_of(1, {destroy(one_g)}), accepting(plan_of(1, {destroy(one_g, 9)})), snapshot);
   log.apply(happened(SliceGone{.slice = one_g, .generation = 6}));
   EXPECT_EQ(log.find(1)->phase, PlanPhase::kActing);
   log.apply(happened(SliceGone{.slice = one_g, .generation = 7}));
@@ -86,14 +101,14 @@ TEST(PlanLog, WhatIsDroppedFailedOrReplacedSaysWhy) {
   PlanLog log;
   StepAnswer answer = accepting(plan_of(1, {create(one_g, 1)}));
   answer.dropped = {{.gpu = {1}, .why = "changed"}};
-  log.add(plan_of(1, {create(two_g), create(one_g)}), answer, at_second(1));
+  add(log, plan_of(1, {create(two_g), create(one_g)}), answer, at_second(1));
   EXPECT_EQ(phases(*log.find(1)), (std::vector{kDropped, kRunning}));
-  EXPECT_EQ(log.find(1)->actions[0].message, "changed");
+  EXPECT_EQ(log.find(1)->actions->message(0), "changed");
 
-  log.add(plan_of(2, {give(one_g)}), accepting(plan_of(2, {give(one_g, 2)})), at_second(2));
+  add(log, plan_of(2, {give(one_g)}), accepting(plan_of(2, {give(one_g, 2)})), at_second(2));
   EXPECT_EQ(phases(*log.find(1)), (std::vector{kDropped, kDropped}));
   EXPECT_EQ(log.find(1)->phase, PlanPhase::kDone);
-  EXPECT_EQ(log.find(1)->actions[1].message, "plan 2 decided otherwise before it was done");
+  EXPECT_EQ(log.find(1)->actions->message(1), "plan 2 decided otherwise before it was done");
 
   log.apply(happened(GpuLost{.gpu = {0}}));
   EXPECT_EQ(phases(*log.find(2)), std::vector{kFailed});
@@ -104,12 +119,12 @@ TEST(PlanLog, RefusedOrPausedPlansDropTheirActions) {
   PlanLog log;
   StepAnswer refused;
   refused.refused = "a breach";
-  log.add(plan_of(1, {create(one_g)}), refused, at_second(1));
+  add(log, plan_of(1, {create(one_g)}), refused, at_second(1));
   EXPECT_EQ(log.find(1)->phase, PlanPhase::kRefused);
   EXPECT_EQ(log.find(1)->message, "a breach");
   StepAnswer paused;
   paused.paused = "upgrade";
-  log.add(plan_of(2, {create(one_g)}), paused, at_second(2));
+  add(log, plan_of(2, {create(one_g)}), paused, at_second(2));
   EXPECT_EQ(log.find(2)->phase, PlanPhase::kSuperseded);
   EXPECT_EQ(log.find(2)->message, "planning is paused: upgrade");
   EXPECT_EQ(phases(*log.find(2)), std::vector{kDropped});
@@ -119,11 +134,11 @@ TEST(PlanLog, RefusedOrPausedPlansDropTheirActions) {
 /// A log with a plan that acts and then one that waits, whose first part was dropped when it arrived.
 PlanLog waiting() {
   PlanLog log;
-  log.add(plan_of(1, {give(two_g)}), accepting(plan_of(1, {give(two_g, 1)})), at_second(1));
+  add(log, plan_of(1, {give(two_g)}), accepting(plan_of(1, {give(two_g, 1)})), at_second(1));
   StepAnswer answer;
   answer.held = plan_of(2, {create(one_g)});
   answer.dropped = {{.gpu = {1}, .why = "changed"}};
-  log.add(plan_of(2, {give(two_g), create(one_g)}), answer, at_second(2));
+  add(log, plan_of(2, {give(two_g), create(one_g)}), answer, at_second(2));
   return log;
 }
 
@@ -146,7 +161,6 @@ TEST(PlanLog, AProposalIsPlannedUntilItIsApproved) {
   EXPECT_EQ(log.end_proposal(approved, at_second(9)),
             (std::vector<ActionChange>{{.plan = 2, .action = 1, .phase = kRunning, .message = ""}}));
   EXPECT_EQ(log.find(2)->acts_at, Instant::at_second(9));
-  EXPECT_EQ(log.find(2)->actions[1].action.number, 5U);
   log.apply(happened(SliceReady{.slice = one_g, .assignment = 5}));
   EXPECT_EQ(log.find(2)->phase, PlanPhase::kDone);
   EXPECT_EQ(log.current(), log.find(1));  // it still acts
@@ -165,10 +179,58 @@ TEST(PlanLog, AProposalThatEndsOtherwiseDropsWhatWasPlanned) {
   EXPECT_EQ(other.find(2)->difference, (std::vector<std::string>{"GPU 0: a", "GPU 1: b"}));
 }
 
+TEST(PlanLog, AStatusThatWasReadStaysAsItWas) {
+  PlanLog log;
+  add(log, plan_of(1, {give(one_g), give(two_g)}), accepting(plan_of(1, {give(one_g, 1), give(two_g, 1)})),
+      at_second(1));
+  const PlanStatus read = *log.find(1);
+  log.apply(happened(SliceReady{.slice = one_g, .assignment = 1}));
+  log.apply(happened(GpuLost{.gpu = {1}}));
+  EXPECT_EQ(phases(read), (std::vector{kRunning, kRunning}));
+  EXPECT_EQ(phases(*log.find(1)), (std::vector{kDone, kFailed}));
+  EXPECT_EQ(log.find(1)->actions->message(0), "");
+  EXPECT_EQ(log.find(1)->actions->message(1), "the GPU was lost");
+}
+
+TEST(PlanLog, NamesAreThoseOfWhenThePlanArrived) {
+  Scenario scenario = two_services();
+  Plan plan = plan_of(1, {give(one_g)});
+  plan.facts = {{.gpu = {0}, .slices = {}, .services = {{.service = {1}, .revision = 3}}}};
+  plan.unmet_floors = ProvenConflict{.constraints = {constraint_of({1}, ConstraintKind::kFloor)}};
+  PlanLog log;
+  log.add(std::make_shared<const Plan>(plan), scenario, accepting(plan), at_second(1));
+  for (std::uint32_t index = 0; index < 2; ++index) {  // others take the places
+    ServiceSpec other;
+    other.tenant = "u";
+    other.name = "other";
+    scenario.services.set(index, std::move(other));
+  }
+  log.add(std::make_shared<const Plan>(plan_of(2, {give(two_g)})), scenario, accepting(plan_of(2, {give(two_g, 1)})),
+          at_second(2));
+  EXPECT_EQ(*log.find(1)->names->find({0}), (ServiceName{.tenant = "t", .name = "s0"}));
+  EXPECT_EQ(*log.find(1)->names->find({1}), (ServiceName{.tenant = "t", .name = "s1"}));
+  EXPECT_EQ(log.find(1)->names->find({2}), nullptr);
+  EXPECT_EQ(log.find(1)->conflict, std::vector<std::string>{"s1.floor"});
+  EXPECT_EQ(*log.find(2)->names->find({0}), (ServiceName{.tenant = "u", .name = "other"}));
+  EXPECT_EQ(log.find(2)->names->find({1}), nullptr) << "the plan is not about it";
+}
+
+TEST(PlanLog, LargePlansAreForgottenSooner) {
+  PlanLog log;
+  const std::vector<Action> many(PlanLog::kActionsMax / 2, create(one_g));
+  StepAnswer refused;
+  refused.refused = "a breach";
+  for (std::uint64_t id = 1; id <= 3; ++id) add(log, plan_of(id, many), refused, at_second(1));
+  EXPECT_EQ(log.plans().size(), 2U);
+  add(log, plan_of(4, std::vector<Action>(PlanLog::kActionsMax + 1, create(one_g))), refused, at_second(1));
+  EXPECT_EQ(log.plans().size(), 1U);
+  EXPECT_EQ(log.plans().back().plan->id, 4U);
+}
+
 TEST(PlanLog, KeepsTheLatestPlans) {
   PlanLog log;
   for (std::uint64_t id = 1; id <= PlanLog::kCapacity + 1; ++id) {
-    log.add(plan_of(id * 2, {give(one_g)}), accepting(plan_of(id * 2, {give(one_g, id)})), at_second(1));
+    add(log, plan_of(id * 2, {give(one_g)}), accepting(plan_of(id * 2, {give(one_g, id)})), at_second(1));
   }
   EXPECT_EQ(log.plans().size(), PlanLog::kCapacity);
   EXPECT_EQ(log.find(2), nullptr);

@@ -117,8 +117,13 @@ void ServiceWatch::plan_made(const Plan& plan) {
   unmet_floors_ = plan.unmet_floors;
 }
 
+void ServiceWatch::read_spec(ServiceId service) {
+  if (service.index < services_.size()) services_[service.index].misfit.reset();
+}
+
 void ServiceWatch::forget(ServiceId service) {
   if (service.index < services_.size()) services_[service.index] = {};
+  std::erase_if(floors_, [&](const PlannedFloor& floor) { return floor.service == service; });
 }
 
 void ServiceWatch::update(const Snapshot& snapshot) {

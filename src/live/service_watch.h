@@ -60,7 +60,7 @@ struct ServiceSlices {
 /// leave no mark in `since`.
 class ServiceWatch {
  public:
-  /// `scenario` must outlive it; where a spec in it changes, `forget` must be called.
+  /// `scenario` must outlive it; where a spec in it changes, `read_spec` must be called.
   explicit ServiceWatch(const Scenario& scenario) : scenario_(scenario) {}
 
   /// The slice exists now (is gone): its holder may start there.
@@ -68,7 +68,9 @@ class ServiceWatch {
   void slice_gone(const Slice& slice) { created_.erase(slice); }
   /// A plan was made and not refused, also one without actions.
   void plan_made(const Plan& plan);
-  /// The service is gone or has another spec.
+  /// The service has another spec. Its conditions go on: `since` changes with their status alone.
+  void read_spec(ServiceId service);
+  /// Another service takes the place, or none.
   void forget(ServiceId service);
 
   /// O(slices + services). What is asked below is about this snapshot.

@@ -91,6 +91,39 @@ TEST(ServiceWatch, SinceIsWhenTheStatusChanged) {
   EXPECT_EQ(watched.condition(kServing).message, "1 of 2 slices serve");
 }
 
+TEST(ServiceWatch, AnotherSpecDoesNotChangeSince) {
+  Watched watched;
+  StandingSlice slice = slice_at(0, 1);
+  slice.is_ready = true;
+  watched.at(3, {slice});
+  watched.scenario.services[0].floor_attainment.reset();
+  watched.watch.read_spec({0});
+  watched.at(9, {slice});
+  EXPECT_EQ(watched.condition(kPlaced).since, Instant::at_second(3));
+  EXPECT_EQ(watched.condition(kServing).since, Instant::at_second(3));
+  EXPECT_EQ(watched.condition(kFloorMet).status, ConditionStatus::kTrue);  // it was unknown
+  EXPECT_EQ(watched.condition(kFloorMet).since, Instant::at_second(9));
+  // Why it fits nowhere is found out again.
+  watched.scenario.services[0].table.points.clear();
+  watched.watch.read_spec({0});
+  watched.at(12, {});
+  EXPECT_EQ(watched.condition(kPlaced).reason, "FitsNoGpu");
+  EXPECT_EQ(watched.condition(kPlaced).since, Instant::at_second(12));
+}
+
+TEST(ServiceWatch, AnotherServiceAtThePlaceBeginsAnew) {
+  Watched watched;
+  Plan plan;
+  plan.floors = {{.service = {0}, .needed = 100, .planned = 100}};
+  watched.watch.plan_made(plan);
+  watched.at(1, {});
+  EXPECT_EQ(watched.condition(kFloorMet).status, ConditionStatus::kTrue);
+  watched.watch.forget({0});
+  watched.at(5, {});
+  EXPECT_EQ(watched.condition(kPlaced).since, Instant::at_second(5));
+  EXPECT_EQ(watched.condition(kFloorMet).reason, "NotPlannedFor") << "the floor was its predecessor's";
+}
+
 TEST(ServiceWatch, FloorMetFollowsTheLastPlan) {
   Watched watched;
   watched.at(0, {});

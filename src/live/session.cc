@@ -231,25 +231,25 @@ tl::expected<SetResult, ObjectRefusal> Session::set_service(const ServiceName& n
     forget(id);
   } else {
     figures_.read_spec(id);
-    watch_.forget(id);
+    watch_.read_spec(id);
   }
   loop_->set_service(set);
   watch_.update(snapshot());
   return is_new ? SetResult::kCreated : SetResult::kChanged;
 }
 
-/// A place that nothing refers to any more, else a new one.
+/// A place that nothing refers to any more, else a new one. O(places + slices).
 ServiceId Session::place_for_new() const {
-  const auto held = [&](ServiceId service) {
-    return std::ranges::any_of(snapshot().slices, [&](const StandingSlice& standing) {
-      return std::ranges::find(standing.holding.services, service) != standing.holding.services.end();
-    });
-  };
-  for (std::uint32_t index = 0; index < scenario_.services.size(); ++index) {
-    const bool is_free = scenario_.services[index].is_absent && snapshot().services[index].is_absent;
-    if (is_free && !is_solving() && !held({index})) return {index};
+  const ServiceId next{static_cast<std::uint32_t>(scenario_.services.size())};
+  if (is_solving()) return next;
+  std::vector<bool> is_held(scenario_.services.size());
+  for (const StandingSlice& standing : snapshot().slices) {
+    for (const ServiceId service : standing.holding.services) is_held[service.index] = true;
   }
-  return {static_cast<std::uint32_t>(scenario_.services.size())};
+  for (std::uint32_t index = 0; index < next.index; ++index) {
+    if (scenario_.services[index].is_absent && snapshot().services[index].is_absent && !is_held[index]) return {index};
+  }
+  return next;
 }
 
 tl::expected<void, ObjectRefusal> Session::remove_service(const ServiceName& name) {
@@ -282,10 +282,15 @@ void Session::refresh() {
   watch_.update(snapshot());
 }
 
-void Session::schedule(GpuId gpu, GpuScheduling scheduling, std::string reason) {
-  const GpuScheduled order{.gpu = gpu, .scheduling = scheduling, .reason = std::move(reason)};
-  ordered_[gpu] = order;
-  loop_->command({.at = now(), .what = order});
+void Session::schedule_all(GpuRange gpus, GpuScheduling scheduling, const std::string& reason) {
+  std::vector<Event> events;
+  events.reserve(gpus.count);
+  for (std::uint32_t i = 0; i < gpus.count; ++i) {
+    const GpuScheduled order{.gpu = {gpus.first.index + i}, .scheduling = scheduling, .reason = reason};
+    ordered_[order.gpu] = order;
+    events.push_back({.at = now(), .what = order});
+  }
+  loop_->command(events);
 }
 
 GpuState Session::gpu_state(GpuId gpu) const {
@@ -375,7 +380,8 @@ void Session::note_record(const sim::JournalRecord& record) {
     return std::nullopt;
   }();
   if (!kind) return;
-  std::string holder = slice->services.empty() ? "nobody's" : scenario_.services[slice->services.front().index].name;
+  std::string holder =
+      slice->services.empty() ? "nobody's" : std::as_const(scenario_.services)[slice->services.front().index].name;
   events_.append(slice->at, *kind, [this, slice = slice->slice, holder = std::move(holder)] {
     return EventWords{.object = slice_object(scenario_, slice), .message = holder};
   });
@@ -405,14 +411,17 @@ void Session::note_event(const Event& event) {
           },
           [&](const GpuObserved& observed) { note_observed(event, observed); },
           [&](const RetrainingDue& due) {
-            append(event.at, EventKind::kRetrainingDue, service_object(scenario_.services[due.service.index]), "");
+            append(event.at, EventKind::kRetrainingDue,
+                   service_object(std::as_const(scenario_.services)[due.service.index]), "");
           },
           [&](const RetrainingDone& done) {
-            append(event.at, EventKind::kRetrainingDone, service_object(scenario_.services[done.service.index]), "");
+            append(event.at, EventKind::kRetrainingDone,
+                   service_object(std::as_const(scenario_.services)[done.service.index]), "");
           },
           [&](const ServiceSet& set) { append(event.at, EventKind::kServiceSet, service_object(*set.spec), ""); },
           [&](const ServiceRemoved& removed) {
-            append(event.at, EventKind::kServiceRemoved, service_object(scenario_.services[removed.service.index]), "");
+            append(event.at, EventKind::kServiceRemoved,
+                   service_object(std::as_const(scenario_.services)[removed.service.index]), "");
           },
           [&](const PlanApproved& approved) { approval_reason_ = approved.reason; },
           [&](const PlanningPaused& paused) {
@@ -421,7 +430,8 @@ void Session::note_event(const Event& event) {
           [&](const PlanningResumed& resumed) {
             append(event.at, EventKind::kPlanningResumed, planning_object(), resumed.reason);
           },
-          [&](const SolveFinished& finished) { arrived_ = finished.solution->plan; },
+          // The plan lives on with its solution.
+          [&](const SolveFinished& finished) { arrived_ = {finished.solution, &finished.solution->plan}; },
           [](const auto&) {},
       },
       event.what);
@@ -440,10 +450,10 @@ void Session::note_answer(const StepAnswer& answer) {
   ordered_.clear();
   note_drained();
   failed_.clear();
-  if (!arrived_) return;
-  const Plan arrived = *std::exchange(arrived_, std::nullopt);
-  if (!answer.refused) watch_.plan_made(arrived);
-  if (!arrived.actions.empty()) note_arrival(arrived, answer);
+  const std::shared_ptr<const Plan> arrived = std::exchange(arrived_, nullptr);
+  if (!arrived) return;
+  if (!answer.refused) watch_.plan_made(*arrived);
+  if (!arrived->actions.empty()) note_arrival(arrived, answer);
 }
 
 /// A draining GPU became cordoned.
@@ -455,16 +465,16 @@ void Session::note_drained() {
   });
 }
 
-void Session::note_arrival(const Plan& arrived, const StepAnswer& answer) {
-  const ObjectName object = plan_object(arrived.id);
+void Session::note_arrival(const std::shared_ptr<const Plan>& arrived, const StepAnswer& answer) {
+  const ObjectName object = plan_object(arrived->id);
   const Instant at = snapshot().now;
   append(at, EventKind::kPlanProposed, object,
-         fmt::format("{} actions{}", arrived.actions.size(), answer.held ? "; it awaits approval" : ""));
-  const std::vector<ActionChange> changes = plans_.add(arrived, answer, snapshot());
-  const std::string& message = plans_.find(arrived.id)->message;
+         fmt::format("{} actions{}", arrived->actions.size(), answer.held ? "; it awaits approval" : ""));
+  const std::vector<ActionChange> changes = plans_.add(arrived, scenario_, answer, snapshot());
+  const std::string& message = plans_.find(arrived->id)->message;
   if (answer.held) {
     if (options_.wall_clock) {
-      plans_.set_wall_expiry(arrived.id, options_.wall_clock() + kProposalWait.count());
+      plans_.set_wall_expiry(arrived->id, options_.wall_clock() + kProposalWait.count());
     }
   } else if (answer.refused) {
     append(at, EventKind::kPlanRefused, object, message);
@@ -472,7 +482,7 @@ void Session::note_arrival(const Plan& arrived, const StepAnswer& answer) {
     append(at, EventKind::kPlanSuperseded, object, message);
   } else {
     append(at, EventKind::kPlanAccepted, object,
-           fmt::format("{} of {} actions", answer.plan.actions.size(), arrived.actions.size()));
+           fmt::format("{} of {} actions", answer.plan.actions.size(), arrived->actions.size()));
   }
   note_changes(changes);
 }
@@ -517,7 +527,7 @@ void Session::note_changes(const std::vector<ActionChange>& changes) {
     }();
     const PlanStatus* plan = plans_.find(change.plan);
     if (!kind || plan == nullptr) continue;
-    const SliceChange& what = plan->actions[change.action].action.what;
+    const SliceChange& what = plan->plan->actions[change.action].what;
     events_.append(loop_->now(), *kind, [this, change, word = action_word(what), slice = slice_of(what)] {
       return EventWords{
           .object = plan_object(change.plan),

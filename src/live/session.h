@@ -83,7 +83,11 @@ class Session {
   [[nodiscard]] tl::expected<void, ObjectRefusal> remove_tenant(const std::string& name);
   [[nodiscard]] const Catalog& catalog() const { return catalog_; }
 
-  void schedule(GpuId gpu, GpuScheduling scheduling, std::string reason);
+  void schedule(GpuId gpu, GpuScheduling scheduling, const std::string& reason) {
+    schedule_all({.first = gpu, .count = 1}, scheduling, reason);
+  }
+  /// All of them in one step.
+  void schedule_all(GpuRange gpus, GpuScheduling scheduling, const std::string& reason);
   /// Approves the plan that waits. `reason` may be empty.
   ApprovalOutcome approve(std::uint64_t plan, std::string reason);
   /// The plan that waits expires if its time is over. To be called from time to time, at best at that time.
@@ -121,7 +125,7 @@ class Session {
   void note_event(const Event& event);
   void note_observed(const Event& event, const GpuObserved& observed);
   void note_answer(const StepAnswer& answer);
-  void note_arrival(const Plan& arrived, const StepAnswer& answer);
+  void note_arrival(const std::shared_ptr<const Plan>& arrived, const StepAnswer& answer);
   void note_end_of_proposal(const StepAnswer& answer);
   void note_changes(const std::vector<ActionChange>& changes);
   void forget(ServiceId service);
@@ -136,9 +140,9 @@ class Session {
   SessionOptions options_;
   EventLog events_;
   PlanLog plans_;
-  std::optional<Plan> arrived_;       ///< in the step to come
-  std::string approval_reason_;       ///< of the last approval
-  std::vector<ActionFailed> failed_;  ///< since the last step
+  std::shared_ptr<const Plan> arrived_;  ///< in the step to come; null: none
+  std::string approval_reason_;          ///< of the last approval
+  std::vector<ActionFailed> failed_;     ///< since the last step
   std::uint64_t step_count_ = 0;
   std::uint64_t refreshed_step_ = 0;
   ServiceWatch watch_;

@@ -65,9 +65,12 @@ TEST_F(SessionFaults, PlansGoOnAfterActionsThatFail) {
   EXPECT_TRUE(std::ranges::any_of(
       slices, [](const StandingSlice& standing) { return standing.is_ready && !standing.holding.services.empty(); }));
   const auto has_failed_action = [](const PlanStatus& plan) {
-    return plan.phase == PlanPhase::kDone && std::ranges::any_of(plan.actions, [](const ActionStatus& action) {
-             return action.phase == ActionPhase::kFailed && !action.message.empty();
-           });
+    bool has_failed = false;
+    for (std::size_t index = 0; index < plan.actions->size(); ++index) {
+      const bool is_failed = plan.actions->phase(index) == ActionPhase::kFailed;
+      has_failed = has_failed || (is_failed && !plan.actions->message(index).empty());
+    }
+    return plan.phase == PlanPhase::kDone && has_failed;
   };
   EXPECT_TRUE(std::ranges::any_of(session_->plans().plans(), has_failed_action));
 }

@@ -62,8 +62,10 @@ std::unique_ptr<World> Loop::finish() {
 
 // ---- from outside
 
-void Loop::command(const Event& event) {
-  observe(event);
+void Loop::command(const Event& event) { command(std::vector<Event>{event}); }
+
+void Loop::command(const std::vector<Event>& events) {
+  for (const Event& event : events) observe(event);
   if (!is_over()) step();
 }
 
@@ -191,7 +193,7 @@ void Loop::act_on(StepAnswer answer) {
   infeasible_ = std::move(answer.infeasible);
   if (!answer.plan.actions.empty()) {
     if (options_.plan_made) options_.plan_made(answer.plan, now_);
-    world_->act(answer.plan, now_);
+    world_->act(answer.plan, now_, answer.is_first_layout);
   }
   if (answer.request) solve(std::move(*answer.request));
 }

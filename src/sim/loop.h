@@ -73,9 +73,10 @@ class Loop {
   /// The solution of a question that was solved elsewhere. The next `advance` delivers it, and does nothing else.
   void answer(SolveFinished finished);
 
-  /// An order from outside (GpuScheduled, PlanApproved ..) at this instant. A step applies it at once, unless the loop
+  /// Orders from outside (GpuScheduled, PlanApproved ..) at this instant. One step applies them at once, unless the loop
   /// is over.
   void command(const Event& event);
+  void command(const std::vector<Event>& events);
   /// A service is set or removed, in the world at once and for the engine with the next step.
   void set_service(const ServiceSet& set);
   void remove_service(ServiceId service);

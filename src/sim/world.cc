@@ -33,14 +33,13 @@ World::World(const Scenario& scenario, std::uint64_t seed, const WorldOptions& o
   }
 }
 
-void World::act(const Plan& plan, Instant now) {
+void World::act(const Plan& plan, Instant now, bool is_first_layout) {
   ENSURE(now == now_);
   if (std::ranges::any_of(plan.actions, [&](const Action& action) { return is_lost(slice_of(action.what).gpu); })) {
     Plan possible = plan;
     std::erase_if(possible.actions, [&](const Action& action) { return is_lost(slice_of(action.what).gpu); });
-    return act(possible, now);
+    return act(possible, now, is_first_layout);
   }
-  const bool is_first_layout = now == Instant() && open_second_ < 0;
   if (is_first_layout) choose_ways(plan);
   slices_.act(plan, now, is_first_layout);
   settle_effects(now);

@@ -68,8 +68,8 @@ class World {
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
-  /// Begins a plan now. The first one, at second 0, is complete at once.
-  void act(const Plan& plan, Instant now);
+  /// Begins a plan now. The first layout (StepAnswer::is_first_layout) is complete at once, and costs nothing.
+  void act(const Plan& plan, Instant now, bool is_first_layout);
 
   /// Runs until `until` or the first instant before it with an event that the engine should see at once (of a slice or
   /// a retraining), and returns that instant; its changes are done, its answers and arrivals are not.

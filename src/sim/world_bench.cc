@@ -79,7 +79,7 @@ void run_second(World& world, const Size& size, std::int64_t second) {
   for (std::int64_t i = 0; i < count; ++i) {
     const Instant at = Instant::at_second(second) + Micros((2 * i + 1) * kMicrosPerSecond / (2 * count));
     run_to(world, at);
-    world.act(change_of(size, second * count + i), at);
+    world.act(change_of(size, second * count + i), at, false);
   }
   run_to(world, Instant::at_second(second + 1));
 }
@@ -97,7 +97,7 @@ void simulate(benchmark::State& state, const Decimal& per_second, bool is_by_rat
     WorldOptions options;
     options.is_rough = is_by_rates;
     World world(scenario, 1, options, {});
-    world.act(layout, Instant());
+    world.act(layout, Instant(), true);
     state.ResumeTiming();
     for (std::int64_t second = 0; second < kSeconds; ++second) run_second(world, size, second);
     world.finish();

@@ -93,13 +93,13 @@ void raise(TableSizes& most, const TableSizes& sizes) {
 
 Seen sizes_of_long_run(const Scenario& scenario, const WorldOptions& options) {
   World world(scenario, 1, options, [](const JournalRecord&) {});
-  world.act(first_layout(), Instant());
+  world.act(first_layout(), Instant(), true);
   Seen seen;
   for (std::int64_t second = 1; second < kSeconds; ++second) {
     const Instant until = Instant::at_second(second);
     while (world.advance(until) != until) static_cast<void>(world.take_events());
     static_cast<void>(world.take_events());
-    if (second % (kPeriod / 2) == 0) world.act(changes_at(second), until);
+    if (second % (kPeriod / 2) == 0) world.act(changes_at(second), until, false);
     raise(second < 100 ? seen.early : seen.late, world.table_sizes());
   }
   EXPECT_GT(world.slice_sums().changes, 0);
@@ -156,7 +156,7 @@ struct LosingWorld {
       actions.push_back(create(slice_at(gpu, "1g.10gb", 0)));
       actions.push_back(assign(holding_of(slice_at(gpu, "1g.10gb", 0), {0})));
     }
-    world->act(plan_of(std::move(actions)), Instant());
+    world->act(plan_of(std::move(actions)), Instant(), true);
     static_cast<void>(world->take_events());
   }
 
@@ -194,7 +194,7 @@ TEST(World, ALostGpuTakesWhatRunsThereWithIt) {
 TEST(World, ASliceThatDrainsWhenItsGpuIsLostEndsThere) {
   LosingWorld losing({1'000'000, 1'000'000});
   losing.run_to(Instant(1'100'000));
-  losing.world->act(plan_of({destroy(slice_at(0, "1g.10gb", 0))}), Instant(1'100'000));
+  losing.world->act(plan_of({destroy(slice_at(0, "1g.10gb", 0))}), Instant(1'100'000), false);
   losing.world->lose_gpu({0}, Instant(1'100'000));
   static_cast<void>(losing.world->take_events());
   const auto events = losing.run_to(Instant::at_second(4));
@@ -211,13 +211,13 @@ TEST(World, AReturnedGpuIsEmptyAndCanBeUsedAgain) {
   losing.world->lose_gpu({0}, Instant::at_second(2));  // nothing more happens
   EXPECT_EQ(losing.world->take_events().size(), 1U);
   // A plan made before the loss was known does nothing there.
-  losing.world->act(plan_of({create(slice_at(0, "1g.10gb", 1))}), Instant::at_second(2));
+  losing.world->act(plan_of({create(slice_at(0, "1g.10gb", 1))}), Instant::at_second(2), false);
   losing.run_to(Instant::at_second(3));
   losing.world->return_gpu({0}, Instant::at_second(3));
   losing.world->return_gpu({0}, Instant::at_second(3));
   EXPECT_EQ(losing.world->take_events().size(), 1U);
   const Slice slice = slice_at(0, "1g.10gb", 0);
-  losing.world->act(plan_of({create(slice), assign(holding_of(slice, {0}))}), Instant::at_second(3));
+  losing.world->act(plan_of({create(slice), assign(holding_of(slice, {0}))}), Instant::at_second(3), false);
   const auto events = losing.run_to(Instant::at_second(10));
   EXPECT_TRUE(std::ranges::any_of(events, [&](const Event& event) {
     const auto* ready = std::get_if<SliceReady>(&event.what);

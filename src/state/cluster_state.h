@@ -28,6 +28,8 @@ class ClusterState {
   /// more than 4,096 instants of an hour, the oldest ones are merged and take the latest of their times.
   void apply(const Plan& plan, Instant acts_at);
   void set_now(Instant now) { snapshot_.now = now; }
+  /// The first layout was decided, and is what stands now: nothing, too.
+  void end_first_layout() { snapshot_.has_first_layout = true; }
 
   /// What the stages read; valid until the next change.
   [[nodiscard]] const Snapshot& snapshot() const { return snapshot_; }

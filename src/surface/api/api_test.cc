@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <string_view>
+#include <utility>
 
 #include "live/demo.h"
 #include "surface/api/page.h"
@@ -21,9 +24,14 @@ class ApiTest : public ::testing::Test {
   void SetUp() override {
     session_ = std::move(*live::Session::make(live::demo_scenario(), {}));
     session_->begin();
-    api_.emplace(*session_, lock_, ApiOptions{.key = "secret", .epoch = {}, .page = page_html(), .driver_status = [] {
-                                                return DriverStatus{};
-                                              }});
+    // The driver is asked while an answer's text is made: then nobody holds the session's lock.
+    const auto driver_status = [this] {
+      is_lock_free_ = lock_.try_lock();
+      if (is_lock_free_) lock_.unlock();
+      return DriverStatus{};
+    };
+    api_.emplace(*session_, lock_,
+                 ApiOptions{.key = "secret", .epoch = {}, .page = page_html(), .driver_status = driver_status});
   }
 
   void advance_to(std::int64_t second) {
@@ -58,6 +66,7 @@ class ApiTest : public ::testing::Test {
     return kinds;
   }
 
+  bool is_lock_free_ = false;  ///< when the driver was asked last
   std::mutex lock_;
   std::unique_ptr<live::Session> session_;
   std::optional<Api> api_;
@@ -203,6 +212,24 @@ TEST_F(ApiTest, TheOverviewIsBoundedAndGoesOn) {
   EXPECT_TRUE(next["events"].empty());
   EXPECT_EQ(ask("GET", {"v1", "overview"}, {{"gpus", "-1"}}).status, 400);
   EXPECT_EQ(ask("GET", {"v1", "overview"}, {{"gpu", "1"}}).status, 400);
+}
+
+TEST_F(ApiTest, TextsAreMadeWithoutTheLock) {
+  for (const char* path : {"status", "overview"}) {
+    is_lock_free_ = false;
+    get({"v1", path});
+    EXPECT_TRUE(is_lock_free_) << path;
+  }
+}
+
+TEST_F(ApiTest, EveryPathAndMethodHasOneRoute) {
+  std::set<std::pair<std::string_view, std::string_view>> routes;
+  for (const Route& route : api_routes()) {
+    EXPECT_TRUE(routes.emplace(route.method, route.path).second) << route.method << " " << route.path;
+    EXPECT_NE(route.answer, nullptr);
+  }
+  for (const char* path : {"/", "/healthz", "/readyz"}) EXPECT_TRUE(routes.contains({"GET", path})) << path;
+  EXPECT_EQ(std::ranges::count_if(api_routes(), &Route::is_public), 3);
 }
 
 TEST_F(ApiTest, ThePageIsPublicAndCompleteAndHoldsNoKey) {

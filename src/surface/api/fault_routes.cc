@@ -15,6 +15,7 @@
 #include "domain/node.h"
 #include "live/fault_text.h"
 #include "mig/catalogue.h"
+#include "surface/api/api_context.h"
 #include "surface/api/paging.h"
 #include "surface/api/request_body.h"
 
@@ -170,24 +171,48 @@ class FaultReader {
   FaultOrder order_;
 };
 
-Json spec_of(const Scenario& scenario, const FaultOrder& order) {
+// ---- faults that wait
+
+/// A fault without the list of its GPUs.
+struct FaultView {
+  std::uint64_t id = 0;
+  Instant since;
+  FaultOrder order;  ///< with the first of its GPUs alone
+  std::size_t gpu_count = 0;
+  std::size_t gpus_left = 0;
+  std::int64_t actions_left = 0;
+};
+
+FaultView view_fault(const sim::WaitingFault& fault) {
+  FaultView view{.id = fault.id, .since = fault.since, .order = {}, .gpu_count = fault.order.gpus.size()};
+  view.order.kind = fault.order.kind;
+  view.order.gpus = {fault.order.gpus.front()};
+  view.order.times = fault.order.times;
+  view.order.duration = fault.order.duration;
+  view.order.profile = fault.order.profile;
+  view.order.start = fault.order.start;
+  view.gpus_left = fault.left.size();
+  for (const auto& [gpu, left] : fault.left) view.actions_left += fault.order.times ? left : 0;
+  return view;
+}
+
+Json spec_of(const Scenario& fleet, const FaultView& fault) {
+  const FaultOrder& order = fault.order;
   Json spec{{"kind", live::fault_word(order.kind)},
             {"gpu", live::gpu_name(order.gpus.front())},
-            {"gpus", order.gpus.size()},
+            {"gpus", fault.gpu_count},
             {"times", order.times ? Json(*order.times) : Json(nullptr)}};
   const bool is_slow = order.kind == FaultKind::kSlow;
   spec["seconds"] = is_slow ? Json(order.duration.to_seconds()) : Json(nullptr);
   const bool is_foreign = order.kind == FaultKind::kForeignSlice;
-  const GpuModel& model = scenario.model_of(order.gpus.front());
+  const GpuModel& model = fleet.model_of(order.gpus.front());
   spec["profile"] = is_foreign ? Json(profile_name(model, order.profile)) : Json(nullptr);
   spec["start"] = is_foreign ? Json(order.start) : Json(nullptr);
   return spec;
 }
 
-std::string fault_object(const Scenario& scenario, WorldEpoch epoch, const sim::WaitingFault& fault) {
-  std::int64_t actions = 0;
-  for (const auto& [gpu, left] : fault.left) actions += fault.order.times ? left : 0;
-  const std::string since = epoch.text(fault.since);
+std::string fault_object(const ObjectFormat& format, const FaultView& fault) {
+  const std::string since = format.epoch.text(fault.since);
   return codec::json_text({{"apiVersion", "berth.dev/v1alpha1"},
                            {"kind", "Fault"},
                            {"metadata",
@@ -196,11 +221,32 @@ std::string fault_object(const Scenario& scenario, WorldEpoch epoch, const sim::
                              {"resourceVersion", "1"},
                              {"labels", Json::object()},
                              {"creationTimestamp", since}}},
-                           {"spec", spec_of(scenario, fault.order)},
+                           {"spec", spec_of(format.fleet, fault)},
                            {"status",
                             {{"phase", "Waiting"},
-                             {"gpus_left", fault.left.size()},
-                             {"actions_left", fault.order.times ? Json(actions) : Json(nullptr)}}}});
+                             {"gpus_left", fault.gpus_left},
+                             {"actions_left", fault.order.times ? Json(fault.actions_left) : Json(nullptr)}}}});
+}
+
+// ---- requests
+
+ApiResult<HttpAnswer> post_fault(const ApiContext& context, const Call& call) {
+  const auto body = parse_body(call.request);
+  if (!body) return tl::unexpected(body.error());
+  const auto order = read_fault(*body, context.format.fleet);
+  if (!order) return tl::unexpected(order.error());
+  const auto id = context.session.with([&](live::Session& session) { return session.inject(*order); });
+  if (!id) return tl::unexpected(ApiError{.status = 409, .code = "conflict", .message = id.error().message});
+  return json_response(201, codec::json_text({{"id", live::fault_name(*id)}}));
+}
+
+ApiResult<HttpAnswer> list_faults(const ApiContext& context, const Call& call) {
+  const auto page = context.session.with([&](const live::Session& session) {
+    const auto& waiting = session.faults().waiting();
+    const ListKeys keys{.count = waiting.size(), .key = [&](std::size_t i) { return number_key(waiting[i].id); }};
+    return read_page(call.request, keys, [&](std::size_t i) { return view_fault(waiting[i]); });
+  });
+  return page_response(page, [&](const FaultView& fault) { return fault_object(context.format, fault); });
 }
 
 }  // namespace
@@ -213,22 +259,11 @@ ApiResult<FaultOrder> read_fault(const yaml::Node& body, const Scenario& scenari
   return order;
 }
 
-ApiResult<HttpAnswer> post_fault(live::Session& session, const Call& call) {
-  const auto body = parse_body(call.request);
-  if (!body) return tl::unexpected(body.error());
-  const auto order = read_fault(*body, session.scenario());
-  if (!order) return tl::unexpected(order.error());
-  const auto id = session.inject(*order);
-  if (!id) return tl::unexpected(ApiError{.status = 409, .code = "conflict", .message = id.error().message});
-  return json_response(201, codec::json_text({{"id", live::fault_name(*id)}}));
-}
-
-ApiResult<HttpAnswer> list_faults(const live::Session& session, WorldEpoch epoch, const Call& call) {
-  const auto& waiting = session.faults().waiting();
-  return page_of(call.request,
-                 {.count = waiting.size(),
-                  .key = [&](std::size_t i) { return number_key(waiting[i].id); },
-                  .item = [&](std::size_t i) { return fault_object(session.scenario(), epoch, waiting[i]); }});
+std::vector<Route> fault_routes() {
+  return {
+      {.method = "GET", .path = "/v1/sim/faults", .answer = list_faults, .takes_query = true},
+      {.method = "POST", .path = "/v1/sim/faults", .answer = post_fault},
+  };
 }
 
 }  // namespace berth::api

@@ -1,10 +1,10 @@
 /// /v1/sim/faults: faults of the simulated world, on demand.
 #pragma once
 
+#include <vector>
+
 #include "domain/scenario.h"
-#include "live/session.h"
 #include "sim/fault_book.h"
-#include "surface/api/clock_text.h"
 #include "surface/api/router.h"
 #include "yaml/document.h"
 
@@ -13,9 +13,8 @@ namespace berth::api {
 /// The order in a body. Error: 422 with the field.
 [[nodiscard]] ApiResult<sim::FaultOrder> read_fault(const yaml::Node& body, const Scenario& scenario);
 
-/// POST: 201 with the fault's id. 409 where slices of others find no room, or too many faults wait.
-[[nodiscard]] ApiResult<HttpAnswer> post_fault(live::Session& session, const Call& call);
-/// GET: what waits, oldest first.
-[[nodiscard]] ApiResult<HttpAnswer> list_faults(const live::Session& session, WorldEpoch epoch, const Call& call);
+/// POST: 201 with the fault's id; 409 where slices of others find no room, or too many faults wait. GET: what waits,
+/// oldest first.
+[[nodiscard]] std::vector<Route> fault_routes();
 
 }  // namespace berth::api

@@ -1,51 +1,54 @@
-/// The objects of the API as JSON text: apiVersion, kind, metadata, spec, status.
+/// The objects of the API as JSON text: apiVersion, kind, metadata, spec, status. They are made of views and take no
+/// lock.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "domain/node.h"
-#include "live/session.h"
+#include "domain/scenario.h"
 #include "surface/api/clock_text.h"
+#include "surface/api/views.h"
 
 namespace berth::api {
 
-/// What the objects are made of; borrowed.
-struct ObjectSource {
-  const live::Session& session;
+/// What JSON is made with besides the views. Neither ever changes.
+struct ObjectFormat {
+  Scenario fleet;  ///< without services and layout
   WorldEpoch epoch;
 };
 
-[[nodiscard]] std::string tenant_object(const ObjectSource& source, const std::string& tenant);
-[[nodiscard]] std::string service_object(const ObjectSource& source, const live::ServiceEntry& service);
-[[nodiscard]] std::string node_object(const ObjectSource& source, NodeId node);
-[[nodiscard]] std::string gpu_object(const ObjectSource& source, GpuId gpu);
-/// Of a slice of the snapshot, by its index there.
-[[nodiscard]] std::string slice_object(const ObjectSource& source, std::size_t index);
-/// With the first `actions_max` of its actions.
-[[nodiscard]] std::string plan_object(const ObjectSource& source, const live::PlanStatus& plan,
-                                      std::size_t actions_max = SIZE_MAX);
-/// Ascends with the index in the snapshot.
-[[nodiscard]] std::string slice_key(const StandingSlice& standing);
-/// {"paused","reason","since"}: whether planning is paused.
-[[nodiscard]] std::string planning_object(const ObjectSource& source);
-/// "awaiting_approval".
-[[nodiscard]] std::string_view phase_word(live::PlanPhase phase);
-/// `data` of a server-sent event.
-[[nodiscard]] std::string event_data(const ObjectSource& source, const live::LoggedEvent& event);
+/// The part of a scenario that never changes while an engine runs.
+[[nodiscard]] Scenario fleet_of(Scenario scenario);
 
+[[nodiscard]] std::string tenant_object(const ObjectFormat& format, const TenantView& tenant);
+[[nodiscard]] std::string service_object(const ObjectFormat& format, const ServiceView& service);
+[[nodiscard]] std::string node_object(const ObjectFormat& format, const NodeView& node);
+[[nodiscard]] std::string gpu_object(const ObjectFormat& format, const GpuView& gpu);
+[[nodiscard]] std::string slice_object(const ObjectFormat& format, const SliceView& slice);
+/// {"paused","reason","since"}: whether planning is paused.
+[[nodiscard]] std::string planning_object(const ObjectFormat& format, const std::optional<PlanningPause>& pause);
+/// `data` of a server-sent event.
+[[nodiscard]] std::string event_data(const ObjectFormat& format, const live::LoggedEvent& event);
+
+/// What all kinds of objects have in common.
+struct ObjectIdentity {
+  std::string_view kind;
+  std::string tenant = {};
+  std::string name = {};
+  Instant created = {};
+};
+/// Of an object that nobody sets: its version is always 1.
+[[nodiscard]] nlohmann::ordered_json metadata_json(const ObjectFormat& format, const ObjectIdentity& object);
+/// `spec` is JSON already.
+[[nodiscard]] std::string object_of(std::string_view kind, const nlohmann::ordered_json& metadata,
+                                    const std::string& spec, const nlohmann::ordered_json& status);
+
+/// "inference" or "retraining".
+[[nodiscard]] std::string role_word(Role role);
 [[nodiscard]] std::string scheduling_word(GpuScheduling scheduling);
 /// `status.last_minute` of a service; null before its first second.
 [[nodiscard]] nlohmann::ordered_json last_minute_json(const std::optional<live::MinuteFigures>& figures);
-/// Requests per second of the slices that serve now.
-[[nodiscard]] double capacity_of(const live::Session& session, ServiceId service);
-
-/// {"items":[..],"metadata":{"continue":..}}; `next` empty: null.
-[[nodiscard]] std::string list_object(const std::vector<std::string>& items, const std::string& next);
 
 }  // namespace berth::api

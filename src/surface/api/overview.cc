@@ -3,19 +3,64 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/text.h"
 #include "codec/json_text.h"
 #include "codec/json_value.h"
+#include "surface/api/plan_object.h"
 
 namespace berth::api {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json service_name(const ServiceSpec& service) { return service.tenant + "/" + service.name; }
+// ---- read
+
+OverviewSlice view_overview_slice(const live::Session& session, std::size_t index) {
+  const StandingSlice& standing = session.snapshot().slices[index];
+  OverviewSlice view{
+      .slice = standing.holding.slice, .state = session.watch().state_of(session.snapshot(), index), .holders = {}};
+  for (const ServiceId id : standing.holding.services) {
+    const ServiceSpec& service = session.scenario().services[id.index];
+    view.holders.emplace_back(id, live::ServiceName{.tenant = service.tenant, .name = service.name});
+  }
+  return view;
+}
+
+OverviewGpu view_overview_gpu(const live::Session& session, GpuId gpu) {
+  OverviewGpu view{.gpu = view_gpu(session, gpu), .slices = {}};
+  const auto& all = session.snapshot().slices;
+  const auto gpu_of = [](const StandingSlice& standing) { return standing.holding.slice.gpu; };
+  for (auto it = std::ranges::lower_bound(all, gpu, {}, gpu_of); it != all.end() && gpu_of(*it) == gpu; ++it) {
+    view.slices.push_back(view_overview_slice(session, static_cast<std::size_t>(it - all.begin())));
+  }
+  return view;
+}
+
+OverviewService view_overview_service(const live::Session& session, const live::ServiceEntry& entry) {
+  const live::ServiceSlices& held = session.watch().slices_of(entry.id);
+  return {.id = entry.id, .service = view_service(session, entry), .staying = held.staying, .serving = held.serving};
+}
+
+void count_gpus(const Snapshot& snapshot, OverviewView& view) {
+  for (const GpuState& gpu : snapshot.gpus) {  // later ones are ok and open
+    view.lost += gpu.health == GpuHealth::kLost ? 1 : 0;
+    view.cordoned += gpu.scheduling == GpuScheduling::kCordoned ? 1 : 0;
+    view.draining += gpu.scheduling == GpuScheduling::kDraining ? 1 : 0;
+  }
+}
+
+void read_events(const live::EventLog& log, std::uint64_t asked_after, OverviewView& view) {
+  view.last_event = log.last_sequence();
+  const std::uint64_t newest = view.last_event > kOverviewEvents ? view.last_event - kOverviewEvents : 0;
+  const std::uint64_t after = std::max({std::min(asked_after, view.last_event), newest, log.oldest_sequence() - 1});
+  view.events = log.after(after, kOverviewEvents);
+}
+
+// ---- written
 
 /// Placement units that a slice covers; a whole GPU without MIG is one.
 int length_of(const GpuModel& model, ProfileId profile) {
@@ -23,31 +68,24 @@ int length_of(const GpuModel& model, ProfileId profile) {
   return model.profiles[profile.index].length;
 }
 
-Json slice_json(const live::Session& session, std::size_t index) {
-  const StandingSlice& standing = session.snapshot().slices[index];
-  const Slice& slice = standing.holding.slice;
-  const GpuModel& model = session.scenario().model_of(slice.gpu);
+Json slice_json(const GpuModel& model, const OverviewSlice& view) {
   Json services = Json::array();
-  for (const ServiceId service : standing.holding.services) {
-    services.push_back({{"number", service.index}, {"name", service_name(session.scenario().services[service.index])}});
+  for (const auto& [id, name] : view.holders) {
+    services.push_back({{"number", id.index}, {"name", name.tenant + "/" + name.name}});
   }
-  return {{"profile", profile_name(model, slice.profile)},
-          {"start", slice.start},
-          {"length", length_of(model, slice.profile)},
-          {"state", live::word(session.watch().state_of(session.snapshot(), index))},
+  return {{"profile", profile_name(model, view.slice.profile)},
+          {"start", view.slice.start},
+          {"length", length_of(model, view.slice.profile)},
+          {"state", live::word(view.state)},
           {"services", services}};
 }
 
-Json gpu_json(const live::Session& session, GpuId gpu) {
-  const GpuModel& model = session.scenario().model_of(gpu);
-  const GpuState state = session.gpu_state(gpu);
+Json gpu_json(const ObjectFormat& format, const OverviewGpu& view) {
+  const GpuModel& model = format.fleet.model_of(view.gpu.gpu);
+  const GpuState& state = view.gpu.state;
   Json slices = Json::array();
-  const auto& all = session.snapshot().slices;
-  const auto gpu_of = [](const StandingSlice& standing) { return standing.holding.slice.gpu; };
-  for (auto it = std::ranges::lower_bound(all, gpu, {}, gpu_of); it != all.end() && gpu_of(*it) == gpu; ++it) {
-    slices.push_back(slice_json(session, static_cast<std::size_t>(it - all.begin())));
-  }
-  return {{"name", live::gpu_name(gpu)},
+  for (const OverviewSlice& slice : view.slices) slices.push_back(slice_json(model, slice));
+  return {{"name", live::gpu_name(view.gpu.gpu)},
           {"model", model.name},
           {"units", std::max(1, model.units)},
           {"health", state.health == GpuHealth::kOk ? "ok" : "lost"},
@@ -56,52 +94,34 @@ Json gpu_json(const live::Session& session, GpuId gpu) {
           {"slices", slices}};
 }
 
-Json service_json(const ObjectSource& source, ServiceId id) {
-  const live::Session& session = source.session;
-  const ServiceSpec& service = session.scenario().services[id.index];
-  const live::ServiceSlices& held = session.watch().slices_of(id);
-  const auto minute = session.figures().minute_of(id);
+Json service_json(const OverviewService& view) {
+  const ServiceSpec& spec = *view.service.spec;
+  const auto& minute = view.service.last_minute;
   Json conditions = Json::object();
-  for (const live::Condition& condition : session.watch().conditions_of(id)) {
+  for (const live::Condition& condition : view.service.conditions) {
     conditions[std::string(live::word(condition.type))] = {{"status", live::word(condition.status)},
                                                            {"message", condition.message}};
   }
-  Json json{{"number", id.index},
-            {"tenant", service.tenant},
-            {"name", service.name},
-            {"phase", live::word(held.phase())},
-            {"slices", held.staying},
-            {"serving", held.serving},
-            {"capacity", capacity_of(session, id)},
-            {"latency_target_ms", service.target_ms.to_double()},
-            {"floor", service.floor_attainment ? Json(service.floor_attainment->to_double()) : Json(nullptr)},
+  Json json{{"number", view.id.index},
+            {"tenant", spec.tenant},
+            {"name", spec.name},
+            {"phase", live::word(view.service.phase)},
+            {"slices", view.staying},
+            {"serving", view.serving},
+            {"capacity", view.service.capacity_per_second},
+            {"latency_target_ms", spec.target_ms.to_double()},
+            {"floor", spec.floor_attainment ? Json(spec.floor_attainment->to_double()) : Json(nullptr)},
             {"conditions", conditions}};
   json["seconds"] = minute ? Json(minute->seconds) : Json(nullptr);
   json["last_minute"] = last_minute_json(minute);
   return json;
 }
 
-Json plan_json(const ObjectSource& source) {
-  const auto& plans = source.session.plans().plans();
-  if (plans.empty()) return nullptr;
-  const live::PlanStatus& plan = plans.back();
-  Json json = Json::parse(plan_object(source, plan, kOverviewActions));
-  json["action_count"] = plan.actions.size();
+Json plan_json(const ObjectFormat& format, const std::optional<live::PlanStatus>& plan) {
+  if (!plan) return nullptr;
+  Json json = Json::parse(plan_object(format, *plan, kOverviewActions));
+  json["action_count"] = plan->actions->size();
   return json;
-}
-
-Json fleet_json(const live::Session& session) {
-  std::size_t lost = 0;
-  std::size_t cordoned = 0;
-  std::size_t draining = 0;
-  const std::uint32_t count = session.scenario().gpu_count();
-  for (std::uint32_t gpu = 0; gpu < count; ++gpu) {
-    const GpuState state = session.snapshot().gpu_state({gpu});
-    lost += state.health == GpuHealth::kLost ? 1 : 0;
-    cordoned += state.scheduling == GpuScheduling::kCordoned ? 1 : 0;
-    draining += state.scheduling == GpuScheduling::kDraining ? 1 : 0;
-  }
-  return {{"gpus", count}, {"lost", lost}, {"cordoned", cordoned}, {"draining", draining}};
 }
 
 }  // namespace
@@ -129,46 +149,47 @@ ApiResult<OverviewQuery> parse_overview_query(const HttpRequest& request) {
   return query;
 }
 
-std::string overview_object(const ObjectSource& source, const OverviewQuery& query, const std::string& status) {
-  const live::Session& session = source.session;
-  Json gpus = Json::array();
+OverviewView view_overview(const live::Session& session, const OverviewQuery& query) {
+  OverviewView view;
+  view.status = view_status(session);
+  count_gpus(session.snapshot(), view);
   const std::size_t gpu_count = session.scenario().gpu_count();
   const std::size_t first_gpu = std::min(query.gpus, gpu_count);
   for (std::size_t i = first_gpu; i < std::min(gpu_count, first_gpu + kOverviewGpus); ++i) {
-    gpus.push_back(gpu_json(session, {static_cast<std::uint32_t>(i)}));
+    view.gpus.push_back(view_overview_gpu(session, {static_cast<std::uint32_t>(i)}));
   }
-  const auto ids = services_in_order(session.scenario(), "");
-  Json services = Json::array();
-  const std::size_t first_service = std::min(query.services, ids.size());
-  for (std::size_t i = first_service; i < std::min(ids.size(), first_service + kOverviewServices); ++i) {
-    services.push_back(service_json(source, ids[i]));
+  const auto& services = session.catalog().services;
+  view.service_count = services.size();
+  auto service = std::next(services.begin(), static_cast<std::ptrdiff_t>(std::min(query.services, services.size())));
+  for (; service != services.end() && view.services.size() < kOverviewServices; ++service) {
+    view.services.push_back(view_overview_service(session, service->second));
   }
-  const live::EventLog& log = session.events();
-  const std::uint64_t last = log.last_sequence();
-  const std::uint64_t newest = last > kOverviewEvents ? last - kOverviewEvents : 0;
-  const std::uint64_t after = std::max({std::min(query.events, last), newest, log.oldest_sequence() - 1});
-  std::vector<std::string> events;
-  for (const live::LoggedEvent& event : log.after(after, kOverviewEvents)) events.push_back(event_data(source, event));
-  return codec::object_text({{"status", status},
-                             {"fleet", codec::json_text(fleet_json(session))},
-                             {"gpus", codec::json_text(gpus)},
-                             {"service_count", codec::json_text(ids.size())},
-                             {"services", codec::json_text(services)},
-                             {"plan", codec::json_text(plan_json(source))},
-                             {"events", codec::list_text(events)},
-                             {"last_event", codec::json_text(last)}});
+  const auto& plans = session.plans().plans();
+  if (!plans.empty()) view.plan = plans.back();
+  read_events(session.events(), query.events, view);
+  return view;
 }
 
-std::string service_key(const ServiceSpec& service) { return service.tenant + '\x01' + service.name; }
-
-std::vector<ServiceId> services_in_order(const Scenario& scenario, std::string_view tenant) {
-  std::vector<ServiceId> services;
-  for (std::uint32_t index = 0; index < scenario.services.size(); ++index) {
-    if (scenario.services[index].is_absent) continue;
-    if (tenant.empty() || scenario.services[index].tenant == tenant) services.push_back({index});
-  }
-  std::ranges::sort(services, {}, [&](ServiceId id) { return service_key(scenario.services[id.index]); });
-  return services;
+std::string overview_object(const ApiContext& context, const OverviewView& view) {
+  const ObjectFormat& format = context.format;
+  const Json fleet{{"gpus", format.fleet.gpu_count()},
+                   {"lost", view.lost},
+                   {"cordoned", view.cordoned},
+                   {"draining", view.draining}};
+  Json gpus = Json::array();
+  for (const OverviewGpu& gpu : view.gpus) gpus.push_back(gpu_json(format, gpu));
+  Json services = Json::array();
+  for (const OverviewService& service : view.services) services.push_back(service_json(service));
+  std::vector<std::string> events;
+  for (const live::LoggedEvent& event : view.events) events.push_back(event_data(format, event));
+  return codec::object_text({{"status", status_object(context, view.status)},
+                             {"fleet", codec::json_text(fleet)},
+                             {"gpus", codec::json_text(gpus)},
+                             {"service_count", codec::json_text(view.service_count)},
+                             {"services", codec::json_text(services)},
+                             {"plan", codec::json_text(plan_json(format, view.plan))},
+                             {"events", codec::list_text(events)},
+                             {"last_event", codec::json_text(view.last_event)}});
 }
 
 }  // namespace berth::api

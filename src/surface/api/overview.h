@@ -4,13 +4,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ports/http_server.h"
+#include "surface/api/api_context.h"
 #include "surface/api/api_error.h"
-#include "surface/api/objects.h"
+#include "surface/api/status.h"
 
 namespace berth::api {
 
@@ -29,13 +31,39 @@ struct OverviewQuery {
 /// Error (400): another parameter, a repeated one, or no whole number.
 [[nodiscard]] ApiResult<OverviewQuery> parse_overview_query(const HttpRequest& request);
 
-/// `status` is the JSON of /v1/status.
-[[nodiscard]] std::string overview_object(const ObjectSource& source, const OverviewQuery& query,
-                                          const std::string& status);
+/// What is shown of a GPU's slice.
+struct OverviewSlice {
+  Slice slice;
+  live::SliceState state = live::SliceState::kCreating;
+  std::vector<std::pair<ServiceId, live::ServiceName>> holders;
+};
 
-/// Numbers of the services that are there, by tenant and name; all of them if `tenant` is empty.
-[[nodiscard]] std::vector<ServiceId> services_in_order(const Scenario& scenario, std::string_view tenant);
-/// Ascends in that order.
-[[nodiscard]] std::string service_key(const ServiceSpec& service);
+struct OverviewGpu {
+  GpuView gpu;
+  std::vector<OverviewSlice> slices;
+};
+
+struct OverviewService {
+  ServiceId id;
+  ServiceView service;
+  std::size_t staying = 0;  ///< slices
+  std::size_t serving = 0;  ///< slices
+};
+
+struct OverviewView {
+  StatusView status;
+  std::size_t lost = 0;  ///< GPUs, as the next two
+  std::size_t cordoned = 0;
+  std::size_t draining = 0;
+  std::vector<OverviewGpu> gpus;
+  std::size_t service_count = 0;
+  std::vector<OverviewService> services;
+  std::optional<live::PlanStatus> plan;  ///< the last one
+  std::vector<live::LoggedEvent> events;
+  std::uint64_t last_event = 0;
+};
+
+[[nodiscard]] OverviewView view_overview(const live::Session& session, const OverviewQuery& query);
+[[nodiscard]] std::string overview_object(const ApiContext& context, const OverviewView& view);
 
 }  // namespace berth::api

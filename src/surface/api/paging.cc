@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "surface/api/objects.h"
+#include "codec/json_text.h"
 
 namespace berth::api {
 namespace {
@@ -20,7 +20,7 @@ namespace {
 constexpr std::int64_t kLimitMax = 500;
 constexpr std::int64_t kLimitDefault = 100;
 
-struct Page {
+struct AskedPage {
   std::optional<std::string> after;  ///< the key with which the last page ended
   std::size_t limit = kLimitDefault;
 };
@@ -69,8 +69,8 @@ std::optional<std::string> key_of(const std::vector<std::string>& path, std::str
   return token == token_of(path, key) ? std::optional(key) : std::nullopt;
 }
 
-ApiResult<Page> parse_page(const HttpRequest& request) {
-  Page page;
+ApiResult<AskedPage> parse_page(const HttpRequest& request) {
+  AskedPage page;
   std::vector<std::string> seen;
   for (const HttpField& pair : request.query) {
     if (std::ranges::find(seen, pair.name) != seen.end()) {
@@ -99,6 +99,12 @@ HttpResponse json_response(int status, std::string body) {
   return {.status = status, .content_type = "application/json", .headers = {}, .body = std::move(body) + "\n"};
 }
 
+std::string list_object(const std::vector<std::string>& items, const std::string& next) {
+  const std::string token = next.empty() ? "null" : codec::json_text(next);
+  return codec::object_text(
+      {{"items", codec::list_text(items)}, {"metadata", codec::object_text({{"continue", token}})}});
+}
+
 std::string number_key(std::uint64_t number) { return fmt::format("{:020}", number); }
 
 ApiResult<void> check_no_query(const HttpRequest& request) {
@@ -107,21 +113,19 @@ ApiResult<void> check_no_query(const HttpRequest& request) {
   return tl::unexpected(bad_query(name, "no parameters at this path", name));
 }
 
-ApiResult<HttpAnswer> page_of(const HttpRequest& request, const ItemList& list) {
-  const auto page = parse_page(request);
-  if (!page) return tl::unexpected(page.error());
-  std::size_t begin = 0;
-  if (page->after) {
+ApiResult<PageRange> find_page(const HttpRequest& request, const ListKeys& list) {
+  const auto asked = parse_page(request);
+  if (!asked) return tl::unexpected(asked.error());
+  PageRange page;
+  if (asked->after) {
     const auto indices = std::views::iota(std::size_t{0}, list.count);
     const auto first =
-        std::ranges::partition_point(indices, [&](std::size_t index) { return list.key(index) <= *page->after; });
-    begin = static_cast<std::size_t>(first - indices.begin());
+        std::ranges::partition_point(indices, [&](std::size_t index) { return list.key(index) <= *asked->after; });
+    page.begin = static_cast<std::size_t>(first - indices.begin());
   }
-  const std::size_t end = std::min(list.count, begin + page->limit);
-  std::vector<std::string> items;
-  items.reserve(end - begin);
-  for (std::size_t index = begin; index < end; ++index) items.push_back(list.item(index));
-  return json_response(200, list_object(items, end < list.count ? token_of(request.path, list.key(end - 1)) : ""));
+  page.end = std::min(list.count, page.begin + asked->limit);
+  if (page.end < list.count) page.next = token_of(request.path, list.key(page.end - 1));
+  return page;
 }
 
 }  // namespace berth::api

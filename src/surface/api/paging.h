@@ -4,32 +4,72 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "ports/http_server.h"
 #include "surface/api/api_error.h"
 
 namespace berth::api {
 
+[[nodiscard]] HttpResponse json_response(int status, std::string body);
+/// {"items":[..],"metadata":{"continue":..}}; `next` empty: null.
+[[nodiscard]] std::string list_object(const std::vector<std::string>& items, const std::string& next);
+
 /// A list, as long as it does not change.
-struct ItemList {
+struct ListKeys {
   std::size_t count = 0;
   /// What an item is known by as long as it stands. Keys ascend with the index, as texts.
   std::function<std::string(std::size_t)> key;
-  std::function<std::string(std::size_t)> item;  ///< its JSON
 };
 
-/// One page of the list as JSON. `limit` is 1 to 500, 100 unless given; `continue` is what the last page of the same
-/// path gave: the page begins behind the item with which that one ended, so a list that changes in between neither
-/// repeats nor leaves out what stands all the time. Unknown and repeated parameters, and a `continue` that no page of
-/// this path gave, are errors (400). O(items of the page + log(count)).
-[[nodiscard]] ApiResult<HttpAnswer> page_of(const HttpRequest& request, const ItemList& list);
+/// A part of a list, by indices: [begin, end).
+struct PageRange {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  std::string next;  ///< the page behind it; empty: there is none
+};
+
+/// The part that a request is about. `limit` is 1 to 500, 100 unless given; `continue` is what the last page of the
+/// same path gave: the page begins behind the item with which that one ended, so a list that changes in between
+/// neither repeats nor leaves out what stands all the time. Unknown and repeated parameters, and a `continue` that no
+/// page of this path gave, are errors (400). O(log(count)).
+[[nodiscard]] ApiResult<PageRange> find_page(const HttpRequest& request, const ListKeys& list);
+
+/// The items of a page by values that own what they hold.
+template <class View>
+struct Page {
+  std::vector<View> items;
+  std::string next;
+};
+
+/// Reads a page of a list; `view_of` reads the item of an index.
+template <class ViewOf>
+[[nodiscard]] auto read_page(const HttpRequest& request, const ListKeys& list, const ViewOf& view_of)
+    -> ApiResult<Page<std::invoke_result_t<ViewOf, std::size_t>>> {
+  auto range = find_page(request, list);
+  if (!range) return tl::unexpected(range.error());
+  Page<std::invoke_result_t<ViewOf, std::size_t>> page{.items = {}, .next = std::move(range->next)};
+  page.items.reserve(range->end - range->begin);
+  for (std::size_t index = range->begin; index < range->end; ++index) page.items.push_back(view_of(index));
+  return page;
+}
+
+/// The answer of a page; `object_of` makes the JSON of an item.
+template <class View, class ObjectOf>
+[[nodiscard]] ApiResult<HttpAnswer> page_response(const ApiResult<Page<View>>& page, const ObjectOf& object_of) {
+  if (!page) return tl::unexpected(page.error());
+  std::vector<std::string> items;
+  items.reserve(page->items.size());
+  for (const View& view : page->items) items.push_back(object_of(view));
+  return json_response(200, list_object(items, page->next));
+}
 
 /// A key that ascends with the number.
 [[nodiscard]] std::string number_key(std::uint64_t number);
 
 /// An error (400) if the request has a query.
 [[nodiscard]] ApiResult<void> check_no_query(const HttpRequest& request);
-
-[[nodiscard]] HttpResponse json_response(int status, std::string body);
 
 }  // namespace berth::api

@@ -17,9 +17,9 @@ ApiResult<HttpAnswer> ask(const Strings& list, std::vector<HttpField> query, con
   HttpRequest request;
   request.path = {"v1", path};
   request.query = std::move(query);
-  return page_of(request, {.count = list.size(),
-                           .key = [&](std::size_t i) { return list[i]; },
-                           .item = [&](std::size_t i) { return "\"" + list[i] + "\""; }});
+  const ListKeys keys{.count = list.size(), .key = [&](std::size_t i) { return list[i]; }};
+  return page_response(read_page(request, keys, [&](std::size_t i) { return list[i]; }),
+                       [](const std::string& item) { return "\"" + item + "\""; });
 }
 
 struct PageRead {

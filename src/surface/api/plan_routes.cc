@@ -6,7 +6,9 @@
 #include <string>
 #include <utility>
 
+#include "surface/api/api_context.h"
 #include "surface/api/paging.h"
+#include "surface/api/plan_object.h"
 #include "surface/api/request_body.h"
 
 namespace berth::api {
@@ -28,7 +30,7 @@ const live::PlanStatus* find_plan(const live::Session& session, const std::strin
 
 /// Why a plan cannot be approved.
 ApiError refusal(const live::Session& session, const live::PlanStatus& plan, live::ApprovalOutcome outcome) {
-  const std::string name = live::plan_name(plan.plan.id);
+  const std::string name = live::plan_name(plan.plan->id);
   switch (outcome) {
     case live::ApprovalOutcome::kPaused:
       return conflict("planning_paused",
@@ -51,31 +53,59 @@ ApiError refusal(const live::Session& session, const live::PlanStatus& plan, liv
   return error;
 }
 
-}  // namespace
+// ---- plans
 
-ApiResult<HttpAnswer> get_plan(const ObjectSource& source, const Call& call) {
+/// Newest first.
+ApiResult<HttpAnswer> list_plans(const ApiContext& context, const Call& call) {
+  const auto page = context.session.with([&](const live::Session& session) {
+    const auto& plans = session.plans().plans();
+    const auto status = [&](std::size_t i) -> const live::PlanStatus& { return plans[plans.size() - 1 - i]; };
+    const ListKeys keys{.count = plans.size(),
+                        .key = [&](std::size_t i) { return number_key(UINT64_MAX - status(i).plan->id); }};
+    return read_page(call.request, keys, [&](std::size_t i) { return live::PlanStatus(status(i)); });
+  });
+  return page_response(page, [&](const live::PlanStatus& status) { return plan_object(context.format, status); });
+}
+
+ApiResult<HttpAnswer> get_plan(const ApiContext& context, const Call& call) {
   const std::string& name = call.parameter("id");
   const bool is_current = name == "current";
-  const live::PlanStatus* plan = is_current ? source.session.plans().current() : find_plan(source.session, name);
-  if (plan != nullptr) return json_response(200, plan_object(source, *plan));
+  const auto status = context.session.with([&](const live::Session& session) {
+    const live::PlanStatus* found = is_current ? session.plans().current() : find_plan(session, name);
+    return found == nullptr ? std::nullopt : std::optional(*found);
+  });
+  if (status) return json_response(200, plan_object(context.format, *status));
   if (!is_current) return tl::unexpected(no_plan_named(name));
   return tl::unexpected(ApiError{.status = 404, .code = "no_plan", .message = "no plan was made yet"});
 }
 
-ApiResult<HttpAnswer> approve_plan(live::Session& session, const ObjectSource& source, const Call& call) {
+/// 200 with the plan, 409 where it does not wait or its facts no longer hold.
+ApiResult<HttpAnswer> approve_plan(const ApiContext& context, const Call& call) {
   auto reason = optional_reason(call.request);
   if (!reason) return tl::unexpected(reason.error());
-  const live::PlanStatus* plan = find_plan(session, call.parameter("id"));
-  if (plan == nullptr) return tl::unexpected(no_plan_named(call.parameter("id")));
-  const std::uint64_t id = plan->plan.id;
-  const live::ApprovalOutcome outcome = session.approve(id, std::move(*reason));
-  plan = session.plans().find(id);
-  if (plan == nullptr) return tl::unexpected(no_plan_named(call.parameter("id")));
-  if (outcome != live::ApprovalOutcome::kAccepted) return tl::unexpected(refusal(session, *plan, outcome));
-  return json_response(200, plan_object(source, *plan));
+  const std::string& name = call.parameter("id");
+  const auto status = context.session.with([&](live::Session& session) -> ApiResult<live::PlanStatus> {
+    const live::PlanStatus* plan = find_plan(session, name);
+    if (plan == nullptr) return tl::unexpected(no_plan_named(name));
+    const std::uint64_t id = plan->plan->id;
+    const live::ApprovalOutcome outcome = session.approve(id, std::move(*reason));
+    plan = session.plans().find(id);
+    if (plan == nullptr) return tl::unexpected(no_plan_named(name));
+    if (outcome != live::ApprovalOutcome::kAccepted) return tl::unexpected(refusal(session, *plan, outcome));
+    return *plan;
+  });
+  if (!status) return tl::unexpected(status.error());
+  return json_response(200, plan_object(context.format, *status));
 }
 
-ApiResult<HttpAnswer> set_planning(live::Session& session, const ObjectSource& source, const Call& call) {
+// ---- the pause
+
+ApiResult<HttpAnswer> get_planning(const ApiContext& context, const Call& /*call*/) {
+  const auto pause = context.session.with([](const live::Session& session) { return session.snapshot().pause; });
+  return json_response(200, planning_object(context.format, pause));
+}
+
+ApiResult<HttpAnswer> set_planning(const ApiContext& context, const Call& call) {
   const auto tree = parse_body(call.request);
   if (!tree) return tl::unexpected(tree.error());
   yaml::Report report("body");
@@ -85,12 +115,27 @@ ApiResult<HttpAnswer> set_planning(live::Session& session, const ObjectSource& s
   const yaml::Value reason = root.at("reason");
   std::string text = is_paused || reason.is_written() ? read_reason(reason) : "";
   if (report.has_failed()) return tl::unexpected(error_of(report.parts()));
-  if (is_paused) {
-    session.pause(std::move(text));
-  } else {
-    session.resume(std::move(text));
-  }
-  return json_response(200, planning_object(source));
+  const auto pause = context.session.with([&](live::Session& session) {
+    if (is_paused) {
+      session.pause(std::move(text));
+    } else {
+      session.resume(std::move(text));
+    }
+    return session.snapshot().pause;
+  });
+  return json_response(200, planning_object(context.format, pause));
+}
+
+}  // namespace
+
+std::vector<Route> plan_routes() {
+  return {
+      {.method = "GET", .path = "/v1/plans", .answer = list_plans, .takes_query = true},
+      {.method = "GET", .path = "/v1/plans/{id}", .answer = get_plan},
+      {.method = "POST", .path = "/v1/plans/{id}/approve", .answer = approve_plan},
+      {.method = "GET", .path = "/v1/planning", .answer = get_planning},
+      {.method = "PUT", .path = "/v1/planning", .answer = set_planning},
+  };
 }
 
 }  // namespace berth::api

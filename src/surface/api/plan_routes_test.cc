@@ -164,6 +164,36 @@ TEST_F(ApprovalApi, APlanThatIsNotApprovedIn60SecondsOfWallTimeExpires) {
   EXPECT_NE(call("GET", {"plans", "current"}).body["metadata"]["name"], plan);
 }
 
+TEST_F(ApprovalApi, APlanSaysWhatItStandsOn) {
+  const Json first = call("GET", {"plans", "plan-1"}).body["spec"];
+  EXPECT_EQ(first["epoch"], 0);
+  EXPECT_EQ(first["actions"][0]["type"], "create");
+  EXPECT_EQ(first["actions"][0]["preconditions"], (Json{{"slices", Json::object()}, {"services", {{"a/a", 0}}}}));
+  const Json drain = call("GET", {"plans", propose()}).body["spec"];
+  EXPECT_GT(drain["base_version"], first["base_version"]);
+  ASSERT_EQ(drain["actions"].size(), 1U);
+  // It was created by action 1 of its GPU, and given to the service by action 2.
+  EXPECT_EQ(drain["actions"][0]["preconditions"], (Json{{"slices", {{"3g.40gb-0", 2}}}, {"services", Json::object()}}));
+}
+
+TEST_F(ApprovalApi, APlanKeepsTheNamesOfItsTime) {
+  begin(Approval::kNever);
+  const ServiceSpec spec = std::as_const(session_->scenario().services)[0];
+  EXPECT_EQ(call("DELETE", {"tenants", "a", "services", "a"}).status, 200);
+  run_for(60);
+  EXPECT_EQ(slice_count(), 0U);
+  EXPECT_EQ(call("PUT", {"tenants", "b"}, "{}").status, 201);
+  ASSERT_TRUE(session_->set_service({.tenant = "b", .name = "other"}, spec, {}, std::nullopt).has_value());
+  ASSERT_EQ(session_->catalog().services.begin()->second.id, ServiceId{0}) << "it takes the place";
+  const Json plan = call("GET", {"plans", "plan-1"}).body["spec"];
+  for (const Json& action : plan["actions"]) {
+    if (action["type"] != "assign") continue;
+    EXPECT_EQ(action["tenant"], "a");
+    EXPECT_EQ(action["service"], "a");
+    EXPECT_EQ(action["preconditions"]["services"], (Json{{"a/a", 0}}));
+  }
+}
+
 TEST_F(ApprovalApi, UnknownPlansAndBadBodiesAreRefused) {
   const std::string plan = propose();
   for (const char* name : {"plan-999", "plan-", "plan-01", "x", "current"}) {

@@ -22,13 +22,17 @@ struct Call {
   [[nodiscard]] const std::string& parameter(std::string_view name) const { return parameters.find(name)->second; }
 };
 
-using Answer = std::function<ApiResult<HttpAnswer>(const Call&)>;
+struct ApiContext;
+
+/// Answers a request.
+using Answer = ApiResult<HttpAnswer> (*)(const ApiContext&, const Call&);
 
 struct Route {
   std::string_view method;
-  std::string_view path;   ///< "/v1/gpus/{id}/cordon"
-  bool is_public = false;  ///< needs no key
-  Answer answer;
+  std::string_view path;  ///< "/v1/gpus/{id}/cordon"
+  Answer answer = nullptr;
+  bool is_public = false;    ///< needs no key, and takes any query
+  bool takes_query = false;  ///< else a query is an error
 };
 
 /// What a request leads to.

@@ -6,8 +6,10 @@ namespace berth::api {
 namespace {
 
 Router router() {
-  const auto answer = [](const Call&) -> ApiResult<HttpAnswer> { return HttpAnswer(HttpResponse{}); };
-  return Router({{.method = "GET", .path = "/", .is_public = true, .answer = answer},
+  const auto answer = [](const ApiContext&, const Call&) -> ApiResult<HttpAnswer> {
+    return HttpAnswer(HttpResponse{});
+  };
+  return Router({{.method = "GET", .path = "/", .answer = answer, .is_public = true},
                  {.method = "GET", .path = "/v1/gpus", .answer = answer},
                  {.method = "GET", .path = "/v1/gpus/{id}", .answer = answer},
                  {.method = "POST", .path = "/v1/gpus/{id}/cordon", .answer = answer},

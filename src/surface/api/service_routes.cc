@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "engine/static_conflict.h"
 #include "json/document.h"
 #include "scenario/service_object.h"
+#include "surface/api/api_context.h"
 #include "surface/api/paging.h"
 #include "surface/api/request_body.h"
 #include "yaml/reader.h"
@@ -79,8 +81,8 @@ Envelope read_envelope(const yaml::Value& root, const std::string& kind, const s
   return envelope;
 }
 
-ApiError error_of(const live::ObjectRefusal& refusal, const std::string& kind, const std::string& name,
-                  const std::optional<std::string>& version) {
+ApiError refusal_error(const live::ObjectRefusal& refusal, const std::string& kind, const std::string& name,
+                       const std::optional<std::string>& version) {
   using Kind = live::ObjectRefusal::Kind;
   switch (refusal.kind) {
     case Kind::kNoTenant:
@@ -117,10 +119,11 @@ std::vector<Pin> pins_of_others(const live::Session& session, const live::Servic
 }
 
 /// Why no plan could keep the constraints of this service together with those that are there.
-std::optional<ApiError> find_conflict_with(const live::Session& session, const live::ServiceName& name,
-                                           ServiceSpec spec) {
+std::optional<ApiError> find_conflict_with(const live::Session& session, const Scenario& fleet,
+                                           const live::ServiceName& name, ServiceSpec spec) {
   if (spec.pins.empty()) return std::nullopt;
-  Scenario scenario = session.scenario();
+  Scenario scenario = fleet;
+  scenario.services = session.scenario().services;
   spec.tenant = name.tenant;
   spec.name = name.name;
   const auto known = session.catalog().services.find(name);
@@ -138,17 +141,52 @@ std::optional<ApiError> find_conflict_with(const live::Session& session, const l
       .field = "spec.pins"};
 }
 
-}  // namespace
+ApiError no_tenant(const std::string& name) {
+  return {.status = 404, .code = "not_found", .message = "there is no tenant " + name};
+}
+
+live::ServiceName name_of_path(const Call& call) {
+  return {.tenant = call.parameter("t"), .name = call.parameter("name")};
+}
+
+std::string full_name(const live::ServiceName& name) { return name.tenant + "/" + name.name; }
 
 // ---- tenants
 
-ApiResult<HttpAnswer> get_tenant(const ObjectSource& source, const Call& call) {
-  const std::string& name = call.parameter("t");
-  if (source.session.catalog().tenants.contains(name)) return json_response(200, tenant_object(source, name));
-  return tl::unexpected(ApiError{.status = 404, .code = "not_found", .message = "there is no tenant " + name});
+ApiResult<HttpAnswer> list_tenants(const ApiContext& context, const Call& call) {
+  const auto page = context.session.with([&](const live::Session& session) {
+    std::vector<std::map<std::string, live::ObjectMeta>::const_iterator> tenants;
+    const auto& all = session.catalog().tenants;
+    for (auto it = all.begin(); it != all.end(); ++it) tenants.push_back(it);
+    const ListKeys keys{.count = tenants.size(), .key = [&](std::size_t i) { return tenants[i]->first; }};
+    return read_page(call.request, keys,
+                     [&](std::size_t i) { return view_tenant(tenants[i]->first, tenants[i]->second); });
+  });
+  return page_response(page, [&](const TenantView& tenant) { return tenant_object(context.format, tenant); });
 }
 
-ApiResult<HttpAnswer> put_tenant(live::Session& session, const ObjectSource& source, const Call& call) {
+/// The tenant as it is now, if it is there.
+std::optional<TenantView> find_tenant(const live::Session& session, const std::string& name) {
+  const auto known = session.catalog().tenants.find(name);
+  if (known == session.catalog().tenants.end()) return std::nullopt;
+  return view_tenant(known->first, known->second);
+}
+
+ApiResult<HttpAnswer> get_tenant(const ApiContext& context, const Call& call) {
+  const std::string& name = call.parameter("t");
+  const auto view = context.session.with([&](const live::Session& session) { return find_tenant(session, name); });
+  if (!view) return tl::unexpected(no_tenant(name));
+  return json_response(200, tenant_object(context.format, *view));
+}
+
+/// What a PUT stored.
+template <class View>
+struct Stored {
+  live::SetResult result = live::SetResult::kUnchanged;
+  View view;
+};
+
+ApiResult<HttpAnswer> put_tenant(const ApiContext& context, const Call& call) {
   const std::string& name = call.parameter("t");
   const auto body = parse_body(call.request);
   if (!body) return tl::unexpected(body.error());
@@ -157,53 +195,129 @@ ApiResult<HttpAnswer> put_tenant(live::Session& session, const ObjectSource& sou
   const Envelope envelope = read_envelope(root, "Tenant", "", name);
   if (root.at("spec").is_present()) root.at("spec").check_keys({});
   if (report.has_failed()) return tl::unexpected(error_of(report.parts()));
-  const bool is_known = session.catalog().tenants.contains(name);
-  if (!is_known && !is_dns_label(name)) return tl::unexpected(not_a_label("metadata.name", name));
-  const auto set = session.set_tenant(name, envelope.labels, envelope.version);
-  if (!set) return tl::unexpected(error_of(set.error(), "tenant", name, envelope.version));
-  return json_response(status_of(*set), tenant_object(source, name));
+  const auto stored = context.session.with([&](live::Session& session) -> ApiResult<Stored<TenantView>> {
+    const bool is_known = session.catalog().tenants.contains(name);
+    if (!is_known && !is_dns_label(name)) return tl::unexpected(not_a_label("metadata.name", name));
+    const auto set = session.set_tenant(name, envelope.labels, envelope.version);
+    if (!set) return tl::unexpected(refusal_error(set.error(), "tenant", name, envelope.version));
+    return Stored<TenantView>{.result = *set, .view = *find_tenant(session, name)};
+  });
+  if (!stored) return tl::unexpected(stored.error());
+  return json_response(status_of(stored->result), tenant_object(context.format, stored->view));
 }
 
-ApiResult<HttpAnswer> delete_tenant(live::Session& session, const ObjectSource& source, const Call& call) {
+ApiResult<HttpAnswer> delete_tenant(const ApiContext& context, const Call& call) {
   const std::string& name = call.parameter("t");
-  const bool is_known = session.catalog().tenants.contains(name);
-  std::string last = is_known ? tenant_object(source, name) : std::string();
-  const auto removed = session.remove_tenant(name);
-  if (!removed) return tl::unexpected(error_of(removed.error(), "tenant", name, std::nullopt));
-  return json_response(200, std::move(last));
+  const auto last = context.session.with([&](live::Session& session) -> ApiResult<TenantView> {
+    const auto before = find_tenant(session, name);
+    const auto removed = session.remove_tenant(name);
+    if (!removed) return tl::unexpected(refusal_error(removed.error(), "tenant", name, std::nullopt));
+    return *before;
+  });
+  if (!last) return tl::unexpected(last.error());
+  return json_response(200, tenant_object(context.format, *last));
 }
 
 // ---- services
 
-ApiResult<HttpAnswer> put_service(live::Session& session, const ObjectSource& source, const Call& call) {
-  const live::ServiceName name{.tenant = call.parameter("t"), .name = call.parameter("name")};
-  const std::string full_name = name.tenant + "/" + name.name;
+using KnownService = std::map<live::ServiceName, live::ServiceEntry>::const_iterator;
+
+/// Those of a tenant, or all if `tenant` is empty.
+std::vector<KnownService> services_of(const live::Catalog& catalog, const std::string& tenant) {
+  std::vector<KnownService> services;
+  auto it = catalog.services.lower_bound({.tenant = tenant, .name = ""});
+  for (; it != catalog.services.end() && (tenant.empty() || it->first.tenant == tenant); ++it) services.push_back(it);
+  return services;
+}
+
+ApiResult<HttpAnswer> page_of_services(const ApiContext& context, const Call& call, const std::string& tenant) {
+  const auto page = context.session.with([&](const live::Session& session) -> ApiResult<Page<ServiceView>> {
+    const live::Catalog& catalog = session.catalog();
+    if (!tenant.empty() && !catalog.tenants.contains(tenant)) return tl::unexpected(no_tenant(tenant));
+    const std::vector<KnownService> services = services_of(catalog, tenant);
+    const auto key = [&](std::size_t i) { return services[i]->first.tenant + '\x01' + services[i]->first.name; };
+    return read_page(call.request, {.count = services.size(), .key = key},
+                     [&](std::size_t i) { return view_service(session, services[i]->second); });
+  });
+  return page_response(page, [&](const ServiceView& service) { return service_object(context.format, service); });
+}
+
+ApiResult<HttpAnswer> list_services(const ApiContext& context, const Call& call) {
+  return page_of_services(context, call, "");
+}
+
+ApiResult<HttpAnswer> list_services_of_tenant(const ApiContext& context, const Call& call) {
+  return page_of_services(context, call, call.parameter("t"));
+}
+
+/// The service as it is now, if it is there.
+std::optional<ServiceView> find_service(const live::Session& session, const live::ServiceName& name) {
+  const auto known = session.catalog().services.find(name);
+  if (known == session.catalog().services.end()) return std::nullopt;
+  return view_service(session, known->second);
+}
+
+ApiResult<HttpAnswer> get_service(const ApiContext& context, const Call& call) {
+  const live::ServiceName name = name_of_path(call);
+  const auto view = context.session.with([&](const live::Session& session) { return find_service(session, name); });
+  if (view) return json_response(200, service_object(context.format, *view));
+  return tl::unexpected(
+      ApiError{.status = 404, .code = "not_found", .message = fmt::format("there is no service {}", full_name(name))});
+}
+
+ApiResult<HttpAnswer> put_service(const ApiContext& context, const Call& call) {
+  const live::ServiceName name = name_of_path(call);
   const auto body = parse_body(call.request);
   if (!body) return tl::unexpected(body.error());
   yaml::Report report("body");
   const yaml::Value root(*body, report);
   const Envelope envelope = read_envelope(root, "GpuService", name.tenant, name.name);
-  const std::vector<Pin> pins = pins_of_others(session, name);
   ServiceSpec spec;
-  if (!report.has_failed()) spec = scenario::read_service_object(root.at("spec"), session.scenario(), pins);
+  if (!report.has_failed()) {
+    // Pins that change in between are judged again below.
+    const auto pins = context.session.with([&](const live::Session& session) { return pins_of_others(session, name); });
+    spec = scenario::read_service_object(root.at("spec"), context.format.fleet, pins);
+  }
   if (report.has_failed()) return tl::unexpected(error_of(report.parts()));
-  const bool is_known = session.catalog().services.contains(name);
-  if (!is_known && !is_dns_label(name.name)) return tl::unexpected(not_a_label("metadata.name", name.name));
-  if (auto conflict = find_conflict_with(session, name, spec)) return tl::unexpected(std::move(*conflict));
-  const auto set = session.set_service(name, std::move(spec), envelope.labels, envelope.version);
-  if (!set) return tl::unexpected(error_of(set.error(), "service", full_name, envelope.version));
-  return json_response(status_of(*set), service_object(source, session.catalog().services.at(name)));
+  const auto stored = context.session.with([&](live::Session& session) -> ApiResult<Stored<ServiceView>> {
+    const bool is_known = session.catalog().services.contains(name);
+    if (!is_known && !is_dns_label(name.name)) return tl::unexpected(not_a_label("metadata.name", name.name));
+    auto conflict = find_conflict_with(session, context.format.fleet, name, spec);
+    if (conflict) return tl::unexpected(std::move(*conflict));
+    const auto set = session.set_service(name, std::move(spec), envelope.labels, envelope.version);
+    if (!set) return tl::unexpected(refusal_error(set.error(), "service", full_name(name), envelope.version));
+    return Stored<ServiceView>{.result = *set, .view = *find_service(session, name)};
+  });
+  if (!stored) return tl::unexpected(stored.error());
+  return json_response(status_of(stored->result), service_object(context.format, stored->view));
 }
 
-ApiResult<HttpAnswer> delete_service(live::Session& session, const ObjectSource& source, const Call& call) {
-  const live::ServiceName name{.tenant = call.parameter("t"), .name = call.parameter("name")};
-  const auto known = session.catalog().services.find(name);
-  std::string last = known == session.catalog().services.end() ? std::string() : service_object(source, known->second);
-  const auto removed = session.remove_service(name);
-  if (!removed) {
-    return tl::unexpected(error_of(removed.error(), "service", name.tenant + "/" + name.name, std::nullopt));
-  }
-  return json_response(200, std::move(last));
+ApiResult<HttpAnswer> delete_service(const ApiContext& context, const Call& call) {
+  const live::ServiceName name = name_of_path(call);
+  const auto last = context.session.with([&](live::Session& session) -> ApiResult<ServiceView> {
+    const auto before = find_service(session, name);
+    const auto removed = session.remove_service(name);
+    if (!removed) return tl::unexpected(refusal_error(removed.error(), "service", full_name(name), std::nullopt));
+    return *before;
+  });
+  if (!last) return tl::unexpected(last.error());
+  return json_response(200, service_object(context.format, *last));
+}
+
+}  // namespace
+
+std::vector<Route> service_routes() {
+  return {
+      {.method = "GET", .path = "/v1/tenants", .answer = list_tenants, .takes_query = true},
+      {.method = "GET", .path = "/v1/tenants/{t}", .answer = get_tenant},
+      {.method = "PUT", .path = "/v1/tenants/{t}", .answer = put_tenant},
+      {.method = "DELETE", .path = "/v1/tenants/{t}", .answer = delete_tenant},
+      {.method = "GET", .path = "/v1/services", .answer = list_services, .takes_query = true},
+      {.method = "GET", .path = "/v1/tenants/{t}/services", .answer = list_services_of_tenant, .takes_query = true},
+      {.method = "GET", .path = "/v1/tenants/{t}/services/{name}", .answer = get_service},
+      {.method = "PUT", .path = "/v1/tenants/{t}/services/{name}", .answer = put_service},
+      {.method = "DELETE", .path = "/v1/tenants/{t}/services/{name}", .answer = delete_service},
+  };
 }
 
 }  // namespace berth::api

@@ -66,6 +66,19 @@ TEST_F(Act, InjectsFaultsAndListsThem) {
   EXPECT_EQ(run({"sim", "faults"}).out, "ID        KIND   GPU     TIMES LEFT\nfault-1   slow   gpu-1   -\n");
 }
 
+TEST_F(Act, EachStatusOfAnAnswerHasItsExitStatus) {
+  const std::pair<int, int> cases[] = {{400, 2}, {401, 4}, {403, 4}, {404, 3}, {405, 2}, {406, 2}, {408, 6},
+                                       {409, 5}, {410, 3}, {412, 5}, {413, 2}, {414, 2}, {415, 2}, {422, 2},
+                                       {429, 7}, {431, 2}, {500, 1}, {502, 7}, {503, 7}, {504, 6}, {302, 1}};
+  for (const auto& [http_status, exit_status] : cases) {
+    const std::string gpu = "gpu-" + std::to_string(http_status);
+    answer("POST /v1/gpus/" + gpu + "/cordon", R"({"error":{"code":"x","message":"it is so"}})", http_status);
+    const Printed printed = run({"cordon", gpu, "--reason", "fan"});
+    EXPECT_EQ(printed.status, exit_status) << http_status;
+    EXPECT_THAT(printed.err, HasSubstr("it is so")) << http_status;
+  }
+}
+
 TEST_F(Act, ShowsPlans) {
   answer("GET /v1/plans/current", kPlan);
   answer("GET /v1/plans/plan-7", kPlan);

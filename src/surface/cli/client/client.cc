@@ -17,25 +17,27 @@ constexpr std::size_t kReplyValuesMax = 4'000'000;
 /// Pages of one list: beyond any fleet, and a server that never ends a list does not keep the program busy.
 constexpr std::size_t kPagesMax = 100'000;
 
+/// What is wrong with the request is wrong input, unless something else is to be done about it.
 ClientStatus status_of(int http_status) {
   switch (http_status) {
-    case 400:
-    case 413:
-    case 414:
-    case 422:
-      return ClientStatus::kBadInput;
     case 401:
     case 403:
       return ClientStatus::kNotAllowed;
     case 404:
+    case 410:
       return ClientStatus::kNotFound;
     case 409:
+    case 412:
       return ClientStatus::kConflict;
     case 408:
     case 504:
       return ClientStatus::kTimedOut;
+    case 429:
+    case 502:
+    case 503:
+      return ClientStatus::kNoServer;  // not now: the same request may do later
     default:
-      return ClientStatus::kFailed;
+      return http_status >= 400 && http_status <= 499 ? ClientStatus::kBadInput : ClientStatus::kFailed;
   }
 }
 

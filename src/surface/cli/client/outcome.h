@@ -17,7 +17,7 @@ enum class ClientStatus : int {
   kNotAllowed = 4,
   kConflict = 5,
   kTimedOut = 6,
-  kNoServer = 7,
+  kNoServer = 7,  ///< none answers, or not now
 };
 
 struct ClientError {

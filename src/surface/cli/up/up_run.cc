@@ -162,7 +162,10 @@ class Up {
     journal_ = std::move(*journal);
     session_->begin();
     has_begun_ = true;
-    if (first_) session_->answer(std::move(*first_));
+    if (first_) {
+      session_->answer(std::move(*first_));
+      session_->advance(Instant());
+    }
     if (session_->infeasible()) return invalid(*session_->infeasible());
     return {};
   }

@@ -1,0 +1,108 @@
+#include "surface/api/event_routes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/text.h"
+#include "surface/api/api_context.h"
+
+namespace berth::api {
+namespace {
+
+constexpr std::size_t kEventsAtOnce = 200;
+
+/// The events of one client.
+class EventStream final : public HttpEventSource {
+ public:
+  /// Goes on behind the event `after`, or, if there is a gap before it, behind those that are forgotten.
+  EventStream(const ApiContext& context, std::uint64_t after, bool has_gap)
+      : context_(context), after_(after), has_gap_(has_gap) {}
+
+  HttpStreamPiece next() override {
+    const Piece piece = context_.session.with([this](const live::Session& session) { return read(session.events()); });
+    std::string text;
+    if (piece.gap_until) text += fmt::format("event: gap\ndata: {{\"oldest\":{}}}\n\n", *piece.gap_until);
+    for (const live::LoggedEvent& event : piece.events) {
+      text += fmt::format("id: {}\nevent: {}\ndata: {}\n\n", event.sequence, live::event_word(event.kind),
+                          event_data(context_.format, event));
+    }
+    return {.text = std::move(text), .is_last = false};
+  }
+
+ private:
+  struct Piece {
+    std::optional<std::uint64_t> gap_until;  ///< events before this one are forgotten
+    std::vector<live::LoggedEvent> events;
+  };
+
+  Piece read(const live::EventLog& log) {
+    Piece piece;
+    if (has_gap_ || after_ + 1 < log.oldest_sequence()) {
+      has_gap_ = false;
+      after_ = log.oldest_sequence() - 1;
+      piece.gap_until = log.oldest_sequence();
+    }
+    piece.events = log.after(after_, kEventsAtOnce);
+    after_ += piece.events.size();
+    return piece;
+  }
+
+  const ApiContext& context_;
+  std::uint64_t after_;
+  bool has_gap_;
+};
+
+/// The number of the header Last-Event-ID, if it is there; UINT64_MAX for one that no event has.
+ApiResult<std::optional<std::uint64_t>> last_event_id(const HttpRequest& request) {
+  const auto last = find_header(request.headers, "Last-Event-ID");
+  if (!last) return std::nullopt;
+  const bool has_digits_only =
+      !last->empty() && std::ranges::all_of(*last, [](char c) { return c >= '0' && c <= '9'; });
+  if (!has_digits_only) {
+    return tl::unexpected(ApiError{.status = 400,
+                                   .code = "bad_header",
+                                   .message = "Last-Event-ID: wanted the id of an event, digits only",
+                                   .field = "Last-Event-ID",
+                                   .wanted = "digits",
+                                   .found = std::string(*last)});
+  }
+  const auto given = parse_count(*last, INT64_MAX);
+  return given ? static_cast<std::uint64_t>(*given) : UINT64_MAX;
+}
+
+/// Where a stream begins.
+struct Beginning {
+  std::uint64_t after = 0;
+  bool has_gap = false;
+};
+
+Beginning beginning_of(const live::EventLog& log, std::optional<std::uint64_t> last) {
+  if (!last) return {.after = log.last_sequence()};
+  const bool has_gap = *last > log.last_sequence() || *last + 1 < log.oldest_sequence();
+  return {.after = has_gap ? log.oldest_sequence() - 1 : *last, .has_gap = has_gap};
+}
+
+ApiResult<HttpAnswer> stream_events(const ApiContext& context, const Call& call) {
+  const auto last = last_event_id(call.request);
+  if (!last) return tl::unexpected(last.error());
+  const Beginning beginning =
+      context.session.with([&](const live::Session& session) { return beginning_of(session.events(), *last); });
+  return HttpEventStream{.headers = {{"X-Request-Id", call.request_id}},
+                         .source = std::make_unique<EventStream>(context, beginning.after, beginning.has_gap)};
+}
+
+}  // namespace
+
+std::vector<Route> event_routes() {
+  return {
+      {.method = "GET", .path = "/v1/events", .answer = stream_events},
+  };
+}
+
+}  // namespace berth::api

@@ -1,0 +1,12 @@
+/// GET /v1/events: what happens, as server-sent events.
+#pragma once
+
+#include <vector>
+
+#include "surface/api/router.h"
+
+namespace berth::api {
+
+[[nodiscard]] std::vector<Route> event_routes();
+
+}  // namespace berth::api

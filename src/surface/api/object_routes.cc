@@ -1,0 +1,139 @@
+#include "surface/api/object_routes.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <string>
+
+#include "domain/node.h"
+#include "surface/api/api_context.h"
+#include "surface/api/paging.h"
+#include "surface/api/request_body.h"
+
+namespace berth::api {
+namespace {
+
+ApiError not_found(const char* kind, const std::string& name) {
+  return {.status = 404, .code = "not_found", .message = fmt::format("there is no {} {}", kind, name)};
+}
+
+/// The node that the path names.
+ApiResult<NodeId> node_of_path(const ApiContext& context, const Call& call) {
+  const auto node = live::find_node(context.format.fleet, call.parameter("id"));
+  if (!node) return tl::unexpected(not_found("node", call.parameter("id")));
+  return *node;
+}
+
+ApiResult<GpuId> gpu_of_path(const ApiContext& context, const Call& call) {
+  const auto gpu = live::find_gpu(context.format.fleet, call.parameter("id"));
+  if (!gpu) return tl::unexpected(not_found("GPU", call.parameter("id")));
+  return *gpu;
+}
+
+/// The reason of an order about a GPU or node; opening needs none.
+ApiResult<std::string> order_reason(const HttpRequest& request, GpuScheduling scheduling) {
+  return scheduling == GpuScheduling::kOpen ? optional_reason(request) : required_reason(request);
+}
+
+// ---- nodes
+
+ApiResult<HttpAnswer> list_nodes(const ApiContext& context, const Call& call) {
+  const ListKeys keys{.count = node_count(context.format.fleet), .key = number_key};
+  const auto page = context.session.with([&](const live::Session& session) {
+    return read_page(call.request, keys,
+                     [&](std::size_t i) { return view_node(session, {static_cast<std::uint32_t>(i)}); });
+  });
+  return page_response(page, [&](const NodeView& node) { return node_object(context.format, node); });
+}
+
+ApiResult<HttpAnswer> get_node(const ApiContext& context, const Call& call) {
+  const auto node = node_of_path(context, call);
+  if (!node) return tl::unexpected(node.error());
+  const NodeView view = context.session.with([&](const live::Session& session) { return view_node(session, *node); });
+  return json_response(200, node_object(context.format, view));
+}
+
+template <GpuScheduling kScheduling>
+ApiResult<HttpAnswer> order_node(const ApiContext& context, const Call& call) {
+  const auto node = node_of_path(context, call);
+  if (!node) return tl::unexpected(node.error());
+  const auto reason = order_reason(call.request, kScheduling);
+  if (!reason) return tl::unexpected(reason.error());
+  const GpuRange gpus = gpus_of(context.format.fleet, *node);
+  const NodeView view = context.session.with([&](live::Session& session) {
+    session.schedule_all(gpus, kScheduling, *reason);
+    return view_node(session, *node);
+  });
+  return json_response(200, node_object(context.format, view));
+}
+
+// ---- GPUs
+
+ApiResult<HttpAnswer> list_gpus(const ApiContext& context, const Call& call) {
+  const ListKeys keys{.count = context.format.fleet.gpu_count(), .key = number_key};
+  const auto page = context.session.with([&](const live::Session& session) {
+    return read_page(call.request, keys,
+                     [&](std::size_t i) { return view_gpu(session, {static_cast<std::uint32_t>(i)}); });
+  });
+  return page_response(page, [&](const GpuView& gpu) { return gpu_object(context.format, gpu); });
+}
+
+ApiResult<HttpAnswer> get_gpu(const ApiContext& context, const Call& call) {
+  const auto gpu = gpu_of_path(context, call);
+  if (!gpu) return tl::unexpected(gpu.error());
+  const GpuView view = context.session.with([&](const live::Session& session) { return view_gpu(session, *gpu); });
+  return json_response(200, gpu_object(context.format, view));
+}
+
+template <GpuScheduling kScheduling>
+ApiResult<HttpAnswer> order_gpu(const ApiContext& context, const Call& call) {
+  const auto gpu = gpu_of_path(context, call);
+  if (!gpu) return tl::unexpected(gpu.error());
+  const auto reason = order_reason(call.request, kScheduling);
+  if (!reason) return tl::unexpected(reason.error());
+  const GpuView view = context.session.with([&](live::Session& session) {
+    session.schedule(*gpu, kScheduling, *reason);
+    return view_gpu(session, *gpu);
+  });
+  return json_response(200, gpu_object(context.format, view));
+}
+
+// ---- slices
+
+/// Ascends with the index in the snapshot.
+std::string slice_key(const StandingSlice& standing) {
+  // At one place a slice that leaves stands behind its successor.
+  const Slice& slice = standing.holding.slice;
+  return number_key(slice.gpu.index) + number_key(static_cast<std::uint64_t>(slice.start)) +
+         number_key(slice.profile.index) + number_key(UINT64_MAX - standing.generation);
+}
+
+ApiResult<HttpAnswer> list_slices(const ApiContext& context, const Call& call) {
+  const auto page = context.session.with([&](const live::Session& session) {
+    const auto& slices = session.snapshot().slices;
+    const ListKeys keys{.count = slices.size(), .key = [&](std::size_t i) { return slice_key(slices[i]); }};
+    return read_page(call.request, keys, [&](std::size_t i) { return view_slice(session, i); });
+  });
+  return page_response(page, [&](const SliceView& slice) { return slice_object(context.format, slice); });
+}
+
+}  // namespace
+
+std::vector<Route> object_routes() {
+  using enum GpuScheduling;
+  return {
+      {.method = "GET", .path = "/v1/nodes", .answer = list_nodes, .takes_query = true},
+      {.method = "GET", .path = "/v1/nodes/{id}", .answer = get_node},
+      {.method = "POST", .path = "/v1/nodes/{id}/cordon", .answer = order_node<kCordoned>},
+      {.method = "POST", .path = "/v1/nodes/{id}/uncordon", .answer = order_node<kOpen>},
+      {.method = "POST", .path = "/v1/nodes/{id}/drain", .answer = order_node<kDraining>},
+      {.method = "GET", .path = "/v1/gpus", .answer = list_gpus, .takes_query = true},
+      {.method = "GET", .path = "/v1/gpus/{id}", .answer = get_gpu},
+      {.method = "POST", .path = "/v1/gpus/{id}/cordon", .answer = order_gpu<kCordoned>},
+      {.method = "POST", .path = "/v1/gpus/{id}/uncordon", .answer = order_gpu<kOpen>},
+      {.method = "POST", .path = "/v1/gpus/{id}/drain", .answer = order_gpu<kDraining>},
+      {.method = "GET", .path = "/v1/slices", .answer = list_slices, .takes_query = true},
+  };
+}
+
+}  // namespace berth::api

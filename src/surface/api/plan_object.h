@@ -1,0 +1,20 @@
+/// A plan as JSON: what it decided, and what became of it and of each of its actions (docs/approval.md).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "live/plan_log.h"
+#include "surface/api/objects.h"
+
+namespace berth::api {
+
+/// With the first `actions_max` of its actions.
+[[nodiscard]] std::string plan_object(const ObjectFormat& format, const live::PlanStatus& plan,
+                                      std::size_t actions_max = SIZE_MAX);
+/// "awaiting_approval".
+[[nodiscard]] std::string_view phase_word(live::PlanPhase phase);
+
+}  // namespace berth::api

@@ -1,0 +1,33 @@
+/// The session as the handlers of requests reach it: under its lock, for as short a time as possible.
+#pragma once
+
+#include <mutex>
+#include <type_traits>
+#include <utility>
+
+#include "live/session.h"
+
+namespace berth::api {
+
+class SessionAccess {
+ public:
+  /// Both are borrowed. Whoever drives the session holds the lock, too.
+  SessionAccess(live::Session& session, std::mutex& lock) : session_(session), lock_(lock) {}
+
+  /// Calls `function` with the session, to read or to change it, and returns what it returns: a value that owns all
+  /// that it holds. Texts are made of it afterwards, while the engine goes on.
+  template <class Function>
+  auto with(Function&& function) const {
+    using Value = std::invoke_result_t<Function, live::Session&>;
+    static_assert(!std::is_reference_v<Value> && !std::is_pointer_v<Value>, "what is read must own what it holds");
+    const std::scoped_lock hold(lock_);
+    session_.refresh();
+    return std::forward<Function>(function)(session_);
+  }
+
+ private:
+  live::Session& session_;
+  std::mutex& lock_;
+};
+
+}  // namespace berth::api

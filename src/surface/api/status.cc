@@ -1,0 +1,49 @@
+#include "surface/api/status.h"
+
+#include <nlohmann/json.hpp>
+
+#include "codec/json_text.h"
+#include "codec/json_value.h"
+
+namespace berth::api {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json ms_or_null(double ms, bool is_known) { return is_known ? Json(ms) : Json(nullptr); }
+
+}  // namespace
+
+StatusView view_status(const live::Session& session) {
+  return {.now = session.now(),
+          .pause = session.snapshot().pause,
+          .funnel = session.figures().funnel(),
+          .goodput = session.figures().goodput()};
+}
+
+std::string status_object(const ApiContext& context, const StatusView& view) {
+  const DriverStatus driver = context.driver_status();
+  const bool has_steps = driver.step_count > 0;
+  Json status{{"world", "simulated"}, {"time", context.format.epoch.text(view.now)}};
+  status["speed"] = driver.speed > 0 ? Json(driver.speed) : Json("max");
+  status["steps"] = {{"count", driver.step_count},
+                     {"p50_ms", ms_or_null(driver.step_ms_p50, has_steps)},
+                     {"p99_ms", ms_or_null(driver.step_ms_p99, has_steps)},
+                     {"max_ms", ms_or_null(driver.step_ms_max, has_steps)}};
+  status["solver"] = {{"running", driver.is_solving},
+                      {"last_ms", ms_or_null(driver.last_solve_ms, driver.last_solve_ms > 0)}};
+  status["planning"] = {{"paused", view.pause.has_value()},
+                        {"reason", view.pause ? Json(view.pause->reason) : Json(nullptr)}};
+  status["memory_only"] = true;
+  const auto share = [&](double live::FunnelShares::* of) {
+    return view.funnel ? Json((*view.funnel).*of) : Json(nullptr);
+  };
+  status["funnel"] = {{"allocated", share(&live::FunnelShares::allocated)},
+                      {"busy", share(&live::FunnelShares::busy)},
+                      {"effective", share(&live::FunnelShares::effective)}};
+  status["goodput"] = codec::or_null(view.goodput);
+  status["cost_micro_usd_per_hour"] = codec::or_null(live::cost_micro_usd_per_hour(context.format.fleet));
+  return codec::json_text(status);
+}
+
+}  // namespace berth::api

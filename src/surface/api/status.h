@@ -1,0 +1,23 @@
+/// GET /v1/status: the world's clock, steps, solver, planning, and the fleet's last minute.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "surface/api/api_context.h"
+
+namespace berth::api {
+
+/// What the status says of the session.
+struct StatusView {
+  Instant now;
+  std::optional<PlanningPause> pause;
+  std::optional<live::FunnelShares> funnel;
+  std::optional<double> goodput;
+};
+
+[[nodiscard]] StatusView view_status(const live::Session& session);
+[[nodiscard]] std::string status_object(const ApiContext& context, const StatusView& view);
+
+}  // namespace berth::api

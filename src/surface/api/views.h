@@ -1,0 +1,71 @@
+/// What the API's objects show, read from a session under its lock: values that own what they hold, so that their JSON
+/// is made after the lock is released (objects.h). A view is small beside its JSON: it has numbers where that has names
+/// of GPUs, profiles and phases, and shares specs and plans.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "domain/node.h"
+#include "live/session.h"
+
+namespace berth::api {
+
+struct TenantView {
+  std::string name;
+  live::ObjectMeta meta;
+};
+
+/// A slice as its service lists it.
+struct HeldSliceView {
+  Slice slice;
+  Role role = Role::kInference;
+  live::SliceState state = live::SliceState::kCreating;
+};
+
+struct ServiceView {
+  std::shared_ptr<const ServiceSpec> spec;
+  live::ObjectMeta meta;
+  live::ServicePhase phase = live::ServicePhase::kWaiting;
+  std::array<live::Condition, live::kConditionTypes> conditions;
+  std::vector<HeldSliceView> slices;
+  double capacity_per_second = 0;  ///< requests that the slices can answer that serve now
+  std::optional<live::MinuteFigures> last_minute;
+};
+
+struct GpuView {
+  GpuId gpu;
+  GpuState state;
+};
+
+struct NodeView {
+  NodeId node;
+  std::vector<GpuState> gpus;  ///< of all its GPUs, in order
+};
+
+struct SliceView {
+  Slice slice;
+  Role role = Role::kInference;
+  live::SliceState state = live::SliceState::kCreating;
+  std::uint64_t generation = 0;
+  bool is_foreign = false;
+  std::optional<live::ServiceName> holder;  ///< the first one
+  Instant seen_at;
+};
+
+[[nodiscard]] TenantView view_tenant(const std::string& name, const live::ObjectMeta& meta);
+/// O(slices of the service).
+[[nodiscard]] ServiceView view_service(const live::Session& session, const live::ServiceEntry& service);
+[[nodiscard]] GpuView view_gpu(const live::Session& session, GpuId gpu);
+[[nodiscard]] NodeView view_node(const live::Session& session, NodeId node);
+/// Of a slice of the snapshot, by its index there.
+[[nodiscard]] SliceView view_slice(const live::Session& session, std::size_t index);
+
+/// Requests per second of the slices that serve now. O(slices of the service).
+[[nodiscard]] double capacity_of(const live::Session& session, ServiceId service);
+
+}  // namespace berth::api
