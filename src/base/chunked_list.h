@@ -14,9 +14,9 @@
 namespace berth {
 
 /// Behaves like std::vector<T> with the functions below, but is read only through its iterators: what changes a value
-/// says `change`. A change in place costs O(kChunk) if the chunk is shared, else O(1); insertion, erasure and `pop_front`
-/// O(kChunk + size / kChunk); an index O(log(size / kChunk)), the next value O(1). Any change of the list ends its
-/// iterators. Two threads may use two lists that share chunks; one list is not for concurrent use.
+/// says `change`. A change in place costs O(kChunk) if the chunk is shared, else O(1); insertion, erasure and
+/// `pop_front` O(kChunk + size / kChunk); an index O(log(size / kChunk)), the next value O(1). Any change of the list
+/// ends its iterators. Two threads may use two lists that share chunks; one list is not for concurrent use.
 template <class T, std::size_t kChunk = 64>
 class ChunkedList {
   using Chunk = std::vector<T>;

@@ -28,8 +28,11 @@ struct FoundFeasibility {
 
 struct Solution {
   Plan plan;
-  std::optional<std::string> infeasible = std::nullopt;        ///< why no plan can exist
-  std::vector<ExpectedReady> ready;                            ///< only planners state it
+  std::optional<std::string> infeasible = std::nullopt;  ///< why no plan can exist
+  std::vector<ExpectedReady> ready;                      ///< only planners state it
+  /// Of each service that has a floor, as the plan leaves it: also where the plan changes nothing. Absent: the policy
+  /// does not plan for floors.
+  std::optional<std::vector<PlannedFloor>> floors = std::nullopt;
   std::optional<FoundFeasibility> feasibility = std::nullopt;  ///< the latest search, by this or an earlier question
   friend bool operator==(const Solution&, const Solution&) = default;
 };

@@ -79,7 +79,7 @@ TEST(Engine, TheFirstLayoutIsTheFirstAnswerEvenIfItIsEmpty) {
   int asked = 0;
   const Stage second_time = deciding_stage("late", [&](const Snapshot& snapshot, Plan& plan) {
     EXPECT_EQ(snapshot.is_before_first_layout(), asked == 0);
-    if (++asked > 1) plan.actions.push_back({.what = create(slice_at(0, "1g.10gb", 0)).what, .reason = {}});
+    if (++asked > 1) plan.actions.push_back(create(slice_at(0, "1g.10gb", 0)));
     return std::optional<std::string>();
   });
   Engine engine(scenario, ready_stages({second_time}));

@@ -246,6 +246,7 @@ class WindowSolver {
     plan_.bound = solved.answer.bound;
     plan_.expires_at = moment_.begins + Micros::seconds(options_.period_seconds);
     if (!plan_.actions.empty()) check_floors();
+    solution_.floors = plan_.actions.empty() ? planned_floors(scenario_, snapshot_, moment_, plan_) : plan_.floors;
   }
 
   void check_floors() {

@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
+#include <tuple>
 #include <variant>
 
 #include "base/overloaded.h"
@@ -37,6 +39,18 @@ bool fits(const Scenario& scenario, const ServiceSpec& service) {
     }
   }
   return false;
+}
+
+bool is_met(const PlannedFloor& floor) { return floor.planned >= floor.needed * (1 - 1e-9); }
+
+/// A service that was seen for so long without a request is expected to get none.
+constexpr std::ptrdiff_t kQuietSeconds = 100;
+
+bool is_quiet(const ServiceState& service) {
+  const auto& seconds = service.seconds;
+  if (std::ssize(seconds) < kQuietSeconds) return false;
+  return std::all_of(seconds.end() - kQuietSeconds, seconds.end(),
+                     [](const ServiceSecond& second) { return second.arrivals == 0; });
 }
 
 std::string unmet_words(const Scenario& scenario, const std::optional<UnmetFloors>& unmet) {
@@ -111,10 +125,27 @@ ServicePhase ServiceSlices::phase() const {
   return indices.empty() ? ServicePhase::kWaiting : ServicePhase::kDraining;
 }
 
-void ServiceWatch::plan_made(const Plan& plan) {
-  has_plan_ = true;
-  floors_ = plan.floors;
-  unmet_floors_ = plan.unmet_floors;
+void ServiceWatch::plan_made(const Solution& solution) {
+  if (solution.plan.is_ordered) return;
+  planned_at_ = solution.plan.made_at;
+  if (!solution.floors) return;
+  floors_ = *solution.floors;
+  const bool is_any_short = std::ranges::any_of(floors_, std::not_fn(is_met));
+  // A plan that changes nothing does not search again for the reason.
+  if (solution.plan.unmet_floors || !is_any_short) unmet_floors_ = solution.plan.unmet_floors;
+}
+
+void ServiceWatch::proposal_waits(const Plan& plan) {
+  proposal_ = Proposal{.plan = plan.id, .services = {}};
+  for (const Action& action : plan.actions) {
+    const auto* given = std::get_if<AssignSlice>(&action.what);
+    if (given == nullptr) continue;
+    proposal_->services.insert(given->holding.services.begin(), given->holding.services.end());
+  }
+}
+
+void ServiceWatch::slice_failed(ServiceId service, std::string how) {
+  if (service.index < services_.size()) services_[service.index].failure = std::move(how);
 }
 
 void ServiceWatch::read_spec(ServiceId service) {
@@ -133,6 +164,15 @@ void ServiceWatch::update(const Snapshot& snapshot) {
     known.slices = {};
     if (!known.misfit && index < scenario_.services.size())
       known.misfit = misfit_of(scenario_, scenario_.services[index]);
+    if (index < snapshot.services.size()) {
+      known.came_at = snapshot.services[index].since;
+      known.is_quiet = is_quiet(snapshot.services[index]);
+    }
+  }
+  pause_ = snapshot.pause ? std::optional(snapshot.pause->reason) : std::nullopt;
+  has_open_gpu_ = false;
+  for (std::uint32_t gpu = 0; gpu < scenario_.gpu_count() && !has_open_gpu_; ++gpu) {
+    has_open_gpu_ = snapshot.is_open({gpu});
   }
   std::size_t next = 0;
   for (const StandingSlice& standing : snapshot.slices) {
@@ -143,7 +183,9 @@ void ServiceWatch::update(const Snapshot& snapshot) {
       slices.indices.push_back(index);
       if (standing.is_leaving) continue;
       ++slices.staying;
-      if (standing.is_ready && standing.holding.role == Role::kInference) ++slices.serving;
+      if (!standing.is_ready || standing.holding.role != Role::kInference) continue;
+      ++slices.serving;
+      services_[service.index].failure.clear();
     }
   }
   note_seen(snapshot);
@@ -222,23 +264,37 @@ std::array<Condition, kConditionTypes> ServiceWatch::judge(ServiceId service) co
     serving.reason = "Serving";
   }
   serving.message = fmt::format("{} of {} slices serve", slices.serving, slices.staying);
-  return {placed(slices, known.misfit.value_or("")), std::move(serving), floor_met(service)};
+  return {placed(service), std::move(serving), floor_met(service)};
 }
 
-Condition ServiceWatch::placed(const ServiceSlices& slices, const std::string& misfit) const {
+Condition ServiceWatch::placed(ServiceId service) const {
+  const ServiceSlices& slices = services_[service.index].slices;
   Condition condition{.type = ConditionType::kPlaced, .status = ConditionStatus::kFalse};
   if (slices.staying > 0) {
     condition.status = ConditionStatus::kTrue;
     condition.reason = "HasSlices";
     condition.message = fmt::format("holds {} slice{}", slices.staying, slices.staying == 1 ? "" : "s");
-  } else if (!misfit.empty()) {
-    condition.reason = "FitsNoGpu";
-    condition.message = misfit;
   } else {
-    condition.reason = "NoSlice";
-    condition.message = has_plan_ ? "the last plan gives it no slice" : "no plan was made yet";
+    std::tie(condition.reason, condition.message) = why_unplaced(service);
   }
   return condition;
+}
+
+std::pair<std::string, std::string> ServiceWatch::why_unplaced(ServiceId service) const {
+  const Known& known = services_[service.index];
+  if (known.misfit && !known.misfit->empty()) return {"FitsNoGpu", *known.misfit};
+  if (pause_) return {"PlanningPaused", "planning is paused: " + *pause_};
+  if (!has_open_gpu_) return {"NoOpenGpu", "every GPU is lost, cordoned or draining"};
+  if (proposal_ && proposal_->services.contains(service)) {
+    return {"AwaitsApproval", fmt::format("plan-{} gives it slices, and awaits approval", proposal_->plan)};
+  }
+  if (!known.failure.empty()) return {"SliceFailed", known.failure};
+  if (!replans_) return {"NotInLayout", "the policy keeps one layout, and no slice of it is free for the service"};
+  if (!planned_at_ || *planned_at_ < known.came_at) return {"NotPlanned", "no plan was made since it came"};
+  if (known.is_quiet) {
+    return {"NoLoad", fmt::format("no request came in its last {} s, and none is expected", kQuietSeconds)};
+  }
+  return {"NoSlice", "the last plan gives it no slice: others gain more from them"};
 }
 
 Condition ServiceWatch::floor_met(ServiceId service) const {
@@ -248,15 +304,16 @@ Condition ServiceWatch::floor_met(ServiceId service) const {
   const auto floor = std::ranges::find(floors_, service, &PlannedFloor::service);
   if (floor == floors_.end()) {
     condition.status = ConditionStatus::kUnknown;
-    condition.reason = has_plan_ ? "NotPlannedFor" : "NoPlan";
-    condition.message = has_plan_ ? "the last plan says nothing about its floor" : "no plan was made yet";
+    const bool is_planned = planned_at_ && *planned_at_ >= services_[service.index].came_at;
+    condition.reason = is_planned ? "NotPlannedFor" : "NotPlanned";
+    condition.message = is_planned ? "the policy does not plan for floors" : "no plan was made since it came";
     return condition;
   }
-  const bool is_met = floor->planned >= floor->needed;
-  condition.status = is_met ? ConditionStatus::kTrue : ConditionStatus::kFalse;
-  condition.reason = is_met ? "Planned" : unmet_reason(unmet_floors_);
+  const bool is_kept = is_met(*floor);
+  condition.status = is_kept ? ConditionStatus::kTrue : ConditionStatus::kFalse;
+  condition.reason = is_kept ? "Planned" : unmet_reason(unmet_floors_);
   condition.message = fmt::format("planned {:.1f} requests per second, needed {:.1f}{}", floor->planned, floor->needed,
-                                  is_met ? "" : unmet_words(scenario_, unmet_floors_));
+                                  is_kept ? "" : unmet_words(scenario_, unmet_floors_));
   return condition;
 }
 

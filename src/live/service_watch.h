@@ -8,12 +8,14 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/instant.h"
 #include "domain/plan.h"
 #include "domain/scenario.h"
 #include "domain/snapshot.h"
+#include "domain/solution.h"
 
 namespace berth::live {
 
@@ -61,13 +63,19 @@ struct ServiceSlices {
 class ServiceWatch {
  public:
   /// `scenario` must outlive it; where a spec in it changes, `read_spec` must be called.
-  explicit ServiceWatch(const Scenario& scenario) : scenario_(scenario) {}
+  /// `replans`: whether the policy makes other layouts as it goes.
+  ServiceWatch(const Scenario& scenario, bool replans) : scenario_(scenario), replans_(replans) {}
 
   /// The slice exists now (is gone): its holder may start there.
   void slice_created(const Slice& slice) { created_.insert(slice); }
   void slice_gone(const Slice& slice) { created_.erase(slice); }
   /// A plan was made and not refused, also one without actions.
-  void plan_made(const Plan& plan);
+  void plan_made(const Solution& solution);
+  /// A plan waits for approval, or no longer.
+  void proposal_waits(const Plan& plan);
+  void proposal_ended() { proposal_.reset(); }
+  /// The service lost a slice, or did not get it: `how` is a sentence for those who wonder. Forgotten when it serves.
+  void slice_failed(ServiceId service, std::string how);
   /// The service has another spec. Its conditions go on: `since` changes with their status alone.
   void read_spec(ServiceId service);
   /// Another service takes the place, or none.
@@ -90,6 +98,14 @@ class ServiceWatch {
     std::array<Instant, kConditionTypes> since{};
     bool is_new = true;
     std::optional<std::string> misfit = std::nullopt;  ///< why no slice of the fleet can serve it; empty: one can
+    Instant came_at = {};
+    bool is_quiet = false;     ///< no request came for long
+    std::string failure = {};  ///< of its latest slice; empty: none since it served
+  };
+  /// A plan that awaits approval, and to whom it gives slices.
+  struct Proposal {
+    std::uint64_t plan = 0;
+    std::set<ServiceId> services;
   };
   struct Seen {
     Slice slice;
@@ -99,15 +115,21 @@ class ServiceWatch {
   void note_seen(const Snapshot& snapshot);
   void note_statuses(Instant now);
   [[nodiscard]] std::array<Condition, kConditionTypes> judge(ServiceId service) const;
-  [[nodiscard]] Condition placed(const ServiceSlices& slices, const std::string& misfit) const;
+  [[nodiscard]] Condition placed(ServiceId service) const;
+  /// Why a service that fits a GPU has no slice: a word and a sentence.
+  [[nodiscard]] std::pair<std::string, std::string> why_unplaced(ServiceId service) const;
   [[nodiscard]] Condition floor_met(ServiceId service) const;
 
   const Scenario& scenario_;
+  bool replans_;
   std::set<Slice> created_;
   std::vector<Known> services_;  ///< by ServiceId
   std::vector<Seen> seen_;       ///< parallel to Snapshot::slices
-  bool has_plan_ = false;
-  std::vector<PlannedFloor> floors_;  ///< of the last plan
+  std::optional<Proposal> proposal_;
+  std::optional<std::string> pause_;
+  bool has_open_gpu_ = false;
+  std::optional<Instant> planned_at_;  ///< when the last plan was asked for
+  std::vector<PlannedFloor> floors_;   ///< of the last plan that knows floors
   std::optional<UnmetFloors> unmet_floors_;
 };
 

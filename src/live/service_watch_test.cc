@@ -30,7 +30,7 @@ StandingSlice slice_at(int start, std::uint64_t generation) {
 
 struct Watched {
   Scenario scenario = scenario_of_one();
-  ServiceWatch watch{scenario};
+  ServiceWatch watch{scenario, true};
   Snapshot snapshot;
 
   void at(std::int64_t second, std::vector<StandingSlice> slices) {
@@ -113,36 +113,87 @@ TEST(ServiceWatch, AnotherSpecDoesNotChangeSince) {
 
 TEST(ServiceWatch, AnotherServiceAtThePlaceBeginsAnew) {
   Watched watched;
-  Plan plan;
-  plan.floors = {{.service = {0}, .needed = 100, .planned = 100}};
-  watched.watch.plan_made(plan);
+  Solution solution;
+  solution.floors = {{{.service = {0}, .needed = 100, .planned = 100}}};
+  watched.watch.plan_made(solution);
   watched.at(1, {});
   EXPECT_EQ(watched.condition(kFloorMet).status, ConditionStatus::kTrue);
   watched.watch.forget({0});
   watched.at(5, {});
   EXPECT_EQ(watched.condition(kPlaced).since, Instant::at_second(5));
-  EXPECT_EQ(watched.condition(kFloorMet).reason, "NotPlannedFor") << "the floor was its predecessor's";
+  EXPECT_EQ(watched.condition(kFloorMet).status, ConditionStatus::kUnknown) << "the floor was its predecessor's";
 }
 
 TEST(ServiceWatch, FloorMetFollowsTheLastPlan) {
   Watched watched;
   watched.at(0, {});
   EXPECT_EQ(watched.condition(kFloorMet).status, ConditionStatus::kUnknown);
-  Plan plan;
-  plan.floors = {{.service = {0}, .needed = 100, .planned = 100}};
-  watched.watch.plan_made(plan);
+  Solution solution;
+  solution.floors = {{{.service = {0}, .needed = 100, .planned = 100}}};
+  watched.watch.plan_made(solution);
   watched.at(1, {});
   EXPECT_EQ(watched.condition(kFloorMet).status, ConditionStatus::kTrue);
   EXPECT_EQ(watched.condition(kFloorMet).since, Instant::at_second(1));
-  plan.floors[0].planned = 99;
-  plan.unmet_floors = ProvenConflict{.constraints = {constraint_of({0}, ConstraintKind::kFloor)}};
-  watched.watch.plan_made(plan);
+  solution.floors->front().planned = 99;
+  solution.plan.unmet_floors = ProvenConflict{.constraints = {constraint_of({0}, ConstraintKind::kFloor)}};
+  watched.watch.plan_made(solution);
+  // The next plan changes nothing, and does not look for the reason again; an order says nothing about floors.
+  solution.plan.unmet_floors.reset();
+  watched.watch.plan_made(solution);
+  Solution order;
+  order.plan.is_ordered = true;
+  watched.watch.plan_made(order);
   watched.at(2, {});
   const Condition unmet = watched.condition(kFloorMet);
   EXPECT_EQ(unmet.status, ConditionStatus::kFalse);
   EXPECT_EQ(unmet.reason, "Conflict");
   EXPECT_NE(unmet.message.find("planned 99.0 requests per second, needed 100.0"), std::string::npos) << unmet.message;
   EXPECT_NE(unmet.message.find("no plan keeps all of"), std::string::npos) << unmet.message;
+}
+
+TEST(ServiceWatch, AServiceWithoutASliceSaysWhy) {
+  Watched watched;
+  const auto reason = [&] { return watched.condition(kPlaced).reason; };
+  ServiceState& service = watched.snapshot.services.emplace_back();
+  service.since = Instant::at_second(3);
+  watched.at(3, {});
+  EXPECT_EQ(reason(), "NotPlanned");
+  Solution solution;
+  solution.plan.made_at = Instant::at_second(2);
+  watched.watch.plan_made(solution);
+  EXPECT_EQ(reason(), "NotPlanned") << "that plan did not know it";
+  solution.plan.made_at = Instant::at_second(3);
+  watched.watch.plan_made(solution);
+  EXPECT_EQ(reason(), "NoSlice");
+
+  for (std::int64_t second = 3; second < 103; ++second) service.seconds.push_back({.service = {0}, .second = second});
+  watched.at(103, {});
+  EXPECT_EQ(reason(), "NoLoad");
+  watched.watch.slice_failed({0}, "the creation failed");
+  EXPECT_EQ(reason(), "SliceFailed");
+  Plan proposal;
+  proposal.id = 7;
+  proposal.actions = {{.what = AssignSlice{.holding = slice_at(0, 1).holding, .point = std::nullopt}}};
+  watched.watch.proposal_waits(proposal);
+  EXPECT_EQ(watched.condition(kPlaced).message, "plan-7 gives it slices, and awaits approval");
+  watched.watch.proposal_ended();
+  EXPECT_EQ(reason(), "SliceFailed");
+  watched.snapshot.gpus.resize(watched.scenario.gpu_count());
+  for (GpuState& gpu : watched.snapshot.gpus) gpu.health = GpuHealth::kLost;
+  watched.at(104, {});
+  EXPECT_EQ(reason(), "NoOpenGpu");
+  watched.snapshot.pause = PlanningPause{.reason = "upgrade", .since = Instant::at_second(104)};
+  watched.at(104, {});
+  EXPECT_EQ(watched.condition(kPlaced).message, "planning is paused: upgrade");
+
+  // Once it serves, an old failure explains nothing.
+  watched.snapshot.pause.reset();
+  watched.snapshot.gpus.clear();
+  StandingSlice slice = slice_at(0, 1);
+  slice.is_ready = true;
+  watched.at(105, {slice});
+  watched.at(106, {});
+  EXPECT_EQ(reason(), "NoLoad");
 }
 
 TEST(ServiceWatch, NoFloorIsMet) {

@@ -103,7 +103,10 @@ Result<std::unique_ptr<Session>> Session::make(Scenario scenario, SessionOptions
 }
 
 Session::Session(Scenario scenario, SessionOptions options)
-    : scenario_(std::move(scenario)), options_(std::move(options)), watch_(scenario_), figures_(scenario_) {
+    : scenario_(std::move(scenario)),
+      options_(std::move(options)),
+      watch_(scenario_, policy::policy_named(options_.policy).replans({})),
+      figures_(scenario_) {
   const policy::Policy& row = policy::policy_named(options_.policy);
   policy::Settings settings;
   settings.berth.has_end = options_.has_end;
@@ -387,11 +390,20 @@ void Session::note_record(const sim::JournalRecord& record) {
   });
 }
 
+void Session::note_failed(const auto& slices, const std::string& how) {
+  for (const StandingSlice& standing : slices) {
+    for (const ServiceId service : standing.holding.services) watch_.slice_failed(service, how);
+  }
+}
+
 void Session::note_event(const Event& event) {
   note_changes(plans_.apply(event));
   std::visit(
       Overloaded{
-          [&](const GpuLost& lost) { append(event.at, EventKind::kGpuLost, gpu_object(lost.gpu), lost.reason); },
+          [&](const GpuLost& lost) {
+            append(event.at, EventKind::kGpuLost, gpu_object(lost.gpu), lost.reason);
+            note_failed(snapshot().slices_on(lost.gpu), "its slice was lost with " + gpu_name(lost.gpu));
+          },
           [&](const GpuReturned& returned) { append(event.at, EventKind::kGpuReturned, gpu_object(returned.gpu), ""); },
           [&](const GpuScheduled& scheduled) {
             const EventKind kind =
@@ -408,6 +420,8 @@ void Session::note_event(const Event& event) {
             const char* what = failed.kind == ActionKind::kCreation ? "creation" : "destruction";
             append(event.at, EventKind::kActionFailed, slice_object(scenario_, failed.slice),
                    fmt::format("{}: {}", what, failed.message));
+            note_failed(snapshot().slices_at(failed.slice), fmt::format("the {} of a slice on {} failed: {}", what,
+                                                                        gpu_name(failed.slice.gpu), failed.message));
           },
           [&](const GpuObserved& observed) { note_observed(event, observed); },
           [&](const RetrainingDue& due) {
@@ -430,8 +444,7 @@ void Session::note_event(const Event& event) {
           [&](const PlanningResumed& resumed) {
             append(event.at, EventKind::kPlanningResumed, planning_object(), resumed.reason);
           },
-          // The plan lives on with its solution.
-          [&](const SolveFinished& finished) { arrived_ = {finished.solution, &finished.solution->plan}; },
+          [&](const SolveFinished& finished) { arrived_ = finished.solution; },
           [](const auto&) {},
       },
       event.what);
@@ -446,14 +459,16 @@ void Session::note_observed(const Event& event, const GpuObserved& observed) {
 
 void Session::note_answer(const StepAnswer& answer) {
   ++step_count_;
+  if (answer.held) watch_.proposal_waits(*answer.held);
   if (answer.ended) note_end_of_proposal(answer);
   ordered_.clear();
   note_drained();
   failed_.clear();
-  const std::shared_ptr<const Plan> arrived = std::exchange(arrived_, nullptr);
+  const std::shared_ptr<const Solution> arrived = std::exchange(arrived_, nullptr);
   if (!arrived) return;
   if (!answer.refused) watch_.plan_made(*arrived);
-  if (!arrived->actions.empty()) note_arrival(arrived, answer);
+  // The plan lives on with its solution.
+  if (!arrived->plan.actions.empty()) note_arrival({arrived, &arrived->plan}, answer);
 }
 
 /// A draining GPU became cordoned.
@@ -488,6 +503,7 @@ void Session::note_arrival(const std::shared_ptr<const Plan>& arrived, const Ste
 }
 
 void Session::note_end_of_proposal(const StepAnswer& answer) {
+  watch_.proposal_ended();
   const ObjectName object = plan_object(answer.ended->plan);
   const Instant at = snapshot().now;
   const std::vector<ActionChange> changes = plans_.end_proposal(answer, snapshot());

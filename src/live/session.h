@@ -123,6 +123,8 @@ class Session {
   [[nodiscard]] ServiceId place_for_new() const;
   void note_record(const sim::JournalRecord& record);
   void note_event(const Event& event);
+  /// The holders of these slices do not have them as they should.
+  void note_failed(const auto& slices, const std::string& how);
   void note_observed(const Event& event, const GpuObserved& observed);
   void note_answer(const StepAnswer& answer);
   void note_arrival(const std::shared_ptr<const Plan>& arrived, const StepAnswer& answer);
@@ -140,9 +142,9 @@ class Session {
   SessionOptions options_;
   EventLog events_;
   PlanLog plans_;
-  std::shared_ptr<const Plan> arrived_;  ///< in the step to come; null: none
-  std::string approval_reason_;          ///< of the last approval
-  std::vector<ActionFailed> failed_;     ///< since the last step
+  std::shared_ptr<const Solution> arrived_;  ///< in the step to come; null: none
+  std::string approval_reason_;              ///< of the last approval
+  std::vector<ActionFailed> failed_;         ///< since the last step
   std::uint64_t step_count_ = 0;
   std::uint64_t refreshed_step_ = 0;
   ServiceWatch watch_;

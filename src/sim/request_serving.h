@@ -5,8 +5,8 @@
 /// `Dispatch::kPull` a service has one queue; with `kPush` each request goes on arrival to the replica chosen by ELSA's
 /// rule (docs/policies.md) and waits there.
 ///
-/// Cost: O(log processes) per answer, O(log services) per arrival that finds a free process; arrivals at a service whose
-/// processes are all busy cost nothing until one of them answers.
+/// Cost: O(log processes) per answer, O(log services) per arrival that finds a free process; arrivals at a service
+/// whose processes are all busy cost nothing until one of them answers.
 #pragma once
 
 #include <cstdint>
