@@ -70,6 +70,10 @@ struct Snapshot {
   ChunkedList<StandingSlice> slices;   ///< sorted by slice
   std::vector<ServiceState> services;  ///< by ServiceId
   std::vector<GpuState> gpus;          ///< by GpuId, as far as something was reported; later ones are ok and open
+  /// Grows when a slice comes, begins to leave, goes or changes hands, or when the state of a GPU changes.
+  std::uint64_t layout_version = 0;
+  /// By GpuId, as far as there was such a change: the layout_version since its latest one.
+  std::vector<std::uint64_t> gpu_versions;
   std::optional<PlanningPause> pause;  ///< while it lasts no plan takes effect, and nothing is asked
 
   /// The slices of a GPU, in order. O(log slices).

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <utility>
 #include <variant>
 
@@ -23,6 +24,21 @@ void note_change(ChunkedList<ChangeCount>& changes, Instant at, std::int64_t cou
   if (changes.size() <= kChangeInstantsMax) return;
   changes.change(1).count += changes.front().count;
   changes.pop_front();
+}
+
+/// The GPU whose slices or state an event changes, if any. That a slice becomes ready is no change of these.
+std::optional<GpuId> changed_gpu(const Event& event) {
+  using Changed = std::optional<GpuId>;
+  return std::visit(Overloaded{
+                        [](const SliceGone& gone) -> Changed { return gone.slice.gpu; },
+                        [](const ActionFailed& failed) -> Changed { return failed.slice.gpu; },
+                        [](const GpuObserved& observed) -> Changed { return observed.gpu; },
+                        [](const GpuLost& lost) -> Changed { return lost.gpu; },
+                        [](const GpuReturned& returned) -> Changed { return returned.gpu; },
+                        [](const GpuScheduled& scheduled) -> Changed { return scheduled.gpu; },
+                        [](const auto&) -> Changed { return std::nullopt; },
+                    },
+                    event.what);
 }
 
 }  // namespace
@@ -50,8 +66,11 @@ void ClusterState::remove(const SliceGone& gone) {
   if (found != here.end()) snapshot_.slices.erase(found);
 }
 
-void ClusterState::fail(const ActionFailed& failed) {
-  if (failed.kind == ActionKind::kCreation) return remove({.slice = failed.slice, .generation = failed.generation});
+void ClusterState::fail(const ActionFailed& failed, Instant at) {
+  if (failed.kind == ActionKind::kCreation) {
+    note_failure(failed, at);
+    return remove({.slice = failed.slice, .generation = failed.generation});
+  }
   const auto here = snapshot_.slices_at(failed.slice);
   const auto found = std::ranges::find_if(here, [&](const StandingSlice& standing) {
     return standing.generation == failed.generation && standing.is_leaving;
@@ -63,6 +82,35 @@ void ClusterState::fail(const ActionFailed& failed) {
   standing.point.reset();
   standing.is_leaving = false;
   standing.is_ready = true;
+}
+
+void ClusterState::note_failure(const ActionFailed& failed, Instant at) {
+  const auto here = snapshot_.slices_at(failed.slice);
+  if (std::ranges::find(here, failed.generation, &StandingSlice::generation) == here.end()) return;
+  CreationFailures& failures = gpu_state(failed.slice.gpu).failures;
+  failures.latest = at;
+  if (failed.generation <= failures.known_number) return;
+  ++failures.count;
+  failures.known_number = last_number(failed.slice.gpu);
+}
+
+void ClusterState::make_ready(const SliceReady& ready) {
+  StandingSlice* slice = find_staying(ready.slice);
+  if (slice == nullptr || slice->assignment != ready.assignment) return;
+  slice->is_ready = true;
+  const GpuId gpu = ready.slice.gpu;
+  if (gpu.index < snapshot_.gpus.size() && slice->generation > snapshot_.gpus[gpu.index].failures.known_number) {
+    snapshot_.gpus[gpu.index].failures = {};
+  }
+}
+
+void ClusterState::touch(GpuId gpu) {
+  if (gpu.index >= snapshot_.gpu_versions.size()) snapshot_.gpu_versions.resize(gpu.index + std::size_t{1});
+  snapshot_.gpu_versions[gpu.index] = ++snapshot_.layout_version;
+}
+
+std::uint64_t ClusterState::last_number(GpuId gpu) const {
+  return gpu.index < last_numbers_.size() ? last_numbers_[gpu.index] : 0;
 }
 
 void ClusterState::reconcile(const GpuObserved& observed) {
@@ -109,6 +157,7 @@ void ClusterState::lose(const GpuLost& lost, Instant at) {
   gpu.health = GpuHealth::kLost;
   gpu.health_since = at;
   gpu.health_reason = lost.reason;
+  gpu.failures = {};
   clear(lost.gpu);
   end_drain(lost.gpu, at);
 }
@@ -166,15 +215,12 @@ void ClusterState::apply(const Event& event) {
   std::visit(
       Overloaded{
           [&](const ServiceSecond& second) { note_second(second); },
-          [&](const SliceReady& ready) {
-            StandingSlice* slice = find_staying(ready.slice);
-            if (slice != nullptr && slice->assignment == ready.assignment) slice->is_ready = true;
-          },
+          [&](const SliceReady& ready) { make_ready(ready); },
           [&](const SliceGone& gone) {
             remove(gone);
             end_drain(gone.slice.gpu, event.at);
           },
-          [&](const ActionFailed& failed) { fail(failed); },
+          [&](const ActionFailed& failed) { fail(failed, event.at); },
           [&](const GpuObserved& observed) {
             reconcile(observed);
             end_drain(observed.gpu, event.at);
@@ -197,6 +243,7 @@ void ClusterState::apply(const Event& event) {
             gpu.scheduling = scheduled.scheduling;
             gpu.scheduling_since = event.at;
             gpu.scheduling_reason = scheduled.reason;
+            gpu.failures = {};
             end_drain(scheduled.gpu, event.at);
           },
           [&](const ServiceSet& what) { set(what, event.at); }, [&](const ServiceRemoved& removed) { remove(removed); },
@@ -207,6 +254,7 @@ void ClusterState::apply(const Event& event) {
           [](const PlanExpired&) {}, [](const SolveFinished&) {},  // its plan is applied once it is verified
       },
       event.what);
+  if (const auto gpu = changed_gpu(event)) touch(*gpu);
 }
 
 void ClusterState::note_changes(const Plan& plan, Instant acts_at) {
@@ -230,6 +278,7 @@ void ClusterState::number(Plan& plan) {
 void ClusterState::apply(const Plan& plan, Instant acts_at) {
   note_changes(plan, acts_at);
   for (const Action& action : plan.actions) {
+    touch(slice_of(action.what).gpu);
     std::visit(Overloaded{
                    [&](const CreateSlice& create) {
                      insert({.holding = {.slice = create.slice, .services = {}},

@@ -39,11 +39,17 @@ class ClusterState {
   /// No slice stands on the GPU any more.
   void clear(GpuId gpu);
   void remove(const SliceGone& gone);
-  void fail(const ActionFailed& failed);
+  void fail(const ActionFailed& failed, Instant at);
+  void note_failure(const ActionFailed& failed, Instant at);
+  void make_ready(const SliceReady& ready);
+  /// Slices or state of the GPU changed.
+  void touch(GpuId gpu);
   /// Corrects what stands on a GPU to what the world sees there.
   void reconcile(const GpuObserved& observed);
   [[nodiscard]] ServiceState* find(ServiceId service);
   [[nodiscard]] GpuState& gpu_state(GpuId gpu);
+  /// The latest number of an action there; 0: there was none.
+  [[nodiscard]] std::uint64_t last_number(GpuId gpu) const;
   void lose(const GpuLost& lost, Instant at);
   /// A draining GPU without slices is cordoned.
   void end_drain(GpuId gpu, Instant at);

@@ -221,6 +221,63 @@ TEST(ClusterState, AfterAFailedDestructionTheSliceStandsAndNobodyHoldsIt) {
   EXPECT_TRUE(standing.holding.services.empty());
 }
 
+TEST(ClusterState, SaysWhichGpusChanged) {
+  ClusterState state(1, 10);
+  const Slice far{.gpu = {2}, .start = 0, .profile = {1}};
+  Plan plan = plan_of({CreateSlice{far}, given(far, {{0}})});
+  state.number(plan);
+  state.apply(plan, Instant(1));
+  const Snapshot& snapshot = state.snapshot();
+  ASSERT_EQ(snapshot.gpu_versions.size(), 3U);
+  std::uint64_t version = snapshot.layout_version;
+  EXPECT_EQ(snapshot.gpu_versions[2], version);
+  state.apply(event(seen(0, 0)));
+  state.apply(event(SliceReady{.slice = far, .assignment = plan.actions[1].number}));
+  state.apply(event(RetrainingDue{{0}}));
+  EXPECT_EQ(snapshot.layout_version, version);
+  const std::vector<decltype(Event::what)> changes = {
+      GpuLost{.gpu = {2}},      GpuReturned{.gpu = {2}},
+      GpuScheduled{.gpu = {2}}, GpuObserved{.gpu = {2}, .slices = {}},
+      SliceGone{.slice = far},  ActionFailed{.slice = far, .message = {}}};
+  for (const auto& change : changes) {
+    state.apply(event(change));
+    EXPECT_GT(snapshot.gpu_versions[2], version) << change.index();
+    version = snapshot.gpu_versions[2];
+  }
+  EXPECT_EQ(snapshot.gpu_versions[0], 0U);
+  EXPECT_EQ(snapshot.gpu_versions[1], 0U);
+}
+
+TEST(ClusterState, CountsCreationsThatFailInARow) {
+  ClusterState state(1, 10);
+  const auto ordered = [&](std::vector<decltype(Action::what)> whats) {
+    Plan plan = plan_of(std::move(whats));
+    state.number(plan);
+    state.apply(plan, Instant(1));
+    return plan;
+  };
+  const auto fail = [&](const Slice& slice, std::uint64_t generation) {
+    state.apply(
+        event(ActionFailed{.kind = ActionKind::kCreation, .slice = slice, .generation = generation, .message = {}}));
+  };
+  const auto count = [&] { return state.snapshot().gpu_state(kA.gpu).failures.count; };
+  const Plan first = ordered({CreateSlice{kA}, CreateSlice{kB}});
+  fail(kA, first.actions[0].number);
+  fail(kA, first.actions[0].number);  // it is not there any more
+  EXPECT_EQ(count(), 1);
+  EXPECT_EQ(state.snapshot().gpu_state(kA.gpu).failures.latest, Instant(1));
+  const Plan second = ordered({CreateSlice{kA}});
+  fail(kB, first.actions[1].number);  // ordered before the first failure was known
+  EXPECT_EQ(count(), 1);
+  fail(kA, second.actions[0].number);
+  EXPECT_EQ(count(), 2);
+  const Plan third = ordered({CreateSlice{kB}});
+  state.apply(event(SliceReady{.slice = kB, .assignment = third.actions[0].number}));
+  EXPECT_EQ(count(), 0);
+  fail(kA, 99);
+  EXPECT_EQ(count(), 0);
+}
+
 TEST(ClusterState, WhatAWorldSeesCorrectsWhatIsBelieved) {
   ClusterState state(1, 10);
   Plan plan = plan_of({CreateSlice{kA}, given(kA, {{0}}), CreateSlice{kB}});
