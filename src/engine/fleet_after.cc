@@ -1,5 +1,7 @@
 #include "engine/fleet_after.h"
 
+#include <algorithm>
+#include <set>
 #include <variant>
 
 #include "base/overloaded.h"
@@ -8,6 +10,17 @@ namespace berth {
 
 FleetAfter::FleetAfter(const Snapshot& snapshot) {
   for (const StandingSlice& standing : snapshot.staying()) slices_[standing.holding.slice] = standing.allocation();
+}
+
+FleetAfter::FleetAfter(const Snapshot& snapshot, const Plan& plan) {
+  std::set<GpuId> gpus;
+  for (const Action& action : plan.actions) gpus.insert(slice_of(action.what).gpu);
+  const auto gpu_of = [](const StandingSlice& standing) { return standing.holding.slice.gpu; };
+  for (const GpuId gpu : gpus) {
+    for (const StandingSlice& standing : std::ranges::equal_range(snapshot.slices, gpu, {}, gpu_of)) {
+      if (!standing.is_leaving) slices_[standing.holding.slice] = standing.allocation();
+    }
+  }
 }
 
 bool FleetAfter::apply(const Action& action) {

@@ -36,6 +36,14 @@ TEST(FleetAfter, BeginsWithTheSlicesThatStay) {
   EXPECT_TRUE(fleet.slices_on({2}).empty());
 }
 
+TEST(FleetAfter, MayBeginWithTheGpusOfAPlanOnly) {
+  Plan plan;
+  plan.actions = {create(slice_at(0, "1g.10gb", 1)), destroy(slice_at(0, "1g.10gb", 0))};
+  const FleetAfter fleet(standing(), plan);
+  EXPECT_EQ(fleet.slices_on({0}), std::vector{slice_at(0, "1g.10gb", 0)});
+  EXPECT_TRUE(fleet.slices_on({1}).empty());
+}
+
 TEST(FleetAfter, ActionsApplyOneAfterTheOther) {
   FleetAfter fleet(standing());
   const Slice one = slice_at(0, "1g.10gb", 0);

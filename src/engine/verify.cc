@@ -109,7 +109,7 @@ std::optional<std::string> find_objection(const Scenario& scenario, const Snapsh
   const bool is_first_layout = snapshot.is_before_first_layout();
   if (!is_first_layout && is_frozen(scenario, acts_at)) return std::string("a change would begin in a frozen window");
 
-  FleetAfter fleet(snapshot);
+  FleetAfter fleet(snapshot, plan);
   std::set<GpuId> touched;
   for (const Action& action : plan.actions) {
     if (auto objection = check_action(scenario, snapshot, plan, action, fleet)) return objection;
