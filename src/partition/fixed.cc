@@ -3,6 +3,7 @@
 namespace berth::partition {
 
 LayoutOrInfeasible fixed_layout(const Scenario& scenario) {
+  if (!scenario.layout && scenario.gpu_count() == 0) return Layout();
   if (!scenario.layout) return Infeasible{"the scenario has no layout"};
   return *scenario.layout;
 }

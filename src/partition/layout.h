@@ -21,7 +21,7 @@ struct Infeasible {
 using Layout = std::vector<Holding>;
 using LayoutOrInfeasible = std::variant<Layout, Infeasible>;
 
-/// The layout of the scenario's file.
+/// The layout of the scenario's file. Without GPUs there is only the empty one, which need not be written.
 [[nodiscard]] LayoutOrInfeasible fixed_layout(const Scenario& scenario);
 
 /// Whole GPUs, services assigned round robin in the order of the file: GPU i mod G gets service i mod S, for i below

@@ -23,6 +23,7 @@ std::vector<ServiceSpec> services(const std::vector<std::string>& names) {
 TEST(Fixed, IsTheLayoutOfTheFile) {
   Scenario scenario = scenario_of({gpus("A100-80GB", 1)}, services({"a", "b"}));
   EXPECT_EQ(show(scenario, fixed_layout(scenario)), "infeasible: the scenario has no layout");
+  EXPECT_EQ(show({}, fixed_layout({})), "");
   const ProfileId small = *mig::find_profile(scenario.model_of({0}), "1g.10gb");
   scenario.layout = Layout{{{{0}, 0, small}, Role::kInference, {{0}}},
                            {{{0}, 1, small}, Role::kInference, {}},

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "base/ensure.h"
+#include "engine/restore_stage.h"
 #include "engine/stages.h"
 #include "partition/ignored_constraints.h"
 
@@ -52,8 +53,10 @@ std::vector<double> total_requests(const Inputs& inputs) {
 
 MadePolicy make_fixed(const Inputs& inputs) {
   // The file names the slices that retrain, so none is lent.
-  return of_layout(inputs, "fixed",
-                   [&scenario = inputs.scenario](const Snapshot&) { return partition::fixed_layout(scenario); });
+  MadePolicy made = of_layout(
+      inputs, "fixed", [&scenario = inputs.scenario](const Snapshot&) { return partition::fixed_layout(scenario); });
+  if (inputs.scenario.layout) made.stages.push_back(restore_stage(inputs.scenario));
+  return made;
 }
 
 MadePolicy make_shared(const Inputs& inputs) {
