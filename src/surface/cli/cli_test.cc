@@ -199,5 +199,14 @@ TEST_F(Cli, HelpAndVersionGoToStdout) {
   EXPECT_NE(run({"replay", "--help"}).out.find("berth replay scenario.yaml --format json"), std::string::npos);
 }
 
+TEST_F(Cli, UpUnderFixedNeedsALayout) {
+  const Outcome demo = run({"up", "--policy", "fixed", "--data", at("d"), "--listen", "127.0.0.1:0"});
+  EXPECT_EQ(demo.status, 2);
+  EXPECT_EQ(demo.err, "berth: --policy fixed: wanted a scenario with a layout, found the demo, which has none\n");
+  const Outcome file = run({"up", "--policy", "fixed", "--scenario", at("s.yaml"), "--data", at("d")});
+  EXPECT_EQ(file.status, 2);
+  EXPECT_TRUE(file.err.ends_with("s.yaml\", which has none\n")) << file.err;
+}
+
 }  // namespace
 }  // namespace berth::cli

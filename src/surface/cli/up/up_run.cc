@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "base/text.h"
 #include "edges/files/file_sink.h"
 #include "edges/live_driver/live_driver.h"
 #include "edges/live_driver/solver_thread.h"
@@ -67,6 +68,13 @@ Result<Scenario> scenario_of(const UpRequest& request, const Files& files) {
   return scenario::load_scenario(*request.scenario_path, files, {.allows_empty = true});
 }
 
+/// The policy `fixed` has nothing but the layout of the scenario. Without GPUs there is none to write.
+Result<void> check_layout(const UpRequest& request, const Scenario& scenario) {
+  if (request.policy != "fixed" || scenario.layout || scenario.gpu_count() == 0) return {};
+  const std::string found = request.scenario_path ? in_quotes(*request.scenario_path) : "the demo";
+  return invalid(fmt::format("--policy fixed: wanted a scenario with a layout, found {}, which has none", found));
+}
+
 /// The journal's file and its writer; both absent if none is wanted.
 struct Journal {
   std::unique_ptr<edges::FileSink> file;
@@ -105,6 +113,7 @@ class Up {
     if (auto opened = open_folder(); !opened) return pass_on(opened.error());
     auto scenario = scenario_of(request_, *context_.files);
     if (!scenario) return pass_on(scenario.error());
+    if (auto checked = check_layout(request_, *scenario); !checked) return pass_on(checked.error());
     scenario_ = std::move(*scenario);
     if (auto made = make_session(); !made) return pass_on(made.error());
     if (auto served = serve(); !served) return pass_on(served.error());
