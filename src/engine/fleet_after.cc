@@ -1,6 +1,5 @@
 #include "engine/fleet_after.h"
 
-#include <algorithm>
 #include <set>
 #include <variant>
 
@@ -15,9 +14,8 @@ FleetAfter::FleetAfter(const Snapshot& snapshot) {
 FleetAfter::FleetAfter(const Snapshot& snapshot, const Plan& plan) {
   std::set<GpuId> gpus;
   for (const Action& action : plan.actions) gpus.insert(slice_of(action.what).gpu);
-  const auto gpu_of = [](const StandingSlice& standing) { return standing.holding.slice.gpu; };
   for (const GpuId gpu : gpus) {
-    for (const StandingSlice& standing : std::ranges::equal_range(snapshot.slices, gpu, {}, gpu_of)) {
+    for (const StandingSlice& standing : snapshot.slices_on(gpu)) {
       if (!standing.is_leaving) slices_[standing.holding.slice] = standing.allocation();
     }
   }

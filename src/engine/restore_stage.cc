@@ -24,16 +24,11 @@ auto wanted_on(const std::vector<Holding>& layout, GpuId gpu) {
   return std::ranges::equal_range(layout, gpu, {}, [](const Holding& holding) { return holding.slice.gpu; });
 }
 
-auto standing_on(const Snapshot& snapshot, GpuId gpu) {
-  const auto gpu_of = [](const StandingSlice& standing) { return standing.holding.slice.gpu; };
-  return std::ranges::equal_range(snapshot.slices, gpu, {}, gpu_of);
-}
-
 /// What stands on a GPU, and whether more has room.
 class Room {
  public:
   Room(const GpuModel& model, const Snapshot& snapshot, GpuId gpu) : model_(model) {
-    for (const StandingSlice& standing : standing_on(snapshot, gpu)) {
+    for (const StandingSlice& standing : snapshot.slices_on(gpu)) {
       if (!standing.is_leaving) staying_.push_back(&standing);
       take(standing.holding.slice);
     }
