@@ -1,6 +1,5 @@
 #include "engine/fleet_after.h"
 
-#include <algorithm>
 #include <set>
 #include <variant>
 

@@ -85,8 +85,8 @@ void ClusterState::fail(const ActionFailed& failed, Instant at) {
 }
 
 void ClusterState::note_failure(const ActionFailed& failed, Instant at) {
-  const StandingSlice* slice = find_staying(failed.slice);
-  if (slice == nullptr || slice->generation != failed.generation) return;
+  const auto here = snapshot_.slices_at(failed.slice);
+  if (std::ranges::find(here, failed.generation, &StandingSlice::generation) == here.end()) return;
   CreationFailures& failures = gpu_state(failed.slice.gpu).failures;
   failures.latest = at;
   if (failed.generation <= failures.known_number) return;
