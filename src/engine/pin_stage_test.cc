@@ -135,7 +135,7 @@ TEST(PinStage, AnOwnerThatCannotServeThereRetrains) {
   world.scenario.services[0].table.points.clear();
   EXPECT_TRUE(world.changes().empty());
   world.scenario.services[0].retraining = Retraining{};
-  world.scenario.services[0].retraining->seconds_on = {{2, Micros::seconds(10)}};
+  world.scenario.services[0].retraining->time_on = {{2, Micros::seconds(10)}};
   EXPECT_EQ(world.changes(), (Changes{CreateSlice{kPin}, to_owner(Role::kRetraining)}));
 }
 

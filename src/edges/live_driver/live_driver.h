@@ -41,7 +41,7 @@ class LiveDriver {
   /// Waits until the world came to its end, at most so long.
   [[nodiscard]] std::optional<WorldEnd> wait_for_end(std::chrono::milliseconds at_most);
 
-  /// Durations of steps so far. Any thread may ask.
+  /// Durations of steps so far, with what they waited for the lock. Any thread may ask.
   [[nodiscard]] StepTimes step_times() const;
 
  private:
