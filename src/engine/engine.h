@@ -6,8 +6,8 @@
 ///
 /// A question is answered by the event SolveFinished: in a replay after a stated time, in a live world when a thread is
 /// done. The first question is about the first layout, which is in place at once; where nothing is asked in the first
-/// step, or the answer is empty, the first layout is empty. One question is open at a time. A plan that needs approval is put aside as a proposal; while it waits nothing
-/// is asked.
+/// step, or the answer is empty, the first layout is empty. One question is open at a time. A plan that needs approval
+/// is put aside as a proposal; while it waits nothing is asked.
 #pragma once
 
 #include <cstdint>

@@ -73,8 +73,8 @@ class Loop {
   /// The solution of a question that was solved elsewhere. The next `advance` delivers it, and does nothing else.
   void answer(SolveFinished finished);
 
-  /// Orders from outside (GpuScheduled, PlanApproved ..) at this instant. One step applies them at once, unless the loop
-  /// is over.
+  /// Orders from outside (GpuScheduled, PlanApproved ..) at this instant. One step applies them at once, unless the
+  /// loop is over.
   void command(const Event& event);
   void command(const std::vector<Event>& events);
   /// A service is set or removed, in the world at once and for the engine with the next step.
