@@ -173,7 +173,7 @@ TEST(ServiceWatch, AServiceWithoutASliceSaysWhy) {
   EXPECT_EQ(reason(), "SliceFailed");
   Plan proposal;
   proposal.id = 7;
-  proposal.actions = {{.what = AssignSlice{.holding = slice_at(0, 1).holding, .point = std::nullopt}}};
+  proposal.actions = {{.what = AssignSlice{.holding = slice_at(0, 1).holding, .point = std::nullopt}, .reason = {}}};
   watched.watch.proposal_waits(proposal);
   EXPECT_EQ(watched.condition(kPlaced).message, "plan-7 gives it slices, and awaits approval");
   watched.watch.proposal_ended();

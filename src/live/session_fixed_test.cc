@@ -149,7 +149,7 @@ TEST_F(SessionFixed, ARestorationNeedsApprovalWherePlansDo) {
   const PlanStatus* waiting = session_->plans().current();
   ASSERT_NE(waiting, nullptr);
   ASSERT_EQ(waiting->phase, PlanPhase::kAwaitingApproval);
-  EXPECT_EQ(session_->approve(waiting->plan.id, ""), ApprovalOutcome::kAccepted);
+  EXPECT_EQ(session_->approve(waiting->plan->id, ""), ApprovalOutcome::kAccepted);
   run_to(60);
   EXPECT_EQ(ready_count(), 6);
 }
