@@ -13,7 +13,7 @@ void LiveFigures::add(const sim::MeasuredSecond& second) {
     known.minute.emplace();
     known.least_sm_us = profile::least_sm_us_per_request(scenario_, scenario_.services[index]).value_or(0);
   }
-  known.minute->add(second);
+  known.minute->add(second, scenario_.services[index].target);
   effective_us_ += static_cast<double>(second.seen.in_time + second.seen.late) * known.least_sm_us;
 }
 
@@ -46,16 +46,16 @@ std::optional<FunnelShares> LiveFigures::funnel() const {
 
 std::optional<double> LiveFigures::goodput() const {
   constexpr double kMicrosPerUnit = 1e6;
-  std::int64_t judged = 0;
+  std::int64_t requests = 0;
   std::int64_t accuracy_sum_micro = 0;
   for (const Known& known : services_) {
     const auto figures = known.minute ? known.minute->figures() : std::nullopt;
     if (!figures) continue;
-    judged += figures->judged();
+    requests += figures->requests;
     accuracy_sum_micro += figures->accuracy_sum_micro;
   }
-  if (judged == 0) return std::nullopt;
-  return static_cast<double>(accuracy_sum_micro) / kMicrosPerUnit / static_cast<double>(judged);
+  if (requests == 0) return std::nullopt;
+  return static_cast<double>(accuracy_sum_micro) / kMicrosPerUnit / static_cast<double>(requests);
 }
 
 double LiveFigures::rate_on(ServiceId service, const StandingSlice& slice) const {

@@ -30,51 +30,60 @@ double middle_us(std::uint32_t bucket) {
 
 // ---- a service
 
-std::int64_t MinuteFigures::judged() const { return std::max(requests, in_time + late + dropped); }
-
 std::optional<double> MinuteFigures::goodput() const {
   constexpr double kMicrosPerUnit = 1e6;
-  if (judged() == 0) return std::nullopt;
-  return static_cast<double>(accuracy_sum_micro) / kMicrosPerUnit / static_cast<double>(judged());
+  if (requests == 0) return std::nullopt;
+  return static_cast<double>(accuracy_sum_micro) / kMicrosPerUnit / static_cast<double>(requests);
 }
 
-void ServiceMinute::add(const sim::MeasuredSecond& measured) {
-  Second second;
-  second.counts = {.seconds = 1,
-                   .requests = measured.seen.arrivals,
-                   .in_time = measured.seen.in_time,
-                   .late = measured.seen.late,
-                   .dropped = measured.seen.dropped,
-                   .accuracy_sum_micro = measured.accuracy_sum_micro};
-  for (const sim::LatencyCount& each : measured.latencies) {
-    second.latencies.push_back({.bucket = bucket_of(each.latency_us), .count = each.count});
+void ServiceMinute::add(const sim::MeasuredSecond& measured, Micros target) {
+  add_arrived(measured, target);
+  add_latencies(measured);
+}
+
+void ServiceMinute::add_arrived(const sim::MeasuredSecond& measured, Micros target) {
+  const std::int64_t second = measured.seen.second;
+  if (!arrived_.empty() && arrived_.back().settled.second + 1 != second) arrived_.clear();
+  arrived_.push_back({.requests = measured.seen.arrivals, .settled = {.second = second}});
+  for (const sim::SettledRequests& each : measured.settled) {
+    const std::int64_t place = each.second - arrived_.front().settled.second;
+    if (place < 0 || place >= std::ssize(arrived_)) continue;  // left the window
+    sim::SettledRequests& settled = arrived_[static_cast<std::size_t>(place)].settled;
+    settled.in_time += each.in_time;
+    settled.late += each.late;
+    settled.dropped += each.dropped;
+    settled.accuracy_sum_micro += each.accuracy_sum_micro;
   }
-  std::ranges::sort(second.latencies, {}, &BucketCount::bucket);
+  const std::int64_t seconds = (target + Micros::seconds(1) - Micros(1)).count() / Micros::seconds(1).count();
+  target_seconds_ = static_cast<std::size_t>(std::clamp(seconds, std::int64_t{0}, kTargetSecondsMax));
+  while (arrived_.size() > kMinuteSeconds + target_seconds_) arrived_.pop_front();
+}
+
+void ServiceMinute::add_latencies(const sim::MeasuredSecond& measured) {
+  Latencies latencies;
+  for (const sim::LatencyCount& each : measured.latencies) {
+    latencies.push_back({.bucket = bucket_of(each.latency_us), .count = each.count});
+  }
+  std::ranges::sort(latencies, {}, &BucketCount::bucket);
   std::size_t kept = 0;
-  for (const BucketCount each : second.latencies) {
-    if (kept > 0 && second.latencies[kept - 1].bucket == each.bucket) {
-      second.latencies[kept - 1].count += each.count;
+  for (const BucketCount each : latencies) {
+    if (kept > 0 && latencies[kept - 1].bucket == each.bucket) {
+      latencies[kept - 1].count += each.count;
     } else {
-      second.latencies[kept++] = each;
+      latencies[kept++] = each;
     }
   }
-  second.latencies.resize(kept);
-  second.latencies.shrink_to_fit();
-  count(second, 1);
-  seconds_.push_back(std::move(second));
-  if (seconds_.size() <= kMinuteSeconds) return;
-  count(seconds_.front(), -1);
-  seconds_.pop_front();
+  latencies.resize(kept);
+  latencies.shrink_to_fit();
+  count(latencies, 1);
+  latencies_.push_back(std::move(latencies));
+  if (latencies_.size() <= kMinuteSeconds) return;
+  count(latencies_.front(), -1);
+  latencies_.pop_front();
 }
 
-void ServiceMinute::count(const Second& second, int sign) {
-  sum_.seconds += sign * second.counts.seconds;
-  sum_.requests += sign * second.counts.requests;
-  sum_.in_time += sign * second.counts.in_time;
-  sum_.late += sign * second.counts.late;
-  sum_.dropped += sign * second.counts.dropped;
-  sum_.accuracy_sum_micro += sign * second.counts.accuracy_sum_micro;
-  for (const BucketCount& each : second.latencies) {
+void ServiceMinute::count(const Latencies& latencies, int sign) {
+  for (const BucketCount& each : latencies) {
     if (each.bucket >= buckets_.size()) buckets_.resize(each.bucket + std::size_t{1}, 0);
     buckets_[each.bucket] += sign * each.count;
     latency_count_ += sign * each.count;
@@ -82,8 +91,17 @@ void ServiceMinute::count(const Second& second, int sign) {
 }
 
 std::optional<MinuteFigures> ServiceMinute::figures() const {
-  if (seconds_.empty()) return std::nullopt;
-  MinuteFigures figures = sum_;
+  if (arrived_.size() <= target_seconds_) return std::nullopt;
+  MinuteFigures figures;
+  for (std::size_t i = 0; i < arrived_.size() - target_seconds_; ++i) {
+    const Arrived& second = arrived_[i];
+    figures.seconds += 1;
+    figures.requests += second.requests;
+    figures.in_time += second.settled.in_time;
+    figures.late += second.settled.late;
+    figures.dropped += second.settled.dropped;
+    figures.accuracy_sum_micro += second.settled.accuracy_sum_micro;
+  }
   figures.latency_p50_ms = percentile_ms(50);
   figures.latency_p99_ms = percentile_ms(99);
   return figures;

@@ -16,22 +16,23 @@ namespace berth::live {
 
 /// Seconds of a window.
 inline constexpr std::size_t kMinuteSeconds = 60;
+/// The longest latency target that a window waits for.
+inline constexpr std::int64_t kTargetSecondsMax = 60;
 
-/// What a service received and answered in the latest seconds, at most 60 of them.
+/// What became of the requests that arrived in the latest seconds whose latency target has passed, at most 60 of them:
+/// of these requests those that are not answered in time by now never will be, so that in_time / requests is exact.
+/// in_time + late + dropped <= requests; the rest still waits. Percentiles are of the answers given in the last 60 s.
 struct MinuteFigures {
-  std::int64_t seconds = 0;   ///< in the window
-  std::int64_t requests = 0;  ///< arrived
-  std::int64_t in_time = 0;
+  std::int64_t seconds = 0;   ///< of arrival, in the window
+  std::int64_t requests = 0;  ///< arrived in them
+  std::int64_t in_time = 0;   ///< of these requests, like `late` and `dropped`
   std::int64_t late = 0;
   std::int64_t dropped = 0;
   std::int64_t accuracy_sum_micro = 0;  ///< of the answers in time, in millionths
   std::optional<double> latency_p50_ms = std::nullopt;
   std::optional<double> latency_p99_ms = std::nullopt;
 
-  /// What goodput divides by: the requests, or those that were settled where these are more, as a queue from before the
-  /// window is worked off. So goodput is at most 1, and 0 where requests come and nothing is answered.
-  [[nodiscard]] std::int64_t judged() const;
-  /// Sum of the accuracies of the answers in time / judged(); absent without requests.
+  /// Sum of the accuracies of the answers in time / requests: at most 1; absent without requests.
   [[nodiscard]] std::optional<double> goodput() const;
   friend bool operator==(const MinuteFigures&, const MinuteFigures&) = default;
 };
@@ -40,8 +41,9 @@ struct MinuteFigures {
 /// differs among the latencies of a minute, and 10 KiB.
 class ServiceMinute {
  public:
-  void add(const sim::MeasuredSecond& second);
-  /// Absent before the first second. O(buckets).
+  /// The next second of the world. `target`: the service's latency target; beyond kTargetSecondsMax that counts.
+  void add(const sim::MeasuredSecond& second, Micros target);
+  /// Absent before the first second whose latency target has passed. O(buckets + seconds).
   [[nodiscard]] std::optional<MinuteFigures> figures() const;
 
  private:
@@ -49,15 +51,19 @@ class ServiceMinute {
     std::uint32_t bucket = 0;
     std::int64_t count = 0;
   };
-  struct Second {
-    MinuteFigures counts;
-    std::vector<BucketCount> latencies;
+  struct Arrived {
+    std::int64_t requests = 0;
+    sim::SettledRequests settled;  ///< of them
   };
-  void count(const Second& second, int sign);
+  using Latencies = std::vector<BucketCount>;
+  void add_arrived(const sim::MeasuredSecond& measured, Micros target);
+  void add_latencies(const sim::MeasuredSecond& measured);
+  void count(const Latencies& latencies, int sign);
   [[nodiscard]] std::optional<double> percentile_ms(int percent) const;
 
-  std::deque<Second> seconds_;
-  MinuteFigures sum_;
+  std::deque<Arrived> arrived_;  ///< consecutive seconds: the window, and those of the target behind it
+  std::size_t target_seconds_ = 0;
+  std::deque<Latencies> latencies_;  ///< of the last seconds
   std::vector<std::int64_t> buckets_;
   std::int64_t latency_count_ = 0;
 };

@@ -22,6 +22,7 @@ struct SliceRecord {
   Slice slice;
   Role role = Role::kInference;
   std::vector<ServiceId> services;  ///< none: unowned; several: shared
+  std::uint64_t generation = 0;     ///< Action::number of the slice's creation; not written to files
   friend bool operator==(const SliceRecord&, const SliceRecord&) = default;
 };
 

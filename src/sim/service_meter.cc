@@ -86,6 +86,7 @@ void ServiceMeter::settle_in_time(std::int64_t second, std::int64_t count, std::
   record.accuracy_sum_micro += count * accuracy_micro;
   totals_.in_time += count;
   totals_.accuracy_sum_micro += count * accuracy_micro;
+  note_settled({.second = second, .in_time = count, .accuracy_sum_micro = count * accuracy_micro});
   close_if_settled(record, at);
 }
 
@@ -93,6 +94,7 @@ void ServiceMeter::settle_late(std::int64_t second, std::int64_t count, Instant 
   SecondRecord& record = record_of(second);
   record.late += count;
   totals_.late += count;
+  note_settled({.second = second, .late = count});
   close_if_settled(record, at);
 }
 
@@ -100,7 +102,23 @@ void ServiceMeter::settle_dropped(std::int64_t second, std::int64_t count, Insta
   SecondRecord& record = record_of(second);
   record.dropped += count;
   totals_.dropped += count;
+  note_settled({.second = second, .dropped = count});
   close_if_settled(record, at);
+}
+
+void ServiceMeter::note_settled(const SettledRequests& settled) {
+  if (!keeps_recent_) return;
+  // Queues are first in, first out: it is nearly always the latest second noted, or one of the few before it.
+  const auto known = std::find_if(recent_settled_.rbegin(), recent_settled_.rend(),
+                                  [&](const SettledRequests& each) { return each.second == settled.second; });
+  if (known == recent_settled_.rend()) {
+    recent_settled_.push_back(settled);
+    return;
+  }
+  known->in_time += settled.in_time;
+  known->late += settled.late;
+  known->dropped += settled.dropped;
+  known->accuracy_sum_micro += settled.accuracy_sum_micro;
 }
 
 void ServiceMeter::keep_counts() {
@@ -120,6 +138,8 @@ void ServiceMeter::restart() {
   totals_ = ServiceTotals();
   reported_ = ServiceTotals();
   latencies_ = LatencyHistogram();
+  recent_latencies_.clear();
+  recent_settled_.clear();
 }
 
 void ServiceMeter::finish(Instant at) {
@@ -158,9 +178,8 @@ ServiceSecond ServiceMeter::take_second(std::int64_t second, std::int64_t arriva
 }
 
 MeasuredSecond ServiceMeter::measure_second(std::int64_t second, std::int64_t arrivals, std::int64_t queued) {
-  const std::int64_t accuracy_sum_micro = totals_.accuracy_sum_micro - reported_.accuracy_sum_micro;
   return {.seen = take_second(second, arrivals, queued),
-          .accuracy_sum_micro = accuracy_sum_micro,
+          .settled = std::exchange(recent_settled_, {}),
           .latencies = std::exchange(recent_latencies_, {})};
 }
 

@@ -26,11 +26,21 @@ struct LatencyCount {
   friend bool operator==(const LatencyCount&, const LatencyCount&) = default;
 };
 
+/// Requests of one second of arrival that were settled.
+struct SettledRequests {
+  std::int64_t second = 0;  ///< in which they arrived
+  std::int64_t in_time = 0;
+  std::int64_t late = 0;
+  std::int64_t dropped = 0;
+  std::int64_t accuracy_sum_micro = 0;  ///< of the answers in time, in millionths
+  friend bool operator==(const SettledRequests&, const SettledRequests&) = default;
+};
+
 /// What a second brought that the engine does not see: for the figures of a running world.
 struct MeasuredSecond {
   ServiceSecond seen;
-  std::int64_t accuracy_sum_micro = 0;  ///< of the answers in time, in millionths
-  std::vector<LatencyCount> latencies;  ///< of all answers, in no order
+  std::vector<SettledRequests> settled;  ///< in this second, also requests of earlier ones; in no order
+  std::vector<LatencyCount> latencies;   ///< of all answers, in no order
 };
 
 /// Sums over the whole run.
@@ -54,7 +64,7 @@ class ServiceMeter {
   void settle_dropped(std::int64_t second, std::int64_t count, Instant at);
   void add_latency(std::int64_t latency_us, std::int64_t count = 1) {
     latencies_.add(latency_us, count);
-    if (keeps_latencies_) recent_latencies_.push_back({.latency_us = latency_us, .count = count});
+    if (keeps_recent_) recent_latencies_.push_back({.latency_us = latency_us, .count = count});
   }
 
   /// The arrivals are about to change: seconds that are open keep their numbers of requests. O(open seconds).
@@ -68,9 +78,9 @@ class ServiceMeter {
   /// The events since the last call, as the record that the engine sees.
   [[nodiscard]] ServiceSecond take_second(std::int64_t second, std::int64_t arrivals, std::int64_t queued);
 
-  /// From now on the latencies of each second are kept for `measure_second`, which must then be called.
-  void keep_latencies() { keeps_latencies_ = true; }
-  /// take_second, with what the engine does not see. Requires: keep_latencies.
+  /// From now on what a MeasuredSecond says is kept for `measure_second`, which must then be called.
+  void keep_recent() { keeps_recent_ = true; }
+  /// take_second, with what the engine does not see. Requires: keep_recent.
   [[nodiscard]] MeasuredSecond measure_second(std::int64_t second, std::int64_t arrivals, std::int64_t queued);
 
   [[nodiscard]] const ServiceTotals& totals() const { return totals_; }
@@ -95,6 +105,7 @@ class ServiceMeter {
   [[nodiscard]] SecondRecord& take_out(std::size_t range, std::int64_t second);
   void close_if_settled(SecondRecord& record, Instant at);
   void leave_unfinished(SecondRecord& record, Instant at);
+  void note_settled(const SettledRequests& settled);
 
   ServiceId service_;
   const ArrivalStream& arrivals_;
@@ -103,8 +114,9 @@ class ServiceMeter {
   ServiceTotals totals_;
   ServiceTotals reported_;  ///< totals that take_second has reported
   LatencyHistogram latencies_;
-  bool keeps_latencies_ = false;
+  bool keeps_recent_ = false;
   std::vector<LatencyCount> recent_latencies_;
+  std::vector<SettledRequests> recent_settled_;
 };
 
 }  // namespace berth::sim

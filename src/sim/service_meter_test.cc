@@ -69,6 +69,23 @@ TEST_F(ServiceMeterTest, WhatIsNewIsReportedToTheEngine) {
   EXPECT_EQ(second.late, 1);
 }
 
+TEST_F(ServiceMeterTest, AMeasuredSecondSaysOfWhichSecondsRequestsWereSettled) {
+  arrive({4, 2});
+  meter_->keep_recent();
+  meter_->expect(0, 4);
+  meter_->settle_in_time(0, 1, 900'000, Instant(1));
+  EXPECT_EQ(meter_->measure_second(0, 4, 3).settled,
+            (std::vector<SettledRequests>{{.second = 0, .in_time = 1, .accuracy_sum_micro = 900'000}}));
+  meter_->expect(1, 2);
+  meter_->settle_late(0, 1, Instant(2));
+  meter_->settle_in_time(1, 2, 100'000, Instant(3));
+  meter_->settle_dropped(0, 2, Instant(4));
+  EXPECT_EQ(meter_->measure_second(1, 2, 0).settled,
+            (std::vector<SettledRequests>{{.second = 0, .late = 1, .dropped = 2},
+                                          {.second = 1, .in_time = 2, .accuracy_sum_micro = 200'000}}));
+  EXPECT_TRUE(meter_->measure_second(2, 0, 0).settled.empty());
+}
+
 TEST_F(ServiceMeterTest, ALongQueueIsStoredAsOneRange) {
   std::vector<std::uint32_t> counts(1000, 2);
   for (std::size_t second = 0; second < counts.size(); second += 3) counts[second] = 0;

@@ -520,8 +520,12 @@ void SliceTable::set_timer(SliceIndex index, Micros after, Instant now) {
 void SliceTable::journal(SliceEvent event, SliceIndex index, Instant now) {
   if (!journal_) return;
   const Holding& holding = at(index).holding;
-  journal_(SliceRecord{
-      .at = now, .event = event, .slice = holding.slice, .role = holding.role, .services = holding.services});
+  journal_(SliceRecord{.at = now,
+                       .event = event,
+                       .slice = holding.slice,
+                       .role = holding.role,
+                       .services = holding.services,
+                       .generation = at(index).created_as});
 }
 
 void SliceTable::count_change(const SimSlice& slice, Instant now) {

@@ -25,7 +25,7 @@ World::World(const Scenario& scenario, std::uint64_t seed, const WorldOptions& o
       least_chosen_sm_us_(scenario.services.size()) {
   for (std::uint32_t index = 0; index < scenario.services.size(); ++index) {
     meters_.emplace_back(ServiceId{index}, arrivals_.streams()[index], journal_);
-    if (second_measured_) meters_.back().keep_latencies();
+    if (second_measured_) meters_.back().keep_recent();
     const std::optional<Retraining>& spec = scenario.services[index].retraining;
     const bool retrains = spec && !is_silent(index);
     retrainings_.push_back(retrains ? std::optional(RetrainingClock(*spec, end_)) : std::nullopt);
@@ -105,7 +105,7 @@ void World::add_place() {
   const auto index = static_cast<std::uint32_t>(scenario_.services.size() - 1);
   arrivals_.add_place();
   meters_.emplace_back(ServiceId{index}, arrivals_.streams()[index], journal_);
-  if (second_measured_) meters_.back().keep_latencies();
+  if (second_measured_) meters_.back().keep_recent();
   busy_.add_service();
   slices_.add_service();
   serving_.add_place(arrivals_.streams()[index]);
@@ -425,8 +425,12 @@ void World::report_retraining(ServiceId service, const RetrainingNews& news, Ins
 void World::note_retraining(SliceEvent event, SliceIndex index, Instant now) {
   if (!journal_) return;
   const Holding& holding = slices_.at(index).holding;
-  journal_(SliceRecord{
-      .at = now, .event = event, .slice = holding.slice, .role = holding.role, .services = holding.services});
+  journal_(SliceRecord{.at = now,
+                       .event = event,
+                       .slice = holding.slice,
+                       .role = holding.role,
+                       .services = holding.services,
+                       .generation = slices_.at(index).created_as});
 }
 
 }  // namespace berth::sim
