@@ -46,11 +46,12 @@ std::optional<std::string> find_broken_service(const Scenario& scenario, const S
   for (const ServiceFact& then : fact.services) {
     const bool is_there = then.service.index < snapshot.services.size();
     if (!is_there || snapshot.services[then.service.index].is_absent) {
-      return fmt::format("GPU {}: found that a service that was to get a slice is gone", fact.gpu.index);
+      return fmt::format("a service that was to get a slice of GPU {} is gone", fact.gpu.index);
     }
     if (snapshot.services[then.service.index].revision == then.revision) continue;
-    return fmt::format("GPU {}: found that service {} was changed since", fact.gpu.index,
-                       scenario.services[then.service.index].name);
+    const ServiceSpec& service = scenario.services[then.service.index];
+    return fmt::format("the service {}{}{}, which was to get a slice of GPU {}, was changed since", service.tenant,
+                       service.tenant.empty() ? "" : "/", service.name, fact.gpu.index);
   }
   return std::nullopt;
 }
@@ -79,27 +80,24 @@ std::vector<GpuFact> facts_of(const Snapshot& snapshot, const Plan& plan) {
 
 std::optional<std::string> find_broken_fact(const Scenario& scenario, const Snapshot& snapshot, const GpuFact& fact) {
   const GpuState state = snapshot.gpu_state(fact.gpu);
-  if (state.health == GpuHealth::kLost) return fmt::format("GPU {}: found that it is lost", fact.gpu.index);
+  if (state.health == GpuHealth::kLost) return fmt::format("GPU {} is lost", fact.gpu.index);
   if (auto broken = find_broken_service(scenario, snapshot, fact)) return broken;
   const std::vector<SliceFact> now = staying_on(snapshot, fact.gpu);
   if (now == fact.slices) return std::nullopt;
   for (const SliceFact& then : fact.slices) {
     const auto it = std::ranges::find(now, then.slice, &SliceFact::slice);
     if (it == now.end()) {
-      return fmt::format("GPU {}: wanted {} as the plan found it, found that it is gone", fact.gpu.index,
-                         shown(scenario, then.slice));
+      return fmt::format("{} on GPU {} is gone", shown(scenario, then.slice), fact.gpu.index);
     }
     if (it->number != then.number) {
-      return fmt::format("GPU {}: wanted {} as the plan found it, found that it was given to others since",
-                         fact.gpu.index, shown(scenario, then.slice));
+      return fmt::format("{} on GPU {} was given to others since", shown(scenario, then.slice), fact.gpu.index);
     }
   }
   for (const SliceFact& here : now) {
     if (std::ranges::find(fact.slices, here.slice, &SliceFact::slice) != fact.slices.end()) continue;
-    return fmt::format("GPU {}: wanted no other slices than the plan found, found {}", fact.gpu.index,
-                       shown(scenario, here.slice));
+    return fmt::format("{} on GPU {} is new", shown(scenario, here.slice), fact.gpu.index);
   }
-  return fmt::format("GPU {}: wanted the slices that the plan found, found other ones", fact.gpu.index);
+  return fmt::format("the slices of GPU {} are others now", fact.gpu.index);
 }
 
 }  // namespace berth

@@ -56,11 +56,9 @@ TEST(Facts, AreBrokenByWhatChangesTheGpuAndByNothingElse) {
   EXPECT_EQ(broken(ready), "");
   std::vector<StandingSlice> leaving = then;
   leaving[1].is_leaving = true;
-  EXPECT_EQ(broken(leaving), "GPU 0: wanted 3g.40gb@4 as the plan found it, found that it is gone");
-  EXPECT_EQ(broken({standing(small, 5), then[1]}),
-            "GPU 0: wanted 1g.10gb@0 as the plan found it, found that it was given to others since");
-  EXPECT_EQ(broken({then[0], standing(slice_at(0, "1g.10gb", 2), 1), then[1]}),
-            "GPU 0: wanted no other slices than the plan found, found 1g.10gb@2");
+  EXPECT_EQ(broken(leaving), "3g.40gb@4 on GPU 0 is gone");
+  EXPECT_EQ(broken({standing(small, 5), then[1]}), "1g.10gb@0 on GPU 0 was given to others since");
+  EXPECT_EQ(broken({then[0], standing(slice_at(0, "1g.10gb", 2), 1), then[1]}), "1g.10gb@2 on GPU 0 is new");
 }
 
 }  // namespace

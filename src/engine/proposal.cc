@@ -58,12 +58,11 @@ std::vector<std::string> find_differences(const Scenario& scenario, const Snapsh
     auto why = find_broken_fact(scenario, snapshot, fact);
     const GpuScheduling now = snapshot.gpu_state(fact.gpu).scheduling;
     if (!why && now != proposal.schedulings[i]) {
-      why = fmt::format("GPU {}: wanted it {} as the plan found it, found that it is {}", fact.gpu.index,
-                        word_of(proposal.schedulings[i]), word_of(now));
+      why = fmt::format("GPU {} is {} now, and was {}", fact.gpu.index, word_of(now), word_of(proposal.schedulings[i]));
     }
     if (why) differences.push_back(std::move(*why));
   }
-  if (is_frozen(scenario, acts_at)) differences.emplace_back("wanted no frozen window, found that changes are frozen");
+  if (is_frozen(scenario, acts_at)) differences.emplace_back("changes are frozen now");
   return differences;
 }
 

@@ -101,8 +101,7 @@ TEST(Verify, ObjectsToFactsThatDoNotHold) {
   plan.facts = {{.gpu = {0}, .slices = {{.slice = slice, .number = 6}}}};
   EXPECT_FALSE(find_objection(two_gpus(), standing(), plan, Instant()).has_value());  // an empty plan does nothing
   plan.actions = {destroy(slice)};
-  EXPECT_EQ(find_objection(two_gpus(), standing(), plan, Instant()),
-            "GPU 0: wanted 1g.10gb@0 as the plan found it, found that it was given to others since");
+  EXPECT_EQ(find_objection(two_gpus(), standing(), plan, Instant()), "1g.10gb@0 on GPU 0 was given to others since");
 }
 
 TEST(Verify, SlicesOfOthersAreNeverChangedAndTheirPlaceIsTaken) {

@@ -69,6 +69,19 @@ bool is_printable_name(std::string_view text) {
   return has_ink;
 }
 
+/// Some messages go on behind what was found with what there is: that belongs to what was wanted.
+void split_found(std::string& wanted, std::string& found) {
+  constexpr std::string_view kKnown = "\"; known are ";
+  constexpr std::string_view kBegins = "\", which begins the names of ";
+  if (const std::size_t at = found.rfind(kKnown); at != std::string::npos) {
+    wanted += found.substr(at + 1);
+    found.resize(at + 1);
+  } else if (const std::size_t begin = found.rfind(kBegins); begin != std::string::npos) {
+    wanted = "one of " + found.substr(begin + kBegins.size());
+    found.resize(begin + 1);
+  }
+}
+
 }  // namespace
 
 std::string Failure::field() const {
@@ -85,6 +98,7 @@ void Report::keep(Failure failure) {
   if (!failure_->wanted.empty() || !message.starts_with(kWanted) || comma == std::string::npos) return;
   failure_->wanted = message.substr(kWanted.size(), comma - kWanted.size());
   failure_->found = message.substr(comma + kFound.size());
+  split_found(failure_->wanted, failure_->found);
 }
 
 Error Report::failure() const {
@@ -114,11 +128,13 @@ void Value::check_keys(std::span<const std::string_view> known) const {
   for (const Entry& entry : std::get<Map>(node_->value)) {
     if (std::find(known.begin(), known.end(), entry.key) != known.end()) continue;
     const std::string found = in_quotes(entry.key);
+    const std::string keys = fmt::format("{}", fmt::join(known, ", "));
     Failure failure = failure_here(
-        fmt::format("unknown key {}{} (known: {})", found, hint_for(entry.key, known), fmt::join(known, ", ")));
+        known.empty() ? fmt::format("unknown key {}: wanted an empty map", found)
+                      : fmt::format("unknown key {}{} (known: {})", found, hint_for(entry.key, known), keys));
     failure.place = entry.place;
     failure.unknown_key = found.substr(1, found.size() - 2);
-    failure.wanted = fmt::format("one of the keys {}", fmt::join(known, ", "));
+    failure.wanted = known.empty() ? "an empty map" : "one of the keys " + keys;
     failure.found = found;
     return report_->keep(std::move(failure));
   }
@@ -217,6 +233,13 @@ void Value::refuse(std::string_view wanted, std::string_view found) const {
 }
 
 void Value::fail(std::string_view message) const { report_->keep(failure_here(std::string(message))); }
+
+void Value::fail(std::string_view message, std::string_view wanted, std::string_view found) const {
+  Failure failure = failure_here(std::string(message));
+  failure.wanted = wanted;
+  failure.found = found;
+  report_->keep(std::move(failure));
+}
 
 void Value::fail_with(const Error& error) const {
   Failure failure = failure_here(error.message);

@@ -119,6 +119,8 @@ class Value {
   void refuse(std::string_view wanted, std::string_view found) const;
   /// Fails here with a message of the caller's, or with another error, whose code stays.
   void fail(std::string_view message) const;
+  /// The same, where the message says in other words what was wanted and found.
+  void fail(std::string_view message, std::string_view wanted, std::string_view found) const;
   void fail_with(const Error& error) const;
   /// Keeps an error unchanged: it names its own place.
   void pass_on(const Error& error) const;

@@ -45,11 +45,19 @@ ProfileId read_profile_id(const yaml::Value& value, const std::string& name, con
   return {};
 }
 
+std::string starts_shown(const GpuModel& model, const Slice& slice) {
+  if (slice.profile.is_full()) return "0";
+  return fmt::format("{}", fmt::join(model.profiles[slice.profile.index].starts, ", "));
+}
+
 /// Adds a slice that is legal alone to those of its GPU. Fails at `value` if it clashes with one of them.
 void occupy(const yaml::Value& value, const Slice& slice, const GpuModel& model, mig::State& state) {
   state.push_back({slice.start, slice.profile});
   std::sort(state.begin(), state.end());
-  if (const auto clash = mig::find_clash(model, state)) value.fail(fmt::format("GPU {}: {}", slice.gpu.index, *clash));
+  if (const auto clash = mig::find_clash(model, state)) {
+    value.fail(fmt::format("GPU {}: {}", slice.gpu.index, *clash), "a slice that can exist with the others of its GPU",
+               fmt::format("{}@{}", profile_name(model, slice.profile), slice.start));
+  }
 }
 
 /// The service that a slice names, or none.
@@ -162,7 +170,8 @@ Slice read_slice(const yaml::Value& value, GpuId gpu, const Scenario& scenario, 
   const Slice slice{gpu, start, read_profile_id(value, name, model)};
   if (value.has_failed()) return slice;
   if (const auto fault = mig::find_clash(model, {{slice.start, slice.profile}})) {
-    value.at("start").fail(*fault);
+    value.at("start").fail(*fault, fmt::format("a start of {} on {}: {}", name, model.name, starts_shown(model, slice)),
+                           fmt::format("{}", start));
     return slice;
   }
   occupy(value, slice, model, occupied[gpu]);

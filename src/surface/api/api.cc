@@ -27,6 +27,11 @@ bool is_same_secret(std::string_view a, std::string_view b) {
   return difference == 0;
 }
 
+/// Whether a text is this word in small letters, in any case of its letters.
+bool is_same_word(std::string_view text, std::string_view word) {
+  return std::ranges::equal(text, word, [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; });
+}
+
 }  // namespace
 
 std::vector<Route> api_routes() {
@@ -72,9 +77,10 @@ HttpResponse Api::render(const HttpRefusal& refusal) {
 std::string Api::next_request_id() { return fmt::format("r-{:08}", ++request_count_); }
 
 bool Api::has_key(const HttpRequest& request) const {
-  constexpr std::string_view kScheme = "Bearer ";
+  constexpr std::string_view kScheme = "bearer ";  // in any case of letters: RFC 9110, 11.1
   const auto header = find_header(request.headers, "Authorization");
-  return header && header->starts_with(kScheme) && is_same_secret(header->substr(kScheme.size()), key_);
+  return header && is_same_word(header->substr(0, kScheme.size()), kScheme) &&
+         is_same_secret(header->substr(kScheme.size()), key_);
 }
 
 }  // namespace berth::api

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -100,6 +101,8 @@ TEST_F(ApiTest, ServicesHaveAllKeysOfTheirStatus) {
     EXPECT_GT(minute["requests"], 0);
     EXPECT_GT(minute["goodput"], 0);
     EXPECT_LE(minute["goodput"], 1);
+    EXPECT_LE(minute["in_time"].get<int>() + minute["late"].get<int>() + minute["dropped"].get<int>(),
+              minute["requests"].get<int>());
     EXPECT_GT(minute["latency_p50_ms"], 0);
     EXPECT_GE(minute["latency_p99_ms"], minute["latency_p50_ms"]);
     for (const json& slice : status["slices"]) {
@@ -146,12 +149,65 @@ TEST_F(ApiTest, ANodeIsLostWhenAllItsGpusAre) {
   EXPECT_EQ(get({"v1", "nodes", "node-1"})["status"]["health"], "lost");
 }
 
+TEST_F(ApiTest, TheSchemeOfTheKeyIsInAnyCase) {
+  for (const auto& [value, status] : std::vector<std::pair<std::string, int>>{{"Bearer secret", 200},
+                                                                              {"bearer secret", 200},
+                                                                              {"BEARER secret", 200},
+                                                                              {"bearer Secret", 401},
+                                                                              {"bearer", 401},
+                                                                              {"Basic secret", 401},
+                                                                              {"", 401}}) {
+    HttpRequest request;
+    request.method = "GET";
+    request.path = {"v1", "status"};
+    request.headers = {{"Authorization", value}};
+    EXPECT_EQ(std::get<HttpResponse>(api_->answer(request)).status, status) << value;
+  }
+}
+
+TEST_F(ApiTest, ALostGpuKeepsItsSlicesInSight) {
+  advance_to(30);
+  const std::size_t standing = session_->snapshot().slices.size();
+  const json before = get({"v1", "slices"}, {{"limit", "500"}})["items"];
+  ASSERT_EQ(before.size(), standing);
+  ASSERT_EQ(ask("POST", {"v1", "sim", "faults"}, {}, R"({"kind":"lose","gpu":"gpu-2"})").status, 201);
+  const auto states = [&] {
+    std::map<std::string, std::string> named;  // by name
+    std::vector<HttpField> query{{"limit", "2"}};
+    while (true) {
+      const json page = get({"v1", "slices"}, query);
+      for (const json& slice : page["items"]) named[slice["metadata"]["name"]] = slice["status"]["state"];
+      if (page["metadata"]["continue"].is_null()) return named;
+      query = {{"limit", "2"}, {"continue", page["metadata"]["continue"]}};
+    }
+  }();
+  std::size_t lost = 0;
+  for (const json& slice : before) {
+    if (slice["status"]["gpu"] != "gpu-2") continue;
+    ++lost;
+    EXPECT_EQ(states.at(slice["metadata"]["name"]), "lost");
+    const json service = get({"v1", "tenants", slice["status"]["tenant"], "services", slice["status"]["service"]});
+    const json& slices = service["status"]["slices"];
+    EXPECT_TRUE(std::ranges::any_of(slices, [](const json& each) { return each["state"] == "lost"; })) << service;
+  }
+  ASSERT_GT(lost, 0U);
+  EXPECT_EQ(get({"v1", "gpus", "gpu-2"})["status"]["allocated_units"], 0);
+  EXPECT_EQ(get({"v1", "overview"})["gpus"][2]["slices"].size(), lost);
+  ask("POST", {"v1", "sim", "faults"}, {}, R"({"kind":"return","gpu":"gpu-2"})");
+  for (const json& slice : get({"v1", "slices"}, {{"limit", "500"}})["items"]) {
+    EXPECT_NE(slice["status"]["state"], "lost");
+  }
+}
+
 TEST_F(ApiTest, AReasonIsRequired) {
   for (const char* verb : {"cordon", "drain"}) {
     EXPECT_EQ(ask("POST", {"v1", "nodes", "node-1", verb}, {}, "{}").status, 422);
     EXPECT_EQ(ask("POST", {"v1", "nodes", "node-1", verb}, {}, R"({"reason":""})").status, 422);
     EXPECT_EQ(ask("POST", {"v1", "nodes", "node-1", verb}, {}, R"({"reason":"a","x":1})").status, 422);
     EXPECT_EQ(ask("POST", {"v1", "nodes", "node-1", verb}, {}, "{").status, 400);
+    const HttpResponse two_lines = ask("POST", {"v1", "nodes", "node-1", verb}, {}, R"({"reason":"a\nb"})");
+    EXPECT_EQ(two_lines.status, 422);
+    EXPECT_EQ(json::parse(two_lines.body)["error"]["found"], "control characters, such as a line feed");
   }
   EXPECT_EQ(get({"v1", "nodes", "node-1"})["status"]["scheduling"], "open");
 }

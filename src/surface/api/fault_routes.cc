@@ -48,10 +48,8 @@ class FaultReader {
     if (root_.has_failed()) return order_;
     refuse_foreign_keys();
     order_.gpus = read_gpus();
-    if (has_times(order_.kind)) read_times();
-    if (order_.kind == FaultKind::kSlow) {
-      order_.duration = micros_from_seconds(root_.at("seconds").number(yaml::number_above_zero(Decimal(kSecondsMax))));
-    }
+    read_times();
+    read_seconds();
     if (order_.kind == FaultKind::kForeignSlice && !root_.has_failed()) read_slice();
     return order_;
   }
@@ -63,15 +61,13 @@ class FaultReader {
     return kKinds[root_.at("kind").choice(words)];
   }
 
-  /// Keys that other kinds have.
+  /// Keys that other kinds have, but for the numbers of read_times and read_seconds.
   void refuse_foreign_keys() const {
     const auto refuse_unless = [&](std::string_view key, bool is_its_own) {
-      if (is_its_own || !root_.at(key).is_written()) return;
+      if (is_its_own || !root_.at(key).is_present()) return;
       root_.at(key).refuse(fmt::format("no {} for {}", key, live::fault_word(order_.kind)));
     };
     refuse_unless("all", order_.kind == FaultKind::kClear);
-    refuse_unless("times", has_times(order_.kind));
-    refuse_unless("seconds", order_.kind == FaultKind::kSlow);
     refuse_unless("profile", order_.kind == FaultKind::kForeignSlice);
     refuse_unless("start", order_.kind == FaultKind::kForeignSlice);
   }
@@ -83,15 +79,15 @@ class FaultReader {
     std::optional<yaml::Value> given;
     for (const std::string_view key : {"gpu", "node", "all"}) {
       const auto value = root_.at(key);
-      if (!value.is_written()) continue;
+      if (!value.is_present()) continue;
       if (given) value.refuse(wanted, "both");
       given = value;
     }
     if (!given) gpu.refuse(wanted, "neither");
-    if (root_.at("gpus").is_written() && !gpu.is_written()) root_.at("gpus").refuse("gpus only with gpu");
+    if (root_.at("gpus").is_present() && !gpu.is_present()) root_.at("gpus").refuse("gpus only with gpu");
     if (root_.has_failed()) return {};
-    if (gpu.is_written()) return read_gpu_range(gpu);
-    return root_.at("node").is_written() ? read_node(root_.at("node")) : read_all(root_.at("all"));
+    if (gpu.is_present()) return read_gpu_range(gpu);
+    return root_.at("node").is_present() ? read_node(root_.at("node")) : read_all(root_.at("all"));
   }
 
   [[nodiscard]] std::vector<GpuId> read_gpu_range(const yaml::Value& value) const {
@@ -104,7 +100,7 @@ class FaultReader {
     }
     const auto gpus = root_.at("gpus");
     const std::int64_t rest = std::int64_t{scenario_.gpu_count()} - gpu->index;
-    const std::int64_t count = gpus.is_written() ? gpus.whole({.min = 1, .max = rest}) : 1;
+    const std::int64_t count = gpus.is_present() ? gpus.whole({.min = 1, .max = rest}) : 1;
     return root_.has_failed() ? std::vector<GpuId>()
                               : range({.first = *gpu, .count = static_cast<std::uint32_t>(count)});
   }
@@ -131,13 +127,21 @@ class FaultReader {
     return gpus;
   }
 
+  /// A number where it means nothing is ignored, so that one body may have every key.
   void read_times() {
     const auto times = root_.at("times");
-    if (times.is_written()) {
-      order_.times = times.whole({.min = 1, .max = kTimesMax});
-    } else if (order_.kind != FaultKind::kSlow) {
-      order_.times = 1;
-    }
+    std::optional<std::int64_t> count;
+    if (times.is_present()) count = times.whole({.min = 1, .max = kTimesMax});
+    if (!has_times(order_.kind)) return;
+    order_.times = count || order_.kind == FaultKind::kSlow ? count : 1;
+  }
+
+  void read_seconds() {
+    const auto seconds = root_.at("seconds");
+    const bool is_slow = order_.kind == FaultKind::kSlow;
+    if (!is_slow && !seconds.is_present()) return;
+    const Decimal number = seconds.number(yaml::number_above_zero(Decimal(kSecondsMax)));
+    if (is_slow) order_.duration = micros_from_seconds(number);
   }
 
   /// The profile and start must be a place of each GPU's model.

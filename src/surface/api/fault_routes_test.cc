@@ -52,6 +52,22 @@ TEST(FaultRoutes, TimesAreOneUnlessGivenExceptForSlow) {
   EXPECT_EQ(read(R"({"kind":"slow","gpu":"gpu-0","seconds":1,"times":2})")->times, 2);
 }
 
+TEST(FaultRoutes, NumbersThatMeanNothingAreIgnored) {
+  for (const char* kind : {"lose", "return", "fail_create", "fail_destroy", "slow", "reports_failure"}) {
+    const auto order = read(R"({"kind":")" + std::string(kind) + R"(","gpu":"gpu-3","gpus":1,"times":1,"seconds":60})");
+    ASSERT_TRUE(order) << kind << ": " << order.error().message;
+    const bool is_now = order->kind == sim::FaultKind::kLose || order->kind == sim::FaultKind::kReturn;
+    EXPECT_EQ(order->times, is_now ? std::nullopt : std::optional<std::int64_t>(1)) << kind;
+    EXPECT_EQ(order->duration, order->kind == sim::FaultKind::kSlow ? Micros::seconds(60) : Micros()) << kind;
+  }
+}
+
+TEST(FaultRoutes, NullIsAsGoodAsAbsent) {
+  EXPECT_EQ(gpus_of_order(R"({"kind":"lose","gpu":null,"node":"node-1","gpus":null,"times":null,"seconds":null,)"
+                          R"("profile":null,"start":null,"all":null})"),
+            (std::vector<std::uint32_t>{3, 4}));
+}
+
 TEST(FaultRoutes, ASliceOfOthersHasAPlaceOfItsModel) {
   const auto order = read(R"({"kind":"foreign_slice","gpu":"gpu-0","profile":"1g.10gb","start":6})");
   ASSERT_TRUE(order);
@@ -77,11 +93,14 @@ TEST(FaultRoutes, WhatIsWrongIsNamed) {
       {R"({"kind":"lose","gpu":"gpu-3","gpus":0})", "gpus"},
       {R"({"kind":"lose","gpu":"gpu-3","gpus":1.5})", "gpus"},
       {R"({"kind":"lose","gpu":"gpu-3","gpus":"1"})", "gpus"},
-      {R"({"kind":"lose","gpu":"gpu-0","times":2})", "times"},
+      {R"({"kind":"lose","gpu":"gpu-0","times":0})", "times"},
+      {R"({"kind":"lose","gpu":"gpu-0","seconds":-1})", "seconds"},
+      {R"({"kind":"lose","gpu":null,"node":null})", "gpu"},
+      {R"({"kind":"slow","gpu":"gpu-0","seconds":null})", "seconds"},
       {R"({"kind":"lose","all":true})", "all"},
       {R"({"kind":"clear","all":false})", "all"},
       {R"({"kind":"fail_create","gpu":"gpu-0","times":0})", "times"},
-      {R"({"kind":"fail_create","gpu":"gpu-0","seconds":1})", "seconds"},
+      {R"({"kind":"fail_create","gpu":"gpu-0","seconds":"1"})", "seconds"},
       {R"({"kind":"slow","gpu":"gpu-0"})", "seconds"},
       {R"({"kind":"slow","gpu":"gpu-0","seconds":-1})", "seconds"},
       {R"({"kind":"slow","gpu":"gpu-0","seconds":true})", "seconds"},

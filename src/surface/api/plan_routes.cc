@@ -47,7 +47,8 @@ ApiError refusal(const live::Session& session, const live::PlanStatus& plan, liv
       break;
   }
   const std::string phase(phase_word(plan.phase));
-  ApiError error = conflict("not_waiting", fmt::format("wanted a plan that awaits approval, found {} {}", name, phase));
+  ApiError error =
+      conflict("not_waiting", fmt::format("{}: wanted the phase awaiting_approval, found {}", name, phase));
   error.wanted = "awaiting_approval";
   error.found = phase;
   return error;

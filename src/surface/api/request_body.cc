@@ -1,5 +1,7 @@
 #include "surface/api/request_body.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <optional>
@@ -33,7 +35,7 @@ ApiResult<std::string> reason_of(const HttpRequest& request, bool is_required) {
   const yaml::Value root(*tree, report);
   root.check_keys({"reason"});
   const yaml::Value reason = root.at("reason");
-  std::string text = is_required || reason.is_written() ? read_reason(reason) : "";
+  std::string text = is_required || reason.is_present() ? read_reason(reason) : "";
   if (report.has_failed()) return tl::unexpected(error_of(report.parts()));
   return text;
 }
@@ -68,12 +70,18 @@ ApiError error_of(const yaml::Failure& failure) {
 }
 
 std::string read_reason(const yaml::Value& value) {
-  constexpr std::string_view kWanted = "a text of 1 to 500 characters, not only spaces";
+  constexpr std::string_view kWanted = "a text of 1 to 500 characters on one line, not only spaces";
   std::string text = value.text(kWanted);
   if (value.has_failed()) return "";
   const auto characters = static_cast<std::size_t>(std::ranges::count_if(text, is_first_byte));
   const bool is_blank = std::ranges::all_of(text, [](char c) { return c == ' '; });
-  if (characters > kReasonCharactersMax || is_blank || std::ranges::any_of(text, is_control)) value.refuse(kWanted);
+  if (std::ranges::any_of(text, is_control)) {
+    value.refuse(kWanted, "control characters, such as a line feed");
+  } else if (characters > kReasonCharactersMax) {
+    value.refuse(kWanted, fmt::format("{} characters", characters));
+  } else if (is_blank) {
+    value.refuse(kWanted);
+  }
   return text;
 }
 

@@ -56,6 +56,7 @@ ApiResult<Routed> Router::find(const HttpRequest& request) const {
     if (entry.route.method == request.method)
       return Routed{.route = &entry.route, .parameters = std::move(*parameters)};
     methods.push_back(entry.route.method);
+    if (entry.route.method == "GET") methods.emplace_back("HEAD");
   }
   if (methods.empty()) {
     return tl::unexpected(ApiError{.status = 404,

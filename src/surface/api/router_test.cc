@@ -45,6 +45,14 @@ TEST(Router, WhatIsNotThereIs404) {
   }
 }
 
+TEST(Router, WhereGetIsAllowedHeadIsToo) {
+  const Router router({{.method = "GET", .path = "/a", .answer = {}}, {.method = "PUT", .path = "/a", .answer = {}}});
+  HttpRequest request;
+  request.method = "POST";
+  request.path = {"a"};
+  EXPECT_EQ(router.find(request).error().allow, "GET, HEAD, PUT");
+}
+
 TEST(Router, AnotherMethodIs405WithThoseThatAreAllowed) {
   const auto error = found("POST", {"v1", "tenants", "a", "services", "b"});
   ASSERT_FALSE(error.has_value());

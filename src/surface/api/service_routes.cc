@@ -23,6 +23,8 @@ namespace {
 
 constexpr std::size_t kNameBytesMax = 63;
 constexpr std::size_t kLabelBytesMax = 253;
+constexpr std::string_view kWanted = "wanted ";
+constexpr std::string_view kFound = ", found ";
 
 /// What a body says about the object besides its spec.
 struct Envelope {
@@ -54,6 +56,19 @@ void check_text(const yaml::Value& value, const std::string& wanted) {
   if (!value.has_failed() && found != wanted) value.refuse(wanted, "\"" + found + "\"");
 }
 
+/// A version as the server writes it; which one is stored is another question.
+std::string read_version(const yaml::Value& value) {
+  constexpr std::string_view kWantedText = "a version as it was read: a text of digits that does not begin with 0";
+  constexpr std::size_t kDigitsMax = 20;
+  std::string version = value.text(kWantedText);
+  if (value.has_failed()) return version;
+  const bool has_digits_only = std::ranges::all_of(version, [](char c) { return c >= '0' && c <= '9'; });
+  if (!has_digits_only || version.empty() || version.front() == '0' || version.size() > kDigitsMax) {
+    value.refuse(kWantedText);
+  }
+  return version;
+}
+
 /// apiVersion, kind and metadata; what the server sets itself may be sent back, and is not read.
 Envelope read_envelope(const yaml::Value& root, const std::string& kind, const std::string& tenant,
                        const std::string& name) {
@@ -66,9 +81,8 @@ Envelope read_envelope(const yaml::Value& root, const std::string& kind, const s
   metadata.check_keys({"name", "namespace", "uid", "resourceVersion", "labels", "creationTimestamp"});
   check_text(metadata.at("name"), name);
   if (!tenant.empty()) check_text(metadata.at("namespace"), tenant);
-  if (metadata.at("resourceVersion").is_present()) {
-    envelope.version = metadata.at("resourceVersion").text("a version as it was read, a text of digits");
-  }
+  if (tenant.empty() && metadata.at("namespace").is_present()) metadata.at("namespace").refuse("none, or null");
+  if (metadata.at("resourceVersion").is_present()) envelope.version = read_version(metadata.at("resourceVersion"));
   const yaml::Value labels = metadata.at("labels");
   if (!labels.is_present()) return envelope;
   if (!labels.is_map()) labels.refuse("a map of texts");
@@ -118,6 +132,14 @@ std::vector<Pin> pins_of_others(const live::Session& session, const live::Servic
   return pins;
 }
 
+/// The part of "GPU 4: wanted W, found F" behind one word and before another; absent if it is not there.
+std::optional<std::string> part_of(std::string_view text, std::string_view behind, std::string_view before) {
+  const std::size_t at = text.find(behind);
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::string_view rest = text.substr(at + behind.size());
+  return std::string(before.empty() ? rest : rest.substr(0, rest.find(before)));
+}
+
 /// Why no plan could keep the constraints of this service together with those that are there.
 std::optional<ApiError> find_conflict_with(const live::Session& session, const Scenario& fleet,
                                            const live::ServiceName& name, ServiceSpec spec) {
@@ -138,7 +160,9 @@ std::optional<ApiError> find_conflict_with(const live::Session& session, const S
       .status = 422,
       .code = "conflict",
       .message = conflict_text(scenario, conflict->constraints, conflict->is_minimal) + ": " + conflict->why,
-      .field = "spec.pins"};
+      .field = "spec.pins",
+      .wanted = part_of(conflict->why, kWanted, kFound),
+      .found = part_of(conflict->why, kFound, "")};
 }
 
 ApiError no_tenant(const std::string& name) {

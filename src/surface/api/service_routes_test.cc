@@ -156,6 +156,68 @@ TEST_F(ServiceApi, BadContentChangesNothing) {
   EXPECT_EQ(call("PUT", {"tenants", "t", "services", "Upper"}, service(100)).status, 422);
 }
 
+TEST_F(ServiceApi, VersionsAndNamespacesAreCheckedBeforeTheyAreCompared) {
+  call("PUT", {"tenants", "t"}, "{}");
+  for (const char* version : {R"("abc")", R"("")", R"("01")", R"("-1")", "1", R"("123456789012345678901")"}) {
+    const std::string metadata = R"({"resourceVersion":)" + std::string(version) + "}";
+    for (const Answered& answer : {call("PUT", {"tenants", "t"}, R"({"metadata":)" + metadata + "}"),
+                                   call("PUT", {"tenants", "t", "services", "a"}, service(100, metadata))}) {
+      EXPECT_EQ(answer.status, 422) << version;
+      EXPECT_EQ(answer.body["error"]["field"], "metadata.resourceVersion") << version;
+      EXPECT_FALSE(answer.body["error"]["wanted"].is_null() || answer.body["error"]["found"].is_null()) << version;
+    }
+  }
+  EXPECT_EQ(call("PUT", {"tenants", "t"}, R"({"metadata":{"namespace":null}})").status, 200);
+  const Answered placed = call("PUT", {"tenants", "t"}, R"({"metadata":{"namespace":"x"}})");
+  EXPECT_EQ(placed.status, 422);
+  EXPECT_EQ(placed.body["error"]["field"], "metadata.namespace");
+  const Answered filled = call("PUT", {"tenants", "t"}, R"({"spec":{"a":1}})");
+  EXPECT_EQ(filled.body["error"]["message"], "unknown key \"a\": wanted an empty map");
+  EXPECT_EQ(filled.body["error"]["wanted"], "an empty map");
+}
+
+TEST_F(ServiceApi, ErrorsOfPinsAndRowsHaveTheirParts) {
+  call("PUT", {"tenants", "t"}, "{}");
+  const auto error_of = [&](const std::string& from, const std::string& to) {
+    std::string body = service(100);
+    body.replace(body.find(from), from.size(), to);
+    const Answered answer = call("PUT", {"tenants", "t", "services", "a"}, body);
+    EXPECT_EQ(answer.status, 422) << answer.body;
+    return answer.body["error"];
+  };
+  const auto pinned = [&](const std::string& pins) {
+    return error_of(R"("spec":{)", R"("spec":{"pins":[)" + pins + "],");
+  };
+  const Json start = pinned(R"({"gpu":0,"profile":"1g.10gb","start":99})");
+  EXPECT_EQ(start["field"], "spec.pins[0].start");
+  EXPECT_EQ(start["wanted"], "a start of 1g.10gb on A100-80GB: 0, 1, 2, 3, 4, 5, 6");
+  EXPECT_EQ(start["found"], "99");
+  const Json twice = pinned(R"({"gpu":0,"profile":"1g.10gb","start":0},{"gpu":0,"profile":"2g.20gb","start":0})");
+  EXPECT_EQ(twice["field"], "spec.pins[1]");
+  EXPECT_EQ(twice["found"], "2g.20gb@0");
+  const Json useless = pinned(R"({"gpu":1,"profile":"7g.80gb","start":0})");
+  EXPECT_EQ(useless["field"], "spec.pins");
+  EXPECT_EQ(useless["wanted"], "a slice that a can serve or retrain on (a.pins)");
+  EXPECT_EQ(useless["found"], "7g.80gb@0");
+  const Json gpu = error_of("A100-80GB", "X100");
+  EXPECT_EQ(gpu["found"], "\"X100\"");
+  EXPECT_TRUE(gpu["wanted"].get<std::string>().starts_with("a GPU; known are A100-40GB, ")) << gpu;
+  EXPECT_EQ(error_of("A100-80GB", "A100")["found"], "\"A100\"");
+  EXPECT_EQ(error_of("A100-80GB", "A100")["wanted"], "one of A100-40GB, A100-80GB");
+}
+
+TEST_F(ServiceApi, SlicesOfARemovedServiceDrainEvenWhileNothingMayChange) {
+  call("PUT", {"tenants", "t"}, "{}");
+  call("PUT", {"tenants", "t", "services", "a"}, service(100));
+  run_for(30);
+  ASSERT_EQ(call("GET", {"slices"}).body["items"][0]["status"]["state"], "serving");
+  session_->pause("maintenance");
+  call("DELETE", {"tenants", "t", "services", "a"});
+  const Json slices = call("GET", {"slices"}).body["items"];
+  EXPECT_FALSE(slices.empty());
+  for (const Json& slice : slices) EXPECT_EQ(slice["status"]["state"], "draining");
+}
+
 TEST_F(ServiceApi, AServiceThatFitsNoGpuWaitsWithTheReason) {
   call("PUT", {"tenants", "t"}, "{}");
   EXPECT_EQ(call("PUT", {"tenants", "t", "services", "a"}, service(1)).status, 201);

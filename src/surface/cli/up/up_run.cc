@@ -136,6 +136,7 @@ class Up {
     auto folder = edges::StateFolder::open(path);
     if (!folder) return pass_on(folder.error());
     folder_ = std::move(*folder);
+    if (!folder_->warning().empty()) log_line(context_.err, "warning", {{"message", folder_->warning()}});
     return {};
   }
 
@@ -200,8 +201,9 @@ class Up {
     driver_->start();
     fmt::print(context_.out, "ready {} key: cat {}\n", url, folder_->key_path());
     std::fflush(context_.out);
-    log_line(context_.err, "ready",
-             {{"url", url}, {"scenario", scenario_.name}, {"memory_only", true}, {"speed", request_.speed}});
+    nlohmann::ordered_json ready{{"url", url}, {"scenario", scenario_.name}, {"memory_only", true}};
+    ready["speed"] = request_.speed > 0 ? nlohmann::ordered_json(request_.speed) : nlohmann::ordered_json("max");
+    log_line(context_.err, "ready", ready);
     return {};
   }
 
