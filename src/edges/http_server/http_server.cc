@@ -32,7 +32,7 @@ constexpr std::size_t kPoolBytesMin = 32'768;
 class MicroHttpServer final : public HttpServer {
  public:
   MicroHttpServer(HttpServerOptions options, HttpHandler& handler, std::uint16_t port)
-      : options_(std::move(options)), handler_(handler), port_(port), hub_(options_.silence_max) {}
+      : options_(std::move(options)), handler_(handler), port_(port), hub_(options_.comment_interval) {}
   ~MicroHttpServer() override { stop(); }
   MicroHttpServer(const MicroHttpServer&) = delete;
   MicroHttpServer& operator=(const MicroHttpServer&) = delete;
@@ -179,7 +179,7 @@ MHD_Result MicroHttpServer::refuse(MHD_Connection& connection, const HttpRefusal
 Result<std::unique_ptr<HttpServer>> start_http_server(const HttpServerOptions& options, HttpHandler& handler) {
   ENSURE(options.body_bytes_max > 0 && options.target_bytes_max > 0 && options.header_bytes_max > 0);
   ENSURE(options.connection_count_max > 0 && options.thread_count > 0);
-  ENSURE(options.idle_timeout.count() > 0 && options.silence_max.count() > 0);
+  ENSURE(options.idle_timeout.count() > 0 && options.comment_interval.count() > 0);
   auto listener = detail::listen_at(options.host, options.port);
   if (!listener) return pass_on(listener.error());
   auto server = std::make_unique<MicroHttpServer>(options, handler, listener->port());

@@ -20,12 +20,12 @@ struct HttpServerOptions {
   std::size_t header_bytes_max = std::size_t{16} << 10U;  ///< of the target and all headers; 100 headers at most
   unsigned connection_count_max = 256;                    ///< streams included
   Micros idle_timeout = Micros::seconds(60);              ///< without a byte moved; in whole seconds, rounded up
-  Micros silence_max = Micros::seconds(15);               ///< of a stream, until a comment line is sent
+  Micros comment_interval = Micros::seconds(15);          ///< of a stream, between comment lines
   unsigned thread_count = 1;                              ///< threads that call the handler
 };
 
 /// Starts a server. The handler is borrowed and must outlive it; its functions run on `thread_count` threads of the
-/// server, one more thread watches silent streams.
+/// server, one more thread sends the comments of streams.
 ///
 /// Refused by the server itself, with a body that the handler renders: see HttpFault. Of a body that is too large up to
 /// 16 times the limit is read and thrown away, so that its sender gets to read the answer; beyond that the connection

@@ -89,7 +89,7 @@ TEST_F(StreamsTest, NoWakeUpIsLost) {
 }
 
 TEST_F(StreamsTest, AWakeUpWhileTheSourceIsAskedIsNotLost) {
-  start({.silence_max = Micros::seconds(3600)});
+  start({.comment_interval = Micros::seconds(3600)});
   handler_.wake = [this] { server_->wake_streams(); };
   RawClient client = connect();
   ASSERT_TRUE(client.send("GET /raced-events HTTP/1.1\r\nHost: a\r\n\r\n"));
@@ -106,16 +106,31 @@ TEST_F(StreamsTest, ALongPieceArrivesWhole) {
   EXPECT_GT(std::ranges::count(received, 'd'), 500'000);
 }
 
-TEST_F(StreamsTest, SilentStreamsGetCommentsAndBusyOnesDoNot) {
-  start({.silence_max = Micros(50'000)});
+TEST_F(StreamsTest, StreamsGetCommentsWhenTheyAreDue) {
+  start({.comment_interval = Micros(50'000)});
   std::vector<RawClient> clients = several(3, [this] { return open_stream(); });
   for (int round = 0; round < 3; ++round) {
     for (RawClient& client : clients) EXPECT_TRUE(client.read_until("\r\n:\n\n")) << round;
   }
   server_->stop();
-  start({.silence_max = Micros::seconds(3600)});
+  start({.comment_interval = Micros::seconds(3600)});
   RawClient quiet = open_stream();
   EXPECT_TRUE(quiet.is_silent(100));
+}
+
+TEST_F(StreamsTest, EventsDoNotPutOffComments) {
+  start({.comment_interval = Micros(300'000)});
+  RawClient client = open_stream();
+  std::atomic<bool> is_over = false;
+  std::thread producer([&] {
+    while (!is_over) {
+      publish("data: busy");
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+  });
+  for (int round = 0; round < 2; ++round) EXPECT_TRUE(client.read_until("\n:\n\n")) << round;
+  is_over = true;
+  producer.join();
 }
 
 TEST_F(StreamsTest, ASlowReaderHoldsUpNeitherOthersNorTheProducer) {
@@ -129,7 +144,7 @@ TEST_F(StreamsTest, ASlowReaderHoldsUpNeitherOthersNorTheProducer) {
 }
 
 TEST_F(StreamsTest, AReaderThatTakesNothingIsDroppedAfterTheIdleTimeout) {
-  start({.idle_timeout = Micros::seconds(1), .silence_max = Micros(10'000)});
+  start({.idle_timeout = Micros::seconds(1), .comment_interval = Micros(10'000)});
   constexpr std::size_t kHugeBytes = 20'000'000;  // more than the system buffers
   RawClient stuck = open_stream();
   handler_.log.append("data: " + std::string(kHugeBytes, 'd') + "!\n\n");
@@ -139,7 +154,7 @@ TEST_F(StreamsTest, AReaderThatTakesNothingIsDroppedAfterTheIdleTimeout) {
 }
 
 TEST_F(StreamsTest, SourcesOfClientsThatLeftAreDestroyed) {
-  start({.silence_max = Micros(10'000)});
+  start({.comment_interval = Micros(10'000)});
   {
     std::vector<RawClient> clients = several(10, [this] { return open_stream(); });
   }
@@ -173,7 +188,7 @@ TEST_F(StreamsTest, AStreamForAnOldClientEndsWithItsConnection) {
 }
 
 TEST_F(StreamsTest, ConnectionsOfClientsThatLeftAreFreed) {
-  start({.connection_count_max = 4, .silence_max = Micros(20'000)});
+  start({.connection_count_max = 4, .comment_interval = Micros(20'000)});
   for (int round = 0; round < 3; ++round) {
     std::vector<RawClient> clients;
     while (clients.size() < 4) {
@@ -205,7 +220,7 @@ TEST_F(StreamsTest, TheStopEndsStreamsAndRequestsUnderWayWithinASecond) {
 
 TEST_F(StreamsTest, TheStopMayComeWhileEventsArePublishedAndStreamsOpened) {
   for (int round = 0; round < 10; ++round) {
-    start({.silence_max = Micros(1000), .thread_count = 2});
+    start({.comment_interval = Micros(1000), .thread_count = 2});
     const std::uint16_t port = server_->port();
     std::atomic<bool> is_over = false;
     std::thread producer([&] {

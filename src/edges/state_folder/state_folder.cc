@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -14,6 +15,7 @@
 #include <cstring>
 #include <filesystem>
 #include <optional>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -63,6 +65,16 @@ Result<void> make_folder(const std::string& path) {
   return {};
 }
 
+/// Whether the folder holds nothing that somebody else may have put there.
+bool has_own_files_only(const std::string& path) {
+  constexpr std::array<std::string_view, 5> kOwn = {"lock", "admin.key", "address", "admin.key.part", "address.part"};
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
+    if (std::ranges::find(kOwn, it->path().filename().string()) == kOwn.end()) return false;
+  }
+  return !error;
+}
+
 std::string new_key() {
   std::array<unsigned char, kKeyBytes> bytes{};
   if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) return {};
@@ -88,11 +100,23 @@ Result<std::unique_ptr<StateFolder>> StateFolder::open(const std::string& path) 
   if (::ftruncate(lock, 0) != 0 || ::pwrite(lock, pid.data(), pid.size(), 0) != static_cast<ssize_t>(pid.size())) {
     return tl::unexpected(trouble(lock_path, "cannot be written"));
   }
+  folder->close_to_others();
   if (auto read = folder->read_or_make_key(); !read) return pass_on(read.error());
   return folder;
 }
 
 StateFolder::~StateFolder() { ::close(lock_); }
+
+void StateFolder::close_to_others() {
+  constexpr mode_t kOthers = 077;
+  struct stat found = {};
+  if (::stat(path_.c_str(), &found) != 0 || (found.st_mode & kOthers) == 0) return;
+  const auto left_open = [&](const char* why) {
+    warning_ = fmt::format("{}: others can look into it (mode {:04o}), and {}", path_, found.st_mode & 07777U, why);
+  };
+  if (!has_own_files_only(path_)) return left_open("its mode stays, as it holds files that are not of berth up");
+  if (::chmod(path_.c_str(), kFolderMode) != 0) left_open("its mode cannot be changed");
+}
 
 Result<void> StateFolder::read_or_make_key() {
   if (auto known = read_small(key_path())) {

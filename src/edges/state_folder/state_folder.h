@@ -13,7 +13,8 @@ namespace berth::edges {
 /// While it exists, no other process can open the folder. The files stay.
 class StateFolder {
  public:
-  /// Opens the folder, and makes it (mode 0700, with its parents) where it is missing. `admin.key` (0600) is made where
+  /// Opens the folder, and makes it (mode 0700, with its parents) where it is missing. One that is there gets that mode
+  /// if it holds nothing but our own files, and else keeps its own (see `warning`). `admin.key` (0600) is made where
   /// it is missing: 32 random bytes of the system in hexadecimal and a line feed. Errors: kUnavailable if another
   /// process has it open (the message names its pid) or it cannot be made; kInvalidInput if it is no folder.
   [[nodiscard]] static Result<std::unique_ptr<StateFolder>> open(const std::string& path);
@@ -24,6 +25,8 @@ class StateFolder {
   ~StateFolder();
 
   [[nodiscard]] const std::string& path() const { return path_; }
+  /// Why others than its owner may look into the folder; empty if they cannot.
+  [[nodiscard]] const std::string& warning() const { return warning_; }
   [[nodiscard]] std::string key_path() const { return path_ + "/admin.key"; }
   /// The key, without its line feed.
   [[nodiscard]] const std::string& key() const { return key_; }
@@ -32,10 +35,12 @@ class StateFolder {
 
  private:
   [[nodiscard]] Result<void> read_or_make_key();
+  void close_to_others();
 
   std::string path_;
   int lock_;
   std::string key_;
+  std::string warning_;
 };
 
 /// $XDG_STATE_HOME/berth, else ~/.local/state/berth; an error without both variables.

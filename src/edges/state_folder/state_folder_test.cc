@@ -70,6 +70,31 @@ TEST(StateFolder, IsUsedByOneProcessAtATime) {
       << second.error().message;
 }
 
+TEST(StateFolder, AFolderThatIsThereIsClosedToOthersIfItHoldsOurFilesAlone) {
+  const Scratch scratch;
+  const std::string path = scratch.path.string();
+  for (int round = 0; round < 2; ++round) {  // empty, then with our files
+    ASSERT_EQ(::chmod(path.c_str(), 0755), 0);
+    const auto folder = StateFolder::open(path);
+    ASSERT_TRUE(folder.has_value());
+    EXPECT_EQ(mode_of(path), 0700U);
+    EXPECT_EQ((*folder)->warning(), "");
+    ASSERT_TRUE((*folder)->write_address("http://127.0.0.1:1/").has_value());
+  }
+}
+
+TEST(StateFolder, AFolderWithOtherFilesKeepsItsModeAndWarns) {
+  const Scratch scratch;
+  const std::string path = scratch.path.string();
+  std::ofstream(path + "/mine") << "x";
+  ASSERT_EQ(::chmod(path.c_str(), 0755), 0);
+  const auto folder = StateFolder::open(path);
+  ASSERT_TRUE(folder.has_value());
+  EXPECT_EQ(mode_of(path), 0755U);
+  EXPECT_NE((*folder)->warning().find("mode 0755"), std::string::npos) << (*folder)->warning();
+  EXPECT_EQ(mode_of((*folder)->key_path()), 0600U);
+}
+
 TEST(StateFolder, AFileIsNoFolder) {
   const Scratch scratch;
   const std::string path = (scratch.path / "file").string();

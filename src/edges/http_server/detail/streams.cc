@@ -13,7 +13,8 @@ constexpr const char* kComment = ":\n\n";
 
 }  // namespace
 
-StreamHub::StreamHub(Micros silence_max) : silence_max_(silence_max.count()), watch_([this] { watch_silence(); }) {}
+StreamHub::StreamHub(Micros comment_interval)
+    : comment_interval_(comment_interval.count()), watch_([this] { watch_times(); }) {}
 
 StreamHub::~StreamHub() { close(); }
 
@@ -26,30 +27,34 @@ StreamHub::Rest StreamHub::rest(Stream& stream, std::uint64_t wake_count) {
   const std::scoped_lock lock(mutex_);
   if (is_closed_) return Rest::kClosed;
   if (wake_count_ != wake_count) return Rest::kWoken;
-  if (Clock::now() - stream.silent_since_ >= silence_max_) return Rest::kSilentLong;
+  if (is_comment_due(stream)) return Rest::kCommentDue;
   waiting_.push_back(&stream);
   MHD_suspend_connection(&stream.connection_);
   changed_.notify_one();
   return Rest::kSuspended;
 }
 
+bool StreamHub::is_comment_due(const Stream& stream) const {
+  return Clock::now() - stream.commented_at_ >= comment_interval_;
+}
+
 void StreamHub::wake_all() {
   const std::scoped_lock lock(mutex_);
   ++wake_count_;
-  resume_silent(Clock::time_point::max());
+  resume_older(Clock::time_point::max());
 }
 
 void StreamHub::close() {
   {
     const std::scoped_lock lock(mutex_);
     is_closed_ = true;
-    resume_silent(Clock::time_point::max());
+    resume_older(Clock::time_point::max());
     changed_.notify_one();
   }
   if (watch_.joinable()) watch_.join();
 }
 
-void StreamHub::watch_silence() {
+void StreamHub::watch_times() {
   std::unique_lock lock(mutex_);
   while (!is_closed_) {
     if (waiting_.empty()) {
@@ -57,24 +62,24 @@ void StreamHub::watch_silence() {
     } else {
       changed_.wait_until(lock, next_check());
     }
-    resume_silent(Clock::now() - silence_max_);
+    resume_older(Clock::now() - comment_interval_);
   }
 }
 
-void StreamHub::resume_silent(Clock::time_point since_max) {
-  const auto silent = std::partition(waiting_.begin(), waiting_.end(),
-                                     [&](const Stream* each) { return each->silent_since_ > since_max; });
-  std::for_each(silent, waiting_.end(), [](Stream* each) { MHD_resume_connection(&each->connection_); });
-  waiting_.erase(silent, waiting_.end());
+void StreamHub::resume_older(Clock::time_point since_max) {
+  const auto older = std::partition(waiting_.begin(), waiting_.end(),
+                                    [&](const Stream* each) { return each->commented_at_ > since_max; });
+  std::for_each(older, waiting_.end(), [](Stream* each) { MHD_resume_connection(&each->connection_); });
+  waiting_.erase(older, waiting_.end());
 }
 
 StreamHub::Clock::time_point StreamHub::next_check() const {
-  const auto first = std::ranges::min_element(waiting_, {}, [](const Stream* each) { return each->silent_since_; });
-  return (*first)->silent_since_ + silence_max_;
+  const auto first = std::ranges::min_element(waiting_, {}, [](const Stream* each) { return each->commented_at_; });
+  return (*first)->commented_at_ + comment_interval_;
 }
 
 Stream::Stream(StreamHub& hub, MHD_Connection& connection, std::unique_ptr<HttpEventSource> source)
-    : hub_(hub), connection_(connection), source_(std::move(source)), silent_since_(std::chrono::steady_clock::now()) {
+    : hub_(hub), connection_(connection), source_(std::move(source)), commented_at_(std::chrono::steady_clock::now()) {
   ENSURE(source_ != nullptr);
 }
 
@@ -83,7 +88,6 @@ ssize_t Stream::read(char* to, std::size_t bytes_max) {
   if (sent_ == text_.size()) return MHD_CONTENT_READER_END_OF_STREAM;
   const std::size_t count = text_.copy(to, bytes_max, sent_);
   sent_ += count;
-  silent_since_ = std::chrono::steady_clock::now();
   return static_cast<ssize_t>(count);
 }
 
@@ -94,14 +98,15 @@ bool Stream::refill() {
   while (!is_last_) {
     const std::uint64_t wake_count = hub_.wake_count();
     ask_source();
+    if (!text_.empty() && !is_last_ && hub_.is_comment_due(*this)) add_comment();
     if (!text_.empty() || is_last_) break;
     switch (hub_.rest(*this, wake_count)) {
       case StreamHub::Rest::kSuspended:
         return false;
       case StreamHub::Rest::kWoken:
         break;
-      case StreamHub::Rest::kSilentLong:
-        text_ = kComment;
+      case StreamHub::Rest::kCommentDue:
+        add_comment();
         return true;
       case StreamHub::Rest::kClosed:
         is_last_ = true;
@@ -109,6 +114,11 @@ bool Stream::refill() {
     }
   }
   return true;
+}
+
+void Stream::add_comment() {
+  text_ += kComment;
+  commented_at_ = std::chrono::steady_clock::now();
 }
 
 void Stream::ask_source() {

@@ -1,5 +1,5 @@
-/// Open streams of events: each waits as a suspended connection, so that it costs no thread, until it is woken or was
-/// silent for too long.
+/// Open streams of events: each waits as a suspended connection, so that it costs no thread, until it is woken or a
+/// comment is due.
 #pragma once
 
 #include <microhttpd.h>
@@ -21,7 +21,7 @@ namespace berth::edges::detail {
 
 class Stream;
 
-/// The streams that wait, and the thread that wakes those that were silent for too long.
+/// The streams that wait, and the thread that wakes those to which a comment is due.
 ///
 /// A suspended connection is not touched by libmicrohttpd, so it exists until this class resumes it. That it is not
 /// resumed twice, and that no wake-up between a source's "nothing now" and the suspension is lost, is guaranteed by one
@@ -31,11 +31,11 @@ class StreamHub {
   enum class Rest {
     kSuspended,   ///< the stream waits
     kWoken,       ///< there was a wake-up since `wake_count`: ask the source again
-    kSilentLong,  ///< send a comment
+    kCommentDue,  ///< send a comment
     kClosed,      ///< the server stops
   };
 
-  explicit StreamHub(Micros silence_max);
+  explicit StreamHub(Micros comment_interval);
   StreamHub(const StreamHub&) = delete;
   StreamHub& operator=(const StreamHub&) = delete;
   ~StreamHub();
@@ -44,18 +44,20 @@ class StreamHub {
   /// Suspends the stream's connection, unless there is something to do for it.
   [[nodiscard]] Rest rest(Stream& stream, std::uint64_t wake_count);
   void wake_all();
+  /// Whether the stream's latest comment, or its begin, is long enough ago. To be called by the stream itself.
+  [[nodiscard]] bool is_comment_due(const Stream& stream) const;
   /// From here on no stream waits. A second call does nothing.
   void close();
 
  private:
   using Clock = std::chrono::steady_clock;
 
-  void watch_silence();
-  /// Resumes the streams that are silent since `since_max` or longer. Requires: the lock is held.
-  void resume_silent(Clock::time_point since_max);
+  void watch_times();
+  /// Resumes the streams that got their latest comment at `since_max` or earlier. Requires: the lock is held.
+  void resume_older(Clock::time_point since_max);
   [[nodiscard]] Clock::time_point next_check() const;
 
-  const std::chrono::microseconds silence_max_;
+  const std::chrono::microseconds comment_interval_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Stream*> waiting_;
@@ -78,6 +80,7 @@ class Stream {
   /// Asks the source until there is text, the end, or a reason to wait; false if it waits.
   [[nodiscard]] bool refill();
   void ask_source();
+  void add_comment();
 
   StreamHub& hub_;
   MHD_Connection& connection_;
@@ -85,7 +88,7 @@ class Stream {
   std::string text_;
   std::size_t sent_ = 0;  ///< bytes of text_
   bool is_last_ = false;
-  std::chrono::steady_clock::time_point silent_since_;
+  std::chrono::steady_clock::time_point commented_at_;
 };
 
 }  // namespace berth::edges::detail
