@@ -29,13 +29,14 @@ Result<std::string> read_input(std::FILE* in) {
   }
 }
 
-/// The objects of all files, in their order.
-ClientResult<std::vector<Manifest>> read_files(const std::vector<std::string>& paths, const VerbContext& context) {
+/// The objects of all files, in their order; only their names where no more is needed.
+ClientResult<std::vector<Manifest>> read_files(const std::vector<std::string>& paths, const VerbContext& context,
+                                               bool has_names_only) {
   std::vector<Manifest> manifests;
   for (const std::string& path : paths) {
     const auto text = path == kStandardInput ? read_input(context.in) : context.files->read(path);
     if (!text) return bad_input(text.error());
-    auto read = read_manifests(*text, path, *context.files);
+    auto read = has_names_only ? read_names(*text, path) : read_manifests(*text, path, *context.files);
     if (!read) return bad_input(read.error());
     manifests.insert(manifests.end(), std::make_move_iterator(read->begin()), std::make_move_iterator(read->end()));
   }
@@ -90,7 +91,7 @@ ClientResult<std::vector<Manifest>> objects_to_delete(const DeleteWords& words, 
     if (!words.kind.empty()) {
       return client_fail(ClientStatus::kBadInput, "delete: wanted either KIND NAME or --filename FILE, found both");
     }
-    return read_files(words.files, context);
+    return read_files(words.files, context, true);
   }
   if (words.kind.empty() || words.name.empty()) {
     return client_fail(ClientStatus::kBadInput, "delete: wanted KIND NAME, or --filename FILE");
@@ -110,7 +111,7 @@ ClientResult<std::vector<Manifest>> objects_to_delete(const DeleteWords& words, 
 }  // namespace
 
 VerbOutcome run_apply(const ApplyWords& words, const VerbContext& context) {
-  auto manifests = read_files(words.files, context);
+  auto manifests = read_files(words.files, context, false);
   if (!manifests) return outcome_of(client_fail(manifests.error()));
   const auto client = connect(words.server, context);
   if (!client) return outcome_of(client_fail(client.error()));

@@ -188,6 +188,14 @@ TEST_F(Apply, DeleteTakesServicesFirst) {
   EXPECT_EQ(run({"delete", "tenants", "vision"}).out, "tenant/vision deleted\n");
 }
 
+TEST_F(Apply, DeleteNeedsOnlyKindsAndNames) {
+  std::filesystem::remove(at("rows/profiles.csv"));
+  EXPECT_EQ(run({"apply", "-f", at("s.yaml")}).status, 2);
+  answer("DELETE /v1/tenants/vision", "{}");
+  answer("DELETE /v1/tenants/vision/services/detector", "{}");
+  EXPECT_EQ(run({"delete", "-f", at("s.yaml")}).out, "service/vision/detector deleted\ntenant/vision deleted\n");
+}
+
 TEST_F(Apply, DeleteRefusesWhatItCannotMean) {
   EXPECT_EQ(run({"delete", "service", "detector"}).status, 2);
   EXPECT_EQ(run({"delete", "gpu", "gpu-1"}).status, 2);

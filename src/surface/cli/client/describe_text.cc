@@ -35,6 +35,11 @@ std::string words_of(std::string_view key) {
   return printable(words);
 }
 
+/// Of a plan: null where it does not apply.
+bool may_not_apply(std::string_view key) {
+  return key == "expires_at_wall" || key == "expires_at" || key == "acts_at" || key == "message" || key == "conflict";
+}
+
 /// A reason or a message that is null: there is none. Any other null is not known.
 std::string absent_text(std::string_view key) {
   const bool is_text = key.ends_with("reason") || key.ends_with("message") || key == "conflict";
@@ -161,7 +166,8 @@ std::string plan_text(const Node& plan) {
     const auto* map = node == nullptr ? nullptr : std::get_if<Map>(&node->value);
     if (map == nullptr) return;
     for (const yaml::Entry& entry : *map) {
-      if (entry.key != "actions" && entry.key != "ahead") facts.push_back(entry);
+      if (entry.key == "actions" || entry.key == "ahead") continue;
+      if (!entry.value.is_null() || !may_not_apply(entry.key)) facts.push_back(entry);
     }
   };
   add(find_node(plan, "status"));
@@ -178,13 +184,19 @@ std::string plan_text(const Node& plan) {
   return text + "Later in its window:\n" + indented(columns_text({"GPU", "AFTER S", "LAYOUT"}, rows), 2);
 }
 
+/// Without what `related_text` shows in full: the GPUs of a node.
+Map own_facts(Kind kind, Map status) {
+  if (kind == Kind::kNode) std::erase_if(status, [](const yaml::Entry& entry) { return entry.key == "gpus"; });
+  return status;
+}
+
 }  // namespace
 
 std::string describe_text(Kind kind, const Node& object) {
   std::string text = head_text(kind, object);
   if (kind == Kind::kPlan) return text + plan_text(object);
   if (const Node* status = find_node(object, "status")) {
-    if (const auto* map = std::get_if<Map>(&status->value)) text += map_text(*map, 0);
+    if (const auto* map = std::get_if<Map>(&status->value)) text += map_text(own_facts(kind, *map), 0);
   }
   const Node* spec = find_node(object, "spec");
   const auto* map = spec == nullptr ? nullptr : std::get_if<Map>(&spec->value);

@@ -27,7 +27,7 @@ std::string gpu(int number) {
   const std::string n = std::to_string(number);
   return R"({"kind":"Gpu","metadata":{"name":"gpu-)" + n + R"("},"status":{"model":"A100-80GB","node":"node-0",)" +
          R"("health":"ok","health_reason":null,"scheduling":"cordoned","scheduling_reason":"noisy\u001b[2J fan",)" +
-         R"("units":7}})";
+         R"("units":8,"allocated_units":2}})";
 }
 
 using Get = testing::ClientTest;
@@ -160,6 +160,30 @@ TEST_F(Get, DescribesAGpuWithItsSlices) {
   EXPECT_THAT(printed.out, Not(HasSubstr("s-2")));
 }
 
+TEST_F(Get, DescribesANodeWithItsGpusOnce) {
+  answer("GET /v1/nodes/node-0",
+         R"({"kind":"Node","metadata":{"name":"node-0"},"status":{"health":"ok","scheduling":"open",)"
+         R"("gpus":[{"name":"gpu-0","model":"A100-80GB","health":"ok","scheduling":"open"}]}})");
+  answer("GET /v1/gpus?limit=500", list_of(gpu(0)));
+  const Printed printed = run({"describe", "node", "node-0"});
+  EXPECT_EQ(printed.status, 0) << printed.err;
+  const std::size_t first = printed.out.find("Gpus:");
+  ASSERT_NE(first, std::string::npos) << printed.out;
+  EXPECT_EQ(printed.out.find("Gpus:", first + 1), std::string::npos) << printed.out;
+}
+
+TEST_F(Get, APlanLeavesOutWhatDoesNotApply) {
+  answer("GET /v1/plans/plan-7",
+         R"({"kind":"Plan","metadata":{"name":"plan-7"},"spec":{"made_at":"T","acts_at":null,"expires_at":null,)"
+         R"("objective":null,"bound":null,"conflict":null,"actions":[]},)"
+         R"("status":{"phase":"done","message":null,"expires_at_wall":null}})");
+  const Printed printed = run({"describe", "plan", "plan-7"});
+  EXPECT_EQ(printed.status, 0) << printed.err;
+  EXPECT_THAT(printed.out, Not(HasSubstr("xpires")));
+  EXPECT_THAT(printed.out, Not(HasSubstr("Acts at")));
+  EXPECT_THAT(printed.out, HasSubstr("unknown\n"));  // the objective
+}
+
 TEST_F(Get, TopPrintsOnceWithoutATerminal) {
   answer("GET /v1/services?limit=100", list_of(kDetector));
   answer("GET /v1/gpus?limit=500", list_of(gpu(0)));
@@ -173,6 +197,8 @@ TEST_F(Get, TopPrintsOnceWithoutATerminal) {
   EXPECT_THAT(printed.out, HasSubstr("allocated 50.00%, busy unknown, effective unknown\n"));
   EXPECT_THAT(printed.out, HasSubstr("Goodput  unknown; cost $3.50 per hour\n"));
   EXPECT_THAT(printed.out, HasSubstr("Planning paused: night; last answer took unknown; step p99 0.250 ms\n"));
+  EXPECT_THAT(printed.out, HasSubstr("GPU     MODEL       HEALTH   SCHEDULING   UNITS   ALLOCATED\n"
+                                     "gpu-0   A100-80GB   ok       cordoned     8       25.00%\n"));
   EXPECT_THAT(printed.out, HasSubstr("vision   detector"));
 }
 

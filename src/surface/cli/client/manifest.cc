@@ -122,8 +122,8 @@ void check_spec(Node root, yaml::Report& report) {
   (void)scenario::read_service_object(Value(root, report).at("spec"), Scenario());
 }
 
-/// One object. `root` is its document, or an item of a list.
-Result<Manifest> read_object(Node root, const std::string& path, const Files& files) {
+/// One object. `root` is its document, or an item of a list. Without `files` only its kind and metadata.
+Result<Manifest> read_object(Node root, const std::string& path, const Files* files) {
   yaml::Report report(path);
   const auto failed = [&] { return pass_on(report.failure()); };
   Manifest manifest{.object = {}, .body = "", .place = fmt::format("{}:{}", path, root.place.line)};
@@ -136,6 +136,10 @@ Result<Manifest> read_object(Node root, const std::string& path, const Files& fi
     manifest.object.kind = is_tenant ? Kind::kTenant : Kind::kService;
     if (report.has_failed()) return failed();
     metadata = read_metadata(value.at("metadata"), manifest.object);
+    if (files == nullptr) {
+      if (report.has_failed()) return failed();
+      return manifest;
+    }
     const Value spec = value.at("spec");
     if (is_tenant && spec.is_present()) spec.check_keys(std::initializer_list<std::string_view>{});
     if (!is_tenant && !spec.is_map()) spec.refuse("a map");
@@ -143,7 +147,7 @@ Result<Manifest> read_object(Node root, const std::string& path, const Files& fi
   }
   Node spec{{}, yaml::Map()};
   if (manifest.object.kind == Kind::kService) {
-    put_rows_in_place(root, report, std::filesystem::path(path).parent_path().string(), manifest.object.name, files);
+    put_rows_in_place(root, report, std::filesystem::path(path).parent_path().string(), manifest.object.name, *files);
     if (report.has_failed()) return failed();
     set_kinds(root);
     check_spec(root, report);
@@ -159,9 +163,7 @@ Result<Manifest> read_object(Node root, const std::string& path, const Files& fi
   return manifest;
 }
 
-}  // namespace
-
-Result<std::vector<Manifest>> read_manifests(std::string_view text, const std::string& path, const Files& files) {
+Result<std::vector<Manifest>> read_objects(std::string_view text, const std::string& path, const Files* files) {
   auto documents = documents_of(text, path);
   if (!documents) return pass_on(documents.error());
   std::vector<Manifest> manifests;
@@ -181,6 +183,16 @@ Result<std::vector<Manifest>> read_manifests(std::string_view text, const std::s
     }
   }
   return manifests;
+}
+
+}  // namespace
+
+Result<std::vector<Manifest>> read_manifests(std::string_view text, const std::string& path, const Files& files) {
+  return read_objects(text, path, &files);
+}
+
+Result<std::vector<Manifest>> read_names(std::string_view text, const std::string& path) {
+  return read_objects(text, path, nullptr);
 }
 
 }  // namespace berth::cli

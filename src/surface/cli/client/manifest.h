@@ -24,5 +24,7 @@ struct Manifest {
 /// `creationTimestamp`, as `get` prints them, are left out. The error has FILE:LINE:COLUMN, field and message.
 [[nodiscard]] Result<std::vector<Manifest>> read_manifests(std::string_view text, const std::string& path,
                                                            const Files& files);
+/// The same for those who need only what the objects are: specs are not read, and bodies are empty.
+[[nodiscard]] Result<std::vector<Manifest>> read_names(std::string_view text, const std::string& path);
 
 }  // namespace berth::cli

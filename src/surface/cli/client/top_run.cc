@@ -20,6 +20,7 @@ using yaml::Node;
 
 constexpr std::chrono::seconds kBetweenDrawings{1};
 constexpr std::string_view kUnknown = "unknown";
+constexpr std::size_t kGpusMax = 40;
 
 std::string known(std::string cell) { return cell.empty() ? std::string(kUnknown) : printable(cell); }
 
@@ -55,6 +56,25 @@ std::string gpus_text(const std::vector<Node>& gpus) {
                      count("status.scheduling", "cordoned"), count("status.scheduling", "draining"));
 }
 
+/// A line for each GPU, at most kGpusMax.
+std::string gpu_lines(const std::vector<Node>& gpus) {
+  std::vector<std::vector<std::string>> rows;
+  for (const Node& gpu : gpus) {
+    if (rows.size() == kGpusMax) break;
+    std::vector<std::string>& row = rows.emplace_back();
+    row.push_back(text_cell(gpu, "metadata.name"));
+    for (const char* path : {"status.model", "status.health", "status.scheduling", "status.units"}) {
+      row.push_back(text_cell(gpu, path));
+    }
+    const auto units = number_at(gpu, "status.units");
+    const auto allocated = number_at(gpu, "status.allocated_units");
+    row.push_back(units && allocated ? percent(*allocated / std::max(1.0, *units)) : "");
+  }
+  std::string text = columns_text({"GPU", "MODEL", "HEALTH", "SCHEDULING", "UNITS", "ALLOCATED"}, rows);
+  if (gpus.size() > kGpusMax) text += fmt::format("and {} more: berth get gpus\n", gpus.size() - kGpusMax);
+  return text;
+}
+
 ClientResult<std::string> moment(const Client& client) {
   const auto status = client.get("/v1/status");
   if (!status) return client_fail(status.error());
@@ -88,6 +108,7 @@ std::string top_text(const Node& status, const std::vector<Node>& gpus, const st
   text += fmt::format("Planning {}; last answer took {}; step p99 {}\n\n", planning_text(status),
                       with_unit(number_cell(status, "solver.last_ms"), " ms"),
                       with_unit(number_cell(status, "steps.p99_ms"), " ms"));
+  if (!gpus.empty()) text += gpu_lines(gpus) + "\n";
   return text + (services.empty() ? "There are no services.\n" : objects_table(Kind::kService, services, false));
 }
 
