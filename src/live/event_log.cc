@@ -64,7 +64,8 @@ std::vector<LoggedEvent> EventLog::after(std::uint64_t after, std::size_t count_
                       .at = entry.at,
                       .kind = entry.kind,
                       .object = std::move(words.object),
-                      .message = std::move(words.message)});
+                      .message = std::move(words.message),
+                      .generation = words.generation});
   }
   return events;
 }

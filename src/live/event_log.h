@@ -69,6 +69,7 @@ struct LoggedEvent {
   EventKind kind = EventKind::kServiceSet;
   ObjectName object;
   std::string message;
+  std::optional<std::uint64_t> generation = std::nullopt;  ///< of the slice that it is about
   friend bool operator==(const LoggedEvent&, const LoggedEvent&) = default;
 };
 
@@ -76,6 +77,7 @@ struct LoggedEvent {
 struct EventWords {
   ObjectName object;
   std::string message;
+  std::optional<std::uint64_t> generation = std::nullopt;  ///< of the slice; absent: of none, or it has none
 };
 
 class EventLog {

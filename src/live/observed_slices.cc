@@ -6,6 +6,13 @@
 namespace berth::live {
 namespace {
 
+SliceNews news_about(EventKind kind, const StandingSlice& standing) {
+  SliceNews news{.kind = kind, .slice = standing.holding.slice, .generation = standing.generation};
+  if (standing.is_foreign) news.generation = 0;
+  if (!standing.holding.services.empty()) news.holder = standing.holding.services.front();
+  return news;
+}
+
 bool is_same(const StandingSlice& standing, const SeenSlice& seen) {
   return standing.holding.slice == seen.slice && standing.generation == seen.generation &&
          standing.is_foreign == seen.is_foreign;
@@ -33,9 +40,9 @@ std::vector<SliceNews> news_of(const Snapshot& before, const std::vector<ActionF
     const auto is_it = [&](const SeenSlice& seen) { return is_same(standing, seen); };
     if (std::ranges::any_of(observed.slices, is_it)) continue;
     if (standing.is_foreign) {
-      news.push_back({.kind = EventKind::kSliceGone, .slice = standing.holding.slice});
+      news.push_back(news_about(EventKind::kSliceGone, standing));
     } else if (standing.is_ready || is_failed_destruction(failed, standing)) {
-      news.push_back({.kind = EventKind::kSliceMissing, .slice = standing.holding.slice});
+      news.push_back(news_about(EventKind::kSliceMissing, standing));
     }
   }
   return news;

@@ -1,6 +1,8 @@
 /// What is news in what a world sees on a GPU, compared with what the engine believed.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "domain/event.h"
@@ -12,6 +14,8 @@ namespace berth::live {
 struct SliceNews {
   EventKind kind = EventKind::kSliceForeign;
   Slice slice;
+  std::uint64_t generation = 0;  ///< 0: of a slice of others
+  std::optional<ServiceId> holder = std::nullopt;
   friend bool operator==(const SliceNews&, const SliceNews&) = default;
 };
 

@@ -16,18 +16,21 @@ TEST(ObservedSlices, SlicesOfOthersComeAndGo) {
   Snapshot before;
   const GpuObserved with{.gpu = {0}, .slices = {{.slice = kA, .is_foreign = true}}};
   const GpuObserved without{.gpu = {0}, .slices = {}};
-  EXPECT_EQ(news_of(before, {}, with), (std::vector<SliceNews>{{EventKind::kSliceForeign, kA}}));
+  EXPECT_EQ(news_of(before, {}, with), (std::vector<SliceNews>{{.kind = EventKind::kSliceForeign, .slice = kA}}));
   before.slices = {standing(kA, 0, true)};
   before.slices.change(0).is_foreign = true;
   EXPECT_TRUE(news_of(before, {}, with).empty());
-  EXPECT_EQ(news_of(before, {}, without), (std::vector<SliceNews>{{EventKind::kSliceGone, kA}}));
+  EXPECT_EQ(news_of(before, {}, without), (std::vector<SliceNews>{{.kind = EventKind::kSliceGone, .slice = kA}}));
 }
 
 TEST(ObservedSlices, OursAreMissingIfTheyWereReadyOrTheirDestructionFailed) {
   Snapshot before;
   before.slices = {standing(kA, 1, true), standing(kB, 2, false)};
+  before.slices.change(0).holding.services = {{3}};
   const GpuObserved nothing{.gpu = {0}, .slices = {}};
-  EXPECT_EQ(news_of(before, {}, nothing), (std::vector<SliceNews>{{EventKind::kSliceMissing, kA}}));
+  EXPECT_EQ(news_of(before, {}, nothing),
+            (std::vector<SliceNews>{
+                {.kind = EventKind::kSliceMissing, .slice = kA, .generation = 1, .holder = ServiceId{3}}}));
   const ActionFailed failed{.kind = ActionKind::kDestruction, .slice = kB, .generation = 2, .message = ""};
   EXPECT_EQ(news_of(before, {failed}, nothing).size(), 2U);
   const GpuObserved elsewhere{.gpu = {1}, .slices = {}};

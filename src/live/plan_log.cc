@@ -14,13 +14,24 @@
 namespace berth::live {
 namespace {
 
-/// The generation of the slice that is leaving at that place.
-std::uint64_t leaving_generation(const Snapshot& snapshot, const Slice& slice) {
+/// The generation of the slice that an accepted action is about, when the plan has taken effect.
+std::uint64_t generation_of(const Snapshot& snapshot, const Action& accepted) {
+  if (std::holds_alternative<CreateSlice>(accepted.what)) return accepted.number;
+  const bool goes = std::holds_alternative<DestroySlice>(accepted.what);
   std::uint64_t generation = 0;
-  for (const StandingSlice& standing : snapshot.slices_at(slice)) {
-    if (standing.is_leaving) generation = std::max(generation, standing.generation);
+  for (const StandingSlice& standing : snapshot.slices_at(slice_of(accepted.what))) {
+    if (standing.is_leaving == goes) generation = std::max(generation, standing.generation);
   }
   return generation;
+}
+
+/// Of a plan that is done.
+std::string failures_text(const ActionStates& states) {
+  std::size_t failed = 0;
+  for (std::size_t index = 0; index < states.size(); ++index) {
+    failed += states.phase(index) == ActionPhase::kFailed ? 1 : 0;
+  }
+  return failed == 0 ? "" : fmt::format("{} of {} actions failed", failed, states.size());
 }
 
 /// The number that the world reports when what a plan does to a slice is done: that of the last assignment.
@@ -37,10 +48,9 @@ AssignmentNumbers assignment_numbers(const Plan& accepted) {
 /// The number that the world reports when an accepted action is done: of a creation that is followed by an assignment
 /// that of the latter, of a destruction the generation of the slice that goes.
 std::uint64_t reported_number(const Action& accepted, const AssignmentNumbers& assignments, const Snapshot& snapshot) {
-  const Slice& slice = slice_of(accepted.what);
-  if (std::holds_alternative<DestroySlice>(accepted.what)) return leaving_generation(snapshot, slice);
+  if (std::holds_alternative<DestroySlice>(accepted.what)) return generation_of(snapshot, accepted);
   if (!std::holds_alternative<CreateSlice>(accepted.what)) return accepted.number;
-  const auto it = assignments.find(slice);
+  const auto it = assignments.find(slice_of(accepted.what));
   return it == assignments.end() ? accepted.number : std::max(it->second, accepted.number);
 }
 
@@ -62,7 +72,8 @@ std::vector<std::string> conflict_names(const Plan& plan, const Scenario& scenar
 void ActionStates::set(std::size_t index, ActionPhase phase, const std::string& message) {
   if (!message.empty() && message != messages_.back()) messages_.push_back(message);
   const std::size_t place = message.empty() ? 0 : messages_.size() - 1;
-  states_[index] = {.phase = phase, .message = static_cast<std::uint32_t>(place)};
+  states_[index].phase = phase;
+  states_[index].message = static_cast<std::uint32_t>(place);
 }
 
 std::vector<ActionChange> PlanLog::add(std::shared_ptr<const Plan> arrived, const Scenario& scenario,
@@ -145,6 +156,7 @@ void PlanLog::begin(PlanStatus& status, const StepAnswer& answer, const Snapshot
   const AssignmentNumbers assignments = assignment_numbers(answer.plan);
   for (std::size_t i = 0; i < begun.size(); ++i) {
     const Action& accepted = answer.plan.actions[i];
+    states.set_generation(begun[i], generation_of(snapshot, accepted));
     const std::uint64_t number = reported_number(accepted, assignments, snapshot);
     running_[{slice_of(accepted.what).gpu, number}].push_back({.plan = id, .action = begun[i]});
   }
@@ -203,12 +215,20 @@ void PlanLog::end(GpuId gpu, std::uint64_t number, ActionPhase phase, const std:
                   std::vector<ActionChange>& changes) {
   const auto node = running_.extract({gpu, number});
   if (node.empty()) return;
+  bool creation_fails = false;  // an assignment of the same plan stands behind it
   for (const Running& running : node.mapped()) {
     PlanStatus* plan = find_mutable(running.plan);
     if (plan == nullptr) continue;  // forgotten
-    plan->actions.change().set(running.action, phase, message);
-    changes.push_back({.plan = running.plan, .action = running.action, .phase = phase, .message = message});
-    if (--plan->running_count == 0 && plan->phase == PlanPhase::kActing) plan->phase = PlanPhase::kDone;
+    const SliceChange& what = plan->plan->actions[running.action].what;
+    creation_fails = creation_fails || (phase == ActionPhase::kFailed && std::holds_alternative<CreateSlice>(what));
+    const bool is_spared = creation_fails && std::holds_alternative<AssignSlice>(what);
+    const ActionPhase ends_as = is_spared ? ActionPhase::kDropped : phase;
+    const std::string why = is_spared ? "the creation of its slice failed" : message;
+    plan->actions.change().set(running.action, ends_as, why);
+    changes.push_back({.plan = running.plan, .action = running.action, .phase = ends_as, .message = why});
+    if (--plan->running_count > 0 || plan->phase != PlanPhase::kActing) continue;
+    plan->phase = PlanPhase::kDone;
+    plan->message = failures_text(*plan->actions);
   }
 }
 

@@ -46,6 +46,7 @@ enum class PlanPhase : std::uint8_t { kAwaitingApproval, kActing, kDone, kExpire
 ///   running   -- its GPU is lost --------------------> failed
 ///   running   -- the world reports that it failed ---> failed
 ///   running   -- a later plan changes the slice -----> dropped
+///   running   -- the creation of its slice failed ---> dropped (of an assignment)
 enum class ActionPhase : std::uint8_t { kPlanned, kRunning, kDone, kFailed, kDropped };
 
 /// What became of the actions of a plan. Small: a plan may have 100,000 of them.
@@ -59,11 +60,15 @@ class ActionStates {
   /// Why it failed or was dropped; else empty.
   [[nodiscard]] const std::string& message(std::size_t index) const { return messages_[states_[index].message]; }
   void set(std::size_t index, ActionPhase phase, const std::string& message);
+  /// Of its slice, once it has begun; 0: it has not.
+  [[nodiscard]] std::uint64_t generation(std::size_t index) const { return states_[index].generation; }
+  void set_generation(std::size_t index, std::uint64_t generation) { states_[index].generation = generation; }
 
  private:
   struct State {
     ActionPhase phase = ActionPhase::kPlanned;
     std::uint32_t message = 0;  ///< its place in messages_
+    std::uint64_t generation = 0;
   };
   std::vector<State> states_;
   std::vector<std::string> messages_{""};  ///< neighbours are often equal, and then one text
@@ -76,10 +81,10 @@ struct PlanStatus {
   std::vector<std::string> conflict;          ///< names of the constraints that no plan can meet together, at that time
   std::optional<Instant> acts_at;             ///< absent: it never did, or not yet
   PlanPhase phase = PlanPhase::kActing;
-  std::string message;                                            ///< why it was refused, expired or superseded
-  std::vector<std::string> difference;                            ///< of a superseded proposal: what has changed
-  SharedValue<ActionStates> actions;                              ///< parallel to plan->actions
-  std::size_t running_count = 0;                                  ///< of its actions
+  std::string message;                  ///< why it was refused, expired or superseded, or what failed
+  std::vector<std::string> difference;  ///< of a superseded proposal: what has changed
+  SharedValue<ActionStates> actions;    ///< parallel to plan->actions
+  std::size_t running_count = 0;        ///< of its actions
   std::optional<std::int64_t> expires_at_wall_us = std::nullopt;  ///< of a proposal: microseconds since 1970
 };
 

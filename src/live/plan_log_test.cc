@@ -115,6 +115,32 @@ TEST(PlanLog, WhatIsDroppedFailedOrReplacedSaysWhy) {
   EXPECT_EQ(log.find(2)->phase, PlanPhase::kDone);
 }
 
+TEST(PlanLog, AFailedCreationIsOneFailureAndThePlanSaysHowMany) {
+  PlanLog log;
+  log.add(plan_of(1, {create(one_g), give(one_g), create(two_g)}),
+          accepting(plan_of(1, {create(one_g, 1), give(one_g, 2), create(two_g, 3)})), at_second(1));
+  EXPECT_EQ(log.find(1)->actions[0].generation, 1U);
+  log.apply(happened(SliceReady{.slice = two_g, .assignment = 3}));
+  EXPECT_EQ(log.find(1)->message, "");
+  const auto changes = log.apply(happened(ActionFailed{
+      .kind = ActionKind::kCreation, .slice = one_g, .generation = 1, .assignment = 2, .message = "no resources"}));
+  EXPECT_EQ(changes, (std::vector<ActionChange>{
+                         {.plan = 1, .action = 0, .phase = kFailed, .message = "no resources"},
+                         {.plan = 1, .action = 1, .phase = kDropped, .message = "the creation of its slice failed"}}));
+  EXPECT_EQ(phases(*log.find(1)), (std::vector{kFailed, kDropped, kDone}));
+  EXPECT_EQ(log.find(1)->phase, PlanPhase::kDone);
+  EXPECT_EQ(log.find(1)->message, "1 of 3 actions failed");
+}
+
+TEST(PlanLog, AnAssignmentHasTheGenerationOfTheSliceThatStays) {
+  PlanLog log;
+  Snapshot snapshot = at_second(3);
+  snapshot.slices = {{.holding = {.slice = one_g, .services = {}}, .is_leaving = true, .generation = 7},
+                     {.holding = {.slice = one_g, .services = {}}, .generation = 9}};
+  log.add(plan_of(1, {give(one_g)}), accepting(plan_of(1, {give(one_g, 12)})), snapshot);
+  EXPECT_EQ(log.find(1)->actions[0].generation, 9U);
+}
+
 TEST(PlanLog, RefusedOrPausedPlansDropTheirActions) {
   PlanLog log;
   StepAnswer refused;

@@ -89,7 +89,7 @@ std::string_view word(ServicePhase phase) {
 
 std::string_view word(SliceState state) {
   constexpr std::string_view kWords[] = {"creating", "starting", "serving", "retraining",
-                                         "draining", "idle",     "foreign"};
+                                         "draining", "idle",     "foreign", "lost"};
   return kWords[static_cast<std::size_t>(state)];
 }
 

@@ -30,7 +30,7 @@ namespace berth::live {
 enum class ServicePhase : std::uint8_t { kWaiting, kStarting, kRunning, kDraining };
 [[nodiscard]] std::string_view word(ServicePhase phase);
 
-enum class SliceState : std::uint8_t { kCreating, kStarting, kServing, kRetraining, kDraining, kIdle, kForeign };
+enum class SliceState : std::uint8_t { kCreating, kStarting, kServing, kRetraining, kDraining, kIdle, kForeign, kLost };
 [[nodiscard]] std::string_view word(SliceState state);
 
 enum class ConditionStatus : std::uint8_t { kTrue, kFalse, kUnknown };

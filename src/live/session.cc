@@ -23,8 +23,40 @@ ObjectName plan_object(std::uint64_t id) { return {.kind = ObjectKind::kPlan, .t
 
 ObjectName planning_object() { return {.kind = ObjectKind::kPlanning, .tenant = "", .name = "planning"}; }
 
-ObjectName slice_object(const Scenario& scenario, const Slice& slice) {
-  return {.kind = ObjectKind::kGpuSlice, .tenant = "", .name = slice_name(scenario, slice)};
+/// A slice and who holds it, as events name them.
+struct SliceEventSource {
+  Slice slice;
+  std::uint64_t generation = 0;  ///< 0: of others
+  std::string holder;            ///< "tenant/name"; empty: unowned
+  std::size_t tenant_size = 0;   ///< of `holder`
+
+  SliceEventSource(const Scenario& scenario, const Slice& of, std::uint64_t number, std::optional<ServiceId> service)
+      : slice(of), generation(number) {
+    if (!service) return;
+    const ServiceSpec& spec = scenario.services[service->index];
+    tenant_size = spec.tenant.size();
+    holder.reserve(tenant_size + 1 + spec.name.size());
+    holder.append(spec.tenant).append("/").append(spec.name);
+  }
+  [[nodiscard]] EventWords words(const Scenario& scenario, std::string message) const {
+    return {.object = {.kind = ObjectKind::kGpuSlice,
+                       .tenant = holder.substr(0, tenant_size),
+                       .name = slice_name(scenario, slice, generation)},
+            .message = std::move(message),
+            .generation = generation == 0 ? std::nullopt : std::optional(generation)};
+  }
+};
+
+std::optional<ServiceId> first_of(const std::vector<ServiceId>& services) {
+  return services.empty() ? std::nullopt : std::optional(services.front());
+}
+
+/// Who holds the slice of that generation.
+std::optional<ServiceId> holder_of(const Snapshot& snapshot, const Slice& slice, std::uint64_t generation) {
+  for (const StandingSlice& standing : snapshot.slices_at(slice)) {
+    if (standing.generation == generation) return first_of(standing.holding.services);
+  }
+  return std::nullopt;
 }
 
 ObjectName fault_object(std::uint64_t id) { return {.kind = ObjectKind::kFault, .tenant = "", .name = fault_name(id)}; }
@@ -59,9 +91,14 @@ std::vector<Stage> stages_of(const Scenario& scenario, const policy::Policy& row
 
 std::string gpu_name(GpuId gpu) { return fmt::format("gpu-{}", gpu.index); }
 
-std::string slice_name(const Scenario& scenario, const Slice& slice) {
+std::string place_name(const Scenario& scenario, const Slice& slice) {
   return fmt::format("{}-{}-{}", gpu_name(slice.gpu), profile_name(scenario.model_of(slice.gpu), slice.profile),
                      slice.start);
+}
+
+std::string slice_name(const Scenario& scenario, const Slice& slice, std::uint64_t generation) {
+  const std::string place = place_name(scenario, slice);
+  return generation == 0 ? place + "-foreign" : fmt::format("{}-{}", place, generation);
 }
 
 std::string plan_name(std::uint64_t id) { return fmt::format("plan-{}", id); }
@@ -271,6 +308,7 @@ tl::expected<void, ObjectRefusal> Session::remove_service(const ServiceName& nam
 void Session::forget(ServiceId service) {
   watch_.forget(service);
   figures_.forget(service);
+  lost_slices_.forget(service);
 }
 
 void Session::read_sums() {
@@ -366,6 +404,7 @@ void Session::note_record(const sim::JournalRecord& record) {
   if (slice->event == sim::SliceEvent::kCreated) watch_.slice_created(slice->slice);
   const bool is_gone = slice->event == sim::SliceEvent::kDestroyed || slice->event == sim::SliceEvent::kLost;
   if (is_gone) watch_.slice_gone(slice->slice);
+  if (slice->event == sim::SliceEvent::kLost) note_lost(*slice);
   const auto kind = [&]() -> std::optional<EventKind> {
     switch (slice->event) {
       case sim::SliceEvent::kCreated:
@@ -383,11 +422,31 @@ void Session::note_record(const sim::JournalRecord& record) {
     return std::nullopt;
   }();
   if (!kind) return;
-  std::string holder =
-      slice->services.empty() ? "nobody's" : std::as_const(scenario_.services)[slice->services.front().index].name;
-  events_.append(slice->at, *kind, [this, slice = slice->slice, holder = std::move(holder)] {
-    return EventWords{.object = slice_object(scenario_, slice), .message = holder};
-  });
+  events_.append(
+      slice->at, *kind,
+      [this, source = SliceEventSource(scenario_, slice->slice, slice->generation, first_of(slice->services))] {
+        return source.words(scenario_, source.holder.empty() ? "unowned" : source.holder);
+      });
+}
+
+/// The snapshot is still that from before the loss.
+void Session::note_lost(const sim::SliceRecord& record) {
+  LostSlice lost{.slice = {.holding = {.slice = record.slice, .role = record.role, .services = record.services},
+                           .generation = record.generation},
+                 .seen_at = record.at};
+  if (snapshot().is_orphan(lost.slice)) return;
+  const auto standing = snapshot().slices_at(record.slice);
+  const auto it = std::ranges::find(standing, record.generation, &StandingSlice::generation);
+  if (it != standing.end() && refreshed_step_ == step_count_) {
+    lost.seen_at = watch_.seen_at(static_cast<std::size_t>(it - snapshot().slices.begin()));
+  }
+  lost_slices_.add(std::move(lost));
+}
+
+SliceState Session::slice_state(std::size_t index) const {
+  // A slice of a service that is gone waits to be destroyed, even before a plan may do so.
+  if (snapshot().is_orphan(snapshot().slices[index])) return SliceState::kDraining;
+  return watch_.state_of(snapshot(), index);
 }
 
 void Session::note_failed(const auto& slices, const std::string& how) {
@@ -397,14 +456,18 @@ void Session::note_failed(const auto& slices, const std::string& how) {
 }
 
 void Session::note_event(const Event& event) {
-  note_changes(plans_.apply(event));
+  const std::vector<ActionChange> changes = plans_.apply(event);
+  note_changes(changes);
   std::visit(
       Overloaded{
           [&](const GpuLost& lost) {
             append(event.at, EventKind::kGpuLost, gpu_object(lost.gpu), lost.reason);
             note_failed(snapshot().slices_on(lost.gpu), "its slice was lost with " + gpu_name(lost.gpu));
           },
-          [&](const GpuReturned& returned) { append(event.at, EventKind::kGpuReturned, gpu_object(returned.gpu), ""); },
+          [&](const GpuReturned& returned) {
+            lost_slices_.forget(returned.gpu);
+            append(event.at, EventKind::kGpuReturned, gpu_object(returned.gpu), "");
+          },
           [&](const GpuScheduled& scheduled) {
             const EventKind kind =
                 scheduled.scheduling == GpuScheduling::kOpen ? EventKind::kGpuUncordoned : EventKind::kGpuCordoned;
@@ -418,10 +481,16 @@ void Session::note_event(const Event& event) {
           [&](const ActionFailed& failed) {
             failed_.push_back(failed);
             const char* what = failed.kind == ActionKind::kCreation ? "creation" : "destruction";
-            append(event.at, EventKind::kActionFailed, slice_object(scenario_, failed.slice),
-                   fmt::format("{}: {}", what, failed.message));
             note_failed(snapshot().slices_at(failed.slice), fmt::format("the {} of a slice on {} failed: {}", what,
                                                                         gpu_name(failed.slice.gpu), failed.message));
+            // That of the plan's action says it already.
+            if (std::ranges::find(changes, ActionPhase::kFailed, &ActionChange::phase) != changes.end()) return;
+            const SliceEventSource source(scenario_, failed.slice, failed.generation,
+                                          holder_of(snapshot(), failed.slice, failed.generation));
+            events_.append(event.at, EventKind::kActionFailed,
+                           [this, source, message = fmt::format("{}: {}", what, failed.message)] {
+                             return source.words(scenario_, message);
+                           });
           },
           [&](const GpuObserved& observed) { note_observed(event, observed); },
           [&](const RetrainingDue& due) {
@@ -453,7 +522,10 @@ void Session::note_event(const Event& event) {
 void Session::note_observed(const Event& event, const GpuObserved& observed) {
   for (const SliceNews& news : news_of(snapshot(), failed_, observed)) {
     const bool is_missing = news.kind == EventKind::kSliceMissing;
-    append(event.at, news.kind, slice_object(scenario_, news.slice), is_missing ? "it is not there" : "made by others");
+    events_.append(event.at, news.kind,
+                   [this, is_missing, source = SliceEventSource(scenario_, news.slice, news.generation, news.holder)] {
+                     return source.words(scenario_, is_missing ? "it is not there" : "made by others");
+                   });
   }
 }
 
@@ -544,12 +616,17 @@ void Session::note_changes(const std::vector<ActionChange>& changes) {
     const PlanStatus* plan = plans_.find(change.plan);
     if (!kind || plan == nullptr) continue;
     const SliceChange& what = plan->plan->actions[change.action].what;
-    events_.append(loop_->now(), *kind, [this, change, word = action_word(what), slice = slice_of(what)] {
-      return EventWords{
-          .object = plan_object(change.plan),
-          .message = fmt::format("action {}: {} {}{}{}", change.action + 1, word, slice_name(scenario_, slice),
-                                 change.message.empty() ? "" : ": ", change.message)};
-    });
+    events_.append(loop_->now(), *kind,
+                   [this, change, word = action_word(what), slice = slice_of(what),
+                    generation = plan->actions->generation(change.action)] {
+                     const bool is_known = generation > 0;
+                     const std::string name =
+                         is_known ? slice_name(scenario_, slice, generation) : place_name(scenario_, slice);
+                     return EventWords{.object = plan_object(change.plan),
+                                       .message = fmt::format("action {}: {} {}{}{}", change.action + 1, word, name,
+                                                              change.message.empty() ? "" : ": ", change.message),
+                                       .generation = is_known ? std::optional(generation) : std::nullopt};
+                   });
   }
 }
 

@@ -20,6 +20,7 @@
 #include "live/catalog.h"
 #include "live/event_log.h"
 #include "live/live_figures.h"
+#include "live/lost_slices.h"
 #include "live/plan_log.h"
 #include "live/service_watch.h"
 #include "sim/fault_book.h"
@@ -111,6 +112,9 @@ class Session {
   void refresh();
   [[nodiscard]] const ServiceWatch& watch() const { return watch_; }
   [[nodiscard]] const LiveFigures& figures() const { return figures_; }
+  [[nodiscard]] const LostSlices& lost_slices() const { return lost_slices_; }
+  /// Of a slice of the snapshot, by its index there.
+  [[nodiscard]] SliceState slice_state(std::size_t index) const;
   /// What the engine knows of the GPU, with what was ordered since its last step.
   [[nodiscard]] GpuState gpu_state(GpuId gpu) const;
   [[nodiscard]] const EventLog& events() const { return events_; }
@@ -122,6 +126,7 @@ class Session {
   void list_objects();
   [[nodiscard]] ServiceId place_for_new() const;
   void note_record(const sim::JournalRecord& record);
+  void note_lost(const sim::SliceRecord& record);
   void note_event(const Event& event);
   /// The holders of these slices do not have them as they should.
   void note_failed(const auto& slices, const std::string& how);
@@ -149,6 +154,7 @@ class Session {
   std::uint64_t refreshed_step_ = 0;
   ServiceWatch watch_;
   LiveFigures figures_;
+  LostSlices lost_slices_;
   std::int64_t read_second_ = -1;          ///< the last one in which the fleet's sums were read
   std::set<GpuId> draining_;               ///< as far as the engine knows
   std::map<GpuId, GpuScheduled> ordered_;  ///< since the last step
@@ -157,8 +163,10 @@ class Session {
 
 /// Names of objects in the API.
 [[nodiscard]] std::string gpu_name(GpuId gpu);
-/// "gpu-3-1g.10gb-0": unique while the slice stands.
-[[nodiscard]] std::string slice_name(const Scenario& scenario, const Slice& slice);
+/// "gpu-3-1g.10gb-2", a place.
+[[nodiscard]] std::string place_name(const Scenario& scenario, const Slice& slice);
+/// "gpu-3-1g.10gb-2-7", a slice. `generation` 0: of others, "gpu-3-1g.10gb-2-foreign".
+[[nodiscard]] std::string slice_name(const Scenario& scenario, const Slice& slice, std::uint64_t generation);
 [[nodiscard]] std::string plan_name(std::uint64_t id);
 /// The number of "plan-3"; it need not be a plan.
 [[nodiscard]] std::optional<std::uint64_t> plan_number(std::string_view name);

@@ -75,6 +75,74 @@ TEST_F(SessionFaults, PlansGoOnAfterActionsThatFail) {
   EXPECT_TRUE(std::ranges::any_of(session_->plans().plans(), has_failed_action));
 }
 
+TEST_F(SessionFaults, SlicesOfALostGpuAreLostUntilItReturns) {
+  const auto standing = session_->snapshot().slices_on({0});
+  const std::vector<StandingSlice> before(standing.begin(), standing.end());
+  ASSERT_FALSE(before.empty());
+  const auto lost_on = [&](std::uint32_t gpu) { return session_->lost_slices().on(session_->snapshot(), {gpu}); };
+  EXPECT_TRUE(lost_on(0).empty());
+  session_->refresh();
+  const Instant seen_at =
+      session_->watch().seen_at(static_cast<std::size_t>(standing.begin() - session_->snapshot().slices.begin()));
+  sim::FaultOrder order;
+  order.kind = sim::FaultKind::kLose;
+  order.gpus = {{0}};
+  ASSERT_TRUE(session_->inject(order));
+  ASSERT_EQ(lost_on(0).size(), before.size());
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    EXPECT_EQ(lost_on(0)[i]->slice.holding, before[i].holding);
+    EXPECT_EQ(lost_on(0)[i]->slice.generation, before[i].generation);
+  }
+  EXPECT_EQ(lost_on(0).front()->seen_at, seen_at);
+  EXPECT_TRUE(lost_on(1).empty());
+  const ServiceId holder = before.front().holding.services.front();
+  EXPECT_FALSE(session_->lost_slices().of(session_->snapshot(), holder).empty());
+  run_to(20);
+  EXPECT_EQ(lost_on(0).size(), before.size());
+
+  const ServiceSpec& spec = session_->scenario().services[holder.index];
+  ASSERT_TRUE(session_->remove_service({.tenant = spec.tenant, .name = spec.name}));
+  EXPECT_TRUE(session_->lost_slices().of(session_->snapshot(), holder).empty());
+  EXPECT_LT(lost_on(0).size(), before.size());
+  order.kind = sim::FaultKind::kReturn;
+  ASSERT_TRUE(session_->inject(order));
+  EXPECT_TRUE(session_->lost_slices().all(session_->snapshot()).empty());
+}
+
+TEST_F(SessionFaults, EventsNameSlicesAsTheyAreListed) {
+  run_to(60);
+  const EventLog& log = session_->events();
+  std::size_t seen = 0;
+  for (const LoggedEvent& event : log.after(log.oldest_sequence() - 1, EventLog::kCapacity)) {
+    if (event.object.kind != ObjectKind::kGpuSlice) continue;
+    ++seen;
+    ASSERT_TRUE(event.generation.has_value()) << event.object.name;
+    EXPECT_TRUE(event.object.name.ends_with("-" + std::to_string(*event.generation))) << event.object.name;
+    if (event.object.tenant.empty()) {
+      EXPECT_EQ(event.message, "unowned");
+    } else {
+      EXPECT_TRUE(event.message.starts_with(event.object.tenant + "/")) << event.message;
+    }
+  }
+  EXPECT_GT(seen, 0U);
+}
+
+TEST_F(SessionFaults, AFailedCreationIsOneEvent) {
+  sim::FaultOrder order;
+  order.gpus = {{0}};
+  for (const sim::FaultKind kind : {sim::FaultKind::kLose, sim::FaultKind::kReturn}) {
+    order.kind = kind;
+    ASSERT_TRUE(session_->inject(order));
+  }
+  const std::size_t before = count(EventKind::kActionFailed);
+  order.kind = sim::FaultKind::kFailCreate;
+  order.times = 1;
+  ASSERT_TRUE(session_->inject(order));
+  for (std::int64_t second = 11; second < 90 && !session_->faults().is_empty(); ++second) run_to(second);
+  ASSERT_TRUE(session_->faults().is_empty());
+  EXPECT_EQ(count(EventKind::kActionFailed), before + 1);
+}
+
 TEST_F(SessionFaults, WhatWaitsIsCleared) {
   inject(sim::FaultKind::kReportsFailure, 5);
   inject(sim::FaultKind::kSlow);

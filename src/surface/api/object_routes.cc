@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "domain/node.h"
 #include "surface/api/api_context.h"
@@ -100,19 +103,57 @@ ApiResult<HttpAnswer> order_gpu(const ApiContext& context, const Call& call) {
 
 // ---- slices
 
-/// Ascends with the index in the snapshot.
+/// Ascends with the place; at one place a slice that leaves stands behind its successor.
 std::string slice_key(const StandingSlice& standing) {
-  // At one place a slice that leaves stands behind its successor.
   const Slice& slice = standing.holding.slice;
   return number_key(slice.gpu.index) + number_key(static_cast<std::uint64_t>(slice.start)) +
          number_key(slice.profile.index) + number_key(UINT64_MAX - standing.generation);
 }
 
+/// The slices that stand and those that are lost, as one list in order of their places.
+class AllSlices {
+ public:
+  /// O(lost slices x log slices).
+  explicit AllSlices(const live::Session& session)
+      : session_(session), lost_(session.lost_slices().all(session.snapshot())) {
+    // Nothing stands on a lost GPU, so that its slices come between those of other GPUs.
+    const auto place_of = [](const StandingSlice& standing) { return standing.holding.slice; };
+    places_.reserve(lost_.size());
+    for (const live::LostSlice* each : lost_) {
+      const auto next = std::ranges::lower_bound(standing(), place_of(each->slice), {}, place_of);
+      places_.push_back(next.index() + places_.size());
+    }
+  }
+
+  [[nodiscard]] std::size_t size() const { return standing().size() + lost_.size(); }
+  [[nodiscard]] std::string key(std::size_t place) const {
+    const auto [index, lost] = at(place);
+    return slice_key(lost != nullptr ? lost->slice : standing()[index]);
+  }
+  [[nodiscard]] SliceView view(std::size_t place) const {
+    const auto [index, lost] = at(place);
+    return lost != nullptr ? view_lost_slice(session_, *lost) : view_slice(session_, index);
+  }
+
+ private:
+  [[nodiscard]] const ChunkedList<StandingSlice>& standing() const { return session_.snapshot().slices; }
+  /// The index of a slice that stands, or a lost one.
+  [[nodiscard]] std::pair<std::size_t, const live::LostSlice*> at(std::size_t place) const {
+    const auto next = static_cast<std::size_t>(std::ranges::lower_bound(places_, place) - places_.begin());
+    if (next < places_.size() && places_[next] == place) return {0, lost_[next]};
+    return {place - next, nullptr};
+  }
+
+  const live::Session& session_;
+  std::vector<const live::LostSlice*> lost_;
+  std::vector<std::size_t> places_;  ///< of each lost slice in the list
+};
+
 ApiResult<HttpAnswer> list_slices(const ApiContext& context, const Call& call) {
   const auto page = context.session.with([&](const live::Session& session) {
-    const auto& slices = session.snapshot().slices;
-    const ListKeys keys{.count = slices.size(), .key = [&](std::size_t i) { return slice_key(slices[i]); }};
-    return read_page(call.request, keys, [&](std::size_t i) { return view_slice(session, i); });
+    const AllSlices slices(session);
+    const ListKeys keys{.count = slices.size(), .key = [&](std::size_t i) { return slices.key(i); }};
+    return read_page(call.request, keys, [&](std::size_t i) { return slices.view(i); });
   });
   return page_response(page, [&](const SliceView& slice) { return slice_object(context.format, slice); });
 }

@@ -188,7 +188,8 @@ std::string gpu_object(const ObjectFormat& format, const GpuView& gpu) {
                     {"scheduling", scheduling_word(state.scheduling)},
                     {"scheduling_reason", text_or_null(state.scheduling_reason)},
                     {"scheduling_since", format.epoch.text(state.scheduling_since)},
-                    {"units", model.units}};
+                    {"units", model.units},
+                    {"allocated_units", gpu.allocated_units}};
   return object_of("Gpu", metadata_json(format, {.kind = "Gpu", .name = live::gpu_name(gpu.gpu)}), "{}", status);
 }
 
@@ -203,10 +204,9 @@ std::string slice_object(const ObjectFormat& format, const SliceView& view) {
                     {"tenant", holder ? Json(holder->tenant) : Json(nullptr)},
                     {"service", holder ? Json(holder->name) : Json(nullptr)},
                     {"role", holder ? Json(role_word(view.role)) : Json(nullptr)}};
-  const std::string which = view.is_foreign ? "foreign" : fmt::format("{}", view.generation);
   const ObjectIdentity identity{.kind = "GpuSlice",
                                 .tenant = holder ? holder->tenant : "",
-                                .name = fmt::format("{}-{}", live::slice_name(format.fleet, slice), which),
+                                .name = live::slice_name(format.fleet, slice, view.is_foreign ? 0 : view.generation),
                                 .created = view.seen_at};
   return object_of("GpuSlice", metadata_json(format, identity), "{}", status);
 }
@@ -225,6 +225,7 @@ std::string event_data(const ObjectFormat& format, const live::LoggedEvent& even
                      {{"kind", live::object_word(event.object.kind)},
                       {"namespace", text_or_null(event.object.tenant)},
                       {"name", event.object.name}}},
+                    {"generation", codec::or_null(event.generation)},
                     {"message", text_or_null(event.message)}});
 }
 

@@ -19,10 +19,8 @@ using Json = nlohmann::ordered_json;
 
 // ---- read
 
-OverviewSlice view_overview_slice(const live::Session& session, std::size_t index) {
-  const StandingSlice& standing = session.snapshot().slices[index];
-  OverviewSlice view{
-      .slice = standing.holding.slice, .state = session.watch().state_of(session.snapshot(), index), .holders = {}};
+OverviewSlice view_overview_slice(const live::Session& session, const StandingSlice& standing, live::SliceState state) {
+  OverviewSlice view{.slice = standing.holding.slice, .state = state, .holders = {}};
   for (const ServiceId id : standing.holding.services) {
     const ServiceSpec& service = session.scenario().services[id.index];
     view.holders.emplace_back(id, live::ServiceName{.tenant = service.tenant, .name = service.name});
@@ -32,10 +30,12 @@ OverviewSlice view_overview_slice(const live::Session& session, std::size_t inde
 
 OverviewGpu view_overview_gpu(const live::Session& session, GpuId gpu) {
   OverviewGpu view{.gpu = view_gpu(session, gpu), .slices = {}};
-  const auto& all = session.snapshot().slices;
-  const auto gpu_of = [](const StandingSlice& standing) { return standing.holding.slice.gpu; };
-  for (auto it = std::ranges::lower_bound(all, gpu, {}, gpu_of); it != all.end() && gpu_of(*it) == gpu; ++it) {
-    view.slices.push_back(view_overview_slice(session, static_cast<std::size_t>(it - all.begin())));
+  const auto here = session.snapshot().slices_on(gpu);
+  for (auto it = here.begin(); it != here.end(); ++it) {
+    view.slices.push_back(view_overview_slice(session, *it, session.slice_state(it.index())));
+  }
+  for (const live::LostSlice* lost : session.lost_slices().on(session.snapshot(), gpu)) {
+    view.slices.push_back(view_overview_slice(session, lost->slice, live::SliceState::kLost));
   }
   return view;
 }
@@ -61,12 +61,6 @@ void read_events(const live::EventLog& log, std::uint64_t asked_after, OverviewV
 }
 
 // ---- written
-
-/// Placement units that a slice covers; a whole GPU without MIG is one.
-int length_of(const GpuModel& model, ProfileId profile) {
-  if (profile.is_full()) return std::max(1, model.units);
-  return model.profiles[profile.index].length;
-}
 
 Json slice_json(const GpuModel& model, const OverviewSlice& view) {
   Json services = Json::array();

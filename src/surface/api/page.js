@@ -160,15 +160,15 @@
       if (entries.length > 24) list.append("li").text("and " + (entries.length - 24) + " more services");
       if (has.retraining) entry("retraining", "var(--muted)", "url(#hatch)");
       if (has.starting) entry("starting", "color-mix(in srgb, var(--muted) 35%, var(--card))");
-      if (has.creating || has.draining) entry("creating or draining", "var(--changing)");
+      if (has.creating || has.draining || has.lost) entry("creating, draining or lost", "var(--changing)");
       entry("free or idle", "var(--idle)");
     });
   }
 
-  // A slice that starts has its owner's colour, pale; one that is created or drains is grey.
+  // A slice that starts has its owner's colour, pale; one that is created, drains or is lost is grey.
   function stateOf(slice) {
     if (slice.state === "starting") return "idle";
-    return slice.state === "creating" || slice.state === "draining" ? "changing" : slice.state;
+    return ["creating", "draining", "lost"].indexOf(slice.state) >= 0 ? "changing" : slice.state;
   }
   function namesOf(slice) { return slice.services.map(function (s) { return s.name; }).join(", ") || "unowned"; }
   function sliceText(slice) { return slice.profile + " at " + slice.start + ": " + namesOf(slice) + ", " + slice.state; }
@@ -245,8 +245,7 @@
     page.services.forEach(function (s) {
       var minute = s.last_minute;
       s.load = minute ? minute.requests / s.seconds : null;
-      var judged = minute ? Math.max(minute.requests, minute.in_time + minute.late + minute.dropped) : 0;
-      s.in_time = judged > 0 ? minute.in_time / judged : null;
+      s.in_time = minute && minute.requests > 0 ? minute.in_time / minute.requests : null;
     });
     ifNew("services", page.services, function () {
       var table = d3.select("#services").html("");

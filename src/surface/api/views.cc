@@ -1,6 +1,24 @@
 #include "surface/api/views.h"
 
+#include <algorithm>
+
 namespace berth::api {
+namespace {
+
+/// One that leaves and its successor are in the same place.
+std::int64_t allocated_units(const live::Session& session, GpuId gpu) {
+  const GpuModel& model = session.scenario().model_of(gpu);
+  std::vector<bool> units(static_cast<std::size_t>(std::max(1, model.units)));
+  for (const StandingSlice& standing : session.snapshot().slices_on(gpu)) {
+    if (standing.holding.services.empty()) continue;
+    const Slice& slice = standing.holding.slice;
+    const auto first = units.begin() + slice.start;
+    std::fill(first, first + length_of(model, slice.profile), true);
+  }
+  return std::ranges::count(units, true);
+}
+
+}  // namespace
 
 TenantView view_tenant(const std::string& name, const live::ObjectMeta& meta) { return {.name = name, .meta = meta}; }
 
@@ -16,14 +34,19 @@ ServiceView view_service(const live::Session& session, const live::ServiceEntry&
   view.slices.reserve(held.indices.size());
   for (const std::size_t index : held.indices) {
     const StandingSlice& standing = session.snapshot().slices[index];
-    view.slices.push_back({.slice = standing.holding.slice,
-                           .role = standing.holding.role,
-                           .state = session.watch().state_of(session.snapshot(), index)});
+    view.slices.push_back(
+        {.slice = standing.holding.slice, .role = standing.holding.role, .state = session.slice_state(index)});
+  }
+  for (const live::LostSlice* lost : session.lost_slices().of(session.snapshot(), service.id)) {
+    const Holding& holding = lost->slice.holding;
+    view.slices.push_back({.slice = holding.slice, .role = holding.role, .state = live::SliceState::kLost});
   }
   return view;
 }
 
-GpuView view_gpu(const live::Session& session, GpuId gpu) { return {.gpu = gpu, .state = session.gpu_state(gpu)}; }
+GpuView view_gpu(const live::Session& session, GpuId gpu) {
+  return {.gpu = gpu, .state = session.gpu_state(gpu), .allocated_units = allocated_units(session, gpu)};
+}
 
 NodeView view_node(const live::Session& session, NodeId node) {
   const GpuRange range = gpus_of(session.scenario(), node);
@@ -33,20 +56,36 @@ NodeView view_node(const live::Session& session, NodeId node) {
   return view;
 }
 
-SliceView view_slice(const live::Session& session, std::size_t index) {
-  const StandingSlice& standing = session.snapshot().slices[index];
+namespace {
+
+SliceView view_of(const live::Session& session, const StandingSlice& standing, live::SliceState state,
+                  Instant seen_at) {
   SliceView view{.slice = standing.holding.slice,
                  .role = standing.holding.role,
-                 .state = session.watch().state_of(session.snapshot(), index),
+                 .state = state,
                  .generation = standing.generation,
                  .is_foreign = standing.is_foreign,
                  .holder = std::nullopt,
-                 .seen_at = session.watch().seen_at(index)};
+                 .seen_at = seen_at};
   if (!standing.holding.services.empty()) {
     const ServiceSpec& service = session.scenario().services[standing.holding.services.front().index];
     view.holder = {.tenant = service.tenant, .name = service.name};
   }
   return view;
+}
+
+}  // namespace
+
+SliceView view_slice(const live::Session& session, std::size_t index) {
+  return view_of(session, session.snapshot().slices[index], session.slice_state(index), session.watch().seen_at(index));
+}
+
+SliceView view_lost_slice(const live::Session& session, const live::LostSlice& lost) {
+  return view_of(session, lost.slice, live::SliceState::kLost, lost.seen_at);
+}
+
+int length_of(const GpuModel& model, ProfileId profile) {
+  return profile.is_full() ? std::max(1, model.units) : model.profiles[profile.index].length;
 }
 
 double capacity_of(const live::Session& session, ServiceId service) {

@@ -40,6 +40,7 @@ struct ServiceView {
 struct GpuView {
   GpuId gpu;
   GpuState state;
+  std::int64_t allocated_units = 0;  ///< placement units of the slices that services hold
 };
 
 struct NodeView {
@@ -64,7 +65,11 @@ struct SliceView {
 [[nodiscard]] NodeView view_node(const live::Session& session, NodeId node);
 /// Of a slice of the snapshot, by its index there.
 [[nodiscard]] SliceView view_slice(const live::Session& session, std::size_t index);
+/// Of a slice that was lost with its GPU.
+[[nodiscard]] SliceView view_lost_slice(const live::Session& session, const live::LostSlice& lost);
 
+/// Placement units that a slice covers; a whole GPU without MIG is one.
+[[nodiscard]] int length_of(const GpuModel& model, ProfileId profile);
 /// Requests per second of the slices that serve now. O(slices of the service).
 [[nodiscard]] double capacity_of(const live::Session& session, ServiceId service);
 
