@@ -245,9 +245,14 @@ ServiceId Session::place_for_new() const {
   };
   for (std::uint32_t index = 0; index < scenario_.services.size(); ++index) {
     const bool is_free = scenario_.services[index].is_absent && snapshot().services[index].is_absent;
-    if (is_free && !is_solving() && !held({index})) return {index};
+    if (is_free && !is_in_open_question({index}) && !held({index})) return {index};
   }
   return {static_cast<std::uint32_t>(scenario_.services.size())};
+}
+
+bool Session::is_in_open_question(ServiceId place) const {
+  const auto asked = asked_before_.find(place);
+  return is_solving() && asked != asked_before_.end() && asked->second == asked_count_;
 }
 
 tl::expected<void, ObjectRefusal> Session::remove_service(const ServiceName& name) {
@@ -257,6 +262,7 @@ tl::expected<void, ObjectRefusal> Session::remove_service(const ServiceName& nam
   catalog_.services.erase(known);
   scenario_.services.set(id.index, absent_service(std::as_const(scenario_.services)[id.index]));
   forget(id);
+  asked_before_[id] = asked_count_;
   loop_->remove_service(id);
   watch_.update(snapshot());
   return {};
@@ -433,6 +439,7 @@ void Session::note_observed(const Event& event, const GpuObserved& observed) {
 
 void Session::note_answer(const StepAnswer& answer) {
   ++step_count_;
+  if (answer.request) asked_count_ = answer.request->question;
   if (answer.ended) note_end_of_proposal(answer);
   ordered_.clear();
   note_drained();
