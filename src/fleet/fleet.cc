@@ -168,7 +168,7 @@ class ScheduleSearch {
     spent_ += responder.nodes();
     if (!prices) return;
     prices->run(best_.objective(), steps);
-    bound_ = prices->bound();
+    bound_ = prices->proven_bound();
     spent_ += prices->nodes();
   }
 
@@ -263,7 +263,7 @@ class ScheduleSearch {
     prices.run_balance(
         {.steps = kSampleSteps, .gpus_max = kSampleGpus, .softness_first = kSoftnessFirst, .softness_last = kSoftness});
     prices.run_balance({.steps = kAllGpusSteps, .softness_first = kSoftness, .softness_last = kSoftnessLast});
-    bound_ = prices.bound();
+    bound_ = prices.proven_bound();
     prices.take_best_prices();
     fleet::Responder responder(terms_, fleet::make_grid(terms_, price_changes(terms_, starts), {}),
                                is_huge_ ? kStride : 1);

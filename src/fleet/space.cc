@@ -65,6 +65,48 @@ void take_best(std::size_t a, std::int16_t which, const OfferByPoint& offer, dou
   }
 }
 
+/// The most that a piece of any offer is worth in its first slot.
+double first_slot_worth(const std::vector<Offer>& offers, SlotIndex slot) {
+  double most = 0;
+  for (const Offer& offer : offers) {
+    double worth = -offer.begin_cost;
+    if (offer.stands != nullptr) worth += offer.stands_scale * (offer.stands[idx(slot) + 1] - offer.stands[idx(slot)]);
+    if (offer.readiness.on_new_site == 0) {
+      worth += offer.ready_scale * (offer.ready[idx(slot) + 1] - offer.ready[idx(slot)]);
+    }
+    most = std::max(most, worth);
+  }
+  return most;
+}
+
+/// Between two points the worth of a piece and of the one that takes its site over is linear in the time between them.
+/// Later points are in the tables; the other end is one slot after the first piece begins, as a GPU changes once in a
+/// slot.
+void add_take_overs(const Terms& terms, const Grid& grid, const std::vector<Offer>& offers, PieceTable& table) {
+  const std::size_t width = grid.width();
+  std::vector<double> idle(width);
+  std::vector<double> used(width);
+  OfferByPoint points;
+  for (const Offer& offer : offers) {
+    if (offer.begin_cost <= 0) continue;
+    take_points(terms, grid, offer, points);
+    for (std::size_t b = 0; b < width; ++b) {
+      idle[b] = points.stood[b];
+      used[b] = points.stood[b] + points.ready_until[b];
+    }
+    for (std::size_t a = 0; a + 1 < width; ++a) {
+      const SlotIndex slot = grid.points[a];
+      const SlotIndex over = slot + 1;
+      const SlotIndex ready = std::min(over + offer.readiness.on_same_site, std::max(over, terms.tail()));
+      double before = first_slot_worth(offers, slot);
+      if (offer.stands != nullptr) before -= offer.stands_scale * offer.stands[idx(over)];
+      double* best = &table.on_new[a * width + a + 1];
+      raise(best, &used[a + 1], before - offer.ready_scale * offer.ready[idx(ready)], width - a - 1);
+      raise(best, &idle[a + 1], before, width - a - 1);
+    }
+  }
+}
+
 }  // namespace
 
 double worth_of(const Terms& terms, const Grid& grid, const Offer& offer, PointIndex from, PointIndex until,
@@ -100,7 +142,8 @@ void fill_piece_table(const Terms& terms, const Grid& grid, const std::vector<Of
   }
 }
 
-void fill_piece_maxima(const Terms& terms, const Grid& grid, const std::vector<Offer>& offers, PieceTable& table) {
+void fill_piece_maxima(const Terms& terms, const Grid& grid, const std::vector<Offer>& offers, TakeOvers take_overs,
+                       PieceTable& table) {
   const std::size_t width = grid.width();
   table.on_new.assign(width * width, 0);
   table.on_same.assign(width * width, 0);
@@ -125,6 +168,7 @@ void fill_piece_maxima(const Terms& terms, const Grid& grid, const std::vector<O
       raise(&table.on_same[begin], &idle[a + 1], -stood, width - a - 1);
     }
   }
+  if (take_overs == TakeOvers::kCounted) add_take_overs(terms, grid, offers, table);
 }
 
 NodeRule& rule_of(std::vector<NodeRule>& rules, NodeIndex node) {

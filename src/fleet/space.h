@@ -48,8 +48,13 @@ struct PieceTable {
 
 void fill_piece_table(const Terms& terms, const Grid& grid, const std::vector<Offer>& offers, PieceTable& table);
 
+/// Whether a piece that begins on a new site may also take it over from another one that begins there just before. It
+/// then costs nothing to begin, which no grid with few points shows: the shorter the first piece stays, the better.
+enum class TakeOvers : std::uint8_t { kIgnored, kCounted };
+
 /// Fills in only the worths, not which use reaches them: pieces that `trace` finds are then unowned.
-void fill_piece_maxima(const Terms& terms, const Grid& grid, const std::vector<Offer>& offers, PieceTable& table);
+void fill_piece_maxima(const Terms& terms, const Grid& grid, const std::vector<Offer>& offers, TakeOvers take_overs,
+                       PieceTable& table);
 
 /// A site that a node may use, and the worth of pieces on it.
 struct Source {

@@ -258,7 +258,7 @@ TEST(FleetSpace, ATableHasTheBestOfferOfEachRange) {
     PieceTable table;
     PieceTable maxima;
     fill_piece_table(space.terms, space.grid, offers, table);
-    fill_piece_maxima(space.terms, space.grid, offers, maxima);
+    fill_piece_maxima(space.terms, space.grid, offers, TakeOvers::kIgnored, maxima);
     const std::size_t width = space.grid.width();
     for (PointIndex a(0); a < space.grid.size(); ++a) {
       for (PointIndex b = a + 1; b <= space.grid.size(); ++b) {

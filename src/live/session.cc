@@ -281,15 +281,20 @@ tl::expected<SetResult, ObjectRefusal> Session::set_service(const ServiceName& n
 /// A place that nothing refers to any more, else a new one. O(places + slices).
 ServiceId Session::place_for_new() const {
   const ServiceId next{static_cast<std::uint32_t>(scenario_.services.size())};
-  if (is_solving()) return next;
   std::vector<bool> is_held(scenario_.services.size());
   for (const StandingSlice& standing : snapshot().slices) {
     for (const ServiceId service : standing.holding.services) is_held[service.index] = true;
   }
   for (std::uint32_t index = 0; index < next.index; ++index) {
-    if (scenario_.services[index].is_absent && snapshot().services[index].is_absent && !is_held[index]) return {index};
+    const bool is_free = std::as_const(scenario_.services)[index].is_absent && snapshot().services[index].is_absent;
+    if (is_free && !is_held[index] && !is_in_open_question({index})) return {index};
   }
   return next;
+}
+
+bool Session::is_in_open_question(ServiceId place) const {
+  const auto asked = asked_before_.find(place);
+  return is_solving() && asked != asked_before_.end() && asked->second == asked_count_;
 }
 
 tl::expected<void, ObjectRefusal> Session::remove_service(const ServiceName& name) {
@@ -299,6 +304,7 @@ tl::expected<void, ObjectRefusal> Session::remove_service(const ServiceName& nam
   catalog_.services.erase(known);
   scenario_.services.set(id.index, absent_service(std::as_const(scenario_.services)[id.index]));
   forget(id);
+  asked_before_[id] = asked_count_;
   loop_->remove_service(id);
   watch_.update(snapshot());
   return {};
@@ -531,6 +537,7 @@ void Session::note_observed(const Event& event, const GpuObserved& observed) {
 
 void Session::note_answer(const StepAnswer& answer) {
   ++step_count_;
+  if (answer.request) asked_count_ = answer.request->question;
   if (answer.held) watch_.proposal_waits(*answer.held);
   if (answer.ended) note_end_of_proposal(answer);
   ordered_.clear();

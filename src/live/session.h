@@ -125,6 +125,8 @@ class Session {
  private:
   void list_objects();
   [[nodiscard]] ServiceId place_for_new() const;
+  /// Whether the question that is open was posed while the service of that place was still there.
+  [[nodiscard]] bool is_in_open_question(ServiceId place) const;
   void note_record(const sim::JournalRecord& record);
   void note_lost(const sim::SliceRecord& record);
   void note_event(const Event& event);
@@ -147,9 +149,11 @@ class Session {
   SessionOptions options_;
   EventLog events_;
   PlanLog plans_;
-  std::shared_ptr<const Solution> arrived_;  ///< in the step to come; null: none
-  std::string approval_reason_;              ///< of the last approval
-  std::vector<ActionFailed> failed_;         ///< since the last step
+  std::shared_ptr<const Solution> arrived_;          ///< in the step to come; null: none
+  std::string approval_reason_;                      ///< of the last approval
+  std::vector<ActionFailed> failed_;                 ///< since the last step
+  std::uint64_t asked_count_ = 0;                    ///< SolveRequest::question of the latest one
+  std::map<ServiceId, std::uint64_t> asked_before_;  ///< `asked_count_` when the service of a free place went
   std::uint64_t step_count_ = 0;
   std::uint64_t refreshed_step_ = 0;
   ServiceWatch watch_;

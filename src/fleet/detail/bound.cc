@@ -61,6 +61,19 @@ double PriceSearch::value() {
   return sum + supply_.value(prices_, spread_, slope_);
 }
 
+double PriceSearch::proven_bound() {
+  bool has_prices = false;  // of changes
+  for (const ServiceIndex i : indices_of<ServiceIndex>(frame_.places)) {
+    has_prices |= frame_.service_terms(i).changes_max >= 0 && best_prices_[frame_.places[idx(i)].change] > 0;
+  }
+  if (!has_prices) return bound_;
+  prices_ = best_prices_;
+  supply_.count_take_overs(TakeOvers::kCounted);
+  const double proven = value();
+  supply_.count_take_overs(TakeOvers::kIgnored);
+  return std::max(bound_, proven);
+}
+
 void PriceSearch::run(double objective, const BoundOptions& options) {
   supply_.choose_gpus(options.gpus_max);
   prices_ = best_prices_;

@@ -130,7 +130,7 @@ void Supply::fill_spaces() {
           if (group < terms_->groups && terms_->group[idx(i)] != group) continue;
           for (const Offer& offer : offers_of(m, kind, i)) offers.push_back(offer);
         }
-        fill_piece_maxima(*terms_, frame_->grid, offers, tables[idx(kind)]);
+        fill_piece_maxima(*terms_, frame_->grid, offers, take_overs_, tables[idx(kind)]);
       }
       SpaceValues& space = spaces_[idx(space_of(m, group))];
       space.fill(model, tables);

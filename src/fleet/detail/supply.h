@@ -27,6 +27,8 @@ class Supply {
   /// The sum over the chosen GPUs of A(root, end) at the prices (fleet/space.h). Their supply is added to `slope`,
   /// where pieces worth up to `spread` less than the best one get a share each.
   double value(const std::vector<double>& prices, double spread, std::vector<double>& slope);
+  /// Whether values count take-overs (TakeOvers): only then are they a bound where changes have a price.
+  void count_take_overs(TakeOvers take_overs) { take_overs_ = take_overs; }
   /// Sets reference prices: relative shortfalls are measured against at least the worths at these prices.
   void set_reference(const std::vector<double>& prices);
   /// Sets prices for `caps` without computing a value.
@@ -88,6 +90,7 @@ class Supply {
   const double* prices_ = nullptr;
   std::vector<double>* slope_ = nullptr;
   double spread_ = 0.05;
+  TakeOvers take_overs_ = TakeOvers::kIgnored;
   // Results for the GPU solved last.
   SpaceIndex space_;
   PointIndex switch_point_;  ///< from which on other groups may be there
