@@ -233,7 +233,7 @@ class History {
   [[nodiscard]] std::optional<std::uint64_t> waiting_plan() const {
     const PlanStatus* plan = session_->plans().current();
     if (plan == nullptr || plan->phase != PlanPhase::kAwaitingApproval) return std::nullopt;
-    return plan->plan.id;
+    return plan->plan->id;
   }
 
   void do_something() {
@@ -301,7 +301,7 @@ class History {
     }
     const auto& plans = session_->plans().plans();
     if (!plans.empty() && rng_.below(4) == 0) {
-      const std::uint64_t other = plans[rng_.below(plans.size())].plan.id;
+      const std::uint64_t other = plans[rng_.below(plans.size())].plan->id;
       EXPECT_TRUE(other == waiting || session_->approve(other, "test") != ApprovalOutcome::kAccepted);
     }
     if (!waiting) return;

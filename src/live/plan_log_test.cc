@@ -117,9 +117,9 @@ TEST(PlanLog, WhatIsDroppedFailedOrReplacedSaysWhy) {
 
 TEST(PlanLog, AFailedCreationIsOneFailureAndThePlanSaysHowMany) {
   PlanLog log;
-  log.add(plan_of(1, {create(one_g), give(one_g), create(two_g)}),
-          accepting(plan_of(1, {create(one_g, 1), give(one_g, 2), create(two_g, 3)})), at_second(1));
-  EXPECT_EQ(log.find(1)->actions[0].generation, 1U);
+  add(log, plan_of(1, {create(one_g), give(one_g), create(two_g)}),
+      accepting(plan_of(1, {create(one_g, 1), give(one_g, 2), create(two_g, 3)})), at_second(1));
+  EXPECT_EQ(log.find(1)->actions->generation(0), 1U);
   log.apply(happened(SliceReady{.slice = two_g, .assignment = 3}));
   EXPECT_EQ(log.find(1)->message, "");
   const auto changes = log.apply(happened(ActionFailed{
@@ -137,8 +137,8 @@ TEST(PlanLog, AnAssignmentHasTheGenerationOfTheSliceThatStays) {
   Snapshot snapshot = at_second(3);
   snapshot.slices = {{.holding = {.slice = one_g, .services = {}}, .is_leaving = true, .generation = 7},
                      {.holding = {.slice = one_g, .services = {}}, .generation = 9}};
-  log.add(plan_of(1, {give(one_g)}), accepting(plan_of(1, {give(one_g, 12)})), snapshot);
-  EXPECT_EQ(log.find(1)->actions[0].generation, 9U);
+  add(log, plan_of(1, {give(one_g)}), accepting(plan_of(1, {give(one_g, 12)})), snapshot);
+  EXPECT_EQ(log.find(1)->actions->generation(0), 9U);
 }
 
 TEST(PlanLog, RefusedOrPausedPlansDropTheirActions) {

@@ -60,8 +60,8 @@ class PriceSearch {
   /// Lowers the bound in large steps: balances each service in turn with the GPUs (balance.h), with decreasing
   /// softness.
   void run_balance(const BalanceOptions& options);
-  /// As far as the search has lowered it. Where changes have a price it ignores pieces that take over a site from another
-  /// one that begins there just before; `proven_bound` does not, and is as fast as one step.
+  /// As far as the search has lowered it. Where changes have a price it ignores pieces that take over a site from
+  /// another one that begins there just before; `proven_bound` does not, and is as fast as one step.
   [[nodiscard]] double bound() const { return bound_; }
   /// No schedule that keeps floors and budgets has a larger objective. Requires: the last values are those of all GPUs.
   [[nodiscard]] double proven_bound();

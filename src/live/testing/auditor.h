@@ -6,7 +6,8 @@
 ///   frozen    an action that begins in a frozen window
 ///   paused    an action that begins while planning is paused
 ///   approval  an action that needed an approval and begins without it; a plan approved after its end
-///   closed    a creation or assignment that begins on a GPU that is lost, cordoned or draining; any action on a lost one
+///   closed    a creation or assignment that begins on a GPU that is lost, cordoned or draining; any action on a lost
+///             one
 ///   stuck     a GPU on which actions run and nothing happens for `stuck_after`; actions that outlive their GPU's loss
 ///   order     a missing sequence number, time that goes back, an action that ends twice or never began
 #pragma once
