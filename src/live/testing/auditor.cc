@@ -262,11 +262,13 @@ GpuId Auditor::gpu_of(std::string_view gpu_name) const {
 
 Slice Auditor::slice_of(std::string_view slice_name) const {
   const std::size_t gpu_end = slice_name.find('-', std::string_view("gpu-").size());
-  const std::size_t profile_end = slice_name.rfind('-');
-  ENSURE(gpu_end != std::string_view::npos && gpu_end < profile_end);
+  ENSURE(gpu_end != std::string_view::npos);
+  const std::size_t profile_end = slice_name.find('-', gpu_end + 1);
+  ENSURE(profile_end != std::string_view::npos);
   const GpuId gpu = gpu_of(slice_name.substr(0, gpu_end));
   const std::string_view profile = slice_name.substr(gpu_end + 1, profile_end - gpu_end - 1);
-  const auto start = static_cast<int>(number_in(slice_name.substr(profile_end + 1)));
+  const std::string_view rest = slice_name.substr(profile_end + 1);  // the start, and behind it the generation
+  const auto start = static_cast<int>(number_in(rest.substr(0, rest.find('-'))));
   if (profile == kFullProfileName) return {.gpu = gpu, .start = start, .profile = ProfileId::full()};
   const auto known = mig::find_profile(scenario_.model_of(gpu), profile);
   ENSURE(known.has_value());
