@@ -21,6 +21,7 @@
 #include "live/event_log.h"
 #include "live/live_figures.h"
 #include "live/lost_slices.h"
+#include "live/object_names.h"
 #include "live/plan_log.h"
 #include "live/service_watch.h"
 #include "sim/fault_book.h"
@@ -164,21 +165,5 @@ class Session {
   std::map<GpuId, GpuScheduled> ordered_;  ///< since the last step
   std::unique_ptr<sim::Loop> loop_;
 };
-
-/// Names of objects in the API.
-[[nodiscard]] std::string gpu_name(GpuId gpu);
-/// "gpu-3-1g.10gb-2", a place.
-[[nodiscard]] std::string place_name(const Scenario& scenario, const Slice& slice);
-/// "gpu-3-1g.10gb-2-7", a slice. `generation` 0: of others, "gpu-3-1g.10gb-2-foreign".
-[[nodiscard]] std::string slice_name(const Scenario& scenario, const Slice& slice, std::uint64_t generation);
-[[nodiscard]] std::string plan_name(std::uint64_t id);
-/// The number of "plan-3"; it need not be a plan.
-[[nodiscard]] std::optional<std::uint64_t> plan_number(std::string_view name);
-/// "create", "destroy", "assign".
-[[nodiscard]] std::string_view action_word(const SliceChange& change);
-/// The number of "node-1", if it is a node of the scenario.
-[[nodiscard]] std::optional<NodeId> find_node(const Scenario& scenario, std::string_view name);
-/// The number of "gpu-3", if it is a GPU of the scenario.
-[[nodiscard]] std::optional<GpuId> find_gpu(const Scenario& scenario, std::string_view name);
 
 }  // namespace berth::live
