@@ -118,6 +118,23 @@ TEST_F(StreamsTest, StreamsGetCommentsWhenTheyAreDue) {
   EXPECT_TRUE(quiet.is_silent(100));
 }
 
+TEST_F(StreamsTest, AClientThatHasGoneMakesRoomForAnother) {
+  start({.connection_count_max = 3});
+  {
+    const std::vector<RawClient> clients = several(3, [this] { return open_stream(); });
+  }
+  // No event comes, and no comment is due.
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+  int status = 0;
+  while (status != 200 && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    RawClient client = connect();
+    client.send(kAskOther);
+    status = client.read_answer().status;
+  }
+  EXPECT_EQ(status, 200);
+}
+
 TEST_F(StreamsTest, EventsDoNotPutOffComments) {
   start({.comment_interval = Micros(300'000)});
   RawClient client = open_stream();

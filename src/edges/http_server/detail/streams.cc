@@ -1,5 +1,7 @@
 #include "edges/http_server/detail/streams.h"
 
+#include <poll.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -10,6 +12,14 @@ namespace {
 
 // Server-sent events: a line that begins with a colon is a comment, which clients ignore.
 constexpr const char* kComment = ":\n\n";
+
+/// Whether the other end has closed the connection.
+bool has_gone(MHD_Connection& connection) {
+  const MHD_ConnectionInfo* info = MHD_get_connection_info(&connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+  if (info == nullptr) return false;
+  pollfd socket{.fd = info->connect_fd, .events = POLLRDHUP, .revents = 0};
+  return poll(&socket, 1, 0) > 0;  // POLLHUP and POLLERR are reported, too
+}
 
 }  // namespace
 
@@ -56,11 +66,16 @@ void StreamHub::close() {
 
 void StreamHub::watch_times() {
   std::unique_lock lock(mutex_);
+  Clock::time_point gone_check = Clock::now();
   while (!is_closed_) {
     if (waiting_.empty()) {
       changed_.wait(lock);
     } else {
-      changed_.wait_until(lock, next_check());
+      changed_.wait_until(lock, std::min(next_check(), gone_check));
+    }
+    if (Clock::now() >= gone_check) {
+      resume_gone();
+      gone_check = Clock::now() + kGoneCheckInterval;
     }
     resume_older(Clock::now() - comment_interval_);
   }
@@ -71,6 +86,16 @@ void StreamHub::resume_older(Clock::time_point since_max) {
                                     [&](const Stream* each) { return each->commented_at_ > since_max; });
   std::for_each(older, waiting_.end(), [](Stream* each) { MHD_resume_connection(&each->connection_); });
   waiting_.erase(older, waiting_.end());
+}
+
+void StreamHub::resume_gone() {
+  const auto gone =
+      std::partition(waiting_.begin(), waiting_.end(), [](const Stream* each) { return !has_gone(each->connection_); });
+  std::for_each(gone, waiting_.end(), [](Stream* each) {
+    each->is_gone_ = true;
+    MHD_resume_connection(&each->connection_);
+  });
+  waiting_.erase(gone, waiting_.end());
 }
 
 StreamHub::Clock::time_point StreamHub::next_check() const {
@@ -84,6 +109,7 @@ Stream::Stream(StreamHub& hub, MHD_Connection& connection, std::unique_ptr<HttpE
 }
 
 ssize_t Stream::read(char* to, std::size_t bytes_max) {
+  if (is_gone_) return MHD_CONTENT_READER_END_WITH_ERROR;
   if (sent_ == text_.size() && !refill()) return 0;
   if (sent_ == text_.size()) return MHD_CONTENT_READER_END_OF_STREAM;
   const std::size_t count = text_.copy(to, bytes_max, sent_);

@@ -21,7 +21,11 @@ namespace berth::edges::detail {
 
 class Stream;
 
-/// The streams that wait, and the thread that wakes those to which a comment is due.
+/// How soon a waiting stream whose client has gone makes room for another.
+inline constexpr std::chrono::milliseconds kGoneCheckInterval{500};
+
+/// The streams that wait, and the thread that wakes those to which a comment is due, or whose client has gone:
+/// libmicrohttpd does not look at a suspended connection.
 ///
 /// A suspended connection is not touched by libmicrohttpd, so it exists until this class resumes it. That it is not
 /// resumed twice, and that no wake-up between a source's "nothing now" and the suspension is lost, is guaranteed by one
@@ -55,6 +59,8 @@ class StreamHub {
   void watch_times();
   /// Resumes the streams that got their latest comment at `since_max` or earlier. Requires: the lock is held.
   void resume_older(Clock::time_point since_max);
+  /// Resumes, for their end, the streams whose clients have closed the connection. Requires: the lock is held.
+  void resume_gone();
   [[nodiscard]] Clock::time_point next_check() const;
 
   const std::chrono::microseconds comment_interval_;
@@ -88,6 +94,7 @@ class Stream {
   std::string text_;
   std::size_t sent_ = 0;  ///< bytes of text_
   bool is_last_ = false;
+  bool is_gone_ = false;  ///< the client has closed the connection; written by the hub while the stream waits
   std::chrono::steady_clock::time_point commented_at_;
 };
 
