@@ -22,7 +22,7 @@ class ChunkedList {
   using Chunk = std::vector<T>;
 
  public:
-  class const_iterator {
+  class Iterator {
    public:
     using iterator_category = std::random_access_iterator_tag;
     using value_type = T;
@@ -30,39 +30,39 @@ class ChunkedList {
     using reference = const T&;
     using pointer = const T*;
 
-    const_iterator() = default;
+    Iterator() = default;
 
     reference operator*() const { return (*list_->chunks_[chunk_])[offset_]; }
     pointer operator->() const { return &**this; }
     reference operator[](difference_type by) const { return *(*this + by); }
-    const_iterator& operator++() {
+    Iterator& operator++() {
       if (++offset_ == list_->chunks_[chunk_]->size()) {
         ++chunk_;
         offset_ = 0;
       }
       return *this;
     }
-    const_iterator& operator--() {
+    Iterator& operator--() {
       if (offset_ == 0) offset_ = list_->chunks_[--chunk_]->size();
       --offset_;
       return *this;
     }
-    const_iterator operator++(int) { return std::exchange(*this, std::next(*this)); }
-    const_iterator operator--(int) { return std::exchange(*this, std::prev(*this)); }
-    const_iterator& operator+=(difference_type by) {
+    Iterator operator++(int) { return std::exchange(*this, std::next(*this)); }
+    Iterator operator--(int) { return std::exchange(*this, std::prev(*this)); }
+    Iterator& operator+=(difference_type by) {
       return *this = list_->at(static_cast<std::size_t>(static_cast<difference_type>(index()) + by));
     }
-    const_iterator& operator-=(difference_type by) { return *this += -by; }
-    friend const_iterator operator+(const_iterator it, difference_type by) { return it += by; }
-    friend const_iterator operator+(difference_type by, const_iterator it) { return it += by; }
-    friend const_iterator operator-(const_iterator it, difference_type by) { return it -= by; }
-    friend difference_type operator-(const const_iterator& a, const const_iterator& b) {
+    Iterator& operator-=(difference_type by) { return *this += -by; }
+    friend Iterator operator+(Iterator it, difference_type by) { return it += by; }
+    friend Iterator operator+(difference_type by, Iterator it) { return it += by; }
+    friend Iterator operator-(Iterator it, difference_type by) { return it -= by; }
+    friend difference_type operator-(const Iterator& a, const Iterator& b) {
       return static_cast<difference_type>(a.index()) - static_cast<difference_type>(b.index());
     }
-    friend bool operator==(const const_iterator& a, const const_iterator& b) {
+    friend bool operator==(const Iterator& a, const Iterator& b) {
       return a.chunk_ == b.chunk_ && a.offset_ == b.offset_;
     }
-    friend auto operator<=>(const const_iterator& a, const const_iterator& b) {
+    friend auto operator<=>(const Iterator& a, const Iterator& b) {
       return std::pair(a.chunk_, a.offset_) <=> std::pair(b.chunk_, b.offset_);
     }
 
@@ -71,7 +71,7 @@ class ChunkedList {
 
    private:
     friend class ChunkedList;
-    const_iterator(const ChunkedList* list, std::size_t chunk, std::size_t offset)
+    Iterator(const ChunkedList* list, std::size_t chunk, std::size_t offset)
         : list_(list), chunk_(chunk), offset_(offset) {}
 
     const ChunkedList* list_ = nullptr;
@@ -79,7 +79,8 @@ class ChunkedList {
     std::size_t offset_ = 0;
   };
   using value_type = T;
-  using iterator = const_iterator;
+  using iterator = Iterator;
+  using const_iterator = Iterator;
 
   ChunkedList() = default;
   ChunkedList(std::initializer_list<T> values) { append(values); }
