@@ -76,7 +76,7 @@ void ActionStates::set(std::size_t index, ActionPhase phase, const std::string& 
   states_[index].message = static_cast<std::uint32_t>(place);
 }
 
-std::vector<ActionChange> PlanLog::add(std::shared_ptr<const Plan> arrived, const Scenario& scenario,
+std::vector<ActionChange> PlanLog::add(const std::shared_ptr<const Plan>& arrived, const Scenario& scenario,
                                        const StepAnswer& answer, const Snapshot& snapshot) {
   std::vector<ActionChange> changes;
   keep({.plan = arrived,

@@ -105,8 +105,8 @@ class PlanLog {
 
   /// A plan arrived with this answer of a step; `snapshot` is the state after it. `arrived` is the plan as the solver
   /// made it, for `scenario`. Returns the actions that changed, also those of earlier plans.
-  std::vector<ActionChange> add(std::shared_ptr<const Plan> arrived, const Scenario& scenario, const StepAnswer& answer,
-                                const Snapshot& snapshot);
+  std::vector<ActionChange> add(const std::shared_ptr<const Plan>& arrived, const Scenario& scenario,
+                                const StepAnswer& answer, const Snapshot& snapshot);
   /// The proposal of this answer waits no longer; the same. Requires: answer.ended.
   std::vector<ActionChange> end_proposal(const StepAnswer& answer, const Snapshot& snapshot);
   /// What the world reported; the same.

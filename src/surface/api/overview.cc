@@ -175,6 +175,7 @@ std::string overview_object(const ApiContext& context, const OverviewView& view)
   Json services = Json::array();
   for (const OverviewService& service : view.services) services.push_back(service_json(service));
   std::vector<std::string> events;
+  events.reserve(view.events.size());
   for (const live::LoggedEvent& event : view.events) events.push_back(event_data(format, event));
   return codec::object_text({{"status", status_object(context, view.status)},
                              {"fleet", codec::json_text(fleet)},
