@@ -26,8 +26,8 @@ class Client {
 
   [[nodiscard]] ClientResult<Reply> get(const std::string& path) const { return send("GET", path, ""); }
   /// Sends JSON; an empty `body`: none. Errors: that of the API by its status (401 and 403 not allowed, 404 and 410 not
-  /// found, 409 and 412 conflict, 408 and 504 no answer in time, 429, 502 and 503 no server for now, other 4xx bad
-  /// input), no server, no answer in time.
+  /// found, 409 and 412 conflict, 408 and 504 no answer in time, 429, 502 and 503 no server, other 4xx bad input), no
+  /// server, no answer in time.
   [[nodiscard]] ClientResult<Reply> send(const std::string& method, const std::string& path,
                                          const std::string& body) const;
   /// The items of all pages of a list. `path` may have a query.
