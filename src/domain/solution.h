@@ -34,6 +34,8 @@ struct Solution {
   /// does not plan for floors.
   std::optional<std::vector<PlannedFloor>> floors = std::nullopt;
   std::optional<FoundFeasibility> feasibility = std::nullopt;  ///< the latest search, by this or an earlier question
+  /// Requests per second of each service [ServiceId] over the time on which the plan is judged; only planners state it.
+  std::vector<double> mean_rates = {};
   friend bool operator==(const Solution&, const Solution&) = default;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <deque>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -50,9 +51,9 @@ class JudgedRate {
 
   /// The rate for a plan that begins at `from_second` and expects `requests` in its `seconds`. It moves from the
   /// previous plan's rate towards the estimate, by an exponential filter of the logarithm with time constant
-  /// kFollowSeconds: two calls for one second return the same. At least one request is assumed, so that no answer is
-  /// worth more than all that the service can get. Requires: requests >= 0, seconds > 0.
-  double follow(std::int64_t from_second, double requests, double seconds) {
+  /// kFollowSeconds: that of a plan for the same second is the same. At least one request is assumed, so that no answer
+  /// is worth more than all that the service can get. Requires: requests >= 0, seconds > 0.
+  [[nodiscard]] double next(std::int64_t from_second, double requests, double seconds) const {
     ENSURE(requests >= 0 && seconds > 0);
     const std::int64_t passed = from_second - asked_second_;
     if (rate_ > 0 && passed <= 0) return rate_;
@@ -60,9 +61,13 @@ class JudgedRate {
     // The first forecasts of a service without history carry no information: the rate need not stay near them.
     const bool is_known = rate_ > 0 && static_cast<double>(seen_seconds_) >= kFollowSeconds;
     const double kept = is_known ? fade(passed, kFollowSeconds) : 0;
-    rate_ = kept > 0 ? estimate * std::pow(rate_ / estimate, kept) : estimate;
-    asked_second_ = from_second;
-    return rate_;
+    return kept > 0 ? estimate * std::pow(rate_ / estimate, kept) : estimate;
+  }
+
+  /// `rate` is that of the plan that begins at `from_second`.
+  void follow(std::int64_t from_second, double rate) {
+    asked_second_ = rate_ > 0 ? std::max(asked_second_, from_second) : from_second;
+    rate_ = rate;
   }
 
  private:
@@ -74,7 +79,57 @@ class JudgedRate {
   std::int64_t asked_second_ = 0;
 };
 
-/// The forecasts of all services, updated with each snapshot.
+/// The requests of a second.
+struct SeenSecond {
+  std::int64_t second = 0;
+  std::int64_t requests = 0;
+};
+
+/// A forecaster, and how far it has come.
+struct Learned {
+  forecast::Forecaster forecaster;
+  std::int64_t until = INT64_MIN;  ///< the last second that it observed
+
+  /// Those that it knows already are passed over.
+  void observe(const SeenSecond& seen) {
+    if (seen.second <= until) return;
+    forecaster.observe(seen.second, seen.requests);
+    until = seen.second;
+  }
+};
+
+/// What is known of a service when a question is posed.
+struct AskedService {
+  std::shared_ptr<Learned> learned;
+  std::vector<SeenSecond> news;  ///< still to be learned
+  JudgedRate judged;
+  std::optional<double> stated;  ///< requests per second by its owner's word, if that counts
+};
+
+Expected expect_of(const AskedService& service, const Stretch& stretch) {
+  for (const SeenSecond& seen : service.news) service.learned->observe(seen);
+  const auto tail_seconds = static_cast<double>(stretch.tail_seconds);
+  Expected expected;
+  expected.loads.reserve(static_cast<std::size_t>(stretch.seconds + 1) * kSampleLevels.size());
+  double sum = 0;
+  std::int64_t second = 0;
+  // The second after the window represents the tail.
+  for (const forecast::Quantiles& each :
+       service.learned->forecaster.predict(stretch.from_second, stretch.seconds + 1)) {
+    const double weight = second++ < stretch.seconds ? 1 : tail_seconds;
+    for (const std::size_t level : kSampleLevels) {
+      const double load = service.stated.value_or(each[level]);
+      expected.loads.push_back(load);
+      sum += weight * load;
+    }
+  }
+  expected.mean_rate = service.judged.next(stretch.from_second, sum / kSampleLevels.size(),
+                                           static_cast<double>(stretch.seconds) + tail_seconds);
+  return expected;
+}
+
+/// The forecasts of all services. Seconds are noted as they are seen, and learned where a question is answered: with
+/// thousands of services that takes a large part of a step.
 class Forecasts {
  public:
   explicit Forecasts(const Scenario& scenario) : scenario_(scenario), services_(scenario.services.size()) {}
@@ -90,44 +145,71 @@ class Forecasts {
       }
       auto it = state.seconds.end();
       while (it != state.seconds.begin() && std::prev(it)->second > service.seen_until) --it;
-      for (; it != state.seconds.end(); ++it) {
-        service.forecaster.observe(it->second, it->arrivals);
-        service.seen_until = it->second;
-        ++service.seen_seconds;
-        service.judged.observe(it->second, it->arrivals);
-      }
+      for (; it != state.seconds.end(); ++it) service.see({.second = it->second, .requests = it->arrivals});
+      if (!is_asked_) service.learn_overdue();
     }
   }
 
-  [[nodiscard]] Expected expect(ServiceId id, const Stretch& stretch) {
-    Service& service = services_[id.index];
-    const auto tail_seconds = static_cast<double>(stretch.tail_seconds);
-    Expected expected;
-    expected.loads.reserve(static_cast<std::size_t>(stretch.seconds + 1) * kSampleLevels.size());
-    double sum = 0;
-    std::int64_t second = 0;
-    // The second after the window represents the tail.
-    const std::optional<double> stated = stated_rate(id);
-    for (const forecast::Quantiles& each : service.forecaster.predict(stretch.from_second, stretch.seconds + 1)) {
-      const double weight = second++ < stretch.seconds ? 1 : tail_seconds;
-      for (const std::size_t level : kSampleLevels) {
-        const double load = stated.value_or(each[level]);
-        expected.loads.push_back(load);
-        sum += weight * load;
-      }
+  [[nodiscard]] Expect ask() {
+    is_asked_ = true;
+    auto asked = std::make_shared<std::vector<AskedService>>();
+    asked->reserve(services_.size());
+    for (std::uint32_t index = 0; index < services_.size(); ++index) {
+      Service& service = services_[index];
+      service.is_asked = true;
+      asked->push_back({.learned = service.learned,
+                        .news = {service.news.begin(), service.news.end()},
+                        .judged = service.judged,
+                        .stated = stated_rate({index})});
     }
-    expected.mean_rate = service.judged.follow(stretch.from_second, sum / kSampleLevels.size(),
-                                               static_cast<double>(stretch.seconds) + tail_seconds);
-    return expected;
+    return [asked](ServiceId service, const Stretch& stretch) { return expect_of((*asked)[service.index], stretch); };
+  }
+
+  void learn(std::int64_t from_second, const std::vector<double>& mean_rates) {
+    is_asked_ = false;
+    for (std::size_t index = 0; index < services_.size(); ++index) {
+      Service& service = services_[index];
+      // Another service may have come to this place since.
+      if (std::exchange(service.is_asked, false) && index < mean_rates.size()) {
+        service.judged.follow(from_second, mean_rates[index]);
+      }
+      service.forget_learned();
+    }
   }
 
  private:
+  /// Seconds that wait for a question; older ones are learned in the steps.
+  static constexpr std::size_t kNewsMax = 100;
+
   struct Service {
     std::uint64_t number = 0;  ///< ServiceState::number; another service begins anew
-    forecast::Forecaster forecaster;
     std::int64_t seen_until = INT64_MIN;
     std::int64_t seen_seconds = 0;
     JudgedRate judged;
+    /// Whoever answers a question uses it until `learn`.
+    std::shared_ptr<Learned> learned = std::make_shared<Learned>();
+    std::deque<SeenSecond> news;  ///< seen, and perhaps not learned yet
+    bool is_asked = false;
+
+    void see(const SeenSecond& seen) {
+      news.push_back(seen);
+      seen_until = seen.second;
+      ++seen_seconds;
+      judged.observe(seen.second, seen.requests);
+    }
+
+    /// Two at a time, as each step may bring a new one.
+    void learn_overdue() {
+      for (int i = 0; i < 2 && news.size() > kNewsMax; ++i) {
+        learned->observe(news.front());
+        news.pop_front();
+      }
+    }
+
+    /// An engine that is rebuilt from its events has not answered the question itself, and has all of them to learn.
+    void forget_learned() {
+      while (!news.empty() && news.front().second <= learned->until) news.pop_front();
+    }
   };
 
   /// The rate that the owner expects, as long as the service has been seen for less than kExpectedSeconds.
@@ -139,6 +221,7 @@ class Forecasts {
 
   const Scenario& scenario_;
   std::vector<Service> services_;
+  bool is_asked_ = false;  ///< a question is open
 };
 
 /// Requests per second of each service over the whole run.
@@ -165,8 +248,9 @@ OutlookSource forecast_outlook(const Scenario& scenario) {
   OutlookSource source;
   source.samples = static_cast<int>(kSampleLevels.size());
   source.observe = [forecasts](const Snapshot& snapshot) { forecasts->observe(snapshot); };
-  source.expect = [forecasts](ServiceId service, const Stretch& stretch) {
-    return forecasts->expect(service, stretch);
+  source.ask = [forecasts] { return forecasts->ask(); };
+  source.learn = [forecasts](std::int64_t from_second, const std::vector<double>& mean_rates) {
+    forecasts->learn(from_second, mean_rates);
   };
   return source;
 }
@@ -174,11 +258,13 @@ OutlookSource forecast_outlook(const Scenario& scenario) {
 OutlookSource known_counts_outlook(const Scenario& scenario,
                                    const std::function<std::int64_t(ServiceId, std::int64_t second)>& arrivals) {
   OutlookSource source = forecast_outlook(scenario);
-  source.expect = [expect = std::move(source.expect), rates = mean_rates_of_run(scenario, arrivals)](
-                      ServiceId service, const Stretch& stretch) {
-    Expected expected = expect(service, stretch);
-    expected.mean_rate = rates[service.index];
-    return expected;
+  const auto rates = std::make_shared<const std::vector<double>>(mean_rates_of_run(scenario, arrivals));
+  source.ask = [ask = std::move(source.ask), rates] {
+    return [expect = ask(), rates](ServiceId service, const Stretch& stretch) {
+      Expected expected = expect(service, stretch);
+      expected.mean_rate = (*rates)[service.index];
+      return expected;
+    };
   };
   return source;
 }
@@ -186,10 +272,8 @@ OutlookSource known_counts_outlook(const Scenario& scenario,
 OutlookSource known_outlook(const Scenario& scenario,
                             std::function<std::int64_t(ServiceId, std::int64_t second)> arrivals) {
   std::vector<double> means = mean_rates_of_run(scenario, arrivals);
-  OutlookSource source;
-  source.samples = 1;
-  source.expect = [arrivals = std::move(arrivals), means = std::move(means)](ServiceId service,
-                                                                             const Stretch& stretch) {
+  const Expect expect = [arrivals = std::move(arrivals), means = std::move(means)](ServiceId service,
+                                                                                   const Stretch& stretch) {
     Expected expected;
     expected.mean_rate = means[service.index];
     const std::int64_t end = stretch.from_second + stretch.seconds;
@@ -203,7 +287,7 @@ OutlookSource known_outlook(const Scenario& scenario,
     expected.loads.push_back(tail / static_cast<double>(stretch.tail_seconds));
     return expected;
   };
-  return source;
+  return {.samples = 1, .observe = {}, .ask = [expect] { return expect; }};
 }
 
 }  // namespace berth

@@ -27,17 +27,25 @@ struct Expected {
   double mean_rate = 1;
 };
 
-/// Predicts the requests of services; it sees every snapshot before it is asked.
+/// The answers to one question. May be called in another thread than the source that it is from.
+using Expect = std::function<Expected(ServiceId, const Stretch&)>;
+
+/// Predicts the requests of services; it sees every snapshot before it is asked. To ask costs little: the predicting is
+/// done by what it returns.
 struct OutlookSource {
   int samples = 1;                               ///< per second
   std::function<void(const Snapshot&)> observe;  ///< may be empty
-  std::function<Expected(ServiceId, const Stretch&)> expect;
+  /// What is expected by what was seen so far. Requires: no earlier answer is called any more.
+  std::function<Expect()> ask;
+  /// The mean rates ([ServiceId]) of the question asked last, for a stretch from that second on: what the source must
+  /// know of its answers, whether or not they were worked out here. Nothing calls them any more. May be empty.
+  std::function<void(std::int64_t from_second, const std::vector<double>& mean_rates)> learn = {};
 };
 
 /// Forecasts by forecast/forecaster.h from the observed requests alone, so it also works outside a simulation.
 /// `mean_rate`: the mean over the seconds of the run that were seen and the expected ones of the window and the tail;
 /// it follows that estimate with a time constant of 20 s (docs/planner.md), so that plans a second apart value answers
-/// almost equally. Requires: queries come in order of time.
+/// almost equally. Requires: questions come in order of time.
 [[nodiscard]] OutlookSource forecast_outlook(const Scenario& scenario);
 
 /// Forecasts loads as forecast_outlook does, but knows how many requests each service gets in the run: for measuring

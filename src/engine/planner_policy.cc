@@ -46,21 +46,24 @@ class PlannerPolicy {
     next_plan_ = Instant::at_second(snapshot.now.second() + std::max(1, options_.period_seconds));
     asked_for_ = acts_at;
     asked_with_ = specs_;
-    const auto question =
-        std::make_shared<const WindowQuestion>(WindowQuestion{.scenario = specs_,
-                                                              .frame = frame_,
-                                                              .options = options_,
-                                                              .moment = moment_of(snapshot, acts_at),
-                                                              .is_first_layout = snapshot.is_before_first_layout(),
-                                                              .turn = turn_++,
-                                                              .previous = previous_,
-                                                              .previous_begins = previous_begins_,
-                                                              .feasibility = feasibility_});
+    const auto question = std::make_shared<WindowQuestion>();
+    question->scenario = specs_;
+    question->frame = frame_;
+    question->options = options_;
+    question->moment = moment_of(snapshot, acts_at);
+    question->stretch = stretch_of(question->moment);
+    question->expect = outlook_.ask();
+    question->is_first_layout = snapshot.is_before_first_layout();
+    question->turn = turn_++;
+    question->previous = previous_;
+    question->previous_begins = previous_begins_;
+    question->feasibility = feasibility_;
     return [question](const Snapshot& posed, Solution& solution) { solve(*question, posed, solution); };
   }
 
   void learn(const Solution& solution) {
     if (!asked_for_) return;  // the answer to another stage
+    if (outlook_.learn) outlook_.learn(asked_for_->second(), solution.mean_rates);
     if (asked_with_ == specs_) {
       previous_ = std::make_shared<const planner::Schedule>(schedule_of(*frame_, solution.plan.ahead));
       previous_begins_ = *asked_for_;
@@ -109,6 +112,7 @@ class PlannerPolicy {
     }
   }
 
+  /// The moment, without what is expected of the services.
   [[nodiscard]] planner::Moment moment_of(const Snapshot& snapshot, Instant acts_at) {
     planner::Moment moment;
     const std::int64_t rest = options_.has_end
@@ -138,20 +142,20 @@ class PlannerPolicy {
         moment.standing.push_back(standing_now(standing, acts_at));
       }
     }
-    const Stretch stretch{.from_second = acts_at.second(),
-                          .seconds = moment.slots,
-                          .tail_seconds = std::max<std::int64_t>(1, static_cast<std::int64_t>(moment.tail_seconds))};
     for (std::uint32_t index = 0; index < scenario_.services.size(); ++index) {
       const ServiceId service{index};
       moment.retraining.push_back(watch_.at(service, acts_at));
-      Expected expected = outlook_.expect(service, stretch);
       planner::Outlook& outlook = moment.outlooks.emplace_back();
-      outlook.loads = std::move(expected.loads);
-      outlook.mean_rate = expected.mean_rate;
       const auto& budget = scenario_.services[index].changes_per_hour;
       if (budget) outlook.changes_left = *budget - changes_in_hour(snapshot.services[index], acts_at);
     }
     return moment;
+  }
+
+  [[nodiscard]] static Stretch stretch_of(const planner::Moment& moment) {
+    return {.from_second = moment.begins.second(),
+            .seconds = moment.slots,
+            .tail_seconds = std::max<std::int64_t>(1, static_cast<std::int64_t>(moment.tail_seconds))};
   }
 
   [[nodiscard]] planner::StandingNow standing_now(const StandingSlice& standing, Instant acts_at) const {

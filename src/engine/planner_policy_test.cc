@@ -50,8 +50,8 @@ struct Posed {
 
   [[nodiscard]] Stage stage() const {
     OutlookSource outlook;
-    outlook.expect = [asked = asked, loads = loads, later = later_loads, from = later_from](ServiceId service,
-                                                                                            const Stretch& stretch) {
+    const Expect expect = [asked = asked, loads = loads, later = later_loads, from = later_from](
+                              ServiceId service, const Stretch& stretch) {
       asked->push_back(stretch);
       Expected expected;
       expected.mean_rate = std::max(1.0, loads[service.index]);
@@ -60,6 +60,7 @@ struct Posed {
       }
       return expected;
     };
+    outlook.ask = [expect] { return expect; };
     PlannerOptions recorded = options;
     if (is_recorded) recorded.record = [records = records](const PlanRecord& record) { records->push_back(record); };
     return planner_stage(scenario, std::move(outlook), recorded);

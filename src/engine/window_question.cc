@@ -144,12 +144,13 @@ class FeasibilitySearch {
 
 class WindowSolver {
  public:
-  WindowSolver(const WindowQuestion& question, const Snapshot& snapshot, Solution& solution)
+  WindowSolver(const WindowQuestion& question, const planner::Moment& moment, const Snapshot& snapshot,
+               Solution& solution)
       : question_(question),
         scenario_(*question.scenario),
         options_(question.options),
         frame_(*question.frame),
-        moment_(question.moment),
+        moment_(moment),
         snapshot_(snapshot),
         solution_(solution),
         plan_(solution.plan) {
@@ -388,7 +389,15 @@ std::optional<Piece> piece_of(const planner::Frame& frame, const Allocation& all
 }  // namespace
 
 void solve(const WindowQuestion& question, const Snapshot& snapshot, Solution& solution) {
-  WindowSolver(question, snapshot, solution).run();
+  planner::Moment moment = question.moment;
+  solution.mean_rates.reserve(moment.outlooks.size());
+  for (std::uint32_t index = 0; index < moment.outlooks.size(); ++index) {
+    Expected expected = question.expect({index}, question.stretch);
+    moment.outlooks[index].loads = std::move(expected.loads);
+    moment.outlooks[index].mean_rate = expected.mean_rate;
+    solution.mean_rates.push_back(expected.mean_rate);
+  }
+  WindowSolver(question, moment, snapshot, solution).run();
 }
 
 planner::Schedule schedule_of(const planner::Frame& frame, const std::vector<ChangeAhead>& ahead) {

@@ -9,6 +9,7 @@
 #include "domain/scenario.h"
 #include "domain/snapshot.h"
 #include "domain/solution.h"
+#include "engine/outlook.h"
 #include "engine/planner_options.h"
 #include "window/frame.h"
 #include "window/window.h"
@@ -19,7 +20,9 @@ struct WindowQuestion {
   std::shared_ptr<const Scenario> scenario;  ///< as it was when the question was posed
   std::shared_ptr<const planner::Frame> frame;
   PlannerOptions options;
-  planner::Moment moment;
+  planner::Moment moment;  ///< without what is expected of the services, which `expect` predicts
+  Stretch stretch;         ///< the seconds of the moment's window and tail
+  Expect expect;
   bool is_first_layout = false;
   int turn = 0;  ///< number of plans before this one
   /// The previous plan, taken effect at `previous_begins`: the search begins with what is left of it.

@@ -75,8 +75,7 @@ void Session::list_objects() {
 }
 
 bool Session::advance(Instant until) {
-  if (is_over() || loop_->next_stop() > until) return false;
-  loop_->advance();
+  if (is_over() || now() > until || !loop_->advance(until)) return false;
   if (now().second() > read_second_) read_sums();
   return true;
 }

@@ -66,7 +66,8 @@ class Session {
 
   /// The first layout is decided and in place.
   void begin() { loop_->begin(); }
-  /// Goes on to the next stop of the loop if that is not after `until`; returns whether it did.
+  /// Goes on towards `until`, by at most one step of the engine; returns whether there was one. Between steps only the
+  /// simulated world goes on.
   bool advance(Instant until);
   [[nodiscard]] bool is_over() const { return loop_->is_over(); }
   /// Ends a world that is over, as a replay does: what is not answered is journaled as unfinished. To be called last.

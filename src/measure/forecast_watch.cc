@@ -102,10 +102,12 @@ void ForecastWatch::finish_into(Insight& insight) {
 
 OutlookSource watched_outlook(OutlookSource source, ForecastWatch& watch) {
   OutlookSource reported = source;
-  reported.expect = [expect = std::move(source.expect), &watch](ServiceId service, const Stretch& stretch) {
-    Expected expected = expect(service, stretch);
-    watch.note(service, stretch, expected.loads);
-    return expected;
+  reported.ask = [ask = std::move(source.ask), &watch] {
+    return [expect = ask(), &watch](ServiceId service, const Stretch& stretch) {
+      Expected expected = expect(service, stretch);
+      watch.note(service, stretch, expected.loads);
+      return expected;
+    };
   };
   return reported;
 }

@@ -30,14 +30,18 @@ void Loop::begin() {
   step();
 }
 
-void Loop::advance() {
+bool Loop::advance(Instant until) {
   ENSURE(!is_over());
-  if (take_due_solutions()) return;
-  now_ = world_->advance(next_stop());
-  for (const Event& event : world_->take_events()) delay(event);
-  if (now_ == world_->end()) return;
+  if (take_due_solutions()) return true;
+  const Instant stop = next_stop();
+  now_ = world_->advance(std::min(until, stop));
+  const std::vector<Event> events = world_->take_events();
+  if (now_ < stop && events.empty()) return false;
+  for (const Event& event : events) delay(event);
+  if (now_ == world_->end()) return true;
   deliver();
   if (may_step()) step();
+  return true;
 }
 
 Instant Loop::next_stop() const {

@@ -63,7 +63,10 @@ class Loop {
   void begin();
   /// Advances to `next_stop`, or to the first event of a slice or a retraining before it, with at most one step of the
   /// engine for what is new. Requires: not over.
-  void advance();
+  void advance() { static_cast<void>(advance(next_stop())); }
+  /// As far as `until`, before which only the world goes on if nothing happens that the engine should see. Returns
+  /// whether the engine was given its step. Requires: not over, now <= until.
+  bool advance(Instant until);
   /// The next whole second, or the next solution that is known.
   [[nodiscard]] Instant next_stop() const;
   [[nodiscard]] Instant now() const { return now_; }

@@ -128,6 +128,35 @@ TEST(Loop, AnAnswerToTheSameQuestionGivesTheSameWorldHoweverItIsSolved) {
   EXPECT_EQ(journal_of(true), journal_of(false));
 }
 
+struct DrivenRun {
+  std::vector<JournalRecord> journal;
+  std::vector<Instant> steps;
+  friend bool operator==(const DrivenRun&, const DrivenRun&) = default;
+};
+
+TEST(Loop, GoesOnInPiecesToTheSameWorld) {
+  const Scenario scenario = world();
+  const auto run_with = [&](const std::function<Micros()>& piece) {
+    DrivenRun run;
+    int asked = 0;
+    LoopOptions options;
+    options.journal = [&](const JournalRecord& record) { run.journal.push_back(record); };
+    Loop loop(scenario, destroying(scenario, asked), options);
+    loop.begin();
+    while (!loop.is_over()) {
+      const Instant until = loop.now() + piece();
+      if (loop.advance(until)) run.steps.push_back(loop.now());
+      EXPECT_LE(loop.now(), until);
+    }
+    return run;
+  };
+  const DrivenRun whole = run_with([] { return Micros::seconds(1); });
+  std::int64_t state = 1;
+  const DrivenRun pieces = run_with([&] { return Micros((state = state * 48271 % 2147483647) % 300'000); });
+  EXPECT_EQ(pieces, whole);
+  EXPECT_GE(whole.steps.size(), 60U);
+}
+
 /// The journal of a run with proposals that are approved, left to expire or superseded, and a pause; the engine is
 /// rebuilt after each step whose second `is_rebuilt` picks.
 std::vector<JournalRecord> approving_journal(const Scenario& scenario, const std::function<bool(Instant)>& is_rebuilt) {

@@ -8,7 +8,9 @@ namespace {
 
 /// Steps after which others get a turn, and the clock is read again.
 constexpr int kBurstSteps = 50;
-constexpr std::chrono::milliseconds kLongestSleep{250};
+/// At a low speed a world's second is long: the simulated world goes on in pieces, so that a step of the engine has
+/// little of it left to do. What waits for approval expires between steps, too.
+constexpr std::chrono::milliseconds kLongestSleep{50};
 
 }  // namespace
 
@@ -68,7 +70,6 @@ void LiveDriver::run() {
       next = Instant::at_second(session_.now().second() + 1);
       hold.lock();
     }
-    // At a low speed a world's second is long, and what waits for approval expires between them.
     changed_.wait_until(hold, std::min(wall_time_of(next), Clock::now() + kLongestSleep),
                         [this] { return is_stopping_ || has_solution_; });
     has_solution_ = false;

@@ -41,14 +41,15 @@ class LiveDriver {
   /// Waits until the world came to its end, at most so long.
   [[nodiscard]] std::optional<WorldEnd> wait_for_end(std::chrono::milliseconds at_most);
 
-  /// Durations of steps so far, with what they waited for the lock. Any thread may ask.
+  /// Durations of the engine's steps so far, with what they waited for the lock and what the simulated world had left
+  /// to do. Any thread may ask.
   [[nodiscard]] StepTimes step_times() const;
 
  private:
   using Clock = std::chrono::steady_clock;
 
   void run();
-  /// Steps until the clock's time, at most a burst of them. Returns whether more are due already.
+  /// Goes on to the clock's time, by at most a burst of steps. Returns whether more are due already.
   [[nodiscard]] bool run_burst();
   [[nodiscard]] Instant due_until() const;
   [[nodiscard]] Clock::time_point wall_time_of(Instant at) const;
