@@ -111,9 +111,11 @@ struct ServiceSet {
   std::shared_ptr<const ServiceSpec> spec;  ///< never null
   bool restarts_arrivals = true;            ///< they are counted from this instant on
   bool restarts_retraining = true;          ///< its first due time is `offset` from this instant
+  bool renumbers_variants = false;          ///< its slices with points of variants go on at the default point
   friend bool operator==(const ServiceSet& a, const ServiceSet& b) {
     return a.service == b.service && a.revision == b.revision && *a.spec == *b.spec &&
-           a.restarts_arrivals == b.restarts_arrivals && a.restarts_retraining == b.restarts_retraining;
+           a.restarts_arrivals == b.restarts_arrivals && a.restarts_retraining == b.restarts_retraining &&
+           a.renumbers_variants == b.renumbers_variants;
   }
 };
 

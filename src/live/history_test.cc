@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/rng.h"
+#include "engine/static_conflict.h"
 #include "live/session.h"
 #include "live/testing/auditor.h"
 #include "sim/testing/scenarios.h"
@@ -49,17 +50,44 @@ Retraining random_retraining(Rng& rng) {
   return retraining;
 }
 
-ServiceSpec random_service(Rng& rng) {
+std::vector<Row> random_rows(Rng& rng) {
   const std::int64_t latency_ms = 5 + drawn(rng, 40);
   std::vector<Row> rows{{.latency_ms = latency_ms}};
   if (rng.below(2) == 0) rows.push_back({.profile = "2g.20gb", .batch = 2, .latency_ms = latency_ms});
   if (rng.below(3) == 0) rows.push_back({.profile = "3g.40gb", .batch = 4, .latency_ms = latency_ms});
   if (rng.below(5) == 0) rows = {{.profile = "7g.80gb", .batch = 8, .latency_ms = latency_ms}};
-  ServiceSpec spec = service_of("", rows, generated(Generator::Kind::kPoisson, Decimal(drawn(rng, 120)), 60));
+  return rows;
+}
+
+std::vector<Variant> random_variants(Rng& rng) {
+  std::vector<Variant> variants(rng.below(3) == 0 ? 1 + rng.below(2) : 0);
+  for (std::size_t i = 0; i < variants.size(); ++i) {
+    variants[i].name = "v" + std::to_string(i);
+    variants[i].table = sim::testing::table_of(random_rows(rng));
+    const std::int64_t accuracy = 500'000 + drawn(rng, 400'000);
+    variants[i].accuracy = {.before_micro = accuracy, .after_micro = accuracy};
+  }
+  return variants;
+}
+
+std::vector<Pin> random_pins(Rng& rng) {
+  if (rng.below(6) != 0) return {};
+  const auto gpu = static_cast<std::uint32_t>(rng.below(kGpus));
+  return {{.slice = slice_at(gpu, "1g.10gb", static_cast<int>(rng.below(7)))}};
+}
+
+ServiceSpec random_service(Rng& rng) {
+  ServiceSpec spec =
+      service_of("", random_rows(rng), generated(Generator::Kind::kPoisson, Decimal(drawn(rng, 120)), 60));
   spec.arrivals.repeat = true;
   spec.start = Micros::seconds(drawn(rng, 8));
   if (rng.below(4) == 0) spec.expects = Decimal(1 + drawn(rng, 300));
   if (rng.below(5) == 0) spec.isolation = Isolation::kGpu;
+  if (rng.below(6) == 0) spec.trust_domain = rng.below(2) == 0 ? "red" : "blue";
+  if (rng.below(4) == 0) spec.drop = DropRule::kNever;
+  if (rng.below(4) == 0) spec.weight = Decimal(1 + drawn(rng, 5));
+  spec.variants = random_variants(rng);
+  spec.pins = random_pins(rng);
   if (rng.below(5) == 0) spec.changes_per_hour = drawn(rng, 20);
   if (rng.below(5) == 0) spec.floor_attainment = Decimal(1, 2);
   if (rng.below(4) == 0) {
@@ -190,6 +218,8 @@ class History {
     Scenario scenario = sim::testing::scenario_of({random_service(rng_)}, {}, kGpus);
     scenario.services.front().name = "first";
     scenario.services.front().tenant = "t";
+    scenario.services.front().pins.clear();
+    scenario.fidelity = rng_.below(2) == 0 ? Fidelity::kRequests : Fidelity::kRates;
     scenario.window_seconds = 30;
     scenario.planning = kind_.planning;
     scenario.frozen = random_windows(rng_);
@@ -274,10 +304,24 @@ class History {
         set_or_remove_tenant();
         break;
       default:
-        EXPECT_TRUE(session_->set_service(name, random_service(rng_), {}, std::nullopt).has_value());
+        set_random(name);
         break;
     }
     read_events();
+  }
+
+  /// Unless what it asks for contradicts the others, which the API refuses.
+  void set_random(const ServiceName& name) {
+    const ServiceSpec spec = random_service(rng_);
+    Scenario after = session_->scenario();
+    const auto known = session_->catalog().services.find(name);
+    if (known == session_->catalog().services.end()) {
+      after.services.push_back(spec);
+    } else {
+      after.services.set(known->second.id.index, spec);
+    }
+    if (find_static_conflict(after)) return;
+    EXPECT_TRUE(session_->set_service(name, spec, {}, std::nullopt).has_value());
   }
 
   /// Another one, which has no services.

@@ -69,7 +69,10 @@ double LiveFigures::rate_on(ServiceId service, const StandingSlice& slice) const
   }
   auto it = rates_.find(key);
   if (it == rates_.end()) {
-    const auto point = profile::point_for(scenario_.services[service.index], model, place.profile, slice.point);
+    const ServiceSpec& spec = scenario_.services[service.index];
+    auto point = profile::point_for(spec, model, place.profile, slice.point);
+    // The spec has changed since, and lists the point no more.
+    if (!point) point = profile::choose_point(spec, model, place.profile);
     it = rates_.emplace(std::move(key), point ? point->requests_per_second.to_double() : 0).first;
   }
   return it->second / static_cast<double>(slice.holding.services.size());

@@ -100,6 +100,11 @@ tl::unexpected<ObjectRefusal> refuse_version(const ObjectMeta* stored) {
   return tl::unexpected(std::move(refusal));
 }
 
+/// Whether the numbers of variants mean the same.
+bool has_same_variants(const ServiceSpec& a, const ServiceSpec& b) {
+  return std::ranges::equal(a.variants, b.variants, {}, &Variant::name, &Variant::name);
+}
+
 tl::unexpected<ObjectRefusal> refuse(ObjectRefusal::Kind kind) {
   return tl::unexpected(ObjectRefusal{.kind = kind, .stored_version = std::nullopt});
 }
@@ -155,7 +160,8 @@ tl::expected<SetResult, ObjectRefusal> Session::set_service(const ServiceName& n
                        .revision = ++last_revision_,
                        .spec = std::make_shared<const ServiceSpec>(spec),
                        .restarts_arrivals = is_new || stored->arrivals != spec.arrivals,
-                       .restarts_retraining = is_new || stored->retraining != spec.retraining};
+                       .restarts_retraining = is_new || stored->retraining != spec.retraining,
+                       .renumbers_variants = !is_new && !has_same_variants(*stored, spec)};
   if (id.index == scenario_.services.size()) {
     scenario_.services.push_back(std::move(spec));
   } else {

@@ -32,6 +32,13 @@ void LatencyTables::forget(ServiceId service) {
   std::erase_if(tables_, [&](const auto& entry) { return std::get<0>(entry.first) == service.index; });
 }
 
+std::int64_t accuracy_micro(const ServiceSpec& service, const LatencyTable& table, bool is_stale) {
+  const auto variant = static_cast<std::size_t>(table.point.variant);
+  const bool is_known = variant > 0 && variant <= service.variants.size();
+  const Accuracy& accuracy = is_known ? service.variants[variant - 1].accuracy : service.accuracy;
+  return is_stale ? accuracy.before_micro : accuracy.after_micro;
+}
+
 std::shared_ptr<const LatencyTable> LatencyTables::find(ServiceId service, const Slice& slice, std::size_t holder_count,
                                                         const std::optional<PointChoice>& choice) {
   const GpuModel& model = scenario_.model_of(slice.gpu);

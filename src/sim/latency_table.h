@@ -32,6 +32,10 @@ struct LatencyTable {
   }
 };
 
+/// Millionths that an answer at the table's point is worth. A variant that the spec had when the replica began, and has
+/// no more, counts as the service itself.
+[[nodiscard]] std::int64_t accuracy_micro(const ServiceSpec& service, const LatencyTable& table, bool is_stale);
+
 /// Creates tables and keeps them for the run: replicas of one service on equal slices share one.
 class LatencyTables {
  public:

@@ -119,10 +119,7 @@ RateServing::Capacity RateServing::capacity_of(std::size_t index) const {
     }
     const double latency_us = latency_with(table, others, batch);
     const double per_us = table.point.processes * batch / latency_us;
-    const int variant = table.point.variant;
-    const Accuracy& accuracy =
-        variant == 0 ? spec.accuracy : spec.variants[static_cast<std::size_t>(variant) - 1].accuracy;
-    const auto worth = static_cast<double>(services_[index].is_stale ? accuracy.before_micro : accuracy.after_micro);
+    const auto worth = static_cast<double>(accuracy_micro(spec, table, services_[index].is_stale));
     capacity.per_us += per_us;
     latency_max_us = std::max(latency_max_us, latency_us);
     latency_mean_us += per_us * latency_us;

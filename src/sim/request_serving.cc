@@ -126,7 +126,8 @@ void RequestServing::answer(const DueAnswer& due) {
 void RequestServing::settle(const Service& service, Process& process, std::int64_t at_us) {
   const Replica& replica = replicas_[process.replica];
   ServiceMeter& meter = meters_[replica.service.index];
-  const std::int64_t worth = accuracy_micro(service, replica);
+  const std::int64_t worth =
+      accuracy_micro(scenario_.services[replica.service.index], *replica.table, service.is_stale);
   const std::int64_t in_time_from = at_us - service.target_us;
   const std::vector<std::int64_t>& batch = process.batch;
   std::size_t begin = 0;
@@ -147,15 +148,6 @@ void RequestServing::settle(const Service& service, Process& process, std::int64
     begin = end;
   }
   process.batch.clear();
-}
-
-std::int64_t RequestServing::accuracy_micro(const Service& service, const Replica& replica) const {
-  const ServiceSpec& spec = scenario_.services[replica.service.index];
-  // A variant that the spec had when the replica began may be gone since.
-  const auto variant = static_cast<std::size_t>(replica.table->point.variant);
-  const bool is_known = variant > 0 && variant <= spec.variants.size();
-  const Accuracy& accuracy = is_known ? spec.variants[variant - 1].accuracy : spec.accuracy;
-  return service.is_stale ? accuracy.before_micro : accuracy.after_micro;
 }
 
 const std::int64_t* RequestServing::latencies(const Replica& replica) const {

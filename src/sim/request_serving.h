@@ -125,7 +125,6 @@ class RequestServing {
   void set_next_arrival(std::size_t service);
   void begin_batch(std::uint32_t process, const std::int64_t* latency_us, std::int64_t now_us);
   [[nodiscard]] const std::int64_t* latencies(const Replica& replica) const;
-  [[nodiscard]] std::int64_t accuracy_micro(const Service& service, const Replica& replica) const;
 
   // Pull.
   void pull(std::size_t service, std::int64_t now_us);

@@ -543,6 +543,17 @@ std::vector<SliceIndex> SliceTable::up_slices_of(ServiceId service) const {
   return up;
 }
 
+void SliceTable::forget_variants_of(ServiceId service) {
+  const auto forget = [&](const Holding& holding, std::optional<PointChoice>& point) {
+    const bool is_held = std::ranges::find(holding.services, service) != holding.services.end();
+    if (is_held && point && point->variant > 0) point.reset();
+  };
+  for (SimSlice& slice : slices_) {
+    forget(slice.holding, slice.point);
+    if (slice.next) forget(slice.next->holding, slice.next->point);
+  }
+}
+
 void SliceTable::set_can_serve(SliceIndex slice, bool can_serve, Instant now) {
   account(now);
   change(slice).can_serve = can_serve;

@@ -116,6 +116,8 @@ class SliceTable {
   void add_service() { sums_.add_service(); }
   /// The slices on which a service works, by index. O(slices).
   [[nodiscard]] std::vector<SliceIndex> up_slices_of(ServiceId service) const;
+  /// The service's slices are at their default points from now on, where those are of a variant. O(slices).
+  void forget_variants_of(ServiceId service);
   /// Sets whether the slice has a replica of each holder; a slice that cannot serve counts as lost.
   void set_can_serve(SliceIndex slice, bool can_serve, Instant now);
 

@@ -68,7 +68,7 @@ void World::lose_gpu(GpuId gpu, Instant now) {
   slices_.lose(gpu, now);
   settle_effects(now);
   slices_.forget_lost();
-  events_.push_back({.at = now, .what = GpuLost{.gpu = gpu, .reason = "lost"}});
+  events_.push_back({.at = now, .what = GpuLost{.gpu = gpu, .reason = "a fault of the simulated world"}});
   serving_.take_all(now.micros());
 }
 
@@ -96,6 +96,7 @@ void World::set_service(const ServiceSet& set, Instant now) {
   if (is_new) meters_[index].restart();
   if (is_new || set.restarts_arrivals) new_arrivals_[set.service] = set.revision;
   if (is_new || set.restarts_retraining) restart_retraining(set.service, now);
+  if (set.renumbers_variants) slices_.forget_variants_of(set.service);
   renew_slices_of(set.service, now);
   settle_effects(now);
   serving_.take_all(now.micros());
@@ -347,7 +348,7 @@ void World::start_slice(SliceIndex index, Instant now) {
   }
   bool can_serve = false;
   for (const ServiceId service : services) {
-    auto table = tables_.find(service, slice.slice, services.size(), slice.point);
+    auto table = table_of(slice, service);
     if (!table) continue;
     can_serve = true;
     note_point(slice, service, *table);
@@ -377,10 +378,17 @@ void World::lose_slice(SliceIndex index, Instant now) {
   if (retrainings_[holding.services.front().index]) change_retraining(holding.services.front(), remove, now);
 }
 
+/// At the point that a plan chose, or, where the service's spec has changed since and lists it no more, at the default.
+std::shared_ptr<const LatencyTable> World::table_of(const SimSlice& slice, ServiceId service) {
+  const std::size_t holders = slice.holding.services.size();
+  auto table = tables_.find(service, slice.slice, holders, slice.point);
+  return table || !slice.point ? table : tables_.find(service, slice.slice, holders, std::nullopt);
+}
+
 void World::renew_tables(SliceIndex index) {
   const SimSlice& slice = slices_.at(index);
   for (const ServiceId service : slice.holding.services) {
-    auto table = tables_.find(service, slice.slice, slice.holding.services.size(), slice.point);
+    const auto table = table_of(slice, service);
     if (!table) continue;
     note_point(slice, service, *table);
     serving_.set_table(index, service, table);

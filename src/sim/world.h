@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <utility>
@@ -83,8 +84,8 @@ class World {
   [[nodiscard]] bool is_lost(GpuId gpu) const { return lost_gpus_.contains(gpu); }
 
   /// A service is set (see ServiceSet), or removed: what waits for it is dropped, batches under way end. New arrivals
-  /// begin with the next second that begins; what then waits of earlier ones is dropped. A replica whose slice the new
-  /// spec does not list goes on as it is.
+  /// begin with the next second that begins; what then waits of earlier ones is dropped. A replica whose point the
+  /// new spec does not list goes on at the default point; one whose slice it does not list goes on as it is.
   void set_service(const ServiceSet& set, Instant now);
   void remove_service(ServiceId service, Instant now);
   /// The number of a fault that can be injected now. Error: slices of others find no room, or too many faults wait.
@@ -129,6 +130,7 @@ class World {
   void start_slice(SliceIndex index, Instant now);
   void stop_slice(SliceIndex index, Instant now);
   void lose_slice(SliceIndex index, Instant now);
+  [[nodiscard]] std::shared_ptr<const LatencyTable> table_of(const SimSlice& slice, ServiceId service);
   void renew_tables(SliceIndex index);
   void note_point(const SimSlice& slice, ServiceId service, const LatencyTable& table);
   void change_retraining(ServiceId service, const std::function<RetrainingNews(RetrainingClock&)>& change, Instant now);

@@ -189,9 +189,19 @@ void ClusterState::set(const ServiceSet& set, Instant at) {
     service.since = service.retrains_since = at;
   }
   service.revision = set.revision;
+  if (set.renumbers_variants) forget_variants_of(set.service);
   if (!set.restarts_retraining) return;
   service.is_retraining_due = false;
   service.retrains_since = at;
+}
+
+void ClusterState::forget_variants_of(ServiceId service) {
+  for (auto it = snapshot_.slices.begin(); it != snapshot_.slices.end(); ++it) {
+    if (!it->point || it->point->variant == 0) continue;
+    const std::vector<ServiceId>& holders = it->holding.services;
+    const bool is_held = std::ranges::find(holders, service) != holders.end();
+    if (is_held) snapshot_.slices.change(it).point.reset();
+  }
 }
 
 void ClusterState::remove(const ServiceRemoved& removed) {

@@ -56,6 +56,7 @@ class ClusterState {
   /// A draining GPU without slices is cordoned.
   void end_drain(GpuId gpu, Instant at);
   void set(const ServiceSet& set, Instant at);
+  void forget_variants_of(ServiceId service);
   void remove(const ServiceRemoved& removed);
   void note_second(const ServiceSecond& second);
   void note_changes(const Plan& plan, Instant acts_at);
