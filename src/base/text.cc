@@ -42,6 +42,22 @@ std::size_t sequence_length(std::string_view text) {
   return 0;
 }
 
+/// Levenshtein distance. O(a x b) on short words.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j < row.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row.back();
+}
+
 }  // namespace
 
 Error error_at(std::string_view file, TextPlace place, std::string_view message) {
@@ -141,6 +157,20 @@ Result<std::int64_t> parse_count(std::string_view text, std::int64_t max) {
   }
   if (value > static_cast<std::uint64_t>(max)) return refuse();
   return static_cast<std::int64_t>(value);
+}
+
+std::string spelling_hint(std::string_view found, std::span<const std::string_view> known) {
+  constexpr std::size_t kLengthMax = 60;
+  if (found.size() > kLengthMax) return "";
+  std::string_view nearest;
+  std::size_t distance_min = std::max<std::size_t>(found.size() / 2, 1) + 1;
+  for (const std::string_view word : known) {
+    const std::size_t distance = edit_distance(found, word);
+    if (distance >= distance_min) continue;
+    distance_min = distance;
+    nearest = word;
+  }
+  return nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest);
 }
 
 }  // namespace berth

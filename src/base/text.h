@@ -4,6 +4,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,9 @@ struct TextPlace {
 
 /// What was found, short and printable, in quotes: control bytes escaped, long text truncated.
 [[nodiscard]] std::string in_quotes(std::string_view text);
+
+/// "; did you mean latency_ms?", or nothing if no known word is near.
+[[nodiscard]] std::string spelling_hint(std::string_view found, std::span<const std::string_view> known);
 
 /// Walks over the lines of a text. A byte-order mark at the front and a CR before each LF are left out. The last line
 /// needs no LF. `line()` is valid as long as the text.

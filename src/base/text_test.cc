@@ -34,6 +34,14 @@ std::vector<std::string> lines_of(std::string_view text) {
   return lines;
 }
 
+TEST(Text, HintsAtTheNearestWord) {
+  constexpr std::string_view kKnown[] = {"latency_ms", "tenant", "name"};
+  EXPECT_EQ(spelling_hint("latency", kKnown), "; did you mean latency_ms?");
+  EXPECT_EQ(spelling_hint("nmae", kKnown), "; did you mean name?");
+  EXPECT_EQ(spelling_hint("window", kKnown), "");
+  EXPECT_EQ(spelling_hint(std::string(100, 'n'), kKnown), "");
+}
+
 TEST(LineReader, WalksOverLines) {
   using Lines = std::vector<std::string>;
   EXPECT_EQ(lines_of(""), Lines{});

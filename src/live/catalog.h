@@ -15,6 +15,7 @@ namespace berth::live {
 using Labels = std::map<std::string, std::string>;
 
 struct ObjectMeta {
+  std::uint64_t number = 0;   ///< its first version: no other object of any name has it
   std::uint64_t version = 0;  ///< grows with each change of spec or labels; never used again for this name
   Labels labels;
   Instant created;
@@ -37,7 +38,8 @@ class Catalog {
  public:
   /// A new object's metadata.
   [[nodiscard]] ObjectMeta new_meta(Labels labels, Instant now) {
-    return {.version = ++last_version_, .labels = std::move(labels), .created = now};
+    ++last_version_;
+    return {.number = last_version_, .version = last_version_, .labels = std::move(labels), .created = now};
   }
   void change(ObjectMeta& meta, Labels labels) {
     meta.version = ++last_version_;

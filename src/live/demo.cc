@@ -89,14 +89,15 @@ PerformancePoint point_of(const Shape& shape, const GpuModel& model, const MigPr
   const double share = static_cast<double>(model.compute_slices) / profile.compute_slices;
   const double alone = shape.fixed_ms + shape.item_ms * batch * std::pow(share, shape.scaling) / speed_of(model);
   const double latency_ms = alone * (1 + kProcessPrice * (processes - 1));
-  // In hundredths, so that the numbers are the same with every library of mathematics.
-  const Decimal latency(std::llround(latency_ms * 100), 100);
+  // Rounded, so that the numbers are the same with every library of mathematics, and can be read back as shown.
+  const std::int64_t centi_ms = std::llround(latency_ms * 100);
+  const std::int64_t milli_rate = (std::int64_t{100'000'000} * batch * processes + centi_ms / 2) / centi_ms;
   return {.gpu = model.name,
           .profile = profile.name,
           .batch = batch,
           .processes = processes,
-          .requests_per_second = Decimal(std::int64_t{1000} * batch * processes) / latency,
-          .latency_ms = latency};
+          .requests_per_second = Decimal(milli_rate, 1000),
+          .latency_ms = Decimal(centi_ms, 100)};
 }
 
 PerformanceTable table_of(const DemoService& demo, const std::vector<FleetEntry>& fleet) {

@@ -100,6 +100,9 @@ std::vector<ActionChange> PlanLog::add(const std::shared_ptr<const Plan>& arrive
     status.phase = answer.refused ? PlanPhase::kRefused : PlanPhase::kSuperseded;
     status.message = answer.refused ? *answer.refused : "planning is paused: " + *answer.paused;
     drop(status, status.message, changes);
+  } else if (answer.plan.actions.empty()) {
+    status.phase = PlanPhase::kSuperseded;
+    status.message = "what it stands on has changed on each of its GPUs";
   } else {
     begin(status, answer, snapshot, changes);
   }

@@ -157,6 +157,17 @@ TEST(PlanLog, RefusedOrPausedPlansDropTheirActions) {
   EXPECT_FALSE(log.find(2)->acts_at.has_value());
 }
 
+TEST(PlanLog, APlanOfWhichNothingIsLeftIsSuperseded) {
+  PlanLog log;
+  StepAnswer answer;
+  answer.dropped = {{.gpu = {0}, .why = "GPU 0 is lost"}};
+  add(log, plan_of(1, {create(one_g)}), answer, at_second(1));
+  EXPECT_EQ(log.find(1)->phase, PlanPhase::kSuperseded);
+  EXPECT_FALSE(log.find(1)->message.empty());
+  EXPECT_EQ(phases(*log.find(1)), std::vector{kDropped});
+  EXPECT_FALSE(log.find(1)->acts_at.has_value());
+}
+
 /// A log with a plan that acts and then one that waits, whose first part was dropped when it arrived.
 PlanLog waiting() {
   PlanLog log;

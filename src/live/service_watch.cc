@@ -292,7 +292,7 @@ std::pair<std::string, std::string> ServiceWatch::why_unplaced(ServiceId service
   if (!replans_) return {"NotInLayout", "the policy keeps one layout, and no slice of it is free for the service"};
   if (!planned_at_ || *planned_at_ < known.came_at) return {"NotPlanned", "no plan was made since it came"};
   if (known.is_quiet) {
-    return {"NoLoad", fmt::format("no request came in its last {} s, and none is expected", kQuietSeconds)};
+    return {"NoLoad", fmt::format("no request came in its last {} s", kQuietSeconds)};
   }
   return {"NoSlice", "the last plan gives it no slice: others gain more from them"};
 }

@@ -216,7 +216,7 @@ void Session::note_arrival(const std::shared_ptr<const Plan>& arrived, const Ste
     }
   } else if (answer.refused) {
     append(at, EventKind::kPlanRefused, object, message);
-  } else if (answer.paused) {
+  } else if (answer.paused || answer.plan.actions.empty()) {
     append(at, EventKind::kPlanSuperseded, object, message);
   } else {
     append(at, EventKind::kPlanAccepted, object,

@@ -11,37 +11,6 @@
 namespace berth::yaml {
 namespace {
 
-/// Levenshtein distance. O(a x b) on short words.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j < row.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row.back();
-}
-
-/// "; did you mean latency_ms?", or nothing if no known word is near.
-std::string hint_for(std::string_view found, std::span<const std::string_view> known) {
-  constexpr std::size_t kLengthMax = 60;
-  if (found.size() > kLengthMax) return "";
-  std::string_view nearest;
-  std::size_t distance_min = std::max<std::size_t>(found.size() / 2, 1) + 1;
-  for (const std::string_view word : known) {
-    const std::size_t distance = edit_distance(found, word);
-    if (distance >= distance_min) continue;
-    distance_min = distance;
-    nearest = word;
-  }
-  return nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest);
-}
-
 /// A number of JSON without quotes, so that the message tells it from a text.
 std::string shortened(const std::string& text) {
   constexpr std::size_t kLengthMax = 48;
@@ -131,7 +100,7 @@ void Value::check_keys(std::span<const std::string_view> known) const {
     const std::string keys = fmt::format("{}", fmt::join(known, ", "));
     Failure failure = failure_here(
         known.empty() ? fmt::format("unknown key {}: wanted an empty map", found)
-                      : fmt::format("unknown key {}{} (known: {})", found, hint_for(entry.key, known), keys));
+                      : fmt::format("unknown key {}{} (known: {})", found, spelling_hint(entry.key, known), keys));
     failure.place = entry.place;
     failure.unknown_key = found.substr(1, found.size() - 2);
     failure.wanted = known.empty() ? "an empty map" : "one of the keys " + keys;

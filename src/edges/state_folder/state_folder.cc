@@ -118,10 +118,16 @@ void StateFolder::close_to_others() {
   if (::chmod(path_.c_str(), kFolderMode) != 0) left_open("its mode cannot be changed");
 }
 
+/// Nobody else can read the key, whoever wrote it.
+Result<void> StateFolder::hide_key() const {
+  if (::chmod(key_path().c_str(), kFileMode) == 0) return {};
+  return tl::unexpected(trouble(key_path(), "cannot be kept from others"));
+}
+
 Result<void> StateFolder::read_or_make_key() {
   if (auto known = read_small(key_path())) {
     key_ = known->substr(0, known->find_first_of("\r\n"));
-    if (!key_.empty()) return {};
+    if (!key_.empty()) return hide_key();
   }
   key_ = new_key();
   if (key_.empty()) return tl::unexpected(trouble(key_path(), "the system has no random bytes"));

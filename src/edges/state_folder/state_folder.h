@@ -35,6 +35,7 @@ class StateFolder {
 
  private:
   [[nodiscard]] Result<void> read_or_make_key();
+  [[nodiscard]] Result<void> hide_key() const;
   void close_to_others();
 
   std::string path_;

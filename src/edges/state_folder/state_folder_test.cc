@@ -59,6 +59,22 @@ TEST(StateFolder, KeepsItsKey) {
   }
 }
 
+TEST(StateFolder, AKeyThatOthersCanReadIsHidden) {
+  const Scratch scratch;
+  const std::string path = scratch.path.string();
+  std::string key;
+  {
+    const auto folder = StateFolder::open(path);
+    ASSERT_TRUE(folder.has_value());
+    key = (*folder)->key();
+    ASSERT_EQ(::chmod((*folder)->key_path().c_str(), 0644), 0);
+  }
+  const auto folder = StateFolder::open(path);
+  ASSERT_TRUE(folder.has_value());
+  EXPECT_EQ((*folder)->key(), key);
+  EXPECT_EQ(mode_of((*folder)->key_path()), 0600U);
+}
+
 TEST(StateFolder, IsUsedByOneProcessAtATime) {
   const Scratch scratch;
   const auto first = StateFolder::open(scratch.path.string());

@@ -18,7 +18,7 @@ std::uint64_t hash_of(std::string_view text, std::uint64_t hash) {
 
 std::string object_uid(const UidParts& parts) {
   const std::string text =
-      fmt::format("{}\n{}\n{}\n{}", parts.kind, parts.tenant, parts.name, parts.created_unix_micros);
+      fmt::format("{}\n{}\n{}\n{}\n{}", parts.kind, parts.tenant, parts.name, parts.created_unix_micros, parts.number);
   const std::uint64_t high = hash_of(text, 0xcbf29ce484222325);
   const std::uint64_t low = hash_of(text, 0x84222325cbf29ce4);
   constexpr std::uint64_t kVersion = 0x8000;

@@ -13,6 +13,7 @@ struct UidParts {
   std::string_view tenant;  ///< empty for objects of no tenant
   std::string_view name;
   std::int64_t created_unix_micros = 0;
+  std::uint64_t number = 0;  ///< tells objects apart that are created at the same instant; 0: there are none
 };
 
 /// A UUID (RFC 9562, version 8), always the same for the same parts.

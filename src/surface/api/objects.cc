@@ -22,6 +22,7 @@ constexpr const char* kApiVersion = "berth.dev/v1alpha1";
 /// Of an object that people set.
 Json set_metadata(const ObjectFormat& format, ObjectIdentity object, const live::ObjectMeta& meta) {
   object.created = meta.created;
+  object.number = meta.number;
   Json metadata = metadata_json(format, object);
   metadata["resourceVersion"] = fmt::format("{}", meta.version);
   for (const auto& [key, value] : meta.labels) metadata["labels"][key] = value;
@@ -88,7 +89,8 @@ Json metadata_json(const ObjectFormat& format, const ObjectIdentity& object) {
   metadata["uid"] = object_uid({.kind = object.kind,
                                 .tenant = object.kind == "GpuSlice" ? std::string_view() : object.tenant,
                                 .name = object.name,
-                                .created_unix_micros = format.epoch.unix_micros + object.created.micros()});
+                                .created_unix_micros = format.epoch.unix_micros + object.created.micros(),
+                                .number = object.number});
   metadata["resourceVersion"] = "1";
   metadata["labels"] = Json::object();
   metadata["creationTimestamp"] = format.epoch.text(object.created);

@@ -38,6 +38,7 @@ struct ObjectIdentity {
   std::string tenant = {};
   std::string name = {};
   Instant created = {};
+  std::uint64_t number = 0;  ///< UidParts::number
 };
 /// Of an object that nobody sets: its version is always 1.
 [[nodiscard]] nlohmann::ordered_json metadata_json(const ObjectFormat& format, const ObjectIdentity& object);

@@ -116,6 +116,9 @@ TEST(ObjectUid, IsAStableUuidOfWhatMakesTheObject) {
   UidParts later = parts;
   later.created_unix_micros = 8;
   EXPECT_NE(object_uid(later), uid);
+  UidParts next = parts;
+  next.number = 1;
+  EXPECT_NE(object_uid(next), uid);
   EXPECT_NE(object_uid({.kind = "GpuService", .tenant = "a", .name = "b", .created_unix_micros = 7}),
             object_uid({.kind = "GpuService", .tenant = "b", .name = "a", .created_unix_micros = 7}));
 }

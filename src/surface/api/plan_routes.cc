@@ -36,7 +36,7 @@ ApiError refusal(const live::Session& session, const live::PlanStatus& plan, liv
       return conflict("planning_paused",
                       fmt::format("{} waits, but planning is paused: {}", name, session.snapshot().pause->reason));
     case live::ApprovalOutcome::kChanged: {
-      ApiError error = conflict("plan_changed", fmt::format("what {} stands on has changed: {}", name, plan.message));
+      ApiError error = conflict("plan_changed", fmt::format("what {} stands on has changed", name));
       error.difference = plan.difference;
       return error;
     }

@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "codec/service_json.h"
 #include "engine/conflict.h"
 #include "engine/static_conflict.h"
 #include "json/document.h"
@@ -281,6 +284,20 @@ std::optional<ServiceView> find_service(const live::Session& session, const live
   return view_service(session, known->second);
 }
 
+/// Whether a client whose numbers are doubles reads the same from both specs: to write back what it read is no change.
+bool reads_the_same(const ServiceSpec& a, const ServiceSpec& b, const Scenario& fleet) {
+  const auto text_of_a = codec::service_spec_json(a, fleet);
+  const auto text_of_b = codec::service_spec_json(b, fleet);
+  return text_of_a && text_of_b && nlohmann::json::parse(*text_of_a) == nlohmann::json::parse(*text_of_b);
+}
+
+/// The spec as it is stored, if it is to be set once more.
+std::shared_ptr<const ServiceSpec> find_same_spec(const ApiContext& context, const live::ServiceName& name,
+                                                  const ServiceSpec& spec) {
+  const auto view = context.session.with([&](const live::Session& session) { return find_service(session, name); });
+  return view && reads_the_same(*view->spec, spec, context.format.fleet) ? view->spec : nullptr;
+}
+
 ApiResult<HttpAnswer> get_service(const ApiContext& context, const Call& call) {
   const live::ServiceName name = name_of_path(call);
   const auto view = context.session.with([&](const live::Session& session) { return find_service(session, name); });
@@ -303,6 +320,7 @@ ApiResult<HttpAnswer> put_service(const ApiContext& context, const Call& call) {
     spec = scenario::read_service_object(root.at("spec"), context.format.fleet, pins);
   }
   if (report.has_failed()) return tl::unexpected(error_of(report.parts()));
+  if (const auto same = find_same_spec(context, name, spec)) spec = *same;
   const auto stored = context.session.with([&](live::Session& session) -> ApiResult<Stored<ServiceView>> {
     const bool is_known = session.catalog().services.contains(name);
     if (!is_known && !is_dns_label(name.name)) return tl::unexpected(not_a_label("metadata.name", name.name));

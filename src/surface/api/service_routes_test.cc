@@ -132,6 +132,30 @@ TEST_F(ServiceApi, WhatWasReadCanBeSentBack) {
   EXPECT_EQ(sent.body["metadata"]["resourceVersion"], read.body["metadata"]["resourceVersion"]);
 }
 
+TEST_F(ServiceApi, ClientsWhoseNumbersAreDoublesCanSendBackWhatTheyRead) {
+  call("PUT", {"tenants", "a"}, "{}");
+  std::string body = service(50);
+  body.replace(body.find(":50}"), 4, ":33.333333333333333333}");
+  ASSERT_EQ(call("PUT", {"tenants", "a", "services", "s"}, body).status, 201);
+  const Json read = call("GET", {"tenants", "a", "services", "s"}).body;
+  const Answered again = call("PUT", {"tenants", "a", "services", "s"}, read.dump());
+  EXPECT_EQ(again.status, 200);
+  EXPECT_EQ(again.body["metadata"]["resourceVersion"], read["metadata"]["resourceVersion"]);
+  Json other = read;
+  other["spec"]["slo"]["latency_ms"] = 33.5;
+  const Answered changed = call("PUT", {"tenants", "a", "services", "s"}, other.dump());
+  EXPECT_NE(changed.body["metadata"]["resourceVersion"], read["metadata"]["resourceVersion"]);
+}
+
+TEST_F(ServiceApi, AnObjectThatIsCreatedAgainHasAnotherUid) {
+  call("PUT", {"tenants", "a"}, "{}");
+  const Json before = call("PUT", {"tenants", "a", "services", "s"}, service(50)).body;
+  call("DELETE", {"tenants", "a", "services", "s"});
+  const Json after = call("PUT", {"tenants", "a", "services", "s"}, service(50)).body;
+  EXPECT_EQ(after["metadata"]["creationTimestamp"], before["metadata"]["creationTimestamp"]);
+  EXPECT_NE(after["metadata"]["uid"], before["metadata"]["uid"]);
+}
+
 TEST_F(ServiceApi, BadContentChangesNothing) {
   call("PUT", {"tenants", "t"}, "{}");
   struct Case {

@@ -6,7 +6,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "base/text.h"
 #include "surface/cli/client/client_verbs.h"
 #include "surface/cli/forecast/forecast_verb.h"
 #include "surface/cli/mig/mig_verb.h"
@@ -46,6 +48,17 @@ void add_verbs(CLI::App& app, VerbContext& context) {
   add_client_verbs(app, context);
 }
 
+/// The words, if their first one was to be a verb.
+std::optional<std::string> find_wrong_verb(const CLI::App& app, int argc, const char* const* argv) {
+  if (argc < 2 || argv[1][0] == '-' || !app.get_subcommands().empty()) return std::nullopt;
+  std::vector<std::string> names;
+  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(verb->get_name());
+  }
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  return "wanted a verb, found " + in_quotes(argv[1]) + spelling_hint(argv[1], known);
+}
+
 /// Parses, which runs the verb that is named. The status if parsing already decides it (help, version, bad options).
 std::optional<int> parse(CLI::App& app, int argc, const char* const* argv, const CliParts& parts) {
   try {
@@ -59,7 +72,8 @@ std::optional<int> parse(CLI::App& app, int argc, const char* const* argv, const
   } catch (const CLI::ParseError& error) {
     const auto verbs = app.get_subcommands();
     const std::string verb = verbs.empty() ? "" : " " + verbs.front()->get_name();
-    print(parts.err, std::string("berth: ") + error.what() + "\nSee: berth" + verb + " --help\n");
+    const std::string what = find_wrong_verb(app, argc, argv).value_or(error.what());
+    print(parts.err, "berth: " + what + "\nSee: berth" + verb + " --help\n");
     return kStatusBadInput;
   }
   if (!app.get_subcommands().empty()) return std::nullopt;

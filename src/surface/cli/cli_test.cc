@@ -125,6 +125,7 @@ TEST_F(Cli, RefusesBadInputAndWritesNothing) {
   const std::string scenario = at("s.yaml");
   const std::vector<Case> cases = {
       {{}, "wanted a verb"},
+      {{"replya", at("s.yaml")}, "wanted a verb, found \"replya\"; did you mean replay?"},
       {{"frob"}, "frob"},
       {{"replay"}, "SCENARIO"},
       {{"replay", scenario, "--colour"}, "--colour"},

@@ -98,14 +98,6 @@ ClientResult<std::string> inject(const FaultWords& words, const VerbContext& con
   return fmt::format("fault/{} injected\n", printable(text_at(reply->body, "id").value_or("unknown")));
 }
 
-ClientResult<std::string> faults(const ServerWords& words, const VerbContext& context) {
-  const auto client = connect(words, context);
-  if (!client) return client_fail(client.error());
-  const auto list = client->list("/v1/sim/faults");
-  if (!list) return client_fail(list.error());
-  return list->empty() ? "no fault waits\n" : maps_table(*list);
-}
-
 /// The name of a plan, as the path has it.
 ClientResult<std::string> plan_id(const std::string& text) {
   if (text.empty()) return "current";
@@ -150,8 +142,8 @@ VerbOutcome run_fault(const FaultWords& words, const VerbContext& context) {
   return outcome_of(inject(words, context));
 }
 
-VerbOutcome run_faults(const ServerWords& words, const VerbContext& context) {
-  return outcome_of(faults(words, context));
+VerbOutcome run_faults(const FaultsWords& words, const VerbContext& context) {
+  return run_get({.server = words.server, .kind = "faults", .name = "", .tenant = "", .output = words.output}, context);
 }
 
 VerbOutcome run_plan_show(const PlanShowWords& words, const VerbContext& context) {

@@ -31,8 +31,12 @@ struct FaultWords {
   std::optional<std::string> start;
 };
 [[nodiscard]] VerbOutcome run_fault(const FaultWords& words, const VerbContext& context);
-/// `berth sim faults`: what still waits.
-[[nodiscard]] VerbOutcome run_faults(const ServerWords& words, const VerbContext& context);
+/// `berth sim faults`, as typed: what still waits.
+struct FaultsWords {
+  ServerWords server;
+  std::string output = "table";
+};
+[[nodiscard]] VerbOutcome run_faults(const FaultsWords& words, const VerbContext& context);
 
 /// `berth plan show [ID]` and `berth plan history`, as typed.
 struct PlanShowWords {

@@ -62,8 +62,14 @@ TEST_F(Act, InjectsFaultsAndListsThem) {
   EXPECT_EQ(last(), R"(POST /v1/sim/faults {"kind":"clear","all":true})");
   EXPECT_EQ(run({"sim", "fault", "lose", "node-0"}).status, 0);
   EXPECT_EQ(last(), R"(POST /v1/sim/faults {"kind":"lose","node":"node-0"})");
-  answer("GET /v1/sim/faults", R"({"items":[{"id":"fault-1","kind":"slow","gpu":"gpu-1","times_left":null}]})");
-  EXPECT_EQ(run({"sim", "faults"}).out, "ID        KIND   GPU     TIMES LEFT\nfault-1   slow   gpu-1   -\n");
+  answer("GET /v1/sim/faults?limit=500",
+         R"({"items":[{"kind":"Fault","metadata":{"name":"fault-1"},"spec":{"kind":"slow","gpu":"gpu-1","seconds":60},)"
+         R"("status":{"gpus_left":2,"actions_left":null}}],"metadata":{"continue":null}})");
+  EXPECT_EQ(run({"sim", "faults"}).out,
+            "NAME      KIND   FIRST GPU   GPUS LEFT   ACTIONS LEFT   SECONDS\n"
+            "fault-1   slow   gpu-1       2           -              60\n");
+  EXPECT_EQ(run({"sim", "faults", "-o", "name"}).out, "fault/fault-1\n");
+  EXPECT_EQ(run({"get", "faults", "fault-2"}).status, 3);
 }
 
 TEST_F(Act, EachStatusOfAnAnswerHasItsExitStatus) {

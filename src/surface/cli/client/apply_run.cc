@@ -91,6 +91,9 @@ ClientResult<std::vector<Manifest>> objects_to_delete(const DeleteWords& words, 
     if (!words.kind.empty()) {
       return client_fail(ClientStatus::kBadInput, "delete: wanted either KIND NAME or --filename FILE, found both");
     }
+    if (!words.tenant.empty()) {
+      return client_fail(ClientStatus::kBadInput, "--tenant: wanted it with KIND NAME only: FILE names the tenants");
+    }
     return read_files(words.files, context, true);
   }
   if (words.kind.empty() || words.name.empty()) {

@@ -202,6 +202,7 @@ TEST_F(Apply, DeleteRefusesWhatItCannotMean) {
   EXPECT_EQ(run({"delete"}).status, 2);
   EXPECT_EQ(run({"delete", "service", "..", "-t", "vision"}).status, 2);  // it would be the tenant
   EXPECT_EQ(run({"delete", "service", "x", "-f", at("s.yaml")}).status, 2);
+  EXPECT_EQ(run({"delete", "-f", at("s.yaml"), "-t", "vision"}).status, 2);
   EXPECT_TRUE(calls().empty());
   EXPECT_EQ(run({"delete", "service", "a/b", "-t", "vision"}).status, 3);
   EXPECT_THAT(calls().back().url, HasSubstr("/services/a%2Fb"));

@@ -77,7 +77,7 @@ void add_get(CLI::App& app, VerbContext& context) {
   berth get gpus -o wide
 )"));
   const auto words = std::make_shared<GetWords>();
-  verb->add_option("KIND", words->kind, "tenants, services, nodes, gpus, slices or plans; also in the singular")
+  verb->add_option("KIND", words->kind, "tenants, services, nodes, gpus, slices, plans or faults; also in the singular")
       ->required();
   verb->add_option("NAME", words->name, "The name of one");
   add_tenant_option(*verb, words->tenant);
@@ -167,9 +167,10 @@ void add_sim(CLI::App& app, VerbContext& context) {
   run_when_named(*fault, context, words, run_fault);
   CLI::App* faults = sim->add_subcommand("faults", "Lists the faults that still wait.");
   faults->footer(examples("  berth sim faults\n"));
-  const auto server = std::make_shared<ServerWords>();
-  add_server_options(*faults, *server);
-  run_when_named(*faults, context, server, run_faults);
+  const auto list_words = std::make_shared<FaultsWords>();
+  add_output_option(*faults, list_words->output);
+  add_server_options(*faults, list_words->server);
+  run_when_named(*faults, context, list_words, run_faults);
 }
 
 /// `plan show|history|approve`, which have the same words.

@@ -14,20 +14,26 @@ namespace {
 
 struct KindWords {
   std::string_view one;
-  std::string_view many;  ///< also of the path
+  std::string_view many;
 };
 /// By Kind.
-constexpr std::array<KindWords, 6> kKindWords = {{{"tenant", "tenants"},
+constexpr std::array<KindWords, 7> kKindWords = {{{"tenant", "tenants"},
                                                   {"service", "services"},
                                                   {"node", "nodes"},
                                                   {"gpu", "gpus"},
                                                   {"slice", "slices"},
-                                                  {"plan", "plans"}}};
+                                                  {"plan", "plans"},
+                                                  {"fault", "faults"}}};
 
 constexpr std::size_t kNameBytesMax = 253;
 
 /// Objects on a page: services and plans are large.
 int page_limit(Kind kind) { return kind == Kind::kService || kind == Kind::kPlan ? 100 : 500; }
+
+std::string path_of(Kind kind) {
+  const std::string_view folder = kind == Kind::kFault ? "/v1/sim" : "/v1";
+  return fmt::format("{}/{}", folder, plural_of(kind));
+}
 
 bool has_tenant(Kind kind) { return kind == Kind::kService || kind == Kind::kSlice; }
 
@@ -39,8 +45,9 @@ ClientResult<void> check_name(std::string_view what, const std::string& name) {
 
 std::string list_path(const Selection& selection) {
   const bool is_of_tenant = selection.kind == Kind::kService && !selection.tenant.empty();
-  const std::string folder = is_of_tenant ? fmt::format("/v1/tenants/{}", path_part(selection.tenant)) : "/v1";
-  return fmt::format("{}/{}?limit={}", folder, plural_of(selection.kind), page_limit(selection.kind));
+  const std::string path =
+      is_of_tenant ? fmt::format("/v1/tenants/{}/services", path_part(selection.tenant)) : path_of(selection.kind);
+  return fmt::format("{}?limit={}", path, page_limit(selection.kind));
 }
 
 bool is_selected(const Selection& selection, const yaml::Node& object) {
@@ -56,7 +63,7 @@ ClientResult<Kind> parse_kind(std::string_view word) {
   }
   return client_fail(
       ClientStatus::kBadInput,
-      fmt::format("KIND: wanted tenants, services, nodes, gpus, slices or plans, found {}", in_quotes(word)));
+      fmt::format("KIND: wanted tenants, services, nodes, gpus, slices, plans or faults, found {}", in_quotes(word)));
 }
 
 std::string_view word_of(Kind kind) { return kKindWords[static_cast<std::size_t>(kind)].one; }
@@ -77,7 +84,7 @@ ClientResult<Selection> check_selection(std::string_view kind, const std::string
 
 std::string object_path(const Selection& selection) {
   const std::string name = path_part(selection.name);
-  if (selection.kind != Kind::kService) return fmt::format("/v1/{}/{}", plural_of(selection.kind), name);
+  if (selection.kind != Kind::kService) return fmt::format("{}/{}", path_of(selection.kind), name);
   return fmt::format("/v1/tenants/{}/services/{}", path_part(selection.tenant), name);
 }
 
@@ -92,9 +99,10 @@ std::string title_of(Kind kind, const yaml::Node& object) {
 }
 
 ClientResult<std::vector<yaml::Node>> fetch(const Client& client, const Selection& selection) {
-  // A slice has no page of its own, and a service only together with its tenant.
-  const bool is_direct = !selection.name.empty() && selection.kind != Kind::kSlice &&
-                         (selection.kind != Kind::kService || !selection.tenant.empty());
+  // A slice or a fault has no page of its own, and a service only together with its tenant.
+  const bool has_page = selection.kind != Kind::kSlice && selection.kind != Kind::kFault;
+  const bool is_direct =
+      !selection.name.empty() && has_page && (selection.kind != Kind::kService || !selection.tenant.empty());
   if (is_direct) {
     auto reply = client.get(object_path(selection));
     if (!reply) return client_fail(reply.error());

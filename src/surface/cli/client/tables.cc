@@ -42,12 +42,16 @@ Column number(std::string heading, std::string path, bool is_wide = false) {
           is_wide};
 }
 
-/// "2/3": slices that serve, and all that it has.
+/// "2/3": slices that serve, and all that stay.
 std::string slices_cell(const Node& service) {
-  const yaml::List& slices = items_at(service, "status.slices");
-  const auto serving = std::ranges::count_if(
-      slices, [](const Node& slice) { return text_at(slice, "state").value_or("") == "serving"; });
-  return fmt::format("{}/{}", serving, slices.size());
+  int serving = 0;
+  int staying = 0;
+  for (const Node& slice : items_at(service, "status.slices")) {
+    const std::string state = text_at(slice, "state").value_or("");
+    serving += state == "serving" ? 1 : 0;
+    staying += state == "draining" || state == "lost" ? 0 : 1;
+  }
+  return fmt::format("{}/{}", serving, staying);
 }
 
 /// The share of the last minute's requests that were answered in time.
@@ -152,6 +156,16 @@ std::vector<Column> plan_columns() {
           text("MESSAGE", "status.message")};
 }
 
+std::vector<Column> fault_columns() {
+  return {text("NAME", "metadata.name"),
+          text("KIND", "spec.kind"),
+          text("FIRST GPU", "spec.gpu"),
+          number("GPUS LEFT", "status.gpus_left"),
+          number("ACTIONS LEFT", "status.actions_left"),
+          number("SECONDS", "spec.seconds"),
+          text("SINCE", "metadata.creationTimestamp", true)};
+}
+
 std::vector<Column> columns_of(Kind kind) {
   switch (kind) {
     case Kind::kTenant:
@@ -169,6 +183,8 @@ std::vector<Column> columns_of(Kind kind) {
       return slice_columns();
     case Kind::kPlan:
       return plan_columns();
+    case Kind::kFault:
+      return fault_columns();
   }
   return {};
 }
