@@ -8,6 +8,13 @@
 #include "surface/report/report.h"
 #include "surface/report/size_report.h"
 
+namespace {
+
+/// Threads that answer requests: a long list that becomes text does not hold up other clients.
+constexpr unsigned kServerThreads = 4;
+
+}  // namespace
+
 int main(int argc, char** argv) {
   const berth::edges::DiskFiles files;
   return berth::cli::run_cli(argc, argv,
@@ -18,7 +25,8 @@ int main(int argc, char** argv) {
                                           .forecast = berth::report::render_forecast_report},
                               .start_server =
                                   [](const std::string& host, std::uint16_t port, berth::HttpHandler& handler) {
-                                    return berth::edges::start_http_server({.host = host, .port = port}, handler);
+                                    return berth::edges::start_http_server(
+                                        {.host = host, .port = port, .thread_count = kServerThreads}, handler);
                                   },
                               .make_http_client = [] { return std::make_unique<berth::edges::CurlClient>(); }});
 }

@@ -2,6 +2,7 @@
 /// copies that value alone. For specifications that are large, read often and changed seldom.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <initializer_list>
 #include <iterator>
@@ -74,7 +75,12 @@ class SharedList {
   [[nodiscard]] const T& operator[](std::size_t index) const { return *values_[index]; }
   [[nodiscard]] T& operator[](std::size_t index) {
     std::shared_ptr<T>& value = values_[index];
-    if (value.use_count() > 1) value = std::make_shared<T>(*value);
+    if (value.use_count() > 1) {
+      value = std::make_shared<T>(*value);
+    } else {
+      // Another thread may just have let go of it: what that thread read comes before what is written now.
+      std::atomic_thread_fence(std::memory_order_acquire);
+    }
     return *value;
   }
   [[nodiscard]] const T& front() const { return (*this)[0]; }

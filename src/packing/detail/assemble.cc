@@ -96,7 +96,7 @@ std::vector<std::deque<Waiting>> waiting_in(const Instance& instance, const Foun
 class Assembly {
  public:
   Assembly(const PackingProblem& problem, const Instance& instance, const FoundPlan& plan)
-      : problem_(problem), instance_(instance), plan_(plan) {
+      : problem_(problem), instance_(instance) {
     for (std::uint32_t pool = 0; pool < instance.pool_count; ++pool)
       waiting_.push_back(waiting_in(instance, plan, pool));
   }
@@ -143,7 +143,6 @@ class Assembly {
 
   const PackingProblem& problem_;
   const Instance& instance_;
-  const FoundPlan& plan_;
   std::vector<std::vector<std::deque<Waiting>>> waiting_;  ///< by pool, then kind
   std::map<std::tuple<std::uint32_t, Counts, std::optional<std::size_t>>, mig::State> places_;
   std::map<std::tuple<std::uint32_t, std::uint32_t, ProfileId>, PerformancePoint> points_;
