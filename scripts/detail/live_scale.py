@@ -1,18 +1,16 @@
 """live_scale.py BERTH [--gpus N] [--services N] [--policy P] [--rate R] [--seconds S]: how long the steps of a large
 running engine take while 100 GPUs per second are lost, and return half a second later.
 
-The fleet is of A100-80GB in seven slices each; every service has gpus / services GPUs in the layout of policy fixed, and
-gets R requests per second."""
+The fleet is of A100-80GB in seven slices each; every service has gpus / services GPUs in the layout of policy fixed,
+and gets R requests per second."""
 
 import argparse
-import json
 import pathlib
 import random
-import subprocess
-import sys
 import tempfile
 import time
-import urllib.request
+
+from live_server import running_server
 
 PROFILE = """model,gpu,profile,batch,processes,requests_per_second,latency_ms
 m,A100-80GB,1g.10gb,1,1,40,25
@@ -46,22 +44,6 @@ def write_scenario(folder, gpus, services, rate):
     return path
 
 
-class Client:
-    """The few requests that the measurement needs."""
-
-    def __init__(self, state):
-        self.address = (state / "address").read_text().strip().rstrip("/")
-        self.key = (state / "admin.key").read_text().strip()
-
-    def send(self, path, body=None):
-        """The answer as JSON, and the seconds that it took."""
-        data = None if body is None else json.dumps(body).encode()
-        headers = {"Authorization": "Bearer " + self.key, "Content-Type": "application/json"}
-        began = time.monotonic()
-        with urllib.request.urlopen(urllib.request.Request(self.address + path, data, headers), timeout=60) as reply:
-            return json.loads(reply.read()), time.monotonic() - began
-
-
 def disturb(client, gpus, seconds):
     """Loses and returns GPUs for so long; the longest order in seconds."""
     rng = random.Random(1)
@@ -76,14 +58,6 @@ def disturb(client, gpus, seconds):
     return longest
 
 
-def resident_mb(pid):
-    """Resident memory of the process."""
-    for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("VmRSS:"):
-            return int(line.split()[1]) / 1024
-    return float("nan")
-
-
 def main():
     """Runs the measurement and prints what came of it."""
     parser = argparse.ArgumentParser()
@@ -95,32 +69,19 @@ def main():
     parser.add_argument("--seconds", type=int, default=120)
     words = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        scenario = write_scenario(folder, words.gpus, words.services, words.rate)
-        state = folder / "state"
-        began = time.monotonic()
-        with open(folder / "log", "wb") as log:
-            server = subprocess.Popen([words.berth, "up", "--scenario", scenario, "--policy", words.policy, "--speed", "1",
-                                       "--listen", "127.0.0.1:0", "--data", state],
-                                      stdout=subprocess.PIPE, stderr=log)
-            ready = server.stdout.readline()
-        try:
-            if not ready.startswith(b"ready "):
-                sys.exit((folder / "log").read_text())
-            print(f"ready after {time.monotonic() - began:.1f} s")
-            client = Client(state)
-            longest = disturb(client, words.gpus, words.seconds)
-            status, took = client.send("/v1/status")
+        scenario = write_scenario(pathlib.Path(name), words.gpus, words.services, words.rate)
+        options = ["--scenario", scenario, "--policy", words.policy, "--speed", "1"]
+        with running_server(words.berth, options) as server:
+            print(f"ready after {server.start_seconds:.1f} s")
+            longest = disturb(server.client, words.gpus, words.seconds)
+            status, took = server.client.send("/v1/status")
             steps = status["steps"]
             print(f"{steps['count']} steps: p50 {steps['p50_ms']:.1f} ms, p99 {steps['p99_ms']:.1f} ms, "
                   f"longest {steps['max_ms']:.1f} ms")
             print(f"longest order to lose or return {LOST_PER_SECOND} GPUs: {longest * 1000:.1f} ms; "
                   f"status: {took * 1000:.1f} ms")
             print(f"last plan: {status['solver']['last_ms']} ms; goodput of the last minute: {status['goodput']}; "
-                  f"resident: {resident_mb(server.pid):.0f} MB")
-        finally:
-            server.terminate()
-            server.wait()
+                  f"resident: {server.resident_mb():.0f} MB")
 
 
 if __name__ == "__main__":
