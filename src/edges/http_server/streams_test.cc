@@ -119,7 +119,9 @@ TEST_F(StreamsTest, StreamsGetCommentsWhenTheyAreDue) {
 }
 
 TEST_F(StreamsTest, AClientThatHasGoneMakesRoomForAnother) {
-  start({.connection_count_max = 3});
+  start({.connection_count_max = 4});
+  RawClient older = connect();  // it stays, and has nothing to say
+  ASSERT_EQ(older.ask(kAskOther).status, 200);
   {
     const std::vector<RawClient> clients = several(3, [this] { return open_stream(); });
   }

@@ -109,7 +109,9 @@ Stream::Stream(StreamHub& hub, MHD_Connection& connection, std::unique_ptr<HttpE
 }
 
 ssize_t Stream::read(char* to, std::size_t bytes_max) {
-  if (is_gone_) return MHD_CONTENT_READER_END_WITH_ERROR;
+  // An ordinary end, of which the client will hear nothing. After END_WITH_ERROR libmicrohttpd (0.9.75) keeps the
+  // connection until an older one has timed out.
+  if (is_gone_) return MHD_CONTENT_READER_END_OF_STREAM;
   if (sent_ == text_.size() && !refill()) return 0;
   if (sent_ == text_.size()) return MHD_CONTENT_READER_END_OF_STREAM;
   const std::size_t count = text_.copy(to, bytes_max, sent_);
