@@ -272,8 +272,8 @@ OutlookSource known_counts_outlook(const Scenario& scenario,
 OutlookSource known_outlook(const Scenario& scenario,
                             std::function<std::int64_t(ServiceId, std::int64_t second)> arrivals) {
   std::vector<double> means = mean_rates_of_run(scenario, arrivals);
-  const Expect expect = [arrivals = std::move(arrivals), means = std::move(means)](ServiceId service,
-                                                                                   const Stretch& stretch) {
+  Expect expect = [arrivals = std::move(arrivals), means = std::move(means)](ServiceId service,
+                                                                             const Stretch& stretch) {
     Expected expected;
     expected.mean_rate = means[service.index];
     const std::int64_t end = stretch.from_second + stretch.seconds;

@@ -190,7 +190,7 @@ std::string gpu_object(const ObjectFormat& format, const GpuView& gpu) {
                     {"scheduling", scheduling_word(state.scheduling)},
                     {"scheduling_reason", text_or_null(state.scheduling_reason)},
                     {"scheduling_since", format.epoch.text(state.scheduling_since)},
-                    {"units", model.units},
+                    {"units", std::max(1, model.units)},
                     {"allocated_units", gpu.allocated_units}};
   return object_of("Gpu", metadata_json(format, {.kind = "Gpu", .name = live::gpu_name(gpu.gpu)}), "{}", status);
 }

@@ -161,6 +161,7 @@
       if (has.retraining) entry("retraining", "var(--muted)", "url(#hatch)");
       if (has.starting) entry("starting", "color-mix(in srgb, var(--muted) 35%, var(--card))");
       if (has.creating || has.draining || has.lost) entry("creating, draining or lost", "var(--changing)");
+      if (has.foreign) entry("made by others", "var(--changing)", "url(#hatch)");
       entry("free or idle", "var(--idle)");
     });
   }

@@ -151,17 +151,17 @@ var BerthDraw = (function () {
 
   // ---- Slices -------------------------------------------------------------------------------------------------------
 
-  // One rectangle for one owner (null: none), in a state: serving, retraining, idle, changing.
+  // One rectangle for one owner (null: none), in a state: serving, retraining, idle, changing, foreign.
   function drawSlice(svg, box, slice) {
-    var owned = slice.owner !== null;
+    var owned = slice.owner !== null, shown = slice.state === "changing" || slice.state === "foreign";
     function rect(fill) {
       return svg.append("rect").attr("x", box.left).attr("y", box.top).attr("width", box.width).attr("height", box.height).style("fill", fill);
     }
     var body = rect(owned ? fillOf(slice.owner) : null)
-      .attr("class", "slice " + (!owned && slice.state !== "changing" ? "idle" : slice.state));
+      .attr("class", "slice " + (owned || shown ? slice.state : "idle"));
     if (owned && slice.state === "idle") body.style("opacity", 0.35);
     if (owned && patternOf(slice.owner)) rect(patternOf(slice.owner)).attr("class", "dots");
-    if (slice.state === "retraining") rect("url(#hatch)").attr("class", "hatch");
+    if (slice.state === "retraining" || slice.state === "foreign") rect("url(#hatch)").attr("class", "hatch");
     return body;
   }
   // The owner's name on a slice, and what else fits; returns whether there was room.
