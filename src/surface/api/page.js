@@ -99,8 +99,8 @@
     var away = [[fleet.lost, "lost"], [fleet.cordoned, "cordoned"], [fleet.draining, "draining"]]
       .filter(function (pair) { return pair[0] > 0; }).map(function (pair) { return draw.whole(pair[0]) + " " + pair[1]; });
     fact("World", status.world + ", " + (status.speed === "max" ? "as fast as possible" : draw.significant(status.speed).replace(/\.0+$/, "") + " times as fast"));
-    fact("Time there (UTC)", status.time.slice(0, 10) + " " + timeOfDay(status.time));
-    fact("GPUs away", away.join(", ") || "none");
+    fact("World time (UTC)", status.time.slice(0, 10) + " " + timeOfDay(status.time));
+    fact("GPUs not open", away.join(", ") || "none");
     fact("Goodput", known(status.goodput, draw.ratio));
     fact("SM-time: allocated \u203a busy \u203a effective", function (dd) {
       if (isAbsent(status.funnel.allocated)) known(null)(dd); else draw.funnelCell(dd, status.funnel);
