@@ -232,7 +232,7 @@ TEST(ForecastOutlook, WhatIsLongPastFadesInALongRun) {
   const Scenario scenario = testing::two_gpus();
   AskedRun run(scenario);
   run.pass(7200, 1000);
-  EXPECT_NEAR(run.pass(4 * 3600, 100), 100, 25);  // the mean over the run is 400
+  EXPECT_NEAR(run.pass(std::int64_t{4} * 3600, 100), 100, 25);  // the mean over the run is 400
 }
 
 TEST(ForecastOutlook, MeanRatesOfPlansASecondApartAreAlike) {

@@ -132,7 +132,7 @@ sim::FaultOrder random_fault(Rng& rng) {
 
 class LateSolver {
  public:
-  explicit LateSolver(Rng rng) : rng_(std::move(rng)) {}
+  explicit LateSolver(Rng rng) : rng_(rng) {}
 
   void ask(SolveRequest request) {
     EXPECT_FALSE(request_.has_value()) << "a second question is open";

@@ -56,7 +56,7 @@ class SignalsHeld {
   sigset_t before_{};
 };
 
-void log_line(std::FILE* err, const std::string& event, nlohmann::ordered_json fields) {
+void log_line(std::FILE* err, const std::string& event, const nlohmann::ordered_json& fields) {
   nlohmann::ordered_json line{{"event", event}};
   line.update(fields);
   const std::string text = line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
