@@ -105,12 +105,14 @@ api::WorldEpoch now_as_epoch() {
 }
 
 /// Plans and long lists are large and live shortly. glibc would soon take them from the same memory as small values
-/// that stay (it raises its threshold by itself), which then keep all of it: in 15 minutes of busy clients twice the
-/// memory.
+/// that stay (it raises its threshold by itself), which then keep all of it, and separately for most threads: in 15
+/// minutes of busy clients twice the memory.
 void return_large_blocks_at_once() {
   constexpr int kLargeBytes = 128 * 1024;  // where glibc begins
+  constexpr int kArenas = 2;               // of small values
   mallopt(M_MMAP_THRESHOLD, kLargeBytes);
   mallopt(M_TRIM_THRESHOLD, kLargeBytes);
+  mallopt(M_ARENA_MAX, kArenas);
 }
 
 /// Everything that runs, in the order in which it is made.
