@@ -75,7 +75,10 @@ void Session::list_objects() {
 }
 
 bool Session::advance(Instant until) {
-  if (is_over() || now() > until || !loop_->advance(until)) return false;
+  // Serving by rates averages over the spans in which it advances: it goes on from stop to stop only.
+  const bool is_by_rates = scenario_.fidelity == Fidelity::kRates;
+  if (is_over() || now() > until || (is_by_rates && loop_->next_stop() > until)) return false;
+  if (!loop_->advance(until)) return false;
   if (now().second() > read_second_) read_sums();
   return true;
 }
