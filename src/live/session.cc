@@ -75,9 +75,7 @@ void Session::list_objects() {
 }
 
 bool Session::advance(Instant until) {
-  // Serving by rates averages over the spans in which it advances: it goes on from stop to stop only.
-  const bool is_by_rates = scenario_.fidelity == Fidelity::kRates;
-  if (is_over() || now() > until || (is_by_rates && loop_->next_stop() > until)) return false;
+  if (is_over() || now() > until) return false;
   if (!loop_->advance(until)) return false;
   if (now().second() > read_second_) read_sums();
   return true;
@@ -191,7 +189,7 @@ ServiceId Session::place_for_new() const {
   }
   for (std::uint32_t index = 0; index < next.index; ++index) {
     const bool is_free = std::as_const(scenario_.services)[index].is_absent && snapshot().services[index].is_absent;
-    if (is_free && !is_held[index] && !is_in_open_question({index})) return {index};
+    if (is_free && !is_held[index] && !is_in_open_question({index}) && loop_->world().is_free({index})) return {index};
   }
   return next;
 }

@@ -7,6 +7,7 @@
 
 #include "live/demo.h"
 #include "live/session.h"
+#include "sim/testing/scenarios.h"
 
 namespace berth::live {
 namespace {
@@ -64,6 +65,41 @@ TEST_F(SessionPlaces, StayFreeWhileAQuestionIsOpenThatKnowsTheService) {
   remove();
   set();
   EXPECT_EQ(places(), before + 2);
+}
+
+/// One slice that answers within 20 s.
+ServiceSpec slow_service() {
+  ServiceSpec spec = sim::testing::service_of("a", {{.profile = "7g.80gb", .latency_ms = 20'000}},
+                                              sim::testing::generated(Generator::Kind::kConstant, Decimal(1), 600));
+  spec.tenant = "t";
+  spec.drop = DropRule::kNever;
+  sim::testing::set_target_ms(spec, 60'000);
+  return spec;
+}
+
+TEST(PlaceOfAService, StaysTakenWhileABatchOfItRuns) {
+  Scenario scenario = sim::testing::scenario_of({slow_service()}, {}, 1);
+  scenario.layout.reset();
+  const std::unique_ptr<Session> session = std::move(*Session::make(std::move(scenario), {}));
+  session->begin();
+  const auto run_to = [&](std::int64_t second) {
+    while (session->now() < Instant::at_second(second)) static_cast<void>(session->advance(Instant::at_second(second)));
+  };
+  run_to(3);
+  ASSERT_EQ(session->snapshot().slices.size(), 1U);
+  ServiceSpec heir = slow_service();
+  heir.pins = {{.slice = session->snapshot().slices.front().holding.slice}};
+  ASSERT_TRUE(session->set_service({.tenant = "t", .name = "heir"}, heir, {}, std::nullopt));
+  run_to(4);
+  ASSERT_EQ(session->snapshot().slices.front().holding.services, std::vector<ServiceId>{{1}});
+  ASSERT_TRUE(session->remove_service({.tenant = "t", .name = "a"}));
+  ASSERT_TRUE(session->set_service({.tenant = "t", .name = "next"}, slow_service(), {}, std::nullopt));
+  EXPECT_EQ(session->scenario().services.size(), 3U);
+  run_to(40);
+  ASSERT_TRUE(session->remove_service({.tenant = "t", .name = "next"}));
+  run_to(80);
+  ASSERT_TRUE(session->set_service({.tenant = "t", .name = "last"}, slow_service(), {}, std::nullopt));
+  EXPECT_EQ(session->scenario().services.size(), 3U) << "the place of a is free after its batch";
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ bool Loop::advance(Instant until) {
   ENSURE(!is_over());
   if (take_due_solutions()) return true;
   const Instant stop = next_stop();
-  now_ = world_->advance(std::min(until, stop));
+  now_ = world_->advance(std::min(until, stop), stop);
   const std::vector<Event> events = world_->take_events();
   if (now_ < stop && events.empty()) return false;
   for (const Event& event : events) delay(event);

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -134,8 +135,23 @@ struct DrivenRun {
   friend bool operator==(const DrivenRun&, const DrivenRun&) = default;
 };
 
-TEST(Loop, GoesOnInPiecesToTheSameWorld) {
-  const Scenario scenario = world();
+/// Two large services by rates, one of which drops late requests, and a small one request by request.
+Scenario world_by_rates() {
+  const auto large = [](std::string name, Generator::Kind kind) {
+    return service_of(std::move(name), {{.batch = 128, .processes = 2, .latency_ms = 10}},
+                      testing::generated(kind, Decimal(25'400), 60));
+  };
+  Scenario scenario = scenario_of({large("a", Generator::Kind::kPoisson), large("b", Generator::Kind::kConstant),
+                                   service_of("c", {{.latency_ms = 10}},
+                                              testing::generated(Generator::Kind::kPoisson, Decimal(70), 60))},
+                                  {holding_of(one_g, {0}), holding_of(slice_at(0, "1g.10gb", 1), {1}),
+                                   holding_of(slice_at(0, "1g.10gb", 2), {2})});
+  scenario.services.front().drop = DropRule::kNever;
+  scenario.fidelity = Fidelity::kRates;
+  return scenario;
+}
+
+void expect_same_in_pieces(const Scenario& scenario) {
   const auto run_with = [&](const std::function<Micros()>& piece) {
     DrivenRun run;
     int asked = 0;
@@ -155,7 +171,12 @@ TEST(Loop, GoesOnInPiecesToTheSameWorld) {
   const DrivenRun pieces = run_with([&] { return Micros((state = state * 48271 % 2147483647) % 300'000); });
   EXPECT_EQ(pieces, whole);
   EXPECT_GE(whole.steps.size(), 60U);
+  EXPECT_FALSE(whole.journal.empty());
 }
+
+TEST(Loop, GoesOnInPiecesToTheSameWorld) { expect_same_in_pieces(world()); }
+
+TEST(Loop, GoesOnInPiecesToTheSameWorldByRates) { expect_same_in_pieces(world_by_rates()); }
 
 /// The journal of a run with proposals that are approved, left to expire or superseded, and a pause; the engine is
 /// rebuilt after each step whose second `is_rebuilt` picks.

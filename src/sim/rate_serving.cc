@@ -65,16 +65,14 @@ void RateServing::open_second(std::int64_t second, const std::vector<bool>& is_m
   }
 }
 
-std::int64_t RateServing::advance(std::int64_t until_us) {
-  if (until_us > now_us_) {
-    std::fill(busy_by_gpu_.begin(), busy_by_gpu_.end(), 0.0);
-    for (const Service& service : services_) {
-      for (const Replica& replica : service.replicas) busy_by_gpu_[replica.gpu.index] += replica.busy_share;
-    }
-    for (std::size_t index = 0; index < services_.size(); ++index) run_service(index, until_us);
-    now_us_ = until_us;
+void RateServing::advance(std::int64_t until_us) {
+  if (until_us <= now_us_) return;
+  std::fill(busy_by_gpu_.begin(), busy_by_gpu_.end(), 0.0);
+  for (const Service& service : services_) {
+    for (const Replica& replica : service.replicas) busy_by_gpu_[replica.gpu.index] += replica.busy_share;
   }
-  return until_us;
+  for (std::size_t index = 0; index < services_.size(); ++index) run_service(index, until_us);
+  now_us_ = until_us;
 }
 
 void RateServing::run_service(std::size_t index, std::int64_t until_us) {

@@ -34,7 +34,8 @@ class RateServing {
 
   // These functions mean the same as those of RequestServing.
   void open_second(std::int64_t second, const std::vector<bool>& is_mine);
-  std::int64_t advance(std::int64_t until_us);
+  /// Goes on to that time with the means of the span since the last call.
+  void advance(std::int64_t until_us);
   void start(SliceIndex index, const Slice& slice, ServiceId service, std::shared_ptr<const LatencyTable> table,
              bool is_shared);
   void stop(SliceIndex index, ServiceId service);

@@ -3,37 +3,77 @@
 #include <algorithm>
 #include <numeric>
 #include <utility>
+#include <variant>
+
+#include "base/overloaded.h"
 
 namespace berth::sim {
+namespace {
+
+/// Up to this many requests per second it is served request by request.
+double exact_limit(const ServiceSpec& service) {
+  return service.drop == DropRule::kEarly ? kExactPerSecondEarly : kExactPerSecondNever;
+}
+
+/// Whether slices of one GPU slow each other down.
+bool has_interference(const Scenario& scenario) {
+  return std::ranges::any_of(scenario.interference, [](const Decimal& factor) { return factor != Decimal(1); });
+}
+
+/// Of the whole trace. O(its length).
+double mean_per_second(const Arrivals& arrivals) {
+  constexpr double kSecondsPerMinute = 60;
+  const auto mean = [](const std::vector<std::uint32_t>& counts) {
+    const double sum = std::accumulate(counts.begin(), counts.end(), 0.0);
+    return counts.empty() ? 0 : sum / static_cast<double>(counts.size());
+  };
+  const double unscaled = std::visit(
+      Overloaded{[&](const CountTrace& trace) { return mean(trace.counts); },
+                 [&](const MinuteTrace& trace) { return mean(trace.counts) / kSecondsPerMinute; },
+                 [](const TimedTrace& trace) {
+                   const auto count = static_cast<double>(trace.requests.size());
+                   return trace.seconds == 0 ? 0 : count / static_cast<double>(trace.seconds);
+                 },
+                 [](const Generator& generator) { return generator.requests_per_second.to_double(); }},
+      arrivals.source);
+  return unscaled * arrivals.scale.to_double();
+}
+
+}  // namespace
 
 Serving::Serving(const Scenario& scenario, const ArrivalStreams& streams, std::vector<ServiceMeter>& meters,
                  BusyTable& busy, Dispatch dispatch)
     : scenario_(scenario),
       is_by_rates_(scenario.services.size(), false),
       requests_(scenario, streams, meters, busy, dispatch),
-      rates_(scenario, streams, meters, busy) {}
+      rates_(scenario, streams, meters, busy) {
+  if (has_interference(scenario)) common_way_ = false;  // until a first layout decides
+}
 
 void Serving::choose_ways(const std::vector<double>& per_second, bool has_shared_slices, bool is_rough) {
   if (scenario_.fidelity == Fidelity::kRequests) return;
   if (is_rough) {
+    common_way_ = true;
     is_by_rates_.assign(per_second.size(), true);
     return;
   }
-  const bool has_interference = std::any_of(scenario_.interference.begin(), scenario_.interference.end(),
-                                            [](const Decimal& factor) { return factor != Decimal(1); });
-  const auto limit_of = [](const ServiceSpec& service) {
-    return service.drop == DropRule::kEarly ? kExactPerSecondEarly : kExactPerSecondNever;
-  };
-  if (!has_interference && !has_shared_slices) {
+  if (!has_interference(scenario_) && !has_shared_slices) {
     for (std::size_t index = 0; index < per_second.size(); ++index) {
-      is_by_rates_[index] = per_second[index] > limit_of(scenario_.services[index]);
+      is_by_rates_[index] = per_second[index] > exact_limit(scenario_.services[index]);
     }
     return;
   }
   const double possible = std::accumulate(per_second.begin(), per_second.end(), 0.0);
   double limit = 0;
-  for (const ServiceSpec& service : scenario_.services) limit += limit_of(service);
-  is_by_rates_.assign(per_second.size(), possible > limit);
+  for (const ServiceSpec& service : scenario_.services) limit += exact_limit(service);
+  common_way_ = possible > limit;
+  is_by_rates_.assign(per_second.size(), *common_way_);
+}
+
+void Serving::choose_way(ServiceId service) {
+  if (scenario_.fidelity == Fidelity::kRequests) return;
+  const ServiceSpec& spec = scenario_.services[service.index];
+  is_by_rates_[service.index] = common_way_.value_or(mean_per_second(spec.arrivals) > exact_limit(spec));
 }
 
 void Serving::open_second(std::int64_t second) {
@@ -41,10 +81,9 @@ void Serving::open_second(std::int64_t second) {
   rates_.open_second(second, is_by_rates_);
 }
 
-std::int64_t Serving::advance(std::int64_t until_us) {
-  // Serving request by request may stop early, where a slice becomes idle.
-  return rates_.advance(requests_.advance(until_us));
-}
+std::int64_t Serving::advance(std::int64_t until_us) { return requests_.advance(until_us); }
+
+void Serving::catch_up(std::int64_t now_us) { rates_.advance(now_us); }
 
 void Serving::start(SliceIndex index, const Slice& slice, ServiceId service, std::shared_ptr<const LatencyTable> table,
                     bool is_shared) {
@@ -77,9 +116,8 @@ void Serving::set_table(SliceIndex index, ServiceId service, const std::shared_p
   }
 }
 
-/// What the service will be able to serve is not known: at `fidelity: rates` it is served by rates.
 void Serving::add_place(const ArrivalStream& stream) {
-  is_by_rates_.push_back(scenario_.fidelity == Fidelity::kRates);
+  is_by_rates_.push_back(false);
   requests_.add_place(stream);
   rates_.add_place();
 }

@@ -3,11 +3,13 @@
 ///
 /// A service whose first layout can serve only few requests per second is served request by request at either fidelity:
 /// that costs at most half a millisecond per simulated second, and at low rates random effects matter that rates cannot
-/// show (without drops, also at higher rates). Services that slow each other down (interference, shared slices) are all
-/// served in the same way, chosen by the mean of what they can serve.
+/// show (without drops, also at higher rates). One that comes later has no layout yet: the requests that it gets decide
+/// instead. Services that slow each other down (interference, shared slices) are all served in the same way, chosen by
+/// the mean of what they can serve.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "domain/scenario.h"
@@ -29,10 +31,15 @@ class Serving {
   /// Chooses the way of each service at `fidelity: rates`, from what the first layout can serve (requests per second,
   /// by service). `is_rough`: every service by rates. Requires: nothing has started or arrived.
   void choose_ways(const std::vector<double>& per_second, bool has_shared_slices, bool is_rough);
+  /// The same for a service that has just taken its place. Requires: nothing of the place's last one is left.
+  void choose_way(ServiceId service);
 
   // These functions mean the same as those of RequestServing and RateServing.
   void open_second(std::int64_t second);
   std::int64_t advance(std::int64_t until_us);
+  /// Serving by rates averages over the spans in which it goes on: it does so only here, to be called after `advance`
+  /// wherever the world does something.
+  void catch_up(std::int64_t now_us);
   [[nodiscard]] std::vector<SliceIndex> take_idle() { return requests_.take_idle(); }
   void start(SliceIndex index, const Slice& slice, ServiceId service, std::shared_ptr<const LatencyTable> table,
              bool is_shared);
@@ -52,7 +59,8 @@ class Serving {
 
  private:
   const Scenario& scenario_;
-  std::vector<bool> is_by_rates_;  ///< by service
+  std::vector<bool> is_by_rates_;   ///< by service
+  std::optional<bool> common_way_;  ///< `is_by_rates_` of all services, where they must be served in the same way
   RequestServing requests_;
   RateServing rates_;
 };

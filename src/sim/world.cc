@@ -41,6 +41,7 @@ void World::act(const Plan& plan, Instant now, bool is_first_layout) {
     return act(possible, now, is_first_layout);
   }
   if (is_first_layout) choose_ways(plan);
+  serving_.catch_up(now.micros());
   slices_.act(plan, now, is_first_layout);
   settle_effects(now);
   serving_.take_all(now.micros());
@@ -65,6 +66,7 @@ void World::choose_ways(const Plan& plan) {
 void World::lose_gpu(GpuId gpu, Instant now) {
   ENSURE(now == now_);
   if (!lost_gpus_.insert(gpu).second) return;
+  serving_.catch_up(now.micros());
   slices_.lose(gpu, now);
   settle_effects(now);
   slices_.forget_lost();
@@ -82,6 +84,7 @@ void World::return_gpu(GpuId gpu, Instant now) {
 
 void World::set_service(const ServiceSet& set, Instant now) {
   ENSURE(now == now_ && set.service.index <= scenario_.services.size());
+  serving_.catch_up(now.micros());
   const std::size_t index = set.service.index;
   const bool is_added = index == scenario_.services.size();
   const bool is_new = is_added || scenario_.services[index].is_absent;
@@ -93,7 +96,10 @@ void World::set_service(const ServiceSet& set, Instant now) {
     tables_.forget(set.service);
     serving_.read_spec(set.service);
   }
-  if (is_new) meters_[index].restart();
+  if (is_new) {
+    meters_[index].restart();
+    serving_.choose_way(set.service);
+  }
   if (is_new || set.restarts_arrivals) new_arrivals_[set.service] = set.revision;
   if (is_new || set.restarts_retraining) restart_retraining(set.service, now);
   if (set.renumbers_variants) slices_.forget_variants_of(set.service);
@@ -116,6 +122,7 @@ void World::add_place() {
 
 void World::remove_service(ServiceId service, Instant now) {
   ENSURE(now == now_ && service.index < scenario_.services.size());
+  serving_.catch_up(now.micros());
   serving_.abandon(service, now.micros());
   meters_[service.index].keep_counts();
   arrivals_.silence(service);
@@ -123,6 +130,11 @@ void World::remove_service(ServiceId service, Instant now) {
   stop_retraining(service, now);
   // Its tables stay: batches under way end at their latencies.
   scenario_.services.set(service.index, absent_service(std::as_const(scenario_.services)[service.index]));
+}
+
+bool World::is_free(ServiceId service) const {
+  const std::size_t index = service.index;
+  return index < scenario_.services.size() && scenario_.services[index].is_absent && meters_[index].open_count() == 0;
 }
 
 void World::renew_slices_of(ServiceId service, Instant now) {
@@ -192,6 +204,7 @@ Result<std::uint64_t> World::admit(const FaultOrder& order) {
 
 void World::inject(std::uint64_t id, const FaultOrder& order, Instant now) {
   ENSURE(now == now_);
+  serving_.catch_up(now.micros());
   switch (order.kind) {
     case FaultKind::kLose:
       for (const GpuId gpu : order.gpus) lose_gpu(gpu, now);
@@ -225,8 +238,8 @@ void World::clear_faults(const std::vector<GpuId>& gpus, Instant now) {
 
 // ---- the clock
 
-Instant World::advance(Instant until) {
-  ENSURE(until <= end_);
+Instant World::advance(Instant until, Instant stop) {
+  ENSURE(until <= stop && stop <= end_);
   while (true) {
     open_second_at(now_);
     if (next_change() == now_) do_changes(now_);
@@ -234,8 +247,12 @@ Instant World::advance(Instant until) {
     const Instant boundary = Instant::at_second(open_second_ + 1);
     const Instant target = std::min({until, boundary, next_change()});
     now_ = Instant(serving_.advance(target.micros()));
-    for (const SliceIndex idle : serving_.take_idle()) {
-      slices_.drained(idle, now_);
+    const std::vector<SliceIndex> idle = serving_.take_idle();
+    const bool is_piece = now_ == until && until < std::min({stop, boundary, next_change()}) && idle.empty();
+    if (is_piece) return now_;
+    serving_.catch_up(now_.micros());
+    for (const SliceIndex slice : idle) {
+      slices_.drained(slice, now_);
       settle_effects(now_);
     }
     if (now_ == boundary) close_second(open_second_);

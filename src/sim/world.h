@@ -72,9 +72,12 @@ class World {
   /// Begins a plan now. The first layout (StepAnswer::is_first_layout) is complete at once, and costs nothing.
   void act(const Plan& plan, Instant now, bool is_first_layout);
 
-  /// Runs until `until` or the first instant before it with an event that the engine should see at once (of a slice or
-  /// a retraining), and returns that instant; its changes are done, its answers and arrivals are not.
-  [[nodiscard]] Instant advance(Instant until);
+  /// Runs until `stop` or the first instant before it with an event that the engine should see at once (of a slice or
+  /// a retraining), but at most until `until`, and returns that instant; its changes are done, its answers and arrivals
+  /// are not. The way there may be cut in pieces: whatever is between, the same calls of other functions give the same
+  /// world.
+  [[nodiscard]] Instant advance(Instant until, Instant stop);
+  [[nodiscard]] Instant advance(Instant until) { return advance(until, until); }
   /// Events since the last call, in order of time.
   [[nodiscard]] std::vector<Event> take_events() { return std::exchange(events_, {}); }
 
@@ -88,6 +91,8 @@ class World {
   /// new spec does not list goes on at the default point; one whose slice it does not list goes on as it is.
   void set_service(const ServiceSet& set, Instant now);
   void remove_service(ServiceId service, Instant now);
+  /// Whether nothing of a removed service runs any more, so that another may take its place.
+  [[nodiscard]] bool is_free(ServiceId service) const;
   /// The number of a fault that can be injected now. Error: slices of others find no room, or too many faults wait.
   [[nodiscard]] Result<std::uint64_t> admit(const FaultOrder& order);
   /// The fault acts now, or waits for actions; events report what happens. Requires: admitted just now.
