@@ -60,6 +60,7 @@ Session::Session(Scenario scenario, SessionOptions options)
   loop.observed = [this](const Event& event) { note_event(event); };
   loop.answered = [this](const StepAnswer& answer) { note_answer(answer); };
   loop.solve_elsewhere = options_.solve_elsewhere;
+  loop.waits_for_solver = options_.waits_for_solver;
   loop_ = std::make_unique<sim::Loop>(
       scenario_, [&row, settings](const Scenario& live) { return stages_of(live, row, settings); }, std::move(loop));
   list_objects();
@@ -75,7 +76,7 @@ void Session::list_objects() {
 }
 
 bool Session::advance(Instant until) {
-  if (is_over() || now() > until) return false;
+  if (is_over() || awaits_answer() || now() > until) return false;
   if (!loop_->advance(until)) return false;
   if (now().second() > read_second_) read_sums();
   return true;
@@ -187,7 +188,9 @@ ServiceId Session::place_for_new() const {
   for (const StandingSlice& standing : snapshot().slices) {
     for (const ServiceId service : standing.holding.services) is_held[service.index] = true;
   }
-  for (std::uint32_t index = 0; index < next.index; ++index) {
+  // The engine may not know the latest ones yet.
+  const std::size_t known = std::min(scenario_.services.size(), snapshot().services.size());
+  for (std::uint32_t index = 0; index < known; ++index) {
     const bool is_free = std::as_const(scenario_.services)[index].is_absent && snapshot().services[index].is_absent;
     if (is_free && !is_held[index] && !is_in_open_question({index}) && loop_->world().is_free({index})) return {index};
   }

@@ -41,6 +41,8 @@ struct SessionOptions {
   std::function<std::int64_t()> wall_clock;
   /// Receives the questions of the engine; empty: each is answered at once, as in a replay.
   std::function<void(SolveRequest)> solve_elsewhere;
+  /// The world stands still while something is solved elsewhere, and answers act when they do in a replay.
+  bool waits_for_solver = false;
 };
 
 /// How long a proposal waits for approval, in wall time.
@@ -73,6 +75,8 @@ class Session {
   /// Ends a world that is over, as a replay does: what is not answered is journaled as unfinished. To be called last.
   void finish();
   void answer(SolveFinished finished) { loop_->answer(std::move(finished)); }
+  /// Whether the world stands still until `answer` (SessionOptions::waits_for_solver).
+  [[nodiscard]] bool awaits_answer() const { return loop_->awaits_answer(); }
 
   /// Creates or replaces an object. `version`: the one that must be stored. A service begins with no slice; its
   /// arrivals begin with the next second.

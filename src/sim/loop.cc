@@ -31,7 +31,7 @@ void Loop::begin() {
 }
 
 bool Loop::advance(Instant until) {
-  ENSURE(!is_over());
+  ENSURE(!is_over() && !awaits_answer());
   if (take_due_solutions()) return true;
   const Instant stop = next_stop();
   now_ = world_->advance(std::min(until, stop), stop);
@@ -204,6 +204,7 @@ void Loop::act_on(StepAnswer answer) {
 
 void Loop::solve(SolveRequest request) {
   if (options_.solve_elsewhere) {
+    if (options_.waits_for_solver) awaited_at_ = request.acts_at;
     options_.solve_elsewhere(std::move(request));
     return;
   }
@@ -215,7 +216,7 @@ void Loop::solve(SolveRequest request) {
 
 void Loop::answer(SolveFinished finished) {
   ENSURE(!pending_);
-  pending_ = {.due_at = now_, .finished = std::move(finished)};
+  pending_ = {.due_at = std::exchange(awaited_at_, std::nullopt).value_or(now_), .finished = std::move(finished)};
 }
 
 }  // namespace berth::sim

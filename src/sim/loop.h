@@ -41,6 +41,8 @@ struct LoopOptions {
   /// Receives each question instead of the loop's own solver, which answers `planning` later; `answer` brings the
   /// solution, whenever it is known. May be empty.
   std::function<void(SolveRequest)> solve_elsewhere;
+  /// The world stands still until `answer`, which delivers when the loop's own solver would have: the same world.
+  bool waits_for_solver = false;
   /// Whether to discard the engine after the step at that instant, and rebuild it from the events alone: for tests of
   /// that. May be empty; else all events of the run are kept.
   std::function<bool(Instant)> rebuilds_engine_at;
@@ -73,8 +75,11 @@ class Loop {
   /// The world's end is reached, or no plan can exist.
   [[nodiscard]] bool is_over() const { return infeasible_.has_value() || now_ == world_->end(); }
 
-  /// The solution of a question that was solved elsewhere. The next `advance` delivers it, and does nothing else.
+  /// The solution of a question that was solved elsewhere. The next `advance` delivers it, and does nothing else, unless
+  /// it is due later (`waits_for_solver`).
   void answer(SolveFinished finished);
+  /// Whether the world stands still until `answer`: nobody may call `advance`.
+  [[nodiscard]] bool awaits_answer() const { return awaited_at_.has_value(); }
 
   /// Orders from outside (GpuScheduled, PlanApproved ..) at this instant. One step applies them at once, unless the
   /// loop is over.
@@ -137,7 +142,8 @@ class Loop {
   Refusals refusals_;
   std::deque<Event> observations_;  ///< not yet visible to the engine
   std::optional<PendingSolution> pending_;
-  std::vector<Event> observed_;  ///< since the last step, if steps are logged
+  std::optional<Instant> awaited_at_;  ///< when the answer that the world waits for will be due
+  std::vector<Event> observed_;        ///< since the last step, if steps are logged
   std::vector<LoggedStep> log_;
   Instant stepped_at_;
   int steps_there_ = 0;

@@ -103,7 +103,7 @@ TEST(Loop, DoesNotWaitForASolverElsewhere) {
 }
 
 TEST(Loop, AnAnswerToTheSameQuestionGivesTheSameWorldHoweverItIsSolved) {
-  const Scenario scenario = world();
+  Scenario scenario = world();
   const auto journal_of = [&](bool is_elsewhere) {
     std::vector<JournalRecord> journal;
     std::vector<SolveRequest> requests;
@@ -112,6 +112,7 @@ TEST(Loop, AnAnswerToTheSameQuestionGivesTheSameWorldHoweverItIsSolved) {
     options.journal = [&](const JournalRecord& record) { journal.push_back(record); };
     if (is_elsewhere) {
       options.solve_elsewhere = [&](SolveRequest request) { requests.push_back(std::move(request)); };
+      options.waits_for_solver = true;
     }
     Loop loop(scenario, destroying(scenario, asked), options);
     const auto answer_all = [&] {
@@ -127,6 +128,8 @@ TEST(Loop, AnAnswerToTheSameQuestionGivesTheSameWorldHoweverItIsSolved) {
     return journal;
   };
   EXPECT_EQ(journal_of(true), journal_of(false));
+  scenario.planning = Micros(2'500'000);
+  EXPECT_EQ(journal_of(true), journal_of(false));
 }
 
 struct DrivenRun {
@@ -141,11 +144,10 @@ Scenario world_by_rates() {
     return service_of(std::move(name), {{.batch = 128, .processes = 2, .latency_ms = 10}},
                       testing::generated(kind, Decimal(25'400), 60));
   };
-  Scenario scenario = scenario_of({large("a", Generator::Kind::kPoisson), large("b", Generator::Kind::kConstant),
-                                   service_of("c", {{.latency_ms = 10}},
-                                              testing::generated(Generator::Kind::kPoisson, Decimal(70), 60))},
-                                  {holding_of(one_g, {0}), holding_of(slice_at(0, "1g.10gb", 1), {1}),
-                                   holding_of(slice_at(0, "1g.10gb", 2), {2})});
+  Scenario scenario = scenario_of(
+      {large("a", Generator::Kind::kPoisson), large("b", Generator::Kind::kConstant),
+       service_of("c", {{.latency_ms = 10}}, testing::generated(Generator::Kind::kPoisson, Decimal(70), 60))},
+      {holding_of(one_g, {0}), holding_of(slice_at(0, "1g.10gb", 1), {1}), holding_of(slice_at(0, "1g.10gb", 2), {2})});
   scenario.services.front().drop = DropRule::kNever;
   scenario.fidelity = Fidelity::kRates;
   return scenario;

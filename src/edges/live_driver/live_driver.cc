@@ -14,16 +14,20 @@ constexpr std::chrono::milliseconds kLongestSleep{50};
 
 }  // namespace
 
-LiveDriver::LiveDriver(live::Session& session, std::mutex& lock, SolverThread* solver, LiveDriverOptions options)
+LiveDriver::LiveDriver(live::Session& session, FairMutex& lock, SolverThread& solver, LiveDriverOptions options)
     : session_(session), lock_(lock), solver_(solver), options_(std::move(options)) {
-  if (solver_ == nullptr) return;
-  solver_->on_solved([this] {
+  solver_.on_solved([this] {
     {
       const std::scoped_lock hold(own_lock_);
       has_solution_ = true;
     }
     changed_.notify_all();
   });
+}
+
+LiveDriver::~LiveDriver() {
+  stop();
+  solver_.on_solved({});
 }
 
 void LiveDriver::start() {
@@ -56,25 +60,22 @@ StepTimes LiveDriver::step_times() const {
 void LiveDriver::run() {
   while (true) {
     const bool is_late = run_burst();
-    if (options_.progressed) options_.progressed();
+    tell_of_events();
     std::unique_lock hold(own_lock_);
     if (end_ || is_stopping_) {
       changed_.notify_all();
       return;
     }
     if (is_late) continue;
-    Instant next;
-    {
-      hold.unlock();
-      const std::scoped_lock session(lock_);
-      next = Instant::at_second(session_.now().second() + 1);
-      hold.lock();
-    }
-    changed_.wait_until(hold, std::min(wall_time_of(next), Clock::now() + kLongestSleep),
+    changed_.wait_until(hold, std::min(next_due_, Clock::now() + kLongestSleep),
                         [this] { return is_stopping_ || has_solution_; });
     has_solution_ = false;
     if (is_stopping_) return;
   }
+}
+
+void LiveDriver::tell_of_events() {
+  if (std::exchange(told_event_, last_event_) != last_event_ && options_.has_events) options_.has_events();
 }
 
 bool LiveDriver::run_burst() {
@@ -83,28 +84,30 @@ bool LiveDriver::run_burst() {
     const std::scoped_lock hold(lock_);
     if (step == 0) session_.expire_overdue();
     take_solution();
-    const Instant until = due_until();
-    if (!session_.advance(until)) {
-      const bool is_at_end = options_.until && session_.now() >= *options_.until;
-      const std::scoped_lock own(own_lock_);
-      if (session_.infeasible()) {
-        end_ = WorldEnd::kInfeasible;
-      } else if (session_.is_over() || is_at_end) {
-        end_ = WorldEnd::kReached;
-      }
+    const bool was_step = session_.advance(due_until());
+    last_event_ = session_.events().last_sequence();
+    next_due_ = session_.awaits_answer() ? Clock::time_point::max()
+                                         : wall_time_of(Instant::at_second(session_.now().second() + 1));
+    const std::scoped_lock own(own_lock_);
+    if (!was_step) {
+      end_ = find_end();
       return false;
     }
     const std::chrono::duration<double, std::milli> took = Clock::now() - began;
-    const std::scoped_lock own(own_lock_);
     steps_.add(took.count());
     if (is_stopping_) return false;
   }
   return true;
 }
 
+std::optional<WorldEnd> LiveDriver::find_end() const {
+  if (session_.infeasible()) return WorldEnd::kInfeasible;
+  const bool is_at_end = options_.until && session_.now() >= *options_.until;
+  return session_.is_over() || is_at_end ? std::optional(WorldEnd::kReached) : std::nullopt;
+}
+
 void LiveDriver::take_solution() {
-  if (solver_ == nullptr) return;
-  if (auto answer = solver_->take_answer()) session_.answer(std::move(*answer));
+  if (auto answer = solver_.take_answer()) session_.answer(std::move(*answer));
 }
 
 Instant LiveDriver::due_until() const {
@@ -116,7 +119,9 @@ Instant LiveDriver::due_until() const {
 
 LiveDriver::Clock::time_point LiveDriver::wall_time_of(Instant at) const {
   if (options_.speed <= 0) return Clock::now();
-  const std::chrono::duration<double, std::micro> passed(static_cast<double>(at.micros()) / options_.speed);
+  constexpr double kFarAwayUs = 1e15;  // what a clock can still add, at any speed
+  const std::chrono::duration<double, std::micro> passed(
+      std::min(kFarAwayUs, static_cast<double>(at.micros()) / options_.speed));
   return began_ + std::chrono::duration_cast<Clock::duration>(passed);
 }
 

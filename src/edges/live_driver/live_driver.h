@@ -10,6 +10,7 @@
 #include <optional>
 #include <thread>
 
+#include "base/fair_mutex.h"
 #include "base/instant.h"
 #include "edges/live_driver/solver_thread.h"
 #include "edges/live_driver/step_meter.h"
@@ -20,7 +21,7 @@ namespace berth::edges {
 struct LiveDriverOptions {
   double speed = 10;                            ///< world seconds per second; 0: as fast as possible
   std::optional<Instant> until = std::nullopt;  ///< the world stops there
-  std::function<void()> progressed = {};        ///< called after each burst of steps, without the lock; may be empty
+  std::function<void()> has_events = {};        ///< called when the session has new events, without the lock; or empty
 };
 
 /// How the world came to its end.
@@ -29,11 +30,11 @@ enum class WorldEnd { kReached, kInfeasible };
 class LiveDriver {
  public:
   /// `session`, which has begun, `lock` and `solver` are borrowed. The lock is held while the session changes, for one
-  /// step at a time. `solver` is null where the session solves by itself.
-  LiveDriver(live::Session& session, std::mutex& lock, SolverThread* solver, LiveDriverOptions options);
+  /// step at a time. `solver` has the session's questions.
+  LiveDriver(live::Session& session, FairMutex& lock, SolverThread& solver, LiveDriverOptions options);
   LiveDriver(const LiveDriver&) = delete;
   LiveDriver& operator=(const LiveDriver&) = delete;
-  ~LiveDriver() { stop(); }
+  ~LiveDriver();
 
   void start();
   /// Ends the thread after its present step. A second call does nothing.
@@ -51,13 +52,15 @@ class LiveDriver {
   void run();
   /// Goes on to the clock's time, by at most a burst of steps. Returns whether more are due already.
   [[nodiscard]] bool run_burst();
+  [[nodiscard]] std::optional<WorldEnd> find_end() const;
   [[nodiscard]] Instant due_until() const;
   [[nodiscard]] Clock::time_point wall_time_of(Instant at) const;
   void take_solution();
+  void tell_of_events();
 
   live::Session& session_;
-  std::mutex& lock_;
-  SolverThread* solver_;
+  FairMutex& lock_;
+  SolverThread& solver_;
   LiveDriverOptions options_;
   Clock::time_point began_;
   std::thread thread_;
@@ -67,6 +70,10 @@ class LiveDriver {
   bool has_solution_ = false;
   std::optional<WorldEnd> end_;
   StepMeter steps_;  ///< under own_lock_
+  // Of the world's thread:
+  Clock::time_point next_due_;    ///< when there is something to do again
+  std::uint64_t last_event_ = 0;  ///< of the session
+  std::uint64_t told_event_ = 0;  ///< the last one that `has_events` told of
 };
 
 }  // namespace berth::edges

@@ -35,6 +35,12 @@ std::optional<SolveFinished> SolverThread::take_answer() {
   return std::exchange(answer_, std::nullopt);
 }
 
+std::optional<SolveFinished> SolverThread::wait_for_answer(std::chrono::milliseconds at_most) {
+  std::unique_lock hold(lock_);
+  changed_.wait_for(hold, at_most, [this] { return answer_.has_value(); });
+  return std::exchange(answer_, std::nullopt);
+}
+
 bool SolverThread::is_solving() const {
   const std::scoped_lock hold(lock_);
   return is_solving_ || question_.has_value();
@@ -72,9 +78,8 @@ void SolverThread::run() {
     is_solving_ = false;
     last_ms_ = took.count();
     answer_ = SolveFinished{.question = request.question, .solution = std::move(solution)};
-    hold.unlock();
     if (notify_) notify_();
-    hold.lock();
+    changed_.notify_all();
   }
 }
 

@@ -1,6 +1,7 @@
 /// The thread that solves, one question at a time.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -21,11 +22,17 @@ class SolverThread {
   /// Waits for the question that is being solved.
   ~SolverThread();
 
-  /// Called on the solver's thread when an answer is there. To be set before the first question.
-  void on_solved(std::function<void()> notify) { notify_ = std::move(notify); }
+  /// Called on the solver's thread when an answer is there; may be empty. It must not call this object. Afterwards the
+  /// former one is not called any more.
+  void on_solved(std::function<void()> notify) {
+    const std::scoped_lock hold(lock_);
+    notify_ = std::move(notify);
+  }
   /// Requires: the last answer was taken.
   void ask(SolveRequest request);
   [[nodiscard]] std::optional<SolveFinished> take_answer();
+  /// The same, after waiting for it, at most so long.
+  [[nodiscard]] std::optional<SolveFinished> wait_for_answer(std::chrono::milliseconds at_most);
 
   [[nodiscard]] bool is_solving() const;
   /// Of the last answer; 0: there was none.

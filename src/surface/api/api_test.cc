@@ -27,8 +27,7 @@ class ApiTest : public ::testing::Test {
     session_->begin();
     // The driver is asked while an answer's text is made: then nobody holds the session's lock.
     const auto driver_status = [this] {
-      is_lock_free_ = lock_.try_lock();
-      if (is_lock_free_) lock_.unlock();
+      is_lock_free_ = lock_.users() == 0;
       return DriverStatus{};
     };
     api_.emplace(*session_, lock_,
@@ -68,7 +67,7 @@ class ApiTest : public ::testing::Test {
   }
 
   bool is_lock_free_ = false;  ///< when the driver was asked last
-  std::mutex lock_;
+  FairMutex lock_;
   std::unique_ptr<live::Session> session_;
   std::optional<Api> api_;
 };

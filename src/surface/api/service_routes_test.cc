@@ -61,7 +61,7 @@ class ServiceApi : public ::testing::Test {
            R"("arrivals":{"format":"poisson","requests_per_second":30,"seconds":60,"repeat":true}}})";
   }
 
-  std::mutex lock_;
+  FairMutex lock_;
   std::unique_ptr<live::Session> session_;
   std::unique_ptr<Api> api_;
 };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <malloc.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstdlib>
@@ -13,6 +14,7 @@
 #include <string>
 #include <utility>
 
+#include "base/fair_mutex.h"
 #include "base/text.h"
 #include "edges/files/file_sink.h"
 #include "edges/live_driver/live_driver.h"
@@ -28,6 +30,7 @@
 namespace berth::cli {
 namespace {
 
+constexpr int kFailedStatus = 1;
 constexpr int kInterruptedStatus = 130;
 constexpr std::chrono::milliseconds kSignalPoll{100};
 
@@ -115,27 +118,33 @@ void return_large_blocks_at_once() {
   mallopt(M_ARENA_MAX, kArenas);
 }
 
+/// Ends the process without waiting for its threads: what must be kept is kept already.
+[[noreturn]] void leave_at_once(int status) {
+  std::fflush(nullptr);
+  _exit(status);
+}
+
 /// Everything that runs, in the order in which it is made.
 class Up {
  public:
   Up(const UpRequest& request, VerbContext& context) : request_(request), context_(context) {}
 
-  Result<int> run() {
-    const SignalsHeld signals;
+  Result<int> run(const SignalsHeld& signals) {
     if (auto opened = open_folder(); !opened) return pass_on(opened.error());
     auto scenario = scenario_of(request_, *context_.files);
     if (!scenario) return pass_on(scenario.error());
     if (auto checked = check_layout(request_, *scenario); !checked) return pass_on(checked.error());
     scenario_ = std::move(*scenario);
     if (auto made = make_session(); !made) return pass_on(made.error());
+    const auto stopped = begin(signals);
+    if (!stopped) return pass_on(stopped.error());
+    if (*stopped) return stop(**stopped);
     if (auto served = serve(); !served) return pass_on(served.error());
-    const int status = wait(signals);
-    server_->stop();
-    driver_->stop();
-    session_->finish();
-    if (auto closed = close_journal(journal_); !closed) return fail(ErrorCode::kUnavailable, closed.error().message);
-    return status;
+    return stop(wait(signals));
   }
+
+  /// Whether a plan is still searched for, which may take as long as it likes.
+  [[nodiscard]] bool is_solving() const { return solver_.is_solving(); }
 
  private:
   Result<void> open_folder() {
@@ -163,41 +172,38 @@ class Up {
       options.journal = [this](const sim::JournalRecord& record) { journal_.writer->write(request_.policy, record); };
       options.service_set = [this](ServiceId service) { journal_.writer->read_name(service); };
     }
-    if (request_.speed > 0) {
-      solver_ = std::make_unique<edges::SolverThread>();
-      options.solve_elsewhere = [this](SolveRequest question) { ask(std::move(question)); };
-    }
+    options.solve_elsewhere = [this](SolveRequest question) { solver_.ask(std::move(question)); };
+    options.waits_for_solver = request_.speed == 0;
     auto session = live::Session::make(scenario_, std::move(options));
     if (!session) return pass_on(session.error());
     session_ = std::move(*session);
     auto journal = open_journal(request_, session_->scenario());
     if (!journal) return pass_on(journal.error());
     journal_ = std::move(*journal);
-    session_->begin();
-    has_begun_ = true;
-    if (first_) {
-      session_->answer(std::move(*first_));
-      session_->advance(Instant());
-    }
-    if (session_->infeasible()) return invalid(*session_->infeasible());
     return {};
   }
 
-  /// The first layout is in place at second 0: its question is solved at once.
-  void ask(SolveRequest question) {
-    if (has_begun_) {
-      solver_->ask(std::move(question));
-      return;
+  /// The first layout is in place at second 0: its question is answered before the clock starts. Returns the exit
+  /// status if a signal came meanwhile.
+  Result<std::optional<int>> begin(const SignalsHeld& signals) {
+    session_->begin();
+    while (session_->is_solving()) {
+      if (const auto signal = signals.taken()) return std::optional(status_of(*signal));
+      auto first = solver_.wait_for_answer(kSignalPoll);
+      if (!first) continue;
+      session_->answer(std::move(*first));
+      static_cast<void>(session_->advance(Instant()));
+      break;
     }
-    first_ =
-        SolveFinished{.question = question.question, .solution = std::make_shared<const Solution>(question.solve())};
+    if (session_->infeasible()) return invalid(*session_->infeasible());
+    return std::optional<int>();
   }
 
   Result<void> serve() {
     edges::LiveDriverOptions options{.speed = request_.speed};
     if (request_.until_second) options.until = Instant::at_second(*request_.until_second);
-    options.progressed = [this] { server_->wake_streams(); };
-    driver_ = std::make_unique<edges::LiveDriver>(*session_, lock_, solver_.get(), std::move(options));
+    options.has_events = [this] { server_->wake_streams(); };
+    driver_ = std::make_unique<edges::LiveDriver>(*session_, lock_, solver_, std::move(options));
     api_ = std::make_unique<api::Api>(*session_, lock_,
                                       api::ApiOptions{.key = folder_->key(),
                                                       .epoch = now_as_epoch(),
@@ -226,8 +232,8 @@ class Up {
             .step_ms_p50 = steps.p50_ms,
             .step_ms_p99 = steps.p99_ms,
             .step_ms_max = steps.max_ms,
-            .is_solving = solver_ && solver_->is_solving(),
-            .last_solve_ms = solver_ ? solver_->last_solve_ms() : 0};
+            .is_solving = solver_.is_solving(),
+            .last_solve_ms = solver_.last_solve_ms()};
   }
 
   int wait(const SignalsHeld& signals) {
@@ -238,11 +244,30 @@ class Up {
                  {{"reason", *end == edges::WorldEnd::kReached ? reached : "no plan can exist"}});
         return *end == edges::WorldEnd::kReached ? 0 : 2;
       }
-      if (const auto signal = signals.taken()) {
-        log_line(context_.err, "stopping", {{"signal", *signal == SIGINT ? "SIGINT" : "SIGTERM"}});
-        return *signal == SIGINT ? kInterruptedStatus : 0;
-      }
+      if (const auto signal = signals.taken()) return status_of(*signal);
+      if (has_journal_failed()) return kFailedStatus;  // closing it tells why
     }
+  }
+
+  [[nodiscard]] int status_of(int signal) const {
+    log_line(context_.err, "stopping", {{"signal", signal == SIGINT ? "SIGINT" : "SIGTERM"}});
+    return signal == SIGINT ? kInterruptedStatus : 0;
+  }
+
+  [[nodiscard]] bool has_journal_failed() {
+    const std::scoped_lock hold(lock_);
+    return journal_.writer && journal_.writer->has_failed();
+  }
+
+  /// Ends all but the solver, and keeps the journal.
+  Result<int> stop(int status) {
+    if (server_) server_->stop();
+    if (driver_) driver_->stop();
+    session_->finish();
+    const auto closed = close_journal(journal_);
+    journal_ = Journal();  // one that could not be kept leaves no file
+    if (!closed) return fail(ErrorCode::kUnavailable, closed.error().message);
+    return status;
   }
 
   const UpRequest& request_;
@@ -250,11 +275,9 @@ class Up {
   std::unique_ptr<edges::StateFolder> folder_;
   Scenario scenario_;
   Journal journal_;
-  std::mutex lock_;  ///< of the session
-  std::unique_ptr<edges::SolverThread> solver_;
+  FairMutex lock_;  ///< of the session
+  edges::SolverThread solver_;
   std::unique_ptr<live::Session> session_;
-  bool has_begun_ = false;
-  std::optional<SolveFinished> first_;
   std::unique_ptr<api::Api> api_;
   std::unique_ptr<edges::LiveDriver> driver_;
   std::unique_ptr<HttpServer> server_;
@@ -264,10 +287,13 @@ class Up {
 
 int run_up(const UpRequest& request, VerbContext& context) {
   return_large_blocks_at_once();
-  const auto status = Up(request, context).run();
-  if (status) return *status;
-  finish(context, tl::unexpected(status.error()));
-  return context.status;
+  const SignalsHeld signals;  // before the threads of `up`
+  Up up(request, context);
+  const auto run = up.run(signals);
+  if (!run) finish(context, tl::unexpected(run.error()));
+  const int status = run ? *run : context.status;
+  if (up.is_solving()) leave_at_once(status);
+  return status;
 }
 
 }  // namespace berth::cli
