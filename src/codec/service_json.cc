@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "base/instant.h"
 #include "base/overloaded.h"
 #include "codec/json_text.h"
 
@@ -50,32 +52,58 @@ std::string rows_of(const CountTrace& trace) {
   return list_text(rows);
 }
 
+/// The requests in each second of the window, as far as the trace reaches.
+CountTrace counted(const TimedTrace& trace, std::int64_t from, std::int64_t seconds) {
+  CountTrace counts;
+  counts.counts.resize(static_cast<std::size_t>(std::clamp<std::int64_t>(trace.seconds - from, 0, seconds)));
+  for (const TimedTrace::Request& request : trace.requests) {
+    const std::int64_t second = request.at_us / kMicrosPerSecond - from;
+    if (second >= 0 && second < std::ssize(counts.counts)) ++counts.counts[static_cast<std::size_t>(second)];
+  }
+  return counts;
+}
+
+CountTrace counted(const MinuteTrace& trace, std::int64_t from, std::int64_t seconds) {
+  constexpr std::int64_t kSecondsPerMinute = 60;
+  const std::int64_t until = std::min(from + seconds, std::ssize(trace.counts) * kSecondsPerMinute);
+  CountTrace counts;
+  for (std::int64_t second = from; second < until; ++second) {
+    const std::uint64_t calls = trace.counts[static_cast<std::size_t>(second / kSecondsPerMinute)];
+    const auto into = static_cast<std::uint64_t>(second % kSecondsPerMinute);
+    const std::uint64_t before = calls * into / kSecondsPerMinute;
+    counts.counts.push_back(static_cast<std::uint32_t>(calls * (into + 1) / kSecondsPerMinute - before));
+  }
+  return counts;
+}
+
 std::string_view format_of(Generator::Kind kind) {
   constexpr std::array<std::string_view, 4> kNames = {"\"constant\"", "\"poisson\"", "\"bursty\"", "\"diurnal\""};
   return kNames[static_cast<std::size_t>(kind)];
 }
 
-Result<std::string> arrivals_of(const Arrivals& arrivals) {
-  const auto unwritable = [](std::string_view kind) {
-    return invalid(fmt::format("arrivals: wanted counts by second or a generator, found {}", kind)).value();
-  };
-  auto source = std::visit(
-      Overloaded{
-          [](const CountTrace& trace) { return Result<Members>({{"format", "\"csv\""}, {"rows", rows_of(trace)}}); },
-          [](const Generator& generator) {
-            return Result<Members>({{"format", std::string(format_of(generator.kind))},
-                                    {"requests_per_second", readable_number(generator.requests_per_second)}});
-          },
-          [&](const MinuteTrace&) { return Result<Members>(tl::unexpect, unwritable("counts by minute")); },
-          [&](const TimedTrace&) { return Result<Members>(tl::unexpect, unwritable("requests with times")); }},
-      arrivals.source);
-  if (!source) return pass_on(source.error());
-  source->emplace_back("from_second", std::to_string(arrivals.from_second));
-  source->emplace_back("seconds", std::to_string(arrivals.seconds));
-  source->emplace_back("scale", readable_number(arrivals.scale));
-  source->emplace_back("smooth_seconds", std::to_string(arrivals.smooth_seconds));
-  source->emplace_back("repeat", arrivals.repeat ? "true" : "false");
-  return object_text(*source);
+Members source_of(const CountTrace& trace, std::int64_t from_second) {
+  return {{"format", "\"csv\""}, {"rows", rows_of(trace)}, {"from_second", std::to_string(from_second)}};
+}
+
+Members source_of(const Generator& generator, std::int64_t from_second) {
+  return {{"format", std::string(format_of(generator.kind))},
+          {"requests_per_second", readable_number(generator.requests_per_second)},
+          {"from_second", std::to_string(from_second)}};
+}
+
+std::string arrivals_of(const Arrivals& arrivals) {
+  const std::int64_t from = arrivals.from_second;
+  const auto count = [&](const auto& trace) { return source_of(counted(trace, from, arrivals.seconds), 0); };
+  Members members = std::visit(Overloaded{[&](const CountTrace& trace) { return source_of(trace, from); },
+                                          [&](const Generator& generator) { return source_of(generator, from); },
+                                          [&](const MinuteTrace& trace) { return count(trace); },
+                                          [&](const TimedTrace& trace) { return count(trace); }},
+                               arrivals.source);
+  members.emplace_back("seconds", std::to_string(arrivals.seconds));
+  members.emplace_back("scale", readable_number(arrivals.scale));
+  members.emplace_back("smooth_seconds", std::to_string(arrivals.smooth_seconds));
+  members.emplace_back("repeat", arrivals.repeat ? "true" : "false");
+  return object_text(members);
 }
 
 std::string retraining_of(const Retraining& retraining) {
@@ -141,16 +169,12 @@ void add_wishes(const ServiceSpec& service, const Scenario& scenario, Members& m
 
 }  // namespace
 
-Result<std::string> service_spec_json(const ServiceSpec& service, const Scenario& scenario) {
+std::string service_spec_json(const ServiceSpec& service, const Scenario& scenario) {
   Members members = {{"profile", profile_of(service.table, service.name)},
                      {"slo", object_text({{"latency_ms", readable_number(service.target_ms)}})},
                      {"batching", batching_of(service.batching)},
                      {"drop", service.drop == DropRule::kEarly ? "\"early\"" : "\"never\""}};
-  if (service.arrivals.is_given()) {
-    auto arrivals = arrivals_of(service.arrivals);
-    if (!arrivals) return arrivals;
-    members.emplace_back("arrivals", std::move(*arrivals));
-  }
+  if (service.arrivals.is_given()) members.emplace_back("arrivals", arrivals_of(service.arrivals));
   members.emplace_back("start_seconds", seconds_of(service.start));
   members.emplace_back("accuracy", accuracy_of(service.accuracy));
   if (service.retraining) members.emplace_back("retraining", retraining_of(*service.retraining));

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "base/result.h"
+#include "base/decimal.h"
 #include "domain/scenario.h"
 
 namespace berth::codec {
@@ -13,9 +13,11 @@ namespace berth::codec {
 /// likewise), as long as it is within the limits of that reader; a table without a model (parvagpu) then has the
 /// service's name as its model.
 ///
-/// An error if the arrivals are no counts by second and no generator: rows cannot state them. Pins are written with
-/// the profile names of `scenario`'s fleet. Requires: the pins are on its GPUs.
-[[nodiscard]] Result<std::string> service_spec_json(const ServiceSpec& service, const Scenario& scenario);
+/// Arrivals of a file that rows cannot state, requests with times and calls by minute, are written as the requests of
+/// each second of the window, those of a minute spread over it evenly: the same load, but for what varies within a
+/// second or a minute. Pins are written with the profile names of `scenario`'s fleet. Requires: the pins are on its
+/// GPUs.
+[[nodiscard]] std::string service_spec_json(const ServiceSpec& service, const Scenario& scenario);
 
 /// A number as JSON that is read again exactly, in at most 40 characters if the number was read from so many.
 [[nodiscard]] std::string readable_number(const Decimal& value);

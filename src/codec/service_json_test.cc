@@ -26,7 +26,7 @@ ServiceSpec small_service() {
 
 TEST(ServiceJson, SmallServiceIsWrittenWithItsDefaults) {
   EXPECT_EQ(
-      service_spec_json(small_service(), fleet()).value(),
+      service_spec_json(small_service(), fleet()),
       R"({"profile":{"format":"csv","model":"r\"50","rows":[{"model":"r\"50","gpu":"A30-24GB","profile":"1g.6gb",)"
       R"("batch":8,"processes":1,"requests_per_second":0.1,"latency_ms":20}]},"slo":{"latency_ms":100.5},)"
       R"("batching":{"slo_factor":0.45,"max_processes":3},"drop":"early","start_seconds":5,)"
@@ -37,10 +37,9 @@ TEST(ServiceJson, ArrivalsAreRowsOrAGenerator) {
   const auto arrivals_of = [](const Arrivals& arrivals) {
     ServiceSpec service = small_service();
     service.arrivals = arrivals;
-    const auto text = service_spec_json(service, fleet());
-    if (!text) return text.error().message;
-    const std::size_t from = text->find("\"arrivals\":");
-    return text->substr(from, text->find(",\"start_seconds\"") - from);
+    const std::string text = service_spec_json(service, fleet());
+    const std::size_t from = text.find("\"arrivals\":");
+    return text.substr(from, text.find(",\"start_seconds\"") - from);
   };
   EXPECT_EQ(
       arrivals_of({CountTrace{{0, 3, 0, 0}}, 1, 9, Decimal(1), 60, true}),
@@ -49,10 +48,22 @@ TEST(ServiceJson, ArrivalsAreRowsOrAGenerator) {
   EXPECT_EQ(arrivals_of({Generator{Generator::Kind::kBursty, Decimal(5, 2)}, 0, 9, Decimal(3, 2), 60}),
             R"("arrivals":{"format":"bursty","requests_per_second":2.5,"from_second":0,"seconds":9,"scale":1.5,)"
             R"("smooth_seconds":60,"repeat":false})");
-  EXPECT_EQ(arrivals_of({MinuteTrace{{1}}, 0, 60, Decimal(1), 60}),
-            "arrivals: wanted counts by second or a generator, found counts by minute");
-  EXPECT_EQ(arrivals_of({TimedTrace{{}, 1}, 0, 1, Decimal(1), 60}),
-            "arrivals: wanted counts by second or a generator, found requests with times");
+}
+
+TEST(ServiceJson, TracesThatRowsCannotStateAreCountedInTheSecondsOfTheirWindow) {
+  const auto rows_of = [](const Arrivals& arrivals) {
+    ServiceSpec service = small_service();
+    service.arrivals = arrivals;
+    const std::string text = service_spec_json(service, fleet());
+    const std::size_t from = text.find("\"rows\":", text.find("\"arrivals\":"));
+    return text.substr(from, text.find(",\"scale\"") - from);
+  };
+  EXPECT_EQ(rows_of({MinuteTrace{{500, 3}}, 60, 90, Decimal(1), 60}),
+            R"("rows":[{"second":19,"requests":1},{"second":39,"requests":1},{"second":59,"requests":1}],)"
+            R"("from_second":0,"seconds":90)");
+  EXPECT_EQ(rows_of({TimedTrace{{{999'999, 1, 1}, {1'000'000, 1, 1}, {1'500'000, 1, 1}, {4'000'000, 1, 1}}, 5}, 1, 3,
+                     Decimal(1), 60}),
+            R"("rows":[{"second":0,"requests":2},{"second":2,"requests":0}],"from_second":0,"seconds":3)");
 }
 
 TEST(ServiceJson, NumbersThatAreTooLongGetAnExponent) {

@@ -30,7 +30,7 @@ std::string constraint_name(const Scenario& scenario, const ConstraintId& constr
 
 NamedConstraint named(const Scenario& scenario, const ConstraintId& constraint) {
   ENSURE(constraint.service && constraint.service->index < scenario.services.size());
-  return {.service = scenario.services[constraint.service->index].name, .kind = constraint.kind};
+  return {.service = service_label(scenario, *constraint.service), .kind = constraint.kind};
 }
 
 std::string constraint_name(const NamedConstraint& constraint) {

@@ -46,7 +46,8 @@ inline constexpr ConstraintId kFrozenConstraint = {.service = std::nullopt, .kin
 /// The word of the scenario's file: "floor", "trust_domain", "frozen".
 [[nodiscard]] std::string constraint_word(ConstraintKind kind);
 
-/// The name in messages and output: "resnet.floor", "frozen". Requires: the service is one of the scenario.
+/// The name in messages and output: "resnet.floor", "frozen" (see service_label). Requires: the service is one of the
+/// scenario.
 [[nodiscard]] std::string constraint_name(const Scenario& scenario, const ConstraintId& constraint);
 /// Requires: a service sets it.
 [[nodiscard]] NamedConstraint named(const Scenario& scenario, const ConstraintId& constraint);

@@ -28,6 +28,15 @@ std::int64_t Scenario::simulated_seconds() const {
   return longest;
 }
 
+std::string service_label(const Scenario& scenario, ServiceId service) {
+  ENSURE(service.index < scenario.services.size());
+  const ServiceSpec& spec = scenario.services[service.index];
+  const bool is_ambiguous = std::ranges::any_of(scenario.services, [&](const ServiceSpec& other) {
+    return other.name == spec.name && other.tenant != spec.tenant && !other.is_absent;
+  });
+  return is_ambiguous ? spec.tenant + "/" + spec.name : spec.name;
+}
+
 std::string profile_name(const GpuModel& model, ProfileId profile) {
   if (profile.is_full()) return kFullProfileName;
   ENSURE(profile.index < model.profiles.size());

@@ -66,6 +66,10 @@ struct Scenario {
   [[nodiscard]] std::int64_t simulated_seconds() const;
 };
 
+/// The name of a service in messages: with its tenant, "media/detector", where a service of another tenant has the same
+/// name. Requires: it is one of the scenario. O(services).
+[[nodiscard]] std::string service_label(const Scenario& scenario, ServiceId service);
+
 /// The name of a profile of a model: "3g.40gb", or "full".
 [[nodiscard]] std::string profile_name(const GpuModel& model, ProfileId profile);
 

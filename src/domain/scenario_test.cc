@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+
 namespace berth {
 namespace {
 
@@ -35,6 +38,23 @@ TEST(Scenario, NumbersGpusThroughTheEntries) {
   EXPECT_EQ(scenario.model_of({1}).name, "cut");
   EXPECT_EQ(scenario.model_of({2}).name, "whole");
   EXPECT_DEATH(static_cast<void>(scenario.model_of({3})), "broken invariant");
+}
+
+TEST(Scenario, LabelsOfServicesSayWhatTellsThemApart) {
+  Scenario scenario;
+  scenario.services.resize(4);
+  const auto name = [&](std::size_t index, std::string tenant, std::string of_service) {
+    scenario.services[index].tenant = std::move(tenant);
+    scenario.services[index].name = std::move(of_service);
+  };
+  name(0, "a", "x");
+  name(1, "b", "x");
+  name(2, "b", "y");
+  name(3, "c", "y");
+  scenario.services[3].is_absent = true;
+  EXPECT_EQ(service_label(scenario, {0}), "a/x");
+  EXPECT_EQ(service_label(scenario, {1}), "b/x");
+  EXPECT_EQ(service_label(scenario, {2}), "y");
 }
 
 TEST(Scenario, EndsWithTheLongestWindow) {

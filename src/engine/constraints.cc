@@ -59,7 +59,7 @@ std::string place_of(const Scenario& scenario, const Slice& slice) {
 std::string holders_shown(const Scenario& scenario, const std::vector<ServiceId>& services) {
   std::string shown;
   for (const ServiceId service : services) {
-    shown += (shown.empty() ? "" : " and ") + spec_of(scenario, service).name;
+    shown += (shown.empty() ? "" : " and ") + service_label(scenario, service);
   }
   return shown.empty() ? "no service" : shown;
 }
@@ -79,9 +79,9 @@ Breach breach_of_pinned_actions(const Judged& judged, const std::map<Slice, Serv
     if (std::holds_alternative<CreateSlice>(action.what)) continue;
     const auto pin = owners.find(slice_of(action.what));
     if (pin == owners.end()) continue;
-    const std::string where = fmt::format(
-        "GPU {}: wanted {} to stay {}'s own ({}.pins)", pin->first.gpu.index, place_of(judged.scenario, pin->first),
-        spec_of(judged.scenario, pin->second).name, spec_of(judged.scenario, pin->second).name);
+    const std::string owner = service_label(judged.scenario, pin->second);
+    const std::string where = fmt::format("GPU {}: wanted {} to stay {}'s own ({}.pins)", pin->first.gpu.index,
+                                          place_of(judged.scenario, pin->first), owner, owner);
     const auto* assign = std::get_if<AssignSlice>(&action.what);
     if (assign == nullptr) return where + ", found that the plan destroys it";
     if (assign->holding.services == std::vector{pin->second}) continue;
@@ -98,7 +98,7 @@ Breach breach_of_pins(const Judged& judged, const FleetAfter& fleet, const std::
     if (!gpus.contains(slice.gpu)) continue;
     const auto found = fleet.slices().find(slice);
     if (found != fleet.slices().end() && found->second.holding.services == std::vector{owner}) continue;
-    const std::string& name = spec_of(scenario, owner).name;
+    const std::string name = service_label(scenario, owner);
     return fmt::format(
         "GPU {}: wanted {} for {} alone ({}.pins), found {}", slice.gpu.index, place_of(scenario, slice), name, name,
         found == fleet.slices().end() ? "no such slice"
@@ -112,10 +112,9 @@ Breach breach_of_pins(const Judged& judged, const FleetAfter& fleet, const std::
 Breach breach_in_slice(const Scenario& scenario, const Slice& slice, const std::vector<ServiceId>& services) {
   if (services.size() < 2) return std::nullopt;
   for (const ServiceId service : services) {
-    const ServiceSpec& spec = spec_of(scenario, service);
-    if (spec.isolation != Isolation::kMig) continue;  // `gpu` is judged with the whole GPU
+    if (spec_of(scenario, service).isolation != Isolation::kMig) continue;  // `gpu` is judged with the whole GPU
     return fmt::format("GPU {}: wanted {} for one service ({}.isolation), found {} in it", slice.gpu.index,
-                       place_of(scenario, slice), spec.name, holders_shown(scenario, services));
+                       place_of(scenario, slice), service_label(scenario, service), holders_shown(scenario, services));
   }
   return std::nullopt;
 }
@@ -129,13 +128,15 @@ Breach breach_between(const Scenario& scenario, GpuId gpu, ServiceId service, Se
   const ServiceSpec& spec = spec_of(scenario, service);
   const ServiceSpec& there = spec_of(scenario, other);
   if (spec.isolation == Isolation::kGpu) {
-    return fmt::format("GPU {}: wanted {} alone ({}.isolation), found {} there too", gpu.index, spec.name, spec.name,
-                       there.name);
+    const std::string name = service_label(scenario, service);
+    return fmt::format("GPU {}: wanted {} alone ({}.isolation), found {} there too", gpu.index, name, name,
+                       service_label(scenario, other));
   }
   if (spec.trust_domain && there.trust_domain != spec.trust_domain) {
+    const std::string name = service_label(scenario, service);
     return fmt::format(
         "GPU {}: wanted only services of trust domain {} together with {} ({}.trust_domain), found {} of {}", gpu.index,
-        *spec.trust_domain, spec.name, spec.name, there.name, domain_shown(there));
+        *spec.trust_domain, name, name, service_label(scenario, other), domain_shown(there));
   }
   return std::nullopt;
 }
@@ -213,8 +214,9 @@ Breach breach_of_budgets(const Judged& judged) {
     if (!spec.changes_per_hour || planned[index] == 0) continue;
     const std::int64_t before = changes_in_hour(judged.snapshot.services[index], judged.acts_at);
     if (before + planned[index] <= *spec.changes_per_hour) continue;
+    const std::string name = service_label(judged.scenario, {static_cast<std::uint32_t>(index)});
     return fmt::format("{}: wanted at most {} changes per hour ({}.changes_per_hour), found {} and {} of the plan",
-                       spec.name, *spec.changes_per_hour, spec.name, before, planned[index]);
+                       name, *spec.changes_per_hour, name, before, planned[index]);
   }
   return std::nullopt;
 }
@@ -234,19 +236,23 @@ std::vector<double> planned_rates(const Scenario& scenario, const FleetAfter& fl
   return sums;
 }
 
-Breach breach_of_floor_figures(const ServiceSpec& spec, const PlannedFloor* stated, double planned) {
+Breach breach_of_floor_figures(const Scenario& scenario, ServiceId service, const PlannedFloor* stated,
+                               double planned) {
   if (stated == nullptr) {
-    return fmt::format("{}: wanted the capacity that the plan counts on ({}.floor), found none", spec.name, spec.name);
+    const std::string name = service_label(scenario, service);
+    return fmt::format("{}: wanted the capacity that the plan counts on ({}.floor), found none", name, name);
   }
   if (!std::isfinite(stated->needed) || stated->needed < 0) {
-    return fmt::format("{}: wanted the needed rate as a finite number, 0 or more ({}.floor), found {}", spec.name,
-                       spec.name, stated->needed);
+    const std::string name = service_label(scenario, service);
+    return fmt::format("{}: wanted the needed rate as a finite number, 0 or more ({}.floor), found {}", name, name,
+                       stated->needed);
   }
   if (std::abs(stated->planned - planned) <= kRateTolerance * std::max(1.0, planned)) return std::nullopt;
+  const std::string name = service_label(scenario, service);
   return fmt::format(
       "{}: wanted the capacity of its slices, {} requests per second ({}.floor), found that the plan "
       "counts on {}",
-      spec.name, planned, spec.name, stated->planned);
+      name, planned, name, stated->planned);
 }
 
 double seconds_of(Instant at) { return (at - Instant()).to_seconds(); }
@@ -335,16 +341,16 @@ Breach breach_of_floors(const Judged& judged, const FleetAfter& fleet, PointRate
   std::set<ServiceId> unmet;
   std::string wanted;  // of the first one that is unmet
   for (std::uint32_t index = 0; index < scenario.services.size(); ++index) {
-    const ServiceSpec& spec = scenario.services[index];
-    if (!spec.floor_attainment) continue;
+    if (!scenario.services[index].floor_attainment) continue;
     const auto stated = std::ranges::find(judged.plan.floors, ServiceId{index}, &PlannedFloor::service);
     const PlannedFloor* floor = stated == judged.plan.floors.end() ? nullptr : &*stated;
-    if (Breach breach = breach_of_floor_figures(spec, floor, planned[index])) return breach;
+    if (Breach breach = breach_of_floor_figures(scenario, {index}, floor, planned[index])) return breach;
     if (planned[index] >= floor->needed * (1 - kRateTolerance)) continue;
     unmet.insert({index});
     if (!wanted.empty()) continue;
-    wanted = fmt::format("{}: wanted {} requests per second ({}.floor), found slices for {}", spec.name, floor->needed,
-                         spec.name, planned[index]);
+    const std::string name = service_label(scenario, {index});
+    wanted = fmt::format("{}: wanted {} requests per second ({}.floor), found slices for {}", name, floor->needed, name,
+                         planned[index]);
   }
   if (unmet.empty()) return std::nullopt;
   if (!judged.plan.unmet_floors) return wanted;

@@ -100,7 +100,8 @@ class PinMaker {
   }
 
   [[nodiscard]] Reason reason() const {
-    return {.text = fmt::format("GPU {} has a slice that is pinned to {}", slice_.gpu.index, spec().name),
+    return {.text = fmt::format("GPU {} has a slice that is pinned to {}", slice_.gpu.index,
+                                service_label(scenario_, owner_)),
             .numbers = {}};
   }
 

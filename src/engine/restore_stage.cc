@@ -175,7 +175,7 @@ class Restorer {
   }
 
   void give(const Holding& wanted, Plan& plan) const {
-    const std::string& name = scenario_.services[wanted.services.front().index].name;
+    const std::string name = service_label(scenario_, wanted.services.front());
     plan.actions.push_back({.what = AssignSlice{.holding = wanted, .point = std::nullopt},
                             .reason = {.text = "the scenario's layout gives it to " + name, .numbers = {}}});
   }

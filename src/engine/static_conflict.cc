@@ -47,7 +47,8 @@ std::optional<Conflict> pin_without_gpu(const Scenario& scenario) {
       return Conflict{
           .constraints = {constraint_of({index}, kPins)},
           .why = fmt::format("GPU {}: wanted a GPU with a slice for {} alone ({}.pins), found a fleet of {}",
-                             pin.slice.gpu.index, service.name, service.name, gpus)};
+                             pin.slice.gpu.index, service_label(scenario, {index}), service_label(scenario, {index}),
+                             gpus)};
     }
   }
   return std::nullopt;
@@ -60,7 +61,8 @@ std::optional<Conflict> useless_pin(const Scenario& scenario) {
       if (is_of_use(service, scenario.model_of(pin.slice.gpu), pin.slice.profile)) continue;
       return Conflict{.constraints = {constraint_of({index}, kPins)},
                       .why = fmt::format("GPU {}: wanted a slice that {} can serve or retrain on ({}.pins), found {}",
-                                         pin.slice.gpu.index, service.name, service.name, pin_shown(scenario, pin))};
+                                         pin.slice.gpu.index, service_label(scenario, {index}),
+                                         service_label(scenario, {index}), pin_shown(scenario, pin))};
     }
   }
   return std::nullopt;
@@ -77,11 +79,12 @@ std::optional<Conflict> pins_to_retrain_on(const Scenario& scenario) {
         first = &pin;
         continue;
       }
-      return Conflict{.constraints = {constraint_of({index}, kPins)},
-                      .why = fmt::format("GPU {}: wanted at most one pinned slice on which {} can only retrain "
-                                         "({}.pins), found {} on GPU {} and {}",
-                                         pin.slice.gpu.index, service.name, service.name, pin_shown(scenario, *first),
-                                         first->slice.gpu.index, pin_shown(scenario, pin))};
+      return Conflict{
+          .constraints = {constraint_of({index}, kPins)},
+          .why = fmt::format("GPU {}: wanted at most one pinned slice on which {} can only retrain "
+                             "({}.pins), found {} on GPU {} and {}",
+                             pin.slice.gpu.index, service_label(scenario, {index}), service_label(scenario, {index}),
+                             pin_shown(scenario, *first), first->slice.gpu.index, pin_shown(scenario, pin))};
     }
   }
   return std::nullopt;
@@ -108,11 +111,12 @@ std::optional<Conflict> conflict_of(const Scenario& scenario, const PinOf& first
   Conflict conflict;
   conflict.constraints = {constraint_of(first.service, kPins), constraint_of(second.service, kPins), third};
   std::ranges::sort(conflict.constraints);
-  conflict.why = fmt::format("GPU {}: wanted {} ({}), found pins of {} ({}) and {} ({})", first.pin.slice.gpu.index,
-                             is_alone ? fmt::format("{} alone", wanting.name)
-                                      : fmt::format("only services of trust domain {}", *wanting.trust_domain),
-                             constraint_name(scenario, third), one.name, pin_shown(scenario, first.pin), other.name,
-                             pin_shown(scenario, second.pin));
+  conflict.why = fmt::format(
+      "GPU {}: wanted {} ({}), found pins of {} ({}) and {} ({})", first.pin.slice.gpu.index,
+      is_alone ? fmt::format("{} alone", service_label(scenario, is_first ? first.service : second.service))
+               : fmt::format("only services of trust domain {}", *wanting.trust_domain),
+      constraint_name(scenario, third), service_label(scenario, first.service), pin_shown(scenario, first.pin),
+      service_label(scenario, second.service), pin_shown(scenario, second.pin));
   return conflict;
 }
 

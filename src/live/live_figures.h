@@ -17,7 +17,7 @@ namespace berth::live {
 
 class LiveFigures {
  public:
-  /// `scenario` must outlive it; where a spec in it changes, `forget` must be called.
+  /// `scenario` must outlive it; where a spec in it changes, `read_spec` must be called.
   explicit LiveFigures(const Scenario& scenario) : scenario_(scenario) {}
 
   void add(const sim::MeasuredSecond& second);

@@ -25,7 +25,7 @@ namespace berth::live {
 /// Legal transitions of a plan. It is proposed when it arrives, and the same step decides the rest:
 ///
 ///   (arrives) -- something takes effect -------------> acting
-///   (arrives) -- none of it can be done any more ----> done
+///   (arrives) -- none of it can be done any more ----> superseded
 ///   (arrives) -- refused by the verifiers -----------> refused
 ///   (arrives) -- while planning is paused -----------> superseded
 ///   (arrives) -- it needs approval ------------------> awaiting approval

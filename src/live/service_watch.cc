@@ -155,6 +155,11 @@ void ServiceWatch::read_spec(ServiceId service) {
 void ServiceWatch::forget(ServiceId service) {
   if (service.index < services_.size()) services_[service.index] = {};
   std::erase_if(floors_, [&](const PlannedFloor& floor) { return floor.service == service; });
+  const auto* conflict = unmet_floors_ ? std::get_if<ProvenConflict>(&*unmet_floors_) : nullptr;
+  if (conflict == nullptr) return;
+  const bool is_named = std::ranges::any_of(
+      conflict->constraints, [&](const ConstraintId& constraint) { return constraint.service == service; });
+  if (is_named) unmet_floors_.reset();
 }
 
 void ServiceWatch::update(const Snapshot& snapshot) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "live/demo.h"
 
 namespace berth::live {
@@ -122,6 +124,22 @@ TEST(ServiceWatch, AnotherServiceAtThePlaceBeginsAnew) {
   watched.at(5, {});
   EXPECT_EQ(watched.condition(kPlaced).since, Instant::at_second(5));
   EXPECT_EQ(watched.condition(kFloorMet).status, ConditionStatus::kUnknown) << "the floor was its predecessor's";
+}
+
+TEST(ServiceWatch, AConflictThatNamesAServiceGoesWithIt) {
+  Watched watched;
+  watched.scenario.services.push_back(std::as_const(watched.scenario.services)[0]);
+  Solution solution;
+  solution.floors = {{{.service = {0}, .needed = 100, .planned = 99}}};
+  solution.plan.unmet_floors = ProvenConflict{
+      .constraints = {constraint_of({0}, ConstraintKind::kFloor), constraint_of({1}, ConstraintKind::kPins)}};
+  watched.watch.plan_made(solution);
+  watched.at(1, {});
+  EXPECT_EQ(watched.condition(kFloorMet).reason, "Conflict");
+  watched.watch.forget({1});
+  watched.at(2, {});
+  EXPECT_EQ(watched.condition(kFloorMet).status, ConditionStatus::kFalse);
+  EXPECT_EQ(watched.condition(kFloorMet).reason, "NotPlanned");
 }
 
 TEST(ServiceWatch, FloorMetFollowsTheLastPlan) {

@@ -96,10 +96,10 @@ bool is_version(const std::optional<std::string>& version, const ObjectMeta* sto
   return stored != nullptr && *version == fmt::format("{}", stored->version);
 }
 
-tl::unexpected<ObjectRefusal> refuse_version(const ObjectMeta* stored) {
+ObjectRefusal version_refusal(const ObjectMeta* stored) {
   ObjectRefusal refusal{.kind = ObjectRefusal::Kind::kVersion, .stored_version = std::nullopt};
   if (stored != nullptr) refusal.stored_version = fmt::format("{}", stored->version);
-  return tl::unexpected(std::move(refusal));
+  return refusal;
 }
 
 /// Whether the numbers of variants mean the same.
@@ -107,9 +107,9 @@ bool has_same_variants(const ServiceSpec& a, const ServiceSpec& b) {
   return std::ranges::equal(a.variants, b.variants, {}, &Variant::name, &Variant::name);
 }
 
-tl::unexpected<ObjectRefusal> refuse(ObjectRefusal::Kind kind) {
-  return tl::unexpected(ObjectRefusal{.kind = kind, .stored_version = std::nullopt});
-}
+ObjectRefusal refusal_of(ObjectRefusal::Kind kind) { return {.kind = kind, .stored_version = std::nullopt}; }
+
+tl::unexpected<ObjectRefusal> refuse(ObjectRefusal::Kind kind) { return tl::unexpected(refusal_of(kind)); }
 
 }  // namespace
 
@@ -117,7 +117,7 @@ tl::expected<SetResult, ObjectRefusal> Session::set_tenant(const std::string& na
                                                            const std::optional<std::string>& version) {
   const auto known = catalog_.tenants.find(name);
   ObjectMeta* stored = known == catalog_.tenants.end() ? nullptr : &known->second;
-  if (!is_version(version, stored)) return refuse_version(stored);
+  if (!is_version(version, stored)) return tl::unexpected(version_refusal(stored));
   if (stored != nullptr && stored->labels == labels) return SetResult::kUnchanged;
   if (stored != nullptr) {
     catalog_.change(*stored, std::move(labels));
@@ -136,15 +136,23 @@ tl::expected<void, ObjectRefusal> Session::remove_tenant(const std::string& name
   return {};
 }
 
+std::optional<ObjectRefusal> Session::find_refusal(const ServiceName& name,
+                                                   const std::optional<std::string>& version) const {
+  if (!catalog_.tenants.contains(name.tenant)) return refusal_of(ObjectRefusal::Kind::kNoTenant);
+  const auto known = catalog_.services.find(name);
+  const ObjectMeta* stored = known == catalog_.services.end() ? nullptr : &known->second.meta;
+  if (is_version(version, stored)) return std::nullopt;
+  return version_refusal(stored);
+}
+
 tl::expected<SetResult, ObjectRefusal> Session::set_service(const ServiceName& name, ServiceSpec spec, Labels labels,
                                                             const std::optional<std::string>& version) {
-  if (!catalog_.tenants.contains(name.tenant)) return refuse(ObjectRefusal::Kind::kNoTenant);
+  if (auto refusal = find_refusal(name, version)) return tl::unexpected(std::move(*refusal));
   spec.tenant = name.tenant;
   spec.name = name.name;
   const auto known = catalog_.services.find(name);
   const bool is_new = known == catalog_.services.end();
   ObjectMeta* meta = is_new ? nullptr : &known->second.meta;
-  if (!is_version(version, meta)) return refuse_version(meta);
   const ServiceId id = is_new ? place_for_new() : known->second.id;
   const ServiceSpec* stored = is_new ? nullptr : &std::as_const(scenario_.services)[id.index];
   const bool is_same_spec = stored != nullptr && *stored == spec;

@@ -85,6 +85,9 @@ class Session {
   [[nodiscard]] tl::expected<SetResult, ObjectRefusal> set_service(const ServiceName& name, ServiceSpec spec,
                                                                    Labels labels,
                                                                    const std::optional<std::string>& version);
+  /// Why nobody may set it now who saw that version, whatever the spec.
+  [[nodiscard]] std::optional<ObjectRefusal> find_refusal(const ServiceName& name,
+                                                          const std::optional<std::string>& version) const;
   /// The service is gone at once; its slices drain.
   [[nodiscard]] tl::expected<void, ObjectRefusal> remove_service(const ServiceName& name);
   [[nodiscard]] tl::expected<void, ObjectRefusal> remove_tenant(const std::string& name);
@@ -103,8 +106,6 @@ class Session {
   /// dropped, and a plan that waits for approval goes on waiting. Paused already: the reason is replaced.
   void pause(std::string reason);
   void resume(std::string reason);
-  void lose_gpu(GpuId gpu) { loop_->lose_gpu(gpu); }
-  void return_gpu(GpuId gpu) { loop_->return_gpu(gpu); }
   /// A fault of the simulated world, seen by the engine at once. Returns its number. Error: World::inject.
   Result<std::uint64_t> inject(const sim::FaultOrder& order);
   [[nodiscard]] const sim::FaultBook& faults() const { return loop_->world().faults(); }

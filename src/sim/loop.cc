@@ -85,16 +85,6 @@ void Loop::remove_service(ServiceId service) {
   for (const Event& event : world_->take_events()) delay(event);
 }
 
-void Loop::lose_gpu(GpuId gpu) {
-  world_->lose_gpu(gpu, now_);
-  for (const Event& event : world_->take_events()) delay(event);
-}
-
-void Loop::return_gpu(GpuId gpu) {
-  world_->return_gpu(gpu, now_);
-  for (const Event& event : world_->take_events()) delay(event);
-}
-
 Result<std::uint64_t> Loop::inject(const FaultOrder& order, const std::function<void(std::uint64_t id)>& admitted) {
   auto id = world_->admit(order);
   if (!id) return id;

@@ -75,8 +75,8 @@ class Loop {
   /// The world's end is reached, or no plan can exist.
   [[nodiscard]] bool is_over() const { return infeasible_.has_value() || now_ == world_->end(); }
 
-  /// The solution of a question that was solved elsewhere. The next `advance` delivers it, and does nothing else, unless
-  /// it is due later (`waits_for_solver`).
+  /// The solution of a question that was solved elsewhere. The next `advance` delivers it, and does nothing else,
+  /// unless it is due later (`waits_for_solver`).
   void answer(SolveFinished finished);
   /// Whether the world stands still until `answer`: nobody may call `advance`.
   [[nodiscard]] bool awaits_answer() const { return awaited_at_.has_value(); }
@@ -88,9 +88,6 @@ class Loop {
   /// A service is set or removed, in the world at once and for the engine with the next step.
   void set_service(const ServiceSet& set);
   void remove_service(ServiceId service);
-  /// Faults of the simulated world.
-  void lose_gpu(GpuId gpu);
-  void return_gpu(GpuId gpu);
   /// Injects a fault, of which the engine sees at once what happens. Returns its number, which `admitted` gets before
   /// anything happens; it may be empty. Error: World::admit.
   Result<std::uint64_t> inject(const FaultOrder& order, const std::function<void(std::uint64_t id)>& admitted = {});

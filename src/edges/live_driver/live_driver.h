@@ -10,10 +10,10 @@
 #include <optional>
 #include <thread>
 
-#include "base/fair_mutex.h"
 #include "base/instant.h"
 #include "edges/live_driver/solver_thread.h"
 #include "edges/live_driver/step_meter.h"
+#include "edges/locks/fair_mutex.h"
 #include "live/session.h"
 
 namespace berth::edges {

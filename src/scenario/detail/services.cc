@@ -142,6 +142,12 @@ ServiceSpec read_unnamed_service(const yaml::Value& value, const Scenario& scena
   if (value.has_failed()) return service;
   read_fields(value, scenario, sources, pinned, service);
   if (value.has_failed()) return service;
+  // In a world without an end each one is an event that others read.
+  constexpr Micros kRetrainingsApart = Micros::seconds(1);
+  if (service.retraining && service.retraining->every < kRetrainingsApart) {
+    value.at("retraining").at("every_seconds").refuse("a number of at least 1");
+    return service;
+  }
   if (value.at("arrivals").is_present()) service.arrivals = read_arrivals(value.at("arrivals"), sources);
   return service;
 }

@@ -42,7 +42,7 @@ std::vector<Route> api_routes() {
   return routes;
 }
 
-Api::Api(live::Session& session, FairMutex& lock, ApiOptions options)
+Api::Api(live::Session& session, edges::FairMutex& lock, ApiOptions options)
     : key_(std::move(options.key)),
       context_{.session = SessionAccess(session, lock),
                .format = {.fleet = fleet_of(session.scenario()), .epoch = options.epoch},

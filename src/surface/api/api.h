@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/fair_mutex.h"
+#include "edges/locks/fair_mutex.h"
 #include "live/session.h"
 #include "ports/http_server.h"
 #include "surface/api/api_context.h"
@@ -27,7 +27,7 @@ class Api final : public HttpHandler {
  public:
   /// `session` and `lock` are borrowed: the lock is held while the session is read or changed, but not while texts are
   /// made of what was read. Whoever drives the session holds it, too.
-  Api(live::Session& session, FairMutex& lock, ApiOptions options);
+  Api(live::Session& session, edges::FairMutex& lock, ApiOptions options);
 
   [[nodiscard]] HttpAnswer answer(const HttpRequest& request) override;
   [[nodiscard]] HttpResponse render(const HttpRefusal& refusal) override;

@@ -34,6 +34,13 @@ class ApiTest : public ::testing::Test {
                  ApiOptions{.key = "secret", .epoch = {}, .page = page_html(), .driver_status = driver_status});
   }
 
+  void lose(GpuId gpu) {
+    sim::FaultOrder order;
+    order.kind = sim::FaultKind::kLose;
+    order.gpus = {gpu};
+    ASSERT_TRUE(session_->inject(order));
+  }
+
   void advance_to(std::int64_t second) {
     while (session_->advance(Instant::at_second(second))) {
     }
@@ -67,7 +74,7 @@ class ApiTest : public ::testing::Test {
   }
 
   bool is_lock_free_ = false;  ///< when the driver was asked last
-  FairMutex lock_;
+  edges::FairMutex lock_;
   std::unique_ptr<live::Session> session_;
   std::optional<Api> api_;
 };
@@ -138,14 +145,24 @@ TEST_F(ApiTest, AnOrderAboutANodeHoldsForAllItsGpusAtOnce) {
 
 TEST_F(ApiTest, ANodeIsLostWhenAllItsGpusAre) {
   advance_to(5);
-  session_->lose_gpu({4});
+  lose({4});
   advance_to(6);
   const json half = get({"v1", "nodes", "node-1"})["status"];
   EXPECT_EQ(half["health"], "ok");
   EXPECT_EQ(half["health_reason"], "1 of 2 GPUs are lost");
-  session_->lose_gpu({5});
+  lose({5});
   advance_to(7);
   EXPECT_EQ(get({"v1", "nodes", "node-1"})["status"]["health"], "lost");
+}
+
+TEST_F(ApiTest, AFaultThatWaitsIsAnObject) {
+  const json body{{"kind", "fail_create"}, {"gpu", "gpu-1"}};
+  ASSERT_EQ(ask("POST", {"v1", "sim", "faults"}, {}, body.dump()).status, 201);
+  const json fault = get({"v1", "sim", "faults"})["items"][0];
+  EXPECT_EQ(fault["kind"], "Fault");
+  EXPECT_EQ(fault["metadata"]["uid"].get<std::string>().size(), 36U);
+  EXPECT_EQ(fault["spec"]["gpu"], "gpu-1");
+  EXPECT_EQ(fault["status"]["actions_left"], 1);
 }
 
 TEST_F(ApiTest, TheSchemeOfTheKeyIsInAnyCase) {

@@ -216,20 +216,11 @@ Json spec_of(const Scenario& fleet, const FaultView& fault) {
 }
 
 std::string fault_object(const ObjectFormat& format, const FaultView& fault) {
-  const std::string since = format.epoch.text(fault.since);
-  return codec::json_text({{"apiVersion", "berth.dev/v1alpha1"},
-                           {"kind", "Fault"},
-                           {"metadata",
-                            {{"name", live::fault_name(fault.id)},
-                             {"namespace", nullptr},
-                             {"resourceVersion", "1"},
-                             {"labels", Json::object()},
-                             {"creationTimestamp", since}}},
-                           {"spec", spec_of(format.fleet, fault)},
-                           {"status",
-                            {{"phase", "Waiting"},
-                             {"gpus_left", fault.gpus_left},
-                             {"actions_left", fault.order.times ? Json(fault.actions_left) : Json(nullptr)}}}});
+  const ObjectIdentity identity{.kind = "Fault", .name = live::fault_name(fault.id), .created = fault.since};
+  const Json status{{"phase", "Waiting"},
+                    {"gpus_left", fault.gpus_left},
+                    {"actions_left", fault.order.times ? Json(fault.actions_left) : Json(nullptr)}};
+  return object_of("Fault", metadata_json(format, identity), codec::json_text(spec_of(format.fleet, fault)), status);
 }
 
 // ---- requests

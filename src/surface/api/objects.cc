@@ -137,9 +137,9 @@ std::string service_object(const ObjectFormat& format, const ServiceView& servic
                     {"slices", slices},
                     {"capacity_requests_per_second", service.capacity_per_second},
                     {"last_minute", last_minute_json(service.last_minute)}};
-  const auto spec = codec::service_spec_json(*service.spec, format.fleet);
   const ObjectIdentity identity{.kind = "GpuService", .tenant = service.spec->tenant, .name = service.spec->name};
-  return object_of("GpuService", set_metadata(format, identity, service.meta), spec ? *spec : "null", status);
+  return object_of("GpuService", set_metadata(format, identity, service.meta),
+                   codec::service_spec_json(*service.spec, format.fleet), status);
 }
 
 std::string node_object(const ObjectFormat& format, const NodeView& node) {

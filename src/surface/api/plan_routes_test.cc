@@ -94,7 +94,7 @@ class ApprovalApi : public ::testing::Test {
   }
 
   std::int64_t wall_us_ = 1'000'000'000'000'000;
-  FairMutex lock_;
+  edges::FairMutex lock_;
   std::unique_ptr<live::Session> session_;
   std::unique_ptr<Api> api_;
 };

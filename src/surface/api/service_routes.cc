@@ -286,9 +286,10 @@ std::optional<ServiceView> find_service(const live::Session& session, const live
 
 /// Whether a client whose numbers are doubles reads the same from both specs: to write back what it read is no change.
 bool reads_the_same(const ServiceSpec& a, const ServiceSpec& b, const Scenario& fleet) {
-  const auto text_of_a = codec::service_spec_json(a, fleet);
-  const auto text_of_b = codec::service_spec_json(b, fleet);
-  return text_of_a && text_of_b && nlohmann::json::parse(*text_of_a) == nlohmann::json::parse(*text_of_b);
+  const auto read = [&](const ServiceSpec& spec) {
+    return nlohmann::json::parse(codec::service_spec_json(spec, fleet));
+  };
+  return read(a) == read(b);
 }
 
 /// The spec as it is stored, if it is to be set once more.
@@ -324,10 +325,14 @@ ApiResult<HttpAnswer> put_service(const ApiContext& context, const Call& call) {
   const auto stored = context.session.with([&](live::Session& session) -> ApiResult<Stored<ServiceView>> {
     const bool is_known = session.catalog().services.contains(name);
     if (!is_known && !is_dns_label(name.name)) return tl::unexpected(not_a_label("metadata.name", name.name));
+    const auto refused = [&](const live::ObjectRefusal& refusal) {
+      return tl::unexpected(refusal_error(refusal, "service", full_name(name), envelope.version));
+    };
+    if (const auto refusal = session.find_refusal(name, envelope.version)) return refused(*refusal);
     auto conflict = find_conflict_with(session, context.format.fleet, name, spec);
     if (conflict) return tl::unexpected(std::move(*conflict));
     const auto set = session.set_service(name, std::move(spec), envelope.labels, envelope.version);
-    if (!set) return tl::unexpected(refusal_error(set.error(), "service", full_name(name), envelope.version));
+    if (!set) return refused(set.error());
     return Stored<ServiceView>{.result = *set, .view = *find_service(session, name)};
   });
   if (!stored) return tl::unexpected(stored.error());

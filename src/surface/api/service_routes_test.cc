@@ -61,7 +61,7 @@ class ServiceApi : public ::testing::Test {
            R"("arrivals":{"format":"poisson","requests_per_second":30,"seconds":60,"repeat":true}}})";
   }
 
-  FairMutex lock_;
+  edges::FairMutex lock_;
   std::unique_ptr<live::Session> session_;
   std::unique_ptr<Api> api_;
 };
@@ -228,6 +228,19 @@ TEST_F(ServiceApi, ErrorsOfPinsAndRowsHaveTheirParts) {
   EXPECT_TRUE(gpu["wanted"].get<std::string>().starts_with("a GPU; known are A100-40GB, ")) << gpu;
   EXPECT_EQ(error_of("A100-80GB", "A100")["found"], "\"A100\"");
   EXPECT_EQ(error_of("A100-80GB", "A100")["wanted"], "one of A100-40GB, A100-80GB");
+}
+
+TEST_F(ServiceApi, TenantAndVersionAreJudgedBeforeWhatThePinsOfAllAskFor) {
+  const auto put = [&](const std::string& metadata) {
+    std::string body = service(100, metadata);
+    const std::string spec = R"("spec":{)";
+    body.replace(body.find(spec), spec.size(), spec + R"("pins":[{"gpu":1,"profile":"7g.80gb","start":0}],)");
+    return call("PUT", {"tenants", "t", "services", "a"}, body).status;
+  };
+  EXPECT_EQ(put("{}"), 404);
+  call("PUT", {"tenants", "t"}, "{}");
+  EXPECT_EQ(put(R"({"resourceVersion":"5"})"), 409);
+  EXPECT_EQ(put("{}"), 422);
 }
 
 TEST_F(ServiceApi, SlicesOfARemovedServiceDrainEvenWhileNothingMayChange) {

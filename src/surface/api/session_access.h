@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "base/fair_mutex.h"
+#include "edges/locks/fair_mutex.h"
 #include "live/session.h"
 
 namespace berth::api {
@@ -13,7 +13,7 @@ namespace berth::api {
 class SessionAccess {
  public:
   /// Both are borrowed. Whoever drives the session holds the lock, too.
-  SessionAccess(live::Session& session, FairMutex& lock) : session_(session), lock_(lock) {}
+  SessionAccess(live::Session& session, edges::FairMutex& lock) : session_(session), lock_(lock) {}
 
   /// Calls `function` with the session, to read or to change it, and returns what it returns: a value that owns all
   /// that it holds. Texts are made of it afterwards, while the engine goes on.
@@ -28,7 +28,7 @@ class SessionAccess {
 
  private:
   live::Session& session_;
-  FairMutex& lock_;
+  edges::FairMutex& lock_;
 };
 
 }  // namespace berth::api

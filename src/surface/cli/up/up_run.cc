@@ -14,11 +14,11 @@
 #include <string>
 #include <utility>
 
-#include "base/fair_mutex.h"
 #include "base/text.h"
 #include "edges/files/file_sink.h"
 #include "edges/live_driver/live_driver.h"
 #include "edges/live_driver/solver_thread.h"
+#include "edges/locks/fair_mutex.h"
 #include "edges/state_folder/state_folder.h"
 #include "live/demo.h"
 #include "live/session.h"
@@ -275,7 +275,7 @@ class Up {
   std::unique_ptr<edges::StateFolder> folder_;
   Scenario scenario_;
   Journal journal_;
-  FairMutex lock_;  ///< of the session
+  edges::FairMutex lock_;  ///< of the session
   edges::SolverThread solver_;
   std::unique_ptr<live::Session> session_;
   std::unique_ptr<api::Api> api_;

@@ -1,4 +1,4 @@
-#include "base/fair_mutex.h"
+#include "edges/locks/fair_mutex.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-namespace berth {
+namespace berth::edges {
 namespace {
 
 TEST(FairMutex, ComesToThreadsInTheOrderInWhichTheyAsk) {
@@ -31,4 +31,4 @@ TEST(FairMutex, ComesToThreadsInTheOrderInWhichTheyAsk) {
 }
 
 }  // namespace
-}  // namespace berth
+}  // namespace berth::edges

@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""`berth up` as a process: signals, an output that cannot be written, and a solver that takes long."""
+
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+import urllib.request
+from pathlib import Path
+
+ROOT = Path(os.environ.get("BERTH_SOURCE_DIR", Path(__file__).resolve().parents[4]))
+PROGRAM = os.environ.get("BERTH_PROGRAM", str(ROOT / "build/release/berth"))
+DEADLINE_SECONDS = 120
+STOP_SECONDS = 2
+GPUS_EACH = 20
+
+PROFILE = """model,gpu,profile,batch,processes,requests_per_second,latency_ms
+m,A100-80GB,1g.10gb,4,1,100,40
+m,A100-80GB,2g.20gb,8,1,220,36
+m,A100-80GB,3g.40gb,8,1,330,24
+m,A100-80GB,7g.80gb,8,1,700,12
+"""
+
+
+def write_scenario(folder, services):
+    """Services that differ, with GPUS_EACH GPUs each: a first layout for 500 takes many seconds, one for 100 a part of
+    one."""
+    (folder / "profile.csv").write_text(PROFILE)
+    lines = ["berth: 1", f"fleet: [{{gpu: A100-80GB, count: {services * GPUS_EACH}, usd_per_gpu_hour: 1}}]",
+             "window_seconds: 200", "fidelity: rates", "services:"]
+    for index in range(services):
+        rate = 10_000 + 100 * index
+        lines.append(f"  - {{name: s{index}, tenant: t, slo: {{latency_ms: {100 + index}}}, "
+                     "profile: {format: csv, path: profile.csv, model: m}, "
+                     f"arrivals: {{format: poisson, requests_per_second: {rate}, seconds: 600, repeat: true}}, "
+                     f"expects: {{requests_per_second: {rate}}}}}")
+    path = folder / "scenario.yaml"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+class Up(unittest.TestCase):
+    def setUp(self):
+        self.temporary = tempfile.TemporaryDirectory()
+        self.folder = Path(self.temporary.name)
+        self.process = None
+
+    def tearDown(self):
+        if self.process:
+            self.process.kill()
+            self.process.wait()
+            self.process.stdout.close()
+            self.process.stderr.close()
+        self.temporary.cleanup()
+
+    def start(self, *words):
+        self.process = subprocess.Popen(
+            [PROGRAM, "up", *words, "--data", self.folder / "state", "--listen", "127.0.0.1:0"],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def wait_until_ready(self):
+        line = self.process.stdout.readline()
+        self.assertTrue(line.startswith("ready http://127.0.0.1:"), line)
+        self.address = line.split()[1]
+
+    def status(self):
+        key = (self.folder / "state/admin.key").read_text().strip()
+        request = urllib.request.Request(self.address + "v1/status", headers={"Authorization": "Bearer " + key})
+        with urllib.request.urlopen(request, timeout=DEADLINE_SECONDS) as reply:
+            return json.loads(reply.read())
+
+    def stop(self, number):
+        """Its exit status; it must end soon."""
+        began = time.monotonic()
+        self.process.send_signal(number)
+        status = self.process.wait(DEADLINE_SECONDS)
+        self.assertLess(time.monotonic() - began, STOP_SECONDS)
+        return status
+
+    def test_a_signal_ends_it(self):
+        for number, status in ((signal.SIGTERM, 0), (signal.SIGINT, 130)):
+            self.start()
+            self.wait_until_ready()
+            self.assertEqual(self.stop(number), status)
+            self.process.stdout.close()
+            self.process.stderr.close()
+
+    def test_a_signal_ends_it_while_the_first_layout_is_searched_for(self):
+        journal = self.folder / "journal"
+        self.start("--scenario", write_scenario(self.folder, 500), "--journal", journal)
+        while not (self.folder / "state/admin.key").exists():
+            time.sleep(0.01)
+        time.sleep(0.5)
+        self.assertEqual(self.stop(signal.SIGTERM), 0)
+        self.assertEqual(self.process.stdout.read(), "")
+        self.assertEqual([path.name for path in self.folder.glob("journal*")], ["journal"])
+
+    def test_it_answers_while_it_solves_and_ends_then_at_once(self):
+        self.start("--scenario", write_scenario(self.folder, 100), "--speed", "max")
+        self.wait_until_ready()
+        slowest = 0
+        while True:
+            began = time.monotonic()
+            is_solving = self.status()["solver"]["running"]
+            slowest = max(slowest, time.monotonic() - began)
+            if is_solving:
+                break
+        for _ in range(50):
+            began = time.monotonic()
+            self.status()
+            slowest = max(slowest, time.monotonic() - began)
+        self.assertLess(slowest, STOP_SECONDS)
+        self.assertEqual(self.stop(signal.SIGTERM), 0)
+
+    def test_a_journal_that_cannot_be_written_ends_it(self):
+        self.start("--speed", "1000", "--journal", "/dev/full")
+        self.assertEqual(self.process.wait(DEADLINE_SECONDS), 1)
+        self.assertIn("/dev/full", self.process.stderr.read())
+
+
+if __name__ == "__main__":
+    unittest.main()
