@@ -175,6 +175,11 @@ void ServiceWatch::update(const Snapshot& snapshot) {
     }
   }
   pause_ = snapshot.pause ? std::optional(snapshot.pause->reason) : std::nullopt;
+  const auto is_frozen = [now = snapshot.now](const FrozenWindow& window) {
+    return window.from <= now && now < window.until;
+  };
+  const auto frozen = std::ranges::find_if(scenario_.frozen, is_frozen);
+  frozen_until_ = frozen == scenario_.frozen.end() ? std::nullopt : std::optional(frozen->until);
   has_open_gpu_ = false;
   for (std::uint32_t gpu = 0; gpu < scenario_.gpu_count() && !has_open_gpu_; ++gpu) {
     has_open_gpu_ = snapshot.is_open({gpu});
@@ -290,6 +295,10 @@ std::pair<std::string, std::string> ServiceWatch::why_unplaced(ServiceId service
   if (known.misfit && !known.misfit->empty()) return {"FitsNoGpu", *known.misfit};
   if (pause_) return {"PlanningPaused", "planning is paused: " + *pause_};
   if (!has_open_gpu_) return {"NoOpenGpu", "every GPU is lost, cordoned or draining"};
+  if (frozen_until_) {
+    return {"Frozen", fmt::format("a frozen window: no change begins before second {} of the world",
+                                  (*frozen_until_ - Instant()).to_seconds())};
+  }
   if (proposal_ && proposal_->services.contains(service)) {
     return {"AwaitsApproval", fmt::format("plan-{} gives it slices, and awaits approval", proposal_->plan)};
   }

@@ -127,6 +127,7 @@ class ServiceWatch {
   std::vector<Seen> seen_;       ///< parallel to Snapshot::slices
   std::optional<Proposal> proposal_;
   std::optional<std::string> pause_;
+  std::optional<Instant> frozen_until_;  ///< no change begins before
   bool has_open_gpu_ = false;
   std::optional<Instant> planned_at_;  ///< when the last plan was asked for
   std::vector<PlannedFloor> floors_;   ///< of the last plan that knows floors

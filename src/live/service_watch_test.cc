@@ -196,6 +196,10 @@ TEST(ServiceWatch, AServiceWithoutASliceSaysWhy) {
   EXPECT_EQ(watched.condition(kPlaced).message, "plan-7 gives it slices, and awaits approval");
   watched.watch.proposal_ended();
   EXPECT_EQ(reason(), "SliceFailed");
+  watched.scenario.frozen = {{.from = Instant::at_second(100), .until = Instant::at_second(104)}};
+  watched.at(103, {});
+  EXPECT_EQ(reason(), "Frozen");
+  EXPECT_EQ(watched.condition(kPlaced).message, "a frozen window: no change begins before second 104 of the world");
   watched.snapshot.gpus.resize(watched.scenario.gpu_count());
   for (GpuState& gpu : watched.snapshot.gpus) gpu.health = GpuHealth::kLost;
   watched.at(104, {});

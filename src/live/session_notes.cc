@@ -48,6 +48,8 @@ std::optional<ServiceId> holder_of(const Snapshot& snapshot, const Slice& slice,
   return std::nullopt;
 }
 
+std::string actions_text(std::size_t count) { return fmt::format("{} action{}", count, count == 1 ? "" : "s"); }
+
 }  // namespace
 
 void Session::append(Instant at, EventKind kind, ObjectName object, std::string message) {
@@ -207,7 +209,7 @@ void Session::note_arrival(const std::shared_ptr<const Plan>& arrived, const Ste
   const ObjectName object = plan_object(arrived->id);
   const Instant at = snapshot().now;
   append(at, EventKind::kPlanProposed, object,
-         fmt::format("{} actions{}", arrived->actions.size(), answer.held ? "; it awaits approval" : ""));
+         actions_text(arrived->actions.size()) + (answer.held ? "; it awaits approval" : ""));
   const std::vector<ActionChange> changes = plans_.add(arrived, scenario_, answer, snapshot());
   const std::string& message = plans_.find(arrived->id)->message;
   if (answer.held) {
@@ -235,7 +237,7 @@ void Session::note_end_of_proposal(const StepAnswer& answer) {
   switch (answer.ended->end) {
     case ProposalEnd::kApproved:
       append(at, EventKind::kPlanApproved, object, approval_reason_);
-      append(at, EventKind::kPlanAccepted, object, fmt::format("{} actions", answer.plan.actions.size()));
+      append(at, EventKind::kPlanAccepted, object, actions_text(answer.plan.actions.size()));
       break;
     case ProposalEnd::kExpired:
       append(at, EventKind::kPlanExpired, object, message);

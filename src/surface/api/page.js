@@ -275,6 +275,11 @@
     if (!isAbsent(spec.gap)) text += ", at most " + draw.percent(Math.max(0, spec.gap)) + " below what any plan can reach";
     if (spec.conflict) text += ". No plan keeps all of: " + spec.conflict.join(", ");
     if (plan.action_count > actions.length) text += ". The first " + actions.length + " of " + draw.whole(plan.action_count) + " actions are shown";
+    if (plan.status.phase === "awaiting_approval") {
+      text += isAbsent(plan.status.expires_at_wall) ? ". It waits for approval" : ". It waits for approval until " +
+        timeOfDay(plan.status.expires_at_wall) + " of the wall clock (UTC)";
+      text += ": berth plan approve " + plan.metadata.name;
+    }
     lead.text(text + ".");
     draw.headRow(table, "Action", [["GPU"], ["Slice"], ["For"], ["Phase"], ["Why"]]);
     var body = table.append("tbody");
