@@ -59,8 +59,10 @@ StepAnswer Engine::step(Instant now) {
 Engine::News Engine::apply_events() {
   News news;
   for (const Event& event : inbox_) {
-    change_specs(event);
     state_.apply(event);
+    // Most events are such seconds, which mean nothing but to the state.
+    if (std::holds_alternative<ServiceSecond>(event.what)) continue;
+    change_specs(event);
     note(event, news);
   }
   inbox_.clear();

@@ -53,6 +53,10 @@ class Lender {
       specs_version_ = snapshot.specs_version;
       in_vain_.assign(snapshot.services.size(), std::nullopt);
     }
+    const bool is_any_due = std::ranges::any_of(snapshot.services, &ServiceState::is_retraining_due);
+    const bool is_any_lent = std::ranges::any_of(
+        snapshot.slices, [](const StandingSlice& standing) { return standing.holding.role == Role::kRetraining; });
+    if (!is_any_due && !is_any_lent) return;
     const std::vector<OwnSlices> own = own_slices(snapshot);
     for (std::uint32_t index = 0; index < own.size(); ++index) {
       if (!scenario_.services[index].retraining) continue;

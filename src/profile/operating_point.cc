@@ -1,6 +1,7 @@
 #include "profile/operating_point.h"
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 
 #include "base/duration.h"
@@ -12,10 +13,10 @@ namespace {
 
 std::vector<PerformancePoint> rows_of(const PerformanceTable& table, const std::string& gpu,
                                       const std::string& profile) {
+  const auto is_row = [&](const PerformancePoint& point) { return point.profile == profile && point.gpu == gpu; };
   std::vector<PerformancePoint> rows;
-  for (const PerformancePoint& point : table.points) {
-    if (point.gpu == gpu && point.profile == profile) rows.push_back(point);
-  }
+  rows.reserve(static_cast<std::size_t>(std::ranges::count_if(table.points, is_row)));  // points are dear to copy
+  std::ranges::copy_if(table.points, std::back_inserter(rows), is_row);
   return rows;
 }
 

@@ -213,6 +213,7 @@ void ClusterState::remove(const ServiceRemoved& removed) {
 }
 
 void ClusterState::note_second(const ServiceSecond& second) {
+  if (history_seconds_ == 0) return;
   ServiceState* service = find(second.service);
   // What happened before a service took its place was its predecessor's.
   if (service == nullptr || (service->number > 0 && Instant::at_second(second.second) < service->since)) return;
@@ -222,10 +223,10 @@ void ClusterState::note_second(const ServiceSecond& second) {
 
 void ClusterState::apply(const Event& event) {
   ++snapshot_.version;
+  if (const auto* second = std::get_if<ServiceSecond>(&event.what)) return note_second(*second);  // most events
   std::visit(
       Overloaded{
-          [&](const ServiceSecond& second) { note_second(second); },
-          [&](const SliceReady& ready) { make_ready(ready); },
+          [](const ServiceSecond&) {}, [&](const SliceReady& ready) { make_ready(ready); },
           [&](const SliceGone& gone) {
             remove(gone);
             end_drain(gone.slice.gpu, event.at);

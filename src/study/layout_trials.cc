@@ -35,12 +35,12 @@ double LayoutTrialRuns::score(ServiceId service, const std::vector<Slice>& slice
 }
 
 const Scenario& LayoutTrialRuns::tried() {
-  if (!is_rough_) return scenario_;
-  if (!by_rates_) {
-    by_rates_ = scenario_;
-    by_rates_->fidelity = Fidelity::kRates;
+  if (!tried_) {
+    tried_ = scenario_;
+    tried_->history_seconds = 0;  // the stages of a trial forecast nothing
+    if (is_rough_) tried_->fidelity = Fidelity::kRates;
   }
-  return *by_rates_;
+  return *tried_;
 }
 
 double LayoutTrialRuns::score(const partition::Layout& layout, Fullness fullness) {

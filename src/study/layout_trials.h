@@ -35,7 +35,7 @@ class LayoutTrialRuns {
   [[nodiscard]] double score(const partition::Layout& layout, Fullness fullness);
   [[nodiscard]] std::optional<measure::PolicyResult> run(const partition::Layout& layout, Fullness fullness,
                                                          std::optional<ServiceId> only);
-  /// The scenario that trials replay; a copy only if its fidelity differs.
+  /// The scenario that trials replay.
   [[nodiscard]] const Scenario& tried();
 
   const Scenario& scenario_;
@@ -43,7 +43,7 @@ class LayoutTrialRuns {
   std::uint64_t seed_;
   std::function<bool(double done)> progress_;
   bool is_rough_;  ///< trials are simulated by rates, although the scenario asks for requests
-  std::optional<Scenario> by_rates_;
+  std::optional<Scenario> tried_;
   int run_count_ = 0;
   bool is_stopped_ = false;
 };
