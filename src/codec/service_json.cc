@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "base/instant.h"
-#include "base/overloaded.h"
 #include "codec/json_text.h"
 
 namespace berth::codec {
@@ -41,39 +40,69 @@ std::string profile_of(const PerformanceTable& table, const std::string& service
   return object_text({{"format", "\"csv\""}, {"model", model}, {"rows", list_text(rows)}});
 }
 
-/// Seconds with requests, and the last one, so that the length is kept.
-std::string rows_of(const CountTrace& trace) {
-  std::vector<std::string> rows;
-  for (std::size_t second = 0; second < trace.counts.size(); ++second) {
-    if (trace.counts[second] == 0 && second + 1 < trace.counts.size()) continue;
-    rows.push_back(
-        object_text({{"second", std::to_string(second)}, {"requests", std::to_string(trace.counts[second])}}));
+/// Rows of the seconds that have requests, in their order.
+class SecondRows {
+ public:
+  void add(std::int64_t second, std::int64_t requests) {
+    if (requests == 0) return;
+    last_ = second;
+    rows_.push_back(row_of(second, requests));
   }
-  return list_text(rows);
+  /// All of them, and one for the last second, so that the length is kept.
+  [[nodiscard]] std::string text(std::int64_t seconds) {
+    if (seconds > 0 && last_ != seconds - 1) rows_.push_back(row_of(seconds - 1, 0));
+    return list_text(rows_);
+  }
+
+ private:
+  static std::string row_of(std::int64_t second, std::int64_t requests) {
+    return object_text({{"second", std::to_string(second)}, {"requests", std::to_string(requests)}});
+  }
+  std::vector<std::string> rows_;
+  std::int64_t last_ = -1;
+};
+
+/// The seconds of a trace that a window covers.
+struct Window {
+  std::int64_t from = 0;
+  std::int64_t until = 0;
+};
+
+Window window_of(const Arrivals& arrivals, std::int64_t trace_seconds) {
+  return {.from = arrivals.from_second, .until = std::min(arrivals.from_second + arrivals.seconds, trace_seconds)};
 }
 
-/// The requests in each second of the window, as far as the trace reaches.
-CountTrace counted(const TimedTrace& trace, std::int64_t from, std::int64_t seconds) {
-  CountTrace counts;
-  counts.counts.resize(static_cast<std::size_t>(std::clamp<std::int64_t>(trace.seconds - from, 0, seconds)));
-  for (const TimedTrace::Request& request : trace.requests) {
-    const std::int64_t second = request.at_us / kMicrosPerSecond - from;
-    if (second >= 0 && second < std::ssize(counts.counts)) ++counts.counts[static_cast<std::size_t>(second)];
+std::string rows_of(const CountTrace& trace, const Arrivals& /*arrivals*/) {
+  SecondRows rows;
+  for (std::int64_t second = 0; second < std::ssize(trace.counts); ++second) {
+    rows.add(second, trace.counts[static_cast<std::size_t>(second)]);
   }
-  return counts;
+  return rows.text(std::ssize(trace.counts));
 }
 
-CountTrace counted(const MinuteTrace& trace, std::int64_t from, std::int64_t seconds) {
+std::string rows_of(const TimedTrace& trace, const Arrivals& arrivals) {
+  const Window window = window_of(arrivals, trace.seconds);
+  SecondRows rows;
+  auto it = std::ranges::lower_bound(trace.requests, window.from * kMicrosPerSecond, {}, &TimedTrace::Request::at_us);
+  while (it != trace.requests.end() && it->at_us < window.until * kMicrosPerSecond) {
+    const std::int64_t second = it->at_us / kMicrosPerSecond;
+    const auto first = it;
+    while (it != trace.requests.end() && it->at_us / kMicrosPerSecond == second) ++it;
+    rows.add(second - window.from, it - first);
+  }
+  return rows.text(window.until - window.from);
+}
+
+std::string rows_of(const MinuteTrace& trace, const Arrivals& arrivals) {
   constexpr std::int64_t kSecondsPerMinute = 60;
-  const std::int64_t until = std::min(from + seconds, std::ssize(trace.counts) * kSecondsPerMinute);
-  CountTrace counts;
-  for (std::int64_t second = from; second < until; ++second) {
-    const std::uint64_t calls = trace.counts[static_cast<std::size_t>(second / kSecondsPerMinute)];
-    const auto into = static_cast<std::uint64_t>(second % kSecondsPerMinute);
-    const std::uint64_t before = calls * into / kSecondsPerMinute;
-    counts.counts.push_back(static_cast<std::uint32_t>(calls * (into + 1) / kSecondsPerMinute - before));
+  const Window window = window_of(arrivals, std::ssize(trace.counts) * kSecondsPerMinute);
+  SecondRows rows;
+  for (std::int64_t second = window.from; second < window.until; ++second) {
+    const std::int64_t calls = trace.counts[static_cast<std::size_t>(second / kSecondsPerMinute)];
+    const std::int64_t into = second % kSecondsPerMinute;
+    rows.add(second - window.from, calls * (into + 1) / kSecondsPerMinute - calls * into / kSecondsPerMinute);
   }
-  return counts;
+  return rows.text(window.until - window.from);
 }
 
 std::string_view format_of(Generator::Kind kind) {
@@ -81,24 +110,22 @@ std::string_view format_of(Generator::Kind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
-Members source_of(const CountTrace& trace, std::int64_t from_second) {
-  return {{"format", "\"csv\""}, {"rows", rows_of(trace)}, {"from_second", std::to_string(from_second)}};
+Members source_of(const Generator& generator, const Arrivals& /*arrivals*/) {
+  return {{"format", std::string(format_of(generator.kind))},
+          {"requests_per_second", readable_number(generator.requests_per_second)}};
 }
 
-Members source_of(const Generator& generator, std::int64_t from_second) {
-  return {{"format", std::string(format_of(generator.kind))},
-          {"requests_per_second", readable_number(generator.requests_per_second)},
-          {"from_second", std::to_string(from_second)}};
+/// Of a recorded trace.
+template <class Trace>
+Members source_of(const Trace& trace, const Arrivals& arrivals) {
+  return {{"format", "\"csv\""}, {"rows", rows_of(trace, arrivals)}};
 }
 
 std::string arrivals_of(const Arrivals& arrivals) {
-  const std::int64_t from = arrivals.from_second;
-  const auto count = [&](const auto& trace) { return source_of(counted(trace, from, arrivals.seconds), 0); };
-  Members members = std::visit(Overloaded{[&](const CountTrace& trace) { return source_of(trace, from); },
-                                          [&](const Generator& generator) { return source_of(generator, from); },
-                                          [&](const MinuteTrace& trace) { return count(trace); },
-                                          [&](const TimedTrace& trace) { return count(trace); }},
-                               arrivals.source);
+  Members members = std::visit([&](const auto& source) { return source_of(source, arrivals); }, arrivals.source);
+  const bool begins_with_window =
+      std::holds_alternative<MinuteTrace>(arrivals.source) || std::holds_alternative<TimedTrace>(arrivals.source);
+  members.emplace_back("from_second", std::to_string(begins_with_window ? 0 : arrivals.from_second));
   members.emplace_back("seconds", std::to_string(arrivals.seconds));
   members.emplace_back("scale", readable_number(arrivals.scale));
   members.emplace_back("smooth_seconds", std::to_string(arrivals.smooth_seconds));

@@ -78,8 +78,9 @@ std::vector<Pin> random_pins(Rng& rng) {
 }
 
 ServiceSpec random_service(Rng& rng) {
-  ServiceSpec spec =
-      service_of("", random_rows(rng), generated(Generator::Kind::kPoisson, Decimal(drawn(rng, 120)), 60));
+  // Some get so many requests that `fidelity: rates` serves them by rates, and go back to few.
+  const std::int64_t rate = rng.below(4) == 0 ? 1500 : drawn(rng, 120);
+  ServiceSpec spec = service_of("", random_rows(rng), generated(Generator::Kind::kPoisson, Decimal(rate), 60));
   spec.arrivals.repeat = true;
   if (rng.below(3) == 0) {
     spec.target_ms = Decimal(30'000);

@@ -132,9 +132,12 @@ std::optional<FunnelShares> FleetMinute::shares(std::int64_t fleet_sms) const {
   const Reading& first = readings_.front();
   const Reading& last = readings_.back();
   const double whole = static_cast<double>(fleet_sms) * static_cast<double>((last.at - first.at).count());
+  const double busy = (last.sm_time.busy_us - first.sm_time.busy_us) / whole;
+  // A slice may still answer at a point of an earlier spec, which cost less than the best one of the present spec.
+  const double effective = std::min(busy, (last.effective_us - first.effective_us) / whole);
   return FunnelShares{.allocated = (last.sm_time.allocated_us - first.sm_time.allocated_us) / whole,
-                      .busy = (last.sm_time.busy_us - first.sm_time.busy_us) / whole,
-                      .effective = (last.effective_us - first.effective_us) / whole};
+                      .busy = busy,
+                      .effective = effective};
 }
 
 }  // namespace berth::live

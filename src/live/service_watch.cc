@@ -73,7 +73,7 @@ std::string unmet_words(const Scenario& scenario, const std::optional<UnmetFloor
 }
 
 std::string_view unmet_reason(const std::optional<UnmetFloors>& unmet) {
-  if (!unmet) return "NotPlanned";
+  if (!unmet) return "NotDecided";
   constexpr std::string_view kWords[] = {"Conflict", "ChangeUnderWay", "NotDecided"};
   return kWords[unmet->index()];
 }
@@ -150,11 +150,16 @@ void ServiceWatch::slice_failed(ServiceId service, std::string how) {
 
 void ServiceWatch::read_spec(ServiceId service) {
   if (service.index < services_.size()) services_[service.index].misfit.reset();
+  forget_conflict_of(service);
 }
 
 void ServiceWatch::forget(ServiceId service) {
   if (service.index < services_.size()) services_[service.index] = {};
   std::erase_if(floors_, [&](const PlannedFloor& floor) { return floor.service == service; });
+  forget_conflict_of(service);
+}
+
+void ServiceWatch::forget_conflict_of(ServiceId service) {
   const auto* conflict = unmet_floors_ ? std::get_if<ProvenConflict>(&*unmet_floors_) : nullptr;
   if (conflict == nullptr) return;
   const bool is_named = std::ranges::any_of(

@@ -112,6 +112,8 @@ class ServiceWatch {
     std::uint64_t generation = 0;
     Instant at;
   };
+  /// A proven conflict is out of date once one of its services is gone or has another spec.
+  void forget_conflict_of(ServiceId service);
   void note_seen(const Snapshot& snapshot);
   void note_statuses(Instant now);
   [[nodiscard]] std::array<Condition, kConditionTypes> judge(ServiceId service) const;

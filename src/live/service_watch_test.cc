@@ -139,7 +139,7 @@ TEST(ServiceWatch, AConflictThatNamesAServiceGoesWithIt) {
   watched.watch.forget({1});
   watched.at(2, {});
   EXPECT_EQ(watched.condition(kFloorMet).status, ConditionStatus::kFalse);
-  EXPECT_EQ(watched.condition(kFloorMet).reason, "NotPlanned");
+  EXPECT_EQ(watched.condition(kFloorMet).reason, "NotDecided");
 }
 
 TEST(ServiceWatch, FloorMetFollowsTheLastPlan) {

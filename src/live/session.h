@@ -69,7 +69,7 @@ class Session {
   /// The first layout is decided and in place.
   void begin() { loop_->begin(); }
   /// Goes on towards `until`, by at most one step of the engine; returns whether there was one. Between steps only the
-  /// simulated world goes on.
+  /// simulated world goes on. While an answer is awaited nothing does.
   bool advance(Instant until);
   [[nodiscard]] bool is_over() const { return loop_->is_over(); }
   /// Ends a world that is over, as a replay does: what is not answered is journaled as unfinished. To be called last.

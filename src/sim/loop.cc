@@ -92,7 +92,7 @@ Result<std::uint64_t> Loop::inject(const FaultOrder& order, const std::function<
   world_->inject(*id, order, now_);
   const std::vector<Event> events = world_->take_events();
   for (const Event& event : events) delay(event);
-  if (!events.empty() && !is_over() && may_step()) step();
+  if (!events.empty() && !is_over()) step();
   return id;
 }
 

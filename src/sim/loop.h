@@ -64,10 +64,10 @@ class Loop {
   /// Observes the history and makes the first step. To be called once, before anything else.
   void begin();
   /// Advances to `next_stop`, or to the first event of a slice or a retraining before it, with at most one step of the
-  /// engine for what is new. Requires: not over.
+  /// engine for what is new. Requires: not over, awaits no answer.
   void advance() { static_cast<void>(advance(next_stop())); }
   /// As far as `until`, before which only the world goes on if nothing happens that the engine should see. Returns
-  /// whether the engine was given its step. Requires: not over, now <= until.
+  /// whether the engine was given its step. Requires: not over, awaits no answer, now <= until.
   bool advance(Instant until);
   /// The next whole second, or the next solution that is known.
   [[nodiscard]] Instant next_stop() const;

@@ -52,6 +52,29 @@ void RequestQueue::seek_next_second() {
   }
 }
 
+RequestQueue::Dropped RequestQueue::drop_head_second() {
+  ENSURE(waiting_ > 0);
+  while (head_index_ >= head_size()) {
+    ++head_second_;
+    head_index_ = 0;
+    lagging_.offsets.clear();
+    if (head_second_ == arriving_.second || stream_.count(head_second_) > 0) break;
+  }
+  Dropped dropped{.second = head_second_};
+  const auto gone = static_cast<std::int64_t>(head_index_);
+  if (head_second_ == arriving_.second) {
+    dropped.count = static_cast<std::int64_t>(arrived_in_second_) - gone;
+    head_index_ = arrived_in_second_;
+  } else {
+    const auto loaded = std::ssize(lagging_.offsets);
+    dropped.count = (loaded > 0 ? loaded : stream_.count(head_second_)) - gone;
+    lagging_.offsets.clear();
+    head_index_ = 0;
+  }
+  waiting_ -= dropped.count;
+  return dropped;
+}
+
 void RequestQueue::take(std::int64_t count, std::vector<std::int64_t>& taken) {
   ENSURE(count <= waiting_);
   std::int64_t rest = count;

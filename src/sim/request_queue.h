@@ -47,6 +47,13 @@ class RequestQueue {
     ++head_index_;
     --waiting_;
   }
+  /// The waiting requests of one second.
+  struct Dropped {
+    std::int64_t second = 0;
+    std::int64_t count = 0;
+  };
+  /// Removes those of the head's second, without drawing what is removed. Requires: waiting() > 0.
+  Dropped drop_head_second();
   /// Removes `count` from the head and appends their arrival times to `taken`. Requires: count <= waiting().
   void take(std::int64_t count, std::vector<std::int64_t>& taken);
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <deque>
 
 #include "base/instant.h"
@@ -46,6 +47,19 @@ class QueueBesideModel {
     waiting_.pop_front();
     check();
   }
+  /// The waiting requests of so many seconds, at most.
+  void drop_seconds(int count) {
+    for (; count > 0 && !waiting_.empty(); --count) {
+      const std::int64_t second = waiting_.front() / kMicrosPerSecond;
+      const auto end = std::ranges::find_if(
+          waiting_, [&](std::int64_t arrival_us) { return arrival_us / kMicrosPerSecond != second; });
+      const RequestQueue::Dropped dropped = queue_.drop_head_second();
+      RC_ASSERT(dropped.second == second);
+      RC_ASSERT(dropped.count == end - waiting_.begin());
+      waiting_.erase(waiting_.begin(), end);
+    }
+    check();
+  }
   [[nodiscard]] std::int64_t second() const { return second_; }
 
  private:
@@ -71,10 +85,11 @@ RC_GTEST_PROP(RequestQueueProperty, DrawingAgainIsLikeKeeping, ()) {
   while (queues.second() < static_cast<std::int64_t>(counts.size())) {
     const std::int64_t begin_us = queues.second() * kMicrosPerSecond;
     queues.open_second();
-    for (const int part : *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 5))) {
+    for (const int part : *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 6))) {
       if (part == 0) queues.drop_head();
       if (part == 1) queues.take(*rc::gen::inRange(0, 40));
-      if (part >= 2) queues.arrive_before(begin_us + part * 200'000);
+      if (part == 2) queues.drop_seconds(*rc::gen::inRange(1, 5));
+      if (part >= 3) queues.arrive_before(begin_us + (part - 2) * 250'000);
     }
     queues.arrive_before(begin_us + kMicrosPerSecond);
   }

@@ -45,8 +45,8 @@ void RequestServing::abandon(ServiceId id, std::int64_t now_us) {
   };
   service.queue.arrive_before(kNever);
   while (service.queue.waiting() > 0) {
-    drop(service.queue.head());
-    service.queue.drop_head();
+    const RequestQueue::Dropped dropped = service.queue.drop_head_second();
+    if (dropped.count > 0) meters_[id.index].settle_dropped(dropped.second, dropped.count, Instant(now_us));
   }
   for (const std::int64_t arrival_us : std::exchange(service.unrouted, {})) drop(arrival_us);
   for (const std::uint32_t replica : service.replicas) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 #include <utility>
 #include <variant>
 
@@ -20,22 +21,27 @@ bool has_interference(const Scenario& scenario) {
   return std::ranges::any_of(scenario.interference, [](const Decimal& factor) { return factor != Decimal(1); });
 }
 
-/// Of the whole trace. O(its length).
+/// Of the window where the trace has counts by second, else of the whole trace. O(its length).
 double mean_per_second(const Arrivals& arrivals) {
   constexpr double kSecondsPerMinute = 60;
-  const auto mean = [](const std::vector<std::uint32_t>& counts) {
+  const auto mean = [](std::span<const std::uint32_t> counts) {
     const double sum = std::accumulate(counts.begin(), counts.end(), 0.0);
     return counts.empty() ? 0 : sum / static_cast<double>(counts.size());
   };
-  const double unscaled = std::visit(
-      Overloaded{[&](const CountTrace& trace) { return mean(trace.counts); },
-                 [&](const MinuteTrace& trace) { return mean(trace.counts) / kSecondsPerMinute; },
-                 [](const TimedTrace& trace) {
-                   const auto count = static_cast<double>(trace.requests.size());
-                   return trace.seconds == 0 ? 0 : count / static_cast<double>(trace.seconds);
-                 },
-                 [](const Generator& generator) { return generator.requests_per_second.to_double(); }},
-      arrivals.source);
+  const auto windowed = [&](const std::vector<std::uint32_t>& counts) {
+    const auto from = std::min(static_cast<std::size_t>(arrivals.from_second), counts.size());
+    const auto length = std::min(static_cast<std::size_t>(arrivals.seconds), counts.size() - from);
+    return std::span(counts).subspan(from, length);
+  };
+  const double unscaled =
+      std::visit(Overloaded{[&](const CountTrace& trace) { return mean(windowed(trace.counts)); },
+                            [&](const MinuteTrace& trace) { return mean(trace.counts) / kSecondsPerMinute; },
+                            [](const TimedTrace& trace) {
+                              const auto count = static_cast<double>(trace.requests.size());
+                              return trace.seconds == 0 ? 0 : count / static_cast<double>(trace.seconds);
+                            },
+                            [](const Generator& generator) { return generator.requests_per_second.to_double(); }},
+                 arrivals.source);
   return unscaled * arrivals.scale.to_double();
 }
 
@@ -47,7 +53,8 @@ Serving::Serving(const Scenario& scenario, const ArrivalStreams& streams, std::v
       is_by_rates_(scenario.services.size(), false),
       requests_(scenario, streams, meters, busy, dispatch),
       rates_(scenario, streams, meters, busy) {
-  if (has_interference(scenario)) common_way_ = false;  // until a first layout decides
+  // Until a first layout decides; in a world that begins empty there is none.
+  if (has_interference(scenario)) common_way_ = scenario.fidelity == Fidelity::kRates;
 }
 
 void Serving::choose_ways(const std::vector<double>& per_second, bool has_shared_slices, bool is_rough) {
@@ -70,10 +77,10 @@ void Serving::choose_ways(const std::vector<double>& per_second, bool has_shared
   is_by_rates_.assign(per_second.size(), *common_way_);
 }
 
-void Serving::choose_way(ServiceId service) {
-  if (scenario_.fidelity == Fidelity::kRequests) return;
+bool Serving::wants_other_way(ServiceId service) const {
+  if (scenario_.fidelity == Fidelity::kRequests) return false;
   const ServiceSpec& spec = scenario_.services[service.index];
-  is_by_rates_[service.index] = common_way_.value_or(mean_per_second(spec.arrivals) > exact_limit(spec));
+  return is_by_rates_[service.index] != common_way_.value_or(mean_per_second(spec.arrivals) > exact_limit(spec));
 }
 
 void Serving::open_second(std::int64_t second) {

@@ -3,8 +3,8 @@
 ///
 /// A service whose first layout can serve only few requests per second is served request by request at either fidelity:
 /// that costs at most half a millisecond per simulated second, and at low rates random effects matter that rates cannot
-/// show (without drops, also at higher rates). One that comes later has no layout yet: the requests that it gets decide
-/// instead. Services that slow each other down (interference, shared slices) are all served in the same way, chosen by
+/// show (without drops, also at higher rates). For one that comes later, or gets other arrivals, their mean is compared
+/// with the same limits. Services that slow each other down (interference, shared slices) are all served in the same way, chosen by
 /// the mean of what they can serve.
 #pragma once
 
@@ -31,8 +31,10 @@ class Serving {
   /// Chooses the way of each service at `fidelity: rates`, from what the first layout can serve (requests per second,
   /// by service). `is_rough`: every service by rates. Requires: nothing has started or arrived.
   void choose_ways(const std::vector<double>& per_second, bool has_shared_slices, bool is_rough);
-  /// The same for a service that has just taken its place. Requires: nothing of the place's last one is left.
-  void choose_way(ServiceId service);
+  /// Whether a service should be served in the other way from now on, as its arrivals have changed.
+  [[nodiscard]] bool wants_other_way(ServiceId service) const;
+  /// Requires: no replica of it takes requests, and none waits.
+  void change_way(ServiceId service) { is_by_rates_[service.index].flip(); }
 
   // These functions mean the same as those of RequestServing and RateServing.
   void open_second(std::int64_t second);

@@ -96,10 +96,7 @@ void World::set_service(const ServiceSet& set, Instant now) {
     tables_.forget(set.service);
     serving_.read_spec(set.service);
   }
-  if (is_new) {
-    meters_[index].restart();
-    serving_.choose_way(set.service);
-  }
+  if (is_new) meters_[index].restart();
   if (is_new || set.restarts_arrivals) new_arrivals_[set.service] = set.revision;
   if (is_new || set.restarts_retraining) restart_retraining(set.service, now);
   if (set.renumbers_variants) slices_.forget_variants_of(set.service);
@@ -176,7 +173,21 @@ void World::begin_new_arrivals(std::int64_t second) {
     meters_[service.index].keep_counts();
     const std::shared_ptr<const ServiceSpec> spec = scenario_.services.share(service.index);
     arrivals_.begin(service, std::shared_ptr<const Arrivals>(spec, &spec->arrivals), revision, second);
+    if (serving_.wants_other_way(service)) change_way(service);
   }
+}
+
+/// The batches under way on its slices are dropped. Services that share a slice go on in the same way.
+void World::change_way(ServiceId service) {
+  std::vector<SliceIndex> slices;
+  for (const SliceIndex index : slices_.up_slices_of(service)) {
+    const SimSlice& slice = slices_.at(index);
+    if (slice.holding.services.size() > 1) return;
+    if (slice.holding.role == Role::kInference && slice.can_serve) slices.push_back(index);
+  }
+  for (const SliceIndex index : slices) serving_.lose(index, {service}, now_.micros());
+  serving_.change_way(service);
+  for (const SliceIndex index : slices) start_slice(index, now_);
 }
 
 // ---- faults

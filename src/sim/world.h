@@ -123,6 +123,7 @@ class World {
   void restart_retraining(ServiceId service, Instant now);
   void stop_retraining(ServiceId service, Instant now);
   void begin_new_arrivals(std::int64_t second);
+  void change_way(ServiceId service);
   [[nodiscard]] std::optional<Error> find_reason_against(const FaultOrder& order) const;
   void clear_faults(const std::vector<GpuId>& gpus, Instant now);
   void open_second_at(Instant now);

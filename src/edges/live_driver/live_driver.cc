@@ -102,6 +102,7 @@ bool LiveDriver::run_burst() {
 
 std::optional<WorldEnd> LiveDriver::find_end() const {
   if (session_.infeasible()) return WorldEnd::kInfeasible;
+  if (session_.awaits_answer()) return std::nullopt;  // it may act at this very instant
   const bool is_at_end = options_.until && session_.now() >= *options_.until;
   return session_.is_over() || is_at_end ? std::optional(WorldEnd::kReached) : std::nullopt;
 }

@@ -284,19 +284,23 @@ std::optional<ServiceView> find_service(const live::Session& session, const live
   return view_service(session, known->second);
 }
 
-/// Whether a client whose numbers are doubles reads the same from both specs: to write back what it read is no change.
-bool reads_the_same(const ServiceSpec& a, const ServiceSpec& b, const Scenario& fleet) {
-  const auto read = [&](const ServiceSpec& spec) {
-    return nlohmann::json::parse(codec::service_spec_json(spec, fleet));
-  };
-  return read(a) == read(b);
+/// What a client whose numbers are doubles reads from a spec.
+nlohmann::json read_by_client(const ServiceSpec& spec, const Scenario& fleet) {
+  return nlohmann::json::parse(codec::service_spec_json(spec, fleet));
 }
 
-/// The spec as it is stored, if it is to be set once more.
-std::shared_ptr<const ServiceSpec> find_same_spec(const ApiContext& context, const live::ServiceName& name,
-                                                  const ServiceSpec& spec) {
+/// To write back what was read is no change: where a client reads the same, the spec becomes what is stored, or its
+/// arrivals do, which a file may state more exactly than a client can.
+void keep_what_reads_the_same(const ApiContext& context, const live::ServiceName& name, ServiceSpec& spec) {
   const auto view = context.session.with([&](const live::Session& session) { return find_service(session, name); });
-  return view && reads_the_same(*view->spec, spec, context.format.fleet) ? view->spec : nullptr;
+  if (!view) return;
+  const nlohmann::json stored = read_by_client(*view->spec, context.format.fleet);
+  const nlohmann::json given = read_by_client(spec, context.format.fleet);
+  if (given == stored) {
+    spec = *view->spec;
+  } else if (given.value("arrivals", nlohmann::json()) == stored.value("arrivals", nlohmann::json())) {
+    spec.arrivals = view->spec->arrivals;
+  }
 }
 
 ApiResult<HttpAnswer> get_service(const ApiContext& context, const Call& call) {
@@ -321,7 +325,7 @@ ApiResult<HttpAnswer> put_service(const ApiContext& context, const Call& call) {
     spec = scenario::read_service_object(root.at("spec"), context.format.fleet, pins);
   }
   if (report.has_failed()) return tl::unexpected(error_of(report.parts()));
-  if (const auto same = find_same_spec(context, name, spec)) spec = *same;
+  keep_what_reads_the_same(context, name, spec);
   const auto stored = context.session.with([&](live::Session& session) -> ApiResult<Stored<ServiceView>> {
     const bool is_known = session.catalog().services.contains(name);
     if (!is_known && !is_dns_label(name.name)) return tl::unexpected(not_a_label("metadata.name", name.name));

@@ -115,6 +115,19 @@ class Up(unittest.TestCase):
         self.assertLess(slowest, STOP_SECONDS)
         self.assertEqual(self.stop(signal.SIGTERM), 0)
 
+    def test_until_keeps_the_plan_of_its_last_second(self):
+        journals = []
+        for until in ("95", "110"):
+            journals.append(self.folder / until)
+            self.start("--speed", "max", "--until", until, "--seed", "3", "--journal", journals[-1])
+            self.assertEqual(self.process.wait(DEADLINE_SECONDS), 0)
+            self.process.stdout.close()
+            self.process.stderr.close()
+        short, long = (journal.read_text() for journal in journals)
+        self.assertTrue(long.startswith(short))
+        later = long[len(short):].splitlines()
+        self.assertFalse([line for line in later if '"t_us":95000000,' in line and '"draining"' in line])
+
     def test_a_journal_that_cannot_be_written_ends_it(self):
         self.start("--speed", "1000", "--journal", "/dev/full")
         self.assertEqual(self.process.wait(DEADLINE_SECONDS), 1)
