@@ -4,8 +4,8 @@
 /// A service whose first layout can serve only few requests per second is served request by request at either fidelity:
 /// that costs at most half a millisecond per simulated second, and at low rates random effects matter that rates cannot
 /// show (without drops, also at higher rates). For one that comes later, or gets other arrivals, their mean is compared
-/// with the same limits. Services that slow each other down (interference, shared slices) are all served in the same way, chosen by
-/// the mean of what they can serve.
+/// with the same limits. Services that slow each other down (interference, shared slices) are all served in the same
+/// way, chosen by the mean of what they can serve.
 #pragma once
 
 #include <memory>
