@@ -85,6 +85,12 @@ struct ServiceSpec {
   friend bool operator==(const ServiceSpec&, const ServiceSpec&) = default;
 };
 
+/// Whether isolation and trust domains let slices of two services stand on one GPU.
+[[nodiscard]] inline bool may_share_gpu(const ServiceSpec& a, const ServiceSpec& b) {
+  const bool is_alone = a.isolation == Isolation::kGpu || b.isolation == Isolation::kGpu;
+  return !is_alone && a.trust_domain == b.trust_domain;
+}
+
 /// What stands in the place of a service that was removed: its name, but no model, no load, no constraints.
 [[nodiscard]] inline ServiceSpec absent_service(const ServiceSpec& removed) {
   ServiceSpec spec;

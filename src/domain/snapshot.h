@@ -44,6 +44,7 @@ struct ServiceState {
   std::uint64_t number = 0;    ///< of the service that has this place, never used again; 0: from the beginning
   std::uint64_t revision = 0;  ///< ServiceSet::revision of its spec; 0: as at the beginning
   Instant since;               ///< when it took the place
+  Instant revised_at;          ///< when its spec was set
   Instant retrains_since;      ///< from when its retraining's due times count
   /// The latest seconds seen, oldest first, at most history_seconds of them; negative seconds are history before the
   /// run.

@@ -24,11 +24,6 @@ bool clash(const GpuModel& model, const Slice& a, const Slice& b) {
   return mig::find_clash(model, both).has_value();
 }
 
-bool may_share_gpu(const ServiceSpec& a, const ServiceSpec& b) {
-  const bool is_alone = a.isolation == Isolation::kGpu || b.isolation == Isolation::kGpu;
-  return !is_alone && a.trust_domain == b.trust_domain;
-}
-
 /// What makes room for one pin on its GPU.
 class PinMaker {
  public:

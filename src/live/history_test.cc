@@ -15,9 +15,11 @@
 #include <vector>
 
 #include "base/rng.h"
+#include "engine/evict_stage.h"
 #include "engine/static_conflict.h"
 #include "live/session.h"
 #include "live/testing/auditor.h"
+#include "profile/operating_point.h"
 #include "sim/testing/scenarios.h"
 
 namespace berth::live {
@@ -33,6 +35,7 @@ using sim::testing::slice_at;
 
 constexpr int kHistories = kIsSlowBuild ? 10 : 100;
 constexpr std::int64_t kEventfulSeconds = 120;
+constexpr std::int64_t kOrderSeconds = 40;   ///< until what may not stand is gone, once it may go
 constexpr std::int64_t kUseSeconds = 110;    ///< until every GPU must be in use again: an action may take 60 s
 constexpr std::int64_t kQuietSeconds = 150;  ///< until everything that was begun must be over
 constexpr std::uint32_t kGpus = 3;
@@ -209,6 +212,7 @@ class History {
       if (rng_.below(3) == 0) do_something();
     }
     end_of_trouble();
+    if (kind_.policy != "fixed") expect_order();
     use_every_gpu();
     remove_all();
     run_quietly_to(session_->now().second() + kQuietSeconds);
@@ -373,6 +377,40 @@ class History {
     }
     for (std::uint32_t gpu = 0; gpu < kGpus; ++gpu) session_->schedule({gpu}, GpuScheduling::kOpen, "the end");
     read_events();
+  }
+
+  /// Some time after the last trouble the services that were set have only slices that serve them, beside services
+  /// that they accept. Pins are promises, too.
+  void expect_order() {
+    run_quietly_to(session_->now().second() + kUselessAtMost.count() / kMicrosPerSecond + kOrderSeconds);
+    for (const StandingSlice& standing : session_->snapshot().slices) {
+      if (standing.is_leaving || standing.holding.services.empty()) continue;
+      const ServiceId service = standing.holding.services.front();
+      const std::uint64_t revision = session_->snapshot().services[service.index].revision;
+      const ServiceSpec& spec = std::as_const(session_->scenario().services)[service.index];
+      if (revision == 0 || is_pinned(spec, standing.holding.slice)) continue;
+      if (standing.holding.role == Role::kInference) {
+        EXPECT_TRUE(can_serve(spec, standing.holding.slice.profile)) << spec.name << " has a useless slice";
+      }
+      for (const StandingSlice& other : session_->snapshot().slices_on(standing.holding.slice.gpu)) {
+        if (other.is_leaving || other.holding.services.empty()) continue;
+        const ServiceId neighbour = other.holding.services.front();
+        if (neighbour == service || session_->snapshot().services[neighbour.index].revision > revision) continue;
+        EXPECT_TRUE(may_share_gpu(spec, std::as_const(session_->scenario().services)[neighbour.index]))
+            << spec.name << " has a neighbour that it may not have";
+      }
+    }
+  }
+
+  [[nodiscard]] static bool is_pinned(const ServiceSpec& spec, const Slice& slice) {
+    return std::ranges::find(spec.pins, slice, &Pin::slice) != spec.pins.end();
+  }
+
+  [[nodiscard]] static bool can_serve(const ServiceSpec& spec, ProfileId profile) {
+    for (int variant = 0; variant <= static_cast<int>(spec.variants.size()); ++variant) {
+      if (profile::choose_point(spec, a100(), profile, variant)) return true;
+    }
+    return false;
   }
 
   /// A service that needs all GPUs gets them: none is stuck. The policy `fixed` gives it nothing.

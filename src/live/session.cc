@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "engine/drain_stage.h"
+#include "engine/evict_stage.h"
 #include "engine/pin_stage.h"
 #include "engine/retire_stage.h"
 #include "live/fault_text.h"
@@ -20,7 +21,10 @@ std::vector<Stage> stages_of(const Scenario& scenario, const policy::Policy& row
   std::vector<Stage> stages;
   stages.push_back(drain_stage(scenario, row.replans(settings)));
   stages.push_back(retire_stage(scenario));
-  if (row.obeys_constraints) stages.push_back(pin_stage(scenario));
+  if (row.obeys_constraints) {
+    stages.push_back(evict_stage(scenario));
+    stages.push_back(pin_stage(scenario));
+  }
   for (Stage& stage : row.make({.scenario = scenario, .settings = settings}).stages) stages.push_back(std::move(stage));
   return stages;
 }
@@ -247,10 +251,12 @@ void Session::schedule_all(GpuRange gpus, GpuScheduling scheduling, const std::s
   events.reserve(gpus.count);
   for (std::uint32_t i = 0; i < gpus.count; ++i) {
     const GpuScheduled order{.gpu = {gpus.first.index + i}, .scheduling = scheduling, .reason = reason};
+    const bool is_open = gpu_state(order.gpu).scheduling == GpuScheduling::kOpen;
+    if (is_open && scheduling == GpuScheduling::kOpen) continue;
     ordered_[order.gpu] = order;
     events.push_back({.at = now(), .what = order});
   }
-  loop_->command(events);
+  if (!events.empty()) loop_->command(events);
 }
 
 GpuState Session::gpu_state(GpuId gpu) const {

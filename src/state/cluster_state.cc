@@ -189,6 +189,7 @@ void ClusterState::set(const ServiceSet& set, Instant at) {
     service.since = service.retrains_since = at;
   }
   service.revision = set.revision;
+  service.revised_at = at;
   if (set.renumbers_variants) forget_variants_of(set.service);
   if (!set.restarts_retraining) return;
   service.is_retraining_due = false;

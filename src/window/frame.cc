@@ -152,4 +152,11 @@ Frame make_frame(const Scenario& scenario, const FrameOptions& options) {
   return frame;
 }
 
+bool can_serve(const Scenario& scenario, const ServiceSpec& service, const GpuModel& model, ProfileId profile) {
+  for (int variant = 0; variant <= static_cast<int>(service.variants.size()); ++variant) {
+    if (rated_point(scenario, {}, {.service = service, .variant = variant}, model, profile)) return true;
+  }
+  return false;
+}
+
 }  // namespace berth::planner

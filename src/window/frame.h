@@ -37,4 +37,8 @@ struct FrameOptions {
 /// If no point does, the default point of profile/operating_point.h is used.
 [[nodiscard]] Frame make_frame(const Scenario& scenario, const FrameOptions& options = {});
 
+/// Whether some variant of the service has a rate on the profile: without one no plan lets it serve there.
+[[nodiscard]] bool can_serve(const Scenario& scenario, const ServiceSpec& service, const GpuModel& model,
+                             ProfileId profile);
+
 }  // namespace berth::planner

@@ -154,6 +154,10 @@ MHD_Result MicroHttpServer::finish(MHD_Connection& connection, const Exchange& e
     HttpAnswer answer = handler_.answer(exchange.request());
     if (auto* stream = std::get_if<HttpEventStream>(&answer)) {
       const ResponsePointer made = make_response(std::move(*stream), hub_, connection);
+      // In answer to HEAD libmicrohttpd would end the chunks that it does not send; so there are none.
+      if (made != nullptr && exchange.is_head()) {
+        MHD_set_response_options(made.get(), MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
+      }
       if (made != nullptr) return MHD_queue_response(&connection, MHD_HTTP_OK, made.get());
     } else {
       const auto& response = std::get<HttpResponse>(answer);

@@ -63,6 +63,7 @@ TEST_F(HttpServerTest, HeadIsGetWithoutItsBody) {
   EXPECT_EQ(client.ask(std::string("GET /v1/x") + kEnd).body, "GET [v1][x]: ") << "nothing was left over";
   ASSERT_TRUE(client.send(std::string("HEAD /events") + kEnd));
   EXPECT_THAT(client.read_answer(false).head, HasSubstr("text/event-stream"));
+  EXPECT_TRUE(client.is_closed_by_server()) << "and nothing was sent before";
 }
 
 TEST_F(HttpServerTest, PipelinedRequestsAreAnsweredInOrder) {

@@ -58,7 +58,12 @@ Result<void> make_folder(const std::string& path) {
   const std::filesystem::path parent = std::filesystem::absolute(path, error).parent_path();
   std::filesystem::create_directories(parent, error);
   if (::mkdir(path.c_str(), kFolderMode) == 0) return {};
-  if (errno != EEXIST) return tl::unexpected(trouble(path, "cannot be made"));
+  if (errno != EEXIST) {
+    const bool is_disk = errno == ENOSPC || errno == EDQUOT || errno == EIO;
+    Error refused = trouble(path, "cannot be made");
+    if (!is_disk) refused.code = ErrorCode::kInvalidInput;  // another path is wanted
+    return tl::unexpected(std::move(refused));
+  }
   if (!std::filesystem::is_directory(path, error)) {
     return fail(ErrorCode::kInvalidInput, fmt::format("{}: wanted a folder, found a file", path));
   }

@@ -16,7 +16,8 @@ class StateFolder {
   /// Opens the folder, and makes it (mode 0700, with its parents) where it is missing. One that is there gets that mode
   /// if it holds nothing but our own files, and else keeps its own (see `warning`). `admin.key` (0600) is made where
   /// it is missing: 32 random bytes of the system in hexadecimal and a line feed. Errors: kUnavailable if another
-  /// process has it open (the message names its pid) or it cannot be made; kInvalidInput if it is no folder.
+  /// process has it open (the message names its pid) or the disk is full; kInvalidInput if it is no folder, or none can
+  /// be made there.
   [[nodiscard]] static Result<std::unique_ptr<StateFolder>> open(const std::string& path);
   /// For `open`: takes over the lock's file descriptor.
   StateFolder(std::string path, int lock) : path_(std::move(path)), lock_(lock) {}

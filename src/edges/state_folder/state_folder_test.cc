@@ -111,6 +111,14 @@ TEST(StateFolder, AFolderWithOtherFilesKeepsItsModeAndWarns) {
   EXPECT_EQ(mode_of((*folder)->key_path()), 0600U);
 }
 
+TEST(StateFolder, WhereNoFolderCanBeMadeAnotherPathIsWanted) {
+  for (const char* path : {"/proc/none", "/dev/null/none"}) {
+    const auto folder = StateFolder::open(path);
+    ASSERT_FALSE(folder.has_value());
+    EXPECT_EQ(folder.error().code, ErrorCode::kInvalidInput) << path;
+  }
+}
+
 TEST(StateFolder, AFileIsNoFolder) {
   const Scratch scratch;
   const std::string path = (scratch.path / "file").string();

@@ -143,6 +143,23 @@ TEST_F(ApiTest, AnOrderAboutANodeHoldsForAllItsGpusAtOnce) {
   EXPECT_EQ(get({"v1", "nodes", "node-1"})["status"]["scheduling"], "open");
 }
 
+TEST_F(ApiTest, ToOpenWhatIsOpenChangesNothing) {
+  advance_to(5);
+  const json before = get({"v1", "gpus", "gpu-1"});
+  EXPECT_EQ(ask("POST", {"v1", "gpus", "gpu-1", "uncordon"}).status, 200);
+  EXPECT_EQ(get({"v1", "gpus", "gpu-1"}), before);
+  advance_to(6);
+  EXPECT_EQ(get({"v1", "gpus", "gpu-1"})["status"]["scheduling_since"], before["status"]["scheduling_since"]);
+  EXPECT_FALSE(event_kinds().contains("GpuUncordoned"));
+}
+
+TEST_F(ApiTest, ABodyThatIsEncodedIsRefused) {
+  const std::string body = R"({"reason":"repair"})";
+  const std::vector<std::string> path = {"v1", "gpus", "gpu-1", "cordon"};
+  EXPECT_EQ(ask("POST", path, {}, body, {{"Content-Encoding", "gzip"}}).status, 415);
+  EXPECT_EQ(ask("POST", path, {}, body, {{"Content-Encoding", "identity"}}).status, 200);
+}
+
 TEST_F(ApiTest, ANodeIsLostWhenAllItsGpusAre) {
   advance_to(5);
   lose({4});

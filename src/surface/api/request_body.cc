@@ -51,6 +51,14 @@ ApiResult<yaml::Node> parse_body(const HttpRequest& request) {
                                    .wanted = std::string(kJsonType),
                                    .found = type ? std::optional(std::string(*type)) : std::nullopt});
   }
+  const auto encoding = find_header(request.headers, "Content-Encoding");
+  if (encoding && media_type(*encoding) != "identity") {
+    return tl::unexpected(ApiError{.status = 415,
+                                   .code = "unsupported_media_type",
+                                   .message = "wanted a body without Content-Encoding",
+                                   .wanted = "identity",
+                                   .found = std::string(*encoding)});
+  }
   auto tree = json::parse_document(request.body, "body");
   if (tree) return std::move(*tree);
   const bool is_malformed = tree.error().code == ErrorCode::kMalformed;

@@ -42,7 +42,8 @@ std::string peer_of(MHD_Connection& connection) {
 
 Progress Exchange::begin(MHD_Connection& connection, const char* method, std::string_view version, bool is_surplus) {
   has_begun_ = true;
-  request_.method = std::string_view(method) == "HEAD" ? "GET" : method;
+  is_head_ = std::string_view(method) == "HEAD";
+  request_.method = is_head_ ? "GET" : method;
   request_.peer = peer_of(connection);
   if (is_surplus) {
     refuse(HttpFault::kTooManyConnections, 503,

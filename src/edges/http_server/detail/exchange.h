@@ -31,6 +31,7 @@ class Exchange {
   [[nodiscard]] Progress take_body(std::string_view part);
 
   [[nodiscard]] const HttpRequest& request() const { return request_; }
+  [[nodiscard]] bool is_head() const { return is_head_; }
   [[nodiscard]] const std::optional<HttpRefusal>& refusal() const { return refusal_; }
 
  private:
@@ -46,6 +47,7 @@ class Exchange {
   HttpRequest request_;
   std::optional<HttpRefusal> refusal_;
   bool has_begun_ = false;
+  bool is_head_ = false;
   std::size_t body_bytes_ = 0;  ///< received, kept or not
 };
 

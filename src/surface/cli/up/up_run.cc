@@ -45,7 +45,10 @@ class SignalsHeld {
   }
   SignalsHeld(const SignalsHeld&) = delete;
   SignalsHeld& operator=(const SignalsHeld&) = delete;
-  ~SignalsHeld() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  ~SignalsHeld() {
+    while (taken()) continue;  // what came during the end changes nothing about it
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
 
   /// A signal that came, if any; does not wait.
   [[nodiscard]] std::optional<int> taken() const {
@@ -89,7 +92,7 @@ Result<Journal> open_journal(const UpRequest& request, const Scenario& scenario)
   Journal journal;
   if (!request.journal_path) return journal;
   auto file = edges::FileSink::open(*request.journal_path);
-  if (!file) return fail(ErrorCode::kUnavailable, file.error().message);
+  if (!file) return pass_on(file.error());
   journal.file = std::make_unique<edges::FileSink>(std::move(*file));
   journal.writer = std::make_unique<JournalWriter>(
       scenario, [sink = journal.file.get()](std::string_view bytes) { return sink->append(bytes); });

@@ -128,6 +128,11 @@ class Up(unittest.TestCase):
         later = long[len(short):].splitlines()
         self.assertFalse([line for line in later if '"t_us":95000000,' in line and '"draining"' in line])
 
+    def test_a_journal_that_cannot_be_opened_is_a_wrong_word(self):
+        self.start("--journal", self.folder / "none" / "j")
+        self.assertEqual(self.process.wait(DEADLINE_SECONDS), 2)
+        self.assertIn("none/j", self.process.stderr.read())
+
     def test_a_journal_that_cannot_be_written_ends_it(self):
         self.start("--speed", "1000", "--journal", "/dev/full")
         self.assertEqual(self.process.wait(DEADLINE_SECONDS), 1)
