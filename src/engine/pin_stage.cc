@@ -32,7 +32,7 @@ class PinMaker {
 
   [[nodiscard]] bool is_held() const {
     return std::ranges::any_of(snapshot_.slices_at(slice_), [&](const StandingSlice& standing) {
-      return !standing.is_leaving && standing.holding.services == std::vector{owner_};
+      return !standing.is_leaving && standing.holding.services == std::vector{owner_} && is_used_well(standing);
     });
   }
 
@@ -63,6 +63,18 @@ class PinMaker {
  private:
   [[nodiscard]] const ServiceSpec& spec() const { return scenario_.services[owner_.index]; }
 
+  /// Whether the owner does there what its spec lets it do: one that was set since may retrain no more, or have another
+  /// target or profile.
+  [[nodiscard]] bool is_used_well(const StandingSlice& standing) const {
+    if (snapshot_.services[owner_.index].revision == 0) return true;  // as the first layout has it
+    if (standing.holding.role == Role::kRetraining && spec().retraining) return true;
+    const auto point = profile::point_for(spec(), scenario_.model_of(slice_.gpu), slice_.profile, standing.point);
+    const bool serves = point && point->latency_ms <= spec().target_ms;
+    if (standing.holding.role == Role::kInference && serves) return true;
+    const auto better = wanted();
+    return !better || (better->holding == standing.holding && better->point == standing.point);
+  }
+
   [[nodiscard]] bool is_in_the_way(const StandingSlice& standing) const {
     if (clash(scenario_.model_of(slice_.gpu), slice_, standing.holding.slice)) return true;
     return std::ranges::any_of(standing.holding.services, [&](ServiceId service) {
@@ -77,7 +89,8 @@ class PinMaker {
     });
   }
 
-  /// What the owner does there: it serves with the first variant that can, or else retrains.
+  /// What the owner does there: it serves with the first variant that has a default point, or else at the quickest
+  /// point within the target (then requests must hardly wait), or else retrains.
   [[nodiscard]] std::optional<AssignSlice> wanted() const {
     const GpuModel& model = scenario_.model_of(slice_.gpu);
     AssignSlice wanted{.holding = {.slice = slice_, .role = Role::kInference, .services = {owner_}},
@@ -89,9 +102,30 @@ class PinMaker {
       wanted.point = PointChoice{.variant = variant, .batch = point->batch, .processes = point->processes};
       return wanted;
     }
+    if (const auto quickest = quickest_point()) {
+      wanted.point = quickest;
+      return wanted;
+    }
     if (!spec().retraining || !retraining_time_on(*spec().retraining, model, slice_.profile)) return std::nullopt;
     wanted.holding.role = Role::kRetraining;
     return wanted;
+  }
+
+  /// Of those that make a pin one that can be met (engine/static_conflict.h).
+  [[nodiscard]] std::optional<PointChoice> quickest_point() const {
+    std::optional<PointChoice> quickest;
+    Decimal latency_ms = spec().target_ms;
+    const auto look_at = [&](const PerformanceTable& table, int variant) {
+      for (const PerformancePoint& point : profile::points_on(table, scenario_.model_of(slice_.gpu), slice_.profile)) {
+        if (point.processes > spec().batching.processes_max || point.latency_ms > latency_ms) continue;
+        if (quickest && point.latency_ms == latency_ms) continue;
+        quickest = PointChoice{.variant = variant, .batch = point.batch, .processes = point.processes};
+        latency_ms = point.latency_ms;
+      }
+    };
+    look_at(spec().table, 0);
+    for (std::size_t i = 0; i < spec().variants.size(); ++i) look_at(spec().variants[i].table, static_cast<int>(i) + 1);
+    return quickest;
   }
 
   [[nodiscard]] Reason reason() const {

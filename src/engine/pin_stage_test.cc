@@ -130,6 +130,41 @@ TEST(PinStage, WaitsForTheGpuAndTheWindow) {
   EXPECT_TRUE(world.changes().empty());
 }
 
+TEST(PinStage, APointWithinTheTargetIsEnough) {
+  World world;
+  world.scenario.services[0].target_ms = Decimal(6);  // 5 ms is no default point: above 0.45 x 6
+  AssignSlice assign = to_owner();
+  assign.point = PointChoice{.variant = 0, .batch = 1, .processes = 1};
+  EXPECT_EQ(world.changes(), (Changes{CreateSlice{kPin}, assign}));
+}
+
+TEST(PinStage, AHeldSliceGetsAPointThatKeepsANewTarget) {
+  World world;
+  world.stands(kPin, {{0}});
+  world.scenario.services[0].target_ms = Decimal(6);
+  EXPECT_TRUE(world.changes().empty()) << "a file's service was not set";
+  world.snapshot.services[0].revision = 1;
+  AssignSlice assign = to_owner();
+  assign.point = PointChoice{.variant = 0, .batch = 1, .processes = 1};
+  EXPECT_EQ(world.changes(), Changes{assign});
+  world.slices[0].point = assign.point;
+  world.snapshot.slices = world.slices;
+  EXPECT_TRUE(world.changes().empty());
+  world.scenario.services[0].target_ms = Decimal(1);
+  EXPECT_TRUE(world.changes().empty()) << "there is no better one";
+}
+
+TEST(PinStage, AnOwnerThatRetrainsNoMoreServes) {
+  World world;
+  world.stands(kPin, {{0}});
+  world.slices[0].holding.role = Role::kRetraining;
+  world.snapshot.slices = world.slices;
+  world.snapshot.services[0].revision = 1;
+  EXPECT_EQ(world.changes(), Changes{to_owner()});
+  world.scenario.services[0].retraining = Retraining{};
+  EXPECT_TRUE(world.changes().empty());
+}
+
 TEST(PinStage, AnOwnerThatCannotServeThereRetrains) {
   World world;
   world.scenario.services[0].table.points.clear();
