@@ -17,18 +17,18 @@ using testing::two_gpus;
 
 using Changes = std::vector<SliceChange>;
 
-const Slice kPin = slice_at(1, "2g.20gb", 2);
-const Instant kNow = Instant::at_second(7);
+const Slice the_pin = slice_at(1, "2g.20gb", 2);
+const Instant at_seven = Instant::at_second(7);
 
 AssignSlice to_owner(Role role = Role::kInference) {
-  return {.holding = held(kPin, {{0}}, role), .point = std::nullopt};
+  return {.holding = held(the_pin, {{0}}, role), .point = std::nullopt};
 }
 
 /// Two GPUs and two services, of which the first one has a pin on the second GPU.
 struct World {
   World() {
-    scenario.services[0].pins = {{.slice = kPin}};
-    snapshot.now = kNow;
+    scenario.services[0].pins = {{.slice = the_pin}};
+    snapshot.now = at_seven;
     snapshot.services.resize(2);
   }
   void stands(const Slice& slice, std::vector<ServiceId> services, bool is_foreign = false) {
@@ -55,14 +55,14 @@ struct World {
 TEST(PinStage, MakesAPinThatIsMissing) {
   World world;
   world.stands(slice_at(1, "1g.10gb", 0), {{1}});
-  EXPECT_EQ(world.changes(), (Changes{CreateSlice{kPin}, to_owner()}));
+  EXPECT_EQ(world.changes(), (Changes{CreateSlice{the_pin}, to_owner()}));
   EXPECT_TRUE(world.plan().is_ordered);
   EXPECT_EQ(world.plan().actions[0].reason.text, "GPU 1 has a slice that is pinned to a");
 }
 
 TEST(PinStage, LeavesAPinAloneThatItsOwnerHolds) {
   World world;
-  world.stands(kPin, {{0}});
+  world.stands(the_pin, {{0}});
   EXPECT_TRUE(world.changes().empty());
   world.slices[0].holding.role = Role::kRetraining;
   world.snapshot.slices = world.slices;
@@ -75,12 +75,12 @@ TEST(PinStage, DestroysWhatIsInTheWay) {
   world.stands(overlaps, {{1}});
   world.stands(slice_at(1, "3g.40gb", 4), {{1}});
   world.stands(slice_at(0, "2g.20gb", 2), {{1}});  // the same place of another GPU
-  EXPECT_EQ(world.changes(), (Changes{DestroySlice{overlaps}, CreateSlice{kPin}, to_owner()}));
+  EXPECT_EQ(world.changes(), (Changes{DestroySlice{overlaps}, CreateSlice{the_pin}, to_owner()}));
 }
 
 TEST(PinStage, TakesThePlaceFromAnotherHolder) {
   World world;
-  world.stands(kPin, {{1}});
+  world.stands(the_pin, {{1}});
   EXPECT_EQ(world.changes(), (Changes{to_owner()}));
   world.slices[0].holding.services.clear();
   world.snapshot.slices = world.slices;
@@ -92,7 +92,7 @@ TEST(PinStage, ClearsTheGpuForAnOwnerThatIsAlone) {
   world.scenario.services[0].isolation = Isolation::kGpu;
   const Slice other = slice_at(1, "3g.40gb", 4);
   world.stands(other, {{1}});
-  EXPECT_EQ(world.changes(), (Changes{DestroySlice{other}, CreateSlice{kPin}, to_owner()}));
+  EXPECT_EQ(world.changes(), (Changes{DestroySlice{other}, CreateSlice{the_pin}, to_owner()}));
 }
 
 TEST(PinStage, ClearsTheGpuOfOtherTrustDomains) {
@@ -100,9 +100,9 @@ TEST(PinStage, ClearsTheGpuOfOtherTrustDomains) {
   world.scenario.services[0].trust_domain = "blue";
   const Slice other = slice_at(1, "3g.40gb", 4);
   world.stands(other, {{1}});
-  EXPECT_EQ(world.changes(), (Changes{DestroySlice{other}, CreateSlice{kPin}, to_owner()}));
+  EXPECT_EQ(world.changes(), (Changes{DestroySlice{other}, CreateSlice{the_pin}, to_owner()}));
   world.scenario.services[1].trust_domain = "blue";
-  EXPECT_EQ(world.changes(), (Changes{CreateSlice{kPin}, to_owner()}));
+  EXPECT_EQ(world.changes(), (Changes{CreateSlice{the_pin}, to_owner()}));
 }
 
 TEST(PinStage, WaitsForSlicesThatItMustNotTouch) {
@@ -122,7 +122,7 @@ TEST(PinStage, WaitsForTheGpuAndTheWindow) {
   world.snapshot.gpus[1].health = GpuHealth::kLost;
   EXPECT_TRUE(world.changes().empty());
   world.snapshot.gpus[1].health = GpuHealth::kOk;
-  world.snapshot.gpus[1].failures = {.count = 1, .latest = kNow - Micros(1)};
+  world.snapshot.gpus[1].failures = {.count = 1, .latest = at_seven - Micros(1)};
   EXPECT_TRUE(world.changes().empty());
   world.snapshot.gpus[1].failures = {};
   EXPECT_FALSE(world.changes().empty());
@@ -135,12 +135,12 @@ TEST(PinStage, APointWithinTheTargetIsEnough) {
   world.scenario.services[0].target_ms = Decimal(6);  // 5 ms is no default point: above 0.45 x 6
   AssignSlice assign = to_owner();
   assign.point = PointChoice{.variant = 0, .batch = 1, .processes = 1};
-  EXPECT_EQ(world.changes(), (Changes{CreateSlice{kPin}, assign}));
+  EXPECT_EQ(world.changes(), (Changes{CreateSlice{the_pin}, assign}));
 }
 
 TEST(PinStage, AHeldSliceGetsAPointThatKeepsANewTarget) {
   World world;
-  world.stands(kPin, {{0}});
+  world.stands(the_pin, {{0}});
   world.scenario.services[0].target_ms = Decimal(6);
   EXPECT_TRUE(world.changes().empty()) << "a file's service was not set";
   world.snapshot.services[0].revision = 1;
@@ -156,7 +156,7 @@ TEST(PinStage, AHeldSliceGetsAPointThatKeepsANewTarget) {
 
 TEST(PinStage, AnOwnerThatRetrainsNoMoreServes) {
   World world;
-  world.stands(kPin, {{0}});
+  world.stands(the_pin, {{0}});
   world.slices[0].holding.role = Role::kRetraining;
   world.snapshot.slices = world.slices;
   world.snapshot.services[0].revision = 1;
@@ -171,7 +171,7 @@ TEST(PinStage, AnOwnerThatCannotServeThereRetrains) {
   EXPECT_TRUE(world.changes().empty());
   world.scenario.services[0].retraining = Retraining{};
   world.scenario.services[0].retraining->time_on = {{2, Micros::seconds(10)}};
-  EXPECT_EQ(world.changes(), (Changes{CreateSlice{kPin}, to_owner(Role::kRetraining)}));
+  EXPECT_EQ(world.changes(), (Changes{CreateSlice{the_pin}, to_owner(Role::kRetraining)}));
 }
 
 TEST(PinStage, AnAbsentServicePinsNothing) {
