@@ -1,0 +1,129 @@
+/// The interface to the store of a journal: rows that are only ever appended, each chained to the one before by a hash,
+/// and beside them what recovery and repeated requests need. One writer at a time; readers are separate from it and
+/// never wait for it.
+///
+/// What `append` has returned is on the disk: neither a kill nor a power cut loses it. What it refused is not there,
+/// now or later.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "base/instant.h"
+
+namespace berth {
+
+using Sha256 = std::array<std::uint8_t, 32>;
+
+/// What is to become a row.
+struct JournalEntry {
+  Instant at;                ///< of the world
+  std::int64_t wall_us = 0;  ///< microseconds since 1970
+  std::string kind;          ///< a word: "ServiceSet"
+  int format = 1;            ///< version of the body's format, from 1
+  std::string body;          ///< JSON
+  friend bool operator==(const JournalEntry&, const JournalEntry&) = default;
+};
+
+struct JournalRow {
+  std::uint64_t sequence = 0;  ///< from 1, without gaps from the oldest row that is kept
+  JournalEntry entry;
+  Sha256 hash{};  ///< over the hash of the row before (zeros before the first) and this row's other columns
+  friend bool operator==(const JournalRow&, const JournalRow&) = default;
+};
+
+/// A state that makes all rows up to one of them unnecessary for recovery.
+struct JournalSnapshot {
+  std::uint64_t sequence = 0;  ///< of the last row that it covers
+  int format = 1;              ///< of the body
+  std::string body;
+  friend bool operator==(const JournalSnapshot&, const JournalSnapshot&) = default;
+};
+
+/// What came of a write that was sent under a key (API: idempotency).
+struct KeyedOutcome {
+  Sha256 key{};      ///< of the owner and the key
+  Sha256 request{};  ///< of method, path and body
+  std::int64_t wall_us = 0;
+  int status = 200;
+  std::string body;
+  friend bool operator==(const KeyedOutcome&, const KeyedOutcome&) = default;
+};
+
+/// All of it is stored in one transaction, or nothing.
+struct JournalBatch {
+  std::vector<JournalEntry> entries = {};
+  std::vector<KeyedOutcome> outcomes = {};             ///< of keys that have none yet
+  std::optional<JournalSnapshot> snapshot = std::nullopt;  ///< the newest two are kept
+};
+
+enum class StoreFault : std::uint8_t {
+  kFull,     ///< no space on the device
+  kFailed,   ///< a call failed: reading, writing, syncing
+  kLocked,   ///< another process has locked the store
+  kDeposed,  ///< a writer of a later epoch has opened the store
+  kDamaged,  ///< what is stored is not what was written
+  kNewer,    ///< written by a later version of this program
+  kForeign,  ///< not a journal of this program
+};
+
+struct StoreError {
+  StoreFault fault = StoreFault::kFailed;
+  std::string message;  ///< with the file, and the row where there is one
+  friend bool operator==(const StoreError&, const StoreError&) = default;
+};
+
+template <class T>
+using StoreResult = tl::expected<T, StoreError>;
+
+/// Reads what was appended before each call. Not to be used by two threads at a time.
+class JournalReader {
+ public:
+  virtual ~JournalReader() = default;
+
+  /// The oldest row that is kept, and the newest; 0 and 0 if there is none.
+  struct Range {
+    std::uint64_t first = 0;
+    std::uint64_t last = 0;
+    friend bool operator==(const Range&, const Range&) = default;
+  };
+  [[nodiscard]] virtual StoreResult<Range> range() = 0;
+  /// At most `count_max` rows from `from` on, in order. Each is checked against its hash, and against the row before.
+  [[nodiscard]] virtual StoreResult<std::vector<JournalRow>> read(std::uint64_t from, std::size_t count_max) = 0;
+  /// The newest one, checked against its hash.
+  [[nodiscard]] virtual StoreResult<std::optional<JournalSnapshot>> latest_snapshot() = 0;
+  /// Of the key.
+  [[nodiscard]] virtual StoreResult<std::optional<KeyedOutcome>> find_outcome(const Sha256& key) = 0;
+};
+
+/// One thread at a time.
+class JournalWriter {
+ public:
+  virtual ~JournalWriter() = default;
+
+  /// Appends, and returns the sequence number of the last row when everything is on the disk. On an error nothing of
+  /// the batch is there, and a later call may succeed.
+  [[nodiscard]] virtual StoreResult<std::uint64_t> append(const JournalBatch& batch) = 0;
+  /// Removes the rows before `before` (those that a snapshot covers; others stay) and outcomes older than that time.
+  /// May be called again to go on: one call does a bounded part. Returns whether there is more to do.
+  [[nodiscard]] virtual StoreResult<bool> prune(std::uint64_t before, std::int64_t outcomes_before_wall_us) = 0;
+};
+
+class JournalStore {
+ public:
+  virtual ~JournalStore() = default;
+
+  /// From now on writers of lower epochs are refused (kDeposed), also those of other processes. Fails so itself if a
+  /// higher one was there.
+  [[nodiscard]] virtual StoreResult<std::unique_ptr<JournalWriter>> open_writer(std::uint64_t epoch) = 0;
+  [[nodiscard]] virtual StoreResult<std::unique_ptr<JournalReader>> open_reader() = 0;
+  /// The highest epoch that was opened; 0: none.
+  [[nodiscard]] virtual StoreResult<std::uint64_t> epoch() = 0;
+};
+
+}  // namespace berth
