@@ -1,6 +1,7 @@
 /// The tenants and services that people have set: names, labels and versions. What runs is the session's.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -25,6 +26,7 @@ struct ObjectMeta {
 struct ServiceEntry {
   ServiceId id;  ///< its place in the scenario
   ObjectMeta meta;
+  friend bool operator==(const ServiceEntry&, const ServiceEntry&) = default;
 };
 
 struct ServiceName {
@@ -36,15 +38,18 @@ struct ServiceName {
 /// Versions come from one counter, so none is used twice for any name.
 class Catalog {
  public:
-  /// A new object's metadata.
-  [[nodiscard]] ObjectMeta new_meta(Labels labels, Instant now) {
-    ++last_version_;
-    return {.number = last_version_, .version = last_version_, .labels = std::move(labels), .created = now};
+  /// A new object's metadata. Nothing changes before it is noted.
+  [[nodiscard]] ObjectMeta new_meta(Labels labels, Instant now) const {
+    const std::uint64_t next = last_version_ + 1;
+    return {.number = next, .version = next, .labels = std::move(labels), .created = now};
   }
-  void change(ObjectMeta& meta, Labels labels) {
-    meta.version = ++last_version_;
-    meta.labels = std::move(labels);
+  /// That of an object that gets these labels, or another spec; the same.
+  [[nodiscard]] ObjectMeta changed_meta(const ObjectMeta& meta, Labels labels) const {
+    return {.number = meta.number, .version = last_version_ + 1, .labels = std::move(labels), .created = meta.created};
   }
+  /// An object is stored with this.
+  void note(const ObjectMeta& meta) { last_version_ = std::max(last_version_, meta.version); }
+  [[nodiscard]] std::uint64_t last_version() const { return last_version_; }
 
   std::map<std::string, ObjectMeta> tenants;
   std::map<ServiceName, ServiceEntry> services;

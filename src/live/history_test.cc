@@ -148,6 +148,7 @@ class LateSolver {
     due_at_ = request.made_at + Micros(drawn(rng_, rng_.below(4) == 0 ? 40'000'000 : 3'000'000));
     request_ = std::move(request);
   }
+  void forget() { request_.reset(); }
   /// An answer that is due.
   [[nodiscard]] std::optional<SolveFinished> take(Instant now) {
     if (!request_ || now < due_at_) return std::nullopt;
@@ -169,6 +170,8 @@ struct Kind {
   Approval approval = Approval::kNever;
   Micros planning;
   bool solves_late = false;
+  bool restarts = false;
+  bool loses_tail = false;  ///< restarts without what was told last, as far as the world did nothing by it
 };
 
 Kind random_kind(Rng rng) {
@@ -177,16 +180,25 @@ Kind random_kind(Rng rng) {
   kind.approval = std::array{Approval::kNever, Approval::kFirst, Approval::kAlways}[rng.below(3)];
   kind.solves_late = rng.below(3) == 0;
   if (!kind.solves_late && rng.below(2) == 0) kind.planning = Micros::seconds(1 + drawn(rng, 6));
+  kind.restarts = rng.below(2) == 0;
+  kind.loses_tail = kind.restarts && rng.below(2) == 0;
   return kind;
 }
 
 class History {
  public:
   explicit History(std::uint64_t seed) : rng_(Rng(seed).split("history")), kind_(random_kind(rng_.split("kind"))) {
-    Scenario scenario = random_scenario();
-    auditor_.emplace(scenario, testing::Auditor::Rules{.approval = kind_.approval});
+    seed_ = seed;
+    scenario_ = random_scenario();
+    auditor_.emplace(scenario_, testing::Auditor::Rules{.approval = kind_.approval});
+    if (kind_.solves_late) solver_.emplace(rng_.split("solver"));
+    session_ = make_session();
+    session_->begin();
+  }
+
+  [[nodiscard]] std::unique_ptr<Session> make_session() {
     SessionOptions options;
-    options.seed = seed;
+    options.seed = seed_;
     options.policy = kind_.policy;
     options.approval = kind_.approval;
     options.wall_clock = [this] { return wall_us_; };
@@ -194,14 +206,16 @@ class History {
       read_events();  // those that were before it
       auditor_->read(record);
     };
-    if (kind_.solves_late) {
-      solver_.emplace(rng_.split("solver"));
+    options.entries = [this](Entry entry) {
+      note_orders();
+      entries_.push_back(std::move(entry));
+    };
+    if (solver_) {
       options.solve_elsewhere = [this](SolveRequest request) { solver_->ask(std::move(request)); };
     }
-    auto session = Session::make(std::move(scenario), std::move(options));
+    auto session = Session::make(scenario_, std::move(options));
     EXPECT_TRUE(session.has_value());
-    session_ = std::move(*session);
-    session_->begin();
+    return std::move(*session);
   }
 
   void run() {
@@ -210,6 +224,8 @@ class History {
       wall_us_ += drawn(rng_, 8'000'000);
       if (rng_.below(2) == 0) session_->expire_overdue();
       if (rng_.below(3) == 0) do_something();
+      if (kind_.restarts && rng_.below(10) == 0) restart();
+      if (rng_.below(5) == 0) session_->refresh();
     }
     end_of_trouble();
     if (kind_.policy != "fixed") expect_order();
@@ -222,6 +238,9 @@ class History {
 
   [[nodiscard]] const testing::Auditor& auditor() const { return *auditor_; }
   [[nodiscard]] const std::set<sim::FaultKind>& faults() const { return faults_; }
+  [[nodiscard]] int restarts() const { return restarts_; }
+  /// Whether the auditor saw every event once.
+  [[nodiscard]] bool is_audited() const { return !kind_.loses_tail; }
 
  private:
   Scenario random_scenario() {
@@ -236,6 +255,58 @@ class History {
     if (kind_.policy == "fixed") scenario.layout = {holding_of(slice_at(0, "1g.10gb", 0), {0})};
     if (kind_.policy != "fixed") scenario.layout.reset();
     return scenario;
+  }
+
+  /// What the world did stands on the entries so far.
+  void note_orders() {
+    if (!session_ || session_->order_count() == orders_) return;
+    orders_ = session_->order_count();
+    needed_entries_ = entries_.size();
+  }
+
+  /// The process ends, and another one goes on: with all that was told, or without the last of it.
+  void restart() {
+    session_->tell_all();
+    note_orders();
+    if (kind_.loses_tail) entries_.resize(needed_entries_ + rng_.below(entries_.size() + 1 - needed_entries_));
+    sim::WorldLeft left = session_->world_left();
+    const std::unique_ptr<Session> before = std::move(session_);
+    if (solver_) solver_->forget();
+    std::unique_ptr<Session> after = make_session();
+    after->repeat(entries_, left.world.orders);
+    if (!kind_.loses_tail) expect_same(*before, *after);
+    read_ = std::min(read_, after->events().last_sequence());
+    session_ = std::move(after);
+    session_->resume(std::move(left));
+    read_events();
+    ++restarts_;
+  }
+
+  static void expect_same(const Session& before, const Session& after) {
+    EXPECT_GE(before.now(), after.now());  // it may have gone on without a step
+    const Snapshot& a = before.snapshot();
+    const Snapshot& b = after.snapshot();
+    EXPECT_EQ(a.version, b.version);
+    EXPECT_EQ(a.now, b.now);
+    EXPECT_TRUE(std::ranges::equal(a.slices, b.slices));
+    EXPECT_EQ(a.services.size(), b.services.size());
+    for (std::size_t index = 0; index < std::min(a.services.size(), b.services.size()); ++index) {
+      EXPECT_EQ(a.services[index].since, b.services[index].since);
+      EXPECT_EQ(a.services[index].revision, b.services[index].revision);
+      EXPECT_EQ(a.services[index].seconds.size(), b.services[index].seconds.size());
+    }
+    EXPECT_TRUE(a.gpus == b.gpus);
+    EXPECT_TRUE(a.pause == b.pause);
+    EXPECT_EQ(before.events().last_sequence(), after.events().last_sequence());
+    const auto first = before.events().oldest_sequence() - 1;
+    const auto events_before = before.events().after(first, EventLog::kCapacity);
+    const auto events_after = after.events().after(first, EventLog::kCapacity);
+    EXPECT_TRUE(events_before == events_after);
+    EXPECT_TRUE(before.catalog().tenants == after.catalog().tenants);
+    EXPECT_TRUE(before.catalog().services == after.catalog().services);
+    EXPECT_EQ(before.plans().plans().size(), after.plans().plans().size());
+    EXPECT_EQ(before.is_solving(), after.is_solving());
+    EXPECT_EQ(before.order_count(), after.order_count());
   }
 
   void read_events() {
@@ -453,12 +524,25 @@ class History {
       EXPECT_TRUE(standing.holding.services.empty());
       known.insert(standing.holding.slice);
     }
-    EXPECT_EQ(known, auditor_->standing());
+    if (is_audited()) {
+      EXPECT_EQ(known, auditor_->standing());
+    }
+    std::set<Slice> standing;
+    for (const sim::DeviceMemory& device : session_->world_left().devices) {
+      for (const sim::SliceMemory& slice : device.slices) standing.insert(slice.slice);
+    }
+    EXPECT_EQ(known, standing);
     EXPECT_LE(session_->scenario().services.size(), 12U) << "places are taken again";
   }
 
   Rng rng_;
   Kind kind_;
+  std::uint64_t seed_ = 0;
+  Scenario scenario_;
+  std::vector<Entry> entries_;
+  std::size_t needed_entries_ = 0;  ///< the first ones, by which the world has done something
+  std::uint64_t orders_ = 0;        ///< when they were counted
+  int restarts_ = 0;
   std::int64_t wall_us_ = 1'700'000'000'000'000;
   std::optional<LateSolver> solver_;
   std::optional<testing::Auditor> auditor_;
@@ -481,11 +565,14 @@ void expect_full(const std::map<EventKind, std::int64_t>& counts, const std::set
 TEST(History, AnAuditorFindsNothingThatMustNotBe) {
   std::map<EventKind, std::int64_t> counts;
   std::set<sim::FaultKind> faults;
+  int restarts = 0;
   for (int seed = 1; seed <= kHistories; ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed " << seed);
 
     History history(static_cast<std::uint64_t>(seed));
     history.run();
+    restarts += history.restarts();
+    if (!history.is_audited()) continue;
     for (const std::string& finding : history.auditor().findings()) ADD_FAILURE() << finding;
     if (::testing::Test::HasFailure()) return;
     for (int kind = 0; kind <= static_cast<int>(EventKind::kFaultCleared); ++kind) {
@@ -493,6 +580,7 @@ TEST(History, AnAuditorFindsNothingThatMustNotBe) {
     }
     faults.insert(history.faults().begin(), history.faults().end());
   }
+  EXPECT_GT(restarts, 2 * kHistories);
   if (!kIsSlowBuild) expect_full(counts, faults);
 }
 

@@ -167,7 +167,7 @@ void ServiceWatch::forget_conflict_of(ServiceId service) {
   if (is_named) unmet_floors_.reset();
 }
 
-void ServiceWatch::update(const Snapshot& snapshot) {
+bool ServiceWatch::update(const Snapshot& snapshot) {
   services_.resize(std::max(services_.size(), scenario_.services.size()));
   for (std::size_t index = 0; index < services_.size(); ++index) {
     Known& known = services_[index];
@@ -203,28 +203,40 @@ void ServiceWatch::update(const Snapshot& snapshot) {
       services_[service.index].failure.clear();
     }
   }
-  note_seen(snapshot);
-  note_statuses(snapshot.now);
+  const bool has_new_slice = note_seen(snapshot);
+  const bool has_new_status = note_statuses(snapshot.now);
+  return has_new_slice || has_new_status;
 }
 
-void ServiceWatch::note_seen(const Snapshot& snapshot) {
+bool ServiceWatch::note_seen(const Snapshot& snapshot) {
   // Both are sorted by slice; at one place there are at most a few that leave and one that stays.
   std::vector<Seen> seen;
   seen.reserve(snapshot.slices.size());
+  bool has_new = false;
   auto before = seen_.begin();
   for (const StandingSlice& standing : snapshot.slices) {
     const Slice& slice = standing.holding.slice;
     while (before != seen_.end() && before->slice < slice) ++before;
-    Instant at = snapshot.now;
+    std::optional<Instant> at;
     for (auto it = before; it != seen_.end() && it->slice == slice; ++it) {
       if (it->generation == standing.generation) at = it->at;
     }
-    seen.push_back({.slice = slice, .generation = standing.generation, .at = at});
+    has_new = has_new || !at;
+    seen.push_back({.slice = slice, .generation = standing.generation, .at = at.value_or(snapshot.now)});
   }
   seen_ = std::move(seen);
+  return has_new;
 }
 
-void ServiceWatch::note_statuses(Instant now) {
+std::optional<Instant> ServiceWatch::find_seen(const Slice& slice, std::uint64_t generation) const {
+  for (const Seen& seen : std::ranges::equal_range(seen_, slice, {}, &Seen::slice)) {
+    if (seen.generation == generation) return seen.at;
+  }
+  return std::nullopt;
+}
+
+bool ServiceWatch::note_statuses(Instant now) {
+  bool has_new = false;
   for (std::uint32_t index = 0; index < std::min(services_.size(), scenario_.services.size()); ++index) {
     Known& known = services_[index];
     const auto conditions = judge({index});
@@ -232,9 +244,11 @@ void ServiceWatch::note_statuses(Instant now) {
       if (!known.is_new && known.statuses[type] == conditions[type].status) continue;
       known.statuses[type] = conditions[type].status;
       known.since[type] = now;
+      has_new = true;
     }
     known.is_new = false;
   }
+  return has_new;
 }
 
 const ServiceSlices& ServiceWatch::slices_of(ServiceId service) const {

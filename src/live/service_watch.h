@@ -69,6 +69,8 @@ class ServiceWatch {
   /// The slice exists now (is gone): its holder may start there.
   void slice_created(const Slice& slice) { created_.insert(slice); }
   void slice_gone(const Slice& slice) { created_.erase(slice); }
+  /// The slices that exist by these calls.
+  [[nodiscard]] const std::set<Slice>& created() const { return created_; }
   /// A plan was made and not refused, also one without actions.
   void plan_made(const Solution& solution);
   /// A plan waits for approval, or no longer.
@@ -81,8 +83,9 @@ class ServiceWatch {
   /// Another service takes the place, or none.
   void forget(ServiceId service);
 
-  /// O(slices + services). What is asked below is about this snapshot.
-  void update(const Snapshot& snapshot);
+  /// O(slices + services). What is asked below is about this snapshot. Returns whether a slice was first seen, or a
+  /// condition has another status than before.
+  bool update(const Snapshot& snapshot);
 
   [[nodiscard]] const ServiceSlices& slices_of(ServiceId service) const;
   [[nodiscard]] std::array<Condition, kConditionTypes> conditions_of(ServiceId service) const;
@@ -90,6 +93,8 @@ class ServiceWatch {
   [[nodiscard]] SliceState state_of(const Snapshot& snapshot, std::size_t index) const;
   /// When the slice was first seen.
   [[nodiscard]] Instant seen_at(std::size_t index) const { return seen_[index].at; }
+  /// The same by its name; absent if it was not seen yet. O(log slices).
+  [[nodiscard]] std::optional<Instant> find_seen(const Slice& slice, std::uint64_t generation) const;
 
  private:
   struct Known {
@@ -114,8 +119,8 @@ class ServiceWatch {
   };
   /// A proven conflict is out of date once one of its services is gone or has another spec.
   void forget_conflict_of(ServiceId service);
-  void note_seen(const Snapshot& snapshot);
-  void note_statuses(Instant now);
+  [[nodiscard]] bool note_seen(const Snapshot& snapshot);
+  [[nodiscard]] bool note_statuses(Instant now);
   [[nodiscard]] std::array<Condition, kConditionTypes> judge(ServiceId service) const;
   [[nodiscard]] Condition placed(ServiceId service) const;
   /// Why a service that fits a GPU has no slice: a word and a sentence.

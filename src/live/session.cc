@@ -73,17 +73,25 @@ Session::Session(Scenario scenario, SessionOptions options)
 void Session::list_objects() {
   for (std::uint32_t index = 0; index < scenario_.services.size(); ++index) {
     const ServiceSpec& spec = std::as_const(scenario_.services)[index];
-    if (!catalog_.tenants.contains(spec.tenant)) catalog_.tenants[spec.tenant] = catalog_.new_meta({}, Instant());
-    catalog_.services[{.tenant = spec.tenant, .name = spec.name}] = {.id = {index},
-                                                                     .meta = catalog_.new_meta({}, Instant())};
+    if (!catalog_.tenants.contains(spec.tenant)) {
+      catalog_.tenants[spec.tenant] = catalog_.new_meta({}, Instant());
+      catalog_.note(catalog_.tenants[spec.tenant]);
+    }
+    const ServiceEntry entry{.id = {index}, .meta = catalog_.new_meta({}, Instant())};
+    catalog_.services[{.tenant = spec.tenant, .name = spec.name}] = entry;
+    catalog_.note(entry.meta);
   }
 }
 
 bool Session::advance(Instant until) {
   if (is_over() || awaits_answer() || now() > until) return false;
   if (!loop_->advance(until)) return false;
-  if (now().second() > read_second_) read_sums();
+  after_step();
   return true;
+}
+
+void Session::after_step() {
+  if (now().second() > read_second_) read_sums();
 }
 
 void Session::finish() {
@@ -120,24 +128,34 @@ tl::unexpected<ObjectRefusal> refuse(ObjectRefusal::Kind kind) { return tl::unex
 tl::expected<SetResult, ObjectRefusal> Session::set_tenant(const std::string& name, Labels labels,
                                                            const std::optional<std::string>& version) {
   const auto known = catalog_.tenants.find(name);
-  ObjectMeta* stored = known == catalog_.tenants.end() ? nullptr : &known->second;
+  const ObjectMeta* stored = known == catalog_.tenants.end() ? nullptr : &known->second;
   if (!is_version(version, stored)) return tl::unexpected(version_refusal(stored));
   if (stored != nullptr && stored->labels == labels) return SetResult::kUnchanged;
-  if (stored != nullptr) {
-    catalog_.change(*stored, std::move(labels));
-  } else {
-    catalog_.tenants[name] = catalog_.new_meta(std::move(labels), now());
-  }
-  append(now(), EventKind::kTenantSet, tenant_object(name), "");
-  return stored != nullptr ? SetResult::kChanged : SetResult::kCreated;
+  const bool is_new = stored == nullptr;
+  store(TenantStored{.name = name,
+                     .meta = is_new ? catalog_.new_meta(std::move(labels), now())
+                                    : catalog_.changed_meta(*stored, std::move(labels))});
+  return is_new ? SetResult::kCreated : SetResult::kChanged;
+}
+
+void Session::store(const TenantStored& stored) {
+  tell({.at = now(), .what = stored});
+  catalog_.tenants[stored.name] = stored.meta;
+  catalog_.note(stored.meta);
+  append(now(), EventKind::kTenantSet, tenant_object(stored.name), "");
 }
 
 tl::expected<void, ObjectRefusal> Session::remove_tenant(const std::string& name) {
   if (!catalog_.tenants.contains(name)) return refuse(ObjectRefusal::Kind::kNotFound);
   if (catalog_.has_services(name)) return refuse(ObjectRefusal::Kind::kHasServices);
-  catalog_.tenants.erase(name);
-  append(now(), EventKind::kTenantRemoved, tenant_object(name), "");
+  store(TenantDropped{name});
   return {};
+}
+
+void Session::store(const TenantDropped& dropped) {
+  tell({.at = now(), .what = dropped});
+  catalog_.tenants.erase(dropped.name);
+  append(now(), EventKind::kTenantRemoved, tenant_object(dropped.name), "");
 }
 
 std::optional<ObjectRefusal> Session::find_refusal(const ServiceName& name,
@@ -156,31 +174,40 @@ tl::expected<SetResult, ObjectRefusal> Session::set_service(const ServiceName& n
   spec.name = name.name;
   const auto known = catalog_.services.find(name);
   const bool is_new = known == catalog_.services.end();
-  ObjectMeta* meta = is_new ? nullptr : &known->second.meta;
   const ServiceId id = is_new ? place_for_new() : known->second.id;
   const ServiceSpec* stored = is_new ? nullptr : &std::as_const(scenario_.services)[id.index];
   const bool is_same_spec = stored != nullptr && *stored == spec;
-  if (is_same_spec && meta->labels == labels) return SetResult::kUnchanged;
-  if (is_new) {
-    catalog_.services[name] = {.id = id, .meta = catalog_.new_meta(std::move(labels), now())};
-  } else {
-    catalog_.change(*meta, std::move(labels));
+  if (is_same_spec && known->second.meta.labels == labels) return SetResult::kUnchanged;
+  ServiceStored what{.name = name, .entry = {.id = id, .meta = {}}, .set = std::nullopt};
+  what.entry.meta = is_new ? catalog_.new_meta(std::move(labels), now())
+                           : catalog_.changed_meta(known->second.meta, std::move(labels));
+  if (!is_same_spec) {
+    what.set = ServiceSet{.service = id,
+                          .revision = last_revision_ + 1,
+                          .spec = std::make_shared<const ServiceSpec>(spec),
+                          .restarts_arrivals = is_new || stored->arrivals != spec.arrivals,
+                          .restarts_retraining = is_new || stored->retraining != spec.retraining,
+                          .renumbers_variants = !is_new && !has_same_variants(*stored, spec)};
   }
-  if (is_same_spec) {
-    append(now(), EventKind::kServiceSet, service_object(*stored), "labels");
-    return SetResult::kChanged;
+  store(what);
+  refresh();
+  return is_new ? SetResult::kCreated : SetResult::kChanged;
+}
+
+void Session::store(const ServiceStored& stored) {
+  tell({.at = now(), .what = stored});
+  const bool is_new = !catalog_.services.contains(stored.name);
+  catalog_.services[stored.name] = stored.entry;
+  catalog_.note(stored.entry.meta);
+  const ServiceId id = stored.entry.id;
+  if (!stored.set) {
+    append(now(), EventKind::kServiceSet, service_object(std::as_const(scenario_.services)[id.index]), "labels");
+    return;
   }
-  const ServiceSet set{.service = id,
-                       .revision = ++last_revision_,
-                       .spec = std::make_shared<const ServiceSpec>(spec),
-                       .restarts_arrivals = is_new || stored->arrivals != spec.arrivals,
-                       .restarts_retraining = is_new || stored->retraining != spec.retraining,
-                       .renumbers_variants = !is_new && !has_same_variants(*stored, spec)};
-  if (id.index == scenario_.services.size()) {
-    scenario_.services.push_back(std::move(spec));
-  } else {
-    scenario_.services.set(id.index, std::move(spec));
-  }
+  last_revision_ = std::max(last_revision_, stored.set->revision);
+  tell_block(id);  // they are counted again, should that be needed, by the arrivals of that time
+  if (id.index == scenario_.services.size()) scenario_.services.emplace_back();
+  scenario_.services.set(id.index, *stored.set->spec);
   if (options_.service_set) options_.service_set(id);
   if (is_new) {
     forget(id);
@@ -188,9 +215,7 @@ tl::expected<SetResult, ObjectRefusal> Session::set_service(const ServiceName& n
     figures_.read_spec(id);
     watch_.read_spec(id);
   }
-  loop_->set_service(set);
-  watch_.update(snapshot());
-  return is_new ? SetResult::kCreated : SetResult::kChanged;
+  loop_->set_service(*stored.set);
 }
 
 /// A place that nothing refers to any more, else a new one. O(places + slices).
@@ -217,14 +242,19 @@ bool Session::is_in_open_question(ServiceId place) const {
 tl::expected<void, ObjectRefusal> Session::remove_service(const ServiceName& name) {
   const auto known = catalog_.services.find(name);
   if (known == catalog_.services.end()) return refuse(ObjectRefusal::Kind::kNotFound);
-  const ServiceId id = known->second.id;
-  catalog_.services.erase(known);
+  store(ServiceDropped{.name = name, .id = known->second.id});
+  refresh();
+  return {};
+}
+
+void Session::store(const ServiceDropped& dropped) {
+  tell({.at = now(), .what = dropped});
+  const ServiceId id = dropped.id;
+  catalog_.services.erase(dropped.name);
   scenario_.services.set(id.index, absent_service(std::as_const(scenario_.services)[id.index]));
   forget(id);
   asked_before_[id] = asked_count_;
   loop_->remove_service(id);
-  watch_.update(snapshot());
-  return {};
 }
 
 /// Figures and conditions of a place are those of one service.
@@ -237,13 +267,17 @@ void Session::forget(ServiceId service) {
 void Session::read_sums() {
   read_second_ = now().second();
   figures_.add(now(), loop_->sm_time());
-  refresh();
+  update_watch();
+}
+
+bool Session::update_watch() {
+  if (refreshed_step_ == step_count_) return false;
+  refreshed_step_ = step_count_;
+  return watch_.update(snapshot());
 }
 
 void Session::refresh() {
-  if (refreshed_step_ == step_count_) return;
-  refreshed_step_ = step_count_;
-  watch_.update(snapshot());
+  if (update_watch()) tell({.at = now(), .what = Refreshed{}});
 }
 
 void Session::schedule_all(GpuRange gpus, GpuScheduling scheduling, const std::string& reason) {
@@ -308,19 +342,25 @@ void Session::resume(std::string reason) {
 }
 
 Result<std::uint64_t> Session::inject(const sim::FaultOrder& order) {
-  const auto admitted = [&](std::uint64_t id) {
-    append(now(), EventKind::kFaultInjected, fault_object(id), fault_text(scenario_, order));
-  };
-  if (order.kind != sim::FaultKind::kClear) return loop_->inject(order, admitted);
-  std::vector<std::uint64_t> waited;
-  for (const sim::WaitingFault& fault : faults().waiting()) waited.push_back(fault.id);
-  auto id = loop_->inject(order);
-  for (const std::uint64_t before : waited) {
-    const auto& waiting = faults().waiting();
-    if (std::ranges::find(waiting, before, &sim::WaitingFault::id) != waiting.end()) continue;
-    append(now(), EventKind::kFaultCleared, fault_object(before), fault_text(scenario_, order));
+  return loop_->inject(order, [&](std::uint64_t id) {
+    FaultGiven given{.id = id, .order = order};
+    if (order.kind == sim::FaultKind::kClear) given.cleared = faults().cleared_by(order.gpus);
+    note_fault(given);
+  });
+}
+
+void Session::note_fault(const FaultGiven& given) {
+  tell({.at = now(), .what = given});
+  const std::string text = fault_text(scenario_, given.order);
+  if (given.order.kind != sim::FaultKind::kClear) {
+    append(now(), EventKind::kFaultInjected, fault_object(given.id), text);
   }
-  return id;
+  for (const std::uint64_t id : given.cleared) append(now(), EventKind::kFaultCleared, fault_object(id), text);
+}
+
+void Session::wait_for_approval(const ProposalWaits& waits) {
+  tell({.at = now(), .what = waits});
+  plans_.set_wall_expiry(waits.plan, waits.expires_at_wall_us);
 }
 
 }  // namespace berth::live

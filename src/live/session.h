@@ -18,6 +18,7 @@
 #include "domain/node.h"
 #include "domain/scenario.h"
 #include "live/catalog.h"
+#include "live/entry.h"
 #include "live/event_log.h"
 #include "live/live_figures.h"
 #include "live/lost_slices.h"
@@ -35,6 +36,8 @@ struct SessionOptions {
   Approval approval = Approval::kNever;
   bool has_end = false;      ///< the world ends with the scenario's longest window, and plans count on that
   sim::JournalSink journal;  ///< may be empty
+  /// Gets every entry as it happens, to be recorded. May be empty.
+  EntrySink entries;
   /// Called when a service has its place, before anything happens to it. May be empty.
   std::function<void(ServiceId)> service_set;
   /// The wall clock in microseconds since 1970: a proposal waits for kProposalWait of it; empty: for ever.
@@ -67,7 +70,18 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   /// The first layout is decided and in place.
-  void begin() { loop_->begin(); }
+  void begin();
+  /// Becomes the session that got these entries, from the first one on. The world had carried out that many orders.
+  /// Nothing is solved. Requires: this one has the same scenario and options, and has not begun; they are in order.
+  void repeat(const std::vector<Entry>& entries, std::uint64_t carried_out);
+  /// Goes on behind what was repeated, with what the world remembers.
+  void resume(sim::WorldLeft left);
+  /// What a session needs of the world to go on.
+  [[nodiscard]] sim::WorldLeft world_left() const;
+  /// How many orders the world was given.
+  [[nodiscard]] std::uint64_t order_count() const { return loop_->order_count(); }
+  /// Entries of seconds that are not complete blocks yet. To be called before the session is put away.
+  void tell_all();
   /// Goes on towards `until`, by at most one step of the engine; returns whether there was one. Between steps only the
   /// simulated world goes on. While an answer is awaited nothing does.
   bool advance(Instant until);
@@ -130,6 +144,26 @@ class Session {
   [[nodiscard]] std::uint64_t step_count() const { return step_count_; }
 
  private:
+  // What is told to the sink of entries (session_entries.cc).
+  void tell(Entry entry);
+  void tell_event(const Event& event);
+  void tell_second(const ServiceSecond& second);
+  void tell_step(const StepAnswer& answer);
+  void tell_block(ServiceId service);
+  void tell_blocks();
+
+  // What an entry does, when it happens and when it is repeated.
+  void store(const TenantStored& stored);
+  void store(const TenantDropped& dropped);
+  void store(const ServiceStored& stored);
+  void store(const ServiceDropped& dropped);
+  void note_fault(const FaultGiven& given);
+  void wait_for_approval(const ProposalWaits& waits);
+  class Repetition;
+  /// Slices that came, began to serve or went while nobody watched: people are told of them now.
+  void note_unseen(const sim::WorldLeft& left);
+  void note_unseen(GpuId gpu, const sim::DeviceMemory& device, Instant at);
+
   void list_objects();
   [[nodiscard]] ServiceId place_for_new() const;
   /// Whether the question that is open was posed while the service of that place was still there.
@@ -146,8 +180,11 @@ class Session {
   void note_changes(const std::vector<ActionChange>& changes);
   void forget(ServiceId service);
   void note_drained();
-  /// Once per second of the world.
+  /// To be called after steps: the first one of a second reads the fleet's sums, and brings `watch` up to date.
+  void after_step();
   void read_sums();
+  /// Returns whether there is something new.
+  bool update_watch();
   void append(Instant at, EventKind kind, ObjectName object, std::string message);
 
   Scenario scenario_;
@@ -169,6 +206,10 @@ class Session {
   std::int64_t read_second_ = -1;          ///< the last one in which the fleet's sums were read
   std::set<GpuId> draining_;               ///< as far as the engine knows
   std::map<GpuId, GpuScheduled> ordered_;  ///< since the last step
+  bool is_repeating_ = false;
+  std::vector<std::optional<SecondsSeen>> blocks_;  ///< by ServiceId: what is not told yet
+  bool has_news_ = true;                            ///< besides seconds, since the last step
+  std::optional<Instant> plain_step_;               ///< the last step, if no entry tells of it
   std::unique_ptr<sim::Loop> loop_;
 };
 

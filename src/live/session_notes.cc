@@ -59,6 +59,7 @@ void Session::append(Instant at, EventKind kind, ObjectName object, std::string 
 void Session::note_record(const sim::JournalRecord& record) {
   const auto* slice = std::get_if<sim::SliceRecord>(&record);
   if (slice == nullptr) return;
+  tell({.at = slice->at, .what = SliceNoted{*slice}});
   if (slice->event == sim::SliceEvent::kCreated) watch_.slice_created(slice->slice);
   const bool is_gone = slice->event == sim::SliceEvent::kDestroyed || slice->event == sim::SliceEvent::kLost;
   if (is_gone) watch_.slice_gone(slice->slice);
@@ -93,11 +94,7 @@ void Session::note_lost(const sim::SliceRecord& record) {
                            .generation = record.generation},
                  .seen_at = record.at};
   if (snapshot().is_orphan(lost.slice)) return;
-  const auto standing = snapshot().slices_at(record.slice);
-  const auto it = std::ranges::find(standing, record.generation, &StandingSlice::generation);
-  if (it != standing.end() && refreshed_step_ == step_count_) {
-    lost.seen_at = watch_.seen_at(static_cast<std::size_t>(it - snapshot().slices.begin()));
-  }
+  if (const auto seen_at = watch_.find_seen(record.slice, record.generation)) lost.seen_at = *seen_at;
   lost_slices_.add(std::move(lost));
 }
 
@@ -108,6 +105,7 @@ void Session::note_failed(const auto& slices, const std::string& how) {
 }
 
 void Session::note_event(const Event& event) {
+  tell_event(event);
   const std::vector<ActionChange> changes = plans_.apply(event);
   note_changes(changes);
   std::visit(
@@ -183,6 +181,7 @@ void Session::note_observed(const Event& event, const GpuObserved& observed) {
 
 void Session::note_answer(const StepAnswer& answer) {
   ++step_count_;
+  tell_step(answer);
   if (answer.request) asked_count_ = answer.request->question;
   if (answer.held) watch_.proposal_waits(*answer.held);
   if (answer.ended) note_end_of_proposal(answer);
@@ -213,8 +212,8 @@ void Session::note_arrival(const std::shared_ptr<const Plan>& arrived, const Ste
   const std::vector<ActionChange> changes = plans_.add(arrived, scenario_, answer, snapshot());
   const std::string& message = plans_.find(arrived->id)->message;
   if (answer.held) {
-    if (options_.wall_clock) {
-      plans_.set_wall_expiry(arrived->id, options_.wall_clock() + kProposalWait.count());
+    if (options_.wall_clock && !is_repeating_) {
+      wait_for_approval({.plan = arrived->id, .expires_at_wall_us = options_.wall_clock() + kProposalWait.count()});
     }
   } else if (answer.refused) {
     append(at, EventKind::kPlanRefused, object, message);

@@ -58,7 +58,7 @@ struct KeyedOutcome {
 /// All of it is stored in one transaction, or nothing.
 struct JournalBatch {
   std::vector<JournalEntry> entries = {};
-  std::vector<KeyedOutcome> outcomes = {};             ///< of keys that have none yet
+  std::vector<KeyedOutcome> outcomes = {};                 ///< of keys that have none yet
   std::optional<JournalSnapshot> snapshot = std::nullopt;  ///< the newest two are kept
 };
 

@@ -27,6 +27,15 @@ void FaultBook::add(std::uint64_t id, const FaultOrder& order, Instant now) {
   faults_.push_back(std::move(fault));
 }
 
+std::vector<std::uint64_t> FaultBook::cleared_by(const std::vector<GpuId>& gpus) const {
+  std::vector<std::uint64_t> cleared;
+  for (const WaitingFault& fault : faults_) {
+    const auto goes = [&](const auto& left) { return std::ranges::binary_search(gpus, left.first); };
+    if (std::ranges::all_of(fault.left, goes)) cleared.push_back(fault.id);
+  }
+  return cleared;
+}
+
 void FaultBook::clear(const std::vector<GpuId>& gpus) {
   for (WaitingFault& fault : faults_) {
     std::erase_if(fault.left, [&](const auto& left) { return std::ranges::binary_search(gpus, left.first); });

@@ -1,10 +1,12 @@
 /// The faults of the simulated world that wait for an action: which GPU they hit, how often, and when they are used up.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/instant.h"
@@ -32,6 +34,7 @@ struct FaultOrder {
   Micros duration;                    ///< of kSlow: what each action takes
   ProfileId profile;                  ///< of kForeignSlice, like `start`
   int start = 0;
+  friend bool operator==(const FaultOrder&, const FaultOrder&) = default;
 };
 
 /// A fault that waits, or a slice of others that stands.
@@ -40,6 +43,7 @@ struct WaitingFault {
   Instant since;
   FaultOrder order;
   std::map<GpuId, std::int64_t> left;  ///< actions left of each GPU that it still waits for; INT64_MAX: no limit
+  friend bool operator==(const WaitingFault&, const WaitingFault&) = default;
 };
 
 /// How an action ends.
@@ -55,10 +59,20 @@ class FaultBook {
   /// Oldest first.
   [[nodiscard]] const std::vector<WaitingFault>& waiting() const { return faults_; }
 
+  /// What waited before is back. Requires: nothing was added.
+  void resume(std::vector<WaitingFault> waiting, std::uint64_t last_id) {
+    faults_ = std::move(waiting);
+    last_id_ = last_id;
+  }
+  [[nodiscard]] std::uint64_t last_id() const { return last_id_; }
+  /// The number was given already.
+  void note_id(std::uint64_t id) { last_id_ = std::max(last_id_, id); }
   /// The number of a new fault: from 1, never used again.
   [[nodiscard]] std::uint64_t next_id() { return ++last_id_; }
   /// A fault that waits. Requires: its kind is one that waits, and the book is not full.
   void add(std::uint64_t id, const FaultOrder& order, Instant now);
+  /// The faults that `clear` would end. Requires: ascending.
+  [[nodiscard]] std::vector<std::uint64_t> cleared_by(const std::vector<GpuId>& gpus) const;
   /// Forgets what waits for these GPUs. Requires: ascending. O(waiting x GPUs of each).
   void clear(const std::vector<GpuId>& gpus);
   /// A GPU is lost, and the slices of others with it.

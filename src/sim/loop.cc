@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 #include <variant>
 
 #include "base/ensure.h"
+#include "base/overloaded.h"
+#include "sim/reconcile.h"
 
 namespace berth::sim {
 
@@ -64,23 +67,130 @@ std::unique_ptr<World> Loop::finish() {
   return std::move(world_);
 }
 
+// ---- going on where another loop ended
+
+void Loop::replay_after(std::uint64_t carried_out) {
+  repeated_ = Repeated{
+      .carried_out = carried_out, .scenario = scenario_, .revisions = {}, .left = {}, .asked = {}, .seen_until = {}};
+  repeated_->scenario.services = engine_->scenario().services;
+  for (const ServiceState& service : engine_->snapshot().services) repeated_->revisions.push_back(service.revision);
+}
+
+void Loop::replay_to(Instant at) {
+  ENSURE(repeated_ && at >= now_);
+  now_ = at;
+}
+
+void Loop::replay_step() {
+  ENSURE(repeated_);
+  act_on(step_engine());
+}
+
+void Loop::pass_over(const Order& order) {
+  SharedList<ServiceSpec>& services = repeated_->scenario.services;
+  if (const auto* set = std::get_if<ServiceSet>(&order)) {
+    const std::size_t index = set->service.index;
+    if (index == services.size()) services.emplace_back();
+    services.set(index, *set->spec);
+    repeated_->revisions.resize(services.size());
+    repeated_->revisions[index] = set->revision;
+  } else if (const auto* removed = std::get_if<ServiceRemoved>(&order)) {
+    const std::size_t index = removed->service.index;
+    services.set(index, absent_service(std::as_const(services)[index]));
+  }
+}
+
+void Loop::resume(WorldLeft left) {
+  ENSURE(repeated_);
+  Repeated repeated = std::move(*std::exchange(repeated_, std::nullopt));
+  now_ = left.world.now = std::max(left.world.now, now_);
+  disown_unknown(engine_->last_numbers(), left.devices);
+  std::set<Slice> to_destroy;
+  std::vector<std::set<Slice>> standing = staying_slices(left.devices);
+  for (Order& order : repeated.left) {
+    auto* given = std::get_if<PlanOrder>(&order);
+    if (given == nullptr) continue;
+    drop_impossible(standing, left.devices, given->plan);
+    for (const Action& action : given->plan.actions) {
+      if (const auto* destroyed = std::get_if<DestroySlice>(&action.what)) to_destroy.insert(destroyed->slice);
+    }
+  }
+  world_ = std::make_unique<World>(repeated.scenario, options_.seed, options_.world, options_.journal);
+  world_->resume(left.world, left.devices, repeated.revisions);
+  feed_missed_seconds(repeated);
+  for (const Event& event : find_news(engine_->snapshot(), left.devices, left.world.services, to_destroy, now_)) {
+    observe(event);
+  }
+  for (const Event& event : world_->take_events()) delay(event);
+  step();
+  for (const Order& order : repeated.left) execute(order);
+  see_world();
+  if (repeated.asked && engine_->has_open_question()) solve(std::move(*repeated.asked));
+}
+
+void Loop::feed_missed_seconds(const Repeated& repeated) {
+  const std::size_t count = engine_->snapshot().services.size();
+  for (std::int64_t second = std::max<std::int64_t>(0, now_.second() - scenario_.history_seconds);
+       second < now_.second(); ++second) {
+    for (std::uint32_t index = 0; index < std::min(count, world_->arrivals().streams().size()); ++index) {
+      if (index < repeated.seen_until.size() && second <= repeated.seen_until[index]) continue;
+      if (engine_->snapshot().services[index].is_absent) continue;
+      ServiceSecond seen;
+      seen.service = {index};
+      seen.second = second;
+      seen.arrivals = world_->arrivals().count({index}, second);
+      delay({.at = Instant::at_second(second + 1), .what = seen});
+    }
+  }
+  deliver();
+}
+
+// ---- orders to the world
+
+void Loop::give(Order order) {
+  ++order_count_;
+  if (!repeated_) {
+    execute(order);
+  } else if (order_count_ <= repeated_->carried_out) {
+    pass_over(order);
+  } else {
+    repeated_->left.push_back(std::move(order));
+  }
+}
+
+void Loop::execute(const Order& order) {
+  std::visit(Overloaded{
+                 [&](const PlanOrder& given) { world_->act(given.plan, now_, given.is_first_layout); },
+                 [&](const ServiceSet& set) { world_->set_service(set, now_); },
+                 [&](const ServiceRemoved& removed) { world_->remove_service(removed.service, now_); },
+                 [&](const FaultInjection& injected) { world_->inject(injected.id, injected.fault, now_); },
+             },
+             order);
+}
+
+void Loop::see_world() {
+  const std::vector<Event> events = world_->take_events();
+  for (const Event& event : events) delay(event);
+  if (!events.empty() && !is_over()) step();
+}
+
 // ---- from outside
 
 void Loop::command(const Event& event) { command(std::vector<Event>{event}); }
 
 void Loop::command(const std::vector<Event>& events) {
   for (const Event& event : events) observe(event);
-  if (!is_over()) step();
+  if (!is_over() && !repeated_) step();
 }
 
 void Loop::set_service(const ServiceSet& set) {
-  world_->set_service(set, now_);
+  give(set);
   command({.at = now_, .what = set});
   for (const Event& event : world_->take_events()) delay(event);
 }
 
 void Loop::remove_service(ServiceId service) {
-  world_->remove_service(service, now_);
+  give(ServiceRemoved{service});
   command({.at = now_, .what = ServiceRemoved{service}});
   for (const Event& event : world_->take_events()) delay(event);
 }
@@ -89,10 +199,8 @@ Result<std::uint64_t> Loop::inject(const FaultOrder& order, const std::function<
   auto id = world_->admit(order);
   if (!id) return id;
   if (admitted) admitted(*id);
-  world_->inject(*id, order, now_);
-  const std::vector<Event> events = world_->take_events();
-  for (const Event& event : events) delay(event);
-  if (!events.empty() && !is_over()) step();
+  give(FaultInjection{.id = *id, .fault = order});
+  see_world();
   return id;
 }
 
@@ -127,17 +235,22 @@ void Loop::delay(const Event& event) {
 }
 
 void Loop::observe(const Event& event) {
+  if (repeated_) note_repeated(event);
   if (options_.observed) options_.observed(event);
   engine_->observe(event);
   if (options_.rebuilds_engine_at) observed_.push_back(event);
 }
 
 void Loop::deliver() {
+  deliver_observations();
+  if (pending_ && pending_->due_at <= now_) deliver_solution();
+}
+
+void Loop::deliver_observations() {
   while (!observations_.empty() && observations_.front().at + scenario_.observation_delay <= now_) {
     observe(observations_.front());
     observations_.pop_front();
   }
-  if (pending_ && pending_->due_at <= now_) deliver_solution();
 }
 
 void Loop::deliver_solution() {
@@ -163,6 +276,7 @@ bool Loop::take_due_solutions() {
 }
 
 StepAnswer Loop::step_engine() {
+  deliver_observations();
   StepAnswer answer = engine_->step(now_);
   if (!options_.rebuilds_engine_at) return answer;
   log_.push_back({.now = now_, .events = std::exchange(observed_, {})});
@@ -187,12 +301,25 @@ void Loop::act_on(StepAnswer answer) {
   infeasible_ = std::move(answer.infeasible);
   if (!answer.plan.actions.empty()) {
     if (options_.plan_made) options_.plan_made(answer.plan, now_);
-    world_->act(answer.plan, now_, answer.is_first_layout);
+    give(PlanOrder{.plan = std::move(answer.plan), .is_first_layout = answer.is_first_layout});
   }
   if (answer.request) solve(std::move(*answer.request));
 }
 
+void Loop::note_repeated(const Event& event) {
+  if (std::holds_alternative<SolveFinished>(event.what)) repeated_->asked.reset();
+  const auto* second = std::get_if<ServiceSecond>(&event.what);
+  if (second == nullptr) return;
+  std::vector<std::int64_t>& seen_until = repeated_->seen_until;
+  if (second->service.index >= seen_until.size()) seen_until.resize(second->service.index + std::size_t{1}, -1);
+  seen_until[second->service.index] = second->second;
+}
+
 void Loop::solve(SolveRequest request) {
+  if (repeated_) {
+    repeated_->asked = std::move(request);
+    return;
+  }
   if (options_.solve_elsewhere) {
     if (options_.waits_for_solver) awaited_at_ = request.acts_at;
     options_.solve_elsewhere(std::move(request));

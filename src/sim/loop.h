@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "base/instant.h"
@@ -20,6 +21,7 @@
 #include "engine/engine.h"
 #include "sim/journal.h"
 #include "sim/world.h"
+#include "sim/world_memory.h"
 
 namespace berth::sim {
 
@@ -48,6 +50,24 @@ struct LoopOptions {
   std::function<bool(Instant)> rebuilds_engine_at;
 };
 
+/// What the world is told to do: to carry out a plan, to set or remove a service, to inject a fault. Orders are counted,
+/// and the world remembers how many it has carried out, so that none is lost or done twice when a process ends.
+struct PlanOrder {
+  Plan plan;
+  bool is_first_layout = false;
+};
+struct FaultInjection {
+  std::uint64_t id = 0;
+  FaultOrder fault;
+};
+using Order = std::variant<PlanOrder, ServiceSet, ServiceRemoved, FaultInjection>;
+
+/// How a session that ended goes on: what the world remembers.
+struct WorldLeft {
+  WorldMemory world;
+  std::vector<DeviceMemory> devices;  ///< by GpuId
+};
+
 /// Plans that the verifiers refused: nothing of them took effect.
 struct Refusals {
   std::int64_t count = 0;
@@ -61,8 +81,26 @@ class Loop {
   /// `make_stages` may be called again (rebuilds_engine_at).
   Loop(const Scenario& scenario, MakeStages make_stages, LoopOptions options);
 
-  /// Observes the history and makes the first step. To be called once, before anything else.
+  /// Observes the history and makes the first step. To be called once, before anything else, unless `resume` is.
   void begin();
+
+  // ---- going on where another loop ended
+
+  /// What that one was given is repeated, in the same order, without a world: the engine observes an event, or steps.
+  /// Orders that the world has carried out are passed over: those up to `carried_out`, to be stated first. Plans are
+  /// not solved: their solutions are among the events.
+  void replay_after(std::uint64_t carried_out);
+  void replay_begin() { observe_history(); }
+  void replay_to(Instant at);
+  void replay(const Event& event) { observe(event); }
+  void replay_step();
+  /// An order of people: a service was set or removed, a fault injected.
+  void replay_order(Order order) { give(std::move(order)); }
+  /// The world goes on, not before the last step that was repeated. The engine learns what happened unseen; the orders
+  /// that were not carried out are, as far as they are possible still. A question without an answer is asked again.
+  /// Requires: replay_after.
+  void resume(WorldLeft left);
+
   /// Advances to `next_stop`, or to the first event of a slice or a retraining before it, with at most one step of the
   /// engine for what is new. Requires: not over, awaits no answer.
   void advance() { static_cast<void>(advance(next_stop())); }
@@ -80,6 +118,8 @@ class Loop {
   void answer(SolveFinished finished);
   /// Whether the world stands still until `answer`: nobody may call `advance`.
   [[nodiscard]] bool awaits_answer() const { return awaited_at_.has_value(); }
+  /// How many orders it gave the world; each is carried out at once.
+  [[nodiscard]] std::uint64_t order_count() const { return order_count_; }
 
   /// Orders from outside (GpuScheduled, PlanApproved ..) at this instant. One step applies them at once, unless the
   /// loop is over.
@@ -93,7 +133,9 @@ class Loop {
   Result<std::uint64_t> inject(const FaultOrder& order, const std::function<void(std::uint64_t id)>& admitted = {});
 
   [[nodiscard]] const Engine& engine() const { return *engine_; }
+  /// Requires: begun or resumed.
   [[nodiscard]] const World& world() const { return *world_; }
+  [[nodiscard]] std::vector<GpuId> take_changed_gpus() { return world_->take_changed_gpus(); }
   /// World::sm_time, for the figures of a world that runs on.
   [[nodiscard]] SmTime sm_time() { return world_->sm_time(); }
   [[nodiscard]] const std::optional<std::string>& infeasible() const { return infeasible_; }
@@ -113,12 +155,23 @@ class Loop {
     std::vector<Event> events;
   };
 
+  /// While a session is repeated:
+  struct Repeated {
+    std::uint64_t carried_out = 0;         ///< orders, by the world
+    Scenario scenario;                     ///< as it is to the world
+    std::vector<std::uint64_t> revisions;  ///< by ServiceId: ServiceSet::revision, likewise
+    std::vector<Order> left;               ///< orders that the world has not carried out
+    std::optional<SolveRequest> asked;     ///< the question that is open
+    std::vector<std::int64_t> seen_until;  ///< by ServiceId: the last second that the engine saw
+  };
+
   [[nodiscard]] std::unique_ptr<Engine> new_engine() const;
   void observe_history();
   [[nodiscard]] bool may_step();
   void delay(const Event& event);
   void observe(const Event& event);
   void deliver();
+  void deliver_observations();
   void deliver_solution();
   void step();
   /// A solution that is due already takes effect in a step of its own, before anything else happens. Returns whether
@@ -127,6 +180,15 @@ class Loop {
   [[nodiscard]] StepAnswer step_engine();
   void rebuild_engine();
   void act_on(StepAnswer answer);
+  /// Carries the order out. While a session is repeated, it is kept for later if the world has not done so before.
+  void give(Order order);
+  void execute(const Order& order);
+  void pass_over(const Order& order);
+  /// The engine gets the world's events, and steps if there are any.
+  void see_world();
+  void note_repeated(const Event& event);
+  /// Those that nobody told the engine before the process ended: their arrivals, counted again.
+  void feed_missed_seconds(const Repeated& repeated);
   void solve(SolveRequest request);
 
   const Scenario scenario_;  ///< as it was at the beginning
@@ -144,6 +206,8 @@ class Loop {
   std::vector<LoggedStep> log_;
   Instant stepped_at_;
   int steps_there_ = 0;
+  std::uint64_t order_count_ = 0;
+  std::optional<Repeated> repeated_;
 };
 
 }  // namespace berth::sim

@@ -6,6 +6,29 @@
 
 namespace berth::sim {
 
+RetrainingClock::RetrainingClock(const Retraining& spec, Instant end, const RetrainingMemory& memory, Instant now)
+    : spec_(spec),
+      end_(end),
+      next_due_(std::max(memory.next_due, now)),
+      is_stale_(memory.is_stale),
+      is_wanted_(memory.is_wanted),
+      done_share_(memory.done_share),
+      swap_at_(std::max(memory.swap_at, now)) {
+  if (memory.running_since) add_done(now - *memory.running_since, memory.running_time_on);
+}
+
+RetrainingMemory RetrainingClock::memory() const {
+  RetrainingMemory memory{.next_due = next_due_,
+                          .is_stale = is_stale_,
+                          .is_wanted = is_wanted_,
+                          .done_share = done_share_,
+                          .swap_at = swap_at_};
+  if (!running_) return memory;
+  memory.running_since = running_since_;
+  memory.running_time_on = running_->time_on;
+  return memory;
+}
+
 Instant RetrainingClock::next_time() const { return std::min({next_due_, done_at_, swap_at_}); }
 
 RetrainingNews RetrainingClock::tick(Instant now) {
@@ -66,11 +89,13 @@ void RetrainingClock::begin_if_possible(Instant now, RetrainingNews& news) {
   news.started = running_->slice;
 }
 
-void RetrainingClock::halt(Instant now, RetrainingNews& news) {
-  const std::int64_t total_us = running_->time_on.count();
-  const std::int64_t ran_us = (now - running_since_).count();
-  if (total_us > 0) done_share_ += Decimal(ran_us, total_us);
+void RetrainingClock::add_done(Micros ran, Micros time_on) {
+  if (time_on > Micros()) done_share_ += Decimal(ran.count(), time_on.count());
   done_share_ = std::min(done_share_, Decimal(1));
+}
+
+void RetrainingClock::halt(Instant now, RetrainingNews& news) {
+  add_done(now - running_since_, running_->time_on);
   news.stopped = running_->slice;
   running_.reset();
   done_at_ = Instant::never();

@@ -22,6 +22,7 @@
 #include "base/instant.h"
 #include "domain/service.h"
 #include "sim/busy_table.h"
+#include "sim/world_memory.h"
 
 namespace berth::sim {
 
@@ -38,6 +39,11 @@ class RetrainingClock {
   /// `end`: nothing becomes due after the end of the run. Due times count from `begin`.
   RetrainingClock(const Retraining& spec, Instant end, Instant begin = Instant())
       : spec_(spec), end_(end), next_due_(begin + spec.offset) {}
+
+  /// Goes on at `now` with what is remembered, running nowhere: what ran until then is done. `add_slice` is to be
+  /// called for each slice that it has.
+  RetrainingClock(const Retraining& spec, Instant end, const RetrainingMemory& memory, Instant now);
+  [[nodiscard]] RetrainingMemory memory() const;
 
   /// The next instant at which something happens by itself.
   [[nodiscard]] Instant next_time() const;
@@ -66,6 +72,8 @@ class RetrainingClock {
     friend auto operator<=>(const RetrainingSlice&, const RetrainingSlice&) = default;
   };
 
+  /// Adds to the share that is done what has run on such a slice.
+  void add_done(Micros ran, Micros time_on);
   void begin_if_possible(Instant now, RetrainingNews& news);
   void halt(Instant now, RetrainingNews& news);
 

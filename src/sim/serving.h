@@ -10,6 +10,7 @@
 
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "domain/scenario.h"
@@ -35,6 +36,13 @@ class Serving {
   [[nodiscard]] bool wants_other_way(ServiceId service) const;
   /// Requires: no replica of it takes requests, and none waits.
   void change_way(ServiceId service) { is_by_rates_[service.index].flip(); }
+  [[nodiscard]] bool is_by_rates(ServiceId service) const { return is_by_rates_[service.index]; }
+  [[nodiscard]] std::optional<bool> common_way() const { return common_way_; }
+  /// The ways that were chosen before. Requires: nothing has started or arrived.
+  void restore_ways(std::vector<bool> is_by_rates, std::optional<bool> common_way) {
+    is_by_rates_ = std::move(is_by_rates);
+    common_way_ = common_way;
+  }
 
   // These functions mean the same as those of RequestServing and RateServing.
   void open_second(std::int64_t second);

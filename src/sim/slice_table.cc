@@ -1,6 +1,7 @@
 #include "sim/slice_table.h"
 
 #include <algorithm>
+#include <utility>
 #include <variant>
 
 #include "base/ensure.h"
@@ -23,15 +24,104 @@ SliceTable::SliceTable(const Scenario& scenario, const JournalSink& journal, Bus
       by_gpu_(scenario.gpu_count()),
       waiting_(scenario.gpu_count()),
       known_numbers_(scenario.gpu_count()),
-      sums_(scenario) {}
+      sums_(scenario),
+      is_unsaved_(scenario.gpu_count(), 0) {}
+
+// ---- what devices remember
+
+void SliceTable::resume(const std::vector<DeviceMemory>& devices, Instant now) {
+  ENSURE(slices_.empty() && devices.size() == by_gpu_.size());
+  account(now);
+  std::vector<const SliceMemory*> slices;
+  for (std::size_t gpu = 0; gpu < devices.size(); ++gpu) {
+    known_numbers_[gpu] = devices[gpu].known_number;
+    for (const SliceMemory& slice : devices[gpu].slices) slices.push_back(&slice);
+  }
+  std::ranges::sort(slices, {}, &SliceMemory::order);
+  for (const SliceMemory* slice : slices) remember(*slice, now);
+  for (std::uint32_t index = 0; index < slices.size(); ++index) {
+    const SimSlice& slice = at({index});
+    if (slice.phase == SimSlice::Phase::kDraining) drained({index}, now);
+    const bool works = slice.phase == SimSlice::Phase::kUp && !slice.holding.services.empty();
+    if (works) effects_.push_back({.kind = SliceEffect::Kind::kStart, .slice = {index}});
+  }
+  begin_waiting(now);
+}
+
+void SliceTable::remember(const SliceMemory& memory, Instant now) {
+  const SliceIndex index = index_for_new();
+  SimSlice& slice = slices_[index.value];
+  slice.slice = memory.slice;
+  slice.phase = memory.phase;
+  slice.holding = {.slice = memory.slice, .role = memory.role, .services = memory.services};
+  slice.point = memory.point;
+  slice.next = memory.next;
+  slice.created_as = memory.created_as;
+  slice.assigned_as = memory.assigned_as;
+  slice.is_unwanted = memory.is_unwanted;
+  slice.is_foreign = memory.is_foreign;
+  slice.will_time_out = memory.will_time_out;
+  slice.sequence = memory.order;
+  slice.sms = profile_sms(scenario_.model_of(memory.slice.gpu), memory.slice.profile);
+  slice_sequence_ = std::max(slice_sequence_, memory.order + 1);
+  touch(memory.slice.gpu);
+  busy_.add(index, memory.slice.gpu, slice.sms);
+  if (slice.phase == SimSlice::Phase::kWaitingForRoom) {
+    waiting_[memory.slice.gpu.index].push_back(index);
+    roomier_gpus_.push_back(memory.slice.gpu);
+  } else {
+    by_gpu_[memory.slice.gpu.index].emplace(memory.slice.start, index);
+  }
+  if (memory.continues_at != Instant::never()) set_timer(index, std::max(memory.continues_at, now) - now, now);
+}
+
+DeviceMemory SliceTable::memory_of(GpuId gpu) const {
+  DeviceMemory memory{.known_number = known_numbers_[gpu.index], .slices = {}};
+  const auto add = [&](SliceIndex index) {
+    const SimSlice& slice = at(index);
+    memory.slices.push_back({.slice = slice.slice,
+                             .phase = slice.phase,
+                             .created_as = slice.created_as,
+                             .assigned_as = slice.assigned_as,
+                             .role = slice.holding.role,
+                             .services = slice.holding.services,
+                             .point = slice.point,
+                             .next = slice.next,
+                             .is_unwanted = slice.is_unwanted,
+                             .is_foreign = slice.is_foreign,
+                             .will_time_out = slice.will_time_out,
+                             .order = slice.sequence});
+    const bool has_timer = slice.phase == SimSlice::Phase::kCreating || slice.phase == SimSlice::Phase::kStarting ||
+                           slice.phase == SimSlice::Phase::kDestroying;
+    if (has_timer) memory.slices.back().continues_at = slice.continues_at;
+  };
+  for (const auto& [start, index] : by_gpu_[gpu.index]) add(index);
+  for (const SliceIndex index : waiting_[gpu.index]) add(index);
+  std::ranges::sort(memory.slices, {}, &SliceMemory::order);
+  return memory;
+}
+
+std::vector<GpuId> SliceTable::take_changed_gpus() {
+  for (const GpuId gpu : unsaved_gpus_) is_unsaved_[gpu.index] = 0;
+  return std::exchange(unsaved_gpus_, {});
+}
+
+void SliceTable::touch(GpuId gpu) {
+  changed_gpus_.push_back(gpu);
+  if (std::exchange(is_unsaved_[gpu.index], 1) == 0) unsaved_gpus_.push_back(gpu);
+}
 
 // ---- actions
+
+void SliceTable::pass_over(GpuId gpu, std::uint64_t number) {
+  known_numbers_[gpu.index] = std::max(known_numbers_[gpu.index], number);
+  touch(gpu);
+}
 
 void SliceTable::act(const Plan& plan, Instant now, bool is_first_layout) {
   account(now);
   for (const Action& action : plan.actions) {
-    std::uint64_t& known = known_numbers_[slice_of(action.what).gpu.index];
-    known = std::max(known, action.number);
+    pass_over(slice_of(action.what).gpu, action.number);
     std::visit(Overloaded{
                    [&](const CreateSlice& what) { create(what.slice, action.number, is_first_layout); },
                    [&](const DestroySlice& what) { destroy(what, now); },
@@ -65,7 +155,7 @@ void SliceTable::create(const Slice& created, std::uint64_t number, bool is_at_o
   slice.sequence = slice_sequence_++;
   slice.generation = generation;
   slice.sms = profile_sms(scenario_.model_of(created.gpu), created.profile);
-  changed_gpus_.push_back(created.gpu);
+  touch(created.gpu);
   busy_.add(index, created.gpu, slice.sms);
   if (is_at_once) {
     by_gpu_[created.gpu.index].emplace(created.start, index);
@@ -394,7 +484,7 @@ void SliceTable::add_foreign(const Slice& foreign, Instant now) {
   slice.sequence = slice_sequence_++;
   slice.generation = generation;
   slice.sms = profile_sms(scenario_.model_of(foreign.gpu), foreign.profile);
-  changed_gpus_.push_back(foreign.gpu);
+  touch(foreign.gpu);
   busy_.add(index, foreign.gpu, slice.sms);
   by_gpu_[foreign.gpu.index].emplace(foreign.start, index);
   fail_blocked(foreign.gpu, now);
@@ -458,7 +548,7 @@ void SliceTable::report_seen(Instant now) {
 
 SimSlice& SliceTable::change(SliceIndex index) {
   SimSlice& slice = slices_[index.value];
-  changed_gpus_.push_back(slice.slice.gpu);
+  touch(slice.slice.gpu);
   return slice;
 }
 
@@ -513,7 +603,9 @@ bool SliceTable::has_room(const Slice& slice) const {
 }
 
 void SliceTable::set_timer(SliceIndex index, Micros after, Instant now) {
-  const std::uint64_t generation = ++change(index).generation;
+  SimSlice& slice = change(index);
+  const std::uint64_t generation = ++slice.generation;
+  slice.continues_at = now + after;
   timers_.push({.at = now + after, .sequence = timer_sequence_++, .slice = index, .generation = generation});
 }
 
@@ -546,7 +638,9 @@ std::vector<SliceIndex> SliceTable::up_slices_of(ServiceId service) const {
 void SliceTable::forget_variants_of(ServiceId service) {
   const auto forget = [&](const Holding& holding, std::optional<PointChoice>& point) {
     const bool is_held = std::ranges::find(holding.services, service) != holding.services.end();
-    if (is_held && point && point->variant > 0) point.reset();
+    if (!is_held || !point || point->variant == 0) return;
+    point.reset();
+    touch(holding.slice.gpu);
   };
   for (SimSlice& slice : slices_) {
     forget(slice.holding, slice.point);

@@ -24,6 +24,7 @@
 #include "sim/fault_book.h"
 #include "sim/journal.h"
 #include "sim/slice_sums.h"
+#include "sim/world_memory.h"
 
 namespace berth::sim {
 
@@ -63,7 +64,7 @@ struct SimSlice {
   ///   up               -- a slice of others is cleared ------------> gone
   ///
   /// Another batch limit alone changes no phase.
-  enum class Phase { kWaitingForRoom, kCreating, kStarting, kUp, kDraining, kDestroying, kGone };
+  using Phase = SlicePhase;
   Slice slice;
   Phase phase = Phase::kWaitingForRoom;
   Holding holding;  ///< its current holders (while draining: the previous ones)
@@ -77,7 +78,8 @@ struct SimSlice {
   std::uint64_t sequence = 0;       ///< orders slices by creation
   std::uint64_t generation = 0;     ///< timers of older generations have no effect; it grows on when an index is reused
   int sms = 0;
-  bool can_serve = true;  ///< it has a replica of each holder (set by the world after kStart)
+  bool can_serve = true;                    ///< it has a replica of each holder (set by the world after kStart)
+  Instant continues_at = Instant::never();  ///< when its latest timer is over
 };
 
 class SliceTable {
@@ -85,6 +87,16 @@ class SliceTable {
   /// References must outlive the table. `journal` may be empty.
   SliceTable(const Scenario& scenario, const JournalSink& journal, BusyTable& busy);
 
+  /// Goes on at `now` with what devices remember ([GpuId]; lost ones have nothing), with nothing running on any slice.
+  /// `take_effects` returns what follows for others. Requires: nothing has happened yet.
+  void resume(const std::vector<DeviceMemory>& devices, Instant now);
+  /// What the device remembers. O(slices of the GPU).
+  [[nodiscard]] DeviceMemory memory_of(GpuId gpu) const;
+  /// The GPUs whose memory may have changed since the last call, in no order.
+  [[nodiscard]] std::vector<GpuId> take_changed_gpus();
+
+  /// The GPU got actions up to that number, none of which it can carry out.
+  void pass_over(GpuId gpu, std::uint64_t number);
   /// Carries out a plan's actions; the first layout's (`is_first_layout`) at once and for free. `take_effects` returns
   /// what follows for others.
   void act(const Plan& plan, Instant now, bool is_first_layout);
@@ -144,6 +156,8 @@ class SliceTable {
     }
   };
 
+  void touch(GpuId gpu);
+  void remember(const SliceMemory& memory, Instant now);
   void report_unowned(Instant now);
   void create(const Slice& slice, std::uint64_t number, bool is_at_once);
   void destroy(const DestroySlice& action, Instant now);
@@ -216,6 +230,8 @@ class SliceTable {
   std::vector<Event> events_;
   SliceSumsMeter sums_;
   std::vector<GpuId> changed_gpus_;  ///< since the sums were advanced
+  std::vector<GpuId> unsaved_gpus_;  ///< since take_changed_gpus, each once
+  std::vector<char> is_unsaved_;     ///< by GPU: whether it is among them
 };
 
 }  // namespace berth::sim

@@ -22,7 +22,9 @@ World::World(const Scenario& scenario, std::uint64_t seed, const WorldOptions& o
       tables_(scenario_, options.sharing),
       slices_(scenario_, journal_, busy_),
       serving_(scenario_, arrivals_.streams(), meters_, busy_, options.dispatch),
-      least_chosen_sm_us_(scenario.services.size()) {
+      least_chosen_sm_us_(scenario.services.size()),
+      arrivals_from_(scenario.services.size()),
+      revisions_(scenario.services.size()) {
   for (std::uint32_t index = 0; index < scenario.services.size(); ++index) {
     meters_.emplace_back(ServiceId{index}, arrivals_.streams()[index], journal_);
     if (second_measured_) meters_.back().keep_recent();
@@ -33,11 +35,97 @@ World::World(const Scenario& scenario, std::uint64_t seed, const WorldOptions& o
   }
 }
 
+// ---- what is left when the process ends
+
+WorldMemory World::memory() const {
+  WorldMemory memory{.now = now_,
+                     .faults = faults().waiting(),
+                     .last_fault = faults().last_id(),
+                     .services = {},
+                     .common_way = serving_.common_way()};
+  memory.services.reserve(retrainings_.size());
+  for (std::uint32_t index = 0; index < retrainings_.size(); ++index) {
+    ServiceMemory& service = memory.services.emplace_back();
+    if (retrainings_[index]) service.retraining = retrainings_[index]->memory();
+    service.is_by_rates = serving_.is_by_rates({index});
+    service.revision = revisions_[index];
+    service.arrivals = arrivals_from_[index];
+    const auto to_begin = new_arrivals_.find({index});
+    if (to_begin != new_arrivals_.end()) service.arrivals = {.number = to_begin->second, .is_to_begin = true};
+  }
+  return memory;
+}
+
+DeviceMemory World::memory_of(GpuId gpu) const {
+  DeviceMemory memory = slices_.memory_of(gpu);
+  memory.is_lost = is_lost(gpu);
+  return memory;
+}
+
+void World::resume(const WorldMemory& memory, const std::vector<DeviceMemory>& devices,
+                   const std::vector<std::uint64_t>& revisions) {
+  ENSURE(now_ == Instant() && open_second_ == -1 && devices.size() == scenario_.gpu_count());
+  now_ = memory.now;
+  const bool is_boundary = now_ == Instant::at_second(now_.second());
+  open_second_ = is_boundary ? now_.second() - 1 : now_.second();
+  static_cast<void>(serving_.advance(now_.micros()));
+  serving_.catch_up(now_.micros());
+  serving_.restore_ways(resume_services(memory.services, revisions), memory.common_way);
+  slices_.faults().resume(memory.faults, memory.last_fault);
+  for (std::uint32_t gpu = 0; gpu < devices.size(); ++gpu) {
+    if (devices[gpu].is_lost) lost_gpus_.insert({gpu});
+  }
+  slices_.resume(devices, now_);
+  settle_effects(now_);
+}
+
+std::vector<bool> World::resume_services(const std::vector<ServiceMemory>& services,
+                                         const std::vector<std::uint64_t>& revisions) {
+  ENSURE(revisions.size() == scenario_.services.size());
+  revisions_ = revisions;
+  std::vector<bool> ways(revisions.size());
+  for (std::uint32_t index = 0; index < revisions.size(); ++index) {
+    const ServiceId id{index};
+    const std::shared_ptr<const ServiceSpec> spec = scenario_.services.share(index);
+    stop_retraining(id, now_);
+    const bool is_known = index < services.size() && services[index].revision == revisions[index];
+    if (spec->is_absent) arrivals_.silence(id);
+    if (!is_known && !spec->is_absent) {
+      arrivals_.silence(id);
+      new_arrivals_[id] = revisions[index];
+      restart_retraining(id, now_);
+    }
+    if (!is_known || spec->is_absent) continue;
+    ways[index] = services[index].is_by_rates;
+    if (spec->retraining && services[index].retraining) {
+      retrainings_[index].emplace(*spec->retraining, end_, *services[index].retraining, now_);
+      retraining_times_.emplace(retrainings_[index]->next_time(), index);
+      serving_.set_stale(id, retrainings_[index]->is_stale());
+    }
+    const ArrivalsMemory& from = services[index].arrivals;
+    if (from.is_to_begin) {
+      arrivals_.silence(id);
+      new_arrivals_[id] = from.number;
+      continue;
+    }
+    arrivals_from_[index] = from;
+    if (from.number == 0) continue;
+    arrivals_.begin(id, std::shared_ptr<const Arrivals>(spec, &spec->arrivals), from.number, from.from_second);
+  }
+  return ways;
+}
+
+// ---- plans
+
 void World::act(const Plan& plan, Instant now, bool is_first_layout) {
   ENSURE(now == now_);
   if (std::ranges::any_of(plan.actions, [&](const Action& action) { return is_lost(slice_of(action.what).gpu); })) {
     Plan possible = plan;
-    std::erase_if(possible.actions, [&](const Action& action) { return is_lost(slice_of(action.what).gpu); });
+    std::erase_if(possible.actions, [&](const Action& action) {
+      const GpuId gpu = slice_of(action.what).gpu;
+      if (is_lost(gpu)) slices_.pass_over(gpu, action.number);
+      return is_lost(gpu);
+    });
     return act(possible, now, is_first_layout);
   }
   if (is_first_layout) choose_ways(plan);
@@ -96,6 +184,7 @@ void World::set_service(const ServiceSet& set, Instant now) {
     tables_.forget(set.service);
     serving_.read_spec(set.service);
   }
+  revisions_[index] = set.revision;
   if (is_new) meters_[index].restart();
   if (is_new || set.restarts_arrivals) new_arrivals_[set.service] = set.revision;
   if (is_new || set.restarts_retraining) restart_retraining(set.service, now);
@@ -115,6 +204,8 @@ void World::add_place() {
   serving_.add_place(arrivals_.streams()[index]);
   retrainings_.emplace_back();
   least_chosen_sm_us_.emplace_back();
+  arrivals_from_.emplace_back();
+  revisions_.emplace_back();
 }
 
 void World::remove_service(ServiceId service, Instant now) {
@@ -173,6 +264,7 @@ void World::begin_new_arrivals(std::int64_t second) {
     meters_[service.index].keep_counts();
     const std::shared_ptr<const ServiceSpec> spec = scenario_.services.share(service.index);
     arrivals_.begin(service, std::shared_ptr<const Arrivals>(spec, &spec->arrivals), revision, second);
+    arrivals_from_[service.index] = {.number = revision, .from_second = second};
     if (serving_.wants_other_way(service)) change_way(service);
   }
 }
@@ -215,6 +307,7 @@ Result<std::uint64_t> World::admit(const FaultOrder& order) {
 
 void World::inject(std::uint64_t id, const FaultOrder& order, Instant now) {
   ENSURE(now == now_);
+  slices_.faults().note_id(id);
   serving_.catch_up(now.micros());
   switch (order.kind) {
     case FaultKind::kLose:

@@ -26,6 +26,7 @@
 #include "sim/service_meter.h"
 #include "sim/serving.h"
 #include "sim/slice_table.h"
+#include "sim/world_memory.h"
 #include "trace/run_arrivals.h"
 
 namespace berth::sim {
@@ -68,6 +69,17 @@ class World {
   World(const Scenario& scenario, std::uint64_t seed, const WorldOptions& options, JournalSink journal);
   World(const World&) = delete;
   World& operator=(const World&) = delete;
+
+  /// Goes on where another world ended, but for its requests: those that waited or were being answered are lost, and
+  /// those of a second that had begun do not come any more. `devices` by GpuId. A service of the scenario that has
+  /// another revision there (`revisions`, by ServiceId) begins anew. Requires: nothing has happened yet.
+  void resume(const WorldMemory& memory, const std::vector<DeviceMemory>& devices,
+              const std::vector<std::uint64_t>& revisions);
+  /// What `resume` needs; `orders` is the caller's. O(services + waiting faults), and O(slices of the GPU).
+  [[nodiscard]] WorldMemory memory() const;
+  [[nodiscard]] DeviceMemory memory_of(GpuId gpu) const;
+  /// The GPUs whose memory may have changed since the last call, in no order.
+  [[nodiscard]] std::vector<GpuId> take_changed_gpus() { return slices_.take_changed_gpus(); }
 
   /// Begins a plan now. The first layout (StepAnswer::is_first_layout) is complete at once, and costs nothing.
   void act(const Plan& plan, Instant now, bool is_first_layout);
@@ -118,6 +130,9 @@ class World {
   [[nodiscard]] TableSizes table_sizes() const;
 
  private:
+  /// Returns how they are served (Serving::restore_ways).
+  [[nodiscard]] std::vector<bool> resume_services(const std::vector<ServiceMemory>& services,
+                                                  const std::vector<std::uint64_t>& revisions);
   void add_place();
   void renew_slices_of(ServiceId service, Instant now);
   void restart_retraining(ServiceId service, Instant now);
@@ -163,6 +178,8 @@ class World {
   std::set<GpuId> lost_gpus_;
   std::map<ServiceId, std::uint64_t> new_arrivals_;  ///< to begin with the next second: of services, by revision
   std::vector<Event> events_;
+  std::vector<ArrivalsMemory> arrivals_from_;  ///< by service, but for `new_arrivals_`
+  std::vector<std::uint64_t> revisions_;       ///< by service: ServiceSet::revision
   std::int64_t open_second_ = -1;
 };
 

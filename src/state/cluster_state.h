@@ -31,6 +31,8 @@ class ClusterState {
   /// The first layout was decided, and is what stands now: nothing, too.
   void end_first_layout() { snapshot_.has_first_layout = true; }
 
+  /// By GPU, as far as there were actions: the latest number that one got.
+  [[nodiscard]] const std::vector<std::uint64_t>& last_numbers() const { return last_numbers_; }
   /// What the stages read; valid until the next change.
   [[nodiscard]] const Snapshot& snapshot() const { return snapshot_; }
 

@@ -1,0 +1,111 @@
+/// What a session was given from outside, in order: repeated, it makes the same session. This is what a journal holds.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/instant.h"
+#include "domain/event.h"
+#include "live/catalog.h"
+#include "sim/fault_book.h"
+#include "sim/journal.h"
+
+namespace berth::live {
+
+/// The session began: the engine saw the history of its scenario.
+struct Begun {
+  friend bool operator==(const Begun&, const Begun&) = default;
+};
+
+/// The engine was given an event, which its next step applies. Not the seconds of services, nor that services were set
+/// or removed: those have entries of their own.
+struct EventSeen {
+  Event event;
+  friend bool operator==(const EventSeen&, const EventSeen&) = default;
+};
+
+/// What a service got in seconds that follow each other. May come later than the steps that used them: a step has seen
+/// the seconds that had ended by then, with the observation delay.
+struct SecondsSeen {
+  ServiceId service;
+  std::int64_t from_second = 0;
+  std::vector<std::int64_t> arrivals;
+  std::vector<std::int64_t> queued;  ///< parallel: those that waited at the end of the second
+  friend bool operator==(const SecondsSeen&, const SecondsSeen&) = default;
+};
+
+/// The engine stepped. At whole seconds without any other entry it does so, too.
+struct Stepped {
+  friend bool operator==(const Stepped&, const Stepped&) = default;
+};
+
+/// Until then, that whole second included, the engine stepped at each whole second.
+struct Advanced {
+  friend bool operator==(const Advanced&, const Advanced&) = default;
+};
+
+/// The world told of a slice.
+struct SliceNoted {
+  sim::SliceRecord record;
+  friend bool operator==(const SliceNoted&, const SliceNoted&) = default;
+};
+
+/// Since when what people see holds was read between two seconds.
+struct Refreshed {
+  friend bool operator==(const Refreshed&, const Refreshed&) = default;
+};
+
+struct TenantStored {
+  std::string name;
+  ObjectMeta meta;
+  friend bool operator==(const TenantStored&, const TenantStored&) = default;
+};
+
+struct TenantDropped {
+  std::string name;
+  friend bool operator==(const TenantDropped&, const TenantDropped&) = default;
+};
+
+struct ServiceStored {
+  ServiceName name;
+  ServiceEntry entry;
+  std::optional<ServiceSet> set;  ///< absent: only labels changed
+  friend bool operator==(const ServiceStored&, const ServiceStored&) = default;
+};
+
+struct ServiceDropped {
+  ServiceName name;
+  ServiceId id;
+  friend bool operator==(const ServiceDropped&, const ServiceDropped&) = default;
+};
+
+/// A fault of the simulated world was injected, or `order` cleared some.
+struct FaultGiven {
+  std::uint64_t id = 0;
+  sim::FaultOrder order;
+  std::vector<std::uint64_t> cleared = {};  ///< those that wait no longer
+  friend bool operator==(const FaultGiven&, const FaultGiven&) = default;
+};
+
+/// A plan waits for approval until then.
+struct ProposalWaits {
+  std::uint64_t plan = 0;
+  std::int64_t expires_at_wall_us = 0;
+  friend bool operator==(const ProposalWaits&, const ProposalWaits&) = default;
+};
+
+struct Entry {
+  Instant at;  ///< of the world, when the session got it
+  std::variant<Begun, EventSeen, SecondsSeen, Stepped, Advanced, SliceNoted, Refreshed, TenantStored, TenantDropped,
+               ServiceStored, ServiceDropped, FaultGiven, ProposalWaits>
+      what;
+  friend bool operator==(const Entry&, const Entry&) = default;
+};
+
+using EntrySink = std::function<void(Entry)>;
+
+}  // namespace berth::live

@@ -1,0 +1,250 @@
+/// What a session tells of what it was given, and how it is made again from that.
+#include <algorithm>
+#include <climits>
+#include <map>
+#include <set>
+#include <utility>
+#include <variant>
+
+#include "base/ensure.h"
+#include "base/overloaded.h"
+#include "live/session.h"
+
+namespace berth::live {
+namespace {
+
+constexpr std::size_t kBlockSeconds = 60;
+
+}  // namespace
+
+// ---- what is told
+
+void Session::tell(Entry entry) {
+  if (is_repeating_) return;
+  has_news_ = true;
+  // That it stepped there before is implied only for earlier instants.
+  const auto plain_step = std::exchange(plain_step_, std::nullopt);
+  if (!options_.entries) return;
+  if (plain_step == entry.at) options_.entries({.at = *plain_step, .what = Advanced{}});
+  options_.entries(std::move(entry));
+}
+
+void Session::tell_event(const Event& event) {
+  if (std::holds_alternative<ServiceSet>(event.what) || std::holds_alternative<ServiceRemoved>(event.what)) return;
+  if (const auto* second = std::get_if<ServiceSecond>(&event.what)) return tell_second(*second);
+  tell({.at = now(), .what = EventSeen{event}});
+}
+
+void Session::tell_second(const ServiceSecond& second) {
+  if (is_repeating_ || !options_.entries || second.second < 0) return;
+  if (second.service.index >= blocks_.size()) blocks_.resize(second.service.index + std::size_t{1});
+  std::optional<SecondsSeen>& block = blocks_[second.service.index];
+  const auto next = [&] { return block->from_second + std::ssize(block->arrivals); };
+  if (block && (next() != second.second || block->arrivals.size() >= kBlockSeconds)) {
+    tell_block(second.service);
+  }
+  if (!block)
+    block = SecondsSeen{.service = second.service, .from_second = second.second, .arrivals = {}, .queued = {}};
+  block->arrivals.push_back(second.arrivals);
+  block->queued.push_back(second.queued);
+}
+
+void Session::tell_step(const StepAnswer& answer) {
+  if (is_repeating_) return;
+  const bool is_second = now() == Instant::at_second(now().second());
+  const bool is_plain = is_second && !std::exchange(has_news_, false) && plain_step_ != now();
+  if (is_plain) {
+    plain_step_ = now();
+  } else {
+    tell({.at = now(), .what = Stepped{}});
+    has_news_ = false;
+  }
+  if (answer.request) tell_blocks();  // the plan may stand on them
+}
+
+void Session::tell_block(ServiceId service) {
+  if (service.index >= blocks_.size() || !blocks_[service.index]) return;
+  options_.entries({.at = now(), .what = std::move(*blocks_[service.index])});
+  blocks_[service.index].reset();
+}
+
+void Session::tell_blocks() {
+  for (std::uint32_t index = 0; index < blocks_.size(); ++index) tell_block({index});
+}
+
+void Session::tell_all() {
+  tell_blocks();
+  const auto plain_step = std::exchange(plain_step_, std::nullopt);
+  if (plain_step && options_.entries) options_.entries({.at = *plain_step, .what = Advanced{}});
+}
+
+// ---- how it is made again
+
+/// Repeats entries in order, with the steps between them.
+class Session::Repetition {
+ public:
+  Repetition(Session& session, const std::vector<Entry>& entries) : session_(session), entries_(entries) {
+    for (const Entry& entry : entries_) {
+      if (const auto* block = std::get_if<SecondsSeen>(&entry.what)) note_block(*block);
+    }
+  }
+
+  void run() {
+    for (const Entry& entry : entries_) {
+      if (std::holds_alternative<SecondsSeen>(entry.what)) continue;
+      const bool is_advance = std::holds_alternative<Advanced>(entry.what);
+      step_plainly(entry.at, is_advance);
+      session_.loop_->replay_to(entry.at);
+      repeat(entry);
+    }
+  }
+
+ private:
+  void note_block(const SecondsSeen& block) {
+    for (std::size_t i = 0; i < block.arrivals.size(); ++i) {
+      ServiceSecond second;
+      second.service = block.service;
+      second.second = block.from_second + static_cast<std::int64_t>(i);
+      second.arrivals = block.arrivals[i];
+      second.queued = i < block.queued.size() ? block.queued[i] : 0;
+      seconds_[{second.second, second.service.index}] = second;
+    }
+  }
+
+  /// The steps at whole seconds of which no entry tells.
+  void step_plainly(Instant until, bool is_inclusive) {
+    while (true) {
+      const Instant next = Instant::at_second(session_.now().second() + 1);
+      if (next > until || (next == until && !is_inclusive)) return;
+      session_.loop_->replay_to(next);
+      step();
+    }
+  }
+
+  void step() {
+    const Micros delay = session_.scenario_.observation_delay;
+    while (!seconds_.empty() && Instant::at_second(seconds_.begin()->first.first + 1) + delay <= session_.now()) {
+      const ServiceSecond second = seconds_.begin()->second;
+      seconds_.erase(seconds_.begin());
+      session_.loop_->replay({.at = Instant::at_second(second.second + 1), .what = second});
+    }
+    session_.loop_->replay_step();
+    if (session_.now().second() <= session_.read_second_) return;
+    session_.read_second_ = session_.now().second();
+    static_cast<void>(session_.update_watch());
+  }
+
+  void repeat(const Entry& entry) {
+    std::visit(Overloaded{
+                   [&](const Begun&) { session_.loop_->replay_begin(); },
+                   [&](const EventSeen& seen) { session_.loop_->replay(seen.event); },
+                   [](const SecondsSeen&) {},
+                   [&](const Stepped&) { step(); },
+                   [](const Advanced&) {},
+                   [&](const SliceNoted& noted) { session_.note_record(noted.record); },
+                   [&](const Refreshed&) { static_cast<void>(session_.update_watch()); },
+                   [&](const TenantStored& stored) { session_.store(stored); },
+                   [&](const TenantDropped& dropped) { session_.store(dropped); },
+                   [&](const ServiceStored& stored) { session_.store(stored); },
+                   [&](const ServiceDropped& dropped) { session_.store(dropped); },
+                   [&](const FaultGiven& given) {
+                     session_.note_fault(given);
+                     session_.loop_->replay_order(sim::FaultInjection{.id = given.id, .fault = given.order});
+                   },
+                   [&](const ProposalWaits& waits) { session_.wait_for_approval(waits); },
+               },
+               entry.what);
+  }
+
+  Session& session_;
+  const std::vector<Entry>& entries_;
+  std::map<std::pair<std::int64_t, std::uint32_t>, ServiceSecond> seconds_;  ///< not seen yet, by second and service
+};
+
+void Session::begin() {
+  tell({.at = now(), .what = Begun{}});
+  loop_->begin();
+  after_step();
+}
+
+void Session::repeat(const std::vector<Entry>& entries, std::uint64_t carried_out) {
+  is_repeating_ = true;
+  loop_->replay_after(carried_out);
+  Repetition(*this, entries).run();
+}
+
+namespace {
+
+/// Whether the device has a slice of ours at that place that exists.
+bool has_slice(const sim::DeviceMemory& device, const Slice& place) {
+  return std::ranges::any_of(device.slices, [&](const sim::SliceMemory& slice) {
+    return slice.slice == place && !slice.is_foreign && slice.phase > sim::SlicePhase::kCreating;
+  });
+}
+
+}  // namespace
+
+void Session::note_unseen(const sim::WorldLeft& left) {
+  const Instant at = std::max(left.world.now, now());
+  for (std::uint32_t gpu = 0; gpu < left.devices.size(); ++gpu) note_unseen({gpu}, left.devices[gpu], at);
+}
+
+void Session::note_unseen(GpuId gpu, const sim::DeviceMemory& device, Instant at) {
+  const std::set<Slice> created = watch_.created();
+  const Slice first{.gpu = gpu, .start = INT_MIN, .profile = {}};
+  for (auto it = created.lower_bound(first); it != created.end() && it->gpu == gpu; ++it) {
+    if (!device.is_lost && has_slice(device, *it)) continue;
+    sim::SliceRecord record{.at = at, .event = sim::SliceEvent::kDestroyed, .slice = *it, .services = {}};
+    if (device.is_lost) record.event = sim::SliceEvent::kLost;
+    const auto standing = snapshot().slices_at(*it);
+    if (!standing.empty()) {
+      const StandingSlice& known = *standing.begin();
+      record.role = known.holding.role;
+      record.services = known.holding.services;
+      record.generation = known.generation;
+    }
+    note_record(record);
+  }
+  for (const sim::SliceMemory& slice : device.slices) {
+    if (slice.is_foreign || slice.phase <= sim::SlicePhase::kCreating) continue;
+    sim::SliceRecord record{.at = at,
+                            .event = sim::SliceEvent::kCreated,
+                            .slice = slice.slice,
+                            .role = slice.role,
+                            .services = slice.services,
+                            .generation = slice.created_as};
+    if (!created.contains(slice.slice)) note_record(record);
+    const auto waits_for_it = [&](const StandingSlice& standing) {
+      return !standing.is_ready && !standing.is_leaving && standing.assignment == slice.assigned_as;
+    };
+    const bool is_news = slice.phase == sim::SlicePhase::kUp && !slice.services.empty() &&
+                         std::ranges::any_of(snapshot().slices_at(slice.slice), waits_for_it);
+    record.event = sim::SliceEvent::kServing;
+    if (is_news) note_record(record);
+  }
+}
+
+void Session::resume(sim::WorldLeft left) {
+  ENSURE(is_repeating_);
+  is_repeating_ = false;
+  note_unseen(left);
+  loop_->resume(std::move(left));
+  after_step();
+  // The process may have ended before it told until when a proposal waits.
+  const Plan* waiting = loop_->engine().waiting();
+  const PlanStatus* status = waiting == nullptr ? nullptr : plans_.find(waiting->id);
+  if (status != nullptr && !status->expires_at_wall_us && options_.wall_clock) {
+    wait_for_approval({.plan = waiting->id, .expires_at_wall_us = options_.wall_clock() + kProposalWait.count()});
+  }
+}
+
+sim::WorldLeft Session::world_left() const {
+  sim::WorldLeft left{.world = loop_->world().memory(), .devices = {}};
+  left.world.orders = loop_->order_count();
+  for (std::uint32_t gpu = 0; gpu < scenario_.gpu_count(); ++gpu) {
+    left.devices.push_back(loop_->world().memory_of({gpu}));
+  }
+  return left;
+}
+
+}  // namespace berth::live

@@ -1,0 +1,36 @@
+/// After a restart: what the engine must be told so that it knows what stands on the devices.
+#pragma once
+
+#include <set>
+#include <vector>
+
+#include "base/instant.h"
+#include "domain/event.h"
+#include "domain/plan.h"
+#include "domain/snapshot.h"
+#include "sim/world_memory.h"
+
+namespace berth::sim {
+
+/// Compares the engine's state with what the devices remember, and returns the events of what happened unseen, in the
+/// order of GPUs: GPUs lost or back; slices that came to work or are gone; changes that ended otherwise
+/// (ActionFailed), each followed by what stands there (GpuObserved); retrainings that became due or done.
+///
+/// What the engine has ordered and the devices have not got yet is no difference: creations and assignments by their
+/// numbers, destructions by `to_destroy`, the slices that orders still to be carried out will destroy. O(slices).
+[[nodiscard]] std::vector<Event> find_news(const Snapshot& engine, const std::vector<DeviceMemory>& devices,
+                                           const std::vector<ServiceMemory>& services,
+                                           const std::set<Slice>& to_destroy, Instant now);
+
+/// Takes out of a plan that is still to be carried out all actions on GPUs where one of them is not possible: devices that
+/// were without power may have forgotten more than the engine. They then count as got and ended. `standing`, by GPU: what
+/// stays there, before the plan and after it. O(actions log slices).
+void drop_impossible(std::vector<std::set<Slice>>& standing, std::vector<DeviceMemory>& devices, Plan& plan);
+/// What stays on each GPU, without slices of others.
+[[nodiscard]] std::vector<std::set<Slice>> staying_slices(const std::vector<DeviceMemory>& devices);
+
+/// Slices that the engine cannot have made, as their numbers are higher than all that it gave, become slices of others.
+/// `last_numbers` by GPU, as far as there were actions. Returns how many there were.
+std::size_t disown_unknown(const std::vector<std::uint64_t>& last_numbers, std::vector<DeviceMemory>& devices);
+
+}  // namespace berth::sim
