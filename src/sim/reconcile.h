@@ -22,9 +22,9 @@ namespace berth::sim {
                                            const std::vector<ServiceMemory>& services,
                                            const std::set<Slice>& to_destroy, Instant now);
 
-/// Takes out of a plan that is still to be carried out all actions on GPUs where one of them is not possible: devices that
-/// were without power may have forgotten more than the engine. They then count as got and ended. `standing`, by GPU: what
-/// stays there, before the plan and after it. O(actions log slices).
+/// Takes out of a plan that is still to be carried out all actions on GPUs where one of them is not possible: devices
+/// that were without power may have forgotten more than the engine. They then count as got and ended. `standing`, by
+/// GPU: what stays there, before the plan and after it. O(actions log slices).
 void drop_impossible(std::vector<std::set<Slice>>& standing, std::vector<DeviceMemory>& devices, Plan& plan);
 /// What stays on each GPU, without slices of others.
 [[nodiscard]] std::vector<std::set<Slice>> staying_slices(const std::vector<DeviceMemory>& devices);
