@@ -170,4 +170,23 @@ std::optional<std::vector<Int128>> Decimal::to_common_integers(std::span<const D
   return result;
 }
 
+bool Decimal::read_fraction(std::string_view fraction) {
+  const auto is_digits = [](std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+  };
+  const std::size_t slash = fraction.find('/');
+  if (slash == std::string_view::npos) return false;
+  const std::string_view numerator = fraction.substr(0, slash);
+  const std::string_view denominator = fraction.substr(slash + 1);
+  const bool is_number = is_digits(numerator.starts_with('-') ? numerator.substr(1) : numerator);
+  if (!is_number || !is_digits(denominator) || denominator.front() == '0') return false;
+  mpq_class value;
+  value.get_num().set_str(std::string(numerator), 10);
+  value.get_den().set_str(std::string(denominator), 10);
+  value.canonicalize();
+  if (value.get_num().get_str() != numerator || value.get_den().get_str() != denominator) return false;
+  value_ = std::move(value);
+  return true;
+}
+
 }  // namespace berth

@@ -60,8 +60,18 @@ class Decimal {
   /// them needs more than 100 bits.
   [[nodiscard]] static std::optional<std::vector<Int128>> to_common_integers(std::span<const Decimal> values);
 
+  /// As "numerator/denominator".
+  template <class Archive, class Self>
+  static void archive_fields(Archive& archive, Self& self) {
+    std::string fraction = self.value_.get_num().get_str() + "/" + self.value_.get_den().get_str();
+    archive(fraction);
+    if constexpr (Archive::kReads) archive.require(self.read_fraction(fraction));
+  }
+
  private:
   explicit Decimal(mpq_class value) : value_(std::move(value)) {}
+  /// Takes the value of a fraction in lowest terms. Returns whether it is one.
+  bool read_fraction(std::string_view fraction);
   mpq_class value_ = 0;
 };
 

@@ -38,6 +38,11 @@ class Index {
     return *this;
   }
 
+  template <class Archive, class Self>
+  static void archive_fields(Archive& archive, Self& self) {
+    archive(self.value_);
+  }
+
  private:
   int value_ = 0;
 };

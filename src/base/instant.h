@@ -53,6 +53,11 @@ class Micros {
   constexpr Micros& operator+=(Micros other) { return *this = *this + other; }
   constexpr Micros& operator-=(Micros other) { return *this = *this - other; }
 
+  template <class Archive, class Self>
+  static void archive_fields(Archive& archive, Self& self) {
+    archive(self.count_);
+  }
+
  private:
   std::int64_t count_ = 0;
 };
@@ -83,6 +88,11 @@ class Instant {
   }
   friend constexpr Micros operator-(Instant a, Instant b) {
     return Micros(detail::checked_subtract(a.micros_, b.micros_));
+  }
+
+  template <class Archive, class Self>
+  static void archive_fields(Archive& archive, Self& self) {
+    archive(self.micros_);
   }
 
  private:
