@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "base/archive.h"
 #include "base/ensure.h"
 #include "forecast/detail/arrival_memory.h"
 #include "forecast/detail/horizons.h"
@@ -79,6 +81,11 @@ class Forecaster::Learner {
   void observe(std::int64_t second, std::int64_t requests);
   [[nodiscard]] std::vector<UnroundedForecast> predict_unrounded(std::int64_t from_second, std::int64_t seconds) const;
 
+  template <class Archive, class Self>
+  static void archive_fields(Archive& archive, Self& self) {
+    archive(self.mask_, self.memory_, self.members_, self.leads_, self.pending_);
+  }
+
  private:
   /// Learns from the forecasts that were waiting for this second.
   void judge(std::int64_t second, double count);
@@ -103,6 +110,12 @@ Forecaster& Forecaster::operator=(Forecaster&& other) noexcept = default;
 Forecaster::~Forecaster() = default;
 
 void Forecaster::observe(std::int64_t second, std::int64_t requests) { learner_->observe(second, requests); }
+
+void Forecaster::archive_fields(ArchiveWriter& archive, const Forecaster& forecaster) {
+  archive(std::as_const(*forecaster.learner_));
+}
+
+void Forecaster::archive_fields(ArchiveReader& archive, Forecaster& forecaster) { archive(*forecaster.learner_); }
 
 std::vector<UnroundedForecast> Forecaster::predict_unrounded(std::int64_t from_second, std::int64_t seconds) const {
   return learner_->predict_unrounded(from_second, seconds);

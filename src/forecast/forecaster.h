@@ -7,6 +7,11 @@
 #include <string_view>
 #include <vector>
 
+namespace berth {
+class ArchiveReader;
+class ArchiveWriter;
+}  // namespace berth
+
 namespace berth::forecast {
 
 namespace detail {
@@ -54,6 +59,10 @@ class Forecaster {
   /// The same forecasts before their quantiles are rounded to counts (detail::Spread), for judging coverage.
   [[nodiscard]] std::vector<detail::UnroundedForecast> predict_unrounded(std::int64_t from_second,
                                                                          std::int64_t seconds) const;
+
+  /// For base/archive.h: at most about 300 KiB, much less in the first hours.
+  static void archive_fields(ArchiveWriter& archive, const Forecaster& forecaster);
+  static void archive_fields(ArchiveReader& archive, Forecaster& forecaster);
 
  private:
   class Learner;

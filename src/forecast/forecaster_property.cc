@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
+#include "base/archive.h"
 #include "forecast/forecaster.h"
 
 namespace berth::forecast {
@@ -56,6 +58,29 @@ RC_GTEST_PROP(ForecasterProperty, AnyHistoryGivesQuantiles, ()) {
   for (const double mean : forecaster.means(second + wait, 120)) RC_ASSERT(std::isfinite(mean) && mean >= 0);
   // One second of a longer forecast is the same as that second alone.
   RC_ASSERT(forecaster.predict(second + wait + 60, 1).at(0) == forecast.at(60));
+}
+
+RC_GTEST_PROP(ForecasterProperty, OneThatIsReadFromBytesGoesOnAsTheOther, ()) {
+  const Model model = *rc::gen::elementOf(std::vector<Model>(kModels.begin(), kModels.end()));
+  const std::vector<Observation> history = any_history();
+  const auto saved_at = *rc::gen::inRange<std::size_t>(0, history.size() + 1);
+  Forecaster straight(model);
+  Forecaster saved(model);
+  std::int64_t second = *rc::gen::inRange<std::int64_t>(-200'000, 200'000);
+  for (std::size_t at = 0; at <= history.size(); ++at) {
+    if (at == saved_at) {
+      const std::string bytes = bytes_of(saved);
+      saved = from_bytes<Forecaster>(bytes).value();
+      RC_ASSERT(bytes_of(saved) == bytes);
+    }
+    if (at == history.size()) break;
+    second += history[at].gap;
+    straight.observe(second, history[at].requests);
+    saved.observe(second, history[at].requests);
+  }
+  RC_ASSERT(saved.predict(second + 1, 300) == straight.predict(second + 1, 300));
+  RC_ASSERT(saved.means(second + 1, 300) == straight.means(second + 1, 300));
+  RC_ASSERT(bytes_of(saved) == bytes_of(straight));
 }
 
 }  // namespace

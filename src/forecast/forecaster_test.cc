@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <string>
 
+#include "base/archive.h"
 #include "base/rng.h"
 
 namespace berth::forecast {
@@ -194,6 +196,25 @@ TEST(ForecasterDeathTest, TimeDoesNotRunBackwards) {
   forecaster.observe(5, 1);
   EXPECT_DEATH(forecaster.observe(5, 1), "last_second");
   EXPECT_DEATH((void)forecaster.predict(5, 1), "last_second");
+}
+
+TEST(Forecaster, DamagedBytesGiveNothingOrAForecaster) {
+  const auto rate = [](std::int64_t second) { return second % 60 < 20 ? 40.0 : 5.0; };
+  const std::string whole = bytes_of(taught(Model::kCombination, drawn_counts(400, rate)));
+  Rng rng(3);
+  for (int i = 0; i < 200; ++i) {
+    EXPECT_FALSE(from_bytes<Forecaster>(whole.substr(0, rng.below(whole.size()))).has_value());
+    std::string damaged = whole;
+    damaged[rng.below(damaged.size())] ^= static_cast<char>(1U << rng.below(8));
+    static_cast<void>(from_bytes<Forecaster>(damaged));
+  }
+}
+
+TEST(Forecaster, ItsBytesAreFewerThanItsMemory) {
+  constexpr std::size_t kKibibyte = 1024;
+  const auto rate = [](std::int64_t second) { return 50 + 40 * std::sin(static_cast<double>(second) / 700); };
+  EXPECT_LT(bytes_of(Forecaster()).size(), 32 * kKibibyte);
+  EXPECT_LT(bytes_of(taught(Model::kCombination, drawn_counts(3'600, rate))).size(), 160 * kKibibyte);
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/archive.h"
+
 namespace berth::forecast::detail {
 
 /// How long the levels look back: time constants of exponential means, in seconds.
@@ -33,6 +35,13 @@ class Season {
   [[nodiscard]] double swing_at(std::int64_t second) const;
   /// The mean requests per second of the slot's last cycle, negative if it was never seen.
   [[nodiscard]] double last_at(std::int64_t second) const;
+
+  /// Without the period, which does not change. Most slots of a day are as in the beginning for a long time.
+  template <class Archive, class Self>
+  static void archive_fields(Archive& archive, Self& self) {
+    archive(runs_of(self.profile_), runs_of(self.last_), runs_of(self.cycles_), self.profile_sum_, self.seen_count_,
+            self.open_slot_, self.open_sum_, self.open_count_);
+  }
 
  private:
   [[nodiscard]] std::size_t slot_of(std::int64_t second) const;
@@ -67,6 +76,12 @@ class ArrivalMemory {
   /// The mean swing of a season over a span.
   [[nodiscard]] double swing(std::size_t span, std::size_t period) const { return ratio(swings_[period][span], span); }
   [[nodiscard]] const Season& season(std::size_t period) const { return seasons_[period]; }
+
+  template <class Archive, class Self>
+  static void archive_fields(Archive& archive, Self& self) {
+    archive(self.weight_, self.total_, self.swings_, self.seasons_, self.seen_seconds_, self.last_second_,
+            self.last_requests_);
+  }
 
  private:
   [[nodiscard]] double ratio(double total, std::size_t span) const {

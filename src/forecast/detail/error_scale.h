@@ -13,6 +13,12 @@ class ErrorScale {
   /// Requires: mean >= 0.
   [[nodiscard]] double variance_at(double mean) const;
 
+  template <class Archive, class Self>
+  static void archive_fields(Archive& archive, Self& self) {
+    archive(self.excess_, self.excess_unit_, self.poisson_, self.poisson_unit_, self.squared_error_, self.weight_,
+            self.doubt_);
+  }
+
  private:
   // Here m is the mean of the forecast and the count, so that neither alone determines the unit.
   double excess_ = 0;         ///< sum of (error^2 - m) / (1 + m)^2

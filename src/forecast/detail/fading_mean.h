@@ -26,6 +26,11 @@ class FadingMean {
     return (sum_ + prior * prior_weight) / (weight_ + prior_weight);
   }
 
+  template <class Archive, class Self>
+  static void archive_fields(Archive& archive, Self& self) {
+    archive(self.sum_, self.weight_);
+  }
+
  private:
   static constexpr double kFade = 1 - 1.0 / kObservations;
   double sum_ = 0;
@@ -43,6 +48,11 @@ class FadingSlope {
   /// `prior_xx`: the weight of the prior in squared x, > 0.
   [[nodiscard]] double with_prior(double prior, double prior_xx) const {
     return (xy_ + prior * prior_xx) / (xx_ + prior_xx);
+  }
+
+  template <class Archive, class Self>
+  static void archive_fields(Archive& archive, Self& self) {
+    archive(self.xy_, self.xx_);
   }
 
  private:

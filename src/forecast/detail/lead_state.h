@@ -61,6 +61,11 @@ class LeadState {
   /// When another season becomes known, the models change: past losses then count little.
   void learn(const Members& members, const View& view, const MemberMask& mask, double count);
 
+  template <class Archive, class Self>
+  static void archive_fields(Archive& archive, Self& self) {
+    archive(self.tracks_, self.losses_, self.seasons_known_);
+  }
+
  private:
   static constexpr double kCalibrationMemory = 1000;
   static constexpr double kCalibrationPrior = 80;

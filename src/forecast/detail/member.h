@@ -48,6 +48,11 @@ class SeasonalNaive {
   void learn(const View& view, double count);
   [[nodiscard]] double guess(const View& view) const;
 
+  template <class Archive, class Self>
+  static void archive_fields(Archive& archive, Self& self) {
+    archive(self.loss_);
+  }
+
  private:
   std::array<FadingMean<kLossMemory>, kPeriodCount> loss_;
 };
@@ -58,6 +63,14 @@ class Smoothing {
  public:
   void learn(const View& view, double count);
   [[nodiscard]] double guess(const View& view) const;
+
+  template <class Archive, class Self>
+  static void archive_fields(Archive& archive, Self& self) {
+    archive(self.leads_);
+    for (const Lead& lead : self.leads_) {
+      archive.require(lead.best.span < kSpanCount && lead.best.period <= kPeriodCount);
+    }
+  }
 
  private:
   struct Choice {
@@ -79,6 +92,11 @@ class Bursty {
  public:
   void learn(const View& view, double count);
   [[nodiscard]] double guess(const View& view) const;
+
+  template <class Archive, class Self>
+  static void archive_fields(Archive& archive, Self& self) {
+    archive(self.leads_);
+  }
 
  private:
   /// Both relative to the base.

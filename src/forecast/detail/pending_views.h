@@ -24,6 +24,22 @@ class PendingViews {
   /// The view of `second`, and forgets it and all older ones; nullptr if there is none.
   [[nodiscard]] std::optional<View> take(std::int64_t second);
 
+  /// The views that wait, wherever they are in the ring.
+  template <class Archive, class Self>
+  static void archive_fields(Archive& archive, Self& self) {
+    archive(self.next_second_, self.kept_count_, self.size_);
+    if (!archive.require(self.size_ <= kRoom)) return;
+    if constexpr (Archive::kReads) {
+      self.first_ = 0;
+      self.pending_.resize(self.size_ == 0 ? 0 : kRoom);
+    }
+    for (std::size_t i = 0; i < self.size_; ++i) {
+      auto& waiting = self.pending_[(self.first_ + i) % kRoom];
+      archive(waiting);
+      archive.require(waiting.view.lead < kLeadCount && waiting.view.situation < kSituationCount);
+    }
+  }
+
  private:
   static constexpr std::size_t kRoom = 32;
   struct PendingView {

@@ -26,6 +26,15 @@ class Recalibration {
   /// The spread with its levels corrected.
   [[nodiscard]] Spread applied_to(const Spread& spread) const;
 
+  /// What was learned: nothing in many a situation. The positions follow from it.
+  template <class Archive, class Self>
+  static void archive_fields(Archive& archive, Self& self) {
+    archive(self.learned_);
+    if (self.learned_ == 0) return;
+    archive(self.weight_, self.mass_, self.total_);
+    if constexpr (Archive::kReads) self.place_levels();
+  }
+
  private:
   /// The present position of a level: between two of the grid's, or beyond the last by their step.
   struct LevelPosition {
