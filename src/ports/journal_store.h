@@ -3,18 +3,20 @@
 /// never wait for it.
 ///
 /// What `append` has returned is on the disk: neither a kill nor a power cut loses it. What it refused is not there,
-/// now or later.
+/// now or later. The limit of that: a batch whose sync failed, on a device that then takes no other write either, may
+/// be found after a restart; no program can prevent it.
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
-#include <tl/expected.hpp>
 #include <vector>
 
 #include "base/instant.h"
+#include "base/result.h"
 
 namespace berth {
 
@@ -58,8 +60,9 @@ struct KeyedOutcome {
 /// All of it is stored in one transaction, or nothing.
 struct JournalBatch {
   std::vector<JournalEntry> entries = {};
-  std::vector<KeyedOutcome> outcomes = {};                 ///< of keys that have none yet
-  std::optional<JournalSnapshot> snapshot = std::nullopt;  ///< the newest two are kept
+  std::vector<KeyedOutcome> outcomes = {};  ///< of keys that have none yet; else the batch is refused (kFailed)
+  /// The newest two are kept. It covers at most the last row of this batch; one of the same row is replaced.
+  std::optional<JournalSnapshot> snapshot = std::nullopt;
 };
 
 enum class StoreFault : std::uint8_t {
@@ -93,12 +96,18 @@ class JournalReader {
     friend bool operator==(const Range&, const Range&) = default;
   };
   [[nodiscard]] virtual StoreResult<Range> range() = 0;
-  /// At most `count_max` rows from `from` on, in order. Each is checked against its hash, and against the row before.
+  /// At most `count_max` rows from `from` on, in order; they begin with the oldest one if `from` is before it. Each is
+  /// checked against its hash, and against the row before.
   [[nodiscard]] virtual StoreResult<std::vector<JournalRow>> read(std::uint64_t from, std::size_t count_max) = 0;
   /// The newest one, checked against its hash.
   [[nodiscard]] virtual StoreResult<std::optional<JournalSnapshot>> latest_snapshot() = 0;
+  /// The one before it, with the same check: for a recovery that finds the newest one damaged, and for verifying.
+  [[nodiscard]] virtual StoreResult<std::optional<JournalSnapshot>> older_snapshot() = 0;
   /// Of the key.
   [[nodiscard]] virtual StoreResult<std::optional<KeyedOutcome>> find_outcome(const Sha256& key) = 0;
+  /// At most `count_max` outcomes in the order of their keys, those after `after`, each checked against its hash.
+  [[nodiscard]] virtual StoreResult<std::vector<KeyedOutcome>> read_outcomes(const std::optional<Sha256>& after,
+                                                                             std::size_t count_max) = 0;
 };
 
 /// One thread at a time.
@@ -109,11 +118,13 @@ class JournalWriter {
   /// Appends, and returns the sequence number of the last row when everything is on the disk. On an error nothing of
   /// the batch is there, and a later call may succeed.
   [[nodiscard]] virtual StoreResult<std::uint64_t> append(const JournalBatch& batch) = 0;
-  /// Removes the rows before `before` (those that a snapshot covers; others stay) and outcomes older than that time.
+  /// Removes the rows before `before` (those that the newest snapshot covers; others stay) and outcomes older than that
+  /// time. Sequence numbers go on, also when no row is left.
   /// May be called again to go on: one call does a bounded part. Returns whether there is more to do.
   [[nodiscard]] virtual StoreResult<bool> prune(std::uint64_t before, std::int64_t outcomes_before_wall_us) = 0;
 };
 
+/// Outlives its writers and readers. One thread at a time.
 class JournalStore {
  public:
   virtual ~JournalStore() = default;

@@ -1,0 +1,26 @@
+#include "journal_chain/chain.h"
+
+#include "journal_chain/field_hash.h"
+
+namespace berth::chain {
+
+Sha256 row_hash(const Sha256& previous, std::uint64_t sequence, const JournalEntry& entry) {
+  FieldHash hash("row 1");
+  hash.add(previous).add(sequence).add(entry.at.micros()).add(entry.wall_us);
+  hash.add(entry.kind).add(std::int64_t{entry.format}).add(entry.body);
+  return hash.finish();
+}
+
+Sha256 snapshot_hash(const JournalSnapshot& snapshot) {
+  FieldHash hash("snapshot 1");
+  hash.add(snapshot.sequence).add(std::int64_t{snapshot.format}).add(snapshot.body);
+  return hash.finish();
+}
+
+Sha256 outcome_hash(const KeyedOutcome& outcome) {
+  FieldHash hash("outcome 1");
+  hash.add(outcome.key).add(outcome.request).add(outcome.wall_us).add(std::int64_t{outcome.status}).add(outcome.body);
+  return hash.finish();
+}
+
+}  // namespace berth::chain

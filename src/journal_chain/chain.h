@@ -1,0 +1,18 @@
+/// The hashes of what a journal's store keeps. The hash of a row covers the hash of the row before, so that no row can
+/// change, vanish or change places unseen.
+#pragma once
+
+#include <cstdint>
+
+#include "ports/journal_store.h"
+
+namespace berth::chain {
+
+/// Over `previous` (the hash of the row before; zeros before the first) and all columns of the row.
+[[nodiscard]] Sha256 row_hash(const Sha256& previous, std::uint64_t sequence, const JournalEntry& entry);
+/// Over all columns.
+[[nodiscard]] Sha256 snapshot_hash(const JournalSnapshot& snapshot);
+/// Over all columns.
+[[nodiscard]] Sha256 outcome_hash(const KeyedOutcome& outcome);
+
+}  // namespace berth::chain

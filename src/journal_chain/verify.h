@@ -1,0 +1,25 @@
+/// Walks through all that a store keeps and checks it.
+#pragma once
+
+#include <cstdint>
+
+#include "ports/journal_store.h"
+
+namespace berth::chain {
+
+/// What was found and is right.
+struct JournalCounts {
+  std::uint64_t first = 0;  ///< the oldest row; 0 if there is none
+  std::uint64_t last = 0;
+  std::uint64_t rows = 0;
+  std::uint64_t snapshots = 0;
+  std::uint64_t outcomes = 0;
+  friend bool operator==(const JournalCounts&, const JournalCounts&) = default;
+};
+
+/// Reads every row, snapshot and outcome, and computes the chain again, whatever the reader checked itself. The error
+/// names the first that is wrong. Rows may be appended and pruned in the meantime. O(bytes); it holds a few hundred
+/// rows at a time.
+[[nodiscard]] StoreResult<JournalCounts> verify_journal(JournalReader& reader);
+
+}  // namespace berth::chain
