@@ -47,6 +47,14 @@ pkg_check_modules(CURL QUIET IMPORTED_TARGET GLOBAL libcurl)
 berth_need(FOUND CURL_FOUND LIBRARY libcurl PACKAGE libcurl4-gnutls-dev)
 add_library(curl::curl ALIAS PkgConfig::CURL)
 
+pkg_check_modules(SQLITE QUIET IMPORTED_TARGET GLOBAL sqlite3>=3.37)
+berth_need(FOUND SQLITE_FOUND LIBRARY "SQLite 3.37" PACKAGE libsqlite3-dev)
+add_library(sqlite::sqlite ALIAS PkgConfig::SQLITE)
+
+pkg_check_modules(SODIUM QUIET IMPORTED_TARGET GLOBAL libsodium)
+berth_need(FOUND SODIUM_FOUND LIBRARY libsodium PACKAGE libsodium-dev)
+add_library(sodium::sodium ALIAS PkgConfig::SODIUM)
+
 # The report page carries d3 with it, so that it opens without a network.
 find_file(BERTH_D3_FILE d3.min.js PATHS /usr/share/javascript/d3 NO_DEFAULT_PATH)
 berth_need(FOUND BERTH_D3_FILE LIBRARY d3 PACKAGE libjs-d3)

@@ -1,0 +1,228 @@
+#include "edges/sqlite_store/detail/connection.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+
+namespace berth::edges::detail {
+namespace {
+
+constexpr int kLockWaitMs = 250;
+
+constexpr int primary(int code) { return code & 0xff; }
+
+StoreFault fault_of(int code) {
+  switch (primary(code)) {
+    case SQLITE_FULL:
+      return StoreFault::kFull;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+    case SQLITE_PROTOCOL:
+      return StoreFault::kLocked;
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+    case SQLITE_SCHEMA:
+    case SQLITE_ERROR:  // our statements are right: the tables are not
+      return StoreFault::kDamaged;
+    default:
+      return StoreFault::kFailed;
+  }
+}
+
+std::string_view advice(StoreFault fault) {
+  switch (fault) {
+    case StoreFault::kFull:
+      return "; free space on the device, then try again";
+    case StoreFault::kLocked:
+      return "; another process has locked it: end that process or wait for it";
+    case StoreFault::kDamaged:
+      return "; restore it from a copy";
+    case StoreFault::kFailed:
+    case StoreFault::kDeposed:
+    case StoreFault::kNewer:
+    case StoreFault::kForeign:
+      return "";
+  }
+  return "";
+}
+
+/// A path as SQLite reads it in a URI, with options that every connection has.
+std::string uri_of(const std::string& path, OpenMode mode) {
+  std::string uri = "file:";
+  for (const char c : path) {
+    const bool is_plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '/' || c == '.' || c == '_';
+    uri += is_plain ? std::string(1, c) : fmt::format("%{:02x}", static_cast<unsigned char>(c));
+  }
+  // Not to rely on a torn write leaving the bytes around it alone: a commit is padded to the end of its sector.
+  uri += "?psow=0";
+  if (mode == OpenMode::kImmutable) uri += "&immutable=1";
+  return uri;
+}
+
+}  // namespace
+
+StoreError store_error(int code, const std::string& path, std::string_view doing, const char* why) {
+  const StoreFault fault = fault_of(code);
+  return {fault, fmt::format("{}: cannot {}: {}{}", path, doing, why, advice(fault))};
+}
+
+StoreError store_error(sqlite3* database, std::string_view doing) {
+  const char* name = sqlite3_db_filename(database, "main");
+  int code = sqlite3_extended_errcode(database);
+  const int number = sqlite3_system_errno(database);
+  // A device that reports a missing block only when it syncs.
+  if (primary(code) == SQLITE_IOERR && (number == ENOSPC || number == EDQUOT)) code = SQLITE_FULL;
+  return store_error(code, name == nullptr ? "" : name, doing, sqlite3_errmsg(database));
+}
+
+tl::unexpected<StoreError> damaged(const std::string& path, std::string_view what) {
+  return tl::unexpected(
+      StoreError{StoreFault::kDamaged, fmt::format("{}: {}{}", path, what, advice(StoreFault::kDamaged))});
+}
+
+StatementRun::~StatementRun() {
+  sqlite3_reset(statement_);
+  sqlite3_clear_bindings(statement_);
+}
+
+StatementRun& StatementRun::bind(std::int64_t value) {
+  sqlite3_bind_int64(statement_, ++parameter_, value);
+  return *this;
+}
+
+StatementRun& StatementRun::bind(std::string_view text) {
+  sqlite3_bind_text64(statement_, ++parameter_, text.data() == nullptr ? "" : text.data(), text.size(), SQLITE_STATIC,
+                      SQLITE_UTF8);
+  return *this;
+}
+
+StatementRun& StatementRun::bind(const Sha256& digest) {
+  sqlite3_bind_blob64(statement_, ++parameter_, digest.data(), digest.size(), SQLITE_STATIC);
+  return *this;
+}
+
+StatementRun& StatementRun::bind_empty() {
+  sqlite3_bind_zeroblob(statement_, ++parameter_, 0);
+  return *this;
+}
+
+StoreResult<bool> StatementRun::step() {
+  const int code = sqlite3_step(statement_);
+  if (code == SQLITE_ROW) return true;
+  if (code == SQLITE_DONE) return false;
+  return tl::unexpected(store_error(sqlite3_db_handle(statement_), doing_));
+}
+
+StoreResult<void> StatementRun::finish() {
+  while (true) {
+    const auto stepped = step();
+    if (!stepped) return tl::unexpected(stepped.error());
+    if (!*stepped) return {};
+  }
+}
+
+bool StatementRun::has_type(int column, int type) {
+  if (sqlite3_column_type(statement_, column) == type) return true;
+  is_well_typed_ = false;
+  return false;
+}
+
+std::int64_t StatementRun::integer(int column) {
+  return has_type(column, SQLITE_INTEGER) ? sqlite3_column_int64(statement_, column) : 0;
+}
+
+std::string StatementRun::text(int column) {
+  if (!has_type(column, SQLITE_TEXT)) return {};
+  const auto* first = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
+  if (first == nullptr) return {};
+  return {first, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
+}
+
+Sha256 StatementRun::digest(int column) {
+  Sha256 digest{};
+  if (!has_type(column, SQLITE_BLOB)) return digest;
+  const auto* first = static_cast<const std::uint8_t*>(sqlite3_column_blob(statement_, column));
+  if (first == nullptr || sqlite3_column_bytes(statement_, column) != static_cast<int>(digest.size())) {
+    is_well_typed_ = false;
+    return digest;
+  }
+  std::copy_n(first, digest.size(), digest.begin());
+  return digest;
+}
+
+StoreResult<Connection> Connection::open(const std::string& path, OpenMode mode, const std::string& vfs) {
+  Connection connection;
+  connection.path_ = path;
+  const int access = mode == OpenMode::kWrite ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
+  sqlite3* database = nullptr;
+  const int code = sqlite3_open_v2(uri_of(path, mode).c_str(), &database,
+                                   access | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
+                                   vfs.empty() ? nullptr : vfs.c_str());
+  connection.database_.reset(database);
+  if (code != SQLITE_OK) {
+    return tl::unexpected(
+        store_error(code, path, "open it", database == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(database)));
+  }
+  sqlite3_busy_timeout(database, kLockWaitMs);
+  return connection;
+}
+
+StoreResult<void> Connection::execute(const char* sql, const char* doing) const {
+  if (sqlite3_exec(raw(), sql, nullptr, nullptr, nullptr) == SQLITE_OK) return {};
+  return tl::unexpected(store_error(raw(), doing));
+}
+
+StoreResult<Statement> Connection::prepare(const char* sql, const char* doing) const {
+  sqlite3_stmt* statement = nullptr;
+  if (sqlite3_prepare_v3(raw(), sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, nullptr) != SQLITE_OK) {
+    return tl::unexpected(store_error(raw(), doing));
+  }
+  return Statement(statement, doing);
+}
+
+StoreResult<std::int64_t> Connection::integer(const char* sql, const char* doing) const {
+  auto statement = prepare(sql, doing);
+  if (!statement) return tl::unexpected(statement.error());
+  StatementRun run = statement->run();
+  const auto stepped = run.step();
+  if (!stepped) return tl::unexpected(stepped.error());
+  return run.integer(0);
+}
+
+StoreResult<std::string> Connection::text(const char* sql, const char* doing) const {
+  auto statement = prepare(sql, doing);
+  if (!statement) return tl::unexpected(statement.error());
+  StatementRun run = statement->run();
+  const auto stepped = run.step();
+  if (!stepped) return tl::unexpected(stepped.error());
+  return run.text(0);
+}
+
+void Connection::set_checkpoint_on_close(bool is_wanted) const {
+  sqlite3_db_config(raw(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, is_wanted ? 0 : 1, nullptr);
+}
+
+StoreResult<Transaction> Transaction::begin(const Connection& connection, Kind kind) {
+  const bool is_write = kind == Kind::kWrite;
+  auto begun = connection.execute(is_write ? "BEGIN IMMEDIATE" : "BEGIN", is_write ? "begin a write" : "begin to read");
+  if (!begun) return tl::unexpected(begun.error());
+  return Transaction(connection.raw());
+}
+
+Transaction::~Transaction() { roll_back(); }
+
+void Transaction::roll_back() {
+  // SQLite rolls back by itself after some failures.
+  if (database_ != nullptr && sqlite3_get_autocommit(database_) == 0) {
+    sqlite3_exec(database_, "ROLLBACK", nullptr, nullptr, nullptr);
+  }
+}
+
+StoreResult<void> Transaction::commit() {
+  if (sqlite3_exec(database_, "COMMIT", nullptr, nullptr, nullptr) == SQLITE_OK) return {};
+  return tl::unexpected(store_error(database_, "commit"));
+}
+
+}  // namespace berth::edges::detail

@@ -1,0 +1,125 @@
+/// SQLite's connections, statements and transactions as values that close themselves, and its errors as StoreError.
+#pragma once
+
+#include <sqlite3.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "ports/journal_store.h"
+
+namespace berth::edges::detail {
+
+/// What failed at a call: "PATH: cannot DOING: why", with what to do where that helps.
+[[nodiscard]] StoreError store_error(int code, const std::string& path, std::string_view doing, const char* why);
+/// The same for the last failure of a connection.
+[[nodiscard]] StoreError store_error(sqlite3* database, std::string_view doing);
+
+/// kDamaged, "PATH: what".
+[[nodiscard]] tl::unexpected<StoreError> damaged(const std::string& path, std::string_view what);
+
+/// One run of a statement: parameters are bound in order, columns are read with their types; resets it at the end.
+/// What is bound must live as long.
+class StatementRun {
+ public:
+  StatementRun(sqlite3_stmt* statement, const char* doing) : statement_(statement), doing_(doing) {}
+  StatementRun(const StatementRun&) = delete;
+  StatementRun& operator=(const StatementRun&) = delete;
+  ~StatementRun();
+
+  StatementRun& bind(std::int64_t value);
+  StatementRun& bind(std::uint64_t value) { return bind(static_cast<std::int64_t>(value)); }
+  StatementRun& bind(std::string_view text);
+  StatementRun& bind(const Sha256& digest);
+  StatementRun& bind_empty();  ///< a blob of no bytes, which is before all others
+
+  /// Whether there is a row.
+  [[nodiscard]] StoreResult<bool> step();
+  /// For a statement without rows.
+  [[nodiscard]] StoreResult<void> finish();
+
+  /// The columns of the row. One of another type than asked for is empty, and `is_well_typed` false from then on.
+  [[nodiscard]] std::int64_t integer(int column);
+  [[nodiscard]] std::uint64_t count(int column) { return static_cast<std::uint64_t>(integer(column)); }
+  [[nodiscard]] std::string text(int column);
+  [[nodiscard]] Sha256 digest(int column);
+  [[nodiscard]] bool is_well_typed() const { return is_well_typed_; }
+
+ private:
+  bool has_type(int column, int type);
+
+  sqlite3_stmt* statement_;
+  const char* doing_;
+  int parameter_ = 0;
+  bool is_well_typed_ = true;
+};
+
+/// A prepared statement; `doing` is for messages ("append a row").
+class Statement {
+ public:
+  Statement() = default;
+  Statement(sqlite3_stmt* statement, const char* doing) : statement_(statement), doing_(doing) {}
+  [[nodiscard]] StatementRun run() { return {statement_.get(), doing_}; }
+
+ private:
+  struct Finalizer {
+    void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+  };
+  std::unique_ptr<sqlite3_stmt, Finalizer> statement_;
+  const char* doing_ = "";
+};
+
+enum class OpenMode : std::uint8_t {
+  kWrite,      ///< and creates the file
+  kRead,       ///< in WAL mode, next to a writer
+  kImmutable,  ///< the file alone; nobody writes
+};
+
+class Connection {
+ public:
+  Connection() = default;
+  /// Nothing is read or locked yet.
+  [[nodiscard]] static StoreResult<Connection> open(const std::string& path, OpenMode mode, const std::string& vfs);
+
+  [[nodiscard]] sqlite3* raw() const { return database_.get(); }
+  [[nodiscard]] const std::string& path() const { return path_; }
+  /// Runs SQL whose rows, if any, do not matter.
+  [[nodiscard]] StoreResult<void> execute(const char* sql, const char* doing) const;
+  [[nodiscard]] StoreResult<Statement> prepare(const char* sql, const char* doing) const;
+  /// The first column of the only row.
+  [[nodiscard]] StoreResult<std::int64_t> integer(const char* sql, const char* doing) const;
+  [[nodiscard]] StoreResult<std::string> text(const char* sql, const char* doing) const;
+  /// Whether the last connection that closes copies the WAL into the file.
+  void set_checkpoint_on_close(bool is_wanted) const;
+
+ private:
+  struct Closer {
+    void operator()(sqlite3* database) const { sqlite3_close_v2(database); }
+  };
+  std::unique_ptr<sqlite3, Closer> database_;
+  std::string path_;
+};
+
+/// Rolled back unless committed.
+class Transaction {
+ public:
+  enum class Kind : std::uint8_t { kRead, kWrite };
+  [[nodiscard]] static StoreResult<Transaction> begin(const Connection& connection, Kind kind);
+  Transaction(Transaction&& other) noexcept : database_(std::exchange(other.database_, nullptr)) {}
+  Transaction& operator=(Transaction&&) = delete;
+  ~Transaction();
+
+  /// On an error nothing of it can be seen, but see `SqliteWriter`.
+  [[nodiscard]] StoreResult<void> commit();
+  void roll_back();
+
+ private:
+  explicit Transaction(sqlite3* database) : database_(database) {}
+
+  sqlite3* database_;
+};
+
+}  // namespace berth::edges::detail

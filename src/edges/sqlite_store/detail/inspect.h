@@ -1,0 +1,27 @@
+/// Looks at a database's files before SQLite opens them, which would change them: a read-only look at the headers, the
+/// length, and the WAL. The formats: https://sqlite.org/fileformat2.html and https://sqlite.org/walformat.html.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ports/journal_store.h"
+
+namespace berth::edges::detail {
+
+inline constexpr std::uint32_t kApplicationId = 0x42727468;  ///< "Brth"
+inline constexpr std::uint32_t kFormat = 1;                  ///< of the tables (user_version)
+
+struct Inspection {
+  bool is_new = false;  ///< there is no database yet, or one whose creation was interrupted
+  std::vector<std::string> notes;
+};
+
+/// Errors: kForeign, kNewer, kDamaged, and what the calls report. O(size of the WAL).
+[[nodiscard]] StoreResult<Inspection> inspect(const std::string& path, const std::string& vfs);
+
+/// Whether there is a WAL with anything in it.
+[[nodiscard]] StoreResult<bool> has_wal(const std::string& path, const std::string& vfs);
+
+}  // namespace berth::edges::detail

@@ -1,0 +1,49 @@
+/// Reads a journal on a connection of its own. Each call sees one state of the store.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "edges/sqlite_store/detail/connection.h"
+#include "edges/sqlite_store/detail/tables.h"
+#include "ports/journal_store.h"
+
+namespace berth::edges::detail {
+
+class SqliteReader : public JournalReader {
+ public:
+  SqliteReader() = default;  ///< for `open`
+  /// Takes over a connection, whose tables it checks.
+  [[nodiscard]] static StoreResult<std::unique_ptr<SqliteReader>> open(Connection connection);
+
+  [[nodiscard]] StoreResult<Range> range() override;
+  [[nodiscard]] StoreResult<std::vector<JournalRow>> read(std::uint64_t from, std::size_t count_max) override;
+  [[nodiscard]] StoreResult<std::optional<JournalSnapshot>> latest_snapshot() override;
+  [[nodiscard]] StoreResult<std::optional<JournalSnapshot>> older_snapshot() override;
+  [[nodiscard]] StoreResult<std::optional<KeyedOutcome>> find_outcome(const Sha256& key) override;
+  [[nodiscard]] StoreResult<std::vector<KeyedOutcome>> read_outcomes(const std::optional<Sha256>& after,
+                                                                     std::size_t count_max) override;
+
+  [[nodiscard]] const Connection& connection() const { return connection_; }
+
+ private:
+  StoreResult<void> prepare();
+  /// The hash of the row before `from`, kept or the last one pruned.
+  StoreResult<Sha256> hash_before(const Meta& meta, std::uint64_t from);
+  StoreResult<JournalRow> checked_row(StatementRun& run, std::uint64_t wanted, const Sha256& previous) const;
+  StoreResult<std::optional<JournalSnapshot>> snapshot(std::uint64_t Meta::* sequence);
+  StoreResult<KeyedOutcome> checked_outcome(StatementRun& run) const;
+
+  Connection connection_;
+  MetaTable meta_;
+  Statement rows_;
+  Statement hash_;
+  Statement snapshot_;
+  Statement outcome_;
+  Statement outcomes_;
+};
+
+}  // namespace berth::edges::detail

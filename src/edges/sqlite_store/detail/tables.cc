@@ -1,0 +1,160 @@
+#include "edges/sqlite_store/detail/tables.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <string>
+#include <utility>
+
+#include "edges/sqlite_store/detail/inspect.h"
+#include "journal_chain/field_hash.h"
+
+namespace berth::edges::detail {
+namespace {
+
+struct Table {
+  const char* name;
+  const char* sql;
+};
+
+// In the order of their names. Without secondary indices: every stored byte is under a hash of a row. `outcomes` has no
+// rowid, so that its keys are stored once.
+constexpr std::array<Table, 4> kTables = {{
+    {"journal",
+     "CREATE TABLE journal(sequence INTEGER PRIMARY KEY, at_us INTEGER NOT NULL, wall_us INTEGER NOT NULL, "
+     "kind TEXT NOT NULL, format INTEGER NOT NULL, body TEXT NOT NULL, hash BLOB NOT NULL) STRICT"},
+    {"meta",
+     "CREATE TABLE meta(id INTEGER PRIMARY KEY CHECK (id = 1), epoch INTEGER NOT NULL, revision INTEGER NOT NULL, "
+     "pruned_sequence INTEGER NOT NULL, pruned_hash BLOB NOT NULL, head_sequence INTEGER NOT NULL, "
+     "head_hash BLOB NOT NULL, snapshot_sequence INTEGER NOT NULL, older_snapshot_sequence INTEGER NOT NULL, "
+     "hash BLOB NOT NULL) STRICT"},
+    {"outcomes",
+     "CREATE TABLE outcomes(key BLOB PRIMARY KEY, request BLOB NOT NULL, wall_us INTEGER NOT NULL, "
+     "status INTEGER NOT NULL, body TEXT NOT NULL, hash BLOB NOT NULL) STRICT, WITHOUT ROWID"},
+    {"snapshots",
+     "CREATE TABLE snapshots(sequence INTEGER PRIMARY KEY, format INTEGER NOT NULL, body TEXT NOT NULL, "
+     "hash BLOB NOT NULL) STRICT"},
+}};
+
+StoreResult<void> insert_first_meta(const Connection& connection) {
+  auto insert = connection.prepare("INSERT INTO meta VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?)", "make the tables");
+  if (!insert) return tl::unexpected(insert.error());
+  const Meta meta;
+  const Sha256 hash = hash_of(meta);
+  return insert->run()
+      .bind(meta.epoch)
+      .bind(meta.revision)
+      .bind(meta.pruned_sequence)
+      .bind(meta.pruned_hash)
+      .bind(meta.head_sequence)
+      .bind(meta.head_hash)
+      .bind(meta.snapshot_sequence)
+      .bind(meta.older_snapshot_sequence)
+      .bind(hash)
+      .finish();
+}
+
+}  // namespace
+
+Sha256 hash_of(const Meta& meta) {
+  chain::FieldHash hash("meta 1");
+  hash.add(meta.epoch).add(meta.revision).add(meta.pruned_sequence).add(meta.pruned_hash).add(meta.head_sequence);
+  hash.add(meta.head_hash).add(meta.snapshot_sequence).add(meta.older_snapshot_sequence);
+  return hash.finish();
+}
+
+StoreResult<void> make_tables(const Connection& connection) {
+  // A rollback journal, as the file does not say yet that it is in WAL mode; EXTRA syncs its removal too.
+  auto set = connection.execute("PRAGMA page_size = 4096; PRAGMA journal_mode = DELETE; PRAGMA synchronous = EXTRA",
+                                "make the tables");
+  if (!set) return set;
+  auto transaction = Transaction::begin(connection, Transaction::Kind::kWrite);
+  if (!transaction) return tl::unexpected(transaction.error());
+  const auto format = connection.integer("PRAGMA user_version", "make the tables");
+  if (!format) return tl::unexpected(format.error());
+  if (*format != 0) return {};  // another process was quicker
+  for (const Table& table : kTables) {
+    if (auto made = connection.execute(table.sql, "make the tables"); !made) return made;
+  }
+  const std::string marks =
+      fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId, kFormat);
+  if (auto marked = connection.execute(marks.c_str(), "make the tables"); !marked) return marked;
+  if (auto inserted = insert_first_meta(connection); !inserted) return inserted;
+  return transaction->commit();
+}
+
+StoreResult<void> check_tables(const Connection& connection) {
+  const auto owner = connection.integer("PRAGMA application_id", "read its header");
+  if (!owner) return tl::unexpected(owner.error());
+  const auto format = connection.integer("PRAGMA user_version", "read its header");
+  if (!format) return tl::unexpected(format.error());
+  if (*owner != kApplicationId || *format != kFormat) return damaged(connection.path(), "its header has changed");
+  auto select = connection.prepare("SELECT name, sql FROM sqlite_schema ORDER BY name", "read its tables");
+  if (!select) return tl::unexpected(select.error());
+  StatementRun run = select->run();
+  for (const Table& table : kTables) {
+    const auto stepped = run.step();
+    if (!stepped) return tl::unexpected(stepped.error());
+    if (*stepped && run.text(0) == table.name && run.text(1) == table.sql) continue;
+    return damaged(connection.path(), fmt::format("table {}: missing or changed", table.name));
+  }
+  const auto more = run.step();
+  if (!more) return tl::unexpected(more.error());
+  if (*more) return damaged(connection.path(), fmt::format("{}: not a table of a journal", run.text(0)));
+  return {};
+}
+
+StoreResult<MetaTable> MetaTable::open(const Connection& connection, OpenMode mode) {
+  MetaTable table;
+  table.path_ = connection.path();
+  auto select = connection.prepare(
+      "SELECT epoch, revision, pruned_sequence, pruned_hash, head_sequence, head_hash, snapshot_sequence, "
+      "older_snapshot_sequence, hash FROM meta WHERE id = 1",
+      "read meta");
+  if (!select) return tl::unexpected(select.error());
+  table.select_ = *std::move(select);
+  if (mode != OpenMode::kWrite) return table;
+  auto update = connection.prepare(
+      "UPDATE meta SET epoch = ?, revision = ?, pruned_sequence = ?, pruned_hash = ?, head_sequence = ?, "
+      "head_hash = ?, snapshot_sequence = ?, older_snapshot_sequence = ?, hash = ? WHERE id = 1",
+      "write meta");
+  if (!update) return tl::unexpected(update.error());
+  table.update_ = *std::move(update);
+  return table;
+}
+
+StoreResult<Meta> MetaTable::read() {
+  StatementRun run = select_.run();
+  const auto stepped = run.step();
+  if (!stepped) return tl::unexpected(stepped.error());
+  if (!*stepped) return damaged(path_, "meta: its row is missing");
+  Meta meta;
+  meta.epoch = run.count(0);
+  meta.revision = run.count(1);
+  meta.pruned_sequence = run.count(2);
+  meta.pruned_hash = run.digest(3);
+  meta.head_sequence = run.count(4);
+  meta.head_hash = run.digest(5);
+  meta.snapshot_sequence = run.count(6);
+  meta.older_snapshot_sequence = run.count(7);
+  const Sha256 hash = run.digest(8);
+  if (!run.is_well_typed() || hash != hash_of(meta)) return damaged(path_, "meta: not what was written");
+  return meta;
+}
+
+StoreResult<void> MetaTable::write(const Meta& meta) {
+  const Sha256 hash = hash_of(meta);
+  return update_.run()
+      .bind(meta.epoch)
+      .bind(meta.revision)
+      .bind(meta.pruned_sequence)
+      .bind(meta.pruned_hash)
+      .bind(meta.head_sequence)
+      .bind(meta.head_hash)
+      .bind(meta.snapshot_sequence)
+      .bind(meta.older_snapshot_sequence)
+      .bind(hash)
+      .finish();
+}
+
+}  // namespace berth::edges::detail

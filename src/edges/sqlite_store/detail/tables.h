@@ -1,0 +1,44 @@
+/// The tables of a journal, and the one row that says where it begins and ends.
+#pragma once
+
+#include <cstdint>
+
+#include "edges/sqlite_store/detail/connection.h"
+#include "ports/journal_store.h"
+
+namespace berth::edges::detail {
+
+/// The row of `meta`.
+struct Meta {
+  std::uint64_t epoch = 0;
+  std::uint64_t revision = 0;         ///< counts commits
+  std::uint64_t pruned_sequence = 0;  ///< the last row that was pruned, 0: none; the chain begins behind it
+  Sha256 pruned_hash{};
+  std::uint64_t head_sequence = 0;  ///< the last row, kept or not
+  Sha256 head_hash{};
+  std::uint64_t snapshot_sequence = 0;        ///< of the newest snapshot; 0: none
+  std::uint64_t older_snapshot_sequence = 0;  ///< of the one before
+};
+
+[[nodiscard]] Sha256 hash_of(const Meta& meta);
+
+/// Makes the tables in an empty database. One transaction, synced with its folder.
+[[nodiscard]] StoreResult<void> make_tables(const Connection& connection);
+
+/// Refuses tables that are not exactly those that `make_tables` makes.
+[[nodiscard]] StoreResult<void> check_tables(const Connection& connection);
+
+/// Reads and writes the row, inside the caller's transaction.
+class MetaTable {
+ public:
+  [[nodiscard]] static StoreResult<MetaTable> open(const Connection& connection, OpenMode mode);
+  [[nodiscard]] StoreResult<Meta> read();
+  [[nodiscard]] StoreResult<void> write(const Meta& meta);
+
+ private:
+  std::string path_;
+  Statement select_;
+  Statement update_;
+};
+
+}  // namespace berth::edges::detail

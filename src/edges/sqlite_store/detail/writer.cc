@@ -1,0 +1,275 @@
+#include "edges/sqlite_store/detail/writer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/ensure.h"
+#include "journal_chain/chain.h"
+
+namespace berth::edges::detail {
+namespace {
+
+constexpr std::uint64_t kPruneRowsMax = 1000;  // looked at by one call
+constexpr int kWalFactorMax = 16;  // a WAL of so many times the wanted pages makes an append wait for readers
+
+}  // namespace
+
+StoreResult<std::unique_ptr<SqliteWriter>> SqliteWriter::open(Connection connection, std::uint64_t epoch,
+                                                              int checkpoint_pages) {
+  auto writer = std::make_unique<SqliteWriter>();
+  writer->connection_ = std::move(connection);
+  writer->epoch_ = epoch;
+  writer->checkpoint_pages_ = checkpoint_pages;
+  if (auto prepared = writer->prepare(); !prepared) return tl::unexpected(prepared.error());
+  if (auto taken = writer->take_over(); !taken) return tl::unexpected(taken.error());
+  return writer;
+}
+
+SqliteWriter::~SqliteWriter() {
+  if (refused_ && !overwrite_refused()) connection_.set_checkpoint_on_close(false);
+}
+
+StoreResult<void> SqliteWriter::prepare() {
+  auto meta = MetaTable::open(connection_, OpenMode::kWrite);
+  if (!meta) return tl::unexpected(meta.error());
+  meta_ = *std::move(meta);
+  struct Wanted {
+    Statement SqliteWriter::* target;
+    const char* sql;
+    const char* doing;
+  };
+  for (const Wanted& wanted :
+       {Wanted{&SqliteWriter::insert_row_, "INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?, ?)", "append a row"},
+        Wanted{&SqliteWriter::insert_outcome_, "INSERT INTO outcomes VALUES (?, ?, ?, ?, ?, ?)", "append an outcome"},
+        Wanted{&SqliteWriter::insert_snapshot_, "INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?)",
+               "append a snapshot"},
+        Wanted{&SqliteWriter::delete_snapshots_, "DELETE FROM snapshots WHERE sequence NOT IN (?, ?)",
+               "remove snapshots"},
+        Wanted{&SqliteWriter::select_hash_, "SELECT hash FROM journal WHERE sequence = ?", "read a row"},
+        Wanted{&SqliteWriter::delete_rows_, "DELETE FROM journal WHERE sequence <= ?", "prune rows"},
+        Wanted{&SqliteWriter::select_outcomes_, "SELECT key, wall_us FROM outcomes WHERE key > ? ORDER BY key LIMIT ?",
+               "prune outcomes"},
+        Wanted{&SqliteWriter::delete_outcome_, "DELETE FROM outcomes WHERE key = ?", "prune outcomes"}}) {
+    auto statement = connection_.prepare(wanted.sql, wanted.doing);
+    if (!statement) return tl::unexpected(statement.error());
+    this->*wanted.target = *std::move(statement);
+  }
+  const auto note_wal_pages = [](void* pages, sqlite3*, const char*, int count) {
+    *static_cast<int*>(pages) = count;
+    return SQLITE_OK;
+  };
+  sqlite3_wal_hook(connection_.raw(), note_wal_pages, &wal_pages_);
+  return {};
+}
+
+StoreResult<void> SqliteWriter::take_over() {
+  auto transaction = Transaction::begin(connection_, Transaction::Kind::kWrite);
+  if (!transaction) return tl::unexpected(transaction.error());
+  auto meta = permitted_meta();
+  if (!meta) return tl::unexpected(meta.error());
+  if (meta->epoch == epoch_) return {};
+  meta->epoch = epoch_;
+  return commit(*transaction, *meta);
+}
+
+StoreResult<Meta> SqliteWriter::permitted_meta() {
+  auto meta = meta_.read();
+  if (!meta || meta->epoch <= epoch_) return meta;
+  return tl::unexpected(StoreError{
+      StoreFault::kDeposed, fmt::format("{}: a writer of epoch {} has taken over; this one is of epoch {}: end it",
+                                        connection_.path(), meta->epoch, epoch_)});
+}
+
+StoreResult<std::uint64_t> SqliteWriter::append(const JournalBatch& batch) {
+  if (auto overwritten = overwrite_refused(); !overwritten) return tl::unexpected(overwritten.error());
+  std::uint64_t last = 0;
+  {
+    auto transaction = Transaction::begin(connection_, Transaction::Kind::kWrite);
+    if (!transaction) return tl::unexpected(transaction.error());
+    auto meta = permitted_meta();
+    if (!meta) return tl::unexpected(meta.error());
+    if (auto inserted = insert_rows(batch.entries, *meta); !inserted) return tl::unexpected(inserted.error());
+    if (auto inserted = insert_outcomes(batch.outcomes); !inserted) return tl::unexpected(inserted.error());
+    if (batch.snapshot) {
+      if (auto inserted = insert_snapshot(*batch.snapshot, *meta); !inserted) return tl::unexpected(inserted.error());
+    }
+    if (auto committed = commit(*transaction, *meta); !committed) return tl::unexpected(committed.error());
+    last = meta->head_sequence;
+  }
+  checkpoint_if_due();
+  return last;
+}
+
+StoreResult<void> SqliteWriter::insert_rows(const std::vector<JournalEntry>& entries, Meta& meta) {
+  for (const JournalEntry& entry : entries) {
+    const std::uint64_t sequence = meta.head_sequence + 1;
+    const Sha256 hash = chain::row_hash(meta.head_hash, sequence, entry);
+    auto inserted = insert_row_.run()
+                        .bind(sequence)
+                        .bind(entry.at.micros())
+                        .bind(entry.wall_us)
+                        .bind(std::string_view(entry.kind))
+                        .bind(std::int64_t{entry.format})
+                        .bind(std::string_view(entry.body))
+                        .bind(hash)
+                        .finish();
+    if (!inserted) return inserted;
+    meta.head_sequence = sequence;
+    meta.head_hash = hash;
+  }
+  return {};
+}
+
+StoreResult<void> SqliteWriter::insert_outcomes(const std::vector<KeyedOutcome>& outcomes) {
+  for (const KeyedOutcome& outcome : outcomes) {
+    const Sha256 hash = chain::outcome_hash(outcome);
+    auto inserted = insert_outcome_.run()
+                        .bind(outcome.key)
+                        .bind(outcome.request)
+                        .bind(outcome.wall_us)
+                        .bind(std::int64_t{outcome.status})
+                        .bind(std::string_view(outcome.body))
+                        .bind(hash)
+                        .finish();
+    if (!inserted) return inserted;
+  }
+  return {};
+}
+
+StoreResult<void> SqliteWriter::insert_snapshot(const JournalSnapshot& snapshot, Meta& meta) {
+  ENSURE(snapshot.sequence <= meta.head_sequence);
+  const Sha256 hash = chain::snapshot_hash(snapshot);
+  auto inserted = insert_snapshot_.run()
+                      .bind(snapshot.sequence)
+                      .bind(std::int64_t{snapshot.format})
+                      .bind(std::string_view(snapshot.body))
+                      .bind(hash)
+                      .finish();
+  if (!inserted) return inserted;
+  std::vector<std::uint64_t> kept = {meta.older_snapshot_sequence, meta.snapshot_sequence, snapshot.sequence};
+  std::ranges::sort(kept, std::greater());
+  kept.erase(std::ranges::unique(kept).begin(), kept.end());
+  meta.snapshot_sequence = kept[0];
+  meta.older_snapshot_sequence = kept.size() > 1 ? kept[1] : 0;
+  return delete_snapshots_.run().bind(meta.snapshot_sequence).bind(meta.older_snapshot_sequence).finish();
+}
+
+StoreResult<bool> SqliteWriter::prune(std::uint64_t before, std::int64_t outcomes_before_wall_us) {
+  if (auto overwritten = overwrite_refused(); !overwritten) return tl::unexpected(overwritten.error());
+  bool has_more = false;
+  {
+    auto transaction = Transaction::begin(connection_, Transaction::Kind::kWrite);
+    if (!transaction) return tl::unexpected(transaction.error());
+    auto meta = permitted_meta();
+    if (!meta) return tl::unexpected(meta.error());
+    const std::uint64_t pruned_before = meta->pruned_sequence;
+    const auto has_more_rows = prune_rows(before, *meta);
+    if (!has_more_rows) return tl::unexpected(has_more_rows.error());
+    const std::optional<Sha256> cursor_before = outcome_cursor_;
+    const auto is_removed = prune_outcomes(outcomes_before_wall_us);
+    if (!is_removed) return tl::unexpected(is_removed.error());
+    has_more = *has_more_rows || outcome_cursor_;
+    if (meta->pruned_sequence == pruned_before && !*is_removed) return has_more;
+    if (auto committed = commit(*transaction, *meta); !committed) {
+      outcome_cursor_ = cursor_before;
+      return tl::unexpected(committed.error());
+    }
+  }
+  checkpoint_if_due();
+  return has_more;
+}
+
+StoreResult<bool> SqliteWriter::prune_rows(std::uint64_t before, Meta& meta) {
+  const std::uint64_t wanted = std::min(before == 0 ? 0 : before - 1, meta.snapshot_sequence);
+  if (wanted <= meta.pruned_sequence) return false;
+  const std::uint64_t last = std::min(wanted, meta.pruned_sequence + kPruneRowsMax);
+  {
+    StatementRun run = select_hash_.run();
+    const auto stepped = run.bind(last).step();
+    if (!stepped) return tl::unexpected(stepped.error());
+    meta.pruned_hash = *stepped ? run.digest(0) : Sha256{};
+    if (!*stepped || !run.is_well_typed()) return damaged(connection_.path(), fmt::format("row {}: missing", last));
+  }
+  if (auto removed = delete_rows_.run().bind(last).finish(); !removed) return tl::unexpected(removed.error());
+  meta.pruned_sequence = last;
+  return last < wanted;
+}
+
+StoreResult<bool> SqliteWriter::prune_outcomes(std::int64_t before_wall_us) {
+  std::vector<Sha256> old;
+  std::uint64_t seen = 0;
+  std::optional<Sha256> last;
+  {
+    StatementRun run = select_outcomes_.run();
+    if (outcome_cursor_) {
+      run.bind(*outcome_cursor_);
+    } else {
+      run.bind_empty();
+    }
+    run.bind(kPruneRowsMax);
+    while (true) {
+      const auto stepped = run.step();
+      if (!stepped) return tl::unexpected(stepped.error());
+      if (!*stepped) break;
+      ++seen;
+      last = run.digest(0);
+      const std::int64_t wall_us = run.integer(1);
+      if (!run.is_well_typed()) return damaged(connection_.path(), "outcomes: a row is not what was written");
+      if (wall_us < before_wall_us) old.push_back(*last);
+    }
+  }
+  for (const Sha256& key : old) {
+    if (auto removed = delete_outcome_.run().bind(key).finish(); !removed) return tl::unexpected(removed.error());
+  }
+  outcome_cursor_ = seen == kPruneRowsMax ? last : std::nullopt;
+  return !old.empty();
+}
+
+StoreResult<void> SqliteWriter::commit(Transaction& transaction, Meta meta) {
+  ++meta.revision;
+  if (auto written = meta_.write(meta); !written) return written;
+  auto committed = transaction.commit();
+  if (committed) return {};
+  refused_ = hash_of(meta);
+  transaction.roll_back();
+  static_cast<void>(overwrite_refused());  // if it fails too, the next append tries again
+  return committed;
+}
+
+StoreResult<void> SqliteWriter::overwrite_refused() {
+  if (!refused_) return {};
+  auto transaction = Transaction::begin(connection_, Transaction::Kind::kWrite);
+  if (!transaction) return tl::unexpected(transaction.error());
+  auto meta = meta_.read();
+  if (!meta) return tl::unexpected(meta.error());
+  if (hash_of(*meta) == *refused_) {
+    return tl::unexpected(
+        StoreError{StoreFault::kFailed,
+                   fmt::format("{}: a batch that was refused after row {} can be seen: start the program again",
+                               connection_.path(), meta->pruned_sequence)});
+  }
+  if (meta->epoch > epoch_) {  // a commit of another writer has overwritten it
+    refused_.reset();
+    return {};
+  }
+  // Twice one, so that it differs from every commit that was refused.
+  meta->revision += 2;
+  if (auto written = meta_.write(*meta); !written) return written;
+  if (auto committed = transaction->commit(); !committed) return committed;
+  refused_.reset();
+  return {};
+}
+
+/// A checkpoint that fails loses nothing: the WAL stays, and the next append tries again.
+void SqliteWriter::checkpoint_if_due() {
+  if (wal_pages_ < checkpoint_pages_) return;
+  const bool is_urgent = wal_pages_ >= kWalFactorMax * checkpoint_pages_;
+  sqlite3_wal_checkpoint_v2(connection_.raw(), "main",
+                            is_urgent ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+}
+
+}  // namespace berth::edges::detail

@@ -1,0 +1,66 @@
+/// Appends to a journal on a connection of its own.
+///
+/// A commit that fails may have put its pages into the WAL, with the mark of a commit: only the sync failed, say. SQLite
+/// does not show them, and the next commit overwrites them; but if the process ended before, the recovery of the next
+/// one would take them for committed. So a failed commit is followed at once by a small one, which overwrites its
+/// beginning, and nothing is appended before that has succeeded. The connection stays open meanwhile, as closing it
+/// could end in such a recovery. If the device refuses that commit too, and everything after, a restart may find the
+/// batch.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "edges/sqlite_store/detail/connection.h"
+#include "edges/sqlite_store/detail/tables.h"
+#include "ports/journal_store.h"
+
+namespace berth::edges::detail {
+
+class SqliteWriter : public JournalWriter {
+ public:
+  SqliteWriter() = default;  ///< for `open`
+  /// Takes over a connection, and takes the store over from writers of lower epochs.
+  [[nodiscard]] static StoreResult<std::unique_ptr<SqliteWriter>> open(Connection connection, std::uint64_t epoch,
+                                                                       int checkpoint_pages);
+  SqliteWriter(const SqliteWriter&) = delete;
+  SqliteWriter& operator=(const SqliteWriter&) = delete;
+  ~SqliteWriter() override;
+
+  [[nodiscard]] StoreResult<std::uint64_t> append(const JournalBatch& batch) override;
+  [[nodiscard]] StoreResult<bool> prune(std::uint64_t before, std::int64_t outcomes_before_wall_us) override;
+
+ private:
+  StoreResult<void> prepare();
+  StoreResult<void> take_over();
+  /// The row of `meta`, if this writer may still write.
+  StoreResult<Meta> permitted_meta();
+  StoreResult<void> insert_rows(const std::vector<JournalEntry>& entries, Meta& meta);
+  StoreResult<void> insert_outcomes(const std::vector<KeyedOutcome>& outcomes);
+  StoreResult<void> insert_snapshot(const JournalSnapshot& snapshot, Meta& meta);
+  StoreResult<bool> prune_rows(std::uint64_t before, Meta& meta);
+  /// Outcomes of the next keys; whether one was removed.
+  StoreResult<bool> prune_outcomes(std::int64_t before_wall_us);
+  StoreResult<void> commit(Transaction& transaction, Meta meta);
+  StoreResult<void> overwrite_refused();
+  void checkpoint_if_due();
+
+  Connection connection_;
+  std::uint64_t epoch_ = 0;
+  int checkpoint_pages_ = 0;
+  int wal_pages_ = 0;                     // after the last commit
+  std::optional<Sha256> refused_;         // the hash of meta in a commit that failed and may be in the WAL
+  std::optional<Sha256> outcome_cursor_;  // how far outcomes were looked at by `prune`
+  MetaTable meta_;
+  Statement insert_row_;
+  Statement insert_outcome_;
+  Statement insert_snapshot_;
+  Statement delete_snapshots_;
+  Statement select_hash_;
+  Statement delete_rows_;
+  Statement select_outcomes_;
+  Statement delete_outcome_;
+};
+
+}  // namespace berth::edges::detail

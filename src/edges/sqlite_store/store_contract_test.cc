@@ -1,0 +1,279 @@
+/// What the port `JournalStore` promises, of every store: in memory, in a file, and on a simulated disk.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "edges/sqlite_store/sqlite_store.h"
+#include "edges/sqlite_store/test_scratch.h"
+#include "edges/sqlite_store/testing/simulated_disk.h"
+#include "journal_chain/chain.h"
+#include "journal_chain/field_hash.h"
+#include "journal_chain/testing/memory_store.h"
+#include "journal_chain/verify.h"
+
+namespace berth::edges {
+namespace {
+
+enum class Kind : std::uint8_t { kMemory, kFile, kSimulatedDisk };
+
+JournalEntry entry(int number, std::size_t bytes = 0) {
+  return {Instant(number), 1'000'000 + number, "Test", 1, "row " + std::to_string(number) + std::string(bytes, 'x')};
+}
+
+/// Rows `first` to `last`.
+JournalBatch rows(int first, int last) {
+  JournalBatch batch;
+  for (int number = first; number <= last; ++number) batch.entries.push_back(entry(number));
+  return batch;
+}
+
+KeyedOutcome outcome(int number) {
+  const std::string key = "key " + std::to_string(number);
+  return {chain::sha256(key), chain::sha256("request"), number, 201, "{\"number\":" + std::to_string(number) + "}"};
+}
+
+class StoreContract : public ::testing::TestWithParam<Kind> {
+ protected:
+  void SetUp() override {
+    store_ = open();
+    ASSERT_NE(store_, nullptr);
+    writer_ = writer(1);
+    reader_ = reader();
+    ASSERT_TRUE(writer_ && reader_);
+  }
+
+  std::unique_ptr<JournalStore> open() {
+    if (GetParam() == Kind::kMemory) return std::make_unique<berth::testing::MemoryStore>();
+    SqliteStoreOptions options;
+    if (GetParam() == Kind::kSimulatedDisk) options.vfs = disk_.vfs();
+    auto opened = open_sqlite_store(scratch_.database(), options);
+    EXPECT_TRUE(opened.has_value()) << opened.error().message;
+    return opened ? std::move(opened->store) : nullptr;
+  }
+  std::unique_ptr<JournalWriter> writer(std::uint64_t epoch) {
+    auto opened = store_->open_writer(epoch);
+    EXPECT_TRUE(opened.has_value()) << opened.error().message;
+    return opened ? *std::move(opened) : nullptr;
+  }
+  std::unique_ptr<JournalReader> reader() {
+    auto opened = store_->open_reader();
+    EXPECT_TRUE(opened.has_value()) << opened.error().message;
+    return opened ? *std::move(opened) : nullptr;
+  }
+  void append(const JournalBatch& batch) {
+    const auto appended = writer_->append(batch);
+    ASSERT_TRUE(appended.has_value()) << appended.error().message;
+  }
+  void prune_all(std::uint64_t before, std::int64_t outcomes_before) {
+    for (int call = 0; call < 100; ++call) {
+      const auto has_more = writer_->prune(before, outcomes_before);
+      ASSERT_TRUE(has_more.has_value()) << has_more.error().message;
+      if (!*has_more) return;
+    }
+    FAIL() << "no end";
+  }
+  JournalReader::Range range() { return reader_->range().value(); }
+
+  testing::Scratch scratch_;
+  testing::SimulatedDisk disk_{1};
+  std::unique_ptr<JournalStore> store_;
+  std::unique_ptr<JournalWriter> writer_;
+  std::unique_ptr<JournalReader> reader_;
+};
+
+TEST_P(StoreContract, AnEmptyStoreHoldsNothing) {
+  EXPECT_EQ(range(), (JournalReader::Range{0, 0}));
+  EXPECT_TRUE(reader_->read(1, 10).value().empty());
+  EXPECT_FALSE(reader_->latest_snapshot().value().has_value());
+  EXPECT_FALSE(reader_->older_snapshot().value().has_value());
+  EXPECT_FALSE(reader_->find_outcome(outcome(1).key).value().has_value());
+  EXPECT_TRUE(reader_->read_outcomes(std::nullopt, 10).value().empty());
+  EXPECT_EQ(chain::verify_journal(*reader_), chain::JournalCounts{});
+}
+
+TEST_P(StoreContract, RowsAreNumberedAndChained) {
+  EXPECT_EQ(writer_->append(rows(1, 3)).value(), 3U);
+  EXPECT_EQ(writer_->append(rows(4, 4)).value(), 4U);
+  EXPECT_EQ(writer_->append({}).value(), 4U);
+  EXPECT_EQ(range(), (JournalReader::Range{1, 4}));
+  const auto found = reader_->read(1, 100).value();
+  ASSERT_EQ(found.size(), 4U);
+  Sha256 previous{};
+  for (int number = 1; number <= 4; ++number) {
+    const JournalRow& row = found[static_cast<std::size_t>(number - 1)];
+    EXPECT_EQ(row.sequence, static_cast<std::uint64_t>(number));
+    EXPECT_EQ(row.entry, entry(number));
+    EXPECT_EQ(row.hash, chain::row_hash(previous, row.sequence, row.entry));
+    previous = row.hash;
+  }
+}
+
+TEST_P(StoreContract, ReadsWhereAndAsMuchAsIsAskedFor) {
+  append(rows(1, 10));
+  const auto found = reader_->read(4, 3).value();
+  ASSERT_EQ(found.size(), 3U);
+  EXPECT_EQ(found.front().sequence, 4U);
+  EXPECT_EQ(found.back().sequence, 6U);
+  EXPECT_EQ(reader_->read(0, 2).value().front().sequence, 1U);
+  EXPECT_EQ(reader_->read(10, 100).value().size(), 1U);
+  EXPECT_TRUE(reader_->read(11, 100).value().empty());
+  EXPECT_TRUE(reader_->read(1, 0).value().empty());
+}
+
+TEST_P(StoreContract, AnyTextAndNumberComesBack) {
+  JournalBatch batch;
+  batch.entries.push_back({Instant(INT64_MIN), INT64_MAX, "", INT32_MAX, std::string("a\0b\xff", 4)});
+  batch.entries.push_back({Instant(INT64_MAX), INT64_MIN, "k", 1, ""});
+  batch.entries.push_back(entry(3, 3'000'000));
+  batch.outcomes.push_back({{}, {}, -1, -1, ""});
+  batch.snapshot = JournalSnapshot{3, 7, std::string(100'000, '\0')};
+  append(batch);
+  const auto found = reader_->read(1, 3).value();
+  ASSERT_EQ(found.size(), 3U);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(found[i].entry, batch.entries[i]);
+  EXPECT_EQ(reader_->find_outcome({}).value(), batch.outcomes[0]);
+  EXPECT_EQ(reader_->latest_snapshot().value(), batch.snapshot);
+}
+
+TEST_P(StoreContract, ABatchIsStoredWholeOrNotAtAll) {
+  JournalBatch first = rows(1, 2);
+  first.outcomes = {outcome(1)};
+  append(first);
+  JournalBatch refused = rows(3, 4);
+  refused.outcomes = {outcome(2), outcome(1)};  // key 1 has an outcome
+  refused.snapshot = JournalSnapshot{4, 1, "refused"};
+  const auto appended = writer_->append(refused);
+  ASSERT_FALSE(appended.has_value());
+  EXPECT_EQ(appended.error().fault, StoreFault::kFailed);
+  EXPECT_EQ(range(), (JournalReader::Range{1, 2}));
+  EXPECT_FALSE(reader_->find_outcome(outcome(2).key).value().has_value());
+  EXPECT_FALSE(reader_->latest_snapshot().value().has_value());
+  EXPECT_EQ(writer_->append(rows(5, 5)).value(), 3U);
+  EXPECT_EQ(reader_->read(3, 1).value().front().entry, entry(5));
+  EXPECT_TRUE(chain::verify_journal(*reader_).has_value());
+}
+
+TEST_P(StoreContract, ALaterEpochDeposesTheEarlier) {
+  EXPECT_EQ(store_->epoch().value(), 1U);
+  append(rows(1, 1));
+  auto second = writer(3);
+  EXPECT_EQ(store_->epoch().value(), 3U);
+  const auto refused = writer_->append(rows(2, 2));
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().fault, StoreFault::kDeposed);
+  EXPECT_EQ(writer_->prune(1, 0).error().fault, StoreFault::kDeposed);
+  EXPECT_EQ(store_->open_writer(2).error().fault, StoreFault::kDeposed);
+  EXPECT_EQ(second->append(rows(3, 3)).value(), 2U);
+  EXPECT_TRUE(store_->open_writer(3).has_value());
+  EXPECT_EQ(range(), (JournalReader::Range{1, 2}));
+}
+
+TEST_P(StoreContract, TheNewestTwoSnapshotsAreKept) {
+  for (int number = 1; number <= 4; ++number) {
+    JournalBatch batch = rows(number, number);
+    batch.snapshot = JournalSnapshot{static_cast<std::uint64_t>(number), 1, "of " + std::to_string(number)};
+    append(batch);
+  }
+  EXPECT_EQ(reader_->latest_snapshot().value(), (JournalSnapshot{4, 1, "of 4"}));
+  EXPECT_EQ(reader_->older_snapshot().value(), (JournalSnapshot{3, 1, "of 3"}));
+  JournalBatch again;
+  again.snapshot = JournalSnapshot{4, 2, "again"};
+  append(again);
+  EXPECT_EQ(reader_->latest_snapshot().value(), again.snapshot);
+  EXPECT_EQ(reader_->older_snapshot().value(), (JournalSnapshot{3, 1, "of 3"}));
+  EXPECT_EQ(chain::verify_journal(*reader_).value().snapshots, 2U);
+}
+
+TEST_P(StoreContract, OutcomesAreFoundByTheirKeys) {
+  JournalBatch batch;
+  for (int number = 0; number < 50; ++number) batch.outcomes.push_back(outcome(number));
+  append(batch);
+  for (const KeyedOutcome& wanted : batch.outcomes) EXPECT_EQ(reader_->find_outcome(wanted.key).value(), wanted);
+  EXPECT_FALSE(reader_->find_outcome(outcome(50).key).value().has_value());
+  std::ranges::sort(batch.outcomes, {}, &KeyedOutcome::key);
+  EXPECT_EQ(reader_->read_outcomes(std::nullopt, 100).value(), batch.outcomes);
+  const auto part = reader_->read_outcomes(batch.outcomes[9].key, 5).value();
+  EXPECT_EQ(part, std::vector(batch.outcomes.begin() + 10, batch.outcomes.begin() + 15));
+}
+
+TEST_P(StoreContract, OnlyWhatASnapshotCoversIsPruned) {
+  JournalBatch batch = rows(1, 3000);
+  for (int number = 0; number < 2500; ++number) batch.outcomes.push_back(outcome(number));
+  append(batch);
+  prune_all(2000, 0);
+  EXPECT_EQ(range(), (JournalReader::Range{1, 3000}));
+  JournalBatch covering;
+  covering.snapshot = JournalSnapshot{2500, 1, "{}"};
+  append(covering);
+  prune_all(2400, 1000);
+  EXPECT_EQ(range(), (JournalReader::Range{2400, 3000}));
+  EXPECT_EQ(reader_->read(1, 1).value().front().sequence, 2400U);
+  EXPECT_EQ(chain::verify_journal(*reader_).value(), (chain::JournalCounts{2400, 3000, 601, 1, 1500}));
+  prune_all(UINT64_MAX, 0);
+  EXPECT_EQ(range(), (JournalReader::Range{2501, 3000}));
+  prune_all(10, 0);
+  EXPECT_EQ(range(), (JournalReader::Range{2501, 3000}));
+}
+
+TEST_P(StoreContract, SequenceNumbersGoOnWhenEverythingWasPruned) {
+  JournalBatch batch = rows(1, 5);
+  batch.snapshot = JournalSnapshot{5, 1, "{}"};
+  append(batch);
+  prune_all(6, 0);
+  EXPECT_EQ(range(), (JournalReader::Range{0, 0}));
+  EXPECT_TRUE(reader_->read(1, 10).value().empty());
+  EXPECT_EQ(writer_->append(rows(6, 6)).value(), 6U);
+  EXPECT_EQ(range(), (JournalReader::Range{6, 6}));
+  EXPECT_EQ(chain::verify_journal(*reader_).value(), (chain::JournalCounts{6, 6, 1, 1, 0}));
+}
+
+TEST_P(StoreContract, ReadersSeeWholeBatchesWhileAWriterAppends) {
+  if (GetParam() == Kind::kSimulatedDisk) GTEST_SKIP() << "a simulated disk is for one thread";
+  constexpr int kBatches = 200;
+  std::atomic<bool> is_done = false;
+  std::thread writing([&] {
+    for (int batch = 0; batch < kBatches; ++batch) {
+      JournalBatch next = rows(10 * batch + 1, 10 * batch + 10);
+      if (batch % 20 == 19) next.snapshot = JournalSnapshot{static_cast<std::uint64_t>(10 * batch + 10), 1, "{}"};
+      if (!writer_->append(next).has_value()) ADD_FAILURE() << "a reader blocks the writer";
+      if (batch % 50 == 49 && !writer_->prune(static_cast<std::uint64_t>(10 * batch - 200), 0)) ADD_FAILURE();
+    }
+    is_done = true;
+  });
+  std::uint64_t last = 0;
+  int walks = 0;
+  while (!is_done || walks == 0) {
+    const auto counts = chain::verify_journal(*reader_);
+    if (!counts) {
+      ADD_FAILURE() << counts.error().message;
+      break;
+    }
+    EXPECT_EQ(counts->last % 10, 0U);
+    EXPECT_GE(counts->last, last);
+    last = counts->last;
+    ++walks;
+  }
+  writing.join();
+  EXPECT_EQ(range().last, 10U * kBatches);
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, StoreContract, ::testing::Values(Kind::kMemory, Kind::kFile, Kind::kSimulatedDisk),
+                         [](const auto& kind) {
+                           switch (kind.param) {
+                             case Kind::kMemory:
+                               return "Memory";
+                             case Kind::kFile:
+                               return "File";
+                             case Kind::kSimulatedDisk:
+                               return "SimulatedDisk";
+                           }
+                           return "";
+                         });
+
+}  // namespace
+}  // namespace berth::edges
