@@ -60,10 +60,17 @@ class Decimal {
   /// them needs more than 100 bits.
   [[nodiscard]] static std::optional<std::vector<Int128>> to_common_integers(std::span<const Decimal> values);
 
-  /// As "numerator/denominator".
+  /// "numerator/denominator" in lowest terms, of any length.
+  [[nodiscard]] std::string fraction() const { return value_.get_num().get_str() + "/" + value_.get_den().get_str(); }
+  /// The value of such a text; nothing if it is none.
+  [[nodiscard]] static std::optional<Decimal> of_fraction(std::string_view fraction) {
+    Decimal value;
+    return value.read_fraction(fraction) ? std::optional(value) : std::nullopt;
+  }
+
   template <class Archive, class Self>
   static void archive_fields(Archive& archive, Self& self) {
-    std::string fraction = self.value_.get_num().get_str() + "/" + self.value_.get_den().get_str();
+    std::string fraction = self.fraction();
     archive(fraction);
     if constexpr (Archive::kReads) archive.require(self.read_fraction(fraction));
   }
