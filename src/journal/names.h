@@ -129,6 +129,8 @@ inline constexpr std::array kNames<live::ServiceName> = {"tenant", "name"};
 template <>
 inline constexpr std::array kNames<live::ServiceDropped> = {"name", "id"};
 template <>
+inline constexpr std::array kNames<live::SolutionArrived> = {"question"};
+template <>
 inline constexpr std::array kNames<live::ProposalWaits> = {"plan", "expires_at_wall_us"};
 
 // ---- the world

@@ -70,6 +70,7 @@ struct ObjectRefusal {
     kNotFound,     ///< there is no such object
     kVersion,      ///< another version is stored, or none
     kHasServices,  ///< the tenant still has services
+    kNotRecorded,  ///< the order could not be recorded (SessionOptions::record)
   };
   Kind kind = Kind::kNotFound;
   std::optional<std::string> stored_version;  ///< of kVersion; absent: there is no such object

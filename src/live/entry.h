@@ -28,6 +28,18 @@ struct EventSeen {
   friend bool operator==(const EventSeen&, const EventSeen&) = default;
 };
 
+/// The answer to the engine's question of that number is known. It arrives when the loop delivers it (SolutionArrived).
+struct SolutionKnown {
+  SolveFinished finished;
+  friend bool operator==(const SolutionKnown&, const SolutionKnown&) = default;
+};
+
+/// The engine was given the answer that was known.
+struct SolutionArrived {
+  std::uint64_t question = 0;
+  friend bool operator==(const SolutionArrived&, const SolutionArrived&) = default;
+};
+
 /// What a service got in seconds that follow each other. May come later than the steps that used them: a step has seen
 /// the seconds that had ended by then, with the observation delay.
 struct SecondsSeen {
@@ -101,11 +113,14 @@ struct ProposalWaits {
 struct Entry {
   Instant at;  ///< of the world, when the session got it
   std::variant<Begun, EventSeen, SecondsSeen, Stepped, Advanced, SliceNoted, Refreshed, TenantStored, TenantDropped,
-               ServiceStored, ServiceDropped, FaultGiven, ProposalWaits>
+               ServiceStored, ServiceDropped, FaultGiven, ProposalWaits, SolutionKnown, SolutionArrived>
       what;
   friend bool operator==(const Entry&, const Entry&) = default;
 };
 
 using EntrySink = std::function<void(Entry)>;
+
+/// Records entries before anything comes of them. Returns whether they are safe; if not, nothing is to come of them.
+using EntryRecorder = std::function<bool(const std::vector<Entry>&)>;
 
 }  // namespace berth::live

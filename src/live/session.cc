@@ -132,14 +132,14 @@ tl::expected<SetResult, ObjectRefusal> Session::set_tenant(const std::string& na
   if (!is_version(version, stored)) return tl::unexpected(version_refusal(stored));
   if (stored != nullptr && stored->labels == labels) return SetResult::kUnchanged;
   const bool is_new = stored == nullptr;
-  store(TenantStored{.name = name,
-                     .meta = is_new ? catalog_.new_meta(std::move(labels), now())
-                                    : catalog_.changed_meta(*stored, std::move(labels))});
+  const TenantStored what{
+      .name = name,
+      .meta = is_new ? catalog_.new_meta(std::move(labels), now()) : catalog_.changed_meta(*stored, std::move(labels))};
+  if (!order({{.at = now(), .what = what}})) return refuse(ObjectRefusal::Kind::kNotRecorded);
   return is_new ? SetResult::kCreated : SetResult::kChanged;
 }
 
 void Session::store(const TenantStored& stored) {
-  tell({.at = now(), .what = stored});
   catalog_.tenants[stored.name] = stored.meta;
   catalog_.note(stored.meta);
   append(now(), EventKind::kTenantSet, tenant_object(stored.name), "");
@@ -148,12 +148,11 @@ void Session::store(const TenantStored& stored) {
 tl::expected<void, ObjectRefusal> Session::remove_tenant(const std::string& name) {
   if (!catalog_.tenants.contains(name)) return refuse(ObjectRefusal::Kind::kNotFound);
   if (catalog_.has_services(name)) return refuse(ObjectRefusal::Kind::kHasServices);
-  store(TenantDropped{name});
+  if (!order({{.at = now(), .what = TenantDropped{name}}})) return refuse(ObjectRefusal::Kind::kNotRecorded);
   return {};
 }
 
 void Session::store(const TenantDropped& dropped) {
-  tell({.at = now(), .what = dropped});
   catalog_.tenants.erase(dropped.name);
   append(now(), EventKind::kTenantRemoved, tenant_object(dropped.name), "");
 }
@@ -189,13 +188,12 @@ tl::expected<SetResult, ObjectRefusal> Session::set_service(const ServiceName& n
                           .restarts_retraining = is_new || stored->retraining != spec.retraining,
                           .renumbers_variants = !is_new && !has_same_variants(*stored, spec)};
   }
-  store(what);
+  if (!order({{.at = now(), .what = std::move(what)}})) return refuse(ObjectRefusal::Kind::kNotRecorded);
   refresh();
   return is_new ? SetResult::kCreated : SetResult::kChanged;
 }
 
 void Session::store(const ServiceStored& stored) {
-  tell({.at = now(), .what = stored});
   const bool is_new = !catalog_.services.contains(stored.name);
   catalog_.services[stored.name] = stored.entry;
   catalog_.note(stored.entry.meta);
@@ -242,13 +240,13 @@ bool Session::is_in_open_question(ServiceId place) const {
 tl::expected<void, ObjectRefusal> Session::remove_service(const ServiceName& name) {
   const auto known = catalog_.services.find(name);
   if (known == catalog_.services.end()) return refuse(ObjectRefusal::Kind::kNotFound);
-  store(ServiceDropped{.name = name, .id = known->second.id});
+  const ServiceDropped what{.name = name, .id = known->second.id};
+  if (!order({{.at = now(), .what = what}})) return refuse(ObjectRefusal::Kind::kNotRecorded);
   refresh();
   return {};
 }
 
 void Session::store(const ServiceDropped& dropped) {
-  tell({.at = now(), .what = dropped});
   const ServiceId id = dropped.id;
   catalog_.services.erase(dropped.name);
   scenario_.services.set(id.index, absent_service(std::as_const(scenario_.services)[id.index]));
@@ -280,17 +278,16 @@ void Session::refresh() {
   if (update_watch()) tell({.at = now(), .what = Refreshed{}});
 }
 
-void Session::schedule_all(GpuRange gpus, GpuScheduling scheduling, const std::string& reason) {
-  std::vector<Event> events;
-  events.reserve(gpus.count);
+bool Session::schedule_all(GpuRange gpus, GpuScheduling scheduling, const std::string& reason) {
+  std::vector<Entry> orders;
+  orders.reserve(gpus.count);
   for (std::uint32_t i = 0; i < gpus.count; ++i) {
     const GpuScheduled order{.gpu = {gpus.first.index + i}, .scheduling = scheduling, .reason = reason};
     const bool is_open = gpu_state(order.gpu).scheduling == GpuScheduling::kOpen;
     if (is_open && scheduling == GpuScheduling::kOpen) continue;
-    ordered_[order.gpu] = order;
-    events.push_back({.at = now(), .what = order});
+    orders.push_back({.at = now(), .what = EventSeen{{.at = now(), .what = order}}});
   }
-  if (!events.empty()) loop_->command(events);
+  return orders.empty() || this->order(orders);
 }
 
 GpuState Session::gpu_state(GpuId gpu) const {
@@ -317,7 +314,8 @@ ApprovalOutcome Session::approve(std::uint64_t id, std::string reason) {
   if (plans_.find(id)->phase == PlanPhase::kAwaitingApproval) {
     if (snapshot().pause) return ApprovalOutcome::kPaused;
     if (is_over()) return ApprovalOutcome::kNotWaiting;
-    loop_->command({.at = now(), .what = PlanApproved{.plan = id, .reason = std::move(reason)}});
+    const Event approved{.at = now(), .what = PlanApproved{.plan = id, .reason = std::move(reason)}};
+    if (!order({{.at = now(), .what = EventSeen{approved}}})) return ApprovalOutcome::kNotRecorded;
     if (plans_.find(id)->phase != PlanPhase::kSuperseded) return ApprovalOutcome::kAccepted;
   }
   return plans_.find(id)->difference.empty() ? ApprovalOutcome::kNotWaiting : ApprovalOutcome::kChanged;
@@ -328,29 +326,33 @@ void Session::expire_overdue() {
   if (waiting == nullptr || is_over()) return;
   const PlanStatus* status = plans_.find(waiting->id);
   if (status == nullptr || !status->expires_at_wall_us || options_.wall_clock() < *status->expires_at_wall_us) return;
-  loop_->command({.at = now(), .what = PlanExpired{.plan = waiting->id}});
+  const Event expired{.at = now(), .what = PlanExpired{.plan = waiting->id}};
+  tell({.at = now(), .what = EventSeen{expired}});
+  loop_->command(expired);
 }
 
-void Session::pause(std::string reason) {
-  if (snapshot().pause && snapshot().pause->reason == reason) return;
-  loop_->command({.at = now(), .what = PlanningPaused{.reason = std::move(reason)}});
+bool Session::pause(std::string reason) {
+  if (snapshot().pause && snapshot().pause->reason == reason) return true;
+  const Event paused{.at = now(), .what = PlanningPaused{.reason = std::move(reason)}};
+  return order({{.at = now(), .what = EventSeen{paused}}});
 }
 
-void Session::resume(std::string reason) {
-  if (!snapshot().pause) return;
-  loop_->command({.at = now(), .what = PlanningResumed{.reason = std::move(reason)}});
+bool Session::resume(std::string reason) {
+  if (!snapshot().pause) return true;
+  const Event resumed{.at = now(), .what = PlanningResumed{.reason = std::move(reason)}};
+  return order({{.at = now(), .what = EventSeen{resumed}}});
 }
 
-Result<std::uint64_t> Session::inject(const sim::FaultOrder& order) {
-  return loop_->inject(order, [&](std::uint64_t id) {
-    FaultGiven given{.id = id, .order = order};
-    if (order.kind == sim::FaultKind::kClear) given.cleared = faults().cleared_by(order.gpus);
-    note_fault(given);
-  });
+Result<std::uint64_t> Session::inject(const sim::FaultOrder& fault) {
+  const auto id = loop_->admit(fault);
+  if (!id) return id;
+  FaultGiven given{.id = *id, .order = fault};
+  if (fault.kind == sim::FaultKind::kClear) given.cleared = faults().cleared_by(fault.gpus);
+  if (!order({{.at = now(), .what = given}})) return fail(ErrorCode::kUnavailable, "the order could not be recorded");
+  return id;
 }
 
 void Session::note_fault(const FaultGiven& given) {
-  tell({.at = now(), .what = given});
   const std::string text = fault_text(scenario_, given.order);
   if (given.order.kind != sim::FaultKind::kClear) {
     append(now(), EventKind::kFaultInjected, fault_object(given.id), text);

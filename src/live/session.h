@@ -36,8 +36,11 @@ struct SessionOptions {
   Approval approval = Approval::kNever;
   bool has_end = false;      ///< the world ends with the scenario's longest window, and plans count on that
   sim::JournalSink journal;  ///< may be empty
-  /// Gets every entry as it happens, to be recorded. May be empty.
+  /// Gets every entry as it happens, to be recorded soon. May be empty.
   EntrySink entries;
+  /// Records what was told, and orders of people and answers of the solver before anything comes of them. Empty: they are
+  /// told like all others.
+  EntryRecorder record;
   /// Called when a service has its place, before anything happens to it. May be empty.
   std::function<void(ServiceId)> service_set;
   /// The wall clock in microseconds since 1970: a proposal waits for kProposalWait of it; empty: for ever.
@@ -53,11 +56,12 @@ inline constexpr Micros kProposalWait = Micros::seconds(60);
 
 /// What came of an approval.
 enum class ApprovalOutcome : std::uint8_t {
-  kAccepted,    ///< the plan takes effect
-  kUnknown,     ///< there is no such plan, or it is forgotten
-  kNotWaiting,  ///< its phase says what it is instead
-  kPaused,      ///< planning is paused; the plan still waits
-  kChanged,     ///< PlanStatus::difference says what has changed since it was made
+  kAccepted,     ///< the plan takes effect
+  kUnknown,      ///< there is no such plan, or it is forgotten
+  kNotWaiting,   ///< its phase says what it is instead
+  kPaused,       ///< planning is paused; the plan still waits
+  kChanged,      ///< PlanStatus::difference says what has changed since it was made
+  kNotRecorded,  ///< the approval could not be recorded
 };
 
 class Session {
@@ -88,7 +92,8 @@ class Session {
   [[nodiscard]] bool is_over() const { return loop_->is_over(); }
   /// Ends a world that is over, as a replay does: what is not answered is journaled as unfinished. To be called last.
   void finish();
-  void answer(SolveFinished finished) { loop_->answer(std::move(finished)); }
+  /// The solution of the open question. Returns whether it was recorded: only then it will be delivered.
+  bool answer(SolveFinished finished);
   /// Whether the world stands still until `answer` (SessionOptions::waits_for_solver).
   [[nodiscard]] bool awaits_answer() const { return loop_->awaits_answer(); }
 
@@ -107,19 +112,20 @@ class Session {
   [[nodiscard]] tl::expected<void, ObjectRefusal> remove_tenant(const std::string& name);
   [[nodiscard]] const Catalog& catalog() const { return catalog_; }
 
-  void schedule(GpuId gpu, GpuScheduling scheduling, const std::string& reason) {
-    schedule_all({.first = gpu, .count = 1}, scheduling, reason);
+  // Orders that return a bool say whether they were recorded: only then anything comes of them.
+  bool schedule(GpuId gpu, GpuScheduling scheduling, const std::string& reason) {
+    return schedule_all({.first = gpu, .count = 1}, scheduling, reason);
   }
   /// All of them in one step.
-  void schedule_all(GpuRange gpus, GpuScheduling scheduling, const std::string& reason);
+  bool schedule_all(GpuRange gpus, GpuScheduling scheduling, const std::string& reason);
   /// Approves the plan that waits. `reason` may be empty.
   ApprovalOutcome approve(std::uint64_t plan, std::string reason);
   /// The plan that waits expires if its time is over. To be called from time to time, at best at that time.
   void expire_overdue();
   /// From now on no plan takes effect and nothing is asked; actions that run go on. A solution that still arrives is
   /// dropped, and a plan that waits for approval goes on waiting. Paused already: the reason is replaced.
-  void pause(std::string reason);
-  void resume(std::string reason);
+  bool pause(std::string reason);
+  bool resume(std::string reason);
   /// A fault of the simulated world, seen by the engine at once. Returns its number. Error: World::inject.
   Result<std::uint64_t> inject(const sim::FaultOrder& order);
   [[nodiscard]] const sim::FaultBook& faults() const { return loop_->world().faults(); }
@@ -146,11 +152,17 @@ class Session {
  private:
   // What is told to the sink of entries (session_entries.cc).
   void tell(Entry entry);
+  /// To be called before an entry is told.
+  void note_told(Instant at);
   void tell_event(const Event& event);
   void tell_second(const ServiceSecond& second);
   void tell_step(const StepAnswer& answer);
   void tell_block(ServiceId service);
   void tell_blocks();
+
+  /// Records the orders and carries them out, with one step for those that are events. Returns whether.
+  [[nodiscard]] bool order(const std::vector<Entry>& orders);
+  void carry_out(const std::vector<Entry>& orders);
 
   // What an entry does, when it happens and when it is repeated.
   void store(const TenantStored& stored);
@@ -207,6 +219,7 @@ class Session {
   std::set<GpuId> draining_;               ///< as far as the engine knows
   std::map<GpuId, GpuScheduled> ordered_;  ///< since the last step
   bool is_repeating_ = false;
+  std::uint64_t known_question_ = 0;                ///< whose answer was told
   std::vector<std::optional<SecondsSeen>> blocks_;  ///< by ServiceId: what is not told yet
   bool has_news_ = true;                            ///< besides seconds, since the last step
   std::optional<Instant> plain_step_;               ///< the last step, if no entry tells of it

@@ -21,18 +21,82 @@ constexpr std::size_t kBlockSeconds = 60;
 
 void Session::tell(Entry entry) {
   if (is_repeating_) return;
+  note_told(entry.at);
+  if (options_.entries) options_.entries(std::move(entry));
+}
+
+void Session::note_told(Instant at) {
   has_news_ = true;
   // That it stepped there before is implied only for earlier instants.
   const auto plain_step = std::exchange(plain_step_, std::nullopt);
-  if (!options_.entries) return;
-  if (plain_step == entry.at) options_.entries({.at = *plain_step, .what = Advanced{}});
-  options_.entries(std::move(entry));
+  if (plain_step == at && options_.entries) options_.entries({.at = at, .what = Advanced{}});
 }
 
 void Session::tell_event(const Event& event) {
-  if (std::holds_alternative<ServiceSet>(event.what) || std::holds_alternative<ServiceRemoved>(event.what)) return;
-  if (const auto* second = std::get_if<ServiceSecond>(&event.what)) return tell_second(*second);
-  tell({.at = now(), .what = EventSeen{event}});
+  std::visit(Overloaded{
+                 [&](const ServiceSecond& second) { tell_second(second); },
+                 // Orders are told before they are given.
+                 [](const ServiceSet&) {},
+                 [](const ServiceRemoved&) {},
+                 [](const GpuScheduled&) {},
+                 [](const PlanApproved&) {},
+                 [](const PlanExpired&) {},
+                 [](const PlanningPaused&) {},
+                 [](const PlanningResumed&) {},
+                 [&](const SolveFinished& finished) {
+                   if (finished.question == known_question_) {
+                     tell({.at = now(), .what = SolutionArrived{finished.question}});
+                   } else {
+                     tell({.at = now(), .what = EventSeen{event}});
+                   }
+                 },
+                 [&](const auto&) { tell({.at = now(), .what = EventSeen{event}}); },
+             },
+             event.what);
+}
+
+bool Session::order(const std::vector<Entry>& orders) {
+  if (options_.record) {
+    note_told(orders.front().at);
+    if (!options_.record(orders)) return false;
+  } else {
+    for (const Entry& each : orders) tell(each);
+  }
+  carry_out(orders);
+  return true;
+}
+
+void Session::carry_out(const std::vector<Entry>& orders) {
+  std::vector<Event> events;
+  for (const Entry& each : orders) {
+    std::visit(Overloaded{
+                   [&](const EventSeen& seen) {
+                     if (const auto* scheduled = std::get_if<GpuScheduled>(&seen.event.what)) {
+                       ordered_[scheduled->gpu] = *scheduled;
+                     }
+                     events.push_back(seen.event);
+                   },
+                   [&](const FaultGiven& given) {
+                     note_fault(given);
+                     loop_->inject(given.id, given.order);
+                   },
+                   [&](const SolutionKnown& known) {
+                     known_question_ = known.finished.question;
+                     loop_->answer(known.finished);
+                   },
+                   [&](const TenantStored& stored) { store(stored); },
+                   [&](const TenantDropped& dropped) { store(dropped); },
+                   [&](const ServiceStored& stored) { store(stored); },
+                   [&](const ServiceDropped& dropped) { store(dropped); },
+                   [](const auto&) { ENSURE(false && "no order"); },
+               },
+               each.what);
+  }
+  if (!events.empty()) loop_->command(events);
+}
+
+bool Session::answer(SolveFinished finished) {
+  return order({{.at = now(), .what = SolutionKnown{std::move(finished)}}});
 }
 
 void Session::tell_second(const ServiceSecond& second) {
@@ -97,6 +161,7 @@ class Session::Repetition {
       session_.loop_->replay_to(entry.at);
       repeat(entry);
     }
+    if (known_) session_.loop_->replay_answer(std::move(*known_));
   }
 
  private:
@@ -147,6 +212,11 @@ class Session::Repetition {
                    [&](const TenantDropped& dropped) { session_.store(dropped); },
                    [&](const ServiceStored& stored) { session_.store(stored); },
                    [&](const ServiceDropped& dropped) { session_.store(dropped); },
+                   [&](const SolutionKnown& known) { known_ = known.finished; },
+                   [&](const SolutionArrived& arrived) {
+                     ENSURE(known_ && known_->question == arrived.question);
+                     session_.loop_->replay({.at = session_.now(), .what = *std::exchange(known_, std::nullopt)});
+                   },
                    [&](const FaultGiven& given) {
                      session_.note_fault(given);
                      session_.loop_->replay_order(sim::FaultInjection{.id = given.id, .fault = given.order});
@@ -158,6 +228,7 @@ class Session::Repetition {
 
   Session& session_;
   const std::vector<Entry>& entries_;
+  std::optional<SolveFinished> known_;                                       ///< that has not arrived yet
   std::map<std::pair<std::int64_t, std::uint32_t>, ServiceSecond> seconds_;  ///< not seen yet, by second and service
 };
 

@@ -196,7 +196,13 @@ TEST_P(RandomFaults, NoSliceIsLostOrInventedAndNoGpuIsStuck) {
   loop.begin();
   int injected = 0;
   while (!loop.is_over()) {
-    if (rng.below(8) == 0) injected += loop.inject(random_fault(rng)).has_value() ? 1 : 0;
+    if (rng.below(8) == 0) {
+      const FaultOrder order = random_fault(rng);
+      if (const auto id = loop.admit(order)) {
+        loop.inject(*id, order);
+        ++injected;
+      }
+    }
     loop.advance();
     auditor.check(loop.engine().snapshot());
   }

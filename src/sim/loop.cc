@@ -70,8 +70,13 @@ std::unique_ptr<World> Loop::finish() {
 // ---- going on where another loop ended
 
 void Loop::replay_after(std::uint64_t carried_out) {
-  repeated_ = Repeated{
-      .carried_out = carried_out, .scenario = scenario_, .revisions = {}, .left = {}, .asked = {}, .seen_until = {}};
+  repeated_ = Repeated{.carried_out = carried_out,
+                       .scenario = scenario_,
+                       .revisions = {},
+                       .left = {},
+                       .asked = {},
+                       .answer = {},
+                       .seen_until = {}};
   repeated_->scenario.services = engine_->scenario().services;
   for (const ServiceState& service : engine_->snapshot().services) repeated_->revisions.push_back(service.revision);
 }
@@ -84,6 +89,11 @@ void Loop::replay_to(Instant at) {
 void Loop::replay_step() {
   ENSURE(repeated_);
   act_on(step_engine());
+}
+
+void Loop::replay_answer(SolveFinished finished) {
+  ENSURE(repeated_);
+  repeated_->answer = std::move(finished);
 }
 
 void Loop::pass_over(const Order& order) {
@@ -125,7 +135,13 @@ void Loop::resume(WorldLeft left) {
   step();
   for (const Order& order : repeated.left) execute(order);
   see_world();
-  if (repeated.asked && engine_->has_open_question()) solve(std::move(*repeated.asked));
+  if (!repeated.asked || !engine_->has_open_question()) return;
+  if (repeated.answer && repeated.answer->question == repeated.asked->question) {
+    pending_ = {.due_at = std::max(now_, repeated.asked->acts_at), .finished = std::move(*repeated.answer)};
+    if (!options_.waits_for_solver) pending_->due_at = now_;
+  } else {
+    solve(std::move(*repeated.asked));
+  }
 }
 
 void Loop::feed_missed_seconds(const Repeated& repeated) {
@@ -195,13 +211,9 @@ void Loop::remove_service(ServiceId service) {
   for (const Event& event : world_->take_events()) delay(event);
 }
 
-Result<std::uint64_t> Loop::inject(const FaultOrder& order, const std::function<void(std::uint64_t id)>& admitted) {
-  auto id = world_->admit(order);
-  if (!id) return id;
-  if (admitted) admitted(*id);
-  give(FaultInjection{.id = *id, .fault = order});
+void Loop::inject(std::uint64_t id, const FaultOrder& order) {
+  give(FaultInjection{.id = id, .fault = order});
   see_world();
-  return id;
 }
 
 // ---- events to the engine

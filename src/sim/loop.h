@@ -94,6 +94,8 @@ class Loop {
   void replay_to(Instant at);
   void replay(const Event& event) { observe(event); }
   void replay_step();
+  /// The answer to the question that is open: it arrives when the world goes on.
+  void replay_answer(SolveFinished finished);
   /// An order of people: a service was set or removed, a fault injected.
   void replay_order(Order order) { give(std::move(order)); }
   /// The world goes on, not before the last step that was repeated. The engine learns what happened unseen; the orders
@@ -128,9 +130,10 @@ class Loop {
   /// A service is set or removed, in the world at once and for the engine with the next step.
   void set_service(const ServiceSet& set);
   void remove_service(ServiceId service);
-  /// Injects a fault, of which the engine sees at once what happens. Returns its number, which `admitted` gets before
-  /// anything happens; it may be empty. Error: World::admit.
-  Result<std::uint64_t> inject(const FaultOrder& order, const std::function<void(std::uint64_t id)>& admitted = {});
+  /// World::admit.
+  [[nodiscard]] Result<std::uint64_t> admit(const FaultOrder& order) { return world_->admit(order); }
+  /// Injects a fault that was admitted just now, of which the engine sees at once what happens.
+  void inject(std::uint64_t id, const FaultOrder& order);
 
   [[nodiscard]] const Engine& engine() const { return *engine_; }
   /// Requires: begun or resumed.
@@ -162,6 +165,7 @@ class Loop {
     std::vector<std::uint64_t> revisions;  ///< by ServiceId: ServiceSet::revision, likewise
     std::vector<Order> left;               ///< orders that the world has not carried out
     std::optional<SolveRequest> asked;     ///< the question that is open
+    std::optional<SolveFinished> answer;   ///< to it, if it is known
     std::vector<std::int64_t> seen_until;  ///< by ServiceId: the last second that the engine saw
   };
 
