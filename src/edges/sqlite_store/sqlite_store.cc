@@ -67,13 +67,22 @@ class SqliteStore : public JournalStore {
  public:
   /// `keeper` is a connection that stays open, so that the WAL's index stays as long as the store.
   SqliteStore(std::string path, SqliteStoreOptions options, Connection keeper)
-      : path_(std::move(path)), options_(std::move(options)), keeper_(std::move(keeper)) {}
+      : path_(std::move(path)), options_(std::move(options)), keeper_(std::move(keeper)) {
+    detail::checkpoint(keeper_, SQLITE_CHECKPOINT_PASSIVE, checkpoints_);
+  }
+  SqliteStore(const SqliteStore&) = delete;
+  SqliteStore& operator=(const SqliteStore&) = delete;
+  ~SqliteStore() override {
+    if (checkpoints_.is_stopped) keeper_.set_checkpoint_on_close(false);
+  }
 
   [[nodiscard]] StoreResult<std::unique_ptr<JournalWriter>> open_writer(std::uint64_t epoch) override {
     auto connection = open_for_writing(path_, options_);
     if (!connection) return tl::unexpected(connection.error());
     if (auto set = set_up(*connection); !set) return tl::unexpected(set.error());
-    return detail::SqliteWriter::open(*std::move(connection), epoch, options_.checkpoint_pages);
+    return detail::SqliteWriter::open(
+        *std::move(connection),
+        {.epoch = epoch, .checkpoint_pages = options_.checkpoint_pages, .checkpoints = &checkpoints_});
   }
 
   [[nodiscard]] StoreResult<std::unique_ptr<JournalReader>> open_reader() override {
@@ -94,6 +103,7 @@ class SqliteStore : public JournalStore {
   std::string path_;
   SqliteStoreOptions options_;
   Connection keeper_;
+  detail::Checkpoints checkpoints_;
 };
 
 /// Whether SQLite can make what it needs beside the file for reading it.

@@ -48,17 +48,14 @@ std::string_view advice(StoreFault fault) {
   return "";
 }
 
-/// A path as SQLite reads it in a URI, with options that every connection has.
-std::string uri_of(const std::string& path, OpenMode mode) {
+/// The path alone as a URI with an option.
+std::string immutable_uri_of(const std::string& path) {
   std::string uri = "file:";
   for (const char c : path) {
     const bool is_plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '/' || c == '.' || c == '_';
     uri += is_plain ? std::string(1, c) : fmt::format("%{:02x}", static_cast<unsigned char>(c));
   }
-  // Not to rely on a torn write leaving the bytes around it alone: a commit is padded to the end of its sector.
-  uri += "?psow=0";
-  if (mode == OpenMode::kImmutable) uri += "&immutable=1";
-  return uri;
+  return uri + "?immutable=1";
 }
 
 }  // namespace
@@ -155,10 +152,14 @@ Sha256 StatementRun::digest(int column) {
 StoreResult<Connection> Connection::open(const std::string& path, OpenMode mode, const std::string& vfs) {
   Connection connection;
   connection.path_ = path;
-  const int access = mode == OpenMode::kWrite ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
+  const bool is_immutable = mode == OpenMode::kImmutable;
+  int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+  flags |= mode == OpenMode::kWrite ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
+  if (is_immutable) flags |= SQLITE_OPEN_URI;
+  // "./": no path is taken for one of SQLite's special names.
+  const std::string name = path.starts_with('/') ? path : "./" + path;
   sqlite3* database = nullptr;
-  const int code = sqlite3_open_v2(uri_of(path, mode).c_str(), &database,
-                                   access | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
+  const int code = sqlite3_open_v2(is_immutable ? immutable_uri_of(name).c_str() : name.c_str(), &database, flags,
                                    vfs.empty() ? nullptr : vfs.c_str());
   connection.database_.reset(database);
   if (code != SQLITE_OK) {

@@ -18,19 +18,18 @@ constexpr int kWalFactorMax = 16;  // a WAL of so many times the wanted pages ma
 
 }  // namespace
 
-StoreResult<std::unique_ptr<SqliteWriter>> SqliteWriter::open(Connection connection, std::uint64_t epoch,
-                                                              int checkpoint_pages) {
+StoreResult<std::unique_ptr<SqliteWriter>> SqliteWriter::open(Connection connection, const Settings& settings) {
   auto writer = std::make_unique<SqliteWriter>();
   writer->connection_ = std::move(connection);
-  writer->epoch_ = epoch;
-  writer->checkpoint_pages_ = checkpoint_pages;
+  writer->settings_ = settings;
   if (auto prepared = writer->prepare(); !prepared) return tl::unexpected(prepared.error());
   if (auto taken = writer->take_over(); !taken) return tl::unexpected(taken.error());
   return writer;
 }
 
 SqliteWriter::~SqliteWriter() {
-  if (refused_ && !overwrite_refused()) connection_.set_checkpoint_on_close(false);
+  const bool is_left = refused_ && !overwrite_refused();
+  if (is_left || settings_.checkpoints->is_stopped) connection_.set_checkpoint_on_close(false);
 }
 
 StoreResult<void> SqliteWriter::prepare() {
@@ -71,17 +70,17 @@ StoreResult<void> SqliteWriter::take_over() {
   if (!transaction) return tl::unexpected(transaction.error());
   auto meta = permitted_meta();
   if (!meta) return tl::unexpected(meta.error());
-  if (meta->epoch == epoch_) return {};
-  meta->epoch = epoch_;
+  if (meta->epoch == settings_.epoch) return {};
+  meta->epoch = settings_.epoch;
   return commit(*transaction, *meta);
 }
 
 StoreResult<Meta> SqliteWriter::permitted_meta() {
   auto meta = meta_.read();
-  if (!meta || meta->epoch <= epoch_) return meta;
+  if (!meta || meta->epoch <= settings_.epoch) return meta;
   return tl::unexpected(StoreError{
       StoreFault::kDeposed, fmt::format("{}: a writer of epoch {} has taken over; this one is of epoch {}: end it",
-                                        connection_.path(), meta->epoch, epoch_)});
+                                        connection_.path(), meta->epoch, settings_.epoch)});
 }
 
 StoreResult<std::uint64_t> SqliteWriter::append(const JournalBatch& batch) {
@@ -252,7 +251,7 @@ StoreResult<void> SqliteWriter::overwrite_refused() {
                    fmt::format("{}: a batch that was refused after row {} can be seen: start the program again",
                                connection_.path(), meta->pruned_sequence)});
   }
-  if (meta->epoch > epoch_) {  // a commit of another writer has overwritten it
+  if (meta->epoch > settings_.epoch) {  // a commit of another writer has overwritten it
     refused_.reset();
     return {};
   }
@@ -264,12 +263,22 @@ StoreResult<void> SqliteWriter::overwrite_refused() {
   return {};
 }
 
-/// A checkpoint that fails loses nothing: the WAL stays, and the next append tries again.
 void SqliteWriter::checkpoint_if_due() {
-  if (wal_pages_ < checkpoint_pages_) return;
-  const bool is_urgent = wal_pages_ >= kWalFactorMax * checkpoint_pages_;
-  sqlite3_wal_checkpoint_v2(connection_.raw(), "main",
-                            is_urgent ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+  if (wal_pages_ < settings_.checkpoint_pages) return;
+  const bool is_urgent = wal_pages_ >= kWalFactorMax * settings_.checkpoint_pages;
+  checkpoint(connection_, is_urgent ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE, *settings_.checkpoints);
+}
+
+void checkpoint(const Connection& connection, int mode, Checkpoints& checkpoints) {
+  if (checkpoints.is_stopped) return;
+  int pages = -1;
+  int copied = -1;
+  const int code = sqlite3_wal_checkpoint_v2(connection.raw(), "main", mode, &pages, &copied) & 0xff;
+  if (code == SQLITE_OK || code == SQLITE_BUSY) {
+    if (pages >= 0) checkpoints.is_partial = copied < pages;
+  } else if (checkpoints.is_partial) {
+    checkpoints.is_stopped = true;
+  }
 }
 
 }  // namespace berth::edges::detail

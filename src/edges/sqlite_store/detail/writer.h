@@ -18,12 +18,27 @@
 
 namespace berth::edges::detail {
 
+/// What is known of the checkpoints of a store. One that readers kept from completing has copied pages that are not synced
+/// yet. If the sync of a later one then fails, the system may have lost them, and SQLite would not copy them again
+/// before the WAL's index is made anew: so there is no further checkpoint until the store is opened again.
+struct Checkpoints {
+  bool is_partial = true;   ///< pages were copied, and not synced; or not known
+  bool is_stopped = false;  ///< the WAL must stay, also when its last connection closes
+};
+
+/// Copies the WAL's pages into the file, as far as readers let it. A failure loses nothing: the WAL stays.
+void checkpoint(const Connection& connection, int mode, Checkpoints& checkpoints);
+
 class SqliteWriter : public JournalWriter {
  public:
   SqliteWriter() = default;  ///< for `open`
+  struct Settings {
+    std::uint64_t epoch = 0;
+    int checkpoint_pages = 0;
+    Checkpoints* checkpoints = nullptr;  ///< of the store, which outlives the writer
+  };
   /// Takes over a connection, and takes the store over from writers of lower epochs.
-  [[nodiscard]] static StoreResult<std::unique_ptr<SqliteWriter>> open(Connection connection, std::uint64_t epoch,
-                                                                       int checkpoint_pages);
+  [[nodiscard]] static StoreResult<std::unique_ptr<SqliteWriter>> open(Connection connection, const Settings& settings);
   SqliteWriter(const SqliteWriter&) = delete;
   SqliteWriter& operator=(const SqliteWriter&) = delete;
   ~SqliteWriter() override;
@@ -47,8 +62,7 @@ class SqliteWriter : public JournalWriter {
   void checkpoint_if_due();
 
   Connection connection_;
-  std::uint64_t epoch_ = 0;
-  int checkpoint_pages_ = 0;
+  Settings settings_;
   int wal_pages_ = 0;                     // after the last commit
   std::optional<Sha256> refused_;         // the hash of meta in a commit that failed and may be in the WAL
   std::optional<Sha256> outcome_cursor_;  // how far outcomes were looked at by `prune`

@@ -208,7 +208,7 @@ int check_reserved_lock(sqlite3_file* base, int* is_reserved) {
 
 int file_control(sqlite3_file* /*base*/, int /*operation*/, void* /*argument*/) { return SQLITE_NOTFOUND; }
 int sector_size(sqlite3_file* /*base*/) { return static_cast<int>(kSectorBytes); }
-int device_characteristics(sqlite3_file* /*base*/) { return 0; }
+int device_characteristics(sqlite3_file* /*base*/) { return SQLITE_IOCAP_POWERSAFE_OVERWRITE; }
 
 int map_shm(sqlite3_file* base, int region, int bytes, int may_extend, void volatile** mapped) {
   File& file = file_of(base);
@@ -377,11 +377,8 @@ void lose(Node& node, SimulatedDisk::PowerCut how, Rng& rng) {
         break;
       case PowerCut::kGarbage:
         if (change.is_truncation || rng.below(2) == 0) break;
-        const std::size_t first = change.offset / kSectorBytes * kSectorBytes;
-        const std::size_t end = (change.offset + change.bytes.size() + kSectorBytes - 1) / kSectorBytes * kSectorBytes;
-        std::string garbage(end - first, '\0');
-        for (char& byte : garbage) byte = static_cast<char>(rng());
-        overwrite(node.durable, first, garbage);
+        for (char& byte : change.bytes) byte = static_cast<char>(rng());
+        apply_change(node.durable, change);
         break;
     }
   }
@@ -447,6 +444,10 @@ void SimulatedDisk::restart(PowerCut how) {
   }
   if (how == PowerCut::kEntriesLost) state_->names = state_->durable_names;
   state_->durable_names = state_->names;
+  restart_process();
+}
+
+void SimulatedDisk::restart_process() {
   state_->change_count_max.reset();
   state_->fault.reset();
 }

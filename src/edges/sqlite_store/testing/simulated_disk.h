@@ -11,9 +11,9 @@
 namespace berth::edges::testing {
 
 /// While it exists, SQLite finds it under its name. The model of the hardware: sectors of 512 bytes are written whole or
-/// not at all; a write that was not synced may be lost, alone or with the rest, or leave garbage in every sector that
-/// it touches; so may the entry of a new file, and the removal of one. A sync that fails loses half of what it should
-/// have made durable, and the next sync does not try it again, as with Linux. For one thread.
+/// not at all; a write that was not synced may be lost, alone or with the rest, or leave garbage in its place; so may
+/// the entry of a new file, and the removal of one. A sync that fails loses half of what it should have made durable,
+/// and the next sync does not try it again, as with Linux. For one thread.
 class SimulatedDisk {
  public:
   enum class Call : std::uint8_t { kOpen, kRead, kWrite, kTruncate, kSync, kDelete, kAccess, kSize, kLock, kShm };
@@ -56,8 +56,10 @@ class SimulatedDisk {
   /// After so many changes in all, every call fails.
   void cut_power_after(std::uint64_t changes);
   [[nodiscard]] bool is_cut() const;
-  /// Power is back, and no process has a file open. Requires: all connections are closed.
+  /// Power is back. Requires: all connections are closed.
   void restart(PowerCut how);
+  /// The same after the process alone was killed: nothing that it wrote is lost.
+  void restart_process();
 
   struct State;
 

@@ -1,0 +1,74 @@
+/// Power is cut after every change that a workload makes to its files, and what was not synced is lost in six ways.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+
+#include "base/test_cases.h"
+#include "edges/sqlite_store/test_workload.h"
+#include "edges/sqlite_store/testing/simulated_disk.h"
+
+namespace berth::edges {
+namespace {
+
+using testing::History;
+using testing::Session;
+using testing::SimulatedDisk;
+
+constexpr std::array<const char*, SimulatedDisk::kPowerCutCount> kNames = {"kept",      "dropped", "torn",
+                                                                           "reordered", "garbage", "entries lost"};
+
+/// Slow builds try fewer points.
+constexpr std::uint64_t kStride = berth::testing::by_build(1, 7);
+
+struct Tried {
+  bool is_cut = false;
+  bool is_noted = false;  ///< that the end of the WAL was torn
+  std::string problem;
+};
+
+Tried try_power_cut(std::uint64_t changes, SimulatedDisk::PowerCut how, std::uint64_t seed) {
+  SimulatedDisk disk(seed);
+  Session session(disk.vfs());
+  History history;
+  disk.cut_power_after(changes);
+  testing::run_workload(session, history, [&] { return disk.is_cut(); });
+  session.close();
+  Tried tried{.is_cut = disk.is_cut(), .is_noted = false, .problem = {}};
+  disk.restart(how);
+  tried.problem = testing::check_and_go_on(session, history);
+  tried.is_noted = !session.notes().empty();
+  return tried;
+}
+
+std::uint64_t change_count() {
+  SimulatedDisk disk(1);
+  Session session(disk.vfs());
+  History history;
+  testing::run_workload(session, history, [] { return false; });
+  session.close();
+  return disk.change_count();
+}
+
+TEST(PowerCut, WhatWasAcknowledgedIsThereAndABatchInFlightWholeOrNotAtAll) {
+  const std::uint64_t changes = change_count();
+  for (std::size_t how = 0; how < SimulatedDisk::kPowerCutCount; ++how) {
+    std::uint64_t points = 0;
+    std::uint64_t noted = 0;
+    const bool is_random = how >= 2 && how <= 4;
+    for (const std::uint64_t seed : berth::testing::case_seeds(is_random ? berth::testing::by_build(3, 1) : 1)) {
+      for (std::uint64_t nth = 1; nth <= changes; nth += kStride) {
+        const Tried tried = try_power_cut(nth, static_cast<SimulatedDisk::PowerCut>(how), seed);
+        ASSERT_TRUE(tried.is_cut);
+        ASSERT_EQ(tried.problem, "") << kNames[how] << " after change " << nth << ", seed " << seed;
+        ++points;
+        if (tried.is_noted) ++noted;
+      }
+    }
+    fmt::print("power cuts: {:12} points {:5}, torn ends noted {:4}\n", kNames[how], points, noted);
+  }
+}
+
+}  // namespace
+}  // namespace berth::edges
