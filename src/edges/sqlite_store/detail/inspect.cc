@@ -130,9 +130,9 @@ namespace {
 StoreResult<Inspection> inspect_once(const std::string& path, const std::string& vfs) {
   Inspection inspection;
   // The WAL first: another process may copy its pages into the file in the meantime, and then begin it anew.
+  WalScan wal;
   const auto wal_file = RawFile::open(path, RawFile::Kind::kWal, vfs);
   if (!wal_file) return tl::unexpected(wal_file.error());
-  WalScan wal;
   if (*wal_file) {
     auto scanned = scan_wal(**wal_file);
     if (!scanned) return tl::unexpected(scanned.error());
@@ -140,7 +140,7 @@ StoreResult<Inspection> inspect_once(const std::string& path, const std::string&
   }
   const auto file = RawFile::open(path, RawFile::Kind::kDatabase, vfs);
   if (!file) return tl::unexpected(file.error());
-  if (!*file || (*file)->size() == 0) {
+  if (!*file) {
     if (wal.page_count != 0) return damaged(path, "the file is missing or empty, but its WAL holds changes");
     inspection.is_new = true;
     return inspection;

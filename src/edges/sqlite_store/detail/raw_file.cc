@@ -21,18 +21,6 @@ const char* suffix_of(RawFile::Kind kind) {
   return "";
 }
 
-int open_flag_of(RawFile::Kind kind) {
-  switch (kind) {
-    case RawFile::Kind::kDatabase:
-      return SQLITE_OPEN_MAIN_DB;
-    case RawFile::Kind::kWal:
-      return SQLITE_OPEN_WAL;
-    case RawFile::Kind::kRollbackJournal:
-      return SQLITE_OPEN_MAIN_JOURNAL;
-  }
-  return 0;
-}
-
 }  // namespace
 
 void RawFile::Closer::operator()(sqlite3_file* file) const {
@@ -62,7 +50,8 @@ StoreResult<std::optional<RawFile>> RawFile::open(const std::string& database_pa
   ENSURE(opened.name_ != nullptr && memory != nullptr);
   memory->pMethods = nullptr;
   opened.file_.reset(memory);
-  int flags = SQLITE_OPEN_READONLY | open_flag_of(kind);
+  // As any other file is: for a WAL, SQLite's files of Unix want the database to be there.
+  int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_MAIN_DB;
   if (const int code = files->xOpen(files, opened.name_.get(), memory, flags, &flags); code != SQLITE_OK) {
     return failed(code);
   }

@@ -1,0 +1,194 @@
+/// Flips single bits of a journal: in the contents of its rows all are found and nothing wrong is returned; elsewhere in
+/// the file a flip is found, or changes nothing that is read.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include <cstdint>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/rng.h"
+#include "base/test_cases.h"
+#include "edges/sqlite_store/sqlite_store.h"
+#include "edges/sqlite_store/test_scratch.h"
+#include "journal_chain/field_hash.h"
+
+namespace berth::edges {
+namespace {
+
+constexpr int kRowCount = 60;
+constexpr int kOutcomeCount = 10;
+constexpr std::size_t kNumberBytes = 3 + 8;  // as which the two times of a row are stored
+
+/// All that a reader returns when it is asked for one thing at a time; what it refuses is absent.
+struct Content {
+  std::vector<std::optional<JournalRow>> rows;
+  std::vector<std::optional<KeyedOutcome>> outcomes;
+  std::vector<std::optional<JournalSnapshot>> snapshots;
+};
+
+Sha256 key_of(int number) { return chain::sha256(fmt::format("key {}", number)); }
+
+/// Absent if the store cannot be opened at all.
+std::optional<Content> read_all(const std::string& path) {
+  const auto reader = open_sqlite_reader(path);
+  if (!reader) return std::nullopt;
+  Content content;
+  for (std::uint64_t sequence = 1; sequence <= kRowCount; ++sequence) {
+    auto rows = (*reader)->read(sequence, 1);
+    content.rows.push_back(rows && !rows->empty() ? std::optional(rows->front()) : std::nullopt);
+  }
+  for (int number = 0; number < kOutcomeCount; ++number) {
+    auto outcome = (*reader)->find_outcome(key_of(number));
+    content.outcomes.push_back(outcome ? *outcome : std::nullopt);
+  }
+  for (const auto& snapshot : {(*reader)->latest_snapshot(), (*reader)->older_snapshot()}) {
+    content.snapshots.push_back(snapshot ? *snapshot : std::nullopt);
+  }
+  return content;
+}
+
+/// Whether each thing that was read is what was written.
+template <class T>
+bool is_right_where_there(const std::vector<std::optional<T>>& found, const std::vector<std::optional<T>>& written) {
+  for (std::size_t i = 0; i < written.size(); ++i) {
+    if (found[i] && found[i] != written[i]) return false;
+  }
+  return true;
+}
+
+class BitRot : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    {
+      auto opened = open_sqlite_store(scratch_.database());
+      ASSERT_TRUE(opened.has_value());
+      const auto writer = opened->store->open_writer(1).value();
+      for (int row = 1; row <= kRowCount; row += 10) {
+        JournalBatch batch;
+        for (int number = row; number < row + 10; ++number) {
+          // Two rows do not fit into a page.
+          const std::string body =
+              fmt::format("<row {:03}{}>", number, std::string(number % 30 == 7 ? 6000 : 200, '.'));
+          batch.entries.push_back({Instant(1'000'000 + number), 1'700'000'000'000'000 + number, "ServiceSet", 1, body});
+        }
+        if (row <= kOutcomeCount) {
+          for (int number = 0; number < kOutcomeCount; ++number) {
+            batch.outcomes.push_back(
+                {key_of(number), key_of(-number), number, 200, fmt::format("<outcome {}>", number)});
+          }
+        }
+        if (row > 30) batch.snapshot = JournalSnapshot{static_cast<std::uint64_t>(row), 1, fmt::format("<of {}>", row)};
+        ASSERT_TRUE(writer->append(batch).has_value());
+      }
+    }
+    compact();
+    std::ifstream file(scratch_.database(), std::ios::binary);
+    bytes_.assign(std::istreambuf_iterator<char>(file), {});
+    written_ = read_all(scratch_.database()).value();
+    for (const auto& row : written_.rows) ASSERT_TRUE(row.has_value());
+    ASSERT_TRUE(verify_sqlite_store(scratch_.database()).has_value());
+  }
+
+  /// So that no copy of a row is left in free space.
+  void compact() const {
+    sqlite3* database = nullptr;
+    ASSERT_EQ(sqlite3_open(scratch_.database().c_str(), &database), SQLITE_OK);
+    ASSERT_EQ(sqlite3_exec(database, "VACUUM", nullptr, nullptr, nullptr), SQLITE_OK);
+    sqlite3_close(database);
+  }
+
+  void flip(std::size_t bit) {
+    bytes_[bit / 8] = static_cast<char>(bytes_[bit / 8] ^ (1 << (bit % 8)));
+    std::fstream file(scratch_.database(), std::ios::binary | std::ios::in | std::ios::out);
+    file.seekp(static_cast<std::streamoff>(bit / 8));
+    file.put(bytes_[bit / 8]);
+  }
+
+  /// Whether all that is returned now is right.
+  void expect_nothing_wrong(std::size_t bit) {
+    const auto content = read_all(scratch_.database());
+    if (!content) return;
+    EXPECT_TRUE(is_right_where_there(content->rows, written_.rows)) << bit;
+    EXPECT_TRUE(is_right_where_there(content->outcomes, written_.outcomes)) << bit;
+    EXPECT_TRUE(is_right_where_there(content->snapshots, written_.snapshots)) << bit;
+  }
+
+  /// Adds the places of a text.
+  void add_places(std::string_view text, std::vector<std::size_t>& places) const {
+    const std::size_t at = bytes_.find(text);
+    ASSERT_NE(at, std::string::npos);
+    for (std::size_t i = 0; i < text.size(); ++i) places.push_back(at + i);
+  }
+
+  static std::string_view view(const Sha256& digest) {
+    return {reinterpret_cast<const char*>(digest.data()), digest.size()};
+  }
+
+  /// The bytes of columns, by looking for them: bodies up to where they leave the page, kinds, hashes, keys, and the two
+  /// times, which stand before each kind. Not the types of columns: that of a row's number has a bit that means nothing.
+  std::vector<std::size_t> content_places() const {
+    std::vector<std::size_t> places;
+    for (const auto& row : written_.rows) {
+      const std::size_t body = bytes_.find(row->entry.body.substr(0, 200));
+      for (std::size_t at = body - kNumberBytes - std::string_view("ServiceSet").size(); at < body + 200; ++at)
+        places.push_back(at);
+      if (row->entry.body.size() < 1000) add_places(view(row->hash), places);
+    }
+    for (const auto& outcome : written_.outcomes) {
+      add_places(outcome->body, places);
+      add_places(view(outcome->key), places);
+    }
+    for (const auto& snapshot : written_.snapshots) add_places(snapshot->body, places);
+    return places;
+  }
+
+  testing::Scratch scratch_;
+  std::string bytes_;
+  Content written_;
+};
+
+TEST_F(BitRot, EveryFlipInTheContentOfARowIsFound) {
+  const std::vector<std::size_t> places = content_places();
+  Rng rng(1);
+  const int flips = berth::testing::by_build(1000, 200);
+  for (int i = 0; i < flips; ++i) {
+    const std::size_t bit = 8 * places[rng.below(places.size())] + rng.below(8);
+    flip(bit);
+    EXPECT_FALSE(verify_sqlite_store(scratch_.database()).has_value()) << "bit " << bit;
+    expect_nothing_wrong(bit);
+    flip(bit);
+  }
+  fmt::print("bit rot: {} flips in {} bytes of content, all found\n", flips, places.size());
+  EXPECT_TRUE(verify_sqlite_store(scratch_.database()).has_value());
+}
+
+TEST_F(BitRot, AFlipAnywhereIsFoundOrChangesNothing) {
+  Rng rng(2);
+  const int flips = berth::testing::by_build(1000, 200);
+  int found = 0;
+  for (int i = 0; i < flips; ++i) {
+    const std::size_t bit = rng.below(8 * bytes_.size());
+    flip(bit);
+    if (!verify_sqlite_store(scratch_.database())) {
+      ++found;
+    } else {
+      const auto content = read_all(scratch_.database());
+      ASSERT_TRUE(content.has_value()) << bit;
+      EXPECT_EQ(content->rows, written_.rows) << bit;
+      EXPECT_EQ(content->outcomes, written_.outcomes) << bit;
+      EXPECT_EQ(content->snapshots, written_.snapshots) << bit;
+    }
+    expect_nothing_wrong(bit);
+    flip(bit);
+  }
+  fmt::print("bit rot: {} flips anywhere in {} bytes, {} found, the others change nothing\n", flips, bytes_.size(),
+             found);
+}
+
+}  // namespace
+}  // namespace berth::edges
