@@ -1,5 +1,5 @@
-/// Flips single bits of a journal: in the contents of its rows all are found and nothing wrong is returned; elsewhere in
-/// the file a flip is found, or changes nothing that is read.
+/// Flips single bits of a journal: in the contents of its rows all are found and nothing wrong is returned; elsewhere
+/// in the file a flip is found, or changes nothing that is read.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
@@ -129,8 +129,9 @@ class BitRot : public ::testing::Test {
     return {reinterpret_cast<const char*>(digest.data()), digest.size()};
   }
 
-  /// The bytes of columns, by looking for them: bodies up to where they leave the page, kinds, hashes, keys, and the two
-  /// times, which stand before each kind. Not the types of columns: that of a row's number has a bit that means nothing.
+  /// The bytes of columns, by looking for them: bodies up to where they leave the page, kinds, hashes, keys, and the
+  /// two times, which stand before each kind. Not the types of columns: that of a row's number has a bit that means
+  /// nothing.
   std::vector<std::size_t> content_places() const {
     std::vector<std::size_t> places;
     for (const auto& row : written_.rows) {

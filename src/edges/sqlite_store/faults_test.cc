@@ -103,8 +103,8 @@ void sweep(const FaultKind& kind, std::uint64_t count, After after) {
   int problems = 0;
   for (const int code : kind.codes) {
     for (const bool is_sticky : {false, true}) {
-      // A device that refuses all syncs, or all writes, until the end may keep a batch that was refused. And which error
-      // is reported makes no difference to what is lost.
+      // A device that refuses all syncs, or all writes, until the end may keep a batch that was refused. And which
+      // error is reported makes no difference to what is lost.
       if (is_abrupt(after) && (is_sticky || code != kind.codes.front())) continue;
       for (std::uint64_t nth = 1; nth <= count && problems < 5; nth += kStride) {
         const Tried tried = try_fault({kind.call, nth, code, is_sticky}, after);

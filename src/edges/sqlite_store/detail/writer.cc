@@ -248,8 +248,7 @@ StoreResult<void> SqliteWriter::overwrite_refused() {
   if (hash_of(*meta) == *refused_) {
     return tl::unexpected(
         StoreError{StoreFault::kFailed,
-                   fmt::format("{}: a batch that was refused after row {} can be seen: start the program again",
-                               connection_.path(), meta->pruned_sequence)});
+                   fmt::format("{}: a batch that was refused is there: start the program again", connection_.path())});
   }
   if (meta->epoch > settings_.epoch) {  // a commit of another writer has overwritten it
     refused_.reset();

@@ -1,8 +1,8 @@
 /// Appends to a journal on a connection of its own.
 ///
-/// A commit that fails may have put its pages into the WAL, with the mark of a commit: only the sync failed, say. SQLite
-/// does not show them, and the next commit overwrites them; but if the process ended before, the recovery of the next
-/// one would take them for committed. So a failed commit is followed at once by a small one, which overwrites its
+/// A commit that fails may have put its pages into the WAL, with the mark of a commit: only the sync failed, say.
+/// SQLite does not show them, and the next commit overwrites them; but if the process ended before, the recovery of the
+/// next one would take them for committed. So a failed commit is followed at once by a small one, which overwrites its
 /// beginning, and nothing is appended before that has succeeded. The connection stays open meanwhile, as closing it
 /// could end in such a recovery. If the device refuses that commit too, and everything after, a restart may find the
 /// batch.
@@ -18,9 +18,9 @@
 
 namespace berth::edges::detail {
 
-/// What is known of the checkpoints of a store. One that readers kept from completing has copied pages that are not synced
-/// yet. If the sync of a later one then fails, the system may have lost them, and SQLite would not copy them again
-/// before the WAL's index is made anew: so there is no further checkpoint until the store is opened again.
+/// What is known of the checkpoints of a store. One that readers kept from completing has copied pages that are not
+/// synced yet. If the sync of a later one then fails, the system may have lost them, and SQLite would not copy them
+/// again before the WAL's index is made anew: so there is no further checkpoint until the store is opened again.
 struct Checkpoints {
   bool is_partial = true;   ///< pages were copied, and not synced; or not known
   bool is_stopped = false;  ///< the WAL must stay, also when its last connection closes
