@@ -1,0 +1,44 @@
+/// What the simulated devices remember, in one SQLite file: a text per GPU and one for the rest of the world, written
+/// whenever one changes, and not from the journal. A kill loses nothing of it. A power cut loses what was written since
+/// the last `sync`, and leaves a state that was there.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ports/journal_store.h"
+
+namespace berth::edges {
+
+class DevicesFile {
+ public:
+  /// What is written at once, or found.
+  struct Memory {
+    std::vector<std::pair<std::uint32_t, std::string>> gpus = {};  ///< those that changed; when read, all, ascending
+    std::string world = {};  ///< empty: unchanged; when read: nothing was written yet
+    friend bool operator==(const Memory&, const Memory&) = default;
+  };
+
+  /// Makes the file where it is missing. kForeign, kNewer, kDamaged as for a journal.
+  [[nodiscard]] static StoreResult<std::unique_ptr<DevicesFile>> open(const std::string& path);
+  ~DevicesFile();
+  DevicesFile(const DevicesFile&) = delete;
+  DevicesFile& operator=(const DevicesFile&) = delete;
+
+  /// All that was written last. kDamaged, with the GPU, if it is not what was written.
+  [[nodiscard]] StoreResult<Memory> read();
+  /// All of it, or nothing.
+  [[nodiscard]] StoreResult<void> write(const Memory& memory);
+  /// What was written is on the disk afterwards.
+  [[nodiscard]] StoreResult<void> sync();
+
+ private:
+  struct State;
+  explicit DevicesFile(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace berth::edges
