@@ -27,6 +27,11 @@ class Drains {
     if (!solution.plan.is_ordered) planned_at_ = solution.plan.made_at;
   }
 
+  template <class Archive, class Self>
+  static void archive_fields(Archive& archive, Self& self) {
+    archive(self.planned_at_);
+  }
+
  private:
   [[nodiscard]] bool is_time(const Snapshot& snapshot, GpuId gpu) const {
     const Instant since = snapshot.gpu_state(gpu).scheduling_since;
@@ -70,7 +75,8 @@ Stage drain_stage(const Scenario& scenario, bool has_planner) {
   return {.name = "drain",
           .observe = {},
           .ask = [drains](const Snapshot& snapshot, Plan& plan) { return drains->ask(snapshot, plan); },
-          .learn = [drains](const Solution& solution) { drains->learn(solution); }};
+          .learn = [drains](const Solution& solution) { drains->learn(solution); },
+          .memory = memory_of(drains)};
 }
 
 }  // namespace berth

@@ -1,5 +1,7 @@
 #include "engine/engine.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 #include <variant>
@@ -28,11 +30,48 @@ std::vector<DroppedPart> drop_broken_parts(const Scenario& scenario, const Snaps
   return dropped;
 }
 
+/// Whether a slice can stand in a fleet, with these holders.
+bool is_possible(const Scenario& scenario, const Holding& holding) {
+  const Slice& slice = holding.slice;
+  if (slice.gpu.index >= scenario.gpu_count()) return false;
+  const std::size_t profiles = scenario.model_of(slice.gpu).profiles.size();
+  if (!slice.profile.is_full() && slice.profile.index >= profiles) return false;
+  if (holding.role == Role::kRetraining && holding.services.empty()) return false;
+  return std::ranges::all_of(holding.services,
+                             [&](ServiceId service) { return service.index < scenario.services.size(); });
+}
+
+/// Why a snapshot cannot be one of the scenario, if it cannot.
+std::optional<std::string> find_misfit(const Scenario& scenario, const Snapshot& snapshot) {
+  if (snapshot.services.size() != scenario.services.size()) {
+    return fmt::format("wanted the memory of {} services, found that of {}", scenario.services.size(),
+                       snapshot.services.size());
+  }
+  const std::size_t known_gpus = std::max(snapshot.gpus.size(), snapshot.gpu_versions.size());
+  const bool has_all =
+      known_gpus <= scenario.gpu_count() && std::ranges::all_of(snapshot.slices, [&](const StandingSlice& standing) {
+        return is_possible(scenario, standing.holding);
+      });
+  if (!has_all) return "wanted the memory of this fleet and its services, found slices or GPUs that it does not have";
+  return std::nullopt;
+}
+
+/// Returns whether the stage has the memory that was saved for it.
+bool load(Stage& stage, const EngineMemory& memory) {
+  const auto saved = std::ranges::find(memory.stages, stage.name, &StageMemory::stage);
+  if (saved == memory.stages.end()) return !stage.memory.load;
+  if (saved->format != kStageMemoryFormat) return false;
+  ArchiveReader archive(saved->bytes);
+  archive(stage.memory);
+  return archive.is_at_end();
+}
+
 }  // namespace
 
 Engine::Engine(const Scenario& scenario, const MakeStages& make_stages, const EngineRules& rules)
     : scenario_(scenario),
-      stages_(make_stages(scenario_)),
+      make_stages_(make_stages),
+      stages_(make_stages_(scenario_)),
       rules_(rules),
       state_(scenario.services.size(), scenario.history_seconds) {}
 
@@ -193,6 +232,39 @@ SolveRequest Engine::request_for(Solution begun, Solve solve) {
     return solution;
   };
   return request;
+}
+
+// ---- memory
+
+EngineMemory Engine::memory() const {
+  ENSURE(!open_question_ && inbox_.empty());
+  EngineMemory memory{.cluster = state_.memory(),
+                      .question_count = question_count_,
+                      .proposal = proposal_,
+                      .changed_gpus = changed_gpus_,
+                      .stages = {}};
+  for (const Stage& stage : stages_) memory.stages.push_back({.stage = stage.name, .bytes = bytes_of(stage.memory)});
+  return memory;
+}
+
+Result<std::vector<std::string>> Engine::restore(const EngineMemory& memory) {
+  ENSURE(state_.snapshot().version == 0 && question_count_ == 0 && inbox_.empty());
+  if (auto misfit = find_misfit(scenario_, memory.cluster.snapshot)) return invalid(std::move(*misfit));
+  state_.restore(memory.cluster);
+  question_count_ = memory.question_count;
+  proposal_ = memory.proposal;
+  changed_gpus_ = memory.changed_gpus;
+  std::vector<std::string> unread;
+  for (Stage& stage : stages_) {
+    if (!load(stage, memory)) unread.push_back(stage.name);
+  }
+  if (unread.empty()) return unread;
+  // Those that could not be read may remember anything now.
+  stages_ = make_stages_(scenario_);
+  for (Stage& stage : stages_) {
+    if (std::ranges::find(unread, stage.name) == unread.end()) ENSURE(load(stage, memory));
+  }
+  return unread;
 }
 
 }  // namespace berth

@@ -18,11 +18,13 @@
 #include <vector>
 
 #include "base/instant.h"
+#include "base/result.h"
 #include "domain/event.h"
 #include "domain/plan.h"
 #include "domain/scenario.h"
 #include "domain/snapshot.h"
 #include "domain/solution.h"
+#include "engine/memory.h"
 #include "engine/proposal.h"
 #include "engine/stage.h"
 #include "state/cluster_state.h"
@@ -86,6 +88,14 @@ class Engine {
   /// never goes back.
   [[nodiscard]] StepAnswer step(Instant now);
 
+  /// What it remembers. Requires: no question is open, and no event waits for a step.
+  [[nodiscard]] EngineMemory memory() const;
+  /// Goes on where the engine with that memory was. Returns the names of the stages whose memory cannot be read: they
+  /// begin anew. Error, and nothing is changed: the memory is that of another scenario. Requires: nothing was observed
+  /// yet; the scenario has the services as they were when the memory was taken; `make_stages` makes new stages each
+  /// time.
+  [[nodiscard]] Result<std::vector<std::string>> restore(const EngineMemory& memory);
+
   /// As it is now.
   [[nodiscard]] const Scenario& scenario() const { return scenario_; }
   [[nodiscard]] const Snapshot& snapshot() const { return state_.snapshot(); }
@@ -115,6 +125,7 @@ class Engine {
   void change_specs(const Event& event);
 
   Scenario scenario_;
+  MakeStages make_stages_;
   std::vector<Stage> stages_;
   EngineRules rules_;
   ClusterState state_;

@@ -59,6 +59,7 @@ struct Eviction {
   std::string why;               ///< for the first of them
 };
 
+/// What it remembers saves work, and follows from the snapshot and the scenario: it is not saved.
 class Evictor {
  public:
   explicit Evictor(const Scenario& scenario) : scenario_(scenario) {}

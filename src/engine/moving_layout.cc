@@ -21,11 +21,11 @@ StandingBySlice staying_slices(const Snapshot& snapshot) {
   return staying;
 }
 
-/// The state of the stage: the policy's decision function, and the progress of retrainings that it is given.
+/// The state of the stage: the policy, and the progress of retrainings that it is given.
 class Mover {
  public:
-  Mover(const Scenario& scenario, std::function<partition::Decision(const partition::Sight&)> decide)
-      : scenario_(scenario), decide_(std::move(decide)), watch_(scenario) {}
+  Mover(const Scenario& scenario, MovingPolicy policy)
+      : scenario_(scenario), policy_(std::move(policy)), watch_(scenario) {}
 
   void observe(const Snapshot& snapshot) { watch_.observe(snapshot); }
 
@@ -37,7 +37,7 @@ class Mover {
     for (std::uint32_t service = 0; service < snapshot.services.size(); ++service) {
       progress.push_back(std::min(1.0, watch_.at(ServiceId{service}, snapshot.now).progress));
     }
-    const partition::Decision decision = decide_({.snapshot = snapshot, .retraining_progress = progress});
+    const partition::Decision decision = policy_.decide({.snapshot = snapshot, .retraining_progress = progress});
     if (const auto* infeasible = std::get_if<partition::Infeasible>(&decision)) return NoPlan{infeasible->why};
     const auto* target = std::get_if<partition::Target>(&decision);
     if (target == nullptr) return Settled{};
@@ -47,9 +47,14 @@ class Mover {
     return Settled{};
   }
 
+  template <class Archive, class Self>
+  static void archive_fields(Archive& archive, Self& self) {
+    archive(self.watch_, self.policy_.memory);
+  }
+
  private:
   const Scenario& scenario_;
-  std::function<partition::Decision(const partition::Sight&)> decide_;
+  MovingPolicy policy_;
   RetrainingWatch watch_;
 };
 
@@ -83,13 +88,13 @@ std::vector<Action> actions_towards(const Snapshot& snapshot, const partition::T
   return actions;
 }
 
-Stage moving_layout_stage(const Scenario& scenario, std::string policy,
-                          std::function<partition::Decision(const partition::Sight&)> decide) {
-  const auto mover = std::make_shared<Mover>(scenario, std::move(decide));
-  return {.name = std::move(policy),
+Stage moving_layout_stage(const Scenario& scenario, std::string name, MovingPolicy policy) {
+  const auto mover = std::make_shared<Mover>(scenario, std::move(policy));
+  return {.name = std::move(name),
           .observe = [mover](const Snapshot& snapshot) { mover->observe(snapshot); },
           .ask = [mover](const Snapshot& snapshot, Plan& plan) { return mover->ask(snapshot, plan); },
-          .learn = {}};
+          .learn = {},
+          .memory = memory_of(mover)};
 }
 
 }  // namespace berth

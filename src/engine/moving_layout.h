@@ -20,10 +20,15 @@ namespace berth {
 /// action has the target's reason. Slices that are already leaving are ignored.
 [[nodiscard]] std::vector<Action> actions_towards(const Snapshot& snapshot, const partition::Target& target);
 
+/// A policy that repartitions while it runs.
+struct MovingPolicy {
+  /// May remember what it has seen.
+  std::function<partition::Decision(const partition::Sight&)> decide;
+  Memory memory = {};
+};
+
 /// Calls `decide` in every step in which a change may begin (not in a frozen window; for the first layout always) and
-/// turns its target into actions; the plan gets its objective and bound. `decide` may remember what it
-/// has seen. `scenario` must outlive the stage.
-[[nodiscard]] Stage moving_layout_stage(const Scenario& scenario, std::string policy,
-                                        std::function<partition::Decision(const partition::Sight&)> decide);
+/// turns its target into actions; the plan gets its objective and bound. `scenario` must outlive the stage.
+[[nodiscard]] Stage moving_layout_stage(const Scenario& scenario, std::string name, MovingPolicy policy);
 
 }  // namespace berth

@@ -94,11 +94,11 @@ struct Asked {
   std::vector<double> progress;
 
   Stage stage(const Scenario& scenario) {
-    return moving_layout_stage(scenario, "moves", [this](const partition::Sight& sight) {
-      ++count;
-      progress.assign(sight.retraining_progress.begin(), sight.retraining_progress.end());
-      return answer;
-    });
+    return moving_layout_stage(scenario, "moves", {.decide = [this](const partition::Sight& sight) {
+                                 ++count;
+                                 progress.assign(sight.retraining_progress.begin(), sight.retraining_progress.end());
+                                 return answer;
+                               }});
   }
 };
 

@@ -70,6 +70,12 @@ class JudgedRate {
     rate_ = rate;
   }
 
+  template <class Archive, class Self>
+  static void archive_fields(Archive& archive, Self& self) {
+    archive(self.seen_seconds_, self.past_requests_, self.past_seconds_, self.last_second_, self.rate_,
+            self.asked_second_);
+  }
+
  private:
   std::int64_t seen_seconds_ = 0;  ///< history included
   double past_requests_ = 0;       ///< of the run, faded, as are its seconds
@@ -177,6 +183,12 @@ class Forecasts {
     }
   }
 
+  template <class Archive, class Self>
+  static void archive_fields(Archive& archive, Self& self) {
+    archive(self.services_);
+    archive.require(self.services_.size() == self.scenario_.services.size());
+  }
+
  private:
   /// Seconds that wait for a question; older ones are learned in the steps.
   static constexpr std::size_t kNewsMax = 100;
@@ -209,6 +221,12 @@ class Forecasts {
     /// An engine that is rebuilt from its events has not answered the question itself, and has all of them to learn.
     void forget_learned() {
       while (!news.empty() && news.front().second <= learned->until) news.pop_front();
+    }
+
+    /// Between questions.
+    template <class Archive, class Self>
+    static void archive_fields(Archive& archive, Self& self) {
+      archive(self.number, self.seen_until, self.seen_seconds, self.judged, *self.learned, self.news);
     }
   };
 
@@ -252,6 +270,7 @@ OutlookSource forecast_outlook(const Scenario& scenario) {
   source.learn = [forecasts](std::int64_t from_second, const std::vector<double>& mean_rates) {
     forecasts->learn(from_second, mean_rates);
   };
+  source.memory = memory_of(forecasts);
   return source;
 }
 

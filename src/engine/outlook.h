@@ -8,6 +8,7 @@
 #include "domain/scenario.h"
 #include "domain/slice.h"
 #include "domain/snapshot.h"
+#include "engine/memory.h"
 
 namespace berth {
 
@@ -40,6 +41,7 @@ struct OutlookSource {
   /// The mean rates ([ServiceId]) of the question asked last, for a stretch from that second on: what the source must
   /// know of its answers, whether or not they were worked out here. Nothing calls them any more. May be empty.
   std::function<void(std::int64_t from_second, const std::vector<double>& mean_rates)> learn = {};
+  Memory memory = {};
 };
 
 /// Forecasts by forecast/forecaster.h from the observed requests alone, so it also works outside a simulation.

@@ -74,6 +74,14 @@ class PlannerPolicy {
     for (const ExpectedReady& ready : solution.ready) ready_at_[ready.slice] = ready.at;
   }
 
+  /// Between questions. What follows from the specs is read from the scenario.
+  template <class Archive, class Self>
+  static void archive_fields(Archive& archive, Self& self) {
+    archive(self.outlook_.memory, self.specs_version_, self.watch_, self.next_plan_, self.turn_, self.is_done_,
+            self.was_stale_, self.has_news_, self.ready_at_, self.feasibility_, self.previous_, self.previous_begins_);
+    archive.require(self.was_stale_.size() == self.scenario_.services.size());
+  }
+
  private:
   /// What follows from the services' specs alone. What was planned and found for others is forgotten.
   void read_specs() {
@@ -197,7 +205,8 @@ Stage planner_stage(const Scenario& scenario, OutlookSource outlook, const Plann
   return {.name = "berth",
           .observe = [policy](const Snapshot& snapshot) { policy->observe(snapshot); },
           .ask = [policy](const Snapshot& snapshot, Plan& so_far) { return policy->ask(snapshot, so_far); },
-          .learn = [policy](const Solution& solution) { policy->learn(solution); }};
+          .learn = [policy](const Solution& solution) { policy->learn(solution); },
+          .memory = memory_of(policy)};
 }
 
 }  // namespace berth

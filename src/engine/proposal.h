@@ -49,6 +49,11 @@ class ChangedGpus {
   /// Whether the plan changes a GPU that no earlier one has changed. O(actions).
   [[nodiscard]] bool has_new(const Plan& plan) const;
 
+  template <class Archive, class Self>
+  static void archive_fields(Archive& archive, Self& self) {
+    archive(self.is_changed_);
+  }
+
  private:
   std::vector<char> is_changed_;  ///< by GPU, as far as any was
 };

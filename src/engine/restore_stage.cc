@@ -100,6 +100,17 @@ class Restorer {
     return Settled{};
   }
 
+  /// The names, too: the scenario for which it was made then is no longer known.
+  template <class Archive, class Self>
+  static void archive_fields(Archive& archive, Self& self) {
+    archive(self.names_, self.specs_version_, self.places_, self.layout_version_, self.unsettled_);
+    archive.require(self.places_.size() == (self.specs_version_ ? self.names_.size() : 0));
+    archive.require(self.unsettled_.empty() || self.unsettled_.rbegin()->index < self.scenario_.gpu_count());
+    for (const Holding& holding : *self.scenario_.layout) {
+      for (const ServiceId service : holding.services) archive.require(service.index < self.names_.size());
+    }
+  }
+
  private:
   /// Where the services of the file are now. The GPUs of those that came or went are to be compared again; the first
   /// time, all are.
@@ -203,7 +214,8 @@ Stage restore_stage(const Scenario& scenario) {
   return {.name = "restore",
           .observe = [restorer](const Snapshot& snapshot) { restorer->observe(snapshot); },
           .ask = [restorer](const Snapshot& snapshot, Plan& plan) { return restorer->ask(snapshot, plan); },
-          .learn = {}};
+          .learn = {},
+          .memory = memory_of(restorer)};
 }
 
 }  // namespace berth

@@ -23,6 +23,12 @@ class RetrainingWatch {
   /// The state of a service's retraining at `at`, not before the last snapshot, if nothing changes until then.
   [[nodiscard]] planner::RetrainingNow at(ServiceId service, Instant at) const;
 
+  template <class Archive, class Self>
+  static void archive_fields(Archive& archive, Self& self) {
+    archive(self.seen_at_, self.is_first_, self.services_);
+    archive.require(self.services_.size() == self.scenario_.services.size());
+  }
+
  private:
   struct Progress {
     std::uint64_t number = 0;  ///< of the service; another one begins anew

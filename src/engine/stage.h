@@ -11,6 +11,7 @@
 #include "domain/scenario.h"
 #include "domain/snapshot.h"
 #include "domain/solution.h"
+#include "engine/memory.h"
 
 namespace berth {
 
@@ -39,6 +40,7 @@ struct Stage {
   std::function<StageAnswer(const Snapshot&, Plan&)> ask;
   /// Sees each solution when it arrives, before it takes effect. May be empty.
   std::function<void(const Solution&)> learn;
+  Memory memory = {};
 };
 
 /// Makes the stages of an engine for its scenario, which outlives them and changes when services are set or removed.

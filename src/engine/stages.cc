@@ -38,7 +38,7 @@ Action assign(const Slice& slice, ServiceId service, Role role, std::string why)
 }
 
 /// Lends slices and takes them back. Remembers the holdings that had nothing to lend, so that the search for a slice is
-/// not repeated in every step: its answer depends on the holdings alone.
+/// not repeated in every step: its answer depends on the holdings alone, so they are not saved.
 class Lender {
  public:
   explicit Lender(const Scenario& scenario) : scenario_(scenario), in_vain_(scenario.services.size()) {}

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/archive.h"
 #include "base/instant.h"
 #include "partition/detail/even_search.h"
 #include "partition/detail/fleet_search.h"
@@ -76,6 +77,11 @@ class Astraea::Deciding {
 
   [[nodiscard]] Decision decide(const Sight& sight);
 
+  template <class Archive, class Self>
+  static void archive_fields(Archive& archive, Self& self) {
+    archive(self.forecasts_, self.next_at_, self.was_due_);
+  }
+
  private:
   [[nodiscard]] bool has_retraining_news(const Snapshot& snapshot);
   [[nodiscard]] Decision decide_now(const Sight& sight, bool is_news);
@@ -104,6 +110,12 @@ Astraea::Astraea(const Scenario& scenario, const AstraeaOptions& options)
 Astraea::~Astraea() = default;
 
 Decision Astraea::decide(const Sight& sight) { return deciding_->decide(sight); }
+
+void Astraea::archive_fields(ArchiveWriter& archive, const Astraea& astraea) {
+  archive(std::as_const(*astraea.deciding_));
+}
+
+void Astraea::archive_fields(ArchiveReader& archive, Astraea& astraea) { archive(*astraea.deciding_); }
 
 Astraea::Deciding::Deciding(const Scenario& scenario, const AstraeaOptions& options)
     : scenario_(scenario),

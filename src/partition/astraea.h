@@ -8,6 +8,11 @@
 #include "partition/rival_options.h"
 #include "partition/target.h"
 
+namespace berth {
+class ArchiveReader;
+class ArchiveWriter;
+}  // namespace berth
+
 namespace berth::partition {
 
 /// Predicts each tenant's needs in each period. If a target is at risk, or a retraining becomes due or is done, it
@@ -21,6 +26,10 @@ class Astraea {
   ~Astraea();
 
   [[nodiscard]] Decision decide(const Sight& sight);
+
+  /// For base/archive.h: what it remembers between decisions. Read into one that was made for the same scenario.
+  static void archive_fields(ArchiveWriter& archive, const Astraea& astraea);
+  static void archive_fields(ArchiveReader& archive, Astraea& astraea);
 
  private:
   class Deciding;

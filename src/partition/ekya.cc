@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/archive.h"
 #include "base/instant.h"
 #include "partition/detail/even_search.h"
 #include "partition/detail/fleet_search.h"
@@ -190,6 +191,12 @@ class Ekya::Deciding {
 
   [[nodiscard]] Decision decide(const Sight& sight);
 
+  template <class Archive, class Self>
+  static void archive_fields(Archive& archive, Self& self) {
+    archive(self.forecasts_, self.variants_, self.next_at_, self.was_due_);
+    archive.require(self.variants_.size() == self.scenario_.services.size());
+  }
+
  private:
   [[nodiscard]] bool is_time(const Sight& sight);
   [[nodiscard]] Decision rounded(const Sight& sight);
@@ -210,6 +217,10 @@ Ekya::Ekya(const Scenario& scenario, const EkyaOptions& options)
 Ekya::~Ekya() = default;
 
 Decision Ekya::decide(const Sight& sight) { return deciding_->decide(sight); }
+
+void Ekya::archive_fields(ArchiveWriter& archive, const Ekya& ekya) { archive(std::as_const(*ekya.deciding_)); }
+
+void Ekya::archive_fields(ArchiveReader& archive, Ekya& ekya) { archive(*ekya.deciding_); }
 
 Ekya::Deciding::Deciding(const Scenario& scenario, const EkyaOptions& options)
     : scenario_(scenario),

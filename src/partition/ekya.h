@@ -8,6 +8,11 @@
 #include "partition/rival_options.h"
 #include "partition/target.h"
 
+namespace berth {
+class ArchiveReader;
+class ArchiveWriter;
+}  // namespace berth
+
 namespace berth::partition {
 
 /// Decides at the start of each window, and when a retraining becomes due or is done: jobs (a service's inference, its
@@ -22,6 +27,10 @@ class Ekya {
   ~Ekya();
 
   [[nodiscard]] Decision decide(const Sight& sight);
+
+  /// For base/archive.h: what it remembers between decisions. Read into one that was made for the same scenario.
+  static void archive_fields(ArchiveWriter& archive, const Ekya& ekya);
+  static void archive_fields(ArchiveReader& archive, Ekya& ekya);
 
  private:
   class Deciding;

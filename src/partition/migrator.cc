@@ -5,6 +5,7 @@
 #include <functional>
 #include <utility>
 
+#include "base/archive.h"
 #include "base/instant.h"
 #include "partition/detail/even_search.h"
 #include "partition/detail/fleet_search.h"
@@ -184,6 +185,14 @@ class Migrator::Deciding {
   [[nodiscard]] Decision decide(const Sight& sight);
   [[nodiscard]] const ProgramStatistics& solved() const { return solved_; }
 
+  template <class Archive, class Self>
+  static void archive_fields(Archive& archive, Self& self) {
+    archive(self.forecasts_, self.next_at_, self.was_due_, self.solved_, self.planned_at_, self.block_seconds_,
+            self.blocks_, self.block_next_, self.promised_, self.bound_);
+    archive.require(self.was_due_.size() == self.scenario_.services.size());
+    archive.require(self.blocks_.size() <= self.block_seconds_.size());
+  }
+
  private:
   [[nodiscard]] bool is_time(const Snapshot& snapshot);
   [[nodiscard]] detail::WindowProblem make_problem(const Sight& sight,
@@ -220,6 +229,12 @@ Migrator::Migrator(const Scenario& scenario, const MigratorOptions& options)
 Migrator::~Migrator() = default;
 
 Decision Migrator::decide(const Sight& sight) { return deciding_->decide(sight); }
+
+void Migrator::archive_fields(ArchiveWriter& archive, const Migrator& migrator) {
+  archive(std::as_const(*migrator.deciding_));
+}
+
+void Migrator::archive_fields(ArchiveReader& archive, Migrator& migrator) { archive(*migrator.deciding_); }
 
 const Migrator::ProgramStatistics& Migrator::solved() const { return deciding_->solved(); }
 

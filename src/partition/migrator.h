@@ -9,6 +9,11 @@
 #include "partition/rival_options.h"
 #include "partition/target.h"
 
+namespace berth {
+class ArchiveReader;
+class ArchiveWriter;
+}  // namespace berth
+
 namespace berth::partition {
 
 /// Solves the program of detail/window_ilp.h at the start of each window and when a retraining becomes due or is done,
@@ -21,6 +26,10 @@ class Migrator {
   ~Migrator();
 
   [[nodiscard]] Decision decide(const Sight& sight);
+
+  /// For base/archive.h: what it remembers between decisions. Read into one that was made for the same scenario.
+  static void archive_fields(ArchiveWriter& archive, const Migrator& migrator);
+  static void archive_fields(ArchiveReader& archive, Migrator& migrator);
 
   /// Statistics of the programs so far.
   struct ProgramStatistics {

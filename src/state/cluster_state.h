@@ -13,6 +13,12 @@
 
 namespace berth {
 
+/// Everything that a ClusterState remembers.
+struct ClusterMemory {
+  Snapshot snapshot;
+  std::vector<std::uint64_t> last_numbers;  ///< Action::number by GPU, as far as there were actions
+};
+
 class ClusterState {
  public:
   /// `history_seconds`: how many of a service's latest seconds are kept.
@@ -35,6 +41,13 @@ class ClusterState {
   [[nodiscard]] const std::vector<std::uint64_t>& last_numbers() const { return last_numbers_; }
   /// What the stages read; valid until the next change.
   [[nodiscard]] const Snapshot& snapshot() const { return snapshot_; }
+
+  [[nodiscard]] ClusterMemory memory() const { return {.snapshot = snapshot_, .last_numbers = last_numbers_}; }
+  /// From now on it is the state that was saved.
+  void restore(const ClusterMemory& memory) {
+    snapshot_ = memory.snapshot;
+    last_numbers_ = memory.last_numbers;
+  }
 
  private:
   /// The slice at that place that is not to be destroyed, if any.

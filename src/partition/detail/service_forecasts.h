@@ -51,6 +51,14 @@ class ServiceForecasts {
     return DemandForecast::from_quantiles(quantiles(service, from_second, seconds));
   }
 
+  /// Read into one for as many services.
+  template <class Archive, class Self>
+  static void archive_fields(Archive& archive, Self& self) {
+    const std::size_t count = self.services_.size();
+    archive(self.services_);
+    archive.require(self.services_.size() == count);
+  }
+
  private:
   struct ServiceForecaster {
     forecast::Forecaster forecaster;

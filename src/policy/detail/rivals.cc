@@ -19,8 +19,9 @@ namespace {
 template <typename Rival>
 MadePolicy made_of(const Inputs& inputs, const char* name, const std::shared_ptr<Rival>& rival) {
   MadePolicy made;
-  made.stages.push_back(moving_layout_stage(inputs.scenario, name,
-                                            [rival](const partition::Sight& sight) { return rival->decide(sight); }));
+  made.stages.push_back(moving_layout_stage(
+      inputs.scenario, name,
+      {.decide = [rival](const partition::Sight& sight) { return rival->decide(sight); }, .memory = memory_of(rival)}));
   made.ignored_constraints = [&scenario = inputs.scenario] {
     return partition::constraints_ignored_while_moving(scenario);
   };
