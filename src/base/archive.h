@@ -321,7 +321,7 @@ class ArchiveReader {
     static_assert(!std::is_empty_v<Value>);
     list.clear();
     for (std::size_t left = read_count(); left > 0 && !has_failed_; --left) {
-      Value value{};
+      auto value = Value();
       read(value);
       list.push_back(std::move(value));
     }
@@ -330,7 +330,7 @@ class ArchiveReader {
   void read_ascending(Container& container, const auto& key_of) {
     container.clear();
     for (std::size_t left = read_count(); left > 0 && !has_failed_; --left) {
-      Entry entry{};
+      auto entry = Entry();
       read(entry);
       const bool is_next = container.empty() || container.key_comp()(key_of(*container.rbegin()), key_of(entry));
       if (require(is_next)) container.insert(container.end(), std::move(entry));
@@ -356,7 +356,7 @@ template <class T>
 template <class T>
 [[nodiscard]] std::optional<T> from_bytes(std::string_view bytes) {
   ArchiveReader archive(bytes);
-  T value{};
+  auto value = T();
   archive(value);
   if (!archive.is_at_end()) return std::nullopt;
   return value;

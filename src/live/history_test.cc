@@ -1,6 +1,6 @@
 /// Random histories of a live session: services come, change and go, GPUs are lost, drained and return, actions fail,
 /// plans wait for approval, planning pauses, solutions arrive late. An auditor that reads events alone finds nothing
-/// that must not be.
+/// that must not be; and an engine that is restored from its memory on the way changes nothing.
 
 #include <gtest/gtest.h>
 
@@ -34,6 +34,7 @@ using sim::testing::service_of;
 using sim::testing::slice_at;
 
 constexpr int kHistories = kIsSlowBuild ? 10 : 100;
+constexpr int kRestoredHistories = kIsSlowBuild ? 3 : 25;
 constexpr std::int64_t kEventfulSeconds = 120;
 constexpr std::int64_t kOrderSeconds = 40;   ///< until what may not stand is gone, once it may go
 constexpr std::int64_t kUseSeconds = 110;    ///< until every GPU must be in use again: an action may take 60 s
@@ -187,8 +188,9 @@ Kind random_kind(Rng rng) {
 
 class History {
  public:
-  explicit History(std::uint64_t seed) : rng_(Rng(seed).split("history")), kind_(random_kind(rng_.split("kind"))) {
-    seed_ = seed;
+  /// `restores`: the engine is restored from its memory again and again.
+  explicit History(std::uint64_t seed, bool restores = false)
+      : rng_(Rng(seed).split("history")), kind_(random_kind(rng_.split("kind"))), seed_(seed), restores_(restores) {
     scenario_ = random_scenario();
     auditor_.emplace(scenario_, testing::Auditor::Rules{.approval = kind_.approval});
     if (kind_.solves_late) solver_.emplace(rng_.split("solver"));
@@ -205,11 +207,19 @@ class History {
     options.journal = [this](const sim::JournalRecord& record) {
       read_events();  // those that were before it
       auditor_->read(record);
+      records_.push_back(record);
     };
     options.entries = [this](Entry entry) {
       note_orders();
       entries_.push_back(std::move(entry));
     };
+    if (restores_) {
+      options.restores_engine_at = [this, rng = rng_.split("restores")](Instant) mutable {
+        const bool is_chosen = rng.below(3) == 0;
+        restored_count_ += is_chosen ? 1 : 0;
+        return is_chosen;
+      };
+    }
     if (solver_) {
       options.solve_elsewhere = [this](SolveRequest request) { solver_->ask(std::move(request)); };
     }
@@ -241,6 +251,10 @@ class History {
   [[nodiscard]] int restarts() const { return restarts_; }
   /// Whether the auditor saw every event once.
   [[nodiscard]] bool is_audited() const { return !kind_.loses_tail; }
+  [[nodiscard]] const std::vector<LoggedEvent>& events() const { return events_; }
+  [[nodiscard]] const std::vector<sim::JournalRecord>& records() const { return records_; }
+  /// How often the engine was restored.
+  [[nodiscard]] int restored_count() const { return restored_count_; }
 
  private:
   Scenario random_scenario() {
@@ -312,7 +326,10 @@ class History {
   void read_events() {
     if (!session_) return;
     const EventLog& log = session_->events();
-    for (const LoggedEvent& event : log.after(read_, EventLog::kCapacity)) auditor_->read(event);
+    for (const LoggedEvent& event : log.after(read_, EventLog::kCapacity)) {
+      auditor_->read(event);
+      events_.push_back(event);
+    }
     read_ = log.last_sequence();
   }
 
@@ -537,7 +554,8 @@ class History {
 
   Rng rng_;
   Kind kind_;
-  std::uint64_t seed_ = 0;
+  std::uint64_t seed_;
+  bool restores_;
   Scenario scenario_;
   std::vector<Entry> entries_;
   std::size_t needed_entries_ = 0;  ///< the first ones, by which the world has done something
@@ -548,6 +566,9 @@ class History {
   std::optional<testing::Auditor> auditor_;
   std::uint64_t read_ = 0;  ///< the last event that was read
   std::set<sim::FaultKind> faults_;
+  std::vector<LoggedEvent> events_;
+  std::vector<sim::JournalRecord> records_;
+  int restored_count_ = 0;
   std::unique_ptr<Session> session_;
 };
 
@@ -582,6 +603,20 @@ TEST(History, AnAuditorFindsNothingThatMustNotBe) {
   }
   EXPECT_GT(restarts, 2 * kHistories);
   if (!kIsSlowBuild) expect_full(counts, faults);
+}
+
+TEST(History, AnEngineRestoredFromItsMemoryChangesNothing) {
+  for (int seed = 1; seed <= kRestoredHistories; ++seed) {
+    SCOPED_TRACE(::testing::Message() << "seed " << seed);
+    History straight(static_cast<std::uint64_t>(seed));
+    straight.run();
+    History restored(static_cast<std::uint64_t>(seed), /*restores=*/true);
+    restored.run();
+    EXPECT_GT(restored.restored_count(), 0);
+    EXPECT_TRUE(restored.events() == straight.events());
+    EXPECT_TRUE(restored.records() == straight.records());
+    if (::testing::Test::HasFailure()) return;
+  }
 }
 
 }  // namespace

@@ -65,6 +65,7 @@ Session::Session(Scenario scenario, SessionOptions options)
   loop.answered = [this](const StepAnswer& answer) { note_answer(answer); };
   loop.solve_elsewhere = options_.solve_elsewhere;
   loop.waits_for_solver = options_.waits_for_solver;
+  loop.restores_engine_at = options_.restores_engine_at;
   loop_ = std::make_unique<sim::Loop>(
       scenario_, [&row, settings](const Scenario& live) { return stages_of(live, row, settings); }, std::move(loop));
   list_objects();

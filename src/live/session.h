@@ -49,6 +49,7 @@ struct SessionOptions {
   std::function<void(SolveRequest)> solve_elsewhere;
   /// The world stands still while something is solved elsewhere, and answers act when they do in a replay.
   bool waits_for_solver = false;
+  std::function<bool(Instant)> restores_engine_at;  ///< sim::LoopOptions; for tests
 };
 
 /// How long a proposal waits for approval, in wall time.

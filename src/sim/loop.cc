@@ -18,11 +18,11 @@ Loop::Loop(const Scenario& scenario, MakeStages make_stages, LoopOptions options
       make_stages_(std::move(make_stages)),
       options_(std::move(options)),
       world_(std::make_unique<World>(scenario_, options_.seed, options_.world, options_.journal)),
-      engine_(new_engine()) {}
+      engine_(new_engine(scenario_)) {}
 
 /// An engine that has seen nothing.
-std::unique_ptr<Engine> Loop::new_engine() const {
-  return std::make_unique<Engine>(scenario_, make_stages_,
+std::unique_ptr<Engine> Loop::new_engine(const Scenario& scenario) const {
+  return std::make_unique<Engine>(scenario, make_stages_,
                                   EngineRules{.is_strict = options_.is_strict, .approval = options_.approval});
 }
 
@@ -290,6 +290,8 @@ bool Loop::take_due_solutions() {
 StepAnswer Loop::step_engine() {
   deliver_observations();
   StepAnswer answer = engine_->step(now_);
+  const bool may_restore = options_.restores_engine_at && !engine_->has_open_question();
+  if (may_restore && options_.restores_engine_at(now_)) restore_engine();
   if (!options_.rebuilds_engine_at) return answer;
   log_.push_back({.now = now_, .events = std::exchange(observed_, {})});
   if (options_.rebuilds_engine_at(now_)) rebuild_engine();
@@ -298,11 +300,21 @@ StepAnswer Loop::step_engine() {
 
 /// Nothing is solved: the solutions are events.
 void Loop::rebuild_engine() {
-  engine_ = new_engine();
+  engine_ = new_engine(scenario_);
   for (const LoggedStep& logged : log_) {
     for (const Event& event : logged.events) engine_->observe(event);
     static_cast<void>(engine_->step(logged.now));
   }
+}
+
+/// Everything goes through bytes.
+void Loop::restore_engine() {
+  const auto memory = from_bytes<EngineMemory>(bytes_of(engine_->memory()));
+  ENSURE(memory.has_value());
+  auto restored = new_engine(engine_->scenario());
+  const auto begun_anew = restored->restore(*memory);
+  ENSURE(begun_anew.has_value() && begun_anew->empty());
+  engine_ = std::move(restored);
 }
 
 void Loop::act_on(StepAnswer answer) {

@@ -48,6 +48,9 @@ struct LoopOptions {
   /// Whether to discard the engine after the step at that instant, and rebuild it from the events alone: for tests of
   /// that. May be empty; else all events of the run are kept.
   std::function<bool(Instant)> rebuilds_engine_at;
+  /// Whether to discard the engine after the step at that instant, and restore it from the bytes of its memory: for
+  /// tests of that. Not called while a question is open. May be empty.
+  std::function<bool(Instant)> restores_engine_at;
 };
 
 /// What the world is told to do: to carry out a plan, to set or remove a service, to inject a fault. Orders are
@@ -78,7 +81,7 @@ struct Refusals {
 /// delays; a plan takes effect at once. The same calls give the same bytes.
 class Loop {
  public:
-  /// `make_stages` may be called again (rebuilds_engine_at).
+  /// `make_stages` may be called again (rebuilds_engine_at, restores_engine_at).
   Loop(const Scenario& scenario, MakeStages make_stages, LoopOptions options);
 
   /// Observes the history and makes the first step. To be called once, before anything else, unless `resume` is.
@@ -169,7 +172,7 @@ class Loop {
     std::vector<std::int64_t> seen_until;  ///< by ServiceId: the last second that the engine saw
   };
 
-  [[nodiscard]] std::unique_ptr<Engine> new_engine() const;
+  [[nodiscard]] std::unique_ptr<Engine> new_engine(const Scenario& scenario) const;
   void observe_history();
   [[nodiscard]] bool may_step();
   void delay(const Event& event);
@@ -183,6 +186,7 @@ class Loop {
   bool take_due_solutions();
   [[nodiscard]] StepAnswer step_engine();
   void rebuild_engine();
+  void restore_engine();
   void act_on(StepAnswer answer);
   /// Carries the order out. While a session is repeated, it is kept for later if the world has not done so before.
   void give(Order order);

@@ -1,33 +1,37 @@
-// What the engine and its stages remember follows from the events alone: an engine that is discarded in the middle of a
-// run, and rebuilt from its events without solving, continues with the same bytes.
+// What the engine and its stages remember follows from the events alone, and can be saved: an engine that is discarded in
+// the middle of a run, and rebuilt from its events without solving or restored from its memory, continues with the same
+// bytes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <variant>
 #include <vector>
 
-#include "base/rng.h"
 #include "policy/registry.h"
-#include "sim/run.h"
 #include "study/testing/policy_run.h"
+#include "study/testing/renewed_run.h"
 
 namespace berth::study {
 namespace {
 
 using testing::holding_of;
+using testing::Renewal;
+using testing::RenewedRun;
+using testing::run_renewed;
 using testing::slice_at;
 
-/// Two services whose loads swing and which retrain; the file's layout is for `fixed`.
-Scenario swinging(Micros planning) {
+/// Two services whose loads swing and which retrain; the file's layout is for `fixed`. Only `shared` runs on whole GPUs.
+Scenario swinging(Micros planning, bool is_whole) {
   std::vector<ServiceSpec> services;
   for (const char* name : {"a", "b"}) {
     ServiceSpec service = testing::service_of(
-        name, {{.batch = 8, .processes = 3, .latency_ms = 20}},
+        name, {{.profile = is_whole ? "full" : "1g.10gb", .batch = 8, .processes = 3, .latency_ms = 20}},
         testing::generated(name[0] == 'a' ? Generator::Kind::kBursty : Generator::Kind::kDiurnal, Decimal(700), 90));
     service.start = Micros::seconds(1);
     Retraining retraining;
     retraining.every = Micros::seconds(name[0] == 'a' ? 30 : 45);
-    retraining.time_on = {{1, Micros::seconds(12)}, {2, Micros::seconds(8)}, {3, Micros::seconds(5)}};
+    retraining.time_on = {
+        {0, Micros::seconds(5)}, {1, Micros::seconds(12)}, {2, Micros::seconds(8)}, {3, Micros::seconds(5)}};
     service.retraining = retraining;
     service.accuracy = {.before_micro = 600'000, .after_micro = 900'000};
     services.push_back(service);
@@ -40,34 +44,6 @@ Scenario swinging(Micros planning) {
   return scenario;
 }
 
-/// The journal of a run in which the engine is rebuilt after about one of `every` steps; 0: never.
-std::vector<sim::JournalRecord> journal_of(const Scenario& scenario, const policy::Policy& row, std::uint64_t every,
-                                           int& rebuilt) {
-  const policy::Settings settings;
-  const RunArrivals arrivals(scenario, 1, std::nullopt);
-  const policy::Inputs inputs{
-      .scenario = scenario, .settings = settings, .arrivals = [&](ServiceId service, std::int64_t second) {
-        return arrivals.count(service, second);
-      }};
-  std::vector<sim::JournalRecord> journal;
-  sim::RunOptions options;
-  options.loop.is_strict = row.obeys_constraints;
-  options.loop.journal = [&](const sim::JournalRecord& record) { journal.push_back(record); };
-  Rng rng = Rng(7).split("rebuilds", every);
-  if (every > 0) {
-    options.loop.rebuilds_engine_at = [&](Instant) {
-      const bool is_chosen = rng.below(every) == 0;
-      rebuilt += is_chosen ? 1 : 0;
-      return is_chosen;
-    };
-  }
-  const MakeStages make_stages = [&](const Scenario&) { return row.make(inputs).stages; };
-  const auto outcome = sim::run_scenario(scenario, make_stages, options);
-  EXPECT_TRUE(outcome.has_value() && outcome->world != nullptr);
-  EXPECT_EQ(outcome->refusals.count, 0) << outcome->refusals.first;
-  return journal;
-}
-
 /// Whether slices are created after second 0: else there is little to remember.
 bool moves(const std::vector<sim::JournalRecord>& journal) {
   return std::ranges::any_of(journal, [](const sim::JournalRecord& record) {
@@ -76,23 +52,29 @@ bool moves(const std::vector<sim::JournalRecord>& journal) {
   });
 }
 
-TEST(Rebuild, AnEngineRebuiltFromItsEventsContinuesWithTheSameBytes) {
+void expect_same_bytes(Renewal renewal, const std::vector<std::uint64_t>& often) {
   for (const Micros planning : {Micros(), Micros(2'500'000), Micros::seconds(7)}) {
-    const Scenario scenario = swinging(planning);
-    for (const char* name : {"fixed", "static-even", "ekya", "astraea", "berth"}) {
-      SCOPED_TRACE(::testing::Message() << name << ", planning " << planning.to_seconds() << " s");
-      const policy::Policy& row = policy::policy_named(name);
-      int rebuilt = 0;
-      const auto straight = journal_of(scenario, row, 0, rebuilt);
-      EXPECT_EQ(moves(straight), row.knowledge == policy::Knowledge::kObserved);
-      for (const std::uint64_t every : {5, 40}) {
-        rebuilt = 0;
-        EXPECT_TRUE(journal_of(scenario, row, every, rebuilt) == straight);
-        EXPECT_GT(rebuilt, 0);
+    for (const policy::Policy& row : policy::policies()) {
+      if (row.is_hindsight()) continue;
+      const Scenario scenario = swinging(planning, row.name == "shared");
+      SCOPED_TRACE(::testing::Message() << row.name << ", planning " << planning.to_seconds() << " s");
+      const RenewedRun straight = run_renewed(scenario, row, Renewal::kNever, 1);
+      EXPECT_TRUE(straight.is_feasible);
+      EXPECT_EQ(moves(straight.journal), row.knowledge == policy::Knowledge::kObserved);
+      int renewed = 0;
+      for (const std::uint64_t every : often) {
+        const RenewedRun other = run_renewed(scenario, row, renewal, every);
+        EXPECT_TRUE(other.journal == straight.journal);
+        renewed += other.renewed;
       }
+      EXPECT_GT(renewed, 0);
     }
   }
 }
+
+TEST(Rebuild, AnEngineRebuiltFromItsEventsContinuesWithTheSameBytes) { expect_same_bytes(Renewal::kRebuilt, {5, 40}); }
+
+TEST(Rebuild, AnEngineRestoredFromItsMemoryContinuesWithTheSameBytes) { expect_same_bytes(Renewal::kRestored, {1, 2}); }
 
 }  // namespace
 }  // namespace berth::study

@@ -3,7 +3,9 @@
 #include <rapidcheck/gtest.h>
 
 #include "engine/verify.h"
+#include "policy/registry.h"
 #include "study/testing/policy_run.h"
+#include "study/testing/renewed_run.h"
 
 namespace berth::study {
 namespace {
@@ -203,6 +205,19 @@ std::string journal_before(const Ran& ran, Instant until, bool is_slices_only) {
       text += testing::shown(record) + "\n";
   }
   return text;
+}
+
+RC_GTEST_PROP(ReplayProperty, AnEngineRestoredFromItsMemoryContinuesWithTheSameBytes, ()) {
+  const Scenario scenario = any_scenario();
+  const auto index = any_of<std::size_t>(0, policy::policies().size());
+  const policy::Policy& row = policy::policies()[index];
+  RC_PRE(!row.is_hindsight() && row.name != "migrator");  // whose integer programs take long
+  const testing::RenewedRun straight = testing::run_renewed(scenario, row, testing::Renewal::kNever, 1);
+  const testing::RenewedRun restored =
+      testing::run_renewed(scenario, row, testing::Renewal::kRestored, any_of<std::uint64_t>(1, 4));
+  RC_ASSERT(restored.is_feasible == straight.is_feasible);
+  RC_ASSERT(restored.journal == straight.journal);
+  RC_CLASSIFY(straight.is_feasible && restored.renewed > 0, std::string(row.name));
 }
 
 RC_GTEST_PROP(ReplayProperty, NobodyLooksAhead, (std::uint64_t seed)) {
