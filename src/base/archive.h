@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -91,6 +92,8 @@ class ArchiveWriter {
       T::archive_fields(*this, value);
     } else if constexpr (std::is_enum_v<T>) {
       write(static_cast<std::underlying_type_t<T>>(value));
+    } else if constexpr (std::is_same_v<T, char>) {
+      write_integer(static_cast<unsigned char>(value));
     } else if constexpr (std::unsigned_integral<T>) {
       write_integer(value);
     } else if constexpr (std::signed_integral<T>) {
@@ -222,13 +225,16 @@ class ArchiveReader {
       auto number = static_cast<std::underlying_type_t<T>>(value);
       read(number);
       value = static_cast<T>(number);
+    } else if constexpr (std::is_same_v<T, char>) {
+      const std::uint64_t wide = read_integer();
+      if (require(wide <= std::numeric_limits<unsigned char>::max())) value = static_cast<char>(wide);
     } else if constexpr (std::unsigned_integral<T>) {
       const std::uint64_t wide = read_integer();
       if (require(wide <= std::numeric_limits<T>::max())) value = static_cast<T>(wide);
     } else if constexpr (std::signed_integral<T>) {
       const std::uint64_t folded = read_integer();
       const auto wide = static_cast<std::int64_t>((folded >> 1) ^ (~(folded & 1) + 1));
-      if (require(std::in_range<Fitting<T>>(wide))) value = static_cast<T>(wide);
+      if (require(std::in_range<T>(wide))) value = static_cast<T>(wide);
     } else if constexpr (std::is_same_v<T, float>) {
       value = std::bit_cast<float>(static_cast<std::uint32_t>(read_bits() >> 32));
     } else if constexpr (std::is_same_v<T, double>) {
@@ -277,11 +283,11 @@ class ArchiveReader {
   }
   template <class T>
   void read(std::set<T>& set) {
-    read_ascending<T>(set, [](const T& value) -> const T& { return value; });
+    read_ascending<T>(set, std::identity());
   }
   template <class Key, class T>
   void read(std::map<Key, T>& map) {
-    read_ascending<std::pair<Key, T>>(map, [](const auto& entry) -> const Key& { return entry.first; });
+    read_ascending<std::pair<Key, T>>(map, [](const auto& entry) { return entry.first; });
   }
   template <class... Cases>
   void read(std::variant<Cases...>& value) {
@@ -336,10 +342,6 @@ class ArchiveReader {
       if (require(is_next)) container.insert(container.end(), std::move(entry));
     }
   }
-
-  /// char is no integer type for std::in_range.
-  template <class T>
-  using Fitting = std::conditional_t<std::is_same_v<T, char>, signed char, T>;
 
   std::string_view bytes_;  ///< those that are left
   bool has_failed_ = false;
