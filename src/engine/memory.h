@@ -21,7 +21,7 @@ namespace berth {
 struct Memory {
   /// Requires: no question is open.
   std::function<void(ArchiveWriter&)> save;
-  /// Into one that was made for the scenario as it is now, and was not used yet. Should the archive fail, it is useless.
+  /// Into one that was made for the scenario as it is now, and was not used yet. If the archive fails, it is useless.
   std::function<void(ArchiveReader&)> load;
 
   template <class Archive, class Self>
@@ -41,8 +41,8 @@ template <class T>
           .load = [object](ArchiveReader& archive) { archive(*object); }};
 }
 
-/// Grow whenever the bytes of an EngineMemory, or of the memory of some stage, mean something else than before: after an
-/// upgrade they are refused. A stage's bytes can be refused alone.
+/// To be raised whenever the bytes of an EngineMemory, or of the memory of some stage, mean something else than before:
+/// after an upgrade they are then refused. A stage's bytes can be refused alone.
 inline constexpr int kEngineMemoryFormat = 1;
 inline constexpr int kStageMemoryFormat = 1;
 

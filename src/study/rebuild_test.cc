@@ -1,6 +1,6 @@
-// What the engine and its stages remember follows from the events alone, and can be saved: an engine that is discarded in
-// the middle of a run, and rebuilt from its events without solving or restored from its memory, continues with the same
-// bytes.
+// What the engine and its stages remember follows from the events alone, and can be saved: an engine that is discarded
+// in the middle of a run, and rebuilt from its events without solving or restored from its memory, continues with the
+// same bytes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ using testing::RenewedRun;
 using testing::run_renewed;
 using testing::slice_at;
 
-/// Two services whose loads swing and which retrain; the file's layout is for `fixed`. Only `shared` runs on whole GPUs.
+/// Two services whose loads swing and which retrain, on slices (the file's layout is for `fixed`) or on whole GPUs.
 Scenario swinging(Micros planning, bool is_whole) {
   std::vector<ServiceSpec> services;
   for (const char* name : {"a", "b"}) {
