@@ -1,5 +1,5 @@
-/// Flips single bits of a journal: in the contents of its rows all are found and nothing wrong is returned; elsewhere
-/// in the file a flip is found, or changes nothing that is read.
+/// Flips single bits of a journal, and empties pages. In the contents of rows every flip is found, and nothing wrong is
+/// returned; elsewhere in the file a flip is found, or changes nothing that is read.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
@@ -189,6 +189,17 @@ TEST_F(BitRot, AFlipAnywhereIsFoundOrChangesNothing) {
   }
   fmt::print("bit rot: {} flips anywhere in {} bytes, {} found, the others change nothing\n", flips, bytes_.size(),
              found);
+}
+
+TEST_F(BitRot, EveryPageOfZerosIsFound) {
+  constexpr std::size_t kPageBytes = 4096;
+  for (std::size_t at = 0; at < bytes_.size(); at += kPageBytes) {
+    std::string damaged = bytes_;
+    damaged.replace(at, kPageBytes, kPageBytes, '\0');
+    std::ofstream(scratch_.database(), std::ios::binary) << damaged;
+    EXPECT_FALSE(verify_sqlite_store(scratch_.database()).has_value()) << at;
+    expect_nothing_wrong(at);
+  }
 }
 
 }  // namespace

@@ -35,8 +35,8 @@ const std::vector<FaultKind>& fault_kinds() {
       {"delete", Call::kDelete, {SQLITE_IOERR_DELETE}},
       {"access", Call::kAccess, {SQLITE_IOERR_ACCESS}},
       {"size", Call::kSize, {SQLITE_IOERR_FSTAT}},
-      {"lock", Call::kLock, {SQLITE_BUSY, SQLITE_IOERR_LOCK}},
-      {"shm", Call::kShm, {SQLITE_BUSY, SQLITE_IOERR_SHMMAP}},
+      {"lock", Call::kLock, {SQLITE_IOERR_LOCK, SQLITE_BUSY}},
+      {"shm", Call::kShm, {SQLITE_IOERR_SHMMAP, SQLITE_BUSY}},
   };
   return kinds;
 }
@@ -103,9 +103,10 @@ void sweep(const FaultKind& kind, std::uint64_t count, After after) {
   int problems = 0;
   for (const int code : kind.codes) {
     for (const bool is_sticky : {false, true}) {
-      // A device that refuses all syncs, or all writes, until the end may keep a batch that was refused. And which
-      // error is reported makes no difference to what is lost.
-      if (is_abrupt(after) && (is_sticky || code != kind.codes.front())) continue;
+      // A device that refuses all syncs, or all writes, until the end may keep a batch that was refused.
+      if (is_abrupt(after) && is_sticky) continue;
+      // Which error is reported matters to what is told, not to what is lost.
+      if (code != kind.codes.front() && (after != After::kGoOn || is_sticky)) continue;
       for (std::uint64_t nth = 1; nth <= count && problems < 5; nth += kStride) {
         const Tried tried = try_fault({kind.call, nth, code, is_sticky}, after);
         ++points;

@@ -27,8 +27,7 @@ namespace fs = std::filesystem;
 using testing::Scratch;
 using testing::SimulatedDisk;
 
-constexpr std::size_t kFormatAt = 63;         // the lowest byte of user_version
-constexpr std::size_t kApplicationIdAt = 71;  // of application_id
+constexpr std::size_t kFormatAt = 63;  // the lowest byte of user_version
 constexpr uid_t kNobody = 65534;
 
 JournalBatch rows(int first, int last, std::size_t bytes = 100) {

@@ -227,24 +227,21 @@ int map_shm(sqlite3_file* base, int region, int bytes, int may_extend, void vola
 
 int lock_shm(sqlite3_file* base, int first, int count, int flags) {
   File& file = file_of(base);
+  const auto begin = static_cast<std::size_t>(first);
+  const std::size_t end = begin + static_cast<std::size_t>(count);
   if ((flags & SQLITE_SHM_UNLOCK) != 0) {
-    for (int slot = first; slot < first + count; ++slot) {
-      file.shared[static_cast<std::size_t>(slot)] = false;
-      file.exclusive[static_cast<std::size_t>(slot)] = false;
-    }
+    for (std::size_t slot = begin; slot < end; ++slot) file.shared[slot] = file.exclusive[slot] = false;
     return SQLITE_OK;
   }
   if (const int code = file.disk->enter(Call::kShm, SQLITE_IOERR_SHMLOCK); code != SQLITE_OK) return code;
   const bool is_exclusive = (flags & SQLITE_SHM_EXCLUSIVE) != 0;
-  for (auto slot = static_cast<std::size_t>(first); slot < static_cast<std::size_t>(first + count); ++slot) {
+  for (std::size_t slot = begin; slot < end; ++slot) {
     for (const File* other : file.node->open_files) {
       if (other == &file) continue;
       if (other->exclusive[slot] || (is_exclusive && other->shared[slot])) return SQLITE_BUSY;
     }
   }
-  for (auto slot = static_cast<std::size_t>(first); slot < static_cast<std::size_t>(first + count); ++slot) {
-    (is_exclusive ? file.exclusive : file.shared)[slot] = true;
-  }
+  for (std::size_t slot = begin; slot < end; ++slot) (is_exclusive ? file.exclusive : file.shared)[slot] = true;
   return SQLITE_OK;
 }
 
