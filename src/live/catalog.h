@@ -73,7 +73,8 @@ struct ObjectRefusal {
     kNotRecorded,  ///< the order could not be recorded (SessionOptions::record)
   };
   Kind kind = Kind::kNotFound;
-  std::optional<std::string> stored_version;  ///< of kVersion; absent: there is no such object
+  std::optional<std::string> stored_version = std::nullopt;  ///< of kVersion; absent: there is no such object
+  std::string why = {};                                      ///< of kNotRecorded
 };
 
 /// What setting an object did.

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "live/catalog.h"
 #include "sim/fault_book.h"
 #include "sim/journal.h"
+#include "sim/world_memory.h"
 
 namespace berth::live {
 
@@ -118,9 +120,15 @@ struct Entry {
   friend bool operator==(const Entry&, const Entry&) = default;
 };
 
+/// What the world remembers since the last time: the devices that changed, and the rest if it did.
+struct WorldChanges {
+  std::vector<std::pair<GpuId, sim::DeviceMemory>> devices;
+  std::optional<sim::WorldMemory> world = std::nullopt;
+};
+
 using EntrySink = std::function<void(Entry)>;
 
-/// Records entries before anything comes of them. Returns whether they are safe; if not, nothing is to come of them.
-using EntryRecorder = std::function<bool(const std::vector<Entry>&)>;
+/// Records entries before anything comes of them. Returns why they are not safe: then nothing is to come of them.
+using EntryRecorder = std::function<std::optional<std::string>(const std::vector<Entry>&)>;
 
 }  // namespace berth::live

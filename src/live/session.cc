@@ -86,9 +86,10 @@ void Session::list_objects() {
 
 bool Session::advance(Instant until) {
   if (is_over() || awaits_answer() || now() > until) return false;
-  if (!loop_->advance(until)) return false;
-  after_step();
-  return true;
+  const bool was_step = loop_->advance(until);
+  if (was_step) after_step();
+  tell_world(false);
+  return was_step;
 }
 
 void Session::after_step() {
@@ -110,7 +111,7 @@ bool is_version(const std::optional<std::string>& version, const ObjectMeta* sto
 }
 
 ObjectRefusal version_refusal(const ObjectMeta* stored) {
-  ObjectRefusal refusal{.kind = ObjectRefusal::Kind::kVersion, .stored_version = std::nullopt};
+  ObjectRefusal refusal{.kind = ObjectRefusal::Kind::kVersion};
   if (stored != nullptr) refusal.stored_version = fmt::format("{}", stored->version);
   return refusal;
 }
@@ -120,7 +121,7 @@ bool has_same_variants(const ServiceSpec& a, const ServiceSpec& b) {
   return std::ranges::equal(a.variants, b.variants, {}, &Variant::name, &Variant::name);
 }
 
-ObjectRefusal refusal_of(ObjectRefusal::Kind kind) { return {.kind = kind, .stored_version = std::nullopt}; }
+ObjectRefusal refusal_of(ObjectRefusal::Kind kind) { return {.kind = kind}; }
 
 tl::unexpected<ObjectRefusal> refuse(ObjectRefusal::Kind kind) { return tl::unexpected(refusal_of(kind)); }
 
@@ -136,7 +137,7 @@ tl::expected<SetResult, ObjectRefusal> Session::set_tenant(const std::string& na
   const TenantStored what{
       .name = name,
       .meta = is_new ? catalog_.new_meta(std::move(labels), now()) : catalog_.changed_meta(*stored, std::move(labels))};
-  if (!order({{.at = now(), .what = what}})) return refuse(ObjectRefusal::Kind::kNotRecorded);
+  if (!order({{.at = now(), .what = what}})) return not_recorded();
   return is_new ? SetResult::kCreated : SetResult::kChanged;
 }
 
@@ -149,13 +150,17 @@ void Session::store(const TenantStored& stored) {
 tl::expected<void, ObjectRefusal> Session::remove_tenant(const std::string& name) {
   if (!catalog_.tenants.contains(name)) return refuse(ObjectRefusal::Kind::kNotFound);
   if (catalog_.has_services(name)) return refuse(ObjectRefusal::Kind::kHasServices);
-  if (!order({{.at = now(), .what = TenantDropped{name}}})) return refuse(ObjectRefusal::Kind::kNotRecorded);
+  if (!order({{.at = now(), .what = TenantDropped{name}}})) return not_recorded();
   return {};
 }
 
 void Session::store(const TenantDropped& dropped) {
   catalog_.tenants.erase(dropped.name);
   append(now(), EventKind::kTenantRemoved, tenant_object(dropped.name), "");
+}
+
+tl::unexpected<ObjectRefusal> Session::not_recorded() const {
+  return tl::unexpected(ObjectRefusal{.kind = ObjectRefusal::Kind::kNotRecorded, .why = why_not_recorded()});
 }
 
 std::optional<ObjectRefusal> Session::find_refusal(const ServiceName& name,
@@ -189,7 +194,7 @@ tl::expected<SetResult, ObjectRefusal> Session::set_service(const ServiceName& n
                           .restarts_retraining = is_new || stored->retraining != spec.retraining,
                           .renumbers_variants = !is_new && !has_same_variants(*stored, spec)};
   }
-  if (!order({{.at = now(), .what = std::move(what)}})) return refuse(ObjectRefusal::Kind::kNotRecorded);
+  if (!order({{.at = now(), .what = std::move(what)}})) return not_recorded();
   refresh();
   return is_new ? SetResult::kCreated : SetResult::kChanged;
 }
@@ -242,7 +247,7 @@ tl::expected<void, ObjectRefusal> Session::remove_service(const ServiceName& nam
   const auto known = catalog_.services.find(name);
   if (known == catalog_.services.end()) return refuse(ObjectRefusal::Kind::kNotFound);
   const ServiceDropped what{.name = name, .id = known->second.id};
-  if (!order({{.at = now(), .what = what}})) return refuse(ObjectRefusal::Kind::kNotRecorded);
+  if (!order({{.at = now(), .what = what}})) return not_recorded();
   refresh();
   return {};
 }
@@ -349,7 +354,7 @@ Result<std::uint64_t> Session::inject(const sim::FaultOrder& fault) {
   if (!id) return id;
   FaultGiven given{.id = *id, .order = fault};
   if (fault.kind == sim::FaultKind::kClear) given.cleared = faults().cleared_by(fault.gpus);
-  if (!order({{.at = now(), .what = given}})) return fail(ErrorCode::kUnavailable, "the order could not be recorded");
+  if (!order({{.at = now(), .what = given}})) return fail(ErrorCode::kUnavailable, why_not_recorded());
   return id;
 }
 

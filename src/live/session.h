@@ -41,6 +41,8 @@ struct SessionOptions {
   /// Records what was told, and orders of people and answers of the solver before anything comes of them. Empty: they are
   /// told like all others.
   EntryRecorder record;
+  /// Gets what the world remembers whenever it has changed. May be empty.
+  std::function<void(const WorldChanges&)> world_changed;
   /// Called when a service has its place, before anything happens to it. May be empty.
   std::function<void(ServiceId)> service_set;
   /// The wall clock in microseconds since 1970: a proposal waits for kProposalWait of it; empty: for ever.
@@ -87,6 +89,8 @@ class Session {
   [[nodiscard]] std::uint64_t order_count() const { return loop_->order_count(); }
   /// Entries of seconds that are not complete blocks yet. To be called before the session is put away.
   void tell_all();
+  /// That the clock went on is told, too. To be called from time to time.
+  void tell_clock();
   /// Goes on towards `until`, by at most one step of the engine; returns whether there was one. Between steps only the
   /// simulated world goes on. While an answer is awaited nothing does.
   bool advance(Instant until);
@@ -123,6 +127,8 @@ class Session {
   ApprovalOutcome approve(std::uint64_t plan, std::string reason);
   /// The plan that waits expires if its time is over. To be called from time to time, at best at that time.
   void expire_overdue();
+  /// Of the latest order: why it was not recorded.
+  [[nodiscard]] std::string why_not_recorded() const { return why_not_recorded_.value_or(""); }
   /// From now on no plan takes effect and nothing is asked; actions that run go on. A solution that still arrives is
   /// dropped, and a plan that waits for approval goes on waiting. Paused already: the reason is replaced.
   bool pause(std::string reason);
@@ -155,12 +161,14 @@ class Session {
   void tell(Entry entry);
   /// To be called before an entry is told.
   void note_told(Instant at);
+  void tell_world(bool with_clock);
   void tell_event(const Event& event);
   void tell_second(const ServiceSecond& second);
   void tell_step(const StepAnswer& answer);
   void tell_block(ServiceId service);
   void tell_blocks();
 
+  [[nodiscard]] tl::unexpected<ObjectRefusal> not_recorded() const;
   /// Records the orders and carries them out, with one step for those that are events. Returns whether.
   [[nodiscard]] bool order(const std::vector<Entry>& orders);
   void carry_out(const std::vector<Entry>& orders);
@@ -220,6 +228,8 @@ class Session {
   std::set<GpuId> draining_;               ///< as far as the engine knows
   std::map<GpuId, GpuScheduled> ordered_;  ///< since the last step
   bool is_repeating_ = false;
+  std::optional<std::string> why_not_recorded_;
+  std::uint64_t told_orders_ = 0;                   ///< in the latest WorldMemory that was told
   std::uint64_t known_question_ = 0;                ///< whose answer was told
   std::vector<std::optional<SecondsSeen>> blocks_;  ///< by ServiceId: what is not told yet
   bool has_news_ = true;                            ///< besides seconds, since the last step

@@ -58,7 +58,8 @@ void Session::tell_event(const Event& event) {
 bool Session::order(const std::vector<Entry>& orders) {
   if (options_.record) {
     note_told(orders.front().at);
-    if (!options_.record(orders)) return false;
+    why_not_recorded_ = options_.record(orders);
+    if (why_not_recorded_) return false;
   } else {
     for (const Entry& each : orders) tell(each);
   }
@@ -93,6 +94,7 @@ void Session::carry_out(const std::vector<Entry>& orders) {
                each.what);
   }
   if (!events.empty()) loop_->command(events);
+  tell_world(false);
 }
 
 bool Session::answer(SolveFinished finished) {
@@ -136,8 +138,27 @@ void Session::tell_blocks() {
   for (std::uint32_t index = 0; index < blocks_.size(); ++index) tell_block({index});
 }
 
+void Session::tell_clock() {
+  tell_world(true);
+  const auto plain_step = std::exchange(plain_step_, std::nullopt);
+  if (plain_step && options_.entries) options_.entries({.at = *plain_step, .what = Advanced{}});
+}
+
+void Session::tell_world(bool with_clock) {
+  if (!options_.world_changed) return;
+  WorldChanges changes;
+  for (const GpuId gpu : loop_->take_changed_gpus()) changes.devices.emplace_back(gpu, loop_->world().memory_of(gpu));
+  const bool is_changed = loop_->take_is_world_changed() || told_orders_ != loop_->order_count();
+  if (is_changed || with_clock) {
+    changes.world = loop_->world().memory();
+    changes.world->orders = told_orders_ = loop_->order_count();
+  }
+  if (changes.world || !changes.devices.empty()) options_.world_changed(changes);
+}
+
 void Session::tell_all() {
   tell_blocks();
+  tell_world(true);
   const auto plain_step = std::exchange(plain_step_, std::nullopt);
   if (plain_step && options_.entries) options_.entries({.at = *plain_step, .what = Advanced{}});
 }
@@ -236,6 +257,7 @@ void Session::begin() {
   tell({.at = now(), .what = Begun{}});
   loop_->begin();
   after_step();
+  tell_world(true);
 }
 
 void Session::repeat(const std::vector<Entry>& entries, std::uint64_t carried_out) {
@@ -307,6 +329,7 @@ void Session::resume(sim::WorldLeft left) {
   if (status != nullptr && !status->expires_at_wall_us && options_.wall_clock) {
     wait_for_approval({.plan = waiting->id, .expires_at_wall_us = options_.wall_clock() + kProposalWait.count()});
   }
+  tell_world(true);
 }
 
 sim::WorldLeft Session::world_left() const {

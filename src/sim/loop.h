@@ -142,6 +142,7 @@ class Loop {
   /// Requires: begun or resumed.
   [[nodiscard]] const World& world() const { return *world_; }
   [[nodiscard]] std::vector<GpuId> take_changed_gpus() { return world_->take_changed_gpus(); }
+  [[nodiscard]] bool take_is_world_changed() { return world_->take_is_changed(); }
   /// World::sm_time, for the figures of a world that runs on.
   [[nodiscard]] SmTime sm_time() { return world_->sm_time(); }
   [[nodiscard]] const std::optional<std::string>& infeasible() const { return infeasible_; }

@@ -265,6 +265,7 @@ void World::begin_new_arrivals(std::int64_t second) {
     const std::shared_ptr<const ServiceSpec> spec = scenario_.services.share(service.index);
     arrivals_.begin(service, std::shared_ptr<const Arrivals>(spec, &spec->arrivals), revision, second);
     arrivals_from_[service.index] = {.number = revision, .from_second = second};
+    is_changed_ = true;
     if (serving_.wants_other_way(service)) change_way(service);
   }
 }
@@ -453,7 +454,10 @@ void World::settle_effects(Instant now) {
       }
     }
   }
-  for (const Event& event : slices_.take_events()) events_.push_back(event);
+  for (const Event& event : slices_.take_events()) {
+    events_.push_back(event);
+    is_changed_ = is_changed_ || !faults().is_empty();  // one may be used up
+  }
 }
 
 void World::start_slice(SliceIndex index, Instant now) {
@@ -529,6 +533,7 @@ void World::note_point(const SimSlice& slice, ServiceId service, const LatencyTa
 
 void World::change_retraining(ServiceId service, const std::function<RetrainingNews(RetrainingClock&)>& change,
                               Instant now) {
+  is_changed_ = true;
   RetrainingClock& clock = *retrainings_[service.index];
   retraining_times_.erase({clock.next_time(), service.index});
   const RetrainingNews news = change(clock);

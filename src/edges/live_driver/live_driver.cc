@@ -11,6 +11,7 @@ constexpr int kBurstSteps = 50;
 /// At a low speed a world's second is long: the simulated world goes on in pieces, so that a step of the engine has
 /// little of it left to do. What waits for approval expires between steps, too.
 constexpr std::chrono::milliseconds kLongestSleep{50};
+constexpr std::chrono::seconds kRecordsEvery{1};
 
 }  // namespace
 
@@ -31,7 +32,8 @@ LiveDriver::~LiveDriver() {
 }
 
 void LiveDriver::start() {
-  began_ = Clock::now();
+  began_ = recorded_at_ = Clock::now();
+  from_ = session_.now();
   thread_ = std::thread([this] { run(); });
 }
 
@@ -83,6 +85,7 @@ bool LiveDriver::run_burst() {
     const Clock::time_point began = Clock::now();  // waiting for the lock is part of a step
     const std::scoped_lock hold(lock_);
     if (step == 0) session_.expire_overdue();
+    if (step == 0) record_if_due();
     take_solution();
     const bool was_step = session_.advance(due_until());
     last_event_ = session_.events().last_sequence();
@@ -107,22 +110,35 @@ std::optional<WorldEnd> LiveDriver::find_end() const {
   return session_.is_over() || is_at_end ? std::optional(WorldEnd::kReached) : std::nullopt;
 }
 
+void LiveDriver::record_if_due() {
+  if (!options_.record || Clock::now() - recorded_at_ < kRecordsEvery) return;
+  recorded_at_ = Clock::now();
+  options_.record();
+}
+
+/// A solution that cannot be recorded waits: its plan may not act before it is.
 void LiveDriver::take_solution() {
-  if (auto answer = solver_.take_answer()) session_.answer(std::move(*answer));
+  if (!answer_) answer_ = solver_.take_answer();
+  if (!answer_ || Clock::now() < answer_again_at_) return;
+  if (session_.answer(*answer_)) {
+    answer_.reset();
+  } else {
+    answer_again_at_ = Clock::now() + kRecordsEvery;
+  }
 }
 
 Instant LiveDriver::due_until() const {
   Instant until = options_.until.value_or(Instant::never());
   if (options_.speed <= 0) return until;
   const std::chrono::duration<double, std::micro> passed = Clock::now() - began_;
-  return std::min(until, Instant(static_cast<std::int64_t>(passed.count() * options_.speed)));
+  return std::min(until, from_ + Micros(static_cast<std::int64_t>(passed.count() * options_.speed)));
 }
 
 LiveDriver::Clock::time_point LiveDriver::wall_time_of(Instant at) const {
   if (options_.speed <= 0) return Clock::now();
   constexpr double kFarAwayUs = 1e15;  // what a clock can still add, at any speed
   const std::chrono::duration<double, std::micro> passed(
-      std::min(kFarAwayUs, static_cast<double>(at.micros()) / options_.speed));
+      std::min(kFarAwayUs, static_cast<double>((at - from_).count()) / options_.speed));
   return began_ + std::chrono::duration_cast<Clock::duration>(passed);
 }
 

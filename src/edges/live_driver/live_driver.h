@@ -22,6 +22,8 @@ struct LiveDriverOptions {
   double speed = 10;                            ///< world seconds per second; 0: as fast as possible
   std::optional<Instant> until = std::nullopt;  ///< the world stops there
   std::function<void()> has_events = {};        ///< called when the session has new events, without the lock; or empty
+  /// Called about once per second of wall time, under the lock: what waits to be recorded should be. May be empty.
+  std::function<void()> record = {};
 };
 
 /// How the world came to its end.
@@ -55,6 +57,7 @@ class LiveDriver {
   [[nodiscard]] std::optional<WorldEnd> find_end() const;
   [[nodiscard]] Instant due_until() const;
   [[nodiscard]] Clock::time_point wall_time_of(Instant at) const;
+  void record_if_due();
   void take_solution();
   void tell_of_events();
 
@@ -71,9 +74,13 @@ class LiveDriver {
   std::optional<WorldEnd> end_;
   StepMeter steps_;  ///< under own_lock_
   // Of the world's thread:
-  Clock::time_point next_due_;    ///< when there is something to do again
-  std::uint64_t last_event_ = 0;  ///< of the session
-  std::uint64_t told_event_ = 0;  ///< the last one that `has_events` told of
+  Instant from_;                   ///< where the world stood when the clock began
+  Clock::time_point recorded_at_;  ///< when `record` was called
+  Clock::time_point answer_again_at_;
+  std::optional<SolveFinished> answer_;  ///< of the solver, as long as the session cannot record it
+  Clock::time_point next_due_;           ///< when there is something to do again
+  std::uint64_t last_event_ = 0;         ///< of the session
+  std::uint64_t told_event_ = 0;         ///< the last one that `has_events` told of
 };
 
 }  // namespace berth::edges

@@ -42,9 +42,10 @@ StoreResult<void> check_owner(const detail::Connection& connection) {
         fmt::format("{}: not written by this program: start with another folder (--data)", connection.path())});
   }
   if (*format > kFormat) {
-    return tl::unexpected(
-        StoreError{StoreFault::kNewer, fmt::format("{}: written by a later version (format {}; this one reads up to {}): start that version",
-                                                   connection.path(), *format, kFormat)});
+    return tl::unexpected(StoreError{
+        StoreFault::kNewer,
+        fmt::format("{}: written by a later version (format {}; this one reads up to {}): start that version",
+                    connection.path(), *format, kFormat)});
   }
   return {};
 }
@@ -66,9 +67,11 @@ StoreResult<std::unique_ptr<DevicesFile>> DevicesFile::open(const std::string& p
   auto state = std::make_unique<State>();
   state->connection = std::move(*connection);
   if (auto checked = check_owner(state->connection); !checked) return tl::unexpected(checked.error());
-  for (const std::string& sql : {std::string(kSettings), std::string(kTable),
-                                 fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId, kFormat)}) {
-    if (auto done = state->connection.execute(sql.c_str(), "make the tables"); !done) return tl::unexpected(done.error());
+  for (const std::string& sql :
+       {std::string(kSettings), std::string(kTable),
+        fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId, kFormat)}) {
+    if (auto done = state->connection.execute(sql.c_str(), "make the tables"); !done)
+      return tl::unexpected(done.error());
   }
   auto select = state->connection.prepare("SELECT gpu, body, hash FROM devices ORDER BY gpu", "read the devices");
   if (!select) return tl::unexpected(select.error());

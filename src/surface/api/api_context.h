@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "surface/api/objects.h"
@@ -18,7 +19,8 @@ struct DriverStatus {
   double step_ms_p99 = 0;
   double step_ms_max = 0;
   bool is_solving = false;
-  double last_solve_ms = 0;  ///< 0: none yet
+  double last_solve_ms = 0;                                 ///< 0: none yet
+  std::optional<std::string> store_failure = std::nullopt;  ///< why nothing can be recorded now
 };
 
 /// Only `session` changes: the rest is read without a lock.

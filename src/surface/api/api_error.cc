@@ -30,6 +30,10 @@ std::string code_of(HttpFault fault) {
 
 }  // namespace
 
+ApiError read_only_error(const std::string& why) {
+  return {.status = 503, .code = "read_only", .message = "nothing can be recorded, so nothing was changed: " + why};
+}
+
 HttpResponse error_response(const ApiError& error, const std::string& request_id) {
   Json body;
   body["error"] = {{"code", error.code},
@@ -44,6 +48,7 @@ HttpResponse error_response(const ApiError& error, const std::string& request_id
                         .headers = {{"X-Request-Id", request_id}},
                         .body = body.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"};
   if (error.allow) response.headers.push_back({"Allow", *error.allow});
+  if (error.status == 503) response.headers.push_back({"Retry-After", "1"});
   if (error.status == 401) response.headers.push_back({"WWW-Authenticate", "Bearer"});
   return response;
 }

@@ -26,6 +26,9 @@ struct ApiError {
 template <class T>
 using ApiResult = tl::expected<T, ApiError>;
 
+/// 503: nothing can be recorded, so nothing may change. `why`: of the store.
+[[nodiscard]] ApiError read_only_error(const std::string& why);
+
 /// The answer of an error. `request_id` is in the body and in the header X-Request-Id.
 [[nodiscard]] HttpResponse error_response(const ApiError& error, const std::string& request_id);
 

@@ -231,6 +231,7 @@ ApiResult<HttpAnswer> post_fault(const ApiContext& context, const Call& call) {
   const auto order = read_fault(*body, context.format.fleet);
   if (!order) return tl::unexpected(order.error());
   const auto id = context.session.with([&](live::Session& session) { return session.inject(*order); });
+  if (!id && id.error().code == ErrorCode::kUnavailable) return tl::unexpected(read_only_error(id.error().message));
   if (!id) return tl::unexpected(ApiError{.status = 409, .code = "conflict", .message = id.error().message});
   return json_response(201, codec::json_text({{"id", live::fault_name(*id)}}));
 }

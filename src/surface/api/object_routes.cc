@@ -63,11 +63,14 @@ ApiResult<HttpAnswer> order_node(const ApiContext& context, const Call& call) {
   const auto reason = order_reason(call.request, kScheduling);
   if (!reason) return tl::unexpected(reason.error());
   const GpuRange gpus = gpus_of(context.format.fleet, *node);
-  const NodeView view = context.session.with([&](live::Session& session) {
-    session.schedule_all(gpus, kScheduling, *reason);
+  const auto view = context.session.with([&](live::Session& session) -> ApiResult<NodeView> {
+    if (!session.schedule_all(gpus, kScheduling, *reason)) {
+      return tl::unexpected(read_only_error(session.why_not_recorded()));
+    }
     return view_node(session, *node);
   });
-  return json_response(200, node_object(context.format, view));
+  if (!view) return tl::unexpected(view.error());
+  return json_response(200, node_object(context.format, *view));
 }
 
 // ---- GPUs
@@ -94,11 +97,14 @@ ApiResult<HttpAnswer> order_gpu(const ApiContext& context, const Call& call) {
   if (!gpu) return tl::unexpected(gpu.error());
   const auto reason = order_reason(call.request, kScheduling);
   if (!reason) return tl::unexpected(reason.error());
-  const GpuView view = context.session.with([&](live::Session& session) {
-    session.schedule(*gpu, kScheduling, *reason);
+  const auto view = context.session.with([&](live::Session& session) -> ApiResult<GpuView> {
+    if (!session.schedule(*gpu, kScheduling, *reason)) {
+      return tl::unexpected(read_only_error(session.why_not_recorded()));
+    }
     return view_gpu(session, *gpu);
   });
-  return json_response(200, gpu_object(context.format, view));
+  if (!view) return tl::unexpected(view.error());
+  return json_response(200, gpu_object(context.format, *view));
 }
 
 // ---- slices

@@ -25,7 +25,8 @@ ApiResult<HttpAnswer> get_health(const ApiContext& /*context*/, const Call& /*ca
   return json_response(200, R"({"status":"ok"})");
 }
 
-ApiResult<HttpAnswer> get_readiness(const ApiContext& /*context*/, const Call& /*call*/) {
+ApiResult<HttpAnswer> get_readiness(const ApiContext& context, const Call& /*call*/) {
+  if (const auto failure = context.driver_status().store_failure) return tl::unexpected(read_only_error(*failure));
   return json_response(200, R"({"status":"ready"})");
 }
 

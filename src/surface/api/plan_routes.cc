@@ -42,6 +42,8 @@ ApiError refusal(const live::Session& session, const live::PlanStatus& plan, liv
     }
     case live::ApprovalOutcome::kUnknown:
       return no_plan_named(name);
+    case live::ApprovalOutcome::kNotRecorded:
+      return read_only_error(session.why_not_recorded());
     case live::ApprovalOutcome::kAccepted:
     case live::ApprovalOutcome::kNotWaiting:
       break;
@@ -116,15 +118,13 @@ ApiResult<HttpAnswer> set_planning(const ApiContext& context, const Call& call) 
   const yaml::Value reason = root.at("reason");
   std::string text = is_paused || reason.is_written() ? read_reason(reason) : "";
   if (report.has_failed()) return tl::unexpected(error_of(report.parts()));
-  const auto pause = context.session.with([&](live::Session& session) {
-    if (is_paused) {
-      session.pause(std::move(text));
-    } else {
-      session.resume(std::move(text));
-    }
+  const auto pause = context.session.with([&](live::Session& session) -> ApiResult<std::optional<PlanningPause>> {
+    const bool is_recorded = is_paused ? session.pause(std::move(text)) : session.resume(std::move(text));
+    if (!is_recorded) return tl::unexpected(read_only_error(session.why_not_recorded()));
     return session.snapshot().pause;
   });
-  return json_response(200, planning_object(context.format, pause));
+  if (!pause) return tl::unexpected(pause.error());
+  return json_response(200, planning_object(context.format, *pause));
 }
 
 }  // namespace

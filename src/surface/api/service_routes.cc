@@ -111,6 +111,8 @@ ApiError refusal_error(const live::ObjectRefusal& refusal, const std::string& ki
       return {.status = 409,
               .code = "has_services",
               .message = fmt::format("the tenant {} still has services: delete them first", name)};
+    case Kind::kNotRecorded:
+      return read_only_error(refusal.why);
     case Kind::kVersion:
       break;
   }

@@ -34,7 +34,8 @@ std::string status_object(const ApiContext& context, const StatusView& view) {
                       {"last_ms", ms_or_null(driver.last_solve_ms, driver.last_solve_ms > 0)}};
   status["planning"] = {{"paused", view.pause.has_value()},
                         {"reason", view.pause ? Json(view.pause->reason) : Json(nullptr)}};
-  status["memory_only"] = true;
+  status["memory_only"] = false;
+  status["read_only"] = codec::or_null(driver.store_failure);
   const auto share = [&](double live::FunnelShares::* of) {
     return view.funnel ? Json((*view.funnel).*of) : Json(nullptr);
   };

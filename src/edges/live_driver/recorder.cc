@@ -1,0 +1,38 @@
+#include "edges/live_driver/recorder.h"
+
+#include <iterator>
+#include <utility>
+
+namespace berth::edges {
+
+Recorder::Recorder(std::unique_ptr<JournalWriter> writer, std::function<JournalEntry(const live::Entry&)> encode,
+                   std::function<StoreResult<void>()> before_append)
+    : writer_(std::move(writer)), encode_(std::move(encode)), before_append_(std::move(before_append)) {}
+
+std::optional<std::string> Recorder::record(const std::vector<live::Entry>& entries) {
+  if (entries.empty() && pending_.empty()) return failure_;
+  JournalBatch batch;
+  batch.entries = std::move(pending_);
+  const std::size_t noted = batch.entries.size();
+  for (const live::Entry& entry : entries) batch.entries.push_back(encode_(entry));
+  const auto appended = append(batch);
+  pending_.clear();
+  if (appended) {
+    last_sequence_ = *appended;
+    failure_.reset();
+    return failure_;
+  }
+  failure_ = appended.error().message;
+  batch.entries.resize(noted);
+  pending_ = std::move(batch.entries);
+  return failure_;
+}
+
+StoreResult<std::uint64_t> Recorder::append(const JournalBatch& batch) {
+  if (before_append_) {
+    if (auto done = before_append_(); !done) return tl::unexpected(done.error());
+  }
+  return writer_->append(batch);
+}
+
+}  // namespace berth::edges
