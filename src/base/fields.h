@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <exception>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -12,11 +13,13 @@ namespace berth {
 
 namespace detail {
 
-/// Becomes a value of any type, where nothing is evaluated. A type's own constructors come first: `const&` makes this
-/// conversion the weaker choice where both would do, as for std::optional.
+/// Becomes a value of any type, but only where nothing is evaluated. A type's own constructors come first: `const&`
+/// makes this conversion the weaker choice where both would do, as for std::optional.
 struct AnyField {
   template <class T>
-  operator T() const&;  // NOLINT(google-explicit-constructor): that is its purpose
+  operator T() const& {  // NOLINT(google-explicit-constructor): that is its purpose
+    std::terminate();
+  }
 };
 
 template <class T, std::size_t... kIndices>

@@ -186,6 +186,51 @@ TEST(EngineMemory, DamagedBytesGiveFailureOrOtherMemory) {
   EXPECT_GT(read, 0);
 }
 
+/// What is asked and answered in 60 seconds, as bytes. The load grows in steps, so slices are on their way when the next
+/// question is asked; in the end floors cannot be met.
+std::vector<std::string> questions_of(Scenario scenario, bool restores) {
+  std::vector<std::string> questions;
+  PlannerOptions options;
+  options.record = [&](const PlanRecord& record) {
+    questions.push_back(bytes_of(record.problem) + bytes_of(record.known) + bytes_of(record.unmet_floors));
+  };
+  const MakeStages stages = [&](const Scenario& own) {
+    return std::vector<Stage>{drain_stage(own, true), planner_stage(own, forecast_outlook(own), options)};
+  };
+  auto engine = std::make_unique<Engine>(scenario, stages);
+  for (std::int64_t second = 0; second < 60; ++second) {
+    const Instant now = Instant::at_second(second);
+    const StepAnswer asked = engine->step(now);
+    if (asked.request) {
+      const auto solution = std::make_shared<const Solution>(asked.request->solve());
+      questions.push_back(bytes_of(*solution));
+      engine->observe({.at = now, .what = SolveFinished{.question = asked.request->question, .solution = solution}});
+      static_cast<void>(engine->step(now));
+    }
+    if (restores) {
+      auto other = std::make_unique<Engine>(engine->scenario(), stages);
+      EXPECT_TRUE(other->restore(from_bytes<EngineMemory>(bytes_of(engine->memory())).value()).value().empty());
+      engine = std::move(other);
+    }
+    for (std::uint32_t service = 0; service < 2; ++service) {
+      const ServiceSecond seen{.service = {service}, .second = second, .arrivals = 20 + second / 12 * 300};
+      engine->observe({.at = Instant::at_second(second + 1), .what = seen});
+    }
+  }
+  return questions;
+}
+
+TEST(EngineMemory, ARestoredPlannerAsksTheSameQuestions) {
+  Scenario scenario = two_gpus();
+  for (ServiceSpec& service : scenario.services) {
+    service.start = Micros::seconds(12);
+    service.floor_attainment = Decimal(9, 10);
+  }
+  const std::vector<std::string> straight = questions_of(scenario, /*restores=*/false);
+  EXPECT_GT(straight.size(), 20U);
+  EXPECT_TRUE(questions_of(scenario, /*restores=*/true) == straight);
+}
+
 /// If these sizes change, so do the bytes: raise kEngineMemoryFormat, or kStageMemoryFormat for those of a stage.
 TEST(EngineMemory, HasTheSizeOfItsFormat) {
   const Scenario scenario = two_gpus();
