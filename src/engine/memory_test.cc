@@ -186,8 +186,8 @@ TEST(EngineMemory, DamagedBytesGiveFailureOrOtherMemory) {
   EXPECT_GT(read, 0);
 }
 
-/// What is asked and answered in 60 seconds, as bytes. The load grows in steps, so slices are on their way when the next
-/// question is asked; in the end floors cannot be met.
+/// What is asked and answered in 60 seconds, as bytes. The load grows in steps, so slices are on their way when the
+/// next question is asked; in the end floors cannot be met.
 std::vector<std::string> questions_of(Scenario scenario, bool restores) {
   std::vector<std::string> questions;
   PlannerOptions options;
