@@ -175,7 +175,8 @@ TEST(Archive, DamagedBytesGiveFailureOrAnotherValue) {
   for (int i = 0; i < 20'000; ++i) {
     std::string damaged = whole;
     for (std::uint64_t flips = 1 + rng.below(3); flips > 0; --flips) {
-      damaged[rng.below(damaged.size())] ^= static_cast<char>(1U << rng.below(8));
+      char& byte = damaged[rng.below(damaged.size())];
+      byte = static_cast<char>(static_cast<unsigned char>(byte) ^ (1U << rng.below(8)));
     }
     const auto read = from_bytes<Tree>(damaged);
     if (read) {

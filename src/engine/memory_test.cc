@@ -172,7 +172,8 @@ TEST(EngineMemory, DamagedBytesGiveFailureOrOtherMemory) {
     EXPECT_FALSE(from_bytes<EngineMemory>(whole.substr(0, rng.below(whole.size()))).has_value());
     std::string damaged = whole;
     for (std::uint64_t flips = 1 + rng.below(3); flips > 0; --flips) {
-      damaged[rng.below(damaged.size())] ^= static_cast<char>(1U << rng.below(8));
+      char& byte = damaged[rng.below(damaged.size())];
+      byte = static_cast<char>(static_cast<unsigned char>(byte) ^ (1U << rng.below(8)));
     }
     const auto memory = from_bytes<EngineMemory>(damaged);
     if (!memory) continue;
@@ -188,7 +189,7 @@ TEST(EngineMemory, DamagedBytesGiveFailureOrOtherMemory) {
 
 /// What is asked and answered in 60 seconds, as bytes. The load grows in steps, so slices are on their way when the
 /// next question is asked; in the end floors cannot be met.
-std::vector<std::string> questions_of(Scenario scenario, bool restores) {
+std::vector<std::string> questions_of(const Scenario& scenario, bool restores) {
   std::vector<std::string> questions;
   PlannerOptions options;
   options.record = [&](const PlanRecord& record) {

@@ -205,7 +205,8 @@ TEST(Forecaster, DamagedBytesGiveNothingOrAForecaster) {
   for (int i = 0; i < 200; ++i) {
     EXPECT_FALSE(from_bytes<Forecaster>(whole.substr(0, rng.below(whole.size()))).has_value());
     std::string damaged = whole;
-    damaged[rng.below(damaged.size())] ^= static_cast<char>(1U << rng.below(8));
+    char& byte = damaged[rng.below(damaged.size())];
+    byte = static_cast<char>(static_cast<unsigned char>(byte) ^ (1U << rng.below(8)));
     static_cast<void>(from_bytes<Forecaster>(damaged));
   }
 }
