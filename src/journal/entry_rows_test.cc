@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -24,6 +25,7 @@ class Busy {
     options.approval = Approval::kAlways;
     options.wall_clock = [] { return std::int64_t{1'700'000'000'000'000}; };
     options.entries = [this](live::Entry entry) { entries_.push_back(std::move(entry)); };
+    options.solve_elsewhere = [this](SolveRequest request) { question_ = std::move(request); };
     auto session = live::Session::make(live::demo_scenario(), std::move(options));
     EXPECT_TRUE(session.has_value());
     session_ = std::move(*session);
@@ -38,6 +40,10 @@ class Busy {
   void run(std::int64_t seconds) {
     const Instant until = session_->now() + Micros::seconds(seconds);
     while (session_->now() < until) {
+      if (question_) {
+        const SolveRequest request = *std::exchange(question_, std::nullopt);
+        session_->answer({.question = request.question, .solution = std::make_shared<const Solution>(request.solve())});
+      }
       static_cast<void>(session_->advance(until));
       const live::PlanStatus* plan = session_->plans().current();
       const bool waits = plan != nullptr && plan->phase == live::PlanPhase::kAwaitingApproval;
@@ -92,6 +98,7 @@ class Busy {
     session_->tell_all();
   }
 
+  std::optional<SolveRequest> question_;
   std::vector<live::Entry> entries_;
   std::unique_ptr<live::Session> session_;
   bool approves_ = true;
@@ -116,11 +123,11 @@ TEST(EntryRows, AreReadBackEqual) {
     if (::testing::Test::HasFailure()) return;
   }
   const std::set<std::string> all = {
-      "ActionFailed",    "Advanced",       "Begun",        "FaultInjected",  "GpuLost",
-      "GpuObserved",     "GpuReturned",    "GpuScheduled", "PlanApproved",   "PlanningPaused",
-      "PlanningResumed", "ProposalWaits",  "Refreshed",    "RetrainingDone", "RetrainingDue",
-      "Seconds",         "ServiceRemoved", "ServiceSet",   "SliceGone",      "SliceNoted",
-      "SliceReady",      "SolveFinished",  "Stepped",      "TenantRemoved",  "TenantSet"};
+      "ActionFailed", "Advanced",       "Begun",         "FaultInjected",  "GpuLost",         "GpuObserved",
+      "GpuReturned",  "GpuScheduled",   "PlanApproved",  "PlanningPaused", "PlanningResumed", "ProposalWaits",
+      "Refreshed",    "RetrainingDone", "RetrainingDue", "Seconds",        "ServiceRemoved",  "ServiceSet",
+      "SliceGone",    "SliceNoted",     "SliceReady",    "SolveFinished",  "Stepped",         "TenantRemoved",
+      "TenantSet",    "SolutionArrived"};
   EXPECT_EQ(kinds, all);
 }
 

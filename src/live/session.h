@@ -152,6 +152,12 @@ class Session {
   /// What the engine knows of the GPU, with what was ordered since its last step.
   [[nodiscard]] GpuState gpu_state(GpuId gpu) const;
   [[nodiscard]] const EventLog& events() const { return events_; }
+  /// The last event that a kill cannot take back: others must not be told to anybody who counts on it.
+  [[nodiscard]] std::uint64_t last_safe_event() const {
+    return options_.record ? recorded_event_ : events_.last_sequence();
+  }
+  /// All that was told is recorded.
+  void note_recorded() { recorded_event_ = events_.last_sequence(); }
   [[nodiscard]] const PlanLog& plans() const { return plans_; }
   [[nodiscard]] const std::optional<std::string>& infeasible() const { return loop_->infeasible(); }
   [[nodiscard]] std::uint64_t step_count() const { return step_count_; }
@@ -228,6 +234,7 @@ class Session {
   std::set<GpuId> draining_;               ///< as far as the engine knows
   std::map<GpuId, GpuScheduled> ordered_;  ///< since the last step
   bool is_repeating_ = false;
+  std::uint64_t recorded_event_ = 0;
   std::optional<std::string> why_not_recorded_;
   std::uint64_t told_orders_ = 0;                   ///< in the latest WorldMemory that was told
   std::uint64_t known_question_ = 0;                ///< whose answer was told

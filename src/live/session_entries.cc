@@ -60,6 +60,7 @@ bool Session::order(const std::vector<Entry>& orders) {
     note_told(orders.front().at);
     why_not_recorded_ = options_.record(orders);
     if (why_not_recorded_) return false;
+    note_recorded();
   } else {
     for (const Entry& each : orders) tell(each);
   }
@@ -182,7 +183,9 @@ class Session::Repetition {
       session_.loop_->replay_to(entry.at);
       repeat(entry);
     }
-    if (known_) session_.loop_->replay_answer(std::move(*known_));
+    if (!known_) return;
+    session_.known_question_ = known_->question;
+    session_.loop_->replay_answer(std::move(*known_));
   }
 
  private:

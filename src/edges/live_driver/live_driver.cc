@@ -11,7 +11,7 @@ constexpr int kBurstSteps = 50;
 /// At a low speed a world's second is long: the simulated world goes on in pieces, so that a step of the engine has
 /// little of it left to do. What waits for approval expires between steps, too.
 constexpr std::chrono::milliseconds kLongestSleep{50};
-constexpr std::chrono::seconds kRecordsEvery{1};
+constexpr std::chrono::milliseconds kRecordsEvery{200};
 
 }  // namespace
 
@@ -114,6 +114,7 @@ void LiveDriver::record_if_due() {
   if (!options_.record || Clock::now() - recorded_at_ < kRecordsEvery) return;
   recorded_at_ = Clock::now();
   options_.record();
+  told_event_ = 0;  // what is recorded may be told
 }
 
 /// A solution that cannot be recorded waits: its plan may not act before it is.

@@ -22,7 +22,7 @@ struct LiveDriverOptions {
   double speed = 10;                            ///< world seconds per second; 0: as fast as possible
   std::optional<Instant> until = std::nullopt;  ///< the world stops there
   std::function<void()> has_events = {};        ///< called when the session has new events, without the lock; or empty
-  /// Called about once per second of wall time, under the lock: what waits to be recorded should be. May be empty.
+  /// Called a few times per second of wall time, under the lock: what waits to be recorded should be. May be empty.
   std::function<void()> record = {};
 };
 

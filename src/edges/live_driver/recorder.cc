@@ -10,7 +10,7 @@ Recorder::Recorder(std::unique_ptr<JournalWriter> writer, std::function<JournalE
     : writer_(std::move(writer)), encode_(std::move(encode)), before_append_(std::move(before_append)) {}
 
 std::optional<std::string> Recorder::record(const std::vector<live::Entry>& entries) {
-  if (entries.empty() && pending_.empty()) return failure_;
+  if (entries.empty() && pending_.empty()) return failure();
   JournalBatch batch;
   batch.entries = std::move(pending_);
   const std::size_t noted = batch.entries.size();
@@ -19,12 +19,16 @@ std::optional<std::string> Recorder::record(const std::vector<live::Entry>& entr
   pending_.clear();
   if (appended) {
     last_sequence_ = *appended;
-    failure_.reset();
-    return failure_;
+    return note_failure(std::nullopt);
   }
-  failure_ = appended.error().message;
   batch.entries.resize(noted);
   pending_ = std::move(batch.entries);
+  return note_failure(appended.error().message);
+}
+
+std::optional<std::string> Recorder::note_failure(std::optional<std::string> failure) {
+  const std::scoped_lock hold(own_lock_);
+  failure_ = std::move(failure);
   return failure_;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,19 +32,25 @@ class Recorder {
   std::optional<std::string> flush() { return record({}); }
   /// Entries that wait to be recorded.
   [[nodiscard]] std::size_t pending_count() const { return pending_.size(); }
-  /// Why the last attempt failed; absent if it did not.
-  [[nodiscard]] const std::optional<std::string>& failure() const { return failure_; }
   /// The number of the last row.
   [[nodiscard]] std::uint64_t last_sequence() const { return last_sequence_; }
 
+  /// Why the last attempt failed; absent if it did not. Any thread may ask.
+  [[nodiscard]] std::optional<std::string> failure() const {
+    const std::scoped_lock hold(own_lock_);
+    return failure_;
+  }
+
  private:
+  std::optional<std::string> note_failure(std::optional<std::string> failure);
   [[nodiscard]] StoreResult<std::uint64_t> append(const JournalBatch& batch);
 
   std::unique_ptr<JournalWriter> writer_;
   std::function<JournalEntry(const live::Entry&)> encode_;
   std::function<StoreResult<void>()> before_append_;
   std::vector<JournalEntry> pending_;
-  std::optional<std::string> failure_;
+  mutable std::mutex own_lock_;
+  std::optional<std::string> failure_;  ///< under own_lock_
   std::uint64_t last_sequence_ = 0;
 };
 

@@ -25,7 +25,8 @@ class EventStream final : public HttpEventSource {
       : context_(context), after_(after), has_gap_(has_gap) {}
 
   HttpStreamPiece next() override {
-    const Piece piece = context_.session.with([this](const live::Session& session) { return read(session.events()); });
+    const Piece piece = context_.session.with(
+        [this](const live::Session& session) { return read(session.events(), session.last_safe_event()); });
     std::string text;
     if (piece.gap_until) text += fmt::format("event: gap\ndata: {{\"oldest\":{}}}\n\n", *piece.gap_until);
     for (const live::LoggedEvent& event : piece.events) {
@@ -41,14 +42,15 @@ class EventStream final : public HttpEventSource {
     std::vector<live::LoggedEvent> events;
   };
 
-  Piece read(const live::EventLog& log) {
+  Piece read(const live::EventLog& log, std::uint64_t last_safe) {
     Piece piece;
     if (has_gap_ || after_ + 1 < log.oldest_sequence()) {
       has_gap_ = false;
       after_ = log.oldest_sequence() - 1;
       piece.gap_until = log.oldest_sequence();
     }
-    piece.events = log.after(after_, kEventsAtOnce);
+    const std::uint64_t count = last_safe > after_ ? last_safe - after_ : 0;
+    piece.events = log.after(after_, std::min<std::uint64_t>(kEventsAtOnce, count));
     after_ += piece.events.size();
     return piece;
   }
@@ -82,9 +84,10 @@ struct Beginning {
   bool has_gap = false;
 };
 
-Beginning beginning_of(const live::EventLog& log, std::optional<std::uint64_t> last) {
-  if (!last) return {.after = log.last_sequence()};
-  const bool has_gap = *last > log.last_sequence() || *last + 1 < log.oldest_sequence();
+Beginning beginning_of(const live::Session& session, std::optional<std::uint64_t> last) {
+  const live::EventLog& log = session.events();
+  if (!last) return {.after = session.last_safe_event()};
+  const bool has_gap = *last > session.last_safe_event() || *last + 1 < log.oldest_sequence();
   return {.after = has_gap ? log.oldest_sequence() - 1 : *last, .has_gap = has_gap};
 }
 
@@ -92,7 +95,7 @@ ApiResult<HttpAnswer> stream_events(const ApiContext& context, const Call& call)
   const auto last = last_event_id(call.request);
   if (!last) return tl::unexpected(last.error());
   const Beginning beginning =
-      context.session.with([&](const live::Session& session) { return beginning_of(session.events(), *last); });
+      context.session.with([&](const live::Session& session) { return beginning_of(session, *last); });
   return HttpEventStream{.headers = {{"X-Request-Id", call.request_id}},
                          .source = std::make_unique<EventStream>(context, beginning.after, beginning.has_gap)};
 }

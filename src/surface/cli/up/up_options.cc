@@ -67,10 +67,12 @@ Result<void> check_words(const UpOptions& options) {
     return invalid(fmt::format("{}: wanted {}, found {}", option, wanted, in_quotes(found)));
   };
   if (options.world != "simulated") return wrong("--world", "simulated", options.world);
-  if (options.policy != "berth" && options.policy != "fixed") {
-    return wrong("--policy", "berth or fixed", options.policy);
+  if (options.policy && options.policy != "berth" && options.policy != "fixed") {
+    return wrong("--policy", "berth or fixed", *options.policy);
   }
-  if (!approval_of(options.approval)) return wrong("--approval", "never, first or always", options.approval);
+  if (options.approval && !approval_of(*options.approval)) {
+    return wrong("--approval", "never, first or always", *options.approval);
+  }
   if (options.scenario == "") return wrong("--scenario", "a file", "");
   if (options.data == "") return wrong("--data", "a folder", "");
   if (options.journal == "") return wrong("--journal", "a file", "");
@@ -83,12 +85,14 @@ Result<UpRequest> check_up_options(const UpOptions& options) {
   if (auto words = check_words(options); !words) return pass_on(words.error());
   UpRequest request{.scenario_path = options.scenario,
                     .policy = options.policy,
-                    .approval = *approval_of(options.approval),
+                    .approval = options.approval ? approval_of(*options.approval) : std::nullopt,
                     .data_dir = options.data,
                     .journal_path = options.journal};
-  const auto seed = number_of("--seed", options.seed, INT64_MAX);
-  if (!seed) return pass_on(seed.error());
-  request.seed = static_cast<std::uint64_t>(*seed);
+  if (options.seed) {
+    const auto seed = number_of("--seed", *options.seed, INT64_MAX);
+    if (!seed) return pass_on(seed.error());
+    request.seed = static_cast<std::uint64_t>(*seed);
+  }
   const auto speed = parse_speed(options.speed);
   if (!speed) return pass_on(speed.error());
   request.speed = *speed;

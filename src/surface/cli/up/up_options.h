@@ -14,11 +14,11 @@ namespace berth::cli {
 struct UpOptions {
   std::string world = "simulated";
   std::optional<std::string> scenario;
-  std::string seed = "1";
+  std::optional<std::string> seed;
   std::string speed = "10";
   std::optional<std::string> until;
-  std::string policy = "berth";
-  std::string approval = "never";
+  std::optional<std::string> policy;
+  std::optional<std::string> approval;
   std::string listen = "127.0.0.1:8642";
   std::optional<std::string> data;
   std::optional<std::string> journal;
@@ -34,12 +34,13 @@ struct ListenAddress {
 /// Checked.
 struct UpRequest {
   std::optional<std::string> scenario_path;  ///< absent: the demo
-  std::uint64_t seed = 1;
+  // What a world that goes on has kept, if it is not stated; of a new one: 1, berth, never.
+  std::optional<std::uint64_t> seed = std::nullopt;
+  std::optional<std::string> policy = std::nullopt;
+  std::optional<Approval> approval = std::nullopt;
   double speed = 10;                                        ///< 0: as fast as possible
   std::optional<std::int64_t> until_second = std::nullopt;  ///< of the world
   bool until_end = false;                                   ///< of the scenario, known to the planner
-  std::string policy;
-  Approval approval = Approval::kNever;
   ListenAddress listen = {};
   std::optional<std::string> data_dir;
   std::optional<std::string> journal_path;

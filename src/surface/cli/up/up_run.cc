@@ -7,25 +7,35 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/text.h"
 #include "edges/files/file_sink.h"
 #include "edges/live_driver/live_driver.h"
+#include "edges/live_driver/recorder.h"
 #include "edges/live_driver/solver_thread.h"
 #include "edges/locks/fair_mutex.h"
+#include "edges/sqlite_store/devices_file.h"
+#include "edges/sqlite_store/sqlite_store.h"
 #include "edges/state_folder/state_folder.h"
+#include "journal/entry_rows.h"
 #include "live/demo.h"
 #include "live/session.h"
 #include "scenario/load.h"
 #include "surface/api/api.h"
 #include "surface/api/page.h"
 #include "surface/cli/replay/journal_writer.h"
+#include "surface/cli/up/up_history.h"
 
 namespace berth::cli {
 namespace {
@@ -70,14 +80,16 @@ void log_line(std::FILE* err, const std::string& event, const nlohmann::ordered_
   std::fflush(err);
 }
 
+tl::unexpected<Error> failed(const StoreError& error) { return fail(ErrorCode::kUnavailable, error.message); }
+
 Result<Scenario> scenario_of(const UpRequest& request, const Files& files) {
   if (!request.scenario_path) return live::demo_scenario();
   return scenario::load_scenario(*request.scenario_path, files, {.allows_empty = true});
 }
 
 /// The policy `fixed` has nothing but the layout of the scenario. Without GPUs there is none to write.
-Result<void> check_layout(const UpRequest& request, const Scenario& scenario) {
-  if (request.policy != "fixed" || scenario.layout || scenario.gpu_count() == 0) return {};
+Result<void> check_layout(const UpRequest& request, const Beginning& beginning, const Scenario& scenario) {
+  if (beginning.policy != "fixed" || scenario.layout || scenario.gpu_count() == 0) return {};
   const std::string found = request.scenario_path ? in_quotes(*request.scenario_path) : "the demo";
   return invalid(fmt::format("--policy fixed: wanted a scenario with a layout, found {}, which has none", found));
 }
@@ -134,11 +146,10 @@ class Up {
 
   Result<int> run(const SignalsHeld& signals) {
     if (auto opened = open_folder(); !opened) return pass_on(opened.error());
-    auto scenario = scenario_of(request_, *context_.files);
-    if (!scenario) return pass_on(scenario.error());
-    if (auto checked = check_layout(request_, *scenario); !checked) return pass_on(checked.error());
-    scenario_ = std::move(*scenario);
+    const bool is_new = !std::filesystem::exists(journal_path());
+    if (auto read = is_new ? begin_world() : read_world(); !read) return pass_on(read.error());
     if (auto made = make_session(); !made) return pass_on(made.error());
+    if (auto opened = open_records(); !opened) return pass_on(opened.error());
     const auto stopped = begin(signals);
     if (!stopped) return pass_on(stopped.error());
     if (*stopped) return stop(**stopped);
@@ -164,17 +175,91 @@ class Up {
     return {};
   }
 
+  [[nodiscard]] std::string journal_path() const { return folder_->path() + "/journal.db"; }
+  [[nodiscard]] std::string devices_path() const { return folder_->path() + "/devices"; }
+
+  /// A world that does not exist yet: nothing is written before all of it is right.
+  Result<void> begin_world() {
+    auto scenario = scenario_of(request_, read_files_);
+    if (!scenario) return pass_on(scenario.error());
+    beginning_.scenario = request_.scenario_path;
+    beginning_.seed = request_.seed.value_or(beginning_.seed);
+    beginning_.policy = request_.policy.value_or(beginning_.policy);
+    beginning_.approval = request_.approval.value_or(beginning_.approval);
+    beginning_.until_end = request_.until_end;
+    beginning_.epoch_us = now_as_epoch().unix_micros;
+    if (auto checked = check_layout(request_, beginning_, *scenario); !checked) return checked;
+    scenario_ = std::move(*scenario);
+    return {};
+  }
+
+  /// The world of the folder.
+  Result<void> read_world() {
+    auto reader = edges::open_sqlite_reader(journal_path());
+    if (!reader) return failed(reader.error());
+    auto history = read_history(**reader, journal_path());
+    if (!history) return pass_on(history.error());
+    if (!*history) return begin_world();  // the process ended before it began
+    history_ = std::move(*history);
+    beginning_ = history_->beginning;
+    if (auto same = check_same(); !same) return same;
+    scenario_ = history_->scenario;
+    return {};
+  }
+
+  /// What is asked for is what the folder has.
+  [[nodiscard]] Result<void> check_same() {
+    const auto refuse = [&](std::string_view option, const std::string& wanted, const std::string& found) {
+      return invalid(
+          fmt::format("{}: wanted {}, with which the world of {} began, found {}; for another world use another "
+                      "folder: berth up --data OTHER {}",
+                      option, wanted, in_quotes(folder_->path()), found, option));
+    };
+    const std::string began_with = beginning_.scenario ? in_quotes(*beginning_.scenario) : "the demo";
+    if (request_.scenario_path) {
+      const auto scenario = scenario_of(request_, read_files_);
+      if (!scenario) return pass_on(scenario.error());
+      const std::string found = in_quotes(*request_.scenario_path);
+      const bool is_same =
+          beginning_.scenario && contents_of(read_files_.contents()) == contents_of(history_->files.contents());
+      if (!is_same)
+        return refuse("--scenario", began_with,
+                      beginning_.scenario == request_.scenario_path ? found + " with other content" : found);
+    }
+    if (request_.seed && *request_.seed != beginning_.seed) {
+      return refuse("--seed", fmt::format("{}", beginning_.seed), fmt::format("{}", *request_.seed));
+    }
+    if (request_.policy && *request_.policy != beginning_.policy) {
+      return refuse("--policy", beginning_.policy, *request_.policy);
+    }
+    if (request_.approval && *request_.approval != beginning_.approval) {
+      return refuse("--approval", std::string(approval_word(beginning_.approval)),
+                    std::string(approval_word(*request_.approval)));
+    }
+    if (request_.until_end && !beginning_.until_end) return refuse("--until end", "none", "it");
+    return {};
+  }
+
+  [[nodiscard]] static std::multiset<std::string> contents_of(const std::map<std::string, std::string>& files) {
+    std::multiset<std::string> contents;
+    for (const auto& [path, content] : files) contents.insert(content);
+    return contents;
+  }
+
   Result<void> make_session() {
     live::SessionOptions options;
-    options.seed = request_.seed;
-    options.policy = request_.policy;
-    options.approval = request_.approval;
-    options.has_end = request_.until_end;
+    options.seed = beginning_.seed;
+    options.policy = beginning_.policy;
+    options.approval = beginning_.approval;
+    options.has_end = beginning_.until_end;
     options.wall_clock = [] { return now_as_epoch().unix_micros; };
     if (request_.journal_path) {
-      options.journal = [this](const sim::JournalRecord& record) { journal_.writer->write(request_.policy, record); };
+      options.journal = [this](const sim::JournalRecord& record) { journal_.writer->write(beginning_.policy, record); };
       options.service_set = [this](ServiceId service) { journal_.writer->read_name(service); };
     }
+    options.entries = [this](const live::Entry& entry) { recorder_->note(entry); };
+    options.record = [this](const std::vector<live::Entry>& entries) { return recorder_->record(entries); };
+    options.world_changed = [this](const live::WorldChanges& changes) { remember(changes); };
     options.solve_elsewhere = [this](SolveRequest question) { solver_.ask(std::move(question)); };
     options.waits_for_solver = request_.speed == 0;
     auto session = live::Session::make(scenario_, std::move(options));
@@ -186,19 +271,82 @@ class Up {
     return {};
   }
 
-  /// The first layout is in place at second 0: its question is answered before the clock starts. Returns the exit
-  /// status if a signal came meanwhile.
+  /// Opens what the world is recorded in, to be written. Both are whole before anything begins.
+  Result<void> open_records() {
+    const bool has_devices = std::filesystem::exists(devices_path());
+    auto opened = edges::open_sqlite_store(journal_path());
+    if (!opened) return failed(opened.error());
+    store_ = std::move(opened->store);
+    for (const std::string& note : opened->notes) log_line(context_.err, "warning", {{"message", note}});
+    const auto epoch = store_->epoch();
+    if (!epoch) return failed(epoch.error());
+    auto writer = store_->open_writer(*epoch + 1);
+    if (!writer) return failed(writer.error());
+    auto devices = edges::DevicesFile::open(devices_path());
+    if (!devices) return failed(devices.error());
+    devices_ = std::move(*devices);
+    if (history_) {
+      const auto memory = devices_->read();
+      if (!memory) return failed(memory.error());
+      auto left = world_of(*memory, scenario_, devices_path());
+      if (!left) return pass_on(left.error());
+      left_ = std::move(*left);
+      if (!has_devices) {
+        left_->world.orders = UINT64_MAX;  // nothing is done again: what is missing is planned again
+        log_line(context_.err, "warning",
+                 {{"message", devices_path() + " is missing: the simulated devices are empty"}});
+      }
+    } else {
+      const auto rows = first_rows(beginning_, read_files_, now_as_epoch().unix_micros);
+      if (auto appended = (*writer)->append({.entries = rows}); !appended) return failed(appended.error());
+    }
+    const auto encode = [this](const live::Entry& entry) {
+      return journal::row_of(entry, scenario_, now_as_epoch().unix_micros);
+    };
+    recorder_ = std::make_unique<edges::Recorder>(std::move(*writer), encode, [this] { return sync_devices(); });
+    return {};
+  }
+
+  void remember(const live::WorldChanges& changes) {
+    has_unsynced_devices_ = true;
+    const auto written = devices_->write(memory_of(changes));
+    if (!written) log_line(context_.err, "error", {{"message", written.error().message}});
+  }
+
+  StoreResult<void> sync_devices() {
+    if (!std::exchange(has_unsynced_devices_, false)) return {};
+    auto synced = devices_->sync();
+    if (!synced) has_unsynced_devices_ = true;
+    return synced;
+  }
+
+  /// What was told is recorded soon.
+  void record() {
+    session_->tell_clock();
+    if (!recorder_->flush()) session_->note_recorded();
+  }
+
+  /// A world that goes on, or a new one. The first layout is in place at second 0: its question is answered before the
+  /// clock starts. Returns the exit status if a signal came meanwhile.
   Result<std::optional<int>> begin(const SignalsHeld& signals) {
-    session_->begin();
-    while (session_->is_solving()) {
+    if (history_) {
+      session_->repeat(history_->entries, left_->world.orders);
+      history_->entries = {};
+      session_->resume(std::move(*left_));
+    } else {
+      session_->begin();
+    }
+    while (session_->is_solving() && session_->snapshot().is_before_first_layout()) {
       if (const auto signal = signals.taken()) return std::optional(status_of(*signal));
       auto first = solver_.wait_for_answer(kSignalPoll);
       if (!first) continue;
-      session_->answer(std::move(*first));
+      if (!session_->answer(std::move(*first))) return fail(ErrorCode::kUnavailable, session_->why_not_recorded());
       static_cast<void>(session_->advance(Instant()));
       break;
     }
     if (session_->infeasible()) return invalid(*session_->infeasible());
+    record();
+    if (const auto failure = recorder_->failure()) return fail(ErrorCode::kUnavailable, *failure);
     return std::optional<int>();
   }
 
@@ -206,10 +354,11 @@ class Up {
     edges::LiveDriverOptions options{.speed = request_.speed};
     if (request_.until_second) options.until = Instant::at_second(*request_.until_second);
     options.has_events = [this] { server_->wake_streams(); };
+    options.record = [this] { record(); };
     driver_ = std::make_unique<edges::LiveDriver>(*session_, lock_, solver_, std::move(options));
     api_ = std::make_unique<api::Api>(*session_, lock_,
                                       api::ApiOptions{.key = folder_->key(),
-                                                      .epoch = now_as_epoch(),
+                                                      .epoch = {.unix_micros = beginning_.epoch_us},
                                                       .page = api::page_html(),
                                                       .driver_status = [this] { return driver_status(); }});
     auto server = context_.start_server(request_.listen.host, request_.listen.port, *api_);
@@ -222,7 +371,7 @@ class Up {
     driver_->start();
     fmt::print(context_.out, "ready {} key: cat {}\n", url, folder_->key_path());
     std::fflush(context_.out);
-    nlohmann::ordered_json ready{{"url", url}, {"scenario", scenario_.name}, {"memory_only", true}};
+    nlohmann::ordered_json ready{{"url", url}, {"scenario", scenario_.name}, {"memory_only", false}};
     ready["speed"] = request_.speed > 0 ? nlohmann::ordered_json(request_.speed) : nlohmann::ordered_json("max");
     log_line(context_.err, "ready", ready);
     return {};
@@ -236,7 +385,8 @@ class Up {
             .step_ms_p99 = steps.p99_ms,
             .step_ms_max = steps.max_ms,
             .is_solving = solver_.is_solving(),
-            .last_solve_ms = solver_.last_solve_ms()};
+            .last_solve_ms = solver_.last_solve_ms(),
+            .store_failure = recorder_->failure()};
   }
 
   int wait(const SignalsHeld& signals) {
@@ -267,6 +417,8 @@ class Up {
     if (server_) server_->stop();
     if (driver_) driver_->stop();
     session_->finish();
+    session_->tell_all();
+    if (const auto failure = recorder_->flush()) log_line(context_.err, "error", {{"message", *failure}});
     const auto closed = close_journal(journal_);
     journal_ = Journal();  // one that could not be kept leaves no file
     if (!closed) return fail(ErrorCode::kUnavailable, closed.error().message);
@@ -275,7 +427,15 @@ class Up {
 
   const UpRequest& request_;
   VerbContext& context_;
+  RememberingFiles read_files_{*context_.files};
   std::unique_ptr<edges::StateFolder> folder_;
+  Beginning beginning_;
+  std::optional<History> history_;       ///< absent: the world is new
+  std::optional<sim::WorldLeft> left_;   ///< what its devices remember
+  std::unique_ptr<JournalStore> store_;  ///< outlives its writer
+  std::unique_ptr<edges::DevicesFile> devices_;
+  bool has_unsynced_devices_ = false;
+  std::unique_ptr<edges::Recorder> recorder_;
   Scenario scenario_;
   Journal journal_;
   edges::FairMutex lock_;  ///< of the session

@@ -1,0 +1,217 @@
+#include "surface/cli/up/up_history.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "journal/entry_rows.h"
+#include "journal/hex.h"
+#include "journal/world_rows.h"
+#include "live/demo.h"
+#include "scenario/load.h"
+
+namespace berth::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kOpened = "Opened";
+constexpr const char* kFile = "ScenarioFile";
+constexpr const char* kFolder = "ScenarioFolder";
+constexpr int kFormat = 1;
+constexpr std::array<const char*, 3> kApprovals = {"never", "first", "always"};
+
+Json json_of(const Beginning& beginning) {
+  Json json;
+  json["scenario"] = beginning.scenario ? Json(*beginning.scenario) : Json(nullptr);
+  json["seed"] = beginning.seed;
+  json["policy"] = beginning.policy;
+  json["approval"] = kApprovals[static_cast<std::size_t>(beginning.approval)];
+  json["until_end"] = beginning.until_end;
+  json["epoch_us"] = beginning.epoch_us;
+  return json;
+}
+
+Beginning beginning_of(const Json& json) {
+  Beginning beginning;
+  if (!json.at("scenario").is_null()) beginning.scenario = json.at("scenario").get<std::string>();
+  beginning.seed = json.at("seed").get<std::uint64_t>();
+  beginning.policy = json.at("policy").get<std::string>();
+  const auto approval = json.at("approval").get<std::string>();
+  for (std::size_t i = 0; i < kApprovals.size(); ++i) {
+    if (approval == kApprovals[i]) beginning.approval = static_cast<Approval>(i);
+  }
+  beginning.until_end = json.at("until_end").get<bool>();
+  beginning.epoch_us = json.at("epoch_us").get<std::int64_t>();
+  return beginning;
+}
+
+Result<std::string> missing(const std::string& path) {
+  return fail(ErrorCode::kNotFound, fmt::format("{}: not among the recorded files", path));
+}
+
+/// Takes the rows of the beginning apart from those of the session.
+class HistoryReader {
+ public:
+  explicit HistoryReader(std::string path) : path_(std::move(path)) {}
+
+  Result<void> take(const JournalRow& row) {
+    const std::string& kind = row.entry.kind;
+    if (kind != kOpened && kind != kFile && kind != kFolder) return take_entry(row);
+    try {
+      const Json json = Json::parse(row.entry.body);
+      if (row.entry.format > kFormat) return wrong(row, "a later version has written it");
+      if (kind == kOpened) beginning_ = beginning_of(json);
+      if (kind == kFolder)
+        folders_[json.at("path").get<std::string>()] = json.at("names").get<std::vector<std::string>>();
+      if (kind != kFile) return {};
+      const auto bytes = journal::bytes_of_hex(json.at("hex").get<std::string>());
+      if (!bytes) return wrong(row, "its content is not hexadecimal");
+      contents_[json.at("path").get<std::string>()] = *bytes;
+    } catch (const Json::exception&) {
+      return wrong(row, "its body is not of that kind");
+    }
+    return {};
+  }
+
+  Result<History> finish() {
+    if (!beginning_) return fail(ErrorCode::kUnavailable, path_ + ": wanted a row Opened, found none");
+    if (auto loaded = load_scenario(); !loaded) return pass_on(loaded.error());
+    return History{.beginning = *beginning_,
+                   .files = RecordedFiles(contents_, folders_),
+                   .scenario = std::move(*scenario_),
+                   .entries = std::move(entries_)};
+  }
+
+ private:
+  Result<void> take_entry(const JournalRow& row) {
+    if (auto loaded = load_scenario(); !loaded) return loaded;
+    auto entry = journal::entry_of(row, *scenario_);
+    if (!entry) return fail(ErrorCode::kUnavailable, fmt::format("{}: {}", path_, entry.error().message));
+    entries_.push_back(std::move(*entry));
+    return {};
+  }
+
+  /// The files come before the first entry.
+  Result<void> load_scenario() {
+    if (scenario_) return {};
+    if (!beginning_) return fail(ErrorCode::kUnavailable, path_ + ": wanted a row Opened first");
+    if (!beginning_->scenario) {
+      scenario_ = live::demo_scenario();
+      return {};
+    }
+    const RecordedFiles files(contents_, folders_);
+    auto scenario = scenario::load_scenario(*beginning_->scenario, files, {.allows_empty = true});
+    if (!scenario) return fail(ErrorCode::kUnavailable, fmt::format("{}: {}", path_, scenario.error().message));
+    scenario_ = std::move(*scenario);
+    return {};
+  }
+
+  [[nodiscard]] Result<void> wrong(const JournalRow& row, const char* what) const {
+    return fail(ErrorCode::kUnavailable,
+                fmt::format("{}: row {}, kind {}: {}", path_, row.sequence, row.entry.kind, what));
+  }
+
+  std::string path_;
+  std::optional<Beginning> beginning_;
+  std::map<std::string, std::string> contents_;
+  std::map<std::string, std::vector<std::string>> folders_;
+  std::optional<Scenario> scenario_;
+  std::vector<live::Entry> entries_;
+};
+
+}  // namespace
+
+Result<std::string> RememberingFiles::read(const std::string& path) const {
+  auto content = files_.read(path);
+  if (content) contents_[path] = *content;
+  return content;
+}
+
+Result<std::optional<std::vector<std::string>>> RememberingFiles::list(const std::string& path) const {
+  auto names = files_.list(path);
+  if (names && *names) folders_[path] = **names;
+  return names;
+}
+
+Result<std::string> RecordedFiles::read(const std::string& path) const {
+  const auto found = contents_.find(path);
+  return found == contents_.end() ? missing(path) : Result<std::string>(found->second);
+}
+
+Result<std::optional<std::vector<std::string>>> RecordedFiles::list(const std::string& path) const {
+  const auto found = folders_.find(path);
+  if (found == folders_.end()) return std::optional<std::vector<std::string>>();
+  return std::optional(found->second);
+}
+
+std::string_view approval_word(Approval approval) { return kApprovals[static_cast<std::size_t>(approval)]; }
+
+std::vector<JournalEntry> first_rows(const Beginning& beginning, const RememberingFiles& files, std::int64_t wall_us) {
+  std::vector<JournalEntry> rows;
+  const auto add = [&](const char* kind, const Json& body) {
+    rows.push_back({.at = Instant(),
+                    .wall_us = wall_us,
+                    .kind = kind,
+                    .format = kFormat,
+                    .body = body.dump(-1, ' ', false, Json::error_handler_t::replace)});
+  };
+  add(kOpened, json_of(beginning));
+  for (const auto& [path, content] : files.contents()) {
+    add(kFile, {{"path", path}, {"hex", journal::hex_of(content)}});
+  }
+  for (const auto& [path, names] : files.folders()) add(kFolder, {{"path", path}, {"names", names}});
+  return rows;
+}
+
+Result<std::optional<History>> read_history(JournalReader& reader, const std::string& path) {
+  constexpr std::size_t kRows = 1000;
+  const auto failed = [](const StoreError& error) { return fail(ErrorCode::kUnavailable, error.message); };
+  const auto range = reader.range();
+  if (!range) return failed(range.error());
+  if (range->last == 0) return std::optional<History>();
+  HistoryReader history(path);
+  for (std::uint64_t next = range->first; next <= range->last;) {
+    const auto rows = reader.read(next, kRows);
+    if (!rows) return failed(rows.error());
+    if (rows->empty()) break;
+    for (const JournalRow& row : *rows) {
+      if (auto taken = history.take(row); !taken) return pass_on(taken.error());
+    }
+    next = rows->back().sequence + 1;
+  }
+  auto read = history.finish();
+  if (!read) return pass_on(read.error());
+  return std::optional(std::move(*read));
+}
+
+Result<sim::WorldLeft> world_of(const edges::DevicesFile::Memory& memory, const Scenario& scenario,
+                                const std::string& path) {
+  sim::WorldLeft left;
+  left.devices.resize(scenario.gpu_count());
+  const auto wrong = [&](const std::string& which) {
+    return fail(ErrorCode::kUnavailable,
+                fmt::format("{}: {} is not of this fleet, or of a later version", path, which));
+  };
+  for (const auto& [gpu, body] : memory.gpus) {
+    auto device = journal::read_device(body);
+    if (!device || gpu >= left.devices.size()) return wrong(fmt::format("the row of GPU {}", gpu));
+    left.devices[gpu] = std::move(*device);
+  }
+  if (memory.world.empty()) return left;
+  auto world = journal::read_world(memory.world);
+  if (!world) return wrong("the row of the world");
+  left.world = std::move(*world);
+  return left;
+}
+
+edges::DevicesFile::Memory memory_of(const live::WorldChanges& changes) {
+  edges::DevicesFile::Memory memory;
+  for (const auto& [gpu, device] : changes.devices) memory.gpus.emplace_back(gpu.index, journal::device_json(device));
+  if (changes.world) memory.world = journal::world_json(*changes.world);
+  return memory;
+}
+
+}  // namespace berth::cli

@@ -1,0 +1,89 @@
+/// The past of a `berth up`: what its folder has recorded, so that it goes on where it ended. The scenario and every file
+/// that it names are recorded, too, so that they need not be there any more.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "domain/scenario.h"
+#include "edges/sqlite_store/devices_file.h"
+#include "engine/proposal.h"
+#include "live/entry.h"
+#include "ports/files.h"
+#include "ports/journal_store.h"
+#include "sim/loop.h"
+
+namespace berth::cli {
+
+/// What a world began with, and keeps.
+struct Beginning {
+  std::optional<std::string> scenario = std::nullopt;  ///< as it was named; absent: the demo
+  std::uint64_t seed = 1;
+  std::string policy = "berth";
+  Approval approval = Approval::kNever;
+  bool until_end = false;
+  std::int64_t epoch_us = 0;  ///< wall time of the world's second 0: microseconds since 1970
+  friend bool operator==(const Beginning&, const Beginning&) = default;
+};
+
+/// Reads files, and remembers what they contained.
+class RememberingFiles : public Files {
+ public:
+  explicit RememberingFiles(const Files& files) : files_(files) {}
+  [[nodiscard]] Result<std::string> read(const std::string& path) const override;
+  [[nodiscard]] Result<std::optional<std::vector<std::string>>> list(const std::string& path) const override;
+
+  /// By path: contents, and the names in folders.
+  [[nodiscard]] const std::map<std::string, std::string>& contents() const { return contents_; }
+  [[nodiscard]] const std::map<std::string, std::vector<std::string>>& folders() const { return folders_; }
+
+ private:
+  const Files& files_;
+  mutable std::map<std::string, std::string> contents_;
+  mutable std::map<std::string, std::vector<std::string>> folders_;
+};
+
+/// The files that were recorded.
+class RecordedFiles : public Files {
+ public:
+  RecordedFiles(std::map<std::string, std::string> contents, std::map<std::string, std::vector<std::string>> folders)
+      : contents_(std::move(contents)), folders_(std::move(folders)) {}
+  [[nodiscard]] Result<std::string> read(const std::string& path) const override;
+  [[nodiscard]] Result<std::optional<std::vector<std::string>>> list(const std::string& path) const override;
+  [[nodiscard]] const std::map<std::string, std::string>& contents() const { return contents_; }
+
+ private:
+  std::map<std::string, std::string> contents_;
+  std::map<std::string, std::vector<std::string>> folders_;
+};
+
+/// What was recorded so far.
+struct History {
+  Beginning beginning;
+  RecordedFiles files;
+  Scenario scenario;
+  std::vector<live::Entry> entries;
+};
+
+/// "never", "first", "always".
+[[nodiscard]] std::string_view approval_word(Approval approval);
+
+/// The rows with which a journal begins: the beginning, and the files of the scenario.
+[[nodiscard]] std::vector<JournalEntry> first_rows(const Beginning& beginning, const RememberingFiles& files,
+                                                   std::int64_t wall_us);
+
+/// Reads a journal, every row of it checked; absent if it has no rows. `path` is for messages. Errors: a row that is not what was
+/// written, or of a later version.
+[[nodiscard]] Result<std::optional<History>> read_history(JournalReader& reader, const std::string& path);
+
+/// What the devices remember, for the fleet. Nothing was written yet: empty devices that have carried out nothing.
+[[nodiscard]] Result<sim::WorldLeft> world_of(const edges::DevicesFile::Memory& memory, const Scenario& scenario,
+                                              const std::string& path);
+[[nodiscard]] edges::DevicesFile::Memory memory_of(const live::WorldChanges& changes);
+
+}  // namespace berth::cli
