@@ -16,8 +16,8 @@ inline constexpr int kRowFormat = 1;
 /// The row of an entry; docs/journal.md lists kinds and bodies. `fleet`: the scenario, whose services do not matter.
 [[nodiscard]] JournalEntry row_of(const live::Entry& entry, const Scenario& fleet, std::int64_t wall_us);
 
-/// The entry of a row. Error: kInvalidInput, with the row's number: its kind or its format is not known (written by a later version),
-/// or its body is not of that kind.
+/// The entry of a row. Error: kInvalidInput, with the row's number: its kind or its format is not known (written by a
+/// later version), or its body is not of that kind.
 [[nodiscard]] Result<live::Entry> entry_of(const JournalRow& row, const Scenario& fleet);
 
 }  // namespace berth::journal

@@ -133,8 +133,8 @@ template <class T>
   return json;
 }
 
-/// Whether the JSON is such a value; else `value` is not to be used. Keys that the type does not have are passed over, and
-/// fields that are absent keep what they have: an older writer did not know them.
+/// Whether the JSON is such a value; else `value` is not to be used. Keys that the type does not have are passed over,
+/// and fields that are absent keep what they have: an older writer did not know them.
 template <class T>
 [[nodiscard]] bool read_json(const Json& json, T& value);
 

@@ -1,4 +1,5 @@
-/// The names that the journal's JSON gives to fields, values and cases. What is renamed in the code keeps its name here.
+/// The names that the journal's JSON gives to fields, values and cases. What is renamed in the code keeps its name
+/// here.
 #pragma once
 
 #include <array>

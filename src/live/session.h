@@ -38,8 +38,8 @@ struct SessionOptions {
   sim::JournalSink journal;  ///< may be empty
   /// Gets every entry as it happens, to be recorded soon. May be empty.
   EntrySink entries;
-  /// Records what was told, and orders of people and answers of the solver before anything comes of them. Empty: they are
-  /// told like all others.
+  /// Records what was told, and orders of people and answers of the solver before anything comes of them. Empty: they
+  /// are told like all others.
   EntryRecorder record;
   /// Gets what the world remembers whenever it has changed. May be empty.
   std::function<void(const WorldChanges&)> world_changed;

@@ -54,7 +54,8 @@ struct LoopOptions {
 };
 
 /// What the world is told to do: to carry out a plan, to set or remove a service, to inject a fault. Orders are
-/// counted, and the world remembers how many it has carried out, so that none is lost or done twice when a process ends.
+/// counted, and the world remembers how many it has carried out, so that none is lost or done twice when a process
+/// ends.
 struct PlanOrder {
   Plan plan;
   bool is_first_layout = false;

@@ -79,7 +79,7 @@ StoreResult<std::unique_ptr<DevicesFile>> DevicesFile::open(const std::string& p
   auto replace = state->connection.prepare("INSERT OR REPLACE INTO devices VALUES (?, ?, ?)", "write a device");
   if (!replace) return tl::unexpected(replace.error());
   state->replace = std::move(*replace);
-  return std::unique_ptr<DevicesFile>(new DevicesFile(std::move(state)));
+  return std::make_unique<DevicesFile>(std::move(state));
 }
 
 StoreResult<DevicesFile::Memory> DevicesFile::read() {

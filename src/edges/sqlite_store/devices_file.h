@@ -24,6 +24,9 @@ class DevicesFile {
 
   /// Makes the file where it is missing. kForeign, kNewer, kDamaged as for a journal.
   [[nodiscard]] static StoreResult<std::unique_ptr<DevicesFile>> open(const std::string& path);
+  /// For `open`.
+  struct State;
+  explicit DevicesFile(std::unique_ptr<State> state);
   ~DevicesFile();
   DevicesFile(const DevicesFile&) = delete;
   DevicesFile& operator=(const DevicesFile&) = delete;
@@ -36,8 +39,6 @@ class DevicesFile {
   [[nodiscard]] StoreResult<void> sync();
 
  private:
-  struct State;
-  explicit DevicesFile(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
 

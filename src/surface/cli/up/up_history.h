@@ -1,5 +1,5 @@
-/// The past of a `berth up`: what its folder has recorded, so that it goes on where it ended. The scenario and every file
-/// that it names are recorded, too, so that they need not be there any more.
+/// The past of a `berth up`: what its folder has recorded, so that it goes on where it ended. The scenario and every
+/// file that it names are recorded, too, so that they need not be there any more.
 #pragma once
 
 #include <cstdint>
@@ -77,8 +77,8 @@ struct History {
 [[nodiscard]] std::vector<JournalEntry> first_rows(const Beginning& beginning, const RememberingFiles& files,
                                                    std::int64_t wall_us);
 
-/// Reads a journal, every row of it checked; absent if it has no rows. `path` is for messages. Errors: a row that is not what was
-/// written, or of a later version.
+/// Reads a journal, every row of it checked; absent if it has no rows. `path` is for messages. Errors: a row that is
+/// not what was written, or of a later version.
 [[nodiscard]] Result<std::optional<History>> read_history(JournalReader& reader, const std::string& path);
 
 /// What the devices remember, for the fleet. Nothing was written yet: empty devices that have carried out nothing.
