@@ -46,6 +46,7 @@ class Up(unittest.TestCase):
     def setUp(self):
         self.temporary = tempfile.TemporaryDirectory()
         self.folder = Path(self.temporary.name)
+        self.state = self.folder / "state"
         self.process = None
 
     def tearDown(self):
@@ -58,7 +59,7 @@ class Up(unittest.TestCase):
 
     def start(self, *words):
         self.process = subprocess.Popen(
-            [PROGRAM, "up", *words, "--data", self.folder / "state", "--listen", "127.0.0.1:0"],
+            [PROGRAM, "up", *words, "--data", self.state, "--listen", "127.0.0.1:0"],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def wait_until_ready(self):
@@ -67,7 +68,7 @@ class Up(unittest.TestCase):
         self.address = line.split()[1]
 
     def status(self):
-        key = (self.folder / "state/admin.key").read_text().strip()
+        key = (self.state / "admin.key").read_text().strip()
         request = urllib.request.Request(self.address + "v1/status", headers={"Authorization": "Bearer " + key})
         with urllib.request.urlopen(request, timeout=DEADLINE_SECONDS) as reply:
             return json.loads(reply.read())
@@ -119,6 +120,7 @@ class Up(unittest.TestCase):
         journals = []
         for until in ("95", "110"):
             journals.append(self.folder / until)
+            self.state = self.folder / f"state-{until}"
             self.start("--speed", "max", "--until", until, "--seed", "3", "--journal", journals[-1])
             self.assertEqual(self.process.wait(DEADLINE_SECONDS), 0)
             self.process.stdout.close()
@@ -137,6 +139,71 @@ class Up(unittest.TestCase):
         self.start("--speed", "1000", "--journal", "/dev/full")
         self.assertEqual(self.process.wait(DEADLINE_SECONDS), 1)
         self.assertIn("/dev/full", self.process.stderr.read())
+
+
+    def end(self):
+        self.assertEqual(self.process.wait(DEADLINE_SECONDS), 0)
+        self.process.stdout.close()
+        self.process.stderr.close()
+
+    def rows(self):
+        run = subprocess.run([PROGRAM, "journal", "export", self.state], capture_output=True, text=True)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        return [json.loads(line) for line in run.stdout.splitlines()]
+
+    def refusal(self, *words):
+        run = subprocess.run([PROGRAM, "up", *words, "--data", self.state, "--listen", "127.0.0.1:0"],
+                             capture_output=True, text=True, timeout=DEADLINE_SECONDS)
+        self.assertEqual(run.returncode, 2, run.stderr)
+        return run.stderr
+
+    def test_a_folder_keeps_its_world(self):
+        self.start("--speed", "max", "--until", "60")
+        self.end()
+        before = self.rows()
+        scenario = write_scenario(self.folder, 1)
+        for words, found in ((["--scenario", scenario], "scenario.yaml"), (["--seed", "2"], "--seed: wanted 1"),
+                             (["--policy", "fixed"], "--policy: wanted berth"),
+                             (["--approval", "always"], "--approval: wanted never")):
+            message = self.refusal(*words)
+            self.assertIn(found, message)
+            self.assertIn("berth up --data OTHER", message)
+        self.start("--seed", "1", "--speed", "max")
+        self.wait_until_ready()
+        self.assertFalse(self.status()["memory_only"])
+        self.assertEqual(self.stop(signal.SIGTERM), 0)
+        after = self.rows()
+        self.assertGreater(len(after), len(before))
+        self.assertEqual(after[:len(before)], before)
+        checked = subprocess.run([PROGRAM, "journal", "verify", self.state], capture_output=True, text=True)
+        self.assertEqual(checked.returncode, 0, checked.stderr)
+
+    def test_a_scenario_goes_on_without_its_files(self):
+        scenario = write_scenario(self.folder, 1)
+        self.start("--scenario", scenario, "--speed", "max", "--until", "40")
+        self.end()
+        self.start("--scenario", scenario, "--speed", "max", "--until", "50")
+        self.end()
+        scenario.write_text(scenario.read_text().replace("window_seconds: 200", "window_seconds: 100"))
+        self.assertIn("with other content", self.refusal("--scenario", scenario))
+        scenario.unlink()
+        (self.folder / "profile.csv").unlink()
+        self.start("--speed", "max", "--until", "60")
+        self.end()
+
+    def test_a_damaged_journal_is_refused(self):
+        self.start("--speed", "max", "--until", "30")
+        self.end()
+        path = self.state / "journal.db"
+        content = bytearray(path.read_bytes())
+        at = content.rfind(b'"arrivals"')
+        content[at + 13] ^= 1
+        path.write_bytes(content)
+        run = subprocess.run([PROGRAM, "up", "--data", self.state, "--listen", "127.0.0.1:0"], capture_output=True,
+                             text=True, timeout=DEADLINE_SECONDS)
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("row ", run.stderr)
+        self.assertEqual(path.read_bytes(), content)
 
 
 if __name__ == "__main__":
