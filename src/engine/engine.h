@@ -101,6 +101,8 @@ class Engine {
   [[nodiscard]] const Snapshot& snapshot() const { return state_.snapshot(); }
   /// By GPU, as far as there were actions: the latest Action::number.
   [[nodiscard]] const std::vector<std::uint64_t>& last_numbers() const { return state_.last_numbers(); }
+  /// Whether it was given events that no step has applied.
+  [[nodiscard]] bool has_unapplied_events() const { return !inbox_.empty(); }
   [[nodiscard]] bool has_open_question() const { return open_question_.has_value(); }
   /// The plan that waits for approval, if any.
   [[nodiscard]] const Plan* waiting() const { return proposal_ ? &proposal_->plan : nullptr; }

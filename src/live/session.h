@@ -202,6 +202,7 @@ class Session {
   void note_failed(const auto& slices, const std::string& how);
   void note_observed(const Event& event, const GpuObserved& observed);
   void note_answer(const StepAnswer& answer);
+  void note_step(const StepAnswer& answer);
   void note_arrival(const std::shared_ptr<const Plan>& arrived, const StepAnswer& answer);
   void note_end_of_proposal(const StepAnswer& answer);
   void note_changes(const std::vector<ActionChange>& changes);

@@ -323,6 +323,7 @@ void Session::note_unseen(GpuId gpu, const sim::DeviceMemory& device, Instant at
 void Session::resume(sim::WorldLeft left) {
   ENSURE(is_repeating_);
   is_repeating_ = false;
+  loop_->replay_end();
   note_unseen(left);
   loop_->resume(std::move(left));
   after_step();

@@ -180,6 +180,14 @@ void Session::note_observed(const Event& event, const GpuObserved& observed) {
 }
 
 void Session::note_answer(const StepAnswer& answer) {
+  note_step(answer);
+  // What the world is about to do is recorded first. If that fails, the solution or approval that leads to it is
+  // recorded already, and the same follows from it again.
+  const bool acts = !answer.plan.actions.empty() && options_.record && !is_repeating_;
+  if (acts && !options_.record({})) note_recorded();
+}
+
+void Session::note_step(const StepAnswer& answer) {
   ++step_count_;
   tell_step(answer);
   if (answer.request) asked_count_ = answer.request->question;

@@ -110,11 +110,25 @@ void Loop::pass_over(const Order& order) {
   }
 }
 
+void Loop::replay_end() {
+  ENSURE(repeated_);
+  if (engine_->has_unapplied_events()) act_on(step_engine());
+  // Where the world waits for the solver, an answer has its time.
+  const bool is_due = !options_.waits_for_solver && repeated_->answer && repeated_->asked &&
+                      repeated_->answer->question == repeated_->asked->question && engine_->has_open_question();
+  if (!is_due) return;
+  observe({.at = now_, .what = std::move(*std::exchange(repeated_->answer, std::nullopt))});
+  act_on(step_engine());
+}
+
 void Loop::resume(WorldLeft left) {
   ENSURE(repeated_);
   Repeated repeated = std::move(*std::exchange(repeated_, std::nullopt));
   now_ = left.world.now = std::max(left.world.now, now_);
   disown_unknown(engine_->last_numbers(), left.devices);
+  for (std::size_t gpu = 0; left.is_forgotten && gpu < engine_->last_numbers().size(); ++gpu) {
+    left.devices[gpu].known_number = engine_->last_numbers()[gpu];
+  }
   std::set<Slice> to_destroy;
   std::vector<std::set<Slice>> standing = staying_slices(left.devices);
   for (Order& order : repeated.left) {

@@ -70,6 +70,7 @@ using Order = std::variant<PlanOrder, ServiceSet, ServiceRemoved, FaultInjection
 struct WorldLeft {
   WorldMemory world;
   std::vector<DeviceMemory> devices;  ///< by GpuId
+  bool is_forgotten = false;  ///< nothing is remembered: the devices are empty, and no order is carried out again
 };
 
 /// Plans that the verifiers refused: nothing of them took effect.
@@ -102,9 +103,12 @@ class Loop {
   void replay_answer(SolveFinished finished);
   /// An order of people: a service was set or removed, a fault injected.
   void replay_order(Order order) { give(std::move(order)); }
+  /// Makes the steps that followed what was repeated last, if there is no word of them: orders and the answer that is
+  /// known have effects, which the world may have carried out.
+  void replay_end();
   /// The world goes on, not before the last step that was repeated. The engine learns what happened unseen; the orders
   /// that were not carried out are, as far as they are possible still. A question without an answer is asked again.
-  /// Requires: replay_after.
+  /// Requires: replay_end.
   void resume(WorldLeft left);
 
   /// Advances to `next_stop`, or to the first event of a slice or a retraining before it, with at most one step of the

@@ -28,7 +28,7 @@ constexpr std::size_t kRowsAtOnce = 500;
 struct JournalWords {
   std::string folder;
   std::string from = "1";
-  std::string to = "";
+  std::string to;
 };
 
 /// The path of the journal of a folder.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -34,15 +35,15 @@ Json json_of(const Beginning& beginning) {
   return json;
 }
 
-Beginning beginning_of(const Json& json) {
+std::optional<Beginning> beginning_of(const Json& json) {
   Beginning beginning;
   if (!json.at("scenario").is_null()) beginning.scenario = json.at("scenario").get<std::string>();
   beginning.seed = json.at("seed").get<std::uint64_t>();
   beginning.policy = json.at("policy").get<std::string>();
   const auto approval = json.at("approval").get<std::string>();
-  for (std::size_t i = 0; i < kApprovals.size(); ++i) {
-    if (approval == kApprovals[i]) beginning.approval = static_cast<Approval>(i);
-  }
+  const auto* word = std::ranges::find(kApprovals, approval);
+  if (word == kApprovals.end()) return std::nullopt;
+  beginning.approval = static_cast<Approval>(word - kApprovals.begin());
   beginning.until_end = json.at("until_end").get<bool>();
   beginning.epoch_us = json.at("epoch_us").get<std::int64_t>();
   return beginning;
@@ -64,6 +65,7 @@ class HistoryReader {
       const Json json = Json::parse(row.entry.body);
       if (row.entry.format > kFormat) return wrong(row, "a later version has written it");
       if (kind == kOpened) beginning_ = beginning_of(json);
+      if (kind == kOpened && !beginning_) return wrong(row, "its approval is not known");
       if (kind == kFolder)
         folders_[json.at("path").get<std::string>()] = json.at("names").get<std::vector<std::string>>();
       if (kind != kFile) return {};

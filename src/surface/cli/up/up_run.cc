@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <malloc.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -139,6 +140,18 @@ void return_large_blocks_at_once() {
   _exit(status);
 }
 
+/// While it exists, files are made for their owner alone.
+class OwnFilesOnly {
+ public:
+  OwnFilesOnly() : before_(::umask(S_IRWXG | S_IRWXO)) {}
+  OwnFilesOnly(const OwnFilesOnly&) = delete;
+  OwnFilesOnly& operator=(const OwnFilesOnly&) = delete;
+  ~OwnFilesOnly() { ::umask(before_); }
+
+ private:
+  mode_t before_;
+};
+
 /// Everything that runs, in the order in which it is made.
 class Up {
  public:
@@ -146,8 +159,8 @@ class Up {
 
   Result<int> run(const SignalsHeld& signals) {
     if (auto opened = open_folder(); !opened) return pass_on(opened.error());
-    const bool is_new = !std::filesystem::exists(journal_path());
-    if (auto read = is_new ? begin_world() : read_world(); !read) return pass_on(read.error());
+    is_new_ = !std::filesystem::exists(journal_path());
+    if (auto read = is_new_ ? begin_world() : read_world(); !read) return pass_on(read.error());
     if (auto made = make_session(); !made) return pass_on(made.error());
     if (auto opened = open_records(); !opened) return pass_on(opened.error());
     const auto stopped = begin(signals);
@@ -212,8 +225,8 @@ class Up {
     const auto refuse = [&](std::string_view option, const std::string& wanted, const std::string& found) {
       return invalid(
           fmt::format("{}: wanted {}, with which the world of {} began, found {}; for another world use another "
-                      "folder: berth up --data OTHER {}",
-                      option, wanted, in_quotes(folder_->path()), found, option));
+                      "folder: berth up --data OTHER",
+                      option, wanted, in_quotes(folder_->path()), found));
     };
     const std::string began_with = beginning_.scenario ? in_quotes(*beginning_.scenario) : "the demo";
     if (request_.scenario_path) {
@@ -274,6 +287,12 @@ class Up {
   /// Opens what the world is recorded in, to be written. Both are whole before anything begins.
   Result<void> open_records() {
     const bool has_devices = std::filesystem::exists(devices_path());
+    if (is_new_ && has_devices) {
+      return fail(ErrorCode::kUnavailable,
+                  fmt::format("{}: wanted a journal.db beside it, found none: put it back, or remove this file, too",
+                              devices_path()));
+    }
+    const OwnFilesOnly own_files_only;
     auto opened = edges::open_sqlite_store(journal_path());
     if (!opened) return failed(opened.error());
     store_ = std::move(opened->store);
@@ -292,7 +311,8 @@ class Up {
       if (!left) return pass_on(left.error());
       left_ = std::move(*left);
       if (!has_devices) {
-        left_->world.orders = UINT64_MAX;  // nothing is done again: what is missing is planned again
+        left_->is_forgotten = true;
+        left_->world.orders = UINT64_MAX;
         log_line(context_.err, "warning",
                  {{"message", devices_path() + " is missing: the simulated devices are empty"}});
       }
@@ -307,9 +327,14 @@ class Up {
     return {};
   }
 
+  /// What cannot be written is with the next change.
   void remember(const live::WorldChanges& changes) {
     has_unsynced_devices_ = true;
-    const auto written = devices_->write(memory_of(changes));
+    edges::DevicesFile::Memory memory = memory_of(changes);
+    for (auto& [gpu, body] : memory.gpus) unwritten_[gpu] = std::move(body);
+    memory.gpus.assign(unwritten_.begin(), unwritten_.end());
+    const auto written = devices_->write(memory);
+    if (written) unwritten_.clear();
     if (!written) log_line(context_.err, "error", {{"message", written.error().message}});
   }
 
@@ -329,7 +354,7 @@ class Up {
   /// A world that goes on, or a new one. The first layout is in place at second 0: its question is answered before the
   /// clock starts. Returns the exit status if a signal came meanwhile.
   Result<std::optional<int>> begin(const SignalsHeld& signals) {
-    if (history_) {
+    if (history_ && !history_->entries.empty()) {
       session_->repeat(history_->entries, left_->world.orders);
       history_->entries = {};
       session_->resume(std::move(*left_));
@@ -430,10 +455,12 @@ class Up {
   RememberingFiles read_files_{*context_.files};
   std::unique_ptr<edges::StateFolder> folder_;
   Beginning beginning_;
+  bool is_new_ = true;                   ///< the folder had no journal
   std::optional<History> history_;       ///< absent: the world is new
   std::optional<sim::WorldLeft> left_;   ///< what its devices remember
   std::unique_ptr<JournalStore> store_;  ///< outlives its writer
   std::unique_ptr<edges::DevicesFile> devices_;
+  std::map<std::uint32_t, std::string> unwritten_;  ///< GPUs whose memory could not be written yet
   bool has_unsynced_devices_ = false;
   std::unique_ptr<edges::Recorder> recorder_;
   Scenario scenario_;
