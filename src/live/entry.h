@@ -120,8 +120,9 @@ struct Entry {
   friend bool operator==(const Entry&, const Entry&) = default;
 };
 
-/// What the world remembers since the last time: the devices that changed, and the rest if it did.
+/// What the world remembers since the last time: its clock, the devices that changed, and the rest if it did.
 struct WorldChanges {
+  Instant now;  ///< the world's clock
   std::vector<std::pair<GpuId, sim::DeviceMemory>> devices;
   std::optional<sim::WorldMemory> world = std::nullopt;
 };

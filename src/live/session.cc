@@ -281,7 +281,10 @@ bool Session::update_watch() {
 }
 
 void Session::refresh() {
-  if (update_watch()) tell({.at = now(), .what = Refreshed{}});
+  if (!update_watch()) return;
+  tell({.at = now(), .what = Refreshed{}});
+  // Somebody is about to read since when it holds: a kill must not take that back.
+  if (options_.record && !options_.record({})) note_recorded();
 }
 
 bool Session::schedule_all(GpuRange gpus, GpuScheduling scheduling, const std::string& reason) {

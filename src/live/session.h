@@ -41,7 +41,7 @@ struct SessionOptions {
   /// Records what was told, and orders of people and answers of the solver before anything comes of them. Empty: they
   /// are told like all others.
   EntryRecorder record;
-  /// Gets what the world remembers whenever it has changed. May be empty.
+  /// Gets what the world remembers whenever it has changed or its clock went on. May be empty.
   std::function<void(const WorldChanges&)> world_changed;
   /// Called when a service has its place, before anything happens to it. May be empty.
   std::function<void(ServiceId)> service_set;

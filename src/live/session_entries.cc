@@ -147,14 +147,14 @@ void Session::tell_clock() {
 
 void Session::tell_world(bool with_clock) {
   if (!options_.world_changed) return;
-  WorldChanges changes;
+  WorldChanges changes{.now = now(), .devices = {}};
   for (const GpuId gpu : loop_->take_changed_gpus()) changes.devices.emplace_back(gpu, loop_->world().memory_of(gpu));
   const bool is_changed = loop_->take_is_world_changed() || told_orders_ != loop_->order_count();
   if (is_changed || with_clock) {
     changes.world = loop_->world().memory();
     changes.world->orders = told_orders_ = loop_->order_count();
   }
-  if (changes.world || !changes.devices.empty()) options_.world_changed(changes);
+  options_.world_changed(changes);
 }
 
 void Session::tell_all() {

@@ -15,8 +15,9 @@ namespace {
 
 constexpr std::int64_t kApplicationId = 0x42727444;  // "BrtD"
 constexpr std::int64_t kFormat = 1;
-/// The row of the world, beside those of GPUs.
+/// The rows of the world and its clock, beside those of GPUs.
 constexpr std::int64_t kWorldRow = -1;
+constexpr std::int64_t kClockRow = -2;
 
 /// Synced by `sync` alone: SQLite syncs the WAL only before it copies it into the file.
 constexpr const char* kSettings = "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 1000";
@@ -93,7 +94,7 @@ StoreResult<DevicesFile::Memory> DevicesFile::read() {
     std::string body = run.text(1);
     const Sha256 hash = run.digest(2);
     if (!run.is_well_typed() || hash != hash_of(gpu, body)) {
-      const std::string what = gpu == kWorldRow ? "the row of the world" : fmt::format("the row of GPU {}", gpu);
+      const std::string what = gpu < 0 ? "a row of the world" : fmt::format("the row of GPU {}", gpu);
       return detail::damaged(state_->connection.path(),
                              fmt::format("{} is not what was written: put back a copy of the folder, or remove this "
                                          "file: the simulated devices are then empty, and planned again",
@@ -101,6 +102,8 @@ StoreResult<DevicesFile::Memory> DevicesFile::read() {
     }
     if (gpu == kWorldRow) {
       memory.world = std::move(body);
+    } else if (gpu == kClockRow) {
+      memory.clock = std::move(body);
     } else {
       memory.gpus.emplace_back(static_cast<std::uint32_t>(gpu), std::move(body));
     }
@@ -119,6 +122,9 @@ StoreResult<void> DevicesFile::write(const Memory& memory) {
   }
   if (!memory.world.empty()) {
     if (auto done = put(kWorldRow, memory.world); !done) return done;
+  }
+  if (!memory.clock.empty()) {
+    if (auto done = put(kClockRow, memory.clock); !done) return done;
   }
   return transaction->commit();
 }

@@ -1,6 +1,6 @@
-/// What the simulated devices remember, in one SQLite file: a text per GPU and one for the rest of the world, written
-/// whenever one changes, and not from the journal. A kill loses nothing of it. A power cut loses what was written since
-/// the last `sync`, and leaves a state that was there.
+/// What the simulated devices remember, in one SQLite file: a text per GPU, one for the rest of the world and one for
+/// its clock, written whenever one changes, and not from the journal. A kill loses nothing of it. A power cut loses
+/// what was written since the last `sync`, and leaves a state that was there.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +19,7 @@ class DevicesFile {
   struct Memory {
     std::vector<std::pair<std::uint32_t, std::string>> gpus = {};  ///< those that changed; when read, all, ascending
     std::string world = {};  ///< empty: unchanged; when read: nothing was written yet
+    std::string clock = {};  ///< the same: a short text that is written often
     friend bool operator==(const Memory&, const Memory&) = default;
   };
 

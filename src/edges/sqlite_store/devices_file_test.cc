@@ -27,13 +27,13 @@ TEST(DevicesFile, KeepsTheLastOfEach) {
     ASSERT_TRUE(file.has_value()) << file.error().message;
     EXPECT_EQ((*file)->read(), Memory());
     EXPECT_TRUE((*file)->write({.gpus = {{7, "a"}, {2, "b"}}, .world = "w"}).has_value());
-    EXPECT_TRUE((*file)->write({.gpus = {{7, "c"}}}).has_value());
+    EXPECT_TRUE((*file)->write({.gpus = {{7, "c"}}, .clock = "5"}).has_value());
     EXPECT_TRUE((*file)->sync().has_value());
-    EXPECT_EQ((*file)->read(), (Memory{.gpus = {{2, "b"}, {7, "c"}}, .world = "w"}));
+    EXPECT_EQ((*file)->read(), (Memory{.gpus = {{2, "b"}, {7, "c"}}, .world = "w", .clock = "5"}));
   }
   auto again = DevicesFile::open(path);
   ASSERT_TRUE(again.has_value()) << again.error().message;
-  EXPECT_EQ((*again)->read(), (Memory{.gpus = {{2, "b"}, {7, "c"}}, .world = "w"}));
+  EXPECT_EQ((*again)->read(), (Memory{.gpus = {{2, "b"}, {7, "c"}}, .world = "w", .clock = "5"}));
 }
 
 TEST(DevicesFile, RefusesWhatIsNotItsOwn) {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/text.h"
 #include "journal/entry_rows.h"
 #include "journal/hex.h"
 #include "journal/world_rows.h"
@@ -206,11 +207,16 @@ Result<sim::WorldLeft> world_of(const edges::DevicesFile::Memory& memory, const 
   auto world = journal::read_world(memory.world);
   if (!world) return wrong("the row of the world");
   left.world = std::move(*world);
+  if (memory.clock.empty()) return left;
+  const auto clock = parse_count(memory.clock, INT64_MAX);
+  if (!clock) return wrong("the row of the clock");
+  left.world.now = std::max(left.world.now, Instant(*clock));
   return left;
 }
 
 edges::DevicesFile::Memory memory_of(const live::WorldChanges& changes) {
   edges::DevicesFile::Memory memory;
+  memory.clock = fmt::format("{}", changes.now.micros());
   for (const auto& [gpu, device] : changes.devices) memory.gpus.emplace_back(gpu.index, journal::device_json(device));
   if (changes.world) memory.world = journal::world_json(*changes.world);
   return memory;

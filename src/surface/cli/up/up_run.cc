@@ -329,6 +329,8 @@ class Up {
 
   /// What cannot be written is with the next change.
   void remember(const live::WorldChanges& changes) {
+    const bool has_news = changes.world || !changes.devices.empty() || !unwritten_.empty();
+    if (!has_news && !is_clock_due()) return;
     has_unsynced_devices_ = true;
     edges::DevicesFile::Memory memory = memory_of(changes);
     for (auto& [gpu, body] : memory.gpus) unwritten_[gpu] = std::move(body);
@@ -336,6 +338,15 @@ class Up {
     const auto written = devices_->write(memory);
     if (written) unwritten_.clear();
     if (!written) log_line(context_.err, "error", {{"message", written.error().message}});
+  }
+
+  /// A clock that was shown must not go back. A world that runs as fast as possible has no such clock.
+  [[nodiscard]] bool is_clock_due() {
+    constexpr std::chrono::milliseconds kPause{10};
+    const auto now = std::chrono::steady_clock::now();
+    if (request_.speed == 0 && now - clock_written_at_ < kPause) return false;
+    clock_written_at_ = now;
+    return true;
   }
 
   StoreResult<void> sync_devices() {
@@ -461,6 +472,7 @@ class Up {
   std::unique_ptr<JournalStore> store_;  ///< outlives its writer
   std::unique_ptr<edges::DevicesFile> devices_;
   std::map<std::uint32_t, std::string> unwritten_;  ///< GPUs whose memory could not be written yet
+  std::chrono::steady_clock::time_point clock_written_at_;
   bool has_unsynced_devices_ = false;
   std::unique_ptr<edges::Recorder> recorder_;
   Scenario scenario_;
