@@ -353,7 +353,7 @@ bool Session::resume(std::string reason) {
 }
 
 Result<std::uint64_t> Session::inject(const sim::FaultOrder& fault) {
-  const auto id = loop_->admit(fault);
+  auto id = loop_->admit(fault);
   if (!id) return id;
   FaultGiven given{.id = *id, .order = fault};
   if (fault.kind == sim::FaultKind::kClear) given.cleared = faults().cleared_by(fault.gpus);

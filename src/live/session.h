@@ -235,6 +235,7 @@ class Session {
   std::set<GpuId> draining_;               ///< as far as the engine knows
   std::map<GpuId, GpuScheduled> ordered_;  ///< since the last step
   bool is_repeating_ = false;
+  std::optional<Instant> stepped_at_;  ///< the last step that was told, plain or not
   std::uint64_t recorded_event_ = 0;
   std::optional<std::string> why_not_recorded_;
   std::uint64_t told_orders_ = 0;                   ///< in the latest WorldMemory that was told

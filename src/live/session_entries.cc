@@ -119,7 +119,9 @@ void Session::tell_second(const ServiceSecond& second) {
 void Session::tell_step(const StepAnswer& answer) {
   if (is_repeating_) return;
   const bool is_second = now() == Instant::at_second(now().second());
-  const bool is_plain = is_second && !std::exchange(has_news_, false) && plain_step_ != now();
+  // A second step at one instant is never implied.
+  const bool is_first = std::exchange(stepped_at_, now()) != now();
+  const bool is_plain = is_second && is_first && !std::exchange(has_news_, false);
   if (is_plain) {
     plain_step_ = now();
   } else {
