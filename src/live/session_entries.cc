@@ -9,6 +9,7 @@
 #include "base/ensure.h"
 #include "base/overloaded.h"
 #include "live/session.h"
+#include "sim/reconcile.h"
 
 namespace berth::live {
 namespace {
@@ -326,6 +327,7 @@ void Session::resume(sim::WorldLeft left) {
   ENSURE(is_repeating_);
   is_repeating_ = false;
   loop_->replay_end();
+  sim::disown_unknown(loop_->engine().last_numbers(), left.devices);
   note_unseen(left);
   loop_->resume(std::move(left));
   after_step();

@@ -125,7 +125,6 @@ void Loop::resume(WorldLeft left) {
   ENSURE(repeated_);
   Repeated repeated = std::move(*std::exchange(repeated_, std::nullopt));
   now_ = left.world.now = std::max(left.world.now, now_);
-  disown_unknown(engine_->last_numbers(), left.devices);
   for (std::size_t gpu = 0; left.is_forgotten && gpu < engine_->last_numbers().size(); ++gpu) {
     left.devices[gpu].known_number = engine_->last_numbers()[gpu];
   }

@@ -108,7 +108,7 @@ class Loop {
   void replay_end();
   /// The world goes on, not before the last step that was repeated. The engine learns what happened unseen; the orders
   /// that were not carried out are, as far as they are possible still. A question without an answer is asked again.
-  /// Requires: replay_end.
+  /// Requires: replay_end; no slice of the devices is unknown (disown_unknown).
   void resume(WorldLeft left);
 
   /// Advances to `next_stop`, or to the first event of a slice or a retraining before it, with at most one step of the

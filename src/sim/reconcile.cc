@@ -174,7 +174,7 @@ std::size_t disown_unknown(const std::vector<std::uint64_t>& last_numbers, std::
     if (devices[gpu].known_number <= last) continue;
     devices[gpu].known_number = last;
     for (SliceMemory& slice : devices[gpu].slices) {
-      if (slice.is_foreign || slice.created_as <= last) continue;
+      if (slice.is_foreign || std::max(slice.created_as, slice.assigned_as) <= last) continue;
       slice = {
           .slice = slice.slice, .phase = SlicePhase::kUp, .services = {}, .is_foreign = true, .order = slice.order};
       ++count;

@@ -29,7 +29,8 @@ void drop_impossible(std::vector<std::set<Slice>>& standing, std::vector<DeviceM
 /// What stays on each GPU, without slices of others.
 [[nodiscard]] std::vector<std::set<Slice>> staying_slices(const std::vector<DeviceMemory>& devices);
 
-/// Slices that the engine cannot have made, as their numbers are higher than all that it gave, become slices of others.
+/// Slices that the engine cannot have made or given to anybody, as their numbers are higher than all that it gave,
+/// become slices of others.
 /// `last_numbers` by GPU, as far as there were actions. Returns how many there were.
 std::size_t disown_unknown(const std::vector<std::uint64_t>& last_numbers, std::vector<DeviceMemory>& devices);
 
