@@ -59,6 +59,11 @@ class Catalog {
     return first != services.end() && first->first.tenant == tenant;
   }
 
+  template <class Archive, class Self>
+  static void archive_fields(Archive& archive, Self& self) {
+    archive(self.tenants, self.services, self.last_version_);
+  }
+
  private:
   std::uint64_t last_version_ = 0;
 };

@@ -173,6 +173,7 @@ struct Kind {
   bool solves_late = false;
   bool restarts = false;
   bool loses_tail = false;  ///< restarts without what was told last, as far as the world did nothing by it
+  bool saves = false;       ///< restarts from what was saved on the way, and what was told since then
 };
 
 Kind random_kind(Rng rng) {
@@ -183,6 +184,7 @@ Kind random_kind(Rng rng) {
   if (!kind.solves_late && rng.below(2) == 0) kind.planning = Micros::seconds(1 + drawn(rng, 6));
   kind.restarts = rng.below(2) == 0;
   kind.loses_tail = kind.restarts && rng.below(2) == 0;
+  kind.saves = kind.restarts && rng.below(2) == 0;
   return kind;
 }
 
@@ -235,6 +237,7 @@ class History {
       if (rng_.below(2) == 0) session_->expire_overdue();
       if (rng_.below(3) == 0) do_something();
       if (kind_.restarts && rng_.below(10) == 0) restart();
+      if (kind_.saves && rng_.below(10) == 0) save();
       if (rng_.below(5) == 0) session_->refresh();
     }
     end_of_trouble();
@@ -249,6 +252,7 @@ class History {
   [[nodiscard]] const testing::Auditor& auditor() const { return *auditor_; }
   [[nodiscard]] const std::set<sim::FaultKind>& faults() const { return faults_; }
   [[nodiscard]] int restarts() const { return restarts_; }
+  [[nodiscard]] int saves() const { return saves_; }
   /// Whether the auditor saw every event once.
   [[nodiscard]] bool is_audited() const { return !kind_.loses_tail; }
   [[nodiscard]] const std::vector<LoggedEvent>& events() const { return events_; }
@@ -278,6 +282,24 @@ class History {
     needed_entries_ = entries_.size();
   }
 
+  /// What was told before is not needed any more.
+  void save() {
+    if (!session_->is_at_rest()) return;
+    saved_ = session_->save();
+    note_orders();
+    saved_entries_ = needed_entries_ = entries_.size();
+    ++saves_;
+  }
+
+  /// The session that was told all of this, or restored and told the rest.
+  void make_again(Session& session, std::uint64_t carried_out) {
+    if (!saved_) return session.repeat(entries_, carried_out);
+    const auto begun_anew = session.restore(*saved_);
+    ASSERT_TRUE(begun_anew.has_value());
+    EXPECT_TRUE(begun_anew->empty());
+    session.repeat({entries_.begin() + static_cast<std::ptrdiff_t>(saved_entries_), entries_.end()}, carried_out);
+  }
+
   /// The process ends, and another one goes on: with all that was told, or without the last of it.
   void restart() {
     session_->tell_all();
@@ -287,7 +309,7 @@ class History {
     const std::unique_ptr<Session> before = std::move(session_);
     if (solver_) solver_->forget();
     std::unique_ptr<Session> after = make_session();
-    after->repeat(entries_, left.world.orders);
+    make_again(*after, left.world.orders);
     if (!kind_.loses_tail) expect_same(*before, *after);
     read_ = std::min(read_, after->events().last_sequence());
     session_ = std::move(after);
@@ -561,6 +583,9 @@ class History {
   std::size_t needed_entries_ = 0;  ///< the first ones, by which the world has done something
   std::uint64_t orders_ = 0;        ///< when they were counted
   int restarts_ = 0;
+  std::optional<std::string> saved_;  ///< the session, when there were so many entries:
+  std::size_t saved_entries_ = 0;
+  int saves_ = 0;
   std::int64_t wall_us_ = 1'700'000'000'000'000;
   std::optional<LateSolver> solver_;
   std::optional<testing::Auditor> auditor_;
@@ -587,12 +612,14 @@ TEST(History, AnAuditorFindsNothingThatMustNotBe) {
   std::map<EventKind, std::int64_t> counts;
   std::set<sim::FaultKind> faults;
   int restarts = 0;
+  int saves = 0;
   for (int seed = 1; seed <= kHistories; ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed " << seed);
 
     History history(static_cast<std::uint64_t>(seed));
     history.run();
     restarts += history.restarts();
+    saves += history.saves();
     if (!history.is_audited()) continue;
     for (const std::string& finding : history.auditor().findings()) ADD_FAILURE() << finding;
     if (::testing::Test::HasFailure()) return;
@@ -602,6 +629,7 @@ TEST(History, AnAuditorFindsNothingThatMustNotBe) {
     faults.insert(history.faults().begin(), history.faults().end());
   }
   EXPECT_GT(restarts, 2 * kHistories);
+  EXPECT_GT(saves, kHistories / 2);
   if (!kIsSlowBuild) expect_full(counts, faults);
 }
 

@@ -43,6 +43,7 @@ Result<std::unique_ptr<Session>> Session::make(Scenario scenario, SessionOptions
 
 Session::Session(Scenario scenario, SessionOptions options)
     : scenario_(std::move(scenario)),
+      first_services_(scenario_.services),
       options_(std::move(options)),
       watch_(scenario_, policy::policy_named(options_.policy).replans({})),
       figures_(scenario_) {

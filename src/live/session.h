@@ -15,6 +15,7 @@
 
 #include "base/instant.h"
 #include "base/result.h"
+#include "base/shared_list.h"
 #include "domain/node.h"
 #include "domain/scenario.h"
 #include "live/catalog.h"
@@ -78,8 +79,18 @@ class Session {
 
   /// The first layout is decided and in place.
   void begin();
-  /// Becomes the session that got these entries, from the first one on. The world had carried out that many orders.
-  /// Nothing is solved. Requires: this one has the same scenario and options, and has not begun; they are in order.
+  /// Whether it is at rest: no question to the solver is open, and nothing waits for a step. Only then it can be saved.
+  [[nodiscard]] bool is_at_rest() const { return loop_->is_at_rest(); }
+  /// Everything that it remembers, as bytes: what was told up to now is in them, which is told to its end before.
+  /// Figures of the last minute are not. Requires: is_at_rest. O(its size).
+  [[nodiscard]] std::string save();
+  /// Becomes the session that was saved. Returns the names of stages that begin anew, as a later version wrote what
+  /// they remember. Error: the bytes are of another scenario, of a later version, or damaged; then this one is useless.
+  /// Requires: the same scenario and options; this one has not begun.
+  [[nodiscard]] Result<std::vector<std::string>> restore(std::string_view bytes);
+  /// Becomes the session that got these entries: from the first one on, or after what was restored. The world had
+  /// carried out that many orders. Nothing is solved. Requires: this one has the same scenario and options, and has not
+  /// begun; they are in order.
   void repeat(const std::vector<Entry>& entries, std::uint64_t carried_out);
   /// Goes on behind what was repeated, with what the world remembers.
   void resume(sim::WorldLeft left);
@@ -186,6 +197,10 @@ class Session {
   void store(const ServiceDropped& dropped);
   void note_fault(const FaultGiven& given);
   void wait_for_approval(const ProposalWaits& waits);
+  template <class Archive>
+  void archive_memory(Archive& archive);
+  template <class Archive>
+  void archive_services(Archive& archive);
   class Repetition;
   /// Slices that came, began to serve or went while nobody watched: people are told of them now.
   void note_unseen(const sim::WorldLeft& left);
@@ -216,6 +231,7 @@ class Session {
   void append(Instant at, EventKind kind, ObjectName object, std::string message);
 
   Scenario scenario_;
+  SharedList<ServiceSpec> first_services_;  ///< those that it was made with
   Catalog catalog_;
   std::uint64_t last_revision_ = 0;
   SessionOptions options_;
