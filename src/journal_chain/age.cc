@@ -12,9 +12,8 @@ StoreResult<std::uint64_t> first_row_since(JournalReader& reader, std::int64_t w
     const std::uint64_t middle = low + (high - low) / 2;
     const auto rows = reader.read(middle, 1);
     if (!rows) return tl::unexpected(rows.error());
-    if (rows->empty() || rows->front().sequence > middle) {  // pruned in the meantime
-      low = middle + 1;
-    } else if (rows->front().entry.wall_us < wall_us) {
+    const bool is_pruned = rows->empty() || rows->front().sequence > middle;  // in the meantime
+    if (is_pruned || rows->front().entry.wall_us < wall_us) {
       low = middle + 1;
     } else {
       high = middle;

@@ -24,6 +24,7 @@
 #include "live/live_figures.h"
 #include "live/lost_slices.h"
 #include "live/object_names.h"
+#include "live/order_batch.h"
 #include "live/plan_log.h"
 #include "live/service_watch.h"
 #include "sim/fault_book.h"
@@ -123,9 +124,24 @@ class Session {
   /// Why nobody may set it now who saw that version, whatever the spec.
   [[nodiscard]] std::optional<ObjectRefusal> find_refusal(const ServiceName& name,
                                                           const std::optional<std::string>& version) const;
-  /// The service is gone at once; its slices drain.
-  [[nodiscard]] tl::expected<void, ObjectRefusal> remove_service(const ServiceName& name);
-  [[nodiscard]] tl::expected<void, ObjectRefusal> remove_tenant(const std::string& name);
+  /// The service is gone at once; its slices drain. `version`: the one that must be stored.
+  [[nodiscard]] tl::expected<void, ObjectRefusal> remove_service(
+      const ServiceName& name, const std::optional<std::string>& version = std::nullopt);
+
+  // The same for many at a time: they are checked and added to a batch, then announced, recorded by the caller, and
+  // carried out in one step. From the first check to the end only reading is allowed in between.
+  [[nodiscard]] tl::expected<SetResult, ObjectRefusal> add_service(OrderBatch& batch, const ServiceName& name,
+                                                                   ServiceSpec spec, Labels labels,
+                                                                   const std::optional<std::string>& version) const;
+  [[nodiscard]] tl::expected<void, ObjectRefusal> add_removal(OrderBatch& batch, const ServiceName& name,
+                                                              const std::optional<std::string>& version) const;
+  /// What was told before is told to its end: the orders' rows come next.
+  void announce(const OrderBatch& batch) { note_told(batch.entries().front().at); }
+  /// They are recorded.
+  void carry_out(const OrderBatch& batch);
+
+  [[nodiscard]] tl::expected<void, ObjectRefusal> remove_tenant(
+      const std::string& name, const std::optional<std::string>& version = std::nullopt);
   [[nodiscard]] const Catalog& catalog() const { return catalog_; }
 
   // Orders that return a bool say whether they were recorded: only then anything comes of them.
@@ -207,7 +223,7 @@ class Session {
   void note_unseen(GpuId gpu, const sim::DeviceMemory& device, Instant at);
 
   void list_objects();
-  [[nodiscard]] ServiceId place_for_new() const;
+  [[nodiscard]] ServiceId place_for_new(const OrderBatch& batch) const;
   /// Whether the question that is open was posed while the service of that place was still there.
   [[nodiscard]] bool is_in_open_question(ServiceId place) const;
   void note_record(const sim::JournalRecord& record);

@@ -235,13 +235,16 @@ void Loop::command(const std::vector<Event>& events) {
 
 void Loop::set_service(const ServiceSet& set) {
   give(set);
-  command({.at = now_, .what = set});
-  for (const Event& event : world_->take_events()) delay(event);
+  observe({.at = now_, .what = set});
 }
 
 void Loop::remove_service(ServiceId service) {
   give(ServiceRemoved{service});
-  command({.at = now_, .what = ServiceRemoved{service}});
+  observe({.at = now_, .what = ServiceRemoved{service}});
+}
+
+void Loop::step_for_services() {
+  command(std::vector<Event>());
   for (const Event& event : world_->take_events()) delay(event);
 }
 

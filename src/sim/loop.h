@@ -153,9 +153,11 @@ class Loop {
   /// loop is over.
   void command(const Event& event);
   void command(const std::vector<Event>& events);
-  /// A service is set or removed, in the world at once and for the engine with the next step.
+  /// A service is set or removed, in the world at once and for the engine with the step that is to follow.
   void set_service(const ServiceSet& set);
   void remove_service(ServiceId service);
+  /// That step, for all that were set and removed since the last one.
+  void step_for_services();
   /// World::admit.
   [[nodiscard]] Result<std::uint64_t> admit(const FaultOrder& order) { return world_->admit(order); }
   /// Injects a fault that was admitted just now, of which the engine sees at once what happens.

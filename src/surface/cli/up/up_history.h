@@ -95,8 +95,8 @@ inline constexpr int kSnapshotFormat = 1;
                                                    std::int64_t wall_us);
 
 /// Reads what a start needs of a journal, and checks it: the newest snapshot and the rows after it, or else all rows.
-/// Of those that the snapshot covers the latest 100,000 are checked, too. Absent if it has no rows. `path` is for messages. Errors: a row or a snapshot that is not what was written, or of a
-/// later version.
+/// Of those that the snapshot covers the latest 100,000 are checked, too. Absent if it has no rows. `path` is for
+/// messages. Errors: a row or a snapshot that is not what was written, or of a later version.
 [[nodiscard]] Result<std::optional<History>> read_history(JournalReader& reader, const std::string& path);
 
 /// What the devices remember, for the fleet. Nothing was written yet: empty devices that have carried out nothing.
