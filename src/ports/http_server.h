@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <variant>
@@ -55,7 +56,29 @@ struct HttpEventStream {
   std::unique_ptr<HttpEventSource> source;  ///< never null; destroyed when the connection ends
 };
 
-using HttpAnswer = std::variant<HttpResponse, HttpEventStream>;
+/// The handler's end of an answer that is given later. It may outlive the connection and the server. Destroyed unsent,
+/// it makes the server answer with the refusal kHandlerFailed.
+class HttpReply {
+ public:
+  virtual ~HttpReply() = default;
+
+  /// Gives the answer; a thread of the server writes it. Any thread may call it, also before `start` has returned, but
+  /// not two at a time. It never waits for the client. Does nothing if the client has gone or the server has stopped,
+  /// and from the second call on.
+  virtual void send(HttpResponse response) = 0;
+};
+
+/// An answer that is given later, by any thread: until then it holds its connection, but no thread of the server. The
+/// connection is not timed out, and a client that goes meanwhile is only noticed when the answer is given, so every
+/// reply must be sent or destroyed before long. Later requests of the connection wait for the answer.
+struct HttpLater {
+  /// Called once, on the thread of the server that called the handler and after that call; the request may be gone
+  /// when the reply is sent. It must return soon, too. An exception is answered by a refusal, whatever the reply does
+  /// then.
+  std::function<void(std::unique_ptr<HttpReply> reply)> start;
+};
+
+using HttpAnswer = std::variant<HttpResponse, HttpEventStream, HttpLater>;
 
 /// Why the server answers a request itself, without the handler.
 enum class HttpFault {
@@ -64,7 +87,7 @@ enum class HttpFault {
   kBodyTooLarge,        ///< 413
   kTargetTooLong,       ///< 414
   kHeadersTooLarge,     ///< 431
-  kHandlerFailed,       ///< 500: the handler threw, or its answer cannot be sent
+  kHandlerFailed,       ///< 500: the handler threw, did not give its later answer, or its answer cannot be sent
   kTooManyConnections,  ///< 503, and the connection is closed
 };
 
@@ -75,8 +98,8 @@ struct HttpRefusal {
 };
 
 /// The program's side of a server. Both functions run on the threads of the server: with one thread never two at a
-/// time, with several at the same time. They must return soon, as other requests of that thread wait for them. An
-/// exception is answered by a refusal.
+/// time, with several at the same time. They must return soon, as other requests of that thread wait for them; what
+/// takes longer is answered later (HttpLater). An exception is answered by a refusal.
 class HttpHandler {
  public:
   virtual ~HttpHandler() = default;
@@ -100,8 +123,8 @@ class HttpServer {
   /// signals. A call that comes while a stream is asking is not lost.
   virtual void wake_streams() = 0;
 
-  /// Ends all connections and streams, and joins the threads: within a second, provided that no handler waits. Not
-  /// to be called by a handler; a second call does nothing.
+  /// Ends all connections and streams, also those that wait for a later answer, and joins the threads: within a second,
+  /// provided that no handler waits. Not to be called by a handler; a second call does nothing.
   virtual void stop() = 0;
 };
 

@@ -8,11 +8,13 @@
 #include <cstdint>
 #include <cstring>
 #include <exception>
+#include <optional>
 #include <utility>
 #include <variant>
 
 #include "base/ensure.h"
 #include "edges/http_server/detail/exchange.h"
+#include "edges/http_server/detail/late_answers.h"
 #include "edges/http_server/detail/listener.h"
 #include "edges/http_server/detail/response.h"
 #include "edges/http_server/detail/streams.h"
@@ -21,6 +23,9 @@ namespace berth::edges {
 namespace {
 
 using detail::Exchange;
+using detail::LateAnswer;
+using detail::LateHub;
+using detail::LateReply;
 using detail::make_response;
 using detail::Progress;
 using detail::ResponsePointer;
@@ -34,6 +39,8 @@ static_assert(kHttpThreadConnectionCountMax + kSurplusCountMax <= kThreadConnect
 // What libmicrohttpd reserves for a connection: headers of three times the limit, their table, and the answer's.
 constexpr std::size_t kPoolFactor = 4;
 constexpr std::size_t kPoolBytesMin = 32'768;
+
+constexpr const char* kUnsendable = "the handler's answer has a header that cannot be sent";
 
 HttpServerOptions within_limits(HttpServerOptions options) {
   const std::uint64_t limit = std::uint64_t{options.thread_count} * kHttpThreadConnectionCountMax;
@@ -56,6 +63,7 @@ class MicroHttpServer final : public HttpServer {
   void stop() override {
     // No connection may be suspended when the library stops.
     hub_.close();
+    late_hub_->close();
     if (daemon_ != nullptr) MHD_stop_daemon(std::exchange(daemon_, nullptr));
   }
 
@@ -70,13 +78,20 @@ class MicroHttpServer final : public HttpServer {
   static void on_connection(void* server, MHD_Connection* connection, void** mark,
                             MHD_ConnectionNotificationCode code) noexcept;
 
-  [[nodiscard]] MHD_Result finish(MHD_Connection& connection, const Exchange& exchange);
+  [[nodiscard]] MHD_Result finish(MHD_Connection& connection, Exchange& exchange);
+  [[nodiscard]] MHD_Result ask_handler(MHD_Connection& connection, Exchange& exchange);
+  void start_later(Exchange& exchange, const HttpLater& later);
+  [[nodiscard]] MHD_Result finish_later(MHD_Connection& connection, LateAnswer& answer);
+  [[nodiscard]] MHD_Result queue(MHD_Connection& connection, const HttpResponse& response);
+  [[nodiscard]] MHD_Result queue(MHD_Connection& connection, HttpEventStream stream, bool is_head);
+  [[nodiscard]] MHD_Result refuse_failure(MHD_Connection& connection, std::string message);
   [[nodiscard]] MHD_Result refuse(MHD_Connection& connection, const HttpRefusal& refusal);
 
   const HttpServerOptions options_;
   HttpHandler& handler_;
   const std::uint16_t port_;
   detail::StreamHub hub_;
+  const std::shared_ptr<LateHub> late_hub_ = std::make_shared<LateHub>();  ///< replies may outlive the server
   std::atomic<unsigned> connection_count_ = 0;
   MHD_Daemon* daemon_ = nullptr;
 };
@@ -161,27 +176,62 @@ void MicroHttpServer::on_connection(void* server, MHD_Connection* /*connection*/
   }
 }
 
-MHD_Result MicroHttpServer::finish(MHD_Connection& connection, const Exchange& exchange) {
+// Called again when the connection was suspended for an answer that is given later, and resumed.
+MHD_Result MicroHttpServer::finish(MHD_Connection& connection, Exchange& exchange) {
   if (exchange.refusal()) return refuse(connection, *exchange.refusal());
   try {
-    HttpAnswer answer = handler_.answer(exchange.request());
-    if (auto* stream = std::get_if<HttpEventStream>(&answer)) {
-      const ResponsePointer made = make_response(std::move(*stream), hub_, connection);
-      // In answer to HEAD libmicrohttpd would end the chunks that it does not send; so there are none.
-      if (made != nullptr && exchange.is_head()) {
-        MHD_set_response_options(made.get(), MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
-      }
-      if (made != nullptr) return MHD_queue_response(&connection, MHD_HTTP_OK, made.get());
-    } else {
-      const auto& response = std::get<HttpResponse>(answer);
-      const ResponsePointer made = make_response(response);
-      const auto status = static_cast<unsigned>(response.status);
-      if (made != nullptr) return MHD_queue_response(&connection, status, made.get());
-    }
+    if (exchange.late_answer() == nullptr) return ask_handler(connection, exchange);
+    return finish_later(connection, *exchange.late_answer());
   } catch (const std::exception& error) {
-    return refuse(connection, {HttpFault::kHandlerFailed, 500, fmt::format("the handler failed: {}", error.what())});
+    return refuse_failure(connection, fmt::format("the handler failed: {}", error.what()));
   }
-  return refuse(connection, {HttpFault::kHandlerFailed, 500, "the handler's answer has a header that cannot be sent"});
+}
+
+MHD_Result MicroHttpServer::ask_handler(MHD_Connection& connection, Exchange& exchange) {
+  HttpAnswer answer = handler_.answer(exchange.request());
+  if (const auto* response = std::get_if<HttpResponse>(&answer)) return queue(connection, *response);
+  if (auto* stream = std::get_if<HttpEventStream>(&answer)) {
+    return queue(connection, std::move(*stream), exchange.is_head());
+  }
+  start_later(exchange, std::get<HttpLater>(answer));
+  return finish_later(connection, *exchange.late_answer());
+}
+
+void MicroHttpServer::start_later(Exchange& exchange, const HttpLater& later) {
+  auto answer = std::make_shared<LateAnswer>();
+  exchange.set_late_answer(answer);
+  later.start(std::make_unique<LateReply>(late_hub_, std::move(answer)));
+}
+
+MHD_Result MicroHttpServer::finish_later(MHD_Connection& connection, LateAnswer& answer) {
+  switch (late_hub_->rest(answer, connection)) {
+    case LateHub::Rest::kSuspended:
+      return MHD_YES;
+    case LateHub::Rest::kClosed:
+      return MHD_NO;
+    case LateHub::Rest::kGiven:
+      break;
+  }
+  if (!answer.response) return refuse_failure(connection, "the handler gave no answer");
+  return queue(connection, *std::exchange(answer.response, std::nullopt));
+}
+
+MHD_Result MicroHttpServer::queue(MHD_Connection& connection, const HttpResponse& response) {
+  const ResponsePointer made = make_response(response);
+  if (made == nullptr) return refuse_failure(connection, kUnsendable);
+  return MHD_queue_response(&connection, static_cast<unsigned>(response.status), made.get());
+}
+
+MHD_Result MicroHttpServer::queue(MHD_Connection& connection, HttpEventStream stream, bool is_head) {
+  const ResponsePointer made = make_response(std::move(stream), hub_, connection);
+  if (made == nullptr) return refuse_failure(connection, kUnsendable);
+  // In answer to HEAD libmicrohttpd would end the chunks that it does not send; so there are none.
+  if (is_head) MHD_set_response_options(made.get(), MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
+  return MHD_queue_response(&connection, MHD_HTTP_OK, made.get());
+}
+
+MHD_Result MicroHttpServer::refuse_failure(MHD_Connection& connection, std::string message) {
+  return refuse(connection, {HttpFault::kHandlerFailed, 500, std::move(message)});
 }
 
 MHD_Result MicroHttpServer::refuse(MHD_Connection& connection, const HttpRefusal& refusal) {

@@ -21,9 +21,10 @@ struct HttpServerOptions {
   std::size_t body_bytes_max = std::size_t{1} << 20U;
   std::size_t target_bytes_max = std::size_t{8} << 10U;
   std::size_t header_bytes_max = std::size_t{16} << 10U;  ///< of the target and all headers; 100 headers at most
-  /// Streams included. At most kHttpThreadConnectionCountMax per thread take effect.
+  /// Streams, and clients to which an answer is given later, included. At most kHttpThreadConnectionCountMax per thread
+  /// take effect.
   unsigned connection_count_max = 256;
-  /// Without a byte moved; in whole seconds, rounded up.
+  /// Without a byte moved, the time before a later answer not counted; in whole seconds, rounded up.
   Micros idle_timeout = Micros::seconds(60);
   Micros comment_interval = Micros::seconds(15);  ///< of a stream, between comment lines
   unsigned thread_count = 1;                      ///< threads that call the handler

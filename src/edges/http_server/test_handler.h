@@ -1,8 +1,10 @@
-/// The handler of the tests: it describes the request in its answer, and serves streams that share one list of events.
+/// The handler of the tests: it describes the request in its answer, now or when the test says so, and serves
+/// streams that share one list of events.
 #pragma once
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <functional>
@@ -10,6 +12,7 @@
 #include <mutex>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -86,6 +89,66 @@ class RacedSource : public HttpEventSource {
   int asked_count_ = 0;
 };
 
+/// Replies that wait for the test to send them, each with the answer that is meant for it.
+class WaitingReplies {
+ public:
+  struct Waiting {
+    std::unique_ptr<HttpReply> reply;
+    HttpResponse response;
+
+    void send() { reply->send(std::move(response)); }
+  };
+
+  void add(Waiting waiting) {
+    const std::scoped_lock lock(mutex_);
+    waiting_.push_back(std::move(waiting));
+    changed_.notify_all();
+  }
+  /// Ends the present or the next wait of `take`.
+  void wake() {
+    const std::scoped_lock lock(mutex_);
+    is_woken_ = true;
+    changed_.notify_all();
+  }
+  /// All that wait, once there are `count_min`; fewer if the deadline passes before.
+  [[nodiscard]] std::vector<Waiting> take(std::size_t count_min = 1) {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, std::chrono::seconds(10), [&] { return waiting_.size() >= count_min || is_woken_; });
+    is_woken_ = false;
+    return std::exchange(waiting_, {});
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Waiting> waiting_;
+  bool is_woken_ = false;
+};
+
+/// Sends all replies, as many at a time as it finds.
+class AnsweringThread {
+ public:
+  explicit AnsweringThread(WaitingReplies& replies) : replies_(replies), thread_([this] { answer(); }) {}
+  AnsweringThread(const AnsweringThread&) = delete;
+  AnsweringThread& operator=(const AnsweringThread&) = delete;
+  ~AnsweringThread() {
+    is_over_ = true;
+    replies_.wake();
+    thread_.join();
+  }
+
+ private:
+  void answer() {
+    while (!is_over_) {
+      for (WaitingReplies::Waiting& each : replies_.take()) each.send();
+    }
+  }
+
+  WaitingReplies& replies_;
+  std::atomic<bool> is_over_ = false;
+  std::thread thread_;
+};
+
 class TestHandler : public HttpHandler {
  public:
   [[nodiscard]] HttpAnswer answer(const HttpRequest& request) override {
@@ -97,7 +160,13 @@ class TestHandler : public HttpHandler {
     if (first == "bad-header") return HttpResponse{200, "text/plain", {{"X", "a\r\nSet: b"}}, ""};
     if (first == "empty") return HttpResponse{204, "", {}, ""};
     if (first == "large") return HttpResponse{200, "text/plain", {}, std::string(3'000'000, 'x')};
-    return HttpResponse{200, "text/plain", {{"X-Peer", request.peer}}, describe(request)};
+    HttpResponse described{200, "text/plain", {{"X-Peer", request.peer}}, describe(request)};
+    if (first == "later") {
+      return HttpLater{
+          [this, described](std::unique_ptr<HttpReply> reply) { later.add({std::move(reply), described}); }};
+    }
+    if (first == "start") return HttpLater{start};
+    return described;
   }
 
   [[nodiscard]] HttpResponse render(const HttpRefusal& refusal) override {
@@ -106,6 +175,8 @@ class TestHandler : public HttpHandler {
 
   EventLog log;
   std::function<void()> wake;  ///< for the raced events
+  WaitingReplies later;
+  std::function<void(std::unique_ptr<HttpReply> reply)> start;
 
  private:
   /// "PUT [a][b/c] x=1& k: body"

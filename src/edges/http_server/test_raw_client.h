@@ -45,6 +45,9 @@ class RawClient {
 
   [[nodiscard]] bool is_open() const { return is_open_; }
 
+  /// Says that nothing more will be sent; the client can still read.
+  void end_sending() const { ::shutdown(socket_, SHUT_WR); }
+
   /// False if the server has closed the connection.
   bool send(std::string_view bytes) const {
     while (!bytes.empty()) {

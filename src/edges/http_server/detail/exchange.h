@@ -4,10 +4,13 @@
 #include <microhttpd.h>
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "edges/http_server/detail/late_answers.h"
 #include "edges/http_server/http_server.h"
 #include "ports/http_server.h"
 
@@ -34,6 +37,10 @@ class Exchange {
   [[nodiscard]] bool is_head() const { return is_head_; }
   [[nodiscard]] const std::optional<HttpRefusal>& refusal() const { return refusal_; }
 
+  /// Null until the handler has said that it answers later.
+  [[nodiscard]] LateAnswer* late_answer() const { return late_answer_.get(); }
+  void set_late_answer(std::shared_ptr<LateAnswer> answer) { late_answer_ = std::move(answer); }
+
  private:
   /// The first fault counts.
   void refuse(HttpFault fault, int status, std::string message);
@@ -46,6 +53,7 @@ class Exchange {
   std::string target_;
   HttpRequest request_;
   std::optional<HttpRefusal> refusal_;
+  std::shared_ptr<LateAnswer> late_answer_;
   bool has_begun_ = false;
   bool is_head_ = false;
   std::size_t body_bytes_ = 0;  ///< received, kept or not
