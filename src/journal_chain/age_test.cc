@@ -27,7 +27,7 @@ TEST(Age, FindsTheFirstRowSinceATime) {
   JournalBatch covering;
   covering.snapshot = JournalSnapshot{20, 1, "{}"};
   ASSERT_TRUE((*writer)->append(covering).has_value());
-  ASSERT_TRUE((*writer)->prune(9, 0).has_value());
+  ASSERT_TRUE((*writer)->prune({.rows_before = 9}).has_value());
   EXPECT_EQ(first_row_since(**reader, 11), 9U);
 }
 

@@ -33,7 +33,8 @@ TEST(Verify, CountsWhatIsRight) {
   fill(store);
   EXPECT_EQ(verify_journal(**reader), (JournalCounts{1, 1000, 1000, 2, 100}));
   auto writer = store.open_writer(1);
-  ASSERT_TRUE((*writer)->prune(701, 500).has_value());
+  ASSERT_TRUE(
+      (*writer)->prune({.rows_before = 701, .outcomes_before_wall_us = 500, .keys_before_wall_us = 500}).has_value());
   EXPECT_EQ(verify_journal(**reader), (JournalCounts{701, 1000, 300, 2, 50}));
 }
 

@@ -181,8 +181,7 @@ tl::expected<SetResult, ObjectRefusal> Session::set_service(const ServiceName& n
   OrderBatch batch;
   auto result = add_service(batch, name, std::move(spec), std::move(labels), version);
   if (!result || batch.empty()) return result;
-  if (!order(batch.entries())) return not_recorded();
-  refresh();
+  if (!commit(batch)) return not_recorded();
   return result;
 }
 
@@ -263,8 +262,7 @@ tl::expected<void, ObjectRefusal> Session::remove_service(const ServiceName& nam
                                                           const std::optional<std::string>& version) {
   OrderBatch batch;
   if (auto added = add_removal(batch, name, version); !added) return added;
-  if (!order(batch.entries())) return not_recorded();
-  refresh();
+  if (!commit(batch)) return not_recorded();
   return {};
 }
 
@@ -275,6 +273,12 @@ tl::expected<void, ObjectRefusal> Session::add_removal(OrderBatch& batch, const 
   if (!is_version(version, &known->second.meta)) return tl::unexpected(version_refusal(&known->second.meta));
   batch.remove(now(), {.name = name, .id = known->second.id});
   return {};
+}
+
+bool Session::commit(const OrderBatch& batch) {
+  if (!order(batch.entries())) return false;
+  refresh();
+  return true;
 }
 
 void Session::carry_out(const OrderBatch& batch) {

@@ -139,6 +139,8 @@ class Session {
   void announce(const OrderBatch& batch) { note_told(batch.entries().front().at); }
   /// They are recorded.
   void carry_out(const OrderBatch& batch);
+  /// All of that. Returns whether they were recorded.
+  [[nodiscard]] bool commit(const OrderBatch& batch);
 
   [[nodiscard]] tl::expected<void, ObjectRefusal> remove_tenant(
       const std::string& name, const std::optional<std::string>& version = std::nullopt);

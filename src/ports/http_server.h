@@ -58,9 +58,9 @@ struct HttpEventStream {
 
 /// The handler's end of an answer that is given later. It may outlive the connection and the server. Destroyed unsent,
 /// it makes the server answer with the refusal kHandlerFailed.
-class HttpReply {
+class HttpLateReply {
  public:
-  virtual ~HttpReply() = default;
+  virtual ~HttpLateReply() = default;
 
   /// Gives the answer; a thread of the server writes it. Any thread may call it, also before `start` has returned, but
   /// not two at a time. It never waits for the client. Does nothing if the client has gone or the server has stopped,
@@ -75,7 +75,7 @@ struct HttpLater {
   /// Called once, on the thread of the server that called the handler and after that call; the request may be gone
   /// when the reply is sent. It must return soon, too. An exception is answered by a refusal, whatever the reply does
   /// then.
-  std::function<void(std::unique_ptr<HttpReply> reply)> start;
+  std::function<void(std::unique_ptr<HttpLateReply> reply)> start;
 };
 
 using HttpAnswer = std::variant<HttpResponse, HttpEventStream, HttpLater>;

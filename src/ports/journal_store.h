@@ -52,17 +52,28 @@ struct KeyedOutcome {
   Sha256 key{};      ///< of the owner and the key
   Sha256 request{};  ///< of method, path and body
   std::int64_t wall_us = 0;
-  int status = 200;
-  std::string body;
+  int status = 200;       ///< 0: expired, only that the key was used is known
+  std::string body = {};  ///< empty: the write was recorded, its answer not yet
+
+  [[nodiscard]] bool is_expired() const { return status == 0; }
+  [[nodiscard]] bool is_finished() const { return !body.empty(); }
   friend bool operator==(const KeyedOutcome&, const KeyedOutcome&) = default;
 };
 
 /// All of it is stored in one transaction, or nothing.
 struct JournalBatch {
   std::vector<JournalEntry> entries = {};
-  std::vector<KeyedOutcome> outcomes = {};  ///< of keys that have none yet; else the batch is refused (kFailed)
+  /// Of keys that have none yet, or one of the same request that is not finished; else the batch is refused (kFailed).
+  std::vector<KeyedOutcome> outcomes = {};
   /// The newest two are kept. It covers at most the last row of this batch; one of the same row is replaced.
   std::optional<JournalSnapshot> snapshot = std::nullopt;
+};
+
+/// What is old enough to be removed. Wall times in microseconds since 1970.
+struct PruneLimits {
+  std::uint64_t rows_before = 0;             ///< a sequence number; rows that no snapshot covers stay
+  std::int64_t outcomes_before_wall_us = 0;  ///< older outcomes expire: their status becomes 0, their body empty
+  std::int64_t keys_before_wall_us = 0;      ///< older outcomes are removed with their keys
 };
 
 enum class StoreFault : std::uint8_t {
@@ -118,10 +129,9 @@ class JournalWriter {
   /// Appends, and returns the sequence number of the last row when everything is on the disk. On an error nothing of
   /// the batch is there, and a later call may succeed.
   [[nodiscard]] virtual StoreResult<std::uint64_t> append(const JournalBatch& batch) = 0;
-  /// Removes the rows before `before` (those that the newest snapshot covers; others stay) and outcomes older than that
-  /// time. Sequence numbers go on, also when no row is left.
+  /// Removes what is older than the limits. Sequence numbers go on, also when no row is left.
   /// May be called again to go on: one call does a bounded part. Returns whether there is more to do.
-  [[nodiscard]] virtual StoreResult<bool> prune(std::uint64_t before, std::int64_t outcomes_before_wall_us) = 0;
+  [[nodiscard]] virtual StoreResult<bool> prune(const PruneLimits& limits) = 0;
 };
 
 /// Outlives its writers and readers. One thread at a time.

@@ -85,10 +85,10 @@ TEST_F(LateAnswersTest, ManyWaitAndAreAnsweredInAnyOrder) {
 
 TEST_F(LateAnswersTest, AnAnswerMayBeGivenBeforeTheStartReturns) {
   start();
-  handler_.start = [](std::unique_ptr<HttpReply> reply) { reply->send({200, "text/plain", {}, "at once"}); };
+  handler_.start = [](std::unique_ptr<HttpLateReply> reply) { reply->send({200, "text/plain", {}, "at once"}); };
   RawClient client = connect();
   for (int i = 0; i < 10; ++i) EXPECT_EQ(client.ask(kAskStart).body, "at once");
-  handler_.start = [](std::unique_ptr<HttpReply> reply) {
+  handler_.start = [](std::unique_ptr<HttpLateReply> reply) {
     std::thread([&] { reply->send({200, "text/plain", {}, "by another thread"}); }).join();
   };
   EXPECT_EQ(client.ask(kAskStart).body, "by another thread");
@@ -112,7 +112,7 @@ TEST_F(LateAnswersTest, AReplyThatIsDestroyedUnsentIsARefusal) {
   const RawAnswer late = client.read_answer();
   EXPECT_EQ(late.status, 500);
   EXPECT_EQ(late.body, "refused 500: the handler gave no answer");
-  handler_.start = [](const std::unique_ptr<HttpReply>&) {};
+  handler_.start = [](const std::unique_ptr<HttpLateReply>&) {};
   EXPECT_EQ(client.ask(kAskStart).body, "refused 500: the handler gave no answer");
   EXPECT_EQ(client.ask(kAskOther).status, 200);
 }
@@ -120,8 +120,8 @@ TEST_F(LateAnswersTest, AReplyThatIsDestroyedUnsentIsARefusal) {
 TEST_F(LateAnswersTest, AFailureOfTheStartOrAnAnswerThatCannotBeSentIsARefusal) {
   start();
   RawClient client = connect();
-  std::unique_ptr<HttpReply> kept;
-  handler_.start = [&](std::unique_ptr<HttpReply> reply) {
+  std::unique_ptr<HttpLateReply> kept;
+  handler_.start = [&](std::unique_ptr<HttpLateReply> reply) {
     kept = std::move(reply);
     throw std::runtime_error("on purpose");
   };

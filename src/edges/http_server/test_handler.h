@@ -93,7 +93,7 @@ class RacedSource : public HttpEventSource {
 class WaitingReplies {
  public:
   struct Waiting {
-    std::unique_ptr<HttpReply> reply;
+    std::unique_ptr<HttpLateReply> reply;
     HttpResponse response;
 
     void send() { reply->send(std::move(response)); }
@@ -163,7 +163,7 @@ class TestHandler : public HttpHandler {
     HttpResponse described{200, "text/plain", {{"X-Peer", request.peer}}, describe(request)};
     if (first == "later") {
       return HttpLater{
-          [this, described](std::unique_ptr<HttpReply> reply) { later.add({std::move(reply), described}); }};
+          [this, described](std::unique_ptr<HttpLateReply> reply) { later.add({std::move(reply), described}); }};
     }
     if (first == "start") return HttpLater{start};
     return described;
@@ -176,7 +176,7 @@ class TestHandler : public HttpHandler {
   EventLog log;
   std::function<void()> wake;  ///< for the raced events
   WaitingReplies later;
-  std::function<void(std::unique_ptr<HttpReply> reply)> start;
+  std::function<void(std::unique_ptr<HttpLateReply> reply)> start;
 
  private:
   /// "PUT [a][b/c] x=1& k: body"

@@ -15,8 +15,9 @@ constexpr std::chrono::milliseconds kRecordsEvery{200};
 
 }  // namespace
 
-LiveDriver::LiveDriver(live::Session& session, FairMutex& lock, SolverThread& solver, LiveDriverOptions options)
-    : session_(session), lock_(lock), solver_(solver), options_(std::move(options)) {
+LiveDriver::LiveDriver(live::Session& session, FairMutex& turn, FairMutex& lock, SolverThread& solver,
+                       LiveDriverOptions options)
+    : session_(session), turn_(turn), lock_(lock), solver_(solver), options_(std::move(options)) {
   solver_.on_solved([this] {
     {
       const std::scoped_lock hold(own_lock_);
@@ -83,6 +84,7 @@ void LiveDriver::tell_of_events() {
 bool LiveDriver::run_burst() {
   for (int step = 0; step < kBurstSteps; ++step) {
     const Clock::time_point began = Clock::now();  // waiting for the lock is part of a step
+    const std::scoped_lock turn(turn_);
     const std::scoped_lock hold(lock_);
     if (step == 0) session_.expire_overdue();
     if (step == 0) record_if_due();

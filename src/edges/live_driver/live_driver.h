@@ -33,9 +33,10 @@ enum class WorldEnd { kReached, kInfeasible };
 
 class LiveDriver {
  public:
-  /// `session`, which has begun, `lock` and `solver` are borrowed. The lock is held while the session changes, for one
-  /// step at a time. `solver` has the session's questions.
-  LiveDriver(live::Session& session, FairMutex& lock, SolverThread& solver, LiveDriverOptions options);
+  /// `session`, which has begun, `turn`, `lock` and `solver` are borrowed. While the session changes, both are held, in
+  /// that order and for one step at a time: the turn against others that change it, the lock against those that read.
+  /// `solver` has the session's questions.
+  LiveDriver(live::Session& session, FairMutex& turn, FairMutex& lock, SolverThread& solver, LiveDriverOptions options);
   LiveDriver(const LiveDriver&) = delete;
   LiveDriver& operator=(const LiveDriver&) = delete;
   ~LiveDriver();
@@ -64,6 +65,7 @@ class LiveDriver {
   void tell_of_events();
 
   live::Session& session_;
+  FairMutex& turn_;
   FairMutex& lock_;
   SolverThread& solver_;
   LiveDriverOptions options_;

@@ -1,18 +1,26 @@
 #include "edges/live_driver/recorder.h"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
 namespace berth::edges {
 
-Recorder::Recorder(std::unique_ptr<JournalWriter> writer, const Head& head,
+Recorder::Recorder(std::unique_ptr<JournalWriter> writer, std::unique_ptr<JournalReader> reader, const Head& head,
                    std::function<JournalEntry(const live::Entry&)> encode,
                    std::function<StoreResult<void>()> before_append)
-    : writer_(std::move(writer)), encode_(std::move(encode)), before_append_(std::move(before_append)), head_(head) {}
+    : writer_(std::move(writer)),
+      reader_(std::move(reader)),
+      encode_(std::move(encode)),
+      before_append_(std::move(before_append)),
+      head_(head) {}
 
-std::optional<std::string> Recorder::record(const std::vector<live::Entry>& entries) {
-  if (entries.empty() && pending_.empty()) return failure();
+std::optional<std::string> Recorder::record(const std::vector<live::Entry>& entries,
+                                            const std::vector<KeyedOutcome>& begun) {
+  if (entries.empty() && pending_.empty() && finished_.empty()) return failure();
   JournalBatch batch;
+  batch.outcomes = begun;
+  if (begun_ && !entries.empty()) batch.outcomes.push_back(*std::exchange(begun_, std::nullopt));
   for (const live::Entry& entry : entries) batch.entries.push_back(encode_(entry));
   return append(std::move(batch));
 }
@@ -38,18 +46,29 @@ bool Recorder::is_snapshot_due() const {
   return rows >= kRowsMax || (rows >= kRows && bytes_since_snapshot_ >= head_.snapshot_bytes / kShare);
 }
 
-bool Recorder::prune(std::uint64_t before, std::int64_t outcomes_before_wall_us) {
-  return writer_->prune(before, outcomes_before_wall_us).value_or(false);
+void Recorder::finish(std::vector<KeyedOutcome> outcomes) {
+  finished_.insert(finished_.end(), std::make_move_iterator(outcomes.begin()), std::make_move_iterator(outcomes.end()));
+  static_cast<void>(append({}));  // else with the next rows
 }
+
+StoreResult<std::optional<KeyedOutcome>> Recorder::find_outcome(const Sha256& key) {
+  const auto waiting = std::ranges::find(finished_, key, &KeyedOutcome::key);
+  if (waiting != finished_.end()) return *waiting;
+  return reader_->find_outcome(key);
+}
+
+bool Recorder::prune(const PruneLimits& limits) { return writer_->prune(limits).value_or(false); }
 
 std::optional<std::string> Recorder::append(JournalBatch batch) {
   const auto noted = static_cast<std::ptrdiff_t>(pending_.size());
   batch.entries.insert(batch.entries.begin(), std::make_move_iterator(pending_.begin()),
                        std::make_move_iterator(pending_.end()));
   pending_.clear();
+  batch.outcomes.insert(batch.outcomes.end(), finished_.begin(), finished_.end());
   const auto appended = append_safely(batch);
   if (appended) {
     head_.last_sequence = *appended;
+    finished_.clear();
     for (const JournalEntry& entry : batch.entries) bytes_since_snapshot_ += entry.body.size();
     return note_failure(std::nullopt);
   }

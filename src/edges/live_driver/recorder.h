@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "live/entry.h"
@@ -25,15 +26,25 @@ class Recorder {
   };
   /// `encode` makes a row of an entry. `before_append` is called before each append, so that what the devices remember
   /// is as safe as the rows that tell of it; if it fails, nothing is appended. It may be empty.
-  Recorder(std::unique_ptr<JournalWriter> writer, const Head& head,
+  /// `reader`: of the same store, for outcomes.
+  Recorder(std::unique_ptr<JournalWriter> writer, std::unique_ptr<JournalReader> reader, const Head& head,
            std::function<JournalEntry(const live::Entry&)> encode, std::function<StoreResult<void>()> before_append);
 
-  // To be called under the lock of the session.
+  // To be called by whoever may change the session, under its lock; or without it, where readers have nothing to
+  // record.
 
   /// Recorded by the next `record` or `flush`.
   void note(const live::Entry& entry) { pending_.push_back(encode_(entry)); }
   /// Records what was noted, then these. Returns why they are not on the disk: then what was noted waits on.
-  std::optional<std::string> record(const std::vector<live::Entry>& entries);
+  /// `begun`: writes under keys that lead to them.
+  std::optional<std::string> record(const std::vector<live::Entry>& entries,
+                                    const std::vector<KeyedOutcome>& begun = {});
+  /// The next entries that are recorded stand on this write; absent: on none.
+  void begin(std::optional<KeyedOutcome> outcome) { begun_ = std::move(outcome); }
+  /// Records what came of writes under keys. What cannot be recorded now is with the next rows, and known meanwhile.
+  void finish(std::vector<KeyedOutcome> outcomes);
+  /// What came of the write under the key; absent: the key was not used.
+  [[nodiscard]] StoreResult<std::optional<KeyedOutcome>> find_outcome(const Sha256& key);
   /// Records what was noted.
   std::optional<std::string> flush() { return record({}); }
   /// Records what was noted, and a state that covers it. `format` is that of `body`. Returns why it is not on the disk.
@@ -44,9 +55,9 @@ class Recorder {
   [[nodiscard]] std::uint64_t rows_since_snapshot() const {
     return head_.last_sequence + pending_.size() - head_.snapshot_sequence;
   }
-  /// Removes some rows before `before`, as far as a snapshot covers them, and some outcomes older than that wall time.
-  /// Returns whether there are more. What fails is tried again by the next call.
-  bool prune(std::uint64_t before, std::int64_t outcomes_before_wall_us);
+  /// Removes some of what is too old (JournalWriter::prune). Returns whether there is more. What fails is tried again by
+  /// the next call.
+  bool prune(const PruneLimits& limits);
   /// Entries that wait to be recorded.
   [[nodiscard]] std::size_t pending_count() const { return pending_.size(); }
   /// The number of the last row.
@@ -65,11 +76,14 @@ class Recorder {
   [[nodiscard]] StoreResult<std::uint64_t> append_safely(const JournalBatch& batch);
 
   std::unique_ptr<JournalWriter> writer_;
+  std::unique_ptr<JournalReader> reader_;
   std::function<JournalEntry(const live::Entry&)> encode_;
   std::function<StoreResult<void>()> before_append_;
   Head head_;
   std::uint64_t bytes_since_snapshot_ = 0;
   std::vector<JournalEntry> pending_;
+  std::optional<KeyedOutcome> begun_;
+  std::vector<KeyedOutcome> finished_;  ///< not recorded yet
   mutable std::mutex own_lock_;
   std::optional<std::string> failure_;  ///< under own_lock_
 };

@@ -71,7 +71,8 @@ class StoreContract : public ::testing::TestWithParam<Kind> {
   }
   void prune_all(std::uint64_t before, std::int64_t outcomes_before) {
     for (int call = 0; call < 100; ++call) {
-      const auto has_more = writer_->prune(before, outcomes_before);
+      const auto has_more = writer_->prune(
+          {.rows_before = before, .outcomes_before_wall_us = outcomes_before, .keys_before_wall_us = outcomes_before});
       ASSERT_TRUE(has_more.has_value()) << has_more.error().message;
       if (!*has_more) return;
     }
@@ -166,7 +167,7 @@ TEST_P(StoreContract, ALaterEpochDeposesTheEarlier) {
   const auto refused = writer_->append(rows(2, 2));
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().fault, StoreFault::kDeposed);
-  EXPECT_EQ(writer_->prune(1, 0).error().fault, StoreFault::kDeposed);
+  EXPECT_EQ(writer_->prune({.rows_before = 1}).error().fault, StoreFault::kDeposed);
   EXPECT_EQ(store_->open_writer(2).error().fault, StoreFault::kDeposed);
   EXPECT_EQ(second->append(rows(3, 3)).value(), 2U);
   EXPECT_TRUE(store_->open_writer(3).has_value());
@@ -199,6 +200,39 @@ TEST_P(StoreContract, OutcomesAreFoundByTheirKeys) {
   EXPECT_EQ(reader_->read_outcomes(std::nullopt, 100).value(), batch.outcomes);
   const auto part = reader_->read_outcomes(batch.outcomes[9].key, 5).value();
   EXPECT_EQ(part, std::vector(batch.outcomes.begin() + 10, batch.outcomes.begin() + 15));
+}
+
+TEST_P(StoreContract, AnOutcomeIsBegunAndFinishedOnce) {
+  KeyedOutcome begun = outcome(1);
+  begun.body.clear();
+  JournalBatch batch = rows(1, 1);
+  batch.outcomes = {begun};
+  append(batch);
+  EXPECT_FALSE(reader_->find_outcome(begun.key).value()->is_finished());
+  KeyedOutcome of_another = outcome(1);
+  of_another.request = chain::sha256("another request");
+  EXPECT_EQ(writer_->append({.outcomes = {of_another}}).error().fault, StoreFault::kFailed);
+  append({.outcomes = {outcome(1)}});
+  EXPECT_EQ(reader_->find_outcome(begun.key).value(), outcome(1));
+  EXPECT_FALSE(writer_->append({.outcomes = {outcome(1)}}).has_value());
+  EXPECT_FALSE(writer_->append({.outcomes = {begun}}).has_value());
+  EXPECT_EQ(chain::verify_journal(*reader_).value(), (chain::JournalCounts{1, 1, 1, 0, 1}));
+}
+
+TEST_P(StoreContract, OutcomesExpireBeforeTheirKeysAreForgotten) {
+  JournalBatch batch;
+  for (int number = 0; number < 2500; ++number) batch.outcomes.push_back(outcome(number));
+  append(batch);
+  const PruneLimits limits{.outcomes_before_wall_us = 2000, .keys_before_wall_us = 1000};
+  for (bool has_more = true; has_more;) has_more = writer_->prune(limits).value();
+  EXPECT_FALSE(reader_->find_outcome(outcome(999).key).value().has_value());
+  KeyedOutcome expired = outcome(1999);
+  expired.status = 0;
+  expired.body.clear();
+  EXPECT_EQ(reader_->find_outcome(expired.key).value(), expired);
+  EXPECT_EQ(reader_->find_outcome(outcome(2000).key).value(), outcome(2000));
+  EXPECT_FALSE(writer_->append({.outcomes = {outcome(1999)}}).has_value());
+  EXPECT_EQ(chain::verify_journal(*reader_).value().outcomes, 1500U);
 }
 
 TEST_P(StoreContract, OnlyWhatASnapshotCoversIsPruned) {
@@ -241,7 +275,8 @@ TEST_P(StoreContract, ReadersSeeWholeBatchesWhileAWriterAppends) {
       JournalBatch next = rows(10 * batch + 1, 10 * batch + 10);
       if (batch % 20 == 19) next.snapshot = JournalSnapshot{static_cast<std::uint64_t>(10 * batch + 10), 1, "{}"};
       if (!writer_->append(next).has_value()) ADD_FAILURE() << "a reader blocks the writer";
-      if (batch % 50 == 49 && !writer_->prune(static_cast<std::uint64_t>(10 * batch - 200), 0)) ADD_FAILURE();
+      if (batch % 50 == 49 && !writer_->prune({.rows_before = static_cast<std::uint64_t>(10 * batch - 200)}))
+        ADD_FAILURE();
     }
     is_done = true;
   });

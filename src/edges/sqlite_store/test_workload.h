@@ -145,7 +145,7 @@ void run_workload(Session& session, History& history, const IsOver& is_over) {
     if (step.holds_reader) session.hold_reader(*step.holds_reader);
     if (step.is_prune) {
       history.pruned_before = history.snapshot;
-      if (is_open) static_cast<void>(session.writer().prune(history.snapshot, 0));
+      if (is_open) static_cast<void>(session.writer().prune({.rows_before = history.snapshot}));
       continue;
     }
     const JournalBatch batch = batch_of(step, number, history);

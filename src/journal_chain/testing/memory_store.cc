@@ -103,7 +103,13 @@ class MemoryWriter : public JournalWriter {
     if (auto permitted = permit(); !permitted) return tl::unexpected(permitted.error());
     std::map<Sha256, KeyedOutcome> outcomes = state_.outcomes;
     for (const KeyedOutcome& outcome : batch.outcomes) {
-      if (outcomes.emplace(outcome.key, outcome).second) continue;
+      const auto known = outcomes.find(outcome.key);
+      const bool is_begun = known != outcomes.end() && !known->second.is_finished() && !known->second.is_expired() &&
+                            known->second.request == outcome.request;
+      if (known == outcomes.end() || is_begun) {
+        outcomes.insert_or_assign(outcome.key, outcome);
+        continue;
+      }
       return failed(StoreFault::kFailed, "memory: a key of the batch has an outcome already");
     }
     ENSURE(!batch.snapshot || batch.snapshot->sequence <= state_.head() + batch.entries.size());
@@ -117,18 +123,23 @@ class MemoryWriter : public JournalWriter {
     return state_.head();
   }
 
-  [[nodiscard]] StoreResult<bool> prune(std::uint64_t before, std::int64_t outcomes_before_wall_us) override {
+  [[nodiscard]] StoreResult<bool> prune(const PruneLimits& limits) override {
     const std::lock_guard lock(state_.mutex);
     if (auto permitted = permit(); !permitted) return tl::unexpected(permitted.error());
     const std::uint64_t covered = state_.snapshots.empty() ? 0 : state_.snapshots.rbegin()->first;
-    const std::uint64_t last = std::min(before == 0 ? 0 : before - 1, covered);
+    const std::uint64_t last = std::min(limits.rows_before == 0 ? 0 : limits.rows_before - 1, covered);
     if (last > state_.pruned_sequence) {
       state_.pruned_hash = state_.hash_of(last);
       const auto count = static_cast<std::ptrdiff_t>(last - state_.pruned_sequence);
       state_.rows.erase(state_.rows.begin(), state_.rows.begin() + count);
       state_.pruned_sequence = last;
     }
-    std::erase_if(state_.outcomes, [&](const auto& each) { return each.second.wall_us < outcomes_before_wall_us; });
+    std::erase_if(state_.outcomes, [&](const auto& each) { return each.second.wall_us < limits.keys_before_wall_us; });
+    for (auto& [key, outcome] : state_.outcomes) {
+      if (outcome.wall_us >= limits.outcomes_before_wall_us) continue;
+      outcome.status = 0;
+      outcome.body.clear();
+    }
     return false;
   }
 

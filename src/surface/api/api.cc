@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "surface/api/paging.h"
 #include "surface/api/plan_routes.h"
 #include "surface/api/service_routes.h"
+#include "surface/api/writes.h"
 
 namespace berth::api {
 namespace {
@@ -48,7 +50,8 @@ Api::Api(live::Session& session, edges::FairMutex& lock, ApiOptions options)
                .format = {.fleet = fleet_of(session.scenario()), .epoch = options.epoch},
                .page = std::move(options.page),
                .driver_status = std::move(options.driver_status)},
-      router_(api_routes()) {}
+      router_(api_routes()),
+      submit_(std::move(options.submit)) {}
 
 HttpAnswer Api::answer(const HttpRequest& request) {
   const std::string id = next_request_id();
@@ -64,10 +67,21 @@ HttpAnswer Api::answer(const HttpRequest& request) {
   if (!is_public && !routed->route->takes_query) {
     if (const auto none = check_no_query(request); !none) return error_response(none.error(), id);
   }
-  auto answer =
-      routed->route->answer(context_, {.request = request, .parameters = routed->parameters, .request_id = id});
+  const bool is_later = submit_ && request.method != "GET";
+  auto answer = is_later ? answer_later(request, *routed, id)
+                         : routed->route->answer(
+                               context_, {.request = request, .parameters = routed->parameters, .request_id = id});
   if (!answer) return error_response(answer.error(), id);
   return std::move(*answer);
+}
+
+ApiResult<HttpAnswer> Api::answer_later(const HttpRequest& request, const Routed& routed, const std::string& id) {
+  const auto key = idempotency_key(request);
+  if (!key) return tl::unexpected(key.error());
+  const auto pending = std::make_shared<PendingWrite>(context_, router_, request, routed, id);
+  return HttpLater{.start = [this, pending, key = *key](std::unique_ptr<HttpLateReply> reply) {
+    submit_(pending->make(key, std::move(reply)));
+  }};
 }
 
 HttpResponse Api::render(const HttpRefusal& refusal) {

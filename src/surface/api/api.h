@@ -9,6 +9,7 @@
 
 #include "edges/locks/fair_mutex.h"
 #include "live/session.h"
+#include "live/write.h"
 #include "ports/http_server.h"
 #include "surface/api/api_context.h"
 #include "surface/api/clock_text.h"
@@ -21,6 +22,9 @@ struct ApiOptions {
   WorldEpoch epoch;
   std::string page;  ///< the HTML of "/"
   std::function<DriverStatus()> driver_status;
+  /// Takes writes to carry them out in groups, and to remember what came of their keys. May be empty: each write is
+  /// carried out at once, and keys are not known.
+  std::function<void(live::Write)> submit = {};
 };
 
 class Api final : public HttpHandler {
@@ -35,10 +39,13 @@ class Api final : public HttpHandler {
  private:
   [[nodiscard]] std::string next_request_id();
   [[nodiscard]] bool has_key(const HttpRequest& request) const;
+  [[nodiscard]] ApiResult<HttpAnswer> answer_later(const HttpRequest& request, const Routed& routed,
+                                                   const std::string& id);
 
   std::string key_;
   ApiContext context_;
   Router router_;
+  std::function<void(live::Write)> submit_;
   std::atomic<std::uint64_t> request_count_ = 0;
 };
 

@@ -258,7 +258,7 @@ ApiResult<FaultOrder> read_fault(const yaml::Node& body, const Scenario& scenari
 std::vector<Route> fault_routes() {
   return {
       {.method = "GET", .path = "/v1/sim/faults", .answer = list_faults, .takes_query = true},
-      {.method = "POST", .path = "/v1/sim/faults", .answer = post_fault},
+      {.method = "POST", .path = "/v1/sim/faults", .answer = post_fault, .success_status = 201},
   };
 }
 

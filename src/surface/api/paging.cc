@@ -25,15 +25,6 @@ struct AskedPage {
   std::size_t limit = kLimitDefault;
 };
 
-ApiError bad_query(const std::string& name, const std::string& wanted, const std::string& found) {
-  return {.status = 400,
-          .code = "bad_query",
-          .message = fmt::format("{}: wanted {}, found {}", name, wanted, found),
-          .field = name,
-          .wanted = wanted,
-          .found = found};
-}
-
 // ---- tokens: a sum of path and key, then the key, in hexadecimal digits
 
 constexpr std::size_t kSumDigits = 16;
@@ -103,6 +94,15 @@ std::string list_object(const std::vector<std::string>& items, const std::string
   const std::string token = next.empty() ? "null" : codec::json_text(next);
   return codec::object_text(
       {{"items", codec::list_text(items)}, {"metadata", codec::object_text({{"continue", token}})}});
+}
+
+ApiError bad_query(const std::string& name, const std::string& wanted, const std::string& found) {
+  return {.status = 400,
+          .code = "bad_query",
+          .message = fmt::format("{}: wanted {}, found {}", name, wanted, found),
+          .field = name,
+          .wanted = wanted,
+          .found = found};
 }
 
 std::string number_key(std::uint64_t number) { return fmt::format("{:020}", number); }

@@ -69,6 +69,9 @@ template <class View, class ObjectOf>
 /// A key that ascends with the number.
 [[nodiscard]] std::string number_key(std::uint64_t number);
 
+/// 400: what is wrong with a parameter of the query.
+[[nodiscard]] ApiError bad_query(const std::string& name, const std::string& wanted, const std::string& found);
+
 /// An error (400) if the request has a query.
 [[nodiscard]] ApiResult<void> check_no_query(const HttpRequest& request);
 

@@ -23,9 +23,12 @@ struct Call {
 };
 
 struct ApiContext;
+struct ServiceCall;
 
 /// Answers a request.
 using Answer = ApiResult<HttpAnswer> (*)(const ApiContext&, const Call&);
+/// Reads a write that is carried out together with others.
+using Prepare = ApiResult<ServiceCall> (*)(const ApiContext&, const Call&);
 
 struct Route {
   std::string_view method;
@@ -33,6 +36,8 @@ struct Route {
   Answer answer = nullptr;
   bool is_public = false;    ///< needs no key, and takes any query
   bool takes_query = false;  ///< else a query is an error
+  int success_status = 200;
+  Prepare prepare = nullptr;  ///< of a write about a service
 };
 
 /// What a request leads to.

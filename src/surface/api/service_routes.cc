@@ -19,6 +19,7 @@
 #include "surface/api/api_context.h"
 #include "surface/api/paging.h"
 #include "surface/api/request_body.h"
+#include "surface/api/writes.h"
 #include "yaml/reader.h"
 
 namespace berth::api {
@@ -59,15 +60,30 @@ void check_text(const yaml::Value& value, const std::string& wanted) {
   if (!value.has_failed() && found != wanted) value.refuse(wanted, "\"" + found + "\"");
 }
 
+constexpr std::string_view kWantedVersion = "a version as it was read: a text of digits that does not begin with 0";
+
 /// A version as the server writes it; which one is stored is another question.
-std::string read_version(const yaml::Value& value) {
-  constexpr std::string_view kWantedText = "a version as it was read: a text of digits that does not begin with 0";
+bool is_version_text(std::string_view version) {
   constexpr std::size_t kDigitsMax = 20;
-  std::string version = value.text(kWantedText);
-  if (value.has_failed()) return version;
   const bool has_digits_only = std::ranges::all_of(version, [](char c) { return c >= '0' && c <= '9'; });
-  if (!has_digits_only || version.empty() || version.front() == '0' || version.size() > kDigitsMax) {
-    value.refuse(kWantedText);
+  return has_digits_only && !version.empty() && version.front() != '0' && version.size() <= kDigitsMax;
+}
+
+std::string read_version(const yaml::Value& value) {
+  std::string version = value.text(kWantedVersion);
+  if (!value.has_failed() && !is_version_text(version)) value.refuse(kWantedVersion);
+  return version;
+}
+
+/// `?resourceVersion=` of a DELETE, if it is there.
+ApiResult<std::optional<std::string>> version_of_query(const HttpRequest& request) {
+  std::optional<std::string> version;
+  for (const HttpField& field : request.query) {
+    if (field.name != "resourceVersion") return tl::unexpected(bad_query(field.name, "resourceVersion", field.name));
+    if (version) return tl::unexpected(bad_query(field.name, "one version", "two"));
+    if (!is_version_text(field.value))
+      return tl::unexpected(bad_query(field.name, std::string(kWantedVersion), field.value));
+    version = field.value;
   }
   return version;
 }
@@ -237,10 +253,12 @@ ApiResult<HttpAnswer> put_tenant(const ApiContext& context, const Call& call) {
 
 ApiResult<HttpAnswer> delete_tenant(const ApiContext& context, const Call& call) {
   const std::string& name = call.parameter("t");
+  const auto version = version_of_query(call.request);
+  if (!version) return tl::unexpected(version.error());
   const auto last = context.session.with([&](live::Session& session) -> ApiResult<TenantView> {
     const auto before = find_tenant(session, name);
-    const auto removed = session.remove_tenant(name);
-    if (!removed) return tl::unexpected(refusal_error(removed.error(), "tenant", name, std::nullopt));
+    const auto removed = session.remove_tenant(name, *version);
+    if (!removed) return tl::unexpected(refusal_error(removed.error(), "tenant", name, *version));
     return *before;
   });
   if (!last) return tl::unexpected(last.error());
@@ -313,48 +331,108 @@ ApiResult<HttpAnswer> get_service(const ApiContext& context, const Call& call) {
       ApiError{.status = 404, .code = "not_found", .message = fmt::format("there is no service {}", full_name(name))});
 }
 
-ApiResult<HttpAnswer> put_service(const ApiContext& context, const Call& call) {
-  const live::ServiceName name = name_of_path(call);
+/// A PUT of a service on its way.
+struct PutService {
+  live::ServiceName name;
+  Envelope envelope;
+  ServiceSpec spec;
+  std::optional<ApiResult<live::SetResult>> result;
+  std::optional<ServiceView> view;
+
+  [[nodiscard]] ApiError refused(const live::ObjectRefusal& refusal) const {
+    return refusal_error(refusal, "service", full_name(name), envelope.version);
+  }
+  /// Checks it, and adds the order to the batch.
+  ApiResult<live::SetResult> join(const live::Session& session, const Scenario& fleet, live::OrderBatch& batch) const {
+    const bool is_known = session.catalog().services.contains(name);
+    if (!is_known && !is_dns_label(name.name)) return tl::unexpected(not_a_label("metadata.name", name.name));
+    if (const auto refusal = session.find_refusal(name, envelope.version)) return tl::unexpected(refused(*refusal));
+    auto conflict = find_conflict_with(session, fleet, name, spec);
+    if (conflict) return tl::unexpected(std::move(*conflict));
+    const auto added = session.add_service(batch, name, spec, envelope.labels, envelope.version);
+    if (!added) return tl::unexpected(refused(added.error()));
+    return *added;
+  }
+};
+
+int status_of(const ApiResult<live::SetResult>& result) { return result ? status_of(*result) : result.error().status; }
+
+ApiResult<ServiceCall> prepare_put_service(const ApiContext& context, const Call& call) {
+  const auto put = std::make_shared<PutService>();
+  put->name = name_of_path(call);
   const auto body = parse_body(call.request);
   if (!body) return tl::unexpected(body.error());
   yaml::Report report("body");
   const yaml::Value root(*body, report);
-  const Envelope envelope = read_envelope(root, "GpuService", name.tenant, name.name);
-  ServiceSpec spec;
+  put->envelope = read_envelope(root, "GpuService", put->name.tenant, put->name.name);
   if (!report.has_failed()) {
     // Pins that change in between are judged again below.
-    const auto pins = context.session.with([&](const live::Session& session) { return pins_of_others(session, name); });
-    spec = scenario::read_service_object(root.at("spec"), context.format.fleet, pins);
+    const auto pins =
+        context.session.with([&](const live::Session& session) { return pins_of_others(session, put->name); });
+    put->spec = scenario::read_service_object(root.at("spec"), context.format.fleet, pins);
   }
   if (report.has_failed()) return tl::unexpected(error_of(report.parts()));
-  keep_what_reads_the_same(context, name, spec);
-  const auto stored = context.session.with([&](live::Session& session) -> ApiResult<Stored<ServiceView>> {
-    const bool is_known = session.catalog().services.contains(name);
-    if (!is_known && !is_dns_label(name.name)) return tl::unexpected(not_a_label("metadata.name", name.name));
-    const auto refused = [&](const live::ObjectRefusal& refusal) {
-      return tl::unexpected(refusal_error(refusal, "service", full_name(name), envelope.version));
-    };
-    if (const auto refusal = session.find_refusal(name, envelope.version)) return refused(*refusal);
-    auto conflict = find_conflict_with(session, context.format.fleet, name, spec);
-    if (conflict) return tl::unexpected(std::move(*conflict));
-    const auto set = session.set_service(name, std::move(spec), envelope.labels, envelope.version);
-    if (!set) return refused(set.error());
-    return Stored<ServiceView>{.result = *set, .view = *find_service(session, name)};
-  });
-  if (!stored) return tl::unexpected(stored.error());
-  return json_response(status_of(stored->result), service_object(context.format, stored->view));
+  keep_what_reads_the_same(context, put->name, put->spec);
+  ServiceCall prepared;
+  prepared.join = [put, &context](const live::Session& session, live::OrderBatch& batch) -> std::optional<int> {
+    if (!batch.has_room_for(put->name, !put->spec.pins.empty())) return std::nullopt;
+    put->result = put->join(session, context.format.fleet, batch);
+    return status_of(*put->result);
+  };
+  prepared.settle = [put](const live::Session& session, const std::optional<std::string>& failure) {
+    if (failure) put->result = tl::unexpected(read_only_error(*failure));
+    if (*put->result) put->view = find_service(session, put->name);
+  };
+  prepared.answer = [put, &context]() -> ApiResult<HttpAnswer> {
+    if (!*put->result) return tl::unexpected(put->result->error());
+    return json_response(status_of(*put->result), service_object(context.format, *put->view));
+  };
+  return prepared;
+}
+
+ApiResult<HttpAnswer> put_service(const ApiContext& context, const Call& call) {
+  const auto prepared = prepare_put_service(context, call);
+  if (!prepared) return tl::unexpected(prepared.error());
+  return carry_out_now(context, *prepared);
+}
+
+/// A DELETE of a service on its way.
+struct DeleteService {
+  live::ServiceName name;
+  std::optional<std::string> version;
+  std::optional<ServiceView> last;  ///< as it was
+  std::optional<ApiError> error;
+};
+
+ApiResult<ServiceCall> prepare_delete_service(const ApiContext& context, const Call& call) {
+  const auto version = version_of_query(call.request);
+  if (!version) return tl::unexpected(version.error());
+  const auto removal = std::make_shared<DeleteService>();
+  removal->name = name_of_path(call);
+  removal->version = *version;
+  ServiceCall prepared;
+  prepared.join = [removal](const live::Session& session, live::OrderBatch& batch) -> std::optional<int> {
+    if (!batch.has_room_for(removal->name, false)) return std::nullopt;
+    removal->last = find_service(session, removal->name);
+    const auto added = session.add_removal(batch, removal->name, removal->version);
+    if (added) return 200;
+    removal->error = refusal_error(added.error(), "service", full_name(removal->name), removal->version);
+    return removal->error->status;
+  };
+  prepared.settle = [removal](const live::Session& /*session*/, const std::optional<std::string>& failure) {
+    if (failure) removal->error = read_only_error(*failure);
+  };
+  prepared.answer = [removal, &context]() -> ApiResult<HttpAnswer> {
+    if (removal->error) return tl::unexpected(*removal->error);
+    return json_response(200, service_object(context.format, *removal->last));
+  };
+  return prepared;
 }
 
 ApiResult<HttpAnswer> delete_service(const ApiContext& context, const Call& call) {
-  const live::ServiceName name = name_of_path(call);
-  const auto last = context.session.with([&](live::Session& session) -> ApiResult<ServiceView> {
-    const auto before = find_service(session, name);
-    const auto removed = session.remove_service(name);
-    if (!removed) return tl::unexpected(refusal_error(removed.error(), "service", full_name(name), std::nullopt));
-    return *before;
-  });
-  if (!last) return tl::unexpected(last.error());
-  return json_response(200, service_object(context.format, *last));
+  const auto prepared = prepare_delete_service(context, call);
+  if (!prepared) return tl::unexpected(prepared.error());
+  return carry_out_now(context, *prepared);
 }
 
 }  // namespace
@@ -364,12 +442,19 @@ std::vector<Route> service_routes() {
       {.method = "GET", .path = "/v1/tenants", .answer = list_tenants, .takes_query = true},
       {.method = "GET", .path = "/v1/tenants/{t}", .answer = get_tenant},
       {.method = "PUT", .path = "/v1/tenants/{t}", .answer = put_tenant},
-      {.method = "DELETE", .path = "/v1/tenants/{t}", .answer = delete_tenant},
+      {.method = "DELETE", .path = "/v1/tenants/{t}", .answer = delete_tenant, .takes_query = true},
       {.method = "GET", .path = "/v1/services", .answer = list_services, .takes_query = true},
       {.method = "GET", .path = "/v1/tenants/{t}/services", .answer = list_services_of_tenant, .takes_query = true},
       {.method = "GET", .path = "/v1/tenants/{t}/services/{name}", .answer = get_service},
-      {.method = "PUT", .path = "/v1/tenants/{t}/services/{name}", .answer = put_service},
-      {.method = "DELETE", .path = "/v1/tenants/{t}/services/{name}", .answer = delete_service},
+      {.method = "PUT",
+       .path = "/v1/tenants/{t}/services/{name}",
+       .answer = put_service,
+       .prepare = prepare_put_service},
+      {.method = "DELETE",
+       .path = "/v1/tenants/{t}/services/{name}",
+       .answer = delete_service,
+       .takes_query = true,
+       .prepare = prepare_delete_service},
   };
 }
 

@@ -50,7 +50,7 @@ class LateHub {
 };
 
 /// The handler's side of one late answer.
-class LateReply final : public HttpReply {
+class LateReply final : public HttpLateReply {
  public:
   LateReply(std::shared_ptr<LateHub> hub, std::shared_ptr<LateAnswer> answer);
   LateReply(const LateReply&) = delete;

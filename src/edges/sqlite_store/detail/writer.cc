@@ -43,15 +43,22 @@ StoreResult<void> SqliteWriter::prepare() {
   };
   for (const Wanted& wanted :
        {Wanted{&SqliteWriter::insert_row_, "INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?, ?)", "append a row"},
-        Wanted{&SqliteWriter::insert_outcome_, "INSERT INTO outcomes VALUES (?, ?, ?, ?, ?, ?)", "append an outcome"},
+        Wanted{&SqliteWriter::insert_outcome_,
+               "INSERT INTO outcomes VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET wall_us = "
+               "excluded.wall_us, status = excluded.status, body = excluded.body, hash = excluded.hash "
+               "WHERE body = '' AND status <> 0 AND request = excluded.request",
+               "append an outcome"},
         Wanted{&SqliteWriter::insert_snapshot_, "INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?)",
                "append a snapshot"},
         Wanted{&SqliteWriter::delete_snapshots_, "DELETE FROM snapshots WHERE sequence NOT IN (?, ?)",
                "remove snapshots"},
         Wanted{&SqliteWriter::select_hash_, "SELECT hash FROM journal WHERE sequence = ?", "read a row"},
         Wanted{&SqliteWriter::delete_rows_, "DELETE FROM journal WHERE sequence <= ?", "prune rows"},
-        Wanted{&SqliteWriter::select_outcomes_, "SELECT key, wall_us FROM outcomes WHERE key > ? ORDER BY key LIMIT ?",
+        Wanted{&SqliteWriter::select_outcomes_,
+               "SELECT key, request, wall_us, status FROM outcomes WHERE key > ? ORDER BY key LIMIT ?",
                "prune outcomes"},
+        Wanted{&SqliteWriter::expire_outcome_, "INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?, ?, ?)",
+               "expire an outcome"},
         Wanted{&SqliteWriter::delete_outcome_, "DELETE FROM outcomes WHERE key = ?", "prune outcomes"}}) {
     auto statement = connection_.prepare(wanted.sql, wanted.doing);
     if (!statement) return tl::unexpected(statement.error());
@@ -125,18 +132,24 @@ StoreResult<void> SqliteWriter::insert_rows(const std::vector<JournalEntry>& ent
 
 StoreResult<void> SqliteWriter::insert_outcomes(const std::vector<KeyedOutcome>& outcomes) {
   for (const KeyedOutcome& outcome : outcomes) {
-    const Sha256 hash = chain::outcome_hash(outcome);
-    auto inserted = insert_outcome_.run()
-                        .bind(outcome.key)
-                        .bind(outcome.request)
-                        .bind(outcome.wall_us)
-                        .bind(std::int64_t{outcome.status})
-                        .bind(std::string_view(outcome.body))
-                        .bind(hash)
-                        .finish();
-    if (!inserted) return inserted;
+    if (auto inserted = put(insert_outcome_, outcome); !inserted) return inserted;
+    if (sqlite3_changes(connection_.raw()) == 1) continue;
+    return tl::unexpected(StoreError{StoreFault::kFailed,
+                                     fmt::format("{}: a key of the batch has an outcome already", connection_.path())});
   }
   return {};
+}
+
+StoreResult<void> SqliteWriter::put(Statement& statement, const KeyedOutcome& outcome) {
+  const Sha256 hash = chain::outcome_hash(outcome);
+  return statement.run()
+      .bind(outcome.key)
+      .bind(outcome.request)
+      .bind(outcome.wall_us)
+      .bind(std::int64_t{outcome.status})
+      .bind(std::string_view(outcome.body))
+      .bind(hash)
+      .finish();
 }
 
 StoreResult<void> SqliteWriter::insert_snapshot(const JournalSnapshot& snapshot, Meta& meta) {
@@ -157,7 +170,7 @@ StoreResult<void> SqliteWriter::insert_snapshot(const JournalSnapshot& snapshot,
   return delete_snapshots_.run().bind(meta.snapshot_sequence).bind(meta.older_snapshot_sequence).finish();
 }
 
-StoreResult<bool> SqliteWriter::prune(std::uint64_t before, std::int64_t outcomes_before_wall_us) {
+StoreResult<bool> SqliteWriter::prune(const PruneLimits& limits) {
   if (auto overwritten = overwrite_refused(); !overwritten) return tl::unexpected(overwritten.error());
   bool has_more = false;
   {
@@ -166,13 +179,13 @@ StoreResult<bool> SqliteWriter::prune(std::uint64_t before, std::int64_t outcome
     auto meta = permitted_meta();
     if (!meta) return tl::unexpected(meta.error());
     const std::uint64_t pruned_before = meta->pruned_sequence;
-    const auto has_more_rows = prune_rows(before, *meta);
+    const auto has_more_rows = prune_rows(limits.rows_before, *meta);
     if (!has_more_rows) return tl::unexpected(has_more_rows.error());
     const std::optional<Sha256> cursor_before = outcome_cursor_;
-    const auto is_removed = prune_outcomes(outcomes_before_wall_us);
-    if (!is_removed) return tl::unexpected(is_removed.error());
+    const auto is_changed = prune_outcomes(limits);
+    if (!is_changed) return tl::unexpected(is_changed.error());
     has_more = *has_more_rows || outcome_cursor_;
-    if (meta->pruned_sequence == pruned_before && !*is_removed) return has_more;
+    if (meta->pruned_sequence == pruned_before && !*is_changed) return has_more;
     if (auto committed = commit(*transaction, *meta); !committed) {
       outcome_cursor_ = cursor_before;
       return tl::unexpected(committed.error());
@@ -198,8 +211,8 @@ StoreResult<bool> SqliteWriter::prune_rows(std::uint64_t before, Meta& meta) {
   return last < wanted;
 }
 
-StoreResult<bool> SqliteWriter::prune_outcomes(std::int64_t before_wall_us) {
-  std::vector<Sha256> old;
+StoreResult<bool> SqliteWriter::prune_outcomes(const PruneLimits& limits) {
+  std::vector<KeyedOutcome> old;
   std::uint64_t seen = 0;
   std::optional<Sha256> last;
   {
@@ -215,14 +228,18 @@ StoreResult<bool> SqliteWriter::prune_outcomes(std::int64_t before_wall_us) {
       if (!stepped) return tl::unexpected(stepped.error());
       if (!*stepped) break;
       ++seen;
-      last = run.digest(0);
-      const std::int64_t wall_us = run.integer(1);
+      KeyedOutcome outcome{.key = run.digest(0), .request = run.digest(1), .wall_us = run.integer(2), .status = 0};
+      const bool is_expired = run.integer(3) == 0;
       if (!run.is_well_typed()) return damaged(connection_.path(), "outcomes: a row is not what was written");
-      if (wall_us < before_wall_us) old.push_back(*last);
+      last = outcome.key;
+      const bool is_old = outcome.wall_us < limits.outcomes_before_wall_us && !is_expired;
+      if (is_old || outcome.wall_us < limits.keys_before_wall_us) old.push_back(std::move(outcome));
     }
   }
-  for (const Sha256& key : old) {
-    if (auto removed = delete_outcome_.run().bind(key).finish(); !removed) return tl::unexpected(removed.error());
+  for (const KeyedOutcome& outcome : old) {
+    const bool is_forgotten = outcome.wall_us < limits.keys_before_wall_us;
+    auto changed = is_forgotten ? delete_outcome_.run().bind(outcome.key).finish() : put(expire_outcome_, outcome);
+    if (!changed) return tl::unexpected(changed.error());
   }
   outcome_cursor_ = seen == kPruneRowsMax ? last : std::nullopt;
   return !old.empty();

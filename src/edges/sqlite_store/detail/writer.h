@@ -44,7 +44,7 @@ class SqliteWriter : public JournalWriter {
   ~SqliteWriter() override;
 
   [[nodiscard]] StoreResult<std::uint64_t> append(const JournalBatch& batch) override;
-  [[nodiscard]] StoreResult<bool> prune(std::uint64_t before, std::int64_t outcomes_before_wall_us) override;
+  [[nodiscard]] StoreResult<bool> prune(const PruneLimits& limits) override;
 
  private:
   StoreResult<void> prepare();
@@ -55,8 +55,9 @@ class SqliteWriter : public JournalWriter {
   StoreResult<void> insert_outcomes(const std::vector<KeyedOutcome>& outcomes);
   StoreResult<void> insert_snapshot(const JournalSnapshot& snapshot, Meta& meta);
   StoreResult<bool> prune_rows(std::uint64_t before, Meta& meta);
-  /// Outcomes of the next keys; whether one was removed.
-  StoreResult<bool> prune_outcomes(std::int64_t before_wall_us);
+  StoreResult<void> put(Statement& statement, const KeyedOutcome& outcome);
+  /// Outcomes of the next keys; whether one was changed or removed.
+  StoreResult<bool> prune_outcomes(const PruneLimits& limits);
   StoreResult<void> commit(Transaction& transaction, Meta meta);
   StoreResult<void> overwrite_refused();
   void checkpoint_if_due();
@@ -75,6 +76,7 @@ class SqliteWriter : public JournalWriter {
   Statement delete_rows_;
   Statement select_outcomes_;
   Statement delete_outcome_;
+  Statement expire_outcome_;
 };
 
 }  // namespace berth::edges::detail

@@ -25,6 +25,7 @@
 #include "edges/live_driver/live_driver.h"
 #include "edges/live_driver/recorder.h"
 #include "edges/live_driver/solver_thread.h"
+#include "edges/live_driver/write_queue.h"
 #include "edges/locks/fair_mutex.h"
 #include "edges/sqlite_store/devices_file.h"
 #include "edges/sqlite_store/sqlite_store.h"
@@ -336,7 +337,10 @@ class Up {
     const auto encode = [this](const live::Entry& entry) {
       return journal::row_of(entry, scenario_, now_as_epoch().unix_micros);
     };
-    recorder_ = std::make_unique<edges::Recorder>(std::move(*writer), head, encode, [this] { return sync_devices(); });
+    auto outcomes = store_->open_reader();
+    if (!outcomes) return failed(outcomes.error());
+    recorder_ = std::make_unique<edges::Recorder>(std::move(*writer), std::move(*outcomes), head, encode,
+                                                  [this] { return sync_devices(); });
     return {};
   }
 
@@ -392,7 +396,9 @@ class Up {
     if (now < prune_at_) return;
     const std::int64_t wall_us = now_as_epoch().unix_micros;
     const auto first = chain::first_row_since(*old_rows_, wall_us - kEventsKept.count());
-    const bool has_more = first && recorder_->prune(*first, wall_us - kOutcomesKept.count());
+    const bool has_more = first && recorder_->prune({.rows_before = *first,
+                                                     .outcomes_before_wall_us = wall_us - kOutcomesKept.count(),
+                                                     .keys_before_wall_us = wall_us - kEventsKept.count()});
     if (!has_more) prune_at_ = now + kPause;
   }
 
@@ -446,12 +452,17 @@ class Up {
     options.stepped = [this] {
       if (recorder_->is_snapshot_due()) save();
     };
-    driver_ = std::make_unique<edges::LiveDriver>(*session_, lock_, solver_, std::move(options));
-    api_ = std::make_unique<api::Api>(*session_, lock_,
-                                      api::ApiOptions{.key = folder_->key(),
-                                                      .epoch = {.unix_micros = beginning_.epoch_us},
-                                                      .page = api::page_html(),
-                                                      .driver_status = [this] { return driver_status(); }});
+    driver_ = std::make_unique<edges::LiveDriver>(*session_, turn_, lock_, solver_, std::move(options));
+    api_ = std::make_unique<api::Api>(
+        *session_, lock_,
+        api::ApiOptions{.key = folder_->key(),
+                        .epoch = {.unix_micros = beginning_.epoch_us},
+                        .page = api::page_html(),
+                        .driver_status = [this] { return driver_status(); },
+                        .submit = [this](live::Write write) { writes_->submit(std::move(write)); }});
+    writes_ = std::make_unique<edges::WriteQueue>(
+        *session_, turn_, lock_, *recorder_, [] { return now_as_epoch().unix_micros; },
+        [this] { server_->wake_streams(); });
     auto server = context_.start_server(request_.listen.host, request_.listen.port, *api_);
     if (!server) return pass_on(server.error());
     server_ = std::move(*server);
@@ -459,6 +470,7 @@ class Up {
     const std::string url =
         fmt::format("http://{}{}{}:{}/", is_v6 ? "[" : "", request_.listen.host, is_v6 ? "]" : "", server_->port());
     if (auto written = folder_->write_address(url); !written) return pass_on(written.error());
+    writes_->start();
     driver_->start();
     fmt::print(context_.out, "ready {} key: cat {}\n", url, folder_->key_path());
     std::fflush(context_.out);
@@ -505,6 +517,7 @@ class Up {
 
   /// Ends all but the solver, and keeps the journal.
   Result<int> stop(int status) {
+    if (writes_) writes_->stop();  // what was sent is carried out and answered
     if (server_) server_->stop();
     if (driver_) driver_->stop();
     if (recorder_->rows_since_snapshot() > 0) save();
@@ -536,9 +549,11 @@ class Up {
   std::chrono::steady_clock::time_point prune_at_;
   Scenario scenario_;
   Journal journal_;
+  edges::FairMutex turn_;  ///< of those who change the session
   edges::FairMutex lock_;  ///< of the session
   edges::SolverThread solver_;
   std::unique_ptr<live::Session> session_;
+  std::unique_ptr<edges::WriteQueue> writes_;
   std::unique_ptr<api::Api> api_;
   std::unique_ptr<edges::LiveDriver> driver_;
   std::unique_ptr<HttpServer> server_;

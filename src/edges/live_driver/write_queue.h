@@ -1,0 +1,79 @@
+/// Carries out the writes of clients in groups: many share one commit of the journal. While a group is committed the
+/// world stands still, but everybody may read.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "edges/live_driver/recorder.h"
+#include "edges/locks/fair_mutex.h"
+#include "live/session.h"
+#include "live/write.h"
+#include "ports/journal_store.h"
+
+namespace berth::edges {
+
+/// Whether the answer is kept for repeats: others may try again under the same key.
+[[nodiscard]] bool is_kept(int status);
+
+class WriteQueue {
+ public:
+  /// All are borrowed. Whoever changes the session holds `turn` and then `lock`; readers hold `lock` alone, and refresh
+  /// the session first. `wall_us`: the wall clock in microseconds since 1970. `has_events`: called after a group,
+  /// without a lock.
+  WriteQueue(live::Session& session, FairMutex& turn, FairMutex& lock, Recorder& recorder,
+             std::function<std::int64_t()> wall_us, std::function<void()> has_events);
+  WriteQueue(const WriteQueue&) = delete;
+  WriteQueue& operator=(const WriteQueue&) = delete;
+  ~WriteQueue() { stop(); }
+
+  void start();
+  /// Any thread. After `stop` nothing comes of it.
+  void submit(live::Write write);
+  /// Carries out what was submitted before, and ends the thread. A second call does nothing.
+  void stop();
+
+ private:
+  /// One of the writes of a group.
+  struct Member {
+    live::Write write;
+    bool has_orders = false;
+    bool is_repeat = false;  ///< the answer is that of before, or a refusal of the key: not to be kept again
+  };
+
+  void run();
+  /// Those that wait; empty: there will be no more.
+  [[nodiscard]] std::deque<live::Write> take();
+  void put_back(std::deque<live::Write> later);
+  void carry_out(std::deque<live::Write> writes);
+  /// Answers it if its key was used before. Returns whether.
+  [[nodiscard]] bool answer_repeat(live::Write& write, std::vector<Member>& done);
+  void run_alone(live::Write write, std::vector<Member>& done);
+  /// Returns those that have to wait.
+  [[nodiscard]] std::deque<live::Write> run_together(std::deque<live::Write> writes, std::vector<Member>& done);
+  /// Checks them one after the other, and adds them to the batch. Returns those that have to wait.
+  [[nodiscard]] std::deque<live::Write> join(std::deque<live::Write> writes, live::OrderBatch& batch,
+                                             std::vector<KeyedOutcome>& begun_outcomes, std::vector<Member>& done);
+  void answer(std::vector<Member>& done);
+  [[nodiscard]] KeyedOutcome begun(const live::WriteKey& key, int status) const;
+
+  live::Session& session_;
+  FairMutex& turn_;
+  FairMutex& lock_;
+  Recorder& recorder_;
+  std::function<std::int64_t()> wall_us_;
+  std::function<void()> has_events_;
+  std::thread thread_;
+  std::mutex own_lock_;
+  std::condition_variable changed_;
+  std::deque<live::Write> waiting_;  ///< under own_lock_, like `is_stopping_`
+  bool is_stopping_ = false;
+};
+
+}  // namespace berth::edges
