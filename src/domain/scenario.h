@@ -10,6 +10,7 @@
 #include "base/instant.h"
 #include "base/shared_list.h"
 #include "domain/gpu.h"
+#include "domain/no_changes.h"
 #include "domain/service.h"
 #include "domain/slice.h"
 
@@ -54,6 +55,7 @@ struct Scenario {
   Objective objective = Objective::kServices;
   ChangeCosts changes;
   std::vector<FrozenWindow> frozen;
+  NoChanges no_changes;                        ///< of a world at run time; changes by the event NoChangesSet
   std::int64_t gpus_per_node = 8;              ///< > 0; see domain/node.h
   std::optional<std::vector<Holding>> layout;  ///< sorted by slice, legal
   SharedList<ServiceSpec> services;

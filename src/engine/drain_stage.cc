@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "engine/verify.h"
+#include "domain/frozen.h"
 
 namespace berth {
 namespace {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/verify.h"
+#include "domain/frozen.h"
 #include "window/frame.h"
 
 namespace berth {

@@ -7,8 +7,8 @@
 #include <utility>
 #include <variant>
 
+#include "domain/frozen.h"
 #include "engine/retraining_watch.h"
-#include "engine/verify.h"
 
 namespace berth {
 namespace {

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "domain/frozen.h"
 #include "engine/restore_stage.h"
-#include "engine/verify.h"
 #include "mig/geometry.h"
 #include "profile/operating_point.h"
 

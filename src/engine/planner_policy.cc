@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "domain/frozen.h"
 #include "engine/retraining_watch.h"
-#include "engine/verify.h"
 #include "engine/window_question.h"
 #include "state/changes.h"
 #include "window/window.h"

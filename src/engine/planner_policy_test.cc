@@ -267,6 +267,27 @@ TEST(PlannerPolicy, PlansAlsoWhenItIsAsked) {
   EXPECT_EQ(made, (std::vector<std::int64_t>{28, 32, 40}));
 }
 
+TEST(PlannerPolicy, LooksAheadToWindowsWithoutChanges) {
+  Posed posed(small_fleet());
+  // Seconds 30 to 90 of the world.
+  posed.scenario.no_changes = {.week_at_start = Micros::seconds(30), .spans = {{.from_minute = 1, .until_minute = 2}}};
+  posed.loads = {0, 300};
+  const Stage stage = posed.stage();
+  for (std::int64_t second = 20; second < 95; ++second) {
+    const Plan plan = planned(posed.scenario, stage, standing_at(second, all_of_a()));
+    EXPECT_TRUE(plan.actions.empty() || second < 30 || second >= 90);
+  }
+  for (const PlanRecord& record : *posed.records) {
+    const auto& is_frozen = record.problem.is_frozen;
+    ASSERT_EQ(is_frozen.size(), static_cast<std::size_t>(record.problem.slots));
+    for (std::size_t slot = 0; slot < is_frozen.size(); ++slot) {
+      const auto second = record.made_at.second() + static_cast<std::int64_t>(slot);
+      EXPECT_EQ(is_frozen[slot] != 0, second >= 30 && second < 90) << second;
+    }
+  }
+  EXPECT_FALSE(posed.records->empty());
+}
+
 // ---- what an answer is worth
 
 /// How much more an answer of service 0 is worth than one of service 1 to the plans made each 5 s with forecasts.

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "domain/frozen.h"
 #include "engine/facts.h"
-#include "engine/verify.h"
 
 namespace berth {
 namespace {

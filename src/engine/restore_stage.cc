@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/ensure.h"
-#include "engine/verify.h"
+#include "domain/frozen.h"
 #include "mig/geometry.h"
 
 namespace berth {

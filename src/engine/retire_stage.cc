@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/verify.h"
+#include "domain/frozen.h"
 
 namespace berth {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/verify.h"
+#include "domain/frozen.h"
 #include "partition/retraining_rule.h"
 
 namespace berth {

@@ -154,7 +154,7 @@ std::vector<ConstraintId> constraints_of(const Scenario& scenario) {
     add(service.trust_domain.has_value(), kTrustDomain);
     add(service.changes_per_hour.has_value(), kChangesPerHour);
   }
-  if (!scenario.frozen.empty()) constraints.push_back(kFrozenConstraint);
+  if (!scenario.frozen.empty() || !scenario.no_changes.spans.empty()) constraints.push_back(kFrozenConstraint);
   return constraints;
 }
 
@@ -178,7 +178,10 @@ Scenario with_only(const Scenario& scenario, std::span<const ConstraintId> kept)
     if (!is_kept(index, kChangesPerHour)) service.changes_per_hour.reset();
     if (service.trust_domain && !domains.contains(*service.trust_domain)) service.trust_domain.reset();
   }
-  if (!all.contains(kFrozenConstraint)) result.frozen.clear();
+  if (!all.contains(kFrozenConstraint)) {
+    result.frozen.clear();
+    result.no_changes = {};
+  }
   return result;
 }
 

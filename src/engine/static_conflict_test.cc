@@ -54,6 +54,14 @@ TEST(WithOnly, KeepsWhatIsNamed) {
   EXPECT_EQ(with_only(scenario, {}).services[0].isolation, Isolation::kMig);
 }
 
+TEST(WithOnly, TakesFrozenWindowsAndWindowsWithoutChangesTogether) {
+  Scenario scenario = two_gpus();
+  scenario.no_changes = {.week_at_start = {}, .spans = {{.from_minute = 1, .until_minute = 2}}};
+  EXPECT_EQ(constraints_of(scenario), Ids{kFrozenConstraint});
+  EXPECT_EQ(with_only(scenario, Ids{kFrozenConstraint}).no_changes, scenario.no_changes);
+  EXPECT_EQ(with_only(scenario, {}).no_changes, NoChanges());
+}
+
 TEST(StaticConflict, NamesTheSmallest) {
   struct Case {
     const char* name;

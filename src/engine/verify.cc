@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "domain/frozen.h"
 #include "engine/facts.h"
 #include "engine/fleet_after.h"
 #include "mig/geometry.h"
@@ -94,11 +95,6 @@ std::optional<std::string> check_action(const Scenario& scenario, const Snapshot
 }
 
 }  // namespace
-
-bool is_frozen(const Scenario& scenario, Instant at) {
-  return std::any_of(scenario.frozen.begin(), scenario.frozen.end(),
-                     [&](const FrozenWindow& window) { return window.from <= at && at < window.until; });
-}
 
 std::optional<std::string> find_objection(const Scenario& scenario, const Snapshot& snapshot, const Plan& plan,
                                           Instant acts_at) {

@@ -19,7 +19,4 @@ namespace berth {
 [[nodiscard]] std::optional<std::string> find_objection(const Scenario& scenario, const Snapshot& snapshot,
                                                         const Plan& plan, Instant acts_at);
 
-/// Whether that instant lies in a frozen window, in which no change may begin.
-[[nodiscard]] bool is_frozen(const Scenario& scenario, Instant at);
-
 }  // namespace berth

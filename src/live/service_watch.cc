@@ -10,6 +10,7 @@
 
 #include "base/overloaded.h"
 #include "domain/constraint.h"
+#include "domain/frozen.h"
 #include "profile/operating_point.h"
 
 namespace berth::live {
@@ -180,11 +181,7 @@ bool ServiceWatch::update(const Snapshot& snapshot) {
     }
   }
   pause_ = snapshot.pause ? std::optional(snapshot.pause->reason) : std::nullopt;
-  const auto is_frozen = [now = snapshot.now](const FrozenWindow& window) {
-    return window.from <= now && now < window.until;
-  };
-  const auto frozen = std::ranges::find_if(scenario_.frozen, is_frozen);
-  frozen_until_ = frozen == scenario_.frozen.end() ? std::nullopt : std::optional(frozen->until);
+  note_frozen(snapshot.now);
   has_open_gpu_ = false;
   for (std::uint32_t gpu = 0; gpu < scenario_.gpu_count() && !has_open_gpu_; ++gpu) {
     has_open_gpu_ = snapshot.is_open({gpu});
@@ -206,6 +203,15 @@ bool ServiceWatch::update(const Snapshot& snapshot) {
   const bool has_new_slice = note_seen(snapshot);
   const bool has_new_status = note_statuses(snapshot.now);
   return has_new_slice || has_new_status;
+}
+
+void ServiceWatch::note_frozen(Instant now) {
+  frozen_.reset();
+  const auto until = frozen_until(scenario_, now);
+  if (!until) return;
+  const bool is_weekly = end_of_window(scenario_.no_changes, now).has_value();
+  frozen_ = fmt::format("{}: no change begins before second {} of the world",
+                        is_weekly ? "a window without changes" : "a frozen window", (*until - Instant()).to_seconds());
 }
 
 bool ServiceWatch::note_seen(const Snapshot& snapshot) {
@@ -314,10 +320,7 @@ std::pair<std::string, std::string> ServiceWatch::why_unplaced(ServiceId service
   if (known.misfit && !known.misfit->empty()) return {"FitsNoGpu", *known.misfit};
   if (pause_) return {"PlanningPaused", "planning is paused: " + *pause_};
   if (!has_open_gpu_) return {"NoOpenGpu", "every GPU is lost, cordoned or draining"};
-  if (frozen_until_) {
-    return {"Frozen", fmt::format("a frozen window: no change begins before second {} of the world",
-                                  (*frozen_until_ - Instant()).to_seconds())};
-  }
+  if (frozen_) return {"Frozen", *frozen_};
   if (proposal_ && proposal_->services.contains(service)) {
     return {"AwaitsApproval", fmt::format("plan-{} gives it slices, and awaits approval", proposal_->plan)};
   }

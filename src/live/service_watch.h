@@ -125,6 +125,7 @@ class ServiceWatch {
   };
   /// A proven conflict is out of date once one of its services is gone or has another spec.
   void forget_conflict_of(ServiceId service);
+  void note_frozen(Instant now);
   [[nodiscard]] bool note_seen(const Snapshot& snapshot);
   [[nodiscard]] bool note_statuses(Instant now);
   [[nodiscard]] std::array<Condition, kConditionTypes> judge(ServiceId service) const;
@@ -140,7 +141,7 @@ class ServiceWatch {
   std::vector<Seen> seen_;       ///< parallel to Snapshot::slices
   std::optional<Proposal> proposal_;
   std::optional<std::string> pause_;
-  std::optional<Instant> frozen_until_;  ///< no change begins before
+  std::optional<std::string> frozen_;  ///< why no change may begin, and until when
   bool has_open_gpu_ = false;
   std::optional<Instant> planned_at_;  ///< when the last plan was asked for
   std::vector<PlannedFloor> floors_;   ///< of the last plan that knows floors

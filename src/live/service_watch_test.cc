@@ -200,6 +200,12 @@ TEST(ServiceWatch, AServiceWithoutASliceSaysWhy) {
   watched.at(103, {});
   EXPECT_EQ(reason(), "Frozen");
   EXPECT_EQ(watched.condition(kPlaced).message, "a frozen window: no change begins before second 104 of the world");
+  watched.scenario.no_changes = {.week_at_start = Micros::seconds(20),
+                                 .spans = {{.from_minute = 2, .until_minute = 3}}};
+  watched.at(102, {});
+  EXPECT_EQ(watched.condition(kPlaced).message,
+            "a window without changes: no change begins before second 160 of the world");
+  watched.scenario.no_changes = {};
   watched.snapshot.gpus.resize(watched.scenario.gpu_count());
   for (GpuState& gpu : watched.snapshot.gpus) gpu.health = GpuHealth::kLost;
   watched.at(104, {});

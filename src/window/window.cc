@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/ensure.h"
+#include "domain/frozen.h"
 
 namespace berth::planner {
 namespace {
@@ -121,12 +122,10 @@ ServiceTerms service_terms(const Scenario& scenario, const Moment& moment, std::
 
 std::vector<char> frozen_slots(const Scenario& scenario, const Moment& moment) {
   std::vector<char> frozen;
-  if (scenario.frozen.empty()) return frozen;
+  if (scenario.frozen.empty() && scenario.no_changes.spans.empty()) return frozen;
   for (const SlotIndex slot : Indices<SlotIndex>(moment.slots)) {
     const Instant at = moment.begins + Micros::seconds(slot);
-    const bool is_frozen = std::ranges::any_of(
-        scenario.frozen, [&](const FrozenWindow& window) { return window.from <= at && at < window.until; });
-    frozen.push_back(is_frozen ? 1 : 0);
+    frozen.push_back(is_frozen(scenario, at) ? 1 : 0);
   }
   return frozen;
 }

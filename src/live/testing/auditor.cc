@@ -250,8 +250,8 @@ void Auditor::finish() {
 
 bool Auditor::is_in_frozen_window(Instant at) const {
   if (at == Instant()) return false;  // the first layout
-  return std::ranges::any_of(scenario_.frozen,
-                             [at](const FrozenWindow& each) { return each.from <= at && at < each.until; });
+  const auto holds = [at](const FrozenWindow& each) { return each.from <= at && at < each.until; };
+  return std::ranges::any_of(scenario_.frozen, holds) || end_of_window(scenario_.no_changes, at).has_value();
 }
 
 // ---- words
