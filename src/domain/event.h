@@ -9,6 +9,7 @@
 
 #include "base/instant.h"
 #include "domain/gpu_state.h"
+#include "domain/no_changes.h"
 #include "domain/service.h"
 #include "domain/slice.h"
 #include "domain/solution.h"
@@ -150,6 +151,12 @@ struct PlanningResumed {
   friend bool operator==(const PlanningResumed&, const PlanningResumed&) = default;
 };
 
+/// From now on these are the windows without changes.
+struct NoChangesSet {
+  NoChanges windows;  ///< sound
+  friend bool operator==(const NoChangesSet&, const NoChangesSet&) = default;
+};
+
 /// The answer to the engine's question of that number.
 struct SolveFinished {
   std::uint64_t question = 0;
@@ -162,8 +169,8 @@ struct SolveFinished {
 struct Event {
   Instant at;  ///< when it happened; it may be delivered later (observation delay)
   std::variant<ServiceSecond, SliceReady, SliceGone, RetrainingDue, RetrainingDone, GpuLost, GpuReturned, GpuScheduled,
-               ServiceSet, ServiceRemoved, PlanApproved, PlanExpired, PlanningPaused, PlanningResumed, ActionFailed,
-               GpuObserved, SolveFinished>
+               ServiceSet, ServiceRemoved, PlanApproved, PlanExpired, PlanningPaused, PlanningResumed, NoChangesSet,
+               ActionFailed, GpuObserved, SolveFinished>
       what;
   friend bool operator==(const Event&, const Event&) = default;
 };

@@ -156,6 +156,8 @@ void Engine::change_specs(const Event& event) {
   } else if (const auto* removed = std::get_if<ServiceRemoved>(&event.what)) {
     const ServiceSpec& before = std::as_const(scenario_.services)[removed->service.index];
     scenario_.services.set(removed->service.index, absent_service(before));
+  } else if (const auto* windows = std::get_if<NoChangesSet>(&event.what)) {
+    scenario_.no_changes = windows->windows;
   }
 }
 
@@ -242,6 +244,7 @@ EngineMemory Engine::memory() const {
                       .question_count = question_count_,
                       .proposal = proposal_,
                       .changed_gpus = changed_gpus_,
+                      .no_changes = scenario_.no_changes,
                       .stages = {}};
   for (const Stage& stage : stages_) memory.stages.push_back({.stage = stage.name, .bytes = bytes_of(stage.memory)});
   return memory;
@@ -254,6 +257,10 @@ Result<std::vector<std::string>> Engine::restore(const EngineMemory& memory) {
   question_count_ = memory.question_count;
   proposal_ = memory.proposal;
   changed_gpus_ = memory.changed_gpus;
+  if (scenario_.no_changes != memory.no_changes) {
+    scenario_.no_changes = memory.no_changes;
+    stages_ = make_stages_(scenario_);  // they may have read the others
+  }
   std::vector<std::string> unread;
   for (Stage& stage : stages_) {
     if (!load(stage, memory)) unread.push_back(stage.name);

@@ -73,8 +73,8 @@ struct EngineRules {
 
 class Engine {
  public:
-  /// Keeps a copy of `scenario`, whose services change by the events ServiceSet and ServiceRemoved. Every step runs the
-  /// stages in this order.
+  /// Keeps a copy of `scenario`, whose services change by the events ServiceSet and ServiceRemoved, its windows without
+  /// changes by NoChangesSet. Every step runs the stages in this order.
   Engine(const Scenario& scenario, const MakeStages& make_stages, const EngineRules& rules = {});
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;

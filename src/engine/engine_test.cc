@@ -106,6 +106,25 @@ TEST(Engine, PlansAreCheckedForTheInstantAtWhichTheyAct) {
   }
 }
 
+TEST(Engine, NoChangeBeginsInAWindowWithoutChanges) {
+  Engine engine(two_gpus(), ready_stages({asking({create(slice_at(0, "1g.10gb", 0))})}));
+  // The second minute of the world.
+  const NoChanges windows{.week_at_start = Micros::seconds(60), .spans = {{.from_minute = 2, .until_minute = 3}}};
+  engine.observe(happened(NoChangesSet{.windows = windows}));
+  const auto refused_at = [&](std::int64_t second) {
+    const StepAnswer asked = engine.step(Instant::at_second(second));
+    EXPECT_TRUE(asked.request.has_value());
+    engine.observe(testing::answer_to(*asked.request, Instant::at_second(second)));
+    return engine.step(Instant::at_second(second)).refused;
+  };
+  EXPECT_EQ(refused_at(60), "a change would begin in a frozen window");
+  EXPECT_EQ(engine.scenario().no_changes, windows);
+  EXPECT_EQ(engine.snapshot().specs_version, 1U);
+  EXPECT_TRUE(refused_at(119).has_value());
+  EXPECT_EQ(refused_at(120), std::nullopt);
+  EXPECT_EQ(engine.snapshot().slices.size(), 1U);
+}
+
 // ---- questions and answers
 
 /// Asks for a plan in each step, and records what it sees.

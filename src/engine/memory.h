@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/archive.h"
+#include "domain/no_changes.h"
 #include "engine/proposal.h"
 #include "state/cluster_state.h"
 
@@ -43,7 +44,7 @@ template <class T>
 
 /// To be raised whenever the bytes of an EngineMemory, or of the memory of some stage, mean something else than before:
 /// after an upgrade they are then refused. A stage's bytes can be refused alone.
-inline constexpr int kEngineMemoryFormat = 1;
+inline constexpr int kEngineMemoryFormat = 2;
 inline constexpr int kStageMemoryFormat = 1;
 
 /// The memory of one stage.
@@ -54,13 +55,14 @@ struct StageMemory {
   friend bool operator==(const StageMemory&, const StageMemory&) = default;
 };
 
-/// Everything that an engine remembers between two steps, besides its scenario. A copy costs little more than the bytes
-/// of the stages: the snapshot shares its chunks.
+/// Everything that an engine remembers between two steps, besides fleet and services of its scenario. A copy costs
+/// little more than the bytes of the stages: the snapshot shares its chunks.
 struct EngineMemory {
   ClusterMemory cluster;
   std::uint64_t question_count = 0;
   std::optional<Proposal> proposal;
   ChangedGpus changed_gpus;
+  NoChanges no_changes;  ///< of its scenario
   std::vector<StageMemory> stages;
 
   template <class Archive, class Self>
@@ -68,7 +70,8 @@ struct EngineMemory {
     int format = kEngineMemoryFormat;
     archive(format);
     if (!archive.require(format == kEngineMemoryFormat)) return;
-    archive(self.cluster, self.question_count, self.proposal, self.changed_gpus, self.stages);
+    archive(self.cluster, self.question_count, self.proposal, self.changed_gpus, self.no_changes, self.stages);
+    archive.require(is_sound(self.no_changes));
   }
 };
 

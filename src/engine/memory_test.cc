@@ -83,6 +83,26 @@ TEST(EngineMemory, IsAllThatTheEngineRemembers) {
   EXPECT_EQ(bytes_of(restored.memory()), bytes_of(saved->memory()));
 }
 
+TEST(EngineMemory, HasTheWindowsWithoutChanges) {
+  const Scenario scenario = two_gpus();
+  Engine saved(scenario, one_counter);
+  const NoChanges windows{.week_at_start = Micros(5), .spans = {{.from_minute = 2, .until_minute = 3}}};
+  saved.observe({.at = Instant(), .what = NoChangesSet{.windows = windows}});
+  static_cast<void>(testing::step_and_solve(saved, Instant()));
+  EngineMemory memory = saved.memory();
+  std::vector<NoChanges> read;  // by the stages
+  Engine restored(scenario, [&](const Scenario& live) {
+    read.push_back(live.no_changes);
+    return one_counter(live);
+  });
+  EXPECT_TRUE(restored.restore(memory).has_value());
+  EXPECT_EQ(restored.scenario().no_changes, windows);
+  EXPECT_EQ(read.back(), windows);
+  EXPECT_EQ(bytes_of(restored.memory()), bytes_of(memory));
+  memory.no_changes.spans.clear();  // not sound
+  EXPECT_FALSE(from_bytes<EngineMemory>(bytes_of(memory)).has_value());
+}
+
 TEST(EngineMemory, AStageThatCannotBeReadBeginsAnewAlone) {
   const Scenario scenario = two_gpus();
   const auto make_stages = [](const Scenario&) { return std::vector<Stage>{counting("a"), counting("b")}; };

@@ -42,6 +42,7 @@ constexpr std::array<std::string_view, std::variant_size_v<EventWhat>> kEventKin
                                                                                       "PlanExpired",
                                                                                       "PlanningPaused",
                                                                                       "PlanningResumed",
+                                                                                      "NoChangesSet",
                                                                                       "ActionFailed",
                                                                                       "GpuObserved",
                                                                                       "SolutionSeen"};
@@ -190,7 +191,11 @@ bool read_event(const JournalEntry& row, const Json& json, Event& event) {
     using E = std::variant_alternative_t<kIndex, EventWhat>;
     if constexpr (!std::is_same_v<E, ServiceSet> && !std::is_same_v<E, ServiceSecond> &&
                   !std::is_same_v<E, ServiceRemoved>) {
-      if (row.kind == kEventKinds[kIndex]) return read_json(json, event.what.emplace<kIndex>());
+      if (row.kind == kEventKinds[kIndex]) {
+        E& what = event.what.emplace<kIndex>();
+        if constexpr (std::is_same_v<E, NoChangesSet>) return read_json(json, what) && is_sound(what.windows);
+        return read_json(json, what);
+      }
     }
     return read_event<kIndex + 1>(row, json, event);
   }

@@ -81,6 +81,7 @@ class Busy {
     session_->pause("lunch");
     run(30);
     session_->resume("work");
+    session_->set_no_changes({.week_at_start = Micros(7), .spans = {{.from_minute = 9000, .until_minute = 9001}}});
     run(200);
     approves_ = false;
     run(100);
@@ -123,11 +124,11 @@ TEST(EntryRows, AreReadBackEqual) {
     if (::testing::Test::HasFailure()) return;
   }
   const std::set<std::string> all = {
-      "ActionFailed", "Advanced",       "Begun",         "FaultInjected",  "GpuLost",         "GpuObserved",
-      "GpuReturned",  "GpuScheduled",   "PlanApproved",  "PlanningPaused", "PlanningResumed", "ProposalWaits",
-      "Refreshed",    "RetrainingDone", "RetrainingDue", "Seconds",        "ServiceRemoved",  "ServiceSet",
-      "SliceGone",    "SliceNoted",     "SliceReady",    "SolveFinished",  "Stepped",         "TenantRemoved",
-      "TenantSet",    "SolutionArrived"};
+      "ActionFailed",  "Advanced",     "Begun",          "FaultInjected", "GpuLost",        "GpuObserved",
+      "GpuReturned",   "NoChangesSet", "GpuScheduled",   "PlanApproved",  "PlanningPaused", "PlanningResumed",
+      "ProposalWaits", "Refreshed",    "RetrainingDone", "RetrainingDue", "Seconds",        "ServiceRemoved",
+      "ServiceSet",    "SliceGone",    "SliceNoted",     "SliceReady",    "SolveFinished",  "Stepped",
+      "TenantRemoved", "TenantSet",    "SolutionArrived"};
   EXPECT_EQ(kinds, all);
 }
 
@@ -161,6 +162,18 @@ TEST(EntryRows, OfLaterVersionsAndDamagedOnesAreRefused) {
     row.entry.body = body;
     EXPECT_FALSE(entry_of(row, fleet).has_value()) << body;
   }
+}
+
+TEST(EntryRows, OfWindowsWithoutChangesAreSound) {
+  const Scenario fleet = live::demo_scenario();
+  const NoChanges windows{.week_at_start = Micros(7), .spans = {{.from_minute = 480, .until_minute = 1080}}};
+  const live::Entry entry{.at = {}, .what = live::EventSeen{{.at = {}, .what = NoChangesSet{.windows = windows}}}};
+  JournalRow row{.sequence = 3, .entry = row_of(entry, fleet, 0), .hash = {}};
+  EXPECT_EQ(row.entry.kind, "NoChangesSet");
+  EXPECT_EQ(row.entry.body, R"({"week_at_start_us":7,"spans":[{"from_minute":480,"until_minute":1080}]})");
+  EXPECT_TRUE(entry_of(row, fleet) == entry);
+  row.entry.body = R"({"week_at_start_us":7,"spans":[{"from_minute":480,"until_minute":480}]})";
+  EXPECT_FALSE(entry_of(row, fleet).has_value());
 }
 
 TEST(WorldRows, AreReadBackEqual) {

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "domain/event.h"
+#include "domain/no_changes.h"
 #include "domain/plan.h"
 #include "domain/slice.h"
 #include "domain/solution.h"
@@ -108,6 +109,10 @@ template <>
 inline constexpr std::array kNames<PlanningPaused> = {"reason"};
 template <>
 inline constexpr std::array kNames<PlanningResumed> = {"reason"};
+template <>
+inline constexpr std::array kNames<WeekSpan> = {"from_minute", "until_minute"};
+template <>
+inline constexpr std::array kNames<NoChanges> = {"week_at_start_us", "spans"};
 template <>
 inline constexpr std::array kNames<SolveFinished> = {"question", "solution"};
 

@@ -56,6 +56,7 @@ enum class EventKind : std::uint8_t {
   kRetrainingDone,
   kPlanningPaused,
   kPlanningResumed,
+  kNoChangesSet,
   kFaultInjected,
   kFaultCleared,
 };

@@ -116,6 +116,15 @@ std::vector<FrozenWindow> random_windows(Rng& rng) {
   return windows;
 }
 
+/// A minute of the week that began not long ago or begins soon, or none.
+NoChanges random_no_changes(Rng& rng, Instant now) {
+  constexpr int kMinute = 5000;
+  if (rng.below(3) == 0) return {};
+  const Micros begins_in = Micros(drawn(rng, 80'000'000) - 60'000'000);
+  return {.week_at_start = Micros::seconds(kMinute * 60) - (now - Instant()) - begins_in,
+          .spans = {{.from_minute = kMinute, .until_minute = kMinute + 1}}};
+}
+
 sim::FaultOrder random_fault(Rng& rng) {
   constexpr std::array kKinds = {
       sim::FaultKind::kLose,           sim::FaultKind::kReturn,       sim::FaultKind::kReturn,
@@ -206,6 +215,7 @@ class History {
     options.policy = kind_.policy;
     options.approval = kind_.approval;
     options.wall_clock = [this] { return wall_us_; };
+    options.no_changes = no_changes_;
     options.journal = [this](const sim::JournalRecord& record) {
       read_events();  // those that were before it
       auditor_->read(record);
@@ -308,10 +318,13 @@ class History {
     sim::WorldLeft left = session_->world_left();
     const std::unique_ptr<Session> before = std::move(session_);
     if (solver_) solver_->forget();
+    no_changes_.reset();
+    if (rng_.below(3) == 0) no_changes_ = random_no_changes(rng_, before->now());
     std::unique_ptr<Session> after = make_session();
     make_again(*after, left.world.orders);
     if (!kind_.loses_tail) expect_same(*before, *after);
     read_ = std::min(read_, after->events().last_sequence());
+    if (no_changes_) auditor_->obey(*no_changes_);
     session_ = std::move(after);
     session_->resume(std::move(left));
     read_events();
@@ -333,6 +346,7 @@ class History {
     }
     EXPECT_TRUE(a.gpus == b.gpus);
     EXPECT_TRUE(a.pause == b.pause);
+    EXPECT_TRUE(before.scenario().no_changes == after.scenario().no_changes);
     EXPECT_EQ(before.events().last_sequence(), after.events().last_sequence());
     const auto first = before.events().oldest_sequence() - 1;
     const auto events_before = before.events().after(first, EventLog::kCapacity);
@@ -390,7 +404,7 @@ class History {
   void do_something() {
     const GpuId gpu{static_cast<std::uint32_t>(rng_.below(kGpus))};
     const ServiceName name{.tenant = "t", .name = "s" + std::to_string(rng_.below(4))};
-    switch (rng_.below(17)) {
+    switch (rng_.below(18)) {
       case 0:
         session_->schedule(gpu, GpuScheduling::kCordoned, "test");
         break;
@@ -424,6 +438,9 @@ class History {
       case 14:
         set_or_remove_tenant();
         break;
+      case 15:
+        set_no_changes(random_no_changes(rng_, session_->now()));
+        break;
       default:
         set_random(name);
         break;
@@ -443,6 +460,13 @@ class History {
     }
     if (find_static_conflict(after)) return;
     EXPECT_TRUE(session_->set_service(name, spec, {}, std::nullopt).has_value());
+  }
+
+  void set_no_changes(const NoChanges& windows) {
+    read_events();
+    auditor_->obey(windows);
+    EXPECT_TRUE(session_->set_no_changes(windows));
+    read_events();
   }
 
   /// Another one, which has no services.
@@ -479,6 +503,7 @@ class History {
 
   void end_of_trouble() {
     session_->resume("the end");
+    set_no_changes({});
     for (const sim::FaultKind kind : {sim::FaultKind::kClear, sim::FaultKind::kReturn}) {
       sim::FaultOrder order;
       order.kind = kind;
@@ -579,6 +604,7 @@ class History {
   std::uint64_t seed_;
   bool restores_;
   Scenario scenario_;
+  std::optional<NoChanges> no_changes_;  ///< of the next session
   std::vector<Entry> entries_;
   std::size_t needed_entries_ = 0;  ///< the first ones, by which the world has done something
   std::uint64_t orders_ = 0;        ///< when they were counted

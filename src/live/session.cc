@@ -387,6 +387,12 @@ bool Session::resume(std::string reason) {
   return order({{.at = now(), .what = EventSeen{resumed}}});
 }
 
+bool Session::set_no_changes(NoChanges windows) {
+  if (windows == scenario_.no_changes) return true;
+  const Event set{.at = now(), .what = NoChangesSet{.windows = std::move(windows)}};
+  return order({{.at = now(), .what = EventSeen{set}}});
+}
+
 Result<std::uint64_t> Session::inject(const sim::FaultOrder& fault) {
   auto id = loop_->admit(fault);
   if (!id) return id;

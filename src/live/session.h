@@ -36,6 +36,8 @@ struct SessionOptions {
   std::uint64_t seed = 1;
   std::string policy = "berth";  ///< a row of the registry that needs no hindsight
   Approval approval = Approval::kNever;
+  /// The windows without changes from the first step on; absent: those that were recorded, at first none.
+  std::optional<NoChanges> no_changes;
   bool has_end = false;      ///< the world ends with the scenario's longest window, and plans count on that
   sim::JournalSink journal;  ///< may be empty
   /// Gets every entry as it happens, to be recorded soon. May be empty.
@@ -162,6 +164,8 @@ class Session {
   /// dropped, and a plan that waits for approval goes on waiting. Paused already: the reason is replaced.
   bool pause(std::string reason);
   bool resume(std::string reason);
+  /// From now on these are the windows without changes. Those that are in force already are no order. Requires: sound.
+  bool set_no_changes(NoChanges windows);
   /// A fault of the simulated world, seen by the engine at once. Returns its number. Error: World::inject.
   Result<std::uint64_t> inject(const sim::FaultOrder& order);
   [[nodiscard]] const sim::FaultBook& faults() const { return loop_->world().faults(); }
@@ -206,7 +210,11 @@ class Session {
   [[nodiscard]] tl::unexpected<ObjectRefusal> not_recorded() const;
   /// Records the orders and carries them out, with one step for those that are events. Returns whether.
   [[nodiscard]] bool order(const std::vector<Entry>& orders);
+  /// Returns whether they are recorded.
+  [[nodiscard]] bool record_order(const std::vector<Entry>& orders);
   void carry_out(const std::vector<Entry>& orders);
+  /// The order that leads to the windows of the options, recorded; nothing: they are in force, or it is not recorded.
+  [[nodiscard]] std::optional<Event> order_of_start(Instant at);
 
   // What an entry does, when it happens and when it is repeated.
   void store(const TenantStored& stored);

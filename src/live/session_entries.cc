@@ -44,6 +44,7 @@ void Session::tell_event(const Event& event) {
                  [](const PlanExpired&) {},
                  [](const PlanningPaused&) {},
                  [](const PlanningResumed&) {},
+                 [](const NoChangesSet&) {},
                  [&](const SolveFinished& finished) {
                    if (finished.question == known_question_) {
                      tell({.at = now(), .what = SolutionArrived{finished.question}});
@@ -57,6 +58,12 @@ void Session::tell_event(const Event& event) {
 }
 
 bool Session::order(const std::vector<Entry>& orders) {
+  if (!record_order(orders)) return false;
+  carry_out(orders);
+  return true;
+}
+
+bool Session::record_order(const std::vector<Entry>& orders) {
   if (options_.record) {
     note_told(orders.front().at);
     why_not_recorded_ = options_.record(orders);
@@ -65,7 +72,6 @@ bool Session::order(const std::vector<Entry>& orders) {
   } else {
     for (const Entry& each : orders) tell(each);
   }
-  carry_out(orders);
   return true;
 }
 
@@ -267,9 +273,15 @@ class Session::Repetition {
   std::map<std::pair<std::int64_t, std::uint32_t>, ServiceSecond> seconds_;  ///< not seen yet, by second and service
 };
 
+std::optional<Event> Session::order_of_start(Instant at) {
+  if (!options_.no_changes || *options_.no_changes == scenario_.no_changes) return std::nullopt;
+  const Event set{.at = at, .what = NoChangesSet{.windows = *options_.no_changes}};
+  return record_order({{.at = at, .what = EventSeen{set}}}) ? std::optional(set) : std::nullopt;
+}
+
 void Session::begin() {
   tell({.at = now(), .what = Begun{}});
-  loop_->begin();
+  loop_->begin(order_of_start(now()));
   after_step();
   tell_world(true);
 }
@@ -337,6 +349,7 @@ void Session::resume(sim::WorldLeft left) {
   loop_->replay_end();
   sim::disown_unknown(loop_->engine().last_numbers(), left.devices);
   note_unseen(left);
+  if (const auto first = order_of_start(std::max(left.world.now, now()))) loop_->command(*first);
   loop_->resume(std::move(left));
   after_step();
   // The process may have ended before it told until when a proposal waits.

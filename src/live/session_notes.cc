@@ -163,6 +163,10 @@ void Session::note_event(const Event& event) {
           [&](const PlanningResumed& resumed) {
             append(event.at, EventKind::kPlanningResumed, planning_object(), resumed.reason);
           },
+          [&](const NoChangesSet& set) {
+            scenario_.no_changes = set.windows;
+            append(event.at, EventKind::kNoChangesSet, planning_object(), words_of(set.windows.spans));
+          },
           [&](const SolveFinished& finished) { arrived_ = finished.solution; },
           [](const auto&) {},
       },

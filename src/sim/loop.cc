@@ -28,8 +28,9 @@ std::unique_ptr<Engine> Loop::new_engine(const Scenario& scenario) const {
 
 // ---- the clock
 
-void Loop::begin() {
+void Loop::begin(const std::optional<Event>& order) {
   observe_history();
+  if (order) observe(*order);
   step();
 }
 

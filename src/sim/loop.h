@@ -95,8 +95,9 @@ class Loop {
   /// `make_stages` may be called again (rebuilds_engine_at, restores_engine_at).
   Loop(const Scenario& scenario, MakeStages make_stages, LoopOptions options);
 
-  /// Observes the history and makes the first step. To be called once, before anything else, unless `resume` is.
-  void begin();
+  /// Observes the history, and an order from outside if there is one, and makes the first step. To be called once,
+  /// before anything else, unless `resume` is.
+  void begin(const std::optional<Event>& order = std::nullopt);
 
   // ---- going on where another loop ended
 

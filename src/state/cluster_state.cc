@@ -262,7 +262,8 @@ void ClusterState::apply(const Event& event) {
           [&](const PlanningPaused& paused) {
             snapshot_.pause = PlanningPause{.reason = paused.reason, .since = event.at};
           },
-          [&](const PlanningResumed&) { snapshot_.pause.reset(); }, [](const PlanApproved&) {},
+          [&](const PlanningResumed&) { snapshot_.pause.reset(); },
+          [&](const NoChangesSet&) { ++snapshot_.specs_version; }, [](const PlanApproved&) {},
           [](const PlanExpired&) {}, [](const SolveFinished&) {},  // its plan is applied once it is verified
       },
       event.what);

@@ -1,5 +1,6 @@
 /// An auditor of a live session: it reads the world's journal and the session's events, nothing else, and finds what
-/// must not be. It shares no code with the engine or the simulator, only the geometry of MIG.
+/// must not be. It shares no code with the engine or the simulator, only the geometry of MIG and the weekly windows of
+/// `domain`.
 ///
 ///   layout    slices of a GPU that clash; a slice that stands twice, or is gone without having stood
 ///   owners    a slice that serves two services, or another one before the first has left it
@@ -41,6 +42,8 @@ class Auditor {
   /// Of the scenario only the fleet and the frozen windows are used.
   Auditor(Scenario scenario, const Rules& rules) : scenario_(std::move(scenario)), rules_(rules) {}
 
+  /// From now on these windows hold: to be called before the event that says so is read.
+  void obey(NoChanges windows) { scenario_.no_changes = std::move(windows); }
   /// Both streams, each in its order. An event is to be read before the records that follow it.
   void read(const sim::JournalRecord& record);
   void read(const LoggedEvent& event);
