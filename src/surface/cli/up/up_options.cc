@@ -12,6 +12,9 @@
 namespace berth::cli {
 namespace {
 
+constexpr const char* kWorld = "simulated";
+constexpr const char* kSpeed = "10";
+constexpr const char* kListen = "127.0.0.1:8642";
 constexpr std::array<std::string_view, 3> kLoopbackHosts = {"127.0.0.1", "localhost", "::1"};
 constexpr std::int64_t kSpeedMax = 1'000'000;
 constexpr std::int64_t kUntilMax = 1'073'741'824;
@@ -66,7 +69,7 @@ Result<void> check_words(const UpOptions& options) {
   const auto wrong = [](std::string_view option, std::string_view wanted, const std::string& found) {
     return invalid(fmt::format("{}: wanted {}, found {}", option, wanted, in_quotes(found)));
   };
-  if (options.world != "simulated") return wrong("--world", "simulated", options.world);
+  if (options.world && *options.world != kWorld) return wrong("--world", kWorld, *options.world);
   if (options.policy && options.policy != "berth" && options.policy != "fixed") {
     return wrong("--policy", "berth or fixed", *options.policy);
   }
@@ -87,13 +90,15 @@ Result<UpRequest> check_up_options(const UpOptions& options) {
                     .policy = options.policy,
                     .approval = options.approval ? approval_of(*options.approval) : std::nullopt,
                     .data_dir = options.data,
-                    .journal_path = options.journal};
+                    .journal_path = options.journal,
+                    .typed = options,
+                    .stated = options};
   if (options.seed) {
     const auto seed = number_of("--seed", *options.seed, INT64_MAX);
     if (!seed) return pass_on(seed.error());
     request.seed = static_cast<std::uint64_t>(*seed);
   }
-  const auto speed = parse_speed(options.speed);
+  const auto speed = parse_speed(options.speed.value_or(kSpeed));
   if (!speed) return pass_on(speed.error());
   request.speed = *speed;
   if (options.until == "end") {
@@ -103,7 +108,7 @@ Result<UpRequest> check_up_options(const UpOptions& options) {
     if (!until) return pass_on(until.error());
     request.until_second = *until;
   }
-  auto listen = parse_listen(options.listen);
+  auto listen = parse_listen(options.listen.value_or(kListen));
   if (!listen) return pass_on(listen.error());
   request.listen = std::move(*listen);
   return request;

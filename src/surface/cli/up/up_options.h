@@ -4,24 +4,35 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
+#include "domain/no_changes.h"
 #include "engine/proposal.h"
 
 namespace berth::cli {
 
-/// As typed.
+/// As typed, or as a configuration file says it. config_keys.h describes each.
 struct UpOptions {
-  std::string world = "simulated";
+  std::optional<std::string> config;  ///< not in the file
+  std::optional<std::string> world;
   std::optional<std::string> scenario;
   std::optional<std::string> seed;
-  std::string speed = "10";
+  std::optional<std::string> speed;
   std::optional<std::string> until;
   std::optional<std::string> policy;
   std::optional<std::string> approval;
-  std::string listen = "127.0.0.1:8642";
+  std::optional<std::string> listen;
   std::optional<std::string> data;
   std::optional<std::string> journal;
+};
+
+/// For how many days of the world what is recorded is kept; each > 0.
+struct Retention {
+  std::int64_t events_days = 30;
+  std::int64_t series_days = 7;
+  std::int64_t usage_days = 400;
+  friend bool operator==(const Retention&, const Retention&) = default;
 };
 
 /// Where the API listens.
@@ -44,9 +55,15 @@ struct UpRequest {
   ListenAddress listen = {};
   std::optional<std::string> data_dir;
   std::optional<std::string> journal_path;
+  Retention retention = {};
+  /// Windows without changes of every week; absent: those that the folder has.
+  std::optional<std::vector<WeekSpan>> no_changes = std::nullopt;
+  UpOptions typed = {};   ///< the flags, to read the file again
+  UpOptions stated = {};  ///< the flags, and what the file adds
 };
 
-/// Refuses unknown words, numbers out of range, empty paths, and hosts other than 127.0.0.1, ::1 and localhost.
+/// Of the options alone, without their file. Refuses unknown words, numbers out of range, empty paths, and hosts other
+/// than 127.0.0.1, ::1 and localhost.
 [[nodiscard]] Result<UpRequest> check_up_options(const UpOptions& options);
 
 }  // namespace berth::cli

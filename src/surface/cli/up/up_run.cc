@@ -38,6 +38,7 @@
 #include "surface/api/api.h"
 #include "surface/api/page.h"
 #include "surface/cli/replay/journal_writer.h"
+#include "surface/cli/up/config_file.h"
 #include "surface/cli/up/up_history.h"
 
 namespace berth::cli {
@@ -49,32 +50,46 @@ constexpr std::chrono::milliseconds kSignalPoll{100};
 constexpr Micros kEventsKept = Micros::seconds(std::int64_t{30} * 24 * 3600);
 constexpr Micros kOutcomesKept = Micros::seconds(std::int64_t{7} * 24 * 3600);
 
-/// While it exists, SIGINT and SIGTERM are kept for `taken`. To be made before any thread.
+/// While it exists, SIGINT and SIGTERM are kept for `taken`, and SIGHUP for `is_reload_asked`. To be made before any
+/// thread.
 class SignalsHeld {
  public:
   SignalsHeld() {
     sigemptyset(&signals_);
     sigaddset(&signals_, SIGINT);
     sigaddset(&signals_, SIGTERM);
+    sigemptyset(&reload_);
+    sigaddset(&reload_, SIGHUP);
+    // Under nohup it would be ignored, and never come.
+    sigaction(SIGHUP, nullptr, &on_reload_before_);
+    signal(SIGHUP, SIG_DFL);
     pthread_sigmask(SIG_BLOCK, &signals_, &before_);
+    pthread_sigmask(SIG_BLOCK, &reload_, nullptr);
   }
   SignalsHeld(const SignalsHeld&) = delete;
   SignalsHeld& operator=(const SignalsHeld&) = delete;
   ~SignalsHeld() {
-    while (taken()) continue;  // what came during the end changes nothing about it
+    while (taken() || is_reload_asked()) continue;  // what came during the end changes nothing about it
     pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    sigaction(SIGHUP, &on_reload_before_, nullptr);
   }
 
-  /// A signal that came, if any; does not wait.
-  [[nodiscard]] std::optional<int> taken() const {
+  /// A signal to stop that came, if any; does not wait.
+  [[nodiscard]] std::optional<int> taken() const { return taken(signals_); }
+  /// Whether SIGHUP came since the last call; does not wait.
+  [[nodiscard]] bool is_reload_asked() const { return taken(reload_).has_value(); }
+
+ private:
+  [[nodiscard]] static std::optional<int> taken(const sigset_t& signals) {
     const timespec now{};
-    const int signal = sigtimedwait(&signals_, nullptr, &now);
+    const int signal = sigtimedwait(&signals, nullptr, &now);
     return signal > 0 ? std::optional(signal) : std::nullopt;
   }
 
- private:
   sigset_t signals_{};
+  sigset_t reload_{};
   sigset_t before_{};
+  struct sigaction on_reload_before_{};
 };
 
 void log_line(std::FILE* err, const std::string& event, const nlohmann::ordered_json& fields) {
@@ -159,7 +174,8 @@ class OwnFilesOnly {
 /// Everything that runs, in the order in which it is made.
 class Up {
  public:
-  Up(const UpRequest& request, VerbContext& context) : request_(request), context_(context) {}
+  Up(const UpRequest& request, VerbContext& context)
+      : request_(request), context_(context), retention_(request.retention) {}
 
   Result<int> run(const SignalsHeld& signals) {
     if (auto opened = open_folder(); !opened) return pass_on(opened.error());
@@ -270,6 +286,7 @@ class Up {
     options.policy = beginning_.policy;
     options.approval = beginning_.approval;
     options.has_end = beginning_.until_end;
+    if (request_.no_changes) options.no_changes = no_changes_of(*request_.no_changes, beginning_.epoch_us);
     options.wall_clock = [] { return now_as_epoch().unix_micros; };
     if (request_.journal_path) {
       options.journal = [this](const sim::JournalRecord& record) { journal_.writer->write(beginning_.policy, record); };
@@ -417,6 +434,7 @@ class Up {
     if (session_->infeasible()) return invalid(*session_->infeasible());
     record();
     if (const auto failure = recorder_->failure()) return fail(ErrorCode::kUnavailable, *failure);
+    log_start_of_config();
     return std::optional<int>();
   }
 
@@ -501,8 +519,65 @@ class Up {
         return *end == edges::WorldEnd::kReached ? 0 : 2;
       }
       if (const auto signal = signals.taken()) return status_of(*signal);
+      if (signals.is_reload_asked()) reload();
       if (has_journal_failed()) return kFailedStatus;  // closing it tells why
     }
+  }
+
+  /// Reads the configuration file again. An invalid one changes nothing; of a valid one, lines say what it does not
+  /// change.
+  void reload() {
+    if (!request_.typed.config) {
+      return log_line(context_.err, "config_not_read",
+                      {{"message", "SIGHUP reads the file of --config again, and there is none"}});
+    }
+    const auto read = read_up_request(request_.typed, *context_.files);
+    if (!read) {
+      return log_line(context_.err, "config_not_read",
+                      {{"message", read.error().message}, {"in_force", "what was read before"}});
+    }
+    for (const UnappliedKey& unapplied : find_unapplied(request_.stated, read->stated)) {
+      log_line(context_.err, "config_key_not_applied",
+               {{"key", unapplied.key->name},
+                {"in_force", unapplied.in_force},
+                {"found", unapplied.found},
+                {"message", unapplied.key->reload == ConfigReload::kWorld
+                                ? "needs another folder: the world of this one keeps it"
+                                : "needs a restart"}});
+    }
+    apply(*read);
+  }
+
+  /// Puts into force what can change while it runs.
+  void apply(const UpRequest& read) {
+    const std::scoped_lock hold(lock_);
+    retention_ = read.retention;
+    if (!session_->set_no_changes(no_changes_of(*read.no_changes, beginning_.epoch_us))) {
+      return log_line(context_.err, "error",
+                      {{"message", "no_changes cannot be recorded, the windows before stay in force: " +
+                                       session_->why_not_recorded()}});
+    }
+    log_config(*request_.typed.config);
+  }
+
+  void log_start_of_config() const {
+    if (request_.typed.config) return log_config(*request_.typed.config);
+    const auto& spans = session_->scenario().no_changes.spans;
+    if (spans.empty()) return;
+    log_line(context_.err, "warning",
+             {{"message", "windows without changes stay in force, as recorded in the folder (" + words_of(spans) +
+                              "); a file of --config without no_changes ends them"}});
+  }
+
+  /// What is in force of the keys that SIGHUP applies. Requires: the lock is held, or nothing runs yet.
+  void log_config(const std::string& path) const {
+    log_line(context_.err, "config",
+             {{"file", path},
+              {"retention",
+               {{"events_days", retention_.events_days},
+                {"series_days", retention_.series_days},
+                {"usage_days", retention_.usage_days}}},
+              {"no_changes", words_of(session_->scenario().no_changes.spans)}});
   }
 
   [[nodiscard]] int status_of(int signal) const {
@@ -532,6 +607,7 @@ class Up {
 
   const UpRequest& request_;
   VerbContext& context_;
+  Retention retention_;  ///< in force; under lock_
   RememberingFiles read_files_{*context_.files};
   std::unique_ptr<edges::StateFolder> folder_;
   Beginning beginning_;

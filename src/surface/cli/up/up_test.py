@@ -205,6 +205,95 @@ class Up(unittest.TestCase):
         self.assertIn("row ", run.stderr)
         self.assertEqual(path.read_bytes(), content)
 
+    # ---- the configuration file
+
+    def start_with(self, text, *words):
+        """With a configuration file of that text, which names the folder."""
+        self.config = self.folder / "berth.yaml"
+        self.write_config(text)
+        self.process = subprocess.Popen([PROGRAM, "up", "--config", self.config, *words], stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, text=True)
+
+    def write_config(self, text):
+        self.config.write_text(f"data: {self.state}\nlisten: 127.0.0.1:0\n{text}\n")
+
+    def next_line(self, event):
+        """The next line of stderr about that event."""
+        while True:
+            line = self.process.stderr.readline()
+            self.assertTrue(line, f"no line {event}")
+            if json.loads(line)["event"] == event:
+                return json.loads(line)
+
+    def reload(self, event):
+        self.process.send_signal(signal.SIGHUP)
+        return self.next_line(event)
+
+    def why_unplaced(self, tenant, name):
+        """The reason of the condition Placed."""
+        key = (self.state / "admin.key").read_text().strip()
+        request = urllib.request.Request(f"{self.address}v1/tenants/{tenant}/services/{name}",
+                                         headers={"Authorization": "Bearer " + key})
+        with urllib.request.urlopen(request, timeout=DEADLINE_SECONDS) as reply:
+            conditions = json.loads(reply.read())["status"]["conditions"]
+        return next(each["reason"] for each in conditions if each["type"] == "Placed")
+
+    def test_a_file_holds_the_flags_and_windows_without_changes(self):
+        now = time.time()
+        day, begin, end = (time.strftime(form, time.gmtime(now + hours * 3600)).lower()
+                           for form, hours in (("%a", -2), ("%H:%M", -2), ("%H:%M", 20)))
+        window = f'no_changes: [{{days: [{day}], from: "{begin}", to: "{end}"}}]'
+        self.start_with("speed: 5\nseed: 4\n" + window, "--speed", "20")
+        self.wait_until_ready()
+        first = self.next_line("config")
+        self.assertTrue(first["no_changes"].startswith(f"{day} {begin} to "), first)
+        self.assertEqual(self.next_line("ready")["speed"], 20)
+        apply = subprocess.run([PROGRAM, "apply", "-f", ROOT / "examples/live/service.yaml", "--data", self.state],
+                               capture_output=True, text=True)
+        self.assertEqual(apply.returncode, 0, apply.stderr)
+        time.sleep(1)
+        self.assertEqual(self.why_unplaced("photos", "tagger"), "Frozen")
+
+        self.write_config("seed: 5\nspeed: 7\nretention: {events_days: 3}\nno_changes: [{days: [mon]}]")
+        wrong = self.reload("config_not_read")
+        self.assertIn("berth.yaml:6:14: no_changes[0].from: wanted a time of the day", wrong["message"])
+        self.assertEqual(self.why_unplaced("photos", "tagger"), "Frozen")
+
+        self.write_config("seed: 5\nspeed: 7\nretention: {events_days: 3}")
+        other = self.reload("config_key_not_applied")
+        self.assertEqual([other["key"], other["in_force"], other["found"]], ["seed", "4", "5"])
+        applied = self.next_line("config")  # the speed is that of the flag
+        self.assertEqual(applied["retention"], {"events_days": 3, "series_days": 7, "usage_days": 400})
+        self.assertEqual(applied["no_changes"], "none")
+        deadline = time.monotonic() + DEADLINE_SECONDS
+        while self.why_unplaced("photos", "tagger") == "Frozen":
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.1)
+        self.assertEqual(self.stop(signal.SIGTERM), 0)
+        rows = [row for row in self.rows() if row["kind"] == "NoChangesSet"]
+        self.assertEqual([len(row["body"]["spans"]) > 0 for row in rows], [True, False])
+
+    def test_windows_without_changes_stay_without_a_file(self):
+        self.start_with('speed: max\nuntil: 30\nno_changes: [{days: [sat], from: "08:00", to: "24:00"}]')
+        self.end()
+        self.start("--speed", "max", "--until", "40")
+        self.wait_until_ready()
+        self.assertIn("(sat 08:00 to sun 00:00)", self.next_line("warning")["message"])
+        self.end()
+        self.assertEqual([row["kind"] for row in self.rows()].count("NoChangesSet"), 1)
+
+    def test_without_a_file_a_reload_is_only_told(self):
+        self.start()
+        self.wait_until_ready()
+        self.assertIn("--config", self.reload("config_not_read")["message"])
+        self.assertEqual(self.stop(signal.SIGTERM), 0)
+
+    def test_a_wrong_file_is_refused(self):
+        self.start_with("polcy: fixed")
+        self.assertEqual(self.process.wait(DEADLINE_SECONDS), 2)
+        self.assertIn('berth.yaml:3:1: unknown key "polcy"; did you mean policy?', self.process.stderr.read())
+        self.assertFalse(self.state.exists())
+
 
 if __name__ == "__main__":
     unittest.main()

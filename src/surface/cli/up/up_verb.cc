@@ -1,7 +1,12 @@
 #include "surface/cli/up/up_verb.h"
 
-#include <memory>
+#include <fmt/format.h>
 
+#include <memory>
+#include <string>
+
+#include "surface/cli/up/config_file.h"
+#include "surface/cli/up/config_keys.h"
 #include "surface/cli/up/up_options.h"
 #include "surface/cli/up/up_run.h"
 
@@ -17,6 +22,7 @@ constexpr const char* kUpExamples = R"(Examples:
   berth up
   berth up --scenario scenario.yaml --data folder --speed 60
   berth up --scenario scenario.yaml --speed max --until end --journal journal.jsonl
+  berth up --config berth.yaml    # docs/config.md; kill -HUP reads it again
 
 Exit status: 0 ended as asked (also by SIGTERM), 1 the port or the folder is in use, what is recorded cannot be read, or
 an output cannot be written, 2 bad input, 130 interrupted.)";
@@ -27,26 +33,18 @@ void add_up_verb(CLI::App& app, VerbContext& context) {
   CLI::App* verb = app.add_subcommand("up", kUpHelp);
   verb->footer(kUpExamples);
   const auto words = std::make_shared<UpOptions>();
-  verb->add_option("--world", words->world, "What it runs on: simulated")->type_name("WORD")->capture_default_str();
-  verb->add_option("--scenario", words->scenario, "The scenario file; default: a generated demo")->type_name("FILE");
-  verb->add_option("--seed", words->seed, "Seed of everything random [1]")->type_name("N");
-  verb->add_option("--speed", words->speed, "World seconds per second, or max")->type_name("X")->capture_default_str();
-  verb->add_option("--until", words->until, "Stop at a second of the world, or at the end of the scenario")
-      ->type_name("SECONDS|end");
-  verb->add_option("--policy", words->policy, "berth or fixed [berth]")->type_name("WORD");
-  verb->add_option("--approval", words->approval,
-                   "Which plans wait for approval: never, first (a GPU's first change) or always [never]")
-      ->type_name("WORD");
-  verb->add_option("--listen", words->listen, "Where the API listens; port 0: any free one")
-      ->type_name("HOST:PORT")
-      ->capture_default_str();
-  verb->add_option("--data", words->data,
-                   "Folder of the records, the key and the address; default: ~/.local/state/berth")
-      ->envname("BERTH_STATE")
-      ->type_name("DIR");
-  verb->add_option("--journal", words->journal, "Write the replay's journal")->type_name("FILE");
+  verb->add_option("--config", words->config, "A YAML file with these options and more; flags precede it")
+      ->type_name("FILE");
+  for (const ConfigKey& key : config_keys()) {
+    if (key.option == nullptr) continue;
+    const std::string fallback = key.fallback.empty() ? "" : fmt::format(" [{}]", key.fallback);
+    CLI::Option* option =
+        verb->add_option(fmt::format("--{}", key.name), (*words).*key.option, std::string(key.meaning) + fallback);
+    option->type_name(std::string(key.value));
+    if (key.option == &UpOptions::data) option->envname("BERTH_STATE");
+  }
   verb->callback([words, &context] {
-    const auto request = check_up_options(*words);
+    const auto request = read_up_request(*words, *context.files);
     if (!request) return finish(context, tl::unexpected(request.error()));
     context.status = run_up(*request, context);
   });
