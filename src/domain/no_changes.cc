@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t kMicrosPerMinute = 60 * kMicrosPerSecond;
 constexpr std::int64_t kMicrosPerWeek = kMinutesPerWeek * kMicrosPerMinute;
 /// 1970-01-01 was a Thursday.
-constexpr std::int64_t kMicrosFromMondayToEpoch = 3 * kMinutesPerDay * kMicrosPerMinute;
+constexpr std::int64_t kMicrosFromMondayToEpoch = std::int64_t{3} * kMinutesPerDay * kMicrosPerMinute;
 constexpr std::array<std::string_view, 7> kWeekdays = {"mon", "tue", "wed", "thu", "fri", "sat", "sun"};
 
 /// The remainder that is not negative.

@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
+
+#include "base/rng.h"
 
 namespace berth::cli {
 namespace {
@@ -114,6 +117,33 @@ TEST(ConfigFile, SaysWhereItIsWrong) {
     EXPECT_EQ(config.error().code, ErrorCode::kInvalidInput);
     EXPECT_TRUE(config.error().message.starts_with(each.message)) << each.text << "\n" << config.error().message;
   }
+}
+
+/// The reader of YAML has a fuzzer; what is made of its tree is tried here.
+TEST(ConfigFile, ThatIsDamagedIsRefusedOrSound) {
+  const std::string whole =
+      "speed: max\nuntil: 9\nlisten: '[::1]:0'\nretention: {events_days: 3, usage_days: 1000}\n"
+      "no_changes: [{days: [mon, fri], from: \"08:00\", to: \"18:00\"}, {days: [sun], from: 20:00, to: \"06:00\"}]\n";
+  const std::string bytes = "0123456789:,[]{}\"' \nabdefimnortuy-~";
+  Rng rng = Rng(1).split("damage");
+  int read_count = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    std::string text = whole;
+    for (std::uint64_t damage = rng.below(4); damage > 0; --damage) {
+      const std::size_t at = rng.below(text.size());
+      text.replace(at, rng.below(2), 1, bytes[rng.below(bytes.size())]);
+    }
+    const auto config = read_config(text, "c.yaml");
+    if (!config) {
+      ASSERT_TRUE(config.error().message.starts_with("c.yaml:")) << config.error().message;
+      continue;
+    }
+    ++read_count;
+    ASSERT_TRUE(check_up_options(config->options).has_value()) << text;
+    ASSERT_TRUE(is_sound(no_changes_of(config->no_changes, i))) << text;
+    ASSERT_TRUE(config->retention.events_days > 0 && config->retention.usage_days <= 100'000) << text;
+  }
+  EXPECT_GT(read_count, 1000);
 }
 
 TEST(ConfigFile, IsPrecededByFlags) {
