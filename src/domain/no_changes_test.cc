@@ -11,7 +11,8 @@
 namespace berth {
 namespace {
 
-constexpr std::int64_t kDay = 86'400;
+constexpr std::int64_t kHour = 3600;
+constexpr std::int64_t kDay = 24 * kHour;
 /// 2026-11-25 was a Wednesday.
 constexpr std::int64_t kWednesday = 1'795'564'800;
 
@@ -23,19 +24,19 @@ std::vector<WeekSpan> spans(std::vector<DailyWindow> windows) { return spans_of(
 
 TEST(NoChanges, OfADayAreOnThatDayInUtc) {
   const NoChanges windows = no_changes_of(spans({window({2}, 8 * 60, 18 * 60)}), kWednesday * kMicrosPerSecond);
-  const auto end = Instant::at_second(18 * 3600);
-  EXPECT_EQ(end_of_window(windows, Instant::at_second(8 * 3600) - Micros(1)), std::nullopt);
-  EXPECT_EQ(end_of_window(windows, Instant::at_second(8 * 3600)), end);
+  const auto end = Instant::at_second(18 * kHour);
+  EXPECT_EQ(end_of_window(windows, Instant::at_second(8 * kHour) - Micros(1)), std::nullopt);
+  EXPECT_EQ(end_of_window(windows, Instant::at_second(8 * kHour)), end);
   EXPECT_EQ(end_of_window(windows, end - Micros(1)), end);
   EXPECT_EQ(end_of_window(windows, end), std::nullopt);
-  EXPECT_EQ(end_of_window(windows, Instant::at_second(kDay + 9 * 3600)), std::nullopt);
-  EXPECT_EQ(end_of_window(windows, Instant::at_second(7 * kDay + 9 * 3600)), end + Micros::seconds(7 * kDay));
-  EXPECT_EQ(end_of_window(windows, Instant::at_second(9 * 3600 - 7 * kDay)), end - Micros::seconds(7 * kDay));
+  EXPECT_EQ(end_of_window(windows, Instant::at_second(kDay + 9 * kHour)), std::nullopt);
+  EXPECT_EQ(end_of_window(windows, Instant::at_second(7 * kDay + 9 * kHour)), end + Micros::seconds(7 * kDay));
+  EXPECT_EQ(end_of_window(windows, Instant::at_second(9 * kHour - 7 * kDay)), end - Micros::seconds(7 * kDay));
 }
 
 TEST(NoChanges, BeginWhereTheWorldDoes) {
   // Its second 0 is 9 o'clock and half a second.
-  const std::int64_t epoch_us = (kWednesday + 9 * 3600) * kMicrosPerSecond + 500'000;
+  const std::int64_t epoch_us = (kWednesday + 9 * kHour) * kMicrosPerSecond + 500'000;
   const NoChanges windows = no_changes_of(spans({window({2}, 8 * 60, 9 * 60 + 1)}), epoch_us);
   EXPECT_EQ(end_of_window(windows, Instant()), Instant(59'500'000));
   EXPECT_EQ(end_of_window(windows, Instant(59'500'000)), std::nullopt);
@@ -52,7 +53,7 @@ TEST(NoChanges, GoOnOverMidnightAndTheEndOfTheWeek) {
   EXPECT_EQ(over_end.size(), 2U);
   EXPECT_EQ(words_of(over_end), "sun 22:00 to mon 06:00");
   const NoChanges windows = no_changes_of(over_end, (kWednesday + 4 * kDay) * kMicrosPerSecond);  // a Sunday
-  EXPECT_EQ(end_of_window(windows, Instant::at_second(23 * 3600)), Instant::at_second(kDay + 6 * 3600));
+  EXPECT_EQ(end_of_window(windows, Instant::at_second(23 * kHour)), Instant::at_second(kDay + 6 * kHour));
 }
 
 TEST(NoChanges, HaveWords) {

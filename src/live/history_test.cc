@@ -121,7 +121,7 @@ NoChanges random_no_changes(Rng& rng, Instant now) {
   constexpr int kMinute = 5000;
   if (rng.below(3) == 0) return {};
   const Micros begins_in = Micros(drawn(rng, 80'000'000) - 60'000'000);
-  return {.week_at_start = Micros::seconds(kMinute * 60) - (now - Instant()) - begins_in,
+  return {.week_at_start = Micros::seconds(std::int64_t{kMinute} * 60) - (now - Instant()) - begins_in,
           .spans = {{.from_minute = kMinute, .until_minute = kMinute + 1}}};
 }
 
