@@ -216,10 +216,12 @@ void Load::handle_reader(Reader& reader) {
   send_due_reads();
 }
 
-/// Every read that is due goes to a reader that is free, as long as there is one.
+/// Every read that is due goes to a reader that is free, as long as there is one. In turn: the server closes idle ones.
 void Load::send_due_reads() {
   if (!has_begun_) return;
-  for (Reader& reader : readers_) {
+  const std::size_t first = next_read_;
+  for (std::size_t step = 0; step < readers_.size(); ++step) {
+    Reader& reader = readers_[(first + step) % readers_.size()];
     if (due_at(next_read_) > Clock::now() || due_at(next_read_) >= end_) break;
     if (reader.is_waiting || reader.connection.is_broken()) continue;
     reader.is_waiting = true;
