@@ -80,17 +80,22 @@ class Server:
 def running_server(berth, words):
     """`berth up` with these words, on a free port and with a folder of its own, until the block ends. Ends the program
     if the server does not begin."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        state, log = folder / "state", folder / "log"
-        began = time.monotonic()
-        with open(log, "wb") as sink:
-            process = subprocess.Popen([berth, "up", *words, "--listen", "127.0.0.1:0", "--data", state],
-                                       stdout=subprocess.PIPE, stderr=sink)
-        try:
-            if not process.stdout.readline().startswith(b"ready "):
-                sys.exit(log.read_text())
-            yield Server(process, log, state, time.monotonic() - began)
-        finally:
-            process.terminate()
-            process.wait()
+    with tempfile.TemporaryDirectory() as name, server_in(pathlib.Path(name), berth, words) as server:
+        yield server
+
+
+@contextlib.contextmanager
+def server_in(folder, berth, words):
+    """The same in a folder of the caller, which keeps what the server recorded."""
+    state, log = folder / "state", folder / "log"
+    began = time.monotonic()
+    with open(log, "wb") as sink:
+        process = subprocess.Popen([berth, "up", *words, "--listen", "127.0.0.1:0", "--data", state],
+                                   stdout=subprocess.PIPE, stderr=sink)
+    try:
+        if not process.stdout.readline().startswith(b"ready "):
+            sys.exit(log.read_text())
+        yield Server(process, log, state, time.monotonic() - began)
+    finally:
+        process.terminate()
+        process.wait()
