@@ -12,21 +12,24 @@ namespace {
 
 /// Threads that answer requests: a long list that becomes text does not hold up other clients.
 constexpr unsigned kServerThreads = 4;
+constexpr unsigned kConnections = 400;
 
 }  // namespace
 
 int main(int argc, char** argv) {
   const berth::edges::DiskFiles files;
-  return berth::cli::run_cli(argc, argv,
-                             {.files = &files,
-                              .reports = {.replay = berth::report::render_report,
-                                          .size = berth::report::render_size_report,
-                                          .pack = berth::report::render_pack_report,
-                                          .forecast = berth::report::render_forecast_report},
-                              .start_server =
-                                  [](const std::string& host, std::uint16_t port, berth::HttpHandler& handler) {
-                                    return berth::edges::start_http_server(
-                                        {.host = host, .port = port, .thread_count = kServerThreads}, handler);
-                                  },
-                              .make_http_client = [] { return std::make_unique<berth::edges::CurlClient>(); }});
+  return berth::cli::run_cli(
+      argc, argv,
+      {.files = &files,
+       .reports = {.replay = berth::report::render_report,
+                   .size = berth::report::render_size_report,
+                   .pack = berth::report::render_pack_report,
+                   .forecast = berth::report::render_forecast_report},
+       .start_server =
+           [](const std::string& host, std::uint16_t port, berth::HttpHandler& handler) {
+             return berth::edges::start_http_server(
+                 {.host = host, .port = port, .connection_count_max = kConnections, .thread_count = kServerThreads},
+                 handler);
+           },
+       .make_http_client = [] { return std::make_unique<berth::edges::CurlClient>(); }});
 }

@@ -98,8 +98,8 @@ class ServiceWatch {
 
   template <class Archive, class Self>
   static void archive_fields(Archive& archive, Self& self) {
-    archive(self.created_, self.services_, self.seen_, self.proposal_, self.pause_, self.frozen_until_,
-            self.has_open_gpu_, self.planned_at_, self.floors_, self.unmet_floors_);
+    archive(self.created_, self.services_, self.seen_, self.proposal_, self.pause_, self.frozen_, self.has_open_gpu_,
+            self.planned_at_, self.floors_, self.unmet_floors_);
   }
 
  private:

@@ -66,6 +66,7 @@ Result<std::vector<std::string>> Session::restore(std::string_view bytes) {
   archive(loop);
   if (!archive.is_at_end()) return invalid("wanted the memory of a session, found other bytes or a later version's");
   auto begun_anew = loop_->restore(loop, scenario_);
+  if (begun_anew) scenario_.no_changes = loop_->engine().scenario().no_changes;
   for (std::uint32_t index = 0; begun_anew && options_.service_set && index < scenario_.services.size(); ++index) {
     options_.service_set({index});
   }

@@ -55,8 +55,8 @@ class Recorder {
   [[nodiscard]] std::uint64_t rows_since_snapshot() const {
     return head_.last_sequence + pending_.size() - head_.snapshot_sequence;
   }
-  /// Removes some of what is too old (JournalWriter::prune). Returns whether there is more. What fails is tried again by
-  /// the next call.
+  /// Removes some of what is too old (JournalWriter::prune). Returns whether there is more. What fails is tried again
+  /// by the next call.
   bool prune(const PruneLimits& limits);
   /// Entries that wait to be recorded.
   [[nodiscard]] std::size_t pending_count() const { return pending_.size(); }

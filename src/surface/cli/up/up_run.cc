@@ -47,8 +47,8 @@ namespace {
 constexpr int kFailedStatus = 1;
 constexpr int kInterruptedStatus = 130;
 constexpr std::chrono::milliseconds kSignalPoll{100};
-constexpr Micros kEventsKept = Micros::seconds(std::int64_t{30} * 24 * 3600);
-constexpr Micros kOutcomesKept = Micros::seconds(std::int64_t{7} * 24 * 3600);
+constexpr std::int64_t kDayUs = std::int64_t{24} * 3600 * 1'000'000;
+constexpr std::int64_t kOutcomeDays = 7;
 
 /// While it exists, SIGINT and SIGTERM are kept for `taken`, and SIGHUP for `is_reload_asked`. To be made before any
 /// thread.
@@ -412,10 +412,11 @@ class Up {
     const auto now = std::chrono::steady_clock::now();
     if (now < prune_at_) return;
     const std::int64_t wall_us = now_as_epoch().unix_micros;
-    const auto first = chain::first_row_since(*old_rows_, wall_us - kEventsKept.count());
+    const std::int64_t events_since_us = wall_us - retention_.events_days * kDayUs;
+    const auto first = chain::first_row_since(*old_rows_, events_since_us);
     const bool has_more = first && recorder_->prune({.rows_before = *first,
-                                                     .outcomes_before_wall_us = wall_us - kOutcomesKept.count(),
-                                                     .keys_before_wall_us = wall_us - kEventsKept.count()});
+                                                     .outcomes_before_wall_us = wall_us - kOutcomeDays * kDayUs,
+                                                     .keys_before_wall_us = events_since_us});
     if (!has_more) prune_at_ = now + kPause;
   }
 
