@@ -45,7 +45,8 @@ Session::Session(Scenario scenario, SessionOptions options)
     : scenario_(std::move(scenario)),
       options_(std::move(options)),
       watch_(scenario_, policy::policy_named(options_.policy).replans({})),
-      figures_(scenario_) {
+      figures_(scenario_),
+      usage_(scenario_) {
   const policy::Policy& row = policy::policy_named(options_.policy);
   policy::Settings settings;
   settings.berth.has_end = options_.has_end;
