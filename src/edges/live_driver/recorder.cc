@@ -10,19 +10,22 @@ Recorder::Recorder(std::unique_ptr<JournalWriter> writer, std::function<JournalE
     : writer_(std::move(writer)), encode_(std::move(encode)), before_append_(std::move(before_append)) {}
 
 std::optional<std::string> Recorder::record(const std::vector<live::Entry>& entries) {
-  if (entries.empty() && pending_.empty()) return failure();
+  if (entries.empty() && pending_.empty() && pending_usage_.empty()) return failure();
   JournalBatch batch;
   batch.entries = std::move(pending_);
   const std::size_t noted = batch.entries.size();
   for (const live::Entry& entry : entries) batch.entries.push_back(encode_(entry));
+  batch.usage = std::move(pending_usage_);
   const auto appended = append(batch);
   pending_.clear();
+  pending_usage_.clear();
   if (appended) {
     last_sequence_ = *appended;
     return note_failure(std::nullopt);
   }
   batch.entries.resize(noted);
   pending_ = std::move(batch.entries);
+  pending_usage_ = std::move(batch.usage);
   return note_failure(appended.error().message);
 }
 

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "live/entry.h"
@@ -26,6 +27,10 @@ class Recorder {
 
   /// Recorded by the next `record` or `flush`.
   void note(const live::Entry& entry) { pending_.push_back(encode_(entry)); }
+  /// Usage that was over at the step of the entry that was noted last: recorded with it.
+  void note_usage(UsageRow row) { pending_usage_.push_back(std::move(row)); }
+  /// Usage that waits to be recorded.
+  [[nodiscard]] const std::vector<UsageRow>& pending_usage() const { return pending_usage_; }
   /// Records what was noted, then these. Returns why they are not on the disk: then what was noted waits on.
   std::optional<std::string> record(const std::vector<live::Entry>& entries);
   /// Records what was noted.
@@ -49,6 +54,7 @@ class Recorder {
   std::function<JournalEntry(const live::Entry&)> encode_;
   std::function<StoreResult<void>()> before_append_;
   std::vector<JournalEntry> pending_;
+  std::vector<UsageRow> pending_usage_;
   mutable std::mutex own_lock_;
   std::optional<std::string> failure_;  ///< under own_lock_
   std::uint64_t last_sequence_ = 0;

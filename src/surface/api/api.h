@@ -21,6 +21,7 @@ struct ApiOptions {
   WorldEpoch epoch;
   std::string page;  ///< the HTML of "/"
   std::function<DriverStatus()> driver_status;
+  UsageReader read_usage = {};
 };
 
 class Api final : public HttpHandler {

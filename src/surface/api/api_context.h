@@ -1,11 +1,14 @@
 /// What the handlers of routes work with.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "ports/journal_store.h"
 #include "surface/api/objects.h"
 #include "surface/api/session_access.h"
 
@@ -23,12 +26,17 @@ struct DriverStatus {
   std::optional<std::string> store_failure = std::nullopt;  ///< why nothing can be recorded now
 };
 
+/// Reads usage that is over, recorded or not yet, as JournalReader::read_usage does. Called under the session's lock.
+using UsageReader = std::function<StoreResult<std::vector<UsageRow>>(
+    const UsageSpan& span, const std::optional<UsageKey>& after, std::size_t count_max)>;
+
 /// Only `session` changes: the rest is read without a lock.
 struct ApiContext {
   SessionAccess session;
   ObjectFormat format;
   std::string page;                             ///< the HTML of "/"
   std::function<DriverStatus()> driver_status;  ///< takes no lock of the session
+  UsageReader read_usage;                       ///< empty: none was kept
 };
 
 }  // namespace berth::api

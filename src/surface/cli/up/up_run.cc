@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -30,6 +31,7 @@
 #include "edges/sqlite_store/sqlite_store.h"
 #include "edges/state_folder/state_folder.h"
 #include "journal/entry_rows.h"
+#include "journal/usage_rows.h"
 #include "live/demo.h"
 #include "live/session.h"
 #include "scenario/load.h"
@@ -272,6 +274,10 @@ class Up {
     }
     options.entries = [this](const live::Entry& entry) { recorder_->note(entry); };
     options.record = [this](const std::vector<live::Entry>& entries) { return recorder_->record(entries); };
+    options.usage = [this](const live::UsageInterval& interval) { note_usage(interval); };
+    options.past_usage = [this](const live::UsageInterval& interval) {
+      if (has_no_past_usage_) note_usage(interval);
+    };
     options.world_changed = [this](const live::WorldChanges& changes) { remember(changes); };
     options.solve_elsewhere = [this](SolveRequest question) { solver_.ask(std::move(question)); };
     options.waits_for_solver = request_.speed == 0;
@@ -296,6 +302,7 @@ class Up {
     auto opened = edges::open_sqlite_store(journal_path());
     if (!opened) return failed(opened.error());
     store_ = std::move(opened->store);
+    has_no_past_usage_ = opened->has_no_past_usage;
     for (const std::string& note : opened->notes) log_line(context_.err, "warning", {{"message", note}});
     const auto epoch = store_->epoch();
     if (!epoch) return failed(epoch.error());
@@ -323,8 +330,31 @@ class Up {
     const auto encode = [this](const live::Entry& entry) {
       return journal::row_of(entry, scenario_, now_as_epoch().unix_micros);
     };
+    auto usage_reader = store_->open_reader();
+    if (!usage_reader) return failed(usage_reader.error());
+    usage_reader_ = std::move(*usage_reader);
     recorder_ = std::make_unique<edges::Recorder>(std::move(*writer), encode, [this] { return sync_devices(); });
     return {};
+  }
+
+  void note_usage(const live::UsageInterval& interval) {
+    recorder_->note_usage(journal::row_of(interval, session_->scenario()));
+  }
+
+  /// Usage that is over. What can be recorded now is, as nobody must be told what a kill takes back; what cannot still
+  /// is in memory.
+  StoreResult<std::vector<UsageRow>> read_usage(const UsageSpan& span, const std::optional<UsageKey>& after,
+                                                std::size_t count_max) {
+    record();
+    auto rows = usage_reader_->read_usage(span, after, count_max);
+    if (!rows) return rows;
+    for (const UsageRow& row : recorder_->pending_usage()) {
+      const bool is_asked = row.key.from_us < span.to_us && row.to_us > span.from_us && (!after || row.key > *after);
+      if (is_asked) rows->push_back(row);
+    }
+    std::ranges::sort(*rows, {}, &UsageRow::key);
+    if (rows->size() > count_max) rows->resize(count_max);
+    return rows;
   }
 
   /// What cannot be written is with the next change.
@@ -392,11 +422,14 @@ class Up {
     options.has_events = [this] { server_->wake_streams(); };
     options.record = [this] { record(); };
     driver_ = std::make_unique<edges::LiveDriver>(*session_, lock_, solver_, std::move(options));
-    api_ = std::make_unique<api::Api>(*session_, lock_,
-                                      api::ApiOptions{.key = folder_->key(),
-                                                      .epoch = {.unix_micros = beginning_.epoch_us},
-                                                      .page = api::page_html(),
-                                                      .driver_status = [this] { return driver_status(); }});
+    api_ = std::make_unique<api::Api>(
+        *session_, lock_,
+        api::ApiOptions{.key = folder_->key(),
+                        .epoch = {.unix_micros = beginning_.epoch_us},
+                        .page = api::page_html(),
+                        .driver_status = [this] { return driver_status(); },
+                        .read_usage = [this](const UsageSpan& span, const auto& after,
+                                             std::size_t count_max) { return read_usage(span, after, count_max); }});
     auto server = context_.start_server(request_.listen.host, request_.listen.port, *api_);
     if (!server) return pass_on(server.error());
     server_ = std::move(*server);
@@ -466,10 +499,12 @@ class Up {
   RememberingFiles read_files_{*context_.files};
   std::unique_ptr<edges::StateFolder> folder_;
   Beginning beginning_;
-  bool is_new_ = true;                   ///< the folder had no journal
-  std::optional<History> history_;       ///< absent: the world is new
-  std::optional<sim::WorldLeft> left_;   ///< what its devices remember
-  std::unique_ptr<JournalStore> store_;  ///< outlives its writer
+  bool is_new_ = true;                           ///< the folder had no journal
+  std::optional<History> history_;               ///< absent: the world is new
+  std::optional<sim::WorldLeft> left_;           ///< what its devices remember
+  std::unique_ptr<JournalStore> store_;          ///< outlives its writer
+  std::unique_ptr<JournalReader> usage_reader_;  ///< under `lock_`
+  bool has_no_past_usage_ = false;               ///< an earlier version has recorded none: it is made again
   std::unique_ptr<edges::DevicesFile> devices_;
   std::map<std::uint32_t, std::string> unwritten_;  ///< GPUs whose memory could not be written yet
   std::chrono::steady_clock::time_point clock_written_at_;
