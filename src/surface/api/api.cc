@@ -50,7 +50,7 @@ Api::Api(live::Session& session, edges::FairMutex& lock, ApiOptions options)
                .format = {.fleet = fleet_of(session.scenario()), .epoch = options.epoch},
                .page = std::move(options.page),
                .driver_status = std::move(options.driver_status),
-               .read_usage = std::move(options.read_usage)},
+               .usage = std::move(options.usage)},
       router_(api_routes()) {}
 
 HttpAnswer Api::answer(const HttpRequest& request) {

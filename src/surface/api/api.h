@@ -21,7 +21,7 @@ struct ApiOptions {
   WorldEpoch epoch;
   std::string page;  ///< the HTML of "/"
   std::function<DriverStatus()> driver_status;
-  UsageReader read_usage = {};
+  UsageStore usage = {};
 };
 
 class Api final : public HttpHandler {

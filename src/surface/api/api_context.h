@@ -26,9 +26,15 @@ struct DriverStatus {
   std::optional<std::string> store_failure = std::nullopt;  ///< why nothing can be recorded now
 };
 
-/// Reads usage that is over, recorded or not yet, as JournalReader::read_usage does. Called under the session's lock.
-using UsageReader = std::function<StoreResult<std::vector<UsageRow>>(
-    const UsageSpan& span, const std::optional<UsageKey>& after, std::size_t count_max)>;
+/// Where usage that is over is kept. Both may be empty: then none is.
+struct UsageStore {
+  /// Records what can be recorded now, and returns what still waits for that. Called under the session's lock.
+  std::function<std::vector<UsageRow>()> unrecorded = {};
+  /// JournalReader::read_usage. Called by any thread, without that lock.
+  std::function<StoreResult<std::vector<UsageRow>>(const UsageSpan& span, const std::optional<UsageKey>& after,
+                                                   std::size_t count_max)>
+      read = {};
+};
 
 /// Only `session` changes: the rest is read without a lock.
 struct ApiContext {
@@ -36,7 +42,7 @@ struct ApiContext {
   ObjectFormat format;
   std::string page;                             ///< the HTML of "/"
   std::function<DriverStatus()> driver_status;  ///< takes no lock of the session
-  UsageReader read_usage;                       ///< empty: none was kept
+  UsageStore usage;
 };
 
 }  // namespace berth::api

@@ -18,11 +18,16 @@
 namespace berth::api {
 namespace {
 
-/// An interval of which nothing was cut yet. Of one that is still open, `row.to_us` is INT64_MAX.
+/// An interval of which nothing is cut yet.
 struct UsageView {
-  UsageRow row;
-  bool is_open = false;
+  UsageKey key;
+  std::int64_t to_us = 0;                              ///< INT64_MAX: it goes on
+  bool is_open = false;                                ///< it goes on, and beyond what was asked for
+  std::optional<live::OpenUsage> what = std::nullopt;  ///< that goes on
+  std::string body;                                    ///< of what is over
 };
+
+UsageView view_of(UsageRow row) { return {.key = row.key, .to_us = row.to_us, .body = std::move(row.body)}; }
 
 struct AskedUsage {
   UsageSpan span;
@@ -82,69 +87,90 @@ ApiResult<AskedUsage> parse_usage(const ApiContext& context, const HttpRequest& 
 
 // ---- what is read
 
-/// The usage that goes on, as far as it is asked for, by key.
-std::vector<UsageView> open_usage(const live::Session& session, const AskedUsage& asked) {
-  std::vector<UsageView> views;
-  const auto& open = session.usage().open();
-  const std::uint32_t first = asked.after ? asked.after->gpu : 0;
-  for (std::uint32_t gpu = first; gpu < open.size() && views.size() <= asked.limit; ++gpu) {
-    for (const live::OpenUsage& what : open[gpu]) {
-      const UsageKey key{.gpu = gpu, .start = what.part.start, .from_us = what.from.micros()};
-      const bool is_asked = key.from_us < asked.span.to_us && session.now().micros() > asked.span.from_us;
-      if (!is_asked || (asked.after && key <= *asked.after) || what.from >= session.now()) continue;
-      views.push_back({.row = {.key = key,
-                               .units = what.part.units,
-                               .to_us = INT64_MAX,
-                               .sequence = what.sequence,
-                               .body = live::usage_body(session.scenario(), {gpu}, what)},
-                       .is_open = session.now().micros() < asked.span.to_us});
-    }
-  }
-  return views;
+bool is_asked(const AskedUsage& asked, const UsageKey& key, std::int64_t to_us) {
+  return key.from_us < asked.span.to_us && to_us > asked.span.from_us && (!asked.after || key > *asked.after);
 }
 
-/// At most one more than the page has, by key.
-ApiResult<std::vector<UsageView>> read_usage(const ApiContext& context, const live::Session& session,
-                                             const AskedUsage& asked) {
-  std::vector<UsageView> views = open_usage(session, asked);
-  if (context.read_usage) {
-    auto rows = context.read_usage(asked.span, asked.after, asked.limit + 1);
+/// The usage that goes on, as far as it is asked for: at least one more than the page has, if there are so many.
+void add_open_usage(const live::Session& session, const AskedUsage& asked, std::vector<UsageView>& views) {
+  const auto& open = session.usage().open();
+  for (std::uint32_t gpu = asked.after ? asked.after->gpu : 0; gpu < open.size() && views.size() <= asked.limit;
+       ++gpu) {
+    for (const live::OpenUsage& what : open[gpu]) {
+      const UsageKey key{.gpu = gpu, .start = what.part.start, .from_us = what.from.micros()};
+      if (what.from >= session.now() || !is_asked(asked, key, session.now().micros())) continue;
+      views.push_back({.key = key,
+                       .to_us = INT64_MAX,
+                       .is_open = session.now().micros() < asked.span.to_us,
+                       .what = what,
+                       .body = {}});
+    }
+  }
+}
+
+/// What the store does not have, as of one instant of the world.
+struct UsageInMemory {
+  Instant now;
+  std::vector<UsageView> views;
+};
+
+UsageInMemory usage_in_memory(const ApiContext& context, const live::Session& session, const AskedUsage& asked) {
+  UsageInMemory found{.now = session.now(), .views = {}};
+  add_open_usage(session, asked, found.views);
+  if (!context.usage.unrecorded) return found;
+  for (UsageRow& row : context.usage.unrecorded()) {
+    if (is_asked(asked, row.key, row.to_us)) found.views.push_back(view_of(std::move(row)));
+  }
+  return found;
+}
+
+/// At most one more than the page has, by key: as of the instant at which memory was read. What went on then may be
+/// over and stored by now, and what began later is left out.
+ApiResult<std::vector<UsageView>> read_usage(const ApiContext& context, const AskedUsage& asked) {
+  UsageInMemory found =
+      context.session.with([&](const live::Session& session) { return usage_in_memory(context, session, asked); });
+  std::vector<UsageView>& views = found.views;
+  if (context.usage.read) {
+    const UsageSpan span{.from_us = asked.span.from_us, .to_us = std::min(asked.span.to_us, found.now.micros())};
+    auto rows = context.usage.read(span, asked.after, asked.limit + 1);
     if (!rows) {
       return tl::unexpected(
           ApiError{.status = 500, .code = "unreadable", .message = "usage cannot be read: " + rows.error().message});
     }
-    for (UsageRow& row : *rows) views.push_back({.row = std::move(row)});
+    for (UsageRow& row : *rows) views.push_back(view_of(std::move(row)));
   }
-  std::ranges::sort(views, {}, [](const UsageView& view) { return view.row.key; });
+  std::ranges::stable_sort(views, {}, &UsageView::key);
+  const auto same = std::ranges::unique(views, {}, &UsageView::key);
+  views.erase(same.begin(), same.end());
   if (views.size() > asked.limit + 1) views.resize(asked.limit + 1);
-  return views;
+  return std::move(views);
 }
 
 // ---- what is shown
 
 /// The body with its times, cut where it reaches beyond what was asked for.
-std::string usage_object(const WorldEpoch& epoch, const UsageView& view, const UsageSpan& span) {
-  const Instant from(std::max(view.row.key.from_us, span.from_us));
-  const Instant to(std::min(view.row.to_us, span.to_us));
-  std::string text = view.row.body;
+std::string usage_object(const ObjectFormat& format, const UsageView& view, const UsageSpan& span) {
+  std::string text = view.what ? live::usage_body(format.fleet, {view.key.gpu}, *view.what) : view.body;
   text.pop_back();
-  return fmt::format(R"({},"from":"{}","to":{},"open":{}}})", text, epoch.text(from),
-                     view.is_open ? "null" : codec::json_text(epoch.text(to)), view.is_open);
+  const Instant from(std::max(view.key.from_us, span.from_us));
+  const Instant to(std::min(view.to_us, span.to_us));
+  return fmt::format(R"({},"from":"{}","to":{},"open":{}}})", text, format.epoch.text(from),
+                     view.is_open ? "null" : codec::json_text(format.epoch.text(to)), view.is_open);
 }
 
 ApiResult<HttpAnswer> list_usage(const ApiContext& context, const Call& call) {
   const auto asked = parse_usage(context, call.request);
   if (!asked) return tl::unexpected(asked.error());
-  auto views = context.session.with([&](const live::Session& session) { return read_usage(context, session, *asked); });
+  auto views = read_usage(context, *asked);
   if (!views) return tl::unexpected(views.error());
   std::string next;
   if (views->size() > asked->limit) {
     views->resize(asked->limit);
-    next = page_token(call.request, key_text(views->back().row.key));
+    next = page_token(call.request, key_text(views->back().key));
   }
   std::vector<std::string> items;
   items.reserve(views->size());
-  for (const UsageView& view : *views) items.push_back(usage_object(context.format.epoch, view, asked->span));
+  for (const UsageView& view : *views) items.push_back(usage_object(context.format, view, asked->span));
   return json_response(200, list_object(items, next));
 }
 

@@ -2,7 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -53,8 +54,9 @@ class UsageApi : public ::testing::Test {
                    .epoch = {kEpoch},
                    .page = "",
                    .driver_status = [] { return DriverStatus(); },
-                   .read_usage = [this](const UsageSpan& span, const auto& after,
-                                        std::size_t count_max) { return read(span, after, count_max); }});
+                   .usage = {.unrecorded = [this] { return unrecorded_; },
+                             .read = [this](const UsageSpan& span, const auto& after,
+                                            std::size_t count_max) { return read(span, after, count_max); }}});
     run_to(10);
     inject(sim::FaultKind::kLose);
     run_to(20);
@@ -65,6 +67,7 @@ class UsageApi : public ::testing::Test {
   StoreResult<std::vector<UsageRow>> read(const UsageSpan& span, const std::optional<UsageKey>& after,
                                           std::size_t count_max) {
     if (is_unreadable_) return tl::unexpected(StoreError{StoreFault::kFailed, "no luck"});
+    if (when_read_) when_read_();
     std::vector<UsageRow> rows;
     for (const auto& [key, row] : kept_) {
       const bool is_asked = key.from_us < span.to_us && row.to_us > span.from_us && (!after || key > *after);
@@ -112,7 +115,9 @@ class UsageApi : public ::testing::Test {
 
   edges::FairMutex lock_;
   std::map<UsageKey, UsageRow> kept_;
+  std::vector<UsageRow> unrecorded_;
   bool is_unreadable_ = false;
+  std::function<void()> when_read_;
   std::unique_ptr<live::Session> session_;
   std::unique_ptr<Api> api_;
 };
@@ -161,6 +166,29 @@ TEST_F(UsageApi, ItsPagesAreTheWhole) {
     query = {{"from", second(3)}, {"limit", "2"}, {"continue", page["metadata"]["continue"]}};
   }
   EXPECT_EQ(in_pages, all);
+}
+
+TEST_F(UsageApi, WhatIsNotRecordedYetIsThereToo) {
+  const Json all = get({})["items"];
+  while (unrecorded_.size() < 3) {
+    unrecorded_.push_back(std::prev(kept_.end())->second);
+    kept_.erase(std::prev(kept_.end()));
+  }
+  EXPECT_EQ(get({})["items"], all);
+  EXPECT_EQ(get({{"limit", "500"}, {"from", second(2)}})["items"].size(), all.size());
+}
+
+TEST_F(UsageApi, IsThatOfTheMomentAlsoWhenTheWorldGoesOnMeanwhile) {
+  when_read_ = [this] {
+    when_read_ = nullptr;
+    inject(sim::FaultKind::kLose);
+    run_to(50);
+    inject(sim::FaultKind::kReturn);
+    run_to(60);
+  };
+  const Json items = get({})["items"];
+  const std::int64_t all = 8 * Instant::at_second(40).micros();
+  EXPECT_EQ(unit_micros(items, 40), (std::map<std::string, std::int64_t>{{"gpu-0", all}, {"gpu-1", all}}));
 }
 
 TEST_F(UsageApi, RefusesWhatItCannotRead) {

@@ -13,8 +13,8 @@ namespace berth::edges::detail {
 namespace {
 
 struct Table {
-  const char* name;
-  const char* sql;
+  const char* name = "";
+  const char* sql = "";
   std::int64_t since = 1;  ///< the first format that has it
 };
 

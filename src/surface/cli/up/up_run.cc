@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -341,20 +340,18 @@ class Up {
     recorder_->note_usage(journal::row_of(interval, session_->scenario()));
   }
 
-  /// Usage that is over. What can be recorded now is, as nobody must be told what a kill takes back; what cannot still
-  /// is in memory.
-  StoreResult<std::vector<UsageRow>> read_usage(const UsageSpan& span, const std::optional<UsageKey>& after,
-                                                std::size_t count_max) {
-    record();
-    auto rows = usage_reader_->read_usage(span, after, count_max);
-    if (!rows) return rows;
-    for (const UsageRow& row : recorder_->pending_usage()) {
-      const bool is_asked = row.key.from_us < span.to_us && row.to_us > span.from_us && (!after || row.key > *after);
-      if (is_asked) rows->push_back(row);
-    }
-    std::ranges::sort(*rows, {}, &UsageRow::key);
-    if (rows->size() > count_max) rows->resize(count_max);
-    return rows;
+  /// Nobody must be told what a kill takes back: what can be recorded is.
+  [[nodiscard]] api::UsageStore usage_store() {
+    return {.unrecorded =
+                [this] {
+                  if (!recorder_->flush()) session_->note_recorded();
+                  return recorder_->pending_usage();
+                },
+            .read =
+                [this](const UsageSpan& span, const std::optional<UsageKey>& after, std::size_t count_max) {
+                  const std::scoped_lock hold(usage_lock_);
+                  return usage_reader_->read_usage(span, after, count_max);
+                }};
   }
 
   /// What cannot be written is with the next change.
@@ -422,14 +419,12 @@ class Up {
     options.has_events = [this] { server_->wake_streams(); };
     options.record = [this] { record(); };
     driver_ = std::make_unique<edges::LiveDriver>(*session_, lock_, solver_, std::move(options));
-    api_ = std::make_unique<api::Api>(
-        *session_, lock_,
-        api::ApiOptions{.key = folder_->key(),
-                        .epoch = {.unix_micros = beginning_.epoch_us},
-                        .page = api::page_html(),
-                        .driver_status = [this] { return driver_status(); },
-                        .read_usage = [this](const UsageSpan& span, const auto& after,
-                                             std::size_t count_max) { return read_usage(span, after, count_max); }});
+    api_ = std::make_unique<api::Api>(*session_, lock_,
+                                      api::ApiOptions{.key = folder_->key(),
+                                                      .epoch = {.unix_micros = beginning_.epoch_us},
+                                                      .page = api::page_html(),
+                                                      .driver_status = [this] { return driver_status(); },
+                                                      .usage = usage_store()});
     auto server = context_.start_server(request_.listen.host, request_.listen.port, *api_);
     if (!server) return pass_on(server.error());
     server_ = std::move(*server);
@@ -499,11 +494,12 @@ class Up {
   RememberingFiles read_files_{*context_.files};
   std::unique_ptr<edges::StateFolder> folder_;
   Beginning beginning_;
-  bool is_new_ = true;                           ///< the folder had no journal
-  std::optional<History> history_;               ///< absent: the world is new
-  std::optional<sim::WorldLeft> left_;           ///< what its devices remember
-  std::unique_ptr<JournalStore> store_;          ///< outlives its writer
-  std::unique_ptr<JournalReader> usage_reader_;  ///< under `lock_`
+  bool is_new_ = true;                   ///< the folder had no journal
+  std::optional<History> history_;       ///< absent: the world is new
+  std::optional<sim::WorldLeft> left_;   ///< what its devices remember
+  std::unique_ptr<JournalStore> store_;  ///< outlives its writer
+  std::mutex usage_lock_;
+  std::unique_ptr<JournalReader> usage_reader_;  ///< under usage_lock_
   bool has_no_past_usage_ = false;               ///< an earlier version has recorded none: it is made again
   std::unique_ptr<edges::DevicesFile> devices_;
   std::map<std::uint32_t, std::string> unwritten_;  ///< GPUs whose memory could not be written yet
