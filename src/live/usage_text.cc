@@ -24,6 +24,7 @@ std::string common_text(const std::vector<ServiceName>& holders, std::string Ser
 
 std::string holders_text(const std::vector<ServiceName>& holders) {
   std::vector<std::string> items;
+  items.reserve(holders.size());
   for (const ServiceName& holder : holders) {
     items.push_back(codec::object_text({{"tenant", json_text(holder.tenant)}, {"service", json_text(holder.name)}}));
   }
