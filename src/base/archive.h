@@ -251,7 +251,10 @@ class ArchiveReader {
     value.reset();
     bool is_there = false;
     read(is_there);
-    if (is_there) read(value.emplace());
+    if (!is_there) return;
+    auto own = T();
+    read(own);
+    value = std::move(own);
   }
   template <class A, class B>
   void read(std::pair<A, B>& pair) {

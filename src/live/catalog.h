@@ -38,14 +38,15 @@ struct ServiceName {
 /// Versions come from one counter, so none is used twice for any name.
 class Catalog {
  public:
-  /// A new object's metadata. Nothing changes before it is noted.
-  [[nodiscard]] ObjectMeta new_meta(Labels labels, Instant now) const {
-    const std::uint64_t next = last_version_ + 1;
+  /// A new object's metadata. Nothing changes before it is noted. `given`: versions that will be noted before it.
+  [[nodiscard]] ObjectMeta new_meta(Labels labels, Instant now, std::uint64_t given = 0) const {
+    const std::uint64_t next = last_version_ + given + 1;
     return {.number = next, .version = next, .labels = std::move(labels), .created = now};
   }
   /// That of an object that gets these labels, or another spec; the same.
-  [[nodiscard]] ObjectMeta changed_meta(const ObjectMeta& meta, Labels labels) const {
-    return {.number = meta.number, .version = last_version_ + 1, .labels = std::move(labels), .created = meta.created};
+  [[nodiscard]] ObjectMeta changed_meta(const ObjectMeta& meta, Labels labels, std::uint64_t given = 0) const {
+    const std::uint64_t next = last_version_ + given + 1;
+    return {.number = meta.number, .version = next, .labels = std::move(labels), .created = meta.created};
   }
   /// An object is stored with this.
   void note(const ObjectMeta& meta) { last_version_ = std::max(last_version_, meta.version); }
@@ -57,6 +58,11 @@ class Catalog {
   [[nodiscard]] bool has_services(const std::string& tenant) const {
     const auto first = services.lower_bound({.tenant = tenant, .name = ""});
     return first != services.end() && first->first.tenant == tenant;
+  }
+
+  template <class Archive, class Self>
+  static void archive_fields(Archive& archive, Self& self) {
+    archive(self.tenants, self.services, self.last_version_);
   }
 
  private:

@@ -97,11 +97,25 @@ class EventLog {
   /// oldest_sequence() - 1 <= after <= last_sequence().
   [[nodiscard]] std::vector<LoggedEvent> after(std::uint64_t after, std::size_t count_max) const;
 
+  template <class Archive, class Self>
+  static void archive_fields(Archive& archive, Self& self) {
+    archive(self.events_, self.last_);
+    archive.require(self.events_.size() <= self.last_);
+  }
+
  private:
   struct Entry {
     Instant at;
     EventKind kind = EventKind::kServiceSet;
     std::function<EventWords()> words;
+
+    template <class Archive, class Self>
+    static void archive_fields(Archive& archive, Self& self) {
+      EventWords words;
+      if constexpr (!Archive::kReads) words = self.words();
+      archive(self.at, self.kind, words);
+      if constexpr (Archive::kReads) self.words = [words] { return words; };
+    }
   };
 
   std::deque<Entry> events_;

@@ -174,6 +174,7 @@ struct Kind {
   bool solves_late = false;
   bool restarts = false;
   bool loses_tail = false;  ///< restarts without what was told last, as far as the world did nothing by it
+  bool saves = false;       ///< restarts from what was saved on the way, and what was told since then
 };
 
 Kind random_kind(Rng rng) {
@@ -184,6 +185,7 @@ Kind random_kind(Rng rng) {
   if (!kind.solves_late && rng.below(2) == 0) kind.planning = Micros::seconds(1 + drawn(rng, 6));
   kind.restarts = rng.below(2) == 0;
   kind.loses_tail = kind.restarts && rng.below(2) == 0;
+  kind.saves = kind.restarts && rng.below(2) == 0;
   return kind;
 }
 
@@ -237,6 +239,7 @@ class History {
       if (rng_.below(2) == 0) session_->expire_overdue();
       if (rng_.below(3) == 0) do_something();
       if (kind_.restarts && rng_.below(10) == 0) restart();
+      if (kind_.saves && rng_.below(10) == 0) save();
       if (rng_.below(5) == 0) session_->refresh();
     }
     end_of_trouble();
@@ -253,6 +256,7 @@ class History {
   [[nodiscard]] const testing::UsageAuditor& usage() const { return usage_; }
   [[nodiscard]] const std::set<sim::FaultKind>& faults() const { return faults_; }
   [[nodiscard]] int restarts() const { return restarts_; }
+  [[nodiscard]] int saves() const { return saves_; }
   /// Whether the auditor saw every event once.
   [[nodiscard]] bool is_audited() const { return !kind_.loses_tail; }
   [[nodiscard]] const std::vector<LoggedEvent>& events() const { return events_; }
@@ -282,6 +286,24 @@ class History {
     needed_entries_ = entries_.size();
   }
 
+  /// What was told before is not needed any more.
+  void save() {
+    if (!session_->is_at_rest()) return;
+    saved_ = session_->save();
+    note_orders();
+    saved_entries_ = needed_entries_ = entries_.size();
+    ++saves_;
+  }
+
+  /// The session that was told all of this, or restored and told the rest.
+  void make_again(Session& session, std::uint64_t carried_out) {
+    if (!saved_) return session.repeat(entries_, carried_out);
+    const auto begun_anew = session.restore(*saved_);
+    ASSERT_TRUE(begun_anew.has_value());
+    EXPECT_TRUE(begun_anew->empty());
+    session.repeat({entries_.begin() + static_cast<std::ptrdiff_t>(saved_entries_), entries_.end()}, carried_out);
+  }
+
   /// The process ends, and another one goes on: with all that was told, or without the last of it.
   void restart() {
     session_->tell_all();
@@ -291,7 +313,7 @@ class History {
     const std::unique_ptr<Session> before = std::move(session_);
     if (solver_) solver_->forget();
     std::unique_ptr<Session> after = make_session();
-    after->repeat(entries_, left.world.orders);
+    make_again(*after, left.world.orders);
     if (!kind_.loses_tail) expect_same(*before, *after);
     usage_.lose(entries_.size(), after->now());
     read_ = std::min(read_, after->events().last_sequence());
@@ -569,6 +591,9 @@ class History {
   std::size_t needed_entries_ = 0;  ///< the first ones, by which the world has done something
   std::uint64_t orders_ = 0;        ///< when they were counted
   int restarts_ = 0;
+  std::optional<std::string> saved_;  ///< the session, when there were so many entries:
+  std::size_t saved_entries_ = 0;
+  int saves_ = 0;
   std::int64_t wall_us_ = 1'700'000'000'000'000;
   std::optional<LateSolver> solver_;
   std::optional<testing::Auditor> auditor_;
@@ -598,6 +623,7 @@ TEST(History, AnAuditorFindsNothingThatMustNotBe) {
   int restarts = 0;
   std::size_t looks = 0;
   std::map<std::string, int> usage;  ///< intervals by what they are
+  int saves = 0;
   for (int seed = 1; seed <= kHistories; ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed " << seed);
 
@@ -606,6 +632,7 @@ TEST(History, AnAuditorFindsNothingThatMustNotBe) {
     restarts += history.restarts();
     looks += history.usage().look_count();
     for (const auto& [word, count] : history.usage().counts()) usage[word] += count;
+    saves += history.saves();
     if (!history.is_audited()) continue;
     for (const std::string& finding : history.auditor().findings()) ADD_FAILURE() << finding;
     if (::testing::Test::HasFailure()) return;
@@ -618,6 +645,7 @@ TEST(History, AnAuditorFindsNothingThatMustNotBe) {
   EXPECT_GT(looks, 100U * kHistories);
   for (const char* word : {"held", "changing", "free", "lost", "foreign"})
     EXPECT_GT(usage[word], kHistories / 10) << word;
+  EXPECT_GT(saves, kHistories / 2);
   if (!kIsSlowBuild) expect_full(counts, faults);
 }
 

@@ -33,6 +33,11 @@ class LostSlices {
   /// Those that the service held, by slice. O(log services + slices of its lost GPUs).
   [[nodiscard]] std::vector<const LostSlice*> of(const Snapshot& snapshot, ServiceId service) const;
 
+  template <class Archive, class Self>
+  static void archive_fields(Archive& archive, Self& self) {
+    archive(self.slices_, self.gpus_of_);
+  }
+
  private:
   std::map<GpuId, std::vector<LostSlice>> slices_;
   std::map<ServiceId, std::set<GpuId>> gpus_of_;  ///< on which it held slices

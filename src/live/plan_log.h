@@ -64,6 +64,12 @@ class ActionStates {
   [[nodiscard]] std::uint64_t generation(std::size_t index) const { return states_[index].generation; }
   void set_generation(std::size_t index, std::uint64_t generation) { states_[index].generation = generation; }
 
+  template <class Archive, class Self>
+  static void archive_fields(Archive& archive, Self& self) {
+    archive(self.states_, self.messages_);
+    for (const State& state : self.states_) archive.require(state.message < self.messages_.size());
+  }
+
  private:
   struct State {
     ActionPhase phase = ActionPhase::kPlanned;
@@ -120,6 +126,11 @@ class PlanLog {
   [[nodiscard]] const PlanStatus* find(std::uint64_t id) const;
   /// The latest plan that acts or waits, or else the latest one; null before the first.
   [[nodiscard]] const PlanStatus* current() const;
+
+  template <class Archive, class Self>
+  static void archive_fields(Archive& archive, Self& self) {
+    archive(self.plans_, self.action_count_, self.running_);
+  }
 
  private:
   /// An action that runs: its plan and its place in it.

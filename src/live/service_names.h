@@ -19,6 +19,11 @@ class ServiceNames {
   /// Null: the plan is not about it.
   [[nodiscard]] const ServiceName* find(ServiceId service) const;
 
+  template <class Archive, class Self>
+  static void archive_fields(Archive& archive, Self& self) {
+    archive(self.names_);
+  }
+
  private:
   std::map<ServiceId, ServiceName> names_;
 };

@@ -96,6 +96,12 @@ class ServiceWatch {
   /// The same by its name; absent if it was not seen yet. O(log slices).
   [[nodiscard]] std::optional<Instant> find_seen(const Slice& slice, std::uint64_t generation) const;
 
+  template <class Archive, class Self>
+  static void archive_fields(Archive& archive, Self& self) {
+    archive(self.created_, self.services_, self.seen_, self.proposal_, self.pause_, self.frozen_until_,
+            self.has_open_gpu_, self.planned_at_, self.floors_, self.unmet_floors_);
+  }
+
  private:
   struct Known {
     ServiceSlices slices;

@@ -43,6 +43,7 @@ Result<std::unique_ptr<Session>> Session::make(Scenario scenario, SessionOptions
 
 Session::Session(Scenario scenario, SessionOptions options)
     : scenario_(std::move(scenario)),
+      first_services_(scenario_.services),
       options_(std::move(options)),
       watch_(scenario_, policy::policy_named(options_.policy).replans({})),
       figures_(scenario_),
@@ -148,8 +149,11 @@ void Session::store(const TenantStored& stored) {
   append(now(), EventKind::kTenantSet, tenant_object(stored.name), "");
 }
 
-tl::expected<void, ObjectRefusal> Session::remove_tenant(const std::string& name) {
-  if (!catalog_.tenants.contains(name)) return refuse(ObjectRefusal::Kind::kNotFound);
+tl::expected<void, ObjectRefusal> Session::remove_tenant(const std::string& name,
+                                                         const std::optional<std::string>& version) {
+  const auto known = catalog_.tenants.find(name);
+  if (known == catalog_.tenants.end()) return refuse(ObjectRefusal::Kind::kNotFound);
+  if (!is_version(version, &known->second)) return tl::unexpected(version_refusal(&known->second));
   if (catalog_.has_services(name)) return refuse(ObjectRefusal::Kind::kHasServices);
   if (!order({{.at = now(), .what = TenantDropped{name}}})) return not_recorded();
   return {};
@@ -175,28 +179,40 @@ std::optional<ObjectRefusal> Session::find_refusal(const ServiceName& name,
 
 tl::expected<SetResult, ObjectRefusal> Session::set_service(const ServiceName& name, ServiceSpec spec, Labels labels,
                                                             const std::optional<std::string>& version) {
+  OrderBatch batch;
+  auto result = add_service(batch, name, std::move(spec), std::move(labels), version);
+  if (!result || batch.empty()) return result;
+  if (!order(batch.entries())) return not_recorded();
+  refresh();
+  return result;
+}
+
+tl::expected<SetResult, ObjectRefusal> Session::add_service(OrderBatch& batch, const ServiceName& name,
+                                                            ServiceSpec spec, Labels labels,
+                                                            const std::optional<std::string>& version) const {
   if (auto refusal = find_refusal(name, version)) return tl::unexpected(std::move(*refusal));
   spec.tenant = name.tenant;
   spec.name = name.name;
   const auto known = catalog_.services.find(name);
   const bool is_new = known == catalog_.services.end();
-  const ServiceId id = is_new ? place_for_new() : known->second.id;
-  const ServiceSpec* stored = is_new ? nullptr : &std::as_const(scenario_.services)[id.index];
+  const ServiceId id = is_new ? place_for_new(batch) : known->second.id;
+  const ServiceSpec* stored = is_new ? nullptr : &scenario_.services[id.index];
   const bool is_same_spec = stored != nullptr && *stored == spec;
   if (is_same_spec && known->second.meta.labels == labels) return SetResult::kUnchanged;
+  const std::uint64_t given = batch.version_count();
   ServiceStored what{.name = name, .entry = {.id = id, .meta = {}}, .set = std::nullopt};
-  what.entry.meta = is_new ? catalog_.new_meta(std::move(labels), now())
-                           : catalog_.changed_meta(known->second.meta, std::move(labels));
+  what.entry.meta = is_new ? catalog_.new_meta(std::move(labels), now(), given)
+                           : catalog_.changed_meta(known->second.meta, std::move(labels), given);
   if (!is_same_spec) {
     what.set = ServiceSet{.service = id,
-                          .revision = last_revision_ + 1,
-                          .spec = std::make_shared<const ServiceSpec>(spec),
+                          .revision = last_revision_ + batch.revision_count() + 1,
+                          .spec = nullptr,
                           .restarts_arrivals = is_new || stored->arrivals != spec.arrivals,
                           .restarts_retraining = is_new || stored->retraining != spec.retraining,
                           .renumbers_variants = !is_new && !has_same_variants(*stored, spec)};
+    what.set->spec = std::make_shared<const ServiceSpec>(std::move(spec));
   }
-  if (!order({{.at = now(), .what = std::move(what)}})) return not_recorded();
-  refresh();
+  batch.set(now(), std::move(what), is_new, scenario_.services.size());
   return is_new ? SetResult::kCreated : SetResult::kChanged;
 }
 
@@ -224,8 +240,7 @@ void Session::store(const ServiceStored& stored) {
 }
 
 /// A place that nothing refers to any more, else a new one. O(places + slices).
-ServiceId Session::place_for_new() const {
-  const ServiceId next{static_cast<std::uint32_t>(scenario_.services.size())};
+ServiceId Session::place_for_new(const OrderBatch& batch) const {
   std::vector<bool> is_held(scenario_.services.size());
   for (const StandingSlice& standing : snapshot().slices) {
     for (const ServiceId service : standing.holding.services) is_held[service.index] = true;
@@ -233,10 +248,11 @@ ServiceId Session::place_for_new() const {
   // The engine may not know the latest ones yet.
   const std::size_t known = std::min(scenario_.services.size(), snapshot().services.size());
   for (std::uint32_t index = 0; index < known; ++index) {
-    const bool is_free = std::as_const(scenario_.services)[index].is_absent && snapshot().services[index].is_absent;
-    if (is_free && !is_held[index] && !is_in_open_question({index}) && loop_->world().is_free({index})) return {index};
+    const bool is_free = scenario_.services[index].is_absent && snapshot().services[index].is_absent;
+    if (!is_free || is_held[index] || batch.takes({index})) continue;
+    if (!is_in_open_question({index}) && loop_->world().is_free({index})) return {index};
   }
-  return next;
+  return {static_cast<std::uint32_t>(scenario_.services.size()) + batch.new_place_count()};
 }
 
 bool Session::is_in_open_question(ServiceId place) const {
@@ -244,13 +260,28 @@ bool Session::is_in_open_question(ServiceId place) const {
   return is_solving() && asked != asked_before_.end() && asked->second == asked_count_;
 }
 
-tl::expected<void, ObjectRefusal> Session::remove_service(const ServiceName& name) {
-  const auto known = catalog_.services.find(name);
-  if (known == catalog_.services.end()) return refuse(ObjectRefusal::Kind::kNotFound);
-  const ServiceDropped what{.name = name, .id = known->second.id};
-  if (!order({{.at = now(), .what = what}})) return not_recorded();
+tl::expected<void, ObjectRefusal> Session::remove_service(const ServiceName& name,
+                                                          const std::optional<std::string>& version) {
+  OrderBatch batch;
+  if (auto added = add_removal(batch, name, version); !added) return added;
+  if (!order(batch.entries())) return not_recorded();
   refresh();
   return {};
+}
+
+tl::expected<void, ObjectRefusal> Session::add_removal(OrderBatch& batch, const ServiceName& name,
+                                                       const std::optional<std::string>& version) const {
+  const auto known = catalog_.services.find(name);
+  if (known == catalog_.services.end()) return refuse(ObjectRefusal::Kind::kNotFound);
+  if (!is_version(version, &known->second.meta)) return tl::unexpected(version_refusal(&known->second.meta));
+  batch.remove(now(), {.name = name, .id = known->second.id});
+  return {};
+}
+
+void Session::carry_out(const OrderBatch& batch) {
+  note_recorded();
+  carry_out(batch.entries());
+  refresh();
 }
 
 void Session::store(const ServiceDropped& dropped) {

@@ -15,6 +15,7 @@
 
 #include "base/instant.h"
 #include "base/result.h"
+#include "base/shared_list.h"
 #include "domain/node.h"
 #include "domain/scenario.h"
 #include "live/catalog.h"
@@ -23,6 +24,7 @@
 #include "live/live_figures.h"
 #include "live/lost_slices.h"
 #include "live/object_names.h"
+#include "live/order_batch.h"
 #include "live/plan_log.h"
 #include "live/service_watch.h"
 #include "live/usage_book.h"
@@ -84,8 +86,18 @@ class Session {
 
   /// The first layout is decided and in place.
   void begin();
-  /// Becomes the session that got these entries, from the first one on. The world had carried out that many orders.
-  /// Nothing is solved. Requires: this one has the same scenario and options, and has not begun; they are in order.
+  /// Whether it is at rest: no question to the solver is open, and nothing waits for a step. Only then it can be saved.
+  [[nodiscard]] bool is_at_rest() const { return loop_->is_at_rest(); }
+  /// Everything that it remembers, as bytes: what was told up to now is in them, which is told to its end before.
+  /// Figures of the last minute are not. Requires: is_at_rest. O(its size).
+  [[nodiscard]] std::string save();
+  /// Becomes the session that was saved. Returns the names of stages that begin anew, as a later version wrote what
+  /// they remember. Error: the bytes are of another scenario, of a later version, or damaged; then this one is useless.
+  /// Requires: the same scenario and options; this one has not begun.
+  [[nodiscard]] Result<std::vector<std::string>> restore(std::string_view bytes);
+  /// Becomes the session that got these entries: from the first one on, or after what was restored. The world had
+  /// carried out that many orders. Nothing is solved. Requires: this one has the same scenario and options, and has not
+  /// begun; they are in order.
   void repeat(const std::vector<Entry>& entries, std::uint64_t carried_out);
   /// Goes on behind what was repeated, with what the world remembers.
   void resume(sim::WorldLeft left);
@@ -118,9 +130,24 @@ class Session {
   /// Why nobody may set it now who saw that version, whatever the spec.
   [[nodiscard]] std::optional<ObjectRefusal> find_refusal(const ServiceName& name,
                                                           const std::optional<std::string>& version) const;
-  /// The service is gone at once; its slices drain.
-  [[nodiscard]] tl::expected<void, ObjectRefusal> remove_service(const ServiceName& name);
-  [[nodiscard]] tl::expected<void, ObjectRefusal> remove_tenant(const std::string& name);
+  /// The service is gone at once; its slices drain. `version`: the one that must be stored.
+  [[nodiscard]] tl::expected<void, ObjectRefusal> remove_service(
+      const ServiceName& name, const std::optional<std::string>& version = std::nullopt);
+
+  // The same for many at a time: they are checked and added to a batch, then announced, recorded by the caller, and
+  // carried out in one step. From the first check to the end only reading is allowed in between.
+  [[nodiscard]] tl::expected<SetResult, ObjectRefusal> add_service(OrderBatch& batch, const ServiceName& name,
+                                                                   ServiceSpec spec, Labels labels,
+                                                                   const std::optional<std::string>& version) const;
+  [[nodiscard]] tl::expected<void, ObjectRefusal> add_removal(OrderBatch& batch, const ServiceName& name,
+                                                              const std::optional<std::string>& version) const;
+  /// What was told before is told to its end: the orders' rows come next.
+  void announce(const OrderBatch& batch) { note_told(batch.entries().front().at); }
+  /// They are recorded.
+  void carry_out(const OrderBatch& batch);
+
+  [[nodiscard]] tl::expected<void, ObjectRefusal> remove_tenant(
+      const std::string& name, const std::optional<std::string>& version = std::nullopt);
   [[nodiscard]] const Catalog& catalog() const { return catalog_; }
 
   // Orders that return a bool say whether they were recorded: only then anything comes of them.
@@ -194,13 +221,17 @@ class Session {
   void store(const ServiceDropped& dropped);
   void note_fault(const FaultGiven& given);
   void wait_for_approval(const ProposalWaits& waits);
+  template <class Archive>
+  void archive_memory(Archive& archive);
+  template <class Archive>
+  void archive_services(Archive& archive);
   class Repetition;
   /// Slices that came, began to serve or went while nobody watched: people are told of them now.
   void note_unseen(const sim::WorldLeft& left);
   void note_unseen(GpuId gpu, const sim::DeviceMemory& device, Instant at);
 
   void list_objects();
-  [[nodiscard]] ServiceId place_for_new() const;
+  [[nodiscard]] ServiceId place_for_new(const OrderBatch& batch) const;
   /// Whether the question that is open was posed while the service of that place was still there.
   [[nodiscard]] bool is_in_open_question(ServiceId place) const;
   void note_record(const sim::JournalRecord& record);
@@ -224,6 +255,7 @@ class Session {
   void append(Instant at, EventKind kind, ObjectName object, std::string message);
 
   Scenario scenario_;
+  SharedList<ServiceSpec> first_services_;  ///< those that it was made with
   Catalog catalog_;
   std::uint64_t last_revision_ = 0;
   SessionOptions options_;

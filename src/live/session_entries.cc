@@ -71,6 +71,7 @@ bool Session::order(const std::vector<Entry>& orders) {
 
 void Session::carry_out(const std::vector<Entry>& orders) {
   std::vector<Event> events;
+  bool has_services = false;
   for (const Entry& each : orders) {
     std::visit(Overloaded{
                    [&](const EventSeen& seen) {
@@ -89,12 +90,19 @@ void Session::carry_out(const std::vector<Entry>& orders) {
                    },
                    [&](const TenantStored& stored) { store(stored); },
                    [&](const TenantDropped& dropped) { store(dropped); },
-                   [&](const ServiceStored& stored) { store(stored); },
-                   [&](const ServiceDropped& dropped) { store(dropped); },
+                   [&](const ServiceStored& stored) {
+                     store(stored);
+                     has_services = has_services || stored.set;
+                   },
+                   [&](const ServiceDropped& dropped) {
+                     store(dropped);
+                     has_services = true;
+                   },
                    [](const auto&) { ENSURE(false && "no order"); },
                },
                each.what);
   }
+  if (has_services) loop_->step_for_services();
   if (!events.empty()) loop_->command(events);
   tell_world(false);
 }

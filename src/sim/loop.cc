@@ -69,14 +69,35 @@ std::unique_ptr<World> Loop::finish() {
 
 // ---- going on where another loop ended
 
+bool Loop::is_at_rest() const {
+  const bool is_asking = engine_->has_open_question() || pending_ || awaited_at_;
+  return !is_asking && !engine_->has_unapplied_events() && !infeasible_ && !repeated_;
+}
+
+LoopMemory Loop::memory() const {
+  ENSURE(is_at_rest());
+  return {.now = now_,
+          .engine = engine_->memory(),
+          .order_count = order_count_,
+          .seen_until = seen_until_,
+          .refusals = refusals_};
+}
+
+Result<std::vector<std::string>> Loop::restore(const LoopMemory& memory, const Scenario& scenario) {
+  auto restored = new_engine(scenario);
+  auto begun_anew = restored->restore(memory.engine);
+  if (!begun_anew) return begun_anew;
+  engine_ = std::move(restored);
+  now_ = memory.now;
+  order_count_ = memory.order_count;
+  seen_until_ = memory.seen_until;
+  refusals_ = memory.refusals;
+  return begun_anew;
+}
+
 void Loop::replay_after(std::uint64_t carried_out) {
-  repeated_ = Repeated{.carried_out = carried_out,
-                       .scenario = scenario_,
-                       .revisions = {},
-                       .left = {},
-                       .asked = {},
-                       .answer = {},
-                       .seen_until = {}};
+  repeated_ = Repeated{
+      .carried_out = carried_out, .scenario = scenario_, .revisions = {}, .left = {}, .asked = {}, .answer = {}};
   repeated_->scenario.services = engine_->scenario().services;
   for (const ServiceState& service : engine_->snapshot().services) repeated_->revisions.push_back(service.revision);
 }
@@ -140,7 +161,7 @@ void Loop::resume(WorldLeft left) {
   }
   world_ = std::make_unique<World>(repeated.scenario, options_.seed, options_.world, options_.journal);
   world_->resume(left.world, left.devices, repeated.revisions);
-  feed_missed_seconds(repeated);
+  feed_missed_seconds();
   for (const Event& event : find_news(engine_->snapshot(), left.devices, left.world.services, to_destroy, now_)) {
     observe(event);
   }
@@ -157,12 +178,12 @@ void Loop::resume(WorldLeft left) {
   }
 }
 
-void Loop::feed_missed_seconds(const Repeated& repeated) {
+void Loop::feed_missed_seconds() {
   const std::size_t count = engine_->snapshot().services.size();
   for (std::int64_t second = std::max<std::int64_t>(0, now_.second() - scenario_.history_seconds);
        second < now_.second(); ++second) {
     for (std::uint32_t index = 0; index < std::min(count, world_->arrivals().streams().size()); ++index) {
-      if (index < repeated.seen_until.size() && second <= repeated.seen_until[index]) continue;
+      if (index < seen_until_.size() && second <= seen_until_[index]) continue;
       if (engine_->snapshot().services[index].is_absent) continue;
       ServiceSecond seen;
       seen.service = {index};
@@ -214,13 +235,16 @@ void Loop::command(const std::vector<Event>& events) {
 
 void Loop::set_service(const ServiceSet& set) {
   give(set);
-  command({.at = now_, .what = set});
-  for (const Event& event : world_->take_events()) delay(event);
+  observe({.at = now_, .what = set});
 }
 
 void Loop::remove_service(ServiceId service) {
   give(ServiceRemoved{service});
-  command({.at = now_, .what = ServiceRemoved{service}});
+  observe({.at = now_, .what = ServiceRemoved{service}});
+}
+
+void Loop::step_for_services() {
+  command(std::vector<Event>());
   for (const Event& event : world_->take_events()) delay(event);
 }
 
@@ -260,7 +284,7 @@ void Loop::delay(const Event& event) {
 }
 
 void Loop::observe(const Event& event) {
-  if (repeated_) note_repeated(event);
+  note_seen(event);
   if (options_.observed) options_.observed(event);
   engine_->observe(event);
   if (options_.rebuilds_engine_at) observed_.push_back(event);
@@ -343,13 +367,12 @@ void Loop::act_on(StepAnswer answer) {
   if (answer.request) solve(std::move(*answer.request));
 }
 
-void Loop::note_repeated(const Event& event) {
-  if (std::holds_alternative<SolveFinished>(event.what)) repeated_->asked.reset();
+void Loop::note_seen(const Event& event) {
+  if (repeated_ && std::holds_alternative<SolveFinished>(event.what)) repeated_->asked.reset();
   const auto* second = std::get_if<ServiceSecond>(&event.what);
   if (second == nullptr) return;
-  std::vector<std::int64_t>& seen_until = repeated_->seen_until;
-  if (second->service.index >= seen_until.size()) seen_until.resize(second->service.index + std::size_t{1}, -1);
-  seen_until[second->service.index] = second->second;
+  if (second->service.index >= seen_until_.size()) seen_until_.resize(second->service.index + std::size_t{1}, -1);
+  seen_until_[second->service.index] = second->second;
 }
 
 void Loop::solve(SolveRequest request) {

@@ -79,6 +79,15 @@ struct Refusals {
   std::string first;  ///< the verifier's words, with the time; empty if there was none
 };
 
+/// What a loop remembers between two steps. The world has a memory of its own.
+struct LoopMemory {
+  Instant now;
+  EngineMemory engine;
+  std::uint64_t order_count = 0;
+  std::vector<std::int64_t> seen_until;  ///< by ServiceId: the last second that the engine saw; -1: none
+  Refusals refusals;
+};
+
 /// Carries events to the engine, questions to a solver and plans to the world. Observations and solutions have their
 /// delays; a plan takes effect at once. The same calls give the same bytes.
 class Loop {
@@ -90,6 +99,15 @@ class Loop {
   void begin();
 
   // ---- going on where another loop ended
+
+  /// Whether no question is open and nothing waits for a step: only then there is a memory of it.
+  [[nodiscard]] bool is_at_rest() const;
+  /// Requires: is_at_rest.
+  [[nodiscard]] LoopMemory memory() const;
+  /// Goes on where the loop with that memory was. `scenario`: with the services of that time. Returns the names of the
+  /// stages whose memory cannot be read: they begin anew. Error, and nothing is changed: it is that of another
+  /// scenario. To be called before anything else.
+  [[nodiscard]] Result<std::vector<std::string>> restore(const LoopMemory& memory, const Scenario& scenario);
 
   /// What that one was given is repeated, in the same order, without a world: the engine observes an event, or steps.
   /// Orders that the world has carried out are passed over: those up to `carried_out`, to be stated first. Plans are
@@ -135,9 +153,11 @@ class Loop {
   /// loop is over.
   void command(const Event& event);
   void command(const std::vector<Event>& events);
-  /// A service is set or removed, in the world at once and for the engine with the next step.
+  /// A service is set or removed, in the world at once and for the engine with the step that is to follow.
   void set_service(const ServiceSet& set);
   void remove_service(ServiceId service);
+  /// That step, for all that were set and removed since the last one.
+  void step_for_services();
   /// World::admit.
   [[nodiscard]] Result<std::uint64_t> admit(const FaultOrder& order) { return world_->admit(order); }
   /// Injects a fault that was admitted just now, of which the engine sees at once what happens.
@@ -175,7 +195,6 @@ class Loop {
     std::vector<Order> left;               ///< orders that the world has not carried out
     std::optional<SolveRequest> asked;     ///< the question that is open
     std::optional<SolveFinished> answer;   ///< to it, if it is known
-    std::vector<std::int64_t> seen_until;  ///< by ServiceId: the last second that the engine saw
   };
 
   [[nodiscard]] std::unique_ptr<Engine> new_engine(const Scenario& scenario) const;
@@ -200,9 +219,9 @@ class Loop {
   void pass_over(const Order& order);
   /// The engine gets the world's events, and steps if there are any.
   void see_world();
-  void note_repeated(const Event& event);
+  void note_seen(const Event& event);
   /// Those that nobody told the engine before the process ended: their arrivals, counted again.
-  void feed_missed_seconds(const Repeated& repeated);
+  void feed_missed_seconds();
   void solve(SolveRequest request);
 
   const Scenario scenario_;  ///< as it was at the beginning
@@ -221,6 +240,7 @@ class Loop {
   Instant stepped_at_;
   int steps_there_ = 0;
   std::uint64_t order_count_ = 0;
+  std::vector<std::int64_t> seen_until_;  ///< LoopMemory::seen_until
   std::optional<Repeated> repeated_;
 };
 

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <microhttpd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <cstring>
 #include <exception>
 #include <utility>
@@ -25,14 +27,24 @@ using detail::ResponsePointer;
 
 // Connections beyond the limit that are accepted, only to be told so; others wait in the system's queue.
 constexpr unsigned kSurplusCountMax = 16;
+// libmicrohttpd (0.9.75) takes up to 128 events at a time. If it finds exactly 128, it waits for more before it handles
+// them, for as long as the idle timeout. So a thread gets fewer connections: one event of each, two of its own.
+constexpr unsigned kThreadConnectionCountMax = 120;
+static_assert(kHttpThreadConnectionCountMax + kSurplusCountMax <= kThreadConnectionCountMax);
 // What libmicrohttpd reserves for a connection: headers of three times the limit, their table, and the answer's.
 constexpr std::size_t kPoolFactor = 4;
 constexpr std::size_t kPoolBytesMin = 32'768;
 
+HttpServerOptions within_limits(HttpServerOptions options) {
+  const std::uint64_t limit = std::uint64_t{options.thread_count} * kHttpThreadConnectionCountMax;
+  if (options.connection_count_max > limit) options.connection_count_max = static_cast<unsigned>(limit);
+  return options;
+}
+
 class MicroHttpServer final : public HttpServer {
  public:
   MicroHttpServer(HttpServerOptions options, HttpHandler& handler, std::uint16_t port)
-      : options_(std::move(options)), handler_(handler), port_(port), hub_(options_.comment_interval) {}
+      : options_(within_limits(std::move(options))), handler_(handler), port_(port), hub_(options_.comment_interval) {}
   ~MicroHttpServer() override { stop(); }
   MicroHttpServer(const MicroHttpServer&) = delete;
   MicroHttpServer& operator=(const MicroHttpServer&) = delete;
@@ -80,8 +92,9 @@ unsigned whole_seconds(Micros time) {
 
 bool MicroHttpServer::start(int listening_socket) {
   const unsigned threads = options_.thread_count;
-  // Each thread has its share of the library's limit, and any of them may get all connections.
-  const unsigned limit = (options_.connection_count_max + kSurplusCountMax) * threads;
+  // Each thread has its share of the library's limit, and any of them may get more than its part of the connections.
+  const unsigned limit =
+      std::min(options_.connection_count_max + kSurplusCountMax, kThreadConnectionCountMax) * threads;
   const std::size_t pool_bytes = options_.header_bytes_max * kPoolFactor + kPoolBytesMin;
   const unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
   daemon_ = MHD_start_daemon(

@@ -12,16 +12,21 @@
 
 namespace berth::edges {
 
+/// How many connections a thread of the server can be sure to serve, see http_server.cc.
+inline constexpr unsigned kHttpThreadConnectionCountMax = 100;
+
 struct HttpServerOptions {
   std::string host = "127.0.0.1";  ///< a name or an address; the first address of a name counts
   std::uint16_t port = 0;          ///< 0: any free one, see HttpServer::port
   std::size_t body_bytes_max = std::size_t{1} << 20U;
   std::size_t target_bytes_max = std::size_t{8} << 10U;
   std::size_t header_bytes_max = std::size_t{16} << 10U;  ///< of the target and all headers; 100 headers at most
-  unsigned connection_count_max = 256;                    ///< streams included
-  Micros idle_timeout = Micros::seconds(60);              ///< without a byte moved; in whole seconds, rounded up
-  Micros comment_interval = Micros::seconds(15);          ///< of a stream, between comment lines
-  unsigned thread_count = 1;                              ///< threads that call the handler
+  /// Streams included. At most kHttpThreadConnectionCountMax per thread take effect.
+  unsigned connection_count_max = 256;
+  /// Without a byte moved; in whole seconds, rounded up.
+  Micros idle_timeout = Micros::seconds(60);
+  Micros comment_interval = Micros::seconds(15);  ///< of a stream, between comment lines
+  unsigned thread_count = 1;                      ///< threads that call the handler
 };
 
 /// Starts a server. The handler is borrowed and must outlive it; its functions run on `thread_count` threads of the

@@ -293,6 +293,27 @@ TEST_F(HttpServerTest, ConnectionsBeyondTheLimitAreRefusedAndLaterOnesServed) {
   EXPECT_EQ(status, 200);
 }
 
+// Of 128 events at a time a thread of libmicrohttpd 0.9.75 would handle none until another came.
+TEST_F(HttpServerTest, AThreadServesALimitedNumberOfConnectionsAndAllOfThemAtATime) {
+  start();
+  std::vector<RawClient> clients = several(kHttpThreadConnectionCountMax, [this] { return connect(); });
+  for (int round = 0; round < 20; ++round) {
+    for (const RawClient& client : clients) ASSERT_TRUE(client.send(std::string("GET /ok") + kEnd));
+    for (RawClient& client : clients) ASSERT_EQ(client.read_answer().status, 200);
+  }
+  EXPECT_EQ(connect().ask(std::string("GET /ok") + kEnd).body, "refused 503: wanted at most 100 connections at a time");
+  server_->stop();
+  clients.clear();
+
+  // Whichever thread is faster, the other gets what the first may not take.
+  start({.thread_count = 2});
+  clients = several(2 * std::size_t{kHttpThreadConnectionCountMax}, [this] { return connect(); });
+  for (int round = 0; round < 20; ++round) {
+    for (const RawClient& client : clients) ASSERT_TRUE(client.send(std::string("GET /ok") + kEnd));
+    for (RawClient& client : clients) ASSERT_EQ(client.read_answer().status, 200);
+  }
+}
+
 TEST_F(HttpServerTest, IdleConnectionsAreClosed) {
   start({.idle_timeout = Micros::seconds(1)});
   RawClient idle = connect();

@@ -88,6 +88,7 @@ bool LiveDriver::run_burst() {
     if (step == 0) record_if_due();
     take_solution();
     const bool was_step = session_.advance(due_until());
+    if (was_step && options_.stepped) options_.stepped();
     last_event_ = session_.events().last_sequence();
     next_due_ = session_.awaits_answer() ? Clock::time_point::max()
                                          : wall_time_of(Instant::at_second(session_.now().second() + 1));

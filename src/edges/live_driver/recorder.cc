@@ -5,26 +5,58 @@
 
 namespace berth::edges {
 
-Recorder::Recorder(std::unique_ptr<JournalWriter> writer, std::function<JournalEntry(const live::Entry&)> encode,
+Recorder::Recorder(std::unique_ptr<JournalWriter> writer, const Head& head,
+                   std::function<JournalEntry(const live::Entry&)> encode,
                    std::function<StoreResult<void>()> before_append)
-    : writer_(std::move(writer)), encode_(std::move(encode)), before_append_(std::move(before_append)) {}
+    : writer_(std::move(writer)), encode_(std::move(encode)), before_append_(std::move(before_append)), head_(head) {}
 
 std::optional<std::string> Recorder::record(const std::vector<live::Entry>& entries) {
   if (entries.empty() && pending_.empty() && pending_usage_.empty()) return failure();
   JournalBatch batch;
-  batch.entries = std::move(pending_);
-  const std::size_t noted = batch.entries.size();
   for (const live::Entry& entry : entries) batch.entries.push_back(encode_(entry));
+  return append(std::move(batch));
+}
+
+std::optional<std::string> Recorder::record_snapshot(int format, std::string body) {
+  const std::uint64_t sequence = head_.last_sequence + pending_.size();
+  const std::size_t bytes = body.size();
+  JournalBatch batch;
+  batch.snapshot = JournalSnapshot{.sequence = sequence, .format = format, .body = std::move(body)};
+  auto failure = append(std::move(batch));
+  if (failure) return failure;
+  head_.snapshot_sequence = sequence;
+  head_.snapshot_bytes = bytes;
+  bytes_since_snapshot_ = 0;
+  return failure;
+}
+
+bool Recorder::is_snapshot_due() const {
+  constexpr std::uint64_t kRows = 20'000;      // repeated within a second
+  constexpr std::uint64_t kRowsMax = 100'000;  // within a few
+  constexpr std::size_t kShare = 2;            // of the bytes written, snapshots take at most two thirds
+  const std::uint64_t rows = rows_since_snapshot();
+  return rows >= kRowsMax || (rows >= kRows && bytes_since_snapshot_ >= head_.snapshot_bytes / kShare);
+}
+
+bool Recorder::prune(std::uint64_t before, std::int64_t outcomes_before_wall_us) {
+  return writer_->prune(before, outcomes_before_wall_us).value_or(false);
+}
+
+std::optional<std::string> Recorder::append(JournalBatch batch) {
+  const auto noted = static_cast<std::ptrdiff_t>(pending_.size());
+  batch.entries.insert(batch.entries.begin(), std::make_move_iterator(pending_.begin()),
+                       std::make_move_iterator(pending_.end()));
   batch.usage = std::move(pending_usage_);
-  const auto appended = append(batch);
   pending_.clear();
   pending_usage_.clear();
+  const auto appended = append_safely(batch);
   if (appended) {
-    last_sequence_ = *appended;
+    head_.last_sequence = *appended;
+    for (const JournalEntry& entry : batch.entries) bytes_since_snapshot_ += entry.body.size();
     return note_failure(std::nullopt);
   }
-  batch.entries.resize(noted);
-  pending_ = std::move(batch.entries);
+  pending_.assign(std::make_move_iterator(batch.entries.begin()),
+                  std::make_move_iterator(batch.entries.begin() + noted));
   pending_usage_ = std::move(batch.usage);
   return note_failure(appended.error().message);
 }
@@ -35,7 +67,7 @@ std::optional<std::string> Recorder::note_failure(std::optional<std::string> fai
   return failure_;
 }
 
-StoreResult<std::uint64_t> Recorder::append(const JournalBatch& batch) {
+StoreResult<std::uint64_t> Recorder::append_safely(const JournalBatch& batch) {
   if (before_append_) {
     if (auto done = before_append_(); !done) return tl::unexpected(done.error());
   }

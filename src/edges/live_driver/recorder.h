@@ -18,10 +18,16 @@ namespace berth::edges {
 
 class Recorder {
  public:
+  /// What the journal has.
+  struct Head {
+    std::uint64_t last_sequence = 0;
+    std::uint64_t snapshot_sequence = 0;  ///< the last row that a snapshot covers
+    std::size_t snapshot_bytes = 0;       ///< of that snapshot
+  };
   /// `encode` makes a row of an entry. `before_append` is called before each append, so that what the devices remember
   /// is as safe as the rows that tell of it; if it fails, nothing is appended. It may be empty.
-  Recorder(std::unique_ptr<JournalWriter> writer, std::function<JournalEntry(const live::Entry&)> encode,
-           std::function<StoreResult<void>()> before_append);
+  Recorder(std::unique_ptr<JournalWriter> writer, const Head& head,
+           std::function<JournalEntry(const live::Entry&)> encode, std::function<StoreResult<void>()> before_append);
 
   // To be called under the lock of the session.
 
@@ -35,10 +41,23 @@ class Recorder {
   std::optional<std::string> record(const std::vector<live::Entry>& entries);
   /// Records what was noted.
   std::optional<std::string> flush() { return record({}); }
+  /// Records what was noted, and a state that covers it. `format` is that of `body`. Returns why it is not on the disk.
+  std::optional<std::string> record_snapshot(int format, std::string body);
+  /// Whether so many rows came since the last snapshot that another one is worth what it costs: a start repeats them.
+  [[nodiscard]] bool is_snapshot_due() const;
+  /// Rows, with those that were noted, since the last snapshot.
+  [[nodiscard]] std::uint64_t rows_since_snapshot() const {
+    return head_.last_sequence + pending_.size() - head_.snapshot_sequence;
+  }
+  /// Removes some rows before `before`, as far as a snapshot covers them, and some outcomes older than that wall time.
+  /// Returns whether there are more. What fails is tried again by the next call.
+  bool prune(std::uint64_t before, std::int64_t outcomes_before_wall_us);
+  /// Removes some usage that was over by then. Returns whether there is more.
+  bool prune_usage(Instant before) { return writer_->prune_usage(before.micros()).value_or(false); }
   /// Entries that wait to be recorded.
   [[nodiscard]] std::size_t pending_count() const { return pending_.size(); }
   /// The number of the last row.
-  [[nodiscard]] std::uint64_t last_sequence() const { return last_sequence_; }
+  [[nodiscard]] std::uint64_t last_sequence() const { return head_.last_sequence; }
 
   /// Why the last attempt failed; absent if it did not. Any thread may ask.
   [[nodiscard]] std::optional<std::string> failure() const {
@@ -48,16 +67,19 @@ class Recorder {
 
  private:
   std::optional<std::string> note_failure(std::optional<std::string> failure);
-  [[nodiscard]] StoreResult<std::uint64_t> append(const JournalBatch& batch);
+  /// Appends what was noted and the batch. On an error what was noted waits on.
+  [[nodiscard]] std::optional<std::string> append(JournalBatch batch);
+  [[nodiscard]] StoreResult<std::uint64_t> append_safely(const JournalBatch& batch);
 
   std::unique_ptr<JournalWriter> writer_;
   std::function<JournalEntry(const live::Entry&)> encode_;
   std::function<StoreResult<void>()> before_append_;
+  Head head_;
+  std::uint64_t bytes_since_snapshot_ = 0;
   std::vector<JournalEntry> pending_;
   std::vector<UsageRow> pending_usage_;
   mutable std::mutex own_lock_;
   std::optional<std::string> failure_;  ///< under own_lock_
-  std::uint64_t last_sequence_ = 0;
 };
 
 }  // namespace berth::edges

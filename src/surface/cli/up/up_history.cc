@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/archive.h"
 #include "base/text.h"
 #include "journal/entry_rows.h"
 #include "journal/hex.h"
@@ -79,13 +80,31 @@ class HistoryReader {
     return {};
   }
 
-  Result<History> finish() {
+  /// What follows are the rows after it.
+  Result<void> take(JournalSnapshot snapshot) {
+    const auto wrong = [&](const char* what) {
+      return fail(ErrorCode::kUnavailable, fmt::format("{}: snapshot of row {}: {}", path_, snapshot.sequence, what));
+    };
+    if (snapshot.format > kSnapshotFormat) return wrong("a later version has written it: use that version");
+    ArchiveReader archive(snapshot.body);
+    archive(beginning_.emplace(), files_, session_.emplace());
+    if (!archive.is_at_end()) return wrong("not what this version writes");
+    saved_sequence_ = snapshot.sequence;
+    saved_bytes_ = snapshot.body.size();
+    return {};
+  }
+
+  Result<History> finish(std::uint64_t last_sequence) {
     if (!beginning_) return fail(ErrorCode::kUnavailable, path_ + ": wanted a row Opened, found none");
     if (auto loaded = load_scenario(); !loaded) return pass_on(loaded.error());
     return History{.beginning = *beginning_,
-                   .files = RecordedFiles(contents_, folders_),
+                   .files = std::move(files_),
                    .scenario = std::move(*scenario_),
-                   .entries = std::move(entries_)};
+                   .session = std::move(session_),
+                   .saved_sequence = saved_sequence_,
+                   .saved_bytes = saved_bytes_,
+                   .entries = std::move(entries_),
+                   .last_sequence = last_sequence};
   }
 
  private:
@@ -105,8 +124,8 @@ class HistoryReader {
       scenario_ = live::demo_scenario();
       return {};
     }
-    const RecordedFiles files(contents_, folders_);
-    auto scenario = scenario::load_scenario(*beginning_->scenario, files, {.allows_empty = true});
+    if (!session_) files_ = RecordedFiles(contents_, folders_);
+    auto scenario = scenario::load_scenario(*beginning_->scenario, files_, {.allows_empty = true});
     if (!scenario) return fail(ErrorCode::kUnavailable, fmt::format("{}: {}", path_, scenario.error().message));
     scenario_ = std::move(*scenario);
     return {};
@@ -121,6 +140,10 @@ class HistoryReader {
   std::optional<Beginning> beginning_;
   std::map<std::string, std::string> contents_;
   std::map<std::string, std::vector<std::string>> folders_;
+  RecordedFiles files_;
+  std::optional<std::string> session_;
+  std::uint64_t saved_sequence_ = 0;
+  std::size_t saved_bytes_ = 0;
   std::optional<Scenario> scenario_;
   std::vector<live::Entry> entries_;
 };
@@ -169,23 +192,42 @@ std::vector<JournalEntry> first_rows(const Beginning& beginning, const Rememberi
   return rows;
 }
 
+std::string snapshot_bytes(const Beginning& beginning, const RecordedFiles& files, const std::string& session) {
+  ArchiveWriter archive;
+  archive(beginning, files, session);
+  return archive.take();
+}
+
 Result<std::optional<History>> read_history(JournalReader& reader, const std::string& path) {
   constexpr std::size_t kRows = 1000;
+  constexpr std::uint64_t kCheckedBefore = 100'000;  // of the rows that a snapshot covers: a fraction of a second
   const auto failed = [](const StoreError& error) { return fail(ErrorCode::kUnavailable, error.message); };
   const auto range = reader.range();
   if (!range) return failed(range.error());
-  if (range->last == 0) return std::optional<History>();
   HistoryReader history(path);
-  for (std::uint64_t next = range->first; next <= range->last;) {
+  auto snapshot = reader.latest_snapshot();
+  if (!snapshot) return failed(snapshot.error());
+  // What an earlier format does not remember follows from the rows, as long as all are there.
+  if (*snapshot && (*snapshot)->format < kSnapshotFormat && range->first == 1) snapshot->reset();
+  if (range->last == 0 && !*snapshot) return std::optional<History>();
+  std::uint64_t next = range->first;
+  std::uint64_t saved = 0;
+  if (*snapshot) {
+    saved = (*snapshot)->sequence;
+    next = std::max(next, saved + 1 - std::min(saved, kCheckedBefore));
+    if (auto taken = history.take(*std::move(*snapshot)); !taken) return pass_on(taken.error());
+  }
+  while (next <= range->last) {
     const auto rows = reader.read(next, kRows);
     if (!rows) return failed(rows.error());
     if (rows->empty()) break;
     for (const JournalRow& row : *rows) {
+      if (row.sequence <= saved) continue;
       if (auto taken = history.take(row); !taken) return pass_on(taken.error());
     }
     next = rows->back().sequence + 1;
   }
-  auto read = history.finish();
+  auto read = history.finish(std::max(saved, next - 1));
   if (!read) return pass_on(read.error());
   return std::optional(std::move(*read));
 }

@@ -51,11 +51,17 @@ class RememberingFiles : public Files {
 /// The files that were recorded.
 class RecordedFiles : public Files {
  public:
+  RecordedFiles() = default;
   RecordedFiles(std::map<std::string, std::string> contents, std::map<std::string, std::vector<std::string>> folders)
       : contents_(std::move(contents)), folders_(std::move(folders)) {}
   [[nodiscard]] Result<std::string> read(const std::string& path) const override;
   [[nodiscard]] Result<std::optional<std::vector<std::string>>> list(const std::string& path) const override;
   [[nodiscard]] const std::map<std::string, std::string>& contents() const { return contents_; }
+
+  template <class Archive, class Self>
+  static void archive_fields(Archive& archive, Self& self) {
+    archive(self.contents_, self.folders_);
+  }
 
  private:
   std::map<std::string, std::string> contents_;
@@ -67,8 +73,19 @@ struct History {
   Beginning beginning;
   RecordedFiles files;
   Scenario scenario;
-  std::vector<live::Entry> entries;
+  std::optional<std::string> session;  ///< as it was saved (live::Session::save); absent: it never was
+  std::uint64_t saved_sequence = 0;    ///< the last row before it
+  std::size_t saved_bytes = 0;         ///< of the whole snapshot
+  std::vector<live::Entry> entries;    ///< after it
+  std::uint64_t last_sequence = 0;     ///< of the last row
 };
+
+/// The version of a snapshot's bytes.
+inline constexpr int kSnapshotFormat = 2;
+
+/// A snapshot of a world: with it the rows before are needed no more, those of the beginning neither.
+[[nodiscard]] std::string snapshot_bytes(const Beginning& beginning, const RecordedFiles& files,
+                                         const std::string& session);
 
 /// "never", "first", "always".
 [[nodiscard]] std::string_view approval_word(Approval approval);
@@ -77,8 +94,9 @@ struct History {
 [[nodiscard]] std::vector<JournalEntry> first_rows(const Beginning& beginning, const RememberingFiles& files,
                                                    std::int64_t wall_us);
 
-/// Reads a journal, every row of it checked; absent if it has no rows. `path` is for messages. Errors: a row that is
-/// not what was written, or of a later version.
+/// Reads what a start needs of a journal, and checks it: the newest snapshot and the rows after it, or else all rows.
+/// Of those that the snapshot covers the latest 100,000 are checked, too. Absent if it has no rows. `path` is for
+/// messages. Errors: a row or a snapshot that is not what was written, or of a later version.
 [[nodiscard]] Result<std::optional<History>> read_history(JournalReader& reader, const std::string& path);
 
 /// What the devices remember, for the fleet. Nothing was written yet: empty devices that have carried out nothing.

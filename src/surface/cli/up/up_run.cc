@@ -31,6 +31,7 @@
 #include "edges/state_folder/state_folder.h"
 #include "journal/entry_rows.h"
 #include "journal/usage_rows.h"
+#include "journal_chain/age.h"
 #include "live/demo.h"
 #include "live/session.h"
 #include "scenario/load.h"
@@ -45,6 +46,9 @@ namespace {
 constexpr int kFailedStatus = 1;
 constexpr int kInterruptedStatus = 130;
 constexpr std::chrono::milliseconds kSignalPoll{100};
+constexpr Micros kEventsKept = Micros::seconds(std::int64_t{30} * 24 * 3600);
+constexpr Micros kUsageKept = Micros::seconds(std::int64_t{400} * 24 * 3600);  // of the world
+constexpr Micros kOutcomesKept = Micros::seconds(std::int64_t{7} * 24 * 3600);
 
 /// While it exists, SIGINT and SIGTERM are kept for `taken`. To be made before any thread.
 class SignalsHeld {
@@ -204,6 +208,7 @@ class Up {
     beginning_.epoch_us = now_as_epoch().unix_micros;
     if (auto checked = check_layout(request_, beginning_, *scenario); !checked) return checked;
     scenario_ = std::move(*scenario);
+    files_ = RecordedFiles(read_files_.contents(), read_files_.folders());
     return {};
   }
 
@@ -216,8 +221,9 @@ class Up {
     if (!*history) return begin_world();  // the process ended before it began
     history_ = std::move(*history);
     beginning_ = history_->beginning;
+    files_ = std::move(history_->files);
     if (auto same = check_same(); !same) return same;
-    scenario_ = history_->scenario;
+    scenario_ = std::move(history_->scenario);
     return {};
   }
 
@@ -234,8 +240,7 @@ class Up {
       const auto scenario = scenario_of(request_, read_files_);
       if (!scenario) return pass_on(scenario.error());
       const std::string found = in_quotes(*request_.scenario_path);
-      const bool is_same =
-          beginning_.scenario && contents_of(read_files_.contents()) == contents_of(history_->files.contents());
+      const bool is_same = beginning_.scenario && contents_of(read_files_.contents()) == contents_of(files_.contents());
       if (!is_same)
         return refuse("--scenario", began_with,
                       beginning_.scenario == request_.scenario_path ? found + " with other content" : found);
@@ -310,7 +315,11 @@ class Up {
     auto devices = edges::DevicesFile::open(devices_path());
     if (!devices) return failed(devices.error());
     devices_ = std::move(*devices);
+    edges::Recorder::Head head;
     if (history_) {
+      head = {.last_sequence = history_->last_sequence,
+              .snapshot_sequence = history_->saved_sequence,
+              .snapshot_bytes = history_->saved_bytes};
       const auto memory = devices_->read();
       if (!memory) return failed(memory.error());
       auto left = world_of(*memory, scenario_, devices_path());
@@ -324,15 +333,20 @@ class Up {
       }
     } else {
       const auto rows = first_rows(beginning_, read_files_, now_as_epoch().unix_micros);
-      if (auto appended = (*writer)->append({.entries = rows}); !appended) return failed(appended.error());
+      const auto appended = (*writer)->append({.entries = rows});
+      if (!appended) return failed(appended.error());
+      head.last_sequence = *appended;
     }
+    auto reader = store_->open_reader();
+    if (!reader) return failed(reader.error());
+    old_rows_ = std::move(*reader);
     const auto encode = [this](const live::Entry& entry) {
       return journal::row_of(entry, scenario_, now_as_epoch().unix_micros);
     };
     auto usage_reader = store_->open_reader();
     if (!usage_reader) return failed(usage_reader.error());
     usage_reader_ = std::move(*usage_reader);
-    recorder_ = std::make_unique<edges::Recorder>(std::move(*writer), encode, [this] { return sync_devices(); });
+    recorder_ = std::make_unique<edges::Recorder>(std::move(*writer), head, encode, [this] { return sync_devices(); });
     return {};
   }
 
@@ -387,18 +401,34 @@ class Up {
   void record() {
     session_->tell_clock();
     if (!recorder_->flush()) session_->note_recorded();
+    prune_if_due();
+  }
+
+  /// The next start repeats what comes after it.
+  void save() {
+    if (!session_->is_at_rest() || recorder_->failure()) return;
+    const auto failure =
+        recorder_->record_snapshot(kSnapshotFormat, snapshot_bytes(beginning_, files_, session_->save()));
+    if (!failure) return session_->note_recorded();
+    log_line(context_.err, "error", {{"message", "no snapshot: " + *failure}});
+  }
+
+  /// Removes what is older than it must be kept, a little at a time.
+  void prune_if_due() {
+    constexpr std::chrono::minutes kPause{1};
+    const auto now = std::chrono::steady_clock::now();
+    if (now < prune_at_) return;
+    const std::int64_t wall_us = now_as_epoch().unix_micros;
+    const auto first = chain::first_row_since(*old_rows_, wall_us - kEventsKept.count());
+    const bool has_more = first && recorder_->prune(*first, wall_us - kOutcomesKept.count());
+    const bool has_more_usage = recorder_->prune_usage(session_->now() - kUsageKept);
+    if (!has_more && !has_more_usage) prune_at_ = now + kPause;
   }
 
   /// A world that goes on, or a new one. The first layout is in place at second 0: its question is answered before the
   /// clock starts. Returns the exit status if a signal came meanwhile.
   Result<std::optional<int>> begin(const SignalsHeld& signals) {
-    if (history_ && !history_->entries.empty()) {
-      session_->repeat(history_->entries, left_->world.orders);
-      history_->entries = {};
-      session_->resume(std::move(*left_));
-    } else {
-      session_->begin();
-    }
+    if (auto begun = history_ ? go_on() : begin_anew(); !begun) return pass_on(begun.error());
     while (session_->is_solving() && session_->snapshot().is_before_first_layout()) {
       if (const auto signal = signals.taken()) return std::optional(status_of(*signal));
       auto first = solver_.wait_for_answer(kSignalPoll);
@@ -413,11 +443,38 @@ class Up {
     return std::optional<int>();
   }
 
+  Result<void> begin_anew() {
+    session_->begin();
+    return {};
+  }
+
+  /// Goes on where the process before ended.
+  Result<void> go_on() {
+    const History history = std::move(*std::exchange(history_, std::nullopt));
+    if (!history.session && history.entries.empty()) return begin_anew();
+    if (history.session) {
+      const auto begun_anew = session_->restore(*history.session);
+      if (!begun_anew) {
+        return fail(ErrorCode::kUnavailable, fmt::format("{}: snapshot of row {}: {}", journal_path(),
+                                                         history.saved_sequence, begun_anew.error().message));
+      }
+      for (const std::string& stage : *begun_anew) {
+        log_line(context_.err, "warning", {{"message", stage + ": cannot read what it remembered, begins anew"}});
+      }
+    }
+    session_->repeat(history.entries, left_->world.orders);
+    session_->resume(std::move(*std::exchange(left_, std::nullopt)));
+    return {};
+  }
+
   Result<void> serve() {
     edges::LiveDriverOptions options{.speed = request_.speed};
     if (request_.until_second) options.until = Instant::at_second(*request_.until_second);
     options.has_events = [this] { server_->wake_streams(); };
     options.record = [this] { record(); };
+    options.stepped = [this] {
+      if (recorder_->is_snapshot_due()) save();
+    };
     driver_ = std::make_unique<edges::LiveDriver>(*session_, lock_, solver_, std::move(options));
     api_ = std::make_unique<api::Api>(*session_, lock_,
                                       api::ApiOptions{.key = folder_->key(),
@@ -480,6 +537,7 @@ class Up {
   Result<int> stop(int status) {
     if (server_) server_->stop();
     if (driver_) driver_->stop();
+    if (recorder_->rows_since_snapshot() > 0) save();
     session_->finish();
     session_->tell_all();
     if (const auto failure = recorder_->flush()) log_line(context_.err, "error", {{"message", *failure}});
@@ -494,6 +552,7 @@ class Up {
   RememberingFiles read_files_{*context_.files};
   std::unique_ptr<edges::StateFolder> folder_;
   Beginning beginning_;
+  RecordedFiles files_;                  ///< of the scenario
   bool is_new_ = true;                   ///< the folder had no journal
   std::optional<History> history_;       ///< absent: the world is new
   std::optional<sim::WorldLeft> left_;   ///< what its devices remember
@@ -506,6 +565,8 @@ class Up {
   std::chrono::steady_clock::time_point clock_written_at_;
   bool has_unsynced_devices_ = false;
   std::unique_ptr<edges::Recorder> recorder_;
+  std::unique_ptr<JournalReader> old_rows_;  ///< that may be too old to keep
+  std::chrono::steady_clock::time_point prune_at_;
   Scenario scenario_;
   Journal journal_;
   edges::FairMutex lock_;  ///< of the session

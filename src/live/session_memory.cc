@@ -1,0 +1,75 @@
+/// A session as bytes, and back.
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/archive.h"
+#include "live/session.h"
+
+namespace berth::live {
+namespace {
+
+/// To be raised whenever the bytes mean something else than before.
+constexpr int kMemoryFormat = 2;
+
+}  // namespace
+
+/// Those that are as they were at the beginning are not written again: their arrivals may be long tables.
+template <class Archive>
+void Session::archive_services(Archive& archive) {
+  const SharedList<ServiceSpec>& now = scenario_.services;
+  const SharedList<ServiceSpec>& first = first_services_;
+  std::vector<std::optional<ServiceSpec>> changed;
+  if constexpr (!Archive::kReads) {
+    for (std::size_t index = 0; index < now.size(); ++index) {
+      const bool is_first = index < first.size() && now[index] == first[index];
+      changed.push_back(is_first ? std::nullopt : std::optional(now[index]));
+    }
+  }
+  archive(changed);
+  if constexpr (Archive::kReads) {
+    if (!archive.require(changed.size() >= first.size())) return;
+    SharedList<ServiceSpec> services = first_services_;
+    for (std::size_t index = 0; index < changed.size(); ++index) {
+      if (!archive.require(changed[index] || index < first.size())) return;
+      if (index == services.size()) services.emplace_back();
+      if (changed[index]) services.set(index, std::move(*changed[index]));
+    }
+    scenario_.services = std::move(services);
+  }
+}
+
+template <class Archive>
+void Session::archive_memory(Archive& archive) {
+  int format = kMemoryFormat;
+  archive(format);
+  if (!archive.require(format == kMemoryFormat)) return;
+  archive_services(archive);
+  archive(catalog_, last_revision_, events_, plans_, approval_reason_, asked_count_, asked_before_, step_count_,
+          refreshed_step_, watch_, lost_slices_, usage_, read_second_, draining_);
+}
+
+std::string Session::save() {
+  tell_all();
+  ArchiveWriter archive;
+  archive_memory(archive);
+  archive(loop_->memory());
+  return archive.take();
+}
+
+Result<std::vector<std::string>> Session::restore(std::string_view bytes) {
+  ArchiveReader archive(bytes);
+  archive_memory(archive);
+  sim::LoopMemory loop;
+  archive(loop);
+  if (!archive.is_at_end()) return invalid("wanted the memory of a session, found other bytes or a later version's");
+  auto begun_anew = loop_->restore(loop, scenario_);
+  for (std::uint32_t index = 0; begun_anew && options_.service_set && index < scenario_.services.size(); ++index) {
+    options_.service_set({index});
+  }
+  return begun_anew;
+}
+
+}  // namespace berth::live
