@@ -139,7 +139,6 @@ void Session::tell_step(const StepAnswer& answer) {
     tell({.at = now(), .what = Stepped{}});
     has_news_ = false;
   }
-  if (answer.request) tell_blocks();  // the plan may stand on them
 }
 
 void Session::tell_block(ServiceId service) {
