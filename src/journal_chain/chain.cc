@@ -23,4 +23,11 @@ Sha256 outcome_hash(const KeyedOutcome& outcome) {
   return hash.finish();
 }
 
+Sha256 usage_hash(const UsageRow& row) {
+  FieldHash hash("usage 1");
+  hash.add(std::uint64_t{row.key.gpu}).add(std::int64_t{row.key.start}).add(row.key.from_us);
+  hash.add(std::int64_t{row.units}).add(row.to_us).add(row.sequence).add(row.body);
+  return hash.finish();
+}
+
 }  // namespace berth::chain

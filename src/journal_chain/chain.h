@@ -14,5 +14,7 @@ namespace berth::chain {
 [[nodiscard]] Sha256 snapshot_hash(const JournalSnapshot& snapshot);
 /// Over all columns.
 [[nodiscard]] Sha256 outcome_hash(const KeyedOutcome& outcome);
+/// Over all columns.
+[[nodiscard]] Sha256 usage_hash(const UsageRow& row);
 
 }  // namespace berth::chain

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -85,6 +87,73 @@ StoreResult<void> count_outcomes(JournalReader& reader, JournalCounts& counts) {
   }
 }
 
+/// The usage of one GPU's units. Rows of one place come in order of time; those of its places one place after another.
+class UsageCover {
+ public:
+  explicit UsageCover(std::uint32_t gpu) : gpu_(gpu) {}
+  [[nodiscard]] std::uint32_t gpu() const { return gpu_; }
+
+  StoreResult<void> add(const UsageRow& row) {
+    constexpr std::int32_t kUnitsMax = 1024;
+    const std::int32_t end = row.units > 0 && row.units <= kUnitsMax ? row.key.start + row.units : 0;
+    if (row.key.start < 0 || row.key.start > kUnitsMax || end <= row.key.start || row.to_us <= row.key.from_us) {
+      return damaged(
+          fmt::format("usage of GPU {} from {} us on: wanted units and a time, found none", gpu_, row.key.from_us));
+    }
+    if (units_.size() < static_cast<std::size_t>(end)) units_.resize(static_cast<std::size_t>(end));
+    for (std::int32_t unit = row.key.start; unit < end; ++unit) {
+      units_[static_cast<std::size_t>(unit)].add(row.key.from_us, row.to_us);
+    }
+    return {};
+  }
+
+  /// Rows that do not overlap have a gap between them, or their times sum up to that from the first to the last.
+  [[nodiscard]] StoreResult<void> check() const {
+    for (std::size_t unit = 0; unit < units_.size(); ++unit) {
+      const Unit& times = units_[unit];
+      if (times.sum == static_cast<std::uint64_t>(times.last) - static_cast<std::uint64_t>(times.first)) continue;
+      return damaged(fmt::format("usage of GPU {}, unit {}: a row is missing, or two overlap", gpu_, unit));
+    }
+    return {};
+  }
+
+ private:
+  struct Unit {
+    std::int64_t first = 0;
+    std::int64_t last = 0;
+    std::uint64_t sum = 0;
+    void add(std::int64_t from, std::int64_t to) {
+      const bool is_first = sum == 0;
+      first = is_first ? from : std::min(first, from);
+      last = is_first ? to : std::max(last, to);
+      sum += static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from);
+    }
+  };
+  std::uint32_t gpu_;
+  std::vector<Unit> units_;
+};
+
+StoreResult<void> count_usage(JournalReader& reader, JournalCounts& counts) {
+  std::optional<UsageRow> last;
+  std::optional<UsageCover> cover;
+  while (true) {
+    auto rows = reader.read_usage({}, last ? std::optional(last->key) : std::nullopt, kRowsPerRead);
+    if (!rows) return tl::unexpected(rows.error());
+    if (rows->empty()) return cover ? cover->check() : StoreResult<void>();
+    for (UsageRow& row : *rows) {
+      if (last && row.key <= last->key) return damaged("usage: its keys are out of order");
+      if (cover && cover->gpu() != row.key.gpu) {
+        if (auto checked = cover->check(); !checked) return checked;
+        cover.reset();
+      }
+      if (!cover) cover.emplace(row.key.gpu);
+      if (auto added = cover->add(row); !added) return added;
+      ++counts.usage;
+      last = std::move(row);
+    }
+  }
+}
+
 }  // namespace
 
 StoreResult<JournalCounts> verify_journal(JournalReader& reader) {
@@ -92,6 +161,7 @@ StoreResult<JournalCounts> verify_journal(JournalReader& reader) {
   if (auto walked = count_rows(reader, counts); !walked) return tl::unexpected(walked.error());
   if (auto walked = count_snapshots(reader, counts); !walked) return tl::unexpected(walked.error());
   if (auto walked = count_outcomes(reader, counts); !walked) return tl::unexpected(walked.error());
+  if (auto walked = count_usage(reader, counts); !walked) return tl::unexpected(walked.error());
   return counts;
 }
 

@@ -19,6 +19,7 @@
 #include "engine/static_conflict.h"
 #include "live/session.h"
 #include "live/testing/auditor.h"
+#include "live/testing/usage_auditor.h"
 #include "profile/operating_point.h"
 #include "sim/testing/scenarios.h"
 
@@ -225,6 +226,7 @@ class History {
       note_orders();
       entries_.push_back(std::move(entry));
     };
+    options.usage = [this](const UsageInterval& interval) { usage_.read(interval, entries_.size()); };
     if (restores_) {
       options.restores_engine_at = [this, rng = rng_.split("restores")](Instant) mutable {
         const bool is_chosen = rng.below(3) == 0;
@@ -256,10 +258,12 @@ class History {
     remove_all();
     run_quietly_to(session_->now().second() + kQuietSeconds);
     auditor_->finish();
+    for (const std::string& finding : usage_.findings(*session_)) ADD_FAILURE() << finding;
     expect_rest();
   }
 
   [[nodiscard]] const testing::Auditor& auditor() const { return *auditor_; }
+  [[nodiscard]] const testing::UsageAuditor& usage() const { return usage_; }
   [[nodiscard]] const std::set<sim::FaultKind>& faults() const { return faults_; }
   [[nodiscard]] int restarts() const { return restarts_; }
   [[nodiscard]] int saves() const { return saves_; }
@@ -323,6 +327,7 @@ class History {
     std::unique_ptr<Session> after = make_session();
     make_again(*after, left.world.orders);
     if (!kind_.loses_tail) expect_same(*before, *after);
+    usage_.lose(entries_.size(), after->now());
     read_ = std::min(read_, after->events().last_sequence());
     if (no_changes_) auditor_->obey(*no_changes_);
     session_ = std::move(after);
@@ -357,6 +362,7 @@ class History {
     EXPECT_EQ(before.plans().plans().size(), after.plans().plans().size());
     EXPECT_EQ(before.is_solving(), after.is_solving());
     EXPECT_EQ(before.order_count(), after.order_count());
+    EXPECT_TRUE(before.usage().open() == after.usage().open());
   }
 
   void read_events() {
@@ -371,12 +377,14 @@ class History {
 
   /// In pieces, as a clock drives it.
   void run_to(Instant until) {
+    usage_.look(*session_);  // after what was ordered at this instant
     while (session_->now() < until) {
       if (solver_) {
         if (auto finished = solver_->take(session_->now())) session_->answer(std::move(*finished));
       }
       static_cast<void>(session_->advance(std::min(until, session_->now() + Micros(1 + drawn(rng_, 700'000)))));
       read_events();
+      usage_.look(*session_);
     }
     auditor_->reach(session_->now());
     for (const StandingSlice& standing : session_->snapshot().slices) {
@@ -615,6 +623,7 @@ class History {
   std::int64_t wall_us_ = 1'700'000'000'000'000;
   std::optional<LateSolver> solver_;
   std::optional<testing::Auditor> auditor_;
+  testing::UsageAuditor usage_;
   std::uint64_t read_ = 0;  ///< the last event that was read
   std::set<sim::FaultKind> faults_;
   std::vector<LoggedEvent> events_;
@@ -638,6 +647,8 @@ TEST(History, AnAuditorFindsNothingThatMustNotBe) {
   std::map<EventKind, std::int64_t> counts;
   std::set<sim::FaultKind> faults;
   int restarts = 0;
+  std::size_t looks = 0;
+  std::map<std::string, int> usage;  ///< intervals by what they are
   int saves = 0;
   for (int seed = 1; seed <= kHistories; ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed " << seed);
@@ -645,6 +656,8 @@ TEST(History, AnAuditorFindsNothingThatMustNotBe) {
     History history(static_cast<std::uint64_t>(seed));
     history.run();
     restarts += history.restarts();
+    looks += history.usage().look_count();
+    for (const auto& [word, count] : history.usage().counts()) usage[word] += count;
     saves += history.saves();
     if (!history.is_audited()) continue;
     for (const std::string& finding : history.auditor().findings()) ADD_FAILURE() << finding;
@@ -655,6 +668,9 @@ TEST(History, AnAuditorFindsNothingThatMustNotBe) {
     faults.insert(history.faults().begin(), history.faults().end());
   }
   EXPECT_GT(restarts, 2 * kHistories);
+  EXPECT_GT(looks, 100U * kHistories);
+  for (const char* word : {"held", "changing", "free", "lost", "foreign"})
+    EXPECT_GT(usage[word], kHistories / 10) << word;
   EXPECT_GT(saves, kHistories / 2);
   if (!kIsSlowBuild) expect_full(counts, faults);
 }

@@ -46,7 +46,8 @@ Session::Session(Scenario scenario, SessionOptions options)
       first_services_(scenario_.services),
       options_(std::move(options)),
       watch_(scenario_, policy::policy_named(options_.policy).replans({})),
-      figures_(scenario_) {
+      figures_(scenario_),
+      usage_(scenario_) {
   const policy::Policy& row = policy::policy_named(options_.policy);
   policy::Settings settings;
   settings.berth.has_end = options_.has_end;

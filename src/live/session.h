@@ -27,6 +27,7 @@
 #include "live/order_batch.h"
 #include "live/plan_log.h"
 #include "live/service_watch.h"
+#include "live/usage_book.h"
 #include "sim/fault_book.h"
 #include "sim/loop.h"
 
@@ -47,6 +48,11 @@ struct SessionOptions {
   EntryRecorder record;
   /// Gets what the world remembers whenever it has changed or its clock went on. May be empty.
   std::function<void(const WorldChanges&)> world_changed;
+  /// Gets each interval of usage that is over, after the entry of the step in which it ended: both are to be recorded
+  /// together. May be empty.
+  UsageSink usage;
+  /// The same while entries are repeated, when they are recorded already. May be empty.
+  UsageSink past_usage;
   /// Called when a service has its place, before anything happens to it. May be empty.
   std::function<void(ServiceId)> service_set;
   /// The wall clock in microseconds since 1970: a proposal waits for kProposalWait of it; empty: for ever.
@@ -182,6 +188,8 @@ class Session {
   [[nodiscard]] const LostSlices& lost_slices() const { return lost_slices_; }
   /// Of a slice of the snapshot, by its index there.
   [[nodiscard]] SliceState slice_state(std::size_t index) const;
+  /// The usage that goes on.
+  [[nodiscard]] const UsageBook& usage() const { return usage_; }
   /// What the engine knows of the GPU, with what was ordered since its last step.
   [[nodiscard]] GpuState gpu_state(GpuId gpu) const;
   [[nodiscard]] const EventLog& events() const { return events_; }
@@ -273,6 +281,7 @@ class Session {
   ServiceWatch watch_;
   LiveFigures figures_;
   LostSlices lost_slices_;
+  UsageBook usage_;
   std::int64_t read_second_ = -1;          ///< the last one in which the fleet's sums were read
   std::set<GpuId> draining_;               ///< as far as the engine knows
   std::map<GpuId, GpuScheduled> ordered_;  ///< since the last step

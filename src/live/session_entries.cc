@@ -136,14 +136,15 @@ void Session::tell_step(const StepAnswer& answer) {
   const bool is_second = now() == Instant::at_second(now().second());
   // A second step at one instant is never implied.
   const bool is_first = std::exchange(stepped_at_, now()) != now();
-  const bool is_plain = is_second && is_first && !std::exchange(has_news_, false);
+  // One that acts is told before anything comes of it.
+  const bool acts = !answer.plan.actions.empty();
+  const bool is_plain = is_second && is_first && !acts && !std::exchange(has_news_, false);
   if (is_plain) {
     plain_step_ = now();
   } else {
     tell({.at = now(), .what = Stepped{}});
     has_news_ = false;
   }
-  if (answer.request) tell_blocks();  // the plan may stand on them
 }
 
 void Session::tell_block(ServiceId service) {

@@ -12,7 +12,7 @@ namespace berth::live {
 namespace {
 
 /// To be raised whenever the bytes mean something else than before.
-constexpr int kMemoryFormat = 1;
+constexpr int kMemoryFormat = 2;
 
 }  // namespace
 
@@ -48,7 +48,7 @@ void Session::archive_memory(Archive& archive) {
   if (!archive.require(format == kMemoryFormat)) return;
   archive_services(archive);
   archive(catalog_, last_revision_, events_, plans_, approval_reason_, asked_count_, asked_before_, step_count_,
-          refreshed_step_, watch_, lost_slices_, read_second_, draining_);
+          refreshed_step_, watch_, lost_slices_, usage_, read_second_, draining_);
 }
 
 std::string Session::save() {

@@ -106,6 +106,7 @@ void Session::note_failed(const auto& slices, const std::string& how) {
 
 void Session::note_event(const Event& event) {
   tell_event(event);
+  usage_.note(event);
   const std::vector<ActionChange> changes = plans_.apply(event);
   note_changes(changes);
   std::visit(
@@ -194,6 +195,9 @@ void Session::note_answer(const StepAnswer& answer) {
 void Session::note_step(const StepAnswer& answer) {
   ++step_count_;
   tell_step(answer);
+  // Right behind the entry of the step: what has the one has the other.
+  usage_.update(snapshot(), scenario_, is_repeating_ ? options_.past_usage : options_.usage);
+  if (answer.request) tell_blocks();  // the plan may stand on them
   if (answer.request) asked_count_ = answer.request->question;
   if (answer.held) watch_.proposal_waits(*answer.held);
   if (answer.ended) note_end_of_proposal(answer);

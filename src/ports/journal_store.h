@@ -8,6 +8,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -60,6 +61,30 @@ struct KeyedOutcome {
   friend bool operator==(const KeyedOutcome&, const KeyedOutcome&) = default;
 };
 
+/// Where and from when a run of placement units of a GPU was one thing: no two rows have the same.
+struct UsageKey {
+  std::uint32_t gpu = 0;
+  std::int32_t start = 0;    ///< its first unit
+  std::int64_t from_us = 0;  ///< of the world
+  friend auto operator<=>(const UsageKey&, const UsageKey&) = default;
+};
+
+/// What units of a GPU were for a time: usage that is over.
+struct UsageRow {
+  UsageKey key;
+  std::int32_t units = 1;      ///< from `key.start` on
+  std::int64_t to_us = 0;      ///< exclusive, behind `key.from_us`; rows of one unit do not overlap
+  std::uint64_t sequence = 0;  ///< of whoever writes it
+  std::string body;            ///< JSON
+  friend bool operator==(const UsageRow&, const UsageRow&) = default;
+};
+
+/// A time of the world: [from, to).
+struct UsageSpan {
+  std::int64_t from_us = INT64_MIN;
+  std::int64_t to_us = INT64_MAX;
+};
+
 /// All of it is stored in one transaction, or nothing.
 struct JournalBatch {
   std::vector<JournalEntry> entries = {};
@@ -67,6 +92,7 @@ struct JournalBatch {
   std::vector<KeyedOutcome> outcomes = {};
   /// The newest two are kept. It covers at most the last row of this batch; one of the same row is replaced.
   std::optional<JournalSnapshot> snapshot = std::nullopt;
+  std::vector<UsageRow> usage = {};  ///< of keys that have no row yet; else the batch is refused (kFailed)
 };
 
 /// What is old enough to be removed. Wall times in microseconds since 1970.
@@ -119,6 +145,12 @@ class JournalReader {
   /// At most `count_max` outcomes in the order of their keys, those after `after`, each checked against its hash.
   [[nodiscard]] virtual StoreResult<std::vector<KeyedOutcome>> read_outcomes(const std::optional<Sha256>& after,
                                                                              std::size_t count_max) = 0;
+  /// At most `count_max` rows of usage that have a part in the span, in the order of their keys, those after `after`,
+  /// each checked against its hash. Costs the logarithm of all rows for each place (GPU and start) and for each row
+  /// that is returned, however many rows there are before and behind the span.
+  [[nodiscard]] virtual StoreResult<std::vector<UsageRow>> read_usage(const UsageSpan& span,
+                                                                      const std::optional<UsageKey>& after,
+                                                                      std::size_t count_max) = 0;
 };
 
 /// One thread at a time.
@@ -132,6 +164,8 @@ class JournalWriter {
   /// Removes what is older than the limits. Sequence numbers go on, also when no row is left.
   /// May be called again to go on: one call does a bounded part. Returns whether there is more to do.
   [[nodiscard]] virtual StoreResult<bool> prune(const PruneLimits& limits) = 0;
+  /// Removes the usage that was over by then, in times of the world. Called again like `prune`.
+  [[nodiscard]] virtual StoreResult<bool> prune_usage(std::int64_t before_us) = 0;
 };
 
 /// Outlives its writers and readers. One thread at a time.

@@ -17,7 +17,7 @@ Recorder::Recorder(std::unique_ptr<JournalWriter> writer, std::unique_ptr<Journa
 
 std::optional<std::string> Recorder::record(const std::vector<live::Entry>& entries,
                                             const std::vector<KeyedOutcome>& begun) {
-  if (entries.empty() && pending_.empty() && finished_.empty()) return failure();
+  if (entries.empty() && pending_.empty() && finished_.empty() && pending_usage_.empty()) return failure();
   JournalBatch batch;
   batch.outcomes = begun;
   if (begun_ && !entries.empty()) batch.outcomes.push_back(*std::exchange(begun_, std::nullopt));
@@ -64,6 +64,8 @@ std::optional<std::string> Recorder::append(JournalBatch batch) {
   batch.entries.insert(batch.entries.begin(), std::make_move_iterator(pending_.begin()),
                        std::make_move_iterator(pending_.end()));
   pending_.clear();
+  // Readers of the session look at it meanwhile, if it is empty.
+  if (!pending_usage_.empty()) batch.usage = std::exchange(pending_usage_, {});
   batch.outcomes.insert(batch.outcomes.end(), finished_.begin(), finished_.end());
   const auto appended = append_safely(batch);
   if (appended) {
@@ -74,6 +76,7 @@ std::optional<std::string> Recorder::append(JournalBatch batch) {
   }
   pending_.assign(std::make_move_iterator(batch.entries.begin()),
                   std::make_move_iterator(batch.entries.begin() + noted));
+  if (!batch.usage.empty()) pending_usage_ = std::move(batch.usage);
   return note_failure(appended.error().message);
 }
 

@@ -35,6 +35,10 @@ class Recorder {
 
   /// Recorded by the next `record` or `flush`.
   void note(const live::Entry& entry) { pending_.push_back(encode_(entry)); }
+  /// Usage that was over at the step of the entry that was noted last: recorded with it.
+  void note_usage(UsageRow row) { pending_usage_.push_back(std::move(row)); }
+  /// Usage that waits to be recorded.
+  [[nodiscard]] const std::vector<UsageRow>& pending_usage() const { return pending_usage_; }
   /// Records what was noted, then these. Returns why they are not on the disk: then what was noted waits on.
   /// `begun`: writes under keys that lead to them.
   std::optional<std::string> record(const std::vector<live::Entry>& entries,
@@ -58,6 +62,8 @@ class Recorder {
   /// Removes some of what is too old (JournalWriter::prune). Returns whether there is more. What fails is tried again
   /// by the next call.
   bool prune(const PruneLimits& limits);
+  /// Removes some usage that was over by then. Returns whether there is more.
+  bool prune_usage(Instant before) { return writer_->prune_usage(before.micros()).value_or(false); }
   /// Entries that wait to be recorded.
   [[nodiscard]] std::size_t pending_count() const { return pending_.size(); }
   /// The number of the last row.
@@ -84,6 +90,7 @@ class Recorder {
   std::vector<JournalEntry> pending_;
   std::optional<KeyedOutcome> begun_;
   std::vector<KeyedOutcome> finished_;  ///< not recorded yet
+  std::vector<UsageRow> pending_usage_;
   mutable std::mutex own_lock_;
   std::optional<std::string> failure_;  ///< under own_lock_
 };

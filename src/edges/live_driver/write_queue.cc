@@ -110,8 +110,9 @@ std::deque<live::Write> WriteQueue::run_together(std::deque<live::Write> writes,
   const std::size_t first = done.size();
   live::OrderBatch batch;
   std::vector<KeyedOutcome> begun_outcomes;
-  std::deque<live::Write> later = join(std::move(writes), batch, begun_outcomes, done);
-  const auto failure = batch.empty() ? std::nullopt : recorder_.record(batch.entries(), begun_outcomes);
+  std::optional<std::string> failure;
+  std::deque<live::Write> later = join(std::move(writes), batch, begun_outcomes, done, failure);
+  if (!batch.empty() && !failure) failure = recorder_.record(batch.entries(), begun_outcomes);
   const std::scoped_lock hold(lock_);
   if (!batch.empty() && !failure) session_.carry_out(batch);
   for (std::size_t i = first; i < done.size(); ++i) {
@@ -122,11 +123,14 @@ std::deque<live::Write> WriteQueue::run_together(std::deque<live::Write> writes,
 }
 
 std::deque<live::Write> WriteQueue::join(std::deque<live::Write> writes, live::OrderBatch& batch,
-                                         std::vector<KeyedOutcome>& begun_outcomes, std::vector<Member>& done) {
+                                         std::vector<KeyedOutcome>& begun_outcomes, std::vector<Member>& done,
+                                         std::optional<std::string>& failure) {
   std::deque<live::Write> later;
   bool is_open = true;  // until a write that needs a turn of its own
   const std::scoped_lock hold(lock_);
   session_.refresh();
+  // Readers show usage that waits to be recorded; the rest is recorded without the lock.
+  if (!recorder_.pending_usage().empty()) failure = recorder_.flush();
   for (live::Write& write : writes) {
     const auto* service = std::get_if<live::ServiceWrite>(&write.what);
     is_open = is_open && service != nullptr;
@@ -158,12 +162,15 @@ void WriteQueue::answer(std::vector<Member>& done) {
   }
   if (!outcomes.empty()) {
     const std::scoped_lock turn(turn_);
+    std::optional<std::string> failure;
     {
       // After this readers have nothing to record, so that they leave the recorder alone.
       const std::scoped_lock hold(lock_);
       session_.refresh();
+      if (!recorder_.pending_usage().empty()) failure = recorder_.flush();
+      if (failure) recorder_.finish(std::move(outcomes));
     }
-    recorder_.finish(std::move(outcomes));
+    if (!failure) recorder_.finish(std::move(outcomes));
   }
   for (const Member& member : done) member.write.send();
 }

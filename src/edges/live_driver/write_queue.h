@@ -57,9 +57,11 @@ class WriteQueue {
   void run_alone(live::Write write, std::vector<Member>& done);
   /// Returns those that have to wait.
   [[nodiscard]] std::deque<live::Write> run_together(std::deque<live::Write> writes, std::vector<Member>& done);
-  /// Checks them one after the other, and adds them to the batch. Returns those that have to wait.
+  /// Checks them one after the other, and adds them to the batch. Returns those that have to wait. `failure`: why the
+  /// batch cannot be recorded.
   [[nodiscard]] std::deque<live::Write> join(std::deque<live::Write> writes, live::OrderBatch& batch,
-                                             std::vector<KeyedOutcome>& begun_outcomes, std::vector<Member>& done);
+                                             std::vector<KeyedOutcome>& begun_outcomes, std::vector<Member>& done,
+                                             std::optional<std::string>& failure);
   void answer(std::vector<Member>& done);
   [[nodiscard]] KeyedOutcome begun(const live::WriteKey& key, int status) const;
 

@@ -29,6 +29,7 @@ struct Content {
   std::vector<std::optional<JournalRow>> rows;
   std::vector<std::optional<KeyedOutcome>> outcomes;
   std::vector<std::optional<JournalSnapshot>> snapshots;
+  std::vector<std::optional<UsageRow>> usage;
 };
 
 Sha256 key_of(int number) { return chain::sha256(fmt::format("key {}", number)); }
@@ -48,6 +49,12 @@ std::optional<Content> read_all(const std::string& path) {
   }
   for (const auto& snapshot : {(*reader)->latest_snapshot(), (*reader)->older_snapshot()}) {
     content.snapshots.push_back(snapshot ? *snapshot : std::nullopt);
+  }
+  for (int number = 0; number < kOutcomeCount; ++number) {
+    const std::int64_t second = 1'700'000'000LL + number;
+    auto rows =
+        (*reader)->read_usage({.from_us = second * 1'000'000, .to_us = second * 1'000'000 + 1}, std::nullopt, 1);
+    content.usage.push_back(rows && !rows->empty() ? std::optional(rows->front()) : std::nullopt);
   }
   return content;
 }
@@ -80,6 +87,12 @@ class BitRot : public ::testing::Test {
           for (int number = 0; number < kOutcomeCount; ++number) {
             batch.outcomes.push_back(
                 {key_of(number), key_of(-number), number, 200, fmt::format("<outcome {}>", number)});
+            const std::int64_t second = 1'700'000'000LL + number;
+            batch.usage.push_back({.key = {.gpu = 3, .start = 2, .from_us = second * 1'000'000},
+                                   .units = 2,
+                                   .to_us = (second + 1) * 1'000'000,
+                                   .sequence = 5,
+                                   .body = fmt::format("<usage {}>", number)});
           }
         }
         if (row > 30) batch.snapshot = JournalSnapshot{static_cast<std::uint64_t>(row), 1, fmt::format("<of {}>", row)};
@@ -91,6 +104,7 @@ class BitRot : public ::testing::Test {
     bytes_.assign(std::istreambuf_iterator<char>(file), {});
     written_ = read_all(scratch_.database()).value();
     for (const auto& row : written_.rows) ASSERT_TRUE(row.has_value());
+    for (const auto& row : written_.usage) ASSERT_TRUE(row.has_value());
     ASSERT_TRUE(verify_sqlite_store(scratch_.database()).has_value());
   }
 
@@ -116,6 +130,7 @@ class BitRot : public ::testing::Test {
     EXPECT_TRUE(is_right_where_there(content->rows, written_.rows)) << bit;
     EXPECT_TRUE(is_right_where_there(content->outcomes, written_.outcomes)) << bit;
     EXPECT_TRUE(is_right_where_there(content->snapshots, written_.snapshots)) << bit;
+    EXPECT_TRUE(is_right_where_there(content->usage, written_.usage)) << bit;
   }
 
   /// Adds the places of a text.
@@ -145,6 +160,7 @@ class BitRot : public ::testing::Test {
       add_places(view(outcome->key), places);
     }
     for (const auto& snapshot : written_.snapshots) add_places(snapshot->body, places);
+    for (const auto& row : written_.usage) add_places(row->body, places);
     return places;
   }
 
@@ -183,6 +199,7 @@ TEST_F(BitRot, AFlipAnywhereIsFoundOrChangesNothing) {
       EXPECT_EQ(content->rows, written_.rows) << bit;
       EXPECT_EQ(content->outcomes, written_.outcomes) << bit;
       EXPECT_EQ(content->snapshots, written_.snapshots) << bit;
+      EXPECT_EQ(content->usage, written_.usage) << bit;
     }
     expect_nothing_wrong(bit);
     flip(bit);

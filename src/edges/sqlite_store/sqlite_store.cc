@@ -31,7 +31,8 @@ StoreResult<Connection> open_for_writing(const std::string& path, const SqliteSt
   return connection;
 }
 
-StoreResult<void> set_up(const Connection& connection) {
+/// Returns whether tables of an earlier format were upgraded.
+StoreResult<bool> set_up(const Connection& connection) {
   const auto mode = connection.text("PRAGMA journal_mode = WAL", "switch to a WAL");
   if (!mode) return tl::unexpected(mode.error());
   if (*mode != "wal") {
@@ -42,13 +43,15 @@ StoreResult<void> set_up(const Connection& connection) {
   // The checkpoints are the writer's; after one a WAL that had grown is cut to 8 MiB.
   auto set = connection.execute(
       "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA wal_autocheckpoint = 0; "
-      "PRAGMA journal_size_limit = 8388608; PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF; "
+      "PRAGMA journal_size_limit = 8388608; PRAGMA cache_size = -32768; PRAGMA cell_size_check = ON; "
+      "PRAGMA trusted_schema = OFF; "
       "PRAGMA temp_store = MEMORY",
       "set the connection up");
-  if (!set) return set;
-  if (auto checked = detail::check_tables(connection); !checked) return checked;
+  if (!set) return tl::unexpected(set.error());
+  const auto is_upgraded = detail::upgrade_tables(connection);
+  if (!is_upgraded) return is_upgraded;
   connection.set_checkpoint_on_close(true);
-  return {};
+  return is_upgraded;
 }
 
 /// Makes the entry of a new file in its folder durable.
@@ -158,10 +161,12 @@ StoreResult<OpenedSqliteStore> open_sqlite_store(const std::string& path, const 
       if (auto synced = sync_folder_of(path); !synced) return tl::unexpected(synced.error());
     }
   }
-  if (auto set = set_up(*connection); !set) return tl::unexpected(set.error());
+  const auto is_upgraded = set_up(*connection);
+  if (!is_upgraded) return tl::unexpected(is_upgraded.error());
   auto store = std::make_unique<SqliteStore>(path, options, *std::move(connection));
   if (auto epoch = store->epoch(); !epoch) return tl::unexpected(epoch.error());
-  return OpenedSqliteStore{std::move(store), std::move(inspection->notes)};
+  return OpenedSqliteStore{
+      .store = std::move(store), .notes = std::move(inspection->notes), .has_no_past_usage = *is_upgraded};
 }
 
 StoreResult<std::unique_ptr<JournalReader>> open_sqlite_reader(const std::string& path,

@@ -25,11 +25,14 @@ struct OpenedSqliteStore {
   /// What a person should know, though nothing that was acknowledged is missing: "journal.db-wal: the last 4120 bytes
   /// are torn ..".
   std::vector<std::string> notes;
+  /// An earlier version had made it, without a table of usage; now it has an empty one.
+  bool has_no_past_usage = false;
 };
 
 /// Opens a journal, and makes the file where it is missing (its folder must be there; its entry in the folder is
 /// synced). Refusals change nothing on the disk: kForeign (another program's file, no database), kNewer, kDamaged
-/// (a file whose end is missing; tables that are not those of this version). Errors of calls as in `StoreFault`.
+/// (a file whose end is missing; tables that are not those of its format). Tables of an earlier format are upgraded.
+/// Errors of calls as in `StoreFault`.
 [[nodiscard]] StoreResult<OpenedSqliteStore> open_sqlite_store(const std::string& path,
                                                                const SqliteStoreOptions& options = {});
 

@@ -106,9 +106,55 @@ TEST(SqliteStore, RefusesALaterFormat) {
   const Scratch scratch;
   make_journal(scratch.database(), 10);
   std::string bytes = bytes_of(scratch.database());
-  bytes[kFormatAt] = 2;
+  bytes[kFormatAt] = 3;
   write_bytes(scratch.database(), bytes);
-  expect_refused(scratch, StoreFault::kNewer, "format 2 of a later version of this program, which reads up to 1");
+  expect_refused(scratch, StoreFault::kNewer, "format 3 of a later version of this program, which reads up to 2");
+}
+
+/// Makes of a closed journal what the version before format 2 would have made.
+void make_format_1(const std::string& path) {
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
+  EXPECT_EQ(sqlite3_exec(database, "DROP TABLE usage; PRAGMA user_version = 1", nullptr, nullptr, nullptr), SQLITE_OK);
+  sqlite3_close(database);
+}
+
+TEST(SqliteStore, AJournalOfFormat1IsReadAsItIsAndUpgradedWhenItIsOpenedForWriting) {
+  const Scratch scratch;
+  make_journal(scratch.database(), 100);
+  make_format_1(scratch.database());
+  const std::string before = bytes_of(scratch.database());
+  EXPECT_EQ(verify_sqlite_store(scratch.database()).value(), (chain::JournalCounts{1, 100, 100, 0, 0}));
+  EXPECT_TRUE(open_sqlite_reader(scratch.database()).value()->read_usage({}, std::nullopt, 10).value().empty());
+  EXPECT_EQ(bytes_of(scratch.database()), before);
+  {
+    const auto opened = open_sqlite_store(scratch.database());
+    ASSERT_TRUE(opened.has_value()) << opened.error().message;
+    EXPECT_TRUE(opened->has_no_past_usage);
+    JournalBatch batch = rows(101, 101);
+    batch.usage = {{.key = {.gpu = 1, .start = 2, .from_us = 3}, .units = 4, .to_us = 5, .sequence = 6, .body = "{}"}};
+    EXPECT_EQ(opened->store->open_writer(2).value()->append(batch).value(), 101U);
+    EXPECT_EQ(opened->store->open_reader().value()->read_usage({}, std::nullopt, 10).value(), batch.usage);
+  }
+  const auto counts = verify_sqlite_store(scratch.database()).value();
+  EXPECT_EQ(counts.rows, 101U);
+  EXPECT_EQ(counts.usage, 1U);
+  EXPECT_FALSE(open_sqlite_store(scratch.database())->has_no_past_usage);
+}
+
+TEST(SqliteStore, ADamagedJournalOfFormat1IsRefusedAndNotUpgraded) {
+  const Scratch scratch;
+  make_journal(scratch.database(), 10);
+  make_format_1(scratch.database());
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open(scratch.database().c_str(), &database), SQLITE_OK);
+  EXPECT_EQ(sqlite3_exec(database, "DROP TABLE outcomes", nullptr, nullptr, nullptr), SQLITE_OK);
+  sqlite3_close(database);
+  const auto refused = open_sqlite_store(scratch.database());
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().message,
+            scratch.database() + ": table outcomes: missing or changed; restore it from a copy");
+  EXPECT_EQ(bytes_of(scratch.database())[kFormatAt], 1);
 }
 
 TEST(SqliteStore, RefusesAnotherProgramsDatabaseAndKeepsItsWal) {

@@ -37,6 +37,29 @@ KeyedOutcome outcome(int number) {
   return {chain::sha256(key), chain::sha256("request"), number, 201, "{\"number\":" + std::to_string(number) + "}"};
 }
 
+/// Of a unit, from `from` to `to`.
+UsageRow used(std::uint32_t gpu, std::int32_t start, std::int64_t from, std::int64_t to) {
+  return {.key = {.gpu = gpu, .start = start, .from_us = from},
+          .units = 1,
+          .to_us = to,
+          .sequence = static_cast<std::uint64_t>(from),
+          .body = "{\"from\":" + std::to_string(from) + "}"};
+}
+
+/// Rows of three GPUs, whose units change at different times, in the order of their keys: from 0 to 10,000.
+std::vector<UsageRow> usage_of_three_gpus() {
+  std::vector<UsageRow> rows;
+  for (std::uint32_t gpu = 0; gpu < 3; ++gpu) {
+    for (std::int32_t start = 0; start < 4; ++start) {
+      const std::int64_t step = 1 + 7 * start + 900 * (gpu == 1 ? 1 : 0);
+      for (std::int64_t from = 0; from < 10'000; from += step) {
+        rows.push_back(used(gpu, start, from, std::min<std::int64_t>(from + step, 10'000)));
+      }
+    }
+  }
+  return rows;
+}
+
 class StoreContract : public ::testing::TestWithParam<Kind> {
  protected:
   void SetUp() override {
@@ -94,6 +117,8 @@ TEST_P(StoreContract, AnEmptyStoreHoldsNothing) {
   EXPECT_FALSE(reader_->older_snapshot().value().has_value());
   EXPECT_FALSE(reader_->find_outcome(outcome(1).key).value().has_value());
   EXPECT_TRUE(reader_->read_outcomes(std::nullopt, 10).value().empty());
+  EXPECT_TRUE(reader_->read_usage({}, std::nullopt, 10).value().empty());
+  EXPECT_FALSE(writer_->prune_usage(INT64_MAX).value());
   EXPECT_EQ(chain::verify_journal(*reader_), chain::JournalCounts{});
 }
 
@@ -168,6 +193,7 @@ TEST_P(StoreContract, ALaterEpochDeposesTheEarlier) {
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().fault, StoreFault::kDeposed);
   EXPECT_EQ(writer_->prune({.rows_before = 1}).error().fault, StoreFault::kDeposed);
+  EXPECT_EQ(writer_->prune_usage(1).error().fault, StoreFault::kDeposed);
   EXPECT_EQ(store_->open_writer(2).error().fault, StoreFault::kDeposed);
   EXPECT_EQ(second->append(rows(3, 3)).value(), 2U);
   EXPECT_TRUE(store_->open_writer(3).has_value());
@@ -233,6 +259,90 @@ TEST_P(StoreContract, OutcomesExpireBeforeTheirKeysAreForgotten) {
   EXPECT_EQ(reader_->find_outcome(outcome(2000).key).value(), outcome(2000));
   EXPECT_FALSE(writer_->append({.outcomes = {outcome(1999)}}).has_value());
   EXPECT_EQ(chain::verify_journal(*reader_).value().outcomes, 1500U);
+}
+
+TEST_P(StoreContract, UsageIsReadBySpan) {
+  JournalBatch batch;
+  batch.usage = usage_of_three_gpus();
+  append(batch);
+  EXPECT_EQ(chain::verify_journal(*reader_).value().usage, batch.usage.size());
+  for (const UsageSpan& span :
+       {UsageSpan(), UsageSpan{0, 10'000}, UsageSpan{4999, 5000}, UsageSpan{5000, 5400}, UsageSpan{-5, 1},
+        UsageSpan{9999, INT64_MAX}, UsageSpan{INT64_MIN, 0}, UsageSpan{10'000, 20'000}, UsageSpan{70, 70}}) {
+    std::vector<UsageRow> wanted;
+    for (const UsageRow& row : batch.usage) {
+      const bool is_in = span.from_us < span.to_us && row.key.from_us < span.to_us && row.to_us > span.from_us;
+      if (is_in) wanted.push_back(row);
+    }
+    EXPECT_EQ(reader_->read_usage(span, std::nullopt, 100'000).value(), wanted) << span.from_us;
+    std::vector<UsageRow> in_pages;
+    while (true) {
+      const auto after = in_pages.empty() ? std::nullopt : std::optional(in_pages.back().key);
+      const auto page = reader_->read_usage(span, after, 7).value();
+      if (page.empty()) break;
+      EXPECT_LE(page.size(), 7U);
+      in_pages.insert(in_pages.end(), page.begin(), page.end());
+      if (in_pages.size() > 500) break;  // the beginning shows it
+    }
+    wanted.resize(std::min(wanted.size(), in_pages.size()));
+    EXPECT_EQ(in_pages, wanted) << span.from_us;
+  }
+}
+
+TEST_P(StoreContract, UsageOfOneKeyIsStoredOnce) {
+  JournalBatch first;
+  first.usage = {used(0, 0, 0, 10)};
+  append(first);
+  JournalBatch refused = rows(1, 1);
+  refused.usage = {used(0, 0, 10, 20), used(0, 0, 0, 20)};
+  ASSERT_FALSE(writer_->append(refused).has_value());
+  EXPECT_EQ(reader_->read_usage({}, std::nullopt, 10).value(), first.usage);
+  EXPECT_EQ(range(), (JournalReader::Range{0, 0}));
+}
+
+TEST_P(StoreContract, UsageThatWasOverIsPruned) {
+  JournalBatch batch;
+  batch.usage = usage_of_three_gpus();
+  append(batch);
+  for (const std::int64_t before : {0, 1, 907, 5000, 5001}) {
+    for (int call = 0; writer_->prune_usage(before).value(); ++call) ASSERT_LT(call, 1000);
+    std::erase_if(batch.usage, [&](const UsageRow& row) { return row.to_us <= before; });
+    EXPECT_EQ(reader_->read_usage({}, std::nullopt, 100'000).value(), batch.usage) << before;
+    EXPECT_TRUE(chain::verify_journal(*reader_).has_value());
+  }
+  for (int call = 0; writer_->prune_usage(INT64_MAX).value(); ++call) ASSERT_LT(call, 1000);
+  EXPECT_TRUE(reader_->read_usage({}, std::nullopt, 10).value().empty());
+}
+
+TEST_P(StoreContract, AnyTextAndNumberOfUsageComesBack) {
+  JournalBatch batch;
+  batch.usage = {{.key = {.gpu = 0, .start = 0, .from_us = INT64_MIN},
+                  .units = INT32_MAX,
+                  .to_us = INT64_MAX,
+                  .sequence = INT64_MAX,
+                  .body = std::string("a\0b\xff", 4)},
+                 {.key = {.gpu = UINT32_MAX, .start = INT32_MAX, .from_us = INT64_MAX},
+                  .units = -1,
+                  .to_us = INT64_MIN,
+                  .sequence = 0,
+                  .body = ""}};
+  append(batch);
+  EXPECT_EQ(reader_->read_usage({}, std::nullopt, 10).value(),
+            std::vector(batch.usage.begin(), batch.usage.begin() + 1))
+      << "the second one has no part in any span";
+}
+
+TEST_P(StoreContract, VerifyFindsUsageThatIsMissingOrOverlaps) {
+  JournalBatch whole;
+  whole.usage = {used(0, 0, 0, 10), used(0, 0, 10, 20), used(0, 1, 5, 6), used(1, 0, 3, 4)};
+  append(whole);
+  EXPECT_EQ(chain::verify_journal(*reader_).value().usage, 4U);
+  JournalBatch gap;
+  gap.usage = {used(0, 1, 7, 9)};
+  append(gap);
+  const auto found = chain::verify_journal(*reader_);
+  ASSERT_FALSE(found.has_value());
+  EXPECT_EQ(found.error().message, "usage of GPU 0, unit 1: a row is missing, or two overlap");
 }
 
 TEST_P(StoreContract, OnlyWhatASnapshotCoversIsPruned) {

@@ -77,6 +77,7 @@ struct History {
   std::vector<KeyedOutcome> outcomes;   ///< acknowledged
   std::uint64_t snapshot = 0;           ///< the newest one acknowledged
   std::uint64_t pruned_before = 0;      ///< asked for
+  std::int64_t usage_pruned_us = 0;     ///< asked for
   std::optional<JournalBatch> unknown;  ///< in flight when power was cut
   std::optional<JournalBatch> first_refused;
   std::vector<KeyedOutcome> refused_outcomes;
@@ -115,6 +116,15 @@ inline const std::vector<Step>& workload() {
   return steps;
 }
 
+/// A row of usage of a step, each of a GPU of its own: steps that were refused leave no gap.
+inline UsageRow usage_of(std::int64_t number) {
+  return {.key = {.gpu = static_cast<std::uint32_t>(number), .start = 2, .from_us = number},
+          .units = 2,
+          .to_us = 10 * number,
+          .sequence = static_cast<std::uint64_t>(number),
+          .body = fmt::format("used in {}", number)};
+}
+
 inline JournalBatch batch_of(const Step& step, int number, const History& history) {
   JournalBatch batch;
   for (int i = 0; i < step.row_count; ++i) {
@@ -123,6 +133,7 @@ inline JournalBatch batch_of(const Step& step, int number, const History& histor
   }
   if (step.has_outcome) {
     batch.outcomes.push_back({chain::sha256(fmt::format("{}", number)), {}, number, 200, fmt::format("of {}", number)});
+    batch.usage.push_back(usage_of(number));
   }
   if (step.has_snapshot) batch.snapshot = JournalSnapshot{history.rows.size() + batch.entries.size(), 1, "{}"};
   return batch;
@@ -145,7 +156,9 @@ void run_workload(Session& session, History& history, const IsOver& is_over) {
     if (step.holds_reader) session.hold_reader(*step.holds_reader);
     if (step.is_prune) {
       history.pruned_before = history.snapshot;
+      history.usage_pruned_us = 10LL * (number - 4);
       if (is_open) static_cast<void>(session.writer().prune({.rows_before = history.snapshot}));
+      if (is_open) static_cast<void>(session.writer().prune_usage(history.usage_pruned_us));
       continue;
     }
     const JournalBatch batch = batch_of(step, number, history);
@@ -178,6 +191,20 @@ inline std::string compare_rows(JournalReader& reader, const History& history) {
   return {};
 }
 
+/// Empty, or how the usage differs from the history: a step with an outcome has a row.
+inline std::string compare_usage(JournalReader& reader, const History& history) {
+  auto found = reader.read_usage({}, std::nullopt, 1000);
+  if (!found) return found.error().message;
+  const auto may_be_pruned = [&](const UsageRow& row) { return row.to_us <= history.usage_pruned_us; };
+  std::vector<UsageRow> wanted;
+  for (const KeyedOutcome& outcome : history.outcomes) {
+    const UsageRow row = usage_of(outcome.wall_us);
+    if (!may_be_pruned(row) || std::ranges::find(*found, row) != found->end()) wanted.push_back(row);
+  }
+  std::ranges::sort(wanted, {}, &UsageRow::key);
+  return *found == wanted ? std::string() : "usage is missing, or another";
+}
+
 /// Empty, or how the store differs from the history. A batch in flight is there whole or not at all; the history is
 /// told which.
 inline std::string compare(JournalReader& reader, History& history) {
@@ -193,6 +220,7 @@ inline std::string compare(JournalReader& reader, History& history) {
     history.unknown.reset();
   }
   if (std::string difference = compare_rows(reader, history); !difference.empty()) return difference;
+  if (std::string difference = compare_usage(reader, history); !difference.empty()) return difference;
   for (const KeyedOutcome& outcome : history.outcomes) {
     const auto found = reader.find_outcome(outcome.key);
     if (!found) return found.error().message;

@@ -23,6 +23,7 @@ struct MemoryStore::State {
   std::vector<JournalRow> rows;
   std::map<std::uint64_t, JournalSnapshot> snapshots;
   std::map<Sha256, KeyedOutcome> outcomes;
+  std::map<UsageKey, UsageRow> usage;
   StoreError refusal;
   int refusal_count = 0;
 
@@ -84,6 +85,19 @@ class MemoryReader : public JournalReader {
     return outcomes;
   }
 
+  [[nodiscard]] StoreResult<std::vector<UsageRow>> read_usage(const UsageSpan& span,
+                                                              const std::optional<UsageKey>& after,
+                                                              std::size_t count_max) override {
+    const std::lock_guard lock(state_.mutex);
+    std::vector<UsageRow> rows;
+    if (span.from_us >= span.to_us) return rows;
+    auto at = after ? state_.usage.upper_bound(*after) : state_.usage.begin();
+    for (; at != state_.usage.end() && rows.size() < count_max; ++at) {
+      if (at->first.from_us < span.to_us && at->second.to_us > span.from_us) rows.push_back(at->second);
+    }
+    return rows;
+  }
+
  private:
   StoreResult<std::optional<JournalSnapshot>> newest(std::size_t skipped) {
     const std::lock_guard lock(state_.mutex);
@@ -112,8 +126,14 @@ class MemoryWriter : public JournalWriter {
       }
       return failed(StoreFault::kFailed, "memory: a key of the batch has an outcome already");
     }
+    std::map<UsageKey, UsageRow> usage = state_.usage;
+    for (const UsageRow& row : batch.usage) {
+      if (usage.emplace(row.key, row).second) continue;
+      return failed(StoreFault::kFailed, "memory: a key of the batch has a row of usage already");
+    }
     ENSURE(!batch.snapshot || batch.snapshot->sequence <= state_.head() + batch.entries.size());
     state_.outcomes = std::move(outcomes);
+    state_.usage = std::move(usage);
     for (const JournalEntry& entry : batch.entries) {
       const std::uint64_t sequence = state_.head() + 1;
       state_.rows.push_back({sequence, entry, chain::row_hash(state_.hash_of(sequence - 1), sequence, entry)});
@@ -140,6 +160,13 @@ class MemoryWriter : public JournalWriter {
       outcome.status = 0;
       outcome.body.clear();
     }
+    return false;
+  }
+
+  [[nodiscard]] StoreResult<bool> prune_usage(std::int64_t before_us) override {
+    const std::lock_guard lock(state_.mutex);
+    if (auto permitted = permit(); !permitted) return tl::unexpected(permitted.error());
+    std::erase_if(state_.usage, [&](const auto& each) { return each.second.to_us <= before_us; });
     return false;
   }
 

@@ -15,6 +15,7 @@
 #include "surface/api/paging.h"
 #include "surface/api/plan_routes.h"
 #include "surface/api/service_routes.h"
+#include "surface/api/usage_routes.h"
 #include "surface/api/writes.h"
 
 namespace berth::api {
@@ -38,7 +39,8 @@ bool is_same_word(std::string_view text, std::string_view word) {
 
 std::vector<Route> api_routes() {
   std::vector<Route> routes;
-  for (const auto& table : {page_routes, service_routes, object_routes, plan_routes, event_routes, fault_routes}) {
+  for (const auto& table :
+       {page_routes, service_routes, object_routes, plan_routes, event_routes, fault_routes, usage_routes}) {
     for (Route& route : table()) routes.push_back(route);
   }
   return routes;
@@ -49,7 +51,8 @@ Api::Api(live::Session& session, edges::FairMutex& lock, ApiOptions options)
       context_{.session = SessionAccess(session, lock),
                .format = {.fleet = fleet_of(session.scenario()), .epoch = options.epoch},
                .page = std::move(options.page),
-               .driver_status = std::move(options.driver_status)},
+               .driver_status = std::move(options.driver_status),
+               .usage = std::move(options.usage)},
       router_(api_routes()),
       submit_(std::move(options.submit)) {}
 

@@ -25,6 +25,7 @@ struct ApiOptions {
   /// Takes writes to carry them out in groups, and to remember what came of their keys. May be empty: each write is
   /// carried out at once, and keys are not known.
   std::function<void(live::Write)> submit = {};
+  UsageStore usage = {};
 };
 
 class Api final : public HttpHandler {

@@ -1,11 +1,14 @@
 /// What the handlers of routes work with.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "ports/journal_store.h"
 #include "surface/api/objects.h"
 #include "surface/api/session_access.h"
 
@@ -23,12 +26,23 @@ struct DriverStatus {
   std::optional<std::string> store_failure = std::nullopt;  ///< why nothing can be recorded now
 };
 
+/// Where usage that is over is kept. Both may be empty: then none is.
+struct UsageStore {
+  /// Records what can be recorded now, and returns what still waits for that. Called under the session's lock.
+  std::function<std::vector<UsageRow>()> unrecorded = {};
+  /// JournalReader::read_usage. Called by any thread, without that lock.
+  std::function<StoreResult<std::vector<UsageRow>>(const UsageSpan& span, const std::optional<UsageKey>& after,
+                                                   std::size_t count_max)>
+      read = {};
+};
+
 /// Only `session` changes: the rest is read without a lock.
 struct ApiContext {
   SessionAccess session;
   ObjectFormat format;
   std::string page;                             ///< the HTML of "/"
   std::function<DriverStatus()> driver_status;  ///< takes no lock of the session
+  UsageStore usage;
 };
 
 }  // namespace berth::api

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/instant.h"
 
@@ -14,6 +16,9 @@ struct WorldEpoch {
 
   /// "2026-11-22T10:00:00.000000Z". Years 0001 to 9999.
   [[nodiscard]] std::string text(Instant at) const;
+  /// The instant of a time of RFC 3339: "2026-11-22T10:00:00Z", with up to 6 digits of a fraction, "Z" or an offset
+  /// such as "+01:00". Years 0001 to 9999; no leap seconds.
+  [[nodiscard]] std::optional<Instant> parse(std::string_view text) const;
 };
 
 }  // namespace berth::api

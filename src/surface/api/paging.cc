@@ -18,12 +18,6 @@ namespace berth::api {
 namespace {
 
 constexpr std::int64_t kLimitMax = 500;
-constexpr std::int64_t kLimitDefault = 100;
-
-struct AskedPage {
-  std::optional<std::string> after;  ///< the key with which the last page ended
-  std::size_t limit = kLimitDefault;
-};
 
 // ---- tokens: a sum of path and key, then the key, in hexadecimal digits
 
@@ -60,7 +54,18 @@ std::optional<std::string> key_of(const std::vector<std::string>& path, std::str
   return token == token_of(path, key) ? std::optional(key) : std::nullopt;
 }
 
-ApiResult<AskedPage> parse_page(const HttpRequest& request) {
+}  // namespace
+
+ApiError bad_query(const std::string& name, const std::string& wanted, const std::string& found) {
+  return {.status = 400,
+          .code = "bad_query",
+          .message = fmt::format("{}: wanted {}, found {}", name, wanted, found),
+          .field = name,
+          .wanted = wanted,
+          .found = found};
+}
+
+ApiResult<AskedPage> parse_page(const HttpRequest& request, const std::vector<std::string_view>& others) {
   AskedPage page;
   std::vector<std::string> seen;
   for (const HttpField& pair : request.query) {
@@ -77,14 +82,15 @@ ApiResult<AskedPage> parse_page(const HttpRequest& request) {
     } else if (pair.name == "continue") {
       page.after = key_of(request.path, pair.value);
       if (!page.after) return tl::unexpected(bad_query(pair.name, "what the last page of this list gave", pair.value));
-    } else {
-      return tl::unexpected(bad_query(pair.name, "limit or continue", pair.name));
+    } else if (std::ranges::find(others, pair.name) == others.end()) {
+      std::string known = others.empty() ? "" : fmt::format("{}, ", fmt::join(others, ", "));
+      return tl::unexpected(bad_query(pair.name, known + "limit or continue", pair.name));
     }
   }
   return page;
 }
 
-}  // namespace
+std::string page_token(const HttpRequest& request, const std::string& key) { return token_of(request.path, key); }
 
 HttpResponse json_response(int status, std::string body) {
   return {.status = status, .content_type = "application/json", .headers = {}, .body = std::move(body) + "\n"};
@@ -94,15 +100,6 @@ std::string list_object(const std::vector<std::string>& items, const std::string
   const std::string token = next.empty() ? "null" : codec::json_text(next);
   return codec::object_text(
       {{"items", codec::list_text(items)}, {"metadata", codec::object_text({{"continue", token}})}});
-}
-
-ApiError bad_query(const std::string& name, const std::string& wanted, const std::string& found) {
-  return {.status = 400,
-          .code = "bad_query",
-          .message = fmt::format("{}: wanted {}, found {}", name, wanted, found),
-          .field = name,
-          .wanted = wanted,
-          .found = found};
 }
 
 std::string number_key(std::uint64_t number) { return fmt::format("{:020}", number); }

@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -16,6 +18,21 @@ namespace berth::api {
 [[nodiscard]] HttpResponse json_response(int status, std::string body);
 /// {"items":[..],"metadata":{"continue":..}}; `next` empty: null.
 [[nodiscard]] std::string list_object(const std::vector<std::string>& items, const std::string& next);
+
+/// A query with a parameter that is not what was wanted: 400.
+[[nodiscard]] ApiError bad_query(const std::string& name, const std::string& wanted, const std::string& found);
+
+/// Which page of a list a request asks for.
+struct AskedPage {
+  std::optional<std::string> after;  ///< the key with which the last page ended
+  std::size_t limit = 100;
+};
+
+/// `others`: parameters that the caller reads itself. The same errors as `find_page`.
+[[nodiscard]] ApiResult<AskedPage> parse_page(const HttpRequest& request,
+                                              const std::vector<std::string_view>& others = {});
+/// What a page gives for the one behind the item of that key.
+[[nodiscard]] std::string page_token(const HttpRequest& request, const std::string& key);
 
 /// A list, as long as it does not change.
 struct ListKeys {
@@ -67,10 +84,6 @@ template <class View, class ObjectOf>
 }
 
 /// A key that ascends with the number.
-[[nodiscard]] std::string number_key(std::uint64_t number);
-
-/// 400: what is wrong with a parameter of the query.
-[[nodiscard]] ApiError bad_query(const std::string& name, const std::string& wanted, const std::string& found);
 
 /// An error (400) if the request has a query.
 [[nodiscard]] ApiResult<void> check_no_query(const HttpRequest& request);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <string_view>
 #include <utility>
 
 #include "journal_chain/chain.h"
@@ -25,9 +26,11 @@ StoreResult<std::unique_ptr<SqliteReader>> SqliteReader::open(Connection connect
       "PRAGMA query_only = ON; PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY",
       "set the connection up");
   if (!set) return tl::unexpected(set.error());
-  if (auto checked = check_tables(connection); !checked) return tl::unexpected(checked.error());
+  const auto format = check_tables(connection);
+  if (!format) return tl::unexpected(format.error());
   auto reader = std::make_unique<SqliteReader>();
   reader->connection_ = std::move(connection);
+  reader->has_usage_ = *format >= kUsageFormat;
   if (auto prepared = reader->prepare(); !prepared) return tl::unexpected(prepared.error());
   return reader;
 }
@@ -53,7 +56,17 @@ StoreResult<void> SqliteReader::prepare() {
                "read an outcome"},
         Wanted{&SqliteReader::outcomes_,
                "SELECT key, request, wall_us, status, body, hash FROM outcomes WHERE key > ? ORDER BY key LIMIT ?",
-               "read outcomes"}}) {
+               "read outcomes"},
+        Wanted{&SqliteReader::usage_place_,
+               "SELECT gpu, start FROM usage WHERE (gpu, start) > (?, ?) ORDER BY gpu, start LIMIT 1", "read usage"},
+        Wanted{&SqliteReader::usage_before_,
+               "SELECT from_us FROM usage WHERE gpu = ? AND start = ? AND from_us <= ? ORDER BY from_us DESC LIMIT 1",
+               "read usage"},
+        Wanted{&SqliteReader::usage_,
+               "SELECT from_us, units, to_us, sequence, body, hash FROM usage WHERE gpu = ? AND start = ? AND "
+               "from_us >= ? AND from_us < ? ORDER BY from_us LIMIT ?",
+               "read usage"}}) {
+    if (!has_usage_ && std::string_view(wanted.doing) == "read usage") continue;
     auto statement = connection_.prepare(wanted.sql, wanted.doing);
     if (!statement) return tl::unexpected(statement.error());
     this->*wanted.target = *std::move(statement);
@@ -193,6 +206,80 @@ StoreResult<KeyedOutcome> SqliteReader::checked_outcome(StatementRun& run) const
   std::string key;
   for (const std::uint8_t byte : outcome.key) key += fmt::format("{:02x}", byte);
   return damaged(connection_.path(), fmt::format("outcome of key {}: not what was written", key));
+}
+
+StoreResult<std::vector<UsageRow>> SqliteReader::read_usage(const UsageSpan& span, const std::optional<UsageKey>& after,
+                                                            std::size_t count_max) {
+  std::vector<UsageRow> rows;
+  if (!has_usage_ || span.from_us >= span.to_us) return rows;
+  const auto transaction = Transaction::begin(connection_, Transaction::Kind::kRead);
+  if (!transaction) return tl::unexpected(transaction.error());
+  Place place;
+  if (after) {
+    place = {.gpu = after->gpu, .start = after->start};
+    if (after->from_us < span.to_us - 1) {
+      const std::int64_t next_us = std::max(after->from_us + 1, span.from_us);
+      if (auto added = add_usage(place, next_us, span, count_max, rows); !added) return tl::unexpected(added.error());
+    }
+  }
+  while (rows.size() < count_max) {
+    const auto next = place_after(place);
+    if (!next) return tl::unexpected(next.error());
+    if (!*next) break;
+    place = **next;
+    // The row that began before the span may reach into it; the ones before that end before it begins.
+    std::int64_t from_us = span.from_us;
+    {
+      StatementRun run = usage_before_.run();
+      const auto stepped = run.bind(place.gpu).bind(place.start).bind(span.from_us).step();
+      if (!stepped) return tl::unexpected(stepped.error());
+      if (*stepped) from_us = run.integer(0);
+    }
+    if (auto added = add_usage(place, from_us, span, count_max, rows); !added) return tl::unexpected(added.error());
+  }
+  return rows;
+}
+
+StoreResult<std::optional<SqliteReader::Place>> SqliteReader::place_after(const Place& place) {
+  StatementRun run = usage_place_.run();
+  const auto stepped = run.bind(place.gpu).bind(place.start).step();
+  if (!stepped) return tl::unexpected(stepped.error());
+  if (!*stepped) return std::nullopt;
+  const Place next{.gpu = run.integer(0), .start = run.integer(1)};
+  if (run.is_well_typed()) return next;
+  return damaged(connection_.path(), "usage: a key is not what was written");
+}
+
+StoreResult<void> SqliteReader::add_usage(const Place& place, std::int64_t from_us, const UsageSpan& span,
+                                          std::size_t count_max, std::vector<UsageRow>& rows) {
+  StatementRun run = usage_.run();
+  run.bind(place.gpu).bind(place.start).bind(from_us).bind(span.to_us);
+  // One more than wanted: the first one may end before the span begins.
+  run.bind(std::min<std::uint64_t>(count_max - rows.size(), std::numeric_limits<std::int64_t>::max() - 1) + 1);
+  while (rows.size() < count_max) {
+    const auto stepped = run.step();
+    if (!stepped) return tl::unexpected(stepped.error());
+    if (!*stepped) return {};
+    auto row = checked_usage(run, place);
+    if (!row) return tl::unexpected(row.error());
+    if (row->to_us > span.from_us) rows.push_back(*std::move(row));
+  }
+  return {};
+}
+
+StoreResult<UsageRow> SqliteReader::checked_usage(StatementRun& run, const Place& place) const {
+  UsageRow row;
+  row.key.gpu = static_cast<std::uint32_t>(place.gpu);
+  row.key.start = narrow(place.start);
+  row.key.from_us = run.integer(0);
+  row.units = narrow(run.integer(1));
+  row.to_us = run.integer(2);
+  row.sequence = run.count(3);
+  row.body = run.text(4);
+  const bool is_key_whole = row.key.gpu == place.gpu && row.key.start == place.start;
+  if (is_key_whole && run.digest(5) == chain::usage_hash(row) && run.is_well_typed()) return row;
+  return damaged(connection_.path(), fmt::format("usage of GPU {}, unit {}, from {} us on: not what was written",
+                                                 place.gpu, place.start, row.key.from_us));
 }
 
 }  // namespace berth::edges::detail

@@ -26,6 +26,9 @@ class SqliteReader : public JournalReader {
   [[nodiscard]] StoreResult<std::optional<KeyedOutcome>> find_outcome(const Sha256& key) override;
   [[nodiscard]] StoreResult<std::vector<KeyedOutcome>> read_outcomes(const std::optional<Sha256>& after,
                                                                      std::size_t count_max) override;
+  [[nodiscard]] StoreResult<std::vector<UsageRow>> read_usage(const UsageSpan& span,
+                                                              const std::optional<UsageKey>& after,
+                                                              std::size_t count_max) override;
 
   [[nodiscard]] const Connection& connection() const { return connection_; }
 
@@ -36,6 +39,16 @@ class SqliteReader : public JournalReader {
   StoreResult<JournalRow> checked_row(StatementRun& run, std::uint64_t wanted, const Sha256& previous) const;
   StoreResult<std::optional<JournalSnapshot>> snapshot(std::uint64_t Meta::* sequence);
   StoreResult<KeyedOutcome> checked_outcome(StatementRun& run) const;
+  /// The first unit of a run, on a GPU.
+  struct Place {
+    std::int64_t gpu = -1;
+    std::int64_t start = -1;
+  };
+  StoreResult<std::optional<Place>> place_after(const Place& place);
+  /// Adds the rows of a place that have a part in the span, from `from_us` on.
+  StoreResult<void> add_usage(const Place& place, std::int64_t from_us, const UsageSpan& span, std::size_t count_max,
+                              std::vector<UsageRow>& rows);
+  StoreResult<UsageRow> checked_usage(StatementRun& run, const Place& place) const;
 
   Connection connection_;
   MetaTable meta_;
@@ -44,6 +57,10 @@ class SqliteReader : public JournalReader {
   Statement snapshot_;
   Statement outcome_;
   Statement outcomes_;
+  bool has_usage_ = true;  ///< an earlier format has none
+  Statement usage_place_;
+  Statement usage_before_;
+  Statement usage_;
 };
 
 }  // namespace berth::edges::detail

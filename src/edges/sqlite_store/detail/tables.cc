@@ -13,13 +13,14 @@ namespace berth::edges::detail {
 namespace {
 
 struct Table {
-  const char* name;
-  const char* sql;
+  const char* name = "";
+  const char* sql = "";
+  std::int64_t since = 1;  ///< the first format that has it
 };
 
-// In the order of their names. Without secondary indices: every stored byte is under a hash of a row. `outcomes` has no
-// rowid, so that its keys are stored once.
-constexpr std::array<Table, 4> kTables = {{
+// In the order of their names. Without secondary indices: every stored byte is under a hash of a row. `outcomes` and
+// `usage` have no rowid, so that their keys are stored once.
+constexpr std::array<Table, 5> kTables = {{
     {"journal",
      "CREATE TABLE journal(sequence INTEGER PRIMARY KEY, at_us INTEGER NOT NULL, wall_us INTEGER NOT NULL, "
      "kind TEXT NOT NULL, format INTEGER NOT NULL, body TEXT NOT NULL, hash BLOB NOT NULL) STRICT"},
@@ -34,6 +35,11 @@ constexpr std::array<Table, 4> kTables = {{
     {"snapshots",
      "CREATE TABLE snapshots(sequence INTEGER PRIMARY KEY, format INTEGER NOT NULL, body TEXT NOT NULL, "
      "hash BLOB NOT NULL) STRICT"},
+    {"usage",
+     "CREATE TABLE usage(gpu INTEGER NOT NULL, start INTEGER NOT NULL, from_us INTEGER NOT NULL, "
+     "units INTEGER NOT NULL, to_us INTEGER NOT NULL, sequence INTEGER NOT NULL, body TEXT NOT NULL, "
+     "hash BLOB NOT NULL, PRIMARY KEY (gpu, start, from_us)) STRICT, WITHOUT ROWID",
+     kUsageFormat},
 }};
 
 StoreResult<void> insert_first_meta(const Connection& connection) {
@@ -83,16 +89,38 @@ StoreResult<void> make_tables(const Connection& connection) {
   return transaction->commit();
 }
 
-StoreResult<void> check_tables(const Connection& connection) {
+StoreResult<bool> upgrade_tables(const Connection& connection) {
+  auto format = check_tables(connection);
+  if (!format) return tl::unexpected(format.error());
+  if (*format == kFormat) return false;
+  auto transaction = Transaction::begin(connection, Transaction::Kind::kWrite);
+  if (!transaction) return tl::unexpected(transaction.error());
+  format = check_tables(connection);
+  if (!format) return tl::unexpected(format.error());
+  if (*format == kFormat) return false;  // another process was quicker
+  for (const Table& table : kTables) {
+    if (table.since <= *format) continue;
+    if (auto made = connection.execute(table.sql, "add a table"); !made) return tl::unexpected(made.error());
+  }
+  const std::string mark = fmt::format("PRAGMA user_version = {}", kFormat);
+  if (auto marked = connection.execute(mark.c_str(), "add a table"); !marked) return tl::unexpected(marked.error());
+  if (auto committed = transaction->commit(); !committed) return tl::unexpected(committed.error());
+  return true;
+}
+
+StoreResult<std::int64_t> check_tables(const Connection& connection) {
   const auto owner = connection.integer("PRAGMA application_id", "read its header");
   if (!owner) return tl::unexpected(owner.error());
   const auto format = connection.integer("PRAGMA user_version", "read its header");
   if (!format) return tl::unexpected(format.error());
-  if (*owner != kApplicationId || *format != kFormat) return damaged(connection.path(), "its header has changed");
+  if (*owner != kApplicationId || *format < 1 || *format > kFormat) {
+    return damaged(connection.path(), "its header has changed");
+  }
   auto select = connection.prepare("SELECT name, sql FROM sqlite_schema ORDER BY name", "read its tables");
   if (!select) return tl::unexpected(select.error());
   StatementRun run = select->run();
   for (const Table& table : kTables) {
+    if (table.since > *format) continue;
     const auto stepped = run.step();
     if (!stepped) return tl::unexpected(stepped.error());
     if (*stepped && run.text(0) == table.name && run.text(1) == table.sql) continue;
@@ -101,7 +129,7 @@ StoreResult<void> check_tables(const Connection& connection) {
   const auto more = run.step();
   if (!more) return tl::unexpected(more.error());
   if (*more) return damaged(connection.path(), fmt::format("{}: not a table of a journal", run.text(0)));
-  return {};
+  return *format;
 }
 
 StoreResult<MetaTable> MetaTable::open(const Connection& connection, OpenMode mode) {

@@ -8,6 +8,9 @@
 
 namespace berth::edges::detail {
 
+/// The first format with the table `usage`; the one before differs in nothing else.
+inline constexpr std::int64_t kUsageFormat = 2;
+
 /// The row of `meta`.
 struct Meta {
   std::uint64_t epoch = 0;
@@ -25,8 +28,12 @@ struct Meta {
 /// Makes the tables in an empty database. One transaction, synced with its folder.
 [[nodiscard]] StoreResult<void> make_tables(const Connection& connection);
 
-/// Refuses tables that are not exactly those that `make_tables` makes.
-[[nodiscard]] StoreResult<void> check_tables(const Connection& connection);
+/// Refuses tables that are not exactly those of its format. Returns the format.
+[[nodiscard]] StoreResult<std::int64_t> check_tables(const Connection& connection);
+
+/// Adds what an earlier format does not have, after a look at its tables. One transaction. Returns whether there was
+/// anything to add.
+[[nodiscard]] StoreResult<bool> upgrade_tables(const Connection& connection);
 
 /// Reads and writes the row, inside the caller's transaction.
 class MetaTable {

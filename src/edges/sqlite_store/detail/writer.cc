@@ -13,7 +13,7 @@
 namespace berth::edges::detail {
 namespace {
 
-constexpr std::uint64_t kPruneRowsMax = 1000;  // looked at by one call
+constexpr std::uint64_t kPruneRowsMax = 1000;  // looked at by one call, of each table
 constexpr int kWalFactorMax = 16;  // a WAL of so many times the wanted pages makes an append wait for readers
 
 }  // namespace
@@ -59,7 +59,14 @@ StoreResult<void> SqliteWriter::prepare() {
                "prune outcomes"},
         Wanted{&SqliteWriter::expire_outcome_, "INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?, ?, ?)",
                "expire an outcome"},
-        Wanted{&SqliteWriter::delete_outcome_, "DELETE FROM outcomes WHERE key = ?", "prune outcomes"}}) {
+        Wanted{&SqliteWriter::delete_outcome_, "DELETE FROM outcomes WHERE key = ?", "prune outcomes"},
+        Wanted{&SqliteWriter::insert_usage_, "INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?)", "append usage"},
+        Wanted{&SqliteWriter::select_usage_place_,
+               "SELECT gpu, start FROM usage WHERE (gpu, start) > (?, ?) ORDER BY gpu, start LIMIT 1", "prune usage"},
+        Wanted{&SqliteWriter::select_usage_,
+               "SELECT from_us, to_us FROM usage WHERE gpu = ? AND start = ? ORDER BY from_us LIMIT ?", "prune usage"},
+        Wanted{&SqliteWriter::delete_usage_, "DELETE FROM usage WHERE gpu = ? AND start = ? AND from_us <= ?",
+               "prune usage"}}) {
     auto statement = connection_.prepare(wanted.sql, wanted.doing);
     if (!statement) return tl::unexpected(statement.error());
     this->*wanted.target = *std::move(statement);
@@ -100,6 +107,7 @@ StoreResult<std::uint64_t> SqliteWriter::append(const JournalBatch& batch) {
     if (!meta) return tl::unexpected(meta.error());
     if (auto inserted = insert_rows(batch.entries, *meta); !inserted) return tl::unexpected(inserted.error());
     if (auto inserted = insert_outcomes(batch.outcomes); !inserted) return tl::unexpected(inserted.error());
+    if (auto inserted = insert_usage(batch.usage); !inserted) return tl::unexpected(inserted.error());
     if (batch.snapshot) {
       if (auto inserted = insert_snapshot(*batch.snapshot, *meta); !inserted) return tl::unexpected(inserted.error());
     }
@@ -150,6 +158,24 @@ StoreResult<void> SqliteWriter::put(Statement& statement, const KeyedOutcome& ou
       .bind(std::string_view(outcome.body))
       .bind(hash)
       .finish();
+}
+
+StoreResult<void> SqliteWriter::insert_usage(const std::vector<UsageRow>& rows) {
+  for (const UsageRow& row : rows) {
+    const Sha256 hash = chain::usage_hash(row);
+    auto inserted = insert_usage_.run()
+                        .bind(std::int64_t{row.key.gpu})
+                        .bind(std::int64_t{row.key.start})
+                        .bind(row.key.from_us)
+                        .bind(std::int64_t{row.units})
+                        .bind(row.to_us)
+                        .bind(row.sequence)
+                        .bind(std::string_view(row.body))
+                        .bind(hash)
+                        .finish();
+    if (!inserted) return inserted;
+  }
+  return {};
 }
 
 StoreResult<void> SqliteWriter::insert_snapshot(const JournalSnapshot& snapshot, Meta& meta) {
@@ -243,6 +269,78 @@ StoreResult<bool> SqliteWriter::prune_outcomes(const PruneLimits& limits) {
   }
   outcome_cursor_ = seen == kPruneRowsMax ? last : std::nullopt;
   return !old.empty();
+}
+
+StoreResult<bool> SqliteWriter::prune_usage(std::int64_t before_us) {
+  if (auto overwritten = overwrite_refused(); !overwritten) return tl::unexpected(overwritten.error());
+  {
+    auto transaction = Transaction::begin(connection_, Transaction::Kind::kWrite);
+    if (!transaction) return tl::unexpected(transaction.error());
+    auto meta = permitted_meta();
+    if (!meta) return tl::unexpected(meta.error());
+    const std::optional<UsagePlace> cursor_before = usage_cursor_;
+    const auto is_removed = remove_usage(before_us);
+    if (!is_removed) {
+      usage_cursor_ = cursor_before;
+      return tl::unexpected(is_removed.error());
+    }
+    if (!*is_removed) return usage_cursor_.has_value();
+    if (auto committed = commit(*transaction, *meta); !committed) {
+      usage_cursor_ = cursor_before;
+      return tl::unexpected(committed.error());
+    }
+  }
+  checkpoint_if_due();
+  return usage_cursor_.has_value();
+}
+
+StoreResult<bool> SqliteWriter::remove_usage(std::int64_t before_us) {
+  UsagePlace done = usage_cursor_.value_or(UsagePlace());
+  std::uint64_t budget = kPruneRowsMax;
+  bool is_removed = false;
+  while (budget > 0) {
+    UsagePlace place;
+    {
+      StatementRun run = select_usage_place_.run();
+      const auto stepped = run.bind(done.gpu).bind(done.start).step();
+      if (!stepped) return tl::unexpected(stepped.error());
+      if (!*stepped) {
+        usage_cursor_.reset();
+        return is_removed;
+      }
+      place = {.gpu = run.integer(0), .start = run.integer(1)};
+      if (!run.is_well_typed()) return damaged(connection_.path(), "usage: a key is not what was written");
+    }
+    const auto last = last_over(place, before_us, budget);
+    if (!last) return tl::unexpected(last.error());
+    if (*last) {
+      auto removed = delete_usage_.run().bind(place.gpu).bind(place.start).bind(**last).finish();
+      if (!removed) return tl::unexpected(removed.error());
+      is_removed = true;
+    }
+    if (budget > 0) done = place;
+  }
+  usage_cursor_ = done;
+  return is_removed;
+}
+
+StoreResult<std::optional<std::int64_t>> SqliteWriter::last_over(const UsagePlace& place, std::int64_t before_us,
+                                                                 std::uint64_t& budget) {
+  std::optional<std::int64_t> last;
+  StatementRun run = select_usage_.run();
+  run.bind(place.gpu).bind(place.start).bind(budget);
+  while (budget > 0) {
+    const auto stepped = run.step();
+    if (!stepped) return tl::unexpected(stepped.error());
+    if (!*stepped) return last;
+    const std::int64_t from_us = run.integer(0);
+    const std::int64_t to_us = run.integer(1);
+    if (!run.is_well_typed()) return damaged(connection_.path(), "usage: a row is not what was written");
+    --budget;
+    if (to_us > before_us) return last;
+    last = from_us;
+  }
+  return last;
 }
 
 StoreResult<void> SqliteWriter::commit(Transaction& transaction, Meta meta) {

@@ -45,6 +45,7 @@ class SqliteWriter : public JournalWriter {
 
   [[nodiscard]] StoreResult<std::uint64_t> append(const JournalBatch& batch) override;
   [[nodiscard]] StoreResult<bool> prune(const PruneLimits& limits) override;
+  [[nodiscard]] StoreResult<bool> prune_usage(std::int64_t before_us) override;
 
  private:
   StoreResult<void> prepare();
@@ -53,20 +54,32 @@ class SqliteWriter : public JournalWriter {
   StoreResult<Meta> permitted_meta();
   StoreResult<void> insert_rows(const std::vector<JournalEntry>& entries, Meta& meta);
   StoreResult<void> insert_outcomes(const std::vector<KeyedOutcome>& outcomes);
+  StoreResult<void> insert_usage(const std::vector<UsageRow>& rows);
   StoreResult<void> insert_snapshot(const JournalSnapshot& snapshot, Meta& meta);
   StoreResult<bool> prune_rows(std::uint64_t before, Meta& meta);
   StoreResult<void> put(Statement& statement, const KeyedOutcome& outcome);
   /// Outcomes of the next keys; whether one was changed or removed.
   StoreResult<bool> prune_outcomes(const PruneLimits& limits);
+  /// The first unit of a run of units, on a GPU.
+  struct UsagePlace {
+    std::int64_t gpu = -1;
+    std::int64_t start = -1;
+  };
+  /// The oldest usage of the next places; whether some was removed.
+  StoreResult<bool> remove_usage(std::int64_t before_us);
+  /// Looks at no more than `budget` rows of a place, and lowers it. Returns where the last one begins that was over.
+  StoreResult<std::optional<std::int64_t>> last_over(const UsagePlace& place, std::int64_t before_us,
+                                                     std::uint64_t& budget);
   StoreResult<void> commit(Transaction& transaction, Meta meta);
   StoreResult<void> overwrite_refused();
   void checkpoint_if_due();
 
   Connection connection_;
   Settings settings_;
-  int wal_pages_ = 0;                     // after the last commit
-  std::optional<Sha256> refused_;         // the hash of meta in a commit that failed and may be in the WAL
-  std::optional<Sha256> outcome_cursor_;  // how far outcomes were looked at by `prune`
+  int wal_pages_ = 0;                       // after the last commit
+  std::optional<Sha256> refused_;           // the hash of meta in a commit that failed and may be in the WAL
+  std::optional<Sha256> outcome_cursor_;    // how far outcomes were looked at by `prune`
+  std::optional<UsagePlace> usage_cursor_;  // the place up to which `prune_usage` is done
   MetaTable meta_;
   Statement insert_row_;
   Statement insert_outcome_;
@@ -77,6 +90,10 @@ class SqliteWriter : public JournalWriter {
   Statement select_outcomes_;
   Statement delete_outcome_;
   Statement expire_outcome_;
+  Statement insert_usage_;
+  Statement select_usage_place_;
+  Statement select_usage_;
+  Statement delete_usage_;
 };
 
 }  // namespace berth::edges::detail

@@ -10,6 +10,7 @@
 #include "surface/cli/client/get_run.h"
 #include "surface/cli/client/outcome.h"
 #include "surface/cli/client/top_run.h"
+#include "surface/cli/client/usage_run.h"
 
 namespace berth::cli {
 namespace {
@@ -127,6 +128,21 @@ void add_top(CLI::App& app, VerbContext& context) {
   verb->callback([words, &context] { run_top(*words, context); });
 }
 
+void add_usage(CLI::App& app, VerbContext& context) {
+  CLI::App* verb = app.add_subcommand("usage", "Lists who held which slice from when to when.")->group(kGroup);
+  verb->footer(examples(R"(  berth usage
+  berth usage --from 2026-11-22T10:00:00Z --to 2026-11-22T11:00:00Z --format csv
+
+Times are those of the world. Intervals that reach beyond are cut. Units that nobody holds are listed, too.
+)"));
+  const auto words = std::make_shared<UsageWords>();
+  verb->add_option("--from", words->from, "RFC 3339; default: since the world began")->type_name("TIME");
+  verb->add_option("--to", words->to, "RFC 3339; default: until now")->type_name("TIME");
+  verb->add_option("--format", words->format, "table, json or csv")->type_name("WORD")->capture_default_str();
+  add_server_options(*verb, words->server);
+  run_when_named(*verb, context, words, run_usage);
+}
+
 void add_schedule(CLI::App& app, VerbContext& context, const std::string& action, const std::string& help) {
   CLI::App* verb = app.add_subcommand(action, help)->group(kGroup);
   const std::string reason = action == "uncordon" ? "" : " --reason \"fan replaced\"";
@@ -213,6 +229,7 @@ void add_client_verbs(CLI::App& app, VerbContext& context) {
   add_describe(app, context);
   add_delete(app, context);
   add_top(app, context);
+  add_usage(app, context);
   add_schedule(app, context, "cordon", "Keeps new slices off a GPU or a node; those that stand stay.");
   add_schedule(app, context, "uncordon", "Opens a GPU or a node again.");
   add_schedule(app, context, "drain", "Moves everything off a GPU or a node, and keeps new slices off it.");

@@ -129,7 +129,7 @@ class Api:
         """All pages of a list."""
         items, following = [], ""
         while True:
-            page = self.get(f"{path}?limit={limit}{following}")
+            page = self.get(f"{path}{'&' if '?' in path else '?'}limit={limit}{following}")
             items += page["items"]
             if not page["metadata"]["continue"]:
                 return items
@@ -509,6 +509,7 @@ class Sight:
         self.plans = {}  # by name
         self.slices = {}  # the latest list, by name
         self.overlaps = set()  # pairs of slices that share a place and drain
+        self.usage = {}  # intervals that are over, by GPU, first unit and beginning
 
 
 class Watcher(threading.Thread):
@@ -616,6 +617,7 @@ class Auditor:
             self.check_orders(api)
             before, self.sight.slices = self.sight.slices, checked_slices(api, self.sight, self.violations)
             self.check_plans(api)
+            self.check_usage(api, rng.choice([7, 100, 500]))
             self.check_time(api)
         self.check_events(before)
         for line in self.server.log_errors():
@@ -708,6 +710,34 @@ class Auditor:
             elif phase in FINAL_PHASES and found != seen:
                 self.violations.add("changed", f"{name}, which was {phase}: {difference(seen, found)}")
         self.sight.plans = actual
+
+    def check_usage(self, api, limit):
+        """Each unit of each GPU is one thing at a time from the beginning to now, and what was over stays as it was."""
+        until = api.get("/v1/status")["time"]
+        rows = api.items(f"/v1/usage?to={until}", limit)
+        times, over = {}, {}
+        for row in rows:
+            end = row["to"] or until
+            if end < until:
+                over[row["gpu"], row["start"], row["from"]] = row
+            for unit in range(row["start"], row["start"] + row["units"]):
+                times.setdefault((row["gpu"], unit), []).append((row["from"], end))
+        first = min((row["from"] for row in rows), default=until)
+        if micros_of(first) != self.epoch_us:
+            self.violations.add("usage", f"it begins at {first}, and the world at {text_of(self.epoch_us)}")
+        for (gpu, unit), spans in times.items():
+            spans.sort()
+            for (_, end), (begin, _) in zip([("", first), *spans], [*spans, (until, "")]):
+                if begin != end:
+                    self.violations.add("usage", f"{gpu}, unit {unit}: a span ends at {end}, the next begins at {begin}")
+        for gpu in api.items("/v1/gpus"):
+            name, units = gpu["metadata"]["name"], gpu["status"]["units"]
+            if {unit for found, unit in times if found == name} != set(range(units)):
+                self.violations.add("usage", f"{name}: wanted {units} units, found others")
+        for key, row in self.sight.usage.items():
+            if over.get(key) != row:
+                self.violations.add("usage", f"{key}: wanted {shown(row)}, found {shown(over.get(key))}")
+        self.sight.usage = over
 
     def check_events(self, before):
         """Those that were seen are the same, and tell of every slice that came or went. `before`: the slices that were

@@ -207,6 +207,8 @@ Result<std::optional<History>> read_history(JournalReader& reader, const std::st
   HistoryReader history(path);
   auto snapshot = reader.latest_snapshot();
   if (!snapshot) return failed(snapshot.error());
+  // What an earlier format does not remember follows from the rows, as long as all are there.
+  if (*snapshot && (*snapshot)->format < kSnapshotFormat && range->first == 1) snapshot->reset();
   if (range->last == 0 && !*snapshot) return std::optional<History>();
   std::uint64_t next = range->first;
   std::uint64_t saved = 0;

@@ -81,7 +81,7 @@ struct History {
 };
 
 /// The version of a snapshot's bytes.
-inline constexpr int kSnapshotFormat = 1;
+inline constexpr int kSnapshotFormat = 2;
 
 /// A snapshot of a world: with it the rows before are needed no more, those of the beginning neither.
 [[nodiscard]] std::string snapshot_bytes(const Beginning& beginning, const RecordedFiles& files,

@@ -12,7 +12,7 @@
 namespace berth::cli {
 namespace {
 
-constexpr const char* kWorld = "simulated";
+constexpr const char* kSimulated = "simulated";
 constexpr const char* kSpeed = "10";
 constexpr const char* kListen = "127.0.0.1:8642";
 constexpr std::array<std::string_view, 3> kLoopbackHosts = {"127.0.0.1", "localhost", "::1"};
@@ -69,7 +69,7 @@ Result<void> check_words(const UpOptions& options) {
   const auto wrong = [](std::string_view option, std::string_view wanted, const std::string& found) {
     return invalid(fmt::format("{}: wanted {}, found {}", option, wanted, in_quotes(found)));
   };
-  if (options.world && *options.world != kWorld) return wrong("--world", kWorld, *options.world);
+  if (options.world && *options.world != kSimulated) return wrong("--world", kSimulated, *options.world);
   if (options.policy && options.policy != "berth" && options.policy != "fixed") {
     return wrong("--policy", "berth or fixed", *options.policy);
   }

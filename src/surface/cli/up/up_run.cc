@@ -31,6 +31,7 @@
 #include "edges/sqlite_store/sqlite_store.h"
 #include "edges/state_folder/state_folder.h"
 #include "journal/entry_rows.h"
+#include "journal/usage_rows.h"
 #include "journal_chain/age.h"
 #include "live/demo.h"
 #include "live/session.h"
@@ -294,6 +295,10 @@ class Up {
     }
     options.entries = [this](const live::Entry& entry) { recorder_->note(entry); };
     options.record = [this](const std::vector<live::Entry>& entries) { return recorder_->record(entries); };
+    options.usage = [this](const live::UsageInterval& interval) { note_usage(interval); };
+    options.past_usage = [this](const live::UsageInterval& interval) {
+      if (has_no_past_usage_) note_usage(interval);
+    };
     options.world_changed = [this](const live::WorldChanges& changes) { remember(changes); };
     options.solve_elsewhere = [this](SolveRequest question) { solver_.ask(std::move(question)); };
     options.waits_for_solver = request_.speed == 0;
@@ -318,6 +323,7 @@ class Up {
     auto opened = edges::open_sqlite_store(journal_path());
     if (!opened) return failed(opened.error());
     store_ = std::move(opened->store);
+    has_no_past_usage_ = opened->has_no_past_usage;
     for (const std::string& note : opened->notes) log_line(context_.err, "warning", {{"message", note}});
     const auto epoch = store_->epoch();
     if (!epoch) return failed(epoch.error());
@@ -358,7 +364,30 @@ class Up {
     if (!outcomes) return failed(outcomes.error());
     recorder_ = std::make_unique<edges::Recorder>(std::move(*writer), std::move(*outcomes), head, encode,
                                                   [this] { return sync_devices(); });
+    auto usage_reader = store_->open_reader();
+    if (!usage_reader) return failed(usage_reader.error());
+    usage_reader_ = std::move(*usage_reader);
     return {};
+  }
+
+  void note_usage(const live::UsageInterval& interval) {
+    recorder_->note_usage(journal::row_of(interval, session_->scenario()));
+  }
+
+  /// Nobody must be told what a kill takes back: what can be recorded is.
+  [[nodiscard]] api::UsageStore usage_store() {
+    return {.unrecorded =
+                [this] {
+                  // Empty while writes are being recorded without the session's lock (edges::WriteQueue).
+                  if (recorder_->pending_usage().empty()) return std::vector<UsageRow>();
+                  if (!recorder_->flush()) session_->note_recorded();
+                  return recorder_->pending_usage();
+                },
+            .read =
+                [this](const UsageSpan& span, const std::optional<UsageKey>& after, std::size_t count_max) {
+                  const std::scoped_lock hold(usage_lock_);
+                  return usage_reader_->read_usage(span, after, count_max);
+                }};
   }
 
   /// What cannot be written is with the next change.
@@ -417,7 +446,9 @@ class Up {
     const bool has_more = first && recorder_->prune({.rows_before = *first,
                                                      .outcomes_before_wall_us = wall_us - kOutcomeDays * kDayUs,
                                                      .keys_before_wall_us = events_since_us});
-    if (!has_more) prune_at_ = now + kPause;
+    const bool has_more_usage =
+        recorder_->prune_usage(session_->now() - Micros(retention_.usage_days * kDayUs));  // of the world
+    if (!has_more && !has_more_usage) prune_at_ = now + kPause;
   }
 
   /// A world that goes on, or a new one. The first layout is in place at second 0: its question is answered before the
@@ -478,7 +509,8 @@ class Up {
                         .epoch = {.unix_micros = beginning_.epoch_us},
                         .page = api::page_html(),
                         .driver_status = [this] { return driver_status(); },
-                        .submit = [this](live::Write write) { writes_->submit(std::move(write)); }});
+                        .submit = [this](live::Write write) { writes_->submit(std::move(write)); },
+                        .usage = usage_store()});
     writes_ = std::make_unique<edges::WriteQueue>(
         *session_, turn_, lock_, *recorder_, [] { return now_as_epoch().unix_micros; },
         [this] { server_->wake_streams(); });
@@ -617,6 +649,9 @@ class Up {
   std::optional<History> history_;       ///< absent: the world is new
   std::optional<sim::WorldLeft> left_;   ///< what its devices remember
   std::unique_ptr<JournalStore> store_;  ///< outlives its writer
+  std::mutex usage_lock_;
+  std::unique_ptr<JournalReader> usage_reader_;  ///< under usage_lock_
+  bool has_no_past_usage_ = false;               ///< an earlier version has recorded none: it is made again
   std::unique_ptr<edges::DevicesFile> devices_;
   std::map<std::uint32_t, std::string> unwritten_;  ///< GPUs whose memory could not be written yet
   std::chrono::steady_clock::time_point clock_written_at_;
