@@ -659,12 +659,10 @@ TEST(History, AnAuditorFindsNothingThatMustNotBe) {
     looks += history.usage().look_count();
     for (const auto& [word, count] : history.usage().counts()) usage[word] += count;
     saves += history.saves();
+    for (const LoggedEvent& event : history.events()) ++counts[event.kind];
     if (!history.is_audited()) continue;
     for (const std::string& finding : history.auditor().findings()) ADD_FAILURE() << finding;
     if (::testing::Test::HasFailure()) return;
-    for (int kind = 0; kind <= static_cast<int>(EventKind::kFaultCleared); ++kind) {
-      counts[static_cast<EventKind>(kind)] += history.auditor().count(static_cast<EventKind>(kind));
-    }
     faults.insert(history.faults().begin(), history.faults().end());
   }
   EXPECT_GT(restarts, 2 * kHistories);

@@ -84,6 +84,7 @@ template <class View, class ObjectOf>
 }
 
 /// A key that ascends with the number.
+[[nodiscard]] std::string number_key(std::uint64_t number);
 
 /// An error (400) if the request has a query.
 [[nodiscard]] ApiResult<void> check_no_query(const HttpRequest& request);
