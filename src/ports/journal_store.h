@@ -11,6 +11,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -142,6 +143,8 @@ class JournalReader {
   [[nodiscard]] virtual StoreResult<std::optional<JournalSnapshot>> older_snapshot() = 0;
   /// Of the key.
   [[nodiscard]] virtual StoreResult<std::optional<KeyedOutcome>> find_outcome(const Sha256& key) = 0;
+  /// Of many keys, as of one instant: by key, those that have one.
+  [[nodiscard]] virtual StoreResult<std::map<Sha256, KeyedOutcome>> find_outcomes(const std::vector<Sha256>& keys) = 0;
   /// At most `count_max` outcomes in the order of their keys, those after `after`, each checked against its hash.
   [[nodiscard]] virtual StoreResult<std::vector<KeyedOutcome>> read_outcomes(const std::optional<Sha256>& after,
                                                                              std::size_t count_max) = 0;

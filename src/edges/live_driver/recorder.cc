@@ -1,6 +1,5 @@
 #include "edges/live_driver/recorder.h"
 
-#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -17,7 +16,7 @@ Recorder::Recorder(std::unique_ptr<JournalWriter> writer, std::unique_ptr<Journa
 
 std::optional<std::string> Recorder::record(const std::vector<live::Entry>& entries,
                                             const std::vector<KeyedOutcome>& begun) {
-  if (entries.empty() && pending_.empty() && finished_.empty() && pending_usage_.empty()) return failure();
+  if (entries.empty() && pending_.empty() && kept_.empty() && pending_usage_.empty()) return failure();
   JournalBatch batch;
   batch.outcomes = begun;
   if (begun_ && !entries.empty()) batch.outcomes.push_back(*std::exchange(begun_, std::nullopt));
@@ -46,15 +45,17 @@ bool Recorder::is_snapshot_due() const {
   return rows >= kRowsMax || (rows >= kRows && bytes_since_snapshot_ >= head_.snapshot_bytes / kShare);
 }
 
-void Recorder::finish(std::vector<KeyedOutcome> outcomes) {
-  finished_.insert(finished_.end(), std::make_move_iterator(outcomes.begin()), std::make_move_iterator(outcomes.end()));
-  static_cast<void>(append({}));  // else with the next rows
+void Recorder::keep(std::vector<KeyedOutcome> outcomes) {
+  for (KeyedOutcome& outcome : outcomes) kept_.insert_or_assign(outcome.key, std::move(outcome));
 }
 
-StoreResult<std::optional<KeyedOutcome>> Recorder::find_outcome(const Sha256& key) {
-  const auto waiting = std::ranges::find(finished_, key, &KeyedOutcome::key);
-  if (waiting != finished_.end()) return *waiting;
-  return reader_->find_outcome(key);
+StoreResult<std::map<Sha256, KeyedOutcome>> Recorder::find_outcomes(const std::vector<Sha256>& keys) {
+  auto found = reader_->find_outcomes(keys);
+  if (!found) return found;
+  for (const Sha256& key : keys) {
+    if (const auto kept = kept_.find(key); kept != kept_.end()) found->insert_or_assign(key, kept->second);
+  }
+  return found;
 }
 
 bool Recorder::prune(const PruneLimits& limits) { return writer_->prune(limits).value_or(false); }
@@ -66,11 +67,11 @@ std::optional<std::string> Recorder::append(JournalBatch batch) {
   pending_.clear();
   // Readers of the session look at it meanwhile, if it is empty.
   if (!pending_usage_.empty()) batch.usage = std::exchange(pending_usage_, {});
-  batch.outcomes.insert(batch.outcomes.end(), finished_.begin(), finished_.end());
+  for (const auto& [key, outcome] : kept_) batch.outcomes.push_back(outcome);
   const auto appended = append_safely(batch);
   if (appended) {
     head_.last_sequence = *appended;
-    finished_.clear();
+    kept_.clear();
     for (const JournalEntry& entry : batch.entries) bytes_since_snapshot_ += entry.body.size();
     return note_failure(std::nullopt);
   }

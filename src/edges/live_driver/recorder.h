@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -45,10 +46,12 @@ class Recorder {
                                     const std::vector<KeyedOutcome>& begun = {});
   /// The next entries that are recorded stand on this write; absent: on none.
   void begin(std::optional<KeyedOutcome> outcome) { begun_ = std::move(outcome); }
-  /// Records what came of writes under keys. What cannot be recorded now is with the next rows, and known meanwhile.
-  void finish(std::vector<KeyedOutcome> outcomes);
-  /// What came of the write under the key; absent: the key was not used.
-  [[nodiscard]] StoreResult<std::optional<KeyedOutcome>> find_outcome(const Sha256& key);
+  /// What came of writes under keys: recorded with the next rows, or by the next `flush`, and known meanwhile.
+  void keep(std::vector<KeyedOutcome> outcomes);
+  /// Whether such outcomes wait to be recorded.
+  [[nodiscard]] bool has_outcomes() const { return !kept_.empty(); }
+  /// What came of the writes under these keys, by key; those that were not used are left out.
+  [[nodiscard]] StoreResult<std::map<Sha256, KeyedOutcome>> find_outcomes(const std::vector<Sha256>& keys);
   /// Records what was noted.
   std::optional<std::string> flush() { return record({}); }
   /// Records what was noted, and a state that covers it. `format` is that of `body`. Returns why it is not on the disk.
@@ -89,7 +92,7 @@ class Recorder {
   std::uint64_t bytes_since_snapshot_ = 0;
   std::vector<JournalEntry> pending_;
   std::optional<KeyedOutcome> begun_;
-  std::vector<KeyedOutcome> finished_;  ///< not recorded yet
+  std::map<Sha256, KeyedOutcome> kept_;  ///< not recorded yet, by key
   std::vector<UsageRow> pending_usage_;
   mutable std::mutex own_lock_;
   std::optional<std::string> failure_;  ///< under own_lock_

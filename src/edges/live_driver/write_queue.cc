@@ -1,6 +1,7 @@
 #include "edges/live_driver/write_queue.h"
 
 #include <iterator>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -39,15 +40,21 @@ void WriteQueue::stop() {
 
 void WriteQueue::run() {
   while (true) {
-    std::deque<live::Write> writes = take();
-    if (writes.empty()) return;
-    carry_out(std::move(writes));
+    auto writes = take();
+    if (!writes) return flush();
+    if (writes->empty()) {
+      flush();
+    } else {
+      carry_out(std::move(*writes));
+    }
   }
 }
 
-std::deque<live::Write> WriteQueue::take() {
+std::optional<std::deque<live::Write>> WriteQueue::take() {
   std::unique_lock hold(own_lock_);
-  changed_.wait(hold, [this] { return is_stopping_ || !waiting_.empty(); });
+  const bool may_wait = unsent_.empty();
+  changed_.wait(hold, [&] { return !may_wait || is_stopping_ || !waiting_.empty(); });
+  if (is_stopping_ && waiting_.empty()) return std::nullopt;
   return std::exchange(waiting_, {});
 }
 
@@ -63,15 +70,8 @@ void WriteQueue::carry_out(std::deque<live::Write> writes) {
   std::deque<live::Write> later;
   {
     const std::scoped_lock turn(turn_);
-    std::deque<live::Write> fresh;
-    std::set<Sha256> keys;
-    for (live::Write& write : writes) {
-      if (write.key && !keys.insert(write.key->key).second) {
-        later.push_back(std::move(write));  // the same key twice at once: the second gets the outcome of the first
-      } else if (!answer_repeat(write, done)) {
-        fresh.push_back(std::move(write));
-      }
-    }
+    failure_ = quiesce();
+    std::deque<live::Write> fresh = answer_repeats(std::move(writes), done, later);
     if (!fresh.empty() && std::holds_alternative<live::LoneWrite>(fresh.front().what)) {
       run_alone(std::move(fresh.front()), done);
       fresh.pop_front();
@@ -80,22 +80,56 @@ void WriteQueue::carry_out(std::deque<live::Write> writes) {
     }
     later.insert(later.begin(), std::make_move_iterator(fresh.begin()), std::make_move_iterator(fresh.end()));
   }
+  if (!has_outcomes()) send_unsent();
+  answer(std::move(done));
   if (!later.empty()) put_back(std::move(later));
-  answer(done);
   if (has_events_) has_events_();
 }
 
-bool WriteQueue::answer_repeat(live::Write& write, std::vector<Member>& done) {
-  if (!write.key) return false;
-  const auto found = recorder_.find_outcome(write.key->key);
-  if (found && !*found) return false;
-  const StoreResult<KeyedOutcome> before = found ? StoreResult<KeyedOutcome>(**found) : tl::unexpected(found.error());
+/// After this readers have nothing to record: until the session changes they leave the recorder alone.
+std::optional<std::string> WriteQueue::quiesce() {
+  const std::scoped_lock hold(lock_);
+  session_.refresh();
+  return recorder_.pending_usage().empty() ? std::nullopt : recorder_.flush();
+}
+
+bool WriteQueue::has_outcomes() {
+  const std::scoped_lock hold(lock_);
+  return recorder_.has_outcomes();
+}
+
+std::deque<live::Write> WriteQueue::answer_repeats(std::deque<live::Write> writes, std::vector<Member>& done,
+                                                   std::deque<live::Write>& later) {
+  std::vector<Sha256> keys;
+  for (const live::Write& write : writes) {
+    if (write.key) keys.push_back(write.key->key);
+  }
+  const StoreResult<std::map<Sha256, KeyedOutcome>> used =
+      keys.empty() ? std::map<Sha256, KeyedOutcome>() : recorder_.find_outcomes(keys);
+  std::deque<live::Write> fresh;
+  std::set<Sha256> seen;
+  for (live::Write& write : writes) {
+    if (!write.key) {
+      fresh.push_back(std::move(write));
+    } else if (!seen.insert(write.key->key).second) {
+      later.push_back(std::move(write));  // the same key twice at once: the second gets the outcome of the first
+    } else if (!used) {
+      answer_repeat(std::move(write), tl::unexpected(used.error()), done);
+    } else if (const auto before = used->find(write.key->key); before != used->end()) {
+      answer_repeat(std::move(write), before->second, done);
+    } else {
+      fresh.push_back(std::move(write));
+    }
+  }
+  return fresh;
+}
+
+void WriteQueue::answer_repeat(live::Write write, const StoreResult<KeyedOutcome>& before, std::vector<Member>& done) {
   // The process ended before it could answer: it does so now.
   const bool is_begun =
       before && !before->is_finished() && !before->is_expired() && before->request == write.key->request;
   write.key->repeat(before);
   done.push_back({.write = std::move(write), .is_repeat = !is_begun});
-  return true;
 }
 
 void WriteQueue::run_alone(live::Write write, std::vector<Member>& done) {
@@ -110,8 +144,8 @@ std::deque<live::Write> WriteQueue::run_together(std::deque<live::Write> writes,
   const std::size_t first = done.size();
   live::OrderBatch batch;
   std::vector<KeyedOutcome> begun_outcomes;
-  std::optional<std::string> failure;
-  std::deque<live::Write> later = join(std::move(writes), batch, begun_outcomes, done, failure);
+  std::deque<live::Write> later = join(std::move(writes), batch, begun_outcomes, done);
+  std::optional<std::string> failure = failure_;
   if (!batch.empty() && !failure) failure = recorder_.record(batch.entries(), begun_outcomes);
   const std::scoped_lock hold(lock_);
   if (!batch.empty() && !failure) session_.carry_out(batch);
@@ -123,14 +157,10 @@ std::deque<live::Write> WriteQueue::run_together(std::deque<live::Write> writes,
 }
 
 std::deque<live::Write> WriteQueue::join(std::deque<live::Write> writes, live::OrderBatch& batch,
-                                         std::vector<KeyedOutcome>& begun_outcomes, std::vector<Member>& done,
-                                         std::optional<std::string>& failure) {
+                                         std::vector<KeyedOutcome>& begun_outcomes, std::vector<Member>& done) {
   std::deque<live::Write> later;
   bool is_open = true;  // until a write that needs a turn of its own
   const std::scoped_lock hold(lock_);
-  session_.refresh();
-  // Readers show usage that waits to be recorded; the rest is recorded without the lock.
-  if (!recorder_.pending_usage().empty()) failure = recorder_.flush();
   for (live::Write& write : writes) {
     const auto* service = std::get_if<live::ServiceWrite>(&write.what);
     is_open = is_open && service != nullptr;
@@ -152,27 +182,36 @@ KeyedOutcome WriteQueue::begun(const live::WriteKey& key, int status) const {
   return {.key = key.key, .request = key.request, .wall_us = wall_us_(), .status = status, .body = ""};
 }
 
-void WriteQueue::answer(std::vector<Member>& done) {
+void WriteQueue::answer(std::vector<Member> done) {
+  if (has_outcomes()) flush();  // the group had nothing to record, or it could not be
   std::vector<KeyedOutcome> outcomes;
-  for (const Member& member : done) {
+  for (Member& member : done) {
     const live::WriteAnswer& answer = member.write.render();
-    if (!member.write.key || member.is_repeat || !is_kept(answer.status)) continue;
+    if (!member.write.key || member.is_repeat || !is_kept(answer.status)) {
+      member.write.send();
+      continue;
+    }
     outcomes.push_back(begun(*member.write.key, answer.status));
     outcomes.back().body = answer.body;
+    unsent_.push_back(std::move(member));
   }
-  if (!outcomes.empty()) {
+  const std::scoped_lock hold(lock_);
+  recorder_.keep(std::move(outcomes));
+}
+
+void WriteQueue::send_unsent() {
+  for (const Member& member : unsent_) member.write.send();
+  unsent_.clear();
+}
+
+void WriteQueue::flush() {
+  if (has_outcomes()) {
     const std::scoped_lock turn(turn_);
-    std::optional<std::string> failure;
-    {
-      // After this readers have nothing to record, so that they leave the recorder alone.
-      const std::scoped_lock hold(lock_);
-      session_.refresh();
-      if (!recorder_.pending_usage().empty()) failure = recorder_.flush();
-      if (failure) recorder_.finish(std::move(outcomes));
-    }
-    if (!failure) recorder_.finish(std::move(outcomes));
+    const std::scoped_lock hold(lock_);
+    // If it fails, the answers are kept with the next rows: what was recorded is done.
+    if (!recorder_.flush()) session_.note_recorded();
   }
-  for (const Member& member : done) member.write.send();
+  send_unsent();
 }
 
 }  // namespace berth::edges

@@ -48,21 +48,28 @@ class WriteQueue {
   };
 
   void run();
-  /// Those that wait; empty: there will be no more.
-  [[nodiscard]] std::deque<live::Write> take();
+  /// Those that wait; empty: there will be no more. While answers are unsent it does not wait for any.
+  [[nodiscard]] std::optional<std::deque<live::Write>> take();
   void put_back(std::deque<live::Write> later);
   void carry_out(std::deque<live::Write> writes);
-  /// Answers it if its key was used before. Returns whether.
-  [[nodiscard]] bool answer_repeat(live::Write& write, std::vector<Member>& done);
+  [[nodiscard]] std::optional<std::string> quiesce();
+  [[nodiscard]] bool has_outcomes();
+  /// Answers those whose keys were used before. Returns the others; those whose key is there twice go to `later`.
+  [[nodiscard]] std::deque<live::Write> answer_repeats(std::deque<live::Write> writes, std::vector<Member>& done,
+                                                       std::deque<live::Write>& later);
+  void answer_repeat(live::Write write, const StoreResult<KeyedOutcome>& before, std::vector<Member>& done);
   void run_alone(live::Write write, std::vector<Member>& done);
   /// Returns those that have to wait.
   [[nodiscard]] std::deque<live::Write> run_together(std::deque<live::Write> writes, std::vector<Member>& done);
-  /// Checks them one after the other, and adds them to the batch. Returns those that have to wait. `failure`: why the
-  /// batch cannot be recorded.
+  /// Checks them one after the other, and adds them to the batch. Returns those that have to wait.
   [[nodiscard]] std::deque<live::Write> join(std::deque<live::Write> writes, live::OrderBatch& batch,
-                                             std::vector<KeyedOutcome>& begun_outcomes, std::vector<Member>& done,
-                                             std::optional<std::string>& failure);
-  void answer(std::vector<Member>& done);
+                                             std::vector<KeyedOutcome>& begun_outcomes, std::vector<Member>& done);
+  /// Makes the answers. Those under keys are sent when the next group is recorded, with which they are kept: one commit
+  /// for both.
+  void answer(std::vector<Member> done);
+  void send_unsent();
+  /// Keeps the answers that are unsent without waiting for another group, and sends them.
+  void flush();
   [[nodiscard]] KeyedOutcome begun(const live::WriteKey& key, int status) const;
 
   live::Session& session_;
@@ -74,7 +81,9 @@ class WriteQueue {
   std::thread thread_;
   std::mutex own_lock_;
   std::condition_variable changed_;
-  std::deque<live::Write> waiting_;  ///< under own_lock_, like `is_stopping_`
+  std::optional<std::string> failure_;  ///< why the present group cannot be recorded
+  std::vector<Member> unsent_;          ///< rendered, under keys
+  std::deque<live::Write> waiting_;     ///< under own_lock_, like `is_stopping_`
   bool is_stopping_ = false;
 };
 

@@ -222,6 +222,10 @@ TEST_P(StoreContract, OutcomesAreFoundByTheirKeys) {
   append(batch);
   for (const KeyedOutcome& wanted : batch.outcomes) EXPECT_EQ(reader_->find_outcome(wanted.key).value(), wanted);
   EXPECT_FALSE(reader_->find_outcome(outcome(50).key).value().has_value());
+  const auto two = reader_->find_outcomes({outcome(7).key, outcome(50).key, outcome(3).key}).value();
+  EXPECT_EQ(two.size(), 2U);
+  EXPECT_EQ(two.at(outcome(3).key), outcome(3));
+  EXPECT_EQ(two.at(outcome(7).key), outcome(7));
   std::ranges::sort(batch.outcomes, {}, &KeyedOutcome::key);
   EXPECT_EQ(reader_->read_outcomes(std::nullopt, 100).value(), batch.outcomes);
   const auto part = reader_->read_outcomes(batch.outcomes[9].key, 5).value();

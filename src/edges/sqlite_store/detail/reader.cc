@@ -175,6 +175,19 @@ StoreResult<std::optional<KeyedOutcome>> SqliteReader::find_outcome(const Sha256
   return *std::move(outcome);
 }
 
+StoreResult<std::map<Sha256, KeyedOutcome>> SqliteReader::find_outcomes(const std::vector<Sha256>& keys) {
+  // In one transaction: what was read for one key serves the others.
+  const auto transaction = Transaction::begin(connection_, Transaction::Kind::kRead);
+  if (!transaction) return tl::unexpected(transaction.error());
+  std::map<Sha256, KeyedOutcome> found;
+  for (const Sha256& key : keys) {
+    auto outcome = find_outcome(key);
+    if (!outcome) return tl::unexpected(outcome.error());
+    if (*outcome) found.emplace(key, **std::move(outcome));
+  }
+  return found;
+}
+
 StoreResult<std::vector<KeyedOutcome>> SqliteReader::read_outcomes(const std::optional<Sha256>& after,
                                                                    std::size_t count_max) {
   std::vector<KeyedOutcome> outcomes;

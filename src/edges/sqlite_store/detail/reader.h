@@ -24,6 +24,7 @@ class SqliteReader : public JournalReader {
   [[nodiscard]] StoreResult<std::optional<JournalSnapshot>> latest_snapshot() override;
   [[nodiscard]] StoreResult<std::optional<JournalSnapshot>> older_snapshot() override;
   [[nodiscard]] StoreResult<std::optional<KeyedOutcome>> find_outcome(const Sha256& key) override;
+  [[nodiscard]] StoreResult<std::map<Sha256, KeyedOutcome>> find_outcomes(const std::vector<Sha256>& keys) override;
   [[nodiscard]] StoreResult<std::vector<KeyedOutcome>> read_outcomes(const std::optional<Sha256>& after,
                                                                      std::size_t count_max) override;
   [[nodiscard]] StoreResult<std::vector<UsageRow>> read_usage(const UsageSpan& span,

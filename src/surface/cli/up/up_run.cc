@@ -148,7 +148,7 @@ api::WorldEpoch now_as_epoch() {
 /// minutes of busy clients twice the memory.
 void return_large_blocks_at_once() {
   constexpr int kLargeBytes = 128 * 1024;  // where glibc begins
-  constexpr int kArenas = 2;               // of small values
+  constexpr int kArenas = 4;               // of small values
   mallopt(M_MMAP_THRESHOLD, kLargeBytes);
   mallopt(M_TRIM_THRESHOLD, kLargeBytes);
   mallopt(M_ARENA_MAX, kArenas);
