@@ -47,14 +47,14 @@ constexpr std::array<std::string_view, std::variant_size_v<EventWhat>> kEventKin
                                                                                       "GpuObserved",
                                                                                       "SolutionSeen"};
 /// Kinds of entries, by their place in live::Entry::what.
-constexpr std::array<std::string_view, std::variant_size_v<What>> kEntryKinds = {"Begun",          "",
-                                                                                 "Seconds",        "Stepped",
-                                                                                 "Advanced",       "SliceNoted",
-                                                                                 "Refreshed",      "TenantSet",
-                                                                                 "TenantRemoved",  "ServiceSet",
-                                                                                 "ServiceRemoved", "FaultInjected",
-                                                                                 "ProposalWaits",  "SolveFinished",
-                                                                                 "SolutionArrived"};
+constexpr std::array<std::string_view, std::variant_size_v<What>> kEntryKinds = {"Begun",           "",
+                                                                                 "Seconds",         "Stepped",
+                                                                                 "Advanced",        "SliceNoted",
+                                                                                 "Refreshed",       "TenantSet",
+                                                                                 "TenantRemoved",   "ServiceSet",
+                                                                                 "ServiceRemoved",  "FaultInjected",
+                                                                                 "ProposalWaits",   "SolveFinished",
+                                                                                 "SolutionArrived", "Resumed"};
 static_assert(std::ranges::count(kEntryKinds, "") == 1 && std::ranges::count(kEventKinds, "") == 3,
               "all others have a word");
 

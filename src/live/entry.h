@@ -112,10 +112,15 @@ struct ProposalWaits {
   friend bool operator==(const ProposalWaits&, const ProposalWaits&) = default;
 };
 
+/// Another process went on here. Between the entry before and this instant nothing stepped.
+struct Resumed {
+  friend bool operator==(const Resumed&, const Resumed&) = default;
+};
+
 struct Entry {
   Instant at;  ///< of the world, when the session got it
   std::variant<Begun, EventSeen, SecondsSeen, Stepped, Advanced, SliceNoted, Refreshed, TenantStored, TenantDropped,
-               ServiceStored, ServiceDropped, FaultGiven, ProposalWaits, SolutionKnown, SolutionArrived>
+               ServiceStored, ServiceDropped, FaultGiven, ProposalWaits, SolutionKnown, SolutionArrived, Resumed>
       what;
   friend bool operator==(const Entry&, const Entry&) = default;
 };

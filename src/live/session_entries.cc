@@ -197,7 +197,7 @@ class Session::Repetition {
     for (const Entry& entry : entries_) {
       if (std::holds_alternative<SecondsSeen>(entry.what)) continue;
       const bool is_advance = std::holds_alternative<Advanced>(entry.what);
-      step_plainly(entry.at, is_advance);
+      if (!std::holds_alternative<Resumed>(entry.what)) step_plainly(entry.at, is_advance);
       session_.loop_->replay_to(entry.at);
       repeat(entry);
     }
@@ -248,6 +248,7 @@ class Session::Repetition {
                    [](const SecondsSeen&) {},
                    [&](const Stepped&) { step(); },
                    [](const Advanced&) {},
+                   [](const Resumed&) {},
                    [&](const SliceNoted& noted) { session_.note_record(noted.record); },
                    [&](const Refreshed&) { static_cast<void>(session_.update_watch()); },
                    [&](const TenantStored& stored) { session_.store(stored); },
@@ -348,6 +349,11 @@ void Session::resume(sim::WorldLeft left) {
   ENSURE(is_repeating_);
   is_repeating_ = false;
   loop_->replay_end();
+  // The devices may remember a later instant than the last entry.
+  if (left.world.now > now()) {
+    tell({.at = left.world.now, .what = Resumed{}});
+    loop_->replay_to(left.world.now);
+  }
   sim::disown_unknown(loop_->engine().last_numbers(), left.devices);
   note_unseen(left);
   if (const auto first = order_of_start(std::max(left.world.now, now()))) loop_->command(*first);

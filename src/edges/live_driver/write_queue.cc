@@ -109,16 +109,15 @@ std::deque<live::Write> WriteQueue::answer_repeats(std::deque<live::Write> write
   std::deque<live::Write> fresh;
   std::set<Sha256> seen;
   for (live::Write& write : writes) {
-    if (!write.key) {
-      fresh.push_back(std::move(write));
-    } else if (!seen.insert(write.key->key).second) {
+    if (write.key && !seen.insert(write.key->key).second) {
       later.push_back(std::move(write));  // the same key twice at once: the second gets the outcome of the first
-    } else if (!used) {
-      answer_repeat(std::move(write), tl::unexpected(used.error()), done);
-    } else if (const auto before = used->find(write.key->key); before != used->end()) {
-      answer_repeat(std::move(write), before->second, done);
-    } else {
+    } else if (!write.key || (used && !used->contains(write.key->key))) {
       fresh.push_back(std::move(write));
+    } else if (used) {
+      const KeyedOutcome& before = used->find(write.key->key)->second;
+      answer_repeat(std::move(write), before, done);
+    } else {
+      answer_repeat(std::move(write), tl::unexpected(used.error()), done);
     }
   }
   return fresh;
