@@ -38,7 +38,7 @@ ApiResult<std::optional<std::string>> idempotency_key(const HttpRequest& request
   const auto is_key = [](const HttpField& field) { return is_same_header(field.name, kKeyHeader); };
   const auto count = std::ranges::count_if(request.headers, is_key);
   if (count == 0) return std::nullopt;
-  const std::string key(*find_header(request.headers, kKeyHeader));
+  std::string key(*find_header(request.headers, kKeyHeader));
   const auto is_printable = [](char c) { return c >= ' ' && c <= '~'; };
   if (count == 1 && !key.empty() && key.size() <= kKeyBytesMax && std::ranges::all_of(key, is_printable)) return key;
   const std::string wanted = "one key of 1 to 255 printable ASCII characters";
