@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/sort_stably.h"
 namespace berth::live::testing {
 namespace {
 
@@ -94,7 +95,7 @@ std::map<UsageAuditor::Unit, std::vector<UsageAuditor::Time>> UsageAuditor::time
     for (const OpenUsage& open : session.usage().open()[gpu]) add({gpu}, open, session.now());
   }
   for (auto& [unit, times] : timeline) {
-    std::ranges::stable_sort(times, {}, [](const Time& time) { return std::pair(time.from, time.to); });
+    sort_stably(times, [](const Time& time) { return std::pair(time.from, time.to); });
   }
   return timeline;
 }

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/sort_stably.h"
 #include "codec/json_text.h"
 #include "live/usage_text.h"
 #include "surface/api/api_context.h"
@@ -139,7 +140,7 @@ ApiResult<std::vector<UsageView>> read_usage(const ApiContext& context, const As
     }
     for (UsageRow& row : *rows) views.push_back(view_of(std::move(row)));
   }
-  std::ranges::stable_sort(views, {}, &UsageView::key);
+  sort_stably(views, &UsageView::key);
   const auto same = std::ranges::unique(views, {}, &UsageView::key);
   views.erase(same.begin(), same.end());
   if (views.size() > asked.limit + 1) views.resize(asked.limit + 1);
