@@ -583,6 +583,7 @@ class Up {
 
   /// Puts into force what can change while it runs.
   void apply(const UpRequest& read) {
+    const std::scoped_lock turn(turn_);
     const std::scoped_lock hold(lock_);
     retention_ = read.retention;
     if (!session_->set_no_changes(no_changes_of(*read.no_changes, beginning_.epoch_us))) {
