@@ -104,8 +104,7 @@ std::deque<live::Write> WriteQueue::answer_repeats(std::deque<live::Write> write
   for (const live::Write& write : writes) {
     if (write.key) keys.push_back(write.key->key);
   }
-  const StoreResult<std::map<Sha256, KeyedOutcome>> used =
-      keys.empty() ? std::map<Sha256, KeyedOutcome>() : recorder_.find_outcomes(keys);
+  const StoreResult<std::map<Sha256, KeyedOutcome>> used = find_outcomes(keys);
   std::deque<live::Write> fresh;
   std::set<Sha256> seen;
   for (live::Write& write : writes) {
@@ -123,6 +122,13 @@ std::deque<live::Write> WriteQueue::answer_repeats(std::deque<live::Write> write
   return fresh;
 }
 
+StoreResult<std::map<Sha256, KeyedOutcome>> WriteQueue::find_outcomes(const std::vector<Sha256>& keys) {
+  if (keys.empty()) return std::map<Sha256, KeyedOutcome>();
+  std::unique_lock hold(lock_, std::defer_lock);
+  if (failure_) hold.lock();  // readers of usage try to record it, and with it outcomes that wait
+  return recorder_.find_outcomes(keys);
+}
+
 void WriteQueue::answer_repeat(live::Write write, const StoreResult<KeyedOutcome>& before, std::vector<Member>& done) {
   // The process ended before it could answer: it does so now.
   const bool is_begun =
@@ -133,10 +139,15 @@ void WriteQueue::answer_repeat(live::Write write, const StoreResult<KeyedOutcome
 
 void WriteQueue::run_alone(live::Write write, std::vector<Member>& done) {
   const auto& lone = std::get<live::LoneWrite>(write.what);
-  if (write.key) recorder_.begin(begun(*write.key, lone.status));
+  if (write.key) begin(begun(*write.key, lone.status));
   lone.run();
-  recorder_.begin(std::nullopt);
+  begin(std::nullopt);
   done.push_back({.write = std::move(write)});
+}
+
+void WriteQueue::begin(std::optional<KeyedOutcome> outcome) {
+  const std::scoped_lock hold(lock_);
+  recorder_.begin(std::move(outcome));
 }
 
 std::deque<live::Write> WriteQueue::run_together(std::deque<live::Write> writes, std::vector<Member>& done) {

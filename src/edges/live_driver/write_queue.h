@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -57,8 +58,10 @@ class WriteQueue {
   /// Answers those whose keys were used before. Returns the others; those whose key is there twice go to `later`.
   [[nodiscard]] std::deque<live::Write> answer_repeats(std::deque<live::Write> writes, std::vector<Member>& done,
                                                        std::deque<live::Write>& later);
+  [[nodiscard]] StoreResult<std::map<Sha256, KeyedOutcome>> find_outcomes(const std::vector<Sha256>& keys);
   void answer_repeat(live::Write write, const StoreResult<KeyedOutcome>& before, std::vector<Member>& done);
   void run_alone(live::Write write, std::vector<Member>& done);
+  void begin(std::optional<KeyedOutcome> outcome);
   /// Returns those that have to wait.
   [[nodiscard]] std::deque<live::Write> run_together(std::deque<live::Write> writes, std::vector<Member>& done);
   /// Checks them one after the other, and adds them to the batch. Returns those that have to wait.
