@@ -1,0 +1,178 @@
+#include "edges/live_driver/recorder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "journal_chain/testing/memory_store.h"
+
+namespace berth::edges {
+namespace {
+
+using ::testing::ElementsAre;
+using Outcomes = std::map<Sha256, KeyedOutcome>;
+
+JournalEntry encoded(const live::Entry& entry) {
+  return {.at = entry.at, .wall_us = 1, .kind = "Entry", .body = std::to_string(entry.at.second())};
+}
+
+live::Entry entry_at(std::int64_t second) { return {.at = Instant::at_second(second), .what = live::Stepped{}}; }
+
+UsageRow usage_from(std::int64_t from_us) { return {.key = {.from_us = from_us}, .to_us = from_us + 1, .body = "{}"}; }
+
+KeyedOutcome outcome_of(std::uint8_t key, std::string body) {
+  return {.key = {key}, .request = {9}, .wall_us = 1, .status = 200, .body = std::move(body)};
+}
+
+const StoreError full{StoreFault::kFull, "the disk is full"};
+
+class RecorderTest : public ::testing::Test {
+ protected:
+  Recorder make(Recorder::Head head = {}) {
+    return {*store_.open_writer(1), *store_.open_reader(), head, encoded, [this] { return before_append_; }};
+  }
+  /// The seconds of the rows that are stored.
+  std::vector<std::string> rows() {
+    std::vector<std::string> bodies;
+    const auto stored = (*store_.open_reader())->read(1, 100'000).value();
+    bodies.reserve(stored.size());
+    for (const JournalRow& row : stored) bodies.push_back(row.entry.body);
+    return bodies;
+  }
+  std::size_t usage_count() { return (*store_.open_reader())->read_usage({}, std::nullopt, 100).value().size(); }
+  std::optional<KeyedOutcome> stored_outcome(std::uint8_t key) {
+    return (*store_.open_reader())->find_outcome({key}).value();
+  }
+
+  testing::MemoryStore store_;
+  StoreResult<void> before_append_;
+};
+
+TEST_F(RecorderTest, RecordsWhatWasNotedBeforeTheOrder) {
+  Recorder recorder = make();
+  recorder.note(entry_at(1));
+  EXPECT_EQ(recorder.pending_count(), 1U);
+  EXPECT_TRUE(rows().empty());
+  EXPECT_EQ(recorder.record({entry_at(2)}), std::nullopt);
+  EXPECT_THAT(rows(), ElementsAre("1", "2"));
+  EXPECT_EQ(recorder.last_sequence(), 2U);
+}
+
+TEST_F(RecorderTest, KeepsWhatWasNotedWhenAnAppendFails) {
+  Recorder recorder = make();
+  recorder.note(entry_at(1));
+  recorder.note_usage(usage_from(0));
+  store_.refuse_next(full);
+  recorder.keep({outcome_of(1, "{}")});
+  EXPECT_EQ(recorder.record({entry_at(7)}, {outcome_of(2, "")}), "the disk is full");
+  EXPECT_EQ(recorder.failure(), "the disk is full");
+  EXPECT_TRUE(rows().empty());
+  EXPECT_EQ(usage_count(), 0U);
+  EXPECT_EQ(recorder.pending_usage().size(), 1U);
+  EXPECT_TRUE(recorder.has_outcomes());
+  EXPECT_EQ(recorder.find_outcomes({{1}, {2}}).value(), (Outcomes{{{1}, outcome_of(1, "{}")}}))
+      << "not recorded, but known";
+
+  recorder.note(entry_at(2));
+  EXPECT_EQ(recorder.flush(), std::nullopt);
+  EXPECT_THAT(rows(), ElementsAre("1", "2")) << "the order that was refused is not there";
+  EXPECT_EQ(usage_count(), 1U);
+  EXPECT_EQ(stored_outcome(1), outcome_of(1, "{}"));
+  EXPECT_FALSE(recorder.has_outcomes());
+  EXPECT_EQ(stored_outcome(2), std::nullopt);
+  EXPECT_EQ(recorder.failure(), std::nullopt);
+  EXPECT_EQ(recorder.pending_count(), 0U);
+  EXPECT_TRUE(recorder.pending_usage().empty());
+}
+
+TEST_F(RecorderTest, AppendsNothingBeforeTheDevicesAreSafe) {
+  Recorder recorder = make();
+  before_append_ = tl::unexpected(StoreError{StoreFault::kFailed, "devices: cannot sync"});
+  EXPECT_EQ(recorder.record({entry_at(1)}), "devices: cannot sync");
+  EXPECT_TRUE(rows().empty());
+  before_append_ = {};
+  EXPECT_EQ(recorder.record({entry_at(1)}), std::nullopt);
+  EXPECT_THAT(rows(), ElementsAre("1"));
+}
+
+TEST_F(RecorderTest, WithoutNewsSaysWhatTheLastAttemptSaid) {
+  Recorder recorder = make();
+  EXPECT_EQ(recorder.flush(), std::nullopt);
+  store_.refuse_next(full);
+  EXPECT_EQ(recorder.record({entry_at(1)}), "the disk is full");
+  EXPECT_EQ(recorder.flush(), "the disk is full");
+}
+
+// ---- keys
+
+TEST_F(RecorderTest, AttachesABegunWriteOnceToTheOrderThatFollows) {
+  Recorder recorder = make();
+  recorder.note(entry_at(1));
+  recorder.begin(outcome_of(1, ""));
+  EXPECT_EQ(recorder.flush(), std::nullopt);
+  EXPECT_EQ(stored_outcome(1), std::nullopt) << "what was noted before is not of this write";
+  EXPECT_EQ(recorder.record({entry_at(2)}), std::nullopt);
+  EXPECT_EQ(stored_outcome(1), outcome_of(1, ""));
+  recorder.keep({outcome_of(1, "{}")});
+  EXPECT_EQ(recorder.find_outcomes({{1}}).value(), (Outcomes{{{1}, outcome_of(1, "{}")}})) << "the newest";
+  EXPECT_EQ(recorder.flush(), std::nullopt);
+  EXPECT_EQ(stored_outcome(1), outcome_of(1, "{}"));
+  EXPECT_EQ(recorder.record({entry_at(3)}), std::nullopt) << "a second time the store would refuse it";
+}
+
+TEST_F(RecorderTest, AWriteThatRecordedNothingIsNotAttachedToTheNext) {
+  Recorder recorder = make();
+  recorder.begin(outcome_of(1, ""));
+  recorder.begin(std::nullopt);
+  EXPECT_EQ(recorder.record({entry_at(1)}), std::nullopt);
+  EXPECT_TRUE(recorder.find_outcomes({{1}}).value().empty());
+}
+
+// ---- snapshots
+
+TEST_F(RecorderTest, ASnapshotCoversWhatWasNoted) {
+  Recorder recorder = make();
+  EXPECT_EQ(recorder.record({entry_at(1)}), std::nullopt);
+  recorder.note(entry_at(2));
+  EXPECT_EQ(recorder.rows_since_snapshot(), 2U);
+  EXPECT_EQ(recorder.record_snapshot(3, "state"), std::nullopt);
+  EXPECT_EQ(recorder.rows_since_snapshot(), 0U);
+  EXPECT_THAT(rows(), ElementsAre("1", "2"));
+  const auto snapshot = (*store_.open_reader())->latest_snapshot().value();
+  EXPECT_EQ(snapshot, (JournalSnapshot{.sequence = 2, .format = 3, .body = "state"}));
+}
+
+TEST_F(RecorderTest, ASnapshotThatIsRefusedCountsForNothing) {
+  Recorder recorder = make();
+  recorder.note(entry_at(1));
+  store_.refuse_next(full);
+  EXPECT_EQ(recorder.record_snapshot(1, "state"), "the disk is full");
+  EXPECT_EQ(recorder.rows_since_snapshot(), 1U);
+  EXPECT_EQ((*store_.open_reader())->latest_snapshot().value(), std::nullopt);
+  EXPECT_EQ(recorder.flush(), std::nullopt);
+  EXPECT_THAT(rows(), ElementsAre("1"));
+}
+
+TEST_F(RecorderTest, ASnapshotIsDueAfterRowsThatAreWorthIt) {
+  Recorder small = make({.last_sequence = 0, .snapshot_sequence = 0, .snapshot_bytes = 100});
+  std::vector<live::Entry> entries(19'999, entry_at(1));
+  ASSERT_EQ(small.record(entries), std::nullopt);
+  EXPECT_FALSE(small.is_snapshot_due());
+  small.note(entry_at(1));
+  EXPECT_TRUE(small.is_snapshot_due());
+  ASSERT_EQ(small.record_snapshot(1, std::string(1'000'000, 's')), std::nullopt);
+  ASSERT_EQ(small.record(entries), std::nullopt);
+  ASSERT_EQ(small.record(entries), std::nullopt);
+  EXPECT_FALSE(small.is_snapshot_due()) << "40,000 bytes of rows next to 1,000,000 of a snapshot";
+  entries.resize(100'000 - 2 * 19'999, entry_at(1));
+  ASSERT_EQ(small.record(entries), std::nullopt);
+  EXPECT_TRUE(small.is_snapshot_due()) << "a start should not repeat more";
+}
+
+}  // namespace
+}  // namespace berth::edges
