@@ -1,0 +1,337 @@
+// Writes that are answered later, and their keys, as a client of the API sees them. The queue is played by the test.
+#include "surface/api/writes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "sim/testing/scenarios.h"
+#include "surface/api/api.h"
+
+namespace berth::api {
+namespace {
+
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+
+constexpr const char* kKeyHeader = "Idempotency-Key";
+
+HttpRequest request_with(std::vector<HttpField> headers) {
+  HttpRequest request;
+  request.headers = std::move(headers);
+  return request;
+}
+
+TEST(IdempotencyKey, IsAbsentWithoutTheHeader) {
+  const auto key = idempotency_key(request_with({{"Content-Type", "application/json"}}));
+  ASSERT_TRUE(key);
+  EXPECT_EQ(*key, std::nullopt);
+}
+
+TEST(IdempotencyKey, IsAnyPrintableText) {
+  for (const std::string& text :
+       {std::string("a"), std::string("8e03978e-40d5-43dd"), std::string("a b~!\"{}"), std::string(255, 'k')}) {
+    const auto key = idempotency_key(request_with({{"idempotency-KEY", text}}));
+    ASSERT_TRUE(key) << text;
+    EXPECT_EQ(*key, text);
+  }
+}
+
+TEST(IdempotencyKey, SaysWhatIsWrongWithAMalformedOne) {
+  const struct {
+    std::vector<HttpField> headers;
+    std::string found;
+  } cases[] = {
+      {{{kKeyHeader, ""}}, "0 bytes"},      {{{kKeyHeader, std::string(256, 'k')}}, "256 bytes"},
+      {{{kKeyHeader, "a\tb"}}, "3 bytes"},  {{{kKeyHeader, "\xc3\xa9"}}, "2 bytes"},
+      {{{kKeyHeader, "a\x7f"}}, "2 bytes"}, {{{kKeyHeader, "a"}, {"idempotency-key", "a"}}, "2 keys"},
+  };
+  for (const auto& each : cases) {
+    const auto key = idempotency_key(request_with(each.headers));
+    ASSERT_FALSE(key) << each.found;
+    EXPECT_EQ(key.error().status, 400);
+    EXPECT_EQ(key.error().code, "malformed");
+    EXPECT_EQ(key.error().field, kKeyHeader);
+    EXPECT_EQ(key.error().found, each.found);
+  }
+}
+
+/// Where an answer goes.
+class Reply : public HttpLateReply {
+ public:
+  explicit Reply(std::optional<HttpResponse>& response) : response_(response) {}
+  void send(HttpResponse response) override { response_ = std::move(response); }
+
+ private:
+  std::optional<HttpResponse>& response_;
+};
+
+struct Answered {
+  int status = 0;
+  std::string text;
+  bool is_replay = false;
+
+  [[nodiscard]] Json body() const { return Json::parse(text); }
+  [[nodiscard]] std::string code() const { return body()["error"]["code"]; }
+};
+
+class WritesApi : public ::testing::Test {
+ protected:
+  WritesApi() {
+    Scenario scenario = sim::testing::scenario_of({}, {}, 2);
+    scenario.layout.reset();
+    live::SessionOptions options;
+    options.record = [this](const std::vector<live::Entry>&) { return failure_; };
+    session_ = std::move(*live::Session::make(std::move(scenario), std::move(options)));
+    session_->begin();
+    api_ = std::make_unique<Api>(*session_, lock_,
+                                 ApiOptions{.key = "k",
+                                            .epoch = {},
+                                            .page = "",
+                                            .driver_status = [] { return DriverStatus(); },
+                                            .submit = [this](live::Write write) { carry_out(std::move(write)); }});
+  }
+
+  /// As the queue does, one at a time.
+  void carry_out(live::Write write) {
+    key_ = write.key;
+    if (write.key && before_) {
+      write.key->repeat(*before_);
+    } else if (const auto* lone = std::get_if<live::LoneWrite>(&write.what)) {
+      begun_status_ = lone->status;
+      lone->run();
+    } else {
+      const auto& service = std::get<live::ServiceWrite>(write.what);
+      const std::scoped_lock hold(lock_);
+      live::OrderBatch batch;
+      begun_status_ = service.join(*session_, batch).value_or(0);
+      const bool is_recorded = batch.empty() || session_->commit(batch);
+      service.settle(*session_, is_recorded ? std::nullopt : std::optional(session_->why_not_recorded()));
+    }
+    rendered_ = write.render();
+    write.send();
+  }
+
+  Answered call(const std::string& method, std::vector<std::string> path, const std::string& body = "",
+                const std::string& key = "", std::vector<HttpField> query = {}) {
+    HttpRequest request;
+    request.method = method;
+    request.path = std::move(path);
+    request.path.insert(request.path.begin(), "v1");
+    request.query = std::move(query);
+    request.headers = {{"Authorization", "Bearer k"}, {"Content-Type", "application/json"}};
+    if (!key.empty()) request.headers.push_back({kKeyHeader, key});
+    request.body = body;
+    HttpAnswer answer = api_->answer(request);
+    is_later_ = std::holds_alternative<HttpLater>(answer);
+    std::optional<HttpResponse> response;
+    if (is_later_) {
+      std::get<HttpLater>(answer).start(std::make_unique<Reply>(response));
+    } else {
+      response = std::get<HttpResponse>(std::move(answer));
+    }
+    if (!response) return {};
+    const auto replay = find_header(response->headers, "Idempotent-Replay");
+    return {.status = response->status, .text = response->body, .is_replay = replay == "true"};
+  }
+
+  /// What the store has of the write that was sent last.
+  void store_outcome(int status, const std::string& body) {
+    ASSERT_TRUE(key_);
+    before_ = KeyedOutcome{.key = key_->key, .request = key_->request, .wall_us = 1, .status = status, .body = body};
+  }
+
+  static std::string service(std::int64_t target_ms) {
+    return R"({"spec":{"slo":{"latency_ms":)" + std::to_string(target_ms) +
+           R"(},"profile":{"format":"csv","model":"m","rows":[{"model":"m","gpu":"A100-80GB","profile":"1g.10gb",)"
+           R"("batch":1,"processes":1,"requests_per_second":50,"latency_ms":20}]},)"
+           R"("arrivals":{"format":"poisson","requests_per_second":30,"seconds":60,"repeat":true}}})";
+  }
+  static std::string version_of(const Answered& answer) { return answer.body()["metadata"]["resourceVersion"]; }
+
+  edges::FairMutex lock_;
+  std::unique_ptr<live::Session> session_;
+  std::unique_ptr<Api> api_;
+  std::optional<std::string> failure_;               ///< why nothing can be recorded
+  std::optional<StoreResult<KeyedOutcome>> before_;  ///< what the store has of every key
+  std::optional<live::WriteKey> key_;                ///< of the last write
+  int begun_status_ = 0;
+  live::WriteAnswer rendered_;
+  bool is_later_ = false;
+};
+
+const std::vector<std::string> service_a = {"tenants", "t", "services", "a"};
+
+// ---- later answers
+
+TEST_F(WritesApi, WritesAreAnsweredLaterAndReadsAtOnce) {
+  EXPECT_EQ(call("PUT", {"tenants", "t"}, "{}").status, 201);
+  EXPECT_TRUE(is_later_);
+  const Answered created = call("PUT", service_a, service(100));
+  EXPECT_EQ(created.status, 201);
+  EXPECT_EQ(begun_status_, 201);
+  EXPECT_EQ(rendered_.status, 201);
+  EXPECT_EQ(rendered_.body, created.text);
+  EXPECT_EQ(call("GET", service_a).status, 200);
+  EXPECT_FALSE(is_later_);
+  EXPECT_EQ(call("DELETE", service_a).status, 200);
+  EXPECT_EQ(call("POST", {"gpus", "gpu-0", "cordon"}, R"({"reason":"a"})").status, 200);
+  EXPECT_TRUE(is_later_);
+}
+
+TEST_F(WritesApi, WhatIsWrongIsAnsweredAndChangesNothing) {
+  EXPECT_EQ(call("PUT", service_a, service(100)).status, 404);
+  call("PUT", {"tenants", "t"}, "{}");
+  EXPECT_EQ(call("PUT", service_a, "{").status, 400);
+  EXPECT_EQ(call("PUT", service_a, R"({"spec":{"slo":1}})").status, 422);
+  EXPECT_EQ(call("DELETE", service_a).status, 404);
+  EXPECT_TRUE(session_->catalog().services.empty());
+}
+
+TEST_F(WritesApi, WhatCannotBeRecordedIsReadOnly) {
+  call("PUT", {"tenants", "t"}, "{}");
+  failure_ = "the disk is full";
+  for (const Answered& answer : {call("PUT", service_a, service(100)), call("PUT", {"tenants", "u"}, "{}")}) {
+    EXPECT_EQ(answer.status, 503);
+    EXPECT_EQ(answer.code(), "read_only");
+    EXPECT_THAT(answer.text, HasSubstr("the disk is full"));
+  }
+  EXPECT_TRUE(session_->catalog().services.empty());
+}
+
+// ---- keys
+
+TEST_F(WritesApi, AMalformedKeyIsRefusedAtOnce) {
+  const Answered refused = call("PUT", {"tenants", "t"}, "{}", std::string(256, 'k'));
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_FALSE(is_later_);
+  EXPECT_EQ(refused.code(), "malformed");
+  EXPECT_EQ(call("GET", {"tenants"}, "", std::string(256, 'k')).status, 200) << "of reads it means nothing";
+  EXPECT_TRUE(call("GET", {"tenants"}).body()["items"].empty());
+}
+
+TEST_F(WritesApi, ARepeatGetsTheFirstAnswerToTheByte) {
+  const Answered first = call("PUT", {"tenants", "t"}, "{}", "key");
+  EXPECT_FALSE(first.is_replay);
+  store_outcome(first.status, first.text);
+  call("PUT", {"tenants", "t"}, R"({"metadata":{"labels":{"a":"b"}}})");
+  const Answered again = call("PUT", {"tenants", "t"}, "{}", "key");
+  EXPECT_EQ(again.status, 201);
+  EXPECT_EQ(again.text, first.text);
+  EXPECT_TRUE(again.is_replay);
+}
+
+TEST_F(WritesApi, TheKeyIsOfOneMethodPathQueryAndBody) {
+  call("PUT", {"tenants", "t"}, "{}", "key");
+  const live::WriteKey first = *key_;
+  call("PUT", {"tenants", "t"}, "{}", "other");
+  EXPECT_NE(key_->key, first.key);
+  EXPECT_EQ(key_->request, first.request);
+  call("PUT", {"tenants", "u"}, "{}", "key");
+  EXPECT_EQ(key_->key, first.key);
+  EXPECT_NE(key_->request, first.request);
+  call("PUT", {"tenants", "t"}, "{ }", "key");
+  EXPECT_NE(key_->request, first.request);
+  call("DELETE", {"tenants", "t"}, "{}", "key");
+  EXPECT_NE(key_->request, first.request);
+  const Sha256 without_query = key_->request;
+  call("DELETE", {"tenants", "t"}, "{}", "key", {{"resourceVersion", "1"}});
+  EXPECT_NE(key_->request, without_query);
+
+  store_outcome(200, "{}");
+  const Answered reused = call("PUT", {"tenants", "v"}, "{}", "key");
+  EXPECT_EQ(reused.status, 422);
+  EXPECT_EQ(reused.code(), "key_reused");
+  EXPECT_EQ(reused.body()["error"]["field"], kKeyHeader);
+  EXPECT_FALSE(reused.is_replay);
+  EXPECT_EQ(call("GET", {"tenants", "v"}).status, 404);
+}
+
+TEST_F(WritesApi, AnExpiredKeySaysSo) {
+  call("PUT", {"tenants", "t"}, "{}", "key");
+  store_outcome(0, "");
+  const Answered expired = call("PUT", {"tenants", "t"}, "{}", "key");
+  EXPECT_EQ(expired.status, 409);
+  EXPECT_EQ(expired.code(), "key_expired");
+  EXPECT_FALSE(expired.is_replay);
+}
+
+TEST_F(WritesApi, AKeyThatCannotBeReadIsReadOnly) {
+  before_ = tl::unexpected(StoreError{StoreFault::kFailed, "cannot read"});
+  const Answered answer = call("PUT", {"tenants", "t"}, "{}", "key");
+  EXPECT_EQ(answer.status, 503);
+  EXPECT_EQ(answer.code(), "read_only");
+  EXPECT_EQ(call("GET", {"tenants", "t"}).status, 404);
+}
+
+TEST_F(WritesApi, WhatWasBegunIsAnsweredFromThePresentState) {
+  call("PUT", {"tenants", "t"}, "{}");
+  call("PUT", service_a, service(100), "key");
+  store_outcome(201, "");
+  const Answered now = call("GET", service_a);
+  const Answered again = call("PUT", service_a, service(100), "key");
+  EXPECT_EQ(again.status, 201);
+  EXPECT_TRUE(again.is_replay);
+  EXPECT_EQ(again.text, now.text);
+  EXPECT_EQ(rendered_.body, again.text) << "which is kept from now on";
+
+  before_.reset();
+  call("DELETE", service_a, "", "key", {{"resourceVersion", version_of(now)}});
+  store_outcome(200, "");
+  const Answered gone = call("DELETE", service_a, "", "key", {{"resourceVersion", version_of(now)}});
+  EXPECT_EQ(gone.status, 200);
+  EXPECT_TRUE(gone.is_replay);
+  EXPECT_EQ(gone.body(), (Json{{"metadata", {{"name", "a"}}}}));
+
+  before_.reset();
+  call("POST", {"gpus", "gpu-0", "cordon"}, R"({"reason":"a"})", "key");
+  EXPECT_EQ(begun_status_, 200);
+  store_outcome(200, "");
+  const Answered cordoned = call("POST", {"gpus", "gpu-0", "cordon"}, R"({"reason":"a"})", "key");
+  EXPECT_EQ(cordoned.text, call("GET", {"gpus", "gpu-0"}).text);
+}
+
+// ---- versions in deletes
+
+TEST_F(WritesApi, ADeleteOfAVersionIsOfThatVersionAlone) {
+  const std::vector<std::string> tenant = {"tenants", "t"};
+  const std::string tenant_version = version_of(call("PUT", tenant, "{}"));
+  const std::string version = version_of(call("PUT", service_a, service(100)));
+  const std::string changed = version_of(call("PUT", service_a, service(200)));
+  const auto remove = [&](const std::vector<std::string>& path, std::vector<HttpField> query) {
+    return call("DELETE", path, "", "", std::move(query));
+  };
+  const Answered conflict = remove(service_a, {{"resourceVersion", version}});
+  EXPECT_EQ(conflict.status, 409);
+  EXPECT_EQ(conflict.code(), "conflict");
+  EXPECT_EQ(conflict.body()["error"]["wanted"], version);
+  EXPECT_EQ(conflict.body()["error"]["found"], changed);
+  EXPECT_EQ(remove(tenant, {{"resourceVersion", changed}}).status, 409);
+  for (const std::string wrong : {"", "0", "07", "-1", "1e3", "abc", "123456789012345678901"}) {
+    for (const auto& path : {service_a, tenant}) {
+      const Answered refused = remove(path, {{"resourceVersion", wrong}});
+      EXPECT_EQ(refused.status, 400) << wrong;
+      EXPECT_EQ(refused.code(), "bad_query") << wrong;
+    }
+  }
+  for (const auto& path : {service_a, tenant}) {
+    EXPECT_EQ(remove(path, {{"version", version}}).status, 400);
+    EXPECT_EQ(remove(path, {{"resourceVersion", version}, {"resourceVersion", version}}).status, 400);
+  }
+  ASSERT_EQ(call("GET", service_a).status, 200) << "nothing was removed so far";
+  EXPECT_EQ(remove(service_a, {{"resourceVersion", changed}}).status, 200);
+  EXPECT_EQ(remove(service_a, {{"resourceVersion", changed}}).status, 404);
+  EXPECT_EQ(remove(tenant, {{"resourceVersion", tenant_version}}).status, 200);
+  EXPECT_EQ(remove(tenant, {{"resourceVersion", tenant_version}}).status, 404);
+}
+
+}  // namespace
+}  // namespace berth::api
