@@ -669,7 +669,7 @@ TEST(History, AnAuditorFindsNothingThatMustNotBe) {
   EXPECT_GT(restarts, 2 * kHistories);
   EXPECT_GT(looks, 100U * kHistories);
   for (const char* word : {"held", "changing", "free", "lost", "foreign"})
-    EXPECT_GT(usage[word], kHistories / 10) << word;
+    EXPECT_GT(usage[word], kIsSlowBuild ? 0 : kHistories / 10) << word;
   EXPECT_GT(saves, kHistories / 2);
   if (!kIsSlowBuild) expect_full(counts, faults);
 }
