@@ -8,6 +8,7 @@
 #include "base/instant.h"
 #include "domain/conflict.h"
 #include "domain/plan.h"
+#include "domain/promise.h"
 #include "domain/slice.h"
 
 namespace berth {
@@ -36,6 +37,7 @@ struct Solution {
   std::optional<FoundFeasibility> feasibility = std::nullopt;  ///< the latest search, by this or an earlier question
   /// Requests per second of each service [ServiceId] over the time on which the plan is judged; only planners state it.
   std::vector<double> mean_rates = {};
+  std::vector<Promise> promises = {};  ///< of each GPU that a planner changes, unless it makes the first layout
   friend bool operator==(const Solution&, const Solution&) = default;
 };
 

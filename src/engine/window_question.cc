@@ -11,6 +11,7 @@
 #include "engine/constraints.h"
 #include "engine/planned_floors.h"
 #include "engine/planner_policy.h"
+#include "engine/promises.h"
 #include "engine/static_conflict.h"
 #include "fleet/prune.h"
 #include "planner/first_layout.h"
@@ -247,6 +248,9 @@ class WindowSolver {
     plan_.bound = solved.answer.bound;
     plan_.expires_at = moment_.begins + Micros::seconds(options_.period_seconds);
     if (!plan_.actions.empty()) check_floors();
+    if (plan_.promised_gain && !plan_.actions.empty()) {
+      solution_.promises = promises_of(frame_, problem, solved.answer.schedule);
+    }
     solution_.floors = plan_.actions.empty() ? planned_floors(scenario_, snapshot_, moment_, plan_) : plan_.floors;
   }
 

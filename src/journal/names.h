@@ -76,7 +76,21 @@ inline constexpr std::array kWords<ConflictSearchResult> = {"can_be_met", "confl
 template <>
 inline constexpr std::array kNames<FoundFeasibility> = {"at_us", "result"};
 template <>
-inline constexpr std::array kNames<Solution> = {"plan", "infeasible", "ready", "floors", "feasibility", "mean_rates"};
+inline constexpr std::array kNames<SupplyStep> = {"slot", "rates", "progress"};
+template <>
+inline constexpr std::array kNames<PromisedRetraining> = {"is_stale",           "progress",         "fresh_in",
+                                                          "due_slots",          "keeps_unfinished", "swap_slots",
+                                                          "tail_fresh_seconds", "progress_value",   "fresh_value"};
+template <>
+inline constexpr std::array kNames<PromisedService> = {
+    "service", "value", "accuracy_before", "accuracy_after", "retraining", "with_changes", "without_changes"};
+template <>
+inline constexpr std::array kNames<PromisedPiece> = {"slice", "service", "variant", "rate", "ready", "until"};
+template <>
+inline constexpr std::array kNames<Promise> = {"gpu", "slots", "tail_seconds", "gain", "price", "pieces", "services"};
+template <>
+inline constexpr std::array kNames<Solution> = {"plan",        "infeasible", "ready",   "floors",
+                                                "feasibility", "mean_rates", "promises"};
 
 // ---- events
 template <>

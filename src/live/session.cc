@@ -95,11 +95,20 @@ bool Session::advance(Instant until) {
 }
 
 void Session::after_step() {
-  if (now().second() > read_second_) read_sums();
+  if (now().second() <= read_second_) return;
+  read_sums();
+  keep_promises();
+}
+
+void Session::keep_promises() {
+  if (snapshot().pause || is_over() || !promises_.have_failed(now())) return;
+  static_cast<void>(pause(kPromisesFailed));  // where it is not recorded, the next second tries again
 }
 
 void Session::finish() {
-  if (is_over() && !infeasible()) static_cast<void>(loop_->finish());
+  if (!is_over() || infeasible()) return;
+  tell_all();  // there is no world to tell of afterwards
+  static_cast<void>(loop_->finish());
 }
 
 // ---- objects

@@ -26,6 +26,7 @@
 #include "live/object_names.h"
 #include "live/order_batch.h"
 #include "live/plan_log.h"
+#include "live/promise_book.h"
 #include "live/service_watch.h"
 #include "live/usage_book.h"
 #include "sim/fault_book.h"
@@ -200,6 +201,7 @@ class Session {
   /// All that was told is recorded.
   void note_recorded() { recorded_event_ = events_.last_sequence(); }
   [[nodiscard]] const PlanLog& plans() const { return plans_; }
+  [[nodiscard]] const PromiseBook& promises() const { return promises_; }
   [[nodiscard]] const std::optional<std::string>& infeasible() const { return loop_->infeasible(); }
   [[nodiscard]] std::uint64_t step_count() const { return step_count_; }
 
@@ -232,7 +234,7 @@ class Session {
   void note_fault(const FaultGiven& given);
   void wait_for_approval(const ProposalWaits& waits);
   template <class Archive>
-  void archive_memory(Archive& archive);
+  void archive_memory(Archive& archive, int& format);
   template <class Archive>
   void archive_services(Archive& archive);
   class Repetition;
@@ -255,6 +257,8 @@ class Session {
   void note_arrival(const std::shared_ptr<const Plan>& arrived, const StepAnswer& answer);
   void note_end_of_proposal(const StepAnswer& answer);
   void note_changes(const std::vector<ActionChange>& changes);
+  /// Pauses planning where promises have failed.
+  void keep_promises();
   void forget(ServiceId service);
   void note_drained();
   /// To be called after steps: the first one of a second reads the fleet's sums, and brings `watch` up to date.
@@ -282,6 +286,7 @@ class Session {
   LiveFigures figures_;
   LostSlices lost_slices_;
   UsageBook usage_;
+  PromiseBook promises_;
   std::int64_t read_second_ = -1;          ///< the last one in which the fleet's sums were read
   std::set<GpuId> draining_;               ///< as far as the engine knows
   std::map<GpuId, GpuScheduled> ordered_;  ///< since the last step

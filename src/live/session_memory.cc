@@ -11,8 +11,9 @@
 namespace berth::live {
 namespace {
 
-/// To be raised whenever the bytes mean something else than before.
-constexpr int kMemoryFormat = 2;
+/// To be raised whenever the bytes mean something else than before. Those of format 2 end before the promises.
+constexpr int kMemoryFormat = 3;
+constexpr int kFirstReadable = 2;
 
 }  // namespace
 
@@ -42,10 +43,9 @@ void Session::archive_services(Archive& archive) {
 }
 
 template <class Archive>
-void Session::archive_memory(Archive& archive) {
-  int format = kMemoryFormat;
+void Session::archive_memory(Archive& archive, int& format) {
   archive(format);
-  if (!archive.require(format == kMemoryFormat)) return;
+  if (!archive.require(kFirstReadable <= format && format <= kMemoryFormat)) return;
   archive_services(archive);
   archive(catalog_, last_revision_, events_, plans_, approval_reason_, asked_count_, asked_before_, step_count_,
           refreshed_step_, watch_, lost_slices_, usage_, read_second_, draining_);
@@ -54,16 +54,19 @@ void Session::archive_memory(Archive& archive) {
 std::string Session::save() {
   tell_all();
   ArchiveWriter archive;
-  archive_memory(archive);
-  archive(loop_->memory());
+  int format = kMemoryFormat;
+  archive_memory(archive, format);
+  archive(loop_->memory(), promises_);
   return archive.take();
 }
 
 Result<std::vector<std::string>> Session::restore(std::string_view bytes) {
   ArchiveReader archive(bytes);
-  archive_memory(archive);
+  int format = 0;
+  archive_memory(archive, format);
   sim::LoopMemory loop;
   archive(loop);
+  if (format > kFirstReadable) archive(promises_);
   if (!archive.is_at_end()) return invalid("wanted the memory of a session, found other bytes or a later version's");
   auto begun_anew = loop_->restore(loop, scenario_);
   if (begun_anew) scenario_.no_changes = loop_->engine().scenario().no_changes;

@@ -107,6 +107,7 @@ void Session::note_failed(const auto& slices, const std::string& how) {
 void Session::note_event(const Event& event) {
   tell_event(event);
   usage_.note(event);
+  promises_.note(event);
   const std::vector<ActionChange> changes = plans_.apply(event);
   note_changes(changes);
   std::visit(
@@ -201,6 +202,7 @@ void Session::note_step(const StepAnswer& answer) {
   if (answer.request) asked_count_ = answer.request->question;
   if (answer.held) watch_.proposal_waits(*answer.held);
   if (answer.ended) note_end_of_proposal(answer);
+  promises_.judge(snapshot().now);
   ordered_.clear();
   note_drained();
   failed_.clear();
@@ -208,7 +210,13 @@ void Session::note_step(const StepAnswer& answer) {
   if (!arrived) return;
   if (!answer.refused) watch_.plan_made(*arrived);
   // The plan lives on with its solution.
-  if (!arrived->plan.actions.empty()) note_arrival({arrived, &arrived->plan}, answer);
+  if (arrived->plan.actions.empty()) return;
+  note_arrival({arrived, &arrived->plan}, answer);
+  if (answer.held) {
+    promises_.hold(arrived->plan.id, arrived->promises);
+  } else {
+    promises_.begin(answer.plan, arrived->promises, snapshot().now);
+  }
 }
 
 /// A draining GPU became cordoned.
@@ -244,6 +252,7 @@ void Session::note_arrival(const std::shared_ptr<const Plan>& arrived, const Ste
 
 void Session::note_end_of_proposal(const StepAnswer& answer) {
   watch_.proposal_ended();
+  promises_.end_held(answer.plan, snapshot().now);
   const ObjectName object = plan_object(answer.ended->plan);
   const Instant at = snapshot().now;
   const std::vector<ActionChange> changes = plans_.end_proposal(answer, snapshot());

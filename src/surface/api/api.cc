@@ -14,6 +14,7 @@
 #include "surface/api/page_routes.h"
 #include "surface/api/paging.h"
 #include "surface/api/plan_routes.h"
+#include "surface/api/promise_routes.h"
 #include "surface/api/service_routes.h"
 #include "surface/api/usage_routes.h"
 #include "surface/api/writes.h"
@@ -39,8 +40,8 @@ bool is_same_word(std::string_view text, std::string_view word) {
 
 std::vector<Route> api_routes() {
   std::vector<Route> routes;
-  for (const auto& table :
-       {page_routes, service_routes, object_routes, plan_routes, event_routes, fault_routes, usage_routes}) {
+  for (const auto& table : {page_routes, service_routes, object_routes, plan_routes, event_routes, fault_routes,
+                            usage_routes, promise_routes}) {
     for (Route& route : table()) routes.push_back(route);
   }
   return routes;

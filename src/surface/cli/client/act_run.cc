@@ -153,10 +153,6 @@ VerbOutcome run_plan_show(const PlanShowWords& words, const VerbContext& context
                       context);
 }
 
-VerbOutcome run_plan_history(const PlanShowWords& words, const VerbContext& context) {
-  return run_get({.server = words.server, .kind = "plans", .name = "", .tenant = "", .output = words.output}, context);
-}
-
 VerbOutcome run_plan_approve(const PlanShowWords& words, const VerbContext& context) {
   return outcome_of(approve(words, context));
 }

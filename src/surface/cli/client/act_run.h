@@ -38,14 +38,13 @@ struct FaultsWords {
 };
 [[nodiscard]] VerbOutcome run_faults(const FaultsWords& words, const VerbContext& context);
 
-/// `berth plan show [ID]` and `berth plan history`, as typed.
+/// `berth plan show [ID]`, as typed; `berth plan history` (history_run.h) has the same words.
 struct PlanShowWords {
   ServerWords server;
   std::string id;  ///< "plan-7" or "7"; empty: the current one
   std::string output = "table";
 };
 [[nodiscard]] VerbOutcome run_plan_show(const PlanShowWords& words, const VerbContext& context);
-[[nodiscard]] VerbOutcome run_plan_history(const PlanShowWords& words, const VerbContext& context);
 /// `berth plan approve [ID]`.
 [[nodiscard]] VerbOutcome run_plan_approve(const PlanShowWords& words, const VerbContext& context);
 

@@ -97,7 +97,17 @@ TEST_F(Act, ShowsPlans) {
   EXPECT_EQ(run({"plan", "show", "7"}).out, printed.out);
   EXPECT_EQ(run({"plan", "show", "plan-8"}).status, 3);
   answer("GET /v1/plans?limit=100", R"({"items":[)" + std::string(kPlan) + R"(],"metadata":{"continue":null}})");
-  EXPECT_THAT(run({"plan", "history"}).out, HasSubstr("plan-7   awaiting_approval   T0        1"));
+  answer("GET /v1/promises?limit=500",
+         R"({"items":[{"plan":"plan-7","gpu":"gpu-0","state":"judged","promised":30,"achieved":20.5},)"
+         R"({"plan":"plan-7","gpu":"gpu-1","state":"open","promised":12,"achieved":null}],)"
+         R"("metadata":{"continue":null},"last_hour":{"changes":1,"promised":30,"achieved":20.5,"share":0.6833},)"
+         R"("last_day":{"changes":0,"promised":0,"achieved":0,"share":null}})");
+  const std::string history = run({"plan", "history"}).out;
+  EXPECT_THAT(history,
+              HasSubstr("plan-7   awaiting_approval   T0        1         42         20.5       1/2      -\n"));
+  EXPECT_THAT(history, HasSubstr("last hour       1         30         20.5       68.33%\n"));
+  EXPECT_THAT(history, HasSubstr("last day        0         0          0          -\n"));
+  EXPECT_THAT(run({"plan", "history", "-o", "json"}).out, HasSubstr("\"plan-7\""));
 }
 
 TEST_F(Act, ApprovesPlans) {

@@ -8,6 +8,7 @@
 #include "surface/cli/client/act_run.h"
 #include "surface/cli/client/apply_run.h"
 #include "surface/cli/client/get_run.h"
+#include "surface/cli/client/history_run.h"
 #include "surface/cli/client/outcome.h"
 #include "surface/cli/client/top_run.h"
 #include "surface/cli/client/usage_run.h"
@@ -215,7 +216,9 @@ void add_pause(CLI::App& plan, VerbContext& context, bool is_paused) {
 
 void add_plan_parts(CLI::App& plan, VerbContext& context) {
   add_plan_part(plan, context, "show", "Prints a plan of a running `berth up`, with its actions.", run_plan_show);
-  add_plan_part(plan, context, "history", "Lists the latest plans, the newest first.", run_plan_history);
+  add_plan_part(plan, context, "history",
+                "Lists the latest plans, the newest first, with what they promised and what came of it.",
+                run_plan_history);
   add_plan_part(plan, context, "approve", "Approves a plan that awaits it.", run_plan_approve);
   add_pause(plan, context, true);
   add_pause(plan, context, false);

@@ -256,12 +256,15 @@ std::string maps_table(const yaml::List& maps) {
 
 std::string text_cell(const Node& object, std::string_view path) { return text_at(object, path).value_or(""); }
 
-std::string number_cell(const Node& object, std::string_view path) {
+std::string number_text(double value) {
   constexpr double kWholeMax = 1e15;
+  const bool is_whole = std::floor(value) == value && std::abs(value) < kWholeMax;
+  return is_whole ? with_separators(static_cast<std::int64_t>(value)) : significant(value);
+}
+
+std::string number_cell(const Node& object, std::string_view path) {
   const auto value = number_at(object, path);
-  if (!value) return "";
-  const bool is_whole = std::floor(*value) == *value && std::abs(*value) < kWholeMax;
-  return is_whole ? with_separators(static_cast<std::int64_t>(*value)) : significant(*value);
+  return value ? number_text(*value) : "";
 }
 
 std::string share_cell(const Node& object, std::string_view path) {

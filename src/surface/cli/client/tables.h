@@ -22,6 +22,7 @@ namespace berth::cli {
 /// Cells.
 [[nodiscard]] std::string text_cell(const yaml::Node& object, std::string_view path);
 /// Whole numbers as they are, others with about three significant digits.
+[[nodiscard]] std::string number_text(double value);
 [[nodiscard]] std::string number_cell(const yaml::Node& object, std::string_view path);
 /// A share as a percentage.
 [[nodiscard]] std::string share_cell(const yaml::Node& object, std::string_view path);

@@ -130,6 +130,14 @@ class Up(unittest.TestCase):
         later = long[len(short):].splitlines()
         self.assertFalse([line for line in later if '"t_us":95000000,' in line and '"draining"' in line])
 
+    def test_a_world_that_is_over_ends_well_and_stays_over(self):
+        scenario = ROOT / "examples" / "quickstart" / "scenario.yaml"
+        for _ in range(2):
+            self.start("--scenario", scenario, "--speed", "max", "--until", "end")
+            self.assertEqual(self.process.wait(DEADLINE_SECONDS), 0)
+            self.process.stdout.close()
+            self.process.stderr.close()
+
     def test_a_journal_that_cannot_be_opened_is_a_wrong_word(self):
         self.start("--journal", self.folder / "none" / "j")
         self.assertEqual(self.process.wait(DEADLINE_SECONDS), 2)
