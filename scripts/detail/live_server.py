@@ -99,3 +99,4 @@ def server_in(folder, berth, words):
     finally:
         process.terminate()
         process.wait()
+        process.stdout.close()

@@ -26,6 +26,8 @@ struct ServiceWrite {
 struct LoneWrite {
   int status = 200;           ///< that its answer will have if it succeeds
   std::function<void()> run;  ///< takes the session's lock itself
+  /// The body of that answer, where it is known before `run`; takes the lock itself. May be empty.
+  std::function<std::string()> foretell = nullptr;
 };
 
 /// Under which key a client sends a write, so that a repeat does nothing twice.

@@ -106,9 +106,13 @@ std::vector<GpuId> SliceTable::take_changed_gpus() {
   return std::exchange(unsaved_gpus_, {});
 }
 
+void SliceTable::note_change(GpuId gpu) {
+  if (std::exchange(is_unsaved_[gpu.index], 1) == 0) unsaved_gpus_.push_back(gpu);
+}
+
 void SliceTable::touch(GpuId gpu) {
   changed_gpus_.push_back(gpu);
-  if (std::exchange(is_unsaved_[gpu.index], 1) == 0) unsaved_gpus_.push_back(gpu);
+  note_change(gpu);
 }
 
 // ---- actions

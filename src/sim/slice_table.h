@@ -94,6 +94,8 @@ class SliceTable {
   [[nodiscard]] DeviceMemory memory_of(GpuId gpu) const;
   /// The GPUs whose memory may have changed since the last call, in no order.
   [[nodiscard]] std::vector<GpuId> take_changed_gpus();
+  /// The GPU's memory changes by what this table does not know, as when it is back.
+  void note_change(GpuId gpu);
 
   /// The GPU got actions up to that number, none of which it can carry out.
   void pass_over(GpuId gpu, std::uint64_t number);

@@ -154,6 +154,7 @@ void World::choose_ways(const Plan& plan) {
 void World::lose_gpu(GpuId gpu, Instant now) {
   ENSURE(now == now_);
   if (!lost_gpus_.insert(gpu).second) return;
+  slices_.note_change(gpu);
   serving_.catch_up(now.micros());
   slices_.lose(gpu, now);
   settle_effects(now);
@@ -165,6 +166,7 @@ void World::lose_gpu(GpuId gpu, Instant now) {
 void World::return_gpu(GpuId gpu, Instant now) {
   ENSURE(now == now_);
   if (lost_gpus_.erase(gpu) == 0) return;
+  slices_.note_change(gpu);
   events_.push_back({.at = now, .what = GpuReturned{gpu}});
 }
 

@@ -191,6 +191,19 @@ TEST(World, ALostGpuTakesWhatRunsThereWithIt) {
   EXPECT_EQ(lost, 1);
 }
 
+TEST(World, AGpuWithoutSlicesRemembersThatItIsLostAndBack) {
+  LosingWorld losing({1'000'000});
+  losing.world->act(plan_of({destroy(slice_at(0, "1g.10gb", 0))}), Instant(), false);
+  losing.run_to(Instant::at_second(2));
+  for (const bool is_lost : {true, false}) {
+    static_cast<void>(losing.world->take_changed_gpus());
+    is_lost ? losing.world->lose_gpu({0}, Instant::at_second(2)) : losing.world->return_gpu({0}, Instant::at_second(2));
+    EXPECT_EQ(losing.world->take_changed_gpus(), std::vector<GpuId>{{0}});
+    EXPECT_EQ(losing.world->memory_of({0}).is_lost, is_lost);
+    EXPECT_TRUE(losing.world->memory_of({0}).slices.empty());
+  }
+}
+
 TEST(World, ASliceThatDrainsWhenItsGpuIsLostEndsThere) {
   LosingWorld losing({1'000'000, 1'000'000});
   losing.run_to(Instant(1'100'000));

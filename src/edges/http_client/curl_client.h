@@ -8,16 +8,24 @@ namespace berth::edges {
 /// Each call opens a connection of its own and may come from any thread. Proxies of the environment (http_proxy,
 /// https_proxy, no_proxy) are used, but never for this machine: localhost and loopback addresses.
 ///
+/// `patience`: for so long, and never longer than the call's timeout, `send` tries again where no server can be reached
+/// or the connection broke before the answer was there: a server that was killed is back soon. A write (PUT, POST,
+/// DELETE) then has an Idempotency-Key, a random one where the call has none, so that it is carried out once. Zero:
+/// each call is sent once and as it is. Streams are never read again.
+///
 /// The first object sets libcurl up for the process: make it before other threads start.
 class CurlClient : public HttpClient {
  public:
-  CurlClient();
+  explicit CurlClient(Micros patience = Micros(0));
   CurlClient(const CurlClient&) = delete;
   CurlClient& operator=(const CurlClient&) = delete;
   ~CurlClient() override;
 
   [[nodiscard]] Result<HttpReply> send(const HttpCall& call) const override;
   [[nodiscard]] Result<HttpReply> read_lines(const HttpCall& call, const HttpLineReading& reading) const override;
+
+ private:
+  Micros patience_;
 };
 
 }  // namespace berth::edges

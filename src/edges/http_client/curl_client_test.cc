@@ -7,6 +7,8 @@
 #include <array>
 #include <chrono>
 #include <cstdlib>
+#include <string>
+#include <vector>
 
 #include "edges/http_client/test_scripted_server.h"
 
@@ -103,6 +105,65 @@ TEST_F(CurlClientTest, NoServerIsAnErrorOfItsOwn) {
   const auto stream = client_.read_lines(get(nobody.url()), {.take = [](std::string_view) { return true; }});
   ASSERT_FALSE(stream);
   EXPECT_EQ(stream.error().code, ErrorCode::kNoServer);
+}
+
+/// The value of a header in a request as it was sent; empty without one.
+std::string header_in(const std::string& request, const std::string& name) {
+  const std::size_t at = request.find("\r\n" + name + ": ");
+  if (at == std::string::npos) return {};
+  const std::size_t begin = at + name.size() + 4;
+  return request.substr(begin, request.find("\r\n", begin) - begin);
+}
+
+TEST_F(CurlClientTest, APatientOneSendsAWriteAgainUnderOneKey) {
+  const CurlClient patient(Micros::seconds(30));
+  const std::string answer = "HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\n{}";
+  for (const std::string method : {"PUT", "POST", "DELETE"}) {
+    // The connection breaks before the answer, then within it.
+    ScriptedServer server(std::vector<std::string>{"", answer.substr(0, answer.size() - 1), answer});
+    const auto reply = patient.send({.method = method, .url = server.url(), .headers = {}, .body = "{}"});
+    ASSERT_TRUE(reply) << reply.error().message;
+    EXPECT_EQ(reply->status, 201);
+    EXPECT_EQ(reply->body, "{}");
+    const auto& requests = server.requests();
+    ASSERT_EQ(requests.size(), 3U) << method;
+    EXPECT_EQ(header_in(requests[0], "Idempotency-Key").size(), 32U) << requests[0];
+    EXPECT_EQ(requests[1], requests[0]);
+    EXPECT_EQ(requests[2], requests[0]);
+  }
+}
+
+TEST_F(CurlClientTest, APatientOneKeepsTheKeyOfTheCallAndGivesReadsNone) {
+  const CurlClient patient(Micros::seconds(30));
+  const std::string answer = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+  ScriptedServer own(std::vector<std::string>{"", answer});
+  ASSERT_TRUE(patient.send({.method = "PUT", .url = own.url(), .headers = {{"idempotency-key", "mine"}}, .body = ""}));
+  EXPECT_EQ(header_in(own.requests()[1], "idempotency-key"), "mine");
+  EXPECT_EQ(header_in(own.requests()[1], "Idempotency-Key"), "");
+  ScriptedServer read(std::vector<std::string>{"", answer});
+  ASSERT_TRUE(patient.send(get(read.url())));
+  EXPECT_EQ(header_in(read.requests()[1], "Idempotency-Key"), "");
+}
+
+TEST_F(CurlClientTest, PatienceEnds) {
+  const BoundSocket nobody;
+  for (const bool is_short_call : {false, true}) {
+    const CurlClient patient(is_short_call ? Micros::seconds(600) : Micros(200'000));
+    HttpCall call = get(nobody.url());
+    if (is_short_call) call.timeout = Micros(200'000);
+    const auto began = std::chrono::steady_clock::now();
+    const auto refused = patient.send(call);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::kNoServer);
+    EXPECT_GE(std::chrono::steady_clock::now() - began, std::chrono::milliseconds(200));
+  }
+}
+
+TEST_F(CurlClientTest, AnImpatientOneSendsOnceAndAddsNoKey) {
+  ScriptedServer server(std::vector<std::string>{"", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"});
+  EXPECT_FALSE(client_.send({.method = "PUT", .url = server.url(), .headers = {}, .body = ""}));
+  ASSERT_EQ(server.requests().size(), 1U);
+  EXPECT_EQ(header_in(server.request(), "Idempotency-Key"), "");
 }
 
 TEST_F(CurlClientTest, AServerThatDoesNotAnswerIsTimedOut) {

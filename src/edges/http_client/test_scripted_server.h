@@ -1,4 +1,4 @@
-/// A server for tests that answers one connection with given bytes.
+/// A server for tests that answers one connection after the other with given bytes.
 #pragma once
 
 #include <arpa/inet.h>
@@ -12,6 +12,7 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace berth::edges {
 
@@ -47,7 +48,10 @@ enum class AfterAnswer { kClose, kStayOpen };
 class ScriptedServer {
  public:
   explicit ScriptedServer(std::string answer, AfterAnswer then = AfterAnswer::kClose)
-      : answer_(std::move(answer)), then_(then) {
+      : ScriptedServer(std::vector<std::string>{std::move(answer)}, then) {}
+  /// For so many connections; an empty answer is none.
+  explicit ScriptedServer(std::vector<std::string> answers, AfterAnswer then = AfterAnswer::kClose)
+      : answers_(std::move(answers)), then_(then) {
     if (::listen(socket_.number(), 8) != 0) std::abort();
     thread_ = std::thread([this] { serve(); });
   }
@@ -57,10 +61,12 @@ class ScriptedServer {
 
   [[nodiscard]] std::string url(const std::string& path = "/") const { return socket_.url(path); }
 
-  /// What the client sent. Ends the connection first.
-  [[nodiscard]] const std::string& request() {
+  /// What the client sent last. Ends the connection first.
+  [[nodiscard]] const std::string& request() { return requests().back(); }
+  /// What it sent over each connection.
+  [[nodiscard]] const std::vector<std::string>& requests() {
     stop();
-    return request_;
+    return requests_;
   }
 
  private:
@@ -72,14 +78,21 @@ class ScriptedServer {
   }
 
   void serve() {
-    const int connection = ::accept4(socket_.number(), nullptr, nullptr, SOCK_CLOEXEC);
-    if (connection < 0) return;
+    for (const std::string& answer : answers_) {
+      const int connection = ::accept4(socket_.number(), nullptr, nullptr, SOCK_CLOEXEC);
+      if (connection < 0) return;
+      answer_to(connection, answer);
+    }
+  }
+
+  void answer_to(int connection, const std::string& answer) {
     connection_ = connection;
+    requests_.emplace_back();
     while (!is_complete() && receive(connection)) {
     }
     std::size_t sent = 0;
-    while (sent < answer_.size()) {
-      const ssize_t count = ::send(connection, answer_.data() + sent, answer_.size() - sent, MSG_NOSIGNAL);
+    while (sent < answer.size()) {
+      const ssize_t count = ::send(connection, answer.data() + sent, answer.size() - sent, MSG_NOSIGNAL);
       if (count <= 0) break;
       sent += static_cast<std::size_t>(count);
     }
@@ -92,24 +105,25 @@ class ScriptedServer {
   bool receive(int connection) {
     char piece[4096];
     const ssize_t count = ::recv(connection, piece, sizeof(piece), 0);
-    if (count > 0) request_.append(piece, static_cast<std::size_t>(count));
+    if (count > 0) requests_.back().append(piece, static_cast<std::size_t>(count));
     return count > 0;
   }
 
   [[nodiscard]] bool is_complete() const {
-    const std::size_t end = request_.find("\r\n\r\n");
+    const std::string& request = requests_.back();
+    const std::size_t end = request.find("\r\n\r\n");
     if (end == std::string::npos) return false;
     const std::string name = "Content-Length: ";
-    const std::size_t at = request_.find(name);
+    const std::size_t at = request.find(name);
     const std::size_t length =
-        at == std::string::npos ? 0 : std::strtoul(request_.c_str() + at + name.size(), nullptr, 10);
-    return request_.size() >= end + 4 + length;
+        at == std::string::npos ? 0 : std::strtoul(request.c_str() + at + name.size(), nullptr, 10);
+    return request.size() >= end + 4 + length;
   }
 
   BoundSocket socket_;
-  std::string answer_;
+  std::vector<std::string> answers_;
   AfterAnswer then_;
-  std::string request_;
+  std::vector<std::string> requests_ = {};
   std::atomic<int> connection_ = -1;
   std::thread thread_;
 };

@@ -46,6 +46,8 @@ class Recorder {
                                     const std::vector<KeyedOutcome>& begun = {});
   /// The next entries that are recorded stand on this write; absent: on none.
   void begin(std::optional<KeyedOutcome> outcome) { begun_ = std::move(outcome); }
+  /// Whether no entries came since that write began.
+  [[nodiscard]] bool has_begun() const { return begun_.has_value(); }
   /// What came of writes under keys: recorded with the next rows, or by the next `flush`, and known meanwhile.
   void keep(std::vector<KeyedOutcome> outcomes);
   /// Whether such outcomes wait to be recorded.

@@ -134,20 +134,32 @@ void WriteQueue::answer_repeat(live::Write write, const StoreResult<KeyedOutcome
   const bool is_begun =
       before && !before->is_finished() && !before->is_expired() && before->request == write.key->request;
   write.key->repeat(before);
-  done.push_back({.write = std::move(write), .is_repeat = !is_begun});
+  done.push_back({.write = std::move(write), .keeps_nothing = !is_begun});
 }
 
 void WriteQueue::run_alone(live::Write write, std::vector<Member>& done) {
   const auto& lone = std::get<live::LoneWrite>(write.what);
-  if (write.key) begin(begun(*write.key, lone.status));
+  if (write.key) {
+    KeyedOutcome outcome = begun(*write.key, lone.status);
+    if (lone.foretell) outcome.body = lone.foretell();
+    begin(std::move(outcome));
+  }
   lone.run();
-  begin(std::nullopt);
-  done.push_back({.write = std::move(write)});
+  const bool has_orders = end();
+  const bool is_finished = has_orders && lone.foretell;
+  done.push_back({.write = std::move(write), .keeps_nothing = is_finished});
 }
 
 void WriteQueue::begin(std::optional<KeyedOutcome> outcome) {
   const std::scoped_lock hold(lock_);
   recorder_.begin(std::move(outcome));
+}
+
+bool WriteQueue::end() {
+  const std::scoped_lock hold(lock_);
+  const bool has_orders = !recorder_.has_begun();
+  recorder_.begin(std::nullopt);
+  return has_orders;
 }
 
 std::deque<live::Write> WriteQueue::run_together(std::deque<live::Write> writes, std::vector<Member>& done) {
@@ -197,7 +209,7 @@ void WriteQueue::answer(std::vector<Member> done) {
   std::vector<KeyedOutcome> outcomes;
   for (Member& member : done) {
     const live::WriteAnswer& answer = member.write.render();
-    if (!member.write.key || member.is_repeat || !is_kept(answer.status)) {
+    if (!member.write.key || member.keeps_nothing || !is_kept(answer.status)) {
       member.write.send();
       continue;
     }

@@ -45,7 +45,7 @@ class WriteQueue {
   struct Member {
     live::Write write;
     bool has_orders = false;
-    bool is_repeat = false;  ///< the answer is that of before, or a refusal of the key: not to be kept again
+    bool keeps_nothing = false;  ///< the answer is recorded already, or is a refusal of the key
   };
 
   void run();
@@ -62,6 +62,8 @@ class WriteQueue {
   void answer_repeat(live::Write write, const StoreResult<KeyedOutcome>& before, std::vector<Member>& done);
   void run_alone(live::Write write, std::vector<Member>& done);
   void begin(std::optional<KeyedOutcome> outcome);
+  /// The orders since `begin` were all of its write. Returns whether there were some: then its outcome is with them.
+  bool end();
   /// Returns those that have to wait.
   [[nodiscard]] std::deque<live::Write> run_together(std::deque<live::Write> writes, std::vector<Member>& done);
   /// Checks them one after the other, and adds them to the batch. Returns those that have to wait.

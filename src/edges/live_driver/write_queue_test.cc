@@ -161,7 +161,8 @@ class WriteQueueTest : public ::testing::Test {
     return came;
   }
 
-  std::shared_ptr<Came> put_tenant(const std::string& tenant, std::optional<live::WriteKey> key = std::nullopt) {
+  std::shared_ptr<Came> put_tenant(const std::string& tenant, std::optional<live::WriteKey> key = std::nullopt,
+                                   std::function<std::string()> foretell = nullptr) {
     const auto came = std::make_shared<Came>();
     const auto run = [this, came, tenant] {
       const std::scoped_lock hold(lock_);
@@ -169,7 +170,10 @@ class WriteQueueTest : public ::testing::Test {
       const auto set = session_->set_tenant(tenant, {}, std::nullopt);
       came->answer = {.status = set ? 200 : 503, .body = "tenant"};
     };
-    live::Write whole{.what = live::LoneWrite{.status = 200, .run = run}, .key = {}, .render = {}, .send = {}};
+    live::Write whole{.what = live::LoneWrite{.status = 200, .run = run, .foretell = std::move(foretell)},
+                      .key = {},
+                      .render = {},
+                      .send = {}};
     complete(whole, tenant, came, std::move(key));
     queue_->submit(std::move(whole));
     return came;
@@ -436,6 +440,17 @@ TEST_F(WriteQueueTest, ALoneWriteHasItsKeyWithItsOrder) {
   EXPECT_TRUE(appends_[2].outcomes[0].is_finished()) << "no order stands on the write before";
   EXPECT_TRUE(outcome_of(1).is_finished());
   EXPECT_TRUE(outcome_of(2).is_finished());
+}
+
+TEST_F(WriteQueueTest, AnAnswerThatIsKnownBeforeIsRecordedWithTheOrder) {
+  put_tenant("u", key_of(1), [] { return std::string("tenant"); });
+  run();
+  ASSERT_THAT(appends_[0].outcomes, SizeIs(1));
+  EXPECT_THAT(appends_[0].orders, ElementsAre("tenant u"));
+  EXPECT_EQ(appends_[0].outcomes[0].body, "tenant");
+  EXPECT_EQ(outcome_of(1).body, "tenant");
+  EXPECT_THAT(appends_, SizeIs(1)) << "there is nothing more to record";
+  EXPECT_THAT(sent_, ElementsAre("u"));
 }
 
 TEST_F(WriteQueueTest, WhatAKillLeftBegunIsAnsweredAndFinishedButNotDoneAgain) {

@@ -169,6 +169,12 @@ StoreResult<OpenedSqliteStore> open_sqlite_store(const std::string& path, const 
       .store = std::move(store), .notes = std::move(inspection->notes), .has_no_past_usage = *is_upgraded};
 }
 
+StoreResult<bool> is_sqlite_store_new(const std::string& path, const SqliteStoreOptions& options) {
+  const auto inspection = detail::inspect(path, options.vfs);
+  if (!inspection) return tl::unexpected(inspection.error());
+  return inspection->is_new;
+}
+
 StoreResult<std::unique_ptr<JournalReader>> open_sqlite_reader(const std::string& path,
                                                                const SqliteStoreOptions& options) {
   auto reader = open_any_reader(path, options);

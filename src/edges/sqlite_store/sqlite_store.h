@@ -36,6 +36,10 @@ struct OpenedSqliteStore {
 [[nodiscard]] StoreResult<OpenedSqliteStore> open_sqlite_store(const std::string& path,
                                                                const SqliteStoreOptions& options = {});
 
+/// Whether `open_sqlite_store` would make the journal: there is no file, or a process that was killed while it made one
+/// left it empty. Changes nothing. The same refusals.
+[[nodiscard]] StoreResult<bool> is_sqlite_store_new(const std::string& path, const SqliteStoreOptions& options = {});
+
 /// Opens a journal for reading alone, whether or not another process has it open. SQLite makes PATH-wal and PATH-shm
 /// where they are missing. Where it cannot, as the folder may not be written, it reads the file without them, if there
 /// is no WAL: then nobody may write at the same time. The same refusals; kFailed if there is no such file.

@@ -213,6 +213,18 @@ TEST(SqliteStore, RefusesOtherTables) {
   EXPECT_EQ(opened.error().fault, StoreFault::kDamaged);
 }
 
+TEST(SqliteStore, AnEmptyFileIsNewAsNoneIs) {
+  const Scratch scratch;
+  EXPECT_EQ(is_sqlite_store_new(scratch.database()), StoreResult<bool>(true));
+  EXPECT_TRUE(files_of(scratch.path).empty());
+  std::ofstream(scratch.database()).close();
+  EXPECT_EQ(is_sqlite_store_new(scratch.database()), StoreResult<bool>(true));
+  ASSERT_TRUE(open_sqlite_store(scratch.database()).has_value());
+  EXPECT_EQ(is_sqlite_store_new(scratch.database()), StoreResult<bool>(false));
+  std::ofstream(scratch.database()) << "no database";
+  EXPECT_EQ(is_sqlite_store_new(scratch.database()).error().fault, StoreFault::kForeign);
+}
+
 TEST(SqliteStore, ReadingWhereThereIsNoJournalMakesNone) {
   const Scratch scratch;
   EXPECT_EQ(open_sqlite_reader(scratch.database()).error(),

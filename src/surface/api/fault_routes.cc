@@ -225,6 +225,10 @@ std::string fault_object(const ObjectFormat& format, const FaultView& fault) {
 
 // ---- requests
 
+HttpResponse fault_response(std::uint64_t id) {
+  return json_response(201, codec::json_text({{"id", live::fault_name(id)}}));
+}
+
 ApiResult<HttpAnswer> post_fault(const ApiContext& context, const Call& call) {
   const auto body = parse_body(call.request);
   if (!body) return tl::unexpected(body.error());
@@ -233,7 +237,13 @@ ApiResult<HttpAnswer> post_fault(const ApiContext& context, const Call& call) {
   const auto id = context.session.with([&](live::Session& session) { return session.inject(*order); });
   if (!id && id.error().code == ErrorCode::kUnavailable) return tl::unexpected(read_only_error(id.error().message));
   if (!id) return tl::unexpected(ApiError{.status = 409, .code = "conflict", .message = id.error().message});
-  return json_response(201, codec::json_text({{"id", live::fault_name(*id)}}));
+  return fault_response(*id);
+}
+
+/// No object shows the number of a fault that waits for nothing, so it must be kept with the order.
+std::string foretell_fault(const ApiContext& context) {
+  const auto last = context.session.with([](const live::Session& session) { return session.faults().last_id(); });
+  return fault_response(last + 1).body;
 }
 
 ApiResult<HttpAnswer> list_faults(const ApiContext& context, const Call& call) {
@@ -258,7 +268,11 @@ ApiResult<FaultOrder> read_fault(const yaml::Node& body, const Scenario& scenari
 std::vector<Route> fault_routes() {
   return {
       {.method = "GET", .path = "/v1/sim/faults", .answer = list_faults, .takes_query = true},
-      {.method = "POST", .path = "/v1/sim/faults", .answer = post_fault, .success_status = 201},
+      {.method = "POST",
+       .path = "/v1/sim/faults",
+       .answer = post_fault,
+       .success_status = 201,
+       .foretell = foretell_fault},
   };
 }
 

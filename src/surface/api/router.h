@@ -27,6 +27,8 @@ struct ServiceCall;
 
 /// Answers a request.
 using Answer = ApiResult<HttpAnswer> (*)(const ApiContext&, const Call&);
+/// The body of the answer of a write that succeeds, where it is known before: no other write comes in between.
+using Foretell = std::string (*)(const ApiContext&);
 /// Reads a write that is carried out together with others.
 using Prepare = ApiResult<ServiceCall> (*)(const ApiContext&, const Call&);
 
@@ -38,6 +40,7 @@ struct Route {
   bool takes_query = false;  ///< else a query is an error
   int success_status = 200;
   Prepare prepare = nullptr;  ///< of a write about a service
+  Foretell foretell = nullptr;
 };
 
 /// What a request leads to.

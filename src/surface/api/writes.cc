@@ -94,7 +94,9 @@ live::Write PendingWrite::make(const std::optional<std::string>& key, std::uniqu
     const auto run = [self] {
       if (!self->response_) self->response_ = response_of(self->route_.answer(self->context_, self->call()), self->id_);
     };
-    write.what = live::LoneWrite{.status = route_.success_status, .run = run};
+    live::LoneWrite lone{.status = route_.success_status, .run = run};
+    if (route_.foretell != nullptr) lone.foretell = [self] { return self->route_.foretell(self->context_); };
+    write.what = std::move(lone);
   }
   if (key) write.key = key_of(*key);
   write.render = [self]() -> const live::WriteAnswer& { return self->render(); };

@@ -107,6 +107,7 @@ class WritesApi : public ::testing::Test {
       write.key->repeat(*before_);
     } else if (const auto* lone = std::get_if<live::LoneWrite>(&write.what)) {
       begun_status_ = lone->status;
+      foretold_ = lone->foretell ? lone->foretell() : "";
       lone->run();
     } else {
       const auto& service = std::get<live::ServiceWrite>(write.what);
@@ -164,6 +165,7 @@ class WritesApi : public ::testing::Test {
   std::optional<StoreResult<KeyedOutcome>> before_;  ///< what the store has of every key
   std::optional<live::WriteKey> key_;                ///< of the last write
   int begun_status_ = 0;
+  std::string foretold_;
   live::WriteAnswer rendered_;
   bool is_later_ = false;
 };
@@ -297,6 +299,16 @@ TEST_F(WritesApi, WhatWasBegunIsAnsweredFromThePresentState) {
   store_outcome(200, "");
   const Answered cordoned = call("POST", {"gpus", "gpu-0", "cordon"}, R"({"reason":"a"})", "key");
   EXPECT_EQ(cordoned.text, call("GET", {"gpus", "gpu-0"}).text);
+}
+
+TEST_F(WritesApi, TheNumberOfAFaultIsKnownBefore) {
+  for (const std::string kind : {"lose", "return", "fail_create"}) {
+    const Answered injected = call("POST", {"sim", "faults"}, R"({"kind":")" + kind + R"(","gpu":"gpu-0"})", kind);
+    EXPECT_EQ(injected.status, 201) << injected.text;
+    EXPECT_EQ(foretold_, injected.text);
+  }
+  call("PUT", {"tenants", "t"}, "{}", "key");
+  EXPECT_EQ(foretold_, "");
 }
 
 // ---- versions in deletes

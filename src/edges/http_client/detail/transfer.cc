@@ -49,6 +49,12 @@ void allow_http_only(CURL* easy) {
 #endif
 }
 
+/// Whether a result says that no server is there, or no longer.
+bool is_of_absence(CURLcode code) {
+  return code == CURLE_COULDNT_CONNECT || code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR ||
+         code == CURLE_GOT_NOTHING || code == CURLE_PARTIAL_FILE;
+}
+
 long to_ms(Micros time) { return static_cast<long>((time.count() + 999) / 1000); }
 
 }  // namespace
@@ -69,6 +75,7 @@ Result<HttpReply> Transfer::run() {
   if (!code) return pass_on(code.error());
   if (stop_ == Stop::kWanted) return std::move(reply_);
   if (stop_ != Stop::kNone) return pass_on(stop_error());
+  is_server_away_ = is_of_absence(*code);
   if (*code != CURLE_OK) return pass_on(error_of(*code));
   return std::move(reply_);
 }

@@ -24,6 +24,8 @@ class Transfer {
 
   /// Sends the request and reads the answer to its end.
   [[nodiscard]] Result<HttpReply> run();
+  /// Whether `run` failed because nobody listened at the address, or the connection broke before the answer was whole.
+  [[nodiscard]] bool is_server_away() const { return is_server_away_; }
 
  private:
   /// Why this side ends the transfer before the server does.
@@ -58,6 +60,7 @@ class Transfer {
   std::size_t header_bytes_ = 0;
   LineSplitter lines_;
   Stop stop_ = Stop::kNone;
+  bool is_server_away_ = false;
   Clock::time_point last_bytes_;
 };
 

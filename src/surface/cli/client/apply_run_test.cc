@@ -75,6 +75,13 @@ TEST_F(Apply, ComparesVersionsToSayWhatChanged) {
   EXPECT_EQ(printed.out, "tenant/vision unchanged\nservice/vision/detector configured\n") << printed.err;
 }
 
+TEST_F(Apply, WhatWasNotThereIsCreatedWhateverTheAnswerIs) {
+  answer("PUT /v1/tenants/vision", versioned("1"), 200);
+  answer("PUT /v1/tenants/vision/services/detector", versioned("2"), 200);
+  const Printed printed = run({"apply", "-f", at("s.yaml")});
+  EXPECT_EQ(printed.out, "tenant/vision created\nservice/vision/detector created\n") << printed.err;
+}
+
 TEST_F(Apply, ReadsTheStandardInputAndJson) {
   answer("PUT /v1/tenants/vision", "{}", 201);
   const std::string tenant =

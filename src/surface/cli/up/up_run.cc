@@ -180,7 +180,9 @@ class Up {
 
   Result<int> run(const SignalsHeld& signals) {
     if (auto opened = open_folder(); !opened) return pass_on(opened.error());
-    is_new_ = !std::filesystem::exists(journal_path());
+    const auto is_new = edges::is_sqlite_store_new(journal_path());
+    if (!is_new) return failed(is_new.error());
+    is_new_ = *is_new;
     if (auto read = is_new_ ? begin_world() : read_world(); !read) return pass_on(read.error());
     if (auto made = make_session(); !made) return pass_on(made.error());
     if (auto opened = open_records(); !opened) return pass_on(opened.error());

@@ -199,6 +199,13 @@ class Up(unittest.TestCase):
         self.start("--speed", "max", "--until", "60")
         self.end()
 
+    def test_a_first_start_that_was_killed_is_none(self):
+        self.state.mkdir(mode=0o700)
+        (self.state / "journal.db").touch()  # as a kill leaves it before the tables are there
+        self.start("--speed", "max", "--until", "20")
+        self.end()
+        self.assertGreater(len(self.rows()), 0)
+
     def test_a_damaged_journal_is_refused(self):
         self.start("--speed", "max", "--until", "30")
         self.end()

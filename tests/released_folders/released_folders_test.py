@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+"""Folders that released versions left (README.md) are opened by this one: everything is there as that version showed
+it, the world goes on, and `berth journal verify` finds nothing wrong."""
+
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+import folders
+import make
+
+PROGRAM = os.environ.get("BERTH_PROGRAM", str(folders.HERE.parents[1] / "build/release/berth"))
+DEADLINE_SECONDS = 60
+LIVES_ON_SECONDS = 30  # of the world
+START_SHIFT_SECONDS = 1  # of the world: how far the clock may be off where the world is read
+RETENTION = "retention: {events_days: 100000, usage_days: 100000}\n"  # or a start removes old rows
+OVER = ("done", "expired", "refused", "superseded")  # phases of plans that never change
+
+
+def differences(wanted, found, path):
+    """Where `found` does not say what is wanted. A later version may say more."""
+    if isinstance(wanted, dict) and isinstance(found, dict):
+        return [line for key in wanted
+                for line in ([f"{path}.{key} is missing"] if key not in found else
+                             differences(wanted[key], found[key], f"{path}.{key}"))]
+    if isinstance(wanted, list) and isinstance(found, list) and len(wanted) == len(found):
+        return [line for index, pair in enumerate(zip(wanted, found)) for line in differences(*pair, f"{path}[{index}]")]
+    return [] if wanted == found else [f"{path}: wanted {json.dumps(wanted)[:300]}, found {json.dumps(found)[:300]}"]
+
+
+def by_name(kind, world):
+    """The objects of a kind by what identifies them. Of plans only those that are over: others go on."""
+    return {(item["metadata"]["namespace"], item["metadata"]["name"]): item for item in world[kind]
+            if kind != "plans" or item["status"]["phase"] in OVER}
+
+
+def interval_name(row):
+    """What identifies an interval of usage."""
+    return row["gpu"], row["start"], row["from"]
+
+
+def seconds_between(one, other):
+    """Between two times of the API."""
+    return abs((make.parse_time(other) - make.parse_time(one)).total_seconds())
+
+
+class ReleasedFolders(unittest.TestCase):
+    maxDiff = None
+
+    def test_the_folders_are_there(self):
+        self.assertGreaterEqual(len(found_folders()), 3)
+
+    def test_each_is_opened_as_it_was_and_lives_on(self):
+        for folder in found_folders():
+            with self.subTest(folder.name), tempfile.TemporaryDirectory() as name:
+                self.check(folder, Path(name))
+
+    def check(self, folder, place):
+        """One folder: read, lived on, verified."""
+        expected = json.loads((folder / "expected.json").read_text())
+        folders.restore(folder, place / "state")
+        (place / "config.yaml").write_text(RETENTION)
+        options = ["--config", place / "config.yaml"]
+        with folders.server_in(place, PROGRAM, [*options, *folders.NEARLY_STILL]) as server:
+            self.assertEqual(self.faults_of(server, expected), [])
+            server.process.send_signal(signal.SIGKILL)  # nothing of this start may be needed by the next one
+            server.process.wait()
+        with folders.server_in(place, PROGRAM, [*options, "--speed", "60"]) as server:
+            self.check_repeat(server, expected)
+            make.send(server, "PUT", "/v1/planning", {"paused": False})
+            make.run_on(server, LIVES_ON_SECONDS)
+            self.assertEqual(self.gaps(folders.usage(server.client, self.time(server))), [])
+            self.assertGreater(self.served(server), 0)
+            server.process.send_signal(signal.SIGTERM)
+            self.assertEqual(server.process.wait(DEADLINE_SECONDS), 0, server.log_end())
+        checked = subprocess.run([PROGRAM, "journal", "verify", place / "state"], capture_output=True, text=True,
+                                 timeout=DEADLINE_SECONDS)
+        self.assertEqual((checked.returncode, checked.stderr), (0, ""))
+
+    def faults_of(self, server, expected):
+        """What is not as it was."""
+        world = folders.read_world(server.client)
+        faults = differences(expected["planning"], world["planning"], "planning")
+        if seconds_between(expected["time"], world["time"]) > START_SHIFT_SECONDS:
+            faults.append(f"time: wanted {expected['time']}, found {world['time']}")
+        for kind in folders.KINDS:
+            wanted, found = by_name(kind, expected), by_name(kind, world)
+            faults += [f"{kind}: {name} is new" for name in found.keys() - wanted.keys() if kind != "plans"]
+            faults += [f"{kind}: {name} is gone" for name in wanted.keys() - found.keys()]
+            for name in wanted.keys() & found.keys():
+                faults += differences(wanted[name], found[name], f"{kind} {name}")
+        faults += self.usage_faults(expected, folders.usage(server.client, world["time"]))
+        return faults + self.gaps(folders.usage(server.client, world["time"]))
+
+    def usage_faults(self, expected, rows):
+        """Every interval is there, and what was over is the same."""
+        found = {interval_name(row): row for row in rows}
+        faults = []
+        for row in expected["usage"]:
+            name = interval_name(row)
+            if name not in found:
+                faults.append(f"usage: {name} is gone")
+            elif not row["open"] and row["to"] != expected["time"]:
+                faults += differences(row, found[name], f"usage {name}")
+        return faults
+
+    def gaps(self, rows):
+        """Units of a GPU that are in no interval, or in two, between the beginning of the world and now."""
+        spans = {}
+        for row in rows:
+            for unit in range(row["start"], row["start"] + row["units"]):
+                spans.setdefault((row["gpu"], unit), []).append((row["from"], row["to"]))
+        first, faults = min(row["from"] for row in rows), []
+        for unit, list_of in spans.items():
+            ends = [first] + [end for _, end in sorted(list_of)]
+            faults += [f"{unit}: an interval ends at {end}, the next begins at {begin}"
+                       for end, (begin, _) in zip(ends, sorted(list_of)) if end != begin]
+        return faults
+
+    def check_repeat(self, server, expected):
+        """A write whose key the folder knows is not carried out again, however old its outcome is."""
+        path = make.REPEATED_PATH
+        version = server.client.send(path)[0]["metadata"]["resourceVersion"]
+        with server.client.open("PUT", path, json.dumps(make.service(70, "2")).encode(), make.REPEATED_KEY) as reply:
+            status, body = reply.status, json.loads(reply.read())
+            is_repeat = reply.headers.get("Idempotent-Replay") == "true"
+        now = server.client.send(path)[0]["metadata"]["resourceVersion"]
+        if not expected["knows_keys"]:
+            return
+        self.assertEqual(now, version)
+        if status == 409:
+            self.assertEqual(body["error"]["code"], "key_expired")
+        else:
+            self.assertEqual((status, is_repeat, body["metadata"]["resourceVersion"]), (200, True, version))
+
+    def time(self, server):
+        return server.client.send("/v1/status")[0]["time"]
+
+    def served(self, server):
+        """Requests answered in time in the last minute."""
+        deadline, count = time.monotonic() + DEADLINE_SECONDS, 0
+        while not count and time.monotonic() < deadline:
+            services = folders.items(server.client, "/v1/services")
+            count = sum(service["status"]["last_minute"]["in_time"] for service in services)
+        return count
+
+
+def found_folders():
+    """Each released folder that is kept here."""
+    return sorted(path.parent for path in folders.HERE.glob("*/expected.json"))
+
+
+if __name__ == "__main__":
+    unittest.main()
