@@ -81,7 +81,7 @@ TEST(Promises, GainNoMoreWhenSlicesAreLate) {
   EXPECT_GT(less, 20);
 }
 
-/// One service gets a slice of 10 requests per second, which is to work from slot 4 of 20 on, and then in a tail of 8 s.
+/// One service gets a slice of 10 requests per second, which is to work from slot 4 of 20 on, then in a tail of 8 s.
 Promise ten_more_per_second() {
   return {.gpu = {0},
           .slots = 20,
