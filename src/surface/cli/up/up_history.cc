@@ -148,6 +148,37 @@ class HistoryReader {
   std::vector<live::Entry> entries_;
 };
 
+tl::unexpected<Error> unreadable(const StoreError& error) { return fail(ErrorCode::kUnavailable, error.message); }
+
+/// The snapshot, if there is one, and the rows after it. Of those before it as many are checked.
+Result<std::optional<History>> read_after(JournalReader& reader, JournalReader::Range range,
+                                          std::optional<JournalSnapshot> snapshot, std::uint64_t checked_before,
+                                          const std::string& path) {
+  constexpr std::size_t kRows = 1000;
+  if (range.last == 0 && !snapshot) return std::optional<History>();
+  HistoryReader history(path);
+  std::uint64_t next = range.first;
+  std::uint64_t saved = 0;
+  if (snapshot) {
+    saved = snapshot->sequence;
+    next = std::max(next, saved + 1 - std::min(saved, checked_before));
+    if (auto taken = history.take(*std::move(snapshot)); !taken) return pass_on(taken.error());
+  }
+  while (next <= range.last) {
+    const auto rows = reader.read(next, kRows);
+    if (!rows) return unreadable(rows.error());
+    if (rows->empty()) break;
+    for (const JournalRow& row : *rows) {
+      if (row.sequence <= saved) continue;
+      if (auto taken = history.take(row); !taken) return pass_on(taken.error());
+    }
+    next = rows->back().sequence + 1;
+  }
+  auto read = history.finish(std::max(saved, next - 1));
+  if (!read) return pass_on(read.error());
+  return std::optional(std::move(*read));
+}
+
 }  // namespace
 
 Result<std::string> RememberingFiles::read(const std::string& path) const {
@@ -199,37 +230,27 @@ std::string snapshot_bytes(const Beginning& beginning, const RecordedFiles& file
 }
 
 Result<std::optional<History>> read_history(JournalReader& reader, const std::string& path) {
-  constexpr std::size_t kRows = 1000;
   constexpr std::uint64_t kCheckedBefore = 100'000;  // of the rows that a snapshot covers: a fraction of a second
-  const auto failed = [](const StoreError& error) { return fail(ErrorCode::kUnavailable, error.message); };
   const auto range = reader.range();
-  if (!range) return failed(range.error());
-  HistoryReader history(path);
+  if (!range) return unreadable(range.error());
   auto snapshot = reader.latest_snapshot();
-  if (!snapshot) return failed(snapshot.error());
+  if (!snapshot) return unreadable(snapshot.error());
   // What an earlier format does not remember follows from the rows, as long as all are there.
   if (*snapshot && (*snapshot)->format < kSnapshotFormat && range->first == 1) snapshot->reset();
-  if (range->last == 0 && !*snapshot) return std::optional<History>();
-  std::uint64_t next = range->first;
-  std::uint64_t saved = 0;
-  if (*snapshot) {
-    saved = (*snapshot)->sequence;
-    next = std::max(next, saved + 1 - std::min(saved, kCheckedBefore));
-    if (auto taken = history.take(*std::move(*snapshot)); !taken) return pass_on(taken.error());
-  }
-  while (next <= range->last) {
-    const auto rows = reader.read(next, kRows);
-    if (!rows) return failed(rows.error());
-    if (rows->empty()) break;
-    for (const JournalRow& row : *rows) {
-      if (row.sequence <= saved) continue;
-      if (auto taken = history.take(row); !taken) return pass_on(taken.error());
-    }
-    next = rows->back().sequence + 1;
-  }
-  auto read = history.finish(std::max(saved, next - 1));
-  if (!read) return pass_on(read.error());
-  return std::optional(std::move(*read));
+  return read_after(reader, *range, *std::move(snapshot), kCheckedBefore, path);
+}
+
+Result<std::optional<History>> read_longest_history(JournalReader& reader, const std::string& path) {
+  // A server that runs may remove rows meanwhile: then there is a snapshot that covers them.
+  const auto range = reader.range();
+  if (!range) return unreadable(range.error());
+  if (range->first <= 1) return read_after(reader, *range, std::nullopt, 0, path);
+  auto snapshot = reader.older_snapshot();
+  if (!snapshot) return unreadable(snapshot.error());
+  const bool is_whole = *snapshot && (*snapshot)->sequence + 1 >= range->first;
+  if (!is_whole) snapshot = reader.latest_snapshot();
+  if (!snapshot) return unreadable(snapshot.error());
+  return read_after(reader, *range, *std::move(snapshot), 0, path);
 }
 
 Result<sim::WorldLeft> world_of(const edges::DevicesFile::Memory& memory, const Scenario& scenario,

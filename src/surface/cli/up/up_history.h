@@ -99,6 +99,10 @@ inline constexpr int kSnapshotFormat = 2;
 /// messages. Errors: a row or a snapshot that is not what was written, or of a later version.
 [[nodiscard]] Result<std::optional<History>> read_history(JournalReader& reader, const std::string& path);
 
+/// The same from as far back as it goes: all rows, or, where the first ones are gone, the older one of the snapshots
+/// and all rows after it.
+[[nodiscard]] Result<std::optional<History>> read_longest_history(JournalReader& reader, const std::string& path);
+
 /// What the devices remember, for the fleet. Nothing was written yet: empty devices that have carried out nothing.
 [[nodiscard]] Result<sim::WorldLeft> world_of(const edges::DevicesFile::Memory& memory, const Scenario& scenario,
                                               const std::string& path);

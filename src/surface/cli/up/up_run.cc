@@ -630,8 +630,8 @@ class Up {
     if (server_) server_->stop();
     if (driver_) driver_->stop();
     if (recorder_->rows_since_snapshot() > 0) save();
-    session_->finish();
     session_->tell_all();
+    session_->finish();
     if (const auto failure = recorder_->flush()) log_line(context_.err, "error", {{"message", *failure}});
     const auto closed = close_journal(journal_);
     journal_ = Journal();  // one that could not be kept leaves no file
