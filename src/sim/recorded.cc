@@ -81,6 +81,7 @@ class Recorded {
     std::visit(Overloaded{
                    [&](const PlanOrder& given) { act(given); },
                    [&](const FaultInjection& injected) { inject(injected); },
+                   [&](const ServiceSet& set) { set_service(set); },
                    [&](const GpuLost& lost) { world_->lose_gpu(lost.gpu, now_); },
                    [&](const GpuReturned& returned) { world_->return_gpu(returned.gpu, now_); },
                    [&](const SliceGone& gone) { destroy(gone); },
@@ -105,6 +106,17 @@ class Recorded {
     const FaultKind kind = injected.fault.kind;
     if (kind == FaultKind::kLose || kind == FaultKind::kReturn) return;
     if (world_->admit(injected.fault)) world_->inject(injected.id, injected.fault, now_);
+  }
+
+  void set_service(ServiceSet set) {
+    const ServiceSpec& own = scenario_.services[set.service.index];
+    ServiceSpec spec = *set.spec;
+    spec.name = own.name;
+    spec.tenant = own.tenant;
+    spec.arrivals = own.arrivals;
+    set.spec = std::make_shared<const ServiceSpec>(std::move(spec));
+    set.restarts_arrivals = false;
+    world_->set_service(set, now_);
   }
 
   void destroy(const SliceGone& gone) {

@@ -20,10 +20,10 @@
 namespace berth::sim {
 
 /// What a world was ordered, or what was seen of its devices: a GPU that is lost or back; a slice that is gone, which
-/// is destroyed if it still stands here.
+/// is destroyed if it still stands here. A service that is set keeps its name and its arrivals.
 struct RecordedOrder {
   Instant at;
-  std::variant<PlanOrder, FaultInjection, GpuLost, GpuReturned, SliceGone> what;
+  std::variant<PlanOrder, FaultInjection, ServiceSet, GpuLost, GpuReturned, SliceGone> what;
 };
 
 /// What happened to the devices of a fleet from second 0 on.

@@ -114,7 +114,24 @@ class Reader {
     set_incident(IncidentKind::kNoChanges, !session_->scenario().no_changes.spans.empty());
     chronicle_.run.left = left_as_known(known, gpu_count);
     for (sim::DeviceMemory& device : chronicle_.run.left->devices) {
-      for (sim::SliceMemory& slice : device.slices) rename(slice.services);
+      for (sim::SliceMemory& slice : device.slices) rename(slice.services, slice.role);
+    }
+    note_saved_retrainings(known);
+  }
+
+  /// How far those that are due have come is not known: they begin.
+  void note_saved_retrainings(const Snapshot& known) {
+    std::vector<sim::ServiceMemory>& services = chronicle_.run.left->world.services;
+    services.resize(chronicle_.services.size());
+    for (std::uint32_t index = 0; index < known.services.size(); ++index) {
+      const ServiceState& state = known.services[index];
+      if (state.is_absent || !session_->scenario().services[index].retraining) continue;
+      const std::size_t service = *holders_of({index}).back().service;
+      services[service].retraining = sim::RetrainingMemory{
+          .next_due = Instant() + chronicle_.services[service].specs.back().due_after(chronicle_.begin),
+          .is_stale = state.is_retraining_due,
+          .is_wanted = state.is_retraining_due,
+          .done_share = {}};
     }
   }
 
@@ -146,6 +163,10 @@ class Reader {
     }
     is_removed_[set.service] = false;
     add_spec(set.service, set.spec, retrains_since);
+    ServiceSet renamed = set;
+    renamed.service = {static_cast<std::uint32_t>(*holders_of(set.service).back().service)};
+    renamed.restarts_retraining = set.restarts_retraining || !is_there;
+    add(std::move(renamed));
   }
 
   /// Its slices keep its name until they are gone.
@@ -271,13 +292,14 @@ class Reader {
 
   [[nodiscard]] sim::PlanOrder renamed(sim::PlanOrder order) {
     for (Action& action : order.plan.actions) {
-      if (auto* assign = std::get_if<AssignSlice>(&action.what)) rename(assign->holding.services);
+      auto* assign = std::get_if<AssignSlice>(&action.what);
+      if (assign != nullptr) rename(assign->holding.services, assign->holding.role);
     }
     return order;
   }
 
   /// Places become services.
-  void rename(std::vector<ServiceId>& services) {
+  void rename(std::vector<ServiceId>& services, Role& role) {
     std::vector<ServiceId> renamed;
     for (const ServiceId place : services) {
       const auto& holders = holders_of(place);
@@ -286,6 +308,7 @@ class Reader {
     }
     std::ranges::sort(renamed);
     services = std::move(renamed);
+    if (services.empty()) role = Role::kInference;
   }
 
   Past past_;
@@ -299,6 +322,14 @@ class Reader {
 
 }  // namespace
 
+Micros SpecPast::due_after(Instant from) const {
+  const Retraining& retraining = *spec->retraining;
+  const Micros first = retrains_since + retraining.offset - from;
+  if (first >= Micros()) return first;
+  const std::int64_t every = retraining.every.count();
+  return Micros((every - -first.count() % every) % every);
+}
+
 bool ServicePast::is_there_at(Instant at) const {
   return std::ranges::any_of(lives, [&](const Span& life) { return life.from <= at && at < life.until; });
 }
@@ -308,12 +339,17 @@ bool ServicePast::is_there_in(const Span& span) const {
 }
 
 const SpecPast& ServicePast::spec_before(Instant until) const {
-  const SpecPast* found = nullptr;
+  const SpecPast* found = &specs.front();
   for (const SpecPast& spec : specs) {
     if (spec.at < until) found = &spec;
   }
-  ENSURE(found != nullptr);
   return *found;
+}
+
+bool is_same_but_arrivals(const ServiceSpec& a, const ServiceSpec& b) {
+  ServiceSpec with_those_of_b = a;
+  with_those_of_b.arrivals = b.arrivals;
+  return with_those_of_b == b;
 }
 
 Result<Chronicle> read_chronicle(Past past) { return Reader(std::move(past)).read(); }

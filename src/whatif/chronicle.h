@@ -35,6 +35,9 @@ struct SpecPast {
   Instant at;
   std::shared_ptr<const ServiceSpec> spec;  ///< never null
   Instant retrains_since;                   ///< from when the due times of its retraining count
+
+  /// How long after `from` its retraining is first due, then or later. Requires: it has one.
+  [[nodiscard]] Micros due_after(Instant from) const;
 };
 
 /// [from, until).
@@ -54,7 +57,7 @@ struct ServicePast {
   [[nodiscard]] bool is_there_at(Instant at) const;
   /// Whether it was there at some time in the span.
   [[nodiscard]] bool is_there_in(const Span& span) const;
-  /// The latest one that it got before `until`. Requires: there is one.
+  /// The latest one that it got before `until`, or else the first one.
   [[nodiscard]] const SpecPast& spec_before(Instant until) const;
 };
 
@@ -73,6 +76,9 @@ struct Incident {
   IncidentKind kind = IncidentKind::kFault;
   Span span;  ///< empty, if it is about an instant
 };
+
+/// Whether the specs ask for the same, whatever comes in.
+[[nodiscard]] bool is_same_but_arrivals(const ServiceSpec& a, const ServiceSpec& b);
 
 struct Chronicle {
   Scenario scenario;       ///< fleet and rules; its services are those of the beginning

@@ -17,7 +17,7 @@ struct IncidentWords {
 
 /// What is left out, by kind; {} is how many of them the window has.
 constexpr std::array kIncidentWords = {
-    IncidentWords{.kind = IncidentKind::kGpuLost, .words = "GPUs were lost ({}): only recorded is without them"},
+    IncidentWords{.kind = IncidentKind::kGpuLost, .words = "GPUs were lost ({}): only recorded loses them"},
     IncidentWords{.kind = IncidentKind::kFault, .words = "faults were injected ({}): only recorded has them"},
     IncidentWords{.kind = IncidentKind::kScheduled,
                   .words = "GPUs were cordoned or drained ({}): the policies use them all the time"},
@@ -39,12 +39,6 @@ bool touches(const Span& span, const Span& window) {
 
 std::string label_of(const ServicePast& service) {
   return fmt::format("{}.{}", service.name.tenant, service.name.name);
-}
-
-bool is_same_but_arrivals(ServiceSpec a, ServiceSpec b) {
-  a.arrivals = {};
-  b.arrivals = {};
-  return a == b;
 }
 
 /// The remarks on one service.
@@ -71,7 +65,7 @@ class ServiceRemarks {
                            words_(life.from)));
       }
       if (window_.from < life.until && life.until < window_.until) {
-        remark(fmt::format("removed at {}: it has no requests after that, and no pins", words_(life.until)));
+        remark(fmt::format("removed at {}: it has no requests after that", words_(life.until)));
       }
     }
   }
@@ -88,8 +82,10 @@ class ServiceRemarks {
       }
       before = &spec;
     }
+    const bool is_gone = !service_.is_there_at(window_.until - Micros(1));
+    if (is_gone && !service_.spec_before(window_.until).spec->pins.empty()) remark("it has no pins");
     if (count == 0) return;
-    remark(fmt::format("its spec was changed ({}): that of {} holds for the whole window", count, words_(latest)));
+    remark(fmt::format("its spec was changed ({}): the policies have that of {} all the time", count, words_(latest)));
   }
 
   /// Seconds in which it was there all the time, and of which nothing is recorded.

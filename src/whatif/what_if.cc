@@ -14,15 +14,6 @@
 namespace berth::whatif {
 namespace {
 
-/// When its retraining is first due at `from` or later, counted from there.
-Micros retraining_offset(const SpecPast& spec, Instant from) {
-  const Retraining& retraining = *spec.spec->retraining;
-  const Micros first = spec.retrains_since + retraining.offset - from;
-  if (first >= Micros()) return first;
-  const std::int64_t every = retraining.every.count();
-  return Micros((every - -first.count() % every) % every);
-}
-
 /// The window, while it becomes a scenario.
 class Builder {
  public:
@@ -71,7 +62,7 @@ class Builder {
     ServiceSpec service = *last.spec;
     service.name = label_of(past.name);
     service.arrivals = arrivals_of(past);
-    if (service.retraining) service.retraining->offset = retraining_offset(last, span_.from);
+    if (service.retraining) service.retraining->offset = last.due_after(span_.from);
     // Those of services that were never there together may clash.
     if (!past.is_there_at(span_.until - Micros(1))) service.pins.clear();
     return service;
@@ -103,13 +94,33 @@ class Builder {
     const Micros lead = span_.from - chronicle_.begin;
     sim::RecordedRun run;
     if (lead > Micros() || chronicle_.run.left) run.left = left_at_window(lead);
+    for (const ServicePast* service : services_) set_first_spec(*service, run);
     for (const sim::RecordedOrder& order : chronicle_.run.orders) {
       const Instant at = order.at - lead;
       if (at < Instant() || at >= in_window(span_.until)) continue;
-      run.orders.push_back({.at = at, .what = order.what});
-      if (auto* given = std::get_if<sim::PlanOrder>(&run.orders.back().what)) rename(given->plan);
+      sim::RecordedOrder renamed{.at = at, .what = order.what};
+      if (auto* given = std::get_if<sim::PlanOrder>(&renamed.what)) rename(given->plan);
+      if (auto* set = std::get_if<ServiceSet>(&renamed.what)) {
+        const auto known = new_ids_.find(set->service);
+        if (known == new_ids_.end()) continue;
+        set->service = known->second;
+      }
+      run.orders.push_back(std::move(renamed));
     }
     return run;
+  }
+
+  /// The scenario has the spec of the window's end.
+  void set_first_spec(const ServicePast& past, sim::RecordedRun& run) const {
+    const SpecPast& first = past.spec_before(span_.from);
+    const SpecPast& last = past.spec_before(span_.until);
+    if (&first == &last || is_same_but_arrivals(*first.spec, *last.spec)) return;
+    ServiceSpec spec = *first.spec;
+    if (spec.retraining) spec.retraining->offset = first.due_after(span_.from);
+    ServiceSet set{.service = new_ids_.at({static_cast<std::uint32_t>(&past - chronicle_.services.data())}),
+                   .spec = std::make_shared<const ServiceSpec>(std::move(spec)),
+                   .restarts_retraining = first.spec->retraining != last.spec->retraining};
+    run.orders.push_back({.at = Instant(), .what = std::move(set)});
   }
 
   /// What the devices remember at the window's beginning: the orders before it, carried out without requests.
@@ -117,10 +128,10 @@ class Builder {
     Scenario before = chronicle_.scenario;
     before.services = {};
     for (const ServicePast& past : chronicle_.services) {
-      const SpecPast& spec = past.specs.front().at < span_.until ? past.spec_before(span_.until) : past.specs.front();
+      const SpecPast& spec = past.specs.front();
       ServiceSpec service = *spec.spec;
       service.arrivals = {};
-      if (service.retraining) service.retraining->offset = retraining_offset(spec, chronicle_.begin);
+      if (service.retraining) service.retraining->offset = spec.due_after(chronicle_.begin);
       before.services.push_back(std::move(service));
     }
     const sim::RecordedOptions options{.seed = chronicle_.seed, .world = {.is_endless = true, .only = std::nullopt}};
@@ -136,24 +147,26 @@ class Builder {
 
   void rename(sim::DeviceMemory& device) const {
     for (sim::SliceMemory& slice : device.slices) {
-      rename(slice.services);
-      if (slice.next) rename(slice.next->holding.services);
+      rename(slice.services, slice.role);
+      if (slice.next) rename(slice.next->holding.services, slice.next->holding.role);
     }
   }
 
   void rename(Plan& plan) const {
     for (Action& action : plan.actions) {
-      if (auto* assign = std::get_if<AssignSlice>(&action.what)) rename(assign->holding.services);
+      auto* assign = std::get_if<AssignSlice>(&action.what);
+      if (assign != nullptr) rename(assign->holding.services, assign->holding.role);
     }
   }
 
   /// Those that were not there in the window hold nothing any more.
-  void rename(std::vector<ServiceId>& services) const {
+  void rename(std::vector<ServiceId>& services, Role& role) const {
     std::vector<ServiceId> renamed;
     for (const ServiceId service : services) {
       if (const auto known = new_ids_.find(service); known != new_ids_.end()) renamed.push_back(known->second);
     }
     services = std::move(renamed);
+    if (services.empty()) role = Role::kInference;
   }
 
   /// What stands at second 0; absent if nothing does, or slices are shared, which the form cannot say.

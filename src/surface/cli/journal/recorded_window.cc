@@ -16,12 +16,15 @@
 namespace berth::cli {
 namespace {
 
-Result<History> read_folder(const std::string& folder) {
+/// What a window from that time on needs, or all if it is none.
+Result<History> read_folder(const std::string& folder, const std::string& from) {
   const auto path = find_journal(folder);
   if (!path) return pass_on(path.error());
   auto reader = edges::open_sqlite_reader(*path);
   if (!reader) return fail(ErrorCode::kUnavailable, reader.error().message);
-  auto history = read_longest_history(**reader, *path);
+  // Counted from 1970, a time of the world is its wall time.
+  const auto from_wall = api::WorldEpoch{}.parse(from);
+  auto history = read_long_history(**reader, *path, from_wall ? std::optional(from_wall->micros()) : std::nullopt);
   if (!history) return pass_on(history.error());
   if (!*history) return invalid(fmt::format("wanted a recorded world, found none in {}", *path));
   return **std::move(history);
@@ -78,7 +81,7 @@ Result<std::string> find_journal(const std::string& folder) {
 }
 
 Result<RecordedWindow> read_window(const RecordedWindowWords& words) {
-  auto history = read_folder(words.folder);
+  auto history = read_folder(words.folder, words.from);
   if (!history) return pass_on(history.error());
   const api::WorldEpoch epoch{.unix_micros = history->beginning.epoch_us};
   auto chronicle = whatif::read_chronicle({.scenario = std::move(history->scenario),

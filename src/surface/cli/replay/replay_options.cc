@@ -14,9 +14,6 @@
 namespace berth::cli {
 namespace {
 
-/// As many as a fleet may have (docs/scenario.md).
-constexpr std::int64_t kAddedGpusMax = 100'000;
-
 Result<std::uint64_t> parse_seed(std::string_view text) {
   const Result<std::int64_t> seed = parse_count(text, INT64_MAX);
   if (!seed) return invalid("--seed: " + seed.error().message);
@@ -31,7 +28,7 @@ Result<FleetEntry> parse_added_gpus(std::string_view text) {
   }
   auto model = mig::find_gpu_model(text.substr(0, split));
   if (!model) return invalid("--add-gpus: " + model.error().message);
-  const auto count = parse_count(text.substr(split + 1), kAddedGpusMax);
+  const auto count = parse_count(text.substr(split + 1), kFleetGpusMax);
   if (!count) return invalid("--add-gpus: " + count.error().message);
   if (*count == 0) return invalid(fmt::format("--add-gpus: wanted a count of at least 1, found {}", in_quotes(text)));
   return FleetEntry{.model = *std::move(model), .count = *count, .usd_per_gpu_hour = std::nullopt};
@@ -40,14 +37,15 @@ Result<FleetEntry> parse_added_gpus(std::string_view text) {
 /// Where the arrivals come from: a scenario, or a window of what is recorded.
 Result<void> check_source(const ReplayOptions& options, ReplayRequest& request) {
   if (options.journal_in) {
-    if (!options.scenario.empty()) {
+    if (options.scenario) {
       return invalid(fmt::format("wanted either SCENARIO or --journal-in, found both, {} and {}",
-                                 in_quotes(options.scenario), in_quotes(*options.journal_in)));
+                                 in_quotes(*options.scenario), in_quotes(*options.journal_in)));
     }
     if (options.journal_in->empty()) return invalid("--journal-in: wanted a folder, found an empty path");
     request.recorded = {.folder = *options.journal_in, .from = options.from, .to = options.to};
   } else {
-    if (options.scenario.empty()) return invalid("SCENARIO: wanted a path, found an empty one");
+    if (!options.scenario) return invalid("wanted SCENARIO or --journal-in DIR, found neither");
+    if (options.scenario->empty()) return invalid("SCENARIO: wanted a path, found an empty one");
     if (!options.from.empty()) return invalid("--from: wanted --journal-in, too");
     if (!options.to.empty()) return invalid("--to: wanted --journal-in, too");
     if (!options.added_gpus.empty()) return invalid("--add-gpus: wanted --journal-in, too");
@@ -69,7 +67,7 @@ std::vector<std::string> known_policies(bool is_recorded) {
 }  // namespace
 
 Result<ReplayRequest> check_replay_options(const ReplayOptions& options) {
-  ReplayRequest request{.scenario_path = options.scenario,
+  ReplayRequest request{.scenario_path = options.scenario.value_or(""),
                         .recorded = std::nullopt,
                         .added_gpus = {},
                         .policies = std::nullopt,

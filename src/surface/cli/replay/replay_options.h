@@ -14,9 +14,12 @@
 
 namespace berth::cli {
 
+/// As many GPUs as a fleet may have (docs/scenario.md).
+inline constexpr std::int64_t kFleetGpusMax = 100'000;
+
 /// As typed.
 struct ReplayOptions {
-  std::string scenario;
+  std::optional<std::string> scenario;
   std::optional<std::string> journal_in;
   std::string from;  ///< of --journal-in
   std::string to;

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -79,7 +80,7 @@ struct Source {
 };
 
 /// The GPUs have the price of those of their model that were there.
-void add_gpus(const std::vector<FleetEntry>& added, Scenario& scenario) {
+Result<void> add_gpus(const std::vector<FleetEntry>& added, Scenario& scenario) {
   const std::vector<FleetEntry> before = scenario.fleet;
   for (FleetEntry entry : added) {
     const auto same =
@@ -87,6 +88,11 @@ void add_gpus(const std::vector<FleetEntry>& added, Scenario& scenario) {
     if (same != before.end()) entry.usd_per_gpu_hour = same->usd_per_gpu_hour;
     scenario.fleet.push_back(std::move(entry));
   }
+  const std::int64_t count =
+      std::accumulate(scenario.fleet.begin(), scenario.fleet.end(), std::int64_t{0},
+                      [](std::int64_t sum, const FleetEntry& entry) { return sum + entry.count; });
+  if (count <= kFleetGpusMax) return {};
+  return invalid(fmt::format("--add-gpus: wanted at most {} GPUs in all, found {}", kFleetGpusMax, count));
 }
 
 Result<Source> read_source(const ReplayRequest& request, const VerbContext& context) {
@@ -99,7 +105,7 @@ Result<Source> read_source(const ReplayRequest& request, const VerbContext& cont
   if (!window) return pass_on(window.error());
   print_remarks(window->remarks, context.err);
   Source source{.scenario = window->scenario, .recorded = *std::move(window)};
-  add_gpus(request.added_gpus, source.scenario);
+  if (auto added = add_gpus(request.added_gpus, source.scenario); !added) return pass_on(added.error());
   return source;
 }
 
