@@ -146,12 +146,14 @@ std::string retraining_of(const Retraining& retraining) {
                       {"seconds_on", object_text(Members(sizes.begin(), sizes.end()))}});
 }
 
-std::string variants_of(const ServiceSpec& service) {
+/// `profiles`: parallel to the variants.
+std::string variants_of(const ServiceSpec& service, const std::vector<std::string>& profiles) {
   std::vector<std::string> variants;
   variants.reserve(service.variants.size());
-  for (const Variant& variant : service.variants) {
+  for (std::size_t index = 0; index < service.variants.size(); ++index) {
+    const Variant& variant = service.variants[index];
     variants.push_back(object_text({{"name", string_json(variant.name)},
-                                    {"profile", profile_of(variant.table, service.name)},
+                                    {"profile", profiles[index]},
                                     {"accuracy", accuracy_of(variant.accuracy)}}));
   }
   return list_text(variants);
@@ -194,19 +196,49 @@ void add_wishes(const ServiceSpec& service, const Scenario& scenario, Members& m
   if (service.trust_domain) members.emplace_back("trust_domain", string_json(*service.trust_domain));
 }
 
-}  // namespace
+/// The parts that may be rows or name files.
+struct TableTexts {
+  std::string profile;
+  std::string arrivals;               ///< empty: there are none
+  std::vector<std::string> variants;  ///< profiles, parallel to ServiceSpec::variants
+};
 
-std::string service_spec_json(const ServiceSpec& service, const Scenario& scenario) {
-  Members members = {{"profile", profile_of(service.table, service.name)},
+Members fields_of(const ServiceSpec& service, const Scenario& scenario, TableTexts tables) {
+  Members members = {{"profile", std::move(tables.profile)},
                      {"slo", object_text({{"latency_ms", readable_number(service.target_ms)}})},
                      {"batching", batching_of(service.batching)},
                      {"drop", service.drop == DropRule::kEarly ? "\"early\"" : "\"never\""}};
-  if (service.arrivals.is_given()) members.emplace_back("arrivals", arrivals_of(service.arrivals));
+  if (!tables.arrivals.empty()) members.emplace_back("arrivals", std::move(tables.arrivals));
   members.emplace_back("start_seconds", seconds_of(service.start));
   members.emplace_back("accuracy", accuracy_of(service.accuracy));
   if (service.retraining) members.emplace_back("retraining", retraining_of(*service.retraining));
-  if (!service.variants.empty()) members.emplace_back("variants", variants_of(service));
+  if (!service.variants.empty()) members.emplace_back("variants", variants_of(service, tables.variants));
   add_wishes(service, scenario, members);
+  return members;
+}
+
+}  // namespace
+
+std::string service_spec_json(const ServiceSpec& service, const Scenario& scenario) {
+  TableTexts tables{.profile = profile_of(service.table, service.name), .arrivals = "", .variants = {}};
+  if (service.arrivals.is_given()) tables.arrivals = arrivals_of(service.arrivals);
+  for (const Variant& variant : service.variants) tables.variants.push_back(profile_of(variant.table, service.name));
+  return object_text(fields_of(service, scenario, std::move(tables)));
+}
+
+std::string service_entry_json(const ServiceSpec& service, const Scenario& scenario, const ServicePaths& paths) {
+  const auto profile = [&](const std::string& path) {
+    return object_text({{"format", "\"csv\""}, {"path", string_json(path)}, {"model", string_json(paths.model)}});
+  };
+  TableTexts tables{.profile = profile(paths.profile),
+                    .arrivals = object_text({{"format", "\"rps-text\""},
+                                             {"path", string_json(paths.arrivals)},
+                                             {"from_second", std::to_string(service.arrivals.from_second)},
+                                             {"seconds", std::to_string(service.arrivals.seconds)}}),
+                    .variants = {}};
+  for (const std::string& path : paths.variants) tables.variants.push_back(profile(path));
+  Members members = {{"name", string_json(service.name)}, {"tenant", string_json(service.tenant)}};
+  for (auto& member : fields_of(service, scenario, std::move(tables))) members.push_back(std::move(member));
   return object_text(members);
 }
 

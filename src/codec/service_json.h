@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/decimal.h"
 #include "domain/scenario.h"
@@ -18,6 +19,19 @@ namespace berth::codec {
 /// second or a minute. Pins are written with the profile names of `scenario`'s fleet. Requires: the pins are on its
 /// GPUs.
 [[nodiscard]] std::string service_spec_json(const ServiceSpec& service, const Scenario& scenario);
+
+/// Where a scenario file finds what it does not hold itself. Paths are relative to it.
+struct ServicePaths {
+  std::string profile;
+  std::string model;                  ///< in that file, and in those of variants
+  std::string arrivals;               ///< rps-text: each second of the trace, which is at scale 1
+  std::vector<std::string> variants;  ///< profiles, parallel to ServiceSpec::variants
+};
+
+/// A service of a scenario file, as JSON, which is YAML, too: the fields of `service_spec_json` with name and tenant,
+/// and with files instead of rows. Requires: a CountTrace at scale 1.
+[[nodiscard]] std::string service_entry_json(const ServiceSpec& service, const Scenario& scenario,
+                                             const ServicePaths& paths);
 
 /// A number as JSON that is read again exactly, in at most 40 characters if the number was read from so many.
 [[nodiscard]] std::string readable_number(const Decimal& value);

@@ -63,7 +63,11 @@ Session::Session(Scenario scenario, SessionOptions options)
     if (options_.journal) options_.journal(record);
     note_record(record);
   };
-  loop.observed = [this](const Event& event) { note_event(event); };
+  loop.observed = [this](const Event& event) {
+    if (options_.seen) options_.seen(event);
+    note_event(event);
+  };
+  loop.ordered = options_.ordered;
   loop.answered = [this](const StepAnswer& answer) { note_answer(answer); };
   loop.solve_elsewhere = options_.solve_elsewhere;
   loop.waits_for_solver = options_.waits_for_solver;

@@ -54,6 +54,10 @@ struct SessionOptions {
   UsageSink usage;
   /// The same while entries are repeated, when they are recorded already. May be empty.
   UsageSink past_usage;
+  /// Sees each event that the engine is given, and each order of the world before it is carried out, in their order and
+  /// also while entries are repeated. May be empty.
+  std::function<void(const Event&)> seen;
+  std::function<void(const sim::Order&)> ordered;
   /// Called when a service has its place, before anything happens to it. May be empty.
   std::function<void(ServiceId)> service_set;
   /// The wall clock in microseconds since 1970: a proposal waits for kProposalWait of it; empty: for ever.

@@ -176,6 +176,10 @@ void Session::tell_world(bool with_clock) {
 }
 
 void Session::tell_all() {
+  // The engine will not see what the observation delay still holds back, but it happened.
+  if (is_over()) {
+    for (const ServiceSecond& second : loop_->take_unseen_seconds()) tell_second(second);
+  }
   tell_blocks();
   tell_world(true);
   const auto plain_step = std::exchange(plain_step_, std::nullopt);

@@ -62,6 +62,13 @@ bool Loop::may_step() {
   return ++steps_there_ <= kStepsAtOneInstantMax;
 }
 
+std::vector<ServiceSecond> Loop::take_unseen_seconds() {
+  ENSURE(is_over());
+  std::vector<ServiceSecond> seconds;
+  for (const Event& event : std::exchange(observations_, {})) seconds.push_back(std::get<ServiceSecond>(event.what));
+  return seconds;
+}
+
 std::unique_ptr<World> Loop::finish() {
   ENSURE(is_over() && !infeasible_);
   world_->finish();
@@ -200,6 +207,7 @@ void Loop::feed_missed_seconds() {
 
 void Loop::give(Order order) {
   ++order_count_;
+  if (options_.ordered) options_.ordered(order);
   if (!repeated_) {
     execute(order);
   } else if (order_count_ <= repeated_->carried_out) {

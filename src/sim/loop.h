@@ -25,6 +25,19 @@
 
 namespace berth::sim {
 
+/// What the world is told to do: to carry out a plan, to set or remove a service, to inject a fault. Orders are
+/// counted, and the world remembers how many it has carried out, so that none is lost or done twice when a process
+/// ends.
+struct PlanOrder {
+  Plan plan;
+  bool is_first_layout = false;
+};
+struct FaultInjection {
+  std::uint64_t id = 0;
+  FaultOrder fault;
+};
+using Order = std::variant<PlanOrder, ServiceSet, ServiceRemoved, FaultInjection>;
+
 struct LoopOptions {
   std::uint64_t seed = 1;
   WorldOptions world;
@@ -33,6 +46,8 @@ struct LoopOptions {
   JournalSink journal;  ///< may be empty
   /// Called with each plan that has actions when it takes effect. May be empty.
   std::function<void(const Plan& plan, Instant acts_at)> plan_made;
+  /// Sees each order of the world before it is carried out, or, while a session is repeated, passed over. May be empty.
+  std::function<void(const Order&)> ordered;
   /// Sees each event that the engine is given, before the step that applies it. May be empty.
   std::function<void(const Event&)> observed;
   /// Sees the answer of each step, before the world carries it out. May be empty.
@@ -52,19 +67,6 @@ struct LoopOptions {
   /// tests of that. Not called while a question is open. May be empty.
   std::function<bool(Instant)> restores_engine_at;
 };
-
-/// What the world is told to do: to carry out a plan, to set or remove a service, to inject a fault. Orders are
-/// counted, and the world remembers how many it has carried out, so that none is lost or done twice when a process
-/// ends.
-struct PlanOrder {
-  Plan plan;
-  bool is_first_layout = false;
-};
-struct FaultInjection {
-  std::uint64_t id = 0;
-  FaultOrder fault;
-};
-using Order = std::variant<PlanOrder, ServiceSet, ServiceRemoved, FaultInjection>;
 
 /// How a session that ended goes on: what the world remembers.
 struct WorldLeft {
@@ -173,6 +175,8 @@ class Loop {
   [[nodiscard]] SmTime sm_time() { return world_->sm_time(); }
   [[nodiscard]] const std::optional<std::string>& infeasible() const { return infeasible_; }
   [[nodiscard]] const Refusals& refusals() const { return refusals_; }
+  /// The seconds of a loop that is over which the engine will not see.
+  [[nodiscard]] std::vector<ServiceSecond> take_unseen_seconds();
   /// Ends the world and hands it over. Requires: over, and not infeasible. The loop is then useless.
   [[nodiscard]] std::unique_ptr<World> finish();
 

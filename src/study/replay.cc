@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <set>
 #include <utility>
-#include <variant>
 
 #include "base/ensure.h"
 #include "measure/decision_log.h"
@@ -15,32 +13,13 @@
 #include "policy/registry.h"
 #include "sim/run.h"
 #include "study/layout_trials.h"
+#include "study/replay_notes.h"
 #include "trace/run_arrivals.h"
 
 namespace berth::study {
 namespace {
 
 using measure::PolicyResult;
-
-/// Notes on the figures: estimates that they contain, and models that stayed stale.
-std::vector<std::string> notes_on(const Scenario& scenario, const std::set<ServiceId>& retrained) {
-  std::vector<std::string> notes;
-  for (const FleetEntry& entry : scenario.fleet) {
-    const auto& profiles = entry.model.profiles;
-    const bool is_estimated =
-        std::any_of(profiles.begin(), profiles.end(), [](const MigProfile& profile) { return !profile.sms; });
-    if (is_estimated || entry.model.is_sms_unverified) {
-      notes.push_back(
-          fmt::format("SM counts of {} are partly estimated: utilisation is approximate", entry.model.name));
-    }
-  }
-  for (std::uint32_t index = 0; index < scenario.services.size(); ++index) {
-    const ServiceSpec& service = scenario.services[index];
-    if (!service.retraining || retrained.contains(ServiceId{index})) continue;
-    notes.push_back(fmt::format("{} never retrains: no slice was free for it long enough", service.name));
-  }
-  return notes;
-}
 
 /// A share of the work of a policy that runs several times.
 struct WorkShare {
@@ -144,9 +123,7 @@ class PolicyReplay {
     if (hooks_.progress) options.progress = [this, part](double done) { return hears(part.from + part.size * done); };
     options.loop.journal = [&](const sim::JournalRecord& record) {
       timeline.add(record);
-      const auto* slice = std::get_if<sim::SliceRecord>(&record);
-      const bool is_done = slice != nullptr && slice->event == sim::SliceEvent::kRetrainingDone;
-      if (is_done) retrained.insert(slice->services.front());
+      note_retrained(record, retrained);
       if (is_journaled && hooks_.journal) hooks_.journal(row_.name, record);
     };
     if (hooks_.keeps_insight) {

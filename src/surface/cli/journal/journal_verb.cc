@@ -6,20 +6,25 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <system_error>
 
 #include "base/text.h"
+#include "codec/scenario_files.h"
+#include "edges/files/file_sink.h"
 #include "edges/sqlite_store/sqlite_store.h"
 #include "journal/hex.h"
+#include "surface/cli/journal/recorded_window.h"
 
 namespace berth::cli {
 namespace {
 
 constexpr const char* kJournalHelp =
-    "Checks or prints what a berth up has recorded in its folder, whether or not it is running.";
+    "Checks, prints or turns into a scenario what a berth up has recorded in its folder, whether or not it is running.";
 
 constexpr const char* kJournalExamples = R"(Examples:
   berth journal verify ~/.local/state/berth
   berth journal export folder --from 1000 --to 2000
+  berth journal scenario folder --from 2026-11-22T10:00:00Z -o hour && berth replay hour/scenario.yaml
 
 Exit status: 0 done, 1 something is not what was written or cannot be read, 2 bad input.)";
 
@@ -31,14 +36,10 @@ struct JournalWords {
   std::string to;
 };
 
-/// The path of the journal of a folder.
-Result<std::string> find_journal(const std::string& folder) {
-  std::string path = folder + "/journal.db";
-  if (std::filesystem::exists(path)) return path;
-  return invalid(fmt::format("wanted the folder of a berth up, found {}, which has no journal.db", in_quotes(folder)));
-}
-
 tl::unexpected<Error> failed(const StoreError& error) { return fail(ErrorCode::kUnavailable, error.message); }
+
+/// An output that cannot be written is a failure of the environment, whatever the code of the error.
+tl::unexpected<Error> not_written(const Error& error) { return fail(ErrorCode::kUnavailable, error.message); }
 
 /// What was checked, as one line.
 Result<std::string> verify(const std::string& folder) {
@@ -97,6 +98,49 @@ Result<void> print_rows(const JournalWords& words, std::FILE* out) {
   return {};
 }
 
+/// Writes a window as a scenario with its files into a folder, the scenario last. Says what it has left out.
+Result<std::string> write_scenario(const RecordedWindowWords& words, const std::string& out, std::FILE* err) {
+  if (out.empty()) return invalid("-o: wanted a folder, found an empty path");
+  const auto window = read_window(words);
+  if (!window) return pass_on(window.error());
+  print_remarks(window->remarks, err);
+  std::error_code failure;
+  for (const char* part : {"profiles", "arrivals"}) {
+    std::filesystem::create_directories(std::filesystem::path(out) / part, failure);
+    if (failure) return fail(ErrorCode::kUnavailable, fmt::format("{}: {}", out, failure.message()));
+  }
+  const std::string main(codec::kScenarioPath);
+  for (const auto& [path, content] : window->files) {
+    if (path == main) continue;
+    if (auto written = edges::write_file_whole(out + "/" + path, content); !written)
+      return not_written(written.error());
+  }
+  if (auto written = edges::write_file_whole(out + "/" + main, window->files.at(main)); !written) {
+    return not_written(written.error());
+  }
+  return fmt::format("{}/{}: {} to {}, {} s, {} services\n", out, main, window->from, window->to,
+                     window->scenario.simulated_seconds(), window->scenario.services.size());
+}
+
+void add_scenario_verb(CLI::App& verb, VerbContext& context) {
+  struct Words {
+    RecordedWindowWords window;
+    std::string out;
+  };
+  const auto words = std::make_shared<Words>();
+  CLI::App* writing =
+      verb.add_subcommand("scenario", "Writes what came and stood there as a scenario for berth replay");
+  writing->add_option("DIR", words->window.folder, "The folder of the berth up")->required();
+  writing->add_option("--from", words->window.from, "Its first second; default: the first that is recorded")
+      ->type_name("TIME");
+  writing->add_option("--to", words->window.to, "The second after its last; default: as far as is recorded")
+      ->type_name("TIME");
+  writing->add_option("-o,--output", words->out, "The folder that gets scenario.yaml and its files")
+      ->type_name("OUT")
+      ->required();
+  writing->callback([words, &context] { finish(context, write_scenario(words->window, words->out, context.err)); });
+}
+
 }  // namespace
 
 void add_journal_verb(CLI::App& app, VerbContext& context) {
@@ -115,6 +159,7 @@ void add_journal_verb(CLI::App& app, VerbContext& context) {
     const auto printed = print_rows(*words, context.out);
     if (!printed) finish(context, tl::unexpected(printed.error()));
   });
+  add_scenario_verb(*verb, context);
 }
 
 }  // namespace berth::cli

@@ -1,11 +1,14 @@
 #include "surface/cli/replay/replay_options.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string_view>
 
 #include "base/text.h"
+#include "mig/catalogue.h"
 #include "policy/registry.h"
-#include "study/replay.h"
+#include "study/recorded_replay.h"
 #include "surface/cli/shared/option_words.h"
 
 namespace berth::cli {
@@ -17,20 +20,67 @@ Result<std::uint64_t> parse_seed(std::string_view text) {
   return static_cast<std::uint64_t>(*seed);
 }
 
+/// "A100-80GB=2".
+Result<FleetEntry> parse_added_gpus(std::string_view text) {
+  const std::size_t split = text.rfind('=');
+  if (split == std::string_view::npos) {
+    return invalid(fmt::format("--add-gpus: wanted MODEL=COUNT, such as A100-80GB=2, found {}", in_quotes(text)));
+  }
+  auto model = mig::find_gpu_model(text.substr(0, split));
+  if (!model) return invalid("--add-gpus: " + model.error().message);
+  const auto count = parse_count(text.substr(split + 1), kFleetGpusMax);
+  if (!count) return invalid("--add-gpus: " + count.error().message);
+  if (*count == 0) return invalid(fmt::format("--add-gpus: wanted a count of at least 1, found {}", in_quotes(text)));
+  return FleetEntry{.model = *std::move(model), .count = *count, .usd_per_gpu_hour = std::nullopt};
+}
+
+/// Where the arrivals come from: a scenario, or a window of what is recorded.
+Result<void> check_source(const ReplayOptions& options, ReplayRequest& request) {
+  if (options.journal_in) {
+    if (options.scenario) {
+      return invalid(fmt::format("wanted either SCENARIO or --journal-in, found both, {} and {}",
+                                 in_quotes(*options.scenario), in_quotes(*options.journal_in)));
+    }
+    if (options.journal_in->empty()) return invalid("--journal-in: wanted a folder, found an empty path");
+    request.recorded = {.folder = *options.journal_in, .from = options.from, .to = options.to};
+  } else {
+    if (!options.scenario) return invalid("wanted SCENARIO or --journal-in DIR, found neither");
+    if (options.scenario->empty()) return invalid("SCENARIO: wanted a path, found an empty one");
+    if (!options.from.empty()) return invalid("--from: wanted --journal-in, too");
+    if (!options.to.empty()) return invalid("--to: wanted --journal-in, too");
+    if (!options.added_gpus.empty()) return invalid("--add-gpus: wanted --journal-in, too");
+  }
+  for (const std::string& added : options.added_gpus) {
+    auto entry = parse_added_gpus(added);
+    if (!entry) return pass_on(entry.error());
+    request.added_gpus.push_back(*std::move(entry));
+  }
+  return {};
+}
+
+std::vector<std::string> known_policies(bool is_recorded) {
+  std::vector<std::string> names = policy::names();
+  if (is_recorded) names.insert(names.begin(), std::string(study::kRecorded));
+  return names;
+}
+
 }  // namespace
 
 Result<ReplayRequest> check_replay_options(const ReplayOptions& options) {
-  ReplayRequest request{.scenario_path = options.scenario,
+  ReplayRequest request{.scenario_path = options.scenario.value_or(""),
+                        .recorded = std::nullopt,
+                        .added_gpus = {},
                         .policies = std::nullopt,
                         .report_dir = options.report,
                         .journal_path = options.journal,
                         .settings = {},
                         .has_timings = options.has_timings};
-  if (options.scenario.empty()) return invalid("SCENARIO: wanted a path, found an empty one");
+  if (auto checked = check_source(options, request); !checked) return pass_on(checked.error());
   if (options.report == "") return invalid("--report: wanted a folder, found an empty path");
   if (options.journal == "") return invalid("--journal: wanted a file, found an empty path");
   if (options.policies) {
-    Result<std::vector<std::string>> policies = parse_policies(*options.policies, policy::names());
+    Result<std::vector<std::string>> policies =
+        parse_policies(*options.policies, known_policies(request.recorded.has_value()));
     if (!policies) return pass_on(policies.error());
     request.policies = std::move(*policies);
   }
@@ -50,6 +100,7 @@ Result<ReplayRequest> check_replay_options(const ReplayOptions& options) {
 
 std::vector<std::string> policies_to_run(const ReplayRequest& request, const Scenario& scenario) {
   if (request.policies) return *request.policies;
+  if (request.recorded) return {std::string(study::kRecorded), "berth", "static-even"};
   std::vector<std::string> names = policy::names();
   if (!scenario.layout) names.erase(std::remove(names.begin(), names.end(), "fixed"), names.end());
   return names;

@@ -9,13 +9,21 @@
 #include "base/result.h"
 #include "domain/scenario.h"
 #include "policy/settings.h"
+#include "surface/cli/journal/recorded_window.h"
 #include "surface/cli/shared/verb.h"
 
 namespace berth::cli {
 
+/// As many GPUs as a fleet may have (docs/scenario.md).
+inline constexpr std::int64_t kFleetGpusMax = 100'000;
+
 /// As typed.
 struct ReplayOptions {
-  std::string scenario;
+  std::optional<std::string> scenario;
+  std::optional<std::string> journal_in;
+  std::string from;  ///< of --journal-in
+  std::string to;
+  std::vector<std::string> added_gpus;  ///< MODEL=N
   std::optional<std::string> policies;
   std::string seed = "1";
   std::string format = "table";
@@ -27,7 +35,9 @@ struct ReplayOptions {
 
 /// Checked, as far as possible without the scenario.
 struct ReplayRequest {
-  std::string scenario_path;
+  std::string scenario_path;                         ///< empty: a window of what is recorded
+  std::optional<RecordedWindowWords> recorded;       ///< that window
+  std::vector<FleetEntry> added_gpus;                ///< to the fleet of what is recorded, without prices
   std::optional<std::vector<std::string>> policies;  ///< absent: all that the scenario allows
   std::uint64_t seed = 1;
   OutputFormat format = OutputFormat::kTable;
@@ -37,11 +47,13 @@ struct ReplayRequest {
   bool has_timings = false;
 };
 
-/// Refuses unknown and repeated policies (the message lists the known ones), a seed outside 0 to 2^63-1, an unknown
+/// Refuses neither or both of a scenario and a journal, what only a journal has, unknown GPU models, unknown and
+/// repeated policies (the message lists the known ones), a seed outside 0 to 2^63-1, an unknown
 /// format and empty paths.
 [[nodiscard]] Result<ReplayRequest> check_replay_options(const ReplayOptions& options);
 
-/// The policies to run, in order: those requested, or else all, `fixed` only if the scenario has a layout.
+/// The policies to run, in order: those requested, or else all, `fixed` only if the scenario has a layout; of what is
+/// recorded that itself (study::kRecorded), `berth` and `static-even`.
 [[nodiscard]] std::vector<std::string> policies_to_run(const ReplayRequest& request, const Scenario& scenario);
 
 }  // namespace berth::cli

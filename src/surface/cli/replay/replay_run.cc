@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -14,8 +16,10 @@
 #include "base/text.h"
 #include "edges/files/file_sink.h"
 #include "scenario/load.h"
+#include "study/recorded_replay.h"
 #include "study/replay.h"
 #include "study/replay_bound.h"
+#include "surface/cli/journal/recorded_window.h"
 #include "surface/cli/replay/journal_writer.h"
 #include "surface/cli/replay/replay_json.h"
 #include "surface/cli/replay/replay_table.h"
@@ -39,7 +43,7 @@ bool is_same_file(const fs::path& a, const fs::path& b) {
 Result<void> check_paths(const ReplayRequest& request) {
   if (!request.journal_path) return {};
   const std::string& journal = *request.journal_path;
-  if (is_same_file(journal, request.scenario_path)) {
+  if (!request.recorded && is_same_file(journal, request.scenario_path)) {
     return invalid(fmt::format("--journal: wanted another file than the scenario, found {}", in_quotes(journal)));
   }
   if (request.report_dir && is_same_file(journal, report_page_path(*request.report_dir))) {
@@ -69,11 +73,59 @@ Result<JournalOutput> open_journal(const std::optional<std::string>& path, const
   return output;
 }
 
-Result<study::ReplayResult> run_policies(const ReplayRequest& request, const Scenario& scenario, std::FILE* progress,
+/// What is replayed: a scenario, and where it comes from a journal, what really happened.
+struct Source {
+  Scenario scenario;
+  std::optional<RecordedWindow> recorded;
+};
+
+/// The GPUs have the price of those of their model that were there.
+Result<void> add_gpus(const std::vector<FleetEntry>& added, Scenario& scenario) {
+  const std::vector<FleetEntry> before = scenario.fleet;
+  for (FleetEntry entry : added) {
+    const auto same =
+        std::ranges::find(before, entry.model.name, [](const FleetEntry& each) { return each.model.name; });
+    if (same != before.end()) entry.usd_per_gpu_hour = same->usd_per_gpu_hour;
+    scenario.fleet.push_back(std::move(entry));
+  }
+  const std::int64_t count =
+      std::accumulate(scenario.fleet.begin(), scenario.fleet.end(), std::int64_t{0},
+                      [](std::int64_t sum, const FleetEntry& entry) { return sum + entry.count; });
+  if (count <= kFleetGpusMax) return {};
+  return invalid(fmt::format("--add-gpus: wanted at most {} GPUs in all, found {}", kFleetGpusMax, count));
+}
+
+Result<Source> read_source(const ReplayRequest& request, const VerbContext& context) {
+  if (!request.recorded) {
+    auto scenario = scenario::load_scenario(request.scenario_path, *context.files);
+    if (!scenario) return pass_on(scenario.error());
+    return Source{.scenario = *std::move(scenario), .recorded = std::nullopt};
+  }
+  auto window = read_window(*request.recorded);
+  if (!window) return pass_on(window.error());
+  print_remarks(window->remarks, context.err);
+  Source source{.scenario = window->scenario, .recorded = *std::move(window)};
+  if (auto added = add_gpus(request.added_gpus, source.scenario); !added) return pass_on(added.error());
+  return source;
+}
+
+Result<measure::PolicyResult> run_policy(const ReplayRequest& request, const Source& source, const std::string& name,
+                                         const study::ReplayHooks& hooks) {
+  if (name != study::kRecorded) {
+    return study::replay_policy(source.scenario, name, request.seed, hooks, request.settings);
+  }
+  // On the fleet that was there: GPUs that are added come after it.
+  const RecordedWindow& recorded = *source.recorded;
+  return study::replay_recorded(recorded.scenario, {.run = recorded.run, .policy = recorded.policy}, request.seed,
+                                hooks);
+}
+
+Result<study::ReplayResult> run_policies(const ReplayRequest& request, const Source& source, std::FILE* progress,
                                          JournalWriter* journal, const InterruptWatch& interrupt) {
+  const Scenario& scenario = source.scenario;
   const std::vector<std::string> names = policies_to_run(request, scenario);
   ProgressBar bar(progress, static_cast<int>(names.size()) + 1, steady_now);
-  study::ReplayResult result{.scenario = request.scenario_path,
+  study::ReplayResult result{.scenario = scenario.name,
                              .seed = request.seed,
                              .simulated_seconds = scenario.simulated_seconds(),
                              .cost_micro_usd_fleet = study::fleet_cost_micro_usd(scenario),
@@ -93,8 +145,7 @@ Result<study::ReplayResult> run_policies(const ReplayRequest& request, const Sce
       };
     }
     const auto began = std::chrono::steady_clock::now();
-    Result<measure::PolicyResult> policy =
-        study::replay_policy(scenario, names[i], request.seed, hooks, request.settings);
+    Result<measure::PolicyResult> policy = run_policy(request, source, names[i], hooks);
     if (!policy) return pass_on(policy.error());
     policy->wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     result.policies.push_back(std::move(*policy));
@@ -123,8 +174,9 @@ std::string printed(const ReplayRequest& request, const study::ReplayResult& res
 Result<std::string> run_replay(const ReplayRequest& request, const VerbContext& context) {
   InterruptWatch interrupt;
   if (Result<void> paths = check_paths(request); !paths) return pass_on(paths.error());
-  const Result<Scenario> scenario = scenario::load_scenario(request.scenario_path, *context.files);
-  if (!scenario) return pass_on(scenario.error());
+  const Result<Source> source = read_source(request, context);
+  if (!source) return pass_on(source.error());
+  const Scenario* scenario = &source->scenario;
   interrupt.defer();
   ReportFolder folder;
   if (request.report_dir) {
@@ -133,7 +185,7 @@ Result<std::string> run_replay(const ReplayRequest& request, const VerbContext& 
   Result<JournalOutput> journal = open_journal(request.journal_path, *scenario);
   if (!journal) return pass_on(journal.error());
   JournalWriter* const writer = journal->writer.get();
-  const Result<study::ReplayResult> result = run_policies(request, *scenario, context.progress(), writer, interrupt);
+  const Result<study::ReplayResult> result = run_policies(request, *source, context.progress(), writer, interrupt);
   if (writer != nullptr) {
     // A full disk also stops the replay: the writer's error says more than the interrupt.
     const bool is_stopped_by_writer = writer->has_failed();

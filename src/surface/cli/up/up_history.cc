@@ -94,6 +94,15 @@ class HistoryReader {
     return {};
   }
 
+  /// The time of the world from which on what is after the snapshot does, which was made soon after `at`: what was on
+  /// its way then is settled, and the past that policies may see is known.
+  Result<std::int64_t> serves_from_wall_us(Instant at) {
+    constexpr std::int64_t kSettlingSeconds = 600;
+    if (auto loaded = load_scenario(); !loaded) return pass_on(loaded.error());
+    const Micros lead = Micros::seconds(std::max(kSettlingSeconds, scenario_->history_seconds));
+    return beginning_->epoch_us + (at + lead).micros();
+  }
+
   Result<History> finish(std::uint64_t last_sequence) {
     if (!beginning_) return fail(ErrorCode::kUnavailable, path_ + ": wanted a row Opened, found none");
     if (auto loaded = load_scenario(); !loaded) return pass_on(loaded.error());
@@ -148,6 +157,51 @@ class HistoryReader {
   std::vector<live::Entry> entries_;
 };
 
+tl::unexpected<Error> unreadable(const StoreError& error) { return fail(ErrorCode::kUnavailable, error.message); }
+
+/// The snapshot, if there is one, and the rows after it. Of those before it as many are checked.
+Result<std::optional<History>> read_after(JournalReader& reader, JournalReader::Range range,
+                                          std::optional<JournalSnapshot> snapshot, std::uint64_t checked_before,
+                                          const std::string& path) {
+  constexpr std::size_t kRows = 1000;
+  if (range.last == 0 && !snapshot) return std::optional<History>();
+  HistoryReader history(path);
+  std::uint64_t next = range.first;
+  std::uint64_t saved = 0;
+  if (snapshot) {
+    saved = snapshot->sequence;
+    next = std::max(next, saved + 1 - std::min(saved, checked_before));
+    if (auto taken = history.take(*std::move(snapshot)); !taken) return pass_on(taken.error());
+  }
+  while (next <= range.last) {
+    const auto rows = reader.read(next, kRows);
+    if (!rows) return unreadable(rows.error());
+    if (rows->empty()) break;
+    for (const JournalRow& row : *rows) {
+      if (row.sequence <= saved) continue;
+      if (auto taken = history.take(row); !taken) return pass_on(taken.error());
+    }
+    next = rows->back().sequence + 1;
+  }
+  auto read = history.finish(std::max(saved, next - 1));
+  if (!read) return pass_on(read.error());
+  return std::optional(std::move(*read));
+}
+
+/// Whether the snapshot is so long before that time of the world that a window from there on needs nothing of before.
+Result<bool> is_early_enough(JournalReader& reader, const JournalSnapshot& snapshot, std::int64_t from_wall_us,
+                             const std::string& path) {
+  if (snapshot.format != kSnapshotFormat) return false;
+  const auto rows = reader.read(snapshot.sequence, 1);
+  if (!rows) return unreadable(rows.error());
+  if (rows->empty() || rows->front().sequence != snapshot.sequence) return false;  // nothing says when it was
+  HistoryReader history(path);
+  if (auto taken = history.take(snapshot); !taken) return pass_on(taken.error());
+  const auto from = history.serves_from_wall_us(rows->front().entry.at);
+  if (!from) return pass_on(from.error());
+  return *from <= from_wall_us;
+}
+
 }  // namespace
 
 Result<std::string> RememberingFiles::read(const std::string& path) const {
@@ -199,37 +253,34 @@ std::string snapshot_bytes(const Beginning& beginning, const RecordedFiles& file
 }
 
 Result<std::optional<History>> read_history(JournalReader& reader, const std::string& path) {
-  constexpr std::size_t kRows = 1000;
   constexpr std::uint64_t kCheckedBefore = 100'000;  // of the rows that a snapshot covers: a fraction of a second
-  const auto failed = [](const StoreError& error) { return fail(ErrorCode::kUnavailable, error.message); };
   const auto range = reader.range();
-  if (!range) return failed(range.error());
-  HistoryReader history(path);
+  if (!range) return unreadable(range.error());
   auto snapshot = reader.latest_snapshot();
-  if (!snapshot) return failed(snapshot.error());
+  if (!snapshot) return unreadable(snapshot.error());
   // What an earlier format does not remember follows from the rows, as long as all are there.
   if (*snapshot && (*snapshot)->format < kSnapshotFormat && range->first == 1) snapshot->reset();
-  if (range->last == 0 && !*snapshot) return std::optional<History>();
-  std::uint64_t next = range->first;
-  std::uint64_t saved = 0;
-  if (*snapshot) {
-    saved = (*snapshot)->sequence;
-    next = std::max(next, saved + 1 - std::min(saved, kCheckedBefore));
-    if (auto taken = history.take(*std::move(*snapshot)); !taken) return pass_on(taken.error());
+  return read_after(reader, *range, *std::move(snapshot), kCheckedBefore, path);
+}
+
+Result<std::optional<History>> read_long_history(JournalReader& reader, const std::string& path,
+                                                 std::optional<std::int64_t> from_wall_us) {
+  // A server that runs may remove rows meanwhile: then there is a snapshot that covers them.
+  const auto range = reader.range();
+  if (!range) return unreadable(range.error());
+  auto newest = reader.latest_snapshot();
+  if (!newest) return unreadable(newest.error());
+  auto older = reader.older_snapshot();
+  if (!older) return unreadable(older.error());
+  for (auto* snapshot : {&*newest, &*older}) {
+    if (!from_wall_us || !*snapshot) continue;
+    const auto early = is_early_enough(reader, **snapshot, *from_wall_us, path);
+    if (!early) return pass_on(early.error());
+    if (*early) return read_after(reader, *range, std::move(*snapshot), 0, path);
   }
-  while (next <= range->last) {
-    const auto rows = reader.read(next, kRows);
-    if (!rows) return failed(rows.error());
-    if (rows->empty()) break;
-    for (const JournalRow& row : *rows) {
-      if (row.sequence <= saved) continue;
-      if (auto taken = history.take(row); !taken) return pass_on(taken.error());
-    }
-    next = rows->back().sequence + 1;
-  }
-  auto read = history.finish(std::max(saved, next - 1));
-  if (!read) return pass_on(read.error());
-  return std::optional(std::move(*read));
+  if (range->first <= 1) return read_after(reader, *range, std::nullopt, 0, path);
+  const bool is_whole = *older && (*older)->sequence + 1 >= range->first;
+  return read_after(reader, *range, is_whole ? *std::move(older) : *std::move(newest), 0, path);
 }
 
 Result<sim::WorldLeft> world_of(const edges::DevicesFile::Memory& memory, const Scenario& scenario,

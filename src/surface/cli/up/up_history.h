@@ -99,6 +99,12 @@ inline constexpr int kSnapshotFormat = 2;
 /// messages. Errors: a row or a snapshot that is not what was written, or of a later version.
 [[nodiscard]] Result<std::optional<History>> read_history(JournalReader& reader, const std::string& path);
 
+/// The same from further back, as far as it goes: all rows, or, where the first ones are gone, the older one of the
+/// snapshots and all rows after it. `from_wall_us`: only what a window from that time of the world on needs, and the
+/// past that its policies may see; so the newest snapshot that is early enough does.
+[[nodiscard]] Result<std::optional<History>> read_long_history(JournalReader& reader, const std::string& path,
+                                                               std::optional<std::int64_t> from_wall_us);
+
 /// What the devices remember, for the fleet. Nothing was written yet: empty devices that have carried out nothing.
 [[nodiscard]] Result<sim::WorldLeft> world_of(const edges::DevicesFile::Memory& memory, const Scenario& scenario,
                                               const std::string& path);
