@@ -64,6 +64,7 @@ class WatchedWriter : public JournalWriter {
   [[nodiscard]] StoreResult<bool> prune_usage(std::int64_t before_us) override {
     return writer_->prune_usage(before_us);
   }
+  [[nodiscard]] StoreResult<bool> prune_blobs(const BlobUse& use) override { return writer_->prune_blobs(use); }
 
  private:
   std::unique_ptr<JournalWriter> writer_;
