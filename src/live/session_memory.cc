@@ -1,5 +1,6 @@
 /// A session as bytes, and back.
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,7 +13,9 @@ namespace berth::live {
 namespace {
 
 /// To be raised whenever the bytes mean something else than before.
-constexpr int kMemoryFormat = 2;
+constexpr int kMemoryFormat = 3;
+constexpr int kMemoryFormatMin = 2;    // still read
+constexpr int kMemoryFormatBlobs = 3;  // the first one with the blobs of services
 
 }  // namespace
 
@@ -42,13 +45,32 @@ void Session::archive_services(Archive& archive) {
 }
 
 template <class Archive>
+void Session::archive_blobs(Archive& archive) {
+  std::map<ServiceName, RowsBlobs> blobs;
+  if constexpr (!Archive::kReads) {
+    for (const auto& [name, service] : catalog_.services) {
+      if (!service.blobs.empty()) blobs.emplace(name, service.blobs);
+    }
+  }
+  archive(blobs);
+  if constexpr (Archive::kReads) {
+    for (auto& [name, of_service] : blobs) {
+      const auto service = catalog_.services.find(name);
+      if (!archive.require(service != catalog_.services.end())) return;
+      service->second.blobs = std::move(of_service);
+    }
+  }
+}
+
+template <class Archive>
 void Session::archive_memory(Archive& archive) {
   int format = kMemoryFormat;
   archive(format);
-  if (!archive.require(format == kMemoryFormat)) return;
+  if (!archive.require(format >= kMemoryFormatMin && format <= kMemoryFormat)) return;
   archive_services(archive);
   archive(catalog_, last_revision_, events_, plans_, approval_reason_, asked_count_, asked_before_, step_count_,
           refreshed_step_, watch_, lost_slices_, usage_, read_second_, draining_);
+  if (format >= kMemoryFormatBlobs) archive_blobs(archive);
 }
 
 std::string Session::save() {

@@ -1,6 +1,7 @@
 /// From method and path to what answers: one table of routes.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <string>
@@ -27,6 +28,8 @@ struct ServiceCall;
 
 /// Answers a request.
 using Answer = ApiResult<HttpAnswer> (*)(const ApiContext&, const Call&);
+/// What of a write takes long: done before it has its turn, without any lock. An error is its answer.
+using Ahead = ApiResult<void> (*)(const ApiContext&, const Call&);
 /// Reads a write that is carried out together with others.
 using Prepare = ApiResult<ServiceCall> (*)(const ApiContext&, const Call&);
 
@@ -38,6 +41,8 @@ struct Route {
   bool takes_query = false;  ///< else a query is an error
   int success_status = 200;
   Prepare prepare = nullptr;  ///< of a write about a service
+  Ahead ahead = nullptr;
+  std::size_t body_bytes_max = 0;  ///< 0: as everywhere
 };
 
 /// What a request leads to.

@@ -22,8 +22,8 @@ struct Table {
   [[nodiscard]] bool is_in(std::int64_t format) const { return since <= format && format <= until; }
 };
 
-// In the order of their names. Without secondary indices: every stored byte is under a hash of a row. Those with keys of
-// their own have no rowid, so that their keys are stored once.
+// In the order of their names. Without secondary indices: every stored byte is under a hash of a row. Those with keys
+// of their own have no rowid, so that their keys are stored once.
 constexpr std::array<Table, 8> kTables = {{
     {"blob_parts",
      "CREATE TABLE blob_parts(blob BLOB NOT NULL, part INTEGER NOT NULL, body BLOB NOT NULL, hash BLOB NOT NULL, "
