@@ -172,7 +172,7 @@ class TestHandler : public HttpHandler {
   }
 
   [[nodiscard]] std::optional<std::size_t> body_bytes_max(const HttpRequest& request) override {
-    if (request.path != std::vector<std::string>{"large"}) return std::nullopt;
+    if (request.path != std::vector<std::string>{"bulk"}) return std::nullopt;
     return 100'000;
   }
   [[nodiscard]] HttpResponse render(const HttpRefusal& refusal) override {

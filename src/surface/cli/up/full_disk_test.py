@@ -169,7 +169,7 @@ class Blobs(unittest.TestCase):
                 server.end(signal.SIGKILL)
                 server = Server(Path(folder) / "state")
                 self.assertEqual(server.send("HEAD", f"/v1/blobs/{name}")[0], 200)
-                self.assertEqual(server.send("GET", f"/v1/blobs/{name}"), (200, table))
+                self.assertTrue(server.send("GET", f"/v1/blobs/{name}") == (200, table))
                 self.assertEqual(server.send("PUT", "/v1/tenants/t", {})[0], 201)
                 arrivals = {"format": "csv", "rows": {"blob": name}}
                 status, created = server.send("PUT", "/v1/tenants/t/services/s", {"spec": {**SPEC, "arrivals": arrivals}})
@@ -188,7 +188,7 @@ class Blobs(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder)
             (path / "requests.csv").write_text(
-                "second,requests\n" + "".join(f"{second},{second % 7}\n" for second in range(100_000)))
+                "second,requests\n" + "".join(f"{second},{second % 7 + 1}\n" for second in range(100_000)))
             (path / "service.yaml").write_text(
                 "apiVersion: berth.dev/v1alpha1\nkind: Tenant\nmetadata: {name: t}\n---\n"
                 "apiVersion: berth.dev/v1alpha1\nkind: GpuService\nmetadata: {name: s, namespace: t}\n"
@@ -201,8 +201,9 @@ class Blobs(unittest.TestCase):
                                              capture_output=True, text=True, check=False)
                     self.assertEqual(applied.stdout, f"tenant/t {outcome}\nservice/t/s {outcome}\n", applied.stderr)
                 rows = server.send("GET", "/v1/tenants/t/services/s")[1]["spec"]["arrivals"]["rows"]
-                self.assertEqual(server.send("GET", f"/v1/blobs/{rows['blob']}"),
-                                 (200, (path / "requests.csv").read_bytes()))
+                status, stored = server.send("GET", f"/v1/blobs/{rows['blob']}")
+                self.assertEqual(status, 200)
+                self.assertTrue(stored == (path / "requests.csv").read_bytes())  # no difference of so much is shown
             finally:
                 server.end(signal.SIGKILL)
 
