@@ -41,9 +41,9 @@ StoreResult<void> SqliteReader::prepare() {
   if (!meta) return tl::unexpected(meta.error());
   meta_ = *std::move(meta);
   struct Wanted {
-    Statement SqliteReader::* target;
-    const char* sql;
-    const char* doing;
+    Statement SqliteReader::* target = nullptr;
+    const char* sql = "";
+    const char* doing = "";
     std::int64_t since = 1;  ///< the first format that has its table
   };
   for (const Wanted& wanted :
