@@ -24,8 +24,17 @@ std::string accuracy_of(const Accuracy& accuracy) {
   return object_text({{"before", share(accuracy.before_micro)}, {"after", share(accuracy.after_micro)}});
 }
 
-std::string profile_of(const PerformanceTable& table, const std::string& service) {
+/// The name of the blob with the rows of the value at a path; null if they are within the value.
+const std::string* blob_of(const RowsBlobs& blobs, const std::string& path) {
+  const auto found = blobs.find(path);
+  return found == blobs.end() ? nullptr : &found->second;
+}
+
+std::string reference_to(const std::string& blob) { return object_text({{"blob", string_json(blob)}}); }
+
+std::string profile_of(const PerformanceTable& table, const std::string& service, const std::string* blob) {
   const std::string model = string_json(table.model.empty() ? service : table.model);
+  if (blob != nullptr) return object_text({{"format", "\"csv\""}, {"model", model}, {"rows", reference_to(*blob)}});
   std::vector<std::string> rows;
   rows.reserve(table.points.size());
   for (const PerformancePoint& point : table.points) {
@@ -121,8 +130,13 @@ Members source_of(const Trace& trace, const Arrivals& arrivals) {
   return {{"format", "\"csv\""}, {"rows", rows_of(trace, arrivals)}};
 }
 
-std::string arrivals_of(const Arrivals& arrivals) {
-  Members members = std::visit([&](const auto& source) { return source_of(source, arrivals); }, arrivals.source);
+std::string arrivals_of(const Arrivals& arrivals, const std::string* blob) {
+  Members members = {{"format", "\"csv\""}};
+  if (blob != nullptr) {
+    members.emplace_back("rows", reference_to(*blob));
+  } else {
+    members = std::visit([&](const auto& source) { return source_of(source, arrivals); }, arrivals.source);
+  }
   const bool begins_with_window =
       std::holds_alternative<MinuteTrace>(arrivals.source) || std::holds_alternative<TimedTrace>(arrivals.source);
   members.emplace_back("from_second", std::to_string(begins_with_window ? 0 : arrivals.from_second));
@@ -219,10 +233,14 @@ Members fields_of(const ServiceSpec& service, const Scenario& scenario, TableTex
 
 }  // namespace
 
-std::string service_spec_json(const ServiceSpec& service, const Scenario& scenario) {
-  TableTexts tables{.profile = profile_of(service.table, service.name), .arrivals = "", .variants = {}};
-  if (service.arrivals.is_given()) tables.arrivals = arrivals_of(service.arrivals);
-  for (const Variant& variant : service.variants) tables.variants.push_back(profile_of(variant.table, service.name));
+std::string service_spec_json(const ServiceSpec& service, const Scenario& scenario, const RowsBlobs& blobs) {
+  TableTexts tables{
+      .profile = profile_of(service.table, service.name, blob_of(blobs, "profile")), .arrivals = "", .variants = {}};
+  if (service.arrivals.is_given()) tables.arrivals = arrivals_of(service.arrivals, blob_of(blobs, "arrivals"));
+  for (const Variant& variant : service.variants) {
+    const std::string path = fmt::format("variants[{}].profile", tables.variants.size());
+    tables.variants.push_back(profile_of(variant.table, service.name, blob_of(blobs, path)));
+  }
   return object_text(fields_of(service, scenario, std::move(tables)));
 }
 

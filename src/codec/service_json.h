@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/decimal.h"
+#include "domain/rows_blobs.h"
 #include "domain/scenario.h"
 
 namespace berth::codec {
@@ -17,8 +18,9 @@ namespace berth::codec {
 /// Arrivals of a file that rows cannot state, requests with times and calls by minute, are written as the requests of
 /// each second of the window, those of a minute spread over it evenly: the same load, but for what varies within a
 /// second or a minute. Pins are written with the profile names of `scenario`'s fleet. Requires: the pins are on its
-/// GPUs.
-[[nodiscard]] std::string service_spec_json(const ServiceSpec& service, const Scenario& scenario);
+/// GPUs. Tables that were stated by reference are written so: `"rows":{"blob":SHA256}`.
+[[nodiscard]] std::string service_spec_json(const ServiceSpec& service, const Scenario& scenario,
+                                            const RowsBlobs& blobs = {});
 
 /// Where a scenario file finds what it does not hold itself. Paths are relative to it.
 struct ServicePaths {

@@ -33,6 +33,19 @@ TEST(ServiceJson, SmallServiceIsWrittenWithItsDefaults) {
       R"("accuracy":{"before":1,"after":1},"weight":1,"isolation":"mig"})");
 }
 
+TEST(ServiceJson, TablesOfBlobsAreWrittenAsReferences) {
+  ServiceSpec service = small_service();
+  service.arrivals = {CountTrace{{1, 2}}, 0, 2, Decimal(1), 60, false};
+  service.variants = {{"v", service.table, {}}, {"w", service.table, {}}};
+  const std::string text =
+      service_spec_json(service, fleet(), {{"arrivals", "aa"}, {"profile", "bb"}, {"variants[1].profile", "cc"}});
+  const auto has = [&](const std::string& part) { return text.find(part) != std::string::npos; };
+  EXPECT_TRUE(text.starts_with(R"({"profile":{"format":"csv","model":"r\"50","rows":{"blob":"bb"}},)")) << text;
+  EXPECT_TRUE(has(R"("arrivals":{"format":"csv","rows":{"blob":"aa"},"from_second":0,"seconds":2,)")) << text;
+  EXPECT_TRUE(has(R"({"name":"v","profile":{"format":"csv","model":"r\"50","rows":[{)")) << text;
+  EXPECT_TRUE(has(R"({"name":"w","profile":{"format":"csv","model":"r\"50","rows":{"blob":"cc"}})")) << text;
+}
+
 TEST(ServiceJson, ArrivalsAreRowsOrAGenerator) {
   const auto arrivals_of = [](const Arrivals& arrivals) {
     ServiceSpec service = small_service();

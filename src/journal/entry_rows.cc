@@ -85,14 +85,15 @@ bool is_said_by_json(const ServiceSpec& spec) {
 }  // namespace
 
 template <>
-inline constexpr std::array kNames<live::ServiceEntry> = {"id", "meta"};
+inline constexpr std::array kNames<live::ServiceEntry> = {"id", "meta", "blobs"};
 template <>
 inline constexpr std::array kNames<SetParts> = {"revision", "restarts_arrivals", "restarts_retraining",
                                                 "renumbers_variants"};
 
 namespace {
 
-/// The spec comes last, as the text that the API shows: its numbers are exact.
+/// The spec comes last, as the text that the API shows: its numbers are exact. Tables that it states by reference are
+/// in the exact one: a row needs no blob to be repeated.
 std::string body_of(const live::ServiceStored& stored, const Scenario& fleet) {
   Json json;
   json[kName] = json_of(stored.name);
@@ -102,14 +103,15 @@ std::string body_of(const live::ServiceStored& stored, const Scenario& fleet) {
                                 .restarts_arrivals = stored.set->restarts_arrivals,
                                 .restarts_retraining = stored.set->restarts_retraining,
                                 .renumbers_variants = stored.set->renumbers_variants});
-  if (!is_said_by_json(*stored.set->spec)) {
+  if (!is_said_by_json(*stored.set->spec) || !stored.entry.blobs.empty()) {
     ArchiveWriter archive;
     archive(*stored.set->spec);
     json[kExact] = hex_of(archive.bytes());
   }
   std::string body = json.dump();
   body.pop_back();
-  body.append(",\"").append(kSpec).append("\":").append(codec::service_spec_json(*stored.set->spec, fleet)).append("}");
+  const std::string spec = codec::service_spec_json(*stored.set->spec, fleet, stored.entry.blobs);
+  body.append(",\"").append(kSpec).append("\":").append(spec).append("}");
   return body;
 }
 

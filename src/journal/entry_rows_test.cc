@@ -110,6 +110,27 @@ const Busy& busy_session() {
   return busy;
 }
 
+TEST(EntryRows, AServiceWithBlobsIsReadWithoutThem) {
+  const Scenario fleet = live::demo_scenario();
+  live::ServiceStored stored;
+  stored.name = {.tenant = "t", .name = "s"};
+  stored.entry.blobs = {{"arrivals", std::string(64, 'a')}};
+  auto spec = std::make_shared<ServiceSpec>(fleet.services[0]);
+  spec->tenant = "t";
+  spec->name = "s";
+  spec->arrivals = {.source = CountTrace{{1, 2, 3}}, .seconds = 3};
+  stored.set = ServiceSet{.service = stored.entry.id, .revision = 1, .spec = spec};
+  for (const bool has_set : {true, false}) {
+    if (!has_set) stored.set.reset();
+    const live::Entry entry{.at = Instant(), .what = stored};
+    const JournalEntry row = row_of(entry, fleet, 7);
+    EXPECT_EQ(row.body.find(R"("rows":{"blob":"aaaa)") != std::string::npos, has_set) << row.body;
+    const auto read = entry_of({.sequence = 1, .entry = row, .hash = {}}, fleet);
+    ASSERT_TRUE(read.has_value()) << read.error().message;
+    EXPECT_TRUE(*read == entry);
+  }
+}
+
 TEST(EntryRows, AreReadBackEqual) {
   const Busy& busy = busy_session();
   const Scenario fleet = live::demo_scenario();

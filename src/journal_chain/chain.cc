@@ -30,4 +30,17 @@ Sha256 usage_hash(const UsageRow& row) {
   return hash.finish();
 }
 
+Sha256 blob_hash(const BlobRow& row) {
+  FieldHash hash("blob 1");
+  hash.add(row.blob).add(row.bytes).add(std::uint64_t{row.part_count}).add(row.used_wall_us);
+  hash.add(std::uint64_t{row.is_whole ? 1U : 0U});
+  return hash.finish();
+}
+
+Sha256 blob_part_hash(const BlobPart& part) {
+  FieldHash hash("blob part 1");
+  hash.add(part.blob).add(std::uint64_t{part.index}).add(part.bytes);
+  return hash.finish();
+}
+
 }  // namespace berth::chain

@@ -16,5 +16,9 @@ namespace berth::chain {
 [[nodiscard]] Sha256 outcome_hash(const KeyedOutcome& outcome);
 /// Over all columns.
 [[nodiscard]] Sha256 usage_hash(const UsageRow& row);
+/// Over all columns.
+[[nodiscard]] Sha256 blob_hash(const BlobRow& row);
+/// Over all columns.
+[[nodiscard]] Sha256 blob_part_hash(const BlobPart& part);
 
 }  // namespace berth::chain

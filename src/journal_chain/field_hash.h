@@ -4,7 +4,9 @@
 #include <sodium/crypto_hash_sha256.h>
 
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "ports/journal_store.h"
@@ -30,7 +32,24 @@ class FieldHash {
   crypto_hash_sha256_state state_;
 };
 
+/// SHA-256 of bytes as they are, given piece by piece.
+class BytesHash {
+ public:
+  BytesHash();
+
+  BytesHash& add(std::string_view bytes);
+  /// The hash; nothing may be added afterwards.
+  [[nodiscard]] Sha256 finish();
+
+ private:
+  crypto_hash_sha256_state state_;
+};
+
 /// Of bytes as they are: for keys and requests (`KeyedOutcome`).
 [[nodiscard]] Sha256 sha256(std::string_view bytes);
+
+/// As 64 digits of small letters, and back; absent if it is none.
+[[nodiscard]] std::string hex_of(const Sha256& digest);
+[[nodiscard]] std::optional<Sha256> sha256_of_hex(std::string_view hex);
 
 }  // namespace berth::chain

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "journal_chain/chain.h"
+#include "journal_chain/field_hash.h"
 
 namespace berth::chain {
 namespace {
@@ -154,6 +155,41 @@ StoreResult<void> count_usage(JournalReader& reader, JournalCounts& counts) {
   }
 }
 
+/// The parts that are counted are there; all together they are what the name says. It may be removed in the meantime.
+StoreResult<void> check_blob(JournalReader& reader, const BlobRow& row) {
+  BytesHash hash;
+  std::uint64_t bytes = 0;
+  for (std::uint32_t index = 0; index < row.part_count; ++index) {
+    const auto part = reader.read_blob_part(row.blob, index);
+    if (!part) return tl::unexpected(part.error());
+    if (!*part) {
+      const auto now = reader.find_blob(row.blob);
+      if (!now) return tl::unexpected(now.error());
+      if (!*now || (*now)->part_count <= index) return {};
+      return damaged(fmt::format("blob {}: part {} is missing", hex_of(row.blob), index));
+    }
+    hash.add((*part)->bytes);
+    bytes += (*part)->bytes.size();
+  }
+  if (bytes == row.bytes && (!row.is_whole || hash.finish() == row.blob)) return {};
+  return damaged(fmt::format("blob {}: its bytes are not those of its name", hex_of(row.blob)));
+}
+
+StoreResult<void> count_blobs(JournalReader& reader, JournalCounts& counts) {
+  std::optional<Sha256> last;
+  while (true) {
+    const auto rows = reader.read_blobs(last, kRowsPerRead);
+    if (!rows) return tl::unexpected(rows.error());
+    if (rows->empty()) return {};
+    for (const BlobRow& row : *rows) {
+      if (last && row.blob <= *last) return damaged("blobs: their names are out of order");
+      if (auto checked = check_blob(reader, row); !checked) return checked;
+      last = row.blob;
+      ++counts.blobs;
+    }
+  }
+}
+
 }  // namespace
 
 StoreResult<JournalCounts> verify_journal(JournalReader& reader) {
@@ -162,6 +198,7 @@ StoreResult<JournalCounts> verify_journal(JournalReader& reader) {
   if (auto walked = count_snapshots(reader, counts); !walked) return tl::unexpected(walked.error());
   if (auto walked = count_outcomes(reader, counts); !walked) return tl::unexpected(walked.error());
   if (auto walked = count_usage(reader, counts); !walked) return tl::unexpected(walked.error());
+  if (auto walked = count_blobs(reader, counts); !walked) return tl::unexpected(walked.error());
   return counts;
 }
 

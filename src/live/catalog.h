@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/instant.h"
+#include "domain/rows_blobs.h"
 #include "domain/slice.h"
 
 namespace berth::live {
@@ -26,7 +27,14 @@ struct ObjectMeta {
 struct ServiceEntry {
   ServiceId id;  ///< its place in the scenario
   ObjectMeta meta;
+  RowsBlobs blobs = {};  ///< which of its tables were stated by reference
   friend bool operator==(const ServiceEntry&, const ServiceEntry&) = default;
+
+  /// Without `blobs`: the session saves them apart, as its earlier formats have none.
+  template <class Archive, class Self>
+  static void archive_fields(Archive& archive, Self& self) {
+    archive(self.id, self.meta);
+  }
 };
 
 struct ServiceName {

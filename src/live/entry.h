@@ -87,7 +87,7 @@ struct TenantDropped {
 struct ServiceStored {
   ServiceName name;
   ServiceEntry entry;
-  std::optional<ServiceSet> set;  ///< absent: only labels changed
+  std::optional<ServiceSet> set;  ///< absent: only labels changed, or how its tables were stated
   friend bool operator==(const ServiceStored&, const ServiceStored&) = default;
 };
 

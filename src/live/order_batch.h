@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <set>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "live/catalog.h"
@@ -30,6 +31,15 @@ class OrderBatch {
   [[nodiscard]] std::uint32_t new_place_count() const { return new_place_count_; }
   /// Whether a new service in it has that place.
   [[nodiscard]] bool takes(ServiceId place) const { return places_.contains(place); }
+
+  /// The removals in it, as a batch: none of them depends on what else is in it.
+  [[nodiscard]] OrderBatch removals() const {
+    OrderBatch batch;
+    for (const Entry& entry : entries_) {
+      if (const auto* dropped = std::get_if<ServiceDropped>(&entry.what)) batch.remove(entry.at, *dropped);
+    }
+    return batch;
+  }
 
   /// Adds that a service is set. `place_count`: of the session. Requires: has_room_for.
   void set(Instant at, ServiceStored stored, bool is_new, std::size_t place_count) {

@@ -201,7 +201,8 @@ tl::expected<SetResult, ObjectRefusal> Session::set_service(const ServiceName& n
 
 tl::expected<SetResult, ObjectRefusal> Session::add_service(OrderBatch& batch, const ServiceName& name,
                                                             ServiceSpec spec, Labels labels,
-                                                            const std::optional<std::string>& version) const {
+                                                            const std::optional<std::string>& version,
+                                                            RowsBlobs blobs) const {
   if (auto refusal = find_refusal(name, version)) return tl::unexpected(std::move(*refusal));
   spec.tenant = name.tenant;
   spec.name = name.name;
@@ -210,9 +211,9 @@ tl::expected<SetResult, ObjectRefusal> Session::add_service(OrderBatch& batch, c
   const ServiceId id = is_new ? place_for_new(batch) : known->second.id;
   const ServiceSpec* stored = is_new ? nullptr : &scenario_.services[id.index];
   const bool is_same_spec = stored != nullptr && *stored == spec;
-  if (is_same_spec && known->second.meta.labels == labels) return SetResult::kUnchanged;
+  if (is_same_spec && known->second.meta.labels == labels && known->second.blobs == blobs) return SetResult::kUnchanged;
   const std::uint64_t given = batch.version_count();
-  ServiceStored what{.name = name, .entry = {.id = id, .meta = {}}, .set = std::nullopt};
+  ServiceStored what{.name = name, .entry = {.id = id, .meta = {}, .blobs = std::move(blobs)}, .set = std::nullopt};
   what.entry.meta = is_new ? catalog_.new_meta(std::move(labels), now(), given)
                            : catalog_.changed_meta(known->second.meta, std::move(labels), given);
   if (!is_same_spec) {

@@ -145,7 +145,8 @@ class Session {
   // carried out in one step. From the first check to the end only reading is allowed in between.
   [[nodiscard]] tl::expected<SetResult, ObjectRefusal> add_service(OrderBatch& batch, const ServiceName& name,
                                                                    ServiceSpec spec, Labels labels,
-                                                                   const std::optional<std::string>& version) const;
+                                                                   const std::optional<std::string>& version,
+                                                                   RowsBlobs blobs = {}) const;
   [[nodiscard]] tl::expected<void, ObjectRefusal> add_removal(OrderBatch& batch, const ServiceName& name,
                                                               const std::optional<std::string>& version) const;
   /// What was told before is told to its end: the orders' rows come next.
@@ -241,6 +242,8 @@ class Session {
   void archive_memory(Archive& archive, int& format);
   template <class Archive>
   void archive_services(Archive& archive);
+  template <class Archive>
+  void archive_blobs(Archive& archive);
   class Repetition;
   /// Slices that came, began to serve or went while nobody watched: people are told of them now.
   void note_unseen(const sim::WorldLeft& left);

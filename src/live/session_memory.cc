@@ -1,5 +1,6 @@
 /// A session as bytes, and back.
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,9 +12,10 @@
 namespace berth::live {
 namespace {
 
-/// To be raised whenever the bytes mean something else than before. Those of format 2 end before the promises.
+/// To be raised whenever the bytes mean something else than before. Those of format 2 have neither blobs of services nor
+/// promises.
 constexpr int kMemoryFormat = 3;
-constexpr int kFirstReadable = 2;
+constexpr int kMemoryFormatMin = 2;  // still read
 
 }  // namespace
 
@@ -43,12 +45,31 @@ void Session::archive_services(Archive& archive) {
 }
 
 template <class Archive>
+void Session::archive_blobs(Archive& archive) {
+  std::map<ServiceName, RowsBlobs> blobs;
+  if constexpr (!Archive::kReads) {
+    for (const auto& [name, service] : catalog_.services) {
+      if (!service.blobs.empty()) blobs.emplace(name, service.blobs);
+    }
+  }
+  archive(blobs);
+  if constexpr (Archive::kReads) {
+    for (auto& [name, of_service] : blobs) {
+      const auto service = catalog_.services.find(name);
+      if (!archive.require(service != catalog_.services.end())) return;
+      service->second.blobs = std::move(of_service);
+    }
+  }
+}
+
+template <class Archive>
 void Session::archive_memory(Archive& archive, int& format) {
   archive(format);
-  if (!archive.require(kFirstReadable <= format && format <= kMemoryFormat)) return;
+  if (!archive.require(kMemoryFormatMin <= format && format <= kMemoryFormat)) return;
   archive_services(archive);
   archive(catalog_, last_revision_, events_, plans_, approval_reason_, asked_count_, asked_before_, step_count_,
           refreshed_step_, watch_, lost_slices_, usage_, read_second_, draining_);
+  if (format > kMemoryFormatMin) archive_blobs(archive);
 }
 
 std::string Session::save() {
@@ -66,7 +87,7 @@ Result<std::vector<std::string>> Session::restore(std::string_view bytes) {
   archive_memory(archive, format);
   sim::LoopMemory loop;
   archive(loop);
-  if (format > kFirstReadable) archive(promises_);
+  if (format > kMemoryFormatMin) archive(promises_);
   if (!archive.is_at_end()) return invalid("wanted the memory of a session, found other bytes or a later version's");
   auto begun_anew = loop_->restore(loop, scenario_);
   if (begun_anew) scenario_.no_changes = loop_->engine().scenario().no_changes;

@@ -2,9 +2,11 @@
 /// server. The handler knows no library of HTTP, and the server knows no path and no format of bodies.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -89,6 +91,7 @@ enum class HttpFault {
   kHeadersTooLarge,     ///< 431
   kHandlerFailed,       ///< 500: the handler threw, did not give its later answer, or its answer cannot be sent
   kTooManyConnections,  ///< 503, and the connection is closed
+  kTooManyLargeBodies,  ///< 503: so many are being received or handled already
 };
 
 struct HttpRefusal {
@@ -97,7 +100,7 @@ struct HttpRefusal {
   std::string message;  ///< what was wanted and what was found
 };
 
-/// The program's side of a server. Both functions run on the threads of the server: with one thread never two at a
+/// The program's side of a server. Its functions run on the threads of the server: with one thread never two at a
 /// time, with several at the same time. They must return soon, as other requests of that thread wait for them; what
 /// takes longer is answered later (HttpLater). An exception is answered by a refusal.
 class HttpHandler {
@@ -105,6 +108,11 @@ class HttpHandler {
   virtual ~HttpHandler() = default;
 
   [[nodiscard]] virtual HttpAnswer answer(const HttpRequest& request) = 0;
+
+  /// How large the body of a request may be, of which only the body is not there yet; nothing: as large as any.
+  [[nodiscard]] virtual std::optional<std::size_t> body_bytes_max(const HttpRequest& /*request*/) {
+    return std::nullopt;
+  }
 
   /// The body of an error that the server itself reports, so that all errors have one shape. Its status is replaced
   /// by the refusal's.

@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -80,6 +81,25 @@ struct UsageRow {
   friend bool operator==(const UsageRow&, const UsageRow&) = default;
 };
 
+/// Bytes of a client, named by their SHA-256: a long table, say. They are stored in parts, one after the other, so that
+/// no commit is long; until all of them are there the blob is not whole, and nobody reads it.
+struct BlobPart {
+  Sha256 blob{};
+  std::uint32_t index = 0;  ///< from 0
+  std::string bytes;
+  friend bool operator==(const BlobPart&, const BlobPart&) = default;
+};
+
+/// What is known of a blob besides its bytes.
+struct BlobRow {
+  Sha256 blob{};
+  std::uint64_t bytes = 0;        ///< of the parts that are stored
+  std::uint32_t part_count = 0;   ///< those that are stored
+  std::int64_t used_wall_us = 0;  ///< when it was last known to be of use: put, or referred to
+  bool is_whole = false;
+  friend bool operator==(const BlobRow&, const BlobRow&) = default;
+};
+
 /// A time of the world: [from, to).
 struct UsageSpan {
   std::int64_t from_us = INT64_MIN;
@@ -93,7 +113,9 @@ struct JournalBatch {
   std::vector<KeyedOutcome> outcomes = {};
   /// The newest two are kept. It covers at most the last row of this batch; one of the same row is replaced.
   std::optional<JournalSnapshot> snapshot = std::nullopt;
-  std::vector<UsageRow> usage = {};  ///< of keys that have no row yet; else the batch is refused (kFailed)
+  std::vector<UsageRow> usage = {};       ///< of keys that have no row yet; else the batch is refused (kFailed)
+  std::vector<BlobPart> blob_parts = {};  ///< each with a row in `blobs` that counts it
+  std::vector<BlobRow> blobs = {};        ///< those that are there are replaced
 };
 
 /// What is old enough to be removed. Wall times in microseconds since 1970.
@@ -101,6 +123,17 @@ struct PruneLimits {
   std::uint64_t rows_before = 0;             ///< a sequence number; rows that no snapshot covers stay
   std::int64_t outcomes_before_wall_us = 0;  ///< older outcomes expire: their status becomes 0, their body empty
   std::int64_t keys_before_wall_us = 0;      ///< older outcomes are removed with their keys
+  /// Of more outcomes that are not expired, the oldest expire, too. They are counted while calls go through all of them
+  /// from the first to the last, so what is too much goes with the next such round.
+  std::uint64_t outcomes_max = UINT64_MAX;
+};
+
+/// Which blobs are of use. Wall times in microseconds since 1970.
+struct BlobUse {
+  std::set<Sha256> used = {};              ///< these stay
+  std::int64_t now_wall_us = 0;            ///< noted as the time of their use, where that is
+  std::int64_t note_before_wall_us = 0;    ///< older than this
+  std::int64_t unused_before_wall_us = 0;  ///< others, last used before then, are removed, whole or not
 };
 
 enum class StoreFault : std::uint8_t {
@@ -154,6 +187,14 @@ class JournalReader {
   [[nodiscard]] virtual StoreResult<std::vector<UsageRow>> read_usage(const UsageSpan& span,
                                                                       const std::optional<UsageKey>& after,
                                                                       std::size_t count_max) = 0;
+  /// Whole or not; checked against its hash.
+  [[nodiscard]] virtual StoreResult<std::optional<BlobRow>> find_blob(const Sha256& blob) = 0;
+  /// At most `count_max` in the order of their names, those after `after`, each checked against its hash.
+  [[nodiscard]] virtual StoreResult<std::vector<BlobRow>> read_blobs(const std::optional<Sha256>& after,
+                                                                     std::size_t count_max) = 0;
+  /// Checked against its hash.
+  [[nodiscard]] virtual StoreResult<std::optional<BlobPart>> read_blob_part(const Sha256& blob,
+                                                                            std::uint32_t index) = 0;
 };
 
 /// One thread at a time.
@@ -169,6 +210,8 @@ class JournalWriter {
   [[nodiscard]] virtual StoreResult<bool> prune(const PruneLimits& limits) = 0;
   /// Removes the usage that was over by then, in times of the world. Called again like `prune`.
   [[nodiscard]] virtual StoreResult<bool> prune_usage(std::int64_t before_us) = 0;
+  /// Removes blobs that are of no use any more. Called again like `prune`.
+  [[nodiscard]] virtual StoreResult<bool> prune_blobs(const BlobUse& use) = 0;
 };
 
 /// Outlives its writers and readers. One thread at a time.

@@ -6,12 +6,32 @@
 
 namespace berth::scenario {
 
+namespace {
+
+detail::Occupied occupied_by(std::span<const Pin> pins) {
+  detail::Occupied pinned;
+  for (const Pin& pin : pins) pinned[pin.slice.gpu].push_back({pin.slice.start, pin.slice.profile});
+  for (auto& [gpu, state] : pinned) std::ranges::sort(state);
+  return pinned;
+}
+
+}  // namespace
+
 ServiceSpec read_service_object(const yaml::Value& spec, const Scenario& scenario,
                                 std::span<const Pin> pins_of_others) {
-  detail::Occupied pinned;
-  for (const Pin& pin : pins_of_others) pinned[pin.slice.gpu].push_back({pin.slice.start, pin.slice.profile});
-  for (auto& [gpu, state] : pinned) std::ranges::sort(state);
-  return detail::read_unnamed_service(spec, scenario, pinned);
+  detail::Occupied pinned = occupied_by(pins_of_others);
+  detail::Sources none;
+  return detail::read_unnamed_service(spec, scenario, none, pinned);
+}
+
+ServiceObject read_service_object(const yaml::Value& spec, const Scenario& scenario,
+                                  std::span<const Pin> pins_of_others, const FindBlobRows& find_rows) {
+  detail::Occupied pinned = occupied_by(pins_of_others);
+  detail::Sources sources(spec.path(), find_rows);
+  ServiceObject object;
+  object.spec = detail::read_unnamed_service(spec, scenario, sources, pinned);
+  object.blobs = sources.blobs();
+  return object;
 }
 
 }  // namespace berth::scenario

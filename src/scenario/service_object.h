@@ -1,8 +1,13 @@
 /// Services that come through an API, not from a scenario file. The format: docs/scenario.md.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <span>
+#include <string>
 
+#include "base/result.h"
+#include "domain/rows_blobs.h"
 #include "domain/scenario.h"
 #include "yaml/reader.h"
 
@@ -20,5 +25,25 @@ namespace berth::scenario {
 /// if `spec` was reached under that key), what was wanted and what was found. O(size of the value).
 [[nodiscard]] ServiceSpec read_service_object(const yaml::Value& spec, const Scenario& scenario,
                                               std::span<const Pin> pins_of_others = {});
+
+/// The rows of a blob: `list`, as they would stand in place of the reference, or `csv`, as in a file of the format csv.
+struct BlobRows {
+  std::string csv = {};
+  std::optional<yaml::Node> list = std::nullopt;
+};
+/// The rows of the blob with that SHA-256, 64 digits and small letters; nothing if it is not there. An error: it has no
+/// rows, or cannot be read.
+using FindBlobRows = std::function<Result<std::optional<BlobRows>>(const std::string& sha256)>;
+
+/// A spec, and which of its tables came from blobs.
+struct ServiceObject {
+  ServiceSpec spec;
+  RowsBlobs blobs;
+};
+
+/// The same, where `rows` may also be `{blob: SHA256}`. A blob that is not there or has no such rows is a failure at
+/// `rows.blob`.
+[[nodiscard]] ServiceObject read_service_object(const yaml::Value& spec, const Scenario& scenario,
+                                                std::span<const Pin> pins_of_others, const FindBlobRows& find_rows);
 
 }  // namespace berth::scenario

@@ -211,5 +211,103 @@ TEST(ServiceObject, PinsMustNotClashWithThoseOfOthers) {
   EXPECT_EQ(empty.failure->wanted, "the number of a GPU of the fleet, which is empty");
 }
 
+// ---- blobs
+
+const std::string kArrivalsBlob(64, 'a');
+const std::string kProfileBlob(64, 'b');
+const std::string kListBlob(64, 'c');
+const std::string kBrokenBlob(64, 'd');
+
+Result<std::optional<BlobRows>> find_rows(const std::string& name) {
+  using Rows = std::optional<BlobRows>;
+  if (name == kArrivalsBlob) return Rows({.csv = "second,requests\n1,10\n3,20\n"});
+  if (name == kProfileBlob) {
+    return Rows({.csv = "model,gpu,profile,batch,processes,requests_per_second,latency_ms\n"
+                        "m,A100-80GB,2g.20gb,8,1,300.5,20\nn,A30,full,1,1,1,1\nm,A100-80GB,1g.10gb,4,2,100,30\n"});
+  }
+  if (name == kListBlob) {
+    return Rows({.csv = "",
+                 .list = yaml::parse_document("[{second: 1, requests: 10}, {second: 3, requests: 20}]", "l").value()});
+  }
+  if (name == kBrokenBlob) return invalid("wanted rows, found none");
+  return Rows();
+}
+
+std::string reference(const std::string& name) { return "{\"blob\": \"" + name + "\"}"; }
+
+struct BlobOutcome {
+  ServiceObject object;
+  std::optional<yaml::Failure> failure;
+};
+
+BlobOutcome read_with_blobs(const std::string& spec) {
+  const auto root = yaml::parse_document("{spec: " + spec + "}", "body");
+  yaml::Report report("body");
+  ServiceObject object = read_service_object(yaml::Value(*root, report).at("spec"), fleet(), {}, find_rows);
+  return {std::move(object), report.has_failed() ? std::optional(report.parts()) : std::nullopt};
+}
+
+constexpr std::string_view kArrivalRows = R"([{"second": 1, "requests": 10}, {"second": 3, "requests": 20}])";
+
+TEST(ServiceObject, RowsMayBeThoseOfABlob) {
+  const ServiceSpec wanted = accepted(std::string(kSpec));
+  for (const std::string& blob : {kArrivalsBlob, kListBlob}) {
+    const auto [object, failure] = read_with_blobs(changed({{kArrivalRows, reference(blob)}}));
+    ASSERT_FALSE(failure) << failure->message;
+    EXPECT_EQ(object.spec, wanted);
+    EXPECT_EQ(object.blobs, (RowsBlobs{{"arrivals", blob}}));
+  }
+  const std::size_t rows = kSpec.find('[');
+  const std::string_view profile_rows = kSpec.substr(rows, kSpec.find(']') + 1 - rows);
+  const std::string variants = R"("variants": [{"name": "v", "accuracy": 0.5, "profile": {"format": "csv",
+    "model": "n", "rows": )" + reference(kProfileBlob) +
+                               "}}], \"slo\"";
+  const auto [object, failure] =
+      read_with_blobs(changed({{profile_rows, reference(kProfileBlob)}, {"\"slo\"", variants}}));
+  ASSERT_FALSE(failure) << failure->message;
+  EXPECT_EQ(object.spec.table, wanted.table);
+  ASSERT_EQ(object.spec.variants.size(), 1U);
+  EXPECT_EQ(object.spec.variants[0].table.points.size(), 1U);
+  EXPECT_EQ(object.blobs, (RowsBlobs{{"profile", kProfileBlob}, {"variants[0].profile", kProfileBlob}}));
+}
+
+TEST(ServiceObject, SaysWhatIsWrongWithAReference) {
+  const struct {
+    std::string rows;
+    std::string field;
+    std::string wanted;
+    std::string found;
+  } cases[] = {
+      {reference(std::string(64, 'e')), "spec.arrivals.rows.blob",
+       "a blob that is there: PUT /v1/blobs/SHA256 stores one", std::string(64, 'e') + ", which is not there"},
+      {reference(std::string(63, 'a')), "spec.arrivals.rows.blob", "the SHA-256 of a blob, 64 digits and letters a-f",
+       ""},
+      {reference(std::string(64, 'A')), "spec.arrivals.rows.blob", "the SHA-256 of a blob, 64 digits and letters a-f",
+       ""},
+      {"{\"blob\": 5}", "spec.arrivals.rows.blob", "", ""},
+      {"{}", "spec.arrivals.rows.blob", "", ""},
+      {"{\"path\": \"x\"}", "spec.arrivals.rows.path", "", ""},
+      {reference(kBrokenBlob), "spec.arrivals.rows.blob", "", ""},
+      {reference(kProfileBlob), "spec.arrivals.rows.blob", "", ""},
+  };
+  for (const auto& each : cases) {
+    const auto [object, failure] = read_with_blobs(changed({{kArrivalRows, each.rows}}));
+    ASSERT_TRUE(failure) << each.rows;
+    EXPECT_EQ(failure->field(), each.field) << failure->message;
+    if (!each.wanted.empty()) {
+      EXPECT_EQ(failure->wanted, each.wanted);
+    }
+    if (!each.found.empty()) {
+      EXPECT_EQ(failure->found, each.found);
+    }
+  }
+}
+
+TEST(ServiceObject, WithoutBlobsAReferenceIsNoListOfRows) {
+  const auto [service, failure] = read(changed({{kArrivalRows, reference(kArrivalsBlob)}}), fleet());
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->field(), "spec.arrivals.rows");
+}
+
 }  // namespace
 }  // namespace berth::scenario

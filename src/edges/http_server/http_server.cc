@@ -92,6 +92,7 @@ class MicroHttpServer final : public HttpServer {
   const std::uint16_t port_;
   detail::StreamHub hub_;
   const std::shared_ptr<LateHub> late_hub_ = std::make_shared<LateHub>();  ///< replies may outlive the server
+  detail::LargeBodies large_bodies_{options_.large_body_count_max};
   std::atomic<unsigned> connection_count_ = 0;
   MHD_Daemon* daemon_ = nullptr;
 };
@@ -124,8 +125,9 @@ bool MicroHttpServer::start(int listening_socket) {
 
 void* MicroHttpServer::on_target(void* server, const char* target, MHD_Connection* /*connection*/) noexcept {
   try {
-    const auto& self = *static_cast<const MicroHttpServer*>(server);
-    return std::make_unique<Exchange>(self.options_, target).release();  // on_completed owns it
+    auto& self = *static_cast<MicroHttpServer*>(server);
+    return std::make_unique<Exchange>(self.options_, self.handler_, self.large_bodies_, target)
+        .release();  // on_completed owns it
   } catch (...) {
     return nullptr;  // no memory: on_request closes the connection
   }

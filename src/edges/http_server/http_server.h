@@ -16,9 +16,10 @@ namespace berth::edges {
 inline constexpr unsigned kHttpThreadConnectionCountMax = 100;
 
 struct HttpServerOptions {
-  std::string host = "127.0.0.1";  ///< a name or an address; the first address of a name counts
-  std::uint16_t port = 0;          ///< 0: any free one, see HttpServer::port
-  std::size_t body_bytes_max = std::size_t{1} << 20U;
+  std::string host = "127.0.0.1";                      ///< a name or an address; the first address of a name counts
+  std::uint16_t port = 0;                              ///< 0: any free one, see HttpServer::port
+  std::size_t body_bytes_max = std::size_t{1} << 20U;  ///< unless the handler allows more
+  unsigned large_body_count_max = 4;  ///< requests at a time whose bodies are larger, until they are answered
   std::size_t target_bytes_max = std::size_t{8} << 10U;
   std::size_t header_bytes_max = std::size_t{16} << 10U;  ///< of the target and all headers; 100 headers at most
   /// Streams, and clients to which an answer is given later, included. At most kHttpThreadConnectionCountMax per thread
@@ -34,7 +35,8 @@ struct HttpServerOptions {
 /// server, one more thread sends the comments of streams.
 ///
 /// Refused by the server itself, with a body that the handler renders: see HttpFault. Of a body that is too large up to
-/// 16 times the limit is read and thrown away, so that its sender gets to read the answer; beyond that the connection
+/// 16 times the limit is read and thrown away (of one that the handler allowed to be larger, up to twice that limit),
+/// so that its sender gets to read the answer; beyond that the connection
 /// is closed. What breaks the framing of HTTP itself (a header line without a colon, a length or chunk that is no
 /// number, a version other than 1.x, headers of more than three times the limit) is answered by libmicrohttpd, with
 /// a status of 400, 413, 414, 431 or 505 and a short page of its own, and the connection is closed.

@@ -143,6 +143,30 @@ struct RefusedCase {
   std::string body;
 };
 
+TEST_F(HttpServerTest, TheHandlerMayAllowLargerBodies) {
+  start({.body_bytes_max = 1000, .large_body_count_max = 1});
+  RawClient client = connect();
+  const std::string large(90'000, 'b');
+  EXPECT_EQ(client.ask(put("/bulk", large)).body, "PUT [bulk]: " + large);
+  EXPECT_EQ(client.ask(put("/x", std::string(2000, 'b'))).status, 413) << "of another path";
+  RawClient second = connect();
+  EXPECT_EQ(second.ask(put("/bulk", std::string(100'001, 'b'))).body,
+            "refused 413: wanted a body of at most 100000 bytes");
+  const std::string head = "PUT /bulk HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const std::string chunk = "3E8\r\n" + std::string(1000, 'b') + "\r\n";
+  EXPECT_EQ(second.ask(head + chunk + chunk + "0\r\n\r\n").status, 200);
+
+  // One that is under way has the only place.
+  ASSERT_TRUE(second.send(head + chunk + chunk));
+  const auto is_refused = [&] { return client.ask(put("/bulk", std::string(2000, 'b'))).status == 503; };
+  bool was_refused = false;
+  for (int attempt = 0; attempt < 1000 && !was_refused; ++attempt) was_refused = is_refused();
+  EXPECT_TRUE(was_refused);
+  EXPECT_EQ(client.ask(put("/bulk", std::string(1000, 'b'))).status, 200) << "is not large";
+  EXPECT_EQ(second.ask("0\r\n\r\n").status, 200);
+  EXPECT_EQ(client.ask(put("/bulk", large)).status, 200);
+}
+
 TEST_F(HttpServerTest, MalformedRequestsAreRefusedInTheHandlersShape) {
   start();
   const std::vector<RefusedCase> cases = {

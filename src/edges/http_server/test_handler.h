@@ -7,9 +7,11 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -169,6 +171,10 @@ class TestHandler : public HttpHandler {
     return described;
   }
 
+  [[nodiscard]] std::optional<std::size_t> body_bytes_max(const HttpRequest& request) override {
+    if (request.path != std::vector<std::string>{"bulk"}) return std::nullopt;
+    return 100'000;
+  }
   [[nodiscard]] HttpResponse render(const HttpRefusal& refusal) override {
     return {200, "application/json", {}, fmt::format("refused {}: {}", refusal.status, refusal.message)};
   }

@@ -89,11 +89,12 @@ bool LiveDriver::run_burst() {
     if (step == 0) session_.expire_overdue();
     if (step == 0) record_if_due();
     take_solution();
-    const bool was_step = session_.advance(due_until());
+    const bool may_go_on = !options_.may_go_on || options_.may_go_on();
+    const bool was_step = may_go_on && session_.advance(due_until());
     if (was_step && options_.stepped) options_.stepped();
     last_event_ = session_.events().last_sequence();
-    next_due_ = session_.awaits_answer() ? Clock::time_point::max()
-                                         : wall_time_of(Instant::at_second(session_.now().second() + 1));
+    next_due_ = session_.awaits_answer() || !may_go_on ? Clock::time_point::max()
+                                                       : wall_time_of(Instant::at_second(session_.now().second() + 1));
     const std::scoped_lock own(own_lock_);
     if (!was_step) {
       end_ = find_end();

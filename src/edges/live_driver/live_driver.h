@@ -24,6 +24,8 @@ struct LiveDriverOptions {
   std::function<void()> has_events = {};        ///< called when the session has new events, without the lock; or empty
   /// Called a few times per second of wall time, under the lock: what waits to be recorded should be. May be empty.
   std::function<void()> record = {};
+  /// Asked before each step, under the lock: where it says no, the world stands still. May be empty.
+  std::function<bool()> may_go_on = {};
   /// Called after each step of the engine, under the lock. May be empty.
   std::function<void()> stepped = {};
 };

@@ -1,9 +1,22 @@
 #include "edges/live_driver/recorder.h"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
+#include <variant>
 
 namespace berth::edges {
+namespace {
+
+constexpr const char* kOnReserve =
+    "no space left on the disk: only DELETE, pause, cordon and drain are recorded, in a reserve; free some space";
+
+/// About what a row takes.
+constexpr std::uint64_t kRowBytes = 100;
+std::uint64_t bytes_of(const JournalEntry& entry) { return entry.body.size() + kRowBytes; }
+std::uint64_t bytes_of(const UsageRow& row) { return row.body.size() + kRowBytes; }
+
+}  // namespace
 
 Recorder::Recorder(std::unique_ptr<JournalWriter> writer, std::unique_ptr<JournalReader> reader, const Head& head,
                    std::function<JournalEntry(const live::Entry&)> encode,
@@ -14,13 +27,60 @@ Recorder::Recorder(std::unique_ptr<JournalWriter> writer, std::unique_ptr<Journa
       before_append_(std::move(before_append)),
       head_(head) {}
 
+bool are_vital(const std::vector<live::Entry>& orders) {
+  const auto is_vital = [](const live::Entry& order) {
+    if (std::holds_alternative<live::ServiceDropped>(order.what)) return true;
+    if (std::holds_alternative<live::TenantDropped>(order.what)) return true;
+    const auto* seen = std::get_if<live::EventSeen>(&order.what);
+    if (seen == nullptr) return false;
+    if (std::holds_alternative<PlanningPaused>(seen->event.what)) return true;
+    const auto* scheduled = std::get_if<GpuScheduled>(&seen->event.what);
+    return scheduled != nullptr && scheduled->scheduling != GpuScheduling::kOpen;
+  };
+  return !orders.empty() && std::ranges::all_of(orders, is_vital);
+}
+
+void Recorder::guard(DiskReserve& reserve) {
+  reserve_ = &reserve;
+  if (is_on_reserve()) static_cast<void>(note_failure(kOnReserve));
+}
+
+void Recorder::note(const live::Entry& entry) {
+  pending_.push_back(encode_(entry));
+  pending_bytes_ += bytes_of(pending_.back());
+}
+
+void Recorder::note_usage(UsageRow row) {
+  pending_bytes_ += bytes_of(row);
+  pending_usage_.push_back(std::move(row));
+}
+
 std::optional<std::string> Recorder::record(const std::vector<live::Entry>& entries,
                                             const std::vector<KeyedOutcome>& begun) {
+  const bool is_vital = are_vital(entries);
+  if (is_on_reserve() && !is_vital) return failure();
   if (entries.empty() && pending_.empty() && kept_.empty() && pending_usage_.empty()) return failure();
   JournalBatch batch;
   batch.outcomes = begun;
   if (begun_ && !entries.empty()) batch.outcomes.push_back(*std::exchange(begun_, std::nullopt));
   for (const live::Entry& entry : entries) batch.entries.push_back(encode_(entry));
+  return append(std::move(batch), is_vital);
+}
+
+std::optional<std::string> Recorder::store_part(BlobPart part, const BlobRow& row) {
+  if (auto known = failure()) return known;
+  JournalBatch batch;
+  batch.blob_parts.push_back(std::move(part));
+  batch.blobs.push_back(row);
+  const auto appended = writer_->append(batch);
+  return appended ? std::nullopt : std::optional(appended.error().message);
+}
+
+std::optional<std::string> Recorder::record_blob(const BlobRow& row) {
+  if (is_on_reserve()) return failure();
+  JournalBatch batch;
+  batch.blobs = {row};
+  if (begun_) batch.outcomes.push_back(*std::exchange(begun_, std::nullopt));
   return append(std::move(batch));
 }
 
@@ -60,25 +120,56 @@ StoreResult<std::map<Sha256, KeyedOutcome>> Recorder::find_outcomes(const std::v
 
 bool Recorder::prune(const PruneLimits& limits) { return writer_->prune(limits).value_or(false); }
 
-std::optional<std::string> Recorder::append(JournalBatch batch) {
+bool Recorder::has_room_for_world() const {
+  constexpr std::uint64_t kShare = 4;  // the rest is for the orders themselves
+  constexpr std::uint64_t kBytesMax = std::uint64_t{4} << 20U;
+  if (!failure()) return true;
+  return pending_bytes_ + reserve_bytes_used_ < (reserve_ == nullptr ? kBytesMax : reserve_->bytes() / kShare);
+}
+
+bool Recorder::is_on_reserve() {
+  if (reserve_ == nullptr || reserve_->is_kept()) return false;
+  if (!reserve_->keep()) return true;
+  reserve_bytes_used_ = 0;
+  static_cast<void>(note_failure(std::nullopt));  // there is space again
+  return false;
+}
+
+std::optional<std::string> Recorder::append(JournalBatch batch, bool is_vital) {
   const auto noted = static_cast<std::ptrdiff_t>(pending_.size());
   batch.entries.insert(batch.entries.begin(), std::make_move_iterator(pending_.begin()),
                        std::make_move_iterator(pending_.end()));
   pending_.clear();
   // Readers of the session look at it meanwhile, if it is empty.
   if (!pending_usage_.empty()) batch.usage = std::exchange(pending_usage_, {});
-  for (const auto& [key, outcome] : kept_) batch.outcomes.push_back(outcome);
-  const auto appended = append_safely(batch);
+  // The reserve is not for the answers to whatever is sent under new keys.
+  const bool has_kept = !kept_.empty() && !(is_vital && failure());
+  if (has_kept) {
+    for (const auto& [key, outcome] : kept_) batch.outcomes.push_back(outcome);
+  }
+  const auto appended = is_vital ? append_vital(batch) : append_safely(batch);
   if (appended) {
     head_.last_sequence = *appended;
-    kept_.clear();
+    if (has_kept) kept_.clear();
     for (const JournalEntry& entry : batch.entries) bytes_since_snapshot_ += entry.body.size();
-    return note_failure(std::nullopt);
+    const std::uint64_t noted_bytes = std::exchange(pending_bytes_, 0);
+    if (reserve_ == nullptr || reserve_->is_kept()) return note_failure(std::nullopt);
+    reserve_bytes_used_ += noted_bytes;
+    static_cast<void>(note_failure(kOnReserve));
+    return std::nullopt;
   }
   pending_.assign(std::make_move_iterator(batch.entries.begin()),
                   std::make_move_iterator(batch.entries.begin() + noted));
   if (!batch.usage.empty()) pending_usage_ = std::move(batch.usage);
   return note_failure(appended.error().message);
+}
+
+StoreResult<std::uint64_t> Recorder::append_vital(const JournalBatch& batch) {
+  auto appended = append_safely(batch);
+  const bool is_full = !appended && appended.error().fault == StoreFault::kFull;
+  if (!is_full || reserve_ == nullptr || !reserve_->is_kept()) return appended;
+  reserve_->release();
+  return append_safely(batch);
 }
 
 std::optional<std::string> Recorder::note_failure(std::optional<std::string> failure) {

@@ -13,9 +13,14 @@
 #include <vector>
 
 #include "live/entry.h"
+#include "ports/disk_reserve.h"
 #include "ports/journal_store.h"
 
 namespace berth::edges {
+
+/// Whether all are orders that take load from the fleet or hold it still: services and tenants are removed, planning is
+/// paused, GPUs are cordoned or drained. They have a reserve.
+[[nodiscard]] bool are_vital(const std::vector<live::Entry>& orders);
 
 class Recorder {
  public:
@@ -30,14 +35,17 @@ class Recorder {
   /// `reader`: of the same store, for outcomes.
   Recorder(std::unique_ptr<JournalWriter> writer, std::unique_ptr<JournalReader> reader, const Head& head,
            std::function<JournalEntry(const live::Entry&)> encode, std::function<StoreResult<void>()> before_append);
+  /// From now on vital orders have this reserve, which is borrowed: when the disk is full, it is released for them.
+  /// Until it is kept again nothing else is recorded.
+  void guard(DiskReserve& reserve);
 
   // To be called by whoever may change the session, under its lock; or without it, where readers have nothing to
   // record.
 
   /// Recorded by the next `record` or `flush`.
-  void note(const live::Entry& entry) { pending_.push_back(encode_(entry)); }
+  void note(const live::Entry& entry);
   /// Usage that was over at the step of the entry that was noted last: recorded with it.
-  void note_usage(UsageRow row) { pending_usage_.push_back(std::move(row)); }
+  void note_usage(UsageRow row);
   /// Usage that waits to be recorded.
   [[nodiscard]] const std::vector<UsageRow>& pending_usage() const { return pending_usage_; }
   /// Records what was noted, then these. Returns why they are not on the disk: then what was noted waits on.
@@ -52,6 +60,8 @@ class Recorder {
   void keep(std::vector<KeyedOutcome> outcomes);
   /// Whether such outcomes wait to be recorded.
   [[nodiscard]] bool has_outcomes() const { return !kept_.empty(); }
+  /// Whether no more of them may wait: writes under keys have to be refused.
+  [[nodiscard]] bool is_full_of_outcomes() const { return kept_.size() >= kOutcomesMax; }
   /// What came of the writes under these keys, by key; those that were not used are left out.
   [[nodiscard]] StoreResult<std::map<Sha256, KeyedOutcome>> find_outcomes(const std::vector<Sha256>& keys);
   /// Records what was noted.
@@ -64,13 +74,23 @@ class Recorder {
   [[nodiscard]] std::uint64_t rows_since_snapshot() const {
     return head_.last_sequence + pending_.size() - head_.snapshot_sequence;
   }
+  /// Stores a part of a blob, apart from what was noted; returns why it is not on the disk. Readers must have nothing
+  /// to record meanwhile.
+  std::optional<std::string> store_part(BlobPart part, const BlobRow& row);
+  /// Records what was noted, and what is known of a blob; stands on the write that was begun.
+  std::optional<std::string> record_blob(const BlobRow& row);
   /// Removes some of what is too old (JournalWriter::prune). Returns whether there is more. What fails is tried again
   /// by the next call.
   bool prune(const PruneLimits& limits);
   /// Removes some usage that was over by then. Returns whether there is more.
   bool prune_usage(Instant before) { return writer_->prune_usage(before.micros()).value_or(false); }
+  /// Removes blobs that are of no use any more. Returns whether there is more.
+  bool prune_blobs(const BlobUse& use) { return writer_->prune_blobs(use).value_or(false); }
   /// Entries that wait to be recorded.
   [[nodiscard]] std::size_t pending_count() const { return pending_.size(); }
+  /// Whether the world may go on: not while nothing can be recorded and what it told takes up its part of the reserve,
+  /// which a vital order would have to record, too.
+  [[nodiscard]] bool has_room_for_world() const;
   /// The number of the last row.
   [[nodiscard]] std::uint64_t last_sequence() const { return head_.last_sequence; }
 
@@ -81,10 +101,16 @@ class Recorder {
   }
 
  private:
+  static constexpr std::size_t kOutcomesMax = 10'000;
+
+  /// Whether the reserve is released, and cannot be kept again now.
+  [[nodiscard]] bool is_on_reserve();
   std::optional<std::string> note_failure(std::optional<std::string> failure);
   /// Appends what was noted and the batch. On an error what was noted waits on.
-  [[nodiscard]] std::optional<std::string> append(JournalBatch batch);
+  [[nodiscard]] std::optional<std::string> append(JournalBatch batch, bool is_vital = false);
   [[nodiscard]] StoreResult<std::uint64_t> append_safely(const JournalBatch& batch);
+  /// Releases the reserve if there is no space for a vital batch.
+  [[nodiscard]] StoreResult<std::uint64_t> append_vital(const JournalBatch& batch);
 
   std::unique_ptr<JournalWriter> writer_;
   std::unique_ptr<JournalReader> reader_;
@@ -96,6 +122,9 @@ class Recorder {
   std::optional<KeyedOutcome> begun_;
   std::map<Sha256, KeyedOutcome> kept_;  ///< not recorded yet, by key
   std::vector<UsageRow> pending_usage_;
+  std::uint64_t pending_bytes_ = 0;  ///< of what was noted
+  DiskReserve* reserve_ = nullptr;
+  std::uint64_t reserve_bytes_used_ = 0;  ///< by what was noted, since the reserve was released
   mutable std::mutex own_lock_;
   std::optional<std::string> failure_;  ///< under own_lock_
 };

@@ -174,5 +174,131 @@ TEST_F(RecorderTest, ASnapshotIsDueAfterRowsThatAreWorthIt) {
   EXPECT_TRUE(small.is_snapshot_due()) << "a start should not repeat more";
 }
 
+// ---- the reserve
+
+class FakeReserve : public DiskReserve {
+ public:
+  [[nodiscard]] std::uint64_t bytes() const override { return 8000; }
+  [[nodiscard]] bool is_kept() const override { return is_kept_; }
+  bool keep() override { return is_kept_ = is_kept_ || has_room; }
+  void release() override { is_kept_ = false; }
+
+  bool has_room = false;
+
+ private:
+  bool is_kept_ = true;
+};
+
+live::Entry event(decltype(Event::what) what) {
+  return {.at = Instant(), .what = live::EventSeen{{.at = Instant(), .what = std::move(what)}}};
+}
+
+TEST_F(RecorderTest, VitalAreOrdersThatTakeLoadOrHoldStill) {
+  const live::Entry removal{.at = Instant(), .what = live::ServiceDropped{}};
+  EXPECT_TRUE(are_vital({removal, {.at = Instant(), .what = live::TenantDropped{}}}));
+  EXPECT_TRUE(are_vital({event(PlanningPaused{})}));
+  EXPECT_TRUE(are_vital({event(GpuScheduled{.gpu = {0}, .scheduling = GpuScheduling::kCordoned})}));
+  EXPECT_TRUE(are_vital({event(GpuScheduled{.gpu = {0}, .scheduling = GpuScheduling::kDraining})}));
+  EXPECT_FALSE(are_vital({event(GpuScheduled{.gpu = {0}, .scheduling = GpuScheduling::kOpen})}));
+  EXPECT_FALSE(are_vital({event(PlanningResumed{})}));
+  EXPECT_FALSE(are_vital({removal, entry_at(1)}));
+  EXPECT_FALSE(are_vital({removal, {.at = Instant(), .what = live::ServiceStored{}}}));
+  EXPECT_FALSE(are_vital({}));
+}
+
+TEST_F(RecorderTest, AVitalOrderHasTheReserveOfAFullDisk) {
+  FakeReserve reserve;
+  Recorder recorder = make();
+  recorder.guard(reserve);
+  recorder.note(entry_at(1));
+  store_.refuse_next(full);
+  EXPECT_EQ(recorder.record({entry_at(7)}), "the disk is full");
+  EXPECT_TRUE(reserve.is_kept()) << "not for any other order";
+  store_.refuse_next(full);
+  const live::Entry pause = event(PlanningPaused{.reason = "r"});
+  EXPECT_EQ(recorder.record({pause}, {outcome_of(1, "")}), std::nullopt);
+  EXPECT_FALSE(reserve.is_kept());
+  EXPECT_THAT(rows(), ElementsAre("1", "0")) << "with what was noted before";
+  EXPECT_EQ(stored_outcome(1), outcome_of(1, ""));
+  ASSERT_TRUE(recorder.failure().has_value());
+
+  // While it is in use nothing else is recorded, although there would be space.
+  recorder.note(entry_at(2));
+  EXPECT_EQ(recorder.record({entry_at(8)}), recorder.failure());
+  EXPECT_EQ(recorder.flush(), recorder.failure());
+  EXPECT_EQ(recorder.record_blob({.blob = {1}}), recorder.failure());
+  EXPECT_EQ(recorder.store_part({.blob = {1}, .bytes = "x"}, {.blob = {1}}), recorder.failure());
+  EXPECT_THAT(rows(), ElementsAre("1", "0"));
+  recorder.keep({outcome_of(2, "{}")});
+  EXPECT_EQ(recorder.record({pause}), std::nullopt);
+  EXPECT_THAT(rows(), ElementsAre("1", "0", "2", "0"));
+  EXPECT_EQ(stored_outcome(2), std::nullopt) << "what others ask does not use it up";
+
+  reserve.has_room = true;
+  recorder.note(entry_at(3));
+  EXPECT_EQ(recorder.flush(), std::nullopt);
+  EXPECT_TRUE(reserve.is_kept());
+  EXPECT_EQ(recorder.failure(), std::nullopt);
+  EXPECT_THAT(rows(), ElementsAre("1", "0", "2", "0", "3"));
+  EXPECT_EQ(stored_outcome(2), outcome_of(2, "{}"));
+}
+
+TEST_F(RecorderTest, WithoutItsReserveOnlyVitalOrdersAreRecordedFromTheStart) {
+  FakeReserve reserve;
+  reserve.release();
+  Recorder recorder = make();
+  recorder.guard(reserve);
+  EXPECT_TRUE(recorder.failure().has_value());
+  EXPECT_TRUE(recorder.record({entry_at(1)}).has_value());
+  EXPECT_EQ(recorder.record({event(PlanningPaused{})}), std::nullopt);
+}
+
+TEST_F(RecorderTest, AFailureOfAnotherKindDoesNotReleaseTheReserve) {
+  FakeReserve reserve;
+  Recorder recorder = make();
+  recorder.guard(reserve);
+  store_.refuse_next({StoreFault::kFailed, "cannot sync"});
+  EXPECT_EQ(recorder.record({event(PlanningPaused{})}), "cannot sync");
+  EXPECT_TRUE(reserve.is_kept());
+}
+
+TEST_F(RecorderTest, TheWorldStandsStillBeforeItUsesUpTheReserve) {
+  FakeReserve reserve;
+  Recorder recorder = make();
+  recorder.guard(reserve);
+  const auto note_many = [&] {
+    for (int i = 0; i < 15; ++i) recorder.note(entry_at(i));
+  };
+  note_many();
+  note_many();
+  EXPECT_TRUE(recorder.has_room_for_world()) << "while it can be recorded it may wait";
+  ASSERT_EQ(recorder.flush(), std::nullopt);
+  store_.refuse_next(full, 2);
+  recorder.note(entry_at(1));
+  EXPECT_TRUE(recorder.flush().has_value());
+  EXPECT_TRUE(recorder.has_room_for_world());
+  note_many();
+  EXPECT_EQ(recorder.record({event(PlanningPaused{})}), std::nullopt);
+  EXPECT_TRUE(recorder.has_room_for_world()) << "1,600 bytes of 2,000";
+  for (int i = 0; i < 5; ++i) recorder.note(entry_at(i));
+  EXPECT_FALSE(recorder.has_room_for_world());
+  reserve.has_room = true;
+  EXPECT_EQ(recorder.flush(), std::nullopt);
+  EXPECT_TRUE(recorder.has_room_for_world());
+}
+
+TEST_F(RecorderTest, OutcomesThatWaitAreLimited) {
+  Recorder recorder = make();
+  for (int number = 0; number < 10'000; ++number) {
+    EXPECT_FALSE(recorder.is_full_of_outcomes());
+    KeyedOutcome outcome = outcome_of(0, "{}");
+    outcome.key = {static_cast<std::uint8_t>(number), static_cast<std::uint8_t>(number >> 8)};
+    recorder.keep({outcome});
+  }
+  EXPECT_TRUE(recorder.is_full_of_outcomes());
+  EXPECT_EQ(recorder.flush(), std::nullopt);
+  EXPECT_FALSE(recorder.is_full_of_outcomes());
+}
+
 }  // namespace
 }  // namespace berth::edges

@@ -4,8 +4,17 @@
 #include <map>
 #include <set>
 #include <utility>
+#include <variant>
+
+#include "edges/live_driver/quiesce.h"
 
 namespace berth::edges {
+namespace {
+
+constexpr const char* kFullOfOutcomes =
+    "too many outcomes of keys wait to be recorded: send it without a key, or later";
+
+}  // namespace
 
 bool is_kept(int status) { return (status >= 200 && status < 300) || status == 404 || status == 409 || status == 422; }
 
@@ -70,7 +79,7 @@ void WriteQueue::carry_out(std::deque<live::Write> writes) {
   std::deque<live::Write> later;
   {
     const std::scoped_lock turn(turn_);
-    failure_ = quiesce();
+    failure_ = quiesce(session_, lock_, recorder_);
     std::deque<live::Write> fresh = answer_repeats(std::move(writes), done, later);
     if (!fresh.empty() && std::holds_alternative<live::LoneWrite>(fresh.front().what)) {
       run_alone(std::move(fresh.front()), done);
@@ -86,16 +95,14 @@ void WriteQueue::carry_out(std::deque<live::Write> writes) {
   if (has_events_) has_events_();
 }
 
-/// After this readers have nothing to record: until the session changes they leave the recorder alone.
-std::optional<std::string> WriteQueue::quiesce() {
-  const std::scoped_lock hold(lock_);
-  session_.refresh();
-  return recorder_.pending_usage().empty() ? std::nullopt : recorder_.flush();
-}
-
 bool WriteQueue::has_outcomes() {
   const std::scoped_lock hold(lock_);
   return recorder_.has_outcomes();
+}
+
+bool WriteQueue::is_full_of_outcomes() {
+  const std::scoped_lock hold(lock_);
+  return recorder_.is_full_of_outcomes();
 }
 
 std::deque<live::Write> WriteQueue::answer_repeats(std::deque<live::Write> writes, std::vector<Member>& done,
@@ -105,11 +112,14 @@ std::deque<live::Write> WriteQueue::answer_repeats(std::deque<live::Write> write
     if (write.key) keys.push_back(write.key->key);
   }
   const StoreResult<std::map<Sha256, KeyedOutcome>> used = find_outcomes(keys);
+  const bool takes_keys = keys.empty() || !is_full_of_outcomes();
   std::deque<live::Write> fresh;
   std::set<Sha256> seen;
   for (live::Write& write : writes) {
     if (write.key && !seen.insert(write.key->key).second) {
       later.push_back(std::move(write));  // the same key twice at once: the second gets the outcome of the first
+    } else if (write.key && !takes_keys && used && !used->contains(write.key->key)) {
+      answer_repeat(std::move(write), tl::unexpected(StoreError{StoreFault::kFull, kFullOfOutcomes}), done);
     } else if (!write.key || (used && !used->contains(write.key->key))) {
       fresh.push_back(std::move(write));
     } else if (used) {
@@ -165,21 +175,42 @@ bool WriteQueue::end() {
 std::deque<live::Write> WriteQueue::run_together(std::deque<live::Write> writes, std::vector<Member>& done) {
   const std::size_t first = done.size();
   live::OrderBatch batch;
-  std::vector<KeyedOutcome> begun_outcomes;
-  std::deque<live::Write> later = join(std::move(writes), batch, begun_outcomes, done);
-  std::optional<std::string> failure = failure_;
-  if (!batch.empty() && !failure) failure = recorder_.record(batch.entries(), begun_outcomes);
+  std::deque<live::Write> later = join(std::move(writes), batch, done);
+  const std::span members = std::span(done).subspan(first);
+  std::optional<std::string> why_removals_not;
+  const std::optional<std::string> failure = record(batch, members, why_removals_not);
   const std::scoped_lock hold(lock_);
-  if (!batch.empty() && !failure) session_.carry_out(batch);
-  for (std::size_t i = first; i < done.size(); ++i) {
-    const auto& service = std::get<live::ServiceWrite>(done[i].write.what);
-    service.settle(session_, done[i].has_orders ? failure : std::nullopt);
+  if (!batch.empty()) session_.carry_out(batch);
+  for (const Member& member : members) {
+    const std::optional<std::string>& why_not = member.is_removal ? why_removals_not : failure;
+    std::get<live::ServiceWrite>(member.write.what).settle(session_, member.has_orders ? why_not : std::nullopt);
   }
   return later;
 }
 
+std::optional<std::string> WriteQueue::record(live::OrderBatch& batch, std::span<const Member> members,
+                                              std::optional<std::string>& why_removals_not) {
+  std::unique_lock hold(lock_, std::defer_lock);
+  if (failure_) hold.lock();  // readers of usage try to record it
+  std::optional<std::string> failure = failure_;
+  if (!batch.empty() && !failure) failure = recorder_.record(batch.entries(), begun_of(members, false));
+  if (!failure) return failure;
+  batch = batch.removals();
+  why_removals_not = batch.empty() ? failure : recorder_.record(batch.entries(), begun_of(members, true));
+  if (why_removals_not) batch = {};
+  return failure;
+}
+
+std::vector<KeyedOutcome> WriteQueue::begun_of(std::span<const Member> members, bool with_removals_alone) {
+  std::vector<KeyedOutcome> outcomes;
+  for (const Member& member : members) {
+    if (member.begun && (member.is_removal || !with_removals_alone)) outcomes.push_back(*member.begun);
+  }
+  return outcomes;
+}
+
 std::deque<live::Write> WriteQueue::join(std::deque<live::Write> writes, live::OrderBatch& batch,
-                                         std::vector<KeyedOutcome>& begun_outcomes, std::vector<Member>& done) {
+                                         std::vector<Member>& done) {
   std::deque<live::Write> later;
   bool is_open = true;  // until a write that needs a turn of its own
   const std::scoped_lock hold(lock_);
@@ -193,8 +224,10 @@ std::deque<live::Write> WriteQueue::join(std::deque<live::Write> writes, live::O
       continue;
     }
     const bool has_orders = batch.entries().size() > count;
-    if (has_orders && write.key) begun_outcomes.push_back(begun(*write.key, *status));
-    done.push_back({.write = std::move(write), .has_orders = has_orders});
+    const bool is_removal = has_orders && std::holds_alternative<live::ServiceDropped>(batch.entries().back().what);
+    auto outcome = has_orders && write.key ? std::optional(begun(*write.key, *status)) : std::nullopt;
+    done.push_back(
+        {.write = std::move(write), .has_orders = has_orders, .is_removal = is_removal, .begun = std::move(outcome)});
   }
   if (!batch.empty()) session_.announce(batch);
   return later;

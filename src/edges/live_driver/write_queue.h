@@ -8,6 +8,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -45,7 +46,9 @@ class WriteQueue {
   struct Member {
     live::Write write;
     bool has_orders = false;
+    bool is_removal = false;  ///< they remove a service: they have a reserve
     bool keeps_nothing = false;  ///< the answer is recorded already, or is a refusal of the key
+    std::optional<KeyedOutcome> begun = std::nullopt;  ///< of its key, recorded with its orders
   };
 
   void run();
@@ -53,8 +56,8 @@ class WriteQueue {
   [[nodiscard]] std::optional<std::deque<live::Write>> take();
   void put_back(std::deque<live::Write> later);
   void carry_out(std::deque<live::Write> writes);
-  [[nodiscard]] std::optional<std::string> quiesce();
   [[nodiscard]] bool has_outcomes();
+  [[nodiscard]] bool is_full_of_outcomes();
   /// Answers those whose keys were used before. Returns the others; those whose key is there twice go to `later`.
   [[nodiscard]] std::deque<live::Write> answer_repeats(std::deque<live::Write> writes, std::vector<Member>& done,
                                                        std::deque<live::Write>& later);
@@ -64,11 +67,17 @@ class WriteQueue {
   void begin(std::optional<KeyedOutcome> outcome);
   /// The orders since `begin` were all of its write. Returns whether there were some: then its outcome is with them.
   bool end();
+  /// Records the batch, or, if that cannot be, the removals in it alone: then that is the batch. Returns why it is not
+  /// recorded; `why_removals_not` likewise.
+  [[nodiscard]] std::optional<std::string> record(live::OrderBatch& batch, std::span<const Member> members,
+                                                  std::optional<std::string>& why_removals_not);
   /// Returns those that have to wait.
   [[nodiscard]] std::deque<live::Write> run_together(std::deque<live::Write> writes, std::vector<Member>& done);
   /// Checks them one after the other, and adds them to the batch. Returns those that have to wait.
   [[nodiscard]] std::deque<live::Write> join(std::deque<live::Write> writes, live::OrderBatch& batch,
-                                             std::vector<KeyedOutcome>& begun_outcomes, std::vector<Member>& done);
+                                             std::vector<Member>& done);
+  /// Of the orders of these, or of those that remove services.
+  [[nodiscard]] static std::vector<KeyedOutcome> begun_of(std::span<const Member> members, bool with_removals_alone);
   /// Makes the answers. Those under keys are sent when the next group is recorded, with which they are kept: one commit
   /// for both.
   void answer(std::vector<Member> done);

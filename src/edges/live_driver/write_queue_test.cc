@@ -64,6 +64,7 @@ class WatchedWriter : public JournalWriter {
   [[nodiscard]] StoreResult<bool> prune_usage(std::int64_t before_us) override {
     return writer_->prune_usage(before_us);
   }
+  [[nodiscard]] StoreResult<bool> prune_blobs(const BlobUse& use) override { return writer_->prune_blobs(use); }
 
  private:
   std::unique_ptr<JournalWriter> writer_;
@@ -157,6 +158,26 @@ class WriteQueueTest : public ::testing::Test {
     };
     live::Write whole{.what = std::move(write), .key = std::nullopt, .render = {}, .send = {}};
     complete(whole, service + label, came, std::move(key));
+    queue_->submit(std::move(whole));
+    return came;
+  }
+
+  std::shared_ptr<Came> remove(const std::string& service, std::optional<live::WriteKey> key = std::nullopt) {
+    const auto came = std::make_shared<Came>();
+    const live::ServiceName name{.tenant = "t", .name = service};
+    live::ServiceWrite write;
+    write.join = [came, name](const live::Session& session, live::OrderBatch& batch) -> std::optional<int> {
+      if (!batch.has_room_for(name, false)) return std::nullopt;
+      ++came->joined_count;
+      came->answer.status = session.add_removal(batch, name, std::nullopt) ? 200 : 404;
+      return came->answer.status;
+    };
+    write.settle = [came](const live::Session& /*session*/, const std::optional<std::string>& failure) {
+      came->answer.body = "removed";
+      if (failure) came->answer = {.status = 503, .body = *failure};
+    };
+    live::Write whole{.what = std::move(write), .key = std::nullopt, .render = {}, .send = {}};
+    complete(whole, service, came, std::move(key));
     queue_->submit(std::move(whole));
     return came;
   }
@@ -287,6 +308,42 @@ TEST_F(WriteQueueTest, WhatCannotBeRecordedChangesNothingAndIsAnswered) {
   EXPECT_TRUE(session_->catalog().services.empty());
   EXPECT_TRUE(session_->scenario().services.empty());
   EXPECT_TRUE(recorder_->find_outcomes({{1}}).value().empty()) << "the key may be used again";
+}
+
+TEST_F(WriteQueueTest, OfAGroupThatCannotBeRecordedTheRemovalsAreTriedAlone) {
+  for (const std::string name : {"a", "b"}) {
+    ASSERT_TRUE(session_->set_service({.tenant = "t", .name = name}, spec_of(), {{"label", "x"}}, std::nullopt));
+  }
+  session_->refresh();
+  ASSERT_EQ(recorder_->flush(), std::nullopt);
+  appends_.clear();
+  const auto gone = remove("a", key_of(1));
+  const auto set = put("c", "x", key_of(2));
+  const auto gone_too = remove("b");
+  store_.refuse_next(full);
+  run();
+  EXPECT_EQ(gone->answer.status, 200);
+  EXPECT_EQ(gone_too->answer.status, 200);
+  EXPECT_EQ(set->answer.status, 503);
+  EXPECT_TRUE(session_->catalog().services.empty());
+  ASSERT_FALSE(appends_.empty());
+  EXPECT_THAT(appends_[0].outcomes, SizeIs(1)) << "the key of the removal";
+  EXPECT_EQ(outcome_of(1).body, "removed");
+  EXPECT_TRUE(recorder_->find_outcomes({{2}}).value().empty()) << "may be used again";
+}
+
+TEST_F(WriteQueueTest, WhileTooManyOutcomesWaitNewKeysAreRefused) {
+  std::vector<KeyedOutcome> waiting(10'000);
+  for (std::size_t i = 0; i < waiting.size(); ++i) {
+    waiting[i] = {.key = {1, static_cast<std::uint8_t>(i), static_cast<std::uint8_t>(i >> 8)}, .body = "{}"};
+  }
+  recorder_->keep(waiting);
+  const auto fresh = put("a", "x", key_of(9));
+  const auto without = put("b", "x");
+  run();
+  ASSERT_TRUE(fresh->before && !*fresh->before);
+  EXPECT_EQ(fresh->joined_count, 0);
+  EXPECT_EQ(without->answer.status, 201);
 }
 
 TEST_F(WriteQueueTest, WhileAGroupIsRecordedOthersReadAndTheNextGroupCollects) {

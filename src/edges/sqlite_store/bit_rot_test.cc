@@ -30,7 +30,13 @@ struct Content {
   std::vector<std::optional<KeyedOutcome>> outcomes;
   std::vector<std::optional<JournalSnapshot>> snapshots;
   std::vector<std::optional<UsageRow>> usage;
+  std::vector<std::optional<BlobRow>> blobs;
+  std::vector<std::optional<BlobPart>> blob_parts;
 };
+
+constexpr int kBlobCount = 10;
+
+std::string blob_text(int number) { return fmt::format("<blob {}>", number); }
 
 Sha256 key_of(int number) { return chain::sha256(fmt::format("key {}", number)); }
 
@@ -55,6 +61,13 @@ std::optional<Content> read_all(const std::string& path) {
     auto rows =
         (*reader)->read_usage({.from_us = second * 1'000'000, .to_us = second * 1'000'000 + 1}, std::nullopt, 1);
     content.usage.push_back(rows && !rows->empty() ? std::optional(rows->front()) : std::nullopt);
+  }
+  for (int number = 0; number < kBlobCount; ++number) {
+    const Sha256 name = chain::sha256(blob_text(number));
+    const auto row = (*reader)->find_blob(name);
+    content.blobs.push_back(row ? *row : std::nullopt);
+    auto part = (*reader)->read_blob_part(name, 0);
+    content.blob_parts.push_back(part ? *part : std::nullopt);
   }
   return content;
 }
@@ -95,6 +108,15 @@ class BitRot : public ::testing::Test {
                                    .body = fmt::format("<usage {}>", number)});
           }
         }
+        if (row <= kBlobCount) {
+          for (int number = 0; number < kBlobCount; ++number) {
+            const std::string text = blob_text(number);
+            const Sha256 name = chain::sha256(text);
+            batch.blob_parts.push_back({.blob = name, .index = 0, .bytes = text});
+            batch.blobs.push_back(
+                {.blob = name, .bytes = text.size(), .part_count = 1, .used_wall_us = row, .is_whole = true});
+          }
+        }
         if (row > 30) batch.snapshot = JournalSnapshot{static_cast<std::uint64_t>(row), 1, fmt::format("<of {}>", row)};
         ASSERT_TRUE(writer->append(batch).has_value());
       }
@@ -105,6 +127,7 @@ class BitRot : public ::testing::Test {
     written_ = read_all(scratch_.database()).value();
     for (const auto& row : written_.rows) ASSERT_TRUE(row.has_value());
     for (const auto& row : written_.usage) ASSERT_TRUE(row.has_value());
+    for (const auto& part : written_.blob_parts) ASSERT_TRUE(part.has_value());
     ASSERT_TRUE(verify_sqlite_store(scratch_.database()).has_value());
   }
 
@@ -131,6 +154,8 @@ class BitRot : public ::testing::Test {
     EXPECT_TRUE(is_right_where_there(content->outcomes, written_.outcomes)) << bit;
     EXPECT_TRUE(is_right_where_there(content->snapshots, written_.snapshots)) << bit;
     EXPECT_TRUE(is_right_where_there(content->usage, written_.usage)) << bit;
+    EXPECT_TRUE(is_right_where_there(content->blobs, written_.blobs)) << bit;
+    EXPECT_TRUE(is_right_where_there(content->blob_parts, written_.blob_parts)) << bit;
   }
 
   /// Adds the places of a text.
@@ -161,6 +186,10 @@ class BitRot : public ::testing::Test {
     }
     for (const auto& snapshot : written_.snapshots) add_places(snapshot->body, places);
     for (const auto& row : written_.usage) add_places(row->body, places);
+    for (const auto& part : written_.blob_parts) {
+      add_places(part->bytes, places);
+      add_places(view(part->blob), places);
+    }
     return places;
   }
 
@@ -200,6 +229,8 @@ TEST_F(BitRot, AFlipAnywhereIsFoundOrChangesNothing) {
       EXPECT_EQ(content->outcomes, written_.outcomes) << bit;
       EXPECT_EQ(content->snapshots, written_.snapshots) << bit;
       EXPECT_EQ(content->usage, written_.usage) << bit;
+      EXPECT_EQ(content->blobs, written_.blobs) << bit;
+      EXPECT_EQ(content->blob_parts, written_.blob_parts) << bit;
     }
     expect_nothing_wrong(bit);
     flip(bit);

@@ -31,8 +31,8 @@ StoreResult<Connection> open_for_writing(const std::string& path, const SqliteSt
   return connection;
 }
 
-/// Returns whether tables of an earlier format were upgraded.
-StoreResult<bool> set_up(const Connection& connection) {
+/// Returns the format that the tables had; they have today's then.
+StoreResult<std::int64_t> set_up(const Connection& connection) {
   const auto mode = connection.text("PRAGMA journal_mode = WAL", "switch to a WAL");
   if (!mode) return tl::unexpected(mode.error());
   if (*mode != "wal") {
@@ -48,10 +48,10 @@ StoreResult<bool> set_up(const Connection& connection) {
       "PRAGMA temp_store = MEMORY",
       "set the connection up");
   if (!set) return tl::unexpected(set.error());
-  const auto is_upgraded = detail::upgrade_tables(connection);
-  if (!is_upgraded) return is_upgraded;
+  const auto format = detail::upgrade_tables(connection);
+  if (!format) return format;
   connection.set_checkpoint_on_close(true);
-  return is_upgraded;
+  return format;
 }
 
 /// Makes the entry of a new file in its folder durable.
@@ -161,12 +161,13 @@ StoreResult<OpenedSqliteStore> open_sqlite_store(const std::string& path, const 
       if (auto synced = sync_folder_of(path); !synced) return tl::unexpected(synced.error());
     }
   }
-  const auto is_upgraded = set_up(*connection);
-  if (!is_upgraded) return tl::unexpected(is_upgraded.error());
+  const auto format = set_up(*connection);
+  if (!format) return tl::unexpected(format.error());
   auto store = std::make_unique<SqliteStore>(path, options, *std::move(connection));
   if (auto epoch = store->epoch(); !epoch) return tl::unexpected(epoch.error());
-  return OpenedSqliteStore{
-      .store = std::move(store), .notes = std::move(inspection->notes), .has_no_past_usage = *is_upgraded};
+  return OpenedSqliteStore{.store = std::move(store),
+                           .notes = std::move(inspection->notes),
+                           .has_no_past_usage = *format < detail::kUsageFormat};
 }
 
 StoreResult<bool> is_sqlite_store_new(const std::string& path, const SqliteStoreOptions& options) {

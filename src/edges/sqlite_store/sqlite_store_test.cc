@@ -106,23 +106,30 @@ TEST(SqliteStore, RefusesALaterFormat) {
   const Scratch scratch;
   make_journal(scratch.database(), 10);
   std::string bytes = bytes_of(scratch.database());
-  bytes[kFormatAt] = 3;
+  bytes[kFormatAt] = 4;
   write_bytes(scratch.database(), bytes);
-  expect_refused(scratch, StoreFault::kNewer, "format 3 of a later version of this program, which reads up to 2");
+  expect_refused(scratch, StoreFault::kNewer, "format 4 of a later version of this program, which reads up to 3");
 }
 
-/// Makes of a closed journal what the version before format 2 would have made.
-void make_format_1(const std::string& path) {
+/// Makes of a closed journal what the version of format 1 or 2 would have made.
+void make_format(const std::string& path, int format) {
   sqlite3* database = nullptr;
   ASSERT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
-  EXPECT_EQ(sqlite3_exec(database, "DROP TABLE usage; PRAGMA user_version = 1", nullptr, nullptr, nullptr), SQLITE_OK);
+  const std::string sql =
+      std::string(format < 2 ? "DROP TABLE usage; " : "") +
+      "DROP TABLE blobs; DROP TABLE blob_parts; CREATE TEMP TABLE kept AS SELECT * FROM snapshots; "
+      "DROP TABLE snapshots; CREATE TABLE snapshots(sequence INTEGER PRIMARY KEY, format INTEGER NOT NULL, body TEXT "
+      "NOT NULL, hash BLOB NOT NULL) STRICT; INSERT INTO snapshots SELECT sequence, format, CAST(body AS TEXT), hash "
+      "FROM temp.kept; PRAGMA user_version = " +
+      std::to_string(format);
+  EXPECT_EQ(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(database);
   sqlite3_close(database);
 }
 
 TEST(SqliteStore, AJournalOfFormat1IsReadAsItIsAndUpgradedWhenItIsOpenedForWriting) {
   const Scratch scratch;
   make_journal(scratch.database(), 100);
-  make_format_1(scratch.database());
+  make_format(scratch.database(), 1);
   const std::string before = bytes_of(scratch.database());
   EXPECT_EQ(verify_sqlite_store(scratch.database()).value(), (chain::JournalCounts{1, 100, 100, 0, 0}));
   EXPECT_TRUE(open_sqlite_reader(scratch.database()).value()->read_usage({}, std::nullopt, 10).value().empty());
@@ -142,10 +149,31 @@ TEST(SqliteStore, AJournalOfFormat1IsReadAsItIsAndUpgradedWhenItIsOpenedForWriti
   EXPECT_FALSE(open_sqlite_store(scratch.database())->has_no_past_usage);
 }
 
+TEST(SqliteStore, TheSnapshotsOfAnEarlierFormatKeepTheirBytes) {
+  const JournalSnapshot snapshot{101, 2, std::string("a\0b\xff\xc3", 5)};
+  for (const int format : {1, 2}) {
+    const Scratch scratch;
+    make_journal(scratch.database(), 100);
+    JournalBatch batch = rows(101, 101);
+    batch.snapshot = snapshot;
+    ASSERT_TRUE(open_sqlite_store(scratch.database())->store->open_writer(2).value()->append(batch).has_value());
+    make_format(scratch.database(), format);
+    EXPECT_EQ(open_sqlite_reader(scratch.database()).value()->latest_snapshot().value(), snapshot) << format;
+    {
+      const auto opened = open_sqlite_store(scratch.database());
+      ASSERT_TRUE(opened.has_value()) << opened.error().message;
+      EXPECT_EQ(opened->has_no_past_usage, format == 1);
+      EXPECT_EQ(opened->store->open_reader().value()->latest_snapshot().value(), snapshot) << format;
+    }
+    EXPECT_EQ(bytes_of(scratch.database())[kFormatAt], 3);
+    EXPECT_EQ(verify_sqlite_store(scratch.database()).value().snapshots, 1U);
+  }
+}
+
 TEST(SqliteStore, ADamagedJournalOfFormat1IsRefusedAndNotUpgraded) {
   const Scratch scratch;
   make_journal(scratch.database(), 10);
-  make_format_1(scratch.database());
+  make_format(scratch.database(), 1);
   sqlite3* database = nullptr;
   ASSERT_EQ(sqlite3_open(scratch.database().c_str(), &database), SQLITE_OK);
   EXPECT_EQ(sqlite3_exec(database, "DROP TABLE outcomes", nullptr, nullptr, nullptr), SQLITE_OK);

@@ -60,6 +60,30 @@ std::vector<UsageRow> usage_of_three_gpus() {
   return rows;
 }
 
+/// A blob of three parts, of which `part_count` are stored.
+constexpr std::uint32_t kParts = 3;
+BlobPart part_of_blob(int number, std::uint32_t index) {
+  const std::string name = "part " + std::to_string(index) + " of " + std::to_string(number);
+  return {.blob = {}, .index = index, .bytes = name + std::string(5000, '\0')};
+}
+Sha256 name_of_blob(int number) {
+  chain::BytesHash hash;
+  for (std::uint32_t index = 0; index < kParts; ++index) hash.add(part_of_blob(number, index).bytes);
+  return hash.finish();
+}
+BlobRow blob_row(int number, std::uint32_t part_count, bool is_whole) {
+  BlobRow row{.blob = name_of_blob(number), .part_count = part_count, .used_wall_us = number, .is_whole = is_whole};
+  for (std::uint32_t index = 0; index < part_count; ++index) row.bytes += part_of_blob(number, index).bytes.size();
+  return row;
+}
+JournalBatch part_batch(int number, std::uint32_t index) {
+  JournalBatch batch;
+  batch.blob_parts = {part_of_blob(number, index)};
+  batch.blob_parts[0].blob = name_of_blob(number);
+  batch.blobs = {blob_row(number, index + 1, false)};
+  return batch;
+}
+
 class StoreContract : public ::testing::TestWithParam<Kind> {
  protected:
   void SetUp() override {
@@ -194,6 +218,7 @@ TEST_P(StoreContract, ALaterEpochDeposesTheEarlier) {
   EXPECT_EQ(refused.error().fault, StoreFault::kDeposed);
   EXPECT_EQ(writer_->prune({.rows_before = 1}).error().fault, StoreFault::kDeposed);
   EXPECT_EQ(writer_->prune_usage(1).error().fault, StoreFault::kDeposed);
+  EXPECT_EQ(writer_->prune_blobs({}).error().fault, StoreFault::kDeposed);
   EXPECT_EQ(store_->open_writer(2).error().fault, StoreFault::kDeposed);
   EXPECT_EQ(second->append(rows(3, 3)).value(), 2U);
   EXPECT_TRUE(store_->open_writer(3).has_value());
@@ -347,6 +372,75 @@ TEST_P(StoreContract, VerifyFindsUsageThatIsMissingOrOverlaps) {
   const auto found = chain::verify_journal(*reader_);
   ASSERT_FALSE(found.has_value());
   EXPECT_EQ(found.error().message, "usage of GPU 0, unit 1: a row is missing, or two overlap");
+}
+
+TEST_P(StoreContract, ABlobIsStoredPartByPart) {
+  const BlobRow whole = blob_row(7, kParts, true);
+  EXPECT_FALSE(reader_->find_blob(whole.blob).value().has_value());
+  for (std::uint32_t index = 0; index < kParts; ++index) {
+    append(part_batch(7, index));
+    EXPECT_EQ(reader_->find_blob(whole.blob).value(), blob_row(7, index + 1, false));
+  }
+  append({.blobs = {whole}});
+  EXPECT_EQ(reader_->find_blob(whole.blob).value(), whole);
+  EXPECT_EQ(reader_->read_blobs(std::nullopt, 10).value(), std::vector{whole});
+  EXPECT_TRUE(reader_->read_blobs(whole.blob, 10).value().empty());
+  EXPECT_EQ(reader_->read_blob_part(whole.blob, 1).value(), part_batch(7, 1).blob_parts[0]);
+  EXPECT_FALSE(reader_->read_blob_part(whole.blob, kParts).value().has_value());
+  EXPECT_EQ(chain::verify_journal(*reader_).value().blobs, 1U);
+}
+
+TEST_P(StoreContract, VerifyFindsABlobThatIsNotWhatItsNameSays) {
+  JournalBatch batch = part_batch(7, 0);
+  batch.blobs[0].is_whole = true;
+  append(batch);
+  const auto found = chain::verify_journal(*reader_);
+  ASSERT_FALSE(found.has_value());
+  EXPECT_EQ(found.error().message,
+            "blob " + chain::hex_of(batch.blobs[0].blob) + ": its bytes are not those of its name");
+  append({.blobs = {blob_row(7, 2, false)}});
+  EXPECT_EQ(chain::verify_journal(*reader_).error().message,
+            "blob " + chain::hex_of(batch.blobs[0].blob) + ": part 1 is missing");
+}
+
+TEST_P(StoreContract, BlobsAreRemovedAfterTheirLastUse) {
+  constexpr int kBlobs = 40;
+  for (int number = 0; number < kBlobs; ++number) {
+    for (std::uint32_t index = 0; index < kParts; ++index) append(part_batch(number, index));
+    if (number % 2 == 0) append({.blobs = {blob_row(number, kParts, true)}});
+  }
+  const BlobUse use{.used = {name_of_blob(0), name_of_blob(20)},
+                    .now_wall_us = 1000,
+                    .note_before_wall_us = 15,
+                    .unused_before_wall_us = 30};
+  for (int call = 0; writer_->prune_blobs(use).value(); ++call) {
+    ASSERT_LT(call, 100);
+    ASSERT_TRUE(chain::verify_journal(*reader_).has_value());
+  }
+  BlobRow noted = blob_row(0, kParts, true);
+  noted.used_wall_us = 1000;
+  EXPECT_EQ(reader_->find_blob(noted.blob).value(), noted);
+  EXPECT_EQ(reader_->find_blob(name_of_blob(20)).value(), blob_row(20, kParts, true)) << "its use was noted lately";
+  for (const int number : {1, 2, 29}) {
+    EXPECT_FALSE(reader_->find_blob(name_of_blob(number)).value().has_value()) << number;
+    EXPECT_FALSE(reader_->read_blob_part(name_of_blob(number), 0).value().has_value()) << number;
+  }
+  EXPECT_EQ(reader_->find_blob(name_of_blob(30)).value(), blob_row(30, kParts, true));
+  EXPECT_EQ(chain::verify_journal(*reader_).value().blobs, 12U);
+}
+
+TEST_P(StoreContract, OfTooManyOutcomesTheOldestExpire) {
+  JournalBatch batch;
+  for (int number = 0; number < 2500; ++number) batch.outcomes.push_back(outcome(number));
+  append(batch);
+  const PruneLimits limits{.outcomes_max = 1500};
+  for (int round = 0; round < 2; ++round) {
+    for (int call = 0; writer_->prune(limits).value(); ++call) ASSERT_LT(call, 100);
+  }
+  EXPECT_TRUE(reader_->find_outcome(outcome(999).key).value()->is_expired());
+  EXPECT_EQ(reader_->find_outcome(outcome(1000).key).value(), outcome(1000));
+  EXPECT_EQ(chain::verify_journal(*reader_).value().outcomes, 2500U) << "the keys stay known";
+  EXPECT_FALSE(writer_->append({.outcomes = {outcome(0)}}).has_value());
 }
 
 TEST_P(StoreContract, OnlyWhatASnapshotCoversIsPruned) {

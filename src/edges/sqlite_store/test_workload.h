@@ -81,6 +81,7 @@ struct History {
   std::optional<JournalBatch> unknown;  ///< in flight when power was cut
   std::optional<JournalBatch> first_refused;
   std::vector<KeyedOutcome> refused_outcomes;
+  std::vector<BlobRow> blobs;  ///< acknowledged
   int refused_count = 0;
 };
 
@@ -90,6 +91,7 @@ struct Step {
   std::size_t row_bytes = 0;
   bool has_outcome = false;
   bool has_snapshot = false;
+  bool has_blob = false;
   bool is_prune = false;
   std::optional<bool> holds_reader = std::nullopt;  ///< from now on
 };
@@ -98,7 +100,7 @@ struct Step {
 /// keeps from completing; then a complete one, and a WAL that begins anew.
 inline const std::vector<Step>& workload() {
   static const std::vector<Step> steps = {{.row_count = 3},
-                                          {.row_count = 1, .has_outcome = true},
+                                          {.row_count = 1, .has_outcome = true, .has_blob = true},
                                           {.row_count = 2, .row_bytes = 9000},
                                           {.row_count = 2, .has_outcome = true, .has_snapshot = true},
                                           {.row_count = 5, .row_bytes = 1000},
@@ -125,6 +127,13 @@ inline UsageRow usage_of(std::int64_t number) {
           .body = fmt::format("used in {}", number)};
 }
 
+/// A blob of one part.
+inline BlobPart blob_of(int number) {
+  BlobPart part{.blob = {}, .index = 0, .bytes = fmt::format("blob of {} {}", number, std::string(5000, 'b'))};
+  part.blob = chain::sha256(part.bytes);
+  return part;
+}
+
 inline JournalBatch batch_of(const Step& step, int number, const History& history) {
   JournalBatch batch;
   for (int i = 0; i < step.row_count; ++i) {
@@ -135,6 +144,14 @@ inline JournalBatch batch_of(const Step& step, int number, const History& histor
     batch.outcomes.push_back({chain::sha256(fmt::format("{}", number)), {}, number, 200, fmt::format("of {}", number)});
     batch.usage.push_back(usage_of(number));
   }
+  if (step.has_blob) {
+    batch.blob_parts.push_back(blob_of(number));
+    batch.blobs.push_back({.blob = batch.blob_parts[0].blob,
+                           .bytes = batch.blob_parts[0].bytes.size(),
+                           .part_count = 1,
+                           .used_wall_us = number,
+                           .is_whole = true});
+  }
   if (step.has_snapshot) batch.snapshot = JournalSnapshot{history.rows.size() + batch.entries.size(), 1, "{}"};
   return batch;
 }
@@ -142,6 +159,7 @@ inline JournalBatch batch_of(const Step& step, int number, const History& histor
 inline void acknowledge(History& history, const JournalBatch& batch) {
   for (const JournalEntry& entry : batch.entries) history.rows.push_back(entry.body);
   history.outcomes.insert(history.outcomes.end(), batch.outcomes.begin(), batch.outcomes.end());
+  history.blobs.insert(history.blobs.end(), batch.blobs.begin(), batch.blobs.end());
   if (batch.snapshot) history.snapshot = batch.snapshot->sequence;
 }
 
@@ -231,6 +249,9 @@ inline std::string compare(JournalReader& reader, History& history) {
     if (!found) return found.error().message;
     if (*found) return "a refused outcome is there";
   }
+  const auto blobs = reader.read_blobs(std::nullopt, 100);
+  if (!blobs) return blobs.error().message;
+  if (*blobs != history.blobs) return "a blob is missing, or another";
   const auto snapshot = reader.latest_snapshot();
   if (!snapshot) return snapshot.error().message;
   if ((*snapshot ? (*snapshot)->sequence : 0) != history.snapshot) return "another snapshot is the newest";

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -24,6 +25,8 @@ struct MemoryStore::State {
   std::map<std::uint64_t, JournalSnapshot> snapshots;
   std::map<Sha256, KeyedOutcome> outcomes;
   std::map<UsageKey, UsageRow> usage;
+  std::map<Sha256, BlobRow> blobs;
+  std::map<std::pair<Sha256, std::uint32_t>, BlobPart> blob_parts;
   StoreError refusal;
   int refusal_count = 0;
 
@@ -107,6 +110,29 @@ class MemoryReader : public JournalReader {
     return rows;
   }
 
+  [[nodiscard]] StoreResult<std::optional<BlobRow>> find_blob(const Sha256& blob) override {
+    const std::lock_guard lock(state_.mutex);
+    const auto found = state_.blobs.find(blob);
+    if (found == state_.blobs.end()) return std::nullopt;
+    return found->second;
+  }
+
+  [[nodiscard]] StoreResult<std::vector<BlobRow>> read_blobs(const std::optional<Sha256>& after,
+                                                             std::size_t count_max) override {
+    const std::lock_guard lock(state_.mutex);
+    std::vector<BlobRow> rows;
+    auto at = after ? state_.blobs.upper_bound(*after) : state_.blobs.begin();
+    for (; at != state_.blobs.end() && rows.size() < count_max; ++at) rows.push_back(at->second);
+    return rows;
+  }
+
+  [[nodiscard]] StoreResult<std::optional<BlobPart>> read_blob_part(const Sha256& blob, std::uint32_t index) override {
+    const std::lock_guard lock(state_.mutex);
+    const auto found = state_.blob_parts.find({blob, index});
+    if (found == state_.blob_parts.end()) return std::nullopt;
+    return found->second;
+  }
+
  private:
   StoreResult<std::optional<JournalSnapshot>> newest(std::size_t skipped) {
     const std::lock_guard lock(state_.mutex);
@@ -149,6 +175,8 @@ class MemoryWriter : public JournalWriter {
     }
     if (batch.snapshot) state_.snapshots.insert_or_assign(batch.snapshot->sequence, *batch.snapshot);
     while (state_.snapshots.size() > 2) state_.snapshots.erase(state_.snapshots.begin());
+    for (const BlobPart& part : batch.blob_parts) state_.blob_parts.insert_or_assign({part.blob, part.index}, part);
+    for (const BlobRow& row : batch.blobs) state_.blobs.insert_or_assign(row.blob, row);
     return state_.head();
   }
 
@@ -164,11 +192,26 @@ class MemoryWriter : public JournalWriter {
       state_.pruned_sequence = last;
     }
     std::erase_if(state_.outcomes, [&](const auto& each) { return each.second.wall_us < limits.keys_before_wall_us; });
+    std::vector<KeyedOutcome*> live;
     for (auto& [key, outcome] : state_.outcomes) {
-      if (outcome.wall_us >= limits.outcomes_before_wall_us) continue;
-      outcome.status = 0;
-      outcome.body.clear();
+      if (outcome.wall_us < limits.outcomes_before_wall_us) expire(outcome);
+      if (!outcome.is_expired()) live.push_back(&outcome);
     }
+    std::ranges::sort(live, std::greater(), &KeyedOutcome::wall_us);
+    for (std::size_t i = limits.outcomes_max; i < live.size(); ++i) expire(*live[i]);
+    return false;
+  }
+
+  [[nodiscard]] StoreResult<bool> prune_blobs(const BlobUse& use) override {
+    const std::lock_guard lock(state_.mutex);
+    if (auto permitted = permit(); !permitted) return tl::unexpected(permitted.error());
+    for (auto& [blob, row] : state_.blobs) {
+      if (use.used.contains(blob) && row.used_wall_us < use.note_before_wall_us) row.used_wall_us = use.now_wall_us;
+    }
+    std::erase_if(state_.blobs, [&](const auto& each) {
+      return !use.used.contains(each.first) && each.second.used_wall_us < use.unused_before_wall_us;
+    });
+    std::erase_if(state_.blob_parts, [&](const auto& each) { return !state_.blobs.contains(each.first.first); });
     return false;
   }
 
@@ -180,6 +223,11 @@ class MemoryWriter : public JournalWriter {
   }
 
  private:
+  static void expire(KeyedOutcome& outcome) {
+    outcome.status = 0;
+    outcome.body.clear();
+  }
+
   StoreResult<void> permit() {
     if (state_.epoch > epoch_) {
       return failed(StoreFault::kDeposed, fmt::format("memory: a writer of epoch {} has taken over", state_.epoch));

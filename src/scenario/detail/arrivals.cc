@@ -142,10 +142,32 @@ CountTrace counts_of_rows(const yaml::Value& rows) {
   return trace;
 }
 
+/// Likewise, of a blob.
+CountTrace counts_of_blob(const yaml::Value& value, const BlobRows& rows) {
+  const yaml::Value blob = value.at("rows").at("blob");
+  if (rows.list) {
+    yaml::Report report("blob");
+    CountTrace trace = counts_of_rows(yaml::Value(*rows.list, report));
+    if (report.has_failed()) Sources::keep_failure(value, report.parts());
+    return trace;
+  }
+  auto trace = read_count_csv(rows.csv, "blob");
+  if (!trace) {
+    blob.fail_with(trace.error());
+    return {};
+  }
+  if (std::ssize(trace->counts) > kObjectSecondsMax) {
+    blob.fail(fmt::format("wanted seconds below {}, found {}", kObjectSecondsMax, trace->counts.size() - 1));
+  }
+  return std::move(*trace);
+}
+
 ArrivalSource read_source(const yaml::Value& value, Format format, Sources& sources) {
   if (is_generator(format)) return generator(value, format);
   if (sources.has_files()) return recorded(value, format, sources);
-  return counts_of_rows(value.at("rows"));
+  const auto rows = sources.find_rows(value);
+  if (value.has_failed()) return {};
+  return rows ? counts_of_blob(value, *rows) : counts_of_rows(value.at("rows"));
 }
 
 /// The window: from_second within the trace, seconds up to its end by default. Requires: the source is read.

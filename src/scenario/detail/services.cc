@@ -134,10 +134,10 @@ ServiceSpec read_service(const yaml::Value& value, const Scenario& scenario, Sou
 
 }  // namespace
 
-ServiceSpec read_unnamed_service(const yaml::Value& value, const Scenario& scenario, Occupied& pinned) {
+ServiceSpec read_unnamed_service(const yaml::Value& value, const Scenario& scenario, Sources& sources,
+                                 Occupied& pinned) {
   constexpr std::size_t kNameKeyCount = 2;
   value.check_keys(std::span(kKeys).subspan(kNameKeyCount));
-  Sources sources;
   ServiceSpec service;
   if (value.has_failed()) return service;
   read_fields(value, scenario, sources, pinned, service);

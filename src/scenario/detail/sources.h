@@ -11,7 +11,9 @@
 
 #include "domain/arrivals.h"
 #include "domain/performance.h"
+#include "domain/rows_blobs.h"
 #include "ports/files.h"
+#include "scenario/service_object.h"
 #include "yaml/reader.h"
 
 namespace berth::scenario::detail {
@@ -53,10 +55,20 @@ class Sources {
   Sources(const std::string& scenario_path, const Files& files);
   /// No files: tables and traces are rows within the value.
   Sources() = default;
+  /// No files: tables and traces are rows within the value, or in blobs. `root` is the path of the service's spec.
+  Sources(const std::string& root, const FindBlobRows& find_rows) : root_(root), find_rows_(&find_rows) {}
 
   [[nodiscard]] bool has_files() const { return files_ != nullptr; }
   /// Fails if a value that must have its rows within itself names a path.
   static void refuse_path(const yaml::Value& value);
+
+  /// The rows of the blob to which `rows` of a value refers; nothing if it is no reference (or none may be), or after a
+  /// failure.
+  [[nodiscard]] std::optional<BlobRows> find_rows(const yaml::Value& value);
+  /// Those that were found.
+  [[nodiscard]] const RowsBlobs& blobs() const { return blobs_; }
+  /// Fails as the rows of a blob did that were read with a report of their own: at the reference.
+  static void keep_failure(const yaml::Value& value, const yaml::Failure& failure);
 
   // Require: has_files().
 
@@ -74,6 +86,9 @@ class Sources {
   const Files* files_ = nullptr;
   std::string last_path_;
   std::string last_text_;
+  std::string root_;
+  const FindBlobRows* find_rows_ = nullptr;
+  RowsBlobs blobs_;
 };
 
 }  // namespace berth::scenario::detail

@@ -98,25 +98,52 @@ ModelPoint read_row(const yaml::Value& row, CatalogueResolver& resolve) {
   return read;
 }
 
-/// The table of `{format: csv, model, rows}`, with the checks of a file's rows.
-PerformanceTable table_of_rows(const yaml::Value& value) {
-  Sources::refuse_path(value);
-  (void)value.at("format").choice({"csv"});
-  value.check_keys({"format", "model", "rows"});
-  PerformanceTable table{value.at("model").name(), {}};
+/// Adds the rows of a model, with the checks of a file's rows.
+void add_rows(const yaml::Value& rows, PerformanceTable& table) {
   CatalogueResolver resolve;
   std::set<std::tuple<std::string, std::string, std::string, int, int>> seen;
-  for (const yaml::Value& row : value.at("rows").items("a list of at least one row", false)) {
+  for (const yaml::Value& row : rows.items("a list of at least one row", false)) {
     auto [model, point] = read_row(row, resolve);
-    if (value.has_failed()) return table;
+    if (row.has_failed()) return;
     if (!seen.emplace(model, point.gpu, point.profile, point.batch, point.processes).second) {
       row.refuse("each point once",
                  fmt::format("a second row of model {}, {}, {}, batch {}, processes {}", in_quotes(model), point.gpu,
                              point.profile, point.batch, point.processes));
-      return table;
+      return;
     }
     if (model == table.model) table.points.push_back(std::move(point));
   }
+}
+
+/// The table of a blob.
+PerformanceTable table_of_blob(const yaml::Value& value, const BlobRows& rows, const std::string& model) {
+  PerformanceTable table{model, {}};
+  if (rows.list) {
+    yaml::Report report("blob");
+    add_rows(yaml::Value(*rows.list, report), table);
+    if (report.has_failed()) Sources::keep_failure(value, report.parts());
+    return table;
+  }
+  auto read = profile::read_profile_csv(rows.csv, "blob", model, CatalogueResolver());
+  if (read) return std::move(*read);
+  if (read.error().code != ErrorCode::kNotFound) value.at("rows").at("blob").fail_with(read.error());
+  return table;
+}
+
+/// The table of `{format: csv, model, rows}`.
+PerformanceTable table_of_rows(const yaml::Value& value, Sources& sources) {
+  Sources::refuse_path(value);
+  (void)value.at("format").choice({"csv"});
+  value.check_keys({"format", "model", "rows"});
+  PerformanceTable table{value.at("model").name(), {}};
+  const auto rows = value.has_failed() ? std::nullopt : sources.find_rows(value);
+  if (value.has_failed()) return table;
+  if (rows) {
+    table = table_of_blob(value, *rows, table.model);
+  } else {
+    add_rows(value.at("rows"), table);
+  }
+  if (value.has_failed()) return table;
   if (table.points.empty()) value.at("model").refuse("the model of at least one row");
   profile::sort_points(table);
   return table;
@@ -125,7 +152,7 @@ PerformanceTable table_of_rows(const yaml::Value& value) {
 }  // namespace
 
 PerformanceTable read_profile(const yaml::Value& value, Sources& sources) {
-  if (!sources.has_files()) return table_of_rows(value);
+  if (!sources.has_files()) return table_of_rows(value, sources);
   value.check_keys({"format", "path", "model"});
   const bool is_csv = value.at("format").choice({"parvagpu", "csv"}) == 1;
   // A file of ParvaGPU's has one model, for any name in the scenario.

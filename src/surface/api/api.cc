@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "surface/api/blob_routes.h"
 #include "surface/api/event_routes.h"
 #include "surface/api/fault_routes.h"
 #include "surface/api/object_routes.h"
@@ -41,7 +42,7 @@ bool is_same_word(std::string_view text, std::string_view word) {
 std::vector<Route> api_routes() {
   std::vector<Route> routes;
   for (const auto& table : {page_routes, service_routes, object_routes, plan_routes, event_routes, fault_routes,
-                            usage_routes, promise_routes}) {
+                            usage_routes, promise_routes, blob_routes}) {
     for (Route& route : table()) routes.push_back(route);
   }
   return routes;
@@ -53,7 +54,8 @@ Api::Api(live::Session& session, edges::FairMutex& lock, ApiOptions options)
                .format = {.fleet = fleet_of(session.scenario()), .epoch = options.epoch},
                .page = std::move(options.page),
                .driver_status = std::move(options.driver_status),
-               .usage = std::move(options.usage)},
+               .usage = std::move(options.usage),
+               .blobs = std::move(options.blobs)},
       router_(api_routes()),
       submit_(std::move(options.submit)) {}
 
@@ -84,8 +86,16 @@ ApiResult<HttpAnswer> Api::answer_later(const HttpRequest& request, const Routed
   if (!key) return tl::unexpected(key.error());
   const auto pending = std::make_shared<PendingWrite>(context_, router_, request, routed, id);
   return HttpLater{.start = [this, pending, key = *key](std::unique_ptr<HttpLateReply> reply) {
-    submit_(pending->make(key, std::move(reply)));
+    if (!pending->is_slow()) return submit_(pending->make(key, std::move(reply)));
+    const auto held = std::make_shared<std::unique_ptr<HttpLateReply>>(std::move(reply));
+    context_.blobs.run_slowly([this, pending, key, held] { submit_(pending->make(key, std::move(*held))); });
   }};
+}
+
+std::optional<std::size_t> Api::body_bytes_max(const HttpRequest& request) {
+  const auto routed = router_.find(request);
+  if (!routed || routed->route->body_bytes_max == 0 || !has_key(request)) return std::nullopt;
+  return routed->route->body_bytes_max;
 }
 
 HttpResponse Api::render(const HttpRefusal& refusal) {

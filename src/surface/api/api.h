@@ -2,8 +2,10 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +28,7 @@ struct ApiOptions {
   /// carried out at once, and keys are not known.
   std::function<void(live::Write)> submit = {};
   UsageStore usage = {};
+  BlobStore blobs = {};
 };
 
 class Api final : public HttpHandler {
@@ -35,6 +38,7 @@ class Api final : public HttpHandler {
   Api(live::Session& session, edges::FairMutex& lock, ApiOptions options);
 
   [[nodiscard]] HttpAnswer answer(const HttpRequest& request) override;
+  [[nodiscard]] std::optional<std::size_t> body_bytes_max(const HttpRequest& request) override;
   [[nodiscard]] HttpResponse render(const HttpRefusal& refusal) override;
 
  private:

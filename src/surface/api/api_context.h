@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ports/journal_store.h"
@@ -36,6 +37,21 @@ struct UsageStore {
       read = {};
 };
 
+/// Where blobs are kept. All may be empty: then there are none. Without the session's lock.
+struct BlobStore {
+  /// Carries out what takes long, one after the other, on a thread of its own.
+  std::function<void(std::function<void()> work)> run_slowly = {};
+  /// Stores the bytes of a blob as far as they are not there; returns why they are not. Takes long. Requires: they have
+  /// that SHA-256.
+  std::function<std::optional<std::string>(const Sha256& blob, std::string_view bytes)> store = {};
+  /// Makes a blob whole that was stored. Returns whether it was before, or why that could not be recorded.
+  std::function<tl::expected<bool, std::string>(const Sha256& blob, std::uint64_t bytes)> finish = {};
+  /// Whether it is there, whole.
+  std::function<StoreResult<bool>(const Sha256& blob)> has = {};
+  /// Its bytes; nothing if it is not there. Takes long.
+  std::function<StoreResult<std::optional<std::string>>(const Sha256& blob)> read = {};
+};
+
 /// Only `session` changes: the rest is read without a lock.
 struct ApiContext {
   SessionAccess session;
@@ -43,6 +59,7 @@ struct ApiContext {
   std::string page;                             ///< the HTML of "/"
   std::function<DriverStatus()> driver_status;  ///< takes no lock of the session
   UsageStore usage;
+  BlobStore blobs = {};
 };
 
 }  // namespace berth::api

@@ -24,6 +24,8 @@ std::string code_of(HttpFault fault) {
       return "internal";
     case HttpFault::kTooManyConnections:
       return "too_many_connections";
+    case HttpFault::kTooManyLargeBodies:
+      return "too_many_large_bodies";
   }
   return "internal";
 }

@@ -139,7 +139,7 @@ std::string service_object(const ObjectFormat& format, const ServiceView& servic
                     {"last_minute", last_minute_json(service.last_minute)}};
   const ObjectIdentity identity{.kind = "GpuService", .tenant = service.spec->tenant, .name = service.spec->name};
   return object_of("GpuService", set_metadata(format, identity, service.meta),
-                   codec::service_spec_json(*service.spec, format.fleet), status);
+                   codec::service_spec_json(*service.spec, format.fleet, service.blobs), status);
 }
 
 std::string node_object(const ObjectFormat& format, const NodeView& node) {

@@ -1,6 +1,7 @@
 /// From method and path to what answers: one table of routes.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <string>
@@ -29,6 +30,8 @@ struct ServiceCall;
 using Answer = ApiResult<HttpAnswer> (*)(const ApiContext&, const Call&);
 /// The body of the answer of a write that succeeds, where it is known before: no other write comes in between.
 using Foretell = std::string (*)(const ApiContext&);
+/// What of a write takes long: done before it has its turn, without any lock. An error is its answer.
+using Ahead = ApiResult<void> (*)(const ApiContext&, const Call&);
 /// Reads a write that is carried out together with others.
 using Prepare = ApiResult<ServiceCall> (*)(const ApiContext&, const Call&);
 
@@ -41,6 +44,8 @@ struct Route {
   int success_status = 200;
   Prepare prepare = nullptr;  ///< of a write about a service
   Foretell foretell = nullptr;
+  Ahead ahead = nullptr;
+  std::size_t body_bytes_max = 0;  ///< 0: as everywhere
 };
 
 /// What a request leads to.

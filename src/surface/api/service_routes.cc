@@ -14,9 +14,11 @@
 #include "codec/service_json.h"
 #include "engine/conflict.h"
 #include "engine/static_conflict.h"
+#include "journal_chain/field_hash.h"
 #include "json/document.h"
 #include "scenario/service_object.h"
 #include "surface/api/api_context.h"
+#include "surface/api/blob_rows.h"
 #include "surface/api/paging.h"
 #include "surface/api/request_body.h"
 #include "surface/api/writes.h"
@@ -305,21 +307,22 @@ std::optional<ServiceView> find_service(const live::Session& session, const live
 }
 
 /// What a client whose numbers are doubles reads from a spec.
-nlohmann::json read_by_client(const ServiceSpec& spec, const Scenario& fleet) {
-  return nlohmann::json::parse(codec::service_spec_json(spec, fleet));
+nlohmann::json read_by_client(const ServiceSpec& spec, const Scenario& fleet, const RowsBlobs& blobs) {
+  return nlohmann::json::parse(codec::service_spec_json(spec, fleet, blobs));
 }
 
 /// To write back what was read is no change: where a client reads the same, the spec becomes what is stored, or its
 /// arrivals do, which a file may state more exactly than a client can.
-void keep_what_reads_the_same(const ApiContext& context, const live::ServiceName& name, ServiceSpec& spec) {
+void keep_what_reads_the_same(const ApiContext& context, const live::ServiceName& name,
+                              scenario::ServiceObject& object) {
   const auto view = context.session.with([&](const live::Session& session) { return find_service(session, name); });
   if (!view) return;
-  const nlohmann::json stored = read_by_client(*view->spec, context.format.fleet);
-  const nlohmann::json given = read_by_client(spec, context.format.fleet);
+  const nlohmann::json stored = read_by_client(*view->spec, context.format.fleet, view->blobs);
+  const nlohmann::json given = read_by_client(object.spec, context.format.fleet, object.blobs);
   if (given == stored) {
-    spec = *view->spec;
+    object.spec = *view->spec;
   } else if (given.value("arrivals", nlohmann::json()) == stored.value("arrivals", nlohmann::json())) {
-    spec.arrivals = view->spec->arrivals;
+    object.spec.arrivals = view->spec->arrivals;
   }
 }
 
@@ -335,7 +338,7 @@ ApiResult<HttpAnswer> get_service(const ApiContext& context, const Call& call) {
 struct PutService {
   live::ServiceName name;
   Envelope envelope;
-  ServiceSpec spec;
+  scenario::ServiceObject object;
   std::optional<ApiResult<live::SetResult>> result;
   std::optional<ServiceView> view;
 
@@ -343,15 +346,31 @@ struct PutService {
     return refusal_error(refusal, "service", full_name(name), envelope.version);
   }
   /// Checks it, and adds the order to the batch.
-  ApiResult<live::SetResult> join(const live::Session& session, const Scenario& fleet, live::OrderBatch& batch) const {
+  ApiResult<live::SetResult> join(const live::Session& session, const ApiContext& context,
+                                  live::OrderBatch& batch) const {
     const bool is_known = session.catalog().services.contains(name);
     if (!is_known && !is_dns_label(name.name)) return tl::unexpected(not_a_label("metadata.name", name.name));
     if (const auto refusal = session.find_refusal(name, envelope.version)) return tl::unexpected(refused(*refusal));
-    auto conflict = find_conflict_with(session, fleet, name, spec);
+    auto conflict = find_conflict_with(session, context.format.fleet, name, object.spec);
     if (conflict) return tl::unexpected(std::move(*conflict));
-    const auto added = session.add_service(batch, name, spec, envelope.labels, envelope.version);
+    if (auto gone = find_blob_gone(context)) return tl::unexpected(std::move(*gone));
+    const auto added = session.add_service(batch, name, object.spec, envelope.labels, envelope.version, object.blobs);
     if (!added) return tl::unexpected(refused(added.error()));
     return *added;
+  }
+  /// A blob that was not of use for a day may have been removed since it was read.
+  [[nodiscard]] std::optional<ApiError> find_blob_gone(const ApiContext& context) const {
+    for (const auto& [path, blob] : object.blobs) {
+      const auto is_there = context.blobs.has(*chain::sha256_of_hex(blob));
+      if (is_there && *is_there) continue;
+      return ApiError{.status = 422,
+                      .code = "invalid",
+                      .message = "the blob was removed in the meantime: put it again",
+                      .field = fmt::format("spec.{}.rows.blob", path),
+                      .wanted = "a blob that is there: PUT /v1/blobs/SHA256 stores one",
+                      .found = blob};
+    }
+    return std::nullopt;
   }
 };
 
@@ -369,14 +388,21 @@ ApiResult<ServiceCall> prepare_put_service(const ApiContext& context, const Call
     // Pins that change in between are judged again below.
     const auto pins =
         context.session.with([&](const live::Session& session) { return pins_of_others(session, put->name); });
-    put->spec = scenario::read_service_object(root.at("spec"), context.format.fleet, pins);
+    BlobRowsReader blobs(context.blobs);
+    const auto find_rows = blobs.finder();
+    if (find_rows) {
+      put->object = scenario::read_service_object(root.at("spec"), context.format.fleet, pins, find_rows);
+    } else {
+      put->object.spec = scenario::read_service_object(root.at("spec"), context.format.fleet, pins);
+    }
+    if (blobs.failure()) return tl::unexpected(*blobs.failure());
   }
   if (report.has_failed()) return tl::unexpected(error_of(report.parts()));
-  keep_what_reads_the_same(context, put->name, put->spec);
+  keep_what_reads_the_same(context, put->name, put->object);
   ServiceCall prepared;
   prepared.join = [put, &context](const live::Session& session, live::OrderBatch& batch) -> std::optional<int> {
-    if (!batch.has_room_for(put->name, !put->spec.pins.empty())) return std::nullopt;
-    put->result = put->join(session, context.format.fleet, batch);
+    if (!batch.has_room_for(put->name, !put->object.spec.pins.empty())) return std::nullopt;
+    put->result = put->join(session, context, batch);
     return status_of(*put->result);
   };
   prepared.settle = [put](const live::Session& session, const std::optional<std::string>& failure) {

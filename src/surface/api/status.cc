@@ -1,9 +1,11 @@
 #include "surface/api/status.h"
 
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "codec/json_text.h"
 #include "codec/json_value.h"
+#include "domain/no_changes.h"
 
 namespace berth::api {
 namespace {
@@ -15,10 +17,12 @@ Json ms_or_null(double ms, bool is_known) { return is_known ? Json(ms) : Json(nu
 }  // namespace
 
 StatusView view_status(const live::Session& session) {
+  const std::vector<WeekSpan>& spans = session.scenario().no_changes.spans;
   return {.now = session.now(),
           .pause = session.snapshot().pause,
           .funnel = session.figures().funnel(),
-          .goodput = session.figures().goodput()};
+          .goodput = session.figures().goodput(),
+          .no_changes = spans.empty() ? std::string() : words_of(spans)};
 }
 
 std::string status_object(const ApiContext& context, const StatusView& view) {
@@ -34,6 +38,7 @@ std::string status_object(const ApiContext& context, const StatusView& view) {
                       {"last_ms", ms_or_null(driver.last_solve_ms, driver.last_solve_ms > 0)}};
   status["planning"] = {{"paused", view.pause.has_value()},
                         {"reason", view.pause ? Json(view.pause->reason) : Json(nullptr)}};
+  status["no_changes"] = view.no_changes.empty() ? Json(nullptr) : Json(view.no_changes);
   status["memory_only"] = false;
   status["read_only"] = codec::or_null(driver.store_failure);
   const auto share = [&](double live::FunnelShares::* of) {

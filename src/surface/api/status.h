@@ -15,6 +15,7 @@ struct StatusView {
   std::optional<PlanningPause> pause;
   std::optional<live::FunnelShares> funnel;
   std::optional<double> goodput;
+  std::string no_changes = {};  ///< the windows without changes in force, in words; empty: none
 };
 
 [[nodiscard]] StatusView view_status(const live::Session& session);

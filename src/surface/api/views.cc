@@ -26,6 +26,7 @@ ServiceView view_service(const live::Session& session, const live::ServiceEntry&
   const live::ServiceSlices& held = session.watch().slices_of(service.id);
   ServiceView view{.spec = session.scenario().services.share(service.id.index),
                    .meta = service.meta,
+                   .blobs = service.blobs,
                    .phase = held.phase(),
                    .conditions = session.watch().conditions_of(service.id),
                    .slices = {},

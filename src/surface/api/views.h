@@ -30,6 +30,7 @@ struct HeldSliceView {
 struct ServiceView {
   std::shared_ptr<const ServiceSpec> spec;
   live::ObjectMeta meta;
+  RowsBlobs blobs;  ///< which tables of the spec were stated by reference
   live::ServicePhase phase = live::ServicePhase::kWaiting;
   std::array<live::Condition, live::kConditionTypes> conditions;
   std::vector<HeldSliceView> slices;

@@ -10,6 +10,7 @@
 #include "codec/json_text.h"
 #include "journal_chain/field_hash.h"
 #include "surface/api/api_context.h"
+#include "surface/api/blob_rows.h"
 
 namespace berth::api {
 namespace {
@@ -76,10 +77,19 @@ PendingWrite::PendingWrite(const ApiContext& context, const Router& router, Http
       route_(*routed.route),
       id_(std::move(request_id)) {}
 
+bool PendingWrite::is_slow() const {
+  if (!context_.blobs.run_slowly) return false;
+  return route_.ahead != nullptr || (route_.prepare != nullptr && may_refer_to_blobs(request_));
+}
+
 live::Write PendingWrite::make(const std::optional<std::string>& key, std::unique_ptr<HttpLateReply> reply) {
   reply_ = std::move(reply);
   const auto self = shared_from_this();
   live::Write write;
+  if (route_.ahead != nullptr) {
+    const auto done = route_.ahead(context_, call());
+    if (!done) response_ = error_response(done.error(), id_);
+  }
   if (route_.prepare != nullptr) {
     auto prepared = route_.prepare(context_, call());
     if (prepared) {

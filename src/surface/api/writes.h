@@ -36,6 +36,8 @@ class PendingWrite : public std::enable_shared_from_this<PendingWrite> {
   PendingWrite(const ApiContext& context, const Router& router, HttpRequest request, const Routed& routed,
                std::string request_id);
 
+  /// Whether `make` takes long: it is not for a thread that others wait for.
+  [[nodiscard]] bool is_slow() const;
   /// `key`: of the header. `reply` gets the answer.
   [[nodiscard]] live::Write make(const std::optional<std::string>& key, std::unique_ptr<HttpLateReply> reply);
 

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -13,6 +15,7 @@
 #include <variant>
 #include <vector>
 
+#include "journal_chain/field_hash.h"
 #include "sim/testing/scenarios.h"
 #include "surface/api/api.h"
 
@@ -97,7 +100,34 @@ class WritesApi : public ::testing::Test {
                                             .epoch = {},
                                             .page = "",
                                             .driver_status = [] { return DriverStatus(); },
-                                            .submit = [this](live::Write write) { carry_out(std::move(write)); }});
+                                            .submit = [this](live::Write write) { carry_out(std::move(write)); },
+                                            .usage = {},
+                                            .blobs = blob_store()});
+  }
+
+  /// Blobs in memory.
+  BlobStore blob_store() {
+    return {.run_slowly =
+                [this](const std::function<void()>& work) {
+                  ++slow_count_;
+                  work();
+                },
+            .store = [this](const Sha256& blob, std::string_view bytes) -> std::optional<std::string> {
+              if (failure_) return failure_;
+              stored_[blob] = bytes;
+              return std::nullopt;
+            },
+            .finish = [this](const Sha256& blob, std::uint64_t bytes) -> tl::expected<bool, std::string> {
+              EXPECT_EQ(stored_[blob].size(), bytes);
+              if (failure_) return tl::unexpected(*failure_);
+              return !blobs_.emplace(blob, stored_[blob]).second;
+            },
+            .has = [this](const Sha256& blob) -> StoreResult<bool> { return blobs_.contains(blob); },
+            .read = [this](const Sha256& blob) -> StoreResult<std::optional<std::string>> {
+              if (is_damaged_) return tl::unexpected(StoreError{StoreFault::kDamaged, "journal.db: damaged"});
+              const auto found = blobs_.find(blob);
+              return found == blobs_.end() ? std::nullopt : std::optional(found->second);
+            }};
   }
 
   /// As the queue does, one at a time.
@@ -164,6 +194,10 @@ class WritesApi : public ::testing::Test {
   std::optional<std::string> failure_;               ///< why nothing can be recorded
   std::optional<StoreResult<KeyedOutcome>> before_;  ///< what the store has of every key
   std::optional<live::WriteKey> key_;                ///< of the last write
+  std::map<Sha256, std::string> stored_;
+  std::map<Sha256, std::string> blobs_;  ///< those that are whole
+  bool is_damaged_ = false;
+  int slow_count_ = 0;
   int begun_status_ = 0;
   std::string foretold_;
   live::WriteAnswer rendered_;
@@ -343,6 +377,136 @@ TEST_F(WritesApi, ADeleteOfAVersionIsOfThatVersionAlone) {
   EXPECT_EQ(remove(service_a, {{"resourceVersion", changed}}).status, 404);
   EXPECT_EQ(remove(tenant, {{"resourceVersion", tenant_version}}).status, 200);
   EXPECT_EQ(remove(tenant, {{"resourceVersion", tenant_version}}).status, 404);
+}
+
+// ---- status
+
+TEST_F(WritesApi, TheStatusShowsTheWindowsWithoutChanges) {
+  EXPECT_TRUE(call("GET", {"status"}).body()["no_changes"].is_null());
+  ASSERT_TRUE(
+      session_->set_no_changes({.week_at_start = Micros(0), .spans = {{.from_minute = 480, .until_minute = 1080}}}));
+  EXPECT_EQ(call("GET", {"status"}).body()["no_changes"], "mon 08:00 to mon 18:00");
+}
+
+// ---- blobs
+
+std::string sha_of(const std::string& bytes) { return chain::hex_of(chain::sha256(bytes)); }
+
+TEST_F(WritesApi, ABlobIsPutOnceAndReadBack) {
+  const std::string bytes = "second,requests\n0,5\n9,0\n";
+  const std::vector<std::string> path = {"blobs", sha_of(bytes)};
+  EXPECT_EQ(call("GET", path).status, 404);
+  const Answered created = call("PUT", path, bytes, "key");
+  EXPECT_EQ(created.status, 201);
+  EXPECT_EQ(created.text, "{\"sha256\":\"" + path[1] + "\",\"bytes\":24}\n");
+  EXPECT_EQ(begun_status_, 201);
+  store_outcome(201, created.text);
+  EXPECT_EQ(call("PUT", path, bytes).status, 200);
+  EXPECT_EQ(call("GET", path).text, bytes);
+  EXPECT_EQ(slow_count_, 4) << "none on a thread that others wait for";
+  const Answered again = call("PUT", path, bytes, "key");
+  EXPECT_TRUE(again.is_replay);
+  EXPECT_EQ(again.status, 201);
+  EXPECT_EQ(again.text, created.text);
+}
+
+TEST_F(WritesApi, ABlobOfAnotherNameIsRefused) {
+  const std::string wanted(64, '0');
+  const Answered refused = call("PUT", {"blobs", wanted}, "bytes");
+  EXPECT_EQ(refused.status, 422);
+  EXPECT_EQ(refused.body()["error"]["field"], "sha256");
+  EXPECT_EQ(refused.body()["error"]["wanted"], wanted);
+  EXPECT_EQ(refused.body()["error"]["found"], sha_of("bytes"));
+  EXPECT_TRUE(stored_.empty());
+  EXPECT_EQ(call("PUT", {"blobs", "abc"}, "bytes").status, 422);
+  EXPECT_EQ(call("GET", {"blobs", "abc"}).status, 404);
+}
+
+TEST_F(WritesApi, ABlobThatCannotBeStoredIsNotThere) {
+  const std::vector<std::string> path = {"blobs", sha_of("bytes")};
+  failure_ = "the disk is full";
+  const Answered refused = call("PUT", path, "bytes");
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_EQ(refused.code(), "read_only");
+  failure_.reset();
+  EXPECT_EQ(call("GET", path).status, 404);
+}
+
+TEST_F(WritesApi, OnlyTheRouteOfBlobsTakesLargeBodiesAndOnlyWithTheKey) {
+  HttpRequest request = request_with({{"Authorization", "Bearer k"}});
+  request.method = "PUT";
+  request.path = {"v1", "blobs", std::string(64, 'a')};
+  EXPECT_EQ(api_->body_bytes_max(request), std::size_t{64} << 20U);
+  request.headers = {{"Authorization", "Bearer x"}};
+  EXPECT_EQ(api_->body_bytes_max(request), std::nullopt);
+  request.headers = {{"Authorization", "Bearer k"}};
+  request.method = "GET";
+  EXPECT_EQ(api_->body_bytes_max(request), std::nullopt);
+  request.method = "PUT";
+  request.path = {"v1", "tenants", "t"};
+  EXPECT_EQ(api_->body_bytes_max(request), std::nullopt);
+}
+
+class ServicesOfBlobs : public WritesApi {
+ protected:
+  ServicesOfBlobs() {
+    call("PUT", {"tenants", "t"}, "{}");
+    call("PUT", {"blobs", sha_of(csv_)}, csv_);
+    slow_count_ = 0;
+  }
+  /// Its arrivals are the rows of a blob.
+  static std::string service_of(const std::string& blob) {
+    Json body = Json::parse(service(100));
+    body["spec"]["arrivals"] = {{"format", "csv"}, {"rows", {{"blob", blob}}}};
+    return body.dump();
+  }
+
+  const std::string csv_ = "second,requests\n0,5\n9,0\n";
+};
+
+TEST_F(ServicesOfBlobs, RefersToABlobAndShowsTheReference) {
+  const Answered created = call("PUT", service_a, service_of(sha_of(csv_)));
+  EXPECT_EQ(created.status, 201) << created.text;
+  EXPECT_EQ(slow_count_, 1);
+  const Json arrivals = created.body()["spec"]["arrivals"];
+  EXPECT_EQ(arrivals["rows"]["blob"], sha_of(csv_));
+  EXPECT_EQ(arrivals["seconds"], 10);
+  const Answered written_back = call("PUT", service_a, call("GET", service_a).text);
+  EXPECT_EQ(written_back.status, 200);
+  EXPECT_EQ(version_of(written_back), version_of(created)) << "changes nothing";
+
+  Json in_place = Json::parse(service_of(""));
+  in_place["spec"]["arrivals"]["rows"] =
+      Json::array({{{"second", 0}, {"requests", 5}}, {{"second", 9}, {"requests", 0}}});
+  const Answered changed = call("PUT", service_a, in_place.dump());
+  EXPECT_EQ(changed.status, 200);
+  EXPECT_NE(version_of(changed), version_of(created));
+  EXPECT_EQ(changed.body()["spec"]["arrivals"]["rows"].size(), 2U);
+}
+
+TEST_F(ServicesOfBlobs, RowsOfABlobMayBeJson) {
+  const std::string rows = R"( [{"second":0,"requests":5},{"second":9,"requests":0}])";
+  call("PUT", {"blobs", sha_of(rows)}, rows);
+  const Answered created = call("PUT", service_a, service_of(sha_of(rows)));
+  EXPECT_EQ(created.status, 201) << created.text;
+  EXPECT_EQ(created.body()["spec"]["arrivals"]["seconds"], 10);
+}
+
+TEST_F(ServicesOfBlobs, SaysWhichReferenceIsWrong) {
+  const std::string unknown(64, 'e');
+  const Answered refused = call("PUT", service_a, service_of(unknown));
+  EXPECT_EQ(refused.status, 422);
+  EXPECT_EQ(refused.body()["error"]["field"], "spec.arrivals.rows.blob");
+  EXPECT_EQ(refused.body()["error"]["wanted"], "a blob that is there: PUT /v1/blobs/SHA256 stores one");
+  EXPECT_EQ(refused.body()["error"]["found"], unknown + ", which is not there");
+  for (const std::string bad : {"", "a,b\n", "[1]", "[{\"second\":0}]", "[", "second,requests\n3,1\n2,1\n"}) {
+    call("PUT", {"blobs", sha_of(bad)}, bad);
+    const Answered answer = call("PUT", service_a, service_of(sha_of(bad)));
+    EXPECT_EQ(answer.status, 422) << bad << answer.text;
+    EXPECT_EQ(answer.body()["error"]["field"], "spec.arrivals.rows.blob") << bad;
+  }
+  is_damaged_ = true;
+  EXPECT_EQ(call("PUT", service_a, service_of(sha_of(csv_))).status, 500);
 }
 
 }  // namespace

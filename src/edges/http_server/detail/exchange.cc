@@ -63,8 +63,8 @@ Progress Exchange::begin(MHD_Connection& connection, const char* method, std::st
 
 Progress Exchange::take_body(std::string_view part) {
   body_bytes_ += part.size();
-  if (body_bytes_ > options_.body_bytes_max) refuse_body();
-  if (body_bytes_ / kDiscardFactor > options_.body_bytes_max) return Progress::kClose;
+  note_size(body_bytes_);
+  if (refusal_ && body_bytes_ > discard_bytes_max()) return Progress::kClose;
   if (!refusal_) request_.body += part;
   return Progress::kRead;
 }
@@ -74,8 +74,23 @@ void Exchange::refuse(HttpFault fault, int status, std::string message) {
 }
 
 void Exchange::refuse_body() {
-  refuse(HttpFault::kBodyTooLarge, 413, fmt::format("wanted a body of at most {} bytes", options_.body_bytes_max));
+  refuse(HttpFault::kBodyTooLarge, 413, fmt::format("wanted a body of at most {} bytes", body_bytes_max_));
   request_.body = {};
+}
+
+void Exchange::note_size(std::uint64_t bytes) {
+  if (bytes > body_bytes_max_) return refuse_body();
+  if (is_large_ || refusal_ || bytes <= options_.body_bytes_max) return;
+  is_large_ = large_bodies_.enter();
+  if (is_large_) return;
+  refuse(HttpFault::kTooManyLargeBodies, 503,
+         fmt::format("wanted at most {} bodies above {} bytes at a time: try again", options_.large_body_count_max,
+                     options_.body_bytes_max));
+  request_.body = {};
+}
+
+std::size_t Exchange::discard_bytes_max() const {
+  return std::max(kDiscardFactor * options_.body_bytes_max, 2 * body_bytes_max_);
 }
 
 void Exchange::check_target() {
@@ -111,13 +126,16 @@ void Exchange::check_headers(MHD_Connection& connection, std::string_view versio
 }
 
 Progress Exchange::check_length() {
+  if (!refusal_) body_bytes_max_ = handler_.body_bytes_max(request_).value_or(body_bytes_max_);
   const auto length = find_header(request_.headers, "Content-Length");
   if (!length) return Progress::kRead;
   // What is no number was refused by libmicrohttpd; what does not fit is too large in any case.
   const auto bytes = parse_count(*length, INT64_MAX);
-  if (bytes && std::cmp_less_equal(*bytes, options_.body_bytes_max)) return Progress::kRead;
-  refuse_body();
-  const bool is_moderate = bytes && std::cmp_less_equal(*bytes / std::int64_t{kDiscardFactor}, options_.body_bytes_max);
+  const bool was_refused = refusal_.has_value();
+  note_size(bytes ? static_cast<std::uint64_t>(*bytes) : UINT64_MAX);
+  if (!refusal_) request_.body.reserve(static_cast<std::size_t>(*bytes));
+  if (!refusal_ || (was_refused && bytes && std::cmp_less_equal(*bytes, body_bytes_max_))) return Progress::kRead;
+  const bool is_moderate = bytes && std::cmp_less_equal(*bytes, discard_bytes_max());
   // Who waits for "100 Continue" has sent nothing yet and can read the answer at once.
   const bool waits = find_header(request_.headers, "Expect").has_value();
   return is_moderate && !waits ? Progress::kRead : Progress::kRefuse;

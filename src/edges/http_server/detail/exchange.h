@@ -3,7 +3,10 @@
 
 #include <microhttpd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,9 +26,37 @@ enum class Progress {
   kClose,   ///< close the connection without an answer
 };
 
+/// Counts the requests with large bodies. Any thread.
+class LargeBodies {
+ public:
+  explicit LargeBodies(unsigned count_max) : count_max_(count_max) {}
+  /// Whether there is room for one more, which is counted then.
+  [[nodiscard]] bool enter() {
+    if (count_.fetch_add(1) < count_max_) return true;
+    leave();
+    return false;
+  }
+  void leave() { count_.fetch_sub(1); }
+
+ private:
+  const unsigned count_max_;
+  std::atomic<unsigned> count_ = 0;
+};
+
 class Exchange {
  public:
-  Exchange(const HttpServerOptions& options, std::string_view target) : options_(options), target_(target) {}
+  /// All are borrowed.
+  Exchange(const HttpServerOptions& options, HttpHandler& handler, LargeBodies& large_bodies, std::string_view target)
+      : options_(options),
+        handler_(handler),
+        large_bodies_(large_bodies),
+        target_(target),
+        body_bytes_max_(options.body_bytes_max) {}
+  Exchange(const Exchange&) = delete;
+  Exchange& operator=(const Exchange&) = delete;
+  ~Exchange() {
+    if (is_large_) large_bodies_.leave();
+  }
 
   [[nodiscard]] bool has_begun() const { return has_begun_; }
   /// Takes the headers. `is_surplus`: the connection is one too many.
@@ -48,15 +79,23 @@ class Exchange {
   void check_headers(MHD_Connection& connection, std::string_view version);
   [[nodiscard]] Progress check_length();
   void refuse_body();
+  /// The body will have so many bytes, or has: a large one needs its place.
+  void note_size(std::uint64_t bytes);
+  /// Of a body that is refused: read and thrown away.
+  [[nodiscard]] std::size_t discard_bytes_max() const;
 
   const HttpServerOptions& options_;
+  HttpHandler& handler_;
+  LargeBodies& large_bodies_;
   std::string target_;
   HttpRequest request_;
   std::optional<HttpRefusal> refusal_;
   std::shared_ptr<LateAnswer> late_answer_;
   bool has_begun_ = false;
   bool is_head_ = false;
+  std::size_t body_bytes_max_;
   std::size_t body_bytes_ = 0;  ///< received, kept or not
+  bool is_large_ = false;       ///< counted in large_bodies_
 };
 
 }  // namespace berth::edges::detail

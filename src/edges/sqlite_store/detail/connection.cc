@@ -100,6 +100,12 @@ StatementRun& StatementRun::bind(const Sha256& digest) {
   return *this;
 }
 
+StatementRun& StatementRun::bind_bytes(std::string_view bytes) {
+  sqlite3_bind_blob64(statement_, ++parameter_, bytes.data() == nullptr ? "" : bytes.data(), bytes.size(),
+                      SQLITE_STATIC);
+  return *this;
+}
+
 StatementRun& StatementRun::bind_empty() {
   sqlite3_bind_zeroblob(statement_, ++parameter_, 0);
   return *this;
@@ -133,6 +139,13 @@ std::int64_t StatementRun::integer(int column) {
 std::string StatementRun::text(int column) {
   if (!has_type(column, SQLITE_TEXT)) return {};
   const auto* first = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
+  if (first == nullptr) return {};
+  return {first, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
+}
+
+std::string StatementRun::bytes(int column) {
+  if (!has_type(column, SQLITE_BLOB)) return {};
+  const auto* first = static_cast<const char*>(sqlite3_column_blob(statement_, column));
   if (first == nullptr) return {};
   return {first, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
 }

@@ -34,6 +34,7 @@ class StatementRun {
   StatementRun& bind(std::uint64_t value) { return bind(static_cast<std::int64_t>(value)); }
   StatementRun& bind(std::string_view text);
   StatementRun& bind(const Sha256& digest);
+  StatementRun& bind_bytes(std::string_view bytes);
   StatementRun& bind_empty();  ///< a blob of no bytes, which is before all others
 
   /// Whether there is a row.
@@ -45,6 +46,7 @@ class StatementRun {
   [[nodiscard]] std::int64_t integer(int column);
   [[nodiscard]] std::uint64_t count(int column) { return static_cast<std::uint64_t>(integer(column)); }
   [[nodiscard]] std::string text(int column);
+  [[nodiscard]] std::string bytes(int column);
   [[nodiscard]] Sha256 digest(int column);
   [[nodiscard]] bool is_well_typed() const { return is_well_typed_; }
 

@@ -11,7 +11,7 @@
 namespace berth::edges::detail {
 
 inline constexpr std::uint32_t kApplicationId = 0x42727468;  ///< "Brth"
-inline constexpr std::uint32_t kFormat = 2;                  ///< of the tables (user_version); see tables.h
+inline constexpr std::uint32_t kFormat = 3;                  ///< of the tables (user_version); see tables.h
 
 struct Inspection {
   bool is_new = false;  ///< there is no database yet, or one whose creation was interrupted

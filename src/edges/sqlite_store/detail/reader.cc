@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "journal_chain/chain.h"
+#include "journal_chain/field_hash.h"
 
 namespace berth::edges::detail {
 namespace {
@@ -30,7 +31,7 @@ StoreResult<std::unique_ptr<SqliteReader>> SqliteReader::open(Connection connect
   if (!format) return tl::unexpected(format.error());
   auto reader = std::make_unique<SqliteReader>();
   reader->connection_ = std::move(connection);
-  reader->has_usage_ = *format >= kUsageFormat;
+  reader->format_ = *format;
   if (auto prepared = reader->prepare(); !prepared) return tl::unexpected(prepared.error());
   return reader;
 }
@@ -40,9 +41,10 @@ StoreResult<void> SqliteReader::prepare() {
   if (!meta) return tl::unexpected(meta.error());
   meta_ = *std::move(meta);
   struct Wanted {
-    Statement SqliteReader::* target;
-    const char* sql;
-    const char* doing;
+    Statement SqliteReader::* target = nullptr;
+    const char* sql = "";
+    const char* doing = "";
+    std::int64_t since = 1;  ///< the first format that has its table
   };
   for (const Wanted& wanted :
        {Wanted{&SqliteReader::rows_,
@@ -58,15 +60,25 @@ StoreResult<void> SqliteReader::prepare() {
                "SELECT key, request, wall_us, status, body, hash FROM outcomes WHERE key > ? ORDER BY key LIMIT ?",
                "read outcomes"},
         Wanted{&SqliteReader::usage_place_,
-               "SELECT gpu, start FROM usage WHERE (gpu, start) > (?, ?) ORDER BY gpu, start LIMIT 1", "read usage"},
+               "SELECT gpu, start FROM usage WHERE (gpu, start) > (?, ?) ORDER BY gpu, start LIMIT 1", "read usage",
+               kUsageFormat},
         Wanted{&SqliteReader::usage_before_,
                "SELECT from_us FROM usage WHERE gpu = ? AND start = ? AND from_us <= ? ORDER BY from_us DESC LIMIT 1",
-               "read usage"},
+               "read usage", kUsageFormat},
         Wanted{&SqliteReader::usage_,
                "SELECT from_us, units, to_us, sequence, body, hash FROM usage WHERE gpu = ? AND start = ? AND "
                "from_us >= ? AND from_us < ? ORDER BY from_us LIMIT ?",
-               "read usage"}}) {
-    if (!has_usage_ && std::string_view(wanted.doing) == "read usage") continue;
+               "read usage", kUsageFormat},
+        Wanted{&SqliteReader::blob_,
+               "SELECT blob, bytes, parts, used_wall_us, is_whole, hash FROM blobs WHERE blob = ?", "read a blob",
+               kBlobFormat},
+        Wanted{
+            &SqliteReader::blobs_,
+            "SELECT blob, bytes, parts, used_wall_us, is_whole, hash FROM blobs WHERE blob > ? ORDER BY blob LIMIT ?",
+            "read blobs", kBlobFormat},
+        Wanted{&SqliteReader::blob_part_, "SELECT body, hash FROM blob_parts WHERE blob = ? AND part = ?",
+               "read a part of a blob", kBlobFormat}}) {
+    if (format_ < wanted.since) continue;
     auto statement = connection_.prepare(wanted.sql, wanted.doing);
     if (!statement) return tl::unexpected(statement.error());
     this->*wanted.target = *std::move(statement);
@@ -160,7 +172,7 @@ StoreResult<std::optional<JournalSnapshot>> SqliteReader::snapshot(std::uint64_t
   if (!stepped) return tl::unexpected(stepped.error());
   if (!*stepped) return damaged(connection_.path(), fmt::format("snapshot of row {}: missing", snapshot.sequence));
   snapshot.format = narrow(run.integer(0));
-  snapshot.body = run.text(1);
+  snapshot.body = format_ < kBlobFormat ? run.text(1) : run.bytes(1);
   if (run.digest(2) == chain::snapshot_hash(snapshot) && run.is_well_typed()) return snapshot;
   return damaged(connection_.path(), fmt::format("snapshot of row {}: not what was written", snapshot.sequence));
 }
@@ -216,15 +228,14 @@ StoreResult<KeyedOutcome> SqliteReader::checked_outcome(StatementRun& run) const
   outcome.status = narrow(run.integer(3));
   outcome.body = run.text(4);
   if (run.digest(5) == chain::outcome_hash(outcome) && run.is_well_typed()) return outcome;
-  std::string key;
-  for (const std::uint8_t byte : outcome.key) key += fmt::format("{:02x}", byte);
-  return damaged(connection_.path(), fmt::format("outcome of key {}: not what was written", key));
+  return damaged(connection_.path(),
+                 fmt::format("outcome of key {}: not what was written", chain::hex_of(outcome.key)));
 }
 
 StoreResult<std::vector<UsageRow>> SqliteReader::read_usage(const UsageSpan& span, const std::optional<UsageKey>& after,
                                                             std::size_t count_max) {
   std::vector<UsageRow> rows;
-  if (!has_usage_ || span.from_us >= span.to_us) return rows;
+  if (format_ < kUsageFormat || span.from_us >= span.to_us) return rows;
   const auto transaction = Transaction::begin(connection_, Transaction::Kind::kRead);
   if (!transaction) return tl::unexpected(transaction.error());
   Place place;
@@ -293,6 +304,63 @@ StoreResult<UsageRow> SqliteReader::checked_usage(StatementRun& run, const Place
   if (is_key_whole && run.digest(5) == chain::usage_hash(row) && run.is_well_typed()) return row;
   return damaged(connection_.path(), fmt::format("usage of GPU {}, unit {}, from {} us on: not what was written",
                                                  place.gpu, place.start, row.key.from_us));
+}
+
+StoreResult<std::optional<BlobRow>> SqliteReader::find_blob(const Sha256& blob) {
+  if (format_ < kBlobFormat) return std::nullopt;
+  StatementRun run = blob_.run();
+  const auto stepped = run.bind(blob).step();
+  if (!stepped) return tl::unexpected(stepped.error());
+  if (!*stepped) return std::nullopt;
+  auto row = checked_blob(run);
+  if (!row) return tl::unexpected(row.error());
+  return *row;
+}
+
+StoreResult<std::vector<BlobRow>> SqliteReader::read_blobs(const std::optional<Sha256>& after, std::size_t count_max) {
+  std::vector<BlobRow> rows;
+  if (format_ < kBlobFormat) return rows;
+  StatementRun run = blobs_.run();
+  if (after) {
+    run.bind(*after);
+  } else {
+    run.bind_empty();
+  }
+  run.bind(std::min<std::uint64_t>(count_max, std::numeric_limits<std::int64_t>::max()));
+  while (true) {
+    const auto stepped = run.step();
+    if (!stepped) return tl::unexpected(stepped.error());
+    if (!*stepped) return rows;
+    const auto row = checked_blob(run);
+    if (!row) return tl::unexpected(row.error());
+    rows.push_back(*row);
+  }
+}
+
+StoreResult<BlobRow> SqliteReader::checked_blob(StatementRun& run) const {
+  BlobRow row;
+  row.blob = run.digest(0);
+  row.bytes = run.count(1);
+  const std::int64_t parts = run.integer(2);
+  row.part_count = static_cast<std::uint32_t>(parts);
+  row.used_wall_us = run.integer(3);
+  const std::int64_t is_whole = run.integer(4);
+  row.is_whole = is_whole == 1;
+  const bool is_exact = row.part_count == parts && (is_whole == 0 || is_whole == 1);
+  if (is_exact && run.digest(5) == chain::blob_hash(row) && run.is_well_typed()) return row;
+  return damaged(connection_.path(), fmt::format("blob {}: not what was written", chain::hex_of(row.blob)));
+}
+
+StoreResult<std::optional<BlobPart>> SqliteReader::read_blob_part(const Sha256& blob, std::uint32_t index) {
+  if (format_ < kBlobFormat) return std::nullopt;
+  StatementRun run = blob_part_.run();
+  const auto stepped = run.bind(blob).bind(std::uint64_t{index}).step();
+  if (!stepped) return tl::unexpected(stepped.error());
+  if (!*stepped) return std::nullopt;
+  BlobPart part{.blob = blob, .index = index, .bytes = run.bytes(0)};
+  if (run.digest(1) == chain::blob_part_hash(part) && run.is_well_typed()) return part;
+  return damaged(connection_.path(),
+                 fmt::format("part {} of blob {}: not what was written", index, chain::hex_of(blob)));
 }
 
 }  // namespace berth::edges::detail

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "edges/sqlite_store/detail/connection.h"
+#include "edges/sqlite_store/detail/inspect.h"
 #include "edges/sqlite_store/detail/tables.h"
 #include "ports/journal_store.h"
 
@@ -30,6 +31,10 @@ class SqliteReader : public JournalReader {
   [[nodiscard]] StoreResult<std::vector<UsageRow>> read_usage(const UsageSpan& span,
                                                               const std::optional<UsageKey>& after,
                                                               std::size_t count_max) override;
+  [[nodiscard]] StoreResult<std::optional<BlobRow>> find_blob(const Sha256& blob) override;
+  [[nodiscard]] StoreResult<std::vector<BlobRow>> read_blobs(const std::optional<Sha256>& after,
+                                                             std::size_t count_max) override;
+  [[nodiscard]] StoreResult<std::optional<BlobPart>> read_blob_part(const Sha256& blob, std::uint32_t index) override;
 
   [[nodiscard]] const Connection& connection() const { return connection_; }
 
@@ -40,6 +45,7 @@ class SqliteReader : public JournalReader {
   StoreResult<JournalRow> checked_row(StatementRun& run, std::uint64_t wanted, const Sha256& previous) const;
   StoreResult<std::optional<JournalSnapshot>> snapshot(std::uint64_t Meta::* sequence);
   StoreResult<KeyedOutcome> checked_outcome(StatementRun& run) const;
+  StoreResult<BlobRow> checked_blob(StatementRun& run) const;
   /// The first unit of a run, on a GPU.
   struct Place {
     std::int64_t gpu = -1;
@@ -58,10 +64,13 @@ class SqliteReader : public JournalReader {
   Statement snapshot_;
   Statement outcome_;
   Statement outcomes_;
-  bool has_usage_ = true;  ///< an earlier format has none
+  std::int64_t format_ = kFormat;  ///< an earlier one has no usage, or no blobs
   Statement usage_place_;
   Statement usage_before_;
   Statement usage_;
+  Statement blob_;
+  Statement blobs_;
+  Statement blob_part_;
 };
 
 }  // namespace berth::edges::detail

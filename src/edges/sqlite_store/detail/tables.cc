@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <initializer_list>
 #include <string>
 #include <utility>
 
@@ -15,12 +16,23 @@ namespace {
 struct Table {
   const char* name = "";
   const char* sql = "";
-  std::int64_t since = 1;  ///< the first format that has it
+  std::int64_t since = 1;        ///< the first format that has it so
+  std::int64_t until = kFormat;  ///< the last one
+
+  [[nodiscard]] bool is_in(std::int64_t format) const { return since <= format && format <= until; }
 };
 
-// In the order of their names. Without secondary indices: every stored byte is under a hash of a row. `outcomes` and
-// `usage` have no rowid, so that their keys are stored once.
-constexpr std::array<Table, 5> kTables = {{
+// In the order of their names. Without secondary indices: every stored byte is under a hash of a row. Those with keys
+// of their own have no rowid, so that their keys are stored once.
+constexpr std::array<Table, 8> kTables = {{
+    {"blob_parts",
+     "CREATE TABLE blob_parts(blob BLOB NOT NULL, part INTEGER NOT NULL, body BLOB NOT NULL, hash BLOB NOT NULL, "
+     "PRIMARY KEY (blob, part)) STRICT, WITHOUT ROWID",
+     kBlobFormat},
+    {"blobs",
+     "CREATE TABLE blobs(blob BLOB PRIMARY KEY, bytes INTEGER NOT NULL, parts INTEGER NOT NULL, "
+     "used_wall_us INTEGER NOT NULL, is_whole INTEGER NOT NULL, hash BLOB NOT NULL) STRICT, WITHOUT ROWID",
+     kBlobFormat},
     {"journal",
      "CREATE TABLE journal(sequence INTEGER PRIMARY KEY, at_us INTEGER NOT NULL, wall_us INTEGER NOT NULL, "
      "kind TEXT NOT NULL, format INTEGER NOT NULL, body TEXT NOT NULL, hash BLOB NOT NULL) STRICT"},
@@ -34,7 +46,12 @@ constexpr std::array<Table, 5> kTables = {{
      "status INTEGER NOT NULL, body TEXT NOT NULL, hash BLOB NOT NULL) STRICT, WITHOUT ROWID"},
     {"snapshots",
      "CREATE TABLE snapshots(sequence INTEGER PRIMARY KEY, format INTEGER NOT NULL, body TEXT NOT NULL, "
-     "hash BLOB NOT NULL) STRICT"},
+     "hash BLOB NOT NULL) STRICT",
+     1, kBlobFormat - 1},
+    {"snapshots",
+     "CREATE TABLE snapshots(sequence INTEGER PRIMARY KEY, format INTEGER NOT NULL, body BLOB NOT NULL, "
+     "hash BLOB NOT NULL) STRICT",
+     kBlobFormat},
     {"usage",
      "CREATE TABLE usage(gpu INTEGER NOT NULL, start INTEGER NOT NULL, from_us INTEGER NOT NULL, "
      "units INTEGER NOT NULL, to_us INTEGER NOT NULL, sequence INTEGER NOT NULL, body TEXT NOT NULL, "
@@ -42,22 +59,32 @@ constexpr std::array<Table, 5> kTables = {{
      kUsageFormat},
 }};
 
-StoreResult<void> insert_first_meta(const Connection& connection) {
-  auto insert = connection.prepare("INSERT INTO meta VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?)", "make the tables");
-  if (!insert) return tl::unexpected(insert.error());
-  const Meta meta;
-  const Sha256 hash = hash_of(meta);
-  return insert->run()
-      .bind(meta.epoch)
-      .bind(meta.revision)
-      .bind(meta.pruned_sequence)
-      .bind(meta.pruned_hash)
-      .bind(meta.head_sequence)
-      .bind(meta.head_hash)
-      .bind(meta.snapshot_sequence)
-      .bind(meta.older_snapshot_sequence)
-      .bind(hash)
-      .finish();
+StoreResult<void> execute_all(const Connection& connection, std::initializer_list<const char*> statements,
+                              const char* doing) {
+  for (const char* sql : statements) {
+    if (auto done = connection.execute(sql, doing); !done) return done;
+  }
+  return {};
+}
+
+/// Puts today's tables in place of those of an earlier format, inside the caller's transaction.
+StoreResult<void> replace_tables(const Connection& connection, std::int64_t format) {
+  constexpr const char* kDoing = "upgrade its tables";
+  const bool has_text = format < kBlobFormat;  // as bodies of snapshots: the same bytes
+  if (has_text) {
+    auto kept = execute_all(connection,
+                            {"CREATE TEMP TABLE kept AS SELECT sequence, format, CAST(body AS BLOB) AS body, hash "
+                             "FROM snapshots",
+                             "DROP TABLE snapshots"},
+                            kDoing);
+    if (!kept) return kept;
+  }
+  for (const Table& table : kTables) {
+    if (table.is_in(format) || !table.is_in(kFormat)) continue;
+    if (auto made = connection.execute(table.sql, kDoing); !made) return made;
+  }
+  if (!has_text) return {};
+  return execute_all(connection, {"INSERT INTO snapshots SELECT * FROM temp.kept", "DROP TABLE temp.kept"}, kDoing);
 }
 
 }  // namespace
@@ -80,32 +107,31 @@ StoreResult<void> make_tables(const Connection& connection) {
   if (!format) return tl::unexpected(format.error());
   if (*format != 0) return {};  // another process was quicker
   for (const Table& table : kTables) {
+    if (!table.is_in(kFormat)) continue;
     if (auto made = connection.execute(table.sql, "make the tables"); !made) return made;
   }
   const std::string marks =
       fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId, kFormat);
   if (auto marked = connection.execute(marks.c_str(), "make the tables"); !marked) return marked;
-  if (auto inserted = insert_first_meta(connection); !inserted) return inserted;
+  auto meta = MetaTable::open(connection, OpenMode::kWrite);
+  if (!meta) return tl::unexpected(meta.error());
+  if (auto written = meta->write(Meta()); !written) return written;
   return transaction->commit();
 }
 
-StoreResult<bool> upgrade_tables(const Connection& connection) {
+StoreResult<std::int64_t> upgrade_tables(const Connection& connection) {
   auto format = check_tables(connection);
-  if (!format) return tl::unexpected(format.error());
-  if (*format == kFormat) return false;
+  if (!format || *format == kFormat) return format;
   auto transaction = Transaction::begin(connection, Transaction::Kind::kWrite);
   if (!transaction) return tl::unexpected(transaction.error());
   format = check_tables(connection);
-  if (!format) return tl::unexpected(format.error());
-  if (*format == kFormat) return false;  // another process was quicker
-  for (const Table& table : kTables) {
-    if (table.since <= *format) continue;
-    if (auto made = connection.execute(table.sql, "add a table"); !made) return tl::unexpected(made.error());
-  }
+  if (!format || *format == kFormat) return format;  // another process was quicker
+  if (auto replaced = replace_tables(connection, *format); !replaced) return tl::unexpected(replaced.error());
   const std::string mark = fmt::format("PRAGMA user_version = {}", kFormat);
-  if (auto marked = connection.execute(mark.c_str(), "add a table"); !marked) return tl::unexpected(marked.error());
+  if (auto marked = connection.execute(mark.c_str(), "upgrade its tables"); !marked)
+    return tl::unexpected(marked.error());
   if (auto committed = transaction->commit(); !committed) return tl::unexpected(committed.error());
-  return true;
+  return format;
 }
 
 StoreResult<std::int64_t> check_tables(const Connection& connection) {
@@ -120,7 +146,7 @@ StoreResult<std::int64_t> check_tables(const Connection& connection) {
   if (!select) return tl::unexpected(select.error());
   StatementRun run = select->run();
   for (const Table& table : kTables) {
-    if (table.since > *format) continue;
+    if (!table.is_in(*format)) continue;
     const auto stepped = run.step();
     if (!stepped) return tl::unexpected(stepped.error());
     if (*stepped && run.text(0) == table.name && run.text(1) == table.sql) continue;
@@ -142,12 +168,9 @@ StoreResult<MetaTable> MetaTable::open(const Connection& connection, OpenMode mo
   if (!select) return tl::unexpected(select.error());
   table.select_ = *std::move(select);
   if (mode != OpenMode::kWrite) return table;
-  auto update = connection.prepare(
-      "UPDATE meta SET epoch = ?, revision = ?, pruned_sequence = ?, pruned_hash = ?, head_sequence = ?, "
-      "head_hash = ?, snapshot_sequence = ?, older_snapshot_sequence = ?, hash = ? WHERE id = 1",
-      "write meta");
-  if (!update) return tl::unexpected(update.error());
-  table.update_ = *std::move(update);
+  auto replace = connection.prepare("INSERT OR REPLACE INTO meta VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?)", "write meta");
+  if (!replace) return tl::unexpected(replace.error());
+  table.replace_ = *std::move(replace);
   return table;
 }
 
@@ -172,7 +195,7 @@ StoreResult<Meta> MetaTable::read() {
 
 StoreResult<void> MetaTable::write(const Meta& meta) {
   const Sha256 hash = hash_of(meta);
-  return update_.run()
+  return replace_.run()
       .bind(meta.epoch)
       .bind(meta.revision)
       .bind(meta.pruned_sequence)

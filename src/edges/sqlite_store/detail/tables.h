@@ -10,6 +10,8 @@ namespace berth::edges::detail {
 
 /// The first format with the table `usage`; the one before differs in nothing else.
 inline constexpr std::int64_t kUsageFormat = 2;
+/// The first one with the tables `blobs` and `blob_parts`, and with bytes for the bodies of snapshots, which were text.
+inline constexpr std::int64_t kBlobFormat = 3;
 
 /// The row of `meta`.
 struct Meta {
@@ -31,9 +33,9 @@ struct Meta {
 /// Refuses tables that are not exactly those of its format. Returns the format.
 [[nodiscard]] StoreResult<std::int64_t> check_tables(const Connection& connection);
 
-/// Adds what an earlier format does not have, after a look at its tables. One transaction. Returns whether there was
-/// anything to add.
-[[nodiscard]] StoreResult<bool> upgrade_tables(const Connection& connection);
+/// Makes tables of an earlier format into those of today, after a look at them. One transaction. Returns the format
+/// that was there.
+[[nodiscard]] StoreResult<std::int64_t> upgrade_tables(const Connection& connection);
 
 /// Reads and writes the row, inside the caller's transaction.
 class MetaTable {
@@ -45,7 +47,7 @@ class MetaTable {
  private:
   std::string path_;
   Statement select_;
-  Statement update_;
+  Statement replace_;
 };
 
 }  // namespace berth::edges::detail

@@ -13,7 +13,8 @@
 namespace berth::edges::detail {
 namespace {
 
-constexpr std::uint64_t kPruneRowsMax = 1000;  // looked at by one call, of each table
+constexpr std::uint64_t kPruneRowsMax = 1000;     // looked at by one call, of each table
+constexpr std::uint32_t kPruneBlobPartsMax = 16;  // removed by one call
 constexpr int kWalFactorMax = 16;  // a WAL of so many times the wanted pages makes an append wait for readers
 
 }  // namespace
@@ -66,7 +67,17 @@ StoreResult<void> SqliteWriter::prepare() {
         Wanted{&SqliteWriter::select_usage_,
                "SELECT from_us, to_us FROM usage WHERE gpu = ? AND start = ? ORDER BY from_us LIMIT ?", "prune usage"},
         Wanted{&SqliteWriter::delete_usage_, "DELETE FROM usage WHERE gpu = ? AND start = ? AND from_us <= ?",
-               "prune usage"}}) {
+               "prune usage"},
+        Wanted{&SqliteWriter::replace_blob_, "INSERT OR REPLACE INTO blobs VALUES (?, ?, ?, ?, ?, ?)", "append a blob"},
+        Wanted{&SqliteWriter::replace_blob_part_, "INSERT OR REPLACE INTO blob_parts VALUES (?, ?, ?, ?)",
+               "append a part of a blob"},
+        Wanted{&SqliteWriter::select_blobs_,
+               "SELECT blob, bytes, parts, used_wall_us, is_whole FROM blobs WHERE blob > ? ORDER BY blob LIMIT ?",
+               "prune blobs"},
+        Wanted{&SqliteWriter::select_blob_bytes_,
+               "SELECT coalesce(sum(length(body)), 0) FROM blob_parts WHERE blob = ? AND part >= ?", "prune blobs"},
+        Wanted{&SqliteWriter::delete_blob_parts_, "DELETE FROM blob_parts WHERE blob = ? AND part >= ?", "prune blobs"},
+        Wanted{&SqliteWriter::delete_blob_, "DELETE FROM blobs WHERE blob = ?", "prune blobs"}}) {
     auto statement = connection_.prepare(wanted.sql, wanted.doing);
     if (!statement) return tl::unexpected(statement.error());
     this->*wanted.target = *std::move(statement);
@@ -108,6 +119,7 @@ StoreResult<std::uint64_t> SqliteWriter::append(const JournalBatch& batch) {
     if (auto inserted = insert_rows(batch.entries, *meta); !inserted) return tl::unexpected(inserted.error());
     if (auto inserted = insert_outcomes(batch.outcomes); !inserted) return tl::unexpected(inserted.error());
     if (auto inserted = insert_usage(batch.usage); !inserted) return tl::unexpected(inserted.error());
+    if (auto inserted = insert_blobs(batch); !inserted) return tl::unexpected(inserted.error());
     if (batch.snapshot) {
       if (auto inserted = insert_snapshot(*batch.snapshot, *meta); !inserted) return tl::unexpected(inserted.error());
     }
@@ -184,7 +196,7 @@ StoreResult<void> SqliteWriter::insert_snapshot(const JournalSnapshot& snapshot,
   auto inserted = insert_snapshot_.run()
                       .bind(snapshot.sequence)
                       .bind(std::int64_t{snapshot.format})
-                      .bind(std::string_view(snapshot.body))
+                      .bind_bytes(snapshot.body)
                       .bind(hash)
                       .finish();
   if (!inserted) return inserted;
@@ -208,12 +220,14 @@ StoreResult<bool> SqliteWriter::prune(const PruneLimits& limits) {
     const auto has_more_rows = prune_rows(limits.rows_before, *meta);
     if (!has_more_rows) return tl::unexpected(has_more_rows.error());
     const std::optional<Sha256> cursor_before = outcome_cursor_;
+    const AgeCounts ages_before = outcome_ages_;
     const auto is_changed = prune_outcomes(limits);
     if (!is_changed) return tl::unexpected(is_changed.error());
     has_more = *has_more_rows || outcome_cursor_;
     if (meta->pruned_sequence == pruned_before && !*is_changed) return has_more;
     if (auto committed = commit(*transaction, *meta); !committed) {
       outcome_cursor_ = cursor_before;
+      outcome_ages_ = ages_before;
       return tl::unexpected(committed.error());
     }
   }
@@ -258,8 +272,11 @@ StoreResult<bool> SqliteWriter::prune_outcomes(const PruneLimits& limits) {
       const bool is_expired = run.integer(3) == 0;
       if (!run.is_well_typed()) return damaged(connection_.path(), "outcomes: a row is not what was written");
       last = outcome.key;
-      const bool is_old = outcome.wall_us < limits.outcomes_before_wall_us && !is_expired;
-      if (is_old || outcome.wall_us < limits.keys_before_wall_us) old.push_back(std::move(outcome));
+      if ((!is_expired && is_old(outcome, limits)) || outcome.wall_us < limits.keys_before_wall_us) {
+        old.push_back(std::move(outcome));
+      } else if (!is_expired) {
+        outcome_ages_.add(outcome.wall_us);
+      }
     }
   }
   for (const KeyedOutcome& outcome : old) {
@@ -268,7 +285,12 @@ StoreResult<bool> SqliteWriter::prune_outcomes(const PruneLimits& limits) {
     if (!changed) return tl::unexpected(changed.error());
   }
   outcome_cursor_ = seen == kPruneRowsMax ? last : std::nullopt;
+  if (!outcome_cursor_) outcomes_cut_us_ = std::exchange(outcome_ages_, {}).cut_for(limits.outcomes_max);
   return !old.empty();
+}
+
+bool SqliteWriter::is_old(const KeyedOutcome& outcome, const PruneLimits& limits) const {
+  return outcome.wall_us < std::max(limits.outcomes_before_wall_us, outcomes_cut_us_);
 }
 
 StoreResult<bool> SqliteWriter::prune_usage(std::int64_t before_us) {
@@ -341,6 +363,127 @@ StoreResult<std::optional<std::int64_t>> SqliteWriter::last_over(const UsagePlac
     last = from_us;
   }
   return last;
+}
+
+StoreResult<void> SqliteWriter::insert_blobs(const JournalBatch& batch) {
+  for (const BlobPart& part : batch.blob_parts) {
+    const Sha256 hash = chain::blob_part_hash(part);
+    auto inserted = replace_blob_part_.run()
+                        .bind(part.blob)
+                        .bind(std::uint64_t{part.index})
+                        .bind_bytes(part.bytes)
+                        .bind(hash)
+                        .finish();
+    if (!inserted) return inserted;
+  }
+  for (const BlobRow& row : batch.blobs) {
+    if (auto inserted = put(row); !inserted) return inserted;
+  }
+  return {};
+}
+
+StoreResult<void> SqliteWriter::put(const BlobRow& row) {
+  const Sha256 hash = chain::blob_hash(row);
+  return replace_blob_.run()
+      .bind(row.blob)
+      .bind(row.bytes)
+      .bind(std::uint64_t{row.part_count})
+      .bind(row.used_wall_us)
+      .bind(std::int64_t{row.is_whole ? 1 : 0})
+      .bind(hash)
+      .finish();
+}
+
+StoreResult<bool> SqliteWriter::prune_blobs(const BlobUse& use) {
+  if (auto overwritten = overwrite_refused(); !overwritten) return tl::unexpected(overwritten.error());
+  {
+    auto transaction = Transaction::begin(connection_, Transaction::Kind::kWrite);
+    if (!transaction) return tl::unexpected(transaction.error());
+    auto meta = permitted_meta();
+    if (!meta) return tl::unexpected(meta.error());
+    const std::optional<Sha256> cursor_before = blob_cursor_;
+    std::uint32_t budget = kPruneBlobPartsMax;
+    const auto is_changed = prune_next_blobs(use, budget);
+    if (!is_changed) {
+      blob_cursor_ = cursor_before;
+      return tl::unexpected(is_changed.error());
+    }
+    if (!*is_changed) return blob_cursor_.has_value();
+    if (auto committed = commit(*transaction, *meta); !committed) {
+      blob_cursor_ = cursor_before;
+      return tl::unexpected(committed.error());
+    }
+    if (budget == 0) {
+      checkpoint_if_due();
+      return true;
+    }
+  }
+  checkpoint_if_due();
+  return blob_cursor_.has_value();
+}
+
+StoreResult<bool> SqliteWriter::prune_next_blobs(const BlobUse& use, std::uint32_t& budget) {
+  const auto rows = next_blobs();
+  if (!rows) return tl::unexpected(rows.error());
+  bool is_changed = false;
+  for (BlobRow row : *rows) {
+    if (use.used.contains(row.blob)) {
+      if (row.used_wall_us < use.note_before_wall_us) {
+        row.used_wall_us = use.now_wall_us;
+        if (auto noted = put(row); !noted) return tl::unexpected(noted.error());
+        is_changed = true;
+      }
+    } else if (row.used_wall_us < use.unused_before_wall_us) {
+      const auto is_gone = remove_blob(row, budget);
+      if (!is_gone) return tl::unexpected(is_gone.error());
+      is_changed = true;
+      if (!*is_gone || budget == 0) return true;  // it goes on here
+    }
+    blob_cursor_ = row.blob;
+  }
+  if (rows->size() < kPruneRowsMax) blob_cursor_.reset();
+  return is_changed;
+}
+
+StoreResult<std::vector<BlobRow>> SqliteWriter::next_blobs() {
+  std::vector<BlobRow> rows;
+  StatementRun run = select_blobs_.run();
+  if (blob_cursor_) {
+    run.bind(*blob_cursor_);
+  } else {
+    run.bind_empty();
+  }
+  run.bind(kPruneRowsMax);
+  while (true) {
+    const auto stepped = run.step();
+    if (!stepped) return tl::unexpected(stepped.error());
+    if (!*stepped) return rows;
+    rows.push_back({.blob = run.digest(0),
+                    .bytes = run.count(1),
+                    .part_count = static_cast<std::uint32_t>(run.integer(2)),
+                    .used_wall_us = run.integer(3),
+                    .is_whole = run.integer(4) == 1});
+    if (!run.is_well_typed()) return damaged(connection_.path(), "blobs: a row is not what was written");
+  }
+}
+
+StoreResult<bool> SqliteWriter::remove_blob(BlobRow row, std::uint32_t& budget) {
+  const std::uint32_t count = std::min(row.part_count, budget);
+  row.part_count -= count;
+  row.is_whole = false;
+  budget -= count;
+  {
+    StatementRun run = select_blob_bytes_.run();
+    const auto stepped = run.bind(row.blob).bind(std::uint64_t{row.part_count}).step();
+    if (!stepped) return tl::unexpected(stepped.error());
+    row.bytes -= run.count(0);
+  }
+  auto removed = delete_blob_parts_.run().bind(row.blob).bind(std::uint64_t{row.part_count}).finish();
+  if (!removed) return tl::unexpected(removed.error());
+  const bool is_gone = row.part_count == 0;
+  auto done = is_gone ? delete_blob_.run().bind(row.blob).finish() : put(row);
+  if (!done) return tl::unexpected(done.error());
+  return is_gone;
 }
 
 StoreResult<void> SqliteWriter::commit(Transaction& transaction, Meta meta) {

@@ -11,7 +11,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
+#include "edges/sqlite_store/detail/age_counts.h"
 #include "edges/sqlite_store/detail/connection.h"
 #include "edges/sqlite_store/detail/tables.h"
 #include "ports/journal_store.h"
@@ -46,6 +48,7 @@ class SqliteWriter : public JournalWriter {
   [[nodiscard]] StoreResult<std::uint64_t> append(const JournalBatch& batch) override;
   [[nodiscard]] StoreResult<bool> prune(const PruneLimits& limits) override;
   [[nodiscard]] StoreResult<bool> prune_usage(std::int64_t before_us) override;
+  [[nodiscard]] StoreResult<bool> prune_blobs(const BlobUse& use) override;
 
  private:
   StoreResult<void> prepare();
@@ -56,10 +59,20 @@ class SqliteWriter : public JournalWriter {
   StoreResult<void> insert_outcomes(const std::vector<KeyedOutcome>& outcomes);
   StoreResult<void> insert_usage(const std::vector<UsageRow>& rows);
   StoreResult<void> insert_snapshot(const JournalSnapshot& snapshot, Meta& meta);
+  StoreResult<void> insert_blobs(const JournalBatch& batch);
+  StoreResult<void> put(const BlobRow& row);
   StoreResult<bool> prune_rows(std::uint64_t before, Meta& meta);
   StoreResult<void> put(Statement& statement, const KeyedOutcome& outcome);
   /// Outcomes of the next keys; whether one was changed or removed.
   StoreResult<bool> prune_outcomes(const PruneLimits& limits);
+  /// Whether the outcome is older than those that are kept.
+  [[nodiscard]] bool is_old(const KeyedOutcome& outcome, const PruneLimits& limits) const;
+  /// Notes the next blobs that are used, and removes parts of those that are not, at most `budget`, which it lowers.
+  /// Whether anything was changed.
+  StoreResult<bool> prune_next_blobs(const BlobUse& use, std::uint32_t& budget);
+  StoreResult<std::vector<BlobRow>> next_blobs();
+  /// Removes some of its last parts; the row with the last one. Whether all is gone.
+  StoreResult<bool> remove_blob(BlobRow row, std::uint32_t& budget);
   /// The first unit of a run of units, on a GPU.
   struct UsagePlace {
     std::int64_t gpu = -1;
@@ -76,10 +89,13 @@ class SqliteWriter : public JournalWriter {
 
   Connection connection_;
   Settings settings_;
-  int wal_pages_ = 0;                       // after the last commit
-  std::optional<Sha256> refused_;           // the hash of meta in a commit that failed and may be in the WAL
-  std::optional<Sha256> outcome_cursor_;    // how far outcomes were looked at by `prune`
-  std::optional<UsagePlace> usage_cursor_;  // the place up to which `prune_usage` is done
+  int wal_pages_ = 0;                         // after the last commit
+  std::optional<Sha256> refused_;             // the hash of meta in a commit that failed and may be in the WAL
+  std::optional<Sha256> outcome_cursor_;      // how far outcomes were looked at by `prune`
+  AgeCounts outcome_ages_;                    // of those that were looked at in this round
+  std::int64_t outcomes_cut_us_ = INT64_MIN;  // outcomes before were too many in the last round
+  std::optional<UsagePlace> usage_cursor_;    // the place up to which `prune_usage` is done
+  std::optional<Sha256> blob_cursor_;         // the blob up to which `prune_blobs` is done
   MetaTable meta_;
   Statement insert_row_;
   Statement insert_outcome_;
@@ -94,6 +110,12 @@ class SqliteWriter : public JournalWriter {
   Statement select_usage_place_;
   Statement select_usage_;
   Statement delete_usage_;
+  Statement replace_blob_;
+  Statement replace_blob_part_;
+  Statement select_blobs_;
+  Statement select_blob_bytes_;
+  Statement delete_blob_parts_;
+  Statement delete_blob_;
 };
 
 }  // namespace berth::edges::detail

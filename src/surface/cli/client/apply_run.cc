@@ -63,6 +63,9 @@ ClientResult<std::string> apply_one(const Client& client, const Manifest& manife
   constexpr int kCreated = 201;
   const auto before = version_of(client, manifest.object);
   if (!before) return client_fail(before.error());
+  for (const Blob& blob : manifest.blobs) {
+    if (auto stored = client.put_blob(blob.sha256, blob.bytes); !stored) return client_fail(stored.error());
+  }
   const auto reply = client.send("PUT", object_path(manifest.object), manifest.body);
   if (!reply) return client_fail(reply.error());
   // A server that was killed after it recorded the object may answer a repeat with 200.

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include "journal_chain/field_hash.h"
 #include "json/document.h"
 #include "surface/cli/client/node.h"
 #include "surface/cli/client/test_server.h"
@@ -7,6 +8,7 @@
 namespace berth::cli {
 namespace {
 
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using testing::Printed;
 using ::testing::StartsWith;
@@ -80,6 +82,55 @@ TEST_F(Apply, WhatWasNotThereIsCreatedWhateverTheAnswerIs) {
   answer("PUT /v1/tenants/vision/services/detector", versioned("2"), 200);
   const Printed printed = run({"apply", "-f", at("s.yaml")});
   EXPECT_EQ(printed.out, "tenant/vision created\nservice/vision/detector created\n") << printed.err;
+}
+
+TEST_F(Apply, LongRowsBecomeBlobsThatAreSentOnce) {
+  std::string csv = "second,requests\n";
+  for (int second = 0; second < 20'000; ++second) csv += std::to_string(second) + ",7\n";
+  write("rows/requests.csv", csv);
+  const std::string path = "/v1/blobs/" + chain::hex_of(chain::sha256(csv));
+  answer("PUT /v1/tenants/vision", versioned("1"), 201);
+  answer("PUT " + path, "{}", 201);
+  answer("PUT /v1/tenants/vision/services/detector", versioned("2"), 201);
+  const Printed printed = run({"apply", "-f", at("s.yaml")});
+  EXPECT_EQ(printed.status, 0) << printed.err;
+  ASSERT_EQ(calls().size(), 6U);
+  EXPECT_EQ(calls()[3].method, "HEAD");
+  EXPECT_THAT(calls()[3].url, EndsWith(path));
+  EXPECT_EQ(calls()[4].method, "PUT");
+  EXPECT_EQ(calls()[4].body, csv);
+  EXPECT_EQ(find_header(calls()[4].headers, "Content-Type"), "application/octet-stream");
+  EXPECT_THAT(calls()[5].body,
+              HasSubstr(R"("arrivals":{"format":"csv","rows":{"blob":")" + path.substr(10) + R"("},"repeat":true})"));
+  EXPECT_THAT(calls()[5].body, HasSubstr(R"("rows":[{"model":"m")")) << "a short table stays";
+
+  answer("HEAD " + path, "");
+  EXPECT_EQ(run({"apply", "-f", at("s.yaml")}).status, 0);
+  EXPECT_EQ(calls().size(), 11U) << "it is there";
+}
+
+TEST_F(Apply, ABlobThatIsRefusedEndsTheObject) {
+  std::string csv = "second,requests\n";
+  for (int second = 0; second < 20'000; ++second) csv += std::to_string(second) + ",7\n";
+  write("rows/requests.csv", csv);
+  answer("PUT /v1/tenants/vision", versioned("1"), 201);
+  answer("PUT /v1/blobs/" + chain::hex_of(chain::sha256(csv)),
+         R"({"error":{"code":"read_only","message":"the disk is full"}})", 503);
+  const Printed printed = run({"apply", "-f", at("s.yaml")});
+  EXPECT_EQ(printed.status, 7);
+  EXPECT_THAT(printed.err, HasSubstr("service/vision/detector: the disk is full"));
+}
+
+TEST_F(Apply, WhatRefersToABlobIsLeftToTheServer) {
+  std::string text = kService;
+  const std::string from = "arrivals: {format: csv, path: rows/requests.csv, repeat: true}";
+  const std::string blob(64, 'a');
+  text.replace(text.find(from), from.size(), "arrivals: {format: csv, rows: {blob: " + blob + "}}");
+  write("s.yaml", text);
+  answer("PUT /v1/tenants/vision", versioned("1"), 201);
+  answer("PUT /v1/tenants/vision/services/detector", versioned("2"), 201);
+  EXPECT_EQ(run({"apply", "-f", at("s.yaml")}).status, 0);
+  EXPECT_THAT(calls().back().body, HasSubstr(R"("rows":{"blob":")" + blob + R"("})"));
 }
 
 TEST_F(Apply, ReadsTheStandardInputAndJson) {

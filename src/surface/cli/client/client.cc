@@ -92,6 +92,21 @@ ClientError Client::error_of(const HttpReply& reply) const {
 }
 
 ClientResult<Reply> Client::send(const std::string& method, const std::string& path, const std::string& body) const {
+  return send_typed(method, path, body, "application/json");
+}
+
+ClientResult<void> Client::put_blob(const std::string& sha256, const std::string& bytes) const {
+  const std::string path = "/v1/blobs/" + sha256;
+  const auto there = send("HEAD", path, "");
+  if (there) return {};
+  if (there.error().status != ClientStatus::kNotFound) return client_fail(there.error());
+  const auto stored = send_typed("PUT", path, bytes, "application/octet-stream");
+  if (!stored) return client_fail(stored.error());
+  return {};
+}
+
+ClientResult<Reply> Client::send_typed(const std::string& method, const std::string& path, const std::string& body,
+                                       const std::string& type) const {
   HttpCall call{.method = method,
                 .url = connection_.url + path,
                 .headers = {{"Accept", "application/json"}},
@@ -99,7 +114,7 @@ ClientResult<Reply> Client::send(const std::string& method, const std::string& p
                 .timeout = connection_.timeout,
                 .bytes_max = kReplyBytesMax};
   if (!connection_.key.empty()) call.headers.push_back({"Authorization", "Bearer " + connection_.key});
-  if (!body.empty()) call.headers.push_back({"Content-Type", "application/json"});
+  if (!body.empty()) call.headers.push_back({"Content-Type", type});
   const auto reply = http_->send(call);
   if (!reply && reply.error().code == ErrorCode::kNoServer) {
     return client_fail(ClientStatus::kNoServer, reply.error().message +

@@ -30,10 +30,15 @@ class Client {
   /// server, no answer in time.
   [[nodiscard]] ClientResult<Reply> send(const std::string& method, const std::string& path,
                                          const std::string& body) const;
+  /// Stores a blob, unless it is there.
+  [[nodiscard]] ClientResult<void> put_blob(const std::string& sha256, const std::string& bytes) const;
   /// The items of all pages of a list. `path` may have a query.
   [[nodiscard]] ClientResult<std::vector<yaml::Node>> list(const std::string& path) const;
 
  private:
+  /// `type`: of the body, if there is one.
+  [[nodiscard]] ClientResult<Reply> send_typed(const std::string& method, const std::string& path,
+                                               const std::string& body, const std::string& type) const;
   [[nodiscard]] ClientError error_of(const HttpReply& reply) const;
 
   std::unique_ptr<HttpClient> http_;

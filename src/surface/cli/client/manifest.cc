@@ -150,9 +150,10 @@ Result<Manifest> read_object(Node root, const std::string& path, const Files* fi
     put_rows_in_place(root, report, std::filesystem::path(path).parent_path().string(), manifest.object.name, *files);
     if (report.has_failed()) return failed();
     set_kinds(root);
-    check_spec(root, report);
-    if (report.has_failed()) return failed();
     spec = *find_node(root, "spec");
+    if (!refers_to_blobs(spec)) check_spec(std::move(root), report);
+    if (report.has_failed()) return failed();
+    manifest.blobs = take_long_rows(spec);
   }
   Node body{{}, yaml::Map()};
   put(body, "apiVersion", text_node(kApiVersion));

@@ -7,21 +7,24 @@
 
 #include "base/result.h"
 #include "ports/files.h"
+#include "surface/cli/client/blob_rows.h"
 #include "surface/cli/client/kinds.h"
 
 namespace berth::cli {
 
 /// An object to send.
 struct Manifest {
-  Selection object;   ///< a tenant or a service
-  std::string body;   ///< JSON: apiVersion, kind, metadata, spec
-  std::string place;  ///< "service.yaml:7", where its document begins
+  Selection object;              ///< a tenant or a service
+  std::string body;              ///< JSON: apiVersion, kind, metadata, spec
+  std::string place;             ///< "service.yaml:7", where its document begins
+  std::vector<Blob> blobs = {};  ///< to which the body refers
 };
 
 /// The objects of a text, YAML or JSON, in its order: documents separated by `---`, each an object or a list of objects
 /// under `items`. Files that specs name become rows (file_rows.h), their paths relative to the folder of `path`.
 /// Everything is checked as the server does, but for pins, which need its fleet. `status`, `uid` and
-/// `creationTimestamp`, as `get` prints them, are left out. The error has FILE:LINE:COLUMN, field and message.
+/// `creationTimestamp`, as `get` prints them, are left out. Long rows become blobs; a spec that refers to a blob itself
+/// is left to the server. The error has FILE:LINE:COLUMN, field and message.
 [[nodiscard]] Result<std::vector<Manifest>> read_manifests(std::string_view text, const std::string& path,
                                                            const Files& files);
 /// The same for those who need only what the objects are: specs are not read, and bodies are empty.

@@ -47,8 +47,9 @@ Result<std::string> verify(const std::string& folder) {
   if (!path) return pass_on(path.error());
   const auto counts = edges::verify_sqlite_store(*path);
   if (!counts) return failed(counts.error());
-  return fmt::format("{}: rows {} to {} are what was written: {} rows, {} snapshots, {} outcomes, {} of usage\n", *path,
-                     counts->first, counts->last, counts->rows, counts->snapshots, counts->outcomes, counts->usage);
+  return fmt::format(
+      "{}: rows {} to {} are what was written: {} rows, {} snapshots, {} outcomes, {} of usage, {} blobs\n", *path,
+      counts->first, counts->last, counts->rows, counts->snapshots, counts->outcomes, counts->usage, counts->blobs);
 }
 
 /// A row as a line of JSON. The body is JSON itself.

@@ -22,6 +22,7 @@
 
 #include "base/text.h"
 #include "edges/files/file_sink.h"
+#include "edges/live_driver/blob_queue.h"
 #include "edges/live_driver/live_driver.h"
 #include "edges/live_driver/recorder.h"
 #include "edges/live_driver/solver_thread.h"
@@ -29,10 +30,12 @@
 #include "edges/locks/fair_mutex.h"
 #include "edges/sqlite_store/devices_file.h"
 #include "edges/sqlite_store/sqlite_store.h"
+#include "edges/state_folder/reserve_file.h"
 #include "edges/state_folder/state_folder.h"
 #include "journal/entry_rows.h"
 #include "journal/usage_rows.h"
 #include "journal_chain/age.h"
+#include "journal_chain/field_hash.h"
 #include "live/demo.h"
 #include "live/session.h"
 #include "scenario/load.h"
@@ -50,6 +53,9 @@ constexpr int kInterruptedStatus = 130;
 constexpr std::chrono::milliseconds kSignalPoll{100};
 constexpr std::int64_t kDayUs = std::int64_t{24} * 3600 * 1'000'000;
 constexpr std::int64_t kOutcomeDays = 7;
+constexpr std::uint64_t kOutcomesMax = 10'000'000;
+/// How often it is noted that a blob is used. A day after that is more than a day after its last use.
+constexpr std::int64_t kBlobNoteUs = std::int64_t{600} * 1'000'000;
 
 /// While it exists, SIGINT and SIGTERM are kept for `taken`, and SIGHUP for `is_reload_asked`. To be made before any
 /// thread.
@@ -369,7 +375,45 @@ class Up {
     auto usage_reader = store_->open_reader();
     if (!usage_reader) return failed(usage_reader.error());
     usage_reader_ = std::move(*usage_reader);
+    for (auto* reader_of_blobs : {&blob_readers_.quick, &blob_readers_.slow}) {
+      auto opened_reader = store_->open_reader();
+      if (!opened_reader) return failed(opened_reader.error());
+      *reader_of_blobs = std::move(*opened_reader);
+    }
     return {};
+  }
+
+  /// From now on it goes on without space for more than the orders that must not fail.
+  void guard() {
+    const OwnFilesOnly own_files_only;
+    reserve_ = std::make_unique<edges::ReserveFile>(folder_->path() + "/reserve");
+    if (!reserve_->keep()) {
+      log_line(
+          context_.err, "warning",
+          {{"message", fmt::format("{}/reserve: no space for {} bytes and a quarter more: nothing but DELETE, pause, "
+                                   "cordon and drain is recorded until there is",
+                                   folder_->path(), reserve_->bytes())}});
+    }
+    recorder_->guard(*reserve_);
+  }
+
+  [[nodiscard]] api::BlobStore blob_store() {
+    return {.run_slowly = [this](std::function<void()> work) { blobs_->run_slowly(std::move(work)); },
+            .store = [this](const Sha256& blob, std::string_view bytes) { return blobs_->store(blob, bytes); },
+            .finish = [this](const Sha256& blob, std::uint64_t bytes) { return blobs_->finish(blob, bytes); },
+            .has = [this](const Sha256& blob) { return blobs_->has(blob); },
+            .read = [this](const Sha256& blob) { return blobs_->read(blob); }};
+  }
+
+  /// Those to which services refer.
+  [[nodiscard]] std::set<Sha256> used_blobs() const {
+    std::set<Sha256> used;
+    for (const auto& [name, service] : session_->catalog().services) {
+      for (const auto& [path, blob] : service.blobs) {
+        if (const auto digest = chain::sha256_of_hex(blob)) used.insert(*digest);
+      }
+    }
+    return used;
   }
 
   void note_usage(const live::UsageInterval& interval) {
@@ -441,16 +485,21 @@ class Up {
   void prune_if_due() {
     constexpr std::chrono::minutes kPause{1};
     const auto now = std::chrono::steady_clock::now();
-    if (now < prune_at_) return;
+    if (now < prune_at_ || recorder_->failure()) return;
     const std::int64_t wall_us = now_as_epoch().unix_micros;
     const std::int64_t events_since_us = wall_us - retention_.events_days * kDayUs;
     const auto first = chain::first_row_since(*old_rows_, events_since_us);
     const bool has_more = first && recorder_->prune({.rows_before = *first,
                                                      .outcomes_before_wall_us = wall_us - kOutcomeDays * kDayUs,
-                                                     .keys_before_wall_us = events_since_us});
+                                                     .keys_before_wall_us = events_since_us,
+                                                     .outcomes_max = kOutcomesMax});
     const bool has_more_usage =
         recorder_->prune_usage(session_->now() - Micros(retention_.usage_days * kDayUs));  // of the world
-    if (!has_more && !has_more_usage) prune_at_ = now + kPause;
+    const bool has_more_blobs = recorder_->prune_blobs({.used = used_blobs(),
+                                                        .now_wall_us = wall_us,
+                                                        .note_before_wall_us = wall_us - kBlobNoteUs,
+                                                        .unused_before_wall_us = wall_us - kDayUs - kBlobNoteUs});
+    if (!has_more && !has_more_usage && !has_more_blobs) prune_at_ = now + kPause;
   }
 
   /// A world that goes on, or a new one. The first layout is in place at second 0: its question is answered before the
@@ -468,6 +517,7 @@ class Up {
     if (session_->infeasible()) return invalid(*session_->infeasible());
     record();
     if (const auto failure = recorder_->failure()) return fail(ErrorCode::kUnavailable, *failure);
+    guard();
     log_start_of_config();
     return std::optional<int>();
   }
@@ -501,6 +551,7 @@ class Up {
     if (request_.until_second) options.until = Instant::at_second(*request_.until_second);
     options.has_events = [this] { server_->wake_streams(); };
     options.record = [this] { record(); };
+    options.may_go_on = [this] { return recorder_->has_room_for_world(); };
     options.stepped = [this] {
       if (recorder_->is_snapshot_due()) save();
     };
@@ -512,10 +563,12 @@ class Up {
                         .page = api::page_html(),
                         .driver_status = [this] { return driver_status(); },
                         .submit = [this](live::Write write) { writes_->submit(std::move(write)); },
-                        .usage = usage_store()});
-    writes_ = std::make_unique<edges::WriteQueue>(
-        *session_, turn_, lock_, *recorder_, [] { return now_as_epoch().unix_micros; },
-        [this] { server_->wake_streams(); });
+                        .usage = usage_store(),
+                        .blobs = blob_store()});
+    const auto wall_us = [] { return now_as_epoch().unix_micros; };
+    blobs_ = std::make_unique<edges::BlobQueue>(*session_, turn_, lock_, *recorder_, std::move(blob_readers_), wall_us);
+    writes_ = std::make_unique<edges::WriteQueue>(*session_, turn_, lock_, *recorder_, wall_us,
+                                                  [this] { server_->wake_streams(); });
     auto server = context_.start_server(request_.listen.host, request_.listen.port, *api_);
     if (!server) return pass_on(server.error());
     server_ = std::move(*server);
@@ -524,6 +577,7 @@ class Up {
         fmt::format("http://{}{}{}:{}/", is_v6 ? "[" : "", request_.listen.host, is_v6 ? "]" : "", server_->port());
     if (auto written = folder_->write_address(url); !written) return pass_on(written.error());
     writes_->start();
+    blobs_->start();
     driver_->start();
     fmt::print(context_.out, "ready {} key: cat {}\n", url, folder_->key_path());
     std::fflush(context_.out);
@@ -628,6 +682,7 @@ class Up {
 
   /// Ends all but the solver, and keeps the journal.
   Result<int> stop(int status) {
+    if (blobs_) blobs_->stop();
     if (writes_) writes_->stop();  // what was sent is carried out and answered
     if (server_) server_->stop();
     if (driver_) driver_->stop();
@@ -659,7 +714,9 @@ class Up {
   std::map<std::uint32_t, std::string> unwritten_;  ///< GPUs whose memory could not be written yet
   std::chrono::steady_clock::time_point clock_written_at_;
   bool has_unsynced_devices_ = false;
+  std::unique_ptr<edges::ReserveFile> reserve_;  ///< of the recorder
   std::unique_ptr<edges::Recorder> recorder_;
+  edges::BlobQueue::Readers blob_readers_;
   std::unique_ptr<JournalReader> old_rows_;  ///< that may be too old to keep
   std::chrono::steady_clock::time_point prune_at_;
   Scenario scenario_;
@@ -668,6 +725,7 @@ class Up {
   edges::FairMutex lock_;  ///< of the session
   edges::SolverThread solver_;
   std::unique_ptr<live::Session> session_;
+  std::unique_ptr<edges::BlobQueue> blobs_;
   std::unique_ptr<edges::WriteQueue> writes_;
   std::unique_ptr<api::Api> api_;
   std::unique_ptr<edges::LiveDriver> driver_;

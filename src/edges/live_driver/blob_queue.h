@@ -1,0 +1,78 @@
+/// Stores and reads the blobs of clients, one after the other and on a thread of its own: that takes long, and nobody
+/// else is to wait for it.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "edges/live_driver/recorder.h"
+#include "edges/locks/fair_mutex.h"
+#include "live/session.h"
+#include "ports/journal_store.h"
+
+namespace berth::edges {
+
+class BlobQueue {
+ public:
+  /// One for what is read while others wait, and one for long reads; both of the recorder's store.
+  struct Readers {
+    std::unique_ptr<JournalReader> quick;
+    std::unique_ptr<JournalReader> slow;
+  };
+  /// The rest is borrowed: see WriteQueue.
+  BlobQueue(live::Session& session, FairMutex& turn, FairMutex& lock, Recorder& recorder, Readers readers,
+            std::function<std::int64_t()> wall_us);
+  BlobQueue(const BlobQueue&) = delete;
+  BlobQueue& operator=(const BlobQueue&) = delete;
+  ~BlobQueue() { stop(); }
+
+  void start();
+  /// Any thread: the work is done on the thread of the queue. After `stop` nothing comes of it.
+  void run_slowly(std::function<void()> work);
+  /// Does what was given before, and ends the thread. A second call does nothing.
+  void stop();
+
+  // By the thread of the queue, without turn and lock.
+
+  /// Stores the bytes, or what is missing of them, in parts with a commit and a turn of its own for each. Returns why
+  /// they are not on the disk. Requires: they have that SHA-256.
+  [[nodiscard]] std::optional<std::string> store(const Sha256& blob, std::string_view bytes);
+  /// The bytes; nothing if it is not there, or not whole.
+  [[nodiscard]] StoreResult<std::optional<std::string>> read(const Sha256& blob);
+
+  // By any thread.
+
+  [[nodiscard]] StoreResult<bool> has(const Sha256& blob);
+  /// Records that a blob of so many bytes, which are stored, is whole. Returns whether it was, or why that is not
+  /// recorded. Requires: the turn is held, the lock is not.
+  [[nodiscard]] tl::expected<bool, std::string> finish(const Sha256& blob, std::uint64_t bytes);
+
+ private:
+  void run();
+  [[nodiscard]] std::function<void()> take();
+  [[nodiscard]] StoreResult<std::optional<BlobRow>> find(const Sha256& blob);
+
+  live::Session& session_;
+  FairMutex& turn_;
+  FairMutex& lock_;
+  Recorder& recorder_;
+  std::function<std::int64_t()> wall_us_;
+  std::mutex readers_lock_;
+  std::unique_ptr<JournalReader> quick_reader_;  ///< under readers_lock_
+  std::unique_ptr<JournalReader> slow_reader_;   ///< of the thread
+  std::thread thread_;
+  std::mutex own_lock_;
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> waiting_;  ///< under own_lock_, like `is_stopping_`
+  bool is_stopping_ = false;
+};
+
+}  // namespace berth::edges

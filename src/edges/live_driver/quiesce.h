@@ -1,0 +1,22 @@
+/// How a writer comes to record without the session's lock.
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "edges/live_driver/recorder.h"
+#include "edges/locks/fair_mutex.h"
+#include "live/session.h"
+
+namespace berth::edges {
+
+/// After this readers have nothing to record: until the session changes they leave the recorder alone. Returns why not.
+/// Requires: the turn is held, the lock is not.
+[[nodiscard]] inline std::optional<std::string> quiesce(live::Session& session, FairMutex& lock, Recorder& recorder) {
+  const std::scoped_lock hold(lock);
+  session.refresh();
+  return recorder.pending_usage().empty() ? std::nullopt : recorder.flush();
+}
+
+}  // namespace berth::edges

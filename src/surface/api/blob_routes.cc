@@ -1,0 +1,91 @@
+#include "surface/api/blob_routes.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "codec/json_text.h"
+#include "journal_chain/field_hash.h"
+#include "surface/api/api_context.h"
+
+namespace berth::api {
+namespace {
+
+constexpr std::size_t kBlobBytesMax = std::size_t{64} << 20U;
+constexpr const char* kParameter = "sha256";
+
+ApiError no_blob(const std::string& name) {
+  return {.status = 404, .code = "not_found", .message = "there is no blob " + name};
+}
+
+ApiError wrong_name(const std::string& wanted, const std::string& found) {
+  return {.status = 422,
+          .code = "invalid",
+          .message = fmt::format("the SHA-256 of the body: wanted {}, found {}", wanted, found),
+          .field = kParameter,
+          .wanted = wanted,
+          .found = found};
+}
+
+/// The bytes are those of the path, and stored.
+ApiResult<void> store_ahead(const ApiContext& context, const Call& call) {
+  const std::string& name = call.parameter(kParameter);
+  const auto blob = chain::sha256_of_hex(name);
+  if (!blob) return tl::unexpected(wrong_name("64 digits and letters a-f", name));
+  const Sha256 found = chain::sha256(call.request.body);
+  if (found != *blob) return tl::unexpected(wrong_name(name, chain::hex_of(found)));
+  if (const auto failure = context.blobs.store(*blob, call.request.body)) {
+    return tl::unexpected(read_only_error(*failure));
+  }
+  return {};
+}
+
+/// What `store_ahead` has stored is whole.
+ApiResult<HttpAnswer> put_blob(const ApiContext& context, const Call& call) {
+  const std::string& name = call.parameter(kParameter);
+  const std::size_t bytes = call.request.body.size();
+  const auto was_whole = context.blobs.finish(*chain::sha256_of_hex(name), bytes);
+  if (!was_whole) return tl::unexpected(read_only_error(was_whole.error()));
+  const nlohmann::ordered_json body{{"sha256", name}, {"bytes", bytes}};
+  return HttpResponse{.status = *was_whole ? 200 : 201,
+                      .content_type = "application/json",
+                      .headers = {},
+                      .body = codec::json_text(body) + "\n"};
+}
+
+HttpResponse bytes_of(const ApiContext& context, const Sha256& blob, const std::string& request_id) {
+  auto bytes = context.blobs.read(blob);
+  if (!bytes) {
+    return error_response({.status = 500, .code = "internal", .message = bytes.error().message}, request_id);
+  }
+  if (!*bytes) return error_response(no_blob(chain::hex_of(blob)), request_id);
+  return {.status = 200, .content_type = "application/octet-stream", .headers = {}, .body = std::move(**bytes)};
+}
+
+ApiResult<HttpAnswer> get_blob(const ApiContext& context, const Call& call) {
+  const std::string& name = call.parameter(kParameter);
+  const auto blob = chain::sha256_of_hex(name);
+  if (!blob || !context.blobs.read) return tl::unexpected(no_blob(name));
+  return HttpLater{.start = [&context, blob = *blob, id = call.request_id](std::unique_ptr<HttpLateReply> reply) {
+    const std::shared_ptr<HttpLateReply> held = std::move(reply);
+    context.blobs.run_slowly([&context, blob, id, held] { held->send(bytes_of(context, blob, id)); });
+  }};
+}
+
+}  // namespace
+
+std::vector<Route> blob_routes() {
+  return {{.method = "GET", .path = "/v1/blobs/{sha256}", .answer = get_blob},
+          {.method = "PUT",
+           .path = "/v1/blobs/{sha256}",
+           .answer = put_blob,
+           .success_status = 201,
+           .ahead = store_ahead,
+           .body_bytes_max = kBlobBytesMax}};
+}
+
+}  // namespace berth::api

@@ -1,0 +1,31 @@
+/// Rows that a service states by reference to a blob.
+#pragma once
+
+#include <optional>
+
+#include "ports/http_server.h"
+#include "scenario/service_object.h"
+#include "surface/api/api_context.h"
+
+namespace berth::api {
+
+/// Whether the body may have such references. Without one it says no; some bodies without one count as if they had one.
+[[nodiscard]] bool may_refer_to_blobs(const HttpRequest& request);
+
+/// Reads blobs as rows: JSON if they begin with `[`, else CSV.
+class BlobRowsReader {
+ public:
+  explicit BlobRowsReader(const BlobStore& blobs) : blobs_(blobs) {}
+
+  [[nodiscard]] scenario::FindBlobRows finder();
+  /// Why something that is there cannot be read; absent: nothing failed so.
+  [[nodiscard]] const std::optional<ApiError>& failure() const { return failure_; }
+
+ private:
+  [[nodiscard]] Result<std::optional<scenario::BlobRows>> read(const std::string& name);
+
+  const BlobStore& blobs_;
+  std::optional<ApiError> failure_;
+};
+
+}  // namespace berth::api
