@@ -12,7 +12,7 @@
 namespace berth::live {
 namespace {
 
-/// To be raised whenever the bytes mean something else than before. Those of format 2 have neither blobs of services nor
+/// To be raised whenever the bytes mean something else than before. Those of format 2 have no blobs of services, and no
 /// promises.
 constexpr int kMemoryFormat = 3;
 constexpr int kMemoryFormatMin = 2;  // still read

@@ -46,8 +46,8 @@ class WriteQueue {
   struct Member {
     live::Write write;
     bool has_orders = false;
-    bool is_removal = false;  ///< they remove a service: they have a reserve
-    bool keeps_nothing = false;  ///< the answer is recorded already, or is a refusal of the key
+    bool is_removal = false;                           ///< they remove a service: they have a reserve
+    bool keeps_nothing = false;                        ///< the answer is recorded already, or is a refusal of the key
     std::optional<KeyedOutcome> begun = std::nullopt;  ///< of its key, recorded with its orders
   };
 
