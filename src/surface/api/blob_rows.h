@@ -2,10 +2,12 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "ports/http_server.h"
 #include "scenario/service_object.h"
 #include "surface/api/api_context.h"
+#include "surface/api/api_error.h"
 
 namespace berth::api {
 
