@@ -76,6 +76,7 @@ class Writer {
     add("observation_delay_seconds", seconds_text(scenario_.observation_delay));
     add("planning_seconds", seconds_text(scenario_.planning));
     std::vector<std::string> factors;
+    factors.reserve(scenario_.interference.size());
     for (const Decimal& factor : scenario_.interference) factors.push_back(readable_number(factor));
     add("interference", list_text(factors));
     add("fidelity", scenario_.fidelity == Fidelity::kRates ? "rates" : "requests");
@@ -84,6 +85,7 @@ class Writer {
                                 {"create_seconds", seconds_text(scenario_.changes.create)},
                                 {"plumbing_seconds", seconds_text(scenario_.changes.plumbing)}}));
     std::vector<std::string> frozen;
+    frozen.reserve(scenario_.frozen.size());
     for (const FrozenWindow& window : scenario_.frozen) {
       frozen.push_back(object_text({{"from_second", seconds_text(window.from - Instant())},
                                     {"seconds", seconds_text(window.until - window.from)}}));
