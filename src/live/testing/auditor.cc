@@ -189,7 +189,8 @@ void Auditor::read_intent(const LoggedEvent& event) {
   AuditedGpu& audited = gpu(action.slice.gpu);
   audited.last_news = event.at;
   ++audited.open_count;
-  const bool is_new = running_.emplace(ActionKey(event.object.name, action.number), action.slice.gpu).second;
+  const RunningAction running{.gpu = action.slice.gpu, .since = event.at};
+  const bool is_new = running_.emplace(ActionKey(event.object.name, action.number), running).second;
   if (!is_new) found("order: an action begins twice, " + event.message);
 }
 
@@ -223,7 +224,7 @@ void Auditor::read_action_end(const LoggedEvent& event) {
       found("order: the end of an action that does not run, " + event.message);
     return;
   }
-  AuditedGpu& audited = gpu(running->second);
+  AuditedGpu& audited = gpu(running->second.gpu);
   audited.last_news = event.at;
   --audited.open_count;
   running_.erase(running);
@@ -244,8 +245,18 @@ void Auditor::pass_to(Instant at) {
 void Auditor::reach(Instant now) { pass_to(now); }
 
 void Auditor::finish() {
-  for (const auto& [key, gpu] : running_)
+  for (const auto& [key, running] : running_)
     found(fmt::format("stuck: action {} of {} never ends", key.second, key.first));
+}
+
+std::vector<std::string> Auditor::find_lasting(Micros at_most) const {
+  std::vector<std::string> lasting;
+  for (const auto& [key, running] : running_) {
+    if (now_ - running.since <= at_most) continue;
+    lasting.push_back(fmt::format("stuck: action {} of {} has been under way since {} us", key.second, key.first,
+                                  running.since.micros()));
+  }
+  return lasting;
 }
 
 bool Auditor::is_in_frozen_window(Instant at) const {

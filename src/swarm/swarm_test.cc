@@ -1,0 +1,55 @@
+/// Faulty worlds recover. `scripts/soak swarm` tries more seeds.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "base/test_cases.h"
+#include "swarm/testing/world.h"
+
+namespace berth::swarm {
+namespace {
+
+using testing::Trouble;
+using testing::World;
+
+constexpr std::uint64_t kWorlds = berth::testing::by_build(5, 1);
+
+std::string line_of(std::uint64_t seed, const World& world) {
+  std::string text =
+      fmt::format("seed {}: {} s of the world, {} events, {} restarts, {} snapshots, orders: {} acknowledged, {} "
+                  "refused, {} unanswered of which {} were done",
+                  seed, world.world_seconds(), world.event_count(), world.restarts(), world.snapshots(),
+                  world.orders().acknowledged, world.orders().refused, world.orders().unanswered,
+                  world.orders().unanswered_done);
+  for (std::size_t i = 0; i < testing::kTroubleCount; ++i) {
+    if (world.troubles()[i] > 0) text += fmt::format(", {} {}", world.troubles()[i], word(static_cast<Trouble>(i)));
+  }
+  return text;
+}
+
+TEST(Swarm, FaultyWorldsRecover) {
+  for (const std::uint64_t seed : berth::testing::case_seeds(kWorlds)) {
+    World world({.seed = seed});
+    world.run();
+    for (const std::string& finding : world.findings()) ADD_FAILURE() << "seed " << seed << ": " << finding;
+    fmt::print("swarm: {}\n", line_of(seed, world));
+    std::fflush(stdout);
+  }
+}
+
+TEST(Swarm, TheSameSeedGivesTheSameBytes) {
+  const testing::WorldOptions options{.seed = 3, .troubled_seconds = 300};
+  World first(options);
+  first.run();
+  World second(options);
+  second.run();
+  EXPECT_FALSE(first.told().empty());
+  EXPECT_EQ(first.told(), second.told());
+}
+
+}  // namespace
+}  // namespace berth::swarm
