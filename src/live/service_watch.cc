@@ -324,7 +324,10 @@ std::pair<std::string, std::string> ServiceWatch::why_unplaced(ServiceId service
   if (proposal_ && proposal_->services.contains(service)) {
     return {"AwaitsApproval", fmt::format("plan-{} gives it slices, and awaits approval", proposal_->plan)};
   }
-  if (!known.failure.empty()) return {"SliceFailed", known.failure};
+  // A plan that was asked for since it lost its slice knew of that.
+  const Instant unplaced_since = known.since[static_cast<std::size_t>(ConditionType::kPlaced)];
+  const bool is_planned_since = replans_ && planned_at_ && *planned_at_ > unplaced_since;
+  if (!known.failure.empty() && !is_planned_since) return {"SliceFailed", known.failure};
   if (!replans_) return {"NotInLayout", "the policy keeps one layout, and no slice of it is free for the service"};
   if (!planned_at_ || *planned_at_ < known.came_at) return {"NotPlanned", "no plan was made since it came"};
   if (known.is_quiet) {

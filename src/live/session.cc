@@ -51,6 +51,7 @@ Session::Session(Scenario scenario, SessionOptions options)
   const policy::Policy& row = policy::policy_named(options_.policy);
   policy::Settings settings;
   settings.berth.has_end = options_.has_end;
+  if (options_.planning_seconds) settings.berth.period_seconds = *options_.planning_seconds;
   sim::LoopOptions loop;
   loop.seed = options_.seed;
   loop.is_strict = row.obeys_constraints;

@@ -20,9 +20,9 @@ constexpr std::uint64_t kWorlds = berth::testing::by_build(5, 1);
 
 std::string line_of(std::uint64_t seed, const World& world) {
   std::string text =
-      fmt::format("seed {}: {} s of the world, {} events, {} restarts, {} snapshots, orders: {} acknowledged, {} "
+      fmt::format("seed {}: {} s of the world, {} events, {} questions, {} restarts, {} snapshots, orders: {} acknowledged, {} "
                   "refused, {} unanswered of which {} were done",
-                  seed, world.world_seconds(), world.event_count(), world.restarts(), world.snapshots(),
+                  seed, world.world_seconds(), world.event_count(), world.questions(), world.restarts(), world.snapshots(),
                   world.orders().acknowledged, world.orders().refused, world.orders().unanswered,
                   world.orders().unanswered_done);
   for (std::size_t i = 0; i < testing::kTroubleCount; ++i) {

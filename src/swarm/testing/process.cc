@@ -12,6 +12,7 @@ namespace berth::swarm::testing {
 namespace {
 
 constexpr int kSnapshotFormat = 1;
+constexpr int kPlanningSeconds = 60;
 
 }  // namespace
 
@@ -104,6 +105,7 @@ void Process::make_session() {
   options.seed = around_.seed;
   options.policy = around_.policy;
   options.approval = around_.approval;
+  options.planning_seconds = kPlanningSeconds;
   options.wall_clock = [this] { return wall_us_without_jumps(); };
   options.journal = [this](const sim::JournalRecord& record) {
     if (is_dead()) return;

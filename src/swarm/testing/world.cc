@@ -12,8 +12,6 @@
 namespace berth::swarm::testing {
 namespace {
 
-constexpr std::int64_t kGpusPerNode = 2;
-constexpr std::int64_t kNodes = 2;
 constexpr std::size_t kFindingsMax = 20;
 
 }  // namespace
@@ -29,7 +27,10 @@ World::World(const WorldOptions& options)
     : rng_(Rng(options.seed).split("swarm")),
       options_(options),
       machine_(options.seed, rng_.split("machine").below(4) != 0),
-      solver_([this] { return solver_delay_; }) {
+      solver_([this] {
+        ++questions_;
+        return solver_delay_;
+      }) {
   Rng rng = rng_.split("kind");
   for (std::size_t i = 0; i < kTroubleCount; ++i) {
     if (rng.below(2) == 0) kinds_.insert(static_cast<Trouble>(i));
@@ -43,8 +44,7 @@ World::World(const WorldOptions& options)
 
 Scenario World::random_scenario() {
   Rng rng = rng_.split("scenario");
-  constexpr auto kGpus = static_cast<std::uint32_t>(kGpusPerNode * kNodes);
-  Scenario scenario = sim::testing::scenario_of({live::testing::random_service(rng, kGpus)}, {}, kGpus);
+  Scenario scenario = sim::testing::scenario_of({random_service(rng)}, {}, kGpus);
   scenario.gpus_per_node = kGpusPerNode;
   scenario.services.front().name = "first";
   scenario.services.front().tenant = "t";

@@ -48,6 +48,9 @@ struct WorldOptions {
 
 class World {
  public:
+  static constexpr std::uint32_t kGpus = 3;
+  static constexpr std::int64_t kGpusPerNode = 2;
+
   explicit World(const WorldOptions& options);
 
   /// Trouble, healing, recovery, and the end of all services. Requires: called once.
@@ -61,6 +64,7 @@ class World {
   [[nodiscard]] std::int64_t restarts() const { return restarts_; }
   [[nodiscard]] std::int64_t snapshots() const { return snapshots_; }
   [[nodiscard]] std::int64_t world_seconds() const { return process_->session().now().second(); }
+  [[nodiscard]] std::int64_t questions() const { return questions_; }
   [[nodiscard]] std::size_t event_count() const { return story_.last_event(); }
   /// Everything that people could see, as bytes: two runs of a seed have the same.
   [[nodiscard]] std::string told() const;
@@ -102,6 +106,7 @@ class World {
 
   // ---- what clients do
   void order_something();
+  [[nodiscard]] ServiceSpec random_service(Rng& rng) const;
   void set_service();
   void remove_service();
   void set_tenant();
@@ -149,6 +154,7 @@ class World {
   std::array<std::int64_t, kTroubleCount> troubles_{};
   std::int64_t restarts_ = 0;
   std::int64_t snapshots_ = 0;
+  std::int64_t questions_ = 0;  ///< to the solver
   std::vector<std::string> findings_;
 };
 

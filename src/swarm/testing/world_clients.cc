@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/static_conflict.h"
+#include "journal/entry_rows.h"
 #include "live/testing/random_orders.h"
 #include "swarm/testing/world.h"
 
@@ -13,9 +14,24 @@ namespace {
 using live::testing::drawn;
 
 constexpr std::uint64_t kSecondsBetweenOrders = 25;
-constexpr std::uint64_t kServices = 4;
+constexpr std::uint64_t kServices = 3;
+
+/// As JSON can say it, in which clients send it.
+ServiceSpec sayable(const ServiceSpec& spec, const Scenario& fleet) {
+  live::ServiceStored stored{.name = {.tenant = spec.tenant, .name = spec.name}, .entry = {}, .set = ServiceSet{}};
+  stored.set->spec = std::make_shared<const ServiceSpec>(spec);
+  const JournalRow row{.sequence = 1, .entry = journal::row_of({.at = {}, .what = stored}, fleet, 0)};
+  return *std::get<live::ServiceStored>(journal::entry_of(row, fleet).value().what).set->spec;
+}
 
 }  // namespace
+
+ServiceSpec World::random_service(Rng& rng) const {
+  ServiceSpec spec = live::testing::random_service(rng, kGpus);
+  // Each beginning and end of one is a question to the solver.
+  if (spec.retraining) spec.retraining->every = Micros::seconds(900);
+  return spec;
+}
 
 bool World::send(std::function<bool(live::Session&)> order, std::function<void(Ordered&)> apply) {
   return is_up() && ledger_->send(*process_, {.send = std::move(order), .apply = std::move(apply)});
@@ -34,9 +50,10 @@ void World::order_something() {
 void World::set_service() {
   const live::Session& session = process_->session();
   const live::ServiceName name{.tenant = "t", .name = "s" + std::to_string(rng_.below(kServices))};
-  ServiceSpec spec = live::testing::random_service(rng_, scenario_.gpu_count());
+  ServiceSpec spec = random_service(rng_);
   spec.tenant = name.tenant;
   spec.name = name.name;
+  spec = sayable(spec, scenario_);
   Scenario after = session.scenario();
   const auto known = session.catalog().services.find(name);
   if (known == session.catalog().services.end()) {

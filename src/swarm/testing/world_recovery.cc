@@ -14,10 +14,10 @@ namespace berth::swarm::testing {
 namespace {
 
 constexpr std::int64_t kRecoverySeconds = 600;
-constexpr std::int64_t kPlannerSecondsMax = 180;  ///< between two questions: its window is 60 s
+constexpr std::int64_t kPlannerSecondsMax = 180;  ///< between two questions: one per minute
 constexpr Micros kActionMax = Micros::seconds(150);
 constexpr std::int64_t kServeSeconds = 180;
-constexpr std::int64_t kUseSeconds = 110;    ///< until every GPU must be in use: an action may take 60 s
+constexpr std::int64_t kUseSeconds = 180;    ///< until every GPU must be in use: a plan after 60 s, an action of 60 s
 constexpr std::int64_t kQuietSeconds = 150;  ///< until everything that was begun must be over
 constexpr int kTriesMax = 100;
 
