@@ -333,7 +333,7 @@ std::pair<std::string, std::string> ServiceWatch::why_unplaced(ServiceId service
   if (known.is_quiet) {
     return {"NoLoad", fmt::format("no request came in its last {} s", kQuietSeconds)};
   }
-  return {"NoSlice", "the last plan gives it no slice: others gain more from them"};
+  return {"NoSlice", "the last plan gives it no slice: others gain more from them, or it gains too little"};
 }
 
 Condition ServiceWatch::floor_met(ServiceId service) const {

@@ -371,7 +371,13 @@ void Session::expire_overdue() {
   const Plan* waiting = loop_->engine().waiting();
   if (waiting == nullptr || is_over()) return;
   const PlanStatus* status = plans_.find(waiting->id);
-  if (status == nullptr || !status->expires_at_wall_us || options_.wall_clock() < *status->expires_at_wall_us) return;
+  if (status == nullptr || !status->expires_at_wall_us) return;
+  const std::int64_t left_us = *status->expires_at_wall_us - options_.wall_clock();
+  // The clock was set back: it must not wait for longer.
+  if (left_us > kProposalWait.count()) {
+    wait_for_approval({.plan = waiting->id, .expires_at_wall_us = options_.wall_clock() + kProposalWait.count()});
+  }
+  if (left_us > 0) return;
   const Event expired{.at = now(), .what = PlanExpired{.plan = waiting->id}};
   tell({.at = now(), .what = EventSeen{expired}});
   loop_->command(expired);

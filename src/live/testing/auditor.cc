@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
+#include <iterator>
 #include <optional>
 #include <ranges>
 #include <variant>
@@ -233,10 +234,13 @@ void Auditor::read_action_end(const LoggedEvent& event) {
 // ---- time
 
 void Auditor::pass_to(Instant at) {
-  if (at < now_) found("order: time goes back");
+  if (at < now_) found(fmt::format("order: time goes back from {} to {} us", now_.micros(), at.micros()));
   now_ = std::max(now_, at);
+  const auto restart = restarts_.upper_bound(at);
+  const Instant restarted_at = restart == restarts_.begin() ? Instant() : *std::prev(restart);
   for (auto& [id, audited] : gpus_) {
-    const bool is_stuck = audited.open_count > 0 && at - audited.last_news > rules_.stuck_after;
+    const Micros silent = at - std::max(audited.last_news, restarted_at);
+    const bool is_stuck = audited.open_count > 0 && silent > rules_.stuck_after;
     if (is_stuck && !audited.is_stuck) found(fmt::format("stuck: GPU {} at {} us", id.index, at.micros()));
     audited.is_stuck = is_stuck;
   }

@@ -47,6 +47,9 @@ class Auditor {
   /// Both streams, each in its order. An event is to be read before the records that follow it.
   void read(const sim::JournalRecord& record);
   void read(const LoggedEvent& event);
+  /// Another process goes on at that instant: of what happened just before nobody may have been told. To be called
+  /// before anything is read.
+  void expect_restart(Instant at) { restarts_.insert(at); }
   /// The time is `now`, and nothing happened since the last event.
   void reach(Instant now);
   /// The end: no action may be under way any more.
@@ -112,6 +115,7 @@ class Auditor {
   std::map<GpuId, AuditedGpu> gpus_;
   std::map<std::string, AuditedPlan> plans_;
   std::map<ActionKey, RunningAction> running_;
+  std::set<Instant> restarts_;
   bool is_paused_ = false;
   std::uint64_t last_sequence_ = 0;
   Instant now_;

@@ -1,13 +1,21 @@
 #include "live/testing/story.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/overloaded.h"
 
 namespace berth::live::testing {
 
 void Story::read(const LoggedEvent& event) {
-  items_.push_back({.what = event, .number = event.sequence});
+  // After a kill the engine repeats steps by which the world did something before.
+  const auto is_later = [&](const Item& item) {
+    const auto* record = std::get_if<sim::JournalRecord>(&item.what);
+    return record != nullptr && std::visit([](const auto& each) { return each.at; }, *record) > event.at;
+  };
+  auto place = items_.end();
+  while (place != items_.begin() && is_later(*std::prev(place))) --place;
+  items_.insert(place, {.what = event, .number = event.sequence});
   last_event_ = event.sequence;
 }
 
@@ -32,6 +40,7 @@ std::vector<LoggedEvent> Story::events() const {
 
 Auditor Story::audited(const Scenario& scenario, const Auditor::Rules& rules, Instant now) const {
   Auditor auditor(scenario, rules);
+  for (const Instant at : restarts_) auditor.expect_restart(at);
   for (const Item& item : items_) {
     std::visit(Overloaded{[&](const NoChanges& windows) { auditor.obey(windows); },
                           [&](const auto& each) { auditor.read(each); }},

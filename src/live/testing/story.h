@@ -28,6 +28,8 @@ class Story {
 
   /// A kill took back the events after `last_event`, and the world's records but the first `record_count`.
   void lose(std::uint64_t last_event, std::size_t record_count);
+  /// Another process goes on at that instant. It may tell again of instants before.
+  void go_on(Instant at) { restarts_.push_back(at); }
 
   [[nodiscard]] std::uint64_t last_event() const { return last_event_; }
   [[nodiscard]] std::size_t record_count() const { return record_count_; }
@@ -43,6 +45,7 @@ class Story {
   };
 
   std::vector<Item> items_;
+  std::vector<Instant> restarts_;
   std::uint64_t last_event_ = 0;
   std::size_t record_count_ = 0;
 };

@@ -43,6 +43,7 @@ class Machine {
   /// `told`: how much of the world's story they know.
   void write_devices(const live::WorldChanges& changes, std::size_t told);
   void sync_devices() { keep_writes(writes_.size()); }
+  [[nodiscard]] Instant devices_clock() const { return now_; }
   [[nodiscard]] sim::WorldLeft devices(const Scenario& scenario) const;
 
   // ---- what happens to it

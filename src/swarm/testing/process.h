@@ -48,6 +48,7 @@ class Process {
   void die_before_write(std::uint64_t count) { writes_left_ = count; }
   [[nodiscard]] bool is_dead() const { return is_dead_ || around_.machine.is_down(); }
 
+  [[nodiscard]] bool has_session() const { return session_ != nullptr; }
   [[nodiscard]] live::Session& session() { return *session_; }
   [[nodiscard]] const live::Session& session() const { return *session_; }
   [[nodiscard]] edges::Recorder& recorder() { return *recorder_; }

@@ -103,6 +103,7 @@ void World::live_second() {
 
 /// The process has ended, or is ended.
 void World::bury() {
+  note(loses_power_ ? "the power is cut" : "the process is killed");
   machine_.stop_after(0);
   process_.reset();
   solver_.forget();
@@ -126,6 +127,7 @@ void World::start_again() {
   const auto failure = process_->start();
   if (failure) {
     if (!process_->is_dead() && !has_failing_store_) found("does not start: " + *failure);
+    note("does not start: " + *failure);
     return bury();
   }
   if (!ledger_) {
@@ -133,6 +135,7 @@ void World::start_again() {
     return;
   }
   ++restarts_;
+  note("started again");
   found(ledger_->settle(*process_));
 }
 
@@ -151,6 +154,7 @@ void World::compare_past(const live::Session& repeated) {
   std::erase_if(again, is_other);
   if (seen != again && log.last_sequence() >= safe_event_) found("an event that was seen is another one now");
   story_.lose(log.last_sequence(), story_.record_count());
+  story_.go_on(std::max(repeated.now(), machine_.devices_clock()));
 }
 
 std::string World::told() const {
@@ -162,9 +166,21 @@ std::string World::told() const {
   return text;
 }
 
+void World::note(Trouble trouble) {
+  ++troubles_[static_cast<std::size_t>(trouble)];
+  note(std::string(word(trouble)));
+}
+
+void World::note(const std::string& what) {
+  diary_ += fmt::format("second {}, {} us of the world, after event {}: {}\n", steady_us_ / kMicrosPerSecond,
+                        process_ && process_->has_session() ? process_->session().now().micros() : -1, story_.last_event(), what);
+}
+
 void World::found(std::string what) {
-  const std::int64_t at = process_ ? steady_us_ / kMicrosPerSecond : -1;
-  if (findings_.size() < kFindingsMax) findings_.push_back(fmt::format("second {}: {}", at, what));
+  note("found: " + what);
+  if (findings_.size() < kFindingsMax) {
+    findings_.push_back(fmt::format("second {}: {}", steady_us_ / kMicrosPerSecond, what));
+  }
 }
 
 void World::found(const std::vector<std::string>& all) {

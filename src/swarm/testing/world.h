@@ -68,6 +68,8 @@ class World {
   [[nodiscard]] std::size_t event_count() const { return story_.last_event(); }
   /// Everything that people could see, as bytes: two runs of a seed have the same.
   [[nodiscard]] std::string told() const;
+  /// What went wrong, and when: for whoever looks into a seed.
+  [[nodiscard]] const std::string& diary() const { return diary_; }
 
  private:
   /// Ends when its time has come.
@@ -79,7 +81,8 @@ class World {
 
   [[nodiscard]] Scenario random_scenario();
   [[nodiscard]] bool has(Trouble trouble) const { return kinds_.contains(trouble); }
-  void note(Trouble trouble) { ++troubles_[static_cast<std::size_t>(trouble)]; }
+  void note(Trouble trouble);
+  void note(const std::string& what);
   void found(std::string what);
   void found(const std::vector<std::string>& all);
 
@@ -98,6 +101,7 @@ class World {
   void jump_clock();
   void kill_soon(bool loses_power);
   void fail_store();
+  void heal_store();
   void slow_store();
   void lose_node();
   void slow_solver();
@@ -155,6 +159,7 @@ class World {
   std::int64_t restarts_ = 0;
   std::int64_t snapshots_ = 0;
   std::int64_t questions_ = 0;  ///< to the solver
+  std::string diary_;
   std::vector<std::string> findings_;
 };
 

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <set>
 #include <utility>
 
+#include "journal/entry_rows.h"
 #include "journal_chain/verify.h"
 #include "live/testing/recovery.h"
 #include "swarm/testing/world.h"
@@ -21,15 +23,23 @@ constexpr std::int64_t kUseSeconds = 180;    ///< until every GPU must be in use
 constexpr std::int64_t kQuietSeconds = 150;  ///< until everything that was begun must be over
 constexpr int kTriesMax = 100;
 
-bool has_requests(const ServiceSpec& spec) {
+/// Whether a slice can answer so many of its requests that it is worth one.
+bool is_worth_a_slice(const ServiceSpec& spec) {
+  constexpr double kShare = 0.1;
   const auto* generator = std::get_if<Generator>(&spec.arrivals.source);
-  return generator != nullptr && generator->requests_per_second >= Decimal(1);
+  if (generator == nullptr || generator->requests_per_second < Decimal(1)) return false;
+  const double wanted = kShare * generator->requests_per_second.to_double();
+  return std::ranges::any_of(spec.table.points, [&](const auto& point) {
+    return point.requests_per_second.to_double() >= wanted;
+  });
 }
 
 }  // namespace
 
 void World::heal() {
+  note("everything is healed");
   kinds_.clear();
+  heal_store();  // without it no other trouble can be ended
   for (const Episode& episode : std::exchange(episodes_, {})) insist(episode.end);
   insist([this] { return resume(); });
   insist([this] { return set_no_changes({}); });
@@ -86,7 +96,7 @@ void World::expect_service_of_one() {
   const auto is_servable = [&](const auto& each) {
     const Scenario& now = process_->session().scenario();
     const ServiceSpec& spec = now.services[each.second.id.index];
-    return has_requests(spec) && live::misfit_of(now, spec).empty();
+    return is_worth_a_slice(spec) && live::misfit_of(now, spec).empty();
   };
   const auto chosen = std::ranges::find_if(services, is_servable);
   if (chosen == services.end()) return;
@@ -100,6 +110,10 @@ void World::expect_service_of_one() {
   const ServiceId id = session.catalog().services.at(chosen->first).id;
   if (session.watch().slices_of(id).serving == 0) {
     const live::Condition placed = session.watch().conditions_of(id)[0];
+    const auto spec = std::make_shared<const ServiceSpec>(std::as_const(session.scenario()).services[id.index]);
+    live::ServiceStored stored{.name = chosen->first, .entry = {}, .set = ServiceSet{}};
+    stored.set->spec = spec;
+    note("its spec: " + journal::row_of({.at = {}, .what = stored}, scenario_, 0).body);
     found(fmt::format("{} is alone, and not served: {}: {}", chosen->first.name, placed.reason, placed.message));
   }
 }
@@ -148,7 +162,9 @@ void World::expect_end() {
 }
 
 live::testing::Auditor World::audited() const {
-  return story_.audited(scenario_, {.approval = approval_}, process_->session().now());
+  // Before an action begins its slice drains, for as long as a batch takes: up to 22 s of random services.
+  const live::testing::Auditor::Rules rules{.approval = approval_, .stuck_after = kActionTimeMax + Micros::seconds(40)};
+  return story_.audited(scenario_, rules, process_->session().now());
 }
 
 }  // namespace berth::swarm::testing

@@ -92,10 +92,14 @@ void World::fail_store() {
   has_failing_store_ = true;
   machine_.fail_store(rng_);
   add_episode(Trouble::kFailingStore, 200, [this] {
-    machine_.heal_store();
-    has_failing_store_ = false;
+    heal_store();
     return true;
   });
+}
+
+void World::heal_store() {
+  machine_.heal_store();
+  has_failing_store_ = false;
 }
 
 void World::slow_store() {
