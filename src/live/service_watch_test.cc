@@ -187,6 +187,21 @@ TEST(ServiceWatch, AFailureIsTheReasonUntilAPlanKnowsIt) {
   EXPECT_EQ(watched.condition(kPlaced).reason, "NoSlice");
 }
 
+TEST(ServiceWatch, AServiceWhoseChangesAreUsedUpSaysSo) {
+  Watched watched;
+  watched.scenario.services[0].changes_per_hour = 3;
+  ServiceState& service = watched.snapshot.services.emplace_back();
+  service.changes.push_back({.at = Instant::at_second(10), .count = 3});
+  Solution solution;
+  solution.plan.made_at = Instant::at_second(20);
+  watched.watch.plan_made(solution);
+  watched.at(20, {});
+  EXPECT_EQ(watched.condition(kPlaced).reason, "ChangesUsedUp");
+  EXPECT_EQ(watched.condition(kPlaced).message, "its 3 changes per hour are used up");
+  watched.at(3611, {});
+  EXPECT_EQ(watched.condition(kPlaced).reason, "NoSlice") << "an hour later";
+}
+
 TEST(ServiceWatch, AServiceWithoutASliceSaysWhy) {
   Watched watched;
   const auto reason = [&] { return watched.condition(kPlaced).reason; };

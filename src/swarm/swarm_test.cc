@@ -22,12 +22,11 @@ using testing::World;
 constexpr std::uint64_t kWorlds = berth::testing::by_build(5, 1);
 
 std::string line_of(std::uint64_t seed, const World& world) {
-  std::string text =
-      fmt::format("seed {}: {} s of the world, {} events, {} questions, {} restarts, {} snapshots, orders: {} acknowledged, {} "
-                  "refused, {} unanswered of which {} were done",
-                  seed, world.world_seconds(), world.event_count(), world.questions(), world.restarts(), world.snapshots(),
-                  world.orders().acknowledged, world.orders().refused, world.orders().unanswered,
-                  world.orders().unanswered_done);
+  std::string text = fmt::format(
+      "seed {}: {} s of the world, {} events, {} questions, {} restarts, {} snapshots, orders: {} acknowledged, {} "
+      "refused, {} unanswered of which {} were done",
+      seed, world.world_seconds(), world.event_count(), world.questions(), world.restarts(), world.snapshots(),
+      world.orders().acknowledged, world.orders().refused, world.orders().unanswered, world.orders().unanswered_done);
   for (std::size_t i = 0; i < testing::kTroubleCount; ++i) {
     if (world.troubles()[i] > 0) text += fmt::format(", {} {}", world.troubles()[i], word(static_cast<Trouble>(i)));
   }

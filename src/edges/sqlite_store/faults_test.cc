@@ -70,7 +70,8 @@ Tried try_fault(const SimulatedDisk::Fault& fault, After after) {
   Session session(disk.vfs());
   History history;
   disk.arm(fault);
-  testing::run_workload(session, history, testing::workload(), [&] { return ends_with_refusal(after) && history.refused_count > 0; });
+  testing::run_workload(session, history, testing::workload(),
+                        [&] { return ends_with_refusal(after) && history.refused_count > 0; });
   if (is_abrupt(after)) disk.cut_power_after(disk.change_count());
   if (after != After::kGoOn) session.close();
   Tried tried{.has_fired = disk.has_fired(), .refused_count = history.refused_count, .problem = {}};

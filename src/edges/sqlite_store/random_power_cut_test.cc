@@ -2,7 +2,6 @@
 /// six ways; sometimes a call fails before. `scripts/soak power` tries more seeds.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sqlite3.h>
 
 #include <array>
 #include <map>
@@ -12,6 +11,7 @@
 #include "base/rng.h"
 #include "base/test_cases.h"
 #include "edges/sqlite_store/test_workload.h"
+#include "edges/sqlite_store/testing/disk_trouble.h"
 #include "edges/sqlite_store/testing/simulated_disk.h"
 
 namespace berth::edges {
@@ -40,15 +40,8 @@ std::vector<Step> random_steps(Rng& rng) {
 
 /// One call that fails, once.
 SimulatedDisk::Fault random_fault(Rng& rng) {
-  using Call = SimulatedDisk::Call;
-  constexpr std::array kFaults = {
-      SimulatedDisk::Fault{.call = Call::kWrite, .code = SQLITE_FULL},
-      SimulatedDisk::Fault{.call = Call::kWrite, .code = SQLITE_IOERR_WRITE},
-      SimulatedDisk::Fault{.call = Call::kSync, .code = SQLITE_IOERR_FSYNC},
-      SimulatedDisk::Fault{.call = Call::kRead, .code = SQLITE_IOERR_READ},
-      SimulatedDisk::Fault{.call = Call::kLock, .code = SQLITE_BUSY},
-  };
-  SimulatedDisk::Fault fault = kFaults[rng.below(kFaults.size())];
+  using testing::DiskTrouble;
+  SimulatedDisk::Fault fault = fault_of(static_cast<DiskTrouble>(rng.below(testing::kDiskTroubleCount)));
   fault.nth = 1 + rng.below(60);
   return fault;
 }

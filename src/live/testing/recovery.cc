@@ -58,6 +58,7 @@ bool can_serve(const ServiceSpec& spec, const Scenario& scenario) {
 std::string waits_wrongly(const Session& session, ServiceId id, const std::string& reason) {
   const ServiceSpec& spec = std::as_const(session.scenario()).services[id.index];
   if (reason == "NoSlice" || reason == "NotInLayout") return {};
+  if (reason == "ChangesUsedUp") return spec.changes_per_hour ? "" : "it has no such budget";
   if (reason == "FitsNoGpu") return can_serve(spec, session.scenario()) ? "a slice can serve it" : "";
   if (reason != "NoLoad") return "nothing is in its way any more";
   const auto minute = session.figures().minute_of(id);
@@ -92,7 +93,8 @@ std::vector<std::string> find_unrecovered(Session& session) {
     const Condition placed = session.watch().conditions_of(entry.id)[static_cast<std::size_t>(ConditionType::kPlaced)];
     if (placed.status == ConditionStatus::kTrue) continue;
     const std::string why = waits_wrongly(session, entry.id, placed.reason);
-    if (!why.empty()) found.push_back(fmt::format("{} waits: {}: {}: {}", name.name, placed.reason, placed.message, why));
+    if (!why.empty())
+      found.push_back(fmt::format("{} waits: {}: {}: {}", name.name, placed.reason, placed.message, why));
   }
   return found;
 }
@@ -111,9 +113,8 @@ std::vector<std::string> find_idle_gpus(const Session& session) {
   std::vector<std::string> found;
   for (std::uint32_t gpu = 0; gpu < session.scenario().gpu_count(); ++gpu) {
     const auto slices = session.snapshot().slices_on({gpu});
-    const bool is_serving = std::ranges::any_of(slices, [](const StandingSlice& standing) {
-      return standing.is_ready && !standing.holding.services.empty();
-    });
+    const bool is_serving = std::ranges::any_of(
+        slices, [](const StandingSlice& standing) { return standing.is_ready && !standing.holding.services.empty(); });
     if (!is_serving) found.push_back(fmt::format("GPU {} is stuck", gpu));
   }
   return found;

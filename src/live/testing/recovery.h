@@ -15,8 +15,8 @@ namespace berth::live::testing {
 /// Services that were set have only slices that serve them, beside services that they accept. Pins are promises, too.
 [[nodiscard]] std::vector<std::string> find_misplaced(const Session& session);
 
-/// Long after the last trouble, planning, every GPU and every window being open: slices that are still lost, and services
-/// that wait for a reason that cannot hold any more.
+/// Long after the last trouble, with planning, every GPU and every window open: slices that are still lost, and
+/// services that wait for a reason that cannot hold any more.
 [[nodiscard]] std::vector<std::string> find_unrecovered(Session& session);
 
 /// A service that needs every GPU of a fleet of that many A100-80GB.

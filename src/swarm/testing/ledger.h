@@ -1,7 +1,7 @@
 /// What clients ordered and what they were told, kept outside of the installation, and compared with it.
 ///
-/// Each order has a key that is recorded with it. So after a kill it is known of each order whether it was recorded, and
-/// then it must have been carried out, once; an order that was answered must have been recorded.
+/// Each order has a key that is recorded with it. So after a kill it is known of each order whether it was recorded:
+/// then it must have been carried out, once. An order that was answered must have been recorded.
 #pragma once
 
 #include <cstdint>
@@ -59,7 +59,7 @@ class Ledger {
   struct Counts {
     std::int64_t acknowledged = 0;  ///< orders
     std::int64_t refused = 0;
-    std::int64_t unanswered = 0;    ///< killed before
+    std::int64_t unanswered = 0;       ///< killed before
     std::int64_t unanswered_done = 0;  ///< of those, carried out
   };
   [[nodiscard]] const Counts& counts() const { return counts_; }

@@ -1,14 +1,8 @@
 #include "swarm/testing/machine.h"
 
-#include <fmt/format.h>
-#include <sqlite3.h>
-
-#include <algorithm>
-#include <array>
-#include <map>
-
 #include "base/ensure.h"
 #include "edges/sqlite_store/sqlite_store.h"
+#include "edges/sqlite_store/testing/disk_trouble.h"
 #include "journal/world_rows.h"
 #include "journal_chain/testing/memory_store.h"
 
@@ -27,7 +21,6 @@ StoreResult<Machine::OpenedStore> Machine::open() {
     if (!opened) return tl::unexpected(opened.error());
     store_ = std::move(opened->store);
   }
-  OpenedStore opened;
   auto writer = store_->open_writer(++epoch_);
   if (!writer) return tl::unexpected(writer.error());
   auto reader = store_->open_reader();
@@ -66,27 +59,12 @@ void Machine::stop_after(std::uint64_t changes) {
   if (has_disk()) disk_->cut_power_after(disk_->change_count() + changes);
 }
 
-std::string Machine::fail_store(Rng& rng) {
-  using Call = SimulatedDisk::Call;
-  struct Failing {
-    const char* words;
-    SimulatedDisk::Fault fault;
-  };
-  static const std::array<Failing, 5> kFailing = {
-      Failing{"full", {.call = Call::kWrite, .code = SQLITE_FULL, .is_sticky = true}},
-      Failing{"writes fail", {.call = Call::kWrite, .code = SQLITE_IOERR_WRITE, .is_sticky = true}},
-      Failing{"syncs fail", {.call = Call::kSync, .code = SQLITE_IOERR_FSYNC, .is_sticky = true}},
-      Failing{"locked", {.call = Call::kLock, .code = SQLITE_BUSY, .is_sticky = true}},
-      Failing{"reads fail", {.call = Call::kRead, .code = SQLITE_IOERR_READ, .is_sticky = true}},
-  };
-  if (!has_disk()) {
-    is_full_ = true;
-    return "full";
-  }
-  const Failing& failing = kFailing[rng.below(kFailing.size())];
-  fault_ = failing.fault;
+void Machine::fail_store(Rng& rng) {
+  is_full_ = !has_disk();
+  if (!has_disk()) return;
+  fault_ = fault_of(static_cast<edges::testing::DiskTrouble>(rng.below(edges::testing::kDiskTroubleCount)));
+  fault_->is_sticky = true;
   disk_->arm(*fault_);
-  return failing.words;
 }
 
 void Machine::heal_store() {

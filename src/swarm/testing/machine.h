@@ -51,8 +51,8 @@ class Machine {
   /// After `changes` more changes to the disk everything stops, in the middle of whatever a process does. Without a
   /// disk nothing happens.
   void stop_after(std::uint64_t changes);
-  /// Calls to the store fail from now on, until `heal_store`. Returns how, in words.
-  std::string fail_store(Rng& rng);
+  /// Calls to the store fail from now on, until `heal_store`.
+  void fail_store(Rng& rng);
   void heal_store();
   [[nodiscard]] bool is_full() const { return is_full_; }
   /// Requires: everything was stopped, and then all processes were ended. `loses_power`: what was not synced is lost in

@@ -85,8 +85,8 @@ class Process {
   std::function<void(const live::Session&)> repeated_;
   std::optional<std::uint64_t> writes_left_;
   bool is_dead_ = false;
-  std::optional<std::string> saved_;    ///< of the past: the session,
-  std::vector<live::Entry> entries_;    ///< and what came after
+  std::optional<std::string> saved_;  ///< of the past: the session,
+  std::vector<live::Entry> entries_;  ///< and what came after
   std::unique_ptr<edges::Recorder> recorder_;
   Instant asked_at_;
   std::unique_ptr<live::Session> session_;

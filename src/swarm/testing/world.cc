@@ -17,9 +17,9 @@ constexpr std::size_t kFindingsMax = 20;
 }  // namespace
 
 std::string_view word(Trouble trouble) {
-  constexpr std::array<std::string_view, kTroubleCount> kWords = {
-      "clock jumps",  "kills",       "power cuts", "failing stores", "slow stores",
-      "lost nodes", "slow solvers", "device faults", "operators"};
+  constexpr std::array<std::string_view, kTroubleCount> kWords = {"clock jumps",    "kills",         "power cuts",
+                                                                  "failing stores", "slow stores",   "lost nodes",
+                                                                  "slow solvers",   "device faults", "operators"};
   return kWords[static_cast<std::size_t>(trouble)];
 }
 
@@ -50,7 +50,7 @@ Scenario World::random_scenario() {
   scenario.services.front().tenant = "t";
   scenario.services.front().pins.clear();
   scenario.fidelity = rng.below(4) == 0 ? Fidelity::kRequests : Fidelity::kRates;
-  scenario.window_seconds = 60;
+  scenario.window_seconds = 30;
   scenario.history_seconds = 0;
   scenario.layout.reset();
   if (policy_ == "fixed") {
@@ -173,7 +173,8 @@ void World::note(Trouble trouble) {
 
 void World::note(const std::string& what) {
   diary_ += fmt::format("second {}, {} us of the world, after event {}: {}\n", steady_us_ / kMicrosPerSecond,
-                        process_ && process_->has_session() ? process_->session().now().micros() : -1, story_.last_event(), what);
+                        process_ && process_->has_session() ? process_->session().now().micros() : -1,
+                        story_.last_event(), what);
 }
 
 void World::found(std::string what) {

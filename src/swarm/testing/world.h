@@ -43,7 +43,7 @@ inline constexpr std::size_t kTroubleCount = 9;
 
 struct WorldOptions {
   std::uint64_t seed = 1;
-  std::int64_t troubled_seconds = 6'000;  ///< of wall time
+  std::int64_t troubled_seconds = 6'600;  ///< of wall time
 };
 
 class World {

@@ -29,9 +29,8 @@ bool is_worth_a_slice(const ServiceSpec& spec) {
   const auto* generator = std::get_if<Generator>(&spec.arrivals.source);
   if (generator == nullptr || generator->requests_per_second < Decimal(1)) return false;
   const double wanted = kShare * generator->requests_per_second.to_double();
-  return std::ranges::any_of(spec.table.points, [&](const auto& point) {
-    return point.requests_per_second.to_double() >= wanted;
-  });
+  return std::ranges::any_of(spec.table.points,
+                             [&](const auto& point) { return point.requests_per_second.to_double() >= wanted; });
 }
 
 }  // namespace
@@ -96,7 +95,7 @@ void World::expect_service_of_one() {
   const auto is_servable = [&](const auto& each) {
     const Scenario& now = process_->session().scenario();
     const ServiceSpec& spec = now.services[each.second.id.index];
-    return is_worth_a_slice(spec) && live::misfit_of(now, spec).empty();
+    return !spec.changes_per_hour && is_worth_a_slice(spec) && live::misfit_of(now, spec).empty();
   };
   const auto chosen = std::ranges::find_if(services, is_servable);
   if (chosen == services.end()) return;

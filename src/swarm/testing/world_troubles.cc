@@ -57,8 +57,7 @@ void World::begin(Trouble trouble) {
 void World::add_episode(Trouble trouble, std::int64_t seconds_max, std::function<bool()> end) {
   note(trouble);
   const std::int64_t seconds = 1 + drawn(rng_, static_cast<std::uint64_t>(seconds_max));
-  episodes_.push_back(
-      {.trouble = trouble, .until_us = steady_us_ + seconds * kMicrosPerSecond, .end = std::move(end)});
+  episodes_.push_back({.trouble = trouble, .until_us = steady_us_ + seconds * kMicrosPerSecond, .end = std::move(end)});
 }
 
 void World::end_episodes() {
@@ -84,7 +83,8 @@ void World::kill_soon(bool loses_power) {
   loses_power_ = loses_power;
   const bool is_in_call = machine_.has_disk() && (loses_power || rng_.below(2) == 0);
   if (is_in_call) machine_.stop_after(1 + rng_.below(60));
-  if (!is_in_call) process_->die_before_write(1 + rng_.below(30));
+  if (!is_in_call) process_->die_before_write(1 + rng_.below(rng_.below(2) == 0 ? 3 : 30));
+  if (rng_.below(2) == 0) set_service();  // it may be in the middle of that
 }
 
 void World::fail_store() {
