@@ -41,8 +41,12 @@ template <class Number>
 }
 
 /// The seeds of `count` cases. `params` is what RapidCheck reads too, such as "seed=7 max_success=20000": another seed
-/// gives other cases (seed 1, the default, gives 0, 1, 2 ...), and a larger max_success more of them.
+/// gives other cases (seed 1, the default, gives 0, 1, 2 ...), and a larger max_success more of them. With
+/// "from=500 seeds=20" they are 500 to 519.
 [[nodiscard]] inline auto case_seeds(std::uint64_t count, std::string_view params) {
+  if (const auto from = number_in(params, "from")) {
+    return std::views::iota(*from, *from + number_in(params, "seeds").value_or(count));
+  }
   const std::uint64_t seed = number_in(params, "seed").value_or(1);
   // 48 bits: far from the seeds of other runs, and so that the last one is still a number.
   const std::uint64_t first = seed == 1 ? 0 : Rng(seed)() >> 16;

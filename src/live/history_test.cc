@@ -19,20 +19,25 @@
 #include "engine/static_conflict.h"
 #include "live/session.h"
 #include "live/testing/auditor.h"
+#include "live/testing/late_solver.h"
+#include "live/testing/random_orders.h"
+#include "live/testing/recovery.h"
+#include "live/testing/story.h"
 #include "live/testing/usage_auditor.h"
-#include "profile/operating_point.h"
 #include "sim/testing/scenarios.h"
 
 namespace berth::live {
 namespace {
 
-using sim::testing::a100;
-using sim::testing::generated;
 using sim::testing::holding_of;
 using sim::testing::kIsSlowBuild;
-using sim::testing::Row;
 using sim::testing::service_of;
 using sim::testing::slice_at;
+using testing::drawn;
+using testing::random_fault;
+using testing::random_no_changes;
+using testing::random_service;
+using testing::random_windows;
 
 constexpr int kHistories = kIsSlowBuild ? 10 : 100;
 constexpr int kRestoredHistories = kIsSlowBuild ? 3 : 25;
@@ -41,137 +46,6 @@ constexpr std::int64_t kOrderSeconds = 40;   ///< until what may not stand is go
 constexpr std::int64_t kUseSeconds = 110;    ///< until every GPU must be in use again: an action may take 60 s
 constexpr std::int64_t kQuietSeconds = 150;  ///< until everything that was begun must be over
 constexpr std::uint32_t kGpus = 3;
-
-/// Between 0 and `bound` - 1.
-std::int64_t drawn(Rng& rng, std::uint64_t bound) { return static_cast<std::int64_t>(rng.below(bound)); }
-
-// ---- what is drawn
-
-Retraining random_retraining(Rng& rng) {
-  Retraining retraining;
-  retraining.every = Micros::seconds(40);
-  retraining.offset = Micros::seconds(drawn(rng, 30));
-  retraining.time_on = {{1, Micros::seconds(12)}, {2, Micros::seconds(8)}, {3, Micros::seconds(5)}};
-  return retraining;
-}
-
-std::vector<Row> random_rows(Rng& rng) {
-  // Batches of seconds are under way long after their service is gone.
-  const std::int64_t latency_ms = rng.below(5) == 0 ? 2000 + drawn(rng, 20'000) : 5 + drawn(rng, 40);
-  std::vector<Row> rows{{.latency_ms = latency_ms}};
-  if (rng.below(2) == 0) rows.push_back({.profile = "2g.20gb", .batch = 2, .latency_ms = latency_ms});
-  if (rng.below(3) == 0) rows.push_back({.profile = "3g.40gb", .batch = 4, .latency_ms = latency_ms});
-  if (rng.below(5) == 0) rows = {{.profile = "7g.80gb", .batch = 8, .latency_ms = latency_ms}};
-  return rows;
-}
-
-std::vector<Variant> random_variants(Rng& rng) {
-  std::vector<Variant> variants(rng.below(3) == 0 ? 1 + rng.below(2) : 0);
-  for (std::size_t i = 0; i < variants.size(); ++i) {
-    variants[i].name = "v" + std::to_string(i);
-    variants[i].table = sim::testing::table_of(random_rows(rng));
-    const std::int64_t accuracy = 500'000 + drawn(rng, 400'000);
-    variants[i].accuracy = {.before_micro = accuracy, .after_micro = accuracy};
-  }
-  return variants;
-}
-
-std::vector<Pin> random_pins(Rng& rng) {
-  if (rng.below(6) != 0) return {};
-  const auto gpu = static_cast<std::uint32_t>(rng.below(kGpus));
-  return {{.slice = slice_at(gpu, "1g.10gb", static_cast<int>(rng.below(7)))}};
-}
-
-ServiceSpec random_service(Rng& rng) {
-  // Some get so many requests that `fidelity: rates` serves them by rates, and go back to few.
-  const std::int64_t rate = rng.below(4) == 0 ? 1500 : drawn(rng, 120);
-  ServiceSpec spec = service_of("", random_rows(rng), generated(Generator::Kind::kPoisson, Decimal(rate), 60));
-  spec.arrivals.repeat = true;
-  if (rng.below(3) == 0) {
-    spec.target_ms = Decimal(30'000);
-    spec.target = Micros::seconds(30);
-  }
-  spec.start = Micros::seconds(drawn(rng, 8));
-  if (rng.below(4) == 0) spec.expects = Decimal(1 + drawn(rng, 300));
-  if (rng.below(5) == 0) spec.isolation = Isolation::kGpu;
-  if (rng.below(6) == 0) spec.trust_domain = rng.below(2) == 0 ? "red" : "blue";
-  if (rng.below(4) == 0) spec.drop = DropRule::kNever;
-  if (rng.below(4) == 0) spec.weight = Decimal(1 + drawn(rng, 5));
-  spec.variants = random_variants(rng);
-  spec.pins = random_pins(rng);
-  if (rng.below(5) == 0) spec.changes_per_hour = drawn(rng, 20);
-  if (rng.below(5) == 0) spec.floor_attainment = Decimal(1, 2);
-  if (rng.below(4) == 0) {
-    spec.retraining = random_retraining(rng);
-    spec.accuracy = {.before_micro = 600'000, .after_micro = 900'000};
-  }
-  return spec;
-}
-
-/// None in the quiet time, in which what was begun must end.
-std::vector<FrozenWindow> random_windows(Rng& rng) {
-  std::vector<FrozenWindow> windows;
-  for (std::int64_t from = 5 + drawn(rng, 40); from < kEventfulSeconds - 30; from += 20 + drawn(rng, 60)) {
-    windows.push_back({.from = Instant::at_second(from), .until = Instant::at_second(from + 3 + drawn(rng, 15))});
-  }
-  return windows;
-}
-
-/// A minute of the week that began not long ago or begins soon, or none.
-NoChanges random_no_changes(Rng& rng, Instant now) {
-  constexpr int kMinute = 5000;
-  if (rng.below(3) == 0) return {};
-  const Micros begins_in = Micros(drawn(rng, 80'000'000) - 60'000'000);
-  return {.week_at_start = Micros::seconds(std::int64_t{kMinute} * 60) - (now - Instant()) - begins_in,
-          .spans = {{.from_minute = kMinute, .until_minute = kMinute + 1}}};
-}
-
-sim::FaultOrder random_fault(Rng& rng) {
-  constexpr std::array kKinds = {
-      sim::FaultKind::kLose,           sim::FaultKind::kReturn,       sim::FaultKind::kReturn,
-      sim::FaultKind::kFailCreate,     sim::FaultKind::kFailDestroy,  sim::FaultKind::kSlow,
-      sim::FaultKind::kReportsFailure, sim::FaultKind::kForeignSlice, sim::FaultKind::kClear};
-  sim::FaultOrder order;
-  order.kind = kKinds[rng.below(kKinds.size())];
-  const auto first = static_cast<std::uint32_t>(rng.below(kGpus));
-  const auto last = first + static_cast<std::uint32_t>(rng.below(kGpus - first));
-  for (std::uint32_t gpu = first; gpu <= last; ++gpu) order.gpus.push_back({gpu});
-  const bool counts_actions = order.kind != sim::FaultKind::kLose && order.kind != sim::FaultKind::kReturn &&
-                              order.kind != sim::FaultKind::kForeignSlice && order.kind != sim::FaultKind::kClear;
-  if (counts_actions && (order.kind != sim::FaultKind::kSlow || rng.below(2) == 0)) order.times = 1 + drawn(rng, 3);
-  if (order.kind == sim::FaultKind::kSlow) order.duration = Micros::seconds(1 + drawn(rng, 90));
-  if (order.kind != sim::FaultKind::kForeignSlice) return order;
-  const auto profile = static_cast<std::uint16_t>(rng.below(a100().profiles.size()));
-  const std::vector<int>& starts = a100().profiles[profile].starts;
-  order.profile = {profile};
-  order.start = starts[rng.below(starts.size())];
-  return order;
-}
-
-// ---- a solver that takes its time
-
-class LateSolver {
- public:
-  explicit LateSolver(Rng rng) : rng_(rng) {}
-
-  void ask(SolveRequest request) {
-    EXPECT_FALSE(request_.has_value()) << "a second question is open";
-    due_at_ = request.made_at + Micros(drawn(rng_, rng_.below(4) == 0 ? 40'000'000 : 3'000'000));
-    request_ = std::move(request);
-  }
-  void forget() { request_.reset(); }
-  /// An answer that is due.
-  [[nodiscard]] std::optional<SolveFinished> take(Instant now) {
-    if (!request_ || now < due_at_) return std::nullopt;
-    const SolveRequest request = *std::exchange(request_, std::nullopt);
-    return SolveFinished{.question = request.question, .solution = std::make_shared<const Solution>(request.solve())};
-  }
-
- private:
-  Rng rng_;
-  std::optional<SolveRequest> request_;
-  Instant due_at_;
-};
 
 // ---- a history
 
@@ -204,8 +78,11 @@ class History {
   explicit History(std::uint64_t seed, bool restores = false)
       : rng_(Rng(seed).split("history")), kind_(random_kind(rng_.split("kind"))), seed_(seed), restores_(restores) {
     scenario_ = random_scenario();
-    auditor_.emplace(scenario_, testing::Auditor::Rules{.approval = kind_.approval});
-    if (kind_.solves_late) solver_.emplace(rng_.split("solver"));
+    if (kind_.solves_late) {
+      solver_.emplace([rng = rng_.split("solver")]() mutable {
+        return Micros(drawn(rng, rng.below(4) == 0 ? 40'000'000 : 3'000'000));
+      });
+    }
     session_ = make_session();
     session_->begin();
   }
@@ -219,7 +96,7 @@ class History {
     options.no_changes = no_changes_;
     options.journal = [this](const sim::JournalRecord& record) {
       read_events();  // those that were before it
-      auditor_->read(record);
+      story_.read(record);
       records_.push_back(record);
     };
     options.entries = [this](Entry entry) {
@@ -235,7 +112,10 @@ class History {
       };
     }
     if (solver_) {
-      options.solve_elsewhere = [this](SolveRequest request) { solver_->ask(std::move(request)); };
+      options.solve_elsewhere = [this](SolveRequest request) {
+        EXPECT_FALSE(solver_->is_open()) << "a second question is open";
+        solver_->ask(std::move(request));
+      };
     }
     auto session = Session::make(scenario_, std::move(options));
     EXPECT_TRUE(session.has_value());
@@ -257,33 +137,31 @@ class History {
     use_every_gpu();
     remove_all();
     run_quietly_to(session_->now().second() + kQuietSeconds);
-    auditor_->finish();
-    for (const std::string& finding : usage_.findings(*session_)) ADD_FAILURE() << finding;
-    expect_rest();
+    report(usage_.findings(*session_));
+    audit();
+    report(testing::find_unrest(*session_));
+    EXPECT_LE(session_->scenario().services.size(), 12U) << "places are taken again";
   }
 
-  [[nodiscard]] const testing::Auditor& auditor() const { return *auditor_; }
   [[nodiscard]] const testing::UsageAuditor& usage() const { return usage_; }
   [[nodiscard]] const std::set<sim::FaultKind>& faults() const { return faults_; }
   [[nodiscard]] int restarts() const { return restarts_; }
   [[nodiscard]] int saves() const { return saves_; }
-  /// Whether the auditor saw every event once.
-  [[nodiscard]] bool is_audited() const { return !kind_.loses_tail; }
-  [[nodiscard]] const std::vector<LoggedEvent>& events() const { return events_; }
+  [[nodiscard]] std::vector<LoggedEvent> events() const { return story_.events(); }
   [[nodiscard]] const std::vector<sim::JournalRecord>& records() const { return records_; }
   /// How often the engine was restored.
   [[nodiscard]] int restored_count() const { return restored_count_; }
 
  private:
   Scenario random_scenario() {
-    Scenario scenario = sim::testing::scenario_of({random_service(rng_)}, {}, kGpus);
+    Scenario scenario = sim::testing::scenario_of({random_service(rng_, kGpus)}, {}, kGpus);
     scenario.services.front().name = "first";
     scenario.services.front().tenant = "t";
     scenario.services.front().pins.clear();
     scenario.fidelity = rng_.below(2) == 0 ? Fidelity::kRequests : Fidelity::kRates;
     scenario.window_seconds = 30;
     scenario.planning = kind_.planning;
-    scenario.frozen = random_windows(rng_);
+    scenario.frozen = random_windows(rng_, kEventfulSeconds - 30);
     if (kind_.policy == "fixed") scenario.layout = {holding_of(slice_at(0, "1g.10gb", 0), {0})};
     if (kind_.policy != "fixed") scenario.layout.reset();
     return scenario;
@@ -327,53 +205,23 @@ class History {
     if (rng_.below(3) == 0) no_changes_ = random_no_changes(rng_, before->now());
     std::unique_ptr<Session> after = make_session();
     make_again(*after, left.world.orders);
-    if (!loses_tail) expect_same(*before, *after);
+    if (!loses_tail) report(testing::find_differences(*before, *after));
     usage_.lose(entries_.size(), after->now());
-    read_ = std::min(read_, after->events().last_sequence());
-    if (no_changes_) auditor_->obey(*no_changes_);
+    story_.lose(after->events().last_sequence(), story_.record_count());
+    story_.go_on(std::max(left.world.now, after->now()));
     session_ = std::move(after);
     session_->resume(std::move(left));
     read_events();
     ++restarts_;
   }
 
-  static void expect_same(const Session& before, const Session& after) {
-    EXPECT_GE(before.now(), after.now());  // it may have gone on without a step
-    const Snapshot& a = before.snapshot();
-    const Snapshot& b = after.snapshot();
-    EXPECT_EQ(a.version, b.version);
-    EXPECT_EQ(a.now, b.now);
-    EXPECT_TRUE(std::ranges::equal(a.slices, b.slices));
-    EXPECT_EQ(a.services.size(), b.services.size());
-    for (std::size_t index = 0; index < std::min(a.services.size(), b.services.size()); ++index) {
-      EXPECT_EQ(a.services[index].since, b.services[index].since);
-      EXPECT_EQ(a.services[index].revision, b.services[index].revision);
-      EXPECT_EQ(a.services[index].seconds.size(), b.services[index].seconds.size());
-    }
-    EXPECT_TRUE(a.gpus == b.gpus);
-    EXPECT_TRUE(a.pause == b.pause);
-    EXPECT_TRUE(before.scenario().no_changes == after.scenario().no_changes);
-    EXPECT_EQ(before.events().last_sequence(), after.events().last_sequence());
-    const auto first = before.events().oldest_sequence() - 1;
-    const auto events_before = before.events().after(first, EventLog::kCapacity);
-    const auto events_after = after.events().after(first, EventLog::kCapacity);
-    EXPECT_TRUE(events_before == events_after);
-    EXPECT_TRUE(before.catalog().tenants == after.catalog().tenants);
-    EXPECT_TRUE(before.catalog().services == after.catalog().services);
-    EXPECT_EQ(before.plans().plans().size(), after.plans().plans().size());
-    EXPECT_EQ(before.is_solving(), after.is_solving());
-    EXPECT_EQ(before.order_count(), after.order_count());
-    EXPECT_TRUE(before.usage().open() == after.usage().open());
-  }
-
   void read_events() {
     if (!session_) return;
     const EventLog& log = session_->events();
-    for (const LoggedEvent& event : log.after(read_, EventLog::kCapacity)) {
-      auditor_->read(event);
-      events_.push_back(event);
+    for (const LoggedEvent& event : log.after(story_.last_event(), EventLog::kCapacity)) {
+      if (event.kind == EventKind::kNoChangesSet) story_.obey(session_->scenario().no_changes);
+      story_.read(event);
     }
-    read_ = log.last_sequence();
   }
 
   /// In pieces, as a clock drives it.
@@ -387,7 +235,6 @@ class History {
       read_events();
       usage_.look(*session_);
     }
-    auditor_->reach(session_->now());
     for (const StandingSlice& standing : session_->snapshot().slices) {
       for (const ServiceId service : standing.holding.services) {
         EXPECT_LT(service.index, session_->scenario().services.size());
@@ -442,7 +289,7 @@ class History {
         break;
       case 12:
       case 13:
-        inject(random_fault(rng_));
+        inject(random_fault(rng_, kGpus));
         break;
       case 14:
         set_or_remove_tenant();
@@ -459,7 +306,7 @@ class History {
 
   /// Unless what it asks for contradicts the others, which the API refuses.
   void set_random(const ServiceName& name) {
-    const ServiceSpec spec = random_service(rng_);
+    const ServiceSpec spec = random_service(rng_, kGpus);
     Scenario after = session_->scenario();
     const auto known = session_->catalog().services.find(name);
     if (known == session_->catalog().services.end()) {
@@ -473,7 +320,6 @@ class History {
 
   void set_no_changes(const NoChanges& windows) {
     read_events();
-    auditor_->obey(windows);
     EXPECT_TRUE(session_->set_no_changes(windows));
     read_events();
   }
@@ -523,38 +369,9 @@ class History {
     read_events();
   }
 
-  /// Some time after the last trouble the services that were set have only slices that serve them, beside services
-  /// that they accept. Pins are promises, too.
   void expect_order() {
     run_quietly_to(session_->now().second() + kUselessAtMost.count() / kMicrosPerSecond + kOrderSeconds);
-    for (const StandingSlice& standing : session_->snapshot().slices) {
-      if (standing.is_leaving || standing.holding.services.empty()) continue;
-      const ServiceId service = standing.holding.services.front();
-      const std::uint64_t revision = session_->snapshot().services[service.index].revision;
-      const ServiceSpec& spec = std::as_const(session_->scenario().services)[service.index];
-      if (revision == 0 || is_pinned(spec, standing.holding.slice)) continue;
-      if (standing.holding.role == Role::kInference) {
-        EXPECT_TRUE(can_serve(spec, standing.holding.slice.profile)) << spec.name << " has a useless slice";
-      }
-      for (const StandingSlice& other : session_->snapshot().slices_on(standing.holding.slice.gpu)) {
-        if (other.is_leaving || other.holding.services.empty()) continue;
-        const ServiceId neighbour = other.holding.services.front();
-        if (neighbour == service || session_->snapshot().services[neighbour.index].revision > revision) continue;
-        EXPECT_TRUE(may_share_gpu(spec, std::as_const(session_->scenario().services)[neighbour.index]))
-            << spec.name << " has a neighbour that it may not have";
-      }
-    }
-  }
-
-  [[nodiscard]] static bool is_pinned(const ServiceSpec& spec, const Slice& slice) {
-    return std::ranges::find(spec.pins, slice, &Pin::slice) != spec.pins.end();
-  }
-
-  [[nodiscard]] static bool can_serve(const ServiceSpec& spec, ProfileId profile) {
-    for (int variant = 0; variant <= static_cast<int>(spec.variants.size()); ++variant) {
-      if (profile::choose_point(spec, a100(), profile, variant)) return true;
-    }
-    return false;
+    report(testing::find_misplaced(*session_));
   }
 
   /// A service that needs all GPUs gets them: none is stuck. The policy `fixed` gives it nothing.
@@ -563,21 +380,10 @@ class History {
       EXPECT_TRUE(session_->remove_service(name).has_value());
     }
     if (kind_.policy == "fixed") return;
-    ServiceSpec large = service_of("", {{.profile = "7g.80gb", .latency_ms = 10}},
-                                   generated(Generator::Kind::kPoisson, Decimal(280), 60));
-    large.arrivals.repeat = true;
-    large.expects = Decimal(280);
+    const ServiceSpec large = testing::service_for_all_gpus(kGpus);
     EXPECT_TRUE(session_->set_service({.tenant = "t", .name = "large"}, large, {}, std::nullopt).has_value());
     run_quietly_to(session_->now().second() + kUseSeconds);
-    for (std::uint32_t gpu = 0; gpu < kGpus; ++gpu) {
-      EXPECT_TRUE(is_serving({gpu})) << "GPU " << gpu << " is stuck";
-    }
-  }
-
-  [[nodiscard]] bool is_serving(GpuId gpu) const {
-    return std::ranges::any_of(session_->snapshot().slices, [&](const StandingSlice& standing) {
-      return standing.holding.slice.gpu == gpu && standing.is_ready && !standing.holding.services.empty();
-    });
+    report(testing::find_idle_gpus(*session_));
   }
 
   void remove_all() {
@@ -588,24 +394,15 @@ class History {
     read_events();
   }
 
-  /// Nothing is under way any more, nobody holds anything, and the engine knows what stands.
-  void expect_rest() {
-    std::set<Slice> known;
-    for (const StandingSlice& standing : session_->snapshot().slices) {
-      EXPECT_FALSE(standing.is_leaving);
-      EXPECT_TRUE(standing.is_ready);
-      EXPECT_TRUE(standing.holding.services.empty());
-      known.insert(standing.holding.slice);
-    }
-    if (is_audited()) {
-      EXPECT_EQ(known, auditor_->standing());
-    }
-    std::set<Slice> standing;
-    for (const sim::DeviceMemory& device : session_->world_left().devices) {
-      for (const sim::SliceMemory& slice : device.slices) standing.insert(slice.slice);
-    }
-    EXPECT_EQ(known, standing);
-    EXPECT_LE(session_->scenario().services.size(), 12U) << "places are taken again";
+  void audit() const {
+    testing::Auditor auditor = story_.audited(scenario_, {.approval = kind_.approval}, session_->now());
+    auditor.finish();
+    report(auditor.findings());
+    EXPECT_EQ(testing::known_slices(*session_), auditor.standing());
+  }
+
+  static void report(const std::vector<std::string>& findings) {
+    for (const std::string& finding : findings) ADD_FAILURE() << finding;
   }
 
   Rng rng_;
@@ -622,12 +419,10 @@ class History {
   std::size_t saved_entries_ = 0;
   int saves_ = 0;
   std::int64_t wall_us_ = 1'700'000'000'000'000;
-  std::optional<LateSolver> solver_;
-  std::optional<testing::Auditor> auditor_;
+  std::optional<testing::LateSolver> solver_;
+  testing::Story story_;
   testing::UsageAuditor usage_;
-  std::uint64_t read_ = 0;  ///< the last event that was read
   std::set<sim::FaultKind> faults_;
-  std::vector<LoggedEvent> events_;
   std::vector<sim::JournalRecord> records_;
   int restored_count_ = 0;
   std::unique_ptr<Session> session_;
@@ -651,21 +446,21 @@ TEST(History, AnAuditorFindsNothingThatMustNotBe) {
   std::size_t looks = 0;
   std::map<std::string, int> usage;  ///< intervals by what they are
   int saves = 0;
-  for (int seed = 1; seed <= kHistories; ++seed) {
+  std::size_t histories = 0;
+  for (const std::uint64_t seed : berth::testing::case_seeds(kHistories)) {
     SCOPED_TRACE(::testing::Message() << "seed " << seed);
-
-    History history(static_cast<std::uint64_t>(seed));
+    ++histories;
+    History history(seed);
     history.run();
     restarts += history.restarts();
     looks += history.usage().look_count();
     for (const auto& [word, count] : history.usage().counts()) usage[word] += count;
     saves += history.saves();
     for (const LoggedEvent& event : history.events()) ++counts[event.kind];
-    if (!history.is_audited()) continue;
-    for (const std::string& finding : history.auditor().findings()) ADD_FAILURE() << finding;
     if (::testing::Test::HasFailure()) return;
     faults.insert(history.faults().begin(), history.faults().end());
   }
+  if (histories < kHistories) return;
   EXPECT_GT(restarts, 2 * kHistories);
   EXPECT_GT(looks, 100U * kHistories);
   for (const char* word : {"held", "changing", "free", "lost", "foreign"})

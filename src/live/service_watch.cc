@@ -12,6 +12,7 @@
 #include "domain/constraint.h"
 #include "domain/frozen.h"
 #include "profile/operating_point.h"
+#include "state/changes.h"
 
 namespace berth::live {
 namespace {
@@ -180,6 +181,7 @@ bool ServiceWatch::update(const Snapshot& snapshot) {
       known.is_quiet = is_quiet(snapshot.services[index]);
     }
   }
+  note_used_up(snapshot);
   pause_ = snapshot.pause ? std::optional(snapshot.pause->reason) : std::nullopt;
   note_frozen(snapshot.now);
   has_open_gpu_ = false;
@@ -203,6 +205,14 @@ bool ServiceWatch::update(const Snapshot& snapshot) {
   const bool has_new_slice = note_seen(snapshot);
   const bool has_new_status = note_statuses(snapshot.now);
   return has_new_slice || has_new_status;
+}
+
+void ServiceWatch::note_used_up(const Snapshot& snapshot) {
+  used_up_.assign(services_.size(), false);
+  for (std::size_t index = 0; index < std::min(scenario_.services.size(), snapshot.services.size()); ++index) {
+    const auto& budget = scenario_.services[index].changes_per_hour;
+    used_up_[index] = budget && changes_in_hour(snapshot.services[index], snapshot.now) >= *budget;
+  }
 }
 
 void ServiceWatch::note_frozen(Instant now) {
@@ -324,13 +334,20 @@ std::pair<std::string, std::string> ServiceWatch::why_unplaced(ServiceId service
   if (proposal_ && proposal_->services.contains(service)) {
     return {"AwaitsApproval", fmt::format("plan-{} gives it slices, and awaits approval", proposal_->plan)};
   }
-  if (!known.failure.empty()) return {"SliceFailed", known.failure};
+  // A plan that was asked for since it lost its slice knew of that.
+  const Instant unplaced_since = known.since[static_cast<std::size_t>(ConditionType::kPlaced)];
+  const bool is_planned_since = replans_ && planned_at_ && *planned_at_ > unplaced_since;
+  if (!known.failure.empty() && !is_planned_since) return {"SliceFailed", known.failure};
   if (!replans_) return {"NotInLayout", "the policy keeps one layout, and no slice of it is free for the service"};
   if (!planned_at_ || *planned_at_ < known.came_at) return {"NotPlanned", "no plan was made since it came"};
   if (known.is_quiet) {
     return {"NoLoad", fmt::format("no request came in its last {} s", kQuietSeconds)};
   }
-  return {"NoSlice", "the last plan gives it no slice: others gain more from them"};
+  if (service.index < used_up_.size() && used_up_[service.index]) {
+    return {"ChangesUsedUp",
+            fmt::format("its {} changes per hour are used up", *scenario_.services[service.index].changes_per_hour)};
+  }
+  return {"NoSlice", "the last plan gives it no slice: others gain more from them, or it gains too little"};
 }
 
 Condition ServiceWatch::floor_met(ServiceId service) const {

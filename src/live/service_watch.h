@@ -126,6 +126,7 @@ class ServiceWatch {
   /// A proven conflict is out of date once one of its services is gone or has another spec.
   void forget_conflict_of(ServiceId service);
   void note_frozen(Instant now);
+  void note_used_up(const Snapshot& snapshot);
   [[nodiscard]] bool note_seen(const Snapshot& snapshot);
   [[nodiscard]] bool note_statuses(Instant now);
   [[nodiscard]] std::array<Condition, kConditionTypes> judge(ServiceId service) const;
@@ -143,6 +144,7 @@ class ServiceWatch {
   std::optional<std::string> pause_;
   std::optional<std::string> frozen_;  ///< why no change may begin, and until when
   bool has_open_gpu_ = false;
+  std::vector<bool> used_up_;  ///< by ServiceId: `changes_per_hour` of the last hour; each update finds it out anew
   std::optional<Instant> planned_at_;  ///< when the last plan was asked for
   std::vector<PlannedFloor> floors_;   ///< of the last plan that knows floors
   std::optional<UnmetFloors> unmet_floors_;

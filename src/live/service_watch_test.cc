@@ -169,6 +169,39 @@ TEST(ServiceWatch, FloorMetFollowsTheLastPlan) {
   EXPECT_NE(unmet.message.find("no plan keeps all of"), std::string::npos) << unmet.message;
 }
 
+TEST(ServiceWatch, AFailureIsTheReasonUntilAPlanKnowsIt) {
+  Watched watched;
+  const auto plan_at = [&](std::int64_t second) {
+    Solution solution;
+    solution.plan.made_at = Instant::at_second(second);
+    watched.watch.plan_made(solution);
+  };
+  watched.snapshot.services.emplace_back();
+  plan_at(0);
+  watched.at(5, {slice_at(0, 1)});
+  watched.watch.slice_failed({0}, "its slice was lost with gpu-0");
+  watched.at(6, {});
+  plan_at(4);
+  EXPECT_EQ(watched.condition(kPlaced).message, "its slice was lost with gpu-0") << "that plan did not know it";
+  plan_at(7);
+  EXPECT_EQ(watched.condition(kPlaced).reason, "NoSlice");
+}
+
+TEST(ServiceWatch, AServiceWhoseChangesAreUsedUpSaysSo) {
+  Watched watched;
+  watched.scenario.services[0].changes_per_hour = 3;
+  ServiceState& service = watched.snapshot.services.emplace_back();
+  service.changes.push_back({.at = Instant::at_second(10), .count = 3});
+  Solution solution;
+  solution.plan.made_at = Instant::at_second(20);
+  watched.watch.plan_made(solution);
+  watched.at(20, {});
+  EXPECT_EQ(watched.condition(kPlaced).reason, "ChangesUsedUp");
+  EXPECT_EQ(watched.condition(kPlaced).message, "its 3 changes per hour are used up");
+  watched.at(3611, {});
+  EXPECT_EQ(watched.condition(kPlaced).reason, "NoSlice") << "an hour later";
+}
+
 TEST(ServiceWatch, AServiceWithoutASliceSaysWhy) {
   Watched watched;
   const auto reason = [&] { return watched.condition(kPlaced).reason; };

@@ -51,6 +51,7 @@ Session::Session(Scenario scenario, SessionOptions options)
   const policy::Policy& row = policy::policy_named(options_.policy);
   policy::Settings settings;
   settings.berth.has_end = options_.has_end;
+  if (options_.planning_seconds) settings.berth.period_seconds = *options_.planning_seconds;
   sim::LoopOptions loop;
   loop.seed = options_.seed;
   loop.is_strict = row.obeys_constraints;
@@ -384,7 +385,13 @@ void Session::expire_overdue() {
   const Plan* waiting = loop_->engine().waiting();
   if (waiting == nullptr || is_over()) return;
   const PlanStatus* status = plans_.find(waiting->id);
-  if (status == nullptr || !status->expires_at_wall_us || options_.wall_clock() < *status->expires_at_wall_us) return;
+  if (status == nullptr || !status->expires_at_wall_us) return;
+  const std::int64_t left_us = *status->expires_at_wall_us - options_.wall_clock();
+  // The clock was set back: it must not wait for longer.
+  if (left_us > kProposalWait.count()) {
+    wait_for_approval({.plan = waiting->id, .expires_at_wall_us = options_.wall_clock() + kProposalWait.count()});
+  }
+  if (left_us > 0) return;
   const Event expired{.at = now(), .what = PlanExpired{.plan = waiting->id}};
   tell({.at = now(), .what = EventSeen{expired}});
   loop_->command(expired);

@@ -40,6 +40,8 @@ struct SessionOptions {
   Approval approval = Approval::kNever;
   /// The windows without changes from the first step on; absent: those that were recorded, at first none.
   std::optional<NoChanges> no_changes;
+  /// Between two plans of the policy `berth`; absent: as in a replay. For tests of long worlds.
+  std::optional<int> planning_seconds = std::nullopt;
   bool has_end = false;      ///< the world ends with the scenario's longest window, and plans count on that
   sim::JournalSink journal;  ///< may be empty
   /// Gets every entry as it happens, to be recorded soon. May be empty.

@@ -70,7 +70,8 @@ Tried try_fault(const SimulatedDisk::Fault& fault, After after) {
   Session session(disk.vfs());
   History history;
   disk.arm(fault);
-  testing::run_workload(session, history, [&] { return ends_with_refusal(after) && history.refused_count > 0; });
+  testing::run_workload(session, history, testing::workload(),
+                        [&] { return ends_with_refusal(after) && history.refused_count > 0; });
   if (is_abrupt(after)) disk.cut_power_after(disk.change_count());
   if (after != After::kGoOn) session.close();
   Tried tried{.has_fired = disk.has_fired(), .refused_count = history.refused_count, .problem = {}};
@@ -87,7 +88,7 @@ std::vector<std::uint64_t> call_counts(After after) {
   SimulatedDisk disk(1);
   Session session(disk.vfs());
   History history;
-  testing::run_workload(session, history, kNeverOver);
+  testing::run_workload(session, history, testing::workload(), kNeverOver);
   EXPECT_EQ(history.refused_count, 0);
   if (after == After::kOpenAgain) session.close();
   std::vector<std::uint64_t> counts;

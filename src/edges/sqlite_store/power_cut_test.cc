@@ -33,7 +33,7 @@ Tried try_power_cut(std::uint64_t changes, SimulatedDisk::PowerCut how, std::uin
   Session session(disk.vfs());
   History history;
   disk.cut_power_after(changes);
-  testing::run_workload(session, history, [&] { return disk.is_cut(); });
+  testing::run_workload(session, history, testing::workload(), [&] { return disk.is_cut(); });
   session.close();
   Tried tried{.is_cut = disk.is_cut(), .is_noted = false, .problem = {}};
   disk.restart(how);
@@ -46,7 +46,7 @@ std::uint64_t change_count() {
   SimulatedDisk disk(1);
   Session session(disk.vfs());
   History history;
-  testing::run_workload(session, history, [] { return false; });
+  testing::run_workload(session, history, testing::workload(), [] { return false; });
   session.close();
   return disk.change_count();
 }

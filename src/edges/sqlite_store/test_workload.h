@@ -1,4 +1,4 @@
-/// A fixed workload on a store that may fail at any call, what it was told, and the comparison with what is there.
+/// Workloads on a store that may fail at any call, what they were told, and the comparison with what is there.
 #pragma once
 
 #include <fmt/format.h>
@@ -73,6 +73,7 @@ class Session {
 
 /// What the workload was told.
 struct History {
+  int step_count = 0;                   ///< so far
   std::vector<std::string> rows;        ///< acknowledged
   std::vector<KeyedOutcome> outcomes;   ///< acknowledged
   std::uint64_t snapshot = 0;           ///< the newest one acknowledged
@@ -165,10 +166,9 @@ inline void acknowledge(History& history, const JournalBatch& batch) {
 
 /// Runs the steps until `is_over`. The step during which that becomes true has an unknown outcome if it fails.
 template <class IsOver>
-void run_workload(Session& session, History& history, const IsOver& is_over) {
-  int number = 0;
-  for (const Step& step : workload()) {
-    ++number;
+void run_workload(Session& session, History& history, const std::vector<Step>& steps, const IsOver& is_over) {
+  for (const Step& step : steps) {
+    const int number = ++history.step_count;
     const bool is_open = session.open().empty();
     if (is_over()) return;
     if (step.holds_reader) session.hold_reader(*step.holds_reader);
@@ -266,7 +266,7 @@ inline std::string check_and_go_on(Session& session, History& history) {
     auto reader = session.reader();
     if (!reader) return "no reader: " + reader.error().message;
     if (std::string difference = compare(**reader, history); !difference.empty()) return difference;
-    const JournalBatch batch = batch_of({.row_count = 2, .has_outcome = true}, 100 + round, history);
+    const JournalBatch batch = batch_of({.row_count = 2, .has_outcome = true}, ++history.step_count, history);
     const auto appended = session.writer().append(batch);
     if (!appended) return "does not go on: " + appended.error().message;
     acknowledge(history, batch);

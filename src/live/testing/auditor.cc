@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
+#include <iterator>
 #include <optional>
 #include <ranges>
 #include <variant>
@@ -189,7 +190,8 @@ void Auditor::read_intent(const LoggedEvent& event) {
   AuditedGpu& audited = gpu(action.slice.gpu);
   audited.last_news = event.at;
   ++audited.open_count;
-  const bool is_new = running_.emplace(ActionKey(event.object.name, action.number), action.slice.gpu).second;
+  const RunningAction running{.gpu = action.slice.gpu, .since = event.at};
+  const bool is_new = running_.emplace(ActionKey(event.object.name, action.number), running).second;
   if (!is_new) found("order: an action begins twice, " + event.message);
 }
 
@@ -223,7 +225,7 @@ void Auditor::read_action_end(const LoggedEvent& event) {
       found("order: the end of an action that does not run, " + event.message);
     return;
   }
-  AuditedGpu& audited = gpu(running->second);
+  AuditedGpu& audited = gpu(running->second.gpu);
   audited.last_news = event.at;
   --audited.open_count;
   running_.erase(running);
@@ -232,10 +234,13 @@ void Auditor::read_action_end(const LoggedEvent& event) {
 // ---- time
 
 void Auditor::pass_to(Instant at) {
-  if (at < now_) found("order: time goes back");
+  if (at < now_) found(fmt::format("order: time goes back from {} to {} us", now_.micros(), at.micros()));
   now_ = std::max(now_, at);
+  const auto restart = restarts_.upper_bound(at);
+  const Instant restarted_at = restart == restarts_.begin() ? Instant() : *std::prev(restart);
   for (auto& [id, audited] : gpus_) {
-    const bool is_stuck = audited.open_count > 0 && at - audited.last_news > rules_.stuck_after;
+    const Micros silent = at - std::max(audited.last_news, restarted_at);
+    const bool is_stuck = audited.open_count > 0 && silent > rules_.stuck_after;
     if (is_stuck && !audited.is_stuck) found(fmt::format("stuck: GPU {} at {} us", id.index, at.micros()));
     audited.is_stuck = is_stuck;
   }
@@ -244,8 +249,18 @@ void Auditor::pass_to(Instant at) {
 void Auditor::reach(Instant now) { pass_to(now); }
 
 void Auditor::finish() {
-  for (const auto& [key, gpu] : running_)
+  for (const auto& [key, running] : running_)
     found(fmt::format("stuck: action {} of {} never ends", key.second, key.first));
+}
+
+std::vector<std::string> Auditor::find_lasting(Micros at_most) const {
+  std::vector<std::string> lasting;
+  for (const auto& [key, running] : running_) {
+    if (now_ - running.since <= at_most) continue;
+    lasting.push_back(fmt::format("stuck: action {} of {} has been under way since {} us", key.second, key.first,
+                                  running.since.micros()));
+  }
+  return lasting;
 }
 
 bool Auditor::is_in_frozen_window(Instant at) const {

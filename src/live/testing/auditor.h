@@ -47,10 +47,15 @@ class Auditor {
   /// Both streams, each in its order. An event is to be read before the records that follow it.
   void read(const sim::JournalRecord& record);
   void read(const LoggedEvent& event);
+  /// Another process goes on at that instant: of what happened just before nobody may have been told. To be called
+  /// before anything is read.
+  void expect_restart(Instant at) { restarts_.insert(at); }
   /// The time is `now`, and nothing happened since the last event.
   void reach(Instant now);
   /// The end: no action may be under way any more.
   void finish();
+  /// Actions that have been under way for longer.
+  [[nodiscard]] std::vector<std::string> find_lasting(Micros at_most) const;
 
   /// What must not be, in the order in which it was found; the first ones. Each begins with the word of its rule.
   [[nodiscard]] const std::vector<std::string>& findings() const { return findings_; }
@@ -75,6 +80,10 @@ class Auditor {
   };
   /// The name of its plan, and its number there.
   using ActionKey = std::pair<std::string, std::int64_t>;
+  struct RunningAction {
+    GpuId gpu;
+    Instant since;
+  };
   /// "action 3: create gpu-0-1g.10gb-2".
   struct ActionWords {
     std::int64_t number = 0;
@@ -105,7 +114,8 @@ class Auditor {
   std::set<Slice> foreign_;
   std::map<GpuId, AuditedGpu> gpus_;
   std::map<std::string, AuditedPlan> plans_;
-  std::map<ActionKey, GpuId> running_;
+  std::map<ActionKey, RunningAction> running_;
+  std::set<Instant> restarts_;
   bool is_paused_ = false;
   std::uint64_t last_sequence_ = 0;
   Instant now_;

@@ -163,6 +163,18 @@ TEST_F(ApprovalApi, APlanThatIsNotApprovedIn60SecondsOfWallTimeExpires) {
   EXPECT_NE(call("GET", {"plans", "current"}).body["metadata"]["name"], plan);
 }
 
+TEST_F(ApprovalApi, AClockThatIsSetBackLetsAPlanWaitForAtMost60Seconds) {
+  const std::string plan = propose();
+  wall_us_ -= 3'600'000'000;
+  session_->expire_overdue();
+  wall_us_ += 59'999'999;
+  session_->expire_overdue();
+  EXPECT_EQ(call("GET", {"plans", plan}).body["status"]["phase"], "awaiting_approval");
+  wall_us_ += 1;
+  session_->expire_overdue();
+  EXPECT_EQ(call("GET", {"plans", plan}).body["status"]["phase"], "expired");
+}
+
 TEST_F(ApprovalApi, APlanSaysWhatItStandsOn) {
   const Json first = call("GET", {"plans", "plan-1"}).body["spec"];
   EXPECT_EQ(first["epoch"], 0);

@@ -296,7 +296,7 @@ class Up {
     options.approval = beginning_.approval;
     options.has_end = beginning_.until_end;
     if (request_.no_changes) options.no_changes = no_changes_of(*request_.no_changes, beginning_.epoch_us);
-    options.wall_clock = [] { return now_as_epoch().unix_micros; };
+    options.wall_clock = [this] { return wall_us_without_jumps(); };
     if (request_.journal_path) {
       options.journal = [this](const sim::JournalRecord& record) { journal_.writer->write(beginning_.policy, record); };
       options.service_set = [this](ServiceId service) { journal_.writer->read_name(service); };
@@ -416,6 +416,12 @@ class Up {
     return used;
   }
 
+  /// The wall clock at the start, and what has passed since: somebody may set the clock meanwhile.
+  [[nodiscard]] std::int64_t wall_us_without_jumps() const {
+    const auto passed = std::chrono::steady_clock::now() - began_;
+    return wall_began_us_ + std::chrono::duration_cast<std::chrono::microseconds>(passed).count();
+  }
+
   void note_usage(const live::UsageInterval& interval) {
     recorder_->note_usage(journal::row_of(interval, session_->scenario()));
   }
@@ -486,7 +492,7 @@ class Up {
     constexpr std::chrono::minutes kPause{1};
     const auto now = std::chrono::steady_clock::now();
     if (now < prune_at_ || recorder_->failure()) return;
-    const std::int64_t wall_us = now_as_epoch().unix_micros;
+    const std::int64_t wall_us = wall_us_without_jumps();  // what is forgotten cannot be brought back
     const std::int64_t events_since_us = wall_us - retention_.events_days * kDayUs;
     const auto first = chain::first_row_since(*old_rows_, events_since_us);
     const bool has_more = first && recorder_->prune({.rows_before = *first,
@@ -712,6 +718,8 @@ class Up {
   bool has_no_past_usage_ = false;               ///< an earlier version has recorded none: it is made again
   std::unique_ptr<edges::DevicesFile> devices_;
   std::map<std::uint32_t, std::string> unwritten_;  ///< GPUs whose memory could not be written yet
+  const std::int64_t wall_began_us_ = now_as_epoch().unix_micros;
+  const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   std::chrono::steady_clock::time_point clock_written_at_;
   bool has_unsynced_devices_ = false;
   std::unique_ptr<edges::ReserveFile> reserve_;  ///< of the recorder
