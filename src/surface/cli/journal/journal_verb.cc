@@ -113,10 +113,10 @@ Result<std::string> write_scenario(const RecordedWindowWords& words, const std::
   const std::string main(codec::kScenarioPath);
   for (const auto& [path, content] : window->files) {
     if (path == main) continue;
-    if (auto written = edges::write_file_whole(out + "/" + path, content); !written)
+    if (auto written = edges::write_file_whole(fmt::format("{}/{}", out, path), content); !written)
       return not_written(written.error());
   }
-  if (auto written = edges::write_file_whole(out + "/" + main, window->files.at(main)); !written) {
+  if (auto written = edges::write_file_whole(fmt::format("{}/{}", out, main), window->files.at(main)); !written) {
     return not_written(written.error());
   }
   return fmt::format("{}/{}: {} to {}, {} s, {} services\n", out, main, window->from, window->to,
