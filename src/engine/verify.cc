@@ -56,6 +56,18 @@ std::optional<std::string> check_holding(const Scenario& scenario, const Holding
   return std::nullopt;
 }
 
+/// Whether an action only takes a slice from some that have it.
+bool only_takes(const Snapshot& snapshot, const Action& action) {
+  if (std::holds_alternative<DestroySlice>(action.what)) return true;
+  const auto* assign = std::get_if<AssignSlice>(&action.what);
+  if (assign == nullptr) return false;
+  const std::vector<ServiceId>& after = assign->holding.services;
+  return std::ranges::any_of(snapshot.slices_at(assign->holding.slice), [&](const StandingSlice& standing) {
+    const std::vector<ServiceId>& before = standing.holding.services;
+    return !standing.is_leaving && after.size() < before.size() && std::ranges::includes(before, after);
+  });
+}
+
 /// Why an action may not begin on its GPU: it is lost or cordoned. A draining one may only lose slices, and what a
 /// removed service leaves behind is cleared on a cordoned one, too.
 std::optional<std::string> find_closed(const Snapshot& snapshot, const Plan& plan, const Action& action) {
@@ -63,7 +75,7 @@ std::optional<std::string> find_closed(const Snapshot& snapshot, const Plan& pla
   if (snapshot.is_open(gpu)) return std::nullopt;
   const GpuState state = snapshot.gpu_state(gpu);
   if (state.health == GpuHealth::kLost) return fmt::format("GPU {} is lost", gpu.index);
-  const bool is_clearing = plan.is_ordered && !std::holds_alternative<CreateSlice>(action.what);
+  const bool is_clearing = plan.is_ordered && only_takes(snapshot, action);
   if (state.scheduling == GpuScheduling::kCordoned && is_clearing) return std::nullopt;
   if (state.scheduling == GpuScheduling::kCordoned) return fmt::format("GPU {} is cordoned", gpu.index);
   if (std::holds_alternative<DestroySlice>(action.what)) return std::nullopt;

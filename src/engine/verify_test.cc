@@ -140,6 +140,25 @@ TEST(Verify, ObjectsToActionsOnGpusThatAreNotOpen) {
   EXPECT_EQ(objection(create(slice_at(1, "1g.10gb", 2))), "");
 }
 
+TEST(Verify, AnOrderedPlanOnlyTakesOnACordonedGpu) {
+  Snapshot snapshot = standing();
+  const Slice one = slice_at(0, "1g.10gb", 0);
+  snapshot.slices.change(0).holding = held(one, {{0}, {1}});
+  snapshot.gpus.emplace_back().scheduling = GpuScheduling::kCordoned;
+  const auto objection = [&](const Action& action) {
+    Plan plan;
+    plan.is_ordered = true;
+    plan.actions = {action};
+    return find_objection(two_gpus(), snapshot, plan, Instant::at_second(10)).value_or("");
+  };
+  EXPECT_EQ(objection(destroy(one)), "");
+  EXPECT_EQ(objection(give(held(one, {{1}}))), "");
+  EXPECT_EQ(objection(give(held(one, {{0}, {1}}))), "GPU 0 is cordoned");
+  EXPECT_EQ(objection(create(slice_at(0, "1g.10gb", 1))), "GPU 0 is cordoned");
+  snapshot.slices.change(0).holding = held(one, {{0}});
+  EXPECT_EQ(objection(give(held(one, {{1}}))), "GPU 0 is cordoned") << "a pin, say, decided before the cordon";
+}
+
 TEST(Verify, ObjectsToChangesInAFrozenWindow) {
   Scenario scenario = two_gpus();
   scenario.frozen = {{.from = Instant::at_second(20), .until = Instant::at_second(30)}};

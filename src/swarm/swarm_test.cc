@@ -49,7 +49,9 @@ void expect_recovery(std::uint64_t seed) {
 }
 
 /// Seeds that found something once.
-constexpr std::array<std::uint64_t, 3> kFailedOnce = {7, 9, 45};
+constexpr std::array kFailedOnce = {
+    std::uint64_t{2026},  // a pinned slice was given to its service on a GPU that had just been cordoned
+};
 
 TEST(Swarm, WorldsThatOnceDidNotRecoverDo) {
   if (berth::testing::kIsSlowBuild) GTEST_SKIP() << "too slow with sanitizers: the release build tries them";

@@ -46,8 +46,8 @@ void find_forbidden_neighbours(const Session& session, const StandingSlice& stan
 /// Whether a slice of the fleet serves it.
 bool can_serve(const ServiceSpec& spec, const Scenario& scenario) {
   for (const FleetEntry& entry : scenario.fleet) {
-    for (std::uint16_t profile = 0; profile < entry.model.profiles.size(); ++profile) {
-      if (can_serve(spec, entry.model, {profile})) return true;
+    for (std::size_t profile = 0; profile < entry.model.profiles.size(); ++profile) {
+      if (can_serve(spec, entry.model, {static_cast<std::uint16_t>(profile)})) return true;
     }
     if (can_serve(spec, entry.model, ProfileId::full())) return true;
   }

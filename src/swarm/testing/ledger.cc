@@ -53,6 +53,7 @@ bool Ledger::send(Process& process, const ClientOrder& order) {
 std::vector<std::string> Ledger::settle(Process& process) {
   std::vector<std::string> found;
   std::vector<Sha256> keys;
+  keys.reserve(answers_.size() + unanswered_.size());
   for (const auto& [key, answer] : answers_) keys.push_back(key);
   for (const Unanswered& each : unanswered_) keys.push_back(each.key);
   const auto outcomes = process.recorder().find_outcomes(keys);

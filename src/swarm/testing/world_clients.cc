@@ -11,8 +11,6 @@
 namespace berth::swarm::testing {
 namespace {
 
-using live::testing::drawn;
-
 constexpr std::uint64_t kSecondsBetweenOrders = 25;
 constexpr std::uint64_t kServices = 3;
 
