@@ -31,7 +31,6 @@ namespace {
 
 using sim::testing::holding_of;
 using sim::testing::kIsSlowBuild;
-using sim::testing::service_of;
 using sim::testing::slice_at;
 using testing::drawn;
 using testing::random_fault;

@@ -99,8 +99,8 @@ void World::expect_service_of_one() {
   };
   const auto chosen = std::ranges::find_if(services, is_servable);
   if (chosen == services.end()) return;
-  for (const auto& [name, entry] : services) {
-    if (name != chosen->first) insist([&] { return remove(name); });
+  for (const auto& service : services) {
+    if (service.first != chosen->first) insist([&] { return remove(service.first); });
   }
   pass_quietly(kServeSeconds);
   if (!is_up()) return;
@@ -137,7 +137,7 @@ void World::remove_all() {
   insist([this] { return is_up(); });
   if (!is_up()) return;
   const auto services = process_->session().catalog().services;
-  for (const auto& [name, entry] : services) insist([&] { return remove(name); });
+  for (const auto& service : services) insist([&] { return remove(service.first); });
 }
 
 void World::expect_end() {

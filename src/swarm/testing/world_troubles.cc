@@ -14,11 +14,12 @@ using live::testing::drawn;
 
 /// Of each kind that a world has, in the mean.
 constexpr std::uint64_t kSecondsBetween = 300;
-constexpr std::int64_t kDayUs = 24 * 3600 * kMicrosPerSecond;
+constexpr std::int64_t kDayUs = std::int64_t{24} * 3600 * kMicrosPerSecond;
 constexpr Micros kNever = Micros::seconds(1'000'000);
 
 std::vector<GpuId> gpus_in(const GpuRange& range) {
   std::vector<GpuId> gpus;
+  gpus.reserve(range.count);
   for (std::uint32_t i = 0; i < range.count; ++i) gpus.push_back({range.first.index + i});
   return gpus;
 }
