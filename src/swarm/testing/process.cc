@@ -34,6 +34,10 @@ class Process::MortalWriter : public JournalWriter {
     if (auto refused = refusal()) return tl::unexpected(*refused);
     return writer_->prune_usage(before_us);
   }
+  [[nodiscard]] StoreResult<bool> prune_blobs(const BlobUse& use) override {
+    if (auto refused = refusal()) return tl::unexpected(*refused);
+    return writer_->prune_blobs(use);
+  }
 
  private:
   [[nodiscard]] std::optional<StoreError> refusal() {
