@@ -20,6 +20,9 @@ using testing::Trouble;
 using testing::World;
 
 constexpr std::uint64_t kWorlds = berth::testing::by_build(5, 1);
+/// With sanitizers a whole world takes minutes.
+constexpr std::int64_t kTroubledSeconds =
+    berth::testing::by_build<std::int64_t>(testing::WorldOptions().troubled_seconds, 600);
 
 std::string line_of(std::uint64_t seed, const World& world) {
   std::string text = fmt::format(
@@ -40,7 +43,7 @@ void write_told(const World& world) {
 }
 
 void expect_recovery(std::uint64_t seed) {
-  World world({.seed = seed});
+  World world({.seed = seed, .troubled_seconds = kTroubledSeconds});
   world.run();
   for (const std::string& finding : world.findings()) ADD_FAILURE() << "seed " << seed << ": " << finding;
   fmt::print("swarm: {}\n", line_of(seed, world));
