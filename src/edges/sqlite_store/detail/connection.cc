@@ -106,7 +106,8 @@ StatementRun& StatementRun::bind_bytes(std::string_view bytes) {
   return *this;
 }
 
-StatementRun& StatementRun::bind_empty() {
+StatementRun& StatementRun::bind_after(const std::optional<Sha256>& key) {
+  if (key) return bind(*key);
   sqlite3_bind_zeroblob(statement_, ++parameter_, 0);
   return *this;
 }
