@@ -22,4 +22,15 @@ StoreResult<std::uint64_t> first_row_since(JournalReader& reader, std::int64_t w
   return high;
 }
 
+StoreResult<bool> has_jumped(JournalReader& reader, std::int64_t wall_us, std::int64_t within_us) {
+  const auto first = first_row_since(reader, wall_us - within_us);
+  if (!first) return tl::unexpected(first.error());
+  if (*first <= 1) return false;
+  const auto rows = reader.read(*first - 1, 2);
+  if (!rows) return tl::unexpected(rows.error());
+  if (rows->empty() || rows->front().sequence != *first - 1) return false;  // no older row is left
+  const std::int64_t after = rows->size() > 1 ? rows->back().entry.wall_us : wall_us;
+  return after <= wall_us && after - rows->front().entry.wall_us > within_us;
+}
+
 }  // namespace berth::chain

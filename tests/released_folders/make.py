@@ -28,7 +28,7 @@ import folders
 SPEED = 60
 DEADLINE_SECONDS = 120
 PROMISE_SECONDS = 150  # until promises of that time are judged
-PRUNED_DAYS = 2
+EARLIER_HOURS = (48, 48, 32, 16)  # the wall clock may not jump by more than a day, or nothing is removed
 FAKETIME = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1"  # of Debian's package faketime
 WORDS = ["--scenario", "scenario.yaml", "--speed", str(SPEED)]  # the journal keeps this path
 ROWS = [{"model": "m", "gpu": gpu, "profile": profile, "batch": 2, "processes": 1, "requests_per_second": rate,
@@ -135,11 +135,11 @@ def end_stopped(server):
 
 
 def run_earlier(folder, berth):
-    """Runs two days ago, twice: there are two snapshots then, and the rows before the older one may go."""
+    """Runs up to two days ago: there are two snapshots then, and the rows before the older one may go."""
     faked = folder / "faked"
-    faked.write_text(f'#!/bin/sh\nLD_PRELOAD={FAKETIME} FAKETIME=-{PRUNED_DAYS}d DONT_FAKE_MONOTONIC=1 exec "{berth}" "$@"\n')
-    faked.chmod(0o700)
-    for _ in range(2):
+    for hours in EARLIER_HOURS:
+        faked.write_text(f'#!/bin/sh\nLD_PRELOAD={FAKETIME} FAKETIME=-{hours}h DONT_FAKE_MONOTONIC=1 exec "{berth}" "$@"\n')
+        faked.chmod(0o700)
         with folders.server_in(folder, faked, WORDS) as server:
             run_on(server, 60)
     faked.unlink()

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -492,20 +493,41 @@ class Up {
     constexpr std::chrono::minutes kPause{1};
     const auto now = std::chrono::steady_clock::now();
     if (now < prune_at_ || recorder_->failure()) return;
-    const std::int64_t wall_us = wall_us_without_jumps();  // what is forgotten cannot be brought back
+    // What is forgotten cannot be brought back: a clock that was set is not believed at once, neither way.
+    const std::int64_t wall_us = std::min(now_as_epoch().unix_micros, wall_us_without_jumps());
+    const bool has_more = is_clock_believed(wall_us) && prune_by_wall_time(wall_us);
+    const bool has_more_usage =
+        recorder_->prune_usage(session_->now() - Micros(retention_.usage_days * kDayUs));  // of the world
+    if (!has_more && !has_more_usage) prune_at_ = now + kPause;
+  }
+
+  /// Not for a day after it went on by more than a day at once.
+  [[nodiscard]] bool is_clock_believed(std::int64_t wall_us) {
+    const auto has_jumped = chain::has_jumped(*old_rows_, wall_us, kDayUs);
+    const bool is_doubted = !has_jumped || *has_jumped;
+    const bool was_doubted = std::exchange(was_clock_doubted_, is_doubted);
+    if (is_doubted && !was_doubted) {
+      const char* why =
+          "the wall clock went on by more than a day between two rows, or since the last one: nothing is "
+          "removed for its age before it has gone on for a day";
+      log_line(context_.err, "warning", {{"message", has_jumped ? why : has_jumped.error().message}});
+    }
+    return !is_doubted;
+  }
+
+  /// Whether there is more to remove.
+  bool prune_by_wall_time(std::int64_t wall_us) {
     const std::int64_t events_since_us = wall_us - retention_.events_days * kDayUs;
     const auto first = chain::first_row_since(*old_rows_, events_since_us);
     const bool has_more = first && recorder_->prune({.rows_before = *first,
                                                      .outcomes_before_wall_us = wall_us - kOutcomeDays * kDayUs,
                                                      .keys_before_wall_us = events_since_us,
                                                      .outcomes_max = kOutcomesMax});
-    const bool has_more_usage =
-        recorder_->prune_usage(session_->now() - Micros(retention_.usage_days * kDayUs));  // of the world
     const bool has_more_blobs = recorder_->prune_blobs({.used = used_blobs(),
                                                         .now_wall_us = wall_us,
                                                         .note_before_wall_us = wall_us - kBlobNoteUs,
                                                         .unused_before_wall_us = wall_us - kDayUs - kBlobNoteUs});
-    if (!has_more && !has_more_usage && !has_more_blobs) prune_at_ = now + kPause;
+    return has_more || has_more_blobs;
   }
 
   /// A world that goes on, or a new one. The first layout is in place at second 0: its question is answered before the
@@ -726,6 +748,7 @@ class Up {
   std::unique_ptr<edges::Recorder> recorder_;
   edges::BlobQueue::Readers blob_readers_;
   std::unique_ptr<JournalReader> old_rows_;  ///< that may be too old to keep
+  bool was_clock_doubted_ = false;
   std::chrono::steady_clock::time_point prune_at_;
   Scenario scenario_;
   Journal journal_;
