@@ -53,6 +53,9 @@ endif()
 if(BERTH_SANITIZE)
   berth_compile_options(-fsanitize=${BERTH_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${BERTH_SANITIZE})
+  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    add_link_options(-Wno-unused-command-line-argument) # the preset's limit for inlining means nothing to the linker
+  endif()
 endif()
 
 if(BERTH_COVERAGE)

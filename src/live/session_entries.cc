@@ -210,8 +210,8 @@ class Session::Repetition {
   }
 
  private:
-  /// A block may come after the steps that saw its seconds, but not in another process: the next one counts again what a
-  /// kill took, and its engine sees that only when it goes on.
+  /// A block may come after the steps that saw its seconds, but not in another process: the next one counts again what
+  /// a kill took, and its engine sees that only when it goes on.
   void note_blocks_of_process(std::vector<Entry>::const_iterator it) {
     for (; it != entries_.end() && !std::holds_alternative<Resumed>(it->what); ++it) {
       if (const auto* block = std::get_if<SecondsSeen>(&it->what)) note_block(*block);

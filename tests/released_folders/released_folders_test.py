@@ -2,10 +2,12 @@
 """Folders that released versions left (README.md) are opened by this one: everything is there as that version showed
 it, the world goes on, and `berth journal verify` finds nothing wrong."""
 
+import contextlib
 import hashlib
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import tempfile
 import time
@@ -60,6 +62,33 @@ class ReleasedFolders(unittest.TestCase):
         for folder in found_folders():
             with self.subTest(folder.name), tempfile.TemporaryDirectory() as name:
                 self.check(folder, Path(name))
+
+    def test_a_past_without_its_first_rows_is_replayed_from_a_snapshot_on(self):
+        with tempfile.TemporaryDirectory() as name:
+            state = Path(name) / "state"
+            folders.restore(folders.HERE / "format_2_killed_pruned", state)
+            self.assertIn("rows 161 to 632 are what was written", self.run_on_past("journal", "verify", state))
+            replayed = json.loads(self.run_on_past("replay", "--journal-in", state, "--policies", "recorded,berth",
+                                                   "--format", "json"))
+            self.assertEqual([policy["name"] for policy in replayed["policies"]], ["recorded", "berth"])
+            # The snapshot is of second 130.1: the first whole second after it is 131.
+            self.assertEqual({policy["requests"] for policy in replayed["policies"]}, {recorded_requests(state, 131)})
+            written = self.run_on_past("journal", "scenario", state, "-o", state / "out")
+            self.assertIn(f"{replayed['simulated_seconds']} s, 4 services", written)
+            first = written.split(": ")[1].split(" to ")[0]
+            for verb in (["replay", "--journal-in", state], ["journal", "scenario", state, "-o", state / "out"]):
+                self.assertIn(f"wanted a time that is recorded, {first} to ",
+                              self.run_on_past(*verb, "--from", "2026-11-24T00:00:00Z", status=2))
+            rows = self.run_on_past("journal", "export", state).splitlines()
+            self.assertEqual([json.loads(row)["sequence"] for row in rows], list(range(161, 633)))
+            self.assertIn("--from: wanted a row that is there, 161 to 632, found 160: older ones were removed",
+                          self.run_on_past("journal", "export", state, "--from", 160, status=2))
+
+    def run_on_past(self, *words, status=0):
+        """What a verb prints; if it is to fail, on stderr."""
+        run = subprocess.run([PROGRAM, *map(str, words)], capture_output=True, text=True, timeout=DEADLINE_SECONDS)
+        self.assertEqual(run.returncode, status, run.stderr)
+        return run.stderr if status else run.stdout
 
     def check(self, folder, place):
         """One folder: read, lived on, verified."""
@@ -170,6 +199,14 @@ class ReleasedFolders(unittest.TestCase):
             services = folders.items(server.client, "/v1/services")
             count = sum(service["status"]["last_minute"]["in_time"] for service in services)
         return count
+
+
+def recorded_requests(state, from_second):
+    """By sqlite3 alone: those that the rows count, from a second of the world on."""
+    with contextlib.closing(sqlite3.connect(f"file:{state}/journal.db?mode=ro", uri=True)) as journal:
+        bodies = journal.execute("SELECT body FROM journal WHERE kind = 'Seconds'").fetchall()
+    return sum(count for body in (json.loads(text) for (text,) in bodies)
+               for second, count in enumerate(body["arrivals"], body["from_second"]) if second >= from_second)
 
 
 def found_folders():

@@ -32,7 +32,7 @@ constexpr std::size_t kRowsAtOnce = 500;
 
 struct JournalWords {
   std::string folder;
-  std::string from = "1";
+  std::string from;
   std::string to;
 };
 
@@ -77,12 +77,18 @@ Result<std::uint64_t> sequence_of(const std::string& option, const std::string& 
 Result<void> print_rows(const JournalWords& words, std::FILE* out) {
   const auto path = find_journal(words.folder);
   if (!path) return pass_on(path.error());
-  const auto from = sequence_of("--from", words.from);
+  const auto from = words.from.empty() ? Result<std::uint64_t>(1) : sequence_of("--from", words.from);
   if (!from) return pass_on(from.error());
   const auto to = words.to.empty() ? Result<std::uint64_t>(UINT64_MAX) : sequence_of("--to", words.to);
   if (!to) return pass_on(to.error());
   auto reader = edges::open_sqlite_reader(*path);
   if (!reader) return failed(reader.error());
+  const auto range = (*reader)->range();
+  if (!range) return failed(range.error());
+  if (!words.from.empty() && *from < range->first) {
+    return invalid(fmt::format("--from: wanted a row that is there, {} to {}, found {}: older ones were removed",
+                               range->first, range->last, *from));
+  }
   for (std::uint64_t next = *from; next <= *to;) {
     const auto rows = (*reader)->read(next, kRowsAtOnce);
     if (!rows) return failed(rows.error());
@@ -154,7 +160,7 @@ void add_journal_verb(CLI::App& app, VerbContext& context) {
   verifying->callback([words, &context] { finish(context, verify(words->folder)); });
   CLI::App* exporting = verb->add_subcommand("export", "Prints rows as lines of JSON, each checked");
   exporting->add_option("DIR", words->folder, "The folder of the berth up")->required();
-  exporting->add_option("--from", words->from, "The first row")->type_name("SEQ")->capture_default_str();
+  exporting->add_option("--from", words->from, "The first row; default: the oldest that is left")->type_name("SEQ");
   exporting->add_option("--to", words->to, "The last row; default: the newest")->type_name("SEQ");
   exporting->callback([words, &context] {
     const auto printed = print_rows(*words, context.out);
