@@ -708,12 +708,22 @@ class Up {
     return journal_.writer && journal_.writer->has_failed();
   }
 
+  /// Without an open question it can be saved. One that is soon answered is waited for.
+  void take_last_answer() {
+    constexpr std::chrono::seconds kPatience{1};
+    const bool is_awaited = driver_ && request_.speed > 0 && session_->is_solving() && !session_->is_over();
+    if (!is_awaited || recorder_->failure()) return;
+    auto answer = solver_.wait_for_answer(kPatience);
+    if (answer && session_->answer(*std::move(answer))) static_cast<void>(session_->advance(session_->now()));
+  }
+
   /// Ends all but the solver, and keeps the journal.
   Result<int> stop(int status) {
     if (blobs_) blobs_->stop();
     if (writes_) writes_->stop();  // what was sent is carried out and answered
     if (server_) server_->stop();
     if (driver_) driver_->stop();
+    take_last_answer();
     if (recorder_->rows_since_snapshot() > 0) save();
     session_->tell_all();
     session_->finish();
