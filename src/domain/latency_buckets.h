@@ -29,8 +29,8 @@ inline constexpr std::uint32_t kLatencyBucketMax = (1U << 13U) - 1;
 void sort_buckets(LatencyBuckets& buckets);
 /// Adds the counts of `more`. O(both).
 void add_buckets(LatencyBuckets& sum, const LatencyBuckets& more);
-/// Each 8 buckets as one, in their middle: at most 3.6 % away from the values above 2^8 microseconds, and 4 microseconds
-/// below.
+/// Each 8 buckets as one, in their middle: at most 3.6 % away from the values above 2^8 microseconds, and 4
+/// microseconds below.
 [[nodiscard]] LatencyBuckets coarser_buckets(const LatencyBuckets& buckets);
 
 /// The percentile by nearest rank in microseconds, for `percent` in 1 .. 100; absent without answers.

@@ -114,8 +114,8 @@ class Session {
   /// begun; they are in order.
   void repeat(const std::vector<Entry>& entries, std::uint64_t carried_out);
   /// The figures of the last minute go on, too: these are the seconds before the instant at which the world goes on, as
-  /// `SessionOptions::series` got them, in order. At least kMinuteSeconds + kTargetSecondsMax of them, as far as they are
-  /// known. Those of services that are gone count for nothing. To be called before `resume`.
+  /// `SessionOptions::series` got them, in order. At least kMinuteSeconds + kTargetSecondsMax of them, as far as they
+  /// are known. Those of services that are gone count for nothing. To be called before `resume`.
   void restore_figures(const std::vector<SeriesSpan>& seconds);
   /// Goes on behind what was repeated, with what the world remembers.
   void resume(sim::WorldLeft left);

@@ -1,8 +1,8 @@
 /// The interface to the store of a world's series: two rings, of seconds and of minutes, whose oldest spans go when
 /// there are too many. It is no authority: whatever happens to it, the world goes on.
 ///
-/// What was appended survives a kill, but not a power cut in the first seconds after it. Writers and readers are separate
-/// objects; each is used by one thread at a time.
+/// What was appended survives a kill, but not a power cut soon after it. Writers and readers are separate objects; each
+/// is used by one thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,8 @@ class SeriesWriter {
  public:
   virtual ~SeriesWriter() = default;
 
-  /// Adds all of the batch, or nothing (kFull, kFailed, kLocked, kDamaged). Then, as a bounded part of it each time, the
-  /// oldest spans go: those before `keep_from`, and those beyond the size of the store.
+  /// Adds all of the batch, or nothing (kFull, kFailed, kLocked, kDamaged). Then the oldest spans go, a bounded part of
+  /// them each time: those before `keep_from`, and those beyond the size of the store.
   [[nodiscard]] virtual StoreResult<void> append(const SeriesBatch& batch) = 0;
   /// Removes seconds from that one on, and the minutes that count one of them: the world will have them once more.
   [[nodiscard]] virtual StoreResult<void> discard_from(std::int64_t second) = 0;

@@ -19,8 +19,8 @@ struct SeriesFileOptions {
 };
 
 /// Opens the file, and makes it where it is missing. kForeign and kNewer: it is another program's, or a later
-/// version's, and unchanged. kDamaged: what is there is not what was written, or is of another world. Errors of calls as
-/// in `StoreFault`.
+/// version's, and unchanged. kDamaged: what is there is not what was written, or is of another world. Errors of calls
+/// as in `StoreFault`.
 [[nodiscard]] StoreResult<SeriesStore> open_series_file(const std::string& path, const SeriesFileOptions& options);
 
 /// Puts a file aside that is of no use any more, with what belongs to it: as PATH.damaged, in place of an earlier one.

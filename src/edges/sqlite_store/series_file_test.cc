@@ -51,10 +51,10 @@ std::string bytes_of_file(const std::string& path) {
 TEST(SeriesFile, NeverGrowsBeyondItsSizeAndMinutesKeepTheirPart) {
   const SeriesScratch scratch;
   auto store = *scratch.open();
-  for (std::int64_t second = 0; second < 2400; second += 10) {
+  for (std::int64_t second = 0; second < 2400; second += 60) {
     SeriesBatch batch;
-    for (std::int64_t each = second; each < second + 10; ++each) batch.seconds.push_back(wide_span(each, 10));
-    if (second % 60 == 0) batch.minutes = {wide_span(second, 10)};
+    for (std::int64_t each = second; each < second + 60; ++each) batch.seconds.push_back(wide_span(each, 10));
+    batch.minutes = {wide_span(second, 10)};
     ASSERT_TRUE(store.writer->append(batch));
   }
   EXPECT_LE(std::filesystem::file_size(scratch.file()), static_cast<std::uint64_t>(kSmall));
@@ -64,9 +64,9 @@ TEST(SeriesFile, NeverGrowsBeyondItsSizeAndMinutesKeepTheirPart) {
   EXPECT_LT(seconds.first, 2200);
   EXPECT_EQ(**store.reader->range(SeriesRing::kMinutes), (SeriesReader::Range{.first = 0, .last = 2340}));
   // Minutes alone are bounded, too.
-  for (std::int64_t minute = 40; minute < 4000; minute += 10) {
+  for (std::int64_t minute = 40; minute < 4000; minute += 60) {
     SeriesBatch batch;
-    for (std::int64_t each = minute; each < minute + 10; ++each) batch.minutes.push_back(wide_span(each * 60, 10));
+    for (std::int64_t each = minute; each < minute + 60; ++each) batch.minutes.push_back(wide_span(each * 60, 10));
     ASSERT_TRUE(store.writer->append(batch));
   }
   EXPECT_LE(std::filesystem::file_size(scratch.file()), static_cast<std::uint64_t>(kSmall));

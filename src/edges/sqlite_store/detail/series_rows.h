@@ -11,7 +11,8 @@
 
 namespace berth::edges::detail {
 
-/// ServiceFigures::latencies and ::settled as bytes: variable-length numbers, lowest 7 bits first. `second`: of the row.
+/// ServiceFigures::latencies and ::settled as bytes: variable-length numbers, lowest 7 bits first. `second`: of the
+/// row.
 [[nodiscard]] std::string detail_bytes(std::int64_t second, const ServiceFigures& figures);
 /// Back; false if the bytes are none of those, which leaves `figures` in any state.
 [[nodiscard]] bool read_detail(std::string_view bytes, std::int64_t second, ServiceFigures& figures);

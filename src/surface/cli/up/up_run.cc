@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 #include <malloc.h>
 #include <signal.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -43,7 +43,9 @@
 #include "surface/api/page.h"
 #include "surface/cli/replay/journal_writer.h"
 #include "surface/cli/up/config_file.h"
+#include "surface/cli/up/own_files.h"
 #include "surface/cli/up/up_history.h"
+#include "surface/cli/up/up_series.h"
 
 namespace berth::cli {
 namespace {
@@ -51,7 +53,8 @@ namespace {
 constexpr int kFailedStatus = 1;
 constexpr int kInterruptedStatus = 130;
 constexpr std::chrono::milliseconds kSignalPoll{100};
-constexpr std::int64_t kDayUs = std::int64_t{24} * 3600 * 1'000'000;
+constexpr std::int64_t kDaySeconds = std::int64_t{24} * 3600;
+constexpr std::int64_t kDayUs = kDaySeconds * 1'000'000;
 constexpr std::int64_t kOutcomeDays = 7;
 constexpr std::uint64_t kOutcomesMax = 10'000'000;
 /// How often it is noted that a blob is used. A day after that is more than a day after its last use.
@@ -165,18 +168,6 @@ void return_large_blocks_at_once() {
   std::fflush(nullptr);
   _exit(status);
 }
-
-/// While it exists, files are made for their owner alone.
-class OwnFilesOnly {
- public:
-  OwnFilesOnly() : before_(::umask(S_IRWXG | S_IRWXO)) {}
-  OwnFilesOnly(const OwnFilesOnly&) = delete;
-  OwnFilesOnly& operator=(const OwnFilesOnly&) = delete;
-  ~OwnFilesOnly() { ::umask(before_); }
-
- private:
-  mode_t before_;
-};
 
 /// Everything that runs, in the order in which it is made.
 class Up {
@@ -307,6 +298,7 @@ class Up {
     options.past_usage = [this](const live::UsageInterval& interval) {
       if (has_no_past_usage_) note_usage(interval);
     };
+    options.series = [this](SeriesSpan second) { series_->add(std::move(second)); };
     options.world_changed = [this](const live::WorldChanges& changes) { remember(changes); };
     options.solve_elsewhere = [this](SolveRequest question) { solver_.ask(std::move(question)); };
     options.waits_for_solver = request_.speed == 0;
@@ -380,7 +372,16 @@ class Up {
       if (!opened_reader) return failed(opened_reader.error());
       *reader_of_blobs = std::move(*opened_reader);
     }
+    open_series();
     return {};
+  }
+
+  void open_series() {
+    series_ = std::make_unique<edges::SeriesQueue>(series_options(
+        folder_->path(), beginning_.epoch_us, [this](const std::string& event, const std::string& message) {
+          log_line(context_.err, event, {{"message", message}});
+        }));
+    series_->keep(retention_.series_days * kDaySeconds);
   }
 
   /// From now on it goes on without space for more than the orders that must not fail.
@@ -512,6 +513,7 @@ class Up {
   /// clock starts. Returns the exit status if a signal came meanwhile.
   Result<std::optional<int>> begin(const SignalsHeld& signals) {
     if (auto begun = history_ ? go_on() : begin_anew(); !begun) return pass_on(begun.error());
+    series_->start();
     while (session_->is_solving() && session_->snapshot().is_before_first_layout()) {
       if (const auto signal = signals.taken()) return std::optional(status_of(*signal));
       auto first = solver_.wait_for_answer(kSignalPoll);
@@ -529,6 +531,7 @@ class Up {
   }
 
   Result<void> begin_anew() {
+    static_cast<void>(series_->begin(0));
     session_->begin();
     return {};
   }
@@ -548,6 +551,7 @@ class Up {
       }
     }
     session_->repeat(history.entries, left_->world.orders);
+    session_->restore_figures(series_->begin(std::max(session_->now(), left_->world.now).second()));
     session_->resume(std::move(*std::exchange(left_, std::nullopt)));
     return {};
   }
@@ -570,7 +574,8 @@ class Up {
                         .driver_status = [this] { return driver_status(); },
                         .submit = [this](live::Write write) { writes_->submit(std::move(write)); },
                         .usage = usage_store(),
-                        .blobs = blob_store()});
+                        .blobs = blob_store(),
+                        .series = {.read = [this](const auto& reading) { return series_->read(reading); }}});
     const auto wall_us = [] { return now_as_epoch().unix_micros; };
     blobs_ = std::make_unique<edges::BlobQueue>(*session_, turn_, lock_, *recorder_, std::move(blob_readers_), wall_us);
     writes_ = std::make_unique<edges::WriteQueue>(*session_, turn_, lock_, *recorder_, wall_us,
@@ -648,6 +653,7 @@ class Up {
     const std::scoped_lock turn(turn_);
     const std::scoped_lock hold(lock_);
     retention_ = read.retention;
+    series_->keep(retention_.series_days * kDaySeconds);
     if (!session_->set_no_changes(no_changes_of(*read.no_changes, beginning_.epoch_us))) {
       return log_line(context_.err, "error",
                       {{"message", "no_changes cannot be recorded, the windows before stay in force: " +
@@ -695,6 +701,7 @@ class Up {
     if (recorder_->rows_since_snapshot() > 0) save();
     session_->tell_all();
     session_->finish();
+    series_->stop();
     if (const auto failure = recorder_->flush()) log_line(context_.err, "error", {{"message", *failure}});
     const auto closed = close_journal(journal_);
     journal_ = Journal();  // one that could not be kept leaves no file
@@ -732,6 +739,7 @@ class Up {
   edges::FairMutex turn_;  ///< of those who change the session
   edges::FairMutex lock_;  ///< of the session
   edges::SolverThread solver_;
+  std::unique_ptr<edges::SeriesQueue> series_;  ///< outlives the session
   std::unique_ptr<live::Session> session_;
   std::unique_ptr<edges::BlobQueue> blobs_;
   std::unique_ptr<edges::WriteQueue> writes_;
