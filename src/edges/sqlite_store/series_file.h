@@ -1,7 +1,7 @@
 /// The store of a world's series in one SQLite file, behind the port `SeriesStore`: docs/series.md has its tables.
 ///
 /// Commits are not synced: a kill loses nothing of them, a power cut those since the last checkpoint. After each append
-/// the file has at most 15/16 of `bytes_max` in use; beside it stand PATH-wal and PATH-shm.
+/// 1/16 of `bytes_max`, or 512 KiB, is free for the next one; beside the file stand PATH-wal and PATH-shm.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,9 @@ namespace berth::edges {
 struct SeriesFileOptions {
   /// Which world the series are of: the wall time of its second 0, in microseconds since 1970.
   std::int64_t world_epoch_us = 0;
-  std::int64_t bytes_max = std::int64_t{256} << 20U;  ///< of the file; one part in four for minutes if there is so much
-  std::string vfs = {};                               ///< for tests: the name of a registered SQLite VFS
+  /// Of the file, 1 MiB or more; one part in four is for minutes if there are so many.
+  std::int64_t bytes_max = std::int64_t{256} << 20U;
+  std::string vfs = {};  ///< for tests: the name of a registered SQLite VFS
 };
 
 /// Opens the file, and makes it where it is missing. kForeign and kNewer: it is another program's, or a later

@@ -1,5 +1,6 @@
 #include "surface/cli/up/up_series.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "edges/sqlite_store/series_file.h"
@@ -7,6 +8,12 @@
 #include "surface/cli/up/own_files.h"
 
 namespace berth::cli {
+namespace {
+
+/// A ring of less is of no use.
+constexpr std::int64_t kSeriesBytesMin = std::int64_t{1} << 20U;
+
+}  // namespace
 
 edges::SeriesQueueOptions series_options(
     const std::string& folder, std::int64_t world_epoch_us,
@@ -14,7 +21,7 @@ edges::SeriesQueueOptions series_options(
   const std::string path = folder + "/series.db";
   const edges::SeriesFileOptions options{
       .world_epoch_us = world_epoch_us,
-      .bytes_max = static_cast<std::int64_t>(edges::disk_share_of(folder, kSeriesBytesMax))};
+      .bytes_max = std::max(kSeriesBytesMin, static_cast<std::int64_t>(edges::disk_share_of(folder, kSeriesBytesMax)))};
   edges::SeriesQueueOptions queue;
   queue.open = [path, options] {
     const OwnFilesOnly own_files_only;
