@@ -368,10 +368,7 @@ class Up {
     const auto encode = [this](const live::Entry& entry) {
       return journal::row_of(entry, scenario_, now_as_epoch().unix_micros);
     };
-    auto outcomes = store_->open_reader();
-    if (!outcomes) return failed(outcomes.error());
-    recorder_ = std::make_unique<edges::Recorder>(std::move(*writer), std::move(*outcomes), head, encode,
-                                                  [this] { return sync_devices(); });
+    recorder_ = std::make_unique<edges::Recorder>(std::move(*writer), head, encode, [this] { return sync_devices(); });
     auto usage_reader = store_->open_reader();
     if (!usage_reader) return failed(usage_reader.error());
     usage_reader_ = std::move(*usage_reader);
