@@ -181,6 +181,7 @@ void Session::tell_all() {
     for (const ServiceSecond& second : loop_->take_unseen_seconds()) tell_second(second);
   }
   tell_blocks();
+  if (options_.series) give_series(std::nullopt);  // a second that ended with the world
   tell_world(true);
   const auto plain_step = std::exchange(plain_step_, std::nullopt);
   if (plain_step && options_.entries) options_.entries({.at = *plain_step, .what = Advanced{}});
@@ -362,6 +363,7 @@ void Session::resume(sim::WorldLeft left) {
   note_unseen(left);
   if (const auto first = order_of_start(std::max(left.world.now, now()))) loop_->command(*first);
   loop_->resume(std::move(left));
+  figures_.begin(now(), loop_->sm_time());
   after_step();
   // The process may have ended before it told until when a proposal waits.
   const Plan* waiting = loop_->engine().waiting();

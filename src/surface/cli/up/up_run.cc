@@ -4,6 +4,7 @@
 #include <malloc.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <memory>
@@ -20,6 +21,7 @@
 #include "edges/live_driver/blob_queue.h"
 #include "edges/live_driver/live_driver.h"
 #include "edges/live_driver/recorder.h"
+#include "edges/live_driver/series_queue.h"
 #include "edges/live_driver/solver_thread.h"
 #include "edges/live_driver/write_queue.h"
 #include "edges/locks/fair_mutex.h"
@@ -34,6 +36,7 @@
 #include "surface/cli/up/folder_world.h"
 #include "surface/cli/up/held_signals.h"
 #include "surface/cli/up/up_log.h"
+#include "surface/cli/up/up_series.h"
 #include "surface/cli/up/wall_clock.h"
 #include "surface/cli/up/world_records.h"
 
@@ -43,6 +46,7 @@ namespace {
 constexpr int kFailedStatus = 1;
 constexpr int kInterruptedStatus = 130;
 constexpr std::chrono::milliseconds kSignalPoll{100};
+constexpr std::int64_t kDaySeconds = std::int64_t{24} * 3600;
 /// The journal's file and its writer; both absent if none is wanted.
 struct Journal {
   std::unique_ptr<edges::FileSink> file;
@@ -97,6 +101,7 @@ class Up {
     if (auto made = make_session(); !made) return pass_on(made.error());
     records_ = std::make_unique<WorldRecords>(folder_->path(), request_.speed > 0, wall_, context_.err);
     if (auto opened = records_->open(world_); !opened) return pass_on(opened.error());
+    open_series();
     const auto stopped = begin(signals);
     if (!stopped) return pass_on(stopped.error());
     if (*stopped) return stop(**stopped);
@@ -145,6 +150,7 @@ class Up {
     options.past_usage = [this](const live::UsageInterval& interval) {
       if (records_->has_no_past_usage()) note_usage(interval);
     };
+    options.series = [this](SeriesSpan second) { series_->add(std::move(second)); };
     options.world_changed = [this](const live::WorldChanges& changes) { records_->remember(changes); };
     options.solve_elsewhere = [this](SolveRequest question) { solver_.ask(std::move(question)); };
     options.waits_for_solver = request_.speed == 0;
@@ -155,6 +161,14 @@ class Up {
     if (!journal) return pass_on(journal.error());
     journal_ = std::move(*journal);
     return {};
+  }
+
+  void open_series() {
+    series_ = std::make_unique<edges::SeriesQueue>(series_options(
+        folder_->path(), world_.beginning.epoch_us, [this](const std::string& event, const std::string& message) {
+          log_line(context_.err, event, {{"message", message}});
+        }));
+    series_->keep(retention_.series_days * kDaySeconds);
   }
 
   [[nodiscard]] api::BlobStore blob_store() {
@@ -213,6 +227,7 @@ class Up {
   /// clock starts. Returns the exit status if a signal came meanwhile.
   Result<std::optional<int>> begin(const HeldSignals& signals) {
     if (auto begun = world_.history ? go_on() : begin_anew(); !begun) return pass_on(begun.error());
+    series_->start();
     while (session_->is_solving() && session_->snapshot().is_before_first_layout()) {
       if (const auto signal = signals.taken()) return std::optional(status_of(*signal));
       auto first = solver_.wait_for_answer(kSignalPoll);
@@ -230,6 +245,7 @@ class Up {
   }
 
   Result<void> begin_anew() {
+    static_cast<void>(series_->begin(0));
     session_->begin();
     return {};
   }
@@ -250,6 +266,7 @@ class Up {
     }
     sim::WorldLeft left = std::move(*records_->take_left());
     session_->repeat(history.entries, left.world.orders);
+    session_->restore_figures(series_->begin(std::max(session_->now(), left.world.now).second()));
     session_->resume(std::move(left));
     return {};
   }
@@ -272,7 +289,8 @@ class Up {
                         .driver_status = [this] { return driver_status(); },
                         .submit = [this](live::Write write) { writes_->submit(std::move(write)); },
                         .usage = usage_store(),
-                        .blobs = blob_store()});
+                        .blobs = blob_store(),
+                        .series = {.read = [this](const auto& reading) { return series_->read(reading); }}});
     blobs_ = std::make_unique<edges::BlobQueue>(*session_, turn_, lock_, recorder(), records_->take_blob_readers(),
                                                 wall_us_now);
     writes_ = std::make_unique<edges::WriteQueue>(*session_, turn_, lock_, recorder(), wall_us_now,
@@ -350,6 +368,7 @@ class Up {
     const std::scoped_lock turn(turn_);
     const std::scoped_lock hold(lock_);
     retention_ = read.retention;
+    series_->keep(retention_.series_days * kDaySeconds);
     if (!session_->set_no_changes(no_changes_of(*read.no_changes, world_.beginning.epoch_us))) {
       return log_error(context_.err, "no_changes cannot be recorded, the windows before stay in force: " +
                                          session_->why_not_recorded());
@@ -395,6 +414,7 @@ class Up {
     if (recorder().rows_since_snapshot() > 0) save();
     session_->tell_all();
     session_->finish();
+    series_->stop();
     if (const auto failure = recorder().flush()) log_error(context_.err, *failure);
     const auto closed = close_journal(journal_);
     journal_ = Journal();  // one that could not be kept leaves no file
@@ -413,6 +433,7 @@ class Up {
   edges::FairMutex turn_;  ///< of those who change the session
   edges::FairMutex lock_;  ///< of the session
   edges::SolverThread solver_;
+  std::unique_ptr<edges::SeriesQueue> series_;  ///< outlives the session
   std::unique_ptr<live::Session> session_;
   std::unique_ptr<edges::BlobQueue> blobs_;
   std::unique_ptr<edges::WriteQueue> writes_;

@@ -1,7 +1,6 @@
 #include "surface/cli/up/world_records.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <filesystem>
 #include <utility>
@@ -9,6 +8,7 @@
 #include "edges/sqlite_store/sqlite_store.h"
 #include "journal/entry_rows.h"
 #include "journal_chain/age.h"
+#include "surface/cli/up/own_files.h"
 #include "surface/cli/up/up_log.h"
 
 namespace berth::cli {
@@ -19,18 +19,6 @@ constexpr std::int64_t kOutcomeDays = 7;
 constexpr std::uint64_t kOutcomesMax = 10'000'000;
 /// How often it is noted that a blob is used. A day after that is more than a day after its last use.
 constexpr std::int64_t kBlobNoteUs = std::int64_t{600} * 1'000'000;
-
-/// While it exists, files are made for their owner alone.
-class OwnFilesOnly {
- public:
-  OwnFilesOnly() : before_(::umask(S_IRWXG | S_IRWXO)) {}
-  OwnFilesOnly(const OwnFilesOnly&) = delete;
-  OwnFilesOnly& operator=(const OwnFilesOnly&) = delete;
-  ~OwnFilesOnly() { ::umask(before_); }
-
- private:
-  mode_t before_;
-};
 
 }  // namespace
 
