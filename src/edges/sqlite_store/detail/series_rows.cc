@@ -58,14 +58,14 @@ class NumberReader {
 // ---- checksums
 
 /// FNV-1a with 64 bits. http://www.isthe.com/chongo/tech/comp/fnv/
-class Checksum {
+class RowChecksum {
  public:
-  Checksum& add(std::int64_t number) {
+  RowChecksum& add(std::int64_t number) {
     const auto bits = static_cast<std::uint64_t>(number);
     for (std::uint32_t shift = 0; shift < 64U; shift += 8U) feed(static_cast<std::uint8_t>(bits >> shift));
     return *this;
   }
-  Checksum& add(std::string_view bytes) {
+  RowChecksum& add(std::string_view bytes) {
     for (const char byte : bytes) feed(static_cast<std::uint8_t>(byte));
     return *this;
   }
@@ -111,8 +111,8 @@ std::array<std::int64_t, kFleetColumns> columns_of(const FleetFigures& figures) 
 }
 
 template <std::size_t kCount>
-Checksum checksum_of(std::int64_t second, const std::array<std::int64_t, kCount>& columns) {
-  Checksum checksum;
+RowChecksum checksum_of(std::int64_t second, const std::array<std::int64_t, kCount>& columns) {
+  RowChecksum checksum;
   checksum.add(second);
   for (const std::int64_t each : columns) checksum.add(each);
   return checksum;
