@@ -61,6 +61,7 @@ void SeriesQueue::stop() {
   }
   changed_.notify_all();
   if (thread_.joinable()) thread_.join();
+  close();
 }
 
 void SeriesQueue::add(SeriesSpan second) {

@@ -44,7 +44,7 @@ class SeriesQueue {
   /// seconds just before, as many as the figures of a session go back.
   [[nodiscard]] std::vector<SeriesSpan> begin(std::int64_t second);
   void start();
-  /// Writes what waits, if that is possible, and ends the thread. A second call does nothing.
+  /// Writes what waits, if that is possible, ends the thread, and closes the store. A second call does nothing.
   void stop();
 
   /// The next second; in order. By one thread at a time; takes no lock for longer than it takes to move the second.

@@ -155,9 +155,10 @@ TEST_F(SeriesQueueTest, AStoreThatCannotBeOpenedAtFirstIsOpenedLater) {
   }
   queue->start();
   add(*queue, 0, 3);
-  queue->stop();
-  EXPECT_EQ(memory_->seconds.size(), 3U);
+  wait_until([&] { return memory_->seconds.size() == 3; });
   EXPECT_TRUE(queue->read(nothing));
+  queue->stop();
+  EXPECT_FALSE(queue->read(nothing));
 }
 
 TEST_F(SeriesQueueTest, AnotherProgramsFileIsLeftAlone) {
@@ -193,10 +194,10 @@ TEST_F(SeriesQueueTest, WhatIsDamagedIsBegunAnewWhoeverFindsIt) {
   };
   EXPECT_FALSE(queue->read(look));
   add(*queue, 2, 3);
+  wait_until([&] { return memory_->seconds.contains(2); });
+  EXPECT_TRUE(queue->read(look));
   queue->stop();
   EXPECT_THAT(reported_, ElementsAre("series_begun_anew", "series_begun_anew", "series_begun_anew"));
-  EXPECT_TRUE(queue->read(look));
-  EXPECT_TRUE(memory_->seconds.contains(2));
 }
 
 }  // namespace

@@ -150,6 +150,8 @@ class Series(unittest.TestCase):
                                (foreign, "series_off")):
             if content is None:
                 continue
+            for rest in ("-wal", "-shm"):
+                Path(f"{path}{rest}").unlink(missing_ok=True)
             path.write_bytes(content)
             self.start()
             wait_for(lambda: event in self.server.events())
