@@ -64,7 +64,6 @@ if(BERTH_FUZZ)
   if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     message(FATAL_ERROR "BERTH_FUZZ needs clang (Debian package clang-19), found ${CMAKE_CXX_COMPILER_ID}")
   endif()
-  berth_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")

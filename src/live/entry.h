@@ -112,7 +112,8 @@ struct ProposalWaits {
   friend bool operator==(const ProposalWaits&, const ProposalWaits&) = default;
 };
 
-/// Another process went on here. Between the entry before and this instant nothing stepped.
+/// Another process went on here. Between the entry before and this instant nothing stepped. What entries behind it say
+/// of seconds was unknown before it. Earlier versions told it only where the clock had gone on.
 struct Resumed {
   friend bool operator==(const Resumed&, const Resumed&) = default;
 };

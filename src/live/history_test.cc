@@ -468,6 +468,14 @@ TEST(History, AnAuditorFindsNothingThatMustNotBe) {
   if (!kIsSlowBuild) expect_full(counts, faults);
 }
 
+/// 245: seconds that were lost with a process were repeated before the next one had counted them again.
+TEST(History, SeedsThatFailedBefore) {
+  for (const std::uint64_t seed : {245U}) {
+    SCOPED_TRACE(::testing::Message() << "seed " << seed);
+    History(seed).run();
+  }
+}
+
 TEST(History, AnEngineRestoredFromItsMemoryChangesNothing) {
   for (int seed = 1; seed <= kRestoredHistories; ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed " << seed);

@@ -192,15 +192,14 @@ void Session::tell_all() {
 /// Repeats entries in order, with the steps between them.
 class Session::Repetition {
  public:
-  Repetition(Session& session, const std::vector<Entry>& entries) : session_(session), entries_(entries) {
-    for (const Entry& entry : entries_) {
-      if (const auto* block = std::get_if<SecondsSeen>(&entry.what)) note_block(*block);
-    }
-  }
+  Repetition(Session& session, const std::vector<Entry>& entries) : session_(session), entries_(entries) {}
 
   void run() {
-    for (const Entry& entry : entries_) {
+    note_blocks_of_process(entries_.begin());
+    for (auto it = entries_.begin(); it != entries_.end(); ++it) {
+      const Entry& entry = *it;
       if (std::holds_alternative<SecondsSeen>(entry.what)) continue;
+      if (std::holds_alternative<Resumed>(entry.what)) note_blocks_of_process(it + 1);
       const bool is_advance = std::holds_alternative<Advanced>(entry.what);
       if (!std::holds_alternative<Resumed>(entry.what)) step_plainly(entry.at, is_advance);
       session_.loop_->replay_to(entry.at);
@@ -212,6 +211,14 @@ class Session::Repetition {
   }
 
  private:
+  /// Blocks come after the steps that saw them, but never in another process: what one did not record before a kill,
+  /// the next one counts again when it goes on, and its engine sees it only then.
+  void note_blocks_of_process(std::vector<Entry>::const_iterator it) {
+    for (; it != entries_.end() && !std::holds_alternative<Resumed>(it->what); ++it) {
+      if (const auto* block = std::get_if<SecondsSeen>(&it->what)) note_block(*block);
+    }
+  }
+
   void note_block(const SecondsSeen& block) {
     for (std::size_t i = 0; i < block.arrivals.size(); ++i) {
       ServiceSecond second;
@@ -355,13 +362,12 @@ void Session::resume(sim::WorldLeft left) {
   is_repeating_ = false;
   loop_->replay_end();
   // The devices may remember a later instant than the last entry.
-  if (left.world.now > now()) {
-    tell({.at = left.world.now, .what = Resumed{}});
-    loop_->replay_to(left.world.now);
-  }
+  const Instant at = std::max(left.world.now, now());
+  tell({.at = at, .what = Resumed{}});
+  loop_->replay_to(at);
   sim::disown_unknown(loop_->engine().last_numbers(), left.devices);
   note_unseen(left);
-  if (const auto first = order_of_start(std::max(left.world.now, now()))) loop_->command(*first);
+  if (const auto first = order_of_start(at)) loop_->command(*first);
   loop_->resume(std::move(left));
   figures_.begin(now(), loop_->sm_time());
   after_step();

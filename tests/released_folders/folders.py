@@ -69,6 +69,11 @@ def usage(client, until):
     return items(client, f"/v1/usage?to={until}")
 
 
+def promises(client):
+    """What changes promised, and what came of it where that is known."""
+    return items(client, "/v1/promises")
+
+
 def read_world(client):
     """Everything that a restart keeps, without what moves with the clock."""
     world = {"time": client.send("/v1/status")[0]["time"], "planning": client.send("/v1/planning")[0]}

@@ -1,16 +1,18 @@
-"""make.py BERTH NAME [--end killed|stopped] [--pruned] [--usage-by BERTH]: makes the folder NAME beside this file with
-a released program: the databases that it left, as SQL, and what it showed after them.
+"""make.py BERTH NAME [--end killed|stopped] [--pruned] [--usage-by BERTH] [--blobs]: makes the folder NAME beside this
+file with a released program: the databases that it left, as SQL, and what it showed after them.
 
 killed   planning is paused while a GPU is lost and a plan changes others, then SIGKILL
 stopped  planning is paused, later SIGTERM; a version with snapshots saves one
 --pruned the world ran before that, two days earlier (faketime), and the rows of that day are removed
 --usage-by, --without-keys  for a version without usage, another one that shows it; for one that knows no keys
+--blobs  for a version with blobs and promises: a service has its rows in a blob, and promises are judged
 
 README.md has the commands that made the folders here."""
 
 import argparse
 import contextlib
 import datetime
+import hashlib
 import json
 import os
 import pathlib
@@ -25,12 +27,14 @@ import folders
 
 SPEED = 60
 DEADLINE_SECONDS = 120
+PROMISE_SECONDS = 150  # until promises of that time are judged
 PRUNED_DAYS = 2
 FAKETIME = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1"  # of Debian's package faketime
 WORDS = ["--scenario", "scenario.yaml", "--speed", str(SPEED)]  # the journal keeps this path
 ROWS = [{"model": "m", "gpu": gpu, "profile": profile, "batch": 2, "processes": 1, "requests_per_second": rate,
          "latency_ms": 40} for gpu, profile, rate in
         (("A100-80GB", "1g.10gb", 50), ("A100-80GB", "2g.20gb", 110), ("A30-24GB", "1g.6gb", 40))]
+BLOB = "\n".join([",".join(ROWS[0]), *(",".join(map(str, row.values())) for row in ROWS), ""]).encode()
 # What the test sends again: its answer is known, and it is never carried out twice.
 REPEATED_KEY = {"Idempotency-Key": "photos-tagger-2"}
 REPEATED_PATH = "/v1/tenants/photos/services/tagger"
@@ -90,6 +94,18 @@ def tell_story(server):
     run_on(server, 40)
     send(server, "POST", "/v1/sim/faults", {"kind": "return", "gpu": "gpu-2"})
     run_on(server, 60)
+
+
+def tell_of_blobs(server):
+    """A service whose rows are in a blob, and so much time that promises are judged."""
+    blob = hashlib.sha256(BLOB).hexdigest()
+    with server.client.open("PUT", f"/v1/blobs/{blob}", BLOB) as reply:
+        if reply.status != 201:
+            sys.exit(f"make: blob: {reply.status} {reply.read().decode()}")
+    of_blob = service(25, "1")
+    of_blob["spec"]["profile"]["rows"] = {"blob": blob}
+    send(server, "PUT", "/v1/tenants/photos/services/archivist", of_blob)
+    run_on(server, PROMISE_SECONDS)
 
 
 def pause(server):
@@ -152,6 +168,8 @@ def run_world(folder, words):
         if words.pruned:
             wait_until_pruned(folder / "state")
         tell_story(server)
+        if words.blobs:
+            tell_of_blobs(server)
         {"killed": end_killed, "stopped": end_stopped}[words.end](server)
 
 
@@ -169,6 +187,9 @@ def expected_of(folder, words):
     world = read_with(words.berth, folder, "copy", folders.read_world)
     shower = words.usage_by or words.berth
     world["knows_keys"] = not words.without_keys
+    if words.blobs:
+        world["blobs"] = [hashlib.sha256(BLOB).hexdigest()]
+        world["promises"] = read_with(words.berth, folder, "promises", folders.promises)
     world["usage"] = read_with(shower, folder, "usage", lambda client: folders.usage(client, world["time"]))
     return world
 
@@ -182,6 +203,7 @@ def main():
     parser.add_argument("--pruned", action="store_true")
     parser.add_argument("--usage-by", type=os.path.abspath)
     parser.add_argument("--without-keys", action="store_true", help="the version has no Idempotency-Key")
+    parser.add_argument("--blobs", action="store_true", help="the version has blobs and promises")
     words = parser.parse_args()
     os.chdir(folders.HERE)
     with tempfile.TemporaryDirectory() as name:

@@ -2,6 +2,7 @@
 """Folders that released versions left (README.md) are opened by this one: everything is there as that version showed
 it, the world goes on, and `berth journal verify` finds nothing wrong."""
 
+import hashlib
 import json
 import os
 import signal
@@ -53,7 +54,7 @@ class ReleasedFolders(unittest.TestCase):
     maxDiff = None
 
     def test_the_folders_are_there(self):
-        self.assertGreaterEqual(len(found_folders()), 3)
+        self.assertGreaterEqual(len(found_folders()), 5)
 
     def test_each_is_opened_as_it_was_and_lives_on(self):
         for folder in found_folders():
@@ -94,8 +95,29 @@ class ReleasedFolders(unittest.TestCase):
             faults += [f"{kind}: {name} is gone" for name in wanted.keys() - found.keys()]
             for name in wanted.keys() & found.keys():
                 faults += differences(wanted[name], found[name], f"{kind} {name}")
+        faults += self.blob_faults(server, expected) + self.promise_faults(server, expected)
         faults += self.usage_faults(expected, folders.usage(server.client, world["time"]))
         return faults + self.gaps(folders.usage(server.client, world["time"]))
+
+    def blob_faults(self, server, expected):
+        """Every blob is there with its bytes."""
+        faults = []
+        for blob in expected.get("blobs", ()):
+            with server.client.open("GET", f"/v1/blobs/{blob}") as reply:
+                status, found = reply.status, hashlib.sha256(reply.read()).hexdigest()
+            faults += differences([200, blob], [status, found], f"blob {blob}")
+        return faults
+
+    def promise_faults(self, server, expected):
+        """Every promise is there, and what is known of it is the same; an open one may be judged meanwhile."""
+        wanted = expected.get("promises", [])
+        found = {(promise["plan"], promise["gpu"]): promise for promise in folders.promises(server.client)} if wanted else {}
+        faults = []
+        for promise in wanted:
+            name = promise["plan"], promise["gpu"]
+            kept = promise if promise["state"] != "open" else {key: promise[key] for key in ("began_at", "cuts", "promised")}
+            faults += differences(kept, found.get(name), f"promise {name}")
+        return faults
 
     def usage_faults(self, expected, rows):
         """Every interval is there, and what was over is the same."""

@@ -111,7 +111,8 @@ StatementRun& StatementRun::bind_null() {
   return *this;
 }
 
-StatementRun& StatementRun::bind_empty() {
+StatementRun& StatementRun::bind_after(const std::optional<Sha256>& key) {
+  if (key) return bind(*key);
   sqlite3_bind_zeroblob(statement_, ++parameter_, 0);
   return *this;
 }

@@ -3,11 +3,15 @@
 
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "ports/journal_store.h"
 
@@ -36,7 +40,8 @@ class StatementRun {
   StatementRun& bind(const Sha256& digest);
   StatementRun& bind_bytes(std::string_view bytes);
   StatementRun& bind_null();
-  StatementRun& bind_empty();  ///< a blob of no bytes, which is before all others
+  /// A key behind which a page begins; absent: a blob of no bytes, which is before all others.
+  StatementRun& bind_after(const std::optional<Sha256>& key);
 
   /// Whether there is a row.
   [[nodiscard]] StoreResult<bool> step();
@@ -75,6 +80,24 @@ class Statement {
   std::unique_ptr<sqlite3_stmt, Finalizer> statement_;
   const char* doing_ = "";
 };
+
+/// At most `count_max` rows whose keys come behind `after`. The parameters of `statement` are these two; `read` makes a
+/// Row of a run that is at one, or says what is wrong with it.
+template <class Row>
+[[nodiscard]] StoreResult<std::vector<Row>> read_page(Statement& statement, const std::optional<Sha256>& after,
+                                                      std::uint64_t count_max, const auto& read) {
+  std::vector<Row> rows;
+  StatementRun run = statement.run();
+  run.bind_after(after).bind(std::min<std::uint64_t>(count_max, std::numeric_limits<std::int64_t>::max()));
+  while (true) {
+    const auto stepped = run.step();
+    if (!stepped) return tl::unexpected(stepped.error());
+    if (!*stepped) return rows;
+    StoreResult<Row> row = read(run);
+    if (!row) return tl::unexpected(row.error());
+    rows.push_back(*std::move(row));
+  }
+}
 
 enum class OpenMode : std::uint8_t {
   kWrite,      ///< and creates the file

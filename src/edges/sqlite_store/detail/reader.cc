@@ -13,6 +13,7 @@
 #include "journal_chain/field_hash.h"
 
 namespace berth::edges::detail {
+
 StoreResult<std::unique_ptr<SqliteReader>> SqliteReader::open(Connection connection) {
   // cell_size_check: a page that is damaged is noticed before it is used.
   auto set = connection.execute(
@@ -174,22 +175,8 @@ StoreResult<std::optional<KeyedOutcome>> SqliteReader::find_outcome(const Sha256
 
 StoreResult<std::vector<KeyedOutcome>> SqliteReader::read_outcomes(const std::optional<Sha256>& after,
                                                                    std::size_t count_max) {
-  std::vector<KeyedOutcome> outcomes;
-  StatementRun run = outcomes_.run();
-  if (after) {
-    run.bind(*after);
-  } else {
-    run.bind_empty();
-  }
-  run.bind(std::min<std::uint64_t>(count_max, std::numeric_limits<std::int64_t>::max()));
-  while (true) {
-    const auto stepped = run.step();
-    if (!stepped) return tl::unexpected(stepped.error());
-    if (!*stepped) return outcomes;
-    auto outcome = checked_outcome(run, connection_.path());
-    if (!outcome) return tl::unexpected(outcome.error());
-    outcomes.push_back(*std::move(outcome));
-  }
+  return read_page<KeyedOutcome>(outcomes_, after, count_max,
+                                 [&](StatementRun& run) { return checked_outcome(run, connection_.path()); });
 }
 
 StoreResult<std::vector<UsageRow>> SqliteReader::read_usage(const UsageSpan& span, const std::optional<UsageKey>& after,
@@ -278,23 +265,8 @@ StoreResult<std::optional<BlobRow>> SqliteReader::find_blob(const Sha256& blob) 
 }
 
 StoreResult<std::vector<BlobRow>> SqliteReader::read_blobs(const std::optional<Sha256>& after, std::size_t count_max) {
-  std::vector<BlobRow> rows;
-  if (format_ < kBlobFormat) return rows;
-  StatementRun run = blobs_.run();
-  if (after) {
-    run.bind(*after);
-  } else {
-    run.bind_empty();
-  }
-  run.bind(std::min<std::uint64_t>(count_max, std::numeric_limits<std::int64_t>::max()));
-  while (true) {
-    const auto stepped = run.step();
-    if (!stepped) return tl::unexpected(stepped.error());
-    if (!*stepped) return rows;
-    const auto row = checked_blob(run);
-    if (!row) return tl::unexpected(row.error());
-    rows.push_back(*row);
-  }
+  if (format_ < kBlobFormat) return std::vector<BlobRow>();
+  return read_page<BlobRow>(blobs_, after, count_max, [&](StatementRun& run) { return checked_blob(run); });
 }
 
 StoreResult<BlobRow> SqliteReader::checked_blob(StatementRun& run) const {

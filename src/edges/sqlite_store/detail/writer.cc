@@ -222,31 +222,40 @@ StoreResult<void> SqliteWriter::insert_snapshot(const JournalSnapshot& snapshot,
   return delete_snapshots_.run().bind(meta.snapshot_sequence).bind(meta.older_snapshot_sequence).finish();
 }
 
-StoreResult<bool> SqliteWriter::prune(const PruneLimits& limits) {
+template <class Cursor>
+StoreResult<bool> SqliteWriter::prune_part(Cursor& cursor, const auto& change) {
   if (auto overwritten = overwrite_refused(); !overwritten) return tl::unexpected(overwritten.error());
-  bool has_more = false;
-  {
+  const Cursor before = cursor;
+  const auto in_transaction = [&]() -> StoreResult<bool> {
     auto transaction = Transaction::begin(connection_, Transaction::Kind::kWrite);
     if (!transaction) return tl::unexpected(transaction.error());
     auto meta = permitted_meta();
     if (!meta) return tl::unexpected(meta.error());
-    const std::uint64_t pruned_before = meta->pruned_sequence;
-    const auto has_more_rows = prune_rows(limits.rows_before, *meta);
-    if (!has_more_rows) return tl::unexpected(has_more_rows.error());
-    const std::optional<Sha256> cursor_before = outcome_cursor_;
-    const AgeCounts ages_before = outcome_ages_;
+    const StoreResult<bool> is_changed = change(*meta);
+    if (!is_changed || !*is_changed) return is_changed;
+    if (auto committed = commit(*transaction, *meta); !committed) return tl::unexpected(committed.error());
+    return true;
+  };
+  const auto is_changed = in_transaction();
+  if (!is_changed) cursor = before;
+  if (is_changed && *is_changed) checkpoint_if_due();
+  return is_changed;
+}
+
+StoreResult<bool> SqliteWriter::prune(const PruneLimits& limits) {
+  bool has_more_rows = false;
+  const auto change = [&](Meta& meta) -> StoreResult<bool> {
+    const std::uint64_t pruned_before = meta.pruned_sequence;
+    const auto has_more = prune_rows(limits.rows_before, meta);
+    if (!has_more) return has_more;
+    has_more_rows = *has_more;
     const auto is_changed = prune_outcomes(limits);
-    if (!is_changed) return tl::unexpected(is_changed.error());
-    has_more = *has_more_rows || outcome_cursor_;
-    if (meta->pruned_sequence == pruned_before && !*is_changed) return has_more;
-    if (auto committed = commit(*transaction, *meta); !committed) {
-      outcome_cursor_ = cursor_before;
-      outcome_ages_ = ages_before;
-      return tl::unexpected(committed.error());
-    }
-  }
-  checkpoint_if_due();
-  return has_more;
+    if (!is_changed) return is_changed;
+    return *is_changed || meta.pruned_sequence != pruned_before;
+  };
+  const auto changed = prune_part(outcome_round_, change);
+  if (!changed) return changed;
+  return has_more_rows || outcome_round_.cursor.has_value();
 }
 
 StoreResult<bool> SqliteWriter::prune_rows(std::uint64_t before, Meta& meta) {
@@ -271,12 +280,7 @@ StoreResult<bool> SqliteWriter::prune_outcomes(const PruneLimits& limits) {
   std::optional<Sha256> last;
   {
     StatementRun run = select_outcomes_.run();
-    if (outcome_cursor_) {
-      run.bind(*outcome_cursor_);
-    } else {
-      run.bind_empty();
-    }
-    run.bind(kPruneRowsMax);
+    run.bind_after(outcome_round_.cursor).bind(kPruneRowsMax);
     while (true) {
       const auto stepped = run.step();
       if (!stepped) return tl::unexpected(stepped.error());
@@ -289,7 +293,7 @@ StoreResult<bool> SqliteWriter::prune_outcomes(const PruneLimits& limits) {
       if ((!is_expired && is_old(outcome, limits)) || outcome.wall_us < limits.keys_before_wall_us) {
         old.push_back(std::move(outcome));
       } else if (!is_expired) {
-        outcome_ages_.add(outcome.wall_us);
+        outcome_round_.ages.add(outcome.wall_us);
       }
     }
   }
@@ -298,8 +302,8 @@ StoreResult<bool> SqliteWriter::prune_outcomes(const PruneLimits& limits) {
     auto changed = is_forgotten ? delete_outcome_.run().bind(outcome.key).finish() : put(expire_outcome_, outcome);
     if (!changed) return tl::unexpected(changed.error());
   }
-  outcome_cursor_ = seen == kPruneRowsMax ? last : std::nullopt;
-  if (!outcome_cursor_) outcomes_cut_us_ = std::exchange(outcome_ages_, {}).cut_for(limits.outcomes_max);
+  outcome_round_.cursor = seen == kPruneRowsMax ? last : std::nullopt;
+  if (!outcome_round_.cursor) outcomes_cut_us_ = std::exchange(outcome_round_.ages, {}).cut_for(limits.outcomes_max);
   return !old.empty();
 }
 
@@ -308,25 +312,8 @@ bool SqliteWriter::is_old(const KeyedOutcome& outcome, const PruneLimits& limits
 }
 
 StoreResult<bool> SqliteWriter::prune_usage(std::int64_t before_us) {
-  if (auto overwritten = overwrite_refused(); !overwritten) return tl::unexpected(overwritten.error());
-  {
-    auto transaction = Transaction::begin(connection_, Transaction::Kind::kWrite);
-    if (!transaction) return tl::unexpected(transaction.error());
-    auto meta = permitted_meta();
-    if (!meta) return tl::unexpected(meta.error());
-    const std::optional<UsagePlace> cursor_before = usage_cursor_;
-    const auto is_removed = remove_usage(before_us);
-    if (!is_removed) {
-      usage_cursor_ = cursor_before;
-      return tl::unexpected(is_removed.error());
-    }
-    if (!*is_removed) return usage_cursor_.has_value();
-    if (auto committed = commit(*transaction, *meta); !committed) {
-      usage_cursor_ = cursor_before;
-      return tl::unexpected(committed.error());
-    }
-  }
-  checkpoint_if_due();
+  const auto changed = prune_part(usage_cursor_, [&](Meta&) { return remove_usage(before_us); });
+  if (!changed) return changed;
   return usage_cursor_.has_value();
 }
 
@@ -409,31 +396,10 @@ StoreResult<void> SqliteWriter::put(const BlobRow& row) {
 }
 
 StoreResult<bool> SqliteWriter::prune_blobs(const BlobUse& use) {
-  if (auto overwritten = overwrite_refused(); !overwritten) return tl::unexpected(overwritten.error());
-  {
-    auto transaction = Transaction::begin(connection_, Transaction::Kind::kWrite);
-    if (!transaction) return tl::unexpected(transaction.error());
-    auto meta = permitted_meta();
-    if (!meta) return tl::unexpected(meta.error());
-    const std::optional<Sha256> cursor_before = blob_cursor_;
-    std::uint32_t budget = kPruneBlobPartsMax;
-    const auto is_changed = prune_next_blobs(use, budget);
-    if (!is_changed) {
-      blob_cursor_ = cursor_before;
-      return tl::unexpected(is_changed.error());
-    }
-    if (!*is_changed) return blob_cursor_.has_value();
-    if (auto committed = commit(*transaction, *meta); !committed) {
-      blob_cursor_ = cursor_before;
-      return tl::unexpected(committed.error());
-    }
-    if (budget == 0) {
-      checkpoint_if_due();
-      return true;
-    }
-  }
-  checkpoint_if_due();
-  return blob_cursor_.has_value();
+  std::uint32_t budget = kPruneBlobPartsMax;
+  const auto changed = prune_part(blob_cursor_, [&](Meta&) { return prune_next_blobs(use, budget); });
+  if (!changed) return changed;
+  return budget == 0 || blob_cursor_.has_value();
 }
 
 StoreResult<bool> SqliteWriter::prune_next_blobs(const BlobUse& use, std::uint32_t& budget) {
@@ -460,25 +426,16 @@ StoreResult<bool> SqliteWriter::prune_next_blobs(const BlobUse& use, std::uint32
 }
 
 StoreResult<std::vector<BlobRow>> SqliteWriter::next_blobs() {
-  std::vector<BlobRow> rows;
-  StatementRun run = select_blobs_.run();
-  if (blob_cursor_) {
-    run.bind(*blob_cursor_);
-  } else {
-    run.bind_empty();
-  }
-  run.bind(kPruneRowsMax);
-  while (true) {
-    const auto stepped = run.step();
-    if (!stepped) return tl::unexpected(stepped.error());
-    if (!*stepped) return rows;
-    rows.push_back({.blob = run.digest(0),
-                    .bytes = run.count(1),
-                    .part_count = static_cast<std::uint32_t>(run.integer(2)),
-                    .used_wall_us = run.integer(3),
-                    .is_whole = run.integer(4) == 1});
+  const auto read = [&](StatementRun& run) -> StoreResult<BlobRow> {
+    const BlobRow row{.blob = run.digest(0),
+                      .bytes = run.count(1),
+                      .part_count = static_cast<std::uint32_t>(run.integer(2)),
+                      .used_wall_us = run.integer(3),
+                      .is_whole = run.integer(4) == 1};
     if (!run.is_well_typed()) return damaged(connection_.path(), "blobs: a row is not what was written");
-  }
+    return row;
+  };
+  return read_page<BlobRow>(select_blobs_, blob_cursor_, kPruneRowsMax, read);
 }
 
 StoreResult<bool> SqliteWriter::remove_blob(BlobRow row, std::uint32_t& budget) {

@@ -63,8 +63,17 @@ class SqliteWriter : public JournalWriter {
   StoreResult<void> insert_snapshot(const JournalSnapshot& snapshot, Meta& meta);
   StoreResult<void> insert_blobs(const JournalBatch& batch);
   StoreResult<void> put(const BlobRow& row);
+  /// In a transaction of its own: `change`, which gets meta, removes a part of what may go, moves the cursor on and
+  /// returns whether it changed anything. A failure leaves the cursor where it was.
+  template <class Cursor>
+  StoreResult<bool> prune_part(Cursor& cursor, const auto& change);
   StoreResult<bool> prune_rows(std::uint64_t before, Meta& meta);
   StoreResult<void> put(Statement& statement, const KeyedOutcome& outcome);
+  /// A round through all outcomes, in parts.
+  struct OutcomeRound {
+    std::optional<Sha256> cursor;  ///< how far they were looked at
+    AgeCounts ages;                ///< of those that were looked at
+  };
   /// Outcomes of the next keys; whether one was changed or removed.
   StoreResult<bool> prune_outcomes(const PruneLimits& limits);
   /// Whether the outcome is older than those that are kept.
@@ -93,8 +102,7 @@ class SqliteWriter : public JournalWriter {
   Settings settings_;
   int wal_pages_ = 0;                         // after the last commit
   std::optional<Sha256> refused_;             // the hash of meta in a commit that failed and may be in the WAL
-  std::optional<Sha256> outcome_cursor_;      // how far outcomes were looked at by `prune`
-  AgeCounts outcome_ages_;                    // of those that were looked at in this round
+  OutcomeRound outcome_round_;                // of `prune`
   std::int64_t outcomes_cut_us_ = INT64_MIN;  // outcomes before were too many in the last round
   std::optional<UsagePlace> usage_cursor_;    // the place up to which `prune_usage` is done
   std::optional<Sha256> blob_cursor_;         // the blob up to which `prune_blobs` is done

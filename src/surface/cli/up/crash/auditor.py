@@ -36,8 +36,8 @@ class Sight:
         self.usage = {}  # intervals that are over, by GPU, first unit and beginning
 
 
-class Watcher(threading.Thread):
-    """Reads the time, slices and plans until the server is killed."""
+class Observer(threading.Thread):
+    """Notes what it sees until the server is killed, in `observe(api)`."""
 
     def __init__(self, server, sight, violations):
         super().__init__(daemon=True)
@@ -48,9 +48,16 @@ class Watcher(threading.Thread):
     def run(self):
         with contextlib.suppress(OSError, http.client.HTTPException, ValueError), \
                 contextlib.closing(Api(self.server.state)) as api:
-            while not self.server.killed.is_set():
-                self.look(api)
-                self.server.killed.wait(0.02)
+            self.observe(api)
+
+
+class Watcher(Observer):
+    """Reads the time, slices and plans."""
+
+    def observe(self, api):
+        while not self.server.killed.is_set():
+            self.look(api)
+            self.server.killed.wait(0.02)
 
     def look(self, api):
         """Once at everything."""
@@ -60,22 +67,14 @@ class Watcher(threading.Thread):
             self.sight.plans[plan["metadata"]["name"]] = plan
 
 
-class EventWatcher(threading.Thread):
-    """Reads events until the server is killed."""
+class EventWatcher(Observer):
+    """Reads events."""
 
-    def __init__(self, server, sight, violations):
-        super().__init__(daemon=True)
-        self.server = server
-        self.sight = sight
-        self.violations = violations
-
-    def run(self):
-        with contextlib.suppress(OSError, http.client.HTTPException, ValueError), \
-                contextlib.closing(Api(self.server.state)) as api:
-            for number, text in api.events(self.sight.last_event):
-                note_event(self.sight, number, text, self.violations)
-                if self.server.killed.is_set():
-                    return
+    def observe(self, api):
+        for number, text in api.events(self.sight.last_event):
+            note_event(self.sight, number, text, self.violations)
+            if self.server.killed.is_set():
+                return
 
 
 def note_event(sight, number, text, violations):
