@@ -1,24 +1,44 @@
 #include "live/live_figures.h"
 
+#include <utility>
+
 #include "profile/least_cost.h"
 #include "profile/operating_point.h"
 
 namespace berth::live {
 
-void LiveFigures::add(const sim::MeasuredSecond& second) {
-  const std::size_t index = second.seen.service.index;
-  if (index >= services_.size()) services_.resize(index + 1);
-  Known& known = services_[index];
+LiveFigures::Known& LiveFigures::known(ServiceId service) {
+  if (service.index >= services_.size()) services_.resize(service.index + std::size_t{1});
+  Known& known = services_[service.index];
   if (!known.minute) {
     known.minute.emplace();
-    known.least_sm_us = profile::least_sm_us_per_request(scenario_, scenario_.services[index]).value_or(0);
+    known.least_sm_us = profile::least_sm_us_per_request(scenario_, scenario_.services[service.index]).value_or(0);
   }
-  known.minute->add(second, scenario_.services[index].target);
-  effective_us_ += static_cast<double>(second.seen.in_time + second.seen.late) * known.least_sm_us;
+  return known;
 }
 
-void LiveFigures::add(Instant now, const sim::SmTime& sm_time) {
-  fleet_.add({.at = now, .sm_time = sm_time, .effective_us = effective_us_});
+void LiveFigures::add(ServiceId service, std::int64_t second, const ServiceFigures& figures) {
+  Known& of_service = known(service);
+  of_service.minute->add(second, figures, scenario_.services[service.index].target);
+  effective_us_ += static_cast<double>(figures.in_time + figures.late) * of_service.least_sm_us;
+}
+
+std::optional<FleetFigures> LiveFigures::read(Instant now, const sim::SmTime& sm_time) {
+  std::int64_t sms = 0;
+  for (const FleetEntry& entry : scenario_.fleet) sms += entry.count * entry.model.sms;
+  auto figures = fleet_.read({.at = now, .sm_time = sm_time}, sms, std::exchange(effective_us_, 0));
+  if (!figures) return std::nullopt;
+  figures->micro_usd_per_hour = cost_micro_usd_per_hour(scenario_);
+  fleet_.add(now, *figures);
+  return figures;
+}
+
+void LiveFigures::restore(ServiceId service, std::int64_t second, const ServiceFigures& figures) {
+  known(service).minute->add(second, figures, scenario_.services[service.index].target);
+}
+
+void LiveFigures::restore(std::int64_t second, const FleetFigures& figures) {
+  fleet_.add(Instant::at_second(second + 1), figures);
 }
 
 void LiveFigures::read_spec(ServiceId service) {
@@ -38,11 +58,7 @@ std::optional<MinuteFigures> LiveFigures::minute_of(ServiceId service) const {
   return services_[service.index].minute->figures();
 }
 
-std::optional<FunnelShares> LiveFigures::funnel() const {
-  std::int64_t sms = 0;
-  for (const FleetEntry& entry : scenario_.fleet) sms += entry.count * entry.model.sms;
-  return fleet_.shares(sms);
-}
+std::optional<FunnelShares> LiveFigures::funnel() const { return fleet_.shares(); }
 
 std::optional<double> LiveFigures::goodput() const {
   constexpr double kMicrosPerUnit = 1e6;

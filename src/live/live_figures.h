@@ -20,9 +20,15 @@ class LiveFigures {
   /// `scenario` must outlive it; where a spec in it changes, `read_spec` must be called.
   explicit LiveFigures(const Scenario& scenario) : scenario_(scenario) {}
 
-  void add(const sim::MeasuredSecond& second);
-  /// Reads the fleet's sums, once per second.
-  void add(Instant now, const sim::SmTime& sm_time);
+  /// The next second of a service.
+  void add(ServiceId service, std::int64_t second, const ServiceFigures& figures);
+  /// Reads the fleet's sums, once per second. Returns what came since the last time; absent the first time.
+  std::optional<FleetFigures> read(Instant now, const sim::SmTime& sm_time);
+  /// The world has begun anew: its sums, too.
+  void begin(Instant now, const sim::SmTime& sm_time) { fleet_.begin({.at = now, .sm_time = sm_time}); }
+  // What another process has measured, before anything else is added; seconds ascend.
+  void restore(ServiceId service, std::int64_t second, const ServiceFigures& figures);
+  void restore(std::int64_t second, const FleetFigures& figures);
   /// The service has another spec: what was derived from its table is discarded.
   void read_spec(ServiceId service);
   /// The service is gone: its window is discarded, too.
@@ -53,10 +59,12 @@ class LiveFigures {
     friend auto operator<=>(const PointKey&, const PointKey&) = default;
   };
 
+  [[nodiscard]] Known& known(ServiceId service);
+
   const Scenario& scenario_;
   std::vector<Known> services_;  ///< by ServiceId
   FleetMinute fleet_;
-  double effective_us_ = 0;
+  double effective_us_ = 0;                   ///< since the fleet's sums were read
   mutable std::map<PointKey, double> rates_;  ///< looked up before; bounded by the tables
 };
 

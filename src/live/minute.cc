@@ -1,32 +1,11 @@
 #include "live/minute.h"
 
 #include <algorithm>
-#include <bit>
+#include <utility>
 
 #include "base/ensure.h"
 
 namespace berth::live {
-namespace {
-
-/// Buckets: exact below 2^8 microseconds, then 2^7 of equal width per doubling.
-constexpr int kExactBits = 8;
-constexpr int kSubBits = kExactBits - 1;
-
-std::uint32_t bucket_of(std::int64_t latency_us) {
-  const auto value = static_cast<std::uint64_t>(latency_us);
-  if (value < (1U << kExactBits)) return static_cast<std::uint32_t>(value);
-  const int shift = 63 - std::countl_zero(value) - kSubBits;  // > 0
-  return (static_cast<std::uint32_t>(shift) << kSubBits) + static_cast<std::uint32_t>(value >> shift);
-}
-
-double middle_us(std::uint32_t bucket) {
-  if (bucket < (1U << kExactBits)) return bucket;
-  const std::uint32_t shift = (bucket >> kSubBits) - 1;
-  const std::uint64_t low = std::uint64_t{bucket - (shift << kSubBits)} << shift;
-  return static_cast<double>(low) + static_cast<double>((std::uint64_t{1} << shift) - 1) / 2;
-}
-
-}  // namespace
 
 // ---- a service
 
@@ -36,19 +15,53 @@ std::optional<double> MinuteFigures::goodput() const {
   return static_cast<double>(accuracy_sum_micro) / kMicrosPerUnit / static_cast<double>(requests);
 }
 
-void ServiceMinute::add(const sim::MeasuredSecond& measured, Micros target) {
-  add_arrived(measured, target);
-  add_latencies(measured);
+ServiceFigures figures_of(const sim::MeasuredSecond& measured) {
+  ServiceFigures figures{.requests = measured.seen.arrivals, .queued_max = measured.seen.queued};
+  figures.settled = measured.settled;
+  for (const SettledRequests& each : measured.settled) {
+    figures.in_time += each.in_time;
+    figures.late += each.late;
+    figures.dropped += each.dropped;
+    figures.accuracy_sum_micro += each.accuracy_sum_micro;
+  }
+  figures.latencies.reserve(measured.latencies.size());
+  for (const sim::LatencyCount& each : measured.latencies) {
+    figures.latencies.push_back({.bucket = latency_bucket_of(each.latency_us), .count = each.count});
+  }
+  sort_buckets(figures.latencies);
+  return figures;
 }
 
-void ServiceMinute::add_arrived(const sim::MeasuredSecond& measured, Micros target) {
-  const std::int64_t second = measured.seen.second;
-  if (!arrived_.empty() && arrived_.back().settled.second + 1 != second) arrived_.clear();
-  arrived_.push_back({.requests = measured.seen.arrivals, .settled = {.second = second}});
-  for (const sim::SettledRequests& each : measured.settled) {
+void ServiceMinute::add(std::int64_t second, const ServiceFigures& figures, Micros target) {
+  skip_to(second);
+  add_arrived(second, figures, target);
+  LatencyBuckets latencies = figures.latencies;
+  latencies.shrink_to_fit();
+  add_latencies(std::move(latencies));
+}
+
+void ServiceMinute::skip_to(std::int64_t second) {
+  if (arrived_.empty()) return;
+  const std::int64_t next = arrived_.back().settled.second + 1;
+  ENSURE(next <= second);
+  if (second - next >= static_cast<std::int64_t>(kMinuteSeconds) + kTargetSecondsMax) {
+    *this = ServiceMinute();  // all of it has left the window
+    return;
+  }
+  for (std::int64_t missing = next; missing < second; ++missing) {
+    arrived_.push_back({.settled = {.second = missing}, .is_known = false});
+    add_latencies({});
+  }
+}
+
+void ServiceMinute::add_arrived(std::int64_t second, const ServiceFigures& figures, Micros target) {
+  arrived_.push_back({.requests = figures.requests, .settled = {.second = second}});
+  for (const SettledRequests& each : figures.settled) {
     const std::int64_t place = each.second - arrived_.front().settled.second;
     if (place < 0 || place >= std::ssize(arrived_)) continue;  // left the window
-    sim::SettledRequests& settled = arrived_[static_cast<std::size_t>(place)].settled;
+    Arrived& arrived = arrived_[static_cast<std::size_t>(place)];
+    if (!arrived.is_known) continue;  // nor are its requests
+    SettledRequests& settled = arrived.settled;
     settled.in_time += each.in_time;
     settled.late += each.late;
     settled.dropped += each.dropped;
@@ -59,22 +72,7 @@ void ServiceMinute::add_arrived(const sim::MeasuredSecond& measured, Micros targ
   while (arrived_.size() > kMinuteSeconds + target_seconds_) arrived_.pop_front();
 }
 
-void ServiceMinute::add_latencies(const sim::MeasuredSecond& measured) {
-  Latencies latencies;
-  for (const sim::LatencyCount& each : measured.latencies) {
-    latencies.push_back({.bucket = bucket_of(each.latency_us), .count = each.count});
-  }
-  std::ranges::sort(latencies, {}, &BucketCount::bucket);
-  std::size_t kept = 0;
-  for (const BucketCount each : latencies) {
-    if (kept > 0 && latencies[kept - 1].bucket == each.bucket) {
-      latencies[kept - 1].count += each.count;
-    } else {
-      latencies[kept++] = each;
-    }
-  }
-  latencies.resize(kept);
-  latencies.shrink_to_fit();
+void ServiceMinute::add_latencies(LatencyBuckets latencies) {
   count(latencies, 1);
   latencies_.push_back(std::move(latencies));
   if (latencies_.size() <= kMinuteSeconds) return;
@@ -82,8 +80,8 @@ void ServiceMinute::add_latencies(const sim::MeasuredSecond& measured) {
   latencies_.pop_front();
 }
 
-void ServiceMinute::count(const Latencies& latencies, int sign) {
-  for (const BucketCount& each : latencies) {
+void ServiceMinute::count(const LatencyBuckets& latencies, int sign) {
+  for (const LatencyBucket& each : latencies) {
     if (each.bucket >= buckets_.size()) buckets_.resize(each.bucket + std::size_t{1}, 0);
     buckets_[each.bucket] += sign * each.count;
     latency_count_ += sign * each.count;
@@ -95,7 +93,7 @@ std::optional<MinuteFigures> ServiceMinute::figures() const {
   MinuteFigures figures;
   for (std::size_t i = 0; i < arrived_.size() - target_seconds_; ++i) {
     const Arrived& second = arrived_[i];
-    figures.seconds += 1;
+    figures.seconds += second.is_known ? 1 : 0;
     figures.requests += second.requests;
     figures.in_time += second.settled.in_time;
     figures.late += second.settled.late;
@@ -113,7 +111,7 @@ std::optional<double> ServiceMinute::percentile_ms(int percent) const {
   std::int64_t seen = 0;
   for (std::uint32_t bucket = 0; bucket < buckets_.size(); ++bucket) {
     seen += buckets_[bucket];
-    if (seen >= rank) return middle_us(bucket) / 1000;
+    if (seen >= rank) return latency_bucket_middle_us(bucket) / 1000;
   }
   ENSURE(false && "ranks reach the count");
   return std::nullopt;
@@ -121,23 +119,32 @@ std::optional<double> ServiceMinute::percentile_ms(int percent) const {
 
 // ---- the fleet
 
-void FleetMinute::add(const Reading& reading) {
-  ENSURE(readings_.empty() || readings_.back().at < reading.at);
-  readings_.push_back(reading);
-  if (readings_.size() > kMinuteSeconds + 1) readings_.pop_front();
+std::optional<FleetFigures> FleetMinute::read(const Reading& reading, std::int64_t fleet_sms, double effective_us) {
+  const std::optional<Reading> last = std::exchange(last_, reading);
+  if (!last || last->at == reading.at) return std::nullopt;
+  const std::int64_t covered_us = (reading.at - last->at).count();
+  return FleetFigures{.covered_us = covered_us,
+                      .available_us = static_cast<double>(fleet_sms) * static_cast<double>(covered_us),
+                      .allocated_us = reading.sm_time.allocated_us - last->sm_time.allocated_us,
+                      .busy_us = reading.sm_time.busy_us - last->sm_time.busy_us,
+                      .effective_us = effective_us};
 }
 
-std::optional<FunnelShares> FleetMinute::shares(std::int64_t fleet_sms) const {
-  if (readings_.size() < 2 || fleet_sms == 0) return std::nullopt;
-  const Reading& first = readings_.front();
-  const Reading& last = readings_.back();
-  const double whole = static_cast<double>(fleet_sms) * static_cast<double>((last.at - first.at).count());
-  const double busy = (last.sm_time.busy_us - first.sm_time.busy_us) / whole;
+void FleetMinute::add(Instant until, const FleetFigures& figures) {
+  ENSURE(spans_.empty() || spans_.back().until <= until);
+  spans_.push_back({.until = until, .figures = figures});
+  while (spans_.front().until <= until - Micros::seconds(kMinuteSeconds)) spans_.pop_front();
+}
+
+std::optional<FunnelShares> FleetMinute::shares() const {
+  FleetFigures sum;
+  for (const Span& span : spans_) add_figures(sum, span.figures);
+  if (!(sum.available_us > 0)) return std::nullopt;
+  const double busy = sum.busy_us / sum.available_us;
   // A slice may still answer at a point of an earlier spec, which cost less than the best one of the present spec.
-  const double effective = std::min(busy, (last.effective_us - first.effective_us) / whole);
-  return FunnelShares{.allocated = (last.sm_time.allocated_us - first.sm_time.allocated_us) / whole,
+  return FunnelShares{.allocated = sum.allocated_us / sum.available_us,
                       .busy = busy,
-                      .effective = effective};
+                      .effective = std::min(busy, sum.effective_us / sum.available_us)};
 }
 
 }  // namespace berth::live

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/instant.h"
+#include "domain/series.h"
 #include "sim/service_meter.h"
 #include "sim/world.h"
 
@@ -37,33 +38,35 @@ struct MinuteFigures {
   friend bool operator==(const MinuteFigures&, const MinuteFigures&) = default;
 };
 
+/// The figures of a second that the world measured; they say nothing of the service's number.
+[[nodiscard]] ServiceFigures figures_of(const sim::MeasuredSecond& measured);
+
 /// The window of one service. Latencies are counted in buckets: percentiles by nearest rank, within 0.4 %. Memory: what
 /// differs among the latencies of a minute, and 10 KiB.
 class ServiceMinute {
  public:
-  /// The next second of the world. `target`: the service's latency target; beyond kTargetSecondsMax that counts.
-  void add(const sim::MeasuredSecond& second, Micros target);
+  /// A second of the world, later than the last one. Seconds between the two are unknown, and count for nothing.
+  /// `target`: the service's latency target; beyond kTargetSecondsMax that counts.
+  void add(std::int64_t second, const ServiceFigures& figures, Micros target);
   /// Absent before the first second whose latency target has passed. O(buckets + seconds).
   [[nodiscard]] std::optional<MinuteFigures> figures() const;
 
  private:
-  struct BucketCount {
-    std::uint32_t bucket = 0;
-    std::int64_t count = 0;
-  };
   struct Arrived {
     std::int64_t requests = 0;
-    sim::SettledRequests settled;  ///< of them
+    SettledRequests settled;  ///< of them
+    bool is_known = true;
   };
-  using Latencies = std::vector<BucketCount>;
-  void add_arrived(const sim::MeasuredSecond& measured, Micros target);
-  void add_latencies(const sim::MeasuredSecond& measured);
-  void count(const Latencies& latencies, int sign);
+  /// Makes room for the seconds between the last one and this one.
+  void skip_to(std::int64_t second);
+  void add_arrived(std::int64_t second, const ServiceFigures& figures, Micros target);
+  void add_latencies(LatencyBuckets latencies);
+  void count(const LatencyBuckets& latencies, int sign);
   [[nodiscard]] std::optional<double> percentile_ms(int percent) const;
 
   std::deque<Arrived> arrived_;  ///< consecutive seconds: the window, and those of the target behind it
   std::size_t target_seconds_ = 0;
-  std::deque<Latencies> latencies_;  ///< of the last seconds
+  std::deque<LatencyBuckets> latencies_;  ///< of the last seconds
   std::vector<std::int64_t> buckets_;
   std::int64_t latency_count_ = 0;
 };
@@ -75,21 +78,31 @@ struct FunnelShares {
   double effective = 0;
 };
 
-/// The window of the fleet: readings of sums that grow, one per second.
+/// The window of the fleet.
 class FleetMinute {
  public:
+  /// What the SM-time sums of the world are at an instant.
   struct Reading {
     Instant at;
     sim::SmTime sm_time;
-    double effective_us = 0;  ///< of all answers given, SM-microseconds at the best point of their services
   };
-  /// Requires: later than the last one.
-  void add(const Reading& reading);
-  /// Absent before two readings, or without SMs. `fleet_sms`: of all GPUs.
-  [[nodiscard]] std::optional<FunnelShares> shares(std::int64_t fleet_sms) const;
+  /// Sums begin at this reading: those before it are of another world.
+  void begin(const Reading& reading) { last_ = reading; }
+  /// What came since the last reading; absent if this is the first one, or of the same instant. `fleet_sms`: of all
+  /// GPUs; `effective_us`: of the answers since then.
+  [[nodiscard]] std::optional<FleetFigures> read(const Reading& reading, std::int64_t fleet_sms, double effective_us);
+  /// Figures that end at an instant, no earlier than those before.
+  void add(Instant until, const FleetFigures& figures);
+  /// Absent before the first figures, or without SMs.
+  [[nodiscard]] std::optional<FunnelShares> shares() const;
 
  private:
-  std::deque<Reading> readings_;
+  struct Span {
+    Instant until;
+    FleetFigures figures;
+  };
+  std::optional<Reading> last_;
+  std::deque<Span> spans_;
 };
 
 }  // namespace berth::live

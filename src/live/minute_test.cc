@@ -20,9 +20,13 @@ sim::MeasuredSecond second_with(std::int64_t second, std::int64_t arrivals, std:
   return measured;
 }
 
+void add(ServiceMinute& minute, const sim::MeasuredSecond& measured, Micros target = kTarget) {
+  minute.add(measured.seen.second, figures_of(measured), target);
+}
+
 ServiceMinute minute_of(const std::vector<sim::MeasuredSecond>& seconds) {
   ServiceMinute minute;
-  for (const sim::MeasuredSecond& each : seconds) minute.add(each, kTarget);
+  for (const sim::MeasuredSecond& each : seconds) add(minute, each);
   return minute;
 }
 
@@ -61,22 +65,35 @@ TEST(ServiceMinute, AnAnswerCountsForTheSecondInWhichItsRequestArrived) {
 
 TEST(ServiceMinute, ForgetsWhatIsOlderThanSixtySeconds) {
   ServiceMinute minute;
-  minute.add(second_with(0, 1000, 1000, {{.latency_us = 5'000'000, .count = 1000}}), kTarget);
-  for (int i = 1; i < 60; ++i) minute.add(second_with(i, 2, 1, {{.latency_us = 20'000, .count = 1}}), kTarget);
+  add(minute, second_with(0, 1000, 1000, {{.latency_us = 5'000'000, .count = 1000}}));
+  for (int i = 1; i < 60; ++i) add(minute, second_with(i, 2, 1, {{.latency_us = 20'000, .count = 1}}));
   EXPECT_EQ(minute.figures()->requests, 1000 + 58 * 2);
   EXPECT_NEAR(*minute.figures()->latency_p99_ms, 5000, 20);
-  for (int i = 60; i < 62; ++i) minute.add(second_with(i, 2, 1, {{.latency_us = 20'000, .count = 1}}), kTarget);
+  for (int i = 60; i < 62; ++i) add(minute, second_with(i, 2, 1, {{.latency_us = 20'000, .count = 1}}));
   EXPECT_EQ(minute.figures()->seconds, 60);
   EXPECT_EQ(minute.figures()->requests, 60 * 2);
   EXPECT_EQ(minute.figures()->in_time, 60);
   EXPECT_NEAR(*minute.figures()->latency_p99_ms, 20, 20 * 0.004);
 }
 
-TEST(ServiceMinute, APlaceThatWasEmptyBeginsANewWindow) {
-  EXPECT_EQ(minute_of({second_with(0, 7, 7), second_with(1, 7, 7), second_with(5, 1, 1), second_with(6, 1, 1)})
-                .figures()
-                ->requests,
-            1);
+TEST(ServiceMinute, SecondsThatAreMissingCountForNothing) {
+  sim::MeasuredSecond later = second_with(5, 1, 1);
+  later.settled.push_back({.second = 3, .in_time = 9});  // its requests are not known
+  const auto figures = *minute_of({second_with(0, 7, 7), second_with(1, 7, 7), later, second_with(6, 1, 1)}).figures();
+  EXPECT_EQ(figures.seconds, 3);
+  EXPECT_EQ(figures.requests, 15);
+  EXPECT_EQ(figures.in_time, 15);
+}
+
+TEST(ServiceMinute, WhatIsOlderThanTheWindowIsForgottenAlsoAcrossAGap) {
+  const std::vector<sim::LatencyCount> slow{{.latency_us = 5'000'000, .count = 9}};
+  for (const std::int64_t next : {61, 119, 120, 121, 1000}) {
+    const auto figures =
+        *minute_of({second_with(0, 7, 7, slow), second_with(next, 2, 1), second_with(next + 1, 2, 1)}).figures();
+    EXPECT_EQ(figures.requests, 2) << next;
+    EXPECT_EQ(figures.seconds, 1) << next;
+    EXPECT_EQ(figures.latency_p99_ms, std::nullopt) << next;
+  }
 }
 
 /// Requests wait for up to 90 s and end in any way: each window counts at most what arrived in it, and over the whole
@@ -110,7 +127,7 @@ TEST(ServiceMinute, NeverCountsMoreThanArrivedAndMissesNoAnswerInTime) {
     ServiceMinute minute;
     std::int64_t counted = 0;
     for (std::int64_t second = 0; second < kSeconds + target_seconds; ++second) {
-      minute.add(seconds[static_cast<std::size_t>(second)], target);
+      add(minute, seconds[static_cast<std::size_t>(second)], target);
       const auto figures = minute.figures();
       ASSERT_EQ(figures.has_value(), second >= target_seconds);
       if (!figures) continue;
@@ -133,25 +150,42 @@ TEST(ServiceMinute, PercentilesAreByNearestRankWithinFourPerMille) {
   }
 }
 
-FleetMinute::Reading reading(std::int64_t second, double allocated, double busy, double effective) {
-  return {.at = Instant::at_second(second),
-          .sm_time = {.allocated_us = allocated, .busy_us = busy},
-          .effective_us = effective};
+/// The figures of a second of a fleet of 10 SMs.
+void read(FleetMinute& fleet, std::int64_t second, double allocated, double busy, double effective) {
+  const FleetMinute::Reading reading{.at = Instant::at_second(second),
+                                     .sm_time = {.allocated_us = allocated, .busy_us = busy}};
+  if (const auto figures = fleet.read(reading, 10, effective)) fleet.add(reading.at, *figures);
 }
 
 TEST(FleetMinute, SharesAreOfTheFleetOverTheWindow) {
   FleetMinute fleet;
-  EXPECT_FALSE(fleet.shares(10).has_value());
-  fleet.add(reading(0, 0, 0, 0));
-  EXPECT_FALSE(fleet.shares(10).has_value());
-  fleet.add(reading(1, 8e6, 4e6, 1e6));
-  EXPECT_DOUBLE_EQ(fleet.shares(10)->allocated, 0.8);
-  EXPECT_DOUBLE_EQ(fleet.shares(10)->busy, 0.4);
-  EXPECT_DOUBLE_EQ(fleet.shares(10)->effective, 0.1);
-  EXPECT_FALSE(fleet.shares(0).has_value());
+  EXPECT_FALSE(fleet.shares().has_value());
+  read(fleet, 0, 0, 0, 0);
+  EXPECT_FALSE(fleet.shares().has_value());
+  read(fleet, 1, 8e6, 4e6, 1e6);
+  EXPECT_DOUBLE_EQ(fleet.shares()->allocated, 0.8);
+  EXPECT_DOUBLE_EQ(fleet.shares()->busy, 0.4);
+  EXPECT_DOUBLE_EQ(fleet.shares()->effective, 0.1);
   // Nothing happens for more than a minute: the first second leaves the window.
-  for (int second = 2; second <= 61; ++second) fleet.add(reading(second, 8e6, 4e6, 1e6));
-  EXPECT_DOUBLE_EQ(fleet.shares(10)->allocated, 0);
+  for (int second = 2; second <= 61; ++second) read(fleet, second, 8e6, 4e6, 0);
+  EXPECT_DOUBLE_EQ(fleet.shares()->allocated, 0);
+}
+
+TEST(FleetMinute, SumsThatBeginAnewLeaveWhatWasBefore) {
+  FleetMinute fleet;
+  read(fleet, 0, 0, 0, 0);
+  read(fleet, 1, 8e6, 4e6, 1e6);
+  fleet.begin({.at = Instant::at_second(3), .sm_time = {}});
+  read(fleet, 4, 4e6, 4e6, 1e6);
+  EXPECT_DOUBLE_EQ(fleet.shares()->allocated, 0.6);
+  EXPECT_DOUBLE_EQ(fleet.shares()->busy, 0.4);
+}
+
+TEST(FleetMinute, AFleetWithoutSmsHasNoShares) {
+  FleetMinute fleet;
+  fleet.begin({.at = Instant(), .sm_time = {}});
+  fleet.add(Instant::at_second(1), *fleet.read({.at = Instant::at_second(1), .sm_time = {}}, 0, 0));
+  EXPECT_FALSE(fleet.shares().has_value());
 }
 
 }  // namespace

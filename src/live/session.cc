@@ -47,6 +47,7 @@ Session::Session(Scenario scenario, SessionOptions options)
       options_(std::move(options)),
       watch_(scenario_, policy::policy_named(options_.policy).replans({})),
       figures_(scenario_),
+      series_(scenario_, catalog_),
       usage_(scenario_) {
   const policy::Policy& row = policy::policy_named(options_.policy);
   policy::Settings settings;
@@ -59,7 +60,7 @@ Session::Session(Scenario scenario, SessionOptions options)
   loop.world.sharing = row.sharings.front();
   loop.world.dispatch = row.dispatch;
   loop.world.is_endless = !options_.has_end;
-  loop.world.second_measured = [this](const sim::MeasuredSecond& second) { figures_.add(second); };
+  loop.world.second_measured = [this](const sim::MeasuredSecond& second) { note_measured(second); };
   loop.journal = [this](const sim::JournalRecord& record) {
     if (options_.journal) options_.journal(record);
     note_record(record);
@@ -316,12 +317,14 @@ void Session::store(const ServiceDropped& dropped) {
 void Session::forget(ServiceId service) {
   watch_.forget(service);
   figures_.forget(service);
+  series_.forget(service);
   lost_slices_.forget(service);
 }
 
 void Session::read_sums() {
   read_second_ = now().second();
-  figures_.add(now(), loop_->sm_time());
+  const auto fleet = figures_.read(now(), loop_->sm_time());
+  if (options_.series) give_series(fleet);
   update_watch();
 }
 

@@ -18,6 +18,7 @@
 #include "base/shared_list.h"
 #include "domain/node.h"
 #include "domain/scenario.h"
+#include "domain/series.h"
 #include "live/catalog.h"
 #include "live/entry.h"
 #include "live/event_log.h"
@@ -27,6 +28,7 @@
 #include "live/order_batch.h"
 #include "live/plan_log.h"
 #include "live/promise_book.h"
+#include "live/series_book.h"
 #include "live/service_watch.h"
 #include "live/usage_book.h"
 #include "sim/fault_book.h"
@@ -60,6 +62,9 @@ struct SessionOptions {
   /// also while entries are repeated. May be empty.
   std::function<void(const Event&)> seen;
   std::function<void(const sim::Order&)> ordered;
+  /// Gets what each second of the world brought, soon after it: names of services at first, and again every minute. May
+  /// be empty.
+  std::function<void(SeriesSpan)> series;
   /// Called when a service has its place, before anything happens to it. May be empty.
   std::function<void(ServiceId)> service_set;
   /// The wall clock in microseconds since 1970: a proposal waits for kProposalWait of it; empty: for ever.
@@ -98,7 +103,7 @@ class Session {
   /// Whether it is at rest: no question to the solver is open, and nothing waits for a step. Only then it can be saved.
   [[nodiscard]] bool is_at_rest() const { return loop_->is_at_rest(); }
   /// Everything that it remembers, as bytes: what was told up to now is in them, which is told to its end before.
-  /// Figures of the last minute are not. Requires: is_at_rest. O(its size).
+  /// Figures of the last minute are not (restore_figures). Requires: is_at_rest. O(its size).
   [[nodiscard]] std::string save();
   /// Becomes the session that was saved. Returns the names of stages that begin anew, as a later version wrote what
   /// they remember. Error: the bytes are of another scenario, of a later version, or damaged; then this one is useless.
@@ -108,6 +113,10 @@ class Session {
   /// carried out that many orders. Nothing is solved. Requires: this one has the same scenario and options, and has not
   /// begun; they are in order.
   void repeat(const std::vector<Entry>& entries, std::uint64_t carried_out);
+  /// The figures of the last minute go on, too: these are the seconds before the instant at which the world goes on, as
+  /// `SessionOptions::series` got them, in order. At least kMinuteSeconds + kTargetSecondsMax of them, as far as they
+  /// are known. Those of services that are gone count for nothing. To be called before `resume`.
+  void restore_figures(const std::vector<SeriesSpan>& seconds);
   /// Goes on behind what was repeated, with what the world remembers.
   void resume(sim::WorldLeft left);
   /// What a session needs of the world to go on.
@@ -273,6 +282,8 @@ class Session {
   /// To be called after steps: the first one of a second reads the fleet's sums, and brings `watch` up to date.
   void after_step();
   void read_sums();
+  void note_measured(const sim::MeasuredSecond& measured);
+  void give_series(const std::optional<FleetFigures>& fleet);
   /// Returns whether there is something new.
   bool update_watch();
   void append(Instant at, EventKind kind, ObjectName object, std::string message);
@@ -293,6 +304,7 @@ class Session {
   std::uint64_t refreshed_step_ = 0;
   ServiceWatch watch_;
   LiveFigures figures_;
+  SeriesBook series_;
   LostSlices lost_slices_;
   UsageBook usage_;
   PromiseBook promises_;

@@ -181,6 +181,7 @@ void Session::tell_all() {
     for (const ServiceSecond& second : loop_->take_unseen_seconds()) tell_second(second);
   }
   tell_blocks();
+  if (options_.series) give_series(std::nullopt);  // a second that ended with the world
   tell_world(true);
   const auto plain_step = std::exchange(plain_step_, std::nullopt);
   if (plain_step && options_.entries) options_.entries({.at = *plain_step, .what = Advanced{}});
@@ -210,8 +211,8 @@ class Session::Repetition {
   }
 
  private:
-  /// A block may come after the steps that saw its seconds, but not in another process: the next one counts again what
-  /// a kill took, and its engine sees that only when it goes on.
+  /// Blocks come after the steps that saw them, but never in another process: what one did not record before a kill,
+  /// the next one counts again when it goes on, and its engine sees it only then.
   void note_blocks_of_process(std::vector<Entry>::const_iterator it) {
     for (; it != entries_.end() && !std::holds_alternative<Resumed>(it->what); ++it) {
       if (const auto* block = std::get_if<SecondsSeen>(&it->what)) note_block(*block);
@@ -368,6 +369,7 @@ void Session::resume(sim::WorldLeft left) {
   note_unseen(left);
   if (const auto first = order_of_start(at)) loop_->command(*first);
   loop_->resume(std::move(left));
+  figures_.begin(now(), loop_->sm_time());
   after_step();
   // The process may have ended before it told until when a proposal waits.
   const Plan* waiting = loop_->engine().waiting();

@@ -13,11 +13,14 @@ namespace berth::live {
 
 class Session;
 
-/// Orders about services, which are carried out with those of others. Its functions are called in this order.
+/// Orders about services, which are carried out with those of others. Its functions are called in this order;
+/// `foretell` only where there is an order.
 struct ServiceWrite {
   /// Under the session's lock: checks it, and adds its orders, if it has any, to the batch. Returns the status that its
   /// answer will have; absent: it must wait until the batch was carried out, and is asked again then.
   std::function<std::optional<int>(const Session&, OrderBatch&)> join;
+  /// The body of its answer, where that is known before the order is carried out; without the lock. May be empty.
+  std::function<std::optional<std::string>()> foretell = nullptr;
   /// Under the lock, when its orders were carried out; `failure`: why they could not be recorded instead.
   std::function<void(const Session&, const std::optional<std::string>& failure)> settle;
 };

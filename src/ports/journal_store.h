@@ -176,8 +176,6 @@ class JournalReader {
   [[nodiscard]] virtual StoreResult<std::optional<JournalSnapshot>> older_snapshot() = 0;
   /// Of the key.
   [[nodiscard]] virtual StoreResult<std::optional<KeyedOutcome>> find_outcome(const Sha256& key) = 0;
-  /// Of many keys, as of one instant: by key, those that have one.
-  [[nodiscard]] virtual StoreResult<std::map<Sha256, KeyedOutcome>> find_outcomes(const std::vector<Sha256>& keys) = 0;
   /// At most `count_max` outcomes in the order of their keys, those after `after`, each checked against its hash.
   [[nodiscard]] virtual StoreResult<std::vector<KeyedOutcome>> read_outcomes(const std::optional<Sha256>& after,
                                                                              std::size_t count_max) = 0;
@@ -205,6 +203,9 @@ class JournalWriter {
   /// Appends, and returns the sequence number of the last row when everything is on the disk. On an error nothing of
   /// the batch is there, and a later call may succeed.
   [[nodiscard]] virtual StoreResult<std::uint64_t> append(const JournalBatch& batch) = 0;
+  /// Of these keys, those that have an outcome, by key: what `append` judges the outcomes of a batch by. Each is
+  /// checked against its hash. A writer has at hand what it wrote: for it this costs less than for readers.
+  [[nodiscard]] virtual StoreResult<std::map<Sha256, KeyedOutcome>> find_outcomes(const std::vector<Sha256>& keys) = 0;
   /// Removes what is older than the limits. Sequence numbers go on, also when no row is left.
   /// May be called again to go on: one call does a bounded part. Returns whether there is more to do.
   [[nodiscard]] virtual StoreResult<bool> prune(const PruneLimits& limits) = 0;

@@ -12,6 +12,7 @@
 #include "base/instant.h"
 #include "domain/event.h"
 #include "domain/request_counts.h"
+#include "domain/series.h"
 #include "domain/slice.h"
 #include "sim/journal.h"
 #include "sim/latency_histogram.h"
@@ -24,16 +25,6 @@ struct LatencyCount {
   std::int64_t latency_us = 0;
   std::int64_t count = 0;
   friend bool operator==(const LatencyCount&, const LatencyCount&) = default;
-};
-
-/// Requests of one second of arrival that were settled.
-struct SettledRequests {
-  std::int64_t second = 0;  ///< in which they arrived
-  std::int64_t in_time = 0;
-  std::int64_t late = 0;
-  std::int64_t dropped = 0;
-  std::int64_t accuracy_sum_micro = 0;  ///< of the answers in time, in millionths
-  friend bool operator==(const SettledRequests&, const SettledRequests&) = default;
 };
 
 /// What a second brought that the engine does not see: for the figures of a running world.

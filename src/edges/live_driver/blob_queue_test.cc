@@ -21,7 +21,7 @@ class BlobQueueTest : public ::testing::Test {
     const auto encode = [](const live::Entry& entry) {
       return JournalEntry{.at = entry.at, .wall_us = 1, .kind = "Entry", .body = "{}"};
     };
-    recorder_ = std::make_unique<Recorder>(*store_.open_writer(1), *store_.open_reader(), Recorder::Head{}, encode,
+    recorder_ = std::make_unique<Recorder>(*store_.open_writer(1), Recorder::Head{}, encode,
                                            std::function<StoreResult<void>()>());
     Scenario scenario = sim::testing::scenario_of({}, {}, 1);
     scenario.layout.reset();

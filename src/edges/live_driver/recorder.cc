@@ -18,14 +18,10 @@ std::uint64_t bytes_of(const UsageRow& row) { return row.body.size() + kRowBytes
 
 }  // namespace
 
-Recorder::Recorder(std::unique_ptr<JournalWriter> writer, std::unique_ptr<JournalReader> reader, const Head& head,
+Recorder::Recorder(std::unique_ptr<JournalWriter> writer, const Head& head,
                    std::function<JournalEntry(const live::Entry&)> encode,
                    std::function<StoreResult<void>()> before_append)
-    : writer_(std::move(writer)),
-      reader_(std::move(reader)),
-      encode_(std::move(encode)),
-      before_append_(std::move(before_append)),
-      head_(head) {}
+    : writer_(std::move(writer)), encode_(std::move(encode)), before_append_(std::move(before_append)), head_(head) {}
 
 bool are_vital(const std::vector<live::Entry>& orders) {
   const auto is_vital = [](const live::Entry& order) {
@@ -110,7 +106,7 @@ void Recorder::keep(std::vector<KeyedOutcome> outcomes) {
 }
 
 StoreResult<std::map<Sha256, KeyedOutcome>> Recorder::find_outcomes(const std::vector<Sha256>& keys) {
-  auto found = reader_->find_outcomes(keys);
+  auto found = writer_->find_outcomes(keys);
   if (!found) return found;
   for (const Sha256& key : keys) {
     if (const auto kept = kept_.find(key); kept != kept_.end()) found->insert_or_assign(key, kept->second);

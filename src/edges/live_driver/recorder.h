@@ -32,8 +32,7 @@ class Recorder {
   };
   /// `encode` makes a row of an entry. `before_append` is called before each append, so that what the devices remember
   /// is as safe as the rows that tell of it; if it fails, nothing is appended. It may be empty.
-  /// `reader`: of the same store, for outcomes.
-  Recorder(std::unique_ptr<JournalWriter> writer, std::unique_ptr<JournalReader> reader, const Head& head,
+  Recorder(std::unique_ptr<JournalWriter> writer, const Head& head,
            std::function<JournalEntry(const live::Entry&)> encode, std::function<StoreResult<void>()> before_append);
   /// From now on vital orders have this reserve, which is borrowed: when the disk is full, it is released for them.
   /// Until it is kept again nothing else is recorded.
@@ -113,7 +112,6 @@ class Recorder {
   [[nodiscard]] StoreResult<std::uint64_t> append_vital(const JournalBatch& batch);
 
   std::unique_ptr<JournalWriter> writer_;
-  std::unique_ptr<JournalReader> reader_;
   std::function<JournalEntry(const live::Entry&)> encode_;
   std::function<StoreResult<void>()> before_append_;
   Head head_;

@@ -34,7 +34,7 @@ const StoreError full{StoreFault::kFull, "the disk is full"};
 class RecorderTest : public ::testing::Test {
  protected:
   Recorder make(Recorder::Head head = {}) {
-    return {*store_.open_writer(1), *store_.open_reader(), head, encoded, [this] { return before_append_; }};
+    return {*store_.open_writer(1), head, encoded, [this] { return before_append_; }};
   }
   /// The seconds of the rows that are stored.
   std::vector<std::string> rows() {

@@ -177,6 +177,7 @@ std::deque<live::Write> WriteQueue::run_together(std::deque<live::Write> writes,
   live::OrderBatch batch;
   std::deque<live::Write> later = join(std::move(writes), batch, done);
   const std::span members = std::span(done).subspan(first);
+  foretell(members);
   std::optional<std::string> why_removals_not;
   const std::optional<std::string> failure = record(batch, members, why_removals_not);
   const std::scoped_lock hold(lock_);
@@ -199,6 +200,16 @@ std::optional<std::string> WriteQueue::record(live::OrderBatch& batch, std::span
   why_removals_not = batch.empty() ? failure : recorder_.record(batch.entries(), begun_of(members, true));
   if (why_removals_not) batch = {};
   return failure;
+}
+
+void WriteQueue::foretell(std::span<Member> members) {
+  for (Member& member : members) {
+    const auto& service = std::get<live::ServiceWrite>(member.write.what);
+    auto body = member.begun && service.foretell ? service.foretell() : std::nullopt;
+    if (!body) continue;
+    member.begun->body = std::move(*body);
+    member.keeps_nothing = true;
+  }
 }
 
 std::vector<KeyedOutcome> WriteQueue::begun_of(std::span<const Member> members, bool with_removals_alone) {

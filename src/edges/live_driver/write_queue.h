@@ -76,6 +76,8 @@ class WriteQueue {
   /// Checks them one after the other, and adds them to the batch. Returns those that have to wait.
   [[nodiscard]] std::deque<live::Write> join(std::deque<live::Write> writes, live::OrderBatch& batch,
                                              std::vector<Member>& done);
+  /// Adds to the outcomes of the orders what will be answered, where that is known before: then one commit is enough.
+  static void foretell(std::span<Member> members);
   /// Of the orders of these, or of those that remove services.
   [[nodiscard]] static std::vector<KeyedOutcome> begun_of(std::span<const Member> members, bool with_removals_alone);
   /// Makes the answers. Those under keys are sent when the next group is recorded, with which they are kept: one commit

@@ -60,6 +60,9 @@ class WatchedWriter : public JournalWriter {
     if (result && !(appended.orders.empty() && appended.outcomes.empty())) appends_.push_back(appended);
     return result;
   }
+  [[nodiscard]] StoreResult<std::map<Sha256, KeyedOutcome>> find_outcomes(const std::vector<Sha256>& keys) override {
+    return writer_->find_outcomes(keys);
+  }
   [[nodiscard]] StoreResult<bool> prune(const PruneLimits& limits) override { return writer_->prune(limits); }
   [[nodiscard]] StoreResult<bool> prune_usage(std::int64_t before_us) override {
     return writer_->prune_usage(before_us);
@@ -95,8 +98,8 @@ class WriteQueueTest : public ::testing::Test {
     const auto encode = [](const live::Entry& entry) {
       return JournalEntry{.at = entry.at, .wall_us = 1, .kind = word_of(entry), .body = "{}"};
     };
-    recorder_ = std::make_unique<Recorder>(std::move(writer), *store_.open_reader(), Recorder::Head{}, encode,
-                                           std::function<StoreResult<void>()>());
+    recorder_ =
+        std::make_unique<Recorder>(std::move(writer), Recorder::Head{}, encode, std::function<StoreResult<void>()>());
     Scenario scenario = sim::testing::scenario_of({}, {}, 2);
     scenario.layout.reset();
     live::SessionOptions options;
@@ -136,7 +139,7 @@ class WriteQueueTest : public ::testing::Test {
 
   std::shared_ptr<Came> put(const std::string& service, const std::string& label,
                             std::optional<live::WriteKey> key = std::nullopt, const std::vector<Pin>& pins = {},
-                            const std::string& tenant = "t") {
+                            const std::string& tenant = "t", const std::string& foretold = "") {
     const auto came = std::make_shared<Came>();
     const live::ServiceName name{.tenant = tenant, .name = service};
     live::ServiceWrite write;
@@ -148,6 +151,7 @@ class WriteQueueTest : public ::testing::Test {
       came->answer.status = !added ? 404 : *added == live::SetResult::kCreated ? 201 : 200;
       return came->answer.status;
     };
+    if (!foretold.empty()) write.foretell = [foretold] { return foretold; };
     write.settle = [came, name](const live::Session& session, const std::optional<std::string>& failure) {
       const auto known = session.catalog().services.find(name);
       if (failure) came->answer = {.status = 503, .body = *failure};
@@ -508,6 +512,30 @@ TEST_F(WriteQueueTest, AnAnswerThatIsKnownBeforeIsRecordedWithTheOrder) {
   EXPECT_EQ(outcome_of(1).body, "tenant");
   EXPECT_THAT(appends_, SizeIs(1)) << "there is nothing more to record";
   EXPECT_THAT(sent_, ElementsAre("u"));
+}
+
+TEST_F(WriteQueueTest, AForetoldAnswerOfAServiceIsRecordedWithTheOrderAndSentAtOnce) {
+  const auto known = put("a", "x", key_of(1), {}, "t", "foretold");
+  const auto unknown = put("b", "x", key_of(2));
+  run();
+  ASSERT_THAT(appends_, SizeIs(2));
+  ASSERT_THAT(appends_[0].outcomes, SizeIs(2));
+  EXPECT_EQ(appends_[0].outcomes[0].body, "foretold");
+  EXPECT_FALSE(appends_[0].outcomes[1].is_finished());
+  EXPECT_THAT(appends_[1].outcomes, SizeIs(1)) << "of the other one";
+  EXPECT_EQ(outcome_of(1).body, "foretold");
+  EXPECT_THAT(sent_, ElementsAre("ax", "bx"));
+  EXPECT_TRUE(known->is_sent && unknown->is_sent);
+}
+
+TEST_F(WriteQueueTest, WhatWasForetoldAndCannotBeRecordedIsNotKept) {
+  session_->refresh();
+  ASSERT_EQ(recorder_->flush(), std::nullopt);
+  store_.refuse_next(full);
+  const auto refused = put("a", "x", key_of(1), {}, "t", "foretold");
+  run();
+  EXPECT_EQ(refused->answer.status, 503);
+  EXPECT_TRUE(recorder_->find_outcomes({{1}}).value().empty()) << "the key may be used again";
 }
 
 TEST_F(WriteQueueTest, WhatAKillLeftBegunIsAnsweredAndFinishedButNotDoneAgain) {

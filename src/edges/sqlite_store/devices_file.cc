@@ -8,13 +8,13 @@
 #include <cstring>
 
 #include "edges/sqlite_store/detail/connection.h"
+#include "edges/sqlite_store/detail/owner.h"
 #include "journal_chain/field_hash.h"
 
 namespace berth::edges {
 namespace {
 
-constexpr std::int64_t kApplicationId = 0x42727444;  // "BrtD"
-constexpr std::int64_t kFormat = 1;
+constexpr detail::Owner kDevicesOwner{.application_id = 0x42727444, .format = 1};  // "BrtD"
 /// The rows of the world and its clock, beside those of GPUs.
 constexpr std::int64_t kWorldRow = -1;
 constexpr std::int64_t kClockRow = -2;
@@ -26,29 +26,6 @@ constexpr const char* kTable =
 
 Sha256 hash_of(std::int64_t gpu, std::string_view body) {
   return chain::FieldHash("device 1").add(gpu).add(body).finish();
-}
-
-StoreResult<void> check_owner(const detail::Connection& connection) {
-  const auto owner = connection.integer("PRAGMA application_id", "read its header");
-  if (!owner) return tl::unexpected(owner.error());
-  const auto format = connection.integer("PRAGMA user_version", "read its header");
-  if (!format) return tl::unexpected(format.error());
-  const auto tables = connection.integer("SELECT count(*) FROM sqlite_schema", "read its tables");
-  if (!tables) return tl::unexpected(tables.error());
-  const bool is_new = *owner == 0 && *format == 0 && *tables == 0;
-  if (is_new) return {};
-  if (*owner != kApplicationId) {
-    return tl::unexpected(StoreError{
-        StoreFault::kForeign,
-        fmt::format("{}: not written by this program: start with another folder (--data)", connection.path())});
-  }
-  if (*format > kFormat) {
-    return tl::unexpected(StoreError{
-        StoreFault::kNewer,
-        fmt::format("{}: written by a later version (format {}; this one reads up to {}): start that version",
-                    connection.path(), *format, kFormat)});
-  }
-  return {};
 }
 
 }  // namespace
@@ -67,10 +44,9 @@ StoreResult<std::unique_ptr<DevicesFile>> DevicesFile::open(const std::string& p
   if (!connection) return tl::unexpected(connection.error());
   auto state = std::make_unique<State>();
   state->connection = std::move(*connection);
-  if (auto checked = check_owner(state->connection); !checked) return tl::unexpected(checked.error());
-  for (const std::string& sql :
-       {std::string(kSettings), std::string(kTable),
-        fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId, kFormat)}) {
+  auto checked = detail::check_owner(state->connection, kDevicesOwner, "start with another folder (--data)");
+  if (!checked) return tl::unexpected(checked.error());
+  for (const std::string& sql : {std::string(kSettings), std::string(kTable), detail::sql_of(kDevicesOwner)}) {
     if (auto done = state->connection.execute(sql.c_str(), "make the tables"); !done)
       return tl::unexpected(done.error());
   }

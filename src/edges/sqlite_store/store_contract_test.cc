@@ -247,7 +247,7 @@ TEST_P(StoreContract, OutcomesAreFoundByTheirKeys) {
   append(batch);
   for (const KeyedOutcome& wanted : batch.outcomes) EXPECT_EQ(reader_->find_outcome(wanted.key).value(), wanted);
   EXPECT_FALSE(reader_->find_outcome(outcome(50).key).value().has_value());
-  const auto two = reader_->find_outcomes({outcome(7).key, outcome(50).key, outcome(3).key}).value();
+  const auto two = writer_->find_outcomes({outcome(7).key, outcome(50).key, outcome(3).key}).value();
   EXPECT_EQ(two.size(), 2U);
   EXPECT_EQ(two.at(outcome(3).key), outcome(3));
   EXPECT_EQ(two.at(outcome(7).key), outcome(7));

@@ -10,11 +10,12 @@
 #include <filesystem>
 #include <utility>
 
+#include "edges/state_folder/disk_share.h"
+
 namespace berth::edges {
 namespace {
 
 constexpr std::uint64_t kBlockBytes = 4096;
-constexpr std::uint64_t kDiskShare = 8;  // the reserve is at most one part of so many
 /// After an attempt to write it that failed, though there seemed to be room.
 constexpr std::chrono::seconds kPause{5};
 
@@ -32,11 +33,8 @@ std::array<unsigned char, kBlockBytes> next_block(std::uint64_t& state) {
 
 }  // namespace
 
-ReserveFile::ReserveFile(std::string path, std::uint64_t bytes_max) : path_(std::move(path)), bytes_(bytes_max) {
-  struct statvfs disk{};
-  if (::statvfs(folder_of(path_).c_str(), &disk) == 0) {
-    bytes_ = std::min<std::uint64_t>(bytes_, disk.f_blocks * disk.f_frsize / kDiskShare);
-  }
+ReserveFile::ReserveFile(std::string path, std::uint64_t bytes_max)
+    : path_(std::move(path)), bytes_(disk_share_of(folder_of(path_), bytes_max)) {
   bytes_ -= bytes_ % kBlockBytes;
   is_kept_ = is_whole();
 }

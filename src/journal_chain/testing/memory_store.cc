@@ -79,15 +79,6 @@ class MemoryReader : public JournalReader {
     return found->second;
   }
 
-  [[nodiscard]] StoreResult<std::map<Sha256, KeyedOutcome>> find_outcomes(const std::vector<Sha256>& keys) override {
-    const std::lock_guard lock(state_.mutex);
-    std::map<Sha256, KeyedOutcome> found;
-    for (const Sha256& key : keys) {
-      if (const auto at = state_.outcomes.find(key); at != state_.outcomes.end()) found.insert(*at);
-    }
-    return found;
-  }
-
   [[nodiscard]] StoreResult<std::vector<KeyedOutcome>> read_outcomes(const std::optional<Sha256>& after,
                                                                      std::size_t count_max) override {
     const std::lock_guard lock(state_.mutex);
@@ -178,6 +169,15 @@ class MemoryWriter : public JournalWriter {
     for (const BlobPart& part : batch.blob_parts) state_.blob_parts.insert_or_assign({part.blob, part.index}, part);
     for (const BlobRow& row : batch.blobs) state_.blobs.insert_or_assign(row.blob, row);
     return state_.head();
+  }
+
+  [[nodiscard]] StoreResult<std::map<Sha256, KeyedOutcome>> find_outcomes(const std::vector<Sha256>& keys) override {
+    const std::lock_guard lock(state_.mutex);
+    std::map<Sha256, KeyedOutcome> found;
+    for (const Sha256& key : keys) {
+      if (const auto at = state_.outcomes.find(key); at != state_.outcomes.end()) found.insert(*at);
+    }
+    return found;
   }
 
   [[nodiscard]] StoreResult<bool> prune(const PruneLimits& limits) override {

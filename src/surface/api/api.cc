@@ -16,6 +16,7 @@
 #include "surface/api/paging.h"
 #include "surface/api/plan_routes.h"
 #include "surface/api/promise_routes.h"
+#include "surface/api/series_routes.h"
 #include "surface/api/service_routes.h"
 #include "surface/api/usage_routes.h"
 #include "surface/api/writes.h"
@@ -42,7 +43,7 @@ bool is_same_word(std::string_view text, std::string_view word) {
 std::vector<Route> api_routes() {
   std::vector<Route> routes;
   for (const auto& table : {page_routes, service_routes, object_routes, plan_routes, event_routes, fault_routes,
-                            usage_routes, promise_routes, blob_routes}) {
+                            usage_routes, series_routes, promise_routes, blob_routes}) {
     for (Route& route : table()) routes.push_back(route);
   }
   return routes;
@@ -55,7 +56,8 @@ Api::Api(live::Session& session, edges::FairMutex& lock, ApiOptions options)
                .page = std::move(options.page),
                .driver_status = std::move(options.driver_status),
                .usage = std::move(options.usage),
-               .blobs = std::move(options.blobs)},
+               .blobs = std::move(options.blobs),
+               .series = std::move(options.series)},
       router_(api_routes()),
       submit_(std::move(options.submit)) {}
 

@@ -29,6 +29,7 @@ struct ApiOptions {
   std::function<void(live::Write)> submit = {};
   UsageStore usage = {};
   BlobStore blobs = {};
+  SeriesSource series = {};
 };
 
 class Api final : public HttpHandler {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ports/journal_store.h"
+#include "ports/series_store.h"
 #include "surface/api/objects.h"
 #include "surface/api/session_access.h"
 
@@ -37,6 +38,13 @@ struct UsageStore {
       read = {};
 };
 
+/// Where series are kept. May be empty: then none are.
+struct SeriesSource {
+  /// Reads them. Called by any thread, without the session's lock. Errors: those of the reading, and why there are
+  /// none.
+  std::function<StoreResult<void>(const std::function<StoreResult<void>(SeriesReader&)>& reading)> read = {};
+};
+
 /// Where blobs are kept. All may be empty: then there are none. Without the session's lock.
 struct BlobStore {
   /// Carries out what takes long, one after the other, on a thread of its own.
@@ -60,6 +68,7 @@ struct ApiContext {
   std::function<DriverStatus()> driver_status;  ///< takes no lock of the session
   UsageStore usage;
   BlobStore blobs = {};
+  SeriesSource series = {};
 };
 
 }  // namespace berth::api

@@ -138,8 +138,8 @@ std::string service_object(const ObjectFormat& format, const ServiceView& servic
                     {"capacity_requests_per_second", service.capacity_per_second},
                     {"last_minute", last_minute_json(service.last_minute)}};
   const ObjectIdentity identity{.kind = "GpuService", .tenant = service.spec->tenant, .name = service.spec->name};
-  return object_of("GpuService", set_metadata(format, identity, service.meta),
-                   codec::service_spec_json(*service.spec, format.fleet, service.blobs), status);
+  const auto spec = format.spec_texts->text_of(service.spec, service.blobs, format.fleet);
+  return object_of("GpuService", set_metadata(format, identity, service.meta), *spec, status);
 }
 
 std::string node_object(const ObjectFormat& format, const NodeView& node) {

@@ -2,6 +2,7 @@
 /// lock.
 #pragma once
 
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -9,14 +10,16 @@
 
 #include "domain/scenario.h"
 #include "surface/api/clock_text.h"
+#include "surface/api/spec_texts.h"
 #include "surface/api/views.h"
 
 namespace berth::api {
 
-/// What JSON is made with besides the views. Neither ever changes.
+/// What JSON is made with besides the views. None of it ever changes what is made.
 struct ObjectFormat {
   Scenario fleet;  ///< without services and layout
   WorldEpoch epoch;
+  std::shared_ptr<SpecTexts> spec_texts = std::make_shared<SpecTexts>();
 };
 
 /// The part of a scenario that never changes while an engine runs.

@@ -306,24 +306,29 @@ std::optional<ServiceView> find_service(const live::Session& session, const live
   return view_service(session, known->second);
 }
 
-/// What a client whose numbers are doubles reads from a spec.
-nlohmann::json read_by_client(const ServiceSpec& spec, const Scenario& fleet, const RowsBlobs& blobs) {
-  return nlohmann::json::parse(codec::service_spec_json(spec, fleet, blobs));
-}
-
-/// To write back what was read is no change: where a client reads the same, the spec becomes what is stored, or its
-/// arrivals do, which a file may state more exactly than a client can.
-void keep_what_reads_the_same(const ApiContext& context, const live::ServiceName& name,
-                              scenario::ServiceObject& object) {
+/// To write back what was read is no change: where a client, whose numbers are doubles, reads the same, the spec
+/// becomes what is stored, or its arrivals do, which a file may state more exactly than a client can. Returns its JSON
+/// then.
+std::string keep_what_reads_the_same(const ApiContext& context, const live::ServiceName& name,
+                                     scenario::ServiceObject& object) {
+  const Scenario& fleet = context.format.fleet;
   const auto view = context.session.with([&](const live::Session& session) { return find_service(session, name); });
-  if (!view) return;
-  const nlohmann::json stored = read_by_client(*view->spec, context.format.fleet, view->blobs);
-  const nlohmann::json given = read_by_client(object.spec, context.format.fleet, object.blobs);
+  std::string given_text = codec::service_spec_json(object.spec, fleet, object.blobs);
+  if (!view) return given_text;
+  std::string stored_text = *context.format.spec_texts->text_of(view->spec, view->blobs, fleet);
+  if (given_text == stored_text) {
+    object.spec = *view->spec;
+    return given_text;
+  }
+  const auto given = nlohmann::json::parse(given_text);
+  const auto stored = nlohmann::json::parse(stored_text);
   if (given == stored) {
     object.spec = *view->spec;
-  } else if (given.value("arrivals", nlohmann::json()) == stored.value("arrivals", nlohmann::json())) {
-    object.spec.arrivals = view->spec->arrivals;
+    return stored_text;
   }
+  if (given.value("arrivals", nlohmann::json()) != stored.value("arrivals", nlohmann::json())) return given_text;
+  object.spec.arrivals = view->spec->arrivals;
+  return codec::service_spec_json(object.spec, fleet, object.blobs);
 }
 
 ApiResult<HttpAnswer> get_service(const ApiContext& context, const Call& call) {
@@ -339,11 +344,17 @@ struct PutService {
   live::ServiceName name;
   Envelope envelope;
   scenario::ServiceObject object;
+  std::shared_ptr<const std::string> spec_text;  ///< as JSON: made once, on the thread of its client
   std::optional<ApiResult<live::SetResult>> result;
-  std::optional<ServiceView> view;
+  std::optional<ServiceView> view;  ///< as it is answered
 
   [[nodiscard]] ApiError refused(const live::ObjectRefusal& refusal) const {
     return refusal_error(refusal, "service", full_name(name), envelope.version);
+  }
+  /// How it will look where its order changes nothing but what people set: its state does not change with it.
+  void foresee(const live::Session& session, const live::OrderBatch& batch) {
+    const auto* stored = batch.empty() ? nullptr : std::get_if<live::ServiceStored>(&batch.entries().back().what);
+    if (stored != nullptr && stored->name == name && !stored->set) view = view_service(session, stored->entry);
   }
   /// Checks it, and adds the order to the batch.
   ApiResult<live::SetResult> join(const live::Session& session, const ApiContext& context,
@@ -398,19 +409,22 @@ ApiResult<ServiceCall> prepare_put_service(const ApiContext& context, const Call
     if (blobs.failure()) return tl::unexpected(*blobs.failure());
   }
   if (report.has_failed()) return tl::unexpected(error_of(report.parts()));
-  keep_what_reads_the_same(context, put->name, put->object);
+  put->spec_text = std::make_shared<const std::string>(keep_what_reads_the_same(context, put->name, put->object));
   ServiceCall prepared;
   prepared.join = [put, &context](const live::Session& session, live::OrderBatch& batch) -> std::optional<int> {
     if (!batch.has_room_for(put->name, !put->object.spec.pins.empty())) return std::nullopt;
     put->result = put->join(session, context, batch);
+    put->foresee(session, batch);
     return status_of(*put->result);
   };
+  prepared.is_answer_known = [put] { return put->view.has_value(); };
   prepared.settle = [put](const live::Session& session, const std::optional<std::string>& failure) {
     if (failure) put->result = tl::unexpected(read_only_error(*failure));
-    if (*put->result) put->view = find_service(session, put->name);
+    if (*put->result && !put->view) put->view = find_service(session, put->name);
   };
   prepared.answer = [put, &context]() -> ApiResult<HttpAnswer> {
     if (!*put->result) return tl::unexpected(put->result->error());
+    context.format.spec_texts->note(put->view->spec, put->view->blobs, put->spec_text);
     return json_response(status_of(*put->result), service_object(context.format, *put->view));
   };
   return prepared;
@@ -445,6 +459,7 @@ ApiResult<ServiceCall> prepare_delete_service(const ApiContext& context, const C
     removal->error = refusal_error(added.error(), "service", full_name(removal->name), removal->version);
     return removal->error->status;
   };
+  prepared.is_answer_known = [removal] { return removal->last.has_value(); };
   prepared.settle = [removal](const live::Session& /*session*/, const std::optional<std::string>& failure) {
     if (failure) removal->error = read_only_error(*failure);
   };

@@ -15,6 +15,7 @@
 #include "live/usage_text.h"
 #include "surface/api/api_context.h"
 #include "surface/api/paging.h"
+#include "surface/api/time_query.h"
 
 namespace berth::api {
 namespace {
@@ -60,28 +61,14 @@ UsageKey key_of(std::string_view text) {
 
 // ---- what is asked for
 
-ApiResult<std::optional<Instant>> parse_time(const ApiContext& context, const HttpRequest& request,
-                                             std::string_view name) {
-  const auto found = std::ranges::find(request.query, name, &HttpField::name);
-  if (found == request.query.end()) return std::nullopt;
-  const auto at = context.format.epoch.parse(found->value);
-  if (at) return at;
-  return tl::unexpected(bad_query(std::string(name), "a time of RFC 3339 such as 2026-11-22T10:00:00Z", found->value));
-}
-
 ApiResult<AskedUsage> parse_usage(const ApiContext& context, const HttpRequest& request) {
   const auto page = parse_page(request, {"from", "to"});
   if (!page) return tl::unexpected(page.error());
-  const auto from = parse_time(context, request, "from");
-  if (!from) return tl::unexpected(from.error());
-  const auto to = parse_time(context, request, "to");
-  if (!to) return tl::unexpected(to.error());
+  const auto times = parse_times(context.format.epoch, request);
+  if (!times) return tl::unexpected(times.error());
   AskedUsage asked{.span = {}, .after = std::nullopt, .limit = page->limit};
-  if (*from) asked.span.from_us = (*from)->micros();
-  if (*to) asked.span.to_us = (*to)->micros();
-  if (*from && *to && **from >= **to) {
-    return tl::unexpected(bad_query("to", "a time behind from", context.format.epoch.text(**to)));
-  }
+  if (times->from) asked.span.from_us = times->from->micros();
+  if (times->to) asked.span.to_us = times->to->micros();
   if (page->after) asked.after = key_of(*page->after);
   return asked;
 }

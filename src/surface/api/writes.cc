@@ -99,7 +99,7 @@ live::Write PendingWrite::make(const std::optional<std::string>& key, std::uniqu
     }
   }
   if (service_) {
-    write.what = live::ServiceWrite{.join = service_->join, .settle = service_->settle};
+    write.what = service_write();
   } else {
     const auto run = [self] {
       if (!self->response_) self->response_ = response_of(self->route_.answer(self->context_, self->call()), self->id_);
@@ -112,6 +112,19 @@ live::Write PendingWrite::make(const std::optional<std::string>& key, std::uniqu
   write.render = [self]() -> const live::WriteAnswer& { return self->render(); };
   write.send = [self] { self->reply_->send(std::move(*self->response_)); };
   return write;
+}
+
+live::ServiceWrite PendingWrite::service_write() {
+  const auto foretell = [self = shared_from_this()]() -> std::optional<std::string> {
+    if (!self->service_->is_answer_known()) return std::nullopt;
+    return self->render().body;
+  };
+  const auto settle = [self = shared_from_this()](const live::Session& session,
+                                                  const std::optional<std::string>& failure) {
+    self->service_->settle(session, failure);
+    if (failure) self->response_.reset();  // it was foretold, and did not come true
+  };
+  return {.join = service_->join, .foretell = foretell, .settle = settle};
 }
 
 live::WriteKey PendingWrite::key_of(const std::string& key) {

@@ -16,7 +16,8 @@ namespace berth::api {
 /// A request about a service, read and checked as far as that can be done without the session. Its functions are called
 /// in this order.
 struct ServiceCall {
-  std::function<std::optional<int>(const live::Session&, live::OrderBatch&)> join;              ///< live::ServiceWrite
+  std::function<std::optional<int>(const live::Session&, live::OrderBatch&)> join;  ///< live::ServiceWrite
+  std::function<bool()> is_answer_known = nullptr;  ///< by `answer`, if its order is recorded
   std::function<void(const live::Session&, const std::optional<std::string>& failure)> settle;  ///< the same
   std::function<ApiResult<HttpAnswer>()> answer;                                                ///< without the lock
 };
@@ -44,6 +45,7 @@ class PendingWrite : public std::enable_shared_from_this<PendingWrite> {
  private:
   [[nodiscard]] Call call() const { return {.request = request_, .parameters = parameters_, .request_id = id_}; }
   [[nodiscard]] live::WriteKey key_of(const std::string& key);
+  [[nodiscard]] live::ServiceWrite service_write();
   void repeat(const StoreResult<KeyedOutcome>& before);
   /// The answer to a write that was recorded before the process ended, and not answered.
   [[nodiscard]] HttpResponse answer_begun(int status) const;

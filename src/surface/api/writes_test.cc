@@ -137,13 +137,14 @@ class WritesApi : public ::testing::Test {
       write.key->repeat(*before_);
     } else if (const auto* lone = std::get_if<live::LoneWrite>(&write.what)) {
       begun_status_ = lone->status;
-      foretold_ = lone->foretell ? lone->foretell() : "";
+      foretold_ = lone->foretell ? std::optional(lone->foretell()) : std::nullopt;
       lone->run();
     } else {
       const auto& service = std::get<live::ServiceWrite>(write.what);
       const std::scoped_lock hold(lock_);
       live::OrderBatch batch;
       begun_status_ = service.join(*session_, batch).value_or(0);
+      foretold_ = batch.empty() ? std::nullopt : service.foretell();
       const bool is_recorded = batch.empty() || session_->commit(batch);
       service.settle(*session_, is_recorded ? std::nullopt : std::optional(session_->why_not_recorded()));
     }
@@ -199,7 +200,7 @@ class WritesApi : public ::testing::Test {
   bool is_damaged_ = false;
   int slow_count_ = 0;
   int begun_status_ = 0;
-  std::string foretold_;
+  std::optional<std::string> foretold_;  ///< before it was carried out
   live::WriteAnswer rendered_;
   bool is_later_ = false;
 };
@@ -241,6 +242,38 @@ TEST_F(WritesApi, WhatCannotBeRecordedIsReadOnly) {
     EXPECT_THAT(answer.text, HasSubstr("the disk is full"));
   }
   EXPECT_TRUE(session_->catalog().services.empty());
+}
+
+TEST_F(WritesApi, WhatIsKnownBeforeIsForetoldAsItIsAnswered) {
+  call("PUT", {"tenants", "t"}, "{}");
+  const Answered created = call("PUT", service_a, service(100));
+  EXPECT_EQ(foretold_, std::nullopt) << "the engine acts on it first";
+  call("PUT", service_a, service(200));
+  EXPECT_EQ(foretold_, std::nullopt);
+  Json labelled = Json::parse(service(200));
+  labelled["metadata"]["labels"]["team"] = "red";
+  const Answered changed = call("PUT", service_a, labelled.dump());
+  EXPECT_EQ(foretold_, changed.text);
+  EXPECT_EQ(changed.text, call("GET", service_a).text);
+  EXPECT_NE(version_of(changed), version_of(created));
+  const Answered removed = call("DELETE", service_a);
+  EXPECT_EQ(removed.status, 200);
+  EXPECT_EQ(foretold_, removed.text);
+  EXPECT_EQ(removed.text, changed.text);
+}
+
+TEST_F(WritesApi, WhatWasForetoldAndCannotBeRecordedIsReadOnly) {
+  call("PUT", {"tenants", "t"}, "{}");
+  const Answered created = call("PUT", service_a, service(100));
+  Json labelled = Json::parse(service(100));
+  labelled["metadata"]["labels"]["team"] = "red";
+  failure_ = "the disk is full";
+  for (const Answered& answer : {call("PUT", service_a, labelled.dump()), call("DELETE", service_a)}) {
+    EXPECT_TRUE(foretold_);
+    EXPECT_EQ(answer.status, 503);
+    EXPECT_EQ(answer.code(), "read_only");
+  }
+  EXPECT_EQ(call("GET", service_a).text, created.text);
 }
 
 // ---- keys
@@ -342,7 +375,7 @@ TEST_F(WritesApi, TheNumberOfAFaultIsKnownBefore) {
     EXPECT_EQ(foretold_, injected.text);
   }
   call("PUT", {"tenants", "t"}, "{}", "key");
-  EXPECT_EQ(foretold_, "");
+  EXPECT_EQ(foretold_, std::nullopt);
 }
 
 // ---- versions in deletes

@@ -26,6 +26,9 @@ class Process::MortalWriter : public JournalWriter {
     if (auto refused = refusal()) return tl::unexpected(*refused);
     return writer_->append(batch);
   }
+  [[nodiscard]] StoreResult<std::map<Sha256, KeyedOutcome>> find_outcomes(const std::vector<Sha256>& keys) override {
+    return writer_->find_outcomes(keys);
+  }
   [[nodiscard]] StoreResult<bool> prune(const PruneLimits& limits) override {
     if (auto refused = refusal()) return tl::unexpected(*refused);
     return writer_->prune(limits);
@@ -99,8 +102,8 @@ std::optional<std::string> Process::open() {
     if (!is_dead()) around_.machine.sync_devices();
     return {};
   };
-  recorder_ = std::make_unique<edges::Recorder>(std::make_unique<MortalWriter>(*this, std::move(opened->writer)),
-                                                std::move(opened->reader), head, encode, sync);
+  recorder_ = std::make_unique<edges::Recorder>(std::make_unique<MortalWriter>(*this, std::move(opened->writer)), head,
+                                                encode, sync);
   return std::nullopt;
 }
 

@@ -106,6 +106,11 @@ StatementRun& StatementRun::bind_bytes(std::string_view bytes) {
   return *this;
 }
 
+StatementRun& StatementRun::bind_null() {
+  sqlite3_bind_null(statement_, ++parameter_);
+  return *this;
+}
+
 StatementRun& StatementRun::bind_after(const std::optional<Sha256>& key) {
   if (key) return bind(*key);
   sqlite3_bind_zeroblob(statement_, ++parameter_, 0);
@@ -136,6 +141,8 @@ bool StatementRun::has_type(int column, int type) {
 std::int64_t StatementRun::integer(int column) {
   return has_type(column, SQLITE_INTEGER) ? sqlite3_column_int64(statement_, column) : 0;
 }
+
+bool StatementRun::is_null(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
 
 std::string StatementRun::text(int column) {
   if (!has_type(column, SQLITE_TEXT)) return {};

@@ -39,6 +39,7 @@ class StatementRun {
   StatementRun& bind(std::string_view text);
   StatementRun& bind(const Sha256& digest);
   StatementRun& bind_bytes(std::string_view bytes);
+  StatementRun& bind_null();
   /// A key behind which a page begins; absent: a blob of no bytes, which is before all others.
   StatementRun& bind_after(const std::optional<Sha256>& key);
 
@@ -49,6 +50,7 @@ class StatementRun {
 
   /// The columns of the row. One of another type than asked for is empty, and `is_well_typed` false from then on.
   [[nodiscard]] std::int64_t integer(int column);
+  [[nodiscard]] bool is_null(int column) const;
   [[nodiscard]] std::uint64_t count(int column) { return static_cast<std::uint64_t>(integer(column)); }
   [[nodiscard]] std::string text(int column);
   [[nodiscard]] std::string bytes(int column);

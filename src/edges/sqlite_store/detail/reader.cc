@@ -7,19 +7,12 @@
 #include <string_view>
 #include <utility>
 
+#include "edges/sqlite_store/detail/narrow.h"
+#include "edges/sqlite_store/detail/outcome_row.h"
 #include "journal_chain/chain.h"
 #include "journal_chain/field_hash.h"
 
 namespace berth::edges::detail {
-namespace {
-
-/// A stored number that should fit into an int: one that does not is damaged, and gives another hash.
-int narrow(std::int64_t value) {
-  return static_cast<int>(
-      std::clamp<std::int64_t>(value, std::numeric_limits<int>::min(), std::numeric_limits<int>::max()));
-}
-
-}  // namespace
 
 StoreResult<std::unique_ptr<SqliteReader>> SqliteReader::open(Connection connection) {
   // cell_size_check: a page that is damaged is noticed before it is used.
@@ -54,8 +47,7 @@ StoreResult<void> SqliteReader::prepare() {
         Wanted{&SqliteReader::hash_, "SELECT hash FROM journal WHERE sequence = ?", "read a row"},
         Wanted{&SqliteReader::snapshot_, "SELECT format, body, hash FROM snapshots WHERE sequence = ?",
                "read a snapshot"},
-        Wanted{&SqliteReader::outcome_, "SELECT key, request, wall_us, status, body, hash FROM outcomes WHERE key = ?",
-               "read an outcome"},
+        Wanted{&SqliteReader::outcome_, kSelectOutcome, "read an outcome"},
         Wanted{&SqliteReader::outcomes_,
                "SELECT key, request, wall_us, status, body, hash FROM outcomes WHERE key > ? ORDER BY key LIMIT ?",
                "read outcomes"},
@@ -178,43 +170,13 @@ StoreResult<std::optional<JournalSnapshot>> SqliteReader::snapshot(std::uint64_t
 }
 
 StoreResult<std::optional<KeyedOutcome>> SqliteReader::find_outcome(const Sha256& key) {
-  StatementRun run = outcome_.run();
-  const auto stepped = run.bind(key).step();
-  if (!stepped) return tl::unexpected(stepped.error());
-  if (!*stepped) return std::nullopt;
-  auto outcome = checked_outcome(run);
-  if (!outcome) return tl::unexpected(outcome.error());
-  return *std::move(outcome);
-}
-
-StoreResult<std::map<Sha256, KeyedOutcome>> SqliteReader::find_outcomes(const std::vector<Sha256>& keys) {
-  // In one transaction: what was read for one key serves the others.
-  const auto transaction = Transaction::begin(connection_, Transaction::Kind::kRead);
-  if (!transaction) return tl::unexpected(transaction.error());
-  std::map<Sha256, KeyedOutcome> found;
-  for (const Sha256& key : keys) {
-    auto outcome = find_outcome(key);
-    if (!outcome) return tl::unexpected(outcome.error());
-    if (*outcome) found.emplace(key, **std::move(outcome));
-  }
-  return found;
+  return detail::find_outcome(outcome_, key, connection_.path());
 }
 
 StoreResult<std::vector<KeyedOutcome>> SqliteReader::read_outcomes(const std::optional<Sha256>& after,
                                                                    std::size_t count_max) {
-  return read_page<KeyedOutcome>(outcomes_, after, count_max, [&](StatementRun& run) { return checked_outcome(run); });
-}
-
-StoreResult<KeyedOutcome> SqliteReader::checked_outcome(StatementRun& run) const {
-  KeyedOutcome outcome;
-  outcome.key = run.digest(0);
-  outcome.request = run.digest(1);
-  outcome.wall_us = run.integer(2);
-  outcome.status = narrow(run.integer(3));
-  outcome.body = run.text(4);
-  if (run.digest(5) == chain::outcome_hash(outcome) && run.is_well_typed()) return outcome;
-  return damaged(connection_.path(),
-                 fmt::format("outcome of key {}: not what was written", chain::hex_of(outcome.key)));
+  return read_page<KeyedOutcome>(outcomes_, after, count_max,
+                                 [&](StatementRun& run) { return checked_outcome(run, connection_.path()); });
 }
 
 StoreResult<std::vector<UsageRow>> SqliteReader::read_usage(const UsageSpan& span, const std::optional<UsageKey>& after,

@@ -25,7 +25,6 @@ class SqliteReader : public JournalReader {
   [[nodiscard]] StoreResult<std::optional<JournalSnapshot>> latest_snapshot() override;
   [[nodiscard]] StoreResult<std::optional<JournalSnapshot>> older_snapshot() override;
   [[nodiscard]] StoreResult<std::optional<KeyedOutcome>> find_outcome(const Sha256& key) override;
-  [[nodiscard]] StoreResult<std::map<Sha256, KeyedOutcome>> find_outcomes(const std::vector<Sha256>& keys) override;
   [[nodiscard]] StoreResult<std::vector<KeyedOutcome>> read_outcomes(const std::optional<Sha256>& after,
                                                                      std::size_t count_max) override;
   [[nodiscard]] StoreResult<std::vector<UsageRow>> read_usage(const UsageSpan& span,
@@ -44,7 +43,6 @@ class SqliteReader : public JournalReader {
   StoreResult<Sha256> hash_before(const Meta& meta, std::uint64_t from);
   StoreResult<JournalRow> checked_row(StatementRun& run, std::uint64_t wanted, const Sha256& previous) const;
   StoreResult<std::optional<JournalSnapshot>> snapshot(std::uint64_t Meta::* sequence);
-  StoreResult<KeyedOutcome> checked_outcome(StatementRun& run) const;
   StoreResult<BlobRow> checked_blob(StatementRun& run) const;
   /// The first unit of a run, on a GPU.
   struct Place {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/ensure.h"
+#include "edges/sqlite_store/detail/outcome_row.h"
 #include "journal_chain/chain.h"
 
 namespace berth::edges::detail {
@@ -49,6 +50,7 @@ StoreResult<void> SqliteWriter::prepare() {
                "excluded.wall_us, status = excluded.status, body = excluded.body, hash = excluded.hash "
                "WHERE body = '' AND status <> 0 AND request = excluded.request",
                "append an outcome"},
+        Wanted{&SqliteWriter::select_outcome_, kSelectOutcome, "read an outcome"},
         Wanted{&SqliteWriter::insert_snapshot_, "INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?)",
                "append a snapshot"},
         Wanted{&SqliteWriter::delete_snapshots_, "DELETE FROM snapshots WHERE sequence NOT IN (?, ?)",
@@ -158,6 +160,18 @@ StoreResult<void> SqliteWriter::insert_outcomes(const std::vector<KeyedOutcome>&
                                      fmt::format("{}: a key of the batch has an outcome already", connection_.path())});
   }
   return {};
+}
+
+StoreResult<std::map<Sha256, KeyedOutcome>> SqliteWriter::find_outcomes(const std::vector<Sha256>& keys) {
+  const auto transaction = Transaction::begin(connection_, Transaction::Kind::kRead);
+  if (!transaction) return tl::unexpected(transaction.error());
+  std::map<Sha256, KeyedOutcome> found;
+  for (const Sha256& key : keys) {
+    auto outcome = find_outcome(select_outcome_, key, connection_.path());
+    if (!outcome) return tl::unexpected(outcome.error());
+    if (*outcome) found.emplace(key, **std::move(outcome));
+  }
+  return found;
 }
 
 StoreResult<void> SqliteWriter::put(Statement& statement, const KeyedOutcome& outcome) {

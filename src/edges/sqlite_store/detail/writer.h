@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -46,6 +47,7 @@ class SqliteWriter : public JournalWriter {
   ~SqliteWriter() override;
 
   [[nodiscard]] StoreResult<std::uint64_t> append(const JournalBatch& batch) override;
+  [[nodiscard]] StoreResult<std::map<Sha256, KeyedOutcome>> find_outcomes(const std::vector<Sha256>& keys) override;
   [[nodiscard]] StoreResult<bool> prune(const PruneLimits& limits) override;
   [[nodiscard]] StoreResult<bool> prune_usage(std::int64_t before_us) override;
   [[nodiscard]] StoreResult<bool> prune_blobs(const BlobUse& use) override;
@@ -107,6 +109,7 @@ class SqliteWriter : public JournalWriter {
   MetaTable meta_;
   Statement insert_row_;
   Statement insert_outcome_;
+  Statement select_outcome_;
   Statement insert_snapshot_;
   Statement delete_snapshots_;
   Statement select_hash_;

@@ -151,6 +151,9 @@ class FullDisk(unittest.TestCase):
         wait_for(lambda: server.send("GET", "/v1/status")[1]["read_only"] is None)
         self.assertEqual(server.send("PUT", "/v1/tenants/u", {})[0], 201)
         self.assertTrue((disk / "state/reserve").exists())
+        now = server.send("GET", "/v1/status")[1]["time"]
+        wait_for(lambda: server.send("GET", f"/v1/series?step=1&from={now}")[1]["items"])  # series go on, too
+        self.assertLess((disk / "state/series.db").stat().st_size, DISK_MIB * (1 << 20) // 8 + 1)
         self.assertEqual(server.end(signal.SIGTERM), 0)
         verified = subprocess.run([PROGRAM, "journal", "verify", disk / "state"], capture_output=True, text=True,
                                   check=False)

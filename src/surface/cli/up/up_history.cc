@@ -229,7 +229,7 @@ Result<std::optional<std::vector<std::string>>> RecordedFiles::list(const std::s
 
 std::string_view approval_word(Approval approval) { return kApprovals[static_cast<std::size_t>(approval)]; }
 
-std::vector<JournalEntry> first_rows(const Beginning& beginning, const RememberingFiles& files, std::int64_t wall_us) {
+std::vector<JournalEntry> first_rows(const Beginning& beginning, const RecordedFiles& files, std::int64_t wall_us) {
   std::vector<JournalEntry> rows;
   const auto add = [&](const char* kind, const Json& body) {
     rows.push_back({.at = Instant(),

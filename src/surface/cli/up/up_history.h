@@ -57,6 +57,7 @@ class RecordedFiles : public Files {
   [[nodiscard]] Result<std::string> read(const std::string& path) const override;
   [[nodiscard]] Result<std::optional<std::vector<std::string>>> list(const std::string& path) const override;
   [[nodiscard]] const std::map<std::string, std::string>& contents() const { return contents_; }
+  [[nodiscard]] const std::map<std::string, std::vector<std::string>>& folders() const { return folders_; }
 
   template <class Archive, class Self>
   static void archive_fields(Archive& archive, Self& self) {
@@ -91,7 +92,7 @@ inline constexpr int kSnapshotFormat = 2;
 [[nodiscard]] std::string_view approval_word(Approval approval);
 
 /// The rows with which a journal begins: the beginning, and the files of the scenario.
-[[nodiscard]] std::vector<JournalEntry> first_rows(const Beginning& beginning, const RememberingFiles& files,
+[[nodiscard]] std::vector<JournalEntry> first_rows(const Beginning& beginning, const RecordedFiles& files,
                                                    std::int64_t wall_us);
 
 /// Reads what a start needs of a journal, and checks it: the newest snapshot and the rows after it, or else all rows.

@@ -1,0 +1,22 @@
+/// Outcomes as they are read from their table.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "edges/sqlite_store/detail/connection.h"
+#include "ports/journal_store.h"
+
+namespace berth::edges::detail {
+
+inline constexpr const char* kSelectOutcome =
+    "SELECT key, request, wall_us, status, body, hash FROM outcomes WHERE key = ?";
+
+/// The row to which a statement with the columns of kSelectOutcome has stepped; checked against its hash.
+[[nodiscard]] StoreResult<KeyedOutcome> checked_outcome(StatementRun& run, const std::string& path);
+
+/// Of a key. `select`: a statement of kSelectOutcome.
+[[nodiscard]] StoreResult<std::optional<KeyedOutcome>> find_outcome(Statement& select, const Sha256& key,
+                                                                    const std::string& path);
+
+}  // namespace berth::edges::detail

@@ -1,0 +1,16 @@
+/// The writer of a series file: adds spans, and lets the oldest go.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "edges/sqlite_store/detail/connection.h"
+#include "ports/series_store.h"
+
+namespace berth::edges::detail {
+
+/// Of a file whose tables are open. `bytes_max`: as in SeriesFileOptions.
+[[nodiscard]] StoreResult<std::unique_ptr<SeriesWriter>> make_series_writer(Connection connection,
+                                                                            std::int64_t bytes_max);
+
+}  // namespace berth::edges::detail

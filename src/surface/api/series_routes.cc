@@ -1,0 +1,184 @@
+#include "surface/api/series_routes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "codec/json_text.h"
+#include "codec/json_value.h"
+#include "live/series_points.h"
+#include "surface/api/api_context.h"
+#include "surface/api/paging.h"
+#include "surface/api/time_query.h"
+
+namespace berth::api {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The words of a query; what they are about is known to the session.
+struct AskedSeries {
+  std::optional<live::ServiceName> service;
+  AskedTimes times;
+  std::int64_t step = live::kSeriesMinute;
+  std::size_t limit = 0;
+  std::optional<std::int64_t> after;  ///< the second where the last page ended
+};
+
+// ---- what is asked for
+
+std::optional<std::string> find_parameter(const HttpRequest& request, std::string_view name) {
+  const auto found = std::ranges::find(request.query, name, &HttpField::name);
+  return found == request.query.end() ? std::nullopt : std::optional(found->value);
+}
+
+ApiResult<live::ServiceName> parse_service(const std::string& text) {
+  const std::size_t slash = text.find('/');
+  const bool is_name = slash != std::string::npos && slash > 0 && slash + 1 < text.size();
+  if (!is_name) return tl::unexpected(bad_query("service", "TENANT/NAME", text));
+  return live::ServiceName{.tenant = text.substr(0, slash), .name = text.substr(slash + 1)};
+}
+
+ApiResult<AskedSeries> parse_series(const ApiContext& context, const HttpRequest& request) {
+  const auto page = parse_page(request, {"service", "from", "to", "step"});
+  if (!page) return tl::unexpected(page.error());
+  const auto times = parse_times(context.format.epoch, request);
+  if (!times) return tl::unexpected(times.error());
+  AskedSeries asked{.service = std::nullopt, .times = *times, .limit = page->limit, .after = std::nullopt};
+  if (const auto service = find_parameter(request, "service")) {
+    auto name = parse_service(*service);
+    if (!name) return tl::unexpected(name.error());
+    asked.service = std::move(*name);
+  }
+  if (const auto text = find_parameter(request, "step")) {
+    const auto step = parse_count(*text, INT64_MAX);
+    if (!step || !live::is_series_step(*step)) {
+      return tl::unexpected(bad_query("step", "seconds: a divisor of 60, or a multiple of 60 up to 86400", *text));
+    }
+    asked.step = *step;
+  }
+  if (page->after) asked.after = parse_count(*page->after, INT64_MAX).value_or(0);
+  return asked;
+}
+
+/// In seconds and numbers. Error: there is no such service.
+ApiResult<live::AskedPoints> points_of(const live::Session& session, const AskedSeries& asked) {
+  live::AskedPoints points{
+      .from = asked.times.from.value_or(Instant()).second(), .to = session.now().second() + 1, .step = asked.step};
+  if (asked.times.to) points.to = std::min(points.to, (*asked.times.to + Micros::seconds(1) - Micros(1)).second());
+  if (asked.after) points.from = std::max(points.from, *asked.after);
+  if (!asked.service) return points;
+  const auto known = session.catalog().services.find(*asked.service);
+  if (known == session.catalog().services.end()) {
+    return tl::unexpected(
+        ApiError{.status = 404,
+                 .code = "not_found",
+                 .message = fmt::format("there is no service {}/{}", asked.service->tenant, asked.service->name)});
+  }
+  points.service = known->second.meta.number;
+  return points;
+}
+
+/// At most one more than the page has.
+ApiResult<std::vector<live::SeriesPoint>> read_series(const ApiContext& context, const live::AskedPoints& asked,
+                                                      std::size_t limit) {
+  std::vector<live::SeriesPoint> points;
+  StoreResult<void> read = tl::unexpected(StoreError{StoreFault::kFailed, "none are kept here"});
+  if (context.series.read) {
+    read = context.series.read([&](SeriesReader& reader) -> StoreResult<void> {
+      auto found = live::read_points(reader, asked, limit + 1);
+      if (!found) return tl::unexpected(found.error());
+      points = std::move(*found);
+      return {};
+    });
+  }
+  if (read) return points;
+  return tl::unexpected(ApiError{
+      .status = 503, .code = "series_unavailable", .message = "series cannot be read: " + read.error().message});
+}
+
+// ---- what is shown
+
+Json ms_json(const LatencyBuckets& latencies, int percent) {
+  constexpr double kMicrosPerMs = 1000;
+  const auto us = percentile_us(latencies, percent);
+  return us ? Json(*us / kMicrosPerMs) : Json(nullptr);
+}
+
+/// What all points have.
+void put_counts(Json& json, const ServiceFigures& figures) {
+  constexpr double kMicrosPerUnit = 1e6;
+  const std::int64_t settled = figures.in_time + figures.late + figures.dropped;
+  json["seconds"] = figures.seconds;
+  json["requests"] = figures.requests;
+  json["in_time"] = figures.in_time;
+  json["late"] = figures.late;
+  json["dropped"] = figures.dropped;
+  json["goodput"] =
+      settled == 0
+          ? Json(nullptr)
+          : Json(static_cast<double>(figures.accuracy_sum_micro) / kMicrosPerUnit / static_cast<double>(settled));
+  json["queue_max"] = figures.queued_max;
+}
+
+void put_fleet(Json& json, const std::optional<FleetFigures>& fleet) {
+  const auto share = [&](double FleetFigures::* of) {
+    return fleet && fleet->available_us > 0 ? Json((*fleet).*of / fleet->available_us) : Json(nullptr);
+  };
+  json["allocated"] = share(&FleetFigures::allocated_us);
+  json["busy"] = share(&FleetFigures::busy_us);
+  json["effective"] = share(&FleetFigures::effective_us);
+  json["lost_gpus_max"] = fleet ? Json(fleet->lost_gpus_max) : Json(nullptr);
+  json["cost_micro_usd_per_hour"] = fleet ? codec::or_null(fleet->micro_usd_per_hour) : Json(nullptr);
+}
+
+std::string point_object(const ObjectFormat& format, const live::SeriesPoint& point, bool is_fleet) {
+  Json json{{"from", format.epoch.text(Instant::at_second(point.from))},
+            {"to", format.epoch.text(Instant::at_second(point.to))}};
+  const ServiceFigures nothing{.seconds = 0};  // a fleet without services
+  const ServiceFigures& figures = point.figures ? *point.figures : nothing;
+  put_counts(json, figures);
+  if (is_fleet) {
+    put_fleet(json, point.fleet);
+  } else {
+    json["latency_p50_ms"] = ms_json(figures.latencies, 50);
+    json["latency_p99_ms"] = ms_json(figures.latencies, 99);
+  }
+  return codec::json_text(json);
+}
+
+ApiResult<HttpAnswer> list_series(const ApiContext& context, const Call& call) {
+  const auto asked = parse_series(context, call.request);
+  if (!asked) return tl::unexpected(asked.error());
+  const auto what = context.session.with([&](const live::Session& session) { return points_of(session, *asked); });
+  if (!what) return tl::unexpected(what.error());
+  auto points = read_series(context, *what, asked->limit);
+  if (!points) return tl::unexpected(points.error());
+  std::string next;
+  if (points->size() > asked->limit) {
+    points->resize(asked->limit);
+    next = page_token(call.request, fmt::format("{}", points->back().to));
+  }
+  std::vector<std::string> items;
+  items.reserve(points->size());
+  for (const live::SeriesPoint& each : *points) {
+    items.push_back(point_object(context.format, each, !asked->service));
+  }
+  return json_response(200, list_object(items, next));
+}
+
+}  // namespace
+
+std::vector<Route> series_routes() {
+  return {{.method = "GET", .path = "/v1/series", .answer = list_series, .takes_query = true}};
+}
+
+}  // namespace berth::api

@@ -1,0 +1,53 @@
+#include "surface/api/spec_texts.h"
+
+#include <utility>
+
+#include "codec/service_json.h"
+
+namespace berth::api {
+namespace {
+
+constexpr std::size_t kTextBytesMax = SpecTexts::kBytesMax / 16;
+
+}  // namespace
+
+std::shared_ptr<const std::string> SpecTexts::text_of(const std::shared_ptr<const ServiceSpec>& spec,
+                                                      const RowsBlobs& blobs, const Scenario& fleet) {
+  if (auto known = find(spec, blobs)) return known;
+  auto text = std::make_shared<const std::string>(codec::service_spec_json(*spec, fleet, blobs));
+  note(spec, blobs, text);
+  return text;
+}
+
+std::shared_ptr<const std::string> SpecTexts::find(const std::shared_ptr<const ServiceSpec>& spec,
+                                                   const RowsBlobs& blobs) {
+  const std::scoped_lock hold(lock_);
+  const auto known = known_.find(spec.get());
+  if (known == known_.end() || known->second.spec.expired() || known->second.blobs != blobs) return nullptr;
+  return known->second.text;
+}
+
+void SpecTexts::note(const std::shared_ptr<const ServiceSpec>& spec, const RowsBlobs& blobs,
+                     std::shared_ptr<const std::string> text) {
+  if (text->size() > kTextBytesMax) return;
+  const std::scoped_lock hold(lock_);
+  if (bytes_ + text->size() > kBytesMax) make_room(text->size());
+  bytes_ += text->size();
+  Known& known = known_[spec.get()];
+  if (known.text) bytes_ -= known.text->size();
+  known = {.spec = spec, .blobs = blobs, .text = std::move(text)};
+}
+
+void SpecTexts::make_room(std::size_t bytes) {
+  constexpr std::size_t kShare = 2;  // so that it is not looked for again soon
+  std::erase_if(known_, [&](const auto& entry) {
+    if (!entry.second.spec.expired()) return false;
+    bytes_ -= entry.second.text->size();
+    return true;
+  });
+  if (bytes_ + bytes <= kBytesMax / kShare) return;
+  known_.clear();
+  bytes_ = 0;
+}
+
+}  // namespace berth::api

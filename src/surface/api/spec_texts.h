@@ -1,0 +1,43 @@
+/// The specs of services as JSON texts: what is asked for again and again is made once.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "domain/rows_blobs.h"
+#include "domain/scenario.h"
+
+namespace berth::api {
+
+/// Any thread. Memory: at most kBytesMax of texts.
+class SpecTexts {
+ public:
+  static constexpr std::size_t kBytesMax = std::size_t{16} << 20U;
+
+  /// codec::service_spec_json of a spec that is stored.
+  [[nodiscard]] std::shared_ptr<const std::string> text_of(const std::shared_ptr<const ServiceSpec>& spec,
+                                                           const RowsBlobs& blobs, const Scenario& fleet);
+  /// The text of a spec was made elsewhere. One that is too long is not kept.
+  void note(const std::shared_ptr<const ServiceSpec>& spec, const RowsBlobs& blobs,
+            std::shared_ptr<const std::string> text);
+
+ private:
+  struct Known {
+    std::weak_ptr<const ServiceSpec> spec;  ///< expired: another one may have its address
+    RowsBlobs blobs;
+    std::shared_ptr<const std::string> text;
+  };
+  [[nodiscard]] std::shared_ptr<const std::string> find(const std::shared_ptr<const ServiceSpec>& spec,
+                                                        const RowsBlobs& blobs);
+  /// Removes those of specs that are gone; all, if that is not enough.
+  void make_room(std::size_t bytes);
+
+  std::mutex lock_;
+  std::map<const ServiceSpec*, Known> known_;
+  std::size_t bytes_ = 0;  ///< of the texts
+};
+
+}  // namespace berth::api

@@ -1,0 +1,21 @@
+/// `from` and `to` of a query: times of the world.
+#pragma once
+
+#include <optional>
+
+#include "base/instant.h"
+#include "ports/http_server.h"
+#include "surface/api/api_error.h"
+#include "surface/api/clock_text.h"
+
+namespace berth::api {
+
+struct AskedTimes {
+  std::optional<Instant> from;
+  std::optional<Instant> to;
+};
+
+/// Errors (400): one that is no time of RFC 3339; `from` that is not before `to`.
+[[nodiscard]] ApiResult<AskedTimes> parse_times(const WorldEpoch& epoch, const HttpRequest& request);
+
+}  // namespace berth::api

@@ -1,0 +1,135 @@
+#include "surface/cli/up/folder_world.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "base/text.h"
+#include "edges/sqlite_store/sqlite_store.h"
+#include "live/demo.h"
+#include "scenario/load.h"
+
+namespace berth::cli {
+namespace {
+
+Result<Scenario> scenario_of(const UpRequest& request, const Files& files) {
+  if (!request.scenario_path) return live::demo_scenario();
+  return scenario::load_scenario(*request.scenario_path, files, {.allows_empty = true});
+}
+
+/// The policy `fixed` has nothing but the layout of the scenario. Without GPUs there is none to write.
+Result<void> check_layout(const UpRequest& request, const Beginning& beginning, const Scenario& scenario) {
+  if (beginning.policy != "fixed" || scenario.layout || scenario.gpu_count() == 0) return {};
+  const std::string found = request.scenario_path ? in_quotes(*request.scenario_path) : "the demo";
+  return invalid(fmt::format("--policy fixed: wanted a scenario with a layout, found {}, which has none", found));
+}
+
+/// A world that does not exist yet: nothing is written before all of it is right.
+Result<FolderWorld> begin_world(const UpRequest& request, const Files& files, std::int64_t now_us) {
+  FolderWorld world;
+  const RememberingFiles read(files);
+  auto scenario = scenario_of(request, read);
+  if (!scenario) return pass_on(scenario.error());
+  world.beginning.scenario = request.scenario_path;
+  world.beginning.seed = request.seed.value_or(world.beginning.seed);
+  world.beginning.policy = request.policy.value_or(world.beginning.policy);
+  world.beginning.approval = request.approval.value_or(world.beginning.approval);
+  world.beginning.until_end = request.until_end;
+  world.beginning.epoch_us = now_us;
+  if (auto checked = check_layout(request, world.beginning, *scenario); !checked) return pass_on(checked.error());
+  world.scenario = std::move(*scenario);
+  world.files = RecordedFiles(read.contents(), read.folders());
+  return world;
+}
+
+std::multiset<std::string> contents_of(const std::map<std::string, std::string>& files) {
+  std::multiset<std::string> contents;
+  for (const auto& [path, content] : files) contents.insert(content);
+  return contents;
+}
+
+/// That another world is asked for than the one of the folder.
+class Refusal {
+ public:
+  explicit Refusal(const std::string& folder) : folder_(folder) {}
+
+  tl::unexpected<Error> operator()(std::string_view option, const std::string& wanted, const std::string& found) const {
+    return invalid(
+        fmt::format("{}: wanted {}, with which the world of {} began, found {}; for another world use another "
+                    "folder: berth up --data OTHER",
+                    option, wanted, in_quotes(folder_), found));
+  }
+
+ private:
+  const std::string& folder_;
+};
+
+Result<void> check_same_scenario(const UpRequest& request, const Files& files, const FolderWorld& world,
+                                 const Refusal& refuse) {
+  if (!request.scenario_path) return {};
+  const RememberingFiles read(files);
+  const auto scenario = scenario_of(request, read);
+  if (!scenario) return pass_on(scenario.error());
+  const std::optional<std::string>& began_with = world.beginning.scenario;
+  if (began_with && contents_of(read.contents()) == contents_of(world.files.contents())) return {};
+  const std::string found = in_quotes(*request.scenario_path);
+  return refuse("--scenario", began_with ? in_quotes(*began_with) : "the demo",
+                began_with == request.scenario_path ? found + " with other content" : found);
+}
+
+Result<void> check_same(const UpRequest& request, const Files& files, const FolderWorld& world,
+                        const std::string& folder) {
+  const Refusal refuse(folder);
+  const Beginning& beginning = world.beginning;
+  if (auto same = check_same_scenario(request, files, world, refuse); !same) return same;
+  if (request.seed && *request.seed != beginning.seed) {
+    return refuse("--seed", fmt::format("{}", beginning.seed), fmt::format("{}", *request.seed));
+  }
+  if (request.policy && *request.policy != beginning.policy) {
+    return refuse("--policy", beginning.policy, *request.policy);
+  }
+  if (request.approval && *request.approval != beginning.approval) {
+    return refuse("--approval", std::string(approval_word(beginning.approval)),
+                  std::string(approval_word(*request.approval)));
+  }
+  if (request.until_end && !beginning.until_end) return refuse("--until end", "none", "it");
+  return {};
+}
+
+}  // namespace
+
+std::string journal_path_in(const std::string& folder) { return folder + "/journal.db"; }
+std::string devices_path_in(const std::string& folder) { return folder + "/devices"; }
+
+tl::unexpected<Error> failed(const StoreError& error) { return fail(ErrorCode::kUnavailable, error.message); }
+
+Result<FolderWorld> find_world(const UpRequest& request, const Files& files, const std::string& folder,
+                               std::int64_t now_us) {
+  const std::string path = journal_path_in(folder);
+  const auto is_new = edges::is_sqlite_store_new(path);
+  if (!is_new) return failed(is_new.error());
+  if (*is_new) return begin_world(request, files, now_us);
+  auto reader = edges::open_sqlite_reader(path);
+  if (!reader) return failed(reader.error());
+  auto history = read_history(**reader, path);
+  if (!history) return pass_on(history.error());
+  FolderWorld world;
+  if (!*history) {  // the process ended before it began
+    auto begun = begin_world(request, files, now_us);
+    if (!begun) return pass_on(begun.error());
+    world = std::move(*begun);
+  } else {
+    world.history = std::move(**history);
+    world.beginning = world.history->beginning;
+    world.files = std::move(world.history->files);
+    world.scenario = std::move(world.history->scenario);
+    if (auto same = check_same(request, files, world, folder); !same) return pass_on(same.error());
+  }
+  world.has_journal = true;
+  return world;
+}
+
+}  // namespace berth::cli
