@@ -231,12 +231,12 @@ StoreResult<bool> SqliteWriter::prune_part(Cursor& cursor, const auto& change) {
     if (!transaction) return tl::unexpected(transaction.error());
     auto meta = permitted_meta();
     if (!meta) return tl::unexpected(meta.error());
-    const StoreResult<bool> is_changed = change(*meta);
+    StoreResult<bool> is_changed = change(*meta);
     if (!is_changed || !*is_changed) return is_changed;
     if (auto committed = commit(*transaction, *meta); !committed) return tl::unexpected(committed.error());
     return true;
   };
-  const auto is_changed = in_transaction();
+  auto is_changed = in_transaction();
   if (!is_changed) cursor = before;
   if (is_changed && *is_changed) checkpoint_if_due();
   return is_changed;
@@ -246,14 +246,14 @@ StoreResult<bool> SqliteWriter::prune(const PruneLimits& limits) {
   bool has_more_rows = false;
   const auto change = [&](Meta& meta) -> StoreResult<bool> {
     const std::uint64_t pruned_before = meta.pruned_sequence;
-    const auto has_more = prune_rows(limits.rows_before, meta);
+    auto has_more = prune_rows(limits.rows_before, meta);
     if (!has_more) return has_more;
     has_more_rows = *has_more;
-    const auto is_changed = prune_outcomes(limits);
+    auto is_changed = prune_outcomes(limits);
     if (!is_changed) return is_changed;
     return *is_changed || meta.pruned_sequence != pruned_before;
   };
-  const auto changed = prune_part(outcome_round_, change);
+  auto changed = prune_part(outcome_round_, change);
   if (!changed) return changed;
   return has_more_rows || outcome_round_.cursor.has_value();
 }
@@ -312,7 +312,7 @@ bool SqliteWriter::is_old(const KeyedOutcome& outcome, const PruneLimits& limits
 }
 
 StoreResult<bool> SqliteWriter::prune_usage(std::int64_t before_us) {
-  const auto changed = prune_part(usage_cursor_, [&](Meta&) { return remove_usage(before_us); });
+  auto changed = prune_part(usage_cursor_, [&](Meta&) { return remove_usage(before_us); });
   if (!changed) return changed;
   return usage_cursor_.has_value();
 }
@@ -397,7 +397,7 @@ StoreResult<void> SqliteWriter::put(const BlobRow& row) {
 
 StoreResult<bool> SqliteWriter::prune_blobs(const BlobUse& use) {
   std::uint32_t budget = kPruneBlobPartsMax;
-  const auto changed = prune_part(blob_cursor_, [&](Meta&) { return prune_next_blobs(use, budget); });
+  auto changed = prune_part(blob_cursor_, [&](Meta&) { return prune_next_blobs(use, budget); });
   if (!changed) return changed;
   return budget == 0 || blob_cursor_.has_value();
 }
