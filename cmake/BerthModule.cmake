@@ -183,5 +183,5 @@ function(berth_test_properties test label)
     LABELS ${label}
     TIMEOUT ${seconds_max}
     SKIP_RETURN_CODE 77
-    ENVIRONMENT "BERTH_PROGRAM=${CMAKE_BINARY_DIR}/berth;BERTH_SOURCE_DIR=${PROJECT_SOURCE_DIR};ASAN_OPTIONS=halt_on_error=1:abort_on_error=1:detect_stack_use_after_return=1;UBSAN_OPTIONS=halt_on_error=1:abort_on_error=1:print_stacktrace=1;TSAN_OPTIONS=halt_on_error=1;RC_PARAMS=${property_params}")
+    ENVIRONMENT "BERTH_PROGRAM=${CMAKE_BINARY_DIR}/berth;BERTH_SOURCE_DIR=${PROJECT_SOURCE_DIR};ASAN_OPTIONS=halt_on_error=1:abort_on_error=1:detect_stack_use_after_return=1:malloc_context_size=10;UBSAN_OPTIONS=halt_on_error=1:abort_on_error=1:print_stacktrace=1;TSAN_OPTIONS=halt_on_error=1;RC_PARAMS=${property_params}")
 endfunction()
