@@ -325,7 +325,7 @@ void Session::read_sums() {
   read_second_ = now().second();
   const auto fleet = figures_.read(now(), loop_->sm_time());
   if (options_.series) give_series(fleet);
-  update_watch();
+  has_unrecorded_sight_ = update_watch() || has_unrecorded_sight_;
 }
 
 bool Session::update_watch() {
@@ -335,8 +335,13 @@ bool Session::update_watch() {
 }
 
 void Session::refresh() {
-  if (!update_watch()) return;
-  tell({.at = now(), .what = Refreshed{}});
+  const bool has_news = update_watch();
+  if (!std::exchange(has_unrecorded_sight_, false) && !has_news) return;
+  if (has_news) {
+    tell({.at = now(), .what = Refreshed{}});
+  } else {
+    tell_clock();  // the step at this second saw it
+  }
   // Somebody is about to read since when it holds: a kill must not take that back.
   if (options_.record && !options_.record({})) note_recorded();
 }

@@ -309,6 +309,7 @@ class Session {
   UsageBook usage_;
   PromiseBook promises_;
   std::int64_t read_second_ = -1;          ///< the last one in which the fleet's sums were read
+  bool has_unrecorded_sight_ = false;      ///< a second showed something new, of which no row tells yet
   std::set<GpuId> draining_;               ///< as far as the engine knows
   std::map<GpuId, GpuScheduled> ordered_;  ///< since the last step
   bool is_repeating_ = false;
