@@ -9,6 +9,7 @@
 
 #include "journal/entry_rows.h"
 #include "journal_chain/verify.h"
+#include "live/promise_book.h"
 #include "live/testing/recovery.h"
 #include "swarm/testing/world.h"
 
@@ -61,13 +62,15 @@ void World::insist(const std::function<bool()>& order) {
   found("an order is not taken though everything is healed");
 }
 
-/// Whatever waits is approved.
+/// Whatever waits is approved. Where planning has paused itself for what went wrong before, a person ends that.
 void World::pass_quietly(std::int64_t world_seconds) {
   insist([this] { return is_up(); });
   if (!is_up()) return;
   const Instant until = process_->session().now() + Micros::seconds(world_seconds);
   for (std::int64_t i = 0; i < world_seconds + kTriesMax && is_up() && process_->session().now() < until; ++i) {
     approve_waiting();
+    const auto& pause = process_->session().snapshot().pause;
+    if (pause && pause->reason == live::kPromisesFailed) resume();
     pass_second();
   }
   if (!is_up() || process_->session().now() < until) found("the world stands still though everything is healed");
