@@ -34,7 +34,7 @@ StoreResult<std::vector<Part>> parts_of(SeriesReader& reader, const AskedPoints&
   const std::int64_t boundary = is_coarse ? minutes_end : seconds_begin;
   const std::int64_t step_before = std::max(asked.step, kSeriesMinute);
   std::vector<Part> parts;
-  if (*minutes && asked.from < boundary) {
+  if (*minutes && floor_to(asked.from, step_before) < boundary) {
     parts.push_back({.ring = SeriesRing::kMinutes,
                      .from = std::max(floor_to(asked.from, step_before), floor_to((*minutes)->first, step_before)),
                      .to = std::min(ceil_to(asked.to, step_before), boundary),

@@ -107,6 +107,15 @@ TEST_F(SeriesPoints, ASpanIsThatOfItsSteps) {
   EXPECT_TRUE(points({.service = kService, .from = 300, .to = 400}).empty());
 }
 
+TEST_F(SeriesPoints, TheFirstStepIsWholeWhereverInItOneAsks) {
+  fill(1235);
+  for (const std::int64_t from : {0, 1199, 1200, 1210, 1234}) {
+    const std::vector<SeriesPoint> all = points({.service = kService, .from = from, .to = 1235, .step = 3600});
+    ASSERT_EQ(all.size(), 1U) << from;
+    EXPECT_EQ(all[0].figures->seconds, 1235) << from;
+  }
+}
+
 TEST_F(SeriesPoints, PagesGoOnWhereTheLastOneEnded) {
   fill(200, 130);
   const std::vector<SeriesPoint> all = points({.service = kService, .from = 0, .to = 200, .step = 10});

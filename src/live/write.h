@@ -25,12 +25,18 @@ struct ServiceWrite {
   std::function<void(const Session&, const std::optional<std::string>& failure)> settle;
 };
 
+/// What is kept of an answer.
+struct WriteAnswer {
+  int status = 200;
+  std::string body;
+};
+
 /// Any other write, which has a turn of its own.
 struct LoneWrite {
   int status = 200;           ///< that its answer will have if it succeeds
   std::function<void()> run;  ///< takes the session's lock itself
-  /// The body of that answer, where it is known before `run`; takes the lock itself. May be empty.
-  std::function<std::string()> foretell = nullptr;
+  /// That answer, where it is known before `run`; takes the lock itself. May be empty.
+  std::function<WriteAnswer()> foretell = nullptr;
 };
 
 /// Under which key a client sends a write, so that a repeat does nothing twice.
@@ -42,17 +48,13 @@ struct WriteKey {
   std::function<void(const StoreResult<KeyedOutcome>& before)> repeat;
 };
 
-/// What is kept of an answer.
-struct WriteAnswer {
-  int status = 200;
-  std::string body;
-};
-
 struct Write {
   std::variant<ServiceWrite, LoneWrite> what;
   std::optional<WriteKey> key;
   /// The answer, made without the lock, after all of the above.
   std::function<const WriteAnswer&()> render;
+  /// Instead of what was rendered, it is answered that nothing can be recorded, and why.
+  std::function<void(const std::string& failure)> refuse;
   /// Gives the client what was rendered. Called last; never called: it is answered that nothing is known.
   std::function<void()> send;
 };

@@ -1,5 +1,6 @@
 #include "edges/live_driver/blob_queue.h"
 
+#include <chrono>
 #include <utility>
 
 #include "edges/live_driver/quiesce.h"
@@ -28,18 +29,27 @@ void BlobQueue::start() {
 
 void BlobQueue::run_slowly(std::function<void()> work) {
   const std::scoped_lock hold(own_lock_);
-  if (is_stopping_) return;
+  if (ends_at_) return;
   waiting_.push_back(std::move(work));
   changed_.notify_one();
 }
 
 void BlobQueue::stop() {
+  constexpr std::chrono::milliseconds kLast{500};
   {
     const std::scoped_lock hold(own_lock_);
-    is_stopping_ = true;
+    if (!ends_at_) ends_at_ = std::chrono::steady_clock::now() + kLast;
   }
   changed_.notify_all();
   if (thread_.joinable()) thread_.join();
+  std::unique_lock hold(own_lock_);
+  const auto undone = std::exchange(waiting_, {});
+  hold.unlock();  // who waits for it is told at its end
+}
+
+bool BlobQueue::is_overdue() {
+  const std::scoped_lock hold(own_lock_);
+  return ends_at_ && std::chrono::steady_clock::now() >= *ends_at_;
 }
 
 void BlobQueue::run() {
@@ -49,8 +59,8 @@ void BlobQueue::run() {
 /// Empty: there will be no more.
 std::function<void()> BlobQueue::take() {
   std::unique_lock hold(own_lock_);
-  changed_.wait(hold, [&] { return is_stopping_ || !waiting_.empty(); });
-  if (waiting_.empty()) return {};
+  changed_.wait(hold, [&] { return ends_at_ || !waiting_.empty(); });
+  if (waiting_.empty() || (ends_at_ && std::chrono::steady_clock::now() >= *ends_at_)) return {};
   auto work = std::move(waiting_.front());
   waiting_.pop_front();
   return work;
@@ -66,6 +76,7 @@ std::optional<std::string> BlobQueue::store(const Sha256& blob, std::string_view
     BlobPart part{.blob = blob, .index = row.part_count, .bytes = std::string(bytes.substr(row.bytes, kPartBytes))};
     row.bytes += part.bytes.size();
     ++row.part_count;
+    if (is_overdue()) return "the server is stopping";
     const std::scoped_lock turn(turn_);
     if (auto failure = quiesce(session_, lock_, recorder_)) return failure;
     if (auto failure = recorder_.store_part(std::move(part), row)) return failure;

@@ -2,6 +2,7 @@
 /// else is to wait for it.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -37,7 +38,8 @@ class BlobQueue {
   void start();
   /// Any thread: the work is done on the thread of the queue. After `stop` nothing comes of it.
   void run_slowly(std::function<void()> work);
-  /// Does what was given before, and ends the thread. A second call does nothing.
+  /// Does what was given before, as far as that takes half a second, and ends the thread: those who wait for the rest
+  /// know nothing of it, and send it again. A second call does nothing.
   void stop();
 
   // By the thread of the queue, without turn and lock.
@@ -58,6 +60,8 @@ class BlobQueue {
  private:
   void run();
   [[nodiscard]] std::function<void()> take();
+  /// Whether it was stopped and should have ended.
+  [[nodiscard]] bool is_overdue();
   [[nodiscard]] StoreResult<std::optional<BlobRow>> find(const Sha256& blob);
 
   live::Session& session_;
@@ -71,8 +75,8 @@ class BlobQueue {
   std::thread thread_;
   std::mutex own_lock_;
   std::condition_variable changed_;
-  std::deque<std::function<void()>> waiting_;  ///< under own_lock_, like `is_stopping_`
-  bool is_stopping_ = false;
+  std::deque<std::function<void()>> waiting_;                     ///< under own_lock_, like `ends_at_`
+  std::optional<std::chrono::steady_clock::time_point> ends_at_;  ///< when it was stopped, and a little
 };
 
 }  // namespace berth::edges

@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -88,6 +91,22 @@ TEST_F(BlobQueueTest, AFullDiskIsReportedAndTheRestIsStoredLater) {
   store_.refuse_next({StoreFault::kFull, "the disk is full"});
   EXPECT_EQ(queue_->finish(name_, bytes_.size()).error(), "the disk is full");
   EXPECT_EQ(queue_->finish(name_, bytes_.size()), false);
+}
+
+TEST_F(BlobQueueTest, AtItsEndNothingLongIsBegun) {
+  const auto held = std::make_shared<int>();
+  std::optional<std::string> stored;
+  queue_->start();
+  queue_->run_slowly([&] {
+    std::this_thread::sleep_for(std::chrono::seconds(1));  // longer than it may go on
+    stored = queue_->store(name_, bytes_);
+  });
+  bool is_begun = false;
+  queue_->run_slowly([held, &is_begun] { is_begun = true; });
+  queue_->stop();
+  EXPECT_EQ(stored, "the server is stopping");
+  EXPECT_FALSE(is_begun);
+  EXPECT_EQ(held.use_count(), 1) << "who waits for it is told that nothing is known";
 }
 
 TEST_F(BlobQueueTest, WorkIsDoneInOrderAndToItsEnd) {

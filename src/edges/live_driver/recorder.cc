@@ -138,15 +138,13 @@ std::optional<std::string> Recorder::append(JournalBatch batch, bool is_vital) {
   pending_.clear();
   // Readers of the session look at it meanwhile, if it is empty.
   if (!pending_usage_.empty()) batch.usage = std::exchange(pending_usage_, {});
-  // The reserve is not for the answers to whatever is sent under new keys.
-  const bool has_kept = !kept_.empty() && !(is_vital && failure());
-  if (has_kept) {
-    for (const auto& [key, outcome] : kept_) batch.outcomes.push_back(outcome);
-  }
-  const auto appended = is_vital ? append_vital(batch) : append_safely(batch);
+  for (const auto& [key, outcome] : kept_) batch.outcomes.push_back(outcome);
+  std::vector<KeyedOutcome> answers;
+  const auto appended = is_vital ? append_vital(batch, answers) : append_safely(batch);
   if (appended) {
     head_.last_sequence = *appended;
-    if (has_kept) kept_.clear();
+    for (const KeyedOutcome& outcome : batch.outcomes) kept_.erase(outcome.key);
+    keep_answers(std::move(answers));
     for (const JournalEntry& entry : batch.entries) bytes_since_snapshot_ += entry.body.size();
     const std::uint64_t noted_bytes = std::exchange(pending_bytes_, 0);
     if (reserve_ == nullptr || reserve_->is_kept()) return note_failure(std::nullopt);
@@ -160,12 +158,36 @@ std::optional<std::string> Recorder::append(JournalBatch batch, bool is_vital) {
   return note_failure(appended.error().message);
 }
 
-StoreResult<std::uint64_t> Recorder::append_vital(const JournalBatch& batch) {
+StoreResult<std::uint64_t> Recorder::append_vital(JournalBatch& batch, std::vector<KeyedOutcome>& answers) {
+  if (failure()) answers = take_answers(batch);
   auto appended = append_safely(batch);
   const bool is_full = !appended && appended.error().fault == StoreFault::kFull;
   if (!is_full || reserve_ == nullptr || !reserve_->is_kept()) return appended;
   reserve_->release();
+  if (answers.empty()) answers = take_answers(batch);
   return append_safely(batch);
+}
+
+std::vector<KeyedOutcome> Recorder::take_answers(JournalBatch& batch) const {
+  std::erase_if(batch.outcomes, [this](const KeyedOutcome& outcome) { return kept_.contains(outcome.key); });
+  std::vector<KeyedOutcome> answers;
+  for (KeyedOutcome& outcome : batch.outcomes) {
+    if (outcome.body.empty()) continue;
+    answers.push_back(outcome);
+    outcome.body.clear();
+  }
+  return answers;
+}
+
+void Recorder::keep_answers(std::vector<KeyedOutcome> answers) {
+  constexpr std::size_t kBytesMax = std::size_t{16} << 20U;
+  std::size_t bytes = 0;
+  for (const auto& [key, outcome] : kept_) bytes += outcome.body.size();
+  for (KeyedOutcome& outcome : answers) {
+    bytes += outcome.body.size();
+    if (bytes > kBytesMax) return;
+    kept_.insert_or_assign(outcome.key, std::move(outcome));
+  }
 }
 
 std::optional<std::string> Recorder::note_failure(std::optional<std::string> failure) {

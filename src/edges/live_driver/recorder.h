@@ -57,6 +57,8 @@ class Recorder {
   [[nodiscard]] bool has_begun() const { return begun_.has_value(); }
   /// What came of writes under keys: recorded with the next rows, or by the next `flush`, and known meanwhile.
   void keep(std::vector<KeyedOutcome> outcomes);
+  /// Such an outcome is not to be recorded: nobody was told of it.
+  void forget(const Sha256& key) { kept_.erase(key); }
   /// Whether such outcomes wait to be recorded.
   [[nodiscard]] bool has_outcomes() const { return !kept_.empty(); }
   /// Whether no more of them may wait: writes under keys have to be refused.
@@ -108,8 +110,13 @@ class Recorder {
   /// Appends what was noted and the batch. On an error what was noted waits on.
   [[nodiscard]] std::optional<std::string> append(JournalBatch batch, bool is_vital = false);
   [[nodiscard]] StoreResult<std::uint64_t> append_safely(const JournalBatch& batch);
-  /// Releases the reserve if there is no space for a vital batch.
-  [[nodiscard]] StoreResult<std::uint64_t> append_vital(const JournalBatch& batch);
+  /// Releases the reserve if there is no space for a vital batch. `answers`: see `take_answers`.
+  [[nodiscard]] StoreResult<std::uint64_t> append_vital(JournalBatch& batch, std::vector<KeyedOutcome>& answers);
+  /// The reserve is not for answers: takes them out of a batch. Returns those that came with its orders; their outcomes
+  /// are begun in it.
+  [[nodiscard]] std::vector<KeyedOutcome> take_answers(JournalBatch& batch) const;
+  /// Keeps answers until there is space for them, as far as memory may be used for that: the others stay begun.
+  void keep_answers(std::vector<KeyedOutcome> answers);
 
   std::unique_ptr<JournalWriter> writer_;
   std::function<JournalEntry(const live::Entry&)> encode_;

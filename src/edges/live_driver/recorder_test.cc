@@ -243,6 +243,48 @@ TEST_F(RecorderTest, AVitalOrderHasTheReserveOfAFullDisk) {
   EXPECT_EQ(stored_outcome(2), outcome_of(2, "{}"));
 }
 
+TEST_F(RecorderTest, TheReserveIsNotForAnswers) {
+  FakeReserve reserve;
+  Recorder recorder = make();
+  recorder.guard(reserve);
+  const live::Entry pause = event(PlanningPaused{.reason = "r"});
+  recorder.keep({outcome_of(1, "{}")});
+  for (std::uint8_t key = 2; key <= 3; ++key) {  // the first releases it
+    if (key == 2) store_.refuse_next(full);
+    EXPECT_EQ(recorder.record({pause}, {outcome_of(key, "{}")}), std::nullopt);
+    EXPECT_FALSE(reserve.is_kept());
+    EXPECT_EQ(stored_outcome(key), outcome_of(key, "")) << "begun";
+    EXPECT_EQ(recorder.find_outcomes({{key}}).value().at({key}), outcome_of(key, "{}")) << "and known";
+  }
+  EXPECT_EQ(stored_outcome(1), std::nullopt);
+  reserve.has_room = true;
+  EXPECT_EQ(recorder.flush(), std::nullopt);
+  for (std::uint8_t key = 1; key <= 3; ++key) EXPECT_EQ(stored_outcome(key), outcome_of(key, "{}"));
+  EXPECT_FALSE(recorder.has_outcomes());
+}
+
+TEST_F(RecorderTest, AnswersThatWaitForSpaceAreLimited) {
+  FakeReserve reserve;
+  reserve.release();
+  Recorder recorder = make();
+  recorder.guard(reserve);
+  const std::string long_text(std::size_t{6} << 20U, 'x');
+  for (std::uint8_t key = 1; key <= 3; ++key) {
+    EXPECT_EQ(recorder.record({event(PlanningPaused{})}, {outcome_of(key, long_text)}), std::nullopt);
+  }
+  EXPECT_TRUE(recorder.find_outcomes({{2}}).value().at({2}).is_finished());
+  EXPECT_FALSE(recorder.find_outcomes({{3}}).value().at({3}).is_finished()) << "it stays begun";
+}
+
+TEST_F(RecorderTest, AnAnswerThatWasNotGivenIsForgotten) {
+  Recorder recorder = make();
+  recorder.keep({outcome_of(1, "{}"), outcome_of(2, "{}")});
+  recorder.forget({1});
+  EXPECT_EQ(recorder.flush(), std::nullopt);
+  EXPECT_EQ(stored_outcome(1), std::nullopt);
+  EXPECT_EQ(stored_outcome(2), outcome_of(2, "{}"));
+}
+
 TEST_F(RecorderTest, WithoutItsReserveOnlyVitalOrdersAreRecordedFromTheStart) {
   FakeReserve reserve;
   reserve.release();

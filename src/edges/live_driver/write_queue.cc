@@ -144,20 +144,19 @@ void WriteQueue::answer_repeat(live::Write write, const StoreResult<KeyedOutcome
   const bool is_begun =
       before && !before->is_finished() && !before->is_expired() && before->request == write.key->request;
   write.key->repeat(before);
-  done.push_back({.write = std::move(write), .keeps_nothing = !is_begun});
+  done.push_back({.write = std::move(write), .has_orders = is_begun, .keeps_nothing = !is_begun});
 }
 
 void WriteQueue::run_alone(live::Write write, std::vector<Member>& done) {
   const auto& lone = std::get<live::LoneWrite>(write.what);
   if (write.key) {
-    KeyedOutcome outcome = begun(*write.key, lone.status);
-    if (lone.foretell) outcome.body = lone.foretell();
-    begin(std::move(outcome));
+    begin(
+        outcome_of(*write.key, lone.foretell ? lone.foretell() : live::WriteAnswer{.status = lone.status, .body = ""}));
   }
   lone.run();
   const bool has_orders = end();
   const bool is_finished = has_orders && lone.foretell;
-  done.push_back({.write = std::move(write), .keeps_nothing = is_finished});
+  done.push_back({.write = std::move(write), .has_orders = has_orders, .keeps_nothing = is_finished});
 }
 
 void WriteQueue::begin(std::optional<KeyedOutcome> outcome) {
@@ -236,7 +235,8 @@ std::deque<live::Write> WriteQueue::join(std::deque<live::Write> writes, live::O
     }
     const bool has_orders = batch.entries().size() > count;
     const bool is_removal = has_orders && std::holds_alternative<live::ServiceDropped>(batch.entries().back().what);
-    auto outcome = has_orders && write.key ? std::optional(begun(*write.key, *status)) : std::nullopt;
+    auto outcome =
+        has_orders && write.key ? std::optional(outcome_of(*write.key, {.status = *status, .body = ""})) : std::nullopt;
     done.push_back(
         {.write = std::move(write), .has_orders = has_orders, .is_removal = is_removal, .begun = std::move(outcome)});
   }
@@ -244,8 +244,12 @@ std::deque<live::Write> WriteQueue::join(std::deque<live::Write> writes, live::O
   return later;
 }
 
-KeyedOutcome WriteQueue::begun(const live::WriteKey& key, int status) const {
-  return {.key = key.key, .request = key.request, .wall_us = wall_us_(), .status = status, .body = ""};
+KeyedOutcome WriteQueue::outcome_of(const live::WriteKey& key, live::WriteAnswer answer) const {
+  return {.key = key.key,
+          .request = key.request,
+          .wall_us = wall_us_(),
+          .status = answer.status,
+          .body = std::move(answer.body)};
 }
 
 void WriteQueue::answer(std::vector<Member> done) {
@@ -257,8 +261,7 @@ void WriteQueue::answer(std::vector<Member> done) {
       member.write.send();
       continue;
     }
-    outcomes.push_back(begun(*member.write.key, answer.status));
-    outcomes.back().body = answer.body;
+    outcomes.push_back(outcome_of(*member.write.key, answer));
     unsent_.push_back(std::move(member));
   }
   const std::scoped_lock hold(lock_);
@@ -274,10 +277,21 @@ void WriteQueue::flush() {
   if (has_outcomes()) {
     const std::scoped_lock turn(turn_);
     const std::scoped_lock hold(lock_);
-    // If it fails, the answers are kept with the next rows: what was recorded is done.
-    if (!recorder_.flush()) session_.note_recorded();
+    if (const auto failure = recorder_.flush()) {
+      refuse_unsent(*failure);
+    } else {
+      session_.note_recorded();
+    }
   }
   send_unsent();
+}
+
+void WriteQueue::refuse_unsent(const std::string& failure) {
+  for (const Member& member : unsent_) {
+    if (member.has_orders) continue;  // it is done, and its answer is kept with the next rows
+    recorder_.forget(member.write.key->key);
+    member.write.refuse(failure);
+  }
 }
 
 }  // namespace berth::edges

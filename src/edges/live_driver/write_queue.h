@@ -45,7 +45,7 @@ class WriteQueue {
   /// One of the writes of a group.
   struct Member {
     live::Write write;
-    bool has_orders = false;
+    bool has_orders = false;                           ///< recorded with them: that its key was used
     bool is_removal = false;                           ///< they remove a service: they have a reserve
     bool keeps_nothing = false;                        ///< the answer is recorded already, or is a refusal of the key
     std::optional<KeyedOutcome> begun = std::nullopt;  ///< of its key, recorded with its orders
@@ -86,7 +86,10 @@ class WriteQueue {
   void send_unsent();
   /// Keeps the answers that are unsent without waiting for another group, and sends them.
   void flush();
-  [[nodiscard]] KeyedOutcome begun(const live::WriteKey& key, int status) const;
+  /// The answers that are unsent cannot be kept now. Those of writes that changed nothing are not given, so that their
+  /// keys stay unused.
+  void refuse_unsent(const std::string& failure);
+  [[nodiscard]] KeyedOutcome outcome_of(const live::WriteKey& key, live::WriteAnswer answer) const;
 
   live::Session& session_;
   FairMutex& turn_;

@@ -122,7 +122,11 @@ class WriteQueueTest : public ::testing::Test {
   /// Gives the write its answer, its name in the order of answers, and a key.
   std::shared_ptr<Came> complete(live::Write& write, const std::string& name, const std::shared_ptr<Came>& came,
                                  std::optional<live::WriteKey> key) {
-    write.render = [came]() -> const live::WriteAnswer& { return came->answer; };
+    write.render = [this, came]() -> const live::WriteAnswer& {
+      if (at_render_) at_render_();
+      return came->answer;
+    };
+    write.refuse = [came](const std::string& failure) { came->answer = {.status = 503, .body = failure}; };
     write.send = [this, name, came] {
       came->is_sent = true;
       sent_.push_back(name);
@@ -160,7 +164,7 @@ class WriteQueueTest : public ::testing::Test {
       }
       if (came->answer.body.empty()) came->answer.body = "none";
     };
-    live::Write whole{.what = std::move(write), .key = std::nullopt, .render = {}, .send = {}};
+    live::Write whole{.what = std::move(write), .key = std::nullopt, .render = {}, .refuse = {}, .send = {}};
     complete(whole, service + label, came, std::move(key));
     queue_->submit(std::move(whole));
     return came;
@@ -180,14 +184,14 @@ class WriteQueueTest : public ::testing::Test {
       came->answer.body = "removed";
       if (failure) came->answer = {.status = 503, .body = *failure};
     };
-    live::Write whole{.what = std::move(write), .key = std::nullopt, .render = {}, .send = {}};
+    live::Write whole{.what = std::move(write), .key = std::nullopt, .render = {}, .refuse = {}, .send = {}};
     complete(whole, service, came, std::move(key));
     queue_->submit(std::move(whole));
     return came;
   }
 
   std::shared_ptr<Came> put_tenant(const std::string& tenant, std::optional<live::WriteKey> key = std::nullopt,
-                                   std::function<std::string()> foretell = nullptr) {
+                                   std::function<live::WriteAnswer()> foretell = nullptr) {
     const auto came = std::make_shared<Came>();
     const auto run = [this, came, tenant] {
       const std::scoped_lock hold(lock_);
@@ -198,6 +202,7 @@ class WriteQueueTest : public ::testing::Test {
     live::Write whole{.what = live::LoneWrite{.status = 200, .run = run, .foretell = std::move(foretell)},
                       .key = {},
                       .render = {},
+                      .refuse = {},
                       .send = {}};
     complete(whole, tenant, came, std::move(key));
     queue_->submit(std::move(whole));
@@ -222,6 +227,7 @@ class WriteQueueTest : public ::testing::Test {
   testing::MemoryStore store_;
   std::vector<Appended> appends_;
   std::function<void()> before_append_;  ///< of orders
+  std::function<void()> at_render_;
   std::unique_ptr<Recorder> recorder_;
   FairMutex turn_;
   FairMutex lock_;
@@ -504,12 +510,13 @@ TEST_F(WriteQueueTest, ALoneWriteHasItsKeyWithItsOrder) {
 }
 
 TEST_F(WriteQueueTest, AnAnswerThatIsKnownBeforeIsRecordedWithTheOrder) {
-  put_tenant("u", key_of(1), [] { return std::string("tenant"); });
+  put_tenant("u", key_of(1), [] { return live::WriteAnswer{.status = 201, .body = "tenant"}; });
   run();
   ASSERT_THAT(appends_[0].outcomes, SizeIs(1));
   EXPECT_THAT(appends_[0].orders, ElementsAre("tenant u"));
   EXPECT_EQ(appends_[0].outcomes[0].body, "tenant");
   EXPECT_EQ(outcome_of(1).body, "tenant");
+  EXPECT_EQ(outcome_of(1).status, 201);
   EXPECT_THAT(appends_, SizeIs(1)) << "there is nothing more to record";
   EXPECT_THAT(sent_, ElementsAre("u"));
 }
@@ -572,15 +579,27 @@ TEST_F(WriteQueueTest, AnExpiredKeyIsNotCarriedOut) {
   EXPECT_EQ(label_of("a"), "x");
 }
 
-TEST_F(WriteQueueTest, AnAnswerThatCannotBeKeptNowIsGivenAndKeptLater) {
-  const auto came = put("a", "x", key_of(1), {}, "nobody");
-  store_.refuse_next(full);
+TEST_F(WriteQueueTest, WhatIsDoneIsAnsweredAlsoWhereItsAnswerCanOnlyBeKeptLater) {
+  at_render_ = [this] { store_.refuse_next(full); };
+  const auto came = put("a", "x", key_of(1));
   run();
   EXPECT_TRUE(came->is_sent);
-  EXPECT_EQ((*store_.open_reader())->find_outcome({1}).value(), std::nullopt);
-  EXPECT_EQ(outcome_of(1).status, 404) << "a repeat gets it all the same";
+  EXPECT_EQ(came->answer.status, 201);
+  EXPECT_FALSE((*store_.open_reader())->find_outcome({1}).value()->is_finished());
+  EXPECT_EQ(outcome_of(1).body, came->answer.body) << "a repeat gets it all the same";
   ASSERT_EQ(recorder_->flush(), std::nullopt);
-  EXPECT_NE((*store_.open_reader())->find_outcome({1}).value(), std::nullopt);
+  EXPECT_EQ((*store_.open_reader())->find_outcome({1}).value()->body, came->answer.body);
+}
+
+TEST_F(WriteQueueTest, WhatDidNothingIsReadOnlyWhereItsAnswerCannotBeKept) {
+  const auto refused = put("a", "x", key_of(1), {}, "nobody");
+  store_.refuse_next(full);
+  run();
+  EXPECT_TRUE(refused->is_sent);
+  EXPECT_EQ(refused->answer.status, 503);
+  EXPECT_EQ(refused->answer.body, "the disk is full");
+  EXPECT_TRUE(recorder_->find_outcomes({{1}}).value().empty()) << "the key may be used again";
+  EXPECT_FALSE(recorder_->has_outcomes());
 }
 
 TEST(IsKept, TellsWhichAnswersARepeatGets) {

@@ -74,6 +74,26 @@ TEST(SeriesFile, NeverGrowsBeyondItsSizeAndMinutesKeepTheirPart) {
   EXPECT_TRUE((*store.reader->range(SeriesRing::kSeconds)).has_value());
 }
 
+TEST(SeriesFile, NamesOfManyShortLivesAreBoundedToo) {
+  const SeriesScratch scratch;
+  auto store = *scratch.open();
+  std::uint64_t service = 0;
+  for (std::int64_t minute = 0; minute < 40; ++minute) {
+    SeriesBatch batch;
+    for (std::int64_t second = minute * 60; second < minute * 60 + 60; ++second) {
+      SeriesSpan& span = batch.seconds.emplace_back(SeriesSpan{.second = second});
+      for (int i = 0; i < 10; ++i) {
+        span.services.push_back({.service = ++service, .requests = 1});
+        span.names.push_back({.service = service, .tenant = std::string(60, 't'), .name = std::string(60, 'n')});
+      }
+    }
+    ASSERT_TRUE(store.writer->append(batch));
+  }
+  EXPECT_LE(std::filesystem::file_size(scratch.file()), static_cast<std::uint64_t>(kSmall));
+  EXPECT_GT((**store.reader->range(SeriesRing::kSeconds)).last, 2390);
+  EXPECT_LT((**store.reader->range(SeriesRing::kSeconds)).first, 2300) << "figures have their part";
+}
+
 TEST(SeriesFile, AnotherProgramsALaterAndAnotherWorldsFileAreRefused) {
   const SeriesScratch scratch;
   static_cast<void>(scratch.open());

@@ -44,17 +44,25 @@ ApiResult<void> store_ahead(const ApiContext& context, const Call& call) {
   return {};
 }
 
+live::WriteAnswer stored_answer(const Call& call, bool was_whole) {
+  const nlohmann::ordered_json body{{"sha256", call.parameter(kParameter)}, {"bytes", call.request.body.size()}};
+  return {.status = was_whole ? 200 : 201, .body = codec::json_text(body) + "\n"};
+}
+
+/// A repeat must not have to read the blob.
+live::WriteAnswer foretell_blob(const ApiContext& context, const Call& call) {
+  const auto is_whole = context.blobs.has(*chain::sha256_of_hex(call.parameter(kParameter)));
+  return stored_answer(call, is_whole.value_or(false));
+}
+
 /// What `store_ahead` has stored is whole.
 ApiResult<HttpAnswer> put_blob(const ApiContext& context, const Call& call) {
-  const std::string& name = call.parameter(kParameter);
-  const std::size_t bytes = call.request.body.size();
-  const auto was_whole = context.blobs.finish(*chain::sha256_of_hex(name), bytes);
+  const auto was_whole =
+      context.blobs.finish(*chain::sha256_of_hex(call.parameter(kParameter)), call.request.body.size());
   if (!was_whole) return tl::unexpected(read_only_error(was_whole.error()));
-  const nlohmann::ordered_json body{{"sha256", name}, {"bytes", bytes}};
-  return HttpResponse{.status = *was_whole ? 200 : 201,
-                      .content_type = "application/json",
-                      .headers = {},
-                      .body = codec::json_text(body) + "\n"};
+  live::WriteAnswer answer = stored_answer(call, *was_whole);
+  return HttpResponse{
+      .status = answer.status, .content_type = "application/json", .headers = {}, .body = std::move(answer.body)};
 }
 
 HttpResponse bytes_of(const ApiContext& context, const Sha256& blob, const std::string& request_id) {
@@ -84,6 +92,7 @@ std::vector<Route> blob_routes() {
            .path = "/v1/blobs/{sha256}",
            .answer = put_blob,
            .success_status = 201,
+           .foretell = foretell_blob,
            .ahead = store_ahead,
            .body_bytes_max = kBlobBytesMax}};
 }

@@ -241,9 +241,10 @@ ApiResult<HttpAnswer> post_fault(const ApiContext& context, const Call& call) {
 }
 
 /// No object shows the number of a fault that waits for nothing, so it must be kept with the order.
-std::string foretell_fault(const ApiContext& context) {
+live::WriteAnswer foretell_fault(const ApiContext& context, const Call& /*call*/) {
   const auto last = context.session.with([](const live::Session& session) { return session.faults().last_id(); });
-  return fault_response(last + 1).body;
+  const HttpResponse response = fault_response(last + 1);
+  return {.status = response.status, .body = response.body};
 }
 
 ApiResult<HttpAnswer> list_faults(const ApiContext& context, const Call& call) {

@@ -101,6 +101,18 @@ ApiResult<HttpAnswer> approve_plan(const ApiContext& context, const Call& call) 
   return json_response(200, plan_object(context.format, *status));
 }
 
+/// Its approval is recorded: the plan acts, or what it stood on had changed.
+ApiResult<HttpAnswer> answer_begun_approval(const ApiContext& context, const Call& call) {
+  const auto status = context.session.with([&](const live::Session& session) -> ApiResult<live::PlanStatus> {
+    const live::PlanStatus* plan = find_plan(session, call.parameter("id"));
+    if (plan == nullptr) return tl::unexpected(no_plan_named(call.parameter("id")));
+    if (plan->phase != live::PlanPhase::kSuperseded) return *plan;
+    return tl::unexpected(refusal(session, *plan, live::ApprovalOutcome::kChanged));
+  });
+  if (!status) return tl::unexpected(status.error());
+  return json_response(200, plan_object(context.format, *status));
+}
+
 // ---- the pause
 
 ApiResult<HttpAnswer> get_planning(const ApiContext& context, const Call& /*call*/) {
@@ -133,7 +145,10 @@ std::vector<Route> plan_routes() {
   return {
       {.method = "GET", .path = "/v1/plans", .answer = list_plans, .takes_query = true},
       {.method = "GET", .path = "/v1/plans/{id}", .answer = get_plan},
-      {.method = "POST", .path = "/v1/plans/{id}/approve", .answer = approve_plan},
+      {.method = "POST",
+       .path = "/v1/plans/{id}/approve",
+       .answer = approve_plan,
+       .answer_begun = answer_begun_approval},
       {.method = "GET", .path = "/v1/planning", .answer = get_planning},
       {.method = "PUT", .path = "/v1/planning", .answer = set_planning},
   };

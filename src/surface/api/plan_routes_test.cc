@@ -35,6 +35,16 @@ struct Answered {
   [[nodiscard]] std::string field() const { return body["error"]["field"].is_null() ? "" : body["error"]["field"]; }
 };
 
+/// Where a later answer goes.
+class Reply : public HttpLateReply {
+ public:
+  explicit Reply(std::optional<HttpResponse>& response) : response_(response) {}
+  void send(HttpResponse response) override { response_ = std::move(response); }
+
+ private:
+  std::optional<HttpResponse>& response_;
+};
+
 class ApprovalApi : public ::testing::Test {
  protected:
   ApprovalApi() { begin(Approval::kAlways); }
@@ -70,6 +80,27 @@ class ApprovalApi : public ::testing::Test {
     const HttpAnswer answer = api_->answer(request);
     const auto& response = std::get<HttpResponse>(answer);
     return {.status = response.status, .body = Json::parse(response.body)};
+  }
+
+  /// The answer to a repeat of an approval that was recorded, and not answered.
+  Answered repeat_approval(const std::string& plan) {
+    const auto repeat = [](const live::Write& write) {
+      write.key->repeat(
+          KeyedOutcome{.key = write.key->key, .request = write.key->request, .wall_us = 1, .status = 200, .body = ""});
+      write.render();
+      write.send();
+    };
+    Api api(*session_, lock_,
+            ApiOptions{
+                .key = "k", .epoch = {}, .page = "", .driver_status = [] { return DriverStatus(); }, .submit = repeat});
+    HttpRequest request;
+    request.method = "POST";
+    request.path = {"v1", "plans", plan, "approve"};
+    request.headers = {{"Authorization", "Bearer k"}, {"Content-Type", "application/json"}, {"Idempotency-Key", "key"}};
+    HttpAnswer answer = api.answer(request);
+    std::optional<HttpResponse> response;
+    std::get<HttpLater>(answer).start(std::make_unique<Reply>(response));
+    return {.status = response->status, .body = Json::parse(response->body)};
   }
 
   /// The name of the proposal that the drain of GPU 1 leads to.
@@ -144,6 +175,26 @@ TEST_F(ApprovalApi, AChangedPlanSaysWhatChangedAndIsNoLongerValid) {
   EXPECT_EQ(call("GET", {"plans", plan}).body["spec"]["actions"][0]["phase"], "dropped");
   run_for(60);
   EXPECT_EQ(slice_count(), 2U);
+}
+
+TEST_F(ApprovalApi, ARepeatedApprovalIsAnsweredByWhatBecameOfThePlan) {
+  const std::string accepted = propose();
+  EXPECT_EQ(call("POST", {"plans", accepted, "approve"}).status, 200);
+  EXPECT_EQ(repeat_approval(accepted).status, 200);
+  EXPECT_EQ(repeat_approval(accepted).body, call("GET", {"plans", accepted}).body);
+  run_for(60);
+  EXPECT_EQ(repeat_approval(accepted).body["status"]["phase"], "done");
+  EXPECT_EQ(repeat_approval("plan-999").status, 404);
+}
+
+TEST_F(ApprovalApi, ARepeatedApprovalOfWhatHadChangedIsRefusedAgain) {
+  const std::string plan = propose();
+  EXPECT_EQ(call("POST", {"gpus", "gpu-1", "uncordon"}).status, 200);
+  const Answered first = call("POST", {"plans", plan, "approve"});
+  const Answered again = repeat_approval(plan);
+  EXPECT_EQ(again.status, 409);
+  EXPECT_EQ(again.code(), "plan_changed");
+  EXPECT_EQ(again.body["error"]["difference"], first.body["error"]["difference"]);
 }
 
 TEST_F(ApprovalApi, APlanThatIsNotApprovedIn60SecondsOfWallTimeExpires) {

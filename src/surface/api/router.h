@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "live/write.h"
 #include "ports/http_server.h"
 #include "surface/api/api_error.h"
 
@@ -28,8 +29,8 @@ struct ServiceCall;
 
 /// Answers a request.
 using Answer = ApiResult<HttpAnswer> (*)(const ApiContext&, const Call&);
-/// The body of the answer of a write that succeeds, where it is known before: no other write comes in between.
-using Foretell = std::string (*)(const ApiContext&);
+/// The answer of a write that succeeds, where it is known before: no other write comes in between.
+using Foretell = live::WriteAnswer (*)(const ApiContext&, const Call&);
 /// What of a write takes long: done before it has its turn, without any lock. An error is its answer.
 using Ahead = ApiResult<void> (*)(const ApiContext&, const Call&);
 /// Reads a write that is carried out together with others.
@@ -44,6 +45,8 @@ struct Route {
   int success_status = 200;
   Prepare prepare = nullptr;  ///< of a write about a service
   Foretell foretell = nullptr;
+  /// Answers a write that was carried out before its answer could be kept. Absent: as the object of the path is read.
+  Answer answer_begun = nullptr;
   Ahead ahead = nullptr;
   std::size_t body_bytes_max = 0;  ///< 0: as everywhere
 };

@@ -351,8 +351,10 @@ struct PutService {
   [[nodiscard]] ApiError refused(const live::ObjectRefusal& refusal) const {
     return refusal_error(refusal, "service", full_name(name), envelope.version);
   }
-  /// How it will look where its order changes nothing but what people set: its state does not change with it.
+  /// How it will look where its order changes nothing but what people set: its state does not change with it. Where it
+  /// has no order, it is answered as it is now: what comes behind it in the batch may change or remove it.
   void foresee(const live::Session& session, const live::OrderBatch& batch) {
+    if (*result && **result == live::SetResult::kUnchanged) view = find_service(session, name);
     const auto* stored = batch.empty() ? nullptr : std::get_if<live::ServiceStored>(&batch.entries().back().what);
     if (stored != nullptr && stored->name == name && !stored->set) view = view_service(session, stored->entry);
   }

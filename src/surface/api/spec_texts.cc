@@ -29,13 +29,15 @@ std::shared_ptr<const std::string> SpecTexts::find(const std::shared_ptr<const S
 
 void SpecTexts::note(const std::shared_ptr<const ServiceSpec>& spec, const RowsBlobs& blobs,
                      std::shared_ptr<const std::string> text) {
-  if (text->size() > kTextBytesMax) return;
   const std::scoped_lock hold(lock_);
+  if (const auto known = known_.find(spec.get()); known != known_.end()) {
+    bytes_ -= known->second.text->size();
+    known_.erase(known);
+  }
+  if (text->size() > kTextBytesMax) return;
   if (bytes_ + text->size() > kBytesMax) make_room(text->size());
   bytes_ += text->size();
-  Known& known = known_[spec.get()];
-  if (known.text) bytes_ -= known.text->size();
-  known = {.spec = spec, .blobs = blobs, .text = std::move(text)};
+  known_[spec.get()] = {.spec = spec, .blobs = blobs, .text = std::move(text)};
 }
 
 void SpecTexts::make_room(std::size_t bytes) {

@@ -64,6 +64,15 @@ TEST_F(SpecTextsTest, ATextThatIsTooLongIsNotKept) {
   const auto spec = spec_of("a");
   texts_.note(spec, {}, std::make_shared<const std::string>(SpecTexts::kBytesMax, 'x'));
   EXPECT_EQ(text_of(spec), codec::service_spec_json(*spec, fleet_, {}));
+  texts_.note(spec, {}, std::make_shared<const std::string>(SpecTexts::kBytesMax, 'x'));
+  EXPECT_EQ(text_of(spec), codec::service_spec_json(*spec, fleet_, {}));
+}
+
+TEST_F(SpecTextsTest, ATextThatIsTooLongTakesThePlaceOfNoOther) {
+  const auto spec = spec_of("a");
+  texts_.note(spec, {}, std::make_shared<const std::string>("of another spec"));
+  texts_.note(spec, {}, std::make_shared<const std::string>(SpecTexts::kBytesMax, 'x'));
+  EXPECT_EQ(text_of(spec), codec::service_spec_json(*spec, fleet_, {}));
 }
 
 }  // namespace

@@ -105,11 +105,15 @@ live::Write PendingWrite::make(const std::optional<std::string>& key, std::uniqu
       if (!self->response_) self->response_ = response_of(self->route_.answer(self->context_, self->call()), self->id_);
     };
     live::LoneWrite lone{.status = route_.success_status, .run = run};
-    if (route_.foretell != nullptr) lone.foretell = [self] { return self->route_.foretell(self->context_); };
+    if (route_.foretell != nullptr && !response_)
+      lone.foretell = [self] { return self->route_.foretell(self->context_, self->call()); };
     write.what = std::move(lone);
   }
   if (key) write.key = key_of(*key);
   write.render = [self]() -> const live::WriteAnswer& { return self->render(); };
+  write.refuse = [self](const std::string& failure) {
+    self->response_ = error_response(read_only_error(failure), self->id_);
+  };
   write.send = [self] { self->reply_->send(std::move(*self->response_)); };
   return write;
 }
@@ -160,15 +164,18 @@ void PendingWrite::repeat(const StoreResult<KeyedOutcome>& before) {
 }
 
 HttpResponse PendingWrite::answer_begun(int status) const {
+  if (route_.answer_begun != nullptr) return response_of(route_.answer_begun(context_, call()), id_);
   HttpRequest get = request_;
   get.method = "GET";
   get.query.clear();
   if (request_.method == "POST") get.path.pop_back();  // "/v1/gpus/{id}/cordon" is about that GPU
   if (const auto routed = router_.find(get); routed && !routed->route->takes_query) {
-    HttpResponse response = response_of(
-        routed->route->answer(context_, {.request = get, .parameters = routed->parameters, .request_id = id_}), id_);
-    response.status = response.status == 404 ? 404 : status;
-    if (response.status == status) return response;
+    auto read = routed->route->answer(context_, {.request = get, .parameters = routed->parameters, .request_id = id_});
+    auto* response = read ? std::get_if<HttpResponse>(&*read) : nullptr;
+    if (response != nullptr) {
+      response->status = status;
+      return std::move(*response);
+    }
   }
   // What it was about is gone, or has no path: all that is known is that it was carried out.
   nlohmann::ordered_json body{{"metadata", {{"name", request_.path.back()}}}};

@@ -133,11 +133,15 @@ class WritesApi : public ::testing::Test {
   /// As the queue does, one at a time.
   void carry_out(live::Write write) {
     key_ = write.key;
+    if (is_grouping_) {
+      group_.push_back(std::move(write));
+      return;
+    }
     if (write.key && before_) {
       write.key->repeat(*before_);
     } else if (const auto* lone = std::get_if<live::LoneWrite>(&write.what)) {
       begun_status_ = lone->status;
-      foretold_ = lone->foretell ? std::optional(lone->foretell()) : std::nullopt;
+      foretold_ = lone->foretell ? std::optional(lone->foretell().body) : std::nullopt;
       lone->run();
     } else {
       const auto& service = std::get<live::ServiceWrite>(write.what);
@@ -175,6 +179,40 @@ class WritesApi : public ::testing::Test {
     return {.status = response->status, .text = response->body, .is_replay = replay == "true"};
   }
 
+  /// Of two writes about a service: the queue carries them out together.
+  std::pair<Answered, Answered> call_together(const HttpRequest& first, const HttpRequest& second) {
+    std::optional<HttpResponse> responses[2];
+    is_grouping_ = true;
+    std::get<HttpLater>(api_->answer(first)).start(std::make_unique<Reply>(responses[0]));
+    std::get<HttpLater>(api_->answer(second)).start(std::make_unique<Reply>(responses[1]));
+    is_grouping_ = false;
+    {
+      const std::scoped_lock hold(lock_);
+      live::OrderBatch batch;
+      for (const live::Write& write : group_) {
+        EXPECT_TRUE(std::get<live::ServiceWrite>(write.what).join(*session_, batch).has_value());
+      }
+      EXPECT_EQ(session_->commit(batch), !batch.empty());
+      for (const live::Write& write : group_) {
+        std::get<live::ServiceWrite>(write.what).settle(*session_, std::nullopt);
+      }
+    }
+    for (const live::Write& write : group_) {
+      write.render();
+      write.send();
+    }
+    group_.clear();
+    return {{.status = responses[0]->status, .text = responses[0]->body},
+            {.status = responses[1]->status, .text = responses[1]->body}};
+  }
+  static HttpRequest about_service_a(const std::string& method, const std::string& body = "") {
+    HttpRequest request = request_with({{"Authorization", "Bearer k"}, {"Content-Type", "application/json"}});
+    request.method = method;
+    request.path = {"v1", "tenants", "t", "services", "a"};
+    request.body = body;
+    return request;
+  }
+
   /// What the store has of the write that was sent last.
   void store_outcome(int status, const std::string& body) {
     ASSERT_TRUE(key_);
@@ -202,6 +240,8 @@ class WritesApi : public ::testing::Test {
   int begun_status_ = 0;
   std::optional<std::string> foretold_;  ///< before it was carried out
   live::WriteAnswer rendered_;
+  bool is_grouping_ = false;
+  std::vector<live::Write> group_;
   bool is_later_ = false;
 };
 
@@ -274,6 +314,37 @@ TEST_F(WritesApi, WhatWasForetoldAndCannotBeRecordedIsReadOnly) {
     EXPECT_EQ(answer.code(), "read_only");
   }
   EXPECT_EQ(call("GET", service_a).text, created.text);
+}
+
+TEST_F(WritesApi, WhatChangesNothingIsAnsweredAsItWasBeforeOthersOfItsGroup) {
+  call("PUT", {"tenants", "t"}, "{}");
+  const Answered created = call("PUT", service_a, service(100));
+  const auto [same, other] = call_together(about_service_a("PUT", service(100)), about_service_a("PUT", service(200)));
+  EXPECT_EQ(same.status, 200);
+  EXPECT_EQ(same.text, created.text);
+  EXPECT_EQ(other.body()["spec"]["slo"]["latency_ms"], 200);
+  EXPECT_NE(version_of(other), version_of(created));
+  EXPECT_EQ(call("GET", service_a).text, other.text);
+
+  const auto [again, removed] = call_together(about_service_a("PUT", service(200)), about_service_a("DELETE"));
+  EXPECT_EQ(again.status, 200);
+  EXPECT_EQ(again.text, other.text);
+  EXPECT_EQ(removed.status, 200);
+  EXPECT_EQ(call("GET", service_a).status, 404);
+}
+
+TEST_F(WritesApi, AnAnswerThatCannotBeKeptMayBeRefusedInstead) {
+  is_grouping_ = true;
+  std::optional<HttpResponse> response;
+  std::get<HttpLater>(api_->answer(about_service_a("DELETE"))).start(std::make_unique<Reply>(response));
+  const live::Write& write = group_.back();
+  live::OrderBatch batch;
+  EXPECT_EQ(std::get<live::ServiceWrite>(write.what).join(*session_, batch), 404);
+  EXPECT_EQ(write.render().status, 404);
+  write.refuse("the disk is full");
+  write.send();
+  EXPECT_EQ(response->status, 503);
+  EXPECT_THAT(response->body, HasSubstr("the disk is full"));
 }
 
 // ---- keys
@@ -433,6 +504,7 @@ TEST_F(WritesApi, ABlobIsPutOnceAndReadBack) {
   EXPECT_EQ(created.status, 201);
   EXPECT_EQ(created.text, "{\"sha256\":\"" + path[1] + "\",\"bytes\":24}\n");
   EXPECT_EQ(begun_status_, 201);
+  EXPECT_EQ(foretold_, created.text);
   store_outcome(201, created.text);
   EXPECT_EQ(call("PUT", path, bytes).status, 200);
   EXPECT_EQ(call("GET", path).text, bytes);
@@ -441,6 +513,16 @@ TEST_F(WritesApi, ABlobIsPutOnceAndReadBack) {
   EXPECT_TRUE(again.is_replay);
   EXPECT_EQ(again.status, 201);
   EXPECT_EQ(again.text, created.text);
+}
+
+TEST_F(WritesApi, ABlobThatWasBegunIsAnsweredWithoutReadingIt) {
+  const std::vector<std::string> path = {"blobs", sha_of("bytes")};
+  call("PUT", path, "bytes", "key");
+  store_outcome(201, "");
+  const Answered again = call("PUT", path, "bytes", "key");
+  EXPECT_TRUE(again.is_replay);
+  EXPECT_EQ(again.status, 201);
+  EXPECT_EQ(again.body()["metadata"]["name"], path[1]);
 }
 
 TEST_F(WritesApi, ABlobOfAnotherNameIsRefused) {

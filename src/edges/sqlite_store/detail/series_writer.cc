@@ -169,6 +169,11 @@ class SeriesFileWriter : public SeriesWriter {
       first = std::min(first, std::max(extent->from, until));
     }
     if (first != INT64_MAX) known_first_ = first;
+    return remove_names(keep_from);
+  }
+
+  /// Of services that have no figures from that second on.
+  StoreResult<void> remove_names(std::int64_t keep_from) {
     return connection_.execute(
         fmt::format("DELETE FROM services WHERE seen_second < {}", keep_from - kNamedEvery).c_str(), "remove names");
   }
@@ -194,7 +199,14 @@ class SeriesFileWriter : public SeriesWriter {
     const auto extent = extent_of(names);
     if (!extent) return tl::unexpected(extent.error());
     const std::int64_t part = std::max(names.step, (extent->to - extent->from) / kEvictedShare);
-    return remove(names, fmt::format("second < {}", extent->from + part));
+    if (auto removed = remove(names, fmt::format("second < {}", extent->from + part)); !removed) return removed;
+    std::int64_t first = INT64_MAX;
+    for (const SeriesTables& ring : kSeriesRings) {
+      const auto left = extent_of(ring);
+      if (!left) return tl::unexpected(left.error());
+      if (left->from != left->to) first = std::min(first, left->from);
+    }
+    return first == INT64_MAX ? StoreResult<void>() : remove_names(first);
   }
 
   Connection connection_;

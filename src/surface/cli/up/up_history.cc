@@ -177,6 +177,11 @@ Result<std::optional<History>> read_after(JournalReader& reader, JournalReader::
     const auto rows = reader.read(next, kRows);
     if (!rows) return unreadable(rows.error());
     if (rows->empty()) break;
+    if (rows->front().sequence != next) {
+      return fail(ErrorCode::kUnavailable, fmt::format("{}: rows from {} on were removed for their age while they were "
+                                                       "read: run it again",
+                                                       path, next));
+    }
     for (const JournalRow& row : *rows) {
       if (row.sequence <= saved) continue;
       if (auto taken = history.take(row); !taken) return pass_on(taken.error());
