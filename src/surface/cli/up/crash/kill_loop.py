@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 from auditor import Auditor, EventWatcher, Sight, Watcher
+from rivals import RIVAL_COUNT, Contested, Rival
 from server import Server, Violations
 from writers import Belongings, Writer
 
@@ -37,6 +38,7 @@ class Crash:
         self.violations = Violations()
         self.server = Server(folder, speed, 1)
         self.belongings = [Belongings(index) for index in range(WRITER_COUNT)]
+        self.contested = Contested(self.violations)
         self.sight = Sight()
         self.auditor = Auditor(self.server, self.belongings, self.sight, self.violations, speed)
         self.acknowledged = 0
@@ -86,15 +88,18 @@ class Crash:
         ending = threading.Event()
         writers = [Writer(self.server, owned, random.Random(f"{self.seed}/{self.server.kill_count}/{index}"),
                           self.violations, ending) for index, owned in enumerate(self.belongings)]
+        rivals = [Rival(index, self.server, self.contested,
+                        random.Random(f"{self.seed}/{self.server.kill_count}/rival {index}"), ending)
+                  for index in range(RIVAL_COUNT)]
         watchers = [watcher(self.server, self.sight, self.violations) for watcher in (Watcher, EventWatcher)]
-        for thread in (*watchers, *writers):
+        for thread in (*watchers, *writers, *rivals):
             thread.start()
         time.sleep(self.rng.uniform(*KILL_AFTER_MS) / 1000)
         if self.rng.random() < QUIET_SHARE:
             ending.set()
             time.sleep(self.rng.uniform(*QUIET_MS) / 1000)
         self.server.kill()
-        for thread in (*watchers, *writers):
+        for thread in (*watchers, *writers, *rivals):
             thread.join()
         return sum(writer.acknowledged for writer in writers)
 
