@@ -8,7 +8,7 @@ import json
 import threading
 import time
 
-from rivals import TENANT as RIVALS
+from rivals import PREFIX as RIVALS
 from server import Api, micros_of, shown, text_of
 from writers import Order, Thing
 

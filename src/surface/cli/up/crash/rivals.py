@@ -11,8 +11,9 @@ from server import Api, contains, shown
 from writers import Thing, random_spec
 
 RIVAL_COUNT = 4
-TENANT = "/v1/tenants/rivals"
-PATHS = [f"{TENANT}/services/{name}" for name in "abc"]
+PREFIX = "/v1/tenants/rivals-"  # of all that is theirs
+TENANTS = [PREFIX + name for name in "xy"]
+SERVICES = [f"{tenant}/services/{name}" for tenant in TENANTS for name in "ab"]
 SPECS = [random_spec(random.Random(seed)) for seed in (1, 2)]  # few, so that many writes change nothing
 BLOBS = [json.dumps([{"second": 0, "requests": count}]) for count in (1, 2)]
 
@@ -58,7 +59,6 @@ class Rival(threading.Thread):
     def run(self):
         try:
             self.api = Api(self.server.state)
-            self.send("PUT", TENANT, {})
             if unanswered := self.contested.unanswered.pop(self.index, None):
                 self.send(*unanswered)
             while not self.ending.is_set() and not self.server.killed.is_set():
@@ -72,17 +72,19 @@ class Rival(threading.Thread):
 
     def write_once(self):
         """A write to one of a few objects."""
-        kind = self.rng.choices(["put", "delete", "blob"], [60, 30, 10])[0]
         key = self.contested.next_key() if self.rng.random() < 0.5 else None
-        path = self.rng.choice(PATHS)
+        path = self.rng.choice(TENANTS if self.rng.random() < 0.2 else SERVICES)
+        kind = self.rng.choices(["put", "delete", "blob"], [60, 30, 10])[0]
         if kind == "delete":
             return self.send("DELETE", path, None, key)
         if kind == "blob":
             blob = self.rng.choice(BLOBS)
             name = hashlib.sha256(blob.encode()).hexdigest()
             return self.send("PUT", f"/v1/blobs/{name}", json.loads(blob), self.contested.next_key())
-        labels = {"shade": self.rng.choice(["red", "green"])}
-        return self.send("PUT", path, {"metadata": {"labels": labels}, "spec": self.rng.choice(SPECS)}, key)
+        body = {"metadata": {"labels": {"shade": self.rng.choice(["red", "green"])}}}
+        if path in SERVICES:
+            body["spec"] = self.rng.choice(SPECS)
+        return self.send("PUT", path, body, key)
 
     def send(self, method, path, body, key=None):
         """Sends it, and looks at the answer."""
@@ -91,11 +93,17 @@ class Rival(threading.Thread):
         status, text, is_repeat = self.api.send_keyed(method, path, body, key)
         self.contested.unanswered.pop(self.index, None)
         answer = json.loads(text)
-        wanted = (200, 404) if method == "DELETE" else (200, 201)
-        if status not in wanted:
-            self.contested.violations.add("answer", f"{method} {path}: wanted {wanted}, found {status} {shown(answer)}")
-        elif path in PATHS and status != 404 and not is_repeat:
+        if status not in self.wanted(method, path):
+            self.contested.violations.add("answer", f"{method} {path}: found {status} {shown(answer)}")
+        elif path.startswith(PREFIX) and status < 300 and not is_repeat:
             self.contested.note(path, answer)
             if method == "PUT" and not (answer["metadata"]["labels"] == body["metadata"]["labels"]
-                                        and contains(answer["spec"], body["spec"])):
+                                        and contains(answer["spec"], body.get("spec", {}))):
                 self.contested.violations.add("answer", f"PUT {path} {shown(body)}: answered with {shown(answer)}")
+
+    @staticmethod
+    def wanted(method, path):
+        """The statuses that an answer may have: a tenant may be gone, or have services."""
+        if method == "DELETE":
+            return (200, 404) if path in SERVICES else (200, 404, 409)
+        return (200, 201, 404) if path in SERVICES else (200, 201)
