@@ -113,6 +113,17 @@ class Devices(unittest.TestCase):
         self.assertNotIn("is empty", words)
         self.assertGreater(self.slice_count(), slices / 2)
 
+    def test_an_old_copy_is_planned_again(self):
+        copy = Path(self.temporary.name) / "copy"
+        self.assertEqual(self.run_until(5)[0], 0)
+        shutil.copy(self.path, copy)
+        self.assertEqual(self.run_until(100)[0], 0)
+        slices = self.slice_count()
+        shutil.copy(copy, self.path)
+        status, words = self.run_until(200)
+        self.assertEqual(status, 0, words)
+        self.assertGreater(self.slice_count(), slices / 2)
+
     def test_one_that_is_refused_stops_a_start_before_anything_is_changed(self):
         self.assertEqual(self.run_until(30)[0], 0)
         whole = self.path.read_bytes()

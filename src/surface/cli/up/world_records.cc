@@ -79,7 +79,6 @@ Result<void> WorldRecords::read_devices(const FolderWorld& world) {
   left_ = std::move(*left);
   const bool goes_on = world.history->session || !world.history->entries.empty();
   if (!goes_on || !memory->world.empty()) return {};
-  left_->is_forgotten = true;
   left_->world.orders = UINT64_MAX;  // none is carried out again
   log_warning(err_, fmt::format("{} is {}: the simulated devices are empty", path, has_file ? "empty" : "missing"));
   return {};
