@@ -153,7 +153,7 @@ StoreResult<void> DevicesFile::sync() {
   // SQLite's own syncs of the WAL would cost one per commit; its checkpoints sync the file. The WAL is synced as the
   // file that SQLite has open: closing the database once more would drop its locks, and others then remove the WAL.
   sqlite3_file* wal = nullptr;
-  sqlite3_file_control(state_->connection.raw(), "main", SQLITE_FCNTL_JOURNAL_POINTER, &wal);
+  sqlite3_file_control(state_->connection.raw(), "main", SQLITE_FCNTL_JOURNAL_POINTER, static_cast<void*>(&wal));
   if (wal == nullptr || wal->pMethods == nullptr) return {};
   const int code = wal->pMethods->xSync(wal, SQLITE_SYNC_NORMAL);
   if (code == SQLITE_OK) return {};
