@@ -295,6 +295,7 @@ std::optional<Event> Session::order_of_start(Instant at) {
 
 void Session::begin() {
   tell({.at = now(), .what = Begun{}});
+  tell_world(true);  // before anything is recorded: devices without a world have forgotten it
   loop_->begin(order_of_start(now()));
   after_step();
   tell_world(true);

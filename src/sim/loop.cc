@@ -154,9 +154,11 @@ void Loop::resume(WorldLeft left) {
   ENSURE(repeated_);
   Repeated repeated = std::move(*std::exchange(repeated_, std::nullopt));
   now_ = left.world.now = std::max(left.world.now, now_);
-  for (std::size_t gpu = 0; left.is_forgotten && gpu < engine_->last_numbers().size(); ++gpu) {
-    left.devices[gpu].known_number = engine_->last_numbers()[gpu];
+  std::vector<const Plan*> plans_left;
+  for (const Order& order : repeated.left) {
+    if (const auto* given = std::get_if<PlanOrder>(&order)) plans_left.push_back(&given->plan);
   }
+  forget_passed(engine_->last_numbers(), plans_left, left.devices);
   std::set<Slice> to_destroy;
   std::vector<std::set<Slice>> standing = staying_slices(left.devices);
   for (Order& order : repeated.left) {
@@ -175,7 +177,7 @@ void Loop::resume(WorldLeft left) {
   }
   for (const Event& event : world_->take_events()) delay(event);
   step();
-  for (const Order& order : repeated.left) execute(order);
+  for (Order& order : repeated.left) execute_late(order);
   see_world();
   if (!repeated.asked || !engine_->has_open_question()) return;
   if (repeated.answer && repeated.answer->question == repeated.asked->question) {
@@ -225,6 +227,17 @@ void Loop::execute(const Order& order) {
                  [&](const FaultInjection& injected) { world_->inject(injected.id, injected.fault, now_); },
              },
              order);
+}
+
+void Loop::execute_late(Order& order) {
+  if (auto* injected = std::get_if<FaultInjection>(&order)) {
+    std::erase_if(injected->fault.gpus, [&](GpuId gpu) {
+      FaultOrder alone = injected->fault;
+      alone.gpus = {gpu};
+      return world_->find_reason_against(alone).has_value();
+    });
+  }
+  execute(order);
 }
 
 void Loop::see_world() {

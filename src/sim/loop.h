@@ -72,7 +72,6 @@ struct LoopOptions {
 struct WorldLeft {
   WorldMemory world;
   std::vector<DeviceMemory> devices;  ///< by GpuId
-  bool is_forgotten = false;  ///< nothing is remembered: the devices are empty, and no order is carried out again
 };
 
 /// Plans that the verifiers refused: nothing of them took effect.
@@ -221,6 +220,8 @@ class Loop {
   /// Carries the order out. While a session is repeated, it is kept for later if the world has not done so before.
   void give(Order order);
   void execute(const Order& order);
+  /// The same for an order that was given before the process began: what is not possible any more is left out.
+  void execute_late(Order& order);
   void pass_over(const Order& order);
   /// The engine gets the world's events, and steps if there are any.
   void see_world();

@@ -133,6 +133,20 @@ std::vector<Event> find_news(const Snapshot& engine, const std::vector<DeviceMem
   return events;
 }
 
+void forget_passed(const std::vector<std::uint64_t>& last_numbers, const std::vector<const Plan*>& left,
+                   std::vector<DeviceMemory>& devices) {
+  std::vector<std::uint64_t> passed = last_numbers;
+  for (const Plan* plan : left) {
+    for (const Action& action : plan->actions) {
+      std::uint64_t& number = passed[slice_of(action.what).gpu.index];
+      number = std::min(number, action.number - 1);
+    }
+  }
+  for (std::size_t gpu = 0; gpu < passed.size(); ++gpu) {
+    devices[gpu].known_number = std::max(devices[gpu].known_number, passed[gpu]);
+  }
+}
+
 std::vector<std::set<Slice>> staying_slices(const std::vector<DeviceMemory>& devices) {
   std::vector<std::set<Slice>> staying(devices.size());
   for (std::size_t gpu = 0; gpu < devices.size(); ++gpu) {

@@ -22,6 +22,12 @@ namespace berth::sim {
                                            const std::vector<ServiceMemory>& services,
                                            const std::set<Slice>& to_destroy, Instant now);
 
+/// Actions that a device does not know and no order will carry out are forgotten: they count as got, so that what is
+/// missing is news. `last_numbers`: of all that was ordered, by GPU, as far as there were actions. `left`: the plans
+/// that are still to be carried out. O(GPUs + actions).
+void forget_passed(const std::vector<std::uint64_t>& last_numbers, const std::vector<const Plan*>& left,
+                   std::vector<DeviceMemory>& devices);
+
 /// Takes out of a plan that is still to be carried out all actions on GPUs where one of them is not possible: devices
 /// that were without power may have forgotten more than the engine. They then count as got and ended. `standing`, by
 /// GPU: what stays there, before the plan and after it. O(actions log slices).

@@ -311,6 +311,7 @@ Result<std::uint64_t> World::admit(const FaultOrder& order) {
 void World::inject(std::uint64_t id, const FaultOrder& order, Instant now) {
   ENSURE(now == now_);
   slices_.faults().note_id(id);
+  if (order.gpus.empty()) return;
   serving_.catch_up(now.micros());
   switch (order.kind) {
     case FaultKind::kLose:

@@ -107,9 +107,12 @@ class World {
   void remove_service(ServiceId service, Instant now);
   /// Whether nothing of a removed service runs any more, so that another may take its place.
   [[nodiscard]] bool is_free(ServiceId service) const;
-  /// The number of a fault that can be injected now. Error: slices of others find no room, or too many faults wait.
+  /// Why a fault cannot be injected now: slices of others find no room, or too many faults wait.
+  [[nodiscard]] std::optional<Error> find_reason_against(const FaultOrder& order) const;
+  /// The number of a fault that can be injected now. Error: find_reason_against.
   [[nodiscard]] Result<std::uint64_t> admit(const FaultOrder& order);
-  /// The fault acts now, or waits for actions; events report what happens. Requires: admitted just now.
+  /// The fault acts now, or waits for actions; events report what happens. Without GPUs only its number is noted.
+  /// Requires: find_reason_against finds none.
   void inject(std::uint64_t id, const FaultOrder& order, Instant now);
   [[nodiscard]] const FaultBook& faults() const { return slices_.faults(); }
 
@@ -141,7 +144,6 @@ class World {
   void stop_retraining(ServiceId service, Instant now);
   void begin_new_arrivals(std::int64_t second);
   void change_way(ServiceId service);
-  [[nodiscard]] std::optional<Error> find_reason_against(const FaultOrder& order) const;
   void clear_faults(const std::vector<GpuId>& gpus, Instant now);
   void open_second_at(Instant now);
   void close_second(std::int64_t second);

@@ -18,13 +18,18 @@ class DevicesFile {
   /// What is written at once, or found.
   struct Memory {
     std::vector<std::pair<std::uint32_t, std::string>> gpus = {};  ///< those that changed; when read, all, ascending
-    std::string world = {};  ///< empty: unchanged; when read: nothing was written yet
+    std::string world = {};  ///< empty: unchanged; when read: nothing was ever written
     std::string clock = {};  ///< the same: a short text that is written often
     friend bool operator==(const Memory&, const Memory&) = default;
   };
 
-  /// Makes the file where it is missing. kForeign, kNewer, kDamaged as for a journal.
-  [[nodiscard]] static StoreResult<std::unique_ptr<DevicesFile>> open(const std::string& path);
+  /// All that was written last; nothing of it where there is no file or nothing was written yet. The file is not
+  /// changed. kForeign, kNewer, kDamaged, with the GPU, if it is not what was written. `vfs`: a SQLite VFS by name;
+  /// empty: the system's files.
+  [[nodiscard]] static StoreResult<Memory> read(const std::string& path, const std::string& vfs = "");
+  /// Makes the file where it is missing. kForeign, kNewer, kDamaged as for a journal, and nothing is changed.
+  [[nodiscard]] static StoreResult<std::unique_ptr<DevicesFile>> open(const std::string& path,
+                                                                      const std::string& vfs = "");
   /// For `open`.
   struct State;
   explicit DevicesFile(std::unique_ptr<State> state);
@@ -32,11 +37,9 @@ class DevicesFile {
   DevicesFile(const DevicesFile&) = delete;
   DevicesFile& operator=(const DevicesFile&) = delete;
 
-  /// All that was written last. kDamaged, with the GPU, if it is not what was written.
-  [[nodiscard]] StoreResult<Memory> read();
-  /// All of it, or nothing.
+  /// All of it, or nothing. The first one has the world.
   [[nodiscard]] StoreResult<void> write(const Memory& memory);
-  /// What was written is on the disk afterwards.
+  /// What was written is on the disk afterwards. kFull if there is no space for it.
   [[nodiscard]] StoreResult<void> sync();
 
  private:

@@ -62,18 +62,23 @@ void World::insist(const std::function<bool()>& order) {
   found("an order is not taken though everything is healed");
 }
 
-/// Whatever waits is approved. Where planning has paused itself for what went wrong before, a person ends that.
+/// Whatever waits is approved. Where planning has paused itself for what went wrong before, a person ends that. A kill
+/// that was on its way may come still.
 void World::pass_quietly(std::int64_t world_seconds) {
   insist([this] { return is_up(); });
   if (!is_up()) return;
   const Instant until = process_->session().now() + Micros::seconds(world_seconds);
-  for (std::int64_t i = 0; i < world_seconds + kTriesMax && is_up() && process_->session().now() < until; ++i) {
-    approve_waiting();
+  const auto is_there = [&] { return is_up() && process_->session().now() >= until; };
+  const auto has_paused_itself = [&] {
     const auto& pause = process_->session().snapshot().pause;
-    if (pause && pause->reason == live::kPromisesFailed) resume();
+    return pause && pause->reason == live::kPromisesFailed;
+  };
+  for (std::int64_t i = 0; i < world_seconds + kTriesMax && !is_there(); ++i) {
+    if (is_up()) approve_waiting();
+    if (is_up() && has_paused_itself()) resume();
     pass_second();
   }
-  if (!is_up() || process_->session().now() < until) found("the world stands still though everything is healed");
+  if (!is_there()) found("the world stands still though everything is healed");
 }
 
 void World::expect_recovery() {

@@ -60,6 +60,12 @@ std::string immutable_uri_of(const std::string& path) {
 
 }  // namespace
 
+int code_of_failure(int code, int number) {
+  // A device that reports a missing block only when it syncs.
+  const bool is_short_of_space = primary(code) == SQLITE_IOERR && (number == ENOSPC || number == EDQUOT);
+  return is_short_of_space ? SQLITE_FULL : code;
+}
+
 StoreError store_error(int code, const std::string& path, std::string_view doing, const char* why) {
   const StoreFault fault = fault_of(code);
   return {fault, fmt::format("{}: cannot {}: {}{}", path, doing, why, advice(fault))};
@@ -67,10 +73,7 @@ StoreError store_error(int code, const std::string& path, std::string_view doing
 
 StoreError store_error(sqlite3* database, std::string_view doing) {
   const char* name = sqlite3_db_filename(database, "main");
-  int code = sqlite3_extended_errcode(database);
-  const int number = sqlite3_system_errno(database);
-  // A device that reports a missing block only when it syncs.
-  if (primary(code) == SQLITE_IOERR && (number == ENOSPC || number == EDQUOT)) code = SQLITE_FULL;
+  const int code = code_of_failure(sqlite3_extended_errcode(database), sqlite3_system_errno(database));
   return store_error(code, name == nullptr ? "" : name, doing, sqlite3_errmsg(database));
 }
 

@@ -17,6 +17,8 @@
 
 namespace berth::edges::detail {
 
+/// SQLite's code of a failed call, of which the system said `number` (errno): SQLITE_FULL where it is short of space.
+[[nodiscard]] int code_of_failure(int code, int number);
 /// What failed at a call: "PATH: cannot DOING: why", with what to do where that helps.
 [[nodiscard]] StoreError store_error(int code, const std::string& path, std::string_view doing, const char* why);
 /// The same for the last failure of a connection.

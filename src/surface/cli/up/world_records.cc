@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <utility>
 
 #include "edges/sqlite_store/sqlite_store.h"
@@ -21,35 +22,66 @@ constexpr std::uint64_t kOutcomesMax = 10'000'000;
 /// How often it is noted that a blob is used. A day after that is more than a day after its last use.
 constexpr std::int64_t kBlobNoteUs = std::int64_t{600} * 1'000'000;
 
+Result<edges::Recorder::Head> head_of(const History& history) {
+  return edges::Recorder::Head{.last_sequence = history.last_sequence,
+                               .snapshot_sequence = history.saved_sequence,
+                               .snapshot_bytes = history.saved_bytes};
+}
+
+/// The changes are newer.
+void add_changes(edges::DevicesFile::Memory& memory, edges::DevicesFile::Memory changes) {
+  std::map<std::uint32_t, std::string> gpus(std::make_move_iterator(changes.gpus.begin()),
+                                            std::make_move_iterator(changes.gpus.end()));
+  gpus.merge(std::map<std::uint32_t, std::string>(memory.gpus.begin(), memory.gpus.end()));
+  memory.gpus.assign(gpus.begin(), gpus.end());
+  if (!changes.world.empty()) memory.world = std::move(changes.world);
+  if (!changes.clock.empty()) memory.clock = std::move(changes.clock);
+}
+
 }  // namespace
 
 WorldRecords::WorldRecords(std::string folder, bool is_paced, const SteadyWallClock& wall, std::FILE* err)
     : folder_(std::move(folder)), is_paced_(is_paced), wall_(wall), err_(err) {}
 
 Result<void> WorldRecords::open(const FolderWorld& world) {
-  const std::string devices_path = devices_path_in(folder_);
-  const bool has_devices = std::filesystem::exists(devices_path);
-  if (!world.has_journal && has_devices) {
-    return fail(ErrorCode::kUnavailable,
-                fmt::format("{}: wanted a journal.db beside it, found none: put it back, or remove this file, too",
-                            devices_path));
-  }
+  if (auto read = read_devices(world); !read) return read;
   const OwnFilesOnly own_files_only;
   if (auto opened = open_store(); !opened) return opened;
   const auto epoch = store_->epoch();
   if (!epoch) return failed(epoch.error());
   auto writer = store_->open_writer(*epoch + 1);
   if (!writer) return failed(writer.error());
-  auto devices = edges::DevicesFile::open(devices_path);
+  auto devices = edges::DevicesFile::open(devices_path_in(folder_));
   if (!devices) return failed(devices.error());
   devices_ = std::move(*devices);
-  const auto head = world.history ? go_on(world, has_devices) : begin(world, **writer);
+  const auto head = world.history ? head_of(*world.history) : begin(world, **writer);
   if (!head) return pass_on(head.error());
   const auto encode = [scenario = world.scenario](const live::Entry& entry) {
     return journal::row_of(entry, scenario, wall_us_now());
   };
   recorder_ = std::make_unique<edges::Recorder>(std::move(*writer), *head, encode, [this] { return sync_devices(); });
   return open_readers();
+}
+
+Result<void> WorldRecords::read_devices(const FolderWorld& world) {
+  const std::string path = devices_path_in(folder_);
+  const bool has_file = std::filesystem::exists(path);
+  if (!world.has_journal && has_file) {
+    return fail(
+        ErrorCode::kUnavailable,
+        fmt::format("{}: wanted a journal.db beside it, found none: put it back, or remove this file, too", path));
+  }
+  const auto memory = edges::DevicesFile::read(path);
+  if (!memory) return failed(memory.error());
+  if (!world.history) return {};
+  auto left = world_of(*memory, world.scenario, path);
+  if (!left) return pass_on(left.error());
+  left_ = std::move(*left);
+  const bool goes_on = world.history->session || !world.history->entries.empty();
+  if (!goes_on || !memory->world.empty()) return {};
+  left_->world.orders = UINT64_MAX;  // none is carried out again
+  log_warning(err_, fmt::format("{} is {}: the simulated devices are empty", path, has_file ? "empty" : "missing"));
+  return {};
 }
 
 Result<void> WorldRecords::open_store() {
@@ -70,23 +102,6 @@ Result<void> WorldRecords::open_readers() {
   return {};
 }
 
-Result<edges::Recorder::Head> WorldRecords::go_on(const FolderWorld& world, bool has_devices) {
-  const auto memory = devices_->read();
-  if (!memory) return failed(memory.error());
-  const std::string path = devices_path_in(folder_);
-  auto left = world_of(*memory, world.scenario, path);
-  if (!left) return pass_on(left.error());
-  left_ = std::move(*left);
-  if (!has_devices) {
-    left_->is_forgotten = true;
-    left_->world.orders = UINT64_MAX;
-    log_warning(err_, path + " is missing: the simulated devices are empty");
-  }
-  return edges::Recorder::Head{.last_sequence = world.history->last_sequence,
-                               .snapshot_sequence = world.history->saved_sequence,
-                               .snapshot_bytes = world.history->saved_bytes};
-}
-
 Result<edges::Recorder::Head> WorldRecords::begin(const FolderWorld& world, berth::JournalWriter& writer) {
   const auto appended = writer.append({.entries = first_rows(world.beginning, world.files, wall_us_now())});
   if (!appended) return failed(appended.error());
@@ -105,15 +120,17 @@ void WorldRecords::guard() {
 }
 
 void WorldRecords::remember(const live::WorldChanges& changes) {
-  const bool has_news = changes.world || !changes.devices.empty() || !unwritten_.empty();
+  const bool has_news = changes.world || !changes.devices.empty() || has_unwritten();
   if (!has_news && !is_clock_due()) return;
+  add_changes(unwritten_, memory_of(changes));
+  if (const auto written = write_devices(); !written) log_error(err_, written.error().message);
+}
+
+StoreResult<void> WorldRecords::write_devices() {
   has_unsynced_devices_ = true;
-  edges::DevicesFile::Memory memory = memory_of(changes);
-  for (auto& [gpu, body] : memory.gpus) unwritten_[gpu] = std::move(body);
-  memory.gpus.assign(unwritten_.begin(), unwritten_.end());
-  const auto written = devices_->write(memory);
-  if (written) unwritten_.clear();
-  if (!written) log_error(err_, written.error().message);
+  auto written = devices_->write(unwritten_);
+  if (written) unwritten_ = {};
+  return written;
 }
 
 bool WorldRecords::is_clock_due() {
@@ -125,6 +142,9 @@ bool WorldRecords::is_clock_due() {
 }
 
 StoreResult<void> WorldRecords::sync_devices() {
+  if (has_unwritten()) {
+    if (auto written = write_devices(); !written) return written;
+  }
   if (!std::exchange(has_unsynced_devices_, false)) return {};
   auto synced = devices_->sync();
   if (!synced) has_unsynced_devices_ = true;

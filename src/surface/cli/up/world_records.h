@@ -34,7 +34,8 @@ class WorldRecords {
   /// `is_paced`: the world has a clock that people see. `wall` is borrowed. `err` gets warnings.
   WorldRecords(std::string folder, bool is_paced, const SteadyWallClock& wall, std::FILE* err);
 
-  /// Opens all of it to be written; a new world begins here. Both files are whole before anything begins.
+  /// Opens all of it to be written; a new world begins here. Both files are whole before anything begins, and neither
+  /// is changed if one is refused.
   [[nodiscard]] Result<void> open(const FolderWorld& world);
   /// What the devices of a world that goes on remember. Absent: it is new.
   [[nodiscard]] std::optional<sim::WorldLeft> take_left() { return std::exchange(left_, std::nullopt); }
@@ -59,9 +60,12 @@ class WorldRecords {
  private:
   [[nodiscard]] Result<void> open_store();
   [[nodiscard]] Result<void> open_readers();
-  /// The head of the journal of a world that goes on.
-  [[nodiscard]] Result<edges::Recorder::Head> go_on(const FolderWorld& world, bool has_devices);
+  /// What the devices of this world remember.
+  [[nodiscard]] Result<void> read_devices(const FolderWorld& world);
   [[nodiscard]] Result<edges::Recorder::Head> begin(const FolderWorld& world, berth::JournalWriter& writer);
+  [[nodiscard]] bool has_unwritten() const { return unwritten_ != edges::DevicesFile::Memory(); }
+  [[nodiscard]] StoreResult<void> write_devices();
+  /// Afterwards they are on the disk as they are now. A journal that knows more than they do must not be written.
   [[nodiscard]] StoreResult<void> sync_devices();
   /// A clock that was shown must not go back. A world that runs as fast as possible has no such clock.
   [[nodiscard]] bool is_clock_due();
@@ -78,7 +82,7 @@ class WorldRecords {
   bool has_no_past_usage_ = false;
   std::unique_ptr<edges::DevicesFile> devices_;
   std::optional<sim::WorldLeft> left_;
-  std::map<std::uint32_t, std::string> unwritten_;  ///< GPUs whose memory could not be written yet
+  edges::DevicesFile::Memory unwritten_;  ///< the newest of what could not be written yet
   bool has_unsynced_devices_ = false;
   std::chrono::steady_clock::time_point clock_written_at_;
   std::unique_ptr<edges::ReserveFile> reserve_;  ///< of the recorder
