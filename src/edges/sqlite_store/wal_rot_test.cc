@@ -58,7 +58,9 @@ class WalRot : public ::testing::Test {
   void write() const { std::ofstream(wal(), std::ios::binary) << bytes_; }
   void flip(std::size_t bit) {
     bytes_[bit / 8] = static_cast<char>(bytes_[bit / 8] ^ (1 << (bit % 8)));
-    write();
+    std::fstream file(wal(), std::ios::binary | std::ios::in | std::ios::out);
+    file.seekp(static_cast<std::streamoff>(bit / 8));
+    file.put(bytes_[bit / 8]);
   }
 
   /// Absent if something wrong was found, which readers and writers must refuse alike, without a change.
@@ -166,7 +168,7 @@ TEST_F(WalRot, TheRefusalNamesTheFrame) {
   flip(8 * (kHeaderBytes + 4 * kFrameBytes + 1000));
   expect_refused("frame 5 is not what was written, and commits stand behind it");
   flip(8 * (kHeaderBytes + 4 * kFrameBytes + 1000));
-  flip(8 * 20);
+  flip(std::size_t{8} * 20);
   expect_refused("its header is not what was written, and commits stand behind it");
 }
 
