@@ -93,8 +93,10 @@ class UsageCover {
  public:
   explicit UsageCover(std::uint32_t gpu) : gpu_(gpu) {}
   [[nodiscard]] std::uint32_t gpu() const { return gpu_; }
+  [[nodiscard]] std::size_t row_count() const { return row_count_; }
 
   StoreResult<void> add(const UsageRow& row) {
+    ++row_count_;
     constexpr std::int32_t kUnitsMax = 1024;
     const std::int32_t end = row.units > 0 && row.units <= kUnitsMax ? row.key.start + row.units : 0;
     if (row.key.start < 0 || row.key.start > kUnitsMax || end <= row.key.start || row.to_us <= row.key.from_us) {
@@ -131,8 +133,28 @@ class UsageCover {
     }
   };
   std::uint32_t gpu_;
+  std::size_t row_count_ = 0;
   std::vector<Unit> units_;
 };
+
+/// Checks the usage of one GPU. Rows come and go between two reads, so what looks wrong is read again, all at once.
+StoreResult<void> check_cover(JournalReader& reader, const UsageCover& cover) {
+  auto checked = cover.check();
+  if (checked) return checked;
+  const std::uint32_t gpu = cover.gpu();
+  const UsageKey before{.gpu = gpu - 1, .start = INT32_MAX, .from_us = INT64_MAX};
+  for (std::size_t count_max = cover.row_count() + kRowsPerRead;; count_max *= 2) {
+    const auto rows = reader.read_usage({}, gpu == 0 ? std::nullopt : std::optional(before), count_max);
+    if (!rows) return tl::unexpected(rows.error());
+    const auto end = std::ranges::find_if(*rows, [&](const UsageRow& row) { return row.key.gpu != gpu; });
+    if (end == rows->end() && rows->size() == count_max) continue;  // there may be more
+    UsageCover again(gpu);
+    for (auto row = rows->begin(); row != end; ++row) {
+      if (auto added = again.add(*row); !added) return added;
+    }
+    return again.check();
+  }
+}
 
 StoreResult<void> count_usage(JournalReader& reader, JournalCounts& counts) {
   std::optional<UsageRow> last;
@@ -140,11 +162,11 @@ StoreResult<void> count_usage(JournalReader& reader, JournalCounts& counts) {
   while (true) {
     auto rows = reader.read_usage({}, last ? std::optional(last->key) : std::nullopt, kRowsPerRead);
     if (!rows) return tl::unexpected(rows.error());
-    if (rows->empty()) return cover ? cover->check() : StoreResult<void>();
+    if (rows->empty()) return cover ? check_cover(reader, *cover) : StoreResult<void>();
     for (UsageRow& row : *rows) {
       if (last && row.key <= last->key) return damaged("usage: its keys are out of order");
       if (cover && cover->gpu() != row.key.gpu) {
-        if (auto checked = cover->check(); !checked) return checked;
+        if (auto checked = check_cover(reader, *cover); !checked) return checked;
         cover.reset();
       }
       if (!cover) cover.emplace(row.key.gpu);

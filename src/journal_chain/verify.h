@@ -23,7 +23,7 @@ struct JournalCounts {
 /// itself. Usage is in no chain: it must cover each unit of a GPU from the unit's first row to its last, without a gap,
 /// so that a row that is missing between others is found, too. A blob that is whole has the bytes of its name. The
 /// error names the first that is wrong. Rows may be appended and pruned in the meantime. O(bytes); it holds a few
-/// hundred rows at a time.
+/// hundred rows at a time, or the usage of one GPU where some came in the meantime.
 [[nodiscard]] StoreResult<JournalCounts> verify_journal(JournalReader& reader);
 
 }  // namespace berth::chain

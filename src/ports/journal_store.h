@@ -209,7 +209,8 @@ class JournalWriter {
   /// Removes what is older than the limits. Sequence numbers go on, also when no row is left.
   /// May be called again to go on: one call does a bounded part. Returns whether there is more to do.
   [[nodiscard]] virtual StoreResult<bool> prune(const PruneLimits& limits) = 0;
-  /// Removes the usage that was over by then, in times of the world. Called again like `prune`.
+  /// Removes the usage that was over by then, in times of the world. Called again like `prune`. After each call the
+  /// rows that are left of a GPU are those that were not over at some instant: what they have of a unit has no gap.
   [[nodiscard]] virtual StoreResult<bool> prune_usage(std::int64_t before_us) = 0;
   /// Removes blobs that are of no use any more. Called again like `prune`.
   [[nodiscard]] virtual StoreResult<bool> prune_blobs(const BlobUse& use) = 0;

@@ -31,8 +31,8 @@ StoreResult<Connection> open_for_writing(const std::string& path, const SqliteSt
   return connection;
 }
 
-/// Returns the format that the tables had; they have today's then.
-StoreResult<std::int64_t> set_up(const Connection& connection) {
+/// The tables are today's then.
+StoreResult<void> set_up(const Connection& connection) {
   const auto mode = connection.text("PRAGMA journal_mode = WAL", "switch to a WAL");
   if (!mode) return tl::unexpected(mode.error());
   if (*mode != "wal") {
@@ -48,10 +48,9 @@ StoreResult<std::int64_t> set_up(const Connection& connection) {
       "PRAGMA temp_store = MEMORY",
       "set the connection up");
   if (!set) return tl::unexpected(set.error());
-  const auto format = detail::upgrade_tables(connection);
-  if (!format) return format;
+  if (auto upgraded = detail::upgrade_tables(connection); !upgraded) return upgraded;
   connection.set_checkpoint_on_close(true);
-  return format;
+  return {};
 }
 
 /// Makes the entry of a new file in its folder durable.
@@ -161,13 +160,13 @@ StoreResult<OpenedSqliteStore> open_sqlite_store(const std::string& path, const 
       if (auto synced = sync_folder_of(path); !synced) return tl::unexpected(synced.error());
     }
   }
-  const auto format = set_up(*connection);
-  if (!format) return tl::unexpected(format.error());
+  if (auto set = set_up(*connection); !set) return tl::unexpected(set.error());
+  const auto has_no_usage = connection->integer("SELECT NOT EXISTS (SELECT 1 FROM usage)", "read usage");
+  if (!has_no_usage) return tl::unexpected(has_no_usage.error());
   auto store = std::make_unique<SqliteStore>(path, options, *std::move(connection));
   if (auto epoch = store->epoch(); !epoch) return tl::unexpected(epoch.error());
-  return OpenedSqliteStore{.store = std::move(store),
-                           .notes = std::move(inspection->notes),
-                           .has_no_past_usage = *format < detail::kUsageFormat};
+  return OpenedSqliteStore{
+      .store = std::move(store), .notes = std::move(inspection->notes), .has_no_past_usage = *has_no_usage != 0};
 }
 
 StoreResult<bool> is_sqlite_store_new(const std::string& path, const SqliteStoreOptions& options) {

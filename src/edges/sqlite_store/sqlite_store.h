@@ -25,7 +25,8 @@ struct OpenedSqliteStore {
   /// What a person should know, though nothing that was acknowledged is missing: "journal.db-wal: the last 4120 bytes
   /// are torn ..".
   std::vector<std::string> notes;
-  /// An earlier version had made it, without a table of usage; now it has an empty one.
+  /// Its table of usage is empty: an earlier version had made it without one, say, and nobody has made what was over
+  /// again from its rows. What is appended then is all of it at once: a part would hide that the rest is missing.
   bool has_no_past_usage = false;
 };
 

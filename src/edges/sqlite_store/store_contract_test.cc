@@ -343,6 +343,30 @@ TEST_P(StoreContract, UsageThatWasOverIsPruned) {
   EXPECT_TRUE(reader_->read_usage({}, std::nullopt, 10).value().empty());
 }
 
+TEST_P(StoreContract, PruningLeavesNoGapBetweenUsageOfDifferentPlacesWhereverItStops) {
+  // All four units together, then two and two, and so on.
+  constexpr int kTimes = 3000;
+  JournalBatch batch;
+  for (std::uint32_t gpu = 0; gpu < 2; ++gpu) {
+    for (int from = 0; from < kTimes; ++from) {
+      UsageRow row = used(gpu, 0, from, from + 1);
+      row.units = from % 2 == 0 ? 4 : 2;
+      batch.usage.push_back(row);
+      row.key.start = 2;
+      if (from % 2 != 0) batch.usage.push_back(row);
+    }
+  }
+  append(batch);
+  bool has_more = true;
+  for (int call = 0; has_more; ++call) {
+    ASSERT_LT(call, 1000);
+    has_more = writer_->prune_usage(kTimes - 10).value();
+    const auto counts = chain::verify_journal(*reader_);
+    ASSERT_TRUE(counts.has_value()) << call << ": " << counts.error().message;
+  }
+  EXPECT_EQ(chain::verify_journal(*reader_).value().usage, 2U * 15U);
+}
+
 TEST_P(StoreContract, AnyTextAndNumberOfUsageComesBack) {
   JournalBatch batch;
   batch.usage = {{.key = {.gpu = 0, .start = 0, .from_us = INT64_MIN},

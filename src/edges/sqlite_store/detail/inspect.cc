@@ -127,6 +127,18 @@ StoreResult<bool> has_wal(const std::string& path, const std::string& vfs) {
 
 namespace {
 
+/// Whether commits of the WAL would be dropped by SQLite.
+StoreResult<void> check_wal(const std::string& path, const RawFile& file, const RawFile& wal_file, const WalScan& wal) {
+  if (wal.broken_frame) {
+    return damaged(path + "-wal",
+                   fmt::format("frame {} is not what was written, and commits stand behind it", *wal.broken_frame));
+  }
+  const auto are_copied = are_pages_copied(wal_file, wal, file);
+  if (!are_copied) return tl::unexpected(are_copied.error());
+  if (*are_copied) return {};
+  return damaged(path + "-wal", "its header is not what was written, and commits stand behind it");
+}
+
 StoreResult<Inspection> inspect_once(const std::string& path, const std::string& vfs) {
   Inspection inspection;
   // The WAL first: another process may copy its pages into the file in the meantime, and then begin it anew.
@@ -141,7 +153,8 @@ StoreResult<Inspection> inspect_once(const std::string& path, const std::string&
   const auto file = RawFile::open(path, RawFile::Kind::kDatabase, vfs);
   if (!file) return tl::unexpected(file.error());
   if (!*file) {
-    if (wal.page_count != 0) return damaged(path, "the file is missing or empty, but its WAL holds changes");
+    if (wal.page_count != 0 || !wal.hidden_pages.empty())
+      return damaged(path, "the file is missing or empty, but its WAL holds changes");
     inspection.is_new = true;
     return inspection;
   }
@@ -153,6 +166,9 @@ StoreResult<Inspection> inspect_once(const std::string& path, const std::string&
   }
   if (auto checked = check_owner(path, **header); !checked) return tl::unexpected(checked.error());
   if (auto checked = check_length(path, **header, **file, wal); !checked) return tl::unexpected(checked.error());
+  if (*wal_file) {
+    if (auto checked = check_wal(path, **file, **wal_file, wal); !checked) return tl::unexpected(checked.error());
+  }
   if (wal.torn_bytes > 0) {
     inspection.notes.push_back(fmt::format(
         "{}-wal: the last {} bytes are torn: a write that was interrupted before it was acknowledged; they are cut off",

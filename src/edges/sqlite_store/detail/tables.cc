@@ -119,19 +119,19 @@ StoreResult<void> make_tables(const Connection& connection) {
   return transaction->commit();
 }
 
-StoreResult<std::int64_t> upgrade_tables(const Connection& connection) {
+StoreResult<void> upgrade_tables(const Connection& connection) {
   auto format = check_tables(connection);
-  if (!format || *format == kFormat) return format;
+  if (!format) return tl::unexpected(format.error());
+  if (*format == kFormat) return {};
   auto transaction = Transaction::begin(connection, Transaction::Kind::kWrite);
   if (!transaction) return tl::unexpected(transaction.error());
   format = check_tables(connection);
-  if (!format || *format == kFormat) return format;  // another process was quicker
-  if (auto replaced = replace_tables(connection, *format); !replaced) return tl::unexpected(replaced.error());
+  if (!format) return tl::unexpected(format.error());
+  if (*format == kFormat) return {};  // another process was quicker
+  if (auto replaced = replace_tables(connection, *format); !replaced) return replaced;
   const std::string mark = fmt::format("PRAGMA user_version = {}", kFormat);
-  if (auto marked = connection.execute(mark.c_str(), "upgrade its tables"); !marked)
-    return tl::unexpected(marked.error());
-  if (auto committed = transaction->commit(); !committed) return tl::unexpected(committed.error());
-  return format;
+  if (auto marked = connection.execute(mark.c_str(), "upgrade its tables"); !marked) return marked;
+  return transaction->commit();
 }
 
 StoreResult<std::int64_t> check_tables(const Connection& connection) {

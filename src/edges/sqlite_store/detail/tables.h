@@ -33,9 +33,8 @@ struct Meta {
 /// Refuses tables that are not exactly those of its format. Returns the format.
 [[nodiscard]] StoreResult<std::int64_t> check_tables(const Connection& connection);
 
-/// Makes tables of an earlier format into those of today, after a look at them. One transaction. Returns the format
-/// that was there.
-[[nodiscard]] StoreResult<std::int64_t> upgrade_tables(const Connection& connection);
+/// Makes tables of an earlier format into those of today, after a look at them. One transaction.
+[[nodiscard]] StoreResult<void> upgrade_tables(const Connection& connection);
 
 /// Reads and writes the row, inside the caller's transaction.
 class MetaTable {

@@ -14,7 +14,7 @@
 namespace berth::edges::detail {
 namespace {
 
-constexpr std::uint64_t kPruneRowsMax = 1000;     // looked at by one call, of each table
+constexpr std::uint64_t kPruneRowsMax = 1000;     // looked at by one call, of each table; of usage: of each place
 constexpr std::uint32_t kPruneBlobPartsMax = 16;  // removed by one call
 constexpr int kWalFactorMax = 16;  // a WAL of so many times the wanted pages makes an append wait for readers
 
@@ -64,12 +64,16 @@ StoreResult<void> SqliteWriter::prepare() {
                "expire an outcome"},
         Wanted{&SqliteWriter::delete_outcome_, "DELETE FROM outcomes WHERE key = ?", "prune outcomes"},
         Wanted{&SqliteWriter::insert_usage_, "INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?)", "append usage"},
-        Wanted{&SqliteWriter::select_usage_place_,
-               "SELECT gpu, start FROM usage WHERE (gpu, start) > (?, ?) ORDER BY gpu, start LIMIT 1", "prune usage"},
-        Wanted{&SqliteWriter::select_usage_,
-               "SELECT from_us, to_us FROM usage WHERE gpu = ? AND start = ? ORDER BY from_us LIMIT ?", "prune usage"},
-        Wanted{&SqliteWriter::delete_usage_, "DELETE FROM usage WHERE gpu = ? AND start = ? AND from_us <= ?",
+        Wanted{&SqliteWriter::select_usage_gpu_, "SELECT gpu FROM usage WHERE gpu > ? ORDER BY gpu LIMIT 1",
                "prune usage"},
+        Wanted{&SqliteWriter::select_usage_start_,
+               "SELECT start FROM usage WHERE gpu = ? AND start > ? ORDER BY start LIMIT 1", "prune usage"},
+        Wanted{&SqliteWriter::select_usage_,
+               "SELECT to_us FROM usage WHERE gpu = ?1 AND start = ?2 AND from_us < ?3 AND to_us <= ?3 "
+               "ORDER BY from_us LIMIT 1 OFFSET ?4",
+               "prune usage"},
+        Wanted{&SqliteWriter::delete_usage_,
+               "DELETE FROM usage WHERE gpu = ?1 AND start = ?2 AND from_us < ?3 AND to_us <= ?3", "prune usage"},
         Wanted{&SqliteWriter::replace_blob_, "INSERT OR REPLACE INTO blobs VALUES (?, ?, ?, ?, ?, ?)", "append a blob"},
         Wanted{&SqliteWriter::replace_blob_part_, "INSERT OR REPLACE INTO blob_parts VALUES (?, ?, ?, ?)",
                "append a part of a blob"},
@@ -318,52 +322,72 @@ StoreResult<bool> SqliteWriter::prune_usage(std::int64_t before_us) {
 }
 
 StoreResult<bool> SqliteWriter::remove_usage(std::int64_t before_us) {
-  UsagePlace done = usage_cursor_.value_or(UsagePlace());
-  std::uint64_t budget = kPruneRowsMax;
+  std::int64_t budget = kPruneRowsMax;
   bool is_removed = false;
   while (budget > 0) {
-    UsagePlace place;
-    {
-      StatementRun run = select_usage_place_.run();
-      const auto stepped = run.bind(done.gpu).bind(done.start).step();
-      if (!stepped) return tl::unexpected(stepped.error());
-      if (!*stepped) {
-        usage_cursor_.reset();
-        return is_removed;
-      }
-      place = {.gpu = run.integer(0), .start = run.integer(1)};
-      if (!run.is_well_typed()) return damaged(connection_.path(), "usage: a key is not what was written");
+    const auto gpu = next_usage_gpu(usage_cursor_.value_or(-1));
+    if (!gpu) return tl::unexpected(gpu.error());
+    if (!*gpu) {
+      usage_cursor_.reset();
+      return is_removed;
     }
-    const auto last = last_over(place, before_us, budget);
-    if (!last) return tl::unexpected(last.error());
-    if (*last) {
-      auto removed = delete_usage_.run().bind(place.gpu).bind(place.start).bind(**last).finish();
-      if (!removed) return tl::unexpected(removed.error());
-      is_removed = true;
-    }
-    if (budget > 0) done = place;
+    const auto starts = usage_starts(**gpu);
+    if (!starts) return tl::unexpected(starts.error());
+    const auto cut_us = usage_cut(**gpu, *starts, before_us);
+    if (!cut_us) return tl::unexpected(cut_us.error());
+    const auto removed = delete_usage(**gpu, *starts, *cut_us);
+    if (!removed) return tl::unexpected(removed.error());
+    is_removed = is_removed || *removed > 0;
+    budget -= *removed + static_cast<std::int64_t>(starts->size());
+    usage_cursor_ = *cut_us == before_us ? **gpu : **gpu - 1;
   }
-  usage_cursor_ = done;
   return is_removed;
 }
 
-StoreResult<std::optional<std::int64_t>> SqliteWriter::last_over(const UsagePlace& place, std::int64_t before_us,
-                                                                 std::uint64_t& budget) {
-  std::optional<std::int64_t> last;
-  StatementRun run = select_usage_.run();
-  run.bind(place.gpu).bind(place.start).bind(budget);
-  while (budget > 0) {
-    const auto stepped = run.step();
+StoreResult<std::optional<std::int64_t>> SqliteWriter::next_usage_gpu(std::int64_t gpu) {
+  StatementRun run = select_usage_gpu_.run();
+  const auto stepped = run.bind(gpu).step();
+  if (!stepped) return tl::unexpected(stepped.error());
+  if (!*stepped) return std::nullopt;
+  const std::int64_t next = run.integer(0);
+  if (!run.is_well_typed()) return damaged(connection_.path(), "usage: a key is not what was written");
+  return next;
+}
+
+StoreResult<std::vector<std::int64_t>> SqliteWriter::usage_starts(std::int64_t gpu) {
+  std::vector<std::int64_t> starts;
+  while (true) {
+    StatementRun run = select_usage_start_.run();
+    const auto stepped = run.bind(gpu).bind(starts.empty() ? std::int64_t{-1} : starts.back()).step();
     if (!stepped) return tl::unexpected(stepped.error());
-    if (!*stepped) return last;
-    const std::int64_t from_us = run.integer(0);
-    const std::int64_t to_us = run.integer(1);
-    if (!run.is_well_typed()) return damaged(connection_.path(), "usage: a row is not what was written");
-    --budget;
-    if (to_us > before_us) return last;
-    last = from_us;
+    if (!*stepped) return starts;
+    starts.push_back(run.integer(0));
+    if (!run.is_well_typed()) return damaged(connection_.path(), "usage: a key is not what was written");
   }
-  return last;
+}
+
+StoreResult<std::int64_t> SqliteWriter::usage_cut(std::int64_t gpu, const std::vector<std::int64_t>& starts,
+                                                  std::int64_t before_us) {
+  std::int64_t cut_us = before_us;
+  for (const std::int64_t start : starts) {
+    StatementRun run = select_usage_.run();
+    const auto stepped = run.bind(gpu).bind(start).bind(cut_us).bind(kPruneRowsMax - 1).step();
+    if (!stepped) return tl::unexpected(stepped.error());
+    if (*stepped) cut_us = run.integer(0);
+    if (!run.is_well_typed()) return damaged(connection_.path(), "usage: a row is not what was written");
+  }
+  return cut_us;
+}
+
+StoreResult<std::int64_t> SqliteWriter::delete_usage(std::int64_t gpu, const std::vector<std::int64_t>& starts,
+                                                     std::int64_t cut_us) {
+  std::int64_t removed = 0;
+  for (const std::int64_t start : starts) {
+    if (auto done = delete_usage_.run().bind(gpu).bind(start).bind(cut_us).finish(); !done)
+      return tl::unexpected(done.error());
+    removed += sqlite3_changes(connection_.raw());
+  }
+  return removed;
 }
 
 StoreResult<void> SqliteWriter::insert_blobs(const JournalBatch& batch) {

@@ -84,16 +84,18 @@ class SqliteWriter : public JournalWriter {
   StoreResult<std::vector<BlobRow>> next_blobs();
   /// Removes some of its last parts; the row with the last one. Whether all is gone.
   StoreResult<bool> remove_blob(BlobRow row, std::uint32_t& budget);
-  /// The first unit of a run of units, on a GPU.
-  struct UsagePlace {
-    std::int64_t gpu = -1;
-    std::int64_t start = -1;
-  };
-  /// The oldest usage of the next places; whether some was removed.
+  /// The oldest usage of the next GPUs; whether some was removed.
   StoreResult<bool> remove_usage(std::int64_t before_us);
-  /// Looks at no more than `budget` rows of a place, and lowers it. Returns where the last one begins that was over.
-  StoreResult<std::optional<std::int64_t>> last_over(const UsagePlace& place, std::int64_t before_us,
-                                                     std::uint64_t& budget);
+  /// The first GPU behind that one that has usage.
+  StoreResult<std::optional<std::int64_t>> next_usage_gpu(std::int64_t gpu);
+  /// The units of a GPU with which its rows begin.
+  StoreResult<std::vector<std::int64_t>> usage_starts(std::int64_t gpu);
+  /// Until when the usage of all these places may be removed at once, so that it is not too much; at most `before_us`.
+  StoreResult<std::int64_t> usage_cut(std::int64_t gpu, const std::vector<std::int64_t>& starts,
+                                      std::int64_t before_us);
+  /// How many rows were removed.
+  StoreResult<std::int64_t> delete_usage(std::int64_t gpu, const std::vector<std::int64_t>& starts,
+                                         std::int64_t cut_us);
   StoreResult<void> commit(Transaction& transaction, Meta meta);
   StoreResult<void> overwrite_refused();
   void checkpoint_if_due();
@@ -104,7 +106,7 @@ class SqliteWriter : public JournalWriter {
   std::optional<Sha256> refused_;             // the hash of meta in a commit that failed and may be in the WAL
   OutcomeRound outcome_round_;                // of `prune`
   std::int64_t outcomes_cut_us_ = INT64_MIN;  // outcomes before were too many in the last round
-  std::optional<UsagePlace> usage_cursor_;    // the place up to which `prune_usage` is done
+  std::optional<std::int64_t> usage_cursor_;  // the GPU up to which `prune_usage` is done
   std::optional<Sha256> blob_cursor_;         // the blob up to which `prune_blobs` is done
   MetaTable meta_;
   Statement insert_row_;
@@ -118,7 +120,8 @@ class SqliteWriter : public JournalWriter {
   Statement delete_outcome_;
   Statement expire_outcome_;
   Statement insert_usage_;
-  Statement select_usage_place_;
+  Statement select_usage_gpu_;
+  Statement select_usage_start_;
   Statement select_usage_;
   Statement delete_usage_;
   Statement replace_blob_;

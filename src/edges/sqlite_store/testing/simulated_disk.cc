@@ -129,15 +129,31 @@ void change(File& file, Change made) {
   file.node->changes.push_back(std::move(made));
 }
 
-/// A write that fails may have been done in part.
+/// The sectors that a write ends.
+std::size_t sector_count(std::size_t offset, std::size_t size) { return (offset % kSectorBytes + size) / kSectorBytes; }
+
+/// The size of a write that is done up to the end of a sector, counted from the one in which it begins.
+std::size_t size_until(std::size_t offset, std::size_t size, std::size_t sector) {
+  const std::size_t end = sector * kSectorBytes;
+  return std::min(size, end - std::min(end, offset % kSectorBytes));
+}
+
+/// A write that fails may have been done in part, or whole.
+std::size_t size_of_failed(Rng& rng, std::size_t offset, std::size_t size) {
+  const std::size_t sectors = sector_count(offset, size);
+  const std::size_t done = rng.below(sectors + 2);
+  return done > sectors ? size : size_until(offset, size, done);
+}
+
 int write_file(sqlite3_file* base, const void* source, int count, sqlite3_int64 offset) {
   File& file = file_of(base);
   State& disk = *file.disk;
   const int code = disk.enter(Call::kWrite, SQLITE_IOERR_WRITE);
   if (disk.is_cut()) return code;
-  const std::uint64_t written =
-      code == SQLITE_OK ? static_cast<std::uint64_t>(count) : disk.rng.below(static_cast<std::uint64_t>(count) + 1);
-  change(file, {static_cast<std::size_t>(offset), std::string(static_cast<const char*>(source), written), false});
+  const auto begin = static_cast<std::size_t>(offset);
+  const auto size = static_cast<std::size_t>(count);
+  const std::size_t written = code == SQLITE_OK ? size : size_of_failed(disk.rng, begin, size);
+  change(file, {begin, std::string(static_cast<const char*>(source), written), false});
   return code;
 }
 
@@ -362,10 +378,8 @@ void lose(Node& node, SimulatedDisk::PowerCut how, Rng& rng) {
       case PowerCut::kTorn:
         if (i > torn_at) break;
         if (i == torn_at && !change.is_truncation) {
-          // Whole sectors of the disk: the first one may begin before the write.
-          const std::size_t sectors = (change.offset % kSectorBytes + change.bytes.size()) / kSectorBytes;
-          const std::size_t end = rng.below(sectors + 1) * kSectorBytes;
-          change.bytes.resize(std::min(change.bytes.size(), end - std::min(end, change.offset % kSectorBytes)));
+          const std::size_t done = rng.below(sector_count(change.offset, change.bytes.size()) + 1);
+          change.bytes.resize(size_until(change.offset, change.bytes.size(), done));
         }
         apply_change(node.durable, change);
         break;

@@ -11,9 +11,9 @@
 namespace berth::edges::testing {
 
 /// While it exists, SQLite finds it under its name. The model of the hardware: sectors of 512 bytes are written whole
-/// or not at all; a write that was not synced may be lost, alone or with the rest, or leave garbage in its place; so
-/// may the entry of a new file, and the removal of one. A sync that fails loses half of what it should have made
-/// durable, and the next sync does not try it again, as with Linux. For one thread.
+/// or not at all, also by a write that fails; a write that was not synced may be lost, alone or with the rest, or leave
+/// garbage in its place; so may the entry of a new file, and the removal of one. A sync that fails loses half of what
+/// it should have made durable, and the next sync does not try it again, as with Linux. For one thread.
 class SimulatedDisk {
  public:
   enum class Call : std::uint8_t { kOpen, kRead, kWrite, kTruncate, kSync, kDelete, kAccess, kSize, kLock, kShm };

@@ -39,7 +39,7 @@ class WorldRecords {
   [[nodiscard]] Result<void> open(const FolderWorld& world);
   /// What the devices of a world that goes on remember. Absent: it is new.
   [[nodiscard]] std::optional<sim::WorldLeft> take_left() { return std::exchange(left_, std::nullopt); }
-  /// An earlier version has recorded no usage: it is made again.
+  /// The journal has no usage that is over: it is made again.
   [[nodiscard]] bool has_no_past_usage() const { return has_no_past_usage_; }
   [[nodiscard]] edges::Recorder& recorder() { return *recorder_; }
   [[nodiscard]] const edges::Recorder& recorder() const { return *recorder_; }
