@@ -15,6 +15,7 @@ std::string_view fault_word(sim::FaultKind kind) {
 std::string fault_name(std::uint64_t id) { return fmt::format("fault-{}", id); }
 
 std::string fault_text(const Scenario& scenario, const sim::FaultOrder& order) {
+  if (order.gpus.empty()) return fmt::format("{} of a fleet without GPUs", fault_word(order.kind));  // of old journals
   std::string text = fmt::format("{} on {}", fault_word(order.kind), gpu_name(order.gpus.front()));
   if (order.gpus.size() > 1) text += fmt::format(" to {}", gpu_name(order.gpus.back()));
   if (order.kind == sim::FaultKind::kForeignSlice) {

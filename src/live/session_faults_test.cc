@@ -38,6 +38,12 @@ class SessionFaults : public ::testing::Test {
   std::unique_ptr<Session> session_;
 };
 
+TEST_F(SessionFaults, AnOrderForNoGpuInAJournalIsRepeated) {
+  sim::FaultOrder order;
+  order.kind = sim::FaultKind::kClear;
+  EXPECT_TRUE(session_->inject(order));
+}
+
 TEST_F(SessionFaults, ALossIsSeenAtOnceAndOnceOnly) {
   sim::FaultOrder order;
   order.kind = sim::FaultKind::kLose;

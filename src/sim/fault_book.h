@@ -29,7 +29,7 @@ enum class FaultKind : std::uint8_t {
 /// A fault that somebody ordered.
 struct FaultOrder {
   FaultKind kind = FaultKind::kLose;
-  std::vector<GpuId> gpus;            ///< not empty, ascending
+  std::vector<GpuId> gpus;            ///< ascending; empty only in old journals
   std::optional<std::int64_t> times;  ///< actions of each GPU, at least 1; absent: until cleared. Not for those of now
   Micros duration;                    ///< of kSlow: what each action takes
   ProfileId profile;                  ///< of kForeignSlice, like `start`

@@ -85,6 +85,7 @@ std::optional<std::string> BlobQueue::store(const Sha256& blob, std::string_view
 }
 
 StoreResult<std::optional<std::string>> BlobQueue::read(const Sha256& blob) {
+  const std::scoped_lock hold(slow_lock_);
   const auto row = slow_reader_->find_blob(blob);
   if (!row) return tl::unexpected(row.error());
   if (!*row || !(*row)->is_whole) return std::nullopt;

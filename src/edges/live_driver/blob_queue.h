@@ -47,11 +47,11 @@ class BlobQueue {
   /// Stores the bytes, or what is missing of them, in parts with a commit and a turn of its own for each. Returns why
   /// they are not on the disk. Requires: they have that SHA-256.
   [[nodiscard]] std::optional<std::string> store(const Sha256& blob, std::string_view bytes);
-  /// The bytes; nothing if it is not there, or not whole.
-  [[nodiscard]] StoreResult<std::optional<std::string>> read(const Sha256& blob);
 
   // By any thread.
 
+  /// The bytes; nothing if it is not there, or not whole. Takes long.
+  [[nodiscard]] StoreResult<std::optional<std::string>> read(const Sha256& blob);
   [[nodiscard]] StoreResult<bool> has(const Sha256& blob);
   /// Records that a blob of so many bytes, which are stored, is whole. Returns whether it was, or why that is not
   /// recorded. Requires: the turn is held, the lock is not.
@@ -71,7 +71,8 @@ class BlobQueue {
   std::function<std::int64_t()> wall_us_;
   std::mutex readers_lock_;
   std::unique_ptr<JournalReader> quick_reader_;  ///< under readers_lock_
-  std::unique_ptr<JournalReader> slow_reader_;   ///< of the thread
+  std::mutex slow_lock_;
+  std::unique_ptr<JournalReader> slow_reader_;  ///< under slow_lock_: reads that take long
   std::thread thread_;
   std::mutex own_lock_;
   std::condition_variable changed_;

@@ -14,7 +14,10 @@ constexpr json::Limits kLimits{.text_bytes_max = std::size_t{64} << 20U, .value_
 
 }  // namespace
 
-bool may_refer_to_blobs(const HttpRequest& request) { return request.body.find("\"blob\"") != std::string::npos; }
+bool may_refer_to_blobs(const HttpRequest& request) {
+  // JSON may write the key with escapes.
+  return request.body.find("\"blob\"") != std::string::npos || request.body.find('\\') != std::string::npos;
+}
 
 scenario::FindBlobRows BlobRowsReader::finder() {
   if (!blobs_.read) return {};

@@ -65,9 +65,10 @@ int read_fraction(ClockReader& reader) {
   constexpr std::size_t kDigitsMax = 6;
   if (!reader.takes(".")) return 0;
   const std::size_t digits = reader.digit_count();
-  reader.require(digits >= 1 && digits <= kDigitsMax);
+  reader.require(digits >= 1);
   int micros = reader.number(std::min(digits, kDigitsMax));
   for (std::size_t i = digits; i < kDigitsMax; ++i) micros *= 10;
+  for (std::size_t i = kDigitsMax; i < digits; ++i) reader.number(1);  // of nanoseconds
   return micros;
 }
 

@@ -117,6 +117,7 @@ class FaultReader {
 
   [[nodiscard]] std::vector<GpuId> read_all(const yaml::Value& value) const {
     if (!value.truth() && !value.has_failed()) value.refuse("true");
+    if (scenario_.gpu_count() == 0 && !value.has_failed()) value.refuse("a fleet that has GPUs");
     return range({.first = {0}, .count = scenario_.gpu_count()});
   }
 

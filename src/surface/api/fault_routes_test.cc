@@ -36,6 +36,15 @@ std::vector<std::uint32_t> gpus_of_order(const std::string& text) {
   return gpus;
 }
 
+TEST(FaultRoutes, AFleetWithoutGpusHasNoneToClear) {
+  Scenario empty = five_gpus();
+  empty.fleet.clear();
+  const auto order = read_fault(*json::parse_document(R"({"kind":"clear","all":true})", "body"), empty);
+  ASSERT_FALSE(order);
+  EXPECT_EQ(order.error().status, 422);
+  EXPECT_EQ(order.error().field, "all");
+}
+
 TEST(FaultRoutes, GpusAreARangeANodeOrAll) {
   EXPECT_EQ(gpus_of_order(R"({"kind":"lose","gpu":"gpu-3"})"), (std::vector<std::uint32_t>{3}));
   EXPECT_EQ(gpus_of_order(R"({"kind":"return","gpu":"gpu-1","gpus":4})"), (std::vector<std::uint32_t>{1, 2, 3, 4}));

@@ -53,11 +53,13 @@ void count_gpus(const Snapshot& snapshot, OverviewView& view) {
   }
 }
 
-void read_events(const live::EventLog& log, std::uint64_t asked_after, OverviewView& view) {
-  view.last_event = log.last_sequence();
+void read_events(const live::Session& session, std::uint64_t asked_after, OverviewView& view) {
+  const live::EventLog& log = session.events();
+  view.last_event = session.last_safe_event();
   const std::uint64_t newest = view.last_event > kOverviewEvents ? view.last_event - kOverviewEvents : 0;
   const std::uint64_t after = std::max({std::min(asked_after, view.last_event), newest, log.oldest_sequence() - 1});
-  view.events = log.after(after, kOverviewEvents);
+  const std::uint64_t count = view.last_event > after ? view.last_event - after : 0;
+  view.events = log.after(after, std::min<std::uint64_t>(kOverviewEvents, count));
 }
 
 // ---- written
@@ -160,7 +162,7 @@ OverviewView view_overview(const live::Session& session, const OverviewQuery& qu
   }
   const auto& plans = session.plans().plans();
   if (!plans.empty()) view.plan = plans.back();
-  read_events(session.events(), query.events, view);
+  read_events(session, query.events, view);
   return view;
 }
 

@@ -29,6 +29,7 @@ namespace {
 
 constexpr std::size_t kNameBytesMax = 63;
 constexpr std::size_t kLabelBytesMax = 253;
+constexpr std::size_t kLabelsMax = 256;
 constexpr std::string_view kWanted = "wanted ";
 constexpr std::string_view kFound = ", found ";
 
@@ -107,7 +108,12 @@ Envelope read_envelope(const yaml::Value& root, const std::string& kind, const s
   const yaml::Value labels = metadata.at("labels");
   if (!labels.is_present()) return envelope;
   if (!labels.is_map()) labels.refuse("a map of texts");
-  for (const std::string& key : labels.keys()) {
+  const std::vector<std::string> keys = labels.keys();
+  if (keys.size() > kLabelsMax) {
+    labels.refuse(fmt::format("at most {} labels", kLabelsMax), fmt::format("{}", keys.size()));
+    return envelope;
+  }
+  for (const std::string& key : keys) {
     const std::string value = labels.at(key).text("a text");
     if (key.empty() || key.size() > kLabelBytesMax) labels.refuse("keys of 1 to 253 bytes", "\"" + key + "\"");
     if (value.size() > kNameBytesMax) labels.at(key).refuse("a text of at most 63 bytes");

@@ -66,6 +66,18 @@ class ServiceApi : public ::testing::Test {
   std::unique_ptr<Api> api_;
 };
 
+std::string body_with_labels(int count) {
+  Json body;
+  for (int i = 0; i < count; ++i) body["metadata"]["labels"]["label-" + std::to_string(i)] = "x";
+  return body.dump();
+}
+
+TEST_F(ServiceApi, ATenantHasAtMost256Labels) {
+  EXPECT_EQ(call("PUT", {"tenants", "t"}, body_with_labels(257)).status, 422);
+  EXPECT_EQ(call("PUT", {"tenants", "t"}, body_with_labels(256)).status, 201);
+  EXPECT_EQ(call("GET", {"tenants", "t"}).body["metadata"]["labels"].size(), 256U);
+}
+
 TEST_F(ServiceApi, AnEmptyWorldIsOrdinary) {
   run_for(20);
   EXPECT_TRUE(call("GET", {"services"}).body["items"].empty());
@@ -170,6 +182,7 @@ TEST_F(ServiceApi, BadContentChangesNothing) {
            {R"({"kind":"Tenant"})", 422, "kind"},
            {R"({"metadata":{"name":"b"}})", 422, "metadata.name"},
            {R"({"metadata":{"labels":{"x":5}}})", 422, "metadata.labels.x"},
+           {body_with_labels(257), 422, "metadata.labels"},
            {R"({"spec":{"slo":{"latency_ms":"fast"}}})", 422, "spec.slo.latency_ms"},
        }) {
     const Answered answer = call("PUT", {"tenants", "t", "services", "a"}, each.body);

@@ -599,6 +599,13 @@ TEST_F(ServicesOfBlobs, RefersToABlobAndShowsTheReference) {
   EXPECT_EQ(changed.body()["spec"]["arrivals"]["rows"].size(), 2U);
 }
 
+TEST_F(ServicesOfBlobs, AReferenceMayBeWrittenWithEscapes) {
+  std::string body = service_of(sha_of(csv_));
+  body.replace(body.find("\"blob\""), 6, R"("\u0062lob")");
+  EXPECT_EQ(call("PUT", service_a, body).status, 201);
+  EXPECT_EQ(slow_count_, 1) << "not on a thread that others wait for, nor beside another one";
+}
+
 TEST_F(ServicesOfBlobs, RowsOfABlobMayBeJson) {
   const std::string rows = R"( [{"second":0,"requests":5},{"second":9,"requests":0}])";
   call("PUT", {"blobs", sha_of(rows)}, rows);

@@ -27,7 +27,8 @@ using yaml::Value;
 constexpr const char* kApiVersion = "berth.dev/v1alpha1";
 constexpr std::size_t kLabelBytesMax = 63;
 constexpr std::size_t kVersionBytesMax = 20;
-constexpr std::size_t kLabelTextBytesMax = 253;
+constexpr std::size_t kLabelKeyBytesMax = 253;
+constexpr std::size_t kLabelsMax = 256;
 
 /// JSON if it is that, also under another name; otherwise YAML, of which documents of JSON are a part.
 Result<std::vector<Node>> documents_of(std::string_view text, const std::string& path) {
@@ -86,9 +87,17 @@ Node read_labels(const Value& value) {
     value.refuse("a map of labels");
     return labels;
   }
-  for (const std::string& key : value.keys()) {
+  const std::vector<std::string> keys = value.keys();
+  if (keys.size() > kLabelsMax) {
+    value.refuse(fmt::format("at most {} labels", kLabelsMax), fmt::format("{}", keys.size()));
+    return labels;
+  }
+  for (const std::string& key : keys) {
     std::string text = value.at(key).text("a text");
-    if (!value.has_failed() && text.size() > kLabelTextBytesMax) value.at(key).refuse("a text of at most 253 bytes");
+    if (!value.has_failed() && (key.empty() || key.size() > kLabelKeyBytesMax)) {
+      value.refuse("keys of 1 to 253 bytes", "\"" + key + "\"");
+    }
+    if (!value.has_failed() && text.size() > kLabelBytesMax) value.at(key).refuse("a text of at most 63 bytes");
     put(labels, key, text_node(std::move(text)));
   }
   return labels;
