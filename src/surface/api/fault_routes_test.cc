@@ -20,10 +20,10 @@ Scenario five_gpus() {
 }
 
 ApiResult<sim::FaultOrder> read(const std::string& text) {
-  static const Scenario kScenario = five_gpus();
+  static const Scenario scenario = five_gpus();
   const auto tree = json::parse_document(text, "body");
   if (!tree) return tl::unexpected(ApiError{.status = 400, .code = "malformed", .message = tree.error().message});
-  return read_fault(*tree, kScenario);
+  return read_fault(*tree, scenario);
 }
 
 std::vector<std::uint32_t> gpus_of_order(const std::string& text) {
