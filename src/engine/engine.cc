@@ -68,12 +68,17 @@ bool load(Stage& stage, const EngineMemory& memory) {
 
 }  // namespace
 
+std::int64_t seen_seconds(const Scenario& scenario) {
+  constexpr std::int64_t kSecondsMin = 100;
+  return std::max(scenario.history_seconds, kSecondsMin);
+}
+
 Engine::Engine(const Scenario& scenario, const MakeStages& make_stages, const EngineRules& rules)
     : scenario_(scenario),
       make_stages_(make_stages),
       stages_(make_stages_(scenario_)),
       rules_(rules),
-      state_(scenario.services.size(), scenario.history_seconds) {}
+      state_(scenario.services.size(), seen_seconds(scenario)) {}
 
 StepAnswer Engine::step(Instant now) {
   ENSURE(now >= state_.snapshot().now);

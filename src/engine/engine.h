@@ -71,6 +71,10 @@ struct EngineRules {
   Approval approval = Approval::kNever;
 };
 
+/// How many of a service's latest seconds policies see. `history_seconds` is about those before second 0: of a run they
+/// see at least as many as say whether a service has load.
+[[nodiscard]] std::int64_t seen_seconds(const Scenario& scenario);
+
 class Engine {
  public:
   /// Keeps a copy of `scenario`, whose services change by the events ServiceSet and ServiceRemoved, its windows without

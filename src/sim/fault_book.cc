@@ -72,6 +72,7 @@ ActionEnd FaultBook::end_action(GpuId gpu, ActionKind kind) {
 
 void FaultBook::use(std::vector<WaitingFault>::iterator fault, GpuId gpu) {
   if (!fault->order.times) return;
+  is_used_ = true;
   const auto left = fault->left.find(gpu);
   if (--left->second > 0) return;
   fault->left.erase(left);

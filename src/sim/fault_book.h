@@ -82,6 +82,8 @@ class FaultBook {
   [[nodiscard]] std::optional<Micros> begin_action(GpuId gpu);
   /// An action ends: how. The oldest fault that fits counts, and is used once.
   [[nodiscard]] ActionEnd end_action(GpuId gpu, ActionKind kind);
+  /// Whether a use of a fault was counted since the last call.
+  [[nodiscard]] bool take_is_used() { return std::exchange(is_used_, false); }
 
  private:
   /// Uses a fault once for a GPU.
@@ -89,6 +91,7 @@ class FaultBook {
 
   std::vector<WaitingFault> faults_;
   std::uint64_t last_id_ = 0;
+  bool is_used_ = false;
 };
 
 }  // namespace berth::sim

@@ -106,19 +106,35 @@ void ServiceMeter::settle_dropped(std::int64_t second, std::int64_t count, Insta
   close_if_settled(record, at);
 }
 
+namespace {
+
+void add_settled(SettledRequests& sum, const SettledRequests& more) {
+  sum.in_time += more.in_time;
+  sum.late += more.late;
+  sum.dropped += more.dropped;
+  sum.accuracy_sum_micro += more.accuracy_sum_micro;
+}
+
+}  // namespace
+
 void ServiceMeter::note_settled(const SettledRequests& settled) {
   if (!keeps_recent_) return;
-  // Queues are first in, first out: it is nearly always the latest second noted, or one of the few before it.
-  const auto known = std::find_if(recent_settled_.rbegin(), recent_settled_.rend(),
+  // Queues are first in, first out: it is nearly always the latest second noted, or one of the few before it. Else a
+  // second is there twice, which does no harm: readers add up.
+  constexpr std::ptrdiff_t kSearched = 8;
+  const auto end = recent_settled_.rbegin() + std::min(kSearched, std::ssize(recent_settled_));
+  const auto known = std::find_if(recent_settled_.rbegin(), end,
                                   [&](const SettledRequests& each) { return each.second == settled.second; });
-  if (known == recent_settled_.rend()) {
-    recent_settled_.push_back(settled);
-    return;
-  }
-  known->in_time += settled.in_time;
-  known->late += settled.late;
-  known->dropped += settled.dropped;
-  known->accuracy_sum_micro += settled.accuracy_sum_micro;
+  if (known != end) return add_settled(*known, settled);
+  recent_settled_.push_back(settled);
+  if (recent_settled_.size() > 2 * kSettledSecondsMax) shorten_settled();
+}
+
+void ServiceMeter::shorten_settled() {
+  // What waited for days may be dropped at once: of its oldest seconds the sum is enough.
+  const auto kept = recent_settled_.begin() + kSettledSecondsMax;
+  for (auto old = recent_settled_.begin() + 1; old != kept; ++old) add_settled(recent_settled_.front(), *old);
+  recent_settled_.erase(recent_settled_.begin() + 1, kept);
 }
 
 void ServiceMeter::keep_counts() {

@@ -81,6 +81,7 @@ class ServiceMeter {
   [[nodiscard]] std::size_t open_count() const { return open_.size(); }
 
  private:
+  static constexpr std::size_t kSettledSecondsMax = 1024;  ///< far more than a reader looks back
   /// Seconds that are not closed, or closed while an older one is not: one with its record, or `record.second` to
   /// `last_second` of which nothing is settled.
   struct Open {
@@ -97,6 +98,7 @@ class ServiceMeter {
   void close_if_settled(SecondRecord& record, Instant at);
   void leave_unfinished(SecondRecord& record, Instant at);
   void note_settled(const SettledRequests& settled);
+  void shorten_settled();
 
   ServiceId service_;
   const ArrivalStream& arrivals_;
@@ -107,7 +109,7 @@ class ServiceMeter {
   LatencyHistogram latencies_;
   bool keeps_recent_ = false;
   std::vector<LatencyCount> recent_latencies_;
-  std::vector<SettledRequests> recent_settled_;
+  std::vector<SettledRequests> recent_settled_;  ///< at most 2 * kSettledSecondsMax; the first may be a sum of older ones
 };
 
 }  // namespace berth::sim

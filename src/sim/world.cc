@@ -457,10 +457,7 @@ void World::settle_effects(Instant now) {
       }
     }
   }
-  for (const Event& event : slices_.take_events()) {
-    events_.push_back(event);
-    is_changed_ = is_changed_ || !faults().is_empty();  // one may be used up
-  }
+  for (const Event& event : slices_.take_events()) events_.push_back(event);
 }
 
 void World::start_slice(SliceIndex index, Instant now) {

@@ -81,7 +81,10 @@ class World {
   /// The GPUs whose memory may have changed since the last call, in no order.
   [[nodiscard]] std::vector<GpuId> take_changed_gpus() { return slices_.take_changed_gpus(); }
   /// Whether something else than its clock and the GPUs has changed in its memory since the last call, but for orders.
-  [[nodiscard]] bool take_is_changed() { return std::exchange(is_changed_, false); }
+  [[nodiscard]] bool take_is_changed() {
+    const bool is_fault_used = slices_.faults().take_is_used();
+    return std::exchange(is_changed_, false) || is_fault_used;
+  }
 
   /// Begins a plan now. The first layout (StepAnswer::is_first_layout) is complete at once, and costs nothing.
   void act(const Plan& plan, Instant now, bool is_first_layout);
@@ -184,7 +187,7 @@ class World {
   std::vector<Event> events_;
   std::vector<ArrivalsMemory> arrivals_from_;  ///< by service, but for `new_arrivals_`
   std::vector<std::uint64_t> revisions_;       ///< by service: ServiceSet::revision
-  bool is_changed_ = false;                    ///< retraining, arrivals or faults, since take_is_changed
+  bool is_changed_ = false;                    ///< retraining or arrivals, since take_is_changed
   std::int64_t open_second_ = -1;
 };
 
