@@ -154,7 +154,7 @@ ApiResult<HttpAnswer> list_usage(const ApiContext& context, const Call& call) {
   std::string next;
   if (views->size() > asked->limit) {
     views->resize(asked->limit);
-    next = page_token(call.request, key_text(views->back().key));
+    next = page_token(call.request.path, key_text(views->back().key));
   }
   std::vector<std::string> items;
   items.reserve(views->size());
