@@ -86,22 +86,27 @@ void free_stream(void* stream) noexcept { const std::unique_ptr<Stream> owned(st
 }  // namespace
 
 ResponsePointer make_response(HttpResponse response, LargeAnswers::Place place) {
-  auto body = std::make_unique<Body>(std::move(response.body), std::move(place));
-  ResponsePointer made(MHD_create_response_from_buffer_with_free_callback_cls(body->text.size(), body->text.data(),
-                                                                              &free_body, body.get()),
-                       &MHD_destroy_response);
-  if (made == nullptr) return made;
-  static_cast<void>(body.release());  // free_body owns it
+  // free_body owns it.
+  Body* body = std::make_unique<Body>(std::move(response.body), std::move(place)).release();
+  ResponsePointer made(
+      MHD_create_response_from_buffer_with_free_callback_cls(body->text.size(), body->text.data(), &free_body, body),
+      &MHD_destroy_response);
+  if (made == nullptr) {
+    free_body(body);
+    return made;
+  }
   return with_headers(std::move(made), response.content_type, response.headers);
 }
 
 ResponsePointer make_response(HttpParts parts) {
-  auto body = std::make_unique<PartsBody>(std::move(parts.next));
-  ResponsePointer made(
-      MHD_create_response_from_callback(parts.bytes, kPartBlockBytes, &read_parts, body.get(), &free_parts),
-      &MHD_destroy_response);
-  if (made == nullptr) return made;
-  static_cast<void>(body.release());  // free_parts owns it
+  // free_parts owns it.
+  PartsBody* body = std::make_unique<PartsBody>(std::move(parts.next)).release();
+  ResponsePointer made(MHD_create_response_from_callback(parts.bytes, kPartBlockBytes, &read_parts, body, &free_parts),
+                       &MHD_destroy_response);
+  if (made == nullptr) {
+    free_parts(body);
+    return made;
+  }
   return with_headers(std::move(made), parts.content_type, parts.headers);
 }
 
