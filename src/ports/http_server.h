@@ -35,6 +35,17 @@ struct HttpResponse {
   std::string body;
 };
 
+/// An answer of status 200 whose body comes part by part, so that a client that does not read holds one part of it.
+struct HttpParts {
+  std::string content_type;
+  std::vector<HttpField> headers;
+  std::uint64_t bytes = 0;  ///< of all parts together
+  /// The next part; empty: there is none, although there should be, and the connection is closed. Called on a thread of
+  /// the server, never twice at a time, when the client has taken all parts before, and only as long as bytes are
+  /// missing and the client is there. It must return soon. An exception is an empty part.
+  std::function<std::string()> next;
+};
+
 /// A piece of a stream of server-sent events.
 struct HttpStreamPiece {
   std::string text;      ///< whole events, each with its empty line; empty: nothing to send now
@@ -80,18 +91,19 @@ struct HttpLater {
   std::function<void(std::unique_ptr<HttpLateReply> reply)> start;
 };
 
-using HttpAnswer = std::variant<HttpResponse, HttpEventStream, HttpLater>;
+using HttpAnswer = std::variant<HttpResponse, HttpParts, HttpEventStream, HttpLater>;
 
 /// Why the server answers a request itself, without the handler.
 enum class HttpFault {
-  kMalformedTarget,     ///< 400: bad percent-encoding, bad UTF-8, bad query
-  kMalformedHeaders,    ///< 400: bad names or values, no Host, contradictory lengths of the body
-  kBodyTooLarge,        ///< 413
-  kTargetTooLong,       ///< 414
-  kHeadersTooLarge,     ///< 431
-  kHandlerFailed,       ///< 500: the handler threw, did not give its later answer, or its answer cannot be sent
-  kTooManyConnections,  ///< 503, and the connection is closed
-  kTooManyLargeBodies,  ///< 503: so many are being received or handled already
+  kMalformedTarget,      ///< 400: bad percent-encoding, bad UTF-8, bad query
+  kMalformedHeaders,     ///< 400: bad names or values, no Host, contradictory lengths of the body
+  kBodyTooLarge,         ///< 413
+  kTargetTooLong,        ///< 414
+  kHeadersTooLarge,      ///< 431
+  kHandlerFailed,        ///< 500: the handler threw, did not give its later answer, or its answer cannot be sent
+  kTooManyConnections,   ///< 503, and the connection is closed
+  kTooManyLargeBodies,   ///< 503: so many are being received or handled already
+  kTooManyLargeAnswers,  ///< 503: clients have not taken those before
 };
 
 struct HttpRefusal {

@@ -14,6 +14,7 @@
 
 #include "base/ensure.h"
 #include "edges/http_server/detail/exchange.h"
+#include "edges/http_server/detail/large_answers.h"
 #include "edges/http_server/detail/late_answers.h"
 #include "edges/http_server/detail/listener.h"
 #include "edges/http_server/detail/response.h"
@@ -81,8 +82,9 @@ class MicroHttpServer final : public HttpServer {
   [[nodiscard]] MHD_Result finish(MHD_Connection& connection, Exchange& exchange);
   [[nodiscard]] MHD_Result ask_handler(MHD_Connection& connection, Exchange& exchange);
   void start_later(Exchange& exchange, const HttpLater& later);
-  [[nodiscard]] MHD_Result finish_later(MHD_Connection& connection, LateAnswer& answer);
-  [[nodiscard]] MHD_Result queue(MHD_Connection& connection, const HttpResponse& response);
+  [[nodiscard]] MHD_Result finish_later(MHD_Connection& connection, const Exchange& exchange);
+  [[nodiscard]] MHD_Result queue(MHD_Connection& connection, const Exchange& exchange, HttpResponse response);
+  [[nodiscard]] MHD_Result queue(MHD_Connection& connection, HttpParts parts);
   [[nodiscard]] MHD_Result queue(MHD_Connection& connection, HttpEventStream stream, bool is_head);
   [[nodiscard]] MHD_Result refuse_failure(MHD_Connection& connection, std::string message);
   [[nodiscard]] MHD_Result refuse(MHD_Connection& connection, const HttpRefusal& refusal);
@@ -93,6 +95,7 @@ class MicroHttpServer final : public HttpServer {
   detail::StreamHub hub_;
   const std::shared_ptr<LateHub> late_hub_ = std::make_shared<LateHub>();  ///< replies may outlive the server
   detail::LargeBodies large_bodies_{options_.large_body_count_max};
+  detail::LargeAnswers large_answers_{options_.large_answer_bytes_min, options_.large_answer_bytes_max};
   std::atomic<unsigned> connection_count_ = 0;
   MHD_Daemon* daemon_ = nullptr;
 };
@@ -183,7 +186,7 @@ MHD_Result MicroHttpServer::finish(MHD_Connection& connection, Exchange& exchang
   if (exchange.refusal()) return refuse(connection, *exchange.refusal());
   try {
     if (exchange.late_answer() == nullptr) return ask_handler(connection, exchange);
-    return finish_later(connection, *exchange.late_answer());
+    return finish_later(connection, exchange);
   } catch (const std::exception& error) {
     return refuse_failure(connection, fmt::format("the handler failed: {}", error.what()));
   }
@@ -191,12 +194,13 @@ MHD_Result MicroHttpServer::finish(MHD_Connection& connection, Exchange& exchang
 
 MHD_Result MicroHttpServer::ask_handler(MHD_Connection& connection, Exchange& exchange) {
   HttpAnswer answer = handler_.answer(exchange.request());
-  if (const auto* response = std::get_if<HttpResponse>(&answer)) return queue(connection, *response);
+  if (auto* response = std::get_if<HttpResponse>(&answer)) return queue(connection, exchange, std::move(*response));
+  if (auto* parts = std::get_if<HttpParts>(&answer)) return queue(connection, std::move(*parts));
   if (auto* stream = std::get_if<HttpEventStream>(&answer)) {
     return queue(connection, std::move(*stream), exchange.is_head());
   }
   start_later(exchange, std::get<HttpLater>(answer));
-  return finish_later(connection, *exchange.late_answer());
+  return finish_later(connection, exchange);
 }
 
 void MicroHttpServer::start_later(Exchange& exchange, const HttpLater& later) {
@@ -205,7 +209,8 @@ void MicroHttpServer::start_later(Exchange& exchange, const HttpLater& later) {
   later.start(std::make_unique<LateReply>(late_hub_, std::move(answer)));
 }
 
-MHD_Result MicroHttpServer::finish_later(MHD_Connection& connection, LateAnswer& answer) {
+MHD_Result MicroHttpServer::finish_later(MHD_Connection& connection, const Exchange& exchange) {
+  LateAnswer& answer = *exchange.late_answer();
   switch (late_hub_->rest(answer, connection)) {
     case LateHub::Rest::kSuspended:
       return MHD_YES;
@@ -215,13 +220,30 @@ MHD_Result MicroHttpServer::finish_later(MHD_Connection& connection, LateAnswer&
       break;
   }
   if (!answer.response) return refuse_failure(connection, "the handler gave no answer");
-  return queue(connection, *std::exchange(answer.response, std::nullopt));
+  return queue(connection, exchange, *std::exchange(answer.response, std::nullopt));
 }
 
-MHD_Result MicroHttpServer::queue(MHD_Connection& connection, const HttpResponse& response) {
-  const ResponsePointer made = make_response(response);
+MHD_Result MicroHttpServer::queue(MHD_Connection& connection, const Exchange& exchange, HttpResponse response) {
+  const auto status = static_cast<unsigned>(response.status);
+  const std::size_t bytes = response.body.size();
+  // What has changed something must not be answered as if it had not.
+  auto place = exchange.request().method == "GET" ? large_answers_.enter(bytes)
+                                                  : std::optional(large_answers_.enter_anyway(bytes));
+  if (!place) {
+    return refuse(connection,
+                  {HttpFault::kTooManyLargeAnswers, 503,
+                   fmt::format("wanted at most {} bytes of large answers that their clients have not read: try again",
+                               options_.large_answer_bytes_max)});
+  }
+  const ResponsePointer made = make_response(std::move(response), std::move(*place));
   if (made == nullptr) return refuse_failure(connection, kUnsendable);
-  return MHD_queue_response(&connection, static_cast<unsigned>(response.status), made.get());
+  return MHD_queue_response(&connection, status, made.get());
+}
+
+MHD_Result MicroHttpServer::queue(MHD_Connection& connection, HttpParts parts) {
+  const ResponsePointer made = make_response(std::move(parts));
+  if (made == nullptr) return refuse_failure(connection, kUnsendable);
+  return MHD_queue_response(&connection, MHD_HTTP_OK, made.get());
 }
 
 MHD_Result MicroHttpServer::queue(MHD_Connection& connection, HttpEventStream stream, bool is_head) {

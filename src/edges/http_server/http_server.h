@@ -20,6 +20,9 @@ struct HttpServerOptions {
   std::uint16_t port = 0;                              ///< 0: any free one, see HttpServer::port
   std::size_t body_bytes_max = std::size_t{1} << 20U;  ///< unless the handler allows more
   unsigned large_body_count_max = 4;  ///< requests at a time whose bodies are larger, until they are answered
+  std::size_t large_answer_bytes_min = std::size_t{1} << 20U;  ///< an answer with more is large; HttpParts never are
+  /// Of all large answers that their clients have not taken; a single one may have more.
+  std::size_t large_answer_bytes_max = std::size_t{256} << 20U;
   std::size_t target_bytes_max = std::size_t{8} << 10U;
   std::size_t header_bytes_max = std::size_t{16} << 10U;  ///< of the target and all headers; 100 headers at most
   /// Streams, and clients to which an answer is given later, included. At most kHttpThreadConnectionCountMax per thread

@@ -151,8 +151,39 @@ class AnsweringThread {
   std::thread thread_;
 };
 
+/// Bodies in parts of 1 MB, each of another letter.
+class PartsOfLetters {
+ public:
+  static constexpr std::size_t kPartBytes = 1'000'000;
+
+  /// `empty_at` is the number of the part that is not there, `throws_at` of one that cannot be made.
+  [[nodiscard]] HttpParts make(std::size_t count, std::optional<std::size_t> empty_at = std::nullopt,
+                               std::optional<std::size_t> throws_at = std::nullopt) {
+    ++open_count;
+    const std::shared_ptr<void> token(this, [](PartsOfLetters* self) { --self->open_count; });
+    return {.content_type = "text/plain",
+            .headers = {{"X-Parts", "yes"}},
+            .bytes = count * kPartBytes,
+            .next = [this, token, empty_at, throws_at, index = std::size_t{0}]() mutable {
+              ++asked_count;
+              if (throws_at == index) throw std::runtime_error("on purpose");
+              return empty_at == index ? std::string() : part(index++);
+            }};
+  }
+  [[nodiscard]] static std::string part(std::size_t index) {
+    return std::string(kPartBytes, static_cast<char>('a' + index % 26));
+  }
+
+  std::atomic<std::size_t> asked_count = 0;
+  std::atomic<int> open_count = 0;  ///< bodies that may be asked for more
+};
+
 class TestHandler : public HttpHandler {
  public:
+  /// Both are more than a connection takes up while its client does not read.
+  static constexpr std::size_t kHugeBytes = 40'000'000;
+  static constexpr std::size_t kPartCount = 40;
+
   [[nodiscard]] HttpAnswer answer(const HttpRequest& request) override {
     const std::string first = request.path.empty() ? "" : request.path.front();
     if (first == "events") return HttpEventStream{{{"X-Stream", "yes"}}, std::make_unique<LogSource>(log)};
@@ -162,6 +193,10 @@ class TestHandler : public HttpHandler {
     if (first == "bad-header") return HttpResponse{200, "text/plain", {{"X", "a\r\nSet: b"}}, ""};
     if (first == "empty") return HttpResponse{204, "", {}, ""};
     if (first == "large") return HttpResponse{200, "text/plain", {}, std::string(3'000'000, 'x')};
+    if (first == "huge") return HttpResponse{200, "text/plain", {}, std::string(kHugeBytes, 'x')};
+    if (first == "parts") return parts.make(kPartCount);
+    if (first == "missing-part") return parts.make(kPartCount, 2);
+    if (first == "throwing-part") return parts.make(kPartCount, std::nullopt, 2);
     HttpResponse described{200, "text/plain", {{"X-Peer", request.peer}}, describe(request)};
     if (first == "later") {
       return HttpLater{
@@ -180,6 +215,7 @@ class TestHandler : public HttpHandler {
   }
 
   EventLog log;
+  PartsOfLetters parts;
   std::function<void()> wake;  ///< for the raced events
   WaitingReplies later;
   std::function<void(std::unique_ptr<HttpLateReply> reply)> start;

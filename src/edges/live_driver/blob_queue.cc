@@ -21,6 +21,7 @@ BlobQueue::BlobQueue(live::Session& session, FairMutex& turn, FairMutex& lock, R
       recorder_(recorder),
       wall_us_(std::move(wall_us)),
       quick_reader_(std::move(readers.quick)),
+      parts_reader_(std::move(readers.parts)),
       slow_reader_(std::move(readers.slow)) {}
 
 void BlobQueue::start() {
@@ -101,9 +102,23 @@ StoreResult<std::optional<std::string>> BlobQueue::read(const Sha256& blob) {
 }
 
 StoreResult<bool> BlobQueue::has(const Sha256& blob) {
-  const auto row = find(blob);
+  const auto row = find_whole(blob);
   if (!row) return tl::unexpected(row.error());
-  return row->has_value() && (*row)->is_whole;
+  return row->has_value();
+}
+
+StoreResult<std::optional<BlobRow>> BlobQueue::find_whole(const Sha256& blob) {
+  auto row = find(blob);
+  if (row && *row && !(*row)->is_whole) row->reset();
+  return row;
+}
+
+StoreResult<std::optional<std::string>> BlobQueue::read_part(const Sha256& blob, std::uint32_t index) {
+  const std::scoped_lock hold(parts_lock_);
+  auto part = parts_reader_->read_blob_part(blob, index);
+  if (!part) return tl::unexpected(part.error());
+  if (!*part) return std::nullopt;
+  return std::move((*part)->bytes);
 }
 
 tl::expected<bool, std::string> BlobQueue::finish(const Sha256& blob, std::uint64_t bytes) {

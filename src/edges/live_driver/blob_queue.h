@@ -23,9 +23,10 @@ namespace berth::edges {
 
 class BlobQueue {
  public:
-  /// One for what is read while others wait, and one for long reads; both of the recorder's store.
+  /// For what is read while others wait, for parts, and for whole blobs; all of the recorder's store.
   struct Readers {
     std::unique_ptr<JournalReader> quick;
+    std::unique_ptr<JournalReader> parts;
     std::unique_ptr<JournalReader> slow;
   };
   /// The rest is borrowed: see WriteQueue.
@@ -53,6 +54,10 @@ class BlobQueue {
   /// The bytes; nothing if it is not there, or not whole. Takes long.
   [[nodiscard]] StoreResult<std::optional<std::string>> read(const Sha256& blob);
   [[nodiscard]] StoreResult<bool> has(const Sha256& blob);
+  /// What is known of a blob that is there, whole.
+  [[nodiscard]] StoreResult<std::optional<BlobRow>> find_whole(const Sha256& blob);
+  /// A part of a blob, 1 MiB at most, from index 0 on; nothing if it is not there. It waits for other readers of parts.
+  [[nodiscard]] StoreResult<std::optional<std::string>> read_part(const Sha256& blob, std::uint32_t index);
   /// Records that a blob of so many bytes, which are stored, is whole. Returns whether it was, or why that is not
   /// recorded. Requires: the turn is held, the lock is not.
   [[nodiscard]] tl::expected<bool, std::string> finish(const Sha256& blob, std::uint64_t bytes);
@@ -71,6 +76,8 @@ class BlobQueue {
   std::function<std::int64_t()> wall_us_;
   std::mutex readers_lock_;
   std::unique_ptr<JournalReader> quick_reader_;  ///< under readers_lock_
+  std::mutex parts_lock_;
+  std::unique_ptr<JournalReader> parts_reader_;  ///< under parts_lock_
   std::mutex slow_lock_;
   std::unique_ptr<JournalReader> slow_reader_;  ///< under slow_lock_: reads that take long
   std::thread thread_;

@@ -32,7 +32,9 @@ class BlobQueueTest : public ::testing::Test {
     session_->begin();
     queue_ = std::make_unique<BlobQueue>(
         *session_, turn_, lock_, *recorder_,
-        BlobQueue::Readers{.quick = *store_.open_reader(), .slow = *store_.open_reader()}, [this] { return wall_us_; });
+        BlobQueue::Readers{
+            .quick = *store_.open_reader(), .parts = *store_.open_reader(), .slow = *store_.open_reader()},
+        [this] { return wall_us_; });
   }
 
   StoreResult<chain::JournalCounts> verify() { return chain::verify_journal(**store_.open_reader()); }
@@ -62,6 +64,21 @@ TEST_F(BlobQueueTest, ABlobIsThereWhenItIsFinished) {
   EXPECT_EQ(queue_->store(name_, bytes_), std::nullopt);
   EXPECT_EQ(queue_->finish(name_, bytes_.size()), true);
   EXPECT_EQ((*store_.open_reader())->find_blob(name_).value()->used_wall_us, 6);
+}
+
+TEST_F(BlobQueueTest, ABlobIsReadByItsParts) {
+  EXPECT_EQ(queue_->store(name_, bytes_), std::nullopt);
+  EXPECT_EQ(queue_->find_whole(name_).value(), std::nullopt) << "not whole yet";
+  EXPECT_EQ(queue_->finish(name_, bytes_.size()), false);
+  const auto row = queue_->find_whole(name_).value();
+  ASSERT_TRUE(row);
+  EXPECT_EQ(row->bytes, bytes_.size());
+  EXPECT_EQ(row->part_count, 3U);
+  std::string read;
+  for (std::uint32_t index = 0; index < row->part_count; ++index)
+    read += queue_->read_part(name_, index).value().value();
+  EXPECT_EQ(read, bytes_);
+  EXPECT_EQ(queue_->read_part(name_, 3).value(), std::nullopt);
 }
 
 TEST_F(BlobQueueTest, AnEmptyBlobIsOne) {

@@ -56,6 +56,10 @@ struct BlobStore {
   std::function<tl::expected<bool, std::string>(const Sha256& blob, std::uint64_t bytes)> finish = {};
   /// Whether it is there, whole.
   std::function<StoreResult<bool>(const Sha256& blob)> has = {};
+  /// What is known of it, if it is there, whole.
+  std::function<StoreResult<std::optional<BlobRow>>(const Sha256& blob)> find = {};
+  /// A part of its bytes, 1 MiB at most, from index 0 on; nothing if it is not there.
+  std::function<StoreResult<std::optional<std::string>>(const Sha256& blob, std::uint32_t index)> read_part = {};
   /// Its bytes; nothing if it is not there. Takes long.
   std::function<StoreResult<std::optional<std::string>>(const Sha256& blob)> read = {};
 };

@@ -26,6 +26,8 @@ std::string code_of(HttpFault fault) {
       return "too_many_connections";
     case HttpFault::kTooManyLargeBodies:
       return "too_many_large_bodies";
+    case HttpFault::kTooManyLargeAnswers:
+      return "too_many_large_answers";
   }
   return "internal";
 }

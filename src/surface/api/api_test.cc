@@ -320,6 +320,13 @@ TEST_F(ApiTest, EveryPathAndMethodHasOneRoute) {
   EXPECT_EQ(std::ranges::count_if(api_routes(), &Route::is_public), 3);
 }
 
+TEST_F(ApiTest, LargeAnswersWithoutRoomMayBeAskedForAgain) {
+  const HttpResponse refused = api_->render({HttpFault::kTooManyLargeAnswers, 503, "no room"});
+  EXPECT_EQ(json::parse(refused.body)["error"]["code"], "too_many_large_answers");
+  EXPECT_EQ(json::parse(refused.body)["error"]["message"], "no room");
+  EXPECT_EQ(find_header(refused.headers, "Retry-After"), "1");
+}
+
 TEST_F(ApiTest, ThePageIsPublicAndCompleteAndHoldsNoKey) {
   HttpRequest request;
   request.method = "GET";

@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <memory>
+#include <cstdint>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -65,23 +66,34 @@ ApiResult<HttpAnswer> put_blob(const ApiContext& context, const Call& call) {
       .status = answer.status, .content_type = "application/json", .headers = {}, .body = std::move(answer.body)};
 }
 
-HttpResponse bytes_of(const ApiContext& context, const Sha256& blob, const std::string& request_id) {
-  auto bytes = context.blobs.read(blob);
-  if (!bytes) {
-    return error_response({.status = 500, .code = "internal", .message = bytes.error().message}, request_id);
-  }
-  if (!*bytes) return error_response(no_blob(chain::hex_of(blob)), request_id);
-  return {.status = 200, .content_type = "application/octet-stream", .headers = {}, .body = std::move(**bytes)};
+ApiError unreadable(const StoreError& error) { return {.status = 500, .code = "internal", .message = error.message}; }
+
+/// The parts behind the first one, which is given: what is wrong with that one is still answered.
+std::function<std::string()> parts_of(const ApiContext& context, const Sha256& blob, std::string first) {
+  return [&context, blob, first = std::move(first), index = std::uint32_t{0}]() mutable {
+    if (index++ == 0) return std::exchange(first, {});
+    auto part = context.blobs.read_part(blob, index - 1);
+    return part && *part ? std::move(**part) : std::string();  // damaged, or removed meanwhile
+  };
 }
 
+/// Read as the client takes it: many clients that do not are as many parts in memory, and none delays the writes.
 ApiResult<HttpAnswer> get_blob(const ApiContext& context, const Call& call) {
+  constexpr const char* kType = "application/octet-stream";
   const std::string& name = call.parameter(kParameter);
   const auto blob = chain::sha256_of_hex(name);
-  if (!blob || !context.blobs.read) return tl::unexpected(no_blob(name));
-  return HttpLater{.start = [&context, blob = *blob, id = call.request_id](std::unique_ptr<HttpLateReply> reply) {
-    const std::shared_ptr<HttpLateReply> held = std::move(reply);
-    context.blobs.run_slowly([&context, blob, id, held] { held->send(bytes_of(context, blob, id)); });
-  }};
+  if (!blob || !context.blobs.find) return tl::unexpected(no_blob(name));
+  const auto row = context.blobs.find(*blob);
+  if (!row) return tl::unexpected(unreadable(row.error()));
+  if (!*row) return tl::unexpected(no_blob(name));
+  if ((*row)->bytes == 0) return HttpResponse{.status = 200, .content_type = kType, .headers = {}, .body = {}};
+  auto first = context.blobs.read_part(*blob, 0);
+  if (!first) return tl::unexpected(unreadable(first.error()));
+  if (!*first) return tl::unexpected(no_blob(name));  // it was removed meanwhile
+  return HttpParts{.content_type = kType,
+                   .headers = {},
+                   .bytes = (*row)->bytes,
+                   .next = parts_of(context, *blob, std::move(**first))};
 }
 
 }  // namespace

@@ -37,10 +37,6 @@ std::string sum_of(const std::vector<std::string>& path, std::string_view key) {
   return fmt::format("{:016x}", sum);
 }
 
-std::string token_of(const std::vector<std::string>& path, const std::string& key) {
-  return sum_of(path, key) + hex_of(key);
-}
-
 std::optional<std::string> key_of(const std::vector<std::string>& path, std::string_view token) {
   if (token.size() < kSumDigits || token.size() % 2 != 0) return std::nullopt;
   constexpr std::string_view kDigits = "0123456789abcdef";
@@ -51,7 +47,7 @@ std::optional<std::string> key_of(const std::vector<std::string>& path, std::str
     if (high == std::string_view::npos || low == std::string_view::npos) return std::nullopt;
     key += static_cast<char>(high * 16 + low);
   }
-  return token == token_of(path, key) ? std::optional(key) : std::nullopt;
+  return token == page_token(path, key) ? std::optional(key) : std::nullopt;
 }
 
 }  // namespace
@@ -63,6 +59,10 @@ ApiError bad_query(const std::string& name, const std::string& wanted, const std
           .field = name,
           .wanted = wanted,
           .found = found};
+}
+
+std::string page_token(const std::vector<std::string>& path, const std::string& key) {
+  return sum_of(path, key) + hex_of(key);
 }
 
 ApiResult<AskedPage> parse_page(const HttpRequest& request, const std::vector<std::string_view>& others) {
@@ -89,8 +89,6 @@ ApiResult<AskedPage> parse_page(const HttpRequest& request, const std::vector<st
   }
   return page;
 }
-
-std::string page_token(const HttpRequest& request, const std::string& key) { return token_of(request.path, key); }
 
 HttpResponse json_response(int status, std::string body) {
   return {.status = status, .content_type = "application/json", .headers = {}, .body = std::move(body) + "\n"};
@@ -121,7 +119,7 @@ ApiResult<PageRange> find_page(const HttpRequest& request, const ListKeys& list)
     page.begin = static_cast<std::size_t>(first - indices.begin());
   }
   page.end = std::min(list.count, page.begin + asked->limit);
-  if (page.end < list.count) page.next = token_of(request.path, list.key(page.end - 1));
+  if (page.end < list.count) page.next = page_token(request.path, list.key(page.end - 1));
   return page;
 }
 

@@ -31,8 +31,8 @@ struct AskedPage {
 /// `others`: parameters that the caller reads itself. The same errors as `find_page`.
 [[nodiscard]] ApiResult<AskedPage> parse_page(const HttpRequest& request,
                                               const std::vector<std::string_view>& others = {});
-/// What a page gives for the one behind the item of that key.
-[[nodiscard]] std::string page_token(const HttpRequest& request, const std::string& key);
+/// What a page of the list of that path gives for the one behind the item of that key.
+[[nodiscard]] std::string page_token(const std::vector<std::string>& path, const std::string& key);
 
 /// A list, as long as it does not change.
 struct ListKeys {
@@ -54,10 +54,15 @@ struct PageRange {
 /// page of this path gave, are errors (400). O(log(count)).
 [[nodiscard]] ApiResult<PageRange> find_page(const HttpRequest& request, const ListKeys& list);
 
+/// Of the items of a page, as texts: a page ends before the item with which it would have more, but has one at least.
+inline constexpr std::size_t kPageBytesMax = std::size_t{8} << 20U;
+
 /// The items of a page by values that own what they hold.
 template <class View>
 struct Page {
+  std::vector<std::string> path;  ///< of the request
   std::vector<View> items;
+  std::vector<std::string> keys;  ///< of the items
   std::string next;
 };
 
@@ -67,19 +72,33 @@ template <class ViewOf>
     -> ApiResult<Page<std::invoke_result_t<ViewOf, std::size_t>>> {
   auto range = find_page(request, list);
   if (!range) return tl::unexpected(range.error());
-  Page<std::invoke_result_t<ViewOf, std::size_t>> page{.items = {}, .next = std::move(range->next)};
+  Page<std::invoke_result_t<ViewOf, std::size_t>> page{
+      .path = request.path, .items = {}, .keys = {}, .next = std::move(range->next)};
   page.items.reserve(range->end - range->begin);
-  for (std::size_t index = range->begin; index < range->end; ++index) page.items.push_back(view_of(index));
+  page.keys.reserve(range->end - range->begin);
+  for (std::size_t index = range->begin; index < range->end; ++index) {
+    page.items.push_back(view_of(index));
+    page.keys.push_back(list.key(index));
+  }
   return page;
 }
 
-/// The answer of a page; `object_of` makes the JSON of an item.
+/// The answer of a page; `object_of` makes the JSON of an item. It ends earlier where its items are long, see
+/// kPageBytesMax.
 template <class View, class ObjectOf>
 [[nodiscard]] ApiResult<HttpAnswer> page_response(const ApiResult<Page<View>>& page, const ObjectOf& object_of) {
   if (!page) return tl::unexpected(page.error());
   std::vector<std::string> items;
   items.reserve(page->items.size());
-  for (const View& view : page->items) items.push_back(object_of(view));
+  std::size_t bytes = 0;
+  for (const View& view : page->items) {
+    std::string item = object_of(view);
+    bytes += item.size();
+    if (bytes > kPageBytesMax && !items.empty()) {
+      return json_response(200, list_object(items, page_token(page->path, page->keys[items.size() - 1])));
+    }
+    items.push_back(std::move(item));
+  }
   return json_response(200, list_object(items, page->next));
 }
 

@@ -61,6 +61,28 @@ TEST(Paging, AListThatChangesNeitherRepeatsNorLeavesOutWhatStands) {
   EXPECT_FALSE(third.next.has_value());
 }
 
+TEST(Paging, APageOfLongItemsEndsEarlierButHasOne) {
+  // An item is a text of its own length, in parts of what a page may have; JSON has any number of spaces between.
+  const Strings list{"a 0.6", "b 0.3", "c 0.2", "d 1.5", "e 0.9", "f 0.05"};
+  const auto text_of = [](const std::string& item) {
+    const auto bytes = static_cast<std::size_t>(std::stod(item.substr(2)) * kPageBytesMax);
+    const std::string text = "\"" + item + "\"";
+    return text + std::string(bytes - text.size(), ' ');
+  };
+  std::vector<Strings> pages;
+  HttpRequest request;
+  request.path = {"v1", "services"};
+  while (pages.size() < list.size()) {
+    const ListKeys keys{.count = list.size(), .key = [&](std::size_t i) { return list[i]; }};
+    const PageRead page =
+        read(page_response(read_page(request, keys, [&](std::size_t i) { return list[i]; }), text_of));
+    pages.push_back(page.items);
+    if (!page.next) break;
+    request.query = {{"continue", *page.next}};
+  }
+  EXPECT_EQ(pages, (std::vector<Strings>{{"a 0.6", "b 0.3"}, {"c 0.2"}, {"d 1.5"}, {"e 0.9", "f 0.05"}}));
+}
+
 TEST(Paging, AnEmptyListHasNoNextPage) {
   const PageRead page = read(ask({}, {}));
   EXPECT_TRUE(page.items.empty());

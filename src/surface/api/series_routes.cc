@@ -165,7 +165,7 @@ ApiResult<HttpAnswer> list_series(const ApiContext& context, const Call& call) {
   std::string next;
   if (points->size() > asked->limit) {
     points->resize(asked->limit);
-    next = page_token(call.request, fmt::format("{}", points->back().to));
+    next = page_token(call.request.path, fmt::format("{}", points->back().to));
   }
   std::vector<std::string> items;
   items.reserve(points->size());

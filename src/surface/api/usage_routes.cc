@@ -24,22 +24,31 @@ namespace {
 struct UsageView {
   UsageKey key;
   std::int64_t to_us = 0;                              ///< INT64_MAX: it goes on
-  bool is_open = false;                                ///< it goes on, and beyond what was asked for
   std::optional<live::OpenUsage> what = std::nullopt;  ///< that goes on
   std::string body;                                    ///< of what is over
 };
 
 UsageView view_of(UsageRow row) { return {.key = row.key, .to_us = row.to_us, .body = std::move(row.body)}; }
 
+/// Where the page before ended.
+struct PageEnd {
+  UsageKey after;
+  /// When the first page was read, in microseconds of the world: all pages show usage as of then, so that what changes
+  /// in between neither is there twice nor leaves a gap.
+  std::int64_t as_of_us = 0;
+};
+
 struct AskedUsage {
   UsageSpan span;
-  std::optional<UsageKey> after;
+  std::optional<PageEnd> last = std::nullopt;  ///< absent: the first page
   std::size_t limit = 0;
 };
 
-// ---- keys of pages
+// ---- tokens of pages
 
-std::string key_text(const UsageKey& key) { return fmt::format("{} {} {}", key.gpu, key.start, key.from_us); }
+std::string token_text(const PageEnd& end) {
+  return fmt::format("{} {} {} {}", end.after.gpu, end.after.start, end.after.from_us, end.as_of_us);
+}
 
 /// The next number of a text, with the space behind it.
 template <class Number>
@@ -50,13 +59,15 @@ Number take_number(std::string_view& text) {
   return number;
 }
 
-/// Of a text of `key_text`: tokens are not made by others.
-UsageKey key_of(std::string_view text) {
-  UsageKey key;
-  key.gpu = take_number<std::uint32_t>(text);
-  key.start = take_number<std::int32_t>(text);
-  key.from_us = take_number<std::int64_t>(text);
-  return key;
+/// Of a text of `token_text`; nothing for others: anybody can make a token, and earlier servers gave no instant.
+std::optional<PageEnd> page_end_of(const std::string& text) {
+  std::string_view rest = text;
+  PageEnd end;
+  end.after.gpu = take_number<std::uint32_t>(rest);
+  end.after.start = take_number<std::int32_t>(rest);
+  end.after.from_us = take_number<std::int64_t>(rest);
+  end.as_of_us = take_number<std::int64_t>(rest);
+  return token_text(end) == text ? std::optional(end) : std::nullopt;
 }
 
 // ---- what is asked for
@@ -66,61 +77,68 @@ ApiResult<AskedUsage> parse_usage(const ApiContext& context, const HttpRequest& 
   if (!page) return tl::unexpected(page.error());
   const auto times = parse_times(context.format.epoch, request);
   if (!times) return tl::unexpected(times.error());
-  AskedUsage asked{.span = {}, .after = std::nullopt, .limit = page->limit};
+  AskedUsage asked{.span = {}, .limit = page->limit};
   if (times->from) asked.span.from_us = times->from->micros();
   if (times->to) asked.span.to_us = times->to->micros();
-  if (page->after) asked.after = key_of(*page->after);
+  if (!page->after) return asked;
+  asked.last = page_end_of(*page->after);
+  if (!asked.last) return tl::unexpected(bad_query("continue", "what the last page of this list gave", "another text"));
   return asked;
 }
 
 // ---- what is read
 
-bool is_asked(const AskedUsage& asked, const UsageKey& key, std::int64_t to_us) {
-  return key.from_us < asked.span.to_us && to_us > asked.span.from_us && (!asked.after || key > *asked.after);
+/// Whether a page has an interval of that key and end, as of an instant.
+bool is_asked(const AskedUsage& asked, std::int64_t as_of_us, const UsageKey& key, std::int64_t to_us) {
+  return key.from_us < std::min(asked.span.to_us, as_of_us) && std::min(to_us, as_of_us) > asked.span.from_us &&
+         (!asked.last || key > asked.last->after);
 }
 
+/// Usage as of an instant.
+struct UsagePage {
+  std::int64_t as_of_us = 0;  ///< microseconds of the world
+  /// What ends then or later went on. Of a later page what ended at that very instant counts: the first page was read
+  /// before that, as far as can be known.
+  std::int64_t open_us = 0;
+  std::vector<UsageView> views;
+};
+
 /// The usage that goes on, as far as it is asked for: at least one more than the page has, if there are so many.
-void add_open_usage(const live::Session& session, const AskedUsage& asked, std::vector<UsageView>& views) {
+void add_open_usage(const live::Session& session, const AskedUsage& asked, UsagePage& found) {
   const auto& open = session.usage().open();
-  for (std::uint32_t gpu = asked.after ? asked.after->gpu : 0; gpu < open.size() && views.size() <= asked.limit;
-       ++gpu) {
+  for (std::uint32_t gpu = asked.last ? asked.last->after.gpu : 0;
+       gpu < open.size() && found.views.size() <= asked.limit; ++gpu) {
     for (const live::OpenUsage& what : open[gpu]) {
       const UsageKey key{.gpu = gpu, .start = what.part.start, .from_us = what.from.micros()};
-      if (what.from >= session.now() || !is_asked(asked, key, session.now().micros())) continue;
-      views.push_back({.key = key,
-                       .to_us = INT64_MAX,
-                       .is_open = session.now().micros() < asked.span.to_us,
-                       .what = what,
-                       .body = {}});
+      if (!is_asked(asked, found.as_of_us, key, INT64_MAX)) continue;
+      found.views.push_back({.key = key, .to_us = INT64_MAX, .what = what, .body = {}});
     }
   }
 }
 
-/// What the store does not have, as of one instant of the world.
-struct UsageInMemory {
-  Instant now;
-  std::vector<UsageView> views;
-};
-
-UsageInMemory usage_in_memory(const ApiContext& context, const live::Session& session, const AskedUsage& asked) {
-  UsageInMemory found{.now = session.now(), .views = {}};
-  add_open_usage(session, asked, found.views);
+/// What the store does not have.
+UsagePage usage_in_memory(const ApiContext& context, const live::Session& session, const AskedUsage& asked) {
+  const std::int64_t now_us = session.now().micros();
+  UsagePage found{.as_of_us = now_us, .open_us = now_us + 1, .views = {}};
+  if (asked.last && asked.last->as_of_us <= now_us) found.open_us = found.as_of_us = asked.last->as_of_us;
+  add_open_usage(session, asked, found);
   if (!context.usage.unrecorded) return found;
   for (UsageRow& row : context.usage.unrecorded()) {
-    if (is_asked(asked, row.key, row.to_us)) found.views.push_back(view_of(std::move(row)));
+    if (is_asked(asked, found.as_of_us, row.key, row.to_us)) found.views.push_back(view_of(std::move(row)));
   }
   return found;
 }
 
-/// At most one more than the page has, by key: as of the instant at which memory was read. What went on then may be
-/// over and stored by now, and what began later is left out.
-ApiResult<std::vector<UsageView>> read_usage(const ApiContext& context, const AskedUsage& asked) {
-  UsageInMemory found =
+/// At most one more than the page has, by key. What went on as of the page's instant may be over and stored by now, and
+/// what began later is left out.
+ApiResult<UsagePage> read_usage(const ApiContext& context, const AskedUsage& asked) {
+  UsagePage found =
       context.session.with([&](const live::Session& session) { return usage_in_memory(context, session, asked); });
   std::vector<UsageView>& views = found.views;
-  if (context.usage.read) {
-    const UsageSpan span{.from_us = asked.span.from_us, .to_us = std::min(asked.span.to_us, found.now.micros())};
-    auto rows = context.usage.read(span, asked.after, asked.limit + 1);
+  const UsageSpan span{.from_us = asked.span.from_us, .to_us = std::min(asked.span.to_us, found.as_of_us)};
+  if (context.usage.read && span.from_us < span.to_us) {
+    const auto after = asked.last ? std::optional(asked.last->after) : std::nullopt;
+    auto rows = context.usage.read(span, after, asked.limit + 1);
     if (!rows) {
       return tl::unexpected(
           ApiError{.status = 500, .code = "unreadable", .message = "usage cannot be read: " + rows.error().message});
@@ -131,34 +149,39 @@ ApiResult<std::vector<UsageView>> read_usage(const ApiContext& context, const As
   const auto same = std::ranges::unique(views, {}, &UsageView::key);
   views.erase(same.begin(), same.end());
   if (views.size() > asked.limit + 1) views.resize(asked.limit + 1);
-  return std::move(views);
+  return found;
 }
 
 // ---- what is shown
 
-/// The body with its times, cut where it reaches beyond what was asked for.
-std::string usage_object(const ObjectFormat& format, const UsageView& view, const UsageSpan& span) {
+/// The body with its times, cut where it reaches beyond what was asked for; open if it went on as of the page's
+/// instant, and that is before the end of what was asked for.
+std::string usage_object(const ObjectFormat& format, const UsagePage& page, const UsageView& view,
+                         const UsageSpan& span) {
   std::string text = view.what ? live::usage_body(format.fleet, {view.key.gpu}, *view.what) : view.body;
   text.pop_back();
   const Instant from(std::max(view.key.from_us, span.from_us));
   const Instant to(std::min(view.to_us, span.to_us));
+  const bool is_open = view.to_us >= page.open_us && page.as_of_us < span.to_us;
   return fmt::format(R"({},"from":"{}","to":{},"open":{}}})", text, format.epoch.text(from),
-                     view.is_open ? "null" : codec::json_text(format.epoch.text(to)), view.is_open);
+                     is_open ? "null" : codec::json_text(format.epoch.text(to)), is_open);
 }
 
 ApiResult<HttpAnswer> list_usage(const ApiContext& context, const Call& call) {
   const auto asked = parse_usage(context, call.request);
   if (!asked) return tl::unexpected(asked.error());
-  auto views = read_usage(context, *asked);
-  if (!views) return tl::unexpected(views.error());
+  auto page = read_usage(context, *asked);
+  if (!page) return tl::unexpected(page.error());
   std::string next;
-  if (views->size() > asked->limit) {
-    views->resize(asked->limit);
-    next = page_token(call.request, key_text(views->back().key));
+  if (page->views.size() > asked->limit) {
+    page->views.resize(asked->limit);
+    next = page_token(call.request.path, token_text({.after = page->views.back().key, .as_of_us = page->as_of_us}));
   }
   std::vector<std::string> items;
-  items.reserve(views->size());
-  for (const UsageView& view : *views) items.push_back(usage_object(context.format, view, asked->span));
+  items.reserve(page->views.size());
+  for (const UsageView& view : page->views) {
+    items.push_back(usage_object(context.format, *page, view, asked->span));
+  }
   return json_response(200, list_object(items, next));
 }
 

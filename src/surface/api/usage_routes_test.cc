@@ -14,6 +14,7 @@
 #include "live/usage_text.h"
 #include "sim/testing/scenarios.h"
 #include "surface/api/api.h"
+#include "surface/api/paging.h"
 
 namespace berth::api {
 namespace {
@@ -80,10 +81,10 @@ class UsageApi : public ::testing::Test {
     while (session_->advance(Instant::at_second(second))) {
     }
   }
-  void inject(sim::FaultKind kind) {
+  void inject(sim::FaultKind kind, GpuId gpu = {0}) {
     sim::FaultOrder order;
     order.kind = kind;
-    order.gpus = {{0}};
+    order.gpus = {gpu};
     ASSERT_TRUE(session_->inject(order).has_value());
   }
 
@@ -166,6 +167,38 @@ TEST_F(UsageApi, ItsPagesAreTheWhole) {
     query = {{"from", second(3)}, {"limit", "2"}, {"continue", page["metadata"]["continue"]}};
   }
   EXPECT_EQ(in_pages, all);
+}
+
+TEST_F(UsageApi, ItsPagesAreTheWholeAsOfTheFirstOneAlsoWhenAllChangesInBetween) {
+  const Json all = get({{"from", second(3)}})["items"];
+  Json in_pages = Json::array();
+  std::vector<HttpField> query = {{"from", second(3)}, {"limit", "1"}};
+  std::int64_t now = 40;
+  while (in_pages.size() < 100) {
+    const Json page = get(query);
+    for (const Json& item : page["items"]) in_pages.push_back(item);
+    if (page["metadata"]["continue"].is_null()) break;
+    query = {{"from", second(3)}, {"limit", "1"}, {"continue", page["metadata"]["continue"]}};
+    // A GPU without its slices is one row, at unit 0.
+    for (const GpuId gpu : {GpuId{0}, GpuId{1}})
+      inject(now % 20 == 0 ? sim::FaultKind::kLose : sim::FaultKind::kReturn, gpu);
+    run_to(now += 10);
+  }
+  EXPECT_EQ(in_pages, all);
+  EXPECT_NE(get({{"from", second(3)}})["items"], all) << "something has changed";
+}
+
+TEST_F(UsageApi, AMadeUpTokenIsRefusedOrHarmless) {
+  const Json all = get({})["items"];
+  const std::vector<std::string> path = {"v1", "usage"};
+  for (const char* text :
+       {"", "x", "0 0 0", "0 0 0 0 0", "0 0 0 0 ", "0 0  0", "4294967296 0 0 0", "-1 0 0 0", "0 0 0 1e9"}) {
+    const Json refused = get({{"continue", page_token(path, text)}}, 400);
+    EXPECT_EQ(refused["error"]["field"], "continue") << text;
+  }
+  EXPECT_EQ(get({{"continue", page_token(path, "0 0 -1 9223372036854775807")}})["items"], all) << "nothing of later";
+  EXPECT_TRUE(get({{"continue", page_token(path, "0 0 -1 -9223372036854775808")}})["items"].empty());
+  EXPECT_TRUE(get({{"continue", page_token(path, "4294967295 0 0 99999999")}})["items"].empty());
 }
 
 TEST_F(UsageApi, WhatIsNotRecordedYetIsThereToo) {

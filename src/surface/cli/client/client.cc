@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
+#include <variant>
 
 #include "base/text.h"
 #include "json/document.h"
@@ -11,9 +14,12 @@
 namespace berth::cli {
 namespace {
 
-/// Of one answer: a page of services with their rows is large.
-constexpr std::size_t kReplyBytesMax = std::size_t{64} << 20U;
-constexpr std::size_t kReplyValuesMax = 4'000'000;
+// The largest object: arrivals of 30 days by second, as {"second":2591999,"requests":99999999}, and some more.
+constexpr std::size_t kRowsMax = 2'592'000;
+constexpr std::size_t kRowBytesMax = 40;
+constexpr std::size_t kValuesPerRow = 3;
+static_assert(ReplyLimits().bytes_max > 2 * kRowsMax * kRowBytesMax);
+static_assert(ReplyLimits().values_max > kRowsMax * kValuesPerRow + kRowsMax);
 /// Pages of one list: beyond any fleet, and a server that never ends a list does not keep the program busy.
 constexpr std::size_t kPagesMax = 100'000;
 
@@ -64,6 +70,14 @@ std::string text_of_difference(const yaml::Node& difference) {
   return text;
 }
 
+/// The items of a page, to take them; null if it has none.
+yaml::List* items_of(yaml::Node& page) {
+  auto* map = std::get_if<yaml::Map>(&page.value);
+  if (map == nullptr) return nullptr;
+  const auto entry = std::ranges::find(*map, "items", &yaml::Entry::key);
+  return entry == map->end() ? nullptr : std::get_if<yaml::List>(&entry->value.value);
+}
+
 }  // namespace
 
 ClientError Client::error_of(const HttpReply& reply) const {
@@ -112,7 +126,7 @@ ClientResult<Reply> Client::send_typed(const std::string& method, const std::str
                 .headers = {{"Accept", "application/json"}},
                 .body = body,
                 .timeout = connection_.timeout,
-                .bytes_max = kReplyBytesMax};
+                .bytes_max = limits_.bytes_max};
   if (!connection_.key.empty()) call.headers.push_back({"Authorization", "Bearer " + connection_.key});
   if (!body.empty()) call.headers.push_back({"Content-Type", type});
   const auto reply = http_->send(call);
@@ -128,8 +142,13 @@ ClientResult<Reply> Client::send_typed(const std::string& method, const std::str
   if (reply->status < 200 || reply->status > 299) return client_fail(error_of(*reply));
   if (reply->body.find_first_not_of(" \t\r\n") == std::string::npos) return Reply{reply->status, null_node()};
   auto tree = json::parse_document(reply->body, connection_.url + path,
-                                   {.text_bytes_max = kReplyBytesMax, .value_count_max = kReplyValuesMax});
-  if (!tree) return client_fail(ClientStatus::kFailed, "the answer is no JSON: " + printable(tree.error().message));
+                                   {.text_bytes_max = limits_.bytes_max, .value_count_max = limits_.values_max});
+  if (!tree) {
+    const bool is_too_large = tree.error().code == ErrorCode::kInvalidInput;
+    return client_fail(
+        ClientStatus::kFailed,
+        fmt::format("the answer is {}: {}", is_too_large ? "too large" : "no JSON", printable(tree.error().message)));
+  }
   return Reply{reply->status, std::move(*tree)};
 }
 
@@ -138,15 +157,14 @@ ClientResult<std::vector<yaml::Node>> Client::list(const std::string& path) cons
   std::vector<yaml::Node> items;
   std::string next;
   for (std::size_t page = 0; page < kPagesMax; ++page) {
-    const auto reply = get(next.empty() ? path : path + joint + "continue=" + path_part(next));
+    auto reply = get(next.empty() ? path : path + joint + "continue=" + path_part(next));
     if (!reply) return client_fail(reply.error());
-    const yaml::Node* found = find_node(reply->body, "items");
-    if (found == nullptr || !std::holds_alternative<yaml::List>(found->value)) {
+    yaml::List* found = items_of(reply->body);
+    if (found == nullptr) {
       return client_fail(ClientStatus::kFailed,
                          fmt::format("{}{}: wanted a list with items, found another answer", connection_.url, path));
     }
-    const auto& list = std::get<yaml::List>(found->value);
-    items.insert(items.end(), list.begin(), list.end());
+    std::ranges::move(*found, std::back_inserter(items));
     next = text_at(reply->body, "metadata.continue").value_or("");
     if (next.empty()) return items;
   }

@@ -1,6 +1,7 @@
 /// Requests to the API of `berth up`, and what their errors mean.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -19,10 +20,17 @@ struct Reply {
   yaml::Node body;  ///< JSON; null if the answer is empty
 };
 
+/// Of one answer. It may be one object of any size that the server shows: a service with the arrivals of 30 days by
+/// second, or a plan with all actions that the server remembers.
+struct ReplyLimits {
+  std::size_t bytes_max = std::size_t{256} << 20U;
+  std::size_t values_max = 12'000'000;  ///< of JSON, keys not counted
+};
+
 class Client {
  public:
-  Client(std::unique_ptr<HttpClient> http, Connection connection)
-      : http_(std::move(http)), connection_(std::move(connection)) {}
+  Client(std::unique_ptr<HttpClient> http, Connection connection, const ReplyLimits& limits = {})
+      : http_(std::move(http)), connection_(std::move(connection)), limits_(limits) {}
 
   [[nodiscard]] ClientResult<Reply> get(const std::string& path) const { return send("GET", path, ""); }
   /// Sends JSON; an empty `body`: none. Errors: that of the API by its status (401 and 403 not allowed, 404 and 410 not
@@ -43,6 +51,7 @@ class Client {
 
   std::unique_ptr<HttpClient> http_;
   Connection connection_;
+  ReplyLimits limits_;
 };
 
 /// Finds the server and makes its client.

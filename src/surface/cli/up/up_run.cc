@@ -176,6 +176,8 @@ class Up {
             .store = [this](const Sha256& blob, std::string_view bytes) { return blobs_->store(blob, bytes); },
             .finish = [this](const Sha256& blob, std::uint64_t bytes) { return blobs_->finish(blob, bytes); },
             .has = [this](const Sha256& blob) { return blobs_->has(blob); },
+            .find = [this](const Sha256& blob) { return blobs_->find_whole(blob); },
+            .read_part = [this](const Sha256& blob, std::uint32_t index) { return blobs_->read_part(blob, index); },
             .read = [this](const Sha256& blob) { return blobs_->read(blob); }};
   }
 

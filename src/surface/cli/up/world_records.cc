@@ -94,7 +94,7 @@ Result<void> WorldRecords::open_store() {
 }
 
 Result<void> WorldRecords::open_readers() {
-  for (auto* reader : {&old_rows_, &usage_reader_, &blob_readers_.quick, &blob_readers_.slow}) {
+  for (auto* reader : {&old_rows_, &usage_reader_, &blob_readers_.quick, &blob_readers_.parts, &blob_readers_.slow}) {
     auto opened = store_->open_reader();
     if (!opened) return failed(opened.error());
     *reader = std::move(*opened);
