@@ -18,7 +18,11 @@ namespace berth {
 /// other values. Not for concurrent use of one list.
 template <class T>
 class SharedList {
-  using Pointers = std::vector<std::shared_ptr<T>>;
+  struct Place {
+    std::shared_ptr<T> value;
+    bool is_changeable = true;  ///< whether it was made by a list; else it may be a constant
+    friend bool operator==(const Place& a, const Place& b) { return a.value == b.value; }
+  };
 
   template <bool kIsConst>
   class Iterator {
@@ -72,16 +76,16 @@ class SharedList {
 
   [[nodiscard]] std::size_t size() const { return values_.size(); }
   [[nodiscard]] bool empty() const { return values_.empty(); }
-  [[nodiscard]] const T& operator[](std::size_t index) const { return *values_[index]; }
+  [[nodiscard]] const T& operator[](std::size_t index) const { return *values_[index].value; }
   [[nodiscard]] T& operator[](std::size_t index) {
-    std::shared_ptr<T>& value = values_[index];
-    if (value.use_count() > 1) {
-      value = std::make_shared<T>(*value);
+    Place& place = values_[index];
+    if (!place.is_changeable || place.value.use_count() > 1) {
+      place = {.value = std::make_shared<T>(std::as_const(*place.value))};
     } else {
       // Another thread may just have let go of it: what that thread read comes before what is written now.
       std::atomic_thread_fence(std::memory_order_acquire);
     }
-    return *value;
+    return *place.value;
   }
   [[nodiscard]] const T& front() const { return (*this)[0]; }
   [[nodiscard]] T& front() { return (*this)[0]; }
@@ -94,11 +98,18 @@ class SharedList {
   [[nodiscard]] iterator end() { return {this, std::ssize(values_)}; }
 
   /// The value itself, which lives as long as somebody shares it.
-  [[nodiscard]] std::shared_ptr<const T> share(std::size_t index) const { return values_[index]; }
+  [[nodiscard]] std::shared_ptr<const T> share(std::size_t index) const { return values_[index].value; }
   /// Another value takes the place: the value that was there does not change, and lives on with the lists that share
   /// it.
-  void set(std::size_t index, T value) { values_[index] = std::make_shared<T>(std::move(value)); }
-  void push_back(T value) { values_.push_back(std::make_shared<T>(std::move(value))); }
+  void set(std::size_t index, T value) { values_[index] = {.value = std::make_shared<T>(std::move(value))}; }
+  /// Likewise, without a copy of the value: it is shared with whoever else has it. Requires: not null. `index` may be
+  /// the size: then the list becomes longer by one.
+  void set_shared(std::size_t index, std::shared_ptr<const T> value) {
+    if (index == values_.size()) values_.emplace_back();
+    // Never changed through this pointer.
+    values_[index] = {.value = std::const_pointer_cast<T>(std::move(value)), .is_changeable = false};
+  }
+  void push_back(T value) { values_.push_back({.value = std::make_shared<T>(std::move(value))}); }
   T& emplace_back() {
     push_back(T());
     return back();
@@ -125,7 +136,7 @@ class SharedList {
   }
 
  private:
-  Pointers values_;
+  std::vector<Place> values_;
 };
 
 }  // namespace berth

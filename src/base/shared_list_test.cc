@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 #include <ranges>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace berth {
@@ -53,6 +55,29 @@ TEST(SharedList, AValueThatNobodySharesIsChangedInPlace) {
   const std::string* address = &words[0];
   words[0] += "b";
   EXPECT_EQ(&words[0], address);
+}
+
+TEST(SharedList, AValueOfOthersIsSharedAndNeverChanged) {
+  const auto value = std::make_shared<const std::string>("c");
+  Words words = {"a", "b"};
+  words.set_shared(1, value);
+  words.set_shared(2, value);
+  EXPECT_EQ(words, (Words{"a", "c", "c"}));
+  EXPECT_EQ(&std::as_const(words)[1], value.get());
+  EXPECT_EQ(words.share(2), value);
+  words[1] += "d";
+  EXPECT_EQ(words, (Words{"a", "cd", "c"}));
+  EXPECT_EQ(*value, "c");
+  const std::string* address = &words[1];
+  words[1] += "e";
+  EXPECT_EQ(&words[1], address) << "the copy is the list's own";
+}
+
+TEST(SharedList, AConstantThatOnlyTheListHasIsCopiedToBeChanged) {
+  Words words;
+  words.set_shared(0, std::make_shared<const std::string>("a"));
+  const std::string* address = &std::as_const(words)[0];
+  EXPECT_NE(&words[0], address);
 }
 
 TEST(SharedList, IsReadAndChangedByLoopsAndAlgorithms) {

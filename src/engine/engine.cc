@@ -156,8 +156,7 @@ bool Engine::needs_approval(const Plan& plan) const {
 void Engine::change_specs(const Event& event) {
   if (const auto* set = std::get_if<ServiceSet>(&event.what)) {
     ENSURE(set->service.index <= scenario_.services.size());
-    if (set->service.index == scenario_.services.size()) scenario_.services.emplace_back();
-    scenario_.services.set(set->service.index, *set->spec);
+    scenario_.services.set_shared(set->service.index, set->spec);
   } else if (const auto* removed = std::get_if<ServiceRemoved>(&event.what)) {
     const ServiceSpec& before = std::as_const(scenario_.services)[removed->service.index];
     scenario_.services.set(removed->service.index, absent_service(before));

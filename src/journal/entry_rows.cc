@@ -132,7 +132,7 @@ std::optional<ServiceSpec> read_spec(std::string_view body, const live::ServiceN
   const auto tree = json::parse_document(body, "row", kAny);
   if (!tree) return std::nullopt;
   yaml::Report report("row");
-  ServiceSpec spec = scenario::read_service_object(yaml::Value(*tree, report).at(kSpec), fleet);
+  ServiceSpec spec = scenario::read_accepted_service_object(yaml::Value(*tree, report).at(kSpec), fleet);
   if (report.has_failed()) return std::nullopt;
   spec.tenant = name.tenant;
   spec.name = name.name;

@@ -242,8 +242,7 @@ void Session::store(const ServiceStored& stored) {
   }
   last_revision_ = std::max(last_revision_, stored.set->revision);
   tell_block(id);  // they are counted again, should that be needed, by the arrivals of that time
-  if (id.index == scenario_.services.size()) scenario_.services.emplace_back();
-  scenario_.services.set(id.index, *stored.set->spec);
+  scenario_.services.set_shared(id.index, stored.set->spec);
   if (options_.service_set) options_.service_set(id);
   if (is_new) {
     forget(id);

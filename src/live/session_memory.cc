@@ -1,6 +1,7 @@
 /// A session as bytes, and back.
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -24,11 +25,11 @@ template <class Archive>
 void Session::archive_services(Archive& archive) {
   const SharedList<ServiceSpec>& now = scenario_.services;
   const SharedList<ServiceSpec>& first = first_services_;
-  std::vector<std::optional<ServiceSpec>> changed;
+  std::vector<std::optional<std::shared_ptr<const ServiceSpec>>> changed;
   if constexpr (!Archive::kReads) {
     for (std::size_t index = 0; index < now.size(); ++index) {
-      const bool is_first = index < first.size() && now[index] == first[index];
-      changed.push_back(is_first ? std::nullopt : std::optional(now[index]));
+      const bool is_first = index < first.size() && (now.shares(first, index) || now[index] == first[index]);
+      changed.push_back(is_first ? std::nullopt : std::optional(now.share(index)));
     }
   }
   archive(changed);
@@ -37,8 +38,7 @@ void Session::archive_services(Archive& archive) {
     SharedList<ServiceSpec> services = first_services_;
     for (std::size_t index = 0; index < changed.size(); ++index) {
       if (!archive.require(changed[index] || index < first.size())) return;
-      if (index == services.size()) services.emplace_back();
-      if (changed[index]) services.set(index, std::move(*changed[index]));
+      if (changed[index]) services.set_shared(index, std::move(*changed[index]));
     }
     scenario_.services = std::move(services);
   }

@@ -1,6 +1,8 @@
 #include "scenario/service_object.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 
 #include "scenario/detail/services.h"
 
@@ -21,6 +23,14 @@ ServiceSpec read_service_object(const yaml::Value& spec, const Scenario& scenari
                                 std::span<const Pin> pins_of_others) {
   detail::Occupied pinned = occupied_by(pins_of_others);
   detail::Sources none;
+  return detail::read_unnamed_service(spec, scenario, none, pinned);
+}
+
+ServiceSpec read_accepted_service_object(const yaml::Value& spec, const Scenario& scenario) {
+  detail::Occupied pinned;
+  detail::Sources none;
+  none.table_rows_max = std::numeric_limits<std::int64_t>::max();
+  none.variants_max = std::numeric_limits<std::int64_t>::max();
   return detail::read_unnamed_service(spec, scenario, none, pinned);
 }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -217,6 +218,7 @@ const std::string kArrivalsBlob(64, 'a');
 const std::string kProfileBlob(64, 'b');
 const std::string kListBlob(64, 'c');
 const std::string kBrokenBlob(64, 'd');
+const std::string kLongBlob(64, 'f');
 
 Result<std::optional<BlobRows>> find_rows(const std::string& name) {
   using Rows = std::optional<BlobRows>;
@@ -229,6 +231,7 @@ Result<std::optional<BlobRows>> find_rows(const std::string& name) {
     return Rows({.csv = "",
                  .list = yaml::parse_document("[{second: 1, requests: 10}, {second: 3, requests: 20}]", "l").value()});
   }
+  if (name == kLongBlob) return Rows({.csv = std::string(999'996, '\n')});
   if (name == kBrokenBlob) return invalid("wanted rows, found none");
   return Rows();
 }
@@ -301,6 +304,47 @@ TEST(ServiceObject, SaysWhatIsWrongWithAReference) {
       EXPECT_EQ(failure->found, each.found);
     }
   }
+}
+
+/// The spec with that many variants whose tables are one row each.
+std::string with_variants(std::int64_t count) {
+  std::string variants;
+  for (std::int64_t number = 0; number < count; ++number) {
+    variants += number == 0 ? "" : ",";
+    variants += R"({"name": "v)" + std::to_string(number) +
+                R"(", "accuracy": 0.5, "profile": {"format": "csv", "model": "m", "rows": [{"model": "m", "gpu": "A30",
+                "profile": "full", "batch": 1, "processes": 1, "requests_per_second": 1, "latency_ms": 1}]}})";
+  }
+  return changed({{"\"slo\"", "\"variants\": [" + variants + "], \"slo\""}});
+}
+
+TEST(ServiceObject, HasABoundedNumberOfVariants) {
+  EXPECT_EQ(accepted(with_variants(kVariantsMax)).variants.size(), std::size_t{kVariantsMax});
+  const std::string too_many = with_variants(kVariantsMax + 1);
+  const auto [service, failure] = read(too_many, fleet());
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->field(), "spec.variants");
+  EXPECT_EQ(failure->wanted, "at most 64 variants");
+  EXPECT_EQ(failure->found, "65");
+  const auto root = yaml::parse_document("{spec: " + too_many + "}", "row");
+  yaml::Report report("row");
+  const ServiceSpec before = read_accepted_service_object(yaml::Value(*root, report).at("spec"), fleet());
+  EXPECT_FALSE(report.has_failed()) << "an earlier version accepted it";
+  EXPECT_EQ(before.variants.size(), std::size_t{kVariantsMax + 1});
+}
+
+TEST(ServiceObject, ItsTablesHaveABoundedNumberOfRowsTogether) {
+  const std::string model = R"({"name": "v", "accuracy": 0.5, "profile": {"format": "csv", "model": "n", "rows": )";
+  const auto with_rows = [&](const std::string& last) {
+    return changed({{"\"slo\"", "\"variants\": [" + model + reference(kProfileBlob) + "}}, " + "{\"name\": \"w\"," +
+                                    model.substr(model.find("\"accuracy\"")) + reference(last) + "}}], \"slo\""}});
+  };
+  EXPECT_FALSE(read_with_blobs(with_rows(kProfileBlob)).failure);
+  const auto [object, failure] = read_with_blobs(with_rows(kLongBlob));
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->field(), "spec.variants[1].profile.rows") << failure->message;
+  EXPECT_EQ(failure->wanted, "at most 1000000 rows in the profile and the variants of a service together");
+  EXPECT_EQ(failure->found, "1000001") << "3 of the profile, 3 of one blob, 999,995 of the other";
 }
 
 TEST(ServiceObject, WithoutBlobsAReferenceIsNoListOfRows) {

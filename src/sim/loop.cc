@@ -129,8 +129,7 @@ void Loop::pass_over(const Order& order) {
   SharedList<ServiceSpec>& services = repeated_->scenario.services;
   if (const auto* set = std::get_if<ServiceSet>(&order)) {
     const std::size_t index = set->service.index;
-    if (index == services.size()) services.emplace_back();
-    services.set(index, *set->spec);
+    services.set_shared(index, set->spec);
     repeated_->revisions.resize(services.size());
     repeated_->revisions[index] = set->revision;
   } else if (const auto* removed = std::get_if<ServiceRemoved>(&order)) {

@@ -177,12 +177,11 @@ void World::set_service(const ServiceSet& set, Instant now) {
   serving_.catch_up(now.micros());
   const std::size_t index = set.service.index;
   const bool is_added = index == scenario_.services.size();
-  const bool is_new = is_added || scenario_.services[index].is_absent;
+  const bool is_new = is_added || std::as_const(scenario_.services)[index].is_absent;
+  scenario_.services.set_shared(index, set.spec);
   if (is_added) {
-    scenario_.services.push_back(*set.spec);
     add_place();
   } else {
-    scenario_.services.set(index, *set.spec);
     tables_.forget(set.service);
     serving_.read_spec(set.service);
   }
@@ -251,7 +250,7 @@ void World::stop_retraining(ServiceId service, Instant now) {
 
 void World::restart_retraining(ServiceId service, Instant now) {
   stop_retraining(service, now);
-  const std::optional<Retraining>& spec = scenario_.services[service.index].retraining;
+  const std::optional<Retraining>& spec = std::as_const(scenario_.services)[service.index].retraining;
   if (!spec || is_silent(service.index)) return;
   retrainings_[service.index].emplace(*spec, end_, now);
   retraining_times_.emplace(retrainings_[service.index]->next_time(), service.index);
@@ -376,7 +375,7 @@ void World::open_second_at(Instant now) {
 
 void World::close_second(std::int64_t second) {
   for (std::uint32_t index = 0; index < meters_.size(); ++index) {
-    if (scenario_.services[index].is_absent) continue;
+    if (std::as_const(scenario_.services)[index].is_absent) continue;
     const std::int64_t queued = serving_.queued(ServiceId{index}, now_.micros());
     const std::int64_t arrivals = arrivals_.count(ServiceId{index}, second);
     if (second_measured_) {
@@ -465,7 +464,7 @@ void World::start_slice(SliceIndex index, Instant now) {
   const std::vector<ServiceId>& services = slice.holding.services;
   if (slice.holding.role == Role::kRetraining) {
     if (!retrainings_[services.front().index]) return;
-    const Retraining& spec = *scenario_.services[services.front().index].retraining;
+    const Retraining& spec = *std::as_const(scenario_.services)[services.front().index].retraining;
     const auto time_on = retraining_time_on(spec, scenario_.model_of(slice.slice.gpu), slice.slice.profile);
     const auto add = [&](RetrainingClock& clock) { return clock.add_slice(slice.slice, index, time_on, now); };
     change_retraining(services.front(), add, now);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <iterator>
 #include <set>
 #include <span>
 
@@ -51,7 +52,12 @@ std::vector<Variant> read_variants(const yaml::Value& value, Sources& sources) {
   std::vector<Variant> variants;
   if (!value.is_present()) return variants;
   std::set<std::string> names;
-  for (const yaml::Value& item : value.items("a list of variants")) {
+  const auto items = value.items("a list of variants");
+  if (!sources.has_files() && std::ssize(items) > sources.variants_max) {
+    value.refuse(fmt::format("at most {} variants", sources.variants_max), fmt::format("{}", items.size()));
+    return variants;
+  }
+  for (const yaml::Value& item : items) {
     item.check_keys({"name", "profile", "accuracy"});
     Variant variant{item.at("name").name(), {}, accuracy(item.at("accuracy"))};
     if (!names.insert(variant.name).second) item.at("name").refuse("a name that no other variant has");

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -80,6 +81,11 @@ class Sources {
   Store<ArrivalSource> arrivals;
   Store<PerformanceTable> tables;
   std::size_t arrival_bytes = 0;  ///< of all services together
+
+  // Of a service without files.
+  std::int64_t table_rows = 0;  ///< of its tables so far
+  std::int64_t table_rows_max = kTableRowsMax;
+  std::int64_t variants_max = kVariantsMax;
 
  private:
   std::string folder_;

@@ -4,9 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <iterator>
 #include <set>
 #include <string>
+#include <string_view>
 #include <tuple>
+#include <variant>
 #include <vector>
 
 #include "profile/readers.h"
@@ -19,6 +23,8 @@ namespace {
 /// The names of `seconds_on` and the compute slices that they mean.
 constexpr std::array<std::pair<std::string_view, int>, 6> kSizes = {
     {{"1g", 1}, {"2g", 2}, {"3g", 3}, {"4g", 4}, {"7g", 7}, {"full", 0}}};
+
+constexpr std::string_view kWantedRows = "a list of at least one row";
 
 Result<PerformanceTable> parse_profile(const SourceFile& file, bool is_csv, const std::string& model) {
   if (!is_csv) return profile::read_parvagpu(*file.text, file.path);
@@ -102,7 +108,7 @@ ModelPoint read_row(const yaml::Value& row, CatalogueResolver& resolve) {
 void add_rows(const yaml::Value& rows, PerformanceTable& table) {
   CatalogueResolver resolve;
   std::set<std::tuple<std::string, std::string, std::string, int, int>> seen;
-  for (const yaml::Value& row : rows.items("a list of at least one row", false)) {
+  for (const yaml::Value& row : rows.items(kWantedRows, false)) {
     auto [model, point] = read_row(row, resolve);
     if (row.has_failed()) return;
     if (!seen.emplace(model, point.gpu, point.profile, point.batch, point.processes).second) {
@@ -113,6 +119,25 @@ void add_rows(const yaml::Value& rows, PerformanceTable& table) {
     }
     if (model == table.model) table.points.push_back(std::move(point));
   }
+}
+
+/// Those of a list; of a CSV the lines but the header.
+std::int64_t count_rows(const BlobRows& rows) {
+  if (rows.list) {
+    const auto* list = std::get_if<yaml::List>(&rows.list->value);
+    return list == nullptr ? 0 : std::ssize(*list);
+  }
+  const std::int64_t line_count = std::ranges::count(rows.csv, '\n') + (rows.csv.ends_with('\n') ? 0 : 1);
+  return line_count - 1;
+}
+
+/// Before they are read: that takes long.
+void check_row_count(const yaml::Value& rows, std::int64_t count, Sources& sources) {
+  sources.table_rows += count;
+  if (sources.table_rows <= sources.table_rows_max) return;
+  rows.refuse(
+      fmt::format("at most {} rows in the profile and the variants of a service together", sources.table_rows_max),
+      fmt::format("{}", sources.table_rows));
 }
 
 /// The table of a blob.
@@ -137,6 +162,9 @@ PerformanceTable table_of_rows(const yaml::Value& value, Sources& sources) {
   value.check_keys({"format", "model", "rows"});
   PerformanceTable table{value.at("model").name(), {}};
   const auto rows = value.has_failed() ? std::nullopt : sources.find_rows(value);
+  if (value.has_failed()) return table;
+  check_row_count(value.at("rows"), rows ? count_rows(*rows) : std::ssize(value.at("rows").items(kWantedRows, false)),
+                  sources);
   if (value.has_failed()) return table;
   if (rows) {
     table = table_of_blob(value, *rows, table.model);
