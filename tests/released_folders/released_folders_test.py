@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import signal
+import socket
 import sqlite3
 import subprocess
 import tempfile
@@ -96,7 +97,8 @@ class ReleasedFolders(unittest.TestCase):
         folders.restore(folder, place / "state")
         (place / "config.yaml").write_text(RETENTION)
         options = ["--config", place / "config.yaml"]
-        self.fail_to_start(place / "state")
+        if folder.name.startswith("format_1"):
+            self.upgrade_in_part(place / "state")
         with folders.server_in(place, PROGRAM, [*options, *folders.NEARLY_STILL]) as server:
             self.assertEqual(self.faults_of(server, expected), [])
             server.process.send_signal(signal.SIGKILL)  # nothing of this start may be needed by the next one
@@ -113,18 +115,20 @@ class ReleasedFolders(unittest.TestCase):
                                  timeout=DEADLINE_SECONDS)
         self.assertEqual((checked.returncode, checked.stderr), (0, ""))
 
-    def fail_to_start(self, state):
-        """A start that makes the journal one of today and ends then: what it leaves undone the next one does."""
-        devices = state / "devices"
-        kept = devices.read_bytes()
-        devices.write_text("no database " * 100)
-        words = [PROGRAM, "up", "--data", str(state), "--listen", "127.0.0.1:0"]
-        run = subprocess.run(words, capture_output=True, text=True, timeout=DEADLINE_SECONDS)
+    def upgrade_in_part(self, state):
+        """What a kill leaves that comes right after the journal of a version without usage became one of today: the
+        next start makes the past usage again."""
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))
+            taken.listen()
+            words = [PROGRAM, "up", "--data", str(state), "--listen", f"127.0.0.1:{taken.getsockname()[1]}"]
+            run = subprocess.run(words, capture_output=True, text=True, timeout=DEADLINE_SECONDS)
         self.assertEqual(run.returncode, 1, run.stderr)
-        self.assertIn("devices", run.stderr)
+        self.assertIn("cannot listen", run.stderr)
         with contextlib.closing(sqlite3.connect(state / "journal.db")) as journal:
             self.assertEqual(journal.execute("PRAGMA user_version").fetchone(), (3,))
-        devices.write_bytes(kept)
+            journal.execute("DELETE FROM usage")
+            journal.commit()
 
     def faults_of(self, server, expected):
         """What is not as it was."""
