@@ -85,10 +85,13 @@ struct ObjectRefusal {
     kVersion,      ///< another version is stored, or none
     kHasServices,  ///< the tenant still has services
     kNotRecorded,  ///< the order could not be recorded (SessionOptions::record)
+    kTooLarge,     ///< all objects would hold more than SessionOptions::held_bytes_max together
   };
   Kind kind = Kind::kNotFound;
   std::optional<std::string> stored_version = std::nullopt;  ///< of kVersion; absent: there is no such object
   std::string why = {};                                      ///< of kNotRecorded
+  std::int64_t held_bytes = 0;                               ///< of kTooLarge: that they would hold
+  std::int64_t held_bytes_max = 0;                           ///< of kTooLarge
 };
 
 /// What setting an object did.

@@ -29,6 +29,9 @@ class OrderBatch {
   [[nodiscard]] std::uint64_t version_count() const { return version_count_; }
   [[nodiscard]] std::uint64_t revision_count() const { return revision_count_; }
   [[nodiscard]] std::uint32_t new_place_count() const { return new_place_count_; }
+  /// How many bytes more than now all services will hold by its orders; what removals give back does not count.
+  [[nodiscard]] std::int64_t held_growth() const { return held_growth_; }
+  void note_held_growth(std::int64_t bytes) { held_growth_ += bytes; }
   /// Whether a new service in it has that place.
   [[nodiscard]] bool takes(ServiceId place) const { return places_.contains(place); }
 
@@ -64,6 +67,7 @@ class OrderBatch {
   std::uint64_t version_count_ = 0;
   std::uint64_t revision_count_ = 0;
   std::uint32_t new_place_count_ = 0;
+  std::int64_t held_growth_ = 0;
   bool has_pins_ = false;
 };
 

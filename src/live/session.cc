@@ -140,6 +140,9 @@ bool has_same_variants(const ServiceSpec& a, const ServiceSpec& b) {
 
 ObjectRefusal refusal_of(ObjectRefusal::Kind kind) { return {.kind = kind}; }
 
+/// What a tenant holds besides its labels: its name and numbers.
+constexpr std::int64_t kTenantBytes = 256;
+
 tl::unexpected<ObjectRefusal> refuse(ObjectRefusal::Kind kind) { return tl::unexpected(refusal_of(kind)); }
 
 }  // namespace
@@ -151,6 +154,8 @@ tl::expected<SetResult, ObjectRefusal> Session::set_tenant(const std::string& na
   if (!is_version(version, stored)) return tl::unexpected(version_refusal(stored));
   if (stored != nullptr && stored->labels == labels) return SetResult::kUnchanged;
   const bool is_new = stored == nullptr;
+  const std::int64_t growth = berth::held_bytes(labels) - (is_new ? -kTenantBytes : berth::held_bytes(stored->labels));
+  if (auto excess = find_excess(growth)) return tl::unexpected(*excess);
   const TenantStored what{
       .name = name,
       .meta = is_new ? catalog_.new_meta(std::move(labels), now()) : catalog_.changed_meta(*stored, std::move(labels))};
@@ -214,6 +219,11 @@ tl::expected<SetResult, ObjectRefusal> Session::add_service(OrderBatch& batch, c
   const ServiceSpec* stored = is_new ? nullptr : &scenario_.services[id.index];
   const bool is_same_spec = stored != nullptr && *stored == spec;
   if (is_same_spec && known->second.meta.labels == labels && known->second.blobs == blobs) return SetResult::kUnchanged;
+  const std::int64_t held = berth::held_bytes(spec) + berth::held_bytes(labels) + berth::held_bytes(blobs) +
+                            remembered_bytes(scenario_.history_seconds);
+  const std::int64_t growth = held - (is_new ? 0 : held_by(known->second));
+  if (auto excess = find_excess(growth, batch)) return tl::unexpected(*excess);
+  batch.note_held_growth(std::max<std::int64_t>(growth, 0));
   const std::uint64_t given = batch.version_count();
   ServiceStored what{.name = name, .entry = {.id = id, .meta = {}, .blobs = std::move(blobs)}, .set = std::nullopt};
   what.entry.meta = is_new ? catalog_.new_meta(std::move(labels), now(), given)
@@ -229,6 +239,28 @@ tl::expected<SetResult, ObjectRefusal> Session::add_service(OrderBatch& batch, c
   }
   batch.set(now(), std::move(what), is_new, scenario_.services.size());
   return is_new ? SetResult::kCreated : SetResult::kChanged;
+}
+
+std::int64_t Session::held_by(const ServiceEntry& service) const {
+  const std::size_t index = service.id.index;
+  const bool is_first = index < first_services_.size() && scenario_.services.shares(first_services_, index);
+  return remembered_bytes(scenario_.history_seconds) + berth::held_bytes(service.meta.labels) +
+         berth::held_bytes(service.blobs) + (is_first ? 0 : berth::held_bytes(scenario_.services[index]));
+}
+
+std::int64_t Session::held_bytes() const {
+  std::int64_t held = 0;
+  for (const auto& [name, tenant] : catalog_.tenants) held += kTenantBytes + berth::held_bytes(tenant.labels);
+  for (const auto& [name, service] : catalog_.services) held += held_by(service);
+  return held;
+}
+
+std::optional<ObjectRefusal> Session::find_excess(std::int64_t growth, const OrderBatch& batch) const {
+  if (growth <= 0) return std::nullopt;
+  const std::int64_t held = held_bytes() + batch.held_growth() + growth;
+  if (held <= options_.held_bytes_max) return std::nullopt;
+  return ObjectRefusal{
+      .kind = ObjectRefusal::Kind::kTooLarge, .held_bytes = held, .held_bytes_max = options_.held_bytes_max};
 }
 
 void Session::store(const ServiceStored& stored) {

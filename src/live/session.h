@@ -16,6 +16,7 @@
 #include "base/instant.h"
 #include "base/result.h"
 #include "base/shared_list.h"
+#include "domain/held_bytes.h"
 #include "domain/node.h"
 #include "domain/scenario.h"
 #include "domain/series.h"
@@ -44,6 +45,8 @@ struct SessionOptions {
   std::optional<NoChanges> no_changes;
   /// Between two plans of the policy `berth`; absent: as in a replay. For tests of long worlds.
   std::optional<int> planning_seconds = std::nullopt;
+  /// What tenants and the services that are set may hold together (domain/held_bytes.h).
+  std::int64_t held_bytes_max = kHeldBytesMax;
   bool has_end = false;      ///< the world ends with the scenario's longest window, and plans count on that
   sim::JournalSink journal;  ///< may be empty
   /// Gets every entry as it happens, to be recorded soon. May be empty.
@@ -138,7 +141,8 @@ class Session {
   /// Whether the world stands still until `answer` (SessionOptions::waits_for_solver).
   [[nodiscard]] bool awaits_answer() const { return loop_->awaits_answer(); }
 
-  /// Creates or replaces an object. `version`: the one that must be stored. A service begins with no slice; its
+  /// Creates or replaces an object. Refused if it grew and all together held more than
+  /// SessionOptions::held_bytes_max. `version`: the one that must be stored. A service begins with no slice; its
   /// arrivals begin with the next second.
   [[nodiscard]] tl::expected<SetResult, ObjectRefusal> set_tenant(const std::string& name, Labels labels,
                                                                   const std::optional<std::string>& version);
@@ -170,6 +174,8 @@ class Session {
   [[nodiscard]] tl::expected<void, ObjectRefusal> remove_tenant(
       const std::string& name, const std::optional<std::string>& version = std::nullopt);
   [[nodiscard]] const Catalog& catalog() const { return catalog_; }
+  /// What all objects hold of SessionOptions::held_bytes_max. O(objects).
+  [[nodiscard]] std::int64_t held_bytes() const;
 
   // Orders that return a bool say whether they were recorded: only then anything comes of them.
   bool schedule(GpuId gpu, GpuScheduling scheduling, const std::string& reason) {
@@ -234,6 +240,10 @@ class Session {
   void tell_blocks();
 
   [[nodiscard]] tl::unexpected<ObjectRefusal> not_recorded() const;
+  /// What a service holds of held_bytes_max. The tables of one that is as it was at the beginning are not its own.
+  [[nodiscard]] std::int64_t held_by(const ServiceEntry& service) const;
+  /// Whether no object may hold that much more, after what the batch adds. O(objects) where it grows.
+  [[nodiscard]] std::optional<ObjectRefusal> find_excess(std::int64_t growth, const OrderBatch& batch = {}) const;
   /// Records the orders and carries them out, with one step for those that are events. Returns whether.
   [[nodiscard]] bool order(const std::vector<Entry>& orders);
   /// Returns whether they are recorded.

@@ -122,6 +122,17 @@ Envelope read_envelope(const yaml::Value& root, const std::string& kind, const s
   return envelope;
 }
 
+ApiError too_large_error(const live::ObjectRefusal& refusal) {
+  const std::string wanted = fmt::format("at most {} bytes held by all objects together", refusal.held_bytes_max);
+  const std::string found = fmt::format("{}", refusal.held_bytes);
+  return {.status = 422,
+          .code = "invalid",
+          .message = fmt::format("wanted {}, found {}: shorten tables or arrivals, or delete services", wanted, found),
+          .field = "spec",
+          .wanted = wanted,
+          .found = found};
+}
+
 ApiError refusal_error(const live::ObjectRefusal& refusal, const std::string& kind, const std::string& name,
                        const std::optional<std::string>& version) {
   using Kind = live::ObjectRefusal::Kind;
@@ -137,6 +148,8 @@ ApiError refusal_error(const live::ObjectRefusal& refusal, const std::string& ki
               .message = fmt::format("the tenant {} still has services: delete them first", name)};
     case Kind::kNotRecorded:
       return read_only_error(refusal.why);
+    case Kind::kTooLarge:
+      return too_large_error(refusal);
     case Kind::kVersion:
       break;
   }

@@ -26,10 +26,13 @@ struct Answered {
 
 class ServiceApi : public ::testing::Test {
  protected:
-  ServiceApi() {
+  ServiceApi() { start({}); }
+
+  void start(live::SessionOptions options) {
+    api_ = nullptr;  // refers to the session
     Scenario scenario = sim::testing::scenario_of({}, {}, 2);
     scenario.layout.reset();
-    session_ = std::move(*live::Session::make(std::move(scenario), {}));
+    session_ = std::move(*live::Session::make(std::move(scenario), std::move(options)));
     session_->begin();
     api_ = std::make_unique<Api>(*session_, lock_, ApiOptions{.key = "k", .epoch = {}, .page = "", .driver_status = [] {
                                                                 return DriverStatus();
@@ -254,6 +257,26 @@ TEST_F(ServiceApi, TenantAndVersionAreJudgedBeforeWhatThePinsOfAllAskFor) {
   call("PUT", {"tenants", "t"}, "{}");
   EXPECT_EQ(put(R"({"resourceVersion":"5"})"), 409);
   EXPECT_EQ(put("{}"), 422);
+}
+
+TEST_F(ServiceApi, WhatAllHoldTogetherIsBounded) {
+  live::SessionOptions options;
+  options.held_bytes_max = 200'000;
+  start(std::move(options));
+  EXPECT_EQ(call("PUT", {"tenants", "t"}, R"({"spec":{}})").status, 201);
+  EXPECT_EQ(call("PUT", {"tenants", "t", "services", "a"}, service(100)).status, 201);
+  Json long_one = Json::parse(service(100));
+  long_one["spec"]["arrivals"] = {{"format", "csv"}, {"rows", {{{"second", 2'591'999}, {"requests", 1}}}}};
+  for (const std::string name : {"a", "b"}) {
+    const Answered refused = call("PUT", {"tenants", "t", "services", name}, long_one.dump());
+    EXPECT_EQ(refused.status, 422);
+    EXPECT_EQ(refused.body["error"]["code"], "invalid");
+    EXPECT_EQ(refused.body["error"]["field"], "spec");
+    EXPECT_EQ(refused.body["error"]["wanted"], "at most 200000 bytes held by all objects together");
+    EXPECT_GT(std::stoll(refused.body["error"]["found"].get<std::string>()), 2'592'000 * 4);
+  }
+  EXPECT_EQ(call("GET", {"tenants", "t", "services", "b"}).status, 404);
+  EXPECT_EQ(call("PUT", {"tenants", "t", "services", "a"}, service(100)).status, 200) << "unchanged";
 }
 
 TEST_F(ServiceApi, SlicesOfARemovedServiceDrainEvenWhileNothingMayChange) {

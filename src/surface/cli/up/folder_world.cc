@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
 #include <map>
 #include <set>
 #include <string_view>
@@ -14,6 +15,11 @@
 
 namespace berth::cli {
 namespace {
+
+/// Files of a scenario: each snapshot has them, together with what the services that are set later hold
+/// (domain/held_bytes.h), in one value of at most 1,000,000,000 bytes. Worlds that began before there was a limit go
+/// on.
+constexpr std::size_t kScenarioBytesMax = std::size_t{256} << 20U;
 
 Result<Scenario> scenario_of(const UpRequest& request, const Files& files) {
   if (!request.scenario_path) return live::demo_scenario();
@@ -30,7 +36,7 @@ Result<void> check_layout(const UpRequest& request, const Beginning& beginning, 
 /// A world that does not exist yet: nothing is written before all of it is right.
 Result<FolderWorld> begin_world(const UpRequest& request, const Files& files, std::int64_t now_us) {
   FolderWorld world;
-  const RememberingFiles read(files);
+  const RememberingFiles read(files, kScenarioBytesMax);
   auto scenario = scenario_of(request, read);
   if (!scenario) return pass_on(scenario.error());
   world.beginning.scenario = request.scenario_path;

@@ -211,7 +211,14 @@ Result<bool> is_early_enough(JournalReader& reader, const JournalSnapshot& snaps
 
 Result<std::string> RememberingFiles::read(const std::string& path) const {
   auto content = files_.read(path);
-  if (content) contents_[path] = *content;
+  if (!content) return content;
+  const bool is_new = !contents_.contains(path);
+  if (is_new) bytes_ += content->size();
+  if (bytes_ > bytes_max_) {
+    return invalid(fmt::format("{}: wanted files of at most {} bytes together in the scenario of berth up, found more",
+                               path, bytes_max_));
+  }
+  if (is_new) contents_[path] = *content;
   return content;
 }
 

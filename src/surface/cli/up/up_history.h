@@ -34,7 +34,9 @@ struct Beginning {
 /// Reads files, and remembers what they contained.
 class RememberingFiles : public Files {
  public:
-  explicit RememberingFiles(const Files& files) : files_(files) {}
+  /// `bytes_max`: of all contents; a file that exceeds it is an error.
+  explicit RememberingFiles(const Files& files, std::size_t bytes_max = SIZE_MAX)
+      : files_(files), bytes_max_(bytes_max) {}
   [[nodiscard]] Result<std::string> read(const std::string& path) const override;
   [[nodiscard]] Result<std::optional<std::vector<std::string>>> list(const std::string& path) const override;
 
@@ -44,6 +46,8 @@ class RememberingFiles : public Files {
 
  private:
   const Files& files_;
+  std::size_t bytes_max_;
+  mutable std::size_t bytes_ = 0;
   mutable std::map<std::string, std::string> contents_;
   mutable std::map<std::string, std::vector<std::string>> folders_;
 };

@@ -199,6 +199,14 @@ class Up(unittest.TestCase):
         self.start("--speed", "max", "--until", "60")
         self.end()
 
+    def test_the_files_of_a_scenario_are_bounded(self):
+        scenario = write_scenario(self.folder, 1)
+        with open(self.folder / "profile.csv", "a") as profile:
+            profile.truncate((256 << 20) + 1)
+        message = self.refusal("--scenario", scenario)
+        self.assertIn("profile.csv: wanted files of at most 268435456 bytes together", message)
+        self.assertFalse((self.state / "journal.db").exists())
+
     def test_a_first_start_that_was_killed_is_none(self):
         self.state.mkdir(mode=0o700)
         (self.state / "journal.db").touch()  # as a kill leaves it before the tables are there
