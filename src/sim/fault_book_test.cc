@@ -50,10 +50,13 @@ TEST(FaultBook, SlowHoldsUntilItIsClearedOrUsedUp) {
   EXPECT_EQ(book.begin_action({1}), Micros::seconds(9));
   book.clear({{1}});
   EXPECT_TRUE(book.is_empty());
+  EXPECT_FALSE(book.take_is_used()) << "without a number of times nothing is counted";
   slow.times = 1;
   book.add(book.next_id(), slow, Instant());
   EXPECT_EQ(book.begin_action({0}), Micros::seconds(9));
+  EXPECT_TRUE(book.take_is_used());
   EXPECT_EQ(book.begin_action({0}), std::nullopt);
+  EXPECT_FALSE(book.take_is_used());
 }
 
 TEST(FaultBook, ALostGpuForgetsSlicesOfOthersOnly) {

@@ -189,8 +189,8 @@ void Loop::resume(WorldLeft left) {
 
 void Loop::feed_missed_seconds() {
   const std::size_t count = engine_->snapshot().services.size();
-  for (std::int64_t second = std::max<std::int64_t>(0, now_.second() - seen_seconds(scenario_));
-       second < now_.second(); ++second) {
+  for (std::int64_t second = std::max<std::int64_t>(0, now_.second() - seen_seconds(scenario_)); second < now_.second();
+       ++second) {
     for (std::uint32_t index = 0; index < std::min(count, world_->arrivals().streams().size()); ++index) {
       if (index < seen_until_.size() && second <= seen_until_[index]) continue;
       if (engine_->snapshot().services[index].is_absent) continue;

@@ -109,7 +109,7 @@ class ServiceMeter {
   LatencyHistogram latencies_;
   bool keeps_recent_ = false;
   std::vector<LatencyCount> recent_latencies_;
-  std::vector<SettledRequests> recent_settled_;  ///< at most 2 * kSettledSecondsMax; the first may be a sum of older ones
+  std::vector<SettledRequests> recent_settled_;  ///< the first may be a sum of older ones
 };
 
 }  // namespace berth::sim

@@ -86,6 +86,21 @@ TEST_F(ServiceMeterTest, AMeasuredSecondSaysOfWhichSecondsRequestsWereSettled) {
   EXPECT_TRUE(meter_->measure_second(2, 0, 0).settled.empty());
 }
 
+TEST_F(ServiceMeterTest, OfWhatWaitedForLongTheOldestSecondsAreOneSum) {
+  constexpr std::int64_t kSeconds = 10'000;
+  arrive(std::vector<std::uint32_t>(kSeconds, 1));
+  meter_->keep_recent();
+  for (std::int64_t second = 0; second < kSeconds; ++second) meter_->expect(second, 1);
+  for (std::int64_t second = 0; second < kSeconds; ++second) meter_->settle_dropped(second, 1, Instant(1));
+  const std::vector<SettledRequests> settled = meter_->measure_second(kSeconds, 0, 0).settled;
+  EXPECT_LE(settled.size(), 2048U);
+  EXPECT_GT(settled.size(), 1000U);
+  EXPECT_EQ(settled.back(), (SettledRequests{.second = kSeconds - 1, .dropped = 1}));
+  std::int64_t dropped = 0;
+  for (const SettledRequests& each : settled) dropped += each.dropped;
+  EXPECT_EQ(dropped, kSeconds);
+}
+
 TEST_F(ServiceMeterTest, ALongQueueIsStoredAsOneRange) {
   std::vector<std::uint32_t> counts(1000, 2);
   for (std::size_t second = 0; second < counts.size(); second += 3) counts[second] = 0;
