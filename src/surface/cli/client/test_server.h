@@ -99,7 +99,7 @@ class ClientTest : public ::testing::Test {
     for (const std::string& argument : arguments) pointers.push_back(argument.c_str());
     std::FILE* in = std::tmpfile();
     std::fwrite(input.data(), 1, input.size(), in);
-    std::rewind(in);
+    std::fseek(in, 0, SEEK_SET);
     std::FILE* out = std::tmpfile();
     std::FILE* err = std::tmpfile();
     const edges::DiskFiles files;
@@ -112,7 +112,7 @@ class ClientTest : public ::testing::Test {
 
  private:
   static std::string taken(std::FILE* stream) {
-    std::rewind(stream);
+    std::fseek(stream, 0, SEEK_SET);
     std::string text;
     for (int c = std::fgetc(stream); c != EOF; c = std::fgetc(stream)) text += static_cast<char>(c);
     std::fclose(stream);

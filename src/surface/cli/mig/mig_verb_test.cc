@@ -20,7 +20,7 @@ struct Outcome {
 
 std::string content_of(std::FILE* file) {
   std::string text;
-  std::rewind(file);
+  std::fseek(file, 0, SEEK_SET);
   for (int c = std::fgetc(file); c != EOF; c = std::fgetc(file)) text += static_cast<char>(c);
   std::fclose(file);
   return text;
