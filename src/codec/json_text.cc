@@ -12,21 +12,31 @@ std::string exact_text(const Decimal& value) {
 }
 
 std::string object_text(const Members& members) {
-  std::string text = "{";
+  std::size_t size = 2;
+  for (const auto& [key, value] : members) size += key.size() + value.size() + 4;
+  std::string text;
+  text.reserve(size);  // a page of objects is long, and would be copied as it grows
+  text += '{';
   for (const auto& [key, value] : members) {
     if (text.size() > 1) text += ',';
     text.append("\"").append(key).append("\":").append(value);
   }
-  return text + "}";
+  text += '}';
+  return text;
 }
 
 std::string list_text(const std::vector<std::string>& items) {
-  std::string text = "[";
+  std::size_t size = 2;
+  for (const std::string& item : items) size += item.size() + 1;
+  std::string text;
+  text.reserve(size);
+  text += '[';
   for (const std::string& item : items) {
     if (text.size() > 1) text += ',';
     text += item;
   }
-  return text + "]";
+  text += ']';
+  return text;
 }
 
 }  // namespace berth::codec

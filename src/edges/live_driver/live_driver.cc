@@ -85,13 +85,17 @@ bool LiveDriver::run_burst() {
   for (int step = 0; step < kBurstSteps; ++step) {
     const Clock::time_point began = Clock::now();  // waiting for the lock is part of a step
     const std::scoped_lock turn(turn_);
-    const std::scoped_lock hold(lock_);
+    std::unique_lock hold(lock_);
     if (step == 0) session_.expire_overdue();
     if (step == 0) record_if_due();
     take_solution();
     const bool may_go_on = !options_.may_go_on || options_.may_go_on();
     const bool was_step = may_go_on && session_.advance(due_until());
-    if (was_step && options_.stepped) options_.stepped();
+    if (was_step && options_.stepped && options_.stepped()) {
+      hold.unlock();
+      options_.without_lock();
+      hold.lock();
+    }
     last_event_ = session_.events().last_sequence();
     next_due_ = session_.awaits_answer() || !may_go_on ? Clock::time_point::max()
                                                        : wall_time_of(Instant::at_second(session_.now().second() + 1));

@@ -26,8 +26,11 @@ struct LiveDriverOptions {
   std::function<void()> record = {};
   /// Asked before each step, under the lock: where it says no, the world stands still. May be empty.
   std::function<bool()> may_go_on = {};
-  /// Called after each step of the engine, under the lock. May be empty.
-  std::function<void()> stepped = {};
+  /// Called after each step of the engine, under the lock. Returns whether `without_lock` has something to do. May be
+  /// empty.
+  std::function<bool()> stepped = {};
+  /// Then called, with the turn and without the lock: the session does not change, and others read it.
+  std::function<void()> without_lock = {};
 };
 
 /// How the world came to its end.

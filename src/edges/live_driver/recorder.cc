@@ -81,16 +81,16 @@ std::optional<std::string> Recorder::record_blob(const BlobRow& row) {
 }
 
 std::optional<std::string> Recorder::record_snapshot(int format, std::string body) {
-  const std::uint64_t sequence = head_.last_sequence + pending_.size();
-  const std::size_t bytes = body.size();
+  Draft made = draft_snapshot(format, std::move(body));
+  const auto appended = append(made);
+  return settle(std::move(made), appended);
+}
+
+Recorder::Draft Recorder::draft_snapshot(int format, std::string body) {
   JournalBatch batch;
-  batch.snapshot = JournalSnapshot{.sequence = sequence, .format = format, .body = std::move(body)};
-  auto failure = append(std::move(batch));
-  if (failure) return failure;
-  head_.snapshot_sequence = sequence;
-  head_.snapshot_bytes = bytes;
-  bytes_since_snapshot_ = 0;
-  return failure;
+  batch.snapshot =
+      JournalSnapshot{.sequence = head_.last_sequence + pending_.size(), .format = format, .body = std::move(body)};
+  return draft(std::move(batch));
 }
 
 bool Recorder::is_snapshot_due() const {
@@ -132,30 +132,48 @@ bool Recorder::is_on_reserve() {
 }
 
 std::optional<std::string> Recorder::append(JournalBatch batch, bool is_vital) {
-  const auto noted = static_cast<std::ptrdiff_t>(pending_.size());
-  batch.entries.insert(batch.entries.begin(), std::make_move_iterator(pending_.begin()),
-                       std::make_move_iterator(pending_.end()));
+  Draft made = draft(std::move(batch));
+  std::vector<KeyedOutcome> answers;
+  const auto appended = is_vital ? append_vital(made.batch, answers) : append_safely(made.batch);
+  auto failure = settle(std::move(made), appended);
+  if (appended) keep_answers(std::move(answers));
+  return failure;
+}
+
+Recorder::Draft Recorder::draft(JournalBatch batch) {
+  Draft made{.batch = std::move(batch),
+             .noted_count = static_cast<std::ptrdiff_t>(pending_.size()),
+             .noted_bytes = std::exchange(pending_bytes_, 0)};
+  made.batch.entries.insert(made.batch.entries.begin(), std::make_move_iterator(pending_.begin()),
+                            std::make_move_iterator(pending_.end()));
   pending_.clear();
   // Readers of the session look at it meanwhile, if it is empty.
-  if (!pending_usage_.empty()) batch.usage = std::exchange(pending_usage_, {});
-  for (const auto& [key, outcome] : kept_) batch.outcomes.push_back(outcome);
-  std::vector<KeyedOutcome> answers;
-  const auto appended = is_vital ? append_vital(batch, answers) : append_safely(batch);
-  if (appended) {
-    head_.last_sequence = *appended;
-    for (const KeyedOutcome& outcome : batch.outcomes) kept_.erase(outcome.key);
-    keep_answers(std::move(answers));
-    for (const JournalEntry& entry : batch.entries) bytes_since_snapshot_ += entry.body.size();
-    const std::uint64_t noted_bytes = std::exchange(pending_bytes_, 0);
-    if (reserve_ == nullptr || reserve_->is_kept()) return note_failure(std::nullopt);
-    reserve_bytes_used_ += noted_bytes;
-    static_cast<void>(note_failure(kOnReserve));
-    return std::nullopt;
+  if (!pending_usage_.empty()) made.batch.usage = std::exchange(pending_usage_, {});
+  for (const auto& [key, outcome] : kept_) made.batch.outcomes.push_back(outcome);
+  return made;
+}
+
+std::optional<std::string> Recorder::settle(Draft draft, const StoreResult<std::uint64_t>& appended) {
+  JournalBatch& batch = draft.batch;
+  if (!appended) {
+    pending_.insert(pending_.begin(), std::make_move_iterator(batch.entries.begin()),
+                    std::make_move_iterator(batch.entries.begin() + draft.noted_count));
+    pending_bytes_ += draft.noted_bytes;
+    if (!batch.usage.empty()) pending_usage_ = std::move(batch.usage);
+    return note_failure(appended.error().message);
   }
-  pending_.assign(std::make_move_iterator(batch.entries.begin()),
-                  std::make_move_iterator(batch.entries.begin() + noted));
-  if (!batch.usage.empty()) pending_usage_ = std::move(batch.usage);
-  return note_failure(appended.error().message);
+  head_.last_sequence = *appended;
+  for (const KeyedOutcome& outcome : batch.outcomes) kept_.erase(outcome.key);
+  for (const JournalEntry& entry : batch.entries) bytes_since_snapshot_ += entry.body.size();
+  if (batch.snapshot) {
+    head_.snapshot_sequence = batch.snapshot->sequence;
+    head_.snapshot_bytes = batch.snapshot->body.size();
+    bytes_since_snapshot_ = 0;
+  }
+  if (reserve_ == nullptr || reserve_->is_kept()) return note_failure(std::nullopt);
+  reserve_bytes_used_ += draft.noted_bytes;
+  static_cast<void>(note_failure(kOnReserve));
+  return std::nullopt;
 }
 
 StoreResult<std::uint64_t> Recorder::append_vital(JournalBatch& batch, std::vector<KeyedOutcome>& answers) {

@@ -30,6 +30,12 @@ class Recorder {
     std::uint64_t snapshot_sequence = 0;  ///< the last row that a snapshot covers
     std::size_t snapshot_bytes = 0;       ///< of that snapshot
   };
+  /// A batch that is about to be appended, with what was noted before it.
+  struct Draft {
+    JournalBatch batch;
+    std::ptrdiff_t noted_count = 0;  ///< the first of its entries
+    std::uint64_t noted_bytes = 0;
+  };
   /// `encode` makes a row of an entry. `before_append` is called before each append, so that what the devices remember
   /// is as safe as the rows that tell of it; if it fails, nothing is appended. It may be empty.
   Recorder(std::unique_ptr<JournalWriter> writer, const Head& head,
@@ -69,6 +75,11 @@ class Recorder {
   std::optional<std::string> flush() { return record({}); }
   /// Records what was noted, and a state that covers it. `format` is that of `body`. Returns why it is not on the disk.
   std::optional<std::string> record_snapshot(int format, std::string body);
+  /// The same in three steps, of which the second takes long and may be done without the session's lock, if no usage
+  /// waited at the first and the turn is held throughout: readers have nothing to record, and outcomes may be kept.
+  [[nodiscard]] Draft draft_snapshot(int format, std::string body);
+  [[nodiscard]] StoreResult<std::uint64_t> append(const Draft& draft) { return append_safely(draft.batch); }
+  std::optional<std::string> settle(Draft draft, const StoreResult<std::uint64_t>& appended);
   /// Whether so many rows came since the last snapshot that another one is worth what it costs: a start repeats them.
   [[nodiscard]] bool is_snapshot_due() const;
   /// Rows, with those that were noted, since the last snapshot.
@@ -107,6 +118,8 @@ class Recorder {
   /// Whether the reserve is released, and cannot be kept again now.
   [[nodiscard]] bool is_on_reserve();
   std::optional<std::string> note_failure(std::optional<std::string> failure);
+  /// Adds what was noted, which does not wait any more until the draft is settled.
+  [[nodiscard]] Draft draft(JournalBatch batch);
   /// Appends what was noted and the batch. On an error what was noted waits on.
   [[nodiscard]] std::optional<std::string> append(JournalBatch batch, bool is_vital = false);
   [[nodiscard]] StoreResult<std::uint64_t> append_safely(const JournalBatch& batch);

@@ -158,6 +158,25 @@ TEST_F(RecorderTest, ASnapshotThatIsRefusedCountsForNothing) {
   EXPECT_THAT(rows(), ElementsAre("1"));
 }
 
+TEST_F(RecorderTest, WhileASnapshotIsAppendedAnswersAreKept) {
+  Recorder recorder = make();
+  recorder.keep({outcome_of(1, "before")});
+  recorder.note(entry_at(1));
+  Recorder::Draft draft = recorder.draft_snapshot(3, "state");
+  EXPECT_EQ(recorder.pending_count(), 0U);
+  recorder.keep({outcome_of(2, "meanwhile")});
+  EXPECT_EQ(recorder.find_outcomes({{1}}).value().at({1}).body, "before");
+  const auto appended = recorder.append(draft);
+  EXPECT_EQ(recorder.settle(std::move(draft), appended), std::nullopt);
+  EXPECT_EQ(recorder.rows_since_snapshot(), 0U);
+  EXPECT_EQ(recorder.last_sequence(), 1U);
+  EXPECT_TRUE(stored_outcome(1).has_value());
+  EXPECT_FALSE(stored_outcome(2).has_value());
+  EXPECT_TRUE(recorder.has_outcomes());
+  EXPECT_EQ(recorder.flush(), std::nullopt);
+  EXPECT_TRUE(stored_outcome(2).has_value());
+}
+
 TEST_F(RecorderTest, ASnapshotIsDueAfterRowsThatAreWorthIt) {
   Recorder small = make({.last_sequence = 0, .snapshot_sequence = 0, .snapshot_bytes = 100});
   std::vector<live::Entry> entries(19'999, entry_at(1));

@@ -218,9 +218,21 @@ class Up {
 
   /// The next start repeats what comes after it.
   void save() {
-    if (!session_->is_at_rest() || recorder().failure()) return;
-    const auto failure =
-        recorder().record_snapshot(kSnapshotFormat, snapshot_bytes(world_.beginning, world_.files, session_->save()));
+    if (begin_save()) end_save(recorder().append(*saving_));
+  }
+
+  /// Returns whether there is a snapshot to be appended; until the session changes readers have nothing to record.
+  [[nodiscard]] bool begin_save() {
+    if (!session_->is_at_rest() || recorder().failure()) return false;
+    session_->refresh();
+    std::string bytes = snapshot_bytes(world_.beginning, world_.files, session_->save());
+    if (!recorder().pending_usage().empty() && recorder().flush()) return false;
+    saving_ = recorder().draft_snapshot(kSnapshotFormat, std::move(bytes));
+    return true;
+  }
+
+  void end_save(const StoreResult<std::uint64_t>& appended) {
+    const auto failure = recorder().settle(*std::exchange(saving_, std::nullopt), appended);
     if (!failure) return session_->note_recorded();
     log_error(context_.err, "no snapshot: " + *failure);
   }
@@ -279,8 +291,11 @@ class Up {
     options.has_events = [this] { server_->wake_streams(); };
     options.record = [this] { record(); };
     options.may_go_on = [this] { return recorder().has_room_for_world(); };
-    options.stepped = [this] {
-      if (recorder().is_snapshot_due()) save();
+    options.stepped = [this] { return recorder().is_snapshot_due() && begin_save(); };
+    options.without_lock = [this] {
+      const auto appended = recorder().append(*saving_);
+      const std::scoped_lock hold(lock_);
+      end_save(appended);
     };
     driver_ = std::make_unique<edges::LiveDriver>(*session_, turn_, lock_, solver_, std::move(options));
     api_ = std::make_unique<api::Api>(
@@ -441,6 +456,7 @@ class Up {
   FolderWorld world_;  ///< its history goes into the session
   const SteadyWallClock wall_;
   std::unique_ptr<WorldRecords> records_;
+  std::optional<edges::Recorder::Draft> saving_;  ///< a snapshot between begin_save and end_save
   Journal journal_;
   edges::FairMutex turn_;  ///< of those who change the session
   edges::FairMutex lock_;  ///< of the session
