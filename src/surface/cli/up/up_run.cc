@@ -225,10 +225,12 @@ class Up {
   [[nodiscard]] bool begin_save() {
     if (!session_->is_at_rest() || recorder().failure()) return false;
     session_->refresh();
+    if (recorder().failure()) return false;
     std::string bytes = snapshot_bytes(world_.beginning, world_.files, session_->save());
-    if (!recorder().pending_usage().empty() && recorder().flush()) return false;
+    const bool has_usage = !recorder().pending_usage().empty();
     saving_ = recorder().draft_snapshot(kSnapshotFormat, std::move(bytes));
-    return true;
+    if (has_usage) end_save(recorder().append(*saving_));  // readers would miss it meanwhile
+    return saving_.has_value();
   }
 
   void end_save(const StoreResult<std::uint64_t>& appended) {
