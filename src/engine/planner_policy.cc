@@ -23,13 +23,13 @@ class PlannerPolicy {
  public:
   PlannerPolicy(const Scenario& scenario, OutlookSource outlook, const PlannerOptions& options)
       : scenario_(scenario), options_(options), outlook_(std::move(outlook)), watch_(scenario) {
-    read_specs();
+    forget_specs();
   }
 
   void observe(const Snapshot& snapshot) {
     if (snapshot.specs_version != specs_version_) {
       specs_version_ = snapshot.specs_version;
-      read_specs();
+      forget_specs();
       has_news_ = true;
     }
     watch_.observe(snapshot);
@@ -45,6 +45,7 @@ class PlannerPolicy {
     if (snapshot.now == options_.plans_also_at) feasibility_.reset();  // asked for that moment
     next_plan_ = Instant::at_second(snapshot.now.second() + std::max(1, options_.period_seconds));
     asked_for_ = acts_at;
+    if (!specs_) read_specs();
     asked_with_ = specs_;
     const auto question = std::make_shared<WindowQuestion>();
     question->scenario = specs_;
@@ -83,14 +84,20 @@ class PlannerPolicy {
   }
 
  private:
-  /// What follows from the services' specs alone. What was planned and found for others is forgotten.
+  /// With everything that was planned and found for them.
+  void forget_specs() {
+    specs_.reset();
+    frame_.reset();
+    was_stale_.resize(scenario_.services.size());
+    previous_ = std::make_shared<const planner::Schedule>();
+    feasibility_.reset();
+  }
+
+  /// Takes time, and specs may change many times between two questions: only a question needs it.
   void read_specs() {
     specs_ = std::make_shared<const Scenario>(scenario_);
     frame_ = std::make_shared<const planner::Frame>(
         planner::make_frame(*specs_, {.chooses_points = options_.points != 0, .has_variants = options_.variants != 0}));
-    was_stale_.resize(specs_->services.size());
-    previous_ = std::make_shared<const planner::Schedule>();
-    feasibility_.reset();
   }
 
   /// Whether there is a service, and a GPU for it.
@@ -182,8 +189,8 @@ class PlannerPolicy {
   PlannerOptions options_;
   OutlookSource outlook_;
   std::uint64_t specs_version_ = 0;
-  std::shared_ptr<const Scenario> specs_;  ///< a copy of that version
-  std::shared_ptr<const planner::Frame> frame_;
+  std::shared_ptr<const Scenario> specs_;        ///< a copy of that version; empty until a question needs it
+  std::shared_ptr<const planner::Frame> frame_;  ///< of the services' specs alone; likewise
   RetrainingWatch watch_;
   Instant next_plan_;
   int turn_ = 0;          ///< number of questions so far
