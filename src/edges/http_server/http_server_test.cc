@@ -6,8 +6,7 @@
 #include <atomic>
 #include <thread>
 
-#include "edges/http_server/test_handler.h"
-#include "edges/http_server/test_raw_client.h"
+#include "edges/http_server/test_server.h"
 
 namespace berth::edges {
 namespace {
@@ -22,18 +21,7 @@ std::string put(const std::string& path, const std::string& body) {
   return fmt::format("PUT {} HTTP/1.1\r\nHost: a\r\nContent-Length: {}\r\n\r\n{}", path, body.size(), body);
 }
 
-class HttpServerTest : public ::testing::Test {
- protected:
-  void start(const HttpServerOptions& options = {}) {
-    auto started = start_http_server(options, handler_);
-    ASSERT_TRUE(started) << started.error().message;
-    server_ = *std::move(started);
-  }
-  [[nodiscard]] RawClient connect() const { return RawClient(server_->port()); }
-
-  TestHandler handler_;
-  std::unique_ptr<HttpServer> server_;
-};
+class HttpServerTest : public RunningServerTest {};
 
 TEST_F(HttpServerTest, RequestsArriveDecodedAndAnswersGoBackOnOneConnection) {
   start();

@@ -4,14 +4,11 @@
 
 #include <chrono>
 #include <functional>
-#include <memory>
 #include <string>
 #include <thread>
 #include <utility>
 
-#include "edges/http_server/http_server.h"
-#include "edges/http_server/test_handler.h"
-#include "edges/http_server/test_raw_client.h"
+#include "edges/http_server/test_server.h"
 
 namespace berth::edges {
 namespace {
@@ -22,14 +19,8 @@ std::string ask_for(const std::string& what, const std::string& method = "GET") 
   return method + " /" + what + " HTTP/1.1\r\nHost: a\r\n\r\n";
 }
 
-class LargeAnswersTest : public ::testing::Test {
+class LargeAnswersTest : public RunningServerTest {
  protected:
-  void start(const HttpServerOptions& options = {}) {
-    auto started = start_http_server(options, handler_);
-    ASSERT_TRUE(started) << started.error().message;
-    server_ = *std::move(started);
-  }
-  [[nodiscard]] RawClient connect() const { return RawClient(server_->port()); }
   /// A client whose answer has begun, and which reads no more.
   [[nodiscard]] RawClient begun(const std::string& what, const std::string& method = "GET") const {
     RawClient client = connect();
@@ -46,9 +37,6 @@ class LargeAnswersTest : public ::testing::Test {
     return false;
   }
   bool is_answered(const std::string& what) { return connect().ask(ask_for(what)).status == 200; }
-
-  TestHandler handler_;
-  std::unique_ptr<HttpServer> server_;
 };
 
 TEST_F(LargeAnswersTest, ThoseThatAreNotReadLeaveNoRoomForMore) {

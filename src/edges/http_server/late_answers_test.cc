@@ -7,9 +7,7 @@
 #include <random>
 #include <thread>
 
-#include "edges/http_server/http_server.h"
-#include "edges/http_server/test_handler.h"
-#include "edges/http_server/test_raw_client.h"
+#include "edges/http_server/test_server.h"
 
 namespace berth::edges {
 namespace {
@@ -24,23 +22,14 @@ std::string ask_later(std::size_t number) { return fmt::format("GET /later/{} HT
 
 std::string answer_of(std::size_t number) { return fmt::format("GET [later][{}]: ", number); }
 
-class LateAnswersTest : public ::testing::Test {
+class LateAnswersTest : public RunningServerTest {
  protected:
-  void start(const HttpServerOptions& options = {}) {
-    auto started = start_http_server(options, handler_);
-    ASSERT_TRUE(started) << started.error().message;
-    server_ = *std::move(started);
-  }
-  [[nodiscard]] RawClient connect() const { return RawClient(server_->port()); }
   /// Clients that wait for their answers, each for that of its index.
   [[nodiscard]] std::vector<RawClient> waiting_clients(std::size_t count) const {
     std::vector<RawClient> clients = several(count, [this] { return connect(); });
     for (std::size_t i = 0; i < count; ++i) EXPECT_TRUE(clients[i].send(ask_later(i)));
     return clients;
   }
-
-  TestHandler handler_;
-  std::unique_ptr<HttpServer> server_;
 };
 
 TEST_F(LateAnswersTest, AnAnswerGoesOutWhenItIsGivenAndOthersDoNotWaitForIt) {

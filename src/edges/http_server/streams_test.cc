@@ -7,9 +7,7 @@
 #include <chrono>
 #include <thread>
 
-#include "edges/http_server/http_server.h"
-#include "edges/http_server/test_handler.h"
-#include "edges/http_server/test_raw_client.h"
+#include "edges/http_server/test_server.h"
 
 namespace berth::edges {
 namespace {
@@ -19,14 +17,8 @@ using ::testing::HasSubstr;
 constexpr const char* kAsk = "GET /events HTTP/1.1\r\nHost: a\r\n\r\n";
 constexpr const char* kAskOther = "GET /ok HTTP/1.1\r\nHost: a\r\n\r\n";
 
-class StreamsTest : public ::testing::Test {
+class StreamsTest : public RunningServerTest {
  protected:
-  void start(const HttpServerOptions& options = {}) {
-    auto started = start_http_server(options, handler_);
-    ASSERT_TRUE(started) << started.error().message;
-    server_ = *std::move(started);
-  }
-  [[nodiscard]] RawClient connect() const { return RawClient(server_->port()); }
   /// A client whose stream is open: it has read the headers.
   [[nodiscard]] RawClient open_stream() const {
     RawClient client = connect();
@@ -38,9 +30,6 @@ class StreamsTest : public ::testing::Test {
     handler_.log.append(event + "\n\n");
     server_->wake_streams();
   }
-
-  TestHandler handler_;
-  std::unique_ptr<HttpServer> server_;
 };
 
 TEST_F(StreamsTest, HeadersComeAtOnceAndEventsWhenTheyArePublished) {

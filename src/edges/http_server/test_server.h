@@ -1,0 +1,28 @@
+/// A running server and its clients, for tests of the HTTP server.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <utility>
+
+#include "edges/http_server/http_server.h"
+#include "edges/http_server/test_handler.h"
+#include "edges/http_server/test_raw_client.h"
+
+namespace berth::edges {
+
+class RunningServerTest : public ::testing::Test {
+ protected:
+  void start(const HttpServerOptions& options = {}) {
+    auto started = start_http_server(options, handler_);
+    ASSERT_TRUE(started) << started.error().message;
+    server_ = *std::move(started);
+  }
+  [[nodiscard]] RawClient connect() const { return RawClient(server_->port()); }
+
+  TestHandler handler_;
+  std::unique_ptr<HttpServer> server_;
+};
+
+}  // namespace berth::edges
