@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "domain/slice.h"
+
 namespace berth {
 
 /// Which media engines an instance takes from its GPU.
@@ -47,5 +49,12 @@ struct GpuModel {
   [[nodiscard]] bool is_mig_capable() const { return !profiles.empty(); }
   friend bool operator==(const GpuModel&, const GpuModel&) = default;
 };
+
+/// The name of a profile of a model: "3g.40gb", or "full".
+[[nodiscard]] std::string profile_name(const GpuModel& model, ProfileId profile);
+
+/// SMs of a profile. If no source states them (`unverified`), compute slices x the SMs of the smallest plain profile:
+/// an estimate that the output marks. `full` has the model's.
+[[nodiscard]] int profile_sms(const GpuModel& model, ProfileId profile);
 
 }  // namespace berth

@@ -37,25 +37,6 @@ std::string service_label(const Scenario& scenario, ServiceId service) {
   return is_ambiguous ? spec.tenant + "/" + spec.name : spec.name;
 }
 
-std::string profile_name(const GpuModel& model, ProfileId profile) {
-  if (profile.is_full()) return kFullProfileName;
-  ENSURE(profile.index < model.profiles.size());
-  return model.profiles[profile.index].name;
-}
-
-int profile_sms(const GpuModel& model, ProfileId profile) {
-  if (profile.is_full()) return model.sms;
-  ENSURE(profile.index < model.profiles.size());
-  const MigProfile& wanted = model.profiles[profile.index];
-  if (wanted.sms) return *wanted.sms;
-  for (const MigProfile& smallest : model.profiles) {
-    if (smallest.compute_slices == 1 && smallest.is_plain() && smallest.sms) {
-      return std::min(model.sms, *smallest.sms * wanted.compute_slices);
-    }
-  }
-  return model.sms * wanted.compute_slices / std::max(1, model.compute_slices);
-}
-
 std::optional<Micros> retraining_time_on(const Retraining& retraining, const GpuModel& model, ProfileId profile) {
   const auto listed = [&](int size) -> std::optional<Micros> {
     const auto it = retraining.time_on.find(size);

@@ -72,13 +72,6 @@ struct Scenario {
 /// name. Requires: it is one of the scenario. O(services).
 [[nodiscard]] std::string service_label(const Scenario& scenario, ServiceId service);
 
-/// The name of a profile of a model: "3g.40gb", or "full".
-[[nodiscard]] std::string profile_name(const GpuModel& model, ProfileId profile);
-
-/// SMs of a profile. If no source states them (`unverified`), compute slices x the SMs of the smallest plain profile:
-/// an estimate that the output marks. `full` has the model's.
-[[nodiscard]] int profile_sms(const GpuModel& model, ProfileId profile);
-
 /// How long a whole retraining takes on a profile of a model; nothing: its size is not listed. A whole GPU has the
 /// time of `full` (key 0), otherwise, if its model has MIG, that of the model's compute slices.
 [[nodiscard]] std::optional<Micros> retraining_time_on(const Retraining& retraining, const GpuModel& model,

@@ -8,23 +8,11 @@
 namespace berth {
 namespace {
 
-MigProfile profile(std::string name, int compute_slices, std::optional<int> sms) {
-  MigProfile made;
-  made.name = std::move(name);
-  made.compute_slices = compute_slices;
-  made.sms = sms;
-  return made;
-}
-
 Scenario two_entries() {
   GpuModel cut;
   cut.name = "cut";
-  cut.compute_slices = 7;
-  cut.sms = 108;
-  cut.profiles = {profile("1g", 1, 14), profile("3g", 3, std::nullopt), profile("9g", 9, std::nullopt)};
   GpuModel whole;
   whole.name = "whole";
-  whole.sms = 40;
   Scenario scenario;
   scenario.fleet = {{.model = cut, .count = 2, .usd_per_gpu_hour = {}},
                     {.model = whole, .count = 1, .usd_per_gpu_hour = {}}};
@@ -61,19 +49,6 @@ TEST(Scenario, EndsWithTheLongestWindow) {
   Scenario scenario = two_entries();
   for (const std::int64_t seconds : {5, 60, 7}) scenario.services.emplace_back().arrivals.seconds = seconds;
   EXPECT_EQ(scenario.simulated_seconds(), 60);
-}
-
-TEST(Profiles, SmsAreKnownOrEstimatedAndNeverMoreThanTheGpuHas) {
-  const GpuModel model = two_entries().fleet[0].model;
-  EXPECT_EQ(profile_sms(model, {0}), 14);
-  EXPECT_EQ(profile_sms(model, {1}), 42);
-  EXPECT_EQ(profile_sms(model, {2}), 108);
-  EXPECT_EQ(profile_sms(model, ProfileId::full()), 108);
-  GpuModel unknown = model;
-  unknown.profiles[0].sms.reset();
-  EXPECT_EQ(profile_sms(unknown, {1}), 108 * 3 / 7);
-  EXPECT_EQ(profile_name(model, {1}), "3g");
-  EXPECT_EQ(profile_name(model, ProfileId::full()), "full");
 }
 
 }  // namespace

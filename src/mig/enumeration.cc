@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "domain/scenario.h"
+#include "domain/gpu.h"
 #include "mig/detail/occupancy.h"
 #include "mig/geometry.h"
 

@@ -5,7 +5,7 @@
 #include <iterator>
 
 #include "base/ensure.h"
-#include "domain/scenario.h"
+#include "domain/gpu.h"
 #include "mig/detail/occupancy.h"
 
 namespace berth::mig {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "domain/scenario.h"
+#include "domain/gpu.h"
 #include "mig/catalogue.h"
 #include "mig/geometry.h"
 
