@@ -5,28 +5,22 @@
 
 #include "base/text.h"
 #include "mig/detail/device_tables.h"
+#include "mig/detail/field_names.h"
 
 namespace berth::mig {
 namespace {
 
 constexpr std::int64_t kMibPerGib = 1024;
 
-std::vector<std::string> unverified_names(unsigned fields) {
-  static constexpr std::pair<unsigned, const char*> kNames[] = {
-      {detail::kStarts, "starts"},
-      {detail::kLength, "length"},
-      {detail::kSms, "sms"},
-      {detail::kMemory, "memory_mib"},
-      {detail::kCopyEngines, "copy_engines"},
-      {detail::kDecoders, "decoders"},
-      {detail::kJpeg, "jpeg"},
-  };
-  std::vector<std::string> names;
-  for (const auto& [bit, name] : kNames) {
-    if ((fields & bit) != 0) names.emplace_back(name);
-  }
-  return names;
-}
+constexpr detail::FieldName kProfileFields[] = {
+    {detail::kStarts, "starts"},
+    {detail::kLength, "length"},
+    {detail::kSms, "sms"},
+    {detail::kMemory, "memory_mib"},
+    {detail::kCopyEngines, "copy_engines"},
+    {detail::kDecoders, "decoders"},
+    {detail::kJpeg, "jpeg"},
+};
 
 MediaEngines media_of(std::string_view name) {
   if (name.ends_with("+me.all")) return MediaEngines::kAll;
@@ -49,7 +43,7 @@ MigProfile profile_from(const detail::ProfileRow& row) {
   profile.is_double_memory = std::string_view(row.nvml_enum) == "1_SLICE_REV2";
   profile.device_profile_id = row.device_profile_id;
   profile.nvml_enum = row.nvml_enum;
-  profile.unverified = unverified_names(row.unverified);
+  profile.unverified = detail::names_of(row.unverified, kProfileFields);
   return profile;
 }
 
