@@ -1,4 +1,4 @@
-/// Numbers of the NVML interface: flags, events, field ids, profiles, sizes. Only those that somebody simulates or reads.
+/// Numbers of the NVML interface: flags, events, field ids, profiles, sizes. Only those that are simulated or read.
 ///
 /// C enumerations are `std::uint32_t` here, the size that they have in every C compiler for Linux.
 #pragma once
@@ -206,7 +206,23 @@ inline constexpr std::uint32_t kArchitectureBlackwell = 10;
 inline constexpr std::uint32_t kArchitectureUnknown = 0xFFFFFFFF;
 inline constexpr std::uint32_t kBusPcie = 2;
 
+// Which processes a list of details has.
+inline constexpr std::uint32_t kProcessCompute = 0;
+inline constexpr std::uint32_t kProcessGraphics = 1;
+inline constexpr std::uint32_t kProcessMps = 2;
+inline constexpr std::uint32_t kProcessAll = 3;
+inline constexpr std::uint32_t kProcessModeCount = 4;
+
+// Why clocks are lower than they could be, one bit each.
+inline constexpr std::uint64_t kClockReasonNone = 0;
+inline constexpr std::uint64_t kClockReasonIdle = 0x1;
+inline constexpr std::uint64_t kClockReasonPowerCap = 0x4;
+inline constexpr std::uint64_t kClockReasonHeat = 0x20;
+
 // How a GPU is used.
+inline constexpr std::uint32_t kAddressingNone = 0;
+inline constexpr std::uint32_t kAddressingHmm = 1;
+inline constexpr std::uint32_t kAddressingAts = 2;
 inline constexpr std::uint32_t kComputeDefault = 0;
 inline constexpr std::uint32_t kComputeProhibited = 2;
 inline constexpr std::uint32_t kComputeExclusiveProcess = 3;
