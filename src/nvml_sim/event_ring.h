@@ -33,13 +33,13 @@ struct NextEvent {
   std::optional<EventRecord> event;
   std::uint64_t position = 0;
 };
-/// `wanted(event)` says whether the reader registered for it. O(events since the position), at most kEventsMax.
+/// `wanted(event, position)` says whether the reader registered for it. O(events since the position), at most kEventsMax.
 template <class Wanted>
 [[nodiscard]] NextEvent next_event(const EventRing& ring, std::uint64_t position, Wanted wanted) {
   if (ring.posted > kEventsMax && position < ring.posted - kEventsMax) position = ring.posted - kEventsMax;
   for (; position < ring.posted; ++position) {
     const EventRecord& event = ring.events[position % kEventsMax];
-    if (wanted(event)) return {event, position + 1};
+    if (wanted(event, position)) return {event, position + 1};
   }
   return {std::nullopt, position};
 }

@@ -65,7 +65,14 @@ bool add_fault(GpuRecord& gpu, const FaultRecord& fault) {
   return true;
 }
 
-void clear_faults(GpuRecord& gpu) { std::ranges::fill(gpu.faults, FaultRecord{}); }
+void clear_faults(GpuRecord& gpu) {
+  std::ranges::fill(gpu.faults, FaultRecord{});
+  ++gpu.fault_clears;
+}
+
+bool has_faults(const GpuRecord& gpu) {
+  return std::ranges::any_of(gpu.faults, [](const FaultRecord& fault) { return fault.kind != FaultRecord::kNone; });
+}
 
 void lose(GpuRecord& gpu) { gpu.is_lost = 1; }
 

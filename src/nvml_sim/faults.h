@@ -26,7 +26,9 @@ struct FaultHit {
 
 /// Adds a fault. False: the GPU has kFaultsMax already.
 [[nodiscard]] bool add_fault(GpuRecord& gpu, const FaultRecord& fault);
+/// Takes all back. A call that one of them holds up goes on.
 void clear_faults(GpuRecord& gpu);
+[[nodiscard]] bool has_faults(const GpuRecord& gpu);
 
 /// The GPU falls off the bus: every call on it is kGpuIsLost until a reset.
 void lose(GpuRecord& gpu);

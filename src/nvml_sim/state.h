@@ -89,6 +89,8 @@ struct GpuRecord {
   std::uint32_t recovery_action = 0;    ///< a `nvml_abi` recovery action
   std::uint32_t is_before_r510 = 0;     ///< the driver refuses 4g beside 3g on an A100
   std::uint32_t generations = 0;        ///< instances made so far, of both kinds
+  std::uint32_t fault_clears = 0;       ///< so often were the faults taken back: a call that hangs looks at it
+  std::uint32_t unused = 0;
   std::uint64_t resets = 0;
   std::uint64_t changing_calls = 0;     ///< calls that were to change this GPU, refused ones included
   GpuInstanceRecord gpu_instances[kGpuInstancesMax];

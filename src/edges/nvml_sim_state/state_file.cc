@@ -114,9 +114,13 @@ struct SimStateFile::Locks {
 
 SimStateFile::SimStateFile(std::string path) : path_(std::move(path)), locks_(std::make_unique<Locks>()) {}
 
-SimStateFile::~SimStateFile() {
+SimStateFile::~SimStateFile() { abandon(); }
+
+void SimStateFile::abandon() {
   if (mapped_ != nullptr) ::munmap(mapped_, sizeof(Image));
   if (descriptor_ >= 0) ::close(descriptor_);
+  mapped_ = nullptr;
+  descriptor_ = -1;
 }
 
 Result<void> SimStateFile::create(const std::string& path, const MachineRecord& machine) {

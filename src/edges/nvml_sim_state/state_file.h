@@ -57,6 +57,9 @@ class SimStateFile {
   /// Waits until an event is posted after `posted`, or the time is over. Spurious returns happen.
   void wait_for_event(std::uint64_t posted, std::int64_t micros_max);
 
+  /// In the child of a fork: gives the parent's file back without touching its locks. Nothing else may be called then.
+  void abandon();
+
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
