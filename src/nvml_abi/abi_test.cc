@@ -2,9 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <iterator>
-#include <string_view>
 #include <type_traits>
 
 namespace berth::nvml_abi {
@@ -17,12 +14,6 @@ struct Functions {
 #include "nvml_abi/simulated.inc"
 };
 
-constexpr std::string_view kSimulated[] = {
-#define BERTH_NVML_FUNCTION(name, parameters) #name,
-#define BERTH_NVML_TEXT_FUNCTION(name, parameters) #name,
-#include "nvml_abi/simulated.inc"
-};
-
 TEST(Abi, FunctionsHaveTheirTypes) {
   static_assert(std::is_same_v<decltype(Functions::nvmlInit), Code (*)()>);
   static_assert(std::is_same_v<decltype(Functions::nvmlSystemGetNVMLVersion), Code (*)(char*, std::uint32_t)>);
@@ -31,11 +22,6 @@ TEST(Abi, FunctionsHaveTheirTypes) {
   functions.nvmlErrorString = message_of;
   EXPECT_STREQ(functions.nvmlErrorString(Code::kInUse), "In use");
   EXPECT_EQ(functions.nvmlInit, nullptr);
-}
-
-TEST(Abi, SimulatedFunctionsAreSorted) {
-  EXPECT_TRUE(std::ranges::is_sorted(kSimulated, std::ranges::less_equal{}));
-  EXPECT_EQ(kSimulated[0], "nvmlComputeInstanceDestroy");
 }
 
 TEST(Abi, VersionsOfStructures) {
