@@ -12,13 +12,13 @@ namespace berth::nvml_sim {
 
 using nvml_abi::Code;
 
-namespace {
-
-std::uint32_t number_of(int slices) {
+std::uint32_t compute_profile_of_slices(int slices) {
   const auto number = nvml_abi::find_number(nvml_abi::compute_instance_profiles(), std::to_string(slices) + "_SLICE");
   ENSURE(number.has_value());
   return *number;
 }
+
+namespace {
 
 std::vector<ComputeProfile> profiles_of(const GpuRecord& gpu, int gpu_instance) {
   const GpuModel& model = model_of(gpu);
@@ -28,7 +28,7 @@ std::vector<ComputeProfile> profiles_of(const GpuRecord& gpu, int gpu_instance) 
   const int whole_slices = model.profiles[profile.index].compute_slices;
   std::vector<ComputeProfile> profiles;
   for (const mig::ComputeProfile& known : mig::compute_profiles(model, profile)) {
-    profiles.push_back({.id = number_of(known.slices),
+    profiles.push_back({.id = compute_profile_of_slices(known.slices),
                         .name = "MIG " + known.name,
                         .slices = known.slices,
                         .instances_max = known.instances_max,

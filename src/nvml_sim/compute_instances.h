@@ -23,6 +23,8 @@ struct ComputeProfile {
 /// Requires: the GPU instance exists. kNotSupported: the instance has no such profile. kInvalidArgument: a number that this
 /// version of NVML does not know.
 [[nodiscard]] Answer<ComputeProfile> compute_profile(const GpuRecord& gpu, int gpu_instance, std::uint32_t number);
+/// The id of the profile with so many slices. Requires: NVML knows one.
+[[nodiscard]] std::uint32_t compute_profile_of_slices(int slices);
 /// kInvalidArgument: no such id.
 [[nodiscard]] Answer<ComputeProfile> compute_profile_by_id(const GpuRecord& gpu, int gpu_instance, std::uint32_t id);
 /// Errors of the following: those of `compute_profile_by_id`.

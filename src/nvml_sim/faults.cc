@@ -21,10 +21,17 @@ std::string_view without_version(std::string_view name) {
   return digits.find_first_not_of("0123456789") == std::string_view::npos ? name.substr(0, mark) : name;
 }
 
+// Source of these: NVIDIA's XID catalogue.
+constexpr std::int32_t kDoubleBitError = 48;
+constexpr std::int32_t kRowRemapped = 63;
+constexpr std::int32_t kRowRemappingFailed = 64;
+constexpr std::int32_t kFellOffTheBus = 79;
+constexpr std::int32_t kSingleBitErrors = 92;
+
 /// What the driver asks for after an XID. Source: NVIDIA's XID catalogue; an XID that is not here asks for nothing.
 std::uint32_t recovery_after(std::int32_t xid) {
-  constexpr std::array<std::int32_t, 6> kWantReset = {48, 62, 64, 74, 95, 119};
-  if (xid == 79) return nvml_abi::kRecoveryActionNodeReboot;
+  constexpr std::array<std::int32_t, 6> kWantReset = {kDoubleBitError, 62, kRowRemappingFailed, 74, 95, 119};
+  if (xid == kFellOffTheBus) return nvml_abi::kRecoveryActionNodeReboot;
   return std::ranges::find(kWantReset, xid) != kWantReset.end() ? nvml_abi::kRecoveryActionGpuReset
                                                                 : nvml_abi::kRecoveryActionNone;
 }
@@ -76,11 +83,30 @@ bool has_faults(const GpuRecord& gpu) {
 
 void lose(GpuRecord& gpu) { gpu.is_lost = 1; }
 
-EventRecord raise_xid(GpuRecord& gpu, std::int32_t xid) {
-  constexpr std::int32_t kFellOffTheBus = 79;
-  if (xid == kFellOffTheBus) lose(gpu);
-  gpu.recovery_action = std::max(gpu.recovery_action, recovery_after(xid));
-  return {.type = nvml_abi::kEventXid, .number = static_cast<std::uint64_t>(xid), .gpu = gpu.index};
+void raise_xid(MachineRecord& machine, std::uint32_t gpu, std::int32_t xid) {
+  GpuRecord& record = machine.gpus[gpu];
+  CountersRecord& counters = record.counters;
+  std::uint64_t ecc_event = nvml_abi::kEventNone;
+  switch (xid) {
+    case kDoubleBitError:
+      ++counters.ecc_uncorrected;
+      ecc_event = nvml_abi::kEventDoubleBitEcc;
+      break;
+    case kSingleBitErrors:
+      ++counters.ecc_corrected;
+      ecc_event = nvml_abi::kEventSingleBitEcc;
+      break;
+    case kRowRemapped:
+      ++counters.remapped_uncorrected;
+      counters.is_remapping_pending = 1;
+      break;
+    case kRowRemappingFailed: counters.has_remapping_failed = 1; break;
+    case kFellOffTheBus: lose(record); break;
+    default: break;
+  }
+  record.recovery_action = std::max(record.recovery_action, recovery_after(xid));
+  post(machine.events, {.type = nvml_abi::kEventXid, .number = static_cast<std::uint64_t>(xid), .gpu = gpu});
+  if (ecc_event != nvml_abi::kEventNone) post(machine.events, {.type = ecc_event, .gpu = gpu});
 }
 
 std::optional<std::int32_t> due_xid(GpuRecord& gpu, std::int64_t now_us) {

@@ -33,8 +33,9 @@ void clear_faults(GpuRecord& gpu);
 /// The GPU falls off the bus: every call on it is kGpuIsLost until a reset.
 void lose(GpuRecord& gpu);
 
-/// An XID happens now. 79 loses the GPU, and the recovery action becomes the driver's for this XID where we know it.
-[[nodiscard]] EventRecord raise_xid(GpuRecord& gpu, std::int32_t xid);
+/// An XID happens now: its events are posted, errors of memory are counted (48, 63, 64, 92), the recovery action becomes
+/// the driver's for this XID where we know it, and 79 loses the GPU.
+void raise_xid(MachineRecord& machine, std::uint32_t gpu, std::int32_t xid);
 
 /// The next XID that is due by `now_us` of the repeated ones, if any.
 [[nodiscard]] std::optional<std::int32_t> due_xid(GpuRecord& gpu, std::int64_t now_us);

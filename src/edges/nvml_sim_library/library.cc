@@ -50,7 +50,7 @@ void work(SimStateFile& file, std::uint32_t gpu, std::int64_t micros) {
 /// The fault that a call meets, after the XIDs that are due by now.
 std::optional<FaultHit> meet_faults(MachineRecord& machine, std::uint32_t gpu, const char* name, Latency latency) {
   GpuRecord& record = machine.gpus[gpu];
-  while (const auto xid = nvml_sim::due_xid(record, now_us())) nvml_sim::post(machine.events, nvml_sim::raise_xid(record, *xid));
+  while (const auto xid = nvml_sim::due_xid(record, now_us())) nvml_sim::raise_xid(machine, gpu, *xid);
   return nvml_sim::take_fault(record, name, latency);
 }
 
@@ -208,7 +208,7 @@ Code Library::ask_found(const Call& call, const Finding& find, const Answering& 
   return hit && hit->error ? *hit->error : code;
 }
 
-Code Library::change(const Call& call, const Changing& work_on) {
+Code Library::change(const Call& call, const Changing& work_on, void** made) {
   const File file = this->file();
   if (file == nullptr) return Code::kUninitialized;
   if (call.arguments != Code::kSuccess) return call.arguments;
@@ -237,7 +237,7 @@ Code Library::change(const Call& call, const Changing& work_on) {
 
   // A call that the device refuses is answered at once.
   file->read([&](const MachineRecord& machine) {
-    const Answer<Target> still = resolve(machine, call);
+    Answer<Target> still = resolve(machine, call);
     GpuRecord trial = machine.gpus[gpu];
     code = !still ? still.error() : trial.is_lost != 0 ? Code::kGpuIsLost : work_on(trial, *still, caller);
   });
@@ -246,9 +246,11 @@ Code Library::change(const Call& call, const Changing& work_on) {
   if (!hit || !hit->is_done) work(*file, gpu, latency_us);
   file->change(gpu, [&](MachineRecord& machine) {
     GpuRecord& record = machine.gpus[gpu];
-    const Answer<Target> still = resolve(machine, call);
+    Answer<Target> still = resolve(machine, call);
     code = !still ? still.error() : record.is_lost != 0 ? Code::kGpuIsLost : work_on(record, *still, caller);
-    if (code == Code::kSuccess) nvml_sim::post(machine.events, {.type = nvml_abi::kEventMigConfig, .gpu = gpu});
+    if (code != Code::kSuccess) return;
+    nvml_sim::post(machine.events, {.type = nvml_abi::kEventMigConfig, .gpu = gpu});
+    if (made != nullptr) *made = handles_.handle_of(machine, *still);
   });
   if (!hit || !hit->is_done) return code;
   work(*file, gpu, latency_us + delay_us);

@@ -48,7 +48,8 @@ struct Subject {
 using Answering = std::function<nvml_abi::Code(const Subject&)>;
 using Finding = std::function<nvml_sim::Answer<Target>(const nvml_sim::MachineRecord&)>;
 using Describing = std::function<nvml_abi::Code(const nvml_sim::MachineRecord&)>;
-using Changing = std::function<nvml_abi::Code(nvml_sim::GpuRecord&, const Target&, const nvml_sim::Caller&)>;
+/// Changes the GPU. A creation makes `target` what it created.
+using Changing = std::function<nvml_abi::Code(nvml_sim::GpuRecord&, Target& target, const nvml_sim::Caller&)>;
 
 /// Thread-safe.
 class Library {
@@ -68,8 +69,8 @@ class Library {
   /// Looks something up and gives its handle.
   [[nodiscard]] nvml_abi::Code look_up(const char* name, nvml_abi::Code arguments, const Finding& find, void** handle);
   /// A change of a GPU: one at a time for each, and it takes the call's latency. `work` may be called on a copy first, to
-  /// see whether it is refused.
-  [[nodiscard]] nvml_abi::Code change(const Call& call, const Changing& work);
+  /// see whether it is refused. `made` gets the handle of what it created.
+  [[nodiscard]] nvml_abi::Code change(const Call& call, const Changing& work, void** made = nullptr);
 
   /// A handle of something that exists.
   [[nodiscard]] void* handle_of(const nvml_sim::MachineRecord& machine, const Target& target) {
