@@ -230,8 +230,9 @@ PROCESS = "pid=pid memory_bytes=usedGpuMemory "
 INSTANCE_IDS = "gpu_instance_id=gpuInstanceId compute_instance_id=computeInstanceId "
 SHARED_ENGINES = ("multiprocessors=multiprocessorCount copy_engines=sharedCopyEngineCount decoders=sharedDecoderCount "
                   "encoders=sharedEncoderCount jpeg_engines=sharedJpegCount ofa_engines=sharedOfaCount ")
-GPU_SLICES = ("slices=sliceCount instances_max=instanceCount multiprocessors=multiprocessorCount copy_engines=copyEngineCount "
-              "decoders=decoderCount encoders=encoderCount jpeg_engines=jpegCount ofa_engines=ofaCount memory_mib=memorySizeMB ")
+GPU_SLICES = ("slices=sliceCount instances_max=instanceCount multiprocessors=multiprocessorCount "
+              "copy_engines=copyEngineCount decoders=decoderCount encoders=encoderCount jpeg_engines=jpegCount "
+              "ofa_engines=ofaCount memory_mib=memorySizeMB ")
 COMPUTE_SLICES = "slices=sliceCount instances_max=instanceCount " + SHARED_ENGINES
 EVENT = "device=device type=eventType data=eventData "
 DESCRIPTION = "device=device gpu_instance=gpuInstance id=id profile_id=profileId "
@@ -277,7 +278,8 @@ STRUCTURES = {
                              "version=version id=id " + GPU_SLICES + "name=name capabilities=capabilities"),
     "GpuInstanceDescription": ("nvmlGpuInstanceInfo_t", "device=device id=id profile_id=profileId placement=placement"),
     "ComputeInstanceProfileV1": ("nvmlComputeInstanceProfileInfo_t", "id=id " + COMPUTE_SLICES),
-    "ComputeInstanceProfileV2": ("nvmlComputeInstanceProfileInfo_v2_t", "version=version id=id " + COMPUTE_SLICES + "name=name"),
+    "ComputeInstanceProfileV2": ("nvmlComputeInstanceProfileInfo_v2_t",
+                                 "version=version id=id " + COMPUTE_SLICES + "name=name"),
     "ComputeInstanceProfileV3": ("nvmlComputeInstanceProfileInfo_v3_t",
                                  "version=version id=id " + COMPUTE_SLICES + "name=name capabilities=capabilities"),
     "ComputeInstanceDescriptionV2": ("nvmlComputeInstanceInfo_t", DESCRIPTION + "placement=placement"),
@@ -436,7 +438,9 @@ def names_in(file, macro):
 
 @functools.cache
 def exported():
-    return set(names_in("simulated.inc", r"BERTH_NVML_(?:TEXT_)?FUNCTION")) | set(names_in("functions.inc", r"BERTH_NVML_\w+"))
+    """Every function of our two lists."""
+    simulated = names_in("simulated.inc", r"BERTH_NVML_(?:TEXT_)?FUNCTION")
+    return {*simulated, *names_in("functions.inc", r"BERTH_NVML_\w+")}
 
 
 def members_of_structures():
@@ -550,8 +554,8 @@ def layout_assertions(ours, theirs, pairs):
 
 def compile_text(text):
     """What the compiler says; empty if nothing is wrong."""
-    result = subprocess.run([COMPILER, "-std=c++20", "-fsyntax-only", "-Wno-deprecated-declarations", "-I", os.path.join(ROOT, "src"),
-                             "-x", "c++", "-"], input=text, capture_output=True, text=True, timeout=60, check=False)
+    command = [COMPILER, "-std=c++20", "-fsyntax-only", "-Wno-deprecated-declarations", "-I", os.path.join(ROOT, "src")]
+    result = subprocess.run([*command, "-x", "c++", "-"], input=text, capture_output=True, text=True, timeout=60, check=False)
     return "" if result.returncode == 0 else result.stderr
 
 
