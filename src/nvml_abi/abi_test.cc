@@ -9,9 +9,11 @@ namespace {
 
 /// As whoever opens a library would have it.
 struct Functions {
+// NOLINTBEGIN(bugprone-macro-parentheses): they would change what is declared.
 #define BERTH_NVML_FUNCTION(name, parameters) Code(*name) parameters = nullptr;
 #define BERTH_NVML_TEXT_FUNCTION(name, parameters) const char*(*name)parameters = nullptr;
 #include "nvml_abi/simulated.inc"
+  // NOLINTEND(bugprone-macro-parentheses)
 };
 
 TEST(Abi, FunctionsHaveTheirTypes) {
