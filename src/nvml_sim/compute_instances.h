@@ -28,9 +28,11 @@ struct ComputeProfile {
 /// kInvalidArgument: no such id.
 [[nodiscard]] Answer<ComputeProfile> compute_profile_by_id(const GpuRecord& gpu, int gpu_instance, std::uint32_t id);
 /// Errors of the following: those of `compute_profile_by_id`.
-[[nodiscard]] Answer<std::vector<Interval>> compute_placements(const GpuRecord& gpu, int gpu_instance, std::uint32_t profile_id);
+[[nodiscard]] Answer<std::vector<Interval>> compute_placements(const GpuRecord& gpu, int gpu_instance,
+                                                               std::uint32_t profile_id);
 [[nodiscard]] Answer<int> remaining_compute_capacity(const GpuRecord& gpu, int gpu_instance, std::uint32_t profile_id);
-[[nodiscard]] Answer<std::vector<int>> compute_instances_of(const GpuRecord& gpu, int gpu_instance, std::uint32_t profile_id);
+[[nodiscard]] Answer<std::vector<int>> compute_instances_of(const GpuRecord& gpu, int gpu_instance,
+                                                            std::uint32_t profile_id);
 
 /// Creates a compute instance and returns its id, the lowest that is free. Without a placement it begins at the first slice
 /// where it fits. kInvalidArgument: no such profile. kNoPermission. kInvalidArgument: no legal placement.

@@ -11,7 +11,7 @@ namespace berth::nvml_sim {
 inline constexpr std::uint64_t kEventsMax = 1024;
 
 struct EventRecord {
-  std::uint64_t type = 0;  ///< one bit, as NVML's event types
+  std::uint64_t type = 0;    ///< one bit, as NVML's event types
   std::uint64_t number = 0;  ///< the XID, or 0
   std::uint32_t gpu = 0;
   std::uint32_t gpu_instance = 0xFFFFFFFFU;

@@ -9,7 +9,12 @@ namespace berth::nvml_sim {
 namespace {
 
 constexpr std::array<std::string_view, kLatencies> kLatencyNames = {
-    "init", "read", "set_mig_mode", "create_gpu_instance", "destroy_gpu_instance", "create_compute_instance",
+    "init",
+    "read",
+    "set_mig_mode",
+    "create_gpu_instance",
+    "destroy_gpu_instance",
+    "create_compute_instance",
     "destroy_compute_instance",
 };
 
@@ -66,7 +71,8 @@ std::optional<FaultHit> take_fault(GpuRecord& gpu, std::string_view call, Latenc
 }
 
 bool add_fault(GpuRecord& gpu, const FaultRecord& fault) {
-  auto* const place = std::ranges::find_if(gpu.faults, [](const FaultRecord& other) { return other.kind == FaultRecord::kNone; });
+  auto* const place =
+      std::ranges::find_if(gpu.faults, [](const FaultRecord& other) { return other.kind == FaultRecord::kNone; });
   if (place == std::end(gpu.faults)) return false;
   *place = fault;
   return true;
@@ -100,9 +106,14 @@ void raise_xid(MachineRecord& machine, std::uint32_t gpu, std::int32_t xid) {
       ++counters.remapped_uncorrected;
       counters.is_remapping_pending = 1;
       break;
-    case kRowRemappingFailed: counters.has_remapping_failed = 1; break;
-    case kFellOffTheBus: lose(record); break;
-    default: break;
+    case kRowRemappingFailed:
+      counters.has_remapping_failed = 1;
+      break;
+    case kFellOffTheBus:
+      lose(record);
+      break;
+    default:
+      break;
   }
   record.recovery_action = std::max(record.recovery_action, recovery_after(xid));
   post(machine.events, {.type = nvml_abi::kEventXid, .number = static_cast<std::uint64_t>(xid), .gpu = gpu});

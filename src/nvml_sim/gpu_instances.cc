@@ -30,7 +30,8 @@ std::uint32_t memory_of_next(const GpuRecord& gpu, const GpuModel& model, Profil
   constexpr std::uint32_t kLessMib = 128;
   const std::uint32_t memory_mib = memory_mib_of(model, profile);
   const MigProfile& wanted = model.profiles[profile.index];
-  const bool is_second = wanted.length * 2 == model.units && wanted.instances_max == 2 && has_instances_of(gpu, profile);
+  const bool is_second =
+      wanted.length * 2 == model.units && wanted.instances_max == 2 && has_instances_of(gpu, profile);
   return is_second ? memory_mib - kLessMib : memory_mib;
 }
 
@@ -125,7 +126,8 @@ Answer<mig::Placement> placement_for(const GpuRecord& gpu, ProfileId profile, co
     return *chosen;
   }
   const MigProfile& wanted = model.profiles[profile.index];
-  const bool is_legal = asked->length == wanted.length && std::ranges::find(wanted.starts, asked->start) != wanted.starts.end();
+  const bool is_legal =
+      asked->length == wanted.length && std::ranges::find(wanted.starts, asked->start) != wanted.starts.end();
   if (!is_legal) return refuse(Code::kInvalidArgument);
   const mig::Placement placement{.start = asked->start, .profile = profile};
   const std::vector<mig::Placement> fitting = fitting_placements(model, state, profile, gpu.is_before_r510 != 0);
@@ -161,8 +163,8 @@ Code destroy_gpu_instance(GpuRecord& gpu, int id, const Caller& caller) {
   if (!caller.may_change) return Code::kNoPermission;
   GpuInstanceRecord& instance = gpu.gpu_instances[id];
   if (instance.is_there == 0) return Code::kNotFound;
-  const bool has_compute = std::ranges::any_of(instance.compute_instances,
-                                               [](const ComputeInstanceRecord& compute) { return compute.is_there != 0; });
+  const bool has_compute = std::ranges::any_of(
+      instance.compute_instances, [](const ComputeInstanceRecord& compute) { return compute.is_there != 0; });
   if (has_compute || has_process(gpu, id)) return Code::kInUse;
   instance = GpuInstanceRecord{};
   return Code::kSuccess;

@@ -28,7 +28,8 @@ TEST(GpuInstances, EveryPlacementOfEveryModelCanBeMadeAloneAndIsFound) {
         EXPECT_LT(*id, kGpuInstancesMax);
         EXPECT_EQ(place_of(gpu, *id), (Interval{start, profile.length}));
         EXPECT_EQ(gpu_instances_of(gpu, wanted).value(), std::vector<int>{*id});
-        EXPECT_EQ(remaining_capacity(gpu, wanted).value(), profile.instances_max - 1) << model.name << " " << profile.name;
+        EXPECT_EQ(remaining_capacity(gpu, wanted).value(), profile.instances_max - 1)
+            << model.name << " " << profile.name;
         EXPECT_EQ(destroy_gpu_instance(gpu, *id, kRoot), Code::kSuccess);
         EXPECT_FALSE(has_instances(gpu));
       }
@@ -74,7 +75,8 @@ TEST(GpuInstances, AreInUseWhileAnythingIsLeftInThem) {
   GpuRecord gpu = gpu_of("A100-80GB");
   const int id = create_gpu_instance(gpu, profile_id(gpu, "2g.20gb"), {}, kRoot).value();
   const int compute = create_compute_instance(gpu, id, 1, {}, kRoot).value();
-  ASSERT_TRUE(add_process(gpu, {.pid = 42, .gpu_instance = static_cast<std::uint32_t>(id), .compute_instance = 0, .memory_mib = 100}));
+  ASSERT_TRUE(add_process(
+      gpu, {.pid = 42, .gpu_instance = static_cast<std::uint32_t>(id), .compute_instance = 0, .memory_mib = 100}));
   EXPECT_EQ(destroy_gpu_instance(gpu, id, kAnybody), Code::kNoPermission);
   EXPECT_EQ(destroy_gpu_instance(gpu, id, kRoot), Code::kInUse);
   EXPECT_EQ(destroy_compute_instance(gpu, id, compute, kRoot), Code::kInUse);

@@ -31,7 +31,7 @@ std::uint64_t digest(std::uint64_t seed, std::string_view space, std::string_vie
 std::string name_based_uuid(std::string_view space, std::string_view name) {
   std::uint64_t high = digest(1, space, name);
   std::uint64_t low = digest(2, space, name);
-  high = (high & ~0xF000ULL) | 0x5000ULL;                            // version 5
+  high = (high & ~0xF000ULL) | 0x5000ULL;                        // version 5
   low = (low & ~0xC000000000000000ULL) | 0x8000000000000000ULL;  // variant 1
   std::array<char, 37> text{};
   std::snprintf(text.data(), text.size(), "%08x-%04x-%04x-%04x-%012llx", static_cast<unsigned>(high >> 32),

@@ -12,7 +12,8 @@ mig::Rules rules_of(const GpuModel& model, bool is_before_r510) {
 }
 
 /// Placements of all profiles that still fit beside the instances and this one.
-std::size_t left_with(const GpuModel& model, const mig::State& state, const mig::Placement& added, const mig::Rules& rules) {
+std::size_t left_with(const GpuModel& model, const mig::State& state, const mig::Placement& added,
+                      const mig::Rules& rules) {
   mig::State with = state;
   with.insert(std::ranges::upper_bound(with, added), added);
   return mig::placements_that_fit(model, with, rules).size();
@@ -21,14 +22,14 @@ std::size_t left_with(const GpuModel& model, const mig::State& state, const mig:
 }  // namespace
 
 std::vector<mig::Placement> fitting_placements(const GpuModel& model, const mig::State& state, ProfileId profile,
-                                          bool is_before_r510) {
+                                               bool is_before_r510) {
   mig::Rules rules = rules_of(model, is_before_r510);
   rules.profiles = {profile};
   return mig::placements_that_fit(model, state, rules);
 }
 
 std::optional<mig::Placement> chosen_placement(const GpuModel& model, const mig::State& state, ProfileId profile,
-                                          bool is_before_r510) {
+                                               bool is_before_r510) {
   const mig::Rules rules = rules_of(model, is_before_r510);
   std::optional<mig::Placement> best;
   std::size_t best_left = 0;

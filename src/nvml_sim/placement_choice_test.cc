@@ -30,7 +30,14 @@ void expect_sequence(std::string_view model, const Sequence& sequence) {
 // Listings and known issues of NVIDIA's MIG User Guide.
 TEST(PlacementChoice, IsWhatTheGuideListsForAnA100) {
   const auto expect = [](const Sequence& sequence) { expect_sequence("A100-40GB", sequence); };
-  expect({{"1g.5gb", 6}, {"1g.5gb", 4}, {"1g.5gb", 5}, {"1g.5gb", 0}, {"1g.5gb", 1}, {"1g.5gb", 2}, {"1g.5gb", 3}, {"1g.5gb", -1}});
+  expect({{"1g.5gb", 6},
+          {"1g.5gb", 4},
+          {"1g.5gb", 5},
+          {"1g.5gb", 0},
+          {"1g.5gb", 1},
+          {"1g.5gb", 2},
+          {"1g.5gb", 3},
+          {"1g.5gb", -1}});
   expect({{"2g.10gb", 4}, {"2g.10gb", 0}, {"2g.10gb", 2}, {"2g.10gb", -1}});
   expect({{"4g.20gb", 0}, {"3g.20gb", 4}, {"1g.5gb", -1}});
   expect({{"3g.20gb", 4}, {"3g.20gb", 0}, {"1g.5gb", -1}});

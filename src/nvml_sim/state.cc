@@ -42,7 +42,8 @@ const GpuModel& model_of(const GpuRecord& gpu) {
 }
 
 bool has_instances(const GpuRecord& gpu) {
-  return std::ranges::any_of(gpu.gpu_instances, [](const GpuInstanceRecord& instance) { return instance.is_there != 0; });
+  return std::ranges::any_of(gpu.gpu_instances,
+                             [](const GpuInstanceRecord& instance) { return instance.is_there != 0; });
 }
 
 }  // namespace berth::nvml_sim

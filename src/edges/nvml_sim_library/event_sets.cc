@@ -34,7 +34,8 @@ EventSets::Next EventSets::take(std::uint64_t set, const nvml_sim::MachineRecord
   if (found == sets_.end()) return {Found::kNoSet, {}};
   Set& wanted = found->second;
   const auto is_wanted = [&](const nvml_sim::EventRecord& event, std::uint64_t position) {
-    return event.gpu < nvml_sim::kGpusMax && (wanted.types[event.gpu] & event.type) != 0 && position >= wanted.from[event.gpu];
+    return event.gpu < nvml_sim::kGpusMax && (wanted.types[event.gpu] & event.type) != 0 &&
+           position >= wanted.from[event.gpu];
   };
   const auto next = nvml_sim::next_event(machine.events, wanted.position, is_wanted);
   wanted.position = next.position;

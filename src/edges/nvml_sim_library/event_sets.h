@@ -19,7 +19,8 @@ class EventSets {
   /// False: no such set.
   [[nodiscard]] bool free(std::uint64_t set);
   /// Adds events of a GPU, from the next one on. False: no such set.
-  [[nodiscard]] bool add(std::uint64_t set, std::uint32_t gpu, std::uint64_t types, const nvml_sim::MachineRecord& machine);
+  [[nodiscard]] bool add(std::uint64_t set, std::uint32_t gpu, std::uint64_t types,
+                         const nvml_sim::MachineRecord& machine);
 
   enum class Found { kEvent, kNothing, kNoSet };
   struct Next {

@@ -5,9 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string_view>
 
 #include "edges/nvml_sim_library/library.h"
+#include "mig/board.h"
 #include "nvml_abi/abi.h"
 #include "nvml_abi/codes.h"
 #include "nvml_sim/mig_devices.h"
@@ -53,6 +55,17 @@ template <class Out, class Value>
 /// Requires: `is_mig`.
 [[nodiscard]] inline nvml_sim::MigDevice mig_device_of(const edges::Subject& subject) {
   return {subject.target.gpu_instance, subject.target.compute_instance};
+}
+
+/// Engines, as every description has them; 0 where no source states how many.
+template <class Description>
+void write_engines(const mig::Engines& engines, Description& description) {
+  const auto count = [](const std::optional<int>& known) { return static_cast<std::uint32_t>(known.value_or(0)); };
+  description.copy_engines = count(engines.copy);
+  description.decoders = count(engines.decoders);
+  description.encoders = count(engines.encoders);
+  description.jpeg_engines = count(engines.jpeg);
+  description.ofa_engines = count(engines.optical_flow);
 }
 
 }  // namespace berth::nvml_abi

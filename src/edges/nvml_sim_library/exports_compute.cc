@@ -31,18 +31,12 @@ const GpuInstanceRecord& gpu_instance_of(const Subject& subject) {
   return subject.gpu.gpu_instances[subject.target.gpu_instance];
 }
 
-std::uint32_t count_of(const std::optional<int>& engines) { return static_cast<std::uint32_t>(engines.value_or(0)); }
-
 /// Writes the engines of the GPU instance, which its compute instances share.
 template <class Description>
 void describe_engines(const Subject& subject, Description& description) {
   const ProfileId profile{gpu_instance_of(subject).profile};
   const mig::Engines engines = mig::profile_engines(nvml_sim::model_of(subject.gpu), profile);
-  description.copy_engines = count_of(engines.copy);
-  description.decoders = count_of(engines.decoders);
-  description.encoders = count_of(engines.encoders);
-  description.jpeg_engines = count_of(engines.jpeg);
-  description.ofa_engines = count_of(engines.optical_flow);
+  write_engines(engines, description);
 }
 
 template <class Description>
@@ -75,8 +69,8 @@ ComputeInstance compute_handle(const MachineRecord& machine, const Target& gpu_i
   return static_cast<ComputeInstance>(library().handle_of(machine, target));
 }
 
-Code create(const char* name, GpuInstance gpu_instance, std::uint32_t profile_id, const std::optional<Interval>& placement,
-            Code arguments, ComputeInstance* instance) {
+Code create(const char* name, GpuInstance gpu_instance, std::uint32_t profile_id,
+            const std::optional<Interval>& placement, Code arguments, ComputeInstance* instance) {
   const Call call{.name = name,
                   .handle = gpu_instance,
                   .takes = kTakesGpuInstance,
@@ -139,7 +133,8 @@ Code nvmlGpuInstanceGetComputeInstanceProfileInfo(GpuInstance gpu_instance, std:
 }
 
 Code nvmlGpuInstanceGetComputeInstanceProfileInfoV(GpuInstance gpu_instance, std::uint32_t profile,
-                                                   std::uint32_t engine_profile, ComputeInstanceProfileV2* description) {
+                                                   std::uint32_t engine_profile,
+                                                   ComputeInstanceProfileV2* description) {
   const Call call{
       .name = __func__, .handle = gpu_instance, .takes = kTakesGpuInstance, .arguments = check_version(description)};
   return library().ask(call, [&](const Subject& subject) {
@@ -181,7 +176,8 @@ Code nvmlGpuInstanceGetComputeInstanceRemainingCapacity(GpuInstance gpu_instance
   });
 }
 
-Code nvmlGpuInstanceCreateComputeInstance(GpuInstance gpu_instance, std::uint32_t profile_id, ComputeInstance* instance) {
+Code nvmlGpuInstanceCreateComputeInstance(GpuInstance gpu_instance, std::uint32_t profile_id,
+                                          ComputeInstance* instance) {
   return create(__func__, gpu_instance, profile_id, std::nullopt, edges::all_given(instance), instance);
 }
 

@@ -23,13 +23,19 @@ std::string_view legacy_bus_id(const GpuRecord& gpu) { return std::string_view(g
 
 std::uint32_t architecture_number(mig::Architecture architecture) {
   switch (architecture) {
-    case mig::Architecture::kTuring: return kArchitectureTuring;
-    case mig::Architecture::kAmpere: return kArchitectureAmpere;
-    case mig::Architecture::kAda: return kArchitectureAda;
-    case mig::Architecture::kHopper: return kArchitectureHopper;
-    case mig::Architecture::kBlackwell: return kArchitectureBlackwell;
+    case mig::Architecture::kTuring:
+      return kArchitectureTuring;
+    case mig::Architecture::kAmpere:
+      return kArchitectureAmpere;
+    case mig::Architecture::kAda:
+      return kArchitectureAda;
+    case mig::Architecture::kHopper:
+      return kArchitectureHopper;
+    case mig::Architecture::kBlackwell:
+      return kArchitectureBlackwell;
     case mig::Architecture::kVolta:
-    case mig::Architecture::kUnknown: return kArchitectureUnknown;
+    case mig::Architecture::kUnknown:
+      return kArchitectureUnknown;
   }
   return kArchitectureUnknown;
 }
@@ -60,7 +66,8 @@ Code write_place(const GpuRecord& gpu, PciPlaceV3& place) {
   place.device = 0;
   place.device_id = gpu.pci_device_id;
   place.subsystem_id = gpu.pci_device_id;
-  if (write_text(legacy_bus_id(gpu), place.bus_id_legacy, sizeof(place.bus_id_legacy)) != Code::kSuccess) return Code::kUnknown;
+  if (write_text(legacy_bus_id(gpu), place.bus_id_legacy, sizeof(place.bus_id_legacy)) != Code::kSuccess)
+    return Code::kUnknown;
   return write_text(gpu.bus_id, place.bus_id, sizeof(place.bus_id));
 }
 
@@ -69,7 +76,8 @@ Code write_place(const GpuRecord& gpu, PciPlaceV3& place) {
 extern "C" {
 
 Code nvmlDeviceGetIndex(Device device, std::uint32_t* index) {
-  const edges::Call call{.name = __func__, .handle = device, .takes = kTakesDevice, .arguments = edges::all_given(index)};
+  const edges::Call call{
+      .name = __func__, .handle = device, .takes = kTakesDevice, .arguments = edges::all_given(index)};
   return library().ask(call, [&](const Subject& subject) {
     if (!is_mig(subject)) return write(index, subject.gpu.index);
     const auto devices = nvml_sim::mig_devices(subject.gpu);
@@ -78,7 +86,8 @@ Code nvmlDeviceGetIndex(Device device, std::uint32_t* index) {
 }
 
 Code nvmlDeviceGetUUID(Device device, char* uuid, std::uint32_t length) {
-  const edges::Call call{.name = __func__, .handle = device, .takes = kTakesDevice, .arguments = edges::all_given(uuid)};
+  const edges::Call call{
+      .name = __func__, .handle = device, .takes = kTakesDevice, .arguments = edges::all_given(uuid)};
   return library().ask(call, [&](const Subject& subject) {
     if (!is_mig(subject)) return write_text(subject.gpu.uuid, uuid, length);
     return write_text(nvml_sim::mig_uuid(subject.gpu, mig_device_of(subject)), uuid, length);
@@ -86,12 +95,14 @@ Code nvmlDeviceGetUUID(Device device, char* uuid, std::uint32_t length) {
 }
 
 Code nvmlDeviceGetName(Device device, char* name, std::uint32_t length) {
-  const edges::Call call{.name = __func__, .handle = device, .takes = kTakesDevice, .arguments = edges::all_given(name)};
+  const edges::Call call{
+      .name = __func__, .handle = device, .takes = kTakesDevice, .arguments = edges::all_given(name)};
   return library().ask(call, [&](const Subject& subject) { return write_text(name_of(subject), name, length); });
 }
 
 Code nvmlDeviceGetSerial(Device device, char* serial, std::uint32_t length) {
-  const edges::Call call{.name = __func__, .handle = device, .takes = kTakesDevice, .arguments = edges::all_given(serial)};
+  const edges::Call call{
+      .name = __func__, .handle = device, .takes = kTakesDevice, .arguments = edges::all_given(serial)};
   return library().ask(call, [&](const Subject& subject) { return write_text(subject.gpu.serial, serial, length); });
 }
 
@@ -121,19 +132,22 @@ Code nvmlDeviceGetGspFirmwareMode(Device device, std::uint32_t* is_enabled, std:
 }
 
 Code nvmlDeviceGetMinorNumber(Device device, std::uint32_t* number) {
-  const edges::Call call{.name = __func__, .handle = device, .takes = kTakesDevice, .arguments = edges::all_given(number)};
+  const edges::Call call{
+      .name = __func__, .handle = device, .takes = kTakesDevice, .arguments = edges::all_given(number)};
   return library().ask(call, [&](const Subject& subject) {
     return is_mig(subject) ? Code::kNotSupported : write(number, subject.gpu.index);
   });
 }
 
 Code nvmlDeviceGetPciInfo_v3(Device device, PciPlaceV3* place) {
-  const edges::Call call{.name = __func__, .handle = device, .takes = kTakesDevice, .arguments = edges::all_given(place)};
+  const edges::Call call{
+      .name = __func__, .handle = device, .takes = kTakesDevice, .arguments = edges::all_given(place)};
   return library().ask(call, [&](const Subject& subject) { return write_place(subject.gpu, *place); });
 }
 
 Code nvmlDeviceGetPciInfo_v2(Device device, PciPlaceV2* place) {
-  const edges::Call call{.name = __func__, .handle = device, .takes = kTakesDevice, .arguments = edges::all_given(place)};
+  const edges::Call call{
+      .name = __func__, .handle = device, .takes = kTakesDevice, .arguments = edges::all_given(place)};
   return library().ask(call, [&](const Subject& subject) {
     place->domain = subject.gpu.pci_domain;
     place->bus = subject.gpu.pci_bus;
@@ -145,7 +159,8 @@ Code nvmlDeviceGetPciInfo_v2(Device device, PciPlaceV2* place) {
 }
 
 Code nvmlDeviceGetPciInfo(Device device, PciPlaceV2* place) {
-  const edges::Call call{.name = __func__, .handle = device, .takes = kTakesDevice, .arguments = edges::all_given(place)};
+  const edges::Call call{
+      .name = __func__, .handle = device, .takes = kTakesDevice, .arguments = edges::all_given(place)};
   return library().ask(call, [&](const Subject& subject) {  // callers may have no room behind `device_id`
     place->domain = subject.gpu.pci_domain;
     place->bus = subject.gpu.pci_bus;
@@ -190,7 +205,8 @@ Code nvmlDeviceGetMultiGpuBoard(Device device, std::uint32_t* has_several_gpus) 
 }
 
 Code nvmlDeviceGetBrand(Device device, std::uint32_t* brand) {
-  const edges::Call call{.name = __func__, .handle = device, .takes = kTakesDevice, .arguments = edges::all_given(brand)};
+  const edges::Call call{
+      .name = __func__, .handle = device, .takes = kTakesDevice, .arguments = edges::all_given(brand)};
   return library().ask(call, [&](const Subject& subject) {
     const std::string& name = board_of(subject).name;
     if (name.find("RTX") != std::string::npos) return write(brand, kBrandNvidiaRtx);
@@ -204,14 +220,16 @@ Code nvmlDeviceGetBusType(Device device, std::uint32_t* bus) {
 }
 
 Code nvmlDeviceGetArchitecture(Device device, std::uint32_t* architecture) {
-  const edges::Call call{.name = __func__, .handle = device, .takes = kTakesDevice, .arguments = edges::all_given(architecture)};
+  const edges::Call call{
+      .name = __func__, .handle = device, .takes = kTakesDevice, .arguments = edges::all_given(architecture)};
   return library().ask(call, [&](const Subject& subject) {
     return write(architecture, architecture_number(board_of(subject).architecture));
   });
 }
 
 Code nvmlDeviceGetCudaComputeCapability(Device device, std::int32_t* major, std::int32_t* minor) {
-  const edges::Call call{.name = __func__, .handle = device, .takes = kTakesDevice, .arguments = edges::all_given(major, minor)};
+  const edges::Call call{
+      .name = __func__, .handle = device, .takes = kTakesDevice, .arguments = edges::all_given(major, minor)};
   return library().ask(call, [&](const Subject& subject) {
     *major = board_of(subject).compute_capability_major;
     return write(minor, board_of(subject).compute_capability_minor);
@@ -229,7 +247,8 @@ Code nvmlDeviceGetNumGpuCores(Device device, std::uint32_t* count) {
 Code nvmlDeviceGetTopologyCommonAncestor(Device device, Device other, std::uint32_t* level) {
   const edges::Call second{.name = __func__, .handle = other, .arguments = edges::all_given(level)};
   std::uint32_t other_gpu = 0;
-  const Code code = library().ask(second, [&](const Subject& subject) { return write(&other_gpu, subject.target.gpu); });
+  const Code code =
+      library().ask(second, [&](const Subject& subject) { return write(&other_gpu, subject.target.gpu); });
   if (code != Code::kSuccess) return code;
   return library().ask({.name = __func__, .handle = device}, [&](const Subject& subject) {
     if (subject.target.gpu == other_gpu) return Code::kNotSupported;  // as measured
@@ -241,7 +260,8 @@ Code nvmlDeviceGetTopologyCommonAncestor(Device device, Device other, std::uint3
 Code nvmlDeviceOnSameBoard(Device device, Device other, std::int32_t* is_same) {
   const edges::Call second{.name = __func__, .handle = other, .arguments = edges::all_given(is_same)};
   std::uint32_t other_gpu = 0;
-  const Code code = library().ask(second, [&](const Subject& subject) { return write(&other_gpu, subject.target.gpu); });
+  const Code code =
+      library().ask(second, [&](const Subject& subject) { return write(&other_gpu, subject.target.gpu); });
   if (code != Code::kSuccess) return code;
   return library().ask({.name = __func__, .handle = device},
                        [&](const Subject& subject) { return write(is_same, subject.target.gpu == other_gpu ? 1 : 0); });

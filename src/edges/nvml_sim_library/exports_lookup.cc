@@ -69,7 +69,8 @@ std::optional<PciPlace> parse_place(std::string_view text) {
   const auto device = hexadecimal(text.substr(last + 1), 2);
   text = text.substr(0, last);
   const std::size_t first = text.rfind(':');
-  const auto domain = first == std::string_view::npos ? std::optional<std::uint32_t>(0) : hexadecimal(text.substr(0, first), 8);
+  const auto domain =
+      first == std::string_view::npos ? std::optional<std::uint32_t>(0) : hexadecimal(text.substr(0, first), 8);
   const auto bus = hexadecimal(first == std::string_view::npos ? text : text.substr(first + 1), 2);
   if (!domain || !bus || !device) return std::nullopt;
   return PciPlace{*domain, *bus, *device};
@@ -110,7 +111,9 @@ Code nvmlDeviceGetHandleByIndex_v2(std::uint32_t index, Device* device) {
     return Target{.kind = HandleKind::kGpu, .gpu = index};
   });
 }
-Code nvmlDeviceGetHandleByIndex(std::uint32_t index, Device* device) { return nvmlDeviceGetHandleByIndex_v2(index, device); }
+Code nvmlDeviceGetHandleByIndex(std::uint32_t index, Device* device) {
+  return nvmlDeviceGetHandleByIndex_v2(index, device);
+}
 
 Code nvmlDeviceGetHandleByUUID(const char* uuid, Device* device) {
   return look_up(__func__, uuid, device, [&](const MachineRecord& machine) { return find_uuid(machine, uuid); });

@@ -28,8 +28,6 @@ using nvml_sim::refuse;
 
 namespace {
 
-std::uint32_t count_of(const std::optional<int>& engines) { return static_cast<std::uint32_t>(engines.value_or(0)); }
-
 /// What all versions of a profile's description have in common.
 template <class Description>
 void describe_profile(const GpuRecord& gpu, ProfileId id, Description& description) {
@@ -40,11 +38,7 @@ void describe_profile(const GpuRecord& gpu, ProfileId id, Description& descripti
   description.slices = static_cast<std::uint32_t>(profile.compute_slices);
   description.instances_max = static_cast<std::uint32_t>(profile.instances_max);
   description.multiprocessors = static_cast<std::uint32_t>(profile_sms(model, id));
-  description.copy_engines = count_of(engines.copy);
-  description.decoders = count_of(engines.decoders);
-  description.encoders = count_of(engines.encoders);
-  description.jpeg_engines = count_of(engines.jpeg);
-  description.ofa_engines = count_of(engines.optical_flow);
+  write_engines(engines, description);
   description.memory_mib = nvml_sim::memory_mib_of(model, id);
 }
 
@@ -93,8 +87,8 @@ GpuInstance instance_handle(const MachineRecord& machine, std::uint32_t gpu, int
   return static_cast<GpuInstance>(library().handle_of(machine, target));
 }
 
-Code create(const char* name, Device device, std::uint32_t profile_id, const std::optional<Interval>& placement, Code arguments,
-            GpuInstance* instance) {
+Code create(const char* name, Device device, std::uint32_t profile_id, const std::optional<Interval>& placement,
+            Code arguments, GpuInstance* instance) {
   const Call call{.name = name, .handle = device, .arguments = arguments, .latency = Latency::kCreateGpuInstance};
   void* made = nullptr;
   const auto creating = [&](GpuRecord& gpu, Target& target, const Caller& caller) {
@@ -151,7 +145,8 @@ Code nvmlDeviceGetGpuInstanceProfileInfoV(Device device, std::uint32_t profile, 
   });
 }
 
-Code nvmlDeviceGetGpuInstanceProfileInfoByIdV(Device device, std::uint32_t profile_id, GpuInstanceProfileV2* description) {
+Code nvmlDeviceGetGpuInstanceProfileInfoByIdV(Device device, std::uint32_t profile_id,
+                                              GpuInstanceProfileV2* description) {
   const Call call{.name = __func__, .handle = device, .arguments = check_version(description)};
   return library().ask(call, [&](const Subject& subject) {
     const Answer<ProfileId> id = nvml_sim::gpu_instance_profile_by_id(subject.gpu, profile_id);
@@ -159,12 +154,12 @@ Code nvmlDeviceGetGpuInstanceProfileInfoByIdV(Device device, std::uint32_t profi
   });
 }
 
-Code nvmlDeviceGetGpuInstancePossiblePlacements_v2(Device device, std::uint32_t profile_id, GpuInstancePlacement* placements,
-                                                   std::uint32_t* count) {
+Code nvmlDeviceGetGpuInstancePossiblePlacements_v2(Device device, std::uint32_t profile_id,
+                                                   GpuInstancePlacement* placements, std::uint32_t* count) {
   return list_placements(__func__, device, profile_id, placements, count);
 }
-Code nvmlDeviceGetGpuInstancePossiblePlacements(Device device, std::uint32_t profile_id, GpuInstancePlacement* placements,
-                                                std::uint32_t* count) {
+Code nvmlDeviceGetGpuInstancePossiblePlacements(Device device, std::uint32_t profile_id,
+                                                GpuInstancePlacement* placements, std::uint32_t* count) {
   return list_placements(__func__, device, profile_id, placements, count);
 }
 
@@ -180,8 +175,8 @@ Code nvmlDeviceCreateGpuInstance(Device device, std::uint32_t profile_id, GpuIns
   return create(__func__, device, profile_id, std::nullopt, edges::all_given(instance), instance);
 }
 
-Code nvmlDeviceCreateGpuInstanceWithPlacement(Device device, std::uint32_t profile_id, const GpuInstancePlacement* placement,
-                                              GpuInstance* instance) {
+Code nvmlDeviceCreateGpuInstanceWithPlacement(Device device, std::uint32_t profile_id,
+                                              const GpuInstancePlacement* placement, GpuInstance* instance) {
   const Code arguments = edges::all_given(placement, instance);
   std::optional<Interval> place;
   if (placement != nullptr) place = {static_cast<int>(placement->start), static_cast<int>(placement->size)};
@@ -251,7 +246,8 @@ Code nvmlDeviceGetComputeInstanceId(Device device, std::uint32_t* id) {
 
 Code nvmlDeviceGetMaxMigDeviceCount(Device device, std::uint32_t* count) {
   const Call call{.name = __func__, .handle = device, .arguments = edges::all_given(count)};
-  return library().ask(call, [&](const Subject& subject) { return write(count, nvml_sim::mig_devices_max(subject.gpu)); });
+  return library().ask(call,
+                       [&](const Subject& subject) { return write(count, nvml_sim::mig_devices_max(subject.gpu)); });
 }
 
 Code nvmlDeviceGetMigDeviceHandleByIndex(Device device, std::uint32_t index, Device* mig_device) {

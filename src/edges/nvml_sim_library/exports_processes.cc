@@ -17,7 +17,8 @@ namespace {
 constexpr std::uint64_t kMib = 1024 * 1024;
 
 std::vector<ProcessRecord> processes_of(const Subject& subject) {
-  return is_mig(subject) ? nvml_sim::processes_of(subject.gpu, mig_device_of(subject)) : nvml_sim::processes_of(subject.gpu);
+  return is_mig(subject) ? nvml_sim::processes_of(subject.gpu, mig_device_of(subject))
+                         : nvml_sim::processes_of(subject.gpu);
 }
 
 void write_process(const ProcessRecord& process, ProcessV1& out) { out = {process.pid, process.memory_mib * kMib}; }

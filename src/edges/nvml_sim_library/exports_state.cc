@@ -33,12 +33,13 @@ std::int64_t micros_since_1970() {
 template <class Out, class Answering>
 Code ask_gpu(const char* name, Device device, Out* out, Answering answer) {
   const Call call{.name = name, .handle = device, .takes = kTakesDevice, .arguments = edges::all_given(out)};
-  return library().ask(call, [&](const Subject& subject) { return is_mig(subject) ? Code::kNotSupported : answer(subject); });
+  return library().ask(call,
+                       [&](const Subject& subject) { return is_mig(subject) ? Code::kNotSupported : answer(subject); });
 }
 
 /// A figure of the telemetry.
 template <class Out>
-Code write_telemetry(const char* name, Device device, Out* out, std::uint32_t nvml_sim::Telemetry::*figure) {
+Code write_telemetry(const char* name, Device device, Out* out, std::uint32_t nvml_sim::Telemetry::* figure) {
   return ask_gpu(name, device, out,
                  [&](const Subject& subject) { return write(out, nvml_sim::telemetry_of(subject.gpu).*figure); });
 }
@@ -110,7 +111,8 @@ Code nvmlDeviceGetUtilizationRates(Device device, Utilization* utilization) {
   return ask_gpu(__func__, device, utilization, [&](const Subject& subject) {
     if (subject.gpu.is_mig_on != 0) return Code::kNotSupported;  // NVML has none for a GPU that is cut
     const nvml_sim::Telemetry telemetry = nvml_sim::telemetry_of(subject.gpu);
-    *utilization = {.gpu_percent = telemetry.utilization_percent, .memory_percent = telemetry.memory_utilization_percent};
+    *utilization = {.gpu_percent = telemetry.utilization_percent,
+                    .memory_percent = telemetry.memory_utilization_percent};
     return Code::kSuccess;
   });
 }
@@ -324,23 +326,37 @@ std::optional<Field> field_of(const GpuRecord& gpu, std::uint32_t id) {
   const auto& counters = gpu.counters;
   switch (id) {
     case kFieldEccCurrent:
-    case kFieldEccPending: return Field{kValueUnsignedLongLong, kEnabled};
+    case kFieldEccPending:
+      return Field{kValueUnsignedLongLong, kEnabled};
     case kFieldEccSingleBitVolatile:
-    case kFieldEccSingleBitAggregate: return Field{kValueUnsignedLongLong, counters.ecc_corrected};
+    case kFieldEccSingleBitAggregate:
+      return Field{kValueUnsignedLongLong, counters.ecc_corrected};
     case kFieldEccDoubleBitVolatile:
-    case kFieldEccDoubleBitAggregate: return Field{kValueUnsignedLongLong, counters.ecc_uncorrected};
-    case kFieldMemoryTemperature: return Field{kValueUnsignedInt, nvml_sim::telemetry_of(gpu).memory_temperature_c};
-    case kFieldEnergy: return Field{kValueUnsignedLongLong, nvml_sim::energy_mj(gpu, micros_since_1970())};
+    case kFieldEccDoubleBitAggregate:
+      return Field{kValueUnsignedLongLong, counters.ecc_uncorrected};
+    case kFieldMemoryTemperature:
+      return Field{kValueUnsignedInt, nvml_sim::telemetry_of(gpu).memory_temperature_c};
+    case kFieldEnergy:
+      return Field{kValueUnsignedLongLong, nvml_sim::energy_mj(gpu, micros_since_1970())};
     case kFieldPowerAverage:
-    case kFieldPowerInstant: return Field{kValueUnsignedInt, nvml_sim::telemetry_of(gpu).power_mw};
-    case kFieldRemappedCorrectable: return Field{kValueUnsignedInt, counters.remapped_corrected};
-    case kFieldRemappedUncorrectable: return Field{kValueUnsignedInt, counters.remapped_uncorrected};
-    case kFieldRemappedPending: return Field{kValueUnsignedInt, counters.is_remapping_pending};
-    case kFieldRemappedFailure: return Field{kValueUnsignedInt, counters.has_remapping_failed};
-    case kFieldIsMigResetless: return Field{kValueUnsignedInt, is_mig_capable && !board.needs_reset_for_mode ? 1U : 0U};
-    case kFieldIsMigQueryModeIndependent: return Field{kValueUnsignedInt, is_mig_capable ? 1U : 0U};
-    case kFieldRecoveryAction: return Field{kValueUnsignedInt, gpu.recovery_action};
-    default: return std::nullopt;
+    case kFieldPowerInstant:
+      return Field{kValueUnsignedInt, nvml_sim::telemetry_of(gpu).power_mw};
+    case kFieldRemappedCorrectable:
+      return Field{kValueUnsignedInt, counters.remapped_corrected};
+    case kFieldRemappedUncorrectable:
+      return Field{kValueUnsignedInt, counters.remapped_uncorrected};
+    case kFieldRemappedPending:
+      return Field{kValueUnsignedInt, counters.is_remapping_pending};
+    case kFieldRemappedFailure:
+      return Field{kValueUnsignedInt, counters.has_remapping_failed};
+    case kFieldIsMigResetless:
+      return Field{kValueUnsignedInt, is_mig_capable && !board.needs_reset_for_mode ? 1U : 0U};
+    case kFieldIsMigQueryModeIndependent:
+      return Field{kValueUnsignedInt, is_mig_capable ? 1U : 0U};
+    case kFieldRecoveryAction:
+      return Field{kValueUnsignedInt, gpu.recovery_action};
+    default:
+      return std::nullopt;
   }
 }
 

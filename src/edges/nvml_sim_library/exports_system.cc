@@ -49,9 +49,8 @@ Code nvmlShutdown() { return library().shut_down(); }
 const char* nvmlErrorString(Code code) { return message_of(code); }
 
 Code nvmlSystemGetDriverVersion(char* version, std::uint32_t length) {
-  return library().describe(__func__, edges::all_given(version), [&](const MachineRecord& machine) {
-    return write_text(machine.driver, version, length);
-  });
+  return library().describe(__func__, edges::all_given(version),
+                            [&](const MachineRecord& machine) { return write_text(machine.driver, version, length); });
 }
 
 Code nvmlSystemGetNVMLVersion(char* version, std::uint32_t length) {

@@ -25,10 +25,14 @@ int number_of(const Target& target) {
   const int first = static_cast<int>(target.gpu) * kTargetsPerGpu;
   const int compute = target.gpu_instance * kComputeInstancesMax + target.compute_instance;
   switch (target.kind) {
-    case HandleKind::kGpu: return first;
-    case HandleKind::kGpuInstance: return first + 1 + target.gpu_instance;
-    case HandleKind::kComputeInstance: return first + 1 + kGpuInstancesMax + compute;
-    case HandleKind::kMigDevice: return first + 1 + kGpuInstancesMax + kComputeInstances + compute;
+    case HandleKind::kGpu:
+      return first;
+    case HandleKind::kGpuInstance:
+      return first + 1 + target.gpu_instance;
+    case HandleKind::kComputeInstance:
+      return first + 1 + kGpuInstancesMax + compute;
+    case HandleKind::kMigDevice:
+      return first + 1 + kGpuInstancesMax + kComputeInstances + compute;
   }
   return first;
 }
@@ -74,8 +78,10 @@ void* Handles::handle_of(const MachineRecord& machine, const Target& target) {
   ENSURE(generation.has_value());
   const int number = number_of(target);
   const std::lock_guard lock(mutex_);
-  looked_up_[static_cast<std::size_t>(number)] = {.session = session_, .boots = machine.boots, .generation = *generation};
-  return reinterpret_cast<void*>(begin_ + static_cast<std::uintptr_t>(number) * kGenerations + *generation % kGenerations);
+  looked_up_[static_cast<std::size_t>(number)] = {
+      .session = session_, .boots = machine.boots, .generation = *generation};
+  return reinterpret_cast<void*>(begin_ + static_cast<std::uintptr_t>(number) * kGenerations +
+                                 *generation % kGenerations);
 }
 
 std::optional<Target> Handles::target_of(const MachineRecord& machine, const void* handle) {
@@ -86,7 +92,8 @@ std::optional<Target> Handles::target_of(const MachineRecord& machine, const voi
   const std::optional<std::uint32_t> generation = generation_of(machine, target);
   const std::lock_guard lock(mutex_);
   const LookedUp& looked_up = looked_up_[number];
-  const bool is_current = generation == looked_up.generation && (address - begin_) % kGenerations == *generation % kGenerations;
+  const bool is_current =
+      generation == looked_up.generation && (address - begin_) % kGenerations == *generation % kGenerations;
   if (!is_current || looked_up.session != session_ || looked_up.boots != machine.boots) return std::nullopt;
   return target;
 }

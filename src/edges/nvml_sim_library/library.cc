@@ -103,7 +103,8 @@ Code Library::init(const char* name) {
       const char* const path = std::getenv("BERTH_NVML_SIM_STATE");  // NOLINT(concurrency-mt-unsafe): read only
       if (path == nullptr) return Code::kDriverNotLoaded;
       auto file = SimStateFile::open(path);
-      if (!file) return file.error().code == ErrorCode::kInvalidInput ? Code::kLibRmVersionMismatch : Code::kDriverNotLoaded;
+      if (!file)
+        return file.error().code == ErrorCode::kInvalidInput ? Code::kLibRmVersionMismatch : Code::kDriverNotLoaded;
       file_ = std::move(*file);
     }
     ++inits_;
@@ -292,7 +293,8 @@ Code Library::wait_for_event(const char* name, std::uint64_t set, std::uint32_t 
       return kind == EventSets::Found::kNoSet ? Code::kInvalidArgument : Code::kSuccess;
     });
     if (code != Code::kSuccess || kind == EventSets::Found::kEvent) return code;
-    const auto left = std::chrono::duration_cast<std::chrono::microseconds>(deadline - std::chrono::steady_clock::now()).count();
+    const auto left =
+        std::chrono::duration_cast<std::chrono::microseconds>(deadline - std::chrono::steady_clock::now()).count();
     if (left <= 0) return Code::kTimeout;
     const File file = this->file();
     if (file == nullptr) return Code::kUninitialized;

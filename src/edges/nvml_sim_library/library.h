@@ -81,9 +81,9 @@ class Library {
   [[nodiscard]] nvml_abi::Code free_event_set(std::uint64_t set);
   [[nodiscard]] nvml_abi::Code register_events(const Call& call, std::uint64_t types, std::uint64_t set);
   /// Waits for an event of the set; `found` gets it, while the state does not change. kTimeout: none came.
-  [[nodiscard]] nvml_abi::Code wait_for_event(const char* name, std::uint64_t set, std::uint32_t timeout_ms,
-                                              const std::function<void(const nvml_sim::MachineRecord&,
-                                                                       const nvml_sim::EventRecord&)>& found);
+  [[nodiscard]] nvml_abi::Code wait_for_event(
+      const char* name, std::uint64_t set, std::uint32_t timeout_ms,
+      const std::function<void(const nvml_sim::MachineRecord&, const nvml_sim::EventRecord&)>& found);
 
   /// Around a fork: the child has a library that was never initialised.
   void before_fork();

@@ -14,8 +14,9 @@ Code refuse_question(const char* name) {
 
 /// It would change a device, so that device counts it.
 Code refuse_change(const char* name, Device device) {
-  return library().change({.name = name, .handle = device, .takes = edges::kTakesDevice},
-                          [](nvml_sim::GpuRecord&, edges::Target&, const nvml_sim::Caller&) { return Code::kNotSupported; });
+  return library().change(
+      {.name = name, .handle = device, .takes = edges::kTakesDevice},
+      [](nvml_sim::GpuRecord&, edges::Target&, const nvml_sim::Caller&) { return Code::kNotSupported; });
 }
 
 }  // namespace

@@ -154,7 +154,8 @@ Result<std::unique_ptr<SimStateFile>> SimStateFile::open(const std::string& path
   if (count != static_cast<ssize_t>(sizeof(header))) header.magic = {};
   if (const std::string fault = fault_of(header); !fault.empty()) return invalid(path + ": " + fault);
   if (static_cast<std::uint64_t>(status.st_size) != sizeof(Image)) {
-    return invalid(path + ": wanted " + std::to_string(sizeof(Image)) + " bytes, found " + std::to_string(status.st_size));
+    return invalid(path + ": wanted " + std::to_string(sizeof(Image)) + " bytes, found " +
+                   std::to_string(status.st_size));
   }
   void* const mapped = ::mmap(nullptr, sizeof(Image), PROT_READ | PROT_WRITE, MAP_SHARED, file->descriptor_, 0);
   if (mapped == MAP_FAILED) return fail(ErrorCode::kUnavailable, path + ": cannot be mapped: " + text_of_errno());
