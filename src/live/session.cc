@@ -11,6 +11,7 @@
 #include "engine/pin_stage.h"
 #include "engine/retire_stage.h"
 #include "live/fault_text.h"
+#include "live/observed_gpus.h"
 #include "policy/registry.h"
 
 namespace berth::live {
@@ -452,6 +453,26 @@ bool Session::set_no_changes(NoChanges windows) {
   if (windows == scenario_.no_changes) return true;
   const Event set{.at = now(), .what = NoChangesSet{.windows = std::move(windows)}};
   return order({{.at = now(), .what = EventSeen{set}}});
+}
+
+void Session::see_gpu(GpuId gpu, const std::vector<Slice>& standing) {
+  loop_->see_gpu(gpu, standing);
+  tell_world(false);
+}
+
+void Session::lose_gpu(GpuId gpu, const std::string& reason) {
+  loop_->lose_gpu(gpu, reason);
+  tell_world(false);
+}
+
+void Session::return_gpu(GpuId gpu) {
+  loop_->return_gpu(gpu);
+  tell_world(false);
+}
+
+bool Session::observe(GpuId gpu, const std::optional<std::string>& why) {
+  const auto order = order_to_observe(gpu, gpu_state(gpu), why);
+  return !order || this->order({{.at = now(), .what = EventSeen{{.at = now(), .what = *order}}}});
 }
 
 Result<std::uint64_t> Session::inject(const sim::FaultOrder& fault) {

@@ -43,6 +43,9 @@ struct SessionOptions {
   Approval approval = Approval::kNever;
   /// The windows without changes from the first step on; absent: those that were recorded, at first none.
   std::optional<NoChanges> no_changes;
+  /// A world of real GPUs: those that must not be changed from the first step on, and why (observed_gpus.h). Absent: there
+  /// are none, as the devices are simulated.
+  std::optional<std::map<GpuId, std::string>> observed = std::nullopt;
   /// Between two plans of the policy `berth`; absent: as in a replay. For tests of long worlds.
   std::optional<int> planning_seconds = std::nullopt;
   /// What tenants and the services that are set may hold together (domain/held_bytes.h).
@@ -197,6 +200,13 @@ class Session {
   bool set_no_changes(NoChanges windows);
   /// A fault of the simulated world, seen by the engine at once. Returns its number. Error: World::inject.
   Result<std::uint64_t> inject(const sim::FaultOrder& order);
+  // What the devices of a world of real GPUs show, now. Requires: not over, awaits no answer.
+  /// What stands on a GPU: what nobody here made is of others, and what is gone is reported.
+  void see_gpu(GpuId gpu, const std::vector<Slice>& standing);
+  void lose_gpu(GpuId gpu, const std::string& reason);
+  void return_gpu(GpuId gpu);
+  /// From now on a GPU must not be changed for this reason; none: it may be. Returns whether that was recorded.
+  bool observe(GpuId gpu, const std::optional<std::string>& why);
   [[nodiscard]] const sim::FaultBook& faults() const { return loop_->world().faults(); }
 
   [[nodiscard]] Instant now() const { return loop_->now(); }
@@ -249,8 +259,9 @@ class Session {
   /// Returns whether they are recorded.
   [[nodiscard]] bool record_order(const std::vector<Entry>& orders);
   void carry_out(const std::vector<Entry>& orders);
-  /// The order that leads to the windows of the options, recorded; nothing: they are in force, or it is not recorded.
-  [[nodiscard]] std::optional<Event> order_of_start(Instant at);
+  /// The orders that lead to the windows and the observed GPUs of the options, recorded; none: that is in force, or they
+  /// are not recorded.
+  [[nodiscard]] std::vector<Event> orders_of_start(Instant at);
 
   // What an entry does, when it happens and when it is repeated.
   void store(const TenantStored& stored);

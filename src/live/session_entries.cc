@@ -8,6 +8,7 @@
 
 #include "base/ensure.h"
 #include "base/overloaded.h"
+#include "live/observed_gpus.h"
 #include "live/session.h"
 #include "sim/reconcile.h"
 
@@ -287,16 +288,26 @@ class Session::Repetition {
   std::map<std::pair<std::int64_t, std::uint32_t>, ServiceSecond> seconds_;  ///< not seen yet, by second and service
 };
 
-std::optional<Event> Session::order_of_start(Instant at) {
-  if (!options_.no_changes || *options_.no_changes == scenario_.no_changes) return std::nullopt;
-  const Event set{.at = at, .what = NoChangesSet{.windows = *options_.no_changes}};
-  return record_order({{.at = at, .what = EventSeen{set}}}) ? std::optional(set) : std::nullopt;
+std::vector<Event> Session::orders_of_start(Instant at) {
+  std::vector<Event> orders;
+  if (options_.no_changes && *options_.no_changes != scenario_.no_changes) {
+    orders.push_back({.at = at, .what = NoChangesSet{.windows = *options_.no_changes}});
+  }
+  for (std::uint32_t gpu = 0; options_.observed && gpu < scenario_.gpu_count(); ++gpu) {
+    const auto found = options_.observed->find({gpu});
+    const auto why = found == options_.observed->end() ? std::nullopt : std::optional(found->second);
+    if (auto order = order_to_observe({gpu}, gpu_state({gpu}), why)) orders.push_back({.at = at, .what = *std::move(order)});
+  }
+  std::vector<Entry> entries;
+  for (const Event& order : orders) entries.push_back({.at = at, .what = EventSeen{order}});
+  if (orders.empty() || !record_order(entries)) return {};
+  return orders;
 }
 
 void Session::begin() {
   tell({.at = now(), .what = Begun{}});
   tell_world(true);  // before anything is recorded: devices without a world have forgotten it
-  loop_->begin(order_of_start(now()));
+  loop_->begin(orders_of_start(now()));
   after_step();
   tell_world(true);
 }
@@ -368,7 +379,7 @@ void Session::resume(sim::WorldLeft left) {
   loop_->replay_to(at);
   sim::disown_unknown(loop_->engine().last_numbers(), left.devices);
   note_unseen(left);
-  if (const auto first = order_of_start(at)) loop_->command(*first);
+  if (const auto first = orders_of_start(at); !first.empty()) loop_->command(first);
   loop_->resume(std::move(left));
   figures_.begin(now(), loop_->sm_time());
   after_step();

@@ -28,9 +28,9 @@ std::unique_ptr<Engine> Loop::new_engine(const Scenario& scenario) const {
 
 // ---- the clock
 
-void Loop::begin(const std::optional<Event>& order) {
+void Loop::begin(const std::vector<Event>& orders) {
   observe_history();
-  if (order) observe(*order);
+  for (const Event& order : orders) observe(order);
   step();
 }
 
@@ -171,7 +171,7 @@ void Loop::resume(WorldLeft left) {
   world_ = std::make_unique<World>(repeated.scenario, options_.seed, options_.world, options_.journal);
   world_->resume(left.world, left.devices, repeated.revisions);
   feed_missed_seconds();
-  for (const Event& event : find_news(engine_->snapshot(), left.devices, left.world.services, to_destroy, now_)) {
+  for (const Event& event : find_news(engine_->snapshot(), left.devices, left.world.services, to_destroy, left.losses, now_)) {
     observe(event);
   }
   for (const Event& event : world_->take_events()) delay(event);
@@ -237,6 +237,21 @@ void Loop::execute_late(Order& order) {
     });
   }
   execute(order);
+}
+
+void Loop::see_gpu(GpuId gpu, const std::vector<Slice>& standing) {
+  world_->see_gpu(gpu, standing, now_);
+  see_world();
+}
+
+void Loop::lose_gpu(GpuId gpu, const std::string& reason) {
+  world_->lose_gpu(gpu, now_, reason);
+  see_world();
+}
+
+void Loop::return_gpu(GpuId gpu) {
+  world_->return_gpu(gpu, now_);
+  see_world();
 }
 
 void Loop::see_world() {

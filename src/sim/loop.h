@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -71,7 +72,8 @@ struct LoopOptions {
 /// How a session that ended goes on: what the world remembers.
 struct WorldLeft {
   WorldMemory world;
-  std::vector<DeviceMemory> devices;  ///< by GpuId
+  std::vector<DeviceMemory> devices;      ///< by GpuId
+  std::map<GpuId, std::string> losses = {};  ///< why GPUs are lost that no fault took
 };
 
 /// Plans that the verifiers refused: nothing of them took effect.
@@ -96,9 +98,9 @@ class Loop {
   /// `make_stages` may be called again (rebuilds_engine_at, restores_engine_at).
   Loop(const Scenario& scenario, MakeStages make_stages, LoopOptions options);
 
-  /// Observes the history, and an order from outside if there is one, and makes the first step. To be called once,
+  /// Observes the history and orders from outside, and makes the first step. To be called once,
   /// before anything else, unless `resume` is.
-  void begin(const std::optional<Event>& order = std::nullopt);
+  void begin(const std::vector<Event>& orders = {});
 
   // ---- going on where another loop ended
 
@@ -164,6 +166,11 @@ class Loop {
   [[nodiscard]] Result<std::uint64_t> admit(const FaultOrder& order) { return world_->admit(order); }
   /// Injects a fault that was admitted just now, of which the engine sees at once what happens.
   void inject(std::uint64_t id, const FaultOrder& order);
+
+  /// What stands on a GPU, as its device shows it now, that it is lost, or back. The engine sees at once what is new.
+  void see_gpu(GpuId gpu, const std::vector<Slice>& standing);
+  void lose_gpu(GpuId gpu, const std::string& reason);
+  void return_gpu(GpuId gpu);
 
   [[nodiscard]] const Engine& engine() const { return *engine_; }
   /// Requires: begun or resumed.

@@ -17,11 +17,12 @@ class GpuNews {
   GpuNews(const Snapshot& engine, GpuId gpu, const DeviceMemory& device, const std::set<Slice>& to_destroy, Instant now)
       : engine_(engine), gpu_(gpu), device_(device), to_destroy_(to_destroy), now_(now) {}
 
+  void why_lost(const std::string& reason) { loss_ = reason; }
+
   void find(std::vector<Event>& events) {
     const bool is_lost = engine_.gpu_state(gpu_).health == GpuHealth::kLost;
     if (device_.is_lost) {
-      if (!is_lost)
-        events.push_back({.at = now_, .what = GpuLost{.gpu = gpu_, .reason = "a fault of the simulated world"}});
+      if (!is_lost) events.push_back({.at = now_, .what = GpuLost{.gpu = gpu_, .reason = loss_}});
       return;
     }
     if (is_lost) events.push_back({.at = now_, .what = GpuReturned{gpu_}});
@@ -108,6 +109,7 @@ class GpuNews {
   const DeviceMemory& device_;
   const std::set<Slice>& to_destroy_;
   Instant now_;
+  std::string loss_ = kSimulatedLoss;
   bool has_difference_ = false;
 };
 
@@ -115,10 +117,12 @@ class GpuNews {
 
 std::vector<Event> find_news(const Snapshot& engine, const std::vector<DeviceMemory>& devices,
                              const std::vector<ServiceMemory>& services, const std::set<Slice>& to_destroy,
-                             Instant now) {
+                             const std::map<GpuId, std::string>& losses, Instant now) {
   std::vector<Event> events;
   for (std::uint32_t gpu = 0; gpu < devices.size(); ++gpu) {
-    GpuNews(engine, {gpu}, devices[gpu], to_destroy, now).find(events);
+    GpuNews news(engine, {gpu}, devices[gpu], to_destroy, now);
+    if (const auto loss = losses.find({gpu}); loss != losses.end()) news.why_lost(loss->second);
+    news.find(events);
   }
   for (std::uint32_t index = 0; index < std::min(services.size(), engine.services.size()); ++index) {
     const ServiceState& known = engine.services[index];

@@ -1,7 +1,9 @@
 /// After a restart: what the engine must be told so that it knows what stands on the devices.
 #pragma once
 
+#include <map>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "base/instant.h"
@@ -16,11 +18,14 @@ namespace berth::sim {
 /// order of GPUs: GPUs lost or back; slices that came to work or are gone; changes that ended otherwise
 /// (ActionFailed), each followed by what stands there (GpuObserved); retrainings that became due or done.
 ///
+/// `losses`: why GPUs are lost, of those where no fault was injected.
+///
 /// What the engine has ordered and the devices have not got yet is no difference: creations and assignments by their
 /// numbers, destructions by `to_destroy`, the slices that orders still to be carried out will destroy. O(slices).
 [[nodiscard]] std::vector<Event> find_news(const Snapshot& engine, const std::vector<DeviceMemory>& devices,
                                            const std::vector<ServiceMemory>& services,
-                                           const std::set<Slice>& to_destroy, Instant now);
+                                           const std::set<Slice>& to_destroy,
+                                           const std::map<GpuId, std::string>& losses, Instant now);
 
 /// Actions that a device does not know and no order will carry out are forgotten: they count as got, so that what is
 /// missing is news. `last_numbers`: of all that was ordered, by GPU, as far as there were actions. `left`: the plans

@@ -388,15 +388,17 @@ void SliceTable::lose(GpuId gpu, Instant now) {
   account(now);
   faults_.forget_foreign(gpu);
   for (const SliceIndex index : std::exchange(waiting_[gpu.index], {})) lost_.push_back(index);
-  for (const auto& [start, index] : std::exchange(by_gpu_[gpu.index], {})) {
-    SimSlice& slice = change(index);
-    const bool has_users = slice.phase == SimSlice::Phase::kUp || slice.phase == SimSlice::Phase::kDraining;
-    if (has_users && !slice.holding.services.empty()) {
-      effects_.push_back({.kind = SliceEffect::Kind::kLose, .slice = index});
-    }
-    if (slice.phase != SimSlice::Phase::kCreating && !slice.is_foreign) journal(SliceEvent::kLost, index, now);
-    lost_.push_back(index);
+  for (const auto& [start, index] : std::exchange(by_gpu_[gpu.index], {})) lose_slice(index, now);
+}
+
+void SliceTable::lose_slice(SliceIndex index, Instant now) {
+  SimSlice& slice = change(index);
+  const bool has_users = slice.phase == SimSlice::Phase::kUp || slice.phase == SimSlice::Phase::kDraining;
+  if (has_users && !slice.holding.services.empty()) {
+    effects_.push_back({.kind = SliceEffect::Kind::kLose, .slice = index});
   }
+  if (slice.phase != SimSlice::Phase::kCreating && !slice.is_foreign) journal(SliceEvent::kLost, index, now);
+  lost_.push_back(index);
 }
 
 void SliceTable::forget_lost() {
@@ -475,8 +477,13 @@ bool SliceTable::clashes_with_staying(const Slice& slice) const {
 }
 
 void SliceTable::add_foreign(const Slice& foreign, Instant now) {
-  ENSURE(has_room(foreign));
   account(now);
+  place_foreign(foreign, now);
+  report_seen(now);
+}
+
+void SliceTable::place_foreign(const Slice& foreign, Instant now) {
+  ENSURE(has_room(foreign));
   const SliceIndex index = index_for_new();
   SimSlice& slice = slices_[index.value];
   const std::uint64_t generation = slice.generation;
@@ -493,24 +500,58 @@ void SliceTable::add_foreign(const Slice& foreign, Instant now) {
   by_gpu_[foreign.gpu.index].emplace(foreign.start, index);
   fail_blocked(foreign.gpu, now);
   to_observe_.push_back(foreign.gpu);
-  report_seen(now);
 }
 
 void SliceTable::clear_foreign(GpuId gpu, Instant now) {
   account(now);
-  std::vector<SliceIndex> foreign;
+  if (!drop_foreign_but(gpu, {})) return;
+  begin_waiting(now);
+  report_seen(now);
+}
+
+bool SliceTable::drop_foreign_but(GpuId gpu, const std::vector<Slice>& standing) {
+  std::vector<SliceIndex> gone;
   for (const auto& [start, index] : by_gpu_[gpu.index]) {
-    if (at(index).is_foreign) foreign.push_back(index);
+    if (at(index).is_foreign && !std::ranges::binary_search(standing, at(index).slice)) gone.push_back(index);
   }
-  if (foreign.empty()) return;
-  for (const SliceIndex index : foreign) {
+  for (const SliceIndex index : gone) {
     by_gpu_[gpu.index].erase(at(index).slice.start);
     release(index);
   }
+  if (gone.empty()) return false;
   roomier_gpus_.push_back(gpu);
-  begin_waiting(now);
   to_observe_.push_back(gpu);
+  return true;
+}
+
+void SliceTable::see(GpuId gpu, const std::vector<Slice>& standing, Instant now) {
+  account(now);
+  drop_foreign_but(gpu, standing);
+  drop_missing(gpu, standing, now);
+  for (const Slice& slice : standing) {
+    const auto known = by_gpu_[gpu.index].find(slice.start);
+    const bool is_known = known != by_gpu_[gpu.index].end() && at(known->second).slice == slice;
+    if (!is_known && has_room(slice)) place_foreign(slice, now);
+  }
+  begin_waiting(now);
   report_seen(now);
+}
+
+bool SliceTable::drop_missing(GpuId gpu, const std::vector<Slice>& standing, Instant now) {
+  std::vector<SliceIndex> missing;
+  for (const auto& [start, index] : by_gpu_[gpu.index]) {
+    const SimSlice& slice = at(index);
+    const bool is_changing = slice.phase == SimSlice::Phase::kCreating || slice.phase == SimSlice::Phase::kDestroying;
+    if (!is_changing && !std::ranges::binary_search(standing, slice.slice)) missing.push_back(index);
+  }
+  for (const SliceIndex index : missing) {
+    by_gpu_[gpu.index].erase(at(index).slice.start);
+    lose_slice(index, now);
+  }
+  if (missing.empty()) return false;
+  roomier_gpus_.push_back(gpu);
+  to_observe_.push_back(gpu);
+  return true;
 }
 
 void SliceTable::report_failed(ActionKind kind, SliceIndex index, std::string why, Instant now) {

@@ -116,6 +116,10 @@ class SliceTable {
   void add_foreign(const Slice& slice, Instant now);
   /// The slices of others on a GPU are gone.
   void clear_foreign(GpuId gpu, Instant now);
+  /// These slices stand on a GPU, as somebody saw it, by slice. What is not known is of others, where it finds room; what
+  /// is known and does not stand is gone. Slices that are being created or destroyed are left alone: the end of that says
+  /// what stands. `take_effects` and `forget_lost` as of `lose`.
+  void see(GpuId gpu, const std::vector<Slice>& standing, Instant now);
   [[nodiscard]] FaultBook& faults() { return faults_; }
   [[nodiscard]] const FaultBook& faults() const { return faults_; }
 
@@ -203,6 +207,14 @@ class SliceTable {
   /// Slices that wait for room that slices take that stay will never get it.
   void fail_blocked(GpuId gpu, Instant now);
   [[nodiscard]] bool clashes_with_staying(const Slice& slice) const;
+  /// A place for a slice of others. Requires: has_room.
+  void place_foreign(const Slice& slice, Instant now);
+  /// Slices of others that are not among these are gone. Returns whether there was one.
+  bool drop_foreign_but(GpuId gpu, const std::vector<Slice>& standing);
+  /// Slices that serve, start or drain and are not among these are gone. Returns whether there was one.
+  bool drop_missing(GpuId gpu, const std::vector<Slice>& standing, Instant now);
+  /// A slice is gone from under those who use it.
+  void lose_slice(SliceIndex slice, Instant now);
   void report_failed(ActionKind kind, SliceIndex slice, std::string why, Instant now);
   void report_seen(Instant now);
   void report_ready(SliceIndex slice, Instant now);

@@ -151,7 +151,7 @@ void World::choose_ways(const Plan& plan) {
   serving_.choose_ways(per_second, has_shared_slices, is_rough_);
 }
 
-void World::lose_gpu(GpuId gpu, Instant now) {
+void World::lose_gpu(GpuId gpu, Instant now, const std::string& reason) {
   ENSURE(now == now_);
   if (!lost_gpus_.insert(gpu).second) return;
   slices_.note_change(gpu);
@@ -159,7 +159,7 @@ void World::lose_gpu(GpuId gpu, Instant now) {
   slices_.lose(gpu, now);
   settle_effects(now);
   slices_.forget_lost();
-  events_.push_back({.at = now, .what = GpuLost{.gpu = gpu, .reason = "a fault of the simulated world"}});
+  events_.push_back({.at = now, .what = GpuLost{.gpu = gpu, .reason = reason}});
   serving_.take_all(now.micros());
 }
 
@@ -335,6 +335,15 @@ void World::inject(std::uint64_t id, const FaultOrder& order, Instant now) {
       break;
   }
   slices_.faults().add(id, order, now);
+}
+
+void World::see_gpu(GpuId gpu, const std::vector<Slice>& standing, Instant now) {
+  ENSURE(now == now_ && !is_lost(gpu));
+  serving_.catch_up(now.micros());
+  slices_.see(gpu, standing, now);
+  settle_effects(now);
+  slices_.forget_lost();
+  serving_.take_all(now.micros());
 }
 
 void World::clear_faults(const std::vector<GpuId>& gpus, Instant now) {

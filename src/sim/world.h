@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -99,9 +100,11 @@ class World {
   [[nodiscard]] std::vector<Event> take_events() { return std::exchange(events_, {}); }
 
   /// A GPU is lost now with all that it holds, or is back, empty. Actions on a lost GPU are ignored.
-  void lose_gpu(GpuId gpu, Instant now);
+  void lose_gpu(GpuId gpu, Instant now, const std::string& reason = kSimulatedLoss);
   void return_gpu(GpuId gpu, Instant now);
   [[nodiscard]] bool is_lost(GpuId gpu) const { return lost_gpus_.contains(gpu); }
+  /// What stands on a GPU is this, as its device shows it (SliceTable::see). Requires: it is not lost.
+  void see_gpu(GpuId gpu, const std::vector<Slice>& standing, Instant now);
 
   /// A service is set (see ServiceSet), or removed: what waits for it is dropped, batches under way end. New arrivals
   /// begin with the next second that begins; what then waits of earlier ones is dropped. A replica whose point the

@@ -35,6 +35,9 @@ struct SliceMemory {
   friend bool operator==(const SliceMemory&, const SliceMemory&) = default;
 };
 
+/// Why a GPU is lost, if a fault was injected.
+inline constexpr const char* kSimulatedLoss = "a fault of the simulated world";
+
 /// One GPU.
 struct DeviceMemory {
   bool is_lost = false;
