@@ -1,5 +1,5 @@
-// Random orders of valid and wrong calls to random GPUs: the devices and an independent model of the rules give the same
-// answers, and whatever can be asked afterwards is the same, too.
+// Random orders of valid and wrong calls to random GPUs: the devices and an independent model of the rules give the
+// same answers, and whatever can be asked afterwards is the same, too.
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -54,6 +54,7 @@ ModelProcess told(const ProcessRecord& process) {
 template <class T>
 auto told(const std::vector<T>& values) {
   std::vector<decltype(told(values.front()))> all;
+  all.reserve(values.size());
   for (const T& value : values) all.push_back(told(value));
   return all;
 }
@@ -384,8 +385,8 @@ class TwinMachine {
     return twin;
   }
 
-  /// A MIG UUID stands for the UUID of the GPU and both ids, whatever is there and whenever: it comes back with them, and
-  /// no other device ever has it.
+  /// A MIG UUID stands for the UUID of the GPU and both ids, whatever is there and whenever: it comes back with them,
+  /// and no other device ever has it.
   void check_uuid(const GpuRecord& gpu, const MigDevice& device) {
     const std::string uuid = mig_uuid(gpu, device);
     const std::string meaning = gpu.uuid + std::string(" ") + text(told(device));

@@ -17,6 +17,7 @@ std::optional<int> mib(double gib) {
 
 std::vector<int> steps(int first, int step, int count) {
   std::vector<int> starts;
+  starts.reserve(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) starts.push_back(first + i * step);
   return starts;
 }

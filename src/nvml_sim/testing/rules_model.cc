@@ -19,8 +19,8 @@ struct ComputeKind {
 };
 constexpr ComputeKind kComputeKinds[] = {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 7}};
 
-/// The kind of this number that an instance has. Listings: a 2g has 1 and 2 slices, a 3g 1, 2 and 3, a 4g 1, 2 and 4 (not
-/// 3), a 7g all.
+/// The kind of this number that an instance has. Listings: a 2g has 1 and 2 slices, a 3g 1, 2 and 3, a 4g 1, 2 and 4
+/// (not 3), a 7g all.
 std::optional<ComputeKind> find_kind(int slices, std::uint32_t number) {
   for (const ComputeKind& kind : kComputeKinds) {
     if (kind.number != number || kind.slices > slices) continue;
@@ -93,6 +93,7 @@ Told<std::vector<Place>> RulesModel::placements(std::uint32_t id) const {
   const auto profile = find_profile(id);
   if (profile.code != Code::kSuccess) return {.code = profile.code};
   std::vector<Place> places;
+  places.reserve(profile.value->starts.size());
   for (const int start : profile.value->starts) places.emplace_back(start, profile.value->length);
   return {.value = places};
 }
