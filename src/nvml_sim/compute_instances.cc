@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "base/ensure.h"
+#include "mig/board.h"
 #include "mig/compute_instance.h"
 #include "nvml_abi/names.h"
 #include "nvml_sim/processes.h"
@@ -44,26 +45,57 @@ Answer<ComputeProfile> profile_with(const GpuRecord& gpu, int gpu_instance, std:
   return *found;
 }
 
-/// First slices of compute instances of one size: like GPU instances they begin at multiples of a power of two.
+/// From Hopper on a compute instance covers a power of two of slices and begins at multiples of it; on Ampere it covers its
+/// own and begins anywhere.
+bool is_aligned(const GpuRecord& gpu) {
+  return mig::board_of(model_of(gpu)).architecture != mig::Architecture::kAmpere;
+}
+
+int length_of(const GpuRecord& gpu, int slices) {
+  return is_aligned(gpu) ? static_cast<int>(std::bit_ceil(static_cast<unsigned>(slices))) : slices;
+}
+
 std::vector<Interval> places_of(const GpuRecord& gpu, int gpu_instance, int slices) {
   const int whole = model_of(gpu).profiles[gpu.gpu_instances[gpu_instance].profile].compute_slices;
-  const int step = static_cast<int>(std::bit_ceil(static_cast<unsigned>(slices)));
+  const int length = length_of(gpu, slices);
   std::vector<Interval> places;
-  for (int start = 0; start + slices <= whole; start += step) places.push_back({start, slices});
+  for (int start = 0; start + slices <= whole; start += is_aligned(gpu) ? length : 1) places.push_back({start, length});
   return places;
 }
 
 /// Bit s: slice s of the GPU instance is taken.
-std::uint32_t taken_slices(const GpuInstanceRecord& instance) {
+std::uint32_t taken_slices(const GpuRecord& gpu, int gpu_instance) {
+  const GpuInstanceRecord& instance = gpu.gpu_instances[gpu_instance];
   std::uint32_t taken = 0;
   for (const ComputeInstanceRecord& compute : instance.compute_instances) {
-    if (compute.is_there != 0) taken |= ((1U << compute.slices) - 1) << compute.start;
+    if (compute.is_there != 0) taken |= ((1U << length_of(gpu, compute.slices)) - 1) << compute.start;
   }
   return taken;
 }
 
 bool is_free(std::uint32_t taken, const Interval& place) {
   return (taken & (((1U << place.length) - 1) << place.start)) == 0;
+}
+
+/// The free one of these that leaves most placements of any kind free, the lowest of equal ones; on Ampere the lowest.
+std::optional<Interval> best_of(const GpuRecord& gpu, int gpu_instance, const std::vector<Interval>& places) {
+  const std::uint32_t taken = taken_slices(gpu, gpu_instance);
+  std::optional<Interval> best;
+  std::ptrdiff_t best_left = -1;
+  for (const Interval& place : places) {
+    if (!is_free(taken, place)) continue;
+    if (!is_aligned(gpu)) return place;
+    const std::uint32_t then = taken | (((1U << place.length) - 1) << place.start);
+    std::ptrdiff_t left = 0;
+    for (const ComputeProfile& profile : profiles_of(gpu, gpu_instance)) {
+      left += std::ranges::count_if(places_of(gpu, gpu_instance, profile.slices),
+                                    [&](const Interval& other) { return is_free(then, other); });
+    }
+    if (left <= best_left) continue;
+    best_left = left;
+    best = place;
+  }
+  return best;
 }
 
 }  // namespace
@@ -86,10 +118,20 @@ Answer<std::vector<Interval>> compute_placements(const GpuRecord& gpu, int gpu_i
 Answer<int> remaining_compute_capacity(const GpuRecord& gpu, int gpu_instance, std::uint32_t profile_id) {
   const Answer<ComputeProfile> profile = compute_profile_by_id(gpu, gpu_instance, profile_id);
   if (!profile) return refuse(profile.error());
-  const std::uint32_t taken = taken_slices(gpu.gpu_instances[gpu_instance]);
-  // Placements of one size do not overlap each other.
-  return static_cast<int>(std::ranges::count_if(places_of(gpu, gpu_instance, profile->slices),
-                                                [&](const Interval& place) { return is_free(taken, place); }));
+  std::uint32_t taken = taken_slices(gpu, gpu_instance);
+  int count = 0;
+  for (const Interval& place : places_of(gpu, gpu_instance, profile->slices)) {
+    if (!is_free(taken, place)) continue;
+    taken |= ((1U << place.length) - 1) << place.start;
+    ++count;
+  }
+  return count;
+}
+
+Interval compute_place_of(const GpuRecord& gpu, int gpu_instance, int id) {
+  const ComputeInstanceRecord& compute = gpu.gpu_instances[gpu_instance].compute_instances[id];
+  ENSURE(compute.is_there != 0);
+  return {compute.start, length_of(gpu, compute.slices)};
 }
 
 Answer<std::vector<int>> compute_instances_of(const GpuRecord& gpu, int gpu_instance, std::uint32_t profile_id) {
@@ -114,15 +156,14 @@ Answer<int> create_compute_instance(GpuRecord& gpu, int gpu_instance, std::uint3
     places = {*placement};
   }
   GpuInstanceRecord& instance = gpu.gpu_instances[gpu_instance];
-  const std::uint32_t taken = taken_slices(instance);
-  const auto place = std::ranges::find_if(places, [&](const Interval& candidate) { return is_free(taken, candidate); });
-  if (place == places.end()) return refuse(Code::kInsufficientResources);
+  const auto place = best_of(gpu, gpu_instance, places);
+  if (!place) return refuse(Code::kInsufficientResources);
 
   auto* const free_id = std::ranges::find(instance.compute_instances, 0, &ComputeInstanceRecord::is_there);
   ENSURE(free_id != std::end(instance.compute_instances));
   free_id->is_there = 1;
   free_id->start = static_cast<std::uint8_t>(place->start);
-  free_id->slices = static_cast<std::uint8_t>(place->length);
+  free_id->slices = static_cast<std::uint8_t>(profile->slices);
   free_id->generation = ++gpu.generations;
   return static_cast<int>(free_id - std::begin(instance.compute_instances));
 }

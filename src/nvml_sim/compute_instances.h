@@ -1,5 +1,11 @@
-/// Compute instances of a GPU instance that exists. Only the profiles of a 3g have a public listing; that placements of
-/// two slices begin at even ones, and of three or four at multiples of four, is unverified for the others.
+/// Compute instances of a GPU instance that exists.
+///
+/// On Ampere one covers its own slices, begins anywhere, and the driver takes the first place where it fits. From Hopper
+/// on it covers a power of two of slices (4 for its 3, 8 for its 7), begins at multiples of that, and the driver takes
+/// the place that leaves most placements of all kinds free, of equal ones the lowest. Sources: open-gpu-kernel-modules
+/// @df1c9a3, kernel_mig_manager.c (`kmigmgrIsCTSAlignmentRequired`, `kmigmgrGetFreeCTSId`), kernel_graphics_manager.c
+/// (`kgrmgrCheckVeidsRequest`); public listings of `nvidia-smi mig -lci` (a 3g is 0:3 on an A100, 0:4 on an H100). The
+/// RTX PRO 6000 is taken to be like Hopper, unverified.
 #pragma once
 
 #include <cstdint>
@@ -34,9 +40,12 @@ struct ComputeProfile {
 [[nodiscard]] Answer<std::vector<int>> compute_instances_of(const GpuRecord& gpu, int gpu_instance,
                                                             std::uint32_t profile_id);
 
-/// Creates a compute instance and returns its id, the lowest that is free. Without a placement it begins at the first slice
-/// where it fits. kInvalidArgument: no such profile. kNoPermission. kInvalidArgument: no legal placement.
-/// kInsufficientResources: its slices are taken.
+/// Where a compute instance is. Requires: it exists.
+[[nodiscard]] Interval compute_place_of(const GpuRecord& gpu, int gpu_instance, int id);
+
+/// Creates a compute instance and returns its id, the lowest that is free. Without a placement the driver chooses one.
+/// kInvalidArgument: no such profile. kNoPermission. kInvalidArgument: no legal placement. kInsufficientResources: its
+/// slices are taken.
 [[nodiscard]] Answer<int> create_compute_instance(GpuRecord& gpu, int gpu_instance, std::uint32_t profile_id,
                                                   const std::optional<Interval>& placement, const Caller& caller);
 /// kNoPermission. kNotFound: no such instance. kInUse: a process is on it.

@@ -59,11 +59,26 @@ TEST(ComputeInstances, TakeTheFirstFreeSlicesAndTheLowestId) {
 
 TEST(ComputeInstances, SlicesFollowEachOther) {
   auto [gpu, id] = with_instance("A100-40GB", "7g.40gb");
-  EXPECT_EQ(compute_placements(gpu, id, 1).value(), (std::vector<Interval>{{0, 2}, {2, 2}, {4, 2}}));
-  EXPECT_EQ(compute_placements(gpu, id, 2).value(), (std::vector<Interval>{{0, 3}, {4, 3}}));
+  EXPECT_EQ(compute_placements(gpu, id, 2).value(), (std::vector<Interval>{{0, 3}, {1, 3}, {2, 3}, {3, 3}, {4, 3}}));
   EXPECT_EQ(create_compute_instance(gpu, id, 0, Interval{1, 1}, kRoot), 0);
   EXPECT_EQ(create_compute_instance(gpu, id, 2, {}, kRoot), 1);
-  EXPECT_EQ(gpu.gpu_instances[id].compute_instances[1].start, 4);
+  EXPECT_EQ(compute_place_of(gpu, id, 1), (Interval{2, 3}));
+}
+
+// As listed: 1c, then 2c in one 3g of an A100 and of an H200; a 3g is 0:3 on an A100, 0:4 on an H100.
+TEST(ComputeInstances, BeginWhereTheDriverPutsThem) {
+  const auto places = [](std::string_view model, std::string_view profile, const std::vector<std::uint32_t>& kinds) {
+    auto [gpu, id] = with_instance(model, profile);
+    std::vector<Interval> made;
+    for (const std::uint32_t kind : kinds) {
+      made.push_back(compute_place_of(gpu, id, create_compute_instance(gpu, id, kind, {}, kRoot).value()));
+    }
+    return made;
+  };
+  EXPECT_EQ(places("A100-80GB", "3g.40gb", {0, 1}), (std::vector<Interval>{{0, 1}, {1, 2}}));
+  EXPECT_EQ(places("H200-141GB", "3g.71gb", {0, 1}), (std::vector<Interval>{{2, 1}, {0, 2}}));
+  EXPECT_EQ(places("A100-40GB", "3g.20gb", {2}), (std::vector<Interval>{{0, 3}}));
+  EXPECT_EQ(places("H100-80GB-SXM5", "3g.40gb", {2}), (std::vector<Interval>{{0, 4}}));
 }
 
 TEST(ComputeInstances, UuidsComeBackWithTheirIds) {

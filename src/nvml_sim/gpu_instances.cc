@@ -44,10 +44,9 @@ bool has_instances_of(const GpuRecord& gpu, ProfileId profile) {
 }
 
 Answer<ProfileId> gpu_instance_profile(const GpuRecord& gpu, std::uint32_t number) {
-  const GpuModel& model = model_of(gpu);
-  if (!model.is_mig_capable()) return refuse(Code::kNotSupported);
   const std::string_view name = nvml_abi::find_name(nvml_abi::gpu_instance_profiles(), number);
   if (name.empty()) return refuse(Code::kInvalidArgument);
+  const GpuModel& model = model_of(gpu);
   const auto found = std::ranges::find(model.profiles, name, &MigProfile::nvml_enum);
   if (found == model.profiles.end()) return refuse(Code::kNotSupported);
   return ProfileId{static_cast<std::uint16_t>(found - model.profiles.begin())};

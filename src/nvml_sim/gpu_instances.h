@@ -11,8 +11,8 @@
 
 namespace berth::nvml_sim {
 
-/// The profile with a number of NVML's enumeration (not its id). kNotSupported: a model without MIG, or without this
-/// profile. kInvalidArgument: a number that this version of NVML does not know.
+/// The profile with a number of NVML's enumeration (not its id). kInvalidArgument: a number that this version of NVML
+/// does not know. kNotSupported: a model without MIG, or without this profile.
 [[nodiscard]] Answer<ProfileId> gpu_instance_profile(const GpuRecord& gpu, std::uint32_t number);
 /// The profile with an id of the model, as `nvidia-smi mig -lgip` lists them. kNotSupported: a model without MIG.
 /// kInvalidArgument: no such id.

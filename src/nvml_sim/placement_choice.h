@@ -9,7 +9,8 @@
 
 namespace berth::nvml_sim {
 
-/// Placements of a profile that could be added to the instances on a GPU, by start.
+/// Placements of a profile that could be added to the instances on a GPU, by start. Instances share the engines of the
+/// GPU, and none is given twice: beside `+me.all` there is room for `-me` only.
 [[nodiscard]] std::vector<mig::Placement> fitting_placements(const GpuModel& model, const mig::State& state,
                                                              ProfileId profile, bool is_before_r510);
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "mig/catalogue.h"
 #include "nvml_sim/gpu_instances.h"
 #include "nvml_sim/testing/gpus.h"
 
@@ -58,11 +59,33 @@ TEST(PlacementChoice, MediaEnginesAreOneBudget) {
   expect_sequence("A100-40GB", {{"1g.5gb+me", 6}, {"1g.5gb+me", -1}, {"1g.5gb", 4}});
 }
 
+TEST(PlacementChoice, EnginesAreGivenOnce) {
+  expect_sequence("RTX-PRO-6000-Blackwell-96GB",
+                  {{"1g.24gb+me.all", 0}, {"1g.24gb", -1}, {"1g.24gb-me", 3}, {"2g.48gb", -1}, {"2g.48gb-me", 6}});
+}
+
 TEST(PlacementChoice, BeforeR510FourAndThreeSlicesExclude) {
   GpuRecord gpu = gpu_of("A100-40GB");
   gpu.is_before_r510 = 1;
   EXPECT_EQ(create_anywhere(gpu, "4g.20gb"), 0);
   EXPECT_EQ(create_anywhere(gpu, "3g.20gb"), -1);
+}
+
+// What the geometry allows the device gives, but for the media engines, of which the geometry counts less.
+TEST(PlacementChoice, EnginesTakeNothingAwayFromPlainLayouts) {
+  for (const GpuModel& model : mig::gpu_models()) {
+    if (!model.is_mig_capable()) continue;
+    mig::Rules rules = mig::all_rules(model);
+    std::erase_if(rules.profiles, [&](ProfileId id) { return model.profiles[id.index].media == MediaEngines::kAll; });
+    mig::for_each_state(model, rules, [&](const mig::State& state) {
+      for (const ProfileId profile : rules.profiles) {
+        mig::Rules one = rules;
+        one.profiles = {profile};
+        EXPECT_EQ(fitting_placements(model, state, profile, false), mig::placements_that_fit(model, state, one))
+            << model.name << " " << mig::to_string(model, state) << " and " << profile_name(model, profile);
+      }
+    });
+  }
 }
 
 }  // namespace

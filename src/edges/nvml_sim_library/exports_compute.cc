@@ -230,8 +230,9 @@ Code nvmlComputeInstanceGetInfo_v2(ComputeInstance instance, ComputeInstanceDesc
       .name = __func__, .handle = instance, .takes = kTakesComputeInstance, .arguments = edges::all_given(description)};
   return library().ask(call, [&](const Subject& subject) {
     describe_instance(subject, *description);
-    const auto& record = gpu_instance_of(subject).compute_instances[subject.target.compute_instance];
-    description->placement = {record.start, record.slices};
+    const Interval place =
+        nvml_sim::compute_place_of(subject.gpu, subject.target.gpu_instance, subject.target.compute_instance);
+    description->placement = {static_cast<std::uint32_t>(place.start), static_cast<std::uint32_t>(place.length)};
     return Code::kSuccess;
   });
 }
