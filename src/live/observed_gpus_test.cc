@@ -21,11 +21,13 @@ TEST(ObservedGpus, AreCordonedOnceForEachReason) {
   EXPECT_EQ(first->reason, "observed: it is not listed");
   EXPECT_TRUE(is_observed(cordoned(first->reason)));
   EXPECT_FALSE(order_to_observe(kGpu, cordoned(first->reason), "it is not listed").has_value());
-  EXPECT_EQ(order_to_observe(kGpu, cordoned(first->reason), "its MIG mode is off")->reason, "observed: its MIG mode is off");
+  EXPECT_EQ(order_to_observe(kGpu, cordoned(first->reason), "its MIG mode is off")->reason,
+            "observed: its MIG mode is off");
 }
 
 TEST(ObservedGpus, ComeBackOnlyIfNobodyElseCordonedThem) {
-  EXPECT_EQ(order_to_observe(kGpu, cordoned("observed: it is not listed"), std::nullopt)->scheduling, GpuScheduling::kOpen);
+  EXPECT_EQ(order_to_observe(kGpu, cordoned("observed: it is not listed"), std::nullopt)->scheduling,
+            GpuScheduling::kOpen);
   EXPECT_FALSE(order_to_observe(kGpu, cordoned("a broken fan"), std::nullopt).has_value());
   EXPECT_FALSE(order_to_observe(kGpu, cordoned("a broken fan"), "it is not listed").has_value());
   EXPECT_FALSE(order_to_observe(kGpu, GpuState(), std::nullopt).has_value());

@@ -296,7 +296,8 @@ std::vector<Event> Session::orders_of_start(Instant at) {
   for (std::uint32_t gpu = 0; options_.observed && gpu < scenario_.gpu_count(); ++gpu) {
     const auto found = options_.observed->find({gpu});
     const auto why = found == options_.observed->end() ? std::nullopt : std::optional(found->second);
-    if (auto order = order_to_observe({gpu}, gpu_state({gpu}), why)) orders.push_back({.at = at, .what = *std::move(order)});
+    if (auto order = order_to_observe({gpu}, gpu_state({gpu}), why))
+      orders.push_back({.at = at, .what = *std::move(order)});
   }
   std::vector<Entry> entries;
   for (const Event& order : orders) entries.push_back({.at = at, .what = EventSeen{order}});

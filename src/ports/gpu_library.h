@@ -12,9 +12,9 @@ namespace berth {
 
 /// A call of the library that failed.
 struct GpuCallFailure {
-  std::string call;        ///< "nvmlDeviceGetMigMode"
-  int code = 0;            ///< the library's number
-  std::string code_name;   ///< "NVML_ERROR_IN_USE"
+  std::string call;       ///< "nvmlDeviceGetMigMode"
+  int code = 0;           ///< the library's number
+  std::string code_name;  ///< "NVML_ERROR_IN_USE"
   bool is_gpu_lost = false;
   bool is_in_use = false;
   friend bool operator==(const GpuCallFailure&, const GpuCallFailure&) = default;
@@ -33,8 +33,8 @@ struct GpuLibraryFacts {
 
 /// A GPU instance profile, as the device describes it.
 struct GpuProfileFacts {
-  std::uint32_t id = 0;   ///< what the device calls it
-  std::string name;       ///< "3g.40gb"; empty if the library does not say
+  std::uint32_t id = 0;  ///< what the device calls it
+  std::string name;      ///< "3g.40gb"; empty if the library does not say
   int compute_slices = 0;
   int instances_max = 0;
   int sms = 0;
@@ -58,7 +58,7 @@ struct GpuFacts {
 
 struct ComputeInstanceSeen {
   std::uint32_t id = 0;
-  int start = 0;   ///< first compute slice within its GPU instance
+  int start = 0;  ///< first compute slice within its GPU instance
   int slices = 0;
   std::string uuid;  ///< of the MIG device; empty if the library does not say
   friend bool operator==(const ComputeInstanceSeen&, const ComputeInstanceSeen&) = default;

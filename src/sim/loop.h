@@ -72,7 +72,7 @@ struct LoopOptions {
 /// How a session that ended goes on: what the world remembers.
 struct WorldLeft {
   WorldMemory world;
-  std::vector<DeviceMemory> devices;      ///< by GpuId
+  std::vector<DeviceMemory> devices;         ///< by GpuId
   std::map<GpuId, std::string> losses = {};  ///< why GPUs are lost that no fault took
 };
 

@@ -1,0 +1,198 @@
+#include "device/local_gpu.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+
+#include "mig/board.h"
+#include "mig/catalogue.h"
+
+namespace berth::device {
+namespace {
+
+const GpuModel* find_model(const GpuFacts& facts) {
+  for (const GpuModel& model : mig::gpu_models()) {
+    std::vector<std::uint16_t> ids = mig::pci_device_ids(model.name);
+    ids.push_back(mig::board_of(model).pci_device_id);
+    if (std::ranges::find(ids, facts.pci_device_id) != ids.end()) return &model;
+  }
+  return nullptr;
+}
+
+/// The name of a model that the catalogue does not have, without blanks.
+std::string name_without_blanks(std::string name) {
+  std::ranges::replace(name, ' ', '-');
+  return name.empty() ? "unknown" : name;
+}
+
+/// Compares a figure, takes the device's, and says how they differ.
+template <class Ours, class Theirs>
+void take(const std::string& profile, std::string_view what, Ours& ours, const Theirs& theirs,
+          std::vector<std::string>& differences) {
+  if (ours == Ours(theirs)) return;
+  differences.push_back(fmt::format("{}: {} {}, our table has {}", profile, what, theirs, ours));
+  ours = Ours(theirs);
+}
+template <class Value>
+void take_if_known(const std::string& profile, std::string_view what, std::optional<Value>& ours, const Value& theirs,
+                   std::vector<std::string>& differences) {
+  if (ours) return take(profile, what, *ours, theirs, differences);
+  ours = theirs;
+}
+
+void take_facts(const GpuProfileFacts& facts, MigProfile& profile, std::vector<std::string>& differences) {
+  take_if_known(profile.name, "SMs", profile.sms, facts.sms, differences);
+  take_if_known(profile.name, "memory in MiB", profile.memory_mib, facts.memory_mib, differences);
+  take(profile.name, "most instances", profile.instances_max, facts.instances_max, differences);
+  take(profile.name, "length", profile.length, facts.length, differences);
+  if (profile.starts != facts.starts) {
+    differences.push_back(fmt::format("{}: starts {}, our table has {}", profile.name, facts.starts, profile.starts));
+    profile.starts = facts.starts;
+  }
+  profile.unverified.clear();
+}
+
+/// A profile that our table does not have.
+MigProfile new_profile(const GpuProfileFacts& facts) {
+  MigProfile profile;
+  profile.name = facts.name.empty() ? fmt::format("{}g.id{}", facts.compute_slices, facts.id) : facts.name;
+  profile.compute_slices = facts.compute_slices;
+  profile.device_profile_id = static_cast<int>(facts.id);
+  if (profile.name.ends_with("+me.all")) profile.media = MediaEngines::kAll;
+  if (profile.name.ends_with("+me")) profile.media = MediaEngines::kExtended;
+  if (profile.name.ends_with("-me")) profile.media = MediaEngines::kNone;
+  profile.is_graphics = profile.name.ends_with("+gfx");
+  profile.length = facts.length;
+  profile.starts = facts.starts;
+  profile.instances_max = facts.instances_max;
+  profile.sms = facts.sms;
+  profile.memory_mib = facts.memory_mib;
+  return profile;
+}
+
+const GpuProfileFacts* find_facts(const GpuFacts& facts, const MigProfile& profile) {
+  const auto is_it = [&](const GpuProfileFacts& each) {
+    return static_cast<int>(each.id) == profile.device_profile_id && each.compute_slices == profile.compute_slices;
+  };
+  const auto found = std::ranges::find_if(facts.profiles, is_it);
+  return found == facts.profiles.end() ? nullptr : &*found;
+}
+
+/// Our table's profiles in its order, as far as the device has them, then those that only the device has.
+std::vector<MigProfile> profiles_of(const GpuModel& known, const GpuFacts& facts,
+                                    std::vector<std::string>& differences) {
+  std::vector<MigProfile> profiles;
+  std::vector<const GpuProfileFacts*> matched;
+  for (const MigProfile& profile : known.profiles) {
+    const GpuProfileFacts* const found = find_facts(facts, profile);
+    if (found == nullptr) {
+      differences.push_back(profile.name + ": the device does not have it");
+      continue;
+    }
+    matched.push_back(found);
+    take_facts(*found, profiles.emplace_back(profile), differences);
+  }
+  for (const GpuProfileFacts& each : facts.profiles) {
+    if (std::ranges::find(matched, &each) != matched.end()) continue;
+    profiles.push_back(new_profile(each));
+    if (!known.profiles.empty()) differences.push_back(profiles.back().name + ": our table does not have it");
+  }
+  return profiles;
+}
+
+/// What a model without a row in the catalogue follows from.
+GpuModel unknown_model(const GpuFacts& facts) {
+  GpuModel model;
+  model.name = name_without_blanks(facts.name);
+  for (const GpuProfileFacts& profile : facts.profiles) {
+    model.units = std::max(model.units, profile.length);
+    model.compute_slices = std::max(model.compute_slices, profile.compute_slices);
+    model.sms = std::max(model.sms, profile.sms);
+  }
+  model.is_sms_unverified = true;
+  return model;
+}
+
+}  // namespace
+
+LocalGpu local_gpu_of(const GpuFacts& facts) {
+  LocalGpu gpu{.uuid = facts.uuid, .name = facts.name, .pci_bus_id = facts.pci_bus_id, .model = {}, .differences = {}};
+  const GpuModel* const known = find_model(facts);
+  gpu.model = known != nullptr ? *known : unknown_model(facts);
+  if (known == nullptr) {
+    gpu.differences.push_back(
+        fmt::format("{} (PCI device 0x{:04X}): our tables do not have it", facts.name, facts.pci_device_id));
+  }
+  gpu.model.profiles = profiles_of(gpu.model, facts, gpu.differences);
+  if (facts.memory_mib > 0) gpu.model.memory_mib = facts.memory_mib;  // ours is nominal
+  return gpu;
+}
+
+namespace {
+
+/// The same profile of another description of the model.
+std::optional<ProfileId> same_profile(const GpuModel& from, ProfileId profile, const GpuModel& to) {
+  if (profile.is_full()) return profile;
+  const auto found =
+      std::ranges::find(to.profiles, from.profiles[profile.index].device_profile_id, &MigProfile::device_profile_id);
+  if (found == to.profiles.end()) return std::nullopt;
+  return ProfileId{static_cast<std::uint16_t>(found - to.profiles.begin())};
+}
+
+Result<void> translate_layout(const std::vector<LocalGpu>& gpus, Scenario& scenario) {
+  if (!scenario.layout) return {};
+  for (Holding& holding : *scenario.layout) {
+    Slice& slice = holding.slice;
+    const GpuModel& written = scenario.model_of(slice.gpu);
+    const auto profile = same_profile(written, slice.profile, gpus[slice.gpu.index].model);
+    if (!profile) {
+      return invalid(fmt::format("layout: GPU {}: wanted a profile of {}, found {}, which the device does not have",
+                                 slice.gpu.index, gpus[slice.gpu.index].name, profile_name(written, slice.profile)));
+    }
+    slice.profile = *profile;
+  }
+  return {};
+}
+
+Result<void> check_fleet(const Scenario& scenario, const std::vector<LocalGpu>& gpus) {
+  for (std::uint32_t gpu = 0; gpu < scenario.gpu_count() && gpu < gpus.size(); ++gpu) {
+    const std::string& wanted = gpus[gpu].model.name;
+    const std::string& found = scenario.model_of({gpu}).name;
+    if (wanted == found) continue;
+    return invalid(fmt::format("fleet: GPU {}: wanted {}, which this machine has there ({}), found {}", gpu, wanted,
+                               gpus[gpu].uuid, found));
+  }
+  if (scenario.gpu_count() != gpus.size()) {
+    return invalid(
+        fmt::format("fleet: wanted the {} GPUs of this machine, found {}", gpus.size(), scenario.gpu_count()));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> put_fleet(Scenario& scenario, const std::vector<LocalGpu>& gpus) {
+  const bool is_given = !scenario.fleet.empty();
+  if (is_given) {
+    if (auto same = check_fleet(scenario, gpus); !same) return same;
+    if (auto translated = translate_layout(gpus, scenario); !translated) return translated;
+  }
+  std::vector<FleetEntry> fleet;
+  for (std::uint32_t gpu = 0; gpu < gpus.size(); ++gpu) {
+    const auto price = is_given ? scenario.entry_of({gpu}).usd_per_gpu_hour : std::nullopt;
+    const bool is_same =
+        !fleet.empty() && fleet.back().model == gpus[gpu].model && fleet.back().usd_per_gpu_hour == price;
+    if (is_same) {
+      ++fleet.back().count;
+    } else {
+      fleet.push_back({.model = gpus[gpu].model, .count = 1, .usd_per_gpu_hour = price});
+    }
+  }
+  scenario.fleet = std::move(fleet);
+  return {};
+}
+
+}  // namespace berth::device

@@ -1,0 +1,156 @@
+#include "device/local_gpu.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "device/standing.h"
+#include "mig/board.h"
+#include "mig/catalogue.h"
+
+namespace berth::device {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+/// A device that says what our table says.
+GpuFacts facts_of(std::string_view name) {
+  const GpuModel model = mig::find_gpu_model(name).value();
+  GpuFacts facts{
+      .uuid = "GPU-1", .name = "NVIDIA Test", .pci_bus_id = "00000000:07:00.0", .memory_mib = 1000, .profiles = {}};
+  facts.pci_device_id = mig::board_of(mig::find_gpu_model(name).value()).pci_device_id;
+  facts.is_mig_capable = model.is_mig_capable();
+  for (const MigProfile& profile : model.profiles) {
+    facts.profiles.push_back({.id = static_cast<std::uint32_t>(profile.device_profile_id),
+                              .name = profile.name,
+                              .compute_slices = profile.compute_slices,
+                              .instances_max = profile.instances_max,
+                              .sms = profile.sms.value_or(11),
+                              .memory_mib = profile.memory_mib.value_or(2222),
+                              .length = profile.length,
+                              .starts = profile.starts});
+  }
+  return facts;
+}
+
+TEST(LocalGpu, IsTheModelOfTheCatalogueWithTheDevicesMemory) {
+  const LocalGpu gpu = local_gpu_of(facts_of("A100-80GB"));
+  EXPECT_EQ(gpu.model.name, "A100-80GB");
+  EXPECT_EQ(gpu.model.memory_mib, 1000);
+  EXPECT_THAT(gpu.differences, IsEmpty());
+  EXPECT_EQ(gpu.model.profiles.size(), mig::find_gpu_model("A100-80GB")->profiles.size());
+}
+
+TEST(LocalGpu, TheDeviceIsRightAndTheDifferenceIsTold) {
+  GpuFacts facts = facts_of("H100-80GB-SXM5");
+  facts.profiles[2].memory_mib = 20096;  // 1g.20gb, as measured
+  facts.profiles[3].starts = {0, 2};
+  facts.profiles.erase(facts.profiles.begin());
+  facts.profiles.push_back({.id = 99,
+                            .name = "5g.50gb",
+                            .compute_slices = 5,
+                            .instances_max = 1,
+                            .sms = 80,
+                            .memory_mib = 50000,
+                            .length = 8,
+                            .starts = {0}});
+  const LocalGpu gpu = local_gpu_of(facts);
+  EXPECT_THAT(gpu.differences,
+              ElementsAre("1g.10gb: the device does not have it", "1g.20gb: memory in MiB 20096, our table has 20091",
+                          "2g.20gb: starts [0, 2], our table has [0, 2, 4]", "5g.50gb: our table does not have it"));
+  EXPECT_EQ(gpu.model.profiles.front().name, "1g.10gb+me");
+  EXPECT_EQ(gpu.model.profiles.back().compute_slices, 5);
+  EXPECT_EQ(gpu.model.profiles[2].starts, (std::vector<int>{0, 2}));
+}
+
+TEST(LocalGpu, FiguresThatNoSourceStatesAreNoDifference) {
+  const LocalGpu gpu = local_gpu_of(facts_of("GH200-96GB"));  // its 1g has no memory in our table
+  EXPECT_THAT(gpu.differences, IsEmpty());
+  EXPECT_EQ(gpu.model.profiles[0].memory_mib, 2222);
+  EXPECT_THAT(gpu.model.profiles[0].unverified, IsEmpty());
+}
+
+TEST(LocalGpu, ADeviceThatNobodyKnowsIsWhatItSays) {
+  GpuFacts facts = facts_of("A30-24GB");
+  facts.pci_device_id = 0x9999;
+  facts.name = "NVIDIA X 100";
+  const LocalGpu gpu = local_gpu_of(facts);
+  EXPECT_EQ(gpu.model.name, "NVIDIA-X-100");
+  EXPECT_EQ(gpu.model.units, 4);
+  EXPECT_EQ(gpu.model.compute_slices, 4);
+  EXPECT_THAT(gpu.differences, ElementsAre("NVIDIA X 100 (PCI device 0x9999): our tables do not have it"));
+}
+
+Scenario scenario_with(const std::vector<std::pair<std::string, int>>& fleet) {
+  Scenario scenario;
+  for (const auto& [name, count] : fleet) {
+    scenario.fleet.push_back(
+        {.model = mig::find_gpu_model(name).value(), .count = count, .usd_per_gpu_hour = Decimal(2)});
+  }
+  return scenario;
+}
+
+std::vector<LocalGpu> gpus_of(const std::vector<std::string>& names) {
+  std::vector<LocalGpu> gpus;
+  for (const std::string& name : names) gpus.push_back(local_gpu_of(facts_of(name)));
+  for (std::size_t index = 0; index < gpus.size(); ++index) gpus[index].uuid = "GPU-" + std::to_string(index);
+  return gpus;
+}
+
+TEST(LocalFleet, AnEmptyOneIsWhatTheMachineHas) {
+  Scenario scenario;
+  ASSERT_TRUE(put_fleet(scenario, gpus_of({"A30-24GB", "A30-24GB", "T4-16GB"})).has_value());
+  ASSERT_EQ(scenario.fleet.size(), 2U);
+  EXPECT_EQ(scenario.fleet[0].count, 2);
+  EXPECT_EQ(scenario.gpu_count(), 3U);
+}
+
+TEST(LocalFleet, OneThatIsWrittenMustBeIt) {
+  Scenario scenario = scenario_with({{"A30-24GB", 1}, {"T4-16GB", 1}});
+  ASSERT_TRUE(put_fleet(scenario, gpus_of({"A30-24GB", "T4-16GB"})).has_value());
+  EXPECT_EQ(scenario.fleet[0].model.memory_mib, 1000);
+  EXPECT_EQ(scenario.fleet[0].usd_per_gpu_hour, Decimal(2));
+  EXPECT_EQ(put_fleet(scenario, gpus_of({"A30-24GB", "L4-24GB"})).error().message,
+            "fleet: GPU 1: wanted L4-24GB, which this machine has there (GPU-1), found T4-16GB");
+  EXPECT_EQ(put_fleet(scenario, gpus_of({"A30-24GB"})).error().message,
+            "fleet: wanted the 1 GPUs of this machine, found 2");
+}
+
+TEST(LocalFleet, ALayoutKeepsItsProfiles) {
+  Scenario scenario = scenario_with({{"A30-24GB", 1}});
+  scenario.layout = {{.slice = {.gpu = {0}, .start = 2, .profile = {2}}, .services = {}}};
+  GpuFacts facts = facts_of("A30-24GB");
+  facts.profiles.erase(facts.profiles.begin());
+  ASSERT_TRUE(put_fleet(scenario, {local_gpu_of(facts)}).has_value());
+  EXPECT_EQ(scenario.layout->front().slice.profile, ProfileId{1});
+  facts.profiles.erase(facts.profiles.begin() + 1);
+  Scenario other = scenario_with({{"A30-24GB", 1}});
+  other.layout = {{.slice = {.gpu = {0}, .start = 2, .profile = {2}}, .services = {}}};
+  EXPECT_EQ(put_fleet(other, {local_gpu_of(facts)}).error().message,
+            "layout: GPU 0: wanted a profile of NVIDIA Test, found 2g.12gb, which the device does not have");
+}
+
+TEST(Standing, IsTheInstancesByTheirPlaces) {
+  const GpuModel model = mig::find_gpu_model("A100-80GB").value();
+  GpuReading reading;
+  reading.is_mig_on = true;
+  reading.instances = {{.id = 2, .profile_id = 9, .start = 4, .length = 4, .compute_instances = {}},
+                       {.id = 7, .profile_id = 19, .start = 0, .length = 1, .compute_instances = {}},
+                       {.id = 1, .profile_id = 77, .start = 1, .length = 2, .compute_instances = {}}};
+  const Standing standing = standing_on({3}, model, reading);
+  EXPECT_THAT(standing.slices, ElementsAre(Slice{.gpu = {3}, .start = 0, .profile = {0}},
+                                           Slice{.gpu = {3}, .start = 4, .profile = {4}}));
+  EXPECT_THAT(standing.unknown, ElementsAre("GPU instance 1 of profile id 77 at 1, length 2"));
+}
+
+TEST(Standing, AWholeGpuStandsWhileSomebodyUsesIt) {
+  const GpuModel model = mig::find_gpu_model("T4-16GB").value();
+  GpuReading reading;
+  EXPECT_THAT(standing_on({0}, model, reading).slices, IsEmpty());
+  reading.processes.emplace_back().pid = 7;
+  EXPECT_THAT(standing_on({0}, model, reading).slices,
+              ElementsAre(Slice{.gpu = {0}, .start = 0, .profile = ProfileId::full()}));
+}
+
+}  // namespace
+}  // namespace berth::device

@@ -1,0 +1,24 @@
+/// What stands on a GPU, as slices.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "domain/gpu.h"
+#include "domain/slice.h"
+#include "ports/gpu_library.h"
+
+namespace berth::device {
+
+struct Standing {
+  std::vector<Slice> slices;  ///< by slice
+  /// Instances for which the model has no profile at that place: something is there, and nobody can say how much.
+  std::vector<std::string> unknown;
+  friend bool operator==(const Standing&, const Standing&) = default;
+};
+
+/// With MIG on, each GPU instance is a slice, whether it has a compute instance or not. A whole GPU with a process on it is
+/// the slice `full`.
+[[nodiscard]] Standing standing_on(GpuId gpu, const GpuModel& model, const GpuReading& reading);
+
+}  // namespace berth::device
