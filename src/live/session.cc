@@ -61,6 +61,7 @@ Session::Session(Scenario scenario, SessionOptions options)
   loop.world.sharing = row.sharings.front();
   loop.world.dispatch = row.dispatch;
   loop.world.is_endless = !options_.has_end;
+  loop.world.has_load = options_.has_load;
   loop.world.second_measured = [this](const sim::MeasuredSecond& second) { note_measured(second); };
   loop.journal = [this](const sim::JournalRecord& record) {
     if (options_.journal) options_.journal(record);

@@ -46,6 +46,8 @@ struct SessionOptions {
   /// A world of real GPUs: those that must not be changed from the first step on, and why (observed_gpus.h). Absent: there
   /// are none, as the devices are simulated.
   std::optional<std::map<GpuId, std::string>> observed = std::nullopt;
+  /// Services get simulated requests and retrain; without, nothing is known of their load.
+  bool has_load = true;
   /// Between two plans of the policy `berth`; absent: as in a replay. For tests of long worlds.
   std::optional<int> planning_seconds = std::nullopt;
   /// What tenants and the services that are set may hold together (domain/held_bytes.h).

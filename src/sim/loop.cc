@@ -170,7 +170,7 @@ void Loop::resume(WorldLeft left) {
   }
   world_ = std::make_unique<World>(repeated.scenario, options_.seed, options_.world, options_.journal);
   world_->resume(left.world, left.devices, repeated.revisions);
-  feed_missed_seconds();
+  if (options_.world.has_load) feed_missed_seconds();
   for (const Event& event :
        find_news(engine_->snapshot(), left.devices, left.world.services, to_destroy, left.losses, now_)) {
     observe(event);

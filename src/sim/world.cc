@@ -16,6 +16,7 @@ World::World(const Scenario& scenario, std::uint64_t seed, const WorldOptions& o
       second_measured_(options.second_measured),
       end_(options.is_endless ? Instant::never() : Instant::at_second(scenario.simulated_seconds())),
       is_rough_(options.is_rough),
+      has_load_(options.has_load),
       only_(options.only),
       arrivals_(scenario_, seed, options.only, options.is_endless ? Laps::kEndless : Laps::kOne),
       busy_(scenario.gpu_count(), scenario.services.size()),
@@ -25,6 +26,7 @@ World::World(const Scenario& scenario, std::uint64_t seed, const WorldOptions& o
       least_chosen_sm_us_(scenario.services.size()),
       arrivals_from_(scenario.services.size()),
       revisions_(scenario.services.size()) {
+  if (!has_load_) arrivals_.silence_all();
   for (std::uint32_t index = 0; index < scenario.services.size(); ++index) {
     meters_.emplace_back(ServiceId{index}, arrivals_.streams()[index], journal_);
     if (second_measured_) meters_.back().keep_recent();
@@ -97,7 +99,7 @@ std::vector<bool> World::resume_services(const std::vector<ServiceMemory>& servi
     }
     if (!is_known || spec->is_absent) continue;
     ways[index] = services[index].is_by_rates;
-    if (spec->retraining && services[index].retraining) {
+    if (spec->retraining && services[index].retraining && !is_silent(index)) {
       retrainings_[index].emplace(*spec->retraining, end_, *services[index].retraining, now_);
       retraining_times_.emplace(retrainings_[index]->next_time(), index);
       serving_.set_stale(id, retrainings_[index]->is_stale());
@@ -383,6 +385,7 @@ void World::open_second_at(Instant now) {
 }
 
 void World::close_second(std::int64_t second) {
+  if (!has_load_) return;
   for (std::uint32_t index = 0; index < meters_.size(); ++index) {
     if (std::as_const(scenario_.services)[index].is_absent) continue;
     const std::int64_t queued = serving_.queued(ServiceId{index}, now_.micros());

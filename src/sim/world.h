@@ -38,6 +38,8 @@ struct WorldOptions {
   /// At `fidelity: rates`, serve by rates even those services that are small enough to be served request by request:
   /// fast and approximate.
   bool is_rough = false;
+  /// Services get requests and retrain. Without, nothing is known of them: no second of theirs is reported.
+  bool has_load = true;
   /// The world does not end with the longest window; windows with `repeat: true` start again.
   bool is_endless = false;
   /// Sees each second of each service, with what the engine does not see. May be empty.
@@ -167,7 +169,7 @@ class World {
   void change_retraining(ServiceId service, const std::function<RetrainingNews(RetrainingClock&)>& change, Instant now);
   void report_retraining(ServiceId service, const RetrainingNews& news, Instant now);
   void note_retraining(SliceEvent event, SliceIndex index, Instant now);
-  [[nodiscard]] bool is_silent(std::size_t service) const { return only_ && only_->index != service; }
+  [[nodiscard]] bool is_silent(std::size_t service) const { return !has_load_ || (only_ && only_->index != service); }
 
   Scenario scenario_;  ///< its services change
   JournalSink journal_;
@@ -175,6 +177,7 @@ class World {
   Instant end_;
   Instant now_;
   bool is_rough_;
+  bool has_load_;
   std::optional<ServiceId> only_;
   RunArrivals arrivals_;
   std::vector<ServiceMeter> meters_;

@@ -35,11 +35,16 @@ void RunArrivals::add_place() { streams_.emplace_back(silence_, rng_, laps_); }
 
 void RunArrivals::begin(ServiceId service, std::shared_ptr<const Arrivals> arrivals, std::uint64_t number,
                         std::int64_t second) {
-  if (!arrivals->is_given()) return silence(service);
+  if (is_silent_ || !arrivals->is_given()) return silence(service);
   streams_[service.index] = ArrivalStream(std::move(arrivals), rng_.split("set arrivals", number), laps_, second);
 }
 
 void RunArrivals::silence(ServiceId service) { streams_[service.index] = ArrivalStream(silence_, rng_, laps_); }
+
+void RunArrivals::silence_all() {
+  is_silent_ = true;
+  for (std::uint32_t index = 0; index < streams_.size(); ++index) silence({index});
+}
 
 std::optional<std::int64_t> RunArrivals::history(ServiceId service, std::int64_t second) const {
   const ArrivalStream& stream = streams_[service.index];

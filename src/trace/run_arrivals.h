@@ -31,6 +31,8 @@ class RunArrivals {
   void begin(ServiceId service, std::shared_ptr<const Arrivals> arrivals, std::uint64_t number, std::int64_t second);
   /// No more requests.
   void silence(ServiceId service);
+  /// No requests for anybody, whatever begins later.
+  void silence_all();
 
   RunArrivals(const RunArrivals&) = delete;  // streams refer to silence_
   RunArrivals& operator=(const RunArrivals&) = delete;
@@ -55,6 +57,7 @@ class RunArrivals {
   Arrivals silence_;  ///< of the services that get nothing
   Rng rng_;
   Laps laps_;
+  bool is_silent_ = false;  ///< silence_all
   ArrivalStreams streams_;
 };
 

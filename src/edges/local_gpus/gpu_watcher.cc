@@ -1,0 +1,159 @@
+#include "edges/local_gpus/gpu_watcher.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace berth::edges {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+/// What the threads of the GPUs and those who ask have in common.
+struct GpuWatcher::Shared {
+  struct Gpu {
+    std::optional<GpuAnswer<GpuReading>> told;  ///< by the last report
+    std::optional<GpuAnswer<GpuReading>> news;
+    std::vector<std::uint64_t> xids;
+    std::optional<Clock::time_point> reading_since;
+    bool has_ended = false;
+  };
+
+  Shared(GpuLibrary& of, GpuWatcherOptions with) : library(of), options(std::move(with)) {}
+
+  GpuLibrary& library;
+  const GpuWatcherOptions options;
+  mutable std::mutex mutex;
+  std::condition_variable changed;
+  bool is_stopping = false;           ///< under mutex
+  std::map<std::uint32_t, Gpu> gpus;  ///< under mutex
+
+  void watch(std::uint32_t gpu, const std::string& uuid);
+  void read(std::uint32_t gpu, const std::string& uuid);
+  void wait(std::uint32_t gpu, const std::string& uuid);
+  /// Sleeps, unless it is stopped meanwhile.
+  void pause(milliseconds time);
+  [[nodiscard]] bool has_news(std::uint32_t gpu) const {
+    const Gpu& known = gpus.at(gpu);
+    return known.news.has_value() || !known.xids.empty();
+  }
+};
+
+void GpuWatcher::Shared::watch(std::uint32_t gpu, const std::string& uuid) {
+  while (true) {
+    read(gpu, uuid);
+    wait(gpu, uuid);
+    const std::scoped_lock hold(mutex);
+    if (is_stopping) break;
+  }
+  const std::scoped_lock hold(mutex);
+  gpus.at(gpu).has_ended = true;
+  changed.notify_all();
+}
+
+void GpuWatcher::Shared::read(std::uint32_t gpu, const std::string& uuid) {
+  {
+    const std::scoped_lock hold(mutex);
+    gpus.at(gpu).reading_since = Clock::now();
+  }
+  GpuAnswer<GpuReading> reading = library.read(uuid);
+  bool is_new = false;
+  {
+    const std::scoped_lock hold(mutex);
+    Gpu& known = gpus.at(gpu);
+    known.reading_since.reset();
+    const auto& last = known.news ? known.news : known.told;
+    is_new = !last || *last != reading;
+    if (is_new) known.news = std::move(reading);
+  }
+  if (is_new && options.on_report) options.on_report();
+}
+
+void GpuWatcher::Shared::wait(std::uint32_t gpu, const std::string& uuid) {
+  const Clock::time_point until = Clock::now() + options.reads_every;
+  constexpr milliseconds kPiece{250};  // so that it is stopped soon
+  while (true) {
+    const milliseconds left = std::chrono::duration_cast<milliseconds>(until - Clock::now());
+    {
+      const std::scoped_lock hold(mutex);
+      if (is_stopping || left.count() <= 0) return;
+    }
+    const auto notice = library.wait(uuid, std::min(left, kPiece).count());
+    if (!notice) return pause(std::min(left, kPiece));  // the next reading says what it is
+    if (!*notice) continue;
+    if ((*notice)->kind == GpuNotice::Kind::kXid) {
+      {
+        const std::scoped_lock hold(mutex);
+        gpus.at(gpu).xids.push_back((*notice)->xid);
+      }
+      if (options.on_report) options.on_report();
+    }
+    return;
+  }
+}
+
+void GpuWatcher::Shared::pause(milliseconds time) {
+  std::unique_lock hold(mutex);
+  changed.wait_for(hold, time, [this] { return is_stopping; });
+}
+
+GpuWatcher::GpuWatcher(GpuLibrary& library, std::map<std::uint32_t, std::string> gpus, GpuWatcherOptions options)
+    : shared_(std::make_shared<Shared>(library, std::move(options))), gpus_(std::move(gpus)) {
+  for (const auto& [gpu, uuid] : gpus_) shared_->gpus[gpu] = {};
+}
+
+GpuWatcher::~GpuWatcher() {
+  static_cast<void>(stop(milliseconds(0)));
+  for (std::thread& thread : threads_) {
+    if (thread.joinable()) thread.join();
+  }
+}
+
+void GpuWatcher::start() {
+  for (const auto& [gpu, uuid] : gpus_) {
+    threads_.emplace_back([shared = shared_, gpu = gpu, uuid = uuid] { shared->watch(gpu, uuid); });
+  }
+}
+
+bool GpuWatcher::stop(milliseconds at_most) {
+  bool have_all_ended = true;
+  {
+    std::unique_lock hold(shared_->mutex);
+    shared_->is_stopping = true;
+    shared_->changed.notify_all();
+    if (at_most.count() == 0) return false;
+    shared_->changed.wait_for(hold, threads_.empty() ? milliseconds(0) : at_most, [this] {
+      return std::ranges::all_of(shared_->gpus, [](const auto& entry) { return entry.second.has_ended; });
+    });
+    have_all_ended = std::ranges::all_of(shared_->gpus, [](const auto& entry) { return entry.second.has_ended; });
+  }
+  for (std::thread& thread : threads_) {
+    if (have_all_ended) {
+      thread.join();
+    } else {
+      thread.detach();
+    }
+  }
+  threads_.clear();
+  return have_all_ended;
+}
+
+std::vector<GpuReport> GpuWatcher::take_reports() {
+  const std::scoped_lock hold(shared_->mutex);
+  std::vector<GpuReport> reports;
+  for (auto& [gpu, known] : shared_->gpus) {
+    if (!shared_->has_news(gpu)) continue;
+    if (known.news) known.told = std::exchange(known.news, std::nullopt);
+    if (!known.told) continue;  // an XID before the first reading: it is told with that
+    reports.push_back({.gpu = gpu, .reading = *known.told, .xids = std::exchange(known.xids, {})});
+  }
+  return reports;
+}
+
+milliseconds GpuWatcher::waiting_for(std::uint32_t gpu) const {
+  const std::scoped_lock hold(shared_->mutex);
+  const auto& since = shared_->gpus.at(gpu).reading_since;
+  return since ? std::chrono::duration_cast<milliseconds>(Clock::now() - *since) : milliseconds(0);
+}
+
+}  // namespace berth::edges

@@ -1,0 +1,59 @@
+/// Watches the GPUs of this machine: a thread for each reads it when something happens to it, and once a second. A GPU whose
+/// driver hangs holds up nobody but its own thread.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "ports/gpu_library.h"
+
+namespace berth::edges {
+
+/// What was read of a GPU last, and what happened since the last time that somebody asked.
+struct GpuReport {
+  std::uint32_t gpu = 0;  ///< as it was given to the watcher
+  GpuAnswer<GpuReading> reading;
+  std::vector<std::uint64_t> xids;
+};
+
+struct GpuWatcherOptions {
+  std::chrono::milliseconds reads_every{1000};
+  /// Called by any of the threads when there is something new. May be empty.
+  std::function<void()> on_report = {};
+};
+
+class GpuWatcher {
+ public:
+  /// The GPUs by UUID, with the numbers by which reports know them. `library` is borrowed.
+  GpuWatcher(GpuLibrary& library, std::map<std::uint32_t, std::string> gpus, GpuWatcherOptions options);
+  GpuWatcher(const GpuWatcher&) = delete;
+  GpuWatcher& operator=(const GpuWatcher&) = delete;
+  /// Without `stop` it waits for calls that hang.
+  ~GpuWatcher();
+
+  void start();
+  /// Ends the threads; those whose driver hangs are left behind, and must find `library` as long as the process lives.
+  /// Returns whether all have ended within that time.
+  bool stop(std::chrono::milliseconds at_most);
+
+  /// Reports since the last call, by GPU: one for each that was read anew and shows something else, or had an XID.
+  [[nodiscard]] std::vector<GpuReport> take_reports();
+  /// For how long the GPU's thread has been waiting for the driver to answer a reading; 0: it does not.
+  [[nodiscard]] std::chrono::milliseconds waiting_for(std::uint32_t gpu) const;
+
+ private:
+  struct Shared;
+  std::shared_ptr<Shared> shared_;  ///< a thread that is left behind still has it
+  std::vector<std::thread> threads_;
+  std::map<std::uint32_t, std::string> gpus_;
+};
+
+}  // namespace berth::edges

@@ -1,0 +1,99 @@
+#include "edges/local_gpus/gpu_watcher.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <future>
+
+namespace berth::edges {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// Two GPUs, "a" and "b"; reading "b" can hang.
+class TwoGpus final : public GpuLibrary {
+ public:
+  [[nodiscard]] const GpuLibraryFacts& facts() const override { return facts_; }
+  [[nodiscard]] GpuAnswer<std::vector<Listed>> list() override { return std::vector<Listed>(); }
+  [[nodiscard]] GpuAnswer<GpuReading> read(const std::string& uuid) override {
+    if (uuid == "b") gate_.get_future().wait();
+    const std::scoped_lock hold(mutex_);
+    return reading_;
+  }
+  [[nodiscard]] GpuAnswer<std::optional<GpuNotice>> wait(const std::string&, std::int64_t millis_max) override {
+    std::unique_lock hold(mutex_);
+    changed_.wait_for(hold, milliseconds(millis_max), [this] { return notice_.has_value(); });
+    return std::exchange(notice_, std::nullopt);
+  }
+
+  void happen(GpuNotice notice, bool is_mig_on) {
+    const std::scoped_lock hold(mutex_);
+    notice_ = notice;
+    reading_.is_mig_on = is_mig_on;
+    changed_.notify_all();
+  }
+  void open_gate() { gate_.set_value(); }
+
+ private:
+  GpuLibraryFacts facts_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  GpuReading reading_;
+  std::optional<GpuNotice> notice_;
+  std::promise<void> gate_;
+};
+
+/// Waits for reports.
+std::vector<GpuReport> reports_of(GpuWatcher& watcher) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (std::chrono::steady_clock::now() < deadline) {
+    auto reports = watcher.take_reports();
+    if (!reports.empty()) return reports;
+    std::this_thread::sleep_for(milliseconds(1));
+  }
+  return {};
+}
+
+TEST(GpuWatcher, TellsWhatIsNewAndNothingElse) {
+  TwoGpus library;
+  std::atomic<int> calls = 0;
+  GpuWatcher watcher(library, {{3, "a"}}, {.reads_every = milliseconds(1), .on_report = [&] { ++calls; }});
+  watcher.start();
+  const auto first = reports_of(watcher);
+  ASSERT_EQ(first.size(), 1U);
+  EXPECT_EQ(first[0].gpu, 3U);
+  EXPECT_FALSE(first[0].reading->is_mig_on);
+  for (int round = 0; round < 20; ++round) std::this_thread::sleep_for(milliseconds(1));
+  EXPECT_TRUE(watcher.take_reports().empty());
+  EXPECT_EQ(calls, 1);
+  library.happen({.kind = GpuNotice::Kind::kMigChange}, true);
+  EXPECT_TRUE(reports_of(watcher).at(0).reading->is_mig_on);
+  EXPECT_TRUE(watcher.stop(std::chrono::seconds(20)));
+}
+
+TEST(GpuWatcher, TellsXidsOnceAlsoWhereNothingElseIsNew) {
+  TwoGpus library;
+  GpuWatcher watcher(library, {{0, "a"}}, {.reads_every = std::chrono::hours(1)});
+  watcher.start();
+  ASSERT_EQ(reports_of(watcher).size(), 1U);
+  library.happen({.kind = GpuNotice::Kind::kXid, .xid = 79}, false);
+  const auto reports = reports_of(watcher);
+  ASSERT_EQ(reports.size(), 1U);
+  EXPECT_EQ(reports[0].xids, std::vector<std::uint64_t>{79});
+  EXPECT_TRUE(watcher.stop(std::chrono::seconds(20)));
+}
+
+TEST(GpuWatcher, AGpuThatHangsHoldsUpNoOther) {
+  TwoGpus library;
+  GpuWatcher watcher(library, {{0, "a"}, {1, "b"}}, {.reads_every = milliseconds(1)});
+  watcher.start();
+  EXPECT_EQ(reports_of(watcher).at(0).gpu, 0U);
+  while (watcher.waiting_for(1) < milliseconds(5)) std::this_thread::sleep_for(milliseconds(1));
+  library.happen({.kind = GpuNotice::Kind::kMigChange}, true);
+  EXPECT_EQ(reports_of(watcher).at(0).gpu, 0U);
+  library.open_gate();
+  EXPECT_TRUE(watcher.stop(std::chrono::seconds(20)));
+}
+
+}  // namespace
+}  // namespace berth::edges
