@@ -47,6 +47,14 @@ void LiveDriver::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
+void LiveDriver::wake() {
+  {
+    const std::scoped_lock hold(own_lock_);
+    has_news_ = true;
+  }
+  changed_.notify_all();
+}
+
 std::optional<WorldEnd> LiveDriver::wait_for_end(std::chrono::milliseconds at_most) {
   std::unique_lock hold(own_lock_);
   changed_.wait_for(hold, at_most, [this] { return end_.has_value(); });
@@ -71,7 +79,7 @@ void LiveDriver::run() {
     }
     if (is_late) continue;
     changed_.wait_until(hold, std::min(next_due_, Clock::now() + kLongestSleep),
-                        [this] { return is_stopping_ || has_solution_; });
+                        [this] { return is_stopping_ || has_solution_ || has_news_; });
     has_solution_ = false;
     if (is_stopping_) return;
   }
@@ -89,6 +97,7 @@ bool LiveDriver::run_burst() {
     if (step == 0) session_.expire_overdue();
     if (step == 0) record_if_due();
     take_solution();
+    if (step == 0) take_news();
     const bool may_go_on = !options_.may_go_on || options_.may_go_on();
     const bool was_step = may_go_on && session_.advance(due_until());
     if (was_step && options_.stepped && options_.stepped()) {
@@ -134,6 +143,14 @@ void LiveDriver::take_solution() {
   } else {
     answer_again_at_ = Clock::now() + kRecordsEvery;
   }
+}
+
+void LiveDriver::take_news() {
+  {
+    const std::scoped_lock own(own_lock_);
+    if (!std::exchange(has_news_, false)) return;
+  }
+  if (options_.take_news && !session_.is_over() && !session_.awaits_answer()) options_.take_news();
 }
 
 Instant LiveDriver::due_until() const {

@@ -24,6 +24,9 @@ struct LiveDriverOptions {
   std::function<void()> has_events = {};        ///< called when the session has new events, without the lock; or empty
   /// Called a few times per second of wall time, under the lock: what waits to be recorded should be. May be empty.
   std::function<void()> record = {};
+  /// Called before steps, under the lock, after `wake`: what happened outside of the world is to be told to the session. May
+  /// be empty.
+  std::function<void()> take_news = {};
   /// Asked before each step, under the lock: where it says no, the world stands still. May be empty.
   std::function<bool()> may_go_on = {};
   /// Called after each step of the engine, under the lock. Returns whether `without_lock` has something to do. May be
@@ -49,6 +52,8 @@ class LiveDriver {
   void start();
   /// Ends the thread after its present step. A second call does nothing.
   void stop();
+  /// There is news for `take_news`. Any thread may say so, also before `start` and after `stop`.
+  void wake();
   /// Waits until the world came to its end, at most so long.
   [[nodiscard]] std::optional<WorldEnd> wait_for_end(std::chrono::milliseconds at_most);
 
@@ -67,6 +72,7 @@ class LiveDriver {
   [[nodiscard]] Clock::time_point wall_time_of(Instant at) const;
   void record_if_due();
   void take_solution();
+  void take_news();
   void tell_of_events();
 
   live::Session& session_;
@@ -80,6 +86,7 @@ class LiveDriver {
   std::condition_variable changed_;
   bool is_stopping_ = false;
   bool has_solution_ = false;
+  bool has_news_ = true;  ///< at first somebody may have said so before
   std::optional<WorldEnd> end_;
   StepMeter steps_;  ///< under own_lock_
   // Of the world's thread:

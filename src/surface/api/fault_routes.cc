@@ -231,6 +231,11 @@ HttpResponse fault_response(std::uint64_t id) {
 }
 
 ApiResult<HttpAnswer> post_fault(const ApiContext& context, const Call& call) {
+  if (context.format.devices.is_local()) {
+    return tl::unexpected(ApiError{.status = 409,
+                                   .code = "not_simulated",
+                                   .message = "faults are for a simulated world; the devices of this one are real"});
+  }
   const auto body = parse_body(call.request);
   if (!body) return tl::unexpected(body.error());
   const auto order = read_fault(*body, context.format.fleet);

@@ -38,6 +38,17 @@ ApiResult<std::string> order_reason(const HttpRequest& request, GpuScheduling sc
   return scheduling == GpuScheduling::kOpen ? optional_reason(request) : required_reason(request);
 }
 
+/// The first of these GPUs that is only observed: nobody may open it, or have its slices destroyed.
+std::optional<ApiError> find_observed(const ApiContext& context, GpuRange gpus, GpuScheduling scheduling) {
+  if (!context.format.devices.is_local() || scheduling == GpuScheduling::kCordoned) return std::nullopt;
+  for (std::uint32_t i = 0; i < gpus.count; ++i) {
+    const GpuId gpu{gpus.first.index + i};
+    const DeviceView device = context.format.devices.device(gpu);
+    if (device.why_observed) return not_managed_error(live::gpu_name(gpu), device);
+  }
+  return std::nullopt;
+}
+
 // ---- nodes
 
 ApiResult<HttpAnswer> list_nodes(const ApiContext& context, const Call& call) {
@@ -63,6 +74,7 @@ ApiResult<HttpAnswer> order_node(const ApiContext& context, const Call& call) {
   const auto reason = order_reason(call.request, kScheduling);
   if (!reason) return tl::unexpected(reason.error());
   const GpuRange gpus = gpus_of(context.format.fleet, *node);
+  if (const auto observed = find_observed(context, gpus, kScheduling)) return tl::unexpected(*observed);
   const auto view = context.session.with([&](live::Session& session) -> ApiResult<NodeView> {
     if (!session.schedule_all(gpus, kScheduling, *reason)) {
       return tl::unexpected(read_only_error(session.why_not_recorded()));
@@ -95,6 +107,9 @@ template <GpuScheduling kScheduling>
 ApiResult<HttpAnswer> order_gpu(const ApiContext& context, const Call& call) {
   const auto gpu = gpu_of_path(context, call);
   if (!gpu) return tl::unexpected(gpu.error());
+  if (const auto observed = find_observed(context, {.first = *gpu, .count = 1}, kScheduling)) {
+    return tl::unexpected(*observed);
+  }
   const auto reason = order_reason(call.request, kScheduling);
   if (!reason) return tl::unexpected(reason.error());
   const auto view = context.session.with([&](live::Session& session) -> ApiResult<GpuView> {

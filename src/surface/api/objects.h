@@ -10,15 +10,17 @@
 
 #include "domain/scenario.h"
 #include "surface/api/clock_text.h"
+#include "surface/api/device_source.h"
 #include "surface/api/spec_texts.h"
 #include "surface/api/views.h"
 
 namespace berth::api {
 
-/// What JSON is made with besides the views. None of it ever changes what is made.
+/// What JSON is made with besides the views.
 struct ObjectFormat {
   Scenario fleet;  ///< without services and layout
   WorldEpoch epoch;
+  DeviceSource devices = {};
   std::shared_ptr<SpecTexts> spec_texts = std::make_shared<SpecTexts>();
 };
 

@@ -21,24 +21,32 @@ namespace {
 /// on.
 constexpr std::size_t kScenarioBytesMax = std::size_t{256} << 20U;
 
-Result<Scenario> scenario_of(const UpRequest& request, const Files& files) {
-  if (!request.scenario_path) return live::demo_scenario();
+Result<Scenario> scenario_of(const UpRequest& request, const Files& files, bool is_local) {
+  if (!request.scenario_path) return is_local ? scenario_without_services() : live::demo_scenario();
   return scenario::load_scenario(*request.scenario_path, files, {.allows_empty = true});
 }
 
 /// The policy `fixed` has nothing but the layout of the scenario. Without GPUs there is none to write.
 Result<void> check_layout(const UpRequest& request, const Beginning& beginning, const Scenario& scenario) {
   if (beginning.policy != "fixed" || scenario.layout || scenario.gpu_count() == 0) return {};
-  const std::string found = request.scenario_path ? in_quotes(*request.scenario_path) : "the demo";
+  const std::string found = request.scenario_path ? in_quotes(*request.scenario_path) : "none";
   return invalid(fmt::format("--policy fixed: wanted a scenario with a layout, found {}, which has none", found));
 }
 
 /// A world that does not exist yet: nothing is written before all of it is right.
-Result<FolderWorld> begin_world(const UpRequest& request, const Files& files, std::int64_t now_us) {
+Result<FolderWorld> begin_world(const UpRequest& request, const Files& files, std::int64_t now_us,
+                                const std::vector<device::LocalGpu>& machine) {
   FolderWorld world;
   const RememberingFiles read(files, kScenarioBytesMax);
-  auto scenario = scenario_of(request, read);
+  const bool is_local = request.world ? *request.world == WorldKind::kLocal : !machine.empty();
+  auto scenario = scenario_of(request, read, is_local);
   if (!scenario) return pass_on(scenario.error());
+  auto contents = read.contents();
+  if (is_local) {
+    if (auto put = device::put_fleet(*scenario, machine); !put) return pass_on(put.error());
+    world.fleet = machine;
+    contents[kLocalFleetFile] = fleet_json(machine);
+  }
   world.beginning.scenario = request.scenario_path;
   world.beginning.seed = request.seed.value_or(world.beginning.seed);
   world.beginning.policy = request.policy.value_or(world.beginning.policy);
@@ -47,13 +55,16 @@ Result<FolderWorld> begin_world(const UpRequest& request, const Files& files, st
   world.beginning.epoch_us = now_us;
   if (auto checked = check_layout(request, world.beginning, *scenario); !checked) return pass_on(checked.error());
   world.scenario = std::move(*scenario);
-  world.files = RecordedFiles(read.contents(), read.folders());
+  world.files = RecordedFiles(std::move(contents), read.folders());
   return world;
 }
 
+/// Of the files of the scenario.
 std::multiset<std::string> contents_of(const std::map<std::string, std::string>& files) {
   std::multiset<std::string> contents;
-  for (const auto& [path, content] : files) contents.insert(content);
+  for (const auto& [path, content] : files) {
+    if (path != kLocalFleetFile) contents.insert(content);
+  }
   return contents;
 }
 
@@ -77,12 +88,13 @@ Result<void> check_same_scenario(const UpRequest& request, const Files& files, c
                                  const Refusal& refuse) {
   if (!request.scenario_path) return {};
   const RememberingFiles read(files);
-  const auto scenario = scenario_of(request, read);
+  const auto scenario = scenario_of(request, read, world.files.is_local());
   if (!scenario) return pass_on(scenario.error());
   const std::optional<std::string>& began_with = world.beginning.scenario;
   if (began_with && contents_of(read.contents()) == contents_of(world.files.contents())) return {};
   const std::string found = in_quotes(*request.scenario_path);
-  return refuse("--scenario", began_with ? in_quotes(*began_with) : "the demo",
+  const std::string none = world.files.is_local() ? "none" : "the demo";
+  return refuse("--scenario", began_with ? in_quotes(*began_with) : none,
                 began_with == request.scenario_path ? found + " with other content" : found);
 }
 
@@ -90,6 +102,11 @@ Result<void> check_same(const UpRequest& request, const Files& files, const Fold
                         const std::string& folder) {
   const Refusal refuse(folder);
   const Beginning& beginning = world.beginning;
+  const WorldKind kind = world.files.is_local() ? WorldKind::kLocal : WorldKind::kSimulated;
+  if (request.world && *request.world != kind) {
+    const bool is_local = kind == WorldKind::kLocal;
+    return refuse("--world", is_local ? "local" : "simulated", is_local ? "simulated" : "local");
+  }
   if (auto same = check_same_scenario(request, files, world, refuse); !same) return same;
   if (request.seed && *request.seed != beginning.seed) {
     return refuse("--seed", fmt::format("{}", beginning.seed), fmt::format("{}", *request.seed));
@@ -113,18 +130,18 @@ std::string devices_path_in(const std::string& folder) { return folder + "/devic
 tl::unexpected<Error> failed(const StoreError& error) { return fail(ErrorCode::kUnavailable, error.message); }
 
 Result<FolderWorld> find_world(const UpRequest& request, const Files& files, const std::string& folder,
-                               std::int64_t now_us) {
+                               std::int64_t now_us, const std::vector<device::LocalGpu>& machine) {
   const std::string path = journal_path_in(folder);
   const auto is_new = edges::is_sqlite_store_new(path);
   if (!is_new) return failed(is_new.error());
-  if (*is_new) return begin_world(request, files, now_us);
+  if (*is_new) return begin_world(request, files, now_us, machine);
   auto reader = edges::open_sqlite_reader(path);
   if (!reader) return failed(reader.error());
   auto history = read_history(**reader, path);
   if (!history) return pass_on(history.error());
   FolderWorld world;
   if (!*history) {  // the process ended before it began
-    auto begun = begin_world(request, files, now_us);
+    auto begun = begin_world(request, files, now_us, machine);
     if (!begun) return pass_on(begun.error());
     world = std::move(*begun);
   } else {
@@ -132,6 +149,7 @@ Result<FolderWorld> find_world(const UpRequest& request, const Files& files, con
     world.beginning = world.history->beginning;
     world.files = std::move(world.history->files);
     world.scenario = std::move(world.history->scenario);
+    world.fleet = std::move(world.history->fleet);
     if (auto same = check_same(request, files, world, folder); !same) return pass_on(same.error());
   }
   world.has_journal = true;

@@ -18,14 +18,16 @@ struct FolderWorld {
   Beginning beginning;
   RecordedFiles files;  ///< of the scenario
   Scenario scenario;
+  std::optional<std::vector<device::LocalGpu>> fleet = std::nullopt;  ///< absent: the devices are simulated
   bool has_journal = false;                       ///< if perhaps an empty one
   std::optional<History> history = std::nullopt;  ///< without the above; absent: the world is new
 };
 
 /// Reads the journal and checks that what is asked for is what it has; where there is none, reads the scenario. Nothing
-/// is written. `now_us`: microseconds since 1970, at which a new world begins.
+/// is written. `now_us`: microseconds since 1970, at which a new world begins. `machine`: the GPUs of this machine, for a
+/// new local world.
 [[nodiscard]] Result<FolderWorld> find_world(const UpRequest& request, const Files& files, const std::string& folder,
-                                             std::int64_t now_us);
+                                             std::int64_t now_us, const std::vector<device::LocalGpu>& machine);
 
 [[nodiscard]] std::string journal_path_in(const std::string& folder);
 [[nodiscard]] std::string devices_path_in(const std::string& folder);

@@ -24,6 +24,7 @@ constexpr const char* kOpened = "Opened";
 constexpr const char* kFile = "ScenarioFile";
 constexpr const char* kFolder = "ScenarioFolder";
 constexpr int kFormat = 1;
+constexpr int kLocalFormat = 2;  ///< of the row Opened of a local world: versions that know no such world refuse it
 constexpr std::array<const char*, 3> kApprovals = {"never", "first", "always"};
 
 Json json_of(const Beginning& beginning) {
@@ -65,7 +66,7 @@ class HistoryReader {
     if (kind != kOpened && kind != kFile && kind != kFolder) return take_entry(row);
     try {
       const Json json = Json::parse(row.entry.body);
-      if (row.entry.format > kFormat) return wrong(row, "a later version has written it");
+      if (row.entry.format > kLocalFormat) return wrong(row, "a later version has written it");
       if (kind == kOpened) beginning_ = beginning_of(json);
       if (kind == kOpened && !beginning_) return wrong(row, "its approval is not known");
       if (kind == kFolder)
@@ -85,7 +86,7 @@ class HistoryReader {
     const auto wrong = [&](const char* what) {
       return fail(ErrorCode::kUnavailable, fmt::format("{}: snapshot of row {}: {}", path_, snapshot.sequence, what));
     };
-    if (snapshot.format > kSnapshotFormat) return wrong("a later version has written it: use that version");
+    if (snapshot.format > kSnapshotFormat + 1) return wrong("a later version has written it: use that version");
     ArchiveReader archive(snapshot.body);
     archive(beginning_.emplace(), files_, session_.emplace());
     if (!archive.is_at_end()) return wrong("not what this version writes");
@@ -109,6 +110,7 @@ class HistoryReader {
     return History{.beginning = *beginning_,
                    .files = std::move(files_),
                    .scenario = std::move(*scenario_),
+                   .fleet = std::move(fleet_),
                    .session = std::move(session_),
                    .saved_sequence = saved_sequence_,
                    .saved_bytes = saved_bytes_,
@@ -129,15 +131,24 @@ class HistoryReader {
   Result<void> load_scenario() {
     if (scenario_) return {};
     if (!beginning_) return fail(ErrorCode::kUnavailable, path_ + ": wanted a row Opened first");
-    if (!beginning_->scenario) {
-      scenario_ = live::demo_scenario();
-      return {};
-    }
     if (!session_) files_ = RecordedFiles(contents_, folders_);
-    auto scenario = scenario::load_scenario(*beginning_->scenario, files_, {.allows_empty = true});
+    Result<Scenario> scenario = files_.is_local() ? scenario_without_services() : live::demo_scenario();
+    if (beginning_->scenario) {
+      scenario = scenario::load_scenario(*beginning_->scenario, files_, {.allows_empty = true});
+    }
+    if (scenario && files_.is_local()) scenario = with_fleet(std::move(*scenario));
     if (!scenario) return fail(ErrorCode::kUnavailable, fmt::format("{}: {}", path_, scenario.error().message));
     scenario_ = std::move(*scenario);
     return {};
+  }
+
+  /// The GPUs with which the world began.
+  Result<Scenario> with_fleet(Scenario scenario) {
+    auto fleet = read_fleet_json(files_.contents().at(kLocalFleetFile));
+    if (!fleet) return pass_on(fleet.error());
+    if (auto put = device::put_fleet(scenario, *fleet); !put) return pass_on(put.error());
+    fleet_ = std::move(*fleet);
+    return scenario;
   }
 
   [[nodiscard]] Result<void> wrong(const JournalRow& row, const char* what) const {
@@ -154,6 +165,7 @@ class HistoryReader {
   std::uint64_t saved_sequence_ = 0;
   std::size_t saved_bytes_ = 0;
   std::optional<Scenario> scenario_;
+  std::optional<std::vector<device::LocalGpu>> fleet_;
   std::vector<live::Entry> entries_;
 };
 
@@ -196,7 +208,7 @@ Result<std::optional<History>> read_after(JournalReader& reader, JournalReader::
 /// Whether the snapshot is so long before that time of the world that a window from there on needs nothing of before.
 Result<bool> is_early_enough(JournalReader& reader, const JournalSnapshot& snapshot, std::int64_t from_wall_us,
                              const std::string& path) {
-  if (snapshot.format != kSnapshotFormat) return false;
+  if (snapshot.format < kSnapshotFormat) return false;
   const auto rows = reader.read(snapshot.sequence, 1);
   if (!rows) return unreadable(rows.error());
   if (rows->empty() || rows->front().sequence != snapshot.sequence) return false;  // nothing says when it was
@@ -239,6 +251,14 @@ Result<std::optional<std::vector<std::string>>> RecordedFiles::list(const std::s
   return std::optional(found->second);
 }
 
+int snapshot_format(const RecordedFiles& files) { return files.is_local() ? kSnapshotFormat + 1 : kSnapshotFormat; }
+
+Scenario scenario_without_services() {
+  Scenario scenario;
+  scenario.name = "local";
+  return scenario;
+}
+
 std::string_view approval_word(Approval approval) { return kApprovals[static_cast<std::size_t>(approval)]; }
 
 std::vector<JournalEntry> first_rows(const Beginning& beginning, const RecordedFiles& files, std::int64_t wall_us) {
@@ -251,6 +271,7 @@ std::vector<JournalEntry> first_rows(const Beginning& beginning, const RecordedF
                     .body = body.dump(-1, ' ', false, Json::error_handler_t::replace)});
   };
   add(kOpened, json_of(beginning));
+  if (files.is_local()) rows.back().format = kLocalFormat;
   for (const auto& [path, content] : files.contents()) {
     add(kFile, {{"path", path}, {"hex", journal::hex_of(content)}});
   }

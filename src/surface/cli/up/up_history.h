@@ -17,12 +17,13 @@
 #include "ports/files.h"
 #include "ports/journal_store.h"
 #include "sim/loop.h"
+#include "surface/cli/up/local_fleet.h"
 
 namespace berth::cli {
 
 /// What a world began with, and keeps.
 struct Beginning {
-  std::optional<std::string> scenario = std::nullopt;  ///< as it was named; absent: the demo
+  std::optional<std::string> scenario = std::nullopt;  ///< as it was named; absent: the demo, or none in a local world
   std::uint64_t seed = 1;
   std::string policy = "berth";
   Approval approval = Approval::kNever;
@@ -62,6 +63,8 @@ class RecordedFiles : public Files {
   [[nodiscard]] Result<std::optional<std::vector<std::string>>> list(const std::string& path) const override;
   [[nodiscard]] const std::map<std::string, std::string>& contents() const { return contents_; }
   [[nodiscard]] const std::map<std::string, std::vector<std::string>>& folders() const { return folders_; }
+  /// Whether the world lives on real GPUs: its fleet is among the files.
+  [[nodiscard]] bool is_local() const { return contents_.contains(kLocalFleetFile); }
 
   template <class Archive, class Self>
   static void archive_fields(Archive& archive, Self& self) {
@@ -78,6 +81,7 @@ struct History {
   Beginning beginning;
   RecordedFiles files;
   Scenario scenario;
+  std::optional<std::vector<device::LocalGpu>> fleet;  ///< of a local world
   std::optional<std::string> session;  ///< as it was saved (live::Session::save); absent: it never was
   std::uint64_t saved_sequence = 0;    ///< the last row before it
   std::size_t saved_bytes = 0;         ///< of the whole snapshot
@@ -85,8 +89,10 @@ struct History {
   std::uint64_t last_sequence = 0;     ///< of the last row
 };
 
-/// The version of a snapshot's bytes.
+/// The version of a snapshot's bytes; those of a local world have the next one, so that versions which know no such world
+/// refuse them.
 inline constexpr int kSnapshotFormat = 2;
+[[nodiscard]] int snapshot_format(const RecordedFiles& files);
 
 /// A snapshot of a world: with it the rows before are needed no more, those of the beginning neither.
 [[nodiscard]] std::string snapshot_bytes(const Beginning& beginning, const RecordedFiles& files,
@@ -94,6 +100,9 @@ inline constexpr int kSnapshotFormat = 2;
 
 /// "never", "first", "always".
 [[nodiscard]] std::string_view approval_word(Approval approval);
+
+/// The scenario of a local world for which none was stated: its GPUs, and no services.
+[[nodiscard]] Scenario scenario_without_services();
 
 /// The rows with which a journal begins: the beginning, and the files of the scenario.
 [[nodiscard]] std::vector<JournalEntry> first_rows(const Beginning& beginning, const RecordedFiles& files,

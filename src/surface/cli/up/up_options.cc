@@ -13,6 +13,8 @@ namespace berth::cli {
 namespace {
 
 constexpr const char* kSimulated = "simulated";
+constexpr const char* kLocal = "local";
+constexpr const char* kAuto = "auto";
 constexpr const char* kSpeed = "10";
 constexpr const char* kListen = "127.0.0.1:8642";
 constexpr std::array<std::string_view, 3> kLoopbackHosts = {"127.0.0.1", "localhost", "::1"};
@@ -69,7 +71,12 @@ Result<void> check_words(const UpOptions& options) {
   const auto wrong = [](std::string_view option, std::string_view wanted, const std::string& found) {
     return invalid(fmt::format("{}: wanted {}, found {}", option, wanted, in_quotes(found)));
   };
-  if (options.world && *options.world != kSimulated) return wrong("--world", kSimulated, *options.world);
+  const std::string world = options.world.value_or(kSimulated);
+  if (world != kSimulated && world != kLocal && world != kAuto) return wrong("--world", "simulated, local or auto", world);
+  if (options.load && *options.load != kSimulated) return wrong("--load", kSimulated, *options.load);
+  if (world == kSimulated && options.nvml) return wrong("--nvml", "--world local or auto with it", *options.nvml);
+  if (world == kSimulated && options.load) return wrong("--load", "--world local or auto with it", *options.load);
+  if (options.nvml == "") return wrong("--nvml", "the file of a library", "");
   if (options.policy && options.policy != "berth" && options.policy != "fixed") {
     return wrong("--policy", "berth or fixed", *options.policy);
   }
@@ -87,6 +94,8 @@ Result<void> check_words(const UpOptions& options) {
 Result<UpRequest> check_up_options(const UpOptions& options) {
   if (auto words = check_words(options); !words) return pass_on(words.error());
   UpRequest request{.scenario_path = options.scenario,
+                    .nvml_path = options.nvml,
+                    .has_load = options.load.has_value(),
                     .policy = options.policy,
                     .approval = options.approval ? approval_of(*options.approval) : std::nullopt,
                     .data_dir = options.data,
@@ -98,6 +107,9 @@ Result<UpRequest> check_up_options(const UpOptions& options) {
     if (!seed) return pass_on(seed.error());
     request.seed = static_cast<std::uint64_t>(*seed);
   }
+  if (options.world == kLocal) request.world = WorldKind::kLocal;
+  if (options.world == kAuto) request.world.reset();
+  request.is_speed_stated = options.speed.has_value();
   const auto speed = parse_speed(options.speed.value_or(kSpeed));
   if (!speed) return pass_on(speed.error());
   request.speed = *speed;
@@ -111,6 +123,23 @@ Result<UpRequest> check_up_options(const UpOptions& options) {
   auto listen = parse_listen(options.listen.value_or(kListen));
   if (!listen) return pass_on(listen.error());
   request.listen = std::move(*listen);
+  return request;
+}
+
+Result<UpRequest> settle_world(UpRequest request, WorldKind kind) {
+  request.world = kind;
+  if (kind == WorldKind::kSimulated) {
+    request.has_load = true;
+    return request;
+  }
+  if (!request.is_speed_stated) request.speed = 1;
+  if (request.speed == 0) {
+    return invalid("--speed: wanted a number in a world of real GPUs, which take their own time, found \"max\"");
+  }
+  if (request.speed != 1 && !request.has_load) {
+    return invalid(fmt::format("--speed: wanted 1 in a world of real GPUs (with --load simulated, another number), found {}",
+                               request.speed));
+  }
   return request;
 }
 

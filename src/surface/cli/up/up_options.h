@@ -16,6 +16,8 @@ namespace berth::cli {
 struct UpOptions {
   std::optional<std::string> config;  ///< not in the file
   std::optional<std::string> world;
+  std::optional<std::string> nvml;
+  std::optional<std::string> load;
   std::optional<std::string> scenario;
   std::optional<std::string> seed;
   std::optional<std::string> speed;
@@ -35,6 +37,9 @@ struct Retention {
   friend bool operator==(const Retention&, const Retention&) = default;
 };
 
+/// What the devices of a world are.
+enum class WorldKind { kSimulated, kLocal };
+
 /// Where the API listens.
 struct ListenAddress {
   std::string host;
@@ -44,12 +49,16 @@ struct ListenAddress {
 
 /// Checked.
 struct UpRequest {
-  std::optional<std::string> scenario_path;  ///< absent: the demo
+  std::optional<std::string> scenario_path;  ///< absent: the demo, or no services on real devices
+  std::optional<WorldKind> world = WorldKind::kSimulated;  ///< absent: local where there is a GPU
+  std::optional<std::string> nvml_path = std::nullopt;     ///< of the library; absent: where it usually is
+  bool has_load = true;                                    ///< services get simulated requests
   // What a world that goes on has kept, if it is not stated; of a new one: 1, berth, never.
   std::optional<std::uint64_t> seed = std::nullopt;
   std::optional<std::string> policy = std::nullopt;
   std::optional<Approval> approval = std::nullopt;
-  double speed = 10;                                        ///< 0: as fast as possible
+  double speed = 10;                                        ///< 0: as fast as possible; of a local world 1
+  bool is_speed_stated = false;
   std::optional<std::int64_t> until_second = std::nullopt;  ///< of the world
   bool until_end = false;                                   ///< of the scenario, known to the planner
   ListenAddress listen = {};
@@ -61,6 +70,10 @@ struct UpRequest {
   UpOptions typed = {};   ///< the flags, to read the file again
   UpOptions stated = {};  ///< the flags, and what the file adds
 };
+
+/// What follows from the kind of the world, once it is known. Refuses a speed of a local world without simulated load, as
+/// real devices take their own time.
+[[nodiscard]] Result<UpRequest> settle_world(UpRequest request, WorldKind kind);
 
 /// Of the options alone, without their file. Refuses unknown words, numbers out of range, empty paths, and hosts other
 /// than 127.0.0.1, ::1 and localhost.

@@ -40,6 +40,23 @@ TEST(UpOptions, AreReadAsTyped) {
   EXPECT_EQ(check_up_options(words)->speed, 0.5);
 }
 
+TEST(UpOptions, RealDevicesTakeTheirOwnTime) {
+  UpOptions words;
+  words.world = "local";
+  EXPECT_EQ(settle_world(*check_up_options(words), WorldKind::kLocal)->speed, 1);
+  EXPECT_FALSE(settle_world(*check_up_options(words), WorldKind::kLocal)->has_load);
+  words.speed = "10";
+  EXPECT_FALSE(settle_world(*check_up_options(words), WorldKind::kLocal).has_value());
+  words.load = "simulated";
+  EXPECT_EQ(settle_world(*check_up_options(words), WorldKind::kLocal)->speed, 10);
+  words.speed = "max";
+  EXPECT_FALSE(settle_world(*check_up_options(words), WorldKind::kLocal).has_value());
+  words.world = "auto";
+  EXPECT_FALSE(check_up_options(words)->world.has_value());
+  EXPECT_EQ(settle_world(*check_up_options(words), WorldKind::kSimulated)->speed, 0);
+  EXPECT_TRUE(settle_world(*check_up_options(words), WorldKind::kSimulated)->has_load);
+}
+
 TEST(UpOptions, RefuseWhatMeansNothing) {
   struct Case {
     std::function<void(UpOptions&)> spoil;
@@ -51,7 +68,14 @@ TEST(UpOptions, RefuseWhatMeansNothing) {
       {[](UpOptions& words) { words.until = "-1"; }, "--until: "},
       {[](UpOptions& words) { words.policy = "ekya"; }, "--policy: wanted berth or fixed, found"},
       {[](UpOptions& words) { words.approval = "once"; }, "--approval: wanted never, first or always, found"},
-      {[](UpOptions& words) { words.world = "local"; }, "--world: "},
+      {[](UpOptions& words) { words.world = "cloud"; }, "--world: wanted simulated, local or auto, found \"cloud\""},
+      {[](UpOptions& words) { words.nvml = "libnvidia-ml.so.1"; }, "--nvml: wanted --world local or auto with it"},
+      {[](UpOptions& words) { words.load = "simulated"; }, "--load: wanted --world local or auto with it"},
+      {[](UpOptions& words) {
+         words.world = "local";
+         words.load = "real";
+       },
+       "--load: wanted simulated, found \"real\""},
       {[](UpOptions& words) { words.listen = "8642"; }, "--listen: wanted HOST:PORT"},
       {[](UpOptions& words) { words.listen = "127.0.0.1:65536"; }, "--listen: wanted HOST:PORT"},
       {[](UpOptions& words) { words.listen = "0.0.0.0:80"; }, "--listen: wanted a loopback address"},

@@ -35,6 +35,7 @@
 #include "surface/cli/up/config_file.h"
 #include "surface/cli/up/folder_world.h"
 #include "surface/cli/up/held_signals.h"
+#include "surface/cli/up/local_world.h"
 #include "surface/cli/up/up_log.h"
 #include "surface/cli/up/up_series.h"
 #include "surface/cli/up/wall_clock.h"
@@ -95,9 +96,7 @@ class Up {
 
   Result<int> run(const HeldSignals& signals) {
     if (auto opened = open_folder(); !opened) return pass_on(opened.error());
-    auto world = find_world(request_, *context_.files, folder_->path(), wall_us_now());
-    if (!world) return pass_on(world.error());
-    world_ = std::move(*world);
+    if (auto found = find_devices_and_world(); !found) return pass_on(found.error());
     if (auto made = make_session(); !made) return pass_on(made.error());
     records_ = std::make_unique<WorldRecords>(folder_->path(), request_.speed > 0, wall_, context_.err);
     if (auto opened = records_->open(world_); !opened) return pass_on(opened.error());
@@ -130,8 +129,42 @@ class Up {
     return {};
   }
 
+  /// Which world it is, and for a local one the GPUs of this machine.
+  Result<void> find_devices_and_world() {
+    LocalMachine machine;
+    if (request_.world != WorldKind::kSimulated) {
+      auto found = find_local_machine(request_.nvml_path);
+      if (!found) return pass_on(found.error());
+      machine = std::move(*found);
+    }
+    auto world = find_world(request_, *context_.files, folder_->path(), wall_us_now(), machine.gpus);
+    if (!world) return pass_on(world.error());
+    world_ = std::move(*world);
+    const bool was_stated = request_.world.has_value();
+    auto settled = settle_world(request_, world_.fleet ? WorldKind::kLocal : WorldKind::kSimulated);
+    if (!settled) return pass_on(settled.error());
+    request_ = std::move(*settled);
+    if (!was_stated) log_line(context_.err, "world", {{"world", world_.fleet ? "local" : "simulated"}});
+    if (!world_.fleet) return {};
+    local_ = std::make_unique<LocalWorld>(std::move(machine), *world_.fleet);
+    log_devices();
+    return {};
+  }
+
+  void log_devices() const {
+    const api::DeviceLibraryView library = local_->library();
+    nlohmann::ordered_json found{{"gpus", library.gpu_count}};
+    if (library.path) found["library"] = *library.path;
+    if (library.driver) found["driver"] = *library.driver;
+    if (library.reason) found["reason"] = *library.reason;
+    log_line(context_.err, "devices", found);
+    for (const std::string& warning : local_->warnings()) log_warning(context_.err, warning);
+  }
+
   Result<void> make_session() {
     live::SessionOptions options;
+    options.has_load = request_.has_load;
+    if (local_) options.observed = local_->observed();
     options.seed = world_.beginning.seed;
     options.policy = world_.beginning.policy;
     options.approval = world_.beginning.approval;
@@ -228,7 +261,7 @@ class Up {
     if (recorder().failure()) return false;
     std::string bytes = snapshot_bytes(world_.beginning, world_.files, session_->save());
     const bool has_usage = !recorder().pending_usage().empty();
-    saving_ = recorder().draft_snapshot(kSnapshotFormat, std::move(bytes));
+    saving_ = recorder().draft_snapshot(snapshot_format(world_.files), std::move(bytes));
     if (has_usage) end_save(recorder().append(*saving_));  // readers would miss it meanwhile
     return saving_.has_value();
   }
@@ -263,6 +296,7 @@ class Up {
   Result<void> begin_anew() {
     static_cast<void>(series_->begin(0));
     session_->begin();
+    if (local_) local_->tell(*session_);
     return {};
   }
 
@@ -281,6 +315,7 @@ class Up {
       }
     }
     sim::WorldLeft left = std::move(*records_->take_left());
+    if (local_) local_->adopt(left);
     session_->repeat(history.entries, left.world.orders);
     session_->restore_figures(series_->begin(std::max(session_->now(), left.world.now).second()));
     session_->resume(std::move(left));
@@ -291,6 +326,7 @@ class Up {
     edges::LiveDriverOptions options{.speed = request_.speed};
     if (request_.until_second) options.until = Instant::at_second(*request_.until_second);
     options.has_events = [this] { server_->wake_streams(); };
+    if (local_) options.take_news = [this] { local_->take_news(*session_); };
     options.record = [this] { record(); };
     options.may_go_on = [this] { return recorder().has_room_for_world(); };
     options.stepped = [this] { return recorder().is_snapshot_due() && begin_save(); };
@@ -309,7 +345,8 @@ class Up {
                         .submit = [this](live::Write write) { writes_->submit(std::move(write)); },
                         .usage = usage_store(),
                         .blobs = blob_store(),
-                        .series = {.read = [this](const auto& reading) { return series_->read(reading); }}});
+                        .series = {.read = [this](const auto& reading) { return series_->read(reading); }},
+                        .devices = local_ ? local_->source(request_.has_load) : api::DeviceSource()});
     blobs_ = std::make_unique<edges::BlobQueue>(*session_, turn_, lock_, recorder(), records_->take_blob_readers(),
                                                 wall_us_now);
     writes_ = std::make_unique<edges::WriteQueue>(*session_, turn_, lock_, recorder(), wall_us_now,
@@ -324,6 +361,7 @@ class Up {
     writes_->start();
     blobs_->start();
     driver_->start();
+    if (local_) local_->start([this] { driver_->wake(); });
     fmt::print(context_.out, "ready {} key: cat {}\n", url, folder_->key_path());
     std::fflush(context_.out);
     nlohmann::ordered_json ready{{"url", url}, {"scenario", world_.scenario.name}, {"memory_only", false}};
@@ -438,6 +476,7 @@ class Up {
     if (blobs_) blobs_->stop();
     if (writes_) writes_->stop();  // what was sent is carried out and answered
     if (server_) server_->stop();
+    if (local_) local_->stop();
     if (driver_) driver_->stop();
     take_last_answer();
     if (recorder().rows_since_snapshot() > 0) save();
@@ -451,7 +490,7 @@ class Up {
     return status;
   }
 
-  const UpRequest& request_;
+  UpRequest request_;
   VerbContext& context_;
   Retention retention_;  ///< in force; under lock_
   std::unique_ptr<edges::StateFolder> folder_;
@@ -463,6 +502,7 @@ class Up {
   edges::FairMutex turn_;  ///< of those who change the session
   edges::FairMutex lock_;  ///< of the session
   edges::SolverThread solver_;
+  std::unique_ptr<LocalWorld> local_;  ///< absent: the devices are simulated
   std::unique_ptr<edges::SeriesQueue> series_;  ///< outlives the session
   std::unique_ptr<live::Session> session_;
   std::unique_ptr<edges::BlobQueue> blobs_;

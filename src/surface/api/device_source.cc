@@ -1,0 +1,47 @@
+#include "surface/api/device_source.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "codec/json_value.h"
+
+namespace berth::api {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json mode_or_null(const std::optional<bool>& is_on) {
+  if (!is_on) return nullptr;
+  return *is_on ? "enabled" : "disabled";
+}
+
+}  // namespace
+
+void add_device(Json& status, const DeviceView& device) {
+  status["uuid"] = device.uuid;
+  status["pci_bus_id"] = codec::or_null(device.pci_bus_id);
+  status["managed"] = !device.why_observed.has_value();
+  status["managed_reason"] = codec::or_null(device.why_observed);
+  status["mig"] = device.is_mig_on ? Json{{"current", mode_or_null(device.is_mig_on)},
+                                          {"pending", mode_or_null(device.is_mig_pending_on)}}
+                                   : Json(nullptr);
+  status["recovery_action"] = codec::or_null(device.recovery_action);
+  status["differences"] = device.differences;
+}
+
+Json library_json(const DeviceLibraryView& library) {
+  return {{"library", codec::or_null(library.path)},
+          {"version", codec::or_null(library.version)},
+          {"driver", codec::or_null(library.driver)},
+          {"gpus", library.gpu_count},
+          {"reason", codec::or_null(library.reason)}};
+}
+
+ApiError not_managed_error(const std::string& gpu, const DeviceView& device) {
+  return {.status = 409,
+          .code = "not_managed",
+          .message = fmt::format("{} is only observed: {}", gpu, device.why_observed.value_or(""))};
+}
+
+}  // namespace berth::api

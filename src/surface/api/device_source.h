@@ -1,0 +1,53 @@
+/// What is known of the devices of a world of real GPUs, besides what the engine knows. A simulated world has none.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "domain/slice.h"
+#include "surface/api/api_error.h"
+
+namespace berth::api {
+
+/// One GPU. What is not known is absent.
+struct DeviceView {
+  std::string uuid;
+  std::optional<std::string> pci_bus_id = std::nullopt;
+  std::optional<std::string> why_observed = std::nullopt;  ///< why it must not be changed; absent: it may
+  std::optional<bool> is_mig_on = std::nullopt;            ///< absent: it has no MIG
+  std::optional<bool> is_mig_pending_on = std::nullopt;
+  std::optional<std::string> recovery_action = std::nullopt;
+  std::vector<std::string> differences = {};  ///< between the device and our tables
+};
+
+/// The library of the driver, and the GPUs that it lists.
+struct DeviceLibraryView {
+  std::optional<std::string> path = std::nullopt;
+  std::optional<std::string> version = std::nullopt;
+  std::optional<std::string> driver = std::nullopt;
+  std::int64_t gpu_count = 0;
+  std::optional<std::string> reason = std::nullopt;  ///< why there is no GPU
+};
+
+/// Any thread may ask, without the session's lock. Empty functions: the world is simulated.
+struct DeviceSource {
+  std::function<DeviceLibraryView()> library = {};
+  std::function<DeviceView(GpuId)> device = {};
+  bool has_load = true;  ///< services get simulated requests
+
+  [[nodiscard]] bool is_local() const { return static_cast<bool>(device); }
+};
+
+/// Adds to the status of a Gpu what its device says.
+void add_device(nlohmann::ordered_json& status, const DeviceView& device);
+/// `devices` of /v1/status.
+[[nodiscard]] nlohmann::ordered_json library_json(const DeviceLibraryView& library);
+
+/// 409: the GPU is only observed.
+[[nodiscard]] ApiError not_managed_error(const std::string& gpu, const DeviceView& device);
+
+}  // namespace berth::api

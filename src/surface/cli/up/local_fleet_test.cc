@@ -1,0 +1,26 @@
+#include "surface/cli/up/local_fleet.h"
+
+#include <gtest/gtest.h>
+
+#include "mig/catalogue.h"
+
+namespace berth::cli {
+namespace {
+
+TEST(LocalFleet, IsReadAsItWasWritten) {
+  std::vector<device::LocalGpu> gpus;
+  for (GpuModel model : mig::gpu_models()) {
+    for (MigProfile& profile : model.profiles) profile.unverified.clear();
+    gpus.push_back({.uuid = "GPU-" + model.name, .name = "NVIDIA " + model.name, .pci_bus_id = "00000000:07:00.0", .model = model, .differences = {}});
+  }
+  const auto read = read_fleet_json(fleet_json(gpus));
+  ASSERT_TRUE(read.has_value());
+  EXPECT_EQ(*read, gpus);
+}
+
+TEST(LocalFleet, AnythingElseIsRefused) {
+  for (const char* text : {"", "{}", "{\"gpus\":[{}]}", "[1]"}) EXPECT_FALSE(read_fleet_json(text).has_value()) << text;
+}
+
+}  // namespace
+}  // namespace berth::cli

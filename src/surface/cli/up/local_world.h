@@ -1,0 +1,91 @@
+/// The GPUs of this machine, for a world that lives on them: what they are, why berth may not change them, what stands on
+/// them, and all of that again while it runs.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "device/local_gpu.h"
+#include "device/standing.h"
+#include "edges/local_gpus/gpu_watcher.h"
+#include "live/session.h"
+#include "ports/gpu_library.h"
+#include "sim/loop.h"
+#include "surface/api/device_source.h"
+
+namespace berth::cli {
+
+/// What was found on this machine.
+struct LocalMachine {
+  std::unique_ptr<GpuLibrary> library;  ///< null: there is none
+  GpuLibraryFacts facts;                ///< of the library; empty without one
+  std::vector<device::LocalGpu> gpus;   ///< in its order; those that can be read
+  std::vector<std::string> warnings;    ///< GPUs that cannot
+  std::optional<std::string> reason;    ///< why there are none: what was looked for, and what was found
+};
+
+/// Opens the library and lists the GPUs. That there is none is an ordinary answer. Error: what was loaded is no library of
+/// the driver, or too old (bad input).
+[[nodiscard]] Result<LocalMachine> find_local_machine(const std::optional<std::string>& nvml_path);
+
+/// The local world of one `berth up`. Its functions that take a session are called under the session's lock.
+class LocalWorld {
+ public:
+  /// `fleet`: the GPUs with which the world began.
+  LocalWorld(LocalMachine machine, std::vector<device::LocalGpu> fleet);
+  /// The threads end, those whose driver hangs are left behind.
+  ~LocalWorld();
+  LocalWorld(const LocalWorld&) = delete;
+  LocalWorld& operator=(const LocalWorld&) = delete;
+
+  /// What is to be told on stderr: GPUs that cannot be read, that are new here, or say otherwise than our tables.
+  [[nodiscard]] std::vector<std::string> warnings() const;
+  /// The library and its GPUs, or why there are none.
+  [[nodiscard]] api::DeviceLibraryView library() const;
+
+  /// Why GPUs must not be changed, for SessionOptions::observed.
+  [[nodiscard]] std::map<GpuId, std::string> observed() const;
+  /// What stands on the devices, put into what they remember.
+  void adopt(sim::WorldLeft& left);
+  /// The same for a world that begins: what stands is told to it.
+  void tell(live::Session& session);
+
+  /// Watches from now on; `on_report` is called by any thread when `take_news` has something to tell.
+  void start(std::function<void()> on_report);
+  /// No `on_report` comes any more.
+  void stop();
+  /// Tells the session what is new.
+  void take_news(live::Session& session);
+
+  /// Any thread may ask, as long as this lives.
+  [[nodiscard]] api::DeviceSource source(bool has_load);
+
+ private:
+  struct Gpu {
+    device::LocalGpu known;            ///< as the world began with it
+    bool is_here = false;              ///< the library lists it
+    std::vector<std::string> differences;
+    std::optional<GpuReading> reading;      ///< the last one
+    std::optional<GpuCallFailure> failure;  ///< why there is no newer one
+  };
+
+  [[nodiscard]] std::optional<std::string> why_lost(const Gpu& gpu) const;
+  [[nodiscard]] std::string why_observed(const Gpu& gpu) const;
+  [[nodiscard]] device::Standing standing_on(std::uint32_t index) const;
+  void note_reading(Gpu& gpu, GpuAnswer<GpuReading> reading);
+  void tell_gpu(live::Session& session, std::uint32_t index);
+  [[nodiscard]] api::DeviceView view(GpuId gpu) const;
+
+  LocalMachine machine_;
+  mutable std::mutex mutex_;
+  std::vector<Gpu> gpus_;  ///< by GpuId; what was read is under mutex_
+  std::unique_ptr<edges::GpuWatcher> watcher_;
+};
+
+}  // namespace berth::cli
