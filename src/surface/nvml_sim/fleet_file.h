@@ -12,12 +12,11 @@ namespace berth::nvml_sim_cli {
 
 struct Fleet {
   std::unique_ptr<nvml_sim::MachineRecord> machine;  ///< before its first boot: it has no boot id
-  std::string
-      state;  ///< path of the state; a relative one was relative to the fleet file's folder. Empty: none is named
+  std::string state;                                 ///< path of the state file; empty: none is named
 };
 
-/// Reads the text of a fleet file; `path` is its own. An error says FILE:LINE:COLUMN, the key's path, what was wanted and what
-/// was found.
+/// Reads the text of a fleet file; `path` is its own, and a relative `state` is relative to its folder. An error says
+/// FILE:LINE:COLUMN, the key's path, what was wanted and what was found.
 [[nodiscard]] Result<Fleet> parse_fleet(std::string_view text, const std::string& path);
 
 /// "2 A100-80GB, 1 T4-16GB, driver 580.95": what two machines must share to have the same fleet.

@@ -1,4 +1,5 @@
-// The input is the text of a fleet file. What is accepted keeps the invariants of nvml_sim/state.h; a failure names the file.
+// The input is the text of a fleet file. What is accepted keeps the invariants of nvml_sim/state.h; a failure names the
+// file.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
