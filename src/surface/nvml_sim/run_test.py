@@ -11,7 +11,7 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from simulated import DEADLINE_SECONDS, PROGRAM, TWO_A100, Case, require_program  # noqa: E402
+from simulated import DEADLINE_SECONDS, PROGRAM, ROOT, TWO_A100, Case, require_program  # noqa: E402
 
 # Says when it is ready, then writes the name of each signal, and ends after `wanted` of them and a moment.
 LISTENER = """
@@ -83,6 +83,12 @@ for name in ("libnvidia-ml.so.1", "libnvidia-ml.so"):
         run = self.program("run", "--fleet", self.fleet(), "--", "nvidia-smi", "--query-gpu=name")
         self.assertEqual((run.returncode, run.stdout), (2, ""))
         self.assertIn('wanted -L, or -r [-i LIST], which are all that is simulated, found "--query-gpu=name"', run.stderr)
+
+    def test_the_gpus_of_the_example_have_the_uuids_that_it_names(self):
+        example = ROOT / "examples/local/fleet.yaml"
+        run = self.program("run", "--fleet", example, "--", "nvidia-smi", "-L")
+        shown = [line.split("UUID: ")[1].rstrip(")") for line in run.stdout.splitlines()]
+        self.assertEqual(shown, [line.split()[-1] for line in example.read_text().splitlines() if line.startswith("#   GPU")])
 
     def test_a_bad_file_starts_nothing(self):
         marker = self.folder / "marker"
