@@ -1,10 +1,13 @@
 # The one verb that declares a module of src/.
 #
 #   berth_module(NAME mig FLOOR 2 [FOLDERS folder ...] DEPS base domain [LIBS fmt::fmt ...]
-#     [TESTING_DEPS solver window_testing ...] [SYSTEM])
+#     [TESTING_DEPS solver window_testing ...] [SYSTEM] [STANDALONE])
 #
 # SYSTEM: the module may do I/O, read clocks and use headers of the operating system; every other module is pure, which
 # tools/tidy checks.
+#
+# STANDALONE: main.cc does not become the program berth; whoever makes a program of it calls a function of its own
+# (cmake/BerthNvmlSim.cmake).
 #
 # From the files of the calling folder, its detail/ and its FOLDERS:
 #   *.cc            static library berth_<name> (an INTERFACE library while there is none; main.cc becomes the program berth)
@@ -22,9 +25,9 @@
 # A dependency must be on a lower floor; otherwise the configuration stops.
 
 function(berth_module)
-  cmake_parse_arguments(ARG "SYSTEM" "NAME;FLOOR" "FOLDERS;DEPS;LIBS;TESTING_DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "SYSTEM;STANDALONE" "NAME;FLOOR" "FOLDERS;DEPS;LIBS;TESTING_DEPS" ${ARGN})
   if(ARG_UNPARSED_ARGUMENTS OR NOT ARG_NAME OR NOT ARG_FLOOR MATCHES "^[0-9]+$")
-    message(FATAL_ERROR "berth_module: wanted NAME name FLOOR number [FOLDERS ...] [DEPS ...] [LIBS ...] [TESTING_DEPS ...] [SYSTEM], found: ${ARGN}")
+    message(FATAL_ERROR "berth_module: wanted NAME name FLOOR number [FOLDERS ...] [DEPS ...] [LIBS ...] [TESTING_DEPS ...] [SYSTEM] [STANDALONE], found: ${ARGN}")
   endif()
   set(all_deps ${ARG_DEPS} ${ARG_TESTING_DEPS})
   berth_check_floors(${ARG_NAME} ${ARG_FLOOR} "${all_deps}")
@@ -48,7 +51,7 @@ function(berth_module)
 
   list(TRANSFORM ARG_DEPS PREPEND berth_ OUTPUT_VARIABLE dep_targets)
   berth_library(berth_${ARG_NAME} "${sources}" ${dep_targets} ${ARG_LIBS})
-  if(main_source)
+  if(main_source AND NOT ARG_STANDALONE)
     add_executable(berth ${main_source})
     target_link_libraries(berth PRIVATE berth_${ARG_NAME})
     set_target_properties(berth PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})

@@ -17,6 +17,15 @@ std::vector<ProcessRecord> those(const GpuRecord& gpu, Wanted wanted) {
   return found;
 }
 
+/// The record of the process with this pid on this device, or null.
+ProcessRecord* find_process(GpuRecord& gpu, const ProcessRecord& process) {
+  auto* const place = std::ranges::find_if(gpu.processes, [&](const ProcessRecord& other) {
+    return other.pid == process.pid && other.gpu_instance == process.gpu_instance &&
+           other.compute_instance == process.compute_instance;
+  });
+  return place == std::end(gpu.processes) ? nullptr : place;
+}
+
 }  // namespace
 
 std::vector<ProcessRecord> processes_of(const GpuRecord& gpu) {
@@ -38,12 +47,8 @@ bool has_process(const GpuRecord& gpu, int gpu_instance) {
 bool has_process(const GpuRecord& gpu, const MigDevice& device) { return !processes_of(gpu, device).empty(); }
 
 bool add_process(GpuRecord& gpu, const ProcessRecord& process) {
-  const auto is_same = [&](const ProcessRecord& other) {
-    return other.pid == process.pid && other.gpu_instance == process.gpu_instance &&
-           other.compute_instance == process.compute_instance;
-  };
-  auto* place = std::ranges::find_if(gpu.processes, is_same);
-  if (place == std::end(gpu.processes)) place = std::ranges::find(gpu.processes, 0U, &ProcessRecord::pid);
+  ProcessRecord* place = find_process(gpu, process);
+  if (place == nullptr) place = std::ranges::find(gpu.processes, 0U, &ProcessRecord::pid);
   if (place == std::end(gpu.processes)) return false;
   *place = process;
   return true;
@@ -57,6 +62,13 @@ bool remove_process(GpuRecord& gpu, std::uint32_t pid) {
     was_there = true;
   }
   return was_there;
+}
+
+bool remove_process(GpuRecord& gpu, const ProcessRecord& process) {
+  ProcessRecord* const place = find_process(gpu, process);
+  if (place == nullptr) return false;
+  *place = ProcessRecord{};
+  return true;
 }
 
 }  // namespace berth::nvml_sim

@@ -22,5 +22,7 @@ namespace berth::nvml_sim {
 [[nodiscard]] bool add_process(GpuRecord& gpu, const ProcessRecord& process);
 /// Removes a process from the GPU, from all of its instances. False: it is not there.
 [[nodiscard]] bool remove_process(GpuRecord& gpu, std::uint32_t pid);
+/// Removes the process with this pid from this device alone, or from the whole GPU. False: it is not there.
+[[nodiscard]] bool remove_process(GpuRecord& gpu, const ProcessRecord& process);
 
 }  // namespace berth::nvml_sim

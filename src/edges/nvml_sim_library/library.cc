@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "edges/nvml_sim_library/permission.h"
+#include "edges/nvml_sim_state/permission.h"
 #include "nvml_abi/constants.h"
 #include "nvml_sim/event_ring.h"
 

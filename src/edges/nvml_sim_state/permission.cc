@@ -1,4 +1,4 @@
-#include "edges/nvml_sim_library/permission.h"
+#include "edges/nvml_sim_state/permission.h"
 
 #include <linux/capability.h>
 #include <sys/syscall.h>
