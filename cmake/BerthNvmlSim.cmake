@@ -83,3 +83,26 @@ function(berth_nvml_sim_program)
   install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/NOTICE
     DESTINATION share/doc/berth-nvml-sim COMPONENT nvml-sim)
 endfunction()
+
+# What a test program opens when it runs: the simulated library, and for each version script testing/NAME.map of the
+# calling folder one with fewer functions, tests/libberth-nvml-NAME.so.
+function(berth_nvml_sim_for_tests test)
+  if(BERTH_SANITIZE OR BERTH_COVERAGE OR NOT BERTH_TESTS)
+    return()
+  endif()
+  add_dependencies(${test} berth_nvml_sim_shared)
+  file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/testing/*.map)
+  foreach(script IN LISTS scripts)
+    get_filename_component(name ${script} NAME_WE)
+    string(REPLACE "_" "-" file_name ${name})
+    add_library(berth_nvml_${name} SHARED $<TARGET_OBJECTS:berth_nvml_sim_shared>)
+    set_target_properties(berth_nvml_${name} PROPERTIES
+      LINKER_LANGUAGE CXX
+      LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests
+      OUTPUT_NAME berth-nvml-${file_name}
+      NO_SONAME ON
+      LINK_DEPENDS ${script})
+    target_link_options(berth_nvml_${name} PRIVATE -Wl,--version-script=${script} -Wl,-z,now)
+    add_dependencies(${test} berth_nvml_${name})
+  endforeach()
+endfunction()

@@ -1,12 +1,13 @@
-/// The GPUs of this machine, as their driver's library shows and changes them. Identity: a GPU is its UUID, an instance is
-/// the place where it stands.
+/// The GPUs of this machine, as their driver's library shows and changes them. Identity: a GPU is its UUID, an instance
+/// is the place where it stands.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <tl/expected.hpp>
 #include <vector>
+
+#include "base/result.h"
 
 namespace berth {
 

@@ -1,0 +1,35 @@
+/// What stands on a GPU now.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "edges/nvml/detail/functions.h"
+#include "ports/gpu_library.h"
+
+namespace berth::edges::detail {
+
+/// The profiles by which instances are listed. They do not change, so they are asked for once; not before MIG mode is
+/// on, as some drivers do not name them while it is off.
+struct KnownProfiles {
+  std::vector<std::uint32_t> ids;  ///< of GPU instances; empty: not known yet
+  std::map<std::uint32_t, std::vector<std::uint32_t>>
+      computes;  ///< of compute instances, by that of their GPU instance
+};
+
+/// Asks for everything once, one thing after the other. If something is created or destroyed meanwhile, the answer may
+/// be `is_disturbed` or `has_overlap`: ask again. `profiles` gets what was not known.
+[[nodiscard]] GpuAnswer<GpuReading> read_gpu(const Functions& functions, nvml_abi::Device device,
+                                             KnownProfiles& profiles);
+
+/// Whether something that was just found is not there any more, so that its handle is invalid.
+[[nodiscard]] bool is_disturbed(const GpuCallFailure& failure);
+
+/// Whether the handle of the GPU itself is not valid any more: it must be looked up again.
+[[nodiscard]] bool is_handle_invalid(const GpuCallFailure& failure);
+
+/// Whether GPU instances cover the same units: some are gone already, and others in their place.
+[[nodiscard]] bool has_overlap(const GpuReading& reading);
+
+}  // namespace berth::edges::detail

@@ -1,0 +1,72 @@
+#include "edges/nvml/detail/gpu_reading.h"
+
+#include <gtest/gtest.h>
+
+namespace berth::edges::detail {
+namespace {
+
+using nvml_abi::Code;
+using nvml_abi::Device;
+using nvml_abi::FieldValue;
+
+/// A GPU without MIG whose driver is asked for one field. The answer is a template argument, as functions of C have no
+/// other place for it.
+template <Code kCode, Code kFieldCode = Code::kSuccess, std::uint32_t kValue = 0>
+GpuAnswer<GpuReading> read_field() {
+  Functions functions;
+  functions.nvmlDeviceGetMigMode = [](Device, std::uint32_t*, std::uint32_t*) { return Code::kNotSupported; };
+  functions.nvmlDeviceGetFieldValues = [](Device, std::int32_t count, FieldValue* field) {
+    EXPECT_EQ(count, 1);
+    EXPECT_EQ(field->field_id, 230U);
+    field->code = kFieldCode;
+    field->value.unsigned_int = kValue;
+    return kCode;
+  };
+  KnownProfiles profiles;
+  return read_gpu(functions, nullptr, profiles);
+}
+
+TEST(GpuReadingOfNvml, RecoveryActionsAreWords) {
+  EXPECT_EQ(read_field<Code::kSuccess>()->recovery_action, "none");
+  EXPECT_EQ((read_field<Code::kSuccess, Code::kSuccess, 1>()->recovery_action), "gpu_reset");
+  EXPECT_EQ((read_field<Code::kSuccess, Code::kSuccess, 4>()->recovery_action), "drain_and_reset");
+  EXPECT_EQ((read_field<Code::kSuccess, Code::kSuccess, 4711>()->recovery_action), "action_4711");
+}
+
+TEST(GpuReadingOfNvml, DriversWithoutRecoveryActionsHaveNone) {
+  EXPECT_EQ((read_field<Code::kSuccess, Code::kNotSupported, 1>()->recovery_action), "none");
+  EXPECT_EQ((read_field<Code::kSuccess, Code::kInvalidArgument, 1>()->recovery_action), "none");
+  EXPECT_EQ((read_field<Code::kNotSupported, Code::kSuccess, 1>()->recovery_action), "none");
+  EXPECT_TRUE((read_field<Code::kSuccess, Code::kGpuIsLost>().error().is_gpu_lost));
+  EXPECT_TRUE((read_field<Code::kGpuIsLost>().error().is_gpu_lost));
+}
+
+TEST(GpuReadingOfNvml, OverlappingInstancesAreNoticed) {
+  const auto instance = [](int start, int length) {
+    return GpuInstanceSeen{.id = 0, .profile_id = 0, .start = start, .length = length, .compute_instances = {}};
+  };
+  GpuReading reading;
+  EXPECT_FALSE(has_overlap(reading));
+  reading.instances = {instance(0, 4), instance(4, 2), instance(7, 1)};
+  EXPECT_FALSE(has_overlap(reading));
+  reading.instances = {instance(0, 8), instance(6, 1)};
+  EXPECT_TRUE(has_overlap(reading));
+}
+
+TEST(GpuReadingOfNvml, WithMigOnADriverThatNamesNoProfilesIsAFailure) {
+  Functions functions;
+  functions.nvmlDeviceGetMigMode = [](Device, std::uint32_t* current, std::uint32_t* pending) {
+    *current = *pending = nvml_abi::kMigEnabled;
+    return Code::kSuccess;
+  };
+  functions.nvmlDeviceGetGpuInstanceProfileInfo = [](Device, std::uint32_t, nvml_abi::GpuInstanceProfileV1*) {
+    return Code::kInvalidArgument;
+  };
+  KnownProfiles profiles;
+  const auto reading = read_gpu(functions, nullptr, profiles);
+  ASSERT_FALSE(reading.has_value());  // not "nothing stands there"
+  EXPECT_TRUE(is_disturbed(reading.error()));
+}
+
+}  // namespace
+}  // namespace berth::edges::detail
