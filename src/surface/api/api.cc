@@ -52,7 +52,9 @@ std::vector<Route> api_routes() {
 Api::Api(live::Session& session, edges::FairMutex& lock, ApiOptions options)
     : key_(std::move(options.key)),
       context_{.session = SessionAccess(session, lock),
-               .format = {.fleet = fleet_of(session.scenario()), .epoch = options.epoch, .devices = std::move(options.devices)},
+               .format = {.fleet = fleet_of(session.scenario()),
+                          .epoch = options.epoch,
+                          .devices = std::move(options.devices)},
                .page = std::move(options.page),
                .driver_status = std::move(options.driver_status),
                .usage = std::move(options.usage),

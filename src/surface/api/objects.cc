@@ -183,15 +183,15 @@ std::string gpu_object(const ObjectFormat& format, const GpuView& gpu) {
   const GpuModel& model = format.fleet.model_of(gpu.gpu);
   const GpuState& state = gpu.state;
   Json status{{"model", model.name},
-                    {"node", node_name(node_of(format.fleet, gpu.gpu))},
-                    {"health", health_word(state.health)},
-                    {"health_reason", text_or_null(state.health_reason)},
-                    {"health_since", format.epoch.text(state.health_since)},
-                    {"scheduling", scheduling_word(state.scheduling)},
-                    {"scheduling_reason", text_or_null(state.scheduling_reason)},
-                    {"scheduling_since", format.epoch.text(state.scheduling_since)},
-                    {"units", std::max(1, model.units)},
-                    {"allocated_units", gpu.allocated_units}};
+              {"node", node_name(node_of(format.fleet, gpu.gpu))},
+              {"health", health_word(state.health)},
+              {"health_reason", text_or_null(state.health_reason)},
+              {"health_since", format.epoch.text(state.health_since)},
+              {"scheduling", scheduling_word(state.scheduling)},
+              {"scheduling_reason", text_or_null(state.scheduling_reason)},
+              {"scheduling_since", format.epoch.text(state.scheduling_since)},
+              {"units", std::max(1, model.units)},
+              {"allocated_units", gpu.allocated_units}};
   if (format.devices.is_local()) add_device(status, format.devices.device(gpu.gpu));
   return object_of("Gpu", metadata_json(format, {.kind = "Gpu", .name = live::gpu_name(gpu.gpu)}), "{}", status);
 }

@@ -28,10 +28,12 @@ StatusView view_status(const live::Session& session) {
 std::string status_object(const ApiContext& context, const StatusView& view) {
   const DriverStatus driver = context.driver_status();
   const bool has_steps = driver.step_count > 0;
-  Json status{{"world", context.format.devices.is_local() ? "local" : "simulated"}, {"time", context.format.epoch.text(view.now)}};
+  Json status{{"world", context.format.devices.is_local() ? "local" : "simulated"},
+              {"time", context.format.epoch.text(view.now)}};
   status["speed"] = driver.speed > 0 ? Json(driver.speed) : Json("max");
   status["load"] = context.format.devices.has_load ? Json("simulated") : Json(nullptr);
-  status["devices"] = context.format.devices.is_local() ? library_json(context.format.devices.library()) : Json(nullptr);
+  status["devices"] =
+      context.format.devices.is_local() ? library_json(context.format.devices.library()) : Json(nullptr);
   status["steps"] = {{"count", driver.step_count},
                      {"p50_ms", ms_or_null(driver.step_ms_p50, has_steps)},
                      {"p99_ms", ms_or_null(driver.step_ms_p99, has_steps)},

@@ -12,8 +12,9 @@ constexpr std::array kKeys = {
     ConfigKey{.name = "world",
               .value = "WORD",
               .fallback = "simulated",
-              .meaning = "What it runs on: simulated, local (this machine's GPUs, which are only observed), or auto: local "
-                         "where there is a GPU",
+              .meaning =
+                  "What it runs on: simulated, local (this machine's GPUs, which are only observed), or auto: local "
+                  "where there is a GPU",
               .reload = kWorld,
               .option = &UpOptions::world},
     ConfigKey{.name = "nvml",

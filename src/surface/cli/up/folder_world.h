@@ -19,8 +19,8 @@ struct FolderWorld {
   RecordedFiles files;  ///< of the scenario
   Scenario scenario;
   std::optional<std::vector<device::LocalGpu>> fleet = std::nullopt;  ///< absent: the devices are simulated
-  bool has_journal = false;                       ///< if perhaps an empty one
-  std::optional<History> history = std::nullopt;  ///< without the above; absent: the world is new
+  bool has_journal = false;                                           ///< if perhaps an empty one
+  std::optional<History> history = std::nullopt;                      ///< without the above; absent: the world is new
 };
 
 /// Reads the journal and checks that what is asked for is what it has; where there is none, reads the scenario. Nothing

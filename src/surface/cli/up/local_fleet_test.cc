@@ -11,7 +11,11 @@ TEST(LocalFleet, IsReadAsItWasWritten) {
   std::vector<device::LocalGpu> gpus;
   for (GpuModel model : mig::gpu_models()) {
     for (MigProfile& profile : model.profiles) profile.unverified.clear();
-    gpus.push_back({.uuid = "GPU-" + model.name, .name = "NVIDIA " + model.name, .pci_bus_id = "00000000:07:00.0", .model = model, .differences = {}});
+    gpus.push_back({.uuid = "GPU-" + model.name,
+                    .name = "NVIDIA " + model.name,
+                    .pci_bus_id = "00000000:07:00.0",
+                    .model = model,
+                    .differences = {}});
   }
   const auto read = read_fleet_json(fleet_json(gpus));
   ASSERT_TRUE(read.has_value());

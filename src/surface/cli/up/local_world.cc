@@ -35,8 +35,8 @@ void list_gpus(LocalMachine& machine) {
     if (gpu.facts) {
       machine.gpus.push_back(device::local_gpu_of(*gpu.facts));
     } else {
-      machine.warnings.push_back(
-          fmt::format("a GPU cannot be read ({}): {}", gpu.uuid.empty() ? "no UUID" : gpu.uuid, words_of(gpu.facts.error())));
+      machine.warnings.push_back(fmt::format("a GPU cannot be read ({}): {}", gpu.uuid.empty() ? "no UUID" : gpu.uuid,
+                                             words_of(gpu.facts.error())));
     }
   }
   if (machine.gpus.empty()) machine.reason = with_guests("the library lists no GPU that can be read");
@@ -107,15 +107,18 @@ std::vector<std::string> LocalWorld::warnings() const {
   for (const device::LocalGpu& here : machine_.gpus) {
     const bool is_known = std::ranges::any_of(gpus_, [&](const Gpu& gpu) { return gpu.known.uuid == here.uuid; });
     if (is_known) continue;
-    warnings.push_back(fmt::format("{} ({}) is in this machine and not in the world of this folder, which keeps the GPUs "
-                                   "with which it began; for all of them use another folder: berth up --data OTHER",
-                                   here.uuid, here.name));
+    warnings.push_back(
+        fmt::format("{} ({}) is in this machine and not in the world of this folder, which keeps the GPUs "
+                    "with which it began; for all of them use another folder: berth up --data OTHER",
+                    here.uuid, here.name));
   }
   return warnings;
 }
 
 std::optional<std::string> LocalWorld::why_lost(const Gpu& gpu) const {
-  if (!gpu.is_here) return fmt::format("{} is not in this machine: {}", gpu.known.uuid, machine_.reason.value_or("the library does not list it"));
+  if (!gpu.is_here)
+    return fmt::format("{} is not in this machine: {}", gpu.known.uuid,
+                       machine_.reason.value_or("the library does not list it"));
   // What the driver cannot say for once is as it was.
   const bool is_lost = gpu.failure && (gpu.failure->is_gpu_lost || !gpu.reading);
   return is_lost ? std::optional("it cannot be read: " + words_of(*gpu.failure)) : std::nullopt;
@@ -183,9 +186,8 @@ void LocalWorld::take_news(live::Session& session) {
 }
 
 api::DeviceSource LocalWorld::source(bool has_load) {
-  return {.library = [this] { return library(); },
-          .device = [this](GpuId gpu) { return view(gpu); },
-          .has_load = has_load};
+  return {
+      .library = [this] { return library(); }, .device = [this](GpuId gpu) { return view(gpu); }, .has_load = has_load};
 }
 
 api::DeviceLibraryView LocalWorld::library() const {

@@ -68,8 +68,8 @@ class LocalWorld {
 
  private:
   struct Gpu {
-    device::LocalGpu known;            ///< as the world began with it
-    bool is_here = false;              ///< the library lists it
+    device::LocalGpu known;  ///< as the world began with it
+    bool is_here = false;    ///< the library lists it
     std::vector<std::string> differences;
     std::optional<GpuReading> reading;      ///< the last one
     std::optional<GpuCallFailure> failure;  ///< why there is no newer one

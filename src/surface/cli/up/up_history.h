@@ -82,11 +82,11 @@ struct History {
   RecordedFiles files;
   Scenario scenario;
   std::optional<std::vector<device::LocalGpu>> fleet;  ///< of a local world
-  std::optional<std::string> session;  ///< as it was saved (live::Session::save); absent: it never was
-  std::uint64_t saved_sequence = 0;    ///< the last row before it
-  std::size_t saved_bytes = 0;         ///< of the whole snapshot
-  std::vector<live::Entry> entries;    ///< after it
-  std::uint64_t last_sequence = 0;     ///< of the last row
+  std::optional<std::string> session;                  ///< as it was saved (live::Session::save); absent: it never was
+  std::uint64_t saved_sequence = 0;                    ///< the last row before it
+  std::size_t saved_bytes = 0;                         ///< of the whole snapshot
+  std::vector<live::Entry> entries;                    ///< after it
+  std::uint64_t last_sequence = 0;                     ///< of the last row
 };
 
 /// The version of a snapshot's bytes; those of a local world have the next one, so that versions which know no such world

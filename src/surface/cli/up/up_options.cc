@@ -72,7 +72,8 @@ Result<void> check_words(const UpOptions& options) {
     return invalid(fmt::format("{}: wanted {}, found {}", option, wanted, in_quotes(found)));
   };
   const std::string world = options.world.value_or(kSimulated);
-  if (world != kSimulated && world != kLocal && world != kAuto) return wrong("--world", "simulated, local or auto", world);
+  if (world != kSimulated && world != kLocal && world != kAuto)
+    return wrong("--world", "simulated, local or auto", world);
   if (options.load && *options.load != kSimulated) return wrong("--load", kSimulated, *options.load);
   if (world == kSimulated && options.nvml) return wrong("--nvml", "--world local or auto with it", *options.nvml);
   if (world == kSimulated && options.load) return wrong("--load", "--world local or auto with it", *options.load);
@@ -137,8 +138,8 @@ Result<UpRequest> settle_world(UpRequest request, WorldKind kind) {
     return invalid("--speed: wanted a number in a world of real GPUs, which take their own time, found \"max\"");
   }
   if (request.speed != 1 && !request.has_load) {
-    return invalid(fmt::format("--speed: wanted 1 in a world of real GPUs (with --load simulated, another number), found {}",
-                               request.speed));
+    return invalid(fmt::format(
+        "--speed: wanted 1 in a world of real GPUs (with --load simulated, another number), found {}", request.speed));
   }
   return request;
 }

@@ -49,7 +49,7 @@ struct ListenAddress {
 
 /// Checked.
 struct UpRequest {
-  std::optional<std::string> scenario_path;  ///< absent: the demo, or no services on real devices
+  std::optional<std::string> scenario_path;                ///< absent: the demo, or no services on real devices
   std::optional<WorldKind> world = WorldKind::kSimulated;  ///< absent: local where there is a GPU
   std::optional<std::string> nvml_path = std::nullopt;     ///< of the library; absent: where it usually is
   bool has_load = true;                                    ///< services get simulated requests
@@ -57,7 +57,7 @@ struct UpRequest {
   std::optional<std::uint64_t> seed = std::nullopt;
   std::optional<std::string> policy = std::nullopt;
   std::optional<Approval> approval = std::nullopt;
-  double speed = 10;                                        ///< 0: as fast as possible; of a local world 1
+  double speed = 10;  ///< 0: as fast as possible; of a local world 1
   bool is_speed_stated = false;
   std::optional<std::int64_t> until_second = std::nullopt;  ///< of the world
   bool until_end = false;                                   ///< of the scenario, known to the planner

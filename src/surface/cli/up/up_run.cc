@@ -502,7 +502,7 @@ class Up {
   edges::FairMutex turn_;  ///< of those who change the session
   edges::FairMutex lock_;  ///< of the session
   edges::SolverThread solver_;
-  std::unique_ptr<LocalWorld> local_;  ///< absent: the devices are simulated
+  std::unique_ptr<LocalWorld> local_;           ///< absent: the devices are simulated
   std::unique_ptr<edges::SeriesQueue> series_;  ///< outlives the session
   std::unique_ptr<live::Session> session_;
   std::unique_ptr<edges::BlobQueue> blobs_;
