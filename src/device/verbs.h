@@ -1,0 +1,39 @@
+/// Changes of one GPU that can be repeated: the device says what is still to be done, and what became of it. They run where
+/// the device can be changed, under the lock of the GPU.
+///
+/// An instance is ours if an order made it: one that stands where nothing was ordered before is of others, and is never
+/// touched. No order destroys an instance with a process on it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "ports/gpu_changer.h"
+#include "ports/gpu_hands.h"
+#include "ports/gpu_library.h"
+
+namespace berth::device {
+
+/// What a verb works with.
+struct Tools {
+  GpuLibrary& library;
+  GpuChanger& changer;
+  std::function<std::int64_t()> now_us;  ///< a steady clock
+};
+
+/// Creates a GPU instance at its place, and the compute instance that covers it. If the latter fails, the former is removed
+/// again. A call that reports a failure although it was carried out counts as done. kRefused: something stands at its place
+/// that is not its own.
+[[nodiscard]] DeviceEnd create_instance(Tools& tools, const DeviceOrder& order);
+
+/// Destroys the compute instances of the GPU instance at that place, then itself. Nothing there: done. kBusy: a process is on
+/// it. kRefused: another profile stands there.
+[[nodiscard]] DeviceEnd destroy_instance(Tools& tools, const DeviceOrder& order);
+
+/// Turns MIG on. It is on: done. kBusy: an instance or a process exists. kFailed, "needs a reset of the GPU": it is pending.
+[[nodiscard]] DeviceEnd turn_mig_on(Tools& tools, const DeviceOrder& order);
+
+/// The one that the order names.
+[[nodiscard]] DeviceEnd carry_out(Tools& tools, const DeviceOrder& order);
+
+}  // namespace berth::device
