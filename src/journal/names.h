@@ -168,8 +168,8 @@ inline constexpr std::array kWords<sim::SlicePhase> = {"waiting_for_room", "crea
                                                        "draining",         "destroying", "gone"};
 template <>
 inline constexpr std::array kNames<sim::SliceMemory> = {
-    "slice", "phase",       "created_as", "assigned_as",   "role",  "services",       "point",
-    "next",  "is_unwanted", "is_foreign", "will_time_out", "order", "continues_at_us"};
+    "slice", "phase",       "created_as", "assigned_as",   "role",  "services",        "point",
+    "next",  "is_unwanted", "is_foreign", "will_time_out", "order", "continues_at_us", "was_ordered"};
 template <>
 inline constexpr std::array kNames<sim::DeviceMemory> = {"is_lost", "known_number", "slices"};
 template <>

@@ -62,6 +62,7 @@ Session::Session(Scenario scenario, SessionOptions options)
   loop.world.dispatch = row.dispatch;
   loop.world.is_endless = !options_.has_end;
   loop.world.has_load = options_.has_load;
+  loop.world.devices = options_.devices;
   loop.world.second_measured = [this](const sim::MeasuredSecond& second) { note_measured(second); };
   loop.journal = [this](const sim::JournalRecord& record) {
     if (options_.journal) options_.journal(record);
@@ -468,6 +469,17 @@ void Session::lose_gpu(GpuId gpu, const std::string& reason) {
 
 void Session::return_gpu(GpuId gpu) {
   loop_->return_gpu(gpu);
+  tell_world(false);
+}
+
+std::vector<sim::DeviceAction> Session::take_device_actions() {
+  auto actions = loop_->take_device_actions();
+  if (!actions.empty()) tell_world(false);  // that they were given out is remembered before anybody has them
+  return actions;
+}
+
+void Session::end_device_action(const sim::DeviceActionEnd& end) {
+  loop_->end_device_action(end);
   tell_world(false);
 }
 

@@ -46,6 +46,7 @@ struct SessionOptions {
   /// A world of real GPUs: those that must not be changed from the first step on, and why (observed_gpus.h). Absent: there
   /// are none, as the devices are simulated.
   std::optional<std::map<GpuId, std::string>> observed = std::nullopt;
+  sim::Devices devices = sim::Devices::kSimulated;  ///< who creates and destroys slices
   /// Services get simulated requests and retrain; without, nothing is known of their load.
   bool has_load = true;
   /// Between two plans of the policy `berth`; absent: as in a replay. For tests of long worlds.
@@ -207,6 +208,9 @@ class Session {
   void see_gpu(GpuId gpu, const std::vector<Slice>& standing);
   void lose_gpu(GpuId gpu, const std::string& reason);
   void return_gpu(GpuId gpu);
+  /// What devices outside are to do, each once (SessionOptions::devices); how it ended.
+  [[nodiscard]] std::vector<sim::DeviceAction> take_device_actions();
+  void end_device_action(const sim::DeviceActionEnd& end);
   /// From now on a GPU must not be changed for this reason; none: it may be. Returns whether that was recorded.
   bool observe(GpuId gpu, const std::optional<std::string>& why);
   [[nodiscard]] const sim::FaultBook& faults() const { return loop_->world().faults(); }

@@ -255,6 +255,11 @@ void Loop::return_gpu(GpuId gpu) {
   see_world();
 }
 
+void Loop::end_device_action(const DeviceActionEnd& end) {
+  world_->end_device_action(end, now_);
+  see_world();
+}
+
 void Loop::see_world() {
   const std::vector<Event> events = world_->take_events();
   for (const Event& event : events) delay(event);

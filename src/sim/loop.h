@@ -171,6 +171,9 @@ class Loop {
   void see_gpu(GpuId gpu, const std::vector<Slice>& standing);
   void lose_gpu(GpuId gpu, const std::string& reason);
   void return_gpu(GpuId gpu);
+  /// World::take_device_actions; how one ended is seen at once.
+  [[nodiscard]] std::vector<DeviceAction> take_device_actions() { return world_->take_device_actions(); }
+  void end_device_action(const DeviceActionEnd& end);
 
   [[nodiscard]] const Engine& engine() const { return *engine_; }
   /// Requires: begun or resumed.

@@ -17,10 +17,11 @@ constexpr const char* kTimedOut = "no end after 60 s";
 
 }  // namespace
 
-SliceTable::SliceTable(const Scenario& scenario, const JournalSink& journal, BusyTable& busy)
+SliceTable::SliceTable(const Scenario& scenario, const JournalSink& journal, BusyTable& busy, Devices devices)
     : scenario_(scenario),
       journal_(journal),
       busy_(busy),
+      devices_(devices),
       by_gpu_(scenario.gpu_count()),
       waiting_(scenario.gpu_count()),
       known_numbers_(scenario.gpu_count()),
@@ -42,6 +43,8 @@ void SliceTable::resume(const std::vector<DeviceMemory>& devices, Instant now) {
   for (std::uint32_t index = 0; index < slices.size(); ++index) {
     const SimSlice& slice = at({index});
     if (slice.phase == SimSlice::Phase::kDraining) drained({index}, now);
+    const bool is_changing = slice.phase == SimSlice::Phase::kCreating || slice.phase == SimSlice::Phase::kDestroying;
+    if (devices_ == Devices::kOutside && is_changing) to_order_.emplace_back(SliceIndex{index}, slice.generation);
     const bool works = slice.phase == SimSlice::Phase::kUp && !slice.holding.services.empty();
     if (works) effects_.push_back({.kind = SliceEffect::Kind::kStart, .slice = {index}});
   }
@@ -61,6 +64,7 @@ void SliceTable::remember(const SliceMemory& memory, Instant now) {
   slice.is_unwanted = memory.is_unwanted;
   slice.is_foreign = memory.is_foreign;
   slice.will_time_out = memory.will_time_out;
+  slice.was_ordered = memory.was_ordered;
   slice.sequence = memory.order;
   slice.sms = profile_sms(scenario_.model_of(memory.slice.gpu), memory.slice.profile);
   slice_sequence_ = std::max(slice_sequence_, memory.order + 1);
@@ -90,7 +94,8 @@ DeviceMemory SliceTable::memory_of(GpuId gpu) const {
                              .is_unwanted = slice.is_unwanted,
                              .is_foreign = slice.is_foreign,
                              .will_time_out = slice.will_time_out,
-                             .order = slice.sequence});
+                             .order = slice.sequence,
+                             .was_ordered = slice.was_ordered});
     const bool has_timer = slice.phase == SimSlice::Phase::kCreating || slice.phase == SimSlice::Phase::kStarting ||
                            slice.phase == SimSlice::Phase::kDestroying;
     if (has_timer) memory.slices.back().continues_at = slice.continues_at;
@@ -268,9 +273,13 @@ void SliceTable::tick(Instant now) {
     timers_.pop();
     if (timer.generation != at(timer.slice).generation) continue;
     const SimSlice::Phase phase = at(timer.slice).phase;
-    if (phase == SimSlice::Phase::kCreating) created(timer.slice, now);
     if (phase == SimSlice::Phase::kStarting) up(timer.slice, now);
-    if (phase == SimSlice::Phase::kDestroying) destroyed(timer.slice, now);
+    if (phase == SimSlice::Phase::kCreating) {
+      created(timer.slice, end_on_device(timer.slice, ActionKind::kCreation), now);
+    }
+    if (phase == SimSlice::Phase::kDestroying) {
+      destroyed(timer.slice, end_on_device(timer.slice, ActionKind::kDestruction), now);
+    }
   }
   begin_waiting(now);
   report_seen(now);
@@ -301,18 +310,18 @@ std::vector<SliceIndex> SliceTable::take_candidates() {
   return candidates;
 }
 
-void SliceTable::created(SliceIndex index, Instant now) {
-  const ActionEnd end = end_on_device(index, ActionKind::kCreation);
-  if (end == ActionEnd::kFailed) return fail_creation(index, "the GPU did not create it", now);
+void SliceTable::created(SliceIndex index, const End& end, Instant now) {
+  if (end.how == ActionEnd::kFailed) return fail_creation(index, end.why, now);
   SimSlice& slice = change(index);
-  if (end == ActionEnd::kDoneButReportedFailed) {
+  slice.was_ordered = false;
+  if (end.how == ActionEnd::kDoneButReportedFailed) {
     report_failed(ActionKind::kCreation, index, kReportedFailed, now);
     stand_unowned(index);
   }
   journal(SliceEvent::kCreated, index, now);
   count_change(slice, now);
   if (slice.is_unwanted) return begin_destroy(index, now);
-  if (end == ActionEnd::kDone) begin_start(index, now);
+  if (end.how == ActionEnd::kDone) begin_start(index, now);
 }
 
 void SliceTable::begin_start(SliceIndex index, Instant now) {
@@ -366,10 +375,9 @@ void SliceTable::begin_destroy(SliceIndex index, Instant now) {
   begin_on_device(index, scenario_.changes.destroy, now);
 }
 
-void SliceTable::destroyed(SliceIndex index, Instant now) {
-  const ActionEnd end = end_on_device(index, ActionKind::kDestruction);
-  if (end == ActionEnd::kFailed) return fail_destruction(index, now);
-  const bool is_reported_failed = end == ActionEnd::kDoneButReportedFailed;
+void SliceTable::destroyed(SliceIndex index, const End& end, Instant now) {
+  if (end.how == ActionEnd::kFailed) return fail_destruction(index, end.why, now);
+  const bool is_reported_failed = end.how == ActionEnd::kDoneButReportedFailed;
   if (is_reported_failed) report_failed(ActionKind::kDestruction, index, kReportedFailed, now);
   gone(index, now, is_reported_failed ? Report::kNone : Report::kGone);
 }
@@ -411,6 +419,13 @@ void SliceTable::begin_on_device(SliceIndex index, Micros usual, Instant now) {
   Micros duration = usual;
   SimSlice& slice = change(index);
   slice.will_time_out = false;
+  slice.was_ordered = false;
+  if (devices_ == Devices::kOutside) {
+    ++slice.generation;  // no timer of before counts
+    slice.continues_at = Instant::never();
+    to_order_.emplace_back(index, slice.generation);
+    return;
+  }
   if (!faults_.is_empty()) {
     if (const auto slow = faults_.begin_action(slice.slice.gpu)) {
       duration = std::min(*slow, kActionTimeMax);
@@ -420,9 +435,47 @@ void SliceTable::begin_on_device(SliceIndex index, Micros usual, Instant now) {
   set_timer(index, duration, now);
 }
 
-ActionEnd SliceTable::end_on_device(SliceIndex index, ActionKind kind) {
-  if (at(index).will_time_out) return ActionEnd::kFailed;
-  return faults_.is_empty() ? ActionEnd::kDone : faults_.end_action(at(index).slice.gpu, kind);
+SliceTable::End SliceTable::end_on_device(SliceIndex index, ActionKind kind) {
+  if (at(index).will_time_out) return {.how = ActionEnd::kFailed, .why = kTimedOut};
+  const ActionEnd how = faults_.is_empty() ? ActionEnd::kDone : faults_.end_action(at(index).slice.gpu, kind);
+  const char* why = kind == ActionKind::kCreation ? "the GPU did not create it" : "the GPU did not destroy it";
+  return {.how = how, .why = why};
+}
+
+std::vector<DeviceAction> SliceTable::take_device_actions() {
+  std::vector<DeviceAction> actions;
+  for (const auto& [index, generation] : std::exchange(to_order_, {})) {
+    SimSlice& slice = slices_[index.value];
+    if (slice.generation != generation) continue;  // its GPU was lost meanwhile
+    const bool is_creation = slice.phase == SimSlice::Phase::kCreating;
+    actions.push_back({.kind = is_creation ? ActionKind::kCreation : ActionKind::kDestruction,
+                       .slice = slice.slice,
+                       .generation = slice.created_as,
+                       .was_ordered = slice.was_ordered});
+    slice.was_ordered = true;
+    note_change(slice.slice.gpu);
+  }
+  return actions;
+}
+
+void SliceTable::end_device_action(const DeviceActionEnd& end, Instant now) {
+  account(now);
+  const auto& standing = by_gpu_[end.slice.gpu.index];
+  const auto it = standing.find(end.slice.start);
+  if (it == standing.end()) return;
+  const SliceIndex index = it->second;
+  const SimSlice& slice = at(index);
+  const bool is_creation = end.kind == ActionKind::kCreation;
+  const SimSlice::Phase phase = is_creation ? SimSlice::Phase::kCreating : SimSlice::Phase::kDestroying;
+  if (slice.slice != end.slice || slice.created_as != end.generation || slice.phase != phase) return;
+  const End how{.how = end.is_done ? ActionEnd::kDone : ActionEnd::kFailed, .why = end.message};
+  if (is_creation) {
+    created(index, how, now);
+  } else {
+    destroyed(index, how, now);
+  }
+  begin_waiting(now);
+  report_seen(now);
 }
 
 void SliceTable::fail_creation(SliceIndex index, const std::string& why, Instant now) {
@@ -430,23 +483,24 @@ void SliceTable::fail_creation(SliceIndex index, const std::string& why, Instant
   const bool is_unwanted = slice.is_unwanted;
   by_gpu_[slice.slice.gpu.index].erase(slice.slice.start);
   roomier_gpus_.push_back(slice.slice.gpu);
-  report_failed(ActionKind::kCreation, index, slice.will_time_out ? kTimedOut : why, now);
+  report_failed(ActionKind::kCreation, index, why, now);
   if (is_unwanted) report_gone(index, now);  // whoever wanted it destroyed has what they wanted
   release(index);
 }
 
-void SliceTable::fail_destruction(SliceIndex index, Instant now) {
+void SliceTable::fail_destruction(SliceIndex index, const std::string& why, Instant now) {
   stand_unowned(index);
   SimSlice& slice = change(index);
   slice.is_unwanted = false;
   const GpuId gpu = slice.slice.gpu;
   fail_blocked(gpu, now);
-  report_failed(ActionKind::kDestruction, index, slice.will_time_out ? kTimedOut : "the GPU did not destroy it", now);
+  report_failed(ActionKind::kDestruction, index, why, now);
 }
 
 void SliceTable::stand_unowned(SliceIndex index) {
   SimSlice& slice = change(index);
   slice.phase = SimSlice::Phase::kUp;
+  slice.was_ordered = false;
   ++slice.generation;
   slice.holding = {.slice = slice.slice, .services = {}};
   slice.point.reset();

@@ -13,6 +13,7 @@
 #include <optional>
 #include <queue>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/decimal.h"
@@ -33,6 +34,30 @@ struct SliceEffect {
   enum class Kind { kStart, kStop, kLose, kNewBatchLimit };
   Kind kind = Kind::kStart;
   SliceIndex slice;
+};
+
+/// A creation or destruction that a device outside is to carry out.
+struct DeviceAction {
+  ActionKind kind = ActionKind::kCreation;
+  Slice slice;
+  std::uint64_t generation = 0;  ///< SimSlice::created_as
+  bool was_ordered = false;      ///< it was given out before, by a process that is gone
+  friend bool operator==(const DeviceAction&, const DeviceAction&) = default;
+};
+
+/// How it ended there.
+struct DeviceActionEnd {
+  ActionKind kind = ActionKind::kCreation;
+  Slice slice;
+  std::uint64_t generation = 0;
+  bool is_done = false;
+  std::string message = {};  ///< why it is not
+};
+
+/// Who carries out creations and destructions.
+enum class Devices {
+  kSimulated,  ///< the table itself, in the scenario's times, with injected faults
+  kOutside,    ///< `take_device_actions` gives them out, `end_device_action` says how they ended, whenever that is
 };
 
 /// One simulated slice.
@@ -75,6 +100,7 @@ struct SimSlice {
   bool is_unwanted = false;         ///< to be destroyed after the drain
   bool is_foreign = false;          ///< made by others
   bool will_time_out = false;       ///< its creation or destruction takes too long, and is given up
+  bool was_ordered = false;         ///< SliceMemory::was_ordered
   std::uint64_t sequence = 0;       ///< orders slices by creation
   std::uint64_t generation = 0;     ///< timers of older generations have no effect; it grows on when an index is reused
   int sms = 0;
@@ -85,7 +111,8 @@ struct SimSlice {
 class SliceTable {
  public:
   /// References must outlive the table. `journal` may be empty.
-  SliceTable(const Scenario& scenario, const JournalSink& journal, BusyTable& busy);
+  SliceTable(const Scenario& scenario, const JournalSink& journal, BusyTable& busy,
+             Devices devices = Devices::kSimulated);
 
   /// Goes on at `now` with what devices remember ([GpuId]; lost ones have nothing), with nothing running on any slice.
   /// `take_effects` returns what follows for others. Requires: nothing has happened yet.
@@ -102,6 +129,11 @@ class SliceTable {
   /// Carries out a plan's actions; the first layout's (`is_first_layout`) at once and for free. `take_effects` returns
   /// what follows for others.
   void act(const Plan& plan, Instant now, bool is_first_layout);
+  /// Devices::kOutside: the actions that can begin on devices since the last call, in the order in which each GPU must get
+  /// them. They count as given out.
+  [[nodiscard]] std::vector<DeviceAction> take_device_actions();
+  /// One of them ended; what is not waited for any more is no news.
+  void end_device_action(const DeviceActionEnd& end, Instant now);
   /// The next instant at which a change continues by itself.
   [[nodiscard]] Instant next_time() const;
   /// Continues the changes that are due at `now`.
@@ -171,12 +203,17 @@ class SliceTable {
   void begin_waiting(Instant now);
   /// Slices that wait for room on a GPU where room may have come free, in the order of their creation.
   [[nodiscard]] std::vector<SliceIndex> take_candidates();
-  void created(SliceIndex slice, Instant now);
+  /// How a creation or destruction ended. `why`: of a failure.
+  struct End {
+    ActionEnd how = ActionEnd::kDone;
+    std::string why = {};
+  };
+  void created(SliceIndex slice, const End& end, Instant now);
   void begin_start(SliceIndex slice, Instant now);
   void up(SliceIndex slice, Instant now);
   void begin_drain(SliceIndex slice, Instant now);
   void begin_destroy(SliceIndex slice, Instant now);
-  void destroyed(SliceIndex slice, Instant now);
+  void destroyed(SliceIndex slice, const End& end, Instant now);
   enum class Report { kGone, kNone };
   void gone(SliceIndex slice, Instant now, Report report);
 
@@ -199,9 +236,9 @@ class SliceTable {
   /// Begins the creation or destruction on the device, which takes `usual` unless a fault says otherwise.
   void begin_on_device(SliceIndex slice, Micros usual, Instant now);
   /// How the creation or destruction ends that is due now.
-  [[nodiscard]] ActionEnd end_on_device(SliceIndex slice, ActionKind kind);
+  [[nodiscard]] End end_on_device(SliceIndex slice, ActionKind kind);
   void fail_creation(SliceIndex slice, const std::string& why, Instant now);
-  void fail_destruction(SliceIndex slice, Instant now);
+  void fail_destruction(SliceIndex slice, const std::string& why, Instant now);
   /// A slice stands, and nobody holds it.
   void stand_unowned(SliceIndex slice);
   /// Slices that wait for room that slices take that stay will never get it.
@@ -228,6 +265,9 @@ class SliceTable {
   const Scenario& scenario_;
   const JournalSink& journal_;
   BusyTable& busy_;
+  const Devices devices_;
+  /// Actions to be given out: slices, and their generations, as an index may be used again.
+  std::vector<std::pair<SliceIndex, std::uint64_t>> to_order_;
   std::vector<SimSlice> slices_;  ///< by SliceIndex
   std::vector<SliceIndex> free_;  ///< of slices that are gone
   std::vector<SliceIndex> lost_;  ///< to be forgotten

@@ -21,7 +21,7 @@ World::World(const Scenario& scenario, std::uint64_t seed, const WorldOptions& o
       arrivals_(scenario_, seed, options.only, options.is_endless ? Laps::kEndless : Laps::kOne),
       busy_(scenario.gpu_count(), scenario.services.size()),
       tables_(scenario_, options.sharing),
-      slices_(scenario_, journal_, busy_),
+      slices_(scenario_, journal_, busy_, options.devices),
       serving_(scenario_, arrivals_.streams(), meters_, busy_, options.dispatch),
       least_chosen_sm_us_(scenario.services.size()),
       arrivals_from_(scenario.services.size()),
@@ -345,6 +345,14 @@ void World::see_gpu(GpuId gpu, const std::vector<Slice>& standing, Instant now) 
   slices_.see(gpu, standing, now);
   settle_effects(now);
   slices_.forget_lost();
+  serving_.take_all(now.micros());
+}
+
+void World::end_device_action(const DeviceActionEnd& end, Instant now) {
+  ENSURE(now == now_);
+  serving_.catch_up(now.micros());
+  slices_.end_device_action(end, now);
+  settle_effects(now);
   serving_.take_all(now.micros());
 }
 

@@ -40,6 +40,7 @@ struct WorldOptions {
   bool is_rough = false;
   /// Services get requests and retrain. Without, nothing is known of them: no second of theirs is reported.
   bool has_load = true;
+  Devices devices = Devices::kSimulated;  ///< who creates and destroys slices
   /// The world does not end with the longest window; windows with `repeat: true` start again.
   bool is_endless = false;
   /// Sees each second of each service, with what the engine does not see. May be empty.
@@ -107,6 +108,9 @@ class World {
   [[nodiscard]] bool is_lost(GpuId gpu) const { return lost_gpus_.contains(gpu); }
   /// What stands on a GPU is this, as its device shows it (SliceTable::see). Requires: it is not lost.
   void see_gpu(GpuId gpu, const std::vector<Slice>& standing, Instant now);
+  /// Devices::kOutside: what they are to do, and how it ended (SliceTable).
+  [[nodiscard]] std::vector<DeviceAction> take_device_actions() { return slices_.take_device_actions(); }
+  void end_device_action(const DeviceActionEnd& end, Instant now);
 
   /// A service is set (see ServiceSet), or removed: what waits for it is dropped, batches under way end. New arrivals
   /// begin with the next second that begins; what then waits of earlier ones is dropped. A replica whose point the

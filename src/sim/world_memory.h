@@ -32,6 +32,7 @@ struct SliceMemory {
   bool will_time_out = false;
   std::uint64_t order = 0;                  ///< among all slices: that of their creation
   Instant continues_at = Instant::never();  ///< when its change goes on by itself; never: it does not
+  bool was_ordered = false;                 ///< a device outside was told of its present creation or destruction
   friend bool operator==(const SliceMemory&, const SliceMemory&) = default;
 };
 

@@ -1,0 +1,167 @@
+/// Slices whose creations and destructions are carried out outside.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <variant>
+#include <vector>
+
+#include "sim/slice_table.h"
+#include "sim/testing/scenarios.h"
+
+namespace berth::sim {
+namespace {
+
+using testing::assign;
+using testing::create;
+using testing::destroy;
+using ::testing::ElementsAre;
+using testing::holding_of;
+using ::testing::IsEmpty;
+using testing::slice_at;
+
+Instant at_ms(std::int64_t ms) { return Instant(ms * 1000); }
+
+Action numbered(Action action, std::uint64_t number) {
+  action.number = number;
+  return action;
+}
+
+class DeviceActions : public ::testing::Test {
+ protected:
+  void act(std::vector<Action> actions, Instant now) {
+    Plan plan;
+    plan.actions = std::move(actions);
+    table_.act(plan, now, false);
+    settle(now);
+  }
+  void create_owned(const Slice& slice, std::uint64_t number, Instant now) {
+    act({numbered(create(slice), number), numbered(assign(holding_of(slice, {0})), number + 1)}, now);
+  }
+  void end(ActionKind kind, const Slice& slice, std::uint64_t generation, bool is_done, Instant now) {
+    table_.end_device_action(
+        {.kind = kind, .slice = slice, .generation = generation, .is_done = is_done, .message = "in use by pid 7"},
+        now);
+    settle(now);
+  }
+  void settle(Instant now) {
+    for (auto effects = table_.take_effects(); !effects.empty(); effects = table_.take_effects()) {
+      for (const SliceEffect& effect : effects) {
+        if (effect.kind == SliceEffect::Kind::kStop) table_.drained(effect.slice, now);
+      }
+    }
+    for (Event& event : table_.take_events()) events_.push_back(std::move(event));
+  }
+  template <class What>
+  std::vector<What> take() {
+    std::vector<What> found;
+    for (const Event& event : std::exchange(events_, {})) {
+      if (const auto* what = std::get_if<What>(&event.what)) found.push_back(*what);
+    }
+    return found;
+  }
+  /// The table of the next process, with what the devices remember now.
+  void restart(Instant now) {
+    std::vector<DeviceMemory> memory = {table_.memory_of({0}), table_.memory_of({1})};
+    next_.resume(memory, now);
+  }
+
+  const Slice slice_ = slice_at(0, "1g.10gb", 0);
+  const Slice large_ = slice_at(0, "7g.80gb", 0);
+  Scenario scenario_ = testing::scenario_of({testing::service_of("s", {{}}, testing::counted({}))}, {}, 2);
+  std::vector<Event> events_;
+  JournalSink sink_;
+  BusyTable busy_{2, 1};
+  SliceTable table_{scenario_, sink_, busy_, Devices::kOutside};
+  BusyTable next_busy_{2, 1};
+  SliceTable next_{scenario_, sink_, next_busy_, Devices::kOutside};
+};
+
+TEST_F(DeviceActions, AreGivenOutOnceAndTakeTheirTime) {
+  create_owned(slice_, 1, at_ms(0));
+  EXPECT_THAT(table_.take_device_actions(), ElementsAre(DeviceAction{ActionKind::kCreation, slice_, 1, false}));
+  EXPECT_THAT(table_.take_device_actions(), IsEmpty());
+  EXPECT_EQ(table_.next_time(), Instant::never());
+  end(ActionKind::kCreation, slice_, 1, true, at_ms(70));
+  EXPECT_EQ(table_.next_time(), at_ms(5070));  // the service starts
+  table_.tick(at_ms(5070));
+  settle(at_ms(5070));
+  EXPECT_EQ(take<SliceReady>().size(), 1U);
+}
+
+TEST_F(DeviceActions, WhatNeedsRoomIsGivenOutWhenThereIsRoom) {
+  act({numbered(create(large_), 1)}, at_ms(0));
+  static_cast<void>(table_.take_device_actions());
+  end(ActionKind::kCreation, large_, 1, true, at_ms(10));
+  act({numbered(destroy(large_), 2), numbered(create(slice_), 3)}, at_ms(20));
+  EXPECT_THAT(table_.take_device_actions(), ElementsAre(DeviceAction{ActionKind::kDestruction, large_, 1, false}));
+  end(ActionKind::kDestruction, large_, 1, true, at_ms(30));
+  EXPECT_THAT(table_.take_device_actions(), ElementsAre(DeviceAction{ActionKind::kCreation, slice_, 3, false}));
+  EXPECT_EQ(take<SliceGone>().size(), 1U);
+}
+
+TEST_F(DeviceActions, AFailureIsToldWithItsReason) {
+  create_owned(slice_, 1, at_ms(0));
+  static_cast<void>(table_.take_device_actions());
+  end(ActionKind::kCreation, slice_, 1, false, at_ms(10));
+  const auto failed = take<ActionFailed>();
+  ASSERT_EQ(failed.size(), 1U);
+  EXPECT_EQ(failed[0].message, "in use by pid 7");
+  EXPECT_THAT(table_.memory_of({0}).slices, IsEmpty());
+}
+
+TEST_F(DeviceActions, ADestructionThatFailsLeavesASliceOfNobody) {
+  create_owned(slice_, 1, at_ms(0));
+  static_cast<void>(table_.take_device_actions());
+  end(ActionKind::kCreation, slice_, 1, true, at_ms(10));
+  act({numbered(destroy(slice_), 3)}, at_ms(20));
+  EXPECT_EQ(table_.take_device_actions().size(), 1U);
+  end(ActionKind::kDestruction, slice_, 1, false, at_ms(30));
+  const DeviceMemory memory = table_.memory_of({0});
+  ASSERT_EQ(memory.slices.size(), 1U);
+  EXPECT_EQ(memory.slices[0].phase, SlicePhase::kUp);
+  EXPECT_THAT(memory.slices[0].services, IsEmpty());
+}
+
+TEST_F(DeviceActions, EndsThatNobodyWaitsForAreNoNews) {
+  create_owned(slice_, 1, at_ms(0));
+  static_cast<void>(table_.take_device_actions());
+  end(ActionKind::kCreation, slice_, 9, true, at_ms(10));
+  end(ActionKind::kDestruction, slice_, 1, true, at_ms(10));
+  end(ActionKind::kCreation, slice_at(1, "1g.10gb", 0), 1, true, at_ms(10));
+  EXPECT_THAT(take<SliceGone>(), IsEmpty());
+  end(ActionKind::kCreation, slice_, 1, true, at_ms(20));
+  end(ActionKind::kCreation, slice_, 1, false, at_ms(30));
+  EXPECT_THAT(take<ActionFailed>(), IsEmpty());
+}
+
+TEST_F(DeviceActions, ThoseOfALostGpuAreNotGivenOut) {
+  create_owned(slice_, 1, at_ms(0));
+  table_.lose({0}, at_ms(0));
+  settle(at_ms(0));
+  table_.forget_lost();
+  create_owned(slice_at(1, "1g.10gb", 2), 5, at_ms(10));  // its index is used again
+  EXPECT_THAT(table_.take_device_actions(),
+              ElementsAre(DeviceAction{ActionKind::kCreation, slice_at(1, "1g.10gb", 2), 5, false}));
+}
+
+TEST_F(DeviceActions, TheNextProcessGivesOutWhatHasNotEnded) {
+  create_owned(slice_, 1, at_ms(0));
+  static_cast<void>(table_.take_device_actions());
+  create_owned(slice_at(0, "1g.10gb", 1), 3, at_ms(10));
+  restart(at_ms(20));
+  EXPECT_THAT(next_.take_device_actions(),
+              ElementsAre(DeviceAction{ActionKind::kCreation, slice_, 1, true},
+                          DeviceAction{ActionKind::kCreation, slice_at(0, "1g.10gb", 1), 3, false}));
+}
+
+TEST_F(DeviceActions, OnesThatWereGivenOutAreNotMissingWhileTheyStand) {
+  create_owned(slice_, 1, at_ms(0));
+  static_cast<void>(table_.take_device_actions());
+  table_.see({0}, {}, at_ms(10));
+  table_.see({0}, {slice_}, at_ms(20));
+  settle(at_ms(20));
+  EXPECT_THAT(take<GpuObserved>(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace berth::sim
