@@ -115,6 +115,7 @@ void become_program(const ChildOptions& options, int socket, const sigset_t& sig
     }
   }
   std::vector<char*> words;
+  words.reserve(options.command.size() + 1);
   for (const std::string& word : options.command) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
   ::sigprocmask(SIG_SETMASK, &signals_before, nullptr);

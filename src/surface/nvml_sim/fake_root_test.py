@@ -11,9 +11,8 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from simulated import PROGRAM, TWO_A100, Case, require_program  # noqa: E402
+from simulated import NOBODY, PROGRAM, Case, require_program  # noqa: E402
 
-NOBODY = 65534
 PYTHON = "/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable  # which others can execute, too
 BOOT_ID = "/proc/sys/kernel/random/boot_id"
 

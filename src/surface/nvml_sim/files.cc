@@ -15,6 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr mode_t kReadableFile = 0644;
+constexpr mode_t kOpenFile = 0666;
 constexpr mode_t kReadableFolder = 0755;
 constexpr std::size_t kBytesMax = std::size_t{16} << 20U;
 
@@ -34,12 +35,17 @@ Result<void> make_folder(const fs::path& path) {
   return {};
 }
 
-Result<void> write_file(const fs::path& path, std::string_view text) {
-  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kReadableFile);
+Result<void> write_file(const fs::path& path, std::string_view text, Writers writers) {
+  // One that is there is opened without O_CREAT: in /tmp that is refused for files of others, whatever their mode.
+  int descriptor = ::open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
+  if (descriptor < 0 && errno == ENOENT) {
+    const mode_t mode = writers == Writers::kEveryone ? kOpenFile : kReadableFile;
+    descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+    if (descriptor >= 0) ::fchmod(descriptor, mode);  // whatever the umask is
+  }
   if (descriptor < 0) return failure(path, "cannot be written", errno);
   const bool is_written = ::write(descriptor, text.data(), text.size()) == static_cast<ssize_t>(text.size());
   const int number = errno;
-  ::fchmod(descriptor, kReadableFile);  // whatever the umask is
   ::close(descriptor);
   if (!is_written) return failure(path, "cannot be written", number);
   return {};

@@ -15,8 +15,11 @@ namespace berth::nvml_sim_cli {
 
 /// A folder and its parents.
 [[nodiscard]] Result<void> make_folder(const std::filesystem::path& path);
-/// Writes a file in place, so that those who have it mounted see the new text.
-[[nodiscard]] Result<void> write_file(const std::filesystem::path& path, std::string_view text);
+/// Who may write a file that everyone may read.
+enum class Writers { kOwner, kEveryone };
+/// Writes a file in place, so that those who have it mounted see the new text. A file that is there keeps its mode.
+[[nodiscard]] Result<void> write_file(const std::filesystem::path& path, std::string_view text,
+                                      Writers writers = Writers::kOwner);
 [[nodiscard]] Result<void> make_link(const std::filesystem::path& target, const std::filesystem::path& link);
 /// The text of a file; kNotFound if there is none.
 [[nodiscard]] Result<std::string> read_file(const std::filesystem::path& path);

@@ -150,14 +150,14 @@ Result<Fleet> parse_fleet(std::string_view text, const std::string& path) {
   yaml::Report report(path);
   const yaml::Value value(*root, report);
   value.check_keys({"fleet", "driver", "latency_ms", "faults", "state"});
-  Fleet fleet{.machine = std::make_unique<MachineRecord>(), .state = {}};
-  nvml_sim::put_text(fleet.machine->driver, read_driver(value.at("driver")));
-  if (!report.has_failed()) read_gpus(value.at("fleet"), *fleet.machine);
-  if (!report.has_failed()) read_latencies(value.at("latency_ms"), *fleet.machine);
-  if (!report.has_failed()) read_faults(value.at("faults"), *fleet.machine);
-  if (!report.has_failed()) fleet.state = read_state(value.at("state"), path);
+  auto machine = std::make_unique<MachineRecord>();
+  nvml_sim::put_text(machine->driver, read_driver(value.at("driver")));
+  if (!report.has_failed()) read_gpus(value.at("fleet"), *machine);
+  if (!report.has_failed()) read_latencies(value.at("latency_ms"), *machine);
+  if (!report.has_failed()) read_faults(value.at("faults"), *machine);
+  std::string state = report.has_failed() ? "" : read_state(value.at("state"), path);
   if (report.has_failed()) return pass_on(report.failure());
-  return fleet;
+  return Fleet{std::move(machine), std::move(state)};
 }
 
 std::string describe_fleet(const MachineRecord& machine) {

@@ -59,7 +59,7 @@ Result<void> make_companions(SimStateFile& file) {
   if (const auto made = make_folder(locks); !made) return made;
   ::chmod(locks.c_str(), kForEveryone);  // refused where it is another user's, who has done it
   const std::string ids = boot_id_file(file.path());
-  return read_if_there(ids) == boot_id + "\n" ? Result<void>{} : write_file(ids, boot_id + "\n");
+  return read_if_there(ids) == boot_id + "\n" ? Result<void>{} : write_file(ids, boot_id + "\n", Writers::kEveryone);
 }
 
 }  // namespace

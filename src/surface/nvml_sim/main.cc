@@ -155,6 +155,9 @@ std::string parse_message(const CLI::App& app, const std::vector<const char*>& o
 int run_verbs(int argc, const char* const* argv) {
   Words words;
   const std::vector<const char*> ours = split_command(argc, argv, words);
+  if (words.has_command && (ours.size() < 2 || std::string_view(ours[1]) != "run")) {
+    return finish(invalid("wanted -- only with run, found it with another verb\nSee: berth-nvml-sim --help"));
+  }
   CLI::App app(kHelp, "berth-nvml-sim");
   app.require_subcommand(0, 1);
   app.set_version_flag("--version", "berth-nvml-sim " BERTH_VERSION);

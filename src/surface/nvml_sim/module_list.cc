@@ -49,8 +49,8 @@ bool is_module_list(pid_t pid, std::uint64_t address) {
   const std::string_view wanted(kModuleListPath, std::strlen(kModuleListPath) + 1);
   std::array<char, 32> found{};
   const iovec here = {found.data(), wanted.size()};
-  const iovec there = {reinterpret_cast<void*>(address),
-                       wanted.size()};  // NOLINT(performance-no-int-to-ptr): of another process
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): an address of another process
+  const iovec there = {reinterpret_cast<void*>(address), wanted.size()};
   const ssize_t count = ::process_vm_readv(pid, &here, 1, &there, 1, 0);
   return count == static_cast<ssize_t>(wanted.size()) && std::string_view(found.data(), wanted.size()) == wanted;
 }

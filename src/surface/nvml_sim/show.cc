@@ -175,7 +175,7 @@ std::string processes_text(const std::vector<ProcessRecord>& processes) {
 
 std::string mode_text(const GpuRecord& gpu) {
   if (!nvml_sim::model_of(gpu).is_mig_capable()) return "no MIG";
-  const std::string now = gpu.is_mig_on != 0 ? "MIG on" : "MIG off";
+  std::string now = gpu.is_mig_on != 0 ? "MIG on" : "MIG off";
   if (gpu.is_mig_on == gpu.is_mig_pending_on) return now;
   return now + (gpu.is_mig_pending_on != 0 ? " (on after a reset)" : " (off after a reset)");
 }

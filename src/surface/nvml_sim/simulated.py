@@ -15,6 +15,7 @@ LIBRARY = PROGRAM.with_name("libberth-nvml-sim.so")
 DEADLINE_SECONDS = 60
 
 TWO_A100 = "fleet: [{gpu: A100-80GB, count: 2, mig: true}]\n"
+NOBODY = 65534  # the id of a user without any right
 PROFILE_1G, PROFILE_3G = 19, 9  # ids of an A100's profiles
 
 SUCCESS, NO_PERMISSION, GPU_IS_LOST, IN_USE = 0, 4, 15, 19

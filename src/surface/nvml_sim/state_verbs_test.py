@@ -9,7 +9,7 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from simulated import (GPU_IS_LOST, IN_USE, PROFILE_1G, PROFILE_3G, SUCCESS, TWO_A100, Case,  # noqa: E402
+from simulated import (GPU_IS_LOST, IN_USE, NOBODY, PROFILE_1G, PROFILE_3G, PROGRAM, SUCCESS, Case,  # noqa: E402
                        require_program)
 
 T4_TOO = "fleet: [{gpu: A100-80GB, mig: true}, {gpu: T4}]\n"
@@ -140,6 +140,19 @@ class StateVerbs(Case):
         # Hopper forgets the mode.
         self.assertEqual([device["mig"]["current"] for device in after["devices"]], [True, False])
 
+    @unittest.skipUnless(os.geteuid() == 0, "only root can become another user")
+    def test_a_state_is_for_everyone(self):
+        state = self.state()
+        self.folder.chmod(0o777)
+        if self.program("--version", user=NOBODY).returncode != 0:
+            self.skipTest(f"another user cannot read {PROGRAM}")
+        before = self.show(state)["boot_id"]
+        for words in (["fault", "--gpu", 0, "--lost"], ["reset", "--reboot"]):
+            run = self.program(*words, "--state", state, user=NOBODY)
+            self.assertEqual((run.returncode, run.stderr), (0, ""))
+        self.assertNotEqual(self.show(state)["boot_id"], before)
+        self.assertEqual(Path(f"{state}.boot_id").read_text(), self.show(state)["boot_id"] + "\n")
+
     def test_bad_words_change_nothing(self):
         state = self.state()
         mig_gpu = self.show(state)["devices"][0]["uuid"]
@@ -147,6 +160,7 @@ class StateVerbs(Case):
         before = self.show(state)
         call = ["fault", "--gpu", 0, "--call", "read", "--error", "IN_USE"]
         for words, part in [
+                (["show", "--state", state, "--", "true"], "wanted -- only with run, found it with another verb"),
                 (["show", "--format", "yaml"], '--format: wanted text or json, found "yaml"'),
                 (["show", "--state", self.folder / "none"], "none: cannot be opened: No such file"),
                 (["show", "--state", self.folder / "fleet.yaml"], "wanted the state of a simulated machine"),
