@@ -35,7 +35,7 @@ class SimStateFile {
   /// Calls `look` while nothing changes.
   void read(const std::function<void(const nvml_sim::MachineRecord&)>& look);
 
-  /// Changes one GPU, or nothing if its process dies meanwhile. Events may be posted, too.
+  /// Changes one GPU, or nothing if its process dies meanwhile. Events may be posted, too, and die with the change.
   void change(std::uint32_t gpu, const std::function<void(nvml_sim::MachineRecord&)>& work);
   /// The same for all GPUs and the machine's own fields.
   void change_all(const std::function<void(nvml_sim::MachineRecord&)>& work);
