@@ -133,7 +133,7 @@ struct SimStateFile::Locks {
   std::array<std::mutex, kGpusMax> changes;
 };
 
-SimStateFile::SimStateFile(std::string path) : path_(std::move(path)), locks_(std::make_unique<Locks>()) {}
+SimStateFile::SimStateFile(OnlyByOpen, std::string path) : path_(std::move(path)), locks_(std::make_unique<Locks>()) {}
 
 SimStateFile::~SimStateFile() { abandon(); }
 
@@ -162,7 +162,7 @@ Result<void> SimStateFile::create(const std::string& path, const MachineRecord& 
 }
 
 Result<std::unique_ptr<SimStateFile>> SimStateFile::open(const std::string& path) {
-  std::unique_ptr<SimStateFile> file(new SimStateFile(path));  // NOLINT(berth-new): the constructor is private
+  auto file = std::make_unique<SimStateFile>(OnlyByOpen(), path);
   file->descriptor_ = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (file->descriptor_ < 0) {
     const ErrorCode code = errno == ENOENT ? ErrorCode::kNotFound : ErrorCode::kUnavailable;
