@@ -5,8 +5,8 @@
 /// changes that GPU, for as long as the call takes.
 ///
 /// A change is all or nothing: the records that it may touch are copied aside before. A holder that dies in the midst
-/// leaves the copies, and the next one puts them back. (The kernel keeps the stores of a killed process in their order; a
-/// power cut is another matter, and a simulated machine does not survive it.)
+/// leaves the copies, and the next one puts them back. (The kernel keeps the stores of a killed process in their order;
+/// a power cut is another matter, and a simulated machine does not survive it.)
 #pragma once
 
 #include <cstdint>
