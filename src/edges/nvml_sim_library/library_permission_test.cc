@@ -1,5 +1,4 @@
-#include "edges/nvml_sim_library/permission.h"
-
+// Who may change devices, and that everybody may look.
 #include <grp.h>
 #include <gtest/gtest.h>
 #include <linux/capability.h>
