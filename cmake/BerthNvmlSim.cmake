@@ -50,7 +50,8 @@ function(berth_nvml_sim_library)
     EXPORT_COMPILE_COMMANDS OFF
     LINK_DEPENDS ${src}/edges/nvml_sim_library/exports.map)
   target_link_options(berth_nvml_sim_shared PRIVATE
-    -Wl,-soname,libnvidia-ml.so.1 -Wl,--version-script=${src}/edges/nvml_sim_library/exports.map -Wl,-z,defs -Wl,-z,now)
+    -Wl,-soname,libnvidia-ml.so.1 -Wl,--version-script=${src}/edges/nvml_sim_library/exports.map -Wl,-z,defs -Wl,-z,now
+    -Wl,-z,nodelete) # clients unload NVML at each shutdown, and load it again
   install(TARGETS berth_nvml_sim_shared LIBRARY DESTINATION lib COMPONENT nvml-sim)
 endfunction()
 
@@ -95,14 +96,14 @@ function(berth_nvml_sim_for_tests test)
   foreach(script IN LISTS scripts)
     get_filename_component(name ${script} NAME_WE)
     string(REPLACE "_" "-" file_name ${name})
-    add_library(berth_nvml_${name} SHARED $<TARGET_OBJECTS:berth_nvml_sim_shared>)
+    add_library(berth_nvml_${name} SHARED $<TARGET_OBJECTS:berth_nvml_sim_shared> $<TARGET_OBJECTS:berth_nvml_sim_parts>)
     set_target_properties(berth_nvml_${name} PROPERTIES
       LINKER_LANGUAGE CXX
       LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests
       OUTPUT_NAME berth-nvml-${file_name}
       NO_SONAME ON
       LINK_DEPENDS ${script})
-    target_link_options(berth_nvml_${name} PRIVATE -Wl,--version-script=${script} -Wl,-z,now)
+    target_link_options(berth_nvml_${name} PRIVATE -Wl,--version-script=${script} -Wl,-z,defs -Wl,-z,now)
     add_dependencies(${test} berth_nvml_${name})
   endforeach()
 endfunction()

@@ -29,6 +29,7 @@ Answer<Target> find_gpu(const MachineRecord& machine, IsIt is_it) {
 
 /// The GPU or MIG device with a UUID, in lower case as NVML wants it.
 Answer<Target> find_uuid(const MachineRecord& machine, std::string_view uuid) {
+  if (!uuid.starts_with("MIG-")) return find_gpu(machine, [&](const GpuRecord& gpu) { return uuid == gpu.uuid; });
   for (std::uint32_t gpu = 0; gpu < machine.gpu_count; ++gpu) {
     for (const nvml_sim::MigDevice& device : nvml_sim::mig_devices(machine.gpus[gpu])) {
       if (nvml_sim::mig_uuid(machine.gpus[gpu], device) != uuid) continue;
@@ -38,7 +39,7 @@ Answer<Target> find_uuid(const MachineRecord& machine, std::string_view uuid) {
                     .compute_instance = device.compute_instance};
     }
   }
-  return find_gpu(machine, [&](const GpuRecord& gpu) { return uuid == gpu.uuid; });
+  return refuse(Code::kNotFound);
 }
 
 struct PciPlace {

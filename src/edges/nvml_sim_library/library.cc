@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <optional>
 #include <thread>
+#include <vector>
 
 #include "edges/nvml_sim_state/permission.h"
 #include "nvml_abi/constants.h"
@@ -30,28 +32,41 @@ std::int64_t now_us() {
   return std::chrono::duration_cast<std::chrono::microseconds>(since_1970).count();
 }
 
-/// Sleeps as long as a device works on a call. A reset, or that its faults are taken back, ends it.
-void work(SimStateFile& file, std::uint32_t gpu, std::int64_t micros) {
+/// What a call meets on a GPU before its device works on it.
+struct Meeting {
+  std::optional<FaultHit> hit;
+  std::uint32_t gpu = 0;
+  std::uint64_t interruptions = 0;  ///< of the GPU so far
+
+  [[nodiscard]] std::int64_t delay_us() const { return hit ? hit->delay_ms * kMicrosPerMilli : 0; }
+};
+
+/// What ends the work of a GPU on a call: a reset, or that its faults are taken back.
+std::uint64_t interruptions_of(const MachineRecord& machine, std::uint32_t gpu) {
+  return machine.gpus[gpu].fault_clears + machine.gpus[gpu].resets;
+}
+
+/// The fault that a call meets, after the XIDs that are due by now. Later interruptions end the work on the call.
+Meeting meet_faults(MachineRecord& machine, std::uint32_t gpu, const char* name, Latency latency) {
+  GpuRecord& record = machine.gpus[gpu];
+  while (const auto xid = nvml_sim::due_xid(record, now_us())) nvml_sim::raise_xid(machine, gpu, *xid);
+  return {
+      .hit = nvml_sim::take_fault(record, name, latency), .gpu = gpu, .interruptions = interruptions_of(machine, gpu)};
+}
+
+/// Sleeps as long as a device works on a call.
+void work(SimStateFile& file, const Meeting& met, std::int64_t micros) {
   constexpr std::int64_t kPieceMicros = 50'000;
-  const auto mark = [&] {
-    std::uint64_t sum = 0;
-    file.read([&](const MachineRecord& machine) { sum = machine.gpus[gpu].fault_clears + machine.gpus[gpu].resets; });
-    return sum;
-  };
-  const std::uint64_t begun = mark();
-  while (micros > 0) {
+  bool is_interrupted = false;
+  while (micros > 0 && !is_interrupted) {
     const std::int64_t piece = std::min(micros, kPieceMicros);
     std::this_thread::sleep_for(std::chrono::microseconds(piece));
     micros -= piece;
-    if (micros > 0 && mark() != begun) return;
+    if (micros == 0) return;
+    file.read([&](const MachineRecord& machine) {
+      is_interrupted = interruptions_of(machine, met.gpu) != met.interruptions;
+    });
   }
-}
-
-/// The fault that a call meets, after the XIDs that are due by now.
-std::optional<FaultHit> meet_faults(MachineRecord& machine, std::uint32_t gpu, const char* name, Latency latency) {
-  GpuRecord& record = machine.gpus[gpu];
-  while (const auto xid = nvml_sim::due_xid(record, now_us())) nvml_sim::raise_xid(machine, gpu, *xid);
-  return nvml_sim::take_fault(record, name, latency);
 }
 
 }  // namespace
@@ -136,23 +151,24 @@ Code Library::describe(const char* name, Code arguments, const Describing& answe
   if (arguments != Code::kSuccess) return arguments;
   const Latency latency = std::string_view(name).starts_with("nvmlInit") ? Latency::kInit : Latency::kRead;
   std::int64_t latency_us = 0;
-  std::optional<std::uint32_t> faulty;
+  std::vector<std::uint32_t> faulty;
+  Meeting met;
   Code code = Code::kSuccess;
   file->read([&](const MachineRecord& machine) {
     if (latency == Latency::kInit) latency_us = machine.latency_us[static_cast<int>(latency)];
-    for (std::uint32_t gpu = 0; gpu < machine.gpu_count && !faulty; ++gpu) {
-      if (nvml_sim::has_faults(machine.gpus[gpu])) faulty = gpu;
+    for (std::uint32_t gpu = 0; gpu < machine.gpu_count; ++gpu) {
+      if (nvml_sim::has_faults(machine.gpus[gpu])) faulty.push_back(gpu);
     }
-    if (!faulty && latency_us == 0) code = answer(machine);
+    met.interruptions = interruptions_of(machine, met.gpu);
+    if (faulty.empty() && latency_us == 0) code = answer(machine);
   });
-  if (!faulty && latency_us == 0) return code;
-  std::optional<FaultHit> hit;
-  file->change_all([&](MachineRecord& machine) {
-    for (std::uint32_t gpu = 0; gpu < machine.gpu_count && !hit; ++gpu) hit = meet_faults(machine, gpu, name, latency);
-  });
-  if (hit) latency_us += hit->delay_ms * kMicrosPerMilli;
-  work(*file, faulty.value_or(0), latency_us);
-  if (hit && hit->error) return *hit->error;
+  if (faulty.empty() && latency_us == 0) return code;
+  for (const std::uint32_t gpu : faulty) {
+    file->change(gpu, [&](MachineRecord& machine) { met = meet_faults(machine, gpu, name, latency); });
+    if (met.hit) break;
+  }
+  work(*file, met, latency_us + met.delay_us());
+  if (met.hit && met.hit->error) return *met.hit->error;
   file->read([&](const MachineRecord& machine) { code = answer(machine); });
   return code;
 }
@@ -183,30 +199,32 @@ Code Library::ask_found(const Call& call, const Finding& find, const Answering& 
   bool is_plain = false;  // neither faults nor latency: answered at once
   std::int64_t latency_us = 0;
   Code code = Code::kSuccess;
-  const auto look = [&](const MachineRecord& machine) {
+  const auto look = [&](const MachineRecord& machine, bool is_answered) {
     const Answer<Target> target = find(machine);
     if (!target) return target.error();
     gpu = target->gpu;
     const GpuRecord& record = machine.gpus[gpu];
     if (record.is_lost != 0) return Code::kGpuIsLost;
-    return is_plain ? answer({.machine = machine, .gpu = record, .target = *target}) : Code::kSuccess;
+    is_plain = latency_us == 0 && !nvml_sim::has_faults(record);
+    if (!is_plain && !is_answered) return Code::kSuccess;
+    return answer({.machine = machine, .gpu = record, .target = *target});
   };
   file->read([&](const MachineRecord& machine) {
     latency_us = machine.latency_us[static_cast<int>(call.latency)];
-    const Answer<Target> target = find(machine);
-    is_plain = latency_us == 0 && target && !nvml_sim::has_faults(machine.gpus[target->gpu]);
-    code = look(machine);
+    code = look(machine, false);
   });
   if (is_plain || code != Code::kSuccess) return code;
 
-  std::optional<FaultHit> hit;
-  file->change(gpu, [&](MachineRecord& machine) { hit = meet_faults(machine, gpu, call.name, call.latency); });
-  if (hit) latency_us += hit->delay_ms * kMicrosPerMilli;
-  work(*file, gpu, latency_us);
-  if (hit && hit->error && !hit->is_done) return *hit->error;
-  is_plain = true;
-  file->read([&](const MachineRecord& machine) { code = look(machine); });
-  return hit && hit->error ? *hit->error : code;
+  Meeting met;
+  file->change(gpu, [&](MachineRecord& machine) {
+    met = meet_faults(machine, gpu, call.name, call.latency);
+    if (machine.gpus[gpu].is_lost != 0) code = Code::kGpuIsLost;
+  });
+  if (code != Code::kSuccess) return code;
+  work(*file, met, latency_us + met.delay_us());
+  if (met.hit && met.hit->error && !met.hit->is_done) return *met.hit->error;
+  file->read([&](const MachineRecord& machine) { code = look(machine, true); });
+  return met.hit ? met.hit->error.value_or(code) : code;
 }
 
 Code Library::change(const Call& call, const Changing& work_on, void** made) {
@@ -220,21 +238,21 @@ Code Library::change(const Call& call, const Changing& work_on, void** made) {
   const nvml_sim::Caller caller{.may_change = may_change_devices()};
 
   const SimStateFile::ChangeLock one_at_a_time = file->lock_changes(gpu);
-  std::optional<FaultHit> hit;
+  Meeting met;
   Code code = Code::kSuccess;
   std::int64_t latency_us = 0;
   file->change(gpu, [&](MachineRecord& machine) {
     GpuRecord& record = machine.gpus[gpu];
     ++record.changing_calls;
-    if (record.is_lost == 0) hit = meet_faults(machine, gpu, call.name, call.latency);
+    if (record.is_lost == 0) met = meet_faults(machine, gpu, call.name, call.latency);
     if (record.is_lost != 0) code = Code::kGpuIsLost;
     latency_us = machine.latency_us[static_cast<int>(call.latency)];
   });
   if (code != Code::kSuccess) return code;
-  const bool is_refused = hit && hit->error && !hit->is_done;
-  const std::int64_t delay_us = hit ? hit->delay_ms * kMicrosPerMilli : 0;
-  if (!hit || !hit->is_done) work(*file, gpu, delay_us);
-  if (is_refused) return *hit->error;
+  const std::optional<Code> error = met.hit ? met.hit->error : std::nullopt;
+  const bool is_done_first = met.hit && met.hit->is_done;
+  if (!is_done_first) work(*file, met, met.delay_us());
+  if (error && !is_done_first) return *error;
 
   // A call that the device refuses is answered at once.
   file->read([&](const MachineRecord& machine) {
@@ -242,20 +260,19 @@ Code Library::change(const Call& call, const Changing& work_on, void** made) {
     GpuRecord trial = machine.gpus[gpu];
     code = !still ? still.error() : trial.is_lost != 0 ? Code::kGpuIsLost : work_on(trial, *still, caller);
   });
-  if (code != Code::kSuccess) return hit && hit->error ? *hit->error : code;
+  if (code != Code::kSuccess) return error.value_or(code);
 
-  if (!hit || !hit->is_done) work(*file, gpu, latency_us);
+  if (!is_done_first) work(*file, met, latency_us);
   file->change(gpu, [&](MachineRecord& machine) {
     GpuRecord& record = machine.gpus[gpu];
     Answer<Target> still = resolve(machine, call);
     code = !still ? still.error() : record.is_lost != 0 ? Code::kGpuIsLost : work_on(record, *still, caller);
     if (code != Code::kSuccess) return;
     nvml_sim::post(machine.events, {.type = nvml_abi::kEventMigConfig, .gpu = gpu});
-    if (made != nullptr) *made = handles_.handle_of(machine, *still);
+    if (made != nullptr && !error) *made = handles_.handle_of(machine, *still);
   });
-  if (!hit || !hit->is_done) return code;
-  work(*file, gpu, latency_us + delay_us);
-  return hit->error.value_or(code);
+  if (is_done_first) work(*file, met, latency_us + met.delay_us());
+  return error.value_or(code);
 }
 
 Code Library::create_event_set(std::uint64_t* set) {

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -53,6 +54,15 @@ Image& image_at(void* mapped) { return *static_cast<Image*>(mapped); }
 
 std::atomic_ref<std::uint32_t> changing_of(Image& image) { return std::atomic_ref(image.header.changing); }
 
+/// Takes back the events that were posted after `posted`. The oldest ones, whose places they took, are lost.
+void take_events_back(nvml_sim::EventRing& ring, std::uint64_t posted) {
+  const std::uint64_t count = std::min(ring.posted - posted, nvml_sim::kEventsMax - 1);
+  // One more: the last may be half written, and not counted yet.
+  for (std::uint64_t back = 0; back <= count; ++back) ring.events[(ring.posted - back) % nvml_sim::kEventsMax] = {};
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  ring.posted = posted;
+}
+
 /// Puts back what a holder that died had not finished.
 void put_back(Image& image) {
   const std::uint32_t changing = changing_of(image).load(std::memory_order_acquire);
@@ -61,8 +71,19 @@ void put_back(Image& image) {
     image.machine = image.undo;
   } else if (changing <= kGpusMax) {
     image.machine.gpus[changing - 1] = image.undo.gpus[changing - 1];
+    take_events_back(image.machine.events, image.undo.events.posted);
   }
   changing_of(image).store(kNothing, std::memory_order_release);
+}
+
+/// Wakes who waits for events, if there are any since the last time. A holder that died may not have come to it: then
+/// the next one does it.
+void wake_readers(Image& image) {
+  const auto posted = static_cast<std::uint32_t>(image.machine.events.posted);
+  const std::atomic_ref word(image.header.posted_word);
+  if (word.load() == posted) return;
+  word.store(posted);
+  ::syscall(SYS_futex, &image.header.posted_word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
 /// An open-file-description lock of one byte. It ends with the descriptor's last holder.
@@ -112,7 +133,7 @@ struct SimStateFile::Locks {
   std::array<std::mutex, kGpusMax> changes;
 };
 
-SimStateFile::SimStateFile(std::string path) : path_(std::move(path)), locks_(std::make_unique<Locks>()) {}
+SimStateFile::SimStateFile(OnlyByOpen, std::string path) : path_(std::move(path)), locks_(std::make_unique<Locks>()) {}
 
 SimStateFile::~SimStateFile() { abandon(); }
 
@@ -141,7 +162,7 @@ Result<void> SimStateFile::create(const std::string& path, const MachineRecord& 
 }
 
 Result<std::unique_ptr<SimStateFile>> SimStateFile::open(const std::string& path) {
-  std::unique_ptr<SimStateFile> file(new SimStateFile(path));  // NOLINT(berth-new): the constructor is private
+  auto file = std::make_unique<SimStateFile>(OnlyByOpen(), path);
   file->descriptor_ = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (file->descriptor_ < 0) {
     const ErrorCode code = errno == ENOENT ? ErrorCode::kNotFound : ErrorCode::kUnavailable;
@@ -171,6 +192,7 @@ class Held {
   Held(std::mutex& mutex, int descriptor, Image& image) : lock_(mutex), descriptor_(descriptor) {
     set_lock(descriptor, F_WRLCK, kStateByte);
     put_back(image);
+    wake_readers(image);
   }
   Held(const Held&) = delete;
   Held& operator=(const Held&) = delete;
@@ -183,13 +205,11 @@ class Held {
 
 /// Runs `work` as a change that is undone unless it comes to its end, and wakes who waits for its events.
 void change(Image& image, std::uint32_t changing, const std::function<void(MachineRecord&)>& work) {
-  const std::uint64_t posted_before = image.machine.events.posted;
   changing_of(image).store(changing, std::memory_order_release);
+  std::atomic_signal_fence(std::memory_order_seq_cst);  // no store of the work moves before the mark
   work(image.machine);
   changing_of(image).store(kNothing, std::memory_order_release);
-  if (image.machine.events.posted == posted_before) return;
-  std::atomic_ref(image.header.posted_word).store(static_cast<std::uint32_t>(image.machine.events.posted));
-  ::syscall(SYS_futex, &image.header.posted_word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+  wake_readers(image);
 }
 
 }  // namespace
@@ -205,6 +225,7 @@ void SimStateFile::change(std::uint32_t gpu, const std::function<void(MachineRec
   Image& image = image_at(mapped_);
   const Held held(locks_->state, descriptor_, image);
   image.undo.gpus[gpu] = image.machine.gpus[gpu];
+  image.undo.events.posted = image.machine.events.posted;
   edges::change(image, gpu + 1, work);
 }
 

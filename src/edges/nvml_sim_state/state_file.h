@@ -4,9 +4,9 @@
 /// closed, also after kill -9. One protects the state and is held for microseconds; one for each GPU is held by whoever
 /// changes that GPU, for as long as the call takes.
 ///
-/// A change is all or nothing: the records that it may touch are copied aside before. A holder that dies in the midst leaves
-/// the copies, and the next one puts them back. (The kernel keeps the stores of a killed process in their order; a power
-/// cut is another matter, and a simulated machine does not survive it.)
+/// A change is all or nothing: the records that it may touch are copied aside before. A holder that dies in the midst
+/// leaves the copies, and the next one puts them back. (The kernel keeps the stores of a killed process in their order;
+/// a power cut is another matter, and a simulated machine does not survive it.)
 #pragma once
 
 #include <cstdint>
@@ -22,12 +22,16 @@ namespace berth::edges {
 
 /// Thread-safe: descriptors and locks of threads of one process exclude each other, too.
 class SimStateFile {
+  struct OnlyByOpen {};
+
  public:
-  /// Writes a new state to PATH.new and renames it. Readable and writable for everyone, as the device files of a GPU are.
+  /// Writes a new state to PATH.new and renames it. Readable and writable for everyone, as the device files of a GPU
+  /// are.
   [[nodiscard]] static Result<void> create(const std::string& path, const nvml_sim::MachineRecord& machine);
   /// kNotFound: no such file. kInvalidInput: it is no state, or of another version.
   [[nodiscard]] static Result<std::unique_ptr<SimStateFile>> open(const std::string& path);
 
+  SimStateFile(OnlyByOpen by, std::string path);
   SimStateFile(const SimStateFile&) = delete;
   SimStateFile& operator=(const SimStateFile&) = delete;
   ~SimStateFile();
@@ -35,7 +39,7 @@ class SimStateFile {
   /// Calls `look` while nothing changes.
   void read(const std::function<void(const nvml_sim::MachineRecord&)>& look);
 
-  /// Changes one GPU, or nothing if its process dies meanwhile. Events may be posted, too.
+  /// Changes one GPU, or nothing if its process dies meanwhile. Events may be posted, too, and die with the change.
   void change(std::uint32_t gpu, const std::function<void(nvml_sim::MachineRecord&)>& work);
   /// The same for all GPUs and the machine's own fields.
   void change_all(const std::function<void(nvml_sim::MachineRecord&)>& work);
@@ -64,7 +68,6 @@ class SimStateFile {
 
  private:
   struct Locks;
-  explicit SimStateFile(std::string path);
   std::string path_;
   int descriptor_ = -1;
   void* mapped_ = nullptr;

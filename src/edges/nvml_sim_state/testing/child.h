@@ -1,0 +1,50 @@
+/// Other processes for tests: forks of the test that can be stopped and killed.
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+
+namespace berth::edges::testing {
+
+/// A process that runs `work` and ends with what it returns. It is killed and waited for at the latest when this object
+/// is destroyed, and when the test itself dies. `work` must not use expectations of GoogleTest: nobody would see them
+/// fail.
+class Child {
+ public:
+  explicit Child(const std::function<int()>& work);
+  Child(Child&& other) noexcept : pid_(other.pid_) { other.pid_ = -1; }
+  Child& operator=(Child&& other) noexcept;
+  ~Child();
+
+  /// SIGKILL; returns when the process is gone.
+  void kill();
+  /// Waits until it ends by itself: its status, or 128 + the signal that ended it.
+  [[nodiscard]] int finish();
+
+  [[nodiscard]] pid_t pid() const { return pid_; }
+
+ private:
+  pid_t pid_ = -1;
+};
+
+/// Runs `work` in another process to its end, and returns its status.
+[[nodiscard]] int run_in_child(const std::function<int()>& work);
+
+/// What one process sets and another waits for.
+class Mark {
+ public:
+  Mark();
+  Mark(const Mark&) = delete;
+  Mark& operator=(const Mark&) = delete;
+  ~Mark();
+
+  void set() const;
+  /// Whether it is set within 30 s. It is taken: the next one waits for the next `set`.
+  [[nodiscard]] bool wait() const;
+
+ private:
+  int pipe_[2] = {-1, -1};
+};
+
+}  // namespace berth::edges::testing
