@@ -151,6 +151,12 @@ inline constexpr std::array kNames<live::ServiceDropped> = {"name", "id"};
 template <>
 inline constexpr std::array kNames<live::SolutionArrived> = {"question"};
 template <>
+inline constexpr std::array kNames<live::DeviceIntended> = {"intent",     "kind",        "slice",
+                                                            "generation", "was_ordered", "boot"};
+template <>
+inline constexpr std::array kNames<live::DeviceEnded> = {
+    "intent", "outcome", "message", "call", "error", "gpu_instance_us", "compute_instance_us"};
+template <>
 inline constexpr std::array kNames<live::ProposalWaits> = {"plan", "expires_at_wall_us"};
 
 // ---- the world

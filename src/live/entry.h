@@ -112,6 +112,29 @@ struct ProposalWaits {
   friend bool operator==(const ProposalWaits&, const ProposalWaits&) = default;
 };
 
+/// A device of the local world was about to be told to create or destroy a slice. What came of it is among the events.
+struct DeviceIntended {
+  std::uint64_t intent = 0;  ///< unique: it grows with each, and with each process
+  ActionKind kind = ActionKind::kCreation;
+  Slice slice;
+  std::uint64_t generation = 0;  ///< StandingSlice::generation
+  bool was_ordered = false;      ///< a process before this one was about to tell the same
+  std::string boot = {};         ///< id of the machine's boot
+  friend bool operator==(const DeviceIntended&, const DeviceIntended&) = default;
+};
+
+/// What became of it on the device.
+struct DeviceEnded {
+  std::uint64_t intent = 0;
+  std::string outcome = {};  ///< "done", "failed", "busy", "refused"
+  std::string message = {};
+  std::string call = {};  ///< the function of the driver's library that failed, and its code; empty: none
+  std::string error = {};
+  std::int64_t gpu_instance_us = 0;  ///< how long its calls took
+  std::int64_t compute_instance_us = 0;
+  friend bool operator==(const DeviceEnded&, const DeviceEnded&) = default;
+};
+
 /// Another process went on here. Between the entry before and this instant nothing stepped. What entries behind it say
 /// of seconds was unknown before it. Earlier versions told it only where the clock had gone on.
 struct Resumed {
@@ -121,7 +144,8 @@ struct Resumed {
 struct Entry {
   Instant at;  ///< of the world, when the session got it
   std::variant<Begun, EventSeen, SecondsSeen, Stepped, Advanced, SliceNoted, Refreshed, TenantStored, TenantDropped,
-               ServiceStored, ServiceDropped, FaultGiven, ProposalWaits, SolutionKnown, SolutionArrived, Resumed>
+               ServiceStored, ServiceDropped, FaultGiven, ProposalWaits, SolutionKnown, SolutionArrived, Resumed,
+               DeviceIntended, DeviceEnded>
       what;
   friend bool operator==(const Entry&, const Entry&) = default;
 };

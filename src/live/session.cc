@@ -472,14 +472,33 @@ void Session::return_gpu(GpuId gpu) {
   tell_world(false);
 }
 
-std::vector<sim::DeviceAction> Session::take_device_actions() {
-  auto actions = loop_->take_device_actions();
-  if (!actions.empty()) tell_world(false);  // that they were given out is remembered before anybody has them
-  return actions;
+std::vector<DeviceIntent> Session::take_device_intents() {
+  std::vector<DeviceIntent> intents;
+  std::vector<Entry> entries;
+  for (const sim::DeviceAction& action : loop_->world().device_actions()) {
+    intents.push_back({.number = options_.next_intent(), .action = action});
+    entries.push_back({.at = now(),
+                       .what = DeviceIntended{.intent = intents.back().number,
+                                              .kind = action.kind,
+                                              .slice = action.slice,
+                                              .generation = action.generation,
+                                              .was_ordered = action.was_ordered,
+                                              .boot = options_.boot}});
+  }
+  if (intents.empty() || !record_order(entries)) return {};
+  loop_->give_out_device_actions();
+  tell_world(false);  // that they were given out is remembered before anybody has them
+  return intents;
 }
 
-void Session::end_device_action(const sim::DeviceActionEnd& end) {
-  loop_->end_device_action(end);
+void Session::end_device_intent(const DeviceIntent& intent, const DeviceEnded& ended) {
+  tell({.at = now(), .what = ended});
+  const sim::DeviceAction& action = intent.action;
+  loop_->end_device_action({.kind = action.kind,
+                            .slice = action.slice,
+                            .generation = action.generation,
+                            .is_done = ended.outcome == "done",
+                            .message = ended.message});
   tell_world(false);
 }
 

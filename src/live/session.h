@@ -47,6 +47,9 @@ struct SessionOptions {
   /// are none, as the devices are simulated.
   std::optional<std::map<GpuId, std::string>> observed = std::nullopt;
   sim::Devices devices = sim::Devices::kSimulated;  ///< who creates and destroys slices
+  /// sim::Devices::kOutside: the number of the next intent, and the id of the machine's boot.
+  std::function<std::uint64_t()> next_intent;
+  std::string boot;
   /// Services get simulated requests and retrain; without, nothing is known of their load.
   bool has_load = true;
   /// Between two plans of the policy `berth`; absent: as in a replay. For tests of long worlds.
@@ -83,6 +86,13 @@ struct SessionOptions {
   /// The world stands still while something is solved elsewhere, and answers act when they do in a replay.
   bool waits_for_solver = false;
   std::function<bool(Instant)> restores_engine_at;  ///< sim::LoopOptions; for tests
+};
+
+/// What a device outside is to do, with the number under which the journal has it.
+struct DeviceIntent {
+  std::uint64_t number = 0;
+  sim::DeviceAction action;
+  friend bool operator==(const DeviceIntent&, const DeviceIntent&) = default;
 };
 
 /// How long a proposal waits for approval, in wall time.
@@ -208,9 +218,11 @@ class Session {
   void see_gpu(GpuId gpu, const std::vector<Slice>& standing);
   void lose_gpu(GpuId gpu, const std::string& reason);
   void return_gpu(GpuId gpu);
-  /// What devices outside are to do, each once (SessionOptions::devices); how it ended.
-  [[nodiscard]] std::vector<sim::DeviceAction> take_device_actions();
-  void end_device_action(const sim::DeviceActionEnd& end);
+  /// What devices outside are to do, each once (SessionOptions::devices), recorded before anybody has it. Empty: nothing,
+  /// or it could not be recorded, and comes again.
+  [[nodiscard]] std::vector<DeviceIntent> take_device_intents();
+  /// One of them ended.
+  void end_device_intent(const DeviceIntent& intent, const DeviceEnded& ended);
   /// From now on a GPU must not be changed for this reason; none: it may be. Returns whether that was recorded.
   bool observe(GpuId gpu, const std::optional<std::string>& why);
   [[nodiscard]] const sim::FaultBook& faults() const { return loop_->world().faults(); }

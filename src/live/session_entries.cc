@@ -278,6 +278,8 @@ class Session::Repetition {
                      session_.loop_->replay_order(sim::FaultInjection{.id = given.id, .fault = given.order});
                    },
                    [&](const ProposalWaits& waits) { session_.wait_for_approval(waits); },
+                   [](const DeviceIntended&) {},  // what came of it is among the events
+                   [](const DeviceEnded&) {},
                },
                entry.what);
   }

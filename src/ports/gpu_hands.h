@@ -29,7 +29,7 @@ struct DeviceOrder {
 /// Who keeps an instance in use.
 struct DeviceHolder {
   std::uint32_t pid = 0;
-  std::string name;
+  std::string name = {};
   friend bool operator==(const DeviceHolder&, const DeviceHolder&) = default;
 };
 
@@ -44,15 +44,15 @@ enum class DeviceOutcome : std::uint8_t {
 struct DeviceEnd {
   std::uint64_t intent = 0;
   DeviceOutcome outcome = DeviceOutcome::kFailed;
-  std::string message;  ///< why; of kDone what is worth telling ("it stood already"), or empty
-  std::string call;     ///< the library's function that failed, and its code; empty: none did
-  std::string error;
-  std::vector<DeviceHolder> holders;
-  std::string mig_uuid;              ///< kCreate: of the MIG device
+  std::string message = {};  ///< why; of kDone what is worth telling ("it stood already"), or empty
+  std::string call = {};     ///< the library's function that failed, and its code; empty: none did
+  std::string error = {};
+  std::vector<DeviceHolder> holders = {};
+  std::string mig_uuid = {};              ///< kCreate: of the MIG device
   std::int64_t memory_mib = 0;       ///< kCreate
   std::int64_t gpu_instance_us = 0;  ///< how long the calls took; 0: there was none
   std::int64_t compute_instance_us = 0;
-  std::optional<GpuReading> reading;  ///< what stands on the GPU afterwards; absent: it cannot be read
+  std::optional<GpuReading> reading = {};  ///< what stands on the GPU afterwards; absent: it cannot be read
   friend bool operator==(const DeviceEnd&, const DeviceEnd&) = default;
 };
 

@@ -43,6 +43,11 @@ class DeviceActions : public ::testing::Test {
         now);
     settle(now);
   }
+  static std::vector<DeviceAction> given_out(SliceTable& table) {
+    auto actions = table.device_actions();
+    table.give_out_device_actions();
+    return actions;
+  }
   void settle(Instant now) {
     for (auto effects = table_.take_effects(); !effects.empty(); effects = table_.take_effects()) {
       for (const SliceEffect& effect : effects) {
@@ -78,8 +83,8 @@ class DeviceActions : public ::testing::Test {
 
 TEST_F(DeviceActions, AreGivenOutOnceAndTakeTheirTime) {
   create_owned(slice_, 1, at_ms(0));
-  EXPECT_THAT(table_.take_device_actions(), ElementsAre(DeviceAction{ActionKind::kCreation, slice_, 1, false}));
-  EXPECT_THAT(table_.take_device_actions(), IsEmpty());
+  EXPECT_THAT(given_out(table_), ElementsAre(DeviceAction{ActionKind::kCreation, slice_, 1, false}));
+  EXPECT_THAT(given_out(table_), IsEmpty());
   EXPECT_EQ(table_.next_time(), Instant::never());
   end(ActionKind::kCreation, slice_, 1, true, at_ms(70));
   EXPECT_EQ(table_.next_time(), at_ms(5070));  // the service starts
@@ -90,18 +95,18 @@ TEST_F(DeviceActions, AreGivenOutOnceAndTakeTheirTime) {
 
 TEST_F(DeviceActions, WhatNeedsRoomIsGivenOutWhenThereIsRoom) {
   act({numbered(create(large_), 1)}, at_ms(0));
-  static_cast<void>(table_.take_device_actions());
+  static_cast<void>(given_out(table_));
   end(ActionKind::kCreation, large_, 1, true, at_ms(10));
   act({numbered(destroy(large_), 2), numbered(create(slice_), 3)}, at_ms(20));
-  EXPECT_THAT(table_.take_device_actions(), ElementsAre(DeviceAction{ActionKind::kDestruction, large_, 1, false}));
+  EXPECT_THAT(given_out(table_), ElementsAre(DeviceAction{ActionKind::kDestruction, large_, 1, false}));
   end(ActionKind::kDestruction, large_, 1, true, at_ms(30));
-  EXPECT_THAT(table_.take_device_actions(), ElementsAre(DeviceAction{ActionKind::kCreation, slice_, 3, false}));
+  EXPECT_THAT(given_out(table_), ElementsAre(DeviceAction{ActionKind::kCreation, slice_, 3, false}));
   EXPECT_EQ(take<SliceGone>().size(), 1U);
 }
 
 TEST_F(DeviceActions, AFailureIsToldWithItsReason) {
   create_owned(slice_, 1, at_ms(0));
-  static_cast<void>(table_.take_device_actions());
+  static_cast<void>(given_out(table_));
   end(ActionKind::kCreation, slice_, 1, false, at_ms(10));
   const auto failed = take<ActionFailed>();
   ASSERT_EQ(failed.size(), 1U);
@@ -111,10 +116,10 @@ TEST_F(DeviceActions, AFailureIsToldWithItsReason) {
 
 TEST_F(DeviceActions, ADestructionThatFailsLeavesASliceOfNobody) {
   create_owned(slice_, 1, at_ms(0));
-  static_cast<void>(table_.take_device_actions());
+  static_cast<void>(given_out(table_));
   end(ActionKind::kCreation, slice_, 1, true, at_ms(10));
   act({numbered(destroy(slice_), 3)}, at_ms(20));
-  EXPECT_EQ(table_.take_device_actions().size(), 1U);
+  EXPECT_EQ(given_out(table_).size(), 1U);
   end(ActionKind::kDestruction, slice_, 1, false, at_ms(30));
   const DeviceMemory memory = table_.memory_of({0});
   ASSERT_EQ(memory.slices.size(), 1U);
@@ -124,7 +129,7 @@ TEST_F(DeviceActions, ADestructionThatFailsLeavesASliceOfNobody) {
 
 TEST_F(DeviceActions, EndsThatNobodyWaitsForAreNoNews) {
   create_owned(slice_, 1, at_ms(0));
-  static_cast<void>(table_.take_device_actions());
+  static_cast<void>(given_out(table_));
   end(ActionKind::kCreation, slice_, 9, true, at_ms(10));
   end(ActionKind::kDestruction, slice_, 1, true, at_ms(10));
   end(ActionKind::kCreation, slice_at(1, "1g.10gb", 0), 1, true, at_ms(10));
@@ -140,23 +145,21 @@ TEST_F(DeviceActions, ThoseOfALostGpuAreNotGivenOut) {
   settle(at_ms(0));
   table_.forget_lost();
   create_owned(slice_at(1, "1g.10gb", 2), 5, at_ms(10));  // its index is used again
-  EXPECT_THAT(table_.take_device_actions(),
-              ElementsAre(DeviceAction{ActionKind::kCreation, slice_at(1, "1g.10gb", 2), 5, false}));
+  EXPECT_THAT(given_out(table_), ElementsAre(DeviceAction{ActionKind::kCreation, slice_at(1, "1g.10gb", 2), 5, false}));
 }
 
 TEST_F(DeviceActions, TheNextProcessGivesOutWhatHasNotEnded) {
   create_owned(slice_, 1, at_ms(0));
-  static_cast<void>(table_.take_device_actions());
+  static_cast<void>(given_out(table_));
   create_owned(slice_at(0, "1g.10gb", 1), 3, at_ms(10));
   restart(at_ms(20));
-  EXPECT_THAT(next_.take_device_actions(),
-              ElementsAre(DeviceAction{ActionKind::kCreation, slice_, 1, true},
-                          DeviceAction{ActionKind::kCreation, slice_at(0, "1g.10gb", 1), 3, false}));
+  EXPECT_THAT(given_out(next_), ElementsAre(DeviceAction{ActionKind::kCreation, slice_, 1, true},
+                                            DeviceAction{ActionKind::kCreation, slice_at(0, "1g.10gb", 1), 3, false}));
 }
 
 TEST_F(DeviceActions, OnesThatWereGivenOutAreNotMissingWhileTheyStand) {
   create_owned(slice_, 1, at_ms(0));
-  static_cast<void>(table_.take_device_actions());
+  static_cast<void>(given_out(table_));
   table_.see({0}, {}, at_ms(10));
   table_.see({0}, {slice_}, at_ms(20));
   settle(at_ms(20));

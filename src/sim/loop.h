@@ -171,8 +171,8 @@ class Loop {
   void see_gpu(GpuId gpu, const std::vector<Slice>& standing);
   void lose_gpu(GpuId gpu, const std::string& reason);
   void return_gpu(GpuId gpu);
-  /// World::take_device_actions; how one ended is seen at once.
-  [[nodiscard]] std::vector<DeviceAction> take_device_actions() { return world_->take_device_actions(); }
+  /// World::give_out_device_actions; how one ended is seen at once.
+  void give_out_device_actions() { world_->give_out_device_actions(); }
   void end_device_action(const DeviceActionEnd& end);
 
   [[nodiscard]] const Engine& engine() const { return *engine_; }

@@ -442,20 +442,27 @@ SliceTable::End SliceTable::end_on_device(SliceIndex index, ActionKind kind) {
   return {.how = how, .why = why};
 }
 
-std::vector<DeviceAction> SliceTable::take_device_actions() {
+std::vector<DeviceAction> SliceTable::device_actions() const {
   std::vector<DeviceAction> actions;
-  for (const auto& [index, generation] : std::exchange(to_order_, {})) {
-    SimSlice& slice = slices_[index.value];
+  for (const auto& [index, generation] : to_order_) {
+    const SimSlice& slice = at(index);
     if (slice.generation != generation) continue;  // its GPU was lost meanwhile
     const bool is_creation = slice.phase == SimSlice::Phase::kCreating;
     actions.push_back({.kind = is_creation ? ActionKind::kCreation : ActionKind::kDestruction,
                        .slice = slice.slice,
                        .generation = slice.created_as,
                        .was_ordered = slice.was_ordered});
+  }
+  return actions;
+}
+
+void SliceTable::give_out_device_actions() {
+  for (const auto& [index, generation] : std::exchange(to_order_, {})) {
+    SimSlice& slice = slices_[index.value];
+    if (slice.generation != generation) continue;
     slice.was_ordered = true;
     note_change(slice.slice.gpu);
   }
-  return actions;
 }
 
 void SliceTable::end_device_action(const DeviceActionEnd& end, Instant now) {

@@ -129,9 +129,11 @@ class SliceTable {
   /// Carries out a plan's actions; the first layout's (`is_first_layout`) at once and for free. `take_effects` returns
   /// what follows for others.
   void act(const Plan& plan, Instant now, bool is_first_layout);
-  /// Devices::kOutside: the actions that can begin on devices since the last call, in the order in which each GPU must get
-  /// them. They count as given out.
-  [[nodiscard]] std::vector<DeviceAction> take_device_actions();
+  /// Devices::kOutside: the actions that can begin on devices and were not given out yet, in the order in which each GPU
+  /// must get them.
+  [[nodiscard]] std::vector<DeviceAction> device_actions() const;
+  /// All of these are given out now.
+  void give_out_device_actions();
   /// One of them ended; what is not waited for any more is no news.
   void end_device_action(const DeviceActionEnd& end, Instant now);
   /// The next instant at which a change continues by itself.

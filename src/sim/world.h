@@ -109,7 +109,8 @@ class World {
   /// What stands on a GPU is this, as its device shows it (SliceTable::see). Requires: it is not lost.
   void see_gpu(GpuId gpu, const std::vector<Slice>& standing, Instant now);
   /// Devices::kOutside: what they are to do, and how it ended (SliceTable).
-  [[nodiscard]] std::vector<DeviceAction> take_device_actions() { return slices_.take_device_actions(); }
+  [[nodiscard]] std::vector<DeviceAction> device_actions() const { return slices_.device_actions(); }
+  void give_out_device_actions() { slices_.give_out_device_actions(); }
   void end_device_action(const DeviceActionEnd& end, Instant now);
 
   /// A service is set (see ServiceSet), or removed: what waits for it is dropped, batches under way end. New arrivals

@@ -80,7 +80,7 @@ void LiveDriver::run() {
     if (is_late) continue;
     changed_.wait_until(hold, std::min(next_due_, Clock::now() + kLongestSleep),
                         [this] { return is_stopping_ || has_solution_ || has_news_; });
-    has_solution_ = false;
+    has_solution_ = has_news_ = false;
     if (is_stopping_) return;
   }
 }
@@ -97,7 +97,7 @@ bool LiveDriver::run_burst() {
     if (step == 0) session_.expire_overdue();
     if (step == 0) record_if_due();
     take_solution();
-    if (step == 0) take_news();
+    serve_outside();
     const bool may_go_on = !options_.may_go_on || options_.may_go_on();
     const bool was_step = may_go_on && session_.advance(due_until());
     if (was_step && options_.stepped && options_.stepped()) {
@@ -145,12 +145,8 @@ void LiveDriver::take_solution() {
   }
 }
 
-void LiveDriver::take_news() {
-  {
-    const std::scoped_lock own(own_lock_);
-    if (!std::exchange(has_news_, false)) return;
-  }
-  if (options_.take_news && !session_.is_over() && !session_.awaits_answer()) options_.take_news();
+void LiveDriver::serve_outside() {
+  if (options_.serve_outside && !session_.is_over() && !session_.awaits_answer()) options_.serve_outside();
 }
 
 Instant LiveDriver::due_until() const {

@@ -24,9 +24,9 @@ struct LiveDriverOptions {
   std::function<void()> has_events = {};        ///< called when the session has new events, without the lock; or empty
   /// Called a few times per second of wall time, under the lock: what waits to be recorded should be. May be empty.
   std::function<void()> record = {};
-  /// Called before steps, under the lock, after `wake`: what happened outside of the world is to be told to the session. May
-  /// be empty.
-  std::function<void()> take_news = {};
+  /// Called before and after each step, under the lock, and soon after `wake`: what happened outside of the world is told
+  /// to the session, and what it wants of others is given to them. May be empty.
+  std::function<void()> serve_outside = {};
   /// Asked before each step, under the lock: where it says no, the world stands still. May be empty.
   std::function<bool()> may_go_on = {};
   /// Called after each step of the engine, under the lock. Returns whether `without_lock` has something to do. May be
@@ -52,7 +52,7 @@ class LiveDriver {
   void start();
   /// Ends the thread after its present step. A second call does nothing.
   void stop();
-  /// There is news for `take_news`. Any thread may say so, also before `start` and after `stop`.
+  /// There is something for `serve_outside`. Any thread may say so, also before `start` and after `stop`.
   void wake();
   /// Waits until the world came to its end, at most so long.
   [[nodiscard]] std::optional<WorldEnd> wait_for_end(std::chrono::milliseconds at_most);
@@ -72,7 +72,7 @@ class LiveDriver {
   [[nodiscard]] Clock::time_point wall_time_of(Instant at) const;
   void record_if_due();
   void take_solution();
-  void take_news();
+  void serve_outside();
   void tell_of_events();
 
   live::Session& session_;

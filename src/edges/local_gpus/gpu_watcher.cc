@@ -14,6 +14,7 @@ struct GpuWatcher::Shared {
   struct Gpu {
     std::optional<GpuAnswer<GpuReading>> told;  ///< by the last report
     std::optional<GpuAnswer<GpuReading>> news;
+    Clock::time_point began_at;  ///< of `news`, or of `told`
     std::vector<std::uint64_t> xids;
     std::optional<Clock::time_point> reading_since;
     bool has_ended = false;
@@ -52,9 +53,10 @@ void GpuWatcher::Shared::watch(std::uint32_t gpu, const std::string& uuid) {
 }
 
 void GpuWatcher::Shared::read(std::uint32_t gpu, const std::string& uuid) {
+  const Clock::time_point began_at = Clock::now();
   {
     const std::scoped_lock hold(mutex);
-    gpus.at(gpu).reading_since = Clock::now();
+    gpus.at(gpu).reading_since = began_at;
   }
   GpuAnswer<GpuReading> reading = library.read(uuid);
   bool is_new = false;
@@ -65,6 +67,7 @@ void GpuWatcher::Shared::read(std::uint32_t gpu, const std::string& uuid) {
     const auto& last = known.news ? known.news : known.told;
     is_new = !last || *last != reading;
     if (is_new) known.news = std::move(reading);
+    if (is_new) known.began_at = began_at;
   }
   if (is_new && options.on_report) options.on_report();
 }
@@ -145,9 +148,15 @@ std::vector<GpuReport> GpuWatcher::take_reports() {
     if (!shared_->has_news(gpu)) continue;
     if (known.news) known.told = std::exchange(known.news, std::nullopt);
     if (!known.told) continue;  // an XID before the first reading: it is told with that
-    reports.push_back({.gpu = gpu, .reading = *known.told, .xids = std::exchange(known.xids, {})});
+    reports.push_back(
+        {.gpu = gpu, .reading = *known.told, .xids = std::exchange(known.xids, {}), .began_at = known.began_at});
   }
   return reports;
+}
+
+void GpuWatcher::read_again(std::uint32_t gpu) {
+  const std::scoped_lock hold(shared_->mutex);
+  shared_->gpus.at(gpu).told.reset();
 }
 
 milliseconds GpuWatcher::waiting_for(std::uint32_t gpu) const {

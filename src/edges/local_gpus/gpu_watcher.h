@@ -22,6 +22,7 @@ struct GpuReport {
   std::uint32_t gpu = 0;  ///< as it was given to the watcher
   GpuAnswer<GpuReading> reading;
   std::vector<std::uint64_t> xids;
+  std::chrono::steady_clock::time_point began_at;  ///< of the reading: what changed later may be missing in it
 };
 
 struct GpuWatcherOptions {
@@ -46,6 +47,8 @@ class GpuWatcher {
 
   /// Reports since the last call, by GPU: one for each that was read anew and shows something else, or had an XID.
   [[nodiscard]] std::vector<GpuReport> take_reports();
+  /// Has a GPU read again soon: what was told of it was not believed.
+  void read_again(std::uint32_t gpu);
   /// For how long the GPU's thread has been waiting for the driver to answer a reading; 0: it does not.
   [[nodiscard]] std::chrono::milliseconds waiting_for(std::uint32_t gpu) const;
 

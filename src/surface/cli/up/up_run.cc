@@ -326,7 +326,7 @@ class Up {
     edges::LiveDriverOptions options{.speed = request_.speed};
     if (request_.until_second) options.until = Instant::at_second(*request_.until_second);
     options.has_events = [this] { server_->wake_streams(); };
-    if (local_) options.take_news = [this] { local_->take_news(*session_); };
+    if (local_) options.serve_outside = [this] { local_->serve(*session_); };
     options.record = [this] { record(); };
     options.may_go_on = [this] { return recorder().has_room_for_world(); };
     options.stepped = [this] { return recorder().is_snapshot_due() && begin_save(); };
