@@ -48,7 +48,7 @@ struct DeviceEnd {
   std::string call = {};     ///< the library's function that failed, and its code; empty: none did
   std::string error = {};
   std::vector<DeviceHolder> holders = {};
-  std::string mig_uuid = {};              ///< kCreate: of the MIG device
+  std::string mig_uuid = {};         ///< kCreate: of the MIG device
   std::int64_t memory_mib = 0;       ///< kCreate
   std::int64_t gpu_instance_us = 0;  ///< how long the calls took; 0: there was none
   std::int64_t compute_instance_us = 0;

@@ -45,6 +45,16 @@ TEST(Adopt, WhatStandsInThePlaceOfOneThatWaitsIsOfOthers) {
   EXPECT_THAT(adopt(memory, {slice_at(0)}).slices, ElementsAre(memory.slices[0], foreign(0, 1)));
 }
 
+TEST(Adopt, AfterARebootNothingThatStandsIsOurs) {
+  SliceMemory creating = remembered(1, SlicePhase::kCreating, 1);
+  creating.was_ordered = true;
+  const DeviceMemory memory{.slices = {remembered(0, SlicePhase::kUp, 0), creating,
+                                       remembered(2, SlicePhase::kDestroying, 2), foreign(4, 4)}};
+  SliceMemory again = creating;
+  again.was_ordered = false;
+  EXPECT_THAT(adopt(memory, {slice_at(0)}, false).slices, ElementsAre(again, foreign(0, 5)));
+}
+
 TEST(Adopt, AGpuThatIsThereIsNotLost) { EXPECT_FALSE(adopt({.is_lost = true, .slices = {}}, {}).is_lost); }
 
 }  // namespace

@@ -18,7 +18,9 @@ using ::testing::SizeIs;
 /// Ends orders when it is told to.
 class FakeHands final : public GpuHands {
  public:
-  void submit(const std::vector<DeviceOrder>& orders) override { given.insert(given.end(), orders.begin(), orders.end()); }
+  void submit(const std::vector<DeviceOrder>& orders) override {
+    given.insert(given.end(), orders.begin(), orders.end());
+  }
   [[nodiscard]] std::vector<DeviceEnd> take_ended() override { return std::exchange(ended, {}); }
   [[nodiscard]] std::optional<std::string> why_not(const std::string&) const override { return std::nullopt; }
 
@@ -42,7 +44,8 @@ class DeviceOrdersTest : public ::testing::Test {
     options.record = [this](const std::vector<live::Entry>& entries) -> std::optional<std::string> {
       if (!can_record_) return "the disk is full";
       for (const live::Entry& entry : entries) {
-        if (const auto* intended = std::get_if<live::DeviceIntended>(&entry.what)) recorded_.push_back(intended->intent);
+        if (const auto* intended = std::get_if<live::DeviceIntended>(&entry.what))
+          recorded_.push_back(intended->intent);
       }
       return std::nullopt;
     };
@@ -89,7 +92,11 @@ TEST_F(DeviceOrdersTest, WhatIsDoneStandsAndIsMeasured) {
   DeviceOrders orders(gpus_, &hands_, false);
   orders.give(*session_);
   for (const DeviceOrder& order : hands_.given) {
-    hands_.ended.push_back({.intent = order.intent, .outcome = DeviceOutcome::kDone, .gpu_instance_us = 200, .compute_instance_us = 50, .reading = GpuReading()});
+    hands_.ended.push_back({.intent = order.intent,
+                            .outcome = DeviceOutcome::kDone,
+                            .gpu_instance_us = 200,
+                            .compute_instance_us = 50,
+                            .reading = GpuReading()});
   }
   EXPECT_THAT(orders.take(*session_), SizeIs(1));
   EXPECT_EQ(orders.open_count(), 0U);

@@ -28,6 +28,14 @@ void add_device(Json& status, const DeviceView& device) {
                                    : Json(nullptr);
   status["recovery_action"] = codec::or_null(device.recovery_action);
   status["differences"] = device.differences;
+  status["times"] = Json::array();
+  for (const DeviceTimeView& time : device.times) {
+    status["times"].push_back({{"profile", time.profile},
+                               {"action", time.is_creation ? "create" : "destroy"},
+                               {"assumed_seconds", time.assumed_seconds},
+                               {"measured_seconds", time.measured_seconds},
+                               {"count", time.count}});
+  }
 }
 
 Json library_json(const DeviceLibraryView& library) {

@@ -13,6 +13,15 @@
 
 namespace berth::api {
 
+/// How long creations or destructions of a profile take on a GPU.
+struct DeviceTimeView {
+  std::string profile;
+  bool is_creation = true;
+  double assumed_seconds = 0;   ///< by plans
+  double measured_seconds = 0;  ///< the median of the last few
+  std::int64_t count = 0;       ///< of all
+};
+
 /// One GPU. What is not known is absent.
 struct DeviceView {
   std::string uuid;
@@ -22,6 +31,7 @@ struct DeviceView {
   std::optional<bool> is_mig_pending_on = std::nullopt;
   std::optional<std::string> recovery_action = std::nullopt;
   std::vector<std::string> differences = {};  ///< between the device and our tables
+  std::vector<DeviceTimeView> times = {};     ///< of changes, as they were measured since this process began
 };
 
 /// The library of the driver, and the GPUs that it lists.

@@ -12,9 +12,8 @@ constexpr std::array kKeys = {
     ConfigKey{.name = "world",
               .value = "WORD",
               .fallback = "simulated",
-              .meaning =
-                  "What it runs on: simulated, local (this machine's GPUs, which are only observed), or auto: local "
-                  "where there is a GPU",
+              .meaning = "What it runs on: simulated, local (this machine's GPUs), or auto: local "
+                         "where there is a GPU",
               .reload = kWorld,
               .option = &UpOptions::world},
     ConfigKey{.name = "nvml",
@@ -22,6 +21,11 @@ constexpr std::array kKeys = {
               .fallback = "libnvidia-ml.so.1",
               .meaning = "In a local world: the library of the NVIDIA driver",
               .option = &UpOptions::nvml},
+    ConfigKey{.name = "hands",
+              .value = "PATH",
+              .fallback = "a process of its own, if started as root",
+              .meaning = "In a local world with --manage-gpus: the socket of `berth hands`, which changes GPUs",
+              .option = &UpOptions::hands},
     ConfigKey{.name = "load",
               .value = "WORD",
               .fallback = "none",

@@ -77,6 +77,9 @@ Result<void> check_words(const UpOptions& options) {
   if (options.load && *options.load != kSimulated) return wrong("--load", kSimulated, *options.load);
   if (world == kSimulated && options.nvml) return wrong("--nvml", "--world local or auto with it", *options.nvml);
   if (world == kSimulated && options.load) return wrong("--load", "--world local or auto with it", *options.load);
+  if (world == kSimulated && options.manage_gpus) return wrong("--manage-gpus", "--world local or auto with it", world);
+  if (options.dry_run && !options.manage_gpus) return invalid("--dry-run: wanted --manage-gpus with it, found none");
+  if (options.hands == "") return wrong("--hands", "the path of a socket", "");
   if (options.nvml == "") return wrong("--nvml", "the file of a library", "");
   if (options.policy && options.policy != "berth" && options.policy != "fixed") {
     return wrong("--policy", "berth or fixed", *options.policy);
@@ -96,6 +99,9 @@ Result<UpRequest> check_up_options(const UpOptions& options) {
   if (auto words = check_words(options); !words) return pass_on(words.error());
   UpRequest request{.scenario_path = options.scenario,
                     .nvml_path = options.nvml,
+                    .manage_gpus = options.manage_gpus,
+                    .is_dry_run = options.dry_run,
+                    .hands_path = options.hands,
                     .has_load = options.load.has_value(),
                     .policy = options.policy,
                     .approval = options.approval ? approval_of(*options.approval) : std::nullopt,

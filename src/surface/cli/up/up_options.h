@@ -18,6 +18,7 @@ struct UpOptions {
   std::optional<std::string> world;
   std::optional<std::string> nvml;
   std::optional<std::string> load;
+  std::optional<std::string> hands;
   std::optional<std::string> scenario;
   std::optional<std::string> seed;
   std::optional<std::string> speed;
@@ -27,6 +28,9 @@ struct UpOptions {
   std::optional<std::string> listen;
   std::optional<std::string> data;
   std::optional<std::string> journal;
+  // What must be typed: a file alone must not change GPUs.
+  bool manage_gpus = false;
+  bool dry_run = false;
 };
 
 /// For how many days of the world what is recorded is kept; each > 0.
@@ -52,6 +56,9 @@ struct UpRequest {
   std::optional<std::string> scenario_path;                ///< absent: the demo, or no services on real devices
   std::optional<WorldKind> world = WorldKind::kSimulated;  ///< absent: local where there is a GPU
   std::optional<std::string> nvml_path = std::nullopt;     ///< of the library; absent: where it usually is
+  bool manage_gpus = false;                                ///< GPUs of `manage` may be changed
+  bool is_dry_run = false;                                 ///< what would be changed is recorded, and not done
+  std::optional<std::string> hands_path = std::nullopt;    ///< socket of a process that changes GPUs; absent: none
   bool has_load = true;                                    ///< services get simulated requests
   // What a world that goes on has kept, if it is not stated; of a new one: 1, berth, never.
   std::optional<std::uint64_t> seed = std::nullopt;

@@ -14,7 +14,8 @@ namespace berth::cli {
 namespace {
 
 constexpr const char* kUpHelp =
-    "Runs the engine on a simulated fleet and serves its API. What happens is recorded in the folder: the next start "
+    "Runs the engine on a simulated fleet, or on this machine's GPUs, and serves its API. What happens is recorded in "
+    "the folder: the next start "
     "with "
     "it goes on where this one ended.";
 
@@ -43,6 +44,10 @@ void add_up_verb(CLI::App& app, VerbContext& context) {
     option->type_name(std::string(key.value));
     if (key.option == &UpOptions::data) option->envname("BERTH_STATE");
   }
+  verb->add_flag("--manage-gpus", words->manage_gpus,
+                 "In a local world: the GPUs that the configuration lists under manage may be changed");
+  verb->add_flag("--dry-run", words->dry_run,
+                 "With --manage-gpus: what would be done is recorded, and nothing is done");
   verb->callback([words, &context] {
     const auto request = read_up_request(*words, *context.files);
     if (!request) return finish(context, tl::unexpected(request.error()));
