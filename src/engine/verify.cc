@@ -115,7 +115,7 @@ std::optional<std::string> find_objection(const Scenario& scenario, const Snapsh
     if (auto broken = find_broken_fact(scenario, snapshot, fact)) return broken;
   }
   const bool is_first_layout = snapshot.is_before_first_layout();
-  if (!is_first_layout && is_frozen(scenario, acts_at)) return std::string("a change would begin in a frozen window");
+  if (!is_first_layout && is_frozen(scenario, acts_at)) return std::string(kFrozenObjection);
 
   FleetAfter fleet(snapshot, plan);
   std::set<GpuId> touched;

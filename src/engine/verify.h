@@ -11,6 +11,9 @@
 
 namespace berth {
 
+/// The objection to a plan in a window without changes.
+inline constexpr const char* kFrozenObjection = "a change would begin in a frozen window";
+
 /// Why a plan must not take effect at `acts_at`, or nothing. Checked: the facts that the plan names hold; it does not
 /// take effect in a frozen window (the first layout, made at second 0 on an empty fleet, is exempt); every slice
 /// created is legal together with the existing ones; slices destroyed or assigned exist; services exist; `full` is the
