@@ -96,6 +96,9 @@ std::optional<std::string> check_action(const Scenario& scenario, const Snapshot
   if (creates && !is_known(scenario, slice)) {
     return fmt::format("GPU {} or its profile does not exist", slice.gpu.index);
   }
+  if (creates && slice.profile.is_full() && !scenario.model_of(slice.gpu).has_full) {
+    return shown(scenario, slice) + " cannot be used: MIG partitions the GPU";
+  }
   if (!creates && is_foreign(snapshot, slice)) return shown(scenario, slice) + " was made by others";
   if (!fleet.apply(action)) {
     if (creates) return shown(scenario, slice) + " exists already";
