@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "mig/board.h"
 #include "mig/catalogue.h"
@@ -127,32 +128,51 @@ LocalGpu local_gpu_of(const GpuFacts& facts) {
         fmt::format("{} (PCI device 0x{:04X}): our tables do not have it", facts.name, facts.pci_device_id));
   }
   gpu.model.profiles = profiles_of(gpu.model, facts, gpu.differences);
+  gpu.model.has_full = gpu.model.profiles.empty();  // what MIG can partition is used in no other way
   if (facts.memory_mib > 0) gpu.model.memory_mib = facts.memory_mib;  // ours is nominal
   return gpu;
 }
 
 namespace {
 
-/// The same profile of another description of the model.
+/// The same profile of another description of the model; nothing if the device does not have it.
 std::optional<ProfileId> same_profile(const GpuModel& from, ProfileId profile, const GpuModel& to) {
-  if (profile.is_full()) return profile;
+  if (profile.is_full()) return to.has_full ? std::optional(profile) : std::nullopt;
   const auto found =
       std::ranges::find(to.profiles, from.profiles[profile.index].device_profile_id, &MigProfile::device_profile_id);
   if (found == to.profiles.end()) return std::nullopt;
   return ProfileId{static_cast<std::uint16_t>(found - to.profiles.begin())};
 }
 
-Result<void> translate_layout(const std::vector<LocalGpu>& gpus, Scenario& scenario) {
-  if (!scenario.layout) return {};
-  for (Holding& holding : *scenario.layout) {
-    Slice& slice = holding.slice;
-    const GpuModel& written = scenario.model_of(slice.gpu);
-    const auto profile = same_profile(written, slice.profile, gpus[slice.gpu.index].model);
-    if (!profile) {
-      return invalid(fmt::format("layout: GPU {}: wanted a profile of {}, found {}, which the device does not have",
-                                 slice.gpu.index, gpus[slice.gpu.index].name, profile_name(written, slice.profile)));
-    }
+/// `where`: what names the slice.
+Result<void> translate(const std::vector<LocalGpu>& gpus, const Scenario& scenario, const std::string& where,
+                       Slice& slice) {
+  if (slice.gpu.index >= gpus.size()) return {};  // a pin that no plan can keep
+  const GpuModel& written = scenario.model_of(slice.gpu);
+  const LocalGpu& gpu = gpus[slice.gpu.index];
+  if (const auto profile = same_profile(written, slice.profile, gpu.model)) {
     slice.profile = *profile;
+    return {};
+  }
+  return invalid(fmt::format("{}: GPU {}: wanted a profile of {}, found {}, which {}", where, slice.gpu.index, gpu.name,
+                             profile_name(written, slice.profile),
+                             slice.profile.is_full() ? "is not used where MIG partitions a GPU"
+                                                     : "the device does not have"));
+}
+
+Result<void> translate_slices(const std::vector<LocalGpu>& gpus, Scenario& scenario) {
+  if (scenario.layout) {
+    for (Holding& holding : *scenario.layout) {
+      if (auto translated = translate(gpus, scenario, "layout", holding.slice); !translated) return translated;
+    }
+    std::ranges::sort(*scenario.layout, {}, &Holding::slice);
+  }
+  for (std::uint32_t index = 0; index < scenario.services.size(); ++index) {
+    if (std::as_const(scenario).services[index].pins.empty()) continue;
+    const std::string where = service_label(scenario, {index}) + ".pins";
+    for (Pin& pin : scenario.services[index].pins) {
+      if (auto translated = translate(gpus, scenario, where, pin.slice); !translated) return translated;
+    }
   }
   return {};
 }
@@ -178,7 +198,7 @@ Result<void> put_fleet(Scenario& scenario, const std::vector<LocalGpu>& gpus) {
   const bool is_given = !scenario.fleet.empty();
   if (is_given) {
     if (auto same = check_fleet(scenario, gpus); !same) return same;
-    if (auto translated = translate_layout(gpus, scenario); !translated) return translated;
+    if (auto translated = translate_slices(gpus, scenario); !translated) return translated;
   }
   std::vector<FleetEntry> fleet;
   for (std::uint32_t gpu = 0; gpu < gpus.size(); ++gpu) {

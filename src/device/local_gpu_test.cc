@@ -130,6 +130,38 @@ TEST(LocalFleet, ALayoutKeepsItsProfiles) {
             "layout: GPU 0: wanted a profile of NVIDIA Test, found 2g.12gb, which the device does not have");
 }
 
+TEST(LocalFleet, PinsKeepTheirProfiles) {
+  const auto with_pin = [](ProfileId profile) {
+    Scenario scenario = scenario_with({{"A30-24GB", 1}});
+    ServiceSpec service;
+    service.name = "a";
+    service.pins = {{.slice = {.gpu = {0}, .start = 2, .profile = profile}}};
+    scenario.services.push_back(service);
+    return scenario;
+  };
+  GpuFacts facts = facts_of("A30-24GB");
+  facts.profiles.erase(facts.profiles.begin());
+  Scenario scenario = with_pin({2});
+  ASSERT_TRUE(put_fleet(scenario, {local_gpu_of(facts)}).has_value());
+  EXPECT_EQ(scenario.services[0].pins.front().slice.profile, ProfileId{1});
+  Scenario other = with_pin({0});
+  EXPECT_EQ(put_fleet(other, {local_gpu_of(facts)}).error().message,
+            "a.pins: GPU 0: wanted a profile of NVIDIA Test, found 1g.6gb, which the device does not have");
+}
+
+TEST(LocalFleet, AWholeGpuIsForThoseWithoutMig) {
+  EXPECT_TRUE(local_gpu_of(facts_of("T4-16GB")).model.has_full);
+  EXPECT_FALSE(local_gpu_of(facts_of("A30-24GB")).model.has_full);
+  const Holding whole{.slice = {.gpu = {0}, .start = 0, .profile = ProfileId::full()}, .services = {}};
+  Scenario plain = scenario_with({{"T4-16GB", 1}});
+  plain.layout = {whole};
+  EXPECT_TRUE(put_fleet(plain, gpus_of({"T4-16GB"})).has_value());
+  Scenario scenario = scenario_with({{"A30-24GB", 1}});
+  scenario.layout = {whole};
+  EXPECT_EQ(put_fleet(scenario, gpus_of({"A30-24GB"})).error().message,
+            "layout: GPU 0: wanted a profile of NVIDIA Test, found full, which is not used where MIG partitions a GPU");
+}
+
 TEST(Standing, IsTheInstancesByTheirPlaces) {
   const GpuModel model = mig::find_gpu_model("A100-80GB").value();
   GpuReading reading;

@@ -44,6 +44,8 @@ struct GpuModel {
   bool is_sms_unverified = false;
   std::int64_t memory_mib = 0;  ///< of the whole GPU, nominal
   std::vector<MigProfile> profiles;
+  /// Whether the whole GPU can be used as one slice, `full`. A device cannot while its MIG mode is on.
+  bool has_full = true;
   std::vector<std::string> notes;  ///< remarks for users of this model
 
   [[nodiscard]] bool is_mig_capable() const { return !profiles.empty(); }

@@ -47,6 +47,7 @@ std::optional<Micros> retraining_time_on(const Retraining& retraining, const Gpu
     ENSURE(profile.index < model.profiles.size());
     return listed(model.profiles[profile.index].compute_slices);
   }
+  if (!model.has_full) return std::nullopt;
   constexpr int kWholeGpuKey = 0;
   const auto whole = listed(kWholeGpuKey);
   return whole || !model.is_mig_capable() ? whole : listed(model.compute_slices);

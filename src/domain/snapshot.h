@@ -111,7 +111,8 @@ struct Snapshot {
   [[nodiscard]] auto staying() const {
     return slices | std::views::filter([](const StandingSlice& slice) { return !slice.is_leaving; });
   }
-  /// Whether a plan made now is the first layout: it takes effect at once, and costs nothing.
+  /// Whether a plan made now is the first layout: it takes effect at once, and costs nothing unless it takes its time
+  /// (EngineRules).
   [[nodiscard]] bool is_before_first_layout() const { return !has_first_layout && slices.empty() && now == Instant(); }
   /// When a plan made now takes effect, where planning takes so long.
   [[nodiscard]] Instant takes_effect_at(Micros planning) const {

@@ -166,7 +166,7 @@ class CounterPlanner {
   std::optional<Slice> next_slice(GpuId gpu, const Contents& contents, ServiceId service, double wanted) {
     const GpuModel& model = scenario_.model_of(gpu);
     std::vector<Slice> fitting;
-    if (contents.empty()) fitting.push_back({.gpu = gpu, .start = 0, .profile = ProfileId::full()});
+    if (contents.empty() && model.has_full) fitting.push_back({.gpu = gpu, .start = 0, .profile = ProfileId::full()});
     const bool is_whole = std::ranges::any_of(contents, [](const auto& each) { return each.first.profile.is_full(); });
     if (!is_whole && !model.profiles.empty()) {
       mig::State state;

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "base/ensure.h"
+#include "domain/frozen.h"
 #include "engine/constraints.h"
 #include "engine/facts.h"
 #include "engine/verify.h"
@@ -95,9 +96,25 @@ StepAnswer Engine::step(Instant now) {
   for (const Stage& stage : stages_) {
     if (stage.observe) stage.observe(state_.snapshot());
   }
-  if (!open_question_ && !proposal_ && !state_.snapshot().pause) ask(now, answer);
+  if (may_ask()) ask(now, answer);
   if (!open_question_) state_.end_first_layout();  // nothing is asked: it stays empty
   return answer;
+}
+
+/// Whether a plan that takes effect now is a first layout that stands at once.
+bool Engine::layout_stands_at_once() const {
+  return state_.snapshot().is_before_first_layout() && !rules_.first_layout_takes_time;
+}
+
+/// Whether it is a first layout like any other plan.
+bool Engine::layout_takes_time() const {
+  return state_.snapshot().is_before_first_layout() && rules_.first_layout_takes_time;
+}
+
+bool Engine::may_ask() const {
+  if (open_question_ || proposal_ || state_.snapshot().pause) return false;
+  // In a window without changes policies ask for a first layout all the same: they take it for one that may begin there.
+  return !(layout_takes_time() && is_frozen(scenario_, state_.snapshot().now));
 }
 
 Engine::News Engine::apply_events() {
@@ -149,7 +166,7 @@ void Engine::settle_proposal(const News& news, Instant now, StepAnswer& answer) 
 }
 
 bool Engine::needs_approval(const Plan& plan) const {
-  if (state_.snapshot().is_before_first_layout()) return false;
+  if (layout_stands_at_once()) return false;
   return rules_.approval == Approval::kAlways || (rules_.approval == Approval::kFirst && changed_gpus_.has_new(plan));
 }
 
@@ -178,7 +195,7 @@ void Engine::take(const Solution& solution, Instant now, StepAnswer& answer) {
   if (plan.actions.empty()) return;
   answer.refused = find_reason_to_refuse(plan, now);
   if (answer.refused) return;
-  if (state_.snapshot().pause && !state_.snapshot().is_before_first_layout()) {
+  if (state_.snapshot().pause && !layout_stands_at_once()) {
     answer.paused = state_.snapshot().pause->reason;
   } else if (needs_approval(plan)) {
     answer.held = plan;
@@ -189,7 +206,7 @@ void Engine::take(const Solution& solution, Instant now, StepAnswer& answer) {
 }
 
 void Engine::accept(Plan plan, Instant now, StepAnswer& answer) {
-  answer.is_first_layout = state_.snapshot().is_before_first_layout();
+  answer.is_first_layout = layout_stands_at_once();
   if (!answer.is_first_layout) changed_gpus_.add(plan);
   state_.number(plan);
   state_.apply(plan, now);
@@ -197,6 +214,7 @@ void Engine::accept(Plan plan, Instant now, StepAnswer& answer) {
 }
 
 std::optional<std::string> Engine::find_reason_to_refuse(const Plan& plan, Instant now) const {
+  if (layout_takes_time() && is_frozen(scenario_, now)) return std::string(kFrozenObjection);
   auto objection = find_objection(scenario_, state_.snapshot(), plan, now);
   if (objection || !rules_.is_strict || plan.is_ordered) return objection;
   return find_breach(scenario_, state_.snapshot(), plan, now);

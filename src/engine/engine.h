@@ -5,8 +5,8 @@
 ///   step: apply events -> settle the proposal that waits -> take a finished solution into effect -> observe -> ask
 ///
 /// A question is answered by the event SolveFinished: in a replay after a stated time, in a live world when a thread is
-/// done. The first question is about the first layout, which is in place at once; where nothing is asked in the first
-/// step, or the answer is empty, the first layout is empty. One question is open at a time. A plan that needs approval
+/// done. The first question is about the first layout, which is in place at once unless it takes its time (EngineRules);
+/// where nothing is asked in the first step, or the answer is empty, the first layout is empty. One question is open at a time. A plan that needs approval
 /// is put aside as a proposal; while it waits nothing is asked.
 #pragma once
 
@@ -52,7 +52,7 @@ struct StepAnswer {
   std::optional<SolveRequest> request;
   /// Takes effect now; without actions: nothing does. Its actions have their numbers.
   Plan plan;
-  bool is_first_layout = false;           ///< of `plan`: Snapshot::is_before_first_layout
+  bool is_first_layout = false;           ///< of `plan`: it stands at once (Snapshot::is_before_first_layout)
   std::vector<DroppedPart> dropped;       ///< of the plan that arrived
   std::optional<std::string> infeasible;  ///< a stage or its solver found that no plan can exist
   /// The verifier's objection to the plan that arrived: nothing of it takes effect. An ordinary answer in a live world.
@@ -69,6 +69,9 @@ struct EngineRules {
   /// Plans must also keep the scenario's constraints (engine/constraints.h): for policies that obey them.
   bool is_strict = false;
   Approval approval = Approval::kNever;
+  /// The first layout is a plan like others: it waits for approval, obeys a pause and windows without changes, and its
+  /// actions take their time. For devices that exist. Else it is in place at once.
+  bool first_layout_takes_time = false;
 };
 
 /// How many of a service's latest seconds policies see. `history_seconds` is about those before second 0: of a run they
@@ -122,6 +125,9 @@ class Engine {
   void note(const Event& event, News& news);
   void settle_proposal(const News& news, Instant now, StepAnswer& answer);
   void take(const Solution& solution, Instant now, StepAnswer& answer);
+  [[nodiscard]] bool layout_stands_at_once() const;
+  [[nodiscard]] bool layout_takes_time() const;
+  [[nodiscard]] bool may_ask() const;
   [[nodiscard]] bool needs_approval(const Plan& plan) const;
   void accept(Plan plan, Instant now, StepAnswer& answer);
   [[nodiscard]] std::optional<std::string> find_reason_to_refuse(const Plan& plan, Instant now) const;

@@ -389,6 +389,62 @@ TEST(Pause, AProposalGoesOnWaitingAndIsNotApproved) {
   EXPECT_EQ(world.tell(5, PlanApproved{.plan = id}).plan.actions.size(), 1U);
 }
 
+// ---- a first layout that takes its time
+
+/// An engine that is asked at second 0, and its answers there. `before`: what it is told before it answers.
+StepAnswer first_answer(const Scenario& scenario, const EngineRules& rules, const std::vector<Event>& before = {}) {
+  Engine engine(scenario, ready_stages({asking({create(slice_at(0, "1g.10gb", 0))})}), rules);
+  StepAnswer asked = engine.step(Instant());
+  if (!asked.request) return asked;
+  for (const Event& event : before) engine.observe(event);
+  engine.observe(testing::answer_to(*asked.request, Instant()));
+  StepAnswer answer = engine.step(Instant());
+  EXPECT_EQ(engine.snapshot().slices.size(), answer.plan.actions.size());
+  return answer;
+}
+
+TEST(FirstLayoutWithTime, ItIsAPlanThatStandsNotAtOnce) {
+  EXPECT_TRUE(first_answer(two_gpus(), {}).is_first_layout);
+  const StepAnswer answer = first_answer(two_gpus(), {.first_layout_takes_time = true});
+  EXPECT_EQ(answer.plan.actions.size(), 1U);
+  EXPECT_FALSE(answer.is_first_layout);
+}
+
+TEST(FirstLayoutWithTime, ItWaitsForApproval) {
+  for (const Approval approval : {Approval::kFirst, Approval::kAlways}) {
+    EXPECT_FALSE(first_answer(two_gpus(), {.approval = approval}).held.has_value());
+    const StepAnswer answer = first_answer(two_gpus(), {.approval = approval, .first_layout_takes_time = true});
+    EXPECT_TRUE(answer.held.has_value());
+    EXPECT_TRUE(answer.plan.actions.empty());
+  }
+}
+
+TEST(FirstLayoutWithTime, ItObeysAPause) {
+  const std::vector<Event> paused = {happened(PlanningPaused{.reason = "upgrade"})};
+  EXPECT_EQ(first_answer(two_gpus(), {}, paused).plan.actions.size(), 1U);
+  const StepAnswer answer = first_answer(two_gpus(), {.first_layout_takes_time = true}, paused);
+  EXPECT_EQ(answer.paused, "upgrade");
+  EXPECT_TRUE(answer.plan.actions.empty());
+}
+
+TEST(FirstLayoutWithTime, ItIsNotAskedForInAWindowWithoutChanges) {
+  Scenario scenario = two_gpus();
+  scenario.frozen = {{.from = Instant(), .until = Instant::at_second(5)}};
+  EXPECT_EQ(first_answer(scenario, {}).plan.actions.size(), 1U);
+  const StepAnswer answer = first_answer(scenario, {.first_layout_takes_time = true});
+  EXPECT_FALSE(answer.request.has_value());
+  EXPECT_TRUE(answer.plan.actions.empty());
+}
+
+TEST(FirstLayoutWithTime, AWindowThatComesBeforeTheAnswerRefusesIt) {
+  const NoChanges always{.week_at_start = {}, .spans = {{.from_minute = 0, .until_minute = 60}}};
+  const std::vector<Event> frozen = {happened(NoChangesSet{.windows = always})};
+  EXPECT_FALSE(first_answer(two_gpus(), {}, frozen).refused.has_value());
+  const StepAnswer answer = first_answer(two_gpus(), {.first_layout_takes_time = true}, frozen);
+  EXPECT_EQ(answer.refused, "a change would begin in a frozen window");
+  EXPECT_TRUE(answer.plan.actions.empty());
+}
+
 // ---- stages
 
 TEST(FirstLayoutStage, LaysOutOnceAtSecondZero) {

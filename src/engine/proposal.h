@@ -13,7 +13,7 @@
 
 namespace berth {
 
-/// Which plans wait for approval. The first layout at second 0 never does.
+/// Which plans wait for approval. A first layout that stands at once never does.
 enum class Approval : std::uint8_t {
   kNever,
   kFirst,  ///< those that change a GPU which no plan has changed since the first layout; they wait as a whole

@@ -96,6 +96,9 @@ std::optional<std::string> check_action(const Scenario& scenario, const Snapshot
   if (creates && !is_known(scenario, slice)) {
     return fmt::format("GPU {} or its profile does not exist", slice.gpu.index);
   }
+  if (creates && slice.profile.is_full() && !scenario.model_of(slice.gpu).has_full) {
+    return shown(scenario, slice) + " cannot be used: MIG partitions the GPU";
+  }
   if (!creates && is_foreign(snapshot, slice)) return shown(scenario, slice) + " was made by others";
   if (!fleet.apply(action)) {
     if (creates) return shown(scenario, slice) + " exists already";
@@ -115,7 +118,7 @@ std::optional<std::string> find_objection(const Scenario& scenario, const Snapsh
     if (auto broken = find_broken_fact(scenario, snapshot, fact)) return broken;
   }
   const bool is_first_layout = snapshot.is_before_first_layout();
-  if (!is_first_layout && is_frozen(scenario, acts_at)) return std::string("a change would begin in a frozen window");
+  if (!is_first_layout && is_frozen(scenario, acts_at)) return std::string(kFrozenObjection);
 
   FleetAfter fleet(snapshot, plan);
   std::set<GpuId> touched;

@@ -95,6 +95,15 @@ TEST(Verify, ObjectsToWhatCannotBe) {
   }
 }
 
+TEST(Verify, AWholeGpuIsNotUsedWhereMigPartitionsIt) {
+  Scenario scenario = two_gpus();
+  scenario.fleet[0].model.has_full = false;
+  Plan plan;
+  plan.actions = {create(slice_at(1, "full", 0))};
+  EXPECT_EQ(find_objection(scenario, standing(), plan, Instant::at_second(10)),
+            "full@0 on GPU 1 cannot be used: MIG partitions the GPU");
+}
+
 TEST(Verify, ObjectsToFactsThatDoNotHold) {
   Plan plan;
   const Slice slice = slice_at(0, "1g.10gb", 0);

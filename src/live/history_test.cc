@@ -57,6 +57,7 @@ struct Kind {
   bool restarts = false;
   bool loses_tail = false;  ///< restarts without what was told last, as far as the world did nothing by it
   bool saves = false;       ///< restarts from what was saved on the way, and what was told since then
+  bool first_layout_takes_time = false;
 };
 
 Kind random_kind(Rng rng) {
@@ -68,6 +69,7 @@ Kind random_kind(Rng rng) {
   kind.restarts = rng.below(2) == 0;
   kind.loses_tail = kind.restarts && rng.below(2) == 0;
   kind.saves = kind.restarts && rng.below(2) == 0;
+  kind.first_layout_takes_time = rng.split("first layout").below(3) == 0;
   return kind;
 }
 
@@ -91,6 +93,7 @@ class History {
     options.seed = seed_;
     options.policy = kind_.policy;
     options.approval = kind_.approval;
+    options.first_layout_takes_time = kind_.first_layout_takes_time;
     options.wall_clock = [this] { return wall_us_; };
     options.no_changes = no_changes_;
     options.journal = [this](const sim::JournalRecord& record) {

@@ -110,7 +110,9 @@ std::string misfit_of(const Scenario& scenario, const ServiceSpec& service) {
   std::set<std::string> measured;
   for (const PerformancePoint& point : service.table.points) measured.insert(point.gpu + " " + point.profile);
   std::set<std::string> models;
-  for (const FleetEntry& entry : scenario.fleet) models.insert(entry.model.name);
+  for (const FleetEntry& entry : scenario.fleet) {
+    models.insert(entry.model.name + (entry.model.has_full ? "" : " without full"));
+  }
   const profile::UsableRule rule = profile::usable_rule(service);
   return fmt::format(
       "no slice of the fleet can serve it: wanted a point below {} ms with at most {} processes on {}; its profile has "

@@ -281,6 +281,23 @@ TEST(ServiceWatch, AServiceThatFitsNoGpuSaysWhatItWouldNeed) {
   EXPECT_NE(placed.message.find("A100-80GB"), std::string::npos) << placed.message;
 }
 
+TEST(ServiceWatch, AWholeGpuThatCannotBeUsedFitsNobody) {
+  Watched watched;
+  watched.scenario.services[0].table.points = {{.gpu = "A100-80GB",
+                                                .profile = "full",
+                                                .batch = 1,
+                                                .processes = 1,
+                                                .requests_per_second = Decimal(10),
+                                                .latency_ms = Decimal(10)}};
+  watched.at(0, {});
+  EXPECT_NE(watched.condition(kPlaced).reason, "FitsNoGpu");
+  watched.scenario.fleet[0].model.has_full = false;
+  watched.watch.read_spec({0});
+  watched.at(1, {});
+  EXPECT_EQ(watched.condition(kPlaced).reason, "FitsNoGpu");
+  EXPECT_NE(watched.condition(kPlaced).message.find("A100-80GB without full"), std::string::npos);
+}
+
 TEST(ServiceWatch, ASliceIsCreatingUntilTheWorldHasCreatedIt) {
   Watched watched;
   StandingSlice old_slice = slice_at(0, 1);

@@ -58,6 +58,7 @@ Session::Session(Scenario scenario, SessionOptions options)
   loop.seed = options_.seed;
   loop.is_strict = row.obeys_constraints;
   loop.approval = options_.approval;
+  loop.first_layout_takes_time = options_.first_layout_takes_time;
   loop.world.sharing = row.sharings.front();
   loop.world.dispatch = row.dispatch;
   loop.world.is_endless = !options_.has_end;

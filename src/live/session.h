@@ -50,6 +50,9 @@ struct SessionOptions {
   /// sim::Devices::kOutside: the number of the next intent, and the id of the machine's boot.
   std::function<std::uint64_t()> next_intent;
   std::string boot;
+  /// The first layout obeys approval, pause and windows without changes, and takes its time, as on devices that exist
+  /// (EngineRules). A session that is restored or repeated must have the same value.
+  bool first_layout_takes_time = false;
   /// Services get simulated requests and retrain; without, nothing is known of their load.
   bool has_load = true;
   /// Between two plans of the policy `berth`; absent: as in a replay. For tests of long worlds.
@@ -117,7 +120,7 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// The first layout is decided and in place.
+  /// The first layout is decided and in place, or under way if it takes its time.
   void begin();
   /// Whether it is at rest: no question to the solver is open, and nothing waits for a step. Only then it can be saved.
   [[nodiscard]] bool is_at_rest() const { return loop_->is_at_rest(); }

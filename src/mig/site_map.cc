@@ -103,9 +103,9 @@ SiteMap make_site_map(const GpuModel& model, const std::vector<ProfileId>& profi
   return map;
 }
 
-std::vector<ProfileId> with_full(const Rules& rules) {
+std::vector<ProfileId> with_full(const GpuModel& model, const Rules& rules) {
   std::vector<ProfileId> profiles = rules.profiles;
-  profiles.push_back(ProfileId::full());
+  if (model.has_full) profiles.push_back(ProfileId::full());
   return profiles;
 }
 

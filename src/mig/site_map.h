@@ -38,8 +38,8 @@ struct SiteMap {
 /// Requires: profiles of the model or `full`, ascending, each once; at most kSitesMax sites.
 [[nodiscard]] SiteMap make_site_map(const GpuModel& model, const std::vector<ProfileId>& profiles);
 
-/// The profiles that rules name, then the whole GPU: all that a GPU without MIG has.
-[[nodiscard]] std::vector<ProfileId> with_full(const Rules& rules);
+/// The profiles that rules name, then the whole GPU where it can be used: all that a GPU without MIG has.
+[[nodiscard]] std::vector<ProfileId> with_full(const GpuModel& model, const Rules& rules);
 
 /// Every set of sites to which no site can be added, ascending by start: those of `maximal_layouts` in its order, then
 /// the whole GPU if it is a kind of the map. Requires: the map's model.

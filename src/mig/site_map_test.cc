@@ -14,7 +14,7 @@ namespace {
 
 GpuModel model_named(std::string_view name) { return *find_gpu_model(name); }
 
-SiteMap whole_map(const GpuModel& model) { return make_site_map(model, with_full(all_rules(model))); }
+SiteMap whole_map(const GpuModel& model) { return make_site_map(model, with_full(model, all_rules(model))); }
 
 SiteSet sites_of(const SiteMap& map, const State& state) {
   SiteSet sites = 0;
@@ -88,7 +88,7 @@ TEST(SiteMap, SitesClashAsPairsOfInstancesDo) {
 
 void expect_fits_as_in_the_rules(const GpuModel& model, const Rules& rules) {
   SCOPED_TRACE(model.name);
-  const SiteMap map = make_site_map(model, with_full(rules));
+  const SiteMap map = make_site_map(model, with_full(model, rules));
   for_each_state(model, rules, [&](const State& state) {
     const SiteSet standing = sites_of(map, state);
     for (const SiteIndex site : indices_of<SiteIndex>(map.sites)) {
@@ -137,13 +137,20 @@ TEST(MaximalPartitions, AreTheMaximalLayoutsThenTheWholeGpu) {
     const Rules rules = plain_rules(model);
     std::vector<State> expected = maximal_layouts(model, rules);
     for (const bool has_full : {false, true}) {
-      const SiteMap map = make_site_map(model, has_full ? with_full(rules) : rules.profiles);
+      const SiteMap map = make_site_map(model, has_full ? with_full(model, rules) : rules.profiles);
       if (has_full) expected.push_back({{.start = 0, .profile = ProfileId::full()}});
       std::vector<State> found;
       for (const auto& partition : maximal_partitions(model, map)) found.push_back(state_of(map, partition));
       EXPECT_EQ(found, expected) << model.name << (has_full ? " with full" : "");
     }
   }
+}
+
+TEST(MaximalPartitions, HaveNoWholeGpuWhereItCannotBeUsed) {
+  GpuModel model = model_named("A30-24GB");
+  model.has_full = false;
+  EXPECT_FALSE(whole_map(model).find_kind(ProfileId::full()).has_value());
+  EXPECT_EQ(with_full(model, plain_rules(model)), plain_rules(model).profiles);
 }
 
 TEST(MaximalPartitions, OfAGpuWithoutMigIsItself) {

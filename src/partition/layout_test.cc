@@ -150,5 +150,12 @@ TEST(StaticEven, DealsWholeGpusWhereTheyGoRound) {
   EXPECT_EQ(show(scenario, static_even_layout(scenario)), "0:3g.40gb@0=a 0:3g.40gb@4=b 1:full@0=b 2:full@0=a");
 }
 
+TEST(StaticEven, DealsTheLargestSlicesWhereAWholeGpuCannotBeUsed) {
+  Scenario scenario = scenario_of({gpus("A100-80GB", 3)}, services({"a", "b"}));
+  scenario.fleet[0].model.has_full = false;
+  EXPECT_EQ(show(scenario, static_even_layout(scenario)), "0:3g.40gb@0=a 0:3g.40gb@4=b 1:7g.80gb@0=b 2:7g.80gb@0=a");
+  EXPECT_TRUE(show(scenario, shared_layout(scenario)).starts_with("infeasible"));
+}
+
 }  // namespace
 }  // namespace berth::partition

@@ -68,6 +68,7 @@ bool is_better(const PerformancePoint& a, const PerformancePoint& b) {
 }  // namespace
 
 std::vector<PerformancePoint> points_on(const PerformanceTable& table, const GpuModel& model, ProfileId profile) {
+  if (profile.is_full() && !model.has_full) return {};
   std::vector<PerformancePoint> rows = rows_of(table, model.name, profile_name(model, profile));
   if (!rows.empty() || !profile.is_full()) return rows;
   const MigProfile* largest = largest_profile(model);

@@ -92,6 +92,13 @@ TEST(OperatingPoint, FullStandsForTheLargestPlainProfileUnlessItHasRows) {
   EXPECT_TRUE(points_on(table, whole, ProfileId::full()).empty());
 }
 
+TEST(OperatingPoint, NobodyIsServedOnAWholeGpuThatCannotBeUsed) {
+  GpuModel model = two_profiles();
+  model.has_full = false;
+  const PerformanceTable table{"m", {row("7g.80gb", 1, 1, "70", "7"), row("full", 1, 1, "80", "8")}};
+  EXPECT_TRUE(points_on(table, model, ProfileId::full()).empty());
+}
+
 TEST(OperatingPoint, FindsThePointOfAVariant) {
   ServiceSpec service = service_with({row("1g.10gb", 1, 1, "10", "10")});
   service.variants.push_back({"int8", {"m", {row("1g.10gb", 5, 2, "20", "400")}}, {}});

@@ -23,7 +23,9 @@ Loop::Loop(const Scenario& scenario, MakeStages make_stages, LoopOptions options
 /// An engine that has seen nothing.
 std::unique_ptr<Engine> Loop::new_engine(const Scenario& scenario) const {
   return std::make_unique<Engine>(scenario, make_stages_,
-                                  EngineRules{.is_strict = options_.is_strict, .approval = options_.approval});
+                                  EngineRules{.is_strict = options_.is_strict,
+                                              .approval = options_.approval,
+                                              .first_layout_takes_time = options_.first_layout_takes_time});
 }
 
 // ---- the clock

@@ -44,6 +44,7 @@ struct LoopOptions {
   WorldOptions world;
   bool is_strict = false;  ///< plans must keep the scenario's constraints (engine/constraints.h)
   Approval approval = Approval::kNever;
+  bool first_layout_takes_time = false;  ///< EngineRules
   JournalSink journal;  ///< may be empty
   /// Called with each plan that has actions when it takes effect. May be empty.
   std::function<void(const Plan& plan, Instant acts_at)> plan_made;

@@ -90,7 +90,7 @@ class World {
     return std::exchange(is_changed_, false) || is_fault_used;
   }
 
-  /// Begins a plan now. The first layout (StepAnswer::is_first_layout) is complete at once, and costs nothing.
+  /// Begins a plan now. A first layout (StepAnswer::is_first_layout) is complete at once, and costs nothing.
   void act(const Plan& plan, Instant now, bool is_first_layout);
 
   /// Runs until `stop` or the first instant before it with an event that the engine should see at once (of a slice or

@@ -74,6 +74,7 @@ class Reader {
     options.seed = past_.seed;
     options.policy = past_.policy;
     options.approval = past_.approval;
+    options.first_layout_takes_time = past_.first_layout_takes_time;
     options.has_end = past_.has_end;
     options.seen = [this](const Event& event) { note_event(event); };
     options.ordered = [this](const sim::Order& order) { note_order(order); };

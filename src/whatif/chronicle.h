@@ -25,6 +25,7 @@ struct Past {
   std::uint64_t seed = 1;
   std::string policy = "berth";
   Approval approval = Approval::kNever;
+  bool first_layout_takes_time = false;  ///< live::SessionOptions
   bool has_end = false;
   std::optional<std::string> session;  ///< as it was saved (live::Session::save)
   std::vector<live::Entry> entries;

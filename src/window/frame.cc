@@ -21,10 +21,12 @@ struct RatedPoint {
 
 /// The profiles that slices of the problem may have, ascending, `full` last.
 std::vector<ProfileId> profiles_in_use(const Scenario& scenario, const GpuModel& model) {
-  std::set<ProfileId> used = {ProfileId::full()};
+  std::set<ProfileId> used;
+  if (model.has_full) used.insert(ProfileId::full());
   const auto note = [&](const Slice& slice) {
     if (slice.gpu.index >= scenario.gpu_count()) return;  // a pin that no plan can keep: engine/static_conflict.h
-    if (scenario.model_of(slice.gpu).name == model.name) used.insert(slice.profile);
+    const GpuModel& there = scenario.model_of(slice.gpu);
+    if (&there == &model || there == model) used.insert(slice.profile);
   };
   for (const Holding& holding : scenario.layout.value_or(std::vector<Holding>())) note(holding.slice);
   for (const ServiceSpec& service : scenario.services) {
@@ -133,13 +135,14 @@ Slice Frame::slice_at(GpuId gpu, SiteIndex site) const {
 
 Frame make_frame(const Scenario& scenario, const FrameOptions& options) {
   Frame frame;
-  std::vector<std::string> names;
+  std::vector<const GpuModel*> known_models;  // two of one name may differ: one of them has no `full`
   for (const FleetEntry& entry : scenario.fleet) {
-    const auto known = std::ranges::find(names, entry.model.name);
-    const ModelIndex number(known - names.begin());
+    const auto known =
+        std::ranges::find_if(known_models, [&](const GpuModel* model) { return *model == entry.model; });
+    const ModelIndex number(known - known_models.begin());
     frame.model_of_gpu.insert(frame.model_of_gpu.end(), static_cast<std::size_t>(entry.count), number);
-    if (known != names.end()) continue;
-    names.push_back(entry.model.name);
+    if (known != known_models.end()) continue;
+    known_models.push_back(&entry.model);
     ModelTerms& model = frame.models.emplace_back();
     auto& points = frame.points.emplace_back();
     const mig::SiteMap map = mig::make_site_map(entry.model, profiles_in_use(scenario, entry.model));

@@ -28,7 +28,8 @@ struct FrameOptions {
 };
 
 /// Sites: the plain profiles of each GPU model, other profiles on which some service was measured (such as a
-/// double-memory 1g), profiles that the file's layout or a pin names, and the whole GPU.
+/// double-memory 1g), profiles that the file's layout or a pin names, and the whole GPU
+/// where it can be used.
 ///
 /// Rates: among the measured points with at most `processes_max` processes that keep the target, the one with the
 /// highest rate, processes x batch / latency (ties: smaller batch, then fewer processes). A request may wait up to

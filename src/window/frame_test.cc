@@ -53,6 +53,18 @@ std::int64_t count_sets(const std::vector<Site>& sites, std::size_t from, std::u
   return count;
 }
 
+TEST(Frame, AWholeGpuThatCannotBeUsedIsNoSite) {
+  Scenario scenario = scenario_on("A30-24GB", {point("full", 1, 1, 10), point("1g.6gb", 1, 1, 10)});
+  scenario.fleet.push_back(scenario.fleet.front());
+  scenario.fleet.back().model.has_full = false;
+  const Frame frame = make_frame(scenario);
+  const auto full_on = [](std::uint32_t gpu) {
+    return Slice{.gpu = {gpu}, .start = 0, .profile = ProfileId::full()};
+  };
+  EXPECT_TRUE(frame.site_of(full_on(0)).has_value());
+  EXPECT_FALSE(frame.site_of(full_on(1)).has_value());
+}
+
 TEST(Frame, PairsOfSitesTellWhatIsLegal) {
   for (const GpuModel& model : mig::gpu_models()) {
     std::vector<PerformancePoint> points;

@@ -152,7 +152,7 @@ class GroupMaker {
 
   GpuGroup make() {
     std::vector<ProfileId> profiles;
-    for (const ProfileId profile : mig::with_full(mig::all_rules(model_))) {
+    for (const ProfileId profile : mig::with_full(model_, mig::all_rules(model_))) {
       if (kind_of(profile)) profiles.push_back(profile);
     }
     const mig::SiteMap map = mig::make_site_map(model_, profiles);

@@ -36,7 +36,10 @@ std::vector<int> shapes_of(const std::vector<Partition>& partitions) {
 ModelView view_model(const Scenario& scenario, const GpuModel& model) {
   ModelView view;
   view.model = &model;
-  view.map = mig::make_site_map(model, mig::with_full(mig::plain_rules(model)));
+  // The last kind is `full` even where nobody can use it: it has no throughput there.
+  std::vector<ProfileId> profiles = mig::plain_rules(model).profiles;
+  profiles.push_back(ProfileId::full());
+  view.map = mig::make_site_map(model, profiles);
   view.partitions = partitions_of(model, view.map);
   view.shapes = shapes_of(view.partitions);
   for (const mig::SiteKind& kind : view.map.kinds) {
@@ -72,7 +75,7 @@ FleetView view_fleet(const Scenario& scenario) {
   fleet.service_count = static_cast<int>(scenario.services.size());
   for (const FleetEntry& entry : scenario.fleet) {
     auto found =
-        std::ranges::find(fleet.models, entry.model.name, [](const ModelView& view) { return view.model->name; });
+        std::ranges::find_if(fleet.models, [&](const ModelView& view) { return *view.model == entry.model; });
     if (found == fleet.models.end()) {
       fleet.models.push_back(view_model(scenario, entry.model));
       found = fleet.models.end() - 1;

@@ -17,7 +17,7 @@ constexpr int kDigitsMax = 30;
 OfferView offer_view(const GpuOffer& asked) {
   OfferView offer;
   offer.model = &asked.model;
-  offer.map = mig::make_site_map(asked.model, mig::with_full(mig::all_rules(asked.model)));
+  offer.map = mig::make_site_map(asked.model, mig::with_full(asked.model, mig::all_rules(asked.model)));
   for (const mig::SiteKind& kind : offer.map.kinds) {
     offer.weights.push_back(std::max(1, kind.compute_slices));
     offer.lengths.push_back(std::max(1, kind.length));

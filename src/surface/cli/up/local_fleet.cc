@@ -56,6 +56,7 @@ Json json_of(const GpuModel& model) {
           {"is_sms_unverified", model.is_sms_unverified},
           {"memory_mib", model.memory_mib},
           {"profiles", std::move(profiles)},
+          {"has_full", model.has_full},
           {"notes", model.notes}};
 }
 
@@ -68,6 +69,7 @@ GpuModel model_of(const Json& json) {
   model.is_sms_unverified = json.at("is_sms_unverified").get<bool>();
   model.memory_mib = json.at("memory_mib").get<std::int64_t>();
   for (const Json& profile : json.at("profiles")) model.profiles.push_back(profile_of(profile));
+  model.has_full = json.value("has_full", true);  // earlier versions did not know it
   model.notes = json.at("notes").get<std::vector<std::string>>();
   return model;
 }
