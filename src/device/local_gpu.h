@@ -21,13 +21,13 @@ struct LocalGpu {
   friend bool operator==(const LocalGpu&, const LocalGpu&) = default;
 };
 
-/// The model is that of the catalogue with the device's PCI id; a profile is that of the catalogue with the same id and as
-/// many compute slices. A device that the catalogue does not know is a model named like the device ("NVIDIA-X100"), with
-/// the profiles that it lists.
+/// The model is that of the catalogue with the device's PCI id; a profile is that of the catalogue with the same id and
+/// as many compute slices. A device that the catalogue does not know is a model named like the device ("NVIDIA-X100"),
+/// with the profiles that it lists.
 [[nodiscard]] LocalGpu local_gpu_of(const GpuFacts& facts);
 
-/// Gives a scenario the GPUs of this machine: an empty fleet becomes all of them; another must be these, in the library's
-/// order. Error: the first GPU that differs, or how many there are.
+/// Gives a scenario the GPUs of this machine: an empty fleet becomes all of them; another must be these, in the
+/// library's order. Error: the first GPU that differs, or how many there are.
 [[nodiscard]] Result<void> put_fleet(Scenario& scenario, const std::vector<LocalGpu>& gpus);
 
 }  // namespace berth::device
