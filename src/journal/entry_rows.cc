@@ -54,7 +54,7 @@ constexpr std::array<std::string_view, std::variant_size_v<What>> kEntryKinds = 
                                                                                  "TenantRemoved",   "ServiceSet",
                                                                                  "ServiceRemoved",  "FaultInjected",
                                                                                  "ProposalWaits",   "SolveFinished",
-                                                                                 "SolutionArrived", "Resumed"};
+                                                                                 "SolutionArrived", "Resumed", "DeviceNoted"};
 static_assert(std::ranges::count(kEntryKinds, "") == 1 && std::ranges::count(kEventKinds, "") == 3,
               "all others have a word");
 

@@ -152,6 +152,10 @@ template <>
 inline constexpr std::array kNames<live::SolutionArrived> = {"question"};
 template <>
 inline constexpr std::array kNames<live::ProposalWaits> = {"plan", "expires_at_wall_us"};
+template <>
+inline constexpr std::array kWords<live::DeviceNote> = {"seen", "differs", "xid", "recovery_action"};
+template <>
+inline constexpr std::array kNames<live::DeviceNoted> = {"gpu", "note", "text"};
 
 // ---- the world
 template <>

@@ -278,6 +278,7 @@ class Session::Repetition {
                      session_.loop_->replay_order(sim::FaultInjection{.id = given.id, .fault = given.order});
                    },
                    [&](const ProposalWaits& waits) { session_.wait_for_approval(waits); },
+                   [&](const DeviceNoted& noted) { session_.log_device(noted); },
                },
                entry.what);
   }
