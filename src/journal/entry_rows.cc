@@ -54,7 +54,8 @@ constexpr std::array<std::string_view, std::variant_size_v<What>> kEntryKinds = 
                                                                                  "TenantRemoved",   "ServiceSet",
                                                                                  "ServiceRemoved",  "FaultInjected",
                                                                                  "ProposalWaits",   "SolveFinished",
-                                                                                 "SolutionArrived", "Resumed", "DeviceNoted"};
+                                                                                 "SolutionArrived", "Resumed",
+                                                                                 "DeviceNoted"};
 static_assert(std::ranges::count(kEntryKinds, "") == 1 && std::ranges::count(kEventKinds, "") == 3,
               "all others have a word");
 

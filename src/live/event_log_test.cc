@@ -61,7 +61,8 @@ TEST(EventLog, FindsTheLatestMessageOfAKindAboutAnObject) {
   log.append(Instant(1), EventKind::kGpuDiffers, gpu, "first");
   log.append(Instant(2), EventKind::kGpuDiffers, gpu, "second");
   log.append(Instant(3), EventKind::kGpuXid, gpu, "of another kind");
-  log.append(Instant(4), EventKind::kGpuDiffers, {.kind = ObjectKind::kGpu, .tenant = "", .name = "gpu-1"}, "elsewhere");
+  log.append(Instant(4), EventKind::kGpuDiffers, {.kind = ObjectKind::kGpu, .tenant = "", .name = "gpu-1"},
+             "elsewhere");
   EXPECT_EQ(log.last_message(EventKind::kGpuDiffers, gpu), "second");
 }
 
