@@ -21,14 +21,14 @@ struct LocalGpu {
   friend bool operator==(const LocalGpu&, const LocalGpu&) = default;
 };
 
-/// The model is that of the catalogue with the device's PCI id; a profile is that of the catalogue with the same id and as
-/// many compute slices. It has `full` (GpuModel::has_full) only without such profiles. A device that the catalogue does not know is a model named like the device ("NVIDIA-X100"), with
-/// the profiles that it lists.
+/// The model is that of the catalogue with the device's PCI id; a profile is that of the catalogue with the same id and
+/// as many compute slices. It has `full` (GpuModel::has_full) only without such profiles. A device that the catalogue
+/// does not know is a model named like the device ("NVIDIA-X100"), with the profiles that it lists.
 [[nodiscard]] LocalGpu local_gpu_of(const GpuFacts& facts);
 
-/// Gives a scenario the GPUs of this machine: an empty fleet becomes all of them; another must be these, in the library's
-/// order. Its layout and pins name the device's profiles then. Error: the first GPU that differs, or how many there are;
-/// a slice that the device cannot have, such as `full` on one that MIG partitions.
+/// Gives a scenario the GPUs of this machine: an empty fleet becomes all of them; another must be these, in the
+/// library's order. Its layout and pins name the device's profiles then. Error: the first GPU that differs, or how many
+/// there are; a slice that the device cannot have, such as `full` on one that MIG partitions.
 [[nodiscard]] Result<void> put_fleet(Scenario& scenario, const std::vector<LocalGpu>& gpus);
 
 }  // namespace berth::device

@@ -17,8 +17,8 @@ struct Standing {
   friend bool operator==(const Standing&, const Standing&) = default;
 };
 
-/// With MIG on, each GPU instance is a slice, whether it has a compute instance or not. A whole GPU with a process on it is
-/// the slice `full`.
+/// With MIG on, each GPU instance is a slice, whether it has a compute instance or not. A whole GPU with a process on
+/// it is the slice `full`.
 [[nodiscard]] Standing standing_on(GpuId gpu, const GpuModel& model, const GpuReading& reading);
 
 }  // namespace berth::device

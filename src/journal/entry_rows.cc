@@ -55,7 +55,8 @@ constexpr std::array<std::string_view, std::variant_size_v<What>> kEntryKinds = 
                                                                                  "ServiceRemoved",  "FaultInjected",
                                                                                  "ProposalWaits",   "SolveFinished",
                                                                                  "SolutionArrived", "Resumed",
-                                                                                 "DeviceIntended",  "DeviceEnded"};
+                                                                                 "DeviceIntended",  "DeviceEnded",
+                                                                                 "DeviceNoted"};
 static_assert(std::ranges::count(kEntryKinds, "") == 1 && std::ranges::count(kEventKinds, "") == 3,
               "all others have a word");
 

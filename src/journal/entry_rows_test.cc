@@ -170,6 +170,22 @@ TEST(EntryRows, OfAServiceWithATraceAreExact) {
   EXPECT_TRUE(*read == entry);
 }
 
+TEST(EntryRows, OfWhatDevicesSay) {
+  const Scenario fleet = live::demo_scenario();
+  using enum live::DeviceNote;
+  const std::vector<std::pair<live::DeviceNote, std::string>> notes = {
+      {kSeen, "seen"}, {kDiffers, "differs"}, {kXid, "xid"}, {kRecoveryAction, "recovery_action"}};
+  for (const auto& [note, word] : notes) {
+    const live::Entry entry{.at = Instant(5), .what = live::DeviceNoted{.gpu = {2}, .note = note, .text = "a \"b\""}};
+    const JournalEntry row = row_of(entry, fleet, 0);
+    EXPECT_EQ(row.kind, "DeviceNoted");
+    EXPECT_EQ(row.body, R"({"gpu":2,"note":")" + word + R"(","text":"a \"b\""})");
+    const auto read = entry_of({.sequence = 1, .entry = row, .hash = {}}, fleet);
+    ASSERT_TRUE(read.has_value()) << read.error().message;
+    EXPECT_TRUE(*read == entry);
+  }
+}
+
 TEST(EntryRows, OfLaterVersionsAndDamagedOnesAreRefused) {
   const Scenario fleet = live::demo_scenario();
   JournalRow row{.sequence = 12, .entry = row_of({.at = {}, .what = live::Begun()}, fleet, 0), .hash = {}};

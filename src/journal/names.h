@@ -158,6 +158,10 @@ inline constexpr std::array kNames<live::DeviceEnded> = {
     "intent", "outcome", "message", "call", "error", "gpu_instance_us", "compute_instance_us"};
 template <>
 inline constexpr std::array kNames<live::ProposalWaits> = {"plan", "expires_at_wall_us"};
+template <>
+inline constexpr std::array kWords<live::DeviceNote> = {"seen", "differs", "xid", "recovery_action"};
+template <>
+inline constexpr std::array kNames<live::DeviceNoted> = {"gpu", "note", "text"};
 
 // ---- the world
 template <>

@@ -141,11 +141,25 @@ struct Resumed {
   friend bool operator==(const Resumed&, const Resumed&) = default;
 };
 
+/// What a device of a world of real GPUs said of itself, for people: no state follows from it.
+enum class DeviceNote : std::uint8_t {
+  kSeen,            ///< it is there for the first time: its UUID and model
+  kDiffers,         ///< how it differs from what berth knows of it
+  kXid,             ///< an error that its driver reported, by the number
+  kRecoveryAction,  ///< what its driver asks for from now on: "none", "gpu_reset" ...
+};
+struct DeviceNoted {
+  GpuId gpu;
+  DeviceNote note = DeviceNote::kSeen;
+  std::string text;
+  friend bool operator==(const DeviceNoted&, const DeviceNoted&) = default;
+};
+
 struct Entry {
   Instant at;  ///< of the world, when the session got it
   std::variant<Begun, EventSeen, SecondsSeen, Stepped, Advanced, SliceNoted, Refreshed, TenantStored, TenantDropped,
                ServiceStored, ServiceDropped, FaultGiven, ProposalWaits, SolutionKnown, SolutionArrived, Resumed,
-               DeviceIntended, DeviceEnded>
+               DeviceIntended, DeviceEnded, DeviceNoted>
       what;
   friend bool operator==(const Entry&, const Entry&) = default;
 };

@@ -31,12 +31,12 @@ std::string_view object_word(ObjectKind kind) {
 
 std::string_view event_word(EventKind kind) {
   constexpr std::string_view kWords[] = {
-      "ServiceSet",    "ServiceRemoved", "TenantSet",      "TenantRemoved",  "GpuSeen",         "GpuLost",
-      "GpuReturned",   "GpuCordoned",    "GpuUncordoned",  "GpuDrained",     "PlanProposed",    "PlanAccepted",
-      "PlanApproved",  "PlanRefused",    "PlanExpired",    "PlanSuperseded", "ActionIntended",  "ActionDone",
-      "ActionFailed",  "ActionDropped",  "SliceCreated",   "SliceServing",   "SliceGone",       "SliceForeign",
-      "SliceMissing",  "RetrainingDue",  "RetrainingDone", "PlanningPaused", "PlanningResumed", "NoChangesSet",
-      "FaultInjected", "FaultCleared"};
+      "ServiceSet",    "ServiceRemoved", "TenantSet",      "TenantRemoved",  "GpuSeen",          "GpuLost",
+      "GpuReturned",   "GpuCordoned",    "GpuUncordoned",  "GpuDrained",     "PlanProposed",     "PlanAccepted",
+      "PlanApproved",  "PlanRefused",    "PlanExpired",    "PlanSuperseded", "ActionIntended",   "ActionDone",
+      "ActionFailed",  "ActionDropped",  "SliceCreated",   "SliceServing",   "SliceGone",        "SliceForeign",
+      "SliceMissing",  "RetrainingDue",  "RetrainingDone", "PlanningPaused", "PlanningResumed",  "NoChangesSet",
+      "FaultInjected", "FaultCleared",   "GpuXid",         "GpuDiffers",     "GpuRecoveryAction"};
   return kWords[static_cast<std::size_t>(kind)];
 }
 
@@ -68,6 +68,15 @@ std::vector<LoggedEvent> EventLog::after(std::uint64_t after, std::size_t count_
                       .generation = words.generation});
   }
   return events;
+}
+
+std::optional<std::string> EventLog::last_message(EventKind kind, const ObjectName& object) const {
+  for (auto entry = events_.rbegin(); entry != events_.rend(); ++entry) {
+    if (entry->kind != kind) continue;
+    EventWords words = entry->words();
+    if (words.object == object) return std::move(words.message);
+  }
+  return std::nullopt;
 }
 
 }  // namespace berth::live

@@ -59,6 +59,10 @@ enum class EventKind : std::uint8_t {
   kNoChangesSet,
   kFaultInjected,
   kFaultCleared,
+  // Of real GPUs alone, as is kGpuSeen:
+  kGpuXid,
+  kGpuDiffers,
+  kGpuRecoveryAction,
 };
 
 /// The word of the API: "ServiceSet".
@@ -97,6 +101,8 @@ class EventLog {
   /// Up to `count_max` events with greater sequence numbers than `after`, oldest first. Requires:
   /// oldest_sequence() - 1 <= after <= last_sequence().
   [[nodiscard]] std::vector<LoggedEvent> after(std::uint64_t after, std::size_t count_max) const;
+  /// The message of the latest event of that kind about the object, of those that are kept. O(events).
+  [[nodiscard]] std::optional<std::string> last_message(EventKind kind, const ObjectName& object) const;
 
   template <class Archive, class Self>
   static void archive_fields(Archive& archive, Self& self) {

@@ -54,6 +54,18 @@ TEST(EventLog, WordsAreWrittenWhenTheyAreRead) {
   EXPECT_EQ(events[0].message, "later");
 }
 
+TEST(EventLog, FindsTheLatestMessageOfAKindAboutAnObject) {
+  EventLog log;
+  const ObjectName gpu{.kind = ObjectKind::kGpu, .tenant = "", .name = "gpu-0"};
+  EXPECT_EQ(log.last_message(EventKind::kGpuDiffers, gpu), std::nullopt);
+  log.append(Instant(1), EventKind::kGpuDiffers, gpu, "first");
+  log.append(Instant(2), EventKind::kGpuDiffers, gpu, "second");
+  log.append(Instant(3), EventKind::kGpuXid, gpu, "of another kind");
+  log.append(Instant(4), EventKind::kGpuDiffers, {.kind = ObjectKind::kGpu, .tenant = "", .name = "gpu-1"},
+             "elsewhere");
+  EXPECT_EQ(log.last_message(EventKind::kGpuDiffers, gpu), "second");
+}
+
 TEST(EventLogDeathTest, WhatIsForgottenIsNotAskedFor) {
   EventLog log;
   for (std::size_t i = 0; i < EventLog::kCapacity + 5; ++i) append(log, "");
@@ -65,6 +77,8 @@ TEST(EventLog, KindsHaveTheWordsOfTheApi) {
   EXPECT_EQ(event_word(EventKind::kServiceSet), "ServiceSet");
   EXPECT_EQ(event_word(EventKind::kSliceMissing), "SliceMissing");
   EXPECT_EQ(event_word(EventKind::kFaultCleared), "FaultCleared");
+  EXPECT_EQ(event_word(EventKind::kGpuXid), "GpuXid");
+  EXPECT_EQ(event_word(EventKind::kGpuRecoveryAction), "GpuRecoveryAction");
   EXPECT_EQ(object_word(ObjectKind::kGpuService), "GpuService");
 }
 

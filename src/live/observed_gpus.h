@@ -1,5 +1,5 @@
-/// GPUs that are there and must not be changed: in a local world those that nobody gave into our hands. The engine knows
-/// them as cordoned, with a reason that says why; people's own cordons stay as they are.
+/// GPUs that are there and must not be changed: in a local world those that nobody gave into our hands. The engine
+/// knows them as cordoned, with a reason that says why; people's own cordons stay as they are.
 #pragma once
 
 #include <optional>

@@ -43,8 +43,8 @@ struct SessionOptions {
   Approval approval = Approval::kNever;
   /// The windows without changes from the first step on; absent: those that were recorded, at first none.
   std::optional<NoChanges> no_changes;
-  /// A world of real GPUs: those that must not be changed from the first step on, and why (observed_gpus.h). Absent: there
-  /// are none, as the devices are simulated.
+  /// A world of real GPUs: those that must not be changed from the first step on, and why (observed_gpus.h). Absent:
+  /// there are none, as the devices are simulated.
   std::optional<std::map<GpuId, std::string>> observed = std::nullopt;
   sim::Devices devices = sim::Devices::kSimulated;  ///< who creates and destroys slices
   /// sim::Devices::kOutside: the number of the next intent, and the id of the machine's boot.
@@ -228,6 +228,11 @@ class Session {
   void end_device_intent(const DeviceIntent& intent, const DeviceEnded& ended);
   /// From now on a GPU must not be changed for this reason; none: it may be. Returns whether that was recorded.
   bool observe(GpuId gpu, const std::optional<std::string>& why);
+  /// What a device said is told, and becomes an event.
+  void note_device(const DeviceNoted& noted);
+  /// The latest such text of the GPU, of those that are kept (EventLog): what was told before is no news after a
+  /// restart.
+  [[nodiscard]] std::optional<std::string> last_note(GpuId gpu, DeviceNote note) const;
   [[nodiscard]] const sim::FaultBook& faults() const { return loop_->world().faults(); }
 
   [[nodiscard]] Instant now() const { return loop_->now(); }
@@ -280,8 +285,8 @@ class Session {
   /// Returns whether they are recorded.
   [[nodiscard]] bool record_order(const std::vector<Entry>& orders);
   void carry_out(const std::vector<Entry>& orders);
-  /// The orders that lead to the windows and the observed GPUs of the options, recorded; none: that is in force, or they
-  /// are not recorded.
+  /// The orders that lead to the windows and the observed GPUs of the options, recorded; none: that is in force, or
+  /// they are not recorded.
   [[nodiscard]] std::vector<Event> orders_of_start(Instant at);
 
   // What an entry does, when it happens and when it is repeated.
@@ -290,6 +295,7 @@ class Session {
   void store(const ServiceStored& stored);
   void store(const ServiceDropped& dropped);
   void note_fault(const FaultGiven& given);
+  void log_device(const DeviceNoted& noted);
   void wait_for_approval(const ProposalWaits& waits);
   template <class Archive>
   void archive_memory(Archive& archive, int& format);

@@ -45,8 +45,8 @@ Answer<ComputeProfile> profile_with(const GpuRecord& gpu, int gpu_instance, std:
   return *found;
 }
 
-/// From Hopper on a compute instance covers a power of two of slices and begins at multiples of it; on Ampere it covers its
-/// own and begins anywhere.
+/// From Hopper on a compute instance covers a power of two of slices and begins at multiples of it; on Ampere it covers
+/// its own and begins anywhere.
 bool is_aligned(const GpuRecord& gpu) {
   return mig::board_of(model_of(gpu)).architecture != mig::Architecture::kAmpere;
 }

@@ -1,11 +1,11 @@
 /// Compute instances of a GPU instance that exists.
 ///
-/// On Ampere one covers its own slices, begins anywhere, and the driver takes the first place where it fits. From Hopper
-/// on it covers a power of two of slices (4 for its 3, 8 for its 7), begins at multiples of that, and the driver takes
-/// the place that leaves most placements of all kinds free, of equal ones the lowest. Sources: open-gpu-kernel-modules
-/// @df1c9a3, kernel_mig_manager.c (`kmigmgrIsCTSAlignmentRequired`, `kmigmgrGetFreeCTSId`), kernel_graphics_manager.c
-/// (`kgrmgrCheckVeidsRequest`); public listings of `nvidia-smi mig -lci` (a 3g is 0:3 on an A100, 0:4 on an H100). The
-/// RTX PRO 6000 is taken to be like Hopper, unverified.
+/// On Ampere one covers its own slices, begins anywhere, and the driver takes the first place where it fits. From
+/// Hopper on it covers a power of two of slices (4 for its 3, 8 for its 7), begins at multiples of that, and the driver
+/// takes the place that leaves most placements of all kinds free, of equal ones the lowest. Sources:
+/// open-gpu-kernel-modules @df1c9a3, kernel_mig_manager.c (`kmigmgrIsCTSAlignmentRequired`, `kmigmgrGetFreeCTSId`),
+/// kernel_graphics_manager.c (`kgrmgrCheckVeidsRequest`); public listings of `nvidia-smi mig -lci` (a 3g is 0:3 on an
+/// A100, 0:4 on an H100). The RTX PRO 6000 is taken to be like Hopper, unverified.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,8 @@ struct ComputeProfile {
   int instances_max = 0;  ///< if there is no other kind
   int sms = 0;
 };
-/// Requires: the GPU instance exists. kNotSupported: the instance has no such profile. kInvalidArgument: a number that this
-/// version of NVML does not know.
+/// Requires: the GPU instance exists. kNotSupported: the instance has no such profile. kInvalidArgument: a number that
+/// this version of NVML does not know.
 [[nodiscard]] Answer<ComputeProfile> compute_profile(const GpuRecord& gpu, int gpu_instance, std::uint32_t number);
 /// The id of the profile with so many slices. Requires: NVML knows one.
 [[nodiscard]] std::uint32_t compute_profile_of_slices(int slices);

@@ -1,13 +1,12 @@
-/// The rules of the devices: what each call of NVML that asks or changes something of MIG answers. The calls' own checks
-/// (initialised, arguments, versions, handles, a lost GPU, injected faults) come before these functions; the order of the
-/// checks in them is the order of the codes in their comments.
+/// The rules of the devices: what each call of NVML that asks or changes something of MIG answers. The calls' own
+/// checks (initialised, arguments, versions, handles, a lost GPU, injected faults) come before these functions; the
+/// order of the checks in them is the order of the codes in their comments.
 ///
 /// Sources: NVML's reference, NVIDIA's MIG User Guide, and docs/nvml.md (measured). What no source says is marked
 /// unverified in docs/nvml_sim.md.
 #pragma once
 
-#include <tl/expected.hpp>
-
+#include "base/result.h"
 #include "nvml_abi/codes.h"
 
 namespace berth::nvml_sim {

@@ -33,7 +33,8 @@ struct NextEvent {
   std::optional<EventRecord> event;
   std::uint64_t position = 0;
 };
-/// `wanted(event, position)` says whether the reader registered for it. O(events since the position), at most kEventsMax.
+/// `wanted(event, position)` says whether the reader registered for it. O(events since the position), at most
+/// kEventsMax.
 template <class Wanted>
 [[nodiscard]] NextEvent next_event(const EventRing& ring, std::uint64_t position, Wanted wanted) {
   if (ring.posted > kEventsMax && position < ring.posted - kEventsMax) position = ring.posted - kEventsMax;

@@ -17,8 +17,8 @@ struct FaultHit {
   std::int64_t delay_ms = 0;
 };
 
-/// Whether a fault's name means a call: its C name with or without the version at its end ("nvmlDeviceGetMemoryInfo" means
-/// _v2, too), or the name of the latency that it takes ("create_gpu_instance": with and without a placement).
+/// Whether a fault's name means a call: its C name with or without the version at its end ("nvmlDeviceGetMemoryInfo"
+/// means _v2, too), or the name of the latency that it takes ("create_gpu_instance": with and without a placement).
 [[nodiscard]] bool means_call(std::string_view fault_name, std::string_view call, Latency latency);
 
 /// The first fault that is for this call. It counts down: the first `after` calls pass, the next `times` are hit.
@@ -33,8 +33,8 @@ void clear_faults(GpuRecord& gpu);
 /// The GPU falls off the bus: every call on it is kGpuIsLost until a reset.
 void lose(GpuRecord& gpu);
 
-/// An XID happens now: its events are posted, errors of memory are counted (48, 63, 64, 92), the recovery action becomes
-/// the driver's for this XID where we know it, and 79 loses the GPU.
+/// An XID happens now: its events are posted, errors of memory are counted (48, 63, 64, 92), the recovery action
+/// becomes the driver's for this XID where we know it, and 79 loses the GPU.
 void raise_xid(MachineRecord& machine, std::uint32_t gpu, std::int32_t xid);
 
 /// The next XID that is due by `now_us` of the repeated ones, if any.

@@ -24,8 +24,8 @@ mig::State state_of(const GpuRecord& gpu) {
   return state;
 }
 
-/// The second of two instances that share the GPU's memory has a little less: seen on a 3g of an A100-40GB, and taken as the
-/// rule for what is half a GPU.
+/// The second of two instances that share the GPU's memory has a little less: seen on a 3g of an A100-40GB, and taken
+/// as the rule for what is half a GPU.
 std::uint32_t memory_of_next(const GpuRecord& gpu, const GpuModel& model, ProfileId profile) {
   constexpr std::uint32_t kLessMib = 128;
   const std::uint32_t memory_mib = memory_mib_of(model, profile);

@@ -29,8 +29,8 @@ namespace berth::nvml_sim {
 
 [[nodiscard]] bool has_instances_of(const GpuRecord& gpu, ProfileId profile);
 
-/// Creates a GPU instance and returns its id. Without a placement the driver chooses one (placement_choice.h).
-/// Errors as `gpu_instance_profile_by_id`, then kNotSupported: the mode is off. kNoPermission. kInvalidArgument: no legal
+/// Creates a GPU instance and returns its id. Without a placement the driver chooses one (placement_choice.h). Errors
+/// as `gpu_instance_profile_by_id`, then kNotSupported: the mode is off. kNoPermission. kInvalidArgument: no legal
 /// placement of the profile. kInsufficientResources: occupied, or the profile or the media engines are used up.
 [[nodiscard]] Answer<int> create_gpu_instance(GpuRecord& gpu, std::uint32_t profile_id,
                                               const std::optional<Interval>& placement, const Caller& caller);

@@ -7,8 +7,8 @@
 
 namespace berth::nvml_sim {
 
-/// A UUID of the name-based form (version 5, variant 1) of two texts: "1b9d6bcd-bbfd-5b2d-9b5d-ab8dfbbd4bed". The digest
-/// is our own, not SHA-1: nobody but this library makes these.
+/// A UUID of the name-based form (version 5, variant 1) of two texts: "1b9d6bcd-bbfd-5b2d-9b5d-ab8dfbbd4bed". The
+/// digest is our own, not SHA-1: nobody but this library makes these.
 [[nodiscard]] std::string name_based_uuid(std::string_view space, std::string_view name);
 
 /// "GPU-" and a UUID of the model's name and the index.

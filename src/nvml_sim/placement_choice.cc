@@ -13,8 +13,8 @@ mig::Rules rules_of(const GpuModel& model, bool is_before_r510) {
   return rules;
 }
 
-/// Whether the engines suffice for the instances and one more of a profile: a GPU has those of its largest instance, and an
-/// instance takes its own for itself.
+/// Whether the engines suffice for the instances and one more of a profile: a GPU has those of its largest instance,
+/// and an instance takes its own for itself.
 bool has_engines_for(const GpuModel& model, const mig::State& state, ProfileId profile) {
   mig::Engines most;
   mig::Engines sum;

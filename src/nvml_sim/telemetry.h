@@ -1,5 +1,5 @@
-/// What a simulated GPU says of its heat, power, clocks and memory: a pure function of its record and the time. Plausible
-/// values for tests of those who read them, no model of a GPU.
+/// What a simulated GPU says of its heat, power, clocks and memory: a pure function of its record and the time.
+/// Plausible values for tests of those who read them, no model of a GPU.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,8 @@ inline constexpr std::uint32_t kMemoryClockMaxMhz = 2'619;
 inline constexpr std::uint32_t kShutdownTemperatureC = 92;
 inline constexpr std::uint32_t kSlowdownTemperatureC = 89;
 
-/// Millijoules since the boot, for a power that has been as it is since the last change. Never falls while `now_us` does not.
+/// Millijoules since the boot, for a power that has been as it is since the last change. Never falls while `now_us`
+/// does not.
 [[nodiscard]] std::uint64_t energy_mj(const GpuRecord& gpu, std::int64_t now_us);
 /// Writes down the energy so far: before anything that changes the power.
 void settle_energy(GpuRecord& gpu, std::int64_t now_us);

@@ -150,9 +150,9 @@ class SliceTable {
   void add_foreign(const Slice& slice, Instant now);
   /// The slices of others on a GPU are gone.
   void clear_foreign(GpuId gpu, Instant now);
-  /// These slices stand on a GPU, as somebody saw it, by slice. What is not known is of others, where it finds room; what
-  /// is known and does not stand is gone. Slices that are being created or destroyed are left alone: the end of that says
-  /// what stands. `take_effects` and `forget_lost` as of `lose`.
+  /// These slices stand on a GPU, as somebody saw it, by slice. What is not known is of others, where it finds room;
+  /// what is known and does not stand is gone. Slices that are being created or destroyed are left alone: the end of
+  /// that says what stands. `take_effects` and `forget_lost` as of `lose`.
   void see(GpuId gpu, const std::vector<Slice>& standing, Instant now);
   [[nodiscard]] FaultBook& faults() { return faults_; }
   [[nodiscard]] const FaultBook& faults() const { return faults_; }

@@ -9,35 +9,45 @@ namespace berth::edges {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
+namespace {
+
+/// Drivers know about two hundred numbers. What is beyond that between two reports is left out.
+constexpr std::size_t kXidsMax = 256;
+
+}  // namespace
+
 /// What the threads of the GPUs and those who ask have in common.
 struct GpuWatcher::Shared {
   struct Gpu {
     std::optional<GpuAnswer<GpuReading>> told;  ///< by the last report
     std::optional<GpuAnswer<GpuReading>> news;
-    Clock::time_point began_at;  ///< of `news`, or of `told`
-    std::vector<std::uint64_t> xids;
+    Clock::time_point began_at;                   ///< of `news`, or of `told`
+    std::map<std::uint64_t, std::uint64_t> xids;  ///< not told yet
     std::optional<Clock::time_point> reading_since;
     bool has_ended = false;
+
+    [[nodiscard]] bool has_news() const { return news.has_value() || !xids.empty(); }
   };
 
-  Shared(GpuLibrary& of, GpuWatcherOptions with) : library(of), options(std::move(with)) {}
+  Shared(GpuLibrary& of, GpuWatcherOptions with) : library(of), options(with) {}
 
   GpuLibrary& library;
   const GpuWatcherOptions options;
   mutable std::mutex mutex;
   std::condition_variable changed;
-  bool is_stopping = false;           ///< under mutex
-  std::map<std::uint32_t, Gpu> gpus;  ///< under mutex
+  // Under mutex:
+  bool is_stopping = false;
+  std::function<void()> on_report;
+  std::map<std::uint32_t, Gpu> gpus;
 
   void watch(std::uint32_t gpu, const std::string& uuid);
   void read(std::uint32_t gpu, const std::string& uuid);
+  /// Until the next reading is due, or something happened to the GPU.
   void wait(std::uint32_t gpu, const std::string& uuid);
+  void note_xid(std::uint32_t gpu, std::uint64_t xid);
+  void report();
   /// Sleeps, unless it is stopped meanwhile.
   void pause(milliseconds time);
-  [[nodiscard]] bool has_news(std::uint32_t gpu) const {
-    const Gpu& known = gpus.at(gpu);
-    return known.news.has_value() || !known.xids.empty();
-  }
 };
 
 void GpuWatcher::Shared::watch(std::uint32_t gpu, const std::string& uuid) {
@@ -59,22 +69,26 @@ void GpuWatcher::Shared::read(std::uint32_t gpu, const std::string& uuid) {
     gpus.at(gpu).reading_since = began_at;
   }
   GpuAnswer<GpuReading> reading = library.read(uuid);
-  bool is_new = false;
+  bool has_news = false;
   {
     const std::scoped_lock hold(mutex);
     Gpu& known = gpus.at(gpu);
     known.reading_since.reset();
     const auto& last = known.news ? known.news : known.told;
-    is_new = !last || *last != reading;
-    if (is_new) known.news = std::move(reading);
-    if (is_new) known.began_at = began_at;
+    if (!last || *last != reading) {
+      known.news = std::move(reading);
+      known.began_at = began_at;
+    }
+    has_news = known.has_news();
+    changed.notify_all();
   }
-  if (is_new && options.on_report) options.on_report();
+  if (has_news) report();
 }
 
 void GpuWatcher::Shared::wait(std::uint32_t gpu, const std::string& uuid) {
-  const Clock::time_point until = Clock::now() + options.reads_every;
   constexpr milliseconds kPiece{250};  // so that it is stopped soon
+  const Clock::time_point until = Clock::now() + options.reads_every;
+  bool has_xid = false;
   while (true) {
     const milliseconds left = std::chrono::duration_cast<milliseconds>(until - Clock::now());
     {
@@ -84,15 +98,26 @@ void GpuWatcher::Shared::wait(std::uint32_t gpu, const std::string& uuid) {
     const auto notice = library.wait(uuid, std::min(left, kPiece).count());
     if (!notice) return pause(std::min(left, kPiece));  // the next reading says what it is
     if (!*notice) continue;
-    if ((*notice)->kind == GpuNotice::Kind::kXid) {
-      {
-        const std::scoped_lock hold(mutex);
-        gpus.at(gpu).xids.push_back((*notice)->xid);
-      }
-      if (options.on_report) options.on_report();
-    }
-    return;
+    if ((*notice)->kind == GpuNotice::Kind::kMigChange) return;
+    note_xid(gpu, (*notice)->xid);
+    // A device that fails may report thousands: those after the first wait for the next reading.
+    if (!std::exchange(has_xid, true)) report();
   }
+}
+
+void GpuWatcher::Shared::note_xid(std::uint32_t gpu, std::uint64_t xid) {
+  const std::scoped_lock hold(mutex);
+  auto& xids = gpus.at(gpu).xids;
+  if (xids.contains(xid) || xids.size() < kXidsMax) ++xids[xid];
+}
+
+void GpuWatcher::Shared::report() {
+  std::function<void()> call;
+  {
+    const std::scoped_lock hold(mutex);
+    if (!is_stopping) call = on_report;
+  }
+  if (call) call();
 }
 
 void GpuWatcher::Shared::pause(milliseconds time) {
@@ -101,7 +126,7 @@ void GpuWatcher::Shared::pause(milliseconds time) {
 }
 
 GpuWatcher::GpuWatcher(GpuLibrary& library, std::map<std::uint32_t, std::string> gpus, GpuWatcherOptions options)
-    : shared_(std::make_shared<Shared>(library, std::move(options))), gpus_(std::move(gpus)) {
+    : shared_(std::make_shared<Shared>(library, options)), gpus_(std::move(gpus)) {
   for (const auto& [gpu, uuid] : gpus_) shared_->gpus[gpu] = {};
 }
 
@@ -116,6 +141,18 @@ void GpuWatcher::start() {
   for (const auto& [gpu, uuid] : gpus_) {
     threads_.emplace_back([shared = shared_, gpu = gpu, uuid = uuid] { shared->watch(gpu, uuid); });
   }
+}
+
+void GpuWatcher::wait_for_readings(milliseconds at_most) {
+  std::unique_lock hold(shared_->mutex);
+  shared_->changed.wait_for(hold, at_most, [this] {
+    return std::ranges::all_of(shared_->gpus, [](const auto& entry) { return entry.second.told || entry.second.news; });
+  });
+}
+
+void GpuWatcher::call(std::function<void()> on_report) {
+  const std::scoped_lock hold(shared_->mutex);
+  shared_->on_report = std::move(on_report);
 }
 
 bool GpuWatcher::stop(milliseconds at_most) {
@@ -145,7 +182,7 @@ std::vector<GpuReport> GpuWatcher::take_reports() {
   const std::scoped_lock hold(shared_->mutex);
   std::vector<GpuReport> reports;
   for (auto& [gpu, known] : shared_->gpus) {
-    if (!shared_->has_news(gpu)) continue;
+    if (!known.has_news()) continue;
     if (known.news) known.told = std::exchange(known.news, std::nullopt);
     if (!known.told) continue;  // an XID before the first reading: it is told with that
     reports.push_back(

@@ -1,5 +1,5 @@
-/// Watches the GPUs of this machine: a thread for each reads it when something happens to it, and once a second. A GPU whose
-/// driver hangs holds up nobody but its own thread.
+/// Watches the GPUs of this machine: a thread for each reads it when something happens to it, and once a second. A GPU
+/// whose driver hangs holds up nobody but its own thread.
 #pragma once
 
 #include <chrono>
@@ -21,28 +21,31 @@ namespace berth::edges {
 struct GpuReport {
   std::uint32_t gpu = 0;  ///< as it was given to the watcher
   GpuAnswer<GpuReading> reading;
-  std::vector<std::uint64_t> xids;
+  std::map<std::uint64_t, std::uint64_t> xids;     ///< how often each came
   std::chrono::steady_clock::time_point began_at;  ///< of the reading: what changed later may be missing in it
 };
 
 struct GpuWatcherOptions {
   std::chrono::milliseconds reads_every{1000};
-  /// Called by any of the threads when there is something new. May be empty.
-  std::function<void()> on_report = {};
 };
 
 class GpuWatcher {
  public:
   /// The GPUs by UUID, with the numbers by which reports know them. `library` is borrowed.
-  GpuWatcher(GpuLibrary& library, std::map<std::uint32_t, std::string> gpus, GpuWatcherOptions options);
+  GpuWatcher(GpuLibrary& library, std::map<std::uint32_t, std::string> gpus, GpuWatcherOptions options = {});
   GpuWatcher(const GpuWatcher&) = delete;
   GpuWatcher& operator=(const GpuWatcher&) = delete;
   /// Without `stop` it waits for calls that hang.
   ~GpuWatcher();
 
   void start();
+  /// Waits until each GPU was read, or could not be, at most so long.
+  void wait_for_readings(std::chrono::milliseconds at_most);
+  /// From now on `on_report` is called by any of the threads when there is something new: at most once per XID that is
+  /// the first in a second, and once per reading.
+  void call(std::function<void()> on_report);
   /// Ends the threads; those whose driver hangs are left behind, and must find `library` as long as the process lives.
-  /// Returns whether all have ended within that time.
+  /// Nobody is called afterwards. Returns whether all have ended within that time.
   bool stop(std::chrono::milliseconds at_most);
 
   /// Reports since the last call, by GPU: one for each that was read anew and shows something else, or had an XID.

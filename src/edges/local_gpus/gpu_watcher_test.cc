@@ -16,7 +16,7 @@ class TwoGpus final : public GpuLibrary {
   [[nodiscard]] const GpuLibraryFacts& facts() const override { return facts_; }
   [[nodiscard]] GpuAnswer<std::vector<Listed>> list() override { return std::vector<Listed>(); }
   [[nodiscard]] GpuAnswer<GpuReading> read(const std::string& uuid) override {
-    if (uuid == "b") gate_.get_future().wait();
+    if (uuid == "b") gate_.wait();
     const std::scoped_lock hold(mutex_);
     return reading_;
   }
@@ -32,7 +32,7 @@ class TwoGpus final : public GpuLibrary {
     reading_.is_mig_on = is_mig_on;
     changed_.notify_all();
   }
-  void open_gate() { gate_.set_value(); }
+  void open_gate() { gate_opener_.set_value(); }
 
  private:
   GpuLibraryFacts facts_;
@@ -40,7 +40,8 @@ class TwoGpus final : public GpuLibrary {
   std::condition_variable changed_;
   GpuReading reading_;
   std::optional<GpuNotice> notice_;
-  std::promise<void> gate_;
+  std::promise<void> gate_opener_;
+  std::shared_future<void> gate_ = gate_opener_.get_future().share();
 };
 
 /// Waits for reports.
@@ -57,7 +58,8 @@ std::vector<GpuReport> reports_of(GpuWatcher& watcher) {
 TEST(GpuWatcher, TellsWhatIsNewAndNothingElse) {
   TwoGpus library;
   std::atomic<int> calls = 0;
-  GpuWatcher watcher(library, {{3, "a"}}, {.reads_every = milliseconds(1), .on_report = [&] { ++calls; }});
+  GpuWatcher watcher(library, {{3, "a"}}, {.reads_every = milliseconds(1)});
+  watcher.call([&] { ++calls; });
   watcher.start();
   const auto first = reports_of(watcher);
   ASSERT_EQ(first.size(), 1U);
@@ -71,6 +73,18 @@ TEST(GpuWatcher, TellsWhatIsNewAndNothingElse) {
   EXPECT_TRUE(watcher.stop(std::chrono::seconds(20)));
 }
 
+TEST(GpuWatcher, AnEventIsReadAtOnce) {
+  TwoGpus library;
+  GpuWatcher watcher(library, {{0, "a"}}, {.reads_every = std::chrono::hours(1)});
+  watcher.start();
+  ASSERT_EQ(reports_of(watcher).size(), 1U);
+  library.happen({.kind = GpuNotice::Kind::kMigChange}, true);
+  const auto reports = reports_of(watcher);
+  ASSERT_EQ(reports.size(), 1U);
+  EXPECT_TRUE(reports[0].reading->is_mig_on);
+  EXPECT_TRUE(watcher.stop(std::chrono::seconds(20)));
+}
+
 TEST(GpuWatcher, TellsXidsOnceAlsoWhereNothingElseIsNew) {
   TwoGpus library;
   GpuWatcher watcher(library, {{0, "a"}}, {.reads_every = std::chrono::hours(1)});
@@ -79,7 +93,26 @@ TEST(GpuWatcher, TellsXidsOnceAlsoWhereNothingElseIsNew) {
   library.happen({.kind = GpuNotice::Kind::kXid, .xid = 79}, false);
   const auto reports = reports_of(watcher);
   ASSERT_EQ(reports.size(), 1U);
-  EXPECT_EQ(reports[0].xids, std::vector<std::uint64_t>{79});
+  EXPECT_EQ(reports[0].xids, (std::map<std::uint64_t, std::uint64_t>{{79, 1}}));
+  EXPECT_TRUE(watcher.stop(std::chrono::seconds(20)));
+}
+
+TEST(GpuWatcher, AStormOfXidsIsCounted) {
+  TwoGpus library;
+  std::atomic<int> calls = 0;
+  GpuWatcher watcher(library, {{0, "a"}}, {.reads_every = std::chrono::hours(1)});
+  watcher.call([&] { ++calls; });
+  watcher.start();
+  ASSERT_EQ(reports_of(watcher).size(), 1U);
+  std::map<std::uint64_t, std::uint64_t> counts;
+  for (int i = 0; i < 20; ++i) {
+    library.happen({.kind = GpuNotice::Kind::kXid, .xid = i % 2 == 0 ? 63U : 64U}, false);
+    for (const auto& report : reports_of(watcher)) {
+      for (const auto& [xid, count] : report.xids) counts[xid] += count;
+    }
+  }
+  EXPECT_EQ(counts, (std::map<std::uint64_t, std::uint64_t>{{63, 10}, {64, 10}}));
+  EXPECT_EQ(calls, 2) << "the first reading and the first XID; the others wait for the next reading";
   EXPECT_TRUE(watcher.stop(std::chrono::seconds(20)));
 }
 
@@ -87,12 +120,31 @@ TEST(GpuWatcher, AGpuThatHangsHoldsUpNoOther) {
   TwoGpus library;
   GpuWatcher watcher(library, {{0, "a"}, {1, "b"}}, {.reads_every = milliseconds(1)});
   watcher.start();
+  watcher.wait_for_readings(milliseconds(20));
   EXPECT_EQ(reports_of(watcher).at(0).gpu, 0U);
   while (watcher.waiting_for(1) < milliseconds(5)) std::this_thread::sleep_for(milliseconds(1));
   library.happen({.kind = GpuNotice::Kind::kMigChange}, true);
   EXPECT_EQ(reports_of(watcher).at(0).gpu, 0U);
   library.open_gate();
+  watcher.wait_for_readings(std::chrono::seconds(20));
+  EXPECT_EQ(reports_of(watcher).at(0).gpu, 1U);
   EXPECT_TRUE(watcher.stop(std::chrono::seconds(20)));
+}
+
+TEST(GpuWatcher, NobodyIsCalledAfterItsEnd) {
+  static TwoGpus library;  // the thread that is left behind has it
+  std::atomic<int> calls = 0;
+  {
+    GpuWatcher watcher(library, {{0, "a"}, {1, "b"}}, {.reads_every = milliseconds(1)});
+    watcher.call([&] { ++calls; });
+    watcher.start();
+    ASSERT_EQ(reports_of(watcher).at(0).gpu, 0U);
+    EXPECT_FALSE(watcher.stop(milliseconds(50))) << "b hangs";
+  }
+  const int before = calls;
+  library.open_gate();
+  for (int round = 0; round < 20; ++round) std::this_thread::sleep_for(milliseconds(1));
+  EXPECT_EQ(calls, before);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-/// Sets of events that clients wait for. Each set remembers which events of which GPUs it wants, and how far it has read.
+/// Sets of events that clients wait for. Each set remembers which events of which GPUs it wants, and how far it has
+/// read.
 #pragma once
 
 #include <array>

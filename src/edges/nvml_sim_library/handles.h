@@ -1,9 +1,9 @@
-/// The pointers that clients hold for GPUs, MIG devices and instances. They are addresses in a reserved region that nobody
-/// can read or write, so they are never null and never memory of the client (a Go runtime looks at what it finds on a
-/// stack); what each stands for follows from its distance to the region's begin.
+/// The pointers that clients hold for GPUs, MIG devices and instances. They are addresses in a reserved region that
+/// nobody can read or write, so they are never null and never memory of the client (a Go runtime looks at what it finds
+/// on a stack); what each stands for follows from its distance to the region's begin.
 ///
-/// The same thing has the same handle. A handle is good while the thing exists: an instance that is made again with the same
-/// ids gets another one, and after the last shutdown each must be looked up again, as with the real library.
+/// The same thing has the same handle. A handle is good while the thing exists: an instance that is made again with the
+/// same ids gets another one, and after the last shutdown each must be looked up again, as with the real library.
 #pragma once
 
 #include <cstdint>

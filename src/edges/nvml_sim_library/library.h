@@ -1,8 +1,8 @@
 /// The one library of a process: how often it was initialised, the state that it shares with others, and what is common
 /// to all calls. Every exported function makes a `Call` and gives it, with its work, to `ask` or `change`.
 ///
-/// The order of the checks of every call: initialised, arguments and versions, the handle, a lost GPU, injected faults, then
-/// the rules of the device (nvml_sim).
+/// The order of the checks of every call: initialised, arguments and versions, the handle, a lost GPU, injected faults,
+/// then the rules of the device (nvml_sim).
 #pragma once
 
 #include <cstdint>
@@ -68,8 +68,8 @@ class Library {
   [[nodiscard]] nvml_abi::Code ask(const Call& call, const Answering& answer);
   /// Looks something up and gives its handle.
   [[nodiscard]] nvml_abi::Code look_up(const char* name, nvml_abi::Code arguments, const Finding& find, void** handle);
-  /// A change of a GPU: one at a time for each, and it takes the call's latency. `work` may be called on a copy first, to
-  /// see whether it is refused. `made` gets the handle of what it created.
+  /// A change of a GPU: one at a time for each, and it takes the call's latency. `work` may be called on a copy first,
+  /// to see whether it is refused. `made` gets the handle of what it created.
   [[nodiscard]] nvml_abi::Code change(const Call& call, const Changing& work, void** made = nullptr);
 
   /// A handle of something that exists.

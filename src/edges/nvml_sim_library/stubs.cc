@@ -1,6 +1,6 @@
 // Every other function of NVML: it is exported, so that a client that looks its functions up late finds it, and answers
-// kNotSupported. In the conventions of C on x86-64 and aarch64 the caller removes the arguments, so a function may ignore
-// them.
+// kNotSupported. In the conventions of C on x86-64 and aarch64 the caller removes the arguments, so a function may
+// ignore them.
 #include "edges/nvml_sim_library/exports.h"
 
 namespace berth::nvml_abi {

@@ -20,8 +20,8 @@ namespace berth::edges::detail {
 [[nodiscard]] GpuAnswer<std::vector<std::uint32_t>> read_profile_ids(const Functions& functions,
                                                                      nvml_abi::Device device);
 
-/// Ids of the compute instance profiles that a GPU instance has, in the order of the library's numbers. All instances of
-/// its profile have the same.
+/// Ids of the compute instance profiles that a GPU instance has, in the order of the library's numbers. All instances
+/// of its profile have the same.
 [[nodiscard]] GpuAnswer<std::vector<std::uint32_t>> read_compute_profile_ids(const Functions& functions,
                                                                              nvml_abi::GpuInstance instance);
 

@@ -18,8 +18,8 @@ struct MigDeviceHandle {
 };
 
 /// All that compute or draw on the GPU and its MIG devices, by pid and instance, each once. To ask the GPU alone is not
-/// enough: it shows the processes of its MIG devices only to callers with more rights, and older drivers do not say where
-/// they are. What this caller may not see is left out.
+/// enough: it shows the processes of its MIG devices only to callers with more rights, and older drivers do not say
+/// where they are. What this caller may not see is left out.
 [[nodiscard]] GpuAnswer<std::vector<GpuProcessSeen>> read_processes(const Functions& functions, nvml_abi::Device gpu,
                                                                     std::span<const MigDeviceHandle> mig_devices);
 

@@ -24,8 +24,8 @@ struct FolderWorld {
 };
 
 /// Reads the journal and checks that what is asked for is what it has; where there is none, reads the scenario. Nothing
-/// is written. `now_us`: microseconds since 1970, at which a new world begins. `machine`: the GPUs of this machine, for a
-/// new local world.
+/// is written. `now_us`: microseconds since 1970, at which a new world begins. `machine`: the GPUs of this machine, for
+/// a new local world.
 [[nodiscard]] Result<FolderWorld> find_world(const UpRequest& request, const Files& files, const std::string& folder,
                                              std::int64_t now_us, const std::vector<device::LocalGpu>& machine);
 

@@ -1,5 +1,5 @@
-/// The GPUs of this machine, for a world that lives on them: what they are, why berth may not change them, what stands on
-/// them, and all of that again while it runs.
+/// The GPUs of this machine, for a world that lives on them: what they are, why berth may not change them, what stands
+/// on them, and all of that again while it runs.
 #pragma once
 
 #include <functional>
@@ -30,8 +30,8 @@ struct LocalMachine {
   std::optional<std::string> reason;    ///< why there are none: what was looked for, and what was found
 };
 
-/// Opens the library and lists the GPUs. That there is none is an ordinary answer. Error: what was loaded is no library of
-/// the driver, or too old (bad input).
+/// Opens the library and lists the GPUs. That there is none is an ordinary answer. Error: what was loaded is no library
+/// of the driver, or too old (bad input).
 [[nodiscard]] Result<LocalMachine> find_local_machine(const std::optional<std::string>& nvml_path);
 
 /// The local world of one `berth up`. Its functions that take a session are called under the session's lock.

@@ -89,8 +89,8 @@ struct History {
   std::uint64_t last_sequence = 0;                     ///< of the last row
 };
 
-/// The version of a snapshot's bytes; those of a local world have the next one, so that versions which know no such world
-/// refuse them.
+/// The version of a snapshot's bytes; those of a local world have the next one, so that versions which know no such
+/// world refuse them.
 inline constexpr int kSnapshotFormat = 2;
 [[nodiscard]] int snapshot_format(const RecordedFiles& files);
 

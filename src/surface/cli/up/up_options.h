@@ -78,8 +78,8 @@ struct UpRequest {
   UpOptions stated = {};  ///< the flags, and what the file adds
 };
 
-/// What follows from the kind of the world, once it is known. Refuses a speed of a local world without simulated load, as
-/// real devices take their own time.
+/// What follows from the kind of the world, once it is known. Refuses a speed of a local world without simulated load,
+/// as real devices take their own time.
 [[nodiscard]] Result<UpRequest> settle_world(UpRequest request, WorldKind kind);
 
 /// Of the options alone, without their file. Refuses unknown words, numbers out of range, empty paths, and hosts other
