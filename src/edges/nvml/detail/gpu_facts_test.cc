@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "edges/nvml/test_failures.h"
+
 namespace berth::edges::detail {
 namespace {
 
@@ -110,10 +112,10 @@ TEST(GpuFactsOfNvml, OtherAnswersAreFailures) {
   functions.nvmlDeviceGetGpuInstanceProfileInfoV = [](Device, std::uint32_t, GpuInstanceProfileV2*) {
     return Code::kGpuIsLost;
   };
-  EXPECT_TRUE(read_facts(functions, nullptr, "GPU-1").error().is_gpu_lost);
+  EXPECT_TRUE(failure_of(read_facts(functions, nullptr, "GPU-1")).is_gpu_lost);
   functions = new_driver();
   functions.nvmlDeviceGetMigMode = [](Device, std::uint32_t*, std::uint32_t*) { return Code::kNoPermission; };
-  EXPECT_EQ(read_facts(functions, nullptr, "GPU-1").error().call, "nvmlDeviceGetMigMode");
+  EXPECT_EQ(failure_of(read_facts(functions, nullptr, "GPU-1")).call, "nvmlDeviceGetMigMode");
   functions.nvmlDeviceGetMigMode = [](Device, std::uint32_t*, std::uint32_t*) { return Code::kNotSupported; };
   EXPECT_FALSE(read_facts(functions, nullptr, "GPU-1")->is_mig_capable);
 }

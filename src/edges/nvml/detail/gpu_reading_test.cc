@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "edges/nvml/test_failures.h"
+
 namespace berth::edges::detail {
 namespace {
 
@@ -37,8 +39,8 @@ TEST(GpuReadingOfNvml, DriversWithoutRecoveryActionsHaveNone) {
   EXPECT_EQ((read_field<Code::kSuccess, Code::kNotSupported, 1>()->recovery_action), "none");
   EXPECT_EQ((read_field<Code::kSuccess, Code::kInvalidArgument, 1>()->recovery_action), "none");
   EXPECT_EQ((read_field<Code::kNotSupported, Code::kSuccess, 1>()->recovery_action), "none");
-  EXPECT_TRUE((read_field<Code::kSuccess, Code::kGpuIsLost>().error().is_gpu_lost));
-  EXPECT_TRUE((read_field<Code::kGpuIsLost>().error().is_gpu_lost));
+  EXPECT_TRUE(failure_of(read_field<Code::kSuccess, Code::kGpuIsLost>()).is_gpu_lost);
+  EXPECT_TRUE(failure_of(read_field<Code::kGpuIsLost>()).is_gpu_lost);
 }
 
 TEST(GpuReadingOfNvml, OverlappingInstancesAreNoticed) {
@@ -66,6 +68,34 @@ TEST(GpuReadingOfNvml, WithMigOnADriverThatNamesNoProfilesIsAFailure) {
   const auto reading = read_gpu(functions, nullptr, profiles);
   ASSERT_FALSE(reading.has_value());  // not "nothing stands there"
   EXPECT_TRUE(is_disturbed(reading.error()));
+}
+
+/// A GPU instance that is destroyed while the driver is asked for its compute instance profiles has no more of them.
+TEST(GpuReadingOfNvml, ProfilesOfAVanishedInstanceAreNotRemembered) {
+  Functions functions;
+  functions.nvmlDeviceGetMigMode = [](Device, std::uint32_t* current, std::uint32_t* pending) {
+    *current = *pending = nvml_abi::kMigEnabled;
+    return Code::kSuccess;
+  };
+  functions.nvmlDeviceGetGpuInstances = [](Device, std::uint32_t, nvml_abi::GpuInstance*, std::uint32_t* count) {
+    *count = 1;
+    return Code::kSuccess;
+  };
+  static bool is_there = true;
+  functions.nvmlGpuInstanceGetInfo = [](nvml_abi::GpuInstance, nvml_abi::GpuInstanceDescription*) {
+    return is_there ? Code::kSuccess : Code::kInvalidArgument;
+  };
+  functions.nvmlGpuInstanceGetComputeInstanceProfileInfo =
+      [](nvml_abi::GpuInstance, std::uint32_t number, std::uint32_t, nvml_abi::ComputeInstanceProfileV1* profile) {
+        is_there = number == 0;
+        profile->id = number;
+        return is_there ? Code::kSuccess : Code::kInvalidArgument;
+      };
+  KnownProfiles profiles{.ids = {19}, .computes = {}};
+  const GpuCallFailure failure = failure_of(read_gpu(functions, nullptr, profiles));
+  EXPECT_EQ(failure.call, "nvmlGpuInstanceGetInfo");
+  EXPECT_TRUE(is_disturbed(failure));
+  EXPECT_TRUE(profiles.computes.empty());
 }
 
 }  // namespace

@@ -5,10 +5,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <thread>
 
+#include "edges/nvml/test_failures.h"
 #include "edges/nvml/test_simulated.h"
 #include "mig/board.h"
 #include "mig/catalogue.h"
@@ -33,6 +35,53 @@ using ::testing::IsEmpty;
 using testing::SimulatedMachine;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
+
+/// A driver that is asked while somebody else replaces what stands: the first reading sees parts of both.
+int modes_asked = 0;
+const nvml_abi::GpuInstance kInstances[] = {reinterpret_cast<nvml_abi::GpuInstance>(&modes_asked),
+                                            reinterpret_cast<nvml_abi::GpuInstance>(&modes_asked + 1)};
+
+detail::Functions replacing_driver() {
+  detail::Functions functions;
+  functions.nvmlShutdown = [] { return Code::kSuccess; };
+  functions.nvmlSystemGetDriverVersion = [](char*, std::uint32_t) { return Code::kUnknown; };
+  functions.nvmlSystemGetNVMLVersion = [](char*, std::uint32_t) { return Code::kUnknown; };
+  functions.nvmlDeviceGetHandleByUUID = [](const char*, nvml_abi::Device*) { return Code::kSuccess; };
+  functions.nvmlDeviceGetMigMode = [](nvml_abi::Device, std::uint32_t* current, std::uint32_t* pending) {
+    ++modes_asked;
+    *current = *pending = nvml_abi::kMigEnabled;
+    return Code::kSuccess;
+  };
+  functions.nvmlDeviceGetGpuInstanceProfileInfo = [](nvml_abi::Device, std::uint32_t number,
+                                                     nvml_abi::GpuInstanceProfileV1* profile) {
+    profile->id = number;
+    return number == 0 ? Code::kSuccess : Code::kNotSupported;
+  };
+  functions.nvmlDeviceGetGpuInstances = [](nvml_abi::Device, std::uint32_t, nvml_abi::GpuInstance* instances,
+                                           std::uint32_t* count) {
+    *count = modes_asked == 1 ? 2 : 1;
+    std::ranges::copy(kInstances, instances);
+    return Code::kSuccess;
+  };
+  functions.nvmlGpuInstanceGetInfo = [](nvml_abi::GpuInstance instance, nvml_abi::GpuInstanceDescription* description) {
+    description->placement =
+        instance == kInstances[0] ? nvml_abi::GpuInstancePlacement{0, 8} : nvml_abi::GpuInstancePlacement{6, 1};
+    return Code::kSuccess;
+  };
+  functions.nvmlGpuInstanceGetComputeInstanceProfileInfo = [](nvml_abi::GpuInstance, std::uint32_t, std::uint32_t,
+                                                              nvml_abi::ComputeInstanceProfileV1*) {
+    return Code::kNotSupported;
+  };
+  return functions;
+}
+
+TEST(NvmlGpuLibrary, AMixedReadingIsReadAgain) {
+  detail::NvmlGpuLibrary library(nullptr, replacing_driver(), "");
+  const auto reading = library.read("GPU-1");
+  ASSERT_TRUE(reading.has_value());
+  EXPECT_EQ(modes_asked, 2);
+  EXPECT_THAT(reading->instances, SizeIs(1));
+}
 
 constexpr nvml_sim::Caller kRoot{.may_change = true};
 
@@ -199,13 +248,13 @@ TEST_F(GpusOfNvml, ALostGpuIsACodeAndTheOthersGoOn) {
   const auto library = open();
   ASSERT_TRUE(library->list().has_value());
   machine.change(1, [](GpuRecord& gpu) { nvml_sim::lose(gpu); });
-  EXPECT_TRUE(library->read(machine.uuid(1)).error().is_gpu_lost);
-  EXPECT_TRUE(library->wait(machine.uuid(1), 10).error().is_gpu_lost);
+  EXPECT_TRUE(failure_of(library->read(machine.uuid(1))).is_gpu_lost);
+  EXPECT_TRUE(failure_of(library->wait(machine.uuid(1), 10)).is_gpu_lost);
   EXPECT_TRUE(library->read(machine.uuid(0)).has_value());
   const auto listed = library->list();
   ASSERT_THAT(*listed, SizeIs(2));
   EXPECT_TRUE((*listed)[0].facts.has_value());
-  EXPECT_TRUE((*listed)[1].facts.error().is_gpu_lost);
+  EXPECT_TRUE(failure_of((*listed)[1].facts).is_gpu_lost);
   EXPECT_EQ((*listed)[1].uuid, machine.uuid(1));  // from the list before
   EXPECT_EQ(open()->list()->at(1).uuid, "");      // here nothing was known before
 }
@@ -215,14 +264,14 @@ TEST_F(GpusOfNvml, ALostGpuEndsAWaitThatHadEvents) {
   const auto library = open();
   EXPECT_FALSE(library->wait(machine.uuid(0), 0)->has_value());
   machine.change(0, [](GpuRecord& gpu) { nvml_sim::lose(gpu); });
-  EXPECT_TRUE(library->wait(machine.uuid(0), 10).error().is_gpu_lost);
+  EXPECT_TRUE(failure_of(library->wait(machine.uuid(0), 10)).is_gpu_lost);
 }
 
 TEST_F(GpusOfNvml, AnUnknownGpuIsNotFound) {
   SimulatedMachine machine({"A100-80GB"});
   const auto library = open();
   for (const char* uuid : {"GPU-00000000-0000-0000-0000-000000000000", "", "nonsense"}) {
-    EXPECT_EQ(library->read(uuid).error(),
+    EXPECT_EQ(failure_of(library->read(uuid)),
               (GpuCallFailure{"nvmlDeviceGetHandleByUUID", 6, "NVML_ERROR_NOT_FOUND", false, false}));
     EXPECT_FALSE(library->wait(uuid, 1'000).has_value());
   }
@@ -250,7 +299,8 @@ TEST_F(GpusOfNvml, ACallThatFailsIsNamedWithItsCode) {
                            "nvmlGpuInstanceGetComputeInstances", "nvmlComputeInstanceGetInfo_v2", "nvmlDeviceGetUUID",
                            "nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetFieldValues"}) {
     add_fault(machine, 0, call, {.error = static_cast<int>(Code::kUnknown), .times = 1});
-    EXPECT_EQ(library->read(machine.uuid(0)).error(), (GpuCallFailure{call, 999, "NVML_ERROR_UNKNOWN", false, false}));
+    EXPECT_EQ(failure_of(library->read(machine.uuid(0))),
+              (GpuCallFailure{call, 999, "NVML_ERROR_UNKNOWN", false, false}));
     EXPECT_TRUE(library->read(machine.uuid(0)).has_value());
   }
 }
@@ -265,7 +315,7 @@ TEST_F(GpusOfNvml, AnInstanceThatVanishesMeanwhileIsAskedForAgain) {
     add_fault(machine, 0, call, {.error = static_cast<int>(Code::kInvalidArgument), .times = 2});
     EXPECT_THAT(read(*library, machine.uuid(0)).instances, SizeIs(1));
     add_fault(machine, 0, call, {.error = static_cast<int>(Code::kNotFound), .times = 1'000});
-    EXPECT_EQ(library->read(machine.uuid(0)).error().call, call);  // not for ever
+    EXPECT_EQ(failure_of(library->read(machine.uuid(0))).call, call);  // not for ever
     machine.change(0, [](GpuRecord& gpu) { nvml_sim::clear_faults(gpu); });
   }
 }

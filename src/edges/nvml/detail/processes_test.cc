@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <map>
 
+#include "edges/nvml/test_failures.h"
+
 namespace berth::edges::detail {
 namespace {
 
@@ -107,11 +109,11 @@ TEST_F(Processes, ThatMayNotBeSeenAreLeftOut) {
 
 TEST_F(Processes, OfALostGpuOrAVanishedInstanceAreAFailure) {
   driver()[kGpu].graphics_code = Code::kGpuIsLost;
-  EXPECT_EQ(read().error().call, "nvmlDeviceGetGraphicsRunningProcesses_v3");
-  EXPECT_TRUE(read().error().is_gpu_lost);
+  EXPECT_EQ(failure_of(read()).call, "nvmlDeviceGetGraphicsRunningProcesses_v3");
+  EXPECT_TRUE(failure_of(read()).is_gpu_lost);
   driver()[kGpu].graphics_code = Code::kSuccess;
   driver()[kMig].compute_code = Code::kInvalidArgument;
-  EXPECT_EQ(read({{kMig, 3, 0}}).error().code_name, "NVML_ERROR_INVALID_ARGUMENT");
+  EXPECT_EQ(failure_of(read({{kMig, 3, 0}})).code_name, "NVML_ERROR_INVALID_ARGUMENT");
 }
 
 TEST_F(Processes, ManyAreAskedForAgainWithMoreRoom) {
@@ -120,7 +122,7 @@ TEST_F(Processes, ManyAreAskedForAgainWithMoreRoom) {
   ASSERT_TRUE(seen.has_value());
   EXPECT_EQ(seen->size(), 1'000U);
   driver()[kGpu].compute_code = Code::kInsufficientSize;  // for ever
-  EXPECT_EQ(read().error().code_name, "NVML_ERROR_INSUFFICIENT_SIZE");
+  EXPECT_EQ(failure_of(read()).code_name, "NVML_ERROR_INSUFFICIENT_SIZE");
 }
 
 TEST_F(Processes, OfAnOldDriverHaveNoInstance) {
