@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/text.h"
 #include "edges/nvml/open_gpu_library.h"
 #include "edges/nvml/passed_through_gpus.h"
 #include "sim/adopt.h"
@@ -60,7 +61,24 @@ Result<LocalMachine> find_local_machine(const std::optional<std::string>& nvml_p
   return machine;
 }
 
-LocalWorld::LocalWorld(LocalMachine machine, std::vector<device::LocalGpu> fleet) : machine_(std::move(machine)) {
+Result<void> check_manage(const std::vector<device::ManagedGpu>& manage, const LocalMachine& machine,
+                          const std::vector<device::LocalGpu>& fleet) {
+  if (machine.library == nullptr) return {};
+  std::vector<std::string> known;
+  for (const auto* gpus : {&machine.gpus, &fleet}) {
+    for (const device::LocalGpu& gpu : *gpus) known.push_back(gpu.uuid);
+  }
+  for (std::size_t index = 0; index < manage.size(); ++index) {
+    if (std::ranges::find(known, manage[index].uuid) != known.end()) continue;
+    return invalid(fmt::format("manage[{}].uuid: wanted the UUID of a GPU of this machine ({}), found {}", index,
+                               machine.gpus.empty() ? "it has none" : fmt::format("{}", fmt::join(known, ", ")),
+                               in_quotes(manage[index].uuid)));
+  }
+  return {};
+}
+
+LocalWorld::LocalWorld(LocalMachine machine, std::vector<device::LocalGpu> fleet, LocalManagement management)
+    : machine_(std::move(machine)), management_(std::move(management)) {
   for (device::LocalGpu& known : fleet) {
     const auto here = std::ranges::find(machine_.gpus, known.uuid, &device::LocalGpu::uuid);
     Gpu& gpu = gpus_.emplace_back();
@@ -68,7 +86,8 @@ LocalWorld::LocalWorld(LocalMachine machine, std::vector<device::LocalGpu> fleet
     gpu.is_here = here != machine_.gpus.end();
     if (!gpu.is_here) continue;
     gpu.differences = here->differences;
-    if (gpu.known.model != here->model) gpu.differences.push_back("its profiles have changed since this folder began");
+    gpu.has_other_profiles = gpu.known.model.profiles != here->model.profiles;
+    if (gpu.known.model != here->model) gpu.differences.push_back("its figures have changed since this folder began");
   }
   // The first readings: of all GPUs side by side, as each takes some milliseconds.
   std::vector<std::thread> readers;
@@ -76,12 +95,17 @@ LocalWorld::LocalWorld(LocalMachine machine, std::vector<device::LocalGpu> fleet
     if (gpu.is_here) readers.emplace_back([this, &gpu] { note_reading(gpu, machine_.library->read(gpu.known.uuid)); });
   }
   for (std::thread& reader : readers) reader.join();
+  std::vector<edges::DeviceOrders::Gpu> ordered;
+  for (const Gpu& gpu : gpus_) ordered.push_back({.uuid = gpu.known.uuid, .model = gpu.known.model});
+  orders_ = std::make_unique<edges::DeviceOrders>(std::move(ordered), management_.hands.get(), management_.is_dry_run);
 }
 
 LocalWorld::~LocalWorld() { stop(); }
 
 void LocalWorld::stop() {
   constexpr std::chrono::seconds kPatience{2};
+  orders_.reset();
+  management_.hands.reset();
   if (!watcher_) return;
   if (!watcher_->stop(kPatience)) static_cast<void>(machine_.library.release());  // its calls may still return
   watcher_.reset();
@@ -124,11 +148,37 @@ std::optional<std::string> LocalWorld::why_lost(const Gpu& gpu) const {
   return is_lost ? std::optional("it cannot be read: " + words_of(*gpu.failure)) : std::nullopt;
 }
 
-std::string LocalWorld::why_observed(const Gpu&) const { return "this version of berth only observes GPUs"; }
+std::optional<std::string> LocalWorld::why_observed(const Gpu& gpu) const {
+  if (!management_.is_wanted) return "--manage-gpus is not given";
+  const auto is_it = [&](const device::ManagedGpu& managed) { return managed.uuid == gpu.known.uuid; };
+  if (std::ranges::none_of(management_.gpus, is_it)) return "its UUID is not in manage of the configuration";
+  if (!gpu.is_here) return "it is not in this machine";
+  if (!management_.is_dry_run) {
+    if (auto why = management_.hands->why_not(gpu.known.uuid)) return why;
+  }
+  return why_not_ready(gpu);
+}
+
+/// What the device itself says against changes.
+std::optional<std::string> LocalWorld::why_not_ready(const Gpu& gpu) const {
+  if (!gpu.reading) return "it has not been read yet";
+  if (gpu.has_other_profiles) return "its profiles have changed since this folder began";
+  const GpuReading& reading = *gpu.reading;
+  if (reading.recovery_action != "none") return "its driver asks for an action: " + reading.recovery_action;
+  if (gpu.known.model.is_mig_capable()) {
+    if (reading.is_mig_on != reading.is_mig_pending_on) return "its MIG mode changes at the next reset of the GPU";
+    if (!reading.is_mig_on) return "its MIG mode is off";
+  }
+  const device::Standing standing = device::standing_on({}, gpu.known.model, reading);
+  if (!standing.unknown.empty()) return "it has an instance that no profile describes: " + standing.unknown.front();
+  return std::nullopt;
+}
 
 std::map<GpuId, std::string> LocalWorld::observed() const {
   std::map<GpuId, std::string> observed;
-  for (std::uint32_t index = 0; index < gpus_.size(); ++index) observed[{index}] = why_observed(gpus_[index]);
+  for (std::uint32_t index = 0; index < gpus_.size(); ++index) {
+    if (auto why = why_observed(gpus_[index])) observed[{index}] = *std::move(why);
+  }
   return observed;
 }
 
@@ -146,7 +196,7 @@ void LocalWorld::adopt(sim::WorldLeft& left) {
       memory.slices.clear();
       left.losses[{index}] = *lost;
     } else {
-      memory = sim::adopt(memory, standing_on(index).slices);
+      memory = sim::adopt(memory, standing_on(index).slices, management_.is_same_boot);
     }
   }
 }
@@ -177,11 +227,46 @@ void LocalWorld::start(std::function<void()> on_report) {
   watcher_->start();
 }
 
-void LocalWorld::take_news(live::Session& session) {
+void LocalWorld::serve(live::Session& session) {
+  take_ended(session);
+  take_reports(session);
+  tell_observed(session);
+  orders_->give(session);
+}
+
+void LocalWorld::take_ended(live::Session& session) {
+  auto readings = orders_->take(session);
+  if (readings.empty()) return;
+  for (auto& [index, reading] : readings) {
+    gpus_[index].changed_at = std::chrono::steady_clock::now();
+    note_reading(gpus_[index], std::move(reading));
+    tell_gpu(session, index);
+  }
+  const std::scoped_lock hold(mutex_);
+  times_ = orders_->times();
+}
+
+void LocalWorld::take_reports(live::Session& session) {
   if (!watcher_) return;
   for (edges::GpuReport& report : watcher_->take_reports()) {
+    // One that began before an order ended may miss what that order did.
+    if (report.began_at < gpus_[report.gpu].changed_at) {
+      watcher_->read_again(report.gpu);
+      continue;
+    }
     note_reading(gpus_[report.gpu], std::move(report.reading));
     tell_gpu(session, report.gpu);
+  }
+}
+
+void LocalWorld::tell_observed(live::Session& session) {
+  for (std::uint32_t index = 0; index < gpus_.size(); ++index) {
+    Gpu& gpu = gpus_[index];
+    auto why = why_observed(gpu);
+    if (why == gpu.observed_as && gpu.is_told) continue;
+    if (!session.observe({index}, why)) return;  // it cannot be recorded now
+    gpu.is_told = true;
+    gpu.observed_as = std::move(why);
   }
 }
 
@@ -204,6 +289,15 @@ api::DeviceView LocalWorld::view(GpuId id) const {
   const Gpu& gpu = gpus_[id.index];
   api::DeviceView view{.uuid = gpu.known.uuid, .pci_bus_id = gpu.known.pci_bus_id};
   view.why_observed = why_observed(gpu);
+  for (const auto& [key, time] : times_) {
+    const auto& [model, profile, kind] = key;
+    if (model != gpu.known.model.name) continue;
+    view.times.push_back({.profile = profile,
+                          .is_creation = kind == ActionKind::kCreation,
+                          .assumed_seconds = 0,
+                          .measured_seconds = static_cast<double>(time.median_us) / 1e6,
+                          .count = time.count});
+  }
   view.differences = gpu.differences;
   if (gpu.failure) view.differences.push_back("not read since: " + words_of(*gpu.failure));
   if (!gpu.reading) return view;

@@ -2,6 +2,7 @@
 /// on them, and all of that again while it runs.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -12,9 +13,12 @@
 
 #include "base/result.h"
 #include "device/local_gpu.h"
+#include "device/managed_gpu.h"
 #include "device/standing.h"
+#include "edges/local_gpus/device_orders.h"
 #include "edges/local_gpus/gpu_watcher.h"
 #include "live/session.h"
+#include "ports/gpu_hands.h"
 #include "ports/gpu_library.h"
 #include "sim/loop.h"
 #include "surface/api/device_source.h"
@@ -34,11 +38,25 @@ struct LocalMachine {
 /// of the driver, or too old (bad input).
 [[nodiscard]] Result<LocalMachine> find_local_machine(const std::optional<std::string>& nvml_path);
 
+/// Whether, and through whom, GPUs may be changed.
+struct LocalManagement {
+  bool is_wanted = false;                      ///< --manage-gpus
+  bool is_dry_run = false;                     ///< --dry-run: nobody is needed
+  std::vector<device::ManagedGpu> gpus = {};   ///< `manage` of the configuration
+  std::unique_ptr<GpuHands> hands = nullptr;   ///< null: not wanted, or a dry run
+  bool is_same_boot = true;                    ///< the machine has not been booted since the world ran last
+};
+
+/// Whether each GPU that may be changed is one of this machine or of the world, as far as that can be said. Error: the first
+/// that is not.
+[[nodiscard]] Result<void> check_manage(const std::vector<device::ManagedGpu>& manage, const LocalMachine& machine,
+                                        const std::vector<device::LocalGpu>& fleet);
+
 /// The local world of one `berth up`. Its functions that take a session are called under the session's lock.
 class LocalWorld {
  public:
   /// `fleet`: the GPUs with which the world began.
-  LocalWorld(LocalMachine machine, std::vector<device::LocalGpu> fleet);
+  LocalWorld(LocalMachine machine, std::vector<device::LocalGpu> fleet, LocalManagement management);
   /// The threads end, those whose driver hangs are left behind.
   ~LocalWorld();
   LocalWorld(const LocalWorld&) = delete;
@@ -56,12 +74,12 @@ class LocalWorld {
   /// The same for a world that begins: what stands is told to it.
   void tell(live::Session& session);
 
-  /// Watches from now on; `on_report` is called by any thread when `take_news` has something to tell.
+  /// Watches from now on; `on_report` is called by any thread when `serve` has something to tell.
   void start(std::function<void()> on_report);
   /// No `on_report` comes any more.
   void stop();
-  /// Tells the session what is new.
-  void take_news(live::Session& session);
+  /// Tells the session what is new, and gives to the hands what it wants to be done.
+  void serve(live::Session& session);
 
   /// Any thread may ask, as long as this lives.
   [[nodiscard]] api::DeviceSource source(bool has_load);
@@ -70,13 +88,22 @@ class LocalWorld {
   struct Gpu {
     device::LocalGpu known;  ///< as the world began with it
     bool is_here = false;    ///< the library lists it
+    bool has_other_profiles = false;  ///< than when the world began
     std::vector<std::string> differences;
     std::optional<GpuReading> reading;      ///< the last one
     std::optional<GpuCallFailure> failure;  ///< why there is no newer one
+    std::chrono::steady_clock::time_point changed_at;  ///< by an order: readings that began before may miss it
+    std::optional<std::string> observed_as;            ///< as the session was told last
+    bool is_told = false;
   };
 
   [[nodiscard]] std::optional<std::string> why_lost(const Gpu& gpu) const;
-  [[nodiscard]] std::string why_observed(const Gpu& gpu) const;
+  /// Why it must not be changed; nothing: it may.
+  [[nodiscard]] std::optional<std::string> why_observed(const Gpu& gpu) const;
+  [[nodiscard]] std::optional<std::string> why_not_ready(const Gpu& gpu) const;
+  void take_ended(live::Session& session);
+  void take_reports(live::Session& session);
+  void tell_observed(live::Session& session);
   [[nodiscard]] device::Standing standing_on(std::uint32_t index) const;
   void note_reading(Gpu& gpu, GpuAnswer<GpuReading> reading);
   void tell_gpu(live::Session& session, std::uint32_t index);
@@ -85,6 +112,9 @@ class LocalWorld {
   LocalMachine machine_;
   mutable std::mutex mutex_;
   std::vector<Gpu> gpus_;  ///< by GpuId; what was read is under mutex_
+  LocalManagement management_;
+  std::unique_ptr<edges::DeviceOrders> orders_;
+  std::map<edges::DeviceOrders::TimeKey, edges::MeasuredTime> times_;  ///< under mutex_
   std::unique_ptr<edges::GpuWatcher> watcher_;
 };
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "device/managed_gpu.h"
 #include "domain/no_changes.h"
 #include "engine/proposal.h"
 
@@ -71,6 +72,7 @@ struct UpRequest {
   ListenAddress listen = {};
   std::optional<std::string> data_dir;
   std::optional<std::string> journal_path;
+  std::vector<device::ManagedGpu> manage = {};  ///< GPUs that may be changed, with --manage-gpus
   Retention retention = {};
   /// Windows without changes of every week; absent: those that the folder has.
   std::optional<std::vector<WeekSpan>> no_changes = std::nullopt;

@@ -24,6 +24,7 @@
 #include "edges/live_driver/series_queue.h"
 #include "edges/live_driver/solver_thread.h"
 #include "edges/live_driver/write_queue.h"
+#include "edges/hands/reach_hands.h"
 #include "edges/locks/fair_mutex.h"
 #include "edges/state_folder/state_folder.h"
 #include "journal/usage_rows.h"
@@ -32,6 +33,7 @@
 #include "surface/api/api.h"
 #include "surface/api/page.h"
 #include "surface/cli/replay/journal_writer.h"
+#include "surface/cli/up/boot_id.h"
 #include "surface/cli/up/config_file.h"
 #include "surface/cli/up/folder_world.h"
 #include "surface/cli/up/held_signals.h"
@@ -91,8 +93,8 @@ void return_large_blocks_at_once() {
 /// Everything that runs, in the order in which it is made.
 class Up {
  public:
-  Up(const UpRequest& request, VerbContext& context)
-      : request_(request), context_(context), retention_(request.retention) {}
+  Up(const UpRequest& request, VerbContext& context, std::optional<edges::HandsFound> hands)
+      : request_(request), context_(context), retention_(request.retention), hands_found_(std::move(hands)) {}
 
   Result<int> run(const HeldSignals& signals) {
     if (auto opened = open_folder(); !opened) return pass_on(opened.error());
@@ -146,9 +148,24 @@ class Up {
     request_ = std::move(*settled);
     if (!was_stated) log_line(context_.err, "world", {{"world", world_.fleet ? "local" : "simulated"}});
     if (!world_.fleet) return {};
-    local_ = std::make_unique<LocalWorld>(std::move(machine), *world_.fleet);
+    if (auto checked = check_manage(request_.manage, machine, *world_.fleet); !checked) return checked;
+    local_ = std::make_unique<LocalWorld>(std::move(machine), *world_.fleet, management());
     log_devices();
     return {};
+  }
+
+  /// Who may change GPUs, as it was found before the first thread.
+  LocalManagement management() {
+    LocalManagement management{.is_wanted = request_.manage_gpus, .is_dry_run = request_.is_dry_run};
+    management.gpus = request_.manage;
+    if (hands_found_) {
+      management.hands = edges::use_hands(std::move(*hands_found_), {.world = folder_->path(), .on_news = [this] {
+                                                                       if (driver_) driver_->wake();
+                                                                     }});
+    }
+    const std::string recorded = recorded_boot_id(folder_->path());
+    management.is_same_boot = recorded.empty() || recorded == boot_id_;
+    return management;
   }
 
   void log_devices() const {
@@ -164,7 +181,13 @@ class Up {
   Result<void> make_session() {
     live::SessionOptions options;
     options.has_load = request_.has_load;
-    if (local_) options.observed = local_->observed();
+    if (local_) {
+      options.observed = local_->observed();
+      options.devices = sim::Devices::kOutside;
+      options.first_layout_takes_time = true;
+      options.next_intent = [this] { return records_->next_intent(); };
+      options.boot = boot_id_;
+    }
     options.seed = world_.beginning.seed;
     options.policy = world_.beginning.policy;
     options.approval = world_.beginning.approval;
@@ -287,6 +310,9 @@ class Up {
     }
     if (session_->infeasible()) return invalid(*session_->infeasible());
     record();
+    if (local_) {
+      if (auto recorded = record_boot_id(folder_->path(), boot_id_); !recorded) return pass_on(recorded.error());
+    }
     if (const auto failure = recorder().failure()) return fail(ErrorCode::kUnavailable, *failure);
     records_->guard();
     log_start_of_config();
@@ -476,8 +502,8 @@ class Up {
     if (blobs_) blobs_->stop();
     if (writes_) writes_->stop();  // what was sent is carried out and answered
     if (server_) server_->stop();
-    if (local_) local_->stop();
     if (driver_) driver_->stop();
+    if (local_) local_->stop();  // its threads wake the driver
     take_last_answer();
     if (recorder().rows_since_snapshot() > 0) save();
     session_->tell_all();
@@ -502,6 +528,8 @@ class Up {
   edges::FairMutex turn_;  ///< of those who change the session
   edges::FairMutex lock_;  ///< of the session
   edges::SolverThread solver_;
+  std::optional<edges::HandsFound> hands_found_;  ///< before there was a thread
+  const std::string boot_id_ = boot_id_now();
   std::unique_ptr<LocalWorld> local_;           ///< absent: the devices are simulated
   std::unique_ptr<edges::SeriesQueue> series_;  ///< outlives the session
   std::unique_ptr<live::Session> session_;
@@ -514,10 +542,30 @@ class Up {
 
 }  // namespace
 
+namespace {
+
+/// Those who change GPUs, if any may be changed. Afterwards this process may change none. Nothing: none may be.
+Result<std::optional<edges::HandsFound>> find_hands(const UpRequest& request) {
+  const bool is_needed = request.manage_gpus && !request.is_dry_run && request.world != WorldKind::kSimulated;
+  if (!is_needed) return std::nullopt;
+  auto found = edges::reach_hands({.socket_path = request.hands_path,
+                                   .config_path = request.typed.config.value_or(""),
+                                   .nvml_path = request.nvml_path});
+  if (!found) return pass_on(found.error());
+  return std::optional(std::move(*found));
+}
+
+}  // namespace
+
 int run_up(const UpRequest& request, VerbContext& context) {
   return_large_blocks_at_once();
   const HeldSignals signals;  // before the threads of `up`
-  Up up(request, context);
+  auto hands = find_hands(request);
+  if (!hands) {
+    finish(context, tl::unexpected(hands.error()));
+    return context.status;
+  }
+  Up up(request, context, std::move(*hands));
   const auto run = up.run(signals);
   if (!run) finish(context, tl::unexpected(run.error()));
   const int status = run ? *run : context.status;

@@ -51,6 +51,7 @@ Result<void> WorldRecords::open(const FolderWorld& world) {
   if (!epoch) return failed(epoch.error());
   auto writer = store_->open_writer(*epoch + 1);
   if (!writer) return failed(writer.error());
+  epoch_ = *epoch + 1;
   auto devices = edges::DevicesFile::open(devices_path_in(folder_));
   if (!devices) return failed(devices.error());
   devices_ = std::move(*devices);

@@ -41,6 +41,8 @@ class WorldRecords {
   [[nodiscard]] std::optional<sim::WorldLeft> take_left() { return std::exchange(left_, std::nullopt); }
   /// The journal has no usage that is over: it is made again.
   [[nodiscard]] bool has_no_past_usage() const { return has_no_past_usage_; }
+  /// Numbers that grow, also from one process to the next. Requires: open.
+  [[nodiscard]] std::uint64_t next_intent() { return epoch_ << 32U | ++intents_; }
   [[nodiscard]] edges::Recorder& recorder() { return *recorder_; }
   [[nodiscard]] const edges::Recorder& recorder() const { return *recorder_; }
   /// Two readers for blobs. Call it once.
@@ -79,6 +81,8 @@ class WorldRecords {
   const SteadyWallClock& wall_;  ///< steady, as what is forgotten cannot be brought back
   std::FILE* err_;
   std::unique_ptr<JournalStore> store_;  ///< outlives its writer and readers
+  std::uint64_t epoch_ = 0;    ///< of this process
+  std::uint64_t intents_ = 0;  ///< numbered so far
   bool has_no_past_usage_ = false;
   std::unique_ptr<edges::DevicesFile> devices_;
   std::optional<sim::WorldLeft> left_;
