@@ -150,7 +150,7 @@ TEST_F(ExportsEvents, AWaitEndsWhenItsSetOrTheLibraryDoes) {
   ASSERT_TRUE(edges::testing::wait_until([&] { return is_begun.load(); }));
   EXPECT_EQ(nvmlShutdown(), Code::kSuccess);
   waiting.join();
-  EXPECT_EQ(code, Code::kUninitialized);
+  EXPECT_TRUE(code == Code::kUninitialized || code == Code::kInvalidArgument) << "as the set ends with the library";
   ASSERT_EQ(nvmlInit_v2(), Code::kSuccess);
   EXPECT_EQ(wait(), Code::kInvalidArgument) << "sets end with the session";
 }
