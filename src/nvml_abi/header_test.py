@@ -7,24 +7,19 @@ named; without any header the test is skipped (77).
 """
 
 import functools
-import importlib.util
-import json
 import os
 import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
-import zipfile
+
+from function_lists import exported
+from third_party import BINDING, GO_NVML, Absent, fetch_go_module, file_of_package
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.environ.get("BERTH_SOURCE_DIR") or os.path.dirname(os.path.dirname(HERE))
-THIRD_PARTY = os.path.join(ROOT, "build", "third_party")
-GO_MODULE = "github.com/NVIDIA/go-nvml@v0.13.3-1"  # NVML 13.3
 NEWEST = "nvidia-nvml-dev==13.4.92"
-BINDING = "nvidia-ml-py==13.615.71"
-DOWNLOAD_SECONDS_MAX = 100
 COMPILER = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
 
 # Constants that count what a header knows: they are those of the newest.
@@ -337,72 +332,20 @@ struct AgreeAll<OurResult (*)(Ours...), TheirResult (*)(Theirs...)>
 """
 
 
-class Absent(Exception):
-    """What could not be had, and why."""
-
-
-def run(command, **options):
-    try:
-        return subprocess.run(command, capture_output=True, text=True, timeout=DOWNLOAD_SECONDS_MAX, check=True, **options)
-    except subprocess.TimeoutExpired as error:
-        raise Absent(f"no answer within {DOWNLOAD_SECONDS_MAX} s") from error
-    except subprocess.CalledProcessError as error:
-        words = re.findall(r'"Error": "(.*)"', error.stdout) or error.stderr.strip().splitlines() or ["no message"]
-        raise Absent(words[-1]) from error
-
-
 def read(path):
     with open(path, encoding="utf-8", errors="replace") as file:
         return file.read()
 
 
 def header_of_go():
-    if not shutil.which("go"):
-        raise Absent("there is no go")
-    cache = os.path.join(THIRD_PARTY, "go")
-    os.makedirs(cache, exist_ok=True)
-    environment = dict(os.environ, GOMODCACHE=cache, GOFLAGS="-modcacherw", GOTOOLCHAIN="local")
-    answer = run(["go", "mod", "download", "-json", GO_MODULE], cwd=cache, env=environment).stdout
-    return os.path.join(json.loads(answer)["Dir"], "gen", "nvml", "nvml.h")
-
-
-def fetch_package(package):
-    """The wheel of a package, its path."""
-    name, version = package.split("==")
-    folder = os.path.join(THIRD_PARTY, "pip")
-    os.makedirs(folder, exist_ok=True)
-    start = f"{name.replace('-', '_')}-{version}-"
-    for wheel in sorted(os.listdir(folder)):
-        if wheel.startswith(start):
-            return os.path.join(folder, wheel)
-    pip = [sys.executable, "-m", "pip"] if importlib.util.find_spec("pip") else [shutil.which("pip3") or shutil.which("pip")]
-    if pip == [None]:
-        raise Absent("there is no pip")
-    with tempfile.TemporaryDirectory(dir=folder) as fresh:
-        # Any machine can read a header: take the package of one system everywhere.
-        run([*pip, "download", "--quiet", "--no-deps", "--only-binary=:all:", "--platform", "manylinux2014_x86_64",
-             "--retries", "1", "--timeout", "20", "--dest", fresh, package])
-        wheel = os.listdir(fresh)[0]
-        os.replace(os.path.join(fresh, wheel), os.path.join(folder, wheel))
-    return os.path.join(folder, wheel)
-
-
-def file_of_package(package, suffix):
-    """The one file of a package whose path ends so, as a file in build/third_party."""
-    wheel = fetch_package(package)
-    path = f"{wheel}.{os.path.basename(suffix)}"
-    if not os.path.exists(path):
-        with zipfile.ZipFile(wheel) as archive, tempfile.TemporaryDirectory(dir=THIRD_PARTY) as fresh:
-            inside = next(name for name in archive.namelist() if name.endswith(suffix))
-            os.replace(archive.extract(inside, fresh), path)
-    return path
+    return os.path.join(fetch_go_module(GO_NVML), "gen", "nvml", "nvml.h")
 
 
 @functools.cache
 def sources():
     """What could be had: name -> path; and the reasons for the others."""
     found, reasons = {}, []
-    for name, fetch in ((GO_MODULE, header_of_go),
+    for name, fetch in ((GO_NVML, header_of_go),
                         (NEWEST, lambda: file_of_package(NEWEST, "/nvml.h")),
                         (BINDING, lambda: file_of_package(BINDING, "pynvml.py"))):
         try:
@@ -414,7 +357,7 @@ def sources():
 
 def headers():
     found, _ = sources()
-    return {name: found[name] for name in (GO_MODULE, NEWEST) if name in found}
+    return {name: found[name] for name in (GO_NVML, NEWEST) if name in found}
 
 
 @functools.cache
@@ -430,17 +373,6 @@ def functions_of(path):
     declared = set(re.findall(r"\bDECLDIR (?:char ?\* ?)?(nvml\w+) ?\(", code))
     defined = re.findall(r"^ ?# ?define (nvml\w+) (nvml\w+) ?$", code, re.MULTILINE)
     return declared, {old: new for old, new in defined if new in declared}
-
-
-def names_in(file, macro):
-    return re.findall(rf"^{macro}\((nvml\w+)", read(os.path.join(HERE, file)), re.MULTILINE)
-
-
-@functools.cache
-def exported():
-    """Every function of our two lists."""
-    simulated = names_in("simulated.inc", r"BERTH_NVML_(?:TEXT_)?FUNCTION")
-    return {*simulated, *names_in("functions.inc", r"BERTH_NVML_\w+")}
 
 
 def members_of_structures():
