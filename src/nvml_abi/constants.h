@@ -198,6 +198,7 @@ inline constexpr std::uint32_t kRetiredCauseCount = 2;
 inline constexpr std::uint32_t kBrandTesla = 2;
 inline constexpr std::uint32_t kBrandNvidiaRtx = 13;
 inline constexpr std::uint32_t kBrandNvidia = 14;
+inline constexpr std::uint32_t kArchitectureVolta = 5;
 inline constexpr std::uint32_t kArchitectureTuring = 6;
 inline constexpr std::uint32_t kArchitectureAmpere = 7;
 inline constexpr std::uint32_t kArchitectureAda = 8;

@@ -180,6 +180,7 @@ CONSTANTS = {
     "kBrandTesla": "NVML_BRAND_TESLA",
     "kBrandNvidiaRtx": "NVML_BRAND_NVIDIA_RTX",
     "kBrandNvidia": "NVML_BRAND_NVIDIA",
+    "kArchitectureVolta": "NVML_DEVICE_ARCH_VOLTA",
     "kArchitectureTuring": "NVML_DEVICE_ARCH_TURING",
     "kArchitectureAmpere": "NVML_DEVICE_ARCH_AMPERE",
     "kArchitectureAda": "NVML_DEVICE_ARCH_ADA",

@@ -9,7 +9,6 @@
 namespace berth::nvml_abi {
 
 using edges::kTakesDevice;
-using edges::kTakesGpu;
 using edges::library;
 using edges::Subject;
 using nvml_sim::GpuRecord;
@@ -23,6 +22,8 @@ std::string_view legacy_bus_id(const GpuRecord& gpu) { return std::string_view(g
 
 std::uint32_t architecture_number(mig::Architecture architecture) {
   switch (architecture) {
+    case mig::Architecture::kVolta:
+      return kArchitectureVolta;
     case mig::Architecture::kTuring:
       return kArchitectureTuring;
     case mig::Architecture::kAmpere:
@@ -33,7 +34,6 @@ std::uint32_t architecture_number(mig::Architecture architecture) {
       return kArchitectureHopper;
     case mig::Architecture::kBlackwell:
       return kArchitectureBlackwell;
-    case mig::Architecture::kVolta:
     case mig::Architecture::kUnknown:
       return kArchitectureUnknown;
   }
