@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from simulated import PROGRAM, ROOT, TWO_A100, Case, require_program
+from simulated import PROGRAM, ROOT, TWO_A100, Case, as_root, require_program
 
 sys.path.insert(0, str(ROOT / "src/nvml_abi"))
 from third_party import BINDING, Absent, fetch_package  # noqa: E402
@@ -34,9 +34,13 @@ def run_again():
     with tempfile.TemporaryDirectory() as folder:
         fleet = Path(folder) / "fleet.yaml"
         fleet.write_text(TWO_A100)
-        command = [PROGRAM, "run", "--fleet", fleet, "--", sys.executable, *sys.argv]
+        command = [PROGRAM, "run", "--fleet", fleet, *as_root(), "--", sys.executable, *sys.argv]
         environment = dict(os.environ, PYTHONPATH=wheel, **{BELOW_RUN: "1"})
-        return subprocess.run(command, env=environment, check=False).returncode
+        status = subprocess.run(command, env=environment, check=False).returncode
+        if status == 2 and as_root():
+            print("skipped: wanted root, or a machine that lets others be root of their own")
+            return 77
+        return status
 
 
 class ClientCase(Case):

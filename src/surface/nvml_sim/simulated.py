@@ -29,6 +29,11 @@ def require_program():
             sys.exit(77)
 
 
+def as_root():
+    """Options of `run` for a client that changes GPUs. Without root this machine may still refuse them: status 2."""
+    return [] if os.geteuid() == 0 else ["--fake-root"]
+
+
 class Nvml:
     """The library as clients load it; to be used in a process that `run` started, or whose environment names a state."""
 
