@@ -54,6 +54,7 @@ std::string path_of(void* library) {
 tl::unexpected<NoGpuLibrary> not_found(std::vector<NoGpuLibrary::Attempt> attempts) {
   NoGpuLibrary none{.reason = Reason::kNotFound, .attempts = std::move(attempts)};
   std::vector<std::string> lines;
+  lines.reserve(none.attempts.size());
   for (const auto& attempt : none.attempts) lines.push_back(fmt::format("{}: {}", attempt.name, attempt.error));
   none.message = fmt::format("wanted NVIDIA's management library, found none: {}", fmt::join(lines, "; "));
   return tl::unexpected(std::move(none));

@@ -31,7 +31,7 @@ std::string text_of(std::string_view buffer) {
 }
 
 std::int64_t mib_of_bytes(std::uint64_t bytes) {
-  constexpr std::uint64_t kBytesPerMib = 1024 * 1024;
+  constexpr std::uint64_t kBytesPerMib = 1U << 20U;
   return bytes == nvml_abi::kValueNotAvailable ? 0 : static_cast<std::int64_t>(bytes / kBytesPerMib);
 }
 

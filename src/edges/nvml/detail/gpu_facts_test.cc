@@ -70,6 +70,7 @@ Functions new_driver() {
 
 std::vector<std::uint32_t> ids_of(const GpuFacts& facts) {
   std::vector<std::uint32_t> ids;
+  ids.reserve(facts.profiles.size());
   for (const GpuProfileFacts& profile : facts.profiles) ids.push_back(profile.id);
   return ids;
 }

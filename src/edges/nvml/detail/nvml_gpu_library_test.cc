@@ -30,7 +30,6 @@ using nvml_sim::FaultRecord;
 using nvml_sim::GpuRecord;
 using nvml_sim::MachineRecord;
 using ::testing::ElementsAre;
-using ::testing::Field;
 using ::testing::IsEmpty;
 using testing::SimulatedMachine;
 using ::testing::SizeIs;
@@ -38,8 +37,8 @@ using ::testing::StartsWith;
 
 /// A driver that is asked while somebody else replaces what stands: the first reading sees parts of both.
 int modes_asked = 0;
-const nvml_abi::GpuInstance kInstances[] = {reinterpret_cast<nvml_abi::GpuInstance>(&modes_asked),
-                                            reinterpret_cast<nvml_abi::GpuInstance>(&modes_asked + 1)};
+const nvml_abi::GpuInstance instance_handles[] = {reinterpret_cast<nvml_abi::GpuInstance>(&modes_asked),
+                                                  reinterpret_cast<nvml_abi::GpuInstance>(&modes_asked + 1)};
 
 detail::Functions replacing_driver() {
   detail::Functions functions;
@@ -60,12 +59,12 @@ detail::Functions replacing_driver() {
   functions.nvmlDeviceGetGpuInstances = [](nvml_abi::Device, std::uint32_t, nvml_abi::GpuInstance* instances,
                                            std::uint32_t* count) {
     *count = modes_asked == 1 ? 2 : 1;
-    std::ranges::copy(kInstances, instances);
+    std::ranges::copy(instance_handles, instances);
     return Code::kSuccess;
   };
   functions.nvmlGpuInstanceGetInfo = [](nvml_abi::GpuInstance instance, nvml_abi::GpuInstanceDescription* description) {
     description->placement =
-        instance == kInstances[0] ? nvml_abi::GpuInstancePlacement{0, 8} : nvml_abi::GpuInstancePlacement{6, 1};
+        instance == instance_handles[0] ? nvml_abi::GpuInstancePlacement{0, 8} : nvml_abi::GpuInstancePlacement{6, 1};
     return Code::kSuccess;
   };
   functions.nvmlGpuInstanceGetComputeInstanceProfileInfo = [](nvml_abi::GpuInstance, std::uint32_t, std::uint32_t,

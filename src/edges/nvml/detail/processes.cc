@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <compare>
 #include <map>
 #include <string_view>
-#include <tuple>
 
 #include "edges/nvml/detail/answers.h"
 
@@ -85,8 +85,14 @@ GpuAnswer<std::vector<ProcessV2>> list_device(const Functions& functions, Device
   return all;
 }
 
-/// Who is where: pid, GPU instance, compute instance; kNoInstanceId: none. The value: its memory.
-using Places = std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::int64_t>;
+/// Who is where; kNoInstanceId: on no instance.
+struct Place {
+  std::uint32_t pid = 0;
+  std::uint32_t gpu_instance = kNoInstanceId;
+  std::uint32_t compute_instance = kNoInstanceId;
+  friend auto operator<=>(const Place&, const Place&) = default;
+};
+using Places = std::map<Place, std::int64_t>;  ///< with the memory there, in MiB
 
 void add(Places& places, const ProcessV2& process) {
   std::int64_t& memory_mib = places[{process.pid, process.gpu_instance_id, process.compute_instance_id}];
@@ -94,14 +100,13 @@ void add(Places& places, const ProcessV2& process) {
 }
 
 /// Whether the same process is also listed with a more exact place.
-bool is_known_better(const Places& places, const Places::key_type& place) {
-  const auto [pid, gpu_instance, compute_instance] = place;
-  if (compute_instance != kNoInstanceId) return false;
+bool is_known_better(const Places& places, const Place& place) {
+  if (place.compute_instance != kNoInstanceId) return false;
   return std::ranges::any_of(places, [&](const auto& entry) {
-    const auto [other_pid, other_gpu_instance, other_compute_instance] = entry.first;
-    if (other_pid != pid || entry.first == place) return false;
-    if (gpu_instance == kNoInstanceId) return other_gpu_instance != kNoInstanceId;
-    return other_gpu_instance == gpu_instance && other_compute_instance != kNoInstanceId;
+    const Place& other = entry.first;
+    if (other.pid != place.pid || other == place) return false;
+    if (place.gpu_instance == kNoInstanceId) return other.gpu_instance != kNoInstanceId;
+    return other.gpu_instance == place.gpu_instance && other.compute_instance != kNoInstanceId;
   });
 }
 
@@ -139,13 +144,12 @@ GpuAnswer<std::vector<GpuProcessSeen>> read_processes(const Functions& functions
   std::vector<GpuProcessSeen> seen;
   for (const auto& [place, memory_mib] : places) {
     if (is_known_better(places, place)) continue;
-    const auto [pid, gpu_instance, compute_instance] = place;
-    const bool is_same_process = !seen.empty() && seen.back().pid == pid;
-    seen.push_back({.pid = pid,
-                    .name = is_same_process ? seen.back().name : name_of_process(functions, pid),
+    const bool is_same_process = !seen.empty() && seen.back().pid == place.pid;
+    seen.push_back({.pid = place.pid,
+                    .name = is_same_process ? seen.back().name : name_of_process(functions, place.pid),
                     .memory_mib = memory_mib,
-                    .gpu_instance = instance_id(gpu_instance),
-                    .compute_instance = instance_id(compute_instance)});
+                    .gpu_instance = instance_id(place.gpu_instance),
+                    .compute_instance = instance_id(place.compute_instance)});
   }
   return seen;
 }

@@ -18,7 +18,7 @@ using nvml_abi::ProcessV1;
 using nvml_abi::ProcessV2;
 using ::testing::ElementsAre;
 
-constexpr std::uint64_t kMib = 1024 * 1024;
+constexpr std::uint64_t kMib = 1U << 20U;
 
 /// What a driver answers to the lists of one device.
 struct Answers {
@@ -36,8 +36,8 @@ std::map<Device, Answers>& driver() {
 
 // Nobody looks into what is behind a handle.
 int gpu_object, mig_object;
-const Device kGpu = reinterpret_cast<Device>(&gpu_object);
-const Device kMig = reinterpret_cast<Device>(&mig_object);
+const Device gpu = reinterpret_cast<Device>(&gpu_object);
+const Device mig = reinterpret_cast<Device>(&mig_object);
 
 Code write_list(Code code, const std::vector<ProcessV2>& processes, std::uint32_t* count, ProcessV2* out) {
   if (code != Code::kSuccess) return code;
@@ -68,13 +68,13 @@ class Processes : public ::testing::Test {
  protected:
   void SetUp() override { driver().clear(); }
   static GpuAnswer<std::vector<GpuProcessSeen>> read(const std::vector<MigDeviceHandle>& mig_devices = {}) {
-    return read_processes(functions_of_driver(), kGpu, mig_devices);
+    return read_processes(functions_of_driver(), gpu, mig_devices);
   }
 };
 
 TEST_F(Processes, OfAllKindsAreListedOnceByPid) {
-  driver()[kGpu].computing = {{200, 5 * kMib}, {7, 3 * kMib}};
-  driver()[kGpu].drawing = {{7, 4 * kMib}, {9, nvml_abi::kValueNotAvailable}};
+  driver()[gpu].computing = {{200, 5 * kMib}, {7, 3 * kMib}};
+  driver()[gpu].drawing = {{7, 4 * kMib}, {9, nvml_abi::kValueNotAvailable}};
   const auto seen = read();
   ASSERT_TRUE(seen.has_value());
   EXPECT_THAT(*seen, ElementsAre(GpuProcessSeen{7, "trainer", 4, {}, {}}, GpuProcessSeen{9, "trainer", 0, {}, {}},
@@ -82,46 +82,46 @@ TEST_F(Processes, OfAllKindsAreListedOnceByPid) {
 }
 
 TEST_F(Processes, OfAMigDeviceAreOnItsInstances) {
-  driver()[kGpu].computing = {{7, kMib}, {8, kMib, 3, kNoInstanceId}, {9, kMib}};  // an old driver does not say where
-  driver()[kMig].computing = {{7, 2 * kMib}, {8, 2 * kMib, 3, 1}};
-  const auto seen = read({{kMig, 3, 1}});
+  driver()[gpu].computing = {{7, kMib}, {8, kMib, 3, kNoInstanceId}, {9, kMib}};  // an old driver does not say where
+  driver()[mig].computing = {{7, 2 * kMib}, {8, 2 * kMib, 3, 1}};
+  const auto seen = read({{mig, 3, 1}});
   ASSERT_TRUE(seen.has_value());
   EXPECT_THAT(*seen, ElementsAre(GpuProcessSeen{7, "trainer", 2, 3, 1}, GpuProcessSeen{8, "trainer", 2, 3, 1},
                                  GpuProcessSeen{9, "trainer", 1, {}, {}}));
 }
 
 TEST_F(Processes, OnTwoInstancesAreListedTwice) {
-  driver()[kGpu].computing = {{7, kMib, 3, 0}, {7, kMib, 4, 0}, {7, kMib}};
+  driver()[gpu].computing = {{7, kMib, 3, 0}, {7, kMib, 4, 0}, {7, kMib}};
   const auto seen = read();
   ASSERT_TRUE(seen.has_value());
   EXPECT_THAT(*seen, ElementsAre(GpuProcessSeen{7, "trainer", 1, 3, 0}, GpuProcessSeen{7, "trainer", 1, 4, 0}));
 }
 
 TEST_F(Processes, ThatMayNotBeSeenAreLeftOut) {
-  driver()[kGpu].compute_code = Code::kNoPermission;
-  driver()[kGpu].graphics_code = Code::kInvalidArgument;
-  driver()[kMig].computing = {{7, kMib}};
-  driver()[kMig].graphics_code = Code::kNotSupported;
-  const auto seen = read({{kMig, 3, 0}});
+  driver()[gpu].compute_code = Code::kNoPermission;
+  driver()[gpu].graphics_code = Code::kInvalidArgument;
+  driver()[mig].computing = {{7, kMib}};
+  driver()[mig].graphics_code = Code::kNotSupported;
+  const auto seen = read({{mig, 3, 0}});
   ASSERT_TRUE(seen.has_value());
   EXPECT_THAT(*seen, ElementsAre(GpuProcessSeen{7, "trainer", 1, 3, 0}));
 }
 
 TEST_F(Processes, OfALostGpuOrAVanishedInstanceAreAFailure) {
-  driver()[kGpu].graphics_code = Code::kGpuIsLost;
+  driver()[gpu].graphics_code = Code::kGpuIsLost;
   EXPECT_EQ(failure_of(read()).call, "nvmlDeviceGetGraphicsRunningProcesses_v3");
   EXPECT_TRUE(failure_of(read()).is_gpu_lost);
-  driver()[kGpu].graphics_code = Code::kSuccess;
-  driver()[kMig].compute_code = Code::kInvalidArgument;
-  EXPECT_EQ(failure_of(read({{kMig, 3, 0}})).code_name, "NVML_ERROR_INVALID_ARGUMENT");
+  driver()[gpu].graphics_code = Code::kSuccess;
+  driver()[mig].compute_code = Code::kInvalidArgument;
+  EXPECT_EQ(failure_of(read({{mig, 3, 0}})).code_name, "NVML_ERROR_INVALID_ARGUMENT");
 }
 
 TEST_F(Processes, ManyAreAskedForAgainWithMoreRoom) {
-  for (std::uint32_t pid = 1; pid <= 1'000; ++pid) driver()[kGpu].computing.push_back({pid, kMib});
+  for (std::uint32_t pid = 1; pid <= 1'000; ++pid) driver()[gpu].computing.push_back({pid, kMib});
   const auto seen = read();
   ASSERT_TRUE(seen.has_value());
   EXPECT_EQ(seen->size(), 1'000U);
-  driver()[kGpu].compute_code = Code::kInsufficientSize;  // for ever
+  driver()[gpu].compute_code = Code::kInsufficientSize;  // for ever
   EXPECT_EQ(failure_of(read()).code_name, "NVML_ERROR_INSUFFICIENT_SIZE");
 }
 
@@ -132,10 +132,10 @@ TEST_F(Processes, OfAnOldDriverHaveNoInstance) {
     *out = {.pid = 7, .memory_bytes = kMib};
     return Code::kSuccess;
   };
-  const auto seen = read_processes(functions, kGpu, {});
+  const auto seen = read_processes(functions, gpu, {});
   ASSERT_TRUE(seen.has_value());
   EXPECT_THAT(*seen, ElementsAre(GpuProcessSeen{7, "", 1, {}, {}}));
-  EXPECT_TRUE(read_processes(Functions{}, kGpu, {}).value().empty());
+  EXPECT_TRUE(read_processes(Functions{}, gpu, {}).value().empty());
 }
 
 }  // namespace
