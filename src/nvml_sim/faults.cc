@@ -51,11 +51,12 @@ std::optional<Latency> find_latency(std::string_view name) {
   return static_cast<Latency>(found - kLatencyNames.begin());
 }
 
-bool means_call(std::string_view fault_name, std::string_view call, Latency latency) {
-  return fault_name == call || fault_name == without_version(call) || fault_name == name_of(latency);
+bool means_call(std::string_view fault_name, std::string_view call, std::optional<Latency> latency) {
+  if (fault_name == call || fault_name == without_version(call)) return true;
+  return latency && fault_name == name_of(*latency);
 }
 
-std::optional<FaultHit> take_fault(GpuRecord& gpu, std::string_view call, Latency latency) {
+std::optional<FaultHit> take_fault(GpuRecord& gpu, std::string_view call, std::optional<Latency> latency) {
   for (FaultRecord& fault : gpu.faults) {
     if (fault.kind != FaultRecord::kAnswer || !means_call(fault.call, call, latency)) continue;
     if (fault.after > 0) {

@@ -18,11 +18,12 @@ struct FaultHit {
 };
 
 /// Whether a fault's name means a call: its C name with or without the version at its end ("nvmlDeviceGetMemoryInfo"
-/// means _v2, too), or the name of the latency that it takes ("create_gpu_instance": with and without a placement).
-[[nodiscard]] bool means_call(std::string_view fault_name, std::string_view call, Latency latency);
+/// means _v2, too), or the name of the latency that it takes ("create_gpu_instance": with and without a placement). A
+/// call without one is about no GPU.
+[[nodiscard]] bool means_call(std::string_view fault_name, std::string_view call, std::optional<Latency> latency);
 
 /// The first fault that is for this call. It counts down: the first `after` calls pass, the next `times` are hit.
-[[nodiscard]] std::optional<FaultHit> take_fault(GpuRecord& gpu, std::string_view call, Latency latency);
+[[nodiscard]] std::optional<FaultHit> take_fault(GpuRecord& gpu, std::string_view call, std::optional<Latency> latency);
 
 /// Adds a fault. False: the GPU has kFaultsMax already.
 [[nodiscard]] bool add_fault(GpuRecord& gpu, const FaultRecord& fault);

@@ -47,7 +47,7 @@ std::uint64_t interruptions_of(const MachineRecord& machine, std::uint32_t gpu) 
 }
 
 /// The fault that a call meets, after the XIDs that are due by now. Later interruptions end the work on the call.
-Meeting meet_faults(MachineRecord& machine, std::uint32_t gpu, const char* name, Latency latency) {
+Meeting meet_faults(MachineRecord& machine, std::uint32_t gpu, const char* name, std::optional<Latency> latency) {
   GpuRecord& record = machine.gpus[gpu];
   while (const auto xid = nvml_sim::due_xid(record, now_us())) nvml_sim::raise_xid(machine, gpu, *xid);
   return {
@@ -149,13 +149,15 @@ Code Library::describe(const char* name, Code arguments, const Describing& answe
   const File file = this->file();
   if (file == nullptr) return Code::kUninitialized;
   if (arguments != Code::kSuccess) return arguments;
-  const Latency latency = std::string_view(name).starts_with("nvmlInit") ? Latency::kInit : Latency::kRead;
+  // Other questions about the machine are no readings of a GPU: they meet only faults that name them.
+  const bool is_init = std::string_view(name).starts_with("nvmlInit");
+  const std::optional<Latency> latency = is_init ? std::optional(Latency::kInit) : std::nullopt;
   std::int64_t latency_us = 0;
   std::vector<std::uint32_t> faulty;
   Meeting met;
   Code code = Code::kSuccess;
   file->read([&](const MachineRecord& machine) {
-    if (latency == Latency::kInit) latency_us = machine.latency_us[static_cast<int>(latency)];
+    if (is_init) latency_us = machine.latency_us[static_cast<int>(Latency::kInit)];
     for (std::uint32_t gpu = 0; gpu < machine.gpu_count; ++gpu) {
       if (nvml_sim::has_faults(machine.gpus[gpu])) faulty.push_back(gpu);
     }

@@ -374,6 +374,19 @@ TEST_F(GpusOfNvml, AHangingCallHoldsUpNoOtherGpu) {
   hanging.join();
 }
 
+/// What is asked of the library as a whole during a reading, such as names of processes, is not about the slow GPU.
+TEST_F(GpusOfNvml, AGpuWithSlowReadingsHoldsUpNoOther) {
+  SimulatedMachine machine({"A100-80GB", "T4"});
+  const auto library = open();
+  ASSERT_TRUE(library->list().has_value());
+  machine.change(1, [&](GpuRecord& gpu) { ASSERT_TRUE(nvml_sim::add_process(gpu, {.pid = 7, .memory_mib = 77})); });
+  add_fault(machine, 0, "read", {.error = static_cast<int>(Code::kUnknown), .times = 1'000, .delay_ms = 1});
+  EXPECT_FALSE(library->wait(machine.uuid(1), 10)->has_value());
+  EXPECT_THAT(read(*library, machine.uuid(1)).processes, SizeIs(1));
+  machine.change(0, [](GpuRecord& gpu) { EXPECT_EQ(gpu.faults[0].times, 1'000); });
+  EXPECT_FALSE(library->read(machine.uuid(0)).has_value());
+}
+
 TEST_F(GpusOfNvml, EventsOfOtherProcessesEndAWait) {
   SimulatedMachine machine({"A100-80GB", "A100-80GB"});
   const auto library = open();
