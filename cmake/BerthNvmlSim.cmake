@@ -96,13 +96,14 @@ function(berth_nvml_sim_for_tests test)
     get_filename_component(name ${script} NAME_WE)
     string(REPLACE "_" "-" file_name ${name})
     add_library(berth_nvml_${name} SHARED $<TARGET_OBJECTS:berth_nvml_sim_shared>)
+    target_link_libraries(berth_nvml_${name} PRIVATE berth_nvml_sim_parts)
     set_target_properties(berth_nvml_${name} PROPERTIES
       LINKER_LANGUAGE CXX
       LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests
       OUTPUT_NAME berth-nvml-${file_name}
       NO_SONAME ON
       LINK_DEPENDS ${script})
-    target_link_options(berth_nvml_${name} PRIVATE -Wl,--version-script=${script} -Wl,-z,now)
+    target_link_options(berth_nvml_${name} PRIVATE -Wl,--version-script=${script} -Wl,-z,defs -Wl,-z,now)
     add_dependencies(${test} berth_nvml_${name})
   endforeach()
 endfunction()
