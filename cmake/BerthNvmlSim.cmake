@@ -96,7 +96,8 @@ function(berth_nvml_sim_for_tests test)
   foreach(script IN LISTS scripts)
     get_filename_component(name ${script} NAME_WE)
     string(REPLACE "_" "-" file_name ${name})
-    add_library(berth_nvml_${name} SHARED $<TARGET_OBJECTS:berth_nvml_sim_shared> $<TARGET_OBJECTS:berth_nvml_sim_parts>)
+    add_library(berth_nvml_${name} SHARED $<TARGET_OBJECTS:berth_nvml_sim_shared>)
+    target_link_libraries(berth_nvml_${name} PRIVATE berth_nvml_sim_parts)
     set_target_properties(berth_nvml_${name} PROPERTIES
       LINKER_LANGUAGE CXX
       LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests

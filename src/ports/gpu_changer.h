@@ -1,5 +1,5 @@
-/// Changes to the GPUs of this machine, call by call, as their driver's library makes them. Only a privileged process has
-/// one of these.
+/// Changes to the GPUs of this machine, call by call, as their driver's library makes them. Only a privileged process
+/// has one of these.
 #pragma once
 
 #include <cstdint>

@@ -21,7 +21,8 @@ struct DeviceOrder {
   std::uint32_t profile_id = 0;  ///< kCreate, kDestroy: what the device calls it
   int start = 0;                 ///< placement units
   int length = 0;
-  /// It may have been carried out before, wholly or in part, by a process that is gone: what stands at its place is its own.
+  /// It may have been carried out before, wholly or in part, by a process that is gone: what stands at its place is
+  /// its own.
   bool was_tried = false;
   friend bool operator==(const DeviceOrder&, const DeviceOrder&) = default;
 };
@@ -52,7 +53,9 @@ struct DeviceEnd {
   std::int64_t memory_mib = 0;       ///< kCreate
   std::int64_t gpu_instance_us = 0;  ///< how long the calls took; 0: there was none
   std::int64_t compute_instance_us = 0;
-  std::optional<GpuReading> reading = {};  ///< what stands on the GPU afterwards; absent: it cannot be read
+  /// What stands on the GPU afterwards. Absent: it cannot be read. Then kFailed says that nobody knows what became of
+  /// the order, and kDone that it was carried out, but not as what.
+  std::optional<GpuReading> reading = {};
   friend bool operator==(const DeviceEnd&, const DeviceEnd&) = default;
 };
 

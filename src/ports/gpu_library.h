@@ -59,9 +59,11 @@ struct GpuFacts {
 
 struct ComputeInstanceSeen {
   std::uint32_t id = 0;
-  int start = 0;  ///< first compute slice within its GPU instance
-  int slices = 0;
-  std::string uuid;  ///< of the MIG device; empty if the library does not say
+  int start = 0;                ///< first compute slice within its GPU instance
+  int slices = 0;               ///< of its place, which some GPUs round up: 4 for 3
+  std::string uuid;             ///< of the MIG device; empty if the library does not say
+  bool is_whole = false;        ///< it has all compute slices of its GPU instance
+  std::int64_t memory_mib = 0;  ///< of the MIG device, which is that of its GPU instance; 0: the library does not say
   friend bool operator==(const ComputeInstanceSeen&, const ComputeInstanceSeen&) = default;
 };
 

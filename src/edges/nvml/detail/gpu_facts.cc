@@ -152,24 +152,24 @@ GpuAnswer<std::string> read_uuid(const Functions& functions, Device device) {
   return text_of(std::string_view(uuid.data(), uuid.size()));
 }
 
-GpuAnswer<std::vector<std::uint32_t>> read_profile_ids(const Functions& functions, Device device) {
+GpuAnswer<std::vector<ProfileSize>> read_profile_sizes(const Functions& functions, Device device) {
   const GpuAnswer<std::vector<GpuProfileFacts>> profiles = describe_profiles(functions, device);
   if (!profiles) return tl::unexpected(profiles.error());
-  std::vector<std::uint32_t> ids;
-  for (const GpuProfileFacts& profile : *profiles) ids.push_back(profile.id);
-  return ids;
+  std::vector<ProfileSize> sizes;
+  for (const GpuProfileFacts& profile : *profiles) sizes.push_back({profile.id, profile.compute_slices});
+  return sizes;
 }
 
-GpuAnswer<std::vector<std::uint32_t>> read_compute_profile_ids(const Functions& functions,
+GpuAnswer<std::vector<ProfileSize>> read_compute_profile_sizes(const Functions& functions,
                                                                nvml_abi::GpuInstance instance) {
   constexpr std::string_view kCall = "nvmlGpuInstanceGetComputeInstanceProfileInfo";
-  std::vector<std::uint32_t> ids;
+  std::vector<ProfileSize> sizes;
   const GpuAnswer<void> asked =
       for_each_number(kCall, nvml_abi::kComputeInstanceProfileCount, [&](std::uint32_t number) {
         nvml_abi::ComputeInstanceProfileV1 profile;
         const Code code = functions.nvmlGpuInstanceGetComputeInstanceProfileInfo(
             instance, number, nvml_abi::kComputeInstanceEngineShared, &profile);
-        if (code == Code::kSuccess) ids.push_back(profile.id);
+        if (code == Code::kSuccess) sizes.push_back({profile.id, static_cast<int>(profile.slices)});
         return code;
       });
   if (!asked) return tl::unexpected(asked.error());
@@ -178,7 +178,7 @@ GpuAnswer<std::vector<std::uint32_t>> read_compute_profile_ids(const Functions& 
   nvml_abi::GpuInstanceDescription description;
   const Code code = functions.nvmlGpuInstanceGetInfo(instance, &description);
   if (code != Code::kSuccess) return failed("nvmlGpuInstanceGetInfo", code);
-  return ids;
+  return sizes;
 }
 
 }  // namespace berth::edges::detail

@@ -16,13 +16,19 @@ namespace berth::edges::detail {
 /// The GPU's UUID, or that of a MIG device.
 [[nodiscard]] GpuAnswer<std::string> read_uuid(const Functions& functions, nvml_abi::Device device);
 
-/// Ids of the GPU instance profiles of a GPU with MIG, in the order of the library's numbers.
-[[nodiscard]] GpuAnswer<std::vector<std::uint32_t>> read_profile_ids(const Functions& functions,
+/// A profile of GPU instances or compute instances.
+struct ProfileSize {
+  std::uint32_t id = 0;
+  int slices = 0;  ///< compute slices
+};
+
+/// The GPU instance profiles of a GPU with MIG, in the order of the library's numbers.
+[[nodiscard]] GpuAnswer<std::vector<ProfileSize>> read_profile_sizes(const Functions& functions,
                                                                      nvml_abi::Device device);
 
-/// Ids of the compute instance profiles that a GPU instance has, in the order of the library's numbers. All instances
+/// The compute instance profiles that a GPU instance has, in the order of the library's numbers. All instances
 /// of its profile have the same.
-[[nodiscard]] GpuAnswer<std::vector<std::uint32_t>> read_compute_profile_ids(const Functions& functions,
+[[nodiscard]] GpuAnswer<std::vector<ProfileSize>> read_compute_profile_sizes(const Functions& functions,
                                                                              nvml_abi::GpuInstance instance);
 
 }  // namespace berth::edges::detail

@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "edges/nvml/detail/answers.h"
-#include "edges/nvml/detail/gpu_facts.h"
 #include "edges/nvml/detail/processes.h"
 #include "nvml_abi/names.h"
 
@@ -61,6 +60,34 @@ GpuAnswer<std::string> read_recovery_action(const Functions& functions, Device d
   return word_of(field.value.unsigned_int);
 }
 
+/// The GPU's instance profiles.
+GpuAnswer<const std::vector<ProfileSize>*> profiles_of_gpu(const Functions& functions, Device device,
+                                                           KnownProfiles& known) {
+  if (known.sizes.empty()) {
+    auto sizes = read_profile_sizes(functions, device);
+    if (!sizes) return tl::unexpected(sizes.error());
+    if (sizes->empty()) return failed("nvmlDeviceGetGpuInstanceProfileInfo", Code::kNotFound);
+    known.sizes = std::move(*sizes);
+  }
+  return &known.sizes;
+}
+
+/// The compute instance profiles of a GPU instance, which has this profile itself.
+GpuAnswer<const std::vector<ProfileSize>*> profiles_of_instance(const Functions& functions, GpuInstance handle,
+                                                                std::uint32_t profile_id, KnownProfiles& known) {
+  const auto found = known.computes.find(profile_id);
+  if (found != known.computes.end()) return &found->second;
+  auto sizes = read_compute_profile_sizes(functions, handle);
+  if (!sizes) return tl::unexpected(sizes.error());
+  return &known.computes.emplace(profile_id, std::move(*sizes)).first->second;
+}
+
+/// The profile with that id; null: there is none.
+const ProfileSize* find_size(const std::vector<ProfileSize>& sizes, std::uint32_t id) {
+  const auto found = std::ranges::find(sizes, id, &ProfileSize::id);
+  return found == sizes.end() ? nullptr : &*found;
+}
+
 /// Collects what stands on a GPU.
 struct Collected {
   std::vector<GpuInstanceSeen> instances;
@@ -77,8 +104,8 @@ class Reader {
  private:
   GpuAnswer<void> add_instance(GpuInstance handle);
   GpuAnswer<void> add_compute_instances(GpuInstance handle, GpuInstanceSeen& instance);
-  GpuAnswer<void> add_compute_instance(nvml_abi::ComputeInstance handle, GpuInstanceSeen& instance);
-  GpuAnswer<const std::vector<std::uint32_t>*> compute_profiles_of(GpuInstance handle, std::uint32_t profile_id);
+  GpuAnswer<void> add_compute_instance(nvml_abi::ComputeInstance handle, bool is_whole, GpuInstanceSeen& instance);
+  GpuAnswer<void> describe_device(Device mig_device, ComputeInstanceSeen& compute) const;
 
   const Functions& functions_;
   Device device_;
@@ -87,15 +114,11 @@ class Reader {
 };
 
 GpuAnswer<Collected> Reader::read_instances() {
-  if (profiles_.ids.empty()) {
-    auto ids = read_profile_ids(functions_, device_);
-    if (!ids) return tl::unexpected(ids.error());
-    if (ids->empty()) return failed("nvmlDeviceGetGpuInstanceProfileInfo", Code::kNotFound);
-    profiles_.ids = std::move(*ids);
-  }
+  const auto sizes = profiles_of_gpu(functions_, device_, profiles_);
+  if (!sizes) return tl::unexpected(sizes.error());
   std::vector<GpuInstance> handles;
-  for (const std::uint32_t profile_id : profiles_.ids) {
-    const Code code = list_handles(functions_.nvmlDeviceGetGpuInstances, device_, profile_id, handles);
+  for (const ProfileSize& profile : **sizes) {
+    const Code code = list_handles(functions_.nvmlDeviceGetGpuInstances, device_, profile.id, handles);
     if (code != Code::kSuccess) return failed("nvmlDeviceGetGpuInstances", code);
     for (const GpuInstance handle : handles) {
       if (const auto added = add_instance(handle); !added) return tl::unexpected(added.error());
@@ -121,44 +144,50 @@ GpuAnswer<void> Reader::add_instance(GpuInstance handle) {
 }
 
 GpuAnswer<void> Reader::add_compute_instances(GpuInstance handle, GpuInstanceSeen& instance) {
-  const auto profile_ids = compute_profiles_of(handle, instance.profile_id);
-  if (!profile_ids) return tl::unexpected(profile_ids.error());
+  const auto sizes = profiles_of_instance(functions_, handle, instance.profile_id, profiles_);
+  if (!sizes) return tl::unexpected(sizes.error());
+  const ProfileSize* const own = find_size(profiles_.sizes, instance.profile_id);
   std::vector<nvml_abi::ComputeInstance> handles;
-  for (const std::uint32_t profile_id : **profile_ids) {
-    const Code code = list_handles(functions_.nvmlGpuInstanceGetComputeInstances, handle, profile_id, handles);
+  for (const ProfileSize& profile : **sizes) {
+    const Code code = list_handles(functions_.nvmlGpuInstanceGetComputeInstances, handle, profile.id, handles);
     if (code != Code::kSuccess) return failed("nvmlGpuInstanceGetComputeInstances", code);
     for (const nvml_abi::ComputeInstance compute : handles) {
-      if (const auto added = add_compute_instance(compute, instance); !added) return added;
+      const bool is_whole = own != nullptr && own->slices == profile.slices;
+      if (const auto added = add_compute_instance(compute, is_whole, instance); !added) return added;
     }
   }
   std::ranges::sort(instance.compute_instances, {}, &ComputeInstanceSeen::id);
   return {};
 }
 
-GpuAnswer<void> Reader::add_compute_instance(nvml_abi::ComputeInstance handle, GpuInstanceSeen& instance) {
+GpuAnswer<void> Reader::add_compute_instance(nvml_abi::ComputeInstance handle, bool is_whole,
+                                             GpuInstanceSeen& instance) {
   nvml_abi::ComputeInstanceDescriptionV2 description;
   const Code code = functions_.nvmlComputeInstanceGetInfo_v2(handle, &description);
   if (code != Code::kSuccess) return failed("nvmlComputeInstanceGetInfo_v2", code);
   ComputeInstanceSeen compute{.id = description.id,
                               .start = static_cast<int>(description.placement.start),
                               .slices = static_cast<int>(description.placement.size),
-                              .uuid = {}};
+                              .uuid = {},
+                              .is_whole = is_whole};
   if (description.device != nullptr) {
-    GpuAnswer<std::string> uuid = read_uuid(functions_, description.device);
-    if (!uuid) return tl::unexpected(uuid.error());
-    compute.uuid = std::move(*uuid);
+    if (const auto described = describe_device(description.device, compute); !described) return described;
     collected_.devices.push_back({description.device, instance.id, compute.id});
   }
   instance.compute_instances.push_back(std::move(compute));
   return {};
 }
 
-GpuAnswer<const std::vector<std::uint32_t>*> Reader::compute_profiles_of(GpuInstance handle, std::uint32_t profile_id) {
-  const auto known = profiles_.computes.find(profile_id);
-  if (known != profiles_.computes.end()) return &known->second;
-  auto ids = read_compute_profile_ids(functions_, handle);
-  if (!ids) return tl::unexpected(ids.error());
-  return &profiles_.computes.emplace(profile_id, std::move(*ids)).first->second;
+GpuAnswer<void> Reader::describe_device(Device mig_device, ComputeInstanceSeen& compute) const {
+  GpuAnswer<std::string> uuid = read_uuid(functions_, mig_device);
+  if (!uuid) return tl::unexpected(uuid.error());
+  compute.uuid = std::move(*uuid);
+  nvml_abi::MemoryV1 memory;
+  const Code code = functions_.nvmlDeviceGetMemoryInfo(mig_device, &memory);
+  if (code == Code::kSuccess) compute.memory_mib = mib_of_bytes(memory.total_bytes);
+  const bool is_hidden = is_not_offered(code) || code == Code::kNoPermission;
+  if (code != Code::kSuccess && !is_hidden) return failed("nvmlDeviceGetMemoryInfo", code);
+  return {};
 }
 
 }  // namespace
@@ -187,6 +216,23 @@ GpuAnswer<GpuReading> read_gpu(const Functions& functions, Device device, KnownP
   reading.instances = std::move(collected.instances);
   reading.processes = std::move(*processes);
   return reading;
+}
+
+GpuAnswer<std::uint32_t> find_whole_profile(const Functions& functions, Device device, GpuInstance instance,
+                                            KnownProfiles& profiles) {
+  nvml_abi::GpuInstanceDescription description;
+  const Code code = functions.nvmlGpuInstanceGetInfo(instance, &description);
+  if (code != Code::kSuccess) return failed("nvmlGpuInstanceGetInfo", code);
+  const auto sizes = profiles_of_gpu(functions, device, profiles);
+  if (!sizes) return tl::unexpected(sizes.error());
+  const ProfileSize* const own = find_size(**sizes, description.profile_id);
+  const auto computes = profiles_of_instance(functions, instance, description.profile_id, profiles);
+  if (!computes) return tl::unexpected(computes.error());
+  if (own != nullptr) {
+    const auto whole = std::ranges::find(**computes, own->slices, &ProfileSize::slices);
+    if (whole != (*computes)->end()) return whole->id;
+  }
+  return failed("nvmlGpuInstanceGetComputeInstanceProfileInfo", Code::kNotFound);
 }
 
 bool is_disturbed(const GpuCallFailure& failure) {

@@ -104,10 +104,36 @@ GpuAnswer<GpuReading> NvmlGpuLibrary::read_once(Known& gpu) const {
     profiles = gpu.profiles;
   }
   GpuAnswer<GpuReading> reading = read_gpu(functions_, device, profiles);
+  learn(gpu, std::move(profiles));
+  return reading;
+}
+
+void NvmlGpuLibrary::learn(Known& gpu, KnownProfiles profiles) {
   const std::lock_guard lock(gpu.mutex);
   gpu.profiles.computes.merge(profiles.computes);
-  if (gpu.profiles.ids.empty()) gpu.profiles.ids = std::move(profiles.ids);
-  return reading;
+  if (gpu.profiles.sizes.empty()) gpu.profiles.sizes = std::move(profiles.sizes);
+}
+
+GpuAnswer<Device> NvmlGpuLibrary::device_of(const std::string& uuid) {
+  const GpuAnswer<Known*> gpu = find(uuid);
+  if (!gpu) return tl::unexpected(gpu.error());
+  const std::lock_guard lock((*gpu)->mutex);
+  return (*gpu)->device;
+}
+
+GpuAnswer<std::uint32_t> NvmlGpuLibrary::whole_profile_of(const std::string& uuid, nvml_abi::GpuInstance instance) {
+  const GpuAnswer<Known*> gpu = find(uuid);
+  if (!gpu) return tl::unexpected(gpu.error());
+  Device device = nullptr;
+  KnownProfiles profiles;
+  {
+    const std::lock_guard lock((*gpu)->mutex);
+    device = (*gpu)->device;
+    profiles = (*gpu)->profiles;
+  }
+  const GpuAnswer<std::uint32_t> whole = find_whole_profile(functions_, device, instance, profiles);
+  learn(**gpu, std::move(profiles));
+  return whole;
 }
 
 GpuAnswer<std::optional<GpuNotice>> NvmlGpuLibrary::wait(const std::string& uuid, std::int64_t millis_max) {

@@ -34,6 +34,14 @@ class NvmlGpuLibrary final : public GpuLibrary {
 
   [[nodiscard]] GpuAnswer<std::uint32_t> count() const;
 
+  // For who changes these GPUs.
+  [[nodiscard]] void* loaded() const { return library_.get(); }
+  [[nodiscard]] const Functions& functions() const { return functions_; }
+  /// Its handle, which the last reading of the GPU found to be valid.
+  [[nodiscard]] GpuAnswer<nvml_abi::Device> device_of(const std::string& uuid);
+  /// The profile of the compute instance that has all slices of this GPU instance.
+  [[nodiscard]] GpuAnswer<std::uint32_t> whole_profile_of(const std::string& uuid, nvml_abi::GpuInstance instance);
+
   [[nodiscard]] const GpuLibraryFacts& facts() const override { return facts_; }
   [[nodiscard]] GpuAnswer<std::vector<Listed>> list() override;
   [[nodiscard]] GpuAnswer<GpuReading> read(const std::string& uuid) override;
@@ -57,6 +65,7 @@ class NvmlGpuLibrary final : public GpuLibrary {
   [[nodiscard]] GpuAnswer<Known*> look_up(const std::string& uuid);
   [[nodiscard]] Known& remember(const std::string& uuid, nvml_abi::Device device);
   [[nodiscard]] GpuAnswer<GpuReading> read_once(Known& gpu) const;
+  static void learn(Known& gpu, KnownProfiles profiles);
 
   LoadedLibrary library_;
   Functions functions_;
