@@ -128,7 +128,7 @@ LocalGpu local_gpu_of(const GpuFacts& facts) {
         fmt::format("{} (PCI device 0x{:04X}): our tables do not have it", facts.name, facts.pci_device_id));
   }
   gpu.model.profiles = profiles_of(gpu.model, facts, gpu.differences);
-  gpu.model.has_full = gpu.model.profiles.empty();  // what MIG can partition is used in no other way
+  gpu.model.has_full = gpu.model.profiles.empty();                    // what MIG can partition is used in no other way
   if (facts.memory_mib > 0) gpu.model.memory_mib = facts.memory_mib;  // ours is nominal
   return gpu;
 }
@@ -154,10 +154,10 @@ Result<void> translate(const std::vector<LocalGpu>& gpus, const Scenario& scenar
     slice.profile = *profile;
     return {};
   }
-  return invalid(fmt::format("{}: GPU {}: wanted a profile of {}, found {}, which {}", where, slice.gpu.index, gpu.name,
-                             profile_name(written, slice.profile),
-                             slice.profile.is_full() ? "is not used where MIG partitions a GPU"
-                                                     : "the device does not have"));
+  return invalid(
+      fmt::format("{}: GPU {}: wanted a profile of {}, found {}, which {}", where, slice.gpu.index, gpu.name,
+                  profile_name(written, slice.profile),
+                  slice.profile.is_full() ? "is not used where MIG partitions a GPU" : "the device does not have"));
 }
 
 Result<void> translate_slices(const std::vector<LocalGpu>& gpus, Scenario& scenario) {

@@ -45,7 +45,7 @@ struct LoopOptions {
   bool is_strict = false;  ///< plans must keep the scenario's constraints (engine/constraints.h)
   Approval approval = Approval::kNever;
   bool first_layout_takes_time = false;  ///< EngineRules
-  JournalSink journal;  ///< may be empty
+  JournalSink journal;                   ///< may be empty
   /// Called with each plan that has actions when it takes effect. May be empty.
   std::function<void(const Plan& plan, Instant acts_at)> plan_made;
   /// Sees each order of the world before it is carried out, or, while a session is repeated, passed over. May be empty.

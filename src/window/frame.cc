@@ -137,8 +137,7 @@ Frame make_frame(const Scenario& scenario, const FrameOptions& options) {
   Frame frame;
   std::vector<const GpuModel*> known_models;  // two of one name may differ: one of them has no `full`
   for (const FleetEntry& entry : scenario.fleet) {
-    const auto known =
-        std::ranges::find_if(known_models, [&](const GpuModel* model) { return *model == entry.model; });
+    const auto known = std::ranges::find_if(known_models, [&](const GpuModel* model) { return *model == entry.model; });
     const ModelIndex number(known - known_models.begin());
     frame.model_of_gpu.insert(frame.model_of_gpu.end(), static_cast<std::size_t>(entry.count), number);
     if (known != known_models.end()) continue;

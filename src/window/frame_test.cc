@@ -58,9 +58,7 @@ TEST(Frame, AWholeGpuThatCannotBeUsedIsNoSite) {
   scenario.fleet.push_back(scenario.fleet.front());
   scenario.fleet.back().model.has_full = false;
   const Frame frame = make_frame(scenario);
-  const auto full_on = [](std::uint32_t gpu) {
-    return Slice{.gpu = {gpu}, .start = 0, .profile = ProfileId::full()};
-  };
+  const auto full_on = [](std::uint32_t gpu) { return Slice{.gpu = {gpu}, .start = 0, .profile = ProfileId::full()}; };
   EXPECT_TRUE(frame.site_of(full_on(0)).has_value());
   EXPECT_FALSE(frame.site_of(full_on(1)).has_value());
 }

@@ -74,8 +74,7 @@ FleetView view_fleet(const Scenario& scenario) {
   fleet.scenario = &scenario;
   fleet.service_count = static_cast<int>(scenario.services.size());
   for (const FleetEntry& entry : scenario.fleet) {
-    auto found =
-        std::ranges::find_if(fleet.models, [&](const ModelView& view) { return *view.model == entry.model; });
+    auto found = std::ranges::find_if(fleet.models, [&](const ModelView& view) { return *view.model == entry.model; });
     if (found == fleet.models.end()) {
       fleet.models.push_back(view_model(scenario, entry.model));
       found = fleet.models.end() - 1;

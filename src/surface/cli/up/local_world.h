@@ -40,11 +40,11 @@ struct LocalMachine {
 
 /// Whether, and through whom, GPUs may be changed.
 struct LocalManagement {
-  bool is_wanted = false;                      ///< --manage-gpus
-  bool is_dry_run = false;                     ///< --dry-run: nobody is needed
-  std::vector<device::ManagedGpu> gpus = {};   ///< `manage` of the configuration
-  std::unique_ptr<GpuHands> hands = nullptr;   ///< null: not wanted, or a dry run
-  bool is_same_boot = true;                    ///< the machine has not been booted since the world ran last
+  bool is_wanted = false;                     ///< --manage-gpus
+  bool is_dry_run = false;                    ///< --dry-run: nobody is needed
+  std::vector<device::ManagedGpu> gpus = {};  ///< `manage` of the configuration
+  std::unique_ptr<GpuHands> hands = nullptr;  ///< null: not wanted, or a dry run
+  bool is_same_boot = true;                   ///< the machine has not been booted since the world ran last
 };
 
 /// Whether each GPU that may be changed is one of this machine or of the world, as far as that can be said. Error: the first
@@ -86,12 +86,12 @@ class LocalWorld {
 
  private:
   struct Gpu {
-    device::LocalGpu known;  ///< as the world began with it
-    bool is_here = false;    ///< the library lists it
+    device::LocalGpu known;           ///< as the world began with it
+    bool is_here = false;             ///< the library lists it
     bool has_other_profiles = false;  ///< than when the world began
     std::vector<std::string> differences;
-    std::optional<GpuReading> reading;      ///< the last one
-    std::optional<GpuCallFailure> failure;  ///< why there is no newer one
+    std::optional<GpuReading> reading;                 ///< the last one
+    std::optional<GpuCallFailure> failure;             ///< why there is no newer one
     std::chrono::steady_clock::time_point changed_at;  ///< by an order: readings that began before may miss it
     std::optional<std::string> observed_as;            ///< as the session was told last
     bool is_told = false;

@@ -18,13 +18,13 @@
 #include <vector>
 
 #include "edges/files/file_sink.h"
+#include "edges/hands/reach_hands.h"
 #include "edges/live_driver/blob_queue.h"
 #include "edges/live_driver/live_driver.h"
 #include "edges/live_driver/recorder.h"
 #include "edges/live_driver/series_queue.h"
 #include "edges/live_driver/solver_thread.h"
 #include "edges/live_driver/write_queue.h"
-#include "edges/hands/reach_hands.h"
 #include "edges/locks/fair_mutex.h"
 #include "edges/state_folder/state_folder.h"
 #include "journal/usage_rows.h"

@@ -81,8 +81,8 @@ class WorldRecords {
   const SteadyWallClock& wall_;  ///< steady, as what is forgotten cannot be brought back
   std::FILE* err_;
   std::unique_ptr<JournalStore> store_;  ///< outlives its writer and readers
-  std::uint64_t epoch_ = 0;    ///< of this process
-  std::uint64_t intents_ = 0;  ///< numbered so far
+  std::uint64_t epoch_ = 0;              ///< of this process
+  std::uint64_t intents_ = 0;            ///< numbered so far
   bool has_no_past_usage_ = false;
   std::unique_ptr<edges::DevicesFile> devices_;
   std::optional<sim::WorldLeft> left_;
