@@ -135,6 +135,60 @@ LocalGpu local_gpu_of(const GpuFacts& facts) {
 
 namespace {
 
+const MigProfile* find_profile(const GpuModel& model, const MigProfile& profile) {
+  const auto found = std::ranges::find_if(model.profiles, [&](const MigProfile& each) {
+    return each.device_profile_id == profile.device_profile_id && each.compute_slices == profile.compute_slices;
+  });
+  return found == model.profiles.end() ? nullptr : &*found;
+}
+
+std::string words_of(const std::optional<std::int64_t>& figure) {
+  return figure ? fmt::format("{}", *figure) : "unknown";
+}
+
+void add_changes(const MigProfile& then, const MigProfile& now, std::vector<std::string>& changes) {
+  if (then.starts != now.starts || then.length != now.length || then.instances_max != now.instances_max) {
+    changes.push_back(
+        fmt::format("{}: now {} units at {}, at most {}; when this folder began {} units at {}, at most {}", then.name,
+                    now.length, now.starts, now.instances_max, then.length, then.starts, then.instances_max));
+  }
+  if (then.memory_mib != now.memory_mib) {
+    changes.push_back(fmt::format("{}: now {} MiB, when this folder began {}", then.name, words_of(now.memory_mib),
+                                  words_of(then.memory_mib)));
+  }
+  if (then.sms != now.sms) {
+    changes.push_back(
+        fmt::format("{}: now {} SMs, when this folder began {}", then.name, words_of(now.sms), words_of(then.sms)));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> changes_since(const GpuModel& then, const GpuModel& now) {
+  std::vector<std::string> changes;
+  if (then.name != now.name) {
+    changes.push_back(fmt::format("now it is {}, when this folder began it was {}", now.name, then.name));
+  }
+  for (const MigProfile& profile : then.profiles) {
+    if (const MigProfile* const same = find_profile(now, profile)) {
+      add_changes(profile, *same, changes);
+    } else {
+      changes.push_back(profile.name + ": the device does not have it any more");
+    }
+  }
+  for (const MigProfile& profile : now.profiles) {
+    if (find_profile(then, profile) == nullptr) {
+      changes.push_back(profile.name + ": the device did not have it when this folder began");
+    }
+  }
+  if (then.memory_mib != now.memory_mib) {
+    changes.push_back(fmt::format("the GPU: now {} MiB, when this folder began {}", now.memory_mib, then.memory_mib));
+  }
+  return changes;
+}
+
+namespace {
+
 /// The same profile of another description of the model; nothing if the device does not have it.
 std::optional<ProfileId> same_profile(const GpuModel& from, ProfileId profile, const GpuModel& to) {
   if (profile.is_full()) return to.has_full ? std::optional(profile) : std::nullopt;

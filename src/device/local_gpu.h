@@ -26,6 +26,10 @@ struct LocalGpu {
 /// does not know is a model named like the device ("NVIDIA-X100"), with the profiles that it lists.
 [[nodiscard]] LocalGpu local_gpu_of(const GpuFacts& facts);
 
+/// How a GPU is not what it was when a world began with it, each in a few words: a driver of another version may list
+/// other profiles, or give them more or less memory.
+[[nodiscard]] std::vector<std::string> changes_since(const GpuModel& then, const GpuModel& now);
+
 /// Gives a scenario the GPUs of this machine: an empty fleet becomes all of them; another must be these, in the
 /// library's order. Its layout and pins name the device's profiles then. Error: the first GPU that differs, or how many
 /// there are; a slice that the device cannot have, such as `full` on one that MIG partitions.

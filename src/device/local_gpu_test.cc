@@ -1,5 +1,6 @@
 #include "device/local_gpu.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -79,6 +80,28 @@ TEST(LocalGpu, ADeviceThatNobodyKnowsIsWhatItSays) {
   EXPECT_EQ(gpu.model.units, 4);
   EXPECT_EQ(gpu.model.compute_slices, 4);
   EXPECT_THAT(gpu.differences, ElementsAre("NVIDIA X 100 (PCI device 0x9999): our tables do not have it"));
+}
+
+TEST(LocalGpu, AnotherDriverMayListItOtherwise) {
+  const GpuModel then = local_gpu_of(facts_of("A30-24GB")).model;
+  EXPECT_THAT(changes_since(then, then), IsEmpty());
+  GpuModel now = then;
+  now.memory_mib += 1;
+  now.profiles[0].memory_mib = 1;
+  now.profiles[0].sms = 2;
+  now.profiles[1].starts = {0};
+  now.profiles.back().device_profile_id = 99;
+  const std::string last = then.profiles.back().name;
+  const auto changes = changes_since(then, now);
+  ASSERT_EQ(changes.size(), 6U);
+  EXPECT_EQ(changes[0], fmt::format("1g.6gb: now 1 MiB, when this folder began {}", *then.profiles[0].memory_mib));
+  EXPECT_EQ(changes[1], fmt::format("1g.6gb: now 2 SMs, when this folder began {}", *then.profiles[0].sms));
+  EXPECT_THAT(changes[2], ::testing::HasSubstr("units at [0], at most"));
+  EXPECT_EQ(changes[3], last + ": the device does not have it any more");
+  EXPECT_EQ(changes[4], last + ": the device did not have it when this folder began");
+  EXPECT_EQ(changes[5], "the GPU: now 1001 MiB, when this folder began 1000");
+  now.name = "A100-80GB";
+  EXPECT_EQ(changes_since(then, now)[0], "now it is A100-80GB, when this folder began it was A30-24GB");
 }
 
 Scenario scenario_with(const std::vector<std::pair<std::string, int>>& fleet) {

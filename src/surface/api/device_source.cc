@@ -18,6 +18,8 @@ Json mode_or_null(const std::optional<bool>& is_on) {
 
 }  // namespace
 
+Json load_json(const DeviceSource& devices) { return devices.knows_load() ? Json("simulated") : Json(nullptr); }
+
 void add_device(Json& status, const DeviceView& device) {
   status["uuid"] = device.uuid;
   status["pci_bus_id"] = codec::or_null(device.pci_bus_id);

@@ -50,7 +50,12 @@ struct DeviceSource {
   bool has_load = true;  ///< services get simulated requests
 
   [[nodiscard]] bool is_local() const { return static_cast<bool>(device); }
+  /// Whether it is known how busy GPUs are: on real ones only as far as the load is simulated.
+  [[nodiscard]] bool knows_load() const { return has_load || !is_local(); }
 };
+
+/// What the load of services is: "simulated", or null where nothing is known of it.
+[[nodiscard]] nlohmann::ordered_json load_json(const DeviceSource& devices);
 
 /// Adds to the status of a Gpu what its device says.
 void add_device(nlohmann::ordered_json& status, const DeviceView& device);

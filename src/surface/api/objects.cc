@@ -132,11 +132,12 @@ std::string tenant_object(const ObjectFormat& format, const TenantView& tenant) 
 std::string service_object(const ObjectFormat& format, const ServiceView& service) {
   Json slices = Json::array();
   for (const HeldSliceView& held : service.slices) slices.push_back(slice_json(format, held));
-  const Json status{{"phase", live::word(service.phase)},
-                    {"conditions", conditions_json(format, service)},
-                    {"slices", slices},
-                    {"capacity_requests_per_second", service.capacity_per_second},
-                    {"last_minute", last_minute_json(service.last_minute)}};
+  Json status{{"phase", live::word(service.phase)},
+              {"conditions", conditions_json(format, service)},
+              {"slices", slices},
+              {"capacity_requests_per_second", service.capacity_per_second},
+              {"last_minute", last_minute_json(service.last_minute)}};
+  if (format.devices.is_local()) status["load"] = load_json(format.devices);
   const ObjectIdentity identity{.kind = "GpuService", .tenant = service.spec->tenant, .name = service.spec->name};
   const auto spec = format.spec_texts->text_of(service.spec, service.blobs, format.fleet);
   return object_of("GpuService", set_metadata(format, identity, service.meta), *spec, status);

@@ -113,6 +113,15 @@ Json service_json(const OverviewService& view) {
   return json;
 }
 
+/// GPUs of a local world that must not be changed: one machine has few.
+std::size_t count_observed(const ObjectFormat& format) {
+  std::size_t count = 0;
+  for (std::uint32_t gpu = 0; gpu < format.fleet.gpu_count(); ++gpu) {
+    count += format.devices.device({gpu}).why_observed ? 1 : 0;
+  }
+  return count;
+}
+
 Json plan_json(const ObjectFormat& format, const std::optional<live::PlanStatus>& plan) {
   if (!plan) return nullptr;
   Json json = Json::parse(plan_object(format, *plan, kOverviewActions));
@@ -168,10 +177,11 @@ OverviewView view_overview(const live::Session& session, const OverviewQuery& qu
 
 std::string overview_object(const ApiContext& context, const OverviewView& view) {
   const ObjectFormat& format = context.format;
-  const Json fleet{{"gpus", format.fleet.gpu_count()},
-                   {"lost", view.lost},
-                   {"cordoned", view.cordoned},
-                   {"draining", view.draining}};
+  Json fleet{{"gpus", format.fleet.gpu_count()},
+             {"lost", view.lost},
+             {"cordoned", view.cordoned},
+             {"draining", view.draining}};
+  if (format.devices.is_local()) fleet["observed"] = count_observed(format);
   Json gpus = Json::array();
   for (const OverviewGpu& gpu : view.gpus) gpus.push_back(gpu_json(format, gpu));
   Json services = Json::array();

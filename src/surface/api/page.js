@@ -83,6 +83,7 @@
     var status = page.status, fleet = page.fleet, running = page.services.filter(function (s) { return s.phase === "Running"; }).length;
     d3.select("#headline").text(draw.plural(fleet.gpus, "GPU") + ", " + draw.plural(page.service_count, "service") +
       (page.service_count === page.services.length ? ", " + draw.whole(running) + " running" : ""));
+    showBadges(status, fleet);
     var list = d3.select("#facts").html("");
     function fact(term, fill) {
       var item = list.append("div");
@@ -107,6 +108,20 @@
     });
     fact("Cost per hour", known(status.cost_micro_usd_per_hour, draw.dollars));
     fact("Planning", status.planning.paused ? "paused: " + status.planning.reason : status.solver.running ? "a plan is being made" : "on");
+  }
+
+  // What is real here, and what is not.
+  function showBadges(status, fleet) {
+    ifNew("badges", [status.world, status.load, fleet.gpus, fleet.observed], function () {
+      var isLocal = status.world === "local", box = d3.select("#badges").html("").attr("hidden", isLocal ? null : "");
+      d3.select("#foot").text("What happens is recorded in the folder of this berth up. " +
+        (isLocal ? "The GPUs are those of its machine; services have no processes on them yet." : "The fleet is simulated."));
+      if (!isLocal) return;
+      var some = fleet.observed < fleet.gpus ? draw.whole(fleet.observed) + " of " + draw.whole(fleet.gpus) + " only observed" : "only observed";
+      box.append("span").text("local GPUs" + (fleet.observed > 0 ? ", " + some : ""));
+      box.append("span").text(isAbsent(status.load) ? "load unknown" : "simulated load");
+      if (status.devices && status.devices.reason) d3.select("#badges").append("small").text(status.devices.reason);
+    });
   }
 
   function pager(id, noun, from, count, total, step, move) {

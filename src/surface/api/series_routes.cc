@@ -113,9 +113,15 @@ Json ms_json(const LatencyBuckets& latencies, int percent) {
   return us ? Json(*us / kMicrosPerMs) : Json(nullptr);
 }
 
-/// What all points have.
-void put_counts(Json& json, const ServiceFigures& figures) {
+/// What all points have. Absent figures: nothing is known.
+void put_counts(Json& json, const std::optional<ServiceFigures>& known) {
   constexpr double kMicrosPerUnit = 1e6;
+  if (!known) {
+    json["seconds"] = 0;
+    for (const char* key : {"requests", "in_time", "late", "dropped", "goodput", "queue_max"}) json[key] = nullptr;
+    return;
+  }
+  const ServiceFigures& figures = *known;
   const std::int64_t settled = figures.in_time + figures.late + figures.dropped;
   json["seconds"] = figures.seconds;
   json["requests"] = figures.requests;
@@ -129,13 +135,13 @@ void put_counts(Json& json, const ServiceFigures& figures) {
   json["queue_max"] = figures.queued_max;
 }
 
-void put_fleet(Json& json, const std::optional<FleetFigures>& fleet) {
-  const auto share = [&](double FleetFigures::* of) {
-    return fleet && fleet->available_us > 0 ? Json((*fleet).*of / fleet->available_us) : Json(nullptr);
+void put_fleet(Json& json, const std::optional<FleetFigures>& fleet, bool knows_load) {
+  const auto share = [&](double FleetFigures::* of, bool is_known) {
+    return is_known && fleet && fleet->available_us > 0 ? Json((*fleet).*of / fleet->available_us) : Json(nullptr);
   };
-  json["allocated"] = share(&FleetFigures::allocated_us);
-  json["busy"] = share(&FleetFigures::busy_us);
-  json["effective"] = share(&FleetFigures::effective_us);
+  json["allocated"] = share(&FleetFigures::allocated_us, true);
+  json["busy"] = share(&FleetFigures::busy_us, knows_load);
+  json["effective"] = share(&FleetFigures::effective_us, knows_load);
   json["lost_gpus_max"] = fleet ? Json(fleet->lost_gpus_max) : Json(nullptr);
   json["cost_micro_usd_per_hour"] = fleet ? codec::or_null(fleet->micro_usd_per_hour) : Json(nullptr);
 }
@@ -143,11 +149,12 @@ void put_fleet(Json& json, const std::optional<FleetFigures>& fleet) {
 std::string point_object(const ObjectFormat& format, const live::SeriesPoint& point, bool is_fleet) {
   Json json{{"from", format.epoch.text(Instant::at_second(point.from))},
             {"to", format.epoch.text(Instant::at_second(point.to))}};
-  const ServiceFigures nothing{.seconds = 0};  // a fleet without services
-  const ServiceFigures& figures = point.figures ? *point.figures : nothing;
-  put_counts(json, figures);
+  // A simulated fleet without services gets no requests. What real GPUs do is only known while the load is simulated.
+  const bool is_known = point.figures || !format.devices.is_local();
+  const ServiceFigures figures = point.figures.value_or(ServiceFigures{.seconds = 0});
+  put_counts(json, is_known ? std::optional(figures) : std::nullopt);
   if (is_fleet) {
-    put_fleet(json, point.fleet);
+    put_fleet(json, point.fleet, is_known);
   } else {
     json["latency_p50_ms"] = ms_json(figures.latencies, 50);
     json["latency_p99_ms"] = ms_json(figures.latencies, 99);

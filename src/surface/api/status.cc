@@ -31,7 +31,7 @@ std::string status_object(const ApiContext& context, const StatusView& view) {
   Json status{{"world", context.format.devices.is_local() ? "local" : "simulated"},
               {"time", context.format.epoch.text(view.now)}};
   status["speed"] = driver.speed > 0 ? Json(driver.speed) : Json("max");
-  status["load"] = context.format.devices.has_load ? Json("simulated") : Json(nullptr);
+  status["load"] = load_json(context.format.devices);
   status["devices"] =
       context.format.devices.is_local() ? library_json(context.format.devices.library()) : Json(nullptr);
   status["steps"] = {{"count", driver.step_count},
@@ -45,12 +45,13 @@ std::string status_object(const ApiContext& context, const StatusView& view) {
   status["no_changes"] = view.no_changes.empty() ? Json(nullptr) : Json(view.no_changes);
   status["memory_only"] = false;
   status["read_only"] = codec::or_null(driver.store_failure);
-  const auto share = [&](double live::FunnelShares::* of) {
-    return view.funnel ? Json((*view.funnel).*of) : Json(nullptr);
+  const auto share = [&](double live::FunnelShares::* of, bool is_known) {
+    return view.funnel && is_known ? Json((*view.funnel).*of) : Json(nullptr);
   };
-  status["funnel"] = {{"allocated", share(&live::FunnelShares::allocated)},
-                      {"busy", share(&live::FunnelShares::busy)},
-                      {"effective", share(&live::FunnelShares::effective)}};
+  const bool knows_load = context.format.devices.knows_load();
+  status["funnel"] = {{"allocated", share(&live::FunnelShares::allocated, true)},
+                      {"busy", share(&live::FunnelShares::busy, knows_load)},
+                      {"effective", share(&live::FunnelShares::effective, knows_load)}};
   status["goodput"] = codec::or_null(view.goodput);
   status["cost_micro_usd_per_hour"] = codec::or_null(live::cost_micro_usd_per_hour(context.format.fleet));
   return codec::json_text(status);

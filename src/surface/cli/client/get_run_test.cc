@@ -44,6 +44,31 @@ TEST_F(Get, ShowsATableWithoutInventedFigures) {
   EXPECT_THAT(wide.out, HasSubstr("team=7"));
 }
 
+TEST_F(Get, SaysOfServicesOnRealGpusWhatTheirLoadIs) {
+  std::string loaded = kDetector;
+  loaded.replace(loaded.find(R"("conditions")"), 0, R"("load":"simulated",)");
+  std::string unknown = kDetector;
+  unknown.replace(unknown.find(R"("conditions")"), 0, R"("load":null,)");
+  answer("GET /v1/services?limit=100", list_of(loaded + "," + unknown));
+  const Printed printed = run({"get", "services"});
+  EXPECT_THAT(printed.out, HasSubstr("PHASE      SERVING   LOAD        REQUESTS/MIN"));
+  EXPECT_THAT(printed.out, HasSubstr("Starting   1/2       simulated   200"));
+  EXPECT_THAT(printed.out, HasSubstr("Starting   1/2       unknown     200"));
+}
+
+TEST_F(Get, TopSaysWhatIsRealInAWorldOfRealGpus) {
+  const std::string status = R"({"world":"local","time":"2026-11-26T10:00:00.000000Z","speed":1,"load":null,)"
+                             R"("devices":{"driver":"580.95","reason":null}})";
+  std::string observed = gpu(0);
+  observed.replace(observed.find(R"("model")"), 0, R"("managed":false,)");
+  answer("GET /v1/status", status);
+  answer("GET /v1/gpus?limit=500", list_of(observed));
+  answer("GET /v1/services?limit=100", list_of(""));
+  const Printed top = run({"top", "--once"});
+  EXPECT_THAT(top.out, HasSubstr("Devices  1 of this machine, 1 only observed; driver 580.95\n"));
+  EXPECT_THAT(top.out, HasSubstr("Load     unknown: services have no processes on these GPUs yet\n"));
+}
+
 TEST_F(Get, FollowsPagesToTheEnd) {
   answer("GET /v1/gpus?limit=500", list_of(gpu(0), R"("a/b")"));
   answer("GET /v1/gpus?limit=500&continue=a%2Fb", list_of(gpu(1)));

@@ -30,7 +30,8 @@ std::size_t width_of(std::string_view text) {
 struct Column {
   std::string heading;
   std::function<std::string(const Node&)> cell;
-  bool is_wide = false;  ///< only in the wide table
+  bool is_wide = false;    ///< only in the wide table
+  std::string needs = {};  ///< only if one of the objects has this: they do in a world of real GPUs
 };
 
 Column text(std::string heading, std::string path, bool is_wide = false) {
@@ -101,6 +102,9 @@ std::vector<Column> service_columns() {
           text("NAME", "metadata.name"),
           text("PHASE", "status.phase"),
           {"SERVING", slices_cell},
+          {.heading = "LOAD",
+           .cell = [](const Node& service) { return load_word(service, "status.load"); },
+           .needs = "status.load"},
           number("REQUESTS/MIN", "status.last_minute.requests"),
           {"IN TIME", in_time_cell},
           number("P99 MS", "status.last_minute.latency_p99_ms"),
@@ -124,6 +128,10 @@ std::vector<Column> gpu_columns() {
           text("UNITS", "status.units"),
           text("HEALTH SINCE", "status.health_since", true),
           text("SCHEDULING SINCE", "status.scheduling_since", true),
+          {.heading = "UUID",
+           .cell = [](const Node& gpu) { return text_cell(gpu, "status.uuid"); },
+           .is_wide = true,
+           .needs = "status.uuid"},
           {"REASON", reason_cell}};
 }
 
@@ -218,6 +226,10 @@ std::string columns_text(const std::vector<std::string>& headings, const std::ve
 std::string objects_table(Kind kind, const std::vector<Node>& objects, bool is_wide) {
   std::vector<Column> columns = columns_of(kind);
   if (!is_wide) std::erase_if(columns, [](const Column& column) { return column.is_wide; });
+  std::erase_if(columns, [&](const Column& column) {
+    return !column.needs.empty() &&
+           std::ranges::none_of(objects, [&](const Node& each) { return find_node(each, column.needs) != nullptr; });
+  });
   Row headings;
   for (const Column& column : columns) headings.push_back(column.heading);
   std::vector<Row> rows;
@@ -270,6 +282,11 @@ std::string number_cell(const Node& object, std::string_view path) {
 std::string share_cell(const Node& object, std::string_view path) {
   const auto value = number_at(object, path);
   return value ? percent(*value) : "";
+}
+
+std::string load_word(const Node& object, std::string_view path) {
+  const std::string load = text_cell(object, path);
+  return load.empty() ? "unknown" : load;
 }
 
 std::string any_cell(const Node& value) {

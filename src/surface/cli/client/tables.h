@@ -26,6 +26,8 @@ namespace berth::cli {
 [[nodiscard]] std::string number_cell(const yaml::Node& object, std::string_view path);
 /// A share as a percentage.
 [[nodiscard]] std::string share_cell(const yaml::Node& object, std::string_view path);
+/// What the load of services is, in a world of real GPUs: "simulated" or "unknown".
+[[nodiscard]] std::string load_word(const yaml::Node& object, std::string_view path);
 /// A scalar as it is, a list or map as JSON in one line; "" for null.
 [[nodiscard]] std::string any_cell(const yaml::Node& value);
 

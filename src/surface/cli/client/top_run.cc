@@ -56,6 +56,18 @@ std::string gpus_text(const std::vector<Node>& gpus) {
                      count("status.scheduling", "cordoned"), count("status.scheduling", "draining"));
 }
 
+/// What is real in a world of real GPUs, and what is not; nothing in a simulated one.
+std::string local_lines(const Node& status, const std::vector<Node>& gpus) {
+  if (text_cell(status, "world") != "local") return "";
+  const auto observed =
+      std::ranges::count_if(gpus, [](const Node& gpu) { return text_at(gpu, "status.managed") == "false"; });
+  std::string text = fmt::format("Devices  {} of this machine, {} only observed; driver {}\n", gpus.size(), observed,
+                                 known(text_cell(status, "devices.driver")));
+  const std::string reason = text_cell(status, "devices.reason");
+  if (!reason.empty()) text += fmt::format("         {}\n", printable(reason));
+  return text + fmt::format("Load     {}: services have no processes on these GPUs yet\n", load_word(status, "load"));
+}
+
 /// A line for each GPU, at most kGpusMax.
 std::string gpu_lines(const std::vector<Node>& gpus) {
   std::vector<std::vector<std::string>> rows;
@@ -101,6 +113,7 @@ void draw_until_interrupted(const Client& client, VerbContext& context) {
 std::string top_text(const Node& status, const std::vector<Node>& gpus, const std::vector<Node>& services) {
   std::string text = fmt::format("World    {}, {}, speed {}\n", known(text_cell(status, "world")),
                                  known(text_cell(status, "time")), known(speed_text(status)));
+  text += local_lines(status, gpus);
   text += fmt::format("GPUs     {}\n", gpus_text(gpus));
   text += fmt::format("Use      allocated {}, busy {}, effective {}\n", known(share_cell(status, "funnel.allocated")),
                       known(share_cell(status, "funnel.busy")), known(share_cell(status, "funnel.effective")));

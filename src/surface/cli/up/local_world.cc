@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <condition_variable>
 #include <thread>
 #include <utility>
 
@@ -14,6 +15,10 @@
 
 namespace berth::cli {
 namespace {
+
+constexpr const char* kNoAction = "none";      // GpuReading::recovery_action
+constexpr const char* kNoDifference = "none";  // of DeviceNote::kDiffers
+constexpr std::chrono::seconds kSlow{5};       // an answer of the driver that takes so long is worth a word
 
 std::string words_of(const GpuCallFailure& failure) { return fmt::format("{}: {}", failure.call, failure.code_name); }
 
@@ -43,9 +48,7 @@ void list_gpus(LocalMachine& machine) {
   if (machine.gpus.empty()) machine.reason = with_guests("the library lists no GPU that can be read");
 }
 
-}  // namespace
-
-Result<LocalMachine> find_local_machine(const std::optional<std::string>& nvml_path) {
+Result<LocalMachine> look_for_machine(const std::optional<std::string>& nvml_path) {
   LocalMachine machine;
   auto opened = edges::open_gpu_library(nvml_path);
   if (!opened) {
@@ -58,6 +61,34 @@ Result<LocalMachine> find_local_machine(const std::optional<std::string>& nvml_p
   machine.library = std::move(*opened);
   machine.facts = machine.library->facts();
   list_gpus(machine);
+  return machine;
+}
+
+/// What a thread that may hang has in common with the one that waits for it.
+struct Search {
+  std::mutex mutex;
+  std::condition_variable is_over;
+  std::optional<Result<LocalMachine>> found;  ///< under mutex
+};
+
+}  // namespace
+
+Result<LocalMachine> find_local_machine(const std::optional<std::string>& nvml_path) {
+  constexpr std::chrono::seconds kPatience{60};
+  const auto search = std::make_shared<Search>();
+  std::thread([search, nvml_path] {
+    Result<LocalMachine> found = look_for_machine(nvml_path);
+    const std::scoped_lock hold(search->mutex);
+    search->found = std::move(found);
+    search->is_over.notify_all();
+  }).detach();
+  std::unique_lock hold(search->mutex);
+  if (search->is_over.wait_for(hold, kPatience, [&] { return search->found.has_value(); })) {
+    return *std::exchange(search->found, std::nullopt);
+  }
+  LocalMachine machine;
+  machine.reason =
+      fmt::format("{} has not answered for {} s", nvml_path.value_or("the library of the driver"), kPatience.count());
   return machine;
 }
 
@@ -77,27 +108,34 @@ Result<void> check_manage(const std::vector<device::ManagedGpu>& manage, const L
   return {};
 }
 
-LocalWorld::LocalWorld(LocalMachine machine, std::vector<device::LocalGpu> fleet, LocalManagement management)
+LocalWorld::LocalWorld(LocalMachine machine, const std::vector<device::LocalGpu>& fleet, LocalManagement management,
+                       std::chrono::milliseconds patience)
     : machine_(std::move(machine)), management_(std::move(management)) {
-  for (device::LocalGpu& known : fleet) {
+  std::map<std::uint32_t, std::string> watched;
+  std::vector<edges::DeviceOrders::Gpu> ordered;
+  for (const device::LocalGpu& known : fleet) {
+    watched[static_cast<std::uint32_t>(gpus_.size())] = known.uuid;
+    ordered.push_back({.uuid = known.uuid, .model = known.model});
     const auto here = std::ranges::find(machine_.gpus, known.uuid, &device::LocalGpu::uuid);
     Gpu& gpu = gpus_.emplace_back();
-    gpu.known = std::move(known);
-    gpu.is_here = here != machine_.gpus.end();
-    if (!gpu.is_here) continue;
+    gpu.known = known;
+    gpu.is_listed = here != machine_.gpus.end();
+    if (!gpu.is_listed) continue;
+    gpu.has_other_profiles = known.model.profiles != here->model.profiles;
     gpu.differences = here->differences;
-    gpu.has_other_profiles = gpu.known.model.profiles != here->model.profiles;
-    if (gpu.known.model != here->model) gpu.differences.push_back("its figures have changed since this folder began");
+    for (std::string& change : device::changes_since(known.model, here->model)) {
+      gpu.differences.push_back(std::move(change));
+    }
   }
-  // The first readings: of all GPUs side by side, as each takes some milliseconds.
-  std::vector<std::thread> readers;
-  for (Gpu& gpu : gpus_) {
-    if (gpu.is_here) readers.emplace_back([this, &gpu] { note_reading(gpu, machine_.library->read(gpu.known.uuid)); });
-  }
-  for (std::thread& reader : readers) reader.join();
-  std::vector<edges::DeviceOrders::Gpu> ordered;
-  for (const Gpu& gpu : gpus_) ordered.push_back({.uuid = gpu.known.uuid, .model = gpu.known.model});
   orders_ = std::make_unique<edges::DeviceOrders>(std::move(ordered), management_.hands.get(), management_.is_dry_run);
+  if (!machine_.library || watched.empty()) return;
+  watcher_ = std::make_unique<edges::GpuWatcher>(*machine_.library, std::move(watched));
+  watcher_->start();
+  watcher_->wait_for_readings(patience);
+  for (edges::GpuReport& report : watcher_->take_reports()) {
+    note_xids(gpus_[report.gpu], report);
+    note_reading(gpus_[report.gpu], std::move(report.reading));
+  }
 }
 
 LocalWorld::~LocalWorld() { stop(); }
@@ -109,6 +147,11 @@ void LocalWorld::stop() {
   if (!watcher_) return;
   if (!watcher_->stop(kPatience)) static_cast<void>(machine_.library.release());  // its calls may still return
   watcher_.reset();
+}
+
+void LocalWorld::note_xids(Gpu& gpu, const edges::GpuReport& report) const {
+  const std::scoped_lock hold(mutex_);
+  for (const auto& [xid, count] : report.xids) gpu.xids[xid] += count;
 }
 
 void LocalWorld::note_reading(Gpu& gpu, GpuAnswer<GpuReading> reading) {
@@ -140,19 +183,22 @@ std::vector<std::string> LocalWorld::warnings() const {
 }
 
 std::optional<std::string> LocalWorld::why_lost(const Gpu& gpu) const {
-  if (!gpu.is_here)
-    return fmt::format("{} is not in this machine: {}", gpu.known.uuid,
-                       machine_.reason.value_or("the library does not list it"));
+  const auto absent = [&](const std::string& why) {
+    return fmt::format("{} is not in this machine: {}", gpu.known.uuid, why);
+  };
+  if (!machine_.library) return absent(machine_.reason.value_or("there is no library of the driver"));
+  if (!gpu.failure) return gpu.reading ? std::nullopt : std::optional<std::string>("the driver does not answer");
   // What the driver cannot say for once is as it was.
-  const bool is_lost = gpu.failure && (gpu.failure->is_gpu_lost || !gpu.reading);
-  return is_lost ? std::optional("it cannot be read: " + words_of(*gpu.failure)) : std::nullopt;
+  if (gpu.reading && !gpu.failure->is_gpu_lost) return std::nullopt;
+  if (!gpu.is_listed && !gpu.failure->is_gpu_lost) return absent("the library does not list it");
+  return "it cannot be read: " + words_of(*gpu.failure);
 }
 
 std::optional<std::string> LocalWorld::why_observed(const Gpu& gpu) const {
   if (!management_.is_wanted) return "--manage-gpus is not given";
   const auto is_it = [&](const device::ManagedGpu& managed) { return managed.uuid == gpu.known.uuid; };
   if (std::ranges::none_of(management_.gpus, is_it)) return "its UUID is not in manage of the configuration";
-  if (!gpu.is_here) return "it is not in this machine";
+  if (auto lost = why_lost(gpu)) return lost;
   if (!management_.is_dry_run) {
     if (auto why = management_.hands->why_not(gpu.known.uuid)) return why;
   }
@@ -201,8 +247,45 @@ void LocalWorld::adopt(sim::WorldLeft& left) {
   }
 }
 
+std::vector<std::string> LocalWorld::differences_of(std::uint32_t index) const {
+  std::vector<std::string> differences = gpus_[index].differences;
+  for (std::string& unknown : standing_on(index).unknown) differences.push_back(std::move(unknown));
+  return differences;
+}
+
 void LocalWorld::tell(live::Session& session) {
-  for (std::uint32_t index = 0; index < gpus_.size(); ++index) tell_gpu(session, index);
+  for (std::uint32_t index = 0; index < gpus_.size(); ++index) {
+    const device::LocalGpu& gpu = gpus_[index].known;
+    session.note_device({.gpu = {index},
+                         .note = live::DeviceNote::kSeen,
+                         .text = fmt::format("{}, {}, model {}", gpu.uuid, gpu.name, gpu.model.name)});
+    tell_notes(session, index);
+    tell_gpu(session, index);
+  }
+}
+
+void LocalWorld::tell_notes(live::Session& session) {
+  for (std::uint32_t index = 0; index < gpus_.size(); ++index) tell_notes(session, index);
+}
+
+void LocalWorld::tell_notes(live::Session& session, std::uint32_t index) {
+  Gpu& gpu = gpus_[index];
+  for (const auto& [xid, count] : std::exchange(gpu.xids, {})) {
+    std::string text = fmt::format("XID {}", xid);
+    if (count > 1) text += fmt::format(", {} times", count);
+    session.note_device({.gpu = {index}, .note = live::DeviceNote::kXid, .text = std::move(text)});
+  }
+  // What the log says already is no news.
+  const auto tell = [&](live::DeviceNote note, const std::string& text, const char* first) {
+    if (text == session.last_note({index}, note).value_or(first)) return;
+    session.note_device({.gpu = {index}, .note = note, .text = text});
+  };
+  if (gpu.failure || !gpu.reading) return;
+  tell(live::DeviceNote::kRecoveryAction, gpu.reading->recovery_action, kNoAction);
+  if (!gpu.is_listed) return;  // what it would be compared with was read at the start
+  const std::vector<std::string> differences = differences_of(index);
+  tell(live::DeviceNote::kDiffers,
+       differences.empty() ? kNoDifference : fmt::format("{}", fmt::join(differences, "; ")), kNoDifference);
 }
 
 void LocalWorld::tell_gpu(live::Session& session, std::uint32_t index) {
@@ -217,14 +300,7 @@ void LocalWorld::tell_gpu(live::Session& session, std::uint32_t index) {
 }
 
 void LocalWorld::start(std::function<void()> on_report) {
-  std::map<std::uint32_t, std::string> watched;
-  for (std::uint32_t index = 0; index < gpus_.size(); ++index) {
-    if (gpus_[index].is_here) watched[index] = gpus_[index].known.uuid;
-  }
-  if (watched.empty()) return;
-  watcher_ = std::make_unique<edges::GpuWatcher>(*machine_.library, std::move(watched),
-                                                 edges::GpuWatcherOptions{.on_report = std::move(on_report)});
-  watcher_->start();
+  if (watcher_) watcher_->call(std::move(on_report));
 }
 
 void LocalWorld::serve(live::Session& session) {
@@ -249,12 +325,14 @@ void LocalWorld::take_ended(live::Session& session) {
 void LocalWorld::take_reports(live::Session& session) {
   if (!watcher_) return;
   for (edges::GpuReport& report : watcher_->take_reports()) {
+    note_xids(gpus_[report.gpu], report);
     // One that began before an order ended may miss what that order did.
     if (report.began_at < gpus_[report.gpu].changed_at) {
       watcher_->read_again(report.gpu);
       continue;
     }
     note_reading(gpus_[report.gpu], std::move(report.reading));
+    tell_notes(session, report.gpu);
     tell_gpu(session, report.gpu);
   }
 }
@@ -298,9 +376,13 @@ api::DeviceView LocalWorld::view(GpuId id) const {
                           .measured_seconds = static_cast<double>(time.median_us) / 1e6,
                           .count = time.count});
   }
-  view.differences = gpu.differences;
-  if (gpu.failure) view.differences.push_back("not read since: " + words_of(*gpu.failure));
-  if (!gpu.reading) return view;
+  view.differences = differences_of(id.index);
+  if (gpu.failure) view.differences.push_back("it cannot be read: " + words_of(*gpu.failure));
+  const auto waiting = watcher_ ? watcher_->waiting_for(id.index) : std::chrono::milliseconds(0);
+  if (waiting >= kSlow) {
+    view.differences.push_back(fmt::format("the driver has not answered for {} s", waiting / std::chrono::seconds(1)));
+  }
+  if (!gpu.reading || gpu.failure) return view;
   const GpuReading& reading = *gpu.reading;
   view.recovery_action = reading.recovery_action;
   if (!gpu.known.model.is_mig_capable()) return view;

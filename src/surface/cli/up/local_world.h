@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -34,9 +35,12 @@ struct LocalMachine {
   std::optional<std::string> reason;    ///< why there are none: what was looked for, and what was found
 };
 
-/// Opens the library and lists the GPUs. That there is none is an ordinary answer. Error: what was loaded is no library
-/// of the driver, or too old (bad input).
+/// Opens the library and lists the GPUs. That there is none is an ordinary answer, also that a driver hangs: after a
+/// minute it counts as none. Error: what was loaded is no library of the driver, or too old (bad input).
 [[nodiscard]] Result<LocalMachine> find_local_machine(const std::optional<std::string>& nvml_path);
+
+/// How long a start waits for each GPU to be read.
+inline constexpr std::chrono::seconds kFirstReadingPatience{10};
 
 /// Whether, and through whom, GPUs may be changed.
 struct LocalManagement {
@@ -55,8 +59,10 @@ struct LocalManagement {
 /// The local world of one `berth up`. Its functions that take a session are called under the session's lock.
 class LocalWorld {
  public:
-  /// `fleet`: the GPUs with which the world began.
-  LocalWorld(LocalMachine machine, std::vector<device::LocalGpu> fleet, LocalManagement management);
+  /// Reads the GPUs. `fleet`: those with which the world began. One that does not answer in time counts as lost until it
+  /// does.
+  LocalWorld(LocalMachine machine, const std::vector<device::LocalGpu>& fleet, LocalManagement management,
+             std::chrono::milliseconds patience = kFirstReadingPatience);
   /// The threads end, those whose driver hangs are left behind.
   ~LocalWorld();
   LocalWorld(const LocalWorld&) = delete;
@@ -71,10 +77,12 @@ class LocalWorld {
   [[nodiscard]] std::map<GpuId, std::string> observed() const;
   /// What stands on the devices, put into what they remember.
   void adopt(sim::WorldLeft& left);
-  /// The same for a world that begins: what stands is told to it.
+  /// The same for a world that begins: what is there, and what stands on it, is told to it.
   void tell(live::Session& session);
+  /// What the GPUs of a world that goes on say of themselves, as far as it does not know it.
+  void tell_notes(live::Session& session);
 
-  /// Watches from now on; `on_report` is called by any thread when `serve` has something to tell.
+  /// `on_report` is called by any thread when `serve` has something to tell.
   void start(std::function<void()> on_report);
   /// No `on_report` comes any more.
   void stop();
@@ -87,11 +95,13 @@ class LocalWorld {
  private:
   struct Gpu {
     device::LocalGpu known;           ///< as the world began with it
-    bool is_here = false;             ///< the library lists it
+    bool is_listed = false;           ///< the library listed it at the start
     bool has_other_profiles = false;  ///< than when the world began
+    /// Between the device at the start, our tables, and what the world began with.
     std::vector<std::string> differences;
     std::optional<GpuReading> reading;                 ///< the last one
     std::optional<GpuCallFailure> failure;             ///< why there is no newer one
+    std::map<std::uint64_t, std::uint64_t> xids;       ///< not told yet: how often each came
     std::chrono::steady_clock::time_point changed_at;  ///< by an order: readings that began before may miss it
     std::optional<std::string> observed_as;            ///< as the session was told last
     bool is_told = false;
@@ -105,8 +115,12 @@ class LocalWorld {
   void take_reports(live::Session& session);
   void tell_observed(live::Session& session);
   [[nodiscard]] device::Standing standing_on(std::uint32_t index) const;
+  /// `differences`, and what stands there that no profile describes.
+  [[nodiscard]] std::vector<std::string> differences_of(std::uint32_t index) const;
+  void note_xids(Gpu& gpu, const edges::GpuReport& report) const;
   void note_reading(Gpu& gpu, GpuAnswer<GpuReading> reading);
   void tell_gpu(live::Session& session, std::uint32_t index);
+  void tell_notes(live::Session& session, std::uint32_t index);
   [[nodiscard]] api::DeviceView view(GpuId gpu) const;
 
   LocalMachine machine_;
@@ -115,7 +129,7 @@ class LocalWorld {
   LocalManagement management_;
   std::unique_ptr<edges::DeviceOrders> orders_;
   std::map<edges::DeviceOrders::TimeKey, edges::MeasuredTime> times_;  ///< under mutex_
-  std::unique_ptr<edges::GpuWatcher> watcher_;
+  std::unique_ptr<edges::GpuWatcher> watcher_;                         ///< of all GPUs; null without a library
 };
 
 }  // namespace berth::cli

@@ -138,6 +138,7 @@ class Up {
       auto found = find_local_machine(request_.nvml_path);
       if (!found) return pass_on(found.error());
       machine = std::move(*found);
+      log_machine(machine);
     }
     auto world = find_world(request_, *context_.files, folder_->path(), wall_us_now(), machine.gpus);
     if (!world) return pass_on(world.error());
@@ -150,7 +151,7 @@ class Up {
     if (!world_.fleet) return {};
     if (auto checked = check_manage(request_.manage, machine, *world_.fleet); !checked) return checked;
     local_ = std::make_unique<LocalWorld>(std::move(machine), *world_.fleet, management());
-    log_devices();
+    for (const std::string& warning : local_->warnings()) log_warning(context_.err, warning);
     return {};
   }
 
@@ -168,14 +169,12 @@ class Up {
     return management;
   }
 
-  void log_devices() const {
-    const api::DeviceLibraryView library = local_->library();
-    nlohmann::ordered_json found{{"gpus", library.gpu_count}};
-    if (library.path) found["library"] = *library.path;
-    if (library.driver) found["driver"] = *library.driver;
-    if (library.reason) found["reason"] = *library.reason;
+  void log_machine(const LocalMachine& machine) const {
+    nlohmann::ordered_json found{{"gpus", machine.gpus.size()}};
+    if (!machine.facts.path.empty()) found["library"] = machine.facts.path;
+    if (!machine.facts.driver_version.empty()) found["driver"] = machine.facts.driver_version;
+    if (machine.reason) found["reason"] = *machine.reason;
     log_line(context_.err, "devices", found);
-    for (const std::string& warning : local_->warnings()) log_warning(context_.err, warning);
   }
 
   Result<void> make_session() {
@@ -343,8 +342,10 @@ class Up {
     sim::WorldLeft left = std::move(*records_->take_left());
     if (local_) local_->adopt(left);
     session_->repeat(history.entries, left.world.orders);
-    session_->restore_figures(series_->begin(std::max(session_->now(), left.world.now).second()));
+    const auto seconds = series_->begin(std::max(session_->now(), left.world.now).second());
+    if (request_.has_load) session_->restore_figures(seconds);  // without load nothing follows them
     session_->resume(std::move(left));
+    if (local_) local_->tell_notes(*session_);
     return {};
   }
 

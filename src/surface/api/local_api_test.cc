@@ -1,0 +1,140 @@
+// The API of a world of real GPUs: what it says of devices and of the load, and what it refuses.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "live/demo.h"
+#include "surface/api/api.h"
+
+namespace berth::api {
+namespace {
+
+using nlohmann::json;
+
+/// The demo as if its GPUs were real: gpu-0 may be changed, the others are only observed.
+class LocalApi : public ::testing::TestWithParam<bool> {
+ protected:
+  [[nodiscard]] static bool has_load() { return GetParam(); }
+
+  void SetUp() override {
+    live::SessionOptions options;
+    options.has_load = has_load();
+    session_ = std::move(*live::Session::make(live::demo_scenario(), std::move(options)));
+    session_->begin();
+    DeviceSource devices{.library = [] { return DeviceLibraryView{.driver = "580.95", .gpu_count = 8}; },
+                         .device =
+                             [](GpuId gpu) {
+                               DeviceView view{.uuid = "GPU-" + std::to_string(gpu.index)};
+                               if (gpu.index > 0) view.why_observed = "nobody listed it";
+                               if (gpu.index == 1) view.is_mig_on = view.is_mig_pending_on = true;
+                               view.differences = {"less memory"};
+                               return view;
+                             },
+                         .has_load = has_load()};
+    api_.emplace(*session_, lock_,
+                 ApiOptions{.key = "secret",
+                            .epoch = {},
+                            .page = "",
+                            .driver_status = [] { return DriverStatus{}; },
+                            .devices = std::move(devices)});
+    while (session_->advance(Instant::at_second(5))) {
+    }
+  }
+
+  HttpResponse ask(const std::string& method, std::vector<std::string> path, const std::string& body = "") {
+    HttpRequest request;
+    request.method = method;
+    request.path = std::move(path);
+    request.headers = {{"Authorization", "Bearer secret"}};
+    if (!body.empty()) request.headers.push_back({"Content-Type", "application/json"});
+    request.body = body;
+    const HttpAnswer answer = api_->answer(request);
+    return std::holds_alternative<HttpResponse>(answer) ? std::get<HttpResponse>(answer) : HttpResponse{};
+  }
+  json get(std::vector<std::string> path) {
+    const HttpResponse response = ask("GET", std::move(path));
+    EXPECT_EQ(response.status, 200) << response.body;
+    return json::parse(response.body);
+  }
+  std::string refusal_of(std::vector<std::string> path, const std::string& body) {
+    const HttpResponse response = ask("POST", std::move(path), body);
+    EXPECT_EQ(response.status, 409) << response.body;
+    return json::parse(response.body)["error"]["code"];
+  }
+
+  edges::FairMutex lock_;
+  std::unique_ptr<live::Session> session_;
+  std::optional<Api> api_;
+};
+
+TEST_P(LocalApi, SaysWhatTheLoadIs) {
+  const json load = has_load() ? json("simulated") : json(nullptr);
+  const json status = get({"v1", "status"});
+  EXPECT_EQ(status["world"], "local");
+  EXPECT_EQ(status["load"], load);
+  EXPECT_EQ(status["devices"]["driver"], "580.95");
+  EXPECT_EQ(status["funnel"]["busy"].is_null(), !has_load());
+  EXPECT_EQ(status["funnel"]["effective"].is_null(), !has_load());
+  EXPECT_EQ(status["goodput"].is_null(), !has_load());
+  for (const json& service : get({"v1", "services"})["items"]) {
+    ASSERT_TRUE(service["status"].contains("load"));
+    EXPECT_EQ(service["status"]["load"], load);
+    EXPECT_EQ(service["status"]["last_minute"].is_null(), !has_load());
+  }
+  const json overview = get({"v1", "overview"});
+  EXPECT_EQ(overview["fleet"]["observed"], 7);
+  EXPECT_EQ(overview["status"]["load"], load);
+}
+
+TEST_P(LocalApi, GpusSayWhatTheyAre) {
+  const json first = get({"v1", "gpus", "gpu-0"})["status"];
+  EXPECT_EQ(first["uuid"], "GPU-0");
+  EXPECT_EQ(first["managed"], true);
+  EXPECT_TRUE(first["managed_reason"].is_null());
+  EXPECT_TRUE(first["mig"].is_null());
+  EXPECT_EQ(first["differences"], json::array({"less memory"}));
+  const json second = get({"v1", "gpus", "gpu-1"})["status"];
+  EXPECT_EQ(second["managed"], false);
+  EXPECT_EQ(second["managed_reason"], "nobody listed it");
+  EXPECT_EQ(second["mig"], (json{{"current", "enabled"}, {"pending", "enabled"}}));
+}
+
+TEST_P(LocalApi, RefusesWhatWouldChangeAnObservedGpu) {
+  const std::string reason = R"({"reason":"why not"})";
+  EXPECT_EQ(refusal_of({"v1", "gpus", "gpu-1", "drain"}, reason), "not_managed");
+  EXPECT_EQ(refusal_of({"v1", "gpus", "gpu-1", "uncordon"}, "{}"), "not_managed");
+  EXPECT_EQ(refusal_of({"v1", "nodes", "node-0", "drain"}, reason), "not_managed");
+  EXPECT_EQ(refusal_of({"v1", "sim", "faults"}, R"({"kind":"lose","gpu":"gpu-1"})"), "not_simulated");
+  EXPECT_EQ(ask("POST", {"v1", "gpus", "gpu-0", "drain"}, reason).status, 200);
+  EXPECT_EQ(ask("POST", {"v1", "gpus", "gpu-1", "cordon"}, reason).status, 200)
+      << "to leave it alone is always allowed";
+}
+
+INSTANTIATE_TEST_SUITE_P(Load, LocalApi, ::testing::Bool());
+
+TEST(SimulatedApi, HasNoneOfThat) {
+  const auto session = std::move(*live::Session::make(live::demo_scenario(), {}));
+  session->begin();
+  edges::FairMutex lock;
+  Api api(*session, lock,
+          ApiOptions{.key = "secret", .epoch = {}, .page = "", .driver_status = [] { return DriverStatus{}; }});
+  const auto get = [&](std::vector<std::string> path) {
+    HttpRequest request;
+    request.method = "GET";
+    request.path = std::move(path);
+    request.headers = {{"Authorization", "Bearer secret"}};
+    return json::parse(std::get<HttpResponse>(api.answer(request)).body);
+  };
+  EXPECT_EQ(get({"v1", "status"})["load"], "simulated");
+  EXPECT_FALSE(get({"v1", "services"})["items"][0]["status"].contains("load"));
+  EXPECT_FALSE(get({"v1", "gpus"})["items"][0]["status"].contains("uuid"));
+  EXPECT_FALSE(get({"v1", "overview"})["fleet"].contains("observed"));
+}
+
+}  // namespace
+}  // namespace berth::api
