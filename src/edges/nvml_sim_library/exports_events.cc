@@ -17,7 +17,9 @@ constexpr std::uint64_t kSimulatedEvents = kEventSingleBitEcc | kEventDoubleBitE
 /// An event set's handle is its number, moved away from small values and odd addresses. It points to nothing.
 constexpr std::uintptr_t kSetHandles = 0x7E57'0000'0000;
 constexpr std::uintptr_t kSetStep = 16;
-EventSet handle_of(std::uint64_t set) { return reinterpret_cast<EventSet>(kSetHandles + set * kSetStep); }
+EventSet handle_of(std::uint64_t set) {
+  return reinterpret_cast<EventSet>(kSetHandles + set * kSetStep);  // NOLINT(performance-no-int-to-ptr): see above
+}
 std::uint64_t number_of(EventSet set) {
   const auto address = reinterpret_cast<std::uintptr_t>(set);
   return address > kSetHandles && address % kSetStep == 0 ? (address - kSetHandles) / kSetStep : 0;
@@ -37,7 +39,7 @@ extern "C" {
 Code nvmlEventSetCreate(EventSet* set) {
   std::uint64_t number = 0;
   const Code code = library().create_event_set(set == nullptr ? nullptr : &number);
-  if (code == Code::kSuccess) *set = handle_of(number);
+  if (code == Code::kSuccess && set != nullptr) *set = handle_of(number);
   return code;
 }
 

@@ -107,10 +107,11 @@ Code nvmlDeviceGetCount_v2(std::uint32_t* count) {
 Code nvmlDeviceGetCount(std::uint32_t* count) { return nvmlDeviceGetCount_v2(count); }
 
 Code nvmlDeviceGetHandleByIndex_v2(std::uint32_t index, Device* device) {
-  return look_up(__func__, device, device, [&](const MachineRecord& machine) -> Answer<Target> {
-    if (index >= machine.gpu_count) return refuse(Code::kInvalidArgument);
-    return Target{.kind = HandleKind::kGpu, .gpu = index};
-  });
+  return look_up(__func__, static_cast<const void*>(device), device,
+                 [&](const MachineRecord& machine) -> Answer<Target> {
+                   if (index >= machine.gpu_count) return refuse(Code::kInvalidArgument);
+                   return Target{.kind = HandleKind::kGpu, .gpu = index};
+                 });
 }
 Code nvmlDeviceGetHandleByIndex(std::uint32_t index, Device* device) {
   return nvmlDeviceGetHandleByIndex_v2(index, device);

@@ -12,7 +12,6 @@ namespace berth::nvml_abi {
 using edges::Call;
 using edges::HandleKind;
 using edges::kTakesDevice;
-using edges::kTakesGpu;
 using edges::kTakesGpuInstance;
 using edges::kTakesMigDevice;
 using edges::library;
@@ -24,7 +23,6 @@ using nvml_sim::GpuRecord;
 using nvml_sim::Interval;
 using nvml_sim::Latency;
 using nvml_sim::MachineRecord;
-using nvml_sim::refuse;
 
 namespace {
 

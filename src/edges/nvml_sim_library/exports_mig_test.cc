@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
@@ -56,7 +57,7 @@ Instance create(std::uint32_t profile_id, std::uint32_t compute_profile) {
 }
 
 /// What each of an instance's handles is answered.
-std::vector<Code> answers_of(const Instance& instance) {
+std::array<Code, 3> answers_of(const Instance& instance) {
   GpuInstanceDescription parent;
   ComputeInstanceDescriptionV2 description;
   std::uint32_t id = 0;
@@ -64,8 +65,8 @@ std::vector<Code> answers_of(const Instance& instance) {
           nvmlComputeInstanceGetInfo_v2(instance.compute_instance, &description),
           nvmlDeviceGetGpuInstanceId(instance.mig_device, &id)};
 }
-const std::vector<Code> kAllGood(3, Code::kSuccess);
-const std::vector<Code> kAllGone(3, Code::kInvalidArgument);
+constexpr std::array<Code, 3> kAllGood = {Code::kSuccess, Code::kSuccess, Code::kSuccess};
+constexpr std::array<Code, 3> kAllGone = {Code::kInvalidArgument, Code::kInvalidArgument, Code::kInvalidArgument};
 
 void destroy(const Instance& instance) {
   EXPECT_EQ(nvmlComputeInstanceDestroy(instance.compute_instance), Code::kSuccess);
@@ -330,8 +331,8 @@ TEST_F(ExportsMig, AModelWithoutMigSupportsNothingOfIt) {
 }
 
 TEST_F(ExportsMig, MigDevicesAreListedByIndex) {
-  std::vector<Instance> made;
-  for (int instance = 0; instance < 3; ++instance) made.push_back(create(kOne, kComputeInstanceProfile1Slice));
+  std::array<Instance, 3> made;
+  for (Instance& instance : made) instance = create(kOne, kComputeInstanceProfile1Slice);
   std::vector<Device> listed;
   Device found = nullptr;
   for (std::uint32_t index = 0; nvmlDeviceGetMigDeviceHandleByIndex(device(), index, &found) == Code::kSuccess;

@@ -14,7 +14,7 @@ using nvml_sim::ProcessRecord;
 
 namespace {
 
-constexpr std::uint64_t kMib = 1024 * 1024;
+constexpr std::uint64_t kMib = 1U << 20U;
 
 std::vector<ProcessRecord> processes_of(const Subject& subject) {
   return is_mig(subject) ? nvml_sim::processes_of(subject.gpu, mig_device_of(subject))

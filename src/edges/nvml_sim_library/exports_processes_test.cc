@@ -14,7 +14,7 @@ using edges::testing::device;
 using edges::testing::Simulated;
 using nvml_sim::GpuRecord;
 
-constexpr std::uint64_t kMib = 1024 * 1024;
+constexpr std::uint64_t kMib = 1U << 20U;
 
 class ExportsProcesses : public ::testing::Test {
  protected:

@@ -70,7 +70,7 @@ Handles::Handles() : looked_up_(kTargets) {
   void* const region =
       ::mmap(nullptr, kTargets * kGenerations, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   ENSURE(region != MAP_FAILED);
-  begin_ = reinterpret_cast<std::uintptr_t>(region);
+  begin_ = static_cast<char*>(region);
 }
 
 void* Handles::handle_of(const MachineRecord& machine, const Target& target) {
@@ -80,20 +80,19 @@ void* Handles::handle_of(const MachineRecord& machine, const Target& target) {
   const std::lock_guard lock(mutex_);
   looked_up_[static_cast<std::size_t>(number)] = {
       .session = session_, .boots = machine.boots, .generation = *generation};
-  return reinterpret_cast<void*>(begin_ + static_cast<std::uintptr_t>(number) * kGenerations +
-                                 *generation % kGenerations);
+  return begin_ + static_cast<std::uintptr_t>(number) * kGenerations + *generation % kGenerations;
 }
 
 std::optional<Target> Handles::target_of(const MachineRecord& machine, const void* handle) {
-  const auto address = reinterpret_cast<std::uintptr_t>(handle);
-  if (address < begin_ || address >= begin_ + kTargets * kGenerations) return std::nullopt;
-  const std::uintptr_t number = (address - begin_) / kGenerations;
+  // A null handle is far before the region: the distance wraps around.
+  const std::uintptr_t distance = reinterpret_cast<std::uintptr_t>(handle) - reinterpret_cast<std::uintptr_t>(begin_);
+  if (distance >= kTargets * kGenerations) return std::nullopt;
+  const std::uintptr_t number = distance / kGenerations;
   const Target target = target_with(static_cast<int>(number));
   const std::optional<std::uint32_t> generation = generation_of(machine, target);
   const std::lock_guard lock(mutex_);
   const LookedUp& looked_up = looked_up_[number];
-  const bool is_current =
-      generation == looked_up.generation && (address - begin_) % kGenerations == *generation % kGenerations;
+  const bool is_current = generation == looked_up.generation && distance % kGenerations == *generation % kGenerations;
   if (!is_current || looked_up.session != session_ || looked_up.boots != machine.boots) return std::nullopt;
   return target;
 }

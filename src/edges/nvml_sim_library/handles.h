@@ -48,7 +48,7 @@ class Handles {
     std::uint32_t generation = 0;
   };
   std::mutex mutex_;
-  std::uintptr_t begin_ = 0;
+  char* begin_ = nullptr;
   std::uint64_t session_ = 1;
   std::vector<LookedUp> looked_up_;  ///< by the number of the target
 };

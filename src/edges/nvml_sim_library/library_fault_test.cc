@@ -18,7 +18,6 @@ namespace {
 using edges::testing::device;
 using edges::testing::Simulated;
 using edges::testing::wait_until;
-using nvml_sim::FaultRecord;
 using nvml_sim::GpuRecord;
 using nvml_sim::Latency;
 using std::chrono::milliseconds;

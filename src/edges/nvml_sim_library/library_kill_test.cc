@@ -75,6 +75,7 @@ TEST(LibraryKill, CallsOfKilledProcessesLeaveAMachineThatCouldBe) {
     return Child([seed] { return call_for_ever(seed); });
   };
   std::vector<Child> children;
+  children.reserve(kProcesses);
   for (int process = 0; process < kProcesses; ++process) children.push_back(start());
   std::uint64_t calls_before = 0;
   for (int kill = 0; kill < kills; ++kill) {

@@ -35,7 +35,6 @@ using edges::testing::device;
 using edges::testing::Mark;
 using edges::testing::run_in_child;
 using edges::testing::Simulated;
-using nvml_sim::GpuRecord;
 
 /// Calls with nothing but zeros and null pointers.
 template <class... Arguments>
@@ -184,12 +183,14 @@ TEST(Library, AHandleThatWasNeverGivenIsInvalid) {
   const Simulated machine({"H100-80GB-SXM5"});
   ASSERT_EQ(nvmlInit_v2(), Code::kSuccess);
   const Device gpu = device();
-  const auto address = reinterpret_cast<std::uintptr_t>(gpu);
+  char* const address = reinterpret_cast<char*>(gpu);
   std::uint32_t index = 0;
-  for (const std::uintptr_t other : {address + 1, address + 255, address + 256, address - 1, address + (1U << 20U),
-                                     address + (1U << 30U), std::uintptr_t{1}, ~std::uintptr_t{0}}) {
-    EXPECT_EQ(nvmlDeviceGetIndex(reinterpret_cast<Device>(other), &index), Code::kInvalidArgument) << other - address;
+  for (const std::ptrdiff_t distance : {1, 255, 256, 1 << 20, 1 << 30, -1, -(1 << 20)}) {
+    Device other = reinterpret_cast<Device>(address + distance);
+    EXPECT_EQ(nvmlDeviceGetIndex(other, &index), Code::kInvalidArgument) << distance;
   }
+  EXPECT_EQ(nvmlDeviceGetIndex(reinterpret_cast<Device>(&index), &index), Code::kInvalidArgument)
+      << "the caller's memory";
 }
 
 TEST(Library, ARebootInvalidatesEveryHandle) {
@@ -313,8 +314,10 @@ void use_at_random(std::uint64_t seed, int calls) {
 
 TEST(Library, ThreadsMayUseItAtOnce) {
   const Simulated machine({"H100-80GB-SXM5", "H100-80GB-SXM5"});
+  constexpr std::uint64_t kThreads = 4;
   std::vector<std::thread> threads;
-  for (std::uint64_t thread = 0; thread < 4; ++thread) {
+  threads.reserve(kThreads);
+  for (std::uint64_t thread = 0; thread < kThreads; ++thread) {
     threads.emplace_back([thread] { use_at_random(thread, berth::testing::by_build(200, 50)); });
   }
   for (std::thread& thread : threads) thread.join();

@@ -20,7 +20,6 @@
 
 namespace berth::edges {
 
-using nvml_sim::GpuRecord;
 using nvml_sim::kGpusMax;
 using nvml_sim::MachineRecord;
 

@@ -338,6 +338,7 @@ TEST(SimStateFile, ChangesOfThreadsAndProcessesComeOneAfterTheOther) {
   Child one(count_up_in_child);
   Child other(count_up_in_child);
   std::vector<std::thread> threads;
+  threads.reserve(3);
   for (int thread = 0; thread < 2; ++thread) threads.emplace_back([&] { count_up(*shared); });
   threads.emplace_back([&] { count_up(*open_state(scratch.state())); });  // its own descriptor, in the same process
   for (std::thread& thread : threads) thread.join();

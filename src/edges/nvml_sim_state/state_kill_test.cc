@@ -48,7 +48,7 @@ using testing::Scratch;
 
 constexpr std::uint32_t kGpus = 3;
 constexpr Caller kRoot = {.may_change = true};
-const std::vector<std::string_view> kModels = {"A100-40GB", "H100-80GB-SXM5", "A30"};
+std::vector<std::string_view> models() { return {"A100-40GB", "H100-80GB-SXM5", "A30"}; }
 
 /// The last change of each GPU that came back to its caller; in memory that the processes share.
 class Acknowledged {
@@ -203,7 +203,7 @@ TEST(StateKill, ProcessesThatAreKilledAtRandomLeaveAnIntactState) {
   constexpr std::uint64_t kRestMicrosMax = 4'000;
   const int kills = berth::testing::by_build(300, 60);
   const Scratch scratch;
-  create_state(scratch.state(), kModels);
+  create_state(scratch.state(), models());
   const Acknowledged acknowledged;
   Rng rng(*berth::testing::case_seeds(1).begin());
   const auto start = [&] {
@@ -211,6 +211,7 @@ TEST(StateKill, ProcessesThatAreKilledAtRandomLeaveAnIntactState) {
     return Child([&, seed] { return change_for_ever(scratch.state(), acknowledged, seed); });
   };
   std::vector<Child> children;
+  children.reserve(kProcesses);
   for (int process = 0; process < kProcesses; ++process) children.push_back(start());
   auto before = copy_of(*open_state(scratch.state()));
   for (int kill = 0; kill < kills; ++kill) {
@@ -236,7 +237,7 @@ TEST(StateKill, DeathsInTheMidstOfAChangeLeaveNothingOfIt) {
   constexpr int kKillsMax = 2'000;
   const int halves_wanted = berth::testing::by_build(10, 5);
   const Scratch scratch;
-  create_state(scratch.state(), kModels);
+  create_state(scratch.state(), models());
   const Acknowledged acknowledged;
   Rng rng(*berth::testing::case_seeds(1).begin() + 1000);
   auto before = copy_of(*open_state(scratch.state()));
