@@ -53,6 +53,7 @@ GpuAnswer<std::vector<GpuLibrary::Listed>> NvmlGpuLibrary::list() {
   const GpuAnswer<std::uint32_t> count = this->count();
   if (!count) return tl::unexpected(count.error());
   std::vector<Listed> listed;
+  listed.reserve(*count);
   for (std::uint32_t index = 0; index < *count; ++index) listed.push_back(list_one(index));
   return listed;
 }
