@@ -69,6 +69,7 @@ std::string words(const DeviceOrder& order) { return words(order.profile_id, ord
 std::string words(const std::vector<DeviceHolder>& holders) {
   if (holders.empty()) return "the driver names no process";
   std::vector<std::string> all;
+  all.reserve(holders.size());
   for (const DeviceHolder& holder : holders) {
     all.push_back(holder.name.empty() ? fmt::format("pid {}", holder.pid)
                                       : fmt::format("pid {} ({})", holder.pid, holder.name));

@@ -17,7 +17,6 @@ namespace berth::device::testing {
 using nvml_abi::Code;
 using nvml_sim::Answer;
 using nvml_sim::Caller;
-using nvml_sim::ComputeInstanceRecord;
 using nvml_sim::GpuInstanceRecord;
 using nvml_sim::GpuRecord;
 using nvml_sim::ProcessRecord;
@@ -95,14 +94,15 @@ GpuFacts facts_of(const GpuRecord& gpu) {
                  .memory_mib = board.memory_mib,
                  .is_mig_capable = model.is_mig_capable(),
                  .profiles = {}};
-  for (std::uint16_t index = 0; index < model.profiles.size(); ++index) {
+  for (std::size_t index = 0; index < model.profiles.size(); ++index) {
+    const ProfileId id{static_cast<std::uint16_t>(index)};
     const MigProfile& profile = model.profiles[index];
     facts.profiles.push_back({.id = static_cast<std::uint32_t>(profile.device_profile_id),
                               .name = profile.name,
                               .compute_slices = profile.compute_slices,
                               .instances_max = profile.instances_max,
-                              .sms = profile_sms(model, ProfileId{index}),
-                              .memory_mib = nvml_sim::memory_mib_of(model, ProfileId{index}),
+                              .sms = profile_sms(model, id),
+                              .memory_mib = nvml_sim::memory_mib_of(model, id),
                               .length = profile.length,
                               .starts = profile.starts});
   }

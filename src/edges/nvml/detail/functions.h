@@ -10,7 +10,8 @@
 namespace berth::nvml_abi::signatures {
 
 /// The type of each function, by the function's name.
-#define BERTH_NVML_FUNCTION(name, parameters) using name = Code(*) parameters;  // NOLINT(bugprone-macro-parentheses)
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a type's name and its parameters
+#define BERTH_NVML_FUNCTION(name, parameters) using name = Code(*) parameters;
 #include "nvml_abi/simulated.inc"
 
 }  // namespace berth::nvml_abi::signatures

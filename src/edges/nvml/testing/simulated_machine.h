@@ -17,6 +17,7 @@ namespace berth::edges::testing {
 [[nodiscard]] std::optional<std::string> find_simulated_library(std::string_view name);
 inline constexpr std::string_view kSimulatedLibrary = "libberth-nvml-sim.so";
 inline constexpr std::string_view kOldLibrary = "tests/libberth-nvml-old-driver.so";
+inline constexpr std::string_view kObservingLibrary = "tests/libberth-nvml-observing.so";
 inline constexpr std::string_view kIncompleteLibrary = "tests/libberth-nvml-two-missing.so";
 
 /// A machine with GPUs of these models, with MIG on if a model has it. Libraries that are opened while it lives show
