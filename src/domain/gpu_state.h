@@ -20,13 +20,14 @@ enum class GpuScheduling : std::uint8_t {
   kDraining,  ///< its slices are destroyed; when the last one is gone it is cordoned
 };
 
-/// Creations that failed on a GPU, since one that was ordered later succeeded, or the GPU was lost or scheduled.
-/// Failures of creations that were ordered together, or before the first of them was known, count once.
-struct CreationFailures {
+/// Creations and destructions that failed on a GPU, since a creation that was ordered later succeeded, or the GPU was
+/// lost or scheduled. Failures of actions that were ordered together, or before the first of them was known, count
+/// once.
+struct ActionFailures {
   std::int64_t count = 0;
   Instant latest;
   std::uint64_t known_number = 0;  ///< the GPU's latest Action::number when the last one was counted
-  friend bool operator==(const CreationFailures&, const CreationFailures&) = default;
+  friend bool operator==(const ActionFailures&, const ActionFailures&) = default;
 };
 
 struct GpuState {
@@ -36,7 +37,7 @@ struct GpuState {
   Instant scheduling_since;
   std::string health_reason = {};
   std::string scheduling_reason = {};
-  CreationFailures failures = {};
+  ActionFailures failures = {};
 
   /// Whether plans may change it.
   [[nodiscard]] bool is_open() const { return health == GpuHealth::kOk && scheduling == GpuScheduling::kOpen; }

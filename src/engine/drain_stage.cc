@@ -7,6 +7,7 @@
 #include <string>
 
 #include "domain/frozen.h"
+#include "engine/restore_stage.h"
 
 namespace berth {
 namespace {
@@ -34,6 +35,8 @@ class Drains {
 
  private:
   [[nodiscard]] bool is_time(const Snapshot& snapshot, GpuId gpu) const {
+    const ActionFailures failures = snapshot.gpu_state(gpu).failures;
+    if (snapshot.now < failures.latest + wait_after(failures)) return false;
     const Instant since = snapshot.gpu_state(gpu).scheduling_since;
     if (snapshot.now - since >= kDrainWaitMax) return true;
     if (has_planner_ && !(planned_at_ && *planned_at_ >= since)) return false;

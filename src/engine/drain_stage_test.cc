@@ -76,6 +76,16 @@ TEST(DrainStage, WaitsNoLongerThanAMinute) {
   EXPECT_EQ(world.asked(stage).size(), 1U);
 }
 
+TEST(DrainStage, WaitsAfterDestructionsThatFailed) {
+  Draining world;
+  const Stage stage = drain_stage(world.scenario, false);
+  world.snapshot.gpus[0].failures = {.count = 4, .latest = Instant::at_second(20)};
+  world.snapshot.now = Instant::at_second(28) - Micros(1);
+  EXPECT_TRUE(world.asked(stage).empty());
+  world.snapshot.now = Instant::at_second(28);
+  EXPECT_EQ(world.asked(stage).size(), 1U);
+}
+
 TEST(DrainStage, RespectsFrozenWindowsAndLeavesOtherGpusAlone) {
   Draining world;
   world.scenario.frozen = {{.from = Instant(), .until = Instant::at_second(100)}};

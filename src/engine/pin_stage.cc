@@ -38,7 +38,7 @@ class PinMaker {
 
   /// Adds the actions, or nothing if the pin cannot be made now.
   void make(Plan& plan) const {
-    const CreationFailures failures = snapshot_.gpu_state(slice_.gpu).failures;
+    const ActionFailures failures = snapshot_.gpu_state(slice_.gpu).failures;
     if (!snapshot_.is_open(slice_.gpu) || snapshot_.now < failures.latest + wait_after(failures)) return;
     const auto holding = wanted();
     if (!holding) return;

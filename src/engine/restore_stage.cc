@@ -154,7 +154,7 @@ class Restorer {
   bool restore(const Snapshot& snapshot, GpuId gpu, Plan& plan) const {
     if (!snapshot.is_open(gpu)) return false;
     Room room(scenario_.model_of(gpu), snapshot, gpu);
-    const CreationFailures failures = snapshot.gpu_state(gpu).failures;
+    const ActionFailures failures = snapshot.gpu_state(gpu).failures;
     const bool waits = snapshot.now < failures.latest + wait_after(failures);
     bool is_unsettled = false;
     for (const Holding& written : wanted_on(*scenario_.layout, gpu)) {
@@ -175,7 +175,7 @@ class Restorer {
     return is_unsettled;
   }
 
-  void create(const Holding& wanted, const CreationFailures& failures, Plan& plan) const {
+  void create(const Holding& wanted, const ActionFailures& failures, Plan& plan) const {
     Reason reason{.text = "the scenario's layout has this slice, and it is missing", .numbers = {}};
     if (failures.count > 0) {
       reason.text += fmt::format("; another attempt after {} that failed", failures.count);
@@ -201,7 +201,7 @@ class Restorer {
 
 }  // namespace
 
-Micros wait_after(const CreationFailures& failures) {
+Micros wait_after(const ActionFailures& failures) {
   constexpr std::int64_t kWaitSecondsMax = 60;
   constexpr std::int64_t kDoublingsMax = 6;  // beyond the longest wait
   if (failures.count == 0) return Micros();

@@ -68,7 +68,7 @@ void ClusterState::remove(const SliceGone& gone) {
 
 void ClusterState::fail(const ActionFailed& failed, Instant at) {
   if (failed.kind == ActionKind::kCreation) {
-    note_failure(failed, at);
+    note_failed_creation(failed, at);
     return remove({.slice = failed.slice, .generation = failed.generation});
   }
   const auto here = snapshot_.slices_at(failed.slice);
@@ -76,6 +76,8 @@ void ClusterState::fail(const ActionFailed& failed, Instant at) {
     return standing.generation == failed.generation && standing.is_leaving;
   });
   if (found == here.end()) return;
+  // The event does not say which order failed: the GPU's latest one stands for it.
+  note_failure(failed.slice.gpu, last_number(failed.slice.gpu), at);
   // It stands again. Its holders were told to leave, and have left.
   StandingSlice& standing = snapshot_.slices.change(found);
   standing.holding = {.slice = failed.slice, .services = {}};
@@ -84,14 +86,18 @@ void ClusterState::fail(const ActionFailed& failed, Instant at) {
   standing.is_ready = true;
 }
 
-void ClusterState::note_failure(const ActionFailed& failed, Instant at) {
+void ClusterState::note_failed_creation(const ActionFailed& failed, Instant at) {
   const auto here = snapshot_.slices_at(failed.slice);
   if (std::ranges::find(here, failed.generation, &StandingSlice::generation) == here.end()) return;
-  CreationFailures& failures = gpu_state(failed.slice.gpu).failures;
+  note_failure(failed.slice.gpu, failed.generation, at);
+}
+
+void ClusterState::note_failure(GpuId gpu, std::uint64_t number, Instant at) {
+  ActionFailures& failures = gpu_state(gpu).failures;
   failures.latest = at;
-  if (failed.generation <= failures.known_number) return;
+  if (number <= failures.known_number) return;
   ++failures.count;
-  failures.known_number = last_number(failed.slice.gpu);
+  failures.known_number = last_number(gpu);
 }
 
 void ClusterState::make_ready(const SliceReady& ready) {

@@ -57,7 +57,9 @@ class ClusterState {
   void clear(GpuId gpu);
   void remove(const SliceGone& gone);
   void fail(const ActionFailed& failed, Instant at);
-  void note_failure(const ActionFailed& failed, Instant at);
+  void note_failed_creation(const ActionFailed& failed, Instant at);
+  /// `number`: of the action that failed.
+  void note_failure(GpuId gpu, std::uint64_t number, Instant at);
   void make_ready(const SliceReady& ready);
   /// Slices or state of the GPU changed.
   void touch(GpuId gpu);

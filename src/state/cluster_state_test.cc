@@ -278,6 +278,34 @@ TEST(ClusterState, CountsCreationsThatFailInARow) {
   EXPECT_EQ(count(), 0);
 }
 
+TEST(ClusterState, CountsDestructionsThatFailInARow) {
+  ClusterState state(1, 10);
+  const auto order = [&](std::vector<decltype(Action::what)> whats) {
+    Plan plan = plan_of(std::move(whats));
+    state.number(plan);
+    state.apply(plan, Instant(1));
+    return plan;
+  };
+  const Plan created = order({CreateSlice{kA}, CreateSlice{kB}});
+  const auto fail = [&](const Slice& slice, const Action& creation) {
+    state.apply(event(
+        ActionFailed{.kind = ActionKind::kDestruction, .slice = slice, .generation = creation.number, .message = {}}));
+  };
+  const auto count = [&] { return state.snapshot().gpu_state(kA.gpu).failures.count; };
+  fail(kA, created.actions[0]);  // nobody ordered it
+  EXPECT_EQ(count(), 0);
+  order({DestroySlice{kA}, DestroySlice{kB}});
+  fail(kA, created.actions[0]);
+  fail(kB, created.actions[1]);  // ordered with it
+  EXPECT_EQ(count(), 1);
+  EXPECT_EQ(state.snapshot().gpu_state(kA.gpu).failures.latest, Instant(1));
+  order({DestroySlice{kA}});
+  fail(kA, created.actions[0]);
+  EXPECT_EQ(count(), 2);
+  state.apply(event(GpuScheduled{.gpu = kA.gpu}));
+  EXPECT_EQ(count(), 0);
+}
+
 TEST(ClusterState, WhatAWorldSeesCorrectsWhatIsBelieved) {
   ClusterState state(1, 10);
   Plan plan = plan_of({CreateSlice{kA}, given(kA, {{0}}), CreateSlice{kB}});
