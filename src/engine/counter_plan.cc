@@ -79,7 +79,8 @@ class CounterPlanner {
   CounterPlanner(const Scenario& scenario, const Snapshot& snapshot, std::span<const PlannedFloor> floors)
       : scenario_(scenario), is_first_(snapshot.is_before_first_layout()), supplies_(scenario.services.size()) {
     for (std::uint32_t gpu = 0; gpu < snapshot.gpus.size(); ++gpu) {
-      if (!snapshot.is_open({gpu})) locked_.insert({gpu});
+      // Where actions failed and no creation has succeeded since, no plan is known to work.
+      if (!snapshot.is_open({gpu}) || snapshot.gpus[gpu].failures.count > 0) locked_.insert({gpu});
     }
     for (const GpuId gpu : snapshot.gpus_with_foreign_slices()) locked_.insert(gpu);
     for (const PlannedFloor& floor : floors) supplies_[floor.service.index].needed = floor.needed;

@@ -55,5 +55,17 @@ TEST(CounterPlan, LeavesGpusAloneOnWhichSomethingIsUnderWay) {
   EXPECT_TRUE(propose_counter_plan(scenario, snapshot, floors_of(101, 700)).actions.empty());
 }
 
+TEST(CounterPlan, LeavesGpusAloneOnWhichCreationsFailed) {
+  const Scenario scenario = two_gpus();
+  Snapshot snapshot = nothing_stands();
+  snapshot.gpus.resize(1);
+  EXPECT_FALSE(propose_counter_plan(scenario, snapshot, floors_of(700, 700)).actions.empty());
+  snapshot.gpus[0].failures.count = 1;
+  EXPECT_TRUE(propose_counter_plan(scenario, snapshot, floors_of(700, 700)).actions.empty());
+  const Plan plan = propose_counter_plan(scenario, snapshot, floors_of(700, 0));
+  ASSERT_FALSE(plan.actions.empty());
+  for (const Action& action : plan.actions) EXPECT_EQ(slice_of(action.what).gpu, GpuId{1});
+}
+
 }  // namespace
 }  // namespace berth

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "domain/frozen.h"
+#include "engine/restore_stage.h"
 #include "engine/retraining_watch.h"
 #include "engine/window_question.h"
 #include "state/changes.h"
@@ -141,7 +142,7 @@ class PlannerPolicy {
     moment.seconds_beyond_tail = static_cast<double>(rest - moment.slots) - moment.tail_seconds;
     moment.is_gpu_leaving.assign(scenario_.gpu_count(), 0);
     for (std::uint32_t gpu = 0; gpu < snapshot.gpus.size(); ++gpu) {
-      if (snapshot.is_open({gpu})) continue;
+      if (snapshot.is_open({gpu}) && !has_just_failed(snapshot, {gpu})) continue;
       moment.is_gpu_closed.resize(scenario_.gpu_count());
       moment.is_gpu_closed[gpu] = 1;
     }
@@ -165,6 +166,15 @@ class PlannerPolicy {
       if (budget) outlook.changes_left = *budget - changes_in_hour(snapshot.services[index], acts_at);
     }
     return moment;
+  }
+
+  /// Whether actions failed there so recently that the plan must do without the GPU. At least one plan does each time:
+  /// an action may fail only after kActionTimeMax, and a shorter wait would be over before the next plan.
+  [[nodiscard]] bool has_just_failed(const Snapshot& snapshot, GpuId gpu) const {
+    const ActionFailures& failures = snapshot.gpus[gpu.index].failures;
+    if (failures.count == 0) return false;
+    const Micros wait = std::max(wait_after(failures), Micros::seconds(std::max(1, options_.period_seconds)));
+    return snapshot.now <= failures.latest + wait;
   }
 
   [[nodiscard]] static Stretch stretch_of(const planner::Moment& moment) {

@@ -6,6 +6,7 @@
 
 #include "live/demo.h"
 #include "live/session.h"
+#include "sim/testing/scenarios.h"
 
 namespace berth::live {
 namespace {
@@ -79,6 +80,92 @@ TEST_F(SessionFaults, PlansGoOnAfterActionsThatFail) {
     return plan.phase == PlanPhase::kDone && has_failed;
   };
   EXPECT_TRUE(std::ranges::any_of(session_->plans().plans(), has_failed_action));
+}
+
+/// Until it is cleared.
+sim::FaultOrder fault_of(sim::FaultKind kind, GpuId gpu) {
+  sim::FaultOrder order;
+  order.kind = kind;
+  order.gpus = {gpu};
+  return order;
+}
+
+/// A session of two GPUs, to which a service comes.
+struct OneServiceOnTwoGpus {
+  std::unique_ptr<Session> session;
+
+  OneServiceOnTwoGpus() {
+    Scenario scenario = sim::testing::scenario_of({}, {}, 2);
+    scenario.layout.reset();
+    session = std::move(*Session::make(std::move(scenario), {}));
+    session->begin();
+  }
+  void set_service() {
+    const ServiceSpec spec =
+        sim::testing::service_of("a", {{.profile = "1g.10gb", .latency_ms = 10}},
+                                 sim::testing::generated(Generator::Kind::kConstant, Decimal(20), 60));
+    ASSERT_TRUE(session->set_tenant("t", {}, std::nullopt).has_value());
+    ASSERT_TRUE(session->set_service({.tenant = "t", .name = "a"}, spec, {}, std::nullopt).has_value());
+  }
+  /// The first GPU on which something is planned, before any of it is done.
+  [[nodiscard]] std::optional<GpuId> first_choice() {
+    for (std::int64_t second = 0; second < 30 && session->snapshot().slices.empty(); ++second) run_to(second);
+    if (session->snapshot().slices.empty()) return std::nullopt;
+    return session->snapshot().slices.front().holding.slice.gpu;
+  }
+  void run_to(std::int64_t second) {
+    while (session->now() < Instant::at_second(second)) session->advance(Instant::at_second(second));
+  }
+  [[nodiscard]] bool serves() const {
+    return std::ranges::any_of(session->snapshot().slices, [](const StandingSlice& standing) {
+      return standing.is_ready && !standing.holding.services.empty();
+    });
+  }
+};
+
+TEST(Failures, CreationsThatFailForEverOnOneGpuLeaveTheOther) {
+  OneServiceOnTwoGpus world;
+  world.set_service();
+  const auto gpu = world.first_choice();
+  ASSERT_TRUE(gpu.has_value());
+  const std::int64_t begun = world.session->now().second();
+  ASSERT_TRUE(world.session->inject(fault_of(sim::FaultKind::kFailCreate, *gpu)));
+  world.run_to(begun + 60);
+  EXPECT_TRUE(world.serves());
+  EXPECT_NE(world.session->snapshot().slices.front().holding.slice.gpu, *gpu);
+}
+
+TEST(Failures, CreationsThatTakeForEverOnOneGpuLeaveTheOther) {
+  OneServiceOnTwoGpus slow;
+  sim::FaultOrder order = fault_of(sim::FaultKind::kSlow, {0});
+  order.duration = kActionTimeMax + Micros::seconds(60);
+  ASSERT_TRUE(slow.session->inject(order));
+  slow.set_service();
+  ASSERT_EQ(slow.first_choice(), GpuId{0});
+  const Micros until = kActionTimeMax + Micros::seconds(30);
+  slow.run_to(slow.session->now().second() + until.count() / kMicrosPerSecond);
+  EXPECT_TRUE(slow.serves());
+}
+
+TEST(Failures, ADestructionThatFailsForEverIsTriedAgainLessAndLessOften) {
+  OneServiceOnTwoGpus world;
+  world.set_service();
+  const auto gpu = world.first_choice();
+  ASSERT_TRUE(gpu.has_value());
+  world.run_to(60);
+  ASSERT_TRUE(world.serves());
+  ASSERT_TRUE(world.session->inject(fault_of(sim::FaultKind::kFailDestroy, *gpu)));
+  world.session->schedule(*gpu, GpuScheduling::kDraining, "test");
+  const auto failed = [&] {
+    const auto events = world.session->events().after(0, EventLog::kCapacity);
+    return std::ranges::count(events, EventKind::kActionFailed, &LoggedEvent::kind);
+  };
+  world.run_to(300);
+  const auto until_then = failed();
+  EXPECT_GE(until_then, 4);
+  world.run_to(540);
+  EXPECT_LE(failed() - until_then, 5) << "one per minute";
+  EXPECT_GE(failed() - until_then, 3);
 }
 
 TEST_F(SessionFaults, SlicesOfALostGpuAreLostUntilItReturns) {
