@@ -11,6 +11,7 @@
 #include "base/overloaded.h"
 #include "domain/constraint.h"
 #include "domain/frozen.h"
+#include "live/object_names.h"
 #include "profile/operating_point.h"
 #include "state/changes.h"
 
@@ -72,6 +73,16 @@ std::string unmet_words(const Scenario& scenario, const std::optional<UnmetFloor
                         },
                     },
                     *unmet);
+}
+
+/// Why plans leave these GPUs alone.
+std::string foreign_words(const std::vector<GpuId>& gpus) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < std::min(gpus.size(), kNamesMax); ++i) names.push_back(gpu_name(gpus[i]));
+  const std::string more = gpus.size() > kNamesMax ? fmt::format(" and {} more", gpus.size() - kNamesMax) : "";
+  return fmt::format("{}{}: {}", fmt::join(names, ", "), more,
+                     gpus.size() == 1 ? "a slice of others stands there, and no plan changes anything on that GPU"
+                                      : "slices of others stand there, and no plan changes anything on those GPUs");
 }
 
 std::string_view unmet_reason(const std::optional<UnmetFloors>& unmet) {
@@ -186,10 +197,7 @@ bool ServiceWatch::update(const Snapshot& snapshot) {
   note_used_up(snapshot);
   pause_ = snapshot.pause ? std::optional(snapshot.pause->reason) : std::nullopt;
   note_frozen(snapshot.now);
-  has_open_gpu_ = false;
-  for (std::uint32_t gpu = 0; gpu < scenario_.gpu_count() && !has_open_gpu_; ++gpu) {
-    has_open_gpu_ = snapshot.is_open({gpu});
-  }
+  note_open_gpus(snapshot);
   std::size_t next = 0;
   for (const StandingSlice& standing : snapshot.slices) {
     const std::size_t index = next++;
@@ -207,6 +215,20 @@ bool ServiceWatch::update(const Snapshot& snapshot) {
   const bool has_new_slice = note_seen(snapshot);
   const bool has_new_status = note_statuses(snapshot.now);
   return has_new_slice || has_new_status;
+}
+
+void ServiceWatch::note_open_gpus(const Snapshot& snapshot) {
+  has_open_gpu_ = false;
+  with_foreign_.clear();
+  const std::vector<GpuId> foreign = snapshot.gpus_with_foreign_slices();
+  for (std::uint32_t gpu = 0; gpu < scenario_.gpu_count(); ++gpu) {
+    if (!snapshot.is_open({gpu})) continue;
+    if (replans_ && std::ranges::binary_search(foreign, GpuId{gpu})) {
+      with_foreign_.push_back({gpu});
+    } else {
+      has_open_gpu_ = true;
+    }
+  }
 }
 
 void ServiceWatch::note_used_up(const Snapshot& snapshot) {
@@ -331,7 +353,12 @@ std::pair<std::string, std::string> ServiceWatch::why_unplaced(ServiceId service
   const Known& known = services_[service.index];
   if (known.misfit && !known.misfit->empty()) return {"FitsNoGpu", *known.misfit};
   if (pause_) return {"PlanningPaused", "planning is paused: " + *pause_};
-  if (!has_open_gpu_) return {"NoOpenGpu", "every GPU is lost, cordoned or draining"};
+  if (!has_open_gpu_ && with_foreign_.empty()) return {"NoOpenGpu", "every GPU is lost, cordoned or draining"};
+  if (!has_open_gpu_) {
+    const bool has_others = with_foreign_.size() < scenario_.gpu_count();
+    return {"NoOpenGpu",
+            foreign_words(with_foreign_) + (has_others ? "; every other GPU is lost, cordoned or draining" : "")};
+  }
   if (frozen_) return {"Frozen", *frozen_};
   if (proposal_ && proposal_->services.contains(service)) {
     return {"AwaitsApproval", fmt::format("plan-{} gives it slices, and awaits approval", proposal_->plan)};
@@ -349,7 +376,9 @@ std::pair<std::string, std::string> ServiceWatch::why_unplaced(ServiceId service
     return {"ChangesUsedUp",
             fmt::format("its {} changes per hour are used up", *scenario_.services[service.index].changes_per_hour)};
   }
-  return {"NoSlice", "the last plan gives it no slice: others gain more from them, or it gains too little"};
+  std::string none = "the last plan gives it no slice: others gain more from them, or it gains too little";
+  if (!with_foreign_.empty()) none += "; " + foreign_words(with_foreign_);
+  return {"NoSlice", std::move(none)};
 }
 
 Condition ServiceWatch::floor_met(ServiceId service) const {

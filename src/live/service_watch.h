@@ -126,6 +126,7 @@ class ServiceWatch {
   /// A proven conflict is out of date once one of its services is gone or has another spec.
   void forget_conflict_of(ServiceId service);
   void note_frozen(Instant now);
+  void note_open_gpus(const Snapshot& snapshot);
   void note_used_up(const Snapshot& snapshot);
   [[nodiscard]] bool note_seen(const Snapshot& snapshot);
   [[nodiscard]] bool note_statuses(Instant now);
@@ -143,7 +144,8 @@ class ServiceWatch {
   std::optional<Proposal> proposal_;
   std::optional<std::string> pause_;
   std::optional<std::string> frozen_;  ///< why no change may begin, and until when
-  bool has_open_gpu_ = false;
+  bool has_open_gpu_ = false;          ///< one that plans may change
+  std::vector<GpuId> with_foreign_;  ///< GPUs that plans leave alone for slices of others; each update finds them anew
   std::vector<bool> used_up_;  ///< by ServiceId: `changes_per_hour` of the last hour; each update finds it out anew
   std::optional<Instant> planned_at_;  ///< when the last plan was asked for
   std::vector<PlannedFloor> floors_;   ///< of the last plan that knows floors

@@ -298,6 +298,35 @@ TEST(ServiceWatch, AWholeGpuThatCannotBeUsedFitsNobody) {
   EXPECT_NE(watched.condition(kPlaced).message.find("A100-80GB without full"), std::string::npos);
 }
 
+TEST(ServiceWatch, AGpuWithASliceOfOthersIsNamed) {
+  Watched watched;
+  watched.scenario.fleet.resize(1);
+  watched.scenario.fleet[0].count = 2;
+  Solution planned;
+  planned.plan.made_at = Instant::at_second(5);
+  watched.watch.plan_made(planned);
+  const auto foreign_on = [](std::uint32_t gpu) {
+    return StandingSlice{.holding = {.slice = {.gpu = {gpu}, .start = 0, .profile = {0}}, .services = {}},
+                         .is_foreign = true};
+  };
+  watched.at(6, {foreign_on(1)});
+  EXPECT_EQ(watched.condition(kPlaced).reason, "NoSlice");
+  EXPECT_TRUE(watched.condition(kPlaced).message.ends_with(
+      "; gpu-1: a slice of others stands there, and no plan changes anything on that GPU"))
+      << watched.condition(kPlaced).message;
+  watched.snapshot.gpus.resize(1);
+  watched.snapshot.gpus[0].scheduling = GpuScheduling::kCordoned;
+  watched.at(7, {foreign_on(1)});
+  EXPECT_EQ(watched.condition(kPlaced).reason, "NoOpenGpu");
+  EXPECT_EQ(watched.condition(kPlaced).message,
+            "gpu-1: a slice of others stands there, and no plan changes anything on that GPU; every other GPU is lost, "
+            "cordoned or draining");
+  watched.snapshot.gpus.clear();
+  watched.at(8, {foreign_on(0), foreign_on(1)});
+  EXPECT_EQ(watched.condition(kPlaced).message,
+            "gpu-0, gpu-1: slices of others stand there, and no plan changes anything on those GPUs");
+}
+
 TEST(ServiceWatch, ASliceIsCreatingUntilTheWorldHasCreatedIt) {
   Watched watched;
   StandingSlice old_slice = slice_at(0, 1);
