@@ -113,7 +113,8 @@ bool Engine::layout_takes_time() const {
 
 bool Engine::may_ask() const {
   if (open_question_ || proposal_ || state_.snapshot().pause) return false;
-  // In a window without changes policies ask for a first layout all the same: they take it for one that may begin there.
+  // In a window without changes policies ask for a first layout all the same: they take it for one that may begin
+  // there.
   return !(layout_takes_time() && is_frozen(scenario_, state_.snapshot().now));
 }
 

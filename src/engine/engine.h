@@ -5,9 +5,9 @@
 ///   step: apply events -> settle the proposal that waits -> take a finished solution into effect -> observe -> ask
 ///
 /// A question is answered by the event SolveFinished: in a replay after a stated time, in a live world when a thread is
-/// done. The first question is about the first layout, which is in place at once unless it takes its time (EngineRules);
-/// where nothing is asked in the first step, or the answer is empty, the first layout is empty. One question is open at a time. A plan that needs approval
-/// is put aside as a proposal; while it waits nothing is asked.
+/// done. The first question is about the first layout, which is in place at once unless it takes its time
+/// (EngineRules); where nothing is asked in the first step, or the answer is empty, the first layout is empty. One
+/// question is open at a time. A plan that needs approval is put aside as a proposal; while it waits nothing is asked.
 #pragma once
 
 #include <cstdint>

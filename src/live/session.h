@@ -221,8 +221,8 @@ class Session {
   void see_gpu(GpuId gpu, const std::vector<Slice>& standing);
   void lose_gpu(GpuId gpu, const std::string& reason);
   void return_gpu(GpuId gpu);
-  /// What devices outside are to do, each once (SessionOptions::devices), recorded before anybody has it. Empty: nothing,
-  /// or it could not be recorded, and comes again.
+  /// What devices outside are to do, each once (SessionOptions::devices), recorded before anybody has it. Empty:
+  /// nothing, or it could not be recorded, and comes again.
   [[nodiscard]] std::vector<DeviceIntent> take_device_intents();
   /// One of them ended.
   void end_device_intent(const DeviceIntent& intent, const DeviceEnded& ended);

@@ -129,8 +129,8 @@ class SliceTable {
   /// Carries out a plan's actions; the first layout's (`is_first_layout`) at once and for free. `take_effects` returns
   /// what follows for others.
   void act(const Plan& plan, Instant now, bool is_first_layout);
-  /// Devices::kOutside: the actions that can begin on devices and were not given out yet, in the order in which each GPU
-  /// must get them.
+  /// Devices::kOutside: the actions that can begin on devices and were not given out yet, in the order in which each
+  /// GPU must get them.
   [[nodiscard]] std::vector<DeviceAction> device_actions() const;
   /// All of these are given out now.
   void give_out_device_actions();

@@ -24,8 +24,8 @@ struct LiveDriverOptions {
   std::function<void()> has_events = {};        ///< called when the session has new events, without the lock; or empty
   /// Called a few times per second of wall time, under the lock: what waits to be recorded should be. May be empty.
   std::function<void()> record = {};
-  /// Called before and after each step, under the lock, and soon after `wake`: what happened outside of the world is told
-  /// to the session, and what it wants of others is given to them. May be empty.
+  /// Called before and after each step, under the lock, and soon after `wake`: what happened outside of the world is
+  /// told to the session, and what it wants of others is given to them. May be empty.
   std::function<void()> serve_outside = {};
   /// Asked before each step, under the lock: where it says no, the world stands still. May be empty.
   std::function<bool()> may_go_on = {};

@@ -1,5 +1,5 @@
-/// Between a session and those who change GPUs: what the session wants of devices becomes orders, and how they ended is told to
-/// it.
+/// Between a session and those who change GPUs: what the session wants of devices becomes orders, and how they ended is
+/// told to it.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,8 @@ class DeviceOrders {
     std::string uuid;
     GpuModel model;
   };
-  /// GPUs by GpuId. `hands` is borrowed; null: nothing can be changed. `is_dry_run`: what would be done is recorded, and
-  /// nothing is done.
+  /// GPUs by GpuId. `hands` is borrowed; null: nothing can be changed. `is_dry_run`: what would be done is recorded,
+  /// and nothing is done.
   DeviceOrders(std::vector<Gpu> gpus, GpuHands* hands, bool is_dry_run)
       : gpus_(std::move(gpus)), hands_(hands), is_dry_run_(is_dry_run) {}
 

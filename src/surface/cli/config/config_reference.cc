@@ -44,8 +44,8 @@ A number of days is a whole number from 1 to 100000.
 
 ## GPUs that may be changed
 
-In a local world GPUs are only observed, but for those that `manage` names, at most 64. `berth hands` reads nothing else of
-the file ([hands.md](hands.md)).
+In a local world GPUs are only observed, but for those that `manage` names, at most 64. `berth hands` reads nothing else
+of the file ([hands.md](hands.md)).
 
 ## Reading it again
 

@@ -51,16 +51,16 @@ struct LocalManagement {
   bool is_same_boot = true;                   ///< the machine has not been booted since the world ran last
 };
 
-/// Whether each GPU that may be changed is one of this machine or of the world, as far as that can be said. Error: the first
-/// that is not.
+/// Whether each GPU that may be changed is one of this machine or of the world, as far as that can be said. Error: the
+/// first that is not.
 [[nodiscard]] Result<void> check_manage(const std::vector<device::ManagedGpu>& manage, const LocalMachine& machine,
                                         const std::vector<device::LocalGpu>& fleet);
 
 /// The local world of one `berth up`. Its functions that take a session are called under the session's lock.
 class LocalWorld {
  public:
-  /// Reads the GPUs. `fleet`: those with which the world began. One that does not answer in time counts as lost until it
-  /// does.
+  /// Reads the GPUs. `fleet`: those with which the world began. One that does not answer in time counts as lost until
+  /// it does.
   LocalWorld(LocalMachine machine, const std::vector<device::LocalGpu>& fleet, LocalManagement management,
              std::chrono::milliseconds patience = kFirstReadingPatience);
   /// The threads end, those whose driver hangs are left behind.
