@@ -1,0 +1,65 @@
+#include "edges/hands/reach_hands.h"
+
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "edges/hands/capabilities.h"
+#include "edges/hands/packet_socket.h"
+#include "edges/hands/plain_end.h"
+
+namespace berth::edges {
+namespace {
+
+Result<HandsFound> find(const HandsWish& wish) {
+  if (wish.socket_path) {
+    const auto checked = check_hands_socket(*wish.socket_path);
+    if (!checked && checked.error().code != ErrorCode::kNotFound) return invalid("--hands: " + checked.error().message);
+    return HandsFound(*wish.socket_path);
+  }
+  if (!may_change_gpus()) return HandsFound(NoHands{"berth up is not root, and --hands names no socket"});
+  std::vector<std::string> arguments = {"hands", "--config", wish.config_path};
+  if (wish.nvml_path) arguments.insert(arguments.end(), {"--nvml", *wish.nvml_path});
+  auto process = start_hands("/proc/self/exe", std::move(arguments));
+  if (!process) return pass_on(process.error());
+  return HandsFound(std::move(*process));
+}
+
+class RefusingHands final : public GpuHands {
+ public:
+  explicit RefusingHands(std::string reason) : reason_(std::move(reason)) {}
+
+  void submit(const std::vector<DeviceOrder>& orders) override {
+    const std::scoped_lock hold(mutex_);
+    for (const DeviceOrder& order : orders) ended_.push_back(plain_end(order, DeviceOutcome::kRefused, reason_));
+  }
+  [[nodiscard]] std::vector<DeviceEnd> take_ended() override {
+    const std::scoped_lock hold(mutex_);
+    return std::exchange(ended_, {});
+  }
+  [[nodiscard]] std::optional<std::string> why_not(const std::string&) const override { return reason_; }
+
+ private:
+  const std::string reason_;
+  std::mutex mutex_;
+  std::vector<DeviceEnd> ended_;  ///< under mutex_
+};
+
+}  // namespace
+
+Result<HandsFound> reach_hands(const HandsWish& wish) {
+  auto found = find(wish);
+  if (!found) return found;
+  if (auto dropped = drop_capabilities(); !dropped) return pass_on(dropped.error());
+  return found;
+}
+
+std::unique_ptr<GpuHands> use_hands(HandsFound found, HandsClientOptions options) {
+  if (auto* none = std::get_if<NoHands>(&found)) return std::make_unique<RefusingHands>(std::move(none->reason));
+  if (auto* process = std::get_if<HandsProcess>(&found)) {
+    return std::make_unique<HandsClient>(std::move(*process), std::move(options));
+  }
+  return std::make_unique<HandsClient>(std::move(std::get<std::string>(found)), std::move(options));
+}
+
+}  // namespace berth::edges
