@@ -26,6 +26,8 @@ retention: {events_days: 30, series_days: 7, usage_days: 400}
 no_changes:
   - {days: [mon, tue, wed, thu, fri], from: "08:00", to: "18:00"}
   - {days: [sun], from: "22:00", to: "06:00"}    # until Monday 06:00
+manage:
+  - {uuid: GPU-88af9caf-d226-5142-8ecd-1887494bf67c, mig_mode: true}
 ```
 
 A wrong file is refused with its name, line and column, what was wanted and what was found, for an unknown key with
@@ -39,6 +41,11 @@ is `{}`.
 
 constexpr const char* kEnd = R"(
 A number of days is a whole number from 1 to 100000.
+
+## GPUs that may be changed
+
+In a local world GPUs are only observed, but for those that `manage` names, at most 64. `berth hands` reads nothing else of
+the file ([hands.md](hands.md)).
 
 ## Reading it again
 

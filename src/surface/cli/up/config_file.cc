@@ -13,6 +13,7 @@ namespace berth::cli {
 namespace {
 
 constexpr std::int64_t kRetentionDaysMax = 100'000;
+constexpr std::size_t kManagedGpusMax = 64;
 
 /// The value of a key that has a flag: checked as the flag is.
 std::string read_option(const yaml::Value& value, const ConfigKey& key) {
@@ -95,6 +96,38 @@ std::vector<WeekSpan> read_no_changes(const yaml::Value& value) {
   return spans;
 }
 
+/// A UUID of a whole GPU, as NVML writes it.
+std::string read_gpu_uuid(const yaml::Value& value) {
+  constexpr std::size_t kBytesMax = 80;
+  constexpr std::string_view kWanted = "the UUID of a GPU, such as GPU-88af9caf-d226-5142-8ecd-1887494bf67c";
+  std::string uuid = value.text(kWanted);
+  if (value.has_failed()) return "";
+  const auto is_part = [](char c) { return c == '-' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z'); };
+  const bool is_uuid = uuid.size() <= kBytesMax && uuid.starts_with("GPU-") && uuid.size() > 4 &&
+                       std::ranges::all_of(uuid.substr(4), is_part);
+  if (!is_uuid) value.refuse(kWanted);
+  return uuid;
+}
+
+std::vector<device::ManagedGpu> read_manage(const yaml::Value& value) {
+  std::vector<device::ManagedGpu> gpus;
+  if (!value.is_written()) return gpus;
+  const auto items = value.items("a list of GPUs");
+  if (items.size() > kManagedGpusMax) {
+    value.refuse(fmt::format("at most {} GPUs", kManagedGpusMax), fmt::format("{}", items.size()));
+    return gpus;
+  }
+  for (const yaml::Value& item : items) {
+    item.check_keys(keys_within("manage[]"));
+    const yaml::Value uuid = item.at("uuid");
+    device::ManagedGpu gpu{.uuid = read_gpu_uuid(uuid)};
+    if (const yaml::Value mode = item.at("mig_mode"); mode.is_written()) gpu.has_mig_mode = mode.truth();
+    if (std::ranges::find(gpus, gpu.uuid, &device::ManagedGpu::uuid) != gpus.end()) uuid.refuse("each GPU once");
+    gpus.push_back(std::move(gpu));
+  }
+  return gpus;
+}
+
 /// What is typed precedes what is written.
 UpOptions merged(const UpOptions& typed, const UpOptions& written) {
   UpOptions both = typed;
@@ -116,6 +149,7 @@ Result<Config> read_config(std::string_view text, const std::string& path) {
   config.options = read_options(root);
   config.retention = read_retention(root.at("retention"));
   config.no_changes = read_no_changes(root.at("no_changes"));
+  config.manage = read_manage(root.at("manage"));
   if (report.has_failed()) return pass_on(report.failure());
   return config;
 }
@@ -132,6 +166,7 @@ Result<UpRequest> read_up_request(const UpOptions& typed, const Files& files) {
   request->typed = typed;
   request->retention = config->retention;
   request->no_changes = std::move(config->no_changes);
+  request->manage = std::move(config->manage);
   return request;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "device/managed_gpu.h"
 #include "domain/no_changes.h"
 #include "ports/files.h"
 #include "surface/cli/up/config_keys.h"
@@ -18,6 +19,7 @@ struct Config {
   UpOptions options;  ///< as written: each could be typed as a flag
   Retention retention;
   std::vector<WeekSpan> no_changes;
+  std::vector<device::ManagedGpu> manage;  ///< no UUID twice
 };
 
 /// Reads the text of a file. `path` is for messages. Errors name file, line and column, what was wanted and found;

@@ -48,10 +48,21 @@ TEST(ConfigFile, HoldsTheFlagsAndMore) {
   EXPECT_EQ(words_of(config->no_changes), "mon 08:00 to mon 18:00, fri 08:00 to fri 18:00, fri 20:00 to sat 00:00");
 }
 
+TEST(ConfigFile, NamesTheGpusThatMayBeChanged) {
+  const OneFile files("manage: [{uuid: GPU-88af9caf-d226, mig_mode: true}, {uuid: GPU-2}]");
+  UpOptions typed;
+  typed.config = "c.yaml";
+  const auto request = read_up_request(typed, files);
+  ASSERT_TRUE(request.has_value()) << request.error().message;
+  EXPECT_EQ(request->manage, (std::vector<device::ManagedGpu>{{.uuid = "GPU-88af9caf-d226", .has_mig_mode = true},
+                                                              {.uuid = "GPU-2", .has_mig_mode = false}}));
+}
+
 TEST(ConfigFile, MayHoldAnyFlag) {
   const std::map<std::string_view, std::string> values = {
-      {"world", "simulated"}, {"scenario", "s"},     {"seed", "1"},           {"speed", "0.5"}, {"until", "9"},
-      {"policy", "fixed"},    {"approval", "first"}, {"listen", "'[::1]:1'"}, {"data", "d"},    {"journal", "j"}};
+      {"world", "local"},    {"nvml", "n"},           {"load", "simulated"}, {"scenario", "s"},
+      {"seed", "1"},         {"speed", "0.5"},        {"until", "9"},        {"policy", "fixed"},
+      {"approval", "first"}, {"listen", "'[::1]:1'"}, {"data", "d"},         {"journal", "j"}};
   for (const ConfigKey& key : config_keys()) {
     if (key.option == nullptr) continue;
     ASSERT_TRUE(values.contains(key.name)) << key.name;
@@ -68,7 +79,13 @@ TEST(ConfigFile, SaysWhereItIsWrong) {
   };
   const std::string days = "a list of at least one day, such as [mon, fri]";
   const std::string known =
-      "world, scenario, seed, speed, until, policy, approval, listen, data, journal, retention, no_changes";
+      "world, nvml, load, scenario, seed, speed, until, policy, approval, listen, data, journal, retention, "
+      "no_changes, "
+      "manage";
+  const std::string uuid = "the UUID of a GPU, such as GPU-88af9caf-d226-5142-8ecd-1887494bf67c";
+  std::string many = "manage: [";
+  for (int i = 0; i < 65; ++i) many += "{uuid: GPU-" + std::to_string(i) + "}, ";
+  many += "]";
   const std::vector<Case> cases = {
       {"[]", "c.yaml:1:1: wanted a map, found an empty list"},
       {"seed: 1\npolcy: 2", "c.yaml:2:1: unknown key \"polcy\"; did you mean policy? (known: " + known + ")"},
@@ -108,6 +125,17 @@ TEST(ConfigFile, SaysWhereItIsWrong) {
       {"no_changes: [{days: [mon], from: \"08:00\", to: \"08:00\"}]",
        "c.yaml:1:47: no_changes[0].to: wanted another time than `from`; a whole day is 00:00 to 24:00, found "
        "\"08:00\""},
+      {"manage: GPU-1", "c.yaml:1:9: manage: wanted a list of GPUs, found \"GPU-1\""},
+      {"manage: [GPU-1]", "c.yaml:1:10: manage[0]: wanted a map, found \"GPU-1\""},
+      {"manage: [{id: GPU-1}]", "c.yaml:1:11: manage[0]: unknown key \"id\""},
+      {"manage: [{mig_mode: true}]", "c.yaml:1:10: manage[0].uuid: wanted " + uuid + ", found nothing"},
+      {"manage: [{uuid: MIG-1}]", "c.yaml:1:17: manage[0].uuid: wanted " + uuid + ", found \"MIG-1\""},
+      {"manage: [{uuid: GPU-1A}]", "c.yaml:1:17: manage[0].uuid: wanted " + uuid + ", found \"GPU-1A\""},
+      {"manage: [{uuid: GPU-1/2}]", "c.yaml:1:17: manage[0].uuid: wanted " + uuid + ", found \"GPU-1/2\""},
+      {"manage: [{uuid: GPU-1, mig_mode: 1}]", "c.yaml:1:34: manage[0].mig_mode: wanted true or false, found \"1\""},
+      {"manage: [{uuid: GPU-1}, {uuid: GPU-1, mig_mode: true}]",
+       "c.yaml:1:32: manage[1].uuid: wanted each GPU once, found \"GPU-1\""},
+      {many, "c.yaml:1:9: manage: wanted at most 64 GPUs, found 65"},
       {"no_changes: [{days: [mon, tue, wed, thu, fri, sat, sun], from: \"00:00\", to: \"24:00\"}]",
        "c.yaml:1:13: no_changes: wanted some time of the week for changes"},
   };

@@ -109,6 +109,14 @@ constexpr std::array kKeys = {
               .fallback = "required",
               .meaning = "When it ends, itself outside: 00:00 to 24:00; before `from`: on the next day",
               .reload = kAtOnce},
+    ConfigKey{.name = "manage[].uuid",
+              .value = "UUID",
+              .fallback = "required",
+              .meaning = "A GPU of this machine that may be changed, as `nvidia-smi -L` names it"},
+    ConfigKey{.name = "manage[].mig_mode",
+              .value = "true|false",
+              .fallback = "false",
+              .meaning = "Whether its MIG mode may be turned on"},
 };
 
 }  // namespace
