@@ -48,6 +48,15 @@ struct Inbox {
   std::vector<Ended> ended;  ///< under mutex; of each GPU's thread one at a time
 };
 
+struct Client {
+  Descriptor socket;
+  std::uint64_t number = 0;
+  Clock::time_point since;
+  std::optional<std::string> world;  ///< absent: it has not said hello
+  std::int64_t pid = 0;
+  std::deque<std::string> outbox = {};
+};
+
 class Server {
  public:
   explicit Server(HandsServerOptions options);
@@ -57,15 +66,6 @@ class Server {
   [[nodiscard]] bool run(const HandsSocket* socket, int stop);
 
  private:
-  struct Client {
-    Descriptor socket;
-    std::uint64_t number = 0;
-    Clock::time_point since;
-    std::optional<std::string> world;  ///< absent: it has not said hello
-    std::int64_t pid = 0;
-    std::deque<std::string> outbox = {};
-  };
-
   [[nodiscard]] bool finish(bool is_stopped, int stop);
   /// Waits for something to do, at most so long. Whether `stop` can be read.
   [[nodiscard]] bool wait(const HandsSocket* socket, int stop, milliseconds at_most) const;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/ensure.h"
+#include "base/fields.h"
 #include "base/overloaded.h"
 #include "json/document.h"
 #include "yaml/reader.h"
@@ -26,6 +27,11 @@ constexpr std::int64_t kUint32Max = UINT32_MAX;
 
 constexpr std::array<std::string_view, 3> kChanges = {"create", "destroy", "mig_mode_on"};
 constexpr std::array<std::string_view, 4> kOutcomes = {"done", "failed", "busy", "refused"};
+
+// What is written and read below.
+static_assert(kFieldCount<DeviceOrder> == 7 && kFieldCount<DeviceEnd> == 11 && kFieldCount<DeviceHolder> == 2);
+static_assert(kFieldCount<GpuReading> == 5 && kFieldCount<GpuInstanceSeen> == 5);
+static_assert(kFieldCount<ComputeInstanceSeen> == 6 && kFieldCount<GpuProcessSeen> == 5);
 
 // ---- writing
 
@@ -55,7 +61,9 @@ Json json_of(const GpuInstanceSeen& instance) {
     parts.push_back({{"id", part.id},
                      {"start", part.start},
                      {"slices", part.slices},
-                     {"uuid", shortened(part.uuid, kNameBytesMax)}});
+                     {"uuid", shortened(part.uuid, kNameBytesMax)},
+                     {"is_whole", part.is_whole},
+                     {"memory_mib", part.memory_mib}});
   }
   return {{"id", instance.id},
           {"profile_id", instance.profile_id},
@@ -206,11 +214,13 @@ GpuInstanceSeen read_instance(const yaml::Value& value) {
                            .length = read_units(value.at("length")),
                            .compute_instances = {}};
   for (const yaml::Value& part : read_list(value.at("compute_instances"), kInstanceCountMax)) {
-    part.check_keys({"id", "start", "slices", "uuid"});
+    part.check_keys({"id", "start", "slices", "uuid", "is_whole", "memory_mib"});
     instance.compute_instances.push_back({.id = read_uint32(part.at("id")),
                                           .start = read_units(part.at("start")),
                                           .slices = read_units(part.at("slices")),
-                                          .uuid = read_text(part.at("uuid"))});
+                                          .uuid = read_text(part.at("uuid")),
+                                          .is_whole = part.at("is_whole").truth(),
+                                          .memory_mib = part.at("memory_mib").whole({})});
   }
   return instance;
 }

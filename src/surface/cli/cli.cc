@@ -12,6 +12,7 @@
 #include "surface/cli/client/client_verbs.h"
 #include "surface/cli/config/config_verb.h"
 #include "surface/cli/forecast/forecast_verb.h"
+#include "surface/cli/hands/hands_verb.h"
 #include "surface/cli/journal/journal_verb.h"
 #include "surface/cli/mig/mig_verb.h"
 #include "surface/cli/pack/pack_verb.h"
@@ -41,6 +42,7 @@ void add_verbs(CLI::App& app, VerbContext& context) {
   app.set_version_flag("--version", "berth " BERTH_VERSION);
   app.footer("berth VERB --help describes a verb.");
   add_up_verb(app, context);
+  add_hands_verb(app, context);
   add_config_verb(app, context);
   add_journal_verb(app, context);
   add_replay_verb(app, context);

@@ -1,0 +1,34 @@
+/// The options of `berth hands`: as typed, and checked.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+
+namespace berth::cli {
+
+struct HandsWords {
+  std::optional<std::string> socket;
+  std::optional<std::string> fd;  ///< of whoever starts it: `berth up`
+  std::optional<std::string> config;
+  std::optional<std::string> nvml;
+  std::optional<std::string> owner;
+};
+
+/// Checked.
+struct HandsRequest {
+  std::string socket_path;  ///< empty: there is `fd`
+  int fd = -1;
+  std::string config_path;
+  std::optional<std::string> nvml_path;  ///< absent: where it usually is
+  std::optional<uid_t> owner;            ///< of the socket; absent: this user
+};
+
+/// Refuses missing and empty words, both or neither of --socket and --fd, and an --owner that is no user of this
+/// machine.
+[[nodiscard]] Result<HandsRequest> check_hands_options(const HandsWords& words);
+
+}  // namespace berth::cli

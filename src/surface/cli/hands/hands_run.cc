@@ -1,0 +1,142 @@
+#include "surface/cli/hands/hands_run.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "base/text.h"
+#include "device/verbs.h"
+#include "edges/hands/capabilities.h"
+#include "edges/hands/descriptor.h"
+#include "edges/hands/gpu_lock.h"
+#include "edges/hands/hands_server.h"
+#include "edges/hands/packet_socket.h"
+#include "edges/nvml/open_gpu_changer.h"
+#include "surface/cli/up/config_file.h"
+
+namespace berth::cli {
+namespace {
+
+/// Whoever reads it may be gone: that must not end a change.
+void say(std::FILE* err, std::string_view text) {
+  std::fputs(fmt::format("berth hands: {}\n", text).c_str(), err);
+  std::fflush(err);
+}
+
+/// Can be read when it is to stop. To be made before any thread, so that no other one gets the signals.
+edges::Descriptor hold_signals(bool has_socket) {
+  ::signal(SIGPIPE, SIG_IGN);  // whoever reads stderr may end first, in the midst of a change
+  sigset_t held;
+  sigemptyset(&held);
+  for (const int each : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&held, each);
+  ::pthread_sigmask(SIG_BLOCK, &held, nullptr);
+  sigset_t heard;
+  sigemptyset(&heard);
+  sigaddset(&heard, SIGTERM);
+  if (has_socket) sigaddset(&heard, SIGINT);  // else the end of the client says that it is over
+  return edges::Descriptor(::signalfd(-1, &heard, SFD_CLOEXEC));
+}
+
+Result<std::vector<device::ManagedGpu>> read_managed(const HandsRequest& request, const Files& files) {
+  const auto text = files.read(request.config_path);
+  if (!text) return pass_on(text.error());
+  auto config = read_config(*text, request.config_path);
+  if (!config) return pass_on(config.error());
+  if (config->manage.empty()) {
+    return invalid(request.config_path + ": manage: wanted at least one GPU that may be changed, found none");
+  }
+  return std::move(config->manage);
+}
+
+Result<edges::ChangeableGpus> open_gpus(const HandsRequest& request) {
+  auto opened = edges::open_gpu_changer(request.nvml_path);
+  if (opened) return std::move(*opened);
+  const edges::NoGpuLibrary& none = opened.error();
+  const bool is_wrong = none.reason == edges::NoGpuLibrary::Reason::kFunctionMissing;
+  return fail(is_wrong ? ErrorCode::kInvalidInput : ErrorCode::kUnavailable, none.message);
+}
+
+/// Those that are in this machine. For a client that started it the others do not count: it knows that they are lost.
+Result<std::vector<device::ManagedGpu>> keep_present(std::vector<device::ManagedGpu> managed, GpuLibrary& library,
+                                                     const HandsRequest& request, std::FILE* err) {
+  const auto listed = library.list();
+  if (!listed) {
+    return fail(ErrorCode::kUnavailable, fmt::format("{}: {}", listed.error().call, listed.error().code_name));
+  }
+  const auto absent = find_absent(managed, *listed, request.config_path);
+  if (!absent.empty() && !request.socket_path.empty()) return invalid(absent.front());
+  for (const std::string& message : absent) say(err, message);
+  std::erase_if(managed, [&](const device::ManagedGpu& gpu) {
+    return std::ranges::find(*listed, gpu.uuid, &GpuLibrary::Listed::uuid) == listed->end();
+  });
+  return managed;
+}
+
+Result<bool> serve(const HandsRequest& request, int stop, edges::HandsServerOptions options, std::FILE* out) {
+  if (request.socket_path.empty()) return edges::serve_client(edges::Descriptor(request.fd), stop, std::move(options));
+  const auto socket = edges::HandsSocket::listen(request.socket_path, request.owner);
+  if (!socket) return pass_on(socket.error());
+  std::fputs(fmt::format("ready {}\n", request.socket_path).c_str(), out);
+  std::fflush(out);
+  return edges::serve_clients(*socket, stop, std::move(options));
+}
+
+Result<void> run(const HandsRequest& request, VerbContext& context) {
+  const edges::Descriptor stop = hold_signals(!request.socket_path.empty());
+  auto managed = read_managed(request, *context.files);
+  if (!managed) return pass_on(managed.error());
+  const auto gpus = open_gpus(request);
+  if (!gpus) return pass_on(gpus.error());
+  auto present = keep_present(std::move(*managed), *gpus->library, request, context.err);
+  if (!present) return pass_on(present.error());
+  const auto served = serve(request, stop.number(),
+                            {.library = *gpus->library,
+                             .changer = *gpus->changer,
+                             .gpus = std::move(*present),
+                             .lock_folder = edges::gpu_lock_folder(),
+                             .carry_out = device::carry_out,
+                             .log = [err = context.err](const std::string& line) { say(err, line); }},
+                            context.out);
+  if (!served) return pass_on(served.error());
+  if (!*served) ::_exit(exit_status(ErrorCode::kUnavailable));  // threads are in the library: it must stay
+  return {};
+}
+
+}  // namespace
+
+int run_hands(const HandsRequest& request, VerbContext& context) {
+  if (!edges::may_change_gpus()) {
+    say(context.err,
+        fmt::format("wanted root or CAP_SYS_ADMIN, without which no GPU can be changed, found user {}", ::geteuid()));
+    return kStatusNoPrivilege;
+  }
+  const auto outcome = run(request, context);
+  if (outcome) return 0;
+  say(context.err, outcome.error().message);
+  return exit_status(outcome.error().code);
+}
+
+std::vector<std::string> find_absent(const std::vector<device::ManagedGpu>& managed,
+                                     const std::vector<GpuLibrary::Listed>& listed, const std::string& config_path) {
+  std::vector<std::string> uuids;
+  for (const GpuLibrary::Listed& gpu : listed) uuids.push_back(gpu.uuid);
+  std::vector<std::string> messages;
+  for (std::size_t i = 0; i < managed.size(); ++i) {
+    if (std::ranges::find(uuids, managed[i].uuid) != uuids.end()) continue;
+    messages.push_back(fmt::format("{}: manage[{}].uuid: wanted a GPU of this machine ({}), found {}", config_path, i,
+                                   fmt::join(uuids, ", "), in_quotes(managed[i].uuid)));
+  }
+  return messages;
+}
+
+}  // namespace berth::cli
