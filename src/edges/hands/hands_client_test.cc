@@ -2,13 +2,16 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <string>
 
+#include "edges/hands/capabilities.h"
 #include "edges/hands/protocol.h"
 #include "edges/hands/reach_hands.h"
 #include "edges/hands/test_hands.h"
@@ -207,6 +210,68 @@ TEST_F(HandsClientTest, TheSecondClientIsToldOfTheFirst) {
   EXPECT_EQ(second->why_not(kGpu),
             "the hands refuse: process " + std::to_string(::getpid()) + " is connected, and one at a time may be");
   EXPECT_EQ(first->why_not(kGpu), std::nullopt);
+}
+
+class ReachHandsTest : public HandsTest {
+ protected:
+  /// Runs in a process of its own, as what is dropped never comes back. The exit status.
+  static int in_a_child(const std::function<int()>& work) {
+    const pid_t child = ::fork();
+    if (child == 0) ::_exit(work());
+    int status = -1;
+    ::waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+  static std::string text_of(const std::string& path) {
+    std::ifstream stream(path);
+    return {std::istreambuf_iterator<char>(stream), {}};
+  }
+};
+
+TEST_F(ReachHandsTest, TheHandsHaveThePrivilegesAndTheCallerHasNone) {
+  if (!may_change_gpus()) GTEST_SKIP() << "not privileged: nothing can be dropped";
+  const std::string program = folder_.path() + "/program";
+  const std::string out = folder_.path() + "/out";
+  std::ofstream(program) << "#!/bin/sh\ngrep CapEff /proc/self/status >" << out << "\necho \"$@\" >>" << out << "\n";
+  ASSERT_EQ(::chmod(program.c_str(), 0700), 0);
+  EXPECT_EQ(in_a_child([&] {
+              const auto found = reach_hands({.config_path = "c.yaml", .nvml_path = "n.so", .program = program});
+              const HandsProcess* process = found ? std::get_if<HandsProcess>(&*found) : nullptr;
+              if (process == nullptr) return 1;
+              if (::waitpid(process->pid, nullptr, 0) != process->pid) return 2;
+              const std::string status = text_of("/proc/self/status");
+              return status.find("CapEff:\t0000000000000000\n") == std::string::npos || may_change_gpus() ? 3 : 0;
+            }),
+            0);
+  EXPECT_EQ(text_of(out).find("CapEff:\t0000000000000000\n"), std::string::npos);
+  EXPECT_NE(text_of(out).find("\nhands --config c.yaml --nvml n.so --fd 3\n"), std::string::npos) << text_of(out);
+}
+
+TEST_F(ReachHandsTest, WithoutPrivilegesAndWithoutASocketThereAreNone) {
+  EXPECT_EQ(in_a_child([&] {
+              if (!drop_capabilities()) return 1;
+              const auto found = reach_hands({});
+              if (!found) return 2;
+              const auto* none = std::get_if<NoHands>(&*found);
+              return none && none->reason == "berth up is not root, and --hands names no socket" ? 0 : 3;
+            }),
+            0);
+}
+
+TEST_F(ReachHandsTest, ASocketIsEnoughWithoutPrivileges) {
+  serve_all();
+  EXPECT_EQ(in_a_child([&] {
+              auto found = reach_hands({.socket_path = socket_path()});
+              if (!found) return 1;
+              const auto hands = use_hands(std::move(*found), client_options());
+              return comes_true([&] { return !hands->why_not(kGpu); }) && !may_change_gpus() ? 0 : 2;
+            }),
+            0);
+  EXPECT_EQ(in_a_child([&] {  // what is not there yet may come
+              const auto found = reach_hands({.socket_path = folder_.path() + "/later"});
+              return found && std::holds_alternative<std::string>(*found) ? 0 : 1;
+            }),
+            0);
 }
 
 class TrustTest : public HandsTest {};

@@ -20,7 +20,7 @@ Result<HandsFound> find(const HandsWish& wish) {
   if (!may_change_gpus()) return HandsFound(NoHands{"berth up is not root, and --hands names no socket"});
   std::vector<std::string> arguments = {"hands", "--config", wish.config_path};
   if (wish.nvml_path) arguments.insert(arguments.end(), {"--nvml", *wish.nvml_path});
-  auto process = start_hands("/proc/self/exe", std::move(arguments));
+  auto process = start_hands(wish.program, std::move(arguments));
   if (!process) return pass_on(process.error());
   return HandsFound(std::move(*process));
 }

@@ -18,6 +18,7 @@ struct HandsWish {
   std::optional<std::string> socket_path = std::nullopt;
   std::string config_path = {};                         ///< for those that are started; they read `manage` of it
   std::optional<std::string> nvml_path = std::nullopt;  ///< likewise
+  std::string program = "/proc/self/exe";               ///< likewise; another one in tests only
 };
 
 /// No hands: a reason.

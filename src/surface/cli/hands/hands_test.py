@@ -52,7 +52,15 @@ class Client:
 
 def connect(path):
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+<<<<<<< HEAD
     connection.connect(str(path))
+=======
+    try:
+        connection.connect(str(path))
+    except OSError:
+        connection.close()
+        raise
+>>>>>>> hands
     return Client(connection)
 
 
@@ -284,6 +292,7 @@ class Hands(Case):
 
     def test_only_root_and_the_owner_of_the_socket_connect(self):
         self.folder.chmod(0o755)
+<<<<<<< HEAD
         self.start("--owner", NOBODY)
         self.assertEqual(self.socket.stat().st_uid, NOBODY)
         script = ("import socket, sys; s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET); s.connect(sys.argv[1]); "
@@ -299,6 +308,36 @@ class Hands(Case):
         self.assertIn("Reset", run.stderr + ("Reset" if run.stdout == "0\n" else ""))
         self.assertEqual(self.client().greet()["verb"], "hello")
 
+=======
+        self.start("--owner", str(NOBODY))
+        self.assertEqual(self.socket.stat().st_uid, NOBODY)
+        self.assertEqual(self.greet_as_nobody(), "welcome")
+        os.chown(self.socket, 1234, -1)
+        self.assertEqual(self.greet_as_nobody(), "PermissionError")
+        self.socket.chmod(0o666)  # as if the mode alone were to protect it
+        self.assertIn(self.greet_as_nobody(), ("closed", "BrokenPipeError", "ConnectionResetError"))
+        self.assertEqual(self.client().greet()["verb"], "hello")
+
+    def greet_as_nobody(self):
+        """What becomes of a client of another user: welcome, closed, or an error's name."""
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            try:
+                as_nobody()
+                client = connect(self.socket)
+                with client.connection:
+                    outcome = "welcome" if client.greet() else "closed"
+            except OSError as error:
+                outcome = type(error).__name__
+            os.write(writing, outcome.encode())
+            os._exit(0)
+        os.close(writing)
+        os.waitpid(child, 0)
+        with os.fdopen(reading) as pipe:
+            return pipe.read()
+
+>>>>>>> hands
     def test_without_privilege_it_says_so(self):
         self.folder.chmod(0o777)
         status, message = self.run_hands("--socket", self.socket, "--config", self.config(), "--nvml", LIBRARY,

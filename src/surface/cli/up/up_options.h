@@ -76,7 +76,6 @@ struct UpRequest {
   Retention retention = {};
   /// Windows without changes of every week; absent: those that the folder has.
   std::optional<std::vector<WeekSpan>> no_changes = std::nullopt;
-  std::vector<device::ManagedGpu> manage = {};  ///< the GPUs that may be changed, if that is asked for, too
   UpOptions typed = {};                         ///< the flags, to read the file again
   UpOptions stated = {};                        ///< the flags, and what the file adds
 };
