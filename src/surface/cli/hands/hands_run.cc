@@ -27,14 +27,9 @@
 namespace berth::cli {
 namespace {
 
-<<<<<<< HEAD
-void say(std::FILE* err, std::string_view text) {
-  fmt::print(err, "berth hands: {}\n", text);
-=======
 /// Whoever reads it may be gone: that must not end a change.
 void say(std::FILE* err, std::string_view text) {
   std::fputs(fmt::format("berth hands: {}\n", text).c_str(), err);
->>>>>>> hands
   std::fflush(err);
 }
 
@@ -91,11 +86,7 @@ Result<bool> serve(const HandsRequest& request, int stop, edges::HandsServerOpti
   if (request.socket_path.empty()) return edges::serve_client(edges::Descriptor(request.fd), stop, std::move(options));
   const auto socket = edges::HandsSocket::listen(request.socket_path, request.owner);
   if (!socket) return pass_on(socket.error());
-<<<<<<< HEAD
-  fmt::print(out, "ready {}\n", request.socket_path);
-=======
   std::fputs(fmt::format("ready {}\n", request.socket_path).c_str(), out);
->>>>>>> hands
   std::fflush(out);
   return edges::serve_clients(*socket, stop, std::move(options));
 }

@@ -52,15 +52,11 @@ class Client:
 
 def connect(path):
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-<<<<<<< HEAD
-    connection.connect(str(path))
-=======
     try:
         connection.connect(str(path))
     except OSError:
         connection.close()
         raise
->>>>>>> hands
     return Client(connection)
 
 
@@ -292,23 +288,6 @@ class Hands(Case):
 
     def test_only_root_and_the_owner_of_the_socket_connect(self):
         self.folder.chmod(0o755)
-<<<<<<< HEAD
-        self.start("--owner", NOBODY)
-        self.assertEqual(self.socket.stat().st_uid, NOBODY)
-        script = ("import socket, sys; s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET); s.connect(sys.argv[1]); "
-                  "s.send(b'{\"verb\":\"hello\",\"version\":1,\"world\":\"w\",\"pid\":1}'); print(len(s.recv(1000)))")
-        words = dict(args=[sys.executable, "-c", script, self.socket], preexec_fn=as_nobody, capture_output=True,
-                     text=True, timeout=DEADLINE_SECONDS)
-        run = subprocess.run(**words)
-        self.assertEqual(run.returncode, 0, run.stderr)
-        self.assertGreater(int(run.stdout), 10)
-        os.chown(self.socket, 1234, -1)
-        self.socket.chmod(0o666)  # as if the mode alone were to protect it
-        run = subprocess.run(**words)
-        self.assertIn("Reset", run.stderr + ("Reset" if run.stdout == "0\n" else ""))
-        self.assertEqual(self.client().greet()["verb"], "hello")
-
-=======
         self.start("--owner", str(NOBODY))
         self.assertEqual(self.socket.stat().st_uid, NOBODY)
         self.assertEqual(self.greet_as_nobody(), "welcome")
@@ -337,7 +316,6 @@ class Hands(Case):
         with os.fdopen(reading) as pipe:
             return pipe.read()
 
->>>>>>> hands
     def test_without_privilege_it_says_so(self):
         self.folder.chmod(0o777)
         status, message = self.run_hands("--socket", self.socket, "--config", self.config(), "--nvml", LIBRARY,
