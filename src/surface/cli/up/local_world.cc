@@ -370,11 +370,13 @@ api::DeviceView LocalWorld::view(GpuId id) const {
   for (const auto& [key, time] : times_) {
     const auto& [model, profile, kind] = key;
     if (model != gpu.known.model.name) continue;
-    view.times.push_back({.profile = profile,
-                          .is_creation = kind == ActionKind::kCreation,
-                          .assumed_seconds = 0,
-                          .measured_seconds = static_cast<double>(time.median_us) / 1e6,
-                          .count = time.count});
+    const bool is_creation = kind == ActionKind::kCreation;
+    view.times.push_back(
+        {.profile = profile,
+         .is_creation = is_creation,
+         .assumed_seconds = (is_creation ? management_.assumed.create : management_.assumed.destroy).to_seconds(),
+         .measured_seconds = static_cast<double>(time.median_us) / 1e6,
+         .count = time.count});
   }
   view.differences = differences_of(id.index);
   if (gpu.failure) view.differences.push_back("it cannot be read: " + words_of(*gpu.failure));

@@ -48,6 +48,7 @@ struct LocalManagement {
   bool is_dry_run = false;                    ///< --dry-run: nobody is needed
   std::vector<device::ManagedGpu> gpus = {};  ///< `manage` of the configuration
   std::unique_ptr<GpuHands> hands = nullptr;  ///< null: not wanted, or a dry run
+  ChangeCosts assumed = {};                   ///< what plans assume that changes take
   bool is_same_boot = true;                   ///< the machine has not been booted since the world ran last
 };
 

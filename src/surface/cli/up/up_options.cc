@@ -75,9 +75,6 @@ Result<void> check_words(const UpOptions& options) {
   if (world != kSimulated && world != kLocal && world != kAuto)
     return wrong("--world", "simulated, local or auto", world);
   if (options.load && *options.load != kSimulated) return wrong("--load", kSimulated, *options.load);
-  if (world == kSimulated && options.nvml) return wrong("--nvml", "--world local or auto with it", *options.nvml);
-  if (world == kSimulated && options.load) return wrong("--load", "--world local or auto with it", *options.load);
-  if (world == kSimulated && options.manage_gpus) return wrong("--manage-gpus", "--world local or auto with it", world);
   if (options.dry_run && !options.manage_gpus) return invalid("--dry-run: wanted --manage-gpus with it, found none");
   if (options.hands == "") return wrong("--hands", "the path of a socket", "");
   if (options.nvml == "") return wrong("--nvml", "the file of a library", "");
@@ -133,7 +130,26 @@ Result<UpRequest> check_up_options(const UpOptions& options) {
   return request;
 }
 
+namespace {
+
+/// What is about real GPUs means nothing in a world that was stated to be simulated, or is so without a word.
+Result<void> check_no_devices(const UpRequest& request) {
+  const auto wrong = [](std::string_view option) {
+    return invalid(fmt::format("{}: wanted --world local or auto with it, found a simulated world", option));
+  };
+  if (request.nvml_path) return wrong("--nvml");
+  if (request.has_load) return wrong("--load");
+  if (request.manage_gpus) return wrong("--manage-gpus");
+  if (request.hands_path) return wrong("--hands");
+  return {};
+}
+
+}  // namespace
+
 Result<UpRequest> settle_world(UpRequest request, WorldKind kind) {
+  if (request.world == WorldKind::kSimulated) {
+    if (auto none = check_no_devices(request); !none) return pass_on(none.error());
+  }
   request.world = kind;
   if (kind == WorldKind::kSimulated) {
     request.has_load = true;

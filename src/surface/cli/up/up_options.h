@@ -76,8 +76,8 @@ struct UpRequest {
   Retention retention = {};
   /// Windows without changes of every week; absent: those that the folder has.
   std::optional<std::vector<WeekSpan>> no_changes = std::nullopt;
-  UpOptions typed = {};                         ///< the flags, to read the file again
-  UpOptions stated = {};                        ///< the flags, and what the file adds
+  UpOptions typed = {};   ///< the flags, to read the file again
+  UpOptions stated = {};  ///< the flags, and what the file adds
 };
 
 /// What follows from the kind of the world, once it is known. Refuses a speed of a local world without simulated load,

@@ -57,6 +57,25 @@ TEST(UpOptions, RealDevicesTakeTheirOwnTime) {
   EXPECT_TRUE(settle_world(*check_up_options(words), WorldKind::kSimulated)->has_load);
 }
 
+TEST(UpOptions, OfDevicesMeanNothingInASimulatedWorld) {
+  const auto refusal_of = [](const std::function<void(UpOptions&)>& state) {
+    UpOptions words;
+    state(words);
+    const auto settled = settle_world(*check_up_options(words), WorldKind::kSimulated);
+    return settled ? std::string() : settled.error().message;
+  };
+  EXPECT_EQ(refusal_of([](UpOptions& words) { words.nvml = "x.so"; }),
+            "--nvml: wanted --world local or auto with it, found a simulated world");
+  EXPECT_TRUE(refusal_of([](UpOptions& words) { words.load = "simulated"; }).starts_with("--load: "));
+  EXPECT_TRUE(refusal_of([](UpOptions& words) { words.manage_gpus = true; }).starts_with("--manage-gpus: "));
+  EXPECT_TRUE(refusal_of([](UpOptions& words) { words.hands = "/run/x"; }).starts_with("--hands: "));
+  EXPECT_EQ(refusal_of([](UpOptions& words) {
+              words.world = "auto";
+              words.load = "simulated";
+            }),
+            "");
+}
+
 TEST(UpOptions, RefuseWhatMeansNothing) {
   struct Case {
     std::function<void(UpOptions&)> spoil;
@@ -69,8 +88,6 @@ TEST(UpOptions, RefuseWhatMeansNothing) {
       {[](UpOptions& words) { words.policy = "ekya"; }, "--policy: wanted berth or fixed, found"},
       {[](UpOptions& words) { words.approval = "once"; }, "--approval: wanted never, first or always, found"},
       {[](UpOptions& words) { words.world = "cloud"; }, "--world: wanted simulated, local or auto, found \"cloud\""},
-      {[](UpOptions& words) { words.nvml = "libnvidia-ml.so.1"; }, "--nvml: wanted --world local or auto with it"},
-      {[](UpOptions& words) { words.load = "simulated"; }, "--load: wanted --world local or auto with it"},
       {[](UpOptions& words) {
          words.world = "local";
          words.load = "real";

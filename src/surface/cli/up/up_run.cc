@@ -159,6 +159,7 @@ class Up {
   LocalManagement management() {
     LocalManagement management{.is_wanted = request_.manage_gpus, .is_dry_run = request_.is_dry_run};
     management.gpus = request_.manage;
+    management.assumed = world_.scenario.changes;
     if (hands_found_) {
       management.hands = edges::use_hands(std::move(*hands_found_), {.world = folder_->path(), .on_news = [this] {
                                                                        if (driver_) driver_->wake();
