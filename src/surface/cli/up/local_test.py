@@ -4,7 +4,9 @@ that no GPU gets a call that could change it."""
 
 import ctypes
 import os
+import shutil
 import signal
+import subprocess
 import time
 import unittest
 
@@ -290,6 +292,24 @@ class Local(local_up.Case):
             self.assertIn(part, self.refused("--world", "local", "--nvml", LIBRARY, *words, machine=machine))
         self.assertIn("--nvml: wanted --world local or auto", self.refused("--nvml", LIBRARY))
         self.assertIn("--world: wanted simulated, local or auto", self.refused("--world", "lokal"))
+
+    def test_the_page_says_what_is_real(self):
+        chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+        if chromium is None:
+            self.skipTest("no chromium, chromium-browser or google-chrome on the path")
+        machine = self.machine()
+        for words, load in (((), "load unknown"), (("--load", "simulated"), "simulated load")):
+            up = self.local(machine, *words)
+            page = subprocess.run(
+                [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage",
+                 "--disable-background-networking", f"--user-data-dir={self.folder / 'profile'}",
+                 "--virtual-time-budget=5000", "--dump-dom", f"{up.url}#{up.key}"],
+                capture_output=True, text=True, timeout=DEADLINE_SECONDS, check=True).stdout
+            self.assertIn('data-state="drawn"', page)
+            self.assertNotIn("data-error", page.split(">", 2)[1])
+            self.assertIn(f"<span>local GPUs, only observed</span><span>{load}</span>", page)
+            self.assertIn(">observed \u00b7 </span>", page)
+            self.assertEqual(up.end(), 0)
 
     # ---- what is refused
 
