@@ -69,20 +69,21 @@ void GpuWatcher::Shared::read(std::uint32_t gpu, const std::string& uuid) {
     gpus.at(gpu).reading_since = began_at;
   }
   GpuAnswer<GpuReading> reading = library.read(uuid);
-  bool has_news = false;
+  bool is_worth_a_call = false;
   {
     const std::scoped_lock hold(mutex);
     Gpu& known = gpus.at(gpu);
     known.reading_since.reset();
     const auto& last = known.news ? known.news : known.told;
-    if (!last || *last != reading) {
+    const bool is_new = !last || *last != reading;
+    if (is_new) {
       known.news = std::move(reading);
       known.began_at = began_at;
     }
-    has_news = known.has_news();
+    is_worth_a_call = is_new || !known.xids.empty();
     changed.notify_all();
   }
-  if (has_news) report();
+  if (is_worth_a_call) report();
 }
 
 void GpuWatcher::Shared::wait(std::uint32_t gpu, const std::string& uuid) {
@@ -151,8 +152,13 @@ void GpuWatcher::wait_for_readings(milliseconds at_most) {
 }
 
 void GpuWatcher::call(std::function<void()> on_report) {
-  const std::scoped_lock hold(shared_->mutex);
-  shared_->on_report = std::move(on_report);
+  bool has_news = false;
+  {
+    const std::scoped_lock hold(shared_->mutex);
+    shared_->on_report = std::move(on_report);
+    has_news = std::ranges::any_of(shared_->gpus, [](const auto& entry) { return entry.second.has_news(); });
+  }
+  if (has_news) shared_->report();
 }
 
 bool GpuWatcher::stop(milliseconds at_most) {

@@ -41,8 +41,8 @@ class GpuWatcher {
   void start();
   /// Waits until each GPU was read, or could not be, at most so long.
   void wait_for_readings(std::chrono::milliseconds at_most);
-  /// From now on `on_report` is called by any of the threads when there is something new: at most once per XID that is
-  /// the first in a second, and once per reading.
+  /// From now on `on_report` is called by any of the threads when there is something new: once for a reading, and once
+  /// for the XIDs between two of them. By this one, if there is something now.
   void call(std::function<void()> on_report);
   /// Ends the threads; those whose driver hangs are left behind, and must find `library` as long as the process lives.
   /// Nobody is called afterwards. Returns whether all have ended within that time.

@@ -99,12 +99,15 @@
     }
     var away = [[fleet.lost, "lost"], [fleet.cordoned, "cordoned"], [fleet.draining, "draining"]]
       .filter(function (pair) { return pair[0] > 0; }).map(function (pair) { return draw.whole(pair[0]) + " " + pair[1]; });
-    fact("World", status.world + ", " + (status.speed === "max" ? "as fast as possible" : draw.significant(status.speed).replace(/\.0+$/, "") + " times as fast"));
+    fact("World", status.world + ", " + (status.speed === "max" ? "as fast as possible" : status.speed === 1 ? "as fast as the clock"
+      : draw.significant(status.speed).replace(/\.0+$/, "") + " times as fast"));
     fact("World time (UTC)", status.time.slice(0, 10) + " " + timeOfDay(status.time));
     fact("GPUs not open", away.join(", ") || "none");
     fact("Goodput", known(status.goodput, draw.ratio));
     fact("SM-time: allocated \u203a busy \u203a effective", function (dd) {
-      if (isAbsent(status.funnel.allocated)) known(null)(dd); else draw.funnelCell(dd, status.funnel);
+      if (isAbsent(status.funnel.allocated)) known(null)(dd);
+      else if (isAbsent(status.funnel.busy)) dd.text(draw.percent(status.funnel.allocated) + " allocated, the rest is unknown");
+      else draw.funnelCell(dd, status.funnel);
     });
     fact("Cost per hour", known(status.cost_micro_usd_per_hour, draw.dollars));
     fact("Planning", status.planning.paused ? "paused: " + status.planning.reason : status.solver.running ? "a plan is being made" : "on");
@@ -189,8 +192,12 @@
   function namesOf(slice) { return slice.services.map(function (s) { return s.name; }).join(", ") || "unowned"; }
   function sliceText(slice) { return slice.profile + " at " + slice.start + ": " + namesOf(slice) + ", " + slice.state; }
 
+  // A GPU that must not be changed is cordoned for that reason.
+  function schedulingOf(gpu) {
+    return gpu.reason && gpu.reason.indexOf("observed: ") === 0 ? "observed" : gpu.scheduling === "open" ? "" : gpu.scheduling;
+  }
   function drawGpu(fig, gpu) {
-    var words = [gpu.health === "ok" ? "" : gpu.health, gpu.scheduling === "open" ? "" : gpu.scheduling].filter(Boolean).join(", ");
+    var words = [gpu.health === "ok" ? "" : gpu.health, schedulingOf(gpu)].filter(Boolean).join(", ");
     draw.hideTip();
     fig.html("").classed("lost", gpu.health !== "ok").classed("held", gpu.health === "ok" && gpu.scheduling !== "open");
     var caption = fig.append("figcaption"), aside = caption.append("b").text(gpu.name);
