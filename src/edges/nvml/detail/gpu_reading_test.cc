@@ -91,7 +91,7 @@ TEST(GpuReadingOfNvml, ProfilesOfAVanishedInstanceAreNotRemembered) {
         profile->id = number;
         return is_there ? Code::kSuccess : Code::kInvalidArgument;
       };
-  KnownProfiles profiles{.ids = {19}, .computes = {}};
+  KnownProfiles profiles{.sizes = {{.id = 19, .slices = 1}}, .computes = {}};
   const GpuCallFailure failure = failure_of(read_gpu(functions, nullptr, profiles));
   EXPECT_EQ(failure.call, "nvmlGpuInstanceGetInfo");
   EXPECT_TRUE(is_disturbed(failure));

@@ -29,7 +29,9 @@ Result<Scenario> scenario_of(const UpRequest& request, const Files& files, bool 
 /// The policy `fixed` has nothing but the layout of the scenario. Without GPUs there is none to write.
 Result<void> check_layout(const UpRequest& request, const Beginning& beginning, const Scenario& scenario) {
   if (beginning.policy != "fixed" || scenario.layout || scenario.gpu_count() == 0) return {};
-  const std::string found = request.scenario_path ? in_quotes(*request.scenario_path) : "none";
+  const std::string found = request.scenario_path                ? in_quotes(*request.scenario_path)
+                            : request.world == WorldKind::kLocal ? "none"
+                                                                 : "the demo";
   return invalid(fmt::format("--policy fixed: wanted a scenario with a layout, found {}, which has none", found));
 }
 

@@ -117,7 +117,7 @@ TEST_F(FolderWorldTest, ALocalFolderKeepsItsScenario) {
   begin({.world = "local", .scenario = kScenario});
   EXPECT_EQ(refusal_of({.world = "local", .scenario = kScenario}), "none") << "the fleet is none of its files";
   EXPECT_EQ(refusal_of({.world = "local"}), "none");
-  scenario_ += "seed: 2\n";
+  scenario_ += "# another\n";
   EXPECT_THAT(refusal_of({.world = "local", .scenario = kScenario}), HasSubstr("with other content"));
 }
 

@@ -16,6 +16,7 @@
 
 #include "mig/board.h"
 #include "mig/catalogue.h"
+#include "surface/cli/up/up_history.h"
 
 namespace berth::cli {
 namespace {
