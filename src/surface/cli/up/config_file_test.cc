@@ -60,9 +60,9 @@ TEST(ConfigFile, NamesTheGpusThatMayBeChanged) {
 
 TEST(ConfigFile, MayHoldAnyFlag) {
   const std::map<std::string_view, std::string> values = {
-      {"world", "local"},    {"nvml", "n"},           {"load", "simulated"}, {"scenario", "s"},
-      {"seed", "1"},         {"speed", "0.5"},        {"until", "9"},        {"policy", "fixed"},
-      {"approval", "first"}, {"listen", "'[::1]:1'"}, {"data", "d"},         {"journal", "j"}};
+      {"world", "local"},      {"nvml", "n"},    {"hands", "h"},  {"load", "simulated"}, {"scenario", "s"},
+      {"seed", "1"},           {"speed", "0.5"}, {"until", "9"},  {"policy", "fixed"},   {"approval", "first"},
+      {"listen", "'[::1]:1'"}, {"data", "d"},    {"journal", "j"}};
   for (const ConfigKey& key : config_keys()) {
     if (key.option == nullptr) continue;
     ASSERT_TRUE(values.contains(key.name)) << key.name;
@@ -79,9 +79,8 @@ TEST(ConfigFile, SaysWhereItIsWrong) {
   };
   const std::string days = "a list of at least one day, such as [mon, fri]";
   const std::string known =
-      "world, nvml, load, scenario, seed, speed, until, policy, approval, listen, data, journal, retention, "
-      "no_changes, "
-      "manage";
+      "world, nvml, hands, load, scenario, seed, speed, until, policy, approval, listen, data, journal, retention, "
+      "no_changes, manage";
   const std::string uuid = "the UUID of a GPU, such as GPU-88af9caf-d226-5142-8ecd-1887494bf67c";
   std::string many = "manage: [";
   for (int i = 0; i < 65; ++i) many += "{uuid: GPU-" + std::to_string(i) + "}, ";
@@ -224,7 +223,8 @@ TEST(ConfigFile, ReadAgainSaysWhatItCannotChange) {
 TEST(ConfigKeys, AreKnownByTheirMap) {
   EXPECT_EQ(keys_within("no_changes[]"), (std::vector<std::string_view>{"days", "from", "to"}));
   EXPECT_EQ(keys_within("retention"), (std::vector<std::string_view>{"events_days", "series_days", "usage_days"}));
-  EXPECT_EQ(keys_within("").back(), "no_changes");
+  EXPECT_EQ(keys_within("manage[]"), (std::vector<std::string_view>{"uuid", "mig_mode"}));
+  EXPECT_EQ(keys_within("").back(), "manage");
 }
 
 }  // namespace
