@@ -46,6 +46,7 @@ Result<HandsProcess> start_hands(const std::string& program, std::vector<std::st
   arguments.insert(arguments.begin(), "berth");
   arguments.insert(arguments.end(), {"--fd", std::to_string(kFirstOwn)});
   std::vector<char*> words;
+  words.reserve(arguments.size() + 1);
   for (std::string& argument : arguments) words.push_back(argument.data());
   words.push_back(nullptr);
   const pid_t pid = ::fork();

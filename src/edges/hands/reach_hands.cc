@@ -1,5 +1,6 @@
 #include "edges/hands/reach_hands.h"
 
+#include <chrono>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -56,10 +57,17 @@ Result<HandsFound> reach_hands(const HandsWish& wish) {
 
 std::unique_ptr<GpuHands> use_hands(HandsFound found, HandsClientOptions options) {
   if (auto* none = std::get_if<NoHands>(&found)) return std::make_unique<RefusingHands>(std::move(none->reason));
-  if (auto* process = std::get_if<HandsProcess>(&found)) {
-    return std::make_unique<HandsClient>(std::move(*process), std::move(options));
+  auto* process = std::get_if<HandsProcess>(&found);
+  HandsClient::Way way;
+  if (process != nullptr) {
+    way = std::move(*process);
+  } else {
+    way = std::move(std::get<std::string>(found));
   }
-  return std::make_unique<HandsClient>(std::move(std::get<std::string>(found)), std::move(options));
+  auto client = std::make_unique<HandsClient>(std::move(way), std::move(options));
+  constexpr std::chrono::seconds kPatience{5};
+  static_cast<void>(client->wait_until_known(kPatience));  // later is well, too
+  return client;
 }
 
 }  // namespace berth::edges

@@ -35,7 +35,8 @@ using HandsFound = std::variant<HandsProcess, std::string, NoHands>;
 /// listens at the path is no error: it is looked for again.
 [[nodiscard]] Result<HandsFound> reach_hands(const HandsWish& wish);
 
-/// The hands to give orders to. Without any, every order is refused, with the reason.
+/// The hands to give orders to. Without any, every order is refused, with the reason. Waits for their first answer, at
+/// most five seconds, so that a start does not find every GPU closed that opens a moment later.
 [[nodiscard]] std::unique_ptr<GpuHands> use_hands(HandsFound found, HandsClientOptions options);
 
 }  // namespace berth::edges

@@ -129,6 +129,7 @@ int run_hands(const HandsRequest& request, VerbContext& context) {
 std::vector<std::string> find_absent(const std::vector<device::ManagedGpu>& managed,
                                      const std::vector<GpuLibrary::Listed>& listed, const std::string& config_path) {
   std::vector<std::string> uuids;
+  uuids.reserve(listed.size());
   for (const GpuLibrary::Listed& gpu : listed) uuids.push_back(gpu.uuid);
   std::vector<std::string> messages;
   for (std::size_t i = 0; i < managed.size(); ++i) {

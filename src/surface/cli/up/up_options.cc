@@ -96,9 +96,9 @@ Result<UpRequest> check_up_options(const UpOptions& options) {
   if (auto words = check_words(options); !words) return pass_on(words.error());
   UpRequest request{.scenario_path = options.scenario,
                     .nvml_path = options.nvml,
+                    .hands_path = options.hands,
                     .manage_gpus = options.manage_gpus,
                     .is_dry_run = options.dry_run,
-                    .hands_path = options.hands,
                     .has_load = options.load.has_value(),
                     .policy = options.policy,
                     .approval = options.approval ? approval_of(*options.approval) : std::nullopt,

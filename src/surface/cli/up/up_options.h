@@ -57,9 +57,9 @@ struct UpRequest {
   std::optional<std::string> scenario_path;                ///< absent: the demo, or no services on real devices
   std::optional<WorldKind> world = WorldKind::kSimulated;  ///< absent: local where there is a GPU
   std::optional<std::string> nvml_path = std::nullopt;     ///< of the library; absent: where it usually is
+  std::optional<std::string> hands_path = std::nullopt;    ///< socket of a process that changes GPUs; absent: none
   bool manage_gpus = false;                                ///< GPUs of `manage` may be changed
   bool is_dry_run = false;                                 ///< what would be changed is recorded, and not done
-  std::optional<std::string> hands_path = std::nullopt;    ///< socket of a process that changes GPUs; absent: none
   bool has_load = true;                                    ///< services get simulated requests
   // What a world that goes on has kept, if it is not stated; of a new one: 1, berth, never.
   std::optional<std::uint64_t> seed = std::nullopt;
@@ -67,8 +67,8 @@ struct UpRequest {
   std::optional<Approval> approval = std::nullopt;
   double speed = 10;  ///< 0: as fast as possible; of a local world 1
   bool is_speed_stated = false;
-  std::optional<std::int64_t> until_second = std::nullopt;  ///< of the world
   bool until_end = false;                                   ///< of the scenario, known to the planner
+  std::optional<std::int64_t> until_second = std::nullopt;  ///< of the world
   ListenAddress listen = {};
   std::optional<std::string> data_dir;
   std::optional<std::string> journal_path;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <memory>
@@ -161,9 +162,11 @@ class Up {
     management.gpus = request_.manage;
     management.assumed = world_.scenario.changes;
     if (hands_found_) {
-      management.hands = edges::use_hands(std::move(*hands_found_), {.world = folder_->path(), .on_news = [this] {
-                                                                       if (driver_) driver_->wake();
-                                                                     }});
+      management.hands =
+          edges::use_hands(std::move(*hands_found_), {.world = folder_->path(), .on_news = [this] {
+                                                        if (edges::LiveDriver* const driver = waked_.load())
+                                                          driver->wake();
+                                                      }});
     }
     const std::string recorded = recorded_boot_id(folder_->path());
     management.is_same_boot = recorded.empty() || recorded == boot_id_;
@@ -388,6 +391,7 @@ class Up {
     if (auto written = folder_->write_address(url); !written) return pass_on(written.error());
     writes_->start();
     blobs_->start();
+    waked_ = driver_.get();
     driver_->start();
     if (local_) local_->start([this] { driver_->wake(); });
     fmt::print(context_.out, "ready {} key: cat {}\n", url, folder_->key_path());
@@ -530,7 +534,8 @@ class Up {
   edges::FairMutex turn_;  ///< of those who change the session
   edges::FairMutex lock_;  ///< of the session
   edges::SolverThread solver_;
-  std::optional<edges::HandsFound> hands_found_;  ///< before there was a thread
+  std::atomic<edges::LiveDriver*> waked_ = nullptr;  ///< by the hands, once it is there; they end before it
+  std::optional<edges::HandsFound> hands_found_;     ///< before there was a thread
   const std::string boot_id_ = boot_id_now();
   std::unique_ptr<LocalWorld> local_;           ///< absent: the devices are simulated
   std::unique_ptr<edges::SeriesQueue> series_;  ///< outlives the session
