@@ -13,7 +13,6 @@ namespace {
 
 using testing::assign;
 using testing::create;
-using ::testing::ElementsAre;
 using testing::holding_of;
 using ::testing::IsEmpty;
 using testing::slice_at;

@@ -27,6 +27,17 @@ device::LocalGpu gpu(const std::string& uuid, const std::string& model) {
   return gpu;
 }
 
+/// Options of a start; without a word: the usual ones.
+UpOptions world(const char* word) {
+  UpOptions options;
+  options.world = word;
+  return options;
+}
+UpOptions with_scenario(UpOptions options) {
+  options.scenario = kScenario;
+  return options;
+}
+
 /// A folder, and starts of `berth up` with it.
 class FolderWorldTest : public ::testing::Test {
  protected:
@@ -46,18 +57,18 @@ class FolderWorldTest : public ::testing::Test {
     return find_world(*request, files, folder_.string(), 1, machine_);
   }
   [[nodiscard]] std::string refusal_of(const UpOptions& options) const {
-    const auto world = start(options);
-    return world ? "none" : world.error().message;
+    const auto begun = start(options);
+    return begun ? "none" : begun.error().message;
   }
   /// Begins a world, and records that it did.
   void begin(const UpOptions& options) const {
-    const auto world = start(options);
-    ASSERT_TRUE(world.has_value()) << world.error().message;
+    const auto begun = start(options);
+    ASSERT_TRUE(begun.has_value()) << begun.error().message;
     auto store = edges::open_sqlite_store(journal_path_in(folder_.string()));
     ASSERT_TRUE(store.has_value());
     auto writer = store->store->open_writer(1);
     ASSERT_TRUE(writer.has_value());
-    ASSERT_TRUE((*writer)->append({.entries = first_rows(world->beginning, world->files, 1)}).has_value());
+    ASSERT_TRUE((*writer)->append({.entries = first_rows(begun->beginning, begun->files, 1)}).has_value());
   }
 
   std::filesystem::path folder_;
@@ -66,72 +77,72 @@ class FolderWorldTest : public ::testing::Test {
 };
 
 TEST_F(FolderWorldTest, ALocalOneHasTheGpusOfTheMachineAndNoServices) {
-  const auto world = start({.world = "local"});
-  ASSERT_TRUE(world.has_value()) << world.error().message;
-  EXPECT_EQ(world->fleet, machine_);
-  EXPECT_EQ(world->scenario.gpu_count(), 2U);
-  EXPECT_TRUE(world->scenario.services.empty());
-  EXPECT_TRUE(world->files.is_local());
+  const auto begun = start(world("local"));
+  ASSERT_TRUE(begun.has_value()) << begun.error().message;
+  EXPECT_EQ(begun->fleet, machine_);
+  EXPECT_EQ(begun->scenario.gpu_count(), 2U);
+  EXPECT_TRUE(begun->scenario.services.empty());
+  EXPECT_TRUE(begun->files.is_local());
 }
 
 TEST_F(FolderWorldTest, AutoIsLocalWhereThereIsAGpu) {
-  EXPECT_TRUE(start({.world = "auto"})->fleet.has_value());
+  EXPECT_TRUE(start(world("auto"))->fleet.has_value());
   machine_.clear();
-  const auto world = start({.world = "auto"});
-  EXPECT_FALSE(world->fleet.has_value());
-  EXPECT_FALSE(world->scenario.services.empty()) << "the demo";
-  const auto none = start({.world = "local"});
+  const auto begun = start(world("auto"));
+  EXPECT_FALSE(begun->fleet.has_value());
+  EXPECT_FALSE(begun->scenario.services.empty()) << "the demo";
+  const auto none = start(world("local"));
   ASSERT_TRUE(none.has_value()) << "a machine without GPUs is a world without any";
   EXPECT_EQ(none->scenario.gpu_count(), 0U);
 }
 
 TEST_F(FolderWorldTest, AScenarioMustHaveTheGpusOfTheMachine) {
-  EXPECT_EQ(start({.world = "local", .scenario = kScenario})->scenario.gpu_count(), 2U);
+  EXPECT_EQ(start(with_scenario(world("local")))->scenario.gpu_count(), 2U);
   machine_[1] = gpu("GPU-1", "A30-24GB");
-  EXPECT_EQ(refusal_of({.world = "local", .scenario = kScenario}),
+  EXPECT_EQ(refusal_of(with_scenario(world("local"))),
             "fleet: GPU 1: wanted A30-24GB, which this machine has there (GPU-1), found A100-80GB");
   machine_.pop_back();
-  EXPECT_EQ(refusal_of({.world = "local", .scenario = kScenario}), "fleet: wanted the 1 GPUs of this machine, found 2");
-  EXPECT_EQ(refusal_of({.world = "auto", .scenario = kScenario}), "fleet: wanted the 1 GPUs of this machine, found 2");
-  EXPECT_EQ(refusal_of({.scenario = kScenario}), "none") << "a simulated world";
+  EXPECT_EQ(refusal_of(with_scenario(world("local"))), "fleet: wanted the 1 GPUs of this machine, found 2");
+  EXPECT_EQ(refusal_of(with_scenario(world("auto"))), "fleet: wanted the 1 GPUs of this machine, found 2");
+  EXPECT_EQ(refusal_of(with_scenario({})), "none") << "a simulated world";
 }
 
 TEST_F(FolderWorldTest, ALocalFolderStaysLocal) {
-  begin({.world = "local"});
-  EXPECT_THAT(refusal_of({.world = "simulated"}), HasSubstr("--world: wanted local, with which the world of"));
+  begin(world("local"));
+  EXPECT_THAT(refusal_of(world("simulated")), HasSubstr("--world: wanted local, with which the world of"));
   EXPECT_THAT(refusal_of({}), HasSubstr("found simulated; for another world use another folder"));
-  EXPECT_EQ(refusal_of({.world = "local"}), "none");
-  EXPECT_THAT(refusal_of({.world = "local", .scenario = kScenario}), HasSubstr("--scenario: wanted none"));
+  EXPECT_EQ(refusal_of(world("local")), "none");
+  EXPECT_THAT(refusal_of(with_scenario(world("local"))), HasSubstr("--scenario: wanted none"));
   machine_.clear();
   for (const char* word : {"local", "auto"}) {
-    const auto world = start({.world = word});
-    ASSERT_TRUE(world.has_value()) << world.error().message;
-    ASSERT_TRUE(world->fleet.has_value()) << "also without its GPUs";
-    EXPECT_EQ(world->fleet->size(), 2U);
-    EXPECT_EQ(world->scenario.gpu_count(), 2U);
-    EXPECT_TRUE(world->history.has_value());
+    const auto begun = start(world(word));
+    ASSERT_TRUE(begun.has_value()) << begun.error().message;
+    ASSERT_TRUE(begun->fleet.has_value()) << "also without its GPUs";
+    EXPECT_EQ(begun->fleet->size(), 2U);
+    EXPECT_EQ(begun->scenario.gpu_count(), 2U);
+    EXPECT_TRUE(begun->history.has_value());
   }
 }
 
 TEST_F(FolderWorldTest, ALocalFolderKeepsItsScenario) {
-  begin({.world = "local", .scenario = kScenario});
-  EXPECT_EQ(refusal_of({.world = "local", .scenario = kScenario}), "none") << "the fleet is none of its files";
-  EXPECT_EQ(refusal_of({.world = "local"}), "none");
-  scenario_ += "# another\n";
-  EXPECT_THAT(refusal_of({.world = "local", .scenario = kScenario}), HasSubstr("with other content"));
+  begin(with_scenario(world("local")));
+  EXPECT_EQ(refusal_of(with_scenario(world("local"))), "none") << "the fleet is none of its files";
+  EXPECT_EQ(refusal_of(world("local")), "none");
+  scenario_ += "seed: 2\n";
+  EXPECT_THAT(refusal_of(with_scenario(world("local"))), HasSubstr("with other content"));
 }
 
 TEST_F(FolderWorldTest, ASimulatedFolderStaysSimulated) {
   begin({});
-  EXPECT_THAT(refusal_of({.world = "local"}), HasSubstr("--world: wanted simulated, with which the world of"));
-  const auto world = start({.world = "auto"});
-  ASSERT_TRUE(world.has_value()) << world.error().message;
-  EXPECT_FALSE(world->fleet.has_value()) << "although there are GPUs";
+  EXPECT_THAT(refusal_of(world("local")), HasSubstr("--world: wanted simulated, with which the world of"));
+  const auto begun = start(world("auto"));
+  ASSERT_TRUE(begun.has_value()) << begun.error().message;
+  EXPECT_FALSE(begun->fleet.has_value()) << "although there are GPUs";
 }
 
 TEST_F(FolderWorldTest, VersionsThatKnowNoLocalWorldRefuseItsRowsAndSnapshots) {
   constexpr int kKnownToThem = 1;
-  const auto local = start({.world = "local"});
+  const auto local = start(world("local"));
   const auto simulated = start({});
   EXPECT_GT(first_rows(local->beginning, local->files, 1).front().format, kKnownToThem);
   EXPECT_EQ(first_rows(simulated->beginning, simulated->files, 1).front().format, kKnownToThem);

@@ -242,7 +242,7 @@ class Local(local_up.Case):
     def test_without_load_nothing_is_known_of_services(self):
         machine = self.machine()
         up = self.local(machine, "--scenario", self.write_scenario())
-        wait_until(lambda: up.get("v1/overview")["status"]["steps"]["count"] > 3, "some seconds")
+        wait_until(lambda: up.get("v1/overview")["status"]["steps"]["count"] > 1, "some seconds")
         service = up.items("services")[0]["status"]
         self.assertEqual((service["phase"], service["load"], service["last_minute"]), ("Waiting", None, None))
         self.assertEqual(service["conditions"][0]["reason"], "NoOpenGpu")
@@ -280,7 +280,7 @@ class Local(local_up.Case):
         machine = self.machine()
         scenario = self.write_scenario(SCENARIO.replace("services:", layout + "services:"))
         up = self.local(machine, "--scenario", scenario, "--policy", "fixed")
-        wait_until(lambda: up.get("v1/status")["steps"]["count"] > 3, "some seconds")
+        wait_until(lambda: up.get("v1/status")["steps"]["count"] > 1, "some seconds")
         self.assertEqual(up.slices(), [])
         self.assertEqual(up.end(), 0)
         self.assertEqual(machine.changing_calls(), [0, 0])

@@ -115,7 +115,7 @@ class LocalWorldTest : public ::testing::Test {
     world_->start([this] { has_news_ = true; });
   }
   void make_session(const std::vector<device::LocalGpu>& fleet) {
-    Scenario scenario = scenario_without_services();
+    Scenario scenario;
     ASSERT_TRUE(device::put_fleet(scenario, fleet));
     live::SessionOptions options;
     options.observed = world_->observed();
