@@ -27,12 +27,12 @@ Result<Scenario> scenario_of(const UpRequest& request, const Files& files, bool 
 }
 
 /// The policy `fixed` has nothing but the layout of the scenario. Without GPUs there is none to write.
-Result<void> check_layout(const UpRequest& request, const Beginning& beginning, const Scenario& scenario) {
+Result<void> check_layout(const UpRequest& request, const Beginning& beginning, const Scenario& scenario,
+                          bool is_local) {
   if (beginning.policy != "fixed" || scenario.layout || scenario.gpu_count() == 0) return {};
-  const std::string found = request.scenario_path                ? in_quotes(*request.scenario_path)
-                            : request.world == WorldKind::kLocal ? "none"
-                                                                 : "the demo";
-  return invalid(fmt::format("--policy fixed: wanted a scenario with a layout, found {}, which has none", found));
+  std::string found = is_local ? "none" : "the demo, which has none";
+  if (request.scenario_path) found = in_quotes(*request.scenario_path) + ", which has none";
+  return invalid("--policy fixed: wanted a scenario with a layout, found " + found);
 }
 
 /// A world that does not exist yet: nothing is written before all of it is right.
@@ -55,7 +55,8 @@ Result<FolderWorld> begin_world(const UpRequest& request, const Files& files, st
   world.beginning.approval = request.approval.value_or(world.beginning.approval);
   world.beginning.until_end = request.until_end;
   world.beginning.epoch_us = now_us;
-  if (auto checked = check_layout(request, world.beginning, *scenario); !checked) return pass_on(checked.error());
+  if (auto checked = check_layout(request, world.beginning, *scenario, is_local); !checked)
+    return pass_on(checked.error());
   world.scenario = std::move(*scenario);
   world.files = RecordedFiles(std::move(contents), read.folders());
   return world;

@@ -107,6 +107,14 @@ TEST_F(FolderWorldTest, AScenarioMustHaveTheGpusOfTheMachine) {
   EXPECT_EQ(refusal_of(with_scenario({})), "none") << "a simulated world";
 }
 
+TEST_F(FolderWorldTest, AFixedLayoutIsPartOfAScenario) {
+  UpOptions fixed = world("local");
+  fixed.policy = "fixed";
+  EXPECT_EQ(refusal_of(fixed), "--policy fixed: wanted a scenario with a layout, found none");
+  EXPECT_EQ(refusal_of(with_scenario(fixed)),
+            "--policy fixed: wanted a scenario with a layout, found \"scenario.yaml\", which has none");
+}
+
 TEST_F(FolderWorldTest, ALocalFolderStaysLocal) {
   begin(world("local"));
   EXPECT_THAT(refusal_of(world("simulated")), HasSubstr("--world: wanted local, with which the world of"));
@@ -128,7 +136,7 @@ TEST_F(FolderWorldTest, ALocalFolderKeepsItsScenario) {
   begin(with_scenario(world("local")));
   EXPECT_EQ(refusal_of(with_scenario(world("local"))), "none") << "the fleet is none of its files";
   EXPECT_EQ(refusal_of(world("local")), "none");
-  scenario_ += "seed: 2\n";
+  scenario_ += "history_seconds: 2\n";
   EXPECT_THAT(refusal_of(with_scenario(world("local"))), HasSubstr("with other content"));
 }
 
