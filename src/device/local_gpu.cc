@@ -146,8 +146,12 @@ std::string words_of(const std::optional<std::int64_t>& figure) {
   return figure ? fmt::format("{}", *figure) : "unknown";
 }
 
+bool has_same_places(const MigProfile& one, const MigProfile& other) {
+  return one.starts == other.starts && one.length == other.length && one.instances_max == other.instances_max;
+}
+
 void add_changes(const MigProfile& then, const MigProfile& now, std::vector<std::string>& changes) {
-  if (then.starts != now.starts || then.length != now.length || then.instances_max != now.instances_max) {
+  if (!has_same_places(then, now)) {
     changes.push_back(
         fmt::format("{}: now {} units at {}, at most {}; when this folder began {} units at {}, at most {}", then.name,
                     now.length, now.starts, now.instances_max, then.length, then.starts, then.instances_max));
@@ -185,6 +189,13 @@ std::vector<std::string> changes_since(const GpuModel& then, const GpuModel& now
     changes.push_back(fmt::format("the GPU: now {} MiB, when this folder began {}", now.memory_mib, then.memory_mib));
   }
   return changes;
+}
+
+bool have_same_placements(const GpuModel& one, const GpuModel& other) {
+  const auto is_same = [](const MigProfile& a, const MigProfile& b) {
+    return a.device_profile_id == b.device_profile_id && a.compute_slices == b.compute_slices && has_same_places(a, b);
+  };
+  return std::ranges::equal(one.profiles, other.profiles, is_same);
 }
 
 namespace {

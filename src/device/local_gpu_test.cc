@@ -100,6 +100,14 @@ TEST(LocalGpu, AnotherDriverMayListItOtherwise) {
   EXPECT_EQ(changes[3], last + ": the device does not have it any more");
   EXPECT_EQ(changes[4], last + ": the device did not have it when this folder began");
   EXPECT_EQ(changes[5], "the GPU: now 1001 MiB, when this folder began 1000");
+  EXPECT_FALSE(have_same_placements(then, now));
+  GpuModel other_memory = then;
+  other_memory.memory_mib = 1;
+  other_memory.profiles[0].memory_mib = 1;
+  other_memory.profiles[0].sms = 1;
+  EXPECT_TRUE(have_same_placements(then, other_memory));
+  other_memory.profiles.pop_back();
+  EXPECT_FALSE(have_same_placements(then, other_memory));
   now.name = "A100-80GB";
   EXPECT_EQ(changes_since(then, now)[0], "now it is A100-80GB, when this folder began it was A30-24GB");
 }

@@ -9,12 +9,12 @@ namespace berth::device {
 namespace {
 
 std::optional<ProfileId> profile_of(const GpuModel& model, const GpuInstanceSeen& instance) {
-  for (std::uint16_t index = 0; index < model.profiles.size(); ++index) {
+  for (std::size_t index = 0; index < model.profiles.size(); ++index) {
     const MigProfile& profile = model.profiles[index];
     const bool is_it = static_cast<std::uint32_t>(profile.device_profile_id) == instance.profile_id &&
                        profile.length == instance.length &&
                        std::ranges::find(profile.starts, instance.start) != profile.starts.end();
-    if (is_it) return ProfileId{index};
+    if (is_it) return ProfileId{static_cast<std::uint16_t>(index)};
   }
   return std::nullopt;
 }

@@ -33,10 +33,16 @@ Result<History> read_folder(const std::string& folder, const std::string& from) 
 /// The window that is wanted, in times of a world.
 class WindowReader {
  public:
-  WindowReader(whatif::Window whole, api::WorldEpoch epoch) : whole_(whole), epoch_(epoch) {}
+  /// `is_local`: the world is one of real GPUs.
+  WindowReader(whatif::Window whole, api::WorldEpoch epoch, bool is_local)
+      : whole_(whole), epoch_(epoch), is_local_(is_local) {}
 
   [[nodiscard]] Result<whatif::Window> read(const RecordedWindowWords& words) const {
-    if (whole_.to <= whole_.from) return invalid("wanted at least one second that is recorded, found none");
+    if (whole_.to <= whole_.from) {
+      return invalid(
+          fmt::format("wanted at least one second that is recorded, found none{}",
+                      is_local_ ? ": services on real GPUs have requests only while their load is simulated" : ""));
+    }
     const auto from = second_of("--from", words.from, whole_.from);
     if (!from) return pass_on(from.error());
     const auto to = second_of("--to", words.to, whole_.to);
@@ -70,6 +76,7 @@ class WindowReader {
 
   whatif::Window whole_;
   api::WorldEpoch epoch_;
+  bool is_local_;
 };
 
 }  // namespace
@@ -92,7 +99,7 @@ Result<RecordedWindow> read_window(const RecordedWindowWords& words) {
                                            .session = std::move(history->session),
                                            .entries = std::move(history->entries)});
   if (!chronicle) return fail(ErrorCode::kUnavailable, fmt::format("{}: {}", words.folder, chronicle.error().message));
-  const auto window = WindowReader(whatif::whole_window(*chronicle), epoch).read(words);
+  const auto window = WindowReader(whatif::whole_window(*chronicle), epoch, history->files.is_local()).read(words);
   if (!window) return pass_on(window.error());
   const auto in_words = [&](Instant at) { return epoch.text(at); };
   auto made = whatif::what_if(*chronicle, *window, in_words);

@@ -258,6 +258,9 @@ class Local(local_up.Case):
         self.assertEqual(up.slices(), [])
         self.assertEqual(up.end(), 0)
         self.assertEqual(machine.changing_calls(), [0, 0])
+        status, text = up.client("journal", "scenario", self.data, "-o", self.folder / "past")
+        self.assertEqual(status, 2)
+        self.assertIn("services on real GPUs have requests only while their load is simulated", text)
 
     def test_simulated_load_is_said_to_be_simulated(self):
         machine = self.machine()

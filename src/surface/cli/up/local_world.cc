@@ -121,7 +121,7 @@ LocalWorld::LocalWorld(LocalMachine machine, const std::vector<device::LocalGpu>
     gpu.known = known;
     gpu.is_listed = here != machine_.gpus.end();
     if (!gpu.is_listed) continue;
-    gpu.has_other_profiles = known.model.profiles != here->model.profiles;
+    gpu.has_other_profiles = !device::have_same_placements(known.model, here->model);
     gpu.differences = here->differences;
     for (std::string& change : device::changes_since(known.model, here->model)) {
       gpu.differences.push_back(std::move(change));
