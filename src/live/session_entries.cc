@@ -303,6 +303,7 @@ std::vector<Event> Session::orders_of_start(Instant at) {
       orders.push_back({.at = at, .what = *std::move(order)});
   }
   std::vector<Entry> entries;
+  entries.reserve(orders.size());
   for (const Event& order : orders) entries.push_back({.at = at, .what = EventSeen{order}});
   if (orders.empty() || !record_order(entries)) return {};
   return orders;

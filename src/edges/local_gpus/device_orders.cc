@@ -49,7 +49,7 @@ void DeviceOrders::give(live::Session& session) {
       orders.push_back(order_of(intent));
     }
   }
-  if (!orders.empty()) hands_->submit(orders);
+  if (hands_ != nullptr && !orders.empty()) hands_->submit(orders);
 }
 
 DeviceOrder DeviceOrders::order_of(const live::DeviceIntent& intent) const {

@@ -4,6 +4,9 @@
 
 #include <atomic>
 #include <future>
+#include <map>
+#include <memory>
+#include <vector>
 
 namespace berth::edges {
 namespace {
@@ -132,7 +135,10 @@ TEST(GpuWatcher, AGpuThatHangsHoldsUpNoOther) {
 }
 
 TEST(GpuWatcher, NobodyIsCalledAfterItsEnd) {
-  static TwoGpus library;  // the thread that is left behind has it
+  // The thread that is left behind has it, perhaps to the end of the process.
+  static std::vector<std::unique_ptr<TwoGpus>>* const kept =
+      std::make_unique<std::vector<std::unique_ptr<TwoGpus>>>().release();
+  TwoGpus& library = *kept->emplace_back(std::make_unique<TwoGpus>());
   std::atomic<int> calls = 0;
   {
     GpuWatcher watcher(library, {{0, "a"}, {1, "b"}}, {.reads_every = milliseconds(1)});
