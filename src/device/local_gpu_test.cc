@@ -123,6 +123,7 @@ Scenario scenario_with(const std::vector<std::pair<std::string, int>>& fleet) {
 
 std::vector<LocalGpu> gpus_of(const std::vector<std::string>& names) {
   std::vector<LocalGpu> gpus;
+  gpus.reserve(names.size());
   for (const std::string& name : names) gpus.push_back(local_gpu_of(facts_of(name)));
   for (std::size_t index = 0; index < gpus.size(); ++index) gpus[index].uuid = "GPU-" + std::to_string(index);
   return gpus;

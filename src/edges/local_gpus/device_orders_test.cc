@@ -11,7 +11,6 @@
 namespace berth::edges {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 

@@ -39,6 +39,7 @@ struct GpuWatcher::Shared {
   bool is_stopping = false;
   std::function<void()> on_report;
   std::map<std::uint32_t, Gpu> gpus;
+  std::unique_ptr<GpuLibrary> left_behind;  ///< `library`, once nobody else has it
 
   void watch(std::uint32_t gpu, const std::string& uuid);
   void read(std::uint32_t gpu, const std::string& uuid);
@@ -182,6 +183,11 @@ bool GpuWatcher::stop(milliseconds at_most) {
   }
   threads_.clear();
   return have_all_ended;
+}
+
+void GpuWatcher::leave_behind(std::unique_ptr<GpuLibrary> library) {
+  const std::scoped_lock hold(shared_->mutex);
+  shared_->left_behind = std::move(library);
 }
 
 std::vector<GpuReport> GpuWatcher::take_reports() {

@@ -47,6 +47,8 @@ class GpuWatcher {
   /// Ends the threads; those whose driver hangs are left behind, and must find `library` as long as the process lives.
   /// Nobody is called afterwards. Returns whether all have ended within that time.
   bool stop(std::chrono::milliseconds at_most);
+  /// The library becomes that of the threads that `stop` left behind: the last one to return takes it along.
+  void leave_behind(std::unique_ptr<GpuLibrary> library);
 
   /// Reports since the last call, by GPU: one for each that was read anew and shows something else, or had an XID.
   [[nodiscard]] std::vector<GpuReport> take_reports();

@@ -16,6 +16,13 @@ using std::chrono::milliseconds;
 /// Two GPUs, "a" and "b"; reading "b" can hang.
 class TwoGpus final : public GpuLibrary {
  public:
+  TwoGpus() = default;
+  TwoGpus(const TwoGpus&) = delete;
+  TwoGpus& operator=(const TwoGpus&) = delete;
+  ~TwoGpus() override {
+    if (on_end) on_end();
+  }
+
   [[nodiscard]] const GpuLibraryFacts& facts() const override { return facts_; }
   [[nodiscard]] GpuAnswer<std::vector<Listed>> list() override { return std::vector<Listed>(); }
   [[nodiscard]] GpuAnswer<GpuReading> read(const std::string& uuid) override {
@@ -35,7 +42,10 @@ class TwoGpus final : public GpuLibrary {
     reading_.is_mig_on = is_mig_on;
     changed_.notify_all();
   }
-  void open_gate() { gate_opener_.set_value(); }
+  void open_gate() { gate_opener_->set_value(); }
+  [[nodiscard]] std::shared_ptr<std::promise<void>> gate_opener() const { return gate_opener_; }
+
+  std::function<void()> on_end;
 
  private:
   GpuLibraryFacts facts_;
@@ -43,8 +53,8 @@ class TwoGpus final : public GpuLibrary {
   std::condition_variable changed_;
   GpuReading reading_;
   std::optional<GpuNotice> notice_;
-  std::promise<void> gate_opener_;
-  std::shared_future<void> gate_ = gate_opener_.get_future().share();
+  std::shared_ptr<std::promise<void>> gate_opener_ = std::make_shared<std::promise<void>>();
+  std::shared_future<void> gate_ = gate_opener_->get_future().share();
 };
 
 /// Waits for reports.
@@ -134,22 +144,25 @@ TEST(GpuWatcher, AGpuThatHangsHoldsUpNoOther) {
   EXPECT_TRUE(watcher.stop(std::chrono::seconds(20)));
 }
 
-TEST(GpuWatcher, NobodyIsCalledAfterItsEnd) {
-  // The thread that is left behind has it, perhaps to the end of the process.
-  static std::vector<std::unique_ptr<TwoGpus>>* const kept =
-      std::make_unique<std::vector<std::unique_ptr<TwoGpus>>>().release();
-  TwoGpus& library = *kept->emplace_back(std::make_unique<TwoGpus>());
+TEST(GpuWatcher, NobodyIsCalledAfterItsEndAndTheLibraryGoesWithTheLastThread) {
+  const auto ends = std::make_shared<std::atomic<int>>(0);
+  auto owned = std::make_unique<TwoGpus>();
+  TwoGpus& library = *owned;
+  library.on_end = [ends] { ++*ends; };
   std::atomic<int> calls = 0;
+  const auto open_gate = library.gate_opener();
   {
     GpuWatcher watcher(library, {{0, "a"}, {1, "b"}}, {.reads_every = milliseconds(1)});
     watcher.call([&] { ++calls; });
     watcher.start();
     ASSERT_EQ(reports_of(watcher).at(0).gpu, 0U);
     EXPECT_FALSE(watcher.stop(milliseconds(50))) << "b hangs";
+    watcher.leave_behind(std::move(owned));
   }
   const int before = calls;
-  library.open_gate();
-  for (int round = 0; round < 20; ++round) std::this_thread::sleep_for(milliseconds(1));
+  EXPECT_EQ(*ends, 0);
+  open_gate->set_value();
+  while (*ends == 0) std::this_thread::sleep_for(milliseconds(1));
   EXPECT_EQ(calls, before);
 }
 

@@ -22,9 +22,9 @@ constexpr std::chrono::seconds kBetweenDrawings{1};
 constexpr std::string_view kUnknown = "unknown";
 constexpr std::size_t kGpusMax = 40;
 
-std::string known(std::string cell) { return cell.empty() ? std::string(kUnknown) : printable(cell); }
+std::string known(const std::string& cell) { return cell.empty() ? std::string(kUnknown) : printable(cell); }
 
-std::string with_unit(std::string cell, std::string_view unit) {
+std::string with_unit(const std::string& cell, std::string_view unit) {
   return cell.empty() ? std::string(kUnknown) : cell + std::string(unit);
 }
 

@@ -27,6 +27,7 @@ std::string with_guests(std::string reason) {
   const auto lent = edges::find_passed_through_gpus("/sys");
   if (lent.empty()) return reason;
   std::vector<std::string> places;
+  places.reserve(lent.size());
   for (const edges::PassedThroughGpu& gpu : lent) places.push_back(gpu.pci_bus_id);
   return fmt::format("{}; in use by a guest (bound to vfio-pci): {}", reason, fmt::join(places, ", "));
 }
@@ -145,7 +146,7 @@ void LocalWorld::stop() {
   orders_.reset();
   management_.hands.reset();
   if (!watcher_) return;
-  if (!watcher_->stop(kPatience)) static_cast<void>(machine_.library.release());  // its calls may still return
+  if (!watcher_->stop(kPatience)) watcher_->leave_behind(std::move(machine_.library));
   watcher_.reset();
 }
 

@@ -96,13 +96,15 @@ GpuReading with_3g(int start) {
 class LocalWorldTest : public ::testing::Test {
  protected:
   /// The machine has the GPUs of the fleet unless it is said otherwise.
-  void begin(const std::vector<device::LocalGpu>& fleet, std::optional<std::vector<device::LocalGpu>> here = {}) {
-    make_world(fleet, std::move(here));
+  void begin(const std::vector<device::LocalGpu>& fleet,
+             const std::optional<std::vector<device::LocalGpu>>& here = {}) {
+    make_world(fleet, here);
     make_session(fleet);
     session_->begin();
     world_->tell(*session_);
   }
-  void make_world(const std::vector<device::LocalGpu>& fleet, std::optional<std::vector<device::LocalGpu>> here = {}) {
+  void make_world(const std::vector<device::LocalGpu>& fleet,
+                  const std::optional<std::vector<device::LocalGpu>>& here = {}) {
     LocalMachine machine;
     auto library = std::make_unique<FakeLibrary>();
     library_ = library.get();
