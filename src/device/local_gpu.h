@@ -30,8 +30,8 @@ struct LocalGpu {
 /// other profiles, or give them more or less memory.
 [[nodiscard]] std::vector<std::string> changes_since(const GpuModel& then, const GpuModel& now);
 
-/// Whether both have the same profiles at the same places, whatever their memory and SMs: what is legal on one is on the
-/// other.
+/// Whether both have the same profiles at the same places, whatever their memory and SMs: what is legal on one is legal
+/// on the other.
 [[nodiscard]] bool have_same_placements(const GpuModel& one, const GpuModel& other);
 
 /// Gives a scenario the GPUs of this machine: an empty fleet becomes all of them; another must be these, in the
