@@ -141,7 +141,7 @@ GpuWatcher::~GpuWatcher() {
 
 void GpuWatcher::start() {
   for (const auto& [gpu, uuid] : gpus_) {
-    threads_.emplace_back([shared = shared_, gpu = gpu, uuid = uuid] { shared->watch(gpu, uuid); });
+    threads_.emplace_back([shared = shared_, gpu, uuid] { shared->watch(gpu, uuid); });
   }
 }
 

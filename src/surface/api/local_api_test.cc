@@ -81,7 +81,8 @@ TEST_P(LocalApi, SaysWhatTheLoadIs) {
   EXPECT_EQ(status["funnel"]["busy"].is_null(), !has_load());
   EXPECT_EQ(status["funnel"]["effective"].is_null(), !has_load());
   EXPECT_EQ(status["goodput"].is_null(), !has_load());
-  for (const json& service : get({"v1", "services"})["items"]) {
+  const json services = get({"v1", "services"});
+  for (const json& service : services["items"]) {
     ASSERT_TRUE(service["status"].contains("load"));
     EXPECT_EQ(service["status"]["load"], load);
     EXPECT_EQ(service["status"]["last_minute"].is_null(), !has_load());
